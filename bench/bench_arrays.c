@@ -1,17 +1,16 @@
-/* bench_arrays.c - how fast arrays are summed.
+/* bench_arrays.c - throughput of array sums.
  *
- *   bench_arrays [--device cpu|gpu|NAME] [--devices K] [--bytes B,B,...] [--shape "KEY=NUMBER ..."]
- *   [--runs K] [--json]
+ *   bench_arrays [--device cpu|gpu|NAME] [--devices K] [--bytes B,B,...]
+ *                [--shape "KEY=NUMBER ..."] [--runs K] [--json]
  *
  * For arrays of 2^20, 2^24 and 2^28 bytes (--bytes takes others, also as 2^30): the sum of floats
  * and of doubles, plain and compensated, of 32-bit integers, the tutorial's tree, a dot product of
- * floats. Every result is compared with plain C before it is timed. Of K (20) runs the fastest:
- * `seconds` is a whole call, as a program sees it, `device_seconds` what the device's own clock
- * says of the kernel. Peers, in the same run: the device's copy bandwidth (clpeak), and on CPUs a
- * hand-written OpenMP sum, added up in doubles too, in whatever order; the two take turns, five
- * calls each. of_peer is the ratio of their median times, of_peer_burst that of the medians of five
- * calls in a row, of which the first wakes threads. Output: a line a case of KEY=VALUE words, or
- * with --json an object a line.
+ * floats. Every result is compared with plain C before it is timed. The fastest of K (20) runs
+ * counts: `seconds` is a whole call, `device_seconds` the kernel's time by the device's clock.
+ * Peers, in the same run: the device's copy bandwidth (clpeak), and on CPUs a hand-written OpenMP
+ * sum in doubles, in any order. The two alternate, five calls each. of_peer is the ratio of their
+ * median times, of_peer_burst that of the medians of five calls in a row, the first of which wakes
+ * threads. Output: a line per case of KEY=VALUE words, or with --json an object per line.
  * SPDX-License-Identifier: MIT
  */
 #include "bench/figures.h"
@@ -24,7 +23,8 @@
 
 enum { CALLS = 5 };
 
-/* The median of what so many calls in a row took, of runs in the order in which they were made. */
+/* Return the median time of a burst, given the times of runs in the order in which they were made.
+ */
 static double median_burst(const double *took)
 {
     const size_t bursts = (size_t)(option.runs + CALLS - 1) / CALLS;
@@ -33,13 +33,14 @@ static double median_burst(const double *took)
         die("no memory");
     for (size_t k = 0; k < (size_t)option.runs; k++)
         burst[k / CALLS] += took[k];
-    const double seconds = median(burst, bursts);
+    const double seconds = bench_median(burst, bursts);
     free(burst);
     return seconds;
 }
 
-/* A few calls in a row, after a nap: threads of both go on looking for work for some milliseconds,
- * on processors that the other needs, and a processor that wakes up is slow at first. */
+/* Run a few calls in a row, after a pause: idle threads of both programs spin for some
+ * milliseconds on processors that the other needs, and a processor that wakes up is slow at first.
+ */
 static void burst_of(int (*run)(void *), void *arg, const char *name, double *took, int calls)
 {
     nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
@@ -51,10 +52,10 @@ static void burst_of(int (*run)(void *), void *arg, const char *name, double *to
     }
 }
 
-/* Runs two in turn, a burst of calls each. The medians become f->seconds and peer->seconds; returns
- * how much longer than ours a burst of the peer's takes. */
-static double take_turns(struct figure *f, int (*run)(void *), void *arg, struct figure *peer,
-                         int (*run_it)(void *), void *its)
+/* Time two programs alternately, a burst of calls each. The medians become f->seconds and
+ * peer->seconds. Return the ratio of the peer's burst time to ours. */
+static double time_arrays_alternately(struct figure *f, int (*run)(void *), void *arg,
+                                      struct figure *peer, int (*run_it)(void *), void *its)
 {
     double *took = calloc(2 * (size_t)option.runs, sizeof *took), *its_took = took + option.runs;
     if (!took || option.runs < 1)
@@ -65,8 +66,8 @@ static double take_turns(struct figure *f, int (*run)(void *), void *arg, struct
         burst_of(run_it, its, peer->name, its_took + k, calls);
     }
     const double burst = median_burst(its_took) / median_burst(took);
-    f->seconds = median(took, (size_t)option.runs);
-    peer->seconds = median(its_took, (size_t)option.runs);
+    f->seconds = bench_median(took, (size_t)option.runs);
+    peer->seconds = bench_median(its_took, (size_t)option.runs);
     free(took);
     return burst;
 }
@@ -106,8 +107,8 @@ static int run_sum(void *arg)
                   : arrays_sum(r->arrays, r->x, r->n, &r->result);
 }
 
-/* Numbers in [0, 1) of eight bits, whose sum is exact however it is formed. */
-static void fill(enum arrays_type type, void *x, size_t n)
+/* Numbers in [0, 1) of eight bits, whose sum is exact in any order. */
+static void fill_bench_array(enum arrays_type type, void *x, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         const unsigned v = (unsigned)(i * 2654435761u) >> 24;
@@ -120,7 +121,7 @@ static void fill(enum arrays_type type, void *x, size_t n)
     }
 }
 
-static double right_answer(enum arrays_type type, size_t n, bool dot)
+static double expected_array_sum(enum arrays_type type, size_t n, bool dot)
 {
     uint64_t sum = 0;
     for (size_t i = 0; i < n; i++) {
@@ -139,7 +140,7 @@ struct peer_run {
     double result;
 };
 
-static int run_peer(void *arg)
+static int run_array_peer(void *arg)
 {
     struct peer_run *r = arg;
     double sum = 0;
@@ -159,16 +160,16 @@ static int run_peer(void *arg)
     return 0;
 }
 
-/* The sum and the peer's, in turn. */
+/* Time the sum and the peer's alternately. */
 static void bench_peer(const struct sum_case *c, struct sum_run *ours, const void *x, size_t bytes)
 {
     const bool single = c->type == ARRAYS_FLOAT;
     struct peer_run r = {.f = single ? x : NULL, .d = x, .n = ours->n};
     struct figure f = {.name = c->name, .n = r.n, .bytes = (double)bytes, .shape = ""}, peer = f;
     peer.name = single ? "peer.openmp.single" : "peer.openmp.double";
-    if (run_peer(&r) != 0 || r.result != right_answer(c->type, r.n, false))
+    if (run_array_peer(&r) != 0 || r.result != expected_array_sum(c->type, r.n, false))
         die("a wrong sum of the peer");
-    const double burst = take_turns(&f, run_sum, ours, &peer, run_peer, &r);
+    const double burst = time_arrays_alternately(&f, run_sum, ours, &peer, run_array_peer, &r);
     char ratio[64];
     snprintf(ratio, sizeof ratio, "of_peer=%.3f of_peer_burst=%.3f", peer.seconds / f.seconds,
              burst);
@@ -189,7 +190,7 @@ static void bench_sum(const struct sum_case *c, void *x, void *y, size_t bytes)
     if (!r.arrays || arrays_upload(r.arrays, x, n) != 0 ||
         (c->dot && arrays_upload(r.arrays, y, n) != 0) || run_sum(&r))
         die(c->name);
-    if (r.result != right_answer(c->type, n, c->dot))
+    if (r.result != expected_array_sum(c->type, n, c->dot))
         die("a wrong sum");
     struct figure f = {
         .name = c->name, .n = n, .bytes = (double)bytes, .shape = arrays_shape(r.arrays, 0)};
@@ -209,8 +210,8 @@ static void bench_arrays(size_t bytes)
     for (enum arrays_type type = ARRAYS_FLOAT; type <= ARRAYS_INT; type++) {
         if (type == ARRAYS_DOUBLE && !info.dev_pref_vec_double)
             continue;
-        fill(type, x, bytes / (type == ARRAYS_DOUBLE ? 8 : 4));
-        fill(type, y, bytes / 2 / (type == ARRAYS_DOUBLE ? 8 : 4));
+        fill_bench_array(type, x, bytes / (type == ARRAYS_DOUBLE ? 8 : 4));
+        fill_bench_array(type, y, bytes / 2 / (type == ARRAYS_DOUBLE ? 8 : 4));
         for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
             if (cases[c].type == type)
                 bench_sum(&cases[c], x, y, bytes);

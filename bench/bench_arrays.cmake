@@ -1,4 +1,4 @@
-# Its peer on CPUs: the same sums by OpenMP, in the order that is fastest.
+# The CPU peer: the same sums by OpenMP, in the fastest order.
 # SPDX-License-Identifier: MIT
 find_package(OpenMP)
 if(OpenMP_C_FOUND)

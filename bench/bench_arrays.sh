@@ -1,4 +1,4 @@
-# What bench/run.sh measures of arrays. shellcheck shell=sh disable=SC2086,SC2154
+# Array cases of bench/run.sh. shellcheck shell=sh disable=SC2086,SC2154
 # SPDX-License-Identifier: MIT
 case $kind in
 cpu) bytes=2^19,2^20,2^22,2^24,2^26,2^28 counts=2^20,2^24 ;;

@@ -1,10 +1,10 @@
-/* bench_gas.c - how fast gases are drawn and summed.
+/* bench_gas.c - throughput of drawing and summing gases.
  *
- *   bench_gas [--device cpu|gpu|NAME] [--devices K] [--bytes B] [--molecules N] [--shape
- *   "KEY=NUMBER ..."] [--runs K] [--json]
+ *   bench_gas [--device cpu|gpu|NAME] [--devices K] [--bytes B] [--molecules N]
+ *             [--shape "KEY=NUMBER ..."] [--runs K] [--json]
  *
- * The energy of a gas, stored in B (2^28) bytes, and fused (--molecules, 1e8), which must be a
- * likely one before it is timed. Figures are those of bench_arrays.c.
+ * The energy of a gas, stored in B (2^28) bytes, and fused (--molecules, 1e8). The energy must be
+ * statistically plausible before it is timed. Figures are as in bench_arrays.c.
  * SPDX-License-Identifier: MIT
  */
 #include "bench/figures.h"

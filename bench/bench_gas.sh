@@ -1,4 +1,4 @@
-# What bench/run.sh measures of gas. shellcheck shell=sh disable=SC2086,SC2154
+# Gas cases of bench/run.sh. shellcheck shell=sh disable=SC2086,SC2154
 # SPDX-License-Identifier: MIT
 case $kind in
 cpu) bytes=2^28 molecules=1e8 ;;

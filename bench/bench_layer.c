@@ -1,12 +1,11 @@
-/* bench_layer.c - what the layer costs over raw OpenCL, both measured in the same run.
+/* bench_layer.c - overhead of the layer over raw OpenCL, both measured in the same run.
  *
  *   usage: bench_layer [--device cpu|gpu|PATTERN] [--launches N] [--mib N] [--json]
  *
- * Launches: an empty kernel started and waited for, without arguments and with four of them set
- * anew, raw and through clfork, in turns, so that what else the machine does falls on both; a
- * launch alone; and the memory of the process over many launches. Copies: clmsync against a raw
- * copy from and to pinned memory, and of a zero-copy block. Each answer is checked before it is
- * timed; figures are medians.
+ * Launches: an empty kernel launched and waited for, without arguments and with four new ones, raw
+ * and through clfork, alternately, so that other load affects both; a launch alone; and the memory
+ * of the process over many launches. Copies: clmsync against a raw copy from and to pinned memory,
+ * and of a zero-copy block. Each answer is checked before it is timed; figures are medians.
  * SPDX-License-Identifier: MIT
  */
 #include "bench/common.h"
@@ -26,7 +25,7 @@ static const char source[] =
     "{ if (a < 0) x[0] = y[0] + a * (int)b; }\n"
     "__kernel void add(__global int *x, int a) { x[get_global_id(0)] += a; }\n";
 
-/* The same device and kernels by OpenCL's own calls. */
+/* The same device and kernels through raw OpenCL. */
 struct raw {
     cl_device_id device;
     cl_context context;
@@ -47,7 +46,7 @@ static struct raw raw;
 static struct layer layer;
 static clndrange_t one = clndrange_init1d(0, 1, 1);
 
-static void must(cl_int err, const char *what)
+static void must_succeed(cl_int err, const char *what)
 {
     if (err != CL_SUCCESS) {
         fprintf(stderr, "bench_layer: %s: %s\n", what, oclerror_str(err));
@@ -89,20 +88,20 @@ static void open_raw(void)
     cl_int err;
     raw.device = clgetdevice(layer.cp, 0);
     raw.context = clCreateContext(NULL, 1, &raw.device, NULL, NULL, &err);
-    must(err, "clCreateContext");
+    must_succeed(err, "clCreateContext");
     raw.queue = clCreateCommandQueue(raw.context, raw.device, 0, &err);
-    must(err, "clCreateCommandQueue");
+    must_succeed(err, "clCreateCommandQueue");
     raw.program = clCreateProgramWithSource(raw.context, 1, &text, NULL, &err);
-    must(err, "clCreateProgramWithSource");
-    must(clBuildProgram(raw.program, 1, &raw.device, "", NULL, NULL), "clBuildProgram");
+    must_succeed(err, "clCreateProgramWithSource");
+    must_succeed(clBuildProgram(raw.program, 1, &raw.device, "", NULL, NULL), "clBuildProgram");
     raw.nothing = clCreateKernel(raw.program, "nothing", &err);
-    must(err, "clCreateKernel");
+    must_succeed(err, "clCreateKernel");
     raw.four = clCreateKernel(raw.program, "four", &err);
-    must(err, "clCreateKernel");
+    must_succeed(err, "clCreateKernel");
     raw.x = clCreateBuffer(raw.context, CL_MEM_READ_WRITE, 4096, NULL, &err);
-    must(err, "clCreateBuffer");
+    must_succeed(err, "clCreateBuffer");
     raw.y = clCreateBuffer(raw.context, CL_MEM_READ_WRITE, 4096, NULL, &err);
-    must(err, "clCreateBuffer");
+    must_succeed(err, "clCreateBuffer");
 }
 
 /* ---- Launches. ------------------------------------------------------------------------------- */
@@ -111,15 +110,15 @@ static const size_t single = 1;
 
 static void raw_enqueue(cl_kernel krn, cl_event *ev)
 {
-    must(clEnqueueNDRangeKernel(raw.queue, krn, 1, NULL, &single, &single, 0, NULL, ev),
-         "clEnqueueNDRangeKernel");
+    must_succeed(clEnqueueNDRangeKernel(raw.queue, krn, 1, NULL, &single, &single, 0, NULL, ev),
+                 "clEnqueueNDRangeKernel");
 }
 
 static void raw_wait(cl_kernel krn)
 {
     cl_event ev;
     raw_enqueue(krn, &ev);
-    must(clWaitForEvents(1, &ev), "clWaitForEvents");
+    must_succeed(clWaitForEvents(1, &ev), "clWaitForEvents");
     clReleaseEvent(ev);
 }
 
@@ -163,7 +162,7 @@ static void layer_launch_alone(void)
     clfork(layer.cp, 0, layer.nothing, &one, CL_EVENT_NOWAIT);
 }
 
-/* Seconds per call, raw and through the layer, and by how much the layer takes longer. */
+/* Seconds per call, raw and through the layer, and the layer's overhead. */
 struct pair {
     double raw, layer, added;
 };
@@ -188,7 +187,7 @@ static void drain_both(void)
     clwait(layer.cp, 0, CL_ALL_EVENT);
 }
 
-static struct pair compare(void (*by_raw)(void), void (*by_layer)(void), void (*end)(void))
+static struct pair compare_launches(void (*by_raw)(void), void (*by_layer)(void), void (*end)(void))
 {
     static double r[ROUNDS], l[ROUNDS], d[ROUNDS];
     for (int i = -10; i < ROUNDS; i++) { /* the first ten warm up */
@@ -203,11 +202,11 @@ static struct pair compare(void (*by_raw)(void), void (*by_layer)(void), void (*
         l[i] = b;
         d[i] = b - a;
     }
-    return (struct pair){median(r, ROUNDS), median(l, ROUNDS), median(d, ROUNDS)};
+    return (struct pair){bench_median(r, ROUNDS), bench_median(l, ROUNDS), bench_median(d, ROUNDS)};
 }
 
-/* The growth of the process in MiB over n launches, after the first tenth of them. */
-static double growth(void (*call)(void), int n, double *seconds)
+/* Return the growth of the process in MiB over n launches, after the first tenth of them. */
+static double memory_growth(void (*call)(void), int n, double *seconds)
 {
     double before = 0, start = seconds_now();
     for (int i = 0; i < n; i++) {
@@ -234,7 +233,7 @@ static void check_launches(void)
 
 /* ---- Copies. --------------------------------------------------------------------------------- */
 
-/* A device buffer and pinned host memory of the raw kind. */
+/* A device buffer and pinned host memory, by raw OpenCL. */
 struct raw_copy {
     cl_mem pinned, buffer;
     void *host;
@@ -246,12 +245,12 @@ static struct raw_copy raw_copy_open(size_t size)
     cl_int err;
     c.pinned =
         clCreateBuffer(raw.context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, size, NULL, &err);
-    must(err, "pinned memory");
+    must_succeed(err, "pinned memory");
     c.buffer = clCreateBuffer(raw.context, CL_MEM_READ_WRITE, size, NULL, &err);
-    must(err, "a device buffer");
+    must_succeed(err, "a device buffer");
     c.host = clEnqueueMapBuffer(raw.queue, c.pinned, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, size,
                                 0, NULL, NULL, &err);
-    must(err, "clEnqueueMapBuffer");
+    must_succeed(err, "clEnqueueMapBuffer");
     return c;
 }
 
@@ -263,7 +262,7 @@ static void raw_copy_close(struct raw_copy *c)
     clReleaseMemObject(c->buffer);
 }
 
-static void fill(uint32_t *x, size_t size, uint32_t salt)
+static void fill_copy_block(uint32_t *x, size_t size, uint32_t salt)
 {
     for (size_t i = 0; i < size / sizeof *x; i++)
         x[i] = (uint32_t)i * 2654435761u ^ salt;
@@ -280,11 +279,13 @@ static double time_raw_copy(const struct raw_copy *c, size_t size, int direction
 {
     double start = seconds_now();
     if (direction == CL_MEM_DEVICE)
-        must(clEnqueueWriteBuffer(raw.queue, c->buffer, CL_TRUE, 0, size, c->host, 0, NULL, NULL),
-             "clEnqueueWriteBuffer");
+        must_succeed(
+            clEnqueueWriteBuffer(raw.queue, c->buffer, CL_TRUE, 0, size, c->host, 0, NULL, NULL),
+            "clEnqueueWriteBuffer");
     else
-        must(clEnqueueReadBuffer(raw.queue, c->buffer, CL_TRUE, 0, size, c->host, 0, NULL, NULL),
-             "clEnqueueReadBuffer");
+        must_succeed(
+            clEnqueueReadBuffer(raw.queue, c->buffer, CL_TRUE, 0, size, c->host, 0, NULL, NULL),
+            "clEnqueueReadBuffer");
     return seconds_now() - start;
 }
 
@@ -312,7 +313,7 @@ static struct pair compare_copies(const struct raw_copy *c, void *x, size_t size
         l[i] = b;
         d[i] = b - a;
     }
-    return (struct pair){median(r, COPIES), median(l, COPIES), median(d, COPIES)};
+    return (struct pair){bench_median(r, COPIES), bench_median(l, COPIES), bench_median(d, COPIES)};
 }
 
 static void copies(size_t size, struct pair *to_device, struct pair *to_host)
@@ -321,8 +322,8 @@ static void copies(size_t size, struct pair *to_device, struct pair *to_host)
     uint32_t *x = clmalloc(layer.cp, size, 0);
     if (!x)
         die("no memory for the copies");
-    fill(c.host, size, 1);
-    fill(x, size, 2);
+    fill_copy_block(c.host, size, 1);
+    fill_copy_block(x, size, 2);
     clmsync(layer.cp, 0, x, CL_MEM_DEVICE);
     memset(x, 0, size);
     clmsync(layer.cp, 0, x, CL_MEM_HOST);
@@ -335,8 +336,7 @@ static void copies(size_t size, struct pair *to_device, struct pair *to_host)
     raw_copy_close(&c);
 }
 
-/* Seconds of a sync of a zero-copy block, both directions together; the block is used by a
- * kernel. */
+/* Seconds of a sync of a zero-copy block, both directions together; a kernel uses the block. */
 static double zero_copy(size_t size)
 {
     double t[COPIES];
@@ -356,7 +356,7 @@ static double zero_copy(size_t size)
             die("a zero-copy block has the wrong contents");
     }
     clfree(x);
-    return median(t, COPIES);
+    return bench_median(t, COPIES);
 }
 
 /* ---- The report. ----------------------------------------------------------------------------- */
@@ -379,7 +379,7 @@ static void print_copy(const char *what, struct pair p, size_t size)
            1e-9 * (double)size / p.layer, 100 * p.raw / p.layer);
 }
 
-static void print_table(const char *device, const char *driver, const struct figures *f)
+static void print_layer_table(const char *device, const char *driver, const struct figures *f)
 {
     printf("%s, driver %s, commit %s\n\n", device, driver, STDCL_COMMIT);
     printf("%-40s %12s %12s %12s\n", "per launch of an empty kernel", "raw", "layer", "added");
@@ -405,7 +405,7 @@ static void print_text(const char *key, const char *text)
     printf("\", ");
 }
 
-static void print_json(const char *device, const char *driver, const struct figures *f)
+static void print_layer_json(const char *device, const char *driver, const struct figures *f)
 {
     printf("{");
     print_text("program", "bench_layer");
@@ -432,7 +432,7 @@ static void print_json(const char *device, const char *driver, const struct figu
     printf("\"zero_copy_sync_s\": %.4g}\n", f->zero_copy);
 }
 
-static int usage(void)
+static int layer_usage(void)
 {
     fprintf(stderr,
             "usage: bench_layer [--device cpu|gpu|PATTERN] [--launches N] [--mib N] [--json]\n");
@@ -454,24 +454,24 @@ int main(int argc, char **argv)
         else if (strcmp(argv[i], "--mib") == 0 && i + 1 < argc && atoi(argv[i + 1]) >= 1)
             f.size = (size_t)atoi(argv[++i]) << 20;
         else
-            return usage();
+            return layer_usage();
     }
 
     open_layer(pattern);
     open_raw();
     check_launches();
-    f.wait = compare(raw_launch_and_wait, layer_launch_and_wait, no_end);
-    f.args = compare(raw_four_arguments, layer_four_arguments, no_end);
-    f.alone = compare(raw_launch_alone, layer_launch_alone, drain_both);
-    f.waiting_growth = growth(layer_launch_and_wait, f.launches, &f.waiting_s);
-    f.never_growth = growth(layer_launch_alone, f.launches, &f.never_s);
+    f.wait = compare_launches(raw_launch_and_wait, layer_launch_and_wait, no_end);
+    f.args = compare_launches(raw_four_arguments, layer_four_arguments, no_end);
+    f.alone = compare_launches(raw_launch_alone, layer_launch_alone, drain_both);
+    f.waiting_growth = memory_growth(layer_launch_and_wait, f.launches, &f.waiting_s);
+    f.never_growth = memory_growth(layer_launch_alone, f.launches, &f.never_s);
     copies(f.size, &f.to_device, &f.to_host);
     f.zero_copy = zero_copy(f.size);
 
     struct cldev_info *info = calloc(clgetndev(layer.cp), sizeof *info);
     if (!info || clgetdevinfo(layer.cp, info) != 0)
         die("clgetdevinfo");
-    (json ? print_json : print_table)(info->dev_name, info->dev_drv_version, &f);
+    (json ? print_layer_json : print_layer_table)(info->dev_name, info->dev_drv_version, &f);
     free(info);
     return 0;
 }

@@ -1,23 +1,22 @@
-/* bench_life.c - how many cells a second the Life engines update.
+/* bench_life.c - cells per second of the Life engines.
  *
- *   bench_life [--device cpu|gpu|NAME] [--devices K] [--size W[xH],W[xH],...] [--generations N]
- *   [--engine NAME,NAME]
- *              [--rule RULE] [--plane] [--shape "KEY=NUMBER ..."] [--sweep "KEY=V,V,... KEY=V,..."]
+ *   bench_life [--device cpu|gpu|NAME] [--devices K] [--size W[xH],W[xH],...]
+ *              [--generations N] [--engine NAME,NAME] [--rule RULE] [--plane]
+ *              [--shape "KEY=NUMBER ..."] [--sweep "KEY=V,V,... KEY=V,..."]
  *              [--runs N] [--seconds S] [--no-check] [--golly]
  *
- * For every size, engine and shape: a soup of density 1/2 is started; windows of it, in the
- * corners, at the edges and inside, are compared with plain C after some generations; then N
- * generations (1024) are timed, cut down to about S seconds (2) where they would take longer. Best
- * and median of the runs (5) are printed. The limit counts the logic of the bit-sliced kernel for
- * B3/S23: 10 operations for a word of cells, 64 words of 32 a clock on each of an NVIDIA GPU's
- * multiprocessors, or two vectors of 512 a clock on a CPU core. With AVX2 it is 26 operations (6
- * for neighbours, 5 for sums in a row, 8 for three rows, 7 for the rule) on vectors of 256, four a
- * clock, at the clock that the driver tells. Gcells_per_cpu_s is per second of work of this
- * process, for CPU devices on a machine that others use too. --golly also times Golly's bgolly
- * (QuickLife), on the same soup for as many generations. QuickLife passes over quiet parts of the
- * grid; the engines' time is the same for all cells. --sweep tries all combinations of numbers.
- * Output: one line a case, "key=value" words, made to be grepped; after a sweep, the best shape
- * once more.
+ * For every size, engine and shape: start a soup of density 1/2; compare windows in the corners,
+ * at the edges and inside with plain C after some generations; then time N generations (1024),
+ * reduced to about S seconds (2). Print best and median of the runs (5). The limit counts the
+ * logic of the bit-sliced kernel for B3/S23: 10 operations for a word of cells, 64 words of 32 a
+ * clock on each of an NVIDIA GPU's multiprocessors, or two vectors of 512 a clock on a CPU core.
+ * With AVX2 it is 26 operations (6 for neighbours, 5 for sums in a row, 8 for three rows, 7 for
+ * the rule) on vectors of 256, four a clock, at the driver's clock rate. Gcells_per_cpu_s is per
+ * second of this process's CPU time, for CPU devices on a shared machine. --golly also times
+ * Golly's bgolly (QuickLife) on the same soup and number of generations. QuickLife skips quiet
+ * parts of the grid; the engines' time is equal for all cells. --sweep tries all combinations of
+ * numbers. Output: one line per case of "key=value" words, for grep; after a sweep, the best shape
+ * again.
  * SPDX-License-Identifier: MIT
  */
 #include "bench/common.h"
@@ -40,7 +39,7 @@ struct options {
     bool plane, check, golly;
 };
 
-/* Seconds of work of this process on all cores: what counts on a machine that others use too. */
+/* CPU seconds of this process on all cores: the measure on a shared machine. */
 static double worked(void)
 {
     return 1e-9 * (double)ns_of_clock(CLOCK_PROCESS_CPUTIME_ID);
@@ -48,7 +47,7 @@ static double worked(void)
 
 /* ---- Timing. --------------------------------------------------------------------------------- */
 
-static double limit_of(CLCONTEXT *cp, unsigned n)
+static double life_rate_limit(CLCONTEXT *cp, unsigned n)
 {
     struct cldev_info info[64];
     if (n > 64 || clgetdevinfo(cp, info) < 0)
@@ -75,8 +74,8 @@ static void print_device(CLCONTEXT *cp)
            info[0].dev_drv_version, STDCL_COMMIT);
 }
 
-/* Whether the engine agrees with plain C. */
-static bool check(life *lf)
+/* True if the engine agrees with plain C. */
+static bool check_life_result(life *lf)
 {
     if (life_verify(lf) == 0)
         return true;
@@ -85,11 +84,11 @@ static bool check(life *lf)
     return false;
 }
 
-/* One case. Returns the best rate; prints why and returns 0 when the shape is not possible.
- * *generations: how many were timed. */
-static double run_case(const struct options *o, CLCONTEXT *cp, enum life_engine engine,
-                       size_t width, size_t height, const char *shape,
-                       unsigned long long *generations)
+/* Run one case. Return the best rate; print why and return 0 if the shape is not possible.
+ * *generations receives the number of timed generations. */
+static double run_life_case(const struct options *o, CLCONTEXT *cp, enum life_engine engine,
+                            size_t width, size_t height, const char *shape,
+                            unsigned long long *generations)
 {
     double seconds[MAX_RUNS], cpu = 0;
     const double cells = (double)width * (double)height;
@@ -107,14 +106,14 @@ static double run_case(const struct options *o, CLCONTEXT *cp, enum life_engine 
     }
     if (life_soup(lf, 0.5, 1) < 0)
         die("soup");
-    const bool right = !o->check || check(lf);
+    const bool right = !o->check || check_life_result(lf);
     if (life_step(lf, 1) < 0)
         die("stepping");
-    /* As many generations as fit the time, by a first measurement. */
+    /* The number of generations that fits the time, by a first measurement. */
     unsigned long long n = o->generations, trial = n < 64 ? n : 64;
     double start, each;
     for (;; trial = trial < n / 8 ? 8 * trial
-                                  : n) { /* long enough that what a call costs does not count */
+                                  : n) { /* long enough that the overhead of a call is negligible */
         start = seconds_now();
         if (life_step(lf, trial) < 0)
             die("stepping");
@@ -138,7 +137,7 @@ static double run_case(const struct options *o, CLCONTEXT *cp, enum life_engine 
     sort_up(seconds, o->runs);
     const double best = cells * (double)n / seconds[0],
                  middle = cells * (double)n / seconds[o->runs / 2];
-    const double limit = engine == LIFE_PACKED ? limit_of(cp, life_devices(lf)) : 0;
+    const double limit = engine == LIFE_PACKED ? life_rate_limit(cp, life_devices(lf)) : 0;
     printf(
         "engine=%s size=%zux%zu bounds=%s rule=%s generations=%llu best_Gcells_per_s=%.2f median_Gcells_per_s=%.2f "
         "Gcells_per_cpu_s=%.2f us_per_generation=%.3f launches=%llu bytes_per_cell=%.4f limit_percent=%.1f check=%s devices=%u shape=\"%s\"\n",
@@ -153,7 +152,8 @@ static double run_case(const struct options *o, CLCONTEXT *cp, enum life_engine 
     return right ? best : 0.0;
 }
 
-/* Seconds of n generations of a file by Golly's QuickLife, reading it included; -1 if it fails. */
+/* Seconds of n generations of a file by Golly's QuickLife, including reading the file; -1 if it
+ * fails. */
 static double time_golly(const char *file, unsigned long long n)
 {
     char command[200];
@@ -162,7 +162,7 @@ static double time_golly(const char *file, unsigned long long n)
     return system(command) == 0 ? seconds_now() - start : -1;
 }
 
-/* Writes the soup of run_case to a file. */
+/* Write the soup of run_life_case to a file. */
 static void write_soup(const struct options *o, size_t width, size_t height, const char *file)
 {
     life *lf =
@@ -186,7 +186,7 @@ static void write_soup(const struct options *o, size_t width, size_t height, con
     life_free(lf);
 }
 
-/* The same soup by Golly, from a file: the time of n generations less that of none. */
+/* The same soup by Golly, from a file: the time of n generations minus the time of none. */
 static void run_golly(const struct options *o, size_t width, size_t height, unsigned long long n)
 {
     char file[] = "/tmp/bench_life_XXXXXX.rle";
@@ -225,19 +225,19 @@ static void try_shape(void *arg, const char *shape)
 {
     struct trial *t = arg;
     const double rate =
-        run_case(t->o, t->cp, LIFE_PACKED, t->width, t->height, shape, &t->generations);
+        run_life_case(t->o, t->cp, LIFE_PACKED, t->width, t->height, shape, &t->generations);
     if (rate > t->best) {
         t->best = rate;
         snprintf(t->best_shape, sizeof t->best_shape, "%s", shape);
     }
 }
 
-/* Returns how many generations were timed. */
+/* Return the number of generations timed. */
 static unsigned long long run_sweep(const struct options *o, CLCONTEXT *cp, size_t width,
                                     size_t height)
 {
     struct trial t = {o, cp, width, height, o->generations, 0, ""};
-    sweep(o->shape, o->sweep, try_shape, &t);
+    sweep_shapes(o->shape, o->sweep, try_shape, &t);
     if (o->sweep)
         printf("best size=%zux%zu best_Gcells_per_s=%.2f shape=\"%s\"\n", width, height,
                t.best / 1e9, t.best_shape);
@@ -246,7 +246,7 @@ static unsigned long long run_sweep(const struct options *o, CLCONTEXT *cp, size
 
 /* ---- The command line. ----------------------------------------------------------------------- */
 
-static bool is(const char *arg, const char *name, char **next, const char **value)
+static bool is_bench_option(const char *arg, const char *name, char **next, const char **value)
 {
     if (strcmp(arg, name) != 0)
         return false;
@@ -258,7 +258,7 @@ static bool is(const char *arg, const char *name, char **next, const char **valu
     return true;
 }
 
-static struct options parse(char **argv)
+static struct options parse_life_options(char **argv)
 {
     struct options o = {.size = "1024",
                         .engine = "packed",
@@ -269,17 +269,20 @@ static struct options parse(char **argv)
                         .check = true};
     for (char **a = argv + 1; *a; a++) {
         const char *v = NULL;
-        if (is(*a, "--device", a + 1, &o.device) || is(*a, "--size", a + 1, &o.size) ||
-            is(*a, "--engine", a + 1, &o.engine) || is(*a, "--rule", a + 1, &o.rule) ||
-            is(*a, "--shape", a + 1, &o.shape) || is(*a, "--sweep", a + 1, &o.sweep))
+        if (is_bench_option(*a, "--device", a + 1, &o.device) ||
+            is_bench_option(*a, "--size", a + 1, &o.size) ||
+            is_bench_option(*a, "--engine", a + 1, &o.engine) ||
+            is_bench_option(*a, "--rule", a + 1, &o.rule) ||
+            is_bench_option(*a, "--shape", a + 1, &o.shape) ||
+            is_bench_option(*a, "--sweep", a + 1, &o.sweep))
             a++;
-        else if (is(*a, "--devices", a + 1, &v))
+        else if (is_bench_option(*a, "--devices", a + 1, &v))
             o.devices = (unsigned)atoi(v), a++;
-        else if (is(*a, "--runs", a + 1, &v))
+        else if (is_bench_option(*a, "--runs", a + 1, &v))
             o.runs = (unsigned)atoi(v), a++;
-        else if (is(*a, "--generations", a + 1, &v))
+        else if (is_bench_option(*a, "--generations", a + 1, &v))
             o.generations = strtoull(v, NULL, 10), a++;
-        else if (is(*a, "--seconds", a + 1, &v))
+        else if (is_bench_option(*a, "--seconds", a + 1, &v))
             o.seconds = atof(v), a++;
         else if (strcmp(*a, "--plane") == 0)
             o.plane = true;
@@ -307,7 +310,7 @@ static void run_size(const struct options *o, CLCONTEXT *cp, size_t width, size_
         if (engine == LIFE_PACKED)
             generations = run_sweep(o, cp, width, height);
         else
-            run_case(o, cp, (enum life_engine)engine, width, height, NULL, &others);
+            run_life_case(o, cp, (enum life_engine)engine, width, height, NULL, &others);
     }
     if (o->golly)
         run_golly(o, width, height, generations);
@@ -316,7 +319,7 @@ static void run_size(const struct options *o, CLCONTEXT *cp, size_t width, size_
 int main(int argc, char **argv)
 {
     (void)argc;
-    const struct options o = parse(argv);
+    const struct options o = parse_life_options(argv);
     CLCONTEXT *cp = bench_open(o.device ? o.device : stdgpu ? "gpu" : "cpu", o.devices);
     if (!cp)
         die("no device");

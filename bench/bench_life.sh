@@ -1,4 +1,4 @@
-# What bench/run.sh measures of life. shellcheck shell=sh disable=SC2086,SC2154
+# Life cases of bench/run.sh. shellcheck shell=sh disable=SC2086,SC2154
 # SPDX-License-Identifier: MIT
 case $kind in
 cpu) cells=1024,16384 golly=--golly ;;

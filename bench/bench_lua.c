@@ -1,11 +1,11 @@
-/* bench_lua.c - what a call costs from Lua and from C: launches and maps of OpenCL, forks and syncs
+/* bench_lua.c - overhead of a call from Lua over C: launches and maps of OpenCL, forks and syncs
  * of the layer.
  *
  *   bench_lua PATH_OF_STDCL PATH_OF_BENCH_LUA_LUA
  *
- * Both do the same calls on the first device, in turns and each in processes of its own; printed
- * are microseconds per call, the least of all rounds, since what disturbs only adds. The kernel
- * writes one number, so the difference is what Lua adds. Goal: 2 us at most.
+ * Both make equal calls on the first device, alternately and in processes of their own. The result
+ * is microseconds per call, the minimum of all rounds, since disturbances only add. The kernel
+ * writes one number, so the difference is Lua's overhead. Goal: 2 us at most.
  * SPDX-License-Identifier: MIT
  */
 #include "bench/common.h"
@@ -14,7 +14,7 @@
 enum { CALLS = 2000, ROUNDS = 15, KINDS = 4 };
 static const char *const kind_name[KINDS] = {"launch", "map", "fork", "sync"};
 
-/* What is called, all on one device. */
+/* The objects used by the calls, all on one device. */
 static struct {
     cl_context context;
     cl_command_queue queue;
@@ -28,7 +28,7 @@ static struct {
 static const char source[] =
     "kernel void touch(global float *x, float y) { x[get_global_id(0)] = y; }";
 
-static void open_all(void)
+static void open_lua_devices(void)
 {
     cl_platform_id platform;
     cl_device_id device;
@@ -52,7 +52,7 @@ static void open_all(void)
         die("cannot open");
 }
 
-static void launch(void)
+static void launch_by_c(void)
 {
     const size_t one = 1;
     cl_event event;
@@ -62,7 +62,7 @@ static void launch(void)
     clReleaseEvent(event);
 }
 
-static void map(void)
+static void map_by_c(void)
 {
     cl_event event[2];
     void *p = clEnqueueMapBuffer(on.queue, on.buffer, CL_TRUE, CL_MAP_READ, 0, 4096, 0, NULL,
@@ -73,7 +73,7 @@ static void map(void)
     clReleaseEvent(event[1]);
 }
 
-static void finish(void)
+static void finish_by_c(void)
 {
     clFinish(on.queue);
 }
@@ -91,12 +91,12 @@ static void sync_block(void)
         die("sync");
 }
 
-static void wait_all(void)
+static void wait_lua_devices(void)
 {
     clwait(on.cp, 0, CL_ALL_EVENT);
 }
 
-static double measure(void (*call)(void), void (*end)(void))
+static double measure_call(void (*call)(void), void (*end)(void))
 {
     double start = 0;
     for (int round = 0; round < 2; round++) {
@@ -108,19 +108,20 @@ static double measure(void (*call)(void), void (*end)(void))
     return (seconds_now() - start) / CALLS * 1e6;
 }
 
-/* The same lines as bench_lua.lua prints. */
+/* Print the lines that bench_lua.lua prints. */
 static int print_c(void)
 {
-    static void (*const calls[KINDS])(void) = {launch, map, fork_kernel, sync_block};
-    static void (*const ends[KINDS])(void) = {finish, finish, wait_all, wait_all};
-    open_all();
+    static void (*const calls[KINDS])(void) = {launch_by_c, map_by_c, fork_kernel, sync_block};
+    static void (*const ends[KINDS])(void) = {finish_by_c, finish_by_c, wait_lua_devices,
+                                              wait_lua_devices};
+    open_lua_devices();
     for (int i = 0; i < KINDS; i++)
-        printf("%s %.17g\n", kind_name[i], measure(calls[i], ends[i]));
+        printf("%s %.17g\n", kind_name[i], measure_call(calls[i], ends[i]));
     return 0;
 }
 
-/* Runs a command in a process of its own, as the other is, and reads its lines "name
- * microseconds". */
+/* Run a command in a process of its own, as the other is, and read its lines "name microseconds".
+ */
 static void read_times(const char *line, double us[KINDS][ROUNDS], int round)
 {
     char name[32];
@@ -132,7 +133,7 @@ static void read_times(const char *line, double us[KINDS][ROUNDS], int round)
         die(line);
 }
 
-static double least(const double *values, int n)
+static double least_seconds(const double *values, int n)
 {
     double best = values[0];
     for (int i = 1; i < n; i++)
@@ -162,7 +163,7 @@ int main(int argc, char **argv)
            info.dev_drv_version, ROUNDS, CALLS);
     printf("%-8s %8s %8s %8s\n", "", "C", "Lua", "more");
     for (int i = 0; i < KINDS; i++) {
-        const double of_c = least(c[i], ROUNDS), of_lua = least(lua[i], ROUNDS);
+        const double of_c = least_seconds(c[i], ROUNDS), of_lua = least_seconds(lua[i], ROUNDS);
         printf("%-8s %8.2f %8.2f %8.2f\n", kind_name[i], of_c, of_lua, of_lua - of_c);
     }
     return 0;

@@ -1,4 +1,4 @@
--- bench_lua.lua - microseconds per call from Lua, one line each, for bench_lua.c, which does the same in C.
+-- bench_lua.lua - microseconds per call from Lua, one line each; bench_lua.c is the C counterpart.
 -- SPDX-License-Identifier: MIT
 local cl, ffi, stdcl = require "opencl", require "ffi", require "stdcl"
 ffi.cdef "struct bench_time { long s, ns; }; int clock_gettime(int, struct bench_time *);"
@@ -10,7 +10,7 @@ local function seconds()
   return tonumber(now.s) + 1e-9 * tonumber(now.ns)
 end
 
--- The time of one of N calls; the first N warm up.
+-- Seconds per call of N calls, after N calls to warm up.
 local function measure(name, call, finish)
   local start
   for round = 1, 2 do

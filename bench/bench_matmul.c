@@ -1,23 +1,23 @@
-/* bench_matmul.c - matrix products in device memory, by size and shape, beside their peers.
+/* bench_matmul.c - matrix products in device memory, by size and shape, with their peers.
  *
  *   bench_matmul --device H200 --precision double --size 1024,4096,8192
- *   bench_matmul --device H200 --precision double --size 4096 --shape "bm=128 bn=64" --shape
- *   "stages=4 bk=8" bench_matmul --device H200 --precision single --size 4096 --sweep
- *   "raster=4,8,16 stages=2,3"
- *   bench_matmul --device H200 --devices 2 --precision double --size 32768       blocks of C on
- *   both
- *   bench_matmul --device H200 --precision double --size 16,64 --batch 10000     so many products
- *   by one call
+ *   bench_matmul --device H200 --precision double --size 4096 --shape "bm=128 bn=64"
+ *                --shape "stages=4 bk=8"
+ *   bench_matmul --device H200 --precision single --size 4096
+ *                --sweep "raster=4,8,16 stages=2,3"
+ *   bench_matmul --device H200 --devices 2 --precision double --size 32768     C on both
+ *   bench_matmul --device H200 --precision double --size 16,64 --batch 10000     by one call
  *
- * Each case is verified before it is timed: some rows against the host in higher precision; so are
- * products of the peers, and errors are printed beside each other. A time is that of
- * products queued back to back for about --seconds, median of several runs, which take turns with
- * those of the peers, since a device that grows warm slows down; the best is printed too. Every
- * turn begins with as many products that are not timed: a GPU at its limit of power takes some 0.15
- * s to settle at the clock that a kernel's power allows, and would charge one racer for the other.
- * One line a case, words KEY=VALUE. Sizes: N or MxNxK. --tight: leading dimensions as short as the
- * rows, so that odd sizes lie badly; that is the default, --padded rounds them up to 128 bytes.
- * Peers, when they are installed: OpenBLAS and CLBlast on CPUs, cuBLAS on NVIDIA GPUs.
+ * Each case is verified before it is timed: some rows against the host in higher precision. The
+ * peers' products are verified too, and errors are printed side by side. A time is that of
+ * products queued back to back for about --seconds, the median of several runs. Runs alternate
+ * with the peers', since a device that warms up slows down; the best is printed too. Every run
+ * begins with an equal number of untimed products: a GPU at its power limit takes some 0.15 s to
+ * settle at the clock that a kernel's power allows, and would otherwise charge one program for the
+ * other. Output: one line per case of KEY=VALUE words. Sizes: N or MxNxK. --tight: leading
+ * dimensions as short as the rows, so that odd sizes are unaligned; this is the default. --padded
+ * rounds them up to 128 bytes. Peers, if installed: OpenBLAS and CLBlast on CPUs, cuBLAS on NVIDIA
+ * GPUs.
  * SPDX-License-Identifier: MIT
  */
 #include "bench/common.h"
@@ -43,7 +43,7 @@ struct options {
     struct matmul_options engine;
 };
 
-/* Who is timed: run(arg, count) computes the product `count` times and waits. */
+/* A timed program: run(arg, count) computes the product `count` times and waits. */
 struct racer {
     const char *name;
     void (*run)(void *arg, size_t count);
@@ -60,13 +60,13 @@ struct problem {
     size_t m, n, k, lda, ldb, ldc, stride_a, stride_b, stride_c, real;
     void *a, *b, *c;
     double limit;                    /* operations a second that the device can do */
-    struct racer racers[MAX_RACERS]; /* ours, and behind it the peers */
+    struct racer racers[MAX_RACERS]; /* ours, followed by the peers */
     size_t peers;
 };
 
 /* ---- Problems. ------------------------------------------------------------------------------- */
 
-/* Random rows; those of large matrices repeat, which costs less time and shows in no result. */
+/* Random rows; those of large matrices repeat, which saves time and affects no result. */
 static void *make_matrix(struct problem *p, uint32_t which, size_t rows, size_t cols, size_t ld)
 {
     const size_t fresh = rows < 509 ? rows : 509, line = ld * p->real;
@@ -85,30 +85,30 @@ static size_t leading(const struct problem *p, size_t cols)
     return p->o->padded ? (cols + step - 1) / step * step : cols;
 }
 
-static bool trans_a(const struct problem *p)
+static bool bench_transposes_a(const struct problem *p)
 {
     return p->o->trans == MATMUL_TN || p->o->trans == MATMUL_TT;
 }
-static bool trans_b(const struct problem *p)
+static bool bench_transposes_b(const struct problem *p)
 {
     return p->o->trans == MATMUL_NT || p->o->trans == MATMUL_TT;
 }
 
-static size_t products(const struct problem *p)
+static size_t product_count(const struct problem *p)
 {
     return p->o->batch ? p->o->batch : 1;
 }
 
 static void make_problem(struct problem *p)
 {
-    const size_t ra = trans_a(p) ? p->k : p->m, ca = trans_a(p) ? p->m : p->k;
-    const size_t rb = trans_b(p) ? p->n : p->k, cb = trans_b(p) ? p->k : p->n;
+    const size_t ra = bench_transposes_a(p) ? p->k : p->m, ca = bench_transposes_a(p) ? p->m : p->k;
+    const size_t rb = bench_transposes_b(p) ? p->n : p->k, cb = bench_transposes_b(p) ? p->k : p->n;
     p->lda = leading(p, ca);
     p->ldb = leading(p, cb);
     p->ldc = leading(p, p->n);
-    p->a = make_matrix(p, 0, ra * products(p), ca, p->lda);
-    p->b = make_matrix(p, 1, rb * products(p), cb, p->ldb);
-    p->c = make_matrix(p, 2, p->m * products(p), p->n, p->ldc);
+    p->a = make_matrix(p, 0, ra * product_count(p), ca, p->lda);
+    p->b = make_matrix(p, 1, rb * product_count(p), cb, p->ldb);
+    p->c = make_matrix(p, 2, p->m * product_count(p), p->n, p->ldc);
     p->stride_a = ra * p->lda, p->stride_b = rb * p->ldb, p->stride_c = p->m * p->ldc;
     for (int i = 0; i < 3 && p->o->devices == 1; i++)
         if (clmsync(p->ctx, 0, i == 0 ? p->a : i == 1 ? p->b : p->c, CL_MEM_DEVICE) == (cl_event)-1)
@@ -124,8 +124,8 @@ static void free_problem(struct problem *p)
 
 /* ---- Timing. --------------------------------------------------------------------------------- */
 
-/* How many products take about `seconds`. */
-static size_t calibrate(const struct racer *r, double seconds)
+/* Return the number of products that take about `seconds`. */
+static size_t calibrate_products(const struct racer *r, double seconds)
 {
     r->run(r->arg, 1);
     for (size_t count = 1;; count *= 2) {
@@ -137,11 +137,11 @@ static size_t calibrate(const struct racer *r, double seconds)
     }
 }
 
-/* Each is timed for about `seconds` in all, by turns. */
-static void race(struct racer *racers, size_t n, double seconds)
+/* Time each for about `seconds` in all, alternately. */
+static void race_engines(struct racer *racers, size_t n, double seconds)
 {
     for (size_t i = 0; i < n; i++)
-        racers[i].count = calibrate(&racers[i], seconds / RUNS);
+        racers[i].count = calibrate_products(&racers[i], seconds / RUNS);
     for (int turn = 0; turn < RUNS; turn++)
         for (size_t i = 0; i < n; i++) {
             struct racer *r = &racers[i];
@@ -159,13 +159,13 @@ struct job {
     matmul *mm;
 };
 
-/* Whether an engine's operands are loaded once, and its C is fetched. */
+/* True if an engine's operands are loaded once, and its C is fetched. */
 static bool is_loaded(const struct options *o)
 {
     return o->devices > 1 || matmul_kind_is_host(o->engine.kind);
 }
 
-static void run_engine(void *arg, size_t count)
+static void run_matmul_engine(void *arg, size_t count)
 {
     const struct job *j = arg;
     const struct problem *p = j->p;
@@ -183,24 +183,25 @@ static void run_engine(void *arg, size_t count)
 
 static double flops(const struct problem *p)
 {
-    return 2.0 * (double)p->m * (double)p->n * (double)p->k * (double)products(p);
+    return 2.0 * (double)p->m * (double)p->n * (double)p->k * (double)product_count(p);
 }
 
 /* ---- Verifying. ------------------------------------------------------------------------------ */
 
 static void spoil_result(const struct problem *p)
 {
-    memset(p->c, 0xff, products(p) * p->stride_c * p->real); /* NaN */
+    memset(p->c, 0xff, product_count(p) * p->stride_c * p->real); /* NaN */
 }
 
-/* Of the C in the host's memory, the largest error of some rows. */
-static double error_of(const struct problem *p)
+/* The largest error of some rows of the C in host memory. */
+static double product_error(const struct problem *p)
 {
     const struct options *o = p->o;
     const size_t rows = p->m * p->n * p->k > (size_t)1 << 36 ? 3 : 17;
     double worst = 0;
-    for (size_t i = 0; i < products(p);
-         i = i + 1 < products(p) && i + 97 >= products(p) ? products(p) - 1 : i + 97) {
+    for (size_t i = 0; i < product_count(p);
+         i = i + 1 < product_count(p) && i + 97 >= product_count(p) ? product_count(p) - 1
+                                                                    : i + 97) {
         const double error =
             matmul_error(o->engine.precision, o->trans, p->m, p->n, p->k, 1,
                          (const char *)p->a + i * p->stride_a * p->real, p->lda,
@@ -211,7 +212,7 @@ static double error_of(const struct problem *p)
     return worst;
 }
 
-static double verify(struct job *j)
+static double verify_product(struct job *j)
 {
     const struct problem *p = j->p;
     const struct options *o = p->o;
@@ -220,17 +221,16 @@ static double verify(struct job *j)
             ? matmul_load(j->mm, o->trans, p->m, p->n, p->k, p->a, p->lda, p->b, p->ldb) != 0
             : clmsync(p->ctx, 0, p->c, CL_MEM_DEVICE) == (cl_event)-1)
         die("load");
-    run_engine(j, 2); /* the second shows whether the first left anything behind */
+    run_matmul_engine(j, 2); /* the second product shows state left by the first */
     if (is_loaded(o) ? matmul_result(j->mm, p->c, p->ldc) != 0
                      : clmsync(p->ctx, 0, p->c, CL_MEM_HOST) == (cl_event)-1)
         die("C");
-    return error_of(p);
+    return product_error(p);
 }
 
 /* ---- Peers. ---------------------------------------------------------------------------------- */
 
-/* cuBLAS by dlopen: its handle, and the few functions of it and of the CUDA runtime that this
- * takes. */
+/* cuBLAS by dlopen: its handle, and the required functions of it and of the CUDA runtime. */
 struct cublas {
     void *handle, *a, *b, *c;
     size_t m, n, k, lda, ldb, ldc, batch;
@@ -256,7 +256,7 @@ static void *open_any(const char *const *names)
     return library;
 }
 
-static bool find(void *library, const char *name, void *function)
+static bool find_symbol(void *library, const char *name, void *function)
 {
     void *found = dlsym(library, name);
     memcpy(function, &found, sizeof found);
@@ -296,7 +296,7 @@ static void run_cublas(void *arg, size_t count)
         die("cuBLAS");
 }
 
-/* False: it is not installed, or has no memory left. */
+/* False: it is not installed, or out of memory. */
 static bool open_cublas(struct cublas *q, const struct problem *p)
 {
     static const char *const runtime_names[] = {"libcudart.so.13", "libcudart.so.12",
@@ -311,23 +311,26 @@ static bool open_cublas(struct cublas *q, const struct problem *p)
                          .lda = p->lda,
                          .ldb = p->ldb,
                          .ldc = p->ldc,
-                         .ta = trans_a(p),
-                         .tb = trans_b(p),
+                         .ta = bench_transposes_a(p),
+                         .tb = bench_transposes_b(p),
                          .doubles = p->real == sizeof(double),
                          .batch = p->o->batch};
     runtime = runtime ? runtime : open_any(runtime_names);
     blas = runtime && !blas ? open_any(blas_names) : blas;
-    if (!blas || !find(blas, "cublasCreate_v2", &create) ||
-        !find(blas, "cublasDestroy_v2", &q->destroy) || !find(blas, "cublasDgemm_v2", &q->dgemm) ||
-        !find(blas, "cublasSgemm_v2", &q->sgemm) ||
-        !find(blas, "cublasDgemmStridedBatched", &q->dbatch) ||
-        !find(blas, "cublasSgemmStridedBatched", &q->sbatch) ||
-        !find(runtime, "cudaMalloc", &allocate) || !find(runtime, "cudaFree", &q->release) ||
-        !find(runtime, "cudaMemcpy", &q->copy) ||
-        !find(runtime, "cudaDeviceSynchronize", &q->synchronize))
+    if (!blas || !find_symbol(blas, "cublasCreate_v2", &create) ||
+        !find_symbol(blas, "cublasDestroy_v2", &q->destroy) ||
+        !find_symbol(blas, "cublasDgemm_v2", &q->dgemm) ||
+        !find_symbol(blas, "cublasSgemm_v2", &q->sgemm) ||
+        !find_symbol(blas, "cublasDgemmStridedBatched", &q->dbatch) ||
+        !find_symbol(blas, "cublasSgemmStridedBatched", &q->sbatch) ||
+        !find_symbol(runtime, "cudaMalloc", &allocate) ||
+        !find_symbol(runtime, "cudaFree", &q->release) ||
+        !find_symbol(runtime, "cudaMemcpy", &q->copy) ||
+        !find_symbol(runtime, "cudaDeviceSynchronize", &q->synchronize))
         return false;
-    const size_t ba = products(p) * p->stride_a * p->real, bb = products(p) * p->stride_b * p->real,
-                 bc = products(p) * p->stride_c * p->real;
+    const size_t ba = product_count(p) * p->stride_a * p->real,
+                 bb = product_count(p) * p->stride_b * p->real,
+                 bc = product_count(p) * p->stride_c * p->real;
     return !create(&q->handle) && !allocate(&q->a, ba) && !allocate(&q->b, bb) &&
            !allocate(&q->c, bc) && !q->copy(q->a, p->a, ba, 1) && !q->copy(q->b, p->b, bb, 1);
 }
@@ -336,9 +339,9 @@ static double cublas_error(struct cublas *q, const struct problem *p)
 {
     spoil_result(p);
     run_cublas(q, 1);
-    if (q->copy(p->c, q->c, products(p) * p->stride_c * p->real, 2))
+    if (q->copy(p->c, q->c, product_count(p) * p->stride_c * p->real, 2))
         die("cuBLAS");
-    return error_of(p);
+    return product_error(p);
 }
 
 static void close_cublas(struct cublas *q)
@@ -351,14 +354,14 @@ static void close_cublas(struct cublas *q)
     q->destroy(q->handle);
 }
 
-/* OpenBLAS or CLBlast, by way of an engine of ours; `mm` NULL: it is not installed. */
+/* OpenBLAS or CLBlast, through an engine of ours; `mm` NULL: not installed. */
 struct library {
     struct problem p;
     struct options o;
     struct job job;
 };
 
-static void open_library(struct library *l, const struct problem *p, enum matmul_kind kind)
+static void open_blas_library(struct library *l, const struct problem *p, enum matmul_kind kind)
 {
     l->o = *p->o;
     l->o.engine.kind = kind;
@@ -374,7 +377,7 @@ struct peers {
     struct library library[2];
 };
 
-/* Opens those that there are: p->peers racers. */
+/* Open the available peers: p->peers racers. */
 static void open_peers(struct peers *peers, struct problem *p)
 {
     static const enum matmul_kind kinds[] = {MATMUL_OPENBLAS, MATMUL_CLBLAST};
@@ -385,11 +388,12 @@ static void open_peers(struct peers *peers, struct problem *p)
         die("devices");
     if (info[0].dev_type & CL_DEVICE_TYPE_CPU) {
         for (int i = 0; i < 2 && !p->o->batch; i++) {
-            open_library(&peers->library[i], p, kinds[i]);
+            open_blas_library(&peers->library[i], p, kinds[i]);
             struct job *job = &peers->library[i].job;
             if (job->mm)
-                racers[n++] = (struct racer){
-                    matmul_kind_name(kinds[i]), run_engine, job, 0, {0}, verify(job)};
+                racers[n++] =
+                    (struct racer){matmul_kind_name(kinds[i]), run_matmul_engine, job, 0, {0},
+                                   verify_product(job)};
         }
     } else if (open_cublas(&peers->cublas, p)) {
         racers[n++] = (struct racer){"cublas", run_cublas, &peers->cublas,
@@ -415,8 +419,8 @@ static void print_peer(const struct problem *p, const struct racer *r)
 
 /* ---- Cases. ---------------------------------------------------------------------------------- */
 
-/* One shape, and the peers beside it. */
-static void bench_case(void *arg, const char *shape)
+/* Time one shape and its peers. */
+static void bench_matmul_case(void *arg, const char *shape)
 {
     struct problem *p = arg;
     struct matmul_options engine = p->o->engine;
@@ -428,13 +432,13 @@ static void bench_case(void *arg, const char *shape)
         return;
     }
     char label[512];
-    const double error = verify(&j);
+    const double error = verify_product(&j);
     snprintf(label, sizeof label, "%s",
              p->o->batch ? shape : matmul_shape(j.mm, 0, p->m, p->n, p->k));
     const bool right = error <= matmul_tolerance(p->o->engine.precision, p->k, 1);
     if (right) {
-        p->racers[0] = (struct racer){"ours", run_engine, &j, 0, {0}, error};
-        race(p->racers, 1 + p->peers, p->o->seconds);
+        p->racers[0] = (struct racer){"ours", run_matmul_engine, &j, 0, {0}, error};
+        race_engines(p->racers, 1 + p->peers, p->o->seconds);
         for (size_t i = 1; i <= p->peers; i++)
             print_peer(p, &p->racers[i]);
     }
@@ -452,9 +456,8 @@ static void bench_case(void *arg, const char *shape)
     matmul_free(j.mm);
 }
 
-/* What the devices can do at best, in all: multiply-adds, by tensor cores where there are some for
- * this precision. */
-static double limit_of(CLCONTEXT *ctx, const struct options *o)
+/* Peak rate of all devices: multiply-adds, by tensor cores if available for this precision. */
+static double matmul_rate_limit(CLCONTEXT *ctx, const struct options *o)
 {
     double sum = 0;
     for (cl_uint d = 0; d < clgetndev(ctx); d++) {
@@ -468,7 +471,7 @@ static double limit_of(CLCONTEXT *ctx, const struct options *o)
 
 /* ---- The command line. ----------------------------------------------------------------------- */
 
-static void parse_options(struct options *o, int argc, char **argv)
+static void parse_matmul_options(struct options *o, int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
         const char *name = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
@@ -525,14 +528,14 @@ int main(int argc, char **argv)
 {
     struct options o = {.size = "1024,4096", .devices = 1, .seconds = 1, .peer = true};
     struct cldev_info info[64];
-    parse_options(&o, argc, argv);
+    parse_matmul_options(&o, argc, argv);
     if (o.shapes == 0)
         o.shape[o.shapes++] = "";
     CLCONTEXT *ctx = bench_open(o.device, o.devices);
     if (!ctx || clgetndev(ctx) > 64 || clgetdevinfo(ctx, info) != 0)
         die("devices");
     o.engine.ctx = ctx;
-    const double limit = limit_of(ctx, &o);
+    const double limit = matmul_rate_limit(ctx, &o);
     printf("# device \"%s\" x %u, driver %s, limit %.1f gflops\n", info[0].dev_name, clgetndev(ctx),
            info[0].dev_drv_version, 1e-9 * limit);
     for (const char *text = o.size; *text; text += strcspn(text, ","), text += *text == ',') {
@@ -546,7 +549,7 @@ int main(int argc, char **argv)
         if (o.peer)
             open_peers(&peers, &p);
         for (size_t s = 0; s < o.shapes; s++)
-            sweep(o.shape[s], o.sweep, bench_case, &p);
+            sweep_shapes(o.shape[s], o.sweep, bench_matmul_case, &p);
         close_peers(&peers);
         free_problem(&p);
     }

@@ -1,28 +1,27 @@
-/* bench_nbody.c - how many interactions a second the N-body engine computes.
+/* bench_nbody.c - interactions per second of the N-body engine.
  *
- *   bench_nbody [--device cpu|gpu|NAME] [--devices K] [--n N,N,...] [--precision
- *   single|double|mixed]
- *               [--integrator NAME] [--method direct|tree] [--accuracy X] [--shape "KEY=NUMBER
- *               ..."] [--sweep "KEY=V,V,... KEY=V,..."] [--seconds S] [--no-peer] [--equal-masses]
- *               [--checksum] [--held] [--structure]
+ *   bench_nbody [--device cpu|gpu|NAME] [--devices K] [--n N,N,...]
+ *               [--precision single|double|mixed] [--integrator NAME]
+ *               [--method direct|tree] [--accuracy X] [--shape "KEY=NUMBER ..."]
+ *               [--sweep "KEY=V,V,... KEY=V,..."] [--seconds S] [--no-peer]
+ *               [--equal-masses] [--checksum] [--held] [--structure]
  *
- * For every N and every shape: the forces of some bodies are compared with plain C in double
- * precision, then whole steps are timed (of a tree on several devices after 64 others, in which it
- * is divided) in five runs of S seconds (0.3), of which best and median are printed. The peer,
- * measured in the same run, is the tiled kernel of the classic GPU tutorial; of double precision on
- * CPUs also the same sums in intrinsics, in turns with steps. Of these two, of_intrinsics compares
- * the time that passes, and of_intrinsics_cpu the time that processors work, which other programs
- * on the machine leave alone. The limit is nbody_peak_rate's; a share of more than 100 % is left
- * out, since the device was busy then while its peak was measured. Masses differ unless
- * --equal-masses, which saves an instruction. With the tree, bodies a second are what is counted;
- * the errors beside them are of 1,000 bodies' accelerations, and --checksum is that of all
- * positions after two steps. Standard error has the seconds that it took to make bodies and engine.
- * --held, with the tree: how much longer a step takes before which the state was held for a
- * checkpoint, and was fetched by another thread meanwhile (median and most of five), beside how
- * long saving it at once takes.
- * --structure: how long finding the centre of density, Lagrange radii, binaries and the rest takes
- * on the device and on the host (best of five). --sweep tries all combinations. Output: one line a
- * case, "key=value" words, made to be grepped.
+ * For every N and every shape: compare the forces of some bodies with plain C in double precision,
+ * then time whole steps in five runs of S seconds (0.3), and print best and median. A tree on
+ * several devices is timed after 64 steps, in which its domains are balanced. The peer, measured
+ * in the same run, is the tiled kernel of the classic GPU tutorial; in double precision on CPUs
+ * also the same sums in intrinsics, alternating with steps. Of these two, of_intrinsics compares
+ * elapsed time, and of_intrinsics_cpu CPU time, which other load does not affect. The limit is
+ * nbody_peak_rate's; a fraction of more than 100 % is not printed, since the device was busy while
+ * its peak was measured. Masses differ unless --equal-masses, which saves an instruction. With the
+ * tree, the rate is in bodies per second, the errors are of 1,000 bodies' accelerations, and
+ * --checksum covers all positions after two steps. Standard error has the seconds to create bodies
+ * and engine.
+ * --held, with the tree: how much longer a step takes after a checkpoint snapshot that another
+ * thread fetches meanwhile (median and maximum of five), and how long saving at once takes.
+ * --structure: the time to find the centre of density, Lagrange radii, binaries and so on, on the
+ * device and on the host (best of five). --sweep tries all combinations. Output: one line per case
+ * of "key=value" words, for grep.
  * SPDX-License-Identifier: MIT
  */
 #include "bench/common.h"
@@ -51,7 +50,7 @@ struct bodies {
     double *mass, (*pos)[3], (*vel)[3], (*acc)[3];
 };
 
-static struct bodies make_bodies(size_t n, bool equal_masses)
+static struct bodies make_bench_bodies(size_t n, bool equal_masses)
 {
     struct bodies b = {n, malloc(n * sizeof *b.mass), malloc(n * sizeof *b.pos),
                        malloc(n * sizeof *b.vel), malloc(n * sizeof *b.acc)};
@@ -106,9 +105,9 @@ static double force_error(nbody *nb, struct bodies *b, double eps)
 
 /* ---- Timing. --------------------------------------------------------------------------------- */
 
-/* Sorted seconds a call of run(arg, count), RUNS of them, each of about `seconds` in all. */
-static void time_runs(void (*run)(void *arg, size_t count), void *arg, double seconds,
-                      double out[RUNS])
+/* Sorted seconds per call of run(arg, count), RUNS of them, each of about `seconds` in all. */
+static void time_nbody_runs(void (*run)(void *arg, size_t count), void *arg, double seconds,
+                            double out[RUNS])
 {
     size_t count = 1;
     run(arg, 1);
@@ -162,7 +161,7 @@ struct peer {
     float *pos, *acc;
 };
 
-static void run_peer(void *arg, size_t count)
+static void run_nbody_peer(void *arg, size_t count)
 {
     struct peer *p = arg;
     const size_t group = 256;
@@ -174,7 +173,7 @@ static void run_peer(void *arg, size_t count)
     clwait(p->ctx, 0, CL_ALL_EVENT);
 }
 
-/* Interactions a second of its kernel alone, on the first device. */
+/* Interactions per second of the peer's kernel alone, on the first device. */
 static double measure_peer(CLCONTEXT *ctx, const struct bodies *b, double seconds)
 {
     struct peer p = {.ctx = ctx, .n = (b->n + 255) / 256 * 256};
@@ -189,7 +188,7 @@ static double measure_peer(CLCONTEXT *ctx, const struct bodies *b, double second
         for (size_t c = 0; c < 4; c++)
             p.pos[4 * i + c] = (float)(c < 3 ? b->pos[i][c] : b->mass[i]);
     clmsync(ctx, 0, p.pos, CL_MEM_DEVICE);
-    time_runs(run_peer, &p, seconds, times);
+    time_nbody_runs(run_nbody_peer, &p, seconds, times);
     clfree(p.pos);
     clfree(p.acc);
     clclose(ctx, program);
@@ -212,7 +211,7 @@ static void run_intrinsics(void *arg, size_t count)
             die("intrinsics");
 }
 
-/* Seconds that pass, and that this process works, in one call of run(arg, 1). */
+/* Elapsed and CPU seconds of one call of run(arg, 1). */
 static void time_both(void (*run)(void *arg, size_t count), void *arg, double *passed,
                       double *worked)
 {
@@ -222,7 +221,7 @@ static void time_both(void (*run)(void *arg, size_t count), void *arg, double *p
     *worked = 1e-9 * (double)ns_of_clock(CLOCK_PROCESS_CPUTIME_ID) - work;
 }
 
-/* Prints what part of the intrinsics' speed the engine has. */
+/* Print the engine's speed relative to the intrinsics. */
 static void compare_intrinsics(nbody *nb, const struct bodies *b, double eps, unsigned threads)
 {
     enum { TURNS = 9 };
@@ -242,13 +241,13 @@ static void compare_intrinsics(nbody *nb, const struct bodies *b, double eps, un
     plain_force(b, eps, b->n / 2, right);
     if (!(fabs(t.acc[b->n / 2][0] - right[0]) <= 1e-11 * fabs(right[0])))
         die("the intrinsics are wrong");
-    const double pairs = (double)b->n * (double)b->n, passed = median(time[2], TURNS),
-                 worked = median(time[3], TURNS);
+    const double pairs = (double)b->n * (double)b->n, passed = bench_median(time[2], TURNS),
+                 worked = bench_median(time[3], TURNS);
     printf(
         " intrinsics=\"%s, %u threads, forces only\" intrinsics_ginteractions_per_s=%.2f of_intrinsics=%.3f "
         "of_intrinsics_cpu=%.3f",
-        intrinsics_called(), threads, 1e-9 * pairs / passed, passed / median(time[0], TURNS),
-        worked / median(time[1], TURNS));
+        intrinsics_called(), threads, 1e-9 * pairs / passed, passed / bench_median(time[0], TURNS),
+        worked / bench_median(time[1], TURNS));
     free(t.posm);
     free(t.acc);
 }
@@ -290,11 +289,11 @@ static void bench_structure(CLCONTEXT *ctx, const struct bodies *b)
 struct problem {
     const struct options *o;
     struct bodies b;
-    unsigned cpus; /* of the device, if it is one of CPUs */
+    unsigned cpus; /* processors of the device, if it is a CPU */
 };
 
 /* Of all positions, two steps later. */
-static unsigned long long checksum(nbody *nb, const struct bodies *b)
+static unsigned long long force_checksum(nbody *nb, const struct bodies *b)
 {
     unsigned long long sum = 1469598103934665603u, bits;
     if (nbody_step(nb, 2) != 0 || nbody_state(nb, b->acc, NULL) != 0)
@@ -314,7 +313,7 @@ struct fetching {
     double seconds;
 };
 
-static void *fetch(void *fetching)
+static void *fetch_forces(void *fetching)
 {
     struct fetching *f = fetching;
     const double start = seconds_now();
@@ -324,7 +323,7 @@ static void *fetch(void *fetching)
     return NULL;
 }
 
-static double step_seconds(nbody *nb)
+static double seconds_per_step(nbody *nb)
 {
     const double start = seconds_now();
     run_steps(nb, 1);
@@ -342,11 +341,11 @@ static void bench_held(nbody *nb)
         die("room for a checkpoint");
     run_steps(nb, 2);
     for (int r = 0; r < RUNS; r++)
-        usual[r] = step_seconds(nb);
+        usual[r] = seconds_per_step(nb);
     sort_up(usual, RUNS);
     for (int r = 0; r < RUNS; r++) {
         const double start = seconds_now();
-        if (nbody_snapshot_begin(nb) != 0 || pthread_create(&thread, NULL, fetch, &f) != 0)
+        if (nbody_snapshot_begin(nb) != 0 || pthread_create(&thread, NULL, fetch_forces, &f) != 0)
             die("hold");
         run_steps(nb, 1);
         longer[r] = seconds_now() - start - usual[RUNS / 2];
@@ -363,8 +362,8 @@ static void bench_held(nbody *nb)
     free(f.to);
 }
 
-/* Several devices divide a tree by what its parts cost, again and again in their first steps. */
-static void settle(nbody *nb)
+/* On several devices a tree balances its domains by their cost, repeatedly in the first steps. */
+static void settle_tree(nbody *nb)
 {
     enum { STEPS = 64, FEW = 4 };
     const double start = seconds_now(), most = 5;
@@ -372,7 +371,7 @@ static void settle(nbody *nb)
         run_steps(nb, FEW);
 }
 
-/* Of the tree: bodies a second, beside the errors that go with it. */
+/* Tree: bodies per second, and the errors. */
 static void bench_tree(nbody *nb, const struct options *o, const struct bodies *b)
 {
     double times[RUNS];
@@ -380,11 +379,11 @@ static void bench_tree(nbody *nb, const struct options *o, const struct bodies *
     if (nbody_check_forces(nb, TREE_SAMPLES, 1, &e) != 0)
         die("the check of forces");
     if (o->checksum)
-        printf("checksum=%016llx ", checksum(nb, b));
+        printf("checksum=%016llx ", force_checksum(nb, b));
     if (o->held)
         bench_held(nb);
-    settle(nb);
-    time_runs(run_steps, nb, o->seconds, times);
+    settle_tree(nb);
+    time_nbody_runs(run_steps, nb, o->seconds, times);
     printf(
         "n=%zu method=tree accuracy=%g step_us=%.1f median_us=%.1f mbodies_per_s=%.2f error_median=%.2g error_p99=%.2g "
         "error_max=%.2g devices=%u bytes_per_body=%.1f shape=\"%s\"\n",
@@ -395,7 +394,7 @@ static void bench_tree(nbody *nb, const struct options *o, const struct bodies *
     nbody_free(nb);
 }
 
-static void bench_case(void *arg, const char *shape)
+static void bench_nbody_case(void *arg, const char *shape)
 {
     struct problem *p = arg;
     const struct options *o = p->o;
@@ -416,7 +415,7 @@ static void bench_case(void *arg, const char *shape)
         return;
     }
     const double error = force_error(nb, b, engine.eps);
-    time_runs(run_steps, nb, o->seconds, times);
+    time_nbody_runs(run_steps, nb, o->seconds, times);
     const double pairs = (double)b->n * (double)b->n,
                  share = pairs / times[0] / nbody_peak_rate(nb);
     printf("n=%zu step_us=%.1f median_us=%.1f ginteractions_per_s=%.2f median=%.2f", b->n,
@@ -443,7 +442,7 @@ static enum nbody_integrator integrator_called(const char *name)
     die("--integrator: there is none of that name");
 }
 
-static void parse_options(struct options *o, int argc, char **argv)
+static void parse_nbody_options(struct options *o, int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
         const char *name = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
@@ -498,7 +497,7 @@ int main(int argc, char **argv)
                         .peer = true,
                         .engine = {.eps = 0.01, .dt = 1e-4, .accuracy = 1e-3}};
     struct cldev_info info[64];
-    parse_options(&o, argc, argv);
+    parse_nbody_options(&o, argc, argv);
     o.engine.ctx = bench_open(o.device, o.devices);
     if (!o.engine.ctx || clgetndev(o.engine.ctx) > 64 || clgetdevinfo(o.engine.ctx, info) != 0)
         die("devices");
@@ -506,7 +505,7 @@ int main(int argc, char **argv)
            info[0].dev_drv_version);
     for (const char *n = o.n; *n; n += strcspn(n, ","), n += *n == ',') {
         const double start = seconds_now();
-        struct problem p = {&o, make_bodies(strtoul(n, NULL, 10), o.equal_masses),
+        struct problem p = {&o, make_bench_bodies(strtoul(n, NULL, 10), o.equal_masses),
                             info[0].dev_type & CL_DEVICE_TYPE_CPU ? info[0].dev_max_core : 0};
         fprintf(stderr, "# n=%zu: bodies in %.1f s\n", p.b.n, seconds_now() - start);
         if (o.structure) {
@@ -517,7 +516,7 @@ int main(int argc, char **argv)
         if (o.peer)
             printf("n=%zu peer=\"tutorial's tiled kernel, forces only\" ginteractions_per_s=%.2f\n",
                    p.b.n, 1e-9 * measure_peer(o.engine.ctx, &p.b, o.seconds));
-        sweep(o.shape, o.sweep, bench_case, &p);
+        sweep_shapes(o.shape, o.sweep, bench_nbody_case, &p);
         free_bodies(&p.b);
     }
     return 0;

@@ -1,4 +1,4 @@
-# What bench/run.sh measures of nbody. shellcheck shell=sh disable=SC2086,SC2154
+# N-body cases of bench/run.sh. shellcheck shell=sh disable=SC2086,SC2154
 # SPDX-License-Identifier: MIT
 case $kind in
 cpu) bodies=8192,16384 equal=16384 some=16384 trees=131072 ;;

@@ -1,14 +1,13 @@
-/* bench_services.c - what the layer's services cost: profiling, the check of arguments, phases,
- * lookups.
+/* bench_services.c - cost of the layer's services: profiling, argument checks, phases, lookups.
  *
  *   usage: bench_services [--device cpu|gpu|PATTERN] [--microseconds US] [--rounds N] [--json]
  *
- * Launches of a kernel of about US (50) microseconds, in batches that are waited for together and
- * one by one: raw OpenCL, the layer, the layer with its profile on, and with every launch timed (on
- * a CPU the same). The four take turns within each of N rounds, so that what else the machine does
- * falls on all; figures are medians, of times and of differences within a round. A batch is long
- * enough for a sample of its launches to be timed. Before anything is timed, the profile's counts
- * are compared with the launches made.
+ * Launches of a kernel of about US (50) microseconds, in batches with one wait and one by one: raw
+ * OpenCL, the layer, the layer with its profile on, and with every launch timed (on a CPU the
+ * same). The four alternate within each of N rounds, so that other load affects all; figures are
+ * medians, of times and of differences within a round. A batch is long enough for a sample of its
+ * launches to be timed. Before anything is timed, the profile's counts are compared with the
+ * launches made.
  * SPDX-License-Identifier: MIT
  */
 #include "bench/common.h"
@@ -24,18 +23,18 @@ static const char source[] = "__kernel void slow(__global uint *x, int rounds)\n
                              "  for (int r = 0; r < rounds; r++) v = v * 1664525u + 1013904223u;\n"
                              "  x[get_global_id(0)] = v; }\n";
 
-/* Of a[i] - b[i]. */
+/* Median of a[i] - b[i]. */
 static double median_difference(const double *a, const double *b, size_t n)
 {
     static double d[MAX_ROUNDS];
     for (size_t i = 0; i < n; i++)
         d[i] = a[i] - b[i];
-    return median(d, n);
+    return bench_median(d, n);
 }
 
 /* ---- Launches. ---- */
 
-/* A context with its kernel, profiled or not; raw calls use the objects of the one that is not. */
+/* A context with its kernel, profiled or not; raw calls use the objects of the unprofiled one. */
 struct way {
     CLCONTEXT *cp;
     cl_kernel kernel;
@@ -75,8 +74,7 @@ static void singles_layer(const struct way *w)
         launch_layer(w, CL_EVENT_WAIT);
 }
 
-/* The arguments stand: the layer has set them. Events are made and released, as any program's
- * are. */
+/* The layer has set the arguments. Events are created and released, as in any program. */
 static void run_raw(bool each)
 {
     static const size_t size = 1;
@@ -93,8 +91,8 @@ static void run_raw(bool each)
     clFinish(queue);
 }
 
-/* Sets the rounds so that a launch takes about `seconds`, by what the device says. */
-static double calibrate(double seconds)
+/* Set the rounds so that a launch takes about `seconds` by the device's clock. */
+static double calibrate_launches(double seconds)
 {
     cl_int rounds = 1000;
     double took = 0;
@@ -120,16 +118,16 @@ static double calibrate(double seconds)
     return took;
 }
 
-/* Seconds a launch: raw, layer, with profile, all timed; what the layer adds, what the profile adds
- * to that. */
+/* Seconds per launch: raw, layer, with profile, all timed; the overhead of the layer, and of the
+ * profile. */
 struct launches {
     double raw, off, on, every, layer_adds, profile_adds, every_adds;
 };
 
-/* Seconds a launch, of the layer's or of raw ones in the same context. The first launch of another
- * context waits until the device has changed contexts, some 0.15 ms on a GPU, which no program with
- * one context pays: it is not timed. */
-static double time_of(const struct way *w, bool as_raw, bool each)
+/* Seconds per launch, by the layer or raw in the same context. The first launch of another context
+ * is not timed: it waits some 0.15 ms for the context switch of a GPU, which a program with one
+ * context does not pay. */
+static double time_of_way(const struct way *w, bool as_raw, bool each)
 {
     launch_layer(w, CL_EVENT_WAIT);
     const double start = seconds_now();
@@ -140,29 +138,29 @@ static double time_of(const struct way *w, bool as_raw, bool each)
     return (seconds_now() - start) / BATCH;
 }
 
-static struct launches compare(bool each, size_t rounds)
+static struct launches compare_ways(bool each, size_t rounds)
 {
     static double raw[MAX_ROUNDS], layer[MAX_ROUNDS], profiled[MAX_ROUNDS], timed[MAX_ROUNDS];
     for (size_t i = 0; i < 3 + rounds; i++) { /* the first ones warm up */
         const size_t at = i < 3 ? 0 : i - 3;
-        raw[at] = time_of(&off, true, each);
-        layer[at] = time_of(&off, false, each);
-        profiled[at] = time_of(&on, false, each);
-        timed[at] = time_of(&every, false, each);
+        raw[at] = time_of_way(&off, true, each);
+        layer[at] = time_of_way(&off, false, each);
+        profiled[at] = time_of_way(&on, false, each);
+        timed[at] = time_of_way(&every, false, each);
     }
     struct launches l = {.layer_adds = median_difference(layer, raw, rounds),
                          .profile_adds = median_difference(profiled, layer, rounds),
                          .every_adds = median_difference(timed, layer, rounds)};
-    l.raw = median(raw, rounds);
-    l.off = median(layer, rounds);
-    l.on = median(profiled, rounds);
-    l.every = median(timed, rounds);
+    l.raw = bench_median(raw, rounds);
+    l.off = bench_median(layer, rounds);
+    l.on = bench_median(profiled, rounds);
+    l.every = bench_median(timed, rounds);
     return l;
 }
 
 /* ---- Calls. ---- */
 
-/* Seconds a call, the best of a few runs. */
+/* Seconds per call, the best of a few runs. */
 #define TIME_CALLS(calls, statement)                                                               \
     __extension__({                                                                                \
         double best_ = HUGE_VAL;                                                                   \
@@ -216,8 +214,9 @@ static void print_launches(const char *what, const struct launches *l)
     printf("\n");
 }
 
-static void print_table(const struct cldev_info *info, double kernel, const struct launches *batch,
-                        const struct launches *each, const struct calls *c)
+static void print_services_table(const struct cldev_info *info, double kernel,
+                                 const struct launches *batch, const struct launches *each,
+                                 const struct calls *c)
 {
     printf("%s, driver %s, commit %s\na kernel of %.1f us\n\n", info->dev_name,
            info->dev_drv_version, STDCL_COMMIT, 1e6 * kernel);
@@ -234,8 +233,9 @@ static void print_table(const struct cldev_info *info, double kernel, const stru
     printf("%-52s %8.2f us\n", "cltune_find", 1e6 * c->find);
 }
 
-static void print_json(const struct cldev_info *info, double kernel, const struct launches *batch,
-                       const struct launches *each, const struct calls *c)
+static void print_services_json(const struct cldev_info *info, double kernel,
+                                const struct launches *batch, const struct launches *each,
+                                const struct calls *c)
 {
     printf(
         "{\"program\": \"bench_services\", \"device\": \"%s\", \"driver\": \"%s\", \"commit\": \"%s\", "
@@ -259,7 +259,7 @@ static void print_json(const struct cldev_info *info, double kernel, const struc
         c->find);
 }
 
-static int usage(void)
+static int services_usage(void)
 {
     fprintf(
         stderr,
@@ -284,7 +284,7 @@ int main(int argc, char **argv)
                  atoi(argv[i + 1]) <= MAX_ROUNDS)
             rounds = strtoul(argv[++i], NULL, 10);
         else
-            return usage();
+            return services_usage();
     }
     CLCONTEXT *cp = bench_open(pattern, 1);
     struct cldev_info info;
@@ -293,10 +293,10 @@ int main(int argc, char **argv)
     open_way(&off, clgetdevice(cp, 0), 0);
     open_way(&on, clgetdevice(cp, 0), 1);
     open_way(&every, clgetdevice(cp, 0), CLPROF_EVERY);
-    const double kernel = calibrate(1e-6 * microseconds);
-    const struct launches batch = compare(false, rounds), each = compare(true, rounds);
+    const double kernel = calibrate_launches(1e-6 * microseconds);
+    const struct launches batch = compare_ways(false, rounds), each = compare_ways(true, rounds);
     const struct calls calls = time_calls();
-    (json ? print_json : print_table)(&info, kernel, &batch, &each, &calls);
+    (json ? print_services_json : print_services_table)(&info, kernel, &batch, &each, &calls);
     clcontext_destroy(off.cp);
     clcontext_destroy(on.cp);
     clcontext_destroy(every.cp);

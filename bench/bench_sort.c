@@ -1,19 +1,19 @@
-/* bench_sort.c - how fast prefix sums are formed and keys are sorted.
+/* bench_sort.c - throughput of prefix sums and sorts.
  *
- *   bench_sort [--device cpu|gpu|NAME] [--counts N,N,...] [--only sort.64.pairs] [--shape
- *   "KEY=NUMBER ..."]
- *              [--sweep "KEY=V,V,... KEY=V,..."] [--runs K] [--json]
+ *   bench_sort [--device cpu|gpu|NAME] [--counts N,N,...] [--only sort.64.pairs]
+ *              [--shape "KEY=NUMBER ..."] [--sweep "KEY=V,V,... KEY=V,..."]
+ *              [--runs K] [--json]
  *
- * For 2^20, 2^24 and 2^28 elements (--counts takes others): pairs of random 64-bit keys, of which
- * 63 bits count, and 32-bit values; pairs of 32-bit keys; keys alone; and scans. Every result is
- * checked whole before it is timed. Of K (10) runs the median: `seconds` is a whole call, on memory
- * of the device; count_s, scan_s and scatter_s are what its kernels of that name took together, by
- * the device's clock. The bytes of a sort are those that its passes must move: keys read twice and
- * values once, both written once. --only takes one case, --sweep all combinations of shapes. Peers,
- * in the same run: the device's copy bandwidth (clpeak); on CPUs a radix sort in plain C by one
- * thread, and qsort for the smallest; on NVIDIA's GPUs CUB, where studies/cub_sort.cu was built
- * into this program's folder. Output: a line a case of KEY=VALUE words, or with --json an object a
- * line.
+ * For 2^20, 2^24 and 2^28 elements (--counts takes others): pairs of random 64-bit keys, with 63
+ * significant bits, and 32-bit values; pairs of 32-bit keys; keys alone; and scans. Every result
+ * is checked completely before it is timed. The median of K (10) runs counts: `seconds` is a whole
+ * call, on device memory; count_s, scan_s and scatter_s are the total times of the kernels of that
+ * name, by the device's clock. The bytes of a sort are the minimum traffic of its passes: keys
+ * read twice and values once, both written once. --only takes one case, --sweep all combinations
+ * of shapes. Peers, in the same run: the device's copy bandwidth (clpeak); on CPUs a radix sort in
+ * plain C by one thread, and qsort for the smallest; on NVIDIA's GPUs CUB, if studies/cub_sort.cu
+ * was built into this program's folder. Output: a line per case of KEY=VALUE words, or with --json
+ * an object per line.
  * SPDX-License-Identifier: MIT
  */
 #include "arrays/arrays_ref.h"
@@ -34,12 +34,12 @@ static uint64_t random_key(size_t i)
     return z ^ z >> 31;
 }
 
-static uint64_t get(int bytes, const void *keys, size_t i)
+static uint64_t bench_key_get(int bytes, const void *keys, size_t i)
 {
     return bytes == 4 ? ((const uint32_t *)keys)[i] : ((const uint64_t *)keys)[i];
 }
 
-static void fill(int bytes, void *keys, cl_uint *values, size_t n)
+static void fill_bench_keys(int bytes, void *keys, cl_uint *values, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         if (bytes == 4)
@@ -50,17 +50,18 @@ static void fill(int bytes, void *keys, cl_uint *values, size_t n)
     }
 }
 
-/* Whether keys stand in order, those that are equal by the place they had, and each beside its
- * value: then they are all there, too, since no value stands twice. */
+/* True if keys are in order, equal keys in their original order, and each key beside its value.
+ * Then none is missing, since values are unique. */
 static bool sorted(int bytes, int bits, const void *keys, const cl_uint *values, size_t n)
 {
     const uint64_t all = bits == 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1,
                    whole = bytes == 4 ? UINT32_MAX : UINT64_MAX;
     for (size_t i = 0; i < n; i++) {
-        const uint64_t key = get(bytes, keys, i) & all,
-                       before = i ? get(bytes, keys, i - 1) & all : 0;
-        if (key < before || (values && (get(bytes, keys, i) != (random_key(values[i]) & whole) ||
-                                        (i && key == before && values[i] < values[i - 1]))))
+        const uint64_t key = bench_key_get(bytes, keys, i) & all,
+                       before = i ? bench_key_get(bytes, keys, i - 1) & all : 0;
+        if (key < before ||
+            (values && (bench_key_get(bytes, keys, i) != (random_key(values[i]) & whole) ||
+                        (i && key == before && values[i] < values[i - 1]))))
             return false;
     }
     return true;
@@ -74,7 +75,7 @@ static struct {
     arrays_sorter *sorter;
 } on;
 
-/* The median time of `runs` runs, each on the same data as the first. */
+/* The median time of `runs` runs, each on the original data. */
 static double median_time(int runs, int (*restore)(void *), int (*run)(void *), void *arg)
 {
     double *took = calloc((size_t)runs, sizeof *took);
@@ -88,12 +89,12 @@ static double median_time(int runs, int (*restore)(void *), int (*run)(void *), 
     }
     if (!took || runs < 1)
         die("no runs");
-    const double middle = median(took, (size_t)runs);
+    const double middle = bench_median(took, (size_t)runs);
     free(took);
     return middle;
 }
 
-/* What kernels whose names end so took together, a run. */
+/* Total time per run of all kernels whose name ends with `name`. */
 static double kernel_seconds(const char *name, int runs)
 {
     struct clprofile_row row[16];
@@ -132,7 +133,7 @@ static int run_sort(void *job)
     return arrays_sort(on.sorter, job);
 }
 
-/* Bytes that the passes must move. */
+/* Minimum traffic of the passes, in bytes. */
 static double sort_bytes(const struct sort_case *c, size_t n)
 {
     return (double)((c->bits + 7) / 8) * (double)n * (3 * c->bytes + (c->values ? 8 : 0));
@@ -153,7 +154,7 @@ struct sort_run {
     size_t n;
 };
 
-/* Sorts in one shape; of a sweep, those that the device does not take are left out. */
+/* Sort with one shape. A sweep leaves out shapes that the device rejects. */
 static void bench_sort(void *arg, const char *shape)
 {
     const struct sort_case *c = ((const struct sort_run *)arg)->c;
@@ -191,7 +192,7 @@ static void bench_sort(void *arg, const char *shape)
 
 /* ---- Scans. ---------------------------------------------------------------------------------- */
 
-static int nothing(void *arg)
+static int restore_nothing(void *arg)
 {
     (void)arg;
     return 0;
@@ -227,13 +228,13 @@ static void bench_scan(void *arg, const char *shape)
         die("scan");
     if (memcmp(r->right, on.keys, r->n * (size_t)r->bytes) != 0)
         die("a wrong scan");
-    f.seconds = median_time(option.runs, nothing, run_scan, (void *)(uintptr_t)&job);
+    f.seconds = median_time(option.runs, restore_nothing, run_scan, (void *)(uintptr_t)&job);
     f.shape = arrays_sorter_shape(on.sorter);
     print_figure(&f);
     arrays_sorter_free(on.sorter);
 }
 
-/* Scans what was sorted last. */
+/* Scan the result of the last sort. */
 static void bench_scans(int bytes, size_t n)
 {
     void *right = malloc(n * (size_t)bytes);
@@ -242,7 +243,7 @@ static void bench_scans(int bytes, size_t n)
         die("memory");
     arrays_ref_scan(bytes, on.keys, right, n);
     struct scan_run r = {.bytes = bytes, .n = n, .right = right};
-    sweep(option.shape, option.sweep, bench_scan, &r);
+    sweep_shapes(option.shape, option.sweep, bench_scan, &r);
     free(right);
 }
 
@@ -258,7 +259,7 @@ struct peer {
 static int restore_peer(void *arg)
 {
     const struct peer *p = arg;
-    fill(p->bytes, p->keys, p->values, p->n);
+    fill_bench_keys(p->bytes, p->keys, p->values, p->n);
     return 0;
 }
 
@@ -274,7 +275,7 @@ struct pair {
     cl_uint value;
 };
 
-static int by_key(const void *a, const void *b)
+static int compare_by_key(const void *a, const void *b)
 {
     const uint64_t x = ((const struct pair *)a)->key, y = ((const struct pair *)b)->key;
     return (x > y) - (x < y);
@@ -292,7 +293,7 @@ static int restore_pairs(void *arg)
 static int run_qsort(void *arg)
 {
     const struct peer *p = arg;
-    qsort(p->work, p->n, sizeof(struct pair), by_key);
+    qsort(p->work, p->n, sizeof(struct pair), compare_by_key);
     return 0;
 }
 
@@ -321,7 +322,7 @@ static void bench_peers(size_t n)
     free(p.work);
 }
 
-/* CUB's figures, from the program cub_sort beside this one: it prints the seconds of a sort. */
+/* CUB's figures, from the program cub_sort in this folder, which prints the seconds of a sort. */
 static void bench_cub(const char *folder, const struct sort_case *c, size_t n)
 {
     char command[PATH_MAX + 64], name[64];
@@ -341,14 +342,14 @@ static void bench_cub(const char *folder, const struct sort_case *c, size_t n)
 
 /* ---- All of it. ------------------------------------------------------------------------------ */
 
-static bool wanted(const char *name)
+static bool is_bench_wanted(const char *name)
 {
     return !option.only || strcmp(option.only, name) == 0;
 }
 
 static void to_device(const struct sort_case *c, size_t n)
 {
-    fill(c->bytes, on.keys, on.values, n);
+    fill_bench_keys(c->bytes, on.keys, on.values, n);
     if (clmsync(cp, 0, on.keys, CL_MEM_DEVICE) == (cl_event)-1 ||
         clmsync(cp, 0, on.values, CL_MEM_DEVICE) == (cl_event)-1 ||
         clmcopy(cp, 0, on.keys, on.first_keys, 0) == (cl_event)-1 ||
@@ -365,18 +366,18 @@ static void bench_count(size_t n, const char *folder)
     if (!on.keys || !on.values || !on.first_keys || !on.first_values)
         die("memory");
     for (size_t c = 0; c < sizeof sorts / sizeof *sorts; c++) {
-        if (wanted(sorts[c].name)) {
+        if (is_bench_wanted(sorts[c].name)) {
             to_device(&sorts[c], n);
-            sweep(option.shape, option.sweep, bench_sort, &(struct sort_run){&sorts[c], n});
+            sweep_shapes(option.shape, option.sweep, bench_sort, &(struct sort_run){&sorts[c], n});
             bench_cub(folder, &sorts[c], n);
         }
     }
     to_device(&sorts[0], n);
-    if (wanted("scan.32"))
+    if (is_bench_wanted("scan.32"))
         bench_scans(4, n);
-    if (wanted("scan.64"))
+    if (is_bench_wanted("scan.64"))
         bench_scans(8, n);
-    if (info.dev_type & CL_DEVICE_TYPE_CPU && wanted(sorts[0].name))
+    if (info.dev_type & CL_DEVICE_TYPE_CPU && is_bench_wanted(sorts[0].name))
         bench_peers(n);
     void *const blocks[] = {on.keys, on.values, on.first_keys, on.first_values};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)

@@ -1,9 +1,9 @@
-/* bench_view.c - what a window costs: view_due without viewers, and frames of bodies by coding.
+/* bench_view.c - cost of the viewer: view_due without viewers, and frames of bodies by coding.
  *
  *   bench_view [BODIES]
  *
- * Bodies circle a centre by a 256th of a turn a frame. Frames are read back in the tests; here
- * their bytes a body and the processor's time for each are printed, medians of nine.
+ * Bodies circle a centre by a 256th of a turn per frame. The tests read frames back; this program
+ * prints their bytes per body and CPU time, medians of nine.
  * SPDX-License-Identifier: MIT
  */
 #include "common.h"
@@ -16,7 +16,7 @@
 
 enum { RUNS = 9 };
 
-static void move(struct shown *s, float *angle, const float *radius, int frame)
+static void move_bench_bodies(struct shown *s, float *angle, const float *radius, int frame)
 {
     float(*pos)[3] = (float(*)[3])(void *)s->first.at;
     for (size_t i = 0; i < s->n; i++) {
@@ -37,7 +37,7 @@ static void coding(struct shown *s, const struct about *about, float *angle, con
     struct bytes b = {0};
     double seconds[RUNS], bytes[RUNS];
     for (int i = -2; i < RUNS; i++) {
-        move(s, angle, radius, i + 2);
+        move_bench_bodies(s, angle, radius, i + 2);
         b.used = 0;
         const uint64_t start = ns_of_clock(CLOCK_THREAD_CPUTIME_ID);
         if (!frame_points(&b, s, about, &want, &box, was))
@@ -48,7 +48,7 @@ static void coding(struct shown *s, const struct about *about, float *angle, con
         }
     }
     printf("coding %d       %6.2f ms a frame   %5.2f bytes a body\n", wanted,
-           1e3 * median(seconds, RUNS), median(bytes, RUNS));
+           1e3 * bench_median(seconds, RUNS), bench_median(bytes, RUNS));
     bytes_free(&b);
     quantised_drop(was[0]);
     quantised_drop(was[1]);

@@ -1,9 +1,9 @@
-/* bench_world.c - how fast ranks talk: mail to and fro, and what all do together.
+/* bench_world.c - speed of messages between ranks, and of collectives.
  *
  *   mpirun -n 2 bench_world
  *
- * Checks what arrives, then prints, on rank 0, microseconds for one way of a message of some sizes
- * between the first two ranks, and for a barrier and a gather of all.
+ * Check what arrives, then print, on rank 0, microseconds per message of some sizes between the
+ * first two ranks, one way, and for a barrier and a gather of all.
  * SPDX-License-Identifier: MIT
  */
 #include "core/clock.h"
@@ -15,7 +15,7 @@
 
 static stdcl_world *w;
 
-static void must(int status)
+static void world_must(int status)
 {
     if (status == 0)
         return;
@@ -23,13 +23,13 @@ static void must(int status)
     exit(1);
 }
 
-static void told(void *arg, const char *sentence)
+static void note_received(void *arg, const char *sentence)
 {
     (void)arg;
     fprintf(stderr, "bench_world: %s\n", sentence);
 }
 
-/* One way, the best of some: to the other and back. */
+/* Half the best round trip. */
 static double one_way(char *bytes, size_t size, int runs)
 {
     const int rank = world_rank(w);
@@ -41,19 +41,19 @@ static double one_way(char *bytes, size_t size, int runs)
         for (int turn = 0; turn < 2; turn++) {
             mail[0] = turn == rank ? world_send(w, 1 - rank, 1, bytes, size)
                                    : world_receive(w, 1 - rank, 1, bytes, size);
-            must(world_wait(w, mail, 1));
+            world_must(world_wait(w, mail, 1));
         }
         if (size && (bytes[0] != (char)k || bytes[size - 1] != (char)k))
-            must(clerror_set(EPROTO, "message %d of %zu bytes came back wrong", k, size));
+            world_must(clerror_set(EPROTO, "message %d of %zu bytes came back wrong", k, size));
         best = (seconds_now() - start) / 2 < best ? (seconds_now() - start) / 2 : best;
     }
-    must(world_barrier(w));
+    world_must(world_barrier(w));
     return best;
 }
 
 int main(void)
 {
-    w = world_join(&(struct world_options){.on_abort = told});
+    w = world_join(&(struct world_options){.on_abort = note_received});
     if (!w || world_size(w) < 2)
         return fprintf(stderr, "bench_world: %s\n",
                        w ? "start it with mpirun, on 2 ranks or more" : clerror()),
@@ -61,7 +61,7 @@ int main(void)
     const size_t most = (size_t)1 << 26;
     char *bytes = calloc(most, 1), *all = malloc(4096 * (size_t)world_size(w));
     if (!bytes || !all)
-        must(clerror_set(ENOMEM, "no memory"));
+        world_must(clerror_set(ENOMEM, "no memory"));
     if (world_rank(w) == 0)
         printf("%d ranks on %d hosts, %s\n%12s %12s %12s\n", world_size(w), world_hosts(w),
                world_transport(w), "bytes", "us", "GB/s");
@@ -72,11 +72,11 @@ int main(void)
     }
     double start = seconds_now();
     for (int k = 0; k < 100; k++)
-        must(world_barrier(w));
+        world_must(world_barrier(w));
     const double barrier = (seconds_now() - start) / 100;
     start = seconds_now();
     for (int k = 0; k < 100; k++)
-        must(world_gather(w, bytes, 4096, all));
+        world_must(world_gather(w, bytes, 4096, all));
     if (world_rank(w) == 0)
         printf("%12s %12.2f\n%12s %12.2f\n", "barrier", 1e6 * barrier, "gather 4096",
                1e6 * (seconds_now() - start) / 100);

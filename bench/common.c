@@ -1,4 +1,4 @@
-/* common.c - the device that a benchmark measures, how it ends, medians, and sweeps over shapes.
+/* common.c - choice of the benchmark's device, errors, medians, and sweeps over shapes.
  * SPDX-License-Identifier: MIT
  */
 #include "bench/common.h"
@@ -30,7 +30,7 @@ _Noreturn void die(const char *what)
     exit(1);
 }
 
-static int ascending(const void *a, const void *b)
+static int ascending_times(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -38,18 +38,18 @@ static int ascending(const void *a, const void *b)
 
 void sort_up(double *values, size_t n)
 {
-    qsort(values, n, sizeof *values, ascending);
+    qsort(values, n, sizeof *values, ascending_times);
 }
 
-double median(double *values, size_t n)
+double bench_median(double *values, size_t n)
 {
     sort_up(values, n);
     return 0.5 * (values[(n - 1) / 2] + values[n / 2]);
 }
 
-/* Adds a word for the first key of `text`, and leaves the other keys to itself. */
-void sweep(const char *words, const char *text, void (*run)(void *arg, const char *shape),
-           void *arg)
+/* Append a word for the first key of `text`, and recurse for the remaining keys. */
+void sweep_shapes(const char *words, const char *text, void (*run)(void *arg, const char *shape),
+                  void *arg)
 {
     words = words ? words : "";
     text = text ? text + strspn(text, " ") : "";
@@ -66,7 +66,7 @@ void sweep(const char *words, const char *text, void (*run)(void *arg, const cha
         if (snprintf(longer, sizeof longer, "%s%s%.*s=%.*s", words, *words ? " " : "", key, text,
                      length, text + value) >= (int)sizeof longer)
             die("--sweep: too many words");
-        sweep(longer, text + end, run, arg);
+        sweep_shapes(longer, text + end, run, arg);
         at = value + length;
     }
 }

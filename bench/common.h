@@ -1,5 +1,5 @@
-/* common.h - what the benchmarks share: the device that they measure, how they end, medians, and
- * sweeps over shapes.
+/* common.h - helpers shared by the benchmarks: choice of the device, errors, medians, and sweeps
+ * over shapes.
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_BENCH_COMMON_H
@@ -13,22 +13,22 @@
 #define STDCL_COMMIT "unknown"
 #endif
 
-/* The device that --device names, as the command's does: cpu, gpu or part of a name; NULL: any. A
- * context of the first `count` (0: one) that match. NULL with clerror() where there are fewer. */
+/* Open a context of the first `count` (0: one) devices that match `device`, as the command's
+ * --device: cpu, gpu or part of a name; NULL: any. NULL with clerror() if fewer match. */
 CLCONTEXT *bench_open(const char *device, size_t count);
 
-/* Prints "PROGRAM: what: clerror()" on stderr and ends with status 1. */
+/* Print "PROGRAM: what: clerror()" on stderr and exit with status 1. */
 _Noreturn void die(const char *what);
 
-/* Sorts numbers, the least first. */
+/* Sort numbers, the least first. */
 void sort_up(double *values, size_t n);
 
-/* The median of n > 0 numbers, which it sorts. */
-double median(double *values, size_t n);
+/* Return the median of n > 0 numbers; sorts them. */
+double bench_median(double *values, size_t n);
 
-/* Calls run(arg, shape) for every combination of the values in `text`, words "KEY=V,V,...
+/* Call run(arg, shape) for every combination of the values in `text`, words "KEY=V,V,...
  * KEY=V,..." (NULL: none). The shape is `words` (NULL: none) and a word KEY=V of each key. */
-void sweep(const char *words, const char *text, void (*run)(void *arg, const char *shape),
-           void *arg);
+void sweep_shapes(const char *words, const char *text, void (*run)(void *arg, const char *shape),
+                  void *arg);
 
 #endif

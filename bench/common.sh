@@ -1,5 +1,7 @@
-# common.sh - what run.sh and devices.sh share: a results file is written as a whole, from one run, or not at all.
-#   needs build=BUILD_FOLDER device=DEVICE; COMMIT=... names what was built, where the folder is not a clone
+# common.sh - helpers of run.sh and devices.sh: a results file is written completely, from one run,
+# or not at all.
+#   needs build=BUILD_FOLDER device=DEVICE; COMMIT=... names the commit built, if the folder is not
+#   a clone
 # shellcheck shell=sh
 # SPDX-License-Identifier: MIT
 here=$(dirname "$0")
@@ -7,7 +9,7 @@ lines=$(mktemp)
 failed=$(mktemp)
 trap 'rm -f "$lines" "$failed"' EXIT
 
-# bench PROGRAM OPTION...: runs it, under the command that it was.
+# bench PROGRAM OPTION...: print the command as a heading and run it.
 bench() {
     program=$1
     shift
@@ -16,12 +18,13 @@ bench() {
     "$build/bench/$program" --device "$device" "$@" || echo "$program $*" >> "$failed"
 }
 
-# The value of the first word KEY=VALUE or KEY="VALUE" among the lines, or of `KEY "VALUE"` or `KEY VALUE,` in a comment.
+# Print the value of the first word KEY=VALUE or KEY="VALUE" among the lines, or of `KEY "VALUE"` or
+# `KEY VALUE,` in a comment.
 first_of() {
     sed -n "s/.*$1=\"\([^\"]*\)\".*/\1/p; t; s/.*$1=\([^ ]*\).*/\1/p; t; s/^#.*$1 \"\([^\"]*\)\".*/\1/p; t; s/^#.*$1 \([^,]*\),.*/\1/p" "$lines" | head -n 1
 }
 
-# What the environment says to drivers and libraries.
+# Environment variables of drivers and libraries.
 settings() {
     env | grep -E '^(POCL|STDCL|CUDA_VISIBLE|OMP|OPENBLAS|GOMP)[A-Z_]*=' | sort | tr '\n' ' ' | sed 's/ $//'
 }

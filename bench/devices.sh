@@ -1,13 +1,14 @@
 #!/bin/sh
-# devices.sh - runs the largest cases on one device, two, four ... and writes bench/results/NAME.json.
+# devices.sh - run the largest cases on 1, 2, 4 ... devices and write bench/results/NAME.json.
 #
 #   bench/devices.sh BUILD_FOLDER DEVICE NAME [COUNT...]      bench/devices.sh build H200 nvidia-h200-x4 1 2 4
 #
-# First programs that have all devices in one process, then, where mpirun is, jobs of as many ranks with a device each. All counts of a
-# case run one after the other, so that their ratios are of the same minutes. Beside them stands what `stdcl cluster-model` predicts
-# from what one device did (of trees it knows nothing), so that 1 must be among the counts. It takes about eight minutes
-# for 1 2 4 on H200s. Close other programs first. COMMIT=... in the environment names what was built, where the
-# folder is not a clone; BODIES, TREE, CELLS, ROWS and MOLECULES are other sizes, to try it on a small machine.
+# First one process with all devices, then, if mpirun is installed, jobs with one rank per device.
+# All counts of a case run one after the other, so their ratios are comparable. Each result has the
+# prediction of `stdcl cluster-model` from the run on one device (not for trees), so 1 must be among
+# the counts. 1 2 4 take about eight minutes on H200s. Close other programs first. COMMIT=... in the
+# environment names the commit built, if the folder is not a clone; BODIES, TREE, CELLS, ROWS and
+# MOLECULES set other sizes, for a small machine.
 # SPDX-License-Identifier: MIT
 set -eu
 build=$1 device=$2 name=$3
@@ -23,7 +24,8 @@ on_each_count() { # on_each_count PROGRAM OPTION...
     done
 }
 
-# jobs COMMAND OPTION...: stdcl by mpirun, on as many ranks as devices; a row has the numbers of the report.
+# jobs COMMAND OPTION...: run stdcl by mpirun, with one rank per device; print the report's numbers
+# as a line.
 jobs() {
     command -v mpirun > /dev/null || return 0
     for count in $counts; do
@@ -35,14 +37,15 @@ jobs() {
     done
 }
 
-# rate PROGRAM KEY WORD: the number KEY of the row with that word which PROGRAM printed of one device.
+# rate PROGRAM KEY WORD: print the number KEY of PROGRAM's line with WORD, for one device.
 rate() {
     awk -v program="$1" -v key="$2" -v word="$3" '
         /^@ / { mine = $2 == program && / --devices 1 / && !/ --method /; next }
         mine && index(" " $0 " ", " " word " ") { for (i = 1; i <= NF; i++) if (sub("^" key "=", "", $i)) { print $i; exit } }' "$lines"
 }
 
-# predict PROGRAM N RATE: seconds of a step, a generation, a product or a sum on each count of devices.
+# predict PROGRAM N RATE: print the seconds of a step, a generation, a product or a sum for each
+# count of devices.
 predict() {
     for count in $counts; do
         echo "@ stdcl cluster-model --of $1 -n $2 --rate $3 --gpus-a-host $count --gpus $count"

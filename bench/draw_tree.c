@@ -1,10 +1,10 @@
-/* draw_tree.c - the pictures of docs/tree.md: the cells of a tree, and what one group of bodies
- * meets.
+/* draw_tree.c - the pictures of docs/tree.md: the cells of a tree, and the interactions of one
+ * group of bodies.
  *
  *   draw_tree FOLDER
  *
- * The bodies are a thin layer, so that cells are seen from above as they are. The tree and the
- * lists are the plain-C twin's, which are the kernels' entry by entry.
+ * The bodies are a thin layer, so that cells are seen from above. The tree and the lists are the
+ * scalar reference's, which equal the kernels' entry by entry.
  * SPDX-License-Identifier: MIT
  */
 #include "formats/picture.h"
@@ -22,12 +22,12 @@ static float posm[N][4];
 static uint8_t picture[PIXELS][PIXELS][3];
 static const double extent = 9; /* the side that is shown */
 
-static int pixel(double x)
+static int set_tree_pixel(double x)
 {
     return (int)((x / extent + 0.5) * PIXELS);
 }
 
-static void dot(int x, int y, double strength, const double colour[3])
+static void draw_dot(int x, int y, double strength, const double colour[3])
 {
     if (x < 0 || y < 0 || x >= PIXELS || y >= PIXELS)
         return;
@@ -36,27 +36,30 @@ static void dot(int x, int y, double strength, const double colour[3])
         p[c] = (uint8_t)(p[c] + strength * (255 * colour[c] - p[c]));
 }
 
-static void fill(const double lo[2], const double hi[2], double strength, const double colour[3])
+static void fill_rectangle(const double lo[2], const double hi[2], double strength,
+                           const double colour[3])
 {
-    for (int y = pixel(lo[1]); y < pixel(hi[1]); y++)
-        for (int x = pixel(lo[0]); x < pixel(hi[0]); x++)
-            dot(x, y, strength, colour);
+    for (int y = set_tree_pixel(lo[1]); y < set_tree_pixel(hi[1]); y++)
+        for (int x = set_tree_pixel(lo[0]); x < set_tree_pixel(hi[0]); x++)
+            draw_dot(x, y, strength, colour);
 }
 
-static void frame(const double lo[2], const double hi[2], double strength, const double colour[3])
+static void draw_frame(const double lo[2], const double hi[2], double strength,
+                       const double colour[3])
 {
-    const int x0 = pixel(lo[0]), x1 = pixel(hi[0]), y0 = pixel(lo[1]), y1 = pixel(hi[1]);
+    const int x0 = set_tree_pixel(lo[0]), x1 = set_tree_pixel(hi[0]), y0 = set_tree_pixel(lo[1]),
+              y1 = set_tree_pixel(hi[1]);
     for (int x = x0; x <= x1; x++) {
-        dot(x, y0, strength, colour);
-        dot(x, y1, strength, colour);
+        draw_dot(x, y0, strength, colour);
+        draw_dot(x, y1, strength, colour);
     }
     for (int y = y0; y <= y1; y++) {
-        dot(x0, y, strength, colour);
-        dot(x1, y, strength, colour);
+        draw_dot(x0, y, strength, colour);
+        draw_dot(x1, y, strength, colour);
     }
 }
 
-static int level_of(const struct nbody_ref_tree *t, uint32_t cell)
+static int cell_level(const struct nbody_ref_tree *t, uint32_t cell)
 {
     int level = 0;
     while (level < TREE_LEVELS && t->level[level + 1] <= cell)
@@ -64,10 +67,10 @@ static int level_of(const struct nbody_ref_tree *t, uint32_t cell)
     return level;
 }
 
-/* The square of a cell: where its first body is, on the grid of its level. */
-static void square(const struct nbody_ref_tree *t, uint32_t cell, double lo[2], double hi[2])
+/* Draw the square of a cell: the place of its first body on the grid of its level. */
+static void draw_square(const struct nbody_ref_tree *t, uint32_t cell, double lo[2], double hi[2])
 {
-    const double side = ldexp((double)t->side, -level_of(t, cell));
+    const double side = ldexp((double)t->side, -cell_level(t, cell));
     for (int c = 0; c < 2; c++) {
         const double from = (double)t->lo[c];
         lo[c] = from + side * floor(((double)t->body[t->start[cell]][c] - from) / side);
@@ -76,7 +79,7 @@ static void square(const struct nbody_ref_tree *t, uint32_t cell, double lo[2], 
 }
 
 /* An exponential disk from above, without thickness, and a companion. */
-static int make_bodies(void)
+static int make_drawn_bodies(void)
 {
     if (nbody_initial(NBODY_GALAXY, N, 1, mass, pos, vel) < 0)
         return -1;
@@ -95,8 +98,8 @@ static void draw_bodies(const struct nbody_ref_tree *t, uint32_t first, uint32_t
 {
     for (uint32_t i = first; i < first + count; i++)
         for (int k = 0; k < 4; k++)
-            dot(pixel((double)t->body[i][0]) + k % 2, pixel((double)t->body[i][1]) + k / 2,
-                strength, colour);
+            draw_dot(set_tree_pixel((double)t->body[i][0]) + k % 2,
+                     set_tree_pixel((double)t->body[i][1]) + k / 2, strength, colour);
 }
 
 static const double grey[3] = {0.45, 0.5, 0.6}, white[3] = {1, 1, 1}, orange[3] = {1, 0.6, 0.15},
@@ -106,35 +109,34 @@ static void draw_cells(const struct nbody_ref_tree *t)
 {
     for (uint32_t k = 0; k < t->cells; k++) {
         double lo[2], hi[2];
-        square(t, k, lo, hi);
+        draw_square(t, k, lo, hi);
         if (t->link[k].count < 0)
-            frame(lo, hi, 0.8, grey);
+            draw_frame(lo, hi, 0.8, grey);
     }
     draw_bodies(t, 0, N, 0.7, orange);
 }
 
-/* Cells that the group meets as a whole are blue, with a mark at their centres of mass; bodies that
- * it meets one by one orange; its own green. */
+/* Cells that interact with the group as a whole are blue, with a mark at their centres of mass;
+ * single bodies orange; the group's own green. */
 static void draw_lists(const struct nbody_ref_tree *t, uint32_t first, struct nbody_ref_lists *l)
 {
     draw_bodies(t, 0, N, 0.25, white);
     for (size_t e = 0; e < l->cells; e++) {
         double lo[2], hi[2];
         const float *centre = t->com[l->cell[e]];
-        square(t, l->cell[e], lo, hi);
-        fill(lo, hi, 0.22, blue);
-        frame(lo, hi, 0.9, blue);
+        draw_square(t, l->cell[e], lo, hi);
+        fill_rectangle(lo, hi, 0.22, blue);
+        draw_frame(lo, hi, 0.9, blue);
         for (int k = 0; k < 9; k++)
-            dot(pixel((double)centre[0]) + k % 3 - 1, pixel((double)centre[1]) + k / 3 - 1, 0.9,
-                white);
+            draw_dot(set_tree_pixel((double)centre[0]) + k % 3 - 1,
+                     set_tree_pixel((double)centre[1]) + k / 3 - 1, 0.9, white);
     }
     for (size_t e = 0; e < l->bodies; e++)
         draw_bodies(t, l->body[e] & ~NBODY_REF_POINT, 1, 0.9, orange);
     draw_bodies(t, first, TREE_GROUP, 1, green);
 }
 
-/* Groups of bodies that follow each other on the curve, each in a colour of its own, and their
- * boxes. */
+/* Groups of consecutive bodies on the curve, each in its own colour, and their boxes. */
 static void draw_groups(const struct nbody_ref_tree *t)
 {
     for (uint32_t g = 0; g < N / TREE_GROUP; g++) {
@@ -148,11 +150,11 @@ static void draw_groups(const struct nbody_ref_tree *t)
                 hi[c] = fmax(hi[c], (double)t->body[i][c]);
             }
         draw_bodies(t, g * TREE_GROUP, TREE_GROUP, 1, colour);
-        frame(lo, hi, 0.45, colour);
+        draw_frame(lo, hi, 0.45, colour);
     }
 }
 
-/* The group whose first body is nearest to a place. */
+/* The group whose first body is nearest to a point. */
 static uint32_t group_near(const struct nbody_ref_tree *t, double x, double y)
 {
     uint32_t best = 0;
@@ -167,7 +169,7 @@ static uint32_t group_near(const struct nbody_ref_tree *t, double x, double y)
     return best;
 }
 
-static int save(const char *folder, const char *name)
+static int save_drawing(const char *folder, const char *name)
 {
     char file[512];
     snprintf(file, sizeof file, "%s/%s", folder, name);
@@ -181,18 +183,18 @@ int main(int argc, char **argv)
     struct nbody_ref_tree t;
     static uint32_t cell[4 * N], body[4 * N];
     struct nbody_ref_lists lists = {.cell = cell, .body = body};
-    if (argc != 2 || make_bodies() < 0 ||
+    if (argc != 2 || make_drawn_bodies() < 0 ||
         nbody_ref_tree_build(&t, N, (const float(*)[4])posm, LEAF, 2, 1, 0) < 0)
         return 1;
     draw_cells(&t);
-    int failed = save(argv[1], "tree-cells.png");
+    int failed = save_drawing(argv[1], "tree-cells.png");
     draw_groups(&t);
-    failed |= save(argv[1], "tree-groups.png");
+    failed |= save_drawing(argv[1], "tree-groups.png");
     const uint32_t group = group_near(&t, 0.5, -0.3);
     nbody_ref_tree_walk(&t, group, TREE_GROUP, 1 / (0.6f * 0.6f), 1, 1024, &lists);
     printf("cells %zu of %zu, bodies %zu of %d\n", lists.cells, t.cells, lists.bodies, N);
     draw_lists(&t, group, &lists);
-    failed |= save(argv[1], "tree-walk.png");
+    failed |= save_drawing(argv[1], "tree-walk.png");
     nbody_ref_tree_free(&t);
     return failed ? 1 : 0;
 }

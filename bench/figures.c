@@ -59,8 +59,8 @@ struct figure time_runs(struct figure f, const char *kernel, int (*run)(void *ar
             die(f.name);
         f.seconds = fmin(f.seconds, seconds_now() - start);
     }
-    /* Again with the device's time stamps, which cost the calls above something. Of several
-     * devices, each has a clock of its own. */
+    /* Again with the device's time stamps, which would slow the calls above. For one device only,
+     * since each device has its own clock. */
     if (kernel && clgetndev(cp) == 1 && clprofile(cp, CLPROF_EVERY) == 0 &&
         clprofile_reset(cp) == 0) {
         for (int k = 0; k < option.runs; k++)

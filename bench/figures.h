@@ -1,5 +1,4 @@
-/* figures.h - what bench_arrays, bench_sort and bench_gas share: their options, timing, and how
- * figures are printed.
+/* figures.h - options, timing and output shared by bench_arrays, bench_sort and bench_gas.
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_BENCH_FIGURES_H
@@ -12,12 +11,12 @@
 struct bench_option {
     const char *program, *device, *shape, *bytes, *counts, *only, *sweep;
     uint64_t molecules;
-    unsigned devices; /* at most so many of those that match; 0 = 1 */
+    unsigned devices; /* maximum number of matching devices; 0 = 1 */
     int runs;
     bool json;
 };
 
-/* What is measured, on which device; bench_begin reads the command line and fills them in. */
+/* Options, set by bench_begin from the command line. */
 extern struct bench_option option;
 extern CLCONTEXT *cp;
 extern struct cldev_info info;
@@ -34,8 +33,8 @@ struct figure {
 };
 void print_figure(const struct figure *f);
 
-/* The shortest of option.runs runs; and of the kernel by the device's clock, unless its name is
- * NULL. */
+/* Time option.runs runs and keep the shortest; also the kernel's by the device's clock, unless its
+ * name is NULL. */
 struct figure time_runs(struct figure f, const char *kernel, int (*run)(void *arg), void *arg);
 
 #endif

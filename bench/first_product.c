@@ -1,11 +1,10 @@
-/* first_product.c - the first products of a process, from the making of the engine on;
- * bench/first_product.sh runs it in turns with its peer.
+/* first_product.c - the first products of a process, including the creation of the engine;
+ * bench/first_product.sh runs it alternately with its peer.
  *
  *   first_product tuned|openblas single|double N
  *
- * Prints one line: milliseconds of the first product with matmul_create, those of the three behind
- * it, and the error. The device's context and the matrices are there before, and all their pages
- * have been written.
+ * Print one line: milliseconds of the first product with matmul_create, of the next three, and the
+ * error. The device's context and the matrices exist before, with all pages written.
  * SPDX-License-Identifier: MIT
  */
 #include "bench/common.h"
@@ -18,7 +17,7 @@
 
 enum { PRODUCTS = 4 };
 
-static void *matrix(enum matmul_precision precision, size_t n, uint32_t which)
+static void *make_first_matrix(enum matmul_precision precision, size_t n, uint32_t which)
 {
     void *x = aligned_alloc(4096, (n * n * sizeof(double) + 4095) / 4096 * 4096);
     if (!x)
@@ -39,7 +38,8 @@ int main(int argc, char **argv)
     CLCONTEXT *cpu = bench_open("cpu", 1);
     if (!cpu)
         die("no CPU device");
-    void *a = matrix(precision, n, 1), *b = matrix(precision, n, 2), *c = matrix(precision, n, 3);
+    void *a = make_first_matrix(precision, n, 1), *b = make_first_matrix(precision, n, 2),
+         *c = make_first_matrix(precision, n, 3);
     double start = seconds_now();
     matmul *mm = matmul_create(&(struct matmul_options){
         .ctx = cpu,

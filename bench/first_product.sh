@@ -1,11 +1,13 @@
 #!/bin/sh
-# first_product.sh - the first product of a process, by stdcl with its programs on disk, the same from sources, and by OpenBLAS, in turns; writes one
-# JSON object.
+# first_product.sh - time to the first product of a process: stdcl with a disk cache of programs,
+# stdcl from sources, and OpenBLAS, alternately; writes one JSON object.
 #
 #   bench/first_product.sh BUILD_FOLDER [TURNS] > bench/studies/NAME.json
 #
-# Milliseconds from matmul_create to the end of the first product, and of the second product, each the median of processes of their own; kernels are
-# compiled, and stored, before. For cores and threads use taskset, POCL_MAX_PTHREAD_COUNT, POCL_AFFINITY and OPENBLAS_NUM_THREADS, which are noted.
+# Milliseconds from matmul_create to the end of the first product, and of the second product, each
+# the median over separate processes; kernels are compiled and stored before. Limit cores and
+# threads by taskset, POCL_MAX_PTHREAD_COUNT, POCL_AFFINITY and OPENBLAS_NUM_THREADS, which are
+# recorded.
 # SPDX-License-Identifier: MIT
 set -eu
 first=$1/bench/first_product
@@ -17,7 +19,7 @@ mkdir -p "$POCL_CACHE_DIR" "$XDG_CACHE_HOME"
 
 # column NUMBER WHO: the median
 column() { cut -d ' ' -f "$1" "$folder/$2" | sort -n | awk '{ x[NR] = $1 } END { printf "%.4g", (x[int((NR + 1) / 2)] + x[int(NR / 2) + 1]) / 2 }'; }
-# all WHO: of the first products
+# all WHO: all first products
 all() { cut -d ' ' -f 1 "$folder/$1" | awk '{ printf "%s%.4g", (NR > 1 ? ", " : ""), $1 }'; }
 
 printf '{\n "what": "the first product of a process, milliseconds",\n "date": "%s",\n "commit": "%s",\n "cpu": "%s",\n "cores": "%s",\n "environment": "%s",\n "turns": %s,\n "rows": [' \

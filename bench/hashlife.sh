@@ -1,13 +1,16 @@
 #!/bin/bash
-# hashlife.sh - HashLife beside Golly's on Golly's own patterns; writes one JSON object.
+# hashlife.sh - HashLife against Golly's on Golly's own patterns; writes one JSON object.
 #
 #   bench/hashlife.sh BUILD_FOLDER PATTERNS [GENERATIONS] > bench/studies/NAME.json
 #   bench/hashlife.sh BUILD_FOLDER --states GOLLY > bench/studies/NAME.json
 #
-# PATTERNS is a folder of macrocell files, such as /usr/share/golly/Patterns/HashLife, whose .gz files are unpacked first. With --states it is five patterns of rules of
-# more than two states, from a folder such as /usr/share/golly. Both programs take each pattern three times, in turns, and before each of these once that is not counted:
-# on a virtual machine memory that the host must give first can take as long as what is computed in it, and which program meets it depends on what ran before. Times are of the
-# processor's work of the whole process, files and start included, the median of three; with two threads they are of the clock. Populations must agree. Idle cores are needed.
+# PATTERNS is a folder of macrocell files, such as /usr/share/golly/Patterns/HashLife, whose .gz
+# files must be unpacked first. --states runs five patterns of rules with more than two states, from
+# a folder such as /usr/share/golly. Both programs run each pattern three times, alternately, each
+# time after an untimed run: on a virtual machine, memory that the host must provide first can take
+# as long as the computation. Times are CPU seconds of the whole process, with files and start, the
+# median of three; with two threads they are elapsed seconds. Populations must agree. Run on idle
+# cores.
 # SPDX-License-Identifier: MIT
 set -eu
 stdcl=$1/bin/stdcl
@@ -16,7 +19,7 @@ generations=${3:-1048576}
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
-# list: for each pattern its name, its file, the generations, and how bgolly takes it
+# list: for each pattern its name, its file, the generations, and bgolly's options
 list() {
     if [ "$patterns" = --states ]; then
         while read -r name generations by; do
@@ -41,7 +44,7 @@ END
     done
 }
 
-# timed FORMAT COMMAND...: seconds, with what it says in $folder/out
+# timed FORMAT COMMAND...: print the seconds, with the output in $folder/out
 timed() {
     TIMEFORMAT=$1
     shift

@@ -48,7 +48,8 @@ def same(folder, one, other):
 
 
 def kill_once(words, folder, lasts):
-    """Starts the run, waits for its first checkpoint, kills it; whether it was still running."""
+    """Start the run, wait for its first checkpoint, kill it; return whether it was still
+    running."""
     for name in ("part.npy", "part.csv", "c.ckpt"):
         if os.path.exists(os.path.join(folder, name)):
             os.unlink(os.path.join(folder, name))
@@ -63,14 +64,14 @@ def kill_once(words, folder, lasts):
 
 
 def save(out, rows):
-    """Whole after every kill, so that a campaign that is stopped keeps what it has."""
+    """Written completely after every kill, so that a stopped campaign keeps its results."""
     with open(out + ".part", "w", encoding="ascii") as fp:
         json.dump(rows, fp, indent=1)
     os.replace(out + ".part", out)
 
 
 def campaign(command, options, kills, folder):
-    """Yields the counts so far, after every kill."""
+    """Yield the counts so far, after every kill."""
     solar = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "data", "solar.tab")
     base = [command, "nbody", "-q"] + options.replace("SOLAR", solar).split()
     table, every = ("--elements", "500") if "--ensemble" in base else ("--csv", "1/32")

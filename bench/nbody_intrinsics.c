@@ -1,10 +1,10 @@
-/* nbody_intrinsics.c - the peer of direct sums on CPUs: accelerations in double precision by
- * hand-written SIMD.
+/* nbody_intrinsics.c - CPU peer of direct sums: accelerations in double precision by hand-written
+ * SIMD.
  *
- * Bodies i in registers, some vectors of each coordinate, bodies j broadcast from memory: what one
- * would write by hand for this processor. r^-3 as the engine has it (root.cl): the hardware's
- * estimate, with a series in its residue; AVX2 has no estimate for doubles, so there a root and a
- * division. How many vectors was tried: 4 of AVX-512, 2 of AVX2.
+ * Bodies i in registers, some vectors of each coordinate, bodies j broadcast from memory. r^-3 as
+ * in the engine (root.cl): the hardware's estimate, with a series in its residue. AVX2 has no
+ * estimate for doubles and uses a root and a division. The best numbers of vectors are 4 for
+ * AVX-512, 2 for AVX2.
  * SPDX-License-Identifier: MIT
  */
 #include "bench/nbody_intrinsics.h"
@@ -16,9 +16,9 @@
 #include <stdlib.h>
 
 #define UNROLLED _Pragma("GCC unroll 8")
-enum { VECTORS_512 = 4, VECTORS_256 = 2, ROWS = 32 }; /* ROWS: a multiple of what both hold */
+enum { VECTORS_512 = 4, VECTORS_256 = 2, ROWS = 32 }; /* ROWS: a multiple of both */
 
-/* One call: rows are handed out ROWS at a time. */
+/* One call: bodies are handed out ROWS at a time. */
 struct call {
     size_t n, padded;
     double eps2;
@@ -98,7 +98,7 @@ __attribute__((target("avx2,fma"))) static void rows_256(const struct call *c, s
     }
 }
 
-static void *work(void *arg)
+static void *intrinsics_work(void *arg)
 {
     struct call *c = arg;
     for (size_t i; (i = atomic_fetch_add(&c->next, ROWS)) < c->padded;)
@@ -129,7 +129,8 @@ int intrinsics_forces(size_t n, double eps, const double (*posm)[4], double (*ac
         for (size_t i = 0; i < n; i++)
             for (size_t d = 0; d < 3; d++)
                 c.x[d * c.padded + i] = posm[i][d];
-        while (started < threads && pthread_create(&thread[started], NULL, work, &c) == 0)
+        while (started < threads &&
+               pthread_create(&thread[started], NULL, intrinsics_work, &c) == 0)
             started++;
         for (unsigned t = 0; t < started; t++)
             pthread_join(thread[t], NULL);

@@ -1,12 +1,12 @@
-# results.awk - makes JSON of the benchmarks' "key=value" lines, for bench/results/DEVICE.json.
+# results.awk - convert the benchmarks' "key=value" lines to JSON, for bench/results/DEVICE.json.
 #
 #   { bench_nbody ...; bench_life ...; } | awk -f bench/results.awk -v device="NVIDIA H200" -v driver=580.159.04 \
 #       -v machine="..." -v settings="POCL_AFFINITY=1" -v date=2026-11-22 -v commit=1f642fd > bench/results/nvidia-h200.json
 #
-# Every row of a file was measured by one run: on this device and machine, with this driver, under these settings of
-# the environment, of this commit. A row's own command line says the rest.
-# Lines "@ command" name the command that the lines after it came from; a word in front of the first key names
-# the case; lines without key=value words, and those that begin with #, are left out. Values in double quotes may hold blanks.
+# Every entry of a file belongs to one run: this device and machine, this driver, these environment
+# variables, this commit. Each entry has its command line. Lines "@ command" name the command of the
+# lines after it; a word before the first key names the case; lines without key=value words, and
+# those that begin with #, are ignored. Values in double quotes may hold blanks.
 # SPDX-License-Identifier: MIT
 BEGIN {
     printf "{\n \"device\": \"%s\",\n \"driver\": \"%s\",\n \"machine\": \"%s\",\n", device, driver, machine

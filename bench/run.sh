@@ -1,10 +1,11 @@
 #!/bin/sh
-# run.sh - runs the benchmarks on one device, with their peers, and writes what they say as bench/results/NAME.json.
+# run.sh - run the benchmarks on one device, with their peers, and write bench/results/NAME.json.
 #
 #   bench/run.sh BUILD_FOLDER DEVICE NAME        bench/run.sh build H200 nvidia-h200
 #
-# DEVICE is cpu, gpu or part of a name. The build folder is brought up to date first, so that what is measured is the
-# commit that the file names. Each benchmark checks its answers before it times anything. Close other programs first.
+# DEVICE is cpu, gpu or part of a name. The build folder is updated first, so that it matches the
+# recorded commit. Each benchmark checks its answers before it times anything. Close other programs
+# first.
 # SPDX-License-Identifier: MIT
 set -eu
 build=$1 device=$2 name=$3
@@ -16,7 +17,7 @@ cpu*) kind=cpu ;;
 *) kind=gpu ;;
 esac
 
-# What is measured of an engine is in bench_ENGINE.sh, of those that have one.
+# bench_ENGINE.sh has the cases of an engine.
 {
     for program in bench_layer bench_services; do
         bench $program --json | sed '/^{/{s/[{},]//g; s/"\([a-z_0-9]*\)": /\1=/g}'

@@ -1,11 +1,14 @@
 #!/bin/sh
-# sparse.sh - planes without edges by the engines sparse, hashlife and auto, beside Golly's QuickLife and HashLife, in turns; writes one JSON object.
+# sparse.sh - unbounded planes by the engines sparse, hashlife and auto, and by Golly's QuickLife
+# and HashLife, alternately; writes one JSON object.
 #
 #   bench/sparse.sh BUILD_FOLDER PATTERNS > bench/studies/NAME.json
 #
-# PATTERNS is a folder such as /usr/share/golly/Patterns/Life; to its patterns below come random cells. Each program takes each pattern three times, by turns;
-# seconds are of the processor's work of the whole process, files and start included, the median of three. sparse_start_s is a run of no generations: the start of OpenCL above all. *_steps_s are
-# the seconds of the clock for the generations alone. HashLife has one thread. Populations must agree.
+# PATTERNS is a folder such as /usr/share/golly/Patterns/Life; this script adds random cells to its
+# patterns. Each program runs each pattern three times, alternately. Seconds are CPU time of the
+# whole process, with files and start, the median of three. sparse_start_s is a run of no
+# generations: mostly the start of OpenCL. *_steps_s are elapsed seconds of the generations alone.
+# HashLife has one thread. Populations must agree.
 # SPDX-License-Identifier: MIT
 set -eu
 stdcl=$1/bin/stdcl
@@ -46,7 +49,7 @@ list() {
     done
 }
 
-# timed NAME COMMAND...: seconds, added to the file of that name, with what it says in $folder/out
+# timed NAME COMMAND...: append the seconds to the file of that name, with the output in $folder/out
 timed() {
     name=$1
     shift

@@ -36,7 +36,7 @@ import time
 
 
 class Viewer:
-    """`said`: when pictures came, their steps and sizes."""
+    """`said`: times of the pictures, their steps and sizes."""
 
     def __init__(self, link, want, reads=True, moves=False):
         self.link, self.want, self.reads, self.moves, self.said = link, want, reads, moves, []
@@ -79,7 +79,7 @@ def cpus_of(text):
 
 
 def worked(pid):
-    """Seconds of a processor that the server's thread, which has nice 10, took so far."""
+    """CPU seconds so far of the server's thread, which has nice 10."""
     total = 0
     for task in os.listdir("/proc/%d/task" % pid):
         try:
@@ -91,7 +91,7 @@ def worked(pid):
 
 
 async def turn(options, link, want, n, seconds, pid):
-    """When n viewers began to look and ended, and what the first of them was told."""
+    """Times when n viewers connected and left, and the messages of the first of them."""
     began, before = time.monotonic(), worked(pid)
     viewers = [Viewer(link, json.loads(json.dumps(want)), reads=k == 0 or k < n - 1, moves=bool(options["pan"])) for k in range(n)]
     for v in viewers:
@@ -128,31 +128,34 @@ async def measure(options, command, clock):
 
 
 class Visits:
-    """What the clock said: when visits began and ended, the step, how many looked."""
+    """Records of the clock: begin and end of each call of the viewer, the step, the number of
+    viewers."""
 
     def __init__(self, clock):
         self.began, self.ended, self.step, self.watched = zip(*[map(float, line.split()) for line in open(clock)])
 
     def between(self, a, b):
-        """Steps, seconds, and seconds of visits, from the last visit that ended before a to the last before b."""
+        """Steps, seconds, and seconds in the viewer, from the last call that ended before a to
+        the last before b."""
         i, j = bisect.bisect(self.ended, a) - 1, bisect.bisect(self.ended, b) - 1
         return self.step[j] - self.step[i], self.ended[j] - self.ended[i], sum(self.ended[k] - self.began[k] for k in range(i + 1, j + 1))
 
     def bursts(self, n):
-        """Seconds a step of the bursts at whose both ends n looked."""
+        """Seconds per step of the batches with n viewers at both ends."""
         return [(self.began[k] - self.ended[k - 1]) / (self.step[k] - self.step[k - 1]) for k in range(1, len(self.step))
                 if self.watched[k] == self.watched[k - 1] == n and self.step[k] > self.step[k - 1]]
 
 
 def interval(figure, *lists):
-    """A figure of lists, and from where to where it lies nineteen times of twenty, when from each list as many are drawn at random."""
+    """A figure computed from lists, and its 95 % confidence interval by bootstrap: each list
+    resampled with replacement."""
     any_of = random.Random(1)
     drawn = sorted(figure(*[any_of.choices(x, k=len(x)) for x in lists]) for _ in range(2000))
     return {"percent": round(figure(*lists), 2), "from_to": [round(drawn[49], 2), round(drawn[1950], 2)]}
 
 
 def mean_cost(turns):
-    """Of their time against what their steps take alone."""
+    """Relative to the time of their steps alone."""
     return 100 * (sum(seconds for _, seconds, _, _ in turns) / sum(steps / alone for steps, _, _, alone in turns) - 1)
 
 

@@ -1,7 +1,7 @@
-/* view_clock.c - the command with a clock around its visits to the window, for bench/view_cost.py:
- * the linker puts these between the command's loops and nbody_view_visit and life_view_visit
- * (cmake: view_clock). $STDCL_VIEW_CLOCK gets a line a visit at the end: when it began and ended,
- * in seconds, the step, and how many looked.
+/* view_clock.c - the command with timed calls of the viewer, for bench/view_cost.py: the linker
+ * puts these functions between the command's loops and nbody_view_visit and life_view_visit
+ * (cmake: view_clock). At the end $STDCL_VIEW_CLOCK receives a line per call: begin and end in
+ * seconds, the step, and the number of viewers.
  * SPDX-License-Identifier: MIT
  */
 #include "cli/life_job.h"
@@ -29,7 +29,7 @@ static void write_visits(void)
         fclose(file);
 }
 
-static void keep(double began, double step, const struct cli_window *window)
+static void keep_visit(double began, double step, const struct cli_window *window)
 {
     if (n == 0)
         atexit(write_visits);
@@ -47,7 +47,7 @@ int __wrap_nbody_view_visit(struct nbody_job *job)
 {
     const double began = seconds_now();
     const int status = __real_nbody_view_visit(job);
-    keep(began, (double)nbody_steps(job->engine), &job->window);
+    keep_visit(began, (double)nbody_steps(job->engine), &job->window);
     return status;
 }
 
@@ -57,6 +57,6 @@ int __wrap_life_view_visit(struct life_job *job)
 {
     const double began = seconds_now();
     const int status = __real_life_view_visit(job);
-    keep(began, (double)life_job_generation(job), &job->window);
+    keep_visit(began, (double)life_job_generation(job), &job->window);
     return status;
 }

@@ -25,7 +25,7 @@ COUNTS, DRAWS = (50000, 1000000, 4000000), int(os.environ.get("DRAWS", 40))
 
 
 def open_context():
-    """The first device's, else a surfaceless or the default display's."""
+    """The first device's display, else a surfaceless or the default one."""
     EGL.eglGetProcAddress.restype = ctypes.c_void_p
     EGL.eglGetDisplay.restype = EGL.eglCreateContext.restype = ctypes.c_void_p
     device, n, displays = ctypes.c_void_p(), ctypes.c_int(), []
@@ -51,7 +51,7 @@ def open_context():
 
 
 def shaders():
-    """The texts of points.js, BODY for one frame and for four."""
+    """The shaders of points.js, BODY for one frame and for four."""
     text = open(os.path.join(WEB, "points.js")).read() + open(os.path.join(WEB, "gl.js")).read()
     found = {name: body for name, body in re.findall(r"const (\w+) = (?:\(still\) => )?`(.*?)`;", text, re.S)}
     for still in (True, False):
@@ -179,7 +179,7 @@ class Picture:
         GL.glDrawArrays(TRIANGLES, 0, 3)
 
     def sum(self):
-        """Bodies in the picture's float sums: those that lie in the window."""
+        """Bodies in the picture's float sums: those inside the window."""
         GL.glBindFramebuffer(TARGET, self.levels[0][1])
         x = np.zeros((self.height, self.width, 4), np.float32)
         GL.glReadPixels(0, 0, self.width, self.height, RGBA, 0x1406, x.ctypes.data_as(ctypes.c_void_p))

@@ -1,6 +1,6 @@
-// view_page.mjs - measures the page of a run in headless Chromium, whose WebGL2 is SwiftShader's (the processor draws):
-// the time of a picture of n bodies, from the first byte of the page to the first picture, and the bytes that a body takes on the
-// wire of a real run. Prints JSON. Needs `make deps-view`.
+// view_page.mjs - measure the page of a run in headless Chromium with SwiftShader's WebGL2 (the CPU
+// draws): the time to draw n bodies, the time from the first byte of the page to the first picture,
+// and the bytes per body on the wire of a real run. Prints JSON. Needs `make deps-view`.
 //   node bench/view_page.mjs build/bin/stdcl [pictures] [first] [wire]
 // SPDX-License-Identifier: MIT
 import { spawn } from "node:child_process";
@@ -13,7 +13,8 @@ import { packageOf } from "../tests/view/npm.mjs";
 const command = process.argv[2] || "build/bin/stdcl";
 const median = (list) => [...list].sort((a, b) => a - b)[list.length >> 1];
 
-// Milliseconds of a picture until its pixels are there, by bodies; moving: between four frames.
+// Milliseconds to draw a picture until its pixels exist, by number of bodies; moving: between four
+// frames.
 async function pictureTimes(browser) {
   const server = await serveMade(madeBodies(9)), page = await openPage(browser, server.url, { width: 320, height: 240 });
   const times = await page.evaluate(async () => {
@@ -59,20 +60,20 @@ async function startRun(...options) {
   return { run, url };
 }
 
-// For how long, in ms, some program has waited for a processor so far. On Linux.
+// Milliseconds so far for which some program has waited for a processor (Linux).
 function pressure() {
   const text = fs.readFileSync("/proc/pressure/cpu", "latin1");
   return { waited: /some.*total=(\d+)/.exec(text)[1] / 1000, lately: +/avg10=([\d.]+)/.exec(text)[1] };
 }
 
-// Milliseconds of processors by kind of process that the browser's have taken so far.
+// CPU milliseconds of the browser so far, by kind of process.
 async function processorTimes(session) {
   const times = {};
   for (const { type, id, cpuTime } of (await session.send("SystemInfo.getProcessInfo")).processInfo) times[id] = { type, ms: 1000 * cpuTime };
   return times;
 }
 
-// Runs in the page: when it has its first picture, and for how long it waited for WebGL2, that is, for what draws.
+// In the page: the time of the first picture, and the time spent waiting for WebGL2, which draws.
 function watchFirst() {
   window.glWaits = 0;
   const timed = (owner, name) => {
@@ -89,8 +90,9 @@ function watchFirst() {
   look();
 }
 
-// Milliseconds from the request of the page to its first picture, while the run stands; each begins when the machine has been at rest, for which it waits
-// as long as $STDCL_REST minutes in all. busy: the part of the opening during which some program, the browser's too, waited for a processor.
+// Milliseconds from the request of the page to its first picture, while the run is paused. Each
+// begins on an idle machine, for which it waits up to $STDCL_REST minutes in all. busy: the
+// fraction of the time in which some program, the browser included, waited for a processor.
 async function firstPictures(browser, url) {
   const all = [], session = await browser.newBrowserCDPSession(), patient = Date.now() + 6e4 * (process.env.STDCL_REST || 0);
   for (let i = 0; i <= 20; i++) {
@@ -113,7 +115,7 @@ async function firstPictures(browser, url) {
   return { ...middle, all: all.map(({ ms, waits_ms, busy }) => [ms, waits_ms, busy].map((v) => +v.toFixed(2))) };
 }
 
-// Bytes a body of the frames that a run sends when a coding is allowed, headers and colours apart.
+// Bytes per body of the frames that a run sends with a coding allowed, without headers and colours.
 async function bytesOf(url, coding) {
   const WebSocket = packageOf("ws"), at = new URL(url), sizes = [];
   const socket = new WebSocket(`ws://${at.host}/live`, ["stdcl-view.1", "token." + at.hash.slice(3)], { origin: "http://" + at.host });

@@ -1,7 +1,8 @@
-// view_tunnel.mjs - the page at a run of a million bodies, through a way of 10 Mbit/s and 20 ms each way: bodies a picture, bytes a body, pictures that
-// come and pictures that are drawn a second, how late an answer is. In headless Chromium, whose WebGL2 is SwiftShader's (the processor draws).
-// With "page" behind it bodies are not drawn, only counted as if they were: that is what the way and the page allow where a GPU draws (bench/view_draw.py
-// has how long one takes). Prints JSON. Needs `make deps-view`.
+// view_tunnel.mjs - the page of a run with a million bodies, over a connection of 10 Mbit/s and 20
+// ms each way: bodies per picture, bytes per body, pictures received and drawn per second, latency
+// of a reply. In headless Chromium with SwiftShader's WebGL2 (the CPU draws). With the argument
+// "page" bodies are not drawn but counted as drawn: the limit of connection and page if a GPU draws
+// (bench/view_draw.py has its drawing time). Prints JSON. Needs `make deps-view`.
 //   node bench/view_tunnel.mjs build/tests/view_child [WIDTH HEIGHT [page]]
 // SPDX-License-Identifier: MIT
 import { spawn } from "node:child_process";
@@ -13,7 +14,7 @@ import { openPage, startBrowser, until } from "../tests/view/browser.mjs";
 const [child, width = 320, height = 240, part] = process.argv.slice(2);
 const RATE = 1.25e6, DELAY = 20, QUEUE = 128 * 1024; // bytes a second, ms, and what waits in the way before it pushes back
 
-// Hands on bytes at the way's rate, after its delay; what comes faster waits with the sender.
+// Forward bytes at the connection's rate, after its delay; excess bytes wait at the sender.
 function slowly(from, to) {
   let free = 0, queued = 0;
   from.on("data", (bytes) => {

@@ -1,4 +1,4 @@
-/* balance.c - load balancing: divide the rows again by the ranks' speeds, create the engine anew
+/* balance.c - load balancing: divide the rows again by the ranks' speeds, create a new engine
  * and move the cells to the ranks that have their rows.
  * SPDX-License-Identifier: MIT
  */

@@ -44,7 +44,7 @@ void life_cells_free(struct life_cells *cells)
 void life_bits_copy(uint64_t *to, size_t at, const uint64_t *from, size_t start, size_t n)
 {
     while (n) {
-        /* as many bits as both words have left */
+        /* bits left in both words */
         size_t room = 64 - at % 64, there = 64 - start % 64;
         size_t k = room < there ? room : there;
         k = k < n ? k : n;

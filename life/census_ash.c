@@ -7,10 +7,9 @@
  *
  * A new cluster is separated further by Catagolue's rules: two blocks side by side are two
  * objects, although cells between them have neighbours in both. Cells belong together if they are
- * neighbours, if a cell is born from them, or if a cell would be born from some of them were it
- * not for the others. This is traced through a whole period, until no more cells are joined. Then
- * no object depends on another.
- * SPDX-License-Identifier: MIT
+ * neighbours, if a cell is born from them, or if a cell would be born from some of them alone. This
+ * is traced through a whole period, until no more cells are joined. Then no object depends on
+ * another. SPDX-License-Identifier: MIT
  */
 #include "life/census.h"
 #include "life/counting.h"

@@ -1,18 +1,17 @@
-/* family.c - rules that also look at where the neighbours are: any function of a cell and its eight
- * neighbours, as a table.
+/* family.c - rules given by any function of a cell and its eight neighbours, as a table.
  *
- *   B2-a/S12        isotropic: after a count stand letters for the places of so many neighbours, up
- *                   to turning and mirroring; -a: all but
- *                   these (A. Hensel's notation, conwaylife.com/wiki/Isotropic_non-totalistic_rule)
+ *   B2-a/S12        isotropic: letters after a count name placements of the neighbours, up to
+ *                   rotation and reflection; -a: all placements except a (A. Hensel's notation,
+ *                   conwaylife.com/wiki/Isotropic_non-totalistic_rule)
  *   B2/S34H         the six neighbours of a hexagon: all but north-east and south-west
- *   B2/S013V        the four of von Neumann: north, west, east, south
- *   W110            S. Wolfram's rules of rows: a row becomes the next one below it, and what lives
- *                   stays; even numbers
- *   MAP...          all 512 bits in base 64, as Golly has them
- *   345/2/4         Generations: survival, birth, and how many states there are; B2/S345/C4 is the
- *                   same, and H and V may stand at the end
+ *   B2/S013V        von Neumann's four: north, west, east, south
+ *   W110            S. Wolfram's elementary rules, even numbers: a row computes the next row below
+ *                   it, and live cells stay
+ *   MAP...          all 512 bits in base 64, as in Golly
+ *   345/2/4         Generations: survival, birth, number of states; B2/S345/C4 is equivalent, and
+ *                   H or V may follow
  *
- * Bit i of a place: 0 north-west, 1 north, 2 north-east, 3 west, 4 the cell, 5 east, 6 south-west,
+ * Bits of a block: 0 north-west, 1 north, 2 north-east, 3 west, 4 the cell, 5 east, 6 south-west,
  * 7 south, 8 south-east.
  * SPDX-License-Identifier: MIT
  */

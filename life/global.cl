@@ -4,9 +4,10 @@
  * The grid has a border of ghosts, one cell wide, so that no cell has to check for the edge. For a
  * 4 x 2 torus (letters are cells, the rest are ghosts):
  *
- *      h | e f g h | e         Before each generation, ghost rows become copies of the
- *      --+---------+--         opposite rows, then ghost columns, with the corners, of opposite
- * columns. d | a b c d | a         On a plane the ghosts stay 0. h | e f g h | e
+ *      h | e f g h | e         Before each generation, ghost rows are copied from the opposite
+ *      --+---------+--         rows, then ghost columns, with the corners, from the opposite
+ *      d | a b c d | a         columns. On a plane the ghosts stay 0.
+ *      h | e f g h | e
  *      --+---------+--         Cell (x, y), both from 0, is at grid[(y + 1) * pitch + x + 1],
  *      d | a b c d | a         where pitch = width + 2.
  *

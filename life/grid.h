@@ -7,9 +7,9 @@
 #include "stdcl/life.h"
 
 /* How edges are identified where bounds are LIFE_JOINED; edges.cl has the same numbers. SHIFTED and
- * TWISTED name the pair of edges that is shifted or reversed; the other pair is that of a torus. A
- * cross-surface reverses both pairs. A sphere joins the top row with the left column and the bottom
- * row with the right column. */
+ * TWISTED name the pair of edges that is shifted or reversed; the other pair is joined as on a
+ * torus. A cross-surface reverses both pairs. A sphere joins the top row with the left column and
+ * the bottom row with the right column. */
 enum life_topology {
     LIFE_ROWS_SHIFTED,
     LIFE_COLUMNS_SHIFTED,
@@ -22,8 +22,8 @@ struct life_grid {
     size_t width, height;
     enum life_bounds bounds;
     enum life_topology topology;
-    /* Cells by which the row beyond the top is shifted to the left, or the column beyond the left
-     * edge upwards; 0 or 1 with a twist. */
+    /* Shift in cells: of the row beyond the top to the left, or of the column beyond the left edge
+     * upwards; 0 or 1 with a twist. */
     long shift;
 };
 

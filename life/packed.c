@@ -80,7 +80,7 @@ static int packed_divide_rows(life *lf, struct packed *p, const struct cldev_inf
     return status;
 }
 
-/* Cut the rows into partitions of at least as many rows as a launch has generations, so that an
+/* Cut the rows into partitions with a row for each generation of a launch at least, so that an
  * edge comes from one neighbour only. With too few rows for that, use fewer devices. */
 static void packed_cut(const life *lf, struct packed *p, const struct cldev_info *info)
 {
@@ -111,9 +111,9 @@ static void reduce_min(void *a, const void *b, void *arg)
     *(uint64_t *)a = *(const uint64_t *)b < *(uint64_t *)a ? *(const uint64_t *)b : *(uint64_t *)a;
 }
 
-/* Choose the halo. More halo rows mean fewer exchanges but more redundant work: as many rows as
- * `exchange` launches need, while they are at most a hundredth of a partition, and at least as
- * many as one launch needs. */
+/* Choose the halo. More halo rows mean fewer exchanges but more redundant work: take the rows for
+ * `exchange` launches, limited to a hundredth of a partition, but no fewer than the rows for one
+ * launch. */
 static int packed_set_halo(const life *lf, struct packed *p)
 {
     enum { SHARE = 100 };
@@ -142,7 +142,7 @@ static int packed_set_halo(const life *lf, struct packed *p)
     return 0;
 }
 
-/* Choose the passes of a launch: about as many as compute most_cells cells, some tens of
+/* Choose the passes of a launch: enough for about most_cells cells, some tens of
  * milliseconds. */
 static void packed_set_passes(const life *lf, struct packed *p)
 {
@@ -173,7 +173,7 @@ static void packed_set_tiling(struct life_partition *s, const life *lf,
         t->columns = divide_up(p->words, (size_t)t->own_words);
         t->stride = life_rows_stride(shape, p->words <= span ? p->words : span);
         t->local = life_rows_local(shape, t->stride, shape->generations);
-        /* A band has at least as many rows as its redundant halo, unless units would idle. */
+        /* A band is no shorter than its redundant halo, unless units would idle. */
         size_t bands = divide_up(s->units * (size_t)shape->bands, t->columns);
         const size_t useful = rows / (size_t)shape->generations;
         bands = bands > useful ? useful : bands;
@@ -194,7 +194,8 @@ static void *packed_open_step(life *lf, const struct life_partition *s)
                             s->shape.tile ? 2 : 1);
 }
 
-/* Open the kernels of partition i, or share those of an earlier partition with the same shape. */
+/* Open the kernels of partition i, or share the kernels of an earlier partition with the same
+ * shape. */
 static int packed_open_kernels(life *lf, struct packed *p, size_t i)
 {
     const struct embedded *const front[] = {&mix_text};

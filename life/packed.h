@@ -102,7 +102,4 @@ static inline int packed_status(cl_event event)
     return event == (cl_event)-1 ? -1 : 0;
 }
 
-/* Block until all devices are idle. Fails if a persistent kernel timed out. */
-int packed_wait(life *lf);
-
 #endif

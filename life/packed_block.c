@@ -2,7 +2,7 @@
  * columns between them.
  *
  * Ranks form a grid, `down` x `across`. With across = 1 a rank has whole rows, a strip. Else it
- * has a block, whose buffers have one more word of 64 cells on each side with a neighbour. Kernels
+ * has a block. Its buffers have one more word of 64 cells on each side with a neighbour. Kernels
  * treat a block as a torus, or a plane, of its own width. Cells become invalid from the sides
  * inward, one a generation, and an exchange makes them valid again.
  *
@@ -12,7 +12,7 @@
  * Corners therefore need no messages of their own.
  * SPDX-License-Identifier: MIT
  */
-#include "life/packed.h"
+#include "life/persistent.h"
 
 #include <errno.h>
 #include <math.h>
@@ -24,8 +24,8 @@ enum { LEFT, RIGHT, LEAST_WORDS = 4, TAG_COLUMNS = 2 };
 /* ---- The grid of ranks. ---------------------------------------------------------------------- */
 
 /* Relative cost of a generation; 1 without redundant cells. Halo rows and columns are computed
- * redundantly. Exchange of columns does not overlap with computation, unlike that of rows, which
- * costs about a tenth (docs/cluster.md). */
+ * redundantly. Exchange of columns does not overlap with computation, unlike the exchange of rows,
+ * and costs about a tenth (docs/cluster.md). */
 static double block_cost(const life *lf, const struct packed *p, size_t across, size_t down,
                          size_t devices, int exchange)
 {
@@ -153,7 +153,7 @@ static int download_columns(life *lf)
     return 0;
 }
 
-/* Send columns to the left and the right, and receive those of the neighbours. Ranks side by side
+/* Send columns to the left and the right, and receive the neighbours' columns. Ranks side by side
  * have the same rows. */
 static int transfer_columns(life *lf)
 {

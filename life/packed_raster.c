@@ -2,7 +2,7 @@
  * devices, so that only the pixels of a picture are copied.
  * SPDX-License-Identifier: MIT
  */
-#include "life/packed.h"
+#include "life/persistent.h"
 
 #include "core/embedded.h"
 #include "core/round.h"

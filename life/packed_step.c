@@ -138,18 +138,6 @@ int packed_warm(life *lf)
     return packed_wait(lf);
 }
 
-int packed_wait(life *lf)
-{
-    struct packed *p = lf->state;
-    int status = packed_persistent_check(lf);
-    for (size_t i = 0; i < p->n; i++)
-        if (packed_status(clwait(lf->ctx, (cl_uint)i, CL_ALL_EVENT)))
-            status = -1;
-        else
-            pace_waited(&p->part[i].pace);
-    return status < 0 ? -1 : packed_persistent_status(lf);
-}
-
 /* ---- Edges. ---------------------------------------------------------------------------------- */
 
 /* Copy rows between partition i and an edge buffer on its device; `row` is a row of the

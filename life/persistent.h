@@ -32,4 +32,17 @@ int packed_persistent_max_generations(const life *lf);
 int packed_persistent_check(life *lf);
 int packed_persistent_status(const life *lf);
 
+/* Block until all devices are idle. Fails if a persistent kernel timed out. */
+static inline int packed_wait(life *lf)
+{
+    struct packed *p = lf->state;
+    int status = packed_persistent_check(lf);
+    for (size_t i = 0; i < p->n; i++)
+        if (packed_status(clwait(lf->ctx, (cl_uint)i, CL_ALL_EVENT)))
+            status = -1;
+        else
+            pace_waited(&p->part[i].pace);
+    return status < 0 ? -1 : packed_persistent_status(lf);
+}
+
 #endif

@@ -1,8 +1,8 @@
-/* sparse.c - the engine "sparse": an unbounded plane on a device, of which only active tiles are
+/* sparse.c - the engine "sparse": an unbounded plane on a device; only active tiles are
  * computed (sparse.cl): options, kernels, generations.
  *
  * Passes are enqueued in batches, and the host waits once a batch, then reads the outcome from
- * `control`. On a CPU a batch is one launch of one item as long as few tiles are active, since a
+ * `control`. On a CPU a batch is one launch of one item while few tiles are active, since a
  * launch for each pass would take longer than the pass.
  * SPDX-License-Identifier: MIT
  */
@@ -144,7 +144,7 @@ static int sparse_create(life_sparse *s, const struct life_sparse_options *o)
 
 /* ---- Launches. ------------------------------------------------------------------------------- */
 
-/* Enqueue a kernel whose first arguments are the pool's arrays. */
+/* Enqueue a kernel with the pool's arrays as first arguments. */
 #define SPARSE_START(s, kernel, ndr, ...)                                                          \
     ((s)->launches++,                                                                              \
      sparse_status(clforka((s)->ctx, SPARSE_DEVICE, kernel, ndr, UNWAITED, (s)->pool.cells[0],     \
@@ -207,7 +207,7 @@ static int sparse_activate_all(life_sparse *s)
     return sparse_resume(s);
 }
 
-/* Enqueue at most `most` passes, about as many as a slice holds. */
+/* Enqueue up to `most` passes, limited to a slice. */
 static int sparse_start_passes(life_sparse *s, cl_int generations, uint64_t most)
 {
     const int awake = s->pool.control[SPARSE_COUNT + s->pool.control[SPARSE_CURRENT]];

@@ -8,7 +8,7 @@
  * margin has one cell, and is filled for every generation.
  * SPDX-License-Identifier: MIT
  */
-#include "life/packed.h"
+#include "life/persistent.h"
 #include "life/cells.h"
 
 #include "core/embedded.h"

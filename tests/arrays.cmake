@@ -1,4 +1,4 @@
-# Sums of arrays, prefix sums and sorting; on the devices there are and on two.
+# Sums of arrays, prefix sums and sorting; on the available devices and on two.
 # SPDX-License-Identifier: MIT
 stdcl_test(test_arrays test_arrays.c LIBS builds_once unoptimised stdcl_arrays)
 stdcl_test_on_two(test_arrays)

@@ -1,9 +1,9 @@
-/* as_gpu.c - stands before a driver (LD_PRELOAD) and calls its devices GPUs, whose memory holds
- * anything at first.
+/* as_gpu.c - LD_PRELOAD library that reports the driver's devices as GPUs and fills new buffers
+ * with garbage.
  *
- * A CPU's memory is the host's, so copies that are missing are not missed there, and new memory is
- * 0. As a GPU the device takes the shapes of GPUs, everything comes and goes by copies, and every
- * byte of a new buffer is 255: a number that nobody has written is -1 or not a number.
+ * A CPU shares the host's memory, so a missing copy goes unnoticed, and new memory is 0.
+ * Reported as a GPU, the device gets GPU shapes, every transfer is a copy, and every byte of a
+ * new buffer is 255: an uninitialised number is -1 or NaN.
  * SPDX-License-Identifier: MIT
  */
 #include "called_gpu.h"

@@ -1,6 +1,6 @@
-# The interface from other languages. C++: once in each of the standards that stdcl.hpp is for.
+# Bindings of other languages. C++: once in each standard that stdcl.hpp supports.
 # SPDX-License-Identifier: MIT
-# What these tests have compiled the engines' own have tested, and one of them compiles it for the next.
+# The engines' own tests optimise the kernels; one of these tests compiles them for the next.
 foreach(standard 17 20)
   add_executable(test_stdcl_hpp${standard} test_stdcl_hpp.cpp ${STDCL_SANITIZER})
   if(STDCL_SANITIZE)
@@ -17,7 +17,7 @@ foreach(standard 17 20)
 endforeach()
 set_tests_properties(test_stdcl_hpp20 PROPERTIES DEPENDS test_stdcl_hpp17)
 
-# Python: the system's own interpreter first, whose numpy is a package.
+# Python: the system's interpreter first, since its numpy is a package.
 find_program(STDCL_PYTHON NAMES python3 PATHS /usr/bin NO_DEFAULT_PATH)
 find_program(STDCL_PYTHON NAMES python3)
 foreach(module numpy pycparser)
@@ -61,7 +61,7 @@ if(have_numpy AND NOT STDCL_SANITIZE)
   stdcl_label(deep deep_python_asan)
 endif()
 
-# Fortran: the module compiles without a warning, and has what C has where C has it.
+# Fortran: the module compiles without a warning, and its structs have C's layout.
 include(CheckLanguage)
 check_language(Fortran)
 if(CMAKE_Fortran_COMPILER AND NOT STDCL_SANITIZE)
@@ -85,7 +85,7 @@ else()
   stdcl_absent(test_fortran "gfortran is not installed, or the build has a sanitizer")
 endif()
 
-# The same saxpy and ten steps of gravity give the same bits in every language, on whatever device there is.
+# saxpy and ten steps of gravity give equal bits in every language, on any device.
 set(same ${CMAKE_CURRENT_SOURCE_DIR}/languages)
 add_executable(same_c languages/same.c)
 target_link_libraries(same_c PRIVATE stdcl_flags stdcl_static stdcl_nbody)
@@ -137,7 +137,7 @@ if(NOT STDCL_SANITIZE)
   endif()
 endif()
 
-# What is made from the headers is up to date.
+# Generated declarations match the headers.
 if(have_pycparser)
   add_test(NAME house_bindings COMMAND sh ${PROJECT_SOURCE_DIR}/tools/bindings/make.sh check)
   set_tests_properties(house_bindings PROPERTIES ENVIRONMENT "PYTHON=${STDCL_PYTHON};CC=${CMAKE_C_COMPILER}")

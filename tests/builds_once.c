@@ -1,15 +1,15 @@
-/* builds_once.c - a program that was built before is not built again.
+/* builds_once.c - program cache for tests that create many engines.
  *
- * PoCL takes 30 to 40 ms to build even what it finds in its cache, since it reads the source with
- * all headers first. Tests that make hundreds of engines would spend most of their time so. The
- * linker puts this file between the libraries and these calls (`builds_once` in CMakeLists.txt): a
- * program with the source, the options and the context of an earlier one is never built, and the
- * earlier one takes its place from then on. Kernels are new each time, so that engines share
- * nothing which changes. Not for tests of building itself.
+ * PoCL takes 30 to 40 ms to build even a program in its cache, since it reads the source with
+ * all headers first. Tests with hundreds of engines would spend most of their time there. The
+ * linker puts this file between the libraries and the calls that create and build programs
+ * (`builds_once` in CMakeLists.txt): a program with the source, options and context of an
+ * earlier one is not built, and the earlier program replaces it. Kernels are created anew each
+ * time, so engines share no mutable state. Not for tests of building itself.
  *
- * While builds_unoptimised is set, PoCL's front end does not optimise what is built, which takes it
- * a third of the time, up to ten seconds less a kernel: for shapes that no row has. With
- * STDCL_TEST_DEEP in the environment it has no effect.
+ * While builds_unoptimised is set, PoCL's front end does not optimise, which takes a third of
+ * the time and up to ten seconds less per kernel: for shapes that no tuning entry has. With
+ * STDCL_TEST_DEEP in the environment the flag has no effect.
  * SPDX-License-Identifier: MIT
  */
 #ifndef CL_TARGET_OPENCL_VERSION
@@ -33,9 +33,9 @@
 
 struct program {
     struct program *next;
-    cl_program made; /* what the caller has */
+    cl_program made; /* the caller's program */
     cl_program
-        built; /* what stands for it: itself, or an earlier one with the same source and options */
+        built; /* the program used: `made`, or an earlier one with equal source and options */
     cl_context context;
     char *source, *options;
     int references;
@@ -46,7 +46,7 @@ bool builds_unoptimised;
 static struct program *programs;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static struct program *find(cl_program made)
+static struct program *find_built_program(cl_program made)
 {
     struct program *p = programs;
     while (p && p->made != made)
@@ -57,7 +57,7 @@ static struct program *find(cl_program made)
 static cl_program built(cl_program made)
 {
     pthread_mutex_lock(&lock);
-    const struct program *p = find(made);
+    const struct program *p = find_built_program(made);
     cl_program found = p && p->built ? p->built : made;
     pthread_mutex_unlock(&lock);
     return found;
@@ -102,7 +102,7 @@ REAL(cl_int, clBuildProgram, cl_program made, cl_uint n, const cl_device_id *dev
 {
     char less[4096];
     pthread_mutex_lock(&lock);
-    struct program *p = find(made), *q = built_before(p, options);
+    struct program *p = find_built_program(made), *q = built_before(p, options);
     if (!q && n == 1 && builds_unoptimised && runs_unoptimised(*device) && !deep_tests()) {
         snprintf(less, sizeof less, "%s -cl-opt-disable", options);
         options = less;
@@ -115,7 +115,7 @@ REAL(cl_int, clBuildProgram, cl_program made, cl_uint n, const cl_device_id *dev
         return CL_SUCCESS;
     const cl_int err = __real_clBuildProgram(made, n, device, options, done, arg);
     if (err == CL_SUCCESS && p) {
-        __real_clRetainProgram(made); /* for those who come later */
+        __real_clRetainProgram(made); /* for later calls */
         pthread_mutex_lock(&lock);
         p->options = strdup(options);
         p->built = made;
@@ -127,7 +127,7 @@ REAL(cl_int, clBuildProgram, cl_program made, cl_uint n, const cl_device_id *dev
 REAL(cl_int, clRetainProgram, cl_program made)
 {
     pthread_mutex_lock(&lock);
-    struct program *p = find(made);
+    struct program *p = find_built_program(made);
     if (p)
         p->references++;
     pthread_mutex_unlock(&lock);

@@ -1,4 +1,4 @@
-/* builds_once.h - how tests that build a program once have it built (builds_once.c).
+/* builds_once.h - build options of tests that build each program once (builds_once.c).
  * SPDX-License-Identifier: MIT
  */
 #ifndef BUILDS_ONCE_H
@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-/* What PoCL builds from now on need not be optimised. */
+/* True: PoCL builds the following programs without optimisation. */
 extern bool builds_unoptimised;
 
 #endif /* BUILDS_ONCE_H */

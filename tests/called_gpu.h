@@ -1,5 +1,5 @@
-/* called_gpu.h - for what stands before a driver (LD_PRELOAD) and calls its devices GPUs: as_gpu.c
- * and oclgrind/gpu.c.
+/* called_gpu.h - report a driver's devices as GPUs, for the LD_PRELOAD libraries as_gpu.c and
+ * oclgrind/gpu.c.
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_TEST_CALLED_GPU_H

@@ -1,15 +1,15 @@
-/* check.h - what the layer's tests share.
+/* check.h - assertions shared by the layer's tests.
  *
- * Each macro states one promise of <stdcl.h> and, when it does not hold, prints the call, what came
- * back and the sentence of clerror() before the test fails:
- *   works(int call)       returns 0                    done(event call)     returns 0: it has
- *                         blocked
- *   started(event call)   returns an event             ready(pointer)       is not NULL
- *   fails(E, int call)    returns -1, and fails_null, fails_event, fails_size likewise for the
- *   other
- *                         kinds of result; clerrno is then E, or any code but 0 if E is ANY_ERROR,
- *                         and clerror() has a sentence
- * They use cmocka, so they belong in the main thread only.
+ * Each macro states one promise of <stdcl.h>. If the promise does not hold, the macro prints the
+ * call, its result and clerror() before the test fails:
+ *   works(int call)       returns 0
+ *   done(event call)      returns 0: the call has blocked
+ *   started(event call)   returns an event
+ *   ready(pointer)        is not NULL
+ *   fails(E, int call)    returns -1; clerrno is E, or any code but 0 if E is ANY_ERROR;
+ *   clerror() is set
+ *   fails_null, fails_event, fails_size    as fails, for calls of other result types
+ * The macros use cmocka, so call them in the main thread only.
  * SPDX-License-Identifier: MIT
  */
 #ifndef CHECK_H
@@ -28,7 +28,7 @@
 
 #include <cmocka.h>
 #undef stop                 /* a macro of cmocka 2 */
-#ifdef assert_uint_in_range /* likewise, for the other, which it calls old */
+#ifdef assert_uint_in_range /* cmocka 2 deprecates assert_in_range */
 #undef assert_in_range
 #define assert_in_range(value, least, most) assert_uint_in_range(value, least, most)
 #endif
@@ -36,7 +36,7 @@
 #define ANY_ERROR 0
 #define NO_EVENT ((cl_event)(intptr_t)-1)
 
-/* Kernels that several tests use are in kernels/basic.cl; tests run in the folder tests/. */
+/* Kernels shared by several tests are in kernels/basic.cl; tests run in the folder tests/. */
 #define BASIC_CL "kernels/basic.cl"
 
 static inline void check_fail(const char *call, const char *problem, const char *file, int line)
@@ -47,7 +47,7 @@ static inline void check_fail(const char *call, const char *problem, const char 
     _fail(file, line);
 }
 
-/* What a group's setup returns: cmocka tells that it failed, and this why. */
+/* Return value of a group's setup. cmocka reports that the setup failed; this prints why. */
 static inline int setup_done(bool holds)
 {
     const char *sentence = clerror();
@@ -95,7 +95,7 @@ static inline cl_event check_started(cl_event ev, const char *call, const char *
     return ev;
 }
 
-/* `text` is the call as written, before its macros are expanded. */
+/* `text` is the call as written, before macro expansion. */
 #define CHECK_FAILS(code, value, problem, call, text)                                              \
     do {                                                                                           \
         check_forget();                                                                            \
@@ -110,15 +110,14 @@ static inline cl_event check_started(cl_event ev, const char *call, const char *
     CHECK_FAILS(code, (size_t)-1, "did not return (size_t)-1", call, #call)
 #define fails_0(code, call) CHECK_FAILS(code, 0, "did not return 0", call, #call)
 
-/* How long this process has worked, all its threads together, whatever else the machine did
- * meanwhile. */
+/* CPU time of all threads of this process, in seconds; independent of other processes. */
 static inline double seconds_worked(void)
 {
     return 1e-9 * (double)ns_of_clock(CLOCK_PROCESS_CPUTIME_ID);
 }
 
-/* Fails unless `call` refuses the options `o`, which it takes, with the first or the last reserved
- * word set. */
+/* Fail unless `call` rejects the otherwise valid options `o` when the first or last reserved
+ * word is set. */
 #define refuses_reserved(o, call)                                                                  \
     for (size_t last_ = sizeof(o).reserved / sizeof *(o).reserved - 1, word_ = 0; word_ <= last_;  \
          word_ += last_) {                                                                         \
@@ -130,7 +129,7 @@ static inline double seconds_worked(void)
         (o).reserved[word_] = 0;                                                                   \
     }
 
-/* Fails unless `text` contains `part`. */
+/* Fail unless `text` contains `part`. */
 #define contains(text, part) check_contains((text), (part), __FILE__, __LINE__)
 static inline void check_contains(const char *text, const char *part, const char *file, int line)
 {
@@ -140,7 +139,7 @@ static inline void check_contains(const char *text, const char *part, const char
     }
 }
 
-/* The execution status of an event, or a negative error. */
+/* Return an event's execution status, or a negative error. */
 static inline cl_int event_status(cl_event ev)
 {
     cl_int status = 0;
@@ -149,7 +148,7 @@ static inline cl_int event_status(cl_event ev)
     return err == CL_SUCCESS ? status : err;
 }
 
-/* Whether all devices of a context have doubles. */
+/* True if all devices of the context support doubles. */
 static inline bool have_doubles(CLCONTEXT *cp)
 {
     struct cldev_info info[64];
@@ -162,7 +161,7 @@ static inline bool have_doubles(CLCONTEXT *cp)
     return true;
 }
 
-/* A kernel of kernels/basic.cl, whose program is opened once per context and stays open. */
+/* Return a kernel of kernels/basic.cl. The program is opened once per context and stays open. */
 static inline cl_kernel basic_kernel(CLCONTEXT *cp, const char *name)
 {
     static CLCONTEXT *of;
@@ -177,8 +176,8 @@ static inline cl_kernel basic_kernel(CLCONTEXT *cp, const char *name)
     return krn;
 }
 
-/* The host twin of the kernel `slow`, whose rounds take some six clock cycles each. */
-static inline cl_uint slow_twin(cl_uint x, int rounds)
+/* Scalar reference of the kernel `slow`; a round takes about six clock cycles. */
+static inline cl_uint slow_reference(cl_uint x, int rounds)
 {
     for (int r = 0; r < rounds; r++) {
         x = x * 1664525u + 1013904223u;

@@ -1,5 +1,5 @@
 #!/bin/sh
-# check.sh - `stdcl check` and STDCL_DEBUG=2 find what is wrong in kernels, and name its line.
+# check.sh - `stdcl check` and STDCL_DEBUG=2 detect errors in kernels and name the line.
 #
 #   check.sh program STDCL PROGRAM   programs, under Oclgrind; PROGRAM is check_faulty.c's
 #   check.sh kernels STDCL           kernel files
@@ -15,7 +15,8 @@ fail() {
     exit 1
 }
 
-# expect STATUS TEXT COMMAND...: ends with this status and says TEXT, a regular expression for a whole line
+# expect STATUS TEXT COMMAND...: the command exits with STATUS and prints a line that matches TEXT,
+# a regular expression
 expect() {
     status=$1 text=$2 got=0
     shift 2
@@ -36,24 +37,25 @@ programs() {
     expect 1 'kernels/faulty.cl:11:[0-9]+: kernel race has a data race in global buffers: .*' "$stdcl" check "$program" race 0
     expect 1 'kernels/faulty.cl:19:[0-9]+: kernel unwritten writes a value .* which nobody has written.*' \
         "$stdcl" check "$program" unwritten 0
-    # Memory that the host wrote, shared with its device if that is a CPU, is written.
+    # Memory written by the host, shared with a CPU device, is initialised.
     expect 0 '-?[0-9]+' "$stdcl" check -q "$program" no_fault 0
     [ "$(lines check)" = 0 ] || fail "something is found in a kernel without fault:"
     expect 0 '.*no errors were found in kernels' "$stdcl" check "$program" no_fault 0
-    # The status is the program's where there is no finding.
+    # Without a finding the status is the program's.
     expect 7 '.*the program ended with status 7' "$stdcl" check "$program" no_fault 7
     expect 143 '.*ended by signal 15.*' "$stdcl" check sh -c 'kill -TERM $$'
-    # A signal that only the command gets is passed on, unless it is ignored, as in the background of a shell.
+    # A signal sent to the command only is passed on, unless it is ignored, as in the background of
+    # a shell.
     [ "$(sh -c 'kill -INT $$; echo ignored')" = ignored ] ||
         expect 130 '.*ended by signal 2.*' "$stdcl" check sh -c 'kill -INT $PPID; exec sleep 60'
-    # What the command itself handles of signals is not the program's.
+    # The program does not inherit the command's signal handlers.
     [ "$(sh -c 'kill -XFSZ $$; echo ignored')" = ignored ] ||
         expect 153 '.*ended by signal 25.*' "$stdcl" check sh -c 'kill -XFSZ $$; exec sleep 0'
     expect 1 '.*there is no program .no-such-program.*' "$stdcl" check no-such-program
     expect 1 ".*'$folder' is a folder.*" "$stdcl" check "$folder"
     : >"$folder/text"
     expect 1 ".*text' is no program that may be executed.*" "$stdcl" check "$folder/text"
-    # Where Oclgrind has seen no context, nothing was checked.
+    # If Oclgrind has seen no context, nothing was checked.
     expect 1 '.*the program made no OpenCL context under Oclgrind, so that nothing was checked' "$stdcl" check true
     expect 1 '.*the program made no OpenCL context under Oclgrind, so that nothing was checked' "$stdcl" check -q true
     expect 7 '.*, so that nothing was checked' "$stdcl" check sh -c 'exit 7'
@@ -61,7 +63,7 @@ programs() {
     # Without Oclgrind.
     mkdir "$folder/bin"
     expect 1 '.*Oclgrind is not installed.*apt-get install oclgrind.*' env PATH="$folder/bin" "$stdcl" check "$program" race 0
-    # STDCL_DEBUG=2 does the same, by the command in $PATH, and says what it misses there.
+    # STDCL_DEBUG=2 has the same effect, through the command in $PATH, and reports a missing one.
     expect 99 '.*the command stdcl is not in .PATH.*' env PATH="$folder/bin" STDCL_DEBUG=2 "$program"
     ln -s "$stdcl" "$folder/bin/stdcl"
     expect 1 'kernels/faulty.cl:6:[0-9]+: kernel past_the_end writes .*' \

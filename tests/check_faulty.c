@@ -1,6 +1,6 @@
-/* check_faulty.c - a program for test_check: starts the kernel of kernels/faulty.cl that it is
- * given, twice, in two contexts, and ends with the status that it is given. Its blocks are
- * zero-copy, and its input is written by the host.
+/* check_faulty.c - program for test_check: launch the given kernel of kernels/faulty.cl twice,
+ * in two contexts, and exit with the given status. Its blocks are zero-copy; the host writes the
+ * input.
  * SPDX-License-Identifier: MIT
  */
 #include <stdcl.h>
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static int run(CLCONTEXT *cp, const char *name)
+static int run_faulty(CLCONTEXT *cp, const char *name)
 {
     enum { N = 8 };
     void *program = clopen(cp, "kernels/faulty.cl", CLLD_NOW);
@@ -33,7 +33,7 @@ static int run(CLCONTEXT *cp, const char *name)
 
 int main(int argc, char **argv)
 {
-    return argc < 3 || run(stdgpu ? stdgpu : stdcpu, argv[1]) || run(stddev, argv[1])
+    return argc < 3 || run_faulty(stdgpu ? stdgpu : stdcpu, argv[1]) || run_faulty(stddev, argv[1])
                ? 99
                : atoi(argv[2]);
 }

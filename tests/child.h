@@ -1,4 +1,4 @@
-/* child.h - starts tests/layer_child.c in an environment of its own and reads what it says. */
+/* child.h - start tests/layer_child.c in another environment and read its output. */
 /* SPDX-License-Identifier: MIT */
 #ifndef CHILD_H
 #define CHILD_H
@@ -18,7 +18,7 @@ struct child {
     int in;    /* its standard input */
 };
 
-/* Starts layer_child with up to 8 words, in our environment plus `env`, a NULL-terminated list. */
+/* Start layer_child with up to 8 words, in our environment plus `env`, a NULL-terminated list. */
 static inline struct child start_child(const char *const *env, const char *const *words)
 {
     char *argv[10] = {(char *)(uintptr_t)LAYER_CHILD};
@@ -58,7 +58,7 @@ static inline struct child start_child(const char *const *env, const char *const
     return child;
 }
 
-/* Lets a child end and returns its exit status, or minus the signal that ended it. */
+/* Let a child end and return its exit status, or minus the signal that ended it. */
 static inline int end_child(struct child *child)
 {
     int status = 0;
@@ -68,7 +68,7 @@ static inline int end_child(struct child *child)
     return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
-/* The first line that a child prints, valid until the next call. */
+/* Return the first line a child prints, valid until the next call. */
 static inline const char *line_of(struct child *child)
 {
     static char line[2048];
@@ -78,7 +78,7 @@ static inline const char *line_of(struct child *child)
     return line;
 }
 
-/* A child's answer, once it has ended well. */
+/* Return a child's output after a successful exit. */
 #define answer_of(env, ...) answer_of_list(env, (const char *const[]){__VA_ARGS__, NULL})
 static inline const char *answer_of_list(const char *const *env, const char *const *words)
 {

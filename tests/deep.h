@@ -1,7 +1,7 @@
-/* deep.h - which cases `make test` leaves to `make test-deep`.
+/* deep.h - cases that `make test` leaves to `make test-deep`.
  *
- * `make test` runs the same cases every day: of many similar ones a sample, so that it stays short.
- * `make test-deep` sets STDCL_TEST_DEEP=1, and every case runs.
+ * `make test` runs a fixed sample of many similar cases, so that it stays short. `make
+ * test-deep` sets STDCL_TEST_DEEP=1, and every case runs.
  * SPDX-License-Identifier: MIT
  */
 #ifndef DEEP_H
@@ -24,8 +24,8 @@ static inline bool sampled(size_t i, size_t n)
     return i % n == 0 || deep_tests();
 }
 
-/* Keep of `count` tests of `size` bytes each the first `always` and every n-th one of the others.
- * Return the number of tests kept. */
+/* Keep of `count` tests of `size` bytes each the first `always` and every n-th of the remaining
+ * tests. Return the number of tests kept. */
 static inline size_t sampled_tests(void *tests, size_t count, size_t size, size_t always, size_t n)
 {
     size_t kept = always;
@@ -35,7 +35,8 @@ static inline size_t sampled_tests(void *tests, size_t count, size_t size, size_
     return kept;
 }
 
-/* Run the first `always` tests of an array of cmocka's tests and every n-th one of the others. */
+/* Run the first `always` tests of an array of cmocka's tests and every n-th of the remaining
+ * tests. */
 #define sampled_run(name, tests, always, n, setup, teardown)                                       \
     _cmocka_run_group_tests(                                                                       \
         name, tests,                                                                               \

@@ -1,5 +1,6 @@
 #!/bin/sh
-# embed.sh - `stdcl embed`: what is included comes along, with its lines; what does not compile is refused.
+# embed.sh - `stdcl embed`: includes are embedded, with their lines; a file that does not compile is
+# rejected.
 #   usage: embed.sh STDCL
 # SPDX-License-Identifier: MIT
 set -eu
@@ -28,8 +29,9 @@ text() { # text FILE.c: the source that it holds
         awk '{ printf "%c", $1 }'
 }
 
-# A header beside the source that includes others, by quotes and by -I; one is included twice, one is left out, and one in
-# a comment. What lies in the working directory only by chance for the compiler is found as well.
+# A header next to the source that includes others, by quotes and by -I; one is included twice, one
+# is skipped, and one is in a comment. A header that the compiler would find in the working
+# directory only is found as well.
 printf '#pragma once\n#include "b.h"\n#define A (B + 1)\n' >src/a.h
 printf '#ifndef B_H\n#define B_H\n#include "a.h" /* a circle */\n#define B 40\n#endif' >inc/b.h
 printf '#error not this one\n' >src/no.h
@@ -56,14 +58,14 @@ expect 0 '' "$stdcl" embed src/k.cl -I inc/ -I src -o k.c
 text k.c >flat.cl
 grep -q 'kernel void f' flat.cl || fail "the source is not there"
 ! grep -q '"[ab].h"$' flat.cl || fail "an include is left:"
-# It stands alone, and each line is the one that was written: what is appended is line 14.
+# The embedded text is complete, and lines keep their numbers: the appended line is line 14.
 mkdir alone && sed '$a\
 kernel void size(global int *x) { int a[A == 41 ? 1 : -1], line[__LINE__ == 14 ? 1 : -1]; x[0] = sizeof a + sizeof line; }' \
     flat.cl >alone/k.cl
 (cd alone && "$stdcl" check k.cl) >said 2>&1 || fail "what was embedded is not what was written"
 expect 1 'src/two.h:2' sh -c "echo 'int three(void) { return THREE; }' >>src/two.h; '$stdcl' embed src/k.cl -I inc -I src -o k.c"
 
-# As compilers are called: an object of the file's name, here.
+# Called like a compiler: an object of the file's name, here.
 printf 'kernel void g(global int *x) { x[0] = 1; }\n' >sub/g.cl
 printf 'kernel void h(global int *x) { x[0] = 1; }\n' >h.cl
 expect 0 '' "$stdcl" embed -c sub/g.cl h.cl
@@ -79,7 +81,7 @@ expect 0 '' "$stdcl" embed -c t.clt
 printf '#include "h.cl"\n' >>t.clt
 expect 1 "t.clt:4: a template cannot take 'h.cl' along" "$stdcl" embed -c t.clt
 
-# Without a device, and without a trial. (A folder that is not there, some loaders take for their usual one.)
+# Without a device, and without compiling. (For a missing folder some loaders use their default.)
 mkdir none
 expect 0 'warning: this machine has no OpenCL device' env OCL_ICD_VENDORS="$PWD/none" OCL_ICD_FILENAMES= "$stdcl" embed -c h.cl
 expect 1 'no OpenCL platform' env OCL_ICD_VENDORS="$PWD/none" OCL_ICD_FILENAMES= "$stdcl" embed --binary -c h.cl

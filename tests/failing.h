@@ -1,12 +1,10 @@
-/* failing.h - a driver whose commands fail when they are asked to, for tests of what becomes of
- * failures.
+/* failing.h - make OpenCL commands fail on request.
  *
- * The device is healthy, so the failing commands are made here: a program that includes this file
- * has clEnqueueNDRangeKernel and clEnqueueWriteBuffer of its own, which stand before the driver's.
- * They count down `healthy`, then let one command fail: its event is a user event with an error for
- * its status. Where it has no event, the next marker in its queue fails so, and nothing else tells.
- * Link with ${CMAKE_DL_LIBS}; one source file of a program includes this.
- *
+ * The device is healthy, so failures are simulated: a program that includes this file defines
+ * clEnqueueNDRangeKernel and clEnqueueWriteBuffer, which replace the driver's. They count down
+ * `healthy`, then make one command fail: its event is a user event whose status is an error. If
+ * the command has no event, the next marker of its queue reports the failure. Link with
+ * ${CMAKE_DL_LIBS}; only one source file of a program includes this.
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_TESTS_FAILING_H
@@ -16,7 +14,7 @@
 
 #include <dlfcn.h>
 
-static int healthy = -1; /* so many commands from now on run, then one fails; -1: none will */
+static int healthy = -1; /* number of commands that succeed before one fails; -1: none fails */
 
 static bool fails_now(void)
 {

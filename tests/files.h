@@ -1,4 +1,4 @@
-/* files.h - a folder of their own for tests that write files, and what is in it. */
+/* files.h - a temporary folder for tests that write files. */
 /* SPDX-License-Identifier: MIT */
 #ifndef FILES_H
 #define FILES_H
@@ -13,7 +13,7 @@
 
 static char files_folder[PATH_MAX];
 
-/* For cmocka_run_group_tests: makes the folder, and removes it with its files and their folders. */
+/* cmocka group setup and teardown: create the folder; remove it with its contents. */
 static inline int files_create(void **unused)
 {
     const char *tmp = getenv("TMPDIR");
@@ -30,7 +30,7 @@ static inline int files_remove(void **unused)
     return system(command);
 }
 
-/* The path of a name in the folder; the last eight stay valid. */
+/* Return the path of a name in the folder. The last eight paths stay valid. */
 static inline const char *in_folder(const char *name)
 {
     static char paths[8][PATH_MAX];
@@ -53,7 +53,8 @@ static inline void put_text(const char *path, const char *text)
     put_bytes(path, text, strlen(text));
 }
 
-/* The content of a file with a terminating 0, for the caller to free; NULL when there is none. */
+/* Return the content of a file with a terminating 0, for the caller to free; NULL if there is no
+ * file. */
 static inline char *bytes_of(const char *path, size_t *size)
 {
     FILE *fp = fopen(path, "rb");
@@ -83,7 +84,7 @@ static inline void holds_text(const char *path, const char *text)
     free(bytes);
 }
 
-/* How many entries a folder has whose names contain `part`; hidden ones count. */
+/* Return the number of entries of a folder whose name contains `part`, hidden entries included. */
 static inline int count_files(const char *folder, const char *part)
 {
     DIR *dir = opendir(folder);
@@ -95,7 +96,7 @@ static inline int count_files(const char *folder, const char *part)
     return count;
 }
 
-/* Fails unless clerror() has all of these parts. */
+/* Fail unless clerror() contains all of these parts. */
 #define says(...) check_says((const char *const[]){__VA_ARGS__, NULL}, __FILE__, __LINE__)
 static inline void check_says(const char *const *parts, const char *file, int line)
 {
@@ -104,8 +105,8 @@ static inline void check_says(const char *const *parts, const char *file, int li
         check_contains(sentence, *parts, file, line);
 }
 
-/* The same after a call that must fail. clerror() is read once, so this is not `fails` followed by
- * `says`. */
+/* Fail unless `call` fails with `code` and clerror() contains all parts. clerror() is read once,
+ * so this is not `fails` followed by `says`. */
 #define fails_saying(code, call, ...)                                                              \
     do {                                                                                           \
         check_forget();                                                                            \

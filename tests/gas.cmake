@@ -1,4 +1,4 @@
-# The gas: velocities and their statistics; on the devices there are and on two.
+# The gas: velocities and their statistics; on the available devices and on two.
 # SPDX-License-Identifier: MIT
 stdcl_test(test_gas test_gas.c LIBS builds_once stdcl_gas)
 stdcl_test_on_two(test_gas)

@@ -1,6 +1,5 @@
-/* gate.h - holds back what runs on a device until a test lets it go: what must wait, and what must
- * not, is seen without a clock. A call that waits although it should not makes the test hang until
- * its time limit.
+/* gate.h - block a device's queue until the test opens it. This shows without a clock which
+ * calls wait. A call that wrongly waits makes the test hang until its time limit.
  * SPDX-License-Identifier: MIT
  */
 #ifndef GATE_H
@@ -12,7 +11,7 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-/* From now on nothing that is started on the device runs, until gate_open. */
+/* Block all commands enqueued on the device from now on, until gate_open. */
 static inline cl_event gate_close(CLCONTEXT *cp, cl_uint dev)
 {
     cl_int err;
@@ -38,7 +37,7 @@ struct opening {
 static inline void *gate_opener(void *arg)
 {
     struct opening *o = arg;
-    usleep(20000); /* in which a call that does not wait returns */
+    usleep(20000); /* time for a non-blocking call to return */
     atomic_store(&o->open, true);
     clSetUserEventStatus(o->gate, CL_COMPLETE);
     return NULL;
@@ -51,7 +50,7 @@ static inline void gate_open_soon(struct opening *o, CLCONTEXT *cp, cl_uint dev)
     assert_int_equal(pthread_create(&o->thread, NULL, gate_opener, o), 0);
 }
 
-/* Whether the gate was open when this was called. */
+/* True if the gate was open at the time of the call. */
 static inline bool gate_was_open(struct opening *o)
 {
     const bool open = atomic_load(&o->open);

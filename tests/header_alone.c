@@ -1,5 +1,5 @@
-/* header_alone.c - is only compiled, by several compilers as several dialects of C and C++:
- * <stdcl.h> needs no header before it, gives the ones that programs rely on, and every macro
+/* header_alone.c - compiled only, by several compilers as several dialects of C and C++.
+ * <stdcl.h> needs no header before it, includes the headers its users rely on, and every macro
  * expands without a warning.
  * SPDX-License-Identifier: MIT
  */

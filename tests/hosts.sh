@@ -1,8 +1,10 @@
 #!/bin/sh
-# hosts.sh - jobs on several hosts: each is a namespace of this machine with a name, a network card, /tmp and shared memory of its own,
-# so that ranks reach each other by TCP over a bridge alone. /mnt is a folder that all of them see.
+# hosts.sh - jobs on several simulated hosts: each is a namespace of this machine with its own name,
+# network card, /tmp and shared memory, so that ranks communicate by TCP over a bridge only. /mnt is
+# a folder that all of them share.
 #   usage: hosts.sh MPI FOLDER STDCL [COMMAND]
-# MPI: openmpi or mpich. FOLDER: where the plugins are. COMMAND: runs on the first host instead of the jobs, with $launch.
+# MPI: openmpi or mpich. FOLDER: the plugins. COMMAND: run on the first host instead of the jobs,
+# with $launch.
 # SPDX-License-Identifier: MIT
 # shellcheck disable=SC2086,SC2329 # lists of words; functions that are called by name
 set -u
@@ -17,8 +19,8 @@ if [ -z "${STDCL_WITHIN:-}" ]; then
     STDCL_WITHIN=1 exec $within sh "$0" "$@"
 fi
 
-# ---- Three hosts, node1 to node3. Everything ends with this process.
-# mpirun hands none of our variables to other hosts, and the tests' own are in no rank's way.
+# ---- Three hosts, node1 to node3. Everything ends with this process. mpirun passes none of our
+# variables to other hosts, and the tests' own do not affect ranks.
 for name in $(env | sed -n 's/^\(STDCL_[A-Z_]*\)=.*/\1/p'); do unset "$name"; done
 mount -t tmpfs hosts /mnt && mkdir -p /mnt/bin /mnt/hosts /mnt/shared || exit 1
 lib=/mnt/${folder#"$(dirname "$(dirname "$stdcl")")"/}
@@ -26,7 +28,7 @@ mkdir -p "$lib" && cp "$stdcl" /mnt/bin/ && cp "$folder/world-$mpi.so" "$lib/" |
 ip link set lo up && ip link add br0 type bridge && ip link set br0 up || exit 1
 echo 127.0.0.1 localhost >/mnt/names
 for k in 1 2 3; do echo 10.83.0.$k node$k; done >>/mnt/names
-# In place of ssh, whose shell on the other side has none of our variables.
+# In place of ssh, whose remote shell has none of our variables.
 cat >/mnt/ssh <<'END'
 #!/bin/sh
 while [ "${1#-}" != "$1" ]; do shift; done
@@ -60,7 +62,8 @@ esac
 cd /mnt/shared || exit 1
 [ -z "$command" ] || { export launch mpi; on node1 sh -c "$command"; exit; }
 
-# ---- Jobs: they end with the status ("bad": any but 0), and say so in one line; in time, whatever happens.
+# ---- Jobs: they end in time with the given status ("bad": any but 0), and with one line of
+# message.
 bad=0
 one=/mnt/bin/stdcl
 fail() {
@@ -84,7 +87,7 @@ pick=
 ! $one devices --json | grep -q '"type": "CPU"' || pick="--device cpu"
 energy() { sed -n 's/.*"mean_energy": \([^,]*\).*/\1/p' "$1"; }
 
-# ---- What is computed, with one file on a folder of all.
+# ---- Results, with one file on a shared folder.
 job 0 '"program": "devices"' $one devices --json
 [ "$(grep -o '"host": "node[1-3]"' out | sort -u | wc -l)" = 3 ] || fail "devices of three hosts"
 $one gas $pick -n 3e6 --json >alone
@@ -102,7 +105,7 @@ for what in direct tree; do
     grep -v '^#' one.tab >one.rows # notes name the ranks
     grep -v '^#' many.tab >many.rows
     cmp one.npy many.npy && cmp one.rows many.rows || bad=1
-    # Half of the way on three hosts, the rest on one, and the other way round.
+    # The first half on three hosts, the remainder on one, and the other way round.
     job 0 "" $one nbody $pick -n 1500 --method $what --steps 6 -q --checkpoint half
     $one nbody $pick --resume half --steps 12 -q -o many.npy && cmp one.npy many.npy || bad=1
     $one nbody $pick -n 1500 --method $what --steps 6 -q --checkpoint half || bad=1
@@ -115,7 +118,8 @@ for how in "" --out-of-core; do
     cmp one.npy many.npy || bad=1
 done
 
-# ---- A folder that is not the same everywhere is told before anything is computed, and nothing is left there, nor touched.
+# ---- A folder that is not shared is reported before the computation, and no file is left or
+# changed there.
 empty() { # nothing of these names on any host
     for k in 1 2 3; do
         [ -z "$(on node$k ls -A /tmp | grep -v ompi)" ] || { fail "node$k has $(on node$k ls -A /tmp)"; on node$k sh -c 'rm -rf /tmp/.*.tmp'; }
@@ -133,7 +137,7 @@ on node1 cp one.tab /tmp/in.tab
 job 1 "rank 1 on node2: it has as /tmp/in.tab 'no such file'" $one nbody $pick -i /tmp/in.tab --steps 1 -q
 on node1 rm /tmp/in.tab
 
-# ---- Hosts that are not alike.
+# ---- Hosts of different kinds.
 mkdir -p none other
 on node2 mount --bind none "$lib"
 job 1 "rank 1 on node2: the launcher started 3 processes, but stdcl was installed without world-$mpi.so" $one gas $pick -n 1000
@@ -144,7 +148,8 @@ job 1 "rank 1 on node2: it has stdcl version '0.9.9', rank 0 on node1 has '1.0.0
 on node2 umount $one
 job 1 "on node2: it has in its environment ''" sh -c '[ "$(uname -n)" = node2 ] || export STDCL_TIMEOUT=9; exec "$@"' - $one gas $pick -n 1000
 
-# ---- A rank that is killed, and a host that is cut off from the network: the job ends, with no rank and no half of a file left.
+# ---- A killed rank, and a host cut off from the network: the job ends, with no rank and no
+# incomplete file left.
 ranks_of() { # HOST
     for process in /proc/[0-9]*; do
         [ "$(readlink $process/exe)" != $one ] || [ "$(readlink $process/ns/net)" != "$(readlink "/proc/$(cat /mnt/hosts/$1)/ns/net")" ] || echo "${process#/proc/}"

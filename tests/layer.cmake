@@ -1,9 +1,9 @@
-# The layer's tests: each program runs twice, on the devices there are and on two PoCL devices.
+# The layer's tests: each program runs twice, on the available devices and on two PoCL devices.
 # SPDX-License-Identifier: MIT
 add_executable(two_devices two_devices.c)
 target_link_libraries(two_devices PRIVATE stdcl_flags OpenCL::OpenCL)
 
-# What test_layer_context and test_layer_error start in environments of their own.
+# The child process of test_layer_context and test_layer_error.
 add_executable(layer_child layer_child.c)
 target_link_libraries(layer_child PRIVATE stdcl_flags stdcl_static)
 
@@ -27,8 +27,8 @@ function(stdcl_test_on_two name)
   endforeach()
 endfunction()
 
-# stdcl_test_as_gpu(SUBJECT NAME): test_SUBJECT again, as NAME, on a driver whose devices are called GPUs (as_gpu.c): everything comes and
-# goes by copies, and new memory holds anything.
+# stdcl_test_as_gpu(SUBJECT NAME): test_SUBJECT again, as NAME, on a driver that reports its devices
+# as GPUs (as_gpu.c): every transfer is a copy, and new memory is uninitialised.
 add_library(as_gpu MODULE as_gpu.c)
 target_link_libraries(as_gpu PRIVATE stdcl_flags ${CMAKE_DL_LIBS})
 function(stdcl_test_as_gpu subject name)
@@ -38,33 +38,33 @@ function(stdcl_test_as_gpu subject name)
   endif()
 endfunction()
 
-set(held_by_event LIBS held)
+set(libraries_of_event LIBS leak_count)
 foreach(subject context memory sync image loader kernel event failure error threads)
-  stdcl_test(test_layer_${subject} test_layer_${subject}.c ${held_by_${subject}})
+  stdcl_test(test_layer_${subject} test_layer_${subject}.c ${libraries_of_${subject}})
   target_compile_definitions(test_layer_${subject} PRIVATE
     LAYER_CHILD="$<TARGET_FILE:layer_child>")
   add_dependencies(test_layer_${subject} layer_child)
   stdcl_test_on_two(test_layer_${subject})
 endforeach()
 target_link_libraries(test_layer_failure PRIVATE ${CMAKE_DL_LIBS})
-# PoCL saves a binary out of its cache, which must not grow meanwhile: two processes share it.
+# PoCL saves a binary from its cache, which must not grow meanwhile: the two processes share it.
 set_tests_properties(test_layer_loader test_layer_loader_on_two PROPERTIES RESOURCE_LOCK pocl_cache)
 
-stdcl_test(test_layer_stored test_layer_stored.c)
-target_link_options(test_layer_stored PRIVATE -Wl,--wrap=clCreateProgramWithSource -Wl,--wrap=clCreateProgramWithBinary
+stdcl_test(test_layer_disk_cache test_layer_disk_cache.c)
+target_link_options(test_layer_disk_cache PRIVATE -Wl,--wrap=clCreateProgramWithSource -Wl,--wrap=clCreateProgramWithBinary
   -Wl,--wrap=clGetProgramInfo)
-set_tests_properties(test_layer_stored PROPERTIES RESOURCE_LOCK pocl_cache)
+set_tests_properties(test_layer_disk_cache PROPERTIES RESOURCE_LOCK pocl_cache)
 
 stdcl_test(test_layer_cxx test_layer_cxx.cpp)
 stdcl_test_on_two(test_layer_cxx)
 
-# Declarations of kernels: the source as its reader sees it, and programs that have nothing else to go by.
-stdcl_test(test_declared test_declared.c)
-stdcl_test(test_layer_kernel_declared PROGRAM test_layer_kernel ENV STDCL_ARG_INFO=source)
+# Kernel declarations: parsed from the source, and programs without the compiler's argument info.
+stdcl_test(test_kernel_signature test_kernel_signature.c)
+stdcl_test(test_layer_kernel_signature PROGRAM test_layer_kernel ENV STDCL_ARG_INFO=source)
 
 # ---- The headers alone, as compilers see them.
 
-# stdcl_compiles(NAME COMPILER FLAGS SOURCE...): the sources compile without a word.
+# stdcl_compiles(NAME COMPILER FLAGS SOURCE...): the sources compile without output.
 function(stdcl_compiles name compiler flags)
   separate_arguments(flags)
   add_test(NAME ${name} COMMAND ${compiler} ${flags} -Werror -fsyntax-only
@@ -95,7 +95,7 @@ endforeach()
 
 include(legacy/legacy.cmake)
 
-# ---- The core alone: its files, OpenCL and threads are all that programs of the old interface need.
+# ---- The core alone: programs of the historic interface need its files, OpenCL and threads only.
 add_library(core_alone STATIC $<TARGET_OBJECTS:stdcl_core> ${PROJECT_SOURCE_DIR}/core/hooks_null.c)
 target_include_directories(core_alone PUBLIC ${PROJECT_SOURCE_DIR}/include PRIVATE ${PROJECT_SOURCE_DIR})
 target_link_libraries(core_alone PUBLIC OpenCL::OpenCL Threads::Threads PRIVATE stdcl_flags)

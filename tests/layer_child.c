@@ -1,16 +1,13 @@
-/* layer_child.c - a small program that test_layer_context.c starts in other environments and looks
- * at from outside. It prints one line of words per question, and exits with 0 unless its question
- * is bad.
+/* layer_child.c - a small program that test_layer_context.c runs in other environments. It
+ * prints one line of words per question and exits with 0 unless the question is invalid.
  *
- *   counts                    the devices of each standard context, and clerrno after making them
- *   calls                     every call without any OpenCL platform or context; how many went
- *                             wrong
- *   create PATTERN TYPE MAX   devices of clcontext_create, as numbers among all devices of the
- *   machine
- *   claim PATTERN KEY MAX     the same with a lock key; holds them until standard input ends
- *   standard-claim            devices of stddev (STDDEV_LOCK says which); holds them as well
- *   reclaim PATTERN KEY MAX   claims, gives back by clcontext_destroy, claims again
- *   fail                      makes one failing call, and one more whose text goes through clperror
+ *   counts                    devices of each standard context, and clerrno after creating them
+ *   calls                     every call without a platform or context; number of wrong results
+ *   create PATTERN TYPE MAX   devices of clcontext_create, numbered among all of the machine
+ *   claim PATTERN KEY MAX     as create, with a lock key; holds the devices until input ends
+ *   standard-claim            devices of stddev (STDDEV_LOCK says which); holds them too
+ *   reclaim PATTERN KEY MAX   claim, release by clcontext_destroy, claim again
+ *   fail                      one failing call, and a second whose text goes through clperror
  * SPDX-License-Identifier: MIT
  */
 #include <stdcl.h>
@@ -18,8 +15,8 @@
 #include <stdint.h>
 #include <unistd.h>
 
-/* The place of a device among all devices of all platforms, the same number in every process. */
-static int number_of(cl_device_id device)
+/* Return a device's index among all devices of all platforms; equal in every process. */
+static int number_of_word(cl_device_id device)
 {
     cl_platform_id platform[16];
     cl_device_id all[64];
@@ -49,12 +46,12 @@ static void print_devices(CLCONTEXT *cp)
     for (cl_uint i = 0; i < clgetndev(cp); i++) {
         char name[256] = "";
         clGetDeviceInfo(clgetdevice(cp, i), CL_DEVICE_NAME, sizeof name, name, NULL);
-        printf(" %d:%.10s", number_of(clgetdevice(cp, i)), name);
+        printf(" %d:%.10s", number_of_word(clgetdevice(cp, i)), name);
     }
     printf("\n");
 }
 
-static int counts(void)
+static int print_counts(void)
 {
     stdcl_init();
     int after_start = clerrno;
@@ -65,8 +62,8 @@ static int counts(void)
     return 0;
 }
 
-/* Where there is no device there is no context: each call must say so, and none may crash. */
-static int calls(void)
+/* Without a device there is no context: each call must report that, and none may crash. */
+static int count_calls_of(void)
 {
     struct cldev_info info;
     struct clstat_info status;
@@ -117,8 +114,8 @@ static int calls(void)
     return 0;
 }
 
-/* Prints the devices of a context and keeps them until the parent closes our standard input. */
-static int hold(CLCONTEXT *cp)
+/* Print the devices of a context and keep them until the parent closes our standard input. */
+static int hold_device(CLCONTEXT *cp)
 {
     print_devices(cp);
     fflush(stdout);
@@ -151,21 +148,21 @@ static int fail_once(void)
     return 0;
 }
 
-/* Never destroyed: that the end of a process gives its claims back is a question too. Volatile, so
- * that it is stored and a leak checker finds what it points to. */
+/* Never destroyed: the end of the process must release its locks. Volatile, so that the pointer
+ * is stored and a leak checker finds it. */
 static CLCONTEXT *volatile made;
 
 int main(int argc, char **argv)
 {
     const char *question = argc > 1 ? argv[1] : "";
     if (strcmp(question, "counts") == 0)
-        return counts();
+        return print_counts();
     if (strcmp(question, "calls") == 0)
-        return calls();
+        return count_calls_of();
     if (strcmp(question, "fail") == 0)
         return fail_once();
     if (strcmp(question, "standard-claim") == 0)
-        return hold(stddev);
+        return hold_device(stddev);
     if (strcmp(question, "create") == 0 && argc == 5) {
         made = clcontext_create(argv[2], atoi(argv[3]), (size_t)atoi(argv[4]), NULL, 0);
         print_devices(made);
@@ -174,7 +171,7 @@ int main(int argc, char **argv)
     if (strcmp(question, "claim") == 0 && argc == 5) {
         made = clcontext_create(argv[2], (int)CL_DEVICE_TYPE_ALL, (size_t)atoi(argv[4]), NULL,
                                 atoi(argv[3]));
-        return hold(made);
+        return hold_device(made);
     }
     if (strcmp(question, "reclaim") == 0 && argc == 5)
         return reclaim(argv[2], atoi(argv[3]), (size_t)atoi(argv[4]));

@@ -1,19 +1,19 @@
-# Life: rules and logic, known lives, engines against plain C on one device and on two, files.
+# Life: rules and logic, known patterns, engines against plain C on one device and on two, files.
 # SPDX-License-Identifier: MIT
 stdcl_test(test_life_rule test_life_rule.c LIBS stdcl_life)
 stdcl_test(deep_life_rule PROGRAM test_life_rule ARGS 3000)
 stdcl_label(deep deep_life_rule)
 stdcl_test(test_life_formats test_life_formats.c LIBS formats)
-stdcl_test(test_life_known test_life_known.c LIBS builds_once stdcl_life formats TIMEOUT 120)
+stdcl_test(test_life_patterns test_life_patterns.c LIBS builds_once stdcl_life formats TIMEOUT 120)
 stdcl_test(test_life_engines test_life_engines.c LIBS builds_once unoptimised stdcl_life TIMEOUT 240)
 stdcl_test(test_life_engines_on_two PROGRAM two_devices ARGS $<TARGET_FILE:test_life_engines> several TIMEOUT 240)
 set_tests_properties(test_life_engines test_life_engines_on_two PROPERTIES RESOURCE_LOCK life_kernels)
 stdcl_test(test_hashlife test_hashlife.c LIBS stdcl_life formats)
 stdcl_test(test_life_sparse test_life_sparse.c LIBS builds_once stdcl_life formats)
-stdcl_test(test_life_grids test_life_grids.c LIBS builds_once stdcl_life)
-stdcl_test(test_life_states test_life_states.c LIBS builds_once stdcl_life formats)
-stdcl_test(test_life_large test_life_large.c LIBS builds_once unoptimised stdcl_life formats m)
-stdcl_test(test_life_tables test_life_tables.c LIBS builds_once unoptimised stdcl_life)
+stdcl_test(test_life_topology test_life_topology.c LIBS builds_once stdcl_life)
+stdcl_test(test_life_generations test_life_generations.c LIBS builds_once stdcl_life formats)
+stdcl_test(test_life_larger_than_life test_life_larger_than_life.c LIBS builds_once unoptimised stdcl_life formats m)
+stdcl_test(test_life_rule_table test_life_rule_table.c LIBS builds_once unoptimised stdcl_life)
 stdcl_test(test_life_census test_life_census.c LIBS builds_once stdcl_life formats m)
 stdcl_test(test_life_golly test_life_golly.c LIBS builds_once stdcl_life formats)
 if(TARGET stdcl_command)
@@ -28,7 +28,8 @@ if(TARGET stdcl_command)
   stdcl_label(deep deep_life_collection)
 endif()
 
-# Kernels compile without a word as they are, which editors do; rows.cl also with many passes a launch.
+# Kernel files compile alone without output, as editors compile them; rows.cl also with many passes
+# a launch.
 set(compiler ${compiler_clang})
 if(compiler)
   set(kernels ${PROJECT_SOURCE_DIR}/life)

@@ -1,11 +1,14 @@
 #!/bin/sh
-# life_collection.sh - Golly's own patterns here and in bgolly: the same population at generation 1,000.
+# life_collection.sh - Golly's own patterns here and in bgolly: equal populations at generation
+# 1,000.
 #
 #   life_collection.sh STDCL some|all
 #
-# some: a few small ones of each kind of file; all: all that lies in Golly's folder of patterns but scripts, archives and notes (rule LifeHistory, whose notes
-# bgolly counts as cells). Of rules of files it is generation 200, of Generations and Larger than Life 30, since some of those are on a grid here. What is
-# refused must be refused in a sentence: the rules JvN29, Nobili32 and Hutton32, which are a part of Golly and in no file. Without bgolly or its patterns: 77.
+# some: a few small ones of each kind of file; all: all files in Golly's folder of patterns except
+# scripts, archives and annotated ones (rule LifeHistory, whose annotations bgolly counts as cells).
+# Rule files run to generation 200, Generations and Larger than Life to 30, since some of those are
+# on a grid here. Unsupported rules must be rejected with a message: JvN29, Nobili32 and Hutton32
+# are built into Golly and in no file. Without bgolly or its patterns: 77.
 # SPDX-License-Identifier: MIT
 set -u
 stdcl=$1
@@ -48,7 +51,7 @@ $patterns/Non-Totalistic/horiship-guns.rle
 END
 esac
 
-# population_of_golly FILE N ALGORITHM: by that algorithm, or the first other one that knows the rule.
+# population_of_golly FILE N ALGORITHM: by that algorithm, or the first one that supports the rule.
 population_of_golly() {
     for by in "$3" HashLife Generations 'Larger than Life' RuleLoader; do
         timeout 600 bgolly -s "$rules/" -a "$by" -m "$2" -i "$2" "$1" 2>/dev/null | sed -n "s/^$(printf %d "$2" | sed 's/^1000$/1,000/'): \([0-9,]*\)\$/\1/p" |

@@ -3,7 +3,8 @@
 #
 #   life_lines.sh STDCL
 #
-# Two runs have lines that bgolly 3.3 printed once; where it is installed, all are compared with what it prints now.
+# Two runs have recorded lines of bgolly 3.3; if bgolly is installed, all are compared with its
+# output.
 # SPDX-License-Identifier: MIT
 set -u
 stdcl=$1

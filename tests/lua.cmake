@@ -1,7 +1,7 @@
 # The Lua front end: the command `stdcl run`, its modules inside the command and in plain luajit, the examples.
 # SPDX-License-Identifier: MIT
 
-# AddressSanitizer guesses at the layout of memory of threads, and under LuaJIT it guesses wrong.
+# AddressSanitizer's guess of the threads' memory layout is wrong under LuaJIT.
 set(sane "")
 if(STDCL_SANITIZE)
   set(sane ASAN_OPTIONS=intercept_tls_get_addr=0)

@@ -9,7 +9,7 @@ stdcl_test(deep_matmul_clblast PROGRAM test_matmul ARGS clblast)
 stdcl_label(deep deep_matmul_clblast)
 stdcl_test(test_cli_matmul test_cli_matmul.c LIBS unoptimised PkgConfig::JANSSON ARGS $<TARGET_FILE:stdcl_command> TIMEOUT 120)
 add_dependencies(test_cli_matmul stdcl_command)
-# Some need the same kernels, which one of them compiles and the next finds in PoCL's cache.
+# Some tests need equal kernels, which one of them compiles and the next finds in PoCL's cache.
 set_tests_properties(test_matmul test_matmul_on_two PROPERTIES RESOURCE_LOCK matmul_kernels)
 set_tests_properties(test_cli_matmul PROPERTIES RESOURCE_LOCK "matmul_kernels;clblast_kernels") # and docs_commands
 

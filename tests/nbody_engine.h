@@ -1,5 +1,5 @@
-/* nbody_engine.h - what tests of engines share: rows of the arrays, the energy, how far two systems
- * are from each other, whether devices have doubles.
+/* nbody_engine.h - helpers shared by tests of N-body engines: arrays, total energy, the
+ * difference of two systems, support of doubles.
  * SPDX-License-Identifier: MIT
  */
 #ifndef NBODY_ENGINE_H
@@ -14,15 +14,15 @@
 
 typedef const double (*rows)[3];
 
-static inline double energy(nbody *nb)
+static inline double total_energy(nbody *nb)
 {
     struct nbody_diagnostics d;
     works(nbody_diagnose(nb, &d));
     return d.total;
 }
 
-/* The largest difference of a coordinate. */
-static inline double apart(size_t n, double (*a)[3], double (*b)[3])
+/* Return the largest difference of a coordinate. */
+static inline double largest_difference(size_t n, double (*a)[3], double (*b)[3])
 {
     double worst = 0;
     for (size_t i = 0; i < n; i++)
@@ -31,8 +31,8 @@ static inline double apart(size_t n, double (*a)[3], double (*b)[3])
     return worst;
 }
 
-/* All of stddev, so that an engine on them may have any precision. */
-static inline bool has_doubles(void)
+/* True if all devices of stddev support doubles, so that any precision works. */
+static inline bool context_has_doubles(void)
 {
     struct cldev_info info[64];
     bool all = clgetndev(stddev) <= 64 && clgetdevinfo(stddev, info) == 0;

@@ -1,10 +1,11 @@
-/* opens_once.c - a device that was opened before is not opened again.
+/* opens_once.c - reuse a device's OpenCL context.
  *
- * An OpenCL context on an NVIDIA card takes a third of a second, and seconds when other processes
- * make some too. Tests that make a stdcl context a case would spend their time so. The linker puts
- * this file between the libraries and clCreateContext (`builds_once` in CMakeLists.txt): a device's
- * first context is kept, and is what later calls get. Queues, memory and programs are new each
- * time. Not for tests of contexts themselves. SPDX-License-Identifier: MIT
+ * Creating an OpenCL context on an NVIDIA card takes a third of a second, and seconds while
+ * other processes create some. The linker puts this file between the libraries and
+ * clCreateContext (`builds_once` in CMakeLists.txt): a device's first context is kept and
+ * returned by later calls. Queues, memory and programs are created anew each time. Not for tests
+ * of contexts themselves.
+ * SPDX-License-Identifier: MIT
  */
 #ifndef CL_TARGET_OPENCL_VERSION
 #define CL_TARGET_OPENCL_VERSION 120

@@ -1,5 +1,5 @@
-/* pocl.h - how PoCL is made to offer the processors as two devices, and the loader to offer none.
- * The names of PoCL's devices depend on its version, and so does what may be compiled how.
+/* pocl.h - make PoCL offer the processors as two devices, or the loader offer none. The names of
+ * PoCL's devices and its usable build options depend on its version.
  * SPDX-License-Identifier: MIT
  */
 #ifndef POCL_H
@@ -14,14 +14,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* PoCL's major version in a platform's, "OpenCL 3.0 PoCL 5.0+debian ..."; 0 in another's. */
+/* Return PoCL's major version in a platform version such as "OpenCL 3.0 PoCL 5.0+debian ..."; 0
+ * for another platform. */
 static inline int pocl_version_in(const char *text)
 {
     const char *pocl = strcasestr(text, "pocl ");
     return pocl ? atoi(pocl + 5) : 0;
 }
 
-/* PoCL's major version; 0 where it is not installed. `name`, if not NULL, has room for the
+/* Return PoCL's major version, or 0 if it is not installed. `name`, if not NULL, receives the
  * platform's name. */
 static inline int pocl_version(char name[256])
 {
@@ -41,19 +42,19 @@ static inline int pocl_version(char name[256])
     return 0;
 }
 
-/* Whether kernels run that the front end did not optimise. PoCL 7.0 and 7.1 leave get_local_id
- * undefined in functions that such kernels call, and compute wrong cells of Life with them
- * (tests/drivers/README.md). */
+/* True if kernels that the front end did not optimise run correctly. PoCL 7.0 and 7.1 leave
+ * get_local_id undefined in functions called by such kernels and compute wrong cells of Life
+ * with them (tests/drivers/README.md). */
 static inline bool pocl_runs_unoptimised(int version)
 {
     return version > 0 && version < 7;
 }
 
-/* For the environment: no drivers at all. The folder is there on every Linux, and nothing in it is
- * a driver; one that is not there some loaders take for their usual one. */
+/* Environment: no drivers at all. The folder exists on every Linux and contains no driver; for a
+ * missing folder some loaders use their default. */
 #define NO_DRIVERS "OCL_ICD_VENDORS=/proc/self/task"
 
-/* For the environment: two equal devices, and two of different kinds. */
+/* Environment: two equal devices, and two of different kinds. */
 static inline const char *pocl_twice(int version)
 {
     return version < 4 ? "POCL_DEVICES=pthread pthread" : "POCL_DEVICES=cpu cpu";

@@ -1,5 +1,5 @@
-/* quickly.c - for CMakeLists.txt: ends with 0 where kernels run that PoCL's front end did not
- * optimise.
+/* quickly.c - probe for CMakeLists.txt: exits with 0 if kernels that PoCL's front end did not
+ * optimise run.
  * SPDX-License-Identifier: MIT
  */
 #include "pocl.h"

@@ -1,5 +1,5 @@
-/* ranks.h - tests of ranks that are threads of one process: a function runs in each, and what it
- * says is asked for when all have come back, since cmocka's checks belong in the main thread.
+/* ranks.h - run a function in ranks that are threads of one process. Errors are collected and
+ * checked after all ranks have returned, since cmocka's assertions belong in the main thread.
  * SPDX-License-Identifier: MIT
  */
 #ifndef RANKS_H
@@ -15,19 +15,19 @@
 
 enum { MOST_RANKS = 8 };
 
-struct rank_run { /* of one rank */
+struct rank_run { /* state of one rank */
     stdcl_world *world;
     struct threads *threads;
     const char *host;
     const struct world_options *options;
     bool polled;
     int rank, size;
-    /* Returns 0, or -1 with clerror(); leaves the world by itself if `leaves`. */
+    /* Return 0, or -1 with clerror(). Leaves the world itself if `leaves`. */
     int (*run)(struct rank_run *r);
     bool leaves;
     void *arg;
-    atomic_int *failed; /* one more than the rank that failed first, and ended the others, which may
-                           wait for it; NULL: it ends none */
+    atomic_int *failed; /* 1 + the rank that failed first and aborted the remaining ranks; NULL: a
+                           failure aborts no rank */
     int status;
     char sentence[2000];
 };
@@ -48,19 +48,19 @@ static inline void *rank_thread(void *run)
     return NULL;
 }
 
-/* How ranks run: set what is not 0. */
+/* How ranks run; zero means default. */
 struct ranks_how {
     unsigned delay, seed;
     bool polled, leaves;
     atomic_int *failed;
     const char *const *hosts; /* NULL: one host */
     const struct world_options *options;
-    struct orders *orders; /* in which mail arrives, or NULL */
+    struct orders *orders; /* order in which messages arrive, or NULL */
     int what;              /* mail that does: ORDER_USER, ... */
     void *arg;
 };
 
-/* Runs it in `size` ranks; what each said is in runs[]. */
+/* Run `run` in `size` ranks; runs[] receives each rank's error. */
 static inline void ranks_run(int size, int (*run)(struct rank_run *r), struct ranks_how how,
                              struct rank_run *runs)
 {
@@ -86,7 +86,7 @@ static inline void ranks_run(int size, int (*run)(struct rank_run *r), struct ra
     threads_free(threads);
 }
 
-/* The same, and all must have worked; else what the first to fail said is told. */
+/* Run `run` in `size` ranks. Fail with the first rank's error unless all succeed. */
 static inline void ranks_work(int size, int (*run)(struct rank_run *r), struct ranks_how how)
 {
     struct rank_run runs[MOST_RANKS];
@@ -97,9 +97,10 @@ static inline void ranks_work(int size, int (*run)(struct rank_run *r), struct r
         fail_msg("rank %d of %d: %s", failed - 1, size, runs[failed - 1].sentence);
 }
 
-/* Runs it in every order in which mail can arrive, at most `most` of them, or in so many by chance
- * if `seed` is not 0; with what is sent copied at once, not, and by turns. All must work, and do
- * the same each time if `alike`. Returns in how many orders the callers' own mail has arrived. */
+/* Run in every order in which messages can arrive, at most `most` of them, or in `most` random
+ * orders if `seed` is not 0; with sends copied at once, not copied, and alternately. All runs
+ * must succeed, with equal results if `alike`. Return the number of distinct arrival orders of
+ * the caller's own messages. */
 static inline size_t ranks_in_every_order(int size, int (*run)(struct rank_run *r),
                                           struct ranks_how how, unsigned most, uint64_t seed,
                                           bool alike)

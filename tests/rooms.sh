@@ -1,8 +1,9 @@
 #!/bin/sh
-# rooms.sh - the rooms of libstdcl know each other only as they may: profile, template and tune know the core, and
-# the core knows none of them, neither by a file nor by a name.
-#   usage: rooms.sh includes SOURCE                    what the files of the rooms include
-#          rooms.sh names NM CORE_OBJECT... : OBJECT...   what the core's objects need, of what the others define
+# rooms.sh - check the dependencies of libstdcl's rooms: profile, template and tune use the core,
+# and the core uses none of them, neither by a file nor by a name.
+#   usage: rooms.sh includes SOURCE                       check the #includes of the rooms
+#          rooms.sh names NM CORE_OBJECT... : OBJECT...   check the symbols used by the core's
+#          objects
 # SPDX-License-Identifier: MIT
 set -eu
 step=$1

@@ -1,4 +1,4 @@
-/* sanitized.h - is the test built with a sanitizer?
+/* sanitized.h - detect a build with a sanitizer.
  * SPDX-License-Identifier: MIT
  */
 #ifndef SANITIZED_H

@@ -1,16 +1,15 @@
-/* soak.c - the same things over and over: kernels launched, contexts made and freed, engines made
- * and freed; nothing may grow. `make soak`.
- *   usage: soak LAUNCHES CONTEXTS SECONDS      SECONDS: of engines
+/* soak.c - repeat launches, create and free contexts and engines; nothing may grow. `make soak`.
+ *   usage: soak LAUNCHES CONTEXTS SECONDS      SECONDS: for the engines
  *
- * Twice in each part, after a fifth of the rounds and at the end, it looks at what our code holds
- * (held.h: bytes and events; objects of OpenCL), how much memory the process has, how many
- * descriptors and how many threads. All but memory must be the same. Memory may grow by as much as
- * the twin of the part grows: the same OpenCL calls without the layer, in as many rounds or for as
- * long, so that it is the driver's; and by a little for the allocator's holes. The twin of engines
- * builds the programs that they build.
+ * Twice in each part, after a fifth of the rounds and at the end, it measures what our code
+ * holds (leak_count.h: bytes and events; OpenCL objects), the memory of the process, and its
+ * numbers of descriptors and threads. All but memory must be constant. Memory may grow by the
+ * growth of the part's baseline (the same OpenCL calls without the layer, for the same rounds or
+ * time, so the growth is the driver's) and by a small allowance for fragmentation. The baseline
+ * of engines builds the programs that the engines build.
  * SPDX-License-Identifier: MIT
  */
-#include "held.h"
+#include "leak_count.h"
 
 #include "core/clock.h"
 #include "stdcl/arrays.h"
@@ -30,7 +29,7 @@ enum { BATCH = 100, ITEMS = 64, SLACK_KIB = 2048 };
 static const char source[] =
     "__kernel void add(__global int *x, int a) { x[get_global_id(0)] += a; }\n";
 
-static void need(bool holds, const char *what)
+static void soak_need(bool holds, const char *what)
 {
     if (holds)
         return;
@@ -62,7 +61,7 @@ static atomic_long objects;
         return __real_##name(it);                                                                  \
     }
 
-/* Programs of one round of engines, as they were built. */
+/* Programs of one round of engines, as built. */
 enum { PROGRAMS = 100 };
 static struct {
     cl_program made;
@@ -76,11 +75,11 @@ static void note_program(cl_program made, cl_uint n, const char **text, const si
     size_t size = 1;
     if (!noting)
         return;
-    need(programs < PROGRAMS, "more programs than there is room for");
+    soak_need(programs < PROGRAMS, "more programs than there is room for");
     for (cl_uint i = 0; i < n; i++)
         size += length && length[i] ? length[i] : strlen(text[i]);
     char *all = calloc(size, 1);
-    need(all != NULL, "memory");
+    soak_need(all != NULL, "memory");
     for (cl_uint i = 0; i < n; i++)
         strncat(all, text[i], length && length[i] ? length[i] : strlen(text[i]));
     noted[programs].made = made;
@@ -133,7 +132,7 @@ cl_int __wrap_clBuildProgram(cl_program p, cl_uint n, const cl_device_id *id, co
 {
     for (int i = 0; noting && i < programs; i++)
         if (noted[i].made == p && !noted[i].options)
-            need((noted[i].options = strdup(options ? options : "")) != NULL, "memory");
+            soak_need((noted[i].options = strdup(options ? options : "")) != NULL, "memory");
     return __real_clBuildProgram(p, n, id, options, notify, data);
 }
 
@@ -154,19 +153,16 @@ static long entries(const char *folder)
     return n;
 }
 
-static struct state look(void)
+static struct state note_memory(void)
 {
     long pages = 0;
     malloc_trim(0);
     FILE *fp = fopen("/proc/self/statm", "r");
-    need(fp && fscanf(fp, "%*d %ld", &pages) == 1, "/proc/self/statm");
+    soak_need(fp && fscanf(fp, "%*d %ld", &pages) == 1, "/proc/self/statm");
     fclose(fp);
-    return (struct state){held_bytes(),
-                          held_events(),
-                          atomic_load(&objects),
-                          pages * (sysconf(_SC_PAGESIZE) / 1024),
-                          entries("/proc/self/fd"),
-                          entries("/proc/self/task")};
+    return (struct state){leak_count_bytes(),       leak_count_events(),
+                          atomic_load(&objects),    pages * (sysconf(_SC_PAGESIZE) / 1024),
+                          entries("/proc/self/fd"), entries("/proc/self/task")};
 }
 
 /* ---- A part: rounds, and how much the process grew. ------------------------------------------ */
@@ -180,7 +176,7 @@ struct part {
     struct state before, after;
 };
 
-/* Part of the rounds, or of the time; at least two rounds. */
+/* Fraction of the rounds, or of the time; at least two rounds. */
 static void run_until(struct part *p, double share, double begun)
 {
     const long rounds = (long)((double)p->rounds * share);
@@ -190,13 +186,13 @@ static void run_until(struct part *p, double share, double begun)
         p->round();
 }
 
-static void run(struct part *p)
+static void soak_run(struct part *p)
 {
     const double begun = seconds_now();
     run_until(p, 0.2, begun);
-    p->before = look();
+    p->before = note_memory();
     run_until(p, p->rounds ? 0.8 : 1, begun);
-    p->after = look();
+    p->after = note_memory();
     printf(
         "%-15s %8ld rounds %7.1f s  own bytes %+ld  events %+ld  objects %+ld  memory %+ld KiB of %ld  descriptors %+ld  threads %+ld\n",
         p->name, p->done, seconds_now() - begun, p->after.bytes - p->before.bytes,
@@ -206,16 +202,17 @@ static void run(struct part *p)
     fflush(stdout);
 }
 
-static double growth(const struct part *p)
+static double soak_growth(const struct part *p)
 {
     return p->done ? (double)(p->after.resident_kib - p->before.resident_kib) / (double)p->done : 0;
 }
 
-/* Whether a part is flat; `twin` may be NULL. */
-static bool flat(const struct part *p, const struct part *twin)
+/* True if a part does not grow; `baseline` may be NULL. */
+static bool flat(const struct part *p, const struct part *baseline)
 {
     const double allowed =
-        SLACK_KIB + (twin && growth(twin) > 0 ? 1.2 * growth(twin) * (double)p->done : 0);
+        SLACK_KIB +
+        (baseline && soak_growth(baseline) > 0 ? 1.2 * soak_growth(baseline) * (double)p->done : 0);
     const bool same = p->after.bytes <= p->before.bytes && p->after.events == p->before.events &&
                       p->after.objects == p->before.objects &&
                       p->after.descriptors == p->before.descriptors &&
@@ -233,34 +230,35 @@ static CLCONTEXT *cp;
 static int *x;
 static cl_kernel kernel;
 
-static void launch(void)
+static void soak_launch(void)
 {
     clndrange_t range = clndrange_init1d(0, ITEMS, 1);
     for (int i = 0; i < BATCH; i++)
-        need(clforka(cp, 0, kernel, &range, CL_EVENT_NOWAIT, x, 1) != (cl_event)-1, "a launch");
-    need(clwait(cp, 0, CL_ALL_EVENT) != (cl_event)-1, "waiting for launches");
+        soak_need(clforka(cp, 0, kernel, &range, CL_EVENT_NOWAIT, x, 1) != (cl_event)-1,
+                  "a launch");
+    soak_need(clwait(cp, 0, CL_ALL_EVENT) != (cl_event)-1, "waiting for launches");
 }
 
-static bool launches(long count)
+static bool soak_launches(long count)
 {
-    struct part part = {.name = "launches", .round = launch, .rounds = count / BATCH};
+    struct part part = {.name = "launches", .round = soak_launch, .rounds = count / BATCH};
     cp = clcontext_create_from((cl_device_id[]){clgetdevice(stddev, 0)}, 1);
-    need(cp && (x = clmalloc(cp, ITEMS * sizeof *x, 0)), "a context");
+    soak_need(cp && (x = clmalloc(cp, ITEMS * sizeof *x, 0)), "a context");
     void *program = clsopen(cp, source, CLLD_NOW);
-    need(program && (kernel = clsym(cp, program, "add", CLLD_NOW)), "a kernel");
-    need(clmsync(cp, 0, x, CL_MEM_DEVICE) != (cl_event)-1, "a copy");
-    run(&part);
-    need(clmsync(cp, 0, x, CL_MEM_HOST) != (cl_event)-1, "a copy back");
-    need(x[ITEMS - 1] == (int)(count / BATCH * BATCH), "the sum of all launches");
+    soak_need(program && (kernel = clsym(cp, program, "add", CLLD_NOW)), "a kernel");
+    soak_need(clmsync(cp, 0, x, CL_MEM_DEVICE) != (cl_event)-1, "a copy");
+    soak_run(&part);
+    soak_need(clmsync(cp, 0, x, CL_MEM_HOST) != (cl_event)-1, "a copy back");
+    soak_need(x[ITEMS - 1] == (int)(count / BATCH * BATCH), "the sum of all launches");
     clclose(cp, program);
     clfree(x);
     clcontext_destroy(cp);
     return flat(&part, NULL);
 }
 
-/* ---- Contexts, and their twin. --------------------------------------------------------------- */
+/* ---- Contexts, and their baseline. ----------------------------------------------------------- */
 
-/* A program is built in every tenth of them. */
+/* Every tenth context builds a program. */
 enum { CONTEXTS_A_PROGRAM = 10 };
 
 static void context(void)
@@ -269,21 +267,22 @@ static void context(void)
     clndrange_t range = clndrange_init1d(0, ITEMS, 1);
     CLCONTEXT *c = clcontext_create_from((cl_device_id[]){clgetdevice(stddev, 0)}, 1);
     int *block = c ? clmalloc(c, ITEMS * sizeof *block, 0) : NULL;
-    need(block && clmsync(c, 0, block, CL_MEM_DEVICE) != (cl_event)-1, "a context's block");
+    soak_need(block && clmsync(c, 0, block, CL_MEM_DEVICE) != (cl_event)-1, "a context's block");
     if (number++ % CONTEXTS_A_PROGRAM == 0) {
         void *program = clsopen(c, source, CLLD_NOW);
         cl_kernel k = program ? clsym(c, program, "add", CLLD_NOW) : NULL;
-        need(k && clforka(c, 0, k, &range, CL_EVENT_WAIT, block, 7) != (cl_event)-1,
-             "a context's launch");
-        need(clmsync(c, 0, block, CL_MEM_HOST) != (cl_event)-1 && block[ITEMS - 1] == 7,
-             "a context's result");
+        soak_need(k && clforka(c, 0, k, &range, CL_EVENT_WAIT, block, 7) != (cl_event)-1,
+                  "a context's launch");
+        soak_need(clmsync(c, 0, block, CL_MEM_HOST) != (cl_event)-1 && block[ITEMS - 1] == 7,
+                  "a context's result");
         clclose(c, program);
     }
     clfree(block);
     clcontext_destroy(c);
 }
 
-static void launch_twin(cl_context c, cl_device_id device, cl_command_queue queue, cl_mem buffer)
+static void launch_baseline(cl_context c, cl_device_id device, cl_command_queue queue,
+                            cl_mem buffer)
 {
     static const int seven = 7;
     const size_t items = ITEMS, one = 1;
@@ -293,14 +292,14 @@ static void launch_twin(cl_context c, cl_device_id device, cl_command_queue queu
     cl_kernel k = clCreateKernel(program, "add", NULL);
     clSetKernelArg(k, 0, sizeof buffer, &buffer);
     clSetKernelArg(k, 1, sizeof seven, &seven);
-    need(clEnqueueNDRangeKernel(queue, k, 1, NULL, &items, &one, 0, NULL, NULL) == CL_SUCCESS,
-         "the twin's launch");
+    soak_need(clEnqueueNDRangeKernel(queue, k, 1, NULL, &items, &one, 0, NULL, NULL) == CL_SUCCESS,
+              "the baseline's launch");
     clFinish(queue);
     clReleaseKernel(k);
     clReleaseProgram(program);
 }
 
-static void context_twin(void)
+static void context_baseline(void)
 {
     static long number;
     static int block[ITEMS];
@@ -310,10 +309,10 @@ static void context_twin(void)
     cl_mem buffer = clCreateBuffer(c, CL_MEM_READ_WRITE, sizeof block, NULL, NULL);
     clEnqueueWriteBuffer(queue, buffer, CL_TRUE, 0, sizeof block, block, 0, NULL, NULL);
     if (number++ % CONTEXTS_A_PROGRAM == 0)
-        launch_twin(c, device, queue, buffer);
-    need(clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, sizeof block, block, 0, NULL, NULL) ==
-             CL_SUCCESS,
-         "the twin");
+        launch_baseline(c, device, queue, buffer);
+    soak_need(clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, sizeof block, block, 0, NULL, NULL) ==
+                  CL_SUCCESS,
+              "the baseline");
     clReleaseMemObject(buffer);
     clReleaseCommandQueue(queue);
     clReleaseContext(c);
@@ -321,11 +320,12 @@ static void context_twin(void)
 
 static bool contexts(long count)
 {
-    struct part twin = {.name = "contexts, twin", .round = context_twin, .rounds = count};
+    struct part baseline = {
+        .name = "contexts, baseline", .round = context_baseline, .rounds = count};
     struct part part = {.name = "contexts", .round = context, .rounds = count};
-    run(&twin);
-    run(&part);
-    return flat(&part, &twin);
+    soak_run(&baseline);
+    soak_run(&part);
+    return flat(&part, &baseline);
 }
 
 /* ---- Engines. -------------------------------------------------------------------------------- */
@@ -335,10 +335,10 @@ static void one_nbody(void)
     enum { N = 65 };
     static double mass[N], pos[N][3], vel[N][3];
     struct nbody_diagnostics d;
-    need(nbody_initial(NBODY_PLUMMER, N, 1, mass, pos, vel) == 0, "bodies");
+    soak_need(nbody_initial(NBODY_PLUMMER, N, 1, mass, pos, vel) == 0, "bodies");
     nbody *nb = nbody_create(&(struct nbody_options){.ctx = cp, .eps = 0.05, .dt = 0.001}, N, mass,
                              (const double(*)[3])pos, (const double(*)[3])vel);
-    need(nb && nbody_step(nb, 3) == 0 && nbody_diagnose(nb, &d) == 0, "nbody");
+    soak_need(nb && nbody_step(nb, 3) == 0 && nbody_diagnose(nb, &d) == 0, "nbody");
     nbody_free(nb);
 }
 
@@ -346,9 +346,9 @@ static void one_life(void)
 {
     uint64_t alive;
     life *lf = life_create(&(struct life_options){.ctx = cp, .width = 130, .height = 67});
-    need(lf && life_soup(lf, 0, 1) == 0 && life_step(lf, 5) == 0 &&
-             life_population(lf, &alive) == 0,
-         "life");
+    soak_need(lf && life_soup(lf, 0, 1) == 0 && life_step(lf, 5) == 0 &&
+                  life_population(lf, &alive) == 0,
+              "life");
     life_free(lf);
 }
 
@@ -357,7 +357,7 @@ static void one_matmul(void)
     enum { N = 65 };
     static float a[N * N], b[N * N], c[N * N];
     matmul *mm = matmul_create(&(struct matmul_options){.ctx = cp});
-    need(mm && matmul_multiply(mm, MATMUL_NT, N, N, N, 1, a, N, b, N, 0, c, N) == 0, "matmul");
+    soak_need(mm && matmul_multiply(mm, MATMUL_NT, N, N, N, 1, a, N, b, N, 0, c, N) == 0, "matmul");
     matmul_free(mm);
 }
 
@@ -365,7 +365,7 @@ static void one_gas(void)
 {
     struct gas_energy energy;
     gas *g = gas_create(&(struct gas_options){.ctx = cp, .n = 5000, .storage = GAS_STORED});
-    need(g && gas_measure(g, &energy) == 0, "gas");
+    soak_need(g && gas_measure(g, &energy) == 0, "gas");
     gas_free(g);
 }
 
@@ -374,7 +374,8 @@ static void one_array(void)
     double sum;
     float *v = clmalloc(cp, 5000 * sizeof *v, 0);
     arrays *a = arrays_create(&(struct arrays_options){.ctx = cp});
-    need(v && a && arrays_upload(a, v, 5000) == 0 && arrays_sum(a, v, 5000, &sum) == 0, "arrays");
+    soak_need(v && a && arrays_upload(a, v, 5000) == 0 && arrays_sum(a, v, 5000, &sum) == 0,
+              "arrays");
     arrays_free(a);
     clfree(v);
 }
@@ -388,8 +389,8 @@ static void engines_of_a_round(void)
     one_array();
 }
 
-/* Builds what a round of engines builds, makes every kernel, and lets go of all. */
-static void engines_twin(void)
+/* Build what a round of engines builds, create every kernel, and release all. */
+static void engines_baseline(void)
 {
     cl_device_id device = clgetdevice(stddev, 0);
     cl_context c = clCreateContext(NULL, 1, &device, NULL, NULL, NULL);
@@ -398,9 +399,9 @@ static void engines_twin(void)
         cl_kernel kernels[64];
         cl_uint n = 0;
         cl_program p = clCreateProgramWithSource(c, 1, &text, NULL, NULL);
-        need(p && clBuildProgram(p, 1, &device, noted[i].options, NULL, NULL) == CL_SUCCESS &&
-                 clCreateKernelsInProgram(p, 64, kernels, &n) == CL_SUCCESS,
-             "a program of the twin");
+        soak_need(p && clBuildProgram(p, 1, &device, noted[i].options, NULL, NULL) == CL_SUCCESS &&
+                      clCreateKernelsInProgram(p, 64, kernels, &n) == CL_SUCCESS,
+                  "a program of the baseline");
         atomic_fetch_add(&objects, (long)n);
         for (cl_uint k = 0; k < n; k++)
             clReleaseKernel(kernels[k]);
@@ -409,19 +410,20 @@ static void engines_twin(void)
     clReleaseContext(c);
 }
 
-static bool engines(double seconds)
+static bool soak_engines(double seconds)
 {
-    struct part twin = {.name = "engines, twin", .round = engines_twin, .seconds = seconds};
+    struct part baseline = {
+        .name = "engines, baseline", .round = engines_baseline, .seconds = seconds};
     struct part part = {.name = "engines", .round = engines_of_a_round, .seconds = seconds};
     cp = clcontext_create_from((cl_device_id[]){clgetdevice(stddev, 0)}, 1);
-    need(cp, "a context");
+    soak_need(cp, "a context");
     noting = true;
     engines_of_a_round();
     noting = false;
-    run(&part);
-    run(&twin);
+    soak_run(&part);
+    soak_run(&baseline);
     clcontext_destroy(cp);
-    return flat(&part, &twin);
+    return flat(&part, &baseline);
 }
 
 int main(int argc, char **argv)
@@ -434,6 +436,7 @@ int main(int argc, char **argv)
         printf("SKIPPED: there is no OpenCL device\n");
         return 77;
     }
-    const bool a = launches(atol(argv[1])), b = contexts(atol(argv[2])), c = engines(atof(argv[3]));
+    const bool a = soak_launches(atol(argv[1])), b = contexts(atol(argv[2])),
+               c = soak_engines(atof(argv[3]));
     return a && b && c ? 0 : 1;
 }

@@ -1,7 +1,8 @@
-/* Sums of arrays: bit for bit as plain C adds them in the same order, for every type, size, shape
- * and number of devices; exact where exactness is promised; and close to the truth, which 128-bit
- * integers know.
- * SPDX-License-Identifier: MIT */
+/* Sums of arrays: equal bits to plain C in the same order, for every type, size, shape and
+ * number of devices; exact where exactness is promised; and close to the exact value, computed
+ * by 128-bit integers.
+ * SPDX-License-Identifier: MIT
+ */
 #include "check.h"
 #include "deep.h"
 
@@ -22,40 +23,42 @@ static CLCONTEXT *cp;
 static bool doubles_here; /* every device has them */
 static void *x, *y;       /* MOST elements of 8 bytes */
 
-static uint32_t word(size_t i, uint32_t key)
+static uint32_t arrays_random_word(size_t i, uint32_t key)
 {
     return philox4x32_10((philox4){(uint32_t)i, 0, 0, 0}, key, 0).x;
 }
 
 /* Elements of mixed size and sign. */
-static double number(size_t i, uint32_t key)
+static double arrays_random_number(size_t i, uint32_t key)
 {
-    const uint32_t w = word(i, key);
+    const uint32_t w = arrays_random_word(i, key);
     return ldexp((double)w - 2147483648.0, (int)(w % 40) - 50);
 }
 
-static void fill(enum arrays_type type, void *array, uint32_t key)
+static void fill_array(enum arrays_type type, void *array, uint32_t key)
 {
     for (size_t i = 0; i < MOST; i++)
         switch (type) {
         case ARRAYS_FLOAT:
-            ((float *)array)[i] = (float)number(i, key);
+            ((float *)array)[i] = (float)arrays_random_number(i, key);
             break;
         case ARRAYS_DOUBLE:
-            ((double *)array)[i] = number(i, key) * (1 + (double)word(i, key + 9) / 3e18);
+            ((double *)array)[i] =
+                arrays_random_number(i, key) * (1 + (double)arrays_random_word(i, key + 9) / 3e18);
             break;
         case ARRAYS_INT:
-            ((int32_t *)array)[i] = (int32_t)word(i, key);
+            ((int32_t *)array)[i] = (int32_t)arrays_random_word(i, key);
             break;
         case ARRAYS_LONG:
-            ((int64_t *)array)[i] =
-                (int64_t)word(i, key) << (word(i, key + 1) % 12) ^ -(int64_t)(i % 3);
+            ((int64_t *)array)[i] = (int64_t)arrays_random_word(i, key)
+                                        << (arrays_random_word(i, key + 1) % 12) ^
+                                    -(int64_t)(i % 3);
             break;
         }
 }
 
-static arrays *make(enum arrays_type type, enum arrays_accumulator accumulator,
-                    enum arrays_method method, const char *shape)
+static arrays *make_array_sums(enum arrays_type type, enum arrays_accumulator accumulator,
+                               enum arrays_method method, const char *shape)
 {
     arrays *s = arrays_create(&(struct arrays_options){
         .ctx = cp, .type = type, .accumulator = accumulator, .method = method, .shape = shape});
@@ -63,21 +66,22 @@ static arrays *make(enum arrays_type type, enum arrays_accumulator accumulator,
     return s;
 }
 
-/* What stands for doubles where a device has none: pairs of floats. */
-static enum arrays_accumulator in_truth(enum arrays_type type, enum arrays_accumulator wished)
+/* The accumulator that stands for doubles on a device without them: pairs of floats. */
+static enum arrays_accumulator exact_float_sum(enum arrays_type type,
+                                               enum arrays_accumulator wished)
 {
     return type == ARRAYS_FLOAT && !doubles_here ? ARRAYS_COMPENSATED : wished;
 }
 
-/* Shares depend on n, so that every n needs its own. */
-static void place(arrays *s, size_t n)
+/* A device's share depends on n, so every n needs its own offset. */
+static void offset_in_array(arrays *s, size_t n)
 {
     works(arrays_upload(s, x, n));
     works(arrays_upload(s, y, n));
 }
 
-#define same(a, b) check_same((a), (b), n, __LINE__)
-static void check_same(double a, double b, size_t n, int line)
+#define same(a, b) check_sum_bits((a), (b), n, __LINE__)
+static void check_sum_bits(double a, double b, size_t n, int line)
 {
     if (memcmp(&a, &b, sizeof a) != 0) {
         print_error("n = %zu: %.17g is not %.17g\n", n, a, b);
@@ -87,17 +91,17 @@ static void check_same(double a, double b, size_t n, int line)
 
 /* ---- The same bits as plain C. --------------------------------------------------------------- */
 
-static void as_plain_c(enum arrays_type type, enum arrays_accumulator accumulator,
-                       const char *shape)
+static void compare_sums_with_reference(enum arrays_type type, enum arrays_accumulator accumulator,
+                                        const char *shape)
 {
-    arrays *s = make(type, accumulator, ARRAYS_TUNED, shape);
-    accumulator = in_truth(type, accumulator);
-    fill(type, x, 1);
-    fill(type, y, 2);
+    arrays *s = make_array_sums(type, accumulator, ARRAYS_TUNED, shape);
+    accumulator = exact_float_sum(type, accumulator);
+    fill_array(type, x, 1);
+    fill_array(type, y, 2);
     for (size_t k = 0; k < SIZES; k++) {
         const size_t n = sizes[k];
         double r, mean;
-        place(s, n);
+        offset_in_array(s, n);
         works(arrays_sum(s, x, n, &r));
         same(r, arrays_ref_sum(type, accumulator, x, n));
         if (type <= ARRAYS_DOUBLE) {
@@ -115,44 +119,44 @@ static void as_plain_c(enum arrays_type type, enum arrays_accumulator accumulato
     arrays_free(s);
 }
 
-static void floats_in_doubles(void **state)
+static void arrays_floats_in_doubles_match_reference(void **state)
 {
     (void)state;
-    as_plain_c(ARRAYS_FLOAT, ARRAYS_WIDE, NULL);
+    compare_sums_with_reference(ARRAYS_FLOAT, ARRAYS_WIDE, NULL);
 }
-static void floats_compensated(void **state)
+static void arrays_compensated_floats_match_reference(void **state)
 {
     (void)state;
-    as_plain_c(ARRAYS_FLOAT, ARRAYS_COMPENSATED, NULL);
+    compare_sums_with_reference(ARRAYS_FLOAT, ARRAYS_COMPENSATED, NULL);
 }
-static void doubles(void **state)
+static void arrays_doubles_match_reference(void **state)
 {
     (void)state;
     if (!doubles_here)
         skip();
-    as_plain_c(ARRAYS_DOUBLE, ARRAYS_WIDE, NULL);
+    compare_sums_with_reference(ARRAYS_DOUBLE, ARRAYS_WIDE, NULL);
 }
-static void doubles_compensated(void **state)
+static void arrays_compensated_doubles_match_reference(void **state)
 {
     (void)state;
     if (!doubles_here)
         skip();
-    as_plain_c(ARRAYS_DOUBLE, ARRAYS_COMPENSATED, NULL);
+    compare_sums_with_reference(ARRAYS_DOUBLE, ARRAYS_COMPENSATED, NULL);
 }
 
-/* Every group size and width gives the same sums, of everything that is rounded: of one array and
- * of two in turn, since each is a kernel to compile; if not deep, with one or two group sizes for
- * each width. */
+/* Every group size and width gives equal sums for all rounded accumulators, of one array and of
+ * two alternately, since each is a kernel to compile. If not deep, with one or two group sizes
+ * for each width. */
 static bool is_deep;
 
-static void every_shape(void **state)
+static void arrays_shapes_give_equal_bits(void **state)
 {
     (void)state;
     const size_t n = MOST;
     static const int widths[] = {1, 2, 4, 8, 16}, groups[] = {1, 2, 8, 32, 64, 256};
-    fill(ARRAYS_FLOAT, x, 1);
-    fill(ARRAYS_FLOAT, y, 2);
-    const enum arrays_accumulator how = in_truth(ARRAYS_FLOAT, ARRAYS_WIDE);
+    fill_array(ARRAYS_FLOAT, x, 1);
+    fill_array(ARRAYS_FLOAT, y, 2);
+    const enum arrays_accumulator how = exact_float_sum(ARRAYS_FLOAT, ARRAYS_WIDE);
     const double sum = arrays_ref_sum(ARRAYS_FLOAT, how, x, n),
                  dot = arrays_ref_dot(ARRAYS_FLOAT, how, x, y, n);
     for (size_t w = 0; w < sizeof widths / sizeof *widths; w++)
@@ -163,8 +167,8 @@ static void every_shape(void **state)
             double r;
             snprintf(shape, sizeof shape, "width=%d group=%d unroll=%d", widths[w], groups[g],
                      1 << (g % 4));
-            arrays *s = make(ARRAYS_FLOAT, ARRAYS_WIDE, ARRAYS_TUNED, shape);
-            place(s, n);
+            arrays *s = make_array_sums(ARRAYS_FLOAT, ARRAYS_WIDE, ARRAYS_TUNED, shape);
+            offset_in_array(s, n);
             if ((w + g / 2) % 2) {
                 works(arrays_sum(s, x, n, &r));
                 same(r, sum);
@@ -177,23 +181,22 @@ static void every_shape(void **state)
         }
 }
 
-/* So many blocks that the host joins them by bunches. */
-static int end_at(void *told, uint64_t done)
+/* The number of blocks makes the host join them in bunches. */
+static int end_sum_after(void *told, uint64_t done)
 {
     *(uint64_t *)told = done;
     return done > 100 * 32768;
 }
 
-/* The same in launches of a block each, as on a device where more would take long; and one that is
- * stopped. */
-static void in_pieces(const float *f, size_t n, double right)
+/* Check launches of one block each, as on a slow device, and a cancelled sum. */
+static void check_sum_in_slices(const float *f, size_t n, double right)
 {
     uint64_t done = 0;
     double r;
     assert_int_equal(setenv("STDCL_SLICE", "1e-12", 1), 0);
-    arrays *s = make(ARRAYS_FLOAT, ARRAYS_WIDE, ARRAYS_TUNED, NULL);
+    arrays *s = make_array_sums(ARRAYS_FLOAT, ARRAYS_WIDE, ARRAYS_TUNED, NULL);
     arrays *stopped = arrays_create(&(struct arrays_options){
-        .ctx = cp, .type = ARRAYS_FLOAT, .progress = end_at, .arg = &done});
+        .ctx = cp, .type = ARRAYS_FLOAT, .progress = end_sum_after, .arg = &done});
     ready(stopped);
     works(arrays_sum(s, f, n, &r));
     same(r, right);
@@ -204,7 +207,7 @@ static void in_pieces(const float *f, size_t n, double right)
     arrays_free(s);
 }
 
-static void many_blocks(void **state)
+static void arrays_sum_many_blocks_exactly(void **state)
 {
     (void)state;
     const size_t n = 300 * 32768 + 77;
@@ -213,27 +216,28 @@ static void many_blocks(void **state)
     ready(f);
     for (size_t i = 0; i < n; i++)
         f[i] = (float)(uint32_t)(i * 2654435761u) * 1.7e-5f;
-    arrays *s = make(ARRAYS_FLOAT, ARRAYS_WIDE, ARRAYS_TUNED, NULL);
+    arrays *s = make_array_sums(ARRAYS_FLOAT, ARRAYS_WIDE, ARRAYS_TUNED, NULL);
     works(arrays_upload(s, f, n));
     works(arrays_sum(s, f, n, &r));
-    const double right = arrays_ref_sum(ARRAYS_FLOAT, in_truth(ARRAYS_FLOAT, ARRAYS_WIDE), f, n);
+    const double right =
+        arrays_ref_sum(ARRAYS_FLOAT, exact_float_sum(ARRAYS_FLOAT, ARRAYS_WIDE), f, n);
     same(r, right);
     arrays_free(s);
-    in_pieces(f, n, right);
+    check_sum_in_slices(f, n, right);
     works(clfree(f));
 }
 
 /* ---- Exact sums. ----------------------------------------------------------------------------- */
 
-static void integers_are_exact(void **state)
+static void arrays_integer_sums_are_exact(void **state)
 {
     (void)state;
     for (enum arrays_type type = ARRAYS_INT; type <= ARRAYS_LONG; type++) {
-        arrays *s = make(type, ARRAYS_WIDE, ARRAYS_TUNED, NULL);
-        fill(type, x, 3);
+        arrays *s = make_array_sums(type, ARRAYS_WIDE, ARRAYS_TUNED, NULL);
+        fill_array(type, x, 3);
         for (size_t k = 0; k < SIZES; k++) {
             const size_t n = sizes[k];
-            place(s, n);
+            offset_in_array(s, n);
             wide sum = 0;
             double least = INFINITY, greatest = -INFINITY, r;
             int64_t got;
@@ -256,16 +260,17 @@ static void integers_are_exact(void **state)
     }
 }
 
-static void integers_that_overflow(void **state)
+static void arrays_integer_overflow_is_rejected(void **state)
 {
     (void)state;
-    arrays *s = make(ARRAYS_LONG, ARRAYS_WIDE, ARRAYS_TUNED, NULL);
+    arrays *s = make_array_sums(ARRAYS_LONG, ARRAYS_WIDE, ARRAYS_TUNED, NULL);
     int64_t *l = x, sum;
     double r;
     for (size_t i = 0; i < 5; i++)
         l[i] = i % 2 ? INT64_MIN : INT64_MAX;
     works(arrays_upload(s, x, 5));
-    works(arrays_sum_integer(s, x, 5, &sum)); /* three of one and two of the other: fits */
+    works(arrays_sum_integer(s, x, 5,
+                             &sum)); /* three positive and two negative extremes: the sum fits */
     assert_true(sum == INT64_MAX - 2);
     l[1] = l[3] = INT64_MAX;
     works(arrays_upload(s, x, 5));
@@ -275,9 +280,9 @@ static void integers_that_overflow(void **state)
     arrays_free(s);
 }
 
-/* The sum and the dot product that lose everything but with compensation, wherever the terms
+/* The sum and the dot product that lose everything without compensation, wherever the terms
  * stand. */
-static void adversaries(void **state)
+static void arrays_compensation_survives_cancellation(void **state)
 {
     (void)state;
     if (!doubles_here)
@@ -285,7 +290,7 @@ static void adversaries(void **state)
     static const double terms[] = {1, 1e100, 1, -1e100};
     static const size_t apart[] = {1, 7, 64, 2048, 32768, 70000};
     double *d = x, *e = y, r;
-    arrays *s = make(ARRAYS_DOUBLE, ARRAYS_COMPENSATED, ARRAYS_TUNED, NULL);
+    arrays *s = make_array_sums(ARRAYS_DOUBLE, ARRAYS_COMPENSATED, ARRAYS_TUNED, NULL);
     for (size_t a = 0; a < sizeof apart / sizeof *apart; a++)
         for (int turn = 0; turn < 4; turn++) {
             memset(d, 0, MOST * sizeof *d);
@@ -294,12 +299,12 @@ static void adversaries(void **state)
                 d[k * apart[a]] = terms[(k + (size_t)turn) % 4];
                 e[k * apart[a]] = terms[(k + (size_t)turn) % 4] < 0 ? -1 : 1;
             }
-            place(s, 3 * apart[a] + 1);
+            offset_in_array(s, 3 * apart[a] + 1);
             works(arrays_sum(s, x, 3 * apart[a] + 1, &r));
             assert_true(r == 2);
             for (size_t k = 0; k < 4; k++)
                 d[k * apart[a]] *= e[k * apart[a]];
-            place(s, 3 * apart[a] + 1);
+            offset_in_array(s, 3 * apart[a] + 1);
             works(arrays_dot(s, x, y, 3 * apart[a] + 1, &r));
             assert_true(r == 2);
         }
@@ -307,34 +312,34 @@ static void adversaries(void **state)
     float *f = x;
     const float single[] = {1, 1e30f, 1, -1e30f};
     memcpy(f, single, sizeof single);
-    s = make(ARRAYS_FLOAT, ARRAYS_COMPENSATED, ARRAYS_TUNED, NULL);
-    place(s, 4);
+    s = make_array_sums(ARRAYS_FLOAT, ARRAYS_COMPENSATED, ARRAYS_TUNED, NULL);
+    offset_in_array(s, 4);
     works(arrays_sum(s, x, 4, &r));
     assert_true(r == 2);
     arrays_free(s);
     memcpy(d, terms, sizeof terms); /* the documented limit of plain doubles */
-    s = make(ARRAYS_DOUBLE, ARRAYS_WIDE, ARRAYS_TUNED, NULL);
-    place(s, 4);
+    s = make_array_sums(ARRAYS_DOUBLE, ARRAYS_WIDE, ARRAYS_TUNED, NULL);
+    offset_in_array(s, 4);
     works(arrays_sum(s, x, 4, &r));
     assert_true(r == 0);
     arrays_free(s);
 }
 
-/* Floats in doubles: the truth is known exactly in units of 2^-50. */
-static void near_the_truth(void **state)
+/* Floats summed in doubles: the exact value is known in units of 2^-50. */
+static void arrays_float_sums_are_near_exact(void **state)
 {
     (void)state;
     const size_t n = MOST;
     wide exact = 0;
     double absolute = 0, r;
-    fill(ARRAYS_FLOAT, x, 5);
+    fill_array(ARRAYS_FLOAT, x, 5);
     for (size_t i = 0; i < n; i++) {
         const double v = (double)((float *)x)[i];
         exact += (wide)ldexp(v, 74); /* at least 2^-50 with 24 bits: an integer */
         absolute += fabs(v);
     }
-    arrays *s = make(ARRAYS_FLOAT, ARRAYS_WIDE, ARRAYS_TUNED, NULL);
-    place(s, n);
+    arrays *s = make_array_sums(ARRAYS_FLOAT, ARRAYS_WIDE, ARRAYS_TUNED, NULL);
+    offset_in_array(s, n);
     works(arrays_sum(s, x, n, &r));
     assert_true(fabs(r - ldexp((double)exact, -74)) <= 1e-15 * absolute);
     arrays_free(s);
@@ -342,12 +347,12 @@ static void near_the_truth(void **state)
 
 /* ---- Extremes, small sizes, refusals. -------------------------------------------------------- */
 
-static void least_and_greatest(void **state)
+static void arrays_min_and_max_match_reference(void **state)
 {
     (void)state;
     float *f = x;
     double r;
-    arrays *s = make(ARRAYS_FLOAT, ARRAYS_WIDE, ARRAYS_TUNED, NULL);
+    arrays *s = make_array_sums(ARRAYS_FLOAT, ARRAYS_WIDE, ARRAYS_TUNED, NULL);
     for (size_t k = 0; k < SIZES; k++) {
         const size_t n = sizes[k];
         for (size_t where = 0; where < n; where += n / 3 + 1) {
@@ -355,7 +360,7 @@ static void least_and_greatest(void **state)
                 f[i] = i < n ? (float)(i % 1000) : 1e9f;
             f[where] = -7.5f;
             f[n - 1 - where] = n - 1 == 2 * where ? -7.5f : 4096.25f;
-            place(s, n);
+            offset_in_array(s, n);
             works(arrays_min(s, x, n, &r));
             same(r, -7.5);
             works(arrays_max(s, x, n, &r));
@@ -363,7 +368,7 @@ static void least_and_greatest(void **state)
                 same(r, 4096.25);
         }
         f[n / 2] = NAN;
-        place(s, n);
+        offset_in_array(s, n);
         works(arrays_min(s, x, n, &r));
         assert_true(isnan(r));
         works(arrays_max(s, x, n, &r));
@@ -372,8 +377,8 @@ static void least_and_greatest(void **state)
     arrays_free(s);
 }
 
-/* Integers are added without rounding, so that the tree agrees exactly; doubles nearly. */
-static void the_tree(void **state)
+/* Integers are added without rounding, so the tree agrees exactly; doubles nearly. */
+static void arrays_tree_template_agrees(void **state)
 {
     (void)state;
     double r;
@@ -381,19 +386,19 @@ static void the_tree(void **state)
     if (!doubles_here || (!without && clerrno == ENOTSUP))
         skip();
     free(without);
-    arrays *s = make(ARRAYS_INT, ARRAYS_WIDE, ARRAYS_TREE, NULL);
-    fill(ARRAYS_INT, x, 3);
-    place(s, MOST);
+    arrays *s = make_array_sums(ARRAYS_INT, ARRAYS_WIDE, ARRAYS_TREE, NULL);
+    fill_array(ARRAYS_INT, x, 3);
+    offset_in_array(s, MOST);
     for (size_t k = 0; k < SIZES; k++) {
         const size_t n = sizes[k];
         works(arrays_sum(s, x, n, &r));
         same(r, arrays_ref_sum(ARRAYS_INT, ARRAYS_WIDE, x, n));
     }
     arrays_free(s);
-    s = make(ARRAYS_DOUBLE, ARRAYS_WIDE, ARRAYS_TREE, "group=16 groups=5");
-    fill(ARRAYS_DOUBLE, x, 1);
-    fill(ARRAYS_DOUBLE, y, 2);
-    place(s, MOST);
+    s = make_array_sums(ARRAYS_DOUBLE, ARRAYS_WIDE, ARRAYS_TREE, "group=16 groups=5");
+    fill_array(ARRAYS_DOUBLE, x, 1);
+    fill_array(ARRAYS_DOUBLE, y, 2);
+    offset_in_array(s, MOST);
     const double dot = arrays_ref_dot(ARRAYS_DOUBLE, ARRAYS_COMPENSATED, x, y, MOST);
     double first = NAN, absolute = 0;
     for (size_t i = 0; i < MOST; i++)
@@ -407,18 +412,18 @@ static void the_tree(void **state)
     arrays_free(s);
     ready(s = arrays_create(NULL));
     arrays_free(s);
-    s = make(ARRAYS_LONG, ARRAYS_WIDE, ARRAYS_TREE, NULL);
+    s = make_array_sums(ARRAYS_LONG, ARRAYS_WIDE, ARRAYS_TREE, NULL);
     fails(EINVAL, arrays_sum(s, x, 1, &r));
     arrays_free(s);
 }
 
-static void refusals(void **state)
+static void arrays_rejects_bad_calls(void **state)
 {
     (void)state;
     double r;
     int64_t i;
     float on_the_stack[4] = {0};
-    arrays *s = make(ARRAYS_FLOAT, ARRAYS_WIDE, ARRAYS_TUNED, NULL);
+    arrays *s = make_array_sums(ARRAYS_FLOAT, ARRAYS_WIDE, ARRAYS_TUNED, NULL);
     works(arrays_sum(s, x, 0, &r));
     assert_true(r == 0);
     fails(EINVAL, arrays_min(s, x, 0, &r));
@@ -431,7 +436,7 @@ static void refusals(void **state)
     fails(EFAULT, arrays_sum(s, on_the_stack, 4, &r));
     arrays_free(s);
     arrays_free(NULL);
-    s = make(ARRAYS_INT, ARRAYS_WIDE, ARRAYS_TUNED, NULL);
+    s = make_array_sums(ARRAYS_INT, ARRAYS_WIDE, ARRAYS_TUNED, NULL);
     fails(EINVAL, arrays_dot(s, x, y, 1, &r));
     fails(EINVAL, arrays_sum_squares(s, x, y, x, 1, &r));
     arrays_free(s);
@@ -442,13 +447,13 @@ static void refusals(void **state)
     static const char *const wrong[] = {"group=3", "width=32",   "colour=1",
                                         "group",   "group=2048", "unroll=64"};
     for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
-        s = make(ARRAYS_FLOAT, ARRAYS_WIDE, ARRAYS_TUNED, wrong[k]);
+        s = make_array_sums(ARRAYS_FLOAT, ARRAYS_WIDE, ARRAYS_TUNED, wrong[k]);
         fails(EINVAL, arrays_sum(s, x, 1, &r));
         arrays_free(s);
     }
 }
 
-static int begin(void **state)
+static int open_array_context(void **state)
 {
     (void)state;
     cp = stddev;
@@ -458,7 +463,7 @@ static int begin(void **state)
     return setup_done(x && y);
 }
 
-static int end(void **state)
+static int close_array_context(void **state)
 {
     (void)state;
     return clfree(x) || clfree(y);
@@ -467,25 +472,25 @@ static int end(void **state)
 /* test_arrays [shapes] */
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest deep[] = {cmocka_unit_test(every_shape)};
+    const struct CMUnitTest deep[] = {cmocka_unit_test(arrays_shapes_give_equal_bits)};
     is_deep = argc > 1 && strcmp(argv[1], "shapes") == 0;
     if (is_deep)
-        return cmocka_run_group_tests_name("shapes", deep, begin, end);
+        return cmocka_run_group_tests_name("shapes", deep, open_array_context, close_array_context);
     struct CMUnitTest tests[] = {
-        cmocka_unit_test(many_blocks),
-        cmocka_unit_test(integers_that_overflow),
-        cmocka_unit_test(adversaries),
-        cmocka_unit_test(near_the_truth),
-        cmocka_unit_test(least_and_greatest),
-        cmocka_unit_test(the_tree),
-        cmocka_unit_test(refusals),
-        /* Of these every n-th. */
-        cmocka_unit_test(every_shape),
-        cmocka_unit_test(floats_in_doubles),
-        cmocka_unit_test(integers_are_exact),
-        cmocka_unit_test(floats_compensated),
-        cmocka_unit_test(doubles),
-        cmocka_unit_test(doubles_compensated),
+        cmocka_unit_test(arrays_sum_many_blocks_exactly),
+        cmocka_unit_test(arrays_integer_overflow_is_rejected),
+        cmocka_unit_test(arrays_compensation_survives_cancellation),
+        cmocka_unit_test(arrays_float_sums_are_near_exact),
+        cmocka_unit_test(arrays_min_and_max_match_reference),
+        cmocka_unit_test(arrays_tree_template_agrees),
+        cmocka_unit_test(arrays_rejects_bad_calls),
+        /* Of the following, every n-th runs. */
+        cmocka_unit_test(arrays_shapes_give_equal_bits),
+        cmocka_unit_test(arrays_floats_in_doubles_match_reference),
+        cmocka_unit_test(arrays_integer_sums_are_exact),
+        cmocka_unit_test(arrays_compensated_floats_match_reference),
+        cmocka_unit_test(arrays_doubles_match_reference),
+        cmocka_unit_test(arrays_compensated_doubles_match_reference),
     };
-    return sampled_run("arrays", tests, 7, 3, begin, end);
+    return sampled_run("arrays", tests, 7, 3, open_array_context, close_array_context);
 }

@@ -1,7 +1,8 @@
-/* Small arrays that the host adds up: bit for bit as plain C does it in the same order, and as
- * kernels do, for every operation, type, length and place; by every set of instructions that this
- * processor has; and without a kernel.
- * SPDX-License-Identifier: MIT */
+/* Small arrays summed by the host: equal bits to plain C in the same order, and to kernels, for
+ * every operation, type, length and offset; with every instruction set of this processor; and
+ * without a kernel.
+ * SPDX-License-Identifier: MIT
+ */
 #include "check.h"
 
 #include <math.h>
@@ -25,30 +26,31 @@ static CLCONTEXT *cp;
 static bool shared; /* all devices share the host's memory, and have doubles */
 static char *x, *y; /* MOST elements of 8 bytes */
 
-static uint32_t word(size_t i, uint32_t key)
+static uint32_t small_random_word(size_t i, uint32_t key)
 {
     return philox4x32_10((philox4){(uint32_t)i, 0, 0, 0}, key, 0).x;
 }
 
 /* Elements of mixed size and sign. */
-static void fill(enum arrays_type type, void *array, uint32_t key)
+static void fill_small_array(enum arrays_type type, void *array, uint32_t key)
 {
     for (size_t i = 0; i < MOST; i++) {
-        const uint32_t w = word(i, key);
+        const uint32_t w = small_random_word(i, key);
         const double d = ldexp((double)w - 2147483648.0, (int)(w % 40) - 50);
         if (type == ARRAYS_FLOAT)
             ((float *)array)[i] = (float)d;
         else if (type == ARRAYS_DOUBLE)
-            ((double *)array)[i] = d * (1 + (double)word(i, key + 9) / 3e18);
+            ((double *)array)[i] = d * (1 + (double)small_random_word(i, key + 9) / 3e18);
         else if (type == ARRAYS_INT)
             ((int32_t *)array)[i] = (int32_t)w;
         else
-            ((int64_t *)array)[i] = (int64_t)((uint64_t)w << (w % 13)) - (int64_t)word(i, key + 1);
+            ((int64_t *)array)[i] =
+                (int64_t)((uint64_t)w << (w % 13)) - (int64_t)small_random_word(i, key + 1);
     }
 }
 
-#define same(a, b) check_same((a), (b), n, __LINE__)
-static void check_same(double a, double b, size_t n, int line)
+#define same(a, b) check_small_sum_bits((a), (b), n, __LINE__)
+static void check_small_sum_bits(double a, double b, size_t n, int line)
 {
     if (memcmp(&a, &b, sizeof a) != 0) {
         print_error("n = %zu: %.17g is not %.17g\n", n, a, b);
@@ -56,7 +58,8 @@ static void check_same(double a, double b, size_t n, int line)
     }
 }
 
-static arrays *make(enum arrays_type type, enum arrays_accumulator accumulator, const char *shape)
+static arrays *make_small_sums(enum arrays_type type, enum arrays_accumulator accumulator,
+                               const char *shape)
 {
     arrays *s = arrays_create(&(struct arrays_options){
         .ctx = cp, .type = type, .accumulator = accumulator, .shape = shape});
@@ -64,15 +67,15 @@ static arrays *make(enum arrays_type type, enum arrays_accumulator accumulator, 
     return s;
 }
 
-/* Copies what devices that have memory of their own read; they add it up, then. */
-static void place(arrays *s, const void *a, size_t n)
+/* Devices with memory of their own sum the array themselves: the copy is what they read. */
+static void offset_in_small_array(arrays *s, const void *a, size_t n)
 {
     works(arrays_upload(s, a, n));
 }
 
 /* ---- As plain C does it. --------------------------------------------------------------------- */
 
-static double extreme(enum arrays_type type, const void *a, size_t n, bool greatest)
+static double extreme_of_small_array(enum arrays_type type, const void *a, size_t n, bool greatest)
 {
     double found = NAN;
     for (size_t i = 0; i < n; i++) {
@@ -95,18 +98,19 @@ static double right_sum(enum arrays_type type, enum arrays_accumulator accumulat
     return type == ARRAYS_LONG ? (double)sum : arrays_ref_sum(type, accumulator, a, n);
 }
 
-static void as_plain_c(enum arrays_type type, enum arrays_accumulator accumulator)
+static void compare_small_sums_with_reference(enum arrays_type type,
+                                              enum arrays_accumulator accumulator)
 {
-    arrays *s = make(type, accumulator, NULL);
+    arrays *s = make_small_sums(type, accumulator, NULL);
     const size_t bytes = type == ARRAYS_FLOAT || type == ARRAYS_INT ? 4 : 8;
     double r, mean;
-    fill(type, x, 1);
-    fill(type, y, 2);
+    fill_small_array(type, x, 1);
+    fill_small_array(type, y, 2);
     for (size_t k = 0; k < 2 * SIZES; k++) {
         const size_t n = sizes[k / 2];
         const void *a = x + k % 2 * AT * bytes, *b = y + (k + 1) % 2 * AT * bytes;
-        place(s, a, n);
-        place(s, b, n);
+        offset_in_small_array(s, a, n);
+        offset_in_small_array(s, b, n);
         works(arrays_sum(s, a, n, &r));
         same(r, right_sum(type, accumulator, a, n));
         if (type <= ARRAYS_DOUBLE) {
@@ -120,25 +124,25 @@ static void as_plain_c(enum arrays_type type, enum arrays_accumulator accumulato
             same(r, arrays_ref_deviations(type, accumulator, a, n, mean) / (double)(n - 1));
         }
         works(arrays_min(s, a, n, &r));
-        same(r, extreme(type, a, n, false));
+        same(r, extreme_of_small_array(type, a, n, false));
         works(arrays_max(s, a, n, &r));
-        same(r, extreme(type, a, n, true));
+        same(r, extreme_of_small_array(type, a, n, true));
     }
     arrays_free(s);
 }
 
-static void all_as_plain_c(void **state)
+static void small_arrays_match_reference(void **state)
 {
     (void)state;
     for (int type = ARRAYS_FLOAT; shared && type <= ARRAYS_LONG; type++)
         for (int how = ARRAYS_WIDE;
              how <= (type <= ARRAYS_DOUBLE ? ARRAYS_COMPENSATED : ARRAYS_WIDE); how++)
-            as_plain_c((enum arrays_type)type, (enum arrays_accumulator)how);
+            compare_small_sums_with_reference((enum arrays_type)type, (enum arrays_accumulator)how);
 }
 
 /* ---- As kernels do it. ----------------------------------------------------------------------- */
 
-static void as_kernels(void **state)
+static void small_arrays_match_kernels(void **state)
 {
     (void)state;
     static const struct {
@@ -148,9 +152,9 @@ static void as_kernels(void **state)
                 {ARRAYS_DOUBLE, ARRAYS_COMPENSATED},
                 {ARRAYS_LONG, ARRAYS_WIDE}};
     for (size_t c = 0; shared && c < sizeof some / sizeof *some; c++) {
-        arrays *host = make(some[c].type, some[c].how, "host=20"),
-               *device = make(some[c].type, some[c].how, "host=0");
-        fill(some[c].type, x, 5);
+        arrays *host = make_small_sums(some[c].type, some[c].how, "host=20"),
+               *device = make_small_sums(some[c].type, some[c].how, "host=0");
+        fill_small_array(some[c].type, x, 5);
         for (size_t k = 0; k < SIZES; k++) {
             const size_t n = sizes[k];
             double a, b;
@@ -163,14 +167,14 @@ static void as_kernels(void **state)
     }
 }
 
-/* Infinities and NaN reach the result, from wherever they stand. */
-static void what_is_no_number(void **state)
+/* Infinities and NaN reach the result from every position. */
+static void small_arrays_propagate_nan_and_infinity(void **state)
 {
     (void)state;
     double *d = (double *)(void *)x, r;
     static const size_t places[] = {0, 63, 64, 2047, 2048, 5000, 5001};
     for (int how = ARRAYS_WIDE; shared && how <= ARRAYS_COMPENSATED; how++) {
-        arrays *s = make(ARRAYS_DOUBLE, (enum arrays_accumulator)how, NULL);
+        arrays *s = make_small_sums(ARRAYS_DOUBLE, (enum arrays_accumulator)how, NULL);
         for (size_t k = 0; k < sizeof places / sizeof *places; k++) {
             for (size_t i = 0; i < 5002; i++)
                 d[i] = (double)i;
@@ -224,14 +228,14 @@ static void blocks_of_kind(enum arrays_type type, struct arrays_partial kind, en
     }
 }
 
-static void every_set_of_instructions(void **state)
+static void small_arrays_instruction_sets_agree(void **state)
 {
     (void)state;
     static const enum arrays_wide own[] = {WIDE_FLOAT, WIDE_DOUBLE, WIDE_INT, WIDE_LONG};
     for (int t = ARRAYS_FLOAT; t <= ARRAYS_LONG; t++) {
         const enum arrays_type type = (enum arrays_type)t;
-        fill(type, x, 7);
-        fill(type, y, 8);
+        fill_small_array(type, x, 7);
+        fill_small_array(type, y, 8);
         blocks_of_kind(type, (struct arrays_partial){own[t], JOIN_LEAST}, OP_LEAST);
         blocks_of_kind(type, (struct arrays_partial){own[t], JOIN_GREATEST}, OP_GREATEST);
         blocks_of_kind(type, (struct arrays_partial){WIDE_DOUBLE, JOIN_ADD}, OP_DEVIATE);
@@ -240,23 +244,23 @@ static void every_set_of_instructions(void **state)
             blocks_of_kind(type, (struct arrays_partial){own[t], JOIN_PAIRS}, op);
         }
     }
-    fill(ARRAYS_INT, x, 7);
+    fill_small_array(ARRAYS_INT, x, 7);
     blocks_of_kind(ARRAYS_INT, (struct arrays_partial){WIDE_LONG, JOIN_ADD}, OP_SUM);
-    fill(ARRAYS_LONG, x, 7);
+    fill_small_array(ARRAYS_LONG, x, 7);
     blocks_of_kind(ARRAYS_LONG, (struct arrays_partial){WIDE_LONG, JOIN_HALVES}, OP_SUM);
 }
 
 /* ---- Who does it. ---------------------------------------------------------------------------- */
 
-static int told(void *count, uint64_t done)
+static int sum_error_of(void *count, uint64_t done)
 {
     *(uint64_t *)count = done;
     return 0;
 }
 
-/* With kernels that do not compile: small arrays need none, larger ones and memory that is not
+/* With kernels that do not compile: small arrays need none; larger arrays and memory that is not
  * shared do. */
-static void without_a_kernel(void **state)
+static void small_arrays_need_no_kernel(void **state)
 {
     (void)state;
     double r;
@@ -268,9 +272,9 @@ static void without_a_kernel(void **state)
     put_text(in_folder("arrays/fixed_reduce.h"), "\n");
     setenv("STDCL_KERNEL_PATH", files_folder, 1);
     arrays *s = arrays_create(&(struct arrays_options){
-        .ctx = cp, .type = ARRAYS_INT, .shape = "host=16", .progress = told, .arg = &done});
+        .ctx = cp, .type = ARRAYS_INT, .shape = "host=16", .progress = sum_error_of, .arg = &done});
     ready(s);
-    fill(ARRAYS_INT, x, 3);
+    fill_small_array(ARRAYS_INT, x, 3);
     if (shared) {
         works(arrays_sum(s, x, 1 << 16, &r));
         assert_true(r == arrays_ref_sum(ARRAYS_INT, ARRAYS_WIDE, x, 1 << 16));
@@ -284,8 +288,8 @@ static void without_a_kernel(void **state)
     works(clfree(apart));
 }
 
-/* The host waits for what devices are still writing. */
-static void after_kernels(void **state)
+/* The host waits for pending writes of devices. */
+static void small_arrays_wait_for_running_kernels(void **state)
 {
     (void)state;
     enum { N = 1 << 16 };
@@ -294,7 +298,7 @@ static void after_kernels(void **state)
     ready(program);
     cl_kernel ones = clsym(cp, program, "ones", CLLD_NOW);
     ready(ones);
-    arrays *s = make(ARRAYS_INT, ARRAYS_WIDE, NULL);
+    arrays *s = make_small_sums(ARRAYS_INT, ARRAYS_WIDE, NULL);
     for (int v = 1; shared && v <= 20; v++) {
         clndrange_t ndr = clndrange_init1d(0, N, 64);
         double r;
@@ -309,16 +313,15 @@ static void after_kernels(void **state)
     works(clclose(cp, program));
 }
 
-/* Each part is done once, and before thread_pool_for returns, by threads that are awake or asleep.
- */
+/* Each part runs once, and before thread_pool_for returns, on threads that are awake or asleep. */
 enum { PARTS = 40 };
 
-static void count_part(void *counts, size_t part)
+static void count_pool_part(void *counts, size_t part)
 {
     ((int *)counts)[part]++;
 }
 
-static void a_team(void **state)
+static void thread_pool_runs_each_part_once(void **state)
 {
     (void)state;
     struct thread_pool *team = thread_pool_create(4);
@@ -328,12 +331,12 @@ static void a_team(void **state)
         const size_t parts = round % (PARTS + 1);
         if (round % 100 == 99)
             nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-        thread_pool_for(team, parts, round % 3 == 0, count_part, counts);
+        thread_pool_for(team, parts, round % 3 == 0, count_pool_part, counts);
         for (size_t i = 0; i < PARTS; i++)
             assert_int_equal(counts[i], i < parts);
     }
     for (size_t i = 0; i < team->threads && team->avoided >= 0;
-         i++) { /* those that were woken keep off the caller's processor */
+         i++) { /* woken threads stay off the caller's processor */
         cpu_set_t set;
         assert_int_equal(pthread_getaffinity_np(team->thread[i], sizeof set, &set), 0);
         assert_true(CPU_COUNT(&set) > 0);
@@ -345,7 +348,7 @@ static void a_team(void **state)
 
 /* ---- All of it. ------------------------------------------------------------------------------ */
 
-static int begin(void **state)
+static int open_small_context(void **state)
 {
     cp = stddev;
     shared = have_doubles(cp);
@@ -361,7 +364,7 @@ static int begin(void **state)
     return files_create(state) || setup_done(x && y);
 }
 
-static int end(void **state)
+static int close_small_context(void **state)
 {
     return files_remove(state) || clfree(x) || clfree(y);
 }
@@ -369,13 +372,14 @@ static int end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_as_plain_c),
-        cmocka_unit_test(as_kernels),
-        cmocka_unit_test(what_is_no_number),
-        cmocka_unit_test(every_set_of_instructions),
-        cmocka_unit_test(without_a_kernel),
-        cmocka_unit_test(after_kernels),
-        cmocka_unit_test(a_team),
+        cmocka_unit_test(small_arrays_match_reference),
+        cmocka_unit_test(small_arrays_match_kernels),
+        cmocka_unit_test(small_arrays_propagate_nan_and_infinity),
+        cmocka_unit_test(small_arrays_instruction_sets_agree),
+        cmocka_unit_test(small_arrays_need_no_kernel),
+        cmocka_unit_test(small_arrays_wait_for_running_kernels),
+        cmocka_unit_test(thread_pool_runs_each_part_once),
     };
-    return cmocka_run_group_tests_name("arrays_small", tests, begin, end);
+    return cmocka_run_group_tests_name("arrays_small", tests, open_small_context,
+                                       close_small_context);
 }

@@ -1,9 +1,9 @@
-/* The real command, run as a person runs it: exit status, what it says, which files it leaves.
+/* The command as a user runs it: exit status, output, files.
  *
  *   test_cli PATH_OF_STDCL
  *
- * Every run happens in an empty folder of its own; whatever goes wrong must be told in one line of
- * stderr and leave the folder as it was.
+ * Every run has an empty folder of its own. Every error must be one line on stderr and leave the
+ * folder unchanged.
  * SPDX-License-Identifier: MIT
  */
 #include <dirent.h>
@@ -35,15 +35,15 @@
 static const char *command; /* the path of stdcl */
 static char folder[64], old_folder[4096];
 static char out[1 << 16], err[1 << 16];
-static const char
-    *two_devices; /* what makes PoCL offer them, for run_with; NULL: it is not installed */
+static const char *two_devices; /* the environment that makes PoCL offer them, for run_with; NULL:
+                                   it is not installed */
 
 /* ---- Running. -------------------------------------------------------------------------------- */
 
 static const char *const no_environment[] = {NULL};
 
-/* Splits at blanks; a word may be quoted with ''. Changes the line. */
-static void split(char *line, char **argv, size_t room)
+/* Split at blanks; a word may be quoted with ''. Modifies the line. */
+static void split_command_line(char *line, char **argv, size_t room)
 {
     size_t n = 0;
     while (*(line += strspn(line, " "))) {
@@ -58,12 +58,13 @@ static void split(char *line, char **argv, size_t room)
     argv[n] = NULL;
 }
 
-/* Starts the command with `arguments`, its output in files outside the folder. */
-static pid_t start(const char *arguments, const char *const environment[], const char *stdout_name)
+/* Start the command with `arguments`, with its output in files outside the folder. */
+static pid_t start_stdcl(const char *arguments, const char *const environment[],
+                         const char *stdout_name)
 {
     char line[4096], *argv[64] = {(char *)(uintptr_t)command};
     snprintf(line, sizeof line, "%s", arguments);
-    split(line, argv + 1, 62);
+    split_command_line(line, argv + 1, 62);
     fflush(NULL);
     const pid_t child = fork();
     assert_true(child >= 0);
@@ -79,7 +80,7 @@ static pid_t start(const char *arguments, const char *const environment[], const
     _exit(126);
 }
 
-static void load(const char *name, char *text, size_t size)
+static void load_cli_file(const char *name, char *text, size_t size)
 {
     FILE *fp = fopen(name, "r");
     text[0] = 0;
@@ -89,30 +90,30 @@ static void load(const char *name, char *text, size_t size)
     fclose(fp);
 }
 
-/* The exit status, or 1000 + signal; out[] and err[] hold what was said. */
-static int finish(pid_t child)
+/* Return the exit status, or 1000 + signal; out[] and err[] receive the output. */
+static int finish_stdcl(pid_t child)
 {
     int status;
     assert_int_equal(waitpid(child, &status, 0), child);
-    load("../out", out, sizeof out);
-    load("../err", err, sizeof err);
+    load_cli_file("../out", out, sizeof out);
+    load_cli_file("../err", err, sizeof err);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
 }
 
-static int run(const char *arguments)
+static int run_stdcl(const char *arguments)
 {
-    return finish(start(arguments, no_environment, "../out"));
+    return finish_stdcl(start_stdcl(arguments, no_environment, "../out"));
 }
 
-/* Where there are to be no drivers, other lists of them must not count either. */
+/* Remove other lists of drivers too, so that a run without drivers has none. */
 static int run_with(const char *variable, const char *arguments)
 {
     const bool none = strcmp(variable, NO_DRIVERS) == 0;
     const char *const environment[] = {variable, none ? "OCL_ICD_FILENAMES=" : NULL, NULL};
-    return finish(start(arguments, environment, "../out"));
+    return finish_stdcl(start_stdcl(arguments, environment, "../out"));
 }
 
-/* The rest of a test is about several devices. */
+/* Skip the rest of a test unless there are two devices. */
 static void need_two_devices(void)
 {
     if (!two_devices) {
@@ -157,7 +158,7 @@ static int clean(void **state)
     return 0;
 }
 
-static int remove_folder(void **state)
+static int remove_cli_folder(void **state)
 {
     (void)state;
     empty_here(NULL);
@@ -174,7 +175,7 @@ static bool exists(const char *name)
     return access(name, F_OK) == 0;
 }
 
-/* Writes an input beside the folder, so that it does not count as left over. */
+/* Write an input outside the folder, so that it does not count as left over. */
 static void input(const void *data, size_t size)
 {
     FILE *fp = fopen("../in", "wb");
@@ -185,24 +186,24 @@ static void input(const void *data, size_t size)
 
 /* ---- What must hold. ------------------------------------------------------------------------- */
 
-static void expect(const char *arguments, int status, int wanted)
+static void expect_status(const char *arguments, int status, int wanted)
 {
     if (status != wanted)
         fail_msg("'stdcl %s' gives %d, not %d\nstdout: %.500s\nstderr: %.2000s", arguments, status,
                  wanted, out, err);
 }
 
-static void works(const char *arguments)
+static void expect_success(const char *arguments)
 {
-    expect(arguments, run(arguments), 0);
+    expect_status(arguments, run_stdcl(arguments), 0);
     if (*err)
         fail_msg("'stdcl %s' says on stderr: %s", arguments, err);
 }
 
-/* One sentence on stderr that holds `part`, nothing on stdout, no file. */
-static void refused(const char *arguments, int status, int wanted, const char *part)
+/* Expect one message on stderr that contains `part`, nothing on stdout, no file. */
+static void expect_refused(const char *arguments, int status, int wanted, const char *part)
 {
-    expect(arguments, status, wanted);
+    expect_status(arguments, status, wanted);
     const char *end = strchr(err, '\n');
     if (strncmp(err, "stdcl", 5) || !end || end[1] || !strstr(err, ": "))
         fail_msg("'stdcl %s' does not say one line: %s", arguments, err);
@@ -214,12 +215,12 @@ static void refused(const char *arguments, int status, int wanted, const char *p
         fail_msg("'stdcl %s' leaves files", arguments);
 }
 
-static void refuses(const char *arguments, int wanted, const char *part)
+static void expect_refused_with(const char *arguments, int wanted, const char *part)
 {
-    refused(arguments, run(arguments), wanted, part);
+    expect_refused(arguments, run_stdcl(arguments), wanted, part);
 }
 
-static json_t *report(void)
+static json_t *json_report(void)
 {
     json_error_t error;
     json_t *object = json_loads(out, JSON_REJECT_DUPLICATES, &error);
@@ -228,7 +229,7 @@ static json_t *report(void)
     return object;
 }
 
-static double number(const json_t *object, const char *key)
+static double json_number_of(const json_t *object, const char *key)
 {
     const json_t *value = json_object_get(object, key);
     if (!json_is_number(value))
@@ -238,37 +239,37 @@ static double number(const json_t *object, const char *key)
 
 /* ---- The command itself. --------------------------------------------------------------------- */
 
-static void overview_and_version(void **state)
+static void cli_prints_overview_and_version(void **state)
 {
     (void)state;
-    works("--version");
+    expect_success("--version");
     assert_string_equal(out, "stdcl 1.0.0\n");
-    works("--help");
+    expect_success("--help");
     assert_non_null(strstr(out, "  nbody "));
-    works("help nbody");
+    expect_success("help nbody");
     assert_non_null(strstr(out, "--integrator NAME"));
-    works("nbody --help");
-    works("devices --help");
-    works("embed --help");
-    assert_int_equal(run(""), 2);
+    expect_success("nbody --help");
+    expect_success("devices --help");
+    expect_success("embed --help");
+    assert_int_equal(run_stdcl(""), 2);
     assert_non_null(strstr(err, "usage: stdcl COMMAND"));
-    refuses("nbdy", 2, "unknown command 'nbdy'; did you mean 'nbody'?");
-    refuses("--verion", 2, "unknown option '--verion'");
-    refuses("help nothing", 2, "unknown command 'nothing'");
-    refuses("''", 2, "unknown command ''");
+    expect_refused_with("nbdy", 2, "unknown command 'nbdy'; did you mean 'nbody'?");
+    expect_refused_with("--verion", 2, "unknown option '--verion'");
+    expect_refused_with("help nothing", 2, "unknown command 'nothing'");
+    expect_refused_with("''", 2, "unknown command ''");
 }
 
-static void a_full_disk_on_stdout(void **state)
+static void cli_reports_full_disk_on_stdout(void **state)
 {
     (void)state;
-    const int status = finish(start("devices", no_environment, "/dev/full"));
+    const int status = finish_stdcl(start_stdcl("devices", no_environment, "/dev/full"));
     out[0] = 0;
-    refused("devices >/dev/full", status, 1, "No space left on device");
+    expect_refused("devices >/dev/full", status, 1, "No space left on device");
 }
 
-/* What may not grow further is a failure with a sentence, and does not end the program by a
+/* Exceeding the file size limit is an error with a message, and does not end the program by a
  * signal. */
-static void a_file_too_large(void **state)
+static void cli_reports_file_size_limit(void **state)
 {
     struct rlimit before, small;
     (void)state;
@@ -276,20 +277,20 @@ static void a_file_too_large(void **state)
     small = before;
     small.rlim_cur = 1 << 20;
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
-    const int status = finish(
-        start("life --engine reference --size 2048 -n 0 -q -o a.cells", no_environment, "../out"));
+    const int status = finish_stdcl(start_stdcl(
+        "life --engine reference --size 2048 -n 0 -q -o a.cells", no_environment, "../out"));
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
-    refused("life of 4 MB", status, 1,
-            "a.cells: the file grows larger than the system allows; nothing was written");
+    expect_refused("life of 4 MB", status, 1,
+                   "a.cells: the file grows larger than the system allows; nothing was written");
 }
 
-static void devices(void **state)
+static void cli_lists_devices(void **state)
 {
     (void)state;
-    works("devices");
+    expect_success("devices");
     assert_non_null(strstr(out, "stddev"));
-    works("devices --json");
-    json_t *r = report();
+    expect_success("devices --json");
+    json_t *r = json_report();
     assert_string_equal(json_string_value(json_object_get(r, "program")), "devices");
     const json_t *list = json_object_get(r, "devices"), *first = json_array_get(list, 0);
     assert_true(json_array_size(list) >= 1);
@@ -298,79 +299,82 @@ static void devices(void **state)
                                           "local_memory_bytes"};
     for (size_t i = 0; i < 5; i++) {
         assert_true(json_is_string(json_object_get(first, texts[i])));
-        number(first, numbers[i]);
+        json_number_of(first, numbers[i]);
     }
     assert_true(json_is_boolean(json_object_get(first, "fp64")));
     assert_string_equal(json_string_value(json_array_get(json_object_get(first, "contexts"), 0)),
                         "stddev");
     json_decref(r);
-    refused("devices", run_with(NO_DRIVERS, "devices"), 1, "install");
-    refused("devices --json", run_with(NO_DRIVERS, "devices --json"), 1, "no OpenCL");
-    /* PoCL is there, and cannot keep its files: to install it is no help. */
+    expect_refused("devices", run_with(NO_DRIVERS, "devices"), 1, "install");
+    expect_refused("devices --json", run_with(NO_DRIVERS, "devices --json"), 1, "no OpenCL");
+    /* PoCL is installed but cannot keep its files: the message must not suggest installing it. */
     const int status = run_with("POCL_CACHE_DIR=/proc/nobody", "devices");
     if (status != 0)
-        refused("devices", status, 1, "it has none when it cannot write in '/proc/nobody'");
+        expect_refused("devices", status, 1, "it has none when it cannot write in '/proc/nobody'");
     assert_null(strstr(err, "apt-get"));
-    refuses("devices x", 2, "unexpected argument 'x'");
-    refuses("devices --jsno", 2, "did you mean '--json'?");
+    expect_refused_with("devices x", 2, "unexpected argument 'x'");
+    expect_refused_with("devices --jsno", 2, "did you mean '--json'?");
 }
 
 /* ---- embed; that its objects work is shown by test_cli_embed. -------------------------------- */
 
-static void embed(void **state)
+static void cli_embeds_kernels(void **state)
 {
     (void)state;
     input("kernel void f() {}\n", 19);
-    works("embed ../in -o k.o");
+    expect_success("embed ../in -o k.o");
     assert_true(exists("k.o"));
-    works("embed ../in -o k.c");
-    load("k.c", out, sizeof out);
+    expect_success("embed ../in -o k.c");
+    load_cli_file("k.c", out, sizeof out);
     assert_non_null(strstr(out, "{\"../in\", source_0, 19, 0}"));
     assert_non_null(strstr(out, "\n107,101,114,110,101,108,32,"));
-    const char odd[] = "a \"b\\n%s?\?/\xc3\xa9\1.cl"; /* as a file's name, slash replaced */
+    const char odd[] =
+        "a \"b\\n%s?\?/\xc3\xa9\1.cl"; /* as a file's name, with the slash replaced */
     char name[64], line[256];
     snprintf(name, sizeof name, "%s", odd);
     *strchr(name, '/') = '!';
     assert_int_equal(rename("../in", name), 0);
     snprintf(line, sizeof line, "embed --no-compile '%s' -o k.o",
              name); /* a compiler may remark on such a name */
-    works(line);
+    expect_success(line);
     snprintf(line, sizeof line, "embed --no-compile '%s' -o k.c", name);
-    works(line);
-    load("k.c", out, sizeof out);
+    expect_success(line);
+    load_cli_file("k.c", out, sizeof out);
     assert_non_null(strstr(out, "{\"a \\042b\\134n%s\\077\\077!\\303\\251\\001.cl\", source_0"));
     empty_here(NULL);
 }
 
-static void embed_refuses(void **state)
+static void cli_embed_rejects_bad_input(void **state)
 {
     (void)state;
     input("", 0);
-    refuses("embed ../in -o k.o", 1, "'../in' is empty");
-    refuses("embed ../nothing.cl -o k.o", 1, "cannot read '../nothing.cl': No such file");
-    refuses("embed .. -o k.o", 1, "cannot read '..': it is a folder");
+    expect_refused_with("embed ../in -o k.o", 1, "'../in' is empty");
+    expect_refused_with("embed ../nothing.cl -o k.o", 1,
+                        "cannot read '../nothing.cl': No such file");
+    expect_refused_with("embed .. -o k.o", 1, "cannot read '..': it is a folder");
     input("kernel void f() {}\n", 19);
-    refuses("embed ../in", 2, "-o is missing");
-    refuses("embed -o k.o", 2, "the kernel file is missing");
-    refuses("embed ../in ../in -o k.o", 2, "given twice");
-    refuses("embed ../in -o k.so", 2, "'k.so' ends neither in .o");
-    refuses("embed -c ../in /dev/null -o k.o", 2, "-c makes an object of each file");
-    refuses("embed ../in -o k.o --binary --no-compile", 2, "--binary needs the compiler");
-    refuses("embed ../in -o nowhere/k.o", 1, "nowhere");
-    refuses("embed ../in -o nowhere/k.c", 1, "nowhere");
-    refused("embed", run_with("CC=no-such-compiler -x", "embed ../in -o k.o"), 1,
-            "cannot run the C compiler 'no-such-compiler'");
-    refused("embed", run_with("CC=false", "embed ../in -o k.o"), 1,
-            "the C compiler 'false' ended with status 1");
-    refused("embed", run_with("TMPDIR=/proc/nonexistent", "embed ../in -o k.o"), 1,
-            "/proc/nonexistent");
+    expect_refused_with("embed ../in", 2, "-o is missing");
+    expect_refused_with("embed -o k.o", 2, "the kernel file is missing");
+    expect_refused_with("embed ../in ../in -o k.o", 2, "given twice");
+    expect_refused_with("embed ../in -o k.so", 2, "'k.so' ends neither in .o");
+    expect_refused_with("embed -c ../in /dev/null -o k.o", 2, "-c makes an object of each file");
+    expect_refused_with("embed ../in -o k.o --binary --no-compile", 2,
+                        "--binary needs the compiler");
+    expect_refused_with("embed ../in -o nowhere/k.o", 1, "nowhere");
+    expect_refused_with("embed ../in -o nowhere/k.c", 1, "nowhere");
+    expect_refused("embed", run_with("CC=no-such-compiler -x", "embed ../in -o k.o"), 1,
+                   "cannot run the C compiler 'no-such-compiler'");
+    expect_refused("embed", run_with("CC=false", "embed ../in -o k.o"), 1,
+                   "the C compiler 'false' ended with status 1");
+    expect_refused("embed", run_with("TMPDIR=/proc/nonexistent", "embed ../in -o k.o"), 1,
+                   "/proc/nonexistent");
 }
 
 /* ---- nbody. ---------------------------------------------------------------------------------- */
 
 static const char two_bodies[] = "# mass x y z vx vy vz\n1 -0.5 0 0 0 -0.7 0\n1 0.5 0 0 0 0.7 0\n";
 
-static void nbody_json(void **state)
+static void cli_nbody_prints_json(void **state)
 {
     (void)state;
     static const char *const keys[] = {"program",
@@ -403,66 +407,67 @@ static void nbody_json(void **state)
                                        "stopped",
                                        "external",
                                        "collisions"};
-    works("nbody --ic figure8 --steps 100 --integrator hermite4 --precision double --json");
+    expect_success(
+        "nbody --ic figure8 --steps 100 --integrator hermite4 --precision double --json");
     assert_non_null(strstr(out, "\"dt\": 0.001,")); /* no more digits than it takes */
-    json_t *r = report();
+    json_t *r = json_report();
     assert_int_equal(json_object_size(r), sizeof keys / sizeof *keys);
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (!json_object_get(r, keys[i]))
             fail_msg("there is no key '%s'", keys[i]);
-    assert_true(number(r, "n") == 3 && number(r, "steps") == 100 && number(r, "eps") == 0);
-    assert_true(fabs(number(r, "energy_start") + 1.287141991766) < 1e-9); /* published */
-    assert_true(number(r, "energy_error_rel") < 1e-9);
-    assert_true(number(r, "seconds") > 0 && number(r, "interactions_per_s") > 0);
+    assert_true(json_number_of(r, "n") == 3 && json_number_of(r, "steps") == 100 &&
+                json_number_of(r, "eps") == 0);
+    assert_true(fabs(json_number_of(r, "energy_start") + 1.287141991766) < 1e-9); /* published */
+    assert_true(json_number_of(r, "energy_error_rel") < 1e-9);
+    assert_true(json_number_of(r, "seconds") > 0 && json_number_of(r, "interactions_per_s") > 0);
     assert_int_equal(json_array_size(json_object_get(r, "momentum")), 3);
     assert_string_equal(json_string_value(json_object_get(r, "integrator")), "hermite4");
     assert_string_equal(json_string_value(json_object_get(r, "precision")), "double");
     json_decref(r);
 }
 
-static void nbody_report(void **state)
+static void cli_nbody_prints_report(void **state)
 {
     (void)state;
     input(two_bodies, sizeof two_bodies - 1);
-    works("nbody -i ../in --dt 0.001 --steps 50");
+    expect_success("nbody -i ../in --dt 0.001 --steps 50");
     assert_non_null(strstr(out, "bodies        2, from ../in"));
     assert_non_null(strstr(out, "steps         50 of 0.001 to time 0.05"));
     assert_non_null(strstr(out, "relative error"));
     assert_non_null(strstr(out, "interactions/s"));
-    works("nbody -i ../in --steps 5 --quiet");
+    expect_success("nbody -i ../in --steps 5 --quiet");
     assert_string_equal(out, "");
-    works("nbody -i ../in --steps 0 --json"); /* nothing but the sums */
-    json_t *r = report();
-    assert_true(fabs(number(r, "energy_end") - (0.49 - 1)) < 1e-6);
-    assert_true(number(r, "interactions_per_s") == 0);
+    expect_success("nbody -i ../in --steps 0 --json"); /* nothing but the sums */
+    json_t *r = json_report();
+    assert_true(fabs(json_number_of(r, "energy_end") - (0.49 - 1)) < 1e-6);
+    assert_true(json_number_of(r, "interactions_per_s") == 0);
     json_decref(r);
-    works("nbody -n 1 --steps 3 --json");
+    expect_success("nbody -n 1 --steps 3 --json");
     assert_int_equal(empty_here(NULL), 0);
 }
 
-/* All formats hold the same bodies; a run that ends between two steps can be taken up from its
- * file. */
-static void nbody_snapshots(void **state)
+/* All formats hold equal bodies; a run that ends between two steps resumes from its file. */
+static void cli_nbody_writes_snapshots(void **state)
 {
     (void)state;
     static const char *const file[] = {"a.tab", "a.tipsy", "a.bin"};
     char line[64];
     double energy[3];
     input(two_bodies, sizeof two_bodies - 1);
-    works(
+    expect_success(
         "nbody -i ../in --dt 0.001 --until 0.1005 --precision double -q -o a.tab -o a.tipsy -o a.bin");
     for (int i = 0; i < 3; i++) {
         snprintf(line, sizeof line, "nbody -i %s --steps 0 --json", file[i]);
-        works(line);
-        json_t *r = report();
-        energy[i] = number(r, "energy_end");
+        expect_success(line);
+        json_t *r = json_report();
+        energy[i] = json_number_of(r, "energy_end");
         json_decref(r);
     }
     assert_true(fabs(energy[0] - (0.49 - 1)) < 1e-6);
     assert_true(fabs(energy[1] - energy[0]) < 1e-6 && energy[2] == energy[1]);
-    works("nbody -i a.tab --dt 0.001 --until 0.2 --precision double -q -o ../in2");
+    expect_success("nbody -i a.tab --dt 0.001 --until 0.2 --precision double -q -o ../in2");
     assert_int_equal(empty_here(NULL), 3);
-    load("../in2", out, sizeof out);
+    load_cli_file("../in2", out, sizeof out);
     assert_non_null(strstr(out, "time = 0.2\n"));
     double v[7];
     const char *first = strstr(out, "\n1 ");
@@ -473,30 +478,30 @@ static void nbody_snapshots(void **state)
     assert_true(fabs(sqrt(v[1] * v[1] + v[2] * v[2]) - 0.5) <
                 1e-3); /* nearly a circle, of period 4.5 */
     assert_true(fabs(atan2(v[2], v[1]) - (-3.14159265 + 1.4 * 0.2)) < 1e-3);
-    refuses("nbody -i ../in2 --until 0.1", 2, "before the bodies' time, 0.2");
+    expect_refused_with("nbody -i ../in2 --until 0.1", 2, "before the bodies' time, 0.2");
 }
 
-static void nbody_standard_output(void **state)
+static void cli_nbody_writes_to_stdout(void **state)
 {
     (void)state;
-    works("nbody -n 4 --steps 1 -q -o -");
+    expect_success("nbody -n 4 --steps 1 -q -o -");
     assert_int_equal(strncmp(out, "#", 1), 0);
     int lines = 0;
     for (const char *p = out; (p = strchr(p, '\n')); p++)
         lines++;
     assert_true(lines >= 4);
-    assert_int_equal(run("nbody -n 4 --steps 1 -o -"), 0);
+    assert_int_equal(run_stdcl("nbody -n 4 --steps 1 -o -"), 0);
     assert_non_null(strstr(err, "relative error")); /* the report steps aside */
     assert_null(strstr(out, "relative error"));
 }
 
-static void nbody_table(void **state)
+static void cli_nbody_writes_table(void **state)
 {
     (void)state;
     double row[11];
     char *p;
-    works("nbody -n 64 --dt 0.01 --steps 20 --diag 0.05 --csv e -q");
-    load("e", out, sizeof out);
+    expect_success("nbody -n 64 --dt 0.01 --steps 20 --diag 0.05 --csv e -q");
+    load_cli_file("e", out, sizeof out);
     assert_int_equal(strncmp(out, "time,kinetic,potential,total,", 29), 0);
     p = strchr(out, '\n') + 1;
     for (int i = 0; i <= 4; i++) {
@@ -510,49 +515,51 @@ static void nbody_table(void **state)
     assert_int_equal(empty_here(NULL), 1);
 }
 
-static void nbody_pictures(void **state)
+static void cli_nbody_draws_pictures(void **state)
 {
     (void)state;
     char magic[16] = "";
-    if (run("nbody -n 100 --steps 1 -q --size 64 -o p.png") == 1 && strstr(err, "libpng"))
+    if (run_stdcl("nbody -n 100 --steps 1 -q --size 64 -o p.png") == 1 && strstr(err, "libpng"))
         skip();
-    works("nbody -n 100 --steps 10 --size 64x32 -o p.png -o P.PNG --plane xz --colours viridis");
-    load("p.png", magic, sizeof magic);
+    expect_success(
+        "nbody -n 100 --steps 10 --size 64x32 -o p.png -o P.PNG --plane xz --colours viridis");
+    load_cli_file("p.png", magic, sizeof magic);
     assert_memory_equal(magic, "\x89PNG\r\n\x1a\n", 8);
     assert_true(exists("P.PNG"));
     assert_int_equal(empty_here(NULL), 2);
-    works("nbody -n 100 --steps 10 --size 64 -o p.png --frames 3 -q");
+    expect_success("nbody -n 100 --steps 10 --size 64 -o p.png --frames 3 -q");
     assert_true(exists("p-0001.png") && exists("p-0003.png"));
     assert_int_equal(empty_here(NULL), 3);
-    works("nbody -n 100 --steps 10 --size 64 -o p.png --frames 11 -q");
+    expect_success("nbody -n 100 --steps 10 --size 64 -o p.png --frames 11 -q");
     assert_int_equal(empty_here(NULL), 11);
 }
 
 /* Pictures of galaxies show the stars, of mass 1/90 here, and not the halo, of 1/15. */
-static void nbody_pictures_of_stars(void **state)
+static void cli_nbody_draws_few_stars(void **state)
 {
     (void)state;
     static char stars[1 << 16], same[1 << 16], all[1 << 16];
-    if (run("nbody --ic galaxy -n 200 --steps 0 -q --size 64 -o p.png") == 1 &&
+    if (run_stdcl("nbody --ic galaxy -n 200 --steps 0 -q --size 64 -o p.png") == 1 &&
         strstr(err, "libpng"))
         skip();
-    works("nbody --ic galaxy -n 200 --steps 0 -q --size 64 --heaviest 0.02 -o q.png");
-    works("nbody --ic galaxy -n 200 --steps 0 -q --size 64 --heaviest 1 -o r.png");
-    load("p.png", stars, sizeof stars);
-    load("q.png", same, sizeof same);
-    load("r.png", all, sizeof all);
+    expect_success("nbody --ic galaxy -n 200 --steps 0 -q --size 64 --heaviest 0.02 -o q.png");
+    expect_success("nbody --ic galaxy -n 200 --steps 0 -q --size 64 --heaviest 1 -o r.png");
+    load_cli_file("p.png", stars, sizeof stars);
+    load_cli_file("q.png", same, sizeof same);
+    load_cli_file("r.png", all, sizeof all);
     assert_memory_equal(stars, same, sizeof stars);
     assert_true(memcmp(stars, all, sizeof stars) != 0);
     empty_here(NULL);
-    refuses("nbody -n 100 --heaviest 0.001 --steps 0 -o p.png", 2,
-            "--heaviest: '0.001' leaves no body to draw; the lightest has a mass of 0.01");
-    refuses("nbody -n 100 --heaviest 1 --steps 0", 2, "--heaviest is for pictures");
+    expect_refused_with(
+        "nbody -n 100 --heaviest 0.001 --steps 0 -o p.png", 2,
+        "--heaviest: '0.001' leaves no body to draw; the lightest has a mass of 0.01");
+    expect_refused_with("nbody -n 100 --heaviest 1 --steps 0", 2, "--heaviest is for pictures");
     assert_int_equal(empty_here(NULL), 0);
 }
 
-/* A film, with a stand-in for ffmpeg that reads what comes and writes a word to the last name it is
- * given. */
-static void nbody_film(void **state)
+/* A film, with a stand-in for ffmpeg that reads its input and writes a word to its last
+ * argument. */
+static void cli_nbody_makes_film(void **state)
 {
     (void)state;
     char path[5000];
@@ -563,66 +570,70 @@ static void nbody_film(void **state)
     fclose(fp);
     assert_int_equal(chmod("../ffmpeg", 0700), 0);
     snprintf(path, sizeof path, "PATH=%s:%s", folder, getenv("PATH"));
-    expect("nbody -o f.mp4",
-           run_with(path, "nbody -n 50 --steps 9 --size 64 -o f.mp4 --frames 4 -o f.png"), 0);
+    expect_status("nbody -o f.mp4",
+                  run_with(path, "nbody -n 50 --steps 9 --size 64 -o f.mp4 --frames 4 -o f.png"),
+                  0);
     assert_non_null(strstr(out, "f-0001.png ... f-0004.png, f.mp4"));
-    load("f.mp4", out, sizeof out);
+    load_cli_file("f.mp4", out, sizeof out);
     assert_string_equal(out, "film\n");
     assert_int_equal(empty_here(NULL), 5);
-    expect("nbody -o f.gif", run_with(path, "nbody -n 50 --steps 9 --size 64 -o f.gif --frames 4"),
-           0); /* without files of frames */
+    expect_status("nbody -o f.gif",
+                  run_with(path, "nbody -n 50 --steps 9 --size 64 -o f.gif --frames 4"),
+                  0); /* without files of frames */
     assert_non_null(strstr(out, "written       f.gif\n"));
-    load("../read", out, sizeof out);
+    load_cli_file("../read", out, sizeof out);
     assert_true(atoi(out) > 400);
     assert_int_equal(empty_here(NULL), 1);
-    expect("nbody -o f.mp4",
-           run_with(path, "nbody -n 50 --steps 9 --size 64 -o f.mp4 --frames 4 --checkpoint c"),
-           0); /* which needs them */
+    expect_status(
+        "nbody -o f.mp4",
+        run_with(path, "nbody -n 50 --steps 9 --size 64 -o f.mp4 --frames 4 --checkpoint c"),
+        0); /* which needs them */
     assert_int_equal(empty_here(NULL), 6);
     unlink("../ffmpeg");
     unlink("../read");
 }
 
-static void nbody_devices(void **state)
+static void cli_nbody_selects_devices(void **state)
 {
     (void)state;
-    works("nbody -n 8 --steps 1 --device 0 -q");
-    refuses("nbody -n 8 --device tricorder", 2, "no device matches 'tricorder'; there");
-    refuses("nbody -n 8 --device cpu:7", 2, "no device matches 'cpu:7'");
-    refused("nbody", run_with(NO_DRIVERS, "nbody -n 8 -o x.tab"), 1, "install");
-    works("nbody -n 300 --steps 10 --json --device 0");
-    json_t *one = report();
+    expect_success("nbody -n 8 --steps 1 --device 0 -q");
+    expect_refused_with("nbody -n 8 --device tricorder", 2, "no device matches 'tricorder'; there");
+    expect_refused_with("nbody -n 8 --device cpu:7", 2, "no device matches 'cpu:7'");
+    expect_refused("nbody", run_with(NO_DRIVERS, "nbody -n 8 -o x.tab"), 1, "install");
+    expect_success("nbody -n 300 --steps 10 --json --device 0");
+    json_t *one = json_report();
     assert_null(strchr(json_string_value(json_object_get(one, "device")), '+'));
-    const double energy = number(one, "energy_end");
+    const double energy = json_number_of(one, "energy_end");
     json_decref(one);
     need_two_devices();
     const int status = run_with(two_devices, "nbody -n 300 --steps 10 --json --device all");
-    expect("nbody --device all", status, 0);
-    json_t *two = report();
-    assert_true(fabs(number(two, "energy_end") - energy) < 1e-5);
+    expect_status("nbody --device all", status, 0);
+    json_t *two = json_report();
+    assert_true(fabs(json_number_of(two, "energy_end") - energy) < 1e-5);
     json_decref(two);
     static const char *const one_does_it[] = {"block", "adaptive"},
-                             *const idle = /* of PoCL's two; there may be a GPU besides */
+                             *const idle = /* of PoCL's two; there may also be a GPU */
                              "one device does it all, and the other 1 of --device do nothing";
     for (size_t k = 0; k < 2; k++) {
         char line[128];
         snprintf(line, sizeof line, "nbody -n 40 --steps 1 --device cpu --stepping %s",
                  one_does_it[k]);
-        expect(line, run_with(two_devices, line), 0);
+        expect_status(line, run_with(two_devices, line), 0);
         assert_non_null(strstr(err, idle));
         assert_non_null(strstr(err, one_does_it[k]));
     }
-    expect("nbody --device cpu", run_with(two_devices, "nbody -n 300 --steps 1 --device cpu"), 0);
+    expect_status("nbody --device cpu",
+                  run_with(two_devices, "nbody -n 300 --steps 1 --device cpu"), 0);
     assert_null(strstr(err, idle));
-    expect("nbody --device 0",
-           run_with(two_devices, "nbody -n 40 --steps 1 --device 0 --stepping block"), 0);
+    expect_status("nbody --device 0",
+                  run_with(two_devices, "nbody -n 40 --steps 1 --device 0 --stepping block"), 0);
     assert_null(strstr(err, idle));
 }
 
 /* ---- The ladder of kernels. ------------------------------------------------------------------ */
 
-/* Every kernel moves the bodies alike. */
-static void nbody_kernels(void **state)
+/* Every kernel gives equal motions. */
+static void cli_nbody_runs_each_kernel(void **state)
 {
     (void)state;
     static const char *const kernel[] = {"tuned", "naive", "branchless", "tiled"};
@@ -630,129 +641,133 @@ static void nbody_kernels(void **state)
     for (size_t i = 0; i < 4; i++) {
         char line[128];
         snprintf(line, sizeof line, "nbody -n 100 --steps 10 --json --kernel %s", kernel[i]);
-        works(line);
-        json_t *r = report();
+        expect_success(line);
+        json_t *r = json_report();
         assert_string_equal(json_string_value(json_object_get(r, "kernel")), kernel[i]);
-        assert_true(number(r, "energy_error_rel") < 1e-4);
-        energy[i] = number(r, "energy_end");
+        assert_true(json_number_of(r, "energy_error_rel") < 1e-4);
+        energy[i] = json_number_of(r, "energy_end");
         assert_true(fabs(energy[i] - energy[0]) < 1e-6);
         json_decref(r);
     }
-    works("nbody -n 10 --steps 1 --kernel naive");
+    expect_success("nbody -n 10 --steps 1 --kernel naive");
     assert_non_null(strstr(out, "\nkernel        naive\n"));
-    refuses("nbody --kernel tile", 2, "did you mean 'tiled'?");
-    refuses("nbody --kernel naive --integrator hermite4", 2, "derivatives");
+    expect_refused_with("nbody --kernel tile", 2, "did you mean 'tiled'?");
+    expect_refused_with("nbody --kernel naive --integrator hermite4", 2, "derivatives");
     need_two_devices();
     const int status = run_with(two_devices, "nbody -n 30 --device all --kernel tiled -o a.tab");
-    refused("nbody --device all --kernel tiled", status, 1, "one device");
+    expect_refused("nbody --device all --kernel tiled", status, 1, "one device");
 }
 
 /* ---- The tree. ------------------------------------------------------------------------------- */
 
-static void nbody_tree(void **state)
+static void cli_nbody_runs_tree(void **state)
 {
     (void)state;
-    works("nbody -n 2000 --steps 2 --method tree --accuracy 0.003 --check-forces 100 --json");
-    json_t *r = report(), *errors = json_object_get(r, "force_errors");
+    expect_success(
+        "nbody -n 2000 --steps 2 --method tree --accuracy 0.003 --check-forces 100 --json");
+    json_t *r = json_report(), *errors = json_object_get(r, "force_errors");
     assert_string_equal(json_string_value(json_object_get(r, "method")), "tree");
-    assert_true(number(r, "accuracy") == 0.003 && number(r, "bodies_per_s") > 0);
-    assert_true(number(r, "energy_error_rel") < 1e-4);
-    assert_true(number(errors, "bodies") == 100 && number(errors, "p99") < 0.003 &&
-                number(errors, "p99") > 1e-6);
+    assert_true(json_number_of(r, "accuracy") == 0.003 && json_number_of(r, "bodies_per_s") > 0);
+    assert_true(json_number_of(r, "energy_error_rel") < 1e-4);
+    assert_true(json_number_of(errors, "bodies") == 100 && json_number_of(errors, "p99") < 0.003 &&
+                json_number_of(errors, "p99") > 1e-6);
     json_decref(r);
-    works("nbody -n 2000 --steps 0 --method direct --precision single --json");
-    r = report();
-    const double energy = number(r, "energy_start");
+    expect_success("nbody -n 2000 --steps 0 --method direct --precision single --json");
+    r = json_report();
+    const double energy = json_number_of(r, "energy_start");
     json_decref(r);
-    works("nbody -n 2000 --steps 0 --method tree --accuracy 0.5 --direct-energies --json");
-    r = report();
-    assert_true(fabs(number(r, "energy_start") - energy) < 1e-9);
+    expect_success("nbody -n 2000 --steps 0 --method tree --accuracy 0.5 --direct-energies --json");
+    r = json_report();
+    assert_true(fabs(json_number_of(r, "energy_start") - energy) < 1e-9);
     json_decref(r);
-    refuses("nbody -n 2e6 --method tree --direct-energies", 2, "up to 1048576");
-    works("nbody -n 100 --steps 1 --method auto --check-forces 100");
+    expect_refused_with("nbody -n 2e6 --method tree --direct-energies", 2, "up to 1048576");
+    expect_success("nbody -n 100 --steps 1 --method auto --check-forces 100");
     assert_null(strstr(out, "method"));
     assert_non_null(strstr(out, "force errors  50 % below"));
-    refuses("nbody --method tree --integrator hermite4", 2, "leapfrog");
-    refuses("nbody --method tree --kernel naive", 2, "kernels of its own");
-    refuses("nbody --method tree --accuracy 0", 2, "above 0 and at most 0.5");
-    refuses("nbody --method tree --accuracy 0.6", 2, "above 0 and at most 0.5");
-    refuses("nbody --accuracy 0.01", 2, "--method tree");
+    expect_refused_with("nbody --method tree --integrator hermite4", 2, "leapfrog");
+    expect_refused_with("nbody --method tree --kernel naive", 2, "kernels of its own");
+    expect_refused_with("nbody --method tree --accuracy 0", 2, "above 0 and at most 0.5");
+    expect_refused_with("nbody --method tree --accuracy 0.6", 2, "above 0 and at most 0.5");
+    expect_refused_with("nbody --accuracy 0.01", 2, "--method tree");
 }
 
-static void nbody_stepping(void **state)
+static void cli_nbody_runs_each_stepping(void **state)
 {
     (void)state;
-    works("nbody -n 100 --stepping block --eta 0.02 --dt 1/8 --steps 1 --eps 0.01 --json");
-    json_t *r = report();
+    expect_success("nbody -n 100 --stepping block --eta 0.02 --dt 1/8 --steps 1 --eps 0.01 --json");
+    json_t *r = json_report();
     assert_string_equal(json_string_value(json_object_get(r, "stepping")), "block");
     assert_string_equal(json_string_value(json_object_get(r, "integrator")), "hermite4");
-    assert_true(number(r, "eta") == 0.02 && number(r, "blocks") > 8 &&
-                number(r, "body_steps") > 100 &&
-                number(r, "body_steps") < 100 * number(r, "blocks"));
-    assert_true(number(r, "energy_error_rel") < 1e-5);
+    assert_true(json_number_of(r, "eta") == 0.02 && json_number_of(r, "blocks") > 8 &&
+                json_number_of(r, "body_steps") > 100 &&
+                json_number_of(r, "body_steps") < 100 * json_number_of(r, "blocks"));
+    assert_true(json_number_of(r, "energy_error_rel") < 1e-5);
     json_decref(r);
-    works("nbody --ic figure8 --stepping adaptive --check-step");
+    expect_success("nbody --ic figure8 --stepping adaptive --check-step");
     assert_non_null(strstr(out, "stepping      adaptive, eta 0.01: "));
     assert_non_null(strstr(out, "step errors   at half the step"));
-    refuses("nbody --stepping block --integrator leapfrog", 2, "need --method tree");
-    works("nbody --ic figure8 --stepping adaptive --integrator leapfrog --steps 3 --json");
-    r = report();
-    assert_true(number(r, "eta") == 0.001 && number(r, "blocks") > 3 &&
-                number(r, "energy_error_rel") < 1e-3);
+    expect_refused_with("nbody --stepping block --integrator leapfrog", 2, "need --method tree");
+    expect_success("nbody --ic figure8 --stepping adaptive --integrator leapfrog --steps 3 --json");
+    r = json_report();
+    assert_true(json_number_of(r, "eta") == 0.001 && json_number_of(r, "blocks") > 3 &&
+                json_number_of(r, "energy_error_rel") < 1e-3);
     json_decref(r);
-    refuses("nbody --stepping adaptive --method tree --integrator leapfrog", 2,
-            "steps are fixed there");
-    refuses("nbody --stepping adaptive --integrator ias15", 2, "by itself");
-    refuses("nbody --eta 0.1", 2, "add --stepping adaptive");
-    refuses("nbody --stepping block --eta 2", 2, "above 0 and at most 1");
-    refuses("nbody --compare --stepping block", 2, "no steps are made");
+    expect_refused_with("nbody --stepping adaptive --method tree --integrator leapfrog", 2,
+                        "steps are fixed there");
+    expect_refused_with("nbody --stepping adaptive --integrator ias15", 2, "by itself");
+    expect_refused_with("nbody --eta 0.1", 2, "add --stepping adaptive");
+    expect_refused_with("nbody --stepping block --eta 2", 2, "above 0 and at most 1");
+    expect_refused_with("nbody --compare --stepping block", 2, "no steps are made");
 }
 
-static void nbody_compare(void **state)
+static void cli_nbody_compares_kernels(void **state)
 {
     (void)state;
     static const char *const kernel[] = {"naive", "branchless", "tiled", "tuned"};
-    works("nbody --compare -n 200 --json");
-    json_t *r = report(), *kernels = json_object_get(r, "kernels");
+    expect_success("nbody --compare -n 200 --json");
+    json_t *r = json_report(), *kernels = json_object_get(r, "kernels");
     assert_int_equal(json_array_size(kernels), 5);
-    assert_true(number(r, "n") == 200 && number(r, "bodies_checked") == 200);
+    assert_true(json_number_of(r, "n") == 200 && json_number_of(r, "bodies_checked") == 200);
     for (size_t i = 0; i < 4; i++) {
         const json_t *k = json_array_get(kernels, i);
         assert_string_equal(json_string_value(json_object_get(k, "kernel")), kernel[i]);
         assert_true(json_is_true(json_object_get(k, "agrees")));
-        assert_true(number(k, "seconds") > 0 &&
-                    number(k, "error_rms_rel") < number(r, "error_limit"));
-        assert_true(fabs(number(k, "interactions_per_s") * number(k, "seconds") / 4e4 - 1) < 1e-9);
-        assert_true(number(k, "speedup") > 0);
+        assert_true(json_number_of(k, "seconds") > 0 &&
+                    json_number_of(k, "error_rms_rel") < json_number_of(r, "error_limit"));
+        assert_true(
+            fabs(json_number_of(k, "interactions_per_s") * json_number_of(k, "seconds") / 4e4 - 1) <
+            1e-9);
+        assert_true(json_number_of(k, "speedup") > 0);
     }
     const json_t *tree = json_array_get(kernels, 4);
     assert_string_equal(json_string_value(json_object_get(tree, "kernel")), "tree");
     assert_true(json_is_true(json_object_get(tree, "agrees")) &&
                 json_is_null(json_object_get(tree, "interactions_per_s")));
-    assert_true(number(tree, "seconds") > 0 && number(tree, "error_rms_rel") < 1e-3);
+    assert_true(json_number_of(tree, "seconds") > 0 &&
+                json_number_of(tree, "error_rms_rel") < 1e-3);
     json_decref(r);
-    works("nbody --compare -n 65 --precision double");
+    expect_success("nbody --compare -n 65 --precision double");
     assert_non_null(strstr(out, "\nbranchless "));
     assert_non_null(strstr(out, "interactions/s"));
-    works("nbody --compare -n 1 -q");
+    expect_success("nbody --compare -n 1 -q");
     assert_string_equal(out, "");
-    refuses("nbody --compare --steps 3", 2, "--compare and --steps cannot be combined");
-    refuses("nbody --compare -o a.tab", 2, "--compare and -o");
-    refuses("nbody --compare --kernel naive", 2, "--compare and --kernel");
-    refuses("nbody --compare -i /proc/nonexistent/a.tab", 1, "/proc/nonexistent/a.tab");
+    expect_refused_with("nbody --compare --steps 3", 2, "--compare and --steps cannot be combined");
+    expect_refused_with("nbody --compare -o a.tab", 2, "--compare and -o");
+    expect_refused_with("nbody --compare --kernel naive", 2, "--compare and --kernel");
+    expect_refused_with("nbody --compare -i /proc/nonexistent/a.tab", 1, "/proc/nonexistent/a.tab");
     need_two_devices();
-    refused("nbody --compare --device all",
-            run_with(two_devices, "nbody --compare -n 8 --device all"), 2, "one device");
+    expect_refused("nbody --compare --device all",
+                   run_with(two_devices, "nbody --compare -n 8 --device all"), 2, "one device");
 }
 
-/* Copies a kernel of the source tree to `to` with the first `word` replaced by another of its
+/* Copy a kernel of the source tree to `to`, with the first `word` replaced by another of equal
  * length. */
 static void spoil(const char *from, const char *to, const char *word, const char *other)
 {
     static char text[1 << 16];
     char path[sizeof old_folder + 64];
     snprintf(path, sizeof path, "%s/../nbody/%s", old_folder, from);
-    load(path, text, sizeof text);
+    load_cli_file(path, text, sizeof text);
     char *at = strstr(text, word);
     assert_non_null(at);
     assert_int_equal(strlen(word), strlen(other));
@@ -763,8 +778,8 @@ static void spoil(const char *from, const char *to, const char *word, const char
     assert_int_equal(fclose(fp), 0);
 }
 
-/* A branchless kernel that forgets a neighbour is found out. */
-static void nbody_compare_finds_errors(void **state)
+/* A branchless kernel that skips a neighbour is detected. */
+static void cli_nbody_compare_detects_wrong_kernel(void **state)
 {
     (void)state;
     mkdir("../nbody", 0700);
@@ -780,18 +795,18 @@ static void nbody_compare_finds_errors(void **state)
     assert_non_null(strstr(out, "WRONG"));
 }
 
-/* The sum alone: of two bodies 2 apart, masses 1 and 3, G = 2, by hand. */
-static void nbody_forces(void **state)
+/* The forces only: two bodies 2 apart, masses 1 and 3, G = 2, by hand. */
+static void cli_nbody_checks_forces(void **state)
 {
     (void)state;
     double row[2][8];
     char header[512];
     static const char two[] = "1 0 0 0 0 0 0\n3 0 2 0 0 0 0\n";
     input(two, sizeof two - 1);
-    works(
+    expect_success(
         "nbody -i ../in -G 2 --eps 0 --dt 1 --steps 0 --precision double --forces f.csv --kernel naive");
     assert_non_null(strstr(out, "written       f.csv\n"));
-    works(
+    expect_success(
         "nbody -i ../in -G 2 --eps 0 --dt 1 --steps 0 --precision double --forces f.csv --kernel naive");
     assert_non_null(strstr(out, "written       f.csv, in place of an older one\n"));
     FILE *fp = fopen("f.csv", "r");
@@ -813,19 +828,21 @@ static void nbody_forces(void **state)
     assert_int_equal(fgetc(fp), '\n');
     assert_int_equal(fgetc(fp), EOF);
     fclose(fp);
-    works("nbody -i ../in --eps 1 --dt 0.1 --steps 3 -q --forces later.csv"); /* where they end */
+    expect_success(
+        "nbody -i ../in --eps 1 --dt 0.1 --steps 3 -q --forces later.csv"); /* at their final
+                                                                               positions */
     assert_true(exists("later.csv"));
-    works("nbody -i ../in --eps 1 --steps 0 -q --forces -");
+    expect_success("nbody -i ../in --eps 1 --steps 0 -q --forces -");
     assert_int_equal(strncmp(out, "mass [mass],", 12), 0);
     assert_int_equal(empty_here(NULL), 2);
-    refuses("nbody -i ../in --steps 0 --forces none/f.csv", 1, "none");
-    refuses("nbody -i ../in --steps 0 --forces f2.csv -o f2.csv", 2, "given twice");
-    refuses("nbody -i ../in --steps 0 --forces - --json", 2, "standard output");
-    refuses("nbody -i ../in --steps 0 --forces ''", 2, "--forces: the value is empty");
-    works("nbody -i ../in --steps 0 -q -o ../in"); /* results may replace what they are made of */
+    expect_refused_with("nbody -i ../in --steps 0 --forces none/f.csv", 1, "none");
+    expect_refused_with("nbody -i ../in --steps 0 --forces f2.csv -o f2.csv", 2, "given twice");
+    expect_refused_with("nbody -i ../in --steps 0 --forces - --json", 2, "standard output");
+    expect_refused_with("nbody -i ../in --steps 0 --forces ''", 2, "--forces: the value is empty");
+    expect_success("nbody -i ../in --steps 0 -q -o ../in"); /* an output may replace its input */
 }
 
-static void nbody_refuses_options(void **state)
+static void cli_nbody_rejects_bad_options(void **state)
 {
     (void)state;
     input(two_bodies, sizeof two_bodies - 1);
@@ -895,10 +912,10 @@ static void nbody_refuses_options(void **state)
         {"nbody -n 8 -o ''", "--output: the value is empty"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
-        refuses(wrong[i].arguments, 2, wrong[i].part);
+        expect_refused_with(wrong[i].arguments, 2, wrong[i].part);
 }
 
-static void nbody_refuses_places(void **state)
+static void cli_nbody_rejects_unwritable_outputs(void **state)
 {
     (void)state;
     static const char *const outputs[] = {"-o nowhere/a.tab", "-o nowhere/a.tipsy",
@@ -907,64 +924,64 @@ static void nbody_refuses_places(void **state)
     char line[128];
     for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
         snprintf(line, sizeof line, "nbody -n 2^62 %s", outputs[i]); /* before there are bodies */
-        refuses(line, 1, "nowhere");
+        expect_refused_with(line, 1, "nowhere");
     }
-    refuses("nbody -n 8 -o ..", 1, "..");
-    refuses("nbody -n 8 --steps 1 -q -o /dev/full", 1, "/dev/full");
-    refused("nbody -o a.mp4", run_with("PATH=/proc/nonexistent", "nbody -n 8 -o a.mp4"), 1,
-            "ffmpeg");
-    refuses("nbody -n 1e15", 1, "1000000000000000 bodies need");
-    refuses("nbody -n 2^62", 1, "EiB");
+    expect_refused_with("nbody -n 8 -o ..", 1, "..");
+    expect_refused_with("nbody -n 8 --steps 1 -q -o /dev/full", 1, "/dev/full");
+    expect_refused("nbody -o a.mp4", run_with("PATH=/proc/nonexistent", "nbody -n 8 -o a.mp4"), 1,
+                   "ffmpeg");
+    expect_refused_with("nbody -n 1e15", 1, "1000000000000000 bodies need");
+    expect_refused_with("nbody -n 2^62", 1, "EiB");
 }
 
-static void refuses_input(const char *text, const char *part)
+static void expect_refused_input(const char *text, const char *part)
 {
     input(text, strlen(text));
-    refuses("nbody -i ../in --dt 0.01 -o a.tab --csv a.csv", 1, part);
+    expect_refused_with("nbody -i ../in --dt 0.01 -o a.tab --csv a.csv", 1, part);
     assert_non_null(strstr(err, "../in"));
 }
 
-static void nbody_refuses_input(void **state)
+static void cli_nbody_rejects_bad_input(void **state)
 {
     (void)state;
-    refuses("nbody -i ../nothing -o a.tab", 1, "../nothing");
-    refuses("nbody -i .. -o a.tab", 1, "..");
-    refuses_input("1 0 0 0 0 0 0\n1 2 3\n", "2");
-    refuses_input("1 0 0 0 0 0 0\n1 2 3 4 5 six 7\n", "six");
-    refuses_input("1 0 0 nan 0 0 0\n", "nan");
-    refuses_input("-1 0 0 0 0 0 0\n", "-1");
-    refuses_input("# nothing\n", "no ");
-    refuses_input("", "empty");
+    expect_refused_with("nbody -i ../nothing -o a.tab", 1, "../nothing");
+    expect_refused_with("nbody -i .. -o a.tab", 1, "..");
+    expect_refused_input("1 0 0 0 0 0 0\n1 2 3\n", "2");
+    expect_refused_input("1 0 0 0 0 0 0\n1 2 3 4 5 six 7\n", "six");
+    expect_refused_input("1 0 0 nan 0 0 0\n", "nan");
+    expect_refused_input("-1 0 0 0 0 0 0\n", "-1");
+    expect_refused_input("# nothing\n", "no ");
+    expect_refused_input("", "empty");
     unsigned char header[40] = {0};
     header[8 + 3] = 200; /* 200 bodies, big-endian, which do not follow */
     header[12 + 3] = 3;
     header[20 + 3] = 200;
     input(header, sizeof header);
-    refuses("nbody -i ../in -o a.tab", 1, "../in");
+    expect_refused_with("nbody -i ../in -o a.tab", 1, "../in");
 }
 
-/* Two bodies so near that the force overflows single precision; and a kernel that does not
+/* Two bodies so close that the force overflows single precision; and a kernel that does not
  * build. */
-static void nbody_stops(void **state)
+static void cli_nbody_stops_on_signal(void **state)
 {
     (void)state;
     const char near[] = "1 0 0 0 0 0 0\n1 1e-14 0 0 0 0 0\n1 1 0 0 0 0 0\n";
     input(near, sizeof near - 1);
-    refuses("nbody -i ../in --eps 0 --dt 1e200 --steps 10 -o a.tab --csv a.csv", 1,
-            "step"); /* no precision holds where that leads */
-    expect("nbody with a nonsense result",
-           run("nbody --ic pythagorean --integrator taylor --dt 0.01 -q"), 1);
+    expect_refused_with("nbody -i ../in --eps 0 --dt 1e200 --steps 10 -o a.tab --csv a.csv", 1,
+                        "step"); /* no precision holds where that leads */
+    expect_status("nbody with a nonsense result",
+                  run_stdcl("nbody --ic pythagorean --integrator taylor --dt 0.01 -q"), 1);
     assert_non_null(strstr(err, "the bodies' paths mean nothing"));
-    works("nbody --ic pythagorean --integrator hermite4 --steps 1 --json");
-    json_t *r = report();
-    assert_true(number(r, "dt") == 2e-5);
+    expect_success("nbody --ic pythagorean --integrator hermite4 --steps 1 --json");
+    json_t *r = json_report();
+    assert_true(json_number_of(r, "dt") == 2e-5);
     json_decref(r);
     assert_int_equal(mkdir("../kernels", 0700) || mkdir("../kernels/nbody", 0700), 0);
     FILE *fp = fopen("../kernels/nbody/direct.cl", "w");
     fputs("kernel void nonsense(", fp);
     fclose(fp);
     const int status = run_with("STDCL_KERNEL_PATH=../kernels", "nbody -n 8 -o a.tab");
-    expect("nbody with a broken kernel", status, 1);
+    expect_status("nbody with a broken kernel", status, 1);
     assert_non_null(strstr(err, "direct.cl"));
     assert_int_equal(empty_here("nbody with a broken kernel"), 0);
     unlink("../kernels/nbody/direct.cl");
@@ -974,7 +991,7 @@ static void nbody_stops(void **state)
 
 /* ---- Interruption. --------------------------------------------------------------------------- */
 
-static void sleep_ms(long ms)
+static void sleep_cli_ms(long ms)
 {
     const struct timespec t = {ms / 1000, ms % 1000 * 1000000};
     nanosleep(&t, NULL);
@@ -990,8 +1007,8 @@ static bool folder_is_empty(void)
     return n <= 2;
 }
 
-/* It has a handler for SIGVTALRM, cli/interrupt.c's last. */
-static bool minds_signals(pid_t child)
+/* True once the child has a handler for SIGVTALRM, the last one of cli/interrupt.c. */
+static bool cli_default_signals_end_command(pid_t child)
 {
     char name[64], line[256];
     unsigned long long caught = 0;
@@ -1005,19 +1022,19 @@ static bool minds_signals(pid_t child)
     return caught >> (SIGVTALRM - 1) & 1;
 }
 
-/* Starts a job too long to end, and returns when it minds signals and its table is open. Its
- * launches are short, so that it notices them in time also where it gets little of the machine. A
- * command that ends instead lets the test run into its time limit. */
+/* Start a job too long to end, and return when its signal handlers are installed and its table
+ * is open. Its launches are short, so that it reacts in time even on a busy machine. A command
+ * that ends instead runs into the test's time limit. */
 static pid_t start_long(const char *arguments)
 {
     static const char *const environment[] = {"STDCL_SLICE=0.02", NULL};
-    const pid_t child = start(arguments, environment, "../out");
-    while (!minds_signals(child) || folder_is_empty())
-        sleep_ms(10);
+    const pid_t child = start_stdcl(arguments, environment, "../out");
+    while (!cli_default_signals_end_command(child) || folder_is_empty())
+        sleep_cli_ms(10);
     return child;
 }
 
-static void interrupted_once(void **state)
+static void cli_nbody_interrupted_once_writes_files(void **state)
 {
     (void)state;
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
@@ -1025,31 +1042,31 @@ static void interrupted_once(void **state)
         const pid_t child =
             start_long("nbody -n 500 --dt 1e-6 --steps 1e12 --csv e.csv -o a.tab --json -q");
         kill(child, signals[i]);
-        expect("nbody, interrupted", finish(child), 128 + signals[i]);
+        expect_status("nbody, interrupted", finish_stdcl(child), 128 + signals[i]);
         assert_string_equal(err, "");
-        json_t *r = report();
-        assert_true(number(r, "steps") < 1e12);
+        json_t *r = json_report();
+        assert_true(json_number_of(r, "steps") < 1e12);
         json_decref(r);
         assert_true(exists("a.tab") && exists("e.csv"));
-        works("nbody -i a.tab --steps 0 -q"); /* whole */
+        expect_success("nbody -i a.tab --steps 0 -q"); /* whole */
         assert_int_equal(empty_here(NULL), 2);
     }
 }
 
-/* 0: it is not there. */
+/* Return the time of a file's last change; 0: there is no file. */
 static struct timespec changed_at(const char *name)
 {
     struct stat is;
     return stat(name, &is) == 0 ? is.st_mtim : (struct timespec){0, 0};
 }
 
-/* A series of pictures is of one run, however early it ends. */
-static void interrupted_series(void **state)
+/* A series of pictures belongs to one run, however early it is interrupted. */
+static void cli_nbody_interrupted_series_is_whole(void **state)
 {
     (void)state;
     char name[32];
     int pictures = 0;
-    run("nbody -n 20 --steps 20 --size 16 --frames 20 -o f.png -q");
+    run_stdcl("nbody -n 20 --steps 20 --size 16 --frames 20 -o f.png -q");
     if (!exists("f-0020.png"))
         skip(); /* no libpng */
     const struct timespec before = changed_at("f-0001.png");
@@ -1057,22 +1074,22 @@ static void interrupted_series(void **state)
         "nbody -n 500 --dt 1e-6 --steps 1e12 --size 16 --frames 20 -o f.png --csv e.csv");
     for (struct timespec now = before;
          now.tv_sec == 0 || (now.tv_sec == before.tv_sec && now.tv_nsec == before.tv_nsec);
-         sleep_ms(10))
-        now = changed_at("f-0001.png"); /* until the first picture is another */
+         sleep_cli_ms(10))
+        now = changed_at("f-0001.png"); /* until the first picture changes */
     kill(child, SIGINT);
-    expect("nbody --frames, interrupted", finish(child), 128 + SIGINT);
+    expect_status("nbody --frames, interrupted", finish_stdcl(child), 128 + SIGINT);
     for (int i = 1; i <= 20; i++) {
         snprintf(name, sizeof name, "f-%04d.png", i);
         pictures += exists(name);
     }
-    assert_int_equal(pictures, 2); /* of the start, and of the moment of the interruption */
+    assert_int_equal(pictures, 2); /* of the start, and of the interruption */
     assert_non_null(strstr(out, "f-0001.png ... f-0002.png"));
     assert_int_equal(empty_here(NULL), 3);
 }
 
-/* After the first signal it writes the bodies into a pipe that nobody reads, without end: so it is
- * the second that ends it. */
-static void interrupted_twice(void **state)
+/* After the first signal the command writes the bodies into a pipe that is never read: the
+ * second signal ends it. */
+static void cli_nbody_interrupted_twice_quits(void **state)
 {
     (void)state;
     int bytes = 0;
@@ -1081,39 +1098,39 @@ static void interrupted_twice(void **state)
     assert_true(pipe >= 0);
     const pid_t child = start_long("nbody -n 2000 --steps 1e9 --burst 1e9 --csv e.csv -o ../p.tab");
     kill(child, SIGTERM);
-    for (; bytes == 0; sleep_ms(10))
+    for (; bytes == 0; sleep_cli_ms(10))
         assert_int_equal(ioctl(pipe, FIONREAD, &bytes), 0);
     kill(child, SIGTERM);
     if (SANITIZED) /* ThreadSanitizer keeps a signal until the write has returned: there is room for
                       that, and not for the rest */
         assert_true(read(pipe, err, sizeof err) > 0);
-    expect("nbody, interrupted twice", finish(child), 1000 + SIGTERM);
+    expect_status("nbody, interrupted twice", finish_stdcl(child), 1000 + SIGTERM);
     assert_int_equal(empty_here("nbody, interrupted twice"), 0);
     close(pipe);
     unlink("../p.tab");
 }
 
-/* LLVM in PoCL used to swallow the first. */
-static void quit(void **state)
+/* LLVM in PoCL used to swallow the first signal. */
+static void kill_and_wait(void **state)
 {
     (void)state;
     const struct rlimit none = {0, 0};
     setrlimit(RLIMIT_CORE, &none);
     const pid_t child = start_long("nbody -n 500 --dt 1e-6 --steps 1e12 --csv e.csv -o a.tab");
     kill(child, SIGQUIT);
-    expect("nbody, with SIGQUIT", finish(child), 1000 + SIGQUIT);
+    expect_status("nbody, with SIGQUIT", finish_stdcl(child), 1000 + SIGQUIT);
     assert_int_equal(empty_here("nbody, with SIGQUIT"), 0);
 }
 
-/* A standard output that is full and does not block is waited for. */
-static void a_full_pipe_on_stdout(void **state)
+/* A full, non-blocking standard output is waited for. */
+static void cli_waits_for_full_pipe_on_stdout(void **state)
 {
     (void)state;
     char got[1024];
     size_t total = 0;
     ssize_t n;
     int ends[2], status;
-    run("nbody --help");
+    run_stdcl("nbody --help");
     assert_int_equal(pipe(ends), 0);
     assert_true(fcntl(ends[1], F_SETPIPE_SZ, 4096) == 4096 && strlen(out) > 4096);
     fcntl(ends[1], F_SETFL, O_NONBLOCK);
@@ -1125,7 +1142,7 @@ static void a_full_pipe_on_stdout(void **state)
         _exit(126);
     }
     close(ends[1]);
-    for (sleep_ms(300); (n = read(ends[0], got, sizeof got)) > 0; total += (size_t)n)
+    for (sleep_cli_ms(300); (n = read(ends[0], got, sizeof got)) > 0; total += (size_t)n)
         assert_memory_equal(got, out + total, (size_t)n);
     close(ends[0]);
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -1145,37 +1162,37 @@ int main(int argc, char **argv)
     two_devices = version ? pocl_twice(version) : NULL;
 #define TEST(name) cmocka_unit_test_teardown(name, clean)
     struct CMUnitTest tests[] = {
-        TEST(overview_and_version),
-        TEST(a_full_disk_on_stdout),
-        TEST(a_file_too_large),
-        TEST(devices),
-        TEST(embed_refuses),
-        TEST(nbody_json),
-        TEST(nbody_table),
-        TEST(nbody_pictures),
-        TEST(nbody_devices),
-        TEST(nbody_refuses_options),
-        TEST(nbody_refuses_places),
-        TEST(nbody_refuses_input),
-        TEST(quit),
-        TEST(a_full_pipe_on_stdout),
-        /* Of these every n-th. */
-        TEST(embed),
-        TEST(nbody_standard_output),
-        TEST(interrupted_series),
-        TEST(nbody_film),
-        TEST(nbody_compare),
-        TEST(nbody_stepping),
-        TEST(nbody_tree),
-        TEST(nbody_compare_finds_errors),
-        TEST(nbody_stops),
-        TEST(nbody_kernels),
-        TEST(nbody_snapshots),
-        TEST(nbody_report),
-        TEST(nbody_pictures_of_stars),
-        TEST(interrupted_once),
-        TEST(interrupted_twice),
-        TEST(nbody_forces),
+        TEST(cli_prints_overview_and_version),
+        TEST(cli_reports_full_disk_on_stdout),
+        TEST(cli_reports_file_size_limit),
+        TEST(cli_lists_devices),
+        TEST(cli_embed_rejects_bad_input),
+        TEST(cli_nbody_prints_json),
+        TEST(cli_nbody_writes_table),
+        TEST(cli_nbody_draws_pictures),
+        TEST(cli_nbody_selects_devices),
+        TEST(cli_nbody_rejects_bad_options),
+        TEST(cli_nbody_rejects_unwritable_outputs),
+        TEST(cli_nbody_rejects_bad_input),
+        TEST(kill_and_wait),
+        TEST(cli_waits_for_full_pipe_on_stdout),
+        /* Of the following, every n-th runs. */
+        TEST(cli_embeds_kernels),
+        TEST(cli_nbody_writes_to_stdout),
+        TEST(cli_nbody_interrupted_series_is_whole),
+        TEST(cli_nbody_makes_film),
+        TEST(cli_nbody_compares_kernels),
+        TEST(cli_nbody_runs_each_stepping),
+        TEST(cli_nbody_runs_tree),
+        TEST(cli_nbody_compare_detects_wrong_kernel),
+        TEST(cli_nbody_stops_on_signal),
+        TEST(cli_nbody_runs_each_kernel),
+        TEST(cli_nbody_writes_snapshots),
+        TEST(cli_nbody_prints_report),
+        TEST(cli_nbody_draws_few_stars),
+        TEST(cli_nbody_interrupted_once_writes_files),
+        TEST(cli_nbody_interrupted_twice_quits),
+        TEST(cli_nbody_checks_forces),
     };
-    return sampled_run("command", tests, 14, 3, make_folder, remove_folder);
+    return sampled_run("command", tests, 14, 3, make_folder, remove_cli_folder);
 }

@@ -1,7 +1,6 @@
-/* A program that carries kernels which `stdcl embed` made objects of: both files are there, found
- * by clopen(cp, NULL, ...) and, by name, by clexec. The objects, joined and in an archive, are
- * linked in by CMakeLists.txt. Binaries are registered here: one is taken on the device that it
- * names, if it is whole.
+/* A program with kernels embedded by `stdcl embed`: both files are found by clopen(cp, NULL,
+ * ...) and, by name, by clexec. CMakeLists.txt links the objects, joined and in an archive. This
+ * test registers binaries: an intact binary is used on the device that it names.
  * SPDX-License-Identifier: MIT
  */
 #include "core/core.h"
@@ -11,7 +10,7 @@
 
 enum { N = 1000 };
 
-static void kernels_are_found_and_run(void **state)
+static void embed_linked_kernels_run(void **state)
 {
     CLCONTEXT *cp = stddev;
     (void)state;
@@ -45,8 +44,8 @@ static void kernels_are_found_and_run(void **state)
 
 /* ---- Binaries. ------------------------------------------------------------------------------- */
 
-/* What kernel "which" of the embedded programs writes. */
-static int which(CLCONTEXT *cp)
+/* Return what the kernel "which" of the embedded programs writes. */
+static int answer_of_embedded(CLCONTEXT *cp)
 {
     void *program = clopen(cp, NULL, CLLD_NOW);
     ready(program);
@@ -73,8 +72,8 @@ static unsigned char *binary_of_two(CLCONTEXT *cp, size_t *size)
     return (unsigned char *)read_file(file, size, "test");
 }
 
-/* The source says 1 and the binary 2, so that it shows which of them ran. */
-static void binaries_serve_their_device(void **state)
+/* The source returns 1 and the binary 2, which shows which of them ran. */
+static void embed_binary_serves_its_device(void **state)
 {
     static const char text[] = "kernel void which(global int *x) { *x = 1; }";
     static char device[EMBEDDED_IDENTITY];
@@ -92,14 +91,14 @@ static void binaries_serve_their_device(void **state)
     unsigned char *data = binary_of_two(cp, &binary.size);
     binary.data = data;
     stdcl_embed_register(&source);
-    assert_int_equal(which(cp), 1);
+    assert_int_equal(answer_of_embedded(cp), 1);
     stdcl_embed_register_binary(&binary);
-    assert_int_equal(which(cp), 1);
+    assert_int_equal(answer_of_embedded(cp), 1);
     device_identity(clgetdevice(cp, 0), device, sizeof device);
-    assert_int_equal(which(cp), 2);
+    assert_int_equal(answer_of_embedded(cp), 2);
     memset(data, 0, binary.size);
     check_forget();
-    assert_int_equal(which(cp), 1);
+    assert_int_equal(answer_of_embedded(cp), 1);
     assert_null(clerror());
     works(clcontext_destroy(cp));
     free(data);
@@ -108,8 +107,8 @@ static void binaries_serve_their_device(void **state)
 int main(void)
 {
     setenv("STDCL_DEVICE_BUILDS", "0",
-           1); /* with numbers of their own programs are compiled, whatever is embedded */
-    const struct CMUnitTest tests[] = {cmocka_unit_test(kernels_are_found_and_run),
-                                       cmocka_unit_test(binaries_serve_their_device)};
+           1); /* programs of their own text are compiled, whatever is embedded */
+    const struct CMUnitTest tests[] = {cmocka_unit_test(embed_linked_kernels_run),
+                                       cmocka_unit_test(embed_binary_serves_its_device)};
     return cmocka_run_group_tests(tests, files_create, files_remove);
 }

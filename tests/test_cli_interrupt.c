@@ -1,16 +1,16 @@
-/* SIGINT, SIGTERM and SIGHUP end every command within two seconds, however large the problem: each
- * row below is one that would take minutes or hours, in launches that would take many seconds if
- * they were not cut.
+/* SIGINT, SIGTERM and SIGHUP end every command within two seconds, however large the problem:
+ * each case below would take minutes or hours, in launches that would take many seconds if they
+ * were not sliced.
  *
- * Progress must have moved before, and of each command one run must have said how long it would
- * take.
+ * Progress must have moved before the signal, and one run of each command must have printed its
+ * expected duration.
  *
- * What Ctrl-C does not wait for is what takes long to write, as into a pipe that is read slowly;
- * SIGTERM does.
+ * After Ctrl-C the command does not wait for slow output, such as a pipe that is read slowly;
+ * after SIGTERM it does.
  *
- * What counts is processor time, of which a busy machine gives the command less: two seconds of
- * each processor. And launches are cut five times as short as usual, so that one that is under way
- * ends in time also where the machine has become much busier since it was begun.
+ * The limit is processor time, since a busy machine gives the command less: two seconds of each
+ * processor. Launches are cut five times shorter than usual, so that a pending launch ends in
+ * time even if the machine has become much busier since its start.
  *
  *   test_cli_interrupt PATH_OF_STDCL
  * SPDX-License-Identifier: MIT
@@ -39,15 +39,14 @@ static const double WITHIN = 2, LITTLE = 1; /* seconds, of all processors and of
 
 struct row {
     const char *arguments;
-    double worked; /* seconds of processor time, at the least, after which it is interrupted */
+    double worked; /* processor time before the signal, at least, in seconds */
     int signal;
     const char *output; /* a file that is there then, else NULL */
     bool nohup;         /* SIGHUP is ignored when it begins, and changes nothing */
     bool tells;         /* is to say how long it takes, which it does after a second */
-    bool compiles;      /* four kernels one after the other: the compiler cannot be stopped, so the
-                           signal may end it */
-    const char *all; /* after how many of them it was interrupted: the report's last line says so,
-                        whatever the signal */
+    bool compiles;   /* four kernels one after the other: the compiler cannot be cancelled, so the
+                        signal may end it */
+    const char *all; /* the total in the report's last line "interrupted after", for every signal */
 };
 
 static const struct row rows[] = {
@@ -69,7 +68,7 @@ static const struct row rows[] = {
 static const char *command;
 static char said[1 << 16]; /* on standard error, which is a terminal */
 
-static double seconds_of(clockid_t clock)
+static double interrupt_clock_seconds(clockid_t clock)
 {
     struct timespec t = {0};
     clock_gettime(clock, &t);
@@ -84,7 +83,7 @@ static double seconds_of_children(void)
            1e-6 * (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
 }
 
-/* Opens a terminal, and its other end for a child. */
+/* Open a terminal, and its other end for a child. */
 static int terminal(int *other)
 {
     const int end = posix_openpt(O_RDWR | O_NOCTTY);
@@ -95,14 +94,14 @@ static int terminal(int *other)
     return end;
 }
 
-static void listen_to(int end)
+static void listen_to_output(int end)
 {
     size_t used = strlen(said);
     const ssize_t n = read(end, said + used, sizeof said - 1 - used);
     said[used + (n > 0 ? (size_t)n : 0)] = 0;
 }
 
-static pid_t start(const char *arguments, bool nohup, int error)
+static pid_t start_in_terminal(const char *arguments, bool nohup, int error)
 {
     char line[256], *argv[16] = {(char *)(uintptr_t)command};
     size_t n = 1;
@@ -124,7 +123,7 @@ static pid_t start(const char *arguments, bool nohup, int error)
     return child;
 }
 
-static const char *text_of(const char *name)
+static const char *command_words(const char *name)
 {
     static char text[2048];
     FILE *fp = fopen(name, "r");
@@ -136,12 +135,12 @@ static const char *text_of(const char *name)
 
 static bool tells_when(const struct row *row)
 {
-    const char *line = strstr(text_of("out"), "interrupted   after "),
+    const char *line = strstr(command_words("out"), "interrupted   after "),
                *all = line ? strchr(line + 20, ' ') : NULL;
     return !row->all || (all && strncmp(all, row->all, strlen(row->all)) == 0);
 }
 
-static void interrupted(const struct row *row)
+static void check_interrupted(const struct row *row)
 {
     clockid_t clock = CLOCK_MONOTONIC;
     int status, other = -1;
@@ -149,11 +148,11 @@ static void interrupted(const struct row *row)
     const int end = terminal(&other);
     assert_true(end >= 0 && other >= 0);
     said[0] = 0;
-    const pid_t child = start(row->arguments, row->nohup, other);
+    const pid_t child = start_in_terminal(row->arguments, row->nohup, other);
     assert_true(child > 0 && clock_getcpuclockid(child, &clock) == 0);
-    for (; seconds_of(clock) < row->worked || !strstr(said, "% [") ||
+    for (; interrupt_clock_seconds(clock) < row->worked || !strstr(said, "% [") ||
            (row->tells && !strstr(said, "this takes about"));
-         listen_to(end)) {
+         listen_to_output(end)) {
         if (waitpid(child, &status, WNOHANG) != 0)
             fail_msg("'%s' ended before it was interrupted, with wait status %d\n%s",
                      row->arguments, status, said);
@@ -162,16 +161,16 @@ static void interrupted(const struct row *row)
     if (strncmp(row->arguments, "nbody", 5) == 0)
         assert_non_null(strstr(said, "making 131072 bodies"));
     if (row->nohup) {
-        const double later = seconds_of(clock) + LITTLE / 4;
+        const double later = interrupt_clock_seconds(clock) + LITTLE / 4;
         kill(child, SIGHUP);
-        for (; seconds_of(clock) < later; listen_to(end)) {
+        for (; interrupt_clock_seconds(clock) < later; listen_to_output(end)) {
             assert_int_equal(waitpid(child, &status, WNOHANG), 0);
             usleep(10000);
         }
     }
-    const double at_signal = seconds_of(clock);
+    const double at_signal = interrupt_clock_seconds(clock);
     kill(child, row->signal);
-    for (; waitpid(child, &status, WNOHANG) == 0; listen_to(end))
+    for (; waitpid(child, &status, WNOHANG) == 0; listen_to_output(end))
         usleep(10000);
     close(end);
     close(other);
@@ -180,8 +179,8 @@ static void interrupted(const struct row *row)
     const bool by_itself = WIFEXITED(status) && WEXITSTATUS(status) == 128 + row->signal,
                written = !row->output || access(row->output, F_OK) == 0 ||
                          (after < LITTLE && strstr(said, "was given up"));
-    /* It may have had so little of a busy machine that it could not end by itself, or write its
-     * file, within two seconds. */
+    /* On a busy machine the command may be too slow to end by itself, or to write its file,
+     * within two seconds. */
     const bool ended = by_itself ? written && tells_when(row)
                                  : WIFSIGNALED(status) && WTERMSIG(status) == row->signal &&
                                        (row->compiles || after < LITTLE);
@@ -191,36 +190,36 @@ static void interrupted(const struct row *row)
         print_error("'%s' ended with wait status %d, %.2f s after signal %d\n", row->arguments,
                     status, after, row->signal);
         print_error("%s\n", said);
-        print_error("out: %s\n", text_of("out"));
+        print_error("out: %s\n", command_words("out"));
     }
     assert_true(ended && after < most);
 }
 
-static void every_command_ends(void **state)
+static void interrupt_ends_every_command_in_time(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (sampled(i, 4))
-            interrupted(&rows[i]);
+            check_interrupted(&rows[i]);
 }
 
-/* The bytes that come through the pipe, 64 KiB at a time, until all writers have closed it; the
- * child's wait status. */
+/* Return the number of bytes read from the pipe, 64 KiB at a time, until all writers have closed
+ * it, and the child's wait status. */
 static size_t drain(int pipe, int pause, int end, pid_t child, int *status)
 {
     static char piece[1 << 16];
     size_t bytes = 0;
-    for (ssize_t n; waitpid(child, status, WNOHANG) == 0; listen_to(end)) {
+    for (ssize_t n; waitpid(child, status, WNOHANG) == 0; listen_to_output(end)) {
         while ((n = read(pipe, piece, sizeof piece)) > 0) {
             bytes += (size_t)n;
             usleep((unsigned)pause);
-            listen_to(end);
+            listen_to_output(end);
         }
         usleep(10000);
     }
     for (ssize_t n; (n = read(pipe, piece, sizeof piece)) > 0;)
         bytes += (size_t)n;
-    listen_to(end);
+    listen_to_output(end);
     return bytes;
 }
 
@@ -232,9 +231,10 @@ static size_t bodies_through_pipe(int number, int pause, int *status)
     assert_int_equal(mkfifo("p.tab", 0600), 0);
     const int pipe = open("p.tab", O_RDONLY | O_NONBLOCK), end = terminal(&other);
     assert_true(pipe >= 0 && end >= 0);
-    const pid_t child = start("nbody -n 2^16 --method tree --steps 1000000 -o p.tab", false, other);
+    const pid_t child =
+        start_in_terminal("nbody -n 2^16 --method tree --steps 1000000 -o p.tab", false, other);
     while (!strstr(said, "% [")) {
-        listen_to(end);
+        listen_to_output(end);
         assert_int_equal(waitpid(child, status, WNOHANG), 0);
         usleep(10000);
     }
@@ -247,7 +247,7 @@ static size_t bodies_through_pipe(int number, int pause, int *status)
     return bytes;
 }
 
-static void slow_output_is_given_up(void **state)
+static void interrupt_abandons_slow_output(void **state)
 {
     const size_t all = 1 << 20;
     int status;
@@ -265,14 +265,14 @@ static void slow_output_is_given_up(void **state)
                                   : WTERMSIG(status) == SIGTERM);
 }
 
-static int enter(void **state)
+static int enter_interrupt_folder(void **state)
 {
     static char folder[] = "/tmp/stdcl-interrupt-XXXXXX";
     *state = folder;
     return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1;
 }
 
-static int leave(void **state)
+static int leave_interrupt_folder(void **state)
 {
     static const char *const files[] = {"out", "a.bin", "e.csv"};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
@@ -288,7 +288,7 @@ int main(int argc, char **argv)
         return 1;
     }
     command = path;
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_command_ends),
-                                       cmocka_unit_test(slow_output_is_given_up)};
-    return cmocka_run_group_tests(tests, enter, leave);
+    const struct CMUnitTest tests[] = {cmocka_unit_test(interrupt_ends_every_command_in_time),
+                                       cmocka_unit_test(interrupt_abandons_slow_output)};
+    return cmocka_run_group_tests(tests, enter_interrupt_folder, leave_interrupt_folder);
 }

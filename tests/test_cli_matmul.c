@@ -1,4 +1,4 @@
-/* test_cli_matmul.c - the command `stdcl matmul`: what it prints, writes and refuses. The program
+/* test_cli_matmul.c - the command `stdcl matmul`: output, files, rejected options. The program
  * is argv[1]. */
 /* SPDX-License-Identifier: MIT */
 #include "files.h"
@@ -10,9 +10,9 @@
 
 static const char *program;
 
-/* Runs "stdcl matmul WORDS", its output in the folder's files out and err; returns the exit
+/* Run "stdcl matmul WORDS", with its output in the folder's files out and err; return the exit
  * status. */
-static int run(const char *words)
+static int run_matmul_command(const char *words)
 {
     char command[4096];
     snprintf(command, sizeof command, "'%s' matmul %s > '%s' 2> '%s'", program, words,
@@ -28,17 +28,17 @@ static void says_in(const char *file, const char *part)
     free(text);
 }
 
-static void refused(const char *words, int status, const char *sentence)
+static void expect_matmul_refused(const char *words, int status, const char *sentence)
 {
-    assert_int_equal(run(words), status);
+    assert_int_equal(run_matmul_command(words), status);
     says_in("err", sentence);
 }
 
-/* Files have doubles. */
+/* Skip without doubles: the files hold doubles. */
 static void needs_doubles(void)
 {
     static int status = -1;
-    if (status < 0 && (status = run("-n 1 --precision double --repeat 1 -q")) != 0)
+    if (status < 0 && (status = run_matmul_command("-n 1 --precision double --repeat 1 -q")) != 0)
         says_in("err", "double precision");
     if (status == 0)
         return;
@@ -46,8 +46,8 @@ static void needs_doubles(void)
     skip();
 }
 
-/* A matrix of float64 in C order, by hand. */
-static const char *matrix(const char *name, const char *shape, const double *x, size_t n)
+/* Write a matrix of float64 in C order, given as text. */
+static const char *write_matrix_file(const char *name, const char *shape, const double *x, size_t n)
 {
     char bytes[1024];
     const int used =
@@ -62,14 +62,15 @@ static const char *matrix(const char *name, const char *shape, const double *x, 
 
 static const double six[6] = {1, 2, 3, 4, 5, 6};
 
-static void json_has_its_keys(void **unused)
+static void cli_matmul_json_has_all_keys(void **unused)
 {
     (void)unused;
     needs_doubles();
     static const char *const keys[] = {"program", "device", "engine",  "precision", "m",
                                        "n",       "k",      "seconds", "gflops",    "peak_percent",
                                        "error",   "nan"};
-    assert_int_equal(run("-n 50 -m 40 -k 30 --precision double --json --repeat 1"), 0);
+    assert_int_equal(run_matmul_command("-n 50 -m 40 -k 30 --precision double --json --repeat 1"),
+                     0);
     json_t *report = json_load_file(in_folder("out"), 0, NULL);
     ready(report);
     assert_int_equal(json_object_size(report), sizeof keys / sizeof *keys);
@@ -84,28 +85,28 @@ static void json_has_its_keys(void **unused)
 }
 
 /* (1 2 3; 4 5 6) (1 2; 3 4; 5 6), the left one in Fortran order. */
-static void multiplies_files(void **unused)
+static void cli_matmul_multiplies_files(void **unused)
 {
     (void)unused;
     needs_doubles();
     const double columns[6] = {1, 4, 2, 5, 3, 6}, right[4] = {22, 28, 49, 64};
     char words[3000];
     size_t size;
-    matrix("a.npy", "True, 'shape': (2, 3)", columns, 6);
-    matrix("b.npy", "False, 'shape': (3, 2)", six, 6);
+    write_matrix_file("a.npy", "True, 'shape': (2, 3)", columns, 6);
+    write_matrix_file("b.npy", "False, 'shape': (3, 2)", six, 6);
     snprintf(words, sizeof words, "-a %s -b %s -o %s --repeat 1", in_folder("a.npy"),
              in_folder("b.npy"), in_folder("c.npy"));
-    assert_int_equal(run(words), 0);
+    assert_int_equal(run_matmul_command(words), 0);
     says_in("out", "double precision");
     char *bytes = bytes_of(in_folder("c.npy"), &size);
     assert_int_equal(size, 128 + sizeof right);
     assert_memory_equal(bytes + 128, right, sizeof right);
     free(bytes);
     strcat(words, " --out-of-core");
-    refused(words, 2, "multiplies once");
+    expect_matmul_refused(words, 2, "multiplies once");
     snprintf(words, sizeof words, "-a %s -b %s -o %s --out-of-core", in_folder("a.npy"),
              in_folder("b.npy"), in_folder("far.npy"));
-    assert_int_equal(run(words), 0);
+    assert_int_equal(run_matmul_command(words), 0);
     says_in("out", "from and to files");
     bytes = bytes_of(in_folder("far.npy"), &size);
     assert_int_equal(size, 128 + sizeof right);
@@ -113,56 +114,57 @@ static void multiplies_files(void **unused)
     free(bytes);
 }
 
-/* One in A, and two in a C that is not read unless beta says so. */
-static void tells_of_nan(void **unused)
+/* One NaN in A, and two in a C that is read only if beta is not 0. */
+static void cli_matmul_reports_nan(void **unused)
 {
     (void)unused;
     needs_doubles();
     const double with_nan[6] = {1, 2, (double)NAN, 4, 5, 6},
                  before[4] = {(double)NAN, 1, (double)NAN, 1};
     char words[3000];
-    matrix("a.npy", "False, 'shape': (2, 3)", with_nan, 6);
-    matrix("b.npy", "False, 'shape': (3, 2)", six, 6);
-    matrix("before.npy", "False, 'shape': (2, 2)", before, 4);
+    write_matrix_file("a.npy", "False, 'shape': (2, 3)", with_nan, 6);
+    write_matrix_file("b.npy", "False, 'shape': (3, 2)", six, 6);
+    write_matrix_file("before.npy", "False, 'shape': (2, 2)", before, 4);
     snprintf(words, sizeof words, "-a %.900s -b %.900s -c %.900s --repeat 1", in_folder("a.npy"),
              in_folder("b.npy"), in_folder("before.npy"));
-    assert_int_equal(run(words), 0);
+    assert_int_equal(run_matmul_command(words), 0);
     says_in("out", "1 in A, 0 in B;");
     strcat(words, " --beta 1 --json");
-    assert_int_equal(run(words), 0);
+    assert_int_equal(run_matmul_command(words), 0);
     says_in("out", "\"nan\": 3");
 }
 
-static void compares_and_sweeps(void **unused)
+static void cli_matmul_compares_and_sweeps(void **unused)
 {
     (void)unused;
     char words[3000];
-    assert_int_equal(run("--compare -n 40 --repeat 1"), 0);
+    assert_int_equal(run_matmul_command("--compare -n 40 --repeat 1"), 0);
     says_in("out", "cpu-blocked");
     says_in("out", "naive");
     says_in("out", "sycl");
     snprintf(words, sizeof words, "--sweep -n 24 --repeat 1 --csv %s --plot %s", in_folder("s.csv"),
              in_folder("s.svg"));
-    assert_int_equal(run(words), 0);
+    assert_int_equal(run_matmul_command(words), 0);
     says_in("s.csv", "block,cpu-blocked_seconds,blocked_seconds\n1,");
     says_in("s.csv", "\n1024,");
     says_in("s.svg", "</svg>");
 }
 
-static void leaves_out_what_takes_long(void **unused)
+static void cli_matmul_compare_skips_slow_engines(void **unused)
 {
     (void)unused;
-    setenv("STDCL_SLICE", "1e-9", 1); /* the engine tells how far it is as often as it can */
+    setenv("STDCL_SLICE", "1e-9", 1); /* progress as often as possible */
     assert_int_equal(
-        run("--compare --engine cpu-naive --engine naive -n 1500 --repeat 1 --limit 0.01"), 0);
+        run_matmul_command(
+            "--compare --engine cpu-naive --engine naive -n 1500 --repeat 1 --limit 0.01"),
+        0);
     unsetenv("STDCL_SLICE");
     says_in("out", "cpu-naive: would take more than 0.01 s; --all runs it");
-    assert_int_equal(run("--compare --engine naive -n 40 --repeat 1 --all"), 0);
+    assert_int_equal(run_matmul_command("--compare --engine naive -n 40 --repeat 1 --all"), 0);
 }
 
-/* With PoCL, whose compiler takes seconds where it optimises a program that is to be kept, and
- * nothing that was kept before. */
-static void does_not_count_the_compiler(void **unused)
+/* With PoCL, whose compiler takes seconds to optimise a cached program, and an empty cache. */
+static void cli_matmul_excludes_compile_time(void **unused)
 {
     (void)unused;
     mkdir(in_folder("cold"), 0755);
@@ -172,7 +174,8 @@ static void does_not_count_the_compiler(void **unused)
     const char *const flags = getenv("POCL_EXTRA_BUILD_FLAGS");
     char *const kept = flags ? strdup(flags) : NULL;
     unsetenv("POCL_EXTRA_BUILD_FLAGS");
-    assert_int_equal(run("--compare --engine tuned --engine naive -m 17 -n 5000 -k 300 --repeat 1"),
+    assert_int_equal(run_matmul_command(
+                         "--compare --engine tuned --engine naive -m 17 -n 5000 -k 300 --repeat 1"),
                      0);
     unsetenv("POCL_CACHE_DIR");
     unsetenv("XDG_CACHE_HOME");
@@ -185,44 +188,44 @@ static void does_not_count_the_compiler(void **unused)
     free(text);
 }
 
-/* A file of rsvg-convert's name stands in for it: it copies its input to its output. */
-static void plots_png(void **unused)
+/* A stand-in for rsvg-convert: it copies its input to its output. */
+static void cli_matmul_plots_png(void **unused)
 {
     (void)unused;
     char words[PATH_MAX + 200], path[PATH_MAX];
     const char *sweep = "--sweep --engine cpu-blocked -n 8 --repeat 1 --plot";
     mkdir(in_folder("bin"), 0755);
-    assert_int_equal(run("--sweep --engine cpu-blocked -n 8 --repeat 1"),
+    assert_int_equal(run_matmul_command("--sweep --engine cpu-blocked -n 8 --repeat 1"),
                      0); /* a driver that finds its linker by PATH has it compiled */
     snprintf(words, sizeof words, "%s %.2000s", sweep, in_folder("p.png"));
     snprintf(path, sizeof path, "%s", getenv("PATH"));
     setenv("PATH", in_folder("bin"), 1);
-    const int alone = run(words);
+    const int alone = run_matmul_command(words);
     put_text(in_folder("bin/rsvg-convert"),
              "#!/bin/sh\nwhile read -r line; do echo \"$line\"; done\n");
     chmod(in_folder("bin/rsvg-convert"), 0755);
-    const int helped = run(words);
+    const int helped = run_matmul_command(words);
     setenv("PATH", path, 1);
     assert_int_equal(alone, 1); /* before anything was computed, see refuses() */
     assert_int_equal(helped, 0);
     says_in("p.png", "</svg>");
     snprintf(words, sizeof words, "test $(ls '%s' | grep -c p.png) = 1", files_folder);
-    assert_int_equal(system(words), 0); /* and nothing beside it */
+    assert_int_equal(system(words), 0); /* and no other output */
 }
 
-/* From a pipe, to a pipe: the report makes room for the numbers. */
-static void takes_pipes(void **unused)
+/* From a pipe, to a pipe: standard output has the numbers, so the report goes elsewhere. */
+static void cli_matmul_reads_and_writes_pipes(void **unused)
 {
     (void)unused;
     needs_doubles();
     const double right[4] = {22, 28, 49, 64};
     char words[3000];
     size_t size;
-    matrix("a.npy", "False, 'shape': (2, 3)", six, 6);
-    matrix("b.npy", "False, 'shape': (3, 2)", six, 6);
+    write_matrix_file("a.npy", "False, 'shape': (2, 3)", six, 6);
+    write_matrix_file("b.npy", "False, 'shape': (3, 2)", six, 6);
     snprintf(words, sizeof words, "-a - -b %s -o - --repeat 1 < %s", in_folder("b.npy"),
              in_folder("a.npy"));
-    assert_int_equal(run(words), 0);
+    assert_int_equal(run_matmul_command(words), 0);
     char *bytes = bytes_of(in_folder("out"), &size);
     assert_int_equal(size, 128 + sizeof right);
     assert_memory_equal(bytes + 128, right, sizeof right);
@@ -230,77 +233,77 @@ static void takes_pipes(void **unused)
     says_in("err", "FLOP/s");
 }
 
-static void streams(void **unused)
+static void cli_matmul_streams_operands(void **unused)
 {
     (void)unused;
-    assert_int_equal(run("-n 200 --memory 50000 --repeat 1 --engine naive"),
+    assert_int_equal(run_matmul_command("-n 200 --memory 50000 --repeat 1 --engine naive"),
                      0); /* no variants to compile */
     says_in("out", "way of the operands");
 }
 
-/* The profile that the environment asks for is the run's, and not lost to the measurement of
+/* The profile requested by the environment covers the run, and is not lost to the measurement of
  * kernels. */
-static void profiled_by_environment(void **unused)
+static void cli_matmul_is_profiled_by_environment(void **unused)
 {
     (void)unused;
     setenv("STDCL_PROFILE", "csv", 1);
-    assert_int_equal(run("-n 8 -q --repeat 1 --engine naive"), 0);
+    assert_int_equal(run_matmul_command("-n 8 -q --repeat 1 --engine naive"), 0);
     unsetenv("STDCL_PROFILE");
     says_in("err", "kernel,\"matmul_naive\"");
 }
 
-static void refuses(void **unused)
+static void cli_matmul_rejects_bad_options(void **unused)
 {
     (void)unused;
     char words[3000];
-    refused("-n 0", 2, "at least 1");
-    refused("--engine fast", 2, "there are tuned");
-    refused("--engine blocked --block 5000 -n 8", 2, "at most");
-    refused("--block 8 -n 8", 2, "add --engine blocked");
-    refused("--block 8 -n 8 --sweep", 2, "leave --block out");
-    refused("--alpha 1e39 -n 8", 2, "'1e+39' is infinite in single precision");
-    refused("--beta -1e-60 -n 8", 2, "'-1e-60' is zero in single precision");
-    refused("--out-of-core -n 8", 2, "for matrices in files");
-    refused("--compare --sweep", 2, "cannot be combined");
-    refused("--plot x.svg", 2, "--sweep");
-    refused("--all -n 8", 2, "--all needs --compare or --sweep");
-    refused("--limit 3 -n 8", 2, "--limit needs --compare or --sweep");
-    refused("--compare --all --limit 3 -n 8", 2, "leave one of them out");
-    refused("-n 4 -o c.csv", 2, "ends in .npy");
-    refused("-n 4 --shape nonsense", 2, "stdcl matmul: shape: ");
-    refused("--sweep --plot x.pdf", 2, ".svg or .png");
-    refused("-o /nowhere/c.npy", 1, "nowhere");
-    refused("-o - --json", 2, "name a file");
-    refused("-o c.csv", 2, ".npy");
-    refused("-a - -b -", 2, "standard input");
-    refused("--engine naive --engine blocked", 2, "--compare");
-    refused("--shape colour=1 -n 8", 2, "colour=1");
-    refused("-n 2000000000 -k 1", 1, "memory");
-    matrix("a.npy", "False, 'shape': (2, 3)", six, 6);
-    matrix("b.npy", "False, 'shape': (2, 3)", six, 6);
+    expect_matmul_refused("-n 0", 2, "at least 1");
+    expect_matmul_refused("--engine fast", 2, "there are tuned");
+    expect_matmul_refused("--engine blocked --block 5000 -n 8", 2, "at most");
+    expect_matmul_refused("--block 8 -n 8", 2, "add --engine blocked");
+    expect_matmul_refused("--block 8 -n 8 --sweep", 2, "leave --block out");
+    expect_matmul_refused("--alpha 1e39 -n 8", 2, "'1e+39' is infinite in single precision");
+    expect_matmul_refused("--beta -1e-60 -n 8", 2, "'-1e-60' is zero in single precision");
+    expect_matmul_refused("--out-of-core -n 8", 2, "for matrices in files");
+    expect_matmul_refused("--compare --sweep", 2, "cannot be combined");
+    expect_matmul_refused("--plot x.svg", 2, "--sweep");
+    expect_matmul_refused("--all -n 8", 2, "--all needs --compare or --sweep");
+    expect_matmul_refused("--limit 3 -n 8", 2, "--limit needs --compare or --sweep");
+    expect_matmul_refused("--compare --all --limit 3 -n 8", 2, "leave one of them out");
+    expect_matmul_refused("-n 4 -o c.csv", 2, "ends in .npy");
+    expect_matmul_refused("-n 4 --shape nonsense", 2, "stdcl matmul: shape: ");
+    expect_matmul_refused("--sweep --plot x.pdf", 2, ".svg or .png");
+    expect_matmul_refused("-o /nowhere/c.npy", 1, "nowhere");
+    expect_matmul_refused("-o - --json", 2, "name a file");
+    expect_matmul_refused("-o c.csv", 2, ".npy");
+    expect_matmul_refused("-a - -b -", 2, "standard input");
+    expect_matmul_refused("--engine naive --engine blocked", 2, "--compare");
+    expect_matmul_refused("--shape colour=1 -n 8", 2, "colour=1");
+    expect_matmul_refused("-n 2000000000 -k 1", 1, "memory");
+    write_matrix_file("a.npy", "False, 'shape': (2, 3)", six, 6);
+    write_matrix_file("b.npy", "False, 'shape': (2, 3)", six, 6);
     snprintf(words, sizeof words, "-a %s -b %s", in_folder("a.npy"), in_folder("b.npy"));
-    refused(words, 2, "does not fit");
+    expect_matmul_refused(words, 2, "does not fit");
     snprintf(words, sizeof words, "-a %s --precision single", in_folder("a.npy"));
-    refused(words, 2, "float64");
+    expect_matmul_refused(words, 2, "float64");
     put_text(in_folder("text.npy"), "1 2 3\n");
     snprintf(words, sizeof words, "-a %s", in_folder("text.npy"));
-    refused(words, 1, "not a .npy file");
+    expect_matmul_refused(words, 1, "not a .npy file");
 }
 
 int main(int argc, char **argv)
 {
     struct CMUnitTest tests[] = {
-        cmocka_unit_test(json_has_its_keys),
-        cmocka_unit_test(multiplies_files),
-        cmocka_unit_test(compares_and_sweeps),
-        cmocka_unit_test(leaves_out_what_takes_long),
-        cmocka_unit_test(does_not_count_the_compiler),
-        cmocka_unit_test(tells_of_nan),
-        cmocka_unit_test(plots_png),
-        cmocka_unit_test(takes_pipes),
-        cmocka_unit_test(streams),
-        cmocka_unit_test(refuses),
-        cmocka_unit_test(profiled_by_environment),
+        cmocka_unit_test(cli_matmul_json_has_all_keys),
+        cmocka_unit_test(cli_matmul_multiplies_files),
+        cmocka_unit_test(cli_matmul_compares_and_sweeps),
+        cmocka_unit_test(cli_matmul_compare_skips_slow_engines),
+        cmocka_unit_test(cli_matmul_excludes_compile_time),
+        cmocka_unit_test(cli_matmul_reports_nan),
+        cmocka_unit_test(cli_matmul_plots_png),
+        cmocka_unit_test(cli_matmul_reads_and_writes_pipes),
+        cmocka_unit_test(cli_matmul_streams_operands),
+        cmocka_unit_test(cli_matmul_rejects_bad_options),
+        cmocka_unit_test(cli_matmul_is_profiled_by_environment),
     };
     if (argc < 2)
         return 2;

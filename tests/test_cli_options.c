@@ -63,8 +63,8 @@ static struct values {
 } v;
 static unsigned given_count;
 
-/* Parses up to six words; -1 when the command would go on, else its exit status. */
-static int parse(const char *a, const char *b, const char *c, const char *d, const char *e)
+/* Parse up to six words; return -1 if the command would continue, else its exit status. */
+static int parse_words(const char *a, const char *b, const char *c, const char *d, const char *e)
 {
     const char *words[] = {"test", a, b, c, d, e, NULL};
     int argc = 1, status;
@@ -102,10 +102,10 @@ static int parse(const char *a, const char *b, const char *c, const char *d, con
     given_count = cli_given(options, "n") + 10 * cli_given(options, "verbose");
     return go_on ? -1 : status;
 }
-#define PARSE1(a) parse(a, NULL, NULL, NULL, NULL)
-#define PARSE2(a, b) parse(a, b, NULL, NULL, NULL)
+#define PARSE1(a) parse_words(a, NULL, NULL, NULL, NULL)
+#define PARSE2(a, b) parse_words(a, b, NULL, NULL, NULL)
 
-/* One line behind the program's name, with these words in it. */
+/* Fail unless there is one line after the program's name that contains `part`. */
 static void assert_said(const char *part)
 {
     const size_t length = strlen(said);
@@ -116,7 +116,7 @@ static void assert_said(const char *part)
         fail_msg("'%s' is not in: %s", part, said);
 }
 
-static void refuses(const char *a, const char *b, const char *part)
+static void expect_parse_error(const char *a, const char *b, const char *part)
 {
     assert_int_equal(PARSE2(a, b), CLI_WRONG);
     assert_said(part);
@@ -124,10 +124,10 @@ static void refuses(const char *a, const char *b, const char *part)
 
 /* ---- Options. -------------------------------------------------------------------------------- */
 
-static void every_spelling(void **state)
+static void options_parse_every_spelling(void **state)
 {
     (void)state;
-    assert_int_equal(parse("-n", "5", "--level=-5", "-v", "x"), -1);
+    assert_int_equal(parse_words("-n", "5", "--level=-5", "-v", "x"), -1);
     assert_int_equal(v.count, 5);
     assert_int_equal(v.level, -5);
     assert_true(v.verbose);
@@ -138,15 +138,15 @@ static void every_spelling(void **state)
     assert_int_equal(v.count, 6);
     assert_int_equal(PARSE1("--n=7"), -1);
     assert_int_equal(v.count, 7);
-    assert_int_equal(parse("-n7", "--count", "8", "-va", "-ofile"), -1);
+    assert_int_equal(parse_words("-n7", "--count", "8", "-va", "-ofile"), -1);
     assert_int_equal(v.count, 8); /* the last wins */
     assert_true(v.verbose && v.all);
     assert_string_equal(v.file, "file");
-    assert_int_equal(parse("-val-2", "--", "-n", "--dt", "-"), -1);
+    assert_int_equal(parse_words("-val-2", "--", "-n", "--dt", "-"), -1);
     assert_int_equal(v.level, -2);
     assert_int_equal(v.operands.n, 3);
     assert_string_equal(v.operands.item[0], "-n");
-    assert_int_equal(parse("--device", "a", "--device=b", "-", NULL), -1);
+    assert_int_equal(parse_words("--device", "a", "--device=b", "-", NULL), -1);
     assert_int_equal(v.list.n, 2);
     assert_string_equal(v.list.item[1], "b");
     assert_string_equal(v.operands.item[0], "-");
@@ -155,12 +155,13 @@ static void every_spelling(void **state)
     assert_int_equal(v.count, 10);
 }
 
-static void values(void **state)
+static void options_parse_real_values(void **state)
 {
     (void)state;
-    assert_int_equal(parse("--dt", "1e-3", "--eps=0", "--any", "-2.5"), -1);
+    assert_int_equal(parse_words("--dt", "1e-3", "--eps=0", "--any", "-2.5"), -1);
     assert_true(v.dt == 1e-3 && v.eps == 0 && v.any == -2.5);
-    assert_int_equal(parse("--colour", "Blue", "--seed", "18446744073709551615", "-n1e6"), -1);
+    assert_int_equal(parse_words("--colour", "Blue", "--seed", "18446744073709551615", "-n1e6"),
+                     -1);
     assert_int_equal(v.colour, 2);
     assert_true(v.seed == UINT64_MAX);
     assert_int_equal(v.count, 1000000);
@@ -174,7 +175,7 @@ static void values(void **state)
     assert_int_equal(v.size[0], 5);
 }
 
-static void numbers(void **state)
+static void options_parse_counts(void **state)
 {
     (void)state;
     static const struct {
@@ -227,54 +228,54 @@ static void numbers(void **state)
     }
 }
 
-static void wrong_options(void **state)
+static void options_reject_unknown_names(void **state)
 {
     (void)state;
-    refuses("--levle", "1", "did you mean '--level'?");
-    refuses("--verb", NULL, "did you mean '--verbose'?");
-    refuses("--hlep", NULL, "did you mean '--help'?");
-    refuses("--zzzz", NULL, "unknown option '--zzzz'; 'stdcl --help' lists");
-    refuses("-z", NULL, "unknown option '-z'; 'stdcl --help' lists");
-    refuses("-vz", NULL, "unknown option '-z' in '-vz'");
-    refuses("--verbose=1", NULL, "--verbose takes no value");
-    refuses("--v=1", NULL, "--v takes no value");
-    refuses("--z", NULL, "unknown option '--z'");
-    refuses("--help=1", NULL, "--help takes no value");
-    refuses("--level", NULL, "--level needs a value: LEVEL");
-    refuses("-n", NULL, "--count needs a value: N");
-    refuses("--output=", NULL, "--output: the value is empty");
-    refuses("--=", NULL, "unknown option '--'");
-    refuses("", NULL, "a file is empty");
+    expect_parse_error("--levle", "1", "did you mean '--level'?");
+    expect_parse_error("--verb", NULL, "did you mean '--verbose'?");
+    expect_parse_error("--hlep", NULL, "did you mean '--help'?");
+    expect_parse_error("--zzzz", NULL, "unknown option '--zzzz'; 'stdcl --help' lists");
+    expect_parse_error("-z", NULL, "unknown option '-z'; 'stdcl --help' lists");
+    expect_parse_error("-vz", NULL, "unknown option '-z' in '-vz'");
+    expect_parse_error("--verbose=1", NULL, "--verbose takes no value");
+    expect_parse_error("--v=1", NULL, "--v takes no value");
+    expect_parse_error("--z", NULL, "unknown option '--z'");
+    expect_parse_error("--help=1", NULL, "--help takes no value");
+    expect_parse_error("--level", NULL, "--level needs a value: LEVEL");
+    expect_parse_error("-n", NULL, "--count needs a value: N");
+    expect_parse_error("--output=", NULL, "--output: the value is empty");
+    expect_parse_error("--=", NULL, "unknown option '--'");
+    expect_parse_error("", NULL, "a file is empty");
 }
 
-static void wrong_values(void **state)
+static void options_reject_bad_values(void **state)
 {
     (void)state;
-    refuses("-n", "0", "--count: '0' is too small; at least 1");
-    refuses("-n", "-3", "--count: '-3' is negative");
-    refuses("-n", "many", "--count: 'many' is not a whole number");
-    refuses("-n", "1e30", "--count: '1e30' is too large; at most 18446744073709551615");
-    refuses("--level", "10", "from -5 to 9");
-    refuses("--level", "99999999999999999999", "from -5 to 9");
-    refuses("--level", "--verbose", "'--verbose' is not a whole number");
-    refuses("--dt", "0", "--dt: '0' is not allowed; give a number above 0");
-    refuses("--dt", "-1", "above 0");
-    refuses("--dt", "nan", "a finite number");
-    refuses("--dt", "inf", "a finite number");
-    refuses("--dt", "1e999", "a finite number");
-    refuses("--dt", "0.1s", "'0.1s' is not a number");
-    refuses("--dt", " 1", "is not a number");
-    refuses("--dt", "", "'' is not a number");
-    refuses("--eps", "-0.1", "at least 0");
-    refuses("--share", "1.5", "from 0 to 1");
-    refuses("--colour", "gren", "did you mean 'green'? (one of red, green, blue)");
-    refuses("--colour", "mauve", "give one of red, green, blue");
-    refuses("--size", "3", "--size: '3' is not a size; give WxH");
-    refuses("--output", "", "is empty");
-    refuses("--colour", "a\033[2Jb", "a?[2Jb"); /* nothing reaches the terminal */
+    expect_parse_error("-n", "0", "--count: '0' is too small; at least 1");
+    expect_parse_error("-n", "-3", "--count: '-3' is negative");
+    expect_parse_error("-n", "many", "--count: 'many' is not a whole number");
+    expect_parse_error("-n", "1e30", "--count: '1e30' is too large; at most 18446744073709551615");
+    expect_parse_error("--level", "10", "from -5 to 9");
+    expect_parse_error("--level", "99999999999999999999", "from -5 to 9");
+    expect_parse_error("--level", "--verbose", "'--verbose' is not a whole number");
+    expect_parse_error("--dt", "0", "--dt: '0' is not allowed; give a number above 0");
+    expect_parse_error("--dt", "-1", "above 0");
+    expect_parse_error("--dt", "nan", "a finite number");
+    expect_parse_error("--dt", "inf", "a finite number");
+    expect_parse_error("--dt", "1e999", "a finite number");
+    expect_parse_error("--dt", "0.1s", "'0.1s' is not a number");
+    expect_parse_error("--dt", " 1", "is not a number");
+    expect_parse_error("--dt", "", "'' is not a number");
+    expect_parse_error("--eps", "-0.1", "at least 0");
+    expect_parse_error("--share", "1.5", "from 0 to 1");
+    expect_parse_error("--colour", "gren", "did you mean 'green'? (one of red, green, blue)");
+    expect_parse_error("--colour", "mauve", "give one of red, green, blue");
+    expect_parse_error("--size", "3", "--size: '3' is not a size; give WxH");
+    expect_parse_error("--output", "", "is empty");
+    expect_parse_error("--colour", "a\033[2Jb", "a?[2Jb"); /* nothing reaches the terminal */
 }
 
-static void help_lists_every_option(void **state)
+static void options_help_lists_every_option(void **state)
 {
     (void)state;
     size_t n = 7;
@@ -306,7 +307,7 @@ static void help_lists_every_option(void **state)
 
 /* ---- Tables and texts. ----------------------------------------------------------------------- */
 
-static void table_is_aligned(void **state)
+static void table_columns_are_aligned(void **state)
 {
     (void)state;
     char text[1024];
@@ -330,7 +331,7 @@ static void table_is_aligned(void **state)
                               "日本      1234\n");
 }
 
-static void widths(void **state)
+static void text_width_counts_columns(void **state)
 {
     (void)state;
     assert_int_equal(cli_text_width(""), 0);
@@ -340,7 +341,7 @@ static void widths(void **state)
     assert_int_equal(cli_text_width("\xe2\x82"), 2);         /* cut short */
 }
 
-static void texts(void **state)
+static void text_formats_bytes_and_rates(void **state)
 {
     struct cli_text t;
     (void)state;
@@ -362,7 +363,7 @@ static void texts(void **state)
     assert_string_equal(cli_text_duration(&t, 7500), "2 h 05 min");
 }
 
-static const char *nearest(const char *word)
+static const char *nearest_command(const char *word)
 {
     struct cli_guess guess = {.word = word};
     static const char *const names[] = {"devices", "nbody", "embed", "matmul"};
@@ -371,22 +372,22 @@ static const char *nearest(const char *word)
     return guess.best ? guess.best : "";
 }
 
-static void guesses(void **state)
+static void options_guess_nearest_command(void **state)
 {
     (void)state;
-    assert_string_equal(nearest("device"), "devices");
-    assert_string_equal(nearest("nbdoy"), "nbody");
-    assert_string_equal(nearest("n-body"), "nbody");
-    assert_string_equal(nearest("mat"), "matmul");
-    assert_string_equal(nearest("MATMUL"), "matmul");
-    assert_string_equal(nearest("xyz"), "");
-    assert_string_equal(nearest("n"), "");
-    assert_string_equal(nearest(""), "");
+    assert_string_equal(nearest_command("device"), "devices");
+    assert_string_equal(nearest_command("nbdoy"), "nbody");
+    assert_string_equal(nearest_command("n-body"), "nbody");
+    assert_string_equal(nearest_command("mat"), "matmul");
+    assert_string_equal(nearest_command("MATMUL"), "matmul");
+    assert_string_equal(nearest_command("xyz"), "");
+    assert_string_equal(nearest_command("n"), "");
+    assert_string_equal(nearest_command(""), "");
 }
 
 /* ---- Devices, without any. ------------------------------------------------------------------- */
 
-static void device_patterns(void **state)
+static void device_patterns_select_devices(void **state)
 {
     (void)state;
     struct cli_device item[] = {
@@ -438,7 +439,7 @@ static const char *hint(const char *os_release)
     return text;
 }
 
-static void install_hints(void **state)
+static void install_hint_fits_distribution(void **state)
 {
     (void)state;
     assert_non_null(strstr(hint("NAME=x\nID=debian\n"), "apt-get install pocl-opencl-icd"));
@@ -453,18 +454,18 @@ static void install_hints(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_spelling),
-        cmocka_unit_test(values),
-        cmocka_unit_test(numbers),
-        cmocka_unit_test(wrong_options),
-        cmocka_unit_test(wrong_values),
-        cmocka_unit_test(help_lists_every_option),
-        cmocka_unit_test(table_is_aligned),
-        cmocka_unit_test(widths),
-        cmocka_unit_test(texts),
-        cmocka_unit_test(guesses),
-        cmocka_unit_test(device_patterns),
-        cmocka_unit_test(install_hints),
+        cmocka_unit_test(options_parse_every_spelling),
+        cmocka_unit_test(options_parse_real_values),
+        cmocka_unit_test(options_parse_counts),
+        cmocka_unit_test(options_reject_unknown_names),
+        cmocka_unit_test(options_reject_bad_values),
+        cmocka_unit_test(options_help_lists_every_option),
+        cmocka_unit_test(table_columns_are_aligned),
+        cmocka_unit_test(text_width_counts_columns),
+        cmocka_unit_test(text_formats_bytes_and_rates),
+        cmocka_unit_test(options_guess_nearest_command),
+        cmocka_unit_test(device_patterns_select_devices),
+        cmocka_unit_test(install_hint_fits_distribution),
     };
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
     cli_strings_free(&v.list);

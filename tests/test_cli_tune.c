@@ -1,8 +1,8 @@
-/* `stdcl tune`, and --profile, --trace and --explain of other commands, run as a person runs them.
+/* `stdcl tune`, and --profile, --trace and --explain of other commands, as a user runs them.
  *
  *   test_cli_tune PATH_OF_STDCL
  *
- * Searches are short: what they find matters less than that it is kept, used and told.
+ * Searches are short: what matters is that the result is stored, used and reported.
  * SPDX-License-Identifier: MIT
  */
 #include "files.h"
@@ -14,9 +14,9 @@
 #include <sys/wait.h>
 
 static const char *command; /* the path of stdcl */
-static char *out, *err;     /* what the last run said */
+static char *out, *err;     /* output of the last run */
 
-/* Compiled kernels stay where they are cached otherwise, though XDG_CACHE_HOME changes. */
+/* Keep compiled kernels in their usual cache, although XDG_CACHE_HOME changes. */
 static void keep_compiled_kernels(void)
 {
     char path[PATH_MAX];
@@ -28,8 +28,8 @@ static void keep_compiled_kernels(void)
     }
 }
 
-/* Every test has a cache of its own. */
-static int own_cache(void **unused)
+/* Give every test a cache of its own. */
+static int use_own_cache(void **unused)
 {
     static int number;
     char name[32];
@@ -39,7 +39,7 @@ static int own_cache(void **unused)
     return 0;
 }
 
-static const char *store(void)
+static const char *stored_entries(void)
 {
     static char path[PATH_MAX];
     snprintf(path, sizeof path, "%.1000s/stdcl/tune.json", getenv("XDG_CACHE_HOME"));
@@ -55,8 +55,8 @@ static void read_what_was_said(void)
     err = bytes_of(in_folder("err"), &size);
 }
 
-/* Runs `stdcl ARGUMENTS` in the folder, through the shell. */
-static int run(const char *arguments)
+/* Run `stdcl ARGUMENTS` in the folder, through the shell. */
+static int run_tune_command(const char *arguments)
 {
     char line[3 * PATH_MAX];
     snprintf(line, sizeof line, "cd '%.1000s' && exec '%.1000s' %s >out 2>err </dev/null",
@@ -66,17 +66,17 @@ static int run(const char *arguments)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
 }
 
-static void expect(int right, const char *arguments)
+static void expect_tune_status(int right, const char *arguments)
 {
-    int status = run(arguments);
+    int status = run_tune_command(arguments);
     if (status != right)
         fail_msg("stdcl %s ends with %d\n%s%s", arguments, status, out, err);
 }
 
-/* Wrong usage: one line that says what, and nothing else. */
-static void refuses(const char *arguments, int status, const char *part)
+/* Expect one line that names the wrong usage, and no other output. */
+static void expect_tune_refused(const char *arguments, int status, const char *part)
 {
-    expect(status, arguments);
+    expect_tune_status(status, arguments);
     assert_string_equal(out, "");
     contains(err, part);
     assert_ptr_equal(strchr(err, '\n'), err + strlen(err) - 1);
@@ -91,7 +91,7 @@ static json_t *parsed(const char *text)
     return root;
 }
 
-static json_t *from_file(const char *name)
+static json_t *json_from_tune_file(const char *name)
 {
     size_t size;
     char *text = bytes_of(in_folder(name), &size);
@@ -101,7 +101,7 @@ static json_t *from_file(const char *name)
     return root;
 }
 
-static const char *text_of(const json_t *object, const char *key)
+static const char *json_text_of(const json_t *object, const char *key)
 {
     const char *text = json_string_value(json_object_get(object, key));
     if (!text)
@@ -109,24 +109,24 @@ static const char *text_of(const json_t *object, const char *key)
     return text;
 }
 
-static double number_of(const json_t *object, const char *key)
+static double json_number_in(const json_t *object, const char *key)
 {
     if (!json_is_number(json_object_get(object, key)))
         fail_msg("no number \"%s\"", key);
     return json_number_value(json_object_get(object, key));
 }
 
-/* A search of 0.6 seconds or a candidate more, as JSON; the caller releases it. */
+/* A search of 0.6 seconds, or up to one candidate more, as JSON; the caller releases it. */
 #define SEARCH "tune nbody.direct.single --size 500 --minutes 0.01 --json"
 
-static json_t *search(const char *arguments)
+static json_t *search_report(const char *arguments)
 {
-    expect(0, arguments);
+    expect_tune_status(0, arguments);
     assert_string_equal(err, ""); /* no terminal: no progress */
     return parsed(out);
 }
 
-static json_t *result(const json_t *report, size_t i)
+static json_t *search_result(const json_t *report, size_t i)
 {
     json_t *r = json_array_get(json_object_get(report, "results"), i);
     ready(r);
@@ -135,27 +135,28 @@ static json_t *result(const json_t *report, size_t i)
 
 /* ---- Searching. ---- */
 
-static void keeps_and_uses_what_it_finds(void **unused)
+static void cli_tune_stores_and_uses_entry(void **unused)
 {
     (void)unused;
-    json_t *first = search(SEARCH), *r = result(first, 0);
-    assert_string_equal(text_of(first, "program"), "tune");
-    assert_string_equal(text_of(r, "kernel"), "nbody.direct.single");
-    assert_string_equal(text_of(r, "unit"), "interactions/s");
-    assert_true(number_of(r, "size") == 500 && number_of(r, "rate") > 1e6);
-    assert_true(number_of(r, "rate") >= number_of(r, "rate_before"));
-    assert_true(number_of(r, "shapes_run") >= 1 && number_of(r, "seconds") > 0);
-    assert_string_equal(text_of(first, "kept_in"), store());
+    json_t *first = search_report(SEARCH), *r = search_result(first, 0);
+    assert_string_equal(json_text_of(first, "program"), "tune");
+    assert_string_equal(json_text_of(r, "kernel"), "nbody.direct.single");
+    assert_string_equal(json_text_of(r, "unit"), "interactions/s");
+    assert_true(json_number_in(r, "size") == 500 && json_number_in(r, "rate") > 1e6);
+    assert_true(json_number_in(r, "rate") >= json_number_in(r, "rate_before"));
+    assert_true(json_number_in(r, "shapes_run") >= 1 && json_number_in(r, "seconds") > 0);
+    assert_string_equal(json_text_of(first, "kept_in"), stored_entries());
     assert_true(json_is_false(json_object_get(first, "interrupted")));
 
-    json_t *second = search(SEARCH), *after = result(second, 0); /* goes on from there */
-    assert_string_equal(text_of(after, "shape_before"), text_of(r, "shape"));
-    contains(text_of(after, "source_before"), "measured on this device and driver");
-    expect(0, "nbody -n 500 --steps 3 --precision single --explain -q");
+    json_t *second = search_report(SEARCH),
+           *after = search_result(second, 0); /* goes on from there */
+    assert_string_equal(json_text_of(after, "shape_before"), json_text_of(r, "shape"));
+    contains(json_text_of(after, "source_before"), "measured on this device and driver");
+    expect_tune_status(0, "nbody -n 500 --steps 3 --precision single --explain -q");
     contains(err, "nbody.direct.single, size 500: the row of ");
     contains(err, "measured on this device and driver");
-    long group = cltune_value(text_of(after, "shape"), "group", -1),
-         items = cltune_value(text_of(after, "shape"), "items", -1);
+    long group = cltune_value(json_text_of(after, "shape"), "group", -1),
+         items = cltune_value(json_text_of(after, "shape"), "items", -1);
     char word[64];
     snprintf(word, sizeof word, "group=%ld ", group);
     contains(err, word);
@@ -165,71 +166,71 @@ static void keeps_and_uses_what_it_finds(void **unused)
     json_decref(second);
 }
 
-static void dry_runs_keep_nothing(void **unused)
+static void cli_tune_dry_run_stores_nothing(void **unused)
 {
     (void)unused;
-    json_t *report = search(SEARCH " --dry-run");
+    json_t *report = search_report(SEARCH " --dry-run");
     assert_true(json_is_null(json_object_get(report, "kept_in")));
-    assert_int_equal(access(store(), F_OK), -1);
+    assert_int_equal(access(stored_entries(), F_OK), -1);
     json_decref(report);
 }
 
-static void reports_as_text(void **unused)
+static void cli_tune_reports_as_text(void **unused)
 {
     (void)unused;
-    expect(0, "tune nbody.direct.single --size 300 --minutes 0.01 --seed 5");
+    expect_tune_status(0, "tune nbody.direct.single --size 300 --minutes 0.01 --seed 5");
     contains(out, "nbody.direct.single, size 300, on ");
     contains(out, "  before  ");
     contains(out, "interactions/s");
     contains(out, "  shape   ");
     contains(out, "wrong answers");
-    contains(out, store());
-    expect(0, "tune nbody.direct.single --size 300 --minutes 0.01 -q");
+    contains(out, stored_entries());
+    expect_tune_status(0, "tune nbody.direct.single --size 300 --minutes 0.01 -q");
     assert_string_equal(out, "");
 }
 
-static void lists(void **unused)
+static void cli_tune_lists_entries(void **unused)
 {
     (void)unused;
-    expect(0, "tune --list");
+    expect_tune_status(0, "tune --list");
     contains(out, "nbody.direct.single, size 8192: the row of ");
     contains(out, "nbody.hermite.double, size ");
     contains(out, "group=");
-    assert_int_equal(access(store(), F_OK), -1);
-    expect(0, "tune nbody.direct --size 77 --list --json");
+    assert_int_equal(access(stored_entries(), F_OK), -1);
+    expect_tune_status(0, "tune nbody.direct --size 77 --list --json");
     json_t *report = parsed(out), *row;
     size_t i;
     json_t *kernels = json_object_get(report, "kernels");
     assert_int_equal(json_array_size(kernels), 3); /* single, double, mixed */
     json_array_foreach(kernels, i, row)
     {
-        assert_true(number_of(row, "size") == 77);
-        contains(text_of(row, "source"), text_of(row, "kernel"));
+        assert_true(json_number_in(row, "size") == 77);
+        contains(json_text_of(row, "source"), json_text_of(row, "kernel"));
         assert_true(json_object_size(json_object_get(row, "knobs")) > 3);
     }
     json_decref(report);
-    expect(0, "tune nbody.equal --size 77 --list"); /* which begins as the general sum does where it
-                                                       has no row */
+    expect_tune_status(0, "tune nbody.equal --size 77 --list"); /* which begins as the general sum
+                                                       does where it has no row */
     contains(out, "the row of ");
-    expect(0, "tune '*.double' --size 77 --list");
+    expect_tune_status(0, "tune '*.double' --size 77 --list");
     assert_null(strstr(out, "single"));
 }
 
 /* ---- Exporting. ---- */
 
-/* The family of any device of its kind, by what the command says of a name that is none. */
+/* Find the family of the device by the command's message about an unknown name. */
 static void find_family(char family[32])
 {
-    refuses("tune nbody --dry-run --export rows.json --as family:none", 2,
-            "no device would use rows of 'family:none' that were measured on ");
+    expect_tune_refused("tune nbody --dry-run --export rows.json --as family:none", 2,
+                        "no device would use rows of 'family:none' that were measured on ");
     assert_int_equal(sscanf(strstr(err, " or family:"), " or %31[a-z:]", family), 1);
     char elsewhere[128];
     snprintf(elsewhere, sizeof elsewhere, "tune nbody --dry-run --export rows.json --as %s",
              strcmp(family, "family:cpu") == 0 ? "family:gpu" : "family:cpu");
-    refuses(elsewhere, 2, "no device would use rows");
+    expect_tune_refused(elsewhere, 2, "no device would use rows");
 }
 
-static void exports_rows_as_they_are_shipped(void **unused)
+static void cli_tune_exports_shipped_format(void **unused)
 {
     (void)unused;
     char family[32], text[1024], line[256];
@@ -242,102 +243,107 @@ static void exports_rows_as_they_are_shipped(void **unused)
         family);
     put_text(in_folder("rows.json"), text);
     snprintf(line, sizeof line, SEARCH " --dry-run --export rows.json --as %s", family);
-    json_t *report = search(line);
-    json_t *file = from_file("rows.json"), *rows = json_object_get(file, "rows");
-    assert_string_equal(text_of(file, "format"), "stdcl-tuning-1");
+    json_t *report = search_report(line);
+    json_t *file = json_from_tune_file("rows.json"), *rows = json_object_get(file, "rows");
+    assert_string_equal(json_text_of(file, "format"), "stdcl-tuning-1");
     assert_int_equal(json_array_size(rows), 2);
-    assert_string_equal(text_of(json_array_get(rows, 0), "note"), "stays");
+    assert_string_equal(json_text_of(json_array_get(rows, 0), "note"), "stays");
     json_t *row = json_array_get(rows, 1); /* in place of that for the same power of two */
-    assert_string_equal(text_of(row, "device"), family);
-    assert_string_equal(text_of(row, "shape"), text_of(result(report, 0), "shape"));
-    assert_true(number_of(row, "size") == 500);
-    assert_true(fabs(number_of(row, "rate") / number_of(result(report, 0), "rate") - 1) < 1e-3);
+    assert_string_equal(json_text_of(row, "device"), family);
+    assert_string_equal(json_text_of(row, "shape"),
+                        json_text_of(search_result(report, 0), "shape"));
+    assert_true(json_number_in(row, "size") == 500);
+    assert_true(
+        fabs(json_number_in(row, "rate") / json_number_in(search_result(report, 0), "rate") - 1) <
+        1e-3);
     json_decref(report);
     json_decref(file);
 
-    /* What is exported can be the user's file of somebody else's machine, as far as names agree. */
-    report = search(SEARCH " --export new.json --dry-run");
-    file = from_file("new.json");
+    /* An export can be the user's file on another machine, as far as names agree. */
+    report = search_report(SEARCH " --export new.json --dry-run");
+    file = json_from_tune_file("new.json");
     row = json_array_get(json_object_get(file, "rows"), 0);
-    assert_string_equal(text_of(row, "device"), text_of(result(report, 0), "device"));
+    assert_string_equal(json_text_of(row, "device"),
+                        json_text_of(search_result(report, 0), "device"));
     json_decref(report);
     json_decref(file);
 }
 
-static void exports_into_no_other_file(void **unused)
+static void cli_tune_export_rejects_foreign_file(void **unused)
 {
     (void)unused;
     put_text(in_folder("notes.txt"), "not mine");
-    refuses("tune nbody --export notes.txt", 2, "notes.txt exists");
+    expect_tune_refused("tune nbody --export notes.txt", 2, "notes.txt exists");
     put_text(in_folder("other.json"), "{\"format\": \"other\", \"rows\": []}");
-    refuses("tune nbody --export other.json", 2, "other.json exists");
+    expect_tune_refused("tune nbody --export other.json", 2, "other.json exists");
     assert_int_equal(mkfifo(in_folder("pipe.json"), 0600), 0); /* which has no rows to read */
-    refuses("tune nbody --export pipe.json --as family:none", 2,
-            "no device would use rows of 'family:none'");
+    expect_tune_refused("tune nbody --export pipe.json --as family:none", 2,
+                        "no device would use rows of 'family:none'");
     size_t size;
     char *text = bytes_of(in_folder("notes.txt"), &size);
     assert_string_equal(text, "not mine");
     free(text);
-    refuses("tune nbody --export no/such/folder.json", 1, "no/such");
-    refuses("tune nbody --as H200", 2, "--export");
+    expect_tune_refused("tune nbody --export no/such/folder.json", 1, "no/such");
+    expect_tune_refused("tune nbody --as H200", 2, "--export");
 }
 
 /* ---- What is wrong is said before anything is searched. ---- */
 
-static void refuses_wrong_usage(void **unused)
+static void cli_tune_rejects_bad_usage(void **unused)
 {
     (void)unused;
-    refuses("tune nbdy", 2, "did you mean 'nbody'?");
-    refuses("tune nbody.direct.singel", 2, "did you mean 'nbody.direct.single'?");
-    refuses("tune zzzzzz", 2, ", nbody.direct.single, ");
-    refuses("tune nbody --size none", 2, "--size: 'none' is not a size");
-    refuses("tune --list --export x", 2, "--list searches nothing");
-    refuses("tune nbody --size 0", 2, "--size: '0' is not a size");
-    refuses("tune nbody --minutes 0", 2, "--minutes");
-    refuses("tune nbody --minutes -1", 2, "--minutes");
-    refuses("tune nbody --device nonesuch", 2, "nonesuch");
-    refuses("tune nbody --profile", 2, "--profile");
-    refuses("tune nbody --trace t.json", 2, "--trace");
-    refuses("nbody --profile=xml", 2, "'xml'");
-    refuses("nbody --trace -", 2, "--trace");
-    refuses("nbody -n 100 --steps 1 --trace no/such/folder.json", 1, "no/such");
+    expect_tune_refused("tune nbdy", 2, "did you mean 'nbody'?");
+    expect_tune_refused("tune nbody.direct.singel", 2, "did you mean 'nbody.direct.single'?");
+    expect_tune_refused("tune zzzzzz", 2, ", nbody.direct.single, ");
+    expect_tune_refused("tune nbody --size none", 2, "--size: 'none' is not a size");
+    expect_tune_refused("tune --list --export x", 2, "--list searches nothing");
+    expect_tune_refused("tune nbody --size 0", 2, "--size: '0' is not a size");
+    expect_tune_refused("tune nbody --minutes 0", 2, "--minutes");
+    expect_tune_refused("tune nbody --minutes -1", 2, "--minutes");
+    expect_tune_refused("tune nbody --device nonesuch", 2, "nonesuch");
+    expect_tune_refused("tune nbody --profile", 2, "--profile");
+    expect_tune_refused("tune nbody --trace t.json", 2, "--trace");
+    expect_tune_refused("nbody --profile=xml", 2, "'xml'");
+    expect_tune_refused("nbody --trace -", 2, "--trace");
+    expect_tune_refused("nbody -n 100 --steps 1 --trace no/such/folder.json", 1, "no/such");
 }
 
-static void refuses_places_it_cannot_write(void **unused)
+static void cli_tune_rejects_unwritable_output(void **unused)
 {
     (void)unused;
     setenv("XDG_CACHE_HOME", "/proc/nobody", 1);
-    refuses("tune nbody", 1, "/proc/nobody");
+    expect_tune_refused("tune nbody", 1, "/proc/nobody");
     char *home = strdup(getenv("HOME") ? getenv("HOME") : "");
     unsetenv("XDG_CACHE_HOME");
     unsetenv("HOME");
-    refuses("tune nbody", 1,
-            "XDG_CACHE_HOME"); /* at once: a search would outlast the test's time limit */
+    expect_tune_refused(
+        "tune nbody", 1,
+        "XDG_CACHE_HOME"); /* at once: a search would outlast the test's time limit */
     setenv("HOME", home, 1);
     free(home);
 }
 
-static void warns_once_of_a_spoilt_store(void **unused)
+static void cli_tune_warns_once_of_corrupt_store(void **unused)
 {
     (void)unused;
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%.1000s/stdcl", getenv("XDG_CACHE_HOME"));
     assert_int_equal(mkdir(getenv("XDG_CACHE_HOME"), 0755) | mkdir(path, 0755), 0);
-    put_text(store(), "{ spoilt");
-    expect(0, "nbody -n 500 --steps 2");
+    put_text(stored_entries(), "{ spoilt");
+    expect_tune_status(0, "nbody -n 500 --steps 2");
     contains(err, "stdcl nbody: warning: ");
-    contains(err, store());
+    contains(err, stored_entries());
     assert_null(strstr(strstr(err, "warning") + 1, "warning"));
-    expect(0, "nbody -n 500 --steps 2 --explain");
+    expect_tune_status(0, "nbody -n 500 --steps 2 --explain");
     contains(err, "shipped");
-    json_decref((expect(0, SEARCH), parsed(out))); /* begins a new one */
-    expect(0, "nbody -n 500 --steps 2 -q");
+    json_decref((expect_tune_status(0, SEARCH), parsed(out))); /* begins a new one */
+    expect_tune_status(0, "nbody -n 500 --steps 2 -q");
     assert_string_equal(err, "");
 }
 
 /* ---- Ctrl-C. ---- */
 
-/* However little of the machine it gets: its processor time counts. */
+/* Wait until the child has used `seconds` of processor time, however busy the machine is. */
 static void wait_until_it_worked(pid_t child, time_t seconds)
 {
     clockid_t its;
@@ -349,7 +355,7 @@ static void wait_until_it_worked(pid_t child, time_t seconds)
     }
 }
 
-static void keeps_the_best_so_far(void **unused)
+static void cli_tune_interrupted_keeps_best(void **unused)
 {
     (void)unused;
     fflush(NULL);
@@ -372,40 +378,41 @@ static void keeps_the_best_so_far(void **unused)
     assert_true(json_is_true(json_object_get(report, "interrupted")));
     assert_int_equal(json_array_size(json_object_get(report, "results")),
                      1); /* the second was not begun */
-    assert_true(number_of(result(report, 0), "rate") > 0);
-    assert_int_equal(access(store(), F_OK), 0);
+    assert_true(json_number_in(search_result(report, 0), "rate") > 0);
+    assert_int_equal(access(stored_entries(), F_OK), 0);
     json_decref(report);
 }
 
 /* ---- Profiles of other commands. ---- */
 
-static void profiles_a_run(void **unused)
+static void cli_profile_and_trace_record_run(void **unused)
 {
     (void)unused;
-    expect(0, "nbody -n 1000 --steps 20 --profile=json --trace trace.json -q");
-    json_t *profile = parsed(err), *trace = from_file("trace.json"), *row;
+    expect_tune_status(0, "nbody -n 1000 --steps 20 --profile=json --trace trace.json -q");
+    json_t *profile = parsed(err), *trace = json_from_tune_file("trace.json"), *row;
     json_t *rows = json_object_get(json_array_get(json_object_get(profile, "devices"), 0), "rows");
     size_t i, launches = 0;
-    json_array_foreach(rows, i, row) if (strncmp(text_of(row, "name"), "forces", 6) ==
+    json_array_foreach(rows, i, row) if (strncmp(json_text_of(row, "name"), "forces", 6) ==
                                          0) /* and forces_step */
     {
-        launches += (size_t)number_of(row, "count");
-        assert_true(number_of(row, "flops_per_s") > 0 && number_of(row, "peak_percent") > 0);
+        launches += (size_t)json_number_in(row, "count");
+        assert_true(json_number_in(row, "flops_per_s") > 0 &&
+                    json_number_in(row, "peak_percent") > 0);
     }
     assert_true(launches >= 20);
     size_t spans = 0, steps = 0;
     json_array_foreach(json_object_get(trace, "traceEvents"), i, row)
     {
-        spans += strncmp(text_of(row, "name"), "forces", 6) == 0;
-        steps += strcmp(text_of(row, "name"), "steps") == 0;
+        spans += strncmp(json_text_of(row, "name"), "forces", 6) == 0;
+        steps += strcmp(json_text_of(row, "name"), "steps") == 0;
     }
     assert_int_equal(spans, launches);
     assert_true(steps > 0);
     json_decref(profile);
     json_decref(trace);
-    expect(0, "nbody -n 1000 --steps 2 --profile -q");
+    expect_tune_status(0, "nbody -n 1000 --steps 2 --profile -q");
     contains(err, "kernel or transfer");
-    expect(0, "nbody -n 1000 --steps 2 --profile=CSV -q");
+    expect_tune_status(0, "nbody -n 1000 --steps 2 --profile=CSV -q");
     contains(err, "device,device_name,kind,name,count");
 }
 
@@ -420,19 +427,19 @@ int main(int argc, char **argv)
     unsetenv("STDCL_PROFILE");
     unsetenv("STDCL_TRACE");
     keep_compiled_kernels();
-#define TEST(name) cmocka_unit_test_setup(name, own_cache)
+#define TEST(name) cmocka_unit_test_setup(name, use_own_cache)
     struct CMUnitTest tests[] = {
-        TEST(keeps_and_uses_what_it_finds),
-        TEST(dry_runs_keep_nothing),
-        TEST(reports_as_text),
-        TEST(lists),
-        TEST(exports_rows_as_they_are_shipped),
-        TEST(exports_into_no_other_file),
-        TEST(refuses_wrong_usage),
-        TEST(refuses_places_it_cannot_write),
-        TEST(warns_once_of_a_spoilt_store),
-        TEST(keeps_the_best_so_far),
-        TEST(profiles_a_run),
+        TEST(cli_tune_stores_and_uses_entry),
+        TEST(cli_tune_dry_run_stores_nothing),
+        TEST(cli_tune_reports_as_text),
+        TEST(cli_tune_lists_entries),
+        TEST(cli_tune_exports_shipped_format),
+        TEST(cli_tune_export_rejects_foreign_file),
+        TEST(cli_tune_rejects_bad_usage),
+        TEST(cli_tune_rejects_unwritable_output),
+        TEST(cli_tune_warns_once_of_corrupt_store),
+        TEST(cli_tune_interrupted_keeps_best),
+        TEST(cli_profile_and_trace_record_run),
     };
     const int status = sampled_run("tune", tests, 0, 2, files_create, files_remove);
     free(out);

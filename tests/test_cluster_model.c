@@ -1,7 +1,8 @@
-/* The model of `stdcl cluster-model` beside what was measured on one host, and what must hold of it
- * anyway. Figures are those of bench/results/nvidia-h200-x4.json and
- * bench/studies/nvidia-h200-world.json, each with what one GPU did in the same run.
- * SPDX-License-Identifier: MIT */
+/* The model of `stdcl cluster-model` against measurements on one host, and its general bounds.
+ * Figures are from bench/results/nvidia-h200-x4.json and bench/studies/nvidia-h200-world.json,
+ * each with the result of one GPU in the same run.
+ * SPDX-License-Identifier: MIT
+ */
 #include "check.h"
 
 #include "cli/cluster_model.h"
@@ -23,7 +24,7 @@ static struct cluster h200(enum cluster_program program, double n, double gpus, 
 
 static const struct point {
     enum cluster_program program;
-    double n, gpus, alone, seconds; /* alone: of one GPU */
+    double n, gpus, alone, seconds; /* alone: on one GPU */
 } measured[] = {
     {CLUSTER_NBODY, 65536, 2, 2160.4e-6, 1168.2e-6},
     {CLUSTER_NBODY, 65536, 4, 2160.4e-6, 717.5e-6},
@@ -47,18 +48,18 @@ static const struct point {
     {CLUSTER_GAS, 5e11, 2, 3.767, 1.904},
 };
 
-static double rate_of(const struct point *p)
+static double model_rate_of(const struct point *p)
 {
     const struct cluster c = h200(p->program, p->n, 1, 1);
     return cluster_work(&c) / (p->alone - (p->program == CLUSTER_NBODY ? 16e-6 : 0));
 }
 
-static void is_near_what_was_measured(void **state)
+static void cluster_model_is_near_measurements(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof measured / sizeof *measured; i++) {
         const struct point *p = &measured[i];
-        const struct cluster c = h200(p->program, p->n, p->gpus, rate_of(p));
+        const struct cluster c = h200(p->program, p->n, p->gpus, model_rate_of(p));
         struct cluster_time t;
         assert_int_equal(cluster_predict(&c, &t), 0);
         const double error = t.seconds / p->seconds - 1;
@@ -69,9 +70,9 @@ static void is_near_what_was_measured(void **state)
     }
 }
 
-/* A step is never shorter than its share of the work, nor than what goes between hosts, and one GPU
- * has all of its speed. */
-static void keeps_its_bounds(void **state)
+/* A step is never shorter than its part of the work, nor than the transfers between hosts; one
+ * GPU has its full speed. */
+static void cluster_model_keeps_lower_bounds(void **state)
 {
     (void)state;
     static const double rate[CLUSTER_PROGRAMS] = {2.025e12, 33.1e12, 54e12, 133e9},
@@ -100,8 +101,8 @@ static void keeps_its_bounds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(is_near_what_was_measured),
-        cmocka_unit_test(keeps_its_bounds),
+        cmocka_unit_test(cluster_model_is_near_measurements),
+        cmocka_unit_test(cluster_model_keeps_lower_bounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

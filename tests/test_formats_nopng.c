@@ -1,10 +1,10 @@
-/* test_formats_nopng.c - formats/png.c built without libpng: pictures are refused with a
- * sentence. */
+/* test_formats_nopng.c - formats/png.c built without libpng: writing a picture fails with a
+ * message. */
 /* SPDX-License-Identifier: MIT */
 #include "files.h"
 #include "formats/picture.h"
 
-static void says_what_is_missing(void **unused)
+static void picture_without_libpng_is_rejected(void **unused)
 {
     const uint8_t rgb[3] = {0};
     (void)unused;
@@ -15,6 +15,6 @@ static void says_what_is_missing(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(says_what_is_missing)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(picture_without_libpng_is_rejected)};
     return cmocka_run_group_tests(tests, files_create, files_remove);
 }

@@ -1,9 +1,9 @@
-/* test_formats_number.c - decimal conversion against libc's, and in a locale with decimal
+/* test_formats_number.c - decimal conversion against libc's, also in a locale with decimal
  * commas. */
 /* SPDX-License-Identifier: MIT */
 #include "formats/number.h"
 
-#include "commas.h"
+#include "decimal_comma.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,13 +32,13 @@ static double read_ok(const char *text)
     return value;
 }
 
-static void same_bits(double a, double b, const char *what)
+static void check_number_bits(double a, double b, const char *what)
 {
     if (memcmp(&a, &b, sizeof a) != 0)
         fail_msg("%s: %a instead of %a", what, a, b);
 }
 
-static void reads_as_strtod(void **unused)
+static void number_read_matches_strtod(void **unused)
 {
     static const char *const hard[] = {
         "0",
@@ -80,21 +80,22 @@ static void reads_as_strtod(void **unused)
     };
     (void)unused;
     for (size_t i = 0; i < sizeof hard / sizeof *hard; i++)
-        same_bits(read_ok(hard[i]), strtod(hard[i], NULL), hard[i]);
+        check_number_bits(read_ok(hard[i]), strtod(hard[i], NULL), hard[i]);
     for (int i = 0; i < 300000; i++) {
         char text[64];
         int digits = 1 + (int)(rnd() % 20), exponent = (int)(rnd() % 70) - 35;
         snprintf(text, sizeof text, "%s%.*g", rnd() & 1 ? "" : "-", digits,
                  ldexp((double)(rnd() >> 1), exponent * 3));
-        same_bits(read_ok(text), strtod(text, NULL), text);
+        check_number_bits(read_ok(text), strtod(text, NULL), text);
         snprintf(text, sizeof text, "%llue%d", (unsigned long long)(rnd() >> (rnd() % 64)),
                  exponent);
-        same_bits(read_ok(text), strtod(text, NULL), text);
+        check_number_bits(read_ok(text), strtod(text, NULL), text);
     }
 }
 
-/* Halfway cases: m + 1/2 ulp as an exact decimal must go to even, and one unit beside it not. */
-static void rounds_ties_to_even(void **unused)
+/* Halfway cases: m + 1/2 ulp as an exact decimal must round to even; one unit more or less must
+ * not. */
+static void number_read_rounds_ties_to_even(void **unused)
 {
     (void)unused;
     for (int i = 0; i < 100000; i++) {
@@ -103,38 +104,38 @@ static void rounds_ties_to_even(void **unused)
         for (uint64_t w = (m | 1) - 1; w <= (m | 1) + 1; w++) {
             int q = (int)(rnd() % 3);
             snprintf(text, sizeof text, "%llu%.*s", (unsigned long long)w, q, "00");
-            same_bits(read_ok(text), strtod(text, NULL), text);
+            check_number_bits(read_ok(text), strtod(text, NULL), text);
         }
         int down = 1 + (int)(rnd() % 4); /* w / 2^down has `down` decimals */
         uint64_t w = (1ULL << 54 | rnd() >> 12) | 1, whole = w >> down;
         uint64_t rest = (w & ((1ULL << down) - 1)) * 10000 >> down;
         snprintf(text, sizeof text, "%llu.%04llu", (unsigned long long)whole,
                  (unsigned long long)rest);
-        same_bits(read_ok(text), strtod(text, NULL), text);
+        check_number_bits(read_ok(text), strtod(text, NULL), text);
     }
 }
 
-/* Quotients by large powers of five that fall beside a tie by less than the bits kept: 1 in 10^4 of
+/* Quotients by large powers of five that lie nearer to a tie than the bits kept: 1 in 10^4 of
  * these. */
-static void rounds_next_to_ties(void **unused)
+static void number_read_rounds_near_ties(void **unused)
 {
     (void)unused;
     for (int i = 0; i < 400000; i++) {
         char text[64];
         snprintf(text, sizeof text, "%llue-%d", (unsigned long long)(rnd() >> 1),
                  24 + (int)(rnd() % 4));
-        same_bits(read_ok(text), strtod(text, NULL), text);
+        check_number_bits(read_ok(text), strtod(text, NULL), text);
     }
 }
 
-static void reads_fortran(void **unused)
+static void number_read_accepts_fortran_exponent(void **unused)
 {
     (void)unused;
-    same_bits(read_ok("1.5d-3"), 1.5e-3, "d");
-    same_bits(read_ok("-1.5D+300"), -1.5e300, "D, slow path");
+    check_number_bits(read_ok("1.5d-3"), 1.5e-3, "d");
+    check_number_bits(read_ok("-1.5D+300"), -1.5e300, "D, slow path");
 }
 
-static void refuses_what_is_no_number(void **unused)
+static void number_read_rejects_other_text(void **unused)
 {
     static const char *const bad[] = {"",     "+",    "-",     ".",       "e5",   "1e",  "1e+",
                                       "1e5.", "1..2", "1.2.3", "--1",     "0x10", "1,5", "abc",
@@ -156,8 +157,8 @@ static void refuses_what_is_no_number(void **unused)
     free(longest);
 }
 
-/* Nothing is read behind the end: the memory ends there, as AddressSanitizer sees. */
-static void stays_inside(void **unused)
+/* No byte beyond the end is read: the memory ends there, and AddressSanitizer checks. */
+static void number_read_stays_inside_buffer(void **unused)
 {
     static const char *const texts[] = {"1",    "1e", "1.", "-", "1e-3", "12345678901234567890123",
                                         "nan(", "i"};
@@ -173,14 +174,14 @@ static void stays_inside(void **unused)
     }
 }
 
-/* Reads back exactly, with no more digits than printf needs. */
+/* Fail unless the text reads back exactly and has no more digits than printf needs. */
 static void check_print(double x)
 {
     char text[NUMBER_SIZE], reference[64];
     size_t length = number_print(text, x);
     assert_int_equal(length, strlen(text));
     assert_true(length < NUMBER_SIZE);
-    same_bits(strtod(text, NULL), x, text);
+    check_number_bits(strtod(text, NULL), x, text);
     for (int digits = 15; digits <= 17; digits++) {
         snprintf(reference, sizeof reference, "%.*g", digits, x);
         if (strtod(reference, NULL) == x)
@@ -190,7 +191,7 @@ static void check_print(double x)
         fail_msg("%s instead of %s", text, reference);
 }
 
-static void prints_as_printf(void **unused)
+static void number_print_matches_printf(void **unused)
 {
     static const double hard[] = {0,
                                   -0.0,
@@ -234,7 +235,7 @@ static void prints_as_printf(void **unused)
     }
 }
 
-static void prints_what_is_no_number(void **unused)
+static void number_print_writes_nan_and_infinity(void **unused)
 {
     char text[NUMBER_SIZE];
     (void)unused;
@@ -246,7 +247,7 @@ static void prints_what_is_no_number(void **unused)
     assert_string_equal(text, "nan");
 }
 
-static void ignores_the_locale(void **unused)
+static void number_ignores_decimal_comma_locale(void **unused)
 {
     char text[NUMBER_SIZE];
     (void)unused;
@@ -255,19 +256,23 @@ static void ignores_the_locale(void **unused)
     double slow = read_ok("12345678901234567890.5"), fast = read_ok("2.5");
     number_print(text, 1.5e-300);
     setlocale(LC_NUMERIC, "C");
-    same_bits(fast, 2.5, "2.5");
-    same_bits(slow, 12345678901234567890.5, "12345678901234567890.5");
+    check_number_bits(fast, 2.5, "2.5");
+    check_number_bits(slow, 12345678901234567890.5, "12345678901234567890.5");
     assert_string_equal(text, "1.5e-300");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_as_strtod),           cmocka_unit_test(rounds_ties_to_even),
-        cmocka_unit_test(rounds_next_to_ties),       cmocka_unit_test(reads_fortran),
-        cmocka_unit_test(refuses_what_is_no_number), cmocka_unit_test(stays_inside),
-        cmocka_unit_test(prints_as_printf),          cmocka_unit_test(prints_what_is_no_number),
-        cmocka_unit_test(ignores_the_locale),
+        cmocka_unit_test(number_read_matches_strtod),
+        cmocka_unit_test(number_read_rounds_ties_to_even),
+        cmocka_unit_test(number_read_rounds_near_ties),
+        cmocka_unit_test(number_read_accepts_fortran_exponent),
+        cmocka_unit_test(number_read_rejects_other_text),
+        cmocka_unit_test(number_read_stays_inside_buffer),
+        cmocka_unit_test(number_print_matches_printf),
+        cmocka_unit_test(number_print_writes_nan_and_infinity),
+        cmocka_unit_test(number_ignores_decimal_comma_locale),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* test_formats_particles.c - files of bodies: what is read, what is refused and how, and that
+/* test_formats_particles.c - particle files: valid and invalid input, error messages, and that
  * nothing is lost.
  * SPDX-License-Identifier: MIT
  */
@@ -54,7 +54,7 @@ static double any_double(void) /* finite, of any size and sign */
     }
 }
 
-static struct particles make(size_t n)
+static struct particles make_few_particles(size_t n)
 {
     struct particles p = {.n = n, .time = 0.1};
     p.mass = malloc(n * sizeof *p.mass);
@@ -66,9 +66,9 @@ static struct particles make(size_t n)
     return p;
 }
 
-static struct particles make_random(size_t n, double (*value)(void))
+static struct particles make_random_particles(size_t n, double (*value)(void))
 {
-    struct particles p = make(n);
+    struct particles p = make_few_particles(n);
     for (size_t i = 0; i < n; i++) {
         p.mass[i] = fabs(value());
         for (int axis = 0; axis < 3; axis++) {
@@ -79,7 +79,7 @@ static struct particles make_random(size_t n, double (*value)(void))
     return p;
 }
 
-static void same_bodies(const struct particles *a, const struct particles *b)
+static void check_same_particles(const struct particles *a, const struct particles *b)
 {
     assert_int_equal(a->n, b->n);
     assert_memory_equal(&a->time, &b->time, sizeof a->time);
@@ -98,7 +98,7 @@ static void body_is(const struct particles *p, size_t i, const double expected[7
     }
 }
 
-static struct particles read_text(const char *text)
+static struct particles read_particles_text(const char *text)
 {
     struct particles p;
     works(particles_read_memory("memory", text, strlen(text), &p));
@@ -107,7 +107,7 @@ static struct particles read_text(const char *text)
 
 /* ---- Text. ----------------------------------------------------------------------------------- */
 
-static void reads_text(void **unused)
+static void particles_read_text_forms(void **unused)
 {
     static const char *const same[] = {
         "1 2 3 4 5 6 7\n8 9 10 11 12 13 14\n",
@@ -119,7 +119,7 @@ static void reads_text(void **unused)
     const double first[7] = {1, 2, 3, 4, 5, 6, 7}, second[7] = {8, 9, 10, 11, 12, 13, 14};
     (void)unused;
     for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
-        struct particles p = read_text(same[i]);
+        struct particles p = read_particles_text(same[i]);
         assert_int_equal(p.n, 2);
         assert_string_equal(p.format, "text");
         assert_int_equal(p.gas + p.star, 0);
@@ -131,7 +131,7 @@ static void reads_text(void **unused)
     }
 }
 
-static void reads_the_time(void **unused)
+static void particles_read_text_time(void **unused)
 {
     static const struct {
         const char *text;
@@ -144,13 +144,13 @@ static void reads_the_time(void **unused)
     };
     (void)unused;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct particles p = read_text(cases[i].text);
+        struct particles p = read_particles_text(cases[i].text);
         assert_true(p.time == cases[i].time);
         particles_free(&p);
     }
 }
 
-static void refuses_bad_text(void **unused)
+static void particles_reject_bad_text(void **unused)
 {
     static const struct {
         const char *text, *part, *other;
@@ -192,12 +192,12 @@ static void refuses_bad_text(void **unused)
     }
 }
 
-/* Larger than every buffer, so that lines fall across their ends; the values come from printf. */
-static void reads_large_text(void **unused)
+/* Larger than every buffer, so that lines cross buffer ends; the values come from printf. */
+static void particles_read_text_beyond_buffer(void **unused)
 {
     enum { N = 60000 };
     const char *path = in_folder("large.tab");
-    struct particles p, q = make_random(N, any_double);
+    struct particles p, q = make_random_particles(N, any_double);
     (void)unused;
     FILE *fp = fopen(path, "w");
     ready(fp);
@@ -208,12 +208,12 @@ static void reads_large_text(void **unused)
     assert_int_equal(fclose(fp), 0);
     works(particles_read(path, &p));
     p.time = q.time;
-    same_bodies(&p, &q);
+    check_same_particles(&p, &q);
     particles_free(&p);
     particles_free(&q);
 }
 
-static void refuses_endless_lines(void **unused)
+static void particles_reject_endless_line(void **unused)
 {
     enum { SIZE = 3 << 20 };
     char *text = malloc(SIZE);
@@ -226,17 +226,17 @@ static void refuses_endless_lines(void **unused)
                  "endless.tab:1: the line is longer than");
 }
 
-static void keeps_every_bit_as_text(void **unused)
+static void particles_text_keeps_every_bit(void **unused)
 {
     static const double hard[7] = {5e-324, -0.0, DBL_MAX, -DBL_MIN, 0.1, 1e23, -9007199254740993.0};
-    struct particles p = make_random(5000, any_double), q;
+    struct particles p = make_random_particles(5000, any_double), q;
     (void)unused;
     p.mass[0] = hard[0];
     memcpy(p.pos[0], hard + 1, sizeof p.pos[0]);
     memcpy(p.vel[0], hard + 4, sizeof p.vel[0]);
     works(particles_write(in_folder("bits.tab"), &p, NULL));
     works(particles_read(in_folder("bits.tab"), &q));
-    same_bodies(&p, &q);
+    check_same_particles(&p, &q);
     particles_free(&p);
     particles_free(&q);
 }
@@ -256,7 +256,7 @@ static void check_three(const struct particles *p)
         body_is(p, i, bodies[i]);
 }
 
-static void reads_tipsy(void **unused)
+static void particles_read_tipsy(void **unused)
 {
     unsigned char unpadded[sizeof big - 4];
     struct particles p;
@@ -277,8 +277,9 @@ static void reads_tipsy(void **unused)
     particles_free(&p);
 }
 
-/* What is not kept, such as density and metals, is written as 0; all else stays as it was. */
-static void writes_tipsy(void **unused)
+/* Properties that are not stored, such as density and metals, are written as 0; the remainder is
+ * unchanged. */
+static void particles_write_tipsy(void **unused)
 {
     static const char *const names[] = {"w.tipsy", "w.std", "w.TIP", "w.bin"};
     static const size_t kept[][2] = {{32, 28}, {68, 4},   {76, 4}, {80, 28},
@@ -302,13 +303,13 @@ static void writes_tipsy(void **unused)
     particles_free(&p);
 }
 
-static void refuses_every_piece_of_tipsy(void **unused)
+static void particles_reject_truncated_tipsy(void **unused)
 {
     (void)unused;
     for (size_t size = 1; size < sizeof big; size++) {
         struct particles p;
         if (size == sizeof big - 4)
-            continue; /* as long as a file without padding, which cannot be told */
+            continue; /* the length of a file without padding, indistinguishable */
         if (size >= 28)
             fails_saying(EINVAL, particles_read_memory("piece", little, size, &p),
                          "piece: is cut short");
@@ -325,7 +326,7 @@ static void patch32(unsigned char *at, uint32_t value)
         at[i] = (unsigned char)(value >> (24 - 8 * i));
 }
 
-static void refuses_bad_tipsy(void **unused)
+static void particles_reject_bad_tipsy(void **unused)
 {
     const uint32_t nan = 0x7fc00000, infinity = 0x7f800000, minus_one = 0xbf800000;
     const struct {
@@ -377,7 +378,7 @@ static double any_float(void)
     return x;
 }
 
-/* False, with the reason, for HDF5 where there is no library for it. */
+/* Return false, and print the reason, for HDF5 in a build without libhdf5. */
 static bool can_write(const char *path, const struct particles *p)
 {
     const int status = particles_write(path, p, NULL);
@@ -389,12 +390,12 @@ static bool can_write(const char *path, const struct particles *p)
     return true;
 }
 
-/* Through each of the formats and back: text keeps doubles, TIPSY floats. */
-static void goes_round(void **unused)
+/* Write and read each format: text keeps doubles, TIPSY floats. */
+static void particles_round_trip_each_format(void **unused)
 {
     static const char *const names[] = {"r.tab", "r.tipsy", "r.bin", "r2.tab",
                                         "r.std", "r.npy",   "r.hdf5"};
-    struct particles p = make_random(3001, any_float), q;
+    struct particles p = make_random_particles(3001, any_float), q;
     (void)unused;
     p.gas = 1000;
     p.star = 2000;
@@ -405,7 +406,7 @@ static void goes_round(void **unused)
         if (!can_write(path, &p))
             continue;
         works(particles_read(path, &q));
-        same_bodies(&p, &q);
+        check_same_particles(&p, &q);
         bool plain = strstr(names[i], ".tab") || strstr(names[i], ".npy");
         assert_int_equal(q.gas, plain ? 0 : 1000);
         assert_int_equal(q.star, plain ? 0 : 2000);
@@ -414,9 +415,9 @@ static void goes_round(void **unused)
     particles_free(&p);
 }
 
-static void rounds_doubles_to_floats(void **unused)
+static void particles_tipsy_rounds_to_floats(void **unused)
 {
-    struct particles p = make(1), q;
+    struct particles p = make_few_particles(1), q;
     (void)unused;
     p.mass[0] = 0.1;
     for (int axis = 0; axis < 3; axis++) {
@@ -436,7 +437,7 @@ static void rounds_doubles_to_floats(void **unused)
 
 /* ---- Files. ---------------------------------------------------------------------------------- */
 
-static void names_files_that_cannot_be_read(void **unused)
+static void particles_error_names_unreadable_file(void **unused)
 {
     struct particles p;
     bool root = geteuid() == 0;
@@ -454,7 +455,7 @@ static void names_files_that_cannot_be_read(void **unused)
     }
     put_text(in_folder("secret.tab"), "1 2 3 4 5 6 7\n");
     assert_int_equal(chmod(in_folder("secret.tab"), 0), 0);
-    assert_int_equal(root ? seteuid(65534) : 0, 0); /* root may read everything, so become nobody */
+    assert_int_equal(root ? seteuid(65534) : 0, 0); /* root may read everything: become nobody */
     int status = particles_read(in_folder("secret.tab"), &p);
     assert_int_equal(root ? seteuid(0) : 0, 0);
     assert_int_equal(status, -1);
@@ -462,7 +463,7 @@ static void names_files_that_cannot_be_read(void **unused)
     says("secret.tab: no permission to read it");
 }
 
-/* Puts a pipe into which a child writes in place of the standard input, and reads "-". */
+/* Replace standard input by a pipe into which a child writes, and read "-". */
 static int read_from_pipe(const void *bytes, size_t size, struct particles *p)
 {
     int ends[2], saved = dup(0);
@@ -491,17 +492,17 @@ static int read_from_pipe(const void *bytes, size_t size, struct particles *p)
     return status;
 }
 
-static void reads_the_standard_input(void **unused)
+static void particles_read_standard_input(void **unused)
 {
     static const char *const names[] = {"pipe.tab", "pipe.tipsy"};
-    struct particles p = make_random(4000, any_float), q;
+    struct particles p = make_random_particles(4000, any_float), q;
     (void)unused;
     for (int i = 0; i < 2; i++) {
         size_t size = 0;
         works(particles_write(in_folder(names[i]), &p, NULL));
         char *bytes = bytes_of(in_folder(names[i]), &size);
         works(read_from_pipe(bytes, size, &q));
-        same_bodies(&p, &q);
+        check_same_particles(&p, &q);
         particles_free(&q);
         if (i == 1) {
             assert_int_equal(read_from_pipe(bytes, size - 1, &q), -1);
@@ -515,7 +516,7 @@ static void reads_the_standard_input(void **unused)
     }
     assert_int_equal(read_from_pipe("1 2 x", 5, &q), -1);
     says("standard input:1: 'x' in column 3 (y)");
-    /* A header that promises 2^31 - 1 bodies and delivers none must not cost memory. */
+    /* A header that announces 2^31 - 1 bodies without data must not cost memory. */
     unsigned char promise[32] = {
         [8] = 0x7f, 0xff, 0xff, 0xff, [15] = 3, [20] = 0x7f, 0xff, 0xff, 0xff};
     assert_int_equal(read_from_pipe(promise, sizeof promise, &q), -1);
@@ -523,7 +524,7 @@ static void reads_the_standard_input(void **unused)
     particles_free(&p);
 }
 
-static void knows_formats_by_suffix(void **unused)
+static void particles_suffix_selects_format(void **unused)
 {
     static const char *const unknown[] = {"a.pdf", "a.jpg", "x.zip", "a.tab.gz"};
     (void)unused;
@@ -538,8 +539,8 @@ static void knows_formats_by_suffix(void **unused)
                      "unknown suffix", ".tab", ".tipsy");
 }
 
-/* Each suffix is in the sentence that lists them, and in the manual. */
-static void every_format_is_documented(void **unused)
+/* Each suffix is in the message that lists them, and in the manual. */
+static void particles_formats_are_documented(void **unused)
 {
     size_t size;
     char *page = bytes_of("../docs/command.md", &size);
@@ -555,9 +556,9 @@ static void every_format_is_documented(void **unused)
     free(page);
 }
 
-static void refuses_to_write_what_cannot_be_read(void **unused)
+static void particles_reject_writing_unreadable_values(void **unused)
 {
-    struct particles p = make_random(10, any_float), none = {0};
+    struct particles p = make_random_particles(10, any_float), none = {0};
     const char *path = in_folder("bad.tab"), *tipsy = in_folder("bad.tipsy");
     (void)unused;
     fails_saying(EINVAL, particles_write(path, &none, NULL), "bad.tab", "no bodies");
@@ -582,9 +583,9 @@ static void refuses_to_write_what_cannot_be_read(void **unused)
     particles_free(&p);
 }
 
-static void tells_a_full_disk(void **unused)
+static void particles_report_full_disk(void **unused)
 {
-    struct particles p = make_random(20000, any_float);
+    struct particles p = make_random_particles(20000, any_float);
     (void)unused;
     if (access("/dev/full", W_OK) < 0)
         skip();
@@ -605,7 +606,7 @@ static const char *data(const char *name)
     return path;
 }
 
-static void reads_one_galaxy_from_both_formats(void **unused)
+static void particles_formats_give_same_galaxy(void **unused)
 {
     struct particles tab, bin;
     double total = 0;
@@ -639,11 +640,11 @@ static double none_left(void)
     return -1;
 }
 
-/* Where somebody waits, a large file of any format is given up, and the older one stays. */
-static void gives_up_large_files(void **unused)
+/* After a signal, writing a large file of any format is abandoned, and the older file stays. */
+static void particles_abandon_large_file_on_signal(void **unused)
 {
     static const char *const suffixes[] = {"tab", "npy", "tipsy", "bin", "hdf5"};
-    struct particles p = make_random(200000, any_float);
+    struct particles p = make_random_particles(200000, any_float);
     (void)unused;
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
         char name[32];
@@ -666,26 +667,26 @@ static void gives_up_large_files(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_text),
-        cmocka_unit_test(reads_the_time),
-        cmocka_unit_test(refuses_bad_text),
-        cmocka_unit_test(reads_large_text),
-        cmocka_unit_test(refuses_endless_lines),
-        cmocka_unit_test(keeps_every_bit_as_text),
-        cmocka_unit_test(reads_tipsy),
-        cmocka_unit_test(writes_tipsy),
-        cmocka_unit_test(refuses_every_piece_of_tipsy),
-        cmocka_unit_test(refuses_bad_tipsy),
-        cmocka_unit_test(goes_round),
-        cmocka_unit_test(rounds_doubles_to_floats),
-        cmocka_unit_test(names_files_that_cannot_be_read),
-        cmocka_unit_test(reads_the_standard_input),
-        cmocka_unit_test(knows_formats_by_suffix),
-        cmocka_unit_test(every_format_is_documented),
-        cmocka_unit_test(refuses_to_write_what_cannot_be_read),
-        cmocka_unit_test(tells_a_full_disk),
-        cmocka_unit_test(reads_one_galaxy_from_both_formats),
-        cmocka_unit_test(gives_up_large_files),
+        cmocka_unit_test(particles_read_text_forms),
+        cmocka_unit_test(particles_read_text_time),
+        cmocka_unit_test(particles_reject_bad_text),
+        cmocka_unit_test(particles_read_text_beyond_buffer),
+        cmocka_unit_test(particles_reject_endless_line),
+        cmocka_unit_test(particles_text_keeps_every_bit),
+        cmocka_unit_test(particles_read_tipsy),
+        cmocka_unit_test(particles_write_tipsy),
+        cmocka_unit_test(particles_reject_truncated_tipsy),
+        cmocka_unit_test(particles_reject_bad_tipsy),
+        cmocka_unit_test(particles_round_trip_each_format),
+        cmocka_unit_test(particles_tipsy_rounds_to_floats),
+        cmocka_unit_test(particles_error_names_unreadable_file),
+        cmocka_unit_test(particles_read_standard_input),
+        cmocka_unit_test(particles_suffix_selects_format),
+        cmocka_unit_test(particles_formats_are_documented),
+        cmocka_unit_test(particles_reject_writing_unreadable_values),
+        cmocka_unit_test(particles_report_full_disk),
+        cmocka_unit_test(particles_formats_give_same_galaxy),
+        cmocka_unit_test(particles_abandon_large_file_on_signal),
     };
     return cmocka_run_group_tests(tests, files_create, files_remove);
 }

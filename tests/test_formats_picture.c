@@ -1,5 +1,4 @@
-/* test_formats_picture.c - pictures: that what is drawn is where it is and as much as there is;
- * PNG; films.
+/* test_formats_picture.c - pictures: positions and brightness of what is drawn; PNG; films.
  * SPDX-License-Identifier: MIT
  */
 #include "files.h"
@@ -51,7 +50,7 @@ static double lightness(const uint8_t rgb[3]) /* CIE L*, 0 .. 100 */
     return y > 216.0 / 24389 ? 116 * cbrt(y) - 16 : y * 24389.0 / 27;
 }
 
-static void colours_are_the_published_ones(void **unused)
+static void picture_colour_maps_match_published(void **unused)
 {
     static const struct {
         enum picture_colours map;
@@ -76,9 +75,9 @@ static void colours_are_the_published_ones(void **unused)
     }
 }
 
-/* Equal steps look equal: lightness rises in proportion, to 6 of 100 units. (The maps are even in
- * CAM02-UCS, of which L* is the simpler relative; a rainbow is off by 50.) */
-static void colours_rise_evenly(void **unused)
+/* Lightness rises in proportion, to 6 of 100 units, so equal steps look equal. (The maps are
+ * even in CAM02-UCS, of which L* is a simplification; a rainbow is off by 50.) */
+static void picture_lightness_rises_evenly(void **unused)
 {
     (void)unused;
     for (int map = PICTURE_INFERNO; map <= PICTURE_VIRIDIS; map++) {
@@ -94,7 +93,7 @@ static void colours_rise_evenly(void **unused)
     }
 }
 
-static void knows_names(void **unused)
+static void picture_colour_maps_have_names(void **unused)
 {
     (void)unused;
     assert_int_equal(picture_colours_by_name("inferno"), PICTURE_INFERNO);
@@ -108,8 +107,8 @@ static void knows_names(void **unused)
 
 static const struct projection plain = {.width = 200, .height = 160, .axis = {0, 1}, .scale = 10};
 
-/* Whatever the spread, no mass is lost or made, and its centre stays where it is. */
-static void keeps_the_mass(void **unused)
+/* For every smoothing length, mass and centre of mass are conserved. */
+static void density_map_conserves_mass(void **unused)
 {
     enum { N = 3000, W = 200, H = 160 };
     static double pos[N][3], mass[N];
@@ -142,7 +141,7 @@ static void keeps_the_mass(void **unused)
 
 /* Against the surface density of Plummer's sphere, M / (pi (1 + R^2)^2), in rings; equal and
  * unequal masses. */
-static void agrees_with_plummer(void **unused)
+static void density_map_matches_plummer(void **unused)
 {
     enum { N = 100000, SIDE = 512, RINGS = 12 };
     double(*pos)[3] = malloc(N * sizeof *pos), *mass = malloc(N * sizeof *mass);
@@ -176,7 +175,7 @@ static void agrees_with_plummer(void **unused)
     free(pos);
 }
 
-/* The spread of the pixels of an even field, relative to their mean. */
+/* The standard deviation of the pixels of an even field, relative to their mean. */
 static double graininess(size_t n, const double *mass, double total)
 {
     enum { SIDE = 256 };
@@ -201,10 +200,10 @@ static double graininess(size_t n, const double *mass, double total)
     return sqrt(squares / (SIDE * SIDE) / (mean * mean) - 1);
 }
 
-/* Smooth where bodies are many, and where a tenth of them are 40 times as heavy: counting would
- * give, by Poisson, a spread of 2.2 and of 5.6. What is left is mostly the sharp point of every
- * body. */
-static void is_not_grainy(void **unused)
+/* Smooth in dense areas, and with a tenth of the bodies 40 times heavier: Poisson noise of
+ * counting would give a deviation of 2.2 and of 5.6. The remainder is mostly the sharp point of
+ * every body. */
+static void density_map_is_smooth(void **unused)
 {
     enum { N = 20000 };
     static double mass[N];
@@ -218,7 +217,7 @@ static void is_not_grainy(void **unused)
     assert_true(uneven > 0 && uneven < 0.42);
 }
 
-static void skips_what_is_not_finite_or_far_away(void **unused)
+static void density_map_skips_non_finite_bodies(void **unused)
 {
     double pos[3][3] = {{NAN, 0, 0}, {1e300, 0, 0}, {0, -INFINITY, 0}};
     static float map[200 * 160];
@@ -237,9 +236,9 @@ static int brightness(const uint8_t *rgb, unsigned width, unsigned x, unsigned y
     return at[0] + at[1] + at[2];
 }
 
-/* A cluster or a single body at a known place must be brightest in its pixel, the first axis to the
- * right, the second upwards. */
-static void draws_where_things_are(void **unused)
+/* A cluster or a single body at a known place must be brightest in its pixel, the first axis to
+ * the right, the second upwards. */
+static void picture_draws_bodies_in_place(void **unused)
 {
     static const struct {
         enum picture_plane plane;
@@ -275,8 +274,8 @@ static void draws_where_things_are(void **unused)
         }
 }
 
-/* Sun and planets: a body 10^-9 as heavy is as visible. */
-static void shows_each_of_a_few(void **unused)
+/* Sun and planets: a body of 10^-9 the mass is equally visible. */
+static void picture_shows_light_bodies(void **unused)
 {
     const double mass[2] = {1, 1e-9}, pos[2][3] = {{0, 0, 0}, {5, 0, 0}};
     static uint8_t rgb[100 * 100 * 3];
@@ -288,7 +287,7 @@ static void shows_each_of_a_few(void **unused)
     assert_true(brightness(rgb, 100, 25, 50) < 30);
 }
 
-static void fits_a_frame(void **unused)
+static void picture_fits_frame_to_bodies(void **unused)
 {
     enum { N = 5000 };
     static double pos[N][3];
@@ -310,15 +309,15 @@ static void fits_a_frame(void **unused)
     struct picture_options same = given;
     works(picture_fit(&same, N, NULL, (const double(*)[3])pos));
     assert_memory_equal(&same, &given, sizeof given);
-    /* With all bodies in one place, or just one of them, there is still a picture. */
+    /* Coincident bodies, or a single one, still give a picture. */
     const double one[1][3] = {{3, 4, 5}};
     struct picture_options single = {.width = 10, .height = 10};
     works(picture_fit(&single, 1, NULL, one));
     assert_true(single.extent == 1 && single.centre[0] == 3 && single.centre[1] == 4);
 }
 
-/* Once fitted, the same density has the same colour in every frame. */
-static void keeps_one_scale_in_a_series(void **unused)
+/* Once fitted, equal density has equal colour in every frame. */
+static void picture_series_keeps_scale(void **unused)
 {
     enum { N = 4000 };
     static double pos[N][3], mass[N];
@@ -341,9 +340,9 @@ static void keeps_one_scale_in_a_series(void **unused)
     assert_true(brighter / (64 * 64) > 5);
 }
 
-/* Two clusters side by side, equally dense: colours tell the speeds, or the groups, of each; few
+/* Two clusters side by side, equally dense: colours show the speeds, or the groups, of each; few
  * bodies and many. */
-static void colours_tell_values_and_groups(void **unused)
+static void picture_colours_show_values_and_groups(void **unused)
 {
     enum { MANY = 4000, W = 128, H = 64 };
     static double pos[MANY][3];
@@ -388,9 +387,9 @@ static void colours_tell_values_and_groups(void **unused)
                  "values from 2 to 1");
 }
 
-/* A caption ends with the scale of the colours at the right edge: bright above, dark below; groups
- * have none. */
-static void captions_tell_the_colours(void **unused)
+/* A caption ends with the colour scale at the right edge: bright above, dark below; groups have
+ * no scale. */
+static void picture_caption_has_colour_scale(void **unused)
 {
     enum { N = 2000, SIDE = 400 };
     static double pos[N][3];
@@ -410,7 +409,7 @@ static void captions_tell_the_colours(void **unused)
     assert_true(brightness(rgb, SIDE, x, top) < 60);
 }
 
-static void refuses_what_is_no_picture(void **unused)
+static void picture_rejects_bad_options(void **unused)
 {
     const double pos[1][3] = {{0, 0, 0}};
     const char *file = in_folder("no.png");
@@ -434,7 +433,7 @@ static void refuses_what_is_no_picture(void **unused)
 /* ---- PNG. ------------------------------------------------------------------------------------ */
 
 #ifdef STDCL_HAVE_PNG
-static void png_reads_back(void **unused)
+static void png_round_trips(void **unused)
 {
     enum { W = 37, H = 23 };
     uint8_t rgb[W * H * 3], back[W * H * 3];
@@ -451,7 +450,7 @@ static void png_reads_back(void **unused)
     assert_memory_equal(rgb, back, sizeof rgb);
 }
 
-static void png_tells_what_went_wrong(void **unused)
+static void png_reports_write_errors(void **unused)
 {
     enum { SIDE = 200 };
     static uint8_t rgb[SIDE * SIDE * 3];
@@ -467,7 +466,7 @@ static void png_tells_what_went_wrong(void **unused)
     assert_int_equal(count_files(files_folder, "a.png"), 0);
 }
 
-static void density_picture_is_a_png(void **unused)
+static void picture_writes_png(void **unused)
 {
     enum { N = 1000 };
     static double pos[N][3];
@@ -485,7 +484,7 @@ static void density_picture_is_a_png(void **unused)
 
 /* ---- Series and films. ----------------------------------------------------------------------- */
 
-static void names_frames(void **unused)
+static void picture_frames_are_numbered(void **unused)
 {
     static const char *const cases[][2] = {
         {"run.png", "run-0007.png"},       {"out/run.mp4", "out/run-0007.png"},
@@ -504,8 +503,8 @@ static void names_frames(void **unused)
     assert_false(picture_is_film("a.png") || picture_is_film("mp4") || picture_is_film(".mp4"));
 }
 
-/* Puts a shell script in place of ffmpeg, alone in $PATH but for the shell's own tools; NULL: none
- * at all. */
+/* Replace ffmpeg by a shell script, alone in $PATH except for the shell's own tools; NULL: no
+ * ffmpeg. */
 static char *replace_ffmpeg(const char *script)
 {
     char *before = strdup(getenv("PATH")), path[PATH_MAX];
@@ -520,20 +519,20 @@ static char *replace_ffmpeg(const char *script)
     return before;
 }
 
-static void restore(char *path)
+static void restore_path(char *path)
 {
     setenv("PATH", path, 1);
     free(path);
 }
 
-static void says_that_ffmpeg_is_missing(void **unused)
+static void film_without_ffmpeg_is_rejected(void **unused)
 {
     char *before = replace_ffmpeg(NULL);
     (void)unused;
     int can = picture_can_join();
     check_forget();
     int status = picture_join(in_folder("film.mp4"), 3, 0);
-    restore(before);
+    restore_path(before);
     assert_false(can);
     assert_int_equal(status, -1);
     assert_int_equal(clerrno, ENOTSUP);
@@ -541,8 +540,8 @@ static void says_that_ffmpeg_is_missing(void **unused)
     assert_int_equal(count_files(files_folder, "film"), 0);
 }
 
-/* The script notes its arguments, one a line, and makes the last one, the film. */
-static void calls_ffmpeg_as_it_wants(void **unused)
+/* The script records its arguments, one a line, and creates the last one, the film. */
+static void film_passes_ffmpeg_arguments(void **unused)
 {
     char *before =
         replace_ffmpeg("#!/bin/sh\nfor a do echo \"$a\"; last=$a; done >\"${0%/bin/*}/said\"\n"
@@ -550,7 +549,7 @@ static void calls_ffmpeg_as_it_wants(void **unused)
     (void)unused;
     assert_true(picture_can_join());
     works(picture_join(in_folder("50% \"of\" it's.mp4"), 12, 30));
-    restore(before);
+    restore_path(before);
     holds_text(in_folder("50% \"of\" it's.mp4"), "film\n");
     char *said = bytes_of(in_folder("said"), NULL);
     ready(said);
@@ -563,7 +562,7 @@ static void calls_ffmpeg_as_it_wants(void **unused)
     fails_saying(EINVAL, picture_join(in_folder("film.avi"), 3, 0), ".mp4, .webm or .gif");
 }
 
-static void passes_on_what_ffmpeg_complains_of(void **unused)
+static void film_reports_ffmpeg_error(void **unused)
 {
     char *before =
         replace_ffmpeg("#!/bin/sh\necho chatter >&2\necho 'No \"frames\" found' >&2\nexit 3\n");
@@ -572,10 +571,10 @@ static void passes_on_what_ffmpeg_complains_of(void **unused)
     check_forget();
     int status = picture_join(in_folder("bad.gif"), 3, 0);
     char *sentence = strdup(status < 0 ? clerror() : "");
-    restore(replace_ffmpeg("#!/bin/sh\nkill -TERM $$\n"));
+    restore_path(replace_ffmpeg("#!/bin/sh\nkill -TERM $$\n"));
     check_forget();
     int killed = picture_join(in_folder("bad.gif"), 3, 0);
-    restore(before);
+    restore_path(before);
     assert_int_equal(status, -1);
     contains(sentence, "bad.gif");
     contains(sentence, "No \"frames\" found");
@@ -587,20 +586,20 @@ static void passes_on_what_ffmpeg_complains_of(void **unused)
     assert_int_equal(count_files(files_folder, ".tmp"), 0);
 }
 
-/* An ffmpeg without H.264 encodes as it can. */
-static void does_without_h264(void **unused)
+/* An ffmpeg without H.264 uses another encoder. */
+static void film_falls_back_without_h264(void **unused)
 {
     char *before = replace_ffmpeg(
         "#!/bin/sh\nfor a do last=$a; case $a in libx264) echo 'Unknown encoder' >&2; exit 1;;"
         " esac; done\necho film >\"$last\"\n");
     (void)unused;
     works(picture_join(in_folder("plain.mp4"), 1, 0));
-    restore(before);
+    restore_path(before);
     holds_text(in_folder("plain.mp4"), "film\n");
 }
 
 #ifdef STDCL_HAVE_PNG
-static void makes_films(void **unused)
+static void film_is_written_by_ffmpeg(void **unused)
 {
     enum { W = 33, H = 21 }; /* odd, which H.264 does not like */
     static uint8_t rgb[W * H * 3];
@@ -630,14 +629,14 @@ static void makes_films(void **unused)
 
 /* ---- Paths and captions. --------------------------------------------------------------------- */
 
-static const uint8_t *pixel(const uint8_t *rgb, unsigned width, unsigned x, unsigned y)
+static const uint8_t *picture_pixel(const uint8_t *rgb, unsigned width, unsigned x, unsigned y)
 {
     return rgb + 3 * ((size_t)y * width + x);
 }
 
-/* A body goes along the x axis from -1 to 1, and stands at 1 now: dim along the way, bright where
- * it is, dark elsewhere. */
-static void draws_paths(void **unused)
+/* A body moves along the x axis from -1 to 1, where it is now: dim along the way, bright at the
+ * body, dark elsewhere. */
+static void picture_path_fades_along_way(void **unused)
 {
     enum { SIZE = 200 };
     static uint8_t rgb[3 * SIZE * SIZE];
@@ -651,16 +650,18 @@ static void draws_paths(void **unused)
     (void)unused;
     works(picture_draw(&o, 1, NULL, now, rgb));
     for (unsigned x = 52; x < 144; x++)
-        assert_true(pixel(rgb, SIZE, x, 100)[0] > 20 && pixel(rgb, SIZE, x, 100)[0] < 200);
-    assert_true(pixel(rgb, SIZE, 150, 100)[0] > 200);
-    assert_true(pixel(rgb, SIZE, 40, 100)[0] < 10 && pixel(rgb, SIZE, 100, 110)[0] < 10);
+        assert_true(picture_pixel(rgb, SIZE, x, 100)[0] > 20 &&
+                    picture_pixel(rgb, SIZE, x, 100)[0] < 200);
+    assert_true(picture_pixel(rgb, SIZE, 150, 100)[0] > 200);
+    assert_true(picture_pixel(rgb, SIZE, 40, 100)[0] < 10 &&
+                picture_pixel(rgb, SIZE, 100, 110)[0] < 10);
     o.points = 0;
     works(picture_draw(&o, 1, NULL, now, rgb));
-    assert_true(pixel(rgb, SIZE, 100, 100)[0] < 10);
+    assert_true(picture_pixel(rgb, SIZE, 100, 100)[0] < 10);
 }
 
 /* The bar of a picture 4 lengths wide, 400 pixels, is 1 length and 100 pixels long. */
-static void captions_tell_the_length(void **unused)
+static void picture_caption_has_length_scale(void **unused)
 {
     enum { SIZE = 400 };
     static uint8_t rgb[3 * SIZE * SIZE], other[3 * SIZE * SIZE];
@@ -669,7 +670,7 @@ static void captions_tell_the_length(void **unused)
     caption_draw(SIZE, SIZE, rgb, 1.5, 100);
     for (unsigned row = SIZE - 1; row > SIZE / 2 && !bar; row--) {
         for (unsigned x = 0; x < SIZE; x++)
-            bar += pixel(rgb, SIZE, x, row)[0] > 0;
+            bar += picture_pixel(rgb, SIZE, x, row)[0] > 0;
         y = row;
     }
     assert_int_equal(bar, 100);
@@ -685,34 +686,34 @@ static void captions_tell_the_length(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(draws_paths),
-        cmocka_unit_test(captions_tell_the_length),
-        cmocka_unit_test(colours_are_the_published_ones),
-        cmocka_unit_test(colours_rise_evenly),
-        cmocka_unit_test(knows_names),
-        cmocka_unit_test(keeps_the_mass),
-        cmocka_unit_test(agrees_with_plummer),
-        cmocka_unit_test(is_not_grainy),
-        cmocka_unit_test(skips_what_is_not_finite_or_far_away),
-        cmocka_unit_test(draws_where_things_are),
-        cmocka_unit_test(shows_each_of_a_few),
-        cmocka_unit_test(fits_a_frame),
-        cmocka_unit_test(keeps_one_scale_in_a_series),
-        cmocka_unit_test(refuses_what_is_no_picture),
+        cmocka_unit_test(picture_path_fades_along_way),
+        cmocka_unit_test(picture_caption_has_length_scale),
+        cmocka_unit_test(picture_colour_maps_match_published),
+        cmocka_unit_test(picture_lightness_rises_evenly),
+        cmocka_unit_test(picture_colour_maps_have_names),
+        cmocka_unit_test(density_map_conserves_mass),
+        cmocka_unit_test(density_map_matches_plummer),
+        cmocka_unit_test(density_map_is_smooth),
+        cmocka_unit_test(density_map_skips_non_finite_bodies),
+        cmocka_unit_test(picture_draws_bodies_in_place),
+        cmocka_unit_test(picture_shows_light_bodies),
+        cmocka_unit_test(picture_fits_frame_to_bodies),
+        cmocka_unit_test(picture_series_keeps_scale),
+        cmocka_unit_test(picture_rejects_bad_options),
 #ifdef STDCL_HAVE_PNG
-        cmocka_unit_test(png_reads_back),
-        cmocka_unit_test(png_tells_what_went_wrong),
-        cmocka_unit_test(colours_tell_values_and_groups),
-        cmocka_unit_test(captions_tell_the_colours),
-        cmocka_unit_test(density_picture_is_a_png),
+        cmocka_unit_test(png_round_trips),
+        cmocka_unit_test(png_reports_write_errors),
+        cmocka_unit_test(picture_colours_show_values_and_groups),
+        cmocka_unit_test(picture_caption_has_colour_scale),
+        cmocka_unit_test(picture_writes_png),
 #endif
-        cmocka_unit_test(names_frames),
-        cmocka_unit_test(says_that_ffmpeg_is_missing),
-        cmocka_unit_test(calls_ffmpeg_as_it_wants),
-        cmocka_unit_test(passes_on_what_ffmpeg_complains_of),
-        cmocka_unit_test(does_without_h264),
+        cmocka_unit_test(picture_frames_are_numbered),
+        cmocka_unit_test(film_without_ffmpeg_is_rejected),
+        cmocka_unit_test(film_passes_ffmpeg_arguments),
+        cmocka_unit_test(film_reports_ffmpeg_error),
+        cmocka_unit_test(film_falls_back_without_h264),
 #ifdef STDCL_HAVE_PNG
-        cmocka_unit_test(makes_films),
+        cmocka_unit_test(film_is_written_by_ffmpeg),
 #endif
     };
     return cmocka_run_group_tests(tests, files_create, files_remove);

@@ -1,6 +1,6 @@
-/* test_formats_snapshots.c - bodies with what else a file says of them: notes, names, softenings,
- * potentials; in text, as matrices, as GADGET's binary snapshots, and as HDF5, which h5py reads by
- * the rules of yt and pynbody, and writes as other codes do (snapshots.py).
+/* test_formats_snapshots.c - bodies with metadata, names, softenings and potentials, in text,
+ * matrices, GADGET's binary snapshots, and HDF5, which h5py reads by the rules of yt and pynbody
+ * and writes as other codes do (snapshots.py).
  * SPDX-License-Identifier: MIT
  */
 #include "files.h"
@@ -11,7 +11,7 @@
 #include <math.h>
 #include <sys/wait.h>
 
-static struct particles make(size_t n)
+static struct particles make_snapshot_particles(size_t n)
 {
     struct particles p = {
         .n = 0, .time = 0.1, .also = PARTICLES_SOFTENING | PARTICLES_POTENTIAL | PARTICLES_ID};
@@ -38,7 +38,7 @@ static void same_values(const struct particles *p, const struct particles *q)
             assert_true(particles_value(p, i, c) == particles_value(q, i, c));
 }
 
-static void same_notes(const struct particles *p, const struct particles *q)
+static void check_same_metadata(const struct particles *p, const struct particles *q)
 {
     for (int k = 0; k < PARTICLES_NOTE_COUNT; k++) {
         if (p->note[k])
@@ -48,7 +48,7 @@ static void same_notes(const struct particles *p, const struct particles *q)
     }
 }
 
-static void set_notes(struct particles *p)
+static void set_metadata(struct particles *p)
 {
     works(particles_set_number(p, NOTE_G, 43007.1));
     works(particles_set_number(p, NOTE_softening, 0.1 + 0.2));
@@ -63,24 +63,24 @@ static void set_notes(struct particles *p)
 
 /* ---- Notes. ---------------------------------------------------------------------------------- */
 
-static void text_keeps_notes(void **unused)
+static void snapshot_text_keeps_metadata(void **unused)
 {
-    struct particles p = make(3), q;
+    struct particles p = make_snapshot_particles(3), q;
     (void)unused;
-    set_notes(&p);
+    set_metadata(&p);
     works(particles_write(in_folder("notes.tab"), &p, NULL));
     works(particles_read(in_folder("notes.tab"), &q));
     same_values(&p, &q);
-    same_notes(&p, &q);
+    check_same_metadata(&p, &q);
     assert_true(particles_number(&q, NOTE_softening) == 0.1 + 0.2);
     assert_true(isnan(particles_number(&q, NOTE_accuracy)));
     particles_free(&q);
     particles_free(&p);
 }
 
-static void notes_are_one_line(void **unused)
+static void snapshot_metadata_is_one_line(void **unused)
 {
-    struct particles p = make(1), q;
+    struct particles p = make_snapshot_particles(1), q;
     (void)unused;
     works(particles_set_note(&p, NOTE_command, "a\n1 2 3 4 5 6 7\n"));
     works(particles_set_number(&p, NOTE_G, NAN));
@@ -93,7 +93,7 @@ static void notes_are_one_line(void **unused)
     particles_free(&p);
 }
 
-static void text_of_others_is_read_with_care(void **unused)
+static void snapshot_foreign_text_is_read_with_care(void **unused)
 {
     static const char text[] =
         "# softening = 0.05 kpc\n# seed = -4\n# G = many\n#integrator =   leapfrog  \n# step\n"
@@ -110,10 +110,10 @@ static void text_of_others_is_read_with_care(void **unused)
     particles_free(&p);
 }
 
-static void tipsy_keeps_softenings_and_potentials(void **unused)
+static void snapshot_tipsy_keeps_softenings_and_potentials(void **unused)
 {
     static const char *const names[] = {"also.tipsy", "also.bin"};
-    struct particles p = make(5), q;
+    struct particles p = make_snapshot_particles(5), q;
     (void)unused;
     p.gas = p.star = 2;
     for (int i = 0; i < 2; i++) {
@@ -145,53 +145,53 @@ struct bytes {
     unsigned char at[8192];
 };
 
-static void put(struct bytes *b, uint64_t value, size_t size)
+static void put_gadget_word(struct bytes *b, uint64_t value, size_t size)
 {
     for (size_t i = 0; i < size; i++)
         b->at[b->n++] = (unsigned char)(value >> 8 * (b->big ? size - 1 - i : i));
 }
 
-static void put_real(struct bytes *b, double value, size_t size)
+static void put_gadget_real(struct bytes *b, double value, size_t size)
 {
     const float narrow = (float)value;
     uint64_t bits = 0;
     uint32_t half;
     memcpy(&bits, &value, 8);
     memcpy(&half, &narrow, 4);
-    put(b, size == 8 ? bits : half, size);
+    put_gadget_word(b, size == 8 ? bits : half, size);
 }
 
-static void put_name(struct bytes *b, const char *name, size_t length)
+static void put_gadget_name(struct bytes *b, const char *name, size_t length)
 {
-    put(b, 8, 4);
+    put_gadget_word(b, 8, 4);
     memcpy(b->at + b->n, name, 4);
     b->n += 4;
-    put(b, length + 8, 4);
-    put(b, 8, 4);
+    put_gadget_word(b, length + 8, 4);
+    put_gadget_word(b, 8, 4);
 }
 
-/* Two gas, one halo and two star bodies; halo's mass stands in the header. */
+/* Two gas, one halo and two star bodies; the halo's mass is in the header. */
 static struct bytes gadget(bool named, bool big, size_t size)
 {
     static const unsigned n[6] = {2, 1, 0, 0, 2, 0};
     struct bytes b = {.big = big};
     if (named)
-        put_name(&b, "HEAD", 256);
-    put(&b, 256, 4);
+        put_gadget_name(&b, "HEAD", 256);
+    put_gadget_word(&b, 256, 4);
     for (int k = 0; k < 6; k++)
-        put(&b, n[k], 4);
+        put_gadget_word(&b, n[k], 4);
     for (int k = 0; k < 6; k++)
-        put_real(&b, k == 1 ? 7.5 : 0, 8);
-    put_real(&b, 2.25, 8);
-    put_real(&b, 0, 8);
-    put(&b, 0, 8);
+        put_gadget_real(&b, k == 1 ? 7.5 : 0, 8);
+    put_gadget_real(&b, 2.25, 8);
+    put_gadget_real(&b, 0, 8);
+    put_gadget_word(&b, 0, 8);
     for (int k = 0; k < 6; k++)
-        put(&b, n[k], 4);
-    put(&b, 0, 4);
-    put(&b, 1, 4);
+        put_gadget_word(&b, n[k], 4);
+    put_gadget_word(&b, 0, 4);
+    put_gadget_word(&b, 1, 4);
     while (b.n < (named ? 16u : 0u) + 260)
-        put(&b, 0, 4);
-    put(&b, 256, 4);
+        put_gadget_word(&b, 0, 4);
+    put_gadget_word(&b, 256, 4);
     for (int block = 0; block < 5; block++) {
         static const char *const names[] = {"POS ", "VEL ", "XTRA", "ID  ", "MASS"};
         const size_t length = block < 2    ? 15 * size
@@ -201,22 +201,23 @@ static struct bytes gadget(bool named, bool big, size_t size)
         if (block == 2 && !named)
             continue;
         if (named)
-            put_name(&b, names[block], length);
-        put(&b, length, 4);
+            put_gadget_name(&b, names[block], length);
+        put_gadget_word(&b, length, 4);
         for (size_t k = 0; k < length / size && block != 2; k++) {
             if (block == 3)
-                put(&b, 50 + k, size);
+                put_gadget_word(&b, 50 + k, size);
             else
-                put_real(&b, block == 4 ? 10 + (double)k : (block ? -1 : 1) * (double)k, size);
+                put_gadget_real(&b, block == 4 ? 10 + (double)k : (block ? -1 : 1) * (double)k,
+                                size);
         }
         if (block == 2)
-            put(&b, 0, 8), put(&b, 0, 4);
-        put(&b, length, 4);
+            put_gadget_word(&b, 0, 8), put_gadget_word(&b, 0, 4);
+        put_gadget_word(&b, length, 4);
     }
     return b;
 }
 
-static void reads_gadget(void **unused)
+static void snapshot_reads_gadget(void **unused)
 {
     static const double mass[] = {10, 11, 7.5, 12, 13};
     (void)unused;
@@ -241,7 +242,7 @@ static void reads_gadget(void **unused)
     }
 }
 
-static void refuses_every_piece_of_gadget(void **unused)
+static void snapshot_rejects_truncated_gadget(void **unused)
 {
     (void)unused;
     for (int k = 0; k < 4; k++) {
@@ -254,7 +255,7 @@ static void refuses_every_piece_of_gadget(void **unused)
     }
 }
 
-static void refuses_bad_gadget(void **unused)
+static void snapshot_rejects_bad_gadget(void **unused)
 {
     static const struct {
         size_t at;
@@ -276,14 +277,14 @@ static void refuses_bad_gadget(void **unused)
         struct particles p;
         const size_t end = b.n;
         b.n = cases[i].at;
-        put(&b, cases[i].value, 4);
+        put_gadget_word(&b, cases[i].value, 4);
         fails_saying(EINVAL, particles_read_memory("bad", b.at, end, &p), "bad: ", cases[i].part);
     }
 }
 
-static void gadget_is_only_read(void **unused)
+static void snapshot_rejects_writing_gadget(void **unused)
 {
-    struct particles p = make(1);
+    struct particles p = make_snapshot_particles(1);
     (void)unused;
     fails_saying(ENOTSUP, particles_write(in_folder("x.tab"), &p, "gadget"),
                  "GADGET 1 and 2 is only read", "bodies are written as text");
@@ -293,7 +294,7 @@ static void gadget_is_only_read(void **unused)
 
 /* ---- numpy. ---------------------------------------------------------------------------------- */
 
-static void refuses_other_matrices(void **unused)
+static void snapshot_rejects_other_matrices(void **unused)
 {
     struct particles p;
     const double x[14] = {0, [8] = NAN};
@@ -309,7 +310,7 @@ static void refuses_other_matrices(void **unused)
 
 static bool has_hdf5(void)
 {
-    struct particles p = make(1);
+    struct particles p = make_snapshot_particles(1);
     const int status = particles_write(in_folder("try.hdf5"), &p, NULL);
     particles_free(&p);
     if (status < 0)
@@ -317,19 +318,19 @@ static bool has_hdf5(void)
     return status == 0;
 }
 
-static void hdf5_keeps_all(void **unused)
+static void snapshot_hdf5_keeps_all(void **unused)
 {
-    struct particles p = make(50), q;
+    struct particles p = make_snapshot_particles(50), q;
     (void)unused;
     if (!has_hdf5())
         skip();
-    set_notes(&p);
+    set_metadata(&p);
     p.gas = 10;
     p.star = 15;
     works(particles_write(in_folder("all.hdf5"), &p, NULL));
     works(particles_read(in_folder("all.hdf5"), &q));
     same_values(&p, &q);
-    same_notes(&p, &q);
+    check_same_metadata(&p, &q);
     assert_memory_equal(p.softening, q.softening, 50 * sizeof *p.softening);
     assert_memory_equal(p.potential, q.potential, 50 * sizeof *p.potential);
     assert_memory_equal(p.id, q.id, 50 * sizeof *p.id);
@@ -339,9 +340,9 @@ static void hdf5_keeps_all(void **unused)
 }
 
 /* From memory, as from a pipe, and cut at every 64th byte. */
-static void refuses_every_piece_of_hdf5(void **unused)
+static void snapshot_rejects_truncated_hdf5(void **unused)
 {
-    struct particles p = make(40), q;
+    struct particles p = make_snapshot_particles(40), q;
     size_t size;
     (void)unused;
     if (!has_hdf5())
@@ -359,9 +360,9 @@ static void refuses_every_piece_of_hdf5(void **unused)
     particles_free(&p);
 }
 
-static void hdf5_needs_a_file(void **unused)
+static void snapshot_hdf5_needs_regular_file(void **unused)
 {
-    struct particles p = make(1);
+    struct particles p = make_snapshot_particles(1);
     (void)unused;
     if (!has_hdf5())
         skip();
@@ -371,7 +372,7 @@ static void hdf5_needs_a_file(void **unused)
     particles_free(&p);
 }
 
-static int script(const char *task)
+static int run_h5py_script(const char *task)
 {
     char command[PATH_MAX + 128]; /* the system's Python has the system's h5py; another may come
                                      first in $PATH */
@@ -383,22 +384,22 @@ static int script(const char *task)
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-static void h5py_reads_ours(void **unused)
+static void snapshot_hdf5_is_read_by_h5py(void **unused)
 {
     (void)unused;
-    if (!has_hdf5() || script("have") != 0)
+    if (!has_hdf5() || run_h5py_script("have") != 0)
         skip();
-    struct particles p = make(50);
-    set_notes(&p);
+    struct particles p = make_snapshot_particles(50);
+    set_metadata(&p);
     p.gas = 10;
     p.star = 15;
     works(particles_write(in_folder("ours.hdf5"), &p, NULL));
     works(particles_write(in_folder("ours.npy"), &p, NULL));
-    assert_int_equal(script("read"), 0);
+    assert_int_equal(run_h5py_script("read"), 0);
     particles_free(&p);
 }
 
-static void reads_those_of_other_codes(void **unused)
+static void snapshot_reads_hdf5_of_other_codes(void **unused)
 {
     static const struct {
         const char *file, *missing;
@@ -427,7 +428,7 @@ static void reads_those_of_other_codes(void **unused)
     };
     struct particles p;
     (void)unused;
-    if (!has_hdf5() || script("write") != 0)
+    if (!has_hdf5() || run_h5py_script("write") != 0)
         skip();
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         works(particles_read(in_folder(good[i].file), &p));
@@ -445,56 +446,56 @@ static void reads_those_of_other_codes(void **unused)
         fails_saying(EINVAL, particles_read(in_folder(bad[i].file), &p), bad[i].file, bad[i].part);
 }
 
-/* Only when asked for, since these take seconds to begin. */
-static void others_open_ours(const char *reader)
+/* Only on request, since these readers take seconds to start. */
+static void check_reader_opens_ours(const char *reader)
 {
-    struct particles p = make(50);
-    if (!has_hdf5() || script("have") != 0)
+    struct particles p = make_snapshot_particles(50);
+    if (!has_hdf5() || run_h5py_script("have") != 0)
         skip();
-    set_notes(&p);
+    set_metadata(&p);
     p.gas = 10;
     p.star = 15;
     works(particles_write(in_folder("ours.hdf5"), &p, NULL));
     particles_free(&p);
-    const int status = script(reader);
+    const int status = run_h5py_script(reader);
     if (status == 77)
         skip();
     assert_int_equal(status, 0);
 }
 
-static void yt_opens_ours(void **unused)
+static void snapshot_hdf5_is_opened_by_yt(void **unused)
 {
     (void)unused;
-    others_open_ours("yt");
+    check_reader_opens_ours("yt");
 }
 
-static void pynbody_opens_ours(void **unused)
+static void snapshot_hdf5_is_opened_by_pynbody(void **unused)
 {
     (void)unused;
-    others_open_ours("pynbody");
+    check_reader_opens_ours("pynbody");
 }
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest slow[] = {cmocka_unit_test(yt_opens_ours),
-                                      cmocka_unit_test(pynbody_opens_ours)};
+    const struct CMUnitTest slow[] = {cmocka_unit_test(snapshot_hdf5_is_opened_by_yt),
+                                      cmocka_unit_test(snapshot_hdf5_is_opened_by_pynbody)};
     if (argc > 1 && !strcmp(argv[1], "yt"))
         return cmocka_run_group_tests(slow, files_create, files_remove);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(text_keeps_notes),
-        cmocka_unit_test(notes_are_one_line),
-        cmocka_unit_test(text_of_others_is_read_with_care),
-        cmocka_unit_test(tipsy_keeps_softenings_and_potentials),
-        cmocka_unit_test(reads_gadget),
-        cmocka_unit_test(refuses_every_piece_of_gadget),
-        cmocka_unit_test(refuses_bad_gadget),
-        cmocka_unit_test(gadget_is_only_read),
-        cmocka_unit_test(refuses_other_matrices),
-        cmocka_unit_test(hdf5_keeps_all),
-        cmocka_unit_test(refuses_every_piece_of_hdf5),
-        cmocka_unit_test(hdf5_needs_a_file),
-        cmocka_unit_test(h5py_reads_ours),
-        cmocka_unit_test(reads_those_of_other_codes),
+        cmocka_unit_test(snapshot_text_keeps_metadata),
+        cmocka_unit_test(snapshot_metadata_is_one_line),
+        cmocka_unit_test(snapshot_foreign_text_is_read_with_care),
+        cmocka_unit_test(snapshot_tipsy_keeps_softenings_and_potentials),
+        cmocka_unit_test(snapshot_reads_gadget),
+        cmocka_unit_test(snapshot_rejects_truncated_gadget),
+        cmocka_unit_test(snapshot_rejects_bad_gadget),
+        cmocka_unit_test(snapshot_rejects_writing_gadget),
+        cmocka_unit_test(snapshot_rejects_other_matrices),
+        cmocka_unit_test(snapshot_hdf5_keeps_all),
+        cmocka_unit_test(snapshot_rejects_truncated_hdf5),
+        cmocka_unit_test(snapshot_hdf5_needs_regular_file),
+        cmocka_unit_test(snapshot_hdf5_is_read_by_h5py),
+        cmocka_unit_test(snapshot_reads_hdf5_of_other_codes),
     };
     return cmocka_run_group_tests(tests, files_create, files_remove);
 }

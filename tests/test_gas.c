@@ -1,5 +1,7 @@
-/* Velocities bit for bit as plain C draws them, their statistics, and what a gas tells of itself.
- * SPDX-License-Identifier: MIT */
+/* Velocities with bits equal to plain C, their statistics, and the quantities that a gas
+ * reports.
+ * SPDX-License-Identifier: MIT
+ */
 #include "check.h"
 #include "deep.h"
 
@@ -12,7 +14,7 @@
 static CLCONTEXT *cp;
 static bool doubles_here; /* every device has them; else sums of floats are pairs of floats */
 
-static gas *make(struct gas_options o)
+static gas *make_gas(struct gas_options o)
 {
     o.ctx = cp;
     gas *g = gas_create(&o);
@@ -20,17 +22,17 @@ static gas *make(struct gas_options o)
     return g;
 }
 
-static double energy_of(struct gas_options o)
+static double gas_energy_of(struct gas_options o)
 {
     struct gas_energy e;
-    gas *g = make(o);
+    gas *g = make_gas(o);
     works(gas_measure(g, &e));
     gas_free(g);
     return e.mean_energy;
 }
 
-/* The mean energy of n molecules, k_B T = 1, in plain C. */
-static double plain_energy(uint64_t seed, size_t n)
+/* Mean energy of n molecules, k_B T = 1, in plain C. */
+static double gas_reference_energy(uint64_t seed, size_t n)
 {
     float *plane[3];
     for (int c = 0; c < 3; c++)
@@ -51,8 +53,8 @@ static double plain_energy(uint64_t seed, size_t n)
 
 /* ---- The same on every device. --------------------------------------------------------------- */
 
-/* Stored velocities, copied back, of molecules at both ends and around the seams of blocks. */
-static void velocities_as_plain_c(void **state)
+/* Stored velocities, copied back, of molecules at both ends and around block boundaries. */
+static void gas_velocities_match_reference(void **state)
 {
     (void)state;
     const size_t n = 100003;
@@ -60,11 +62,11 @@ static void velocities_as_plain_c(void **state)
     for (int way = 0; way < 4; way++) {
         if (way == 2 && !doubles_here)
             continue;
-        gas *g = make((struct gas_options){.n = n,
-                                           .seed = 0x123456789abcdefull,
-                                           .storage = way < 3 ? GAS_STORED : GAS_FUSED,
-                                           .source = way == 1 ? GAS_HOST : GAS_DEVICE,
-                                           .type = way == 2 ? ARRAYS_DOUBLE : ARRAYS_FLOAT});
+        gas *g = make_gas((struct gas_options){.n = n,
+                                               .seed = 0x123456789abcdefull,
+                                               .storage = way < 3 ? GAS_STORED : GAS_FUSED,
+                                               .source = way == 1 ? GAS_HOST : GAS_DEVICE,
+                                               .type = way == 2 ? ARRAYS_DOUBLE : ARRAYS_FLOAT});
         memset(v, 0, n * sizeof *v);
         works(gas_velocities(g, 0, n, v));
         for (size_t i = 0; i < n; i++) {
@@ -80,21 +82,21 @@ static void velocities_as_plain_c(void **state)
     free(v);
 }
 
-/* One energy, to the last bit: plain C, stored or not, whoever draws, whatever the group. */
-static void one_energy(void **state)
+/* The energy has equal bits in plain C, stored or not, on every device, with every group size. */
+static void gas_energy_bits_are_equal(void **state)
 {
     (void)state;
     static const uint64_t sizes[] = {1, 2, 3, 17, 64, 2049, 32768, 100003};
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
         const uint64_t n = sizes[k];
-        const double right = plain_energy(7, (size_t)n);
-        assert_true(energy_of((struct gas_options){.n = n, .seed = 7}) == right);
-        assert_true(energy_of((struct gas_options){.n = n, .seed = 7, .storage = GAS_STORED}) ==
+        const double right = gas_reference_energy(7, (size_t)n);
+        assert_true(gas_energy_of((struct gas_options){.n = n, .seed = 7}) == right);
+        assert_true(gas_energy_of((struct gas_options){.n = n, .seed = 7, .storage = GAS_STORED}) ==
                     right);
-        assert_true(energy_of((struct gas_options){
+        assert_true(gas_energy_of((struct gas_options){
                         .n = n, .seed = 7, .storage = GAS_STORED, .source = GAS_HOST}) == right);
         if (doubles_here)
-            assert_true(energy_of((struct gas_options){
+            assert_true(gas_energy_of((struct gas_options){
                             .n = n, .seed = 7, .storage = GAS_STORED, .type = ARRAYS_DOUBLE}) ==
                         right);
     }
@@ -102,44 +104,45 @@ static void one_energy(void **state)
                                          "width=2 group=8",           "width=4 group=1",
                                          "width=8 group=1 chunk=0",   "width=16 group=1 chunk=1",
                                          "width=1 group=64 unroll=4", "width=16 group=1 unroll=2"};
-    const double right = plain_energy(7, 100003);
+    const double right = gas_reference_energy(7, 100003);
     for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++)
-        assert_true(energy_of((struct gas_options){.n = 100003, .seed = 7, .shape = shapes[k]}) ==
-                    right);
-    assert_true(energy_of((struct gas_options){.n = 100003, .seed = 8}) != right);
+        assert_true(gas_energy_of(
+                        (struct gas_options){.n = 100003, .seed = 7, .shape = shapes[k]}) == right);
+    assert_true(gas_energy_of((struct gas_options){.n = 100003, .seed = 8}) != right);
 }
 
-static int count_calls(void *arg, uint64_t done)
+static int count_gas_calls(void *arg, uint64_t done)
 {
     (void)done;
     ++*(int *)arg;
     return 0;
 }
 
-/* So it is when launches are cut as short as they can be, to a block. */
-static void one_energy_in_pieces(void **state)
+/* Launches cut to a minimum, one block each, give equal bits. */
+static void gas_energy_bits_are_equal_in_slices(void **state)
 {
     (void)state;
     enum { N = 300003, BLOCKS = (N + 32767) / 32768, BINS = 50 };
     const int least =
-        (BLOCKS - 1) / (int)clgetndev(stddev) + 1; /* of one device, when all have the same share */
+        (BLOCKS - 1) / (int)clgetndev(stddev) + 1; /* of one device, with equal shares */
     uint64_t count[BINS + 1], count_cut[BINS + 1];
-    const double right = plain_energy(7, N);
-    gas *g = make((struct gas_options){.n = N, .seed = 7});
+    const double right = gas_reference_energy(7, N);
+    gas *g = make_gas((struct gas_options){.n = N, .seed = 7});
     works(gas_histogram(g, 4, BINS, count));
     gas_free(g);
     assert_int_equal(setenv("STDCL_SLICE", "1e-12", 1), 0);
     for (int way = 0; way < 3; way++) {
         int calls = 0;
         struct gas_energy e;
-        g = make((struct gas_options){
+        g = make_gas((struct gas_options){
             .n = N,
             .seed = 7,
             .storage = way ? GAS_STORED : GAS_FUSED,
             .source = way == 2 ? GAS_HOST : GAS_DEVICE,
-            .progress = count_calls,
+            .progress = count_gas_calls,
             .arg = &calls,
-            .shape = way ? "host=0" : NULL}); /* by kernels, which so few molecules do not need */
+            .shape = way ? "host=0"
+                         : NULL}); /* by kernels, which this number of molecules does not need */
         works(gas_measure(g, &e));
         assert_true(calls >= least);
         assert_true(e.mean_energy == right);
@@ -150,8 +153,8 @@ static void one_energy_in_pieces(void **state)
     assert_int_equal(unsetenv("STDCL_SLICE"), 0);
 }
 
-/* Counter and key are 64 bits wide: molecules beyond 2^32 differ from those before. */
-static void beyond_32_bits(void **state)
+/* Counter and key have 64 bits: molecules beyond 2^32 differ from those before. */
+static void gas_counts_beyond_32_bits(void **state)
 {
     (void)state;
     float a[3], b[3], c[3];
@@ -159,7 +162,7 @@ static void beyond_32_bits(void **state)
     gas_ref_velocity(1, 5 + (1ull << 32), b);
     gas_ref_velocity(1 + (1ull << 32), 5, c);
     assert_true(a[0] != b[0] && a[0] != c[0] && b[0] != c[0]);
-    gas *g = make((struct gas_options){.n = (1ull << 32) + 6, .seed = 1});
+    gas *g = make_gas((struct gas_options){.n = (1ull << 32) + 6, .seed = 1});
     double v[1][3];
     works(gas_velocities(g, 5 + (1ull << 32), 1, v));
     assert_true(v[0][0] == (double)b[0] && v[0][2] == (double)b[2]);
@@ -169,7 +172,7 @@ static void beyond_32_bits(void **state)
 
 /* ---- Statistics, at fixed seeds: these either always pass or never. -------------------------- */
 
-static int ascending(const void *a, const void *b)
+static int ascending_speeds(const void *a, const void *b)
 {
     const float x = *(const float *)a, y = *(const float *)b;
     return (x > y) - (x < y);
@@ -177,9 +180,9 @@ static int ascending(const void *a, const void *b)
 
 enum { MANY = 1000000 };
 
-/* Mean, variance, skewness and kurtosis of each component, and products of different ones, within
- * four standard errors. */
-static void moments(void **state)
+/* Mean, variance, skewness and kurtosis of each component, and products of different ones,
+ * within four standard errors. */
+static void gas_moments_match_maxwell(void **state)
 {
     (void)state;
     double m[3][5] = {{0}}, product[3] = {0};
@@ -203,12 +206,12 @@ static void moments(void **state)
     }
 }
 
-/* Kolmogorov and Smirnov: the largest distance of the empirical distribution from the right one,
- * times sqrt(n), is above 1.95 with probability 0.001; below 0.3 with a probability of 10^-5. */
-static double distance(float *sample, double (*below)(double))
+/* Kolmogorov-Smirnov: the largest distance between the empirical and the exact distribution,
+ * times sqrt(n), exceeds 1.95 with probability 0.001, and is below 0.3 with probability 10^-5. */
+static double kolmogorov_distance(float *sample, double (*below)(double))
 {
     double most = 0;
-    qsort(sample, MANY, sizeof *sample, ascending);
+    qsort(sample, MANY, sizeof *sample, ascending_speeds);
     for (size_t i = 0; i < MANY; i++) {
         const double p = below((double)sample[i]);
         most = fmax(most, fmax(fabs(p - (double)i / MANY), fabs(p - (double)(i + 1) / MANY)));
@@ -225,7 +228,7 @@ static double speed_below(double v)
     return gas_speed_cdf(v, 1, 1, 1);
 }
 
-static void kolmogorov_smirnov(void **state)
+static void gas_distributions_pass_kolmogorov_smirnov(void **state)
 {
     (void)state;
     float *sample = malloc(MANY * sizeof *sample);
@@ -235,16 +238,16 @@ static void kolmogorov_smirnov(void **state)
             gas_ref_velocity(13, i, v);
             sample[i] = c < 3 ? v[c] : sqrtf(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
         }
-        const double d = distance(sample, c < 3 ? normal_below : speed_below);
+        const double d = kolmogorov_distance(sample, c < 3 ? normal_below : speed_below);
         if (!(d < 1.95 && d > 0.3))
             fail_msg("component %d: distance %g", c, d);
     }
     free(sample);
 }
 
-/* Published values of Maxwell's distribution: a fraction of 0.4276 is slower than the most probable
- * speed sqrt(2), 0.6084 than sqrt(3); F(1) = 0.198748. */
-static void slower(void **state)
+/* Published values of Maxwell's distribution: a fraction of 0.4276 is slower than the most
+ * probable speed sqrt(2), 0.6084 slower than sqrt(3); F(1) = 0.198748. */
+static void gas_slow_fractions_match_published(void **state)
 {
     (void)state;
     assert_true(fabs(gas_speed_cdf(sqrt(2), 1, 1, 1) - 0.427593) < 1e-6);
@@ -257,11 +260,11 @@ static void slower(void **state)
 
 /* ---- A gas. ---------------------------------------------------------------------------------- */
 
-static void energies(void **state)
+static void gas_energies_match_theory(void **state)
 {
     (void)state;
     struct gas_energy e, si;
-    gas *g = make((struct gas_options){.n = 1000000, .seed = 3});
+    gas *g = make_gas((struct gas_options){.n = 1000000, .seed = 3});
     works(gas_measure(g, &e));
     gas_free(g);
     assert_true(e.expected == 1.5);
@@ -272,7 +275,7 @@ static void energies(void **state)
     /* The same gas as helium at 300 K: energies scale with k_B T. */
     const double helium = gas_species_list()[0].mass;
     assert_true(fabs(helium / 6.6464731e-27 - 1) < 1e-5); /* CODATA: the mass of helium-4 */
-    g = make((struct gas_options){
+    g = make_gas((struct gas_options){
         .n = 1000000, .seed = 3, .temperature = 300, .mass = helium, .boltzmann = GAS_BOLTZMANN});
     works(gas_measure(g, &si));
     double v[1][3];
@@ -290,36 +293,36 @@ static void energies(void **state)
              101325) < 1);
 }
 
-static void other_sums(void **state)
+static void gas_accumulators_agree(void **state)
 {
     (void)state;
-    const double right = plain_energy(5, 50001);
+    const double right = gas_reference_energy(5, 50001);
     assert_true(
-        fabs(energy_of((struct gas_options){
+        fabs(gas_energy_of((struct gas_options){
                  .n = 50001, .seed = 5, .storage = GAS_STORED, .accumulator = ARRAYS_COMPENSATED}) /
                  right -
              1) < 1e-12);
     char *without = cltemplate(NULL, "", 0, NULL);
     if (doubles_here && (without || clerrno != ENOTSUP))
-        assert_true(fabs(energy_of((struct gas_options){
+        assert_true(fabs(gas_energy_of((struct gas_options){
                              .n = 50001, .seed = 5, .storage = GAS_STORED, .method = ARRAYS_TREE}) /
                              right -
                          1) < 1e-14);
     free(without);
 }
 
-static void given(void **state)
+static void gas_given_velocities_are_measured(void **state)
 {
     (void)state;
     enum { N = 5 };
     const double v[N][3] = {{3, 4, 0}, {0, 0, 2}, {1, 2, 2}, {0, 0, 0}, {-6, 0, 8}};
     struct gas_energy e;
     uint64_t count[12];
-    gas *g = make((struct gas_options){.n = N,
-                                       .mass = 2,
-                                       .storage = GAS_STORED,
-                                       .source = GAS_GIVEN,
-                                       .type = doubles_here ? ARRAYS_DOUBLE : ARRAYS_FLOAT});
+    gas *g = make_gas((struct gas_options){.n = N,
+                                           .mass = 2,
+                                           .storage = GAS_STORED,
+                                           .source = GAS_GIVEN,
+                                           .type = doubles_here ? ARRAYS_DOUBLE : ARRAYS_FLOAT});
     fails(EINVAL, gas_measure(g, &e));
     works(gas_set_velocities(g, v));
     works(gas_measure(g, &e));
@@ -334,8 +337,7 @@ static void given(void **state)
     broken[3][1] = NAN;
     fails(EDOM, gas_set_velocities(g, (const double(*)[3])broken));
     fails(EINVAL, gas_measure(g, &e));
-    broken[3][1] =
-        1e200; /* whose square is no number, also where it is infinite in single precision */
+    broken[3][1] = 1e200; /* whose square overflows, also to infinity in single precision */
     if (doubles_here) {
         works(gas_set_velocities(g, (const double(*)[3])broken));
         fails(ERANGE, gas_measure(g, &e));
@@ -343,15 +345,15 @@ static void given(void **state)
     gas_free(g);
 }
 
-/* Device counts are those that plain C counts, whether velocities are stored or drawn again. */
-static void histograms(void **state)
+/* The device's counts equal those of plain C, whether velocities are stored or drawn again. */
+static void gas_histograms_match_reference(void **state)
 {
     (void)state;
     enum { N = 70001, BINS = 50 };
     uint64_t right[BINS + 1] = {0}, count[BINS + 1];
     double expected = 0, chi2 = 0;
     for (enum gas_storage s = GAS_FUSED; s <= GAS_STORED; s++) {
-        gas *g = make((struct gas_options){.n = N, .seed = 9, .storage = s, .temperature = 4});
+        gas *g = make_gas((struct gas_options){.n = N, .seed = 9, .storage = s, .temperature = 4});
         works(gas_histogram(g, 8, BINS, count));
         uint64_t sum = 0;
         for (size_t b = 0; b <= BINS; b++)
@@ -380,13 +382,13 @@ static void histograms(void **state)
     assert_true(chi2 < 90 && chi2 > 20); /* 50 degrees of freedom: 0.9995 are below 90 */
 }
 
-static int end_at(void *arg, uint64_t done)
+static int end_gas_after(void *arg, uint64_t done)
 {
     *(uint64_t *)arg = done;
     return done > 100000;
 }
 
-static void refusals(void **state)
+static void gas_rejects_bad_calls(void **state)
 {
     (void)state;
     struct gas_energy e;
@@ -407,8 +409,8 @@ static void refusals(void **state)
     fails_null(EINVAL, gas_create(NULL));
     fails_null(EINVAL, gas_create(&(struct gas_options){
                            .ctx = cp, .n = 1, .storage = GAS_STORED, .type = ARRAYS_INT}));
-    gas *g = make(
-        (struct gas_options){.n = 1000000, .shape = "chunk=0", .progress = end_at, .arg = &done});
+    gas *g = make_gas((struct gas_options){
+        .n = 1000000, .shape = "chunk=0", .progress = end_gas_after, .arg = &done});
     fails(ECANCELED, gas_measure(g, &e));
     assert_true(done > 100000 && done < 1000000);
     fails(EINVAL, gas_histogram(g, 0, 1, count));
@@ -421,7 +423,7 @@ static void refusals(void **state)
     gas_free(NULL);
 }
 
-static int begin(void **state)
+static int open_gas_context(void **state)
 {
     (void)state;
     cp = stddev;
@@ -432,19 +434,19 @@ static int begin(void **state)
 int main(void)
 {
     struct CMUnitTest tests[] = {
-        cmocka_unit_test(beyond_32_bits),
-        cmocka_unit_test(moments),
-        cmocka_unit_test(slower),
-        cmocka_unit_test(energies),
-        cmocka_unit_test(given),
-        cmocka_unit_test(histograms),
-        cmocka_unit_test(refusals),
-        /* Of these every n-th. */
-        cmocka_unit_test(one_energy),
-        cmocka_unit_test(velocities_as_plain_c),
-        cmocka_unit_test(kolmogorov_smirnov),
-        cmocka_unit_test(other_sums),
-        cmocka_unit_test(one_energy_in_pieces),
+        cmocka_unit_test(gas_counts_beyond_32_bits),
+        cmocka_unit_test(gas_moments_match_maxwell),
+        cmocka_unit_test(gas_slow_fractions_match_published),
+        cmocka_unit_test(gas_energies_match_theory),
+        cmocka_unit_test(gas_given_velocities_are_measured),
+        cmocka_unit_test(gas_histograms_match_reference),
+        cmocka_unit_test(gas_rejects_bad_calls),
+        /* Of the following, every n-th runs. */
+        cmocka_unit_test(gas_energy_bits_are_equal),
+        cmocka_unit_test(gas_velocities_match_reference),
+        cmocka_unit_test(gas_distributions_pass_kolmogorov_smirnov),
+        cmocka_unit_test(gas_accumulators_agree),
+        cmocka_unit_test(gas_energy_bits_are_equal_in_slices),
     };
-    return sampled_run("gas", tests, 7, 3, begin, NULL);
+    return sampled_run("gas", tests, 7, 3, open_gas_context, NULL);
 }

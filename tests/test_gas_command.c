@@ -1,4 +1,4 @@
-/* test_gas_command.c - `stdcl gas` as a person runs it: reports, files, exit status.
+/* test_gas_command.c - `stdcl gas` from the command line: reports, files, exit status.
  *
  *   test_gas_command PATH_OF_STDCL
  * SPDX-License-Identifier: MIT
@@ -19,41 +19,42 @@
 static const char *command;
 static char out[1 << 16], err[1 << 16];
 
-static void load(const char *name, char *text, size_t room)
+static void load_gas_file(const char *name, char *text, size_t room)
 {
     char *bytes = bytes_of(in_folder(name), NULL);
     snprintf(text, room, "%s", bytes ? bytes : "");
     free(bytes);
 }
 
-/* Runs `stdcl gas ARGUMENTS` in the test's folder. */
-static int run(const char *arguments)
+/* Run `stdcl gas ARGUMENTS` in the test's folder. */
+static int run_gas_command(const char *arguments)
 {
     char line[2 * PATH_MAX + 1000];
     snprintf(line, sizeof line, "cd '%s' && '%s' gas %s >out 2>err", files_folder, command,
              arguments);
     const int status = system(line);
-    load("out", out, sizeof out);
-    load("err", err, sizeof err);
+    load_gas_file("out", out, sizeof out);
+    load_gas_file("err", err, sizeof err);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 1000;
 }
 
-/* Fails with one line that has `words`, and nothing on standard output. */
-static void refuses(int status, const char *words, const char *arguments)
+/* Fail unless the command fails with one line that contains `words`, and prints nothing to
+ * standard output. */
+static void expect_gas_refused(int status, const char *words, const char *arguments)
 {
-    const int got = run(arguments);
+    const int got = run_gas_command(arguments);
     const char *newline = strchr(err, '\n');
     if (got != status || !strstr(err, words) || out[0] || !newline || newline[1])
         fail_msg("stdcl gas %s: status %d, not %d with '%s'\n%s%s", arguments, got, status, words,
                  out, err);
 }
 
-/* The number `key` in the JSON report of a run. */
+/* Return the number `key` of a run's JSON report. */
 static double asked(const char *arguments, const char *key)
 {
     char line[1000];
     snprintf(line, sizeof line, "%s --json", arguments);
-    const int status = run(line);
+    const int status = run_gas_command(line);
     json_t *report = json_loads(out, 0, NULL);
     if (status != 0 || !report)
         fail_msg("stdcl gas %s: status %d\n%s%s", line, status, out, err);
@@ -62,24 +63,25 @@ static double asked(const char *arguments, const char *key)
     return value;
 }
 
-static void explains(void **state)
+static void gas_command_explains_shape(void **state)
 {
     (void)state;
     for (int i = 0; i < 2; i++) {
-        const int status = run(i ? "-n 1000 --stored -q --explain" : "-n 1000 -q --explain");
+        const int status =
+            run_gas_command(i ? "-n 1000 --stored -q --explain" : "-n 1000 -q --explain");
         if (status != 0 || !strstr(err, i ? "  arrays.squares." : "  gas.fused, ") ||
             !strstr(err, "the row of ") || !strstr(err, "  group="))
             fail_msg("status %d\n%s", status, err);
     }
 }
 
-static void report_keys(void **state)
+static void gas_command_report_has_all_keys(void **state)
 {
     (void)state;
     static const char *const keys[] = {"program", "device",      "n",           "temperature",
                                        "mass",    "mean_energy", "expected",    "standard_error",
                                        "sigmas",  "seconds",     "bytes_per_s", "molecules_per_s"};
-    assert_int_equal(run("-n 1e5 -T 2 -m 3 --json"), 0);
+    assert_int_equal(run_gas_command("-n 1e5 -T 2 -m 3 --json"), 0);
     json_t *report = json_loads(out, 0, NULL);
     ready(report);
     assert_int_equal(json_object_size(report), sizeof keys / sizeof *keys);
@@ -91,8 +93,8 @@ static void report_keys(void **state)
     json_decref(report);
 }
 
-/* One energy, to the last bit, however it is come by. */
-static void one_energy(void **state)
+/* The energy has equal bits for every way to compute it. */
+static void gas_command_energy_bits_are_equal(void **state)
 {
     (void)state;
     const double energy = asked("-n 1e5", "mean_energy");
@@ -107,17 +109,17 @@ static void one_energy(void **state)
     assert_true(asked("-n 1e5 --stored", "bytes_per_s") > 0);
     assert_true(fabs(asked("-n 1e5 --gas he", "expected") / (1.5 * 300 * 1.380649e-23) - 1) <
                 1e-14);
-    assert_int_equal(run("-n 1e5 --gas o2 --volume 1e-20"), 0);
+    assert_int_equal(run_gas_command("-n 1e5 --gas o2 --volume 1e-20"), 0);
     contains(out, " Pa in a volume of 1e-20 m^3");
-    /* Half the pressure in twice the volume: p V = 2/3 of the energy. */
+    /* Twice the volume gives half the pressure: p V = 2/3 of the energy. */
     const double pressure = asked("-n 1e5 --volume 2", "pressure");
     assert_true(fabs(pressure / (1e5 * 2 / 3 * energy / 2) - 1) < 1e-14);
     assert_true(asked("-n 1e5 --volume 2", "volume") == 2);
-    assert_int_equal(run("-n 1e5 -q"), 0);
+    assert_int_equal(run_gas_command("-n 1e5 -q"), 0);
     assert_string_equal(out, "");
 }
 
-/* What a terminal is shown of 60 repeats: the most molecules it was told of. */
+/* Return the largest number of molecules that a terminal shows during 60 repeats. */
 static double most_shown(double molecules)
 {
     char number[32], all[64], seen[1 << 16];
@@ -149,9 +151,8 @@ static double most_shown(double molecules)
     return most;
 }
 
-/* Of all repeats together: with so many molecules that there is time to show more than the
- * first. */
-static void progress_of_repeats(void **state)
+/* Progress covers all repeats, with enough molecules that more than the first repeat is shown. */
+static void gas_command_progress_covers_repeats(void **state)
 {
     (void)state;
     double molecules = fmax(1e5, floor(asked("-n 3e7 --fused", "molecules_per_s") / 40)), most = 0;
@@ -161,7 +162,7 @@ static void progress_of_repeats(void **state)
     assert_true(most >= 2 * molecules && most <= 60 * molecules);
 }
 
-/* A .npy file, version 1, of the numbers 0, 1, 2, ... in rows of three, or in columns. */
+/* Write a .npy file, version 1, of the numbers 0, 1, 2, ... in rows of three, or in columns. */
 static void put_npy_in(const char *order, const char *name, const char *type, const char *shape,
                        size_t rows)
 {
@@ -194,7 +195,7 @@ static void put_npy(const char *name, const char *type, const char *shape, size_
     put_npy_in("False", name, type, shape, rows);
 }
 
-static void npy(void **state)
+static void gas_command_reads_npy(void **state)
 {
     (void)state;
     static const char *const types[] = {"<f4", "<f8", ">f4", ">f8"};
@@ -206,28 +207,28 @@ static void npy(void **state)
         assert_true(asked("-i v.npy -m 2 --precision double", "mean_energy") == 203);
     }
     put_npy("v.npy", "<i4", "(5, 3)", 5);
-    refuses(1, "'<i4'", "-i v.npy");
+    expect_gas_refused(1, "'<i4'", "-i v.npy");
     put_npy("v.npy", "<f4", "(3, 5)", 5);
-    refuses(1, "(3, 5)", "-i v.npy");
+    expect_gas_refused(1, "(3, 5)", "-i v.npy");
     put_npy("v.npy", "<f4", "(15,)", 5);
-    refuses(1, "1 dimension", "-i v.npy");
+    expect_gas_refused(1, "1 dimension", "-i v.npy");
     put_npy("v.npy", "<f4", "(0, 3)", 0);
-    refuses(1, "(0, 3)", "-i v.npy");
+    expect_gas_refused(1, "(0, 3)", "-i v.npy");
     put_npy("v.npy", "<f4", "(6, 3)", 5);
-    refuses(1, "cut short", "-i v.npy");
+    expect_gas_refused(1, "cut short", "-i v.npy");
     put_npy("v.npy", "<f4", "(1000000000000, 3)", 5);
-    refuses(1, "cut short", "-i v.npy");
+    expect_gas_refused(1, "cut short", "-i v.npy");
     put_npy("v.npy", "<f4", "(4611686018427387904, 3)", 5);
-    refuses(1, "more than any memory", "-i v.npy");
+    expect_gas_refused(1, "more than any memory", "-i v.npy");
     put_text(in_folder("v.npy"), "1 2 3\n");
-    refuses(1, "not a .npy file", "-i v.npy");
-    refuses(1, "no such file", "-i nowhere.npy");
-    refuses(1, "folder", "-i .");
-    refuses(2, "not an HDF5 file", "-i v.npy --dataset x");
+    expect_gas_refused(1, "not a .npy file", "-i v.npy");
+    expect_gas_refused(1, "no such file", "-i nowhere.npy");
+    expect_gas_refused(1, "folder", "-i .");
+    expect_gas_refused(2, "not an HDF5 file", "-i v.npy --dataset x");
 }
 
-/* Row 0 is (0, 5, 10) when columns are stored, and no speed is below 10. */
-static void npy_in_columns(void **state)
+/* With columns stored, row 0 is (0, 5, 10), and no speed is below 10. */
+static void gas_command_reads_fortran_npy(void **state)
 {
     (void)state;
     static const char *const types[] = {"<f4", ">f8"};
@@ -243,7 +244,7 @@ static void npy_in_columns(void **state)
     }
 }
 
-static void hdf5(void **state)
+static void gas_command_reads_hdf5(void **state)
 {
     (void)state;
 #ifdef STDCL_HAVE_HDF5
@@ -266,21 +267,21 @@ static void hdf5(void **state)
     H5Fclose(file);
     assert_true(asked("-i v.h5", "mean_energy") == 101.5);
     assert_true(asked("-i v.h5 --dataset single", "mean_energy") == 101.5);
-    refuses(1, "3 x 5", "-i v.h5 --dataset turned");
-    refuses(1, "no data set nothing", "-i v.h5 --dataset nothing");
+    expect_gas_refused(1, "3 x 5", "-i v.h5 --dataset turned");
+    expect_gas_refused(1, "no data set nothing", "-i v.h5 --dataset nothing");
     put_bytes(in_folder("v.h5"), "\x89HDF\r\n\x1a\n", 8);
-    refuses(1, "damaged", "-i v.h5");
+    expect_gas_refused(1, "damaged", "-i v.h5");
 #else
     put_bytes(in_folder("v.h5"), "\x89HDF\r\n\x1a\n", 8);
-    refuses(1, "libhdf5", "-i v.h5");
+    expect_gas_refused(1, "libhdf5", "-i v.h5");
 #endif
 }
 
-static void histogram(void **state)
+static void gas_command_writes_histogram(void **state)
 {
     (void)state;
-    assert_int_equal(run("-n 1e5 --histogram h.csv --histogram h.svg --bins 60"), 0);
-    load("h.csv", out, sizeof out);
+    assert_int_equal(run_gas_command("-n 1e5 --histogram h.csv --histogram h.svg --bins 60"), 0);
+    load_gas_file("h.csv", out, sizeof out);
     double from, to, count, expected, counts = 0, sum = 0;
     int rows = 0;
     char *line = strchr(out, '\n');
@@ -294,48 +295,48 @@ static void histogram(void **state)
     }
     assert_int_equal(rows, 61);
     assert_true(counts == 1e5 && fabs(sum - 1e5) < 1e-6);
-    load("h.svg", out, sizeof out);
+    load_gas_file("h.svg", out, sizeof out);
     contains(out, "<svg ");
     contains(out, "</svg>");
 }
 
-static void refusals(void **state)
+static void gas_command_rejects_bad_options(void **state)
 {
     (void)state;
-    refuses(2, "too small", "-n 0");
-    refuses(2, "'-1'", "-T -1");
-    refuses(2, "'-2'", "-m -2");
-    refuses(2, "cannot be combined", "--fused --stored");
-    refuses(2, "--sum tree needs --stored", "--fused --sum tree");
-    refuses(2, "needs --sum tuned", "--sum tree --accumulate compensated");
-    refuses(2, "cannot be combined", "-i x.npy -n 5");
-    refuses(2, "cannot be combined", "--gas he -m 4");
-    refuses(2, ".csv", "--histogram speeds.jpg");
-    refuses(2, "given twice", "--histogram a.csv --histogram a.csv");
-    refuses(2, "'a.csv' and './a.csv'", "--histogram ./a.csv --histogram a.csv");
-    refuses(2, "add -i FILE", "--dataset x");
-    refuses(2, "--bins is for histograms", "-n 5 --bins 3");
-    refuses(1, "the energy is not within", "-n 5 -T 1.7e308");
-    refuses(1, "the pressure is beyond", "-n 5 --volume 1e-320");
-    refuses(2, "colour", "-n 5 --shape colour=3");
-    assert_true(run("-n 1e5 --histogram no/where.csv") != 0);
+    expect_gas_refused(2, "too small", "-n 0");
+    expect_gas_refused(2, "'-1'", "-T -1");
+    expect_gas_refused(2, "'-2'", "-m -2");
+    expect_gas_refused(2, "cannot be combined", "--fused --stored");
+    expect_gas_refused(2, "--sum tree needs --stored", "--fused --sum tree");
+    expect_gas_refused(2, "needs --sum tuned", "--sum tree --accumulate compensated");
+    expect_gas_refused(2, "cannot be combined", "-i x.npy -n 5");
+    expect_gas_refused(2, "cannot be combined", "--gas he -m 4");
+    expect_gas_refused(2, ".csv", "--histogram speeds.jpg");
+    expect_gas_refused(2, "given twice", "--histogram a.csv --histogram a.csv");
+    expect_gas_refused(2, "'a.csv' and './a.csv'", "--histogram ./a.csv --histogram a.csv");
+    expect_gas_refused(2, "add -i FILE", "--dataset x");
+    expect_gas_refused(2, "--bins is for histograms", "-n 5 --bins 3");
+    expect_gas_refused(1, "the energy is not within", "-n 5 -T 1.7e308");
+    expect_gas_refused(1, "the pressure is beyond", "-n 5 --volume 1e-320");
+    expect_gas_refused(2, "colour", "-n 5 --shape colour=3");
+    assert_true(run_gas_command("-n 1e5 --histogram no/where.csv") != 0);
     contains(err, "does not exist");
-    assert_true(run("-n 1e5 --device nosuchdevice") != 0);
+    assert_true(run_gas_command("-n 1e5 --device nosuchdevice") != 0);
     contains(err, "nosuchdevice");
 }
 
 int main(int argc, char **argv)
 {
     struct CMUnitTest tests[] = {
-        cmocka_unit_test(explains),
-        cmocka_unit_test(report_keys),
-        cmocka_unit_test(progress_of_repeats),
-        cmocka_unit_test(one_energy),
-        cmocka_unit_test(npy),
-        cmocka_unit_test(npy_in_columns),
-        cmocka_unit_test(hdf5),
-        cmocka_unit_test(histogram),
-        cmocka_unit_test(refusals),
+        cmocka_unit_test(gas_command_explains_shape),
+        cmocka_unit_test(gas_command_report_has_all_keys),
+        cmocka_unit_test(gas_command_progress_covers_repeats),
+        cmocka_unit_test(gas_command_energy_bits_are_equal),
+        cmocka_unit_test(gas_command_reads_npy),
+        cmocka_unit_test(gas_command_reads_fortran_npy),
+        cmocka_unit_test(gas_command_reads_hdf5),
+        cmocka_unit_test(gas_command_writes_histogram),
+        cmocka_unit_test(gas_command_rejects_bad_options),
     };
     if (argc != 2)
         return fprintf(stderr, "usage: %s PATH_OF_STDCL\n", argv[0]), 2;

@@ -1,9 +1,9 @@
 /* test_hashlife.c - HashLife against plain C, against published values, and against itself with
  * little memory and with several threads.
  *
- * The glider moves one cell in four generations for ever. Gosper's gun has 36 cells and sends a
- * glider of 5 every 30 generations. The R-pentomino has 116 cells at generation 1,103, six of its
- * gliders fly away; the acorn 633 at 5,206.
+ * The glider moves one cell in four generations. Gosper's gun has 36 cells and emits a glider of
+ * 5 every 30 generations. The R-pentomino has 116 cells at generation 1,103, and six of its
+ * gliders escape; the acorn has 633 at 5,206.
  * SPDX-License-Identifier: MIT
  */
 #include "check.h"
@@ -25,16 +25,16 @@ static const char gun[] =
     "x = 36, y = 9\n24bo$22bobo$12b2o6b2o12b2o$11bo3bo4b2o12b2o$2o8bo5bo3b2o$2o8bo3bob2o4bobo$"
     "10bo5bo7bo$11bo3bo$12b2o!";
 
-/* By Hartmut Holzwart, 1998; what others found before is in it (Al Hensel, David Bell, Tim Coe). It
- * fills the plane to a half. */
+/* By Hartmut Holzwart, 1998, with parts by Al Hensel, David Bell and Tim Coe. It fills half the
+ * plane. */
 static const char spacefiller[] =
     "x = 49, y = 26, rule = B3/S23\n"
     "20b3o3b3o$19bobbo3bobbo$4o18bo3bo18b4o$o3bo17bo3bo17bo3bo$o8bo12bo3bo12bo8bo$bobbobboobbo25bobboobbobbo$6bo5bo7b3o3b3o7bo5bo$6bo5bo8"
     "bo5bo8bo5bo$6bo5bo8b7o8bo5bo$bobbobboobbobboo4bo7bo4boobbobboobbobbo$o8bo3boo4b11o4boo3bo8bo$o3bo9boo17boo9bo3bo$4o11b19o11b4o$16bob"
     "o11bobo$19b11o$19bo9bo$20b9o$24bo$20b3o3b3o$22bo3bo$$21b3ob3o$21b3ob3o$20bobooboobo$20b3o3b3o$21bo5bo!";
 
-/* By Helmut Postl, 1997: a puffer that leaves a switch engine every 80 generations, each of which
- * leaves blocks. */
+/* By Helmut Postl, 1997: a puffer that leaves a switch engine every 80 generations, each of
+ * which leaves blocks. */
 static const char breeder[] =
     "x = 85, y = 164, rule = B3/S23\n"
     "58boo5b4o$56booboo3bo3bo$56b4o8bo$57boo5bobbo$$52boo9bo$50b5o8b3o$50boo4bo5bo3bo$50boo5b5o4bo$52boo4b4oboboo$55b3oboo3bo$61bobo$24bo"
@@ -50,7 +50,7 @@ static const char breeder[] =
     "34boo11bo$o5bo33b4o4bo4bo$6bo33booboo5boo7boo$o4bo25boo9boo14b4o$bboo27bobo24booboo$16b4o11bo28boo$15bo3bo$19bo$15bobbo29boo$47bobbo"
     "$42b3o13boo$41bobbo8bo5boo$41booboo3bo3bo4boo$49bo4bo3bo$51bo$$59boo$50b4o4b4o$49bo3bo4booboo$53bo6boo$49bobbo!";
 
-static hashlife *create(const char *rule, size_t memory, unsigned threads)
+static hashlife *create_hashlife(const char *rule, size_t memory, unsigned threads)
 {
     hashlife *h = hashlife_create(
         &(struct hashlife_options){.rule = rule, .memory = memory, .threads = threads});
@@ -58,10 +58,10 @@ static hashlife *create(const char *rule, size_t memory, unsigned threads)
     return h;
 }
 
-static hashlife *holding(const char *rle)
+static hashlife *hashlife_holding(const char *rle)
 {
     struct life_pattern p;
-    hashlife *h = create(NULL, 0, 1);
+    hashlife *h = create_hashlife(NULL, 0, 1);
     works(life_pattern_read_memory("pattern", rle, strlen(rle), &p));
     works(hashlife_put(h, (long long)p.left, (long long)p.top,
                        &(struct life_cells){p.columns, p.rows, p.stride, p.word}));
@@ -69,7 +69,7 @@ static hashlife *holding(const char *rle)
     return h;
 }
 
-static const char *population(hashlife *h)
+static const char *hashlife_population_text(hashlife *h)
 {
     static char text[48];
     struct hashlife_number n;
@@ -81,18 +81,18 @@ static const char *population(hashlife *h)
 
 static uint64_t state = 1;
 
-static uint64_t drawn(void)
+static uint64_t draw_in_hashlife(void)
 {
     return life_mix(state += 0x9e3779b97f4a7c15u);
 }
 
-/* Random cells in the middle of a torus so large that they do not go round it. With B0 the cells
- * around are alive in odd generations, or, with S8 too, always, and HashLife has the opposite of
- * all cells then. */
+/* Random cells in the middle of a torus too large for them to go round. With B0 the surrounding
+ * cells are alive in odd generations, or always if the rule has S8; HashLife then stores all
+ * cells inverted. */
 enum { SIDE = 80, MOST = 70, GRID = SIDE + 2 * MOST };
 
-static void as_plain_c(const char *text, size_t width, size_t height, unsigned generations,
-                       long long x, long long y)
+static void compare_hashlife_with_reference(const char *text, size_t width, size_t height,
+                                            unsigned generations, long long x, long long y)
 {
     struct life_family rule;
     struct life_cells cells, back;
@@ -107,11 +107,11 @@ static void as_plain_c(const char *text, size_t width, size_t height, unsigned g
     works(life_cells_alloc(&back, GRID, GRID));
     for (size_t i = 0; i < height; i++)
         for (size_t j = 0; j < width; j++)
-            if (drawn() % 3 == 0) {
+            if (draw_in_hashlife() % 3 == 0) {
                 cells.word[i * cells.stride + j / 64] |= (uint64_t)1 << j % 64;
                 now[(i + MOST) * GRID + j + MOST] = !inverted;
             }
-    hashlife *h = create(text, 0, 1);
+    hashlife *h = create_hashlife(text, 0, 1);
     works(hashlife_put(h, x, y, &cells));
     works(hashlife_step(h, generations));
     assert_true(hashlife_generation(h) == generations);
@@ -134,7 +134,7 @@ static void as_plain_c(const char *text, size_t width, size_t height, unsigned g
         }
     char want[24];
     snprintf(want, sizeof want, "%llu", (unsigned long long)alive);
-    assert_string_equal(population(h), want);
+    assert_string_equal(hashlife_population_text(h), want);
     hashlife_free(h);
     life_cells_free(&cells);
     life_cells_free(&back);
@@ -142,7 +142,7 @@ static void as_plain_c(const char *text, size_t width, size_t height, unsigned g
     free(next);
 }
 
-static void plain_c(void **unused)
+static void hashlife_matches_reference(void **unused)
 {
     (void)unused;
     static const char *const rules[] = {
@@ -151,15 +151,17 @@ static void plain_c(void **unused)
         "B3-ej6e/S234i", "B2/S34H", "B2/S013V",    "B02ci/S13-k",        "B01c/S8"};
     for (size_t r = 0; r < sizeof rules / sizeof *rules; r++)
         for (unsigned g = 0; g < 9; g++)
-            as_plain_c(rules[r], 1 + drawn() % SIDE, 1 + drawn() % SIDE,
-                       g < 5 ? g : (unsigned)(drawn() % MOST), (long long)(drawn() % 1000) - 500,
-                       (long long)(drawn() % 1000) - 500);
-    as_plain_c("B3/S23", SIDE, SIDE, MOST, (1LL << 61) - 7, -(1LL << 61) + 3);
-    as_plain_c("B3/S23", 1, 1, 1, -1, -1);
+            compare_hashlife_with_reference(rules[r], 1 + draw_in_hashlife() % SIDE,
+                                            1 + draw_in_hashlife() % SIDE,
+                                            g < 5 ? g : (unsigned)(draw_in_hashlife() % MOST),
+                                            (long long)(draw_in_hashlife() % 1000) - 500,
+                                            (long long)(draw_in_hashlife() % 1000) - 500);
+    compare_hashlife_with_reference("B3/S23", SIDE, SIDE, MOST, (1LL << 61) - 7, -(1LL << 61) + 3);
+    compare_hashlife_with_reference("B3/S23", 1, 1, 1, -1, -1);
 }
 
-/* Squares against their cells, across the axes, of one cell and of more than the plane has. */
-static void density(void **unused)
+/* Squares count their cells: across the axes, of one cell, and beyond the occupied plane. */
+static void hashlife_squares_count_cells(void **unused)
 {
     enum { AROUND = 160 };
     (void)unused;
@@ -167,8 +169,8 @@ static void density(void **unused)
     works(life_cells_alloc(&cells, SIDE, SIDE));
     works(life_cells_alloc(&all, 2 * AROUND, 2 * AROUND));
     for (size_t k = 0; k < SIDE * cells.stride; k++)
-        cells.word[k] = drawn() & drawn();
-    hashlife *h = create(NULL, 0, 1);
+        cells.word[k] = draw_in_hashlife() & draw_in_hashlife();
+    hashlife *h = create_hashlife(NULL, 0, 1);
     works(hashlife_put(h, -37, -21, &cells));
     works(hashlife_step(h, 5));
     works(hashlife_get(h, -AROUND, -AROUND, &all));
@@ -203,30 +205,30 @@ static void density(void **unused)
 
 /* ---- Known lives. ---------------------------------------------------------------------------- */
 
-static void methuselahs(void **unused)
+static void hashlife_methuselahs_have_known_populations(void **unused)
 {
     (void)unused;
-    hashlife *h = holding(r_pentomino);
+    hashlife *h = hashlife_holding(r_pentomino);
     works(hashlife_step(h, 1103));
-    assert_string_equal(population(h), "116");
+    assert_string_equal(hashlife_population_text(h), "116");
     works(hashlife_step(h, (uint64_t)1 << 40)); /* nothing is lost: it is an endless plane */
-    assert_string_equal(population(h), "116");
+    assert_string_equal(hashlife_population_text(h), "116");
     hashlife_free(h);
-    h = holding(acorn);
+    h = hashlife_holding(acorn);
     works(hashlife_step(h, 5206));
-    assert_string_equal(population(h), "633");
+    assert_string_equal(hashlife_population_text(h), "633");
     hashlife_free(h);
 }
 
-static void gliders_fly(void **unused)
+static void hashlife_glider_flies_2_63_generations(void **unused)
 {
     (void)unused;
     char text[48];
     struct hashlife_box box;
-    hashlife *h = holding(glider);
+    hashlife *h = hashlife_holding(glider);
     works(hashlife_step(h, (uint64_t)1 << 63));
     works(hashlife_step(h, (uint64_t)1 << 62));
-    assert_string_equal(population(h), "5");
+    assert_string_equal(hashlife_population_text(h), "5");
     assert_int_equal(hashlife_bounding_box(h, &box), 1);
     assert_string_equal(hashlife_number_string(box.left, text),
                         "3458764513820540928"); /* 3 * 2^60 */
@@ -236,78 +238,78 @@ static void gliders_fly(void **unused)
     hashlife_free(h);
 }
 
-/* 36 + 5 * 2^58 cells of a gun that fired 2^58 times. */
-static void guns_fire(void **unused)
+/* 36 + 5 * 2^58 cells of a gun that has fired 2^58 times. */
+static void hashlife_gun_population_is_known(void **unused)
 {
     (void)unused;
-    hashlife *h = holding(gun);
+    hashlife *h = hashlife_holding(gun);
     works(hashlife_step(h, 30));
-    assert_string_equal(population(h), "41");
+    assert_string_equal(hashlife_population_text(h), "41");
     works(hashlife_step(h, 30 * (((uint64_t)1 << 58) - 1)));
-    assert_string_equal(population(h), "1441151880758558756");
+    assert_string_equal(hashlife_population_text(h), "1441151880758558756");
     hashlife_free(h);
 }
 
-/* Its population is known for every generation t, and Golly's file of it says it: ((t + 17)^2 + c)
- * / 4, with a c for each of four. */
-static void spacefiller_fills(void **unused)
+/* Golly's file of the spacefiller gives its population for every generation t: ((t + 17)^2 + c)
+ * / 4, with one of four values of c. */
+static void hashlife_spacefiller_population_is_known(void **unused)
 {
     static const uint64_t c[4] = {511, 608, 563, 580},
                           at[] = {
                               0, 1, 2, 3, 4, 1001, 12346, (1u << 20) + 2, ((uint64_t)1 << 31) + 3};
     (void)unused;
-    hashlife *h = holding(spacefiller);
+    hashlife *h = hashlife_holding(spacefiller);
     for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
         works(hashlife_step(h, at[i] - hashlife_generation(h)));
-        assert_int_equal(strtoull(population(h), NULL, 10),
+        assert_int_equal(strtoull(hashlife_population_text(h), NULL, 10),
                          ((at[i] + 17) * (at[i] + 17) + c[at[i] % 4]) / 4);
     }
     hashlife_free(h);
 }
 
-/* Every 1,440 generations it has as many switch engines more, and all do the same again: a
- * polynomial of the second degree, which three populations tell. */
-static void breeder_breeds(void **unused)
+/* Every 1,440 generations adds an equal number of switch engines, whose growth repeats: a
+ * polynomial of the second degree, determined by three populations. */
+static void hashlife_breeder_grows_quadratically(void **unused)
 {
     const uint64_t begin = 3000, period = 1440, times[] = {5, 1000, 1 << 20};
     uint64_t n[3];
     (void)unused;
-    hashlife *h = holding(breeder);
+    hashlife *h = hashlife_holding(breeder);
     works(hashlife_step(h, begin));
     for (int i = 0; i < 3; i++) {
-        n[i] = strtoull(population(h), NULL, 10);
+        n[i] = strtoull(hashlife_population_text(h), NULL, 10);
         works(hashlife_step(h, period));
     }
     for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
         const uint64_t t = times[i];
         works(hashlife_step(h, begin + t * period - hashlife_generation(h)));
-        assert_int_equal(strtoull(population(h), NULL, 10),
+        assert_int_equal(strtoull(hashlife_population_text(h), NULL, 10),
                          n[0] + t * (n[1] - n[0]) + t * (t - 1) / 2 * (n[2] - 2 * n[1] + n[0]));
     }
     hashlife_free(h);
 }
 
-static void empty(void **unused)
+static void hashlife_empty_plane_stays_empty(void **unused)
 {
     (void)unused;
     struct hashlife_box box;
     int level = -1;
-    hashlife *h = create(NULL, 0, 2);
+    hashlife *h = create_hashlife(NULL, 0, 2);
     works(hashlife_step(h, 12345));
-    assert_string_equal(population(h), "0");
+    assert_string_equal(hashlife_population_text(h), "0");
     assert_int_equal(hashlife_bounding_box(h, &box), 0);
     works(hashlife_walk(h, &level, NULL, NULL, NULL));
     hashlife_free(h);
     hashlife_free(NULL);
 }
 
-/* Zoomed out, a square lives if a cell of it does. */
-static void seen_from_afar(void **unused)
+/* Zoomed out, a square lives if one of its cells does. */
+static void hashlife_zoomed_out_squares_live(void **unused)
 {
     (void)unused;
     enum { W = 300, H = 200 };
     struct life_cells near, far;
-    hashlife *h = holding(gun);
+    hashlife *h = hashlife_holding(gun);
     works(hashlife_step(h, 400));
     for (unsigned zoom = 0; zoom < 7; zoom++) {
         const long long side = 1LL << zoom, x = -2 - (long long)zoom, y = -1;
@@ -342,34 +344,34 @@ static void seen_from_afar(void **unused)
 
 /* ---- Memory, threads. ------------------------------------------------------------------------ */
 
-static hashlife *soup(size_t memory, unsigned threads, size_t side)
+static hashlife *hashlife_soup(size_t memory, unsigned threads, size_t side)
 {
     struct life_cells cells;
-    hashlife *h = create(NULL, memory, threads);
+    hashlife *h = create_hashlife(NULL, memory, threads);
     works(life_cells_alloc(&cells, side, side));
     state = 7;
     for (size_t i = 0; i < cells.stride * side; i++)
-        cells.word[i] = drawn() & drawn();
+        cells.word[i] = draw_in_hashlife() & draw_in_hashlife();
     works(hashlife_put(h, 0, 0, &cells));
     life_cells_free(&cells);
     return h;
 }
 
-static void little_memory(void **unused)
+static void hashlife_little_memory_gives_same_cells(void **unused)
 {
     (void)unused;
     char plenty[48];
-    hashlife *h = soup((size_t)1 << 30, 1, 1536);
+    hashlife *h = hashlife_soup((size_t)1 << 30, 1, 1536);
     works(hashlife_step(h, 1500));
-    strcpy(plenty, population(h));
+    strcpy(plenty, hashlife_population_text(h));
     assert_true(hashlife_bytes(h) > (size_t)16 << 20 && hashlife_collections(h) == 0);
     hashlife_free(h);
     for (unsigned threads = 1; threads <= 3; threads += 2) {
-        h = soup((size_t)16 << 20, threads, 1536);
+        h = hashlife_soup((size_t)16 << 20, threads, 1536);
         h->helper_delay = 0; /* others help at once */
         for (int i = 0; i < 3; i++)
             works(hashlife_step(h, 500));
-        assert_string_equal(population(h), plenty);
+        assert_string_equal(hashlife_population_text(h), plenty);
         assert_true(hashlife_collections(h) > 0 && hashlife_bytes(h) <= (size_t)16 << 20);
         assert_true(
             h->nodes.most_places * sizeof(square_t) <=
@@ -378,56 +380,56 @@ static void little_memory(void **unused)
     }
 }
 
-static void too_little_memory(void **unused)
+static void hashlife_too_little_memory_is_rejected(void **unused)
 {
     (void)unused;
-    hashlife *h = soup((size_t)64 << 20, 2, 8192);
+    hashlife *h = hashlife_soup((size_t)64 << 20, 2, 8192);
     char before[48];
-    strcpy(before, population(h));
+    strcpy(before, hashlife_population_text(h));
     fails(ENOMEM, hashlife_step(h, 256));
     assert_true(hashlife_generation(h) == 0);
-    assert_string_equal(population(h), before);
+    assert_string_equal(hashlife_population_text(h), before);
     hashlife_free(h);
 }
 
-static void threads_agree(void **unused)
+static void hashlife_threads_give_same_cells(void **unused)
 {
     (void)unused;
     char one[48];
     struct hashlife_box box, again;
-    hashlife *h = soup((size_t)1 << 30, 1, 512);
+    hashlife *h = hashlife_soup((size_t)1 << 30, 1, 512);
     works(hashlife_step(h, 2048));
-    strcpy(one, population(h));
+    strcpy(one, hashlife_population_text(h));
     assert_int_equal(hashlife_bounding_box(h, &box), 1);
     hashlife_free(h);
     for (unsigned threads = 2; threads <= 4; threads += 2) {
-        h = soup((size_t)1 << 30, threads, 512);
+        h = hashlife_soup((size_t)1 << 30, threads, 512);
         h->helper_delay = 0;
         works(hashlife_step(h, 2048));
-        assert_string_equal(population(h), one);
+        assert_string_equal(hashlife_population_text(h), one);
         assert_int_equal(hashlife_bounding_box(h, &again), 1);
         assert_memory_equal(&box, &again, sizeof box);
         hashlife_free(h);
     }
 }
 
-static int after(void *left, double fraction)
+static int end_hashlife_after(void *left, double fraction)
 {
     assert_true(fraction >= 0 && fraction <= 1);
     return --*(int *)left < 0;
 }
 
-static void can_be_ended(void **unused)
+static void hashlife_progress_can_cancel(void **unused)
 {
     (void)unused;
     int left = 1;
     struct life_cells cells;
-    hashlife *h =
-        hashlife_create(&(struct hashlife_options){.threads = 2, .progress = after, .arg = &left});
+    hashlife *h = hashlife_create(
+        &(struct hashlife_options){.threads = 2, .progress = end_hashlife_after, .arg = &left});
     ready(h);
     works(life_cells_alloc(&cells, 4096, 4096));
     for (size_t i = 0; i < cells.stride * cells.height; i++)
-        cells.word[i] = drawn();
+        cells.word[i] = draw_in_hashlife();
     works(hashlife_put(h, 0, 0, &cells));
     life_cells_free(&cells);
     fails(ECANCELED, hashlife_step(h, (uint64_t)1 << 62));
@@ -442,30 +444,30 @@ static int copy_leaf(void *to, uint64_t cells)
     return hashlife_add_leaf(to, cells, &square);
 }
 
-static int copy_square(void *to, int level, const uint32_t part[4])
+static int copy_hashlife_square(void *to, int level, const uint32_t part[4])
 {
     uint32_t square;
     return hashlife_add_square(to, level, part, &square);
 }
 
-/* A plane copied square by square is the same plane, and goes on as the first does. */
-static void squares(void **unused)
+/* A plane copied square by square is equal and evolves equally. */
+static void hashlife_copies_by_squares(void **unused)
 {
     (void)unused;
     struct hashlife_box box, again;
     int level;
     uint32_t last;
-    hashlife *a = holding(gun), *b = create(NULL, 0, 1);
+    hashlife *a = hashlife_holding(gun), *b = create_hashlife(NULL, 0, 1);
     works(hashlife_step(a, 1000));
-    works(hashlife_walk(a, &level, copy_leaf, copy_square, b));
+    works(hashlife_walk(a, &level, copy_leaf, copy_hashlife_square, b));
     works(hashlife_add_leaf(b, 0, &last));
     works(hashlife_set_square(b, last - 1, hashlife_generation(a)));
     assert_true(hashlife_generation(b) == 1000);
     works(hashlife_step(a, 777));
     works(hashlife_step(b, 777));
     char want[48];
-    strcpy(want, population(a));
-    assert_string_equal(population(b), want);
+    strcpy(want, hashlife_population_text(a));
+    assert_string_equal(hashlife_population_text(b), want);
     assert_int_equal(hashlife_bounding_box(a, &box), 1);
     assert_int_equal(hashlife_bounding_box(b, &again), 1);
     assert_memory_equal(&box, &again, sizeof box);
@@ -486,13 +488,13 @@ static void squares(void **unused)
                     box.bottom.low == 1);
     }
     works(hashlife_set_square(b, 0, 0));
-    assert_string_equal(population(b), "0");
+    assert_string_equal(hashlife_population_text(b), "0");
     hashlife_free(b);
 }
 
 /* ---- Refusals, numbers. ---------------------------------------------------------------------- */
 
-static void refusals(void **unused)
+static void hashlife_rejects_bad_calls(void **unused)
 {
     (void)unused;
     struct life_cells none = {.width = 1, .height = 1};
@@ -501,7 +503,7 @@ static void refusals(void **unused)
     fails_null(EINVAL, hashlife_create(&(struct hashlife_options){.memory = 1000}));
     fails_null(EINVAL, hashlife_create(&(struct hashlife_options){.threads = 1000}));
     fails_null(EINVAL, hashlife_create(&(struct hashlife_options){.reserved = {0, 1}}));
-    hashlife *h = create("B36/S23", 0, 0);
+    hashlife *h = create_hashlife("B36/S23", 0, 0);
     assert_int_equal(hashlife_rule(h).birth, 1 << 3 | 1 << 6);
     fails(EINVAL, hashlife_put(h, 0, 0, &none));
     fails(EINVAL, hashlife_get(h, 0, 0, &none));
@@ -514,7 +516,7 @@ static void refusals(void **unused)
     hashlife_free(h);
 }
 
-static void numbers(void **unused)
+static void hashlife_numbers_are_printed(void **unused)
 {
     (void)unused;
     char text[48];
@@ -535,23 +537,23 @@ static void numbers(void **unused)
 int main(int argc, char **argv)
 {
     struct CMUnitTest tests[] = {
-        cmocka_unit_test(density),
-        cmocka_unit_test(methuselahs),
-        cmocka_unit_test(gliders_fly),
-        cmocka_unit_test(guns_fire),
-        cmocka_unit_test(spacefiller_fills),
-        cmocka_unit_test(breeder_breeds),
-        cmocka_unit_test(empty),
-        cmocka_unit_test(threads_agree),
-        cmocka_unit_test(too_little_memory),
-        cmocka_unit_test(can_be_ended),
-        cmocka_unit_test(squares),
-        cmocka_unit_test(seen_from_afar),
-        cmocka_unit_test(refusals),
-        cmocka_unit_test(numbers),
-        /* Of these every n-th. */
-        cmocka_unit_test(plain_c),
-        cmocka_unit_test(little_memory),
+        cmocka_unit_test(hashlife_squares_count_cells),
+        cmocka_unit_test(hashlife_methuselahs_have_known_populations),
+        cmocka_unit_test(hashlife_glider_flies_2_63_generations),
+        cmocka_unit_test(hashlife_gun_population_is_known),
+        cmocka_unit_test(hashlife_spacefiller_population_is_known),
+        cmocka_unit_test(hashlife_breeder_grows_quadratically),
+        cmocka_unit_test(hashlife_empty_plane_stays_empty),
+        cmocka_unit_test(hashlife_threads_give_same_cells),
+        cmocka_unit_test(hashlife_too_little_memory_is_rejected),
+        cmocka_unit_test(hashlife_progress_can_cancel),
+        cmocka_unit_test(hashlife_copies_by_squares),
+        cmocka_unit_test(hashlife_zoomed_out_squares_live),
+        cmocka_unit_test(hashlife_rejects_bad_calls),
+        cmocka_unit_test(hashlife_numbers_are_printed),
+        /* Of the following, every n-th runs. */
+        cmocka_unit_test(hashlife_matches_reference),
+        cmocka_unit_test(hashlife_little_memory_gives_same_cells),
     };
     if (argc > 1)
         cmocka_set_test_filter(argv[1]);

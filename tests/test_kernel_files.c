@@ -1,6 +1,6 @@
-/* test_kernel_files.c - a kernel file below $STDCL_KERNEL_PATH replaces the one that an engine
- * carries, also where the engine puts other files in front of it; and what an engine makes of a
- * kernel that errs.
+/* test_kernel_files.c - a kernel file below $STDCL_KERNEL_PATH replaces the embedded kernel,
+ * also where the engine prepends other files; and an engine detects the result of a faulty
+ * kernel.
  * SPDX-License-Identifier: MIT
  */
 #include "files.h"
@@ -12,10 +12,10 @@
 #include <stdcl/matmul.h>
 #include <stdcl/nbody.h>
 
-/* The first device alone: some engines run on one. */
+/* The first device only: some engines run on one. */
 static CLCONTEXT *cp;
 
-static int steps(enum nbody_integrator integrator, enum nbody_kernel kernel)
+static int steps_by_file(enum nbody_integrator integrator, enum nbody_kernel kernel)
 {
     static const double mass[2] = {1, 1}, pos[2][3] = {{1, 0, 0}, {-1, 0, 0}};
     nbody *nb = nbody_create(
@@ -26,20 +26,20 @@ static int steps(enum nbody_integrator integrator, enum nbody_kernel kernel)
     return status;
 }
 
-static int leapfrog(void)
+static int leapfrog_by_file(void)
 {
-    return steps(NBODY_LEAPFROG, NBODY_TUNED);
+    return steps_by_file(NBODY_LEAPFROG, NBODY_TUNED);
 }
-static int hermite(void)
+static int hermite_by_file(void)
 {
-    return steps(NBODY_HERMITE4, NBODY_TUNED);
+    return steps_by_file(NBODY_HERMITE4, NBODY_TUNED);
 }
-static int naive(void)
+static int naive_by_file(void)
 {
-    return steps(NBODY_LEAPFROG, NBODY_NAIVE);
+    return steps_by_file(NBODY_LEAPFROG, NBODY_NAIVE);
 }
 
-static int generations(enum life_engine engine)
+static int generations_by_file(enum life_engine engine)
 {
     life *lf = life_create(
         &(struct life_options){.ctx = cp, .engine = engine, .width = 256, .height = 256});
@@ -50,14 +50,14 @@ static int generations(enum life_engine engine)
 
 static int packed(void)
 {
-    return generations(LIFE_PACKED);
+    return generations_by_file(LIFE_PACKED);
 }
-static int local(void)
+static int local_life_by_file(void)
 {
-    return generations(LIFE_LOCAL);
+    return generations_by_file(LIFE_LOCAL);
 }
 
-static int product(enum matmul_kind kind, const char *shape)
+static int product_by_file(enum matmul_kind kind, const char *shape)
 {
     static float a[32 * 32], b[32 * 32], c[32 * 32];
     matmul *mm = matmul_create(&(struct matmul_options){.ctx = cp, .kind = kind, .shape = shape});
@@ -67,17 +67,18 @@ static int product(enum matmul_kind kind, const char *shape)
     return status;
 }
 
-static int tiles(void)
+static int tiles_by_file(void)
 {
-    return product(MATMUL_TUNED, "path=1 sets=1 bm=32 bn=32 wm=32 wn=16 bk=8 mma=0 async=0");
+    return product_by_file(MATMUL_TUNED,
+                           "path=1 sets=1 bm=32 bn=32 wm=32 wn=16 bk=8 mma=0 async=0");
 }
-static int panels(void)
+static int panels_by_file(void)
 {
-    return product(MATMUL_TUNED, "path=2");
+    return product_by_file(MATMUL_TUNED, "path=2");
 }
 
-/* By kernels, which so small an array does not need. */
-static int sum(void)
+/* Sum by kernels, which an array of this size does not need. */
+static int sum_by_file(void)
 {
     arrays *a =
         arrays_create(&(struct arrays_options){.ctx = cp, .type = ARRAYS_FLOAT, .shape = "host=0"});
@@ -90,7 +91,7 @@ static int sum(void)
     return status;
 }
 
-static int energy(void)
+static int gas_energy_by_file(void)
 {
     gas *g = gas_create(&(struct gas_options){.ctx = cp, .n = 1000});
     struct gas_energy e;
@@ -99,8 +100,8 @@ static int energy(void)
     return status;
 }
 
-/* Copies a kernel file below the folder of this test, with a line at its end. */
-static void replace(const char *file, const char *line)
+/* Copy a kernel file below this test's folder and append a line. */
+static void replace_kernel_file(const char *file, const char *line)
 {
     size_t size;
     char from[PATH_MAX], room[PATH_MAX], *whole = NULL;
@@ -115,7 +116,7 @@ static void replace(const char *file, const char *line)
     free(text);
 }
 
-static void files_replace_what_is_carried(void **unused)
+static void kernel_file_replaces_embedded_kernel(void **unused)
 {
     (void)unused;
     struct cldev_info info[16];
@@ -127,33 +128,33 @@ static void files_replace_what_is_carried(void **unused)
     const struct {
         const char *file;
         int (*run)(void);
-    } rows[] = {{"nbody/direct.cl", leapfrog},
-                {"nbody/integrate_leapfrog.cl", leapfrog}, /* behind step.cl */
-                {"nbody/integrate_hermite4.cl", hermite},
-                {"nbody/baseline.cl", naive}, /* behind ladder.h */
+    } rows[] = {{"nbody/direct.cl", leapfrog_by_file},
+                {"nbody/integrate_leapfrog.cl", leapfrog_by_file}, /* after step.cl */
+                {"nbody/integrate_hermite4.cl", hermite_by_file},
+                {"nbody/baseline.cl", naive_by_file}, /* after ladder.h */
                 {cpu ? "life/rows.cl" : "life/tile.cl", packed},
                 {"life/count.cl", packed},
-                {"life/local.cl", local},
-                {"matmul/fma.cl", tiles}, /* behind tile.cl */
-                {"matmul/cpu.cl", panels},
-                {"arrays/sum.cl", sum},    /* behind order.h */
-                {"gas/fused.cl", energy}}; /* behind order.h and maxwell.h */
+                {"life/local.cl", local_life_by_file},
+                {"matmul/fma.cl", tiles_by_file}, /* after tile.cl */
+                {"matmul/cpu.cl", panels_by_file},
+                {"arrays/sum.cl", sum_by_file},        /* after order.h */
+                {"gas/fused.cl", gas_energy_by_file}}; /* after order.h and maxwell.h */
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (!sampled(i, 3))
             continue;
         setenv("STDCL_KERNEL_PATH", files_folder, 1);
-        replace(rows[i].file, "#error replaced by a test");
+        replace_kernel_file(rows[i].file, "#error replaced by a test");
         assert_int_equal(rows[i].run(), -1);
         contains(clerror(), "replaced by a test");
-        replace(rows[i].file, "/* as it was */");
+        replace_kernel_file(rows[i].file, "/* as it was */");
         works(rows[i].run());
         works(remove(in_folder(rows[i].file)));
     }
     works(clcontext_destroy(cp));
 }
 
-/* Bodies whose order has one of them twice: they would be lost, and are not moved. */
-static void bodies_that_are_sorted_wrongly(void **unused)
+/* A sort order that contains a body twice would lose another: the bodies are not moved. */
+static void nbody_rejects_bad_sort_order(void **unused)
 {
     enum { N = 300 };
     static double mass[N], pos[N][3], vel[N][3];
@@ -193,7 +194,7 @@ static void bodies_that_are_sorted_wrongly(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(files_replace_what_is_carried),
-                                       cmocka_unit_test(bodies_that_are_sorted_wrongly)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(kernel_file_replaces_embedded_kernel),
+                                       cmocka_unit_test(nbody_rejects_bad_sort_order)};
     return cmocka_run_group_tests(tests, files_create, files_remove);
 }

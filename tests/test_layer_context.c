@@ -1,11 +1,12 @@
-/* test_layer_context.c - contexts: the standard ones and the environment variables that shape them,
- * clcontext_create and clcontext_destroy, what is told about devices, and locks between processes.
+/* test_layer_context.c - contexts: the standard ones and the environment variables that
+ * configure them, clcontext_create and clcontext_destroy, device information, and locks between
+ * processes.
  *
- * What depends on the environment is asked of tests/layer_child.c in a process of its own.
+ * What depends on the environment runs in tests/layer_child.c, in a process of its own.
  * SPDX-License-Identifier: MIT
  */
 #include "child.h"
-#include "commas.h"
+#include "decimal_comma.h"
 #include "core/clock.h"
 #include "pocl.h"
 
@@ -13,11 +14,10 @@
 #include <signal.h>
 
 static CLCONTEXT *cp;
-static int key; /* of locks: no other run of this test uses it */
+static int key; /* lock key; no other run of this test uses it */
 
-/* What makes PoCL offer two devices, and two devices of different names; NULL where it is not
- * installed. Beside them there may be devices of other platforms: PoCL's are named by their
- * platform. */
+/* The environment that makes PoCL offer two devices, and two devices of different names; NULL if
+ * PoCL is not installed. Other platforms may add devices: PoCL's are selected by their platform. */
 static const char *two_devices, *two_kinds;
 static char pocl[256], stdcpu_is_pocl[300], stddev_is_pocl[300];
 
@@ -47,7 +47,7 @@ static struct counts counts_with(const char *const *env)
     return c;
 }
 
-static int setup(void **state)
+static int context_setup(void **state)
 {
     (void)state;
     const int version = pocl_version(pocl);
@@ -156,7 +156,7 @@ static void test_environment_names_platforms(void **state)
     assert_true(c.dev >= 1 && c.dev <= all.dev);
     assert_int_equal(all.warnings + c.warnings, 0);
     c = counts_with(with("STDDEV_PLATFORM_NAME=no-such-thing", "STDCPU_PLATFORM_NAME=nor-this"));
-    assert_int_equal(c.warnings, 1 + (all.cpu > 0)); /* and what there is */
+    assert_int_equal(c.warnings, 1 + (all.cpu > 0)); /* and names the available values */
     assert_int_equal(c.dev, all.dev);
     assert_int_equal(c.cpu, all.cpu);
     assert_int_equal(c.after_use, 0);
@@ -187,7 +187,7 @@ static void test_environment_claims_one_device_by_default(void **state)
                      2);
 }
 
-/* Numbers have points, whatever locale the program has chosen. */
+/* Numbers have decimal points whatever locale the program has chosen. */
 static void test_environment_in_a_locale(void **state)
 {
     (void)state;
@@ -208,7 +208,7 @@ static void test_environment_in_a_locale(void **state)
     works(clcontext_destroy(point));
 }
 
-/* What means nothing is not taken for nothing said. */
+/* An invalid value is an error, not ignored. */
 static void test_environment_of_no_meaning(void **state)
 {
     (void)state;
@@ -292,8 +292,8 @@ static void test_create_by_pattern(void **state)
     works(clcontext_destroy(made));
 }
 
-/* The numbers of two devices, and the beginnings of their names if asked for, as a child tells
- * them. */
+/* Read the numbers of two devices, and the first words of their names if requested, from a
+ * child. */
 static void two_of(const char *patterns, int number[2], char name[2][16])
 {
     char ignored[2][16];
@@ -303,7 +303,7 @@ static void two_of(const char *patterns, int number[2], char name[2][16])
         fail_msg("not two devices: %s", line);
 }
 
-/* The order of the patterns decides, not that of the devices. */
+/* The order of the patterns decides, not the order of the devices. */
 static void test_create_by_priority(void **state)
 {
     (void)state;
@@ -334,7 +334,7 @@ static void test_create_that_matches_nothing(void **state)
     assert_null(clcontext_create("no-such-thing", (int)CL_DEVICE_TYPE_ALL, 0, NULL, 0));
     const char *sentence = clerror();
     contains(sentence, "no-such-thing");
-    contains(sentence, name); /* what there is */
+    contains(sentence, name); /* the available names */
     const char *const empty[] = {NULL, "", ", "};
     for (int i = 0; i < 3; i++) {
         fails_null(ENODEV, clcontext_create(empty[i], CL_DEVICE_TYPE_CUSTOM, 0, NULL, 0));
@@ -381,7 +381,7 @@ static void test_create_from_devices(void **state)
     fails_null(EINVAL, clcontext_create_from(devices, 0));
 }
 
-/* Devices never share an OpenCL context, and never a queue. */
+/* Devices never share an OpenCL context or a queue. */
 static void test_a_context_and_queue_for_each_device(void **state)
 {
     (void)state;
@@ -449,8 +449,8 @@ static size_t open_descriptors(void)
     return n;
 }
 
-/* A hundred contexts in turn leave no descriptors behind; a driver may open some with the first
- * ones. */
+/* A hundred contexts one after the other leak no descriptors; a driver may open some with the
+ * first ones. */
 static void test_contexts_come_and_go(void **state)
 {
     (void)state;
@@ -515,7 +515,7 @@ static void test_device_info(void **state)
         char text[1024] = "";
         size_t sizes[16] = {0};
         clGetDeviceInfo(id, CL_DEVICE_NAME, sizeof text, text, NULL);
-        text[255] = 0; /* as much as the field holds */
+        text[255] = 0; /* the capacity of the field */
         assert_string_equal(d->dev_name, text);
         clGetDeviceInfo(id, CL_DEVICE_VENDOR, sizeof text, text, NULL);
         assert_string_equal(d->dev_vendor, text);
@@ -585,7 +585,7 @@ static struct child start_claim(int lock, const char *max)
                        (const char *const[]){"claim", pocl, key_text(lock), max, NULL});
 }
 
-/* The number of the only device that a child claims; -1 for none, with clerrno EBUSY. */
+/* Return the number of the only device that a child claims; -1 for none, with clerrno EBUSY. */
 static int claimed(struct child *child)
 {
     int number = -1, code = 0;
@@ -714,5 +714,5 @@ int main(void)
         cmocka_unit_test(test_destroying_gives_back),
         cmocka_unit_test(test_standard_contexts_claim),
     };
-    return cmocka_run_group_tests(tests, setup, NULL);
+    return cmocka_run_group_tests(tests, context_setup, NULL);
 }

@@ -1,4 +1,5 @@
-/* test_layer_cxx.cpp - the layer from C++11: every macro of <stdcl.h> is another one there.
+/* test_layer_cxx.cpp - the layer from C++11, where every macro of <stdcl.h> has another
+ * definition.
  * SPDX-License-Identifier: MIT
  */
 #include <stdcl.h>
@@ -115,7 +116,7 @@ void local_memory(CLCONTEXT *cp, void *program, cl_uint dev)
     CHECK(clfree(x) == 0);
 }
 
-/* Numbers of another kind, and pointers to them. */
+/* Numbers of other types, and pointers to them. */
 void types(CLCONTEXT *cp, void *program, cl_uint dev)
 {
     clndrange_t one = clndrange_init1d(0, 1, 1);

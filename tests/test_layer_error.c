@@ -1,5 +1,5 @@
-/* test_layer_error.c - clerrno, oclerrno and clerror(), which belong to a thread each, the texts of
- * codes, and what is printed where.
+/* test_layer_error.c - thread-local clerrno, oclerrno and clerror(), the texts of codes, and
+ * where messages are printed.
  * SPDX-License-Identifier: MIT
  */
 #include "child.h"
@@ -8,14 +8,14 @@
 
 static CLCONTEXT *cp;
 
-static int setup(void **state)
+static int error_setup(void **state)
 {
     (void)state;
     cp = stddev;
     return setup_done(cp);
 }
 
-/* Any call that fails with EFAULT. */
+/* A call that fails with EFAULT. */
 static void fail_softly(void)
 {
     int on_stack = 0;
@@ -46,8 +46,8 @@ static void test_sentence_behaves_as_dlerror(void **state)
     fail_softly();
     const char *sentence = clerror();
     assert_non_null(sentence);
-    contains(sentence, "clfree"); /* what was called */
-    assert_null(clerror());       /* told once */
+    contains(sentence, "clfree"); /* the call */
+    assert_null(clerror());       /* reported once */
     fail_softly();
     assert_null(clmalloc(NULL, 100, 0));
     contains(clerror(), "clmalloc"); /* the last one */
@@ -65,7 +65,7 @@ static void test_opencl_code(void **state)
     assert_null(clsopen(cp, "no OpenCL C at all", CLLD_NOW));
     assert_int_equal(clerrno, ENOEXEC);
     assert_int_equal(oclerrno, CL_BUILD_PROGRAM_FAILURE);
-    fail_softly(); /* has no OpenCL code behind it */
+    fail_softly(); /* has no OpenCL code */
     assert_int_equal(oclerrno, 0);
     oclerrno = CL_OUT_OF_RESOURCES;
     assert_int_equal(oclerrno, CL_OUT_OF_RESOURCES);
@@ -86,7 +86,7 @@ static void test_libraries_may_set_it(void **state)
     free(long_text);
 }
 
-/* Then there is a sentence all the same. */
+/* A message that cannot be formatted still gives a message. */
 static void test_sentence_that_cannot_be_made(void **state)
 {
     (void)state;
@@ -214,5 +214,5 @@ int main(void)
         cmocka_unit_test(test_perror),
         cmocka_unit_test(test_debug_prints_as_it_goes),
     };
-    return cmocka_run_group_tests(tests, setup, NULL);
+    return cmocka_run_group_tests(tests, error_setup, NULL);
 }

@@ -1,10 +1,9 @@
-/* test_layer_event.c - what is started and how it is collected: the events of clfork and clmsync,
- * who owns them, clwait, clwaitev and clflush; and that launches by the hundred thousand keep
- * memory flat.
+/* test_layer_event.c - events of clfork and clmsync and their ownership, clwait, clwaitev and
+ * clflush; and that hundreds of thousands of launches keep memory flat.
  * SPDX-License-Identifier: MIT
  */
 #include "gate.h"
-#include "held.h"
+#include "leak_count.h"
 
 #include "core/untracked.h"
 
@@ -15,49 +14,50 @@ static cl_uint *s; /* for the kernel `slow` */
 enum { N = 256, SLOW = 16, ROUNDS = 4000000 };
 static clndrange_t all = clndrange_init1d(0, N, 0), few = clndrange_init1d(0, SLOW, 0);
 
-static int setup(void **state)
+static int event_setup(void **state)
 {
     (void)state;
     cp = stddev;
     x = clmalloc(cp, N * sizeof *x, 0);
     s = clmalloc(cp, SLOW * sizeof *s, 0);
     for (cl_uint dev = 0; x && s && dev < clgetndev(cp);
-         dev++) { /* images of their own: devices do not wait for others */
+         dev++) { /* devices have their own images and do not wait for each other */
         clmsync(cp, dev, x, CL_MEM_DEVICE);
         clmsync(cp, dev, s, CL_MEM_DEVICE);
     }
     return setup_done(x && s);
 }
 
-static int teardown(void **state)
+static int event_teardown(void **state)
 {
     (void)state;
     return clfree(x) | clfree(s);
 }
 
-static cl_event fill(cl_uint dev, int value, int flags)
+static cl_event event_fill(cl_uint dev, int value, int flags)
 {
     return clforka(cp, dev, basic_kernel(cp, "fill"), &all, flags, x, value);
 }
 
-static cl_event slow(cl_uint dev, int flags)
+static cl_event event_slow(cl_uint dev, int flags)
 {
     return clforka(cp, dev, basic_kernel(cp, "slow"), &few, flags, s, (int)ROUNDS);
 }
 
-/* The call returns 0, or of clwaitev the event, and gives up `dropped` references to an event. */
+/* Check that the call returns 0, or the event for clwaitev, and drops `dropped` references to an
+ * event. */
 #define changes(ev, dropped, call)                                                                 \
     do {                                                                                           \
-        const long before_ = held_references(ev);                                                  \
+        const long before_ = leak_count_references(ev);                                            \
         const cl_event result_ = call;                                                             \
         check_that(result_ == NULL || result_ == (ev), #call, "returned another thing", __FILE__,  \
                    __LINE__);                                                                      \
-        assert_int_equal(held_references(ev) + (dropped), before_);                                \
+        assert_int_equal(leak_count_references(ev) + (dropped), before_);                          \
     } while (0)
 #define releases(ev, call) changes(ev, 1, call)
 #define keeps(ev, call) changes(ev, 0, call)
 
-/* A kernel's event that the library owns, and that we hold too so that we can look at it later. */
+/* Return a kernel's event, owned by the library and retained here for later inspection. */
 static cl_event held(cl_event ev)
 {
     started(ev);
@@ -78,14 +78,14 @@ static void test_wait_blocks(void **state)
             done(clmsync(cp, dev, s, CL_MEM_DEVICE | flags[f]));
             assert_true(gate_was_open(&gate));
             gate_open_soon(&gate, cp, dev);
-            done(fill(dev, 1, flags[f]));
+            done(event_fill(dev, 1, flags[f]));
             assert_true(gate_was_open(&gate));
         }
     s[0] = 1;
     done(clmsync(cp, 0, s, CL_MEM_DEVICE));
-    done(slow(0, CL_EVENT_WAIT));
+    done(event_slow(0, CL_EVENT_WAIT));
     done(clmsync(cp, 0, s, CL_MEM_HOST));
-    assert_int_equal(s[0], slow_twin(1, ROUNDS));
+    assert_int_equal(s[0], slow_reference(1, ROUNDS));
 }
 
 static void test_nowait_returns_at_once(void **state)
@@ -93,7 +93,7 @@ static void test_nowait_returns_at_once(void **state)
     (void)state;
     for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
         cl_event gate = gate_close(cp, dev);
-        cl_event a = held(fill(dev, 1, CL_EVENT_NOWAIT));
+        cl_event a = held(event_fill(dev, 1, CL_EVENT_NOWAIT));
         cl_event b = held(clmsync(cp, dev, x, CL_MEM_HOST | CL_EVENT_NOWAIT));
         assert_int_not_equal(event_status(a), CL_COMPLETE);
         assert_int_not_equal(event_status(b), CL_COMPLETE);
@@ -107,7 +107,7 @@ static void test_nowait_returns_at_once(void **state)
 static void test_library_owns_nowait_events(void **state)
 {
     (void)state;
-    cl_event a = held(slow(0, CL_EVENT_NOWAIT));
+    cl_event a = held(event_slow(0, CL_EVENT_NOWAIT));
     cl_event b = held(clmsync(cp, 0, x, CL_MEM_DEVICE | CL_EVENT_NOWAIT));
     works(clflush(cp, 0, 0));
     releases(a, clwait(cp, 0, CL_KERNEL_EVENT));
@@ -125,7 +125,7 @@ static void test_norelease_gives_the_event_away(void **state)
                                 CL_EVENT_NORELEASE};
     for (size_t f = 0; f < sizeof flags / sizeof *flags; f++) {
         bool blocking = !(flags[f] & CL_EVENT_NOWAIT);
-        cl_event ev[2] = {started(slow(0, flags[f])),
+        cl_event ev[2] = {started(event_slow(0, flags[f])),
                           started(clmsync(cp, 0, x, CL_MEM_DEVICE | flags[f]))};
         for (int i = 0; i < 2; i++)
             if (blocking)
@@ -136,7 +136,7 @@ static void test_norelease_gives_the_event_away(void **state)
         else
             releases(ev[0], clwait(cp, 0, CL_ALL_EVENT)); /* ours, besides the library's */
         for (int round = 0; round < 100; round++)         /* later work does not touch them */
-            done(fill(0, round, CL_EVENT_WAIT));
+            done(event_fill(0, round, CL_EVENT_WAIT));
         for (int i = 0; i < 2; i++) {
             assert_int_equal(clWaitForEvents(1, &ev[i]), CL_SUCCESS);
             assert_int_equal(event_status(ev[i]), CL_COMPLETE);
@@ -150,7 +150,7 @@ static void test_copy_is_an_event_too(void **state)
     (void)state;
     int *y = clmalloc(cp, N * sizeof *y, 0);
     ready(y);
-    done(fill(0, 3, 0));
+    done(event_fill(0, 3, 0));
     done(clmcopy(cp, 0, x, y, 0));
     done(clmcopy(cp, 0, x, y, CL_EVENT_WAIT));
     started(clmcopy(cp, 0, x, y, CL_EVENT_NOWAIT));
@@ -172,7 +172,7 @@ static void test_wait_for_kernels_and_memory(void **state)
                                 CL_KERNEL_EVENT | CL_MEM_EVENT | CL_EVENT_RELEASE};
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
         for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
-            cl_event a = held(slow(dev, CL_EVENT_NOWAIT));
+            cl_event a = held(event_slow(dev, CL_EVENT_NOWAIT));
             cl_event b = held(clmsync(cp, dev, s, CL_MEM_HOST | CL_EVENT_NOWAIT));
             done(clwait(cp, dev, kinds[k]));
             assert_int_equal(event_status(a),
@@ -189,13 +189,13 @@ static void test_wait_for_kernels_and_memory(void **state)
 static void test_wait_forgets_what_it_waited_for(void **state)
 {
     (void)state;
-    cl_event a = held(fill(0, 1, CL_EVENT_NOWAIT));
+    cl_event a = held(event_fill(0, 1, CL_EVENT_NOWAIT));
     cl_event b = held(clmsync(cp, 0, x, CL_MEM_HOST | CL_EVENT_NOWAIT));
     works(clflush(cp, 0, 0));
     keeps(b, clwait(cp, 0, CL_KERNEL_EVENT));
     releases(b, clwait(cp, 0, CL_MEM_EVENT));
     clReleaseEvent(a);
-    a = held(fill(0, 1, CL_EVENT_NOWAIT));
+    a = held(event_fill(0, 1, CL_EVENT_NOWAIT));
     works(clflush(cp, 0, 0));
     keeps(a, clwait(cp, 0, CL_MEM_EVENT));
     releases(a, clwait(cp, 0, CL_KERNEL_EVENT));
@@ -209,7 +209,7 @@ static void test_wait_for_nothing(void **state)
     for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
         done(clwait(cp, dev, CL_ALL_EVENT | CL_EVENT_NOWAIT));
         cl_event gate = gate_close(cp, dev);
-        cl_event a = held(fill(dev, 1, CL_EVENT_NOWAIT)),
+        cl_event a = held(event_fill(dev, 1, CL_EVENT_NOWAIT)),
                  b = held(clmsync(cp, dev, x, CL_MEM_HOST | CL_EVENT_NOWAIT));
         keeps(a, clwait(cp, dev, CL_ALL_EVENT | CL_EVENT_NOWAIT));
         gate_open(gate);
@@ -228,13 +228,13 @@ static void test_beside_may_wait(void **state)
 {
     (void)state;
     for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
-        done(fill(dev, 3, 0));
+        done(event_fill(dev, 3, 0));
         cl_event gate = gate_close(cp, dev);
-        cl_event a = held(fill(dev, 7, CL_EVENT_NOWAIT | CL_EVENT_SIDE_QUEUE));
+        cl_event a = held(event_fill(dev, 7, CL_EVENT_NOWAIT | CL_EVENT_SIDE_QUEUE));
         cl_event b = held(clmsync(cp, dev, x, CL_MEM_HOST | CL_EVENT_NOWAIT | CL_EVENT_SIDE_QUEUE));
         works(clflush(cp, dev, 0));
         cl_event after =
-            held(fill(dev, 9, CL_EVENT_NOWAIT | CL_EVENT_SIDE_QUEUE | CL_EVENT_BARRIER));
+            held(event_fill(dev, 9, CL_EVENT_NOWAIT | CL_EVENT_SIDE_QUEUE | CL_EVENT_BARRIER));
         works(clflush(cp, dev, 0));
         assert_int_not_equal(event_status(after), CL_COMPLETE);
         gate_open(gate);
@@ -255,27 +255,27 @@ static void test_after_what_is_beside(void **state)
     for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
         s[0] = 1;
         done(clmsync(cp, dev, s, CL_MEM_DEVICE));
-        started(slow(dev, CL_EVENT_NOWAIT | CL_EVENT_SIDE_QUEUE));
+        started(event_slow(dev, CL_EVENT_NOWAIT | CL_EVENT_SIDE_QUEUE));
         done(clmsync(cp, dev, s, CL_MEM_HOST | CL_EVENT_BARRIER));
-        assert_int_equal(s[0], slow_twin(1, ROUNDS));
-        started(slow(dev, CL_EVENT_NOWAIT | CL_EVENT_SIDE_QUEUE));
+        assert_int_equal(s[0], slow_reference(1, ROUNDS));
+        started(event_slow(dev, CL_EVENT_NOWAIT | CL_EVENT_SIDE_QUEUE));
         cl_event ev = held(clmsync(cp, dev, s,
                                    CL_MEM_DEVICE | CL_EVENT_NOWAIT |
-                                       CL_EVENT_BARRIER)); /* what the kernel left is gone */
+                                       CL_EVENT_BARRIER)); /* the kernel's result is overwritten */
         done(clwait(cp, dev, CL_ALL_EVENT));
         assert_int_equal(event_status(ev), CL_COMPLETE);
         clReleaseEvent(ev);
         done(clmsync(cp, dev, s, CL_MEM_HOST));
-        assert_int_equal(s[0], slow_twin(1, ROUNDS));
+        assert_int_equal(s[0], slow_reference(1, ROUNDS));
     }
 }
 
-/* Copies to the device go beside those from it: after each other only where the program says so. */
+/* Copies to and from the device overlap unless the program orders them. */
 static void test_copies_both_ways(void **state)
 {
     (void)state;
     for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
-        done(fill(dev, 5, 0));
+        done(event_fill(dev, 5, 0));
         done(clmsync(cp, dev, x, CL_MEM_HOST | CL_EVENT_SIDE_QUEUE));
         assert_int_equal(x[0], 5);
         x[0] = 6;
@@ -289,37 +289,37 @@ static void test_copies_both_ways(void **state)
     }
 }
 
-/* With CL_EVENT_NOWAIT the library owns the event, CL_EVENT_NORELEASE or not: programs of the time
- * gave both flags, and left the event to clwait. */
+/* With CL_EVENT_NOWAIT the library owns the event, with or without CL_EVENT_NORELEASE: historic
+ * programs passed both flags and left the event to clwait. */
 static void test_nowait_leaves_nothing_to_release(void **state)
 {
     (void)state;
     done(clwait(cp, 0, CL_ALL_EVENT));
-    const long before = held_events();
-    started(fill(0, 1, CL_EVENT_NOWAIT | CL_EVENT_NORELEASE));
+    const long before = leak_count_events();
+    started(event_fill(0, 1, CL_EVENT_NOWAIT | CL_EVENT_NORELEASE));
     started(clmsync(cp, 0, x, CL_MEM_HOST | CL_EVENT_NOWAIT | CL_EVENT_NORELEASE));
-    assert_int_equal(held_events(), before + 2);
+    assert_int_equal(leak_count_events(), before + 2);
     done(clwait(cp, 0, CL_ALL_EVENT));
-    assert_int_equal(held_events(), before);
+    assert_int_equal(leak_count_events(), before);
 }
 
-/* With CL_EVENT_NORELEASE the library's reference becomes ours, once; of an event that we had one
- * of, the library's is released. */
+/* With CL_EVENT_NORELEASE the library's reference passes to the caller, once. If the caller
+ * already has one, the library's is released. */
 static void test_wait_hands_events_over(void **state)
 {
     (void)state;
     static const int flags[] = {CL_EVENT_NORELEASE, CL_ALL_EVENT | CL_EVENT_NORELEASE};
     for (size_t f = 0; f < sizeof flags / sizeof *flags; f++) {
-        cl_event a = held(fill(0, 1, CL_EVENT_NOWAIT));
+        cl_event a = held(event_fill(0, 1, CL_EVENT_NOWAIT));
         cl_event b = held(clmsync(cp, 0, x, CL_MEM_HOST | CL_EVENT_NOWAIT));
-        cl_event both = held(fill(0, 1, CL_EVENT_NOWAIT | CL_EVENT_OWN));
+        cl_event both = held(event_fill(0, 1, CL_EVENT_NOWAIT | CL_EVENT_OWN));
         works(clflush(cp, 0, 0));
-        const long of_a = held_references(a), of_b = held_references(b);
+        const long of_a = leak_count_references(a), of_b = leak_count_references(b);
         releases(both, clwait(cp, 0, flags[f]));
         done(clwait(cp, 0, CL_ALL_EVENT)); /* has nothing left to release */
-        assert_int_equal(held_references(a), of_a);
-        assert_int_equal(held_references(b), of_b);
-        for (int i = 0; i < 2; i++) { /* ours from clwait or clfork, and ours from held() */
+        assert_int_equal(leak_count_references(a), of_a);
+        assert_int_equal(leak_count_references(b), of_b);
+        for (int i = 0; i < 2; i++) { /* from clwait or clfork, and from held() */
             assert_int_equal(clReleaseEvent(a), CL_SUCCESS);
             assert_int_equal(clReleaseEvent(b), CL_SUCCESS);
             assert_int_equal(clReleaseEvent(both), CL_SUCCESS);
@@ -327,12 +327,12 @@ static void test_wait_hands_events_over(void **state)
     }
 }
 
-/* As programs of the time have it: each round releases what clwait handed over. */
+/* A historic idiom: each round releases the event that clwait returned. */
 static void test_handed_over_events_released_in_a_loop(void **state)
 {
     (void)state;
     for (int round = 0; round < 50; round++) {
-        cl_event ev = started(fill(0, round, CL_EVENT_NOWAIT));
+        cl_event ev = started(event_fill(0, round, CL_EVENT_NOWAIT));
         done(clwait(cp, 0, CL_KERNEL_EVENT | CL_EVENT_NORELEASE));
         assert_int_equal(event_status(ev), CL_COMPLETE);
         assert_int_equal(clReleaseEvent(ev), CL_SUCCESS);
@@ -354,9 +354,9 @@ static void test_wait_for_one_device_only(void **state)
 {
     (void)state;
     cl_event gate = gate_close(cp, 1);
-    cl_event ev = started(fill(1, 1, CL_EVENT_NOWAIT | CL_EVENT_OWN));
+    cl_event ev = started(event_fill(1, 1, CL_EVENT_NOWAIT | CL_EVENT_OWN));
     works(clflush(cp, 1, 0));
-    started(fill(0, 1, CL_EVENT_NOWAIT));
+    started(event_fill(0, 1, CL_EVENT_NOWAIT));
     done(clwait(cp, 0, CL_ALL_EVENT));
     assert_int_not_equal(event_status(ev), CL_COMPLETE);
     gate_open(gate);
@@ -370,7 +370,8 @@ static void test_wait_for_one_device_only(void **state)
 static void test_waitev_of_library_events(void **state)
 {
     (void)state;
-    cl_event first = held(slow(0, CL_EVENT_NOWAIT)), second = held(slow(0, CL_EVENT_NOWAIT));
+    cl_event first = held(event_slow(0, CL_EVENT_NOWAIT)),
+             second = held(event_slow(0, CL_EVENT_NOWAIT));
     cl_event third = held(clmsync(cp, 0, s, CL_MEM_HOST | CL_EVENT_NOWAIT));
     assert_ptr_equal(clwaitev(cp, 0, second, CL_EVENT_NORELEASE), second);
     assert_int_equal(event_status(first), CL_COMPLETE); /* in order */
@@ -389,39 +390,39 @@ static void test_waitev_of_library_events(void **state)
 static void test_waitev_of_our_events(void **state)
 {
     (void)state;
-    cl_event ev = started(slow(0, CL_EVENT_WAIT | CL_EVENT_NORELEASE));
+    cl_event ev = started(event_slow(0, CL_EVENT_WAIT | CL_EVENT_NORELEASE));
     keeps(ev, clwaitev(cp, 0, ev, 0)); /* still ours */
     keeps(ev, clwaitev(cp, 0, ev, CL_EVENT_NORELEASE));
     clRetainEvent(ev);
     releases(ev, clwaitev(cp, 0, ev, CL_EVENT_RELEASE));
     clReleaseEvent(ev);
-    ev = held(slow(0, CL_EVENT_NOWAIT | CL_EVENT_OWN));
+    ev = held(event_slow(0, CL_EVENT_NOWAIT | CL_EVENT_OWN));
     works(clflush(cp, 0, 0));
     changes(ev, 2,
-            clwaitev(cp, 0, ev, CL_EVENT_RELEASE)); /* the library's and ours; held() has one */
+            clwaitev(cp, 0, ev,
+                     CL_EVENT_RELEASE)); /* the library's reference and ours; held() has one */
     clReleaseEvent(ev);
-    ev = started(slow(0, CL_EVENT_NOWAIT | CL_EVENT_OWN));
+    ev = started(event_slow(0, CL_EVENT_NOWAIT | CL_EVENT_OWN));
     works(clflush(cp, 0, 0));
     releases(ev, clwaitev(cp, 0, ev, CL_EVENT_NORELEASE)); /* the library's; it was ours before */
     keeps(ev, clwait(cp, 0, CL_ALL_EVENT));
     assert_int_equal(clReleaseEvent(ev), CL_SUCCESS);
-    ev = started(slow(0, CL_EVENT_NOWAIT | CL_EVENT_OWN));
+    ev = started(event_slow(0, CL_EVENT_NOWAIT | CL_EVENT_OWN));
     assert_ptr_equal(clwaitev(cp, 0, ev, 0), ev);
     assert_int_equal(event_status(ev), CL_COMPLETE);
     done(clwait(cp, 0, CL_ALL_EVENT));
     assert_int_equal(clReleaseEvent(ev), CL_SUCCESS);
-    done(clwaitev(cp, 0, NULL, 0)); /* what a blocking clfork returned: it is done */
-    fails_event(EINVAL, clwaitev(cp, 0, NO_EVENT, 0)); /* what a failed one returned */
+    done(clwaitev(cp, 0, NULL, 0)); /* the result of a blocking clfork: complete */
+    fails_event(EINVAL, clwaitev(cp, 0, NO_EVENT, 0)); /* the result of a failed clfork */
 }
 
 static void test_flush(void **state)
 {
     (void)state;
     for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
-        cl_event ev = started(fill(dev, 1, CL_EVENT_NOWAIT | CL_EVENT_OWN));
+        cl_event ev = started(event_fill(dev, 1, CL_EVENT_NOWAIT | CL_EVENT_OWN));
         works(clflush(cp, dev, 0));
-        while (event_status(ev) !=
-               CL_COMPLETE) /* nobody waits for it; the test's time limit ends this */
+        while (event_status(ev) != CL_COMPLETE) /* a hang ends by the test's time limit */
             usleep(1000);
         clReleaseEvent(ev);
     }
@@ -449,7 +450,7 @@ static void test_queues_are_in_order(void **state)
         }
 }
 
-/* Launches without an event, fewer and more of them than go without one in a row. */
+/* Untracked launches: fewer and more than may follow each other without an event. */
 static void test_bare_launches_are_waited_for(void **state)
 {
     (void)state;
@@ -476,20 +477,20 @@ static void test_bare_launches_are_waited_for(void **state)
         }
 }
 
-/* One that waits has an event after all, and so has one whose event is asked for. */
+/* A waiting launch is tracked, and so is a launch whose event is requested. */
 static void test_bare_launches_that_are_none(void **state)
 {
     (void)state;
     struct opening gate;
     gate_open_soon(&gate, cp, 0);
-    done(fill(0, 1, CL_EVENT_WAIT | CL_EVENT_UNTRACKED));
+    done(event_fill(0, 1, CL_EVENT_WAIT | CL_EVENT_UNTRACKED));
     assert_true(gate_was_open(&gate));
-    cl_event ev = started(fill(0, 1, CL_EVENT_NOWAIT | CL_EVENT_UNTRACKED | CL_EVENT_OWN));
+    cl_event ev = started(event_fill(0, 1, CL_EVENT_NOWAIT | CL_EVENT_UNTRACKED | CL_EVENT_OWN));
     releases(ev, clwait(cp, 0, CL_ALL_EVENT));
     assert_int_equal(clReleaseEvent(ev), CL_SUCCESS);
 }
 
-/* ---- Memory: what the layer holds, counted by held.c. ---- */
+/* ---- Memory: what the layer holds, counted by leak_count.c. ---- */
 
 static void collect_all(void)
 {
@@ -497,23 +498,26 @@ static void collect_all(void)
         done(clwait(cp, dev, CL_ALL_EVENT));
 }
 
-/* Calls launch(0 .. n - 1); after each the layer holds at most `most` events more than it did at
- * first, and after the first tenth at most `bytes` bytes more than then. */
+/* Call launch(0 .. n - 1). After each, the layer holds at most `most` events more than at first,
+ * and after the first tenth at most `bytes` bytes more than then. */
 static void stays_flat(const char *what, int n, void (*launch)(int i), long most, long bytes)
 {
-    long first_events = held_events(), first_bytes = 0, peak_events = 0, peak_bytes = 0;
+    long first_events = leak_count_events(), first_bytes = 0, peak_events = 0, peak_bytes = 0;
     for (int i = 0; i < n; i++) {
         launch(i);
         if (i == n / 10)
-            first_bytes = held_bytes();
-        peak_events =
-            held_events() - first_events > peak_events ? held_events() - first_events : peak_events;
-        peak_bytes = i > n / 10 && held_bytes() > peak_bytes ? held_bytes() : peak_bytes;
+            first_bytes = leak_count_bytes();
+        peak_events = leak_count_events() - first_events > peak_events
+                          ? leak_count_events() - first_events
+                          : peak_events;
+        peak_bytes =
+            i > n / 10 && leak_count_bytes() > peak_bytes ? leak_count_bytes() : peak_bytes;
     }
     collect_all();
-    if (peak_events > most || peak_bytes - first_bytes > bytes || held_events() != first_events)
+    if (peak_events > most || peak_bytes - first_bytes > bytes ||
+        leak_count_events() != first_events)
         fail_msg("%s: %ld events and %ld bytes more after %d launches, %ld events at the end", what,
-                 peak_events, peak_bytes - first_bytes, n, held_events() - first_events);
+                 peak_events, peak_bytes - first_bytes, n, leak_count_events() - first_events);
 }
 
 static clndrange_t single = clndrange_init1d(0, 1, 1);
@@ -535,7 +539,7 @@ static void launch_bare_waiting(int i)
     done(clwait(cp, 0, CL_ALL_EVENT));
 }
 
-/* The marker's event is nobody's but the library's. */
+/* The marker's event belongs to the library only. */
 static void launch_bare_norelease(int i)
 {
     (void)i;
@@ -586,8 +590,7 @@ static void test_launches_keep_memory_flat(void **state)
     stays_flat("fork NORELEASE, release", 5000, launch_with_an_event_of_ours, 0, 0);
 }
 
-/* A list remembers 4096 commands that have ended and 16384 that have not, and is twice as long at
- * most. */
+/* A list holds 4096 complete commands and 16384 pending ones, at most twice that length. */
 static void test_launches_never_waited_for_keep_memory_flat(void **state)
 {
     (void)state;
@@ -631,8 +634,8 @@ int main(void)
     const struct CMUnitTest on_two[] = {
         cmocka_unit_test(test_wait_for_one_device_only),
     };
-    int failed = cmocka_run_group_tests(tests, setup, teardown);
+    int failed = cmocka_run_group_tests(tests, event_setup, event_teardown);
     if (clgetndev(stddev) > 1)
-        failed += cmocka_run_group_tests(on_two, setup, teardown);
+        failed += cmocka_run_group_tests(on_two, event_setup, event_teardown);
     return failed;
 }

@@ -1,5 +1,5 @@
-/* test_layer_image.c - image allocations: the recipe of the historic API (allocate detached, shape
- * with clmctl, attach, sync, give to a kernel), both ways between host and device.
+/* test_layer_image.c - image allocations: the historic sequence (allocate detached, shape with
+ * clmctl, attach, sync, pass to a kernel), in both directions between host and device.
  * SPDX-License-Identifier: MIT
  */
 #include "check.h"
@@ -7,11 +7,11 @@
 static CLCONTEXT *cp;
 static void *program;
 
-/* Odd numbers, so that a row padded by the device would show. */
+/* Odd sizes, so that a row padded by the device would show. */
 enum { W = 37, H = 21 };
 static clndrange_t pixels = clndrange_init2d(0, W, 0, 0, H, 0);
 
-static int setup(void **state)
+static int image_setup(void **state)
 {
     (void)state;
     cp = stddev;
@@ -21,7 +21,7 @@ static int setup(void **state)
     return setup_done(program);
 }
 
-static cl_kernel kernel(const char *name)
+static cl_kernel image_kernel(const char *name)
 {
     cl_kernel krn = clsym(cp, program, name, 0);
     ready(krn);
@@ -36,7 +36,7 @@ static bool has_images(cl_uint dev)
     return supported;
 }
 
-/* Skips the test on devices that cannot hold images. */
+/* Skip the test on devices without images. */
 #define need_images()                                                                              \
     do {                                                                                           \
         for (cl_uint d_ = 0; d_ < clgetndev(cp); d_++)                                             \
@@ -74,9 +74,9 @@ static void test_recipe(void **state)
         for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
             number_pixels(table, 1000.0f * (float)dev);
             started(clmsync(cp, dev, table, CL_MEM_DEVICE | CL_EVENT_NOWAIT));
-            assert_int_equal(clarg_set_global(kernel("unpack"), 0, table), 0);
-            assert_int_equal(clarg_set_global(cp, kernel("unpack"), 1, out), 0);
-            started(clfork(cp, dev, kernel("unpack"), &pixels, CL_EVENT_NOWAIT));
+            assert_int_equal(clarg_set_global(image_kernel("unpack"), 0, table), 0);
+            assert_int_equal(clarg_set_global(cp, image_kernel("unpack"), 1, out), 0);
+            started(clfork(cp, dev, image_kernel("unpack"), &pixels, CL_EVENT_NOWAIT));
             started(clmsync(cp, dev, out, CL_MEM_HOST | CL_EVENT_NOWAIT));
             done(clwait(cp, dev, CL_ALL_EVENT));
             assert_memory_equal(out, table, W * H * sizeof *out);
@@ -96,11 +96,11 @@ static void test_flag_of_clmalloc(void **state)
     ready(table);
     ready(out);
     clndrange_t one = clndrange_init1d(0, 1, 1);
-    fails_event(EINVAL,
-                clforka(cp, 0, kernel("shape"), &one, CL_EVENT_WAIT, table, out)); /* no shape */
+    fails_event(EINVAL, clforka(cp, 0, image_kernel("shape"), &one, CL_EVENT_WAIT, table,
+                                out)); /* no shape */
     assert_true(clmctl(table, CL_MCTL_SET_IMAGE2D, (int)W, (int)H, NULL) >= 0);
     done(clmsync(cp, 0, table, CL_MEM_DEVICE));
-    done(clforka(cp, 0, kernel("shape"), &one, CL_EVENT_WAIT, table, out));
+    done(clforka(cp, 0, image_kernel("shape"), &one, CL_EVENT_WAIT, table, out));
     done(clmsync(cp, 0, out, CL_MEM_HOST));
     assert_int_equal(out[0], W);
     assert_int_equal(out[1], H);
@@ -122,7 +122,7 @@ static void test_bytes_as_pixels(void **state)
     for (int i = 0; i < 4 * W * H; i++)
         table[i] = (unsigned char)(i * 7);
     done(clmsync(cp, 0, table, CL_MEM_DEVICE));
-    done(clforka(cp, 0, kernel("unpack_u"), &pixels, CL_EVENT_WAIT, table, out));
+    done(clforka(cp, 0, image_kernel("unpack_u"), &pixels, CL_EVENT_WAIT, table, out));
     done(clmsync(cp, 0, out, CL_MEM_HOST));
     for (int i = 0; i < 4 * W * H; i++)
         assert_int_equal(out[i / 4].s[i % 4], table[i]);
@@ -130,7 +130,7 @@ static void test_bytes_as_pixels(void **state)
     works(clfree(out));
 }
 
-/* A sampler of the program's own, made with OpenCL, is an argument as it is. */
+/* A sampler created by the program with OpenCL is passed as it is. */
 static void test_sampler_as_argument(void **state)
 {
     (void)state;
@@ -146,7 +146,8 @@ static void test_sampler_as_argument(void **state)
         assert_int_equal(err, CL_SUCCESS);
         done(clmsync(cp, dev, table, CL_MEM_DEVICE));
         cl_float2 corner = {{0.999f, 0.999f}}; /* normalized: the last pixel */
-        done(clforka(cp, dev, kernel("sample"), &one, CL_EVENT_WAIT, table, sampler, corner, out));
+        done(clforka(cp, dev, image_kernel("sample"), &one, CL_EVENT_WAIT, table, sampler, corner,
+                     out));
         done(clmsync(cp, dev, out, CL_MEM_HOST));
         assert_memory_equal(out, &table[W * H - 1], sizeof *out);
         clReleaseSampler(sampler);
@@ -162,7 +163,7 @@ static void test_kernel_writes_an_image(void **state)
     cl_float4 *table = new_table(NULL);
     for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
         memset(table, 0, W * H * sizeof *table);
-        started(clforka(cp, dev, kernel("paint"), &pixels, CL_EVENT_NOWAIT, table));
+        started(clforka(cp, dev, image_kernel("paint"), &pixels, CL_EVENT_NOWAIT, table));
         started(clmsync(cp, dev, table, CL_MEM_HOST | CL_EVENT_NOWAIT));
         done(clwait(cp, dev, CL_ALL_EVENT));
         for (int y = 0; y < H; y++)
@@ -194,7 +195,7 @@ static void test_noforce_of_images(void **state)
     (void)state;
     need_images();
     cl_float4 *table = new_table(NULL);
-    done(clforka(cp, 0, kernel("paint"), &pixels, CL_EVENT_WAIT, table));
+    done(clforka(cp, 0, image_kernel("paint"), &pixels, CL_EVENT_WAIT, table));
     done(clmsync(cp, 0, table, CL_MEM_HOST | CL_MEM_NOFORCE));
     assert_true(table[W + 1].s[2] == 11.0f);
     table[W + 1].s[2] = 0;
@@ -216,7 +217,7 @@ static void test_detached_image_may_be_reshaped(void **state)
     int *out = clmalloc(cp, 2 * sizeof *out, 0);
     ready(out);
     clndrange_t one = clndrange_init1d(0, 1, 1);
-    done(clforka(cp, 0, kernel("shape"), &one, CL_EVENT_WAIT, table, out));
+    done(clforka(cp, 0, image_kernel("shape"), &one, CL_EVENT_WAIT, table, out));
     done(clmsync(cp, 0, out, CL_MEM_HOST));
     assert_int_equal(out[0], H);
     assert_int_equal(out[1], W);
@@ -240,7 +241,7 @@ static void test_bad_shapes(void **state)
     assert_true(clmctl(table, CL_MCTL_SET_IMAGE2D, (int)W, (int)H, NULL) >= 0);
     done(clmsync(cp, 0, table, CL_MEM_DEVICE));
     fails(EBUSY, clmctl(table, CL_MCTL_SET_IMAGE2D, (int)H, (int)W, NULL)); /* a device holds it */
-    fails(EINVAL, clarg_set_pointer(kernel("unpack"), 0, table + 8));       /* starts inside */
+    fails(EINVAL, clarg_set_pointer(image_kernel("unpack"), 0, table + 8)); /* starts inside */
     works(clfree(table));
 }
 
@@ -257,5 +258,5 @@ int main(void)
         cmocka_unit_test(test_detached_image_may_be_reshaped),
         cmocka_unit_test(test_bad_shapes),
     };
-    return cmocka_run_group_tests(tests, setup, NULL);
+    return cmocka_run_group_tests(tests, image_setup, NULL);
 }

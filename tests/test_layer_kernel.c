@@ -1,7 +1,7 @@
-/* test_layer_kernel.c - arguments of kernels in both revisions of the API, index spaces, and
- * starting kernels with clfork and clforka.
+/* test_layer_kernel.c - kernel arguments in both revisions of the API, index spaces, and
+ * launches by clfork and clforka.
  *
- * What happens to the events that these return is in test_layer_event.c.
+ * The events that launches return are tested in test_layer_event.c.
  * SPDX-License-Identifier: MIT
  */
 #include "check.h"
@@ -15,7 +15,7 @@ static clndrange_t one = clndrange_init1d(0, 1, 1);
 
 enum { OUT = 1024 };
 
-static int setup(void **state)
+static int kernel_setup(void **state)
 {
     (void)state;
     cp = stddev;
@@ -26,21 +26,21 @@ static int setup(void **state)
     return setup_done(program && out);
 }
 
-static int teardown(void **state)
+static int kernel_teardown(void **state)
 {
     (void)state;
     return clfree(out) | clclose(cp, program);
 }
 
-static cl_kernel kernel(const char *name)
+static cl_kernel args_kernel(const char *name)
 {
     cl_kernel krn = clsym(cp, program, name, 0);
     ready(krn);
     return krn;
 }
 
-/* Runs a kernel of one work-item on every device, the last one last, and fetches `out`. */
-static void run_once(cl_kernel krn)
+/* Run a kernel of one work-item on every device, the last one last, and fetch `out`. */
+static void run_kernel_once(cl_kernel krn)
 {
     for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
         done(clfork(cp, dev, krn, &one, CL_EVENT_WAIT));
@@ -48,7 +48,7 @@ static void run_once(cl_kernel krn)
     }
 }
 
-static const float *floats(void)
+static const float *check_floats(void)
 {
     return (const float *)out;
 }
@@ -58,7 +58,7 @@ static const float *floats(void)
 static void test_integers_by_value(void **state)
 {
     (void)state;
-    cl_kernel krn = kernel("integers");
+    cl_kernel krn = args_kernel("integers");
     cl_char c = -5;
     cl_uchar uc = 250;
     short s = -30000;
@@ -74,7 +74,7 @@ static void test_integers_by_value(void **state)
     works(clarg_set(krn, 6, l));
     works(clarg_set(cp, krn, 7, 10000000000000000000u));
     assert_int_equal(clarg_set_global(krn, 8, (void *)out), 0);
-    run_once(krn);
+    run_kernel_once(krn);
     const cl_long *got = (const cl_long *)out;
     assert_int_equal(got[0], -5);
     assert_int_equal(got[1], 250);
@@ -89,7 +89,7 @@ static void test_integers_by_value(void **state)
 static void test_floats_and_vectors_by_value(void **state)
 {
     (void)state;
-    cl_kernel krn = kernel("floats");
+    cl_kernel krn = args_kernel("floats");
     cl_float2 f2 = {{1.5f, 2.5f}};
     cl_float4 f4 = {{3, 4, 5, 6}};
     works(clarg_set(cp, krn, 0, 0.25f));
@@ -97,10 +97,11 @@ static void test_floats_and_vectors_by_value(void **state)
     works(clarg_set(krn, 2, f4));
     works(clarg_set(krn, 3, ((cl_int4){{7, 8, 9, 10}}))); /* in parentheses because of its commas */
     assert_int_equal(clarg_set_global(cp, krn, 4, (void *)out), 0);
-    run_once(krn);
-    assert_true(floats()[0] == 0.25f && floats()[1] == 1.5f && floats()[2] == 2.5f);
+    run_kernel_once(krn);
+    assert_true(check_floats()[0] == 0.25f && check_floats()[1] == 1.5f &&
+                check_floats()[2] == 2.5f);
     for (int i = 3; i < 11; i++)
-        assert_true(floats()[i] == (float)i);
+        assert_true(check_floats()[i] == (float)i);
 }
 
 struct pair {
@@ -112,13 +113,14 @@ struct pair {
 static void test_structures_by_value(void **state)
 {
     (void)state;
-    cl_kernel krn = kernel("structure");
+    cl_kernel krn = args_kernel("structure");
     struct pair p = {12, 3.5f, {1, 2, 3, 4}};
     works(clarg_set(krn, 0, p));
     assert_int_equal(clarg_set_global(krn, 1, (void *)out), 0);
     p.i = 99; /* set means copied */
-    run_once(krn);
-    assert_true(floats()[0] == 12 && floats()[1] == 3.5f && floats()[2] == 1 && floats()[3] == 4);
+    run_kernel_once(krn);
+    assert_true(check_floats()[0] == 12 && check_floats()[1] == 3.5f && check_floats()[2] == 1 &&
+                check_floats()[3] == 4);
 }
 
 static void test_doubles_by_value(void **state)
@@ -131,20 +133,20 @@ static void test_doubles_by_value(void **state)
         if (width == 0)
             skip();
     }
-    cl_kernel krn = kernel("doubles");
+    cl_kernel krn = args_kernel("doubles");
     works(clarg_set(krn, 0, 1.0 / 3)); /* a literal of this form is a double */
     works(clarg_set(cp, krn, 1, ((cl_double2){{0.1, 0.2}})));
     assert_int_equal(clarg_set_global(krn, 2, (void *)out), 0);
-    run_once(krn);
+    run_kernel_once(krn);
     const double *got = (const double *)out;
     assert_true(got[0] == 1.0 / 3 && got[1] == 0.1 && got[2] == 0.2);
 }
 
-/* Macros they may be, but each argument is computed once. */
+/* Macros evaluate each argument once. */
 static void test_arguments_are_evaluated_once(void **state)
 {
     (void)state;
-    cl_kernel krn = kernel("three_names");
+    cl_kernel krn = args_kernel("three_names");
     int i = 1, value = 10;
     works(clarg_set(krn, i++, value++));
     works(clarg_set(cp, krn, i++, value++));
@@ -153,7 +155,7 @@ static void test_arguments_are_evaluated_once(void **state)
     int *where = out;
     assert_int_equal(clarg_set_global(krn, 0, where++), 0);
     assert_ptr_equal(where, out + 1);
-    run_once(krn);
+    run_kernel_once(krn);
     assert_int_equal(out[0], 21);
     where = out;
     done(clforka(cp, 0, krn, &one, CL_EVENT_WAIT, where++, value++, i++));
@@ -167,7 +169,7 @@ static void test_arguments_are_evaluated_once(void **state)
 static void test_set_refuses_bad_calls(void **state)
 {
     (void)state;
-    cl_kernel krn = kernel("three_names");
+    cl_kernel krn = args_kernel("three_names");
     fails(EINVAL, clarg_set(krn, 3, 1)); /* there are three */
     fails(EINVAL, clarg_set(krn, 1000000, 1));
     fails(EINVAL, clarg_set(krn, -1, 1));
@@ -182,10 +184,10 @@ static void test_set_refuses_bad_calls(void **state)
 static void test_wrong_sizes_are_refused(void **state)
 {
     (void)state;
-    cl_kernel krn = kernel("three_names");
+    cl_kernel krn = args_kernel("three_names");
     assert_int_equal(clarg_set_global(krn, 0, out), 0);
     works(clarg_set(krn, 2, 1));
-    /* At the call or, at the latest, at the launch. */
+    /* Rejected at the call or, at the latest, at the launch. */
     if (clarg_set(krn, 1, 1.0) == 0)
         fails_event(EINVAL, clfork(cp, 0, krn, &one, CL_EVENT_WAIT));
     else
@@ -194,15 +196,15 @@ static void test_wrong_sizes_are_refused(void **state)
     fails_event(EINVAL, clforka(cp, 0, krn, &one, CL_EVENT_WAIT, out, 1, (cl_long)2));
     works(clarg_set(krn, 1, 4)); /* and the kernel is none the worse */
     works(clarg_set(krn, 2, 5));
-    run_once(krn);
+    run_kernel_once(krn);
     assert_int_equal(out[0], 9);
 }
 
-/* Where the platform tells what a kernel declares, the message has both sides. */
+/* If the platform reports a kernel's declaration, the message has both sides. */
 static void test_arguments_are_compared_with_the_declaration(void **state)
 {
     (void)state;
-    cl_kernel krn = kernel("three_names"), tile = kernel("local_sum");
+    cl_kernel krn = args_kernel("three_names"), tile = args_kernel("local_sum");
     size_t size = 0;
     if (clGetKernelArgInfo(krn, 1, CL_KERNEL_ARG_TYPE_NAME, 0, NULL, &size) != CL_SUCCESS)
         skip();
@@ -214,9 +216,9 @@ static void test_arguments_are_compared_with_the_declaration(void **state)
     contains(sentence, "second_thing");
     contains(sentence, "int");
     contains(sentence, "double");
-    fails(EINVAL, clarg_set(krn, 0, out)); /* by value what is memory */
+    fails(EINVAL, clarg_set(krn, 0, out)); /* a value for a memory argument */
     fails(EINVAL, clarg_set(krn, 0, 5));
-    fails_size(EINVAL, clarg_set_global(krn, 1, out)); /* memory for what is a value */
+    fails_size(EINVAL, clarg_set_global(krn, 1, out)); /* memory for a value argument */
     fails(EINVAL, clarg_set_local(krn, 0, 64));
     fails(EINVAL, clarg_set(tile, 0, 1));
     fails_size(EINVAL, clarg_set_global(tile, 0, out));
@@ -224,8 +226,8 @@ static void test_arguments_are_compared_with_the_declaration(void **state)
     done(clforka(cp, 0, krn, &one, CL_EVENT_WAIT, out, 1, 2));
 }
 
-/* Numbers of the same size, but of another kind. Behind pointers whole numbers stand for each
- * other. */
+/* Numbers of equal size and another kind are rejected. For pointers, integer types are
+ * interchangeable. */
 static void test_types_are_compared_with_the_declaration(void **state)
 {
     (void)state;
@@ -260,9 +262,8 @@ static void test_types_are_compared_with_the_declaration(void **state)
              "is memory float* x; an int* was given (cast it to void * if that is meant)");
     fails_size(EINVAL, clarg_set_global(f, 5, (const float *)x));
     fails_size(EINVAL, clarg_set_global(f, 7, x));
-    assert_int_equal(clarg_set_global(cp, f, 4, (void *)n),
-                     0);                            /* bits of one kind kept as another */
-    assert_int_equal(clarg_set_global(f, 5, u), 0); /* pairs */
+    assert_int_equal(clarg_set_global(cp, f, 4, (void *)n), 0); /* a bit pattern of another type */
+    assert_int_equal(clarg_set_global(f, 5, u), 0);             /* pairs */
     assert_int_equal(clarg_set_global(f, 7, un), 0);
     fails_event(EINVAL, clforka(cp, 0, f, &one, CL_EVENT_WAIT, 2, 1, 1, 1L, x));
     fails_event(EINVAL, clforka(cp, 0, f, &one, CL_EVENT_WAIT, 2.0f, 1, 1, 1L, d));
@@ -285,7 +286,7 @@ static void test_constant_memory(void **state)
     ready(table);
     for (int i = 0; i < 64; i++)
         table[i] = i * i;
-    cl_kernel krn = kernel("from_constant");
+    cl_kernel krn = args_kernel("from_constant");
     for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
         done(clmsync(cp, dev, table, CL_MEM_DEVICE));
         done(clforka(cp, dev, krn, &one, CL_EVENT_WAIT, table, 9, out));
@@ -333,8 +334,8 @@ static void test_pointers_are_seen_as_they_are(void **state)
         }
 }
 
-/* Thousands of different offsets into one block, one after the other: nothing piles up. Each buffer
- * that begins inside another holds a reference to it. */
+/* Thousands of different offsets into one block, one after the other, accumulate nothing. Each
+ * sub-buffer holds a reference to its block. */
 static void test_many_offsets(void **state)
 {
     (void)state;
@@ -356,8 +357,8 @@ static void test_many_offsets(void **state)
     works(clfree(x));
 }
 
-/* Two parts of one block in a launch: room for the second is made when there is none, and the first
- * is there still. */
+/* Two parts of one block in a launch: the second sub-buffer may evict others, and the first
+ * stays valid. */
 static void test_many_pairs_of_offsets(void **state)
 {
     (void)state;
@@ -403,7 +404,7 @@ static void test_global_offsets_of_devonly(void **state)
     works(clfree(x));
 }
 
-/* As programs of the time have it: the kernel gets the whole block, and the offset as a number. */
+/* A historic idiom: the kernel gets the whole block, and the offset as a number. */
 static void test_global_binds_the_whole_block(void **state)
 {
     (void)state;
@@ -427,7 +428,7 @@ static void test_global_binds_the_whole_block(void **state)
     works(clfree(x));
 }
 
-/* Work memory of which parts are used before the whole is keeps what they were given. */
+/* Work memory used in parts first and then as a whole keeps its contents. */
 static void test_pointers_before_the_whole(void **state)
 {
     enum { PART = 1 << 18, ITEMS = PART / 4 };
@@ -494,8 +495,8 @@ static void test_global_refuses_unknown_pointers(void **state)
     works(clfree(detached));
 }
 
-/* A program that does not look at what clmalloc returns is told; a kernel that tests for NULL gets
- * one. */
+/* Passing a failed clmalloc's NULL is an error where the kernel needs memory; a kernel that
+ * tests for NULL gets NULL. */
 static void test_null_as_memory(void **state)
 {
     (void)state;
@@ -640,7 +641,7 @@ static void test_freed_block_as_argument(void **state)
     works(clfree(x));
     fails_event(EFAULT, clfork(cp, 0, fill, &one, CL_EVENT_WAIT));
     assert_int_equal(clarg_set_global(fill, 0, out), 0); /* and is usable again */
-    run_once(fill);
+    run_kernel_once(fill);
     assert_int_equal(out[0], 1);
 }
 
@@ -656,7 +657,7 @@ static void test_detached_block_as_argument(void **state)
     works(clfree(x));
 }
 
-/* A block that was replaced by clmrealloc, in place or not, is never mistaken for the old one. */
+/* A block replaced by clmrealloc, in place or not, is never mistaken for the old one. */
 static void test_reallocated_block_as_argument(void **state)
 {
     (void)state;
@@ -680,7 +681,7 @@ static void test_reallocated_block_as_argument(void **state)
 static void test_local_memory(void **state)
 {
     (void)state;
-    cl_kernel krn = kernel("local_sum");
+    cl_kernel krn = args_kernel("local_sum");
     for (size_t n = 4; n <= 64; n *= 4) {
         clndrange_t ndr = clndrange_init1d(0, 2 * n, n);
         works(clarg_set_local(krn, 0, n * sizeof(int)));
@@ -696,18 +697,18 @@ static void test_local_memory(void **state)
         assert_int_equal(out[1], n * (n - 1) / 2);
     }
     clndrange_t ndr = clndrange_init1d(0, 64, 32);
-    done(clforka(cp, 0, kernel("two_locals"), &ndr, CL_EVENT_WAIT,
+    done(clforka(cp, 0, args_kernel("two_locals"), &ndr, CL_EVENT_WAIT,
                  clarg_local(64 * 32 * sizeof(int)), clarg_local(64 * 32 * sizeof(float)),
                  (void *)out));
     done(clmsync(cp, 0, out, CL_MEM_HOST));
     for (int i = 0; i < 64; i++) /* half the sum of 32 k + (31 - i), all exact */
-        assert_true(floats()[i] == 0.5f * (float)(32 * (63 * 64 / 2) + 64 * (31 - i % 32)));
+        assert_true(check_floats()[i] == 0.5f * (float)(32 * (63 * 64 / 2) + 64 * (31 - i % 32)));
 }
 
 static void test_too_much_local_memory(void **state)
 {
     (void)state;
-    cl_kernel krn = kernel("local_sum");
+    cl_kernel krn = args_kernel("local_sum");
     clndrange_t ndr = clndrange_init1d(0, 4, 4);
     fails_event(ANY_ERROR,
                 clforka(cp, 0, krn, &ndr, CL_EVENT_WAIT, clarg_local((size_t)1 << 40), out));
@@ -734,7 +735,7 @@ static void test_argument_never_set(void **state)
     contains(sentence, "second_thing");                                 /* which argument */
     fails_event(EINVAL, clforka(cp, 0, krn, &one, CL_EVENT_WAIT, out)); /* still */
     works(clarg_set(krn, 1, 3));
-    run_once(krn);
+    run_kernel_once(krn);
     assert_int_equal(out[0], 4);
     works(clclose(cp, fresh));
 }
@@ -742,7 +743,8 @@ static void test_argument_never_set(void **state)
 static void test_forka_with_too_many_arguments(void **state)
 {
     (void)state;
-    fails_event(EINVAL, clforka(cp, 0, kernel("three_names"), &one, CL_EVENT_WAIT, out, 1, 2, 3));
+    fails_event(EINVAL,
+                clforka(cp, 0, args_kernel("three_names"), &one, CL_EVENT_WAIT, out, 1, 2, 3));
     fails_event(EINVAL, clforka(cp, 0, basic_kernel(cp, "nothing"), &one, CL_EVENT_WAIT, out));
 }
 
@@ -767,22 +769,23 @@ static void test_forka_with_every_kind_of_argument(void **state)
     unsigned char uc = 200;
     cl_float4 f4 = {{3, 4, 5, 6}};
     const short s = -3;
-    done(clforka(cp, 0, kernel("integers"), &one, CL_EVENT_WAIT, (char)-1, uc, s,
+    done(clforka(cp, 0, args_kernel("integers"), &one, CL_EVENT_WAIT, (char)-1, uc, s,
                  (unsigned short)40000, -5, 6u, -7l, (cl_ulong)8, (void *)out));
     done(clmsync(cp, 0, out, CL_MEM_HOST));
     static const cl_long expected[] = {-1, 200, -3, 40000, -5, 6, -7, 8};
     assert_memory_equal(out, expected, sizeof expected);
     cl_int4 i4 = {{7, 8, 9, 10}};
-    done(clforka(cp, 0, kernel("floats"), &one, CL_EVENT_WAIT, 1.0f / 4, ((cl_float2){{1, 2}}), f4,
-                 i4, (cl_float *)out));
+    done(clforka(cp, 0, args_kernel("floats"), &one, CL_EVENT_WAIT, 1.0f / 4, ((cl_float2){{1, 2}}),
+                 f4, i4, (cl_float *)out));
     done(clmsync(cp, 0, out, CL_MEM_HOST));
-    assert_true(floats()[0] == 0.25f);
+    assert_true(check_floats()[0] == 0.25f);
     for (int i = 1; i < 11; i++)
-        assert_true(floats()[i] == (float)i);
+        assert_true(check_floats()[i] == (float)i);
     struct pair p = {1, 2, {3, 4, 5, 6}};
-    done(clforka(cp, 0, kernel("structure"), &one, CL_EVENT_WAIT, p, (void *)out));
+    done(clforka(cp, 0, args_kernel("structure"), &one, CL_EVENT_WAIT, p, (void *)out));
     done(clmsync(cp, 0, out, CL_MEM_HOST));
-    assert_true(floats()[0] == 1 && floats()[1] == 2 && floats()[2] == 3 && floats()[3] == 6);
+    assert_true(check_floats()[0] == 1 && check_floats()[1] == 2 && check_floats()[2] == 3 &&
+                check_floats()[3] == 6);
 }
 
 static void test_forka_with_pointers_of_every_type(void **state)
@@ -806,7 +809,7 @@ static void test_forka_with_pointers_of_every_type(void **state)
     assert_int_equal(out[0], 7);
 }
 
-/* OpenCL objects of the program's own pass as themselves. */
+/* OpenCL objects of the program are passed as they are. */
 static void test_forka_with_an_opencl_buffer(void **state)
 {
     (void)state;
@@ -826,12 +829,12 @@ static void test_forka_with_an_opencl_buffer(void **state)
 static void test_forka_with_63_arguments(void **state)
 {
     (void)state;
-    done(clforka(cp, 0, kernel("sixty_three"), &one, CL_EVENT_WAIT, 1000, 1001, 1002, 1003, 1004,
-                 1005, 1006, 1007, 1008, 1009, 1010, 1011, 1012, 1013, 1014, 1015, 1016, 1017, 1018,
-                 1019, 1020, 1021, 1022, 1023, 1024, 1025, 1026, 1027, 1028, 1029, 1030, 1031, 1032,
-                 1033, 1034, 1035, 1036, 1037, 1038, 1039, 1040, 1041, 1042, 1043, 1044, 1045, 1046,
-                 1047, 1048, 1049, 1050, 1051, 1052, 1053, 1054, 1055, 1056, 1057, 1058, 1059, 1060,
-                 1061, out));
+    done(clforka(cp, 0, args_kernel("sixty_three"), &one, CL_EVENT_WAIT, 1000, 1001, 1002, 1003,
+                 1004, 1005, 1006, 1007, 1008, 1009, 1010, 1011, 1012, 1013, 1014, 1015, 1016, 1017,
+                 1018, 1019, 1020, 1021, 1022, 1023, 1024, 1025, 1026, 1027, 1028, 1029, 1030, 1031,
+                 1032, 1033, 1034, 1035, 1036, 1037, 1038, 1039, 1040, 1041, 1042, 1043, 1044, 1045,
+                 1046, 1047, 1048, 1049, 1050, 1051, 1052, 1053, 1054, 1055, 1056, 1057, 1058, 1059,
+                 1060, 1061, out));
     done(clmsync(cp, 0, out, CL_MEM_HOST));
     for (int i = 0; i < 62; i++)
         assert_int_equal(out[i], 1000 + i);
@@ -840,10 +843,10 @@ static void test_forka_with_63_arguments(void **state)
 static void test_forka_sets_what_clfork_uses(void **state)
 {
     (void)state;
-    cl_kernel krn = kernel("three_names");
+    cl_kernel krn = args_kernel("three_names");
     done(clforka(cp, 0, krn, &one, CL_EVENT_WAIT, out, 1, 2));
     works(clarg_set(krn, 2, 40));
-    run_once(krn);
+    run_kernel_once(krn);
     assert_int_equal(out[0], 41);
     done(clforka(cp, 0, krn, &one, CL_EVENT_WAIT, out,
                  2)); /* fewer: the third is the recorded one */
@@ -851,11 +854,11 @@ static void test_forka_sets_what_clfork_uses(void **state)
     assert_int_equal(out[0], 42);
 }
 
-/* A started kernel keeps the arguments it was started with. */
+/* A launched kernel keeps the arguments of its launch. */
 static void test_arguments_may_change_after_the_start(void **state)
 {
     (void)state;
-    cl_kernel slow = basic_kernel(cp, "slow"), krn = kernel("three_names");
+    cl_kernel slow = basic_kernel(cp, "slow"), krn = args_kernel("three_names");
     cl_uint *x = clmalloc(cp, 16 * sizeof *x, 0);
     ready(x);
     clndrange_t ndr = clndrange_init1d(0, 16, 16);
@@ -868,7 +871,7 @@ static void test_arguments_may_change_after_the_start(void **state)
     done(clmsync(cp, 0, out, CL_MEM_HOST));
     assert_int_equal(out[0], 3);
     done(clmsync(cp, 0, x, CL_MEM_HOST));
-    assert_int_equal(x[0], slow_twin(0, 3000000));
+    assert_int_equal(x[0], slow_reference(0, 3000000));
     works(clfree(x));
 }
 
@@ -885,7 +888,7 @@ static void run_everywhere(cl_kernel krn, int *x, int wanted)
     }
 }
 
-/* What clarg_set said before holds on no device. */
+/* Earlier values of clarg_set apply on no device. */
 static void test_set_kernel_arg_reaches_all_devices(void **state)
 {
     (void)state;
@@ -918,7 +921,7 @@ static void test_set_kernel_arg_reaches_all_devices(void **state)
 static void test_set_kernel_arg_of_local_memory(void **state)
 {
     (void)state;
-    cl_kernel krn = kernel("local_sum");
+    cl_kernel krn = args_kernel("local_sum");
     clndrange_t ndr = clndrange_init1d(0, 8, 8);
     assert_int_equal(clSetKernelArg(krn, 0, 8 * sizeof(int), NULL), CL_SUCCESS);
     assert_int_equal(clarg_set_global(krn, 1, out), 0);
@@ -943,7 +946,7 @@ static void test_set_kernel_arg_refuses_bad_calls(void **state)
                          CL_SUCCESS); /* OpenCL's own answer */
 }
 
-/* A buffer of the program's own is that of one device. */
+/* A buffer created by the program belongs to one device. */
 static void test_set_kernel_arg_with_an_opencl_buffer(void **state)
 {
     (void)state;
@@ -967,7 +970,7 @@ static void test_set_kernel_arg_with_an_opencl_buffer(void **state)
     clReleaseMemObject(buffer);
 }
 
-/* Kernels that clsym did not make are OpenCL's. */
+/* Kernels not made by clsym use OpenCL's rules. */
 static void test_set_kernel_arg_of_other_kernels(void **state)
 {
     (void)state;
@@ -1217,8 +1220,8 @@ int main(void)
     const struct CMUnitTest on_two[] = {
         cmocka_unit_test(test_one_kernel_on_two_devices),
     };
-    int failed = cmocka_run_group_tests(tests, setup, teardown);
+    int failed = cmocka_run_group_tests(tests, kernel_setup, kernel_teardown);
     if (clgetndev(stddev) > 1)
-        failed += cmocka_run_group_tests(on_two, setup, teardown);
+        failed += cmocka_run_group_tests(on_two, kernel_setup, kernel_teardown);
     return failed;
 }

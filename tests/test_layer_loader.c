@@ -1,5 +1,5 @@
-/* test_layer_loader.c - programs and kernels: where sources and binaries come from, when and with
- * what they are built, what a failed build says, and how kernels are found.
+/* test_layer_loader.c - programs and kernels: sources and binaries, when and with which options
+ * they are built, build errors, and how kernels are found.
  * SPDX-License-Identifier: MIT
  */
 #include "check.h"
@@ -12,13 +12,13 @@
 #include <unistd.h>
 
 static CLCONTEXT *cp;
-static int *out; /* what kernels report into */
+static int *out; /* kernels write their result here */
 static char folder[] = "/tmp/stdcl-loader-XXXXXX";
 static clndrange_t one = clndrange_init1d(0, 1, 1);
 
 enum { OUT = 16 };
 
-static int setup(void **state)
+static int loader_setup(void **state)
 {
     (void)state;
     cp = stddev;
@@ -26,7 +26,7 @@ static int setup(void **state)
     return setup_done(out && mkdtemp(folder));
 }
 
-static int teardown(void **state)
+static int loader_teardown(void **state)
 {
     (void)state;
     clfree(out);
@@ -35,9 +35,9 @@ static int teardown(void **state)
     return system(command);
 }
 
-/* Runs a kernel whose only argument is `out` on every device; afterwards out holds the last's
- * report. */
-static void report(cl_kernel krn)
+/* Run a kernel whose only argument is `out` on every device; `out` then holds the last device's
+ * result. */
+static void collect_build_report(cl_kernel krn)
 {
     for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
         memset(out, 0, OUT * sizeof *out);
@@ -46,19 +46,19 @@ static void report(cl_kernel krn)
     }
 }
 
-/* The int that the kernel `answer` of a program writes. */
+/* Return the int that the kernel `answer` of a program writes. */
 static int answer_of(void *program)
 {
     cl_kernel krn = clsym(cp, program, "answer", 0);
     ready(krn);
-    report(krn);
+    collect_build_report(krn);
     return out[0];
 }
 
 #define ANSWER(n) "__kernel void answer(__global int *out) { out[0] = " #n "; }\n"
 
-/* A file in the test's folder that holds `text`; its path is valid until the next call. */
-static const char *write_file(const char *name, const char *text, size_t size)
+/* Write a file with `text` in the test's folder; its path is valid until the next call. */
+static const char *write_kernel_file(const char *name, const char *text, size_t size)
 {
     static char path[256];
     snprintf(path, sizeof path, "%s/%s", folder, name);
@@ -69,7 +69,7 @@ static const char *write_file(const char *name, const char *text, size_t size)
     return path;
 }
 
-/* The whole of a file; *size and the result are the caller's. */
+/* Return the content of a file and its *size; the caller frees it. */
 static char *read_whole(const char *path, size_t *size)
 {
     FILE *fp = fopen(path, "rb");
@@ -102,9 +102,9 @@ static void test_embedded_kernels(void **state)
     stdcl_embed_register(&second);
     void *program = clopen(cp, NULL, CLLD_NOW);
     ready(program);
-    report(clsym(cp, program, "seven", 0));
+    collect_build_report(clsym(cp, program, "seven", 0));
     assert_int_equal(out[0], 7);
-    report(clsym(cp, program, "eight", 0));
+    collect_build_report(clsym(cp, program, "eight", 0));
     assert_int_equal(out[0], 8);
     works(clclose(cp, program));
 
@@ -149,18 +149,19 @@ static void test_open_refuses_bad_files(void **state)
     assert_null(clopen(cp, "kernels/no-such-file.cl", CLLD_LAZY)); /* even then */
     contains(clerror(), "no-such-file.cl");
     fails_null(ANY_ERROR, clopen(cp, "kernels", CLLD_NOW)); /* a folder */
-    fails_null(ANY_ERROR, clopen(cp, write_file("noise.cl", "\1\2\3\4\0\5\6\7", 8), CLLD_NOW));
+    fails_null(ANY_ERROR,
+               clopen(cp, write_kernel_file("noise.cl", "\1\2\3\4\0\5\6\7", 8), CLLD_NOW));
     fails_null(EINVAL, clopen(NULL, BASIC_CL, CLLD_NOW));
     fails_null(EINVAL, clsopen(NULL, ANSWER(1), CLLD_NOW));
     fails_null(EINVAL, clsopen(cp, NULL, CLLD_NOW));
     if (geteuid() != 0) {
-        const char *path = write_file("secret.cl", ANSWER(1), strlen(ANSWER(1)));
+        const char *path = write_kernel_file("secret.cl", ANSWER(1), strlen(ANSWER(1)));
         chmod(path, 0);
         fails_null(EACCES, clopen(cp, path, CLLD_NOW));
     }
 }
 
-/* A pipe is no file, and is not waited for. */
+/* A pipe is not a file: it is rejected without waiting. */
 static void test_open_refuses_a_pipe(void **state)
 {
     (void)state;
@@ -171,9 +172,9 @@ static void test_open_refuses_a_pipe(void **state)
     contains((clopen(cp, path, CLLD_NOW), clerror()), "is not a regular file");
 }
 
-/* Where no file may grow, PoCL cannot compile, and says nothing of it. NVIDIA's driver ends the
+/* If no file may grow, PoCL cannot compile and reports nothing. NVIDIA's driver ends the
  * program, as tests/drivers/no_room.c shows. */
-static void test_build_without_room(void **state)
+static void test_build_on_full_disk_fails(void **state)
 {
     (void)state;
     struct cldev_info info[64];
@@ -207,7 +208,7 @@ static void test_open_file_in_a_folder_with_spaces(void **state)
     snprintf(path, sizeof path, "%s/two words", folder);
     assert_int_equal(mkdir(path, 0700), 0);
     void *program =
-        clopen(cp, write_file("two words/a b.cl", ANSWER(12), strlen(ANSWER(12))), CLLD_NOW);
+        clopen(cp, write_kernel_file("two words/a b.cl", ANSWER(12), strlen(ANSWER(12))), CLLD_NOW);
     ready(program);
     assert_int_equal(answer_of(program), 12);
     works(clclose(cp, program));
@@ -238,7 +239,7 @@ static void test_load_memory(void **state)
     fails_null(EINVAL, clload(NULL, source, 10, CLLD_NOW));
 }
 
-/* A context of the first device and those that are like it. */
+/* Create a context of the first device and all devices equal to it. */
 static CLCONTEXT *same_devices(void)
 {
     cl_device_id same[64];
@@ -322,7 +323,7 @@ static void test_open_named(void **state)
     char path[256];
     snprintf(path, sizeof path, "%s/room", folder);
     assert_int_equal(mkdir(path, 0700), 0);
-    write_file("room/answer.cl", ANSWER(46), strlen(ANSWER(46)));
+    write_kernel_file("room/answer.cl", ANSWER(46), strlen(ANSWER(46)));
     setenv("STDCL_KERNEL_PATH", folder, 1);
     program = clopen_named(cp, "room/answer.cl", ours, strlen(ours), NULL, CLLD_NOW);
     ready(program);
@@ -332,14 +333,14 @@ static void test_open_named(void **state)
     ready(program);
     assert_int_equal(answer_of(program), 47); /* no such file there */
     works(clclose(cp, program));
-    /* Text behind the options comes before either, and lines keep their numbers. */
+    /* Text after the options precedes both, and lines keep their numbers. */
     const char *text = "-D ONE=1\n#define SUM(x, y) \\\n    ((x) + (y) + ONE)\n";
     const char *sum = "__kernel void answer(__global int *out) { out[0] = SUM(__LINE__, 46); }\n";
     program = clopen_named(cp, "room/other.cl", sum, strlen(sum), text, CLLD_NOW);
     ready(program);
     assert_int_equal(answer_of(program), 48);
     works(clclose(cp, program));
-    write_file("room/answer.cl", sum, strlen(sum));
+    write_kernel_file("room/answer.cl", sum, strlen(sum));
     program = clopen_named(cp, "room/answer.cl", ours, strlen(ours), text, CLLD_NOW);
     ready(program);
     assert_int_equal(answer_of(program), 48);
@@ -380,7 +381,7 @@ static void test_working_directory_is_searched(void **state)
     (void)state;
     const char *text = "#include \"kernels/neighbour.h\"\n"
                        "__kernel void answer(__global int *out) { out[0] = NEIGHBOUR; }\n";
-    void *program = clopen(cp, write_file("elsewhere.cl", text, strlen(text)), CLLD_NOW);
+    void *program = clopen(cp, write_kernel_file("elsewhere.cl", text, strlen(text)), CLLD_NOW);
     ready(program);
     assert_int_equal(answer_of(program), 77);
     works(clclose(cp, program));
@@ -411,7 +412,8 @@ static void test_default_defines(void **state)
     works(clclose(cp, program));
 }
 
-/* As on PoCL 5, where two devices must not run the same program, nor two contexts. */
+/* One build for each device, since on PoCL 5 two devices must not run the same program, nor two
+ * contexts. */
 static void test_a_build_for_each_device(void **state)
 {
     (void)state;
@@ -451,7 +453,7 @@ static void test_build_with_options(void **state)
         void *program = clopen(cp, "kernels/defines.cl", flags[f]);
         ready(program);
         works(clbuild(cp, program, (char[]){"-D VALUE=17"}, 0));
-        report(clsym(cp, program, "defines", 0));
+        collect_build_report(clsym(cp, program, "defines", 0));
         assert_int_equal(out[0], 1); /* the defaults stay */
         assert_int_equal(out[3], 17);
         fails(EINVAL, clbuild(cp, program, (char[]){"-D VALUE=18"}, 0)); /* it is built */
@@ -460,7 +462,7 @@ static void test_build_with_options(void **state)
     void *program = clopen(cp, "kernels/defines.cl", CLLD_NOBUILD);
     ready(program);
     works(clbuild(cp, program, NULL, 0));
-    report(clsym(cp, program, "defines", 0));
+    collect_build_report(clsym(cp, program, "defines", 0));
     assert_int_equal(out[3], -1);
     works(clclose(cp, program));
 }
@@ -476,7 +478,7 @@ static void test_build_with_long_options(void **state)
     void *program = clopen(cp, "kernels/defines.cl", CLLD_NOBUILD);
     ready(program);
     works(clbuild(cp, program, options, 0));
-    report(clsym(cp, program, "defines", 0));
+    collect_build_report(clsym(cp, program, "defines", 0));
     assert_int_equal(out[3], DEFINES - 1);
     works(clclose(cp, program));
     free(options);
@@ -530,7 +532,7 @@ static void test_failed_clbuild(void **state)
     contains(clerror(), "broken.cl:10");
     works(
         clbuild(cp, program, (char[]){"-D undeclared_thing=5"}, 0)); /* a second try may succeed */
-    report(clsym(cp, program, "broken", 0));
+    collect_build_report(clsym(cp, program, "broken", 0));
     assert_int_equal(out[0], 5);
     works(clclose(cp, program));
     program = clopen(cp, "kernels/defines.cl", CLLD_NOBUILD);
@@ -539,7 +541,7 @@ static void test_failed_clbuild(void **state)
     works(clclose(cp, program));
 }
 
-/* A log of hundreds of errors arrives whole. */
+/* A log of hundreds of errors arrives complete. */
 static void test_long_log(void **state)
 {
     (void)state;
@@ -615,7 +617,7 @@ static void test_null_handle_searches_newest_first(void **state)
     ready(older);
     ready(newer);
     assert_int_equal(answer_of(NULL), 2);
-    report(clsym(cp, NULL, "only_older", 0));
+    collect_build_report(clsym(cp, NULL, "only_older", 0));
     assert_int_equal(out[0], 5);
     works(clclose(cp, newer));
     assert_int_equal(answer_of(NULL), 1);
@@ -623,7 +625,7 @@ static void test_null_handle_searches_newest_first(void **state)
     fails_null(ENOENT, clsym(cp, NULL, "only_older", 0));
 }
 
-/* A program that is only one context's is not found in another. */
+/* A program of one context is not found in another. */
 static void test_contexts_do_not_share_programs(void **state)
 {
     (void)state;
@@ -678,11 +680,11 @@ static void test_close_waits_for_work_in_flight(void **state)
     assert_int_equal(event_status(running), CL_COMPLETE);
     clReleaseEvent(running);
     done(clmsync(cp, 0, x, CL_MEM_HOST));
-    assert_int_equal(x[3], slow_twin(3, 12000000));
+    assert_int_equal(x[3], slow_reference(3, 12000000));
     works(clfree(x));
 }
 
-/* The program of OpenCL that a kernel is of. */
+/* Return the OpenCL program of a kernel. */
 static cl_program program_of_kernel(cl_kernel krn)
 {
     cl_program program = NULL;
@@ -693,7 +695,7 @@ static cl_program program_of_kernel(cl_kernel krn)
     return program;
 }
 
-/* The same, of a text that is opened; it gives this answer. */
+/* Open a text, check its answer and return its OpenCL program. */
 static cl_program program_of_text(const char *text, const char *options, int answer, void **opened)
 {
     *opened = clopen_named(cp, "text.cl", text, strlen(text), options, CLLD_NOW);
@@ -702,8 +704,8 @@ static cl_program program_of_text(const char *text, const char *options, int ans
     return program_of_kernel(clsym(cp, *opened, "answer", 0));
 }
 
-/* What is opened again is not built again, also when it was closed meanwhile; unless text or
- * options differ, it includes a file, or many others were opened since. */
+/* Reopening a program does not build it again, even if it was closed meanwhile, unless text or
+ * options differ, it includes a file, or many other programs were opened since. */
 static void test_programs_are_kept(void **state)
 {
     static const char text[] = "#ifndef MORE\n#define MORE 0\n#endif\n"
@@ -729,7 +731,7 @@ static void test_programs_are_kept(void **state)
     snprintf(option, sizeof option, "-I %s", folder);
     for (int n = 1; n <= 2; n++) { /* the file has changed */
         snprintf(path, sizeof path, "#define KEPT %d\n", n);
-        write_file("kept.h", path, strlen(path));
+        write_kernel_file("kept.h", path, strlen(path));
         program_of_text(includes, option, n, &opened);
         works(clclose(cp, opened));
     }
@@ -762,7 +764,7 @@ int main(void)
         cmocka_unit_test(test_open_file),
         cmocka_unit_test(test_open_refuses_bad_files),
         cmocka_unit_test(test_open_refuses_a_pipe),
-        cmocka_unit_test(test_build_without_room),
+        cmocka_unit_test(test_build_on_full_disk_fails),
         cmocka_unit_test(test_open_file_in_a_folder_with_spaces),
         cmocka_unit_test(test_open_string),
         cmocka_unit_test(test_load_memory),
@@ -777,7 +779,7 @@ int main(void)
         cmocka_unit_test(test_contexts_do_not_share_programs),
         cmocka_unit_test(test_close_refuses_bad_handles),
         cmocka_unit_test(test_kernels_end_with_their_program),
-        /* Of these every n-th. */
+        /* Of the following, every n-th runs. */
         cmocka_unit_test(test_programs_are_kept),
         cmocka_unit_test(test_embedded_kernels),
         cmocka_unit_test(test_open_named),
@@ -791,5 +793,5 @@ int main(void)
         cmocka_unit_test(test_build_with_options),
         cmocka_unit_test(test_build_with_long_options),
     };
-    return sampled_run("loader", tests, 18, 3, setup, teardown);
+    return sampled_run("loader", tests, 18, 3, loader_setup, loader_teardown);
 }

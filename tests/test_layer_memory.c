@@ -1,5 +1,5 @@
-/* test_layer_memory.c - allocations: clmalloc and its flags, clmrealloc, clfree, attach and detach,
- * and what can be asked about a pointer.
+/* test_layer_memory.c - allocations: clmalloc and its flags, clmrealloc, clfree, attach and
+ * detach, and queries about a pointer.
  *
  * Copies between host and devices are in test_layer_sync.c, images in test_layer_image.c.
  * SPDX-License-Identifier: MIT
@@ -12,14 +12,14 @@ static CLCONTEXT *cp;
 
 enum { N = 1024 };
 
-static int setup(void **state)
+static int memory_setup(void **state)
 {
     (void)state;
     cp = stddev;
     return setup_done(cp);
 }
 
-/* Runs add(x, value) over N ints on a device and brings the result home. */
+/* Run add(x, value) over N ints on a device and copy the result to the host. */
 static void add_and_fetch(cl_uint dev, int *x, int value)
 {
     clndrange_t ndr = clndrange_init1d(0, N, 64);
@@ -50,7 +50,7 @@ static void test_malloc_gives_zeroed_pages(void **state)
     }
 }
 
-/* The pages of a freed block may come back; they must be zero again. */
+/* The pages of a freed block may be reused; they must be zero again. */
 static void test_malloc_zeroes_reused_memory(void **state)
 {
     (void)state;
@@ -90,7 +90,7 @@ static void test_malloc_refuses_what_cannot_be_held(void **state)
                                 CL_MEM_IMAGE2D};
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
         for (size_t f = 0; f < sizeof flags / sizeof *flags; f++) {
-            /* A detached block knows no devices; whether 64 TiB fit is the host's to say. */
+            /* A detached block has no devices; the host decides whether 64 TiB fit. */
             if (flags[f] == CL_MEM_DETACHED && s == 5)
                 continue;
             fails_null(ENOMEM, clmalloc(cp, sizes[s], flags[f]));
@@ -102,8 +102,8 @@ static void test_malloc_refuses_what_cannot_be_held(void **state)
     assert_non_null(strpbrk(sentence, "0123456789")); /* how much was asked for */
 }
 
-/* More than a device gives out at once is told as such, when the device's buffer is made at the
- * latest. */
+/* An allocation beyond a device's limit is reported as such, at the latest when the device's
+ * buffer is created. */
 static void test_a_block_too_large_for_a_buffer(void **state)
 {
     (void)state;
@@ -195,7 +195,7 @@ static void test_memptr_minds_the_context(void **state)
     works(clcontext_destroy(other));
 }
 
-/* Many blocks, made and freed in a shuffled order, each found from its first, last and middle
+/* Many blocks, created and freed in random order, each found from its first, last and middle
  * byte. */
 static void test_many_blocks(void **state)
 {
@@ -238,7 +238,7 @@ static void test_free_refuses_foreign_pointers(void **state)
     fails(EFAULT, clfree(&on_stack));
     char *p = clmalloc(cp, 10000, 0);
     ready(p);
-    fails(EFAULT, clfree(p + 4096)); /* as free: the pointer of clmalloc itself */
+    fails(EFAULT, clfree(p + 4096)); /* free takes only the pointer of clmalloc */
     p[5000] = 1;                     /* and the block is still there */
     assert_int_equal(clsizeofmem(p), 10000);
     works(clfree(p));
@@ -247,7 +247,7 @@ static void test_free_refuses_foreign_pointers(void **state)
 
 enum { ROUNDS = 12000000 }; /* some 40 ms of the kernel `slow` */
 
-/* Starts `slow` on x and returns an event of ours. */
+/* Launch `slow` on x and return an event owned by the caller. */
 static cl_event start_slow(void *x)
 {
     clndrange_t ndr = clndrange_init1d(0, 16, 16);
@@ -347,7 +347,7 @@ static void test_realloc_waits_for_work_in_flight(void **state)
     works(clfree(x));
 }
 
-/* The flags of the old block stay, whatever the call says. */
+/* The flags of the old block stay, whatever the call passes. */
 static void test_realloc_keeps_flags(void **state)
 {
     (void)state;
@@ -379,7 +379,7 @@ static void test_realloc_attaches_and_detaches(void **state)
     x = clmrealloc(cp, x, N * sizeof *x, 0);
     ready(x);
     assert_false(clmctl(x, CL_MCTL_GET_STATUS) & CL_MEM_DETACHED);
-    add_and_fetch(0, x, 5); /* the device sees what the host had */
+    add_and_fetch(0, x, 5); /* the device sees the host's data */
     for (int i = 0; i < N; i++)
         assert_int_equal(x[i], i + 5);
     works(clfree(x));
@@ -387,7 +387,7 @@ static void test_realloc_attaches_and_detaches(void **state)
 
 /* ---- Attach and detach. ---- */
 
-/* Each device's first use copies what the host has, and no later use. */
+/* A device's first use copies the host's data; later uses do not. */
 static void test_attach_copies_to_the_devices(void **state)
 {
     (void)state;
@@ -451,7 +451,7 @@ static void test_attach_refuses_bad_calls(void **state)
     works(clfree(x));
 }
 
-/* A block moves from context to context by way of the host. */
+/* A block moves from context to context through the host. */
 static void test_attach_to_another_context(void **state)
 {
     (void)state;
@@ -665,5 +665,5 @@ int main(void)
         cmocka_unit_test(test_getbuffer_is_the_block),
         cmocka_unit_test(test_gl_is_not_supported),
     };
-    return cmocka_run_group_tests(tests, setup, NULL);
+    return cmocka_run_group_tests(tests, memory_setup, NULL);
 }

@@ -10,14 +10,14 @@ static CLCONTEXT *cp;
 enum { N = 1000 };
 static clndrange_t all = clndrange_init1d(0, N, 0);
 
-static int setup(void **state)
+static int sync_setup(void **state)
 {
     (void)state;
     cp = stddev;
     return setup_done(cp);
 }
 
-static int *new_block(int flags)
+static int *new_sync_block(int flags)
 {
     int *x = clmalloc(cp, N * sizeof *x, flags);
     ready(x);
@@ -30,7 +30,7 @@ static void set_host(int *x, int value)
         x[i] = value;
 }
 
-/* Fails unless every element of the host's image is `value`. */
+/* Fail unless every element of the host's image is `value`. */
 #define host_is(x, value)                                                                          \
     do {                                                                                           \
         for (int i_ = 0; i_ < N; i_++)                                                             \
@@ -47,9 +47,9 @@ static void add_on(cl_uint dev, int *x, int value)
     done(clforka(cp, dev, basic_kernel(cp, "add"), &all, CL_EVENT_WAIT, x, value));
 }
 
-/* Oclgrind calls itself one, too, but looks after the host's writes into its memory: the layer
- * copies there. */
-static bool is_cpu(cl_uint dev)
+/* True for a CPU. Oclgrind reports a CPU too, but tracks the host's writes to its memory: the
+ * layer copies there. */
+static bool device_is_cpu(cl_uint dev)
 {
     cl_device_type type = 0;
     char name[256] = "";
@@ -63,7 +63,7 @@ static bool is_cpu(cl_uint dev)
 static void test_images_are_distinct(void **state)
 {
     (void)state;
-    int *x = new_block(0);
+    int *x = new_sync_block(0);
     for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
         set_host(x, 1);
         done(clmsync(cp, dev, x, CL_MEM_DEVICE));
@@ -76,7 +76,7 @@ static void test_images_are_distinct(void **state)
     works(clfree(x));
 }
 
-/* A program may change its array while a kernel works on the device's copy. */
+/* A program may change its array while a kernel uses the device's copy. */
 static void test_host_is_free_while_a_kernel_runs(void **state)
 {
     (void)state;
@@ -95,7 +95,7 @@ static void test_host_is_free_while_a_kernel_runs(void **state)
         assert_int_equal(x[i], 12345);
     done(clmsync(cp, 0, x, CL_MEM_HOST));
     for (cl_uint i = 0; i < 64; i += 9)
-        assert_int_equal(x[i], slow_twin(i, 1000000));
+        assert_int_equal(x[i], slow_reference(i, 1000000));
     works(clfree(x));
 }
 
@@ -104,7 +104,7 @@ static void test_devices_have_images_of_their_own(void **state)
 {
     (void)state;
     static const int flags[] = {0, CL_MEM_DEVONLY, CL_MEM_PER_DEVICE};
-    int *to = new_block(0), *x = NULL;
+    int *to = new_sync_block(0), *x = NULL;
     for (size_t f = 0; f < 3; f++) {
         x = clmalloc(cp, N * sizeof *x, flags[f]);
         ready(x);
@@ -126,11 +126,11 @@ static void test_devices_have_images_of_their_own(void **state)
     works(clfree(to));
 }
 
-/* Who gives each device a part of a block has an image on each, too. */
+/* A program that gives each device a part of a block also has an image on each. */
 static void test_parts_on_devices(void **state)
 {
     (void)state;
-    int *x = new_block(0);
+    int *x = new_sync_block(0);
     clndrange_t half = clndrange_init1d(0, N / 2, 0), other = clndrange_init1d(N / 2, N / 2, 0);
     set_host(x, 1);
     for (int dev = 0; dev < 2; dev++)
@@ -144,16 +144,15 @@ static void test_parts_on_devices(void **state)
     works(clfree(x));
 }
 
-/* Of a block that the program leaves to the library, each device has what the last one made of
- * it. */
+/* For a block left to the library, each device sees the last device's writes. */
 static void test_devices_see_one_block(void **state)
 {
     (void)state;
-    int *x = new_block(0), *y = new_block(0);
+    int *x = new_sync_block(0), *y = new_sync_block(0);
     for (int round = 0; round < 3; round++) {
         set_host(x, 10 * round);
         done(clmsync(cp, 0, x, CL_MEM_DEVICE));
-        set_host(x, -1); /* the host's image is nobody's business meanwhile */
+        set_host(x, -1); /* the host's image is unused meanwhile */
         add_on(1, x, 1);
         add_on(0, x, 2);
         started(clforka(cp, 0, basic_kernel(cp, "add"), &all, CL_EVENT_NOWAIT, x,
@@ -177,12 +176,12 @@ static void test_devices_see_one_block(void **state)
     works(clfree(y));
 }
 
-/* Who copies a block from device to device waits for nothing: one device is held back all the
- * while. */
+/* Explicit copies from device to device wait for no other device: one device is blocked
+ * throughout. */
 static void test_explicit_copies_wait_for_nothing(void **state)
 {
     (void)state;
-    int *x = new_block(0), *y = new_block(0);
+    int *x = new_sync_block(0), *y = new_sync_block(0);
     fill_on(0, x, 3);
     done(clmsync(cp, 0, x, CL_MEM_HOST));
     done(clmsync(cp, 1, x, CL_MEM_DEVICE)); /* written by a kernel there, moved by the program */
@@ -204,7 +203,7 @@ static void test_explicit_copies_wait_for_nothing(void **state)
 static void test_exchange_between_devices_through_the_host(void **state)
 {
     (void)state;
-    int *a = new_block(0), *b = new_block(0);
+    int *a = new_sync_block(0), *b = new_sync_block(0);
     for (int round = 0; round < 20; round++) {
         clndrange_t ndr = clndrange_init1d(0, N, 0);
         cl_kernel fill = basic_kernel(cp, "fill"), add = basic_kernel(cp, "add");
@@ -232,7 +231,7 @@ static void test_exchange_between_devices_through_the_host(void **state)
 static void test_sync_takes_interior_pointers(void **state)
 {
     (void)state;
-    int *x = new_block(0);
+    int *x = new_sync_block(0);
     set_host(x, 5);
     done(clmsync(cp, 0, x + N / 2, CL_MEM_DEVICE)); /* the whole block */
     add_on(0, x, 1);
@@ -263,7 +262,7 @@ static void test_sync_large_blocks(void **state)
 static void test_sync_refuses_bad_calls(void **state)
 {
     (void)state;
-    int *x = new_block(0), on_stack = 0;
+    int *x = new_sync_block(0), on_stack = 0;
     fails_event(EINVAL, clmsync(cp, 0, x, 0));
     fails_event(EINVAL, clmsync(cp, 0, x, CL_EVENT_NOWAIT));
     fails_event(EINVAL, clwait(cp, 0, CL_MEM_EVENT));
@@ -282,7 +281,7 @@ static void test_sync_refuses_bad_calls(void **state)
 static void test_syncn_copies_its_range_only(void **state)
 {
     (void)state;
-    int *x = new_block(0);
+    int *x = new_sync_block(0);
     set_host(x, 1);
     done(clmsync(cp, 0, x, CL_MEM_DEVICE));
     set_host(x, 2);
@@ -305,7 +304,7 @@ static void test_syncn_copies_its_range_only(void **state)
 static void test_syncn_refuses_ranges_outside(void **state)
 {
     (void)state;
-    int *x = new_block(0), on_stack = 0;
+    int *x = new_sync_block(0), on_stack = 0;
     size_t size = N * sizeof *x;
     done(clmsyncn(cp, 0, x, size, CL_MEM_DEVICE));
     fails_event(EINVAL, clmsyncn(cp, 0, x, size + 1, CL_MEM_DEVICE));
@@ -325,7 +324,7 @@ static void test_syncn_refuses_ranges_outside(void **state)
 static void test_noforce_copies_to_a_device_without_an_image(void **state)
 {
     (void)state;
-    int *x = new_block(0);
+    int *x = new_sync_block(0);
     for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
         set_host(x, 7);
         done(clmsync(cp, dev, x, CL_MEM_DEVICE | CL_MEM_NOFORCE));
@@ -339,7 +338,7 @@ static void test_noforce_copies_to_a_device_without_an_image(void **state)
 static void test_noforce_skips_what_is_current(void **state)
 {
     (void)state;
-    int *x = new_block(0);
+    int *x = new_sync_block(0);
     set_host(x, 1);
     done(clmsync(cp, 0, x, CL_MEM_DEVICE));
     set_host(x, 2); /* announced by nothing: both sides count as current */
@@ -354,7 +353,7 @@ static void test_noforce_skips_what_is_current(void **state)
 static void test_noforce_copies_after_a_kernel(void **state)
 {
     (void)state;
-    int *x = new_block(0);
+    int *x = new_sync_block(0);
     set_host(x, 1);
     done(clmsync(cp, 0, x, CL_MEM_DEVICE));
     add_on(0, x, 10);
@@ -367,11 +366,11 @@ static void test_noforce_copies_after_a_kernel(void **state)
     works(clfree(x));
 }
 
-/* A skipped sync keeps the promises of clmsync about its result. */
+/* A skipped sync returns what clmsync promises. */
 static void test_noforce_returns_as_clmsync_does(void **state)
 {
     (void)state;
-    int *x = new_block(0);
+    int *x = new_sync_block(0);
     done(clmsync(cp, 0, x, CL_MEM_DEVICE));
     started(clmsync(cp, 0, x, CL_MEM_DEVICE | CL_MEM_NOFORCE | CL_EVENT_NOWAIT));
     cl_event ev =
@@ -385,7 +384,7 @@ static void test_noforce_returns_as_clmsync_does(void **state)
 static void test_noforce_knows_the_other_device(void **state)
 {
     (void)state;
-    int *x = new_block(0);
+    int *x = new_sync_block(0);
     set_host(x, 1);
     done(clmsync(cp, 0, x, CL_MEM_DEVICE));
     done(clmsync(cp, 1, x, CL_MEM_DEVICE));
@@ -403,11 +402,11 @@ static void test_noforce_knows_the_other_device(void **state)
     works(clfree(x));
 }
 
-/* A part that was copied does not make the whole current. */
+/* Copying a part does not make the whole block current. */
 static void test_noforce_minds_parts(void **state)
 {
     (void)state;
-    int *x = new_block(0);
+    int *x = new_sync_block(0);
     set_host(x, 1);
     done(clmsync(cp, 0, x, CL_MEM_DEVICE));
     add_on(0, x, 10);
@@ -422,7 +421,7 @@ static void test_noforce_minds_parts(void **state)
 static void test_mark_clean(void **state)
 {
     (void)state;
-    int *x = new_block(0);
+    int *x = new_sync_block(0);
     set_host(x, 1);
     done(clmsync(cp, 0, x, CL_MEM_DEVICE));
     add_on(0, x, 10);
@@ -437,7 +436,7 @@ static void test_mark_clean(void **state)
 static void test_copy_makes_the_host_stale(void **state)
 {
     (void)state;
-    int *x = new_block(0), *y = new_block(0);
+    int *x = new_sync_block(0), *y = new_sync_block(0);
     set_host(x, 3);
     set_host(y, 4);
     done(clmsync(cp, 0, x, CL_MEM_DEVICE));
@@ -455,14 +454,14 @@ static void test_copy_on_the_device(void **state)
 {
     (void)state;
     for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
-        int *x = new_block(0), *y = clmalloc(cp, 2 * N * sizeof *y, 0);
+        int *x = new_sync_block(0), *y = clmalloc(cp, 2 * N * sizeof *y, 0);
         ready(y);
         set_host(x, 1);
         for (int i = 0; i < 2 * N; i++)
             y[i] = 2;
         done(clmsync(cp, dev, x, CL_MEM_DEVICE));
         done(clmsync(cp, dev, y, CL_MEM_DEVICE));
-        set_host(x, 50); /* the device's image is what is copied */
+        set_host(x, 50); /* the device's image is copied */
         started(clmcopy(cp, dev, x, y, CL_EVENT_NOWAIT));
         done(clwait(cp, dev, CL_MEM_EVENT));
         for (int i = 0; i < 2 * N; i++)
@@ -478,7 +477,7 @@ static void test_copy_on_the_device(void **state)
 static void test_copy_refuses_bad_calls(void **state)
 {
     (void)state;
-    int *x = new_block(0), *small = clmalloc(cp, N * sizeof *x - 1, 0), on_stack = 0;
+    int *x = new_sync_block(0), *small = clmalloc(cp, N * sizeof *x - 1, 0), on_stack = 0;
     ready(small);
     fails_event(EINVAL, clmcopy(cp, 0, x, small, CL_EVENT_WAIT));
     fails_event(EFAULT, clmcopy(cp, 0, x, &on_stack, CL_EVENT_WAIT));
@@ -494,10 +493,10 @@ static void test_copy_refuses_bad_calls(void **state)
 static void test_zerocopy_is_one_image_on_cpus(void **state)
 {
     (void)state;
-    if (!is_cpu(0))
+    if (!device_is_cpu(0))
         skip();
-    int *x = new_block(CL_MEM_ZEROCOPY);
-    for (cl_uint dev = 0; dev < clgetndev(cp) && is_cpu(dev); dev++) {
+    int *x = new_sync_block(CL_MEM_ZEROCOPY);
+    for (cl_uint dev = 0; dev < clgetndev(cp) && device_is_cpu(dev); dev++) {
         set_host(x, 1);
         add_on(dev, x, 10); /* no sync in either direction */
         host_is(x, 11);
@@ -522,7 +521,7 @@ static void test_zerocopy_program_is_portable(void **state)
     static const int flags[] = {0, CL_MEM_ZEROCOPY};
     for (size_t f = 0; f < 2; f++)
         for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
-            int *x = new_block(flags[f]);
+            int *x = new_sync_block(flags[f]);
             for (int round = 1; round <= 5; round++) {
                 set_host(x, round);
                 started(clmsync(cp, dev, x, CL_MEM_DEVICE | CL_EVENT_NOWAIT));
@@ -539,7 +538,7 @@ static void test_zerocopy_program_is_portable(void **state)
 static void test_zerocopy_copies_by_clmcopy(void **state)
 {
     (void)state;
-    int *x = new_block(CL_MEM_ZEROCOPY), *y = new_block(0);
+    int *x = new_sync_block(CL_MEM_ZEROCOPY), *y = new_sync_block(0);
     set_host(x, 9);
     done(clmsync(cp, 0, x, CL_MEM_DEVICE));
     done(clmcopy(cp, 0, x, y, CL_EVENT_WAIT));
@@ -559,7 +558,7 @@ static void test_zerocopy_copies_by_clmcopy(void **state)
 static void test_devonly_is_device_memory(void **state)
 {
     (void)state;
-    int *scratch = new_block(CL_MEM_DEVONLY), *x = new_block(0);
+    int *scratch = new_sync_block(CL_MEM_DEVONLY), *x = new_sync_block(0);
     assert_int_equal(clsizeofmem(scratch), N * sizeof *scratch);
     assert_ptr_equal(clmemptr(cp, scratch + 5), scratch);
     for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
@@ -587,7 +586,7 @@ static void test_devonly_is_device_memory(void **state)
 static void test_devonly_has_no_host_side(void **state)
 {
     (void)state;
-    int *scratch = new_block(CL_MEM_DEVONLY);
+    int *scratch = new_sync_block(CL_MEM_DEVONLY);
     fails_event(EINVAL, clmsync(cp, 0, scratch, CL_MEM_DEVICE));
     fails_event(EINVAL, clmsync(cp, 0, scratch, CL_MEM_HOST));
     fails_event(EINVAL, clmsync(cp, 0, scratch, CL_MEM_HOST | CL_MEM_NOFORCE));
@@ -596,7 +595,7 @@ static void test_devonly_has_no_host_side(void **state)
     fails(EFAULT, clfree(scratch));
 }
 
-/* Two blocks without host memory still have addresses of their own, all of them. */
+/* Two blocks without host memory have distinct address ranges. */
 static void test_devonly_addresses_do_not_meet(void **state)
 {
     (void)state;
@@ -644,8 +643,8 @@ int main(void)
         cmocka_unit_test(test_exchange_between_devices_through_the_host),
         cmocka_unit_test(test_noforce_knows_the_other_device),
     };
-    int failed = cmocka_run_group_tests(tests, setup, NULL);
+    int failed = cmocka_run_group_tests(tests, sync_setup, NULL);
     if (clgetndev(stddev) > 1)
-        failed += cmocka_run_group_tests(on_two, setup, NULL);
+        failed += cmocka_run_group_tests(on_two, sync_setup, NULL);
     return failed;
 }

@@ -1,7 +1,6 @@
-/* test_layer_threads.c - several threads in the layer at the same time, on the same and on
- * different devices, each checking its own results. Built with -DSTDCL_SANITIZE=thread it also
- * shows that nothing is touched without its lock; cmake/sanitizer.c says what of other libraries is
- * left out.
+/* test_layer_threads.c - several threads in the layer at once, on the same and on different
+ * devices, each checking its own results. Built with -DSTDCL_SANITIZE=thread it also shows that
+ * there are no data races; cmake/sanitizer.c lists the exceptions for other libraries.
  * SPDX-License-Identifier: MIT
  */
 #include "check.h"
@@ -12,19 +11,19 @@ enum { THREADS = 4, N = 512 };
 
 static CLCONTEXT *cp;
 static void *program;
-static cl_kernel add, copy; /* shared by all threads, which is what clforka is for */
+static cl_kernel add, copy; /* shared by all threads: clforka allows that */
 static int *shared;         /* read by all threads */
 static pthread_barrier_t start_line;
 
-/* A thread's place of work. Its checks count instead of jumping out, as cmocka's would. */
+/* A thread's state. Its checks count failures instead of jumping out, as cmocka's would. */
 struct worker {
     int id;
     cl_uint dev;
     int failures;
-    char first[512]; /* what failed first */
+    char first[512]; /* the first failure */
 };
 
-static void check(struct worker *w, bool holds, const char *what, int line)
+static void check_thread_result(struct worker *w, bool holds, const char *what, int line)
 {
     if (holds || w->failures++ > 0)
         return;
@@ -32,16 +31,16 @@ static void check(struct worker *w, bool holds, const char *what, int line)
     snprintf(w->first, sizeof w->first, "line %d: %s; clerror: %s", line, what,
              sentence ? sentence : "NULL");
 }
-#define expect(what) check(w, (what), #what, __LINE__)
-#define expect_event(call) check(w, event_given(call), #call, __LINE__)
+#define expect(what) check_thread_result(w, (what), #what, __LINE__)
+#define expect_event(call) check_thread_result(w, event_given(call), #call, __LINE__)
 
 static bool event_given(cl_event ev)
 {
     return ev != NULL && ev != NO_EVENT;
 }
 
-/* Runs `work` in all threads at once and fails with the first report of each. The first that is run
- * makes what the others use. */
+/* Run `work` in all threads at once and fail with each thread's first report. The first to run
+ * creates the objects the others use. */
 static void run_threads(void *(*work)(void *))
 {
     static bool begun;
@@ -84,7 +83,7 @@ static void *use_first(void *arg)
     return NULL;
 }
 
-static void test_first_use_of_the_standard_contexts(void **state)
+static void threads_first_use_standard_contexts(void **state)
 {
     (void)state;
     run_threads(use_first);
@@ -127,7 +126,8 @@ static void *own_blocks(void *arg)
         expect_event(clmsync(cp, w->dev, y, CL_MEM_HOST | CL_EVENT_NOWAIT));
         if (round % 3 == 0)
             expect(clflush(cp, w->dev, 0) == 0);
-        expect(clwait(cp, w->dev, CL_ALL_EVENT) == NULL); /* ours too, whoever else waits there */
+        expect(clwait(cp, w->dev, CL_ALL_EVENT) ==
+               NULL); /* waits for our commands too, whichever thread waits */
         int wrong = 0;
         for (int i = 0; i < N; i++)
             wrong += y[i] != i + value;
@@ -146,13 +146,13 @@ static void *own_blocks(void *arg)
     return NULL;
 }
 
-static void test_blocks_of_their_own(void **state)
+static void threads_use_own_blocks(void **state)
 {
     (void)state;
     run_threads(own_blocks);
 }
 
-/* Freeing right after starting: the wait is clfree's. */
+/* Free right after a launch: clfree waits. */
 static void *free_in_flight(void *arg)
 {
     struct worker *w = arg;
@@ -168,7 +168,7 @@ static void *free_in_flight(void *arg)
     return NULL;
 }
 
-static void test_free_while_others_work(void **state)
+static void threads_free_while_others_work(void **state)
 {
     (void)state;
     run_threads(free_in_flight);
@@ -194,7 +194,7 @@ static void *read_shared(void *arg)
     return NULL;
 }
 
-static void test_a_block_of_all(void **state)
+static void threads_share_block(void **state)
 {
     (void)state;
     run_threads(read_shared);
@@ -225,7 +225,7 @@ static void *own_events(void *arg)
     return NULL;
 }
 
-static void test_events_of_their_own(void **state)
+static void threads_use_own_events(void **state)
 {
     (void)state;
     run_threads(own_events);
@@ -259,7 +259,7 @@ static void *own_programs(void *arg)
     return NULL;
 }
 
-static void test_programs_of_their_own(void **state)
+static void threads_use_own_programs(void **state)
 {
     (void)state;
     run_threads(own_programs);
@@ -278,7 +278,7 @@ static void *build_lazily(void *arg)
     return NULL;
 }
 
-static void test_a_lazy_program_of_all(void **state)
+static void threads_share_lazy_program(void **state)
 {
     (void)state;
     lazy_program = clopen(cp, BASIC_CL, CLLD_LAZY);
@@ -316,13 +316,13 @@ static void *own_contexts(void *arg)
     return NULL;
 }
 
-static void test_contexts_of_their_own(void **state)
+static void threads_use_own_contexts(void **state)
 {
     (void)state;
     run_threads(own_contexts);
 }
 
-static void test_end(void **state)
+static void threads_leave_nothing_open(void **state)
 {
     (void)state;
     works(clfree(shared));
@@ -336,15 +336,15 @@ static void test_end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_first_use_of_the_standard_contexts),
-        cmocka_unit_test(test_blocks_of_their_own),
-        cmocka_unit_test(test_free_while_others_work),
-        cmocka_unit_test(test_a_block_of_all),
-        cmocka_unit_test(test_events_of_their_own),
-        cmocka_unit_test(test_programs_of_their_own),
-        cmocka_unit_test(test_a_lazy_program_of_all),
-        cmocka_unit_test(test_contexts_of_their_own),
-        cmocka_unit_test(test_end),
+        cmocka_unit_test(threads_first_use_standard_contexts),
+        cmocka_unit_test(threads_use_own_blocks),
+        cmocka_unit_test(threads_free_while_others_work),
+        cmocka_unit_test(threads_share_block),
+        cmocka_unit_test(threads_use_own_events),
+        cmocka_unit_test(threads_use_own_programs),
+        cmocka_unit_test(threads_share_lazy_program),
+        cmocka_unit_test(threads_use_own_contexts),
+        cmocka_unit_test(threads_leave_nothing_open),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
-/* test_life_census.c - the census: names of objects against Catagolue's, objects told apart, a
- * generation against plain C, and what soups leave against HashLife, which runs them on a plane
- * without edges.
+/* test_life_census.c - the census: names of objects against Catagolue's, separation of objects,
+ * a generation against plain C, and the ash of soups against HashLife, which runs them on an
+ * unbounded plane.
  *
  * The codes are those of conwaylife.com/wiki.
  * SPDX-License-Identifier: MIT
@@ -21,12 +21,12 @@ static struct census_rule life_rule;
 
 static uint64_t state = 1;
 
-static uint64_t drawn(void)
+static uint64_t draw_census_cells(void)
 {
     return life_mix(state += 0x9e3779b97f4a7c15u);
 }
 
-/* The cells of an apgcode or a pattern in a patch, turned and mirrored. */
+/* Read the cells of an apgcode or a pattern into a patch, rotated and mirrored by `way`. */
 static void read_patch(const char *text, unsigned way, uint64_t patch[CENSUS_PATCH])
 {
     struct life_pattern p;
@@ -46,7 +46,7 @@ static void read_patch(const char *text, unsigned way, uint64_t patch[CENSUS_PAT
 static const struct {
     const char *code;
     unsigned period;
-    int far, near; /* of its motion: the larger and the smaller of the two numbers */
+    int far, near; /* of its motion: the larger and the smaller component */
 } catalogue[] = {
     {"xs4_33", 1, 0, 0},
     {"xs4_252", 1, 0, 0},
@@ -72,7 +72,7 @@ static const struct {
     {"xq4_27deee6", 4, 2, 0},
 };
 
-static void names_are_catagolue_s(void **unused)
+static void census_names_match_catagolue(void **unused)
 {
     (void)unused;
     for (size_t i = 0; i < sizeof catalogue / sizeof *catalogue; i++)
@@ -94,7 +94,7 @@ static void names_are_catagolue_s(void **unused)
         }
 }
 
-static void what_dies_has_no_name(void **unused)
+static void census_dying_pattern_has_no_name(void **unused)
 {
     uint64_t patch[CENSUS_PATCH];
     struct census_motion m;
@@ -115,14 +115,14 @@ static const struct {
     {"x = 5, y = 2\n2ob2o$2ob2o!", "xs4_33",
      2}, /* side by side: cells between have four neighbours */
     {"x = 9, y = 9\n4bo$4bo$4bo2$3o3b3o2$4bo$4bo$4bo!", "xp2_7", 4}, /* a traffic light */
-    {"xs12_g8o653z11", "xs12_g8o653z11", 1}, /* two ships, tied by a corner */
-    {"xs18_rhe0ehr", "xs18_rhe0ehr", 1},     /* two halves, none of which is stable alone */
+    {"xs12_g8o653z11", "xs12_g8o653z11", 1},             /* two ships, tied by a corner */
+    {"xs18_rhe0ehr", "xs18_rhe0ehr", 1},                 /* two halves, neither stable alone */
     {"x = 4, y = 5\no2bo$4o2$4o$o2bo!", "xs12_raar", 1}, /* table on table */
-    {"xp2_318c", "xp2_318c", 1},                         /* two blocks by turns */
+    {"xp2_318c", "xp2_318c", 1},                         /* two blocks alternately */
     {"x = 9, y = 4\n2o5b2o$2o5b2o2$3bo!", NULL, 0},      /* a cell that dies */
 };
 
-static void ash_is_told_apart(void **unused)
+static void census_ash_is_separated(void **unused)
 {
     (void)unused;
     for (size_t i = 0; i < sizeof ashes / sizeof *ashes; i++)
@@ -147,7 +147,7 @@ static void ash_is_told_apart(void **unused)
 
 /* ---- A generation. --------------------------------------------------------------------------- */
 
-static void a_generation_is_that_of_plain_c(void **unused)
+static void census_generation_matches_reference(void **unused)
 {
     static const char *const rules[] = {"B3/S23", "B36/S125", "B2-a/S12", "B2/S34H"};
     enum { MOST = 128 };
@@ -160,7 +160,7 @@ static void a_generation_is_that_of_plain_c(void **unused)
             const size_t side = 64 * words;
             works(census_rule_make(&rule, rules[i]));
             for (size_t k = 0; k < side * words; k++)
-                box[k] = k % 3 ? drawn() & drawn() : 0;
+                box[k] = k % 3 ? draw_census_cells() & draw_census_cells() : 0;
             for (size_t k = 0; k < side * side; k++)
                 from[k] = (unsigned char)census_cell(words, box, (int)(k % side), (int)(k / side));
             census_step(&rule, words, box, next);
@@ -172,8 +172,8 @@ static void a_generation_is_that_of_plain_c(void **unused)
 
 /* ---- Ships that meet. ------------------------------------------------------------------------ */
 
-/* Two gliders that fly up, the left one to the right and the other to the left, so many columns
- * apart; the second `late` generations later. */
+/* True if two gliders collide that fly up, the left one to the right and the other to the left,
+ * `apart` columns apart, the second `late` generations later. */
 static bool gliders_meet(int apart, uint64_t late)
 {
     struct census_ship ship[2] = {
@@ -182,7 +182,7 @@ static bool gliders_meet(int apart, uint64_t late)
     return census_ships_meet(&(struct census_ships){2, 2, ship});
 }
 
-static void ships_that_meet_are_found(void **unused)
+static void census_colliding_ships_are_found(void **unused)
 {
     (void)unused;
     assert_true(gliders_meet(40, 0));
@@ -193,7 +193,7 @@ static void ships_that_meet_are_found(void **unused)
 
 /* ---- Soups. ---------------------------------------------------------------------------------- */
 
-/* The cells that live in the end, by HashLife, on a plane. */
+/* Return the final population by HashLife, on a plane. */
 static uint64_t cells_in_the_end(const char *rule, uint64_t seed, uint64_t soup)
 {
     struct life_cells c;
@@ -212,8 +212,8 @@ static uint64_t cells_in_the_end(const char *rule, uint64_t seed, uint64_t soup)
     return n.low;
 }
 
-/* Live cells of an object in every phase; 0 if that varies. */
-static uint64_t cells_of(const char *code)
+/* Return the live cells of an object if equal in every phase, else 0. */
+static uint64_t census_cells_of(const char *code)
 {
     return strncmp(code, "xs", 2) == 0    ? strtoull(code + 2, NULL, 10)
            : strcmp(code, "xp2_7") == 0   ? 3
@@ -222,7 +222,7 @@ static uint64_t cells_of(const char *code)
                                           : 0;
 }
 
-/* Soups one by one; returns how many could be compared. */
+/* Compare soups one by one; return the number of soups compared. */
 static int compare_soups(const char *rule, uint64_t seed, uint64_t first, int soups)
 {
     int compared = 0;
@@ -238,8 +238,8 @@ static int compare_soups(const char *rule, uint64_t seed, uint64_t first, int so
         const struct life_object *o = life_census_objects(c, &n);
         ready((void *)o);
         for (size_t k = 0; k < n; k++) {
-            varies |= !cells_of(o[k].code);
-            cells += o[k].count * cells_of(o[k].code);
+            varies |= !census_cells_of(o[k].code);
+            cells += o[k].count * census_cells_of(o[k].code);
         }
         life_census_total(c, &sums);
         assert_int_equal(sums.soups + sums.undecided, 1);
@@ -252,15 +252,15 @@ static int compare_soups(const char *rule, uint64_t seed, uint64_t first, int so
     return compared;
 }
 
-static void soups_leave_what_they_do_on_a_plane(void **unused)
+static void census_soups_match_hashlife(void **unused)
 {
     (void)unused;
     assert_in_range(compare_soups("B3/S23", 1, 0, 5), 3, 5);
     assert_in_range(compare_soups("B3/S2-i34q", 1, 40, 2), 1,
-                    2); /* a rule that looks at places, in which things die out soon */
+                    2); /* an isotropic rule whose soups settle soon */
 }
 
-static void check_same(const struct life_object *a, const struct life_object *b, size_t n)
+static void check_same_totals(const struct life_object *a, const struct life_object *b, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         assert_string_equal(a[i].code, b[i].code);
@@ -270,7 +270,7 @@ static void check_same(const struct life_object *a, const struct life_object *b,
 }
 
 /* All at once, and in two parts by all devices. */
-static void counts_are_the_same_however_they_come(void **unused)
+static void census_counts_are_equal_on_all_devices(void **unused)
 {
     size_t n, m;
     (void)unused;
@@ -288,7 +288,7 @@ static void counts_are_the_same_however_they_come(void **unused)
     const struct life_object *p = life_census_objects(parts, &m);
     assert_int_equal(n, m);
     assert_in_range(n, 4, 100);
-    check_same(o, p, n);
+    check_same_totals(o, p, n);
     double share = 0;
     for (size_t i = 0; i < n; i++) {
         share += o[i].share;
@@ -300,7 +300,7 @@ static void counts_are_the_same_however_they_come(void **unused)
 }
 
 /* By the definition, soup by soup. */
-static void the_error_is_the_scatter(void **unused)
+static void census_error_is_standard_error(void **unused)
 {
     enum { SOUPS = 50 };
     struct life_census_totals sums = {.objects = 0};
@@ -327,7 +327,7 @@ static int stop_at_once(void *arg, double fraction)
     return 1;
 }
 
-static void a_census_can_be_stopped(void **unused)
+static void census_progress_can_cancel(void **unused)
 {
     struct life_census_totals sums;
     (void)unused;
@@ -335,13 +335,13 @@ static void a_census_can_be_stopped(void **unused)
         &(struct life_census_options){.width = 6, .height = 6, .progress = stop_at_once});
     ready(c);
     fails(ECANCELED, life_census_run(c, 1000000000));
-    life_census_total(c, &sums); /* those under way that ended soon */
+    life_census_total(c, &sums); /* those in flight that ended soon */
     assert_in_range(sums.soups + sums.undecided, 0, 999999999);
     fails(ECANCELED, life_census_run(c, 1000000000)); /* it may go on */
     life_census_free(c);
 }
 
-static void wrong_options_are_refused(void **unused)
+static void census_rejects_bad_options(void **unused)
 {
     (void)unused;
     fails_null(EINVAL, life_census_create(&(struct life_census_options){.rule = "B03/S23"}));
@@ -364,16 +364,16 @@ static int make_rule(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_are_catagolue_s),
-        cmocka_unit_test(what_dies_has_no_name),
-        cmocka_unit_test(ash_is_told_apart),
-        cmocka_unit_test(a_generation_is_that_of_plain_c),
-        cmocka_unit_test(ships_that_meet_are_found),
-        cmocka_unit_test(soups_leave_what_they_do_on_a_plane),
-        cmocka_unit_test(counts_are_the_same_however_they_come),
-        cmocka_unit_test(the_error_is_the_scatter),
-        cmocka_unit_test(a_census_can_be_stopped),
-        cmocka_unit_test(wrong_options_are_refused),
+        cmocka_unit_test(census_names_match_catagolue),
+        cmocka_unit_test(census_dying_pattern_has_no_name),
+        cmocka_unit_test(census_ash_is_separated),
+        cmocka_unit_test(census_generation_matches_reference),
+        cmocka_unit_test(census_colliding_ships_are_found),
+        cmocka_unit_test(census_soups_match_hashlife),
+        cmocka_unit_test(census_counts_are_equal_on_all_devices),
+        cmocka_unit_test(census_error_is_standard_error),
+        cmocka_unit_test(census_progress_can_cancel),
+        cmocka_unit_test(census_rejects_bad_options),
     };
     return cmocka_run_group_tests(tests, make_rule, NULL);
 }

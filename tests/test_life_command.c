@@ -1,4 +1,4 @@
-/* test_life_command.c - `stdcl life` as a person runs it: files, reports, exit status, the
+/* test_life_command.c - `stdcl life` from the command line: files, reports, exit status, the
  * terminal.
  *
  *   test_life_command PATH_OF_STDCL
@@ -19,7 +19,7 @@
 static const char *command;
 static char out[1 << 16], err[1 << 16];
 
-static void load(const char *name, char *text, size_t room)
+static void load_life_file(const char *name, char *text, size_t room)
 {
     size_t size = 0;
     char *bytes = bytes_of(in_folder(name), &size);
@@ -27,36 +27,37 @@ static void load(const char *name, char *text, size_t room)
     free(bytes);
 }
 
-/* Runs `stdcl life ARGUMENTS` in the test's folder. */
-static int run(const char *arguments)
+/* Run `stdcl life ARGUMENTS` in the test's folder. */
+static int run_life_command(const char *arguments)
 {
     char line[2 * PATH_MAX + 1000];
     snprintf(line, sizeof line, "cd '%s' && '%s' life %s >out 2>err", files_folder, command,
              arguments);
     const int status = system(line);
-    load("out", out, sizeof out);
-    load("err", err, sizeof err);
+    load_life_file("out", out, sizeof out);
+    load_life_file("err", err, sizeof err);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 1000;
 }
 
 static void succeeds(const char *arguments)
 {
-    const int status = run(arguments);
+    const int status = run_life_command(arguments);
     if (status != 0)
         fail_msg("stdcl life %s: status %d\n%s%s", arguments, status, out, err);
 }
 
-/* Fails with one line that has `words`, and nothing on standard output. */
-static void refuses(int status, const char *words, const char *arguments)
+/* Fail unless the command fails with one line that contains `words`, and prints nothing to
+ * standard output. */
+static void expect_life_refused(int status, const char *words, const char *arguments)
 {
-    const int got = run(arguments);
+    const int got = run_life_command(arguments);
     const char *newline = strchr(err, '\n');
     if (got != status || !strstr(err, words) || out[0] || !newline || newline[1])
         fail_msg("stdcl life %s: status %d, not %d with '%s'\n%s%s", arguments, got, status, words,
                  out, err);
 }
 
-static json_t *report(const char *arguments)
+static json_t *life_report(const char *arguments)
 {
     char line[1000];
     json_error_t error;
@@ -68,7 +69,7 @@ static json_t *report(const char *arguments)
     return object;
 }
 
-static json_int_t number(const json_t *object, const char *key)
+static json_int_t life_number(const json_t *object, const char *key)
 {
     const json_t *value = json_object_get(object, key);
     if (!json_is_integer(value))
@@ -82,7 +83,7 @@ static const char gun[] =
     "x = 36, y = 9, rule = B3/S23:P400,400\n24bo$22bobo$12b2o6b2o12b2o$11bo3bo4b2o12b2o$2o8bo5bo3b2o$"
     "2o8bo3bob2o4bobo$10bo5bo7bo$11bo3bo$12b2o!\n";
 
-static void runs_a_pattern(void **state)
+static void life_command_runs_pattern(void **state)
 {
     (void)state;
     put_text(in_folder("gun.rle"), gun);
@@ -90,10 +91,10 @@ static void runs_a_pattern(void **state)
         static const char *const engines[] = {"packed", "local", "global", "reference"};
         char line[200];
         snprintf(line, sizeof line, "-p gun.rle -n 300 --engine %s", engines[e]);
-        json_t *r = report(line);
-        assert_int_equal(number(r, "population"), 86);
-        assert_int_equal(number(r, "generations"), 300);
-        assert_int_equal(number(r, "width"), 400);
+        json_t *r = life_report(line);
+        assert_int_equal(life_number(r, "population"), 86);
+        assert_int_equal(life_number(r, "generations"), 300);
+        assert_int_equal(life_number(r, "width"), 400);
         assert_string_equal(json_string_value(json_object_get(r, "bounds")), "plane");
         assert_string_equal(json_string_value(json_object_get(r, "engine")), engines[e]);
         assert_string_equal(json_string_value(json_object_get(r, "rule")), "B3/S23");
@@ -108,19 +109,19 @@ static void runs_a_pattern(void **state)
     assert_string_equal(out, "");
 }
 
-static void goes_on_from_a_file(void **state)
+static void life_command_resumes_from_file(void **state)
 {
     (void)state;
     static const char *const names[] = {"half.rle", "half.mc", "half.cells"};
-    json_t *whole = report("--size 300x200 --seed 9 --rule highlife -n 200");
+    json_t *whole = life_report("--size 300x200 --seed 9 --rule highlife -n 200");
     for (int i = 0; i < 3; i++) {
         char line[200];
         snprintf(line, sizeof line, "--size 300x200 --seed 9 --rule B36/S23 -n 90 -q -o %s",
                  names[i]);
         succeeds(line);
         snprintf(line, sizeof line, "-p %s -n 110", names[i]);
-        json_t *rest = report(line);
-        assert_int_equal(number(rest, "population"), number(whole, "population"));
+        json_t *rest = life_report(line);
+        assert_int_equal(life_number(rest, "population"), life_number(whole, "population"));
         assert_string_equal(json_string_value(json_object_get(rest, "rule")), "B36/S23");
         json_decref(rest);
     }
@@ -129,8 +130,8 @@ static void goes_on_from_a_file(void **state)
     assert_non_null(strstr(out, "from 90 to 100"));
 }
 
-/* The cells that a killed run has left are those of a generation, and say of which. */
-static void killed_it_goes_on(void **state)
+/* The file left by a killed run holds the cells of one generation and records its number. */
+static void life_command_killed_leaves_whole_file(void **state)
 {
     (void)state;
     static const char how[] = "--size 200x150 --soup=0.3 --seed 4";
@@ -149,29 +150,30 @@ static void killed_it_goes_on(void **state)
     succeeds(line);
     snprintf(line, sizeof line, "cd '%s' && cmp kept.mc whole.mc", files_folder);
     assert_int_equal(system(line), 0);
-    refuses(2, "--every-minutes is for files of cells", "--every-minutes 1 -o x.png");
-    refuses(2, "leave --every-minutes out", "--engine sparse -p kept.mc --every-minutes 1 -o x.mc");
+    expect_life_refused(2, "--every-minutes is for files of cells", "--every-minutes 1 -o x.png");
+    expect_life_refused(2, "leave --every-minutes out",
+                        "--engine sparse -p kept.mc --every-minutes 1 -o x.mc");
 }
 
-static void until_stable(void **state)
+static void life_command_stops_when_stable(void **state)
 {
     (void)state;
     put_text(in_folder("blinker.rle"), "x = 3, y = 1, rule = B3/S23:T20,20\n3o!\n");
-    json_t *r = report("-p blinker.rle --until-stable --csv blinker.csv");
-    assert_int_equal(number(r, "period"), 2);
-    assert_int_equal(number(r, "population"), 3);
+    json_t *r = life_report("-p blinker.rle --until-stable --csv blinker.csv");
+    assert_int_equal(life_number(r, "period"), 2);
+    assert_int_equal(life_number(r, "population"), 3);
     json_decref(r);
     char csv[1000];
-    load("blinker.csv", csv, sizeof csv);
+    load_life_file("blinker.csv", csv, sizeof csv);
     assert_string_equal(csv, "generation,population\n0,3\n1,3\n2,3\n");
     succeeds("-p blinker.rle --until-stable");
     assert_non_null(strstr(out, "from generation 0 on, with period 2"));
 }
 
-static void writes_outputs(void **state)
+static void life_command_writes_outputs(void **state)
 {
     (void)state;
-    if (run("--size 10 -n 1 -q -o try.png") != 0 && strstr(err, "libpng"))
+    if (run_life_command("--size 10 -n 1 -q -o try.png") != 0 && strstr(err, "libpng"))
         skip();
     succeeds("--size 100x60 -n 50 -q -o a.rle -o a.cells -o a.mc -o a.png -o a.csv --zoom 2");
     static const char *const names[] = {"a.rle", "a.cells", "a.mc", "a.png"};
@@ -192,10 +194,11 @@ static void writes_outputs(void **state)
     assert_non_null(strstr(err, "generations"));
 }
 
-static void compares(void **state)
+static void life_command_compares_engines(void **state)
 {
     (void)state;
-    json_t *r = report("--compare --size 70x50 -n 20"), *engines = json_object_get(r, "engines");
+    json_t *r = life_report("--compare --size 70x50 -n 20"),
+           *engines = json_object_get(r, "engines");
     assert_int_equal(json_array_size(engines), 4);
     for (size_t i = 0; i < 4; i++) {
         assert_true(json_is_true(json_object_get(json_array_get(engines, i), "equal")));
@@ -205,37 +208,37 @@ static void compares(void **state)
     json_decref(r);
 }
 
-/* A gun of 36 cells that has fired 2^40 / 30 times, in full periods; and the files that come of a
- * plane without edges. */
-static void runs_without_edges(void **state)
+/* A gun of 36 cells that has fired 2^40 / 30 times, in full periods; and the files of an
+ * unbounded plane. */
+static void life_command_hashlife_runs_plane(void **state)
 {
     (void)state;
     put_text(in_folder("plane.rle"),
              "x = 36, y = 9\n24bo$22bobo$12b2o6b2o12b2o$11bo3bo4b2o12b2o$2o8bo5bo3b2o$"
              "2o8bo3bob2o4bobo$10bo5bo7bo$11bo3bo$12b2o!\n");
-    json_t *at = report("-p plane.rle --engine hashlife -n 3e13 -o far.mc");
-    assert_true(number(at, "population") == 36 + 5 * (json_int_t)1000000000000);
+    json_t *at = life_report("-p plane.rle --engine hashlife -n 3e13 -o far.mc");
+    assert_true(life_number(at, "population") == 36 + 5 * (json_int_t)1000000000000);
     json_decref(at);
-    at = report("-p far.mc --engine hashlife -n 2^61 --memory 64M --threads 2 -o far.mc");
-    assert_true(number(at, "generation") == 30000000000000 + ((json_int_t)1 << 61));
+    at = life_report("-p far.mc --engine hashlife -n 2^61 --memory 64M --threads 2 -o far.mc");
+    assert_true(life_number(at, "generation") == 30000000000000 + ((json_int_t)1 << 61));
     json_decref(at);
-    at = report(
+    at = life_report(
         "-p plane.rle --engine hashlife -n 300 --step 30 --csv plane.csv -o near.rle -o near.png -o near.mc");
-    assert_int_equal(number(at, "population"), 86);
+    assert_int_equal(life_number(at, "population"), 86);
     json_decref(at);
     char text[500];
-    load("plane.csv", text, sizeof text);
+    load_life_file("plane.csv", text, sizeof text);
     assert_string_equal(
         text,
         "generation,population\n0,36\n30,41\n60,46\n90,51\n120,56\n150,61\n180,66\n210,71\n240,76\n270,81\n300,86\n");
-    json_t *rle = report("-p near.rle --engine hashlife -n 1000"),
-           *mc = report("-p near.mc --engine hashlife -n 1000");
+    json_t *rle = life_report("-p near.rle --engine hashlife -n 1000"),
+           *mc = life_report("-p near.mc --engine hashlife -n 1000");
     assert_true(json_equal(json_object_get(rle, "box"), json_object_get(mc, "box")));
-    assert_int_equal(number(rle, "population"), number(mc, "population"));
-    assert_int_equal(number(rle, "generation"), 1300);
+    assert_int_equal(life_number(rle, "population"), life_number(mc, "population"));
+    assert_int_equal(life_number(rle, "generation"), 1300);
     json_decref(rle);
     json_decref(mc);
-    at = report(
+    at = life_report(
         "-p plane.rle --engine hashlife -n 7 --rule B0123478/S01234678 --csv plane.csv"); /* Life
                                                                                              with
                                                                                              alive
@@ -243,57 +246,58 @@ static void runs_without_edges(void **state)
                                                                                              dead
                                                                                              exchanged
                                                                                            */
-    assert_int_equal(number(at, "population"), 48);
+    assert_int_equal(life_number(at, "population"), 48);
     json_decref(at);
-    load("plane.csv", text, sizeof text);
+    load_life_file("plane.csv", text, sizeof text);
     assert_non_null(strstr(text, "\n6,"));
-    refuses(1, "write a macrocell file, .mc", "-p far.mc --engine hashlife -n 0 -o far.rle");
-    refuses(2, "leave --size out", "-p plane.rle --engine hashlife --size 100");
-    refuses(2, "add --pattern FILE", "--engine hashlife");
-    refuses(2, "is for --engine hashlife or sparse, and this is packed: --size",
-            "-p plane.rle --memory 1G --size 100");
-    refuses(2, "is for --engine hashlife, and this is packed: --size",
-            "-p plane.rle --threads 2 --size 100");
-    refuses(2, "leave --device out", "-p plane.rle --engine hashlife --device cpu");
-    refuses(2, "leave --profile out", "-p plane.rle --engine hashlife --profile");
-    refuses(2, "leave --trace out", "-p plane.rle --engine hashlife --trace t.json");
-    refuses(2, "not a size of memory", "-p plane.rle --engine hashlife --memory much");
-    refuses(2, "life: 1024 bytes of memory are too few",
-            "-p plane.rle --engine hashlife --memory 1K");
-    refuses(2, "would be a film", "-p plane.rle --engine hashlife -o film.mp4");
-    refuses(2, "--zoom is for pictures", "-p plane.rle --engine hashlife --zoom 2");
-    refuses(2, "leave --at out", "-p far.mc --engine hashlife --at 3,4");
+    expect_life_refused(1, "write a macrocell file, .mc",
+                        "-p far.mc --engine hashlife -n 0 -o far.rle");
+    expect_life_refused(2, "leave --size out", "-p plane.rle --engine hashlife --size 100");
+    expect_life_refused(2, "add --pattern FILE", "--engine hashlife");
+    expect_life_refused(2, "is for --engine hashlife or sparse, and this is packed: --size",
+                        "-p plane.rle --memory 1G --size 100");
+    expect_life_refused(2, "is for --engine hashlife, and this is packed: --size",
+                        "-p plane.rle --threads 2 --size 100");
+    expect_life_refused(2, "leave --device out", "-p plane.rle --engine hashlife --device cpu");
+    expect_life_refused(2, "leave --profile out", "-p plane.rle --engine hashlife --profile");
+    expect_life_refused(2, "leave --trace out", "-p plane.rle --engine hashlife --trace t.json");
+    expect_life_refused(2, "not a size of memory", "-p plane.rle --engine hashlife --memory much");
+    expect_life_refused(2, "life: 1024 bytes of memory are too few",
+                        "-p plane.rle --engine hashlife --memory 1K");
+    expect_life_refused(2, "would be a film", "-p plane.rle --engine hashlife -o film.mp4");
+    expect_life_refused(2, "--zoom is for pictures", "-p plane.rle --engine hashlife --zoom 2");
+    expect_life_refused(2, "leave --at out", "-p far.mc --engine hashlife --at 3,4");
     put_text(in_folder("torus.rle"), gun);
-    refuses(2, "is a grid with edges", "-p torus.rle --engine hashlife");
-    refuses(2, "--threads", "-p plane.rle --engine hashlife --threads 65");
+    expect_life_refused(2, "is a grid with edges", "-p torus.rle --engine hashlife");
+    expect_life_refused(2, "--threads", "-p plane.rle --engine hashlife --threads 65");
 }
 
-/* The same by the engine sparse, and files that go from one to the other. */
-static void runs_where_something_goes_on(void **state)
+/* The engine sparse gives equal results, and each engine reads the other's files. */
+static void life_command_sparse_runs_plane(void **state)
 {
     (void)state;
     put_text(in_folder("plane.rle"),
              "x = 36, y = 9\n24bo$22bobo$12b2o6b2o12b2o$11bo3bo4b2o12b2o$2o8bo5bo3b2o$"
              "2o8bo3bob2o4bobo$10bo5bo7bo$11bo3bo$12b2o!\n");
     char text[500];
-    json_t *at = report(
+    json_t *at = life_report(
         "-p plane.rle --engine sparse -n 300 --step 30 --csv plane.csv -o near.rle -o near.png -o near.mc --memory 4M");
-    assert_int_equal(number(at, "population"), 86);
-    assert_true(number(at, "tiles") > 0 && number(at, "tile_bytes") > 0 &&
-                number(at, "tiles_computed") > 0);
+    assert_int_equal(life_number(at, "population"), 86);
+    assert_true(life_number(at, "tiles") > 0 && life_number(at, "tile_bytes") > 0 &&
+                life_number(at, "tiles_computed") > 0);
     json_decref(at);
-    load("plane.csv", text, sizeof text);
+    load_life_file("plane.csv", text, sizeof text);
     assert_string_equal(
         text,
         "generation,population\n0,36\n30,41\n60,46\n90,51\n120,56\n150,61\n180,66\n210,71\n240,76\n270,81\n300,86\n");
-    json_t *tree = report("-p near.mc --engine hashlife -n 1000"),
-           *rle = report("-p near.rle --engine sparse -n 1000"),
-           *mc = report("-p near.mc --engine sparse -n 1000");
+    json_t *tree = life_report("-p near.mc --engine hashlife -n 1000"),
+           *rle = life_report("-p near.rle --engine sparse -n 1000"),
+           *mc = life_report("-p near.mc --engine sparse -n 1000");
     for (int i = 0; i < 2; i++) {
         json_t *other = i ? rle : mc;
         assert_true(json_equal(json_object_get(tree, "box"), json_object_get(other, "box")));
-        assert_int_equal(number(tree, "population"), number(other, "population"));
-        assert_int_equal(number(other, "generation"), 1300);
+        assert_int_equal(life_number(tree, "population"), life_number(other, "population"));
+        assert_int_equal(life_number(other, "generation"), 1300);
         json_decref(other);
     }
     json_decref(tree);
@@ -303,20 +307,22 @@ static void runs_where_something_goes_on(void **state)
                                                                                   takes no time */
     assert_non_null(strstr(err, "engine sparse: --engine says so"));
     assert_non_null(strstr(err, "tile=48"));
-    refuses(2, "rule B03/S23 turns empty space alive",
-            "-p plane.rle --engine sparse --rule B03/S23");
-    refuses(2, "of more than two states", "-p plane.rle --engine sparse --rule 345/2/4");
-    refuses(1, "the 1 MiB for tiles",
-            "-p plane.rle --engine sparse --rule B3/S12345678 -n 100000 --memory 1M");
-    refuses(2, "leave --size out", "-p plane.rle --engine sparse --size 100");
-    refuses(2, "add --pattern FILE", "--engine sparse");
-    refuses(2, "--threads is for --engine hashlife", "-p plane.rle --engine sparse --threads 2");
-    refuses(2, "is for --engine hashlife or sparse, and this is packed: --size",
-            "-p plane.rle --step 3 --size 100");
-    refuses(2, "would be a film", "-p plane.rle --engine sparse -o film.mp4");
+    expect_life_refused(2, "rule B03/S23 turns empty space alive",
+                        "-p plane.rle --engine sparse --rule B03/S23");
+    expect_life_refused(2, "of more than two states",
+                        "-p plane.rle --engine sparse --rule 345/2/4");
+    expect_life_refused(1, "the 1 MiB for tiles",
+                        "-p plane.rle --engine sparse --rule B3/S12345678 -n 100000 --memory 1M");
+    expect_life_refused(2, "leave --size out", "-p plane.rle --engine sparse --size 100");
+    expect_life_refused(2, "add --pattern FILE", "--engine sparse");
+    expect_life_refused(2, "--threads is for --engine hashlife",
+                        "-p plane.rle --engine sparse --threads 2");
+    expect_life_refused(2, "is for --engine hashlife or sparse, and this is packed: --size",
+                        "-p plane.rle --step 3 --size 100");
+    expect_life_refused(2, "would be a film", "-p plane.rle --engine sparse -o film.mp4");
     put_text(in_folder("torus.rle"), gun);
-    refuses(2, "is a grid with edges, and --engine sparse has none",
-            "-p torus.rle --engine sparse");
+    expect_life_refused(2, "is a grid with edges, and --engine sparse has none",
+                        "-p torus.rle --engine sparse");
 }
 
 static void check_choice(const char *engine, const char *why, const char *arguments)
@@ -329,7 +335,7 @@ static void check_choice(const char *engine, const char *why, const char *argume
         fail_msg("stdcl life %s: not '%s' because '%s'\n%s", arguments, engine, why, err);
 }
 
-static void chooses_an_engine(void **state)
+static void life_command_chooses_engine(void **state)
 {
     (void)state;
     put_text(in_folder("free.rle"), "x = 3, y = 3\nbo$2bo$3o!\n");
@@ -351,29 +357,29 @@ static void chooses_an_engine(void **state)
     check_choice("reference", "says so", "-p free.rle --engine reference");
 }
 
-/* With hardly any time for either engine they take turns, and cells are the same whoever they come
- * from. */
-static void races(void **state)
+/* With minimal time slices the two engines alternate, and cells are equal whichever engine
+ * computes them. */
+static void life_command_race_gives_same_cells(void **state)
 {
     (void)state;
     put_text(in_folder("acorn.rle"), "x = 7, y = 3\nbo$3bo$2o2b3o!\n");
     setenv("STDCL_SLICE", "1e-9", 1);
     for (int i = 0; i < 4; i++) {
-        json_t *r = report(i % 2 ? "-p acorn.rle -n 5206 -o acorn.mc"
-                                 : "-p acorn.rle -n 5206 --step 500 --csv acorn.csv");
-        assert_int_equal(number(r, "population"), 633);
-        assert_int_equal(number(r, "generation"), 5206);
+        json_t *r = life_report(i % 2 ? "-p acorn.rle -n 5206 -o acorn.mc"
+                                      : "-p acorn.rle -n 5206 --step 500 --csv acorn.csv");
+        assert_int_equal(life_number(r, "population"), 633);
+        assert_int_equal(life_number(r, "generation"), 5206);
         json_decref(r);
     }
     unsetenv("STDCL_SLICE");
-    json_t *r = report("-p acorn.mc --engine sparse -n 0");
-    assert_int_equal(number(r, "population"), 633);
+    json_t *r = life_report("-p acorn.mc --engine sparse -n 0");
+    assert_int_equal(life_number(r, "population"), 633);
     json_decref(r);
 }
 
-/* A glider goes a cell in four generations, down and to the right, and each time a row downwards in
+/* A glider moves one cell in four generations, down and to the right; the downward move is in
  * the first of them. A torus has its edges opposite the middle of the pattern. */
-static void warns_of_edges(void **state)
+static void life_command_warns_at_edges(void **state)
 {
     (void)state;
     static const struct {
@@ -389,13 +395,13 @@ static void warns_of_edges(void **state)
     put_text(in_folder("held.rle"), "x = 3, y = 3, rule = B3/S23:T30\nbo$2bo$3o!\n");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char words[60];
-        json_t *r = report(cases[i].arguments);
+        json_t *r = life_report(cases[i].arguments);
         snprintf(words, sizeof words, "at generation %lld its cells met", (long long)cases[i].at);
         if (cases[i].at < 0)
             assert_true(json_is_null(json_object_get(r, "edge_generation")) &&
                         !strstr(err, "warning"));
         else
-            assert_int_equal(number(r, "edge_generation"), cases[i].at);
+            assert_int_equal(life_number(r, "edge_generation"), cases[i].at);
         if (cases[i].at >= 0 && !strstr(err, words))
             fail_msg("%s: no '%s'\n%s", cases[i].arguments, words, err);
         json_decref(r);
@@ -404,49 +410,49 @@ static void warns_of_edges(void **state)
     assert_non_null(strstr(err, "its cells met"));
 }
 
-static void refuses_nonsense(void **state)
+static void life_command_rejects_bad_patterns(void **state)
 {
     (void)state;
     put_text(in_folder("bad.rle"), "x = 3, y = 3\nbo$2b?o!\n");
     put_text(in_folder("gun.rle"), gun);
-    refuses(1, "line 2, column 6", "-p bad.rle");
-    refuses(1, "missing.rle: no such file", "-p missing.rle");
-    refuses(2, "larger than the grid of 30 x 30", "-p gun.rle --size 30");
-    refuses(2, "is not a size", "--size -5");
-    refuses(2, "--zoom is for pictures", "--zoom 2 -o a.rle");
-    refuses(2, "unknown suffix '.jpg'; known are", "-o a.jpg");
-    refuses(2, "is not a size", "--size 0");
-    refuses(2, "is not a size", "--size 10x");
-    refuses(2, "0 to 8", "--rule B9/S23");
-    refuses(2, "a sphere", "--rule B3/S23:S20,30");
-    refuses(2, "did you mean", "--engin packed");
-    refuses(2, "stdcl life: shape: \"colour=3\"", "--size 8 --shape colour=3");
+    expect_life_refused(1, "line 2, column 6", "-p bad.rle");
+    expect_life_refused(1, "missing.rle: no such file", "-p missing.rle");
+    expect_life_refused(2, "larger than the grid of 30 x 30", "-p gun.rle --size 30");
+    expect_life_refused(2, "is not a size", "--size -5");
+    expect_life_refused(2, "--zoom is for pictures", "--zoom 2 -o a.rle");
+    expect_life_refused(2, "unknown suffix '.jpg'; known are", "-o a.jpg");
+    expect_life_refused(2, "is not a size", "--size 0");
+    expect_life_refused(2, "is not a size", "--size 10x");
+    expect_life_refused(2, "0 to 8", "--rule B9/S23");
+    expect_life_refused(2, "a sphere", "--rule B3/S23:S20,30");
+    expect_life_refused(2, "did you mean", "--engin packed");
+    expect_life_refused(2, "stdcl life: shape: \"colour=3\"", "--size 8 --shape colour=3");
 }
 
-static void refuses_more(void **state)
+static void life_command_rejects_bad_combinations(void **state)
 {
     (void)state;
     put_text(in_folder("gun.rle"), gun);
-    refuses(2, "is not a place", "-p gun.rle --at 3");
-    refuses(2, "add --pattern", "--at 3,4");
-    refuses(2, "is not a density", "--soup=1.5");
-    refuses(2, "suffix", "-o life.txt");
-    refuses(2, "leave --engine out", "--compare --engine local");
-    refuses(2, "leave --csv out", "--compare --csv x.csv");
-    refuses(2, "--watch and --json cannot be combined", "--watch --json");
-    refuses(2, "terminal", "--watch </dev/null");
-    refuses(2, "beyond the edge", "-p gun.rle --at 390,0 --bounds plane");
-    refuses(2, "--seed", "--seed 4294967296 -n 1 --size 8");
-    refuses(1, "memory", "--size 1000000000");
-    refuses(1, "does not exist", "--size 10 -o /nowhere/at/all.rle");
+    expect_life_refused(2, "is not a place", "-p gun.rle --at 3");
+    expect_life_refused(2, "add --pattern", "--at 3,4");
+    expect_life_refused(2, "is not a density", "--soup=1.5");
+    expect_life_refused(2, "suffix", "-o life.txt");
+    expect_life_refused(2, "leave --engine out", "--compare --engine local");
+    expect_life_refused(2, "leave --csv out", "--compare --csv x.csv");
+    expect_life_refused(2, "--watch and --json cannot be combined", "--watch --json");
+    expect_life_refused(2, "terminal", "--watch </dev/null");
+    expect_life_refused(2, "beyond the edge", "-p gun.rle --at 390,0 --bounds plane");
+    expect_life_refused(2, "--seed", "--seed 4294967296 -n 1 --size 8");
+    expect_life_refused(1, "memory", "--size 1000000000");
+    expect_life_refused(1, "does not exist", "--size 10 -o /nowhere/at/all.rle");
     if (access("/dev/full", W_OK) == 0)
-        refuses(1, "full", "--size 100 -n 1 -o /dev/full");
+        expect_life_refused(1, "full", "--size 100 -n 1 -o /dev/full");
 }
 
 /* ---- The terminal. --------------------------------------------------------------------------- */
 
-/* Reads what the terminal shows until `words` have appeared, or the command has ended; goes on
- * after them the next time. */
+/* Read the terminal's output until `words` appear or the command ends. The next call continues
+ * after `words`. */
 static bool shows(int terminal, const char *words)
 {
     static char seen[1 << 16];
@@ -470,7 +476,7 @@ static bool shows(int terminal, const char *words)
     }
 }
 
-static void press(int terminal, const char *keys)
+static void press_key(int terminal, const char *keys)
 {
     assert_int_equal(write(terminal, keys, strlen(keys)), strlen(keys));
 }
@@ -493,13 +499,13 @@ static void check_watch(const char *file, const char *engine, const char *way, c
     assert_true(shows(terminal, "alive"));
     tcgetattr(terminal, &after);
     assert_true((after.c_lflag & ICANON) == 0);
-    press(terminal, " ");
+    press_key(terminal, " ");
     assert_true(shows(terminal, "paused"));
-    press(terminal, "ss+-hjkl\033[A\033[Dz");
+    press_key(terminal, "ss+-hjkl\033[A\033[Dz");
     assert_true(shows(terminal, "1:2"));
-    press(terminal, "Z ");
+    press_key(terminal, "Z ");
     assert_true(shows(terminal, "1:1"));
-    press(terminal, "q");
+    press_key(terminal, "q");
     assert_true(shows(terminal, "\033[?1049l")); /* back to the screen there was */
     assert_true(shows(terminal, "population"));
     tcgetattr(terminal, &after);
@@ -509,17 +515,17 @@ static void check_watch(const char *file, const char *engine, const char *way, c
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-static void watches_in_blocks(void **state)
+static void life_command_watches_in_blocks(void **state)
 {
     (void)state, check_watch("gun.rle", "--engine=auto", "--watch", "\xe2\x96\x88");
 }
-static void watches_in_braille(void **state)
+static void life_command_watches_in_braille(void **state)
 {
     (void)state, check_watch("gun.rle", "--engine=auto", "--watch=braille", "\xe2\xa1\x80");
 }
 
-/* The gun without its grid, which goes on without end. */
-static void watches_planes(void **state)
+/* The gun without its grid, on an unbounded plane. */
+static void life_command_watches_planes(void **state)
 {
     (void)state;
     put_text(in_folder("free.rle"),
@@ -527,13 +533,13 @@ static void watches_planes(void **state)
              "2o8bo3bob2o4bobo$10bo5bo7bo$11bo3bo$12b2o!\n");
     check_watch("free.rle", "--engine=hashlife", "--watch", "\xe2\x96\x88");
     check_watch("free.rle", "--engine=sparse", "--watch", "\xe2\x96\x88");
-    refuses(2, "leave 'x.csv' out", "-p free.rle --engine hashlife --watch -o x.csv");
-    refuses(2, "leave --step out", "-p free.rle --engine hashlife --watch --step 3");
+    expect_life_refused(2, "leave 'x.csv' out", "-p free.rle --engine hashlife --watch -o x.csv");
+    expect_life_refused(2, "leave --step out", "-p free.rle --engine hashlife --watch --step 3");
 }
 
-/* Wires, which stay: cells of state 3 in their colour, on a grid and on a plane without edges, in
- * both ways. */
-static void watches_states(void **state)
+/* Static wires: cells of state 3 in their colour, on a grid and on an unbounded plane, in both
+ * display modes. */
+static void life_command_watches_states(void **state)
 {
     (void)state;
     put_text(
@@ -548,42 +554,42 @@ static void watches_states(void **state)
 
 /* ---- More than two states. ------------------------------------------------------------------- */
 
-static void more_states(void **unused)
+static void life_command_runs_generations(void **unused)
 {
     (void)unused;
-    json_t *r = report(
+    json_t *r = life_report(
         "--rule brain --size 40x30 --soup=0.3 -n 20 -o states.rle -o states.png --csv states.csv");
     assert_string_equal(json_string_value(json_object_get(r, "rule")), "/2/3");
     const json_int_t population = json_integer_value(json_object_get(r, "population"));
     json_decref(r);
-    r = report("-p states.rle -n 0");
+    r = life_report("-p states.rle -n 0");
     assert_int_equal(json_integer_value(json_object_get(r, "population")), population);
     json_decref(r);
     put_text(in_folder("three.rle"), "x = 4, y = 1, rule = 345/2/4\n.ABC!\n");
-    r = report("-p three.rle -n 0");
+    r = life_report("-p three.rle -n 0");
     assert_string_equal(json_string_value(json_object_get(r, "engine")), "hashlife");
     assert_int_equal(json_integer_value(json_object_get(r, "population")), 3);
     json_decref(r);
-    refuses(2, "there is a cell of state 3, and the rule B3/S23 has states 0 to 1",
-            "-p three.rle --rule B3/S23 --size 40");
-    refuses(2, "there is a cell of state 3, and the rule /2/3 has states 0 to 2",
-            "-p three.rle --rule /2/3");
-    refuses(2, "there is a cell of state 3, and the rule B3/S23 has states 0 to 1",
-            "-p three.rle --rule B3/S23 --engine hashlife");
+    expect_life_refused(2, "there is a cell of state 3, and the rule B3/S23 has states 0 to 1",
+                        "-p three.rle --rule B3/S23 --size 40");
+    expect_life_refused(2, "there is a cell of state 3, and the rule /2/3 has states 0 to 2",
+                        "-p three.rle --rule /2/3");
+    expect_life_refused(2, "there is a cell of state 3, and the rule B3/S23 has states 0 to 1",
+                        "-p three.rle --rule B3/S23 --engine hashlife");
     succeeds("-p three.rle -n 0 -q -o three.mc -o three.png");
-    r = report("-p three.mc -n 0");
+    r = life_report("-p three.mc -n 0");
     assert_int_equal(json_integer_value(json_object_get(r, "population")), 3);
     json_decref(r);
-    refuses(1, "has no more than two states", "-p three.rle -n 1 -q -o out.cells");
-    refuses(2, "from 2 to 256 states", "--rule 345/2/257");
-    r = report("--rule 345/2/4:S30 --soup=0.4 -n 9");
+    expect_life_refused(1, "has no more than two states", "-p three.rle -n 1 -q -o out.cells");
+    expect_life_refused(2, "from 2 to 256 states", "--rule 345/2/257");
+    r = life_report("--rule 345/2/4:S30 --soup=0.4 -n 9");
     assert_string_equal(json_string_value(json_object_get(r, "bounds")), "S30");
     json_decref(r);
 }
 
-/* The rule of a file beside the pattern, by its name or on the command line; on a plane and on a
- * grid; in colours. */
-static void rules_of_files(void **unused)
+/* A rule file next to the pattern, by its name or on the command line; on a plane and on a grid;
+ * in colours. */
+static void life_command_runs_rule_files(void **unused)
 {
     (void)unused;
     put_text(
@@ -591,7 +597,7 @@ static void rules_of_files(void **unused)
         "@RULE Wire\n@TABLE\nn_states:4\nneighborhood:oneDimensional\nsymmetries:none\nvar a={0,1,2,3}\nvar b={a}\n"
         "1,a,b,2\n2,a,b,3\n3,1,a,1\n@COLORS\n1 1 2 3\n2 4 5 6\n3 7 8 9\n");
     put_text(in_folder("wire.rle"), "x = 9, y = 1, rule = Wire\nBA7C!\n");
-    json_t *r = report("-p wire.rle -n 3 -o wire-out.rle -o wire-out.mc -o wire-out.png");
+    json_t *r = life_report("-p wire.rle -n 3 -o wire-out.rle -o wire-out.mc -o wire-out.png");
     assert_string_equal(json_string_value(json_object_get(r, "engine")), "hashlife");
     assert_string_equal(json_string_value(json_object_get(r, "rule")), "Wire");
     assert_int_equal(json_integer_value(json_object_get(r, "population")), 9);
@@ -601,49 +607,52 @@ static void rules_of_files(void **unused)
     free(text);
     for (int i = 0; i < 2; i++) { /* on a grid of its own: nothing comes from the end to the start,
                                      since the cell before the wire is 0 */
-        r = report(i ? "-p wire-out.mc -n 2 --size 64x8 --engine reference -o wire-grid.rle"
-                     : "-p wire.rle --rule Wire.rule:T64,8 -n 5 -o wire-grid.rle");
+        r = life_report(i ? "-p wire-out.mc -n 2 --size 64x8 --engine reference -o wire-grid.rle"
+                          : "-p wire.rle --rule Wire.rule:T64,8 -n 5 -o wire-grid.rle");
         assert_int_equal(json_integer_value(json_object_get(r, "population")), 9);
         json_decref(r);
         text = bytes_of(in_folder("wire-grid.rle"), NULL);
         contains(text, "5CBA2C");
         free(text);
     }
-    refuses(2, "'Nowhere' is no rule, and there is no file Nowhere.rule beside the pattern",
-            "-p wire.rle --rule Nowhere");
-    refuses(2, "nowhere.rule: cannot be read", "-p wire.rle --rule nowhere.rule");
-    refuses(1, "/dev/zero: is a device that does not end", "-p /dev/zero -n 1");
+    expect_life_refused(
+        2, "'Nowhere' is no rule, and there is no file Nowhere.rule beside the pattern",
+        "-p wire.rle --rule Nowhere");
+    expect_life_refused(2, "nowhere.rule: cannot be read", "-p wire.rle --rule nowhere.rule");
+    expect_life_refused(1, "/dev/zero: is a device that does not end", "-p /dev/zero -n 1");
     put_text(in_folder("bad.rule"), "@RULE bad\n@TABLE\nn_states:1\n");
-    refuses(2, "bad.rule: line 3: n_states is 2 to 256", "-p wire.rle --rule bad.rule");
+    expect_life_refused(2, "bad.rule: line 3: n_states is 2 to 256", "-p wire.rle --rule bad.rule");
 }
 
-static void larger_than_life(void **unused)
+static void life_command_runs_larger_than_life(void **unused)
 {
     (void)unused;
     put_text(in_folder("large.rle"),
              "x = 9, y = 9, rule = R9,C0,M1,S0..361,B1..361,NM\n9o$9o$9o$9o$9o$9o$9o$9o$9o!\n");
     json_t *r =
-        report("-p large.rle -n 13"); /* grows by 9 cells a generation on a grid of 256, whose rows
-                                         farthest from the middle are 123 cells away */
+        life_report("-p large.rle -n 13"); /* grows by 9 cells a generation on a grid of 256, whose
+                                              most distant rows are 123 cells away */
     assert_string_equal(json_string_value(json_object_get(r, "rule")),
                         "R9,C0,M1,S0..361,B1..361,NM");
     assert_int_equal(json_integer_value(json_object_get(r, "population")), 243 * 243);
     assert_int_equal(json_integer_value(json_object_get(r, "edge_generation")), 13);
     json_decref(r);
-    r = report("-p large.rle -n 12");
+    r = life_report("-p large.rle -n 12");
     assert_true(json_is_null(json_object_get(r, "edge_generation")));
     json_decref(r);
-    refuses(2, "is Larger than Life, which is for grids", "-p large.rle --engine hashlife");
-    refuses(2, "at least 10 cells, twice the range", "--rule R5,C0,M1,S34..58,B34..45,NM:T9,50");
-    refuses(2, "counts go from 0 to 121", "--rule R5,C0,M1,S34..58,B34..145,NM");
-    refuses(
+    expect_life_refused(2, "is Larger than Life, which is for grids",
+                        "-p large.rle --engine hashlife");
+    expect_life_refused(2, "at least 10 cells, twice the range",
+                        "--rule R5,C0,M1,S34..58,B34..45,NM:T9,50");
+    expect_life_refused(2, "counts go from 0 to 121", "--rule R5,C0,M1,S34..58,B34..145,NM");
+    expect_life_refused(
         2,
         "all of an empty plane becomes alive, which a plane without edges cannot be; give it a grid",
         "-p large.rle --rule R5,C0,M1,S34..58,B0..45,NM");
 }
 
-/* One side without end: populations at generation 110 are those of bgolly 3.3. */
-static void infinite_sides(void **unused)
+/* One infinite side: populations at generation 110 are those of bgolly 3.3. */
+static void life_command_runs_infinite_sides(void **unused)
 {
     static const struct {
         const char *grid;
@@ -659,17 +668,17 @@ static void infinite_sides(void **unused)
             snprintf(arguments, sizeof arguments,
                      in_file ? "-p endless.rle -n 110" : "-p endless.rle -n 110 --rule B3/S23:%s",
                      grids[i].grid);
-            json_t *r = report(arguments);
+            json_t *r = life_report(arguments);
             assert_int_equal(json_integer_value(json_object_get(r, "population")),
                              grids[i].population);
             assert_true(json_is_null(json_object_get(r, "edge_generation")));
             json_decref(r);
         }
     put_text(in_folder("endless.rle"), "x = 3, y = 3, rule = B3/S23:T0,40\nb2o$2o$bo!\n");
-    json_t *r = report("-p endless.rle -n 1200"); /* room for as many generations: a torus that is
-                                                     wider is no other */
+    json_t *r = life_report("-p endless.rle -n 1200"); /* a wider torus gives equal cells for this
+                                                          number of generations */
     assert_true(json_is_null(json_object_get(r, "edge_generation")));
-    assert_int_equal(number(r, "population"), 56);
+    assert_int_equal(life_number(r, "population"), 56);
     json_decref(r);
     static const char *const none[] = {"T0", "t0,0", "P00", "P0,0"};
     for (size_t i = 0; i < 2 * sizeof none / sizeof *none; i++) { /* no side has an end: no grid */
@@ -679,48 +688,49 @@ static void infinite_sides(void **unused)
         snprintf(arguments, sizeof arguments,
                  i % 2 ? "-p endless.rle -n 1200 --rule B3/S23:%s" : "-p endless.rle -n 1200",
                  none[i / 2]);
-        r = report(arguments);
+        r = life_report(arguments);
         assert_string_equal(json_string_value(json_object_get(r, "bounds")), "none");
-        assert_int_equal(number(r, "population"), 116); /* of the R-pentomino */
+        assert_int_equal(life_number(r, "population"), 116); /* of the R-pentomino */
         json_decref(r);
     }
-    refuses(2, "only a pattern can have", "--rule B3/S23:T0,40");
-    refuses(2, "0 stands for an infinite side", "-p endless.rle --rule B3/S23:T0+3,40");
-    refuses(2, "0 stands for an infinite side", "-p endless.rle --rule B3/S23:K0*,40");
+    expect_life_refused(2, "only a pattern can have", "--rule B3/S23:T0,40");
+    expect_life_refused(2, "0 stands for an infinite side", "-p endless.rle --rule B3/S23:T0+3,40");
+    expect_life_refused(2, "0 stands for an infinite side", "-p endless.rle --rule B3/S23:K0*,40");
 }
 
 /* ---- Bounded grids. -------------------------------------------------------------------------- */
 
-static void bounded_grids(void **unused)
+static void life_command_runs_bounded_grids(void **unused)
 {
     (void)unused;
-    json_t *r = report("--rule B3/S23:k30*+3,20 --soup=0.4 -n 40 -o klein.rle");
+    json_t *r = life_report("--rule B3/S23:k30*+3,20 --soup=0.4 -n 40 -o klein.rle");
     assert_string_equal(json_string_value(json_object_get(r, "bounds")), "K30*+1,20");
     assert_int_equal(json_integer_value(json_object_get(r, "width")), 30);
     const json_int_t population = json_integer_value(json_object_get(r, "population"));
     json_decref(r);
-    r = report("-p klein.rle -n 0"); /* its file says where */
+    r = life_report("-p klein.rle -n 0"); /* its file says where */
     assert_string_equal(json_string_value(json_object_get(r, "bounds")), "K30*+1,20");
     assert_int_equal(json_integer_value(json_object_get(r, "population")), population);
     json_decref(r);
-    r = report("--rule B3/S23:S40 --until-stable --engine packed --csv sphere.csv");
+    r = life_report("--rule B3/S23:S40 --until-stable --engine packed --csv sphere.csv");
     assert_true(json_integer_value(json_object_get(r, "period")) > 0);
     json_decref(r);
-    refuses(2, "a sphere is as wide as it is high", "--rule B3/S23:S30,20");
-    refuses(2, "the grid :C30,20 and --size cannot be combined", "--rule B3/S23:C30,20 --size 40");
-    refuses(2, "the grid :T30+2,20 and --bounds cannot be combined",
-            "--rule B3/S23:T30+2,20 --bounds plane");
-    refuses(2, "only a pattern can have", "--rule B3/S23:T30,0");
+    expect_life_refused(2, "a sphere is as wide as it is high", "--rule B3/S23:S30,20");
+    expect_life_refused(2, "the grid :C30,20 and --size cannot be combined",
+                        "--rule B3/S23:C30,20 --size 40");
+    expect_life_refused(2, "the grid :T30+2,20 and --bounds cannot be combined",
+                        "--rule B3/S23:T30+2,20 --bounds plane");
+    expect_life_refused(2, "only a pattern can have", "--rule B3/S23:T30,0");
 }
 
 /* ---- A census. ------------------------------------------------------------------------------- */
 
-static void census(void **unused)
+static void life_command_takes_census(void **unused)
 {
     size_t i;
     json_t *object;
     (void)unused;
-    json_t *r = report("census --soups 20 --seed 3 --csv objects.csv");
+    json_t *r = life_report("census --soups 20 --seed 3 --csv objects.csv");
     assert_int_equal(json_integer_value(json_object_get(r, "soups")) +
                          json_integer_value(json_object_get(r, "undecided")),
                      20);
@@ -739,49 +749,53 @@ static void census(void **unused)
     free(table);
     succeeds("census --soups 20 --seed 3");
     ready(strstr(out, "xs4_33"));
-    refuses(2, "census and --pattern cannot be combined", "census --pattern x.rle");
-    refuses(2, "'x.json' would be a table of text; give a name that ends in .csv",
-            "census --csv x.json --soups 2");
-    refuses(2, "'x.png' would be a table of text", "--csv x.png -n 1");
-    refuses(2, "a census is of rules that are written out", "census --rule Wire.rule --soups 2");
-    refuses(2, "B0 turns empty space alive", "census --rule B0/S23");
-    refuses(2, "lie on a plane without edges; leave out :T10", "census --rule B3/S23:T10");
-    refuses(2, "at most 64 x 64 cells, not 65 x 3", "census --size 65x3");
-    refuses(2, "--soups is for a census: stdcl life census --soups 3", "--soups 3");
-    refuses(2, "a census writes a table of objects: FILE.csv", "census -o a.png");
-    refuses(2, "unexpected argument 'cense'; the only word that may stand here is census", "cense");
-    refuses(1, "no-folder", "census --csv no-folder/a.csv");
+    expect_life_refused(2, "census and --pattern cannot be combined", "census --pattern x.rle");
+    expect_life_refused(2, "'x.json' would be a table of text; give a name that ends in .csv",
+                        "census --csv x.json --soups 2");
+    expect_life_refused(2, "'x.png' would be a table of text", "--csv x.png -n 1");
+    expect_life_refused(2, "a census is of rules that are written out",
+                        "census --rule Wire.rule --soups 2");
+    expect_life_refused(2, "B0 turns empty space alive", "census --rule B0/S23");
+    expect_life_refused(2, "lie on a plane without edges; leave out :T10",
+                        "census --rule B3/S23:T10");
+    expect_life_refused(2, "at most 64 x 64 cells, not 65 x 3", "census --size 65x3");
+    expect_life_refused(2, "--soups is for a census: stdcl life census --soups 3", "--soups 3");
+    expect_life_refused(2, "a census writes a table of objects: FILE.csv", "census -o a.png");
+    expect_life_refused(
+        2, "unexpected argument 'cense'; the only word that may stand here is census", "cense");
+    expect_life_refused(1, "no-folder", "census --csv no-folder/a.csv");
     put_text(in_folder("run.rle"), "x = 3, y = 1\n999999999999o!\n");
-    refuses(1, "run.rle: its live cells need more tiles of 64 x 64 cells than there is memory for",
-            "-p run.rle -n 3");
+    expect_life_refused(
+        1, "run.rle: its live cells need more tiles of 64 x 64 cells than there is memory for",
+        "-p run.rle -n 3");
 }
 
 int main(int argc, char **argv)
 {
     struct CMUnitTest tests[] = {
-        cmocka_unit_test(runs_a_pattern),
-        cmocka_unit_test(goes_on_from_a_file),
-        cmocka_unit_test(killed_it_goes_on),
-        cmocka_unit_test(until_stable),
-        cmocka_unit_test(writes_outputs),
-        cmocka_unit_test(compares),
-        cmocka_unit_test(refuses_nonsense),
-        cmocka_unit_test(chooses_an_engine),
-        cmocka_unit_test(races),
-        cmocka_unit_test(warns_of_edges),
-        cmocka_unit_test(runs_without_edges),
-        cmocka_unit_test(runs_where_something_goes_on),
-        cmocka_unit_test(refuses_more),
-        cmocka_unit_test(watches_in_blocks),
-        cmocka_unit_test(watches_in_braille),
-        cmocka_unit_test(watches_planes),
-        cmocka_unit_test(watches_states),
-        cmocka_unit_test(census),
-        cmocka_unit_test(more_states),
-        cmocka_unit_test(infinite_sides),
-        cmocka_unit_test(rules_of_files),
-        cmocka_unit_test(larger_than_life),
-        cmocka_unit_test(bounded_grids),
+        cmocka_unit_test(life_command_runs_pattern),
+        cmocka_unit_test(life_command_resumes_from_file),
+        cmocka_unit_test(life_command_killed_leaves_whole_file),
+        cmocka_unit_test(life_command_stops_when_stable),
+        cmocka_unit_test(life_command_writes_outputs),
+        cmocka_unit_test(life_command_compares_engines),
+        cmocka_unit_test(life_command_rejects_bad_patterns),
+        cmocka_unit_test(life_command_chooses_engine),
+        cmocka_unit_test(life_command_race_gives_same_cells),
+        cmocka_unit_test(life_command_warns_at_edges),
+        cmocka_unit_test(life_command_hashlife_runs_plane),
+        cmocka_unit_test(life_command_sparse_runs_plane),
+        cmocka_unit_test(life_command_rejects_bad_combinations),
+        cmocka_unit_test(life_command_watches_in_blocks),
+        cmocka_unit_test(life_command_watches_in_braille),
+        cmocka_unit_test(life_command_watches_planes),
+        cmocka_unit_test(life_command_watches_states),
+        cmocka_unit_test(life_command_takes_census),
+        cmocka_unit_test(life_command_runs_generations),
+        cmocka_unit_test(life_command_runs_infinite_sides),
+        cmocka_unit_test(life_command_runs_rule_files),
+        cmocka_unit_test(life_command_runs_larger_than_life),
+        cmocka_unit_test(life_command_runs_bounded_grids),
     };
     if (argc != 2)
         return 2;

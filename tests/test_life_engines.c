@@ -1,8 +1,8 @@
-/* test_life_engines.c - every engine and every shape of the packed kernels against plain C, cell by
- * cell.
+/* test_life_engines.c - every engine and every shape of the packed kernels against plain C, cell
+ * by cell.
  *
- * Sizes are chosen to hurt: 1, a word less one, a whole number of words, a word and one, and random
- * ones; torus and plane; rules with and without B0. The same seed gives the same cases on every
+ * Sizes are edge cases: 1, a word less one, a whole number of words, a word and one, and random
+ * ones; torus and plane; rules with and without B0. A fixed seed gives the same cases on every
  * run.
  * SPDX-License-Identifier: MIT
  */
@@ -18,7 +18,7 @@
 
 static uint64_t random_state = 1;
 
-static uint64_t draw(uint64_t n)
+static uint64_t draw_life_cells(uint64_t n)
 {
     random_state += 0x9e3779b97f4a7c15u;
     return life_mix(random_state) % n;
@@ -26,8 +26,8 @@ static uint64_t draw(uint64_t n)
 
 /* ---- A grid in plain C beside the engine. ---------------------------------------------------- */
 
-static void step_plainly(struct life_cells *cells, const struct life_rule *rule,
-                         enum life_bounds bounds, unsigned generations)
+static void life_reference_steps(struct life_cells *cells, const struct life_rule *rule,
+                                 enum life_bounds bounds, unsigned generations)
 {
     const size_t n = cells->width * cells->height;
     unsigned char *now = malloc(n), *next = malloc(n);
@@ -47,14 +47,14 @@ static void step_plainly(struct life_cells *cells, const struct life_rule *rule,
     free(next);
 }
 
-static void fill(struct life_cells *cells)
+static void fill_life_cells(struct life_cells *cells)
 {
     for (size_t y = 0; y < cells->height; y++)
         for (size_t x = 0; x < cells->width; x++)
-            cells->word[y * cells->stride + x / 64] |= draw(2) << x % 64;
+            cells->word[y * cells->stride + x / 64] |= draw_life_cells(2) << x % 64;
 }
 
-static uint64_t population_of(const struct life_cells *cells)
+static uint64_t plain_population(const struct life_cells *cells)
 {
     uint64_t n = 0;
     for (size_t y = 0; y < cells->height; y++)
@@ -63,8 +63,9 @@ static uint64_t population_of(const struct life_cells *cells)
     return n;
 }
 
-/* Prints the first cell that differs, and fails. */
-static void compare(const struct life_cells *got, const struct life_cells *want, const char *what)
+/* Print the first cell that differs, and fail. */
+static void compare_life_cells(const struct life_cells *got, const struct life_cells *want,
+                               const char *what)
 {
     for (size_t y = 0; y < want->height; y++)
         for (size_t x = 0; x < want->width; x++)
@@ -99,23 +100,23 @@ static void check_grid(const struct grid *c)
              c->bounds == LIFE_PLANE ? "plane" : "torus", rule, c->generations);
     works(life_cells_alloc(&start, c->width, c->height));
     works(life_cells_alloc(&got, c->width, c->height));
-    fill(&start);
+    fill_life_cells(&start);
     life *lf = life_create(&options);
     if (!lf)
         fail_msg("%s: %s", what, clerror());
     works(life_put(lf, 0, 0, &start));
     works(life_step(lf, c->generations));
     works(life_get(lf, 0, 0, &got));
-    step_plainly(&start, &c->rule, c->bounds, c->generations);
-    compare(&got, &start, what);
+    life_reference_steps(&start, &c->rule, c->bounds, c->generations);
+    compare_life_cells(&got, &start, what);
     uint64_t population;
     works(life_population(lf, &population));
-    assert_int_equal(population, population_of(&start));
-    /* Once more, from where the device stands. */
+    assert_int_equal(population, plain_population(&start));
+    /* Again, from the device's state. */
     works(life_step(lf, 3));
     works(life_get(lf, 0, 0, &got));
-    step_plainly(&start, &c->rule, c->bounds, 3);
-    compare(&got, &start, what);
+    life_reference_steps(&start, &c->rule, c->bounds, 3);
+    compare_life_cells(&got, &start, what);
     assert_int_equal(life_generation(lf), c->generations + 3);
     life_free(lf);
     life_cells_free(&start);
@@ -124,59 +125,59 @@ static void check_grid(const struct grid *c)
 
 static const size_t sides[] = {1, 2, 3, 31, 32, 33, 63, 64, 65, 127, 128, 130};
 
-/* Every rule and bound is a program of its own to build, so the engines share a few, and the shapes
- * one; the chains of logic of very many rules are tested in test_life_rule.c. Chains of 3, 2, 5 and
- * 6 steps; two rules have B0. */
+/* Every rule and bound is a program to build, so the engines share a few rules and the shapes one;
+ * test_life_rule.c tests the logic chains of many rules. Chains of 3, 2, 5 and 6 steps; two rules
+ * have B0. */
 static const char *const rules[] = {"B3/S23", "B3678/S34678", "B0147/S1358", "B028/S0124"};
 
-static struct life_rule one_of(unsigned n)
+static struct life_rule one_of_shapes(unsigned n)
 {
     struct life_rule rule;
-    works(life_rule_parse(rules[draw(n)], &rule));
+    works(life_rule_parse(rules[draw_life_cells(n)], &rule));
     return rule;
 }
 
-/* Kinds of bounds. Each is a program to build for each rule, so that only the first rule, and one
- * with B0, have both. */
+/* Kinds of bounds. Each is a program to build for each rule, so only the first rule, and one with
+ * B0, have both. */
 enum { BOTH = -1 };
 
 static enum life_bounds some_bounds(const struct life_rule *rule)
 {
     const bool both = rule->birth == 1 << 3 || rule->birth == (1 << 0 | 1 << 2 | 1 << 8);
-    return both && draw(2) ? LIFE_PLANE : LIFE_TORUS;
+    return both && draw_life_cells(2) ? LIFE_PLANE : LIFE_TORUS;
 }
 
-static void check_engine(enum life_engine engine, const char *shape, int cases, unsigned kinds,
-                         int bounds)
+static void check_life_engine(enum life_engine engine, const char *shape, int cases, unsigned kinds,
+                              int bounds)
 {
     for (int i = 0; i < cases; i++) {
-        struct grid c = {.engine = engine, .shape = shape, .rule = one_of(kinds)};
+        struct grid c = {.engine = engine, .shape = shape, .rule = one_of_shapes(kinds)};
         const size_t n = sizeof sides / sizeof *sides;
-        c.width = i % 3 ? sides[draw(n)] : 1 + draw(300);
-        c.height = i % 5 ? sides[draw(n)] : 1 + draw(200);
+        c.width = i % 3 ? sides[draw_life_cells(n)] : 1 + draw_life_cells(300);
+        c.height = i % 5 ? sides[draw_life_cells(n)] : 1 + draw_life_cells(200);
         c.bounds = bounds == BOTH ? some_bounds(&c.rule) : (enum life_bounds)bounds;
-        c.generations = (unsigned)draw(i % 7 ? 20 : 100);
+        c.generations = (unsigned)draw_life_cells(i % 7 ? 20 : 100);
         check_grid(&c);
     }
 }
 
 /* ---- The tests. ------------------------------------------------------------------------------ */
 
-static void reference_engine(void **state)
+static void life_reference_engine_matches(void **state)
 {
-    (void)state, check_engine(LIFE_REFERENCE, NULL, 12, 4, BOTH);
+    (void)state, check_life_engine(LIFE_REFERENCE, NULL, 12, 4, BOTH);
 }
-static void global_engine(void **state)
+static void life_global_engine_matches(void **state)
 {
-    (void)state, check_engine(LIFE_GLOBAL, NULL, 16, 2, BOTH);
+    (void)state, check_life_engine(LIFE_GLOBAL, NULL, 16, 2, BOTH);
 }
-static void local_engine(void **state)
+static void life_local_engine_matches(void **state)
 {
-    (void)state, check_engine(LIFE_LOCAL, NULL, 16, 2, BOTH);
+    (void)state, check_life_engine(LIFE_LOCAL, NULL, 16, 2, BOTH);
 }
-static void packed_engine(void **state)
+static void life_packed_engine_matches(void **state)
 {
-    (void)state, check_engine(LIFE_PACKED, NULL, 40, 4, BOTH);
+    (void)state, check_life_engine(LIFE_PACKED, NULL, 40, 4, BOTH);
 }
 
 static void cells_after(const struct life_options *o, unsigned generations,
@@ -193,9 +194,9 @@ static void cells_after(const struct life_options *o, unsigned generations,
     life_free(lf);
 }
 
-/* Rules that look at places, on every engine: as in plain C. Hexagons are not the same mirrored, so
- * left, right, above and below show. */
-static void rules_of_places(void **state)
+/* Isotropic non-totalistic rules on every engine, against plain C. Hexagonal neighbourhoods have
+ * no mirror symmetry, so left, right, above and below are told apart. */
+static void life_isotropic_rules_match_reference(void **state)
 {
     (void)state;
     static const struct {
@@ -222,16 +223,17 @@ static void rules_of_places(void **state)
             o.engine = engines[e].engine;
             o.shape = engines[e].shape;
             cells_after(&o, 21, &got);
-            compare(&got, &want, o.rule);
+            compare_life_cells(&got, &want, o.rule);
             life_cells_free(&got);
         }
         life_cells_free(&want);
     }
 }
 
-/* Bands, stretches of the width, vectors of all lengths, the portable logic beside the AVX-512 one.
- * The shapes have a torus and a plane in turn; packed_engine has both, by every rule. */
-static void rows_shapes(void **state)
+/* Bands, chunks of the width, vectors of all lengths, the portable logic and the AVX-512 one. The
+ * shapes have a torus and a plane alternately; life_packed_engine_matches has both, with every
+ * rule. */
+static void life_row_shapes_match_reference(void **state)
 {
     (void)state;
     static const char *const shapes[] = {
@@ -244,11 +246,11 @@ static void rows_shapes(void **state)
     };
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
         if (sampled(i / 2, 3))
-            check_engine(LIFE_PACKED, shapes[i], 8, 1, i % 2 ? LIFE_PLANE : LIFE_TORUS);
+            check_life_engine(LIFE_PACKED, shapes[i], 8, 1, i % 2 ? LIFE_PLANE : LIFE_TORUS);
 }
 
-/* A shape that a device cannot run correctly is refused, not run. */
-static void impossible_shapes(void **state)
+/* A shape that a device cannot run correctly is rejected. */
+static void life_impossible_shapes_are_rejected(void **state)
 {
     (void)state;
     struct life_options options = {.width = 64, .height = 64, .shape = "tile=1 passes=2"};
@@ -261,8 +263,8 @@ static void impossible_shapes(void **state)
     life_free(lf);
 }
 
-/* The rule reaches a kernel that $STDCL_KERNEL_PATH replaces, too. */
-static void kernels_from_files(void **state)
+/* A kernel replaced by $STDCL_KERNEL_PATH gets the rule too. */
+static void life_kernel_files_get_rule(void **state)
 {
     (void)state;
     const struct life_rule highlife = {1 << 3 | 1 << 6, 1 << 2 | 1 << 3};
@@ -282,7 +284,7 @@ static int lazy_step(life *lf, uint64_t generations)
     return honest->step(lf, generations - 1);
 }
 
-/* It passes, and an engine that leaves a generation out does not. */
+/* Verification passes, and fails for an engine that skips a generation. */
 static void check_verify(size_t width, size_t height, enum life_bounds bounds)
 {
     life *lf =
@@ -299,9 +301,9 @@ static void check_verify(size_t width, size_t height, enum life_bounds bounds)
     life_free(lf);
 }
 
-/* Grids with windows on both axes, on one of them, and none; the thin ones are far longer than a
+/* Grids with windows on both axes, on one of them, and none; the narrow ones are far longer than a
  * window. */
-static void verify_finds_errors(void **state)
+static void life_verify_detects_wrong_cells(void **state)
 {
     (void)state;
     check_verify(700, 300, LIFE_TORUS);
@@ -311,8 +313,8 @@ static void verify_finds_errors(void **state)
     check_verify(100, 259, LIFE_PLANE);
 }
 
-/* The kernel for GPUs, as far as this device takes its instructions. */
-static void tile_shapes(void **state)
+/* The kernel for GPUs, as far as this device accepts its instructions. */
+static void life_tile_shapes_match_reference(void **state)
 {
     (void)state;
     static const char *const shapes[] = {
@@ -325,17 +327,17 @@ static void tile_shapes(void **state)
     };
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
         if (sampled(i, 6))
-            check_engine(LIFE_PACKED, shapes[i], 8, 1, i % 2 ? LIFE_PLANE : LIFE_TORUS);
+            check_life_engine(LIFE_PACKED, shapes[i], 8, 1, i % 2 ? LIFE_PLANE : LIFE_TORUS);
 }
 
 /* Widths that are periods of a tile wrap inside it: 1024 = 32 items of a word. */
-static void tile_whole(void **state)
+static void life_tile_wide_torus_wraps_inside(void **state)
 {
     (void)state;
     static const size_t widths[] = {1024, 512, 64, 1};
     for (size_t i = 0; i < 4; i++)
         check_grid(&(struct grid){LIFE_PACKED, "tile=1 words=1 rows=4 warps=4 generations=4",
-                                  widths[i], 40 + i, LIFE_TORUS, one_of(1), 11});
+                                  widths[i], 40 + i, LIFE_TORUS, one_of_shapes(1), 11});
 }
 
 /* ---- A torus that stays in registers.
@@ -343,7 +345,7 @@ static void tile_whole(void **state)
 
 #define PERSISTENT "tile=1 rows=4 warps=4 generations=4 persistent=1"
 
-/* Units of the device that engines take unasked. */
+/* Compute units of the default device. */
 static cl_uint units_of_first(void)
 {
     struct cldev_info info[64];
@@ -355,9 +357,9 @@ static cl_uint units_of_first(void)
     return info[0].dev_max_core;
 }
 
-/* Drivers without acquire and release across work-groups, such as rusticl on llvmpipe, hold
- * none. */
-static void skip_unless_held(void)
+/* Drivers without acquire and release across work-groups, such as rusticl on llvmpipe, do not run
+ * the persistent kernel. */
+static void skip_unless_persistent(void)
 {
     life *lf = life_create(&(struct life_options){.width = 64, .height = 32, .shape = PERSISTENT});
     ready(lf);
@@ -369,12 +371,12 @@ static void skip_unless_held(void)
     }
 }
 
-/* Grids of one tile, which is its own neighbour eight times, and of as many as the device has
- * units: all of them must be at work at once. */
-static void held_grids(void **state)
+/* Grids of one tile, which is its own neighbour eight times, and of one tile per compute unit: all
+ * tiles must run at once. */
+static void life_persistent_grids_match_reference(void **state)
 {
     (void)state;
-    skip_unless_held();
+    skip_unless_persistent();
     static const struct {
         const char *shape;
         size_t width, height, tiles;
@@ -391,8 +393,13 @@ static void held_grids(void **state)
     const cl_uint units = units_of_first();
     for (size_t i = 0; i < sizeof grids / sizeof *grids; i++)
         if (grids[i].tiles <= units && sampled(i, 3)) {
-            struct grid c = {LIFE_PACKED, grids[i].shape, grids[i].width,      grids[i].height,
-                             LIFE_TORUS,  one_of(2),      generations[draw(8)]};
+            struct grid c = {LIFE_PACKED,
+                             grids[i].shape,
+                             grids[i].width,
+                             grids[i].height,
+                             LIFE_TORUS,
+                             one_of_shapes(2),
+                             generations[draw_life_cells(8)]};
             life *lf = life_create(
                 &(struct life_options){.width = c.width, .height = c.height, .shape = c.shape});
             ready(lf);
@@ -402,7 +409,7 @@ static void held_grids(void **state)
         }
 }
 
-static void held_rules(void **state)
+static void life_persistent_rules_match_reference(void **state)
 {
     (void)state;
     struct life_cells want, got;
@@ -412,13 +419,13 @@ static void held_rules(void **state)
     o.engine = LIFE_PACKED;
     o.shape = PERSISTENT;
     cells_after(&o, 53, &got);
-    compare(&got, &want, o.rule);
+    compare_life_cells(&got, &want, o.rule);
     life_cells_free(&got);
     life_cells_free(&want);
 }
 
 /* Tori that cannot be persistent are computed by launches of tiles. */
-static void held_or_not(void **state)
+static void life_persistent_falls_back_to_tiles(void **state)
 {
     (void)state;
     static const struct {
@@ -437,14 +444,14 @@ static void held_or_not(void **state)
         contains(life_explain(lf, 0), "not persistent");
         life_free(lf);
     }
-    check_grid(&(struct grid){LIFE_PACKED, PERSISTENT, 65, 33, LIFE_TORUS, one_of(1), 40});
+    check_grid(&(struct grid){LIFE_PACKED, PERSISTENT, 65, 33, LIFE_TORUS, one_of_shapes(1), 40});
 }
 
-/* A tile that never comes, as where a device leaves a group waiting: an error, and not for ever. */
-static void held_in_vain(void **state)
+/* A tile that never arrives, as when a device does not schedule a group: a timeout error. */
+static void life_persistent_timeout_is_an_error(void **state)
 {
     (void)state;
-    skip_unless_held();
+    skip_unless_persistent();
     if (units_of_first() < 2)
         return;
     life *lf = life_create(
@@ -457,7 +464,7 @@ static void held_in_vain(void **state)
     works(life_step(lf, 40));
     p->persistent->tiles = 1;
     p->persistent->max_polls = 5000;
-    works(life_step(lf, 16)); /* nobody waits */
+    works(life_step(lf, 16)); /* no tile waits */
     assert_int_equal(life_step(lf, 17), -1);
     assert_int_equal(clerrno, EIO);
     contains(clerror(), "persistent=0");
@@ -465,21 +472,22 @@ static void held_in_vain(void **state)
 }
 
 /* Wide enough for several columns of tiles with the default shape. */
-static void wide_and_tall(void **state)
+static void life_wide_and_tall_grids_match_reference(void **state)
 {
     (void)state;
-    check_grid(&(struct grid){LIFE_PACKED, "tile=0 span=10", 20000, 3, LIFE_TORUS, one_of(1), 70});
-    check_grid(&(struct grid){LIFE_PACKED, NULL, 40000, 5, LIFE_PLANE, one_of(1), 40});
-    check_grid(&(struct grid){LIFE_PACKED, NULL, 3, 20000, LIFE_TORUS, one_of(1), 70});
-    check_grid(&(struct grid){LIFE_PACKED, NULL, 700, 300, LIFE_TORUS, one_of(1), 150});
+    check_grid(
+        &(struct grid){LIFE_PACKED, "tile=0 span=10", 20000, 3, LIFE_TORUS, one_of_shapes(1), 70});
+    check_grid(&(struct grid){LIFE_PACKED, NULL, 40000, 5, LIFE_PLANE, one_of_shapes(1), 40});
+    check_grid(&(struct grid){LIFE_PACKED, NULL, 3, 20000, LIFE_TORUS, one_of_shapes(1), 70});
+    check_grid(&(struct grid){LIFE_PACKED, NULL, 700, 300, LIFE_TORUS, one_of_shapes(1), 150});
 }
 
-/* On all devices there are: some generations, a look, and some more. */
+/* On all devices: some generations, a query, and more generations. */
 static void check_devices(const char *shape, size_t width, size_t height, enum life_bounds bounds)
 {
     static const unsigned steps[] = {30, 1, 2, 11, 9};
     struct life_cells start, got;
-    struct life_rule rule = one_of(1);
+    struct life_rule rule = one_of_shapes(1);
     struct life_sample sample;
     char text[24], what[200];
     struct life_options options = {.ctx = stddev,
@@ -490,7 +498,7 @@ static void check_devices(const char *shape, size_t width, size_t height, enum l
                                    .shape = shape};
     works(life_cells_alloc(&start, width, height));
     works(life_cells_alloc(&got, width, height));
-    fill(&start);
+    fill_life_cells(&start);
     life *lf = life_create(&options);
     ready(lf);
     works(life_put(lf, 0, 0, &start));
@@ -501,12 +509,12 @@ static void check_devices(const char *shape, size_t width, size_t height, enum l
             works(life_trace(lf, 1, &sample));
         else
             works(life_step(lf, steps[i]));
-        step_plainly(&start, &rule, bounds, steps[i]);
+        life_reference_steps(&start, &rule, bounds, steps[i]);
         works(life_measure(lf, &sample));
-        assert_int_equal(sample.population, population_of(&start));
+        assert_int_equal(sample.population, plain_population(&start));
         if (i % 2 == 0) { /* the others leave the cells on the devices */
             works(life_get(lf, 0, 0, &got));
-            compare(&got, &start, what);
+            compare_life_cells(&got, &start, what);
         }
     }
     life_free(lf);
@@ -514,7 +522,7 @@ static void check_devices(const char *shape, size_t width, size_t height, enum l
     life_cells_free(&got);
 }
 
-static void all_devices(void **state)
+static void life_devices_give_same_cells(void **state)
 {
     (void)state;
     static const char *const shapes[] = {
@@ -525,13 +533,13 @@ static void all_devices(void **state)
     };
     for (size_t s = 0; s < 4; s++)
         for (int i = 0; i < 8 && (s == 0 || sampled(s, 3)); i++)
-            check_devices(shapes[s], 1 + draw(200), 1 + draw(160),
-                          draw(2) ? LIFE_PLANE : LIFE_TORUS);
+            check_devices(shapes[s], 1 + draw_life_cells(200), 1 + draw_life_cells(160),
+                          draw_life_cells(2) ? LIFE_PLANE : LIFE_TORUS);
 }
 
-/* Tall enough that shares overlap by rows for several launches; with one device there is no
+/* Tall enough that bands overlap by rows for several launches; with one device there is no
  * overlap. */
-static void all_devices_deep(void **state)
+static void life_devices_overlapping_bands_agree(void **state)
 {
     (void)state;
     if (clgetndev(stddev) == 1)
@@ -541,7 +549,7 @@ static void all_devices_deep(void **state)
                                          "tile=1 rows=3 warps=4 generations=3 exchange=2"};
     for (size_t s = 0; s < 3; s++)
         for (int plane = 0; plane < 2; plane++)
-            check_devices(shapes[s], 60 + draw(200), 2400 + draw(100),
+            check_devices(shapes[s], 60 + draw_life_cells(200), 2400 + draw_life_cells(100),
                           plane ? LIFE_PLANE : LIFE_TORUS);
 }
 
@@ -550,31 +558,31 @@ static void all_devices_deep(void **state)
 static const char *const pieces_of[] = {"tile=0 generations=4 bands=3",
                                         "tile=1 rows=3 warps=4 generations=3"};
 
-/* Launches as short as they can be, as on a device where each would take long, compute the same
- * cells. */
-static void pieces(void **state)
+/* Launches of minimal length, as on a slow device, compute equal cells. */
+static void life_slices_give_same_cells(void **state)
 {
     (void)state;
     assert_int_equal(setenv("STDCL_SLICE", "1e-12", 1), 0);
     for (int s = 0; s < 2; s++)
         for (int plane = 0; plane < 2; plane++)
             check_devices(pieces_of[s], 150, 160, plane ? LIFE_PLANE : LIFE_TORUS);
-    check_grid(&(struct grid){LIFE_LOCAL, NULL, 150, 100, LIFE_TORUS, one_of(1), 9});
-    check_grid(&(struct grid){LIFE_GLOBAL, NULL, 150, 100, LIFE_PLANE, one_of(1), 9});
-    check_grid(&(struct grid){LIFE_PACKED, NULL, 700, 300, LIFE_TORUS, one_of(1), 40});
+    check_grid(&(struct grid){LIFE_LOCAL, NULL, 150, 100, LIFE_TORUS, one_of_shapes(1), 9});
+    check_grid(&(struct grid){LIFE_GLOBAL, NULL, 150, 100, LIFE_PLANE, one_of_shapes(1), 9});
+    check_grid(&(struct grid){LIFE_PACKED, NULL, 700, 300, LIFE_TORUS, one_of_shapes(1), 40});
     assert_int_equal(unsetenv("STDCL_SLICE"), 0);
 }
 
-static int end_at(void *calls, double share)
+static int end_life_after(void *calls, double share)
 {
     assert_true(share >= 0 && share <= 1);
     return --*(int *)calls == 0;
 }
 
-/* Stopped at the nth call: whole generations were done, as many as the engine says. */
-/* Parts of the grid, and counts of squares, straight from the devices: those of the whole grid. */
-static void check_looks(enum life_engine engine, size_t width, size_t height,
-                        enum life_bounds bounds)
+/* Cancelled at the nth call: the engine reports the number of complete generations. */
+/* Parts of the grid, and counts of squares, read from the devices, equal those of the whole grid.
+ */
+static void check_life_views(enum life_engine engine, size_t width, size_t height,
+                             enum life_bounds bounds)
 {
     life *lf = life_create(&(struct life_options){
         .engine = engine, .width = width, .height = height, .bounds = bounds});
@@ -631,24 +639,24 @@ static void check_looks(enum life_engine engine, size_t width, size_t height,
     life_free(lf);
 }
 
-static void looks(void **state)
+static void life_views_match_cells(void **state)
 {
     (void)state;
     for (enum life_bounds b = LIFE_TORUS; b <= LIFE_PLANE; b++) {
-        check_looks(LIFE_PACKED, 200, 90, b);
-        check_looks(LIFE_REFERENCE, 130, 70, b);
+        check_life_views(LIFE_PACKED, 200, 90, b);
+        check_life_views(LIFE_REFERENCE, 130, 70, b);
     }
-    check_looks(LIFE_PACKED, 128, 64, LIFE_TORUS);
-    check_looks(LIFE_GLOBAL, 96, 64, LIFE_TORUS);
+    check_life_views(LIFE_PACKED, 128, 64, LIFE_TORUS);
+    check_life_views(LIFE_GLOBAL, 96, 64, LIFE_TORUS);
 }
 
-static void check_stopped(enum life_engine engine, const char *shape, int n)
+static void check_life_cancelled(enum life_engine engine, const char *shape, int n)
 {
     enum { SIDE = 200, MOST = 60 };
     int calls = n;
     struct life_cells start, got;
     struct life_sample sample[MOST];
-    const struct life_rule rule = one_of(1);
+    const struct life_rule rule = one_of_shapes(1);
     char text[24];
     struct life_options options = {.ctx = stddev,
                                    .engine = engine,
@@ -656,80 +664,82 @@ static void check_stopped(enum life_engine engine, const char *shape, int n)
                                    .height = SIDE,
                                    .rule = life_rule_string(&rule, text),
                                    .shape = shape,
-                                   .progress = end_at,
+                                   .progress = end_life_after,
                                    .arg = &calls};
     works(life_cells_alloc(&start, SIDE, SIDE));
     works(life_cells_alloc(&got, SIDE, SIDE));
-    fill(&start);
+    fill_life_cells(&start);
     life *lf = life_create(&options);
     ready(lf);
     works(life_put(lf, 0, 0, &start));
     fails(ECANCELED, life_step(lf, 1000000));
     uint64_t before = life_generation(lf);
     assert_true(before < 1000);
-    step_plainly(&start, &rule, LIFE_TORUS, (unsigned)before);
+    life_reference_steps(&start, &rule, LIFE_TORUS, (unsigned)before);
     works(life_get(lf, 0, 0, &got));
-    compare(&got, &start, "stopped");
+    compare_life_cells(&got, &start, "stopped");
     calls = n;
     fails(ECANCELED, life_trace(lf, MOST, sample));
     const uint64_t done = life_generation(lf) - before;
     assert_true(done < MOST);
     for (uint64_t i = 0; i < done; i++) {
-        step_plainly(&start, &rule, LIFE_TORUS, 1);
+        life_reference_steps(&start, &rule, LIFE_TORUS, 1);
         assert_int_equal(sample[i].generation, ++before);
-        assert_int_equal(sample[i].population, population_of(&start));
+        assert_int_equal(sample[i].population, plain_population(&start));
     }
     works(life_get(lf, 0, 0, &got));
-    compare(&got, &start, "stopped while traced");
+    compare_life_cells(&got, &start, "stopped while traced");
     life_free(lf);
     life_cells_free(&start);
     life_cells_free(&got);
 }
 
-static void stopped(void **state)
+static void life_cancelled_step_is_resumed(void **state)
 {
     (void)state;
     assert_int_equal(setenv("STDCL_SLICE", "1e-12", 1), 0);
     for (int n = 1; n < 30; n += 7) {
-        check_stopped(LIFE_PACKED, pieces_of[0], n);
-        check_stopped(LIFE_PACKED, pieces_of[1], n);
-        check_stopped(LIFE_LOCAL, NULL, n);
+        check_life_cancelled(LIFE_PACKED, pieces_of[0], n);
+        check_life_cancelled(LIFE_PACKED, pieces_of[1], n);
+        check_life_cancelled(LIFE_LOCAL, NULL, n);
     }
     assert_int_equal(unsetenv("STDCL_SLICE"), 0);
 }
 
-/* With an argument, only what differs with two devices. */
+/* With an argument, only tests that differ with two devices. */
 int main(int argc, char **argv)
 {
     struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_devices),
-        cmocka_unit_test(all_devices_deep),
-        cmocka_unit_test(reference_engine),
-        cmocka_unit_test(tile_whole),
-        cmocka_unit_test(impossible_shapes),
-        cmocka_unit_test(stopped),
-        cmocka_unit_test(looks),
-        /* Of these every n-th. */
-        cmocka_unit_test(packed_engine),
-        cmocka_unit_test(rules_of_places),
-        cmocka_unit_test(pieces),
-        cmocka_unit_test(wide_and_tall),
-        cmocka_unit_test(verify_finds_errors),
-        cmocka_unit_test(kernels_from_files),
-        cmocka_unit_test(held_grids),
-        cmocka_unit_test(held_rules),
-        cmocka_unit_test(held_or_not),
-        cmocka_unit_test(held_in_vain),
-        cmocka_unit_test(tile_shapes),
-        cmocka_unit_test(global_engine),
-        cmocka_unit_test(rows_shapes),
-        cmocka_unit_test(local_engine),
+        cmocka_unit_test(life_devices_give_same_cells),
+        cmocka_unit_test(life_devices_overlapping_bands_agree),
+        cmocka_unit_test(life_reference_engine_matches),
+        cmocka_unit_test(life_tile_wide_torus_wraps_inside),
+        cmocka_unit_test(life_impossible_shapes_are_rejected),
+        cmocka_unit_test(life_cancelled_step_is_resumed),
+        cmocka_unit_test(life_views_match_cells),
+        /* Of the following, every n-th runs. */
+        cmocka_unit_test(life_packed_engine_matches),
+        cmocka_unit_test(life_isotropic_rules_match_reference),
+        cmocka_unit_test(life_slices_give_same_cells),
+        cmocka_unit_test(life_wide_and_tall_grids_match_reference),
+        cmocka_unit_test(life_verify_detects_wrong_cells),
+        cmocka_unit_test(life_kernel_files_get_rule),
+        cmocka_unit_test(life_persistent_grids_match_reference),
+        cmocka_unit_test(life_persistent_rules_match_reference),
+        cmocka_unit_test(life_persistent_falls_back_to_tiles),
+        cmocka_unit_test(life_persistent_timeout_is_an_error),
+        cmocka_unit_test(life_tile_shapes_match_reference),
+        cmocka_unit_test(life_global_engine_matches),
+        cmocka_unit_test(life_row_shapes_match_reference),
+        cmocka_unit_test(life_local_engine_matches),
     };
-    const struct CMUnitTest several[] = {
-        cmocka_unit_test(packed_engine),   cmocka_unit_test(rules_of_places),
-        cmocka_unit_test(all_devices),     cmocka_unit_test(pieces),
-        cmocka_unit_test(stopped),         cmocka_unit_test(looks),
-        cmocka_unit_test(all_devices_deep)};
+    const struct CMUnitTest several[] = {cmocka_unit_test(life_packed_engine_matches),
+                                         cmocka_unit_test(life_isotropic_rules_match_reference),
+                                         cmocka_unit_test(life_devices_give_same_cells),
+                                         cmocka_unit_test(life_slices_give_same_cells),
+                                         cmocka_unit_test(life_cancelled_step_is_resumed),
+                                         cmocka_unit_test(life_views_match_cells),
+                                         cmocka_unit_test(life_devices_overlapping_bands_agree)};
     (void)argv;
     return argc > 1 ? cmocka_run_group_tests(several, NULL, NULL)
                     : sampled_run("engines", tests, 7, 3, NULL, NULL);

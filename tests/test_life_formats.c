@@ -1,5 +1,5 @@
-/* test_life_formats.c - Life patterns: read, refused at the right line and column, written and read
- * again. */
+/* test_life_formats.c - Life patterns: read, rejected with the right line and column, written
+ * and read again. */
 /* SPDX-License-Identifier: MIT */
 #include "files.h"
 
@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-/* The live cells as text, row by row, for comparison. */
+/* Return the live cells as text, row by row, for comparison. */
 static char *drawing(const struct life_pattern *p)
 {
     char *text = malloc(p->height * (p->width + 1) + 1), *t = text;
@@ -31,12 +31,12 @@ static void check_drawing(const struct life_pattern *p, const char *want)
     free(got);
 }
 
-static void read_text(const char *text, struct life_pattern *p)
+static void read_pattern_text(const char *text, struct life_pattern *p)
 {
     works(life_pattern_read_memory("name", text, strlen(text), p));
 }
 
-static void reads_rle(void **state)
+static void life_formats_read_rle(void **state)
 {
     (void)state;
     static const struct {
@@ -53,41 +53,41 @@ static void reads_rle(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct life_pattern p;
-        read_text(cases[i].text, &p);
+        read_pattern_text(cases[i].text, &p);
         assert_string_equal(p.rule, cases[i].rule);
         assert_string_equal(p.bounds, cases[i].bounds);
         check_drawing(&p, cases[i].cells);
         life_pattern_free(&p);
     }
     struct life_pattern p;
-    read_text("#CXRLE Pos=-3,17 Gen=12345678901\nx = 1, y = 1\no!", &p);
+    read_pattern_text("#CXRLE Pos=-3,17 Gen=12345678901\nx = 1, y = 1\no!", &p);
     assert_true(p.placed && p.x == -3 && p.y == 17 && p.generation == 12345678901u);
     life_pattern_free(&p);
 }
 
-static void reads_cells(void **state)
+static void life_formats_read_cells(void **state)
 {
     (void)state;
     struct life_pattern p;
-    read_text("!Name: Glider\n!\n.O\n..O\r\nOOO\n", &p);
+    read_pattern_text("!Name: Glider\n!\n.O\n..O\r\nOOO\n", &p);
     check_drawing(&p, ".O./..O/OOO/");
     life_pattern_free(&p);
-    read_text("....*\n\n  \nO.O", &p);
+    read_pattern_text("....*\n\n  \nO.O", &p);
     check_drawing(&p, "....O/...../...../O.O../");
     life_pattern_free(&p);
-    read_text("!Rule: B36/S23:P9,9\n.", &p);
+    read_pattern_text("!Rule: B36/S23:P9,9\n.", &p);
     assert_string_equal(p.rule, "B36/S23");
     assert_string_equal(p.bounds, "P9,9");
     assert_true(p.width == 1 && p.height == 1 && !p.word);
     life_pattern_free(&p);
 }
 
-static void reads_macrocell(void **state)
+static void life_formats_read_macrocell(void **state)
 {
     (void)state;
     struct life_pattern p;
     /* A glider in the north-western quarter of the middle, twice. */
-    read_text(
+    read_pattern_text(
         "[M2] (golly 2.0)\n#C note\n#R B3/S23:T64,64\n#G 77\n$$..*$...*$.***$$$$\n4 1 0 0 1\n", &p);
     assert_string_equal(p.rule, "B3/S23");
     assert_string_equal(p.bounds, "T64,64");
@@ -97,59 +97,59 @@ static void reads_macrocell(void **state)
         ".O........./..O......../OOO......../.........../.........../.........../.........../.........../"
         ".........O./..........O/........OOO/");
     life_pattern_free(&p);
-    /* Two live cells in the middle of much emptiness, of which nothing is stored. */
-    read_text("[M2]\n$$$$$$$.......*$\n*$\n4 0 0 0 1\n4 2 0 0 0\n5 0 0 0 3\n5 4 0 0 0\n6 5 0 0 6\n",
-              &p);
+    /* Two live cells in the middle of a large empty area, which is not stored. */
+    read_pattern_text(
+        "[M2]\n$$$$$$$.......*$\n*$\n4 0 0 0 1\n4 2 0 0 0\n5 0 0 0 3\n5 4 0 0 0\n6 5 0 0 6\n", &p);
     check_drawing(&p, "O./.O/");
     assert_true(p.x == -1 && p.y == 0);
     life_pattern_free(&p);
 }
 
-static void reads_old_formats(void **state)
+static void life_formats_read_life105_and_106(void **state)
 {
     (void)state;
     struct life_pattern p;
-    read_text("#Life 1.05\r\n#D two blocks\n#N\n#P -1 -2\n.*\n..*\n***\n#P 5 0\n*\n", &p);
+    read_pattern_text("#Life 1.05\r\n#D two blocks\n#N\n#P -1 -2\n.*\n..*\n***\n#P 5 0\n*\n", &p);
     assert_string_equal(p.rule, "B3/S23");
     assert_true(p.placed && p.x == -1 && p.y == -2);
     check_drawing(&p, ".O...../..O..../OOO...O/");
     life_pattern_free(&p);
-    read_text("#Life 1.06\n0 -1\n1 0\n\n-1 1\n0 1\n1 1\n", &p);
+    read_pattern_text("#Life 1.06\n0 -1\n1 0\n\n-1 1\n0 1\n1 1\n", &p);
     assert_true(p.placed && p.x == -1 && p.y == -1);
     check_drawing(&p, ".O./..O/OOO/");
     life_pattern_free(&p);
-    read_text(
+    read_pattern_text(
         "#MCell 4.20\n#GAME Life\n#RULE 23/36\n#BOARD 40x30\n#WRAP 1\n#D a remark\n#L .A$2.A\n#L $3A\n",
         &p);
     assert_string_equal(p.rule, "23/36");
     assert_string_equal(p.bounds, "T40,30");
     check_drawing(&p, ".O./..O/OOO/");
     life_pattern_free(&p);
-    read_text(
+    read_pattern_text(
         "#MCell 4.00\n#GAME Rules table\n#GOLLY WireWorld\n#RULE 1,0,0,0,\n#BOARD 40x30\n#L .C\n",
         &p);
     assert_string_equal(p.rule, "WireWorld");
     assert_true(p.states == 4 && p.bounds[0] == '\0');
     life_pattern_free(&p);
-    read_text("x = 4, y = 2, rule = LifeHistory:T31,20\nABCD$.E2B!", &p);
+    read_pattern_text("x = 4, y = 2, rule = LifeHistory:T31,20\nABCD$.E2B!", &p);
     assert_string_equal(p.rule, "B3/S23");
     assert_string_equal(p.bounds, "T31,20");
     check_drawing(&p, "O.O./.O../");
     life_pattern_free(&p);
-    read_text("xq4_153\n",
-              &p); /* the glider; then a pulsar, whose code has strips, and blanks in it */
+    read_pattern_text("xq4_153\n",
+                      &p); /* the glider; then a pulsar, whose code has strips with blanks */
     check_drawing(&p, "OOO/..O/.O./");
     life_pattern_free(&p);
     works(life_pattern_read("xp3_co9nas0san9oczgoldlo0oldlogz1047210127401", &p));
     assert_true(p.columns == 13 && p.rows == 13);
     life_pattern_free(&p);
-    read_text("xs4_1y01x1w1", &p);
+    read_pattern_text("xs4_1y01x1w1", &p);
     check_drawing(&p, "O....O...O..O/");
     life_pattern_free(&p);
 }
 
 /* A glider, as `gzip -n` packs its RLE. */
-static void reads_gzip(void **state)
+static void life_formats_read_gzip(void **state)
 {
     (void)state;
     static const char *const packed = "packed.rle.gz";
@@ -174,8 +174,8 @@ static void reads_gzip(void **state)
     free(bytes);
 }
 
-/* Tiles have the cells of the rectangle, wherever they are. */
-static void reads_planes(void **state)
+/* Tiles hold the cells of the rectangle at every offset. */
+static void life_formats_read_plane_tiles(void **state)
 {
     (void)state;
     struct life_plane plane;
@@ -192,7 +192,7 @@ static void reads_planes(void **state)
     life_plane_free(&plane);
 }
 
-static void tells_line_and_column(void **state)
+static void life_formats_report_line_and_column(void **state)
 {
     (void)state;
     static const struct {
@@ -257,7 +257,7 @@ static void tells_line_and_column(void **state)
     }
 }
 
-/* 150 x 40 cells, of which some are alive, in a pattern with a border. */
+/* A soup of 150 x 40 cells in a pattern with a border. */
 static void make_soup(struct life_pattern *p)
 {
     *p = (struct life_pattern){.width = 170,
@@ -283,7 +283,7 @@ static void make_soup(struct life_pattern *p)
     p->word[39 * 3 + 2] |= (uint64_t)1 << 21;
 }
 
-static void writes_and_reads_again(void **state)
+static void life_formats_round_trip(void **state)
 {
     (void)state;
     static const char *const names[] = {"soup.rle", "soup.cells", "soup.mc", "soup.lif"};
@@ -309,8 +309,8 @@ static void writes_and_reads_again(void **state)
     life_pattern_free(&p);
 }
 
-/* Each suffix is in the sentence that lists them, and in the manual. */
-static void every_format_is_documented(void **state)
+/* Each suffix is in the message that lists them, and in the manual. */
+static void life_formats_are_documented(void **state)
 {
     size_t size;
     char *page = bytes_of("../docs/life.md", &size);
@@ -330,13 +330,13 @@ static void every_format_is_documented(void **state)
     assert_string_equal(life_format_of("a.gz"), "rle");
 }
 
-/* A pattern of which a few rows are there at a time. */
+/* A pattern that provides a few rows at a time. */
 struct source {
     const struct life_pattern *whole;
     size_t next, loads, fails; /* fails: at which load; 0: none */
 };
 
-static int load_rows(void *source, size_t first, size_t count, uint64_t *word)
+static int load_pattern_rows(void *source, size_t first, size_t count, uint64_t *word)
 {
     struct source *s = source;
     assert_true(first == s->next && count > 0 && count <= LIFE_BAND_ROWS); /* each row once */
@@ -346,7 +346,7 @@ static int load_rows(void *source, size_t first, size_t count, uint64_t *word)
     return ++s->loads == s->fails ? clerror_set(EIO, "the cells are lost") : 0;
 }
 
-static void writes_bands(void **state)
+static void life_formats_write_bands(void **state)
 {
     enum { ROWS = 2 * LIFE_BAND_ROWS + 300, COLUMNS = 200, STRIDE = 4 };
     static const char *const names[] = {"rle", "cells", "mc", "lif", "png"};
@@ -370,7 +370,7 @@ static void writes_bands(void **state)
         snprintf(two, sizeof two, "bands.%s", names[k]);
         struct life_pattern banded = p;
         struct source source = {.whole = &p};
-        struct life_band band = {.load = load_rows,
+        struct life_band band = {.load = load_pattern_rows,
                                  .arg = &source,
                                  .rows = LIFE_BAND_ROWS,
                                  .word = calloc(LIFE_BAND_ROWS * STRIDE, sizeof *band.word)};
@@ -387,7 +387,7 @@ static void writes_bands(void **state)
         snprintf(command, sizeof command, "cmp '%s' '%s'", in_folder(one), in_folder(two));
         assert_int_equal(system(command), 0);
         assert_int_equal(unlink(in_folder(two)), 0);
-        /* Rows that do not come leave no file. */
+        /* If reading the rows fails, no file is left. */
         source = (struct source){.whole = &p, .fails = 2};
         band.first = band.count = 0;
         fails(EIO, life_pattern_write(in_folder(two), &banded, NULL));
@@ -397,7 +397,7 @@ static void writes_bands(void **state)
     free(p.word);
 }
 
-static void rle_lines_are_short(void **state)
+static void life_formats_rle_lines_are_short(void **state)
 {
     (void)state;
     struct life_pattern p;
@@ -412,7 +412,7 @@ static void rle_lines_are_short(void **state)
     life_pattern_free(&p);
 }
 
-static void writes_png(void **state)
+static void life_formats_write_png(void **state)
 {
     (void)state;
     struct life_pattern p;
@@ -430,7 +430,7 @@ static void writes_png(void **state)
     life_pattern_free(&p);
 }
 
-static void fails_to_open(void **state)
+static void life_formats_report_unreadable_file(void **state)
 {
     (void)state;
     struct life_pattern p;
@@ -441,7 +441,7 @@ static void fails_to_open(void **state)
     life_pattern_free(&p);
 }
 
-static void tells_a_full_disk(void **state)
+static void life_formats_report_full_disk(void **state)
 {
     (void)state;
     if (access("/dev/full", W_OK) < 0)
@@ -457,20 +457,20 @@ static void tells_a_full_disk(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_rle),
-        cmocka_unit_test(reads_cells),
-        cmocka_unit_test(reads_macrocell),
-        cmocka_unit_test(reads_old_formats),
-        cmocka_unit_test(reads_gzip),
-        cmocka_unit_test(reads_planes),
-        cmocka_unit_test(tells_line_and_column),
-        cmocka_unit_test(writes_png),
-        cmocka_unit_test(writes_and_reads_again),
-        cmocka_unit_test(fails_to_open),
-        cmocka_unit_test(rle_lines_are_short),
-        cmocka_unit_test(writes_bands),
-        cmocka_unit_test(tells_a_full_disk),
-        cmocka_unit_test(every_format_is_documented),
+        cmocka_unit_test(life_formats_read_rle),
+        cmocka_unit_test(life_formats_read_cells),
+        cmocka_unit_test(life_formats_read_macrocell),
+        cmocka_unit_test(life_formats_read_life105_and_106),
+        cmocka_unit_test(life_formats_read_gzip),
+        cmocka_unit_test(life_formats_read_plane_tiles),
+        cmocka_unit_test(life_formats_report_line_and_column),
+        cmocka_unit_test(life_formats_write_png),
+        cmocka_unit_test(life_formats_round_trip),
+        cmocka_unit_test(life_formats_report_unreadable_file),
+        cmocka_unit_test(life_formats_rle_lines_are_short),
+        cmocka_unit_test(life_formats_write_bands),
+        cmocka_unit_test(life_formats_report_full_disk),
+        cmocka_unit_test(life_formats_are_documented),
     };
     return cmocka_run_group_tests(tests, files_create, files_remove);
 }

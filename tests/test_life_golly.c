@@ -1,7 +1,7 @@
 /* test_life_golly.c - our files in Golly's command line program bgolly, and its files here.
  *
- * Both programs must reach the same population from the same file, HashLife also on a plane without
- * edges. bgolly knows torus and plane, and reads macrocell files with its algorithm HashLife.
+ * Both programs must reach equal populations from the same file, HashLife also on an unbounded
+ * plane. bgolly supports torus and plane, and reads macrocell files with its algorithm HashLife.
  * SPDX-License-Identifier: MIT
  */
 #include "files.h"
@@ -19,7 +19,7 @@ static bool there_is_bgolly(void)
     return system("command -v bgolly >/dev/null 2>&1") == 0;
 }
 
-/* The population after `generations` that bgolly prints last: lines "1,000: 649". */
+/* Return the last population that bgolly prints, after `generations`: lines "1,000: 649". */
 static uint64_t by_golly(const char *options, unsigned generations, const char *file)
 {
     char command[2 * PATH_MAX], line[300];
@@ -40,8 +40,8 @@ static uint64_t by_golly(const char *options, unsigned generations, const char *
     return population;
 }
 
-/* Puts the live cells of a file into the grid that its rule names, where Golly has them. */
-static life *from_file(const char *file)
+/* Load the live cells of a file into the grid that its rule names, at Golly's position. */
+static life *golly_population_from_file(const char *file)
 {
     struct life_pattern p;
     enum life_bounds bounds;
@@ -84,7 +84,7 @@ static void to_file(life *lf, const char *rule, const char *bounds, const char *
     life_cells_free(&c);
 }
 
-static uint64_t population(life *lf)
+static uint64_t golly_population(life *lf)
 {
     uint64_t n = 0;
     works(life_population(lf, &n));
@@ -98,7 +98,7 @@ static const struct world {
               {"B3/S23", "K30*,41"},      {"B36/S23", "K30*+1,41"}, {"B3/S23", "K41,30*"},
               {"B2-a/S12", "K41,30*+1"},  {"B3/S23", "C45,30"},     {"B3/S23", "S50"}};
 
-static void check_world(const struct world *w, const char *suffix, const char *options)
+static void check_golly_world(const struct world *w, const char *suffix, const char *options)
 {
     char ours[100], theirs[300];
     life *lf = life_create(&(struct life_options){.grid = w->bounds, .rule = w->rule});
@@ -106,38 +106,39 @@ static void check_world(const struct world *w, const char *suffix, const char *o
     works(life_soup(lf, 0, 11));
     snprintf(ours, sizeof ours, "ours%s", suffix);
     to_file(lf, w->rule, w->bounds, in_folder(ours));
-    assert_int_equal(by_golly(options, 0, in_folder(ours)), population(lf));
+    assert_int_equal(by_golly(options, 0, in_folder(ours)), golly_population(lf));
     works(life_step(lf, 300));
-    assert_int_equal(by_golly(options, 300, in_folder(ours)), population(lf));
+    assert_int_equal(by_golly(options, 300, in_folder(ours)), golly_population(lf));
 
-    /* The other way: generation 120 as Golly saved it, and 180 more here. */
+    /* The other direction: generation 120 as Golly saved it, and 180 more here. */
     snprintf(theirs, sizeof theirs, "theirs%s", suffix);
     char with_output[PATH_MAX];
     snprintf(with_output, sizeof with_output, "%s -o '%s'", options, in_folder(theirs));
     const uint64_t at_120 = by_golly(with_output, 120, in_folder(ours));
-    life *again = from_file(in_folder(theirs));
-    assert_int_equal(population(again), at_120);
-    /* bgolly's RLE does not say where its cells are; on a torus that makes no difference. */
+    life *again = golly_population_from_file(in_folder(theirs));
+    assert_int_equal(golly_population(again), at_120);
+    /* bgolly's RLE does not record the position of its cells; on a torus that makes no
+     * difference. */
     if (life_bounds_of(lf) == LIFE_TORUS || strcmp(suffix, ".mc") == 0) {
         works(life_step(again, 180));
-        assert_int_equal(population(again), population(lf));
+        assert_int_equal(golly_population(again), golly_population(lf));
     }
     life_free(again);
     life_free(lf);
 }
 
-static void rle_both_ways(void **state)
+static void golly_rle_both_ways_agrees(void **state)
 {
     (void)state;
     if (!there_is_bgolly())
         skip();
     for (size_t i = 0; i < sizeof worlds / sizeof *worlds; i++)
-        check_world(&worlds[i], ".rle", "");
+        check_golly_world(&worlds[i], ".rle", "");
 }
 
-/* A soup some generations on, when there are cells of all states, as a file; from there both
- * programs go on. */
-/* A grid's cells, in a file of the folder. */
+/* A soup after some generations, when all states occur, as a file; both programs continue from
+ * it. */
+/* Write a grid's cells to a file in the folder. */
 static void write_grid(life *lf, const char *rule, const char *bounds, const char *name)
 {
     const size_t width = life_width(lf), height = life_height(lf);
@@ -160,7 +161,7 @@ static void write_grid(life *lf, const char *rule, const char *bounds, const cha
     life_cells_free(&c);
 }
 
-static void generations_both_ways(void **state)
+static void golly_generations_both_ways_agree(void **state)
 {
     static const struct world many[] = {{"345/2/4", "T60,41"},     {"/2/3", "P70,30"},
                                         {"2367/3457/5", "T31,64"}, {"23/3/200", "T40,40"},
@@ -196,10 +197,13 @@ static void generations_both_ways(void **state)
         snprintf(p.bounds, sizeof p.bounds, "%s", many[i].bounds);
         works(life_pattern_write(in_folder("many.rle"), &p, NULL));
         works(life_pattern_write(in_folder("many.mc"), &p, NULL));
-        assert_int_equal(by_golly("-a Generations", 0, in_folder("many.rle")), population(lf));
+        assert_int_equal(by_golly("-a Generations", 0, in_folder("many.rle")),
+                         golly_population(lf));
         works(life_step(lf, 50));
-        assert_int_equal(by_golly("-a Generations", 50, in_folder("many.rle")), population(lf));
-        assert_int_equal(by_golly("-a Generations", 50, in_folder("many.mc")), population(lf));
+        assert_int_equal(by_golly("-a Generations", 50, in_folder("many.rle")),
+                         golly_population(lf));
+        assert_int_equal(by_golly("-a Generations", 50, in_folder("many.mc")),
+                         golly_population(lf));
         char with_output[PATH_MAX + 40];
         snprintf(with_output, sizeof with_output, "-a Generations -o '%s'",
                  in_folder(i % 2 ? "theirs.rle" : "theirs.mc"));
@@ -213,7 +217,8 @@ static void generations_both_ways(void **state)
             works(life_clear(lf));
             works(life_put_states(lf, x, y, q.columns, q.rows, q.state));
             works(life_step(lf, 30));
-            assert_int_equal(by_golly("-a Generations", 50, in_folder("many.rle")), population(lf));
+            assert_int_equal(by_golly("-a Generations", 50, in_folder("many.rle")),
+                             golly_population(lf));
         }
         life_pattern_free(&q);
         free(cells);
@@ -222,7 +227,7 @@ static void generations_both_ways(void **state)
     }
 }
 
-static void larger_than_life(void **state)
+static void golly_larger_than_life_agrees(void **state)
 {
     static const struct world many[] = {{"R5,C0,M1,S34..58,B34..45,NM", "T100,61"},
                                         {"R2,C4,M0,S4..9,B5..8,NN", "P70,30"},
@@ -240,27 +245,27 @@ static void larger_than_life(void **state)
         write_grid(lf, many[i].rule, many[i].bounds, "large.rle");
         for (unsigned g = 0; g <= 24; g += 8) {
             const uint64_t golly = by_golly("-a 'Larger than Life'", g, in_folder("large.rle"));
-            if (golly != population(lf))
+            if (golly != golly_population(lf))
                 fail_msg("%s: %llu cells here, %llu by bgolly", many[i].rule,
-                         (unsigned long long)population(lf), (unsigned long long)golly);
+                         (unsigned long long)golly_population(lf), (unsigned long long)golly);
             works(life_step(lf, 8));
         }
         life_free(lf);
     }
 }
 
-static void macrocell_both_ways(void **state)
+static void golly_macrocell_both_ways_agrees(void **state)
 {
     (void)state;
     if (!there_is_bgolly())
         skip();
     for (size_t i = 0; i < sizeof worlds / sizeof *worlds; i += i < 3 ? 1 : 4)
-        check_world(&worlds[i], ".mc", "-h");
+        check_golly_world(&worlds[i], ".mc", "-h");
 }
 
 /* ---- HashLife. ------------------------------------------------------------------------------- */
 
-static hashlife *plane(const char *rule)
+static hashlife *golly_plane(const char *rule)
 {
     struct life_cells c;
     uint64_t bits = 1;
@@ -276,20 +281,20 @@ static hashlife *plane(const char *rule)
     return h;
 }
 
-static int write_leaf(void *out, uint64_t cells)
+static int write_golly_leaf(void *out, uint64_t cells)
 {
     life_squares_write(out, &(struct life_square){.level = 3, .bits = true, .cells = cells});
     return 0;
 }
 
-static int write_square(void *out, int level, const uint32_t part[4])
+static int write_golly_square(void *out, int level, const uint32_t part[4])
 {
     life_squares_write(
         out, &(struct life_square){.level = level, .part = {part[0], part[1], part[2], part[3]}});
     return 0;
 }
 
-/* The cells that are on a plane, by the engine sparse. */
+/* Compare the cells of a plane with the engine sparse. */
 static void check_sparse(hashlife *h, const char *rule, uint64_t generations, uint64_t golly)
 {
     struct life_cells c;
@@ -308,7 +313,7 @@ static void check_sparse(hashlife *h, const char *rule, uint64_t generations, ui
     life_sparse_free(s);
 }
 
-static void planes_without_edges(void **state)
+static void golly_planes_agree(void **state)
 {
     (void)state;
     static const struct {
@@ -333,12 +338,12 @@ static void planes_without_edges(void **state)
         struct hashlife_number n;
         char options[60];
         int level;
-        hashlife *h = plane(runs[i].rule), *start = plane(runs[i].rule);
+        hashlife *h = golly_plane(runs[i].rule), *start = golly_plane(runs[i].rule);
         const char *file = in_folder(i % 2 ? "plane.mc.gz" : "plane.mc");
         FILE *plain = life_squares_open(&out, file, runs[i].rule, 0);
         assert_non_null(plain);
-        works(life_squares_close(&out, plain,
-                                 hashlife_walk(h, &level, write_leaf, write_square, &out)));
+        works(life_squares_close(
+            &out, plain, hashlife_walk(h, &level, write_golly_leaf, write_golly_square, &out)));
         works(hashlife_step(h, runs[i].generations));
         works(hashlife_population(h, &n));
         assert_int_equal(n.high, 0);
@@ -356,9 +361,10 @@ static void planes_without_edges(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rle_both_ways), cmocka_unit_test(generations_both_ways),
-        cmocka_unit_test(larger_than_life), cmocka_unit_test(macrocell_both_ways),
-        cmocka_unit_test(planes_without_edges)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(golly_rle_both_ways_agrees),
+                                       cmocka_unit_test(golly_generations_both_ways_agree),
+                                       cmocka_unit_test(golly_larger_than_life_agrees),
+                                       cmocka_unit_test(golly_macrocell_both_ways_agrees),
+                                       cmocka_unit_test(golly_planes_agree)};
     return cmocka_run_group_tests(tests, files_create, files_remove);
 }

@@ -1,18 +1,18 @@
-/* test_life_rule.c - rules read, refused, written, and turned into logic. */
+/* test_life_rule.c - rules parsed, rejected, written, and compiled into logic. */
 /* SPDX-License-Identifier: MIT */
 #include "check.h"
 #include "stdcl/life.h"
 
 #include "life/internal.h"
 
-static struct life_rule parse(const char *text)
+static struct life_rule parsed_rule(const char *text)
 {
     struct life_rule rule = {0, 0};
     works(life_rule_parse(text, &rule));
     return rule;
 }
 
-static void reads_notations(void **state)
+static void rule_reads_notations(void **state)
 {
     (void)state;
     static const struct {
@@ -45,12 +45,12 @@ static void reads_notations(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[24];
-        struct life_rule rule = parse(cases[i].text);
+        struct life_rule rule = parsed_rule(cases[i].text);
         assert_string_equal(life_rule_string(&rule, text), cases[i].canonical);
     }
 }
 
-static void every_name_is_a_rule(void **state)
+static void rule_names_are_rules(void **state)
 {
     (void)state;
     size_t n = 0;
@@ -62,7 +62,7 @@ static void every_name_is_a_rule(void **state)
     assert_true(n > 40);
 }
 
-static void refuses_with_a_reason(void **state)
+static void rule_error_gives_reason(void **state)
 {
     (void)state;
     static const struct {
@@ -94,7 +94,7 @@ static void refuses_with_a_reason(void **state)
     }
 }
 
-static void splits_bounds(void **state)
+static void rule_suffix_gives_bounds(void **state)
 {
     (void)state;
     static const struct {
@@ -135,7 +135,7 @@ static void splits_bounds(void **state)
 }
 
 /* The rule by the definition: `in` holds b, k, p, q and the cell, see internal.h. */
-static int by_definition(const struct life_rule *rule, unsigned in, int *possible)
+static int rule_by_definition(const struct life_rule *rule, unsigned in, int *possible)
 {
     const unsigned alive = (in & 1) + 2 * (in >> 1 & 1) + 2 * (in >> 2 & 1) + 4 * (in >> 3 & 1),
                    cell = in >> 4;
@@ -143,7 +143,7 @@ static int by_definition(const struct life_rule *rule, unsigned in, int *possibl
     return *possible && (cell ? rule->survival : rule->birth) >> (alive - cell) & 1;
 }
 
-/* `pairs`: two-input operations; all of its steps but selections must be such. Returns how many
+/* `pairs`: all steps but selections must be two-input operations. Return the number of
  * operations. */
 static int check_logic(const struct life_rule *rule, bool pairs)
 {
@@ -153,7 +153,7 @@ static int check_logic(const struct life_rule *rule, bool pairs)
     (pairs ? life_logic_pairs : life_logic_find)(rule, &logic);
     assert_in_range(logic.steps, 1, LIFE_STEPS_MAX);
     for (unsigned in = 0; in < 32; in++) {
-        const int want = by_definition(rule, in, &possible);
+        const int want = rule_by_definition(rule, in, &possible);
         if (possible && life_logic_next(&logic, in) != want)
             fail_msg("%s: inputs %u give %d", life_rule_string(rule, text), in, !want);
     }
@@ -168,11 +168,11 @@ static void check_both(const struct life_rule *rule, int most_triples, int most_
     assert_in_range(check_logic(rule, true), 1, most_pairs);
 }
 
-/* A chain from the sums of rows: right for whatever three rows and a cell in the middle can be. */
-static void whole_chains_are_right(void **state)
+/* A chain from the sums of rows is right for all neighbourhoods of three rows and a cell. */
+static void rule_chain_is_right_for_all_neighbourhoods(void **state)
 {
     (void)state;
-    const struct life_rule rule = parse("B3/S23"), other = parse("B36/S23");
+    const struct life_rule rule = parsed_rule("B3/S23"), other = parsed_rule("B36/S23");
     const struct life_whole *whole = life_logic_whole(&rule);
     assert_non_null(whole);
     assert_null(life_logic_whole(&other));
@@ -194,22 +194,22 @@ static void whole_chains_are_right(void **state)
     assert_null(strstr(text, "WHOLE_RULE"));
 }
 
-static int random_rules = 60; /* or as many as the argument says */
+static int random_rules = 60; /* or the number in the argument */
 
-static void logic_is_right_and_short(void **state)
+static void rule_logic_is_right_and_short(void **state)
 {
     (void)state;
-    struct life_rule rule = parse("B3/S23");
+    struct life_rule rule = parsed_rule("B3/S23");
     check_both(&rule, 3, 7);
-    rule = parse("highlife");
+    rule = parsed_rule("highlife");
     check_both(&rule, 5, 9);
-    rule = parse("daynight");
+    rule = parsed_rule("daynight");
     check_both(&rule, 6, 10);
     for (size_t i = 0; life_rule_name(i, &rule); i++)
         check_both(&rule, 7, 12);
     check_both(&(struct life_rule){0, 0}, 1, 1);
     check_both(&(struct life_rule){511, 511}, 1, 1);
-    check_both(&(struct life_rule){0x19a, 0x1a5}, 7, 12); /* two selections, one in the other */
+    check_both(&(struct life_rule){0x19a, 0x1a5}, 7, 12); /* two nested selections */
     uint64_t seed = 1;
     for (int i = 0; i < random_rules; i++) {
         seed = life_mix(seed + 1);
@@ -219,7 +219,7 @@ static void logic_is_right_and_short(void **state)
 
 /* ---- Rules that look at places. -------------------------------------------------------------- */
 
-static void families_are_tables(void **state)
+static void rule_isotropic_families_are_tables(void **state)
 {
     (void)state;
     static const struct {
@@ -268,7 +268,7 @@ static void families_are_tables(void **state)
 }
 
 /* All letters of a count together are the count; each block belongs to one letter. */
-static void letters_are_a_partition(void **state)
+static void rule_hensel_letters_partition_counts(void **state)
 {
     (void)state;
     static const char *const letters[9] = {
@@ -303,7 +303,7 @@ static void check_circuit(const struct life_table *t, int most)
     assert_non_null(strstr(text, "(next, "));
 }
 
-static void circuits_are_right(void **state)
+static void rule_circuits_are_right(void **state)
 {
     (void)state;
     static const struct {
@@ -333,11 +333,15 @@ int main(int argc, char **argv)
 {
     random_rules = argc > 1 ? atoi(argv[1]) : random_rules;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_notations),        cmocka_unit_test(every_name_is_a_rule),
-        cmocka_unit_test(refuses_with_a_reason),  cmocka_unit_test(splits_bounds),
-        cmocka_unit_test(families_are_tables),    cmocka_unit_test(letters_are_a_partition),
-        cmocka_unit_test(circuits_are_right),     cmocka_unit_test(logic_is_right_and_short),
-        cmocka_unit_test(whole_chains_are_right),
+        cmocka_unit_test(rule_reads_notations),
+        cmocka_unit_test(rule_names_are_rules),
+        cmocka_unit_test(rule_error_gives_reason),
+        cmocka_unit_test(rule_suffix_gives_bounds),
+        cmocka_unit_test(rule_isotropic_families_are_tables),
+        cmocka_unit_test(rule_hensel_letters_partition_counts),
+        cmocka_unit_test(rule_circuits_are_right),
+        cmocka_unit_test(rule_logic_is_right_and_short),
+        cmocka_unit_test(rule_chain_is_right_for_all_neighbourhoods),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,10 @@
 /* test_life_sparse.c - the engine "sparse" against plain C on random cells under many rules, and
  * against HashLife on guns, methuselahs and soups.
  *
- * The R-pentomino has 116 cells at generation 1,103, six of its gliders fly away; the acorn 633 at
- * 5,206. A glider moves one cell in four generations. Tiles have 48 x 48 cells, a pass eight
- * generations: cells across corners of tiles, steps that are no multiples of eight, and what sleeps
- * when something comes are where such an engine could be wrong.
+ * The R-pentomino has 116 cells at generation 1,103, and six of its gliders escape; the acorn
+ * has 633 at 5,206. A glider moves one cell in four generations. Tiles have 48 x 48 cells, a
+ * pass eight generations. Likely errors of such an engine: cells across corners of tiles, steps
+ * that are not multiples of eight, and waking of sleeping tiles.
  * SPDX-License-Identifier: MIT
  */
 #include "check.h"
@@ -27,7 +27,7 @@ static const char gun[] =
     "10bo5bo7bo$11bo3bo$12b2o!";
 static const long long FARTHEST = 48LL * 0x7ffffff0;
 
-static life_sparse *create(const char *rule, size_t memory)
+static life_sparse *create_sparse(const char *rule, size_t memory)
 {
     life_sparse *s =
         life_sparse_create(&(struct life_sparse_options){.rule = rule, .memory = memory});
@@ -35,7 +35,7 @@ static life_sparse *create(const char *rule, size_t memory)
     return s;
 }
 
-static void put(life_sparse *s, hashlife *h, const char *rle, long long x, long long y)
+static void put_in_sparse(life_sparse *s, hashlife *h, const char *rle, long long x, long long y)
 {
     struct life_pattern p;
     works(life_pattern_read_memory("pattern", rle, strlen(rle), &p));
@@ -46,14 +46,14 @@ static void put(life_sparse *s, hashlife *h, const char *rle, long long x, long 
     life_pattern_free(&p);
 }
 
-static life_sparse *holding(const char *rle)
+static life_sparse *sparse_holding(const char *rle)
 {
-    life_sparse *s = create(NULL, 0);
-    put(s, NULL, rle, 0, 0);
+    life_sparse *s = create_sparse(NULL, 0);
+    put_in_sparse(s, NULL, rle, 0, 0);
     return s;
 }
 
-static uint64_t population(life_sparse *s)
+static uint64_t sparse_population(life_sparse *s)
 {
     uint64_t n = 0;
     works(life_sparse_population(s, &n));
@@ -64,21 +64,20 @@ static uint64_t population(life_sparse *s)
 
 static uint64_t state = 1;
 
-static uint64_t drawn(void)
+static uint64_t draw_in_sparse(void)
 {
     return life_mix(state += 0x9e3779b97f4a7c15u);
 }
 
 enum { SIDE = 110, MOST = 60, GRID = SIDE + 2 * MOST };
 
-static void agrees(life_sparse *s, long long x, long long y, const unsigned char *now,
-                   const char *what)
+static void check_sparse_agrees(life_sparse *s, long long x, long long y, const unsigned char *now,
+                                const char *what)
 {
     struct life_cells back;
     uint64_t alive = 0;
     works(life_cells_alloc(&back, GRID, GRID));
-    memset(back.word, 255,
-           back.stride * GRID * sizeof *back.word); /* what is got is written over */
+    memset(back.word, 255, back.stride * GRID * sizeof *back.word); /* all cells are overwritten */
     works(life_sparse_get(s, x - MOST, y - MOST, &back));
     for (size_t i = 0; i < GRID; i++)
         for (size_t j = 0; j < GRID; j++) {
@@ -87,13 +86,14 @@ static void agrees(life_sparse *s, long long x, long long y, const unsigned char
                 fail_msg("%s at (%lld, %lld): cell (%zu, %zu) is wrong at generation %llu", what, x,
                          y, j, i, (unsigned long long)life_sparse_generation(s));
         }
-    assert_true(population(s) == alive);
+    assert_true(sparse_population(s) == alive);
     life_cells_free(&back);
 }
 
-/* Random cells in the middle of a torus so large that they do not go round it, in steps of some
+/* Random cells in the middle of a torus too large for them to go round, in steps of several
  * generations. */
-static void as_plain_c(const char *text, size_t width, size_t height, long long x, long long y)
+static void compare_sparse_with_reference(const char *text, size_t width, size_t height,
+                                          long long x, long long y)
 {
     struct life_family rule;
     struct life_cells cells;
@@ -103,14 +103,15 @@ static void as_plain_c(const char *text, size_t width, size_t height, long long 
     works(life_cells_alloc(&cells, width, height));
     for (size_t i = 0; i < height; i++)
         for (size_t j = 0; j < width; j++)
-            if (drawn() % 3 == 0) {
+            if (draw_in_sparse() % 3 == 0) {
                 cells.word[i * cells.stride + j / 64] |= (uint64_t)1 << j % 64;
                 now[(i + MOST) * GRID + j + MOST] = 1;
             }
-    life_sparse *s = create(text, 0);
+    life_sparse *s = create_sparse(text, 0);
     works(life_sparse_put(s, x, y, &cells));
     for (unsigned g = 0, step; g < MOST; g += step) {
-        step = drawn() % 3 ? 8 * (1 + (unsigned)(drawn() % 3)) : 1 + (unsigned)(drawn() % 13);
+        step = draw_in_sparse() % 3 ? 8 * (1 + (unsigned)(draw_in_sparse() % 3))
+                                    : 1 + (unsigned)(draw_in_sparse() % 13);
         step = step < MOST - g ? step : MOST - g;
         works(life_sparse_step(s, step));
         assert_true(life_sparse_generation(s) == g + step);
@@ -120,7 +121,7 @@ static void as_plain_c(const char *text, size_t width, size_t height, long long 
             now = next;
             next = old;
         }
-        agrees(s, x, y, now, text);
+        check_sparse_agrees(s, x, y, now, text);
     }
     life_sparse_free(s);
     life_cells_free(&cells);
@@ -128,7 +129,7 @@ static void as_plain_c(const char *text, size_t width, size_t height, long long 
     free(next);
 }
 
-static void plain_c(void **unused)
+static void sparse_matches_reference(void **unused)
 {
     (void)unused;
     static const char *const rules[] = {"B3/S23",      "B36/S23",       "B2/S",     "B3678/S34678",
@@ -136,14 +137,17 @@ static void plain_c(void **unused)
                                         "B2/S34H",     "B2/S013V",      "B1/S1",    "B3/S238"};
     for (size_t r = 0; r < sizeof rules / sizeof *rules; r++)
         if (sampled(r, 6)) /* a program is built for each */
-            as_plain_c(rules[r], 1 + drawn() % SIDE, 1 + drawn() % SIDE,
-                       (long long)(drawn() % 1000) - 500, (long long)(drawn() % 1000) - 500);
+            compare_sparse_with_reference(rules[r], 1 + draw_in_sparse() % SIDE,
+                                          1 + draw_in_sparse() % SIDE,
+                                          (long long)(draw_in_sparse() % 1000) - 500,
+                                          (long long)(draw_in_sparse() % 1000) - 500);
     for (int i = 0; i < 6; i++)
-        as_plain_c("B3/S23", 1 + drawn() % SIDE, 1 + drawn() % SIDE,
-                   (long long)(drawn() % 200) - 100, (long long)(drawn() % 200) - 100);
-    as_plain_c("B3/S23", SIDE, SIDE, -48 - SIDE / 2, 48 - SIDE / 2);
-    as_plain_c("B3/S23", SIDE, SIDE, FARTHEST - 48 * 20, -FARTHEST + 48 * 20);
-    as_plain_c("B3/S23", 1, 1, -1, -1);
+        compare_sparse_with_reference(
+            "B3/S23", 1 + draw_in_sparse() % SIDE, 1 + draw_in_sparse() % SIDE,
+            (long long)(draw_in_sparse() % 200) - 100, (long long)(draw_in_sparse() % 200) - 100);
+    compare_sparse_with_reference("B3/S23", SIDE, SIDE, -48 - SIDE / 2, 48 - SIDE / 2);
+    compare_sparse_with_reference("B3/S23", SIDE, SIDE, FARTHEST - 48 * 20, -FARTHEST + 48 * 20);
+    compare_sparse_with_reference("B3/S23", 1, 1, -1, -1);
 }
 
 /* ---- Against HashLife. ----------------------------------------------------------------------- */
@@ -154,9 +158,9 @@ static void as_hashlife(life_sparse *s, hashlife *h, const char *what)
     struct hashlife_box box;
     struct life_sparse_box own;
     works(hashlife_population(h, &n));
-    if (n.high || n.low != population(s))
+    if (n.high || n.low != sparse_population(s))
         fail_msg("%s: %llu cells, and with HashLife %llu, at generation %llu", what,
-                 (unsigned long long)population(s), (unsigned long long)n.low,
+                 (unsigned long long)sparse_population(s), (unsigned long long)n.low,
                  (unsigned long long)life_sparse_generation(s));
     const int any = hashlife_bounding_box(h, &box);
     assert_int_equal(life_sparse_bounding_box(s, &own), any);
@@ -166,12 +170,12 @@ static void as_hashlife(life_sparse *s, hashlife *h, const char *what)
                     own.bottom == (long long)box.bottom.low);
 }
 
-static void together(const char *rle, const unsigned *steps, size_t n, const char *what)
+static void step_together(const char *rle, const unsigned *steps, size_t n, const char *what)
 {
     hashlife *h = hashlife_create(NULL);
-    life_sparse *s = create(NULL, 0);
+    life_sparse *s = create_sparse(NULL, 0);
     ready(h);
-    put(s, h, rle, -7, -3);
+    put_in_sparse(s, h, rle, -7, -3);
     for (size_t i = 0; i < n; i++) {
         works(hashlife_step(h, steps[i]));
         works(life_sparse_step(s, steps[i]));
@@ -181,37 +185,37 @@ static void together(const char *rle, const unsigned *steps, size_t n, const cha
     life_sparse_free(s);
 }
 
-static void known_lives(void **unused)
+static void sparse_known_patterns_have_known_populations(void **unused)
 {
     (void)unused;
     static const unsigned few[] = {1, 7, 100, 995, 1000, 1, 1, 8, 897}, many[] = {5206, 3, 2000};
-    life_sparse *s = holding(r_pentomino);
+    life_sparse *s = sparse_holding(r_pentomino);
     works(life_sparse_step(s, 1103));
-    assert_true(population(s) == 116);
+    assert_true(sparse_population(s) == 116);
     life_sparse_free(s);
-    s = holding(acorn);
+    s = sparse_holding(acorn);
     works(life_sparse_step(s, 5206));
-    assert_true(population(s) == 633);
+    assert_true(sparse_population(s) == 633);
     life_sparse_free(s);
-    together(gun, few, sizeof few / sizeof *few, "a gun");
-    together(r_pentomino, few, sizeof few / sizeof *few, "the R-pentomino");
-    together(acorn, many, sizeof many / sizeof *many, "the acorn");
+    step_together(gun, few, sizeof few / sizeof *few, "a gun");
+    step_together(r_pentomino, few, sizeof few / sizeof *few, "the R-pentomino");
+    step_together(acorn, many, sizeof many / sizeof *many, "the acorn");
 }
 
-/* So many tiles that several items take them. */
-static void soup(void **unused)
+/* The number of tiles needs several work-items. */
+static void sparse_soup_matches_hashlife(void **unused)
 {
     (void)unused;
     enum { ACROSS = 1700 };
     struct life_cells cells, own, other;
     hashlife *h = hashlife_create(NULL);
-    life_sparse *s = create(NULL, 0);
+    life_sparse *s = create_sparse(NULL, 0);
     ready(h);
     works(life_cells_alloc(&cells, ACROSS, ACROSS));
     works(life_cells_alloc(&own, ACROSS + 200, ACROSS + 200));
     works(life_cells_alloc(&other, ACROSS + 200, ACROSS + 200));
     for (size_t i = 0; i < cells.stride * ACROSS; i++)
-        cells.word[i] = drawn() & drawn();
+        cells.word[i] = draw_in_sparse() & draw_in_sparse();
     works(life_sparse_put(s, -700, -800, &cells));
     works(hashlife_put(h, -700, -800, &cells));
     for (int i = 0; i < 3; i++) {
@@ -229,17 +233,17 @@ static void soup(void **unused)
     life_sparse_free(s);
 }
 
-/* Squares and what is seen from afar, at places that are no multiples of anything. */
-static void looks(void **unused)
+/* Squares and zoomed-out views, at unaligned offsets. */
+static void sparse_views_match_cells(void **unused)
 {
     (void)unused;
     enum { N = 40 };
     static uint64_t own[N * N], other[N * N];
     struct life_cells near, far;
     hashlife *h = hashlife_create(NULL);
-    life_sparse *s = create(NULL, 0);
+    life_sparse *s = create_sparse(NULL, 0);
     ready(h);
-    put(s, h, acorn, -3, -2);
+    put_in_sparse(s, h, acorn, -3, -2);
     works(life_sparse_step(s, 600));
     works(hashlife_step(h, 600));
     works(life_cells_alloc(&near, N, N));
@@ -265,23 +269,22 @@ static void looks(void **unused)
 
 /* ---- Sleep. ---------------------------------------------------------------------------------- */
 
-/* A block and a blinker sleep for ever, which takes no time; a glider comes from far away and wakes
- * them. */
-static void sleepers_wake(void **unused)
+/* A block and a blinker sleep at no cost; a glider from far away wakes them. */
+static void sparse_sleeping_tiles_wake(void **unused)
 {
     (void)unused;
     hashlife *h = hashlife_create(NULL);
-    life_sparse *s = create(NULL, 0);
+    life_sparse *s = create_sparse(NULL, 0);
     ready(h);
-    put(s, h, "x = 2, y = 2\n2o$2o!", 46, 47);
-    put(s, h, "x = 3, y = 1\n3o!", 300, 300);
+    put_in_sparse(s, h, "x = 2, y = 2\n2o$2o!", 46, 47);
+    put_in_sparse(s, h, "x = 3, y = 1\n3o!", 300, 300);
     works(life_sparse_step(s, (uint64_t)1 << 60));
     works(hashlife_step(h, (uint64_t)1 << 60));
     as_hashlife(s, h, "what rests");
     const uint64_t before = life_sparse_computed(s);
     assert_true(before < 100);
-    put(s, h, glider, -100, -99);
-    put(s, h, glider, 180, 180);
+    put_in_sparse(s, h, glider, -100, -99);
+    put_in_sparse(s, h, glider, 180, 180);
     for (int i = 0; i < 12; i++) {
         works(life_sparse_step(s, 104));
         works(hashlife_step(h, 104));
@@ -294,13 +297,13 @@ static void sleepers_wake(void **unused)
     life_sparse_free(s);
 }
 
-static void empty(void **unused)
+static void sparse_empty_plane_stays_empty(void **unused)
 {
     (void)unused;
     struct life_sparse_box box;
-    life_sparse *s = create(NULL, 0);
+    life_sparse *s = create_sparse(NULL, 0);
     works(life_sparse_step(s, 12345));
-    assert_true(population(s) == 0 && life_sparse_generation(s) == 12345 &&
+    assert_true(sparse_population(s) == 0 && life_sparse_generation(s) == 12345 &&
                 life_sparse_tiles(s) == 0);
     assert_int_equal(life_sparse_bounding_box(s, &box), 0);
     fails(ERANGE, life_sparse_step(s, UINT64_MAX));
@@ -310,22 +313,21 @@ static void empty(void **unused)
 
 /* ---- Edges and memory. ----------------------------------------------------------------------- */
 
-/* A glider flies to the last tile of the plane, where it is still right, and then there is no going
- * on. */
-static void edges(void **unused)
+/* A glider flies to the last tile of the plane, where it is still right; then the engine stops. */
+static void sparse_stops_at_edge_of_plane(void **unused)
 {
     (void)unused;
     struct life_sparse_box box;
     struct life_cells cell;
     const long long start = FARTHEST - 480;
-    life_sparse *s = create(NULL, 0);
-    put(s, NULL, glider, start, start);
+    life_sparse *s = create_sparse(NULL, 0);
+    put_in_sparse(s, NULL, glider, start, start);
     works(life_sparse_step(s, 4 * 400));
     assert_int_equal(life_sparse_bounding_box(s, &box), 1);
     assert_true(box.left == start + 400 && box.bottom == start + 403);
     fails(ERANGE, life_sparse_step(s, 4 * 800));
     const uint64_t at = life_sparse_generation(s);
-    assert_true(at > 4 * 480 && at < 4 * 600 && population(s) == 5);
+    assert_true(at > 4 * 480 && at < 4 * 600 && sparse_population(s) == 5);
     fails(ERANGE, life_sparse_step(s, 8));
     assert_true(life_sparse_generation(s) == at);
     works(life_cells_alloc(&cell, 1, 1));
@@ -341,36 +343,36 @@ static void edges(void **unused)
     life_sparse_free(s);
 }
 
-/* What grows without end does not go into 1 MiB; a glider for ever does, since what it leaves is
- * dropped. */
-static void memory(void **unused)
+/* Unlimited growth does not fit into 1 MiB; a glider does for ever, since the tiles it leaves
+ * are freed. */
+static void sparse_memory_limit_is_kept(void **unused)
 {
     (void)unused;
     struct life_sparse_box box;
-    life_sparse *s = create(NULL, (size_t)1 << 20);
-    put(s, NULL, glider, 0, 0);
+    life_sparse *s = create_sparse(NULL, (size_t)1 << 20);
+    put_in_sparse(s, NULL, glider, 0, 0);
     works(life_sparse_step(s, 100000));
-    assert_true(population(s) == 5 && life_sparse_bytes(s) <= (size_t)1 << 20);
+    assert_true(sparse_population(s) == 5 && life_sparse_bytes(s) <= (size_t)1 << 20);
     assert_int_equal(life_sparse_bounding_box(s, &box), 1);
     assert_true(box.left == 25000 && box.top == 25000);
     life_sparse_free(s);
 
     hashlife *h = hashlife_create(NULL);
     ready(h);
-    s = create("B3/S12345678", (size_t)1 << 20); /* what grows without end */
-    put(s, NULL, r_pentomino, 0, 0);
+    s = create_sparse("B3/S12345678", (size_t)1 << 20); /* grows without limit */
+    put_in_sparse(s, NULL, r_pentomino, 0, 0);
     fails(ENOMEM, life_sparse_step(s, 100000));
-    const uint64_t at = life_sparse_generation(s), alive = population(s);
+    const uint64_t at = life_sparse_generation(s), alive = sparse_population(s);
     fails(ENOMEM, life_sparse_step(s, 8));
-    assert_true(at > 100 && life_sparse_generation(s) == at && population(s) == alive);
+    assert_true(at > 100 && life_sparse_generation(s) == at && sparse_population(s) == alive);
     life_sparse_free(s);
     hashlife_free(h);
     h = hashlife_create(&(struct hashlife_options){.rule = "B3/S12345678"});
-    s = create("B3/S12345678", (size_t)16 << 20);
-    put(s, h, r_pentomino, 0, 0);
+    s = create_sparse("B3/S12345678", (size_t)16 << 20);
+    put_in_sparse(s, h, r_pentomino, 0, 0);
     works(hashlife_step(h, at));
     works(life_sparse_step(s, at));
-    assert_true(population(s) == alive);
+    assert_true(sparse_population(s) == alive);
     as_hashlife(s, h, "what grows");
     life_sparse_free(s);
     hashlife_free(h);
@@ -378,30 +380,30 @@ static void memory(void **unused)
 
 /* ---- Options. -------------------------------------------------------------------------------- */
 
-static int after(void *left, double fraction)
+static int end_sparse_after(void *left, double fraction)
 {
     assert_true(fraction >= 0 && fraction <= 1);
     return --*(int *)left < 0;
 }
 
-static void ends_when_told(void **unused)
+static void sparse_progress_can_cancel(void **unused)
 {
     (void)unused;
     int left = 2;
-    life_sparse *s =
-        life_sparse_create(&(struct life_sparse_options){.progress = after, .arg = &left});
+    life_sparse *s = life_sparse_create(
+        &(struct life_sparse_options){.progress = end_sparse_after, .arg = &left});
     ready(s);
-    put(s, NULL, gun, 0, 0);
+    put_in_sparse(s, NULL, gun, 0, 0);
     fails(ECANCELED, life_sparse_step(s, 100000000));
     const uint64_t at = life_sparse_generation(s);
     assert_true(at > 0 && at < 100000000);
     left = 1000000;
     works(life_sparse_step(s, 240 - at % 240));
-    assert_true(population(s) == 36 + 5 * (life_sparse_generation(s) / 30));
+    assert_true(sparse_population(s) == 36 + 5 * (life_sparse_generation(s) / 30));
     life_sparse_free(s);
 }
 
-static void refusals(void **unused)
+static void sparse_rejects_bad_calls(void **unused)
 {
     (void)unused;
     static const char *const rules[] = {"B03/S23", "345/2/4", "R5,C0,M1,S34..58,B34..45,NM",
@@ -417,11 +419,16 @@ static void refusals(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plain_c),        cmocka_unit_test(known_lives),
-        cmocka_unit_test(soup),           cmocka_unit_test(looks),
-        cmocka_unit_test(sleepers_wake),  cmocka_unit_test(empty),
-        cmocka_unit_test(edges),          cmocka_unit_test(memory),
-        cmocka_unit_test(ends_when_told), cmocka_unit_test(refusals),
+        cmocka_unit_test(sparse_matches_reference),
+        cmocka_unit_test(sparse_known_patterns_have_known_populations),
+        cmocka_unit_test(sparse_soup_matches_hashlife),
+        cmocka_unit_test(sparse_views_match_cells),
+        cmocka_unit_test(sparse_sleeping_tiles_wake),
+        cmocka_unit_test(sparse_empty_plane_stays_empty),
+        cmocka_unit_test(sparse_stops_at_edge_of_plane),
+        cmocka_unit_test(sparse_memory_limit_is_kept),
+        cmocka_unit_test(sparse_progress_can_cancel),
+        cmocka_unit_test(sparse_rejects_bad_calls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,10 @@
--- test_lua_check.lua - what the tests in Lua share: named tests, comparisons, a count, the exit status.
+-- test_lua_check.lua - helpers of the tests in Lua: named tests, comparisons, a count, the exit
+-- status.
 -- SPDX-License-Identifier: MIT
 local M = {}
 local passed, failures = 0, 0
 
--- The first device of the first platform that has one; a skipped test if none has.
+-- The first device of the first platform that has one; without one the test is skipped.
 function M.first_device()
   for _, platform in ipairs(require "opencl".get_platforms()) do
     local device = platform:get_devices()[1]
@@ -15,7 +16,7 @@ function M.first_device()
   os.exit(77)
 end
 
--- Runs a test; the others go on when it fails.
+-- Run a test; the remaining tests run even if it fails.
 function M.test(name, f)
   local ok, message = xpcall(f, function(m) return debug.traceback(tostring(m), 2) end)
   if ok then

@@ -1,4 +1,5 @@
--- test_lua_collect.lua - objects of the module opencl go in any order, at any time, and nothing in use goes.
+-- test_lua_collect.lua - objects of the module opencl are collected in any order, at any time, and
+-- never while in use.
 -- Run by `stdcl run` and by luajit; under PoCL a buffer freed too early is freed memory of this process.
 -- SPDX-License-Identifier: MIT
 package.path = arg[0]:match "^(.-)[^/]*$" .. "?.lua;" .. package.path
@@ -108,7 +109,7 @@ test("commands in flight keep the memory they use", function()
   end
 end)
 
--- A list in which the collector leaves only what something else keeps.
+-- A weak list, which keeps only objects referenced elsewhere.
 local function weak(...)
   return setmetatable({...}, {__mode = "v"})
 end

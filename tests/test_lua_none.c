@@ -1,4 +1,4 @@
-/* `stdcl run` of a build without LuaJIT says so, in one sentence. */
+/* `stdcl run` in a build without LuaJIT fails with one message. */
 /* SPDX-License-Identifier: MIT */
 #include "files.h"
 
@@ -6,7 +6,7 @@
 
 static const char *command;
 
-static void says_what_is_missing(void **state)
+static void run_without_luajit_is_rejected(void **state)
 {
     (void)state;
     char line[PATH_MAX * 2];
@@ -25,6 +25,6 @@ int main(int argc, char **argv)
     if (argc < 2)
         return 2;
     command = argv[1];
-    const struct CMUnitTest tests[] = {cmocka_unit_test(says_what_is_missing)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(run_without_luajit_is_rejected)};
     return cmocka_run_group_tests(tests, files_create, files_remove);
 }

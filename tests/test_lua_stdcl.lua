@@ -9,7 +9,7 @@ local test, equal, raises = check.test, check.equal, check.raises
 check.first_device() -- or there is nothing to test
 local stdcl = require "stdcl"
 
--- What an array holds on the device, after all that was started.
+-- The content of an array on the device, after all pending commands.
 local function host(x)
   stdcl.wait()
   stdcl.sync(x, "host")

@@ -1,9 +1,9 @@
 /* test_matmul.c - every kind of engine against a plain product in higher precision, element by
  * element.
  *
- * The reference is this file's own: three loops in long double. Sizes, transposes, alpha, beta and
- * leading dimensions are drawn at random from a fixed seed. What lies between rows, and C when beta
- * is 0, holds NaN.
+ * The reference is three loops in long double in this file. Sizes, transposes, alpha, beta and
+ * leading dimensions are random with a fixed seed. The padding between rows, and C if beta is 0,
+ * hold NaN.
  * SPDX-License-Identifier: MIT
  */
 #include "check.h"
@@ -32,11 +32,11 @@ struct test_case {
     double alpha, beta;
 };
 
-static bool trans_a(const struct test_case *t)
+static bool case_transposes_a(const struct test_case *t)
 {
     return t->trans == MATMUL_TN || t->trans == MATMUL_TT;
 }
-static bool trans_b(const struct test_case *t)
+static bool case_transposes_b(const struct test_case *t)
 {
     return t->trans == MATMUL_NT || t->trans == MATMUL_TT;
 }
@@ -45,8 +45,8 @@ static struct test_case case_of(size_t m, size_t n, size_t k, enum matmul_trans 
 {
     static const double factors[] = {1, 0, -1, 0.5};
     struct test_case t = {.trans = trans, .m = m, .n = n, .k = k};
-    t.lda = (trans_a(&t) ? m : k) + below(pad + 1);
-    t.ldb = (trans_b(&t) ? k : n) + below(pad + 1);
+    t.lda = (case_transposes_a(&t) ? m : k) + below(pad + 1);
+    t.ldb = (case_transposes_b(&t) ? k : n) + below(pad + 1);
     t.ldc = n + below(pad + 1);
     t.alpha = factors[below(4)];
     t.beta = factors[below(4)];
@@ -55,12 +55,12 @@ static struct test_case case_of(size_t m, size_t n, size_t k, enum matmul_trans 
 
 /* ---- Arrays of either precision. ------------------------------------------------------------- */
 
-static double get(enum matmul_precision precision, const void *x, size_t i)
+static double get_element(enum matmul_precision precision, const void *x, size_t i)
 {
     return precision == MATMUL_DOUBLE ? ((const double *)x)[i] : (double)((const float *)x)[i];
 }
 
-static void put(enum matmul_precision precision, void *x, size_t i, double value)
+static void put_element(enum matmul_precision precision, void *x, size_t i, double value)
 {
     if (precision == MATMUL_DOUBLE)
         ((double *)x)[i] = value;
@@ -74,21 +74,21 @@ static size_t real_of(enum matmul_precision precision)
 }
 
 /* rows x ld numbers in memory of the context (or of the host), random inside, NaN between rows. */
-static void *matrix(CLCONTEXT *cp, enum matmul_precision precision, size_t rows, size_t cols,
-                    size_t ld, double inside)
+static void *make_test_matrix(CLCONTEXT *cp, enum matmul_precision precision, size_t rows,
+                              size_t cols, size_t ld, double inside)
 {
     void *x = cp ? clmalloc(cp, (rows * ld + 1) * real_of(precision), CL_MEM_ZEROCOPY)
                  : malloc((rows * ld + 1) * real_of(precision));
     ready(x);
     for (size_t i = 0; i < rows * ld; i++)
-        put(precision, x, i,
-            i % ld >= cols  ? NAN
-            : isnan(inside) ? NAN
-                            : (double)below(2000001) * 1e-6 - 1);
+        put_element(precision, x, i,
+                    i % ld >= cols  ? NAN
+                    : isnan(inside) ? NAN
+                                    : (double)below(2000001) * 1e-6 - 1);
     return x;
 }
 
-static void release(CLCONTEXT *cp, void *x)
+static void free_test_matrix(CLCONTEXT *cp, void *x)
 {
     if (cp)
         clfree(x);
@@ -98,14 +98,15 @@ static void release(CLCONTEXT *cp, void *x)
 
 /* ---- The judge. ------------------------------------------------------------------------------ */
 
-/* Element by element; `a` and `b` may hold NaN when alpha is 0. */
-static void judge(const char *what, enum matmul_precision precision, const struct test_case *t,
-                  const void *a, const void *b, const void *before, const void *c)
+/* Check element by element; `a` and `b` may hold NaN if alpha is 0. */
+static void judge_product(const char *what, enum matmul_precision precision,
+                          const struct test_case *t, const void *a, const void *b,
+                          const void *before, const void *c)
 {
     const double eps = precision == MATMUL_DOUBLE ? DBL_EPSILON : (double)FLT_EPSILON;
     for (size_t i = 0; i < t->m; i++)
         for (size_t j = 0; j < t->ldc; j++) {
-            const double got = get(precision, c, i * t->ldc + j);
+            const double got = get_element(precision, c, i * t->ldc + j);
             if (j >= t->n) {
                 if (!isnan(got))
                     fail_msg("%s: padding was written", what);
@@ -113,15 +114,17 @@ static void judge(const char *what, enum matmul_precision precision, const struc
             }
             long double sum = 0, size = 0;
             for (size_t x = 0; t->alpha != 0 && x < t->k; x++) {
-                const double ax = get(precision, a, trans_a(t) ? x * t->lda + i : i * t->lda + x);
-                const double bx = get(precision, b, trans_b(t) ? j * t->ldb + x : x * t->ldb + j);
+                const double ax = get_element(
+                    precision, a, case_transposes_a(t) ? x * t->lda + i : i * t->lda + x);
+                const double bx = get_element(
+                    precision, b, case_transposes_b(t) ? j * t->ldb + x : x * t->ldb + j);
                 sum += (long double)ax * bx;
                 size += fabsl((long double)ax * bx);
             }
             sum *= (long double)t->alpha;
             if (t->beta != 0) {
-                sum += (long double)t->beta * get(precision, before, i * t->ldc + j);
-                size += fabsl((long double)get(precision, before, i * t->ldc + j));
+                sum += (long double)t->beta * get_element(precision, before, i * t->ldc + j);
+                size += fabsl((long double)get_element(precision, before, i * t->ldc + j));
             }
             if (!(fabs(got - (double)sum) <= eps * (double)(size + 1) * (2 + sqrt((double)t->k))))
                 fail_msg(
@@ -131,15 +134,15 @@ static void judge(const char *what, enum matmul_precision precision, const struc
         }
 }
 
-/* One case by host arrays; with `inside` by device memory too. */
-static void try_case(matmul *mm, CLCONTEXT *cp, enum matmul_precision precision,
-                     const struct test_case *t, const char *what, bool device)
+/* Try one case with host arrays; with `inside` in device memory too. */
+static void try_matmul_case(matmul *mm, CLCONTEXT *cp, enum matmul_precision precision,
+                            const struct test_case *t, const char *what, bool device)
 {
-    const size_t ra = trans_a(t) ? t->k : t->m, ca = trans_a(t) ? t->m : t->k;
-    const size_t rb = trans_b(t) ? t->n : t->k, cb = trans_b(t) ? t->k : t->n;
-    void *a = matrix(cp, precision, ra, ca, t->lda, t->alpha == 0 ? NAN : 0);
-    void *b = matrix(cp, precision, rb, cb, t->ldb, t->alpha == 0 ? NAN : 0);
-    void *c = matrix(cp, precision, t->m, t->n, t->ldc, t->beta == 0 ? NAN : 0);
+    const size_t ra = case_transposes_a(t) ? t->k : t->m, ca = case_transposes_a(t) ? t->m : t->k;
+    const size_t rb = case_transposes_b(t) ? t->n : t->k, cb = case_transposes_b(t) ? t->k : t->n;
+    void *a = make_test_matrix(cp, precision, ra, ca, t->lda, t->alpha == 0 ? NAN : 0);
+    void *b = make_test_matrix(cp, precision, rb, cb, t->ldb, t->alpha == 0 ? NAN : 0);
+    void *c = make_test_matrix(cp, precision, t->m, t->n, t->ldc, t->beta == 0 ? NAN : 0);
     const size_t bytes = t->m * t->ldc * real_of(precision);
     void *before = malloc(bytes + 1);
     ready(before);
@@ -155,16 +158,15 @@ static void try_case(matmul *mm, CLCONTEXT *cp, enum matmul_precision precision,
         works(matmul_multiply(mm, t->trans, t->m, t->n, t->k, t->alpha, a, t->lda, b, t->ldb,
                               t->beta, c, t->ldc));
     }
-    judge(what, precision, t, a, b, before, c);
+    judge_product(what, precision, t, a, b, before, c);
     free(before);
-    release(cp, a);
-    release(cp, b);
-    release(cp, c);
+    free_test_matrix(cp, a);
+    free_test_matrix(cp, b);
+    free_test_matrix(cp, c);
 }
 
-/* Random sizes up to `most`, transposes in turn. The tuned engine's rows are many or few: on CPUs
- * each height of a micro tile is a kernel of its own, whose compilation takes longer than all the
- * rest. */
+/* Random sizes up to `most`, transposes in turn. The tuned engine's rows are many or few: on
+ * CPUs each height of a micro tile is a kernel whose compilation takes longer than the rest. */
 static void try_precision(struct matmul_options o, CLCONTEXT *cp, size_t most, size_t first,
                           size_t count, const char *what)
 {
@@ -175,7 +177,7 @@ static void try_precision(struct matmul_options o, CLCONTEXT *cp, size_t most, s
         const size_t rows = o.kind == MATMUL_TUNED ? many_or_few : 1 + below(most);
         const struct test_case t = case_of(rows, 1 + below(most), 1 + below(most),
                                            (enum matmul_trans)(i % 4), i % 3 ? 5 : 0);
-        try_case(mm, cp, o.precision, &t, what, cp && i % 2);
+        try_matmul_case(mm, cp, o.precision, &t, what, cp && i % 2);
     }
     matmul_free(mm);
 }
@@ -189,7 +191,7 @@ static void try_random(struct matmul_options o, CLCONTEXT *cp, size_t most, size
     try_precision(o, cp, most, 0, count, what);
 }
 
-static CLCONTEXT *one_device(void)
+static CLCONTEXT *matmul_device(void)
 {
     static CLCONTEXT *cp;
     const cl_device_id first = clgetdevice(stddev, 0);
@@ -201,15 +203,15 @@ static CLCONTEXT *one_device(void)
 
 /* ---- Engines. -------------------------------------------------------------------------------- */
 
-static void tuned(void **unused)
+static void matmul_tuned_matches_reference(void **unused)
 {
     (void)unused;
-    try_random((struct matmul_options){.ctx = one_device()}, one_device(), 130, 8, "tuned");
+    try_random((struct matmul_options){.ctx = matmul_device()}, matmul_device(), 130, 8, "tuned");
 }
 
-/* The kernels of GPUs, in shapes small enough for any device; shared tiles, copies of operands, odd
+/* The GPU kernels, in shapes small enough for any device; shared tiles, copies of operands, odd
  * sizes. */
-static void tiles(void **unused)
+static void matmul_tiles_match_reference(void **unused)
 {
     (void)unused;
     static const struct {
@@ -237,32 +239,33 @@ static void tiles(void **unused)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         if (sampled(i, 5))
-            try_precision(
-                (struct matmul_options){
-                    .ctx = one_device(), .precision = cases[i].precision, .shape = cases[i].shape},
-                one_device(), i == 2 || i == 4 ? 50 : 100, 2 * (i % 2), 2, cases[i].shape);
+            try_precision((struct matmul_options){.ctx = matmul_device(),
+                                                  .precision = cases[i].precision,
+                                                  .shape = cases[i].shape},
+                          matmul_device(), i == 2 || i == 4 ? 50 : 100, 2 * (i % 2), 2,
+                          cases[i].shape);
 }
 
-/* A caller's C begins where it likes, above all a rank's block of one: its rows are as long as
- * those that are written 16 bytes at a time, and lie 8 bytes beside them. */
-static void c_lies_anywhere(void **unused)
+/* A caller's C has any alignment, above all a rank's block of one: its rows have the length of
+ * rows written 16 bytes at a time, at an offset of 8 bytes. */
+static void matmul_unaligned_c_matches_reference(void **unused)
 {
     (void)unused;
     enum { N = 32, BESIDE = 2 };
     const struct test_case t = {MATMUL_NN, N, N, N, N, N, N, 1, 0.5};
     matmul *mm = matmul_create(&(struct matmul_options){
-        .ctx = one_device(),
+        .ctx = matmul_device(),
         .shape =
             "path=1 sets=1 bm=32 bn=32 bk=8 wm=32 wn=16 stages=2 ahead=0 lanes=0 mma=0 async=0 span=0"});
-    float *a = matrix(NULL, MATMUL_SINGLE, N, N, N, 0),
-          *b = matrix(NULL, MATMUL_SINGLE, N, N, N, 0);
-    float *random = matrix(NULL, MATMUL_SINGLE, N, N, N, 0),
+    float *a = make_test_matrix(NULL, MATMUL_SINGLE, N, N, N, 0),
+          *b = make_test_matrix(NULL, MATMUL_SINGLE, N, N, N, 0);
+    float *random = make_test_matrix(NULL, MATMUL_SINGLE, N, N, N, 0),
           *c = aligned_alloc(64, (N + 2) * N * sizeof *c);
     ready(mm);
     ready(c);
     memcpy(c + BESIDE, random, N * N * sizeof *c);
     works(matmul_multiply(mm, t.trans, N, N, N, t.alpha, a, N, b, N, t.beta, c + BESIDE, N));
-    judge("beside", MATMUL_SINGLE, &t, a, b, random, c + BESIDE);
+    judge_product("beside", MATMUL_SINGLE, &t, a, b, random, c + BESIDE);
     matmul_free(mm);
     free(a);
     free(b);
@@ -270,9 +273,9 @@ static void c_lies_anywhere(void **unused)
     free(c);
 }
 
-/* A matrix times a few vectors: both sides, all transposes, rows that are aligned and that are not,
- * one group and several to a depth. */
-static void thin(void **unused)
+/* Skinny products: a matrix times a few vectors, on both sides, all transposes, aligned and
+ * unaligned rows, one group and several per depth. */
+static void matmul_skinny_products_match_reference(void **unused)
 {
     (void)unused;
     static const struct {
@@ -288,7 +291,7 @@ static void thin(void **unused)
             continue;
         const enum matmul_precision precision = i / 2 % 2 ? MATMUL_DOUBLE : MATMUL_SINGLE;
         const struct matmul_options o = {
-            .ctx = one_device(), .precision = precision, .shape = shapes[i / 8]};
+            .ctx = matmul_device(), .precision = precision, .shape = shapes[i / 8]};
         matmul *mm = matmul_create(&o);
         ready(mm);
         for (int trans = MATMUL_NN; trans <= MATMUL_TT; trans++) {
@@ -299,26 +302,26 @@ static void thin(void **unused)
                 t.ldb = (t.ldb + 3) / 4 * 4;
             }
             t.alpha = t.alpha == 0 ? 2 : t.alpha;
-            try_case(mm, one_device(), precision, &t, o.shape, (i + (size_t)trans) % 2);
-            try_case(mm, one_device(), precision, &t, o.shape,
-                     (i + (size_t)trans) % 2); /* what the first one left in scratch memory */
+            try_matmul_case(mm, matmul_device(), precision, &t, o.shape, (i + (size_t)trans) % 2);
+            try_matmul_case(mm, matmul_device(), precision, &t, o.shape,
+                            (i + (size_t)trans) % 2); /* the previous product's scratch memory */
         }
         matmul_free(mm);
     }
 }
 
-/* How groups share a depth does not depend on the device, nor on how many of them run at a time:
- * bits of a row of C are those that it has when the vectors beside it are others. */
-static void thin_has_one_result(void **unused)
+/* How groups share a depth does not depend on the device or on the number of groups running at
+ * once: the bits of a row of C do not depend on the other vectors. */
+static void matmul_skinny_bits_are_equal(void **unused)
 {
     (void)unused;
     enum { M = 100, K = 900 };
-    matmul *mm = matmul_create(&(struct matmul_options){.ctx = one_device(), .shape = "path=3"});
-    float *a = matrix(NULL, MATMUL_SINGLE, M, K, K, 0),
-          *b = matrix(NULL, MATMUL_SINGLE, K, 4, 4, 0);
-    float *four = matrix(NULL, MATMUL_SINGLE, M, 4, 4, NAN),
-          *again = matrix(NULL, MATMUL_SINGLE, M, 4, 4, NAN);
-    float *three = matrix(NULL, MATMUL_SINGLE, M, 3, 3, NAN);
+    matmul *mm = matmul_create(&(struct matmul_options){.ctx = matmul_device(), .shape = "path=3"});
+    float *a = make_test_matrix(NULL, MATMUL_SINGLE, M, K, K, 0),
+          *b = make_test_matrix(NULL, MATMUL_SINGLE, K, 4, 4, 0);
+    float *four = make_test_matrix(NULL, MATMUL_SINGLE, M, 4, 4, NAN),
+          *again = make_test_matrix(NULL, MATMUL_SINGLE, M, 4, 4, NAN);
+    float *three = make_test_matrix(NULL, MATMUL_SINGLE, M, 3, 3, NAN);
     ready(mm);
     works(matmul_multiply(mm, MATMUL_NN, M, 4, K, 1, a, K, b, 4, 0, four, 4));
     works(matmul_multiply(mm, MATMUL_NN, M, 3, K, 1, a, K, b, 4, 0, three, 3));
@@ -332,7 +335,7 @@ static void thin_has_one_result(void **unused)
     free(a), free(b), free(four), free(again), free(three);
 }
 
-static void panels(void **unused)
+static void matmul_panels_match_reference(void **unused)
 {
     (void)unused;
     static const char *const shapes[] = {
@@ -343,31 +346,32 @@ static void panels(void **unused)
     static const enum matmul_precision precisions[] = {MATMUL_SINGLE, MATMUL_DOUBLE, MATMUL_SINGLE};
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
         if (sampled(i, 3))
-            try_precision((struct matmul_options){.ctx = one_device(),
+            try_precision((struct matmul_options){.ctx = matmul_device(),
                                                   .shape = shapes[i],
                                                   .precision = precisions[i]},
-                          one_device(), 130, 0, 4, shapes[i]);
+                          matmul_device(), 130, 0, 4, shapes[i]);
 }
 
-/* A batch, each product of it judged alone; what lies between the matrices stays. `shared`: all
- * take the same A. */
+/* Try a batch and check each of its products alone; the memory between the matrices is
+ * unchanged. `shared`: all products use the same A. */
 static void try_batch(matmul *mm, enum matmul_precision precision, const struct test_case *t,
                       size_t count, bool shared, const char *what)
 {
-    CLCONTEXT *cp = one_device();
+    CLCONTEXT *cp = matmul_device();
     const size_t real = real_of(precision), gap = below(3) * 4;
-    const size_t ra = trans_a(t) ? t->k : t->m, ca = trans_a(t) ? t->m : t->k;
-    const size_t rb = trans_b(t) ? t->n : t->k, cb = trans_b(t) ? t->k : t->n;
+    const size_t ra = case_transposes_a(t) ? t->k : t->m, ca = case_transposes_a(t) ? t->m : t->k;
+    const size_t rb = case_transposes_b(t) ? t->n : t->k, cb = case_transposes_b(t) ? t->k : t->n;
     const size_t step_a = shared ? 0 : ra * t->lda, step_b = rb * t->ldb,
                  step_c = t->m * t->ldc + gap;
-    char *a = matrix(cp, precision, shared ? ra : ra * count, ca, t->lda, t->alpha == 0 ? NAN : 0);
-    char *b = matrix(cp, precision, rb * count, cb, t->ldb, t->alpha == 0 ? NAN : 0);
-    char *c = matrix(cp, precision, 1, 0, step_c * count, 0),
+    char *a = make_test_matrix(cp, precision, shared ? ra : ra * count, ca, t->lda,
+                               t->alpha == 0 ? NAN : 0);
+    char *b = make_test_matrix(cp, precision, rb * count, cb, t->ldb, t->alpha == 0 ? NAN : 0);
+    char *c = make_test_matrix(cp, precision, 1, 0, step_c * count, 0),
          *before = malloc(step_c * count * real);
     ready(before);
     for (size_t i = 0; i < step_c * count; i++)
         if (i % step_c < t->m * t->ldc && i % step_c % t->ldc < t->n && t->beta != 0)
-            put(precision, c, i, (double)below(2000001) * 1e-6 - 1);
+            put_element(precision, c, i, (double)below(2000001) * 1e-6 - 1);
     memcpy(before, c, step_c * count * real);
     for (int i = 0; i < 3; i++)
         done(clmsync(cp, 0, i == 0 ? a : i == 1 ? b : c, CL_MEM_DEVICE));
@@ -376,22 +380,22 @@ static void try_batch(matmul *mm, enum matmul_precision precision, const struct 
     done(clwait(cp, 0, CL_KERNEL_EVENT));
     done(clmsync(cp, 0, c, CL_MEM_HOST));
     for (size_t i = 0; i < count; i++) {
-        judge(what, precision, t, a + i * step_a * real, b + i * step_b * real,
-              before + i * step_c * real, c + i * step_c * real);
+        judge_product(what, precision, t, a + i * step_a * real, b + i * step_b * real,
+                      before + i * step_c * real, c + i * step_c * real);
         for (size_t j = t->m * t->ldc; j < step_c; j++)
-            assert_true(isnan(get(precision, c, i * step_c + j)));
+            assert_true(isnan(get_element(precision, c, i * step_c + j)));
     }
     free(before);
-    release(cp, a);
-    release(cp, b);
-    release(cp, c);
+    free_test_matrix(cp, a);
+    free_test_matrix(cp, b);
+    free_test_matrix(cp, c);
 }
 
 static void try_batches(enum matmul_precision precision, const char *shape, size_t most,
                         size_t cases)
 {
     matmul *mm = matmul_create(
-        &(struct matmul_options){.ctx = one_device(), .precision = precision, .shape = shape});
+        &(struct matmul_options){.ctx = matmul_device(), .precision = precision, .shape = shape});
     ready(mm);
     for (size_t i = 0; i < cases; i++) {
         const size_t m = 1 + below(most), n = i % 2 ? 32 : 1 + below(most),
@@ -403,7 +407,7 @@ static void try_batches(enum matmul_precision precision, const char *shape, size
     matmul_free(mm);
 }
 
-static void batches(void **unused)
+static void matmul_batches_match_reference(void **unused)
 {
     (void)unused;
     try_batches(MATMUL_DOUBLE, NULL, 24, 1);
@@ -414,16 +418,17 @@ static void batches(void **unused)
                 "path=1 sets=1 bm=32 bn=32 bk=8 wm=32 wn=16 stages=2 ahead=1 lanes=0 mma=1", 40, 2);
 }
 
-/* A product has the bits that it has alone, wherever it stands in a batch. */
-static void batch_has_one_result(void **unused)
+/* A product has equal bits alone and anywhere in a batch. */
+static void matmul_batch_bits_equal_single(void **unused)
 {
     (void)unused;
     enum { N = 20, COUNT = 50 };
-    CLCONTEXT *cp = one_device();
+    CLCONTEXT *cp = matmul_device();
     matmul *mm = matmul_create(&(struct matmul_options){.ctx = cp, .precision = MATMUL_SINGLE});
     ready(mm);
-    float *a = matrix(cp, MATMUL_SINGLE, N, N, N, 0), *b = matrix(cp, MATMUL_SINGLE, N, N, N, 0);
-    float *c = matrix(cp, MATMUL_SINGLE, N * (COUNT + 1), N, N, 0);
+    float *a = make_test_matrix(cp, MATMUL_SINGLE, N, N, N, 0),
+          *b = make_test_matrix(cp, MATMUL_SINGLE, N, N, N, 0);
+    float *c = make_test_matrix(cp, MATMUL_SINGLE, N * (COUNT + 1), N, N, 0);
     for (int i = 0; i < 3; i++)
         done(clmsync(cp, 0, i == 0 ? a : i == 1 ? b : c, CL_MEM_DEVICE));
     works(matmul_batch(mm, 0, MATMUL_NN, N, N, N, 1, a, N, 0, b, N, 0, 0, c, N, N * N, COUNT));
@@ -433,8 +438,8 @@ static void batch_has_one_result(void **unused)
     done(clmsync(cp, 0, c, CL_MEM_HOST));
     for (size_t i = 0; i < COUNT; i++)
         assert_memory_equal(c + i * N * N, c + (size_t)N * N * COUNT, N * N * sizeof *c);
-    /* What makes no sense: results that meet, or lie among operands; too little memory; a device
-     * that is not there. */
+    /* Rejected calls: results that overlap each other or the operands; too little memory; a
+     * device that does not exist. */
     fails(EINVAL,
           matmul_batch(mm, 0, MATMUL_NN, N, N, N, 1, a, N, 0, b, N, 0, 0, c, N, N * N - 1, 2));
     fails(EINVAL, matmul_batch(mm, 0, MATMUL_NN, N, N, N, 1, c + N * N, N, 0, b, N, 0, 0, c, N,
@@ -445,30 +450,30 @@ static void batch_has_one_result(void **unused)
                                N * N, 9));
     fails(EINVAL, matmul_batch(mm, 7, MATMUL_NN, N, N, N, 1, a, N, 0, b, N, 0, 0, c, N, N * N, 2));
     works(matmul_batch(mm, 0, MATMUL_NN, N, N, N, 1, a, N, 0, b, N, 0, 0, c, N, 0, 0));
-    release(cp, a);
-    release(cp, b);
-    release(cp, c);
+    free_test_matrix(cp, a);
+    free_test_matrix(cp, b);
+    free_test_matrix(cp, c);
     matmul_free(mm);
 }
 
-static void ladder(void **unused)
+static void matmul_baseline_kernels_match_reference(void **unused)
 {
     (void)unused;
     static const size_t blocks[] = {1, 3, 8, 16};
-    try_random((struct matmul_options){.ctx = one_device(), .kind = MATMUL_NAIVE}, one_device(),
-               130, 8, "naive");
+    try_random((struct matmul_options){.ctx = matmul_device(), .kind = MATMUL_NAIVE},
+               matmul_device(), 130, 8, "naive");
     for (size_t i = 0; i < 4; i++)
-        try_random((struct matmul_options){.ctx = one_device(),
+        try_random((struct matmul_options){.ctx = matmul_device(),
                                            .kind = MATMUL_BLOCKED,
                                            .block = blocks[i]},
-                   one_device(), 60, 8, "blocked");
+                   matmul_device(), 60, 8, "blocked");
     try_random((struct matmul_options){.kind = MATMUL_CPU_NAIVE}, NULL, 130, 12, "cpu-naive");
     for (size_t i = 0; i < 4; i++)
         try_random((struct matmul_options){.kind = MATMUL_CPU_BLOCKED, .block = blocks[i]}, NULL,
                    130, 8, "cpu-blocked");
 }
 
-static void libraries(void **unused)
+static void matmul_openblas_matches_reference(void **unused)
 {
     (void)unused;
     if (matmul_kind_missing(MATMUL_OPENBLAS))
@@ -477,16 +482,16 @@ static void libraries(void **unused)
 }
 
 /* CLBlast compiles for some 10 s for each precision; test_cli_matmul has one product by it. */
-static void clblast(void **unused)
+static void matmul_clblast_single_matches_reference(void **unused)
 {
     (void)unused;
     if (matmul_kind_missing(MATMUL_CLBLAST))
         skip();
-    try_random((struct matmul_options){.ctx = one_device(), .kind = MATMUL_CLBLAST}, one_device(),
-               60, 4, "clblast");
+    try_random((struct matmul_options){.ctx = matmul_device(), .kind = MATMUL_CLBLAST},
+               matmul_device(), 60, 4, "clblast");
 }
 
-static void sycl(void **unused)
+static void matmul_sycl_matches_reference(void **unused)
 {
     (void)unused;
     if (matmul_kind_missing(MATMUL_SYCL)) {
@@ -496,10 +501,9 @@ static void sycl(void **unused)
     try_random((struct matmul_options){.kind = MATMUL_SYCL, .block = 8}, NULL, 60, 8, "sycl");
 }
 
-/* Sizes at which something changes: one, panels and tiles exactly full, one more, one less, long
- * and thin. Every height of a micro tile is a kernel to compile, so that only some are in double
- * precision too. */
-static void odd_sizes(void **unused)
+/* Sizes at the edges: one, panels and tiles exactly full, one more, one less, long and narrow.
+ * Every height of a micro tile is a kernel to compile, so only some run in double precision too. */
+static void matmul_edge_sizes_match_reference(void **unused)
 {
     (void)unused;
     static const size_t sizes[][3] = {{1, 1, 1},        {1, 500, 1},   {500, 1, 1},
@@ -508,15 +512,15 @@ static void odd_sizes(void **unused)
                                       {257, 129, 1025}, {14, 33, 16}};
     for (int precision = MATMUL_SINGLE; precision <= MATMUL_DOUBLE; precision++) {
         matmul *mm = matmul_create(&(struct matmul_options){
-            .ctx = one_device(), .precision = (enum matmul_precision)precision});
+            .ctx = matmul_device(), .precision = (enum matmul_precision)precision});
         ready(mm);
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes;
              i += precision == MATMUL_DOUBLE ? 3 : 1) {
             const size_t *s = sizes[i];
             const struct test_case t =
                 case_of(s[0], s[1], s[2], (enum matmul_trans)((i + (size_t)precision) % 4), 3);
-            try_case(mm, one_device(), (enum matmul_precision)precision, &t, "odd sizes",
-                     (i / 2) % 2);
+            try_matmul_case(mm, matmul_device(), (enum matmul_precision)precision, &t, "odd sizes",
+                            (i / 2) % 2);
         }
         matmul_free(mm);
     }
@@ -524,7 +528,7 @@ static void odd_sizes(void **unused)
 
 /* ---- Several devices, little memory, matrices that stay. ------------------------------------- */
 
-static void all_devices(void **unused)
+static void matmul_all_devices_match_reference(void **unused)
 {
     (void)unused;
     try_random((struct matmul_options){.ctx = stddev}, NULL, 130, 4, "all devices");
@@ -532,8 +536,8 @@ static void all_devices(void **unused)
                "all devices");
 }
 
-/* The device's memory is limited so much that C is computed in many blocks from many panels. */
-static void streams(void **unused)
+/* The memory limit forces C to be computed in many blocks from many panels. */
+static void matmul_out_of_core_matches_reference(void **unused)
 {
     (void)unused;
     static const size_t limits[] = {20000, 60000, 400000};
@@ -543,7 +547,7 @@ static void streams(void **unused)
                                            .memory = limits[i],
                                            .kind = i < 2 ? MATMUL_NAIVE : MATMUL_TUNED},
                    NULL, 130, i < 2 ? 8 : 4, "streamed");
-    matmul *mm = matmul_create(&(struct matmul_options){.ctx = one_device(), .memory = 100});
+    matmul *mm = matmul_create(&(struct matmul_options){.ctx = matmul_device(), .memory = 100});
     const float ones[4] = {1, 1, 1, 1};
     float c[4];
     ready(mm);
@@ -552,7 +556,7 @@ static void streams(void **unused)
     matmul_free(mm);
 }
 
-static void stays(void **unused)
+static void matmul_loaded_operands_stay(void **unused)
 {
     (void)unused;
     enum { M = 70, N = 50, K = 30 };
@@ -562,9 +566,9 @@ static void stays(void **unused)
                                                             .kind = kinds[i % 3],
                                                             .precision = MATMUL_DOUBLE,
                                                             .memory = i < 3 ? 0 : 1 << 20});
-        double *a = matrix(NULL, MATMUL_DOUBLE, M, K, K, 0),
-               *b = matrix(NULL, MATMUL_DOUBLE, K, N, N, 0);
-        double *c = matrix(NULL, MATMUL_DOUBLE, M, N, N + 3, 0), before[M * (N + 3)];
+        double *a = make_test_matrix(NULL, MATMUL_DOUBLE, M, K, K, 0),
+               *b = make_test_matrix(NULL, MATMUL_DOUBLE, K, N, N, 0);
+        double *c = make_test_matrix(NULL, MATMUL_DOUBLE, M, N, N + 3, 0), before[M * (N + 3)];
         const struct test_case first = {MATMUL_NN, M, N, K, K, N, N + 3, 0.5, -1};
         ready(mm);
         memcpy(before, c, sizeof before);
@@ -575,11 +579,11 @@ static void stays(void **unused)
         works(matmul_load_result(mm, c, N + 3));
         works(matmul_compute(mm, 0.5, -1));
         works(matmul_result(mm, c, N + 3));
-        judge("loaded", MATMUL_DOUBLE, &first, a, b, before, c);
+        judge_product("loaded", MATMUL_DOUBLE, &first, a, b, before, c);
         works(matmul_compute(mm, 1, 0)); /* again, C not read */
         works(matmul_result(mm, c, N + 3));
         const struct test_case second = {MATMUL_NN, M, N, K, K, N, N + 3, 1, 0};
-        judge("loaded", MATMUL_DOUBLE, &second, a, b, before, c);
+        judge_product("loaded", MATMUL_DOUBLE, &second, a, b, before, c);
         matmul_free(mm);
         free(a);
         free(b);
@@ -587,7 +591,7 @@ static void stays(void **unused)
     }
 }
 
-static int count_calls(void *arg, double share)
+static int count_matmul_calls(void *arg, double share)
 {
     int *calls = arg;
     assert_true(share > 0 && share <= 1.0000001);
@@ -599,7 +603,7 @@ struct watch {
     int calls;
 };
 
-static int watch(void *arg, double share)
+static int watch_matmul(void *arg, double share)
 {
     struct watch *w = arg;
     w->last = share;
@@ -607,20 +611,20 @@ static int watch(void *arg, double share)
     return share >= w->stop_at;
 }
 
-/* A product whose launches are as short as they can be, as on a device where each would take long,
- * gives the same bits, from arrays that stay and from arrays that travel; and it can be stopped in
- * its middle. */
-static void check_pieces(struct matmul_options o, size_t m, size_t n, size_t k)
+/* A product with launches of minimal length, as on a slow device, gives equal bits, from arrays
+ * that stay on the device and from arrays that are streamed; and it can be cancelled in its
+ * middle. */
+static void check_matmul_slices(struct matmul_options o, size_t m, size_t n, size_t k)
 {
     struct watch whole = {2, 0, 0}, stopping = {0.3, 0, 0};
-    float *a = matrix(NULL, MATMUL_SINGLE, m, k, k, 0),
-          *b = matrix(NULL, MATMUL_SINGLE, k, n, n, 0),
-          *c = matrix(NULL, MATMUL_SINGLE, m, n, n, NAN),
-          *d = matrix(NULL, MATMUL_SINGLE, m, n, n, NAN);
-    o.ctx = one_device();
+    float *a = make_test_matrix(NULL, MATMUL_SINGLE, m, k, k, 0),
+          *b = make_test_matrix(NULL, MATMUL_SINGLE, k, n, n, 0),
+          *c = make_test_matrix(NULL, MATMUL_SINGLE, m, n, n, NAN),
+          *d = make_test_matrix(NULL, MATMUL_SINGLE, m, n, n, NAN);
+    o.ctx = matmul_device();
     matmul *uncut = matmul_create(&o);
     assert_int_equal(setenv("STDCL_SLICE", "1e-12", 1), 0);
-    o.progress = watch;
+    o.progress = watch_matmul;
     o.arg = &whole;
     matmul *cut = matmul_create(&o);
     assert_int_equal(unsetenv("STDCL_SLICE"), 0);
@@ -654,33 +658,34 @@ static void check_pieces(struct matmul_options o, size_t m, size_t n, size_t k)
 }
 
 /* Large enough for a GPU of a hundred units to take several launches. */
-static void pieces(void **unused)
+static void matmul_slices_give_equal_bits(void **unused)
 {
     struct cldev_info info;
     (void)unused;
-    works(clgetdevinfo(one_device(), &info));
+    works(clgetdevinfo(matmul_device(), &info));
     const size_t s = info.dev_type & CL_DEVICE_TYPE_GPU ? 6 : 1;
-    check_pieces((struct matmul_options){.kind = MATMUL_TUNED}, 600 * s, 500 * s, 300);
-    check_pieces(
+    check_matmul_slices((struct matmul_options){.kind = MATMUL_TUNED}, 600 * s, 500 * s, 300);
+    check_matmul_slices(
         (struct matmul_options){
             .kind = MATMUL_TUNED,
             .shape = "path=1 sets=1 bm=32 bn=32 bk=8 wm=32 wn=16 stages=2 ahead=0 lanes=0 raster=2 "
                      "mma=0 async=0 pack=0 fill=1 span=0"},
         300 * s, 300 * s, 200);
-    check_pieces(
+    check_matmul_slices(
         (struct matmul_options){.kind = MATMUL_TUNED, .shape = "path=3 groups=300 part=32"},
         500 * s, 3, 900);
-    check_pieces((struct matmul_options){.kind = MATMUL_NAIVE}, 200 * s, 300 * s, 200);
-    check_pieces((struct matmul_options){.kind = MATMUL_BLOCKED}, 200 * s, 300 * s, 200);
+    check_matmul_slices((struct matmul_options){.kind = MATMUL_NAIVE}, 200 * s, 300 * s, 200);
+    check_matmul_slices((struct matmul_options){.kind = MATMUL_BLOCKED}, 200 * s, 300 * s, 200);
 }
 
-static void tells_progress(void **unused)
+static void matmul_reports_progress(void **unused)
 {
     (void)unused;
     int calls = 0;
-    float *a = matrix(NULL, MATMUL_SINGLE, 300, 300, 300, 0), *c = calloc(300 * 300, sizeof *c);
+    float *a = make_test_matrix(NULL, MATMUL_SINGLE, 300, 300, 300, 0),
+          *c = calloc(300 * 300, sizeof *c);
     matmul *mm = matmul_create(&(struct matmul_options){
-        .ctx = one_device(), .memory = 100000, .progress = count_calls, .arg = &calls});
+        .ctx = matmul_device(), .memory = 100000, .progress = count_matmul_calls, .arg = &calls});
     ready(mm);
     fails(ECANCELED, matmul_multiply(mm, MATMUL_NN, 300, 300, 300, 1, a, 300, a, 300, 0, c, 300));
     assert_int_equal(calls, 3);
@@ -689,7 +694,7 @@ static void tells_progress(void **unused)
     free(c);
 }
 
-static void one_call(void **unused)
+static void matmul_one_call_multiplies(void **unused)
 {
     (void)unused;
     const float a[4] = {1, 2, 3, 4}, b[4] = {5, 6, 7, 8};
@@ -704,12 +709,12 @@ static void one_call(void **unused)
 
 /* ---- What must not be. ----------------------------------------------------------------------- */
 
-static void refuses_overlap(void **unused)
+static void matmul_rejects_overlap(void **unused)
 {
     (void)unused;
     double x[100];
     matmul *mm =
-        matmul_create(&(struct matmul_options){.ctx = one_device(), .precision = MATMUL_DOUBLE});
+        matmul_create(&(struct matmul_options){.ctx = matmul_device(), .precision = MATMUL_DOUBLE});
     ready(mm);
     for (int i = 0; i < 100; i++)
         x[i] = 1;
@@ -718,7 +723,7 @@ static void refuses_overlap(void **unused)
     fails(EINVAL, matmul_multiply(mm, MATMUL_NN, 3, 3, 3, 1, x, 10, x + 50, 10, 0, x + 52, 10));
     fails(EINVAL, matmul_multiply(mm, MATMUL_NN, 3, 3, 3, 1, x, 10, x + 50, 10, 0, x + 8, 4));
     fails(EINVAL, matmul_multiply(mm, MATMUL_NN, 3, 3, 3, 1, x, 10, x + 50, 10, 0, x + 29, 10));
-    /* Beside A in the same rows, and the corner of a larger matrix. */
+    /* C may be beside A in the same rows, or the corner of a larger matrix. */
     works(matmul_multiply(mm, MATMUL_NN, 3, 3, 3, 1, x, 10, x + 50, 10, 0, x + 3, 10));
     assert_true(x[3] == 3 && x[25] == 3 && x[2] == 1 && x[6] == 1);
     works(matmul_multiply(mm, MATMUL_NN, 3, 3, 2, 1, x, 10, x + 50, 10, 0, x + 23, 10));
@@ -727,14 +732,15 @@ static void refuses_overlap(void **unused)
     matmul_free(mm);
 }
 
-static void zero_sizes(void **unused)
+static void matmul_zero_sizes_scale_c(void **unused)
 {
     (void)unused;
     float c[4] = {NAN, 1, 2, NAN};
     static const enum matmul_kind kinds[] = {MATMUL_TUNED, MATMUL_NAIVE, MATMUL_CPU_NAIVE};
     for (size_t i = 0; i < 3; i++) {
-        matmul *mm = matmul_create(&(struct matmul_options){.ctx = one_device(), .kind = kinds[i]});
-        float *x = clmalloc(one_device(), 16, CL_MEM_ZEROCOPY);
+        matmul *mm =
+            matmul_create(&(struct matmul_options){.ctx = matmul_device(), .kind = kinds[i]});
+        float *x = clmalloc(matmul_device(), 16, CL_MEM_ZEROCOPY);
         ready(mm);
         works(matmul_multiply(mm, MATMUL_NN, 0, 5, 5, 1, NULL, 0, NULL, 0, 0, NULL, 0));
         works(matmul_multiply(mm, MATMUL_NN, 5, 0, 5, 1, NULL, 0, NULL, 0, 0, NULL, 0));
@@ -746,10 +752,10 @@ static void zero_sizes(void **unused)
         assert_true(c[0] == 0 && c[1] == 3 && c[2] == 0);
         if (kinds[i] != MATMUL_CPU_NAIVE) {
             memcpy(x, (float[]){NAN, 1, 2, NAN}, 16);
-            done(clmsync(one_device(), 0, x, CL_MEM_DEVICE));
+            done(clmsync(matmul_device(), 0, x, CL_MEM_DEVICE));
             works(matmul_enqueue(mm, 0, MATMUL_NN, 1, 2, 0, 1, NULL, 0, NULL, 0, -1, x + 1, 2));
-            done(clwait(one_device(), 0, CL_KERNEL_EVENT));
-            done(clmsync(one_device(), 0, x, CL_MEM_HOST));
+            done(clwait(matmul_device(), 0, CL_KERNEL_EVENT));
+            done(clmsync(matmul_device(), 0, x, CL_MEM_HOST));
             assert_true(isnan(x[0]) && x[1] == -1 && x[2] == -2 && isnan(x[3]));
         }
         works(matmul_load(mm, MATMUL_NN, 0, 3, 3, NULL, 0, NULL, 0));
@@ -760,12 +766,12 @@ static void zero_sizes(void **unused)
     }
 }
 
-static void tells_what_is_wrong(void **unused)
+static void matmul_rejects_bad_calls(void **unused)
 {
     (void)unused;
-    float x[64] = {0}, *d = clmalloc(one_device(), sizeof x, 0);
-    const size_t most = matmul_block_limit(one_device(), MATMUL_SINGLE);
-    matmul *mm = matmul_create(&(struct matmul_options){.ctx = one_device()});
+    float x[64] = {0}, *d = clmalloc(matmul_device(), sizeof x, 0);
+    const size_t most = matmul_block_limit(matmul_device(), MATMUL_SINGLE);
+    matmul *mm = matmul_create(&(struct matmul_options){.ctx = matmul_device()});
     ready(mm);
     fails(EINVAL, matmul_multiply(mm, MATMUL_NN, 4, 4, 4, 1, x, 3, x, 4, 0, x + 32, 4));
     fails(EINVAL, matmul_multiply(mm, MATMUL_NN, 4, 4, 4, 1, x, 4, x, 4, 0, x + 32, 3));
@@ -777,18 +783,18 @@ static void tells_what_is_wrong(void **unused)
     fails(EINVAL, matmul_enqueue(mm, 0, MATMUL_NN, 4, 4, 4, 1, d, 4, d + 16, 4, 0, d + 52, 4));
     fails(EINVAL, matmul_enqueue(mm, 9, MATMUL_NN, 4, 4, 4, 1, d, 4, d + 16, 4, 0, d + 32, 4));
     matmul_free(mm);
-    struct matmul_options grown = {.ctx = one_device()};
+    struct matmul_options grown = {.ctx = matmul_device()};
     refuses_reserved(grown, matmul_create(&grown));
     struct matmul *plain = matmul_create(NULL);
     ready(plain);
     matmul_free(plain);
+    fails_null(EINVAL, matmul_create(
+                           &(struct matmul_options){.ctx = matmul_device(), .shape = "colour=3"}));
     fails_null(EINVAL,
-               matmul_create(&(struct matmul_options){.ctx = one_device(), .shape = "colour=3"}));
-    fails_null(EINVAL,
-               matmul_create(&(struct matmul_options){.ctx = one_device(), .shape = "rows=x"}));
+               matmul_create(&(struct matmul_options){.ctx = matmul_device(), .shape = "rows=x"}));
     check_forget();
-    assert_null(matmul_create(
-        &(struct matmul_options){.ctx = one_device(), .kind = MATMUL_BLOCKED, .block = most + 1}));
+    assert_null(matmul_create(&(struct matmul_options){
+        .ctx = matmul_device(), .kind = MATMUL_BLOCKED, .block = most + 1}));
     contains(clerror(), "at most");
     check_forget();
     assert_int_equal(matmul_kind_by_name("fast"), -1);
@@ -800,7 +806,7 @@ static void tells_what_is_wrong(void **unused)
 
 /* ---- Random matrices and the error. ---------------------------------------------------------- */
 
-static void random_is_the_same_everywhere(void **unused)
+static void matmul_random_matrices_are_equal(void **unused)
 {
     (void)unused;
     enum { SIDE = 200 };
@@ -826,8 +832,8 @@ static void random_is_the_same_everywhere(void **unused)
     assert_true(fabs(squares / (SIDE * SIDE) - 1. / 3) < 0.008);
 }
 
-/* An error that is put in is found, and as large as it is. */
-static void error_is_found(void **unused)
+/* An injected error is found, with its size. */
+static void matmul_error_check_finds_error(void **unused)
 {
     (void)unused;
     enum { N = 40 };
@@ -864,8 +870,8 @@ static double error_of_dot(size_t k, const double *a, const double *b, double c)
     return matmul_error(MATMUL_DOUBLE, MATMUL_NN, 1, 1, k, 1, a, 0, b, 0, 0, NULL, &c, 0, 0);
 }
 
-/* Of numbers whose squares overflow or vanish, of sums that cancel or are too large, of NaN. */
-static void error_of_any_size(void **unused)
+/* Numbers whose squares overflow or vanish, sums that cancel or overflow, NaN. */
+static void matmul_error_check_survives_overflow(void **unused)
 {
     (void)unused;
     static const double scales[] = {1, 1e-100, 1e-150, 1e130, 1e153};
@@ -877,24 +883,24 @@ static void error_of_any_size(void **unused)
         assert_true(fabs(error_of_dot(2, x, x, right * 1.001) - 1e-3) < 1e-6);
         assert_true(fabs(error_of_dot(2, x, x, 0) - 1) < 1e-6);
     }
-    /* All is below the smallest number: 0 is right. Anything else is not. */
+    /* All terms are below the smallest number: only 0 is right. */
     const double small[2] = {1.1e-200, 1e-200}, large[2] = {1.1e160, 1e160},
                  signs[2] = {1e160, -1e160};
     assert_true(error_of_dot(2, small, small, 0) == 0);
     assert_true(error_of_dot(2, small, small, 1e-200) > 1e100);
     assert_true(error_of_dot(2, small, small, 1e-300) > 1);
-    /* All is above the largest: an infinity is right, and so is the NaN of a sum of two of them. */
+    /* All terms are above the largest: an infinity is right, and so is the NaN of the sum of two
+     * infinities. */
     assert_true(error_of_dot(2, large, large, INFINITY) == 0);
     assert_true(error_of_dot(2, large, signs, NAN) == 0);
     assert_true(fabs(error_of_dot(2, large, large, 1e160) - 1) < 1e-9);
     assert_true(error_of_dot(2, ab, ab, INFINITY) == INFINITY);
-    /* Terms that cancel: what is left has few right digits, and is right. */
+    /* Terms that cancel: the remainder has few correct digits and is right. */
     const double terms[3] = {1e10, 1.0 / 3, -1e10}, ones[3] = {1, 1, 1};
     assert_true(error_of_dot(3, terms, ones, (1e10 + 1.0 / 3) - 1e10) <=
                 matmul_tolerance(MATMUL_DOUBLE, 3, 0));
     assert_true(error_of_dot(3, terms, ones, 1) > matmul_tolerance(MATMUL_DOUBLE, 3, 0));
-    /* NaN where there should be one, where there should be none, and none where there should be
-     * one. */
+    /* NaN where expected, where unexpected, and missing. */
     const double with_nan[2] = {NAN, 1}, zero[2] = {0, 0};
     assert_true(error_of_dot(2, with_nan, ab, NAN) == 0);
     assert_true(isnan(error_of_dot(2, with_nan, ab, 1)));
@@ -902,8 +908,8 @@ static void error_of_any_size(void **unused)
     assert_true(error_of_dot(2, zero, ab, 0) == 0 && error_of_dot(2, zero, ab, 1e-300) == INFINITY);
 }
 
-/* alpha and beta count as the matrices do, in single precision as it rounds them. */
-static void error_with_beta(void **unused)
+/* alpha and beta scale the tolerance as the matrices do, rounded in single precision. */
+static void matmul_error_check_includes_beta(void **unused)
 {
     (void)unused;
     const float a = 3e-30F, b = 2e20F, before = 7e30F, alpha = 0.1F, beta = 1e-35F;
@@ -920,43 +926,46 @@ static void error_with_beta(void **unused)
 #undef ERROR
 }
 
-/* With the argument `several` only what depends on how many devices there are, with `clblast` what
- * takes long. */
+/* With the argument `several` only tests that depend on the number of devices, with `clblast`
+ * the slow ones. */
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest deep[] = {cmocka_unit_test(clblast)};
+    const struct CMUnitTest deep[] = {cmocka_unit_test(matmul_clblast_single_matches_reference)};
     const struct CMUnitTest several[] = {
-        cmocka_unit_test(all_devices),    cmocka_unit_test(streams),
-        cmocka_unit_test(stays),          cmocka_unit_test(one_call),
-        cmocka_unit_test(tells_progress), cmocka_unit_test(zero_sizes),
+        cmocka_unit_test(matmul_all_devices_match_reference),
+        cmocka_unit_test(matmul_out_of_core_matches_reference),
+        cmocka_unit_test(matmul_loaded_operands_stay),
+        cmocka_unit_test(matmul_one_call_multiplies),
+        cmocka_unit_test(matmul_reports_progress),
+        cmocka_unit_test(matmul_zero_sizes_scale_c),
     };
     struct CMUnitTest tests[] = {
-        cmocka_unit_test(tiles),
-        cmocka_unit_test(libraries),
-        cmocka_unit_test(sycl),
-        cmocka_unit_test(refuses_overlap),
-        cmocka_unit_test(zero_sizes),
-        cmocka_unit_test(tells_what_is_wrong),
-        cmocka_unit_test(error_is_found),
-        cmocka_unit_test(error_of_any_size),
-        cmocka_unit_test(error_with_beta),
-        cmocka_unit_test(random_is_the_same_everywhere),
-        cmocka_unit_test(c_lies_anywhere),
-        /* Of these every n-th. */
-        cmocka_unit_test(tuned),
-        cmocka_unit_test(odd_sizes),
-        cmocka_unit_test(pieces),
-        cmocka_unit_test(batches),
-        cmocka_unit_test(panels),
-        cmocka_unit_test(ladder),
-        cmocka_unit_test(one_call),
-        cmocka_unit_test(streams),
-        cmocka_unit_test(stays),
-        cmocka_unit_test(tells_progress),
-        cmocka_unit_test(all_devices),
-        cmocka_unit_test(batch_has_one_result),
-        cmocka_unit_test(thin),
-        cmocka_unit_test(thin_has_one_result),
+        cmocka_unit_test(matmul_tiles_match_reference),
+        cmocka_unit_test(matmul_openblas_matches_reference),
+        cmocka_unit_test(matmul_sycl_matches_reference),
+        cmocka_unit_test(matmul_rejects_overlap),
+        cmocka_unit_test(matmul_zero_sizes_scale_c),
+        cmocka_unit_test(matmul_rejects_bad_calls),
+        cmocka_unit_test(matmul_error_check_finds_error),
+        cmocka_unit_test(matmul_error_check_survives_overflow),
+        cmocka_unit_test(matmul_error_check_includes_beta),
+        cmocka_unit_test(matmul_random_matrices_are_equal),
+        cmocka_unit_test(matmul_unaligned_c_matches_reference),
+        /* Of the following, every n-th runs. */
+        cmocka_unit_test(matmul_tuned_matches_reference),
+        cmocka_unit_test(matmul_edge_sizes_match_reference),
+        cmocka_unit_test(matmul_slices_give_equal_bits),
+        cmocka_unit_test(matmul_batches_match_reference),
+        cmocka_unit_test(matmul_panels_match_reference),
+        cmocka_unit_test(matmul_baseline_kernels_match_reference),
+        cmocka_unit_test(matmul_one_call_multiplies),
+        cmocka_unit_test(matmul_out_of_core_matches_reference),
+        cmocka_unit_test(matmul_loaded_operands_stay),
+        cmocka_unit_test(matmul_reports_progress),
+        cmocka_unit_test(matmul_all_devices_match_reference),
+        cmocka_unit_test(matmul_batch_bits_equal_single),
+        cmocka_unit_test(matmul_skinny_products_match_reference),
+        cmocka_unit_test(matmul_skinny_bits_are_equal),
     };
     if (argc < 2) {
         return sampled_run("products", tests, 11, 3, NULL, NULL);

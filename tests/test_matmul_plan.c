@@ -1,5 +1,5 @@
-/* test_matmul_plan.c - how groups share a product, and which row is taken for it; and products
- * whose tiles are shared.
+/* test_matmul_plan.c - the division of a product among groups, the choice of the tuning entry,
+ * and split-K products.
  * SPDX-License-Identifier: MIT
  */
 #include "check.h"
@@ -61,9 +61,9 @@ static struct extent cube(size_t n)
     return (struct extent){n, n, n, sizeof(double), LIE_WELL, true};
 }
 
-/* Tiles cover C, shared ones have two parts at least, of `span` or more; and no part begins where
- * units have room for it beside whole tiles, but not one for each. */
-static void plans_are_whole(void **unused)
+/* Tiles cover C. Split tiles have at least two parts, of `span` or more. No part begins while
+ * units have room for it besides whole tiles, but not one part for each unit. */
+static void matmul_plan_tiles_cover_c(void **unused)
 {
     (void)unused;
     for (size_t i = 0; i < ROWS; i++)
@@ -90,8 +90,9 @@ static size_t size_taken(struct extent e)
     return matmul_plan_row(rows, ROWS, UNITS, &e)->size;
 }
 
-/* Tiles of all sizes have their uses; of two rows of equal cost, that for the product's size. */
-static void rows_by_time(void **unused)
+/* Tiles of all sizes are used; of two entries of equal cost, the one for the product's size
+ * wins. */
+static void matmul_plan_selects_fastest_entry(void **unused)
 {
     (void)unused;
     assert_int_equal(size_taken(cube(256)), 512);
@@ -99,7 +100,7 @@ static void rows_by_time(void **unused)
     assert_int_equal(size_taken(cube(4096)), 4096);
     assert_int_equal(size_taken(cube(8192)), 8192);
     assert_true(matmul_plan(&rows[3].shape, UNITS, (struct extent[]){cube(8192)}).splits >
-                1); /* 4 tiles behind 31 whole waves: 3 % of the time */
+                1); /* 4 tiles after 31 whole waves: 3 % of the time */
     struct extent thin = {64, 64, 100000, 8, LIE_WELL, true};
     assert_true(matmul_plan(&rows[1].shape, UNITS, &thin).splits > 8);
     thin.divisible = false;
@@ -114,9 +115,9 @@ static void rows_by_time(void **unused)
                 matmul_plan(&rows[0].shape, UNITS, &beside).cost);
 }
 
-/* Few columns or rows are read once, at the pace of memory; a row or a column more than `few` are
- * tiles. What is not full costs as much as what is. */
-static void thin_by_time(void **unused)
+/* Few columns or rows are read once, at memory bandwidth; more than `few` are tiles. A partial
+ * tile costs as much as a full one. */
+static void matmul_plan_skinny_costs_memory_time(void **unused)
 {
     (void)unused;
     const struct matmul_shape s = {.few = 8, .line = 128, .beside = 32, .steps = 4, .byte = 9};
@@ -133,9 +134,9 @@ static void thin_by_time(void **unused)
     assert_true(matmul_plan_thin(&s, UNITS, &small) == 128. * 4096 * 4 * 9 / UNITS);
 }
 
-/* Operands that the cache does not hold come in as slowly as slices ask for them: few slices are a
- * reason for another row. */
-static void far_memory(void **unused)
+/* Operands beyond the cache arrive at the rate that slices request them: few slices favour
+ * another entry. */
+static void matmul_plan_uncached_operands_cost_bandwidth(void **unused)
 {
     (void)unused;
     struct matmul_shape s = rows[1].shape, t = s;
@@ -146,10 +147,10 @@ static void far_memory(void **unused)
     assert_true(matmul_plan(&s, UNITS, &far).cost > matmul_plan(&t, UNITS, &far).cost);
 }
 
-/* A tile or two of great depth: each is several groups'. Whole numbers, so that sums in any order
- * are exact. On whatever device this is the first two shapes share them, and the next two in over
- * 16 parts, which groups add up as a tree; of the last, whose tiles are large, a kernel does. */
-static void shared_tiles(void **unused)
+/* One or two tiles of great depth, each split among several groups. Integers, so that sums in
+ * any order are exact. On any device the first two shapes split them, the next two in over 16
+ * parts, which groups add as a tree; the large tiles of the last one are reduced by a kernel. */
+static void matmul_split_k_is_exact(void **unused)
 {
     (void)unused;
     enum { M = 33, N = 20, K = 700 };
@@ -165,7 +166,7 @@ static void shared_tiles(void **unused)
     const cl_device_id first = clgetdevice(stddev, 0);
     CLCONTEXT *cp = clcontext_create_from(&first, 1);
     assert_non_null(cp);
-    for (size_t units = 1; units <= 256; units++) { /* whatever device this is */
+    for (size_t units = 1; units <= 256; units++) { /* independent of this device */
         struct matmul_shape s = {.bm = 32, .bn = 32, .bk = 8, .stages = 2, .fill = 4, .span = 32};
         const struct extent e = {M, N, K, sizeof *a, LIE_WELL, true};
         assert_true(matmul_plan(&s, units, &e).splits > 1);
@@ -195,10 +196,10 @@ static void shared_tiles(void **unused)
     assert_int_equal(clcontext_destroy(cp), 0);
 }
 
-/* Where C ends with a few rows and columns behind whole tiles, these cost what it takes to read the
- * operands once more, and no more tiles; not where rows begin anywhere and are not copied, nor
- * where they are more than few vectors. */
-static void rests_by_time(void **unused)
+/* If C has a few rows and columns beyond whole tiles, they cost one more read of the operands
+ * and no more tiles; except where rows are unaligned and not copied, or the edge is wider than a
+ * few vectors. */
+static void matmul_plan_edge_costs_memory_time(void **unused)
 {
     (void)unused;
     const struct matmul_shape thin = {.few = 4, .line = 128, .beside = 32, .steps = 4, .byte = 9};
@@ -223,10 +224,10 @@ static void rests_by_time(void **unused)
     assert_int_equal(matmul_plan_inner(&s, &tile).m, 100);
 }
 
-/* Products that leave a rest below, beside or both, of operands stored either way, whose rows lie
- * well or begin anywhere and are copied first; and one where they begin anywhere and are not, which
- * leaves none. Whole numbers; what lies behind C's rows stays as it is. */
-static void rests_are_right(void **unused)
+/* Products with an edge below, at the right or both, of operands stored either way, with aligned
+ * rows or unaligned rows that are copied first; and one with unaligned rows that are not copied,
+ * which leaves no edge. Integers; the padding of C's rows is unchanged. */
+static void matmul_edge_tiles_are_exact(void **unused)
 {
     (void)unused;
     enum { MOST = 67, K = 1001, LD = 80 };
@@ -262,7 +263,7 @@ static void rests_are_right(void **unused)
                                              .rate = 1,
                                              .alone = 1,
                                              .narrow = 90};
-    p->nrows = 1; /* the device's only row for tiles, and one compute unit, whatever it is */
+    p->nrows = 1; /* the device's only entry for tiles, and one compute unit on every device */
     p->knows_rows = true;
     p->info.dev_max_core = 1;
     for (size_t i = 0; i < MOST * K; i++) {
@@ -300,9 +301,9 @@ static void rests_are_right(void **unused)
     assert_int_equal(clcontext_destroy(cp), 0);
 }
 
-/* Results are stored four at a time where they may: not of a C that begins 16 bytes behind a
- * multiple of that, in memory that a CPU uses as it is. */
-static void results_anywhere(void **unused)
+/* Results are stored four at a time where alignment permits: not for a C that begins 16 bytes
+ * after a multiple of that, in memory that a CPU uses in place. */
+static void matmul_unaligned_results_are_exact(void **unused)
 {
     (void)unused;
     enum { N = 64 };
@@ -330,7 +331,7 @@ struct told {
     int wrong;
 };
 
-static int listen(void *arg, double fraction)
+static int note_progress(void *arg, double fraction)
 {
     struct told *t = arg;
     t->wrong += fraction < t->last || fraction > 1;
@@ -338,10 +339,9 @@ static int listen(void *arg, double fraction)
     return 0;
 }
 
-/* Progress of a product in panels of the depth, of which the last is small, by launches that are as
- * short as they can be: work that is queued when its panel is counted is not counted again when it
- * is waited for. */
-static void progress_counts_once(void **unused)
+/* Progress of a product in panels of the depth, the last one small, in launches of minimal
+ * length: work queued when its panel is counted is not counted again at the wait. */
+static void matmul_progress_counts_panel_once(void **unused)
 {
     (void)unused;
     enum { N = 96, MOST = 400 };
@@ -354,7 +354,7 @@ static void progress_counts_once(void **unused)
         &(struct matmul_options){.ctx = cp,
                                  .precision = MATMUL_DOUBLE,
                                  .memory = 400000,
-                                 .progress = listen,
+                                 .progress = note_progress,
                                  .arg = &told,
                                  .shape = "path=1 mma=0 bm=32 bn=32 bk=8 wm=32 wn=16 span=0"});
     assert_int_equal(unsetenv("STDCL_SLICE"), 0);
@@ -368,9 +368,9 @@ static void progress_counts_once(void **unused)
     assert_int_equal(clcontext_destroy(cp), 0);
 }
 
-/* The search for shapes of few vectors, on a device that is called a GPU: a shape's products are
- * right. A CPU is told what they are for. */
-static void few_vectors_are_tuned(void **unused)
+/* The tuning search for skinny shapes, on a device reported as a GPU: each shape's products are
+ * right. A CPU reports the purpose of these shapes. */
+static void matmul_tune_skinny_shapes_are_right(void **unused)
 {
     (void)unused;
     size_t count;
@@ -411,11 +411,16 @@ static void few_vectors_are_tuned(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plans_are_whole),      cmocka_unit_test(rows_by_time),
-        cmocka_unit_test(thin_by_time),         cmocka_unit_test(far_memory),
-        cmocka_unit_test(rests_by_time),        cmocka_unit_test(shared_tiles),
-        cmocka_unit_test(rests_are_right),      cmocka_unit_test(results_anywhere),
-        cmocka_unit_test(progress_counts_once), cmocka_unit_test(few_vectors_are_tuned),
+        cmocka_unit_test(matmul_plan_tiles_cover_c),
+        cmocka_unit_test(matmul_plan_selects_fastest_entry),
+        cmocka_unit_test(matmul_plan_skinny_costs_memory_time),
+        cmocka_unit_test(matmul_plan_uncached_operands_cost_bandwidth),
+        cmocka_unit_test(matmul_plan_edge_costs_memory_time),
+        cmocka_unit_test(matmul_split_k_is_exact),
+        cmocka_unit_test(matmul_edge_tiles_are_exact),
+        cmocka_unit_test(matmul_unaligned_results_are_exact),
+        cmocka_unit_test(matmul_progress_counts_panel_once),
+        cmocka_unit_test(matmul_tune_skinny_shapes_are_right),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

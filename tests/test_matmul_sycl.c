@@ -1,5 +1,5 @@
-/* test_matmul_sycl.c - the source of the SYCL engine, compiled against the names in tests/sycl
- * instead of a SYCL compiler's: every transpose, odd sizes, long rows, NaN in C when beta is 0.
+/* test_matmul_sycl.c - the source of the SYCL engine, compiled against the stubs in tests/sycl
+ * instead of a SYCL compiler: every transpose, odd sizes, long rows, NaN in C if beta is 0.
  * SPDX-License-Identifier: MIT
  */
 #include "check.h"
@@ -15,7 +15,7 @@ static double next(void) /* in [-1, 1) */
     return (double)(state >> 8) / 8388608. - 1;
 }
 
-/* One product of doubles, and of the same numbers as floats; what lies between rows of C is NaN. */
+/* Try one product of doubles, and of equal floats; the padding of C's rows holds NaN. */
 static void try_product(int ta, int tb, size_t m, size_t n, size_t k, double beta, size_t block)
 {
     enum { PAD = 3, MOST = 24 * 27 };
@@ -47,7 +47,7 @@ static void try_product(int ta, int tb, size_t m, size_t n, size_t k, double bet
             assert_true(isnan(c[i]) && isnan(cf[i]));
 }
 
-static void multiplies(void **unused)
+static void matmul_sycl_source_matches_reference(void **unused)
 {
     (void)unused;
     static const size_t sizes[][4] = {
@@ -58,7 +58,7 @@ static void multiplies(void **unused)
                         trans == 1 ? 0 : -1, sizes[s][3]);
 }
 
-static void tells_the_limit(void **unused)
+static void matmul_sycl_reports_group_limit(void **unused)
 {
     (void)unused;
     double x = 1, c = 0;
@@ -70,7 +70,7 @@ static void tells_the_limit(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(multiplies),
-                                       cmocka_unit_test(tells_the_limit)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(matmul_sycl_source_matches_reference),
+                                       cmocka_unit_test(matmul_sycl_reports_group_limit)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,10 @@
-/* The N-body engine against its plain-C twin: every kernel, many N, both precisions, all shapes.
+/* The N-body engine against its scalar reference: every kernel, many N, both precisions, all
+ * shapes.
  *
- * Runs on the devices there are, and in part again on two (test_nbody_on_two), where several
- * devices are compared with one. Single-precision inputs are rounded to floats first, so that what
- * is compared is the engine's arithmetic. Orbits and conservation laws are test_nbody_physics's
- * subject.
+ * Runs on the available devices, and partly again on two (test_nbody_on_two), where several
+ * devices are compared with one. Single-precision inputs are rounded to floats first, so that
+ * the comparison tests the engine's arithmetic. Orbits and conservation laws are in
+ * test_nbody_physics.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/nbody_ref.h"
@@ -23,53 +24,53 @@ static double pos1[MOST][3], vel1[MOST][3], pos2[MOST][3], vel2[MOST][3];
 static const size_t sizes[] = {1, 2, 3, 63, 64, 65, 1000, 2049};
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
-/* A GPU's kernels, small enough for PoCL: local tiles, several items a group, splits of unequal
+/* A GPU shape small enough for PoCL: local tiles, several items a group, splits of unequal
  * length. */
 #define GPU_SHAPE "group=32 width=1 items=2 tile=32 local=1 unroll=4 block=64 fill=1000 flat=16"
 
 typedef const double (*rows)[3];
 
 /* volatile: gcc 12 drops the rounding when it vectorises a loop of such conversions. */
-static double rounded(double x)
+static double rounded_to_float(double x)
 {
     volatile float f = (float)x;
     return (double)f;
 }
 
-/* Unequal masses, since equal ones take a path of their own (equal_masses). */
-static void make(size_t n, int floats)
+/* Unequal masses, since equal masses use a separate kernel (nbody_equal_masses_match_reference). */
+static void make_nbody_bodies(size_t n, int floats)
 {
     works(nbody_initial(NBODY_PLUMMER, n, 7, mass, pos, vel));
     for (size_t i = 0; i < n; i++)
         mass[i] *= 1 + 0.3 * (double)(i % 4);
     for (size_t i = 0; i < n && floats; i++) {
-        mass[i] = rounded(mass[i]);
+        mass[i] = rounded_to_float(mass[i]);
         for (int c = 0; c < 3; c++) {
-            pos[i][c] = rounded(pos[i][c]);
-            vel[i][c] = rounded(vel[i][c]);
+            pos[i][c] = rounded_to_float(pos[i][c]);
+            vel[i][c] = rounded_to_float(vel[i][c]);
         }
     }
 }
 
-/* Every integrator that there is, as `i`. */
+/* Every integrator, as `i`. */
 #define EACH_INTEGRATOR(i)                                                                         \
     enum nbody_integrator i = (enum nbody_integrator)0;                                            \
     nbody_integrator_describe(i);                                                                  \
     i = (enum nbody_integrator)(i + 1)
 
 /* True for leapfrog, the default, and for every third of the other integrators. */
-static bool is_sampled(enum nbody_integrator i, size_t variant)
+static bool is_sampled_case(enum nbody_integrator i, size_t variant)
 {
     return i == NBODY_LEAPFROG || sampled((size_t)i + variant, 3);
 }
 
-/* Whether it would take long: ias15 has at least fifty sums a step, in plain C. */
-static bool is_slow(enum nbody_integrator i, size_t n)
+/* True if the case is slow: ias15 needs at least fifty sums a step, in plain C. */
+static bool is_slow_case(enum nbody_integrator i, size_t n)
 {
     return i == NBODY_IAS15 && n > 65;
 }
 
-static nbody *engine(struct nbody_options o, size_t n)
+static nbody *make_nbody(struct nbody_options o, size_t n)
 {
     if (!o.ctx)
         o.ctx = stddev;
@@ -81,7 +82,7 @@ static nbody *engine(struct nbody_options o, size_t n)
     return nb;
 }
 
-static double far(size_t n, double (*a)[3], double (*b)[3])
+static double body_distance(size_t n, double (*a)[3], double (*b)[3])
 {
     double worst = 0;
     for (size_t i = 0; i < n; i++)
@@ -90,8 +91,8 @@ static double far(size_t n, double (*a)[3], double (*b)[3])
     return worst;
 }
 
-#define below(value, limit) check_below((value), (limit), #value, __LINE__)
-static void check_below(double value, double limit, const char *what, int line)
+#define below(value, limit) check_error_below((value), (limit), #value, __LINE__)
+static void check_error_below(double value, double limit, const char *what, int line)
 {
     if (!(value <= limit)) {
         print_error("%s is %.3g, more than %.3g\n", what, value, limit);
@@ -101,8 +102,8 @@ static void check_below(double value, double limit, const char *what, int line)
 
 /* ---- Forces, potentials. --------------------------------------------------------------------- */
 
-/* The right answers, and as yardstick for a body's rounding error what it would feel if all pulled
- * in one direction. */
+/* The reference accelerations, and as scale of a body's rounding error the acceleration if all
+ * contributions had one direction. */
 static void reference(size_t n, double G, double eps)
 {
     nbody_ref_forces(n, G, eps, mass, (rows)pos, acc_ref, phi_ref);
@@ -117,11 +118,11 @@ static void reference(size_t n, double G, double eps)
     }
 }
 
-/* An engine's accelerations and potentials: the errors of the worst body and of all. With an
- * integrator that has no kernel which sums and makes a step (taylor), one kernel less is built. */
+/* Check an engine's accelerations and potentials: the error of the worst body and of all. An
+ * integrator without a fused sum-and-step kernel (taylor) builds one kernel less. */
 static void forces_case(struct nbody_options o, size_t n, double tolerance)
 {
-    nbody *nb = engine(o, n);
+    nbody *nb = make_nbody(o, n);
     double worst = 0, worst_phi = 0, square = 0, square_ref = 0;
     works(nbody_forces(nb, acc, phi));
     for (size_t i = 0; i < n; i++) {
@@ -145,8 +146,8 @@ static void forces_case(struct nbody_options o, size_t n, double tolerance)
 
 static bool is_deep; /* argument `widths` */
 
-/* Accelerations come from the kernel `forces`, or where a step needs derivatives from `jerks`: one
- * integrator each. */
+/* Accelerations come from the kernel `forces`, or from `jerks` if a step needs derivatives: one
+ * integrator each is enough. */
 static int sums_like_one_before(enum nbody_integrator integrator)
 {
     for (int i = 0; i < (int)integrator; i++)
@@ -159,10 +160,10 @@ static int sums_like_one_before(enum nbody_integrator integrator)
 static void forces_all(enum nbody_precision precision, double tolerance)
 {
     for (size_t k = 0; k < COUNT(sizes); k++) {
-        make(sizes[k], precision == NBODY_SINGLE);
+        make_nbody_bodies(sizes[k], precision == NBODY_SINGLE);
         const bool uniform =
             sizes[k] ==
-            1; /* for which kernels are built of their own: if not deep, one with derivatives */
+            1; /* integrators with kernels of their own; if not deep, one with derivatives */
         for (int softened = 0; softened < 2; softened++) {
             struct nbody_options o = {.precision = precision, .eps = 0.05 * softened};
             reference(sizes[k], 1, o.eps);
@@ -184,21 +185,20 @@ static void forces_all(enum nbody_precision precision, double tolerance)
     }
 }
 
-static void forces_single(void **state)
+static void nbody_single_forces_match_reference(void **state)
 {
     (void)state;
     forces_all(NBODY_SINGLE, 1e-6);
 }
 
-static void forces_double(void **state)
+static void nbody_double_forces_match_reference(void **state)
 {
     (void)state;
     forces_all(NBODY_DOUBLE, 1e-14);
 }
 
-/* Whether a width of vectors has code of its own for an r^-1: rsqrt() is one function of all
- * widths, native_rsqrt() one of floats, and of the hardware's estimates there is one for each kind
- * of vector. */
+/* True if a vector width has its own r^-1 code: rsqrt() is one function for all widths,
+ * native_rsqrt() one for floats, and the hardware estimates have one for each kind of vector. */
 static bool is_of_its_own(int width, int rsqrt, int precision)
 {
     if (precision == NBODY_DOUBLE)
@@ -206,14 +206,15 @@ static bool is_of_its_own(int width, int rsqrt, int precision)
     return rsqrt == 0 || (rsqrt == 1 && (width == 1 || width == 16)) || (rsqrt == 2 && width != 2);
 }
 
-/* The hardware's estimates of r^-1 and the portable ones, at every width of vectors; if not deep,
- * of one number and of the most, between which vectors_of_four and other tests have more. */
-static void forces_widths(void **state)
+/* Hardware estimates of r^-1 and the portable ones, at every vector width. If not deep, only the
+ * scalar and the widest: nbody_width_4_matches_reference and other tests cover the widths
+ * between. */
+static void nbody_vector_widths_match_reference(void **state)
 {
     static const int widths[] = {1, 16, 2, 4, 8};
     char shape[128];
     (void)state;
-    make(300, 1);
+    make_nbody_bodies(300, 1);
     reference(300, 1, 0.01);
     for (size_t w = 0; w < (is_deep ? COUNT(widths) : 2); w++)
         for (int rsqrt = 0; rsqrt <= 2; rsqrt++)
@@ -230,11 +231,11 @@ static void forces_widths(void **state)
             }
 }
 
-static void equal_masses(void **state)
+static void nbody_equal_masses_match_reference(void **state)
 {
     (void)state;
     for (size_t k = 0; k < COUNT(sizes); k++) {
-        make(sizes[k], 1);
+        make_nbody_bodies(sizes[k], 1);
         for (size_t i = 0; i < sizes[k]; i++)
             mass[i] = 1.0 / 1024;
         reference(sizes[k], 1, 0);
@@ -247,10 +248,10 @@ static void equal_masses(void **state)
     }
 }
 
-static void vectors_of_four(void **state)
+static void nbody_width_4_matches_reference(void **state)
 {
     (void)state;
-    make(1000, 1);
+    make_nbody_bodies(1000, 1);
     reference(1000, 1, 0.05);
     forces_case(
         (struct nbody_options){.eps = 0.05, .integrator = NBODY_TAYLOR, .shape = "width=4 rsqrt=0"},
@@ -261,33 +262,32 @@ static void vectors_of_four(void **state)
         1000, 2e-6);
 }
 
-/* Jerks are seen through one Hermite step: its prediction uses them. */
-static void jerks_match(void **state)
+/* Jerks are observed through one Hermite step, whose prediction uses them. */
+static void nbody_jerks_match_reference(void **state)
 {
     (void)state;
     for (size_t k = 1; k < COUNT(sizes); k++) {
         const size_t n = sizes[k];
-        make(n, 0);
+        make_nbody_bodies(n, 0);
         memcpy(pos1, pos, sizeof pos1);
         memcpy(vel1, vel, sizeof vel1);
         works(nbody_ref_run(NBODY_HERMITE4, n, 1, 0.05, 0.125, 1, mass, pos1, vel1));
-        nbody *nb = engine(
+        nbody *nb = make_nbody(
             (struct nbody_options){
                 .integrator = NBODY_HERMITE4, .precision = NBODY_DOUBLE, .eps = 0.05, .dt = 0.125},
             n);
         works(nbody_step(nb, 1));
         works(nbody_state(nb, pos2, vel2));
-        below(far(n, pos1, pos2), 1e-13);
-        below(far(n, vel1, vel2), 1e-13);
+        below(body_distance(n, pos1, pos2), 1e-13);
+        below(body_distance(n, vel1, vel2), 1e-13);
         nbody_free(nb);
     }
 }
 
 /* ---- Integrators. ---------------------------------------------------------------------------- */
 
-/* The table names each by what its constant stands for, says enough of it, and the document has all
- * of it. */
-static void integrators_are_listed(void **state)
+/* The table names each integrator by its constant, describes it, and the document lists all. */
+static void nbody_integrators_are_documented(void **state)
 {
     static char page[1 << 16];
     FILE *fp = fopen("../docs/nbody.md", "r");
@@ -321,43 +321,43 @@ static void steps_case(struct nbody_options o, size_t n, double tolerance)
     o.eps = 0.1;
     o.G = 1.5;
     o.dt = 1.0 / 128;
-    nbody *nb = engine(o, n);
+    nbody *nb = make_nbody(o, n);
     memcpy(pos1, pos, sizeof pos1);
     memcpy(vel1, vel, sizeof vel1);
     works(nbody_ref_run(o.integrator, n, o.G, o.eps, o.dt, steps, mass, pos1, vel1));
     works(nbody_step(nb, steps));
     works(nbody_state(nb, pos2, vel2));
-    below(far(n, pos1, pos2), tolerance);
-    below(far(n, vel1, vel2), tolerance);
+    below(body_distance(n, pos1, pos2), tolerance);
+    below(body_distance(n, vel1, vel2), tolerance);
     assert_true(nbody_time(nb) == o.dt * (double)steps);
     assert_int_equal(nbody_steps(nb), steps);
     assert_int_equal(nbody_bodies(nb), n);
     assert_true(nbody_interactions(nb) ==
                     (double)(steps * n * n) * (o.integrator == NBODY_YOSHIDA4 ? 3 : 1) ||
-                o.integrator == NBODY_IAS15); /* which takes as many as it needs */
+                o.integrator == NBODY_IAS15); /* which takes as many steps as it needs */
     nbody_free(nb);
 }
 
-static void steps_match(void **state)
+static void nbody_steps_match_reference(void **state)
 {
     (void)state;
     for (size_t k = 0; k + 1 < COUNT(sizes); k++)
         for (EACH_INTEGRATOR(integrator)) {
-            if (is_slow(integrator, sizes[k]))
+            if (is_slow_case(integrator, sizes[k]))
                 continue;
-            make(sizes[k], 0);
-            if (is_sampled(integrator, 1))
+            make_nbody_bodies(sizes[k], 0);
+            if (is_sampled_case(integrator, 1))
                 steps_case(
                     (struct nbody_options){.integrator = integrator, .precision = NBODY_DOUBLE},
                     sizes[k], 1e-12);
-            if (is_sampled(integrator, 2))
+            if (is_sampled_case(integrator, 2))
                 steps_case((struct nbody_options){.integrator = integrator,
                                                   .precision = NBODY_DOUBLE,
                                                   .shape = GPU_SHAPE},
                            sizes[k], 1e-12);
-            if (!is_sampled(integrator, 0))
+            if (!is_sampled_case(integrator, 0))
                 continue;
-            make(sizes[k], 1);
+            make_nbody_bodies(sizes[k], 1);
             for (size_t j = 0; j < sizes[k];
                  j++) /* far bodies have coarse positions: leave them out */
                 for (int c = 0; c < 3; c++)
@@ -366,22 +366,22 @@ static void steps_match(void **state)
         }
 }
 
-/* Unlike devices would get shares by a measurement, which may differ from engine to engine, and the
- * last bits with it. */
+/* Fixed equal shares: measured shares of unlike devices may differ between engines, and the last
+ * bits with them. */
 static const double equal_shares[64] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
 
-/* Where bursts and calls end changes no bit. */
-static void bursts_do_not_matter(void **state)
+/* The boundaries of batches and calls change no bit. */
+static void nbody_batches_give_equal_bits(void **state)
 {
     (void)state;
     for (EACH_INTEGRATOR(i)) {
         struct nbody_options o = {.integrator = i, .eps = 0.1, .shares = equal_shares};
-        if (!is_sampled(i, 0))
+        if (!is_sampled_case(i, 0))
             continue;
-        make(100, 0);
-        nbody *whole = engine(o, 100);
+        make_nbody_bodies(100, 0);
+        nbody *whole = make_nbody(o, 100);
         o.burst = 3;
-        nbody *parts = engine(o, 100);
+        nbody *parts = make_nbody(o, 100);
         works(nbody_step(whole, 11));
         for (int k = 0; k < 3; k++)
             works(nbody_step(parts, k == 0 ? 1 : 5));
@@ -394,17 +394,17 @@ static void bursts_do_not_matter(void **state)
     }
 }
 
-/* Questions between steps do not disturb them either. */
-static void questions_do_not_matter(void **state)
+/* Queries between steps change no bit. */
+static void nbody_queries_change_no_bit(void **state)
 {
     struct nbody_diagnostics d;
     (void)state;
     for (EACH_INTEGRATOR(i)) {
         struct nbody_options o = {.integrator = i, .eps = 0.1, .shares = equal_shares};
-        if (!is_sampled(i, 0))
+        if (!is_sampled_case(i, 0))
             continue;
-        make(100, 0);
-        nbody *left_alone = engine(o, 100), *asked = engine(o, 100);
+        make_nbody_bodies(100, 0);
+        nbody *left_alone = make_nbody(o, 100), *asked = make_nbody(o, 100);
         works(nbody_step(left_alone, 6));
         for (int k = 0; k < 3; k++) {
             works(nbody_diagnose(asked, &d));
@@ -421,21 +421,22 @@ static void questions_do_not_matter(void **state)
     }
 }
 
-/* Some bodies in any order, as pictures want them, are those of the whole state, rounded. */
-static void samples(void **state)
+/* Samples of some bodies in any order, as pictures need them, equal the whole state, rounded. */
+static void nbody_samples_are_rounded_state(void **state)
 {
     static const enum nbody_integrator of[] = {NBODY_LEAPFROG, NBODY_HERMITE4, NBODY_IAS15};
     static const uint32_t which[] = {64, 0, 63, 7, 7, 32};
     enum { N = 65, SOME = sizeof which / sizeof *which };
     float some[SOME][3], speeds[SOME][3], all[N][3];
     (void)state;
-    make(N, 0);
+    make_nbody_bodies(N, 0);
     for (int k = 0; k < 6; k++) {
-        nbody *nb = engine((struct nbody_options){.integrator = of[k / 2],
-                                                  .eps = 0.1,
-                                                  .dt = 0.01,
-                                                  .precision = k % 2 ? NBODY_DOUBLE : NBODY_SINGLE},
-                           N);
+        nbody *nb =
+            make_nbody((struct nbody_options){.integrator = of[k / 2],
+                                              .eps = 0.1,
+                                              .dt = 0.01,
+                                              .precision = k % 2 ? NBODY_DOUBLE : NBODY_SINGLE},
+                       N);
         works(nbody_step(nb, 3));
         works(nbody_state(nb, pos1, vel1));
         works(nbody_positions(nb, SOME, which, some, speeds));
@@ -466,18 +467,18 @@ static void samples(void **state)
     }
 }
 
-/* Leapfrog is time reversible: back again with -dt, up to rounding. */
-static void backwards(void **state)
+/* Leapfrog is time reversible: stepping back with -dt restores the state up to rounding. */
+static void nbody_leapfrog_runs_backwards(void **state)
 {
     (void)state;
-    make(65, 0);
-    nbody *nb = engine((struct nbody_options){.precision = NBODY_DOUBLE, .eps = 0.1}, 65);
+    make_nbody_bodies(65, 0);
+    nbody *nb = make_nbody((struct nbody_options){.precision = NBODY_DOUBLE, .eps = 0.1}, 65);
     works(nbody_step(nb, 20));
     works(nbody_set_dt(nb, -1.0 / 256));
     works(nbody_step(nb, 20));
     works(nbody_state(nb, pos1, vel1));
-    below(far(65, pos, pos1), 1e-13);
-    below(far(65, vel, vel1), 1e-13);
+    below(body_distance(65, pos, pos1), 1e-13);
+    below(body_distance(65, vel, vel1), 1e-13);
     below(fabs(nbody_time(nb)), 1e-15);
     fails(EINVAL, nbody_set_dt(nb, 0));
     fails(EINVAL, nbody_set_dt(nb, NAN));
@@ -486,14 +487,14 @@ static void backwards(void **state)
 
 /* ---- Units, special bodies. ------------------------------------------------------------------ */
 
-/* Lengths, times and masses in other powers of two give the same bits in other powers of two, even
+/* Lengths, times and masses scaled by powers of two give results scaled by powers of two, even
  * where single precision could not hold r^3 or m. */
-static void units_do_not_matter(void **state)
+static void nbody_units_change_no_digit(void **state)
 {
     const int length = 90, time = 70, weight = 110;
     (void)state;
-    make(64, 0);
-    nbody *nb = engine((struct nbody_options){.eps = 0.125, .dt = 0.0625}, 64);
+    make_nbody_bodies(64, 0);
+    nbody *nb = make_nbody((struct nbody_options){.eps = 0.125, .dt = 0.0625}, 64);
     works(nbody_step(nb, 5));
     works(nbody_state(nb, pos1, vel1));
     nbody_free(nb);
@@ -504,10 +505,10 @@ static void units_do_not_matter(void **state)
             vel[i][c] = ldexp(vel[i][c], length - time);
         }
     }
-    nb = engine((struct nbody_options){.G = ldexp(1, 3 * length - 2 * time - weight),
-                                       .eps = ldexp(0.125, length),
-                                       .dt = ldexp(0.0625, time)},
-                64);
+    nb = make_nbody((struct nbody_options){.G = ldexp(1, 3 * length - 2 * time - weight),
+                                           .eps = ldexp(0.125, length),
+                                           .dt = ldexp(0.0625, time)},
+                    64);
     works(nbody_step(nb, 5));
     works(nbody_state(nb, pos2, vel2));
     nbody_free(nb);
@@ -518,14 +519,14 @@ static void units_do_not_matter(void **state)
         }
 }
 
-/* Bodies 1 and 2 coincide without softening, body 3 has no mass: all stay finite, and body 0 feels
- * both. */
-static void coincident_and_massless(void **state)
+/* Bodies 1 and 2 coincide without softening, body 3 has no mass: all stay finite, and body 0 is
+ * attracted by both. */
+static void nbody_coincident_bodies_stay_finite(void **state)
 {
     (void)state;
     for (int precision = NBODY_SINGLE; precision <= NBODY_DOUBLE; precision++)
         for (EACH_INTEGRATOR(i)) {
-            if (!is_sampled(i, (size_t)precision))
+            if (!is_sampled_case(i, (size_t)precision))
                 continue;
             memset(vel, 0, 4 * sizeof *vel);
             for (int k = 0; k < 4; k++) {
@@ -534,9 +535,10 @@ static void coincident_and_massless(void **state)
                 pos[k][1] = pos[k][2] = 0;
             }
             vel[1][1] = 0.5;
-            nbody *nb = engine((struct nbody_options){.precision = (enum nbody_precision)precision,
-                                                      .integrator = i},
-                               4);
+            nbody *nb =
+                make_nbody((struct nbody_options){.precision = (enum nbody_precision)precision,
+                                                  .integrator = i},
+                           4);
             works(nbody_forces(nb, acc, phi));
             assert_true(fabs(acc[0][0] - 4) < 1e-6 && fabs(acc[1][0] + 2) < 1e-6 &&
                         fabs(acc[2][0] + 2) < 1e-6);
@@ -549,27 +551,27 @@ static void coincident_and_massless(void **state)
         }
 }
 
-/* With softening, coincident bodies do have a potential, and still no force. */
-static void coincident_softened(void **state)
+/* With softening, coincident bodies have a potential and no force. */
+static void nbody_coincident_softened_bodies_have_no_force(void **state)
 {
     (void)state;
     memset(pos, 0, 2 * sizeof *pos);
     memset(vel, 0, 2 * sizeof *vel);
     mass[0] = mass[1] = 1;
-    nbody *nb = engine((struct nbody_options){.eps = 0.5}, 2);
+    nbody *nb = make_nbody((struct nbody_options){.eps = 0.5}, 2);
     works(nbody_forces(nb, acc, phi));
     assert_true(phi[0] == -2 && phi[1] == -2);
     assert_true(acc[0][0] == 0 && acc[1][2] == 0);
     nbody_free(nb);
 }
 
-/* With x in units of 2 and t in units of 2 (from the largest position, 1, and the largest mass, 1),
- * a body's x = 1/2 + 1e37 * 5 k leaves the range of floats in step 7. rsqrt=0, since an estimate's
- * correction fails earlier, when r^2 does. */
-static void overflow_is_named(void **state)
+/* Lengths and times have units of 2 (from the largest position, 1, and the largest mass, 1), so
+ * a body's x = 1/2 + 1e37 * 5 k leaves the range of floats in step 7. rsqrt=0, since the
+ * correction of an estimate overflows earlier, with r^2. */
+static void nbody_overflow_names_body_and_step(void **state)
 {
     (void)state;
-    make(1, 0);
+    make_nbody_bodies(1, 0);
     mass[0] = pos[0][0] = 1;
     pos[0][1] = pos[0][2] = vel[0][1] = vel[0][2] = 0;
     vel[0][0] = 1e37;
@@ -579,16 +581,16 @@ static void overflow_is_named(void **state)
                                             .integrator = (enum nbody_integrator)i,
                                             .burst = burst,
                                             .shape = "rsqrt=0"};
-            nbody *nb = engine(o, 1);
+            nbody *nb = make_nbody(o, 1);
             works(nbody_step(nb, 4));
             fails(EDOM, nbody_step(nb, 10));
             nbody_free(nb);
-            nb = engine(o, 1);
+            nb = make_nbody(o, 1);
             assert_int_equal(nbody_step(nb, 10), -1);
             contains(clerror(), "in step 7 (time 70)");
             nbody_free(nb);
         }
-    nbody *nb = engine((struct nbody_options){.dt = 1e30, .integrator = NBODY_HERMITE4}, 1);
+    nbody *nb = make_nbody((struct nbody_options){.dt = 1e30, .integrator = NBODY_HERMITE4}, 1);
     assert_int_equal(nbody_step(nb, 3), -1);
     contains(clerror(), "in step 1");
     nbody_free(nb);
@@ -601,11 +603,11 @@ static void diagnose_case(struct nbody_options o, size_t n, double tolerance)
     struct nbody_diagnostics d, ref;
     o.eps = 0.05;
     o.G = 2;
-    make(n, o.precision == NBODY_SINGLE);
+    make_nbody_bodies(n, o.precision == NBODY_SINGLE);
     for (size_t i = 0; i < n; i++) /* something to see in every sum */
         for (int c = 0; c < 3; c++)
             vel[i][c] += 0.25 * (c + 1);
-    nbody *nb = engine(o, n);
+    nbody *nb = make_nbody(o, n);
     works(nbody_diagnose(nb, &d));
     nbody_ref_diagnose(n, 2, o.eps, mass, (rows)pos, (rows)vel, &ref);
     below(fabs(d.kinetic - ref.kinetic) / ref.kinetic, tolerance);
@@ -619,7 +621,7 @@ static void diagnose_case(struct nbody_options o, size_t n, double tolerance)
     nbody_free(nb);
 }
 
-static void diagnostics_match(void **state)
+static void nbody_diagnostics_match_reference(void **state)
 {
     (void)state;
     for (size_t k = 0; k < COUNT(sizes); k++) {
@@ -634,14 +636,14 @@ static void diagnostics_match(void **state)
 }
 
 /* Sums in pairs of floats hold what floats would lose: one heavy body among light ones. */
-static void float_pairs_hold_double(void **state)
+static void nbody_float_pair_sums_hold_double(void **state)
 {
     struct nbody_diagnostics wide, pairs;
     (void)state;
-    make(4097, 1);
+    make_nbody_bodies(4097, 1);
     mass[0] = 1000;
-    nbody *a = engine((struct nbody_options){.eps = 0.05}, 4097);
-    nbody *b = engine((struct nbody_options){.eps = 0.05, .shape = "fp64=0"}, 4097);
+    nbody *a = make_nbody((struct nbody_options){.eps = 0.05}, 4097);
+    nbody *b = make_nbody((struct nbody_options){.eps = 0.05, .shape = "fp64=0"}, 4097);
     works(nbody_diagnose(a, &wide));
     works(nbody_diagnose(b, &pairs));
     for (int c = 0; c < 3; c++)
@@ -655,19 +657,19 @@ static void float_pairs_hold_double(void **state)
 
 static double limit(struct nbody_options o)
 {
-    nbody *nb = engine(o, 8);
+    nbody *nb = make_nbody(o, 8);
     const double found = nbody_peak_rate(nb);
     nbody_free(nb);
     return found;
 }
 
-/* Instructions of a pair, counted by hand from nbody/README.md: all on a GPU, those that multiply
- * on a CPU. The measured rate, which drops out of the ratios, is the same for the whole process. */
-static void limits_count_instructions(void **state)
+/* Instructions per pair, counted by hand from nbody/README.md: all on a GPU, only
+ * multiplications on a CPU. The measured rate cancels out of the ratios. */
+static void nbody_peak_rate_counts_instructions(void **state)
 {
     const cl_device_id id = clgetdevice(stddev, 0);
     CLCONTEXT *one = clcontext_create_from(
-        &id, 1); /* a limit is the sum of what devices can do, each in its own way */
+        &id, 1); /* the peak is the sum over devices, each with its own count */
     ready(one);
     const struct nbody_options leapfrog = {.ctx = one},
                                hermite4 = {.ctx = one, .integrator = NBODY_HERMITE4};
@@ -675,7 +677,7 @@ static void limits_count_instructions(void **state)
     (void)state;
     works(clgetdevinfo(one, info));
     const int cpu = (info[0].dev_type & CL_DEVICE_TYPE_CPU) != 0;
-    make(8, 0);
+    make_nbody_bodies(8, 0);
     const double general = limit(leapfrog);
     assert_true(general > 0);
     below(fabs(general / limit(hermite4) - (cpu ? 20. / 9 : 27. / 13)), 1e-12);
@@ -686,24 +688,24 @@ static void limits_count_instructions(void **state)
     clcontext_destroy(one);
 }
 
-/* A body so fast that its energy is 5e59: no number of single precision, though the sum may be a
- * double. */
-static void energy_out_of_range(void **state)
+/* A body so fast that its energy is 5e59: beyond single precision, although a double holds the
+ * sum. */
+static void nbody_rejects_energy_beyond_float(void **state)
 {
     struct nbody_diagnostics d;
     static const char *const shapes[] = {NULL, "fp64=0"};
     (void)state;
-    make(1, 0);
+    make_nbody_bodies(1, 0);
     mass[0] = pos[0][0] = 1;
     vel[0][0] = 1e30;
     for (int s = 0; s < 2; s++) {
-        nbody *nb = engine((struct nbody_options){.shape = shapes[s]}, 1);
+        nbody *nb = make_nbody((struct nbody_options){.shape = shapes[s]}, 1);
         fails(EDOM, nbody_diagnose(nb, &d));
         assert_int_equal(nbody_diagnose(nb, &d), -1);
         contains(clerror(), "the kinetic energy is out of the range of single precision");
         nbody_free(nb);
     }
-    nbody *nb = engine((struct nbody_options){.precision = NBODY_DOUBLE}, 1);
+    nbody *nb = make_nbody((struct nbody_options){.precision = NBODY_DOUBLE}, 1);
     works(nbody_diagnose(nb, &d));
     below(fabs(d.kinetic / 5e59 - 1), 1e-14);
     nbody_free(nb);
@@ -711,8 +713,8 @@ static void energy_out_of_range(void **state)
 
 /* ---- Memory, errors. ------------------------------------------------------------------------- */
 
-/* At most 64 bytes a body in single precision on a device, plus work space. */
-static void memory_is_bounded(void **state)
+/* At most 64 bytes per body in single precision on a device, plus work space. */
+static void nbody_memory_per_body_is_bounded(void **state)
 {
     static const char *const shapes[] = {"fill=1", "", "fill=1000", "fill=1000000"};
     const size_t n = 200000;
@@ -725,7 +727,7 @@ static void memory_is_bounded(void **state)
             nbody_create(&(struct nbody_options){.ctx = stddev, .dt = 1, .shape = shapes[s]}, n, m,
                          (rows)x, (rows)x);
         ready(nb);
-        /* Where a device's rows make enough groups there is no work space. */
+        /* No work space is needed if a device's bodies make enough groups. */
         assert_true(nbody_device_bytes(nb) <=
                     64 * n + (s || nbody_devices(nb) > 1 ? 192 << 20 : 0) + 4096);
         nbody_free(nb);
@@ -742,12 +744,12 @@ static void create_fails(struct nbody_options o, size_t n, const char *sentence)
     contains(clerror(), sentence);
 }
 
-static void bad_input(void **state)
+static void nbody_rejects_bad_input(void **state)
 {
     const struct nbody_options good = {.dt = 1};
     struct nbody_options o;
     (void)state;
-    make(3, 0);
+    make_nbody_bodies(3, 0);
     create_fails(good, 0, "0 bodies");
     create_fails(good, (size_t)-1, "bodies; there must be 1 to");
     create_fails((struct nbody_options){0}, 3, "time step of 0");
@@ -793,7 +795,7 @@ static void bad_input(void **state)
     nbody_free(NULL);
 }
 
-/* Vectors of less than 16 bytes are no use to any CPU. */
+/* Vectors of less than 16 bytes are of no use to any CPU. */
 static void narrow_vectors_are_refused(const struct cltune_kernel *kernel, void *problem)
 {
     static const char *const words[] = {"width=1", "width=2", "width=4"};
@@ -804,8 +806,8 @@ static void narrow_vectors_are_refused(const struct cltune_kernel *kernel, void 
         assert_int_equal(kernel->allowed(problem, words[i]) == 0, i >= (is_double ? 1 : 2));
 }
 
-/* What `stdcl tune` would search: the known row runs, gives the right answer, and can be timed. */
-static void tuning_is_declared(void **state)
+/* The search of `stdcl tune`: the known entry runs, gives the right answer, and can be timed. */
+static void nbody_tuned_entry_is_runnable(void **state)
 {
     size_t count = 0;
     const struct cltune_kernel *kernels = nbody_tune_kernels(&count);
@@ -842,21 +844,21 @@ static void tuning_is_declared(void **state)
 
 /* ---- Several devices. ------------------------------------------------------------------------ */
 
-/* Positions and velocities after 10 steps on all devices and on the first one alone. */
+/* Compare positions and velocities after 10 steps on all devices and on the first one alone. */
 static void devices_case(struct nbody_options o, size_t n, CLCONTEXT *one, double tolerance)
 {
     o.eps = 0.1;
     o.ctx = stddev;
-    nbody *several = engine(o, n);
+    nbody *several = make_nbody(o, n);
     o.ctx = one;
     o.shares = NULL;
-    nbody *alone = engine(o, n);
+    nbody *alone = make_nbody(o, n);
     works(nbody_step(several, 10));
     works(nbody_step(alone, 10));
     works(nbody_state(several, pos1, vel1));
     works(nbody_state(alone, pos2, vel2));
-    below(far(n, pos1, pos2), tolerance);
-    below(far(n, vel1, vel2), tolerance);
+    below(body_distance(n, pos1, pos2), tolerance);
+    below(body_distance(n, vel1, vel2), tolerance);
     size_t owned = 0;
     for (cl_uint d = 0; d < clgetndev(stddev); d++)
         owned += nbody_device_bodies(several, d);
@@ -865,7 +867,7 @@ static void devices_case(struct nbody_options o, size_t n, CLCONTEXT *one, doubl
     nbody_free(alone);
 }
 
-static void several_devices(void **state)
+static void nbody_devices_match_reference(void **state)
 {
     const double unequal[] = {3, 1}, first[] = {1, 0}, second[] = {0, 1};
     const double *const shares[] = {NULL, unequal, first, second};
@@ -879,20 +881,20 @@ static void several_devices(void **state)
             struct nbody_options o = {.integrator = i,
                                       .precision = NBODY_DOUBLE,
                                       .shares = shares[(k + (size_t)i) % COUNT(shares)]};
-            if (is_slow(i, sizes[k]) || !is_sampled(i, 1))
+            if (is_slow_case(i, sizes[k]) || !is_sampled_case(i, 1))
                 continue;
-            make(sizes[k], 0);
+            make_nbody_bodies(sizes[k], 0);
             devices_case(o, sizes[k], one, 1e-13);
         }
-    make(1000, 0);
+    make_nbody_bodies(1000, 0);
     struct cldev_info info[2];
     works(clgetdevinfo(stddev, info));
-    nbody *nb = engine((struct nbody_options){0}, 1000);
+    nbody *nb = make_nbody((struct nbody_options){0}, 1000);
     if (strcmp(info[0].dev_name, info[1].dev_name) == 0) /* others have shares as they are fast */
         assert_true(nbody_devices(nb) == 2 && nbody_device_bodies(nb, 0) >= 488 &&
                     nbody_device_bodies(nb, 1) >= 488);
     nbody_free(nb);
-    nb = engine((struct nbody_options){.shares = unequal}, 1000);
+    nb = make_nbody((struct nbody_options){.shares = unequal}, 1000);
     assert_int_equal(nbody_device_bodies(nb, 0), 768);
     nbody_free(nb);
     clcontext_destroy(one);
@@ -901,42 +903,42 @@ static void several_devices(void **state)
 /* test_nbody [widths] */
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest deep[] = {cmocka_unit_test(forces_widths),
-                                      cmocka_unit_test(forces_single),
-                                      cmocka_unit_test(forces_double)};
+    const struct CMUnitTest deep[] = {cmocka_unit_test(nbody_vector_widths_match_reference),
+                                      cmocka_unit_test(nbody_single_forces_match_reference),
+                                      cmocka_unit_test(nbody_double_forces_match_reference)};
     is_deep = argc > 1 && strcmp(argv[1], "widths") == 0;
     if (is_deep)
         return cmocka_run_group_tests(deep, NULL, NULL);
     struct CMUnitTest on_any[] = {
-        cmocka_unit_test(bursts_do_not_matter),
-        cmocka_unit_test(questions_do_not_matter),
-        cmocka_unit_test(coincident_and_massless),
-        cmocka_unit_test(overflow_is_named),
-        cmocka_unit_test(float_pairs_hold_double),
-        cmocka_unit_test(memory_is_bounded),
-        cmocka_unit_test(bad_input),
-        /* Of these every n-th. */
-        cmocka_unit_test(forces_single),
-        cmocka_unit_test(samples),
-        cmocka_unit_test(backwards),
+        cmocka_unit_test(nbody_batches_give_equal_bits),
+        cmocka_unit_test(nbody_queries_change_no_bit),
+        cmocka_unit_test(nbody_coincident_bodies_stay_finite),
+        cmocka_unit_test(nbody_overflow_names_body_and_step),
+        cmocka_unit_test(nbody_float_pair_sums_hold_double),
+        cmocka_unit_test(nbody_memory_per_body_is_bounded),
+        cmocka_unit_test(nbody_rejects_bad_input),
+        /* Of the following, every n-th runs. */
+        cmocka_unit_test(nbody_single_forces_match_reference),
+        cmocka_unit_test(nbody_samples_are_rounded_state),
+        cmocka_unit_test(nbody_leapfrog_runs_backwards),
     };
     struct CMUnitTest on_one[] = {
-        cmocka_unit_test(vectors_of_four),
-        cmocka_unit_test(jerks_match),
-        cmocka_unit_test(units_do_not_matter),
-        cmocka_unit_test(coincident_softened),
-        cmocka_unit_test(integrators_are_listed),
-        cmocka_unit_test(energy_out_of_range),
-        cmocka_unit_test(limits_count_instructions),
-        cmocka_unit_test(diagnostics_match),
-        /* Of these every n-th. */
-        cmocka_unit_test(steps_match),
-        cmocka_unit_test(forces_widths),
-        cmocka_unit_test(tuning_is_declared),
-        cmocka_unit_test(forces_double),
-        cmocka_unit_test(equal_masses),
+        cmocka_unit_test(nbody_width_4_matches_reference),
+        cmocka_unit_test(nbody_jerks_match_reference),
+        cmocka_unit_test(nbody_units_change_no_digit),
+        cmocka_unit_test(nbody_coincident_softened_bodies_have_no_force),
+        cmocka_unit_test(nbody_integrators_are_documented),
+        cmocka_unit_test(nbody_rejects_energy_beyond_float),
+        cmocka_unit_test(nbody_peak_rate_counts_instructions),
+        cmocka_unit_test(nbody_diagnostics_match_reference),
+        /* Of the following, every n-th runs. */
+        cmocka_unit_test(nbody_steps_match_reference),
+        cmocka_unit_test(nbody_vector_widths_match_reference),
+        cmocka_unit_test(nbody_tuned_entry_is_runnable),
+        cmocka_unit_test(nbody_double_forces_match_reference),
+        cmocka_unit_test(nbody_equal_masses_match_reference),
     };
-    const struct CMUnitTest on_two[] = {cmocka_unit_test(several_devices)};
+    const struct CMUnitTest on_two[] = {cmocka_unit_test(nbody_devices_match_reference)};
     int failed = sampled_run("on any devices", on_any, 7, 3, NULL, NULL);
     if (clgetndev(stddev) == 2)
         failed += cmocka_run_group_tests(on_two, NULL, NULL);

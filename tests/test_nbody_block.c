@@ -1,6 +1,6 @@
-/* Steps that follow the motion, each body's own (block steps) or shared: a twin in plain C that
- * keeps times as numbers, Kepler's equation, the energy of a cluster beside shared steps, the same
- * bits however it is launched, saving and going on, and bodies whose steps vanish.
+/* Adaptive steps, individual (block steps) or shared: a scalar reference that keeps times as
+ * numbers, Kepler's equation, the energy of a cluster against shared steps, equal bits for every
+ * launch shape, saving and resuming, and vanishing steps.
  * SPDX-License-Identifier: MIT
  */
 #include "builds_once.h"
@@ -21,7 +21,7 @@ static double mass[MOST], pos[MOST][3], vel[MOST][3], pos1[MOST][3], vel1[MOST][
 static enum nbody_precision precision; /* the best that the device has */
 static enum nbody_integrator integrator = NBODY_HERMITE4;
 
-static nbody *engine(struct nbody_options o, size_t n)
+static nbody *block_engine(struct nbody_options o, size_t n)
 {
     o.ctx = o.ctx ? o.ctx : stddev;
     o.integrator = integrator;
@@ -32,10 +32,10 @@ static nbody *engine(struct nbody_options o, size_t n)
     return nb;
 }
 
-/* ---- The twin: the same scheme, told as it is in the books. ---------------------------------- */
+/* ---- The reference: the scheme by the literature. -------------------------------------------- */
 
 enum { SMALL = 100 };
-struct twin {
+struct reference {
     double x[SMALL][3], v[SMALL][3], a[SMALL][3], j[SMALL][3]; /* at the body's own time */
     double time[SMALL], step[SMALL], want[SMALL];
     double blocks, steps;
@@ -46,7 +46,7 @@ static double size(const double *x)
     return sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
 }
 
-static double longest(double want, double dt)
+static double longest_block_step(double want, double dt)
 {
     double step = dt;
     while (step > want)
@@ -54,8 +54,8 @@ static double longest(double want, double dt)
     return step;
 }
 
-static void correct(struct twin *w, size_t i, double eta, const double *xp, const double *vp,
-                    const double *a1, const double *j1)
+static void block_correct(struct reference *w, size_t i, double eta, const double *xp,
+                          const double *vp, const double *a1, const double *j1)
 {
     const double h = w->step[i];
     double a2[3], a3[3];
@@ -72,8 +72,8 @@ static void correct(struct twin *w, size_t i, double eta, const double *xp, cons
                                   (size(j1) * size(a3) + size(a2) * size(a2))));
 }
 
-/* One step of dt. */
-static void twin_step(struct twin *w, size_t n, double eps, double dt, double eta)
+/* Advance the reference by one step of dt. */
+static void block_reference_step(struct reference *w, size_t n, double eps, double dt, double eta)
 {
     static double xp[SMALL][3], vp[SMALL][3], a[SMALL][3], j[SMALL][3];
     if (!(w->want[0] > 0)) {
@@ -83,7 +83,7 @@ static void twin_step(struct twin *w, size_t n, double eps, double dt, double et
     }
     for (size_t i = 0; i < n; i++) {
         w->time[i] = 0;
-        w->step[i] = longest(w->want[i], dt);
+        w->step[i] = longest_block_step(w->want[i], dt);
     }
     for (double now = 0; now < dt; w->blocks++) {
         now = dt;
@@ -101,20 +101,20 @@ static void twin_step(struct twin *w, size_t n, double eps, double dt, double et
             if (w->time[i] + w->step[i] > now)
                 continue;
             const double h = w->step[i];
-            correct(w, i, eta, xp[i], vp[i], a[i], j[i]);
+            block_correct(w, i, eta, xp[i], vp[i], a[i], j[i]);
             w->time[i] = now;
             w->steps++;
             if (w->want[i] < h)
-                w->step[i] = longest(w->want[i], h);
+                w->step[i] = longest_block_step(w->want[i], h);
             else if (w->want[i] >= 2 * h && fmod(now, 2 * h) == 0)
                 w->step[i] = 2 * h;
         }
     }
 }
 
-static void as_the_twin(void **state)
+static void block_steps_match_reference(void **state)
 {
-    static struct twin w;
+    static struct reference w;
     const double dt = 1. / 8, eps = 1e-3, eta = 0.01;
     double blocks, steps;
     (void)state;
@@ -123,25 +123,26 @@ static void as_the_twin(void **state)
     works(nbody_initial(NBODY_PLUMMER, SMALL, 5, mass, pos, vel));
     memcpy(w.x, pos, sizeof w.x);
     memcpy(w.v, vel, sizeof w.v);
-    nbody *nb = engine(
+    nbody *nb = block_engine(
         (struct nbody_options){.precision = precision, .eps = eps, .dt = dt, .eta = eta}, SMALL);
     for (int k = 0; k < 4; k++)
-        twin_step(&w, SMALL, eps, dt, eta);
+        block_reference_step(&w, SMALL, eps, dt, eta);
     works(nbody_step(nb, 4));
     works(nbody_state(nb, pos1, vel1));
     nbody_block_counts(nb, &blocks, &steps);
     print_message("%g blocks, %g steps; off by %.2g and %.2g\n", blocks, steps,
-                  apart(SMALL, pos1, w.x), apart(SMALL, vel1, w.v));
+                  largest_difference(SMALL, pos1, w.x), largest_difference(SMALL, vel1, w.v));
     assert_true(blocks == w.blocks && steps == w.steps); /* every decision was the same */
-    assert_true(apart(SMALL, pos1, w.x) < 1e-11 && apart(SMALL, vel1, w.v) < 1e-10);
+    assert_true(largest_difference(SMALL, pos1, w.x) < 1e-11 &&
+                largest_difference(SMALL, vel1, w.v) < 1e-10);
     assert_true(fabs(nbody_interactions(nb) / SMALL - steps) < 1e-6 * steps);
     nbody_free(nb);
 }
 
 /* ---- Physics. -------------------------------------------------------------------------------- */
 
-/* Masses 1 and 2 on an ellipse of semi-major axis 1, at the pericentre; its period. */
-static double ellipse(double e)
+/* Put masses 1 and 2 on an ellipse of semi-major axis 1, at the pericentre; return its period. */
+static double block_ellipse(double e)
 {
     const double v = sqrt(3 * (1 + e) / (1 - e));
     memset(pos, 0, sizeof pos);
@@ -152,14 +153,14 @@ static double ellipse(double e)
     return 2 * PI / sqrt(3);
 }
 
-/* The distance from where Kepler's equation has it, 3/8 of a period on. */
+/* Return the distance from the solution of Kepler's equation after 3/8 of a period. */
 static double kepler_error(double e, double eta, enum nbody_stepping stepping)
 {
-    const double period = ellipse(e), anomaly = 2 * PI * 3 / 8;
+    const double period = block_ellipse(e), anomaly = 2 * PI * 3 / 8;
     double E = PI;
     for (int i = 0; i < 60; i++)
         E -= (E - e * sin(E) - anomaly) / (1 - e * cos(E));
-    nbody *nb = engine(
+    nbody *nb = block_engine(
         (struct nbody_options){
             .precision = precision, .dt = period / 8, .eta = eta, .stepping = stepping},
         2);
@@ -170,9 +171,9 @@ static double kepler_error(double e, double eta, enum nbody_stepping stepping)
                  pos1[0][1] - pos1[1][1] - sqrt(1 - e * e) * sin(E));
 }
 
-/* Steps are proportional to eta^1/2, so that a sixteenth of eta makes a 4th-order error 256 times
- * smaller, on average: steps are powers of two. Eccentricity makes no difference to that. */
-static void kepler(void **state)
+/* Steps are proportional to eta^1/2, so a sixteenth of eta makes a 4th-order error 256 times
+ * smaller on average (steps are powers of two), independent of the eccentricity. */
+static void block_kepler_error_is_fourth_order(void **state)
 {
     static const double eccentricity[] = {0.5, 0.9, 0.99};
     (void)state;
@@ -189,9 +190,8 @@ static void kepler(void **state)
         }
 }
 
-/* The same of the other integrators, whose steps follow positions: eta / 16 is a fourth of the
- * step. */
-static void kepler_by_forces(void **state)
+/* The other integrators choose steps by positions: eta / 16 gives a fourth of the step. */
+static void block_kepler_by_forces_converges(void **state)
 {
     static const struct {
         enum nbody_integrator integrator;
@@ -217,21 +217,22 @@ static void kepler_by_forces(void **state)
     integrator = NBODY_HERMITE4;
 }
 
-/* On a circle there are 2 pi / eta^1/2 steps, or up to twice as many, since they are parts of dt;
- * with another mass far away, in a field that turns faster, and after a change of dt, as many. */
-static void steps_of_a_circle(void **state)
+/* A circle takes 2 pi / eta^1/2 steps, or up to twice that number, since steps are binary
+ * fractions of dt. The number is the same with a distant mass, in a field of faster rotation,
+ * and after a change of dt. */
+static void block_circle_step_count_is_known(void **state)
 {
     const struct nbody_field point = {NBODY_FIELD_POINT, 300, 0};
     (void)state;
     for (int fields = 0; fields < 2; fields++) {
-        double blocks, steps, period = ellipse(0);
+        double blocks, steps, period = block_ellipse(0);
         integrator = NBODY_LEAPFROG;
-        nbody *nb = engine((struct nbody_options){.precision = precision,
-                                                  .dt = period / 4,
-                                                  .stepping = NBODY_ADAPTIVE,
-                                                  .fields = &point,
-                                                  .nfields = (size_t)fields},
-                           2);
+        nbody *nb = block_engine((struct nbody_options){.precision = precision,
+                                                        .dt = period / 4,
+                                                        .stepping = NBODY_ADAPTIVE,
+                                                        .fields = &point,
+                                                        .nfields = (size_t)fields},
+                                 2);
         works(nbody_set_dt(nb, period / 8));
         works(nbody_step(nb, fields ? 1 : 8));
         nbody_block_counts(nb, &blocks, &steps);
@@ -246,23 +247,23 @@ static void steps_of_a_circle(void **state)
     integrator = NBODY_HERMITE4;
 }
 
-/* A cluster whose bodies meet closely: block steps keep its energy as steps do that all share, with
- * a part of their pulls. */
-static void cluster(void **state)
+/* A cluster with close encounters: block steps keep its energy as shared steps do, with a
+ * fraction of the interactions. */
+static void block_steps_conserve_cluster_energy(void **state)
 {
     enum { N = 256 };
     double error[3], pulls[3], blocks[3];
     (void)state;
     for (int s = NBODY_ADAPTIVE; s <= NBODY_BLOCK; s++) {
         works(nbody_initial(NBODY_PLUMMER, N, 2, mass, pos, vel));
-        nbody *nb = engine((struct nbody_options){.precision = precision,
-                                                  .eps = 1. / 512,
-                                                  .dt = 1. / 8,
-                                                  .stepping = (enum nbody_stepping)s},
-                           N);
-        const double before = energy(nb);
+        nbody *nb = block_engine((struct nbody_options){.precision = precision,
+                                                        .eps = 1. / 512,
+                                                        .dt = 1. / 8,
+                                                        .stepping = (enum nbody_stepping)s},
+                                 N);
+        const double before = total_energy(nb);
         works(nbody_step(nb, 4));
-        error[s] = fabs(energy(nb) / before - 1);
+        error[s] = fabs(total_energy(nb) / before - 1);
         pulls[s] = nbody_interactions(nb);
         nbody_block_counts(nb, &blocks[s], NULL);
         nbody_free(nb);
@@ -273,14 +274,14 @@ static void cluster(void **state)
     assert_true(pulls[NBODY_BLOCK] < pulls[NBODY_ADAPTIVE] / 4);
 }
 
-/* With steps that are all dt, as they are when dt is short, the scheme is that of fixed steps. */
-static void as_fixed_steps(void **state)
+/* If all steps are dt, as with a short dt, the scheme equals fixed steps. */
+static void block_equal_steps_match_fixed(void **state)
 {
     enum { N = 600, STEPS = 30 };
     double steps;
     (void)state;
     works(nbody_initial(NBODY_PLUMMER, N, 2, mass, pos, vel));
-    nbody *nb = engine(
+    nbody *nb = block_engine(
         (struct nbody_options){
             .precision = precision, .eps = 0.1, .dt = 1. / 4096, .eta = 1, .stepping = NBODY_BLOCK},
         N);
@@ -298,41 +299,42 @@ static void as_fixed_steps(void **state)
     nbody_block_counts(nb, NULL, &steps);
     assert_true(steps <
                 1.1 * N * STEPS + 1024 * N * 2); /* the first step of dt begins with short ones */
-    assert_true(apart(N, pos1, pos2) < (precision == NBODY_DOUBLE ? 1e-11 : 2e-6));
+    assert_true(largest_difference(N, pos1, pos2) < (precision == NBODY_DOUBLE ? 1e-11 : 2e-6));
     nbody_free(nb);
     nbody_free(fixed);
 }
 
-/* A field pulls, too, and its derivative is that of its pull: else the energy would change. */
-static void in_a_field(void **state)
+/* A field contributes to the acceleration and to its derivative: otherwise the energy would
+ * drift. */
+static void block_steps_conserve_energy_in_field(void **state)
 {
     const struct nbody_field fields[] = {{NBODY_FIELD_LOGARITHMIC, 2, 0.1},
                                          {NBODY_FIELD_PLUMMER, 3, 0.5}};
     (void)state;
     works(nbody_initial(NBODY_PLUMMER, 50, 2, mass, pos, vel));
-    nbody *nb = engine(
+    nbody *nb = block_engine(
         (struct nbody_options){
             .precision = precision, .eps = 0.05, .dt = 1. / 8, .fields = fields, .nfields = 2},
         50);
-    const double before = energy(nb);
+    const double before = total_energy(nb);
     works(nbody_step(nb, 8));
-    assert_true(fabs(energy(nb) / before - 1) < (precision == NBODY_DOUBLE ? 3e-7 : 1e-5));
+    assert_true(fabs(total_energy(nb) / before - 1) < (precision == NBODY_DOUBLE ? 3e-7 : 1e-5));
     nbody_free(nb);
 }
 
-static void and_back(void **state)
+static void block_steps_run_backwards(void **state)
 {
-    const double period = ellipse(0.6);
+    const double period = block_ellipse(0.6);
     (void)state;
     memcpy(pos2, pos, sizeof pos2);
-    nbody *nb =
-        engine((struct nbody_options){.precision = precision, .dt = period / 8, .eta = 1e-3}, 2);
+    nbody *nb = block_engine(
+        (struct nbody_options){.precision = precision, .dt = period / 8, .eta = 1e-3}, 2);
     works(nbody_step(nb, 3));
     works(nbody_set_dt(nb, -period / 8));
     works(nbody_step(nb, 3));
     works(nbody_state(nb, pos1, NULL));
     assert_true(fabs(nbody_time(nb)) < 1e-12);
-    assert_true(apart(2, pos1, pos2) < 1e-4);
+    assert_true(largest_difference(2, pos1, pos2) < 1e-4);
     nbody_free(nb);
 }
 
@@ -358,9 +360,10 @@ static const struct run runs[] = {
 
 enum { BITS = 1056, BIT_STEPS = 2 };
 
-/* The state after some steps, from the start or from what another engine saved half-way. */
-static void answer(const struct run *r, enum nbody_stepping stepping, bool saved, double (*x)[3],
-                   double (*v)[3])
+/* Return the state after some steps, from the start or from a state that another engine saved
+ * half-way. */
+static void block_answer(const struct run *r, enum nbody_stepping stepping, bool saved,
+                         double (*x)[3], double (*v)[3])
 {
     cl_device_id id[3];
     struct nbody_options o = {.eps = 0.001,
@@ -374,10 +377,10 @@ static void answer(const struct run *r, enum nbody_stepping stepping, bool saved
     ready(o.ctx);
     if (r->slice)
         setenv("STDCL_SLICE", r->slice, 1);
-    nbody *nb = engine(o, BITS);
+    nbody *nb = block_engine(o, BITS);
     for (int s = 0; s < BIT_STEPS; s++) {
         if (r->asked)
-            (void)energy(nb);
+            (void)total_energy(nb);
         works(nbody_step(nb, 1));
         if (r->asked)
             works(nbody_forces(nb, pos2, NULL));
@@ -387,7 +390,7 @@ static void answer(const struct run *r, enum nbody_stepping stepping, bool saved
             ready(kept);
             works(nbody_save(nb, kept));
             nbody_free(nb);
-            nb = engine(o, BITS);
+            nb = block_engine(o, BITS);
             works(nbody_load(nb, kept, bytes));
             free(kept);
         }
@@ -398,7 +401,7 @@ static void answer(const struct run *r, enum nbody_stepping stepping, bool saved
     unsetenv("STDCL_SLICE");
 }
 
-static void same_bits(void **state)
+static void block_bits_are_reproducible(void **state)
 {
     (void)state;
     works(nbody_initial(NBODY_PLUMMER, BITS, 3, mass, pos, vel));
@@ -410,11 +413,11 @@ static void same_bits(void **state)
         const bool block = r < COUNT(runs);
         integrator = block ? NBODY_HERMITE4 : NBODY_LEAPFROG;
         if (r % COUNT(runs) == 0)
-            answer(&(struct run){PLAIN " fill=1000" SUMS, 1, false, NULL},
-                   block ? NBODY_BLOCK : NBODY_ADAPTIVE, false, pos1, vel1);
+            block_answer(&(struct run){PLAIN " fill=1000" SUMS, 1, false, NULL},
+                         block ? NBODY_BLOCK : NBODY_ADAPTIVE, false, pos1, vel1);
         if (!sampled(r, 3))
             continue;
-        answer(&runs[r % COUNT(runs)], block ? NBODY_BLOCK : NBODY_ADAPTIVE, r % 2, x, v);
+        block_answer(&runs[r % COUNT(runs)], block ? NBODY_BLOCK : NBODY_ADAPTIVE, r % 2, x, v);
         if (memcmp(x, pos1, BITS * sizeof *x) != 0 || memcmp(v, vel1, BITS * sizeof *v) != 0)
             fail_msg("other bits: %u devices, %s", runs[r % COUNT(runs)].devices,
                      runs[r % COUNT(runs)].shape);
@@ -424,14 +427,14 @@ static void same_bits(void **state)
 
 /* ---- What goes wrong. ------------------------------------------------------------------------ */
 
-/* Two bodies that fall upon each other, and a third. */
+/* Two bodies fall onto each other; a third is far away. */
 static void vanish_by(enum nbody_stepping stepping)
 {
     memset(pos, 0, sizeof pos);
     memset(vel, 0, sizeof vel);
     mass[0] = mass[1] = mass[2] = 1;
     pos[0][0] = 5, pos[1][0] = 0.5, pos[2][0] = -0.5;
-    nbody *nb = engine(
+    nbody *nb = block_engine(
         (struct nbody_options){.precision = precision, .dt = 0.125, .stepping = stepping}, 3);
     int status = 0;
     size_t steps = 0;
@@ -447,13 +450,13 @@ static void vanish_by(enum nbody_stepping stepping)
                 (strstr(sentence, "bodies 1 and 2") || strstr(sentence, "bodies 2 and 1")) &&
                 strstr(sentence, "vanish"));
     assert_int_equal(nbody_steps(nb), steps);
-    works(nbody_state(nb, pos2, vel2)); /* as it was before that step */
+    works(nbody_state(nb, pos2, vel2)); /* the state before that step */
     assert_memory_equal(pos1, pos2, 3 * sizeof *pos1);
     assert_memory_equal(vel1, vel2, 3 * sizeof *vel1);
     nbody_free(nb);
 }
 
-static void vanishing_steps(void **state)
+static void block_vanishing_step_is_rejected(void **state)
 {
     (void)state;
     vanish_by(NBODY_BLOCK);
@@ -462,51 +465,51 @@ static void vanishing_steps(void **state)
     integrator = NBODY_HERMITE4;
 }
 
-static int stop(void *arg, double fraction)
+static int stop_block_step(void *arg, double fraction)
 {
     (void)arg;
     return fraction > 0.3;
 }
 
-/* A step that is stopped in its middle is none. */
-static void stopped(void **state)
+/* A step cancelled in its middle leaves no change. */
+static void block_cancelled_step_is_undone(void **state)
 {
     (void)state;
     works(nbody_initial(NBODY_PLUMMER, 64, 3, mass, pos, vel));
-    nbody *nb =
-        engine((struct nbody_options){.precision = precision, .dt = 1, .progress = stop}, 64);
+    nbody *nb = block_engine(
+        (struct nbody_options){.precision = precision, .dt = 1, .progress = stop_block_step}, 64);
     fails(ECANCELED, nbody_step(nb, 1));
     assert_int_equal(nbody_steps(nb), 0);
     works(nbody_state(nb, pos1, NULL));
-    assert_true(apart(64, pos, pos1) < (precision == NBODY_DOUBLE ? 1e-15 : 1e-6));
+    assert_true(largest_difference(64, pos, pos1) < (precision == NBODY_DOUBLE ? 1e-15 : 1e-6));
     nbody_free(nb);
 }
 
-static void refuses(const struct nbody_options *o, const char *why)
+static void check_block_refused(const struct nbody_options *o, const char *why)
 {
     assert_null(nbody_create(o, 4, mass, (rows)pos, (rows)vel));
     assert_int_equal(clerrno, EINVAL);
     contains(clerror(), why);
 }
 
-static void refused(void **state)
+static void block_rejects_bad_options(void **state)
 {
     struct nbody_options o = {.ctx = stddev, .dt = 1, .stepping = NBODY_BLOCK};
     (void)state;
     works(nbody_initial(NBODY_PLUMMER, 4, 3, mass, pos, vel));
-    refuses(&o, "leapfrog");
+    check_block_refused(&o, "leapfrog");
     o.stepping = NBODY_ADAPTIVE;
     o.method = NBODY_TREE;
-    refuses(&o, "with the tree steps are fixed");
+    check_block_refused(&o, "with the tree steps are fixed");
     o.method = NBODY_DIRECT;
     o.integrator = NBODY_IAS15;
-    refuses(&o, "chooses its steps by itself");
+    check_block_refused(&o, "chooses its steps by itself");
     o.integrator = NBODY_HERMITE4;
     o.eta = -1;
-    refuses(&o, "eta");
+    check_block_refused(&o, "eta");
     o.eta = 0;
     o.stepping = (enum nbody_stepping)9;
-    refuses(&o, "stepping");
+    check_block_refused(&o, "stepping");
 }
 
 static int find_precision(void **state)
@@ -521,20 +524,27 @@ static int find_precision(void **state)
     return 0;
 }
 
-/* test_nbody_block [several]: only what may depend on which devices there are. One of them has all
- * bodies; same_bits has devices of its own. */
+/* test_nbody_block [several]: run only the tests that may depend on the set of devices. One
+ * device has all bodies; block_bits_are_reproducible has devices of its own. */
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest several[] = {cmocka_unit_test(as_the_twin), cmocka_unit_test(cluster),
-                                         cmocka_unit_test(as_fixed_steps),
-                                         cmocka_unit_test(in_a_field)};
+    const struct CMUnitTest several[] = {cmocka_unit_test(block_steps_match_reference),
+                                         cmocka_unit_test(block_steps_conserve_cluster_energy),
+                                         cmocka_unit_test(block_equal_steps_match_fixed),
+                                         cmocka_unit_test(block_steps_conserve_energy_in_field)};
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(as_the_twin),      cmocka_unit_test(kepler),
-        cmocka_unit_test(kepler_by_forces), cmocka_unit_test(steps_of_a_circle),
-        cmocka_unit_test(cluster),          cmocka_unit_test(as_fixed_steps),
-        cmocka_unit_test(in_a_field),       cmocka_unit_test(and_back),
-        cmocka_unit_test(same_bits),        cmocka_unit_test(vanishing_steps),
-        cmocka_unit_test(stopped),          cmocka_unit_test(refused),
+        cmocka_unit_test(block_steps_match_reference),
+        cmocka_unit_test(block_kepler_error_is_fourth_order),
+        cmocka_unit_test(block_kepler_by_forces_converges),
+        cmocka_unit_test(block_circle_step_count_is_known),
+        cmocka_unit_test(block_steps_conserve_cluster_energy),
+        cmocka_unit_test(block_equal_steps_match_fixed),
+        cmocka_unit_test(block_steps_conserve_energy_in_field),
+        cmocka_unit_test(block_steps_run_backwards),
+        cmocka_unit_test(block_bits_are_reproducible),
+        cmocka_unit_test(block_vanishing_step_is_rejected),
+        cmocka_unit_test(block_cancelled_step_is_undone),
+        cmocka_unit_test(block_rejects_bad_options),
     };
     if (argc > 1 && strcmp(argv[1], "several") == 0)
         return cmocka_run_group_tests(several, find_precision, NULL);

@@ -1,16 +1,15 @@
-/* Runs by the tree beside the same runs by direct sums: a cluster in equilibrium, a cold collapse,
- * two galaxies that meet.
+/* Runs by the tree against the same runs by direct sums: a cluster in equilibrium, a cold
+ * collapse, two merging galaxies.
  *
- * Single orbits part soon, whatever the forces are summed by, since many bodies are chaotic. So
- * what is compared are radii that hold parts of the bodies, numbers of bodies, and what is
- * conserved; the bounds are a few times the noise of so many bodies, and `alone` finds that noise
- * from other seeds of the same cluster.
+ * Single orbits diverge soon with any force error, since many bodies are chaotic. So the tests
+ * compare radii that contain given fractions of the bodies, numbers of bodies, and conserved
+ * quantities. The bounds are a few times the noise of the number of bodies; `alone` measures
+ * this noise from other seeds of the same cluster.
  *
- *   test_nbody_dynamics [BODIES [TIME [TEST]]]     with STDCL_STUDY=FILE all rows go to that file,
- *   as JSON
+ *   test_nbody_dynamics [BODIES [TIME [TEST]]]     with STDCL_STUDY=FILE all samples go to
+ *   FILE, as JSON
  *
- * With few bodies it is a test of `make test`, with 8,192 one of `make test-deep`, and with 2^17 a
- * study for a GPU.
+ * A few bodies run in `make test`, 8,192 in `make test-deep`; 2^17 are a study for a GPU.
  * SPDX-License-Identifier: MIT
  */
 #include "stdcl/nbody.h"
@@ -32,17 +31,17 @@ static const char *between = "";
 
 typedef const double (*rows)[3];
 
-/* So few that the test may be coarse, and ends soon. */
-static int few(void)
+/* True if the bodies are few enough for a coarse, short test. */
+static int few_dynamics_bodies(void)
 {
     return n < 4096;
 }
 
-/* Few bodies get a coarse tree, which takes many of them together all the same. */
-static void by_tree(struct nbody_options *o)
+/* With few bodies use a coarse tree, so that cells still combine many of them. */
+static void set_tree_options(struct nbody_options *o)
 {
     o->method = NBODY_TREE;
-    o->accuracy = few() ? coarse : 0;
+    o->accuracy = few_dynamics_bodies() ? coarse : 0;
 }
 
 /* ---- One run. -------------------------------------------------------------------------------- */
@@ -56,31 +55,31 @@ struct run {
     struct row row[MOST_ROWS];
 };
 
-static int ascending(const void *a, const void *b)
+static int ascending_radii(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
-/* Radii about the origin that hold parts of the bodies. */
+/* Radii about the origin that contain given fractions of the bodies. */
 static void radii(double r[RADII])
 {
     double *all = malloc(n * sizeof *all);
     assert_non_null(all);
     for (size_t i = 0; i < n; i++)
         all[i] = sqrt(pos[i][0] * pos[i][0] + pos[i][1] * pos[i][1] + pos[i][2] * pos[i][2]);
-    qsort(all, n, sizeof *all, ascending);
+    qsort(all, n, sizeof *all, ascending_radii);
     for (int k = 0; k < RADII; k++)
         r[k] = all[(size_t)((double)n * shares[k])];
     free(all);
 }
 
-static double length(const double v[3])
+static double vector_length(const double v[3])
 {
     return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
 }
 
-static struct row look(nbody *nb, double energy)
+static struct row take_dynamics_sample(nbody *nb, double energy)
 {
     struct nbody_diagnostics d;
     struct row r = {.time = nbody_time(nb)};
@@ -94,13 +93,13 @@ static struct row look(nbody *nb, double energy)
             total += c == 0 ? mass[i] : 0;
         }
     r.energy_error = energy != 0 ? d.total / energy - 1 : 0;
-    r.momentum = length(d.momentum) /
-                 sqrt(-d.potential * total); /* as part of the speeds of bodies in equilibrium */
-    r.centre = length(centre) / total;
+    r.momentum = vector_length(d.momentum) /
+                 sqrt(-d.potential * total); /* relative to the speeds of bodies in equilibrium */
+    r.centre = vector_length(centre) / total;
     return r;
 }
 
-static void write_row(const char *what, const char *method, const struct row *r)
+static void write_dynamics_row(const char *what, const char *method, const struct row *r)
 {
     if (study)
         fprintf(
@@ -112,8 +111,8 @@ static void write_row(const char *what, const char *method, const struct row *r)
     between = ",\n";
 }
 
-static struct run simulate(const char *what, enum nbody_model model, uint64_t seed,
-                           struct nbody_options o, double until, int looks)
+static struct run simulate_model(const char *what, enum nbody_model model, uint64_t seed,
+                                 struct nbody_options o, double until, int looks)
 {
     struct run run = {.count = (size_t)looks + 1};
     struct nbody_diagnostics d;
@@ -125,8 +124,8 @@ static struct run simulate(const char *what, enum nbody_model model, uint64_t se
     for (int k = 0; k <= looks; k++) {
         if (k > 0)
             works(nbody_step(nb, steps));
-        run.row[k] = look(nb, d.total);
-        write_row(what, o.method == NBODY_TREE ? "tree" : "direct", &run.row[k]);
+        run.row[k] = take_dynamics_sample(nb, d.total);
+        write_dynamics_row(what, o.method == NBODY_TREE ? "tree" : "direct", &run.row[k]);
     }
     nbody_free(nb);
     return run;
@@ -134,14 +133,14 @@ static struct run simulate(const char *what, enum nbody_model model, uint64_t se
 
 /* ---- What must hold. ------------------------------------------------------------------------- */
 
-static void below(double value, double bound, const char *what, double time)
+static void check_dynamics_below(double value, double bound, const char *what, double time)
 {
     if (!(fabs(value) <= bound))
         fail_msg("%s at %g: %.3g, more than %.3g", what, time, value, bound);
 }
 
 /* Relative differences of radii, in units of 1 / sqrt(bodies inside). */
-static double apart(const struct run *a, const struct run *b)
+static double dynamics_difference(const struct run *a, const struct run *b)
 {
     double most = 0;
     for (size_t k = 1; k < a->count; k++)
@@ -154,35 +153,38 @@ static double apart(const struct run *a, const struct run *b)
 static void conserved(const struct run *r, double energy, double momentum)
 {
     for (size_t k = 0; k < r->count; k++) {
-        below(r->row[k].energy_error, energy, "error of energy", r->row[k].time);
-        below(r->row[k].momentum, momentum, "momentum", r->row[k].time);
+        check_dynamics_below(r->row[k].energy_error, energy, "error of energy", r->row[k].time);
+        check_dynamics_below(r->row[k].momentum, momentum, "momentum", r->row[k].time);
     }
 }
 
-/* The same cluster by tree and by direct sums differs no more than noise, which other seeds
+/* The same cluster by tree and by direct sums differs by no more than noise, which other seeds
  * show. */
-static void plummer_by_both(void **state)
+static void tree_plummer_matches_direct(void **state)
 {
-    struct nbody_options o = {.eps = few() ? 0.1 : 0.02, .dt = few() ? 1. / 32 : 1. / 128};
-    const int looks = few() ? 5 : 10;
+    struct nbody_options o = {.eps = few_dynamics_bodies() ? 0.1 : 0.02,
+                              .dt = few_dynamics_bodies() ? 1. / 32 : 1. / 128};
+    const int looks = few_dynamics_bodies() ? 5 : 10;
     (void)state;
-    const struct run direct = simulate("plummer", NBODY_PLUMMER, 1, o, span, looks);
-    by_tree(&o);
-    const struct run tree = simulate("plummer", NBODY_PLUMMER, 1, o, span, looks);
-    const struct run other = simulate("plummer, another seed", NBODY_PLUMMER, 2, o, span, looks);
+    const struct run direct = simulate_model("plummer", NBODY_PLUMMER, 1, o, span, looks);
+    set_tree_options(&o);
+    const struct run tree = simulate_model("plummer", NBODY_PLUMMER, 1, o, span, looks);
+    const struct run other =
+        simulate_model("plummer, another seed", NBODY_PLUMMER, 2, o, span, looks);
     print_message(
         "Plummer, %zu bodies: tree and direct sums differ by %.2f of the noise 1/sqrt(bodies inside), two seeds by %.2f\n",
-        n, apart(&tree, &direct), apart(&other, &direct));
-    below(apart(&tree, &direct), 2.5, "radii by tree and direct sums, in units of noise", span);
+        n, dynamics_difference(&tree, &direct), dynamics_difference(&other, &direct));
+    check_dynamics_below(dynamics_difference(&tree, &direct), 2.5,
+                         "radii by tree and direct sums, in units of noise", span);
     conserved(&direct, 1e-3, 1e-5);
-    /* Forces may be off by the part `coarse` of themselves, each body's in a direction of its own
-     * and the same for long: in a time of 1, in which forces change velocities by about themselves,
-     * sums of n of them by coarse / sqrt(n). */
-    conserved(&tree, 1e-3, few() ? coarse * span / sqrt((double)n) : 1e-3);
+    /* Forces may have a relative error `coarse`, in a random direction for each body and
+     * correlated over time: in a time of 1, in which forces change velocities by about their own
+     * size, sums over n bodies change by coarse / sqrt(n). */
+    conserved(&tree, 1e-3, few_dynamics_bodies() ? coarse * span / sqrt((double)n) : 1e-3);
 }
 
-/* A cold uniform sphere stays uniform as it falls: r = R cos^2 b, b + sin(2b) / 2 = t sqrt(2 G M /
- * R^3). The deepest trees are those of the moment of greatest density, at 1.11. */
+/* A cold uniform sphere stays uniform as it falls: r = R cos^2 b, b + sin(2b) / 2 = t sqrt(2 G M
+ * / R^3). Trees are deepest at the greatest density, at t = 1.11. */
 static double smooth_fall(double t)
 {
     double b = 0.5;
@@ -191,22 +193,22 @@ static double smooth_fall(double t)
     return cos(b) * cos(b);
 }
 
-static void cold_collapse_by_both(void **state)
+static void tree_cold_collapse_matches_direct(void **state)
 {
-    struct nbody_options o = {.eps = 0.05, .dt = few() ? 1. / 128 : 1. / 512};
+    struct nbody_options o = {.eps = 0.05, .dt = few_dynamics_bodies() ? 1. / 128 : 1. / 512};
     (void)state;
-    const struct run direct = simulate("cold", NBODY_COLD, 1, o, 2, 16);
-    by_tree(&o);
-    const struct run tree = simulate("cold", NBODY_COLD, 1, o, 2, 16);
+    const struct run direct = simulate_model("cold", NBODY_COLD, 1, o, 2, 16);
+    set_tree_options(&o);
+    const struct run tree = simulate_model("cold", NBODY_COLD, 1, o, 2, 16);
     for (size_t k = 0; k < tree.count; k++) {
         const struct row *r = &tree.row[k];
         if (r->time < 0.9)
-            below(r->radius[1] / tree.row[0].radius[1] - smooth_fall(r->time), 0.02,
-                  "radius of the falling sphere", r->time);
-        below(r->radius[1] / direct.row[k].radius[1] - 1, 0.1,
-              "half-mass radius by tree and direct sums", r->time);
+            check_dynamics_below(r->radius[1] / tree.row[0].radius[1] - smooth_fall(r->time), 0.02,
+                                 "radius of the falling sphere", r->time);
+        check_dynamics_below(r->radius[1] / direct.row[k].radius[1] - 1, 0.1,
+                             "half-mass radius by tree and direct sums", r->time);
     }
-    conserved(&tree, few() ? 0.03 : 0.01,
+    conserved(&tree, few_dynamics_bodies() ? 0.03 : 0.01,
               2e-3); /* at most where all fall through the middle, soon mended */
 }
 
@@ -215,46 +217,48 @@ static void cold_collapse_by_both(void **state)
 enum { CIRCLES = 4 };
 static const double circle[CIRCLES] = {4, 8, 12, 16};
 
-/* How many bodies lie outside circles about the centre of mass. */
+/* Number of bodies outside circles about the centre of mass. */
 static void outside(double count[CIRCLES])
 {
     for (int k = 0; k < CIRCLES; k++)
         count[k] = 0;
     for (size_t i = 0; i < n; i++)
         for (int k = 0; k < CIRCLES; k++)
-            count[k] += length(pos[i]) > circle[k];
+            count[k] += vector_length(pos[i]) > circle[k];
 }
 
-/* Tails and bridges: as many bodies at each distance by both, within what chance allows. */
-static void galaxies_by_both(void **state)
+/* Tails and bridges: both methods give equal numbers of bodies at each distance, within counting
+ * noise. */
+static void tree_galaxies_match_direct(void **state)
 {
-    struct nbody_options o = {.eps = few() ? 0.1 : 0.05, .dt = few() ? 0.05 : 0.025};
+    struct nbody_options o = {.eps = few_dynamics_bodies() ? 0.1 : 0.05,
+                              .dt = few_dynamics_bodies() ? 0.05 : 0.025};
     double count[2][CIRCLES];
     (void)state;
-    const double until = few() ? 20 : 60;
-    const int looks = few() ? 4 : 12;
-    const struct run direct = simulate("collision", NBODY_COLLISION, 1, o, until, looks);
+    const double until = few_dynamics_bodies() ? 20 : 60;
+    const int looks = few_dynamics_bodies() ? 4 : 12;
+    const struct run direct = simulate_model("collision", NBODY_COLLISION, 1, o, until, looks);
     outside(count[0]);
-    by_tree(&o);
-    const struct run tree = simulate("collision", NBODY_COLLISION, 1, o, until, looks);
+    set_tree_options(&o);
+    const struct run tree = simulate_model("collision", NBODY_COLLISION, 1, o, until, looks);
     outside(count[1]);
     for (int k = 0; k < CIRCLES; k++) {
         print_message(
             "collision, %zu bodies, outside %g at %g: %.0f by direct sums, %.0f by the tree\n", n,
             circle[k], until, count[0][k], count[1][k]);
-        below(count[1][k] - count[0][k], 5 * sqrt(2 * count[0][k] + 1),
-              "more bodies far out by the tree", until);
+        check_dynamics_below(count[1][k] - count[0][k], 5 * sqrt(2 * count[0][k] + 1),
+                             "more bodies far out by the tree", until);
     }
-    conserved(&direct, few() ? 0.02 : 2e-3, 1e-5);
-    conserved(&tree, few() ? 0.02 : 2e-3, 2e-3);
+    conserved(&direct, few_dynamics_bodies() ? 0.02 : 2e-3, 1e-5);
+    conserved(&tree, few_dynamics_bodies() ? 0.02 : 2e-3, 2e-3);
 }
 
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plummer_by_both),
-        cmocka_unit_test(cold_collapse_by_both),
-        cmocka_unit_test(galaxies_by_both),
+        cmocka_unit_test(tree_plummer_matches_direct),
+        cmocka_unit_test(tree_cold_collapse_matches_direct),
+        cmocka_unit_test(tree_galaxies_match_direct),
     };
     n = argc > 1 ? (size_t)strtoull(argv[1], NULL, 10) : n;
     span = argc > 2 ? strtod(argv[2], NULL) : span;

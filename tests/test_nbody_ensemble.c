@@ -1,7 +1,8 @@
-/* Ensembles of planetary systems: Kepler's motion against Kepler's equation, steps against a twin
- * in plain C and against an integrator of high order, order 2, energies, ias15 in close encounters
- * and to rounding, the same bits however calls are cut, and what is refused.
- * SPDX-License-Identifier: MIT */
+/* Ensembles of planetary systems: Kepler's motion against Kepler's equation, steps against a
+ * scalar reference and an integrator of high order, order 2, energies, ias15 in close encounters
+ * and to rounding, equal bits for every division into calls, and rejected options.
+ * SPDX-License-Identifier: MIT
+ */
 #include "nbody_engine.h"
 
 #include "nbody/nbody_ref.h"
@@ -16,7 +17,7 @@ enum { MOST = 64, BODIES = 9 };
 static double mass[MOST * BODIES], pos[MOST * BODIES][3], vel[MOST * BODIES][3],
     pos1[MOST * BODIES][3], vel1[MOST * BODIES][3], pos2[MOST * BODIES][3], vel2[MOST * BODIES][3];
 
-static nbody_ensemble *ensemble(double dt, double G, size_t systems, size_t bodies)
+static nbody_ensemble *make_ensemble(double dt, double G, size_t systems, size_t bodies)
 {
     nbody_ensemble *e =
         nbody_ensemble_create(&(struct nbody_ensemble_options){.dt = dt, .G = G}, systems, bodies,
@@ -25,8 +26,8 @@ static nbody_ensemble *ensemble(double dt, double G, size_t systems, size_t bodi
     return e;
 }
 
-/* A star with planets in the order and with about the masses of the Sun's; each system has other
- * phases. G = 1, au, a year is 2 pi. */
+/* A star with planets of about the order and masses of the Sun's; each system has other phases.
+ * G = 1, au, a year is 2 pi. */
 static void planets(size_t systems, double heavier)
 {
     static const double a[] = {0.387, 0.723, 1, 1.524, 5.203, 9.537, 19.19, 30.07},
@@ -55,9 +56,9 @@ static void planets(size_t systems, double heavier)
 
 /* ---- Kepler. --------------------------------------------------------------------------------- */
 
-/* One planet of no mass: a step is exact, however long; ellipses up to e = 0.99, a hyperbola, and
+/* One massless planet: a step of any length is exact. Ellipses up to e = 0.99, a hyperbola, and
  * the parabola between. */
-static void one_planet_is_keplers(void **state)
+static void ensemble_one_planet_follows_kepler(void **state)
 {
     (void)state;
     static const double speed[] = {1, 1.1, 0.9, 1.3, 0.5, 1.40, 1.4142135623730951, 1.6, 3, 0.15};
@@ -73,7 +74,7 @@ static void one_planet_is_keplers(void **state)
     }
     for (int k = 0; k < 4; k++) {
         const double dt = (const double[]){0.01, 0.3, 2.5, -1}[k];
-        nbody_ensemble *e = ensemble(dt, 1, ORBITS, 2);
+        nbody_ensemble *e = make_ensemble(dt, 1, ORBITS, 2);
         works(nbody_ensemble_step(e, 4));
         works(nbody_ensemble_state(e, pos1, vel1));
         for (size_t s = 0; s < ORBITS; s++) {
@@ -81,11 +82,11 @@ static void one_planet_is_keplers(void **state)
             memcpy(vel2, vel[2 * s + 1], sizeof *vel);
             if (s != 6) /* the parabola, which the other formulas do not have */
                 nbody_ref_kepler(1, 4 * dt, pos2[0], vel2[0]);
-            const double off = apart(1, pos2, pos1 + 2 * s + 1);
+            const double off = largest_difference(1, pos2, pos1 + 2 * s + 1);
             if (s != 6 && !(off < 2e-13 * (1 + fabs(dt)) * (s == 9 ? 1e4 : 1)))
                 fail_msg("speed %g, step %g: %g off", speed[s], dt, off);
         }
-        double x[3], v[3]; /* of the parabola, energy and angular momentum */
+        double x[3], v[3]; /* energy and angular momentum of the parabola */
         memcpy(x, pos1[13], sizeof x);
         memcpy(v, vel1[13], sizeof v);
         const double r = sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]),
@@ -95,9 +96,9 @@ static void one_planet_is_keplers(void **state)
     }
 }
 
-/* Halfway around an ellipse of eccentricity 0.6 a body is at its other end: known without any
+/* Halfway around an ellipse of eccentricity 0.6 a body is at its apocentre: known without a
  * solver. */
-static void apocentre(void **state)
+static void ensemble_planet_reaches_apocentre(void **state)
 {
     (void)state;
     mass[0] = 2, mass[1] = 0;
@@ -105,7 +106,7 @@ static void apocentre(void **state)
     memset(vel, 0, 2 * sizeof *vel);
     pos[1][0] = 1, vel[1][1] = sqrt(2 * 3 * 1.6);
     const double half = PI * sqrt(pow(2.5, 3) / 6);
-    nbody_ensemble *e = ensemble(half / 16, 3, 1, 2);
+    nbody_ensemble *e = make_ensemble(half / 16, 3, 1, 2);
     works(nbody_ensemble_step(e, 16));
     works(nbody_ensemble_state(e, pos1, vel1));
     assert_true(fabs(pos1[1][0] + 4) < 1e-13 && fabs(pos1[1][1]) < 1e-13);
@@ -114,11 +115,11 @@ static void apocentre(void **state)
 
 /* ---- Planets. -------------------------------------------------------------------------------- */
 
-static void as_the_twin(void **state)
+static void ensemble_steps_match_reference(void **state)
 {
     (void)state;
     planets(MOST, 10);
-    nbody_ensemble *e = ensemble(0.05, 1, MOST, BODIES);
+    nbody_ensemble *e = make_ensemble(0.05, 1, MOST, BODIES);
     works(nbody_ensemble_step(e, 200));
     works(nbody_ensemble_state(e, pos1, vel1));
     assert_true(nbody_ensemble_steps(e) == 200 && fabs(nbody_ensemble_time(e) - 10) < 1e-12);
@@ -126,38 +127,39 @@ static void as_the_twin(void **state)
     for (size_t s = 0; s < MOST; s += 9) {
         works(nbody_ref_ensemble(BODIES, 1, 0.05, 200, mass + s * BODIES, pos + s * BODIES,
                                  vel + s * BODIES));
-        const double off = apart(BODIES, pos + s * BODIES, pos1 + s * BODIES),
-                     moved = apart(BODIES, vel + s * BODIES, vel1 + s * BODIES);
+        const double off = largest_difference(BODIES, pos + s * BODIES, pos1 + s * BODIES),
+                     moved = largest_difference(BODIES, vel + s * BODIES, vel1 + s * BODIES);
         if (!(off < 2e-12 && moved < 2e-12))
             fail_msg("system %zu: positions %g, velocities %g off", s, off, moved);
     }
 }
 
-/* How far planets are from where an integrator of high order has them. */
-static double error_of(double dt, double t)
+/* Return the distance of the planets from the result of an integrator of high order. */
+static double ensemble_error_of_step(double dt, double t)
 {
     planets(1, 1);
     memcpy(pos2, pos, BODIES * sizeof *pos);
     memcpy(vel2, vel, BODIES * sizeof *vel);
     works(nbody_ref_exact(BODIES, 1, 0, t, 1e-13, mass, pos2, vel2));
-    nbody_ensemble *e = ensemble(dt, 1, 1, BODIES);
+    nbody_ensemble *e = make_ensemble(dt, 1, 1, BODIES);
     works(nbody_ensemble_step(e, (size_t)(t / dt + 0.5)));
     works(nbody_ensemble_state(e, pos1, NULL));
     nbody_ensemble_free(e);
-    return apart(BODIES, pos1, pos2);
+    return largest_difference(BODIES, pos1, pos2);
 }
 
-static void order(void **state)
+static void ensemble_error_is_second_order(void **state)
 {
     (void)state;
-    const double long_steps = error_of(0.02, 6.4), half = error_of(0.01, 6.4);
+    const double long_steps = ensemble_error_of_step(0.02, 6.4),
+                 half = ensemble_error_of_step(0.01, 6.4);
     if (!(fabs(long_steps / half - 4) < 0.3 && half < 4e-6))
         fail_msg("errors %g and %g", long_steps, half);
 }
 
-/* After a year as ias15 has it, which is another method on the host; and 200 years keep the
+/* The state after a year agrees with ias15, another method on the host; 200 years conserve the
  * energy. */
-static void energy_and_ias15(void **state)
+static void ensemble_matches_ias15(void **state)
 {
     (void)state;
     double before[MOST], after[MOST];
@@ -169,16 +171,16 @@ static void energy_and_ias15(void **state)
     works(nbody_step(nb, 1));
     works(nbody_state(nb, pos2, NULL));
     nbody_free(nb);
-    nbody_ensemble *e = ensemble(6.25 / 1024, 1, 4, BODIES);
+    nbody_ensemble *e = make_ensemble(6.25 / 1024, 1, 4, BODIES);
     works(nbody_ensemble_energies(e, before));
     works(nbody_ensemble_step(e, 1024));
     works(nbody_ensemble_state(e, pos1, NULL));
-    assert_true(apart(BODIES, pos1, pos2) < 2e-6);
+    assert_true(largest_difference(BODIES, pos1, pos2) < 2e-6);
     nbody_ensemble_free(e);
     struct nbody_diagnostics d;
     nbody_ref_diagnose(BODIES, 1, 0, mass, (const double(*)[3])pos, (const double(*)[3])vel, &d);
     assert_true(fabs(before[0] / d.total - 1) < 1e-13);
-    e = ensemble(0.07, 1, 4, BODIES); /* a 22nd of Mercury's period */
+    e = make_ensemble(0.07, 1, 4, BODIES); /* a 22nd of Mercury's period */
     works(nbody_ensemble_step(e, 20000));
     works(nbody_ensemble_energies(e, after));
     for (size_t s = 0; s < 4; s++)
@@ -187,19 +189,19 @@ static void energy_and_ias15(void **state)
     nbody_ensemble_free(e);
 }
 
-/* A system has the same bits alone and among others, in one call and in several. */
-static void bits(void **state)
+/* A system has equal bits alone and among others, in one call and in several. */
+static void ensemble_bits_are_reproducible(void **state)
 {
     (void)state;
     planets(MOST, 3);
-    nbody_ensemble *all = ensemble(0.05, 1, MOST, BODIES);
+    nbody_ensemble *all = make_ensemble(0.05, 1, MOST, BODIES);
     works(nbody_ensemble_step(all, 100));
     works(nbody_ensemble_state(all, pos1, vel1));
     nbody_ensemble_free(all);
     memmove(mass, mass + 41 * BODIES, BODIES * sizeof *mass);
     memmove(pos, pos + 41 * BODIES, BODIES * sizeof *pos);
     memmove(vel, vel + 41 * BODIES, BODIES * sizeof *vel);
-    nbody_ensemble *one = ensemble(0.05, 1, 1, BODIES);
+    nbody_ensemble *one = make_ensemble(0.05, 1, 1, BODIES);
     for (size_t k = 1; k <= 4; k++)
         works(nbody_ensemble_step(one, 10 * k));
     works(nbody_ensemble_state(one, pos2, vel2));
@@ -219,9 +221,9 @@ static nbody_ensemble *by_ias15(double dt, size_t systems, size_t bodies)
     return e;
 }
 
-/* Burrau's three bodies, twice, of which one began elsewhere and moves: close encounters, which
- * another method follows, too. */
-static void encounters(void **state)
+/* Burrau's three bodies, twice, one of them displaced and moving: close encounters, which
+ * another method follows too. */
+static void ensemble_close_encounters_match_ias15(void **state)
 {
     (void)state;
     for (size_t s = 0; s < 2; s++) {
@@ -240,17 +242,17 @@ static void encounters(void **state)
     nbody_ensemble_free(e);
     assert_memory_equal(pos1, pos2, 3 * sizeof *pos1); /* alone or not, in one call or two */
     works(nbody_ref_exact(3, 1, 0, 10, 1e-16, mass, pos, vel));
-    assert_true(apart(3, pos1, pos) < 1e-8);
+    assert_true(largest_difference(3, pos1, pos) < 1e-8);
     for (size_t b = 3; b < 6; b++) {
         pos1[b][0] -= 3;
         pos1[b][2] -= 5;
     }
-    assert_true(apart(3, pos1, pos1 + 3) < 1e-7);
+    assert_true(largest_difference(3, pos1, pos1 + 3) < 1e-7);
 }
 
-/* The planets' energy, to rounding; and bodies that fall into each other are NAN, without harm to
- * others. */
-static void to_rounding(void **state)
+/* The planets' energy is conserved to rounding; bodies that collide become NAN without harm to
+ * the other systems. */
+static void ensemble_ias15_keeps_energy_to_rounding(void **state)
 {
     double before[MOST], after[MOST];
     (void)state;
@@ -280,40 +282,40 @@ static void to_rounding(void **state)
 
 /* ---- Refused, and stopped. ------------------------------------------------------------------- */
 
-static nbody_ensemble *make(double dt, size_t systems, size_t bodies)
+static nbody_ensemble *make_ensemble_with(double dt, size_t systems, size_t bodies)
 {
     return nbody_ensemble_create(&(struct nbody_ensemble_options){.dt = dt}, systems, bodies, mass,
                                  (const double(*)[3])pos, (const double(*)[3])vel);
 }
 
-static int stop(void *arg, double fraction)
+static int stop_ensemble(void *arg, double fraction)
 {
     (void)fraction;
     return ++*(int *)arg == 2;
 }
 
-static void refused(void **state)
+static void ensemble_rejects_bad_options(void **state)
 {
     (void)state;
     planets(2, 1);
-    fails_null(EINVAL, make(0, 2, BODIES));
-    fails_null(EINVAL, make(NAN, 2, BODIES));
-    fails_null(EINVAL, make(1, 0, BODIES));
-    fails_null(EINVAL, make(1, 2, 1));
-    fails_null(EINVAL, make(1, 2, 17));
+    fails_null(EINVAL, make_ensemble_with(0, 2, BODIES));
+    fails_null(EINVAL, make_ensemble_with(NAN, 2, BODIES));
+    fails_null(EINVAL, make_ensemble_with(1, 0, BODIES));
+    fails_null(EINVAL, make_ensemble_with(1, 2, 1));
+    fails_null(EINVAL, make_ensemble_with(1, 2, 17));
     mass[BODIES] = 0; /* a star without mass */
-    fails_null(EINVAL, make(1, 2, BODIES));
+    fails_null(EINVAL, make_ensemble_with(1, 2, BODIES));
     mass[BODIES] = 1;
     vel[4][1] = INFINITY;
-    fails_null(EINVAL, make(1, 2, BODIES));
+    fails_null(EINVAL, make_ensemble_with(1, 2, BODIES));
     planets(2, 1);
     fails_null(EINVAL, nbody_ensemble_create(
                            &(struct nbody_ensemble_options){.dt = 1, .integrator = NBODY_HERMITE4},
                            2, BODIES, mass, (const double(*)[3])pos, (const double(*)[3])vel));
     int calls = 0;
     nbody_ensemble *e = nbody_ensemble_create(
-        &(struct nbody_ensemble_options){.dt = 0.05, .progress = stop, .arg = &calls}, 2, BODIES,
-        mass, (const double(*)[3])pos, (const double(*)[3])vel);
+        &(struct nbody_ensemble_options){.dt = 0.05, .progress = stop_ensemble, .arg = &calls}, 2,
+        BODIES, mass, (const double(*)[3])pos, (const double(*)[3])vel);
     ready(e);
     fails(ECANCELED, nbody_ensemble_step(e, (size_t)1 << 40));
     assert_true(calls == 2 && nbody_ensemble_steps(e) > 0);
@@ -324,15 +326,15 @@ static void refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_planet_is_keplers),
-        cmocka_unit_test(apocentre),
-        cmocka_unit_test(as_the_twin),
-        cmocka_unit_test(order),
-        cmocka_unit_test(energy_and_ias15),
-        cmocka_unit_test(bits),
-        cmocka_unit_test(encounters),
-        cmocka_unit_test(to_rounding),
-        cmocka_unit_test(refused),
+        cmocka_unit_test(ensemble_one_planet_follows_kepler),
+        cmocka_unit_test(ensemble_planet_reaches_apocentre),
+        cmocka_unit_test(ensemble_steps_match_reference),
+        cmocka_unit_test(ensemble_error_is_second_order),
+        cmocka_unit_test(ensemble_matches_ias15),
+        cmocka_unit_test(ensemble_bits_are_reproducible),
+        cmocka_unit_test(ensemble_close_encounters_match_ias15),
+        cmocka_unit_test(ensemble_ias15_keeps_energy_to_rounding),
+        cmocka_unit_test(ensemble_rejects_bad_options),
     };
     setenv("STDCL_SLICE", "0.05", 0);
     return cmocka_run_group_tests(tests, NULL, NULL);

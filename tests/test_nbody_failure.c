@@ -1,6 +1,6 @@
-/* Launches that fail on the device: whichever it is, the call that needed its results says so, and
- * the engine can still be freed. A kernel's failure is known only after it was started, so what
- * counts is that every call waits and asks before it hands out numbers.
+/* Launches that fail on the device: the call that needs their results reports the failure, and
+ * the engine can still be freed. A kernel's failure is known only after its launch, so every
+ * call must wait and check before it returns numbers.
  * SPDX-License-Identifier: MIT
  */
 #include "failing.h"
@@ -12,7 +12,7 @@
 enum { N = 100, MANY = 20000 };
 static double mass[N], pos[N][3], vel[N][3], acc[N][3], phi[N];
 
-static nbody *engine(enum nbody_integrator integrator)
+static nbody *failure_engine(enum nbody_integrator integrator)
 {
     const double shares[64] = {1, 1, 1, 1};
     const struct nbody_options o = {
@@ -24,32 +24,33 @@ static nbody *engine(enum nbody_integrator integrator)
     return nb;
 }
 
-static int step(nbody *nb)
+static int failure_step(nbody *nb)
 {
     return nbody_step(nb, 2);
 }
 
-static int diagnose(nbody *nb)
+static int failure_diagnose(nbody *nb)
 {
     struct nbody_diagnostics d;
     return nbody_diagnose(nb, &d);
 }
 
-static int forces(nbody *nb)
+static int failure_forces(nbody *nb)
 {
     return nbody_forces(nb, acc, phi);
 }
 
-static int measure(nbody *nb)
+static int failure_measure(nbody *nb)
 {
     double seconds;
     return nbody_time_forces(nb, 2, &seconds);
 }
 
-/* The call when its launch `k`, from 0 on, fails; whether it has that many. */
+/* Run `call` with its launch number `k` (from 0) failing. Return whether it makes that many
+ * launches. */
 static int fails_at(enum nbody_integrator integrator, int (*call)(nbody *nb), int k)
 {
-    nbody *nb = engine(integrator);
+    nbody *nb = failure_engine(integrator);
     healthy = k;
     const int status = call(nb);
     const int failed = healthy < 0; /* the count is used up */
@@ -64,23 +65,24 @@ static int fails_at(enum nbody_integrator integrator, int (*call)(nbody *nb), in
     return failed;
 }
 
-static void failures_are_told(void **state)
+static void nbody_failed_launch_is_reported(void **state)
 {
-    static int (*const calls[])(nbody *) = {step, diagnose, forces, measure};
+    static int (*const calls[])(nbody *) = {failure_step, failure_diagnose, failure_forces,
+                                            failure_measure};
     (void)state;
     for (int i = 0; nbody_integrator_describe((enum nbody_integrator)i); i++)
         for (size_t c = 0; c < sizeof calls / sizeof *calls; c++) {
             int k = 0;
             while (fails_at((enum nbody_integrator)i, calls[c], k))
                 k++;
-            assert_true(k >= 2 ||
-                        (i == NBODY_IAS15 && calls[c] == step)); /* whose steps launch nothing */
+            assert_true(k >= 2 || (i == NBODY_IAS15 &&
+                                   calls[c] == failure_step)); /* whose steps launch nothing */
         }
 }
 
 /* ---- A device with little memory. ------------------------------------------------------------ */
 
-static cl_ulong memory; /* that devices say they have; 0: what is true */
+static cl_ulong memory; /* memory size that devices report; 0: the true size */
 
 cl_int clGetDeviceInfo(cl_device_id device, cl_device_info name, size_t size, void *value,
                        size_t *wrote)
@@ -93,7 +95,7 @@ cl_int clGetDeviceInfo(cl_device_id device, cl_device_info name, size_t size, vo
     return err;
 }
 
-/* With the tree, on a device with so many bytes a body; leaves as memory allows. */
+/* Create a tree engine on a device that reports `bytes` of memory; leaves adapt to the memory. */
 static nbody *tree_with(size_t bytes)
 {
     static const double first[64] = {1};
@@ -111,9 +113,8 @@ static nbody *tree_with(size_t bytes)
     return nb;
 }
 
-/* Leaves are larger where memory is short; where it is too short a sentence says how many bodies
- * would fit. */
-static void memory_is_short(void **state)
+/* Leaves are larger if memory is short. If it is too short, a message says how many bodies fit. */
+static void tree_adapts_to_little_memory(void **state)
 {
     size_t fit, with_small, percent = 0;
     (void)state;
@@ -122,7 +123,7 @@ static void memory_is_short(void **state)
     assert_int_equal(nb->device[0].tree->leaf, TREE_LEAF);
     const size_t usual = nbody_device_bytes(nb) / MANY;
     nbody_free(nb);
-    do /* drivers round blocks up, and what does not grow with bodies is left out there */
+    do /* drivers round blocks up, and sizes independent of the bodies are not counted there */
         nb = tree_with(usual * (99 - percent++) / 100);
     while (nb && nb->device[0].tree->leaf == TREE_LEAF && (nbody_free(nb), percent < 99));
     ready(nb);
@@ -140,7 +141,7 @@ static void memory_is_short(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(failures_are_told),
-                                       cmocka_unit_test(memory_is_short)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(nbody_failed_launch_is_reported),
+                                       cmocka_unit_test(tree_adapts_to_little_memory)};
     return cmocka_run_group_tests_name("nbody failure", tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
-/* Fixed fields of force: orbits whose shape and period are known, energies, the twin in plain C,
- * every integrator, both methods, and what is refused.
- * SPDX-License-Identifier: MIT */
+/* External fields: orbits of known shape and period, energies, the scalar reference, every
+ * integrator, both methods, and rejected options.
+ * SPDX-License-Identifier: MIT
+ */
 #include "nbody_engine.h"
 
 #include "nbody/nbody_ref.h"
@@ -19,14 +20,14 @@ static const struct nbody_field three[] = {{NBODY_FIELD_PLUMMER, 2, 0.5},
                                            {NBODY_FIELD_LOGARITHMIC, 0.75, 1.5},
                                            {NBODY_FIELD_POINT, 0.25, 0}};
 
-static nbody *engine(struct nbody_options o, size_t n)
+static nbody *field_engine(struct nbody_options o, size_t n)
 {
     nbody *nb = nbody_create(&o, n, mass, (const double(*)[3])pos, (const double(*)[3])vel);
     ready(nb);
     return nb;
 }
 
-/* One body of no mass at x = 1, across with this speed. */
+/* One massless body at x = 1, with this transverse speed. */
 static void one(double speed)
 {
     memset(pos, 0, sizeof *pos);
@@ -36,17 +37,17 @@ static void one(double speed)
     vel[0][1] = speed;
 }
 
-/* Where a body of no mass is after a time. */
-static void go(struct nbody_field field, double G, enum nbody_integrator integrator, double t,
-               size_t steps)
+/* Return the position of a massless body after a time. */
+static void step_in_field(struct nbody_field field, double G, enum nbody_integrator integrator,
+                          double t, size_t steps)
 {
-    nbody *nb = engine((struct nbody_options){.integrator = integrator,
-                                              .precision = NBODY_DOUBLE,
-                                              .dt = t / (double)steps,
-                                              .G = G,
-                                              .fields = &field,
-                                              .nfields = 1},
-                       1);
+    nbody *nb = field_engine((struct nbody_options){.integrator = integrator,
+                                                    .precision = NBODY_DOUBLE,
+                                                    .dt = t / (double)steps,
+                                                    .G = G,
+                                                    .fields = &field,
+                                                    .nfields = 1},
+                             1);
     works(nbody_step(nb, steps));
     works(nbody_state(nb, pos1, vel1));
     nbody_free(nb);
@@ -54,36 +55,36 @@ static void go(struct nbody_field field, double G, enum nbody_integrator integra
 
 /* ---- What is known. -------------------------------------------------------------------------- */
 
-/* Kepler: an ellipse of eccentricity 0.5, G M = 3; after half a period the body is at its other
- * end, after one back. */
-static void point_is_kepler(void **state)
+/* Kepler: an ellipse of eccentricity 0.5, G M = 3. After half a period the body is at its
+ * apocentre, after a period back. */
+static void field_point_gives_kepler_orbit(void **state)
 {
     (void)state;
     const double period = 2 * PI / sqrt(3) * pow(2, 1.5);
     one(sqrt(3 * 1.5));
-    go((struct nbody_field){.kind = NBODY_FIELD_POINT, .strength = 1.5}, 2, NBODY_IAS15, period / 2,
-       4);
+    step_in_field((struct nbody_field){.kind = NBODY_FIELD_POINT, .strength = 1.5}, 2, NBODY_IAS15,
+                  period / 2, 4);
     assert_true(fabs(pos1[0][0] + 3) < 1e-12 && fabs(pos1[0][1]) < 1e-12);
-    go((struct nbody_field){.kind = NBODY_FIELD_POINT, .strength = 1.5}, 2, NBODY_IAS15, period, 4);
-    assert_true(apart(1, pos, pos1) < 1e-12);
+    step_in_field((struct nbody_field){.kind = NBODY_FIELD_POINT, .strength = 1.5}, 2, NBODY_IAS15,
+                  period, 4);
+    assert_true(largest_difference(1, pos, pos1) < 1e-12);
 }
 
 /* Circles: v^2 = G M r^2 / (r^2 + a^2)^3/2, and v^2 = v0^2 r^2 / (r^2 + c^2). */
-static void circles(void **state)
+static void field_circular_orbits_have_known_speed(void **state)
 {
     (void)state;
     const double plummer = sqrt(2 / pow(1.25, 1.5)), logarithmic = 0.75 / sqrt(1 + 2.25);
     one(plummer);
-    go(three[0], 1, NBODY_HERMITE4, 2 * PI / plummer, 2000);
-    assert_true(apart(1, pos, pos1) < 1e-9);
+    step_in_field(three[0], 1, NBODY_HERMITE4, 2 * PI / plummer, 2000);
+    assert_true(largest_difference(1, pos, pos1) < 1e-9);
     one(logarithmic);
-    go(three[1], 1, NBODY_HERMITE4, 2 * PI / logarithmic, 2000);
-    assert_true(apart(1, pos, pos1) < 1e-9);
+    step_in_field(three[1], 1, NBODY_HERMITE4, 2 * PI / logarithmic, 2000);
+    assert_true(largest_difference(1, pos, pos1) < 1e-9);
 }
 
-/* The acceleration is minus the gradient of the potential, whose formulas are those of the
- * header. */
-static void gradients(void **state)
+/* The acceleration is minus the gradient of the potential; the formulas are those of the header. */
+static void field_acceleration_is_gradient(void **state)
 {
     (void)state;
     const double h = 1e-4;
@@ -98,7 +99,7 @@ static void gradients(void **state)
                 pos[b][(at - 1) / 2] += at % 2 ? h : -h;
         }
     for (size_t f = 0; f < 3; f++) {
-        nbody *nb = engine(
+        nbody *nb = field_engine(
             (struct nbody_options){
                 .precision = NBODY_DOUBLE, .dt = 1, .fields = three + f, .nfields = 1},
             7 * PLACES);
@@ -118,50 +119,50 @@ static void gradients(void **state)
     }
 }
 
-/* ---- The twin. ------------------------------------------------------------------------------- */
+/* ---- The reference. -------------------------------------------------------------------------- */
 
-static void cluster(size_t n)
+static void field_cluster(size_t n)
 {
     works(nbody_initial(NBODY_PLUMMER, n, 5, mass, pos, vel));
     for (size_t i = 0; i < n; i++)
         mass[i] *= i % 4 ? 1 : 0; /* some are test particles */
 }
 
-/* Every integrator, in double precision, as its twin in plain C. */
-static void as_the_twin(void **state)
+/* Every integrator, in double precision, against its scalar reference. */
+static void field_integrators_match_reference(void **state)
 {
     (void)state;
     enum { N = 40 };
     const struct nbody_integrator_info *info;
-    cluster(N);
+    field_cluster(N);
     for (int i = 0; (info = nbody_integrator_describe((enum nbody_integrator)i)); i++) {
         const struct nbody_ref_system s = {N, 2, 0.125, mass, three, 3, NULL};
-        nbody *nb = engine((struct nbody_options){.integrator = (enum nbody_integrator)i,
-                                                  .precision = NBODY_DOUBLE,
-                                                  .G = 2,
-                                                  .eps = 0.125,
-                                                  .dt = 1. / 128,
-                                                  .fields = three,
-                                                  .nfields = 3},
-                           N);
+        nbody *nb = field_engine((struct nbody_options){.integrator = (enum nbody_integrator)i,
+                                                        .precision = NBODY_DOUBLE,
+                                                        .G = 2,
+                                                        .eps = 0.125,
+                                                        .dt = 1. / 128,
+                                                        .fields = three,
+                                                        .nfields = 3},
+                                 N);
         memcpy(pos1, pos, N * sizeof *pos);
         memcpy(vel1, vel, N * sizeof *vel);
         works(nbody_ref_run_in(&s, (enum nbody_integrator)i, 1. / 128, 8, pos1, vel1));
         works(nbody_step(nb, 8));
         works(nbody_state(nb, acc, NULL));
-        if (!(apart(N, acc, pos1) < 1e-12))
-            fail_msg("%s is %g off", info->name, apart(N, acc, pos1));
+        if (!(largest_difference(N, acc, pos1) < 1e-12))
+            fail_msg("%s is %g off", info->name, largest_difference(N, acc, pos1));
         nbody_free(nb);
     }
 }
 
-/* Single precision, several stretches of bodies, both methods: accelerations as the twin has them;
- * the judge agrees; energies. */
-static void methods(void **state)
+/* Single precision, several source chunks, both methods: accelerations match the reference, the
+ * force check agrees, energies match. */
+static void field_methods_match_reference(void **state)
 {
     (void)state;
     const struct nbody_ref_system s = {MOST, 1, 0.05, mass, three, 3, NULL};
-    cluster(MOST);
+    field_cluster(MOST);
     nbody_ref_accelerations(&s, pos[0], acc[0]);
     struct nbody_diagnostics right, d;
     nbody_ref_diagnose(MOST, 1, 0.05, mass, (const double(*)[3])pos, (const double(*)[3])vel,
@@ -174,18 +175,18 @@ static void methods(void **state)
     }
     for (int tree = 0; tree < 2; tree++) {
         struct nbody_force_errors errors;
-        nbody *nb = engine((struct nbody_options){.eps = 0.05,
-                                                  .dt = 1. / 256,
-                                                  .fields = three,
-                                                  .nfields = 3,
-                                                  .method = tree ? NBODY_TREE : NBODY_DIRECT},
-                           MOST);
+        nbody *nb = field_engine((struct nbody_options){.eps = 0.05,
+                                                        .dt = 1. / 256,
+                                                        .fields = three,
+                                                        .nfields = 3,
+                                                        .method = tree ? NBODY_TREE : NBODY_DIRECT},
+                                 MOST);
         works(nbody_diagnose(nb, &d));
         assert_true(fabs(d.potential - right.potential) <
                     (tree ? 1e-3 : 1e-6) * fabs(right.potential));
         assert_true(fabs(d.virial_ratio + 2 * right.kinetic / virial) < (tree ? 1e-3 : 2e-6));
         works(nbody_forces(nb, pos1, phi));
-        assert_true(apart(MOST, pos1, acc) < (tree ? 0.02 : 2e-5));
+        assert_true(largest_difference(MOST, pos1, acc) < (tree ? 0.02 : 2e-5));
         works(nbody_check_forces(nb, MOST, 1, &errors));
         if (!(errors.p99 < (tree ? 1e-3 : 5e-6)))
             fail_msg("method %d: p99 %g", tree, errors.p99);
@@ -193,20 +194,19 @@ static void methods(void **state)
     }
 }
 
-/* Energy is conserved, by both methods; without the point, near which steps would have to be
- * short. */
-static void energies(void **state)
+/* Both methods conserve the energy; without the point mass, which would need short steps nearby. */
+static void field_energy_is_conserved(void **state)
 {
     (void)state;
     struct nbody_diagnostics start, end;
-    cluster(MOST);
+    field_cluster(MOST);
     for (int tree = 0; tree < 2; tree++) {
-        nbody *nb = engine((struct nbody_options){.eps = 0.05,
-                                                  .dt = 1. / 256,
-                                                  .fields = three,
-                                                  .nfields = 2,
-                                                  .method = tree ? NBODY_TREE : NBODY_DIRECT},
-                           MOST);
+        nbody *nb = field_engine((struct nbody_options){.eps = 0.05,
+                                                        .dt = 1. / 256,
+                                                        .fields = three,
+                                                        .nfields = 2,
+                                                        .method = tree ? NBODY_TREE : NBODY_DIRECT},
+                                 MOST);
         works(nbody_diagnose(nb, &start));
         works(nbody_step(nb, 64));
         works(nbody_diagnose(nb, &end));
@@ -216,14 +216,14 @@ static void energies(void **state)
     }
 }
 
-/* Other units, the same digits: lengths of metres and masses of kilogrammes fit single
+/* Other units give equal digits: lengths in metres and masses in kilogrammes fit single
  * precision. */
-static void units(void **state)
+static void field_units_change_no_digit(void **state)
 {
     (void)state;
     const double length = ldexp(1, 60), m = ldexp(1, 150);
     const struct nbody_field big = {NBODY_FIELD_PLUMMER, 2 * m, 0.5 * length};
-    cluster(64);
+    field_cluster(64);
     for (int scaled = 0; scaled < 2; scaled++) {
         for (size_t i = 0; scaled && i < 64; i++) {
             mass[i] *= m;
@@ -232,11 +232,12 @@ static void units(void **state)
                 vel[i][k] *= ldexp(1, 45);
             }
         }
-        nbody *nb = engine((struct nbody_options){.dt = scaled ? 1. / 64 * ldexp(1, 15) : 1. / 64,
-                                                  .eps = scaled ? 0.125 * length : 0.125,
-                                                  .fields = scaled ? &big : three,
-                                                  .nfields = 1},
-                           64);
+        nbody *nb =
+            field_engine((struct nbody_options){.dt = scaled ? 1. / 64 * ldexp(1, 15) : 1. / 64,
+                                                .eps = scaled ? 0.125 * length : 0.125,
+                                                .fields = scaled ? &big : three,
+                                                .nfields = 1},
+                         64);
         works(nbody_step(nb, 16));
         works(nbody_state(nb, scaled ? pos1 : acc, NULL));
         nbody_free(nb);
@@ -246,7 +247,7 @@ static void units(void **state)
             assert_true(pos1[i][k] == acc[i][k] * length);
 }
 
-static void refused(void **state)
+static void field_rejects_bad_options(void **state)
 {
     (void)state;
     const struct nbody_field bad[] = {
@@ -268,9 +269,14 @@ static void refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(point_is_kepler), cmocka_unit_test(circles), cmocka_unit_test(gradients),
-        cmocka_unit_test(as_the_twin),     cmocka_unit_test(methods), cmocka_unit_test(energies),
-        cmocka_unit_test(units),           cmocka_unit_test(refused),
+        cmocka_unit_test(field_point_gives_kepler_orbit),
+        cmocka_unit_test(field_circular_orbits_have_known_speed),
+        cmocka_unit_test(field_acceleration_is_gradient),
+        cmocka_unit_test(field_integrators_match_reference),
+        cmocka_unit_test(field_methods_match_reference),
+        cmocka_unit_test(field_energy_is_conserved),
+        cmocka_unit_test(field_units_change_no_digit),
+        cmocka_unit_test(field_rejects_bad_options),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* test_nbody_files.c - `stdcl nbody` and its files: what they remember, snapshots in time.
+/* test_nbody_files.c - `stdcl nbody` and its files: recorded settings, series of snapshots.
  *
  *   test_nbody_files PATH_OF_STDCL
  * SPDX-License-Identifier: MIT
@@ -11,8 +11,8 @@
 #include <math.h>
 #include <sys/statvfs.h>
 
-/* The files are the same, but for a note of text that tells the command line. */
-static void same_bodies(const char *one, const char *other)
+/* Fail unless the files are equal except for the recorded command line. */
+static void check_same_bodies_in_files(const char *one, const char *other)
 {
     struct particles p, q;
     works(particles_read(in_folder(one), &p));
@@ -26,7 +26,7 @@ static void same_bodies(const char *one, const char *other)
     particles_free(&q);
 }
 
-static void same_bytes(const char *one, const char *other, bool same)
+static void check_same_file_bytes(const char *one, const char *other, bool same)
 {
     size_t size1, size2;
     char *bytes1 = bytes_of(in_folder(one), &size1), *bytes2 = bytes_of(in_folder(other), &size2);
@@ -39,11 +39,11 @@ static void same_bytes(const char *one, const char *other, bool same)
 
 /* ---- What files remember. -------------------------------------------------------------------- */
 
-static void files_remember(void **unused)
+static void nbody_files_keep_settings(void **unused)
 {
     struct particles p;
     (void)unused;
-    good(
+    nbody_succeeds(
         "-n 20 --seed 7 --eps 0.25 --dt 2^-6 -G 2 --integrator hermite4 --until 0.125 -q -o first.tab");
     works(particles_read(in_folder("first.tab"), &p));
     assert_true(p.time == 0.125 && particles_number(&p, NOTE_step) == 1. / 64 &&
@@ -52,8 +52,8 @@ static void files_remember(void **unused)
     assert_string_equal(p.note[NOTE_seed], "7");
     assert_non_null(strstr(p.note[NOTE_command], "stdcl nbody -n 20 --seed 7"));
     particles_free(&p);
-    good("-i first.tab --until 0.25 --json -o second.tab");
-    json_t *r = report();
+    nbody_succeeds("-i first.tab --until 0.25 --json -o second.tab");
+    json_t *r = nbody_report_json();
     assert_string_equal(json_string_value(json_object_get(r, "integrator")), "hermite4");
     assert_string_equal(json_string_value(json_object_get(r, "model")), "plummer");
     assert_int_equal(json_integer_value(json_object_get(r, "seed")), 7);
@@ -64,23 +64,24 @@ static void files_remember(void **unused)
     assert_true(json_is_false(json_object_get(r, "interrupted")));
     json_decref(r);
     assert_string_equal(err, "");
-    good("-i first.tab --eps 0.5 --dt 1/64 --integrator leapfrog --steps 1");
+    nbody_succeeds("-i first.tab --eps 0.5 --dt 1/64 --integrator leapfrog --steps 1");
     assert_non_null(strstr(
         err, "first.tab says softening 0.25, integrator hermite4; the command line's are taken"));
-    good("-n 20 --steps 1 -q -o mixed.tab"); /* a precision that hermite4 and the tree have not */
-    good("-i mixed.tab --integrator hermite4 --steps 1 -q");
-    good("-i mixed.tab --method tree --steps 1 -q");
-    refuses(2, "--precision mixed has no derivatives",
-            "-i mixed.tab --precision mixed --integrator hermite4 --steps 1 -q");
+    nbody_succeeds(
+        "-n 20 --steps 1 -q -o mixed.tab"); /* a precision that hermite4 and the tree have not */
+    nbody_succeeds("-i mixed.tab --integrator hermite4 --steps 1 -q");
+    nbody_succeeds("-i mixed.tab --method tree --steps 1 -q");
+    nbody_refuses(2, "--precision mixed has no derivatives",
+                  "-i mixed.tab --precision mixed --integrator hermite4 --steps 1 -q");
 }
 
-static void runs_back(void **unused)
+static void nbody_command_runs_backwards(void **unused)
 {
     struct particles p, q;
     (void)unused;
-    good("-n 20 --precision double --eps 0.5 --dt 1/64 --until 1 -q -o there.tab");
-    good("-i there.tab --dt -1/64 --until 0 -q -o back.tab");
-    good("-n 20 --steps 0 -q -o origin.tab");
+    nbody_succeeds("-n 20 --precision double --eps 0.5 --dt 1/64 --until 1 -q -o there.tab");
+    nbody_succeeds("-i there.tab --dt -1/64 --until 0 -q -o back.tab");
+    nbody_succeeds("-n 20 --steps 0 -q -o origin.tab");
     works(particles_read(in_folder("back.tab"), &p));
     works(particles_read(in_folder("origin.tab"), &q));
     assert_true(p.time == 0);
@@ -89,15 +90,16 @@ static void runs_back(void **unused)
             assert_true(fabs(p.pos[i][k] - q.pos[i][k]) < 1e-6 * (1 + fabs(q.pos[i][k])));
     particles_free(&p);
     particles_free(&q);
-    refuses(2, "a negative --dt runs back", "-i there.tab --until 0 -q");
-    refuses(2, "the step runs back", "-i there.tab --dt -1/64 --until 2 -q");
-    refuses(2, "--dt is 0; give another number", "-n 8 --dt 0");
-    refuses(2, "--dt: '1/' is not a number", "-n 8 --dt 1/");
-    refuses(2, "--dt: '1/0' is not a finite number", "-n 8 --dt 1/0");
+    nbody_refuses(2, "a negative --dt runs back", "-i there.tab --until 0 -q");
+    nbody_refuses(2, "the step runs back", "-i there.tab --dt -1/64 --until 2 -q");
+    nbody_refuses(2, "--dt is 0; give another number", "-n 8 --dt 0");
+    nbody_refuses(2, "--dt: '1/' is not a number", "-n 8 --dt 1/");
+    nbody_refuses(2, "--dt: '1/0' is not a finite number", "-n 8 --dt 1/0");
 }
 
-/* At half the step bodies end elsewhere: a quarter as far where it is halved again, by leapfrog. */
-static void checks_steps(void **unused)
+/* A run with half the step ends elsewhere: with leapfrog a quarter as far from the run with a
+ * quarter of the step. */
+static void nbody_command_checks_step_length(void **unused)
 {
     double worst[2];
     (void)unused;
@@ -105,8 +107,8 @@ static void checks_steps(void **unused)
         char line[200];
         snprintf(line, sizeof line, "--ic figure8 --dt %s --until 1.01 --check-step --json",
                  k ? "1/128" : "1/64");
-        good(line);
-        json_t *r = report(), *errors = json_object_get(r, "step_errors"),
+        nbody_succeeds(line);
+        json_t *r = nbody_report_json(), *errors = json_object_get(r, "step_errors"),
                *most = json_object_get(errors, "most");
         assert_int_equal(json_array_size(most), 3);
         int seen = 0; /* bodies 1, 2 and 3 */
@@ -120,134 +122,140 @@ static void checks_steps(void **unused)
         json_decref(r);
     }
     assert_true(worst[0] > 1e-6 && fabs(worst[0] / worst[1] - 4) < 0.4);
-    good("--ic figure8 --steps 10 --check-step");
+    nbody_succeeds("--ic figure8 --steps 10 --check-step");
     assert_non_null(strstr(out, "step errors   at half the step"));
-    refuses(2, "--check-step", "--compare --check-step");
-    good("-n 100 --steps 2 --dt 1e-9 --precision single");
+    nbody_refuses(2, "--check-step", "--compare --check-step");
+    nbody_succeeds("-n 100 --steps 2 --dt 1e-9 --precision single");
     assert_non_null(strstr(err, "by less than the rounding of their coordinates"));
-    good("-n 100 --steps 2 --dt 1/256 --precision single");
+    nbody_succeeds("-n 100 --steps 2 --dt 1/256 --precision single");
     assert_null(strstr(err, "warning"));
     put_text(in_folder("far.tab"), "1 1000 0 0 0 0 0\n1 1001 0 0 0 1 0\n");
-    good("-i far.tab --steps 1 --dt 1/256 --precision single");
+    nbody_succeeds("-i far.tab --steps 1 --dt 1/256 --precision single");
     assert_non_null(strstr(err, "the bodies lie 2001 times their own extent from the origin"));
-    good("-i far.tab --steps 1 --dt 1/256 --precision double");
+    nbody_succeeds("-i far.tab --steps 1 --dt 1/256 --precision double");
     assert_null(strstr(err, "warning"));
 }
 
-static void names_what_other_files_lack(void **unused)
+static void nbody_command_names_missing_settings(void **unused)
 {
     static const char *const unknown = "# integrator = rk77\n1 0 0 0 0 0 0\n1 1 0 0 0 0 0\n";
     (void)unused;
     put_text(in_folder("unknown.tab"), unknown);
-    refuses(1, "unknown.tab says integrator rk77, which there is none of here; give --integrator",
-            "-i unknown.tab --steps 1");
-    good("-i unknown.tab --integrator leapfrog --steps 1 -q");
+    nbody_refuses(
+        1, "unknown.tab says integrator rk77, which there is none of here; give --integrator",
+        "-i unknown.tab --steps 1");
+    nbody_succeeds("-i unknown.tab --integrator leapfrog --steps 1 -q");
     put_text(in_folder("odd.tab"), "# G = -1\n1 0 0 0 0 0 0\n1 1 0 0 0 0 0\n");
-    refuses(1, "odd.tab says G -1", "-i odd.tab --steps 1");
+    nbody_refuses(1, "odd.tab says G -1", "-i odd.tab --steps 1");
 }
 
 /* ---- Snapshots. ------------------------------------------------------------------------------ */
 
-static void writes_snapshots(void **unused)
+static void nbody_command_writes_snapshots(void **unused)
 {
     (void)unused;
-    good("-n 20 --dt 1/64 --until 1.01 --snapshots 0.3 -o snap-%03d.npy -o last.npy");
+    nbody_succeeds("-n 20 --dt 1/64 --until 1.01 --snapshots 0.3 -o snap-%03d.npy -o last.npy");
     assert_non_null(
         strstr(out, "snapshots     snap-000.npy ... snap-004.npy, with snap-series.csv"));
-    load("snap-series.csv", out, sizeof out);
+    load_nbody_file("snap-series.csv", out, sizeof out);
     assert_string_equal(
         out,
         "number,file,time,step\n0,\"snap-000.npy\",0,0\n1,\"snap-001.npy\",0.296875,19\n"
         "2,\"snap-002.npy\",0.59375,38\n3,\"snap-003.npy\",0.90625,58\n4,\"snap-004.npy\",1.01,65\n");
-    same_bodies("snap-004.npy", "last.npy");
-    good("-n 20 --dt 1/64 --steps 38 -q -o middle.npy");
-    same_bodies("snap-002.npy", "middle.npy"); /* looking changes nothing */
+    check_same_bodies_in_files("snap-004.npy", "last.npy");
+    nbody_succeeds("-n 20 --dt 1/64 --steps 38 -q -o middle.npy");
+    check_same_bodies_in_files("snap-002.npy", "middle.npy"); /* looking changes nothing */
     assert_int_equal(count_files(files_folder, "%"), 0);
 }
 
-static void refuses_series(void **unused)
+static void nbody_command_rejects_bad_series(void **unused)
 {
     struct statvfs disk;
     char line[200];
     (void)unused;
-    refuses(2, "-o s-%04d.tab is a series of files: add --snapshots TIME", "-n 8 -o s-%04d.tab");
-    refuses(2, "--snapshots needs a name with a place for numbers", "-n 8 --snapshots 1 -o s.tab");
-    refuses(2, "pictures are numbered by --frames", "-n 8 --snapshots 1 -o s-%04d.png");
-    refuses(2, "a series of files has one place for their numbers, such as %04d",
-            "-n 8 --snapshots 1 -o s-%d-%d.tab");
-    refuses(2, "'s-%100d.tab': a series of files has one place", "-n 8 -o s-%100d.tab");
-    refuses(2, "would have one index", "-n 8 --snapshots 1 -o s-%04d.tab -o s-%d.npy");
-    refuses(2, "'0.001' is shorter than a step, 0.01",
-            "-n 8 --snapshots 1e-3 --dt 0.01 -o s-%04d.tab");
-    refuses(2, "--snapshots: '-1' is not allowed", "-n 8 --snapshots -1 -o s-%04d.tab");
-    refuses(1, "would fill the disk of 's-%d.tab'",
-            "-n 10000 --dt 1e-9 --until 1 --snapshots 1e-9 -o s-%d.tab");
+    nbody_refuses(2, "-o s-%04d.tab is a series of files: add --snapshots TIME",
+                  "-n 8 -o s-%04d.tab");
+    nbody_refuses(2, "--snapshots needs a name with a place for numbers",
+                  "-n 8 --snapshots 1 -o s.tab");
+    nbody_refuses(2, "pictures are numbered by --frames", "-n 8 --snapshots 1 -o s-%04d.png");
+    nbody_refuses(2, "a series of files has one place for their numbers, such as %04d",
+                  "-n 8 --snapshots 1 -o s-%d-%d.tab");
+    nbody_refuses(2, "'s-%100d.tab': a series of files has one place", "-n 8 -o s-%100d.tab");
+    nbody_refuses(2, "would have one index", "-n 8 --snapshots 1 -o s-%04d.tab -o s-%d.npy");
+    nbody_refuses(2, "'0.001' is shorter than a step, 0.01",
+                  "-n 8 --snapshots 1e-3 --dt 0.01 -o s-%04d.tab");
+    nbody_refuses(2, "--snapshots: '-1' is not allowed", "-n 8 --snapshots -1 -o s-%04d.tab");
+    nbody_refuses(1, "would fill the disk of 's-%d.tab'",
+                  "-n 10000 --dt 1e-9 --until 1 --snapshots 1e-9 -o s-%d.tab");
     ready(statvfs(files_folder, &disk) == 0 ? &disk
-                                            : NULL); /* one has room, and the other, but not both */
+                                            : NULL); /* the disk has room for one of them only */
     snprintf(line, sizeof line,
              "-n 10000 --dt 1/64 --snapshots 1/64 --steps %.0f -o s-a%%d.npy -o s-b%%d.npy",
              0.75 * (double)disk.f_bavail * (double)disk.f_frsize / (10000 * 56));
-    refuses(1, "would fill the disk of 's-b%d.npy'", line);
-    refuses(1, "the folder 'none' does not exist", "-n 8 --snapshots 1 -o none/s-%04d.tab");
+    nbody_refuses(1, "would fill the disk of 's-b%d.npy'", line);
+    nbody_refuses(1, "the folder 'none' does not exist", "-n 8 --snapshots 1 -o none/s-%04d.tab");
     assert_int_equal(count_files(files_folder, "s-"), 0);
 }
 
-static void writes_hdf5_series(void **unused)
+static void nbody_command_writes_hdf5_series(void **unused)
 {
     (void)unused;
-    if (run("-n 20 --steps 1 -q -o try.hdf5") == 1 && strstr(err, "libhdf5"))
+    if (run_nbody_command("-n 20 --steps 1 -q -o try.hdf5") == 1 && strstr(err, "libhdf5"))
         skip();
-    good("-n 20 --dt 1/64 --until 0.5 --snapshots 0.25 -o 'a&b-%d.hdf5' -q");
-    load("a&b-series.xdmf", out, sizeof out);
+    nbody_succeeds("-n 20 --dt 1/64 --until 0.5 --snapshots 0.25 -o 'a&b-%d.hdf5' -q");
+    load_nbody_file("a&b-series.xdmf", out, sizeof out);
     assert_non_null(strstr(out, "<Time Value=\"0.25\"/>"));
     assert_non_null(strstr(out, ">a&amp;b-2.hdf5:/PartType1/Velocities</DataItem>"));
     assert_non_null(strstr(out, "Dimensions=\"20 3\""));
-    good("-i 'a&b-1.hdf5' --until 0.5 -o end.hdf5 -q");
-    same_bodies("a&b-2.hdf5", "end.hdf5");
+    nbody_succeeds("-i 'a&b-1.hdf5' --until 0.5 -o end.hdf5 -q");
+    check_same_bodies_in_files("a&b-2.hdf5", "end.hdf5");
     assert_int_equal(count_files(files_folder, "end.xdmf"), 1);
 }
 
 /* ---- Ends before the last step. -------------------------------------------------------------- */
 
-static void stops_at_a_distance(void **unused)
+static void nbody_command_stops_at_distance(void **unused)
 {
     struct particles p;
     (void)unused;
     put_text(in_folder("flyby.tab"), "1 0 0 0 0 0 0\n1e-9 1 0 0 3 0 0\n");
-    good(
+    nbody_succeeds(
         "-i flyby.tab --eps 0 --dt 1/64 --until 100 --precision double --stop-distance 10 -o gone.tab");
     assert_non_null(strstr(out, "stopped"));
     assert_non_null(strstr(out, "body 2 is 10."));
     works(particles_read(in_folder("gone.tab"), &p));
     assert_true(p.pos[1][0] > 10 && p.pos[1][0] < 13 && p.time < 6);
     particles_free(&p);
-    good("-i flyby.tab --eps 0 --dt 1/64 --until 100 --precision double --stop-distance 10 --json");
-    json_t *r = report();
+    nbody_succeeds(
+        "-i flyby.tab --eps 0 --dt 1/64 --until 100 --precision double --stop-distance 10 --json");
+    json_t *r = nbody_report_json();
     assert_non_null(strstr(json_string_value(json_object_get(r, "stopped")), "--stop-distance 10"));
     assert_true(json_is_false(json_object_get(r, "interrupted")));
     json_decref(r);
 }
 
-static void stops_at_an_energy_and_at_a_time(void **unused)
+static void nbody_command_stops_at_energy_and_time(void **unused)
 {
     (void)unused;
     assert_int_equal(
-        run("--ic pythagorean --integrator taylor --dt 0.01 --stop-energy 1e-3 -q -o bad.tab"), 1);
+        run_nbody_command(
+            "--ic pythagorean --integrator taylor --dt 0.01 --stop-energy 1e-3 -q -o bad.tab"),
+        1);
     assert_non_null(strstr(err, "above --stop-energy 0.001"));
-    assert_int_equal(count_files(files_folder, "bad.tab"),
-                     1); /* whole, for a look at what went wrong */
-    good("--ic figure8 --until 1e6 --time-limit 0.3 -o late.tab");
+    assert_int_equal(count_files(files_folder, "bad.tab"), 1); /* the whole output, for debugging */
+    nbody_succeeds("--ic figure8 --until 1e6 --time-limit 0.3 -o late.tab");
     assert_non_null(strstr(out, "0.3 s are over, the --time-limit"));
     assert_int_equal(count_files(files_folder, "late.tab"), 1);
 }
 
 /* ---- What the system is like. ---------------------------------------------------------------- */
 
-static void tells_structure(void **unused)
+static void nbody_command_writes_structure(void **unused)
 {
     (void)unused;
-    good("-n 100 --dt 1/64 --until 0.5 --diag 0.25 --structure s.csv --fractions 0.1,0.5 -q");
-    load("s.csv", out, sizeof out);
+    nbody_succeeds(
+        "-n 100 --dt 1/64 --until 0.5 --diag 0.25 --structure s.csv --fractions 0.1,0.5 -q");
+    load_nbody_file("s.csv", out, sizeof out);
     assert_int_equal(strncmp(out, "time,kinetic,potential,total,virial_ratio,centre_x,", 51), 0);
     assert_non_null(strstr(
         out,
@@ -255,84 +263,86 @@ static void tells_structure(void **unused)
     assert_non_null(strstr(out, ",binaries,momentum_x,momentum_y,momentum_z,angular_momentum_x,"));
     assert_non_null(strstr(out, "\n0.25,"));
     assert_non_null(strstr(out, "\n0.5,"));
-    good("--ic figure8 --until 1 --diag 0.5 --structure s.json --elements e.csv -q");
-    load("s.json", out, sizeof out);
-    json_t *rows = report();
+    nbody_succeeds("--ic figure8 --until 1 --diag 0.5 --structure s.json --elements e.csv -q");
+    load_nbody_file("s.json", out, sizeof out);
+    json_t *rows = nbody_report_json();
     assert_int_equal(json_array_size(rows), 3);
     assert_true(json_is_array(json_object_get(json_array_get(rows, 2), "orbits")));
-    assert_true(fabs(number(json_array_get(rows, 2), "momentum_x")) < 1e-7);
+    assert_true(fabs(nbody_json_number(json_array_get(rows, 2), "momentum_x")) < 1e-7);
     json_decref(rows);
-    load("e.csv", out, sizeof out);
+    load_nbody_file("e.csv", out, sizeof out);
     assert_int_equal(strncmp(out, "body,semi_major,eccentricity,", 29), 0);
     assert_non_null(strstr(out, "\n3,"));
-    refuses(2, "give up to 32 numbers above 0", "-n 8 --structure s.csv --fractions 0.5,0.1");
-    refuses(2, "ends neither in .csv nor in .json", "-n 8 --structure s.txt");
-    refuses(2, "or --structure FILE.json", "-n 8 --csv d.json");
-    refuses(2, "'f.json' would be a table of text", "-n 8 --forces f.json");
-    refuses(2, "'e.json' would be a table of text", "-n 8 --elements e.json");
-    refuses(2, "begins with neither energy nor lagrange", "-n 8 --plot x.svg");
-    refuses(2, "--fractions is for --structure FILE", "-n 8 --fractions 0.5");
+    nbody_refuses(2, "give up to 32 numbers above 0", "-n 8 --structure s.csv --fractions 0.5,0.1");
+    nbody_refuses(2, "ends neither in .csv nor in .json", "-n 8 --structure s.txt");
+    nbody_refuses(2, "or --structure FILE.json", "-n 8 --csv d.json");
+    nbody_refuses(2, "'f.json' would be a table of text", "-n 8 --forces f.json");
+    nbody_refuses(2, "'e.json' would be a table of text", "-n 8 --elements e.json");
+    nbody_refuses(2, "begins with neither energy nor lagrange", "-n 8 --plot x.svg");
+    nbody_refuses(2, "--fractions is for --structure FILE", "-n 8 --fractions 0.5");
 }
 
-static void draws_figures(void **unused)
+static void nbody_command_draws_figures(void **unused)
 {
     (void)unused;
-    if (run("-n 100 --until 0.5 --plot energy.svg --plot lagrange.svg") == 1 &&
+    if (run_nbody_command("-n 100 --until 0.5 --plot energy.svg --plot lagrange.svg") == 1 &&
         strstr(err, "gnuplot"))
         skip();
     assert_non_null(strstr(out, "figure        energy.svg\n"));
-    load("energy.svg", out, sizeof out);
+    load_nbody_file("energy.svg", out, sizeof out);
     assert_non_null(strstr(out, "<svg"));
     assert_non_null(strstr(out, "potential"));
-    load("lagrange.svg", out, sizeof out);
+    load_nbody_file("lagrange.svg", out, sizeof out);
     assert_non_null(strstr(out, "50 % of the mass"));
 }
 
 /* ---- Cameras. -------------------------------------------------------------------------------- */
 
-static void takes_pictures(void **unused)
+static void nbody_command_draws_pictures(void **unused)
 {
     (void)unused;
-    refuses(2, "--azimuth is for pictures", "-n 8 --azimuth 10");
-    refuses(2, "give one of nothing, mass, density, heaviest", "-n 8 --follow me -o a.png");
-    refuses(2, "--elevation: '91' is out of range", "-n 8 --elevation 91 -o a.png");
-    if (run("-n 100 --steps 2 --size 64 -o usual.png -q") == 1 && strstr(err, "libpng"))
+    nbody_refuses(2, "--azimuth is for pictures", "-n 8 --azimuth 10");
+    nbody_refuses(2, "give one of nothing, mass, density, heaviest", "-n 8 --follow me -o a.png");
+    nbody_refuses(2, "--elevation: '91' is out of range", "-n 8 --elevation 91 -o a.png");
+    if (run_nbody_command("-n 100 --steps 2 --size 64 -o usual.png -q") == 1 &&
+        strstr(err, "libpng"))
         skip();
-    good(
+    nbody_succeeds(
         "-n 100 --steps 2 --size 64 -o same.png -q --azimuth 0 --elevation 90 --zoom 1 --follow nothing");
-    same_bytes("usual.png", "same.png", true);
-    good(
+    check_same_file_bytes("usual.png", "same.png", true);
+    nbody_succeeds(
         "-n 100 --steps 2 --size 64 -o side.png -q --azimuth 30 --elevation 10 --zoom 2 --follow density --caption");
-    same_bytes("usual.png", "side.png", false);
-    good("-n 100 --steps 2 --size 64 -o fast.png -q --colour-by speed");
-    same_bytes("usual.png", "fast.png", false);
-    good("--ic figure8 --size 64 --until 1 -o three.png -q --colour-by group --groups 1,1,1");
-    refuses(2, "these bodies are of one group", "-n 8 --steps 1 --colour-by group -o a.png");
-    refuses(2, "these are 7 bodies in all, but there are 8",
-            "-n 8 --steps 1 --colour-by group --groups 3,4 -o a.png");
-    refuses(2, "give up to 8 whole numbers of bodies",
-            "-n 8 --colour-by group --groups 3,x -o a.png");
-    refuses(2, "--groups needs --colour-by group", "-n 8 --groups 4,4 -o a.png");
-    good("--ic figure8 --size 64 --until 1 -o eight.png -q");
-    good("--ic figure8 --size 64 --until 1 -o dots.png -q --trails 0");
-    same_bytes("eight.png", "dots.png", false);
+    check_same_file_bytes("usual.png", "side.png", false);
+    nbody_succeeds("-n 100 --steps 2 --size 64 -o fast.png -q --colour-by speed");
+    check_same_file_bytes("usual.png", "fast.png", false);
+    nbody_succeeds(
+        "--ic figure8 --size 64 --until 1 -o three.png -q --colour-by group --groups 1,1,1");
+    nbody_refuses(2, "these bodies are of one group", "-n 8 --steps 1 --colour-by group -o a.png");
+    nbody_refuses(2, "these are 7 bodies in all, but there are 8",
+                  "-n 8 --steps 1 --colour-by group --groups 3,4 -o a.png");
+    nbody_refuses(2, "give up to 8 whole numbers of bodies",
+                  "-n 8 --colour-by group --groups 3,x -o a.png");
+    nbody_refuses(2, "--groups needs --colour-by group", "-n 8 --groups 4,4 -o a.png");
+    nbody_succeeds("--ic figure8 --size 64 --until 1 -o eight.png -q");
+    nbody_succeeds("--ic figure8 --size 64 --until 1 -o dots.png -q --trails 0");
+    check_same_file_bytes("eight.png", "dots.png", false);
 }
 
 int main(int argc, char **argv)
 {
     struct CMUnitTest tests[] = {
-        cmocka_unit_test(files_remember),
-        cmocka_unit_test(runs_back),
-        cmocka_unit_test(checks_steps),
-        cmocka_unit_test(names_what_other_files_lack),
-        cmocka_unit_test(writes_snapshots),
-        cmocka_unit_test(refuses_series),
-        cmocka_unit_test(writes_hdf5_series),
-        cmocka_unit_test(stops_at_a_distance),
-        cmocka_unit_test(stops_at_an_energy_and_at_a_time),
-        cmocka_unit_test(tells_structure),
-        cmocka_unit_test(draws_figures),
-        cmocka_unit_test(takes_pictures),
+        cmocka_unit_test(nbody_files_keep_settings),
+        cmocka_unit_test(nbody_command_runs_backwards),
+        cmocka_unit_test(nbody_command_checks_step_length),
+        cmocka_unit_test(nbody_command_names_missing_settings),
+        cmocka_unit_test(nbody_command_writes_snapshots),
+        cmocka_unit_test(nbody_command_rejects_bad_series),
+        cmocka_unit_test(nbody_command_writes_hdf5_series),
+        cmocka_unit_test(nbody_command_stops_at_distance),
+        cmocka_unit_test(nbody_command_stops_at_energy_and_time),
+        cmocka_unit_test(nbody_command_writes_structure),
+        cmocka_unit_test(nbody_command_draws_figures),
+        cmocka_unit_test(nbody_command_draws_pictures),
     };
     if (argc != 2)
         return fprintf(stderr, "usage: test_nbody_files PATH_OF_STDCL\n"), 2;

@@ -1,7 +1,7 @@
 /* ias15: orbits to rounding, close encounters, the Pythagorean problem to its end.
  *
- * What it finds is compared with Kepler's equation, with an extrapolation method in long double,
- * and with what is published.
+ * Compared with Kepler's equation, with an extrapolation method in long double, and with
+ * published results.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody_engine.h"
@@ -18,7 +18,7 @@ static double mass[MOST], pos[MOST][3], vel[MOST][3], pos1[MOST][3], vel1[MOST][
 
 static enum nbody_precision precision; /* the best that the device has */
 
-static nbody *engine(struct nbody_options o, size_t n)
+static nbody *ias15_engine(struct nbody_options o, size_t n)
 {
     o.ctx = stddev;
     o.integrator = NBODY_IAS15;
@@ -27,8 +27,8 @@ static nbody *engine(struct nbody_options o, size_t n)
     return nb;
 }
 
-/* Masses 1 and 2 on an ellipse of semi-major axis 1, at the pericentre. */
-static double ellipse(double e)
+/* Put masses 1 and 2 on an ellipse of semi-major axis 1, at the pericentre; return its period. */
+static double ias15_ellipse(double e)
 {
     const double v = sqrt(3 * (1 + e) / (1 - e));
     memset(pos, 0, sizeof pos);
@@ -42,18 +42,19 @@ static double ellipse(double e)
     return 2 * PI / sqrt(3);
 }
 
-/* Ten orbits and 0.37 of one, in steps of a tenth of an orbit, however eccentric. */
-static void kepler(void **state)
+/* 10.37 orbits in steps of a tenth of an orbit, for every eccentricity. */
+static void ias15_kepler_is_exact_to_rounding(void **state)
 {
     static const double eccentricity[] = {0, 0.5, 0.9, 0.99};
     (void)state;
     for (int k = 0; k < 4; k++) {
-        const double e = eccentricity[k], anomaly = 0.37 * 2 * PI, period = ellipse(e);
+        const double e = eccentricity[k], anomaly = 0.37 * 2 * PI, period = ias15_ellipse(e);
         double E = PI;
         for (int i = 0; i < 60; i++)
             E -= (E - e * sin(E) - anomaly) / (1 - e * cos(E));
-        nbody *nb = engine((struct nbody_options){.precision = precision, .dt = period / 10}, 2);
-        const double before = energy(nb);
+        nbody *nb =
+            ias15_engine((struct nbody_options){.precision = precision, .dt = period / 10}, 2);
+        const double before = total_energy(nb);
         works(nbody_step(nb, 103));
         works(nbody_set_dt(nb, 0.07 * period));
         works(nbody_step(nb, 1));
@@ -62,16 +63,16 @@ static void kepler(void **state)
                                  pos1[0][1] - pos1[1][1] - sqrt(1 - e * e) * sin(E));
         if (precision == NBODY_DOUBLE) {
             assert_true(off < (e > 0.95 ? 1e-9 : 1e-11));
-            assert_true(fabs(energy(nb) / before - 1) < (e > 0.95 ? 1e-12 : 2e-14));
+            assert_true(fabs(total_energy(nb) / before - 1) < (e > 0.95 ? 1e-12 : 2e-14));
         }
         nbody_free(nb);
     }
 }
 
-/* Burrau's problem: bodies of mass 3, 4, 5. At t = 40 as extrapolation in long double finds it, to
- * 1e-6; by t = 70 the lightest has left for good, and the two others are a pair (Szebehely & Peters
- * 1967). Energy is kept all the way. */
-static void pythagorean(void **state)
+/* Burrau's problem: bodies of mass 3, 4, 5. At t = 40 the state matches extrapolation in long
+ * double to 1e-6; by t = 70 the lightest body has escaped and the remaining two are a binary
+ * (Szebehely & Peters 1967). Energy is conserved throughout. */
+static void ias15_pythagorean_matches_extrapolation(void **state)
 {
     (void)state;
     if (precision != NBODY_DOUBLE)
@@ -80,7 +81,7 @@ static void pythagorean(void **state)
     memcpy(pos2, pos, sizeof pos2);
     memcpy(vel2, vel, sizeof vel2);
     works(nbody_ref_exact(3, 1, 0, 40, 1e-16, mass, pos2, vel2));
-    nbody *nb = engine((struct nbody_options){.precision = precision, .dt = 10}, 3);
+    nbody *nb = ias15_engine((struct nbody_options){.precision = precision, .dt = 10}, 3);
     works(nbody_step(nb, 2));
     works(nbody_state(nb, pos1, NULL));
     assert_true(fabs(pos1[0][0] - 3.004292637) < 1e-8 &&
@@ -92,8 +93,9 @@ static void pythagorean(void **state)
             assert_true(fabs(pos1[i][c] - pos2[i][c]) < 1e-6);
     works(nbody_step(nb, 3));
     works(nbody_state(nb, pos1, vel1));
-    assert_true(fabs(energy(nb) / (-769. / 60) - 1) < 1e-10);
-    /* The single body against the pair: apart, receding, and faster than it could be and stay. */
+    assert_true(fabs(total_energy(nb) / (-769. / 60) - 1) < 1e-10);
+    /* The single body relative to the binary: distant, receding, and faster than the escape
+     * speed. */
     double r = 0, v = 0, along = 0, pair = 0, pair_v = 0;
     for (int c = 0; c < 3; c++) {
         const double x = pos1[0][c] - (4 * pos1[1][c] + 5 * pos1[2][c]) / 9,
@@ -107,9 +109,8 @@ static void pythagorean(void **state)
     nbody_free(nb);
 }
 
-/* Where calls end, and questions in between, change no bit, in any precision; and a run goes
- * back. */
-static void calls(void **state)
+/* Call boundaries and queries change no bit in any precision; a run can go backwards. */
+static void ias15_call_boundaries_change_no_bit(void **state)
 {
     (void)state;
     works(nbody_initial(NBODY_PLUMMER, 20, 3, mass, pos, vel));
@@ -118,10 +119,10 @@ static void calls(void **state)
             continue;
         const struct nbody_options o = {
             .precision = (enum nbody_precision)p, .dt = 0.125, .eps = 0.01};
-        nbody *whole = engine(o, 20), *parts = engine(o, 20);
+        nbody *whole = ias15_engine(o, 20), *parts = ias15_engine(o, 20);
         works(nbody_step(whole, 6));
         for (int k = 0; k < 3; k++) {
-            (void)energy(parts);
+            (void)total_energy(parts);
             works(nbody_step(parts, 2));
             works(nbody_forces(parts, pos1, NULL));
         }
@@ -146,12 +147,12 @@ static int stop_at(void *share, double done)
     return done >= *(double *)share;
 }
 
-static void stops(void **state)
+static void ias15_cancelled_step_is_undone(void **state)
 {
     double share = 0.5;
     (void)state;
     works(nbody_initial(NBODY_PLUMMER, 20, 3, mass, pos, vel));
-    nbody *nb = engine(
+    nbody *nb = ias15_engine(
         (struct nbody_options){
             .precision = precision, .dt = 0.125, .eps = 0.01, .progress = stop_at, .arg = &share},
         20);
@@ -162,15 +163,15 @@ static void stops(void **state)
     works(nbody_step(nb, 10 - done));
     works(nbody_state(nb, pos1, vel1));
     nbody_free(nb);
-    nb = engine((struct nbody_options){.precision = precision, .dt = 0.125, .eps = 0.01}, 20);
+    nb = ias15_engine((struct nbody_options){.precision = precision, .dt = 0.125, .eps = 0.01}, 20);
     works(nbody_step(nb, 10));
     works(nbody_state(nb, pos2, vel2));
     assert_memory_equal(pos1, pos2, 20 * sizeof *pos1);
     nbody_free(nb);
 }
 
-/* Two bodies that fall into each other are named, and the state is that before the step. */
-static void collision(void **state)
+/* The error names two colliding bodies, and the state is that before the step. */
+static void ias15_collision_is_named(void **state)
 {
     (void)state;
     memset(pos, 0, sizeof pos);
@@ -178,7 +179,7 @@ static void collision(void **state)
     mass[0] = mass[1] = mass[2] = 1;
     pos[0][0] = 50;
     pos[1][0] = 1;
-    nbody *nb = engine((struct nbody_options){.precision = precision, .dt = 0.5}, 3);
+    nbody *nb = ias15_engine((struct nbody_options){.precision = precision, .dt = 0.5}, 3);
     works(nbody_step(nb, 1));
     works(nbody_state(nb, pos1, vel1));
     assert_int_equal(nbody_step(nb, 10), -1);
@@ -191,7 +192,7 @@ static void collision(void **state)
     nbody_free(nb);
 }
 
-static void refused(void **state)
+static void ias15_rejects_bad_options(void **state)
 {
     static double m[4097], x[4097][3];
     (void)state;
@@ -205,9 +206,12 @@ static void refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(kepler),    cmocka_unit_test(pythagorean),
-                                       cmocka_unit_test(calls),     cmocka_unit_test(stops),
-                                       cmocka_unit_test(collision), cmocka_unit_test(refused)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(ias15_kepler_is_exact_to_rounding),
+                                       cmocka_unit_test(ias15_pythagorean_matches_extrapolation),
+                                       cmocka_unit_test(ias15_call_boundaries_change_no_bit),
+                                       cmocka_unit_test(ias15_cancelled_step_is_undone),
+                                       cmocka_unit_test(ias15_collision_is_named),
+                                       cmocka_unit_test(ias15_rejects_bad_options)};
     struct cldev_info info[64];
     if (!stddev || clgetndev(stddev) > 64 || clgetdevinfo(stddev, info) != 0)
         return 1;

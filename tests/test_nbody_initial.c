@@ -1,8 +1,9 @@
-/* Initial conditions: the same bits everywhere, and the distributions that the papers ask for.
+/* Initial conditions: equal bits everywhere, and the distributions of the papers.
  *
- * Random draws have fixed seeds, so that a statistical test either always passes or never does; its
- * bounds are those that one seed in a thousand or fewer would break.
- * SPDX-License-Identifier: MIT */
+ * Random draws have fixed seeds, so a statistical test either always passes or never does. Its
+ * bounds fail for at most one seed in a thousand.
+ * SPDX-License-Identifier: MIT
+ */
 #include <math.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -24,7 +25,7 @@ struct bodies {
     double (*pos)[3], (*vel)[3];
 };
 
-static struct bodies make(enum nbody_model model, size_t n, uint64_t seed)
+static struct bodies make_model(enum nbody_model model, size_t n, uint64_t seed)
 {
     struct bodies b = {n, malloc(n * sizeof *b.mass), malloc(n * sizeof *b.pos),
                        malloc(n * sizeof *b.vel)};
@@ -33,14 +34,14 @@ static struct bodies make(enum nbody_model model, size_t n, uint64_t seed)
     return b;
 }
 
-static void drop(struct bodies *b)
+static void free_model(struct bodies *b)
 {
     free(b->mass);
     free(b->pos);
     free(b->vel);
 }
 
-static struct nbody_diagnostics diagnose(const struct bodies *b, double eps)
+static struct nbody_diagnostics diagnose_model(const struct bodies *b, double eps)
 {
     struct nbody_diagnostics d;
     nbody_ref_diagnose(b->n, 1, eps, b->mass, (const double(*)[3])b->pos,
@@ -48,14 +49,14 @@ static struct nbody_diagnostics diagnose(const struct bodies *b, double eps)
     return d;
 }
 
-static double dot(const double a[3], const double b[3])
+static double dot_product(const double a[3], const double b[3])
 {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-static double length(const double a[3])
+static double length_of_vector(const double a[3])
 {
-    return sqrt(dot(a, a));
+    return sqrt(dot_product(a, a));
 }
 
 static void assert_near(double value, double expected, double tolerance)
@@ -67,7 +68,7 @@ static void assert_near(double value, double expected, double tolerance)
 /* ---- The same bits on every machine. --------------------------------------------------------- */
 
 /* FNV-1a over the bits of the numbers, byte by byte from the lowest. */
-static uint64_t hash(uint64_t h, const double *x, size_t count)
+static uint64_t hash_model_bytes(uint64_t h, const double *x, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         uint64_t bits;
@@ -80,19 +81,18 @@ static uint64_t hash(uint64_t h, const double *x, size_t count)
     return h;
 }
 
-static uint64_t checksum(enum nbody_model model, size_t n, uint64_t seed)
+static uint64_t model_checksum(enum nbody_model model, size_t n, uint64_t seed)
 {
-    struct bodies b = make(model, n, seed);
-    uint64_t h = hash(UINT64_C(0xcbf29ce484222325), b.mass, n);
-    h = hash(h, b.pos[0], 3 * n);
-    h = hash(h, b.vel[0], 3 * n);
-    drop(&b);
+    struct bodies b = make_model(model, n, seed);
+    uint64_t h = hash_model_bytes(UINT64_C(0xcbf29ce484222325), b.mass, n);
+    h = hash_model_bytes(h, b.pos[0], 3 * n);
+    h = hash_model_bytes(h, b.vel[0], 3 * n);
+    free_model(&b);
     return h;
 }
 
-/* Computed on x86-64 by gcc and clang, at -O0 and at -O3 with AVX-512, and the same on 64-bit
- * ARM. */
-static void golden_checksums(void **state)
+/* Computed on x86-64 by gcc and clang, at -O0 and at -O3 with AVX-512; equal on 64-bit ARM. */
+static void initial_checksums_are_golden(void **state)
 {
     static const struct {
         enum nbody_model model;
@@ -113,7 +113,7 @@ static void golden_checksums(void **state)
     int wrong = 0;
     (void)state;
     for (size_t i = 0; i < sizeof golden / sizeof *golden; i++) {
-        uint64_t c = checksum(golden[i].model, golden[i].n, golden[i].seed);
+        uint64_t c = model_checksum(golden[i].model, golden[i].n, golden[i].seed);
         if (c != golden[i].checksum) {
             print_error("case %zu: checksum 0x%016llx\n", i, (unsigned long long)c);
             wrong++;
@@ -122,17 +122,17 @@ static void golden_checksums(void **state)
     assert_int_equal(wrong, 0);
 }
 
-static void seeds_differ(void **state)
+static void initial_seeds_differ(void **state)
 {
     (void)state;
-    assert_true(checksum(NBODY_PLUMMER, 100, 1) != checksum(NBODY_PLUMMER, 100, 2));
-    assert_true(checksum(NBODY_PLUMMER, 100, 1) !=
-                checksum(NBODY_PLUMMER, 100, UINT64_C(1) << 32 | 1));
+    assert_true(model_checksum(NBODY_PLUMMER, 100, 1) != model_checksum(NBODY_PLUMMER, 100, 2));
+    assert_true(model_checksum(NBODY_PLUMMER, 100, 1) !=
+                model_checksum(NBODY_PLUMMER, 100, UINT64_C(1) << 32 | 1));
 }
 
 /* ---- Any number of bodies, names, errors. ---------------------------------------------------- */
 
-static void any_number_of_bodies(void **state)
+static void initial_models_take_any_count(void **state)
 {
     static const struct {
         enum nbody_model model;
@@ -143,7 +143,7 @@ static void any_number_of_bodies(void **state)
     (void)state;
     for (size_t m = 0; m < sizeof models / sizeof *models; m++)
         for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
-            struct bodies b = make(models[m].model, sizes[s], 3);
+            struct bodies b = make_model(models[m].model, sizes[s], 3);
             double total = 0, x[3] = {0, 0, 0}, v[3] = {0, 0, 0};
             for (size_t i = 0; i < b.n; i++) {
                 assert_true(b.mass[i] > 0);
@@ -157,13 +157,13 @@ static void any_number_of_bodies(void **state)
             assert_near(total,
                         models[m].mass / (models[m].model == NBODY_COLLISION && b.n == 1 ? 2 : 1),
                         1e-11);
-            assert_near(length(x), 0, 1e-12);
-            assert_near(length(v), 0, 1e-12);
-            drop(&b);
+            assert_near(length_of_vector(x), 0, 1e-12);
+            assert_near(length_of_vector(v), 0, 1e-12);
+            free_model(&b);
         }
 }
 
-static void names(void **state)
+static void initial_model_names_are_known(void **state)
 {
     (void)state;
     assert_int_equal(nbody_model_by_name("plummer"), NBODY_PLUMMER);
@@ -179,7 +179,7 @@ static void names(void **state)
     assert_int_equal(nbody_model_bodies(NBODY_PYTHAGOREAN), 3);
 }
 
-static void refusals(void **state)
+static void initial_rejects_bad_calls(void **state)
 {
     double m[4], x[4][3], v[4][3];
     (void)state;
@@ -199,31 +199,31 @@ static void refusals(void **state)
 
 /* ---- Distributions. -------------------------------------------------------------------------- */
 
-static int ascending(const void *a, const void *b)
+static int ascending_values(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return x < y ? -1 : x > y;
 }
 
-/* Kolmogorov-Smirnov: the largest distance between the sample and a cumulative distribution, times
- * sqrt(n), exceeds 1.95 for one sample in a thousand. Sorts u, which holds the distribution's
- * values at the sample, so that they should be uniform in 0..1. */
+/* Kolmogorov-Smirnov: the largest distance between the sample and a cumulative distribution,
+ * times sqrt(n), exceeds 1.95 for one sample in a thousand. `u` holds the distribution's values
+ * at the sample, which should be uniform in 0..1; it is sorted. */
 static void assert_uniform(double *u, size_t n)
 {
     double worst = 0;
-    qsort(u, n, sizeof *u, ascending);
+    qsort(u, n, sizeof *u, ascending_values);
     for (size_t i = 0; i < n; i++)
         worst = fmax(worst, fmax((double)(i + 1) / (double)n - u[i], u[i] - (double)i / (double)n));
     assert_near(worst * sqrt((double)n), 0, 1.95);
 }
 
-/* The radii that hold 10, 50 and 90 per cent of the bodies. */
+/* Radii that contain 10, 50 and 90 per cent of the bodies. */
 static void lagrange_radii(const struct bodies *b, double r[3])
 {
     double *all = malloc(b->n * sizeof *all);
     for (size_t i = 0; i < b->n; i++)
-        all[i] = length(b->pos[i]);
-    qsort(all, b->n, sizeof *all, ascending);
+        all[i] = length_of_vector(b->pos[i]);
+    qsort(all, b->n, sizeof *all, ascending_values);
     r[0] = all[b->n / 10];
     r[1] = all[b->n / 2];
     r[2] = all[b->n * 9 / 10];
@@ -231,10 +231,10 @@ static void lagrange_radii(const struct bodies *b, double r[3])
 }
 
 /* Published: 0.309, 0.769, 2.184 and 2K/|U| = 1, E = -1/4. The bounds are 4 standard deviations. */
-static void plummer_sphere(void **state)
+static void initial_plummer_radii_match_published(void **state)
 {
-    struct bodies b = make(NBODY_PLUMMER, 16384, 1);
-    struct nbody_diagnostics d = diagnose(&b, 0);
+    struct bodies b = make_model(NBODY_PLUMMER, 16384, 1);
+    struct nbody_diagnostics d = diagnose_model(&b, 0);
     double r[3];
     (void)state;
     lagrange_radii(&b, r);
@@ -243,12 +243,12 @@ static void plummer_sphere(void **state)
     assert_near(r[2], 2.184, 0.12);
     assert_near(d.virial_ratio, 1, 0.02);
     assert_near(d.total, -0.25, 0.006);
-    drop(&b);
+    free_model(&b);
 }
 
-/* The share of bodies with a speed under q escape speeds: the integral of q^2 (1 - q^2)^(7/2), by
- * Simpson's rule, over that up to 1, which is 7 pi / 512. */
-static double slower(double q)
+/* Fraction of bodies slower than q escape speeds: the integral of q^2 (1 - q^2)^(7/2), by
+ * Simpson's rule, divided by its value up to 1, 7 pi / 512. */
+static double plummer_fraction_slower(double q)
 {
     double sum = 0, h = q / 200;
     for (int i = 0; i <= 200; i++) {
@@ -258,19 +258,21 @@ static double slower(double q)
     return sum * h / 3 / (7 * acos(-1) / 512);
 }
 
-static void plummer_distributions(void **state)
+static void initial_plummer_distributions_fit(void **state)
 {
-    struct bodies b = make(NBODY_PLUMMER, 8192, 5);
+    struct bodies b = make_model(NBODY_PLUMMER, 8192, 5);
     double a = 3 * acos(-1) / 16, *radius = malloc(b.n * sizeof *radius),
            *speed = malloc(b.n * sizeof *speed), *polar = malloc(b.n * sizeof *polar),
            *angle = malloc(b.n * sizeof *angle);
     (void)state;
     for (size_t i = 0; i < b.n; i++) {
-        double r = length(b.pos[i]), s = r / sqrt(r * r + a * a);
+        double r = length_of_vector(b.pos[i]), s = r / sqrt(r * r + a * a);
         radius[i] = s * s * s / 0.999;
-        speed[i] = slower(fmin(1, length(b.vel[i]) / sqrt(2 / sqrt(r * r + a * a))));
-        polar[i] = (b.vel[i][2] / length(b.vel[i]) + 1) / 2;
-        angle[i] = (dot(b.pos[i], b.vel[i]) / (r * length(b.vel[i])) + 1) / 2; /* isotropy */
+        speed[i] = plummer_fraction_slower(
+            fmin(1, length_of_vector(b.vel[i]) / sqrt(2 / sqrt(r * r + a * a))));
+        polar[i] = (b.vel[i][2] / length_of_vector(b.vel[i]) + 1) / 2;
+        angle[i] = (dot_product(b.pos[i], b.vel[i]) / (r * length_of_vector(b.vel[i])) + 1) /
+                   2; /* isotropy */
     }
     assert_uniform(radius, b.n);
     assert_uniform(speed, b.n);
@@ -280,58 +282,58 @@ static void plummer_distributions(void **state)
     free(speed);
     free(polar);
     free(angle);
-    drop(&b);
+    free_model(&b);
 }
 
-static void uniform_sphere(void **state)
+static void initial_uniform_sphere_fits(void **state)
 {
-    struct bodies b = make(NBODY_UNIFORM, 8192, 2);
-    struct nbody_diagnostics d = diagnose(&b, 0);
+    struct bodies b = make_model(NBODY_UNIFORM, 8192, 2);
+    struct nbody_diagnostics d = diagnose_model(&b, 0);
     double *u = malloc(b.n * sizeof *u);
     (void)state;
     for (size_t i = 0; i < b.n; i++)
-        u[i] = fmin(1, pow(length(b.pos[i]) / 1.2, 3));
+        u[i] = fmin(1, pow(length_of_vector(b.pos[i]) / 1.2, 3));
     assert_uniform(u, b.n);
     assert_near(d.virial_ratio, 1, 0.03);
     assert_near(d.total, -0.25, 0.01);
     free(u);
-    drop(&b);
+    free_model(&b);
 }
 
-static void cold_sphere(void **state)
+static void initial_cold_sphere_fits(void **state)
 {
-    struct bodies b = make(NBODY_COLD, 8192, 2);
-    struct nbody_diagnostics d = diagnose(&b, 0);
+    struct bodies b = make_model(NBODY_COLD, 8192, 2);
+    struct nbody_diagnostics d = diagnose_model(&b, 0);
     double *u = malloc(b.n * sizeof *u);
     (void)state;
     for (size_t i = 0; i < b.n; i++)
-        u[i] = fmin(1, pow(length(b.pos[i]), 3));
+        u[i] = fmin(1, pow(length_of_vector(b.pos[i]), 3));
     assert_uniform(u, b.n);
     assert_true(d.kinetic == 0);
     assert_near(d.potential, -0.6, 0.01);
     free(u);
-    drop(&b);
+    free_model(&b);
 }
 
-static void standard_units(void **state)
+static void initial_standard_units_are_scaled(void **state)
 {
-    struct bodies b = make(NBODY_PLUMMER, 1000, 9);
-    struct nbody_diagnostics d = diagnose(&b, 0);
+    struct bodies b = make_model(NBODY_PLUMMER, 1000, 9);
+    struct nbody_diagnostics d = diagnose_model(&b, 0);
     (void)state;
     assert_true(fabs(d.total + 0.25) > 1e-4); /* or the test says nothing */
     nbody_initial_scale(b.n, d.kinetic, d.potential, b.pos, b.vel);
-    d = diagnose(&b, 0);
+    d = diagnose_model(&b, 0);
     assert_near(d.kinetic, 0.25, 1e-13);
     assert_near(d.potential, -0.5, 1e-13);
-    drop(&b);
+    free_model(&b);
 
-    b = make(NBODY_COLD, 100, 9);
-    d = diagnose(&b, 0);
+    b = make_model(NBODY_COLD, 100, 9);
+    d = diagnose_model(&b, 0);
     nbody_initial_scale(b.n, d.kinetic, d.potential, b.pos, b.vel);
-    d = diagnose(&b, 0);
+    d = diagnose_model(&b, 0);
     assert_true(d.kinetic == 0);
     assert_near(d.potential, -0.5, 1e-13);
-    drop(&b);
+    free_model(&b);
 }
 
 /* ---- Hernquist's sphere. --------------------------------------------------------------------- */
@@ -339,7 +341,7 @@ static void standard_units(void **state)
 static const double scale = 0.340068,
                     sphere = 1 / 0.99; /* the scale a, and the mass of a whole sphere */
 
-/* Hernquist (1990), equation 17, but for a factor: q^2 = - a energy / G M. */
+/* Hernquist (1990), equation 17, up to a factor: q^2 = - a energy / G M. */
 static double hernquist_f(double q)
 {
     const double p = 1 - q * q;
@@ -349,7 +351,7 @@ static double hernquist_f(double q)
            pow(p, 2.5);
 }
 
-/* The share of bodies at radius r that are slower than v. */
+/* Fraction of bodies at radius r that are slower than v. */
 static double hernquist_slower(double r, double v)
 {
     enum { STEPS = 100 };
@@ -373,14 +375,14 @@ static double hernquist_dispersion(double r)
            (12 * x * y * y * y * log(y / x) - x / y * (25 + x * (52 + x * (42 + 12 * x))));
 }
 
-/* A sphere about the origin: nbody_initial brings the centre of mass there, which a few far bodies
- * decide. */
+/* A sphere about the origin. nbody_initial moves the centre of mass there, which a few distant
+ * bodies determine. */
 static struct bodies make_sphere(size_t n)
 {
     const struct sphere_density density = {sphere, scale, 0};
     double total[SPHERE_NODES + 1];
     struct sphere *tables = malloc(sizeof *tables);
-    struct bodies b = make(NBODY_COLD, n, 1);
+    struct bodies b = make_model(NBODY_COLD, n, 1);
     assert_non_null(tables);
     sphere_mass(&density, total);
     sphere_make(tables, &density, total);
@@ -392,7 +394,7 @@ static struct bodies make_sphere(size_t n)
     return b;
 }
 
-/* The model is that sphere, moved. */
+/* Fail unless the model is the sphere, translated. */
 static void assert_moved(const struct bodies *a, const struct bodies *b)
 {
     for (size_t i = 0; i < a->n; i++)
@@ -402,21 +404,22 @@ static void assert_moved(const struct bodies *a, const struct bodies *b)
         }
 }
 
-static void hernquist_distributions(void **state)
+static void initial_hernquist_distributions_fit(void **state)
 {
     enum { SHELLS = 8 };
-    struct bodies b = make_sphere(8192), model = make(NBODY_HERNQUIST, 8192, 5);
+    struct bodies b = make_sphere(8192), model = make_model(NBODY_HERNQUIST, 8192, 5);
     double *radius = malloc(b.n * sizeof *radius), *speed = malloc(b.n * sizeof *speed),
            *angle = malloc(b.n * sizeof *angle), found[SHELLS] = {0}, expected[SHELLS] = {0};
     (void)state;
     assert_moved(&b, &model);
-    drop(&model);
+    free_model(&model);
     for (size_t i = 0; i < b.n; i++) {
-        const double r = length(b.pos[i]), v = length(b.vel[i]), part = r / (r + scale);
+        const double r = length_of_vector(b.pos[i]), v = length_of_vector(b.vel[i]),
+                     part = r / (r + scale);
         radius[i] = fmin(1, part * part / 0.99);
         const int shell = (int)fmin(SHELLS - 1, SHELLS * radius[i]);
         speed[i] = hernquist_slower(r, v);
-        angle[i] = (dot(b.pos[i], b.vel[i]) / (r * v) + 1) / 2; /* isotropy */
+        angle[i] = (dot_product(b.pos[i], b.vel[i]) / (r * v) + 1) / 2; /* isotropy */
         found[shell] += v * v / 3;
         expected[shell] += hernquist_dispersion(r);
     }
@@ -429,25 +432,25 @@ static void hernquist_distributions(void **state)
     free(radius);
     free(speed);
     free(angle);
-    drop(&b);
+    free_model(&b);
 }
 
-static void hernquist_sphere(void **state)
+static void initial_hernquist_is_in_equilibrium(void **state)
 {
-    struct bodies b = make(NBODY_HERNQUIST, 8192, 1);
-    struct nbody_diagnostics d = diagnose(&b, 0);
+    struct bodies b = make_model(NBODY_HERNQUIST, 8192, 1);
+    struct nbody_diagnostics d = diagnose_model(&b, 0);
     (void)state;
     assert_near(d.virial_ratio, 1,
                 0.07); /* 3.5 standard deviations, as other seeds and numbers show them */
     assert_near(d.total, -0.25, 0.025);
-    drop(&b);
+    free_model(&b);
 }
 
 /* ---- A galaxy. ------------------------------------------------------------------------------- */
 
 enum { GALAXY = 16384, DISK = GALAXY * 45 / 100, BULGE = GALAXY * 15 / 100 };
 
-/* The part of the disk's stars within R, and of the bulge's and the halo's bodies within r. */
+/* Fraction of the disk's stars within R, and of the bulge's and halo's bodies within r. */
 static double disk_part(double r)
 {
     return (1 - (1 + r) * exp(-r)) / (1 - 11 * exp(-10.0));
@@ -476,11 +479,11 @@ static double halo_part(double r)
     return halo_mass(r) / all;
 }
 
-/* A galaxy about the origin, likewise. */
+/* A galaxy about the origin, likewise translated. */
 static struct bodies make_galaxy(size_t n)
 {
     struct nbody_galaxy *tables = nbody_galaxy_create();
-    struct bodies b = make(NBODY_COLD, n, 1);
+    struct bodies b = make_model(NBODY_COLD, n, 1);
     assert_non_null(tables);
     for (size_t i = 0; i < n; i++)
         nbody_galaxy_body(tables, n, 3, NBODY_GALAXY, i, &b.mass[i], b.pos[i], b.vel[i]);
@@ -488,13 +491,13 @@ static struct bodies make_galaxy(size_t n)
     return b;
 }
 
-static void galaxy_densities(void **state)
+static void initial_galaxy_densities_fit(void **state)
 {
-    struct bodies b = make_galaxy(GALAXY), model = make(NBODY_GALAXY, GALAXY, 3);
+    struct bodies b = make_galaxy(GALAXY), model = make_model(NBODY_GALAXY, GALAXY, 3);
     double *u = malloc(b.n * sizeof *u);
     (void)state;
     assert_moved(&b, &model);
-    drop(&model);
+    free_model(&model);
     for (size_t i = 0; i < DISK; i++)
         u[i] = fmin(1, disk_part(hypot(b.pos[i][0], b.pos[i][1])));
     assert_uniform(u, DISK);
@@ -505,14 +508,14 @@ static void galaxy_densities(void **state)
         u[i] = 0.5 + atan2(b.pos[i][1], b.pos[i][0]) / (2 * acos(-1));
     assert_uniform(u, DISK);
     for (size_t i = 0; i < BULGE; i++)
-        u[i] = fmin(1, bulge_part(length(b.pos[DISK + i])));
+        u[i] = fmin(1, bulge_part(length_of_vector(b.pos[DISK + i])));
     assert_uniform(u, BULGE);
     const size_t halo = b.n - DISK - BULGE;
     for (size_t i = 0; i < halo; i++)
-        u[i] = halo_part(length(b.pos[DISK + BULGE + i]));
+        u[i] = halo_part(length_of_vector(b.pos[DISK + BULGE + i]));
     assert_uniform(u, halo);
     free(u);
-    drop(&b);
+    free_model(&b);
 }
 
 /* Modified Bessel functions by their integrals. */
@@ -534,8 +537,8 @@ static double bessel_k(int n, double y)
     return sum;
 }
 
-/* Squared circular speed: Freeman (1970, ApJ 160, 811) for an exponential disk without thickness,
- * and the spheres. */
+/* Squared circular speed: Freeman (1970, ApJ 160, 811) for an exponential disk without
+ * thickness, plus the spheres. */
 static double circular2(double r)
 {
     const double y = r / 2;
@@ -544,10 +547,10 @@ static double circular2(double r)
     return disk + (bulge_part(r) * 0.99 / 3 + halo_part(r) * 16 / 3) / r;
 }
 
-/* In rings about 1, 2 ... 6: Toomre's Q is 1.5, and stars lag behind the circular speed as Jeans's
- * equation has it: v^2 - mean^2 = sigma^2 (2R - ...), a few per cent here. The disk's thickness
+/* In rings about 1, 2 ... 6: Toomre's Q is 1.5, and stars lag behind the circular speed by
+ * Jeans's equation: v^2 - mean^2 = sigma^2 (2R - ...), a few per cent here. The disk's thickness
  * changes the speed by about as much. */
-static void disk_velocities(void **state)
+static void initial_disk_velocities_fit(void **state)
 {
     const size_t n = 65536, disk = n * 45 / 100;
     struct bodies b = make_galaxy(n);
@@ -571,12 +574,12 @@ static void disk_velocities(void **state)
                     1.5 * (0.05 + 3 / sqrt(2 * count)));
         assert_near(t / count / sqrt(v2[1]), 0.97, 0.05);
     }
-    drop(&b);
+    free_model(&b);
 }
 
-/* The virial theorem for each part in the field of all: the sums of m v^2 and of -m x . a are the
- * same, across the disk and within its plane too. */
-static void parts_in_equilibrium(void **state)
+/* The virial theorem for each part in the field of all: the sums of m v^2 and of -m x . a are
+ * equal, across the disk and within its plane. */
+static void initial_galaxy_parts_are_in_equilibrium(void **state)
 {
     enum { N = 8192 };
     static const struct {
@@ -600,13 +603,13 @@ static void parts_in_equilibrium(void **state)
             }
         assert_near(kinetic / virial, 1, parts[p].bound);
     }
-    assert_near(diagnose(&b, 0).virial_ratio, 1, 0.03);
+    assert_near(diagnose_model(&b, 0).virial_ratio, 1, 0.03);
     free(acc);
-    drop(&b);
+    free_model(&b);
 }
 
-/* One thread makes the same bodies as many. */
-static void threads_do_not_count(void **state)
+/* One thread and many threads make equal bodies. */
+static void initial_threads_give_same_bodies(void **state)
 {
     static const enum nbody_model models[] = {NBODY_PLUMMER, NBODY_COLLISION};
     const size_t n = 150001;
@@ -619,9 +622,9 @@ static void threads_do_not_count(void **state)
     CPU_ZERO(&one);
     CPU_SET(cpu, &one);
     for (int m = 0; m < 2; m++) {
-        const uint64_t by_many = checksum(models[m], n, 1);
+        const uint64_t by_many = model_checksum(models[m], n, 1);
         assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
-        const uint64_t by_one = checksum(models[m], n, 1);
+        const uint64_t by_one = model_checksum(models[m], n, 1);
         assert_int_equal(sched_setaffinity(0, sizeof all, &all), 0);
         assert_true(by_one == by_many);
     }
@@ -629,8 +632,10 @@ static void threads_do_not_count(void **state)
 
 /* ---- Two galaxies. --------------------------------------------------------------------------- */
 
-/* Bodies first .. first + n in the frame of their centre of mass, which goes to x and v. */
-static struct bodies part(const struct bodies *b, size_t first, size_t n, double x[3], double v[3])
+/* Return bodies first .. first + n in the frame of their centre of mass, whose position and
+ * velocity go to x and v. */
+static struct bodies galaxy_part(const struct bodies *b, size_t first, size_t n, double x[3],
+                                 double v[3])
 {
     struct bodies p = {n, b->mass + first, b->pos + first, b->vel + first};
     double total = 0;
@@ -655,75 +660,76 @@ static struct bodies part(const struct bodies *b, size_t first, size_t n, double
     return p;
 }
 
-/* Two points with the galaxies' masses, places and velocities are on a parabola: energy 0, and
- * angular momentum h with h^2 = 2 G M pericentre. Each galaxy is in virial equilibrium, and its
- * disk turns about an axis that is 16.3 and 53.1 degrees from that of the orbit. */
-static void galaxies_meet(void **state)
+/* Two points with the galaxies' masses, positions and velocities are on a parabola: energy 0,
+ * and angular momentum h with h^2 = 2 G M pericentre. Each galaxy is in virial equilibrium, and
+ * its disk's axis is at 16.3 and 53.1 degrees from the orbit's. */
+static void initial_galaxies_meet_on_parabola(void **state)
 {
     static const double tilt[2] = {0.96, 0.6};
-    struct bodies b = make(NBODY_COLLISION, 8192, 1);
+    struct bodies b = make_model(NBODY_COLLISION, 8192, 1);
     double x[2][3], v[2][3], d[3], w[3];
     (void)state;
     for (int g = 0; g < 2; g++) {
-        struct bodies galaxy = part(&b, (size_t)g * 4096, 4096, x[g], v[g]);
-        assert_near(diagnose(&galaxy, 0.05).virial_ratio, 1, 0.05);
+        struct bodies galaxy = galaxy_part(&b, (size_t)g * 4096, 4096, x[g], v[g]);
+        assert_near(diagnose_model(&galaxy, 0.05).virial_ratio, 1, 0.05);
         galaxy.n = 1843; /* the disk */
-        struct nbody_diagnostics e = diagnose(&galaxy, 0.05);
-        assert_near(e.angular_momentum[2] / length(e.angular_momentum), tilt[g], 0.01);
-        assert_near(length(e.angular_momentum), 2.15, 0.1); /* the integral of R v over the disk */
+        struct nbody_diagnostics e = diagnose_model(&galaxy, 0.05);
+        assert_near(e.angular_momentum[2] / length_of_vector(e.angular_momentum), tilt[g], 0.01);
+        assert_near(length_of_vector(e.angular_momentum), 2.15,
+                    0.1); /* the integral of R v over the disk */
     }
     for (int k = 0; k < 3; k++) {
         d[k] = x[1][k] - x[0][k];
         w[k] = v[1][k] - v[0][k];
     }
     double h = d[0] * w[1] - d[1] * w[0];
-    assert_near(length(d), 20, 1e-11);
-    assert_near(dot(w, w) / 2 - 40.0 / 3 / length(d), 0, 1e-11);
+    assert_near(length_of_vector(d), 20, 1e-11);
+    assert_near(dot_product(w, w) / 2 - 40.0 / 3 / length_of_vector(d), 0, 1e-11);
     assert_near(h * h / (2 * 40.0 / 3), 2.5, 1e-11);
     assert_true(h > 0);
-    assert_true(dot(d, w) < 0); /* they approach */
-    drop(&b);
+    assert_true(dot_product(d, w) < 0); /* they approach */
+    free_model(&b);
 }
 
 /* ---- Three bodies: the published energies. --------------------------------------------------- */
 
-static void three_bodies(void **state)
+static void initial_three_bodies_match_published(void **state)
 {
-    struct bodies b = make(NBODY_FIGURE8, 3, 0);
-    struct nbody_diagnostics d = diagnose(&b, 0);
+    struct bodies b = make_model(NBODY_FIGURE8, 3, 0);
+    struct nbody_diagnostics d = diagnose_model(&b, 0);
     (void)state;
     assert_near(d.total, -1.287141991766, 5e-13);
-    assert_near(length(d.momentum), 0, 1e-15);
-    assert_near(length(d.angular_momentum), 0, 1e-8);
-    drop(&b);
+    assert_near(length_of_vector(d.momentum), 0, 1e-15);
+    assert_near(length_of_vector(d.angular_momentum), 0, 1e-8);
+    free_model(&b);
 
-    b = make(NBODY_PYTHAGOREAN, 3, 0);
-    d = diagnose(&b, 0);
+    b = make_model(NBODY_PYTHAGOREAN, 3, 0);
+    d = diagnose_model(&b, 0);
     assert_near(d.total, -769.0 / 60, 1e-14);
-    drop(&b);
+    free_model(&b);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(golden_checksums),
-        cmocka_unit_test(seeds_differ),
-        cmocka_unit_test(any_number_of_bodies),
-        cmocka_unit_test(names),
-        cmocka_unit_test(refusals),
-        cmocka_unit_test(plummer_sphere),
-        cmocka_unit_test(plummer_distributions),
-        cmocka_unit_test(uniform_sphere),
-        cmocka_unit_test(cold_sphere),
-        cmocka_unit_test(standard_units),
-        cmocka_unit_test(hernquist_sphere),
-        cmocka_unit_test(hernquist_distributions),
-        cmocka_unit_test(galaxy_densities),
-        cmocka_unit_test(disk_velocities),
-        cmocka_unit_test(parts_in_equilibrium),
-        cmocka_unit_test(threads_do_not_count),
-        cmocka_unit_test(galaxies_meet),
-        cmocka_unit_test(three_bodies),
+        cmocka_unit_test(initial_checksums_are_golden),
+        cmocka_unit_test(initial_seeds_differ),
+        cmocka_unit_test(initial_models_take_any_count),
+        cmocka_unit_test(initial_model_names_are_known),
+        cmocka_unit_test(initial_rejects_bad_calls),
+        cmocka_unit_test(initial_plummer_radii_match_published),
+        cmocka_unit_test(initial_plummer_distributions_fit),
+        cmocka_unit_test(initial_uniform_sphere_fits),
+        cmocka_unit_test(initial_cold_sphere_fits),
+        cmocka_unit_test(initial_standard_units_are_scaled),
+        cmocka_unit_test(initial_hernquist_is_in_equilibrium),
+        cmocka_unit_test(initial_hernquist_distributions_fit),
+        cmocka_unit_test(initial_galaxy_densities_fit),
+        cmocka_unit_test(initial_disk_velocities_fit),
+        cmocka_unit_test(initial_galaxy_parts_are_in_equilibrium),
+        cmocka_unit_test(initial_threads_give_same_bodies),
+        cmocka_unit_test(initial_galaxies_meet_on_parabola),
+        cmocka_unit_test(initial_three_bodies_match_published),
     };
     return cmocka_run_group_tests_name("nbody initial conditions", tests, NULL, NULL);
 }

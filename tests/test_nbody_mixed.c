@@ -1,4 +1,4 @@
-/* Mixed precision: positions and their differences in double, pulls in single.
+/* Mixed precision: positions and their differences in double, forces in single.
  *
  * Forces are compared with plain C in double precision, and runs with runs in double.
  * SPDX-License-Identifier: MIT
@@ -20,7 +20,7 @@ static double mass[MOST], pos[MOST][3], vel[MOST][3];
 static double acc[MOST][3], right[MOST][3], phi[MOST], phi_right[MOST], error[MOST];
 static double pos1[MOST][3], vel1[MOST][3], pos2[MOST][3], vel2[MOST][3];
 
-static nbody *engine(struct nbody_options o, size_t n)
+static nbody *mixed_engine(struct nbody_options o, size_t n)
 {
     o.ctx = stddev;
     o.dt = o.dt != 0 ? o.dt : 1. / 64;
@@ -30,16 +30,17 @@ static nbody *engine(struct nbody_options o, size_t n)
     return nb;
 }
 
-static int ascending(const void *a, const void *b)
+static int ascending_errors(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
-/* The error below which a part of the bodies is, relative to their own accelerations. */
+/* Return the error, relative to a body's own acceleration, that a given fraction of the bodies
+ * stays below. */
 static double errors_below(const struct nbody_options *o, size_t n, double part)
 {
-    nbody *nb = engine(*o, n);
+    nbody *nb = mixed_engine(*o, n);
     works(nbody_forces(nb, acc, phi));
     nbody_free(nb);
     nbody_ref_forces(n, 1, o->eps, mass, (rows)pos, right, phi_right);
@@ -53,11 +54,11 @@ static double errors_below(const struct nbody_options *o, size_t n, double part)
         assert_true(fabs(phi[i] - phi_right[i]) <=
                     1e-12 * fabs(phi_right[i])); /* which are in double */
     }
-    qsort(error, n, sizeof *error, ascending);
+    qsort(error, n, sizeof *error, ascending_errors);
     return error[(size_t)((double)(n - 1) * part)];
 }
 
-static void make(size_t n, double far)
+static void make_mixed_bodies(size_t n, double far)
 {
     works(nbody_initial(NBODY_PLUMMER, n, 5, mass, pos, vel));
     for (size_t i = 0; i < n; i++) {
@@ -71,17 +72,17 @@ static void make(size_t n, double far)
 static const char *const shapes[] = {
     NULL, "group=32 width=1 items=2 tile=32 local=1 unroll=4 block=64 rsqrt=0 fill=1000 flat=16"};
 
-/* Rows along a curve, and clusters whose far bodies are met without the second half of
- * coordinates. */
+/* Bodies sorted along a curve, and clusters whose distant bodies are summed without the low half
+ * of the coordinates. */
 static const char *const clusters[] = {
     "near=256",
     "near=256 group=32 width=1 items=2 tile=32 local=1 unroll=4 block=64 rsqrt=0 fill=1000 flat=16",
     "near=256 group=64 width=1 items=4 tile=128 local=1 ahead=1 unroll=8 block=1024 rsqrt=2 fill=1 flat=16"};
 
-/* Forces of a system far away are as good as at the origin: where most pulls cancel, the largest
- * error of all bodies is that of single precision there too. In single precision they would be
- * wrong by a third far away. */
-static void far_away(void **state)
+/* Forces of a system far from the origin are as accurate as at the origin: even where most
+ * contributions cancel, the largest error is that of single precision. Plain single precision
+ * would be off by a third there. */
+static void mixed_forces_far_from_origin_are_accurate(void **state)
 {
     static const double far[] = {0, 1e3, 1e6};
     (void)state;
@@ -92,7 +93,7 @@ static void far_away(void **state)
         double most = 4e-6; /* plain C in single precision, blocks of 384, roots of 22 bits: 0.9e-6
                                to 3e-6 in four spheres */
         for (size_t f = 0; f < COUNT(far); f++) {
-            make(1500, far[f]);
+            make_mixed_bodies(1500, far[f]);
             assert_true(errors_below(&o, 1500, 0.99) < 1e-6);
             assert_true(error[1499] < most);
             most = f == 0 ? 3 * error[1499] : most;
@@ -100,16 +101,16 @@ static void far_away(void **state)
     }
 }
 
-/* A sphere of pairs that are 1e-8 of its size apart, at the origin or away from it: no pull but
- * that of the other one counts. */
-static void close_pairs(void **state)
+/* A sphere of pairs separated by 1e-8 of its size, at the origin or away from it: only the
+ * partner's force counts. */
+static void mixed_close_pairs_are_accurate(void **state)
 {
     static const double far[] = {0, 100};
     (void)state;
     for (size_t f = 0; f < COUNT(far); f++)
         for (size_t s = 0; s < COUNT(shapes); s++) {
             double size = 0;
-            make(1000, 0);
+            make_mixed_bodies(1000, 0);
             for (size_t i = 0; i < 1000; i++)
                 for (int c = 0; c < 3; c++)
                     size = fmax(size, fabs(pos[i][c]));
@@ -119,19 +120,20 @@ static void close_pairs(void **state)
                     pos[i + 1][c] = pos[i][c] + 1e-8 * size * (c == (int)(i / 2 % 3) ? 1 : 0.3);
                 }
             const struct nbody_options o = {.precision = NBODY_MIXED, .shape = shapes[s]};
-            assert_true(errors_below(&o, 1000, 0.99) <
-                        (far[f] > 0 ? 3e-7 : 1.5e-7)); /* away from it, all pairs round alike */
+            assert_true(
+                errors_below(&o, 1000, 0.99) <
+                (far[f] > 0 ? 3e-7 : 1.5e-7)); /* away from the origin all pairs round equally */
         }
 }
 
-/* Equal masses leave the loop; few bodies leave most of a group empty. */
-static void equal_and_few(void **state)
+/* Equal masses leave the inner loop; few bodies leave most of a group empty. */
+static void mixed_equal_masses_and_few_bodies_match(void **state)
 {
     static const size_t sizes[] = {2, 3, 65, 300};
     (void)state;
     for (size_t k = 0; k < COUNT(sizes); k++)
         for (size_t s = 0; s < COUNT(shapes); s++) {
-            make(sizes[k], 7);
+            make_mixed_bodies(sizes[k], 7);
             const struct nbody_options o = {
                 .precision = NBODY_MIXED, .eps = 0.01, .shape = shapes[s]};
             assert_true(errors_below(&o, sizes[k], 1) < 3e-6);
@@ -141,33 +143,33 @@ static void equal_and_few(void **state)
         }
 }
 
-/* A crossing time of a Plummer sphere: the error of the energy is the integrator's, that of the
- * same run in double. In single precision it would be ten times as large. */
-static void energy_is_the_integrators(void **state)
+/* A crossing time of a Plummer sphere: the energy error is the integrator's, equal to the run in
+ * double. In single precision it would be ten times larger. */
+static void mixed_energy_error_matches_double(void **state)
 {
     enum { N = 512 };
     struct nbody_options o = {.eps = 0.05, .dt = 1. / 1024};
     double change[2];
     (void)state;
-    make(N, 0);
+    make_mixed_bodies(N, 0);
     for (int mixed = 0; mixed < 2; mixed++) {
         o.precision = mixed ? NBODY_MIXED : NBODY_DOUBLE;
-        nbody *nb = engine(o, N);
-        const double before = energy(nb);
+        nbody *nb = mixed_engine(o, N);
+        const double before = total_energy(nb);
         works(nbody_step(nb, 2896)); /* 2 sqrt 2 */
-        change[mixed] = energy(nb) / before - 1;
+        change[mixed] = total_energy(nb) / before - 1;
         nbody_free(nb);
     }
     assert_true(fabs(change[1] - change[0]) < 3e-8);
 }
 
-/* State is what was given, to the last bit of a double, and moves as in double. */
-static void state_is_double(void **state)
+/* The state equals the input to the last bit of a double, and moves as in double. */
+static void mixed_state_keeps_doubles(void **state)
 {
     struct nbody_options o = {.precision = NBODY_MIXED, .eps = 0.05};
     (void)state;
-    make(300, 1e6);
-    nbody *nb = engine(o, 300);
+    make_mixed_bodies(300, 1e6);
+    nbody *nb = mixed_engine(o, 300);
     works(nbody_state(nb, pos1, vel1));
     assert_memory_equal(pos1, pos, 300 * sizeof *pos);
     assert_memory_equal(vel1, vel, 300 * sizeof *vel);
@@ -183,9 +185,9 @@ static void state_is_double(void **state)
                         fabs(pos1[i][c] - pos2[i][c]) < 2e-8);
 }
 
-/* Spheres at three places, whose bodies are given in turn: what is far pulls as well as what is
- * near. And pairs 1e-8 of the distance of two of them apart. */
-static void near_and_far(void **state)
+/* Spheres at three places, with interleaved bodies: distant and near bodies both contribute.
+ * Also pairs separated by 1e-8 of the distance of two spheres. */
+static void mixed_distant_clusters_are_accurate(void **state)
 {
     (void)state;
     for (size_t s = 0; s < COUNT(clusters); s++) {
@@ -195,7 +197,7 @@ static void near_and_far(void **state)
                                    hard = {.precision = NBODY_MIXED, .shape = clusters[s]};
         if (!sampled(s, COUNT(clusters)))
             continue;
-        make(MOST, 1e6);
+        make_mixed_bodies(MOST, 1e6);
         for (size_t i = 0; i < MOST; i++)
             pos[i][i % 3] += (double)(i % 3) * 20;
         assert_true(errors_below(&o, MOST, 0.99) < 4e-7);
@@ -203,7 +205,7 @@ static void near_and_far(void **state)
         for (size_t i = 0; i < MOST; i++)
             mass[i] = 0.25;
         assert_true(errors_below(&o, MOST, 0.99) < 4e-7);
-        make(1000, 0);
+        make_mixed_bodies(1000, 0);
         for (size_t i = 0; i < 1000; i += 2)
             for (int c = 0; c < 3; c++) {
                 pos[i][c] += i % 4 == 0 && c == 0 ? 100 : 0;
@@ -221,7 +223,8 @@ static uint64_t place_on_curve(size_t body, const double low[3], double side)
     return nbody_ref_hilbert(at[0], at[1], at[2]);
 }
 
-/* Rows of an engine that is new lie along the curve; bodies of one place in their order. */
+/* Fail unless the bodies of a new engine lie along the curve; coincident bodies keep their
+ * order. */
 static void follows_the_curve(const nbody *nb, size_t n)
 {
     double low[3], side = 0;
@@ -240,17 +243,17 @@ static void follows_the_curve(const nbody *nb, size_t n)
     }
 }
 
-/* Rows that are sorted anew twice: bodies keep their numbers, go as in double precision, and a
- * saved run goes on with the same bits. */
-static void along_a_curve(void **state)
+/* Bodies sorted again twice: they keep their numbers, move as in double precision, and a saved
+ * run continues with equal bits. */
+static void mixed_sorted_bodies_keep_numbers(void **state)
 {
     enum { N = 700 };
     const struct nbody_options o = {.precision = NBODY_MIXED, .eps = 0.05, .shape = clusters[0]};
     (void)state;
-    make(N, 1e6);
+    make_mixed_bodies(N, 1e6);
     for (size_t i = 3; i < N; i += 70) /* ten at one place */
         memcpy(pos[i], pos[3], sizeof pos[i]);
-    nbody *nb = engine(o, N);
+    nbody *nb = mixed_engine(o, N);
     assert_non_null(nb->row);
     follows_the_curve(nb, N);
     nb->sort_interval = 3;
@@ -272,7 +275,7 @@ static void along_a_curve(void **state)
             assert_true(fabs(vel1[i][c] - vel2[i][c]) < 1e-7 &&
                         fabs(pos1[i][c] - pos2[i][c]) < 2e-8);
     nbody_free(nb);
-    nb = engine(o, N);
+    nb = mixed_engine(o, N);
     nb->sort_interval = 3;
     works(nbody_load(nb, saved, nbody_save_bytes(nb)));
     works(nbody_step(nb, 4));
@@ -283,7 +286,7 @@ static void along_a_curve(void **state)
     free(saved);
 }
 
-static void refused(struct nbody_options o, const char *sentence)
+static void check_mixed_refused(struct nbody_options o, const char *sentence)
 {
     o.ctx = stddev;
     o.precision = NBODY_MIXED;
@@ -293,24 +296,30 @@ static void refused(struct nbody_options o, const char *sentence)
     assert_non_null(strstr(clerror(), sentence));
 }
 
-static void what_it_cannot_do(void **state)
+static void mixed_rejects_unsupported_options(void **state)
 {
     (void)state;
-    make(100, 0);
-    refused((struct nbody_options){.integrator = NBODY_HERMITE4},
-            "which the integrator hermite4 needs");
-    refused((struct nbody_options){.method = NBODY_TREE}, "the tree has no mixed precision");
+    make_mixed_bodies(100, 0);
+    check_mixed_refused((struct nbody_options){.integrator = NBODY_HERMITE4},
+                        "which the integrator hermite4 needs");
+    check_mixed_refused((struct nbody_options){.method = NBODY_TREE},
+                        "the tree has no mixed precision");
     if (clgetndev(stddev) == 1)
-        refused((struct nbody_options){.kernel = NBODY_TILED}, "the kernel must be NBODY_TUNED");
+        check_mixed_refused((struct nbody_options){.kernel = NBODY_TILED},
+                            "the kernel must be NBODY_TUNED");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(far_away),        cmocka_unit_test(close_pairs),
-        cmocka_unit_test(equal_and_few),   cmocka_unit_test(energy_is_the_integrators),
-        cmocka_unit_test(state_is_double), cmocka_unit_test(near_and_far),
-        cmocka_unit_test(along_a_curve),   cmocka_unit_test(what_it_cannot_do),
+        cmocka_unit_test(mixed_forces_far_from_origin_are_accurate),
+        cmocka_unit_test(mixed_close_pairs_are_accurate),
+        cmocka_unit_test(mixed_equal_masses_and_few_bodies_match),
+        cmocka_unit_test(mixed_energy_error_matches_double),
+        cmocka_unit_test(mixed_state_keeps_doubles),
+        cmocka_unit_test(mixed_distant_clusters_are_accurate),
+        cmocka_unit_test(mixed_sorted_bodies_keep_numbers),
+        cmocka_unit_test(mixed_rejects_unsupported_options),
     };
     struct cldev_info info[16];
     if (!stddev || clgetdevinfo(stddev, info) != 0 || !info[0].dev_pref_vec_double) {

@@ -1,9 +1,9 @@
-/* test_nbody_restart.c - runs of `stdcl nbody` that are killed go on from their checkpoint and end
- * with the same bytes as a run that was not; engines go on from the bytes they were saved as; what
- * is no checkpoint, or another run's, is refused.
+/* test_nbody_restart.c - killed runs of `stdcl nbody` resume from their checkpoint and end with
+ * the bytes of an uninterrupted run; engines continue from saved bytes; invalid checkpoints and
+ * checkpoints of other runs are rejected.
  *
- *   test_nbody_restart PATH_OF_STDCL [KILLS]     for each kind of run; 200 deep, and as a rule two,
- *   of every seventh of them
+ *   test_nbody_restart PATH_OF_STDCL [KILLS]     KILLS for each kind of run; 200 in deep
+ *   tests. The default is two, for every seventh kind
  * SPDX-License-Identifier: MIT
  */
 #include "files.h"
@@ -21,48 +21,48 @@ static int kills = 2;
 static bool deep;
 static char out[1 << 16], err[1 << 16];
 
-static void load(const char *name, char *text, size_t room)
+static void load_restart_file(const char *name, char *text, size_t room)
 {
     char *bytes = bytes_of(in_folder(name), NULL);
     snprintf(text, room, "%s", bytes ? bytes : "");
     free(bytes);
 }
 
-static void line_of(char *line, size_t size, const char *arguments)
+static void restart_line_of(char *line, size_t size, const char *arguments)
 {
     snprintf(line, size, "cd '%s' && exec '%s' nbody %s >out 2>err", files_folder, command,
              arguments);
 }
 
-/* Runs `stdcl nbody ARGUMENTS` in the test's folder. */
-static int run(const char *arguments)
+/* Run `stdcl nbody ARGUMENTS` in the test's folder. */
+static int run_restart_command(const char *arguments)
 {
     char line[2 * PATH_MAX + 1000];
-    line_of(line, sizeof line, arguments);
+    restart_line_of(line, sizeof line, arguments);
     const int status = system(line);
-    load("out", out, sizeof out);
-    load("err", err, sizeof err);
+    load_restart_file("out", out, sizeof out);
+    load_restart_file("err", err, sizeof err);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 1000;
 }
 
-static void good(const char *arguments)
+static void restart_succeeds(const char *arguments)
 {
-    const int status = run(arguments);
+    const int status = run_restart_command(arguments);
     if (status != 0)
         fail_msg("stdcl nbody %s: status %d\n%s%s", arguments, status, out, err);
 }
 
-/* Fails with one line that has `words`. */
-static void refuses(int status, const char *words, const char *arguments)
+/* Fail unless the command fails with one line that contains `words`. */
+static void restart_refuses(int status, const char *words, const char *arguments)
 {
-    const int got = run(arguments);
+    const int got = run_restart_command(arguments);
     const char *newline = strchr(err, '\n');
     if (got != status || !strstr(err, words) || !newline || newline[1])
         fail_msg("stdcl nbody %s: status %d, not %d with '%s'\n%s%s", arguments, got, status, words,
                  out, err);
 }
 
-static void same_files(const char *one, const char *other)
+static void check_same_files(const char *one, const char *other)
 {
     size_t size1, size2;
     char *bytes1 = bytes_of(in_folder(one), &size1), *bytes2 = bytes_of(in_folder(other), &size2);
@@ -74,21 +74,20 @@ static void same_files(const char *one, const char *other)
     free(bytes2);
 }
 
-static void forget(const char *name)
+static void remove_restart_files(const char *name)
 {
     unlink(in_folder(name));
 }
 
 /* ---- Killed. --------------------------------------------------------------------------------- */
 
-static void sleep_ms(unsigned long ms)
+static void restart_sleep_ms(unsigned long ms)
 {
     const struct timespec time = {(time_t)(ms / 1000), (long)(ms % 1000) * 1000000};
     nanosleep(&time, NULL);
 }
 
-/* Of c.ckpt, which each checkpoint replaces: another one has other values here; all 0 without a
- * file. */
+/* Return the status of c.ckpt, which changes with each checkpoint; all 0 if there is no file. */
 static struct stat last_checkpoint(void)
 {
     struct stat now = {0};
@@ -96,19 +95,19 @@ static struct stat last_checkpoint(void)
     return now;
 }
 
-static bool is_new(struct stat before)
+static bool is_new_checkpoint(struct stat before)
 {
     const struct stat now = last_checkpoint();
     return now.st_ino != before.st_ino || now.st_mtim.tv_sec != before.st_mtim.tv_sec ||
            now.st_mtim.tv_nsec != before.st_mtim.tv_nsec;
 }
 
-/* Starts a run and kills it so many milliseconds after its next checkpoint, or after its start. It
- * may have ended before, and must then have ended well. Returns whether it was killed. */
+/* Start a run and kill it the given milliseconds after its next checkpoint, or after its start.
+ * The run may have ended before, and must then have succeeded. Return whether it was killed. */
 static bool kill_one(const char *arguments, bool at_start, unsigned long ms)
 {
     char line[2 * PATH_MAX + 1000];
-    line_of(line, sizeof line, arguments);
+    restart_line_of(line, sizeof line, arguments);
     const struct stat before = last_checkpoint();
     fflush(NULL);
     const pid_t child = fork();
@@ -117,28 +116,28 @@ static bool kill_one(const char *arguments, bool at_start, unsigned long ms)
         _exit(127);
     }
     siginfo_t ended = {0};
-    while (!at_start && !is_new(before) &&
+    while (!at_start && !is_new_checkpoint(before) &&
            waitid(P_PID, (id_t)child, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && !ended.si_pid)
-        sleep_ms(2);
-    sleep_ms(ms);
+        restart_sleep_ms(2);
+    restart_sleep_ms(ms);
     int status;
     kill(child, SIGKILL);
     assert_int_equal(waitpid(child, &status, 0), child);
     const bool killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
-    load("err", err, sizeof err);
+    load_restart_file("err", err, sizeof err);
     if (!killed && status != 0)
         fail_msg("stdcl nbody %s: status %#x\n%s", arguments, (unsigned)status, err);
     return killed;
 }
 
-/* A run that is killed, goes on and is killed again, until it ends or was killed `most` times; then
- * what is left of it ends. Three of four kills come soon after a checkpoint, the others while what
- * goes on starts and reads. Returns how many. */
+/* Kill a run, resume it and kill it again, until it ends or was killed `most` times; then let
+ * the remainder finish. Three of four kills come soon after a checkpoint, the remaining ones
+ * while the resumed run starts and reads. Return the number of kills. */
 static int kill_often(const char *arguments, int most, unsigned *seed)
 {
     int killed = 0;
     bool alive = true;
-    forget("c.ckpt");
+    remove_restart_files("c.ckpt");
     while (alive && killed < most) {
         *seed = *seed * 1664525u + 1013904223u;
         const bool at_start = killed > 0 && *seed >> 30 == 0;
@@ -147,30 +146,30 @@ static int kill_often(const char *arguments, int most, unsigned *seed)
         killed += alive;
     }
     if (alive)
-        good("--resume c.ckpt -q");
+        restart_succeeds("--resume c.ckpt -q");
     return killed;
 }
 
-/* table: the option that writes one. */
-static void goes_on(const char *options, const char *table, const char *every, unsigned seed)
+/* table: the option that writes a table. */
+static void check_restart(const char *options, const char *table, const char *every, unsigned seed)
 {
     char whole[400], part[400];
     snprintf(whole, sizeof whole, "%s -q %s whole.csv -o whole.npy", options, table);
     snprintf(part, sizeof part, "%s -q %s part.csv -o part.npy --checkpoint c.ckpt --every %s",
              options, table, every);
-    good(whole);
+    restart_succeeds(whole);
     int killed = 0, tries = 0;
     for (; killed < kills && tries < kills; tries++) {
-        forget("part.npy");
-        forget("part.csv");
+        remove_restart_files("part.npy");
+        remove_restart_files("part.csv");
         killed += kill_often(part, kills - killed, &seed);
-        same_files("whole.npy", "part.npy");
-        same_files("whole.csv", "part.csv");
+        check_same_files("whole.npy", "part.npy");
+        check_same_files("whole.csv", "part.csv");
     }
     printf("%d kills in %d runs: %s\n", killed, tries, options);
 }
 
-/* Every integrator, with every choice of steps, and both methods. */
+/* Every integrator, every stepping, both methods. */
 static const char *const runs[] = {
     "-n 300 --dt 1/256 --until 1.001",
     "-n 300 --precision single --dt 1/256 --until 1.001",
@@ -189,50 +188,52 @@ static const char *const runs[] = {
     "-n 200 --dt 1/256 --until 1.001 --external plummer:1,1",
 };
 
-static void runs_go_on(void **unused)
+static void restart_gives_equal_files(void **unused)
 {
     (void)unused;
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++)
         if (deep || sampled(i, 7))
-            goes_on(runs[i], "--csv", "1/32", 13 * (unsigned)i + 20);
+            check_restart(runs[i], "--csv", "1/32", 13 * (unsigned)i + 20);
 }
 
-static void ensembles_go_on(void **unused)
+static void restart_ensemble_gives_equal_files(void **unused)
 {
     (void)unused;
     put_text(in_folder("star.tab"),
              "1 0 0 0 0 0 0\n1e-4 1 0 0 0 1 0\n1e-4 0 2 0 -0.70710678118654752 0 0\n");
-    goes_on("-i star.tab --ensemble 300 --until 2000", "--elements", "50", 20);
+    check_restart("-i star.tab --ensemble 300 --until 2000", "--elements", "50", 20);
     if (deep || deep_tests())
-        goes_on("-i star.tab --ensemble 30 --until 600 --integrator ias15", "--elements", "20", 20);
-    good("-i star.tab --ensemble 3 --dt 0.25 --until 5 --checkpoint e.ckpt -q");
-    refuses(2, "had other systems, -G, --seed, --spread or --integrator",
-            "--resume e.ckpt --seed 7");
-    refuses(2, "has steps of 0.25, and with this --dt or --until they would be of 0.2",
-            "--resume e.ckpt --until 5.1");
-    good("--resume e.ckpt --until 6 -q");
-    refuses(2, "give a later --until", "--resume e.ckpt --until 5");
+        check_restart("-i star.tab --ensemble 30 --until 600 --integrator ias15", "--elements",
+                      "20", 20);
+    restart_succeeds("-i star.tab --ensemble 3 --dt 0.25 --until 5 --checkpoint e.ckpt -q");
+    restart_refuses(2, "had other systems, -G, --seed, --spread or --integrator",
+                    "--resume e.ckpt --seed 7");
+    restart_refuses(2, "has steps of 0.25, and with this --dt or --until they would be of 0.2",
+                    "--resume e.ckpt --until 5.1");
+    restart_succeeds("--resume e.ckpt --until 6 -q");
+    restart_refuses(2, "give a later --until", "--resume e.ckpt --until 5");
     put_text(in_folder("star.tab"),
              "1 0 0 0 0 0 0\n2e-4 1 0 0 0 1 0\n1e-4 0 2 0 -0.70710678118654752 0 0\n");
-    refuses(2, "had other systems", "--resume e.ckpt --until 8");
+    restart_refuses(2, "had other systems", "--resume e.ckpt --until 8");
 }
 
-/* A run by --steps goes on to a time, and the other way round. */
-static void another_end(void **unused)
+/* A run by --steps resumes to a time, and a run to a time resumes by --steps. */
+static void restart_accepts_another_end(void **unused)
 {
     (void)unused;
-    good("-n 20 --steps 10 --dt 1/16 --checkpoint steps.ckpt -q");
-    good("--resume steps.ckpt --until 1 -q");
-    good("-n 20 --until=0.5 --dt 1/16 --checkpoint until.ckpt -q");
-    good("--resume until.ckpt --steps 12 -q");
-    refuses(2, "cannot be combined", "--resume until.ckpt --steps 12 --until 1");
+    restart_succeeds("-n 20 --steps 10 --dt 1/16 --checkpoint steps.ckpt -q");
+    restart_succeeds("--resume steps.ckpt --until 1 -q");
+    restart_succeeds("-n 20 --until=0.5 --dt 1/16 --checkpoint until.ckpt -q");
+    restart_succeeds("--resume until.ckpt --steps 12 -q");
+    restart_refuses(2, "cannot be combined", "--resume until.ckpt --steps 12 --until 1");
 }
 
-/* A series is whole after its run was killed and went on, and another end may be asked for. */
-static void a_series_goes_on(void **unused)
+/* A series is complete after its run was killed and resumed, and another end may be given. */
+static void restart_series_is_whole(void **unused)
 {
     (void)unused;
-    good("-n 50 --dt 1/64 --until 1 --snapshots 0.125 -o whole-%d.npy --structure whole.json -q");
+    restart_succeeds(
+        "-n 50 --dt 1/64 --until 1 --snapshots 0.125 -o whole-%d.npy --structure whole.json -q");
     kill_often(
         "-n 50 --dt 1/64 --until 1 --snapshots 0.125 -o part-%d.npy --structure part.json --checkpoint c.ckpt --every 1/16 -q",
         2, &(unsigned){5});
@@ -240,48 +241,48 @@ static void a_series_goes_on(void **unused)
     for (int i = 0; i <= 8; i++) {
         snprintf(name[0], sizeof *name, "whole-%d.npy", i);
         snprintf(name[1], sizeof *name, "part-%d.npy", i);
-        same_files(name[0], name[1]);
+        check_same_files(name[0], name[1]);
     }
-    same_files("whole.json", "part.json");
-    load("part-series.csv", out, sizeof out);
+    check_same_files("whole.json", "part.json");
+    load_restart_file("part-series.csv", out, sizeof out);
     assert_non_null(strstr(out, "\n0,\"part-0.npy\",0,0\n"));
     assert_non_null(strstr(out, "\n8,\"part-8.npy\",1,64\n"));
-    good("--resume c.ckpt -q --until 1.5");
-    load("part-series.csv", out, sizeof out);
+    restart_succeeds("--resume c.ckpt -q --until 1.5");
+    load_restart_file("part-series.csv", out, sizeof out);
     assert_non_null(strstr(out, "\n12,\"part-12.npy\",1.5,96\n"));
 }
 
-/* A job's script may give the same line again with --resume: what it says already is not said
- * twice, so that files are the same. */
-static void same_line(void **unused)
+/* A job script may repeat the command line with --resume. Settings are not recorded twice, so
+ * files are equal. */
+static void restart_accepts_same_command_line(void **unused)
 {
     static const char line[] =
         "-n 20 --dt 1/64 --steps 48 --external plummer:1,1 -q -o end.tab -o end.npy --csv end.csv --eps 0.05";
     char words[300];
     (void)unused;
     snprintf(words, sizeof words, "%s --checkpoint c.ckpt --every 1/4", line);
-    good(words);
+    restart_succeeds(words);
     size_t size, again;
     char *whole = bytes_of(in_folder("end.tab"), &size);
     strcat(words, " --resume c.ckpt");
     for (int i = 0; i < 2; i++) {
-        forget("end.tab");
-        good(words);
+        remove_restart_files("end.tab");
+        restart_succeeds(words);
         char *bytes = bytes_of(in_folder("end.tab"), &again);
         assert_int_equal(again, size);
         assert_memory_equal(bytes, whole, size);
         free(bytes);
     }
     free(whole);
-    good("--resume c.ckpt --steps 49 --eps=0.05"); /* another spelling, too */
-    good("--resume c.ckpt --steps 50");
-    refuses(2, "had other values of --eps", "--resume c.ckpt --steps 51 --eps 0.02");
+    restart_succeeds("--resume c.ckpt --steps 49 --eps=0.05"); /* another spelling, too */
+    restart_succeeds("--resume c.ckpt --steps 50");
+    restart_refuses(2, "had other values of --eps", "--resume c.ckpt --steps 51 --eps 0.02");
 }
 
 /* ---- Refused. -------------------------------------------------------------------------------- */
 
-/* The checkpoint with one text of its JSON in place of another of the same length, and the checksum
- * that goes with it. */
+/* Write the checkpoint with one text of its JSON replaced by another of equal length, and the
+ * checksum updated. */
 static void change(const char *from, const char *to, const char *file)
 {
     size_t size;
@@ -298,53 +299,55 @@ static void change(const char *from, const char *to, const char *file)
     free(bytes);
 }
 
-static void refuses_others(void **unused)
+static void restart_rejects_other_settings(void **unused)
 {
     (void)unused;
-    good("-n 20 --dt 1/64 --until 0.5 --checkpoint good.ckpt -q -o end.npy");
-    good("--resume good.ckpt -q");
-    refuses(2, "had other values of --eps, --dt, --integrator; a run with these is a new one",
-            "--resume good.ckpt --eps 1 --dt 1/32 --integrator hermite4");
-    refuses(
+    restart_succeeds("-n 20 --dt 1/64 --until 0.5 --checkpoint good.ckpt -q -o end.npy");
+    restart_succeeds("--resume good.ckpt -q");
+    restart_refuses(2,
+                    "had other values of --eps, --dt, --integrator; a run with these is a new one",
+                    "--resume good.ckpt --eps 1 --dt 1/32 --integrator hermite4");
+    restart_refuses(
         2, "had other values of -n, --ic, --seed, -G, --precision, --method, --accuracy",
         "--resume good.ckpt -n 21 --ic cold --seed 3 -G 2 --precision double --method tree --accuracy 0.1");
-    good("--resume good.ckpt -q --eps 0.02 --dt 1/64");
-    refuses(2, "give a later --until", "--resume good.ckpt --until 0.25");
+    restart_succeeds("--resume good.ckpt -q --eps 0.02 --dt 1/64");
+    restart_refuses(2, "give a later --until", "--resume good.ckpt --until 0.25");
     change("driver", "wizard", "device.ckpt");
-    refuses(1, "or go on with --resume-anyway", "--resume device.ckpt");
-    good("--resume device.ckpt --resume-anyway -q");
+    restart_refuses(1, "or go on with --resume-anyway", "--resume device.ckpt");
+    restart_succeeds("--resume device.ckpt --resume-anyway -q");
     change("\"" STDCL_VERSION "\"", "\"0.0.1\"", "version.ckpt");
-    refuses(1, "is of version 0.0.1 and this is " STDCL_VERSION, "--resume version.ckpt");
-    good("--resume version.ckpt --resume-anyway -q");
-    refuses(2, "--resume-anyway needs --resume FILE", "-n 8 --resume-anyway");
-    refuses(2, "--every-minutes is for checkpoints", "-n 8 --every-minutes 3");
-    refuses(1, "the folder 'none' does not exist", "-n 8 --checkpoint none/c");
-    refuses(2, "is given twice as output", "-n 8 --checkpoint a.tab -o a.tab");
+    restart_refuses(1, "is of version 0.0.1 and this is " STDCL_VERSION, "--resume version.ckpt");
+    restart_succeeds("--resume version.ckpt --resume-anyway -q");
+    restart_refuses(2, "--resume-anyway needs --resume FILE", "-n 8 --resume-anyway");
+    restart_refuses(2, "--every-minutes is for checkpoints", "-n 8 --every-minutes 3");
+    restart_refuses(1, "the folder 'none' does not exist", "-n 8 --checkpoint none/c");
+    restart_refuses(2, "is given twice as output", "-n 8 --checkpoint a.tab -o a.tab");
 }
 
-static void refuses_damage(void **unused)
+static void restart_rejects_corrupt_checkpoint(void **unused)
 {
     size_t size;
     char *bytes = bytes_of(in_folder("good.ckpt"), &size), words[64];
     (void)unused;
     ready(bytes);
-    refuses(1, "none.ckpt: No such file", "--resume none.ckpt");
-    refuses(1, ".: is a folder; give the name of a checkpoint in it", "--resume .");
-    refuses(1, "/dev/null: is no file", "--resume /dev/null");
-    assert_int_equal(mkfifo(in_folder("pipe.ckpt"), 0600), 0); /* which nobody ever writes to */
-    refuses(1, "pipe.ckpt: is a pipe", "--resume pipe.ckpt");
+    restart_refuses(1, "none.ckpt: No such file", "--resume none.ckpt");
+    restart_refuses(1, ".: is a folder; give the name of a checkpoint in it", "--resume .");
+    restart_refuses(1, "/dev/null: is no file", "--resume /dev/null");
+    assert_int_equal(mkfifo(in_folder("pipe.ckpt"), 0600), 0); /* no process ever writes to it */
+    restart_refuses(1, "pipe.ckpt: is a pipe", "--resume pipe.ckpt");
     put_text(in_folder("foreign.ckpt"), "1 2 3 4 5 6 7\n");
-    refuses(1, "foreign.ckpt is no checkpoint of stdcl", "--resume foreign.ckpt");
+    restart_refuses(1, "foreign.ckpt is no checkpoint of stdcl", "--resume foreign.ckpt");
     put_bytes(in_folder("cut.ckpt"), bytes, size - 1);
     snprintf(words, sizeof words, "cut.ckpt is cut short: %zu bytes of %zu", size - 1, size);
-    refuses(1, words, "--resume cut.ckpt");
-    for (size_t i = 0; i < 4; i++) { /* of the size, the JSON, the masses, the engine */
+    restart_refuses(1, words, "--resume cut.ckpt");
+    for (size_t i = 0; i < 4; i++) { /* the size, the JSON, the masses, the engine */
         const size_t at = (size_t[]){24, 60, size / 2, size - 3}[i];
         bytes[at] ^= 4;
         put_bytes(in_folder("flipped.ckpt"), bytes, size);
         bytes[at] ^= 4;
-        refuses(1, i ? "flipped.ckpt is damaged: its checksum does not agree" : "flipped.ckpt is",
-                "--resume flipped.ckpt");
+        restart_refuses(
+            1, i ? "flipped.ckpt is damaged: its checksum does not agree" : "flipped.ckpt is",
+            "--resume flipped.ckpt");
     }
     free(bytes);
 }
@@ -354,7 +357,7 @@ static void refuses_damage(void **unused)
 enum { N = 150 };
 static double mass[N], pos[N][3], vel[N][3], far[N][3];
 
-static nbody *engine(struct nbody_options o, rows x, rows v)
+static nbody *restart_engine(struct nbody_options o, rows x, rows v)
 {
     double equal[64];
     for (size_t d = 0; d < sizeof equal / sizeof *equal; d++)
@@ -368,11 +371,12 @@ static nbody *engine(struct nbody_options o, rows x, rows v)
     return nb;
 }
 
-/* One goes 5 steps and is saved, and then 6; the other begins there with the bytes. What is held
- * meanwhile is what was saved. */
-static void check_engine(struct nbody_options o)
+/* One engine makes 5 steps, is saved, and makes 6 more; the other resumes from the saved bytes.
+ * A snapshot held meanwhile equals the saved state. */
+static void check_restarted_engine(struct nbody_options o)
 {
-    nbody *a = engine(o, (rows)pos, (rows)vel), *b = engine(o, (rows)far, (rows)far);
+    nbody *a = restart_engine(o, (rows)pos, (rows)vel),
+          *b = restart_engine(o, (rows)far, (rows)far);
     const size_t size = nbody_save_bytes(a);
     assert_int_equal(nbody_save_bytes(b), size);
     char *first = malloc(size), *one = malloc(size), *other = malloc(size);
@@ -387,7 +391,7 @@ static void check_engine(struct nbody_options o)
     memset(one, 1, size);
     works(nbody_snapshot_read(a, one));
     assert_memory_equal(one, first, size);
-    works(nbody_snapshot_begin(a)); /* again, and nobody asks for it */
+    works(nbody_snapshot_begin(a)); /* again, never read */
     works(nbody_save(a, one));
     works(nbody_save(b, other));
     assert_memory_equal(one, other, size);
@@ -401,7 +405,7 @@ static void check_engine(struct nbody_options o)
     nbody_free(b);
 }
 
-static void engines_go_on(void **unused)
+static void restart_engine_gives_equal_bits(void **unused)
 {
     (void)unused;
     works(nbody_initial(NBODY_PLUMMER, N, 7, mass, pos, vel));
@@ -414,21 +418,22 @@ static void engines_go_on(void **unused)
         {.integrator = NBODY_HERMITE6, .stepping = NBODY_ADAPTIVE},
         {.method = NBODY_TREE, .stepping = NBODY_BLOCK},
         {.method = NBODY_TREE},
-        {.precision = has_doubles() ? NBODY_MIXED : NBODY_SINGLE}};
+        {.precision = context_has_doubles() ? NBODY_MIXED : NBODY_SINGLE}};
     for (size_t i = 0; nbody_integrator_describe((enum nbody_integrator)i); i++)
         if (sampled(i, 2))
-            check_engine((struct nbody_options){.integrator = (enum nbody_integrator)i});
+            check_restarted_engine((struct nbody_options){.integrator = (enum nbody_integrator)i});
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (sampled(i, 2))
-            check_engine(others[i]);
+            check_restarted_engine(others[i]);
 }
 
-static void other_engines_are_refused(void **unused)
+static void restart_rejects_other_engine(void **unused)
 {
     (void)unused;
-    nbody *a = engine((struct nbody_options){0}, (rows)pos, (rows)vel);
-    nbody *b = engine((struct nbody_options){.integrator = NBODY_HERMITE4}, (rows)pos, (rows)vel);
-    nbody *c = engine((struct nbody_options){.method = NBODY_TREE}, (rows)pos, (rows)vel);
+    nbody *a = restart_engine((struct nbody_options){0}, (rows)pos, (rows)vel);
+    nbody *b =
+        restart_engine((struct nbody_options){.integrator = NBODY_HERMITE4}, (rows)pos, (rows)vel);
+    nbody *c = restart_engine((struct nbody_options){.method = NBODY_TREE}, (rows)pos, (rows)vel);
     const size_t size = nbody_save_bytes(a);
     char *bytes = malloc(size);
     works(nbody_save(a, bytes));
@@ -443,16 +448,17 @@ static void other_engines_are_refused(void **unused)
 int main(int argc, char **argv)
 {
     struct CMUnitTest tests[] = {
-        cmocka_unit_test(engines_go_on),
-        cmocka_unit_test(other_engines_are_refused),
-        cmocka_unit_test(same_line),
-        cmocka_unit_test(refuses_others),
-        cmocka_unit_test(refuses_damage), /* of a file that refuses_others has left */
-        cmocka_unit_test(another_end),
-        /* Of these every n-th. */
-        cmocka_unit_test(runs_go_on),
-        cmocka_unit_test(ensembles_go_on),
-        cmocka_unit_test(a_series_goes_on),
+        cmocka_unit_test(restart_engine_gives_equal_bits),
+        cmocka_unit_test(restart_rejects_other_engine),
+        cmocka_unit_test(restart_accepts_same_command_line),
+        cmocka_unit_test(restart_rejects_other_settings),
+        cmocka_unit_test(restart_rejects_corrupt_checkpoint), /* the file left by
+                                                                 restart_rejects_other_settings */
+        cmocka_unit_test(restart_accepts_another_end),
+        /* Of the following, every n-th runs. */
+        cmocka_unit_test(restart_gives_equal_files),
+        cmocka_unit_test(restart_ensemble_gives_equal_files),
+        cmocka_unit_test(restart_series_is_whole),
     };
     if (argc < 2)
         return fprintf(stderr, "usage: test_nbody_restart PATH_OF_STDCL [KILLS]\n"), 2;

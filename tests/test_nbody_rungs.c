@@ -1,6 +1,6 @@
-/* test_nbody_rungs.c - leapfrog by the tree with a step of its own for each body: a twin in plain C
- * that sums over all pairs, the bits of fixed steps where all steps are equal, the energy of a
- * cluster, saving, stopping and going on, and what is refused.
+/* test_nbody_rungs.c - leapfrog by the tree with individual steps: a scalar reference that sums
+ * over all pairs, the bits of fixed steps if all steps are equal, the energy of a cluster,
+ * saving, cancelling and resuming, and rejected options.
  * SPDX-License-Identifier: MIT
  */
 #include "builds_once.h"
@@ -18,7 +18,7 @@ static double mass[MOST], pos[MOST][3], vel[MOST][3], pos1[MOST][3], vel1[MOST][
 
 static enum nbody_precision precision; /* the best that the device has */
 
-static nbody *engine(struct nbody_options o, size_t n)
+static nbody *rungs_engine(struct nbody_options o, size_t n)
 {
     static const double equal[64] = {1, 1, 1, 1, 1, 1, 1, 1};
     o.ctx = stddev;
@@ -29,14 +29,14 @@ static nbody *engine(struct nbody_options o, size_t n)
     return nb;
 }
 
-/* ---- The twin: the scheme as it is told, with times as numbers. ------------------------------ */
+/* ---- The reference: the scheme with times as numbers. ---------------------------------------- */
 
 enum { SMALL = 400 };
-struct twin {
+struct reference {
     double x[SMALL][3], v[SMALL][3], a[SMALL][3], began[SMALL], step[SMALL], steps;
 };
 
-static double longest(const double *a, double eps, double dt, double eta)
+static double longest_rung_step(const double *a, double eps, double dt, double eta)
 {
     const double want = sqrt(2 * eta * eps / sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]));
     double step = dt;
@@ -45,13 +45,13 @@ static double longest(const double *a, double eps, double dt, double eta)
     return step;
 }
 
-static void twin_step(struct twin *w, double eps, double dt, double eta)
+static void rungs_reference_step(struct reference *w, double eps, double dt, double eta)
 {
     static double a[SMALL][3];
     nbody_ref_forces(SMALL, 1, eps, mass, (rows)w->x, w->a, NULL);
     for (size_t i = 0; i < SMALL; i++) {
         w->began[i] = 0;
-        w->step[i] = longest(w->a[i], eps, dt, eta);
+        w->step[i] = longest_rung_step(w->a[i], eps, dt, eta);
     }
     for (double now = 0, next; now < dt; now = next) {
         next = dt;
@@ -70,7 +70,7 @@ static void twin_step(struct twin *w, double eps, double dt, double eta)
             for (int c = 0; c < 3; c++)
                 w->v[i][c] += w->step[i] / 2 * a[i][c];
             const double had = w->step[i];
-            w->step[i] = longest(a[i], eps, dt, eta);
+            w->step[i] = longest_rung_step(a[i], eps, dt, eta);
             while (w->step[i] > had && fmod(next, w->step[i]) != 0)
                 w->step[i] /= 2;
             w->began[i] = next;
@@ -79,67 +79,67 @@ static void twin_step(struct twin *w, double eps, double dt, double eta)
     }
 }
 
-/* The tree is off by its accuracy, and where that decides between two steps so is the place of one
- * body. */
-static void as_the_twin(void **unused)
+/* The tree is off by its accuracy. A body at a threshold between two steps may take the other
+ * one, and its position differs accordingly. */
+static void rungs_match_reference(void **unused)
 {
-    static struct twin w;
+    static struct reference w;
     const double dt = 1. / 8, eps = 0.02;
     double blocks, steps;
     (void)unused;
     works(nbody_initial(NBODY_PLUMMER, SMALL, 5, mass, pos, vel));
     memcpy(w.x, pos, sizeof w.x);
     memcpy(w.v, vel, sizeof w.v);
-    nbody *nb = engine((struct nbody_options){.precision = precision,
-                                              .stepping = NBODY_BLOCK,
-                                              .eps = eps,
-                                              .dt = dt,
-                                              .accuracy = 1e-6},
-                       SMALL);
+    nbody *nb = rungs_engine((struct nbody_options){.precision = precision,
+                                                    .stepping = NBODY_BLOCK,
+                                                    .eps = eps,
+                                                    .dt = dt,
+                                                    .accuracy = 1e-6},
+                             SMALL);
     for (int k = 0; k < 3; k++)
-        twin_step(&w, eps, dt, 0.025);
+        rungs_reference_step(&w, eps, dt, 0.025);
     works(nbody_step(nb, 3));
     works(nbody_state(nb, pos1, vel1));
     nbody_block_counts(nb, &blocks, &steps);
     assert_true(steps < 0.75 * blocks * SMALL);
     assert_true(fabs(steps - w.steps) < 1e-3 * w.steps);
-    assert_true(apart(SMALL, pos1, w.x) < 1e-5);
+    assert_true(largest_difference(SMALL, pos1, w.x) < 1e-5);
     nbody_free(nb);
 }
 
 /* ---- Energy, and bits. ----------------------------------------------------------------------- */
 
-static double error_of(double eta, double *steps)
+static double rungs_error_of_eta(double eta, double *steps)
 {
-    nbody *nb = engine((struct nbody_options){.precision = precision,
-                                              .stepping = NBODY_BLOCK,
-                                              .eps = 0.02,
-                                              .dt = 1. / 8,
-                                              .eta = eta,
-                                              .accuracy = 1e-5},
-                       1000);
-    const double before = energy(nb);
+    nbody *nb = rungs_engine((struct nbody_options){.precision = precision,
+                                                    .stepping = NBODY_BLOCK,
+                                                    .eps = 0.02,
+                                                    .dt = 1. / 8,
+                                                    .eta = eta,
+                                                    .accuracy = 1e-5},
+                             1000);
+    const double before = total_energy(nb);
     works(nbody_step(nb, 8));
-    const double error = fabs(energy(nb) / before - 1);
+    const double error = fabs(total_energy(nb) / before - 1);
     nbody_block_counts(nb, NULL, steps);
     nbody_free(nb);
     return error;
 }
 
-static void finer_steps(void **unused)
+static void rungs_finer_steps_reduce_error(void **unused)
 {
     double some, more;
     (void)unused;
     works(nbody_initial(NBODY_PLUMMER, 1000, 1, mass, pos, vel));
-    const double coarse = error_of(0.2, &some), fine = error_of(0.0125, &more);
+    const double coarse = rungs_error_of_eta(0.2, &some), fine = rungs_error_of_eta(0.0125, &more);
     assert_true(more > 3 * some &&
                 more < 4.5 * some); /* a sixteenth of eta: a quarter of the steps */
     assert_true(fine < coarse / 8 && fine < 1e-3);
 }
 
-/* With kernels that the tests above have built; in deep tests with others: single precision,
+/* Options of kernels that the tests above have built; in deep tests of others: single precision,
  * moments of second order. */
-static struct nbody_options kind(struct nbody_options o)
+static struct nbody_options kind_of_rung_options(struct nbody_options o)
 {
     const bool others = deep_tests();
     o.precision = others ? NBODY_SINGLE : precision;
@@ -147,26 +147,26 @@ static struct nbody_options kind(struct nbody_options o)
     return o;
 }
 
-/* Where eta is large all steps are dt. One device has all bodies, as it has with steps of their
- * own: others may round unlike it. */
-static void as_fixed_steps(void **unused)
+/* With a large eta all steps are dt. One device has all bodies, as with individual steps:
+ * several devices may round differently. */
+static void rungs_equal_steps_match_fixed(void **unused)
 {
     static const double first[64] = {1};
     (void)unused;
     works(nbody_initial(NBODY_PLUMMER, MOST, 2, mass, pos, vel));
     const struct nbody_options fixed =
-        kind((struct nbody_options){.eps = 0.02, .dt = 1. / 64, .shares = first});
+        kind_of_rung_options((struct nbody_options){.eps = 0.02, .dt = 1. / 64, .shares = first});
     struct nbody_options block = fixed;
     block.stepping = NBODY_BLOCK;
     block.eta = 1;
-    nbody *a = engine(fixed, MOST), *b = engine(block, MOST);
+    nbody *a = rungs_engine(fixed, MOST), *b = rungs_engine(block, MOST);
     works(nbody_step(a, 5));
     works(nbody_step(b, 5));
     works(nbody_state(a, pos1, vel1));
     works(nbody_state(b, pos2, vel2));
     assert_memory_equal(pos1, pos2, sizeof pos1);
     assert_memory_equal(vel1, vel2, sizeof vel1);
-    assert_true(energy(a) == energy(b));
+    assert_true(total_energy(a) == total_energy(b));
     nbody_free(a);
     nbody_free(b);
 }
@@ -180,19 +180,18 @@ static int stop_then(void *arg, double fraction)
     return ++asked == until;
 }
 
-/* Steps in two calls, saved and loaded between them, and stopped in the middle of one: the same
- * bits. */
-static void goes_on(void **unused)
+/* Steps in two calls, saved and loaded between them, and cancelled within one: equal bits. */
+static void rungs_saved_run_gives_equal_bits(void **unused)
 {
     const struct nbody_field field = {.kind = NBODY_FIELD_PLUMMER, .strength = 0.5, .scale = 1};
-    const struct nbody_options o = kind((struct nbody_options){
+    const struct nbody_options o = kind_of_rung_options((struct nbody_options){
         .stepping = NBODY_BLOCK, .eps = 0.02, .dt = 1. / 8, .fields = &field, .nfields = 1});
     (void)unused;
     works(nbody_initial(NBODY_PLUMMER, 1000, 3, mass, pos, vel));
-    nbody *a = engine(o, 1000);
+    nbody *a = rungs_engine(o, 1000);
     struct nbody_options watched = o;
     watched.progress = stop_then;
-    nbody *b = engine(watched, 1000), *c = engine(o, 1000);
+    nbody *b = rungs_engine(watched, 1000), *c = rungs_engine(o, 1000);
     works(nbody_step(a, 6));
     asked = 0, until = 7;
     fails(ECANCELED, nbody_step(b, 6));
@@ -210,7 +209,7 @@ static void goes_on(void **unused)
         assert_memory_equal(pos1, pos2, 1000 * sizeof *pos1);
         assert_memory_equal(vel1, vel2, 1000 * sizeof *vel1);
     }
-    assert_true(energy(a) == energy(b) && energy(a) == energy(c));
+    assert_true(total_energy(a) == total_energy(b) && total_energy(a) == total_energy(c));
     nbody_free(a);
     nbody_free(b);
     nbody_free(c);
@@ -218,7 +217,7 @@ static void goes_on(void **unused)
 
 /* ---- What cannot be. ------------------------------------------------------------------------- */
 
-static void refused(void **unused)
+static void rungs_reject_bad_options(void **unused)
 {
     (void)unused;
     works(nbody_initial(NBODY_PLUMMER, 100, 3, mass, pos, vel));
@@ -247,24 +246,26 @@ static void refused(void **unused)
         contains(clerror(), cases[k].words);
     }
     nbody *nb =
-        engine((struct nbody_options){.stepping = NBODY_BLOCK, .eps = 0.01, .dt = 1e13}, 100);
+        rungs_engine((struct nbody_options){.stepping = NBODY_BLOCK, .eps = 0.01, .dt = 1e13}, 100);
     assert_int_equal(nbody_step(nb, 1), -1);
     assert_int_equal(clerrno, EDOM);
     contains(clerror(), "(from 0 on) vanish, so strong is its acceleration");
-    works(nbody_state(nb, pos1, vel1)); /* that before the step */
-    assert_true(apart(100, pos1, pos) < 1e-6);
+    works(nbody_state(nb, pos1, vel1)); /* the state before the step */
+    assert_true(largest_difference(100, pos1, pos) < 1e-6);
     nbody_free(nb);
 }
 
-/* test_nbody_rungs [CASE]: that alone */
+/* test_nbody_rungs [CASE]: run this case only */
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(as_the_twin),    cmocka_unit_test(finer_steps),
-        cmocka_unit_test(as_fixed_steps), cmocka_unit_test(goes_on),
-        cmocka_unit_test(refused),
+        cmocka_unit_test(rungs_match_reference),
+        cmocka_unit_test(rungs_finer_steps_reduce_error),
+        cmocka_unit_test(rungs_equal_steps_match_fixed),
+        cmocka_unit_test(rungs_saved_run_gives_equal_bits),
+        cmocka_unit_test(rungs_reject_bad_options),
     };
-    precision = has_doubles() ? NBODY_DOUBLE : NBODY_SINGLE;
+    precision = context_has_doubles() ? NBODY_DOUBLE : NBODY_SINGLE;
     if (argc > 1)
         cmocka_set_test_filter(argv[1]);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
-/* test_nbody_structure.c - orbits of two bodies against Kepler's equation, neighbours against a
- * search of all, and what is known of Plummer's sphere.
+/* test_nbody_structure.c - two-body orbits against Kepler's equation, neighbours against an
+ * exhaustive search, and known properties of Plummer's sphere.
  * SPDX-License-Identifier: MIT
  */
 #include "files.h"
@@ -14,15 +14,15 @@
 enum { N = 8192 };
 static double mass[N], pos[N][3], vel[N][3], phi[N];
 
-static void near(double value, double expected, double error)
+static void structure_near(double value, double expected, double error)
 {
     if (!(fabs(value - expected) <= error))
         fail_msg("%.15g is not within %g of %.15g", value, error, expected);
 }
 
-/* Position and velocity of elements, by rotating an orbit in its own plane (Murray & Dermott 1999,
- * section 2.8). */
-static void place(double gm, const struct nbody_elements *o, double x[3], double v[3])
+/* Compute position and velocity from elements, by rotating an orbit in its own plane (Murray &
+ * Dermott 1999, section 2.8). */
+static void place_binary(double gm, const struct nbody_elements *o, double x[3], double v[3])
 {
     const double a = o->semi_major, e = o->eccentricity, n = sqrt(gm / fabs(a * a * a));
     double E = o->mean_anomaly;
@@ -44,7 +44,7 @@ static void place(double gm, const struct nbody_elements *o, double x[3], double
     }
 }
 
-static void finds_elements(void **unused)
+static void structure_finds_orbital_elements(void **unused)
 {
     static const struct nbody_elements cases[] = {
         {1, 0.5, 0.4, 1, 2, 3, 0},  {2.5, 0.01, 3, 6, 5, 0.1, 0}, {0.3, 0.99, 1.5, 0.2, 6, 6, 0},
@@ -55,17 +55,17 @@ static void finds_elements(void **unused)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct nbody_elements *o = &cases[i];
         double x[3], v[3];
-        place(7, o, x, v);
+        place_binary(7, o, x, v);
         const struct nbody_elements found = nbody_find_elements(7, x, v);
-        near(found.semi_major, o->semi_major, 1e-11 * fabs(o->semi_major));
-        near(found.eccentricity, o->eccentricity, 1e-12 * (1 + o->eccentricity));
-        near(found.inclination, o->inclination, 1e-7);
-        near(found.node, o->node, 1e-11);
-        near(found.pericentre, o->pericentre, 1e-10);
-        near(found.mean_anomaly, o->mean_anomaly, 1e-9);
+        structure_near(found.semi_major, o->semi_major, 1e-11 * fabs(o->semi_major));
+        structure_near(found.eccentricity, o->eccentricity, 1e-12 * (1 + o->eccentricity));
+        structure_near(found.inclination, o->inclination, 1e-7);
+        structure_near(found.node, o->node, 1e-11);
+        structure_near(found.pericentre, o->pericentre, 1e-10);
+        structure_near(found.mean_anomaly, o->mean_anomaly, 1e-9);
         if (o->eccentricity < 1)
-            near(found.period, 2 * acos(-1) * sqrt(pow(o->semi_major, 3) / 7),
-                 1e-10 * found.period);
+            structure_near(found.period, 2 * acos(-1) * sqrt(pow(o->semi_major, 3) / 7),
+                           1e-10 * found.period);
         else
             assert_true(isinf(found.period));
     }
@@ -73,7 +73,7 @@ static void finds_elements(void **unused)
     assert_true(isnan(nbody_find_elements(1, line, line).semi_major));
 }
 
-static void finds_neighbours(void **unused)
+static void structure_finds_neighbours(void **unused)
 {
     enum { SOME = 600 };
     static struct neighbours found[SOME];
@@ -98,13 +98,13 @@ static void finds_neighbours(void **unused)
         }
         assert_int_equal(found[i].n, NEIGHBOURS);
         for (int k = 0; k < NEIGHBOURS; k++)
-            near(found[i].square[k], best[k], 1e-12 * best[k]);
+            structure_near(found[i].square[k], best[k], 1e-12 * best[k]);
     }
 }
 
-/* Radii of Aarseth, Henon & Wielen 1974; isotropic; a density-weighted core of about half the scale
- * length (3 pi / 16); sampled with n bodies. */
-static void knows_plummers_sphere(void **unused)
+/* Radii of Aarseth, Henon & Wielen 1974; isotropic; a density-weighted core of about half the
+ * scale length (3 pi / 16); sampled with n bodies. */
+static void structure_plummer_matches_published(void **unused)
 {
     struct nbody_shell shell[] = {
         {.fraction = 0.1}, {.fraction = 0.5}, {.fraction = 0.9}, {.fraction = 1}};
@@ -119,24 +119,25 @@ static void knows_plummers_sphere(void **unused)
         vel[i][1] += 5;
     }
     works(nbody_find_structure(N, 1, mass, (rows)pos, (rows)vel, phi, 4, shell, &s));
-    near(shell[0].radius, 0.309, 0.02);
-    near(shell[1].radius, 0.769, 0.025);
-    near(shell[2].radius, 2.184, 0.15);
-    near(s.half_mass_radius, shell[1].radius, 0);
-    near(s.centre[0], 10, 0.03);
-    near(s.velocity[1], 5, 0.06);
-    near(s.core_radius, 0.5 * scale, 0.2 * scale);
-    near(s.relaxation_time, 0.138 * N * pow(shell[1].radius, 1.5) / log(0.11 * N), 1e-9);
+    structure_near(shell[0].radius, 0.309, 0.02);
+    structure_near(shell[1].radius, 0.769, 0.025);
+    structure_near(shell[2].radius, 2.184, 0.15);
+    structure_near(s.half_mass_radius, shell[1].radius, 0);
+    structure_near(s.centre[0], 10, 0.03);
+    structure_near(s.velocity[1], 5, 0.06);
+    structure_near(s.core_radius, 0.5 * scale, 0.2 * scale);
+    structure_near(s.relaxation_time, 0.138 * N * pow(shell[1].radius, 1.5) / log(0.11 * N), 1e-9);
     for (int k = 0; k < 4; k++) {
-        near(shell[k].anisotropy, 0, 0.15);
-        near(shell[k].mean_mass, 1. / N, 1e-12);
+        structure_near(shell[k].anisotropy, 0, 0.15);
+        structure_near(shell[k].mean_mass, 1. / N, 1e-12);
     }
-    near(shell[0].radial, sqrt(1 / (6 * sqrt(scale * scale + 0.05))), 0.06); /* sigma^2 = -phi/6 */
+    structure_near(shell[0].radial, sqrt(1 / (6 * sqrt(scale * scale + 0.05))),
+                   0.06);         /* sigma^2 = -phi/6 */
     assert_true(s.escapers <= 1); /* none, but for rounding of phi here */
     free(s.binary);
 }
 
-static void finds_a_binary_and_an_escaper(void **unused)
+static void structure_finds_binary_and_escaper(void **unused)
 {
     static const struct nbody_elements tight = {1e-4, 0.3, 0.4, 1, 2, 3, 0};
     struct nbody_structure s;
@@ -145,7 +146,7 @@ static void finds_a_binary_and_an_escaper(void **unused)
     works(nbody_initial(NBODY_PLUMMER, N, 3, mass, pos, vel));
     for (size_t i = 0; i < N; i++)
         phi[i] = -1;
-    place(mass[17] + mass[4000], &tight, x, v);
+    place_binary(mass[17] + mass[4000], &tight, x, v);
     for (int k = 0; k < 3; k++) {
         pos[4000][k] = pos[17][k] + x[k];
         vel[4000][k] = vel[17][k] + v[k];
@@ -155,8 +156,8 @@ static void finds_a_binary_and_an_escaper(void **unused)
     works(nbody_find_structure(N, 1, mass, (rows)pos, (rows)vel, phi, 0, NULL, &s));
     assert_true(s.binaries >= 1);
     assert_true(s.binary[0].first == 17 && s.binary[0].second == 4000);
-    near(s.binary[0].orbit.semi_major, 1e-4, 1e-9);
-    near(s.binary[0].orbit.eccentricity, 0.3, 1e-5);
+    structure_near(s.binary[0].orbit.semi_major, 1e-4, 1e-9);
+    structure_near(s.binary[0].orbit.eccentricity, 0.3, 1e-5);
     free(s.binary);
     phi[99] = -0.01;
     const size_t before = s.escapers;
@@ -168,14 +169,14 @@ static void finds_a_binary_and_an_escaper(void **unused)
     free(s.binary);
 }
 
-static void knows_few_bodies(void **unused)
+static void structure_handles_few_bodies(void **unused)
 {
     struct nbody_shell shell[] = {{.fraction = 0.5}, {.fraction = 0.4}};
     struct nbody_structure s;
     (void)unused;
     works(nbody_initial(NBODY_FIGURE8, 3, 0, mass, pos, vel));
     works(nbody_find_structure(3, 1, mass, (rows)pos, (rows)vel, NULL, 1, shell, &s));
-    near(s.centre[0], 0, 1e-12);
+    structure_near(s.centre[0], 0, 1e-12);
     assert_true(s.core_radius == 0);
     free(s.binary);
     works(nbody_find_structure(1, 1, mass, (rows)pos, (rows)vel, NULL, 1, shell, &s));
@@ -189,14 +190,14 @@ static void knows_few_bodies(void **unused)
 
 /* ---- On a device. ---------------------------------------------------------------------------- */
 
-static void same(double value, double other)
+static void check_same_structure(double value, double other)
 {
     if (!isnan(value) || !isnan(other)) /* of no bodies */
-        near(value, other, 1e-11 * (1 + fabs(other)));
+        structure_near(value, other, 1e-11 * (1 + fabs(other)));
 }
 
-/* What a device finds is what the host does. */
-static void compare(size_t n, double G, size_t shells, const double *potential)
+/* The device and the host find equal structures. */
+static void compare_structures(size_t n, double G, size_t shells, const double *potential)
 {
     static const double fractions[] = {0.01, 0.1, 0.5, 0.9, 1};
     struct nbody_shell shell[2][5] = {{{0}}};
@@ -208,12 +209,12 @@ static void compare(size_t n, double G, size_t shells, const double *potential)
     works(nbody_find_structure_device(stddev, 0, n, G, mass, (rows)pos, (rows)vel, potential,
                                       shells, shell[1], &s[1]));
     for (int c = 0; c < 3; c++) {
-        same(s[1].centre[c], s[0].centre[c]);
-        same(s[1].velocity[c], s[0].velocity[c]);
+        check_same_structure(s[1].centre[c], s[0].centre[c]);
+        check_same_structure(s[1].velocity[c], s[0].velocity[c]);
     }
-    same(s[1].core_radius, s[0].core_radius);
-    same(s[1].half_mass_radius, s[0].half_mass_radius);
-    same(s[1].relaxation_time, s[0].relaxation_time);
+    check_same_structure(s[1].core_radius, s[0].core_radius);
+    check_same_structure(s[1].half_mass_radius, s[0].half_mass_radius);
+    check_same_structure(s[1].relaxation_time, s[0].relaxation_time);
     assert_int_equal(s[1].escapers, s[0].escapers);
     assert_int_equal(s[1].binaries, s[0].binaries);
     for (size_t i = 0; i < s[0].binaries; i++)
@@ -221,18 +222,18 @@ static void compare(size_t n, double G, size_t shells, const double *potential)
                     s[1].binary[i].second == s[0].binary[i].second &&
                     s[1].binary[i].orbit.semi_major == s[0].binary[i].orbit.semi_major);
     for (size_t k = 0; k < shells; k++) {
-        same(shell[1][k].radius, shell[0][k].radius);
-        same(shell[1][k].mean_mass, shell[0][k].mean_mass);
-        same(shell[1][k].radial, shell[0][k].radial);
-        same(shell[1][k].tangential, shell[0][k].tangential);
-        same(shell[1][k].anisotropy, shell[0][k].anisotropy);
+        check_same_structure(shell[1][k].radius, shell[0][k].radius);
+        check_same_structure(shell[1][k].mean_mass, shell[0][k].mean_mass);
+        check_same_structure(shell[1][k].radial, shell[0][k].radial);
+        check_same_structure(shell[1][k].tangential, shell[0][k].tangential);
+        check_same_structure(shell[1][k].anisotropy, shell[0][k].anisotropy);
     }
     free(s[0].binary);
     free(s[1].binary);
 }
 
-/* Three bodies in three shells, all moving outwards: what is left of their squares is rounding. */
-static void shells_of_one_body_have_no_anisotropy(void **unused)
+/* Three bodies in three shells, all moving outwards: the remaining squares are rounding errors. */
+static void structure_single_body_shells_are_isotropic(void **unused)
 {
     const double x[3][3] = {{0.1, 0.2, 0.3}, {1.1, -0.7, 0.3}, {-3, 2.3, 1.9}},
                  v[3][3] = {{0.3, 0.1, 0.7}, {1.3, -0.9, 0.1}, {-0.7, 0.3, 1.1}}, m[3] = {1, 1, 1};
@@ -241,18 +242,18 @@ static void shells_of_one_body_have_no_anisotropy(void **unused)
     (void)unused;
     works(nbody_find_structure(3, 1, m, x, v, NULL, 3, shell, &s));
     for (int k = 0; k < 3; k++) {
-        near(shell[k].radial, 0, 0);
+        structure_near(shell[k].radial, 0, 0);
         assert_true(isnan(shell[k].anisotropy));
         assert_true(shell[k].tangential > 0 || k == 0);
     }
     free(s.binary);
 }
 
-static void agrees_with_a_device(void **unused)
+static void structure_device_matches_host(void **unused)
 {
     struct nbody_structure s;
     (void)unused;
-    if (!has_doubles())
+    if (!context_has_doubles())
         skip();
     works(nbody_initial(NBODY_PLUMMER, 3000, 5, mass, pos, vel));
     for (size_t i = 0; i < 3000; i++) {
@@ -261,7 +262,7 @@ static void agrees_with_a_device(void **unused)
         pos[i][0] += 100;
     }
     for (size_t i = 10; i < 14;
-         i++) { /* in one place; of one mass, as it does not matter then which are the nearest */
+         i++) { /* coincident; of equal mass, so that the choice of nearest does not matter */
         memcpy(pos[i], pos[200], sizeof *pos);
         mass[i] = mass[200];
     }
@@ -271,13 +272,13 @@ static void agrees_with_a_device(void **unused)
     pos[21][1] = pos[20][1];
     pos[21][2] = pos[20][2];
     memcpy(vel[21], vel[20], sizeof *vel);
-    compare(3000, 1, 5, phi);
-    compare(2000, 50, 0, NULL); /* many pairs are bound */
-    compare(1025, 1, 1, phi);
-    compare(17, 1, 3, phi);
-    compare(6, 1, 2, phi);
-    compare(2, 1, 2, phi);
-    compare(1, 1, 1, phi);
+    compare_structures(3000, 1, 5, phi);
+    compare_structures(2000, 50, 0, NULL); /* many pairs are bound */
+    compare_structures(1025, 1, 1, phi);
+    compare_structures(17, 1, 3, phi);
+    compare_structures(6, 1, 2, phi);
+    compare_structures(2, 1, 2, phi);
+    compare_structures(1, 1, 1, phi);
     mass[0] = 0;
     fails_saying(
         EINVAL,
@@ -288,13 +289,13 @@ static void agrees_with_a_device(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(finds_elements),
-        cmocka_unit_test(finds_neighbours),
-        cmocka_unit_test(knows_plummers_sphere),
-        cmocka_unit_test(finds_a_binary_and_an_escaper),
-        cmocka_unit_test(knows_few_bodies),
-        cmocka_unit_test(shells_of_one_body_have_no_anisotropy),
-        cmocka_unit_test(agrees_with_a_device),
+        cmocka_unit_test(structure_finds_orbital_elements),
+        cmocka_unit_test(structure_finds_neighbours),
+        cmocka_unit_test(structure_plummer_matches_published),
+        cmocka_unit_test(structure_finds_binary_and_escaper),
+        cmocka_unit_test(structure_handles_few_bodies),
+        cmocka_unit_test(structure_single_body_shells_are_isotropic),
+        cmocka_unit_test(structure_device_matches_host),
     };
     return cmocka_run_group_tests(tests, files_create, files_remove);
 }

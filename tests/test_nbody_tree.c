@@ -1,9 +1,10 @@
-/* The tree code: its plain-C twin against sums over all pairs, and the kernels against the twin.
+/* The tree code: its scalar reference against sums over all pairs, and the kernels against the
+ * reference.
  *
- * A tree must hold each body in exactly one leaf, and what a walk meets must hold each body exactly
- * once: with whole numbers for masses, sums of masses show that to the last digit.
+ * A tree must hold each body in exactly one leaf, and a walk must interact with each body
+ * exactly once: with integer masses, sums of masses show this to the last digit.
  *
- *   test_nbody_tree [several]    several: only what all devices have a part in
+ *   test_nbody_tree [several]    several: only tests that involve all devices
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/nbody_ref.h"
@@ -24,8 +25,8 @@ static float posm[MOST][4];
 typedef const double (*rows)[3];
 typedef const float (*floats)[4];
 
-#define below(value, limit) check_below((value), (limit), #value, __LINE__)
-static void check_below(double value, double limit, const char *what, int line)
+#define below(value, limit) check_tree_error_below((value), (limit), #value, __LINE__)
+static void check_tree_error_below(double value, double limit, const char *what, int line)
 {
     if (!(value <= limit)) {
         print_error("%s is %.3g, more than %.3g\n", what, value, limit);
@@ -35,7 +36,7 @@ static void check_below(double value, double limit, const char *what, int line)
 
 /* ---- Bodies. --------------------------------------------------------------------------------- */
 
-static double uniform(uint64_t *state)
+static double uniform_random(uint64_t *state)
 {
     *state = *state * 6364136223846793005u + 1442695040888963407u;
     return (double)(*state >> 11) * 0x1p-53;
@@ -43,8 +44,8 @@ static double uniform(uint64_t *state)
 
 enum shape { PLUMMER, TWO_CLUSTERS, CUBE, ONE_POINT, PAIRS, FAR_BODY, BLACK_HOLE, TRACERS, SHAPES };
 
-/* Bodies whose masses are whole numbers, in single precision. */
-static void make(enum shape shape, size_t n)
+/* Bodies with integer masses, in single precision. */
+static void make_tree_bodies(enum shape shape, size_t n)
 {
     uint64_t state = 1;
     if (n > 0)
@@ -52,7 +53,7 @@ static void make(enum shape shape, size_t n)
     for (size_t i = 0; i < n; i++) {
         mass[i] = 1 + (double)(i % 5);
         for (int c = 0; c < 3; c++) {
-            const double u = uniform(&state);
+            const double u = uniform_random(&state);
             pos[i][c] = shape == CUBE ? u : shape == ONE_POINT ? 0.25 : pos[i][c];
             pos[i][c] = shape == TWO_CLUSTERS ? pos[i][c] * 1e-3 + (i & 1 ? 1e3 : 0) : pos[i][c];
             pos[i][c] = shape == PAIRS && i & 1 ? pos[i - 1][c] : pos[i][c];
@@ -71,7 +72,7 @@ static void make(enum shape shape, size_t n)
 
 static const size_t sizes[] = {1, 2, 16, 17, 63, 64, 65, 1000};
 
-/* ---- The twin. ------------------------------------------------------------------------------- */
+/* ---- The reference. -------------------------------------------------------------------------- */
 
 static struct nbody_ref_lists lists_for(const struct nbody_ref_tree *t)
 {
@@ -87,7 +88,7 @@ static void free_lists(struct nbody_ref_lists *l)
     free(l->body);
 }
 
-/* Every body is in one leaf, cells have what their children have, and their bodies are in them. */
+/* Every body is in one leaf, cells have the sums of their children, and their bodies lie inside. */
 static void check_tree(const struct nbody_ref_tree *t)
 {
     size_t in_leaves = 0;
@@ -133,13 +134,13 @@ static void check_walks(const struct nbody_ref_tree *t, float g2, size_t lanes, 
     free_lists(&l);
 }
 
-static void twin_is_whole(void **state)
+static void tree_reference_holds_each_body_once(void **state)
 {
     (void)state;
     for (enum shape s = 0; s < SHAPES; s++)
         for (size_t k = 0; k < COUNT(sizes); k++) {
             struct nbody_ref_tree t;
-            make(s, sizes[k]);
+            make_tree_bodies(s, sizes[k]);
             works(nbody_ref_tree_build(&t, sizes[k], (floats)posm, LEAF, 2, 1, 0));
             check_tree(&t);
             check_walks(&t, 1 / (0.5f * 0.5f), 1, ROOM);
@@ -148,21 +149,21 @@ static void twin_is_whole(void **state)
         }
 }
 
-static int ascending(const void *a, const void *b)
+static int ascending_tree_errors(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
-/* The relative error that a part p of n bodies stays below. */
+/* Return the relative error that a fraction p of n bodies stays below. */
 static double percentile(double *error, size_t n, double p)
 {
-    qsort(error, n, sizeof *error, ascending);
+    qsort(error, n, sizeof *error, ascending_tree_errors);
     return error[(size_t)((double)(n - 1) * p)];
 }
 
-/* The 99th percentile of the errors of the twin's forces; `opening` is theta or alpha. */
-static double twin_error(size_t n, double eps, int moments, float opening, int geometric)
+/* Return the 99th percentile of the reference's force errors; `opening` is theta or alpha. */
+static double tree_reference_error(size_t n, double eps, int moments, float opening, int geometric)
 {
     static double acc[MOST][3], error[MOST];
     struct nbody_ref_tree t;
@@ -195,8 +196,8 @@ static double twin_error(size_t n, double eps, int moments, float opening, int g
     return percentile(error, n, 0.99);
 }
 
-/* Errors fall as the criterion is drawn tighter, down to sums over all pairs. */
-static void twin_is_accurate(void **state)
+/* Errors fall as the criterion becomes stricter, down to sums over all pairs. */
+static void tree_reference_error_falls_with_accuracy(void **state)
 {
     static const struct {
         size_t n;
@@ -213,15 +214,15 @@ static void twin_is_accurate(void **state)
     for (size_t k = 0; k < COUNT(cases); k++) {
         if (!sampled(k, 2))
             continue;
-        make(PLUMMER, cases[k].n);
-        below(twin_error(cases[k].n, cases[k].eps, cases[k].moments, cases[k].opening,
-                         cases[k].geometric),
+        make_tree_bodies(PLUMMER, cases[k].n);
+        below(tree_reference_error(cases[k].n, cases[k].eps, cases[k].moments, cases[k].opening,
+                                   cases[k].geometric),
               cases[k].error);
     }
 }
 
-/* The curve visits all places of a small cube once, each beside the one before. */
-static void curve_is_hilberts(void **state)
+/* The curve visits all places of a small cube once, each adjacent to the previous one. */
+static void tree_curve_is_hilbert(void **state)
 {
     enum { SIDE = 8 };
     static uint32_t place[SIDE * SIDE * SIDE];
@@ -242,14 +243,14 @@ static void curve_is_hilberts(void **state)
 
 /* ---- The kernels. ---------------------------------------------------------------------------- */
 
-/* A GPU's walk, with groups that PoCL can do; and smaller leaves. */
+/* A GPU's walk, with groups that PoCL can run, and smaller leaves. */
 #define GPU_SHAPE                                                                                  \
     "group=32 width=1 items=2 tile=32 local=1 unroll=4 block=64 fill=1000 flat=16 leaf=16 again=8"
 static const char *const walks[] = {NULL, GPU_SHAPE};
 
 static CLCONTEXT *one; /* a context of the first device alone */
 
-static int open_one(void **state)
+static int open_tree_device(void **state)
 {
     const cl_device_id id = clgetdevice(stddev, 0);
     (void)state;
@@ -257,14 +258,14 @@ static int open_one(void **state)
     return setup_done(one);
 }
 
-static int close_one(void **state)
+static int close_tree_device(void **state)
 {
     (void)state;
     clcontext_destroy(one);
     return 0;
 }
 
-static nbody *engine(size_t n, struct nbody_options o)
+static nbody *tree_engine(size_t n, struct nbody_options o)
 {
     o.ctx = o.ctx ? o.ctx : one;
     o.dt = 1.0 / 1024;
@@ -275,14 +276,14 @@ static nbody *engine(size_t n, struct nbody_options o)
     return nb;
 }
 
-static bool has_doubles(void)
+static bool tree_device_has_doubles(void)
 {
     struct cldev_info info;
     works(clgetdevinfo(one, &info));
     return info.dev_pref_vec_double > 0;
 }
 
-/* What a device has of a block; the caller frees it. */
+/* Return a device's copy of a block; the caller frees it. */
 static void *fetched_from(const nbody *nb, cl_uint dev, void *block, size_t bytes)
 {
     void *copy = malloc(bytes);
@@ -293,20 +294,20 @@ static void *fetched_from(const nbody *nb, cl_uint dev, void *block, size_t byte
     return copy;
 }
 
-/* What the first device has. */
+/* Return the first device's copy. */
 static void *fetched(const nbody *nb, void *block, size_t bytes)
 {
     return fetched_from(nb, nb->device[0].dev, block, bytes);
 }
 
-static void near(float device, float twin, double scale)
+static void tree_near(float device, float reference, double scale)
 {
-    below(fabs((double)device - (double)twin), 1e-5 * (scale + fabs((double)twin)));
+    below(fabs((double)device - (double)reference), 1e-5 * (scale + fabs((double)reference)));
 }
 
-/* Whole numbers are the same; moments nearly; the bound of distances is at least what the twin
- * finds, and at most what a cube allows. Then the twin takes the device's moments, so that its
- * walks decide as the device's do. */
+/* Integers are equal, moments nearly; the distance bound is at least the reference's and at most
+ * what a cube allows. Then the reference takes the device's moments, so that both walks decide
+ * equally. */
 static void same_tree(nbody *nb, struct nbody_ref_tree *t)
 {
     const struct tree *d = nb->device[0].tree;
@@ -327,12 +328,12 @@ static void same_tree(nbody *nb, struct nbody_ref_tree *t)
         assert_true(link[k].first == t->link[k].first && link[k].count == t->link[k].count);
         const double b = sqrt((double)t->size[k][1]);
         for (int c = 0; c < 3; c++)
-            near(com[k][c], t->com[k][c], b + 1e-2 * fabs((double)t->com[k][c]));
+            tree_near(com[k][c], t->com[k][c], b + 1e-2 * fabs((double)t->com[k][c]));
         assert_true(com[k][3] == t->com[k][3]);
         const double l = nb->moments == 2 ? b * b : 5;
         for (size_t c = 0; c < kept; c++)
-            near(poles[k * kept + c], t->poles[k][c], 10 * l * (double)t->com[k][3] + 1e-30);
-        near(size[k][0], t->size[k][0], 0);
+            tree_near(poles[k * kept + c], t->poles[k][c], 10 * l * (double)t->com[k][3] + 1e-30);
+        tree_near(size[k][0], t->size[k][0], 0);
         assert_true((double)size[k][1] >= 0.9999 * b * b &&
                     (size[k][1] > 0) == (t->size[k][1] > 0));
     }
@@ -343,7 +344,8 @@ static void same_tree(nbody *nb, struct nbody_ref_tree *t)
         free(copies[b]);
 }
 
-/* What a group's lists do to its first body: the device's sum, and the twin's. */
+/* Compare the effect of a group's lists on its first body: the device's sum, and the
+ * reference's. */
 static void same_pull(nbody *nb, const struct nbody_ref_tree *t, const struct nbody_ref_lists *l,
                       size_t i, const float *sum)
 {
@@ -353,12 +355,12 @@ static void same_pull(nbody *nb, const struct nbody_ref_tree *t, const struct nb
         off += (sum[c] - acc[c]) * (sum[c] - acc[c]);
         size += acc[c] * acc[c];
     }
-    /* Of fourth order a cell may be met from less than its side away, and what its moments lose by
-     * rounding counts up to 81 times. */
+    /* With fourth-order moments a cell may interact from less than its side away, and the
+     * rounding of its moments counts up to 81 times. */
     below(sqrt(off), (nb->moments == 2 ? 3e-6 : 1e-5) * sqrt(size));
 }
 
-/* Every group's lists, entry by entry. */
+/* Compare every group's lists, entry by entry. */
 static void same_lists(nbody *nb, const struct nbody_ref_tree *t, size_t lanes)
 {
     const size_t groups = (t->n + TREE_GROUP - 1) / TREE_GROUP;
@@ -391,9 +393,9 @@ static void same_lists(nbody *nb, const struct nbody_ref_tree *t, size_t lanes)
     free_lists(&l);
 }
 
-/* The tree, the lists and what they do are the twin's, with moments up to second and fourth
- * order. */
-static void kernels_are_the_twins(void **state)
+/* The tree, the lists and their effects match the reference, with moments up to second and
+ * fourth order. */
+static void tree_kernels_match_reference(void **state)
 {
     static const struct {
         enum shape shape;
@@ -411,10 +413,10 @@ static void kernels_are_the_twins(void **state)
         struct nbody_ref_tree t;
         if (!sampled(k, 2)) /* both walks, moments of both orders */
             continue;
-        make(cases[k].shape, n);
-        nbody *nb = engine(n, (struct nbody_options){.eps = cases[k].eps,
-                                                     .accuracy = cases[k].accuracy,
-                                                     .shape = walks[cases[k].walk]});
+        make_tree_bodies(cases[k].shape, n);
+        nbody *nb = tree_engine(n, (struct nbody_options){.eps = cases[k].eps,
+                                                          .accuracy = cases[k].accuracy,
+                                                          .shape = walks[cases[k].walk]});
         assert_int_equal(nb->moments, cases[k].moments);
         works(nbody_forces(nb, acc, NULL));
         float(*bodies)[4] = fetched(nb, nb->posm, n * sizeof *bodies);
@@ -430,8 +432,8 @@ static void kernels_are_the_twins(void **state)
     }
 }
 
-/* The sums of the masses that groups meet, as the device walks, are that of all; and each body is
- * in one leaf. */
+/* The masses that groups interact with on the device sum to the total mass; each body is in one
+ * leaf. */
 static void meets_all(nbody *nb, size_t n)
 {
     const struct tree *d = nb->device[0].tree;
@@ -466,15 +468,15 @@ static void meets_all(nbody *nb, size_t n)
     clfree(lists);
 }
 
-/* Bodies that one word of a key cannot tell apart, as one of them is far away. */
-static void second_words(void **state)
+/* Bodies that one key word cannot separate, since one body is far away. */
+static void tree_long_keys_separate_bodies(void **state)
 {
     static double acc[MOST][3];
     const size_t n = 1500;
     (void)state;
     for (size_t far = 0; far < 2; far++) {
-        make(far ? FAR_BODY : PLUMMER, n);
-        nbody *nb = engine(n, (struct nbody_options){.eps = 0.01, .accuracy = 5e-5});
+        make_tree_bodies(far ? FAR_BODY : PLUMMER, n);
+        nbody *nb = tree_engine(n, (struct nbody_options){.eps = 0.01, .accuracy = 5e-5});
         works(nbody_forces(nb, acc, NULL));
         assert_int_equal(nb->device[0].tree->words, 1 + far);
         assert_int_equal(nb->moments, far ? 2 : 4);
@@ -488,7 +490,7 @@ static double judged(size_t n, struct nbody_options o)
 {
     static double acc[MOST][3], phi[MOST], right[MOST][3], phi_right[MOST], error[MOST];
     double worst = 0;
-    nbody *nb = engine(n, o);
+    nbody *nb = tree_engine(n, o);
     works(nbody_forces(nb, acc, phi));
     nbody_ref_forces(n, 1, o.eps, mass, (rows)pos, right, phi_right);
     for (size_t i = 0; i < n; i++) {
@@ -509,9 +511,9 @@ static double judged(size_t n, struct nbody_options o)
     return percentile(error, n, 0.99);
 }
 
-/* Wishes are nearly kept by any few bodies; a very small one gives sums over all pairs. Kernels are
- * built for each engine, so each case is one of the two walks'. */
-static void wishes_are_kept(void **state)
+/* Few bodies nearly reach the requested accuracy; a very small accuracy gives sums over all
+ * pairs. Kernels are built for each engine, so each case tests one of the two walks. */
+static void tree_error_stays_below_accuracy(void **state)
 {
     static const struct {
         enum shape shape;
@@ -526,26 +528,27 @@ static void wishes_are_kept(void **state)
     for (size_t k = 0; k < COUNT(cases); k++) {
         if (!sampled(k, 3))
             continue;
-        make(cases[k].shape, cases[k].n);
+        make_tree_bodies(cases[k].shape, cases[k].n);
         const struct nbody_options o = {
             .eps = k % 2 ? 0 : 0.01, .accuracy = cases[k].accuracy, .shape = walks[cases[k].walk]};
         below(judged(cases[k].n, o), fmax(1.5 * cases[k].accuracy, 1e-6));
     }
     for (size_t k = 0; k < COUNT(sizes); k++) { /* about a group, and a leaf */
-        make(PLUMMER, sizes[k]);
+        make_tree_bodies(PLUMMER, sizes[k]);
         below(judged(sizes[k], (struct nbody_options){.eps = 0.01,
                                                       .accuracy = 1e-3,
                                                       .shape = walks[k % COUNT(walks)]}),
               1.5e-3);
     }
-    make(PLUMMER, 1000);
-    below(judged(1000,
-                 (struct nbody_options){.accuracy = 1e-4,
-                                        .precision = has_doubles() ? NBODY_DOUBLE : NBODY_SINGLE}),
-          1e-4);
+    make_tree_bodies(PLUMMER, 1000);
+    below(
+        judged(1000, (struct nbody_options){.accuracy = 1e-4,
+                                            .precision = tree_device_has_doubles() ? NBODY_DOUBLE
+                                                                                   : NBODY_SINGLE}),
+        1e-4);
 }
 
-/* What callers get by number is the body of that number, wherever its row is. */
+/* Results by number belong to the body of that number, wherever it is sorted. */
 static void rows_are_bodies(nbody *nb, const double (*x)[3])
 {
     float one_[1][3];
@@ -561,19 +564,19 @@ static void rows_are_bodies(nbody *nb, const double (*x)[3])
     assert_true(moved > nb->n / 2);
 }
 
-/* slow: a launch is a slice of work for a device that is, and has one compute unit. */
-static uint64_t checksum(struct nbody_options o, size_t n, bool slow)
+/* slow: launches are slices sized for a slow device with one compute unit. */
+static uint64_t tree_checksum(struct nbody_options o, size_t n, bool slow)
 {
     static double x[MOST][3], v[MOST][3];
     uint64_t sum = 1469598103934665603u;
-    nbody *nb = engine(n, o);
+    nbody *nb = tree_engine(n, o);
     for (struct nbody_device *p = nb->device; slow && p < nb->device + nb->ndev; p++) {
         p->pace = pace_of(1);
         p->units = 1;
     }
-    float before[1][3]; /* of the body that is asked for again when its row is another */
+    float before[1][3]; /* of the body queried again after the sort */
     works(nbody_positions(nb, 1, &(const uint32_t){(uint32_t)(n / 3)}, before, NULL));
-    nb->sort_interval = 2; /* rows are sorted anew twice */
+    nb->sort_interval = 2; /* sort again twice */
     works(nbody_step(nb, slow ? 3 : 5));
     works(slow ? nbody_step(nb, 2) : 0);
     works(nbody_state(nb, x, v));
@@ -588,7 +591,7 @@ static uint64_t checksum(struct nbody_options o, size_t n, bool slow)
     return sum;
 }
 
-/* Devices of one model, which compile kernels alike. */
+/* True if the devices are of one model and compile kernels equally. */
 static bool all_alike(void)
 {
     struct cldev_info info[64];
@@ -600,33 +603,33 @@ static bool all_alike(void)
     return true;
 }
 
-/* Any run, any number of devices and of work-groups, any division of bodies, bursts and launches of
- * any length: the same bits. */
-static void bits_are_the_same(void **state)
+/* Any run, any number of devices and work-groups, any domain boundaries, batches and launches of
+ * any length: equal bits. */
+static void tree_bits_are_reproducible(void **state)
 {
     const double shares[64] = {3, 1};
     (void)state;
-    make(PLUMMER, 4097);
+    make_tree_bodies(PLUMMER, 4097);
     for (size_t walk = 0; walk < COUNT(walks); walk++) {
         struct nbody_options o = {.eps = 0.01, .shape = walks[walk]};
         if (!sampled(walk + 1, COUNT(walks)))
             continue;
-        const uint64_t right = checksum(o, 4097, false);
+        const uint64_t right = tree_checksum(o, 4097, false);
         for (int run = 1; run < (deep_tests() ? 10 : 2); run++)
-            assert_true(checksum(o, 4097, false) == right);
+            assert_true(tree_checksum(o, 4097, false) == right);
         o.burst = 2;
-        assert_true(checksum(o, 4097, true) == right);
+        assert_true(tree_checksum(o, 4097, true) == right);
         o.ctx = stddev;
         o.shares = shares;
         if (clgetndev(stddev) == 1 || !all_alike())
             continue;
-        assert_true(checksum(o, 4097, false) == right);
-        assert_true(checksum(o, 4097, true) == right);
+        assert_true(tree_checksum(o, 4097, false) == right);
+        assert_true(tree_checksum(o, 4097, true) == right);
     }
 }
 
-/* What the groups of a part meet has the mass of all bodies: whatever others have of it has
- * come. */
+/* The groups of a domain interact with the mass of all bodies: every needed export of the other
+ * domains has arrived. */
 static void part_meets_all(nbody *nb, struct nbody_device *p, size_t n)
 {
     const struct tree *t = p->tree;
@@ -656,9 +659,9 @@ static void part_meets_all(nbody *nb, struct nbody_device *p, size_t n)
     clfree(lists);
 }
 
-/* Forces and potentials of several devices, of which each has a part of the tree, are one device's
- * to the last bit. Walks that put no group off leave lists. */
-static void parts_are_the_whole(void **state)
+/* Forces and potentials of several devices, each with a domain of the tree, equal one device's
+ * to the last bit. Walks that defer no group leave lists. */
+static void tree_domains_match_single_device(void **state)
 {
     static double right[MOST][3], acc[MOST][3], phi_right[MOST], phi[MOST];
     static const double shares[64] = {1, 2, 1};
@@ -670,13 +673,13 @@ static void parts_are_the_whole(void **state)
             const size_t n = shape == PLUMMER ? 4097 : shape == CUBE ? 130 : 1500;
             struct nbody_options o = {
                 .eps = 0.01, .accuracy = walk ? 1e-3 : 5e-5, .shape = walks[walk]};
-            make(shape, n);
-            nbody *nb = engine(n, o);
+            make_tree_bodies(shape, n);
+            nbody *nb = tree_engine(n, o);
             works(nbody_forces(nb, right, phi_right));
             nbody_free(nb);
             o.ctx = stddev;
             o.shares = shares;
-            nb = engine(n, o);
+            nb = tree_engine(n, o);
             assert_non_null(nb->domains);
             works(nbody_forces(nb, acc, NULL));
             assert_memory_equal(acc, right, n * sizeof *acc);
@@ -689,9 +692,9 @@ static void parts_are_the_whole(void **state)
         }
 }
 
-/* Groups of a part that others flagged did not walk as a whole: a walk leaves its criterion, which
- * is not 0, in info[].z. */
-static void flagged_are_put_off(nbody *nb, struct nbody_device *p)
+/* Groups of a domain that another domain flagged did not walk as a whole: a walk stores its
+ * criterion, which is not 0, in info[].z. */
+static void flagged_groups_are_deferred(nbody *nb, struct nbody_device *p)
 {
     const struct domains *s = nb->domains;
     const cl_uint(*info)[4] = p->tree ? p->tree->info : NULL;
@@ -708,9 +711,9 @@ static void flagged_are_put_off(nbody *nb, struct nbody_device *p)
         }
 }
 
-/* Groups whose boxes hold so much of one part that they are surely put off are flagged, and put off
- * at once: the same bits. */
-static void flags_change_no_bit(void **state)
+/* Groups whose boxes hold so much of one domain that they are certainly deferred are flagged and
+ * deferred at once: equal bits. */
+static void tree_deferred_groups_change_no_bit(void **state)
 {
     static double right[MOST][3], acc[MOST][3];
     static const double shares[64] = {1, 1};
@@ -721,13 +724,13 @@ static void flags_change_no_bit(void **state)
             continue;
         struct nbody_options o = {
             .eps = 0.01, .accuracy = 0.5, .shape = walk ? GPU_SHAPE " limit=10" : "limit=10"};
-        make(PLUMMER, n);
-        nbody *nb = engine(n, o);
+        make_tree_bodies(PLUMMER, n);
+        nbody *nb = tree_engine(n, o);
         works(nbody_forces(nb, right, NULL));
         nbody_free(nb);
         o.ctx = stddev;
         o.shares = shares;
-        nb = engine(n, o);
+        nb = tree_engine(n, o);
         works(nbody_forces(nb, acc, NULL));
         assert_memory_equal(acc, right, n * sizeof *acc);
         const struct domains *s = nb->domains;
@@ -736,14 +739,14 @@ static void flags_change_no_bit(void **state)
             flags += s->found[k / s->n * s->most + TREE_COUNTS * (k % s->n) + 2];
         assert_true(flags > 0);
         for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
-            flagged_are_put_off(nb, p);
+            flagged_groups_are_deferred(nb, p);
         nbody_free(nb);
     }
 }
 
-/* Groups that are put off only when all parts are counted walk by few bodies, whose criterion may
- * be stricter than the group's. */
-static void few_bodies_are_stricter(void **state)
+/* Groups deferred only after all domains are counted walk by few bodies, whose criterion may be
+ * stricter than the group's. */
+static void tree_small_groups_use_stricter_criterion(void **state)
 {
     static double right[MOST][3], acc[MOST][3], phi_right[MOST], phi[MOST];
     static const double shares[64] = {1, 1};
@@ -751,35 +754,35 @@ static void few_bodies_are_stricter(void **state)
     struct nbody_options o = {.eps = 0.01, .accuracy = 3e-4};
     (void)state;
     works(nbody_initial(NBODY_COLLISION, n, 1, mass, pos, vel));
-    nbody *nb = engine(n, o);
+    nbody *nb = tree_engine(n, o);
     works(nbody_forces(nb, right, phi_right));
     nbody_free(nb);
     o.ctx = stddev;
     o.shares = shares;
-    nb = engine(n, o);
+    nb = tree_engine(n, o);
     works(nbody_forces(nb, acc, phi));
     assert_memory_equal(acc, right, n * sizeof *acc);
     assert_memory_equal(phi, phi_right, n * sizeof *phi);
     nbody_free(nb);
 }
 
-/* As after a sum in which parts needed many bodies of each other and few cells: the next one needs
- * more cells than there is room for, and has less room for bodies than are sent early. */
-static void parts_need_others(void **state)
+/* Sizes as after a sum in which domains needed many bodies and few cells of each other: the next
+ * sum needs more cells than fit, and its buffer holds fewer bodies than the predicted export. */
+static void tree_let_overflow_is_repeated(void **state)
 {
     static double right[MOST][3], x[MOST][3];
     static const double shares[64] = {1, 1};
     const size_t n = MOST;
     struct nbody_options o = {.eps = 0.05, .accuracy = 1e-3};
     (void)state;
-    make(PLUMMER, n);
-    nbody *nb = engine(n, o);
+    make_tree_bodies(PLUMMER, n);
+    nbody *nb = tree_engine(n, o);
     works(nbody_step(nb, 3));
     works(nbody_state(nb, right, NULL));
     nbody_free(nb);
     o.ctx = stddev;
     o.shares = shares;
-    nb = engine(n, o);
+    nb = tree_engine(n, o);
     works(nbody_step(nb, 1));
     struct domains *s = nb->domains;
     for (cl_uint k = 0; k < s->n * s->n; k++)
@@ -793,36 +796,35 @@ static void parts_need_others(void **state)
     nbody_free(nb);
 }
 
-/* Parts of few bodies would take longer than the whole. */
-static void small_trees_stay_on_one(void **state)
+/* Domains of few bodies would take longer than the whole on one device. */
+static void tree_small_runs_on_one_device(void **state)
 {
     struct nbody_options o = {.ctx = stddev, .eps = 0.01, .accuracy = 4e-3};
     (void)state;
-    make(PLUMMER, 1500);
+    make_tree_bodies(PLUMMER, 1500);
     o.shape = "alone=1000";
-    nbody *nb = engine(1500, o);
+    nbody *nb = tree_engine(1500, o);
     assert_int_equal(nbody_devices(nb), 1);
     contains(nbody_explain_method(nb),
              "; on one device, as several are faster from about 2000 bodies on");
     nbody_free(nb);
     o.shape = "alone=700";
-    nb = engine(1500, o);
+    nb = tree_engine(1500, o);
     assert_int_equal(nbody_devices(nb), clgetndev(stddev));
     nbody_free(nb);
 }
 
-/* Bodies fall together, and their tree needs more cells than there is room for in the middle of a
- * burst: the same bits. */
-static void room_is_made(void **state)
+/* Bodies collapse, and their tree outgrows its buffers in the middle of a batch: equal bits. */
+static void tree_buffers_grow_in_batch(void **state)
 {
     static double right[MOST][3], x[MOST][3];
     const size_t n = 2000, steps = 12;
     cl_uint first = 0, most = 0;
     (void)state;
-    make(CUBE, n);
+    make_tree_bodies(CUBE, n);
     memset(vel, 0, n * sizeof *vel);
     for (size_t run = 0; run < 2; run++) {
-        nbody *nb = engine(n, (struct nbody_options){.eps = 0.01, .accuracy = 0.01});
+        nbody *nb = tree_engine(n, (struct nbody_options){.eps = 0.01, .accuracy = 0.01});
         struct tree *t = nb->device[0].tree;
         works(nbody_forces(nb, x, NULL));
         if (run > 0)
@@ -842,32 +844,33 @@ static void room_is_made(void **state)
     assert_memory_equal(x, right, n * sizeof *x);
 }
 
-static void refused(const struct nbody_options *o, const char *part)
+static void check_tree_refused(const struct nbody_options *o, const char *part)
 {
     assert_null(nbody_create(o, 10, mass, (rows)pos, (rows)vel));
     assert_int_equal(clerrno, EINVAL);
     contains(clerror(), part);
 }
 
-static void what_does_not_go_together(void **state)
+static void tree_rejects_unsupported_options(void **state)
 {
     struct nbody_options o = {
         .ctx = one, .dt = 1, .method = NBODY_TREE, .integrator = NBODY_HERMITE4};
     (void)state;
-    make(PLUMMER, 10);
-    refused(&o, "integrator hermite4 needs; integrators without them are leapfrog, taylor");
+    make_tree_bodies(PLUMMER, 10);
+    check_tree_refused(&o,
+                       "integrator hermite4 needs; integrators without them are leapfrog, taylor");
     o.integrator = NBODY_LEAPFROG;
     o.kernel = NBODY_NAIVE;
-    refused(&o, "kernel");
+    check_tree_refused(&o, "kernel");
     o.kernel = NBODY_TUNED;
     static const double accuracies[] = {-1, 0.51, NAN};
     for (size_t k = 0; k < COUNT(accuracies); k++) {
         o.accuracy = accuracies[k];
-        refused(&o, "accuracy");
+        check_tree_refused(&o, "accuracy");
     }
     o.accuracy = 0;
     o.method = NBODY_AUTO + 1;
-    refused(&o, "no method 3");
+    check_tree_refused(&o, "no method 3");
     o.method = NBODY_AUTO;
     o.integrator = NBODY_HERMITE4;
     nbody *nb = nbody_create(&o, 10, mass, (rows)pos, (rows)vel);
@@ -875,7 +878,7 @@ static void what_does_not_go_together(void **state)
     assert_int_equal(nbody_method(nb), NBODY_DIRECT);
     contains(nbody_explain_method(nb), "derivatives");
     struct nbody_force_errors e = {.bodies = 10};
-    if (has_doubles()) /* which forces are checked in */
+    if (tree_device_has_doubles()) /* which forces are checked in */
         works(nbody_check_forces(nb, 100, 1, &e));
     else
         fails(ENOTSUP, nbody_check_forces(nb, 100, 1, &e));
@@ -887,27 +890,28 @@ static void what_does_not_go_together(void **state)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest several[] = {cmocka_unit_test(bits_are_the_same)};
+    const struct CMUnitTest several[] = {cmocka_unit_test(tree_bits_are_reproducible)};
     struct CMUnitTest tests[] = {
-        cmocka_unit_test(curve_is_hilberts),
-        cmocka_unit_test(twin_is_whole),
-        cmocka_unit_test(kernels_are_the_twins),
-        cmocka_unit_test(bits_are_the_same),
-        cmocka_unit_test(room_is_made),
-        cmocka_unit_test(what_does_not_go_together),
-        /* Of these every n-th. */
-        cmocka_unit_test(wishes_are_kept),
-        cmocka_unit_test(twin_is_accurate),
-        cmocka_unit_test(second_words),
+        cmocka_unit_test(tree_curve_is_hilbert),
+        cmocka_unit_test(tree_reference_holds_each_body_once),
+        cmocka_unit_test(tree_kernels_match_reference),
+        cmocka_unit_test(tree_bits_are_reproducible),
+        cmocka_unit_test(tree_buffers_grow_in_batch),
+        cmocka_unit_test(tree_rejects_unsupported_options),
+        /* Of the following, every n-th runs. */
+        cmocka_unit_test(tree_error_stays_below_accuracy),
+        cmocka_unit_test(tree_reference_error_falls_with_accuracy),
+        cmocka_unit_test(tree_long_keys_separate_bodies),
     };
-    const struct CMUnitTest on_two[] = {
-        cmocka_unit_test(parts_are_the_whole), cmocka_unit_test(flags_change_no_bit),
-        cmocka_unit_test(few_bodies_are_stricter), cmocka_unit_test(parts_need_others),
-        cmocka_unit_test(small_trees_stay_on_one)};
+    const struct CMUnitTest on_two[] = {cmocka_unit_test(tree_domains_match_single_device),
+                                        cmocka_unit_test(tree_deferred_groups_change_no_bit),
+                                        cmocka_unit_test(tree_small_groups_use_stricter_criterion),
+                                        cmocka_unit_test(tree_let_overflow_is_repeated),
+                                        cmocka_unit_test(tree_small_runs_on_one_device)};
     if (clgetndev(stddev) > 1 && all_alike() &&
-        cmocka_run_group_tests(on_two, open_one, close_one) != 0)
+        cmocka_run_group_tests(on_two, open_tree_device, close_tree_device) != 0)
         return 1;
     if (argc > 1 && strcmp(argv[1], "several") == 0)
-        return cmocka_run_group_tests(several, open_one, close_one);
-    return sampled_run("tree", tests, 6, 2, open_one, close_one);
+        return cmocka_run_group_tests(several, open_tree_device, close_tree_device);
+    return sampled_run("tree", tests, 6, 2, open_tree_device, close_tree_device);
 }

@@ -1,7 +1,8 @@
-/* The tree on many kinds of bodies, numbers of them, softenings and wishes: errors of accelerations
- * stay below stored bounds.
+/* The tree for many models, numbers of bodies, softenings and accuracies: errors of
+ * accelerations stay below stored bounds.
  *
- * Long: it has the label `deep`. The bounds are data, a line a kind: so many times the wish.
+ * Slow: it has the label `deep`. The bounds are data, a line per model, in multiples of the
+ * requested accuracy.
  * SPDX-License-Identifier: MIT
  */
 #include "stdcl/nbody.h"
@@ -14,12 +15,12 @@
 enum {
     MOST = 1 << 17,
     SAMPLES = 4000
-}; /* of 500 the 99th percentile was that of five bodies, and up to 1.6 times that of all */
+}; /* of 500 runs, the 99th percentile over five bodies and up to 1.6 times that over all */
 static double mass[MOST], pos[MOST][3], vel[MOST][3];
 
 typedef const double (*rows)[3];
 
-/* What is made of a model. */
+/* Modifications of a model. */
 static void as_it_is(size_t n)
 {
     (void)n;
@@ -44,8 +45,7 @@ static void black_hole(size_t n)
         pos[n / 2][c] = 0;
 }
 
-/* Each cube of eight has bodies in three of its parts, down to the tenth level: of dimension
- * 1.6. */
+/* Each cube of eight has bodies in three of its octants, down to the tenth level: dimension 1.6. */
 static void fractal(size_t n)
 {
     static const int parts[] = {0, 3, 5};
@@ -63,7 +63,7 @@ static const struct kind {
     const char *name;
     enum nbody_model model;
     void (*change)(size_t n);
-    double bound; /* of the 99th percentile, in wishes */
+    double bound; /* of the 99th percentile, in multiples of the accuracy */
 } kinds[] = {
     {"Plummer's sphere", NBODY_PLUMMER, as_it_is, 1.0},
     {"a uniform sphere", NBODY_UNIFORM, as_it_is, 1.3},
@@ -80,7 +80,7 @@ static const double softenings[] = {0, 0.02}, wishes[] = {1e-2, 1e-3, 1e-4, 1e-5
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
-static int judge(const struct kind *kind, size_t n, double eps, double wish)
+static int judge_tree_errors(const struct kind *kind, size_t n, double eps, double wish)
 {
     struct nbody_force_errors e;
     nbody *nb = nbody_create(
@@ -95,7 +95,7 @@ static int judge(const struct kind *kind, size_t n, double eps, double wish)
     return e.p99 <= kind->bound * wish + 2e-6; /* the last is rounding */
 }
 
-static void errors_are_bounded(void **state)
+static void tree_errors_are_below_stored_bounds(void **state)
 {
     int bad = 0;
     (void)state;
@@ -105,7 +105,7 @@ static void errors_are_bounded(void **state)
             kinds[k].change(sizes[s]);
             for (size_t e = 0; e < COUNT(softenings); e++)
                 for (size_t w = 0; w < COUNT(wishes); w++)
-                    if (!judge(&kinds[k], sizes[s], softenings[e], wishes[w])) {
+                    if (!judge_tree_errors(&kinds[k], sizes[s], softenings[e], wishes[w])) {
                         print_error("  that is more than %g wishes\n", kinds[k].bound);
                         bad++;
                     }
@@ -113,20 +113,20 @@ static void errors_are_bounded(void **state)
     assert_int_equal(bad, 0);
 }
 
-static void few_bodies(void **state)
+static void tree_few_bodies_are_exact(void **state)
 {
     (void)state;
     for (size_t k = 0; k < COUNT(kinds); k++)
         for (size_t s = 0; s < COUNT(small); s++) {
             works(nbody_initial(kinds[k].model, small[s], 11, mass, pos, vel));
             kinds[k].change(small[s]);
-            assert_true(judge(&kinds[k], small[s], 0, 1e-3));
+            assert_true(judge_tree_errors(&kinds[k], small[s], 0, 1e-3));
         }
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(few_bodies),
-                                       cmocka_unit_test(errors_are_bounded)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(tree_few_bodies_are_exact),
+                                       cmocka_unit_test(tree_errors_are_below_stored_bounds)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
-/* test_npy.c - .npy files: what numpy writes is read, what is written is what numpy writes,
- * nonsense is told.
+/* test_npy.c - .npy files: numpy's output is read, our output equals numpy's, invalid files are
+ * reported.
  *
- * Expected bytes are written out by hand after numpy's description of the format
+ * Expected bytes are written out by hand from numpy's description of the format
  * (numpy/lib/format.py).
  * SPDX-License-Identifier: MIT
  */
@@ -12,7 +12,7 @@
 #define MAGIC_1 "\x93NUMPY\x01\x00"
 
 /* A file of version 1.0 with this dictionary, padded as numpy does, and these numbers. */
-static const char *file_of(const char *dictionary, const void *numbers, size_t size)
+static const char *npy_file_of(const char *dictionary, const void *numbers, size_t size)
 {
     static char bytes[66000];
     const char *path = in_folder("x.npy");
@@ -30,13 +30,13 @@ static const char *file_of(const char *dictionary, const void *numbers, size_t s
 
 static const double six[6] = {1, -2.5, 3e300, 4, 5, 6};
 
-static void reads_doubles(void **unused)
+static void npy_reads_doubles(void **unused)
 {
     (void)unused;
     struct npy in;
     double x[6];
-    works(npy_open(&in, file_of("{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), }", six,
-                                sizeof six)));
+    works(npy_open(&in, npy_file_of("{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), }",
+                                    six, sizeof six)));
     assert_int_equal(in.rows, 2);
     assert_int_equal(in.cols, 3);
     assert_int_equal(in.size, 8);
@@ -48,14 +48,14 @@ static void reads_doubles(void **unused)
     npy_close(&in); /* nothing happens */
 }
 
-static void reads_floats_in_fortran_order(void **unused)
+static void npy_reads_fortran_order(void **unused)
 {
     (void)unused;
     const float four[4] = {1, 2, 3, 4};
     struct npy in;
     float x[4];
-    works(npy_open(&in, file_of("{'descr': '<f4', 'fortran_order': True, 'shape': (4, 1), }", four,
-                                sizeof four)));
+    works(npy_open(&in, npy_file_of("{'descr': '<f4', 'fortran_order': True, 'shape': (4, 1), }",
+                                    four, sizeof four)));
     assert_int_equal(in.rows, 4);
     assert_int_equal(in.cols, 1);
     assert_int_equal(in.size, 4);
@@ -65,21 +65,21 @@ static void reads_floats_in_fortran_order(void **unused)
     npy_close(&in);
 }
 
-static void reads_the_other_byte_order(void **unused)
+static void npy_reads_other_byte_order(void **unused)
 {
     (void)unused;
     const unsigned char big[8] = {0x40, 0x09, 0x21, 0xfb, 0x54, 0x44, 0x2d, 0x18}; /* pi */
     struct npy in;
     double x;
-    works(npy_open(&in, file_of("{'descr': '>f8', 'fortran_order': False, 'shape': (1, 1), }", big,
-                                sizeof big)));
+    works(npy_open(&in, npy_file_of("{'descr': '>f8', 'fortran_order': False, 'shape': (1, 1), }",
+                                    big, sizeof big)));
     works(npy_read(&in, &x));
     assert_true(x == 3.141592653589793);
     npy_close(&in);
 }
 
-/* Other ways to write the same, as other programs do. */
-static void reads_any_wording(void **unused)
+/* Other spellings of equal headers, as other programs write them. */
+static void npy_reads_any_header_wording(void **unused)
 {
     (void)unused;
     static const char *const same[] = {
@@ -91,14 +91,14 @@ static void reads_any_wording(void **unused)
     for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
         struct npy in;
         double x[6];
-        works(npy_open(&in, file_of(same[i], six, sizeof six)));
+        works(npy_open(&in, npy_file_of(same[i], six, sizeof six)));
         works(npy_read(&in, x));
         assert_memory_equal(x, six, sizeof x);
         npy_close(&in);
     }
 }
 
-static void reads_versions_2_and_3(void **unused)
+static void npy_reads_versions_2_and_3(void **unused)
 {
     (void)unused;
     for (char version = 2; version <= 3; version++) {
@@ -118,26 +118,26 @@ static void reads_versions_2_and_3(void **unused)
     }
 }
 
-static void reads_empty_matrices(void **unused)
+static void npy_reads_empty_matrices(void **unused)
 {
     (void)unused;
     struct npy in;
-    works(npy_open(&in,
-                   file_of("{'descr': '<f8', 'fortran_order': False, 'shape': (0, 7), }", "", 0)));
+    works(npy_open(
+        &in, npy_file_of("{'descr': '<f8', 'fortran_order': False, 'shape': (0, 7), }", "", 0)));
     assert_int_equal(in.rows, 0);
     assert_int_equal(in.cols, 7);
     works(npy_read(&in, NULL));
     npy_close(&in);
 }
 
-static void writes_what_numpy_writes(void **unused)
+static void npy_writes_numpy_bytes(void **unused)
 {
     (void)unused;
     const char expected[] = "\x93NUMPY\x01\x00\x76\x00"
                             "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2), }"
                             "                                                          \n"
                             "\x00\x00\x80\x3f\x00\x00\x00\x40\x00\x00\x40\x40\x00\x00\x80\x40";
-    const float padded[6] = {1, 2, -1, 3, 4, -1}; /* rows of 3 of which 2 count */
+    const float padded[6] = {1, 2, -1, 3, 4, -1}; /* rows of 3, of which 2 are used */
     size_t size;
     works(npy_write(in_folder("out.npy"), 4, 2, 2, padded, 3));
     char *bytes = bytes_of(in_folder("out.npy"), &size);
@@ -146,7 +146,7 @@ static void writes_what_numpy_writes(void **unused)
     free(bytes);
 }
 
-static void round_trips(void **unused)
+static void npy_round_trips(void **unused)
 {
     (void)unused;
     struct npy in;
@@ -163,7 +163,7 @@ static void round_trips(void **unused)
 
 /* ---- Bad input. ------------------------------------------------------------------------------ */
 
-static void tells_what_is_wrong(void **unused)
+static void npy_reports_bad_header(void **unused)
 {
     (void)unused;
     static const struct {
@@ -195,13 +195,13 @@ static void tells_what_is_wrong(void **unused)
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct npy in;
-        fails_saying(EINVAL, npy_open(&in, file_of(bad[i].dictionary, six, sizeof six)), "x.npy",
-                     bad[i].sentence);
+        fails_saying(EINVAL, npy_open(&in, npy_file_of(bad[i].dictionary, six, sizeof six)),
+                     "x.npy", bad[i].sentence);
         assert_null(in.fp);
     }
 }
 
-static void tells_damaged_files(void **unused)
+static void npy_reports_damaged_file(void **unused)
 {
     (void)unused;
     struct npy in;
@@ -219,8 +219,8 @@ static void tells_damaged_files(void **unused)
     fails_saying(EISDIR, npy_open(&in, files_folder), "folder");
 }
 
-/* A pipe does not tell its length; the numbers do when they end. */
-static void tells_streams_that_end(void **unused)
+/* A pipe does not know its length; the end is found while reading the numbers. */
+static void npy_reports_truncated_stream(void **unused)
 {
     (void)unused;
     char bytes[128 + 8] =
@@ -240,17 +240,17 @@ static void tells_streams_that_end(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_doubles),
-        cmocka_unit_test(reads_floats_in_fortran_order),
-        cmocka_unit_test(reads_the_other_byte_order),
-        cmocka_unit_test(reads_any_wording),
-        cmocka_unit_test(reads_versions_2_and_3),
-        cmocka_unit_test(reads_empty_matrices),
-        cmocka_unit_test(writes_what_numpy_writes),
-        cmocka_unit_test(round_trips),
-        cmocka_unit_test(tells_what_is_wrong),
-        cmocka_unit_test(tells_damaged_files),
-        cmocka_unit_test(tells_streams_that_end),
+        cmocka_unit_test(npy_reads_doubles),
+        cmocka_unit_test(npy_reads_fortran_order),
+        cmocka_unit_test(npy_reads_other_byte_order),
+        cmocka_unit_test(npy_reads_any_header_wording),
+        cmocka_unit_test(npy_reads_versions_2_and_3),
+        cmocka_unit_test(npy_reads_empty_matrices),
+        cmocka_unit_test(npy_writes_numpy_bytes),
+        cmocka_unit_test(npy_round_trips),
+        cmocka_unit_test(npy_reports_bad_header),
+        cmocka_unit_test(npy_reports_damaged_file),
+        cmocka_unit_test(npy_reports_truncated_stream),
     };
     return cmocka_run_group_tests(tests, files_create, files_remove);
 }

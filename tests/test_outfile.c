@@ -1,5 +1,4 @@
-/* test_outfile.c - output files are whole or absent, whatever happens: errors, full disks,
- * signals.
+/* test_outfile.c - output files are complete or absent after errors, full disks and signals.
  * SPDX-License-Identifier: MIT
  */
 #include "files.h"
@@ -22,7 +21,7 @@ static int temporaries(void)
 
 /* ---- What goes well. ------------------------------------------------------------------------- */
 
-static void appears_at_the_commit(void **unused)
+static void outfile_appears_at_commit(void **unused)
 {
     const char *path = in_folder("a.txt");
     struct outfile out;
@@ -43,7 +42,7 @@ static void appears_at_the_commit(void **unused)
     outfile_discard(&out);
 }
 
-static void replaces_at_once_and_keeps_the_mode(void **unused)
+static void outfile_replaces_and_keeps_mode(void **unused)
 {
     const char *path = in_folder("b.txt");
     struct outfile out;
@@ -61,7 +60,7 @@ static void replaces_at_once_and_keeps_the_mode(void **unused)
     assert_int_equal(info.st_mode & 0777, 0604);
 }
 
-static void discards_without_a_trace(void **unused)
+static void outfile_discard_leaves_nothing(void **unused)
 {
     const char *path = in_folder("c.txt");
     struct outfile out, never = {0};
@@ -76,7 +75,7 @@ static void discards_without_a_trace(void **unused)
     assert_int_equal(temporaries(), 0);
 }
 
-static void writes_through_symbolic_links(void **unused)
+static void outfile_writes_through_symlink(void **unused)
 {
     struct outfile out;
     struct stat info;
@@ -97,8 +96,8 @@ static void writes_through_symbolic_links(void **unused)
     fails_saying(ENOENT, outfile_open(&out, link), "link.txt", "leads nowhere");
 }
 
-/* In the current folder the name has no slash at all. */
-static void works_in_the_current_folder(void **unused)
+/* In the current folder the name has no slash. */
+static void outfile_writes_in_current_folder(void **unused)
 {
     struct outfile out;
     char before[PATH_MAX];
@@ -112,7 +111,7 @@ static void works_in_the_current_folder(void **unused)
     assert_int_equal(chdir(before), 0);
 }
 
-static void writes_directly_where_nothing_can_be_renamed(void **unused)
+static void outfile_writes_directly_to_fifo(void **unused)
 {
     const char *fifo = in_folder("fifo");
     struct outfile out;
@@ -132,8 +131,8 @@ static void writes_directly_where_nothing_can_be_renamed(void **unused)
     assert_int_equal(temporaries(), 0);
 }
 
-/* A redirected standard output goes on where it stands, under all its names. */
-static void appends_to_the_standard_output(void **unused)
+/* A redirected standard output continues at its offset, under all its names. */
+static void outfile_appends_to_stdout(void **unused)
 {
     static const char *const names[] = {"-", "/dev/stdout", "/dev/fd/1"};
     const char *path = in_folder("stdout.txt");
@@ -157,7 +156,7 @@ static void appends_to_the_standard_output(void **unused)
     holds_text(path, "first\n0\n1\n2\nlast\n");
 }
 
-static void holds_many_at_once_and_then_says_so(void **unused)
+static void outfile_limits_open_files(void **unused)
 {
     enum { MOST = 64 };
     struct outfile out[MOST + 1];
@@ -193,7 +192,7 @@ static void *write_often(void *number)
     return NULL;
 }
 
-static void serves_threads_at_once(void **unused)
+static void outfile_serves_threads(void **unused)
 {
     enum { THREADS = 4 };
     pthread_t threads[THREADS];
@@ -212,7 +211,7 @@ static void serves_threads_at_once(void **unused)
 
 /* ---- What goes wrong. ------------------------------------------------------------------------ */
 
-static void names_what_is_wrong_with_the_place(void **unused)
+static void outfile_error_names_bad_path(void **unused)
 {
     struct outfile out;
     char longest[400] = "x";
@@ -232,8 +231,8 @@ static void names_what_is_wrong_with_the_place(void **unused)
     assert_null(out.fp);
 }
 
-/* Root may do all, so root becomes nobody for a moment. */
-static void tells_missing_permission(void **unused)
+/* Root may do everything, so root becomes nobody for a moment. */
+static void outfile_reports_missing_permission(void **unused)
 {
     struct outfile out;
     bool root = geteuid() == 0;
@@ -257,15 +256,14 @@ static void tells_missing_permission(void **unused)
     holds_text(in_folder("open/fixed.txt"), old);
 }
 
-/* Writes megabytes that cannot fit; the reason must survive until the end, however early it
- * came. */
-static void fill(struct outfile *out)
+/* Write megabytes that cannot fit; the first error must be reported at the end. */
+static void fill_disk(struct outfile *out)
 {
     for (int i = 0; i < 1 << 18; i++)
         fputs("0123456\n", out->fp);
 }
 
-static void tells_a_full_device(void **unused)
+static void outfile_reports_full_device(void **unused)
 {
     struct outfile out;
     (void)unused;
@@ -275,15 +273,15 @@ static void tells_a_full_device(void **unused)
     fputs("little", out.fp); /* found out when it is flushed */
     fails_saying(ENOSPC, outfile_commit(&out), "/dev/full", "disk is full");
     works(outfile_open(&out, "/dev/full"));
-    fill(&out);
+    fill_disk(&out);
     fails_saying(ENOSPC, outfile_check(&out), "/dev/full", "disk is full");
     fails_saying(ENOSPC, outfile_commit(&out), "/dev/full", "disk is full");
     works(outfile_open(&out, "/dev/full"));
-    fill(&out);
+    fill_disk(&out);
     outfile_discard(&out);
 }
 
-static void leaves_nothing_on_a_full_disk(void **unused)
+static void outfile_full_disk_leaves_nothing(void **unused)
 {
     struct outfile out;
     const char *disk = in_folder("disk"), *path = in_folder("disk/x.tab");
@@ -298,7 +296,7 @@ static void leaves_nothing_on_a_full_disk(void **unused)
     }
     put_text(path, old);
     works(outfile_open(&out, path));
-    fill(&out);
+    fill_disk(&out);
     check_forget();
     int check = outfile_check(&out), commit = outfile_commit(&out), left = count_files(disk, "");
     char *sentence = strdup(commit < 0 ? clerror() : ""), *content = bytes_of(path, NULL);
@@ -315,7 +313,7 @@ static void leaves_nothing_on_a_full_disk(void **unused)
     free(sentence);
 }
 
-static void leaves_nothing_beyond_the_limit_of_a_file(void **unused)
+static void outfile_size_limit_leaves_nothing(void **unused)
 {
     const char *path = in_folder("limited.txt");
     struct outfile out;
@@ -327,7 +325,7 @@ static void leaves_nothing_beyond_the_limit_of_a_file(void **unused)
     signal(SIGXFSZ, SIG_IGN);
     works(outfile_open(&out, path));
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
-    fill(&out);
+    fill_disk(&out);
     int status = outfile_commit(&out);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
     signal(SIGXFSZ, SIG_DFL);
@@ -338,9 +336,8 @@ static void leaves_nothing_beyond_the_limit_of_a_file(void **unused)
     assert_int_equal(temporaries(), 0);
 }
 
-/* What arrives at the other end of a pipe: nothing but what was written, whenever its reader goes
- * away. */
-static void adds_nothing_to_a_pipe(void **unused)
+/* The reader of a pipe gets only the written bytes, whenever it goes away. */
+static void outfile_adds_nothing_to_pipe(void **unused)
 {
     const char *fifo = in_folder("closing");
     char got[4096];
@@ -356,16 +353,16 @@ static void adds_nothing_to_a_pipe(void **unused)
     assert_int_equal(n, 8);
     assert_memory_equal(got, "0123456\n", 8);
     close(fd);
-    fill(&out);
+    fill_disk(&out);
     fails(EPIPE, outfile_check(&out));
-    fd = open(fifo, O_RDONLY | O_NONBLOCK); /* a second reader gets what was left over: nothing */
+    fd = open(fifo, O_RDONLY | O_NONBLOCK); /* a second reader gets no remainder */
     fails(EPIPE, outfile_commit(&out));
     assert_int_equal(read(fd, got, sizeof got), 0);
     close(fd);
     signal(SIGPIPE, SIG_DFL);
 }
 
-static void *read_slowly(void *from)
+static void *read_pipe_slowly(void *from)
 {
     static char got[1 << 12];
     size_t *total = from;
@@ -381,8 +378,8 @@ static void *read_slowly(void *from)
     return NULL;
 }
 
-/* A pipe that is full says EAGAIN when it does not block; that is no error. */
-static void waits_for_a_full_pipe(void **unused)
+/* A full, non-blocking pipe returns EAGAIN, which is not an error. */
+static void outfile_waits_for_full_pipe(void **unused)
 {
     struct outfile out;
     pthread_t reader;
@@ -393,10 +390,10 @@ static void waits_for_a_full_pipe(void **unused)
     assert_int_equal(pipe(ends), 0);
     assert_int_equal(fcntl(ends[1], F_SETFL, O_NONBLOCK), 0);
     size_t total = (size_t)ends[0];
-    assert_int_equal(pthread_create(&reader, NULL, read_slowly, &total), 0);
+    assert_int_equal(pthread_create(&reader, NULL, read_pipe_slowly, &total), 0);
     snprintf(name, sizeof name, "/dev/fd/%d", ends[1]);
     works(outfile_open(&out, name));
-    fill(&out);
+    fill_disk(&out);
     works(outfile_check(&out));
     works(outfile_commit(&out));
     close(ends[1]);
@@ -406,7 +403,7 @@ static void waits_for_a_full_pipe(void **unused)
     close(ends[0]);
 }
 
-static void says_when_the_folder_vanishes(void **unused)
+static void outfile_reports_vanished_folder(void **unused)
 {
     struct outfile out;
     char command[PATH_MAX + 16];
@@ -420,7 +417,7 @@ static void says_when_the_folder_vanishes(void **unused)
 
 /* ---- Interrupted programs. ------------------------------------------------------------------- */
 
-static void (*before_rename)(void); /* what happens at the last moment */
+static void (*before_rename)(void); /* hook just before the rename */
 
 int rename(const char *from, const char *to)
 {
@@ -429,8 +426,8 @@ int rename(const char *from, const char *to)
     return renameat(AT_FDCWD, from, AT_FDCWD, to);
 }
 
-/* Runs `act` in a child that has two files open under the guard; returns its wait status. */
-static int interrupted(void (*act)(void))
+/* Run `act` in a child with two open guarded files; return its wait status. */
+static int status_of_interrupted(void (*act)(void))
 {
     int status = 0;
     fflush(NULL);
@@ -463,13 +460,13 @@ static void be_hung_up(void)
 {
     raise(SIGHUP);
 }
-static void quit(void)
+static void quit_after_write(void)
 {
     struct rlimit none = {0, 0};
     setrlimit(RLIMIT_CORE, &none);
     raise(SIGQUIT);
 }
-static void leave(void)
+static void leave_after_write(void)
 {
     exit(3);
 }
@@ -483,7 +480,7 @@ static void commit_and_be_terminated(void)
         outfile_commit(&last);
 }
 
-/* A child of the child that exits must not remove what is its parent's. */
+/* A grandchild that exits must not remove its parent's files. */
 static void fork_and_leave(void)
 {
     int status = 0;
@@ -496,28 +493,28 @@ static void fork_and_leave(void)
     exit(4);
 }
 
-static void leaves_nothing_when_interrupted(void **unused)
+static void outfile_interrupted_leaves_nothing(void **unused)
 {
     (void)unused;
-    int status = interrupted(be_interrupted);
+    int status = status_of_interrupted(be_interrupted);
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT);
-    status = interrupted(be_terminated);
+    status = status_of_interrupted(be_terminated);
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
-    status = interrupted(be_hung_up);
+    status = status_of_interrupted(be_hung_up);
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGHUP);
-    status = interrupted(quit);
+    status = status_of_interrupted(quit_after_write);
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGQUIT);
-    status = interrupted(commit_and_be_terminated);
+    status = status_of_interrupted(commit_and_be_terminated);
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
-    status = interrupted(leave);
+    status = status_of_interrupted(leave_after_write);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 3);
-    status = interrupted(fork_and_leave);
+    status = status_of_interrupted(fork_and_leave);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 4);
 }
 
-/* What a killed program leaves goes when the same file is written again; what a living one is
- * writing stays. */
-static void removes_what_a_killed_program_left(void **unused)
+/* The leftovers of a killed program are removed when the file is written again; the temporary
+ * file of a running one stays. */
+static void outfile_removes_stale_temporary(void **unused)
 {
     struct outfile out, other;
     int status = 0;
@@ -552,8 +549,8 @@ static void write_the_same(void)
     outfile_discard(&other);
 }
 
-/* Nobody may take for stale what is about to be renamed. */
-static void stays_until_it_has_its_name(void **unused)
+/* A temporary file about to be renamed must not be taken for stale. */
+static void outfile_keeps_temporary_until_renamed(void **unused)
 {
     struct outfile out;
     (void)unused;
@@ -568,7 +565,7 @@ static void stays_until_it_has_its_name(void **unused)
 
 /* ---- Tables. --------------------------------------------------------------------------------- */
 
-static void writes_tables(void **unused)
+static void csv_writes_tables(void **unused)
 {
     static const char *const names[] = {"time", "kinetic, all", "said \"x\""};
     const double rows[][3] = {{0, 0.1, -1e-300}, {0.5, NAN, 1e22}, {1, INFINITY, -INFINITY}};
@@ -589,7 +586,7 @@ static void writes_tables(void **unused)
     fails_saying(ENOENT, csv_open(&csv, in_folder("none/t.csv"), 3, names), "none' does not exist");
 }
 
-static void tables_tell_a_full_disk(void **unused)
+static void csv_reports_full_disk(void **unused)
 {
     static const char *const names[] = {"a", "b"};
     const double row[2] = {1.0 / 3, 2.0 / 3};
@@ -630,9 +627,9 @@ static int write_mebibytes(const char *path, int n, int until, bool kept)
     return outfile_commit(&out);
 }
 
-/* Of a file of which 16 MiB are to be written when the time is over nothing is left; the last MiB
- * of a long one is, and what must be. */
-static void gives_up_what_takes_too_long(void **unused)
+/* A file with 16 MiB left to write at the time limit is abandoned; the last MiB of a long file
+ * is written, and so is a required file. */
+static void outfile_timeout_leaves_nothing(void **unused)
 {
     const char *path = in_folder("late.txt");
     struct stat info;
@@ -655,29 +652,29 @@ static void gives_up_what_takes_too_long(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(appears_at_the_commit),
-        cmocka_unit_test(replaces_at_once_and_keeps_the_mode),
-        cmocka_unit_test(discards_without_a_trace),
-        cmocka_unit_test(writes_through_symbolic_links),
-        cmocka_unit_test(works_in_the_current_folder),
-        cmocka_unit_test(writes_directly_where_nothing_can_be_renamed),
-        cmocka_unit_test(appends_to_the_standard_output),
-        cmocka_unit_test(holds_many_at_once_and_then_says_so),
-        cmocka_unit_test(serves_threads_at_once),
-        cmocka_unit_test(names_what_is_wrong_with_the_place),
-        cmocka_unit_test(tells_missing_permission),
-        cmocka_unit_test(tells_a_full_device),
-        cmocka_unit_test(leaves_nothing_on_a_full_disk),
-        cmocka_unit_test(leaves_nothing_beyond_the_limit_of_a_file),
-        cmocka_unit_test(adds_nothing_to_a_pipe),
-        cmocka_unit_test(waits_for_a_full_pipe),
-        cmocka_unit_test(removes_what_a_killed_program_left),
-        cmocka_unit_test(stays_until_it_has_its_name),
-        cmocka_unit_test(says_when_the_folder_vanishes),
-        cmocka_unit_test(leaves_nothing_when_interrupted),
-        cmocka_unit_test(writes_tables),
-        cmocka_unit_test(tables_tell_a_full_disk),
-        cmocka_unit_test(gives_up_what_takes_too_long),
+        cmocka_unit_test(outfile_appears_at_commit),
+        cmocka_unit_test(outfile_replaces_and_keeps_mode),
+        cmocka_unit_test(outfile_discard_leaves_nothing),
+        cmocka_unit_test(outfile_writes_through_symlink),
+        cmocka_unit_test(outfile_writes_in_current_folder),
+        cmocka_unit_test(outfile_writes_directly_to_fifo),
+        cmocka_unit_test(outfile_appends_to_stdout),
+        cmocka_unit_test(outfile_limits_open_files),
+        cmocka_unit_test(outfile_serves_threads),
+        cmocka_unit_test(outfile_error_names_bad_path),
+        cmocka_unit_test(outfile_reports_missing_permission),
+        cmocka_unit_test(outfile_reports_full_device),
+        cmocka_unit_test(outfile_full_disk_leaves_nothing),
+        cmocka_unit_test(outfile_size_limit_leaves_nothing),
+        cmocka_unit_test(outfile_adds_nothing_to_pipe),
+        cmocka_unit_test(outfile_waits_for_full_pipe),
+        cmocka_unit_test(outfile_removes_stale_temporary),
+        cmocka_unit_test(outfile_keeps_temporary_until_renamed),
+        cmocka_unit_test(outfile_reports_vanished_folder),
+        cmocka_unit_test(outfile_interrupted_leaves_nothing),
+        cmocka_unit_test(csv_writes_tables),
+        cmocka_unit_test(csv_reports_full_disk),
+        cmocka_unit_test(outfile_timeout_leaves_nothing),
     };
     return cmocka_run_group_tests(tests, files_create, files_remove);
 }

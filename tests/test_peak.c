@@ -1,12 +1,12 @@
-/* test_peak.c - clpeak: the rates at which a profile measures kernels, against kernels of the
- * test's own.
+/* test_peak.c - clpeak: the rates against which a profile compares kernels, checked with kernels
+ * of this test.
  *
  * Their operations and bytes are counted by hand, and they are measured as clpeak measures: an
- * operation counted twice, or a copy's bytes once, is a factor of two. On a device that is the
- * host's processors both are measured by the time that these worked for this process (the linker's
- * --wrap=clock_gettime), so that it does not matter what else runs; that all of them are put to
- * work is seen by the sizes of launches. A rate that others made small is measured again, by turns:
- * ours here, clpeak's in a process of its own, since one measures once.
+ * operation counted twice, or a copy's bytes once, is a factor of two. On a CPU device both are
+ * measured in processor time of this process (the linker's --wrap=clock_gettime), so the load of
+ * the machine does not matter; the sizes of launches show that all processors are used. A rate
+ * lowered by other load is measured again, alternately: ours here, clpeak's in a process of its
+ * own, since a process measures once.
  * SPDX-License-Identifier: MIT
  */
 #include "check.h"
@@ -47,7 +47,7 @@ cl_int __wrap_clEnqueueNDRangeKernel(cl_command_queue q, cl_kernel k, cl_uint di
 
 static CLCONTEXT *cp;
 
-static int open_all(void **unused)
+static int open_peak_devices(void **unused)
 {
     (void)unused;
     cp = clcontext_create(NULL, (int)CL_DEVICE_TYPE_ALL, 0, NULL, 0);
@@ -62,7 +62,7 @@ static int close_all(void **unused)
 
 /* ---- The test's own kernels. ---- */
 
-/* Eight numbers of the device's own width, each changed by a multiplication and an addition a
+/* Eight numbers of the device's native width, each changed by a multiplication and an addition a
  * round. */
 static const char own_source[] =
     "#ifdef DOUBLES\n"
@@ -108,7 +108,7 @@ static size_t width_of(cl_uint dev, bool doubles)
     return is_host(dev) && width > 1 ? width : 1;
 }
 
-/* The least seconds of a few launches whose arguments are set. */
+/* Return the least seconds of a few launches whose arguments are set. */
 static double least_time(cl_uint dev, cl_kernel k, size_t items, size_t group)
 {
     clndrange_t ndr = clndrange_init1d(0, items, group);
@@ -187,11 +187,11 @@ static double own_double(cl_uint dev)
 
 enum figure { SINGLE, DOUBLE, COPY };
 
-/* A process that tells all figures. */
-static int tell(cl_uint dev)
+/* Child process that prints all rates. */
+static int print_peak(cl_uint dev)
 {
     struct clpeak_info peak;
-    if (open_all(NULL) != 0)
+    if (open_peak_devices(NULL) != 0)
         return 1;
     by_work = is_host(dev);
     if (clpeak(cp, dev, &peak) != 0)
@@ -211,11 +211,11 @@ static double measured_again(cl_uint dev, enum figure which)
     return figure[which];
 }
 
-/* Others on the machine make a rate smaller, so each is the largest of up to 40. A machine that
- * others share, unseen, copies at times at a third of its rate, for seconds; and once its clock of
- * work counted half of what a processor had done, so a rate of clpeak's that ours do not come near
- * in ten runs is measured anew. */
-static void agree(enum figure which, double theirs, double (*own)(cl_uint dev), cl_uint dev)
+/* Other load lowers a rate, so each is the largest of up to 40. A shared machine at times copies
+ * at a third of its rate, for seconds; and its processor clock may count half of the work. So a
+ * rate of clpeak that ours do not approach in ten runs is measured again. */
+static void check_peak_agrees(enum figure which, double theirs, double (*own)(cl_uint dev),
+                              cl_uint dev)
 {
     static const char *const names[] = {"single precision", "double precision", "copy"};
     const char *what = names[which];
@@ -232,7 +232,7 @@ static void agree(enum figure which, double theirs, double (*own)(cl_uint dev), 
         fail_msg("%s: %g, but our kernel reaches %g", what, theirs, ours);
 }
 
-static void agrees_with_our_kernels(void **unused)
+static void peak_agrees_with_own_kernels(void **unused)
 {
     (void)unused;
     for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
@@ -246,18 +246,18 @@ static void agrees_with_our_kernels(void **unused)
         if (dev + 1 < clgetndev(cp)) /* the last one was measured before */
             assert_true(least_items >= units_of(dev));
         assert_true((peak.flops_double > 0) == (info[dev].dev_pref_vec_double > 0));
-        agree(SINGLE, peak.flops_single, own_single, dev);
+        check_peak_agrees(SINGLE, peak.flops_single, own_single, dev);
         if (peak.flops_double > 0)
-            agree(DOUBLE, peak.flops_double, own_double, dev);
+            check_peak_agrees(DOUBLE, peak.flops_double, own_double, dev);
         assert_true(peak.flops_tensor == 0 || peak.flops_tensor == 2 * peak.flops_double);
         if (is_host(dev))
             assert_true(peak.flops_tensor == 0);
-        agree(COPY, peak.bytes_per_s, own_copy, dev);
+        check_peak_agrees(COPY, peak.bytes_per_s, own_copy, dev);
         by_work = false;
     }
 }
 
-static void remembers(void **unused)
+static void peak_is_measured_once(void **unused)
 {
     (void)unused;
     struct clpeak_info first, again;
@@ -266,8 +266,7 @@ static void remembers(void **unused)
     works(clpeak(cp, 0, &again));
     assert_memory_equal(&first, &again, sizeof first);
     cl_device_id id = clgetdevice(cp, 0);
-    CLCONTEXT *other =
-        clcontext_create_from(&id, 1); /* the device is known, whatever the context */
+    CLCONTEXT *other = clcontext_create_from(&id, 1); /* the device is recognised in any context */
     ready(other);
     works(clpeak(other, 0, &again));
     assert_memory_equal(&first, &again, sizeof first);
@@ -277,8 +276,8 @@ static void remembers(void **unused)
 
 static double alone; /* single precision of the last device, measured before the rest */
 
-/* What nobody asked for is not measured, and what was measured is not measured again. */
-static void measures_what_is_asked_for(void **unused)
+/* Rates that are not requested are not measured, and measured rates are not measured again. */
+static void peak_measures_requested_rates_only(void **unused)
 {
     (void)unused;
     const cl_uint last = clgetndev(cp) - 1;
@@ -292,12 +291,12 @@ static void measures_what_is_asked_for(void **unused)
     assert_int_equal(launches, before);
 }
 
-static void *ask(void *peak)
+static void *ask_peak(void *peak)
 {
     return (void *)(intptr_t)clpeak(cp, clgetndev(cp) - 1, peak);
 }
 
-static void is_measured_once_by_many_threads(void **unused)
+static void peak_is_measured_once_by_threads(void **unused)
 {
     (void)unused;
     pthread_t thread[4];
@@ -306,7 +305,7 @@ static void is_measured_once_by_many_threads(void **unused)
     const cl_uint last = clgetndev(cp) - 1;
     by_work = is_host(last);
     for (int i = 0; i < 4; i++)
-        assert_int_equal(pthread_create(&thread[i], NULL, ask, &peak[i]), 0);
+        assert_int_equal(pthread_create(&thread[i], NULL, ask_peak, &peak[i]), 0);
     for (int i = 0; i < 4; i++) {
         assert_int_equal(pthread_join(thread[i], &status), 0);
         assert_null(status);
@@ -323,7 +322,7 @@ static void is_measured_once_by_many_threads(void **unused)
     assert_int_equal(launches, before);
 }
 
-static void stays_out_of_the_profile(void **unused)
+static void peak_stays_out_of_profile(void **unused)
 {
     (void)unused;
     struct clstat_info before, after;
@@ -338,7 +337,7 @@ static void stays_out_of_the_profile(void **unused)
     works(clprofile(cp, 0));
 }
 
-static void says_what_is_wrong(void **unused)
+static void peak_rejects_bad_calls(void **unused)
 {
     (void)unused;
     struct clpeak_info peak;
@@ -354,14 +353,14 @@ int main(int argc, char **argv)
     unsetenv("STDCL_PROFILE");
     unsetenv("STDCL_TRACE");
     if (argc > 2 && strcmp(argv[1], "tell") == 0)
-        return tell((cl_uint)atoi(argv[2]));
+        return print_peak((cl_uint)atoi(argv[2]));
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(measures_what_is_asked_for),
-        cmocka_unit_test(is_measured_once_by_many_threads),
-        cmocka_unit_test(agrees_with_our_kernels),
-        cmocka_unit_test(stays_out_of_the_profile),
-        cmocka_unit_test(remembers),
-        cmocka_unit_test(says_what_is_wrong),
+        cmocka_unit_test(peak_measures_requested_rates_only),
+        cmocka_unit_test(peak_is_measured_once_by_threads),
+        cmocka_unit_test(peak_agrees_with_own_kernels),
+        cmocka_unit_test(peak_stays_out_of_profile),
+        cmocka_unit_test(peak_is_measured_once),
+        cmocka_unit_test(peak_rejects_bad_calls),
     };
-    return cmocka_run_group_tests(tests, open_all, close_all);
+    return cmocka_run_group_tests(tests, open_peak_devices, close_all);
 }

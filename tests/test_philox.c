@@ -26,7 +26,7 @@ static const struct {
      {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}},
 };
 
-static void known_answers(void **state)
+static void philox_matches_known_answers(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
@@ -35,7 +35,7 @@ static void known_answers(void **state)
     }
 }
 
-static void ends_of_the_intervals(void **state)
+static void philox_intervals_exclude_ends(void **state)
 {
     (void)state;
     assert_true(philox_float(0) == 0.0f);
@@ -45,9 +45,10 @@ static void ends_of_the_intervals(void **state)
     assert_true(philox_double(0, 0) + philox_double(0xffffffffu, 0xffffffffu) == 1.0);
 }
 
-/* Sixteen bins of each word over 2^16 counters: chi-square with 15 degrees of freedom stays under
- * 37.7 with probability 0.999; the draw is fixed, so that this either always passes or never. */
-static void uniform(void **state)
+/* Sixteen bins of each word over 2^16 counters: chi-square with 15 degrees of freedom stays
+ * under 37.7 with probability 0.999. The draw is fixed, so the test either always passes or
+ * never does. */
+static void philox_words_are_uniform(void **state)
 {
     (void)state;
     unsigned count[4][16] = {{0}};
@@ -69,9 +70,8 @@ static void uniform(void **state)
     }
 }
 
-/* The same header in a kernel, on every device, against the host: single draws and the known
- * answers. */
-static void the_same_in_kernels(void **state)
+/* The header in a kernel, on every device, against the host: single draws and the known answers. */
+static void philox_kernels_match_host(void **state)
 {
     static const char source[] =
         "#include <stdcl/philox.h>\n" /* the layer knows where its headers are */
@@ -109,10 +109,10 @@ static void the_same_in_kernels(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(known_answers),
-        cmocka_unit_test(ends_of_the_intervals),
-        cmocka_unit_test(uniform),
-        cmocka_unit_test(the_same_in_kernels),
+        cmocka_unit_test(philox_matches_known_answers),
+        cmocka_unit_test(philox_intervals_exclude_ends),
+        cmocka_unit_test(philox_words_are_uniform),
+        cmocka_unit_test(philox_kernels_match_host),
     };
     return cmocka_run_group_tests_name("philox", tests, NULL, NULL);
 }

@@ -1,14 +1,14 @@
-/* test_profile.c - the lines of a profile: what is counted, what it adds up to, how it is printed.
+/* test_profile.c - the entries of a profile: counts, totals, output.
  *
- * The reference is what the test itself did: how often, how many bytes, how long by the host's
- * clock. Started with words, the program is the child of its own test: it runs a few kernels under
- * whatever the environment says of profiles. With STDCL_TEST_AGAIN in the environment it leaves out
- * the tests of what is printed by the environment's wish or in another locale, which neither
- * samples nor the number of devices change.
+ * The reference is the test's own record: number of commands, bytes, time by the host's clock.
+ * With arguments the program is the child of its own test: it runs a few kernels under the
+ * environment's profile settings. With STDCL_TEST_AGAIN in the environment it leaves out the
+ * tests of output controlled by the environment or in another locale, which depend neither on
+ * sampling nor on the number of devices.
  * SPDX-License-Identifier: MIT
  */
 #include "child.h"
-#include "commas.h"
+#include "decimal_comma.h"
 #include "files.h"
 #include "deep.h"
 
@@ -24,7 +24,7 @@ static void *basic; /* its program */
 static struct clprofile_row row[MAX_ROWS];
 static size_t rows;
 
-static int open_profiled(void **unused)
+static int open_profile_context(void **unused)
 {
     (void)unused;
     cp = clcontext_create(NULL, (int)CL_DEVICE_TYPE_ALL, 0, NULL, 0);
@@ -32,27 +32,27 @@ static int open_profiled(void **unused)
     return setup_done(basic && clprofile(cp, 1) == 0);
 }
 
-static int close_profiled(void **unused)
+static int close_profile_context(void **unused)
 {
     (void)unused;
     return clcontext_destroy(cp);
 }
 
-static cl_kernel kernel(const char *name)
+static cl_kernel profile_kernel(const char *name)
 {
     cl_kernel k = clsym(cp, basic, name, 0);
     ready(k);
     return k;
 }
 
-static void read_rows(void)
+static void read_profile_rows(void)
 {
     rows = clprofile_rows(cp, row, MAX_ROWS);
     assert_in_range(rows, 0, MAX_ROWS);
 }
 
-/* The line of a name on a device; NULL when there is none. */
-static const struct clprofile_row *line(cl_uint dev, const char *name)
+/* Return the entry of a name on a device, or NULL. */
+static const struct clprofile_row *profile_line(cl_uint dev, const char *name)
 {
     for (size_t i = 0; i < rows; i++)
         if (row[i].device == dev && strcmp(row[i].name, name) == 0)
@@ -60,7 +60,7 @@ static const struct clprofile_row *line(cl_uint dev, const char *name)
     return NULL;
 }
 
-/* Where commands are sampled, the queue as a whole is not. */
+/* With sampling, the queue as a whole is not profiled. */
 static bool is_sampled(void)
 {
     struct cldev_info info[16];
@@ -70,9 +70,9 @@ static bool is_sampled(void)
            ((n && strcmp(n, "1") != 0) || !(info[0].dev_type & CL_DEVICE_TYPE_CPU));
 }
 
-static void same_line(cl_uint dev, const char *name, int kind, size_t count, double bytes)
+static void check_profile_line(cl_uint dev, const char *name, int kind, size_t count, double bytes)
 {
-    const struct clprofile_row *r = line(dev, name);
+    const struct clprofile_row *r = profile_line(dev, name);
     ready(r);
     assert_int_equal(r->kind, kind);
     assert_int_equal(r->count, count);
@@ -83,14 +83,14 @@ static void same_line(cl_uint dev, const char *name, int kind, size_t count, dou
     assert_true(r->total <= (double)count * r->maximum * 1.0001);
 }
 
-static void run(cl_uint dev, const char *name, int *x, int times, int flags)
+static void run_profiled(cl_uint dev, const char *name, int *x, int times, int flags)
 {
     clndrange_t ndr = clndrange_init1d(0, N, 0);
     for (int i = 0; i < times; i++)
-        assert_ptr_not_equal(clforka(cp, dev, kernel(name), &ndr, flags, x, 1), NO_EVENT);
+        assert_ptr_not_equal(clforka(cp, dev, profile_kernel(name), &ndr, flags, x, 1), NO_EVENT);
 }
 
-static int *new_block(void)
+static int *new_profile_block(void)
 {
     int *x = clmalloc(cp, N * sizeof *x, 0);
     ready(x);
@@ -99,7 +99,7 @@ static int *new_block(void)
 
 /* ---- Lines. ---- */
 
-static int refusals; /* so many questions for a time from now on are refused */
+static int refusals; /* number of timing queries to refuse from now on */
 
 cl_int clGetEventProfilingInfo(cl_event ev, cl_profiling_info what, size_t size, void *value,
                                size_t *got)
@@ -111,61 +111,61 @@ cl_int clGetEventProfilingInfo(cl_event ev, cl_profiling_info what, size_t size,
     return real(ev, what, size, value, got);
 }
 
-static void counts_what_it_cannot_time(void **unused)
+static void profile_counts_untimed_commands(void **unused)
 {
     (void)unused;
-    int *x = new_block();
-    run(0, "add", x, 1, CL_EVENT_WAIT);
+    int *x = new_profile_block();
+    run_profiled(0, "add", x, 1, CL_EVENT_WAIT);
     refusals = 2;
-    run(0, "add", x, 2, CL_EVENT_WAIT);
+    run_profiled(0, "add", x, 2, CL_EVENT_WAIT);
     refusals = 0;
-    read_rows();
-    ready(line(0, "add"));
-    assert_int_equal(line(0, "add")->count, 3);
+    read_profile_rows();
+    ready(profile_line(0, "add"));
+    assert_int_equal(profile_line(0, "add")->count, 3);
     works(clfree(x));
 }
 
-static void counts_launches_and_bytes(void **unused)
+static void profile_counts_launches_and_bytes(void **unused)
 {
     (void)unused;
-    int *x = new_block(), *y = new_block();
+    int *x = new_profile_block(), *y = new_profile_block();
     for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
         for (int i = 0; i < 3; i++)
             started(clmsync(cp, dev, x, CL_MEM_DEVICE | CL_EVENT_NOWAIT));
         done(clmcopy(cp, dev, x, y, CL_EVENT_WAIT));
-        run(dev, "add", x, 7 + (int)dev, CL_EVENT_NOWAIT);
-        run(dev, "fill", x, 2, CL_EVENT_WAIT);
+        run_profiled(dev, "add", x, 7 + (int)dev, CL_EVENT_NOWAIT);
+        run_profiled(dev, "fill", x, 2, CL_EVENT_WAIT);
         started(clmsyncn(cp, dev, x + 16, 100, CL_MEM_HOST | CL_EVENT_NOWAIT));
         done(clmsync(cp, dev, x, CL_MEM_HOST | CL_EVENT_WAIT));
     }
     for (int again = 0; again < 2; again++) { /* reading changes nothing */
-        read_rows();
+        read_profile_rows();
         assert_int_equal(rows, 5 * clgetndev(cp));
         for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
-            same_line(dev, "host to device", CL_MEM_EVENT, 3, 3. * N * sizeof *x);
-            same_line(dev, "device to host", CL_MEM_EVENT, 2, 100. + N * sizeof *x);
-            same_line(dev, "copy on device", CL_MEM_EVENT, 1, 2. * N * sizeof *x);
-            same_line(dev, "add", CL_KERNEL_EVENT, 7 + dev, 0);
-            same_line(dev, "fill", CL_KERNEL_EVENT, 2, 0);
+            check_profile_line(dev, "host to device", CL_MEM_EVENT, 3, 3. * N * sizeof *x);
+            check_profile_line(dev, "device to host", CL_MEM_EVENT, 2, 100. + N * sizeof *x);
+            check_profile_line(dev, "copy on device", CL_MEM_EVENT, 1, 2. * N * sizeof *x);
+            check_profile_line(dev, "add", CL_KERNEL_EVENT, 7 + dev, 0);
+            check_profile_line(dev, "fill", CL_KERNEL_EVENT, 2, 0);
         }
     }
     works(clfree(x));
     works(clfree(y));
 }
 
-/* However an event is collected, or whether it is, its command counts once. */
-static void counts_once_however_collected(void **unused)
+/* A command counts once, whether and however its event is collected. */
+static void profile_counts_once(void **unused)
 {
     (void)unused;
-    int *x = new_block();
+    int *x = new_profile_block();
     clndrange_t ndr = clndrange_init1d(0, N, 0);
-    cl_kernel add = kernel("add");
+    cl_kernel add = profile_kernel("add");
     cl_event event[5];
     for (int i = 0; i < 5; i++)
         event[i] = started(clforka(cp, 0, add, &ndr, CL_EVENT_NOWAIT, x, i));
     started(clwaitev(cp, 0, event[2], 0));
-    read_rows();
-    same_line(0, "add", CL_KERNEL_EVENT, 5, 0);
+    read_profile_rows();
+    check_profile_line(0, "add", CL_KERNEL_EVENT, 5, 0);
     started(clwaitev(cp, 0, event[4], CL_EVENT_NORELEASE));
     done(clwait(cp, 0, CL_KERNEL_EVENT | CL_EVENT_NORELEASE));
     done(clwait(cp, 0, CL_ALL_EVENT));
@@ -175,20 +175,20 @@ static void counts_once_however_collected(void **unused)
     clReleaseEvent(own);
     clReleaseEvent(later);
     done(clforka(cp, 0, add, &ndr, CL_EVENT_WAIT, x, 1));
-    read_rows();
-    same_line(0, "add", CL_KERNEL_EVENT, 8, 0);
+    read_profile_rows();
+    check_profile_line(0, "add", CL_KERNEL_EVENT, 8, 0);
     works(clfree(x));
 }
 
-/* No kernel runs longer than the host waits for it. Nor does it run less than the processors worked
- * meanwhile: for a device that is the host, for its one work-item; for another, to wait. Other
- * programs lengthen the wait only. */
-static void agrees_with_the_hosts_clock(void **unused)
+/* A kernel takes at most the time that the host waits for it, and at least the processor time
+ * used meanwhile: on a CPU device, for its one work-item; on another, to wait. Other load
+ * lengthens the wait only. */
+static void profile_agrees_with_host_clock(void **unused)
 {
     (void)unused;
     cl_uint *x = clmalloc(cp, sizeof *x, 0);
     clndrange_t ndr = clndrange_init1d(0, 1, 1);
-    cl_kernel slow = kernel("slow");
+    cl_kernel slow = profile_kernel("slow");
     done(clforka(cp, 0, slow, &ndr, CL_EVENT_WAIT, x, 1)); /* built */
     works(clprofile_reset(cp));
     double wall = seconds_now(), worked = seconds_worked();
@@ -196,27 +196,27 @@ static void agrees_with_the_hosts_clock(void **unused)
         done(clforka(cp, 0, slow, &ndr, CL_EVENT_WAIT, x, 30000000));
     wall = seconds_now() - wall;
     worked = seconds_worked() - worked;
-    read_rows();
-    const struct clprofile_row *r = line(0, "slow");
+    read_profile_rows();
+    const struct clprofile_row *r = profile_line(0, "slow");
     ready(r);
     if (r->total > wall || r->total < 0.5 * worked)
         fail_msg("%g s by the device, %g s by the host, which worked %g s", r->total, wall, worked);
     works(clfree(x));
 }
 
-/* Of each device the longest first. */
-static void sorts_by_device_and_total(void **unused)
+/* For each device, the longest first. */
+static void profile_sorts_by_device_and_total(void **unused)
 {
     (void)unused;
     int *x = clmalloc(cp, N * sizeof *x, CL_MEM_PER_DEVICE); /* no copies but ours */
     ready(x);
     cl_uint last = clgetndev(cp) - 1;
     for (cl_uint dev = 0; dev <= last; dev++) {
-        run(dev, "fill", x, 1, CL_EVENT_NOWAIT);
-        run(dev, "add", x, 40, CL_EVENT_NOWAIT);
+        run_profiled(dev, "fill", x, 1, CL_EVENT_NOWAIT);
+        run_profiled(dev, "add", x, 40, CL_EVENT_NOWAIT);
         started(clmsync(cp, dev, x, CL_MEM_DEVICE | CL_EVENT_NOWAIT));
     }
-    read_rows();
+    read_profile_rows();
     assert_int_equal(rows, 3 * (last + 1));
     for (size_t i = 1; i < rows; i++) {
         assert_true(row[i - 1].device <= row[i].device);
@@ -231,7 +231,7 @@ static void sorts_by_device_and_total(void **unused)
     works(clfree(x));
 }
 
-static void zero_copy_moves_no_bytes(void **unused)
+static void profile_zero_copy_moves_no_bytes(void **unused)
 {
     (void)unused;
     struct cldev_info info[16];
@@ -241,9 +241,9 @@ static void zero_copy_moves_no_bytes(void **unused)
     ready(x);
     for (cl_uint dev = 0; dev < clgetndev(cp); dev++)
         done(clmsync(cp, dev, x, CL_MEM_DEVICE | CL_EVENT_WAIT));
-    read_rows();
+    read_profile_rows();
     for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
-        const struct clprofile_row *r = line(dev, "host to device");
+        const struct clprofile_row *r = profile_line(dev, "host to device");
         assert_true((r ? r->bytes : 0) ==
                     (info[dev].dev_type & CL_DEVICE_TYPE_CPU ? 0 : N * sizeof *x));
     }
@@ -252,28 +252,28 @@ static void zero_copy_moves_no_bytes(void **unused)
 
 /* ---- Work. ---- */
 
-static void adds_up_the_work_told(void **unused)
+static void profile_accumulates_work(void **unused)
 {
     (void)unused;
-    int *x = new_block();
-    cl_kernel add = kernel("add");
-    run(0, "add", x, 2, CL_EVENT_NOWAIT); /* not told yet */
+    int *x = new_profile_block();
+    cl_kernel add = profile_kernel("add");
+    run_profiled(0, "add", x, 2, CL_EVENT_NOWAIT); /* not yet collected */
     works(clprofile_work(add, 1e6, 3e6, CLPROF_SINGLE));
-    run(0, "add", x, 5, CL_EVENT_NOWAIT);
+    run_profiled(0, "add", x, 5, CL_EVENT_NOWAIT);
     works(clprofile_work(add, 0, 1, CLPROF_SINGLE));
-    run(0, "add", x, 1, CL_EVENT_NOWAIT);
+    run_profiled(0, "add", x, 1, CL_EVENT_NOWAIT);
     works(clprofile_work(add, 0, 0, CLPROF_SINGLE));
-    run(0, "add", x, 4, CL_EVENT_NOWAIT);
-    read_rows();
-    same_line(0, "add", CL_KERNEL_EVENT, 12, 15e6 + 1);
-    assert_true(line(0, "add")->flops == 5e6);
+    run_profiled(0, "add", x, 4, CL_EVENT_NOWAIT);
+    read_profile_rows();
+    check_profile_line(0, "add", CL_KERNEL_EVENT, 12, 15e6 + 1);
+    assert_true(profile_line(0, "add")->flops == 5e6);
     works(clfree(x));
 }
 
-static void tells_the_share_of_the_peak(void **unused)
+static void profile_prints_percent_of_peak(void **unused)
 {
     (void)unused;
-    int *x = new_block();
+    int *x = new_profile_block();
     struct clpeak_info peak;
     works(clpeak(cp, 0, &peak));
     const struct {
@@ -281,11 +281,11 @@ static void tells_the_share_of_the_peak(void **unused)
     } told[] = {{1e2, 0}, {0, 3e2},  {1, 5e2},
                 {6e3, 1}, {1e30, 1}, {0, 1e30}}; /* the last are more than there can be */
     for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
-        works(clprofile_work(kernel("add"), told[i].flops, told[i].bytes, CLPROF_SINGLE));
+        works(clprofile_work(profile_kernel("add"), told[i].flops, told[i].bytes, CLPROF_SINGLE));
         works(clprofile_reset(cp));
-        run(0, "add", x, 3, CL_EVENT_NOWAIT);
-        read_rows();
-        const struct clprofile_row *r = line(0, "add");
+        run_profiled(0, "add", x, 3, CL_EVENT_NOWAIT);
+        read_profile_rows();
+        const struct clprofile_row *r = profile_line(0, "add");
         double flops = 3 * told[i].flops / r->total / peak.flops_single;
         double bytes = 3 * told[i].bytes / r->total / peak.bytes_per_s;
         assert_true(fabs(r->peak_percent - 100 * fmin(fmax(flops, bytes), 1)) <=
@@ -293,28 +293,28 @@ static void tells_the_share_of_the_peak(void **unused)
         assert_true(r->peak_percent > 0);
         assert_true(i + 2 < sizeof told / sizeof *told || r->peak_percent == 100);
     }
-    works(clprofile_work(kernel("add"), 0, 0, CLPROF_SINGLE));
+    works(clprofile_work(profile_kernel("add"), 0, 0, CLPROF_SINGLE));
     works(clfree(x));
 }
 
-static void keeps_precisions_apart(void **unused)
+static void profile_separates_precisions(void **unused)
 {
     (void)unused;
-    int *x = new_block();
+    int *x = new_profile_block();
     struct clpeak_info peak;
     works(clpeak(cp, 0, &peak));
     if (peak.flops_double == 0) {
         print_message("device 0 has no double precision\n");
         skip();
     }
-    cl_kernel fill = kernel("fill");
+    cl_kernel fill = profile_kernel("fill");
     works(clprofile_work(fill, 1e3, 0, CLPROF_SINGLE));
-    run(0, "fill", x, 2, CL_EVENT_WAIT);
+    run_profiled(0, "fill", x, 2, CL_EVENT_WAIT);
     works(clprofile_work(fill, 1e3, 0, CLPROF_DOUBLE));
-    run(0, "fill", x, 3, CL_EVENT_WAIT);
+    run_profiled(0, "fill", x, 3, CL_EVENT_WAIT);
     works(clprofile_work(fill, 1e3, 0, CLPROF_TENSOR));
-    run(0, "fill", x, 4, CL_EVENT_WAIT);
-    read_rows();
+    run_profiled(0, "fill", x, 4, CL_EVENT_WAIT);
+    read_profile_rows();
     assert_int_equal(rows, 3);
     for (size_t i = 0; i < 3; i++) {
         const double tensor = peak.flops_tensor > 0 ? peak.flops_tensor : peak.flops_double;
@@ -329,10 +329,10 @@ static void keeps_precisions_apart(void **unused)
     works(clfree(x));
 }
 
-static void refuses_what_is_no_work(void **unused)
+static void profile_rejects_bad_work(void **unused)
 {
     (void)unused;
-    cl_kernel add = kernel("add");
+    cl_kernel add = profile_kernel("add");
     fails(EINVAL, clprofile_work(NULL, 1, 1, CLPROF_SINGLE));
     fails(EINVAL, clprofile_work(add, -1, 0, CLPROF_SINGLE));
     fails(EINVAL, clprofile_work(add, 0, -1, CLPROF_SINGLE));
@@ -344,59 +344,59 @@ static void refuses_what_is_no_work(void **unused)
 
 /* ---- On, off, reset. ---- */
 
-static bool queue_is_profiled(cl_uint dev)
+static bool profile_queue_has_flag(cl_uint dev)
 {
     cl_command_queue_properties flags = 0;
     clGetCommandQueueInfo(clgetqueue(cp, dev), CL_QUEUE_PROPERTIES, sizeof flags, &flags, NULL);
     return flags & CL_QUEUE_PROFILING_ENABLE;
 }
 
-static void turns_on_and_off(void **unused)
+static void profile_turns_on_and_off(void **unused)
 {
     (void)unused;
     cl_uint last = clgetndev(cp) - 1;
-    int *x = new_block();
+    int *x = new_profile_block();
     done(clmsync(cp, last, x, CL_MEM_DEVICE | CL_EVENT_WAIT));
     works(clprofile_reset(cp));
-    run(last, "add", x, 2, CL_EVENT_NOWAIT); /* in flight while it is turned off */
+    run_profiled(last, "add", x, 2, CL_EVENT_NOWAIT); /* in flight while it is turned off */
     works(clprofile(cp, 0));
-    assert_false(queue_is_profiled(last));
-    run(last, "add", x, 5, CL_EVENT_NOWAIT);
+    assert_false(profile_queue_has_flag(last));
+    run_profiled(last, "add", x, 5, CL_EVENT_NOWAIT);
     started(clmsync(cp, last, x, CL_MEM_HOST | CL_EVENT_NOWAIT));
-    read_rows(); /* what was gathered stays */
+    read_profile_rows(); /* records so far stay */
     assert_int_equal(rows, 1);
-    same_line(last, "add", CL_KERNEL_EVENT, 2, 0);
+    check_profile_line(last, "add", CL_KERNEL_EVENT, 2, 0);
     works(clprofile(cp, 1));
-    assert_true(queue_is_profiled(last) || is_sampled());
+    assert_true(profile_queue_has_flag(last) || is_sampled());
     cl_command_queue queue = clgetqueue(cp, last);
     works(clprofile(cp, 1)); /* already: nothing changes */
     assert_ptr_equal(clgetqueue(cp, last), queue);
-    run(last, "add", x, 3, CL_EVENT_NOWAIT);
-    read_rows();
-    same_line(last, "add", CL_KERNEL_EVENT, 5, 0);
+    run_profiled(last, "add", x, 3, CL_EVENT_NOWAIT);
+    read_profile_rows();
+    check_profile_line(last, "add", CL_KERNEL_EVENT, 5, 0);
     done(clmsync(cp, last, x, CL_MEM_HOST | CL_EVENT_WAIT)); /* and all of it was computed */
     assert_int_equal(x[N - 1], 10);
     works(clfree(x));
 }
 
-static void resets(void **unused)
+static void profile_resets(void **unused)
 {
     (void)unused;
-    int *x = new_block();
-    run(0, "add", x, 9, CL_EVENT_NOWAIT); /* in flight */
+    int *x = new_profile_block();
+    run_profiled(0, "add", x, 9, CL_EVENT_NOWAIT); /* in flight */
     works(clprofile_reset(cp));
-    read_rows();
+    read_profile_rows();
     assert_int_equal(rows, 0);
-    run(0, "add", x, 4, CL_EVENT_NOWAIT);
-    run(0, "add", x, 2, CL_EVENT_NOWAIT | CL_EVENT_UNCOUNTED);
-    run(0, "fill", x, 1, CL_EVENT_WAIT | CL_EVENT_UNCOUNTED);
-    read_rows();
+    run_profiled(0, "add", x, 4, CL_EVENT_NOWAIT);
+    run_profiled(0, "add", x, 2, CL_EVENT_NOWAIT | CL_EVENT_UNCOUNTED);
+    run_profiled(0, "fill", x, 1, CL_EVENT_WAIT | CL_EVENT_UNCOUNTED);
+    read_profile_rows();
     assert_int_equal(rows, 1);
-    same_line(0, "add", CL_KERNEL_EVENT, 4, 0);
+    check_profile_line(0, "add", CL_KERNEL_EVENT, 4, 0);
     works(clfree(x));
 }
 
-static void costs_nothing_where_never_on(void **unused)
+static void profile_never_on_is_free(void **unused)
 {
     (void)unused;
     CLCONTEXT *profiled = cp;
@@ -404,11 +404,11 @@ static void costs_nothing_where_never_on(void **unused)
     cp = clcontext_create(NULL, (int)CL_DEVICE_TYPE_ALL, 1, NULL, 0);
     basic = clopen(cp, BASIC_CL, CLLD_NOW);
     ready(basic);
-    assert_false(queue_is_profiled(0));
+    assert_false(profile_queue_has_flag(0));
     works(clprofile(cp, 0));
     works(clprofile_reset(cp));
-    int *x = new_block();
-    run(0, "add", x, 3, CL_EVENT_NOWAIT);
+    int *x = new_profile_block();
+    run_profiled(0, "add", x, 3, CL_EVENT_NOWAIT);
     clprofile_begin(cp, "phase");
     clprofile_end(cp);
     assert_int_equal(clprofile_rows(cp, row, MAX_ROWS), 0);
@@ -420,7 +420,7 @@ static void costs_nothing_where_never_on(void **unused)
     basic = its;
 }
 
-static void says_what_is_missing(void **unused)
+static void profile_off_is_reported(void **unused)
 {
     (void)unused;
     fails(EINVAL, clprofile(NULL, 1));
@@ -436,15 +436,15 @@ static void says_what_is_missing(void **unused)
     }
 }
 
-/* A context may go with commands that nobody collected. */
-static void ends_with_commands_in_flight(void **unused)
+/* A context may be destroyed with commands that were never collected. */
+static void profile_context_ends_with_commands_in_flight(void **unused)
 {
     (void)unused;
     CLCONTEXT *other = cp;
     void *its = basic;
     for (int i = 0; i < 5; i++) {
-        assert_int_equal(open_profiled(NULL), 0);
-        run(0, "add", new_block(), 20, CL_EVENT_NOWAIT);
+        assert_int_equal(open_profile_context(NULL), 0);
+        run_profiled(0, "add", new_profile_block(), 20, CL_EVENT_NOWAIT);
         works(clcontext_destroy(cp));
     }
     cp = other;
@@ -453,7 +453,7 @@ static void ends_with_commands_in_flight(void **unused)
 
 /* ---- As it is printed. ---- */
 
-static char *report(int format)
+static char *profile_text(int format)
 {
     char *text = NULL;
     size_t size;
@@ -463,31 +463,31 @@ static char *report(int format)
     return text;
 }
 
-/* Something of everything, with work told. */
+/* Run one command of each kind, with declared work. */
 static void run_some(int *x)
 {
-    works(clprofile_work(kernel("add"), 12345, 67890, CLPROF_SINGLE));
+    works(clprofile_work(profile_kernel("add"), 12345, 67890, CLPROF_SINGLE));
     for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
         started(clmsync(cp, dev, x, CL_MEM_DEVICE | CL_EVENT_NOWAIT));
-        run(dev, "add", x, 3, CL_EVENT_NOWAIT);
-        run(dev, "fill", x, 2, CL_EVENT_NOWAIT);
+        run_profiled(dev, "add", x, 3, CL_EVENT_NOWAIT);
+        run_profiled(dev, "fill", x, 2, CL_EVENT_NOWAIT);
     }
-    works(clprofile_work(kernel("add"), 0, 0, CLPROF_SINGLE));
-    read_rows();
+    works(clprofile_work(profile_kernel("add"), 0, 0, CLPROF_SINGLE));
+    read_profile_rows();
 }
 
-static void same(double printed, double right, double tolerance)
+static void check_same_profile(double printed, double right, double tolerance)
 {
     if (fabs(printed - right) > tolerance * fabs(right))
         fail_msg("%.17g is printed for %.17g", printed, right);
 }
 
-static void prints_a_table(void **unused)
+static void profile_prints_table(void **unused)
 {
     (void)unused;
-    int *x = new_block(), found = 0;
+    int *x = new_profile_block(), found = 0;
     run_some(x);
-    char *text = report(CLPROF_TABLE), *save = NULL;
+    char *text = profile_text(CLPROF_TABLE), *save = NULL;
     long dev = -1;
     for (char *l = strtok_r(text, "\n", &save); l; l = strtok_r(NULL, "\n", &save)) {
         char name[64];
@@ -500,7 +500,7 @@ static void prints_a_table(void **unused)
             continue;
         for (size_t end = strlen(name); end && name[end - 1] == ' ';)
             name[--end] = 0;
-        const struct clprofile_row *r = line((cl_uint)dev, name);
+        const struct clprofile_row *r = profile_line((cl_uint)dev, name);
         ready(r);
         assert_int_equal(count, r->count);
         assert_true(fabs(total - 1e3 * r->total) < 0.00051);
@@ -511,7 +511,7 @@ static void prints_a_table(void **unused)
     }
     assert_int_equal(found, rows);
     free(text);
-    text = report(CLPROF_TABLE);
+    text = profile_text(CLPROF_TABLE);
     struct cldev_info info[16];
     works(clgetdevinfo(cp, info));
     contains(text, info[0].dev_name);
@@ -522,7 +522,7 @@ static void prints_a_table(void **unused)
     works(clfree(x));
 }
 
-/* Splits a line of CSV as RFC 4180 has it, in place. */
+/* Split a line of CSV by RFC 4180, in place. */
 static size_t split_csv(char *text, char *field[], size_t most)
 {
     size_t n = 0;
@@ -543,14 +543,14 @@ static size_t split_csv(char *text, char *field[], size_t most)
     return n;
 }
 
-static void prints_csv(void **unused)
+static void profile_prints_csv(void **unused)
 {
     (void)unused;
-    int *x = new_block();
+    int *x = new_profile_block();
     run_some(x);
     struct cldev_info info[16];
     works(clgetdevinfo(cp, info));
-    char *text = report(CLPROF_CSV), *save = NULL, *field[32];
+    char *text = profile_text(CLPROF_CSV), *save = NULL, *field[32];
     size_t n = 0;
     char *l = strtok_r(text, "\n", &save);
     assert_string_equal(
@@ -577,14 +577,14 @@ static void prints_csv(void **unused)
                                   r->peak_percent};
         for (int k = 0; k < 12; k++)
             if (k != 6)
-                same(strtod(field[4 + k], NULL), right[k], k == 11 ? 1e-3 : 1e-5);
+                check_same_profile(strtod(field[4 + k], NULL), right[k], k == 11 ? 1e-3 : 1e-5);
     }
     assert_int_equal(n, rows);
     free(text);
     works(clfree(x));
 }
 
-static double number(const json_t *object, const char *key)
+static double profile_number(const json_t *object, const char *key)
 {
     const json_t *value = json_object_get(object, key);
     if (!json_is_number(value))
@@ -592,12 +592,12 @@ static double number(const json_t *object, const char *key)
     return json_number_value(value);
 }
 
-static void prints_json(void **unused)
+static void profile_prints_json(void **unused)
 {
     (void)unused;
-    int *x = new_block();
+    int *x = new_profile_block();
     run_some(x);
-    char *text = report(CLPROF_JSON);
+    char *text = profile_text(CLPROF_JSON);
     json_error_t error;
     json_t *root = json_loads(text, JSON_REJECT_DUPLICATES, &error), *device, *r;
     if (!root)
@@ -613,43 +613,43 @@ static void prints_json(void **unused)
             const struct clprofile_row *right = &row[n++];
             assert_int_equal(right->device, d);
             assert_string_equal(json_string_value(json_object_get(r, "name")), right->name);
-            assert_true(number(r, "count") == (double)right->count &&
-                        number(r, "bytes") == right->bytes);
-            assert_true(number(r, "flops") == right->flops &&
-                        number(r, "timed") == (double)right->timed);
-            same(number(r, "total_s"), right->total, 1e-9);
-            same(number(r, "min_s"), right->minimum, 1e-9);
-            same(number(r, "max_s"), right->maximum, 1e-9);
-            same(number(r, "flops_per_s"), right->flops / right->total, 1e-9);
-            same(number(r, "peak_percent"), right->peak_percent, 1e-9);
-            share += number(r, "share");
+            assert_true(profile_number(r, "count") == (double)right->count &&
+                        profile_number(r, "bytes") == right->bytes);
+            assert_true(profile_number(r, "flops") == right->flops &&
+                        profile_number(r, "timed") == (double)right->timed);
+            check_same_profile(profile_number(r, "total_s"), right->total, 1e-9);
+            check_same_profile(profile_number(r, "min_s"), right->minimum, 1e-9);
+            check_same_profile(profile_number(r, "max_s"), right->maximum, 1e-9);
+            check_same_profile(profile_number(r, "flops_per_s"), right->flops / right->total, 1e-9);
+            check_same_profile(profile_number(r, "peak_percent"), right->peak_percent, 1e-9);
+            share += profile_number(r, "share");
         }
-        same(share, 1, 1e-6);
+        check_same_profile(share, 1, 1e-6);
     }
     assert_int_equal(n, rows);
-    assert_true(number(root, "overlap_s") <= number(root, "busy_s"));
-    assert_true(number(root, "spans_not_kept") == 0);
+    assert_true(profile_number(root, "overlap_s") <= profile_number(root, "busy_s"));
+    assert_true(profile_number(root, "spans_not_kept") == 0);
     json_decref(root);
     free(text);
     works(clfree(x));
 }
 
-/* A program that uses decimal commas gets numbers with points nevertheless. */
-static void ignores_the_locale(void **unused)
+/* A program with a decimal comma locale gets numbers with points nevertheless. */
+static void profile_ignores_decimal_comma_locale(void **unused)
 {
     (void)unused;
     char *text;
-    int *x = new_block();
+    int *x = new_profile_block();
     if (!enter_decimal_commas())
         skip();
     run_some(x);
-    text = report(CLPROF_CSV);
+    text = profile_text(CLPROF_CSV);
     assert_string_equal(localeconv()->decimal_point, ","); /* still the program's choice */
     setlocale(LC_NUMERIC, "C");
     char *save = NULL, *field[32], *l = strtok_r(text, "\n", &save);
     l = strtok_r(NULL, "\n", &save);
     assert_int_equal(split_csv(l, field, 32), 16);
-    same(strtod(field[6], NULL), row[0].total, 1e-6);
+    check_same_profile(strtod(field[6], NULL), row[0].total, 1e-6);
     free(text);
     works(clfree(x));
 }
@@ -658,7 +658,7 @@ static void ignores_the_locale(void **unused)
 
 enum { THREADS = 4, LAUNCHES = 500 };
 
-static void *launch_many(void *unused)
+static void *launch_many_profiled(void *unused)
 {
     (void)unused;
     clndrange_t ndr = clndrange_init1d(0, 64, 0);
@@ -677,15 +677,15 @@ static void *launch_many(void *unused)
     return (void *)(intptr_t)bad;
 }
 
-/* Reports that others ask for meanwhile neither lose a launch nor count it twice. */
-static void counts_all_threads(void **unused)
+/* Concurrent reports neither lose a launch nor count it twice. */
+static void profile_counts_all_threads(void **unused)
 {
     (void)unused;
     pthread_t thread[THREADS];
     struct clprofile_row some[MAX_ROWS];
     void *bad;
     for (int i = 0; i < THREADS; i++)
-        assert_int_equal(pthread_create(&thread[i], NULL, launch_many, NULL), 0);
+        assert_int_equal(pthread_create(&thread[i], NULL, launch_many_profiled, NULL), 0);
     size_t before = 0;
     for (int i = 0; i < 50; i++) {
         size_t n = clprofile_rows(cp, some, MAX_ROWS), count = 0;
@@ -698,12 +698,12 @@ static void counts_all_threads(void **unused)
         assert_int_equal(pthread_join(thread[i], &bad), 0);
         assert_null(bad);
     }
-    read_rows();
-    same_line(0, "add", CL_KERNEL_EVENT, THREADS * LAUNCHES, 0);
-    same_line(0, "device to host", CL_MEM_EVENT, THREADS, THREADS * 64 * sizeof(int));
+    read_profile_rows();
+    check_profile_line(0, "add", CL_KERNEL_EVENT, THREADS * LAUNCHES, 0);
+    check_profile_line(0, "device to host", CL_MEM_EVENT, THREADS, THREADS * 64 * sizeof(int));
 }
 
-/* What a thread has started is complete when its own clwait returns, and none of it is lost. */
+/* A thread's commands are complete when its own clwait returns, and none is lost. */
 static void *wait_for_own(void *keep)
 {
     clndrange_t one = clndrange_init1d(0, 1, 1);
@@ -719,7 +719,7 @@ static void *wait_for_own(void *keep)
     return (void *)(intptr_t)bad;
 }
 
-static void waits_for_what_each_thread_started(void **unused)
+static void profile_waits_for_each_thread(void **unused)
 {
     (void)unused;
     enum { MANY = 6 };
@@ -734,15 +734,15 @@ static void waits_for_what_each_thread_started(void **unused)
             assert_int_equal(pthread_join(thread[i], &bad), 0);
             assert_null(bad);
         }
-        read_rows();
-        same_line(0, "nothing", CL_KERNEL_EVENT, MANY * LAUNCHES, 0);
+        read_profile_rows();
+        check_profile_line(0, "nothing", CL_KERNEL_EVENT, MANY * LAUNCHES, 0);
     }
 }
 
 /* ---- What the environment asks for. ---- */
 
 /* The child: HOW is "exit" or "destroy", or "fork": another process ends before this one. */
-static int child(const char *how)
+static int run_profile_child(const char *how)
 {
     clndrange_t ndr = clndrange_init1d(0, N, 0);
     CLCONTEXT *context[2];
@@ -771,7 +771,7 @@ static int child(const char *how)
                : 0;
 }
 
-/* All that a child prints; it must end well. */
+/* Return a child's output; it must succeed. */
 static char *said(const char *const *env, const char *how)
 {
     const char *const words[] = {how, NULL};
@@ -796,7 +796,7 @@ static size_t times_in(const char *text, const char *part)
     return n;
 }
 
-static void environment_prints_tables(void **unused)
+static void profile_environment_prints_table(void **unused)
 {
     (void)unused;
     static const char *const hows[] = {"exit", "destroy", "fork"};
@@ -805,7 +805,7 @@ static void environment_prints_tables(void **unused)
         assert_int_equal(times_in(text, "kernel or transfer"), 2); /* one a context */
         assert_int_equal(times_in(text, "  add "), 2);
         char *add = strstr(text, "  add ");
-        assert_int_equal(strtol(add + 6, NULL, 10), 3); /* in the order in which they were made */
+        assert_int_equal(strtol(add + 6, NULL, 10), 3); /* in the order of creation */
         add[strcspn(add, "\n")] = 0;
         assert_int_equal(times_in(add, "%"),
                          2); /* the share, and of the peak, which was known in time */
@@ -816,7 +816,7 @@ static void environment_prints_tables(void **unused)
     free(text);
 }
 
-static void environment_prints_csv_and_json(void **unused)
+static void profile_environment_prints_csv_and_json(void **unused)
 {
     (void)unused;
     char *text = said(with("STDCL_PROFILE=csv"), "exit");
@@ -831,13 +831,13 @@ static void environment_prints_csv_and_json(void **unused)
         fail_msg("%s: %s", error.text, text);
     json_t *add = json_array_get(
         json_object_get(json_array_get(json_object_get(root, "devices"), 0), "rows"), 0);
-    assert_true(number(add, "count") == 3 && number(add, "flops") == 3000);
-    assert_true(number(add, "peak_percent") > 0);
+    assert_true(profile_number(add, "count") == 3 && profile_number(add, "flops") == 3000);
+    assert_true(profile_number(add, "peak_percent") > 0);
     json_decref(root);
     free(text);
 }
 
-/* Neither a profile nor an error; frees the text. (A leak sanitizer may have a word to say of
+/* Fail if the text has a profile or an error; frees the text. (A leak sanitizer may print about
  * threads.) */
 static void says_nothing(char *text)
 {
@@ -845,7 +845,7 @@ static void says_nothing(char *text)
     free(text);
 }
 
-static void environment_may_say_no(void **unused)
+static void profile_environment_turns_off(void **unused)
 {
     (void)unused;
     char *text = said(with("STDCL_PROFILE=0", "STDCL_TRACE="), "exit");
@@ -854,7 +854,7 @@ static void environment_may_say_no(void **unused)
     says_nothing(text);
 }
 
-static void environment_of_no_meaning(void **unused)
+static void profile_environment_bad_value_is_rejected(void **unused)
 {
     (void)unused;
     setenv("STDCL_PROFILE", "xml", 1);
@@ -864,7 +864,7 @@ static void environment_of_no_meaning(void **unused)
     unsetenv("STDCL_PROFILE");
 }
 
-static void environment_writes_a_timeline(void **unused)
+static void profile_environment_writes_timeline(void **unused)
 {
     (void)unused;
     char setting[PATH_MAX + 20];
@@ -882,7 +882,7 @@ static void environment_writes_a_timeline(void **unused)
         json_array_foreach(json_object_get(root, "traceEvents"), i, e)
         {
             const char *kind = json_string_value(json_object_get(e, "cat"));
-            size_t pid = (size_t)number(e, "pid");
+            size_t pid = (size_t)profile_number(e, "pid");
             if (kind && strcmp(kind, "kernel") == 0 && pid < 4)
                 kernels[pid]++;
             phases += kind && strcmp(kind, "host") == 0;
@@ -900,40 +900,41 @@ static void environment_writes_a_timeline(void **unused)
 int main(int argc, char **argv)
 {
     if (argc > 1)
-        return child(argv[1]);
+        return run_profile_child(argv[1]);
     unsetenv("STDCL_PROFILE");
     unsetenv("STDCL_TRACE");
-#define PROFILED(test) cmocka_unit_test_setup_teardown(test, open_profiled, close_profiled)
+#define PROFILED(test)                                                                             \
+    cmocka_unit_test_setup_teardown(test, open_profile_context, close_profile_context)
     const struct CMUnitTest tests[] = {
-        PROFILED(counts_launches_and_bytes),
-        PROFILED(counts_once_however_collected),
-        PROFILED(counts_what_it_cannot_time),
-        PROFILED(agrees_with_the_hosts_clock),
-        PROFILED(sorts_by_device_and_total),
-        PROFILED(zero_copy_moves_no_bytes),
-        PROFILED(adds_up_the_work_told),
-        PROFILED(tells_the_share_of_the_peak),
-        PROFILED(keeps_precisions_apart),
-        PROFILED(refuses_what_is_no_work),
-        PROFILED(turns_on_and_off),
-        PROFILED(resets),
-        PROFILED(costs_nothing_where_never_on),
-        PROFILED(says_what_is_missing),
-        PROFILED(ends_with_commands_in_flight),
-        PROFILED(prints_a_table),
-        PROFILED(prints_csv),
-        PROFILED(prints_json),
-        PROFILED(counts_all_threads),
-        PROFILED(waits_for_what_each_thread_started),
+        PROFILED(profile_counts_launches_and_bytes),
+        PROFILED(profile_counts_once),
+        PROFILED(profile_counts_untimed_commands),
+        PROFILED(profile_agrees_with_host_clock),
+        PROFILED(profile_sorts_by_device_and_total),
+        PROFILED(profile_zero_copy_moves_no_bytes),
+        PROFILED(profile_accumulates_work),
+        PROFILED(profile_prints_percent_of_peak),
+        PROFILED(profile_separates_precisions),
+        PROFILED(profile_rejects_bad_work),
+        PROFILED(profile_turns_on_and_off),
+        PROFILED(profile_resets),
+        PROFILED(profile_never_on_is_free),
+        PROFILED(profile_off_is_reported),
+        PROFILED(profile_context_ends_with_commands_in_flight),
+        PROFILED(profile_prints_table),
+        PROFILED(profile_prints_csv),
+        PROFILED(profile_prints_json),
+        PROFILED(profile_counts_all_threads),
+        PROFILED(profile_waits_for_each_thread),
     };
     struct CMUnitTest printed[] = {
-        cmocka_unit_test(environment_may_say_no),
-        cmocka_unit_test(environment_of_no_meaning),
-        cmocka_unit_test(environment_writes_a_timeline),
-        /* Of these every n-th. */
-        cmocka_unit_test(environment_prints_tables),
-        PROFILED(ignores_the_locale),
-        cmocka_unit_test(environment_prints_csv_and_json),
+        cmocka_unit_test(profile_environment_turns_off),
+        cmocka_unit_test(profile_environment_bad_value_is_rejected),
+        cmocka_unit_test(profile_environment_writes_timeline),
+        /* Of the following, every n-th runs. */
+        cmocka_unit_test(profile_environment_prints_table),
+        PROFILED(profile_ignores_decimal_comma_locale),
+        cmocka_unit_test(profile_environment_prints_csv_and_json),
     };
     int failed = cmocka_run_group_tests(tests, files_create, files_remove);
     if (!getenv("STDCL_TEST_AGAIN"))

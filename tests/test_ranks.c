@@ -1,6 +1,7 @@
-/* test_ranks.c - engines on ranks that are threads of one process: the same bits on 1, 2, 3, 4, 5
- * and 8 of them (a sample, deep.h), with one device or two each, though messages are late.
- * SPDX-License-Identifier: MIT */
+/* test_ranks.c - engines on ranks that are threads of one process: equal bits on 1, 2, 3, 4, 5
+ * and 8 ranks (a sample, deep.h), with one device or two each, although messages are late.
+ * SPDX-License-Identifier: MIT
+ */
 #include "ranks.h"
 #include "deep.h"
 
@@ -21,13 +22,14 @@ enum { SIZES = sizeof sizes / sizeof *sizes };
 
 #define WRONG(...) clerror_set(EPROTO, __VA_ARGS__)
 
-static bool thorough, orders; /* all numbers of ranks for each case; orders in which mail arrives */
-static size_t counts =
-    SIZES; /* of them; on GPUs, where contexts and kernels take long to make, those of few ranks */
+static bool thorough,
+    orders; /* all numbers of ranks for each case; random arrival orders of messages */
+static size_t counts = SIZES; /* number of tested sizes; on GPUs, where contexts and kernels take
+                                 long to create, only few ranks */
 
-/* Runs it on one of the numbers of ranks, another one for each case; each rank has a context of its
- * own, of so many devices. */
-/* The same with mail in an order by chance and, with the argument "orders", in many. */
+/* Run a case on one number of ranks, a different one for each case; each rank has a context with
+ * the given number of devices. */
+/* Run with random arrival orders of messages: one, or many with the argument "orders". */
 static void in_orders(int (*run)(struct rank_run *r), void *arg, size_t which)
 {
     enum { MANY = 4 };
@@ -51,7 +53,7 @@ static void on_some(int (*run)(struct rank_run *r), void *arg, size_t which)
                     .delay = 300, .seed = (unsigned)k, .polled = (k + which) % 2 == 0, .arg = arg});
 }
 
-static CLCONTEXT *open_devices(void)
+static CLCONTEXT *open_rank_devices(void)
 {
     return clcontext_create_from(device, devices);
 }
@@ -68,8 +70,8 @@ struct gas_case {
     uint64_t count[33];
 };
 
-/* Velocities that this rank has, if they are given: those that a gas of the same seed draws. And
- * the last of them again. */
+/* Give the gas this rank's velocities, as a gas of equal seed draws them; then the last of them
+ * again. */
 static int give(const struct gas_case *c, gas *g, CLCONTEXT *cp, stdcl_world *w)
 {
     const struct gas_options options = {.ctx = cp, .n = c->n, .seed = 5};
@@ -119,7 +121,7 @@ static int gas_ranks(struct rank_run *r)
                            .source = right->source,
                            .type = right->type,
                            .accumulator = right->accumulator};
-    CLCONTEXT *cp = open_devices();
+    CLCONTEXT *cp = open_rank_devices();
     if (!cp || gas_alone(&own, cp, r->world) != 0)
         return -1;
     clcontext_destroy(cp);
@@ -129,7 +131,7 @@ static int gas_ranks(struct rank_run *r)
     return memcmp(own.count, right->count, sizeof own.count) == 0 ? 0 : WRONG("other counts");
 }
 
-static void gas_has_the_same_bits(void **state)
+static void ranks_gas_bits_are_equal(void **state)
 {
     (void)state;
     static const struct gas_case cases[] = {
@@ -147,7 +149,7 @@ static void gas_has_the_same_bits(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct gas_case c = cases[i];
-        CLCONTEXT *cp = open_devices();
+        CLCONTEXT *cp = open_rank_devices();
         bool doubles = false;
         works(arrays_have_doubles(cp, &doubles));
         c.type = doubles ? c.type : ARRAYS_FLOAT;
@@ -157,9 +159,9 @@ static void gas_has_the_same_bits(void **state)
     }
 }
 
-/* Rank 1 is slow: it rests at each word of progress. Others get more of the blocks that are left
- * then, and no bit changes. */
-static int rest(void *arg, uint64_t done)
+/* Rank 1 is slow: it pauses at each progress call. The other ranks get more of the remaining
+ * blocks, and no bit changes. */
+static int gas_rest(void *arg, uint64_t done)
 {
     (void)done;
     if (*(const int *)arg == 1)
@@ -172,9 +174,13 @@ static int gas_unlike(struct rank_run *r)
     const struct gas_case *right = r->arg;
     struct gas_energy e;
     uint64_t count[33];
-    CLCONTEXT *cp = open_devices();
-    gas *g = gas_create(&(struct gas_options){
-        .ctx = cp, .n = right->n, .seed = 5, .world = r->world, .progress = rest, .arg = &r->rank});
+    CLCONTEXT *cp = open_rank_devices();
+    gas *g = gas_create(&(struct gas_options){.ctx = cp,
+                                              .n = right->n,
+                                              .seed = 5,
+                                              .world = r->world,
+                                              .progress = gas_rest,
+                                              .arg = &r->rank});
     int status = g ? gas_measure(g, &e) : -1;
     if (status == 0 && memcmp(&e, &right->energy, sizeof e) != 0)
         status = WRONG("%.17g, not %.17g", e.mean_energy, right->energy.mean_energy);
@@ -189,12 +195,12 @@ static int gas_unlike(struct rank_run *r)
     return status;
 }
 
-static void gas_divides_by_speed(void **state)
+static void ranks_gas_is_balanced_by_speed(void **state)
 {
     (void)state;
     struct gas_case c = {
         .n = 8000000}; /* 123 blocks: some rounds on up to 5 ranks with two devices */
-    CLCONTEXT *cp = open_devices();
+    CLCONTEXT *cp = open_rank_devices();
     works(gas_alone(&c, cp, NULL));
     works(clcontext_destroy(cp));
     setenv("STDCL_SLICE", "1e-9", 1); /* rounds of few blocks */
@@ -206,14 +212,13 @@ static void gas_divides_by_speed(void **state)
     unsetenv("STDCL_SLICE");
 }
 
-/* The last rank is so slow that nothing is left for it, where the last bunch of blocks is a short
- * one. */
+/* The last rank is too slow to get any block, where the last bunch of blocks is short. */
 static int gas_of_one_rank(struct rank_run *r)
 {
     struct gas_case *right = r->arg;
     struct gas_energy e;
     uint64_t count[33], all = 0;
-    CLCONTEXT *cp = open_devices();
+    CLCONTEXT *cp = open_rank_devices();
     gas *g =
         gas_create(&(struct gas_options){.ctx = cp, .n = right->n, .seed = 5, .world = r->world});
     int status = g && (g->speed = calloc(2, sizeof *g->speed)) ? 0 : -1;
@@ -231,14 +236,14 @@ static int gas_of_one_rank(struct rank_run *r)
     return status;
 }
 
-static void gas_leaves_a_slow_rank_out(void **state)
+static void ranks_gas_leaves_slow_rank_out(void **state)
 {
     (void)state;
     struct gas_case c = {.n = 513 * 32768 + 1}; /* two bunches of 256 blocks, and two blocks */
     ranks_work(2, gas_of_one_rank, (struct ranks_how){.arg = &c});
 }
 
-/* One rank's `progress` ends it for all. */
+/* One rank's `progress` cancels the sum for all. */
 static int leave_off(void *arg, uint64_t done)
 {
     (void)done;
@@ -248,7 +253,7 @@ static int leave_off(void *arg, uint64_t done)
 static int gas_stops(struct rank_run *r)
 {
     struct gas_energy e;
-    CLCONTEXT *cp = open_devices();
+    CLCONTEXT *cp = open_rank_devices();
     gas *g = gas_create(&(struct gas_options){
         .ctx = cp, .n = 30000000, .world = r->world, .progress = leave_off, .arg = &r->rank});
     if (!g)
@@ -263,7 +268,7 @@ static int gas_stops(struct rank_run *r)
 
 static int gas_is_refused(struct rank_run *r)
 {
-    CLCONTEXT *cp = open_devices();
+    CLCONTEXT *cp = open_rank_devices();
     const bool made = gas_create(&(struct gas_options){.ctx = cp,
                                                        .n = 100,
                                                        .storage = GAS_STORED,
@@ -274,7 +279,7 @@ static int gas_is_refused(struct rank_run *r)
     return !made && code == ENOTSUP ? 0 : WRONG("clerrno %d", code);
 }
 
-static void gas_ends_together(void **state)
+static void ranks_gas_errors_end_all(void **state)
 {
     (void)state;
     setenv("STDCL_SLICE", "1e-9", 1);
@@ -296,8 +301,8 @@ struct life_case {
 static const uint64_t steps[] = {1, 7, 70}; /* with halos of several launches, and a rest */
 enum { STEPS = sizeof steps / sizeof *steps, TRACED = 5 };
 
-/* A soup; a glider across the seam of rows in the middle; steps, after which ranks get other
- * shares. The last are looked at one by one. */
+/* A soup; a glider across the seam of bands in the middle; steps, after which the bands are
+ * rebalanced. The last steps are checked one by one. */
 static int life_run(struct life_case *c, life *lf, struct life_sample *last)
 {
     uint64_t glider[3] = {2, 4, 7};
@@ -317,7 +322,8 @@ static int life_end(struct life_case *c, life *lf)
     return life_get(lf, 0, 0, &c->cells) != 0 ? -1 : life_population(lf, &c->population);
 }
 
-static struct life_options options_of(const struct life_case *c, CLCONTEXT *cp, stdcl_world *w)
+static struct life_options life_case_options(const struct life_case *c, CLCONTEXT *cp,
+                                             stdcl_world *w)
 {
     return (struct life_options){.ctx = cp,
                                  .width = c->width,
@@ -337,13 +343,13 @@ static int compare_life(const struct life_case *own, const struct life_case *rig
                : WRONG("population %llu", (unsigned long long)own->population);
 }
 
-/* Events of edges that were sent early are there yet, though others have waited for them. */
+/* Events of edges sent early still exist, although other ranks have waited for them. */
 static int check_events(const life *lf)
 {
     const struct packed *p = lf->state;
-    for (size_t k = 0; k < p->hops; k++) {
+    for (size_t k = 0; k < p->transfers; k++) {
         cl_uint owners = 0;
-        const cl_event sent = p->hop[k].sent;
+        const cl_event sent = p->transfer[k].ev_download;
         if (sent && (clGetEventInfo(sent, CL_EVENT_REFERENCE_COUNT, sizeof owners, &owners, NULL) !=
                          CL_SUCCESS ||
                      owners < 1))
@@ -352,8 +358,8 @@ static int check_events(const life *lf)
     return 0;
 }
 
-/* What pictures show of the state that is there, straight from the devices: a rectangle, across a
- * torus's edges, and counts of squares. */
+/* Views of the current state, straight from the devices: a rectangle across a torus's edges, and
+ * counts of squares. */
 static int compare_pictures(life *lf, const struct life_case *right, bool first)
 {
     enum { ZOOM = 3, SIDE = 1 << ZOOM, WIDTH = 60 };
@@ -386,8 +392,8 @@ static int compare_pictures(life *lf, const struct life_case *right, bool first)
     return status;
 }
 
-/* Whether it is cut as its shape asks for. */
-static int check_blocks(const life *lf, const struct life_case *c)
+/* Fail unless the grid is divided as its shape requests. */
+static int check_life_blocks(const life *lf, const struct life_case *c)
 {
     const struct packed *p = lf->state;
     const char *across = c->shape ? strstr(c->shape, "across=") : NULL;
@@ -401,8 +407,8 @@ static int life_ranks(struct rank_run *r)
     const struct life_case *right = r->arg;
     struct life_case own = *right;
     struct life_sample last[TRACED];
-    CLCONTEXT *cp = open_devices();
-    const struct life_options options = options_of(&own, cp, r->world);
+    CLCONTEXT *cp = open_rank_devices();
+    const struct life_options options = life_case_options(&own, cp, r->world);
     life *lf = life_create(&options);
     int status = life_cells_alloc(&own.cells, own.width, own.height);
     if (status == 0)
@@ -414,7 +420,7 @@ static int life_ranks(struct rank_run *r)
     if (status == 0)
         status = check_events(lf);
     if (status == 0)
-        status = check_blocks(lf, right);
+        status = check_life_blocks(lf, right);
     if (status == 0)
         status = compare_life(&own, right, r->rank == 0);
     if (status == 0 &&
@@ -428,7 +434,7 @@ static int life_ranks(struct rank_run *r)
     return status;
 }
 
-static void life_is_the_same(void **state)
+static void ranks_life_cells_are_equal(void **state)
 {
     (void)state;
     struct life_case cases[] = {
@@ -438,7 +444,7 @@ static void life_is_the_same(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct life_case *c = &cases[i];
-        struct life_options options = options_of(c, NULL, NULL);
+        struct life_options options = life_case_options(c, NULL, NULL);
         struct life_sample last[TRACED];
         options.engine = LIFE_REFERENCE;
         options.shape = NULL;
@@ -452,9 +458,9 @@ static void life_is_the_same(void **state)
     }
 }
 
-/* Ranks in blocks: beside and below one another, with a rest of words, glider and soup across the
- * corners. */
-static void life_in_blocks_is_the_same(void **state)
+/* Ranks in blocks: side by side and one below the other, with a partial word; glider and soup
+ * cross the corners. */
+static void ranks_life_blocks_cells_are_equal(void **state)
 {
     (void)state;
     static const struct {
@@ -471,7 +477,7 @@ static void life_in_blocks_is_the_same(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct life_case c = cases[i].c;
-        struct life_options options = options_of(&c, NULL, NULL);
+        struct life_options options = life_case_options(&c, NULL, NULL);
         struct life_sample last[TRACED];
         if (!thorough && (!sampled(i, 2) || (cases[i].ranks > 3 && counts < SIZES)))
             continue;
@@ -489,7 +495,7 @@ static void life_in_blocks_is_the_same(void **state)
     }
 }
 
-/* Waits for a repetition together, and ends together when one rank's caller wants to. */
+/* Wait for a repetition together, and cancel together when one rank's caller does. */
 static int tell_life(void *arg, double fraction)
 {
     (void)fraction;
@@ -499,7 +505,7 @@ static int tell_life(void *arg, double fraction)
 static int life_ends(struct rank_run *r)
 {
     uint64_t period, from, blinker[1] = {7};
-    CLCONTEXT *cp = open_devices();
+    CLCONTEXT *cp = open_rank_devices();
     const struct life_cells cells = {3, 1, 1, blinker};
     life *lf = life_create(
         &(struct life_options){.ctx = cp, .width = 64, .height = 200, .world = r->world});
@@ -530,7 +536,7 @@ static int life_ends(struct rank_run *r)
 
 static int life_refuses(struct rank_run *r)
 {
-    CLCONTEXT *cp = open_devices();
+    CLCONTEXT *cp = open_rank_devices();
     life *other = life_create(&(struct life_options){
         .ctx = cp, .engine = LIFE_GLOBAL, .width = 64, .height = 64, .world = r->world});
     const int code = clerrno;
@@ -543,7 +549,7 @@ static int life_refuses(struct rank_run *r)
                : WRONG("clerrno %d and %d", code, rows);
 }
 
-static void life_ends_together(void **state)
+static void ranks_life_errors_end_all(void **state)
 {
     (void)state;
     ranks_work(3, life_ends, (struct ranks_how){0});
@@ -568,7 +574,7 @@ static int nbody_run(struct nbody_case *c, nbody *nb)
 {
     if (!nb)
         return -1;
-    nbody_set_clock(nb, 0, 254); /* two steps before rows of the tree are sorted anew */
+    nbody_set_clock(nb, 0, 254); /* two steps before the bodies are sorted again */
     int status = nbody_step(nb, 3);
     if (status == 0)
         status = nbody_diagnose(nb, &c->energy);
@@ -579,7 +585,7 @@ static int nbody_run(struct nbody_case *c, nbody *nb)
     return status == 0 ? nbody_state(nb, c->end, c->speed) : -1;
 }
 
-/* Some bodies in any order, as pictures want them, are those of the whole state, rounded. */
+/* Samples of some bodies in any order, as pictures need them, equal the whole state, rounded. */
 static int compare_sample(nbody *nb, const struct nbody_case *right, bool first)
 {
     enum { SOME = 37 };
@@ -599,9 +605,12 @@ static int compare_sample(nbody *nb, const struct nbody_case *right, bool first)
     return 0;
 }
 
-enum { ON_A_CURVE = 1400 }; /* bodies whose rows lie along a curve, though they are few */
+enum {
+    ON_A_CURVE = 1400
+}; /* number of bodies from which they are sorted along a curve in this test */
 
-static struct nbody_options gravity_of(const struct nbody_case *c, CLCONTEXT *cp, stdcl_world *w)
+static struct nbody_options make_case_nbody(const struct nbody_case *c, CLCONTEXT *cp,
+                                            stdcl_world *w)
 {
     return (struct nbody_options){.ctx = cp,
                                   .eps = 0.05,
@@ -618,9 +627,9 @@ static int nbody_ranks(struct rank_run *r)
 {
     const struct nbody_case *right = r->arg;
     struct nbody_case *own = malloc(sizeof *own);
-    CLCONTEXT *cp = open_devices();
+    CLCONTEXT *cp = open_rank_devices();
     *own = *right;
-    struct nbody_options options = gravity_of(own, cp, r->world);
+    struct nbody_options options = make_case_nbody(own, cp, r->world);
     const double share[MOST_DEVICES] = {r->rank ? 1e-9 : 1, 1e-9};
     options.shares = own->one ? share : NULL;
     nbody *nb = nbody_create(&options, own->n, own->mass, (const double(*)[3])own->pos,
@@ -646,10 +655,10 @@ static int nbody_ranks(struct rank_run *r)
     return status;
 }
 
-static void bodies_end_in_the_same_place(void **state)
+static void ranks_nbody_bits_are_equal(void **state)
 {
     (void)state;
-    enum { ON_ONE = 512 }; /* as when the others are far slower */
+    enum { ON_ONE = 512 }; /* as if all other devices were far slower */
     static const struct {
         size_t n;
         enum nbody_integrator integrator;
@@ -666,7 +675,7 @@ static void bodies_end_in_the_same_place(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct nbody_case *c = calloc(1, sizeof *c);
         struct cldev_info info[64];
-        CLCONTEXT *cp = open_devices();
+        CLCONTEXT *cp = open_rank_devices();
         works(clgetdevinfo(cp, info));
         c->n = cases[i].n;
         c->integrator = cases[i].integrator;
@@ -674,7 +683,7 @@ static void bodies_end_in_the_same_place(void **state)
         c->one = c->n == ON_ONE;
         c->precision = info[0].dev_pref_vec_double ? cases[i].precision : NBODY_SINGLE;
         works(nbody_initial(NBODY_PLUMMER, c->n, 4, c->mass, c->pos, c->vel));
-        const struct nbody_options options = gravity_of(c, cp, NULL);
+        const struct nbody_options options = make_case_nbody(c, cp, NULL);
         nbody *nb = nbody_create(&options, c->n, c->mass, (const double(*)[3])c->pos,
                                  (const double(*)[3])c->vel);
         works(nbody_run(c, nb));
@@ -685,7 +694,7 @@ static void bodies_end_in_the_same_place(void **state)
     }
 }
 
-/* A state that some devices or ranks have saved has the same bytes for all others, and these go on
+/* A state saved by any number of devices or ranks has equal bytes, and all of them can continue
  * from it. */
 struct saved_case {
     struct nbody_case *start;
@@ -695,7 +704,7 @@ struct saved_case {
 
 static nbody *open_case(const struct nbody_case *c, CLCONTEXT *cp, stdcl_world *w)
 {
-    const struct nbody_options options = gravity_of(c, cp, w);
+    const struct nbody_options options = make_case_nbody(c, cp, w);
     return nbody_create(&options, c->n, c->mass, (const double(*)[3])c->pos,
                         (const double(*)[3])c->vel);
 }
@@ -706,7 +715,7 @@ static int nbody_goes_on(struct rank_run *r)
     const struct nbody_case *c = saved->start;
     double(*pos)[3] = calloc(c->n, sizeof *pos), (*vel)[3] = calloc(c->n, sizeof *vel);
     char *own = calloc(1, saved->size);
-    CLCONTEXT *cp = open_devices();
+    CLCONTEXT *cp = open_rank_devices();
     nbody *nb = open_case(c, cp, r->world), *later = open_case(c, cp, r->world);
     int status = nb && later && nbody_step(nb, 3) == 0 && nbody_save(nb, own) == 0 &&
                          nbody_load(later, saved->bytes, saved->size) == 0 &&
@@ -726,7 +735,7 @@ static int nbody_goes_on(struct rank_run *r)
     return status;
 }
 
-static void states_are_taken_over(void **state)
+static void ranks_nbody_saved_state_continues(void **state)
 {
     (void)state;
     static const enum nbody_integrator integrators[] = {NBODY_LEAPFROG, NBODY_HERMITE4,
@@ -755,7 +764,7 @@ static void states_are_taken_over(void **state)
     }
 }
 
-/* One rank's caller ends a run for all; what ranks do not divide is refused. */
+/* One rank's caller cancels a run for all; options that cannot be distributed are rejected. */
 static int tell_nbody(void *arg, double fraction)
 {
     (void)fraction;
@@ -765,7 +774,7 @@ static int tell_nbody(void *arg, double fraction)
 static int nbody_ends(struct rank_run *r)
 {
     const struct nbody_case *c = r->arg;
-    CLCONTEXT *cp = open_devices();
+    CLCONTEXT *cp = open_rank_devices();
     struct nbody_options options = {
         .ctx = cp, .dt = 1e-3, .world = r->world, .progress = tell_nbody, .arg = &r->rank};
     nbody *nb = nbody_create(&options, 100, c->mass, (const double(*)[3])c->pos,
@@ -787,7 +796,7 @@ static int nbody_ends(struct rank_run *r)
                        (unsigned long long)done);
 }
 
-static void nbody_ends_together(void **state)
+static void ranks_nbody_errors_end_all(void **state)
 {
     (void)state;
     struct nbody_case *c = calloc(1, sizeof *c);
@@ -806,12 +815,12 @@ struct matmul_case {
     double alpha, beta;
     const char *shape;
     bool stays;                                /* on the devices */
-    bool uneven;                               /* ranks are told weights */
+    bool uneven;                               /* ranks get explicit weights */
     int fails;                                 /* a rank that cannot read; 0: none */
-    void *a, *b, *c, *product[MOST_RANKS + 1]; /* product: what so many ranks made of c */
+    void *a, *b, *c, *product[MOST_RANKS + 1]; /* product[n]: the result of n ranks */
 };
 
-static size_t bytes_of(const struct matmul_case *c, size_t rows, size_t cols)
+static size_t matrix_bytes_of(const struct matmul_case *c, size_t rows, size_t cols)
 {
     return rows * cols * (c->precision == MATMUL_DOUBLE ? sizeof(double) : sizeof(float));
 }
@@ -825,28 +834,29 @@ static size_t rows_of_b(const struct matmul_case *c)
     return c->trans == MATMUL_NT || c->trans == MATMUL_TT ? c->n : c->k;
 }
 
-/* Its slab of a matrix, in memory of its own, so that a sanitizer sees what is touched beyond
- * it. */
+/* Return this rank's slab of a matrix, in memory of its own, so that a sanitizer detects access
+ * beyond it. */
 static void *slab_of(const struct rank_run *r, const struct matmul_case *c, const void *x,
                      size_t rows, size_t cols)
 {
     size_t first, count;
     matmul_partition(r->world, r->rank, rows, &first, &count);
-    void *slab = malloc(bytes_of(c, count, cols) + 1);
-    memcpy(slab, (const char *)x + bytes_of(c, first, cols), bytes_of(c, count, cols));
+    void *slab = malloc(matrix_bytes_of(c, count, cols) + 1);
+    memcpy(slab, (const char *)x + matrix_bytes_of(c, first, cols),
+           matrix_bytes_of(c, count, cols));
     return slab;
 }
 
-/* Weights with which each rank has another part, or one of many all and the others none. */
-static int weigh(const struct matmul_case *c, matmul *mm, const struct rank_run *r)
+/* Set weights that give each rank another part, or one of many ranks everything. */
+static int set_rank_weights(const struct matmul_case *c, matmul *mm, const struct rank_run *r)
 {
     return c->uneven ? matmul_set_weight(mm, r->rank == 4 ? 1e308 : 1 + (double)(r->rank * 5 % 3))
                      : 0;
 }
 
-/* The product into c, either way. */
-static int multiply(const struct matmul_case *c, matmul *mm, const void *a, const void *b,
-                    void *own)
+/* Multiply into c, in either way. */
+static int multiply_slabs(const struct matmul_case *c, matmul *mm, const void *a, const void *b,
+                          void *own)
 {
     if (!c->stays)
         return matmul_multiply(mm, c->trans, c->m, c->n, c->k, c->alpha, a, 0, b, 0, c->beta, own,
@@ -857,7 +867,7 @@ static int multiply(const struct matmul_case *c, matmul *mm, const void *a, cons
     return matmul_compute(mm, c->alpha, c->beta) == 0 ? matmul_result(mm, own, 0) : -1;
 }
 
-/* Matrices that are read and written by rectangles. */
+/* Matrices read and written by rectangles. */
 struct far_case {
     const struct matmul_case *c;
     char *x;
@@ -871,9 +881,9 @@ static int far_read(void *arg, size_t row, size_t rows, size_t col, size_t cols,
     if (f->fails && f->reads++ == 1)
         return clerror_set(EIO, "the disk is broken");
     for (size_t i = 0; i < rows; i++)
-        memcpy((char *)x + i * bytes_of(f->c, 1, cols),
-               f->x + bytes_of(f->c, row + i, f->ld) + bytes_of(f->c, 1, col),
-               bytes_of(f->c, 1, cols));
+        memcpy((char *)x + i * matrix_bytes_of(f->c, 1, cols),
+               f->x + matrix_bytes_of(f->c, row + i, f->ld) + matrix_bytes_of(f->c, 1, col),
+               matrix_bytes_of(f->c, 1, cols));
     return 0;
 }
 
@@ -881,16 +891,17 @@ static int far_write(void *arg, size_t row, size_t rows, size_t col, size_t cols
 {
     const struct far_case *f = arg;
     for (size_t i = 0; i < rows; i++)
-        memcpy(f->x + bytes_of(f->c, row + i, f->ld) + bytes_of(f->c, 1, col),
-               (const char *)x + i * bytes_of(f->c, 1, cols), bytes_of(f->c, 1, cols));
+        memcpy(f->x + matrix_bytes_of(f->c, row + i, f->ld) + matrix_bytes_of(f->c, 1, col),
+               (const char *)x + i * matrix_bytes_of(f->c, 1, cols),
+               matrix_bytes_of(f->c, 1, cols));
     return 0;
 }
 
-/* The product into the array of all ranks, in areas and panels so small that there are several. */
+/* Multiply into the array of all ranks, in areas and panels small enough that there are several. */
 static int matmul_far_ranks(struct rank_run *r)
 {
     struct matmul_case *c = r->arg;
-    CLCONTEXT *cp = open_devices();
+    CLCONTEXT *cp = open_rank_devices();
     char *right = c->product[r->size];
     struct far_case a = {c, c->a, c->m + c->k - rows_of_a(c), 0,
                          c->fails == r->rank && r->rank > 0};
@@ -905,7 +916,7 @@ static int matmul_far_ranks(struct rank_run *r)
                                  .shape = c->shape,
                                  .world = r->world,
                                  .memory = matmul_kind_is_host(c->kind) ? 300000 : 0});
-    int status = mm && weigh(c, mm, r) == 0
+    int status = mm && set_rank_weights(c, mm, r) == 0
                      ? matmul_multiply_out_of_core(mm, c->trans, c->m, c->n, c->k, c->alpha, &far_a,
                                                    &far_b, c->beta, &far_c)
                      : -1;
@@ -920,22 +931,22 @@ static int matmul_far_ranks(struct rank_run *r)
 static int matmul_ranks(struct rank_run *r)
 {
     struct matmul_case *right = r->arg, c = *right;
-    CLCONTEXT *cp = open_devices();
+    CLCONTEXT *cp = open_rank_devices();
     const size_t ra = rows_of_a(&c), rb = rows_of_b(&c), ca = c.m + c.k - ra, cb = c.k + c.n - rb;
     void *a = slab_of(r, &c, c.a, ra, ca), *b = slab_of(r, &c, c.b, rb, cb),
          *own = slab_of(r, &c, c.c, c.m, c.n);
     matmul *mm = matmul_create(&(struct matmul_options){
         .ctx = cp, .kind = c.kind, .precision = c.precision, .shape = c.shape, .world = r->world});
     size_t first, count;
-    int status = mm && weigh(&c, mm, r) == 0 ? multiply(&c, mm, a, b, own) : -1;
+    int status = mm && set_rank_weights(&c, mm, r) == 0 ? multiply_slabs(&c, mm, a, b, own) : -1;
     double work, seconds = status == 0 ? matmul_busy_time(mm, &work) : 0;
     if (status == 0 && !(work >= 0 && work <= (double)c.m * (double)c.n * (double)c.k &&
                          (seconds > 0 || work <= 0)))
         status = WRONG("busy for %g s with %g multiply-adds", seconds, work);
     matmul_partition(r->world, r->rank, c.m, &first, &count);
     if (status == 0)
-        memcpy((char *)right->product[r->size] + bytes_of(&c, first, c.n), own,
-               bytes_of(&c, count, c.n));
+        memcpy((char *)right->product[r->size] + matrix_bytes_of(&c, first, c.n), own,
+               matrix_bytes_of(&c, count, c.n));
     matmul_free(mm);
     free(a), free(b), free(own);
     clcontext_destroy(cp);
@@ -944,7 +955,7 @@ static int matmul_ranks(struct rank_run *r)
 
 static void *random_matrix(const struct matmul_case *c, uint32_t which, size_t rows, size_t cols)
 {
-    void *x = malloc(bytes_of(c, rows, cols));
+    void *x = malloc(matrix_bytes_of(c, rows, cols));
     matmul_random(c->precision, 7, which, rows, cols, x, cols);
     return x;
 }
@@ -957,8 +968,8 @@ static void check_product(const struct matmul_case *c, const void *product)
     assert_true(error <= matmul_tolerance(c->precision, c->k, 1));
 }
 
-/* On every number of ranks it is right, and the same bits again whatever mail is late. */
-static void products_are_right(void **state)
+/* Products are right on every number of ranks, with equal bits for every delay of messages. */
+static void ranks_matmul_products_are_right(void **state)
 {
     (void)state;
     struct matmul_case cases[] = {
@@ -1025,22 +1036,22 @@ static void products_are_right(void **state)
                 continue;
             if (orders && size > 2)
                 continue;
-            void *first = calloc(1, bytes_of(c, c->m, c->n)),
-                 *again = calloc(1, bytes_of(c, c->m, c->n));
+            void *first = calloc(1, matrix_bytes_of(c, c->m, c->n)),
+                 *again = calloc(1, matrix_bytes_of(c, c->m, c->n));
             c->product[size] = first;
             ranks_work(size, matmul_ranks, (struct ranks_how){.arg = c, .polled = true});
             c->product[size] = again;
             ranks_work(size, matmul_ranks,
                        (struct ranks_how){.arg = c, .delay = 300, .seed = (unsigned)s});
             check_product(c, again);
-            assert_memory_equal(first, again, bytes_of(c, c->m, c->n));
+            assert_memory_equal(first, again, matrix_bytes_of(c, c->m, c->n));
             c->product[2] = c->product[3] = again;
             in_orders(matmul_ranks, c, s + i);
             c->product[size] = again;
             c->uneven = true; /* other parts, the same bits */
             ranks_work(size, matmul_ranks,
                        (struct ranks_how){.arg = c, .delay = 300, .seed = (unsigned)s});
-            assert_memory_equal(first, again, bytes_of(c, c->m, c->n));
+            assert_memory_equal(first, again, matrix_bytes_of(c, c->m, c->n));
             c->stays = true; /* on few ranks, and on many */
             if ((s + i) % 2 == 0) {
                 ranks_work(size, matmul_ranks,
@@ -1049,19 +1060,19 @@ static void products_are_right(void **state)
                 c->uneven = false;
                 c->product[size] = first;
                 ranks_work(size, matmul_ranks, (struct ranks_how){.arg = c, .polled = true});
-                assert_memory_equal(first, again, bytes_of(c, c->m, c->n));
+                assert_memory_equal(first, again, matrix_bytes_of(c, c->m, c->n));
             }
             c->stays = false;
             for (int uneven = 0; uneven < 2 && ((s + i) % 2 != 0 || thorough); uneven++) {
                 c->uneven = uneven;
                 c->product[size] = uneven ? first : again;
-                memcpy(c->product[size], c->c, bytes_of(c, c->m, c->n));
+                memcpy(c->product[size], c->c, matrix_bytes_of(c, c->m, c->n));
                 ranks_work(size, matmul_far_ranks,
                            (struct ranks_how){.arg = c, .delay = 300, .seed = (unsigned)s});
                 check_product(c, c->product[size]);
             }
             if ((s + i) % 2 != 0 || thorough)
-                assert_memory_equal(first, again, bytes_of(c, c->m, c->n));
+                assert_memory_equal(first, again, matrix_bytes_of(c, c->m, c->n));
             c->uneven = false;
             free(first), free(again);
         }
@@ -1069,7 +1080,7 @@ static void products_are_right(void **state)
     }
 }
 
-/* A rank whose device fails, or whose caller ends it, ends the product of all. */
+/* A rank whose device fails, or whose caller cancels, ends the product of all ranks. */
 static int tell_matmul(void *arg, double fraction)
 {
     (void)fraction;
@@ -1103,11 +1114,11 @@ static int matmul_ends(struct rank_run *r)
     return wrong ? 0 : WRONG("wrong calls were taken");
 }
 
-static void products_end_together(void **state)
+static void ranks_matmul_errors_end_all(void **state)
 {
     (void)state;
     ranks_work(3, matmul_ends, (struct ranks_how){0});
-    /* A rank that cannot read. */
+    /* A rank whose read fails. */
     struct matmul_case c = {.kind = MATMUL_CPU_BLOCKED,
                             .precision = MATMUL_SINGLE,
                             .m = 300,
@@ -1117,12 +1128,12 @@ static void products_end_together(void **state)
                             .fails = 1};
     c.a = random_matrix(&c, 0, c.m, c.k);
     c.b = random_matrix(&c, 1, c.k, c.n);
-    c.product[3] = calloc(1, bytes_of(&c, c.m, c.n));
+    c.product[3] = calloc(1, matrix_bytes_of(&c, c.m, c.n));
     ranks_work(3, matmul_far_ranks, (struct ranks_how){.arg = &c, .delay = 300, .seed = 1});
     free(c.a), free(c.b), free(c.product[3]);
 }
 
-/* Of one model, since gravity promises bits for such. */
+/* Find devices of one model, for which equal bits are promised. */
 static void find_devices(void)
 {
     char first[256] = "", name[256] = "";
@@ -1140,7 +1151,7 @@ static void find_devices(void)
     counts = type & CL_DEVICE_TYPE_CPU ? SIZES : 3;
 }
 
-/* With an argument: all that is left out where time is short, or "orders". */
+/* With an argument: every case, or "orders". */
 int main(int argc, char **argv)
 {
     orders = argc > 1 && strcmp(argv[1], "orders") == 0;
@@ -1151,18 +1162,18 @@ int main(int argc, char **argv)
         return 77;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gas_has_the_same_bits),
-        cmocka_unit_test(gas_divides_by_speed),
-        cmocka_unit_test(gas_leaves_a_slow_rank_out),
-        cmocka_unit_test(gas_ends_together),
-        cmocka_unit_test(life_is_the_same),
-        cmocka_unit_test(life_in_blocks_is_the_same),
-        cmocka_unit_test(life_ends_together),
-        cmocka_unit_test(bodies_end_in_the_same_place),
-        cmocka_unit_test(states_are_taken_over),
-        cmocka_unit_test(nbody_ends_together),
-        cmocka_unit_test(products_are_right),
-        cmocka_unit_test(products_end_together),
+        cmocka_unit_test(ranks_gas_bits_are_equal),
+        cmocka_unit_test(ranks_gas_is_balanced_by_speed),
+        cmocka_unit_test(ranks_gas_leaves_slow_rank_out),
+        cmocka_unit_test(ranks_gas_errors_end_all),
+        cmocka_unit_test(ranks_life_cells_are_equal),
+        cmocka_unit_test(ranks_life_blocks_cells_are_equal),
+        cmocka_unit_test(ranks_life_errors_end_all),
+        cmocka_unit_test(ranks_nbody_bits_are_equal),
+        cmocka_unit_test(ranks_nbody_saved_state_continues),
+        cmocka_unit_test(ranks_nbody_errors_end_all),
+        cmocka_unit_test(ranks_matmul_products_are_right),
+        cmocka_unit_test(ranks_matmul_errors_end_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,8 @@
-/* Prefix sums and sorting: as plain C has them, for every size about those that matter, every width
- * and number of bits, keys in all sorts of order; stable; nothing written beyond the end; counts
- * that the device alone knows; and calls that must be refused.
- * SPDX-License-Identifier: MIT */
+/* Prefix sums and sorting against plain C, for all critical sizes, every width and number of
+ * bits, keys in many orders; stable; no write beyond the end; counts known to the device only;
+ * and rejected calls.
+ * SPDX-License-Identifier: MIT
+ */
 #include "check.h"
 #include "deep.h"
 
@@ -14,13 +15,13 @@ enum { SIZES = sizeof sizes / sizeof *sizes };
 
 static CLCONTEXT *cp;
 static cl_uint dev;       /* the last of the context */
-static const char *shape; /* of sorters that tests make */
+static const char *shape; /* of the sorters that tests create */
 static bool deep;         /* all shapes */
-static void *keys, *right, *room, *twin;
+static void *keys, *right, *room, *scratch;
 static cl_uint *values, *right_values;
 
 /* Random words: splitmix64. */
-static uint64_t word(size_t i, uint64_t key)
+static uint64_t sort_random_word(size_t i, uint64_t key)
 {
     uint64_t z = ((uint64_t)i + key * 1000003) * 0x9E3779B97F4A7C15u;
     z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
@@ -28,12 +29,12 @@ static uint64_t word(size_t i, uint64_t key)
     return z ^ z >> 31;
 }
 
-static uint64_t get(int bytes, const void *array, size_t i)
+static uint64_t sort_get(int bytes, const void *array, size_t i)
 {
     return bytes == 4 ? ((const uint32_t *)array)[i] : ((const uint64_t *)array)[i];
 }
 
-static void put(int bytes, void *array, size_t i, uint64_t v)
+static void sort_put(int bytes, void *array, size_t i, uint64_t v)
 {
     if (bytes == 4)
         ((uint32_t *)array)[i] = (uint32_t)v;
@@ -41,7 +42,7 @@ static void put(int bytes, void *array, size_t i, uint64_t v)
         ((uint64_t *)array)[i] = v;
 }
 
-static arrays_sorter *make(void)
+static arrays_sorter *make_sorter(void)
 {
     arrays_sorter *s = arrays_sorter_create(
         &(struct arrays_sorter_options){.ctx = cp, .dev = dev, .shape = shape});
@@ -71,15 +72,15 @@ static int by_key_and_place(const void *a, const void *b)
     return (p->place > q->place) - (p->place < q->place);
 }
 
-/* How keys are laid out before they are sorted. */
+/* Layout of the keys before sorting. */
 enum order { RANDOM, EQUAL, SORTED, REVERSE, ONE_BIT, GREATEST, FEW, ORDERS };
 
-static uint64_t key_of(enum order order, size_t i, size_t n, int bits)
+static uint64_t sort_key_of(enum order order, size_t i, size_t n, int bits)
 {
     const uint64_t all = bits == 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1;
     switch (order) {
     case RANDOM:
-        return word(i, 7); /* bits above those that count too */
+        return sort_random_word(i, 7); /* bits above those that count too */
     case EQUAL:
         return 0xA5A5A5A5A5A5A5A5u;
     case SORTED:
@@ -91,44 +92,44 @@ static uint64_t key_of(enum order order, size_t i, size_t n, int bits)
     case GREATEST:
         return i % 3 ? all : all - 1;
     default:
-        return word(i % 17, 9);
+        return sort_random_word(i % 17, 9);
     }
 }
 
-/* Fills keys and values, and the right answer by qsort, which knows nothing of digits. */
-static void prepare(enum order order, int bytes, int bits, size_t n)
+/* Fill keys and values, and the right answer by qsort, which does not use digits. */
+static void prepare_keys(enum order order, int bytes, int bits, size_t n)
 {
     const uint64_t all = bits == 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1;
     struct pair *pairs = malloc((n + 1) * sizeof *pairs);
     ready(pairs);
     for (size_t i = 0; i < n; i++) {
-        put(bytes, keys, i, key_of(order, i, n, bits));
+        sort_put(bytes, keys, i, sort_key_of(order, i, n, bits));
         values[i] = (cl_uint)(i * 2654435761u + 12345u);
-        const uint64_t whole = get(bytes, keys, i);
+        const uint64_t whole = sort_get(bytes, keys, i);
         pairs[i] = (struct pair){whole & all, whole, values[i], i};
     }
     qsort(pairs, n, sizeof *pairs, by_key_and_place);
     for (size_t i = 0; i < n; i++) {
-        put(bytes, right, i, pairs[i].whole);
+        sort_put(bytes, right, i, pairs[i].whole);
         right_values[i] = pairs[i].value;
     }
     free(pairs);
     for (size_t i = n; i < n + GUARDS; i++) {
-        put(bytes, keys, i, i * 77);
-        put(bytes, right, i, i * 77);
+        sort_put(bytes, keys, i, i * 77);
+        sort_put(bytes, right, i, i * 77);
         values[i] = right_values[i] = (cl_uint)(i * 99);
     }
 }
 
-#define same(got, wanted, n, bytes) check_same(got, wanted, n, bytes, #got, __LINE__)
-static void check_same(const void *got, const void *wanted, size_t n, int bytes, const char *what,
-                       int line)
+#define same(got, wanted, n, bytes) check_same_order(got, wanted, n, bytes, #got, __LINE__)
+static void check_same_order(const void *got, const void *wanted, size_t n, int bytes,
+                             const char *what, int line)
 {
     for (size_t i = 0; i < n + GUARDS; i++)
-        if (get(bytes, got, i) != get(bytes, wanted, i)) {
+        if (sort_get(bytes, got, i) != sort_get(bytes, wanted, i)) {
             print_error("n = %zu, %d bytes: %s[%zu] is %#llx instead of %#llx\n", n, bytes, what, i,
-                        (unsigned long long)get(bytes, got, i),
-                        (unsigned long long)get(bytes, wanted, i));
+                        (unsigned long long)sort_get(bytes, got, i),
+                        (unsigned long long)sort_get(bytes, wanted, i));
             _fail(__FILE__, line);
         }
 }
@@ -146,56 +147,56 @@ static void sort_and_check(arrays_sorter *s, int bytes, int bits, size_t n, bool
         same(values, right_values, n, 4);
 }
 
-static void every_small_size(void **state)
+static void sort_small_sizes_match_qsort(void **state)
 {
     (void)state;
-    arrays_sorter *s = make();
+    arrays_sorter *s = make_sorter();
     for (int bytes = 4; bytes <= 8; bytes += 4)
         for (size_t n = 0; n <= SMALL; n++) {
             const bool pairs = n % 5 != 0;
-            prepare(RANDOM, bytes, 8 * bytes, n);
+            prepare_keys(RANDOM, bytes, 8 * bytes, n);
             sort_and_check(s, bytes, 0, n, pairs);
         }
     arrays_sorter_free(NULL);
     arrays_sorter_free(s);
 }
 
-static void every_number_of_bits(void **state)
+static void sort_bit_widths_match_qsort(void **state)
 {
     (void)state;
-    arrays_sorter *s = make();
+    arrays_sorter *s = make_sorter();
     for (int bytes = 4; bytes <= 8; bytes += 4)
         for (int bits = 1; bits <= 8 * bytes; bits += bits % 8 < 2 ? 1 : 5) {
-            prepare(RANDOM, bytes, bits, 3001);
+            prepare_keys(RANDOM, bytes, bits, 3001);
             sort_and_check(s, bytes, bits, 3001, bits % 3 != 0);
         }
     arrays_sorter_free(s);
 }
 
-static void every_order(void **state)
+static void sort_input_orders_match_qsort(void **state)
 {
     (void)state;
-    arrays_sorter *s = make();
+    arrays_sorter *s = make_sorter();
     for (enum order order = RANDOM; order < ORDERS; order++)
         for (int bytes = 4; bytes <= 8; bytes += 4) {
             const int bits = 8 * bytes - (int)order % 2;
-            prepare(order, bytes, bits, 20011);
+            prepare_keys(order, bytes, bits, 20011);
             sort_and_check(s, bytes, bits, 20011, true);
         }
     arrays_sorter_free(s);
 }
 
-/* Large ones against the plain C twin, which the first of them holds to qsort. */
-static void large_sizes(void **state)
+/* Large sizes against the scalar reference, which the first of them compares with qsort. */
+static void sort_large_sizes_match_reference(void **state)
 {
     (void)state;
-    arrays_sorter *s = make();
+    arrays_sorter *s = make_sorter();
     void *blocks[] = {keys, values};
     for (size_t k = 0; k < SIZES; k++) {
         const size_t n = sizes[k];
         const int bytes = k % 2 ? 4 : 8, bits = k % 4 < 2 ? 8 * bytes - 1 : 20;
         for (size_t i = 0; i < n + GUARDS; i++) {
-            put(bytes, keys, i, word(i, 21) >> (i % 7));
+            sort_put(bytes, keys, i, sort_random_word(i, 21) >> (i % 7));
             values[i] = (cl_uint)i;
         }
         memcpy(right, keys, (n + GUARDS) * (size_t)bytes);
@@ -212,13 +213,13 @@ static void large_sizes(void **state)
     arrays_sorter_free(s);
 }
 
-static void twin_sorts(void **state)
+static void sort_reference_matches_qsort(void **state)
 {
     (void)state;
     for (enum order order = RANDOM; order < ORDERS; order++)
         for (int bytes = 4; bytes <= 8; bytes += 4)
             for (int bits = 1; bits <= 8 * bytes; bits += 7) {
-                prepare(order, bytes, bits, 777);
+                prepare_keys(order, bytes, bits, 777);
                 arrays_ref_sort(bytes, bits, keys, values, 777, room);
                 same(keys, right, (size_t)777, bytes);
                 same(values, right_values, (size_t)777, 4);
@@ -229,12 +230,12 @@ static void twin_sorts(void **state)
 
 static void scan_and_check(arrays_sorter *s, int bytes, size_t n, bool in_place)
 {
-    cl_ulong *total = twin;
-    void *blocks[] = {keys, room, twin};
+    cl_ulong *total = scratch;
+    void *blocks[] = {keys, room, scratch};
     for (size_t i = 0; i < n + GUARDS; i++) {
-        put(bytes, keys, i, word(i, 3) >> (i % 40));
-        put(bytes, room, i, i * 55);
-        put(bytes, right, i, in_place ? get(bytes, keys, i) : i * 55);
+        sort_put(bytes, keys, i, sort_random_word(i, 3) >> (i % 40));
+        sort_put(bytes, room, i, i * 55);
+        sort_put(bytes, right, i, in_place ? sort_get(bytes, keys, i) : i * 55);
     }
     *total = 0;
     const uint64_t all = arrays_ref_scan(bytes, keys, right, n);
@@ -247,10 +248,10 @@ static void scan_and_check(arrays_sorter *s, int bytes, size_t n, bool in_place)
     assert_true(*total == all);
 }
 
-static void scans(void **state)
+static void scan_matches_reference(void **state)
 {
     (void)state;
-    arrays_sorter *s = make();
+    arrays_sorter *s = make_sorter();
     for (int bytes = 4; bytes <= 8; bytes += 4) {
         for (size_t n = 0; n <= SMALL; n++)
             scan_and_check(s, bytes, n, n % 2);
@@ -260,8 +261,8 @@ static void scans(void **state)
     arrays_sorter_free(s);
 }
 
-/* The twin by its definition. */
-static void twin_scans(void **state)
+/* The reference against its definition. */
+static void scan_reference_matches_definition(void **state)
 {
     (void)state;
     const uint32_t x[] = {3, 4000000000u, 5, 0, 4000000000u};
@@ -276,19 +277,19 @@ static void twin_scans(void **state)
 
 /* ---- Counts in memory of the device, work memory of the caller's. ---------------------------- */
 
-static void counts_on_the_device(void **state)
+static void sort_reads_count_on_device(void **state)
 {
     (void)state;
     static const size_t counts[] = {0, 1, 299, 5000, 9999, 10000, 123456};
     const size_t most = 10000;
-    arrays_sorter *s = make();
-    cl_uint *count = twin;
-    void *blocks[] = {keys, values, twin};
+    arrays_sorter *s = make_sorter();
+    cl_uint *count = scratch;
+    void *blocks[] = {keys, values, scratch};
     for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
         const size_t n = counts[k] < most ? counts[k] : most;
         struct arrays_sort_job job = {
             .keys = keys, .values = values, .bytes = 8, .bits = 20, .most = most, .count = count};
-        prepare(RANDOM, 8, 20, n);
+        prepare_keys(RANDOM, 8, 20, n);
         *count = (cl_uint)counts[k];
         sync_all(CL_MEM_DEVICE, blocks, 3);
         job.work = clmalloc(cp, arrays_sort_workspace(s, &job), CL_MEM_DEVONLY);
@@ -312,7 +313,7 @@ static void counts_on_the_device(void **state)
 }
 
 /* All devices at once, each in memory of its own. */
-static void all_devices(void **state)
+static void sort_devices_work_at_once(void **state)
 {
     (void)state;
     enum { DEVICES = 2, N = 30000 };
@@ -327,7 +328,7 @@ static void all_devices(void **state)
         assert_string_equal(arrays_sorter_shape(s[d]), "");
         contains(arrays_sorter_explain(s[d]), "no kernel");
         for (size_t i = 0; i < N; i++)
-            own[d][i] = word(i, d + 1);
+            own[d][i] = sort_random_word(i, d + 1);
         started(clmsync(cp, d, own[d], CL_MEM_DEVICE | CL_EVENT_NOWAIT));
         works(arrays_sort_start(s[d],
                                 &(struct arrays_sort_job){.keys = own[d], .bytes = 8, .most = N}));
@@ -336,7 +337,7 @@ static void all_devices(void **state)
     for (cl_uint d = 0; d < ndev; d++) {
         assert_true(clwait(cp, d, CL_ALL_EVENT) == 0);
         for (size_t i = 0; i < N; i++)
-            ((uint64_t *)right)[i] = word(i, d + 1);
+            ((uint64_t *)right)[i] = sort_random_word(i, d + 1);
         arrays_ref_sort(8, 64, right, NULL, N, room);
         assert_memory_equal(own[d], right, N * 8);
         works(clfree(own[d]));
@@ -346,9 +347,8 @@ static void all_devices(void **state)
 
 /* ---- Shapes. --------------------------------------------------------------------------------- */
 
-/* No shape changes a result; these are those of GPUs, which CPUs run too, one item after the
- * other. */
-static void every_shape(void **state)
+/* No shape changes a result. These are GPU shapes, which CPUs run too, one item after the other. */
+static void sort_shapes_give_equal_bits(void **state)
 {
     (void)state;
     static const char *const shapes[] = {
@@ -357,17 +357,17 @@ static void every_shape(void **state)
         "group=256 items=4 waves=1 match=0",  "group=256 items=15 waves=1"};
     cl_device_type type = 0;
     clGetDeviceInfo(clgetdevice(cp, dev), CL_DEVICE_TYPE, sizeof type, &type, NULL);
-    /* PoCL builds a shape for a second or two; a GPU's driver for less */
+    /* PoCL builds a shape in one or two seconds; a GPU's driver in less */
     const size_t all = sizeof shapes / sizeof *shapes,
                  some = deep || !(type & CL_DEVICE_TYPE_CPU) ? all : 2;
     if (clgetndev(cp) > 1 && !deep)
-        return; /* one device builds what two do */
+        return; /* two devices build the same kernels */
     for (size_t k = 0; k < some; k++) {
         shape = shapes[k];
-        arrays_sorter *s = make();
+        arrays_sorter *s = make_sorter();
         const size_t n = 9001 + k;
         for (enum order order = RANDOM; order < ORDERS; order += 3) {
-            prepare(order, 8, 35, n);
+            prepare_keys(order, 8, 35, n);
             sort_and_check(s, 8, 35, n, true);
         }
         contains(arrays_sorter_shape(s), "items=");
@@ -377,12 +377,12 @@ static void every_shape(void **state)
     shape = NULL;
 }
 
-/* One shape, small: for Oclgrind, which looks for races (oclgrind/run.sh). */
-static void one_shape(void **state)
+/* One small shape, for Oclgrind, which checks for races (oclgrind/run.sh). */
+static void sort_small_shape_matches(void **state)
 {
     (void)state;
-    arrays_sorter *s = make();
-    prepare(RANDOM, 8, 8, 500);
+    arrays_sorter *s = make_sorter();
+    prepare_keys(RANDOM, 8, 8, 500);
     sort_and_check(s, 8, 8, 500, true);
     scan_and_check(s, 4, 500, true);
     arrays_sorter_free(s);
@@ -390,14 +390,14 @@ static void one_shape(void **state)
 
 /* ---- What is refused. ------------------------------------------------------------------------ */
 
-static void refused_shapes(void **state)
+static void sort_rejects_bad_shapes(void **state)
 {
     (void)state;
     static const char *const bad[] = {"group=48",           "group=2", "group=1 items=0",
                                       "group=256 items=33", "width=2", "group=2048"};
     for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
         shape = bad[k];
-        arrays_sorter *s = make();
+        arrays_sorter *s = make_sorter();
         const struct arrays_sort_job job = {.keys = keys, .bytes = 8, .most = 10};
         fails(EINVAL, arrays_sort(s, &job));
         fails_0(EINVAL, arrays_sort_workspace(s, &job));
@@ -406,12 +406,12 @@ static void refused_shapes(void **state)
     shape = NULL;
 }
 
-/* Arrays in work memory stand where they stood for a job of nearly the same size: each other place
- * is a sub-buffer more. */
-static void places_of_like_jobs(void **state)
+/* Arrays in work memory keep their offsets for a job of nearly equal size: each other offset
+ * would need another sub-buffer. */
+static void sort_reuses_sub_buffers(void **state)
 {
     (void)state;
-    arrays_sorter *s = make();
+    arrays_sorter *s = make_sorter();
     struct arrays_sort_job job = {.keys = keys, .values = values, .bytes = 8, .most = 1 << 20};
     size_t last = arrays_sort_workspace(s, &job), different = 1;
     assert_true(last >= job.most * 12);
@@ -426,10 +426,10 @@ static void places_of_like_jobs(void **state)
     arrays_sorter_free(s);
 }
 
-static void refused_jobs(void **state)
+static void sort_rejects_bad_jobs(void **state)
 {
     (void)state;
-    arrays_sorter *s = make();
+    arrays_sorter *s = make_sorter();
     uint64_t own[4] = {0};
     struct arrays_sort_job good = {.keys = keys,
                                    .values = values,
@@ -486,11 +486,11 @@ static int set_up(void **state)
     dev = clgetndev(cp) - 1;
     keys = clmalloc(cp, (MOST + GUARDS) * 8, CL_MEM_ZEROCOPY);
     room = clmalloc(cp, (MOST + GUARDS) * 12, CL_MEM_ZEROCOPY);
-    twin = clmalloc(cp, 4096, CL_MEM_ZEROCOPY);
+    scratch = clmalloc(cp, 4096, CL_MEM_ZEROCOPY);
     values = clmalloc(cp, (MOST + GUARDS) * sizeof *values, CL_MEM_ZEROCOPY);
     right = malloc((MOST + GUARDS) * 8);
     right_values = malloc((MOST + GUARDS) * sizeof *right_values);
-    return setup_done(keys && room && twin && values && right && right_values);
+    return setup_done(keys && room && scratch && values && right && right_values);
 }
 
 static int tear_down(void **state)
@@ -498,7 +498,7 @@ static int tear_down(void **state)
     (void)state;
     free(right);
     free(right_values);
-    void *const blocks[] = {keys, room, twin, values};
+    void *const blocks[] = {keys, room, scratch, values};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         if (clfree(blocks[i]) != 0)
             return -1;
@@ -507,27 +507,27 @@ static int tear_down(void **state)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest one[] = {cmocka_unit_test(one_shape)};
+    const struct CMUnitTest one[] = {cmocka_unit_test(sort_small_shape_matches)};
     if (argc == 3 && strcmp(argv[1], "shape") == 0) {
         shape = argv[2];
         return cmocka_run_group_tests_name("sort", one, set_up, tear_down);
     }
     deep = argc > 1 && strcmp(argv[1], "shapes") == 0;
     struct CMUnitTest tests[] = {
-        cmocka_unit_test(twin_sorts),
-        cmocka_unit_test(twin_scans),
-        cmocka_unit_test(every_number_of_bits),
-        cmocka_unit_test(every_order),
-        cmocka_unit_test(counts_on_the_device),
-        cmocka_unit_test(all_devices),
-        cmocka_unit_test(refused_shapes),
-        cmocka_unit_test(places_of_like_jobs),
-        cmocka_unit_test(refused_jobs),
-        /* Of these every n-th. */
-        cmocka_unit_test(every_small_size),
-        cmocka_unit_test(every_shape),
-        cmocka_unit_test(large_sizes),
-        cmocka_unit_test(scans),
+        cmocka_unit_test(sort_reference_matches_qsort),
+        cmocka_unit_test(scan_reference_matches_definition),
+        cmocka_unit_test(sort_bit_widths_match_qsort),
+        cmocka_unit_test(sort_input_orders_match_qsort),
+        cmocka_unit_test(sort_reads_count_on_device),
+        cmocka_unit_test(sort_devices_work_at_once),
+        cmocka_unit_test(sort_rejects_bad_shapes),
+        cmocka_unit_test(sort_reuses_sub_buffers),
+        cmocka_unit_test(sort_rejects_bad_jobs),
+        /* Of the following, every n-th runs. */
+        cmocka_unit_test(sort_small_sizes_match_qsort),
+        cmocka_unit_test(sort_shapes_give_equal_bits),
+        cmocka_unit_test(sort_large_sizes_match_reference),
+        cmocka_unit_test(scan_matches_reference),
     };
     return sampled_run("sort", tests, 9, 2, set_up, tear_down);
 }

@@ -1,4 +1,4 @@
-/* test_stdcl_hpp.cpp - stdcl.hpp: what it computes, what it frees, what it throws.
+/* test_stdcl_hpp.cpp - stdcl.hpp: results, ownership, exceptions.
  * SPDX-License-Identifier: MIT
  */
 #include <stdcl.hpp>
@@ -40,7 +40,7 @@ template <class F> std::string thrown(F call)
     return "";
 }
 
-bool has(const std::string &text, const char *words)
+bool has_text(const std::string &text, const char *words)
 {
     return text.find(words) != std::string::npos;
 }
@@ -86,20 +86,20 @@ void moves_and_frees(const stdcl::context &ctx)
 
 void throws(const stdcl::context &ctx)
 {
-    CHECK(has(thrown([&] { stdcl::program(ctx, "__kernel void broken( {"); }), "error"));
+    CHECK(has_text(thrown([&] { stdcl::program(ctx, "__kernel void broken( {"); }), "error"));
     stdcl::program program(ctx, source);
-    CHECK(has(thrown([&] { program["absent"]; }), "there are"));
+    CHECK(has_text(thrown([&] { program["absent"]; }), "there are"));
     stdcl::array<float> x(ctx, 100);
-    CHECK(has(thrown([&] { program["saxpy"](100, 2.0, x, x); }), "double"));
-    CHECK(has(thrown([&] { program["saxpy"]({100, 64}, 2.0f, x, x); }), "multiple"));
-    CHECK(has(thrown([&] { stdcl::context("no such platform"); }), "no such platform"));
+    CHECK(has_text(thrown([&] { program["saxpy"](100, 2.0, x, x); }), "double"));
+    CHECK(has_text(thrown([&] { program["saxpy"]({100, 64}, 2.0f, x, x); }), "multiple"));
+    CHECK(has_text(thrown([&] { stdcl::context("no such platform"); }), "no such platform"));
     life_options wrong{};
     wrong.width = wrong.height = 10;
     wrong.rule = "B9";
-    CHECK(has(thrown([&] { stdcl::life l(wrong); }), "B9"));
+    CHECK(has_text(thrown([&] { stdcl::life l(wrong); }), "B9"));
 }
 
-void engines()
+void check_engines()
 {
     life_options grid{};
     grid.width = grid.height = 64;
@@ -135,7 +135,7 @@ int main()
         computes(ctx);
         moves_and_frees(ctx);
         throws(ctx);
-        engines();
+        check_engines();
     } catch (const std::exception &failed) {
         std::fprintf(stderr, "thrown: %s\n", failed.what());
         return 1;

@@ -1,12 +1,13 @@
-/* test_template.c - kernel templates: the grammar, errors and where they point, values from C, the
- * sandbox and its limits, large and broken inputs, threads. test_template_open.c runs the kernels.
+/* test_template.c - kernel templates: the grammar, errors and their lines, values from C, the
+ * sandbox and its limits, large and broken input, threads. test_template_open.c runs the
+ * kernels.
  * SPDX-License-Identifier: MIT
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* memmem */
 #endif
 #include "check.h"
-#include "commas.h"
+#include "decimal_comma.h"
 #include "deep.h"
 
 #include <pthread.h>
@@ -35,7 +36,7 @@ static const struct expansion grammar[] = {
     {"$${N}", "$3"},
     {"${ N * 2 + #t }", "8"},
     {"${name}${t.a.b}${t[1]}", "x710"},
-    /* what closes an expression */
+    /* ends of expressions */
     {"${({1, 2, {3}})[3][1]}}", "3}"},
     {"${'}'}", "}"},
     {"${\"{\"}", "{"},
@@ -89,7 +90,7 @@ static const struct expansion grammar[] = {
     {"\xef\xbb\xbf|x = 1\n${x}\xc3\xa9\xff\x01", "1\xc3\xa9\xff\x01"},
 };
 
-static void test_grammar(void **state)
+static void template_grammar_expands(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof grammar / sizeof *grammar; i++) {
@@ -123,7 +124,7 @@ static const struct failure failures[] = {
      ":3: attempt to index global 'x' (a nil value) (the name 'x' has no value)"},
     {"a\n|for i = 1, M do\n|end", ":2: 'for' limit must be a number (the name 'M' has no value)"},
     {"|function f()\n${M}\n|end\n\n|f()", ":2: the name 'M' has no value"},
-    /* expressions that are none */
+    /* invalid expressions */
     {"a\nb ${", ":2: this ${ is not closed by a } outside of strings"},
     {"${'}", ":1: this ${ is not closed"},
     {"${ }", ":1: ${} holds no expression"},
@@ -172,7 +173,7 @@ static void check_sentence(const char *template, const char *text, const char *b
     }
 }
 
-static void test_failures(void **state)
+static void template_errors_name_line(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof failures / sizeof *failures; i++) {
@@ -184,8 +185,8 @@ static void test_failures(void **state)
     }
 }
 
-/* Whatever the name, it stands in front in full. */
-static void test_names(void **state)
+/* A name of any length precedes the message in full. */
+static void template_error_keeps_long_name(void **state)
 {
     (void)state;
     char name[3000], begin[3100];
@@ -205,7 +206,7 @@ static void test_names(void **state)
 
 /* ---- #line: a count of lines as the preprocessor makes it, against numbers in the text. ---- */
 
-/* Whether a comment is open at the end of a line of n characters, if one was or was not at its
+/* True if a comment is open at the end of a line of n characters; `comment`: one was open at its
  * start. */
 static bool comment_after(const char *p, size_t n, bool comment)
 {
@@ -227,8 +228,8 @@ static bool comment_after(const char *p, size_t n, bool comment)
     return comment;
 }
 
-/* In `text` each line that holds @n@ stems from line n of the template. Follows the #line
- * directives outside of comments and of lines that `#if 0` leaves out. Returns how many it
+/* Check that each line of `text` with @n@ comes from line n of the template, by the #line
+ * directives outside of comments and of lines skipped by `#if 0`. Return the number of lines
  * checked. */
 static int check_lines(const char *text)
 {
@@ -268,7 +269,7 @@ static const struct {
     {"@1@ ${\n\n1}\n@4@\n", 2},
     {"|function f(x)\n<@2@ ${x}\n|end\n@4@\n|f(1) f(2)\n@6@\n|f(3)\n@8@\n", 6},
     {"@1@\r\n|for i = 1, 3 do\r\n@3@\r\n|end\r\n@5@\r\n", 5},
-    /* not in a macro, a comment or after what was left out */
+    /* not in a macro, a comment or after a skipped part */
     {"#define M(x) \\\n|for i = 1, 3 do\n  x \\\n|end\n  0\n@6@\n", 1},
     {"/* @1@\n|for i = 1, 3 do\n  x\n|end\n*/\n@6@\n", 2},
     {"// a /* comment @1@\n|for i = 1, 2 do\n@3@ \" // */\n|end\n@5@\n", 4},
@@ -279,7 +280,7 @@ static const struct {
     {"|for i = 1, 3 do\n@2@\n|end\n#if 0\n|for i = 1, 3 do\nx\n|end\n# endif\n@9@\n", 4},
 };
 
-static void test_lines(void **state)
+static void template_lines_are_mapped(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof lined / sizeof *lined; i++) {
@@ -289,7 +290,7 @@ static void test_lines(void **state)
         assert_int_equal(check_lines(text), lined[i].marks);
         free(text);
     }
-    /* Directives go nowhere inside a macro or a comment. */
+    /* No directive is written inside a macro or a comment. */
     char *text = cltemplate("k.clt", lined[9].template, strlen(lined[9].template), NULL);
     assert_non_null(strstr(text, "M(x) \\\n  x \\\n  x \\\n  x \\\n  0\n"));
     free(text);
@@ -307,7 +308,7 @@ static void check_text(char *text, const char *wanted)
 #define EXPAND(t, ...) cltemplate(NULL, t, strlen(t), __VA_ARGS__)
 #define LIST(t, list) cltemplatev(NULL, t, strlen(t), list)
 
-static void test_formatted_values(void **state)
+static void template_formatted_values_expand(void **state)
 {
     (void)state;
     check_text(EXPAND("${N} ${work_size}", "N = %zu, work_size = %d", (size_t)1000000, 128),
@@ -325,7 +326,7 @@ static void test_formatted_values(void **state)
                    "template: the values {} os.exit() {}: ", EINVAL);
 }
 
-static void test_listed_values(void **state)
+static void template_listed_values_expand(void **state)
 {
     (void)state;
     char array[] = "array";
@@ -369,7 +370,7 @@ static void test_listed_values(void **state)
     check_sentence("bad", LIST("-", bad), "template: the value b was not made by clvalue", EINVAL);
 }
 
-static void test_decimal_comma(void **state)
+static void template_ignores_decimal_comma_locale(void **state)
 {
     (void)state;
     char comma[16];
@@ -388,7 +389,7 @@ static void test_decimal_comma(void **state)
 
 /* ---- The sandbox. ---- */
 
-/* Nothing of these has a value inside a template. */
+/* These names have no value inside a template. */
 static const char *const absent[] = {
     "io",        "os",        "ffi",          "require",     "package",
     "module",    "debug",     "jit",          "load",        "loadstring",
@@ -398,7 +399,7 @@ static const char *const absent[] = {
     "('').dump", "math.dump", "string.rep.x", "1LL and ffi", "getmetatable(1LL).__index",
 };
 
-static void test_sandbox(void **state)
+static void template_sandbox_hides_functions(void **state)
 {
     (void)state;
     char template[200];
@@ -409,13 +410,13 @@ static void test_sandbox(void **state)
             print_error("%s is %s inside a template\n", absent[i], text);
         assert_null(text);
     }
-    /* The metatable of strings, with which methods could be replaced, is out of reach. */
+    /* The metatable of strings, through which methods could be replaced, is out of reach. */
     check_text(EXPAND("${getmetatable('')}", NULL), "false");
     check_text(EXPAND("|string.rep = nil\n${('a'):rep(2)}", NULL), "aa");
     check_sentence("set", EXPAND("|setmetatable('', {})", NULL),
                    "template:1: bad argument #1 to 'setmetatable'", ENOEXEC);
     check_text(EXPAND("${type(getmetatable(setmetatable({}, {})))}", NULL), "table");
-    /* One expansion leaves nothing for the next. */
+    /* An expansion leaves no state for the next. */
     check_text(EXPAND("|math.pi, x = 3, 1\n${math.pi}", NULL), "3");
     check_text(EXPAND("|if not x then\n${('%.4f'):format(math.pi)}\n|end", NULL), "3.1416\n");
 }
@@ -439,8 +440,8 @@ static const struct {
     {"${('a'):rep(50):find(('a?'):rep(50) .. ('a'):rep(50))}", ":1: the pattern 'a?a?", ENOEXEC},
 };
 
-/* Each stops with its own sentence, also in a thread with a small stack. */
-/* The first of them takes seconds. */
+/* Each limit has its own message, also in a thread with a small stack. */
+/* The first of the following takes seconds. */
 static bool is_deep;
 
 static void *run_limits(void *failed)
@@ -462,7 +463,7 @@ static void *run_limits(void *failed)
     return NULL;
 }
 
-static void test_limits(void **state)
+static void template_limits_end_expansion(void **state)
 {
     (void)state;
     int failed = 0;
@@ -475,8 +476,8 @@ static void test_limits(void **state)
     assert_int_equal(failed, 0);
 }
 
-/* Patterns of everyday use pass. */
-static void test_patterns(void **state)
+/* Common patterns pass. */
+static void template_everyday_patterns_expand(void **state)
 {
     (void)state;
     check_text(EXPAND("${(('  a b  '):rep(20):gsub('^%s*(.-)%s*$', '%1'):sub(1, 3))}", NULL),
@@ -499,7 +500,7 @@ static char *repeated(const char *unit, size_t *size)
     return text;
 }
 
-static void test_large(void **state)
+static void template_large_input_is_handled(void **state)
 {
     (void)state;
     static const struct {
@@ -539,9 +540,8 @@ static void test_large(void **state)
     }
 }
 
-/* 40000 expressions with names of their own: more than a Lua function has constants for in one go.
- */
-static void test_many_names(void **state)
+/* 40000 expressions with distinct names: more constants than one Lua function can have. */
+static void template_many_names_expand(void **state)
 {
     (void)state;
     char *template = NULL, *text;
@@ -586,7 +586,7 @@ static void *expand_often(void *number)
     return NULL;
 }
 
-static void test_threads(void **state)
+static void template_threads_expand_at_once(void **state)
 {
     (void)state;
     pthread_t thread[THREADS];
@@ -606,20 +606,20 @@ int main(int argc, char **argv)
 {
     is_deep = argc > 1 && strcmp(argv[1], "deep") == 0;
     struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_grammar),
-        cmocka_unit_test(test_failures),
-        cmocka_unit_test(test_names),
-        cmocka_unit_test(test_lines),
-        cmocka_unit_test(test_formatted_values),
-        cmocka_unit_test(test_listed_values),
-        cmocka_unit_test(test_decimal_comma),
-        cmocka_unit_test(test_sandbox),
-        cmocka_unit_test(test_patterns),
-        cmocka_unit_test(test_threads),
-        /* Of these every n-th. */
-        cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_large),
-        cmocka_unit_test(test_many_names),
+        cmocka_unit_test(template_grammar_expands),
+        cmocka_unit_test(template_errors_name_line),
+        cmocka_unit_test(template_error_keeps_long_name),
+        cmocka_unit_test(template_lines_are_mapped),
+        cmocka_unit_test(template_formatted_values_expand),
+        cmocka_unit_test(template_listed_values_expand),
+        cmocka_unit_test(template_ignores_decimal_comma_locale),
+        cmocka_unit_test(template_sandbox_hides_functions),
+        cmocka_unit_test(template_everyday_patterns_expand),
+        cmocka_unit_test(template_threads_expand_at_once),
+        /* Of the following, every n-th runs. */
+        cmocka_unit_test(template_limits_end_expansion),
+        cmocka_unit_test(template_large_input_is_handled),
+        cmocka_unit_test(template_many_names_expand),
     };
     return sampled_run("templates", tests, 10, 3, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-// test_template_cxx.cpp - the values of templates in C++: clvalue chooses by overloading there.
+/* test_template_cxx.cpp - values of templates in C++, where clvalue is overloaded. */
 // SPDX-License-Identifier: MIT
 #include <stdcl.h>
 
@@ -8,7 +8,7 @@
 
 static int failed;
 
-static void check(char *text, const std::string &wanted)
+static void check_template_value(char *text, const std::string &wanted)
 {
     if (!text || wanted != text) {
         std::printf("wanted: %s\ngot:    %s\n", wanted.c_str(), text ? text : clerror());
@@ -29,8 +29,9 @@ int main()
                               clvalue("c", 'A'),         clvalue("big", ULLONG_MAX),
                               clvalue("low", LLONG_MIN), clvalue("t", inner),
                               clvalue("n", n),           CLVALUE_END};
-    check(cltemplatev(NULL, text.data(), text.size(), list),
-          "-3 4 a\"b true 0.5 0.25 65 18446744073709551615 -9223372036854775808 1two 12");
-    check(cltemplate(NULL, text.data(), 4, "i = %d", 7), "7");
+    check_template_value(
+        cltemplatev(NULL, text.data(), text.size(), list),
+        "-3 4 a\"b true 0.5 0.25 65 18446744073709551615 -9223372036854775808 1two 12");
+    check_template_value(cltemplate(NULL, text.data(), 4, "i = %d", 7), "7");
     return failed != 0;
 }

@@ -1,6 +1,6 @@
-/* test_template_none.c - the library as it is built without LuaJIT: a template answers ENOTSUP and
- * says what to install, and all the rest works. template_lua.c is compiled here, where HAVE_LUAJIT
- * is not defined, in the place of the library's.
+/* test_template_none.c - the library built without LuaJIT: a template fails with ENOTSUP and a
+ * message that says what to install; all else works. This test compiles template_lua.c without
+ * HAVE_LUAJIT, in place of the library's.
  * SPDX-License-Identifier: MIT
  */
 #undef HAVE_LUAJIT
@@ -18,7 +18,7 @@ static void check_refused(const char *name)
     assert_non_null(strstr(sentence, "libluajit-5.1-dev"));
 }
 
-static void test_templates(void **state)
+static void template_without_luajit_is_rejected(void **state)
 {
     (void)state;
     const clvalue_t list[] = {clvalue("N", 1), CLVALUE_END};
@@ -34,7 +34,7 @@ static void test_templates(void **state)
     check_refused("b.clt: ");
 }
 
-static void test_the_rest(void **state)
+static void layer_without_luajit_works(void **state)
 {
     (void)state;
     void *program = clopen(stddev, BASIC_CL, CLLD_NOW);
@@ -44,7 +44,7 @@ static void test_the_rest(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_templates),
-                                       cmocka_unit_test(test_the_rest)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(template_without_luajit_is_rejected),
+                                       cmocka_unit_test(layer_without_luajit_works)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* test_template_open.c - kernels from templates, on every device: from files and from memory, with
- * values in both forms; and where the messages of the OpenCL compiler and of Lua point.
+/* test_template_open.c - kernels from templates, on every device: from files and from memory,
+ * with values in both forms; and the line numbers in messages of the OpenCL compiler and of Lua.
  * SPDX-License-Identifier: MIT
  */
 #include "check.h"
@@ -13,7 +13,7 @@ static char folder[] = "/tmp/stdcl-template-XXXXXX";
 
 enum { OUT = 64 };
 
-static int setup(void **state)
+static int template_setup(void **state)
 {
     (void)state;
     cp = stddev;
@@ -21,7 +21,7 @@ static int setup(void **state)
     return setup_done(out && mkdtemp(folder));
 }
 
-static int teardown(void **state)
+static int template_teardown(void **state)
 {
     (void)state;
     char command[64];
@@ -30,8 +30,8 @@ static int teardown(void **state)
     return system(command);
 }
 
-/* A file in the test's folder; its path is valid until the next call. */
-static const char *write_file(const char *name, const char *text)
+/* Write a file in the test's folder; its path is valid until the next call. */
+static const char *write_template(const char *name, const char *text)
 {
     static char path[256];
     snprintf(path, sizeof path, "%s/%s", folder, name);
@@ -53,7 +53,7 @@ static const char *write_file(const char *name, const char *text)
     "    out[i] = sum;\n"                                                                          \
     "}\n"
 
-/* Runs it on every device, compares with n * (n + 1) / 2 * i, and closes the program. */
+/* Run the program on every device, compare with n * (n + 1) / 2 * i, and close it. */
 static void check_polynomial(void *program, int n)
 {
     clndrange_t ndr = clndrange_init1d(0, OUT, 0);
@@ -70,29 +70,29 @@ static void check_polynomial(void *program, int n)
     works(clclose(cp, program));
 }
 
-static void test_files(void **state)
+static void template_file_is_opened(void **state)
 {
     (void)state;
     const clvalue_t nine[] = {clvalue("N", 9), CLVALUE_END};
-    const char *path = write_file("polynomial.clt", POLYNOMIAL);
+    const char *path = write_template("polynomial.clt", POLYNOMIAL);
     check_polynomial(clopen(cp, path, CLLD_NOW), 4);
     check_polynomial(clopen(cp, path, CLLD_LAZY), 4);
     check_polynomial(clopent(cp, path, CLLD_NOW, "N = %d", 7), 7);
     check_polynomial(clopent(cp, path, CLLD_LAZY, NULL), 4);
     check_polynomial(clopentv(cp, path, CLLD_NOW, nine), 9);
     check_polynomial(clopentv(cp, path, CLLD_NOW, NULL), 4);
-    path = write_file("other.name", POLYNOMIAL);
+    path = write_template("other.name", POLYNOMIAL);
     check_polynomial(clopent(cp, path, CLLD_NOW, "N = 2"), 2);
     fails_null(ENOEXEC, clopen(cp, path, CLLD_NOW)); /* taken for OpenCL C */
 }
 
-/* The folder of the template is searched for what it includes; clbuild adds options. */
-static void test_building(void **state)
+/* The template's folder is searched for includes; clbuild adds options. */
+static void template_includes_are_searched(void **state)
 {
     (void)state;
-    write_file("weight.h", "#define WEIGHT 1\n");
-    const char *path = write_file("include.clt", "#include \"weight.h\"\n" POLYNOMIAL
-                                                 "#if WEIGHT + FACTOR != 3\n#error\n#endif\n");
+    write_template("weight.h", "#define WEIGHT 1\n");
+    const char *path = write_template("include.clt", "#include \"weight.h\"\n" POLYNOMIAL
+                                                     "#if WEIGHT + FACTOR != 3\n#error\n#endif\n");
     void *program = clopent(cp, path, CLLD_NOBUILD, "N = 3");
     ready(program);
     works(clbuild(cp, program, "-D FACTOR=2", 0));
@@ -105,7 +105,7 @@ static void *open_memory(const char *name, const char *text, int n)
     return clopen_template(cp, name, text, strlen(text), "-D OPTION", CLLD_NOW, "N = %d", n);
 }
 
-static void test_memory(void **state)
+static void template_is_opened_from_memory(void **state)
 {
     (void)state;
     const char *text = "#ifndef OPTION\n#error\n#endif\n" POLYNOMIAL;
@@ -113,16 +113,17 @@ static void test_memory(void **state)
     check_polynomial(open_memory("engine/polynomial.clt", text, 6), 6);
     check_polynomial(clopen_templatev(cp, "p", text, strlen(text), "-DOPTION", CLLD_NOW, five), 5);
     check_polynomial(clopen_named(cp, "p.clt", text, strlen(text), "-DOPTION", CLLD_NOW), 4);
-    /* Without the suffix clopen_named takes it for OpenCL C, where a bar begins no line. */
+    /* Without the suffix, clopen_named takes the text for OpenCL C, where a line cannot begin
+     * with a bar. */
     fails_null(ENOEXEC, clopen_named(cp, "p.cl", text, strlen(text), "-DOPTION", CLLD_NOW));
 }
 
 /* $STDCL_KERNEL_PATH replaces the template, not its values. */
-static void test_kernel_path(void **state)
+static void template_kernel_path_replaces_text(void **state)
 {
     (void)state;
-    write_file("replaced.clt", "|assert(N == 6)\n|N = 8\n" POLYNOMIAL);
-    write_file("broken.clt", "\n\n${M}\n");
+    write_template("replaced.clt", "|assert(N == 6)\n|N = 8\n" POLYNOMIAL);
+    write_template("broken.clt", "\n\n${M}\n");
     setenv("STDCL_KERNEL_PATH", folder, 1);
     void *replaced = open_memory("replaced.clt", "nonsense", 6);
     void *kept = open_memory("kept.clt", POLYNOMIAL, 6);
@@ -135,8 +136,8 @@ static void test_kernel_path(void **state)
     check_polynomial(kept, 6);
 }
 
-/* What `stdcl embed` links into a program may be a template, too. */
-static void test_embedded(void **state)
+/* A file linked in by `stdcl embed` may be a template too. */
+static void template_embedded_is_opened(void **state)
 {
     (void)state;
     static struct stdcl_embedded source = {.name = "embedded.clt",
@@ -148,7 +149,7 @@ static void test_embedded(void **state)
 
 /* ---- Where messages point. ---- */
 
-/* An error in the middle of a loop, on line 7 of the template but line 15 of the text, if not
+/* An error in the middle of a loop, on line 7 of the template and on line 15 of the text or
  * later. */
 #define LOOP                                                                                       \
     "// one\n"                                                                                     \
@@ -177,11 +178,11 @@ static void check_log(void *program, const char *const *parts, size_t n)
     assert_null(strstr(log, "loop.clt:15:"));
 }
 
-static void test_compiler_messages(void **state)
+static void template_compiler_messages_name_lines(void **state)
 {
     (void)state;
     const char *parts[] = {"loop.clt:7:", "wrong", "loop.clt:9:", "last"};
-    const char *path = write_file("loop.clt", LOOP);
+    const char *path = write_template("loop.clt", LOOP);
     char in_folder[300];
     snprintf(in_folder, sizeof in_folder, "%s:7:", path);
     check_log(clopent(cp, path, CLLD_NOW, "names = {0, 1, 2, 'wrong', 4}"), parts, 4);
@@ -193,11 +194,11 @@ static void test_compiler_messages(void **state)
               parts, 4);
 }
 
-static void test_lua_messages(void **state)
+static void template_lua_messages_name_lines(void **state)
 {
     (void)state;
     char begin[512];
-    const char *path = write_file("loop.clt", LOOP);
+    const char *path = write_template("loop.clt", LOOP);
     snprintf(begin, sizeof begin, "%s:6: ${v} is nil", path);
     fails_null(ENOEXEC, clopent(cp, path, CLLD_NOW, "names = {0, 1}"));
     (void)clopent(cp, path, CLLD_NOW, "names = {0, 1}");
@@ -209,7 +210,7 @@ static void test_lua_messages(void **state)
     assert_string_equal(clerror(), begin);
 }
 
-static void test_arguments(void **state)
+static void template_open_rejects_bad_arguments(void **state)
 {
     (void)state;
     char missing[300];
@@ -223,16 +224,20 @@ static void test_arguments(void **state)
     fails_null(EINVAL, clopen_template(cp, "x.clt", NULL, 1, NULL, CLLD_NOW, NULL));
     fails_null(EINVAL, clopen_template(NULL, "x.clt", POLYNOMIAL, sizeof POLYNOMIAL - 1, NULL,
                                        CLLD_NOW, NULL));
-    fails_null(EINVAL, clopent(cp, write_file("v.clt", POLYNOMIAL), CLLD_NOW, "N = = 1"));
+    fails_null(EINVAL, clopent(cp, write_template("v.clt", POLYNOMIAL), CLLD_NOW, "N = = 1"));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_files),        cmocka_unit_test(test_building),
-        cmocka_unit_test(test_memory),       cmocka_unit_test(test_kernel_path),
-        cmocka_unit_test(test_embedded),     cmocka_unit_test(test_compiler_messages),
-        cmocka_unit_test(test_lua_messages), cmocka_unit_test(test_arguments),
+        cmocka_unit_test(template_file_is_opened),
+        cmocka_unit_test(template_includes_are_searched),
+        cmocka_unit_test(template_is_opened_from_memory),
+        cmocka_unit_test(template_kernel_path_replaces_text),
+        cmocka_unit_test(template_embedded_is_opened),
+        cmocka_unit_test(template_compiler_messages_name_lines),
+        cmocka_unit_test(template_lua_messages_name_lines),
+        cmocka_unit_test(template_open_rejects_bad_arguments),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, template_setup, template_teardown);
 }

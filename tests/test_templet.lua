@@ -1,5 +1,5 @@
--- test_templet.lua - `require "templet"` from plain luajit: the promises of the module beyond those that
--- test_template.c holds the same file to. Run as `luajit test_templet.lua`, with lua/?.lua in LUA_PATH.
+-- test_templet.lua - `require "templet"` from plain luajit: promises of the module beyond those
+-- that test_template.c tests. Run as `luajit test_templet.lua`, with lua/?.lua in LUA_PATH.
 -- SPDX-License-Identifier: MIT
 local templet = require "templet"
 
@@ -20,7 +20,7 @@ local function expand(text, env)
     return templet.loadstring(text)(env)
 end
 
--- A kernel as the user's guide has it.
+-- The kernel of the user's guide.
 local sum = templet.loadstring[[
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 
@@ -61,7 +61,7 @@ check(expand("a${x}b${nil}c${t.x}", {t = {}}), "abc")
 check(expand("|if x then\na\n|else\nb\n|end", {}), "b\n")
 check_error("template:2: attempt to index global 't' (a nil value)", expand, "\n${t.x}", {})
 
--- The environment is the whole scope, and _G when there is none.
+-- The environment is the whole scope, or _G if there is none.
 shared = "global"
 check(expand("${shared}"), "global")
 check(expand("${shared} ${print}", {}), " ")
@@ -73,7 +73,7 @@ check(expand("${x} ${y}", setmetatable({}, {__index = function(_, name) return n
 check(expand("|local shared = 1\n${shared}"), "1")
 check(shared, "global")
 
--- One template, several environments, also at the same time.
+-- One template, several environments, also interleaved.
 local both = templet.loadstring "<${name}|${inner and inner()}>"
 check(both{name = "a", inner = function() return both{name = "b"} end}, "<a|<b|>>")
 local get
@@ -115,7 +115,7 @@ check_error("k.clt:3: mine", templet.loadstring("a\n|for i = 1, 3 do\n|if i == 2
 local object = {}
 check(select(2, pcall(templet.loadstring "|error(object)", {object = object, error = error})), object)
 
--- Strict, as it is from C.
+-- Strict, as from C.
 local function strict(text, scope)
     return templet.loadstring(text, "k.clt", true)(scope or {})
 end

@@ -1,7 +1,7 @@
-/* test_tune.c - the store of kernel shapes: which row fits, files that are not what they should be,
- * many writers at once.
+/* test_tune.c - the store of kernel shapes: choice of the entry, invalid files, concurrent
+ * writers.
  *
- * Started with words, the program is a child of its own test, which adds rows to the store.
+ * With arguments, the program is a child of its own test, which adds entries to the store.
  * SPDX-License-Identifier: MIT
  */
 #include "tune/tune.h" /* before cmocka, which has a `fail` of its own */
@@ -18,8 +18,8 @@
 static CLCONTEXT *cp;
 static struct cldev_info info[16];
 
-/* Each test has a cache folder of its own. */
-static int own_cache(void **unused)
+/* Give each test a cache folder of its own. */
+static int use_tune_cache(void **unused)
 {
     static int number;
     char folder[64];
@@ -37,7 +37,7 @@ static int no_cache(void **unused)
     return unsetenv("XDG_CACHE_HOME");
 }
 
-/* A name in this test's $XDG_CACHE_HOME/stdcl. */
+/* Return the path of a name in this test's $XDG_CACHE_HOME/stdcl. */
 static const char *in_cache(const char *name)
 {
     static char path[2][PATH_MAX];
@@ -55,7 +55,7 @@ static void put_user_file(const void *bytes, size_t size)
     put_bytes(in_cache("tune.json"), bytes, size);
 }
 
-static struct cltune_row find(const char *kernel, size_t size)
+static struct cltune_row find_entry(const char *kernel, size_t size)
 {
     struct cltune_row row;
     works(cltune_find(cp, 0, kernel, size, &row));
@@ -64,7 +64,7 @@ static struct cltune_row find(const char *kernel, size_t size)
 
 static void found(const char *kernel, size_t size, const char *shape)
 {
-    struct cltune_row row = find(kernel, size);
+    struct cltune_row row = find_entry(kernel, size);
     if (strcmp(row.shape, shape) != 0)
         fail_msg("%s for size %zu: \"%s\" instead of \"%s\"; %s", kernel, size, row.shape, shape,
                  row.source);
@@ -72,8 +72,8 @@ static void found(const char *kernel, size_t size, const char *shape)
 
 /* ---- Which row fits. ---- */
 
-static json_t *row_of(const char *kernel, const char *device, const char *driver, long long size,
-                      const char *shape)
+static json_t *tune_entry_of(const char *kernel, const char *device, const char *driver,
+                             long long size, const char *shape)
 {
     json_t *row = json_pack("{s:s, s:s, s:s, s:I, s:s}", "kernel", kernel, "device", device,
                             "driver", driver, "size", (json_int_t)size, "shape", shape);
@@ -88,9 +88,8 @@ static const char *chosen(const json_t *user, const json_t *shipped, const struc
     return row ? json_string_value(json_object_get(row, "shape")) : "none";
 }
 
-/* Hopper is NVIDIA's name of its GPUs of compute capability 9.x: H100, H200 and those of their
- * kind. */
-static void families_of_gpus(void **unused)
+/* Hopper is NVIDIA's name for GPUs of compute capability 9.x, such as the H100 and H200. */
+static void tune_knows_gpu_families(void **unused)
 {
     (void)unused;
     static const struct {
@@ -114,9 +113,8 @@ static void families_of_gpus(void **unused)
     }
 }
 
-/* Of all places where a row may come from, the first in the promised order; each is then taken
- * away. */
-static void follows_the_order(void **unused)
+/* Of all sources of an entry, the first in the documented order wins; each is then removed. */
+static void tune_sources_have_order(void **unused)
 {
     (void)unused;
     static const struct tune_device device = {
@@ -135,7 +133,7 @@ static void follows_the_order(void **unused)
     };
     enum { PLACES = sizeof place / sizeof *place };
     for (int from = 0; from <= PLACES; from++)
-        for (int turn = 0; turn < PLACES; turn++) { /* whatever the order in the file */
+        for (int turn = 0; turn < PLACES; turn++) { /* for every order in the file */
             json_t *user = json_array(), *shipped = json_array();
             int rank;
             for (int i = 0; i < PLACES; i++) {
@@ -145,18 +143,18 @@ static void follows_the_order(void **unused)
                 if (p >= from)
                     json_array_append_new(
                         place[p].user ? user : shipped,
-                        row_of("k", place[p].device, place[p].driver, 1 << (p + 4), shape));
+                        tune_entry_of("k", place[p].device, place[p].driver, 1 << (p + 4), shape));
             }
-            /* Never taken: another kernel, another device, a family or part of a name of the
-             * user's. */
-            json_array_append_new(user, row_of("l", "NVIDIA H200", "570.1", 16, "a=91"));
-            json_array_append_new(user, row_of("k", "NVIDIA H20", "570.1", 16, "a=92"));
-            json_array_append_new(user, row_of("k", "H200", "570.1", 16, "a=93"));
-            json_array_append_new(user, row_of("k", "family:gpu", "570.1", 16, "a=94"));
-            json_array_append_new(shipped, row_of("kk", "H200", "", 16, "a=95"));
-            json_array_append_new(shipped, row_of("k", "H100", "", 16, "a=96"));
-            json_array_append_new(shipped, row_of("k", "family:cpu", "", 16, "a=97"));
-            json_array_append_new(shipped, row_of("k", "family:", "", 16, "a=98"));
+            /* Entries that never match: another kernel, another device, a family or part of a
+             * name in the user's file. */
+            json_array_append_new(user, tune_entry_of("l", "NVIDIA H200", "570.1", 16, "a=91"));
+            json_array_append_new(user, tune_entry_of("k", "NVIDIA H20", "570.1", 16, "a=92"));
+            json_array_append_new(user, tune_entry_of("k", "H200", "570.1", 16, "a=93"));
+            json_array_append_new(user, tune_entry_of("k", "family:gpu", "570.1", 16, "a=94"));
+            json_array_append_new(shipped, tune_entry_of("kk", "H200", "", 16, "a=95"));
+            json_array_append_new(shipped, tune_entry_of("k", "H100", "", 16, "a=96"));
+            json_array_append_new(shipped, tune_entry_of("k", "family:cpu", "", 16, "a=97"));
+            json_array_append_new(shipped, tune_entry_of("k", "family:", "", 16, "a=98"));
             char right[16] = "none";
             if (from < PLACES)
                 snprintf(right, sizeof right, "a=%d", from);
@@ -167,7 +165,7 @@ static void follows_the_order(void **unused)
         }
 }
 
-static void takes_the_nearest_size(void **unused)
+static void tune_takes_nearest_size(void **unused)
 {
     (void)unused;
     static const struct tune_device device = {"d", "v", {NULL}};
@@ -181,9 +179,9 @@ static void takes_the_nearest_size(void **unused)
     };
     json_t *rows = json_array();
     int rank;
-    json_array_append_new(rows, row_of("k", "d", "v", 65536, "a=3"));
-    json_array_append_new(rows, row_of("k", "d", "v", 1024, "a=1"));
-    json_array_append_new(rows, row_of("k", "d", "v", 8192, "a=2"));
+    json_array_append_new(rows, tune_entry_of("k", "d", "v", 65536, "a=3"));
+    json_array_append_new(rows, tune_entry_of("k", "d", "v", 1024, "a=1"));
+    json_array_append_new(rows, tune_entry_of("k", "d", "v", 8192, "a=2"));
     for (size_t i = 0; i < sizeof right / sizeof *right; i++)
         if (strcmp(chosen(rows, NULL, &device, right[i].size, &rank), right[i].shape) != 0)
             fail_msg("size %zu: %s", right[i].size,
@@ -191,8 +189,8 @@ static void takes_the_nearest_size(void **unused)
     json_decref(rows);
 }
 
-/* As near as any power of two; of two equally near the larger. */
-static void knows_powers_of_two(void **unused)
+/* The nearest power of two; of two equally near the larger. */
+static void tune_nearest_power_of_two(void **unused)
 {
     (void)unused;
     assert_int_equal(tune_bucket(0), 0);
@@ -208,7 +206,7 @@ static void knows_powers_of_two(void **unused)
     assert_int_equal(tune_bucket((size_t)1 << 63), 63);
 }
 
-static void knows_shapes(void **unused)
+static void tune_checks_shapes(void **unused)
 {
     (void)unused;
     static const char *const good[] = {"a=1", "group=128 items=4", "a=-3 b=0", "fp64=1 x_y=22"};
@@ -228,7 +226,7 @@ static void knows_shapes(void **unused)
     assert_false(tune_is_shape(longest));
 }
 
-static void reads_values(void **unused)
+static void tune_reads_values(void **unused)
 {
     (void)unused;
     const char *shape = "group=128 local=0 roup=7 x=-2";
@@ -262,8 +260,8 @@ static bool cpu_has(const char *flag)
     return has;
 }
 
-/* Every shipped file is sound, and a CPU gets the rows of its own family. */
-static void ships_sound_rows(void **unused)
+/* Every shipped file is valid, and a CPU gets the entries of its own family. */
+static void tune_shipped_entries_are_sound(void **unused)
 {
     (void)unused;
     DIR *dir = opendir("../tuning");
@@ -291,8 +289,8 @@ static void ships_sound_rows(void **unused)
             const char *kernel = json_string_value(json_object_get(row, "kernel"));
             size_t size = (size_t)json_integer_value(json_object_get(row, "size"));
             found(kernel, size, json_string_value(json_object_get(row, "shape")));
-            contains(find(kernel, size).source, "shipped for its family");
-            contains(find(kernel, size).source, family);
+            contains(find_entry(kernel, size).source, "shipped for its family");
+            contains(find_entry(kernel, size).source, family);
             checked = true;
         }
         json_decref(list);
@@ -302,24 +300,24 @@ static void ships_sound_rows(void **unused)
     assert_true(checked || !(info[0].dev_type & CL_DEVICE_TYPE_CPU));
 }
 
-static void knows_nothing_of_others(void **unused)
+static void tune_ignores_other_devices(void **unused)
 {
     (void)unused;
-    struct cltune_row row = find("no.such.kernel", 1000);
+    struct cltune_row row = find_entry("no.such.kernel", 1000);
     assert_string_equal(row.shape, "");
     contains(row.source, "no.such.kernel, size 1000: no row for ");
     contains(row.source, info[0].dev_name);
     char name[2000];
     memset(name, 'k', sizeof name - 1);
     name[sizeof name - 1] = 0;
-    row = find(name, SIZE_MAX);
+    row = find_entry(name, SIZE_MAX);
     assert_string_equal(row.shape, "");
     assert_null(cltune_warning());
 }
 
 /* ---- Storing. ---- */
 
-static void stores_and_finds(void **unused)
+static void tune_stores_and_finds(void **unused)
 {
     (void)unused;
     works(cltune_store(cp, 0, "k", 1024, "a=1 b=2", 1.5e9, "items/s"));
@@ -328,7 +326,7 @@ static void stores_and_finds(void **unused)
     found("k", 1024, "a=1 b=2");
     found("k", 40, "a=1 b=2");
     found("k", 1 << 20, "a=3");
-    contains(find("k", 1024).source, "measured on this device and driver");
+    contains(find_entry("k", 1024).source, "measured on this device and driver");
     works(cltune_store(cp, 0, "k", 1100, "a=5", 1.6e9, "items/s")); /* the same power of two */
     found("k", 1024, "a=5");
     found("k", 65536, "a=3");
@@ -348,8 +346,8 @@ static void stores_and_finds(void **unused)
     assert_null(cltune_warning());
 }
 
-/* A file that somebody else changes is read again, also when it is as long and as old as before. */
-static void sees_what_others_write(void **unused)
+/* A file changed by another process is read again, even if its length and time are unchanged. */
+static void tune_sees_entries_of_other_processes(void **unused)
 {
     (void)unused;
     char text[1024];
@@ -372,19 +370,19 @@ static void sees_what_others_write(void **unused)
             "{\"format\": \"stdcl-tuning-1\", \"rows\": [{\"kernel\": \"k\", \"device\": \"%s\", "
             "\"driver\": \"of old\", \"size\": 64, \"shape\": \"a=%d\"}]}",
             info[0].dev_name, i);
-        put_user_file("", 0); /* of another length, for clocks may be coarse */
+        put_user_file("", 0); /* of another length, since clocks may be coarse */
         cltune_warning();
         put_user_file(text, strlen(text));
         found("k", 64,
               (char[]){'a', '=', (char)(i < 10 ? '0' + i : '1'), i < 10 ? 0 : (char)('0' + i - 10),
                        0});
     }
-    contains(find("k", 64).source, "measured on this device with another driver");
+    contains(find_entry("k", 64).source, "measured on this device with another driver");
     assert_int_equal(unlink(in_cache("tune.json")), 0);
     found("k", 64, "");
 }
 
-/* All shipped rows of a device's family, among them the one for a size; none where the user has
+/* All shipped entries of a device's family, among them the one for a size; none if the user has
  * measured. */
 static void rows_to_compare(void **unused)
 {
@@ -409,7 +407,7 @@ static void rows_to_compare(void **unused)
     assert_int_equal(unlink(in_cache("tune.json")), 0);
 }
 
-static void wants_proper_arguments(void **unused)
+static void tune_rejects_bad_arguments(void **unused)
 {
     (void)unused;
     struct cltune_row row;
@@ -442,7 +440,7 @@ static void wants_proper_arguments(void **unused)
     "{\"kernel\": \"k\", \"device\": \"d\", \"driver\": \"v\", \"size\": 64, \"shape\": \"a=1\"}"
 #define FILE_OF(rows) "{\"format\": \"stdcl-tuning-1\", \"rows\": [" rows "]}"
 
-/* The file is ignored with a sentence, and the next store keeps it aside and begins a new one. */
+/* The file is ignored with a warning; the next store renames it and begins a new one. */
 static void is_ignored(const char *what)
 {
     const char *warning = cltune_warning();
@@ -459,7 +457,7 @@ static void is_ignored(const char *what)
     assert_int_equal(unlink(in_cache("tune.json")), 0);
 }
 
-static void ignores_corrupt_files(void **unused)
+static void tune_ignores_corrupt_files(void **unused)
 {
     (void)unused;
     static const char *const bad[] = {
@@ -500,8 +498,8 @@ static void ignores_corrupt_files(void **unused)
     assert_null(cltune_warning());
 }
 
-/* Wherever a file breaks off, it is ignored. */
-static void ignores_truncated_files(void **unused)
+/* A truncated file is ignored, wherever it ends. */
+static void tune_ignores_truncated_files(void **unused)
 {
     (void)unused;
     static const char whole[] = FILE_OF(ROW);
@@ -517,8 +515,8 @@ static void ignores_truncated_files(void **unused)
     json_decref(rows);
 }
 
-/* One byte changed: taken or not, but never a crash, and no row that is none. */
-static void survives_garbage(void **unused)
+/* With one byte changed the file is used or not, but never crashes or yields an invalid entry. */
+static void tune_survives_garbage(void **unused)
 {
     (void)unused;
     static const char whole[] = FILE_OF(ROW);
@@ -547,7 +545,7 @@ static void survives_garbage(void **unused)
     }
 }
 
-static void ignores_huge_and_deep_files(void **unused)
+static void tune_ignores_huge_and_deep_files(void **unused)
 {
     (void)unused;
     const size_t deep = 1000000;
@@ -576,26 +574,26 @@ static void ignores_huge_and_deep_files(void **unused)
     free(text);
 }
 
-static void ignores_what_is_no_file(void **unused)
+static void tune_ignores_non_files(void **unused)
 {
     (void)unused;
     put_user_file("", 0);
     assert_int_equal(unlink(in_cache("tune.json")), 0);
     assert_int_equal(mkdir(in_cache("tune.json"), 0755), 0);
     is_ignored("a folder");
-    assert_int_equal(mkfifo(in_cache("tune.json"), 0644), 0); /* which nobody ever writes to */
+    assert_int_equal(mkfifo(in_cache("tune.json"), 0644), 0); /* no process ever writes to it */
     is_ignored("a pipe");
     assert_int_equal(symlink("/dev/zero", in_cache("tune.json")), 0);
     is_ignored("a device");
     assert_int_equal(symlink("nowhere", in_cache("tune.json")), 0);
-    assert_null(cltune_warning()); /* as good as none */
+    assert_null(cltune_warning()); /* equal to no file */
     works(cltune_store(cp, 0, "k", 64, "a=7", 1, "u"));
     found("k", 64, "a=7");
 }
 
 /* ---- Places that cannot be written. ---- */
 
-static void tells_where_it_cannot_write(void **unused)
+static void tune_reports_unwritable_store(void **unused)
 {
     (void)unused;
     char home[PATH_MAX] = "";
@@ -627,8 +625,8 @@ static void tells_where_it_cannot_write(void **unused)
         setenv("HOME", home, 1);
 }
 
-/* A write that fails half-way leaves the old file as it was, and nothing beside it. */
-static void stays_whole_when_the_disk_is_full(void **unused)
+/* A write that fails half-way leaves the old file unchanged, and no temporary file. */
+static void tune_full_disk_keeps_store_whole(void **unused)
 {
     (void)unused;
     struct rlimit old, small = {.rlim_cur = 100, .rlim_max = RLIM_INFINITY};
@@ -660,8 +658,8 @@ static void stays_whole_when_the_disk_is_full(void **unused)
 
 enum { WRITERS = 5, ROWS_EACH = 25 };
 
-/* Adds rows as the child `name`, and says so when the parent lets it begin. */
-static int child(const char *name)
+/* Add entries as the child `name`, after the parent's signal to begin. */
+static int run_tune_child(const char *name)
 {
     char kernel[64];
     CLCONTEXT *own = clcontext_create(NULL, (int)CL_DEVICE_TYPE_ALL, 1, NULL, 0);
@@ -688,8 +686,8 @@ static void all_there(size_t count)
     json_decref(rows);
 }
 
-/* None loses a row, and whoever reads meanwhile sees a whole file, which only grows. */
-static void processes_lose_nothing(void **unused)
+/* No process loses an entry, and a concurrent reader sees a valid file that only grows. */
+static void tune_processes_lose_nothing(void **unused)
 {
     (void)unused;
     struct child writer[WRITERS];
@@ -726,7 +724,7 @@ static void processes_lose_nothing(void **unused)
     }
 }
 
-static void *write_rows(void *number)
+static void *write_tune_entries(void *number)
 {
     char kernel[64];
     intptr_t bad = 0;
@@ -740,7 +738,7 @@ static void *write_rows(void *number)
     return (void *)bad;
 }
 
-static void threads_lose_nothing(void **unused)
+static void tune_threads_lose_nothing(void **unused)
 {
     (void)unused;
     pthread_t thread[4];
@@ -748,7 +746,7 @@ static void threads_lose_nothing(void **unused)
     void *bad;
     for (int i = 0; i < 4; i++) {
         number[i] = i;
-        assert_int_equal(pthread_create(&thread[i], NULL, write_rows, &number[i]), 0);
+        assert_int_equal(pthread_create(&thread[i], NULL, write_tune_entries, &number[i]), 0);
     }
     for (int i = 0; i < 4; i++) {
         assert_int_equal(pthread_join(thread[i], &bad), 0);
@@ -757,7 +755,7 @@ static void threads_lose_nothing(void **unused)
     all_there(4 * ROWS_EACH);
 }
 
-static int create(void **state)
+static int open_tune_context(void **state)
 {
     cp = clcontext_create(NULL, (int)CL_DEVICE_TYPE_ALL, 0, NULL, 0);
     return setup_done(cp && clgetndev(cp) <= 16 && clgetdevinfo(cp, info) == 0) == 0
@@ -765,7 +763,7 @@ static int create(void **state)
                : -1;
 }
 
-static int destroy(void **state)
+static int close_tune_context(void **state)
 {
     return clcontext_destroy(cp) | files_remove(state);
 }
@@ -773,30 +771,30 @@ static int destroy(void **state)
 int main(int argc, char **argv)
 {
     if (argc > 1)
-        return child(argv[1]);
-#define CACHED(test) cmocka_unit_test_setup_teardown(test, own_cache, no_cache)
+        return run_tune_child(argv[1]);
+#define CACHED(test) cmocka_unit_test_setup_teardown(test, use_tune_cache, no_cache)
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(families_of_gpus),
-        cmocka_unit_test(follows_the_order),
-        cmocka_unit_test(takes_the_nearest_size),
-        cmocka_unit_test(knows_powers_of_two),
-        cmocka_unit_test(knows_shapes),
-        cmocka_unit_test(reads_values),
-        CACHED(ships_sound_rows),
-        CACHED(knows_nothing_of_others),
-        CACHED(stores_and_finds),
-        CACHED(sees_what_others_write),
+        cmocka_unit_test(tune_knows_gpu_families),
+        cmocka_unit_test(tune_sources_have_order),
+        cmocka_unit_test(tune_takes_nearest_size),
+        cmocka_unit_test(tune_nearest_power_of_two),
+        cmocka_unit_test(tune_checks_shapes),
+        cmocka_unit_test(tune_reads_values),
+        CACHED(tune_shipped_entries_are_sound),
+        CACHED(tune_ignores_other_devices),
+        CACHED(tune_stores_and_finds),
+        CACHED(tune_sees_entries_of_other_processes),
         CACHED(rows_to_compare),
-        CACHED(wants_proper_arguments),
-        CACHED(ignores_corrupt_files),
-        CACHED(ignores_truncated_files),
-        CACHED(survives_garbage),
-        CACHED(ignores_huge_and_deep_files),
-        CACHED(ignores_what_is_no_file),
-        CACHED(tells_where_it_cannot_write),
-        CACHED(stays_whole_when_the_disk_is_full),
-        CACHED(processes_lose_nothing),
-        CACHED(threads_lose_nothing),
+        CACHED(tune_rejects_bad_arguments),
+        CACHED(tune_ignores_corrupt_files),
+        CACHED(tune_ignores_truncated_files),
+        CACHED(tune_survives_garbage),
+        CACHED(tune_ignores_huge_and_deep_files),
+        CACHED(tune_ignores_non_files),
+        CACHED(tune_reports_unwritable_store),
+        CACHED(tune_full_disk_keeps_store_whole),
+        CACHED(tune_processes_lose_nothing),
+        CACHED(tune_threads_lose_nothing),
     };
-    return cmocka_run_group_tests(tests, create, destroy);
+    return cmocka_run_group_tests(tests, open_tune_context, close_tune_context);
 }

@@ -1,4 +1,5 @@
-/* test_view.c - the pieces of the window: who may ask, what may be asked, and what frames hold.
+/* test_view.c - the parts of the viewer: authorised clients, valid messages, the content of
+ * frames.
  * SPDX-License-Identifier: MIT
  */
 #include "files.h"
@@ -13,7 +14,7 @@
 
 /* ---- Who may ask. ---------------------------------------------------------------------------- */
 
-static void hosts(void **state)
+static void view_rejects_foreign_hosts(void **state)
 {
     static const char *const own[] = {"127.0.0.1",       "127.0.0.1:8080", "localhost:1",
                                       "LocalHost:65535", "[::1]",          "[::1]:8080"};
@@ -44,8 +45,8 @@ static void hosts(void **state)
     assert_false(http_host_ok(NULL));
 }
 
-/* Comparing both with each other would not do: a rebound name is its own Host and Origin. */
-static void origins(void **state)
+/* Comparing Host and Origin with each other is not enough: a rebound name matches both. */
+static void view_rejects_foreign_origins(void **state)
 {
     static const char *const bad[][2] = {{"http://example.org", "example.org"},
                                          {"http://example.org", "127.0.0.1:80"},
@@ -65,7 +66,7 @@ static void origins(void **state)
     assert_false(http_origin_ok(NULL, "127.0.0.1:80"));
 }
 
-static void tokens(void **state)
+static void view_tokens_are_checked(void **state)
 {
     char token[TOKEN], other[TOKEN], offered[128];
     (void)state;
@@ -95,7 +96,7 @@ static bool asks(const char *text, struct client_message *ask)
     return client_message_parse(text, strlen(text), ask);
 }
 
-static void messages(void **state)
+static void view_messages_are_parsed(void **state)
 {
     struct client_message a;
     (void)state;
@@ -124,7 +125,7 @@ static void messages(void **state)
                 a.want.region.width == 64 && a.want.region.zoom == 3);
 }
 
-static void refused(void **state)
+static void view_rejects_bad_messages(void **state)
 {
     static const char *const bad[] = {
         "",
@@ -177,8 +178,8 @@ static void refused(void **state)
             fail_msg("taken: %s", bad[i]);
 }
 
-/* A thousand brackets are one error, not a thousand calls of a function. */
-static void deep_nesting(void **state)
+/* A thousand brackets are one error, without a thousand nested calls. */
+static void view_deep_nesting_is_one_error(void **state)
 {
     char text[MOST_MESSAGE];
     struct client_message a;
@@ -189,8 +190,8 @@ static void deep_nesting(void **state)
 
 /* ---- Frames. --------------------------------------------------------------------------------- */
 
-/* Some bodies, and the box that holds them. */
-static struct shown some(size_t n, float shift)
+/* Some bodies, and their bounding box. */
+static struct shown some_bodies(size_t n, float shift)
 {
     struct shown s = {.sequence = 1, .n = n};
     for (size_t i = 0; i < n; i++) {
@@ -202,7 +203,7 @@ static struct shown some(size_t n, float shift)
     return s;
 }
 
-static void raw_bodies(void **state)
+static void view_raw_frame_holds_bodies(void **state)
 {
     enum { N = 1000 };
     struct about about = {.options.points.total = N};
@@ -210,7 +211,7 @@ static void raw_bodies(void **state)
     struct frame_box box = {.set = false};
     struct quantised *was[2] = {NULL, NULL};
     struct bytes b = {0};
-    struct shown s = some(N, 0);
+    struct shown s = some_bodies(N, 0);
     (void)state;
     assert_true(frame_points(&b, &s, &about, &want, &box, was));
     assert_int_equal(b.used, POINTS_HEAD + 7 * N);
@@ -240,8 +241,8 @@ static void raw_bodies(void **state)
     shown_free(&s);
 }
 
-/* What is no number must not become an index, nor stop the others. */
-static void not_finite(void **state)
+/* A non-finite position must not become an index, nor affect the other bodies. */
+static void view_frame_skips_non_finite(void **state)
 {
     struct about about = {.options.points.total = 3};
     struct want want = {.count = 3, .colour = BY_SPEED};
@@ -260,7 +261,7 @@ static void not_finite(void **state)
     shown_free(&s);
 }
 
-static void only_a_region(void **state)
+static void view_frame_holds_region_only(void **state)
 {
     enum { N = 1000 };
     struct about about = {.options.points.total = N};
@@ -268,7 +269,7 @@ static void only_a_region(void **state)
     struct frame_box box = {.set = false};
     struct quantised *was[2] = {NULL, NULL};
     struct bytes b = {0};
-    struct shown s = some(N, 0);
+    struct shown s = some_bodies(N, 0);
     (void)state;
     assert_true(frame_points(&b, &s, &about, &want, &box, was));
     size_t right = 0;
@@ -283,9 +284,9 @@ static void only_a_region(void **state)
     shown_free(&s);
 }
 
-/* Every coding gives the bytes of coding 0: differences, packed or not, with escapes, with another
- * box in between. */
-static void codings(void **state)
+/* Every coding gives the bytes of coding 0: differences, packed or not, with escapes, with a
+ * changed box in between. */
+static void view_codings_give_equal_bytes(void **state)
 {
     enum { N = 3000, FRAMES = 12 };
     struct about about = {.options.points.total = N};
@@ -298,7 +299,7 @@ static void codings(void **state)
         struct bytes b = {0}, right = {0}, got[3] = {{0}};
         int built = 0;
         for (uint32_t i = 0; i < FRAMES; i++) {
-            struct shown s = some(N, i < 9 ? 0.001F * (float)(i * i) : 5);
+            struct shown s = some_bodies(N, i < 9 ? 0.001F * (float)(i * i) : 5);
             s.sequence = i + 1;
             b.used = right.used = 0;
             assert_true(frame_points(&b, &s, &about, &want, &box, was) &&
@@ -355,7 +356,7 @@ static void codings_of(unsigned states)
     shown_free(&s);
 }
 
-static void codings_of_cells(void **state)
+static void view_cell_codings_give_equal_bytes(void **state)
 {
     (void)state;
     codings_of(2);
@@ -367,8 +368,8 @@ static void codings_of_cells(void **state)
 
 static const char *const row_names[] = {"time", "", "energy", "", NULL};
 
-/* Records some pictures; the file's bytes. */
-static struct bytes record(const char *file, int frames)
+/* Record some pictures; return the file's bytes. */
+static struct bytes record_frames(const char *file, int frames)
 {
     enum { N = 200 };
     struct bytes all = {0};
@@ -384,7 +385,7 @@ static struct bytes record(const char *file, int frames)
     assert_int_equal(view_viewers(v), 0);
     assert_int_equal(view_bodies_wanted(v), N);
     for (int i = 0; i < frames; i++) {
-        struct shown s = some(N, 0.001F * (float)i);
+        struct shown s = some_bodies(N, 0.001F * (float)i);
         const struct view_points p = {{0.5 * i, (uint64_t)i, 0},
                                       N,
                                       (const float(*)[3])(void *)s.first.at,
@@ -414,10 +415,10 @@ static void count_row(void *arg, const double *row)
     ++*n;
 }
 
-static void recordings(void **state)
+static void view_recording_plays_all_frames(void **state)
 {
     enum { FRAMES = 150 };
-    struct bytes all = record(in_folder("test_view.view"), FRAMES);
+    struct bytes all = record_frames(in_folder("test_view.view"), FRAMES);
     view_recording *r = recording_read(all.at, all.used);
     int rows = 0;
     (void)state;
@@ -438,8 +439,8 @@ static void recordings(void **state)
     bytes_free(&all);
 }
 
-/* What was shown before closing is in it, however soon one closes. */
-static void nothing_is_lost(void **state)
+/* A recording has the last frame, however soon it is closed. */
+static void view_recording_keeps_last_frame(void **state)
 {
     static const float at[1][3] = {{1, 2, 3}};
     char file[PATH_MAX];
@@ -460,15 +461,16 @@ static void nothing_is_lost(void **state)
     }
 }
 
-/* Wherever it is cut, what is whole plays; whatever byte is wrong, nothing but a sentence comes of
- * it. */
-static void cut_and_damaged(void **state)
+/* A truncated recording plays its complete part; any changed byte causes at most an error message.
+ */
+static void view_recording_survives_damage(void **state)
 {
-    struct bytes all = record(in_folder("cut.view"), 8);
+    struct bytes all = record_frames(in_folder("cut.view"), 8);
     size_t most = 0;
     (void)state;
     for (size_t cut = 0; cut <= all.used; cut += cut < 700 ? 1 : 13) {
-        unsigned char *copy = malloc(cut + 1); /* so that a sanitizer sees what reads beyond */
+        unsigned char *copy =
+            malloc(cut + 1); /* so that a sanitizer detects reads beyond the end */
         memcpy(copy, all.at, cut);
         view_recording *r = recording_read(copy, cut);
         const size_t frames = r ? view_recording_frames(r) : 0;
@@ -493,9 +495,9 @@ static void cut_and_damaged(void **state)
     bytes_free(&all);
 }
 
-static void pages(void **state)
+static void view_recording_makes_page(void **state)
 {
-    struct bytes all = record(in_folder("page.view"), 3);
+    struct bytes all = record_frames(in_folder("page.view"), 3);
     char *page = NULL;
     size_t size;
     FILE *file = fopen(in_folder("page.view"), "wb"), *fp = open_memstream(&page, &size);
@@ -517,11 +519,10 @@ static void pages(void **state)
     bytes_free(&all);
 }
 
-/* Costs of pictures that scatter as lognormal ones, 1 ms in the middle; or ten times as much now
- * and then. */
+/* Lognormal costs of pictures with median 1 ms, occasionally ten times larger. */
 static double some_cost(uint64_t *seed, double spread, unsigned now_and_then)
 {
-    double sum = -6; /* of twelve numbers of 0 to 1: nearly normal */
+    double sum = -6; /* the sum of twelve numbers of 0 to 1 is nearly normal */
     for (int i = 0; i < 12; i++) {
         *seed = *seed * 6364136223846793005u + 1442695040888963407u;
         sum += (double)(*seed >> 32) / 0x1p32;
@@ -529,7 +530,7 @@ static double some_cost(uint64_t *seed, double spread, unsigned now_and_then)
     return 1e-3 * exp(spread * sum) * (now_and_then && (*seed >> 40) % now_and_then == 0 ? 10 : 1);
 }
 
-static void budget_is_kept(void **state)
+static void view_budget_is_kept(void **state)
 {
     static const struct {
         double spread;
@@ -552,7 +553,7 @@ static void budget_is_kept(void **state)
     }
 }
 
-static void what_happens_once_puts_little_off(void **state)
+static void view_budget_ignores_outlier(void **state)
 {
     struct budget b = {.owed = 0};
     double waited = 0;
@@ -563,7 +564,7 @@ static void what_happens_once_puts_little_off(void **state)
                     4600); /* 2.9 s without it; 103 s if it were counted whole */
 }
 
-static void servers_time_is_felt(void **state)
+static void view_budget_counts_server_time(void **state)
 {
     (void)state;
     assert_true(budget_server_share(1, 4) >= 1 &&
@@ -574,7 +575,7 @@ static void servers_time_is_felt(void **state)
 }
 
 /* The page: 150 kB at most, 50 kB of them by gzip. */
-static void page_is_small(void **state)
+static void view_page_is_small(void **state)
 {
     size_t n, size = 0, packed = 0;
     struct web_file *file = web_open(&n);
@@ -612,7 +613,7 @@ static void modules_are_joined(void **state)
 
 /* ---- Opening. -------------------------------------------------------------------------------- */
 
-static void refused_options(void **state)
+static void view_rejects_bad_options(void **state)
 {
     static const struct view_options bad[] = {{.rate = 1000},
                                               {.rate = -1},
@@ -634,8 +635,8 @@ static void refused_options(void **state)
     assert_int_equal(view_viewers(NULL), 0);
 }
 
-/* Opened and closed, it leaves no descriptor behind. */
-static void opens_and_closes(void **state)
+/* After opening and closing, no descriptor is left. */
+static void view_leaks_no_descriptor(void **state)
 {
     const int before = dup(0);
     (void)state;
@@ -655,9 +656,8 @@ static void opens_and_closes(void **state)
     assert_int_equal(before, after);
 }
 
-/* A permutation; and its beginnings are fair: of the first tenth about half lie in the first
- * half. */
-static void order(void **state)
+/* A permutation whose beginnings are fair: about half of the first tenth lies in the first half. */
+static void view_order_is_fair_permutation(void **state)
 {
     enum { N = 10000 };
     static unsigned char seen[N];
@@ -673,7 +673,7 @@ static void order(void **state)
     free(which);
 }
 
-static void rows_are_thinned(void **state)
+static void view_table_is_thinned(void **state)
 {
     struct rows r = {.columns = 2};
     struct bytes b = {0};
@@ -693,7 +693,7 @@ static void rows_are_thinned(void **state)
 
 /* ---- Rectangles of cells. -------------------------------------------------------------------- */
 
-static void regions(void **state)
+static void view_regions_are_cut(void **state)
 {
     const struct view_field torus = {.width = 100, .height = 50, .bounds = "torus"},
                             plane = {.width = 100, .height = 50, .bounds = "plane"};
@@ -735,7 +735,7 @@ static void want_from(struct viewer *w, int x)
          x);
 }
 
-/* A new state, with the rectangle from x on. */
+/* Provide a new state, with the rectangle from x on. */
 static void come(struct shown *s, int x)
 {
     s->sequence++;
@@ -745,7 +745,7 @@ static void come(struct shown *s, int x)
     bytes_more(&s->first, 64);
 }
 
-/* Where the next frame of cells begins; -1: there is none. */
+/* Return where the next frame of cells begins; -1: there is none. */
 static int next_from(struct viewer *w)
 {
     hear(w, "{\"type\":\"credit\",\"n\":1}");
@@ -755,8 +755,9 @@ static int next_from(struct viewer *w)
     return -1;
 }
 
-/* Who moves on before what was wanted is there gets that meanwhile, and never goes back. */
-static void moving_on(void **state)
+/* A viewer that moves on before the requested frame arrives gets it meanwhile, and never goes
+ * back. */
+static void view_newer_request_replaces_older(void **state)
 {
     struct view v = {.about.options.cells = {65536, 65536, "torus", "B3/S23"},
                      .lock = PTHREAD_MUTEX_INITIALIZER};
@@ -792,7 +793,7 @@ static void moving_on(void **state)
     latest_free(&latest);
 }
 
-/* Bodies of the next frame; -1: there is none. */
+/* Return the bodies of the next frame; -1: there is none. */
 static int next_bodies(struct viewer *w)
 {
     hear(w, "{\"type\":\"credit\",\"n\":1}");
@@ -802,12 +803,12 @@ static int next_bodies(struct viewer *w)
     return -1;
 }
 
-/* The same bodies, wanted in other words, are not sent again. */
-static void same_wishes(void **state)
+/* Equal bodies, requested in other words, are not sent again. */
+static void view_same_request_is_not_repeated(void **state)
 {
     enum { N = 100 };
     struct view v = {.about.options.points.total = N, .lock = PTHREAD_MUTEX_INITIALIZER};
-    struct latest latest = {.shown[POINTS] = some(N, 0)};
+    struct latest latest = {.shown[POINTS] = some_bodies(N, 0)};
     struct viewer w;
     (void)state;
     viewer_init(&w, &v, &latest, false);
@@ -817,7 +818,7 @@ static void same_wishes(void **state)
     assert_int_equal(next_bodies(&w), -1);
     hear(&w, "{\"type\":\"want\",\"points\":{\"count\":%d}}", N - 1);
     hear(&w, "{\"type\":\"want\",\"points\":{\"count\":%d}}",
-         N - 1); /* and what changed before is not forgotten by that */
+         N - 1); /* earlier changes stay pending */
     assert_int_equal(next_bodies(&w), N - 1);
     hear(&w, "{\"type\":\"want\",\"points\":{\"count\":%d,\"colour\":\"speed\"}}", N - 1);
     assert_int_equal(next_bodies(&w), N - 1);
@@ -832,33 +833,33 @@ static void same_wishes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(hosts),
-        cmocka_unit_test(origins),
-        cmocka_unit_test(tokens),
-        cmocka_unit_test(messages),
-        cmocka_unit_test(refused),
-        cmocka_unit_test(deep_nesting),
-        cmocka_unit_test(raw_bodies),
-        cmocka_unit_test(not_finite),
-        cmocka_unit_test(only_a_region),
-        cmocka_unit_test(order),
-        cmocka_unit_test(rows_are_thinned),
-        cmocka_unit_test(regions),
-        cmocka_unit_test(codings),
-        cmocka_unit_test(codings_of_cells),
-        cmocka_unit_test(recordings),
-        cmocka_unit_test(nothing_is_lost),
-        cmocka_unit_test(cut_and_damaged),
-        cmocka_unit_test(pages),
-        cmocka_unit_test(refused_options),
-        cmocka_unit_test(budget_is_kept),
-        cmocka_unit_test(what_happens_once_puts_little_off),
-        cmocka_unit_test(servers_time_is_felt),
-        cmocka_unit_test(page_is_small),
+        cmocka_unit_test(view_rejects_foreign_hosts),
+        cmocka_unit_test(view_rejects_foreign_origins),
+        cmocka_unit_test(view_tokens_are_checked),
+        cmocka_unit_test(view_messages_are_parsed),
+        cmocka_unit_test(view_rejects_bad_messages),
+        cmocka_unit_test(view_deep_nesting_is_one_error),
+        cmocka_unit_test(view_raw_frame_holds_bodies),
+        cmocka_unit_test(view_frame_skips_non_finite),
+        cmocka_unit_test(view_frame_holds_region_only),
+        cmocka_unit_test(view_order_is_fair_permutation),
+        cmocka_unit_test(view_table_is_thinned),
+        cmocka_unit_test(view_regions_are_cut),
+        cmocka_unit_test(view_codings_give_equal_bytes),
+        cmocka_unit_test(view_cell_codings_give_equal_bytes),
+        cmocka_unit_test(view_recording_plays_all_frames),
+        cmocka_unit_test(view_recording_keeps_last_frame),
+        cmocka_unit_test(view_recording_survives_damage),
+        cmocka_unit_test(view_recording_makes_page),
+        cmocka_unit_test(view_rejects_bad_options),
+        cmocka_unit_test(view_budget_is_kept),
+        cmocka_unit_test(view_budget_ignores_outlier),
+        cmocka_unit_test(view_budget_counts_server_time),
+        cmocka_unit_test(view_page_is_small),
         cmocka_unit_test(modules_are_joined),
-        cmocka_unit_test(opens_and_closes),
-        cmocka_unit_test(moving_on),
-        cmocka_unit_test(same_wishes),
+        cmocka_unit_test(view_leaks_no_descriptor),
+        cmocka_unit_test(view_newer_request_replaces_older),
+        cmocka_unit_test(view_same_request_is_not_repeated),
     };
     return cmocka_run_group_tests(tests, files_create, files_remove);
 }

@@ -1,7 +1,8 @@
-/* Ranks as threads of one process: what arrives, in which order, from whom devices are kept apart,
- * and how a job ends. Messages are late by chance, and half of them are not copied before the other
- * side wants them.
- * SPDX-License-Identifier: MIT */
+/* Ranks as threads of one process: messages and their order, division of devices, and
+ * termination of a job. Messages are delayed at random, and half of them are not copied before
+ * the receiver needs them.
+ * SPDX-License-Identifier: MIT
+ */
 #include "ranks.h"
 
 #include "core/clock.h"
@@ -11,7 +12,7 @@
 
 #include <unistd.h>
 
-static uint32_t word(size_t i, uint32_t key)
+static uint32_t world_word(size_t i, uint32_t key)
 {
     return philox4x32_10((philox4){(uint32_t)i, 0, 0, 0}, key, 0).x;
 }
@@ -22,8 +23,9 @@ static uint32_t word(size_t i, uint32_t key)
 
 enum { MAILS = 12, WORDS = 3000 };
 
-/* Every rank sends every other, and itself, mail of several sizes with two tags; all are under way
- * at once. Receives are posted in another order than sends, but the same for each tag. */
+/* Every rank sends messages of several sizes with two tags to every rank, itself included; all
+ * are in flight at once. Receives are posted in another order than sends, but equal for each
+ * tag. */
 static int everybody_to_everybody(struct rank_run *r)
 {
     const size_t pairs = (size_t)r->size * MAILS;
@@ -35,7 +37,7 @@ static int everybody_to_everybody(struct rank_run *r)
         for (size_t k = 0; k < MAILS; k++) {
             uint32_t *p = out + ((size_t)peer * MAILS + k) * WORDS;
             for (size_t i = 0; i < WORDS; i++)
-                p[i] = word(i, (uint32_t)(r->rank * 10000 + peer * 100) + (uint32_t)k);
+                p[i] = world_word(i, (uint32_t)(r->rank * 10000 + peer * 100) + (uint32_t)k);
             mail[n++] = world_send(r->world, peer, k % 3 == 0, p, k * WORDS * 4 / MAILS);
         }
     for (int peer = r->size - 1; peer >= 0; peer--)
@@ -53,7 +55,7 @@ static int everybody_to_everybody(struct rank_run *r)
                 const uint32_t got = in[((size_t)peer * MAILS + k) * WORDS + i];
                 const uint32_t right =
                     i < k * WORDS / MAILS
-                        ? word(i, (uint32_t)(peer * 10000 + r->rank * 100) + (uint32_t)k)
+                        ? world_word(i, (uint32_t)(peer * 10000 + r->rank * 100) + (uint32_t)k)
                         : 0;
                 if (got != right)
                     status = WRONG("word %zu of mail %zu from rank %d is %u, not %u", i, k, peer,
@@ -63,7 +65,7 @@ static int everybody_to_everybody(struct rank_run *r)
     return status;
 }
 
-static void mail_arrives(void **state)
+static void world_messages_arrive(void **state)
 {
     (void)state;
     for (int size = 1; size <= 8; size += size == 3 ? 2 : size == 5 ? 3 : 1)
@@ -74,7 +76,7 @@ static void mail_arrives(void **state)
                                           .polled = way >= 2});
 }
 
-/* A long message moves while nobody waits for it. */
+/* A long message moves although no rank waits for it. */
 static int moves_by_itself(struct rank_run *r)
 {
     int sent = 42, got = 0;
@@ -90,14 +92,14 @@ static int moves_by_itself(struct rank_run *r)
     return r->rank == 0 || got == 42 ? 0 : WRONG("%d", got);
 }
 
-static void mail_moves_in_the_background(void **state)
+static void world_messages_move_in_background(void **state)
 {
     (void)state;
     for (unsigned seed = 0; seed < 4; seed++)
         ranks_work(2, moves_by_itself, (struct ranks_how){.delay = 2000, .seed = seed});
 }
 
-/* Rank 1 sends when rank 0 waits for it: time that is counted for that rank alone. */
+/* Rank 1 sends when rank 0 waits for it: the wait time is counted for rank 0 only. */
 static _Atomic(stdcl_world *) who_waits;
 
 static int one_waits(struct rank_run *r)
@@ -127,7 +129,7 @@ static int one_waits(struct rank_run *r)
     return r->rank == 1 ? world_wait(r->world, &mail, 1) : 0;
 }
 
-static void waits_are_counted(void **state)
+static void world_wait_time_is_counted(void **state)
 {
     (void)state;
     for (int polled = 0; polled < 2; polled++) {
@@ -150,7 +152,7 @@ static int wrong_calls(struct rank_run *r)
     return 0;
 }
 
-static void refuses_wrong_calls(void **state)
+static void world_rejects_bad_calls(void **state)
 {
     (void)state;
     ranks_work(2, wrong_calls, (struct ranks_how){0});
@@ -175,7 +177,7 @@ static void join_spans(void *a, const void *b, void *arg)
     one->last = two->last;
 }
 
-static int together(struct rank_run *r)
+static int check_together(struct rank_run *r)
 {
     static const char *const order[] = {"",        "0",          "(01)",
                                         "((01)2)", "((01)(23))", "(((01)(23))4)",
@@ -183,20 +185,20 @@ static int together(struct rank_run *r)
     for (int root = 0; root < r->size; root++) {
         uint32_t bytes[100];
         for (size_t i = 0; i < 100; i++)
-            bytes[i] = r->rank == root ? word(i, (uint32_t)root) : 0;
+            bytes[i] = r->rank == root ? world_word(i, (uint32_t)root) : 0;
         if (world_broadcast(r->world, root, bytes, sizeof bytes) != 0)
             return -1;
         for (size_t i = 0; i < 100; i++)
-            if (bytes[i] != word(i, (uint32_t)root))
+            if (bytes[i] != world_word(i, (uint32_t)root))
                 return WRONG("word %zu of root %d is %u", i, root, bytes[i]);
     }
-    uint32_t mine[3] = {word(0, (uint32_t)r->rank), word(1, (uint32_t)r->rank),
-                        word(2, (uint32_t)r->rank)},
+    uint32_t mine[3] = {world_word(0, (uint32_t)r->rank), world_word(1, (uint32_t)r->rank),
+                        world_word(2, (uint32_t)r->rank)},
              all[3 * MOST_RANKS];
     if (world_gather(r->world, mine, sizeof mine, all) != 0)
         return -1;
     for (int k = 0; k < 3 * r->size; k++)
-        if (all[k] != word((size_t)k % 3, (uint32_t)k / 3))
+        if (all[k] != world_word((size_t)k % 3, (uint32_t)k / 3))
             return WRONG("gathered word %d is %u", k, all[k]);
     struct span span = {.first = r->rank, .last = r->rank};
     int gaps = 0;
@@ -213,16 +215,16 @@ static int together(struct rank_run *r)
     return 0;
 }
 
-static void all_do_the_same(void **state)
+static void world_collectives_match(void **state)
 {
     (void)state;
     for (int size = 1; size <= 8; size += size == 3 ? 2 : size == 5 ? 3 : 1)
         for (unsigned way = 0; way < 3; way++)
-            ranks_work(size, together,
+            ranks_work(size, check_together,
                        (struct ranks_how){.delay = way ? 500 : 0, .seed = way, .polled = way == 2});
 }
 
-/* Nobody leaves a barrier before all have come. */
+/* No rank leaves a barrier before all have entered. */
 static int in_order(struct rank_run *r)
 {
     static int come;
@@ -238,13 +240,13 @@ static int in_order(struct rank_run *r)
     return 0;
 }
 
-static void a_barrier_holds(void **state)
+static void world_barrier_holds(void **state)
 {
     (void)state;
     ranks_work(5, in_order, (struct ranks_how){.delay = 500, .seed = 3});
 }
 
-/* Whoever fails, all hear of it, from the lowest rank that does. */
+/* If ranks fail, all receive the status of the lowest failing rank. */
 static int one_fails(struct rank_run *r)
 {
     const int which = *(const int *)r->arg;
@@ -264,7 +266,7 @@ static int one_fails(struct rank_run *r)
     return 0;
 }
 
-static void all_agree(void **state)
+static void world_status_is_reduced(void **state)
 {
     (void)state;
     for (int which = 0; which < 5; which++)
@@ -284,13 +286,13 @@ static int different(struct rank_run *r)
     return strcmp(clerror(), right) == 0 ? 0 : WRONG("%s", clerror());
 }
 
-static void differences_are_told(void **state)
+static void world_unequal_values_are_reported(void **state)
 {
     (void)state;
     ranks_work(5, different, (struct ranks_how){0});
 }
 
-/* As ranks_work does: a rank that fails leaves nobody waiting for it. */
+/* As ranks_work does: a rank that fails leaves no rank waiting for it. */
 static int gives_up(struct rank_run *r)
 {
     if (r->rank == 1)
@@ -298,7 +300,7 @@ static int gives_up(struct rank_run *r)
     return world_reduce_status(r->world, 0);
 }
 
-static void who_fails_ends_the_others(void **state)
+static void world_failure_ends_all_ranks(void **state)
 {
     struct rank_run runs[MOST_RANKS];
     (void)state;
@@ -323,7 +325,7 @@ struct seen_by { /* the devices of each rank, and those it gets: "ab" are the fi
     const char *host[4], *sees[4], *gets[4];
 };
 
-static int divide(struct rank_run *r)
+static int divide_devices(struct rank_run *r)
 {
     const struct seen_by *s = r->arg;
     cl_device_id ids[2];
@@ -342,9 +344,9 @@ static int divide(struct rank_run *r)
                : WRONG("it got '%s', not '%s'", got, s->gets[r->rank]);
 }
 
-/* Of two devices of different names: PoCL's own are alike, and known by their number in the list
- * only. */
-static void devices_are_divided(void **state)
+/* Two devices of different names: PoCL's own have equal names, and are distinguished by their
+ * number in the list. */
+static void world_devices_are_divided(void **state)
 {
     (void)state;
     static const struct seen_by cases[] = {
@@ -356,12 +358,12 @@ static void devices_are_divided(void **state)
         {2, 1, {"x", "x"}, {"a", "a"}, {"a", "a"}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        ranks_work(cases[i].size, divide,
+        ranks_work(cases[i].size, divide_devices,
                    (struct ranks_how){.hosts = cases[i].host, .arg = (void *)(uintptr_t)&cases[i]});
     static const struct seen_by few = {3, 0, {"y", "x", "x"}, {"a", "a", "a"}, {"a", "a", "a"}};
     struct rank_run runs[MOST_RANKS];
-    ranks_run(3, divide, (struct ranks_how){.hosts = few.host, .arg = (void *)(uintptr_t)&few},
-              runs);
+    ranks_run(3, divide_devices,
+              (struct ranks_how){.hosts = few.host, .arg = (void *)(uintptr_t)&few}, runs);
     for (int r = 0; r < 3; r++)
         if (runs[r].status == 0 ||
             !strstr(runs[r].sentence, "rank 1 on x: 2 ranks on this host, and 1 device: ") ||
@@ -369,7 +371,7 @@ static void devices_are_divided(void **state)
             fail_msg("rank %d: %s", r, runs[r].sentence);
 }
 
-static int count_hosts(struct rank_run *r)
+static int check_hosts(struct rank_run *r)
 {
     const bool right = world_hosts(r->world) == 2 && strcmp(world_host(r->world, 0), "x") == 0 &&
                        strcmp(world_host(r->world, 2), "y") == 0 &&
@@ -377,11 +379,11 @@ static int count_hosts(struct rank_run *r)
     return right ? 0 : WRONG("%d hosts", world_hosts(r->world));
 }
 
-static void hosts_are_counted(void **state)
+static void world_hosts_are_counted(void **state)
 {
     (void)state;
     static const char *const hosts[] = {"x", "x", "y"};
-    ranks_work(3, count_hosts, (struct ranks_how){.hosts = hosts});
+    ranks_work(3, check_hosts, (struct ranks_how){.hosts = hosts});
     assert_int_equal(world_rank(NULL), 0);
     assert_int_equal(world_size(NULL), 1);
     assert_int_equal(world_hosts(NULL), 1);
@@ -390,8 +392,8 @@ static void hosts_are_counted(void **state)
 
 /* ---- A number that one rank tells. ----------------------------------------------------------- */
 
-/* One rank tells it while the others do something else; each hears it without being called. In a
- * polled world it has to look. */
+/* One rank notifies all while they compute; each receives the notification without a call. In a
+ * polled world it has to poll. */
 static int one_tells(struct rank_run *r)
 {
     const int which = *(const int *)r->arg;
@@ -418,7 +420,7 @@ static int one_tells(struct rank_run *r)
     return 0;
 }
 
-static void all_are_told(void **state)
+static void world_notify_reaches_all(void **state)
 {
     (void)state;
     for (int size = 1; size <= 8; size += size == 3 ? 2 : size == 5 ? 3 : 1)
@@ -430,7 +432,7 @@ static void all_are_told(void **state)
                         .arg = &which, .polled = polled, .delay = 300, .seed = (unsigned)which});
 }
 
-/* All tell another number at once, and leave. */
+/* All send different notifications at once, and leave. */
 static int all_tell(struct rank_run *r)
 {
     world_notify(r->world, 10 + r->rank);
@@ -439,7 +441,7 @@ static int all_tell(struct rank_run *r)
     return told >= 10 && told < 10 + r->size ? 0 : WRONG("it was told %d", told);
 }
 
-static void telling_and_leaving(void **state)
+static void world_notify_before_leaving_arrives(void **state)
 {
     (void)state;
     for (unsigned seed = 0; seed < 4; seed++)
@@ -449,8 +451,8 @@ static void telling_and_leaving(void **state)
     world_notify(NULL, 3);
 }
 
-/* A process that is held back while it looks at standing mail, here by 0.1 s for each, looks again
- * as soon as ever: it would not see for minutes how others end. */
+/* A process delayed while it polls persistent requests, here by 0.1 s each, polls again at once:
+ * otherwise it would miss for minutes that other ranks end. */
 static const struct transport *in_time;
 
 static int test_late(void *state, struct transport_request *request, char *why)
@@ -481,7 +483,7 @@ static int is_held_back(struct rank_run *r)
     return pause < 1 ? 0 : WRONG("it looks again after %g s", pause);
 }
 
-static void who_is_held_back_looks_again(void **state)
+static void world_delayed_rank_retries(void **state)
 {
     (void)state;
     ranks_work(2, is_held_back, (struct ranks_how){.polled = true});
@@ -495,7 +497,7 @@ static struct {
     char sentence[2000];
 } told = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static void tell(void *arg, const char *sentence)
+static void print_and_fail(void *arg, const char *sentence)
 {
     (void)arg;
     pthread_mutex_lock(&told.lock);
@@ -504,9 +506,10 @@ static void tell(void *arg, const char *sentence)
     pthread_mutex_unlock(&told.lock);
 }
 
-static const struct world_options telling = {.on_abort = tell};
+static const struct world_options telling = {.on_abort = print_and_fail};
 
-static void end(int size, int (*run)(struct rank_run *), bool polled, const char *sentence)
+static void check_job_ends(int size, int (*run)(struct rank_run *), bool polled,
+                           const char *sentence)
 {
     struct rank_run runs[MOST_RANKS];
     told.times = 0;
@@ -518,7 +521,7 @@ static void end(int size, int (*run)(struct rank_run *), bool polled, const char
         fail_msg("told %d times, '%s', not '%s'", told.times, told.sentence, sentence);
 }
 
-/* Rank 1 fails while the others wait for it: their calls fail too, in time. */
+/* Rank 1 fails while the other ranks wait for it: their calls fail too, in time. */
 static int fails_alone(struct rank_run *r)
 {
     if (r->rank == 1) {
@@ -542,8 +545,8 @@ static int fail_differently(struct rank_run *r)
     return 0;
 }
 
-/* Rank 3 says nothing until all is over: rank 2 waits for it, and rank 0 for rank 2. They lose
- * patience only after all have come. */
+/* Rank 3 is silent until all is over: rank 2 waits for it, and rank 0 for rank 2. They time out
+ * only after all have joined. */
 static int one_is_silent(struct rank_run *r)
 {
     if (world_barrier(r->world) != 0)
@@ -559,8 +562,8 @@ static int one_is_silent(struct rank_run *r)
     return status != 0 ? 0 : WRONG("the barrier held");
 }
 
-/* Rank 0 loses patience at once, and only then rank 1 sends what it waited for: its bytes are the
- * caller's again, and stay. */
+/* Rank 0 times out at once, and only then rank 1 sends the message: the receive buffer belongs
+ * to the caller again, and stays unchanged. */
 static int comes_too_late(struct rank_run *r)
 {
     stdcl_world *w = r->world;
@@ -581,16 +584,16 @@ static int comes_too_late(struct rank_run *r)
     return wanted == 5 && other == 7 ? 0 : WRONG("%d and %d, not 5 and 7", wanted, other);
 }
 
-static void late_mail_is_left(void **state)
+static void world_late_message_is_discarded(void **state)
 {
     (void)state;
     for (int polled = 0; polled < 2; polled++)
         ranks_work(2, comes_too_late, (struct ranks_how){.polled = polled});
 }
 
-/* The same from the other side: rank 0 loses patience with what it sends, and its bytes are other
- * ones, and freed, when rank 1 wants them. What is short comes as it was; what is long does not
- * come. `arg`: by world_wait, which frees the mail, too. */
+/* The sender's side: rank 0 times out with a send, and its buffer is overwritten and freed
+ * before rank 1 receives. A short message arrives unchanged; a long one does not arrive. `arg`:
+ * by world_wait, which frees the request too. */
 enum { LONG_WORDS = 10000 };
 
 static int send_for_no_time(struct rank_run *r, int tag, const uint32_t *words, size_t size)
@@ -643,7 +646,7 @@ static int early_mail(struct rank_run *r)
     return status;
 }
 
-static void early_mail_is_the_callers(void **state)
+static void world_early_message_stays_with_caller(void **state)
 {
     (void)state;
     for (int way = 0; way < 2; way++) {
@@ -653,26 +656,27 @@ static void early_mail_is_the_callers(void **state)
     }
 }
 
-static void a_job_ends(void **state)
+static void world_failed_job_reports_error(void **state)
 {
     (void)state;
     for (int polled = 0; polled < 2; polled++) {
-        end(3, fails_alone, polled, "rank 1 on host: a device is lost");
-        end(3, fail_alike, polled, "no such option");
-        end(3, fail_differently, polled, "rank 0 on host: one");
+        check_job_ends(3, fails_alone, polled, "rank 1 on host: a device is lost");
+        check_job_ends(3, fail_alike, polled, "no such option");
+        check_job_ends(3, fail_differently, polled, "rank 0 on host: one");
     }
 }
 
-static void silence_is_told(void **state)
+static void world_silent_rank_times_out(void **state)
 {
     (void)state;
-    end(4, one_is_silent, false,
+    check_job_ends(
+        4, one_is_silent, false,
         "rank 2 on host has waited 0.3 s for rank 3 on host; $STDCL_TIMEOUT is how long it may wait");
 }
 
 /* ---- Alone. ---------------------------------------------------------------------------------- */
 
-static void alone(void **state)
+static void world_of_one_rank_works(void **state)
 {
     (void)state;
     int rank = 9;
@@ -703,8 +707,8 @@ static void alone(void **state)
     unsetenv("STDCL_TIMEOUT");
 }
 
-/* A launcher's words in the environment. */
-static void launchers(void **state)
+/* The environment variables of a launcher. */
+static void world_launchers_are_recognised(void **state)
 {
     (void)state;
     static const char *const variables[][2] = {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
@@ -743,7 +747,7 @@ static int agree_all(void *world, int status)
     return world_reduce_status(world, status);
 }
 
-/* The first's, of which rank 1 sees another file by that name. */
+/* Rank 0's callback; rank 1 sees another file of that name. */
 static int other_is_there(void *world, void *bytes, size_t size)
 {
     const int status = world_broadcast(world, 0, bytes, size);
@@ -754,7 +758,7 @@ static int other_is_there(void *world, void *bytes, size_t size)
 
 enum { BLOCK = 100, NUMBERS = 5000 };
 
-/* Refused on all ranks, and nothing is left. */
+/* Rejected on all ranks, and no file is left. */
 static int begin_apart(struct rank_run *r)
 {
     const struct outfile_ranks ranks = {r->rank,        r->size,   BLOCK,
@@ -772,7 +776,7 @@ static int begin_apart(struct rank_run *r)
                : WRONG("it says '%s'", sentence ? sentence : "");
 }
 
-/* Each rank has the same bytes and writes its blocks; a rank that gives up leaves no file. */
+/* Each rank has equal bytes and writes its blocks; a rank that fails leaves no file. */
 static int write_together(struct rank_run *r)
 {
     const struct outfile_ranks ranks = {r->rank, r->size, BLOCK, all_know, agree_all, r->world};
@@ -795,7 +799,7 @@ static int write_together(struct rank_run *r)
     return fails ? (status == -1 ? 0 : clerror_set(EPROTO, "a file that is not whole")) : status;
 }
 
-static void check_file(const char *name)
+static void check_rank_file(const char *name)
 {
     FILE *fp = fopen(name, "r");
     assert_non_null(fp);
@@ -810,7 +814,7 @@ static void check_file(const char *name)
 
 /* ---- Every order. ---------------------------------------------------------------------------- */
 
-/* Each rank sends each other one number; all are under way at once. */
+/* Each rank sends one number to each other rank; all are in flight at once. */
 static int all_at_once(struct rank_run *r)
 {
     int out = 100 + r->rank, in[MOST_RANKS];
@@ -829,8 +833,7 @@ static int all_at_once(struct rank_run *r)
     return 0;
 }
 
-/* Round a ring, two numbers with one tag and one with another, and meanwhile what all do
- * together. */
+/* Round a ring, two numbers with one tag and one with another, and collectives meanwhile. */
 static int ring_and_sums(struct rank_run *r)
 {
     const int next = (r->rank + 1) % r->size, last = (r->rank + r->size - 1) % r->size;
@@ -855,7 +858,7 @@ static int ring_and_sums(struct rank_run *r)
                : WRONG("sum %llu, from %d, %d", (unsigned long long)sum, from, all[last]);
 }
 
-/* Rank 1 has failed: all hear of it, and go on. */
+/* Rank 1 has failed: all are notified, and continue. */
 static int one_is_broken(struct rank_run *r)
 {
     const int status =
@@ -865,7 +868,7 @@ static int one_is_broken(struct rank_run *r)
     return world_barrier(r->world);
 }
 
-/* Each waits for another before it sends. */
+/* Each rank waits for another before it sends. */
 static int all_wait(struct rank_run *r)
 {
     int number = 0;
@@ -877,7 +880,7 @@ static int all_wait(struct rank_run *r)
 /* With an argument: all orders of three ranks, which takes minutes. */
 static bool all_orders;
 
-static void mail_arrives_in_every_order(void **state)
+static void world_messages_arrive_in_every_order(void **state)
 {
     (void)state;
     const unsigned most = all_orders ? 100 : 3;
@@ -899,7 +902,7 @@ static void mail_arrives_in_every_order(void **state)
     assert_true(orders.stuck && runs[0].status != 0 && runs[1].status != 0);
 }
 
-static void ranks_write_one_file(void **state)
+static void world_ranks_write_one_file(void **state)
 {
     (void)state;
     static const int sizes[] = {1, 2, 3, 8, 5};
@@ -911,7 +914,7 @@ static void ranks_write_one_file(void **state)
                    (struct ranks_how){.delay = 100, .seed = (unsigned)k, .arg = name});
         assert_int_equal(access(name, F_OK), sizes[k] == 5 ? -1 : 0);
         if (sizes[k] != 5)
-            check_file(name);
+            check_rank_file(name);
         unlink(name);
     }
     ranks_work(3, begin_apart, (struct ranks_how){.arg = name});
@@ -937,28 +940,28 @@ int main(int argc, char **argv)
     for (cl_uint i = 0; i < 2; i++)
         device[i] = stddev ? clgetdevice(stddev, i < clgetndev(stddev) ? i : 0) : NULL;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(mail_arrives_in_every_order),
-        cmocka_unit_test(ranks_write_one_file),
-        cmocka_unit_test(mail_arrives),
-        cmocka_unit_test(mail_moves_in_the_background),
-        cmocka_unit_test(refuses_wrong_calls),
-        cmocka_unit_test(all_do_the_same),
-        cmocka_unit_test(a_barrier_holds),
-        cmocka_unit_test(all_agree),
-        cmocka_unit_test(differences_are_told),
-        cmocka_unit_test(devices_are_divided),
-        cmocka_unit_test(who_fails_ends_the_others),
-        cmocka_unit_test(hosts_are_counted),
-        cmocka_unit_test(a_job_ends),
-        cmocka_unit_test(all_are_told),
-        cmocka_unit_test(telling_and_leaving),
-        cmocka_unit_test(who_is_held_back_looks_again),
-        cmocka_unit_test(silence_is_told),
-        cmocka_unit_test(late_mail_is_left),
-        cmocka_unit_test(early_mail_is_the_callers),
-        cmocka_unit_test(alone),
-        cmocka_unit_test(launchers),
-        cmocka_unit_test(waits_are_counted),
+        cmocka_unit_test(world_messages_arrive_in_every_order),
+        cmocka_unit_test(world_ranks_write_one_file),
+        cmocka_unit_test(world_messages_arrive),
+        cmocka_unit_test(world_messages_move_in_background),
+        cmocka_unit_test(world_rejects_bad_calls),
+        cmocka_unit_test(world_collectives_match),
+        cmocka_unit_test(world_barrier_holds),
+        cmocka_unit_test(world_status_is_reduced),
+        cmocka_unit_test(world_unequal_values_are_reported),
+        cmocka_unit_test(world_devices_are_divided),
+        cmocka_unit_test(world_failure_ends_all_ranks),
+        cmocka_unit_test(world_hosts_are_counted),
+        cmocka_unit_test(world_failed_job_reports_error),
+        cmocka_unit_test(world_notify_reaches_all),
+        cmocka_unit_test(world_notify_before_leaving_arrives),
+        cmocka_unit_test(world_delayed_rank_retries),
+        cmocka_unit_test(world_silent_rank_times_out),
+        cmocka_unit_test(world_late_message_is_discarded),
+        cmocka_unit_test(world_early_message_stays_with_caller),
+        cmocka_unit_test(world_of_one_rank_works),
+        cmocka_unit_test(world_launchers_are_recognised),
+        cmocka_unit_test(world_wait_time_is_counted),
     };
     if (all_orders)
         cmocka_set_test_filter("mail_arrives_in_every_order");

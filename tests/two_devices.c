@@ -1,10 +1,10 @@
-/* two_devices.c - runs a command with two OpenCL devices: `two_devices PROGRAM [ARGUMENT...]`.
+/* two_devices.c - run a command with two OpenCL devices: `two_devices PROGRAM [ARGUMENT...]`.
  *
- * PoCL offers the processors twice when POCL_DEVICES says so. A copy of this program looks at
- * PoCL's version, since the environment is read once a process; this one sets the variable and
- * becomes the command. Exit status 77, which CTest counts as skipped, where there is no PoCL.
- * NVIDIA's cards stand aside: they are in the run without two devices, a context there takes
- * seconds when others are opened, too, and beside many it is refused.
+ * PoCL offers the processors twice if POCL_DEVICES says so. A child process queries PoCL's
+ * version, since PoCL reads the environment once per process; this process then sets the
+ * variable and executes the command. Exit status 77 (CTest: skipped) if PoCL is not installed.
+ * NVIDIA's cards are hidden: the run without two_devices covers them, creating a context there
+ * takes seconds while others are being created, and with many open contexts it fails.
  * SPDX-License-Identifier: MIT
  */
 #include "pocl.h"
@@ -15,8 +15,7 @@
 #include <stdint.h>
 #include <unistd.h>
 
-/* Asked of a process of its own: some drivers do not survive being loaded and then replaced by
- * exec. */
+/* Query in a child process: some drivers do not survive being loaded and then replaced by exec. */
 static int version_in_child(void)
 {
     int status = 0;

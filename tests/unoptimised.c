@@ -1,7 +1,8 @@
-/* unoptimised.c - PoCL's front end does not optimise the kernels of a test that links this file,
- * nor those of commands that the test starts. With STDCL_TEST_DEEP in the environment it does.
+/* unoptimised.c - build the kernels of the test that links this file, and of commands it starts,
+ * without PoCL's front-end optimisation. With STDCL_TEST_DEEP in the environment they are
+ * optimised.
  *
- * A constructor sets the variable, since the tests and PoCL read the environment.
+ * A constructor sets the variable, since both the tests and PoCL read the environment.
  * SPDX-License-Identifier: MIT
  */
 #include "deep.h"

@@ -1,10 +1,10 @@
-# Ranks: threads of one process, with messages that are late; and MPI, for each that there is.
+# Ranks: threads of one process, with delayed messages; and MPI, for each installed one.
 # SPDX-License-Identifier: MIT
 stdcl_test(test_world test_world.c LIBS stdcl_world)
 stdcl_test(deep_orders PROGRAM test_world ARGS orders)
 stdcl_label(deep deep_orders)
 
-# By MPI, for each that there is; the program that starts MPI itself is compiled as that MPI's compiler says.
+# By each installed MPI; the program that calls MPI itself is compiled by that MPI's compiler.
 function(stdcl_world_by mpi other)
   set(wants "the plugin for ${mpi} is not built, or the build has a sanitizer")
   if(NOT TARGET world_${mpi} OR NOT TARGET stdcl_command OR STDCL_SANITIZE)
@@ -36,7 +36,7 @@ function(stdcl_world_by mpi other)
   add_test(NAME world_${mpi} COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/world.sh ${mpi} "${plugin}"
     ${PROJECT_BINARY_DIR}/${CMAKE_INSTALL_LIBDIR}/stdcl $<TARGET_FILE:world_child> $<TARGET_FILE:world_from_${mpi}>
     $<TARGET_FILE:stdcl_command> $<TARGET_FILE:two_devices> "$<$<TARGET_EXISTS:fault_layer>:$<TARGET_FILE:fault_layer>>")
-  # Kernels are compiled quickly, and by one of the two: then the other finds them.
+  # One of the two compiles the kernels, unoptimised, and the other finds them in the cache.
   set_tests_properties(world_${mpi} PROPERTIES TIMEOUT 1800 SKIP_RETURN_CODE 77 COST 15 ENVIRONMENT "${quickly}")
   add_test(NAME deep_hosts_${mpi} COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/hosts.sh ${mpi} ${PROJECT_BINARY_DIR}/${CMAKE_INSTALL_LIBDIR}/stdcl
     $<TARGET_FILE:stdcl_command>)
@@ -51,7 +51,7 @@ if(TEST world_mpich AND TEST world_openmpi)
   set_tests_properties(world_mpich PROPERTIES DEPENDS world_openmpi)
 endif()
 
-# Engines, on the devices there are and on two.
+# Engines, on the available devices and on two.
 if(TARGET stdcl_gas AND TARGET stdcl_life AND TARGET stdcl_matmul AND TARGET stdcl_nbody)
   # PoCL before 6.0 ends the program now and then when contexts of one device, here the ranks', run kernels at the same time
   # ("pocl_release_dlhandle_cache"): each device has one thread.

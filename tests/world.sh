@@ -1,5 +1,5 @@
 #!/bin/sh
-# world.sh - jobs of several ranks by MPI: what they compute, and how they end when something is wrong.
+# world.sh - jobs of several ranks by MPI: their results, and how they end after errors.
 #   usage: world.sh MPI OTHER FOLDER CHILD FROM_MPI STDCL TWO_DEVICES LAYER
 # MPI: openmpi or mpich. OTHER: the plugin of another, or "". FOLDER: where the plugins are. FROM_MPI: world_child built with
 # that MPI. LAYER: tests/faults/layer.c, or "". SPDX-License-Identifier: MIT
@@ -22,7 +22,8 @@ openmpi)
     ;;
 mpich)
     launch=mpiexec.mpich many=2
-    # That of Ubuntu 24.04 starts processes that do not find each other: a program without our plugin tells.
+    # Ubuntu 24.04's MPICH starts processes that do not find each other: a program without our
+    # plugin shows that.
     case $(mpiexec.mpich --version) in
     *" 4.2.0"*)
         if [ "$(mpiexec.mpich -n 2 "$from_mpi" work | grep -c '^1 ranks')" = 2 ]; then
@@ -34,7 +35,8 @@ mpich)
     ;;
 esac
 
-# job STATUS WORDS RANKS COMMAND...: ends with that status (any but 0: "bad"), and says so in one line of its own.
+# job STATUS WORDS RANKS COMMAND...: the job ends with that status ("bad": any but 0), and with one
+# line of message that contains WORDS.
 job() {
     status=$1 words=$2 ranks=$3
     shift 3
@@ -58,11 +60,11 @@ sampled() {
     [ -n "${STDCL_TEST_DEEP:-}" ] || [ $((turn % ${1:-6})) = 0 ]
 }
 
-# A driver of GPUs may refuse contexts when many processes have some: ranks are tested on a CPU where there is one.
+# A GPU driver may refuse contexts if many processes have some: ranks run on a CPU if there is one.
 pick=
 ! "$stdcl" devices --json | grep -q '"type": "CPU"' || pick="--device cpu"
 
-# ---- Mail, and the ends of jobs.
+# ---- Messages, and the ends of jobs.
 sampled && job 0 "2 ranks, sum 3" 2 "$child" work
 sampled && job 0 "4 ranks, sum 10" 4 "$child" work
 job 0 "3 ranks, sum 6" 3 "$from_mpi" work
@@ -76,10 +78,10 @@ export STDCL_TIMEOUT=5s
 sampled && job 1 'STDCL_TIMEOUT is "5s"; give a number of seconds above 0' 3 "$stdcl" gas -n 1e5 $pick
 unset STDCL_TIMEOUT
 
-# ---- Plugins that are not there, or another MPI's.
+# ---- Missing plugins, and plugins of another MPI.
 export STDCL_MPI=/nowhere/world-x.so
 lost="/nowhere/world-x.so is no plugin that can be opened"
-[ -z "$five" ] || lost= # Open MPI 5.0.7 may lose what a rank says as the job ends
+[ -z "$five" ] || lost= # Open MPI 5.0.7 may lose a rank's last output
 sampled && job 1 "$lost" 2 "$stdcl" gas -n 1000
 unset STDCL_MPI
 if [ -n "$other" ]; then
@@ -92,7 +94,8 @@ lost="was installed without world-$mpi.so"
 [ -z "$five" ] || lost= # as above
 sampled && job 1 "$lost" 2 copy/bin/stdcl gas -n 1000
 
-# compiled PROGRAM OPTIONS...: by one process, on two devices, since ranks would all compile the same at once.
+# compiled PROGRAM OPTIONS...: compile by one process, on two devices, since all ranks would compile
+# the same kernels at once.
 compiled() {
     program=$1
     shift
@@ -100,7 +103,7 @@ compiled() {
     case $? in 0 | 77) ;; *) bad=1 ;; esac # 77: there is no PoCL, which makes two
 }
 
-# ---- The command: one report, the same bits, one sentence.
+# ---- The command: one report, equal bits, one message.
 energy() { sed -n 's/.*"mean_energy": \([^,]*\).*/\1/p' "$1"; }
 "$stdcl" gas $pick -n 3e6 --histogram one.csv --json >one.json || bad=1
 job 0 '"program": "gas"' $many "$stdcl" gas $pick -n 3e6 --share --histogram many.csv --json
@@ -166,7 +169,8 @@ export STDCL_MPI="$folder/world-$mpi.so"
 [ -n "$five" ] || ! sampled ||
     job 1 "rank 1 on $(uname -n): it has stdcl version '0.9.9', rank 0 on $(uname -n) has '1.0.0'" 1 "$stdcl" gas -n 1e6 : -n 1 older/stdcl gas -n 1e6
 unset STDCL_MPI
-# A disk that is full for one rank: nothing is left of the file. (MPICH makes large files of its own, and so does Open MPI 5.)
+# A disk that is full for one rank: no file is left. (MPICH makes large files of its own, and so
+# does Open MPI 5.)
 full=
 [ $mpi$five != openmpi ] || ! sampled || full=yes
 [ -z "$full" ] || job 1 "rank 1 on $(uname -n): " 2 sh -c 'trap "" XFSZ; [ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 0 ] || ulimit -f 8; exec "$@"' - "$stdcl" matmul -n 100 \
@@ -176,7 +180,8 @@ devices=$("$stdcl" devices --json | grep -c '"number"')
 sampled && job 1 "start fewer ranks" $((devices + 1)) "$stdcl" gas -n 1e6 --device all
 ! sampled || { job 0 '"program": "devices"' 2 "$stdcl" devices --json && [ "$(grep -c '"host": "' out)" = "$devices" ]; } || { echo "FAILED  devices of all hosts"; cat out; bad=1; }
 
-# ---- A command that fails on one rank ends both, in its sentence; the other may be waiting for its mail, or sending some.
+# ---- A command that fails on one rank ends both, with its message; the other may be waiting for
+# its messages, or sending some.
 fails() { # fails CALL COMMAND...: on rank 1, which alone has the layer
     export STDCL_FAULT="$1" STDCL_FAULT_LOG="$box/struck"
     shift
@@ -187,7 +192,8 @@ fails() { # fails CALL COMMAND...: on rank 1, which alone has the layer
 }
 [ -z "$layer" ] || OPENCL_LAYERS=$layer STDCL_FAULT_LOG=$box/layers "$stdcl" devices >/dev/null
 if [ -s layers ] && [ -z "$five" ]; then
-    # The layer's device is not that of rank 0, so speeds are measured: with so many bodies rank 1 has some of them.
+    # The layer's device differs from rank 0's, so speeds are measured: with enough bodies rank 1
+    # gets some of them.
     sampled && fails "clEnqueueReadBuffer 1 -5 refused" "$stdcl" nbody $pick -n 4096 --method direct --steps 6 --share -q -o lost.tab
     sampled && fails "clEnqueueNDRangeKernel 20 -2 failed" "$stdcl" nbody $pick -n 4096 --method direct --steps 30 --share -q -o lost.tab # a device that is lost
     sampled && fails "clEnqueueNDRangeKernel 5 -5 failed" "$stdcl" nbody $pick -n 4096 --method tree --steps 6 --share -q -o lost.tab
@@ -196,7 +202,8 @@ if [ -s layers ] && [ -z "$five" ]; then
     sampled && fails "clEnqueueNDRangeKernel 1 -5 failed" "$stdcl" matmul $pick -n 100 --share -q -o lost.npy
 fi
 
-# ---- A signal, for all ranks or for one, ends the job after the work at hand: with one status, and files that are whole.
+# ---- A signal, for all ranks or for one, ends the job after the current work: with one status, and
+# complete files.
 catches() { # PID: it has a handler for SIGVTALRM, cli/interrupt.c's last. LLVM, in drivers, has handlers for the others before
     mask=$(sed -n 's/^SigCgt:[^0-9a-f]*\([0-9a-f]*\)/\1/p' "/proc/$1/status" 2>/dev/null)
     [ $((0x0${mask:-0} >> 25 & 1)) = 1 ]
@@ -258,7 +265,8 @@ sampled && ends TERM other ended.rle "$stdcl" life $pick --size 512x512 --soup=0
 sampled && ends TERM one "" "$stdcl" matmul $pick -n 3000 --repeat 1000000
 sampled && ends TERM other "" "$stdcl" matmul -n 1500 --engine cpu-blocked --repeat 1000000
 
-# ---- A rank of Life is killed: the cells that the job has left are those of a generation, from which a run goes on.
+# ---- A killed rank of Life: the cells left by the job are those of a generation, from which a run
+# resumes.
 killed() {
     rm -f pid.*
     soup="--size 300x200 --soup=0.3"

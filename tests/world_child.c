@@ -1,5 +1,4 @@
-/* world_child.c - a rank of a job by MPI, as tests/world.sh needs one: `mpirun -n 3 world_child
- * WAY`.
+/* world_child.c - one rank of an MPI job for tests/world.sh: `mpirun -n 3 world_child WAY`.
  * SPDX-License-Identifier: MIT
  */
 #ifdef WITH_MPI /* a program that has MPI already */
@@ -16,14 +15,14 @@
 #include <unistd.h>
 
 #ifndef WITH_MPI
-static void told(void *arg, const char *sentence)
+static void child_told(void *arg, const char *sentence)
 {
     (void)arg;
     fprintf(stderr, "world_child: %s\n", sentence);
 }
 #endif
 
-static void check(stdcl_world *w, int status)
+static void child_check(stdcl_world *w, int status)
 {
     if (status == 0)
         return;
@@ -31,8 +30,8 @@ static void check(stdcl_world *w, int status)
     exit(4);
 }
 
-/* Long mail round a ring, all of it under way at once, and sums. */
-static void work(stdcl_world *w)
+/* Long messages round a ring, all in flight at once, and sums. */
+static void child_work(stdcl_world *w)
 {
     enum { WORDS = 1 << 20 };
     const int rank = world_rank(w), size = world_size(w), next = (rank + 1) % size,
@@ -46,12 +45,12 @@ static void work(stdcl_world *w)
         mail[k] = world_receive(w, last, k, in + at, 4 * count);
         mail[3 + k] = world_send(w, next, k, out + at, 4 * count);
     }
-    check(w, world_wait(w, mail, 6));
+    child_check(w, world_wait(w, mail, 6));
     for (uint32_t i = 0; i < WORDS; i++)
         if (in[i] != i * 2654435761u + (uint32_t)last)
-            check(w, clerror_set(EPROTO, "word %u came wrong", i));
+            child_check(w, clerror_set(EPROTO, "word %u came wrong", i));
     uint64_t sum = (uint64_t)rank + 1;
-    check(w, world_add(w, &sum, 1));
+    child_check(w, world_add(w, &sum, 1));
     if (rank == 0)
         printf("%d ranks, sum %llu\n", size, (unsigned long long)sum);
     free(out);
@@ -65,17 +64,17 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     stdcl_world *w = world_from_mpi(MPI_COMM_WORLD);
 #else
-    stdcl_world *w = world_join(&(struct world_options){.on_abort = told});
+    stdcl_world *w = world_join(&(struct world_options){.on_abort = child_told});
 #endif
     if (!w)
         return fprintf(stderr, "world_child: %s\n", clerror()), 1;
     const bool second = world_rank(w) == 1;
     if (strcmp(way, "work") == 0)
-        work(w);
+        child_work(w);
     else if (strcmp(way, "fails") == 0 && second)
-        check(w, clerror_set(EIO, "device 3 is lost"));
+        child_check(w, clerror_set(EIO, "device 3 is lost"));
     else if (strcmp(way, "alike") == 0)
-        check(w, clerror_set(EIO, "there is no such file"));
+        child_check(w, clerror_set(EIO, "there is no such file"));
     else if (strcmp(way, "hangs") == 0 && second)
         pause();
     else if (strcmp(way, "killed") == 0 && second)
@@ -83,7 +82,7 @@ int main(int argc, char **argv)
     else if (strcmp(way, "exits") == 0 && second)
         _exit(3);
     if (strcmp(way, "work") != 0)
-        check(w, world_barrier(w));
+        child_check(w, world_barrier(w));
     if (world_leave(w) != 0)
         return fprintf(stderr, "world_child: %s\n", clerror()), 1;
 #ifdef WITH_MPI /* MPI is still there */

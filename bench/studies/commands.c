@@ -1,14 +1,14 @@
-/* commands.c - what a program's OpenCL commands wait for: when each was enqueued, started and
- * ended, in all queues, without a profile, in which stdcl has one queue for each device.
+/* commands.c - LD_PRELOAD library that records when each OpenCL command was enqueued, started and
+ * ended, in all queues. It needs no profile, with which stdcl uses one queue per device.
  *
  *   gcc -O2 -shared -fPIC -o commands.so bench/studies/commands.c -ldl
  *   COMMANDS_FROM=13000 COMMANDS_COUNT=1500 COMMANDS_FILE=lines.txt LD_PRELOAD=./commands.so
  *   build/bench/bench_nbody ...
  *
- * From launch COMMANDS_FROM on, so many commands, a line each: thread, queue, name (of a kernel, or
- * READ, WRITE, MARKER, BARRIER, WAIT), bytes; the microseconds of the host's clock at which the
- * call began and ended; and the driver's nanoseconds of queued, submitted, started, ended. What is
- * recorded has an event, and costs the host some 10 us more than without. Clocks of two cards may
+ * From launch COMMANDS_FROM on, COMMANDS_COUNT commands, a line each: thread, queue, name (of a
+ * kernel, or READ, WRITE, MARKER, BARRIER, WAIT), bytes; the microseconds of the host's clock at
+ * which the call began and ended; and the driver's nanoseconds of queued, submitted, started,
+ * ended. A recorded command has an event, which costs the host some 10 us. Clocks of two cards may
  * differ by 0.4 ms.
  * SPDX-License-Identifier: MIT
  */
@@ -37,30 +37,30 @@ static atomic_long launches;
 static atomic_int commands, threads;
 static _Thread_local int thread;
 
-static double now(void)
+static double commands_clock(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return 1e6 * (double)t.tv_sec + 1e-3 * (double)t.tv_nsec;
 }
 
-static long number(const char *variable)
+static long queue_number(const char *variable)
 {
     const char *text = getenv(variable);
     return text ? atol(text) : 0;
 }
 
-static int recorded(void)
+static int recorded_event(void)
 {
-    return launches >= number("COMMANDS_FROM") && commands < number("COMMANDS_COUNT") &&
+    return launches >= queue_number("COMMANDS_FROM") && commands < queue_number("COMMANDS_COUNT") &&
            commands < MOST;
 }
 
-/* `own`: the event is ours alone. */
-static void record(cl_command_queue queue, const char *name, size_t bytes, double began,
-                   cl_event event, int own)
+/* `own`: only we hold the event. */
+static void record_command(cl_command_queue queue, const char *name, size_t bytes, double began,
+                           cl_event event, int own)
 {
-    const double ended = now();
+    const double ended = commands_clock();
     const int k = atomic_fetch_add(&commands, 1);
     if (k >= MOST)
         return;
@@ -77,20 +77,20 @@ static void record(cl_command_queue queue, const char *name, size_t bytes, doubl
         clRetainEvent(event);
 }
 
-/* The driver's function of the same name. */
+/* The driver's function of this name. */
 #define DRIVER(name)                                                                               \
     static __typeof__(&name) driver;                                                               \
     if (!driver)                                                                                   \
     driver = (__typeof__(&name))dlsym(RTLD_NEXT, #name)
 
-/* A call of it with `to` for the event, which is the caller's place for one, or ours. */
+/* Call it with `to` as event pointer: the caller's, or ours. */
 #define RECORDED(call, queue, name, bytes, event)                                                  \
-    const int kept = recorded();                                                                   \
+    const int kept = recorded_event();                                                             \
     cl_event ours = NULL, *to = event ? event : kept ? &ours : NULL;                               \
-    const double began = now();                                                                    \
+    const double began = commands_clock();                                                         \
     const cl_int status = call;                                                                    \
     if (kept && status == CL_SUCCESS)                                                              \
-        record(queue, name, bytes, began, *to, !event);                                            \
+        record_command(queue, name, bytes, began, *to, !event);                                    \
     return status
 
 cl_command_queue clCreateCommandQueue(cl_context context, cl_device_id device,
@@ -107,7 +107,7 @@ cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint 
     DRIVER(clEnqueueNDRangeKernel);
     char name[32] = "";
     launches++;
-    if (recorded())
+    if (recorded_event())
         clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof name, name, NULL);
     RECORDED(driver(queue, kernel, dim, offset, global, local, n, wait, to), queue, name, 0, event);
 }
@@ -149,10 +149,10 @@ cl_int clWaitForEvents(cl_uint n, const cl_event *events)
     DRIVER(clWaitForEvents);
     cl_command_queue queue = NULL;
     clGetEventInfo(events[0], CL_EVENT_COMMAND_QUEUE, sizeof queue, &queue, NULL);
-    const double began = now();
+    const double began = commands_clock();
     const cl_int status = driver(n, events);
-    if (recorded())
-        record(queue, "WAIT", 0, began, NULL, 1);
+    if (recorded_event())
+        record_command(queue, "WAIT", 0, began, NULL, 1);
     return status;
 }
 

@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 
-# What OpenCL C has built in, of what these kernels use.
+# The OpenCL C built-ins used by these kernels.
 BUILT_IN = """
 typedef unsigned int uint; typedef unsigned long ulong, size_t; typedef unsigned char uchar; typedef unsigned short ushort;
 #define VECTOR(type, n) typedef type type##n __attribute__((ext_vector_type(n)))

@@ -1,6 +1,6 @@
 #!/bin/sh
-# commands.sh - runs every command of `stdcl` that the documents and the examples of --help show, in smaller sizes
-# (smaller.sed), every sixth of them; each must succeed.
+# commands.sh - run the commands of `stdcl` shown in the documents and in the examples of --help, in
+# smaller sizes (smaller.sed), every sixth of them; each must succeed.
 #   usage: commands.sh SOURCE WORK STDCL
 # SPDX-License-Identifier: MIT
 set -eu
@@ -11,17 +11,18 @@ rm -rf "$work" && mkdir -p "$work/bin" && cd "$work"
 export XDG_CACHE_HOME="$work/cache" PATH="$work/bin:$PATH"
 export POCL_CACHE_DIR="${POCL_CACHE_DIR:-$HOME/.cache/pocl/kcache}" # compiled kernels may be old
 ln -s "$stdcl" bin/stdcl
-# A film is made by another program; this one reads what comes and leaves a file, as that does.
+# A stand-in for the program that makes films: it reads its input and leaves a file.
 printf '#!/bin/sh\nfor last; do :; done\ncat >/dev/null\n: >"$last"\n' >bin/ffmpeg
 printf '#!/bin/sh\ncat >/dev/null; echo "<svg/>"\n' >bin/gnuplot
 chmod +x bin/ffmpeg bin/gnuplot
 
-# So is a program to check, where Oclgrind is installed.
+# A program to check, if Oclgrind is installed.
 printf '#!/bin/sh\n' >simulation
 chmod +x simulation
 
-# Commands stand in blocks, indented or fenced, perhaps behind "$ " and with their arguments on a second line, or
-# between backquotes. What follows three blanks or a # is a remark; what has [ ] describes an option.
+# Commands are in blocks, indented or fenced, perhaps after "$ " and with arguments on a second
+# line, or in backquotes. Text after three blanks or a # is a remark; text with [ ] describes an
+# option.
 awk '
     /\\$/ { sub(/\\$/, ""); whole = whole $0; next }
     { line = whole $0; whole = "" }
@@ -47,7 +48,7 @@ if [ -z "${STDCL_TEST_DEEP:-}" ]; then
     awk 'NR % 6 == 1' commands >sample && mv sample commands
 fi
 
-# The files that they name.
+# Input files of the commands.
 stdcl nbody -n 20 --steps 0 -q -o galaxy.tab
 printf '1 0 0 0 0 0 0\n1e-6 1 0 0 0 1 0\n' >planets.tab
 stdcl nbody -n 20 --steps 1 -q --checkpoint run.ckpt

@@ -1,9 +1,10 @@
 # figures.awk - check that every figure of a document's tables is in the results file linked before the table.
 #   awk -f figures.awk RESULTS_FOLDER PAGE.md...
 #
-# A table belongs to the last link to bench/results/NAME.json before it. The number in a row's first column (262,144 or
-# 2^30) picks the rows of data, those that hold it; without one, all do. A figure is found if one of their values, in
-# whatever power of a thousand, or the quotient of two values of the same name, rounds to it.
+# A table belongs to the last link to bench/results/NAME.json before it. The number in a row's first
+# column (262,144 or 2^30) selects the entries that contain it; without a number, all entries count.
+# A figure is found if one of their values, in any power of a thousand, or the quotient of two
+# values of equal name, rounds to it.
 # SPDX-License-Identifier: MIT
 BEGIN {
     folder = ARGV[1]
@@ -48,7 +49,7 @@ function load(file,    line, status) {
     }
 }
 
-# Sets picked[1 .. npicked], rows of data as "key value" pairs.
+# Set picked[1 .. npicked], entries as "key value" pairs.
 function pick(what,    i, base) {
     key = ""
     if (match(what, /[0-9]+\^[0-9]+/)) {

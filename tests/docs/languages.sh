@@ -1,6 +1,6 @@
 #!/bin/sh
-# languages.sh - runs the first two programs of docs/fortran.md, docs/cxx.md or docs/python.md: a result within ten lines, and a kernel,
-# in Python with a profile within 15.
+# languages.sh - run the first two programs of docs/fortran.md, docs/cxx.md or docs/python.md: a
+# result within ten lines, and a kernel, in Python with a profile within 15.
 #   usage: languages.sh PAGE COMMAND [argument...]      {} in an argument is the program's file, {}.out a file for its binary,
 #                                                       which runs then
 # SPDX-License-Identifier: MIT
@@ -10,7 +10,7 @@ shift
 case $page in *fortran.md) suffix=f90 ;; *cxx.md) suffix=cpp ;; *) suffix=py ;; esac
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-# Blocks of code, but for those of commands, which are one line.
+# Blocks of code, except commands, which are one line.
 awk -v base="$work/program" -v suffix=$suffix '
     /^    / { block = block substr($0, 5) "\n"; lines++; next }
     /^$/ && lines { block = block "\n"; next }

@@ -1,11 +1,12 @@
-# samples.awk - takes the code samples out of Markdown pages, each into a file of its own.
+# samples.awk - extract the code samples of Markdown pages, each into a file of its own.
 #   awk -v dir=DIR -f samples.awk page.md...
 #
-# Of a block of C that has a main:        DIR/PAGE-LINE.program.c
-# of any other block of C:                DIR/PAGE-LINE.fragment.c, the body of a function after prelude.h
-# of a block that starts with a comment that names a file, as in "/* twice.cl - ...":  DIR/twice.cl
-# of a "text" block right after a program: DIR/PAGE-LINE.output, what the program prints
-# Messages of the compiler name the page and its line.
+# a block of C with a main:               DIR/PAGE-LINE.program.c
+# any other block of C:                   DIR/PAGE-LINE.fragment.c, the body of a function after
+# prelude.h
+# a block that starts with a comment that names a file, as in "/* twice.cl - ...":  DIR/twice.cl
+# a "text" block right after a program:   DIR/PAGE-LINE.output, the program's output
+# The compiler's messages name the page and its line.
 # SPDX-License-Identifier: MIT
 
 FNR == 1 {

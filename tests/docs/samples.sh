@@ -1,7 +1,6 @@
 #!/bin/sh
-# samples.sh - compiles every code sample of the documents, runs those that are programs, and compares
-# what they print with what the page says they print. Also looks whether links within the repository
-# lead anywhere.
+# samples.sh - compile every code sample of the documents, run the programs among them, and compare
+# their output with the page. Also check links within the repository.
 #   usage: samples.sh SOURCE WORK CC LIBSTDCL.SO
 # SPDX-License-Identifier: MIT
 set -eu
@@ -16,7 +15,7 @@ for header in stdcl.h $(cd "$source/include" && echo stdcl/*.h); do
     echo "#include <$header>"
 done >headers.h
 
-# The warnings of our own code, but for what is natural in a fragment.
+# The warnings of our own code, except those natural in a fragment.
 warn="-Wall -Wextra -Wpedantic -Wshadow -Werror"
 for fragment in ./*.fragment.c; do
     # shellcheck disable=SC2086 # flags are words
@@ -44,7 +43,7 @@ for program in ./*.program.c; do
     fi
 done
 
-# The slip that README names: what its program says then, and that it says nothing else.
+# README's deliberate mistake: its program prints the message shown, and nothing else.
 for program in ./README-*.program.c; do
     sed 's/2\.0f, x, y/2.0, x, y/' "$program" >slip.c
     cmp -s "$program" slip.c && continue

@@ -1,5 +1,5 @@
 #!/bin/sh
-# site.sh - makes the site, and looks for broken links; the check itself must see one.
+# site.sh - build the site and check for broken links; the check itself must find one.
 #   usage: site.sh SOURCE BUILD OUT PYTHON
 # SPDX-License-Identifier: MIT
 set -eu

@@ -1,9 +1,9 @@
-/* no_room.c - NVIDIA's driver 580.159 ends a program (status 1) that compiles a kernel where no
- * file may grow; PoCL says that it cannot.
+/* no_room.c - NVIDIA's driver 580.159 ends a program (status 1) that compiles a kernel while no
+ * file may grow; PoCL returns an error.
  *
  *   cc no_room.c -lOpenCL -o no_room && ./no_room | cat
  *
- * Prints what clBuildProgram returns for the first device of each platform, or how the process
+ * Prints the result of clBuildProgram for the first device of each platform, or how the process
  * ended.
  * SPDX-License-Identifier: MIT
  */
@@ -18,7 +18,7 @@
 
 enum { MOST = 8, NO_SUCH_PLATFORM = 2 };
 
-static int build(cl_uint which)
+static int build_without_room(cl_uint which)
 {
     char source[128], name[128] = "";
     const char *text = source;
@@ -50,7 +50,7 @@ int main(void)
         int status = 0;
         const pid_t child = fork(); /* before the first call of OpenCL */
         if (child == 0)
-            _exit(build(k));
+            _exit(build_without_room(k));
         waitpid(child, &status, 0);
         if (WIFSIGNALED(status))
             printf("ended by signal %d\n", WTERMSIG(status));

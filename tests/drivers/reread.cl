@@ -1,7 +1,7 @@
-/* reread.cl - PoCL 7.0 and 7.1 (not 6.0; mended in its pull request 2269) leave 100s in `out` where
- * 1, 0, 3, 2, ... belong: what was read before a barrier is read again behind it.
- * POCL_WORK_GROUP_METHOD=cbs does not, nor when the place is volatile, which is how kernels of ours
- * read such places (arrays/tiles.h). One work-group of 32.
+/* reread.cl - PoCL 7.0 and 7.1 (not 6.0; fixed in its pull request 2269) leave 100s in `out`
+ * instead of 1, 0, 3, 2, ...: a value read before a barrier is read again after it.
+ * POCL_WORK_GROUP_METHOD=cbs avoids the error, and so does a volatile location, which our kernels
+ * use (arrays/tiles.h). One work-group of 32.
  * SPDX-License-Identifier: MIT
  */
 __kernel __attribute__((reqd_work_group_size(32, 1, 1))) void reread(__global uint *out)

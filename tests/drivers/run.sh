@@ -1,11 +1,13 @@
 #!/bin/sh
-# run.sh - runs the tests on the OpenCL drivers of this machine and writes what came of it as tests/drivers/NAME.json.
+# run.sh - run the tests on the OpenCL drivers of this machine and write the results to
+# tests/drivers/NAME.json.
 #
 #   tests/drivers/run.sh BUILD_FOLDER NAME [ctest option...]      tests/drivers/run.sh build pocl-3.1-debian-12
 #
-# The environment chooses the drivers, as for every OpenCL program: OCL_ICD_VENDORS=/etc/OpenCL/vendors/nvidia.icd,
-# POCL_DEVICES="cpu cpu", RUSTICL_ENABLE=llvmpipe. COMMIT=... names what was built where the folder is not a clone.
-# The exit status is that of the tests. README.md beside this file tells how to read the files.
+# The environment selects the drivers, as for every OpenCL program:
+# OCL_ICD_VENDORS=/etc/OpenCL/vendors/nvidia.icd, POCL_DEVICES="cpu cpu", RUSTICL_ENABLE=llvmpipe.
+# COMMIT=... names the commit built if the folder is not a clone. The exit status is that of the
+# tests. README.md explains the files.
 # SPDX-License-Identifier: MIT
 set -u
 build=$1 name=$2
@@ -23,7 +25,7 @@ devices=$("$build/bin/stdcl" devices --json |
     awk '/"(name|platform_version|driver)":/ { sub(/^ */, ""); sub(/,$/, ""); line = line (line == "" ? "" : ", ") $0 }
          /^    }/ { printf "%s\n  {%s}", (n++ ? "," : ""), line; line = "" }')
 
-# With --stop-time ctest leaves out what it has not started: its report does not name it.
+# With --stop-time ctest omits tests that it has not started from its report.
 unstarted=$(ctest --test-dir "$build" -N "$@" 2>/dev/null | sed -n 's/^ *Test *#[0-9]*: //p' | while read -r test; do
     grep -q "<testcase name=\"$test\"" "$build/tests.xml" || echo "$test"
 done)

@@ -1,7 +1,8 @@
-/* struct_copies.cl - Mesa 25.0 (rusticl, as in Debian 13) leaves 0, 0, 0, 4 in `out` where 1, 2, 3,
- * 4 belong: of the structs that a loop assigns as a whole to the elements of a private array it
- * keeps the last. 26.2 is right. Kernels of ours write to the members by pointer
- * (arrays/fixed_reduce.h). One work-item; x is 1, 2, 3, 4. SPDX-License-Identifier: MIT
+/* struct_copies.cl - Mesa 25.0 (rusticl, as in Debian 13) leaves 0, 0, 0, 4 in `out` instead of 1,
+ * 2, 3, 4: if a loop assigns whole structs to the elements of a private array, only the last one
+ * is kept. 26.2 is right. Our kernels write to the members by pointer (arrays/fixed_reduce.h). One
+ * work-item; x is 1, 2, 3, 4.
+ * SPDX-License-Identifier: MIT
  */
 typedef struct {
     float x;

@@ -1,18 +1,17 @@
-/* fault.h - which call is to fail: read from the environment, by layer.c and shim.c.
+/* fault.h - the call to fail, read from the environment by layer.c and shim.c.
  *
  *   STDCL_FAULT="CALL NUMBER CODE [HOW]"    the call of that name and number, from 1 since the
- *   variable last changed
- *   STDCL_FAULT_LOG=FILE                    adds to FILE the name of every call that could fail, a
- *                                           line each, and
- *                                           "fault CALL" when one does
+ *                                           variable last changed
+ *   STDCL_FAULT_LOG=FILE                    append to FILE the name of every call that could
+ *                                           fail, a line each, and "fault CALL" when one does
  *
- * CALL may be a pattern, clEnqueueWrite*, which counts all that match. CODE is the number of the
- * error. HOW is a word:
+ * CALL may be a pattern, clEnqueueWrite*, which counts all calls that match. CODE is the number of
+ * the error. HOW is a word:
  *   refused   the call returns the error (the default)
- *   failed    of OpenCL commands: queued, as it seems, but its event tells the error
- *   lost      of OpenCL commands: this one and all after it do nothing, and nobody is told
- *   short     of write and read: only half of the bytes
- *   signal    the call is as ever, but before it the program gets the signal of number CODE
+ *   failed    OpenCL commands: enqueued, but its event reports the error
+ *   lost      OpenCL commands: this and all later ones do nothing, without an error
+ *   short     write and read: only half of the bytes
+ *   signal    the call succeeds, but before it the program gets the signal of number CODE
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_TEST_FAULT_H
@@ -56,7 +55,7 @@ static void fault_log(const char *what, const char *call)
     close(fd);
 }
 
-/* What is to happen to this call. */
+/* Return the fault of this call, if any. */
 static struct fault fault_of(const char *call)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

@@ -1,26 +1,26 @@
-/* faults.c - runs programs in which one call fails, every call once: nothing may crash, hang or
- * pass for right.
+/* faults.c - fault injection: run programs in which one call fails, for every call in turn. No run
+ * may crash, hang or succeed with a wrong result.
  *
  *   faults BUILD SOURCE                    every call of every program
- *   faults BUILD SOURCE sample [SEED]      of two or three programs those of found.txt and some
- *                                          others, which SEED (0) chooses
- *   faults BUILD SOURCE every N [SEED]     every Nth call; N seeds in a row make a whole campaign
+ *   faults BUILD SOURCE sample [SEED]      the cases of found.txt of two or three programs, and
+ *                                          others chosen by SEED (0)
+ *   faults BUILD SOURCE every N [SEED]     every Nth call; N successive seeds cover all
  *   faults BUILD SOURCE list               the programs' names
  *   faults BUILD SOURCE only PROGRAM       every call of one program
- *   faults BUILD SOURCE only PROGRAM some  of each entry point the first, the middle and the last
- *   call, with every error
- *   faults BUILD SOURCE only PROGRAM "CALL NUMBER CODE HOW"    one case, whose output is shown
+ *   faults BUILD SOURCE only PROGRAM some  of each entry point the first, the middle and the
+ *                                          last call, with every error
+ *   faults BUILD SOURCE only PROGRAM "CALL NUMBER CODE HOW"    one case, with its output
  *
- * Each program of programs.c runs once with nothing wrong, and layer.c and shim.c write down every
- * call that could fail. Then it runs once for each of those, with an error of codes.txt; a command
- * is refused once, and fails on the device once. Which error is taken goes round from call to call
- * and from seed to seed. Afterwards, one of two holds:
- *   - status 1, exactly one sentence on standard error, and each output is absent or complete
- *   - status 0, and the output is the one of the run with nothing wrong
- * The second must hold where a call is only interrupted or cut short. STDCL_FAULTS_JSON=FILE keeps
- * the counts of one program, as run.sh has it; STDCL_FAULTS_WORKERS processes run cases at once, 2
- * where it is not set; after STDCL_FAULTS_SECONDS no more are begun, so that what has run is a
- * random part of all.
+ * Each program of programs.c runs once without faults, while layer.c and shim.c log every call
+ * that could fail. Then it runs once for each of those, with an error of codes.txt; a command is
+ * rejected once, and fails on the device once. The error changes from call to call and from seed
+ * to seed. Afterwards, one of two must hold:
+ *   - status 1, exactly one message on standard error, and each output is absent or complete
+ *   - status 0, and the output equals that of the run without faults
+ * The second must hold if a call is only interrupted or cut short. STDCL_FAULTS_JSON=FILE stores
+ * the counts of one program, as run.sh requests; STDCL_FAULTS_WORKERS (2) processes run cases at
+ * once; after STDCL_FAULTS_SECONDS no more cases begin, so that the cases run are a random part of
+ * all.
  * SPDX-License-Identifier: MIT
  */
 #include "faults.h"
@@ -34,11 +34,11 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-/* SAMPLE_SECONDS of processor time, all in all. */
+/* SAMPLE_SECONDS of processor time in all. */
 enum { SAMPLE_PROGRAMS = 2, SAMPLE_CASES = 60, SAMPLE_SECONDS = 4, MAX_CASES = 200000 };
 
 static long seed;
-static bool some; /* of each entry point three calls, with every error */
+static bool some; /* three calls of each entry point, with every error */
 
 /* ---- Cases and counts. ----------------------------------------------------------------------- */
 
@@ -56,7 +56,7 @@ struct one {
 static struct one cases[MAX_CASES];
 static int ncases, nfound; /* the first ones are those of found.txt */
 
-/* Shared by the processes that run cases. */
+/* Shared by the worker processes. */
 static struct {
     atomic_int next, ran[FAMILIES], missed[FAMILIES], refused[FAMILIES], right[FAMILIES],
         wrong[FAMILIES];
@@ -64,19 +64,19 @@ static struct {
 
 /* ---- What came of it. ------------------------------------------------------------------------ */
 
-static int run(const struct program *p, const char *fault, const char *log)
+static int run_fault_case(const struct program *p, const char *fault, const char *log)
 {
     run_tidy(p);
     return run_wait(run_start(p, fault, log));
 }
 
-/* Checkpoints hold the seconds of the run, HDF5 files the time of day, and pages a random number:
- * of these the size is compared. Of a recording the end is: how many pictures there are depends on
- * how long the run takes. */
+/* Compare the size only of checkpoints, which hold the seconds of the run, of HDF5 files, which
+ * hold the time of day, and of pages, which hold a random number. Compare the end of a recording,
+ * since its number of pictures depends on the duration of the run. */
 static bool output_is_good(const struct program *p, const struct result *good, int i)
 {
     static const char end[] = "STDCLEND";
-    const char *suffix = strrchr(p->outputs[i], '.'), *path = in_folder(p->outputs[i]);
+    const char *suffix = strrchr(p->outputs[i], '.'), *path = in_run_folder(p->outputs[i]);
     size_t size = 0;
     if (!suffix || !strstr(".ckpt .hdf5 .html .view", suffix))
         return file_is(path, good->file[i], good->size[i]);
@@ -87,10 +87,11 @@ static bool output_is_good(const struct program *p, const struct result *good, i
     return strcmp(suffix, ".view") == 0 ? ends : size == good->size[i];
 }
 
-/* Says in `why` what is wrong with a run, or returns false. */
-static bool differs(const struct program *p, const struct result *good, char *why, size_t size)
+/* Return true if a run's output is wrong, with the reason in `why`. */
+static bool output_differs(const struct program *p, const struct result *good, char *why,
+                           size_t size)
 {
-    char *out = file_bytes(in_folder("stdout"), NULL), *result = out ? result_of(p, out) : NULL;
+    char *out = file_bytes(in_run_folder("stdout"), NULL), *result = out ? result_of(p, out) : NULL;
     const bool same = result && strcmp(result, good->text) == 0;
     if (!same)
         snprintf(why, size, "status 0, and prints another result");
@@ -105,8 +106,8 @@ static bool differs(const struct program *p, const struct result *good, char *wh
     return !same;
 }
 
-/* An index of snapshots grows with them: after a failure it lists those there are, to its last
- * line. */
+/* An index of snapshots grows with them: after a failure it lists the existing ones, complete to
+ * its last line. */
 static bool is_shorter_index(const struct program *p, const struct result *good, int i)
 {
     const char *name = p->outputs[i];
@@ -114,26 +115,26 @@ static bool is_shorter_index(const struct program *p, const struct result *good,
     size_t size = 0;
     if (!strstr(name, "-series."))
         return false;
-    char *bytes = file_bytes(in_folder(name), &size);
+    char *bytes = file_bytes(in_run_folder(name), &size);
     const bool whole = bytes && size > end && size < good->size[i] &&
                        memcmp(bytes + size - end, good->file[i] + good->size[i] - end, end) == 0;
     free(bytes);
     return whole;
 }
 
-/* A recording that did not come to its end can be played under this name. */
-static bool is_recording(const char *name)
+/* An unfinished recording can be played under this name. */
+static bool fault_is_recording(const char *name)
 {
     const size_t length = strlen(name), end = strlen(".view.part");
     return length > end && strcmp(name + length - end, ".view.part") == 0;
 }
 
-/* Files that nobody asked for, and files that are not whole. */
+/* True if there are unexpected files, or incomplete ones. */
 static bool leaves_files(const struct program *p, const struct result *good, char *why, size_t size)
 {
-    bool bad = leaves_others(p, is_recording, why, size);
+    bool bad = leaves_others(p, fault_is_recording, why, size);
     for (int i = 0; !bad && p->outputs[i]; i++) {
-        bad = access(in_folder(p->outputs[i]), F_OK) == 0 && !output_is_good(p, good, i) &&
+        bad = access(in_run_folder(p->outputs[i]), F_OK) == 0 && !output_is_good(p, good, i) &&
               !is_shorter_index(p, good, i);
         if (bad)
             snprintf(why, size, "leaves half of %s", p->outputs[i]);
@@ -141,13 +142,12 @@ static bool leaves_files(const struct program *p, const struct result *good, cha
     return bad;
 }
 
-/* What stands on standard error must be one line, where the program failed, and at most one where
- * it did not; after it there may be a compiler's messages, and before it what PoCL's compiler
- * prints by itself. */
+/* Standard error must have one line if the program failed, and at most one otherwise. A compiler's
+ * messages may follow, and PoCL's compiler may print before. */
 static bool says_wrong(const struct one *c, bool failed, char *why, size_t size)
 {
     static const char compiler[] = "1 error generated.\n";
-    char *all = file_bytes(in_folder("stderr"), NULL);
+    char *all = file_bytes(in_run_folder("stderr"), NULL);
     const char *text =
         all && strncmp(all, compiler, strlen(compiler)) == 0 ? all + strlen(compiler) : all;
     const char *end = text ? strchr(text, '\n') : NULL;
@@ -162,7 +162,7 @@ static bool says_wrong(const struct one *c, bool failed, char *why, size_t size)
     return wrong;
 }
 
-/* True, with the reason, when the run broke a promise. */
+/* True, with the reason, if the run broke a promise. */
 static bool is_wrong(const struct one *c, int status, char *why, size_t size)
 {
     const struct result *good = &c->program->good;
@@ -172,7 +172,7 @@ static bool is_wrong(const struct one *c, int status, char *why, size_t size)
         return snprintf(why, size, "crashes: %s", strsignal(WTERMSIG(status))), true;
     if (WEXITSTATUS(status) > 1 || (WEXITSTATUS(status) == 1 && c->harmless))
         return snprintf(why, size, "ends with status %d", WEXITSTATUS(status)), true;
-    if (WEXITSTATUS(status) == 0 && differs(c->program, good, why, size))
+    if (WEXITSTATUS(status) == 0 && output_differs(c->program, good, why, size))
         return true;
     if (says_wrong(c, WEXITSTATUS(status) == 1, why, size))
         return true;
@@ -187,11 +187,11 @@ static bool struck(const char *log)
     return yes;
 }
 
-static void try_case(const struct one *c)
+static void try_fault(const struct one *c)
 {
     char why[700] = "", log[400];
     snprintf(log, sizeof log, "%s.log", folder);
-    const int status = run(c->program, c->fault, log);
+    const int status = run_fault_case(c->program, c->fault, log);
     const enum family f = c->family;
     atomic_fetch_add(&count->ran[f], 1);
     if (is_wrong(c, status, why, sizeof why)) {
@@ -220,8 +220,8 @@ static void add_case(const struct program *p, const char *call, int number, cons
     struct one *c = &cases[ncases];
     if (!code)
         return;
-    if (++ncases == MAX_CASES) { /* none is left out in silence; two arrays of so many are mostly
-                                    never touched */
+    if (++ncases ==
+        MAX_CASES) { /* no case is dropped silently; unused parts of these arrays cost no memory */
         printf("more cases than MAX_CASES\n");
         exit(1);
     }
@@ -234,7 +234,7 @@ static void add_case(const struct program *p, const char *call, int number, cons
                                       : "refused");
 }
 
-/* The nth call of an entry point: as a command, too, if it queues one. */
+/* Add the nth call of an entry point, also as a failing command if it enqueues one. */
 static void add_call(const struct program *p, const char *call, int n, const struct code *code)
 {
     add_case(p, call, n, code, family_of(call));
@@ -242,7 +242,7 @@ static void add_call(const struct program *p, const char *call, int n, const str
         add_case(p, call, n, code, COMMANDS);
 }
 
-/* Three calls of `calls`, with every error. */
+/* Add three of `calls` calls, with every error. */
 static void add_three(const struct program *p, const char *call, int calls)
 {
     const int number[] = {1, (calls + 1) / 2, calls};
@@ -259,7 +259,7 @@ static void add_three(const struct program *p, const char *call, int calls)
     }
 }
 
-/* From the log of a run with nothing wrong. */
+/* Add cases from the log of a run without faults. */
 static void add_cases(const struct program *p, char *log)
 {
     enum { KINDS = 128 };
@@ -281,13 +281,13 @@ static void add_cases(const struct program *p, char *log)
         add_three(p, names[k], seen[k]);
 }
 
-/* Runs a program with nothing wrong, keeps what it gives, and adds its cases. */
-static bool prepare(struct program *p)
+/* Run a program without faults, keep its result, and add its cases. */
+static bool prepare_faults(struct program *p)
 {
     char log[400];
     snprintf(log, sizeof log, "%s.log", folder);
-    const int status = run(p, NULL, log);
-    char *calls = file_bytes(log, NULL), *said = file_bytes(in_folder("stderr"), NULL);
+    const int status = run_fault_case(p, NULL, log);
+    char *calls = file_bytes(log, NULL), *said = file_bytes(in_run_folder("stderr"), NULL);
     const bool good = status == 0 && calls && result_keep(p);
     if (good)
         add_cases(p, calls);
@@ -309,8 +309,8 @@ static double cpu_seconds(void)
            1e-6 * (double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec);
 }
 
-/* A process of its own, with a folder of its own, that takes the next case until there is none. */
-static void work(int worker, int limit, double seconds)
+/* A worker process with a folder of its own, which takes the next case until none is left. */
+static void faults_worker(int worker, int limit, double seconds)
 {
     char name[16];
     snprintf(name, sizeof name, "%d", worker);
@@ -318,7 +318,7 @@ static void work(int worker, int limit, double seconds)
         _exit(1);
     for (int i; !runs_late() && (i = atomic_fetch_add(&count->next, 1)) < limit &&
                 (seconds <= 0 || cpu_seconds() < seconds);) {
-        try_case(&cases[i]);
+        try_fault(&cases[i]);
         if (i % 250 == 249)
             printf("%d of %d\n", i + 1, limit);
         fflush(stdout);
@@ -333,12 +333,12 @@ static void run_cases(int limit, double seconds)
     fflush(stdout);
     for (int w = 0; w < workers; w++)
         if (fork() == 0)
-            work(w, limit, seconds / workers);
+            faults_worker(w, limit, seconds / workers);
     while (wait(NULL) > 0)
         ;
 }
 
-/* The same order on the same day: a sample is what was found once, and the first of the others. */
+/* The order depends on the seed only; a sample begins with the cases of found.txt. */
 static void shuffle(void)
 {
     srandom((unsigned)seed);
@@ -350,8 +350,8 @@ static void shuffle(void)
     }
 }
 
-/* One line of counts.json, when STDCL_FAULTS_JSON names a file: of one program. */
-static bool keep_counts(const char *program, int ran)
+/* Append the counts of one program to counts.json, if STDCL_FAULTS_JSON names a file. */
+static bool keep_fault_counts(const char *program, int ran)
 {
     const char *file = getenv("STDCL_FAULTS_JSON"), *commit = getenv("COMMIT");
     FILE *json = file && program ? fopen(file, "w") : NULL;
@@ -372,7 +372,7 @@ static bool keep_counts(const char *program, int ran)
     return fclose(json) == 0;
 }
 
-static int report(const char *program)
+static int report_fault(const char *program)
 {
     int wrong = 0, ran = 0;
     for (int f = 0; f < FAMILIES; f++) {
@@ -384,11 +384,11 @@ static int report(const char *program)
         ran += count->ran[f];
     }
     printf("%d faults, %d wrong; %.0f s of processor time\n", ran, wrong, cpu_seconds());
-    return !keep_counts(program, ran) || wrong > 0 || ran == 0;
+    return !keep_fault_counts(program, ran) || wrong > 0 || ran == 0;
 }
 
-/* Leaves every nth case. */
-static void thin(int nth)
+/* Keep every nth case. */
+static void thin_cases(int nth)
 {
     int left = 0;
     for (int i = (int)(seed % nth); nth > 1 && i < ncases; i += nth)
@@ -404,15 +404,15 @@ static struct program *find_program(const char *name)
     return p->name ? p : NULL;
 }
 
-static int show(const char *name, const char *fault)
+static int show_case(const char *name, const char *fault)
 {
     struct program *p = find_program(name);
     char command[400];
-    if (!p || !prepare(p))
+    if (!p || !prepare_faults(p))
         return printf("%s cannot run\n", name), 2;
     struct one c = {p, family_of(fault), false, ""};
     snprintf(c.fault, sizeof c.fault, "%s", fault);
-    try_case(&c);
+    try_fault(&c);
     snprintf(command, sizeof command, "cd %s; head -n 30 stdout stderr; ls -A", folder);
     return system(command);
 }
@@ -425,7 +425,7 @@ static bool left_out(const char *name)
     return *p != NULL;
 }
 
-/* The cases of found.txt whose programs are prepared. */
+/* Add the cases of found.txt whose programs are prepared. */
 static bool add_found(void)
 {
     char path[600], line[200], name[48], call[48], how[16];
@@ -452,7 +452,7 @@ static bool add_found(void)
     return fp && good;
 }
 
-/* Puts the cases of found.txt before all others. */
+/* Move the cases of found.txt to the front. */
 static bool found_first(void)
 {
     static struct one found[MAX_CASES];
@@ -465,7 +465,7 @@ static bool found_first(void)
     return good;
 }
 
-static int campaign(bool sample, int nth, const char *name)
+static int fault_campaign(bool sample, int nth, const char *name)
 {
     int n = 0, status = 0;
     while (programs[n].name)
@@ -473,10 +473,10 @@ static int campaign(bool sample, int nth, const char *name)
     for (int i = 0; i < n; i++)
         if (sample ? (i + seed) % (n / SAMPLE_PROGRAMS) == 0
                    : !name || strcmp(name, programs[i].name) == 0)
-            status |= !prepare(&programs[i]);
+            status |= !prepare_faults(&programs[i]);
     if (!sample && !name)
         printf("%d cases of %d programs\n", ncases, n);
-    thin(nth);
+    thin_cases(nth);
     if (sample && !found_first())
         status = 1;
     shuffle();
@@ -487,7 +487,7 @@ static int campaign(bool sample, int nth, const char *name)
         ncases = nfound + SAMPLE_CASES;
     const double left = SAMPLE_SECONDS - cpu_seconds();
     run_cases(ncases, !sample ? 0 : left > 1 ? left : 1);
-    return status | report(name);
+    return status | report_fault(name);
 }
 
 int main(int argc, char **argv)
@@ -505,8 +505,8 @@ int main(int argc, char **argv)
     seed = sample && argc > 4 ? atol(argv[4]) : nth > 1 && argc > 5 ? atol(argv[5]) : 0;
     count = mmap(NULL, sizeof *count, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (count != MAP_FAILED && runs_begin(argv[1], argv[2]) && codes_read())
-        status = only && argc > 5 && !some ? show(argv[4], argv[5])
-                                           : campaign(sample, nth, only ? argv[4] : NULL);
+        status = only && argc > 5 && !some ? show_case(argv[4], argv[5])
+                                           : fault_campaign(sample, nth, only ? argv[4] : NULL);
     runs_end();
     return status;
 }

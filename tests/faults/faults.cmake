@@ -1,5 +1,5 @@
-# Programs in which one call fails, and programs that signals end: an OpenCL layer, a shim before libc, and what runs every
-# case. `make test-faults` runs all, `make test` samples, others every day.
+# Fault injection and signals: an OpenCL layer, a libc shim, and the programs that run every case.
+# `make test-faults` runs all, `make test` samples.
 # SPDX-License-Identifier: MIT
 find_path(OPENCL_LAYER_H CL/cl_layer.h)
 set(run_in ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR})
@@ -59,7 +59,7 @@ elseif(STDCL_SANITIZE MATCHES address AND TARGET stdcl_command)
   stdcl_label(deep test_faults_leaks)
 endif()
 
-# Products in which a command fails.
+# Products with a failing command.
 if(TARGET fault_layer AND TARGET stdcl_matmul AND TARGET stdcl_command)
   stdcl_test(test_matmul_faults test_matmul_faults.c LIBS unoptimised stdcl_matmul ARGS $<TARGET_FILE:stdcl_command>
     ENV OPENCL_LAYERS=$<TARGET_FILE:fault_layer>)

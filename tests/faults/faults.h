@@ -1,5 +1,5 @@
-/* faults.h - the programs that run with a fault, the errors that calls may return, and what a run
- * gives.
+/* faults.h - the programs that run with a fault, the errors that calls may return, and the result
+ * of a run.
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_TEST_FAULTS_H
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What a run with nothing wrong gives. */
+/* Result of a run without faults. */
 struct result {
     char *text;
     char *file[8];
@@ -19,17 +19,16 @@ struct result {
 
 struct program {
     const char *name;
-    const char *line;     /* the command, from the build folder */
-    const char *compares; /* what of its standard output is its result: a regular expression; NULL:
-                             nothing is */
+    const char *line;       /* the command, from the build folder */
+    const char *compares;   /* regular expression of the result in standard output; NULL: none */
     const char *outputs[9]; /* files that it writes */
-    const char *needs[5];   /* files of the sources that are to lie beside it */
+    const char *needs[5];   /* source files that it needs in its folder */
     struct result good;
 };
 
 /* programs.c; the last one has no name. */
 extern struct program programs[];
-/* Those that this build lacks, though found.txt may have cases of them; NULL at the end. */
+/* Programs that this build lacks, although found.txt may have cases of them; NULL at the end. */
 extern const char *const programs_left_out[];
 
 enum cut { WHOLE, CUT_SHORT };
@@ -40,52 +39,53 @@ struct code {
     enum cut how;
 };
 
-/* Reads codes.txt, when `source` is known. */
+/* Read codes.txt; `source` must be set. */
 bool codes_read(void);
 
-/* An error of the call, another one for another `turn`; NULL when codes.txt has none. */
+/* Return an error of the call, a different one for each `turn`; NULL if codes.txt has none. */
 const struct code *code_of(const char *call, long turn);
 
-/* All that `compares` matches, a line each. The caller frees it. */
+/* Return all matches of `compares`, a line each. The caller frees the text. */
 char *result_of(const struct program *p, const char *out);
 
 /* ---- runs.c: a folder in which a program runs, and what it leaves there. ---- */
 
 extern const char *build, *source; /* folders, from the root */
 extern char base[256];             /* a folder for all that is written */
-extern char folder[300];           /* in it this process's own one, in which programs run */
+extern char folder[300];           /* including this process's own one, in which programs run */
 
-/* Makes them; false after saying why. */
+/* Create the folders; print why and return false on failure. */
 bool runs_begin(const char *build_folder, const char *source_folder);
 bool runs_in(const char *name);
 void runs_end(void);
 
-/* How many processes run programs: STDCL_FAULTS_WORKERS, or 2. Whether STDCL_FAULTS_SECONDS have
- * passed, after which no run begins. */
+/* Number of processes that run programs: STDCL_FAULTS_WORKERS, or 2. True if STDCL_FAULTS_SECONDS
+ * have passed, after which no run begins. */
 int runs_at_once(void);
 bool runs_late(void);
 
-/* Leaves in the folder what the program needs, and nothing else. */
+/* Leave in the folder the files that the program needs, and no others. */
 void run_tidy(const struct program *p);
 
-/* With STDCL_FAULT and STDCL_FAULT_LOG, where they are not NULL. A run that hangs ends by SIGXCPU,
- * after a minute of processor time, or SIGALRM, after a quarter of an hour. */
+/* Start the program with STDCL_FAULT and STDCL_FAULT_LOG, unless NULL. A hanging run ends by
+ * SIGXCPU after a minute of processor time, or by SIGALRM after a quarter of an hour. */
 pid_t run_start(const struct program *p, const char *fault, const char *log);
 int run_wait(pid_t child);
 
-char *in_folder(const char *name);
+char *in_run_folder(const char *name);
 
-/* What the program has printed and written is the result that others are compared with. */
+/* Keep the program's output and files as the reference result. */
 bool result_keep(struct program *p);
 
-/* Whether the list, which NULL ends, has the name, or a path to it. */
+/* True if the NULL-terminated list has the name, or a path to it. */
 bool name_in(const char *name, const char *const *list);
 
-/* Files that nobody asked for and that are not allowed. */
+/* True if there are files that are neither expected nor allowed. */
 bool leaves_others(const struct program *p, bool (*allowed)(const char *name), char *why,
                    size_t size);
 
-/* The caller frees it; ends with a zero byte besides. NULL when it cannot be read. */
+/* Return the bytes of a file and a terminating 0, for the caller to free; NULL if it cannot be
+ * read. */
 char *file_bytes(const char *path, size_t *size);
 bool file_is(const char *path, const char *bytes, size_t size);
 

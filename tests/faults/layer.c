@@ -1,12 +1,12 @@
 /* layer.c - an OpenCL layer (OPENCL_LAYERS) in which one call, or one command, fails as fault.h
  * says.
  *
- * What waits for a command that failed is done nevertheless: PoCL would wait for ever. But kernels
- * behind it in its queue, up to where somebody waits for this queue, are not run, as by drivers
- * that give up what is queued: they would take what it has not written for places in memory. A
- * command without an event that fails is told by the next marker in its queue, and by nothing else.
- * What is released is released, also when the call then tells an error. A program knows that the
- * layer is there by the variable STDCL_TEST_LAYER, which the layer sets.
+ * Commands that wait for a failed command run nevertheless, since PoCL would wait for ever.
+ * Kernels after it in its queue are skipped until the program waits for this queue, as drivers do
+ * that drop queued commands: they would use missing results as memory addresses. The failure of a
+ * command without an event is reported by the next marker of its queue only. A released object is
+ * released even if the call then returns an error. The layer sets STDCL_TEST_LAYER, so that a
+ * program can detect it.
  * SPDX-License-Identifier: MIT
  */
 #define CL_TARGET_OPENCL_VERSION 300
@@ -19,16 +19,17 @@
 
 static cl_icd_dispatch next, ours;
 
-/* The queue in which a command failed, if nobody has waited for it since. Waits for other queues,
- * as another rank's, do not count. */
+/* The queue in which a command failed, until the program waits for it. Waits for other queues, as
+ * another rank's, do not count. */
 static _Atomic(cl_command_queue) stopped;
 
-static void waited(cl_command_queue q)
+static void waited_event(cl_command_queue q)
 {
     atomic_compare_exchange_strong(&stopped, &q, NULL);
 }
 
-/* The queue in which a command without an event failed, and how; a marker has not told it yet. */
+/* The queue in which a command without an event failed, and its error, until a marker reports it.
+ */
 static _Atomic(cl_command_queue) untold_in;
 static _Atomic(cl_int) untold;
 
@@ -68,7 +69,7 @@ ASKS(clGetDeviceIDs,
      (cl_platform_id p, cl_device_type type, cl_uint n, cl_device_id *id, cl_uint *found),
      (p, type, n, id, found))
 
-/* The device is a small one, so that little time goes into measuring how fast it is. */
+/* Report a small device, so that measuring its speed takes little time. */
 static cl_int CL_API_CALL clGetDeviceInfo_(cl_device_id it, cl_device_info what, size_t size,
                                            void *value, size_t *needed)
 {
@@ -140,9 +141,9 @@ static cl_int CL_API_CALL clWaitForEvents_(cl_uint n, const cl_event *event)
 {
     const struct fault f = fault_of("clWaitForEvents");
     for (cl_uint i = 0; i < n; i++) {
-        cl_command_queue q = NULL; /* as of the event of a command that failed, see fail() */
+        cl_command_queue q = NULL; /* as the event of a failed command, see fail_command() */
         next.clGetEventInfo(event[i], CL_EVENT_COMMAND_QUEUE, sizeof q, &q, NULL);
-        waited(q ? q : atomic_load(&stopped));
+        waited_event(q ? q : atomic_load(&stopped));
     }
     return f.how ? f.code : next.clWaitForEvents(n, event);
 }
@@ -156,14 +157,14 @@ ASKS(clFlush, (cl_command_queue q), (q))
 static cl_int CL_API_CALL clFinish_(cl_command_queue q)
 {
     const struct fault f = fault_of("clFinish");
-    waited(q);
+    waited_event(q);
     return f.how ? f.code : next.clFinish(q);
 }
 
 /* ---- Commands. ------------------------------------------------------------------------------- */
 
-/* A command that fails. One that blocks can only be refused. */
-static cl_int fail(struct fault f, cl_bool block, cl_command_queue queue, cl_event *event)
+/* Fail a command. A blocking one can only be rejected. */
+static cl_int fail_command(struct fault f, cl_bool block, cl_command_queue queue, cl_event *event)
 {
     cl_context context = NULL;
     cl_int err = f.code;
@@ -210,8 +211,8 @@ static struct waits waits_of(cl_uint n, const cl_event *wait)
         const struct fault f = fault_of(#name);                                                    \
         const struct waits w = waits_of(n, wait);                                                  \
         if (block)                                                                                 \
-            waited(q);                                                                             \
-        return f.how ? fail(f, block, q, event) : next.name arguments;                             \
+            waited_event(q);                                                                       \
+        return f.how ? fail_command(f, block, q, event) : next.name arguments;                     \
     }
 
 QUEUES(clEnqueueReadBuffer, block,
@@ -257,7 +258,7 @@ static cl_int CL_API_CALL clEnqueueNDRangeKernel_(cl_command_queue q, cl_kernel 
     const struct fault f = fault_of("clEnqueueNDRangeKernel");
     const struct waits w = waits_of(n, wait);
     if (f.how)
-        return fail(f, CL_FALSE, q, event);
+        return fail_command(f, CL_FALSE, q, event);
     if (atomic_load(&stopped) == q)
         return next.clEnqueueMarkerWithWaitList(q, WAIT_ARGUMENTS);
     return next.clEnqueueNDRangeKernel(q, k, dim, offset, global, local, WAIT_ARGUMENTS);
@@ -269,9 +270,9 @@ static cl_int CL_API_CALL clEnqueueMarkerWithWaitList_(cl_command_queue q, WAIT_
     const struct waits w = waits_of(n, wait);
     cl_command_queue told = q;
     if (f.how)
-        return fail(f, CL_FALSE, q, event);
+        return fail_command(f, CL_FALSE, q, event);
     if (event && atomic_compare_exchange_strong(&untold_in, &told, NULL))
-        return fail((struct fault){FAILED, atomic_load(&untold)}, CL_FALSE, q, event);
+        return fail_command((struct fault){FAILED, atomic_load(&untold)}, CL_FALSE, q, event);
     return next.clEnqueueMarkerWithWaitList(q, WAIT_ARGUMENTS);
 }
 

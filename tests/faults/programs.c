@@ -1,5 +1,5 @@
-/* programs.c - the programs that run with a fault, and the errors of codes.txt. More are lines
- * more.
+/* programs.c - the programs that run with a fault, and the errors of codes.txt. Add a program by
+ * adding a line.
  * SPDX-License-Identifier: MIT
  */
 #include "faults.h"
@@ -14,7 +14,7 @@
 
 #define GAS "^(mean energy|deviation|temperature) .*"
 
-/* Cases of programs that end early cost little; sizes are small because every call is a run. */
+/* Programs that end early are cheap; sizes are small because every call is a run. */
 struct program programs[] = {
     {EXAMPLE("01_hello"), "^  add +[0-9]+", {0}, {0}, {0}},
     {"nbody",
@@ -200,7 +200,7 @@ const char *const programs_left_out[] = {
 
 /* ---- Results. -------------------------------------------------------------------------------- */
 
-char *result_of(const struct program *p, const char *out)
+char *result_of_program(const struct program *p, const char *out)
 {
     regex_t regex;
     regmatch_t match;
@@ -301,7 +301,7 @@ static int find_call(const char *name)
     return i;
 }
 
-static bool read_line(char *line)
+static bool read_code_line(char *line)
 {
     char *at = line, *word = strtok_r(at, " \n", &at);
     if (!word || *word == '#')
@@ -335,7 +335,7 @@ bool codes_read(void)
     snprintf(path, sizeof path, "%s/tests/faults/codes.txt", source);
     FILE *fp = fopen(path, "r");
     while (fp && good && fgets(line, sizeof line, fp))
-        good = read_line(line);
+        good = read_code_line(line);
     if (fp)
         fclose(fp);
     return fp && good;

@@ -1,5 +1,5 @@
-/* python.c - runs python.py, for faults.c. Of Python's own allocations none fails: the shim counts
- * those of this program alone, which makes none.
+/* python.c - run python.py, for faults.c. Python's own allocations do not fail: the shim counts
+ * those of this program only, which makes none.
  * SPDX-License-Identifier: MIT
  */
 #include <stdlib.h>

@@ -1,13 +1,14 @@
 /* ranks.c - two ranks, which are threads, for faults.c: a gas, gravity by direct sums and by the
- * tree, and Life, divided among them. Rank 0 prints the results. What fails at one of them ends
- * both, with one sentence and status 1. An engine that failed is not freed: mail of the other may
- * be under way to its memory.
+ * tree, and Life, distributed among them. Rank 0 prints the results. A failure of one ends both,
+ * with one message and status 1. A failed engine is not freed: messages of the other rank may be
+ * in flight to its memory.
  * SPDX-License-Identifier: MIT
  */
 #include "stdcl/gas.h"
 #include "stdcl/life.h"
 #include "stdcl/nbody.h"
 #include "world/internal.h"
+#include "world/threads.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -37,7 +38,7 @@ static int gas_of(struct rank *r, CLCONTEXT *cp)
     return status;
 }
 
-static int gravity_of(struct rank *r, CLCONTEXT *cp, enum nbody_method method)
+static int gravity_checksum(struct rank *r, CLCONTEXT *cp, enum nbody_method method)
 {
     static double mass[RANKS][BODIES], pos[RANKS][BODIES][3], vel[RANKS][BODIES][3];
     const int i = r->rank;
@@ -67,7 +68,7 @@ static int life_of(struct rank *r, CLCONTEXT *cp)
     return status;
 }
 
-/* Keeps the first reason; clerror() tells it once. */
+/* Keep the first error; clerror() returns it once. */
 static void fails(struct rank *r)
 {
     const char *why = clerror();
@@ -76,14 +77,14 @@ static void fails(struct rank *r)
     r->failed = true;
 }
 
-static void *run(void *rank)
+static void *run_faulty_ranks(void *rank)
 {
     struct rank *r = rank;
     CLCONTEXT *cp = NULL;
     r->world = world_of_threads(r->threads, r->rank, "host", false, NULL);
     cl_device_id device = r->world ? clgetdevice(stddev, 0) : NULL;
     if (!device || !(cp = clcontext_create_from(&device, 1)) || gas_of(r, cp) != 0 ||
-        gravity_of(r, cp, NBODY_DIRECT) != 0 || gravity_of(r, cp, NBODY_TREE) != 0 ||
+        gravity_checksum(r, cp, NBODY_DIRECT) != 0 || gravity_checksum(r, cp, NBODY_TREE) != 0 ||
         life_of(r, cp) != 0)
         fails(r);
     if (!r->failed && clcontext_destroy(cp) != 0)
@@ -98,7 +99,7 @@ static void *run(void *rank)
 int main(void)
 {
     pthread_t thread[RANKS];
-    setenv("STDCL_TIMEOUT", "60", 0); /* of a rank whose other has no world */
+    setenv("STDCL_TIMEOUT", "60", 0); /* for a rank whose peer has no world */
     setenv("POCL_MAX_PTHREAD_COUNT", "1",
            0); /* for two contexts of one device, see tests/world.cmake */
     struct threads *threads = threads_create(RANKS, 0, 1);
@@ -106,7 +107,7 @@ int main(void)
     for (; threads && started < RANKS; started++) {
         ranks[started].threads = threads;
         ranks[started].rank = started;
-        if (pthread_create(&thread[started], NULL, run, &ranks[started]) != 0)
+        if (pthread_create(&thread[started], NULL, run_faulty_ranks, &ranks[started]) != 0)
             break;
     }
     if (started < RANKS) {

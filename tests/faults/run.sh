@@ -1,7 +1,10 @@
 #!/bin/sh
-# run.sh - runs every case of tests/faults, and keeps the counts of faults: a line of counts.json for each program.
-#   usage: tests/faults/run.sh BUILD [PROGRAM...]     all programs and the signals; or some, whose lines are replaced
-#          tests/faults/run.sh BUILD some PROGRAM...   of each entry point three calls, with every error
+# run.sh - run every case of tests/faults, and store the counts of faults: a line of counts.json for
+# each program.
+#   usage: tests/faults/run.sh BUILD [PROGRAM...]     all programs and the signals; or the named
+#   ones, replacing their lines
+#          tests/faults/run.sh BUILD some PROGRAM...   three calls of each entry point, with every
+#          error
 # SPDX-License-Identifier: MIT
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -15,7 +18,7 @@ STDCL_FAULTS_JSON=$build/tests/faults.line
 export COMMIT STDCL_FAULTS_JSON
 status=0
 
-# The lines as they were, without those of the program, and its new one; in the order of the programs' names.
+# The old lines without the program's, and its new one; sorted by name.
 keep() {
     { [ -f "$counts" ] && grep '"program"' "$counts" | grep -v "\"program\": \"$1\"" | sed 's/,$//'
         cat "$STDCL_FAULTS_JSON"; } | sort | sed '$!s/$/,/' >"$counts.new"

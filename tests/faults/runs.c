@@ -1,4 +1,5 @@
-/* runs.c - a folder in which a program runs, with a fault or a signal, and what it leaves there.
+/* runs.c - a folder in which a program runs, with a fault or a signal, and the files it leaves
+ * there.
  * SPDX-License-Identifier: MIT
  */
 #include "faults.h"
@@ -11,7 +12,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-/* Files that programs need and that commands make, once, with nothing wrong: in `needs` as
+/* Files that programs need and that commands create once without faults: in `needs` as
  * "made/NAME". */
 static const struct program made[] = {
     {"figure8.ckpt",
@@ -52,7 +53,7 @@ bool runs_begin(const char *build_folder, const char *source_folder)
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
         setenv(variables[i], base, 1);
     snprintf(kernels, sizeof kernels, "%s/tests/faults.kernels",
-             build); /* kept, since compiling is what takes long */
+             build); /* kept, since compiling is slow */
     mkdir(kernels, 0777);
     setenv("STDCL_CACHE", "0", 0); /* each run makes the same calls */
     setenv("POCL_CACHE_DIR", kernels, 1);
@@ -95,14 +96,14 @@ void runs_end(void)
 
 /* ---- One run. -------------------------------------------------------------------------------- */
 
-char *in_folder(const char *name)
+char *in_run_folder(const char *name)
 {
     static char path[600];
     snprintf(path, sizeof path, "%s/%s", folder, name);
     return path;
 }
 
-/* The path of a file of `needs`. */
+/* Find the path of a file of `needs`. */
 static void find_needed(const char *needed, char *path, size_t size)
 {
     const struct program *m = made;
@@ -135,7 +136,7 @@ void run_tidy(const struct program *p)
     for (int i = 0; p->needs[i]; i++) {
         char from[600];
         find_needed(p->needs[i], from, sizeof from);
-        if (symlink(from, in_folder(strrchr(from, '/') + 1)) != 0)
+        if (symlink(from, in_run_folder(strrchr(from, '/') + 1)) != 0)
             perror(from);
     }
 }
@@ -192,10 +193,11 @@ int run_wait(pid_t child)
 
 bool result_keep(struct program *p)
 {
-    char *out = file_bytes(in_folder("stdout"), NULL);
+    char *out = file_bytes(in_run_folder("stdout"), NULL);
     bool good = out && (p->good.text = result_of(p, out)) != NULL;
     for (int i = 0; good && p->outputs[i]; i++)
-        good = (p->good.file[i] = file_bytes(in_folder(p->outputs[i]), &p->good.size[i])) != NULL;
+        good =
+            (p->good.file[i] = file_bytes(in_run_folder(p->outputs[i]), &p->good.size[i])) != NULL;
     free(out);
     return good;
 }

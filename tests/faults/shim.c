@@ -1,9 +1,7 @@
-/* shim.c - stands before libc (LD_PRELOAD): one allocation, or one call that writes, fails as
- * fault.h says.
+/* shim.c - LD_PRELOAD library in which one allocation, or one writing call, fails as fault.h says.
  *
- * Only calls from our own code count: from the program itself and from libstdcl, which the return
- * address tells. What drivers and other libraries ask of libc is left alone, and so are the
- * programs that they start.
+ * Only calls from our own code count, determined by their return address: from the program itself
+ * and from libstdcl. Calls of drivers, other libraries and child programs are left alone.
  * SPDX-License-Identifier: MIT
  */
 #ifndef _GNU_SOURCE
@@ -63,7 +61,7 @@ static struct fault fault_from(const char *call, const void *caller)
 
 #define OURS __attribute__((visibility("default")))
 
-/* A call that sets errno and returns `bad`; `real` is what does the work. */
+/* A call that sets errno and returns `bad`; `real` does the work. */
 #define SHIM(type, name, parameters, bad, real)                                                    \
     OURS type name parameters                                                                      \
     {                                                                                              \
@@ -76,7 +74,7 @@ static struct fault fault_from(const char *call, const void *caller)
         return real;                                                                               \
     }
 
-/* libc's function of the same name, with the type of ours. */
+/* libc's function of this name, with the type of ours. */
 #define NEXT(name) ((__typeof__(&name))(uintptr_t)dlsym(RTLD_NEXT, #name))
 
 #ifdef STDCL_SANITIZED /* the sanitizer's */

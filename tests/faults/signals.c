@@ -1,17 +1,16 @@
-/* signals.c - ends commands by signals, in every phase of their runs: no file may be half written.
+/* signals.c - end commands by signals, in every phase of their runs: no file may be incomplete.
  *
- *   signals BUILD SOURCE [MOMENTS [SEED]]    so many moments, 1000 when nothing is given
- *   signals BUILD SOURCE sample [SEED]       a few, of two commands; others on another day, for
- *   which SEED stands
+ *   signals BUILD SOURCE [MOMENTS [SEED]]    MOMENTS signals, by default 1000
+ *   signals BUILD SOURCE sample [SEED]       a few, of two commands, chosen by SEED
  *
- * Each command runs once with nothing wrong: that tells how long it takes, which calls it makes,
- * and what it writes. Then it gets a signal, at a random time, or at a random one of its calls,
- * which layer.c and shim.c count. Afterwards:
+ * Each command runs once without signals, to record its duration, its calls and its files. Then it
+ * gets a signal, at a random time, or at a random one of its calls, which layer.c and shim.c
+ * count. Afterwards:
  *   - it has ended by that signal, or after SIGINT, SIGTERM and SIGHUP with status 128 + the
- *   signal's number; or it was done
- *   - each output is absent or whole; only SIGKILL may leave temporary files and folders
- *   - the same command, in the same folder, ends well, with the same result, and leaves nothing
- *   else there
+ *     signal's number; or it was done
+ *   - each output is absent or complete; only SIGKILL may leave temporary files and folders
+ *   - the same command, in the same folder, succeeds with the same result, and leaves no other
+ *     files there
  * SPDX-License-Identifier: MIT
  */
 #include "faults.h"
@@ -182,15 +181,15 @@ static const struct {
                {SIGHUP, "SIGHUP"},   {SIGPIPE, "SIGPIPE"}, {SIGQUIT, "SIGQUIT"}};
 enum { SIGNALS = sizeof signals / sizeof *signals };
 
-/* Shared by the processes. */
+/* Shared by the worker processes. */
 static struct {
     atomic_int next, ran, ended[SIGNALS], finished[SIGNALS], wrong;
 } * count;
 
 /* ---- Files. ---------------------------------------------------------------------------------- */
 
-/* How a file of a kind ends. A run that SIGINT ends writes another state than that of the last
- * step. */
+/* Check the end of a file by its kind. A run ended by SIGINT writes another state than the last
+ * step's. */
 static bool is_whole(const char *name)
 {
     static const struct {
@@ -212,7 +211,7 @@ static bool is_whole(const char *name)
                  {".view", "STDCLEND", 8}};
     const char *suffix = strrchr(name, '.');
     size_t size = 0;
-    char *bytes = file_bytes(in_folder(name), &size);
+    char *bytes = file_bytes(in_run_folder(name), &size);
     bool whole = false;
     if (bytes && size > 48 &&
         strcmp(suffix, ".hdf5") == 0) { /* the head of the file says where it ends */
@@ -227,16 +226,16 @@ static bool is_whole(const char *name)
     return whole;
 }
 
-/* What tune writes has rates in it, which differ from run to run, as do the pictures of a
- * recording, and a page has a random number. */
-static bool is_right(const struct program *p, int i)
+/* Files of tune hold rates, which differ from run to run, as do the pictures of a recording, and a
+ * page has a random number. */
+static bool files_are_right(const struct program *p, int i)
 {
     const char *name = p->outputs[i], *suffix = strrchr(name, '.');
-    return file_is(in_folder(name), p->good.file[i], p->good.size[i]) ||
+    return file_is(in_run_folder(name), p->good.file[i], p->good.size[i]) ||
            (strstr(".json .html .view", suffix) && is_whole(name));
 }
 
-/* The index of a series is whole after every file, and names those that are there. */
+/* The index of a series is complete after every file, and names the existing ones. */
 static bool is_index(const char *name)
 {
     return strstr(name, "-series.") && is_whole(name);
@@ -264,23 +263,23 @@ static void empty_temporary(void)
         perror(getenv("TMPDIR"));
 }
 
-/* A recording that did not come to its end can be played under its name. */
-static bool is_recording(const char *name)
+/* An unfinished recording can be played under its name. */
+static bool signal_is_recording(const char *name)
 {
     return fnmatch("*.view.part", name, 0) == 0;
 }
 
 static bool is_temporary(const char *name)
 {
-    return fnmatch(".*.[0-9]*.tmp", name, 0) == 0 || is_recording(name);
+    return fnmatch(".*.[0-9]*.tmp", name, 0) == 0 || signal_is_recording(name);
 }
 
-/* `cut`: the run was to save what it had. */
+/* `cut`: the run should have saved its state. */
 static bool leaves_half(const struct program *p, bool cut, char *why, size_t size)
 {
     for (int i = 0; p->outputs[i]; i++) {
         const char *name = p->outputs[i];
-        if (access(in_folder(name), F_OK) != 0 || is_right(p, i) || is_index(name) ||
+        if (access(in_run_folder(name), F_OK) != 0 || files_are_right(p, i) || is_index(name) ||
             (cut && is_whole(name)))
             continue;
         snprintf(why, size, "leaves half of %s", name);
@@ -292,7 +291,7 @@ static bool leaves_half(const struct program *p, bool cut, char *why, size_t siz
 static bool lacks_files(const struct program *p, char *why, size_t size)
 {
     for (int i = 0; p->outputs[i]; i++) {
-        if (is_right(p, i))
+        if (files_are_right(p, i))
             continue;
         snprintf(why, size, "status 0, and %s is not what it should be", p->outputs[i]);
         return true;
@@ -305,12 +304,12 @@ static bool lacks_files(const struct program *p, char *why, size_t size)
 struct moment {
     const struct program *program;
     const struct known *known;
-    int signal;      /* of signals[] */
+    int signal;      /* index into signals[] */
     double after;    /* seconds, or < 0: */
     char fault[100]; /* at this call */
 };
 
-/* Some libOpenCL load no layers, and tell of no calls. */
+/* Some libOpenCL load no layers and log no calls. */
 static bool has_layer(const struct known *k)
 {
     for (int i = 0; i < k->calls; i++)
@@ -319,10 +318,10 @@ static bool has_layer(const struct known *k)
     return false;
 }
 
-/* Each signal once when the driver is known and nothing is made yet, if there is a layer, once when
- * a file gets its name, once when it has just been made. Then
- * half of the moments are times, a quarter calls that write files, a quarter any calls. */
-static struct moment choose(int i)
+/* Each signal once when the driver is known and no object exists yet, if there is a layer, once
+ * when a file is renamed, once just after. Then half of the moments are times, a quarter writing
+ * calls, a quarter any calls. */
+static struct moment choose_moment(int i)
 {
     static const char *const files[] = {"write",  "fsync", "fflush", "rename",
                                         "fclose", "flock", NULL};
@@ -353,7 +352,7 @@ static struct moment choose(int i)
     return m;
 }
 
-static void wait_for(double seconds)
+static void wait_for_moment(double seconds)
 {
     const struct timespec t = {(time_t)seconds, (long)(1e9 * (seconds - (double)(time_t)seconds))};
     nanosleep(&t, NULL);
@@ -364,18 +363,18 @@ static int run_struck(const struct moment *m)
     run_tidy(m->program);
     const pid_t child = run_start(m->program, *m->fault ? m->fault : NULL, NULL);
     if (m->after >= 0) {
-        wait_for(m->after);
+        wait_for_moment(m->after);
         kill(child, signals[m->signal].number);
     }
     return run_wait(child);
 }
 
-/* True, with the reason, when the signal was not obeyed. */
+/* True, with the reason, if the signal was not obeyed. */
 static bool ends_wrong(const struct moment *m, int status, char *why, size_t size)
 {
     const int number = signals[m->signal].number;
     const bool waits =
-        number == SIGINT || number == SIGTERM || number == SIGHUP; /* until what it has is saved */
+        number == SIGINT || number == SIGTERM || number == SIGHUP; /* until its state is saved */
     if (WIFSIGNALED(status) && WTERMSIG(status) == number)
         return false;
     if (WIFEXITED(status) && waits && WEXITSTATUS(status) == 128 + number)
@@ -411,14 +410,14 @@ static void try_moment(const struct moment *m)
     const bool cut = WIFEXITED(status) && WEXITSTATUS(status) > 128;
     const bool wrong =
         ends_wrong(m, status, why, sizeof why) || leaves_half(m->program, cut, why, sizeof why) ||
-        leaves_others(m->program, number == SIGKILL ? is_temporary : is_recording, why,
+        leaves_others(m->program, number == SIGKILL ? is_temporary : signal_is_recording, why,
                       sizeof why) ||
         leaves_folders(number == SIGKILL, why, sizeof why) || !runs_again(m, why, sizeof why);
     atomic_fetch_add(finished ? &count->finished[m->signal] : &count->ended[m->signal], 1);
     atomic_fetch_add(&count->ran, 1);
     if (!wrong)
         return;
-    char *said = file_bytes(in_folder("stderr"), NULL);
+    char *said = file_bytes(in_run_folder("stderr"), NULL);
     atomic_fetch_add(&count->wrong, 1);
     printf("WRONG %s, %s ", m->program->name, signals[m->signal].name);
     if (m->after >= 0)
@@ -432,24 +431,24 @@ static void try_moment(const struct moment *m)
 
 /* ---- All of them. ---------------------------------------------------------------------------- */
 
-static double now(void)
+static double signals_clock(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Runs it twice with nothing wrong: first its kernels are compiled. */
-static bool prepare(struct program *p, struct known *k)
+/* Run the command twice without signals: the first run compiles its kernels. */
+static bool prepare_signals(struct program *p, struct known *k)
 {
     char log[400];
     int status = 0;
     snprintf(log, sizeof log, "%s.log", folder);
     for (int i = 0; i < 2 && status == 0; i++) {
         run_tidy(p);
-        const double start = now();
+        const double start = signals_clock();
         status = run_wait(run_start(p, NULL, log));
-        k->seconds = now() - start;
+        k->seconds = signals_clock() - start;
     }
     k->log = file_bytes(log, NULL);
     for (char *at = k->log, *call; at && k->calls < MOST_CALLS && (call = strtok_r(at, "\n", &at));)
@@ -461,7 +460,7 @@ static bool prepare(struct program *p, struct known *k)
     return false;
 }
 
-static void work(int worker, int moments)
+static void signals_worker(int worker, int moments)
 {
     char name[16];
     snprintf(name, sizeof name, "%d", worker);
@@ -472,15 +471,15 @@ static void work(int worker, int moments)
     setenv("TMPDIR", temporary, 1);
     for (int i; !runs_late() && (i = atomic_fetch_add(&count->next, 1)) < moments;) {
         srandom((unsigned)(seed * 100000 + i));
-        const struct moment m = choose(i);
+        const struct moment m = choose_moment(i);
         try_moment(&m);
     }
     fflush(stdout);
     _exit(0);
 }
 
-/* signals.json, when STDCL_FAULTS_JSON names a file. */
-static bool keep_counts(void)
+/* Write signals.json, if STDCL_FAULTS_JSON names a file. */
+static bool keep_signal_counts(void)
 {
     const char *file = getenv("STDCL_FAULTS_JSON"), *commit = getenv("COMMIT");
     FILE *json = file ? fopen(file, "w") : NULL;
@@ -496,10 +495,10 @@ static bool keep_counts(void)
     return fclose(json) == 0;
 }
 
-static int campaign(int moments)
+static int signal_campaign(int moments)
 {
     for (int i = 0; i < nused; i++)
-        if (!prepare(&commands[used[i]], &known[used[i]]))
+        if (!prepare_signals(&commands[used[i]], &known[used[i]]))
             return 1;
     if (!has_layer(&known[0]))
         printf("libOpenCL loads no layers: no signal comes at clCreateCommandQueue\n");
@@ -507,14 +506,14 @@ static int campaign(int moments)
     const int workers = runs_at_once();
     for (int w = 0; w < workers; w++)
         if (fork() == 0)
-            work(w, moments);
+            signals_worker(w, moments);
     while (wait(NULL) > 0)
         ;
     for (int s = 0; s < SIGNALS; s++)
         printf("%-8s %4d moments: ended %4d runs, %3d were done\n", signals[s].name,
                count->ended[s] + count->finished[s], count->ended[s], count->finished[s]);
     printf("seed %ld: %d moments, %d wrong\n", seed, count->ran, count->wrong);
-    return !keep_counts() || count->wrong > 0 || (count->ran < moments && !runs_late());
+    return !keep_signal_counts() || count->wrong > 0 || (count->ran < moments && !runs_late());
 }
 
 int main(int argc, char **argv)
@@ -526,14 +525,14 @@ int main(int argc, char **argv)
         return 2;
     seed = argc > 4 ? atol(argv[4]) : 0;
     for (int i = 0; i < SIGNALS;
-         i++) /* what nohup and shells without jobs ignore, commands would ignore, too */
+         i++) /* commands inherit ignored signals, as under nohup and shells without jobs */
         signal(signals[i].number, SIG_DFL);
     for (int c = 0; c < COMMANDS; c++)
         if (!sample || c == 0 || c == 1 + seed % (COMMANDS - 1))
             used[nused++] = c;
     count = mmap(NULL, sizeof *count, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (count != MAP_FAILED && runs_begin(argv[1], argv[2]))
-        status = campaign(moments);
+        status = signal_campaign(moments);
     runs_end();
     return status;
 }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# layout.sh - tests that every struct has its members in Fortran where C has them (tests/install/layout.txt).
+# layout.sh - compare the layout of every struct in Fortran with C's (tests/install/layout.txt).
 #   usage: layout.sh SOURCE PYTHON CC FORTRAN LIBSTDCL
 # SPDX-License-Identifier: MIT
 set -eu
@@ -17,7 +17,8 @@ cd "$work"
 awk -F '\t' '{ print $1, $2, $2 == "-" ? $4 : $3 }' "$source/tests/install/layout.txt" | sort >c
 comm -23 fortran c >differs
 cut -d ' ' -f 1 fortran | uniq >structs
-# An array of a struct's own or a member of a member may be in one list alone; a struct of another size may not.
+# An array in a struct, or a member of a member, may be in one list only; a struct of another size
+# may not.
 bad=$(awk 'NR == FNR { at[$1 " " $2] = $3; next } ($1 " " $2) in at && at[$1 " " $2] != $3' c differs)
 [ -z "$bad" ] || { echo "in Fortran these are elsewhere than in C: $bad"; exit 1; }
 [ "$(comm -12 fortran c | wc -l)" -gt 200 ] || { echo "only $(comm -12 fortran c | wc -l) members are in both lists"; exit 1; }

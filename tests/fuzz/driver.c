@@ -1,8 +1,8 @@
-/* driver.c - runs a fuzzing harness without libFuzzer: the files of a folder, then mutations of
- * them, the same every time.
+/* driver.c - run a fuzzing harness without libFuzzer: the files of a folder, then deterministic
+ * mutations of them.
  *   usage: PROGRAM RUNS FOLDER
  *          PROGRAM FILE
- * An input that breaks a promise is left in ./fuzz-failure; PROGRAM fuzz-failure runs it again.
+ * An input that breaks a promise is kept in ./fuzz-failure; PROGRAM fuzz-failure runs it again.
  * SPDX-License-Identifier: MIT
  */
 #include "fuzz.h"
@@ -42,7 +42,7 @@ static void keep_failure(int number)
     raise(number);
 }
 
-/* Makes room for, or removes, `size` bytes at `at`. */
+/* Insert, or remove, `size` bytes at `at`. */
 static void insert(struct input *in, size_t at, size_t size)
 {
     if (in->size + size > MOST_BYTES)
@@ -60,7 +60,7 @@ static void take_out(struct input *in, size_t at, size_t size)
     in->size -= size;
 }
 
-/* Copies a piece of one of the seeds over the input. */
+/* Copy a piece of one of the seeds over the input. */
 static void splice(struct input *in, size_t at)
 {
     const struct input *from = &seeds[below(seed_count)];
@@ -70,7 +70,7 @@ static void splice(struct input *in, size_t at)
     in->size = in->size > at + size ? in->size : at + size;
 }
 
-/* Words that matter to readers of text and of binary numbers. */
+/* Insert a word that is special to readers of text or of binary numbers. */
 static void put_word(struct input *in, size_t at)
 {
     static const struct {
@@ -144,7 +144,7 @@ static void read_seed(const char *file)
     fclose(fp);
 }
 
-static int is_visible(const struct dirent *entry)
+static int is_visible_file(const struct dirent *entry)
 {
     return entry->d_name[0] != '.';
 }
@@ -152,7 +152,7 @@ static int is_visible(const struct dirent *entry)
 static void read_folder(const char *folder)
 {
     struct dirent **entry;
-    const int n = scandir(folder, &entry, is_visible, alphasort);
+    const int n = scandir(folder, &entry, is_visible_file, alphasort);
     if (n <= 0) {
         fprintf(stderr, "driver: %s has no inputs\n", folder);
         exit(2);
@@ -166,7 +166,7 @@ static void read_folder(const char *folder)
     free(entry);
 }
 
-static void run(void)
+static void run_input(void)
 {
     LLVMFuzzerTestOneInput(current.bytes, current.size);
 }
@@ -185,15 +185,15 @@ int main(int argc, char **argv)
     signal(SIGSEGV, keep_failure);
     for (size_t i = 0; i < seed_count; i++) {
         current = seeds[i];
-        run();
+        run_input();
     }
     current.size = 0;
-    run();
+    run_input();
     const long runs = argc == 3 ? atol(argv[1]) : 0;
     for (long i = 0; i < runs; i++) {
         current = seeds[below(seed_count)];
         mutate(&current);
-        run();
+        run_input();
     }
     printf("%zu files and %ld mutations of them kept all promises\n", seed_count, runs);
     return 0;

@@ -1,4 +1,4 @@
-/* fuzz.h - what a harness shares with its driver: libFuzzer's, or driver.c. */
+/* fuzz.h - interface of a harness and its driver: libFuzzer's, or driver.c. */
 /* SPDX-License-Identifier: MIT */
 #ifndef FUZZ_H
 #define FUZZ_H
@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One input; the harness defines it, and ends the program by `promise` when something does not
- * hold. */
+/* Run one input. The harness defines it, and ends the program by `promise` if a promise is broken.
+ */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define promise(condition)                                                                         \
@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
         }                                                                                          \
     } while (0)
 
-/* An error's sentence: it begins with `begins`, and is short and fit for a terminal. */
+/* Check an error message: it begins with `begins`, and is short and printable on a terminal. */
 static inline void promise_sentence(const char *sentence, const char *begins)
 {
     promise(sentence && strncmp(sentence, begins, strlen(begins)) == 0);
@@ -30,8 +30,8 @@ static inline void promise_sentence(const char *sentence, const char *begins)
         promise((unsigned char)*sentence >= 32 && *sentence != 127);
 }
 
-/* A copy of the input in memory of its size, so that a byte too far is seen; for the caller to
- * free. */
+/* Return a copy of the input in memory of exactly its size, so that a read beyond the end is
+ * detected; the caller frees it. */
 static inline void *exact_copy(const uint8_t *data, size_t size)
 {
     void *copy = malloc(size ? size : 1);
@@ -41,7 +41,7 @@ static inline void *exact_copy(const uint8_t *data, size_t size)
     return copy;
 }
 
-/* The same as a string, which ends at the first 0. */
+/* Return the input as a string, which ends at the first 0. */
 static inline char *text_copy(const uint8_t *data, size_t size)
 {
     const uint8_t *end = size ? memchr(data, 0, size) : NULL;

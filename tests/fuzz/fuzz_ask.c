@@ -1,7 +1,7 @@
-/* fuzz_ask.c - any bytes at all as what a viewer sends: a message, a Host and Origin, subprotocols;
- * for libFuzzer or for driver.c.
+/* fuzz_ask.c - arbitrary bytes from a viewer: a message, a Host and Origin, subprotocols; for
+ * libFuzzer or for driver.c.
  *
- * What is taken is within the bounds of view/WIRE.md.
+ * An accepted message is within the bounds of view/WIRE.md.
  * SPDX-License-Identifier: MIT
  */
 #include "fuzz.h"
@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-static void check_message(const struct client_message *a)
+static void check_view_message(const struct client_message *a)
 {
     const struct want *w = &a->want;
     promise(a->type != MESSAGE_CREDIT || (a->number >= 1 && a->number <= MOST_CREDITS));
@@ -28,7 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char *text = text_copy(data, size);
     const struct view_field torus = {.width = 100, .height = 50, .bounds = "torus"};
     if (size <= MOST_MESSAGE && client_message_parse((const char *)data, size, &ask)) {
-        check_message(&ask);
+        check_view_message(&ask);
         if (ask.type == MESSAGE_WANT && ask.want.cells && region_clip(&torus, &ask.want.region))
             promise(ask.want.region.x >= 0 && ask.want.region.x < 100 &&
                     ask.want.region.width <= 100);

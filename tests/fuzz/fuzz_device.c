@@ -1,8 +1,8 @@
-/* fuzz_device.c - any lines at all as patterns of --device, on a list of devices that is made up;
- * for libFuzzer or for driver.c.
+/* fuzz_device.c - arbitrary lines as patterns of --device, on an artificial list of devices; for
+ * libFuzzer or for driver.c.
  *
- * Either the patterns pick devices, each once and each that matches, or one line on stderr says
- * that there is none.
+ * Either the patterns select devices, each once and every match, or one line on stderr says that
+ * there is none.
  * SPDX-License-Identifier: MIT
  */
 #include "cli.h"

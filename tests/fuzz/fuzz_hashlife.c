@@ -1,9 +1,9 @@
-/* fuzz_hashlife.c - any bytes at all as a macrocell file, whose squares become a plane of HashLife;
+/* fuzz_hashlife.c - arbitrary bytes as a macrocell file, whose squares become a HashLife plane;
  * for libFuzzer or for driver.c.
  *
- * What the reader accepts is a plane that some generations and a walk over its squares do no harm.
- * The squares written are read again as the same plane, and where all is near the middle, cells are
- * those of plain C.
+ * An accepted plane survives some generations and a walk over its squares. The squares, written
+ * and read again, give an equal plane, and if all is near the middle, cells equal those of plain
+ * C.
  * SPDX-License-Identifier: MIT
  */
 #if defined(__linux__) && !defined(_GNU_SOURCE)
@@ -18,21 +18,21 @@
 
 enum { SIDE = 128, LEAST_MEMORY = 1 << 24, SQUARES = 4096 };
 
-/* Steps that take long end: what is asked is that they do no harm. */
-static int end(void *unused, double fraction)
+/* Cancel slow steps: the check is that they do no harm. */
+static int end_fuzz_steps(void *unused, double fraction)
 {
     (void)unused;
     promise(fraction >= 0 && fraction <= 1);
     return 1;
 }
 
-/* The plane that squares make; NULL, with a sentence, if it is refused. */
+/* Return the plane of the squares; NULL, with a message, if it is rejected. */
 static hashlife *plane_of(const struct life_squares *s, const char *rule)
 {
     uint32_t square = 0;
     int status = 0;
     hashlife *h = hashlife_create(&(struct hashlife_options){
-        .rule = rule, .memory = LEAST_MEMORY, .threads = 1, .progress = end});
+        .rule = rule, .memory = LEAST_MEMORY, .threads = 1, .progress = end_fuzz_steps});
     for (size_t i = 0; h && i < s->n && status == 0; i++) {
         const struct life_square *q = &s->square[i];
         const unsigned char state[4] = {(unsigned char)q->part[0], (unsigned char)q->part[1],
@@ -52,35 +52,35 @@ static hashlife *plane_of(const struct life_squares *s, const char *rule)
 
 /* ---- There and back. ---- */
 
-static int write_leaf(void *out, uint64_t cells)
+static int write_fuzz_leaf(void *out, uint64_t cells)
 {
     life_squares_write(out, &(struct life_square){.level = 3, .bits = true, .cells = cells});
     return 0;
 }
 
-static int write_square(void *out, int level, const uint32_t part[4])
+static int write_fuzz_square(void *out, int level, const uint32_t part[4])
 {
     life_squares_write(
         out, &(struct life_square){.level = level, .part = {part[0], part[1], part[2], part[3]}});
     return 0;
 }
 
-static char *text_of(hashlife *h)
+static char *fuzz_text_of(hashlife *h)
 {
     char *text = NULL;
     size_t size = 0;
     int level = 0;
     struct outfile out = {.fp = open_memstream(&text, &size), .name = (char[]){"memory"}};
     promise(out.fp && fputs(HEAD, out.fp) >= 0);
-    promise(hashlife_walk(h, &level, write_leaf, write_square, &out) == 0);
+    promise(hashlife_walk(h, &level, write_fuzz_leaf, write_fuzz_square, &out) == 0);
     if (ftell(out.fp) ==
         (long)strlen(HEAD)) /* an empty plane has no squares, and a file must have one */
-        promise(write_square(&out, 4, (const uint32_t[4]){0, 0, 0, 0}) == 0);
+        promise(write_fuzz_square(&out, 4, (const uint32_t[4]){0, 0, 0, 0}) == 0);
     promise(fclose(out.fp) == 0);
     return text;
 }
 
-static void check_way_back(hashlife *h, const char *rule)
+static void check_macrocell_round_trip(hashlife *h, const char *rule)
 {
     struct life_squares s = {.n = 0};
     struct hashlife_number there, back;
@@ -89,7 +89,7 @@ static void check_way_back(hashlife *h, const char *rule)
         promise_sentence(clerror(), "hashlife_");
         return;
     }
-    char *text = text_of(h);
+    char *text = fuzz_text_of(h);
     const struct life_text t = {"again", text, text + strlen(text)};
     promise(life_macrocell_squares(&t, &s) == 0);
     hashlife *again = plane_of(&s, rule);
@@ -104,7 +104,7 @@ static void check_way_back(hashlife *h, const char *rule)
 
 /* ---- Cells. ---- */
 
-static bool is_near(hashlife *h, long long most)
+static bool is_near_cell(hashlife *h, long long most)
 {
     struct hashlife_box b;
     const int any = hashlife_bounding_box(h, &b);
@@ -121,8 +121,8 @@ static bool empty_is_born(const struct life_family *rule)
     return rule->states == 2 && life_table_next(&rule->table, 0);
 }
 
-/* With B0 cells mean the opposite, always (with S8 too) or in odd generations. */
-static void cells_of(hashlife *h, const struct life_family *rule, uint8_t cells[SIDE * SIDE])
+/* With B0 cells are inverted, always (with S8 too) or in odd generations. */
+static void fuzz_cells_of(hashlife *h, const struct life_family *rule, uint8_t cells[SIDE * SIDE])
 {
     const bool opposite =
         empty_is_born(rule) && (life_table_next(&rule->table, 511) || hashlife_generation(h) & 1);
@@ -137,9 +137,10 @@ static void cells_of(hashlife *h, const struct life_family *rule, uint8_t cells[
         cells[i] = (word[i / 64] >> i % 64 & 1) ^ opposite;
 }
 
-/* Are all cells that the edge cannot reach in so many generations the same? With B0 even an empty
+/* True if all cells that the edge cannot reach in n generations are equal. With B0 even an empty
  * edge reaches them. */
-static bool agree(const uint8_t a[SIDE * SIDE], const uint8_t b[SIDE * SIDE], size_t margin)
+static bool check_populations_agree(const uint8_t a[SIDE * SIDE], const uint8_t b[SIDE * SIDE],
+                                    size_t margin)
 {
     for (size_t y = margin; y < SIDE - margin; y++)
         if (memcmp(a + y * SIDE + margin, b + y * SIDE + margin, SIDE - 2 * margin) != 0)
@@ -147,15 +148,15 @@ static bool agree(const uint8_t a[SIDE * SIDE], const uint8_t b[SIDE * SIDE], si
     return true;
 }
 
-/* Steps; cells from -SIDE/2 to SIDE/2 that cannot reach the edge are those of life_ref.c. */
-static void check_steps(hashlife *h, const struct life_family *rule, unsigned generations)
+/* Step; cells from -SIDE/2 to SIDE/2 that cannot reach the edge equal those of life_ref.c. */
+static void check_fuzz_steps(hashlife *h, const struct life_family *rule, unsigned generations)
 {
     static uint8_t cells[2][SIDE * SIDE], got[SIDE * SIDE];
     const uint64_t from = hashlife_generation(h);
-    const bool near = is_near(h, SIDE / 2 - (long long)generations);
+    const bool near = is_near_cell(h, SIDE / 2 - (long long)generations);
     unsigned at = 0;
     if (near)
-        cells_of(h, rule, cells[0]);
+        fuzz_cells_of(h, rule, cells[0]);
     if (hashlife_step(h, generations) != 0) {
         promise_sentence(clerror(), "hashlife_step");
         return;
@@ -164,8 +165,8 @@ static void check_steps(hashlife *h, const struct life_family *rule, unsigned ge
     for (unsigned g = 0; near && g < generations; g++, at ^= 1)
         life_ref_family_rows(rule, LIFE_PLANE, SIDE, SIDE, 0, SIDE, cells[at], cells[at ^ 1]);
     if (near) {
-        cells_of(h, rule, got);
-        promise(agree(got, cells[at], empty_is_born(rule) ? generations : 0));
+        fuzz_cells_of(h, rule, got);
+        promise(check_populations_agree(got, cells[at], empty_is_born(rule) ? generations : 0));
     }
 }
 
@@ -185,10 +186,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     } else if (s.n < SQUARES && (h = plane_of(&s, s.rule[0] ? s.rule : NULL))) {
         struct life_family rule;
         promise(life_family_parse(s.rule[0] ? s.rule : "B3/S23", &rule) >= 0);
-        check_steps(h, &rule, (unsigned)(size % 48));
+        check_fuzz_steps(h, &rule, (unsigned)(size % 48));
         if (hashlife_step(h, (uint64_t)1 << size % 11) != 0)
             promise_sentence(clerror(), "hashlife_step");
-        check_way_back(h, s.rule[0] ? s.rule : NULL);
+        check_macrocell_round_trip(h, s.rule[0] ? s.rule : NULL);
     }
     hashlife_free(h);
     life_squares_free(&s);

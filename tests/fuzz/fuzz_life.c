@@ -1,9 +1,8 @@
-/* fuzz_life.c - any bytes at all, given to the readers of Life patterns; for libFuzzer or for
- * driver.c.
+/* fuzz_life.c - arbitrary bytes for the readers of Life patterns; for libFuzzer or for driver.c.
  *
- * Whatever the bytes: the reader keeps inside its memory, returns, and either fails with a sentence
- * that names the file and leaves nothing behind, or yields a pattern that keeps the promises of
- * formats/life.h, and that comes back the same from each of the formats we write.
+ * The reader stays inside its memory and returns. Either it fails with a message that names the
+ * file and leaves no state, or it yields a pattern that keeps the promises of formats/life.h and
+ * round-trips through each format we write.
  * SPDX-License-Identifier: MIT
  */
 #if defined(__linux__) && !defined(_GNU_SOURCE)
@@ -15,7 +14,7 @@
 
 #include <errno.h>
 
-static void check_failure(const char *name, const struct life_pattern *p)
+static void check_pattern_failure(const char *name, const struct life_pattern *p)
 {
     promise_sentence(clerror(), name);
     promise(!p->word && p->columns == 0 && p->rows == 0 && p->width == 0 && p->height == 0);
@@ -46,7 +45,7 @@ static void check_pattern(const struct life_pattern *p)
     promise(top && bottom && left && right);
 }
 
-static void check_way_back(const struct life_pattern *p, const struct life_format *format)
+static void check_pattern_round_trip(const struct life_pattern *p, const struct life_format *format)
 {
     struct life_pattern q;
     char *text = NULL;
@@ -65,7 +64,7 @@ static void check_way_back(const struct life_pattern *p, const struct life_forma
 }
 
 /* As a plane: the same cells in tiles, or squares. */
-static void check_plane(const void *data, size_t size, const struct life_pattern *p)
+static void check_fuzz_plane(const void *data, size_t size, const struct life_pattern *p)
 {
     struct life_plane plane;
     uint64_t there = 0, in_tiles = 0;
@@ -96,21 +95,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     int status = life_pattern_read_memory("name", exact, size, &p);
     promise(status == 0 || status == -1);
     if (status == 0)
-        check_plane(exact, size, &p);
+        check_fuzz_plane(exact, size, &p);
     free(exact);
     if (status < 0) {
-        check_failure("name", &p);
+        check_pattern_failure("name", &p);
         return 0;
     }
     check_pattern(&p);
     if (p.width < 2000 && p.height < 2000) {
-        check_way_back(&p, &life_rle);
+        check_pattern_round_trip(&p, &life_rle);
         if (llabs(p.x) < LIFE_FAR / 4 && llabs(p.y) < LIFE_FAR / 4) { /* both have a border */
-            check_way_back(&p, &life_macrocell);
-            check_way_back(&p, &life_lif);
+            check_pattern_round_trip(&p, &life_macrocell);
+            check_pattern_round_trip(&p, &life_lif);
         }
         if (p.width && p.height)
-            check_way_back(&p, &life_cells);
+            check_pattern_round_trip(&p, &life_cells);
     }
     life_pattern_free(&p);
     return 0;

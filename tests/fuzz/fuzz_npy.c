@@ -1,9 +1,9 @@
-/* fuzz_npy.c - any bytes at all, given to the reader of .npy files; for libFuzzer or for driver.c.
+/* fuzz_npy.c - arbitrary bytes for the reader of .npy files; for libFuzzer or for driver.c.
  *
- * Whatever the bytes: the reader keeps inside its memory (AddressSanitizer), returns, and either
- * fails with a sentence that names the file and leaves nothing open, or has a matrix whose numbers
- * can be read as far as there are any. A header that promises more than memory holds must not make
- * anybody allocate it: the harness only reads matrices that are small.
+ * The reader stays inside its memory (AddressSanitizer) and returns. Either it fails with a
+ * message that names the file and leaves no open file, or it has a matrix whose numbers can be
+ * read up to their end. A header that announces more than memory holds must cause no allocation:
+ * the harness reads small matrices only.
  * SPDX-License-Identifier: MIT
  */
 #include "formats/npy.h"

@@ -1,7 +1,7 @@
-/* fuzz_number.c - any bytes at all as a number: of a file, of the command line, and as the suffix
+/* fuzz_number.c - arbitrary bytes as a number: of a file, of the command line, and as the suffix
  * of a name; for libFuzzer or for driver.c.
  *
- * What number_read accepts, it reads as libc does, and number_print's text reads back as the same
+ * number_read agrees with libc on accepted text, and number_print's text reads back as the same
  * double.
  * SPDX-License-Identifier: MIT
  */
@@ -13,7 +13,7 @@
 #include <errno.h>
 #include <math.h>
 
-/* Doubles' exponents may begin with d, which libc does not know. */
+/* Exponents of doubles may begin with d, which libc does not accept. */
 static double by_libc(const char *text)
 {
     char copy[NUMBER_LONGEST + 1];
@@ -56,7 +56,7 @@ static void check_natural(const char *text)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char *text = text_copy(data, size);
-    char *exact = exact_copy(data, strlen(text)); /* without a 0 behind it */
+    char *exact = exact_copy(data, strlen(text)); /* without a terminating 0 */
     double ignored;
     number_read(exact, strlen(text), &ignored);
     check_number(text, strlen(text));

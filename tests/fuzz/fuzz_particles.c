@@ -1,9 +1,8 @@
-/* fuzz_particles.c - any bytes at all, given to the readers of bodies; for libFuzzer or for
- * driver.c.
+/* fuzz_particles.c - arbitrary bytes for the readers of bodies; for libFuzzer or for driver.c.
  *
- * Whatever the bytes: the reader keeps inside its memory (AddressSanitizer), returns, and either
- * fails with a sentence that names the file and leaves nothing behind, or yields bodies that all
- * keep the promises of particles.h. From a file the same bytes must give the same as from memory.
+ * The reader stays inside its memory (AddressSanitizer) and returns. Either it fails with a
+ * message that names the file and leaves no state, or it yields bodies that keep the promises of
+ * particles.h. A file must give the same result as memory.
  * SPDX-License-Identifier: MIT
  */
 #if defined(__linux__) && !defined(_GNU_SOURCE)
@@ -17,7 +16,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static void check_bodies(const struct particles *p)
+static void check_fuzz_bodies(const struct particles *p)
 {
     promise(p->n > 0 && isfinite(p->time));
     promise(p->gas <= p->n && p->star <= p->n - p->gas);
@@ -29,14 +28,13 @@ static void check_bodies(const struct particles *p)
     }
 }
 
-static void check_failure(const char *name, const struct particles *p)
+static void check_particles_failure(const char *name, const struct particles *p)
 {
     promise_sentence(clerror(), name);
     promise(p->n == 0 && !p->mass && !p->pos && !p->vel);
 }
 
-/* A file that only its descriptor names; in memory where there is such a thing, for a disk takes
- * milliseconds. */
+/* Open a file without a name, in memory if possible, since a disk takes milliseconds. */
 static int open_nameless(void)
 {
 #ifdef __linux__
@@ -47,8 +45,8 @@ static int open_nameless(void)
 #endif
 }
 
-/* The same from a file. */
-static void check_file(const void *data, size_t size, int expected, const struct particles *p)
+/* Check the same bytes from a file. */
+static void check_fuzz_file(const void *data, size_t size, int expected, const struct particles *p)
 {
     static int fd = -1;
     char name[32];
@@ -60,7 +58,7 @@ static void check_file(const void *data, size_t size, int expected, const struct
     snprintf(name, sizeof name, "/dev/fd/%d", fd);
     promise(particles_read(name, &q) == expected);
     if (expected < 0) {
-        check_failure(name, &q);
+        check_particles_failure(name, &q);
         return;
     }
     promise(q.n == p->n && q.gas == p->gas && q.star == p->star && q.format == p->format);
@@ -79,10 +77,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     free(exact);
     promise(status == 0 || status == -1);
     if (status == 0)
-        check_bodies(&p);
+        check_fuzz_bodies(&p);
     else
-        check_failure("name", &p);
-    check_file(data, size, status, &p);
+        check_particles_failure("name", &p);
+    check_fuzz_file(data, size, status, &p);
     particles_free(&p);
     return 0;
 }

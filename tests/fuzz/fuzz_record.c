@@ -1,13 +1,13 @@
-/* fuzz_record.c - any bytes at all as a recording; for libFuzzer or for driver.c.
+/* fuzz_record.c - arbitrary bytes as a recording; for libFuzzer or for driver.c.
  *
- * A recording that is taken has pictures; each is whole or refused with a sentence, and is never
+ * An accepted recording has pictures; each is complete or rejected with a message, and never
  * larger than its kind allows.
  * SPDX-License-Identifier: MIT
  */
 #include "fuzz.h"
 #include "view/recording.h"
 
-static void take(void *arg, const double *row)
+static void take_bytes(void *arg, const double *row)
 {
     double *sum = arg;
     *sum += row[0];
@@ -29,7 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                   : strlen(clerror()) > 10);
     }
     if (recording_columns(r))
-        recording_each_row(r, take, &sum);
+        recording_each_row(r, take_bytes, &sum);
     view_recording_close(r);
     return 0;
 }

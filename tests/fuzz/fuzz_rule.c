@@ -1,14 +1,14 @@
-/* fuzz_rule.c - any text at all as a rule of Life, with or without a grid behind a colon; for
+/* fuzz_rule.c - arbitrary text as a rule of Life, with or without a grid after a colon; for
  * libFuzzer or for driver.c.
  *
- * What is accepted comes back the same from what life_rule_string or life_rule_normal makes of it;
- * what is refused, is with a sentence, and leaves the caller's rule alone.
+ * An accepted rule round-trips through life_rule_string or life_rule_normal; a rejected one gives
+ * a message and leaves the caller's rule unchanged.
  * SPDX-License-Identifier: MIT
  */
 #include "fuzz.h"
 #include "stdcl/life.h"
 
-static void check_rule(const char *text)
+static void check_fuzz_rule(const char *text)
 {
     struct life_rule rule = {77, 77}, again;
     char written[24];
@@ -41,14 +41,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t width, height;
     for (char *p = text; *p; p++) /* which a sentence may quote */
         *p = *p == '\n' || *p == '\t' ? ' ' : *p;
-    check_rule(text);
+    check_fuzz_rule(text);
     check_family(text);
     if (life_bounds_split(text, &bounds, &width, &height) != 0) {
         promise_sentence(clerror(), "the grid ':");
     } else {
         promise(bounds == LIFE_TORUS || bounds == LIFE_PLANE);
         promise(!strchr(text, ':') && (width > 0) == (height > 0));
-        check_rule(text);
+        check_fuzz_rule(text);
     }
     free(text);
     return 0;

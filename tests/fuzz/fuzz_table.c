@@ -1,7 +1,7 @@
-/* fuzz_table.c - any text at all as a file of a rule, .rule; for libFuzzer or for driver.c.
+/* fuzz_table.c - arbitrary text as a rule file, .rule; for libFuzzer or for driver.c.
  *
- * What is refused, is with a sentence that names the file. What is accepted has a name and states,
- * and its tree leads every block of states to a state.
+ * A rejected file gives a message that names the file. An accepted one has a name and states, and
+ * its tree maps every block of states to a state.
  * SPDX-License-Identifier: MIT
  */
 #include "fuzz.h"

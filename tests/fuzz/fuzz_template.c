@@ -1,8 +1,8 @@
-/* fuzz_template.c - any bytes at all, expanded as a template; for libFuzzer or for driver.c.
+/* fuzz_template.c - arbitrary bytes, expanded as a template; for libFuzzer or for driver.c.
  *
- * Whatever the bytes: the expansion returns, and either fails with a sentence for a terminal that
- * begins with the template's name, or gives a text. With and without #line directives that is the
- * same text, and a template without Lua in it is its own text.
+ * The expansion returns, and either fails with a printable message that begins with the template's
+ * name, or gives a text. The text is the same with and without #line directives, and a template
+ * without Lua expands to itself.
  * SPDX-License-Identifier: MIT
  */
 #include "template/template.h"
@@ -25,7 +25,7 @@ static bool holds_lua(const char *data, size_t size)
     return false;
 }
 
-/* Takes directives and line ends out of a text, in place; returns its new length. */
+/* Remove directives and line ends from a text, in place; return its new length. */
 static size_t squeeze(char *text, const char *directive)
 {
     char *to = text;

@@ -1,16 +1,15 @@
-/* fuzz_tuning.c - any bytes at all as a file of measured shapes, and as words KEY=NUMBER; for
+/* fuzz_tuning.c - arbitrary bytes as a file of measured shapes, and as words KEY=NUMBER; for
  * libFuzzer or for driver.c.
  *
- * The file is refused with half a sentence, or its rows are what tune.h promises: a kernel, a
- * device, a size, and a shape that cltune_choose can take. Words (the same bytes) are refused with
- * a sentence, or give numbers inside their ranges, which cltune_print writes so that they read back
- * the same.
+ * The file is rejected with part of a message, or its entries are as tune.h promises: a kernel, a
+ * device, a size, and a shape that cltune_choose can take. Words (the same bytes) are rejected
+ * with a message, or give numbers inside their ranges, which round-trip through cltune_print.
  * SPDX-License-Identifier: MIT
  */
 #include "fuzz.h"
 #include "tune/tune.h"
 
-/* The row that cltune_choose finds; the linker puts this in front of the store (--wrap). */
+/* The entry that cltune_choose finds; the linker puts this function before the store (--wrap). */
 static const char *stored;
 int __wrap_cltune_find(CLCONTEXT *cp, cl_uint dev, const char *kernel, size_t size,
                        struct cltune_row *row);
@@ -31,16 +30,16 @@ static const struct cltune_key keys[] = {{"group", offsetof(struct shape, group)
                                          {"path", offsetof(struct shape, path), 1, 2, 0, 2},
                                          {0}};
 
-static int fit(void *shape, int is_stored, void *arg)
+static int fit_fuzz_shape(void *shape, int is_stored, void *arg)
 {
     (void)is_stored, (void)arg;
     return ((struct shape *)shape)->group % 2 ? clerror_set(EINVAL, "fuzz: shape: group is odd")
                                               : 0;
 }
 
-static void check_words(const char *row, const char *words)
+static void check_shape_words(const char *row, const char *words)
 {
-    const struct cltune_rules rules = {.name = "fuzz", .keys = keys, .fit = fit};
+    const struct cltune_rules rules = {.name = "fuzz", .keys = keys, .fit = fit_fuzz_shape};
     struct shape s, again;
     struct cltune_row out, unused;
     stored = row;
@@ -61,7 +60,7 @@ static void check_words(const char *row, const char *words)
     }
 }
 
-static void check_rows(json_t *rows)
+static void check_tuning_entries(json_t *rows)
 {
     const struct tune_device device = {"Some device", "1.0", {"family:gpu", NULL}};
     size_t i;
@@ -77,7 +76,7 @@ static void check_rows(json_t *rows)
         const json_t *shipped = tune_choose(NULL, rows, &device, kernel, SIZE_MAX - i, &rank);
         promise(!shipped == (rank == TUNE_NONE) &&
                 (!shipped || rank == TUNE_SHIPPED || rank == TUNE_FAMILY));
-        check_words(shape, NULL);
+        check_shape_words(shape, NULL);
     }
 }
 
@@ -89,15 +88,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         *p = *p == '\n' ? ' ' : *p;
     json_t *rows = tune_parse(exact, size, why, sizeof why);
     if (rows)
-        check_rows(rows);
+        check_tuning_entries(rows);
     else
         promise_sentence(why, "");
     promise(rows || *why);
     json_decref(rows);
     if (tune_is_shape(text))
         cltune_value(text, "group", 0);
-    check_words("", text);
-    check_words(text, "group=2");
+    check_shape_words("", text);
+    check_shape_words(text, "group=2");
     free(exact);
     free(text);
     return 0;

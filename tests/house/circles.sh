@@ -1,7 +1,7 @@
 #!/bin/sh
-# circles.sh - fails when the files of a room call each other in a circle.
+# circles.sh - fail if the files of a room call each other in a circle.
 #   usage: circles.sh ROOM OBJECT...
-# A file depends on another when it uses a name that the other defines, as nm tells; tsort finds circles.
+# A file depends on another if it uses a symbol that the other defines, by nm; tsort finds circles.
 # SPDX-License-Identifier: MIT
 set -eu
 room=$1

@@ -1,5 +1,5 @@
 #!/bin/sh
-# licence.sh SOURCE_FOLDER - every source names its licence; what git does not follow does not count.
+# licence.sh SOURCE_FOLDER - every source names its licence; files outside of git do not count.
 # SPDX-License-Identifier: MIT
 set -eu
 cd "$1"

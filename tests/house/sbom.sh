@@ -1,5 +1,6 @@
 #!/bin/sh
-# sbom.sh - the bill of materials has every file of the commit with its licence, and the same commit gives the same bytes.
+# sbom.sh - the bill of materials lists every file of the commit with its licence, and is
+# reproducible.
 #   usage: sbom.sh SOURCE
 # SPDX-License-Identifier: MIT
 set -eu

@@ -1,6 +1,7 @@
 #!/bin/sh
-# abi.sh - tests that the libraries offer all that abi/ has, and that tools/abi.sh sees a lost function and a grown struct. Until the
-# version is released, which CHANGELOG.md tells, what it offers may change: then the difference is told, and no failure.
+# abi.sh - test that the libraries offer everything in abi/, and that tools/abi.sh detects a removed
+# function and a grown struct. Until the version is released (CHANGELOG.md), the interface may
+# change: a difference is then reported without failing.
 #   usage: abi.sh SOURCE FOLDER_OF_LIBRARIES
 # SPDX-License-Identifier: MIT
 set -eu
@@ -13,7 +14,7 @@ sh "$source/tools/abi.sh" check "$built" || status=$?
 [ $status != 77 ] || exit 77
 [ $status = 0 ] || grep -qxF "## $version (not released yet)" "$source/CHANGELOG.md" || exit 1
 
-# Baselines of these very libraries pass, but not with a defect.
+# Baselines of these libraries pass; with a defect they fail.
 mkdir "$work/right"
 sh "$source/tools/abi.sh" write "$built" "$work/right"
 sh "$source/tools/abi.sh" check "$built" "$work/right"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# count.sh - tests tools/count-tests.awk on a report that has one of each kind.
+# count.sh - test tools/count-tests.awk on a report with one test of each kind.
 #   usage: count.sh path/to/tools/count-tests.awk
 # SPDX-License-Identifier: MIT
 set -u
@@ -116,7 +116,7 @@ awk -f "$1" "$box/skips" "$box/report.xml" >"$box/counted"
 [ $? = 1 ] || { echo "failures must give status 1"; exit 1; }
 diff "$box/expected" "$box/counted" || exit 1
 
-# In continuous integration only a skip with a + is none of the failures.
+# In continuous integration only skips marked + are allowed.
 STDCL_TEST_CI=1 awk -f "$1" "$box/skips" "$box/report.xml" >"$box/counted"
 tail -n 1 "$box/counted" | grep -qx "8 passed, 11 failed, 1 skipped" || exit 1
 grep -qx "skipped  absent .*" "$box/counted" || exit 1

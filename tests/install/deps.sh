@@ -1,6 +1,6 @@
 #!/bin/sh
-# deps.sh - tests tools/deps.sh on systems that are not there: a PATH with stand-ins for apt-get,
-# dpkg-query and sudo that write down what they are asked for, and with no compiler to be found.
+# deps.sh - test tools/deps.sh on simulated systems: a PATH with stand-ins for apt-get, dpkg-query
+# and sudo that record their arguments, and without a compiler.
 #   usage: deps.sh path/to/tools/deps.sh
 # SPDX-License-Identifier: MIT
 set -u
@@ -13,7 +13,7 @@ stand_in() { # stand_in NAME BODY
     printf '#!/bin/sh\n%s\n' "$2" >"$box/bin/$1" && chmod +x "$box/bin/$1"
 }
 
-# system debian|other UID PACKAGE...: makes a system that has these packages.
+# system debian|other UID PACKAGE...: create a system that has these packages.
 system() {
     rm -rf "${box:?}"/*
     mkdir "$box/bin" "$box/icd" "$box/build"
@@ -23,7 +23,7 @@ system() {
     done
     stand_in id "echo $2"
     if [ "$1" = debian ]; then
-        # apt-cache knows every package once the lists are there; `broken` makes an install fail once.
+        # apt-cache knows every package once the lists exist; `broken` makes an install fail once.
         stand_in dpkg-query 'sed "s/^/installed:/" "$BOX/installed"'
         stand_in apt-cache 'test -e "$BOX/lists"'
         stand_in apt-get '

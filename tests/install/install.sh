@@ -1,8 +1,9 @@
 #!/bin/sh
-# install.sh - tests what `make install` leaves behind, from outside the repository.
+# install.sh - test the files of `make install` from outside the repository.
 #   usage: install.sh STEP BUILD WORK SOURCE CMAKE CC CXX LIBDIR
-# STEP "install" installs BUILD into WORK/prefix; the others use that: shared, static, package, symbols,
-# headers, layout, runtime, paths, command, pages, completion, uninstall. Status 77: there is no OpenCL device to run on, or the table is not for this machine.
+# STEP "install" installs BUILD into WORK/prefix; the other steps use that: shared, static, package,
+# symbols, headers, layout, runtime, paths, command, pages, completion, uninstall. Status 77: there
+# is no OpenCL device, or the table is not for this machine.
 # SPDX-License-Identifier: MIT
 set -eu
 step=$1 build=$2 work=$3 source=$4 cmake=$5 cc=$6 cxx=$7 libdir=$8
@@ -23,12 +24,12 @@ engines() { # the engines that are installed
     true
 }
 
-# The names that a compiled file offers to others, one a line; those of versions (A) left out.
+# Print the exported names of a compiled file, one a line, without version names (A).
 offered() {
     nm "$@" --defined-only | awk 'NF == 3 && $2 != "A" { sub(/@.*/, "", $3); print $3 }' | sort -u
 }
 
-# The functions that headers declare under a prefix, but for those that they define themselves.
+# Print the functions that headers declare under a prefix, except inline ones.
 declared() { # declared PATTERN HEADER...
     pattern=$1
     shift
@@ -39,8 +40,8 @@ declared() { # declared PATTERN HEADER...
     done | sort -u
 }
 
-# The engine whose header this is: that of its name, or the one whose map has names that it declares (life's has those of
-# hashlife.h); nothing for the headers of libstdcl.
+# Print the engine of a header: the one of its name, or the one whose map has the declared names
+# (life's has those of hashlife.h); nothing for the headers of libstdcl.
 engine_of() { # engine_of HEADER
     bare=$(basename "$1" .h)
     if [ -e "$lib/pkgconfig/stdcl_$bare.pc" ]; then
@@ -51,14 +52,14 @@ engine_of() { # engine_of HEADER
     fi
 }
 
-# The headers of an engine, or of libstdcl if none is named.
+# Print the headers of an engine, or of libstdcl if none is named.
 headers_of() { # headers_of [ENGINE]
     (cd "$prefix/include" && ls stdcl.h stdcl/*.h) | while read -r header; do
         [ "$(engine_of "$header")" != "${1-}" ] || echo "$header"
     done
 }
 
-# Fails unless two sorted lists of names are the same.
+# Fail unless two sorted lists of names are equal.
 same_names() { # same_names LIST WHOSE LIST WHOSE
     more=$(comm -23 "$1" "$3" | tr '\n' ' ')
     less=$(comm -13 "$1" "$3" | tr '\n' ' ')
@@ -69,7 +70,7 @@ same_names() { # same_names LIST WHOSE LIST WHOSE
 check_symbols() { # check_symbols LIBRARY MAP PATTERN HEADER...
     name=$1 map=$2
     shift 2
-    # stdgpu and the others are variables, each behind a macro with a function that gives its address.
+    # stdgpu and so on are variables, each behind a macro that calls a function for its address.
     declared "$@" | sed 'p; s/^stdcl_\(std[a-z]*\)_address$/\1/' | sort -u >"$work/declared"
     [ -s "$work/declared" ] || fail "found no function of $name"
     sed -n 's/^ \{1,\}\([a-z][a-z0-9_]*\);$/\1/p' "$source/$map" | sort >"$work/mapped"
@@ -89,7 +90,7 @@ case $step in
 install)
     rm -rf "$prefix"
     "$cmake" --install "$build" --prefix "$prefix" >/dev/null
-    # So that programs and kernels can tell this copy from the one in the tree.
+    # Programs and kernels can tell this copy from the one in the tree.
     sed -i '1i #define INSTALLED_COPY' "$prefix/include/stdcl.h" "$prefix/share/stdcl/include/stdcl.h"
     ;;
 
@@ -170,7 +171,7 @@ runtime) # what a package without the development files has, in another place
     # shellcheck disable=SC2046
     "$cc" -o layer_runtime "$consumer/layer.c" $(pkg-config --cflags --libs stdcl) -Wl,-rpath,"$work/runtime/$libdir"
     ./layer_runtime same-header
-    # Kernels that were installed to be read and changed find the headers that they include.
+    # Installed kernels, meant to be read and changed, find the headers that they include.
     STDCL_KERNEL_PATH=$work/runtime/share/stdcl/kernels
     export STDCL_KERNEL_PATH
     runtime/bin/stdcl gas -n 1000 --quiet
@@ -211,7 +212,7 @@ pages)
         $prefix/share/fish/vendor_completions.d/stdcl.fish"
     # shellcheck disable=SC2086 # three files
     awk -f "$source/tests/install/options.awk" options "$man"/man1/stdcl-*.1 $completions || fail "the table has them"
-    # Every variable that our code asks for is in the page of the environment.
+    # Every environment variable that our code reads is in the page of the environment.
     grep -rhoE 'getenv\("[A-Z_0-9]+"' "$source" --include=*.c --exclude-dir=tests --exclude-dir=bench --exclude-dir="build*" |
         sed 's/.*"\([A-Z_0-9]*\)"/\1/' | sort -u | while read -r variable; do
         case $variable in HOME) continue ;; esac # only where XDG_CACHE_HOME is not set

@@ -1,4 +1,5 @@
-# options.awk - tests that every option is in the page of its command and in the completions of three shells.
+# options.awk - test that every option is in the page of its command and in the completions of three
+# shells.
 #   usage: awk -f options.awk OPTIONS PAGE_OF_SECTION_1... BASH ZSH FISH          a line of OPTIONS: nbody --input
 # SPDX-License-Identifier: MIT
 FNR == 1 {

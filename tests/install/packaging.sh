@@ -1,7 +1,8 @@
 #!/bin/sh
-# packaging.sh - tests that the packages of Debian, Fedora and Arch take every installed file, once, and have our version.
+# packaging.sh - test that the packages of Debian, Fedora and Arch contain every installed file,
+# once, and have our version.
 #   usage: packaging.sh SOURCE BUILD PREFIX LIBDIR          PREFIX is what install.sh installed
-# What rpmlint and rpmspec say is asked where they are installed.
+# Also runs rpmlint and rpmspec, if installed.
 # SPDX-License-Identifier: MIT
 set -eu
 source=$1 build=$2 prefix=$3 libdir=$4
@@ -15,7 +16,8 @@ version=$(sed -n 's/^#define STDCL_VERSION "\(.*\)"$/\1/p' "$source/include/stdc
 (cd "$prefix" && find . -type f -o -type l) | sed 's|^\./|/usr/|' | sort >"$work/installed"
 [ "$(wc -l <"$work/installed")" -gt 200 ] || fail "only $(wc -l <"$work/installed") installed files"
 
-# taken PATTERNS: what the patterns take, a file once for each; a folder is all that is in it.
+# taken PATTERNS: print the files that the patterns match, once for each match; a folder stands for
+# its contents.
 taken() {
     while read -r pattern; do
         regex=$(echo "$pattern" | sed 's|[.+]|\\&|g; s|\*|[^/]*|g; s|/$||')
@@ -55,14 +57,14 @@ if [ -d "$source/debian" ]; then
     cat "$source"/debian/libstdcl*.install "$source"/debian/stdcl*.install "$source/debian/not-installed" | awk '{ print $1 }' |
         sed "s|usr/lib/\*/|usr/$libdir/|; s|^|/|" >"$work/patterns"
     whole debian "$work/patterns"
-    # `make deb` on a fresh system has what the build asks for.
+    # `make deb` on a fresh system has the build's dependencies.
     awk '/^(must|may) / { print $2 }' "$source/tools/deps.sh" | sed 's/^debhelper$/debhelper-compat/; s/^pkg-config$/pkgconf/' >"$work/known"
     unknown=$(sed -n '/^Build-Depends/,/^Standards/p' "$source/debian/control" | sed '/^Standards/d; s/^[A-Z].*: //; s/([^)]*)//g' |
         tr ',' '\n' | awk 'NF { print $1 }' | grep -vxFf "$work/known" | tr '\n' ' ')
     [ -z "$unknown" ] || fail "tools/deps.sh does not install what debian/control builds with: $unknown"
 fi
 
-# Arch: the functions are run, with our build as theirs.
+# Arch: run the functions with our build in place of theirs.
 if command -v bash >/dev/null; then
     mkdir "$work/arch"
     ln -s "$build" "$work/arch/build"

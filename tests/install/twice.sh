@@ -2,7 +2,7 @@
 # twice.sh - two builds in different folders install the same bytes. `make test-deep` runs it.
 #   usage: twice.sh SOURCE WORK CMAKE CC CXX
 # SPDX-License-Identifier: MIT
-# Built is what git knows, as it stands in the folder.
+# Builds the files known to git, as they are in the folder.
 set -eu
 source=$1 work=$2 cmake=$3 cc=$4 cxx=$5
 export CCACHE_DISABLE=1 # a cache would give the second build what the first one made

@@ -59,7 +59,7 @@ __kernel void local_sum(__local int *tile, __global int *out)
     }
 }
 
-/* Two local arrays of different types, 64 elements an item; one must not overlap the other. */
+/* Two local arrays of different types, 64 elements per item; they must not overlap. */
 __kernel void two_locals(__local int *a, __local float *b, __global float *out)
 {
     int i = get_local_id(0), n = get_local_size(0);
@@ -84,7 +84,7 @@ __kernel void three_names(__global int *first_thing, int second_thing, int third
     first_thing[0] = second_thing + third_thing;
 }
 
-/* As many arguments as clforka takes. */
+/* The maximum number of arguments of clforka. */
 __kernel void sixty_three(int a0, int a1, int a2, int a3, int a4, int a5, int a6, int a7, int a8,
                           int a9, int a10, int a11, int a12, int a13, int a14, int a15, int a16,
                           int a17, int a18, int a19, int a20, int a21, int a22, int a23, int a24,

@@ -26,8 +26,8 @@ __kernel void axpy(float a, __global const float *x, __global float *y)
     y[get_global_id(0)] += a * x[get_global_id(0)];
 }
 
-/* Long enough for a test to look on: each round waits for the one before, and no compiler can fold
- * several into one. */
+/* Slow enough for a test to observe: each round depends on the previous one, and no compiler can
+ * fold several into one. */
 __kernel void slow(__global uint *x, int rounds)
 {
     uint v = x[get_global_id(0)];
@@ -47,7 +47,7 @@ __kernel void reverse(__global int *x, __local int *tile)
     x[get_global_id(0)] = tile[n - 1 - i];
 }
 
-/* Writes 100 z + 10 y + x where the work-item stands in the grid without its offset. */
+/* Write 100 z + 10 y + x of the work-item's position in the grid, without its offset. */
 __kernel void where(__global int *out)
 {
     size_t x = get_global_id(0), y = get_global_id(1), z = get_global_id(2);

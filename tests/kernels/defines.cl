@@ -1,4 +1,4 @@
-/* defines.cl - tells what the build options defined. */
+/* defines.cl - report what the build options defined. */
 /* SPDX-License-Identifier: MIT */
 
 #ifndef VALUE

@@ -11,7 +11,7 @@ __kernel void unpack(__read_only image2d_t image, __global float4 *out)
     out[y * (int)get_global_size(0) + x] = read_imagef(image, nearest, (int2)(x, y));
 }
 
-/* The same of an image of unsigned integers. */
+/* The same for an image of unsigned integers. */
 __kernel void unpack_u(__read_only image2d_t image, __global uint4 *out)
 {
     int x = get_global_id(0), y = get_global_id(1);

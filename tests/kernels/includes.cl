@@ -1,4 +1,4 @@
-/* includes.cl - the header of the library and one of the same folder, as kernels in the wild do. */
+/* includes.cl - includes the library's header and one of its own folder. */
 /* SPDX-License-Identifier: MIT */
 #include <stdcl.h>
 #include "neighbour.h"

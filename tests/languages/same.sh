@@ -1,5 +1,5 @@
 #!/bin/sh
-# same.sh - runs the same program in two languages, and compares all bits that they print.
+# same.sh - run a program in two languages, and compare all bits of the output.
 #   usage: same.sh KERNEL_FILE C_PROGRAM PROGRAM [argument...]
 # SPDX-License-Identifier: MIT
 set -eu

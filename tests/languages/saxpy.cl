@@ -1,4 +1,4 @@
-/* saxpy.cl - what the five programs of tests/languages run.
+/* saxpy.cl - the kernel of the five programs in tests/languages.
  * SPDX-License-Identifier: MIT
  */
 __kernel void saxpy(float a, __global const float *x, __global float *y)

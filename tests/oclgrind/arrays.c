@@ -11,8 +11,8 @@
 static CLCONTEXT *cp;
 static int bad;
 
-static void check(const char *what, enum arrays_type type, size_t n, int status, const double *got,
-                  double right)
+static void check_oclgrind_sum(const char *what, enum arrays_type type, size_t n, int status,
+                               const double *got, double right)
 {
     if (status == 0 && memcmp(got, &right, sizeof right) == 0)
         return;
@@ -21,7 +21,7 @@ static void check(const char *what, enum arrays_type type, size_t n, int status,
     bad = 1;
 }
 
-static void fill(enum arrays_type type, void *x, size_t n)
+static void fill_oclgrind_array(enum arrays_type type, void *x, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         switch (type) {
@@ -40,7 +40,7 @@ static void fill(enum arrays_type type, void *x, size_t n)
         }
 }
 
-static double extreme(enum arrays_type type, const void *x, size_t n, int sign)
+static double oclgrind_extreme(enum arrays_type type, const void *x, size_t n, int sign)
 {
     double best = -INFINITY;
     for (size_t i = 0; i < n; i++) {
@@ -59,22 +59,26 @@ static void sums_of(enum arrays_type type, enum arrays_accumulator how, size_t n
         arrays_create(&(struct arrays_options){.ctx = cp, .type = type, .accumulator = how});
     void *x = clmalloc(cp, n * 8, 0);
     double r = 0, mean = 0;
-    if (!a || !x || (fill(type, x, n), arrays_upload(a, x, n)) != 0) {
-        check("making", type, n, -1, &r, 0);
+    if (!a || !x || (fill_oclgrind_array(type, x, n), arrays_upload(a, x, n)) != 0) {
+        check_oclgrind_sum("making", type, n, -1, &r, 0);
         return;
     }
-    check("sum", type, n, arrays_sum(a, x, n, &r), &r, arrays_ref_sum(type, how, x, n));
-    check("min", type, n, arrays_min(a, x, n, &r), &r, extreme(type, x, n, -1));
-    check("max", type, n, arrays_max(a, x, n, &r), &r, extreme(type, x, n, 1));
+    check_oclgrind_sum("sum", type, n, arrays_sum(a, x, n, &r), &r,
+                       arrays_ref_sum(type, how, x, n));
+    check_oclgrind_sum("min", type, n, arrays_min(a, x, n, &r), &r,
+                       oclgrind_extreme(type, x, n, -1));
+    check_oclgrind_sum("max", type, n, arrays_max(a, x, n, &r), &r,
+                       oclgrind_extreme(type, x, n, 1));
     if (type == ARRAYS_FLOAT || type == ARRAYS_DOUBLE) {
-        check("dot", type, n, arrays_dot(a, x, x, n, &r), &r, arrays_ref_dot(type, how, x, x, n));
-        check("squares", type, n, arrays_sum_squares(a, x, x, x, n, &r), &r,
-              arrays_ref_squares(type, how, x, x, x, n));
+        check_oclgrind_sum("dot", type, n, arrays_dot(a, x, x, n, &r), &r,
+                           arrays_ref_dot(type, how, x, x, n));
+        check_oclgrind_sum("squares", type, n, arrays_sum_squares(a, x, x, x, n, &r), &r,
+                           arrays_ref_squares(type, how, x, x, x, n));
     }
     if (n > 1) {
         const int status = arrays_variance(a, x, n, &mean, &r);
-        check("variance", type, n, status, &r,
-              arrays_ref_deviations(type, how, x, n, mean) / (double)(n - 1));
+        check_oclgrind_sum("variance", type, n, status, &r,
+                           arrays_ref_deviations(type, how, x, n, mean) / (double)(n - 1));
     }
     clfree(x);
     arrays_free(a);
@@ -91,19 +95,20 @@ static void of_a_shape(const char *shape, size_t n)
             &(struct arrays_options){.ctx = cp, .type = type, .accumulator = how, .shape = shape});
         void *x = clmalloc(cp, n * 8, 0);
         double r = 0;
-        if (!a || !x || (fill(type, x, n), arrays_upload(a, x, n)) != 0)
-            check("making", type, n, -1, &r, 0);
+        if (!a || !x || (fill_oclgrind_array(type, x, n), arrays_upload(a, x, n)) != 0)
+            check_oclgrind_sum("making", type, n, -1, &r, 0);
         else if (type == ARRAYS_DOUBLE)
-            check("dot", type, n, arrays_dot(a, x, x, n, &r), &r,
-                  arrays_ref_dot(type, how, x, x, n));
+            check_oclgrind_sum("dot", type, n, arrays_dot(a, x, x, n, &r), &r,
+                               arrays_ref_dot(type, how, x, x, n));
         else
-            check("sum", type, n, arrays_sum(a, x, n, &r), &r, arrays_ref_sum(type, how, x, n));
+            check_oclgrind_sum("sum", type, n, arrays_sum(a, x, n, &r), &r,
+                               arrays_ref_sum(type, how, x, n));
         clfree(x);
         arrays_free(a);
     }
 }
 
-/* Its order is its own; of integers in doubles every order gives the same. */
+/* The tree has its own order; integers in doubles give equal sums in every order. */
 static void tree_of(size_t n)
 {
     arrays *a = arrays_create(
@@ -114,7 +119,7 @@ static void tree_of(size_t n)
     for (size_t i = 0; x && i < n; i++)
         right += x[i] = (double)(i * i % 1000);
     const int status = a && x && arrays_upload(a, x, n) == 0 ? arrays_sum(a, x, n, &r) : -1;
-    check("tree", ARRAYS_DOUBLE, n, status, &r, right);
+    check_oclgrind_sum("tree", ARRAYS_DOUBLE, n, status, &r, right);
     clfree(x);
     arrays_free(a);
 }

@@ -1,5 +1,5 @@
-/* batch.c - products of small matrices by one launch, or one product alone, whose rows lie in
- * memory one behind the other; for run.sh. The answers are compared with plain C.
+/* batch.c - products of small matrices by one launch, or one product alone, with consecutive rows
+ * in memory; for run.sh. The answers are compared with plain C.
  *   usage: oclgrind_batch single|double M N K COUNT [SHAPE]
  * SPDX-License-Identifier: MIT
  */
@@ -13,12 +13,12 @@
 static size_t m, n, k, count;
 static bool in_double;
 
-static double element(const void *x, size_t i)
+static double batch_element(const void *x, size_t i)
 {
     return in_double ? ((const double *)x)[i] : (double)((const float *)x)[i];
 }
 
-/* Small integers, of which every sum is exact. */
+/* Small integers, whose sums are exact. */
 static void *filled(CLCONTEXT *cp, size_t elements)
 {
     void *x = clmalloc(cp, elements * (in_double ? sizeof(double) : sizeof(float)), 0);
@@ -33,15 +33,16 @@ static void *filled(CLCONTEXT *cp, size_t elements)
 }
 
 /* C = A B^T. */
-static int wrong(const void *a, const void *b, const void *c)
+static int wrong_elements(const void *a, const void *b, const void *c)
 {
     for (size_t p = 0; p < count; p++)
         for (size_t i = 0; i < m; i++)
             for (size_t j = 0; j < n; j++) {
                 double sum = 0;
                 for (size_t l = 0; l < k; l++)
-                    sum += element(a, (p * m + i) * k + l) * element(b, (p * n + j) * k + l);
-                const double got = element(c, (p * m + i) * n + j);
+                    sum += batch_element(a, (p * m + i) * k + l) *
+                           batch_element(b, (p * n + j) * k + l);
+                const double got = batch_element(c, (p * m + i) * n + j);
                 if (got != sum) {
                     fprintf(stderr,
                             "oclgrind_batch: element (%zu, %zu) of product %zu is %g, not %g\n", i,
@@ -79,7 +80,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "oclgrind_batch: %s\n", clerror());
         return 1;
     }
-    const int bad = wrong(a, b, c);
+    const int bad = wrong_elements(a, b, c);
     clfree(a);
     clfree(b);
     clfree(c);

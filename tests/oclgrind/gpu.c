@@ -1,13 +1,13 @@
-/* gpu.c - stands before Oclgrind (LD_PRELOAD) and calls its device a GPU, for run.sh.
+/* gpu.c - LD_PRELOAD library that reports Oclgrind's device as a GPU, for run.sh.
  *
- * Oclgrind's device is of every type at once, and so counts as a CPU, which shares memory with the
- * host. It does not see what the host writes there, and takes all of it for uninitialised. As a GPU
- * it is sent everything by copies, and takes the shapes of GPUs. With OCLGRIND_GPU=2 in the
- * environment there are two of it, for what devices send each other.
+ * Oclgrind's device has every type at once, and so counts as a CPU, which shares memory with the
+ * host. Oclgrind does not see the host's writes there and takes the memory for uninitialised. As a
+ * GPU the device gets all data by copies, and takes the shapes of GPUs. With OCLGRIND_GPU=2 in the
+ * environment there are two devices, for transfers between devices.
  *
- * Oclgrind 21.10 takes a buffer for uninitialised once a part of it was written or filled. So whole
- * buffers are written here, and what nobody has written is found in those alone that the host never
- * writes to.
+ * Oclgrind 21.10 treats a whole buffer as uninitialised once a part of it was written or filled.
+ * So this library writes whole buffers, and uninitialised reads are found only in buffers that the
+ * host never writes.
  * SPDX-License-Identifier: MIT
  */
 #include "../called_gpu.h"
@@ -25,11 +25,10 @@ OURS cl_int clGetDeviceIDs(cl_platform_id platform, cl_device_type type, cl_uint
     return status;
 }
 
-/* Writes rows of bytes: for Oclgrind as one write of the whole buffer, in which they are
- * replaced. */
-static cl_int write_rows(cl_command_queue queue, cl_mem buffer, size_t at, size_t bytes,
-                         size_t rows, size_t pitch, const char *from, size_t from_pitch,
-                         cl_uint nwait, const cl_event *wait, cl_event *done)
+/* Write rows of bytes: for Oclgrind as one write of the whole buffer, with the rows replaced. */
+static cl_int write_buffer_rows(cl_command_queue queue, cl_mem buffer, size_t at, size_t bytes,
+                                size_t rows, size_t pitch, const char *from, size_t from_pitch,
+                                cl_uint nwait, const cl_event *wait, cl_event *done)
 {
     size_t size = 0;
     cl_int status = clGetMemObjectInfo(buffer, CL_MEM_SIZE, sizeof size, &size, NULL);
@@ -51,17 +50,18 @@ OURS cl_int clEnqueueWriteBuffer(cl_command_queue queue, cl_mem buffer, cl_bool 
                                  const cl_event *wait, cl_event *done)
 {
     (void)block;
-    return write_rows(queue, buffer, at, bytes, 1, 0, from, 0, nwait, wait, done);
+    return write_buffer_rows(queue, buffer, at, bytes, 1, 0, from, 0, nwait, wait, done);
 }
 
 OURS cl_int clEnqueueFillBuffer(cl_command_queue queue, cl_mem buffer, const void *pattern,
                                 size_t size, size_t at, size_t bytes, cl_uint nwait,
                                 const cl_event *wait, cl_event *done)
 {
-    return write_rows(queue, buffer, at, size, bytes / size, size, pattern, 0, nwait, wait, done);
+    return write_buffer_rows(queue, buffer, at, size, bytes / size, size, pattern, 0, nwait, wait,
+                             done);
 }
 
-/* Of two dimensions, which are all that we use. */
+/* Two dimensions only, which is all that we use. */
 OURS cl_int clEnqueueWriteBufferRect(cl_command_queue queue, cl_mem buffer, cl_bool block,
                                      const size_t *there, const size_t *here, const size_t *region,
                                      size_t row, size_t slice, size_t host_row, size_t host_slice,
@@ -72,6 +72,6 @@ OURS cl_int clEnqueueWriteBufferRect(cl_command_queue queue, cl_mem buffer, cl_b
     (void)block, (void)slice, (void)host_slice;
     if (region[2] != 1 || there[2] || here[2])
         return CL_INVALID_VALUE;
-    return write_rows(queue, buffer, there[0] + there[1] * row, region[0], region[1], row, from,
-                      host_row, nwait, wait, done);
+    return write_buffer_rows(queue, buffer, there[0] + there[1] * row, region[0], region[1], row,
+                             from, host_row, nwait, wait, done);
 }

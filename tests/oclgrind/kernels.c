@@ -1,6 +1,6 @@
-/* kernels.c - stands before Oclgrind (LD_PRELOAD) and appends the name of each kernel that is
- * launched to the file that OCLGRIND_KERNELS names, for run.sh. A profile would tell them, too, but
- * Oclgrind 21.10 spoils its own heap when many launches are timed.
+/* kernels.c - LD_PRELOAD library for Oclgrind that appends the name of each launched kernel to the
+ * file $OCLGRIND_KERNELS, for run.sh. A profile would report them too, but Oclgrind 21.10 corrupts
+ * its heap when many launches are timed.
  * SPDX-License-Identifier: MIT
  */
 #define CL_TARGET_OPENCL_VERSION 120

@@ -1,5 +1,5 @@
-/* look.c - what a picture asks a grid of Life for: rectangles of cells and counts of squares, made
- * on the device, for run.sh; all are compared with the cells of the whole grid.
+/* look.c - views of a grid of Life: rectangles of cells and counts of squares, computed on the
+ * device, for run.sh; all are compared with the cells of the whole grid.
  * SPDX-License-Identifier: MIT
  */
 #include "stdcl/life.h"
@@ -13,7 +13,7 @@ enum { WIDTH = 201, HEIGHT = 67, WORDS = (WIDTH + 63) / 64 };
 
 static uint64_t whole[HEIGHT][WORDS];
 
-static bool lives(size_t x, size_t y)
+static bool cell_lives(size_t x, size_t y)
 {
     x %= WIDTH;
     y %= HEIGHT;
@@ -27,7 +27,7 @@ static int wrong_window(life *lf, size_t x, size_t y, size_t width, size_t heigh
     int wrong = life_get(lf, (long long)x, (long long)y, &cells) != 0;
     for (size_t j = 0; j < height && !wrong; j++)
         for (size_t i = 0; i < width; i++)
-            wrong += lives(x + i, y + j) != (word[j][i / 64] >> i % 64 & 1);
+            wrong += cell_lives(x + i, y + j) != (word[j][i / 64] >> i % 64 & 1);
     return wrong
                ? fprintf(stderr, "oclgrind_look: the rectangle %zu x %zu at (%zu, %zu) is wrong\n",
                          width, height, x, y)
@@ -44,7 +44,7 @@ static int wrong_squares(life *lf, size_t x, size_t y, size_t width, size_t heig
         uint32_t right = 0;
         for (size_t j = 0; j < side; j++)
             for (size_t i = 0; i < side; i++)
-                right += left + i < WIDTH && top + j < HEIGHT && lives(left + i, top + j);
+                right += left + i < WIDTH && top + j < HEIGHT && cell_lives(left + i, top + j);
         wrong += count[at] != right;
     }
     return wrong ? fprintf(stderr, "oclgrind_look: the squares of 2^%u at (%zu, %zu) are wrong\n",
@@ -58,7 +58,7 @@ int main(void)
     life *lf = life_create(&(struct life_options){.ctx = stddev, .width = WIDTH, .height = HEIGHT});
     if (!lf || life_soup(lf, 0, 1) != 0 || life_step(lf, 3) != 0)
         return fprintf(stderr, "oclgrind_look: %s\n", clerror()), 1;
-    /* The cells are on the device until the whole grid is asked for. */
+    /* The cells stay on the device until the whole grid is read. */
     life *other =
         life_create(&(struct life_options){.ctx = stddev, .width = WIDTH, .height = HEIGHT});
     if (!other || life_soup(other, 0, 1) != 0 || life_step(other, 3) != 0 ||

@@ -1,7 +1,7 @@
 #!/bin/sh
 # asan.sh - the Python tests on libraries with AddressSanitizer and UBSan.
 #   usage: asan.sh SOURCE WORK CMAKE CC CXX PYTHON
-# Leaks are not looked for: the interpreter's own drown them.
+# Leaks are not checked: the interpreter's own would hide them.
 # SPDX-License-Identifier: MIT
 set -eu
 source=$1 work=$2 cmake=$3 cc=$4 cxx=$5 python=$6

@@ -37,7 +37,7 @@ def context():
 
 
 def refused(kind, words, call):
-    """The call raises an exception of that kind, whose one sentence has the words."""
+    """Expect an exception of that kind, whose one-line message contains the words."""
     try:
         call()
     except kind as failed:
@@ -127,13 +127,14 @@ def test_engines_check_their_input():
     refused(ValueError, "cannot be multiplied", lambda: stdcl.matmul(np.ones((2, 3)), np.ones((2, 3))))
 
 
-# Engines' functions whose first pointer is no handle: a world, a context, a file.
+# Engine functions whose first pointer is not a handle: a world, a context, a file.
 NO_HANDLE = ("gas_partition", "matmul_partition", "matmul_block_limit", "matmul_peak", "nbody_find_structure_device", "view_write_page")
 NO_CHECK_YET = ["arrays_" + name for name in "dot max mean min squares sum sum_integer variance".split()]
 
 
 def called_with_nothing(name):
-    """A function's result where its first argument is NULL, all other pointers have room, and numbers are 1."""
+    """Return the result of a function with NULL as first argument, buffers for all other
+    pointers, and 1 for numbers."""
     function = getattr(lib, name)
     room = [ctypes.create_string_buffer(4096) for _ in function.argtypes]
     given = [None]
@@ -398,7 +399,7 @@ def test_fork_after_use_is_refused():
 
 
 def imported(library):
-    """What an import with this library says, in a process of its own."""
+    """Return the output of an import with this library, in a process of its own."""
     done = subprocess.run([sys.executable, "-c", "import stdcl"], stderr=subprocess.PIPE, text=True,
                           env=dict(os.environ, STDCL_LIBRARY=library))
     assert done.returncode == 1

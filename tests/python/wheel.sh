@@ -1,5 +1,5 @@
 #!/bin/sh
-# wheel.sh - both wheels are made, twice with the same bytes, and work where they are installed.
+# wheel.sh - build both wheels, twice with equal bytes, and test them installed.
 #   usage: wheel.sh SOURCE PREFIX LIBSTDCL PYTHON
 # SPDX-License-Identifier: MIT
 set -eu

@@ -1,5 +1,6 @@
-# The page of a run: its modules in Node, and all of it in a browser. `make deps-view` puts what drives the browser into the
-# build folder; without that, a browser or Node the tests say so and skip.
+# The page of a run: its modules in Node, and the whole page in a browser. `make deps-view` puts the
+# browser's driver into the build folder; without it, a browser or Node the tests are skipped with
+# the reason.
 # SPDX-License-Identifier: MIT
 find_program(STDCL_NODE NAMES node nodejs)
 set(page ${CMAKE_CURRENT_LIST_DIR})

@@ -1,4 +1,5 @@
-// browser.mjs - headless Chromium for the tests: started once, pages of given sizes, their pixels, and their mistakes.
+// browser.mjs - headless Chromium for the tests: started once; pages of given sizes, their pixels
+// and their errors.
 // SPDX-License-Identifier: MIT
 import fs from "node:fs";
 import { inflateSync } from "node:zlib";
@@ -13,7 +14,7 @@ export async function startBrowser(...more) {
     args: ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", ...more] });
 }
 
-// A page at a run. Whatever it says on the console is a mistake.
+// A page connected to a run. Any console message counts as an error.
 export async function openPage(browser, url, { width = 640, height = 480, phone = false, theme = "dark", calm = false, ...more } = {}) {
   const context = await browser.newContext({ viewport: phone ? { width: 390, height: 844 } : { width, height }, hasTouch: phone, isMobile: phone, colorScheme: theme,
     reducedMotion: calm ? "reduce" : "no-preference", acceptDownloads: true, ...more });
@@ -28,7 +29,7 @@ export async function openPage(browser, url, { width = 640, height = 480, phone 
   return page;
 }
 
-// Waits until what runs in the page says yes.
+// Wait until a function in the page returns true.
 export function until(page, what, arg) {
   return page.waitForFunction(what, arg, { timeout: PATIENCE, polling: 100 });
 }
@@ -60,7 +61,7 @@ export function readPng(bytes) {
   return { width, height, at: (x, y) => [...out.subarray(y * row + x * channels, y * row + x * channels + 3)] };
 }
 
-// How many pixels of a region are other than its most frequent colour.
+// Number of pixels of a region that differ from its most frequent colour.
 export function drawn(pixels, x0 = 0, y0 = 0, x1 = 1, y1 = 1) {
   const counts = new Map();
   let all = 0;

@@ -1,5 +1,6 @@
 #!/bin/sh
-# browser.sh NODE NPM_FOLDER [node options] FILE... - runs tests of the page in a browser, if there are one and what drives it.
+# browser.sh NODE NPM_FOLDER [node options] FILE... - run tests of the page in a browser, if a
+# browser and its driver are installed.
 # SPDX-License-Identifier: MIT
 node=$1
 export STDCL_NPM="$2"

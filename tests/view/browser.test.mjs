@@ -1,5 +1,6 @@
-// browser.test.mjs - the page in headless Chromium: all programs, keys alone, fingers, screen readers, lost devices, films.
-// What is drawn is judged by sums and regions of pixels. WebGL2 is SwiftShader's, so pictures are small.
+// browser.test.mjs - the page in headless Chromium: all programs, keyboard only, touch, screen
+// readers, lost devices, films. Pictures are checked by sums and regions of pixels. WebGL2 is
+// SwiftShader's, so pictures are small.
 // SPDX-License-Identifier: MIT
 import assert from "node:assert/strict";
 import fs from "node:fs";
@@ -13,7 +14,8 @@ let browser;
 before(async () => { browser = await startBrowser(); });
 after(async () => { await browser.close(); });
 
-// A test with a run and a page at it, at whose end the page has made no mistake and asked nobody else.
+// A test with a run and its page; at the end the page must have no error and no request to another
+// host.
 function watched(title, make, options, body) {
   test(title, { timeout: 600000 }, async () => {
     const server = await serveMade(make(), options.server);
@@ -129,7 +131,7 @@ test("sums without blending of floats: halves, and bytes at the last", { timeout
 
 const light = (rgb) => rgb[0] + rgb[1] + rgb[2];
 
-// The brightest light within a few pixels of a place.
+// The brightest pixel within a few pixels of a point.
 function lightAround(pixels, x, y, far = 6) {
   let most = 0;
   for (let j = -far; j <= far; j++) for (let i = -far; i <= far; i++) most = Math.max(most, light(pixels.at(Math.round(x) + i, Math.round(y) + j)));
@@ -186,7 +188,7 @@ watched("cells: bits near by, density from afar, over 65,536 squared; what is wa
   assert.match(await words(page), /alive/);
 });
 
-// How many frames of the screen pass from a key until something is drawn.
+// Number of screen frames from a key until a picture is drawn.
 function framesUntilDrawn(page, key) {
   return page.evaluate((k) => new Promise((done) => {
     const proto = WebGL2RenderingContext.prototype, draw = proto.drawArrays;
@@ -470,7 +472,7 @@ watched("pictures and films are files that others can read", () => madeBodies(20
   assert.ok(seconds[0] > 0.5 && seconds[0] < 30 && seconds[1] === 400, String(seconds));
 });
 
-// The times in ms of the blocks in a WebM file of ours, whose sizes all have eight bytes.
+// The times in ms of the blocks in our WebM files, whose sizes all have eight bytes.
 function blockTimes(bytes, from = 0, to = bytes.length) {
   const times = [];
   while (from < to) {
@@ -482,7 +484,7 @@ function blockTimes(bytes, from = 0, to = bytes.length) {
   return times;
 }
 
-// As `stdcl view FILE -o page.html` puts it together.
+// Assembled as by `stdcl view FILE -o page.html`.
 export function onePage(recording) {
   const strip = (name) => fs.readFileSync(path.join(WEB, name), "utf8").replace(/^ +/gm, "").replace(/^\/\/.*/gm, "").replace(/^import .*/gm, "").replace(/^export /gm, "");
   const modules = fs.readFileSync(path.join(WEB, "order.txt"), "utf8").trim().split("\n").map(strip).join("\n");

@@ -1,11 +1,10 @@
-/* child.c - a run without devices, to be looked at: bodies that turn, or cells, until it is told to
- * quit or its input ends.
+/* child.c - a run without devices, for viewers: rotating bodies, or cells, until it gets "quit" or
+ * its input ends.
  *
  *   view_child points|cells|replay|many [ADDRESS]        many: a million bodies
  *
- * Prints its links; for each line that it reads how many bytes of the heap are in use, the
- * libraries' too; and at the end how many steps it made and the most milliseconds that one call of
- * the view took.
+ * Prints its links; for each input line the bytes of the heap in use, including the libraries';
+ * and at the end the number of steps and the maximum milliseconds of one call of the view.
  * SPDX-License-Identifier: MIT
  */
 #include "core/clock.h"
@@ -23,7 +22,7 @@ enum { BODIES = 20000, MANY = 1000000, SIDE = 256 };
 
 static double longest;
 
-static void note(double start)
+static void note_line(double start)
 {
     const double took = seconds_now() - start;
     longest = took > longest ? took : longest;
@@ -46,7 +45,7 @@ static void show_bodies(view *v, uint64_t step)
                                               count,
                                               (const float(*)[3])pos,
                                               (const float(*)[3])vel});
-    note(start);
+    note_line(start);
 }
 
 static void show_cells(view *v, uint64_t step)
@@ -62,7 +61,7 @@ static void show_cells(view *v, uint64_t step)
     }
     const double start = seconds_now();
     view_show_cells(v, (struct view_moment){(double)step, step, 0}, 17, n, c);
-    note(start);
+    note_line(start);
     for (int i = 0; i < n; i++)
         free((void *)(uintptr_t)c[i].body);
 }

@@ -1,5 +1,6 @@
-// mock.mjs - a stand-in for the server of view/: the same wire (view/WIRE.md), made-up runs. For tests of the page, and to
-// work on it: node tests/view/mock.mjs nbody 8080. Needs npm's ws in $STDCL_NPM.
+// mock.mjs - a mock of the server of view/ with artificial runs, using the same wire format
+// (view/WIRE.md). For tests of the page and its development: node tests/view/mock.mjs nbody 8080.
+// Needs npm's ws in $STDCL_NPM.
 // SPDX-License-Identifier: MIT
 import http from "node:http";
 import fs from "node:fs";
@@ -94,7 +95,7 @@ export function rowsFrame({ sequence = 0, flags = 0, time = 0, step = 0, first, 
   return bytes;
 }
 
-// A .view file of what would go over the wire.
+// A .view file of the messages on the wire.
 export function viewFile(hello, frames, { index = true } = {}) {
   const record = (bytes) => Buffer.concat([Buffer.from(new Uint32Array([bytes.length]).buffer), bytes]);
   const parts = [Buffer.from("STDCLVW1"), record(Buffer.from(JSON.stringify({ ...hello, live: false })))];
@@ -114,7 +115,7 @@ export function viewFile(hello, frames, { index = true } = {}) {
   return Buffer.concat([...parts, record(list), end]);
 }
 
-// ---- made-up runs: { hello, advance(), frame(want), rows(from) }
+// ---- artificial runs: { hello, advance(), frame(want), rows(from) }
 
 function random(seed) {
   let a = seed;
@@ -126,7 +127,7 @@ function random(seed) {
   };
 }
 
-// Two discs that turn and swing around each other.
+// Two discs that rotate and orbit each other.
 export function madeBodies(total) {
   const draw = random(7), bodies = [];
   for (let k = 0; k < total; k++) {
@@ -166,7 +167,7 @@ export function madeBodies(total) {
   return run;
 }
 
-// Life on a torus, all of it in one byte a cell; enough for tests.
+// Life on a torus, one byte a cell; enough for tests.
 export function madeLife(width, height, worldOf = null) {
   const draw = random(3);
   let cells = new Uint8Array(width * height).map(() => draw() < 0.3 ? 1 : 0);
@@ -259,7 +260,8 @@ export const MADE = { nbody: () => madeBodies(50000), many: () => madeBodies(100
 
 // ---- the server
 
-// Serves a run; every frame costs a credit. Returns { url, run, port, seen (messages of viewers), close(), drop() }.
+// Serve a run; every frame costs a credit. Returns { url, run, port, seen (messages of viewers),
+// close(), drop() }.
 export async function serveMade(run, { port = 0, rate = 30, guest = false } = {}) {
   const { WebSocketServer } = packageOf("ws");
   const server = http.createServer((request, response) => {

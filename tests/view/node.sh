@@ -1,5 +1,6 @@
 #!/bin/sh
-# node.sh NODE FILE... - runs tests of the page in Node: 18 or later, which has streams that unpack and node --test.
+# node.sh NODE FILE... - run tests of the page in Node: 18 or later, for its decompression streams
+# and node --test.
 # SPDX-License-Identifier: MIT
 node=$1
 shift

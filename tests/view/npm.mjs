@@ -1,4 +1,5 @@
-// npm.mjs - finds npm's packages for the tests: in $STDCL_NPM, where `make deps-view` puts them (build/npm).
+// npm.mjs - find npm's packages for the tests: in $STDCL_NPM, the folder of `make deps-view`
+// (build/npm).
 // SPDX-License-Identifier: MIT
 import { createRequire } from "node:module";
 import path from "node:path";
@@ -6,7 +7,7 @@ import { fileURLToPath } from "node:url";
 
 const folder = process.env.STDCL_NPM || path.join(path.dirname(fileURLToPath(import.meta.url)), "../../build/npm");
 
-// A package, or the reason why it is not there, thrown.
+// Return a package, or throw the reason why it is missing.
 export function packageOf(name) {
   return createRequire(path.join(folder, "package.json"))(name);
 }

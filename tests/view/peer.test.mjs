@@ -1,5 +1,6 @@
-// peer.test.mjs - the window's server met by a client of others' making, npm's ws: what it says, and four ways of slow viewers at once, while
-// another one is served as if they were not there. $STDCL_CHILD is a run (child.c).
+// peer.test.mjs - the viewer's server with a third-party client, npm's ws: its messages, and four
+// kinds of slow viewers at once, which must not affect another viewer. $STDCL_CHILD is a run
+// (child.c).
 // SPDX-License-Identifier: MIT
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -11,7 +12,7 @@ import { packageOf } from "./npm.mjs";
 const WebSocket = packageOf("ws");
 const WANT = { type: "want", points: { count: 20000, colour: "speed" } };
 
-// A run; `steps` resolves at its end, how many it made.
+// A run; `steps` resolves at its end to its number of steps.
 async function begin(kind) {
   const run = spawn(process.env.STDCL_CHILD, [kind], { stdio: ["pipe", "pipe", "inherit"] });
   const lines = createInterface({ input: run.stdout })[Symbol.asyncIterator]();
@@ -28,7 +29,7 @@ async function begin(kind) {
     } };
 }
 
-// A viewer with all that came, and a way to wait for more.
+// A viewer with all received messages, and a way to wait for more.
 function viewer({ url, token }, options = {}) {
   const socket = new WebSocket(`ws://${url.host}/live`, ["stdcl-view.1", "token." + token], { origin: `http://${url.host}`, ...options });
   const came = [], waiting = [];

@@ -1,4 +1,5 @@
-// pure.test.mjs - the parts of the page that need no browser: frames, recordings, motion, numbers, colours, what is remembered.
+// pure.test.mjs - the parts of the page that need no browser: frames, recordings, motion, numbers,
+// colours, history.
 // SPDX-License-Identifier: MIT
 import assert from "node:assert/strict";
 import fs from "node:fs";
@@ -20,7 +21,7 @@ const { creditsFor, fairShare, nextBytes } = await web("link.js");
 const { makeWebm } = await web("webm.js");
 const BOX = [-1, -2, -3, 1, 2, 3];
 
-// A walk of bodies: x grows evenly, y jumps too far for a byte now and then, z wraps around 2^16.
+// A path of bodies: x grows evenly, y jumps too far for a byte now and then, z wraps around 2^16.
 function walk(count, at) {
   const planes = new Uint16Array(3 * count), shades = new Uint8Array(count);
   for (let k = 0; k < count; k++) {
@@ -296,7 +297,7 @@ test("a slow way gets fewer bodies and better packing, a fast one all", () => {
   assert.deepEqual(fairShare(3e7, 1000000), { count: 1000000, coding: 0 });
   assert.deepEqual(fairShare(1e5, 1000000), { count: 40000, coding: 2 });
   assert.equal(fairShare(1e4, 500).count, 500);
-  let bytes = 3e5; // 10 Mbit/s, frames at 10 a second: answers wait behind what is on its way
+  let bytes = 3e5; // 10 Mbit/s, frames at 10 a second: replies queue after data in flight
   const late = () => Math.max(0, 1000 * (bytes * 10 / 1.25e6 - 1));
   for (let i = 0; i < 40; i++) bytes = nextBytes(bytes, late(), 4);
   assert.ok(bytes >= 6e4 && bytes * 10 <= 1.25e6 * 2);

@@ -1,4 +1,5 @@
-// real.test.mjs - the command's own window in headless Chromium: four programs, through a tunnel with another port; recordings and pages.
+// real.test.mjs - the command's own viewer in headless Chromium: four programs, through a tunnel
+// with another port; recordings and pages.
 // $STDCL_COMMAND is the command.
 // SPDX-License-Identifier: MIT
 import assert from "node:assert/strict";
@@ -18,7 +19,7 @@ after(async () => {
   fs.rmSync(folder, { recursive: true });
 });
 
-// Starts a run and resolves to its link.
+// Start a run and resolve to its link.
 async function begin(options) {
   const run = spawn(command, options, { stdio: ["ignore", "ignore", "pipe"] });
   let said = "";
@@ -33,7 +34,7 @@ async function begin(options) {
   return run;
 }
 
-// What `ssh -L` does: bytes of one port come out of another.
+// As `ssh -L`: forward bytes from one port to another.
 function tunnelTo(port) {
   const server = net.createServer((near) => {
     const far = net.connect(port, "127.0.0.1");

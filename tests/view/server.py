@@ -69,7 +69,7 @@ class Run:
             origin=origin or "http://" + host, compression=None, max_size=1 << 26, open_timeout=PATIENCE, ping_interval=None, **more)
 
     async def eventually(self):
-        """Connects when there is room again."""
+        """Connect as soon as there is room."""
         for _ in range(1000):
             try:
                 async with self.connect() as ws:
@@ -79,7 +79,7 @@ class Run:
         assert False, "nobody is let in any more"
 
     def ask(self, text, shut=True):
-        """The status of a raw request; None: the connection ended without one."""
+        """Return the status of a raw request; None: the connection ended without one."""
         with socket.create_connection(("127.0.0.1", self.port), PATIENCE) as s:
             try:
                 s.sendall(text)
@@ -109,7 +109,7 @@ async def text_of(ws, kind):
 
 
 async def frame(ws, kind):
-    """The next frame of a kind; others are taken and paid for."""
+    """Return the next frame of a kind; frames of other kinds are read and paid for."""
     while True:
         m = await message(ws)
         if not isinstance(m, str):
@@ -147,7 +147,7 @@ async def shows():
 
 
 async def credits():
-    """No frame without a credit: what was not asked for does not come, however long one looks."""
+    """Without a credit no frame arrives, however long a client waits."""
     with Run("points") as run:
         async with run.connect() as ws:
             await ws.send('{"type":"want","points":{"count":10}}')
@@ -166,7 +166,7 @@ async def credits():
 
 
 async def asks_early():
-    """A wish and a credit that come before the hello is read bring the first picture."""
+    """A request and a credit sent before the hello is read bring the first picture."""
     with Run("points") as run:
         async with run.connect() as ws:
             await ws.send('{"type":"want","points":{"count":40000}}')
@@ -191,7 +191,7 @@ async def cells():
 
 
 async def obeys():
-    """Pause stops the steps; a guest may not; quitting needs to be confirmed."""
+    """Pause stops the steps; a guest may not pause; quitting needs confirmation."""
     with Run("points") as run:
         async with run.connect() as ws, run.connect(guest=True) as guest:
             assert json.loads(await message(guest))["rights"] == "guest"
@@ -212,7 +212,7 @@ async def obeys():
 
 
 async def seeks():
-    """A replay that stands shows where it is told to go."""
+    """A paused replay shows the requested position."""
     with Run("replay") as run:
         async with run.connect() as ws:
             await ws.send('{"type":"do","what":"pause"}')
@@ -227,7 +227,7 @@ async def seeks():
 
 
 async def ends_at_once():
-    """A viewer that no longer reads does not hold up the end of a run."""
+    """A viewer that stops reading does not delay the end of a run."""
     with Run("points") as run:
         ws = await run.connect()
         await message(ws)
@@ -259,7 +259,7 @@ async def refuses_strangers():
                     assert False, "let in: Origin %s, Host %s" % (origin, host)
             except websockets.InvalidHandshake:
                 pass
-        # through a tunnel the port is another
+        # through a tunnel the port differs
         async with run.connect(host="localhost:8080") as ws:
             assert json.loads(await message(ws))["type"] == "hello"
 
@@ -313,7 +313,8 @@ async def refuses_messages():
 # ---- What it survives. ---------------------------------------------------------------------------
 
 async def viewers():
-    """Eight look, of whom some never read, one is silent; a ninth is told why not."""
+    """Eight viewers, some of which never read and one of which is silent; a ninth is refused
+    with the reason."""
     with Run("points") as run:
         little = {} if websockets.connect.__module__.startswith("websockets.asyncio") else {"read_limit": 1024}  # before 14
         slow = [await run.connect(max_queue=1, **little) for _ in range(6)]
@@ -336,7 +337,8 @@ async def viewers():
 
 
 async def slow_memory():
-    """A viewer costs a frame and 64 KiB, however slow it is, the library's part with it: seven that take nothing, against one."""
+    """A viewer costs a frame and 64 KiB, however slow it is, including the library's memory:
+    seven that read nothing, against one."""
     want, size = '{"type":"want","points":{"count":1000000,"colour":"speed"}}', 7 * 10**6
     with Run("many") as run:
         async with run.connect() as ws:
@@ -362,12 +364,12 @@ async def slow_memory():
 
 
 def waiting(ws):
-    """Bytes that have come and were not read."""
+    """Return the number of received, unread bytes."""
     return struct.unpack("i", fcntl.ioctl(ws.transport.get_extra_info("socket").fileno(), termios.FIONREAD, b"1234"))[0]
 
 
 async def idlers():
-    """Connections that say nothing, or half a request, keep nobody out; nor do hundreds that come and go."""
+    """Silent connections and partial requests keep no viewer out; nor do hundreds of short ones."""
     with Run("points") as run:
         idle = [socket.create_connection(("127.0.0.1", run.port)) for _ in range(20)]
         for s in idle[:10]:
@@ -397,7 +399,8 @@ async def unix_socket():
 
 
 def as_nobody(path):
-    """What a connection of another user to a Unix socket comes to, whose mode lets it in; None: users cannot be changed here."""
+    """Return the result of another user's connection to a Unix socket whose mode permits it;
+    None: users cannot be changed here."""
     if os.geteuid() != 0:
         return None
     os.chmod(path, 0o666)
@@ -410,7 +413,7 @@ def as_nobody(path):
 
 
 async def other_users():
-    """The user of a socket's other end is checked, whatever its mode says."""
+    """The server checks the user at the other end of a socket, whatever its mode."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "window")
         with Run("points", "unix:" + path):
@@ -422,7 +425,7 @@ async def other_users():
 
 
 async def packed_files():
-    """The page goes out as gzip where the browser takes it, and is the same."""
+    """The page is sent as gzip if the browser accepts it, with equal content."""
     def get(port, more):
         with socket.create_connection(("127.0.0.1", port), PATIENCE) as s:
             s.sendall(b"GET /main.js HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n" + more + b"\r\n")
@@ -495,7 +498,8 @@ RANKED = [
 
 
 async def same_bits(programs=None, launch=(), more=()):
-    """A run that is looked at, paused and stepped ends where one that nobody sees does: all programs."""
+    """A viewed, paused and stepped run ends in the same state as one without viewers: all
+    programs."""
     if not have_device():
         return
     with tempfile.TemporaryDirectory() as folder:
@@ -524,7 +528,8 @@ async def same_bits(programs=None, launch=(), more=()):
 
 
 async def ranks():
-    """Two ranks: the first has the window, and the others do what it says, through a pause that is longer than any of them waits."""
+    """Two ranks: rank 0 has the viewer, and the other rank obeys it, through a pause longer than
+    the timeout of ranks."""
     launch = sys.argv[4:]
     if not launch or not have_device():
         return
@@ -548,7 +553,7 @@ async def ranks():
 
 
 async def standing(ws, want):
-    """The frame of cells of a rectangle of a run that stands."""
+    """Return the frame of cells of a rectangle of a paused run."""
     await ws.send('{"type":"want","cells":{"x":%d,"y":%d,"width":%d,"height":%d,"zoom":%d}}' % want)
     await ws.send('{"type":"credit","n":1}')
     while True:
@@ -563,7 +568,7 @@ def generation_of(f):
 
 
 async def endless_planes():
-    """HashLife's cells, near and from afar: a glider, wherever it stands."""
+    """HashLife's cells, near and zoomed out: a glider, at every position."""
     with tempfile.TemporaryDirectory() as folder:
         glider = os.path.join(folder, "glider.rle")
         with open(glider, "w") as f:
@@ -596,7 +601,7 @@ async def endless_planes():
 
 
 async def shown_while_it_goes():
-    """On a plane without edges pictures come while a run that takes for ever goes on, and it stands when it is told to."""
+    """On an unbounded plane pictures arrive during an endless run, and the run can be paused."""
     if not have_device():
         return
     with tempfile.TemporaryDirectory() as folder:
@@ -619,7 +624,8 @@ async def shown_while_it_goes():
 
 
 async def several_states():
-    """Brian's Brain: a ship of two cells and two that die behind them goes a cell a generation, also across the edge of a torus and of the rectangle."""
+    """Brian's Brain: a ship of two live cells followed by two dying ones moves a cell a
+    generation, also across the edges of a torus and of the rectangle."""
     with tempfile.TemporaryDirectory() as folder:
         ship = os.path.join(folder, "ship.rle")
         with open(ship, "w") as f:

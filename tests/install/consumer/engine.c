@@ -1,5 +1,5 @@
 /* engine.c - a program outside the repository that uses an installed engine: a year of a planet on
- * a circle, after which it must be where it was.
+ * a circle, after which it must be at its start.
  * SPDX-License-Identifier: MIT
  */
 #include <stdcl/nbody.h>

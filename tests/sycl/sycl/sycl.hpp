@@ -1,10 +1,10 @@
-/* sycl.hpp - the few names of SYCL 2020 that matmul/sycl.cpp uses, on threads of the host, for
+/* sycl.hpp - stubs of the SYCL 2020 names used by matmul/sycl.cpp, on threads of the host, for
  * tests.
  *
- * No SYCL implementation: with it the tests run the engine's source, its index arithmetic and its
- * barriers, where no SYCL compiler is installed. Every work-item of a group is a thread; groups
- * follow one another. Accesses are checked against the size of the buffer. What only a SYCL
- * compiler can tell, it does not tell.
+ * Not a SYCL implementation: with it the tests run the engine's source, its index arithmetic and
+ * its barriers, without a SYCL compiler. Every work-item of a group is a thread; groups run one
+ * after another. Accesses are checked against the size of the buffer. Errors that only a SYCL
+ * compiler detects are not detected.
  * SPDX-License-Identifier: MIT
  */
 #ifndef TESTS_SYCL_HPP

@@ -1,13 +1,13 @@
-/* test_timeline.c - when things ran: the trace file, phases of the host, overlap, bounded memory.
+/* test_profile_timeline.c - the trace file, phases of the host, overlap, bounded memory.
  *
  * Trace files are read back with jansson. The overlap of devices is compared with a count over
- * every single nanosecond of made-up timelines.
+ * every nanosecond of artificial timelines.
  * SPDX-License-Identifier: MIT
  */
 #include "profile/profile.h" /* before cmocka, which has a `fail` of its own */
 
 #include "files.h"
-#include "held.h"
+#include "leak_count.h"
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -20,7 +20,7 @@ enum { N = 4096 };
 static CLCONTEXT *cp;
 static void *basic;
 
-static int open_profiled(void **unused)
+static int open_timeline_context(void **unused)
 {
     (void)unused;
     cp = clcontext_create(NULL, (int)CL_DEVICE_TYPE_ALL, 0, NULL, 0);
@@ -28,13 +28,13 @@ static int open_profiled(void **unused)
     return setup_done(basic && clprofile(cp, CLPROF_EVERY) == 0);
 }
 
-static int close_profiled(void **unused)
+static int close_timeline_context(void **unused)
 {
     (void)unused;
     return clcontext_destroy(cp);
 }
 
-static cl_kernel kernel(const char *name)
+static cl_kernel timeline_kernel(const char *name)
 {
     cl_kernel k = clsym(cp, basic, name, 0);
     ready(k);
@@ -55,7 +55,7 @@ static struct event event[MAX_EVENTS];
 static size_t events;
 static json_t *trace; /* valid until the next is read */
 
-static double number(const json_t *object, const char *key)
+static double timeline_number(const json_t *object, const char *key)
 {
     const json_t *value = json_object_get(object, key);
     if (!json_is_number(value))
@@ -69,10 +69,10 @@ static void read_event(const json_t *e)
     assert_true(events <= MAX_EVENTS);
     snprintf(x->kind, sizeof x->kind, "%s", json_string_value(json_object_get(e, "cat")));
     snprintf(x->name, sizeof x->name, "%s", json_string_value(json_object_get(e, "name")));
-    x->start = number(e, "ts");
-    x->end = x->start + number(e, "dur");
-    x->pid = (long)number(e, "pid");
-    x->tid = (long)number(e, "tid");
+    x->start = timeline_number(e, "ts");
+    x->end = x->start + timeline_number(e, "dur");
+    x->pid = (long)timeline_number(e, "pid");
+    x->tid = (long)timeline_number(e, "tid");
     assert_true(0 <= x->start && x->start <= x->end);
 }
 
@@ -99,7 +99,7 @@ static void read_trace(void)
     }
 }
 
-static const struct event *find(const char *kind, const char *name, size_t which)
+static const struct event *find_event(const char *kind, const char *name, size_t which)
 {
     for (size_t i = 0; i < events; i++)
         if (strcmp(event[i].kind, kind) == 0 && strcmp(event[i].name, name) == 0 && which-- == 0)
@@ -116,8 +116,8 @@ static size_t count_of(const char *kind, const char *name)
     return n;
 }
 
-/* The label of a process (tid -1) or thread. */
-static const char *label(long pid, long tid)
+/* Return the label of a process (tid -1) or thread. */
+static const char *timeline_label(long pid, long tid)
 {
     json_t *e;
     size_t i;
@@ -125,10 +125,10 @@ static const char *label(long pid, long tid)
     {
         const char *name = json_string_value(json_object_get(e, "name"));
         if (strcmp(json_string_value(json_object_get(e, "ph")), "M") != 0 ||
-            (long)number(e, "pid") != pid)
+            (long)timeline_number(e, "pid") != pid)
             continue;
         if (tid < 0 ? strcmp(name, "process_name") == 0
-                    : strcmp(name, "thread_name") == 0 && (long)number(e, "tid") == tid)
+                    : strcmp(name, "thread_name") == 0 && (long)timeline_number(e, "tid") == tid)
             return json_string_value(json_object_get(json_object_get(e, "args"), "name"));
     }
     return "";
@@ -136,7 +136,7 @@ static const char *label(long pid, long tid)
 
 /* ---- Traces of real work. ---- */
 
-static void has_a_track_for_everything(void **unused)
+static void timeline_has_all_tracks(void **unused)
 {
     (void)unused;
     struct cldev_info info[16];
@@ -147,24 +147,24 @@ static void has_a_track_for_everything(void **unused)
     for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
         started(clmsync(cp, dev, x, CL_MEM_DEVICE | CL_EVENT_NOWAIT));
         for (int i = 0; i < 5; i++)
-            started(clforka(cp, dev, kernel("add"), &ndr, CL_EVENT_NOWAIT, x, 1));
+            started(clforka(cp, dev, timeline_kernel("add"), &ndr, CL_EVENT_NOWAIT, x, 1));
         started(clmsync(cp, dev, x, CL_MEM_HOST | CL_EVENT_NOWAIT));
     }
     read_trace();
     assert_int_equal(events, 7 * clgetndev(cp));
-    assert_string_equal(label(0, -1), "host");
+    assert_string_equal(timeline_label(0, -1), "host");
     for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
-        assert_string_equal(label(1 + (long)dev, -1), info[dev].dev_name);
-        assert_string_equal(label(1 + (long)dev, 0), "kernels");
-        assert_string_equal(label(1 + (long)dev, 1), "transfers");
-        const struct event *in = find("transfer", "host to device", dev),
-                           *out = find("transfer", "device to host", dev);
+        assert_string_equal(timeline_label(1 + (long)dev, -1), info[dev].dev_name);
+        assert_string_equal(timeline_label(1 + (long)dev, 0), "kernels");
+        assert_string_equal(timeline_label(1 + (long)dev, 1), "transfers");
+        const struct event *in = find_event("transfer", "host to device", dev),
+                           *out = find_event("transfer", "device to host", dev);
         assert_int_equal(in->pid, 1 + dev);
         assert_int_equal(in->tid, 1);
         assert_int_equal(out->tid, 1);
         double end = in->end;
         for (size_t i = 0; i < 5; i++) { /* a queue runs in order */
-            const struct event *add = find("kernel", "add", 5 * dev + i);
+            const struct event *add = find_event("kernel", "add", 5 * dev + i);
             assert_int_equal(add->pid, 1 + dev);
             assert_int_equal(add->tid, 0);
             assert_true(add->start >= end);
@@ -175,37 +175,38 @@ static void has_a_track_for_everything(void **unused)
     works(clfree(x));
 }
 
-static bool inside(const struct event *inner, const struct event *outer)
+static bool inside_span(const struct event *inner, const struct event *outer)
 {
     return outer->pid == inner->pid && outer->tid == inner->tid && outer->start <= inner->start &&
            inner->end <= outer->end;
 }
 
-/* The kernel lies in the phase in which the host started it and waited for it: the clocks agree, up
- * to the delays that this machine makes at this time, by which a phase is longer than its
- * kernel. */
-static void sets_the_clocks(void **unused)
+/* The kernel lies in the phase in which the host launched it and waited for it: the clocks
+ * agree, up to the current delays of this machine, by which a phase is longer than its kernel. */
+static void timeline_aligns_clocks(void **unused)
 {
     (void)unused;
     clndrange_t one = clndrange_init1d(0, 1, 1);
     cl_uint *x = clmalloc(cp, sizeof *x, 0);
     for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
-        done(clforka(cp, dev, kernel("slow"), &one, CL_EVENT_WAIT, x, 1)); /* built */
+        done(clforka(cp, dev, timeline_kernel("slow"), &one, CL_EVENT_WAIT, x, 1)); /* built */
         clprofile_reset(cp);
         for (int i = 0; i < 3; i++) {
             clprofile_begin(cp, "wait");
-            done(clforka(cp, dev, kernel("slow"), &one, CL_EVENT_WAIT, x, 2000000));
+            done(clforka(cp, dev, timeline_kernel("slow"), &one, CL_EVENT_WAIT, x, 2000000));
             clprofile_end(cp);
             nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
         }
         read_trace();
         double tolerance = 500; /* us */
         for (size_t i = 0; i < 3; i++) {
-            const struct event *k = find("kernel", "slow", i), *phase = find("host", "wait", i);
+            const struct event *k = find_event("kernel", "slow", i),
+                               *phase = find_event("host", "wait", i);
             tolerance = fmax(tolerance, 2 * (phase->end - phase->start - (k->end - k->start)));
         }
         for (size_t i = 0; i < 3; i++) {
-            const struct event *k = find("kernel", "slow", i), *phase = find("host", "wait", i);
+            const struct event *k = find_event("kernel", "slow", i),
+                               *phase = find_event("host", "wait", i);
             if (k->start < phase->start - tolerance || k->end > phase->end + tolerance)
                 fail_msg("kernel %g .. %g us, phase %g .. %g us", k->start, k->end, phase->start,
                          phase->end);
@@ -230,7 +231,7 @@ static void *phases_of_a_thread(void *unused)
     return NULL;
 }
 
-static void nests_phases_of_threads(void **unused)
+static void timeline_nests_phases_of_threads(void **unused)
 {
     (void)unused;
     pthread_t thread[3];
@@ -243,19 +244,19 @@ static void nests_phases_of_threads(void **unused)
     read_trace();
     assert_int_equal(events, 4 * 50 * 4);
     for (size_t i = 0; i < 4 * 50; i++) {
-        const struct event *outer = find("host", "outer", i), *others[3];
+        const struct event *outer = find_event("host", "outer", i), *others[3];
         static const char *const names[] = {"inner", "second", "innermost"};
         for (size_t k = 0, n; k < 3; k++) {
             others[k] = NULL;
-            for (n = 0; n < 200 && !(others[k] && inside(others[k], outer)); n++)
-                others[k] = find("host", names[k], n);
-            assert_true(inside(others[k], outer));
+            for (n = 0; n < 200 && !(others[k] && inside_span(others[k], outer)); n++)
+                others[k] = find_event("host", names[k], n);
+            assert_true(inside_span(others[k], outer));
         }
-        assert_true(inside(others[2], others[1]));
+        assert_true(inside_span(others[2], others[1]));
         assert_true(others[0]->end <= others[1]->start);
         assert_in_range(outer->tid, 0, 15);
         tracks[outer->tid] = true;
-        assert_true(*label(0, outer->tid));
+        assert_true(*timeline_label(0, outer->tid));
     }
     int used = 0;
     for (int i = 0; i < 16; i++)
@@ -263,8 +264,8 @@ static void nests_phases_of_threads(void **unused)
     assert_int_equal(used, 4); /* a track a thread */
 }
 
-/* Whatever the program does wrong with phases, the rest stays right. */
-static void survives_unbalanced_phases(void **unused)
+/* Errors in the program's phases leave the remainder correct. */
+static void timeline_survives_unbalanced_phases(void **unused)
 {
     (void)unused;
     clprofile_end(cp);
@@ -298,7 +299,7 @@ static void survives_unbalanced_phases(void **unused)
     assert_int_equal(events, 17);
 }
 
-static void keeps_odd_names(void **unused)
+static void timeline_keeps_odd_names(void **unused)
 {
     (void)unused;
     static const char *const names[] = {"quote \" and \\ slash", "two\nlines\tand \x01",
@@ -315,7 +316,7 @@ static void keeps_odd_names(void **unused)
     assert_int_equal(count_of("host", "no UTF-8: ??"), 1);
 }
 
-static void writes_whole_files_or_none(void **unused)
+static void timeline_writes_whole_file_or_none(void **unused)
 {
     (void)unused;
     const char *folder = in_folder("folder");
@@ -350,14 +351,14 @@ static double overlap_and_busy(double *busy)
     works(clprofile_report(cp, fp, CLPROF_JSON));
     fclose(fp);
     json_t *root = json_loads(text, 0, NULL);
-    double overlap = number(root, "overlap_s");
-    *busy = number(root, "busy_s");
+    double overlap = timeline_number(root, "overlap_s");
+    *busy = timeline_number(root, "busy_s");
     json_decref(root);
     free(text);
     return overlap;
 }
 
-static void sees_devices_overlap(void **unused)
+static void timeline_reports_device_overlap(void **unused)
 {
     (void)unused;
     struct cldev_info info[64];
@@ -369,11 +370,11 @@ static void sees_devices_overlap(void **unused)
     double busy, overlap;
     for (cl_uint dev = 0; dev < 2; dev++) {
         x[dev] = clmalloc(cp, sizeof **x, 0);
-        done(clforka(cp, dev, kernel("slow"), &one, CL_EVENT_WAIT, x[dev], 1));
+        done(clforka(cp, dev, timeline_kernel("slow"), &one, CL_EVENT_WAIT, x[dev], 1));
     }
     works(clprofile_reset(cp));
     for (cl_uint dev = 0; dev < 2; dev++) /* one after the other */
-        done(clforka(cp, dev, kernel("slow"), &one, CL_EVENT_WAIT, x[dev], 10000000));
+        done(clforka(cp, dev, timeline_kernel("slow"), &one, CL_EVENT_WAIT, x[dev], 10000000));
     overlap = overlap_and_busy(&busy);
     if (overlap > 0.2 * busy)
         fail_msg("%g s of %g s overlap, though one waits for the other", overlap, busy);
@@ -382,7 +383,8 @@ static void sees_devices_overlap(void **unused)
     for (int round = 0; round < 20 && most < 0.3; round++) {
         works(clprofile_reset(cp));
         for (cl_uint dev = 0; dev < 2; dev++) {
-            started(clforka(cp, dev, kernel("slow"), &one, CL_EVENT_NOWAIT, x[dev], 100000000));
+            started(clforka(cp, dev, timeline_kernel("slow"), &one, CL_EVENT_NOWAIT, x[dev],
+                            100000000));
             works(clflush(cp, dev, 0));
         }
         overlap = overlap_and_busy(&busy);
@@ -395,7 +397,7 @@ static void sees_devices_overlap(void **unused)
 }
 
 /* Random kernels of three devices, against a count over every nanosecond. */
-static void adds_up_overlap(void **unused)
+static void timeline_overlap_matches_count(void **unused)
 {
     (void)unused;
     enum { LENGTH = 2000 };
@@ -430,7 +432,7 @@ static void adds_up_overlap(void **unused)
 
 /* ---- Bounds. ---- */
 
-static void keeps_so_many_and_no_more(void **unused)
+static void timeline_keeps_limited_spans(void **unused)
 {
     (void)unused;
     struct timeline *t = timeline_new(1);
@@ -455,7 +457,7 @@ static void keeps_so_many_and_no_more(void **unused)
     timeline_free(t);
 }
 
-/* The most memory that the process had so far. */
+/* Return the peak memory of the process. */
 static long resident(void)
 {
     struct rusage usage;
@@ -463,14 +465,14 @@ static long resident(void)
     return 1024 * usage.ru_maxrss;
 }
 
-static long size_of(const char *file)
+static long timeline_size_of(const char *file)
 {
     struct stat st;
     assert_int_equal(stat(file, &st), 0);
     return (long)st.st_size;
 }
 
-/* Counts complete events in a file too long for a tree of it. */
+/* Count complete events of a file too long to parse. */
 static size_t lines_with(const char *file, const char *part)
 {
     char text[4096];
@@ -483,14 +485,14 @@ static size_t lines_with(const char *file, const char *part)
     return n;
 }
 
-/* More launches and phases than a timeline keeps: the rest is counted, and takes no memory; nor
- * does the file, which would take several times its size if it were a tree first. */
-static void more_than_it_keeps(void **unused)
+/* More launches and phases than a timeline keeps: the remainder is counted and takes no memory.
+ * The file is streamed, since a JSON tree would take several times its size. */
+static void timeline_reports_dropped_spans(void **unused)
 {
     (void)unused;
     enum { LAUNCHES = MAX_SPANS + 20000, EVERY = 3, PHASES = (LAUNCHES + EVERY - 1) / EVERY };
     clndrange_t one = clndrange_init1d(0, 1, 1);
-    cl_kernel nothing = kernel("nothing");
+    cl_kernel nothing = timeline_kernel("nothing");
     long full = 0, most = 0;
     for (int n = 0; n < LAUNCHES; n++) {
         started(clfork(cp, 0, nothing, &one, CL_EVENT_NOWAIT));
@@ -500,11 +502,11 @@ static void more_than_it_keeps(void **unused)
         }
         if (n % 1000 == 0)
             done(clwait(cp, 0, CL_ALL_EVENT));
-        full = n == MAX_SPANS + 1000 ? held_bytes() : full;
-        most = n > MAX_SPANS + 1000 && held_bytes() > most ? held_bytes() : most;
+        full = n == MAX_SPANS + 1000 ? leak_count_bytes() : full;
+        most = n > MAX_SPANS + 1000 && leak_count_bytes() > most ? leak_count_bytes() : most;
     }
     done(clwait(cp, 0, CL_ALL_EVENT));
-    assert_true(most <= full + 128 * 1024); /* of the list of launches not waited for */
+    assert_true(most <= full + 128 * 1024); /* for the list of launches not waited for */
 
     struct clprofile_row row[4];
     assert_int_equal(clprofile_rows(cp, row, 4), 1);
@@ -512,7 +514,7 @@ static void more_than_it_keeps(void **unused)
     const long before = resident();
     works(clprofile_trace(cp, in_folder("long.json")));
     if (!SANITIZED)
-        assert_true(resident() - before < size_of(in_folder("long.json")) / 2);
+        assert_true(resident() - before < timeline_size_of(in_folder("long.json")) / 2);
     assert_int_equal(lines_with(in_folder("long.json"), "\"cat\":\"kernel\""), MAX_SPANS);
     assert_int_equal(lines_with(in_folder("long.json"), "\"cat\":\"host\""), MAX_PHASES);
     char beyond[64];
@@ -525,18 +527,19 @@ int main(void)
 {
     unsetenv("STDCL_PROFILE");
     unsetenv("STDCL_TRACE");
-#define PROFILED(test) cmocka_unit_test_setup_teardown(test, open_profiled, close_profiled)
+#define PROFILED(test)                                                                             \
+    cmocka_unit_test_setup_teardown(test, open_timeline_context, close_timeline_context)
     const struct CMUnitTest tests[] = {
-        PROFILED(has_a_track_for_everything),
-        PROFILED(sets_the_clocks),
-        PROFILED(nests_phases_of_threads),
-        PROFILED(survives_unbalanced_phases),
-        PROFILED(keeps_odd_names),
-        PROFILED(writes_whole_files_or_none),
-        PROFILED(sees_devices_overlap),
-        cmocka_unit_test(adds_up_overlap),
-        cmocka_unit_test(keeps_so_many_and_no_more),
-        PROFILED(more_than_it_keeps),
+        PROFILED(timeline_has_all_tracks),
+        PROFILED(timeline_aligns_clocks),
+        PROFILED(timeline_nests_phases_of_threads),
+        PROFILED(timeline_survives_unbalanced_phases),
+        PROFILED(timeline_keeps_odd_names),
+        PROFILED(timeline_writes_whole_file_or_none),
+        PROFILED(timeline_reports_device_overlap),
+        cmocka_unit_test(timeline_overlap_matches_count),
+        cmocka_unit_test(timeline_keeps_limited_spans),
+        PROFILED(timeline_reports_dropped_spans),
     };
     int status = cmocka_run_group_tests(tests, files_create, files_remove);
     json_decref(trace);

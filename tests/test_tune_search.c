@@ -1,8 +1,7 @@
-/* test_search.c - the search of shapes, on kernels whose best shape is known because they are made
- * up.
+/* test_tune_search.c - the search of shapes, with mock kernels whose best shape is known.
  *
- * A made-up kernel has a rate for every shape, shapes that cannot run and shapes that give wrong
- * answers; it notes every call, so that the tests can tell what the search did to get there.
+ * A mock kernel has a rate for every shape, shapes that cannot run and shapes that give wrong
+ * answers. It records every call, so that the tests can check the path of the search.
  * SPDX-License-Identifier: MIT
  */
 #include "files.h"
@@ -15,13 +14,13 @@ static CLCONTEXT *cp;
 
 enum { MAX_CALLS = 20000 };
 static struct {
-    /* What the kernel is like. */
+    /* Properties of the kernel. */
     double (*rate)(const char *shape);
     bool (*allowed)(const char *shape);
     bool (*right)(const char *shape);
-    double seconds; /* that a measurement takes; 0: as long as it really does */
+    double seconds; /* duration of a measurement; 0: real time */
     bool broken;    /* cannot be opened */
-    /* What was done with it. */
+    /* Recorded calls. */
     size_t opened, closed, calls;
     struct {
         char what;
@@ -29,8 +28,8 @@ static struct {
     } call[MAX_CALLS]; /* 'a'llowed, 'm'easure, 'v'erify */
 } made;
 
-/* The clock of the search (the linker's --wrap=clock_gettime): where measurements take the time
- * that they are made up to take, nothing else takes any. */
+/* The clock of the search (the linker's --wrap=clock_gettime): measurements take their mock
+ * duration, everything else takes no time. */
 static uint64_t passed; /* ns */
 int __real_clock_gettime(clockid_t clock, struct timespec *t);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *t);
@@ -42,7 +41,7 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
     return made.seconds > 0 ? 0 : __real_clock_gettime(clock, t);
 }
 
-static void note(char what, const char *shape)
+static void note_candidate(char what, const char *shape)
 {
     assert_true(made.calls < MAX_CALLS);
     made.call[made.calls].what = what;
@@ -76,14 +75,14 @@ static void close_made(void *problem)
 static int allowed_made(void *problem, const char *shape)
 {
     assert_ptr_equal(problem, &made);
-    note('a', shape);
+    note_candidate('a', shape);
     return !made.allowed || made.allowed(shape) ? 0 : clerror_set(EINVAL, "made: not allowed");
 }
 
 static int verify_made(void *problem, const char *shape)
 {
     assert_ptr_equal(problem, &made);
-    note('v', shape);
+    note_candidate('v', shape);
     return !made.right || made.right(shape) ? 0 : clerror_set(EINVAL, "made: wrong");
 }
 
@@ -91,7 +90,7 @@ static int measure_made(void *problem, const char *shape, double *seconds, doubl
 {
     assert_ptr_equal(problem, &made);
     assert_true(!made.allowed || made.allowed(shape));
-    note('m', shape);
+    note_candidate('m', shape);
     passed += (uint64_t)(1e9 * made.seconds);
     *work = 1000;
     *seconds = 1000 / made.rate(shape);
@@ -123,7 +122,7 @@ static double octaves(const char *shape, const char *key, double best)
     return fabs(log2((double)cltune_value(shape, key, 0)) - best);
 }
 
-/* One hill: the best is a=16 b=4 c=32 d=2 flag=1. */
+/* One maximum: the best is a=16 b=4 c=32 d=2 flag=1. */
 static double hill(const char *shape)
 {
     return 1e9 * (1 + 0.2 * (double)cltune_value(shape, "flag", 0)) *
@@ -140,8 +139,8 @@ struct told {
     char best[512], first[512];
 };
 
-/* What is told is true: rates only grow but for the playoff, and every best was verified. */
-static int told(void *arg, const struct cltune_progress *p)
+/* Progress is consistent: rates only grow until the playoff, and every best was verified. */
+static int stop_when_told(void *arg, const struct cltune_progress *p)
 {
     struct told *t = arg;
     assert_true(p->refused + p->wrong <= p->tried);
@@ -161,13 +160,14 @@ static struct told last;
 static struct cltune_row row;
 static double rate;
 
-static int search(double budget, unsigned long seed)
+static int search_shape(double budget, unsigned long seed)
 {
     size_t stop_at = last.stop_at;
     memset(&last, 0, sizeof last);
     last.stop_at = stop_at;
     made.calls = made.opened = made.closed = 0;
-    int status = cltune_search(&kernel, cp, 0, 1000, budget, seed, told, &last, &row, &rate);
+    int status =
+        cltune_search(&kernel, cp, 0, 1000, budget, seed, stop_when_told, &last, &row, &rate);
     assert_int_equal(made.opened, 1);
     assert_int_equal(made.closed, made.broken ? 0 : 1);
     return status;
@@ -185,11 +185,11 @@ static int a_new_kernel(void **unused)
     return setenv("XDG_CACHE_HOME", in_folder(folder), 1);
 }
 
-static void climbs_a_hill(void **unused)
+static void search_climbs_to_optimum(void **unused)
 {
     (void)unused;
     for (unsigned long seed = 0; seed < 20; seed++) {
-        works(search(60, seed));
+        works(search_shape(60, seed));
         assert_string_equal(row.shape, HILLTOP);
         assert_true(fabs(rate - hill(HILLTOP)) < 1e-6 * rate);
         contains(row.source, "made.up, size 1000: the best of ");
@@ -199,33 +199,33 @@ static void climbs_a_hill(void **unused)
     }
 }
 
-static void is_the_same_for_the_same_seed(void **unused)
+static void search_seed_fixes_result(void **unused)
 {
     (void)unused;
     static struct {
         size_t calls;
         char what[MAX_CALLS], shape[MAX_CALLS][100];
     } once;
-    works(search(60, 7));
+    works(search_shape(60, 7));
     once.calls = made.calls;
     for (size_t i = 0; i < made.calls; i++) {
         once.what[i] = made.call[i].what;
         memcpy(once.shape[i], made.call[i].shape, sizeof once.shape[i]);
     }
-    works(search(60, 7));
+    works(search_shape(60, 7));
     assert_int_equal(made.calls, once.calls);
     for (size_t i = 0; i < made.calls; i++) {
         assert_int_equal(made.call[i].what, once.what[i]);
         assert_string_equal(made.call[i].shape, once.shape[i]);
     }
-    works(search(60, 8));
+    works(search_shape(60, 8));
     bool differs = made.calls != once.calls;
     for (size_t i = 0; i < made.calls && !differs; i++)
         differs = strcmp(made.call[i].shape, once.shape[i]) != 0;
     assert_true(differs);
 }
 
-/* Knobs that hang together: b must be a multiple of a, and at most 16 a. */
+/* Coupled knobs: b must be a multiple of a, and at most 16 a. */
 static bool b_of_a(const char *shape)
 {
     long a = cltune_value(shape, "a", 0), b = cltune_value(shape, "b", 0);
@@ -237,13 +237,13 @@ static double diagonal(const char *shape)
                       octaves(shape, "c", 3) / 2);
 }
 
-static void gets_past_constraints(void **unused)
+static void search_passes_constraints(void **unused)
 {
     (void)unused;
     made.rate = diagonal;
     made.allowed = b_of_a;
     for (unsigned long seed = 0; seed < 20; seed++) {
-        works(search(60, seed));
+        works(search_shape(60, seed));
         assert_int_equal(cltune_value(row.shape, "a", 0), 64);
         assert_int_equal(cltune_value(row.shape, "b", 0), 64);
         assert_int_equal(cltune_value(row.shape, "c", 0), 8);
@@ -261,13 +261,13 @@ static double hill_of_pairs(const char *shape)
     return 1e9 * exp2(-octaves(shape, "a", 6) / 2 - octaves(shape, "c", 1) / 2);
 }
 
-static void moves_two_at_once(void **unused)
+static void search_moves_two_knobs(void **unused)
 {
     (void)unused;
     made.rate = hill_of_pairs;
     made.allowed = in_pairs;
     for (unsigned long seed = 0; seed < 20; seed++) {
-        works(search(60, seed));
+        works(search_shape(60, seed));
         assert_int_equal(cltune_value(row.shape, "a", 0), 64);
         assert_int_equal(cltune_value(row.shape, "c", 0), 2);
     }
@@ -285,7 +285,7 @@ static double noise_of(const char *shape, uint64_t salt)
     return (double)((h ^ h >> 27) * 0x94D049BB133111EBu >> 11) * 0x1p-53;
 }
 
-/* Shapes that compute nonsense are the fastest of all. */
+/* Shapes with wrong results are the fastest of all. */
 static bool right_by_chance(const char *shape)
 {
     return noise_of(shape, 1) < 0.6;
@@ -301,7 +301,7 @@ static double faster_when_wrong(const char *shape)
                : (right_by_chance(shape) ? 1 : 10) * (0.1 + noise_of(shape, 4));
 }
 
-static void a_wrong_answer_never_wins(void **unused)
+static void search_rejects_wrong_answers(void **unused)
 {
     (void)unused;
     made.rate = faster_when_wrong;
@@ -309,7 +309,7 @@ static void a_wrong_answer_never_wins(void **unused)
     made.allowed = allowed_by_chance;
     size_t wrong = 0, refused = 0;
     for (landscape = 0; landscape < 300; landscape++) {
-        works(search(60, landscape));
+        works(search_shape(60, landscape));
         assert_true(right_by_chance(row.shape) && allowed_by_chance(row.shape) &&
                     faster_when_wrong(row.shape) > 0);
         assert_true(calls_of('v', row.shape) > 0);
@@ -328,26 +328,26 @@ static double not_at_all(const char *shape)
     return shape ? -1 : 0;
 }
 
-static void says_when_nothing_is_right(void **unused)
+static void search_reports_no_valid_shape(void **unused)
 {
     (void)unused;
     made.right = never;
-    fails(ENOENT, search(60, 1));
-    contains((search(60, 1), clerror()), "made.up none gives a right answer");
+    fails(ENOENT, search_shape(60, 1));
+    contains((search_shape(60, 1), clerror()), "made.up none gives a right answer");
     assert_int_equal(last.last.wrong, last.last.tried);
     made.right = NULL;
     made.allowed = never;
-    fails(ENOENT, search(60, 1));
+    fails(ENOENT, search_shape(60, 1));
     assert_int_equal(last.last.refused, last.last.tried);
     assert_int_equal(calls_of('m', NULL) + calls_of('v', NULL), 0);
-    contains((search(60, 1), clerror()), "can run none of the ");
+    contains((search_shape(60, 1), clerror()), "can run none of the ");
     made.allowed = NULL;
     made.rate = not_at_all;
-    fails(ENOENT, search(60, 1));
+    fails(ENOENT, search_shape(60, 1));
     assert_int_equal(calls_of('v', NULL), 0);
     made.broken = true;
-    fails(ENOMEM, search(60, 1));
-    contains((search(60, 1), clerror()), "made: no memory for the problem");
+    fails(ENOMEM, search_shape(60, 1));
+    contains((search_shape(60, 1), clerror()), "made: no memory for the problem");
 }
 
 static double nonsense(const char *shape)
@@ -357,12 +357,12 @@ static double nonsense(const char *shape)
     return x < 0.4 ? value[(int)(10 * x)] : hill(shape);
 }
 
-static void takes_no_nonsense_for_a_rate(void **unused)
+static void search_rejects_bad_rates(void **unused)
 {
     (void)unused;
     made.rate = nonsense;
     for (landscape = 0; landscape < 30; landscape++) {
-        works(search(60, landscape));
+        works(search_shape(60, landscape));
         assert_true(isfinite(rate) && rate > 0);
         assert_true(noise_of(row.shape, 9) >= 0.4);
     }
@@ -370,40 +370,40 @@ static void takes_no_nonsense_for_a_rate(void **unused)
 
 /* ---- Time. ---- */
 
-static void respects_the_budget(void **unused)
+static void search_keeps_budget(void **unused)
 {
     (void)unused;
     made.seconds = 0.01;
     static const double budgets[] = {0.3, 0.6, 1.2};
     for (int i = 0; i < 3; i++) {
         const double start = seconds_now();
-        works(search(budgets[i], 3));
+        works(search_shape(budgets[i], 3));
         const double took = seconds_now() - start;
         if (took > budgets[i] + 0.15 || took < 0.4 * budgets[i])
             fail_msg("%g s for a budget of %g s", took, budgets[i]);
     }
-    works(search(0, 3)); /* no time: what it began with is verified and measured */
+    works(search_shape(0, 3)); /* no time: the starting entry is verified and measured */
     assert_int_equal(last.last.tried, 1);
     assert_string_equal(row.shape, last.first);
 }
 
-static void ends_when_told(void **unused)
+static void search_progress_can_cancel(void **unused)
 {
     (void)unused;
     for (last.stop_at = 1; last.stop_at < 40; last.stop_at += 6) {
         size_t stop_at = last.stop_at;
-        works(search(60, 5));
+        works(search_shape(60, 5));
         assert_int_equal(last.calls, stop_at);
         assert_string_equal(row.shape, last.best); /* the best so far */
         assert_true(rate == last.last.best_rate);
     }
 }
 
-/* Not measured again what is hopeless. */
-static void drops_hopeless_candidates(void **unused)
+/* Hopeless candidates are not measured again. */
+static void search_drops_slow_candidates(void **unused)
 {
     (void)unused;
-    works(search(60, 11));
+    works(search_shape(60, 11));
     double best = 0;
     size_t dropped = 0, kept = 0;
     for (size_t i = 0; i < made.calls; i++) {
@@ -427,40 +427,40 @@ static void drops_hopeless_candidates(void **unused)
 
 /* ---- Where it begins, and what it keeps. ---- */
 
-static void begins_with_the_known_row(void **unused)
+static void search_begins_with_known_entry(void **unused)
 {
     (void)unused;
     works(cltune_store(cp, 0, "made.up", 1000, "chunk=38 d=2 a=48 c=8 b=4 flag=0 z=-7", 1,
                        "items/s"));
     last.stop_at = 1;
-    works(search(60, 1));
+    works(search_shape(60, 1));
     assert_string_equal(row.shape,
                         "a=48 b=4 c=8 d=2 flag=0 chunk=38 z=-7"); /* 48 is no value of the knob's */
     assert_true(last.last.first_rate == hill(row.shape));
     last.stop_at = 0;
-    works(search(60, 1));
+    works(search_shape(60, 1));
     assert_string_equal(row.shape, HILLTOP " chunk=38 z=-7"); /* words that are no knobs stay */
     works(cltune_store(cp, 0, "made.up", 1000, row.shape, rate, "items/s"));
-    works(search(60, 2));
+    works(search_shape(60, 2));
     assert_string_equal(row.shape, HILLTOP " chunk=38 z=-7"); /* nothing is better */
     assert_string_equal(last.first, row.shape);
     assert_true(last.last.first_rate == last.last.best_rate);
 }
 
-/* A row that does not run any more is no reason to stop. */
-static void leaves_a_row_that_is_wrong(void **unused)
+/* A known entry that no longer runs does not end the search. */
+static void search_leaves_wrong_entry(void **unused)
 {
     (void)unused;
     made.right = right_by_chance;
     for (landscape = 0; noise_of("a=1 b=1 c=1 d=1 flag=0", 1) < 0.6;)
         landscape++;
     works(cltune_store(cp, 0, "made.up", 1000, "a=1 b=1 c=1 d=1 flag=0", 1, "items/s"));
-    works(search(60, 1));
+    works(search_shape(60, 1));
     assert_true(right_by_chance(row.shape));
     assert_true(last.last.first_rate == 0 && last.last.wrong > 0);
 }
 
-/* A noisy machine: no shape that is really slower than the start comes out. */
+/* A noisy machine: the result is never slower than the start. */
 static uint64_t moment;
 static double noisy(const char *shape)
 {
@@ -468,14 +468,14 @@ static double noisy(const char *shape)
     return hill(shape) * exp2(0.4 * ((double)(moment >> 11) * 0x1p-53 - 0.5)); /* +- 15 % */
 }
 
-static void is_not_fooled_by_noise(void **unused)
+static void search_withstands_noise(void **unused)
 {
     (void)unused;
     made.rate = noisy;
     double sum = 0, least = 1;
     works(cltune_store(cp, 0, "made.up", 1000, "a=16 b=4 c=32 d=2 flag=0", 1, "items/s"));
     for (unsigned long seed = 0; seed < 100; seed++) {
-        works(search(60, seed));
+        works(search_shape(60, seed));
         double real = hill(row.shape) / hill(HILLTOP);
         sum += real;
         least = fmin(least, real);
@@ -484,14 +484,14 @@ static void is_not_fooled_by_noise(void **unused)
     assert_true(sum / 100 > 0.9);
 }
 
-/* Now and then a measurement is three times too fast. */
+/* Occasionally a measurement is three times too fast. */
 static double lucky(const char *shape)
 {
     moment = moment * 6364136223846793005u + 1442695040888963407u;
     return hill(shape) * ((moment >> 33) % 50 == 0 ? 3 : 1);
 }
 
-static void is_not_fooled_by_luck(void **unused)
+static void search_withstands_outliers(void **unused)
 {
     (void)unused;
     made.rate = lucky;
@@ -499,7 +499,7 @@ static void is_not_fooled_by_luck(void **unused)
     works(cltune_store(cp, 0, "made.up", 1000, "a=1 b=64 c=1 d=128 flag=0", 1, "items/s"));
     for (unsigned long seed = 0; seed < 200;
          seed++) { /* from far away: luck does not stand in the way */
-        works(search(60, seed));
+        works(search_shape(60, seed));
         sum += hill(row.shape) / hill(HILLTOP);
     }
     print_message("from far away: %.3f\n", sum / 200);
@@ -507,14 +507,14 @@ static void is_not_fooled_by_luck(void **unused)
     size_t left = 0;
     works(cltune_store(cp, 0, "made.up", 1000, HILLTOP, 1, "items/s"));
     for (unsigned long seed = 0; seed < 200; seed++) { /* from the best: it is not left */
-        works(search(60, seed));
+        works(search_shape(60, seed));
         left += strcmp(row.shape, HILLTOP) != 0;
     }
     print_message("from the best: left %zu times\n", left);
     assert_true(left <= 6);
 }
 
-static void wants_proper_arguments(void **unused)
+static void search_rejects_bad_arguments(void **unused)
 {
     (void)unused;
     static int many[40];
@@ -547,13 +547,13 @@ static void wants_proper_arguments(void **unused)
     assert_string_equal(row.shape, HILLTOP);
 }
 
-static int create(void **state)
+static int open_search_context(void **state)
 {
     cp = clcontext_create(NULL, (int)CL_DEVICE_TYPE_ALL, 1, NULL, 0);
     return setup_done(cp) == 0 ? files_create(state) : -1;
 }
 
-static int destroy(void **state)
+static int close_search_context(void **state)
 {
     return clcontext_destroy(cp) | files_remove(state);
 }
@@ -562,21 +562,14 @@ int main(void)
 {
 #define MADE(test) cmocka_unit_test_setup(test, a_new_kernel)
     const struct CMUnitTest tests[] = {
-        MADE(climbs_a_hill),
-        MADE(is_the_same_for_the_same_seed),
-        MADE(gets_past_constraints),
-        MADE(moves_two_at_once),
-        MADE(a_wrong_answer_never_wins),
-        MADE(says_when_nothing_is_right),
-        MADE(takes_no_nonsense_for_a_rate),
-        MADE(respects_the_budget),
-        MADE(ends_when_told),
-        MADE(drops_hopeless_candidates),
-        MADE(begins_with_the_known_row),
-        MADE(leaves_a_row_that_is_wrong),
-        MADE(is_not_fooled_by_noise),
-        MADE(is_not_fooled_by_luck),
-        MADE(wants_proper_arguments),
+        MADE(search_climbs_to_optimum),       MADE(search_seed_fixes_result),
+        MADE(search_passes_constraints),      MADE(search_moves_two_knobs),
+        MADE(search_rejects_wrong_answers),   MADE(search_reports_no_valid_shape),
+        MADE(search_rejects_bad_rates),       MADE(search_keeps_budget),
+        MADE(search_progress_can_cancel),     MADE(search_drops_slow_candidates),
+        MADE(search_begins_with_known_entry), MADE(search_leaves_wrong_entry),
+        MADE(search_withstands_noise),        MADE(search_withstands_outliers),
+        MADE(search_rejects_bad_arguments),
     };
-    return cmocka_run_group_tests(tests, create, destroy);
+    return cmocka_run_group_tests(tests, open_search_context, close_search_context);
 }

@@ -1,5 +1,5 @@
-/* test_life_grids.c - bounded grids whose edges are joined otherwise than a torus's: their names,
- * what lies beyond their edges as Golly's help draws it, and all engines against plain C.
+/* test_life_topology.c - bounded grids whose edges are not joined as a torus's: their names, the
+ * cells beyond their edges as Golly's help draws them, and all engines against plain C.
  * SPDX-License-Identifier: MIT
  */
 #include "check.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void names_are_read_and_written(void **unused)
+static void topology_names_round_trip(void **unused)
 {
     static const struct {
         const char *text, *grid;
@@ -75,9 +75,9 @@ static void names_are_read_and_written(void **unused)
     assert_true(width == 0 && !*grid);
 }
 
-/* The grids of Golly's help, "Bounded Grids", with what lies beyond their edges; cells are A, B, C
- * ... row by row. The two Klein bottles with a shift are as Golly computes them
- * (test_life_golly.c); the drawings have them shifted the other way. */
+/* The grids of Golly's help, "Bounded Grids", with the cells beyond their edges; cells are A, B,
+ * C ... row by row. The two Klein bottles with a shift are as Golly computes them
+ * (test_life_golly.c); the drawings shift them the other way. */
 static const struct {
     const char *grid, *drawing;
 } drawings[] = {
@@ -124,7 +124,7 @@ static const struct {
            "GCFII"},
 };
 
-static void edges_are_joined_as_golly_draws_them(void **unused)
+static void topology_edges_match_golly(void **unused)
 {
     (void)unused;
     for (size_t i = 0; i < sizeof drawings / sizeof *drawings; i++) {
@@ -140,9 +140,8 @@ static void edges_are_joined_as_golly_draws_them(void **unused)
     }
 }
 
-/* Farther out than the next cell, of surfaces that are flat: one step at a time leads to the same
- * cell. */
-static void far_cells_are_those_of_many_steps(void **unused)
+/* Distant cells of flat surfaces: single steps lead to the same cell. */
+static void topology_far_cells_match_single_steps(void **unused)
 {
     static const char *const grids[] = {"T5+2,3", "T3,5-1",  "K4*,3", "K4*+1,3",
                                         "K3,4*",  "K3,6*+1", "K1*,1", "T2+1,2"};
@@ -172,8 +171,8 @@ static void far_cells_are_those_of_many_steps(void **unused)
     }
 }
 
-/* Cells after some generations, and population and hash on the way, in every engine and in plain
- * C. */
+/* Compare the cells after some generations, and population and hash on the way, of every engine
+ * with plain C. */
 static void compare_engines(const char *grid, const char *rule, unsigned generations)
 {
     struct life_grid g;
@@ -224,7 +223,7 @@ static void compare_engines(const char *grid, const char *rule, unsigned generat
     free(next);
 }
 
-static void engines_are_plain_c(void **unused)
+static void topology_engines_match_reference(void **unused)
 {
     static const char *const grids[] = {"T70+9,33", "T33,70-3", "K130*,20", "K30,20*+1",
                                         "C65,40",   "S70",      "K1*,5",    "C1,1"};
@@ -237,8 +236,8 @@ static void engines_are_plain_c(void **unused)
                         i < 6 ? 45 : 5);
 }
 
-/* A glider that leaves a Klein bottle at the top comes back mirrored. */
-static void a_glider_comes_back_mirrored(void **unused)
+/* A glider that leaves a Klein bottle at the top returns mirrored. */
+static void topology_klein_glider_is_mirrored(void **unused)
 {
     static const uint64_t rows[3] = {2, 4, 7}; /* to the south-east */
     struct life_cells glider = {3, 3, 1, (uint64_t *)rows}, c;
@@ -259,14 +258,14 @@ static void a_glider_comes_back_mirrored(void **unused)
     life_free(lf);
 }
 
-static int stop(void *arg, double fraction)
+static int stop_topology_run(void *arg, double fraction)
 {
     (void)arg;
     (void)fraction;
     return 1;
 }
 
-static void wrong_options_are_refused(void **unused)
+static void topology_rejects_bad_options(void **unused)
 {
     (void)unused;
     fails_null(EINVAL, life_create(&(struct life_options){.grid = "K40*,40", .width = 40}));
@@ -276,7 +275,7 @@ static void wrong_options_are_refused(void **unused)
     fails_null(EINVAL, life_create(&(struct life_options){
                            .width = 40, .height = 40, .bounds = LIFE_JOINED}));
     fails_null(EINVAL, life_create(&(struct life_options){.grid = "T2000000000,2"}));
-    life *lf = life_create(&(struct life_options){.grid = "S20", .progress = stop});
+    life *lf = life_create(&(struct life_options){.grid = "S20", .progress = stop_topology_run});
     ready(lf);
     fails(ECANCELED, life_step(lf, 1000000));
     assert_in_range(life_generation(lf), 1, 999999);
@@ -286,12 +285,12 @@ static void wrong_options_are_refused(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_are_read_and_written),
-        cmocka_unit_test(edges_are_joined_as_golly_draws_them),
-        cmocka_unit_test(far_cells_are_those_of_many_steps),
-        cmocka_unit_test(engines_are_plain_c),
-        cmocka_unit_test(a_glider_comes_back_mirrored),
-        cmocka_unit_test(wrong_options_are_refused),
+        cmocka_unit_test(topology_names_round_trip),
+        cmocka_unit_test(topology_edges_match_golly),
+        cmocka_unit_test(topology_far_cells_match_single_steps),
+        cmocka_unit_test(topology_engines_match_reference),
+        cmocka_unit_test(topology_klein_glider_is_mirrored),
+        cmocka_unit_test(topology_rejects_bad_options),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,17 @@
-/* commas.h - a locale with decimal commas and nothing else, compiled here, since few machines have
- * such a one ready.
+/* decimal_comma.h - a locale with decimal commas and nothing else, compiled here because few
+ * machines have one installed.
  * SPDX-License-Identifier: MIT
  */
-#ifndef COMMAS_H
-#define COMMAS_H
+#ifndef DECIMAL_COMMA_H
+#define DECIMAL_COMMA_H
 
 #include <locale.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Enters it, until setlocale(LC_NUMERIC, "C"); false, with a line, where localedef cannot make
- * it. */
+/* Enter the locale, until setlocale(LC_NUMERIC, "C"). Print a line and return false if localedef
+ * cannot compile it. */
 static inline bool enter_decimal_commas(void)
 {
     char folder[] = "/tmp/stdcl-locale-XXXXXX", command[300];

@@ -1,8 +1,8 @@
-/* test_life_known.c - lives that everybody knows, and the engine's promises beside stepping.
+/* test_life_patterns.c - well-known patterns, and the engine's functions besides stepping.
  *
- * Published values: the R-pentomino has 116 live cells at generation 1,103, the acorn 633 at 5,206,
- * Gosper's gun 41, 86 and 536 at 30, 300 and 3,000; a glider goes once round a torus of 64 in 256
- * generations.
+ * Published values: the R-pentomino has 116 live cells at generation 1,103, the acorn 633 at
+ * 5,206, Gosper's gun 41, 86 and 536 at 30, 300 and 3,000; a glider goes once round a torus of
+ * 64 in 256 generations.
  * SPDX-License-Identifier: MIT
  */
 #include "check.h"
@@ -22,8 +22,8 @@ static const char gun[] =
     "x = 36, y = 9\n24bo$22bobo$12b2o6b2o12b2o$11bo3bo4b2o12b2o$2o8bo5bo3b2o$2o8bo3bob2o4bobo$"
     "10bo5bo7bo$11bo3bo$12b2o!";
 
-static life *create(enum life_engine engine, enum life_bounds bounds, const char *rule,
-                    size_t width, size_t height)
+static life *create_life_grid(enum life_engine engine, enum life_bounds bounds, const char *rule,
+                              size_t width, size_t height)
 {
     life *lf = life_create(&(struct life_options){
         .engine = engine, .width = width, .height = height, .bounds = bounds, .rule = rule});
@@ -31,7 +31,7 @@ static life *create(enum life_engine engine, enum life_bounds bounds, const char
     return lf;
 }
 
-static void put(life *lf, const char *rle, long long x, long long y)
+static void put_pattern(life *lf, const char *rle, long long x, long long y)
 {
     struct life_pattern p;
     works(life_pattern_read_memory("pattern", rle, strlen(rle), &p));
@@ -40,7 +40,7 @@ static void put(life *lf, const char *rle, long long x, long long y)
     life_pattern_free(&p);
 }
 
-static uint64_t population(life *lf)
+static uint64_t life_grid_population(life *lf)
 {
     uint64_t n = 0;
     works(life_population(lf, &n));
@@ -49,55 +49,55 @@ static uint64_t population(life *lf)
 
 static const enum life_engine engines[] = {LIFE_PACKED, LIFE_LOCAL, LIFE_GLOBAL};
 
-/* On planes large enough that nothing comes back from an edge: a glider moves a cell in four
+/* On planes large enough that nothing returns from an edge: a glider moves a cell in four
  * generations. */
-static void methuselahs(void **state)
+static void life_methuselahs_have_known_populations(void **state)
 {
     (void)state;
     for (size_t i = 0; i < 3; i++) {
         if (engines[i] != LIFE_PACKED && !sampled(i, 2))
             continue;
-        life *lf = create(engines[i], LIFE_PLANE, NULL, 640, 640);
-        put(lf, r_pentomino, 320, 320);
-        assert_int_equal(population(lf), 5);
+        life *lf = create_life_grid(engines[i], LIFE_PLANE, NULL, 640, 640);
+        put_pattern(lf, r_pentomino, 320, 320);
+        assert_int_equal(life_grid_population(lf), 5);
         works(life_step(lf, 1103));
-        assert_int_equal(population(lf), 116);
+        assert_int_equal(life_grid_population(lf), 116);
         life_free(lf);
     }
-    life *lf = create(LIFE_PACKED, LIFE_PLANE, NULL, 2700, 2700);
-    put(lf, acorn, 1350, 1350);
+    life *lf = create_life_grid(LIFE_PACKED, LIFE_PLANE, NULL, 2700, 2700);
+    put_pattern(lf, acorn, 1350, 1350);
     works(life_step(lf, 5206));
-    assert_int_equal(population(lf), 633);
+    assert_int_equal(life_grid_population(lf), 633);
     life_free(lf);
 }
 
-static void gosper_gun(void **state)
+static void life_gosper_gun_fires(void **state)
 {
     (void)state;
-    life *lf = create(LIFE_PACKED, LIFE_PLANE, NULL, 1000, 1000);
-    put(lf, gun, 100, 100);
-    assert_int_equal(population(lf), 36);
+    life *lf = create_life_grid(LIFE_PACKED, LIFE_PLANE, NULL, 1000, 1000);
+    put_pattern(lf, gun, 100, 100);
+    assert_int_equal(life_grid_population(lf), 36);
     works(life_step(lf, 30));
-    assert_int_equal(population(lf), 41);
+    assert_int_equal(life_grid_population(lf), 41);
     works(life_step(lf, 270));
-    assert_int_equal(population(lf), 86);
+    assert_int_equal(life_grid_population(lf), 86);
     works(life_step(lf, 2700));
-    assert_int_equal(population(lf), 536);
+    assert_int_equal(life_grid_population(lf), 536);
     life_free(lf);
-    lf = create(LIFE_REFERENCE, LIFE_PLANE, NULL, 160, 160);
-    put(lf, gun, 10, 10);
+    lf = create_life_grid(LIFE_REFERENCE, LIFE_PLANE, NULL, 160, 160);
+    put_pattern(lf, gun, 10, 10);
     works(life_step(lf, 300));
-    assert_int_equal(population(lf), 86);
+    assert_int_equal(life_grid_population(lf), 86);
     life_free(lf);
 }
 
-static void glider_round_the_torus(void **state)
+static void life_glider_circles_torus(void **state)
 {
     (void)state;
     for (int e = 0; e < LIFE_ENGINES; e++) {
         struct life_cells before, after;
-        life *lf = create((enum life_engine)e, LIFE_TORUS, NULL, 64, 64);
-        put(lf, glider, 62, 63); /* across both edges */
+        life *lf = create_life_grid((enum life_engine)e, LIFE_TORUS, NULL, 64, 64);
+        put_pattern(lf, glider, 62, 63); /* across both edges */
         works(life_cells_alloc(&before, 64, 64));
         works(life_cells_alloc(&after, 64, 64));
         works(life_get(lf, 0, 0, &before));
@@ -113,35 +113,35 @@ static void glider_round_the_torus(void **state)
     }
 }
 
-/* B1357/S1357 is addition modulo 2: after 2^n generations there are eight copies of the start, 2^n
- * apart. */
-static void replicator(void **state)
+/* B1357/S1357 is addition modulo 2: after 2^n generations there are eight copies of the start,
+ * 2^n apart. */
+static void life_replicator_copies(void **state)
 {
     (void)state;
-    life *lf = create(LIFE_PACKED, LIFE_PLANE, "replicator", 200, 200);
-    put(lf, "o!", 100, 100);
+    life *lf = create_life_grid(LIFE_PACKED, LIFE_PLANE, "replicator", 200, 200);
+    put_pattern(lf, "o!", 100, 100);
     works(life_step(lf, 32));
-    assert_int_equal(population(lf), 8);
+    assert_int_equal(life_grid_population(lf), 8);
     works(life_step(lf, 1));
-    assert_int_equal(population(lf), 64);
+    assert_int_equal(life_grid_population(lf), 64);
     life_free(lf);
 }
 
-/* B0: an empty torus lives all over, and dies with B0/S; on a plane nothing is born beyond the
- * edge. */
-static void rules_with_b0(void **state)
+/* B0: an empty torus becomes fully alive, and dies with B0/S; on a plane nothing is born beyond
+ * the edge. */
+static void life_b0_rules_invert_background(void **state)
 {
     (void)state;
     for (int e = 0; e < LIFE_ENGINES; e++) {
-        life *lf = create((enum life_engine)e, LIFE_TORUS, "B0/S", 70, 9);
+        life *lf = create_life_grid((enum life_engine)e, LIFE_TORUS, "B0/S", 70, 9);
         works(life_step(lf, 1));
-        assert_int_equal(population(lf), 70 * 9);
+        assert_int_equal(life_grid_population(lf), 70 * 9);
         works(life_step(lf, 1));
-        assert_int_equal(population(lf), 0);
+        assert_int_equal(life_grid_population(lf), 0);
         life_free(lf);
-        lf = create((enum life_engine)e, LIFE_PLANE, "B0/S3", 70, 9);
+        lf = create_life_grid((enum life_engine)e, LIFE_PLANE, "B0/S3", 70, 9);
         works(life_step(lf, 2)); /* all alive, corners have three neighbours */
-        assert_int_equal(population(lf), 4);
+        assert_int_equal(life_grid_population(lf), 4);
         life_free(lf);
     }
 }
@@ -152,71 +152,71 @@ static int stop_at_40(void *arg, const struct life_sample *s)
     return s->generation == 40;
 }
 
-static void until_stable(void **state)
+static void life_until_stable_finds_period(void **state)
 {
     (void)state;
     uint64_t period, generation;
     /* An R-pentomino and its gliders on a torus: compare with a search in plain C, state by
      * state. */
     for (int e = 0; e < LIFE_ENGINES; e++) {
-        life *lf = create((enum life_engine)e, LIFE_TORUS, NULL, 40, 40);
-        put(lf, r_pentomino, 20, 20);
+        life *lf = create_life_grid((enum life_engine)e, LIFE_TORUS, NULL, 40, 40);
+        put_pattern(lf, r_pentomino, 20, 20);
         works(life_until_stable(lf, 100000, &period, &generation, NULL, NULL));
         static uint64_t expected_period, expected_generation, expected_population;
         if (e == 0) {
             expected_period = period;
             expected_generation = generation;
-            expected_population = population(lf);
+            expected_population = life_grid_population(lf);
             assert_true(period > 0);
         }
         assert_int_equal(period, expected_period);
         assert_int_equal(generation, expected_generation);
         assert_int_equal(life_generation(lf), generation + period);
-        assert_int_equal(population(lf), expected_population);
+        assert_int_equal(life_grid_population(lf), expected_population);
         life_free(lf);
     }
-    life *lf = create(LIFE_PACKED, LIFE_TORUS, NULL, 16, 16);
-    put(lf, glider, 3, 3);
+    life *lf = create_life_grid(LIFE_PACKED, LIFE_TORUS, NULL, 16, 16);
+    put_pattern(lf, glider, 3, 3);
     works(life_until_stable(lf, 1000, &period, &generation, NULL, NULL));
     assert_int_equal(period, 64); /* the longest that is looked for */
     assert_int_equal(generation, 0);
     assert_int_equal(life_generation(lf), 64);
     works(life_clear(lf));
-    put(lf, glider, 3, 3);
-    for (period = 0; period == 0;) /* in pieces: what was before a call is known */
+    put_pattern(lf, glider, 3, 3);
+    for (period = 0; period == 0;) /* in several calls: earlier states are remembered */
         works(life_until_stable(lf, 7, &period, &generation, NULL, NULL));
     assert_int_equal(period, 64);
     assert_int_equal(generation, 0);
     assert_int_equal(life_generation(lf), 64);
-    put(lf, "o!", 12, 12); /* what was before is no more */
+    put_pattern(lf, "o!", 12, 12); /* a change forgets earlier states */
     works(life_until_stable(lf, 1, &period, &generation, NULL, NULL));
     assert_int_equal(period, 0);
     works(life_clear(lf));
-    put(lf, "3o!", 3, 3);
+    put_pattern(lf, "3o!", 3, 3);
     works(life_step(lf, 7));
     works(life_until_stable(lf, 1000, &period, &generation, NULL, NULL));
     assert_int_equal(period, 2);
     assert_int_equal(generation, 7);
     assert_int_equal(life_generation(lf), 9);
     life_free(lf);
-    lf = create(LIFE_PACKED, LIFE_PLANE, NULL, 100, 100);
-    put(lf, gun, 10, 10);
+    lf = create_life_grid(LIFE_PACKED, LIFE_PLANE, NULL, 100, 100);
+    put_pattern(lf, gun, 10, 10);
     works(life_until_stable(lf, 50, &period, &generation, stop_at_40, NULL));
     assert_int_equal(period, 0);
     life_free(lf);
 }
 
-static void trace_counts_every_generation(void **state)
+static void life_trace_counts_every_generation(void **state)
 {
     (void)state;
     enum { N = 150 };
     static struct life_sample by[LIFE_ENGINES][N];
     for (int e = 0; e < LIFE_ENGINES; e++) {
-        life *lf = create((enum life_engine)e, LIFE_TORUS, NULL, 100, 50);
+        life *lf = create_life_grid((enum life_engine)e, LIFE_TORUS, NULL, 100, 50);
         works(life_soup(lf, 0, 7));
         works(life_trace(lf, N, by[e]));
         assert_int_equal(life_generation(lf), N);
-        assert_int_equal(population(lf), by[e][N - 1].population);
+        assert_int_equal(life_grid_population(lf), by[e][N - 1].population);
         life_free(lf);
         for (int i = 0; i < N; i++) {
             assert_int_equal(by[e][i].generation, i + 1);
@@ -225,14 +225,14 @@ static void trace_counts_every_generation(void **state)
     }
 }
 
-/* The default soup is rand() % 2 row by row; the other has its density, and the same cells in every
+/* The default soup is rand() % 2 row by row; the other has its density, and equal cells in every
  * engine. */
-static void soups(void **state)
+static void life_soups_are_equal_on_engines(void **state)
 {
     (void)state;
     struct life_cells c;
     works(life_cells_alloc(&c, 100, 37));
-    life *lf = create(LIFE_PACKED, LIFE_TORUS, NULL, 100, 37);
+    life *lf = create_life_grid(LIFE_PACKED, LIFE_TORUS, NULL, 100, 37);
     works(life_soup(lf, 0, 42));
     works(life_get(lf, 0, 0, &c));
     srand(42);
@@ -243,19 +243,19 @@ static void soups(void **state)
     fails(EINVAL, life_soup(lf, -1, 1));
     fails(EINVAL, life_soup(lf, 0, (uint64_t)1 << 40));
     life_free(lf);
-    lf = create(LIFE_PACKED, LIFE_TORUS, NULL, 1000, 1000);
+    lf = create_life_grid(LIFE_PACKED, LIFE_TORUS, NULL, 1000, 1000);
     static const double densities[] = {0.5, 0.3, 0.01, 1};
     for (size_t i = 0; i < 4; i++) {
         works(life_soup(lf, densities[i], 5));
         const double n = 1e6, sigma = 1000 * 0.5;
-        assert_true(fabs((double)population(lf) - n * densities[i]) <
+        assert_true(fabs((double)life_grid_population(lf) - n * densities[i]) <
                     (densities[i] == 1 ? 0.5 : 5 * sigma));
     }
     life_free(lf);
     life_cells_free(&c);
 }
 
-static void put_and_get_rectangles(void **state)
+static void life_rectangles_round_trip(void **state)
 {
     (void)state;
     struct life_cells c, d;
@@ -263,7 +263,7 @@ static void put_and_get_rectangles(void **state)
     works(life_cells_alloc(&d, 70, 5));
     for (size_t i = 0; i < 10; i++)
         c.word[i] = life_mix(i + 1) & (i % 2 ? 63 : ~(uint64_t)0);
-    life *lf = create(LIFE_PACKED, LIFE_TORUS, NULL, 100, 6);
+    life *lf = create_life_grid(LIFE_PACKED, LIFE_TORUS, NULL, 100, 6);
     static const long long at[][2] = {{0, 0}, {31, 1}, {64, 3}, {-1, -1}, {99, 5}, {1030, -600}};
     for (size_t i = 0; i < 6; i++) {
         works(life_clear(lf));
@@ -273,23 +273,23 @@ static void put_and_get_rectangles(void **state)
         uint64_t n = 0;
         for (size_t w = 0; w < 10; w++)
             n += (uint64_t)__builtin_popcountll(c.word[w]);
-        assert_int_equal(population(lf), n);
+        assert_int_equal(life_grid_population(lf), n);
     }
     life_free(lf);
-    lf = create(LIFE_PACKED, LIFE_PLANE, NULL, 100, 6);
+    lf = create_life_grid(LIFE_PACKED, LIFE_PLANE, NULL, 100, 6);
     works(life_put(lf, 30, 1, &c));
     fails(EINVAL, life_put(lf, 31, 1, &c));
     fails(EINVAL, life_put(lf, -1, 0, &c));
     fails(EINVAL, life_put(lf, 0, 2, &c));
     life_free(lf);
-    lf = create(LIFE_PACKED, LIFE_TORUS, NULL, 69, 6);
+    lf = create_life_grid(LIFE_PACKED, LIFE_TORUS, NULL, 69, 6);
     fails(EINVAL, life_put(lf, 0, 0, &c));
     life_free(lf);
     life_cells_free(&c);
     life_cells_free(&d);
 }
 
-static void refuses_bad_options(void **state)
+static void life_rejects_bad_options(void **state)
 {
     (void)state;
     struct life_options grown = {.width = 5, .height = 5};
@@ -312,10 +312,10 @@ static void refuses_bad_options(void **state)
 }
 
 /* Two bits a cell, and at most 1 % more. */
-static void packed_memory(void **state)
+static void life_packed_memory_is_bounded(void **state)
 {
     (void)state;
-    life *lf = create(LIFE_PACKED, LIFE_TORUS, NULL, 6400, 1000);
+    life *lf = create_life_grid(LIFE_PACKED, LIFE_TORUS, NULL, 6400, 1000);
     assert_true((double)life_device_bytes(lf) <= 6400 * 1000 / 4 * 1.01);
     assert_true(life_launches(lf) == 0);
     assert_true(strstr(life_shape(lf, 0), "generations=") != NULL);
@@ -325,18 +325,18 @@ static void packed_memory(void **state)
 int main(void)
 {
     struct CMUnitTest tests[] = {
-        cmocka_unit_test(gosper_gun),
-        cmocka_unit_test(until_stable),
-        cmocka_unit_test(soups),
-        cmocka_unit_test(trace_counts_every_generation),
-        cmocka_unit_test(packed_memory),
-        cmocka_unit_test(put_and_get_rectangles),
-        cmocka_unit_test(refuses_bad_options),
-        /* Of these every n-th. */
-        cmocka_unit_test(methuselahs),
-        cmocka_unit_test(rules_with_b0),
-        cmocka_unit_test(glider_round_the_torus),
-        cmocka_unit_test(replicator),
+        cmocka_unit_test(life_gosper_gun_fires),
+        cmocka_unit_test(life_until_stable_finds_period),
+        cmocka_unit_test(life_soups_are_equal_on_engines),
+        cmocka_unit_test(life_trace_counts_every_generation),
+        cmocka_unit_test(life_packed_memory_is_bounded),
+        cmocka_unit_test(life_rectangles_round_trip),
+        cmocka_unit_test(life_rejects_bad_options),
+        /* Of the following, every n-th runs. */
+        cmocka_unit_test(life_methuselahs_have_known_populations),
+        cmocka_unit_test(life_b0_rules_invert_background),
+        cmocka_unit_test(life_glider_circles_torus),
+        cmocka_unit_test(life_replicator_copies),
     };
     return sampled_run("known patterns", tests, 7, 2, NULL, NULL);
 }

@@ -1,8 +1,8 @@
-/* Launches of many steps, whose work-groups meet after each: the same bits as a launch for each
- * step, and errors where groups wait in vain.
+/* Launches of many steps, whose work-groups synchronise after each step by a grid barrier: bits
+ * equal to one launch per step, and errors if groups time out.
  *
- * There are as many groups as a device with few compute units has of them at work at once; with
- * more groups a CPU refuses, and steps are launches.
+ * The number of groups is what a device with few compute units runs at once. With more groups a
+ * CPU rejects the shape, and each step is a launch.
  * SPDX-License-Identifier: MIT
  */
 #include "builds_once.h"
@@ -20,7 +20,7 @@ static CLCONTEXT *ctx;
 
 typedef const double (*rows)[3];
 
-static int open_device(void **state)
+static int open_barrier_device(void **state)
 {
     struct cldev_info info[64];
     const cl_device_id id = stddev ? clgetdevice(stddev, 0) : NULL;
@@ -33,20 +33,20 @@ static int open_device(void **state)
                                     : -1; /* rows of its own */
 }
 
-static int close_device(void **state)
+static int close_barrier_device(void **state)
 {
     clcontext_destroy(ctx);
     return files_remove(state);
 }
 
-/* A shape whose groups have 64 rows. */
+/* A shape whose groups have 64 bodies. */
 static const char *const shapes[] = {
     "group=1 width=4 items=16 tile=16 local=0 block=128 rsqrt=0 fill=1 flat=8",
     "group=64 deep=4 width=1 items=4 tile=16 local=1 ahead=1 block=128 rsqrt=0 fill=1 flat=8",
 };
 enum { ROWS = 64 };
 
-static nbody *engine(const char *shape, size_t meet, size_t n, struct nbody_options o)
+static nbody *barrier_engine(const char *shape, size_t meet, size_t n, struct nbody_options o)
 {
     char words[256];
     snprintf(words, sizeof words, "%s meet=%zu", shape, meet);
@@ -65,7 +65,7 @@ struct answers {
     struct nbody_diagnostics d;
 };
 
-static void ask(nbody *nb, struct answers *a)
+static void ask_state(nbody *nb, struct answers *a)
 {
     memset(a, 0, sizeof *a);
     works(nbody_state(nb, a->pos, a->vel));
@@ -73,8 +73,8 @@ static void ask(nbody *nb, struct answers *a)
     works(nbody_diagnose(nb, &a->d));
 }
 
-/* How many launches of a kernel there were. */
-static size_t launches(const char *kernel)
+/* Return the number of launches of a kernel. */
+static size_t count_launches_of(const char *kernel)
 {
     struct clprofile_row line[32];
     const size_t count = clprofile_rows(ctx, line, 32);
@@ -85,40 +85,40 @@ static size_t launches(const char *kernel)
     return all;
 }
 
-/* Steps in calls of some; and the launches of many steps that these should be, with bursts of so
- * many. */
-static void same(const char *shape, size_t groups, struct nbody_options o, size_t call,
-                 size_t expected)
+/* Compare calls of several steps, and the number of multi-step launches they should make, with
+ * batches of given length. */
+static void check_barrier_bits(const char *shape, size_t groups, struct nbody_options o,
+                               size_t call, size_t expected)
 {
     static struct answers right, found;
     const size_t n = ROWS * groups - 3;
-    nbody *one = engine(shape, 0, n, o), *many = engine(shape, groups, n, o);
+    nbody *one = barrier_engine(shape, 0, n, o), *many = barrier_engine(shape, groups, n, o);
     works(clprofile(ctx, 1));
     works(clprofile_reset(ctx));
     for (size_t s = 0; s < STEPS; s += call) {
         works(nbody_step(one, call < STEPS - s ? call : STEPS - s));
         works(nbody_step(many, call < STEPS - s ? call : STEPS - s));
     }
-    assert_int_equal(launches("forces_steps"), expected);
+    assert_int_equal(count_launches_of("forces_steps"), expected);
     works(clprofile(ctx, 0));
-    ask(one, &right);
-    ask(many, &found);
+    ask_state(one, &right);
+    ask_state(many, &found);
     assert_memory_equal(&right, &found, sizeof right);
     assert_true(nbody_time(one) == nbody_time(many));
     nbody_free(one);
     nbody_free(many);
 }
 
-/* So many groups as there surely are at work at once, and few, as a thread that spins keeps others
- * from working where processors are busy. */
-static size_t few(void)
+/* A number of groups that certainly run at once. Few, since a spinning thread keeps others from
+ * running on busy processors. */
+static size_t few_groups(void)
 {
     return units < 2 ? units : 2;
 }
 
-/* Drivers without acquire and release across work-groups, such as rusticl on llvmpipe, make every
- * step by a launch. */
-static void skip_unless_groups_meet(void)
+/* Drivers without acquire and release across work-groups, such as rusticl on llvmpipe, make
+ * every step by a launch. */
+static void skip_unless_grid_barrier(void)
 {
     struct cldev_info info[64];
     works(clgetdevinfo(ctx, info));
@@ -128,35 +128,37 @@ static void skip_unless_groups_meet(void)
     }
 }
 
-static void bits(void **state)
+static void grid_barrier_steps_give_equal_bits(void **state)
 {
     (void)state;
-    skip_unless_groups_meet();
-    if (units <= 4) /* where four groups of single items are enough for a group to have all sums */
-        same(shapes[0], units, (struct nbody_options){0}, STEPS, 1);
-    same(shapes[1], few(), (struct nbody_options){0}, STEPS, 1);
-    same(shapes[1], few(), (struct nbody_options){0}, 2, 2); /* 2, 2 and 1 */
-    same(shapes[1], few(), (struct nbody_options){.burst = 3}, STEPS, 2);
-    same(shapes[1], few(), (struct nbody_options){.burst = 1}, STEPS, 0);
-    same(shapes[1], few(), (struct nbody_options){.precision = NBODY_MIXED}, STEPS, 1);
+    skip_unless_grid_barrier();
+    if (units <= 4) /* if four groups of single items are enough for a group to have all sums */
+        check_barrier_bits(shapes[0], units, (struct nbody_options){0}, STEPS, 1);
+    check_barrier_bits(shapes[1], few_groups(), (struct nbody_options){0}, STEPS, 1);
+    check_barrier_bits(shapes[1], few_groups(), (struct nbody_options){0}, 2, 2); /* 2, 2 and 1 */
+    check_barrier_bits(shapes[1], few_groups(), (struct nbody_options){.burst = 3}, STEPS, 2);
+    check_barrier_bits(shapes[1], few_groups(), (struct nbody_options){.burst = 1}, STEPS, 0);
+    check_barrier_bits(shapes[1], few_groups(), (struct nbody_options){.precision = NBODY_MIXED},
+                       STEPS, 1);
 }
 
-/* More groups than a CPU has threads wait for each other in vain, which the trial finds. */
-static void refused(void **state)
+/* More groups than a CPU has threads time out at the barrier, which the start-up trial detects. */
+static void grid_barrier_rejects_too_many_groups(void **state)
 {
     (void)state;
     if (units > 8)
         return;
-    same(shapes[1], MOST / ROWS, (struct nbody_options){0}, STEPS, 0);
+    check_barrier_bits(shapes[1], MOST / ROWS, (struct nbody_options){0}, STEPS, 0);
 }
 
-/* The step in which numbers are no longer finite is told by its number. */
-static void overflow(void **state)
+/* The error names the number of the step with non-finite results. */
+static void grid_barrier_overflow_names_step(void **state)
 {
     char text[2][256];
     (void)state;
     for (int meet = 0; meet < 2; meet++) {
-        nbody *nb = engine(shapes[1], (size_t)meet, ROWS, (struct nbody_options){.dt = 1e38});
+        nbody *nb =
+            barrier_engine(shapes[1], (size_t)meet, ROWS, (struct nbody_options){.dt = 1e38});
         fails(EDOM, nbody_step(nb, 100));
         snprintf(text[meet], sizeof text[meet], "%s", clerror());
         nbody_free(nb);
@@ -164,14 +166,15 @@ static void overflow(void **state)
     assert_string_equal(text[0], text[1]);
 }
 
-/* A group that waits in vain in a launch that moves bodies: an error, and no result. */
-static void in_vain(void **state)
+/* A group that times out in a launch that moves bodies is an error; there is no result. */
+static void grid_barrier_timeout_is_an_error(void **state)
 {
     (void)state;
-    skip_unless_groups_meet();
-    nbody *nb = engine(shapes[1], few(), ROWS * few(), (struct nbody_options){0});
+    skip_unless_grid_barrier();
+    nbody *nb =
+        barrier_engine(shapes[1], few_groups(), ROWS * few_groups(), (struct nbody_options){0});
     assert_non_null(nb->device[0].steps);
-    if (few() > 1) {
+    if (few_groups() > 1) {
         nb->device[0].patience = 0;
         for (int tries = 0; tries < 100 && nbody_step(nb, 200) == 0; tries++)
             ;
@@ -181,8 +184,8 @@ static void in_vain(void **state)
     nbody_free(nb);
 }
 
-/* Where groups of such a row do not meet, the row of the sum is taken. */
-static void refused_row(void **state)
+/* If the groups of a multi-step entry fail the trial, the single-step entry is used. */
+static void grid_barrier_failure_falls_back(void **state)
 {
     char words[256];
     (void)state;
@@ -200,19 +203,19 @@ static void refused_row(void **state)
     nbody_free(nb);
 }
 
-/* A row for launches of many steps is taken where the engine makes such, and one of meet=0 is
- * none. */
-static void row(void **state)
+/* An entry for multi-step launches is used if the engine makes such launches; an entry with
+ * meet=0 turns them off. */
+static void grid_barrier_uses_multi_step_entry(void **state)
 {
     const struct {
         struct nbody_options o;
         bool taken;
     } each[] = {{{0}, true}, {{.integrator = NBODY_YOSHIDA4}, false}};
-    const size_t n = ROWS * few();
+    const size_t n = ROWS * few_groups();
     char words[256];
     (void)state;
-    skip_unless_groups_meet();
-    for (size_t meet = 0; meet <= few(); meet += few()) {
+    skip_unless_grid_barrier();
+    for (size_t meet = 0; meet <= few_groups(); meet += few_groups()) {
         snprintf(words, sizeof words, "%s meet=%zu", shapes[1], meet);
         works(cltune_store(ctx, 0, "nbody.many.single", n, words, 1, "items/s"));
         for (size_t k = 0; k < sizeof each / sizeof *each; k++) {
@@ -230,8 +233,11 @@ static void row(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(bits),     cmocka_unit_test(refused),
-                                       cmocka_unit_test(overflow), cmocka_unit_test(in_vain),
-                                       cmocka_unit_test(row),      cmocka_unit_test(refused_row)};
-    return cmocka_run_group_tests(tests, open_device, close_device);
+    const struct CMUnitTest tests[] = {cmocka_unit_test(grid_barrier_steps_give_equal_bits),
+                                       cmocka_unit_test(grid_barrier_rejects_too_many_groups),
+                                       cmocka_unit_test(grid_barrier_overflow_names_step),
+                                       cmocka_unit_test(grid_barrier_timeout_is_an_error),
+                                       cmocka_unit_test(grid_barrier_uses_multi_step_entry),
+                                       cmocka_unit_test(grid_barrier_failure_falls_back)};
+    return cmocka_run_group_tests(tests, open_barrier_device, close_barrier_device);
 }

@@ -1,8 +1,8 @@
-/* test_layer_stored.c - programs on disk (CLLD_CACHE): what is stored, when that is loaded, and
- * when not.
+/* test_layer_disk_cache.c - the disk cache of programs (CLLD_CACHE): what is stored, and when it
+ * is loaded.
  *
- * Each program is opened in a context of its own, since one context does not build twice what it
- * has (test_layer_loader).
+ * Each program is opened in a context of its own, since a context does not build an open program
+ * twice (test_layer_loader).
  * SPDX-License-Identifier: MIT
  */
 #include "files.h"
@@ -17,8 +17,7 @@
 
 static cl_device_id device;
 static int sources, binaries; /* programs created so far */
-static int to_refusal; /* of these and of questions about programs, the one to which 1 counts down
-                          is refused */
+static int to_refusal; /* countdown to the refused call, of these and of queries about programs */
 
 extern cl_program __real_clCreateProgramWithSource(cl_context, cl_uint, const char **,
                                                    const size_t *, cl_int *);
@@ -58,7 +57,7 @@ cl_int __wrap_clGetProgramInfo(cl_program program, cl_program_info what, size_t 
     return __real_clGetProgramInfo(program, what, size, to, actual);
 }
 
-/* Whether there is a device for whose platform programs are stored. */
+/* True if there is a device on whose platform programs are stored. */
 static bool find_device(void)
 {
     char version[256] = "";
@@ -70,16 +69,16 @@ static bool find_device(void)
     return strstr(version, "PoCL") || strstr(version, "pocl");
 }
 
-/* A place of its own for each test, where nothing is stored yet. */
-static void begin(const char *name)
+/* Give each test an empty folder of its own. */
+static void begin_disk_cache(const char *name)
 {
     works(setenv("STDCL_CACHE", "1", 1));
     works(setenv("XDG_CACHE_HOME", in_folder(name), 1));
     sources = binaries = 0;
 }
 
-/* The names of what is stored, of which the first `room` are kept. */
-static size_t stored(char name[][64], size_t room)
+/* List the names of stored programs, at most `room`; return their number. */
+static size_t stored_programs(char name[][64], size_t room)
 {
     char path[PATH_MAX];
     size_t n = 0;
@@ -97,17 +96,17 @@ static size_t stored(char name[][64], size_t room)
     return n;
 }
 
-static const char *path_of(const char *name)
+static const char *stored_program_path(const char *name)
 {
     static char path[PATH_MAX];
     snprintf(path, sizeof path, "%.2000s/stdcl/programs/%.100s", getenv("XDG_CACHE_HOME"), name);
     return path;
 }
 
-/* What a program answers that is opened anew: from its source so many times, from a binary so many
- * times. */
-static int answer(const char *text, const char *options, int flags, int from_source,
-                  int from_binary)
+/* Open a program anew and return its answer; check how often it was built from source and from a
+ * binary. */
+static int answer_of_program(const char *text, const char *options, int flags, int from_source,
+                             int from_binary)
 {
     clndrange_t one = clndrange_init1d(0, 1, 1);
     CLCONTEXT *cp = clcontext_create_from(&device, 1);
@@ -117,7 +116,7 @@ static int answer(const char *text, const char *options, int flags, int from_sou
     sources = binaries = 0;
     void *h = clopen_named(cp, "stored.cl", text, strlen(text), options, flags);
     ready(h);
-    assert_null(clerror()); /* whatever went wrong with a file */
+    assert_null(clerror()); /* whatever was wrong with a file */
     assert_int_equal(sources, from_source);
     assert_int_equal(binaries, from_binary);
     cl_kernel kernel = clsym(cp, h, "answer", 0);
@@ -130,34 +129,34 @@ static int answer(const char *text, const char *options, int flags, int from_sou
     return result;
 }
 
-static void test_stored_and_loaded(void **state)
+static void disk_cache_stores_and_loads_program(void **state)
 {
     (void)state;
-    begin("loaded");
-    assert_int_equal(answer(TEXT(7), "-D MORE=0", CLLD_NOW, 1, 0), 7);
-    assert_int_equal(stored(NULL, 0), 0); /* it was not asked for */
-    assert_int_equal(answer(TEXT(7), "-D MORE=0", CLLD_NOW | CLLD_CACHE, 1, 0), 7);
-    assert_int_equal(stored(NULL, 0), 1);
+    begin_disk_cache("loaded");
+    assert_int_equal(answer_of_program(TEXT(7), "-D MORE=0", CLLD_NOW, 1, 0), 7);
+    assert_int_equal(stored_programs(NULL, 0), 0); /* it was not asked for */
+    assert_int_equal(answer_of_program(TEXT(7), "-D MORE=0", CLLD_NOW | CLLD_CACHE, 1, 0), 7);
+    assert_int_equal(stored_programs(NULL, 0), 1);
     for (int i = 0; i < 3; i++)
-        assert_int_equal(answer(TEXT(7), "-D MORE=0", CLLD_NOW | CLLD_CACHE, 0, 1), 7);
-    assert_int_equal(answer(TEXT(7), "-D MORE=0", CLLD_NOW, 1, 0), 7);
-    assert_int_equal(answer(TEXT(7), "-D MORE=1", CLLD_NOW | CLLD_CACHE, 1, 0),
+        assert_int_equal(answer_of_program(TEXT(7), "-D MORE=0", CLLD_NOW | CLLD_CACHE, 0, 1), 7);
+    assert_int_equal(answer_of_program(TEXT(7), "-D MORE=0", CLLD_NOW, 1, 0), 7);
+    assert_int_equal(answer_of_program(TEXT(7), "-D MORE=1", CLLD_NOW | CLLD_CACHE, 1, 0),
                      8); /* other options, other text */
-    assert_int_equal(answer(TEXT(9), "-D MORE=0", CLLD_NOW | CLLD_CACHE, 1, 0), 9);
-    assert_int_equal(stored(NULL, 0), 3);
-    assert_int_equal(answer(TEXT(7), "-D MORE=1", CLLD_NOW | CLLD_CACHE, 0, 1), 8);
-    assert_int_equal(answer(TEXT(9), "-D MORE=0", CLLD_NOW | CLLD_CACHE, 0, 1), 9);
-    works(setenv("POCL_OF_THIS_TEST", "1", 1)); /* how PoCL compiles may be another */
-    assert_int_equal(answer(TEXT(9), "-D MORE=0", CLLD_NOW | CLLD_CACHE, 1, 0), 9);
+    assert_int_equal(answer_of_program(TEXT(9), "-D MORE=0", CLLD_NOW | CLLD_CACHE, 1, 0), 9);
+    assert_int_equal(stored_programs(NULL, 0), 3);
+    assert_int_equal(answer_of_program(TEXT(7), "-D MORE=1", CLLD_NOW | CLLD_CACHE, 0, 1), 8);
+    assert_int_equal(answer_of_program(TEXT(9), "-D MORE=0", CLLD_NOW | CLLD_CACHE, 0, 1), 9);
+    works(setenv("POCL_OF_THIS_TEST", "1", 1)); /* a setting that may change how PoCL compiles */
+    assert_int_equal(answer_of_program(TEXT(9), "-D MORE=0", CLLD_NOW | CLLD_CACHE, 1, 0), 9);
     works(unsetenv("POCL_OF_THIS_TEST"));
-    assert_int_equal(answer(TEXT(9), "-D MORE=0", CLLD_NOW | CLLD_CACHE, 0, 1), 9);
+    assert_int_equal(answer_of_program(TEXT(9), "-D MORE=0", CLLD_NOW | CLLD_CACHE, 0, 1), 9);
 }
 
-/* What is known of a program that was built is known of one that was loaded. */
-static void test_a_loaded_program_is_as_a_built_one(void **state)
+/* A loaded program has all the information of a built one. */
+static void disk_cache_loaded_program_equals_built(void **state)
 {
     (void)state;
-    begin("alike");
+    begin_disk_cache("alike");
     for (int loaded = 0; loaded <= 1; loaded++) {
         clndrange_t one = clndrange_init1d(0, 1, 1);
         CLCONTEXT *cp = clcontext_create_from(&device, 1);
@@ -189,61 +188,61 @@ static void test_a_loaded_program_is_as_a_built_one(void **state)
     free(bytes[1]);
 }
 
-/* A file that is not whole, or another program's, is not taken, and it is replaced. */
-static void test_spoilt_files_are_replaced(void **state)
+/* A truncated file, or another program's, is rejected and replaced. */
+static void disk_cache_replaces_corrupt_file(void **state)
 {
     (void)state;
-    begin("spoilt");
+    begin_disk_cache("spoilt");
     char name[1][64];
     size_t size, other;
-    assert_int_equal(answer(TEXT(3), "-D MORE=1", CLLD_CACHE, 1, 0), 4);
-    assert_int_equal(stored(name, 1), 1);
-    char *others = bytes_of(path_of(name[0]), &other);
-    works(unlink(path_of(name[0])));
-    assert_int_equal(answer(TEXT(3), "-D MORE=0", CLLD_CACHE, 1, 0), 3);
-    assert_int_equal(stored(name, 1), 1);
-    char *bytes = bytes_of(path_of(name[0]), &size);
+    assert_int_equal(answer_of_program(TEXT(3), "-D MORE=1", CLLD_CACHE, 1, 0), 4);
+    assert_int_equal(stored_programs(name, 1), 1);
+    char *others = bytes_of(stored_program_path(name[0]), &other);
+    works(unlink(stored_program_path(name[0])));
+    assert_int_equal(answer_of_program(TEXT(3), "-D MORE=0", CLLD_CACHE, 1, 0), 3);
+    assert_int_equal(stored_programs(name, 1), 1);
+    char *bytes = bytes_of(stored_program_path(name[0]), &size);
     const size_t places[] = {0, 20, size / 4, size / 2, size - 1};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         bytes[places[i]] ^= 1;
-        put_bytes(path_of(name[0]), bytes, size);
+        put_bytes(stored_program_path(name[0]), bytes, size);
         bytes[places[i]] ^= 1;
-        assert_int_equal(answer(TEXT(3), "-D MORE=0", CLLD_CACHE, 1, 0), 3);
-        assert_int_equal(answer(TEXT(3), "-D MORE=0", CLLD_CACHE, 0, 1), 3);
+        assert_int_equal(answer_of_program(TEXT(3), "-D MORE=0", CLLD_CACHE, 1, 0), 3);
+        assert_int_equal(answer_of_program(TEXT(3), "-D MORE=0", CLLD_CACHE, 0, 1), 3);
     }
     const size_t lengths[] = {0, 10, 60, size / 2, size - 1};
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
-        put_bytes(path_of(name[0]), bytes, lengths[i]);
-        assert_int_equal(answer(TEXT(3), "-D MORE=0", CLLD_CACHE, 1, 0), 3);
-        assert_int_equal(answer(TEXT(3), "-D MORE=0", CLLD_CACHE, 0, 1), 3);
+        put_bytes(stored_program_path(name[0]), bytes, lengths[i]);
+        assert_int_equal(answer_of_program(TEXT(3), "-D MORE=0", CLLD_CACHE, 1, 0), 3);
+        assert_int_equal(answer_of_program(TEXT(3), "-D MORE=0", CLLD_CACHE, 0, 1), 3);
     }
-    put_bytes(path_of(name[0]), others, other);
-    assert_int_equal(answer(TEXT(3), "-D MORE=0", CLLD_CACHE, 1, 0), 3);
-    assert_int_equal(answer(TEXT(3), "-D MORE=0", CLLD_CACHE, 0, 1), 3);
-    assert_int_equal(stored(NULL, 0), 1);
+    put_bytes(stored_program_path(name[0]), others, other);
+    assert_int_equal(answer_of_program(TEXT(3), "-D MORE=0", CLLD_CACHE, 1, 0), 3);
+    assert_int_equal(answer_of_program(TEXT(3), "-D MORE=0", CLLD_CACHE, 0, 1), 3);
+    assert_int_equal(stored_programs(NULL, 0), 1);
     if (geteuid() == 0) { /* another user's */
-        works(chown(path_of(name[0]), 65534, (gid_t)-1));
-        assert_int_equal(answer(TEXT(3), "-D MORE=0", CLLD_CACHE, 1, 0), 3);
-        assert_int_equal(answer(TEXT(3), "-D MORE=0", CLLD_CACHE, 0, 1), 3);
+        works(chown(stored_program_path(name[0]), 65534, (gid_t)-1));
+        assert_int_equal(answer_of_program(TEXT(3), "-D MORE=0", CLLD_CACHE, 1, 0), 3);
+        assert_int_equal(answer_of_program(TEXT(3), "-D MORE=0", CLLD_CACHE, 0, 1), 3);
     }
     free(bytes);
     free(others);
 }
 
-/* Bytes that are whole, but no binary that the driver takes. */
-static void test_a_binary_that_does_not_load_is_replaced(void **state)
+/* An intact file whose binary the driver rejects. */
+static void disk_cache_replaces_unloadable_binary(void **state)
 {
     (void)state;
-    begin("no_binary");
+    begin_disk_cache("no_binary");
     char name[1][64], *bytes, *head;
     size_t size, key, binary;
-    assert_int_equal(answer(TEXT(2), "-D MORE=0", CLLD_CACHE, 1, 0), 2);
-    assert_int_equal(stored(name, 1), 1);
-    bytes = bytes_of(path_of(name[0]), &size);
+    assert_int_equal(answer_of_program(TEXT(2), "-D MORE=0", CLLD_CACHE, 1, 0), 2);
+    assert_int_equal(stored_programs(name, 1), 1);
+    bytes = bytes_of(stored_program_path(name[0]), &size);
     assert_int_equal(sscanf(bytes, "stdcl-program-1 %zu %zu", &key, &binary), 2);
     head = strchr(bytes, '\n') + 1;
     memset(head + key, 'x', binary);
-    uint64_t sum = 14695981039346656037u, word; /* as core/disk_cache.c adds it up */
+    uint64_t sum = 14695981039346656037u, word; /* the checksum of core/disk_cache.c */
     const char *at = head;
     size_t left = key + binary;
     for (; left >= 8; at += 8, left -= 8) {
@@ -253,118 +252,119 @@ static void test_a_binary_that_does_not_load_is_replaced(void **state)
     }
     for (; left; left--)
         sum = (sum ^ (unsigned char)*at++) * 1099511628211u;
-    FILE *fp = fopen(path_of(name[0]), "wb");
+    FILE *fp = fopen(stored_program_path(name[0]), "wb");
     ready(fp);
     fprintf(fp, "stdcl-program-1 %zu %zu %llx\n", key, binary, (unsigned long long)sum);
     assert_int_equal(fwrite(head, 1, key + binary, fp), key + binary);
     works(fclose(fp));
     free(bytes);
-    assert_int_equal(answer(TEXT(2), "-D MORE=0", CLLD_CACHE, 1, 2),
+    assert_int_equal(answer_of_program(TEXT(2), "-D MORE=0", CLLD_CACHE, 1, 2),
                      2); /* it was tried before and under the lock */
-    assert_int_equal(answer(TEXT(2), "-D MORE=0", CLLD_CACHE, 0, 1), 2);
+    assert_int_equal(answer_of_program(TEXT(2), "-D MORE=0", CLLD_CACHE, 0, 1), 2);
 }
 
-/* A driver that does not give a binary, or does not take one. */
-static void test_refused_calls(void **state)
+/* A driver that returns no binary, or accepts none. */
+static void disk_cache_survives_driver_refusals(void **state)
 {
     (void)state;
     for (int call = 1; call <= 2; call++) {
-        begin(call == 1 ? "no_size" : "no_bytes");
+        begin_disk_cache(call == 1 ? "no_size" : "no_bytes");
         to_refusal = call;
-        assert_int_equal(answer(TEXT(4), "-D MORE=2", CLLD_CACHE, 1, 0), 6);
+        assert_int_equal(answer_of_program(TEXT(4), "-D MORE=2", CLLD_CACHE, 1, 0), 6);
         assert_int_equal(to_refusal, 0);
-        assert_int_equal(stored(NULL, 0), 0);
-        assert_int_equal(answer(TEXT(4), "-D MORE=2", CLLD_CACHE, 1, 0),
+        assert_int_equal(stored_programs(NULL, 0), 0);
+        assert_int_equal(answer_of_program(TEXT(4), "-D MORE=2", CLLD_CACHE, 1, 0),
                          6); /* nothing more from this process, see below */
-        assert_int_equal(stored(NULL, 0), 0);
+        assert_int_equal(stored_programs(NULL, 0), 0);
     }
-    begin("not_taken");
-    assert_int_equal(answer(TEXT(4), "-D MORE=2", CLLD_CACHE, 1, 0), 6);
+    begin_disk_cache("not_taken");
+    assert_int_equal(answer_of_program(TEXT(4), "-D MORE=2", CLLD_CACHE, 1, 0), 6);
     to_refusal = 1;
-    assert_int_equal(answer(TEXT(4), "-D MORE=2", CLLD_CACHE, 0, 2),
+    assert_int_equal(answer_of_program(TEXT(4), "-D MORE=2", CLLD_CACHE, 0, 2),
                      6); /* it is tried again under the lock */
     assert_int_equal(to_refusal, 0);
-    assert_int_equal(answer(TEXT(4), "-D MORE=2", CLLD_CACHE, 0, 1), 6);
+    assert_int_equal(answer_of_program(TEXT(4), "-D MORE=2", CLLD_CACHE, 0, 1), 6);
 }
 
-static void test_what_is_not_stored(void **state)
+static void disk_cache_skips_programs_with_includes(void **state)
 {
     (void)state;
-    begin("not");
+    begin_disk_cache("not");
     put_text(in_folder("more.h"), "#define MORE 1\n");
     char options[PATH_MAX];
     snprintf(options, sizeof options, "-I %s", in_folder(""));
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(answer("#include \"more.h\"\n" TEXT(1), options, CLLD_CACHE, 1, 0), 2);
-        assert_int_equal(answer("#warning of which a binary does not tell\n" TEXT(1), "-D MORE=0",
-                                CLLD_CACHE, 1, 0),
+        assert_int_equal(
+            answer_of_program("#include \"more.h\"\n" TEXT(1), options, CLLD_CACHE, 1, 0), 2);
+        assert_int_equal(answer_of_program("#warning of which a binary does not tell\n" TEXT(1),
+                                           "-D MORE=0", CLLD_CACHE, 1, 0),
                          1);
     }
-    assert_int_equal(stored(NULL, 0), 0);
+    assert_int_equal(stored_programs(NULL, 0), 0);
 }
 
-static void test_switched_off(void **state)
+static void disk_cache_switched_off_stores_nothing(void **state)
 {
     (void)state;
-    begin("off");
+    begin_disk_cache("off");
     works(setenv("STDCL_CACHE", "0", 1));
-    assert_int_equal(answer(TEXT(1), "-D MORE=5", CLLD_CACHE, 1, 0), 6);
+    assert_int_equal(answer_of_program(TEXT(1), "-D MORE=5", CLLD_CACHE, 1, 0), 6);
     assert_int_equal(access(getenv("XDG_CACHE_HOME"), F_OK), -1); /* no folder is made */
     works(setenv("STDCL_CACHE", "1", 1));
-    assert_int_equal(answer(TEXT(1), "-D MORE=5", CLLD_CACHE, 1, 0), 6);
+    assert_int_equal(answer_of_program(TEXT(1), "-D MORE=5", CLLD_CACHE, 1, 0), 6);
     works(setenv("STDCL_CACHE", "0", 1));
-    assert_int_equal(answer(TEXT(1), "-D MORE=5", CLLD_CACHE, 1, 0), 6);
+    assert_int_equal(answer_of_program(TEXT(1), "-D MORE=5", CLLD_CACHE, 1, 0), 6);
     works(setenv("STDCL_CACHE", "1", 1));
-    works(setenv("STDCL_DEBUG", "1", 1)); /* a program in which errors are sought takes sources */
-    assert_int_equal(answer(TEXT(1), "-D MORE=5", CLLD_CACHE, 1, 0), 6);
+    works(setenv("STDCL_DEBUG", "1", 1)); /* debugging needs programs built from source */
+    assert_int_equal(answer_of_program(TEXT(1), "-D MORE=5", CLLD_CACHE, 1, 0), 6);
     works(unsetenv("STDCL_DEBUG"));
-    assert_int_equal(answer(TEXT(1), "-D MORE=5", CLLD_CACHE, 0, 1), 6);
+    assert_int_equal(answer_of_program(TEXT(1), "-D MORE=5", CLLD_CACHE, 0, 1), 6);
 }
 
-static void test_no_place(void **state)
+static void disk_cache_without_folder_builds(void **state)
 {
     (void)state;
-    begin("a_file");
+    begin_disk_cache("a_file");
     char home[PATH_MAX];
     snprintf(home, sizeof home, "%.2000s", getenv("HOME") ? getenv("HOME") : "");
     put_text(in_folder("a_file"), "no folder");
     for (int i = 0; i < 2; i++)
-        assert_int_equal(answer(TEXT(1), "-D MORE=4", CLLD_CACHE, 1, 0), 5);
+        assert_int_equal(answer_of_program(TEXT(1), "-D MORE=4", CLLD_CACHE, 1, 0), 5);
     works(setenv("XDG_CACHE_HOME", "/proc/nobody/can/make/this", 1));
-    assert_int_equal(answer(TEXT(1), "-D MORE=4", CLLD_CACHE, 1, 0), 5);
+    assert_int_equal(answer_of_program(TEXT(1), "-D MORE=4", CLLD_CACHE, 1, 0), 5);
     works(unsetenv("XDG_CACHE_HOME"));
     works(unsetenv("HOME"));
-    assert_int_equal(answer(TEXT(1), "-D MORE=4", CLLD_CACHE, 1, 0), 5);
+    assert_int_equal(answer_of_program(TEXT(1), "-D MORE=4", CLLD_CACHE, 1, 0), 5);
     if (home[0])
         works(setenv("HOME", home, 1));
 }
 
-/* There are 64 files at most, and the oldest go. */
-static void test_the_oldest_go(void **state)
+/* The cache keeps at most 64 files and evicts the oldest. */
+static void disk_cache_evicts_oldest(void **state)
 {
     (void)state;
-    begin("oldest");
+    begin_disk_cache("oldest");
     char name[80][64], first[64];
-    assert_int_equal(answer(TEXT(1), "-D MORE=6", CLLD_CACHE, 1, 0), 7);
-    assert_int_equal(stored(name, 1), 1);
+    assert_int_equal(answer_of_program(TEXT(1), "-D MORE=6", CLLD_CACHE, 1, 0), 7);
+    assert_int_equal(stored_programs(name, 1), 1);
     snprintf(first, sizeof first, "%s", name[0]);
     for (int i = 0; i < 70; i++) {
         char old[32];
         snprintf(old, sizeof old, "%016x.program", i);
-        put_text(path_of(old), "old");
-        works(utimensat(AT_FDCWD, path_of(old),
+        put_text(stored_program_path(old), "old");
+        works(utimensat(AT_FDCWD, stored_program_path(old),
                         (struct timespec[]){{.tv_sec = 1000 + i}, {.tv_sec = 1000 + i}}, 0));
     }
-    works(
-        utimensat(AT_FDCWD, path_of(first), (struct timespec[]){{.tv_sec = 1}, {.tv_sec = 1}}, 0));
-    assert_int_equal(answer(TEXT(1), "-D MORE=6", CLLD_CACHE, 0, 1),
-                     7); /* of use again, so it is new */
-    assert_int_equal(answer(TEXT(1), "-D MORE=7", CLLD_CACHE, 1, 0), 8);
-    assert_int_equal(stored(name, 80), 64);
-    assert_int_equal(access(path_of(first), F_OK), 0);
-    assert_int_equal(access(path_of("0000000000000045.program"), F_OK),
+    works(utimensat(AT_FDCWD, stored_program_path(first),
+                    (struct timespec[]){{.tv_sec = 1}, {.tv_sec = 1}}, 0));
+    assert_int_equal(answer_of_program(TEXT(1), "-D MORE=6", CLLD_CACHE, 0, 1),
+                     7); /* used again, so it is the newest */
+    assert_int_equal(answer_of_program(TEXT(1), "-D MORE=7", CLLD_CACHE, 1, 0), 8);
+    assert_int_equal(stored_programs(name, 80), 64);
+    assert_int_equal(access(stored_program_path(first), F_OK), 0);
+    assert_int_equal(access(stored_program_path("0000000000000045.program"), F_OK),
                      0); /* the newest of those */
-    assert_int_equal(access(path_of("0000000000000007.program"), F_OK), -1);
+    assert_int_equal(access(stored_program_path("0000000000000007.program"), F_OK), -1);
 }
 
 /* ---- With another process, for which a descriptor of its own stands. The second test is the last:
@@ -372,7 +372,7 @@ static void test_the_oldest_go(void **state)
 
 static int open_lock(void)
 {
-    const int fd = open(path_of("lock"), O_RDWR | O_CLOEXEC);
+    const int fd = open(stored_program_path("lock"), O_RDWR | O_CLOEXEC);
     assert_true(fd >= 0);
     return fd;
 }
@@ -384,55 +384,56 @@ static void *give_back(void *fd)
     return NULL;
 }
 
-static void test_another_process_stores(void **state)
+static void disk_cache_waits_for_other_process(void **state)
 {
     (void)state;
     pthread_t thread;
-    begin("another");
-    assert_int_equal(answer(TEXT(1), "-D MORE=8", CLLD_CACHE, 1, 0), 9);
+    begin_disk_cache("another");
+    assert_int_equal(answer_of_program(TEXT(1), "-D MORE=8", CLLD_CACHE, 1, 0), 9);
     int fd = open_lock();
     works(flock(fd, LOCK_EX | LOCK_NB));
-    assert_int_equal(answer(TEXT(1), "-D MORE=8", CLLD_CACHE, 0, 1),
-                     9); /* what is there needs no lock */
+    assert_int_equal(answer_of_program(TEXT(1), "-D MORE=8", CLLD_CACHE, 0, 1),
+                     9); /* a stored program needs no lock */
     works(pthread_create(&thread, NULL, give_back, &fd));
-    assert_int_equal(answer(TEXT(1), "-D MORE=9", CLLD_CACHE, 1, 0), 10); /* has waited */
+    assert_int_equal(answer_of_program(TEXT(1), "-D MORE=9", CLLD_CACHE, 1, 0),
+                     10); /* has waited */
     works(pthread_join(thread, NULL));
-    assert_int_equal(answer(TEXT(1), "-D MORE=9", CLLD_CACHE, 0, 1), 10);
+    assert_int_equal(answer_of_program(TEXT(1), "-D MORE=9", CLLD_CACHE, 0, 1), 10);
     works(close(fd));
 }
 
-static void test_another_process_has_not_stored(void **state)
+static void disk_cache_builds_after_other_process_fails(void **state)
 {
     (void)state;
-    begin("beside");
-    assert_int_equal(answer(TEXT(2), "-D MORE=8", CLLD_CACHE, 1, 0), 10);
+    begin_disk_cache("beside");
+    assert_int_equal(answer_of_program(TEXT(2), "-D MORE=8", CLLD_CACHE, 1, 0), 10);
     int fd = open_lock();
     works(flock(fd, LOCK_SH | LOCK_NB));
-    assert_int_equal(answer(TEXT(2), "-D MORE=9", CLLD_CACHE, 1, 0), 11);
-    assert_int_equal(stored(NULL, 0), 1);
+    assert_int_equal(answer_of_program(TEXT(2), "-D MORE=9", CLLD_CACHE, 1, 0), 11);
+    assert_int_equal(stored_programs(NULL, 0), 1);
     works(close(fd));
     fd = open_lock();
     assert_int_equal(flock(fd, LOCK_EX | LOCK_NB), -1); /* this process holds it now */
-    assert_int_equal(answer(TEXT(2), "-D MORE=9", CLLD_CACHE, 1, 0), 11);
-    assert_int_equal(answer(TEXT(2), "-D MORE=8", CLLD_CACHE, 0, 1), 10);
-    assert_int_equal(stored(NULL, 0), 1);
+    assert_int_equal(answer_of_program(TEXT(2), "-D MORE=9", CLLD_CACHE, 1, 0), 11);
+    assert_int_equal(answer_of_program(TEXT(2), "-D MORE=8", CLLD_CACHE, 0, 1), 10);
+    assert_int_equal(stored_programs(NULL, 0), 1);
     works(close(fd));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_stored_and_loaded),
-        cmocka_unit_test(test_a_loaded_program_is_as_a_built_one),
-        cmocka_unit_test(test_spoilt_files_are_replaced),
-        cmocka_unit_test(test_a_binary_that_does_not_load_is_replaced),
-        cmocka_unit_test(test_refused_calls),
-        cmocka_unit_test(test_what_is_not_stored),
-        cmocka_unit_test(test_switched_off),
-        cmocka_unit_test(test_no_place),
-        cmocka_unit_test(test_the_oldest_go),
-        cmocka_unit_test(test_another_process_stores),
-        cmocka_unit_test(test_another_process_has_not_stored),
+        cmocka_unit_test(disk_cache_stores_and_loads_program),
+        cmocka_unit_test(disk_cache_loaded_program_equals_built),
+        cmocka_unit_test(disk_cache_replaces_corrupt_file),
+        cmocka_unit_test(disk_cache_replaces_unloadable_binary),
+        cmocka_unit_test(disk_cache_survives_driver_refusals),
+        cmocka_unit_test(disk_cache_skips_programs_with_includes),
+        cmocka_unit_test(disk_cache_switched_off_stores_nothing),
+        cmocka_unit_test(disk_cache_without_folder_builds),
+        cmocka_unit_test(disk_cache_evicts_oldest),
+        cmocka_unit_test(disk_cache_waits_for_other_process),
+        cmocka_unit_test(disk_cache_builds_after_other_process_fails),
     };
     unsetenv("STDCL_DEBUG");
     if (!find_device())

@@ -1,9 +1,9 @@
-/* test_sample.c - profiles that time a sample of the commands: what is counted, what it adds up to.
+/* test_profile_sampling.c - profiles that time a sample of the commands: counts and estimated
+ * totals.
  *
- * The reference is what the test did. How long a kernel takes by the device's clock the test says
- * itself, so that sums are exact and no busy machine makes a short command a long one. The
- * environment makes samples of what would otherwise be timed as a whole; where time stamps are
- * cheap, a second queue takes them.
+ * The reference is the test's own record. The test provides the device's time stamps, so that
+ * sums are exact and a busy machine does not lengthen a command. The environment turns on
+ * sampling; where time stamps are cheap, a second queue collects them.
  * SPDX-License-Identifier: MIT
  */
 #include "check.h"
@@ -25,11 +25,11 @@ enum { SLOTS = 1 << 16 };
 static struct {
     cl_event event;
     uint64_t ns;
-} slot[SLOTS]; /* by the event's address, of which a later event may be the next owner */
+} slot[SLOTS]; /* by the event's address, which a later event may reuse */
 static uint64_t takes = 1000;
 static pthread_mutex_t slot_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static uint64_t *time_of(cl_event ev)
+static uint64_t *sampled_time_of(cl_event ev)
 {
     size_t i = ((uintptr_t)ev >> 4) * 2654435761u % SLOTS;
     while (slot[i].event && slot[i].event != ev)
@@ -59,7 +59,7 @@ cl_int __wrap_clEnqueueNDRangeKernel(cl_command_queue q, cl_kernel k, cl_uint di
     const cl_int err = __real_clEnqueueNDRangeKernel(q, k, dim, offset, global, local, n, list, ev);
     pthread_mutex_lock(&slot_lock);
     if (err == CL_SUCCESS && ev)
-        *time_of(*ev) = takes;
+        *sampled_time_of(*ev) = takes;
     pthread_mutex_unlock(&slot_lock);
     return err;
 }
@@ -73,7 +73,7 @@ cl_int __wrap_clGetEventProfilingInfo(cl_event ev, cl_profiling_info what, size_
         __real_clGetEventProfilingInfo(ev, CL_PROFILING_COMMAND_START, size, value, got);
     pthread_mutex_lock(&slot_lock);
     if (err == CL_SUCCESS)
-        *(cl_ulong *)value += *time_of(ev);
+        *(cl_ulong *)value += *sampled_time_of(ev);
     pthread_mutex_unlock(&slot_lock);
     return err;
 }
@@ -91,7 +91,7 @@ static void open_sampled(const char *n)
     unsetenv("STDCL_PROFILE_SAMPLE");
 }
 
-static const struct clprofile_row *line(const char *name)
+static const struct clprofile_row *sampled_line(const char *name)
 {
     rows = clprofile_rows(cp, row, MAX_ROWS);
     assert_in_range(rows, 1, MAX_ROWS);
@@ -102,32 +102,32 @@ static const struct clprofile_row *line(const char *name)
     return NULL;
 }
 
-static cl_kernel kernel(const char *name)
+static cl_kernel sampled_kernel(const char *name)
 {
     cl_kernel k = clsym(cp, basic, name, 0);
     ready(k);
     return k;
 }
 
-static void launch(cl_kernel k, size_t items, int *x, int value, int flags)
+static void launch_sampled(cl_kernel k, size_t items, int *x, int value, int flags)
 {
     clndrange_t ndr = clndrange_init1d(0, items, 0);
     assert_ptr_not_equal(clforka(cp, 0, k, &ndr, flags, x, value), NO_EVENT);
 }
 
-/* All are counted, with their work; timed are the first ones and about one in so many of the
- * others. */
-static void counts_all_and_times_some(void **unused)
+/* All commands are counted, with their work; the first ones are timed, and about one in n of the
+ * remainder. */
+static void sampling_counts_all_and_times_some(void **unused)
 {
     (void)unused;
     enum { LAUNCHES = 1200, PERIOD = 8 };
     open_sampled("8");
     int *x = clmalloc(cp, N * sizeof *x, 0);
-    cl_kernel add = kernel("add");
+    cl_kernel add = sampled_kernel("add");
     works(clprofile_work(add, 10, 20, CLPROF_SINGLE));
     for (int i = 0; i < LAUNCHES; i++)
-        launch(add, N, x, 1, i % 7 ? CL_EVENT_NOWAIT : CL_EVENT_WAIT);
-    const struct clprofile_row *r = line("add");
+        launch_sampled(add, N, x, 1, i % 7 ? CL_EVENT_NOWAIT : CL_EVENT_WAIT);
+    const struct clprofile_row *r = sampled_line("add");
     const size_t sample = (LAUNCHES - FIRST) / PERIOD;
     assert_int_equal(r->count, LAUNCHES);
     assert_in_range(r->timed, FIRST + sample / 2, FIRST + 2 * sample);
@@ -137,29 +137,30 @@ static void counts_all_and_times_some(void **unused)
 
     works(clprofile_reset(cp)); /* and again from the beginning */
     for (int i = 0; i < FIRST; i++)
-        launch(add, N, x, 1, CL_EVENT_NOWAIT);
-    r = line("add");
+        launch_sampled(add, N, x, 1, CL_EVENT_NOWAIT);
+    r = sampled_line("add");
     assert_int_equal(r->count, FIRST);
     assert_int_equal(r->timed, FIRST);
     works(clcontext_destroy(cp));
 }
 
-/* Whatever queue a command goes to, it runs after those started before it and before those after
- * it. */
-static void keeps_the_order(void **unused)
+/* A command runs after those launched before it and before those after it, whichever queue it
+ * goes to. */
+static void sampling_keeps_queue_order(void **unused)
 {
     (void)unused;
     enum { ROUNDS = 400 };
     open_sampled("2");
     int *x = clmalloc(cp, N * sizeof *x, 0), *y = clmalloc(cp, N * sizeof *y, 0);
-    cl_kernel add = kernel("add"), fill = kernel("fill"), copy = kernel("copy");
+    cl_kernel add = sampled_kernel("add"), fill = sampled_kernel("fill"),
+              copy = sampled_kernel("copy");
     clndrange_t ndr = clndrange_init1d(0, N, 0);
     ready(x && y ? x : NULL);
     for (int i = 0; i < ROUNDS; i++) {
-        launch(fill, N, x, 3 * i, CL_EVENT_NOWAIT);
-        launch(add, N, x, i, CL_EVENT_NOWAIT);
+        launch_sampled(fill, N, x, 3 * i, CL_EVENT_NOWAIT);
+        launch_sampled(add, N, x, i, CL_EVENT_NOWAIT);
         assert_ptr_not_equal(clforka(cp, 0, copy, &ndr, CL_EVENT_NOWAIT, x, y), NO_EVENT);
-        launch(add, N, y, 1, CL_EVENT_NOWAIT);
+        launch_sampled(add, N, y, 1, CL_EVENT_NOWAIT);
         assert_ptr_not_equal(clmcopy(cp, 0, y, x, CL_EVENT_NOWAIT), NO_EVENT);
         assert_ptr_not_equal(clmsync(cp, 0, x, CL_MEM_HOST | CL_EVENT_NOWAIT), NO_EVENT);
         assert_ptr_not_equal(clwait(cp, 0, i % 2 ? CL_MEM_EVENT : CL_ALL_EVENT), NO_EVENT);
@@ -169,32 +170,32 @@ static void keeps_the_order(void **unused)
     const size_t expected[] = {ROUNDS, 2 * ROUNDS, ROUNDS};
     static const char *const names[] = {"fill", "add", "copy on device"};
     for (int i = 0; i < 3; i++) {
-        const struct clprofile_row *r = line(names[i]);
+        const struct clprofile_row *r = sampled_line(names[i]);
         assert_int_equal(r->count, expected[i]);
         assert_true(r->timed < r->count);
     }
-    assert_true(line("copy on device")->bytes == 2. * ROUNDS * N * sizeof *x);
+    assert_true(sampled_line("copy on device")->bytes == 2. * ROUNDS * N * sizeof *x);
     works(clcontext_destroy(cp));
 }
 
-/* Launches of one kernel that differ four hundredfold, the long ones among the first: each speaks
- * for its like only. */
-static void sizes_speak_for_themselves(void **unused)
+/* Launches of one kernel whose sizes differ by 400, the long ones among the first: each size is
+ * estimated from its own samples. */
+static void sampling_separates_launch_sizes(void **unused)
 {
     (void)unused;
     enum { SHORT = 1000, LONG = 400000, FEW = 30, MANY = 1200 };
     static const char *const samples[] = {"1", "8"};
     for (size_t s = 0; s < 2; s++) {
         open_sampled(samples[s]);
-        cl_kernel add = kernel("add");
+        cl_kernel add = sampled_kernel("add");
         int *x = clmalloc(cp, sizeof *x, 0);
         for (int i = 0; i < MANY; i++) {
             takes = i < 2 * FEW && i % 2 ? LONG : SHORT;
             works(clprofile_work(add, (double)takes, 0, CLPROF_SINGLE));
-            launch(add, 1, x, 1, CL_EVENT_NOWAIT);
+            launch_sampled(add, 1, x, 1, CL_EVENT_NOWAIT);
         }
         takes = 1000;
-        const struct clprofile_row r = *line("add");
+        const struct clprofile_row r = *sampled_line("add");
         const double ns = (double)FEW * LONG + (double)(MANY - FEW) * SHORT;
         assert_int_equal(r.count, MANY);
         assert_true((r.timed == MANY) == (s == 0));
@@ -204,23 +205,23 @@ static void sizes_speak_for_themselves(void **unused)
     }
 }
 
-static void long_commands_are_all_timed(void **unused)
+static void sampling_times_all_long_commands(void **unused)
 {
     (void)unused;
     open_sampled("1000");
-    cl_kernel add = kernel("add");
+    cl_kernel add = sampled_kernel("add");
     int *x = clmalloc(cp, sizeof *x, 0);
     takes = 2000000;
     for (int i = 0; i < 120; i++)
-        launch(add, 1, x, 1, CL_EVENT_WAIT);
+        launch_sampled(add, 1, x, 1, CL_EVENT_WAIT);
     takes = 1000;
-    const struct clprofile_row *r = line("add");
+    const struct clprofile_row *r = sampled_line("add");
     assert_int_equal(r->count, 120);
     assert_int_equal(r->timed, 120);
     works(clcontext_destroy(cp));
 }
 
-static char *report(int format)
+static char *sampled_report(int format)
 {
     static char *text;
     static size_t size;
@@ -230,22 +231,22 @@ static char *report(int format)
     return text;
 }
 
-static void reports_say_how_many(void **unused)
+static void sampling_report_names_count(void **unused)
 {
     (void)unused;
     open_sampled("50");
     int *x = clmalloc(cp, N * sizeof *x, 0);
-    cl_kernel add = kernel("add");
-    launch(add, N, x, 1, CL_EVENT_WAIT);
-    char *text = report(CLPROF_TABLE);
+    cl_kernel add = sampled_kernel("add");
+    launch_sampled(add, N, x, 1, CL_EVENT_WAIT);
+    char *text = sampled_report(CLPROF_TABLE);
     assert_null(strstr(text, "timed")); /* all of them */
     free(text);
     for (int i = 1; i < 500; i++)
-        launch(add, N, x, 1, CL_EVENT_NOWAIT);
-    const size_t timed = line("add")->timed;
+        launch_sampled(add, N, x, 1, CL_EVENT_NOWAIT);
+    const size_t timed = sampled_line("add")->timed;
     assert_in_range(timed, FIRST, 150);
 
-    text = report(CLPROF_TABLE);
+    text = sampled_report(CLPROF_TABLE);
     size_t count = 0, told = 0;
     assert_non_null(strstr(text, "    count     timed"));
     assert_int_equal(sscanf(strstr(text, "  add "), "  add %zu %zu", &count, &told), 2);
@@ -255,12 +256,12 @@ static void reports_say_how_many(void **unused)
 
     char expected[64];
     snprintf(expected, sizeof expected, "\"add\",500,%zu,", timed);
-    text = report(CLPROF_CSV);
+    text = sampled_report(CLPROF_CSV);
     assert_non_null(strstr(text, ",name,count,timed,total_s,"));
     assert_non_null(strstr(text, expected));
     free(text);
 
-    text = report(CLPROF_JSON);
+    text = sampled_report(CLPROF_JSON);
     json_t *root = json_loads(text, 0, NULL);
     json_t *r = json_array_get(
         json_object_get(json_array_get(json_object_get(root, "devices"), 0), "rows"), 0);
@@ -271,7 +272,7 @@ static void reports_say_how_many(void **unused)
     works(clcontext_destroy(cp));
 }
 
-static void all_where_asked_for(void **unused)
+static void sampling_can_time_all(void **unused)
 {
     (void)unused;
     static const struct {
@@ -292,16 +293,16 @@ static void all_where_asked_for(void **unused)
         unsetenv("STDCL_TRACE");
         int *x = clmalloc(cp, N * sizeof *x, 0);
         for (int i = 0; i < 300; i++)
-            launch(kernel("add"), N, x, 1, CL_EVENT_NOWAIT);
-        assert_int_equal(line("add")->count, 300);
-        assert_true((line("add")->timed == 300) == cases[c].all);
-        works(clprofile(cp, 1 + cases[c].all)); /* from the one to the other, or nothing */
+            launch_sampled(sampled_kernel("add"), N, x, 1, CL_EVENT_NOWAIT);
+        assert_int_equal(sampled_line("add")->count, 300);
+        assert_true((sampled_line("add")->timed == 300) == cases[c].all);
+        works(clprofile(cp, 1 + cases[c].all)); /* from one mode to the other, or none */
         works(clcontext_destroy(cp));
     }
     unsetenv("STDCL_PROFILE_SAMPLE");
 }
 
-static void refuses_what_is_no_number(void **unused)
+static void sampling_rejects_bad_numbers(void **unused)
 {
     (void)unused;
     static const char *const wrong[] = {"0", "-3", "x", "4x", "1e9", "99999999999999999999", " "};
@@ -323,7 +324,7 @@ static void refuses_what_is_no_number(void **unused)
 
 enum { THREADS = 4, LAUNCHES = 600 };
 
-static void *launch_many(void *unused)
+static void *launch_many_sampled(void *unused)
 {
     (void)unused;
     clndrange_t ndr = clndrange_init1d(0, N, 0);
@@ -342,20 +343,20 @@ static void *launch_many(void *unused)
     return (void *)(intptr_t)bad;
 }
 
-static void threads_lose_nothing(void **unused)
+static void sampling_threads_lose_nothing(void **unused)
 {
     (void)unused;
     pthread_t thread[THREADS];
     void *bad;
     open_sampled("3");
     for (int i = 0; i < THREADS; i++)
-        assert_int_equal(pthread_create(&thread[i], NULL, launch_many, NULL), 0);
+        assert_int_equal(pthread_create(&thread[i], NULL, launch_many_sampled, NULL), 0);
     for (int i = 0; i < THREADS; i++) {
         assert_int_equal(pthread_join(thread[i], &bad), 0);
         assert_null(bad);
     }
-    assert_int_equal(line("add")->count, THREADS * LAUNCHES);
-    assert_true(line("add")->timed < THREADS * LAUNCHES);
+    assert_int_equal(sampled_line("add")->count, THREADS * LAUNCHES);
+    assert_true(sampled_line("add")->timed < THREADS * LAUNCHES);
     works(clcontext_destroy(cp));
 }
 
@@ -364,10 +365,14 @@ int main(void)
     unsetenv("STDCL_PROFILE");
     unsetenv("STDCL_TRACE");
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counts_all_and_times_some),  cmocka_unit_test(keeps_the_order),
-        cmocka_unit_test(sizes_speak_for_themselves), cmocka_unit_test(long_commands_are_all_timed),
-        cmocka_unit_test(reports_say_how_many),       cmocka_unit_test(all_where_asked_for),
-        cmocka_unit_test(refuses_what_is_no_number),  cmocka_unit_test(threads_lose_nothing),
+        cmocka_unit_test(sampling_counts_all_and_times_some),
+        cmocka_unit_test(sampling_keeps_queue_order),
+        cmocka_unit_test(sampling_separates_launch_sizes),
+        cmocka_unit_test(sampling_times_all_long_commands),
+        cmocka_unit_test(sampling_report_names_count),
+        cmocka_unit_test(sampling_can_time_all),
+        cmocka_unit_test(sampling_rejects_bad_numbers),
+        cmocka_unit_test(sampling_threads_lose_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
-/* test_nbody_runs.c - what runs of `stdcl nbody` may have besides bodies that pull each other:
- * fields of force; and ensembles of planetary systems.
+/* test_nbody_command.c - `stdcl nbody` beyond plain gravity: fields of force, per-body
+ * softening, mergers, ensembles of planetary systems.
  *
- *   test_nbody_runs PATH_OF_STDCL
+ *   test_nbody_command PATH_OF_STDCL
  * SPDX-License-Identifier: MIT
  */
 #include "nbody_command.h"
@@ -13,42 +13,43 @@
 
 /* ---- Fields. --------------------------------------------------------------------------------- */
 
-/* A body of no mass circles a point, and a file remembers what it circles. */
-static void in_fields(void **unused)
+/* A massless body circles a point mass, and the file records the field. */
+static void nbody_command_runs_in_field(void **unused)
 {
     struct particles p;
     (void)unused;
     put_text(in_folder("one.tab"), "0 1 0 0 0 1 0\n");
-    good(
+    nbody_succeeds(
         "-i one.tab --external point:0.75 --external point:0.25 --dt 2^-7 --until 6.283185307179586 --integrator hermite4 "
         "--precision double --json -o circled.tab");
-    json_t *r = report();
+    json_t *r = nbody_report_json();
     assert_string_equal(json_string_value(json_object_get(r, "external")), "point:0.75 point:0.25");
     json_decref(r);
     works(particles_read(in_folder("circled.tab"), &p));
     assert_string_equal(p.note[NOTE_external], "point:0.75 point:0.25");
     assert_true(fabs(p.pos[0][0] - 1) < 1e-8 && fabs(p.pos[0][1]) < 1e-8);
     particles_free(&p);
-    good("-i circled.tab --steps 1 -o on.tab");
+    nbody_succeeds("-i circled.tab --steps 1 -o on.tab");
     assert_non_null(strstr(out, "\nexternal      point:0.75 point:0.25\n"));
-    good("-i circled.tab --steps 1 --external none");
+    nbody_succeeds("-i circled.tab --steps 1 --external none");
     assert_null(strstr(out, "external"));
     assert_non_null(
         strstr(err, "says external point:0.75 point:0.25; the command line's are taken"));
-    refuses(2, "give --dt", "-i one.tab --external point:1");
-    refuses(2, "'plummer:1' is no field", "-n 8 --external plummer:1");
-    refuses(2, "'logarithmic:1,0' is no field", "-n 8 --external logarithmic:1,0");
-    refuses(2, "'point:1,2' is no field", "-n 8 --external point:1,2");
-    refuses(2, "--compare and --external", "-n 8 --compare --external point:1");
+    nbody_refuses(2, "give --dt", "-i one.tab --external point:1");
+    nbody_refuses(2, "'plummer:1' is no field", "-n 8 --external plummer:1");
+    nbody_refuses(2, "'logarithmic:1,0' is no field", "-n 8 --external logarithmic:1,0");
+    nbody_refuses(2, "'point:1,2' is no field", "-n 8 --external point:1,2");
+    nbody_refuses(2, "--compare and --external", "-n 8 --compare --external point:1");
 }
 
-/* A run in a field goes on with the same bits, and in no other field. */
-static void fields_go_on(void **unused)
+/* A run in a field resumes with equal bits, and only in the same field. */
+static void nbody_command_resumes_in_field(void **unused)
 {
     (void)unused;
-    good("-n 50 --dt 1/64 --external plummer:1,0.5 --until 1 -q -o whole.npy");
-    good("-n 50 --dt 1/64 --external plummer:1,0.5 --until 0.5 -q -o part.npy --checkpoint c.ckpt");
-    good("--resume c.ckpt --until 1 -q");
+    nbody_succeeds("-n 50 --dt 1/64 --external plummer:1,0.5 --until 1 -q -o whole.npy");
+    nbody_succeeds(
+        "-n 50 --dt 1/64 --external plummer:1,0.5 --until 0.5 -q -o part.npy --checkpoint c.ckpt");
+    nbody_succeeds("--resume c.ckpt --until 1 -q");
     size_t size[2];
     char *bytes[2] = {bytes_of(in_folder("whole.npy"), size),
                       bytes_of(in_folder("part.npy"), size + 1)};
@@ -56,14 +57,14 @@ static void fields_go_on(void **unused)
     assert_memory_equal(bytes[0], bytes[1], size[0]);
     free(bytes[0]);
     free(bytes[1]);
-    refuses(2, "other values of --external", "--resume c.ckpt --external plummer:1,0.25");
+    nbody_refuses(2, "other values of --external", "--resume c.ckpt --external plummer:1,0.25");
 }
 
 /* ---- Steps that vanish. ---------------------------------------------------------------------- */
 
-/* Two bodies fall upon each other: what the run came to is written, and the sentence says who they
- * are. */
-static void vanishing_steps(void **unused)
+/* Two bodies fall onto each other: the run writes the state reached, and the message names the
+ * bodies. */
+static void nbody_command_reports_vanishing_step(void **unused)
 {
     static const char *const how[] = {
         "--stepping block --precision double",
@@ -76,7 +77,7 @@ static void vanishing_steps(void **unused)
         unlink(in_folder("end.tab"));
         snprintf(line, sizeof line, "-i fall.tab --eps 0 --dt 1/8 --until 2 -q -o end.tab %s",
                  how[k]);
-        refuses(1, "bodies 1 and 2 (from 0 on) come so close that steps vanish", line);
+        nbody_refuses(1, "bodies 1 and 2 (from 0 on) come so close that steps vanish", line);
         works(particles_read(in_folder("end.tab"), &p));
         assert_true(p.n == 3 && p.time > 0.25 && p.time < 0.78 && p.pos[1][0] < 0.5 &&
                     p.pos[1][0] > 0);
@@ -86,9 +87,9 @@ static void vanishing_steps(void **unused)
 
 /* ---- Softenings. ----------------------------------------------------------------------------- */
 
-/* Bodies with softenings of their own, in TIPSY: at a distance of 1, with 0.5 and 1, they circle as
- * the formula says. */
-static void softenings_of_bodies(void **unused)
+/* Per-body softenings in TIPSY: at a distance of 1, with softenings 0.5 and 1, the bodies circle
+ * as the formula says. */
+static void nbody_command_uses_per_body_softening(void **unused)
 {
     double mass[2] = {1, 1}, pos[2][3] = {{-0.5, 0, 0}, {0.5, 0, 0}}, vel[2][3] = {{0}},
            own[2] = {0.5, 1};
@@ -108,38 +109,40 @@ static void softenings_of_bodies(void **unused)
         line, sizeof line,
         "-i own.tipsy --integrator hermite4 --precision double --dt 1/128 --until %.17g -o end.tipsy",
         period);
-    good(line);
+    nbody_succeeds(line);
     assert_non_null(strstr(out, "softening of each body\n"));
     works(particles_read(in_folder("end.tipsy"), &p));
     assert_true(fabs(p.pos[0][0] + 0.5) < 1e-5 && fabs(p.pos[0][1]) < 1e-5 &&
                 p.softening[0] == 0.5 && p.softening[1] == 1);
     particles_free(&p);
-    good("-i own.tipsy --dt 1/64 --until 1 -q -o whole.npy --json");
-    json_t *r = report();
+    nbody_succeeds("-i own.tipsy --dt 1/64 --until 1 -q -o whole.npy --json");
+    json_t *r = nbody_report_json();
     assert_true(json_is_null(json_object_get(r, "eps")));
     json_decref(r);
-    good("-i own.tipsy --dt 1/64 --until 0.5 -q -o part.npy --checkpoint c.ckpt");
-    refuses(2, "other values of --eps", "--resume c.ckpt --until 1 --eps 0");
-    good("--resume c.ckpt --until 1 -q --check-forces 2");
+    nbody_succeeds("-i own.tipsy --dt 1/64 --until 0.5 -q -o part.npy --checkpoint c.ckpt");
+    nbody_refuses(2, "other values of --eps", "--resume c.ckpt --until 1 --eps 0");
+    nbody_succeeds("--resume c.ckpt --until 1 -q --check-forces 2");
     size_t size;
     char *one = bytes_of(in_folder("whole.npy"), &size),
          *other = bytes_of(in_folder("part.npy"), NULL);
     assert_memory_equal(one, other, size);
     free(one);
     free(other);
-    good("-i own.tipsy --eps 0.25 --method tree --steps 1");
+    nbody_succeeds("-i own.tipsy --eps 0.25 --method tree --steps 1");
     assert_non_null(strstr(out, "softening 0.25\n"));
-    refuses(1, "own.tipsy has softenings of its bodies that differ, and --method tree takes one",
-            "-i own.tipsy --method tree");
-    refuses(1, "and --stepping takes one", "-i own.tipsy --integrator hermite4 --stepping block");
-    refuses(1, "and --compare takes one", "-i own.tipsy --compare");
+    nbody_refuses(1,
+                  "own.tipsy has softenings of its bodies that differ, and --method tree takes one",
+                  "-i own.tipsy --method tree");
+    nbody_refuses(1, "and --stepping takes one",
+                  "-i own.tipsy --integrator hermite4 --stepping block");
+    nbody_refuses(1, "and --compare takes one", "-i own.tipsy --compare");
 }
 
 /* ---- Precision. ------------------------------------------------------------------------------ */
 
-/* Mixed for sums over all pairs, where the device has doubles; what has no mixed precision has
- * double or single. */
-static void precision_that_nobody_asked_for(void **unused)
+/* Default precision: mixed for direct sums if the device has doubles; double or single for
+ * methods without mixed precision. */
+static void nbody_command_default_precision_is_named(void **unused)
 {
     static const struct {
         const char *options, *precision;
@@ -150,14 +153,14 @@ static void precision_that_nobody_asked_for(void **unused)
               {"-n 40 --kernel tiled", "single"},
               {"--ic figure8", "double"}};
     (void)unused;
-    const bool doubles = run("-n 2 --steps 0 -q --precision double") == 0;
+    const bool doubles = run_nbody_command("-n 2 --steps 0 -q --precision double") == 0;
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
         char line[200];
         if (!sampled(i, 2))
             continue;
         snprintf(line, sizeof line, "%s --steps 1 --dt 1/256 -q --json", of[i].options);
-        good(line);
-        json_t *r = report();
+        nbody_succeeds(line);
+        json_t *r = nbody_report_json();
         assert_string_equal(json_string_value(json_object_get(r, "precision")),
                             doubles ? of[i].precision : "single");
         json_decref(r);
@@ -166,74 +169,76 @@ static void precision_that_nobody_asked_for(void **unused)
 
 /* ---- Bad input. ------------------------------------------------------------------------------ */
 
-static void bodies_at_one_place(void **unused)
+static void nbody_command_rejects_coincident_bodies(void **unused)
 {
     (void)unused;
     put_text(in_folder("same.tab"), "1 0 0 1 0 0 0\n1 2 0 0 0 0 0\n1 0 0 1 1 0 0\n");
-    refuses(
+    nbody_refuses(
         1,
         "bodies 1 and 3 lie at one place, 0 0 1, where without softening their pull is infinite; move one, or give --eps",
         "-i same.tab --eps 0 --steps 1 --dt 0.1 -o none.tab");
     assert_int_equal(access(in_folder("none.tab"), F_OK), -1);
-    good("-i same.tab --eps 0.1 --steps 1 --dt 0.1 -q");
+    nbody_succeeds("-i same.tab --eps 0.1 --steps 1 --dt 0.1 -q");
     put_text(in_folder("light.tab"), "0 0 0 1 0 0 0\n1 2 0 0 0 0 0\n0 0 0 1 1 0 0\n");
-    good("-i light.tab --eps 0 --steps 1 --dt 0.1 -q"); /* test particles do not pull */
+    nbody_succeeds(
+        "-i light.tab --eps 0 --steps 1 --dt 0.1 -q"); /* test particles do not attract */
 }
 
-/* Next to a body that is very far all others would lie at one place. */
-static void body_out_of_reach(void **unused)
+/* Beside a very distant body all other bodies would be at one place. */
+static void nbody_command_rejects_distant_body(void **unused)
 {
     (void)unused;
     put_text(in_folder("far.tab"), "1 0 0 0 0 0 0\n1 1e20 0 0 0 0 0\n1 2 0 0 0 0 0\n");
-    refuses(
+    nbody_refuses(
         1,
         "body 2 lies 1e+20 from the middle of the bodies, of which half lie within 2: mixed precision cannot hold both; leave it out, or "
         "take double precision",
         "-i far.tab --steps 1 --dt 0.1 --precision mixed -o none.tab");
-    refuses(1, "single precision cannot hold both",
-            "-i far.tab --steps 1 --dt 0.1 --method tree --precision single -o none.tab");
+    nbody_refuses(1, "single precision cannot hold both",
+                  "-i far.tab --steps 1 --dt 0.1 --method tree --precision single -o none.tab");
     assert_int_equal(access(in_folder("none.tab"), F_OK), -1);
-    good("-i far.tab --steps 1 --dt 0.1 --precision double -q");
+    nbody_succeeds("-i far.tab --steps 1 --dt 0.1 --precision double -q");
     put_text(in_folder("far.tab"), "1 0 0 0 0 0 0\n1 1e9 0 0 0 0 0\n1 2 0 0 0 0 0\n");
-    good("-i far.tab --steps 1 --dt 0.1 --method tree --precision single -q");
+    nbody_succeeds("-i far.tab --steps 1 --dt 0.1 --method tree --precision single -q");
     put_text(in_folder("far.tab"), "1 0 0 0 0 0 0\n1 1e300 0 0 0 0 0\n1 2 0 0 0 0 0\n");
-    refuses(1, "double precision cannot hold both; leave it out",
-            "-i far.tab --steps 1 --dt 0.1 --precision double -q");
+    nbody_refuses(1, "double precision cannot hold both; leave it out",
+                  "-i far.tab --steps 1 --dt 0.1 --precision double -q");
 }
 
-/* What single precision cannot hold is an error on every device, not a result. */
-static void energies_beyond_floats(void **unused)
+/* An energy beyond single precision is an error on every device. */
+static void nbody_command_rejects_energy_beyond_float(void **unused)
 {
     (void)unused;
     put_text(in_folder("fast.tab"), "1 1 0 0 1e20 0 0\n1 0 0 0 0 0 0\n");
-    refuses(1, "kinetic energy is out of the range of single precision",
-            "-i fast.tab --eps 0.1 --steps 0 --dt 1e-30 --precision single -q -o none.tab");
+    nbody_refuses(1, "kinetic energy is out of the range of single precision",
+                  "-i fast.tab --eps 0.1 --steps 0 --dt 1e-30 --precision single -q -o none.tab");
     assert_int_equal(access(in_folder("none.tab"), F_OK), -1);
-    good("-i fast.tab --eps 0.1 --steps 0 --dt 1e-30 -q");
+    nbody_succeeds("-i fast.tab --eps 0.1 --steps 0 --dt 1e-30 -q");
 }
 
 /* ---- Collisions. ----------------------------------------------------------------------------- */
 
-/* Two free bodies meet head on: mass, momentum and centre stay, the radius is that of both volumes;
- * then one is alone. */
-static void bodies_merge(void **unused)
+/* Two free bodies collide head on: mass, momentum and centre are kept, and the radius follows
+ * from the summed volume; one body remains. */
+static void nbody_command_merges_colliding_bodies(void **unused)
 {
     struct particles p;
     (void)unused;
     put_text(
         in_folder("meet.tab"),
         "# mass x y z vx vy vz radius\n3 -1 0 0 1 0 0 0.3\n1 2 0 0 -2 0 0.5 0.2\n1 9 9 0 0 0 0 0.1\n");
-    good(
+    nbody_succeeds(
         "-i meet.tab -G 1e-12 --eps 0 --dt 1/64 --until 2 --precision double --collide merge --json -o one.tab");
-    json_t *r = report(), *c = json_object_get(r, "collisions"),
+    json_t *r = nbody_report_json(), *c = json_object_get(r, "collisions"),
            *e = json_array_get(json_object_get(c, "events"), 0);
-    assert_true(number(c, "count") == 1 && number(e, "first") == 1 && number(e, "second") == 2);
-    /* (3 - 3 t)^2 + (t / 2)^2 = (1/2)^2: the line of the step in which they touch */
+    assert_true(nbody_json_number(c, "count") == 1 && nbody_json_number(e, "first") == 1 &&
+                nbody_json_number(e, "second") == 2);
+    /* (3 - 3 t)^2 + (t / 2)^2 = (1/2)^2: the contact within the step */
     const double t = (18 - sqrt(18 * 18 - 4 * 9.25 * 8.75)) / (2 * 9.25);
-    assert_true(fabs(number(e, "time") - t) < 1e-9);
-    assert_true(fabs(number(c, "energy_lost") - 0.5 * 0.75 * 9.25) < 1e-9 &&
-                number(r, "energy_error_rel") < 1e-9);
-    assert_true(number(r, "time") == 2 && number(r, "n") == 2);
+    assert_true(fabs(nbody_json_number(e, "time") - t) < 1e-9);
+    assert_true(fabs(nbody_json_number(c, "energy_lost") - 0.5 * 0.75 * 9.25) < 1e-9 &&
+                nbody_json_number(r, "energy_error_rel") < 1e-9);
+    assert_true(nbody_json_number(r, "time") == 2 && nbody_json_number(r, "n") == 2);
     json_decref(r);
     works(particles_read(in_folder("one.tab"), &p));
     assert_true(p.n == 2 && p.mass[0] == 4 && fabs(p.radius[0] - cbrt(0.035)) < 1e-15 &&
@@ -241,56 +246,56 @@ static void bodies_merge(void **unused)
     assert_true(fabs(p.vel[0][0] - 0.25) < 1e-9 && fabs(p.vel[0][2] - 0.125) < 1e-9);
     assert_true(fabs(p.pos[0][0] - (-0.25 + 0.5)) < 1e-9 && fabs(p.pos[0][2] - 0.25) < 1e-9);
     particles_free(&p);
-    good(
+    nbody_succeeds(
         "-i meet.tab -G 1e-12 --eps 0 --dt 1/64 --until 2 --precision double --collide stop -o stop.tab");
     assert_non_null(strstr(out, "bodies 1 and 2 touch at time 0.94594"));
     works(particles_read(in_folder("stop.tab"), &p));
     assert_true(p.n == 3 && p.time < 0.97 && p.time > 0.93);
     particles_free(&p);
-    /* In one step of 6.3 that ias15 divides, two bodies are nearer than both radii, and far apart
-     * again: it is said that this is not seen. */
+    /* In one step of 6.3, which ias15 divides, two bodies come within the sum of their radii and
+     * part again: a message says that such a contact is not detected. */
     put_text(in_folder("orbit.tab"),
              "0.5 -0.95 0 0 0 -0.114707867 0\n0.5 0.95 0 0 0 0.114707867 0\n");
-    good(
+    nbody_succeeds(
         "-i orbit.tab --eps 0 --integrator ias15 --collide stop --radius 0.06 --until 6.3 --dt 6.3");
     assert_non_null(strstr(err, "it may have touched others unseen; a smaller --dt shows that"));
     assert_null(strstr(out, "touch at time"));
-    good(
+    nbody_succeeds(
         "-i orbit.tab --eps 0 --integrator ias15 --collide stop --radius 0.06 --until 6.3 --dt 1/64");
     assert_null(strstr(err, "unseen"));
     assert_non_null(strstr(out, "bodies 1 and 2 touch at time 3.119"));
-    refuses(2, "--collide needs radii", "-n 8 --collide merge");
-    refuses(2, "--radius is for --collide", "-n 8 --radius 1");
-    refuses(2, "--check-step and --collide", "-n 8 --radius 1 --collide merge --check-step");
+    nbody_refuses(2, "--collide needs radii", "-n 8 --collide merge");
+    nbody_refuses(2, "--radius is for --collide", "-n 8 --radius 1");
+    nbody_refuses(2, "--check-step and --collide", "-n 8 --radius 1 --collide merge --check-step");
 }
 
-/* A cluster in which bodies merge goes on after them with the same bits, and is known to HDF5 by
- * its names. */
-static void merging_goes_on(void **unused)
+/* A cluster with mergers resumes with equal bits, and HDF5 keeps its names. */
+static void nbody_command_resumes_after_merger(void **unused)
 {
     size_t size;
     (void)unused;
-    good(
+    nbody_succeeds(
         "-n 200 --eps 0 --dt 1/256 --radius 0.03 --collide merge --until 0.25 -q -o whole.npy --csv whole.csv --json");
-    json_t *r = report();
-    assert_true(number(json_object_get(r, "collisions"), "count") > 5 &&
-                number(r, "energy_error_rel") < 1e-3);
+    json_t *r = nbody_report_json();
+    assert_true(nbody_json_number(json_object_get(r, "collisions"), "count") > 5 &&
+                nbody_json_number(r, "energy_error_rel") < 1e-3);
     json_decref(r);
-    good(
+    nbody_succeeds(
         "-n 200 --eps 0 --dt 1/256 --radius 0.03 --collide merge --until 0.125 -q -o part.npy --csv part.csv --diag 1/256 --checkpoint c.ckpt");
-    refuses(2, "other values of --collide, --radius",
-            "--resume c.ckpt --collide stop --radius 0.5");
-    good("--resume c.ckpt --until 0.25 -q --json");
-    json_t *again = report();
-    assert_true(number(json_object_get(again, "collisions"), "count") > 5 &&
-                number(again, "energy_error_rel") < 1e-3);
+    nbody_refuses(2, "other values of --collide, --radius",
+                  "--resume c.ckpt --collide stop --radius 0.5");
+    nbody_succeeds("--resume c.ckpt --until 0.25 -q --json");
+    json_t *again = nbody_report_json();
+    assert_true(nbody_json_number(json_object_get(again, "collisions"), "count") > 5 &&
+                nbody_json_number(again, "energy_error_rel") < 1e-3);
     json_decref(again);
     char *one = bytes_of(in_folder("whole.npy"), &size),
          *other = bytes_of(in_folder("part.npy"), NULL);
     assert_memory_equal(one, other, size);
     free(one);
     free(other);
-    if (run("-n 50 --eps 0 --radius 0.05 --dt 1/256 --until 0.25 --collide merge -q -o names.hdf5") ==
+    if (run_nbody_command(
+            "-n 50 --eps 0 --radius 0.05 --dt 1/256 --until 0.25 --collide merge -q -o names.hdf5") ==
         0) {
         struct particles p;
         works(particles_read(in_folder("names.hdf5"), &p));
@@ -304,24 +309,27 @@ static void merging_goes_on(void **unused)
 static const char star_and_two[] =
     "1 0 0 0 0 0 0\n1e-6 1 0 0 0 1 0\n1e-6 0 2 0 -0.70710678118654752 0 0\n";
 
-/* Copies that are changed nowhere, or a little; the first always as it is. */
-static void ensembles_of_copies(void **unused)
+/* Copies with no or a small perturbation; the first copy is always unperturbed. */
+static void nbody_command_runs_ensemble_of_copies(void **unused)
 {
     struct particles p, q;
     (void)unused;
     put_text(in_folder("star.tab"), star_and_two);
-    good("-i star.tab --ensemble 20 --spread 0 --until 10 -o same.tab --elements same.csv --json");
-    json_t *r = report();
-    assert_true(number(r, "systems") == 20 && number(r, "bodies") == 3 &&
-                number(r, "wrong_systems") == 0);
-    assert_true(fabs(number(r, "time") - 10) < 1e-12 && number(r, "energy_error_max") < 1e-9);
-    assert_true(number(r, "dt") <= 6.2831854 / 20 && number(r, "dt") > 6.28 / 22);
+    nbody_succeeds(
+        "-i star.tab --ensemble 20 --spread 0 --until 10 -o same.tab --elements same.csv --json");
+    json_t *r = nbody_report_json();
+    assert_true(nbody_json_number(r, "systems") == 20 && nbody_json_number(r, "bodies") == 3 &&
+                nbody_json_number(r, "wrong_systems") == 0);
+    assert_true(fabs(nbody_json_number(r, "time") - 10) < 1e-12 &&
+                nbody_json_number(r, "energy_error_max") < 1e-9);
+    assert_true(nbody_json_number(r, "dt") <= 6.2831854 / 20 &&
+                nbody_json_number(r, "dt") > 6.28 / 22);
     json_decref(r);
     works(particles_read(in_folder("same.tab"), &p));
     assert_true(p.n == 60 && fabs(p.time - 10) < 1e-12 && particles_number(&p, NOTE_G) == 1);
     for (size_t s = 1; s < 20; s++)
         assert_memory_equal(p.pos[3 * s], p.pos[0], 3 * sizeof *p.pos);
-    good("-i star.tab --ensemble 20 --spread 0.01 --seed 4 --until 10 -o other.tab -q");
+    nbody_succeeds("-i star.tab --ensemble 20 --spread 0.01 --seed 4 --until 10 -o other.tab -q");
     works(particles_read(in_folder("other.tab"), &q));
     assert_memory_equal(q.pos[0], p.pos[0], 3 * sizeof *p.pos);
     for (size_t s = 1; s < 20; s++) {
@@ -330,11 +338,11 @@ static void ensembles_of_copies(void **unused)
     }
     particles_free(&p);
     particles_free(&q);
-    load("same.csv", out, sizeof out);
+    load_nbody_file("same.csv", out, sizeof out);
     assert_true(strncmp(out, "system,body,semi_major,", 23) == 0 && strstr(out, "\n20,3,") != NULL);
 }
 
-static void ensembles_of_files(void **unused)
+static void nbody_command_runs_ensemble_of_files(void **unused)
 {
     struct particles p;
     (void)unused;
@@ -345,42 +353,44 @@ static void ensembles_of_files(void **unused)
     put_text(in_folder("uneven"), "star.tab\none.tab\n");
     put_text(in_folder("one.tab"), "1 0 0 0 0 0 0\n0 1 0 0 0 1 0\n");
     put_text(in_folder("light.tab"), "1 0 0 0 0 0 0\n2 1 0 0 0 1 0\n");
-    good("--ensemble list --dt 0.1 --steps 0 -o both.tab");
+    nbody_succeeds("--ensemble list --dt 0.1 --steps 0 -o both.tab");
     assert_non_null(strstr(out, "\nsystems       2 of 3 bodies, from list\n"));
     works(particles_read(in_folder("both.tab"), &p));
     assert_true(p.n == 6 && p.pos[4][0] == 2);
     particles_free(&p);
-    refuses(1, "lists no files", "--ensemble empty");
-    refuses(1, "none: No such file", "--ensemble none");
-    refuses(1, "/dev/zero: is a device; --ensemble wants a number", "--ensemble /dev/zero");
-    refuses(1, ".: is a folder; --ensemble wants a number", "--ensemble .");
-    refuses(1, "one.tab has 2 bodies, and the systems before it have 3", "--ensemble uneven");
-    refuses(1, "light.tab: the first body must be the star, and body 2 is heavier",
-            "-i light.tab --ensemble 4");
-    refuses(2, "add -i FILE", "--ensemble 4");
-    refuses(2, "cannot be combined: its files are the systems", "-i star.tab --ensemble list");
-    refuses(2, "--ensemble and --eps cannot be combined", "-i star.tab --ensemble 4 --eps 1");
-    refuses(2, "--spread is for --ensemble N", "-i star.tab --spread 0.1");
-    refuses(2, "writes the bodies of all systems at the end", "-i star.tab --ensemble 4 -o a.png");
-    refuses(2, "'-1' cannot be reached", "-i star.tab --ensemble 4 --until -1");
+    nbody_refuses(1, "lists no files", "--ensemble empty");
+    nbody_refuses(1, "none: No such file", "--ensemble none");
+    nbody_refuses(1, "/dev/zero: is a device; --ensemble wants a number", "--ensemble /dev/zero");
+    nbody_refuses(1, ".: is a folder; --ensemble wants a number", "--ensemble .");
+    nbody_refuses(1, "one.tab has 2 bodies, and the systems before it have 3", "--ensemble uneven");
+    nbody_refuses(1, "light.tab: the first body must be the star, and body 2 is heavier",
+                  "-i light.tab --ensemble 4");
+    nbody_refuses(2, "add -i FILE", "--ensemble 4");
+    nbody_refuses(2, "cannot be combined: its files are the systems",
+                  "-i star.tab --ensemble list");
+    nbody_refuses(2, "--ensemble and --eps cannot be combined", "-i star.tab --ensemble 4 --eps 1");
+    nbody_refuses(2, "--spread is for --ensemble N", "-i star.tab --spread 0.1");
+    nbody_refuses(2, "writes the bodies of all systems at the end",
+                  "-i star.tab --ensemble 4 -o a.png");
+    nbody_refuses(2, "'-1' cannot be reached", "-i star.tab --ensemble 4 --until -1");
 }
 
 int main(int argc, char **argv)
 {
-    struct CMUnitTest tests[] = {cmocka_unit_test(in_fields),
-                                 cmocka_unit_test(vanishing_steps),
-                                 cmocka_unit_test(fields_go_on),
-                                 cmocka_unit_test(softenings_of_bodies),
-                                 cmocka_unit_test(precision_that_nobody_asked_for),
-                                 cmocka_unit_test(bodies_at_one_place),
-                                 cmocka_unit_test(body_out_of_reach),
-                                 cmocka_unit_test(energies_beyond_floats),
-                                 cmocka_unit_test(bodies_merge),
-                                 cmocka_unit_test(merging_goes_on),
-                                 cmocka_unit_test(ensembles_of_copies),
-                                 cmocka_unit_test(ensembles_of_files)};
+    struct CMUnitTest tests[] = {cmocka_unit_test(nbody_command_runs_in_field),
+                                 cmocka_unit_test(nbody_command_reports_vanishing_step),
+                                 cmocka_unit_test(nbody_command_resumes_in_field),
+                                 cmocka_unit_test(nbody_command_uses_per_body_softening),
+                                 cmocka_unit_test(nbody_command_default_precision_is_named),
+                                 cmocka_unit_test(nbody_command_rejects_coincident_bodies),
+                                 cmocka_unit_test(nbody_command_rejects_distant_body),
+                                 cmocka_unit_test(nbody_command_rejects_energy_beyond_float),
+                                 cmocka_unit_test(nbody_command_merges_colliding_bodies),
+                                 cmocka_unit_test(nbody_command_resumes_after_merger),
+                                 cmocka_unit_test(nbody_command_runs_ensemble_of_copies),
+                                 cmocka_unit_test(nbody_command_runs_ensemble_of_files)};
     if (argc != 2)
-        return fprintf(stderr, "usage: test_nbody_runs PATH_OF_STDCL\n"), 2;
+        return fprintf(stderr, "usage: test_nbody_command PATH_OF_STDCL\n"), 2;
     command = argv[1];
     return sampled_run("runs", tests, 0, 2, files_create, files_remove);
 }

@@ -1,5 +1,5 @@
-/* test_shape.c - shapes: words into numbers, how a shape is chosen, what the engines do with a row
- * that does not fit, and the stop watch of measurements.
+/* test_tune_shape.c - shapes: parsing, choice of the entry, invalid entries in engines, and the
+ * timer of measurements.
  * SPDX-License-Identifier: MIT
  */
 #include "files.h"
@@ -21,8 +21,8 @@ static const struct cltune_key keys[] = {
     {"depth", offsetof(struct shape, depth), 0, 1 << 20, 3, DEEP},
     {0}};
 
-/* Each test has a cache folder of its own. */
-static int own_cache(void **unused)
+/* Give each test a cache folder of its own. */
+static int use_empty_cache(void **unused)
 {
     static int number;
     char folder[64];
@@ -33,8 +33,8 @@ static int own_cache(void **unused)
     return setenv("XDG_CACHE_HOME", in_folder(folder), 1) | mkdir(in_folder(folder), 0755);
 }
 
-static int choose(const struct cltune_rules *rules, const char *words, struct shape *shape,
-                  struct cltune_row *row)
+static int choose_entry(const struct cltune_rules *rules, const char *words, struct shape *shape,
+                        struct cltune_row *row)
 {
     *shape = (struct shape){.guard = -77, .guard_behind = -77};
     const int status = cltune_choose(rules, stddev, 0, "made.up", 1000, words, shape, row);
@@ -45,7 +45,7 @@ static int choose(const struct cltune_rules *rules, const char *words, struct sh
 
 /* ---- Words. ---------------------------------------------------------------------------------- */
 
-static void words_become_numbers(void **unused)
+static void shape_words_are_parsed(void **unused)
 {
     (void)unused;
     static const struct {
@@ -63,7 +63,7 @@ static void words_become_numbers(void **unused)
         struct shape s;
         struct cltune_row row;
         char line[64];
-        works(choose(&rules, rows[i].words, &s, &row));
+        works(choose_entry(&rules, rows[i].words, &s, &row));
         assert_true(s.group == rows[i].group && s.width == rows[i].width &&
                     s.depth == rows[i].depth);
         snprintf(line, sizeof line, "group=%d width=%d depth=%d", s.group, s.width, s.depth);
@@ -71,7 +71,7 @@ static void words_become_numbers(void **unused)
     }
 }
 
-static void wrong_words_are_told(void **unused)
+static void shape_bad_words_are_rejected(void **unused)
 {
     (void)unused;
     static const char *const rows[][2] = {
@@ -95,13 +95,13 @@ static void wrong_words_are_told(void **unused)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct shape s;
         struct cltune_row row;
-        fails(EINVAL, choose(&rules, rows[i][0], &s, &row));
-        assert_int_equal(choose(&rules, rows[i][0], &s, &row), -1);
+        fails(EINVAL, choose_entry(&rules, rows[i][0], &s, &row));
+        assert_int_equal(choose_entry(&rules, rows[i][0], &s, &row), -1);
         contains(clerror(), rows[i][1]);
     }
 }
 
-static void keys_of_other_kinds_are_not_printed(void **unused)
+static void shape_prints_own_keys_only(void **unused)
 {
     (void)unused;
     struct cltune_rules rules = {.name = "made", .keys = keys, .kind = WIDE};
@@ -122,13 +122,13 @@ struct device {
     int most_group, asked[2]; /* how often `fit` was asked about the caller's, and a row's */
 };
 
-static void defaults(void *shape, void *device)
+static void shape_defaults_apply(void *shape, void *device)
 {
     (void)device;
     ((struct shape *)shape)->depth = 5;
 }
 
-static int fit(void *shape, int stored, void *device)
+static int shape_fits(void *shape, int stored, void *device)
 {
     struct shape *s = shape;
     struct device *d = device;
@@ -138,50 +138,55 @@ static int fit(void *shape, int stored, void *device)
     return s->group <= d->most_group ? 0 : clerror_set(EDOM, "made: group=%d", s->group);
 }
 
-static void later_wins(void **unused)
+static void shape_later_word_wins(void **unused)
 {
     (void)unused;
     struct device device = {.most_group = 32};
-    const struct cltune_rules rules = {
-        .name = "made", .keys = keys, .defaults = defaults, .fit = fit, .arg = &device};
+    const struct cltune_rules rules = {.name = "made",
+                                       .keys = keys,
+                                       .defaults = shape_defaults_apply,
+                                       .fit = shape_fits,
+                                       .arg = &device};
     struct shape s;
     struct cltune_row row;
-    works(choose(&rules, NULL, &s, &row));
+    works(choose_entry(&rules, NULL, &s, &row));
     assert_string_equal(row.shape, "group=8 width=1 depth=5");
     contains(row.source, "no row");
     assert_int_equal(device.asked[1], 0); /* there is none */
     works(cltune_store(stddev, 0, "made.up", 1000, "group=16 width=9", 1, "items/s"));
-    works(choose(&rules, NULL, &s, &row));
+    works(choose_entry(&rules, NULL, &s, &row));
     assert_string_equal(row.shape, "group=16 width=8 depth=5");
     contains(row.source, "measured on this device and driver");
     assert_int_equal(device.asked[1], 1);
     works(cltune_store(stddev, 0, "made.up", 1000, "weight=2 group=16 width=7", 1,
                        "items/s")); /* keys of the past */
-    works(choose(&rules, NULL, &s, &row));
+    works(choose_entry(&rules, NULL, &s, &row));
     assert_string_equal(row.shape, "group=16 width=7 depth=5");
     works(cltune_store(stddev, 0, "made.up", 1000, "group=16 width=9", 1, "items/s"));
-    works(choose(&rules, "width=9 depth=1", &s, &row)); /* which is the caller's to say */
+    works(choose_entry(&rules, "width=9 depth=1", &s, &row)); /* which is the caller's to say */
     assert_string_equal(row.shape, "group=16 width=9 depth=1");
     contains(row.source, "measured on this device and driver; then the caller's words");
-    fails(EDOM, choose(&rules, "group=33", &s, &row));
+    fails(EDOM, choose_entry(&rules, "group=33", &s, &row));
 }
 
-/* Rows that words, a range or `fit` refuse; no failure must be left of it, and an older one not be
- * lost. */
-static void bad_rows_leave_no_trace(void **unused)
+/* Entries rejected by their words, a range or `fit` leave no error, and keep an older one. */
+static void shape_bad_entry_leaves_defaults(void **unused)
 {
     (void)unused;
     static const char *const rows[] = {"group=65", "weight=2 group=0", "group=33 depth=9",
                                        "group=-1"};
     struct device device = {.most_group = 32};
-    const struct cltune_rules rules = {
-        .name = "made", .keys = keys, .defaults = defaults, .fit = fit, .arg = &device};
+    const struct cltune_rules rules = {.name = "made",
+                                       .keys = keys,
+                                       .defaults = shape_defaults_apply,
+                                       .fit = shape_fits,
+                                       .arg = &device};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct shape s;
         struct cltune_row row;
         works(cltune_store(stddev, 0, "made.up", 1000, rows[i], 1, "items/s"));
         clerrno = 0;
-        works(choose(&rules, "width=2", &s, &row));
+        works(choose_entry(&rules, "width=2", &s, &row));
         assert_string_equal(row.shape, "group=8 width=2 depth=5");
         assert_string_equal(
             row.source, "made.up: the stored row does not fit the device, a modest one; then the "
@@ -189,13 +194,13 @@ static void bad_rows_leave_no_trace(void **unused)
         assert_int_equal(clerrno, 0);
         assert_null(clerror());
         clerror_set(ERANGE, "an older failure");
-        works(choose(&rules, NULL, &s, &row));
+        works(choose_entry(&rules, NULL, &s, &row));
         assert_int_equal(clerrno, ERANGE);
         assert_string_equal(clerror(), "an older failure");
     }
 }
 
-static void wants_proper_arguments(void **unused)
+static void shape_rejects_bad_arguments(void **unused)
 {
     (void)unused;
     const struct cltune_rules rules = {.name = "made", .keys = keys}, nameless = {.keys = keys},
@@ -214,7 +219,7 @@ static void wants_proper_arguments(void **unused)
 
 /* ---- The engines. ---------------------------------------------------------------------------- */
 
-static void nbody_explained(char text[512])
+static void shape_nbody_explains_choice(char text[512])
 {
     static const double mass[2] = {1, 1}, rows[2][3] = {{1, 0, 0}, {-1, 0, 0}};
     nbody *nb = nbody_create(&(struct nbody_options){.ctx = stddev, .dt = 1}, 2, mass, rows, rows);
@@ -223,7 +228,7 @@ static void nbody_explained(char text[512])
     nbody_free(nb);
 }
 
-static void life_explained(char text[512])
+static void shape_life_explains_choice(char text[512])
 {
     life *lf = life_create(&(struct life_options){.ctx = stddev, .width = 256, .height = 256});
     ready(lf);
@@ -231,7 +236,7 @@ static void life_explained(char text[512])
     life_free(lf);
 }
 
-static void matmul_explained(char text[512])
+static void shape_matmul_explains_choice(char text[512])
 {
     matmul *mm = matmul_create(&(struct matmul_options){.ctx = stddev});
     ready(mm);
@@ -239,7 +244,7 @@ static void matmul_explained(char text[512])
     matmul_free(mm);
 }
 
-static void gas_explained(char text[512])
+static void shape_gas_explains_choice(char text[512])
 {
     gas *g = gas_create(&(struct gas_options){.ctx = stddev, .n = 1000});
     ready(g);
@@ -247,7 +252,7 @@ static void gas_explained(char text[512])
     gas_free(g);
 }
 
-static void arrays_explained(char text[512])
+static void shape_arrays_explains_choice(char text[512])
 {
     arrays *a = arrays_create(&(struct arrays_options){.ctx = stddev, .type = ARRAYS_FLOAT});
     float *x = clmalloc(stddev, 400, CL_MEM_ZEROCOPY);
@@ -261,8 +266,8 @@ static void arrays_explained(char text[512])
     arrays_free(a);
 }
 
-/* A row that is another program's, or that the device cannot do. */
-static void engines_pass_over_bad_rows(void **unused)
+/* An entry of another program, or one that the device cannot run. */
+static void shape_engines_skip_bad_entries(void **unused)
 {
     (void)unused;
     struct cldev_info info[16];
@@ -271,12 +276,12 @@ static void engines_pass_over_bad_rows(void **unused)
     const struct {
         const char *kernel, *shape;
         void (*explained)(char text[512]);
-    } engine[] = {{"nbody.direct.single", "width=5", nbody_explained},
-                  {cpu ? "life.rows" : "life.tile", "group=3", life_explained},
+    } engine[] = {{"nbody.direct.single", "width=5", shape_nbody_explains_choice},
+                  {cpu ? "life.rows" : "life.tile", "group=3", shape_life_explains_choice},
                   {cpu ? "matmul.panels.single" : "matmul.tiles.single", cpu ? "width=3" : "wm=33",
-                   matmul_explained},
-                  {"gas.fused", "group=3", gas_explained},
-                  {"arrays.sum.single", "width=3", arrays_explained}};
+                   shape_matmul_explains_choice},
+                  {"gas.fused", "group=3", shape_gas_explains_choice},
+                  {"arrays.sum.single", "width=3", shape_arrays_explains_choice}};
     for (size_t e = 0; e < sizeof engine / sizeof *engine; e++) {
         char text[512];
         works(cltune_store(stddev, 0, engine[e].kernel, 1000, engine[e].shape, 1, "items/s"));
@@ -289,7 +294,7 @@ static void engines_pass_over_bad_rows(void **unused)
     }
 }
 
-/* Whether three bodies, whose masses are equal or not, get fill=`value`. */
+/* Fail unless three bodies, of equal masses or not, get fill=`value`. */
 static void gets(const char *value, bool equal)
 {
     const double mass[3] = {1, 1, equal ? 1 : 2}, pos[3][3] = {{0}, {1}, {0, 1}}, vel[3][3] = {{0}};
@@ -299,9 +304,8 @@ static void gets(const char *value, bool equal)
     nbody_free(nb);
 }
 
-/* Equal masses have rows of their own, where there are such; the user's come before what is
- * shipped. */
-static void equal_masses_have_rows(void **unused)
+/* Equal masses have entries of their own, if there are any; the user's precede the shipped ones. */
+static void shape_equal_masses_have_entries(void **unused)
 {
     (void)unused;
     works(cltune_store(stddev, 0, "nbody.direct.single", 1000, "fill=76", 1, "items/s"));
@@ -320,7 +324,7 @@ struct clocked {
     size_t fails_at;
 };
 
-static int run(void *problem, size_t n)
+static int run_clocked(void *problem, size_t n)
 {
     struct clocked *c = problem;
     const double end = seconds_now() + c->each * (double)n;
@@ -332,13 +336,13 @@ static int run(void *problem, size_t n)
     return 0;
 }
 
-static void times_until_it_is_enough(void **unused)
+static void tune_time_repeats_until_long_enough(void **unused)
 {
     (void)unused;
     struct clocked c = {.each = 1e-3};
     double seconds = 0;
-    works(cltune_time(run, &c, &seconds));
-    assert_true(seconds >= 1e-3); /* as long as it says, or longer on a busy machine */
+    works(cltune_time(run_clocked, &c, &seconds));
+    assert_true(seconds >= 1e-3); /* the requested time, or longer on a busy machine */
     assert_true(c.calls >= 2 && c.calls <= 8);
     assert_int_equal(c.n[0], 1); /* warms up */
     for (size_t i = 1; i < c.calls; i++)
@@ -346,28 +350,28 @@ static void times_until_it_is_enough(void **unused)
     assert_true(seconds * (double)c.n[c.calls - 1] >= 0.05);
     for (size_t at = 1; at <= 2; at++) {
         c = (struct clocked){.each = 1e-3, .fails_at = at};
-        fails(EIO, cltune_time(run, &c, &seconds));
+        fails(EIO, cltune_time(run_clocked, &c, &seconds));
     }
 }
 
-static int create(void **state)
+static int open_shape_context(void **state)
 {
     return setup_done(stddev && clgetndev(stddev) <= 16) == 0 ? files_create(state) : -1;
 }
 
 int main(void)
 {
-#define CACHED(test) cmocka_unit_test_setup(test, own_cache)
+#define CACHED(test) cmocka_unit_test_setup(test, use_empty_cache)
     const struct CMUnitTest tests[] = {
-        CACHED(words_become_numbers),
-        CACHED(wrong_words_are_told),
-        CACHED(keys_of_other_kinds_are_not_printed),
-        CACHED(later_wins),
-        CACHED(bad_rows_leave_no_trace),
-        CACHED(wants_proper_arguments),
-        CACHED(engines_pass_over_bad_rows),
-        CACHED(equal_masses_have_rows),
-        cmocka_unit_test(times_until_it_is_enough),
+        CACHED(shape_words_are_parsed),
+        CACHED(shape_bad_words_are_rejected),
+        CACHED(shape_prints_own_keys_only),
+        CACHED(shape_later_word_wins),
+        CACHED(shape_bad_entry_leaves_defaults),
+        CACHED(shape_rejects_bad_arguments),
+        CACHED(shape_engines_skip_bad_entries),
+        CACHED(shape_equal_masses_have_entries),
+        cmocka_unit_test(tune_time_repeats_until_long_enough),
     };
-    return cmocka_run_group_tests(tests, create, files_remove);
+    return cmocka_run_group_tests(tests, open_shape_context, files_remove);
 }

@@ -1,8 +1,8 @@
-/* test_life_states.c - rules of more than two states: their names, engines against the definition,
- * states in and out, files.
+/* test_life_generations.c - rules of more than two states: their names, engines against the
+ * definition, states in and out, files.
  *
- * Generations: a cell of state 1 that does not survive goes through states 2 ... n - 1 to 0, and
- * counts as dead meanwhile (M. Wojtowicz's MCell; Golly's help, "Generations").
+ * Generations: a cell of state 1 that does not survive passes through states 2 ... n - 1 to 0,
+ * and counts as dead meanwhile (M. Wojtowicz's MCell; Golly's help, "Generations").
  * SPDX-License-Identifier: MIT
  */
 #include "files.h"
@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void rules_have_a_usual_form(void **unused)
+static void generations_rules_have_canonical_form(void **unused)
 {
     static const struct {
         const char *text, *normal;
@@ -42,10 +42,11 @@ static void rules_have_a_usual_form(void **unused)
         fails(EINVAL, life_rule_states(bad[i]));
 }
 
-/* One generation by the definition, of neighbours in `near`: bits of dx, dy as the rows of a
- * block. */
-static void step(unsigned birth, unsigned survival, unsigned states, unsigned near, bool torus,
-                 size_t width, size_t height, unsigned char *now)
+/* One generation by the definition; `near` has the neighbours, as bits of dx, dy in the rows of
+ * a block. */
+static void generations_reference_step(unsigned birth, unsigned survival, unsigned states,
+                                       unsigned near, bool torus, size_t width, size_t height,
+                                       unsigned char *now)
 {
     unsigned char *next = malloc(width * height);
     ready(next);
@@ -86,7 +87,7 @@ static const struct world {
     {"34/2/5H", 1 << 2, 1 << 3 | 1 << 4, 5, HEXAGON, 40, 40, LIFE_PLANE},
 };
 
-static void check_world(const struct world *w, enum life_engine engine)
+static void check_generations_world(const struct world *w, enum life_engine engine)
 {
     const size_t n = w->width * w->height;
     unsigned char *right = malloc(n), *got = malloc(n);
@@ -110,8 +111,8 @@ static void check_world(const struct world *w, enum life_engine engine)
     works(life_step(lf, 10));
     works(life_trace(lf, 3, sample));
     for (int g = 0; g < 13; g++)
-        step(w->birth, w->survival, w->states, w->near, w->bounds == LIFE_TORUS, w->width,
-             w->height, right);
+        generations_reference_step(w->birth, w->survival, w->states, w->near,
+                                   w->bounds == LIFE_TORUS, w->width, w->height, right);
     works(life_get_states(lf, 0, 0, w->width, w->height, got));
     assert_memory_equal(got, right, n);
     uint64_t population = 0;
@@ -123,18 +124,18 @@ static void check_world(const struct world *w, enum life_engine engine)
     life_free(lf);
 }
 
-static void engines_are_the_definition(void **unused)
+static void generations_engines_match_definition(void **unused)
 {
     (void)unused;
     for (size_t i = 0; i < sizeof worlds / sizeof *worlds; i++) {
-        check_world(&worlds[i], LIFE_PACKED);
-        check_world(&worlds[i], LIFE_REFERENCE);
+        check_generations_world(&worlds[i], LIFE_PACKED);
+        check_generations_world(&worlds[i], LIFE_REFERENCE);
     }
 }
 
-/* In Brian's Brain two cells with two dying ones behind them fly on: a ship of period 1, so that
- * the torus is as at the start after as many generations as it is wide. */
-static void a_ship_goes_round(void **unused)
+/* In Brian's Brain two live cells followed by two dying ones move: a ship of period 1. The torus
+ * returns to its start after a number of generations equal to its width. */
+static void generations_brain_ship_circles_torus(void **unused)
 {
     static const unsigned char ship[4] = {2, 1, 2, 1};
     unsigned char all[20 * 9], later[20 * 9];
@@ -165,8 +166,8 @@ static void a_ship_goes_round(void **unused)
     }
 }
 
-/* Squares count what is not 0, as the population does. */
-static void squares_are_counted(void **unused)
+/* Squares count nonzero cells, as the population does. */
+static void generations_squares_count_nonzero_cells(void **unused)
 {
     unsigned char all[23 * 9];
     uint32_t count[6 * 3];
@@ -187,7 +188,7 @@ static void squares_are_counted(void **unused)
     }
 }
 
-static void what_does_not_fit_is_refused(void **unused)
+static void generations_rejects_bad_states(void **unused)
 {
     const unsigned char state[2] = {0, 4};
     (void)unused;
@@ -207,7 +208,7 @@ static void what_does_not_fit_is_refused(void **unused)
 
 /* ---- Files. ---------------------------------------------------------------------------------- */
 
-static void files_have_all_states(void **unused)
+static void generations_files_keep_states(void **unused)
 {
     enum { COLUMNS = 23, ROWS = 13 };
     unsigned char state[COLUMNS * ROWS];
@@ -252,7 +253,7 @@ static void files_have_all_states(void **unused)
     works(life_pattern_write_png(in_folder("a.png"), &p, 2));
 }
 
-static void letters_are_states(void **unused)
+static void generations_rle_letters_are_states(void **unused)
 {
     static const char good[] = "x = 9, y = 2, rule = /2/250\n.A2Xp2A.pA$ yIo!";
     static const unsigned char right[] = {1, 24, 24, 25, 25, 0, 25};
@@ -273,7 +274,7 @@ static void letters_are_states(void **unused)
         fails(EINVAL, life_pattern_read_memory("bad", bad[i], strlen(bad[i]), &p));
 }
 
-static void mcell_has_generations(void **unused)
+static void generations_mcell_is_read(void **unused)
 {
     static const char text[] =
         "#MCell 4.20\n#GAME Generations\n#RULE 345/2/60\n#BOARD 40x30\n#WRAP 1\n#L .A2B$3aA.bK\n";
@@ -291,14 +292,14 @@ static void mcell_has_generations(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rules_have_a_usual_form),
-        cmocka_unit_test(engines_are_the_definition),
-        cmocka_unit_test(a_ship_goes_round),
-        cmocka_unit_test(squares_are_counted),
-        cmocka_unit_test(what_does_not_fit_is_refused),
-        cmocka_unit_test(files_have_all_states),
-        cmocka_unit_test(letters_are_states),
-        cmocka_unit_test(mcell_has_generations),
+        cmocka_unit_test(generations_rules_have_canonical_form),
+        cmocka_unit_test(generations_engines_match_definition),
+        cmocka_unit_test(generations_brain_ship_circles_torus),
+        cmocka_unit_test(generations_squares_count_nonzero_cells),
+        cmocka_unit_test(generations_rejects_bad_states),
+        cmocka_unit_test(generations_files_keep_states),
+        cmocka_unit_test(generations_rle_letters_are_states),
+        cmocka_unit_test(generations_mcell_is_read),
     };
     return cmocka_run_group_tests(tests, files_create, files_remove);
 }

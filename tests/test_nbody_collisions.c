@@ -1,6 +1,7 @@
-/* Which bodies touched in a step: against all pairs, followed in small pieces of the step; and
- * cases that are known.
- * SPDX-License-Identifier: MIT */
+/* Bodies that touch during a step: against all pairs, followed in small parts of the step, and
+ * known cases.
+ * SPDX-License-Identifier: MIT
+ */
 #include "check.h"
 
 #include "stdcl/nbody.h"
@@ -17,8 +18,8 @@ static double noise(unsigned k)
     return (double)((k * 2654435761u + 12345u) * 2246822519u >> 8) / 16777216 - 0.5;
 }
 
-/* When two bodies that move along lines first come as close as R, as a part of the step from its
- * beginning; -1: never. */
+/* Return when two bodies on straight lines first come within R, as a fraction of the step; -1:
+ * never. */
 static double first_touch(size_t i, size_t j, double dt)
 {
     for (int p = 0; p <= PIECES; p++) {
@@ -34,7 +35,7 @@ static double first_touch(size_t i, size_t j, double dt)
     return -1;
 }
 
-static void as_all_pairs(void **state)
+static void collisions_match_all_pairs(void **state)
 {
     (void)state;
     for (int run = 0; run < 2; run++) {
@@ -60,7 +61,7 @@ static void as_all_pairs(void **state)
                 found += k < n;
                 if (right >= 0)
                     assert_true(k < n && fabs((1 - c[k].before / fabs(dt)) - right) < 2. / PIECES);
-                /* what pieces do not see touches only just */
+                /* a contact that the small parts miss is grazing */
             }
         assert_int_equal(found, n);
         for (size_t k = 1; k < n; k++)
@@ -69,7 +70,7 @@ static void as_all_pairs(void **state)
     }
 }
 
-static void known(void **state)
+static void collisions_known_cases_are_found(void **state)
 {
     (void)state;
     struct nbody_contact *c;
@@ -84,7 +85,7 @@ static void known(void **state)
     assert_true(n == 1 && c->first == 0 && c->second == 1 &&
                 fabs(c->before - (8 + 0.75) / 16) < 1e-15);
     free(c);
-    pos[0][1] = 0.75 + 1e-9; /* just past each other */
+    pos[0][1] = 0.75 + 1e-9; /* just misses */
     works(nbody_find_contacts(2, radius, (const double(*)[3])pos, (const double(*)[3])vel, 1, &c,
                               &n));
     assert_true(n == 0 && c == NULL);
@@ -108,6 +109,7 @@ static void known(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(as_all_pairs), cmocka_unit_test(known)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(collisions_match_all_pairs),
+                                       cmocka_unit_test(collisions_known_cases_are_found)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,8 @@
-/* The kernels of the ladder against plain C: many N, both precisions, with and without softening,
- * and steps.
+/* The baseline kernels against plain C: many N, both precisions, with and without softening, and
+ * steps.
  *
- * One device, the first. Single-precision inputs are rounded to floats first, so that what is
- * compared is the kernels' arithmetic.
+ * Uses the first device only. Single-precision inputs are rounded to floats first, so that the
+ * comparison tests the kernels' arithmetic.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/nbody_ref.h"
@@ -27,7 +27,7 @@ typedef const double (*rows)[3];
 
 static CLCONTEXT *one; /* a context of the first device alone */
 
-static int open_one(void **state)
+static int open_baseline_device(void **state)
 {
     (void)state;
     const cl_device_id id = clgetdevice(stddev, 0);
@@ -35,14 +35,14 @@ static int open_one(void **state)
     return setup_done(one);
 }
 
-static int close_one(void **state)
+static int close_baseline_device(void **state)
 {
     (void)state;
     clcontext_destroy(one);
     return 0;
 }
 
-static bool has_doubles(void)
+static bool baseline_has_doubles(void)
 {
     struct cldev_info info;
     works(clgetdevinfo(one, &info));
@@ -50,14 +50,14 @@ static bool has_doubles(void)
 }
 
 /* volatile: gcc 12 drops the rounding when it vectorises a loop of such conversions. */
-static double rounded(double x, enum nbody_precision precision)
+static double rounded_for_baseline(double x, enum nbody_precision precision)
 {
     volatile float f = (float)x;
     return precision == NBODY_SINGLE ? (double)f : x;
 }
 
-/* Unequal masses, one of them 0, and two bodies in one place: they pull each other by nothing. */
-static void make(size_t n, enum nbody_precision precision)
+/* Unequal masses, one of them 0, and two coincident bodies, whose mutual force is 0. */
+static void make_baseline_bodies(size_t n, enum nbody_precision precision)
 {
     works(nbody_initial(NBODY_PLUMMER, n, 7, mass, pos, vel));
     for (size_t i = 0; i < n; i++)
@@ -67,15 +67,16 @@ static void make(size_t n, enum nbody_precision precision)
         memcpy(pos[50], pos[10], sizeof pos[50]);
     }
     for (size_t i = 0; i < n; i++) {
-        mass[i] = rounded(mass[i], precision);
+        mass[i] = rounded_for_baseline(mass[i], precision);
         for (int c = 0; c < 3; c++) {
-            pos[i][c] = rounded(pos[i][c], precision);
-            vel[i][c] = rounded(vel[i][c], precision);
+            pos[i][c] = rounded_for_baseline(pos[i][c], precision);
+            vel[i][c] = rounded_for_baseline(vel[i][c], precision);
         }
     }
 }
 
-static nbody *engine(enum nbody_kernel kernel, enum nbody_precision precision, double eps, size_t n)
+static nbody *baseline_engine(enum nbody_kernel kernel, enum nbody_precision precision, double eps,
+                              size_t n)
 {
     struct nbody_options o = {
         .ctx = one, .kernel = kernel, .precision = precision, .eps = eps, .dt = 1. / 64};
@@ -84,7 +85,7 @@ static nbody *engine(enum nbody_kernel kernel, enum nbody_precision precision, d
     return nb;
 }
 
-/* rms of the difference over rms of b; the plain rms of the difference when b is 0. */
+/* rms of the difference over rms of b; the plain rms of the difference if b is 0. */
 static double difference(size_t n, double (*a)[3], double (*b)[3])
 {
     double square = 0, size = 0;
@@ -96,7 +97,8 @@ static double difference(size_t n, double (*a)[3], double (*b)[3])
     return sqrt(square / (size > 0 ? size : 1));
 }
 
-static void below(double value, double limit, enum nbody_kernel kernel, size_t n, double eps)
+static void check_baseline_below(double value, double limit, enum nbody_kernel kernel, size_t n,
+                                 double eps)
 {
     if (!(value <= limit)) {
         print_error("kernel %d, n = %zu, eps = %g: %.3g, more than %.3g\n", (int)kernel, n, eps,
@@ -107,17 +109,18 @@ static void below(double value, double limit, enum nbody_kernel kernel, size_t n
 
 /* ---- Forces. --------------------------------------------------------------------------------- */
 
-static void check_forces(enum nbody_precision precision, size_t n, double eps)
+static void check_baseline_forces(enum nbody_precision precision, size_t n, double eps)
 {
     const double unit = precision == NBODY_DOUBLE ? DBL_EPSILON : (double)FLT_EPSILON;
     nbody_ref_forces(n, 1, eps, mass, (rows)pos, acc_ref, phi_ref);
     for (size_t k = 0; k < COUNT(kernels); k++) {
-        nbody *nb = engine(kernels[k], precision, eps, n);
-        memset(acc, 0xff, sizeof acc); /* NaN: what is not written shows */
+        nbody *nb = baseline_engine(kernels[k], precision, eps, n);
+        memset(acc, 0xff, sizeof acc); /* NaN: an unwritten element shows */
         works(nbody_forces(nb, acc, phi));
-        below(difference(n, acc, acc_ref), 8 * unit, kernels[k], n, eps);
+        check_baseline_below(difference(n, acc, acc_ref), 8 * unit, kernels[k], n, eps);
         for (size_t i = 0; i < n; i++)
-            below(fabs(phi[i] - phi_ref[i]), 32 * unit * fabs(phi_ref[i]), kernels[k], n, eps);
+            check_baseline_below(fabs(phi[i] - phi_ref[i]), 32 * unit * fabs(phi_ref[i]),
+                                 kernels[k], n, eps);
         nbody_free(nb);
     }
 }
@@ -127,31 +130,31 @@ static void check_all(enum nbody_precision precision)
     builds_unoptimised =
         precision == NBODY_DOUBLE; /* the command's tests have the others as well */
     for (size_t k = 0; k < COUNT(sizes); k++) {
-        make(sizes[k], precision);
-        check_forces(precision, sizes[k], 0.05);
-        check_forces(precision, sizes[k], 0);
+        make_baseline_bodies(sizes[k], precision);
+        check_baseline_forces(precision, sizes[k], 0.05);
+        check_baseline_forces(precision, sizes[k], 0);
     }
 }
 
-static void forces_single(void **state)
+static void baseline_single_forces_match_reference(void **state)
 {
     (void)state;
     check_all(NBODY_SINGLE);
 }
 
-static void forces_double(void **state)
+static void baseline_double_forces_match_reference(void **state)
 {
     (void)state;
-    if (!has_doubles())
+    if (!baseline_has_doubles())
         skip();
     check_all(NBODY_DOUBLE);
 }
 
-/* Several launches, as short as they can be: one group each. */
-static void forces_in_pieces(void **state)
+/* Several launches of minimal length: one group each. */
+static void baseline_sliced_forces_match_reference(void **state)
 {
     (void)state;
-    make(MOST, NBODY_SINGLE);
+    make_baseline_bodies(MOST, NBODY_SINGLE);
     nbody_ref_forces(MOST, 1, 0.05, mass, (rows)pos, acc_ref, NULL);
     for (size_t k = 1; k < COUNT(kernels); k++) {
         struct nbody_options o = {
@@ -161,18 +164,18 @@ static void forces_in_pieces(void **state)
         assert_int_equal(unsetenv("STDCL_SLICE"), 0);
         ready(nb);
         works(nbody_forces(nb, acc, NULL));
-        below(difference(MOST, acc, acc_ref), 1e-6, kernels[k], MOST, 0.05);
+        check_baseline_below(difference(MOST, acc, acc_ref), 1e-6, kernels[k], MOST, 0.05);
         nbody_free(nb);
     }
 }
 
 /* ---- Steps. ---------------------------------------------------------------------------------- */
 
-/* Twenty steps in two bursts, with a look at the forces between, against plain C. */
-static void check_steps(enum nbody_kernel kernel, enum nbody_integrator integrator)
+/* Compare twenty steps in two batches, with a force query between, with plain C. */
+static void check_baseline_steps(enum nbody_kernel kernel, enum nbody_integrator integrator)
 {
     enum { N = 65, STEPS = 20 };
-    const enum nbody_precision precision = has_doubles() ? NBODY_DOUBLE : NBODY_SINGLE;
+    const enum nbody_precision precision = baseline_has_doubles() ? NBODY_DOUBLE : NBODY_SINGLE;
     const double tolerance = precision == NBODY_DOUBLE ? 1e-12 : 1e-4;
     struct nbody_options o = {.ctx = one,
                               .kernel = kernel,
@@ -181,7 +184,7 @@ static void check_steps(enum nbody_kernel kernel, enum nbody_integrator integrat
                               .eps = 0.1,
                               .dt = 1. / 64};
     double seconds = -1;
-    make(N, precision);
+    make_baseline_bodies(N, precision);
     memcpy(pos1, pos, sizeof pos);
     memcpy(vel1, vel, sizeof vel);
     works(nbody_ref_run(integrator, N, 1, 0.1, 1. / 64, STEPS, mass, pos1, vel1));
@@ -193,26 +196,26 @@ static void check_steps(enum nbody_kernel kernel, enum nbody_integrator integrat
     assert_true(seconds > 0);
     works(nbody_step(nb, STEPS / 2));
     works(nbody_state(nb, pos2, vel2));
-    below(difference(N, pos2, pos1), tolerance, kernel, N, 0.1);
-    below(difference(N, vel2, vel1), tolerance, kernel, N, 0.1);
+    check_baseline_below(difference(N, pos2, pos1), tolerance, kernel, N, 0.1);
+    check_baseline_below(difference(N, vel2, vel1), tolerance, kernel, N, 0.1);
     nbody_free(nb);
 }
 
-static void steps(void **state)
+static void baseline_steps_match_reference(void **state)
 {
     (void)state;
     for (size_t k = 0; k < COUNT(kernels); k++) {
-        check_steps(kernels[k], NBODY_LEAPFROG);
-        check_steps(kernels[k], NBODY_TAYLOR);
+        check_baseline_steps(kernels[k], NBODY_LEAPFROG);
+        check_baseline_steps(kernels[k], NBODY_TAYLOR);
     }
 }
 
 /* ---- What the ladder cannot do. -------------------------------------------------------------- */
 
-static void refusals(void **state)
+static void baseline_rejects_bad_options(void **state)
 {
     (void)state;
-    make(3, NBODY_SINGLE);
+    make_baseline_bodies(3, NBODY_SINGLE);
     struct nbody_options o = {
         .ctx = one, .dt = 1, .kernel = NBODY_NAIVE, .integrator = NBODY_HERMITE4};
     fails_null(EINVAL, nbody_create(&o, 3, mass, (rows)pos, (rows)vel));
@@ -230,9 +233,11 @@ static void refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(forces_single),    cmocka_unit_test(forces_double),
-        cmocka_unit_test(forces_in_pieces), cmocka_unit_test(steps),
-        cmocka_unit_test(refusals),
+        cmocka_unit_test(baseline_single_forces_match_reference),
+        cmocka_unit_test(baseline_double_forces_match_reference),
+        cmocka_unit_test(baseline_sliced_forces_match_reference),
+        cmocka_unit_test(baseline_steps_match_reference),
+        cmocka_unit_test(baseline_rejects_bad_options),
     };
-    return cmocka_run_group_tests(tests, open_one, close_one);
+    return cmocka_run_group_tests(tests, open_baseline_device, close_baseline_device);
 }

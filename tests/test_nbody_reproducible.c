@@ -1,8 +1,8 @@
-/* The same bits of direct sums: on one, two and three devices, with any number of work-groups, with
- * bursts of any length, with questions in between, and again.
+/* Bitwise reproducible direct sums: on one, two and three devices, with any number of
+ * work-groups, batches of any length, queries in between, and repeated.
  *
- * Each run is compared with one run on one device, in which every group meets all bodies. On one
- * device, and again on two (test_nbody_bits_on_two).
+ * Each run is compared with a run on one device in which every group sums over all bodies. On
+ * one device, and again on two (test_nbody_reproducible_on_two).
  * SPDX-License-Identifier: MIT
  */
 #include "builds_once.h"
@@ -16,7 +16,7 @@
 enum { MOST = 1800, STEPS = 5 };
 static double mass[MOST], pos[MOST][3], vel[MOST][3];
 
-/* All that an engine tells after some steps. */
+/* All results of an engine after some steps. */
 struct answers {
     double pos[MOST][3], vel[MOST][3], acc[MOST][3], phi[MOST];
     struct nbody_diagnostics d;
@@ -26,7 +26,7 @@ static const char *more = ""; /* words of all shapes */
 
 typedef const double (*rows)[3];
 
-/* How a run is made. */
+/* Configuration of a run. */
 struct run {
     const char *shape;
     unsigned devices;
@@ -36,10 +36,9 @@ struct run {
 };
 
 enum { DEVICES = 3 };
-static CLCONTEXT
-    *devices[DEVICES + 1]; /* [n]: n devices of one model, of which some are the same one again */
+static CLCONTEXT *devices[DEVICES + 1]; /* [n]: n devices of one model, some of them repeated */
 
-static int open_devices(void **state)
+static int open_bits_devices(void **state)
 {
     cl_device_id id[DEVICES];
     cl_uint like[64], count = 0;
@@ -61,7 +60,7 @@ static int open_devices(void **state)
     return 0;
 }
 
-static int close_devices(void **state)
+static int close_bits_devices(void **state)
 {
     (void)state;
     for (unsigned n = 1; n <= DEVICES; n++)
@@ -69,7 +68,7 @@ static int close_devices(void **state)
     return 0;
 }
 
-static void answer(struct nbody_options o, size_t n, const struct run *r, struct answers *a)
+static void bits_answer(struct nbody_options o, size_t n, const struct run *r, struct answers *a)
 {
     struct nbody_diagnostics d;
     char shape[256];
@@ -96,14 +95,14 @@ static void answer(struct nbody_options o, size_t n, const struct run *r, struct
     nbody_free(nb);
 }
 
-static void make(size_t n, bool equal)
+static void make_bits_bodies(size_t n, bool equal)
 {
     works(nbody_initial(NBODY_PLUMMER, n, 3, mass, pos, vel));
     for (size_t i = 0; i < n && !equal; i++)
         mass[i] *= 1 + 0.3 * (double)(i % 4);
 }
 
-static void compare(size_t n, const struct nbody_options *o, const struct run *r)
+static void compare_bits(size_t n, const struct nbody_options *o, const struct run *r)
 {
     const struct {
         const char *name;
@@ -125,8 +124,8 @@ static void compare(size_t n, const struct nbody_options *o, const struct run *r
     assert_int_equal(differ, 0);
 }
 
-/* What additions are by is `block` and how roots are found; all else may differ. `tile` may, up to
- * 128. */
+/* Only `block` (order of the sums) and `rsqrt` (method of roots) determine bits; all other keys
+ * may differ, `tile` up to 128. */
 #define SUMS " block=128 rsqrt=0"
 static const double unequal[] = {3, 1, 2}, mostly[] = {1, 20, 1};
 #define PLAIN "group=1 width=4 items=4 tile=16 local=0"
@@ -144,32 +143,32 @@ static const struct run runs[] = {
      true}, /* 7 stretches: two rounds, one not full */
 };
 
-static void same(struct nbody_options o, size_t n, size_t count)
+static void check_same_bits_in_runs(struct nbody_options o, size_t n, size_t count)
 {
     const struct run plain = {PLAIN " fill=1" SUMS, 1, NULL, 0, false};
-    answer(o, n, &plain, &right);
-    answer(o, n, &plain, &found);
-    compare(n, &o, &plain);
+    bits_answer(o, n, &plain, &right);
+    bits_answer(o, n, &plain, &found);
+    compare_bits(n, &o, &plain);
     for (size_t r = 0; r < count; r++) {
         if (r > 1 && !sampled(r, 3))
             continue;
-        answer(o, n, &runs[r], &found);
-        compare(n, &o, &runs[r]);
+        bits_answer(o, n, &runs[r], &found);
+        compare_bits(n, &o, &runs[r]);
     }
 }
 
-static void single(void **state)
+static void nbody_single_bits_are_reproducible(void **state)
 {
     (void)state;
-    make(MOST, false);
-    same((struct nbody_options){0}, MOST, COUNT(runs));
-    make(1000, true); /* whose mass is multiplied by last */
-    same((struct nbody_options){0}, 1000, 1);
+    make_bits_bodies(MOST, false);
+    check_same_bits_in_runs((struct nbody_options){0}, MOST, COUNT(runs));
+    make_bits_bodies(1000, true); /* unequal masses, multiplied last */
+    check_same_bits_in_runs((struct nbody_options){0}, 1000, 1);
 }
 
-/* Where groups have all sums of their rows, each step but the beginning is one launch, and
- * otherwise two. Launches of many steps are left to test_nbody_meet. */
-static void launches(void **state)
+/* If groups have the complete sums of their bodies, each step but the first is one launch, and
+ * otherwise two. test_nbody_grid_barrier covers multi-step launches. */
+static void nbody_step_takes_one_launch(void **state)
 {
     static const struct {
         const char *shape, *kernel;
@@ -180,7 +179,7 @@ static void launches(void **state)
     struct cldev_info info[16];
     (void)state;
     works(clgetdevinfo(devices[1], info));
-    make(MOST, false);
+    make_bits_bodies(MOST, false);
     for (size_t k = 0; k < COUNT(each); k++) {
         struct clprofile_row line[16];
         size_t steps = 0;
@@ -209,53 +208,56 @@ static void launches(void **state)
     }
 }
 
-static void hermite(void **state)
+static void nbody_hermite_bits_are_reproducible(void **state)
 {
     (void)state;
-    make(MOST, false);
+    make_bits_bodies(MOST, false);
     if (deep_tests())
-        same((struct nbody_options){.integrator = NBODY_HERMITE4}, MOST, 2);
-    same((struct nbody_options){.integrator = NBODY_HERMITE6}, MOST, 3);
+        check_same_bits_in_runs((struct nbody_options){.integrator = NBODY_HERMITE4}, MOST, 2);
+    check_same_bits_in_runs((struct nbody_options){.integrator = NBODY_HERMITE6}, MOST, 3);
 }
 
-static void doubles(void **state)
+static void nbody_double_bits_are_reproducible(void **state)
 {
     struct cldev_info info[16];
     (void)state;
     works(clgetdevinfo(stddev, info));
     if (!info[0].dev_pref_vec_double)
         skip();
-    make(1000, false);
+    make_bits_bodies(1000, false);
     if (deep_tests())
-        same((struct nbody_options){.precision = NBODY_DOUBLE}, 1000, 2);
-    same((struct nbody_options){.precision = NBODY_MIXED}, 1000, 2);
+        check_same_bits_in_runs((struct nbody_options){.precision = NBODY_DOUBLE}, 1000, 2);
+    check_same_bits_in_runs((struct nbody_options){.precision = NBODY_MIXED}, 1000, 2);
 }
 
-/* Rows along a curve, in mixed precision: two spheres, so that there are near and far pieces. */
-static void clusters(void **state)
+/* Bodies along a curve, in mixed precision: two spheres, so that there are near and far chunks. */
+static void nbody_mixed_bits_are_reproducible(void **state)
 {
     struct cldev_info info[16];
     (void)state;
     works(clgetdevinfo(stddev, info));
     if (!info[0].dev_pref_vec_double)
         skip();
-    make(MOST, false);
+    make_bits_bodies(MOST, false);
     for (size_t i = 0; i < MOST; i += 2)
         pos[i][i / 2 % 3] += 30;
     more = " near=256";
-    same((struct nbody_options){.precision = NBODY_MIXED}, MOST, COUNT(runs));
+    check_same_bits_in_runs((struct nbody_options){.precision = NBODY_MIXED}, MOST, COUNT(runs));
     more = "";
 }
 
-/* test_nbody_bits [several]: only the part that shows what several devices do. */
+/* test_nbody_reproducible [several]: run only the tests that depend on several devices. */
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest several[] = {cmocka_unit_test(single), cmocka_unit_test(hermite),
-                                         cmocka_unit_test(clusters)};
-    const struct CMUnitTest tests[] = {cmocka_unit_test(single), cmocka_unit_test(launches),
-                                       cmocka_unit_test(hermite), cmocka_unit_test(doubles),
-                                       cmocka_unit_test(clusters)};
+    const struct CMUnitTest several[] = {cmocka_unit_test(nbody_single_bits_are_reproducible),
+                                         cmocka_unit_test(nbody_hermite_bits_are_reproducible),
+                                         cmocka_unit_test(nbody_mixed_bits_are_reproducible)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(nbody_single_bits_are_reproducible),
+                                       cmocka_unit_test(nbody_step_takes_one_launch),
+                                       cmocka_unit_test(nbody_hermite_bits_are_reproducible),
+                                       cmocka_unit_test(nbody_double_bits_are_reproducible),
+                                       cmocka_unit_test(nbody_mixed_bits_are_reproducible)};
     if (argc > 1 && strcmp(argv[1], "several") == 0)
-        return cmocka_run_group_tests(several, open_devices, close_devices);
-    return cmocka_run_group_tests(tests, open_devices, close_devices);
+        return cmocka_run_group_tests(several, open_bits_devices, close_bits_devices);
+    return cmocka_run_group_tests(tests, open_bits_devices, close_bits_devices);
 }

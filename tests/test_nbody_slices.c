@@ -1,30 +1,30 @@
-/* The N-body engine in pieces: sums cut into launches as short as they can be, and steps that are
- * stopped in their middle, give the same bits as whole ones.
+/* The N-body engine in slices: sums cut into launches of minimal length, and steps cancelled in
+ * their middle, give the bits of uncut ones.
  *
- * On one device, and again on two (test_nbody_pieces_on_two).
+ * On one device, and again on two (test_nbody_slices_on_two).
  * SPDX-License-Identifier: MIT
  */
 #include "check.h"
 
 #include "stdcl/nbody.h"
 
-/* N: so many that an engine, before it has measured its speed, expects a step to take long: that it
- * may be stopped. FEW: so few that a step is short on any device, however busy. */
+/* N: large enough that an engine, before it has measured its speed, expects a long step and
+ * makes it cancellable. FEW: small enough that a step is short on any device, however busy. */
 enum { N = 4096, FEW = 256, STEPS = 3 };
 static double mass[N], pos[N][3], vel[N][3];
 static double pos1[N][3], vel1[N][3], pos2[N][3], vel2[N][3], phi1[N], phi2[N];
 
 typedef const double (*rows)[3];
-static const double equal_shares[8] = {1, 1, 1, 1, 1,
-                                       1, 1, 1}; /* not what a measurement says of unlike devices */
+static const double equal_shares[8] = {1, 1, 1, 1,
+                                       1, 1, 1, 1}; /* fixed, not measured on unlike devices */
 
-/* What a progress function is to do, and what it was told. */
+/* Instructions for the progress function, and what it received. */
 struct watch {
     double stop_at, last;
     int calls;
 };
 
-static int watch(void *arg, double share)
+static int watch_progress(void *arg, double share)
 {
     struct watch *w = arg;
     assert_true(share >= w->last && share <= 1);
@@ -33,8 +33,8 @@ static int watch(void *arg, double share)
     return share >= w->stop_at;
 }
 
-/* `slice`: how long a launch may take; NULL: as usual. */
-static nbody *engine_of(size_t n, struct nbody_options o, const char *slice)
+/* `slice`: maximum duration of a launch; NULL: the default. */
+static nbody *engine_with_options(size_t n, struct nbody_options o, const char *slice)
 {
     o.ctx = stddev;
     o.eps = 0.1;
@@ -48,12 +48,12 @@ static nbody *engine_of(size_t n, struct nbody_options o, const char *slice)
     return nb;
 }
 
-static nbody *engine(struct nbody_options o, const char *slice)
+static nbody *slices_engine(struct nbody_options o, const char *slice)
 {
-    return engine_of(N, o, slice);
+    return engine_with_options(N, o, slice);
 }
 
-static int make(void **state)
+static int make_slices_bodies(void **state)
 {
     (void)state;
     const int status = nbody_initial(NBODY_PLUMMER, N, 7, mass, pos, vel);
@@ -70,13 +70,14 @@ static void same_state(nbody *a, nbody *b)
     assert_memory_equal(vel1, vel2, sizeof vel1);
 }
 
-static void pieces_do_not_matter(enum nbody_integrator integrator, enum nbody_kernel kernel)
+static void check_slices_give_equal_bits(enum nbody_integrator integrator, enum nbody_kernel kernel)
 {
     struct watch cuts = {.stop_at = 2};
-    nbody *whole = engine((struct nbody_options){.integrator = integrator, .kernel = kernel}, NULL);
-    nbody *cut = engine(
+    nbody *whole =
+        slices_engine((struct nbody_options){.integrator = integrator, .kernel = kernel}, NULL);
+    nbody *cut = slices_engine(
         (struct nbody_options){
-            .integrator = integrator, .kernel = kernel, .progress = watch, .arg = &cuts},
+            .integrator = integrator, .kernel = kernel, .progress = watch_progress, .arg = &cuts},
         "1e-12");
     works(nbody_forces(whole, pos1, phi1));
     works(nbody_forces(cut, pos2, phi2));
@@ -92,23 +93,24 @@ static void pieces_do_not_matter(enum nbody_integrator integrator, enum nbody_ke
     nbody_free(cut);
 }
 
-static void pieces(void **state)
+static void nbody_slices_give_equal_bits(void **state)
 {
     (void)state;
-    pieces_do_not_matter(NBODY_LEAPFROG, NBODY_TUNED);
-    pieces_do_not_matter(NBODY_HERMITE4, NBODY_TUNED);
+    check_slices_give_equal_bits(NBODY_LEAPFROG, NBODY_TUNED);
+    check_slices_give_equal_bits(NBODY_HERMITE4, NBODY_TUNED);
     if (clgetndev(stddev) == 1)
-        pieces_do_not_matter(NBODY_LEAPFROG, NBODY_TILED);
+        check_slices_give_equal_bits(NBODY_LEAPFROG, NBODY_TILED);
 }
 
-/* Stopped when a share of the work is done, which is in a step; then on to the end. */
-static void stopped(enum nbody_integrator integrator, double at)
+/* Cancel when a fraction of the work is done, which is within a step; then run to the end. */
+static void check_cancelled_after(enum nbody_integrator integrator, double at)
 {
     struct watch soon = {.stop_at = at};
     struct nbody_diagnostics d;
-    nbody *fresh = engine((struct nbody_options){.integrator = integrator}, NULL);
-    nbody *nb = engine(
-        (struct nbody_options){.integrator = integrator, .progress = watch, .arg = &soon}, "1e-12");
+    nbody *fresh = slices_engine((struct nbody_options){.integrator = integrator}, NULL);
+    nbody *nb = slices_engine(
+        (struct nbody_options){.integrator = integrator, .progress = watch_progress, .arg = &soon},
+        "1e-12");
     assert_int_equal(nbody_step(nb, STEPS), -1);
     assert_int_equal(clerrno, ECANCELED);
     assert_int_equal(nbody_steps(nb), 0);
@@ -126,25 +128,25 @@ static void stopped(enum nbody_integrator integrator, double at)
     nbody_free(nb);
 }
 
-/* Two of three sums are those of steps 1 and 2; the first, where an integrator needs one, is of the
- * forces to begin with. */
-static void stopped_in_a_step(void **state)
+/* Two of three sums belong to steps 1 and 2; the first, if the integrator needs one, computes
+ * the initial forces. */
+static void nbody_cancel_in_step_undoes_it(void **state)
 {
     (void)state;
-    stopped(NBODY_LEAPFROG, 0.1);
-    stopped(NBODY_LEAPFROG, 0.5);
-    stopped(NBODY_HERMITE4, 0.5);
-    stopped(NBODY_TAYLOR, 0.2);
+    check_cancelled_after(NBODY_LEAPFROG, 0.1);
+    check_cancelled_after(NBODY_LEAPFROG, 0.5);
+    check_cancelled_after(NBODY_HERMITE4, 0.5);
+    check_cancelled_after(NBODY_TAYLOR, 0.2);
 }
 
-/* Steps that are short are not stopped in their middle, but after the next few. */
-static void stopped_between_steps(void **state)
+/* Short steps are not cancelled in their middle, but after the next few. */
+static void nbody_cancel_between_short_steps(void **state)
 {
     (void)state;
     struct watch at_once = {.stop_at = 0};
-    nbody *fresh = engine_of(FEW, (struct nbody_options){0}, NULL);
-    nbody *nb = engine_of(
-        FEW, (struct nbody_options){.progress = watch, .arg = &at_once, .burst = 8}, NULL);
+    nbody *fresh = engine_with_options(FEW, (struct nbody_options){0}, NULL);
+    nbody *nb = engine_with_options(
+        FEW, (struct nbody_options){.progress = watch_progress, .arg = &at_once, .burst = 8}, NULL);
     at_once.stop_at = 2;
     works(nbody_step(nb, STEPS));
     at_once = (struct watch){0};
@@ -159,8 +161,8 @@ static void stopped_between_steps(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(pieces),
-                                       cmocka_unit_test(stopped_in_a_step),
-                                       cmocka_unit_test(stopped_between_steps)};
-    return cmocka_run_group_tests(tests, make, NULL);
+    const struct CMUnitTest tests[] = {cmocka_unit_test(nbody_slices_give_equal_bits),
+                                       cmocka_unit_test(nbody_cancel_in_step_undoes_it),
+                                       cmocka_unit_test(nbody_cancel_between_short_steps)};
+    return cmocka_run_group_tests(tests, make_slices_bodies, NULL);
 }

@@ -1,11 +1,11 @@
-/* held.c - stands in for the calls that allocate memory and make events, and counts what they give.
+/* leak_count.c - wrappers that count allocated memory and events.
  *
  * The linker's option --wrap=NAME turns calls of NAME into calls of __wrap_NAME, and __real_NAME
- * into NAME. Memory that libc allocated for us (strdup, asprintf) is not counted when it is made: a
- * test looks at calls that use none, and sees it as a negative number if they begin to.
+ * into NAME. Memory allocated inside libc (strdup, asprintf) is not counted when it is
+ * allocated, so tests use calls that avoid it; freeing such memory shows as a negative count.
  * SPDX-License-Identifier: MIT
  */
-#include "held.h"
+#include "leak_count.h"
 
 #include <assert.h>
 #include <malloc.h>
@@ -14,7 +14,7 @@
 
 static atomic_long bytes;
 
-long held_bytes(void)
+long leak_count_bytes(void)
 {
     return atomic_load(&bytes);
 }
@@ -30,7 +30,7 @@ void *__wrap_calloc(size_t n, size_t size);
 void *__wrap_realloc(void *ptr, size_t size);
 void __wrap_free(void *ptr);
 
-static void *counted(void *ptr)
+static void *counted_block(void *ptr)
 {
     if (ptr)
         atomic_fetch_add(&bytes, (long)malloc_usable_size(ptr));
@@ -39,12 +39,12 @@ static void *counted(void *ptr)
 
 void *__wrap_malloc(size_t size)
 {
-    return counted(__real_malloc(size));
+    return counted_block(__real_malloc(size));
 }
 
 void *__wrap_calloc(size_t n, size_t size)
 {
-    return counted(__real_calloc(n, size));
+    return counted_block(__real_calloc(n, size));
 }
 
 void *__wrap_realloc(void *ptr, size_t size)
@@ -53,7 +53,7 @@ void *__wrap_realloc(void *ptr, size_t size)
     void *now = __real_realloc(ptr, size);
     if (now || size == 0)
         atomic_fetch_sub(&bytes, before);
-    return counted(now);
+    return counted_block(now);
 }
 
 void __wrap_free(void *ptr)
@@ -65,8 +65,8 @@ void __wrap_free(void *ptr)
 
 /* ---- Events. ---- */
 
-/* References to each event that has any, by its address. Under a sanitizer no address comes twice,
- * so events without references are taken out. */
+/* References to each live event, by address. Under a sanitizer addresses are not reused, so
+ * events without references are removed. */
 enum { BUCKETS = 1 << 15 };
 struct counted_event {
     struct counted_event *next;
@@ -77,7 +77,7 @@ static struct counted_event *bucket[BUCKETS];
 static long events;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* The link to an event's entry, or to where it would be. */
+/* Return the link to an event's entry, or to where it would be inserted. */
 static struct counted_event **link_of(cl_event ev)
 {
     struct counted_event **link = &bucket[((uintptr_t)ev >> 4) * 2654435761u % BUCKETS];
@@ -105,7 +105,7 @@ static void count_event(cl_event ev, long change)
     pthread_mutex_unlock(&lock);
 }
 
-long held_events(void)
+long leak_count_events(void)
 {
     pthread_mutex_lock(&lock);
     const long n = events;
@@ -113,7 +113,7 @@ long held_events(void)
     return n;
 }
 
-long held_references(cl_event ev)
+long leak_count_references(cl_event ev)
 {
     pthread_mutex_lock(&lock);
     const struct counted_event *entry = *link_of(ev);
@@ -148,7 +148,7 @@ cl_int __wrap_clReleaseEvent(cl_event ev)
     return err;
 }
 
-/* Commands that launches and syncs of plain memory are made of. */
+/* Commands used by launches and syncs of plain memory. */
 #define ENQUEUES(name, parameters, arguments)                                                      \
     cl_int __real_##name parameters;                                                               \
     cl_int __wrap_##name parameters;                                                               \

@@ -1,9 +1,9 @@
-/* test_life_tables.c - rules of files: tables against the definition, trees, every engine, planes
- * without edges, what is refused.
+/* test_life_rule_table.c - rule files: tables against the definition, trees, every engine,
+ * unbounded planes, rejected files.
  *
- * The definition is here once more, as plainly as it can be: transitions in their order, each
- * turned, mirrored or permuted in all ways, each word a state or a variable that keeps what it once
- * was (Golly's help, "File formats").
+ * The definition is implemented here again, as simply as possible: transitions in order, each
+ * rotated, mirrored or permuted in all ways, each word a state or a variable that keeps its
+ * first value (Golly's help, "File formats").
  * SPDX-License-Identifier: MIT
  */
 #include "check.h"
@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static life_transitions *rule_of(const char *text)
+static life_transitions *rule_of_table(const char *text)
 {
     life_transitions *t = life_transitions_read("a.rule", text, strlen(text));
     ready(t);
@@ -27,8 +27,8 @@ static life_transitions *rule_of(const char *text)
 
 enum { MOST = 12 };
 
-/* A table as this test has it: variables a to d are states, a bit each, transitions one character a
- * word; a dot is any state. */
+/* A table in this test's notation: variables a to d are sets of states, a bit each; transitions
+ * have one character a word; a dot is any state. */
 static const struct table {
     const char *neighbourhood, *symmetries;
     int neighbours, states;
@@ -68,7 +68,7 @@ static const struct table {
 };
 static const char *const variables = "abcd";
 
-/* As it stands in a file: words with commas, and blanks and comments between. */
+/* The table as text of a file: words with commas, with blanks and comments between. */
 static life_transitions *written(const struct table *t)
 {
     char text[6000];
@@ -94,11 +94,11 @@ static life_transitions *written(const struct table *t)
         for (const char *p = t->transition[i]; *p; p++)
             n += *p == '.' ? sprintf(text + n, "any%d,", (int)(p - t->transition[i]))
                            : sprintf(text + n, p[1] ? "%c," : "%c  # one\n\n", *p);
-    return rule_of(text);
+    return rule_of_table(text);
 }
 
-/* Does a word fit a state? `was`: what variables are, -1 not yet. */
-static bool fits(const struct table *t, char word, int state, int was[4])
+/* True if a word fits a state. `was`: values of the variables, -1 not yet bound. */
+static bool transition_fits(const struct table *t, char word, int state, int was[4])
 {
     const char *v = strchr(variables, word);
     if (word == '.')
@@ -112,26 +112,26 @@ static bool fits(const struct table *t, char word, int state, int was[4])
     return true;
 }
 
-/* What a is, if it stands more than once: Golly tries its lowest state first, in all orders. -1: it
- * may be any. */
+/* The value of a, if it occurs more than once: Golly tries its lowest state first, in all
+ * orders. -1: any. */
 static int bound = -1;
 
-/* The cell and its neighbours in the order of a table against one order of a transition; what it
- * becomes, or -1. */
+/* Match the cell and its neighbours, in a table's order, against one order of a transition;
+ * return the new state, or -1. */
 static int against(const struct table *t, const char *transition, const int *order,
                    const int *state)
 {
     int was[4] = {bound, -1, -1, -1};
-    if (!fits(t, transition[0], state[0], was))
+    if (!transition_fits(t, transition[0], state[0], was))
         return -1;
     for (int i = 0; i < t->neighbours; i++)
-        if (!fits(t, transition[1 + order[i]], state[1 + i], was))
+        if (!transition_fits(t, transition[1 + order[i]], state[1 + i], was))
             return -1;
     const char out = transition[1 + t->neighbours];
     return isdigit((unsigned char)out) ? out - '0' : was[strchr(variables, out) - variables];
 }
 
-/* All orders of the words from k on: used has a bit for each that stands already, and those fit. */
+/* Try all orders of the words from k on; `used` has a bit for each word placed. */
 static int permuted(const struct table *t, const char *transition, unsigned used, int k,
                     const int *state, const int was[4])
 {
@@ -141,7 +141,7 @@ static int permuted(const struct table *t, const char *transition, unsigned used
     for (int i = 0; i < t->neighbours; i++) {
         int now[4];
         memcpy(now, was, sizeof now);
-        const int found = used >> i & 1 || !fits(t, transition[1 + i], state[1 + k], now)
+        const int found = used >> i & 1 || !transition_fits(t, transition[1 + i], state[1 + k], now)
                               ? -1
                               : permuted(t, transition, used | 1u << i, k + 1, state, now);
         if (found >= 0)
@@ -150,7 +150,7 @@ static int permuted(const struct table *t, const char *transition, unsigned used
     return -1;
 }
 
-static int turned(const struct table *t, const char *transition, const int *state)
+static int turned_neighbours(const struct table *t, const char *transition, const int *state)
 {
     const int n = t->neighbours,
               number = atoi(t->symmetries + strcspn(t->symmetries, "0123456789"));
@@ -159,8 +159,9 @@ static int turned(const struct table *t, const char *transition, const int *stat
     int order[8];
     int was[4] = {bound, -1, -1, -1};
     if (strcmp(t->symmetries, "permute") == 0)
-        return fits(t, transition[0], state[0], was) ? permuted(t, transition, 0, 0, state, was)
-                                                     : -1;
+        return transition_fits(t, transition[0], state[0], was)
+                   ? permuted(t, transition, 0, 0, state, was)
+                   : -1;
     for (int m = 0; m <= mirror; m++)
         for (int turn = 0; turn < turns; turn++) {
             for (int i = 0; i < n; i++)
@@ -172,7 +173,7 @@ static int turned(const struct table *t, const char *transition, const int *stat
     return -1;
 }
 
-static int by_definition(const struct table *t, const unsigned char block[9])
+static int table_by_definition(const struct table *t, const unsigned char block[9])
 {
     static const int eight[] = {1, 2, 5, 8, 7, 6, 3, 0}, six[] = {1, 5, 8, 7, 3, 0},
                      four[] = {1, 5, 7, 3}, two[] = {3, 5};
@@ -187,7 +188,7 @@ static int by_definition(const struct table *t, const unsigned char block[9])
         const char *first = strchr(t->transition[i], 'a');
         const bool twice = first && strchr(first + 1, 'a');
         for (bound = twice ? 0 : -1; bound < (twice ? t->states : 0); bound++) {
-            const int out = turned(t, t->transition[i], state);
+            const int out = turned_neighbours(t, t->transition[i], state);
             if (out >= 0)
                 return out;
         }
@@ -197,7 +198,7 @@ static int by_definition(const struct table *t, const unsigned char block[9])
 
 enum { WIDTH = 40, HEIGHT = 31 };
 
-static void fill(unsigned char *cells, unsigned states, uint64_t seed)
+static void fill_states(unsigned char *cells, unsigned states, uint64_t seed)
 {
     for (size_t i = 0; i < WIDTH * HEIGHT; i++)
         cells[i] =
@@ -207,7 +208,7 @@ static void fill(unsigned char *cells, unsigned states, uint64_t seed)
 }
 
 /* One generation on a torus. */
-static void tables_are_the_definition(void **unused)
+static void rule_tables_match_definition(void **unused)
 {
     unsigned char cells[WIDTH * HEIGHT], right[WIDTH * HEIGHT], got[WIDTH * HEIGHT];
     (void)unused;
@@ -218,14 +219,14 @@ static void tables_are_the_definition(void **unused)
         life *lf = life_create(&(struct life_options){
             .engine = LIFE_REFERENCE, .transitions = rule, .width = WIDTH, .height = HEIGHT});
         ready(lf);
-        fill(cells, (unsigned)t->states, i);
+        fill_states(cells, (unsigned)t->states, i);
         size_t changed = 0;
         for (int at = 0; at < WIDTH * HEIGHT; at++) {
             unsigned char block[9];
             for (int k = 0; k < 9; k++)
                 block[k] = cells[(at / WIDTH + k / 3 - 1 + HEIGHT) % HEIGHT * WIDTH +
                                  (at % WIDTH + k % 3 - 1 + WIDTH) % WIDTH];
-            right[at] = (unsigned char)by_definition(t, block);
+            right[at] = (unsigned char)table_by_definition(t, block);
             changed += right[at] != cells[at];
         }
         if (changed < 20)
@@ -245,17 +246,17 @@ static void tables_are_the_definition(void **unused)
 
 /* ---- Trees. ---------------------------------------------------------------------------------- */
 
-/* Of three states: the sum of the cell and its four neighbours, modulo 3. */
+/* Three states: the sum of the cell and its four neighbours, modulo 3. */
 static const char sum[] =
     "@RULE Sum\n@TREE\n# comment\nnum_states=3\nnum_neighbors=4\nnum_nodes=13\n"
     "1 0 1 2\n1 1 2 0\n1 2 0 1\n2 0 1 2\n2 1 2 0\n2 2 0 1\n3 3 4 5\n3 4 5 3\n3 5 3 4\n4 6 7 8\n4 7 8 6\n4 8 6 7\n5 9 10 11\n"
     "@COLORS\n1 255 128 0 orange\n2 0 0 255\n";
 
-static void trees_are_sums(void **unused)
+static void rule_tree_matches_sum(void **unused)
 {
     unsigned char cells[WIDTH * HEIGHT], got[WIDTH * HEIGHT];
     (void)unused;
-    life_transitions *rule = rule_of(sum);
+    life_transitions *rule = rule_of_table(sum);
     assert_string_equal(life_transitions_name(rule), "Sum");
     assert_memory_equal(life_transitions_colour(rule, 0),
                         ((unsigned char[]){0, 0, 0, 255, 128, 0, 0, 0, 255}), 9);
@@ -263,7 +264,7 @@ static void trees_are_sums(void **unused)
         life_create(&(struct life_options){.transitions = rule, .width = WIDTH, .height = HEIGHT});
     ready(lf);
     assert_string_equal(life_rule_text(lf), "Sum");
-    fill(cells, 3, 5);
+    fill_states(cells, 3, 5);
     works(life_put_states(lf, 0, 0, WIDTH, HEIGHT, cells));
     works(life_step(lf, 1));
     works(life_get_states(lf, 0, 0, WIDTH, HEIGHT, got));
@@ -283,14 +284,14 @@ static void trees_are_sums(void **unused)
 
 static life_transitions *wire_world(void)
 {
-    return rule_of(
+    return rule_of_table(
         "@RULE WireWorld\n@TABLE\nn_states:4\nneighborhood:Moore\nsymmetries:permute\nvar a={0,1,2,3}\nvar a2=a\nvar a3={a}\nvar a4={a}\n"
         "var a5={a}\nvar a6={a}\nvar a7={a}\nvar a8={a}\nvar i={0,2,3}\nvar i2={i}\nvar i3={i}\nvar i4={i}\nvar i5={i}\nvar i6={i}\n"
         "1,a,a2,a3,a4,a5,a6,a7,a8,2\n2,a,a2,a3,a4,a5,a6,a7,a8,3\n3,1,i,i2,i3,i4,i5,i6,a,1\n@COLORS\n255 0 0 255 255 0\n");
 }
 
-static void same_cells(life *lf, const unsigned char *start, const unsigned char *right,
-                       uint64_t generations)
+static void check_same_states(life *lf, const unsigned char *start, const unsigned char *right,
+                              uint64_t generations)
 {
     unsigned char got[WIDTH * HEIGHT];
     ready(lf);
@@ -301,8 +302,8 @@ static void same_cells(life *lf, const unsigned char *start, const unsigned char
     life_free(lf);
 }
 
-/* Rules of files and Generations on every kind of grid, on the device and in plain C. */
-static void grids_are_plain_c(void **unused)
+/* Rule files and Generations on every kind of grid, on the device and in plain C. */
+static void rule_tables_grids_match_reference(void **unused)
 {
     static const char *const grids[] = {"T40,31",  "P40,31",    "T40+5,31", "T40,31-2",
                                         "K40*,31", "K40,31*+1", "C40,31"};
@@ -317,33 +318,33 @@ static void grids_are_plain_c(void **unused)
                                      .rule = file ? NULL : "345/2/4"};
             life *lf = life_create(&o);
             ready(lf);
-            fill(start, 4, i + 50);
+            fill_states(start, 4, i + 50);
             works(life_put_states(lf, 0, 0, WIDTH, HEIGHT, start));
             works(life_step(lf, 21));
             works(life_get_states(lf, 0, 0, WIDTH, HEIGHT, right));
             life_free(lf);
             assert_int_not_equal(memcmp(start, right, sizeof right), 0);
             o.engine = LIFE_PACKED;
-            same_cells(life_create(&o), start, right, 21);
+            check_same_states(life_create(&o), start, right, 21);
         }
     life_transitions_free(rule);
 }
 
 /* ---- Planes without edges. ------------------------------------------------------------------- */
 
-static int copy_states(void *to, const unsigned char state[4])
+static int copy_table_states(void *to, const unsigned char state[4])
 {
     uint32_t square;
     return hashlife_add_states(to, state, &square);
 }
 
-static int copy_square(void *to, int level, const uint32_t part[4])
+static int copy_table_square(void *to, int level, const uint32_t part[4])
 {
     uint32_t square;
     return hashlife_add_square(to, level, part, &square);
 }
 
-/* A plane copied square by square is the same plane, and goes on as the first does. */
+/* A plane copied square by square is equal and evolves equally. */
 static void check_squares(hashlife *h, const struct hashlife_options *o)
 {
     struct hashlife_box box;
@@ -351,7 +352,7 @@ static void check_squares(hashlife *h, const struct hashlife_options *o)
     int level;
     uint32_t last;
     ready(copy);
-    works(hashlife_walk_states(h, &level, copy_states, copy_square, copy));
+    works(hashlife_walk_states(h, &level, copy_table_states, copy_table_square, copy));
     works(hashlife_add_leaf(copy, 0, &last));
     works(hashlife_set_square(copy, last - 1, 40));
     assert_true(hashlife_generation(copy) == 40);
@@ -395,9 +396,9 @@ static void check_squares(hashlife *h, const struct hashlife_options *o)
     hashlife_free(copy);
 }
 
-/* The same in the middle of a plane with edges so far that nothing gets there. */
-static void check_plane(const char *rule, const life_transitions *transitions, unsigned states,
-                        const uint64_t *bursts, size_t memory)
+/* Compare with a plane whose edges are too far for anything to reach. */
+static void check_table_plane(const char *rule, const life_transitions *transitions,
+                              unsigned states, const uint64_t *bursts, size_t memory)
 {
     enum { MARGIN = 120, WIDE = WIDTH + 2 * MARGIN, HIGH = HEIGHT + 2 * MARGIN };
     static unsigned char right[WIDE * HIGH], got[WIDE * HIGH];
@@ -417,7 +418,7 @@ static void check_plane(const char *rule, const life_transitions *transitions, u
     ready(lf);
     ready(h);
     assert_int_equal(hashlife_states(h), states);
-    fill(start, states, 77);
+    fill_states(start, states, 77);
     works(life_put_states(lf, MARGIN, MARGIN, WIDTH, HEIGHT, start));
     works(hashlife_put_states(h, -20, -7, WIDTH, HEIGHT, start));
     for (; *bursts; bursts++) {
@@ -447,23 +448,23 @@ static void check_plane(const char *rule, const life_transitions *transitions, u
     life_free(lf);
 }
 
-static void planes_are_plain_c(void **unused)
+static void rule_tables_planes_match_reference(void **unused)
 {
     static const uint64_t bursts[] = {1, 2, 13, 32, 0};
-    life_transitions *wire = wire_world(), *three = rule_of(sum);
+    life_transitions *wire = wire_world(), *three = rule_of_table(sum);
     (void)unused;
-    check_plane("345/2/4", NULL, 4, bursts, 0);
-    check_plane("/2/3", NULL, 3, bursts, 0);
-    check_plane("23/36/200", NULL, 200, bursts, 0);
-    check_plane("013/2/4V", NULL, 4, bursts, 0);
-    check_plane("13/2/5H", NULL, 5, bursts, 0);
-    check_plane(NULL, wire, 4, bursts, 0);
-    check_plane(NULL, three, 3, bursts, 0);
-    check_plane("23/36/9", NULL, 9, bursts,
-                (size_t)16 << 20); /* so little that squares are thrown away */
+    check_table_plane("345/2/4", NULL, 4, bursts, 0);
+    check_table_plane("/2/3", NULL, 3, bursts, 0);
+    check_table_plane("23/36/200", NULL, 200, bursts, 0);
+    check_table_plane("013/2/4V", NULL, 4, bursts, 0);
+    check_table_plane("13/2/5H", NULL, 5, bursts, 0);
+    check_table_plane(NULL, wire, 4, bursts, 0);
+    check_table_plane(NULL, three, 3, bursts, 0);
+    check_table_plane("23/36/9", NULL, 9, bursts,
+                      (size_t)16 << 20); /* so little that squares are thrown away */
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         life_transitions *rule = written(&tables[i]);
-        check_plane(NULL, rule, (unsigned)tables[i].states, (const uint64_t[]){9, 0}, 0);
+        check_table_plane(NULL, rule, (unsigned)tables[i].states, (const uint64_t[]){9, 0}, 0);
         life_transitions_free(rule);
     }
     life_transitions_free(wire);
@@ -474,7 +475,7 @@ static void planes_are_plain_c(void **unused)
 
 #define HEADS "@RULE R\n@TABLE\nn_states:3\nneighborhood:vonNeumann\nsymmetries:none\n"
 
-static void nonsense_is_refused(void **unused)
+static void rule_tables_reject_bad_files(void **unused)
 {
     static const char *const bad[][2] = {
         {"", "line 1: a rule's file begins with @RULE"},
@@ -523,12 +524,12 @@ static void nonsense_is_refused(void **unused)
     }
 }
 
-static void what_cannot_be_is_refused(void **unused)
+static void rule_tables_reject_bad_options(void **unused)
 {
     (void)unused;
     life_transitions
-        *rule = rule_of(sum),
-        *births = rule_of(
+        *rule = rule_of_table(sum),
+        *births = rule_of_table(
             "@RULE B\n@TABLE\nn_states:2\nneighborhood:vonNeumann\nsymmetries:none\n000001\n");
     fails_null(EINVAL, life_create(&(struct life_options){
                            .transitions = rule, .rule = "B3/S23", .width = 9, .height = 9}));
@@ -560,9 +561,12 @@ static void what_cannot_be_is_refused(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tables_are_the_definition), cmocka_unit_test(trees_are_sums),
-        cmocka_unit_test(grids_are_plain_c),         cmocka_unit_test(planes_are_plain_c),
-        cmocka_unit_test(nonsense_is_refused),       cmocka_unit_test(what_cannot_be_is_refused),
+        cmocka_unit_test(rule_tables_match_definition),
+        cmocka_unit_test(rule_tree_matches_sum),
+        cmocka_unit_test(rule_tables_grids_match_reference),
+        cmocka_unit_test(rule_tables_planes_match_reference),
+        cmocka_unit_test(rule_tables_reject_bad_files),
+        cmocka_unit_test(rule_tables_reject_bad_options),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,9 @@
-/* test_life_large.c - Larger than Life: rules written, engines against the definition, what is
- * refused.
+/* test_life_larger_than_life.c - Larger than Life: written rules, engines against the
+ * definition, rejected options.
  *
- * The definition: how many of the cells up to R columns and rows away are in state 1 (K. M. Evans,
- * "Larger than Life: digital creatures in a family of two-dimensional cellular automata", 2001; the
- * notation is that of Golly's help).
+ * The definition: the number of cells in state 1 up to R columns and rows away (K. M. Evans,
+ * "Larger than Life: digital creatures in a family of two-dimensional cellular automata", 2001;
+ * the notation is that of Golly's help).
  * SPDX-License-Identifier: MIT
  */
 #include "check.h"
@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void rules_have_a_usual_form(void **unused)
+static void ltl_rules_have_canonical_form(void **unused)
 {
     static const struct {
         const char *text, *normal;
@@ -94,15 +94,16 @@ static const struct world {
      LIFE_TORUS},
 };
 
-/* Is a cell at dx, dy a neighbour? */
-static bool is_near(const struct world *w, int dx, int dy)
+/* True if a cell at dx, dy is a neighbour. */
+static bool ltl_is_neighbour(const struct world *w, int dx, int dy)
 {
     return w->shape == 'M' ||
            (w->shape == 'N' ? abs(dx) + abs(dy) <= w->range : hypot(dx, dy) < w->range + 0.5);
 }
 
-/* A generation, of each `every`-th cell only; the others become what they were. */
-static void step(const struct world *w, unsigned char *now, long every)
+/* Compute a generation of each `every`-th cell only; the remaining cells take the engine's
+ * result. */
+static void ltl_reference_step(const struct world *w, unsigned char *now, long every)
 {
     const long width = (long)w->width, height = (long)w->height;
     unsigned char *next = malloc(w->width * w->height);
@@ -118,7 +119,7 @@ static void step(const struct world *w, unsigned char *now, long every)
                 for (int dx = -w->range; dx <= w->range; dx++) {
                     const long u = (x + dx + width) % width, v = (y + dy + height) % height;
                     const bool there = w->bounds == LIFE_TORUS || (u == x + dx && v == y + dy);
-                    count += there && is_near(w, dx, dy) && (w->middle || dx || dy) &&
+                    count += there && ltl_is_neighbour(w, dx, dy) && (w->middle || dx || dy) &&
                              now[v * width + u] == 1;
                 }
             const unsigned *s = state ? w->survival : w->birth;
@@ -133,13 +134,12 @@ static void step(const struct world *w, unsigned char *now, long every)
     free(next);
 }
 
-static void check_world(const struct world *w, enum life_engine engine)
+static void check_ltl_world(const struct world *w, enum life_engine engine)
 {
     const size_t n = w->width * w->height;
     const int generations =
-        w->range > 100
-            ? 1
-            : 7; /* of a large range only one, and of few cells, since the definition takes long */
+        w->range > 100 ? 1
+                       : 7; /* large ranges: one, with few cells, since the definition is slow */
     const size_t every = w->range > 100 ? 499 : 1;
     unsigned char *right = malloc(n), *got = malloc(n);
     struct life_sample sample[2];
@@ -165,7 +165,7 @@ static void check_world(const struct world *w, enum life_engine engine)
         works(life_step(lf, (uint64_t)generations - 2));
     works(life_trace(lf, generations > 2 ? 2 : 1, sample));
     for (int g = 0; g < generations; g++)
-        step(w, right, (long)every);
+        ltl_reference_step(w, right, (long)every);
     works(life_get_states(lf, 0, 0, w->width, w->height, got));
     for (size_t i = 0; i < n; i++) {
         if (i % every == 0 && got[i] != right[i])
@@ -182,27 +182,27 @@ static void check_world(const struct world *w, enum life_engine engine)
     life_free(lf);
 }
 
-static void engines_are_the_definition(void **unused)
+static void ltl_engines_match_definition(void **unused)
 {
     (void)unused;
     for (size_t i = 0; i < sizeof worlds / sizeof *worlds; i++)
         for (int e = LIFE_PACKED; e <= LIFE_REFERENCE; e += LIFE_REFERENCE - LIFE_PACKED)
             if (worlds[i].range < 100 || e == LIFE_PACKED)
-                check_world(&worlds[i], (enum life_engine)e);
+                check_ltl_world(&worlds[i], (enum life_engine)e);
 }
 
-/* As small as they may be. */
-static void slices_make_no_difference(void **unused)
+/* Slices of minimal length. */
+static void ltl_slices_give_same_cells(void **unused)
 {
     (void)unused;
     assert_int_equal(setenv("STDCL_SLICE", "1e-9", 1), 0);
-    check_world(&worlds[0], LIFE_PACKED);
-    check_world(&worlds[3], LIFE_PACKED);
+    check_ltl_world(&worlds[0], LIFE_PACKED);
+    check_ltl_world(&worlds[3], LIFE_PACKED);
     assert_int_equal(unsetenv("STDCL_SLICE"), 0);
 }
 
 /* R1, NM without the middle is Life. */
-static void the_smallest_range_is_life(void **unused)
+static void ltl_range_1_is_life(void **unused)
 {
     uint64_t population[2];
     (void)unused;
@@ -218,8 +218,8 @@ static void the_smallest_range_is_life(void **unused)
     assert_int_equal(population[0], population[1]);
 }
 
-/* Kellie Evans's oscillator, as Golly's Bosco.mcl has it: period 166. */
-static void bosco_comes_back(void **unused)
+/* Kellie Evans's oscillator, from Golly's Bosco.mcl: period 166. */
+static void ltl_bosco_has_period_166(void **unused)
 {
     static const char text[] =
         "x = 12, y = 11, rule = R5,C0,M1,S34..58,B34..45,NM\n"
@@ -246,7 +246,7 @@ static void bosco_comes_back(void **unused)
     life_free(lf);
 }
 
-static void what_cannot_be_is_refused(void **unused)
+static void ltl_rejects_bad_options(void **unused)
 {
     static const char rule[] = "R5,C0,M1,S34..58,B34..45,NM";
     (void)unused;
@@ -263,9 +263,12 @@ static void what_cannot_be_is_refused(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rules_have_a_usual_form),   cmocka_unit_test(engines_are_the_definition),
-        cmocka_unit_test(slices_make_no_difference), cmocka_unit_test(the_smallest_range_is_life),
-        cmocka_unit_test(bosco_comes_back),          cmocka_unit_test(what_cannot_be_is_refused),
+        cmocka_unit_test(ltl_rules_have_canonical_form),
+        cmocka_unit_test(ltl_engines_match_definition),
+        cmocka_unit_test(ltl_slices_give_same_cells),
+        cmocka_unit_test(ltl_range_1_is_life),
+        cmocka_unit_test(ltl_bosco_has_period_166),
+        cmocka_unit_test(ltl_rejects_bad_options),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,8 @@
-/* Softenings of single bodies: forces, derivatives and energies as formulas in plain C have them,
- * every integrator as its twin, one length for all as the usual sum, bodies at one place, and what
- * is refused.
- * SPDX-License-Identifier: MIT */
+/* Per-body softening: forces, derivatives and energies against formulas in plain C, every
+ * integrator against its scalar reference, one length for all against the usual sum, coincident
+ * bodies, and rejected options.
+ * SPDX-License-Identifier: MIT
+ */
 #include "nbody_engine.h"
 
 #include "nbody/nbody_ref.h"
@@ -13,7 +14,7 @@
 enum { N = 700 };
 static double mass[N], pos[N][3], vel[N][3], eps[N], pos1[N][3], vel1[N][3], acc[N][3], phi[N];
 
-static nbody *engine(struct nbody_options o, size_t n)
+static nbody *softening_engine(struct nbody_options o, size_t n)
 {
     static const double equal[64] = {1, 1, 1, 1};
     o.shares = equal; /* measured, two engines may get unlike ones */
@@ -22,22 +23,22 @@ static nbody *engine(struct nbody_options o, size_t n)
     return nb;
 }
 
-static void cluster(void)
+static void softening_cluster(void)
 {
     works(nbody_initial(NBODY_PLUMMER, N, 3, mass, pos, vel));
     for (size_t i = 0; i < N; i++)
         eps[i] = i % 7 ? 0.01 * (double)(1 + i % 5) : 0.5;
 }
 
-/* Accelerations, potentials, energies and the judge, by the formula as it stands here. */
-static void forces(void **state)
+/* Accelerations, potentials, energies and the force check, by the formula written here. */
+static void softening_forces_match_formula(void **state)
 {
     (void)state;
     struct nbody_diagnostics d;
     struct nbody_force_errors errors;
     double potential = 0;
-    cluster();
-    nbody *nb = engine(
+    softening_cluster();
+    nbody *nb = softening_engine(
         (struct nbody_options){.precision = NBODY_DOUBLE, .dt = 1, .G = 2, .softening = eps}, N);
     works(nbody_forces(nb, acc, phi));
     for (size_t i = 0; i < N; i++) {
@@ -60,18 +61,18 @@ static void forces(void **state)
     works(nbody_check_forces(nb, 100, 1, &errors));
     assert_true(errors.most < 1e-12);
     nbody_free(nb);
-    nb = engine((struct nbody_options){.dt = 1, .G = 2, .softening = eps}, N);
+    nb = softening_engine((struct nbody_options){.dt = 1, .G = 2, .softening = eps}, N);
     works(nbody_forces(nb, pos1, NULL));
-    assert_true(apart(N, pos1, acc) < 1e-5);
+    assert_true(largest_difference(N, pos1, acc) < 1e-5);
     nbody_free(nb);
 }
 
-static void as_the_twin(void **state)
+static void softening_integrators_match_reference(void **state)
 {
     (void)state;
     enum { FEW = 40 };
     const struct nbody_integrator_info *info;
-    cluster();
+    softening_cluster();
     for (int i = 0; (info = nbody_integrator_describe((enum nbody_integrator)i)); i++) {
         const struct nbody_ref_system s = {FEW, 1, 0, mass, NULL, 0, eps};
         struct nbody_options o = {.integrator = (enum nbody_integrator)i,
@@ -89,20 +90,20 @@ static void as_the_twin(void **state)
         works(nbody_ref_run_in(&s, o.integrator, o.dt, 8, pos1, vel1));
         works(nbody_step(nb, 8));
         works(nbody_state(nb, acc, NULL));
-        if (!(apart(FEW, acc, pos1) < 1e-12))
-            fail_msg("%s is %g off", info->name, apart(FEW, acc, pos1));
+        if (!(largest_difference(FEW, acc, pos1) < 1e-12))
+            fail_msg("%s is %g off", info->name, largest_difference(FEW, acc, pos1));
         nbody_free(nb);
     }
 }
 
-/* Equal lengths are one length; pulls are equal and opposite, so that momentum is kept; steps back
- * lead back. */
-static void conserves(void **state)
+/* Equal lengths equal one global length; forces are pairwise opposite, so momentum is conserved;
+ * steps back restore the state. */
+static void softening_conserves_momentum(void **state)
 {
     (void)state;
     struct nbody_diagnostics start, end;
-    cluster();
-    nbody *nb = engine(
+    softening_cluster();
+    nbody *nb = softening_engine(
         (struct nbody_options){.precision = NBODY_DOUBLE, .dt = 1. / 128, .softening = eps}, N);
     works(nbody_diagnose(nb, &start));
     works(nbody_step(nb, 32));
@@ -113,22 +114,22 @@ static void conserves(void **state)
     nbody_free(nb);
     for (size_t i = 0; i < N; i++)
         eps[i] = 0.25;
-    nbody *one =
-        engine((struct nbody_options){.precision = NBODY_DOUBLE, .dt = 1. / 128, .eps = 0.25}, N);
-    nb = engine((struct nbody_options){.precision = NBODY_DOUBLE, .dt = 1. / 128, .softening = eps},
-                N);
+    nbody *one = softening_engine(
+        (struct nbody_options){.precision = NBODY_DOUBLE, .dt = 1. / 128, .eps = 0.25}, N);
+    nb = softening_engine(
+        (struct nbody_options){.precision = NBODY_DOUBLE, .dt = 1. / 128, .softening = eps}, N);
     works(nbody_step(one, 8));
     works(nbody_step(nb, 8));
     works(nbody_state(one, pos1, NULL));
     works(nbody_state(nb, acc, NULL));
-    assert_true(apart(N, acc, pos1) < 1e-15);
+    assert_true(largest_difference(N, acc, pos1) < 1e-15);
     nbody_free(one);
     nbody_free(nb);
 }
 
-/* Bodies without softening at one place do not pull each other; others at one place count in the
+/* Coincident bodies without softening do not attract each other; softened ones contribute to the
  * energy. */
-static void at_one_place(void **state)
+static void softening_coincident_bodies_have_no_force(void **state)
 {
     (void)state;
     static const double some[4] = {0, 0, 0.5, 0.5};
@@ -137,10 +138,10 @@ static void at_one_place(void **state)
         memset(vel, 0, 4 * sizeof *vel);
         pos[2][0] = pos[3][0] = 1;
         mass[0] = mass[1] = mass[2] = mass[3] = 1;
-        nbody *nb = engine((struct nbody_options){.precision = (enum nbody_precision)precision,
-                                                  .dt = 1,
-                                                  .softening = some},
-                           4);
+        nbody *nb = softening_engine(
+            (struct nbody_options){
+                .precision = (enum nbody_precision)precision, .dt = 1, .softening = some},
+            4);
         works(nbody_forces(nb, acc, phi));
         const double far = sqrt(1.125), right = 2 / (far * far * far);
         assert_true(fabs(acc[0][0] - right) < 1e-6 && fabs(acc[2][0] + right) < 1e-6);
@@ -149,16 +150,16 @@ static void at_one_place(void **state)
     }
 }
 
-/* Saved, and gone on with by an engine whose bodies were elsewhere, and its units other ones. */
-static void goes_on(void **state)
+/* A saved state continues in an engine created with other positions and units. */
+static void softening_saved_run_continues(void **state)
 {
     (void)state;
-    cluster();
-    nbody *a = engine((struct nbody_options){.dt = 1. / 64, .softening = eps}, N);
+    softening_cluster();
+    nbody *a = softening_engine((struct nbody_options){.dt = 1. / 64, .softening = eps}, N);
     memcpy(pos1, pos, sizeof pos);
     for (size_t i = 0; i < N; i++)
         pos[i][0] = 100 + (double)i;
-    nbody *b = engine((struct nbody_options){.dt = 1. / 64, .softening = eps}, N);
+    nbody *b = softening_engine((struct nbody_options){.dt = 1. / 64, .softening = eps}, N);
     char *bytes = malloc(nbody_save_bytes(a));
     works(nbody_save(a, bytes));
     works(nbody_load(b, bytes, nbody_save_bytes(a)));
@@ -172,14 +173,14 @@ static void goes_on(void **state)
     nbody_free(b);
 }
 
-static void refused(void **state)
+static void softening_rejects_bad_options(void **state)
 {
     (void)state;
     const struct nbody_options wrong[] = {{.method = NBODY_TREE},
                                           {.kernel = NBODY_TILED},
                                           {.precision = NBODY_MIXED},
                                           {.integrator = NBODY_HERMITE4, .stepping = NBODY_BLOCK}};
-    cluster();
+    softening_cluster();
     for (size_t i = 0; i <= sizeof wrong / sizeof *wrong; i++) {
         struct nbody_options o = i ? wrong[i - 1] : (struct nbody_options){0};
         o.dt = 1;
@@ -188,7 +189,8 @@ static void refused(void **state)
         fails_null(EINVAL,
                    nbody_create(&o, N, mass, (const double(*)[3])pos, (const double(*)[3])vel));
     }
-    nbody *nb = engine((struct nbody_options){.dt = 1, .softening = eps, .method = NBODY_AUTO}, N);
+    nbody *nb = softening_engine(
+        (struct nbody_options){.dt = 1, .softening = eps, .method = NBODY_AUTO}, N);
     assert_int_equal(nbody_method(nb), NBODY_DIRECT);
     nbody_free(nb);
 }
@@ -196,8 +198,12 @@ static void refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(forces),       cmocka_unit_test(as_the_twin), cmocka_unit_test(conserves),
-        cmocka_unit_test(at_one_place), cmocka_unit_test(goes_on),     cmocka_unit_test(refused),
+        cmocka_unit_test(softening_forces_match_formula),
+        cmocka_unit_test(softening_integrators_match_reference),
+        cmocka_unit_test(softening_conserves_momentum),
+        cmocka_unit_test(softening_coincident_bodies_have_no_force),
+        cmocka_unit_test(softening_saved_run_continues),
+        cmocka_unit_test(softening_rejects_bad_options),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
-/* How kernels are declared, as core/kernel_signature.c reads it from sources: compared with what
- * the compiler tells, where it tells, and with what must stay unknown. SPDX-License-Identifier: MIT
+/* Kernel declarations, as core/kernel_signature.c parses them: compared with the compiler's
+ * argument info where available, and with declarations that must stay unknown.
+ * SPDX-License-Identifier: MIT
  */
 #include "core/kernel.h"
 
@@ -15,7 +16,7 @@ static const char *kind_name(enum arg_kind kind)
                                 : "unknown";
 }
 
-/* "global float* x, value uint n", or "-" when there is no such kernel of n arguments. */
+/* Return "global float* x, value uint n", or "-" if there is no such kernel of n arguments. */
 static const char *read_from(const char *source, const char *options, const char *name, cl_uint n)
 {
     static char text[8192];
@@ -39,14 +40,14 @@ static void reads(const char *source, cl_uint n, const char *wanted)
 
 /* ---- Compared with the compiler. ---- */
 
-/* Types that the compiler tells may be what macros of these sources stand for. */
+/* True if the types agree. The compiler's type may be the expansion of a macro in these sources. */
 static bool same_type(const char *read, const char *told)
 {
     return strcmp(read, told) == 0 || (read[0] >= 'A' && read[0] <= 'Z');
 }
 
-/* Each kernel of a program: all that is read must be what the platform tells; `all`: and nothing be
- * missing. */
+/* Compare each kernel of a program: all that is parsed must equal the platform's info; `all`:
+ * nothing may be missing. */
 static void same_as_the_platform(const char *file, const char *source, const char *options,
                                  bool all)
 {
@@ -73,7 +74,7 @@ static void same_as_the_platform(const char *file, const char *source, const cha
                                        : told.kind == STDCL_GLOBAL ? ARG_GLOBAL
                                                                    : ARG_LOCAL;
             if (told.kind == -1)
-                skip(); /* this platform does not tell */
+                skip(); /* this platform has no argument info */
             if ((all || p[i].kind != ARG_UNSET) &&
                 (p[i].kind != kind || !same_type(p[i].type, told.type) ||
                  strcmp(p[i].name, told.name)))
@@ -112,13 +113,13 @@ static const char forms[] =
     "kernel void nothing() { }\n"
     "kernel void nothing_at_all(void) { }\n";
 
-static void test_forms(void **state)
+static void signature_forms_match_platform(void **state)
 {
     (void)state;
     same_as_the_platform("forms", forms, NULL, true);
 }
 
-static void test_kernels_of_the_house(void **state)
+static void signature_shipped_kernels_match_platform(void **state)
 {
     (void)state;
     static const char *const files[] = {"kernels/basic.cl", "../gas/fused.cl", "../arrays/sum.cl",
@@ -135,7 +136,7 @@ static void test_kernels_of_the_house(void **state)
 
 /* ---- What is not the compiler's to tell. ---- */
 
-static void test_lists(void **state)
+static void signature_reads_parameter_lists(void **state)
 {
     (void)state;
     reads("kernel void f(global float *x, float a) { }", 2, "global float* x, value float a");
@@ -154,7 +155,7 @@ static void test_lists(void **state)
     reads("kernel void f(int a /*", 1, "value int a");
 }
 
-static void test_macros_and_types_stay_unknown(void **state)
+static void signature_macros_and_types_stay_unknown(void **state)
 {
     (void)state;
     reads("kernel void f(REAL a, global REAL *x, local REAL *l)", 3,
@@ -177,7 +178,7 @@ static void test_macros_and_types_stay_unknown(void **state)
         "unknown float a, value int b");
 }
 
-static void test_conditions(void **state)
+static void signature_conditional_parameters_stay_unknown(void **state)
 {
     (void)state;
     reads(
@@ -194,9 +195,8 @@ static void test_conditions(void **state)
         1, "value float a");
 }
 
-/* Bytes of all kinds: the reader ends, and reads nothing that is not there (AddressSanitizer
- * looks). */
-static void test_rubbish(void **state)
+/* Arbitrary bytes: the parser ends and reads nothing out of bounds (AddressSanitizer checks). */
+static void signature_reader_survives_garbage(void **state)
 {
     (void)state;
     static const char *const bits[] = {
@@ -221,7 +221,7 @@ static void test_rubbish(void **state)
 
 /* ---- The public call. ---- */
 
-static void test_clarg_info(void **state)
+static void signature_is_reported_by_clarg_info(void **state)
 {
     (void)state;
     void *handle = clsopen(
@@ -247,14 +247,14 @@ static void test_clarg_info(void **state)
     works(clclose(cp, handle));
 }
 
-static int open_context(void **state)
+static int signature_open_context(void **state)
 {
     (void)state;
     cp = clcontext_create(NULL, (int)CL_DEVICE_TYPE_ALL, 0, NULL, 0);
     return setup_done(cp);
 }
 
-static int close_context(void **state)
+static int signature_close_context(void **state)
 {
     (void)state;
     return clcontext_destroy(cp);
@@ -263,10 +263,13 @@ static int close_context(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_forms),      cmocka_unit_test(test_kernels_of_the_house),
-        cmocka_unit_test(test_lists),      cmocka_unit_test(test_macros_and_types_stay_unknown),
-        cmocka_unit_test(test_conditions), cmocka_unit_test(test_rubbish),
-        cmocka_unit_test(test_clarg_info),
+        cmocka_unit_test(signature_forms_match_platform),
+        cmocka_unit_test(signature_shipped_kernels_match_platform),
+        cmocka_unit_test(signature_reads_parameter_lists),
+        cmocka_unit_test(signature_macros_and_types_stay_unknown),
+        cmocka_unit_test(signature_conditional_parameters_stay_unknown),
+        cmocka_unit_test(signature_reader_survives_garbage),
+        cmocka_unit_test(signature_is_reported_by_clarg_info),
     };
-    return cmocka_run_group_tests(tests, open_context, close_context);
+    return cmocka_run_group_tests(tests, signature_open_context, signature_close_context);
 }

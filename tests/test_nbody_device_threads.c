@@ -1,6 +1,7 @@
-/* test_nbody_hands.c - the threads that start kernels of several GPUs (nbody/device_threads.c),
- * without a GPU: the file is included, and told that every device is one and how many processors
- * there are. SPDX-License-Identifier: MIT
+/* test_nbody_device_threads.c - the launcher threads of several GPUs (nbody/device_threads.c),
+ * tested without a GPU: the file is included with replaced queries of the device type and the
+ * number of processors.
+ * SPDX-License-Identifier: MIT
  */
 #include "nbody/tree.h"
 
@@ -34,7 +35,7 @@ static struct nbody nb = {.ndev = SHARES, .device = share, .domains = &parts};
 static size_t sum[SHARES];
 static pthread_t by[SHARES];
 
-static int add(struct nbody *n, struct nbody_device *p, cl_uint arg)
+static int note_device_call(struct nbody *n, struct nbody_device *p, cl_uint arg)
 {
     assert_ptr_equal(n, &nb);
     sum[p - share] += arg;
@@ -48,7 +49,7 @@ static int refuse_one(struct nbody *n, struct nbody_device *p, cl_uint which)
     return (cl_uint)(p - share) == which ? clerror_set(ENOMEM, "share %u has none", which) : 0;
 }
 
-static int setup_for(size_t given)
+static int device_threads_setup_for(size_t given)
 {
     processors = given;
     nb.ctx = stddev;
@@ -58,19 +59,19 @@ static int setup_for(size_t given)
     return nbody_device_threads_open(&nb);
 }
 
-static int setup(void **state)
+static int device_threads_setup(void **state)
 {
     (void)state;
-    return setup_for(SHARES);
+    return device_threads_setup_for(SHARES);
 }
 
-static int setup_with_two(void **state)
+static int device_threads_setup_two_cpus(void **state)
 {
     (void)state;
-    return setup_for(2);
+    return device_threads_setup_for(2);
 }
 
-static int teardown(void **state)
+static int device_threads_teardown(void **state)
 {
     (void)state;
     nbody_device_threads_free(&nb);
@@ -78,19 +79,19 @@ static int teardown(void **state)
     return 0;
 }
 
-/* What a call writes is there when it returns. */
+/* The writes of a call are visible when it returns. */
 static void call_often(void)
 {
     size_t all = 0;
     for (cl_uint call = 1; call <= CALLS; call++) {
-        works(nbody_device_threads_all(&nb, add, call));
+        works(nbody_device_threads_all(&nb, note_device_call, call));
         all += call;
         for (size_t k = 0; k < SHARES; k++)
             assert_int_equal(sum[k], k == NONE_AT ? 0 : all);
     }
 }
 
-static void each_share_is_called_once(void **state)
+static void device_threads_call_each_device_once(void **state)
 {
     (void)state;
     call_often();
@@ -100,8 +101,8 @@ static void each_share_is_called_once(void **state)
     assert_true(pthread_equal(by[0], pthread_self()));
 }
 
-/* With two processors the last share has a thread, and the caller starts all others. */
-static void with_few_processors_the_caller_has_the_rest(void **state)
+/* With two processors the last device has a thread, and the caller launches all other devices. */
+static void device_threads_caller_takes_rest(void **state)
 {
     (void)state;
     call_often();
@@ -109,8 +110,8 @@ static void with_few_processors_the_caller_has_the_rest(void **state)
         assert_true(k == NONE_AT || !!pthread_equal(by[k], pthread_self()) == (k != SHARES - 1));
 }
 
-/* Errors are a thread's own: the caller gets that of any. */
-static void what_one_cannot_do_is_told(void **state)
+/* Errors belong to a thread: the caller receives the error of any thread. */
+static void device_threads_report_error(void **state)
 {
     (void)state;
     for (cl_uint which = 0; which < SHARES; which++) {
@@ -128,11 +129,14 @@ static void what_one_cannot_do_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(each_share_is_called_once, setup, teardown),
-        cmocka_unit_test_setup_teardown(with_few_processors_the_caller_has_the_rest, setup_with_two,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(what_one_cannot_do_is_told, setup, teardown),
-        cmocka_unit_test_setup_teardown(what_one_cannot_do_is_told, setup_with_two, teardown),
+        cmocka_unit_test_setup_teardown(device_threads_call_each_device_once, device_threads_setup,
+                                        device_threads_teardown),
+        cmocka_unit_test_setup_teardown(device_threads_caller_takes_rest,
+                                        device_threads_setup_two_cpus, device_threads_teardown),
+        cmocka_unit_test_setup_teardown(device_threads_report_error, device_threads_setup,
+                                        device_threads_teardown),
+        cmocka_unit_test_setup_teardown(device_threads_report_error, device_threads_setup_two_cpus,
+                                        device_threads_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
