@@ -1,10 +1,14 @@
-/* check_job.h - what the parts of `stdcl check` share.
+/* check_job.h - the parts of `stdcl check`.
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_CLI_CHECK_JOB_H
 #define STDCL_CLI_CHECK_JOB_H
 
-#include "cli.h"
+#include "options.h"
+
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stddef.h>
 
 /* ---- check_kernels.c: kernel files are compiled for every device. ---- */
 
@@ -16,20 +20,19 @@ int check_kernels(const struct check_files *job);
 
 /* ---- check_program.c: a program runs under Oclgrind. ---- */
 
-/* The program's name and its arguments, ended by NULL. The status: 1 when there were findings, else
- * the program's own, 128 + n when signal n ended it. */
+/* Run a program, given by its name and arguments, ended by NULL. Return 1 after findings, else
+ * the program's status; 128 + n if signal n killed it. */
 int check_program(char **argv, bool quiet);
 
 /* ---- check_log.c: what Oclgrind writes, as sentences. ---- */
 
-/* Takes a log piece by piece and prints each finding to stderr when it is seen for the first
- * time. */
+/* Read a log line by line; print each distinct finding once to stderr. */
 struct check_log;
 struct check_log *check_log_create(void);
 void check_log_line(struct check_log *log, const char *line);
 
-/* The last finding is complete. Returns how many there were, and in *seen how often any was
- * seen. */
+/* Complete the last finding. Return the number of distinct findings; *seen: number of
+ * occurrences. */
 size_t check_log_end(struct check_log *log, size_t *seen);
 void check_log_free(struct check_log *log);
 

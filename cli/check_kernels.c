@@ -1,13 +1,22 @@
-/* check_kernels.c - `stdcl check FILE.cl...`: do kernels compile, what do the compilers say, which
- * kernels are there?
+/* check_kernels.c - `stdcl check FILE.cl...`: compile kernels, print the compilers' messages and
+ * list the kernels.
  * SPDX-License-Identifier: MIT
  */
+#include "command.h"
+#include "interrupt.h"
+#include "message.h"
 #include "check_job.h"
 #include "compile.h"
 
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
-/* -D and -I as the compilers take them; the caller frees it. */
+/* Format -D and -I for the compilers; the caller frees the text. */
 static char *build_options(const struct check_files *job)
 {
     char *text = NULL;
@@ -26,7 +35,7 @@ static char *build_options(const struct check_files *job)
 
 /* ---- One file on one device. ----------------------------------------------------------------- */
 
-/* The layer takes a file that is no text for a binary. */
+/* True for a text file; the layer takes any other file for a binary. */
 static bool is_text(const char *file)
 {
     char bytes[65536];
@@ -34,7 +43,7 @@ static bool is_text(const char *file)
     bool text = true;
     struct stat info;
     const bool regular =
-        stat(file, &info) == 0 && S_ISREG(info.st_mode); /* a pipe would be waited for */
+        stat(file, &info) == 0 && S_ISREG(info.st_mode); /* reading a pipe would block */
     FILE *fp = regular ? fopen(file, "rb") : NULL;
     while (fp && text && (n = fread(bytes, 1, sizeof bytes, fp)) > 0)
         text = !memchr(bytes, 0, n);
@@ -43,7 +52,7 @@ static bool is_text(const char *file)
     return text;
 }
 
-static void *compile(CLCONTEXT *context, const char *file, char *options)
+static void *compile_for(CLCONTEXT *context, const char *file, char *options)
 {
     void *program = clopen(context, file, CLLD_NOBUILD);
     if (program && clbuild(context, program, options, 0) == 0)
@@ -59,7 +68,7 @@ static void print_warnings(const struct compile_target *target, void *program, c
     if (!log)
         cli_warn("%s", cli_reason());
     else if (log[strspn(log, " \t\r\n")])
-        cli_warn("%s compiles for %s, with remarks:\n%s", file, target->device, log);
+        cli_warn("%s compiles for %s with warnings:\n%s", file, target->device, log);
     free(log);
 }
 
@@ -86,7 +95,7 @@ static int print_kernels(const struct compile_target *target, void *program)
     if (!names)
         return cli_failed_call(NULL);
     int status = CLI_DONE;
-    printf(*names ? ":\n" : "; there is no kernel in it\n");
+    printf(*names ? ":\n" : "; no kernels\n");
     for (char *name; status == CLI_DONE && (name = strtok_r(rest, ";", &rest));)
         status = print_kernel(target->context, program, name);
     free(names);
@@ -95,17 +104,16 @@ static int print_kernels(const struct compile_target *target, void *program)
 
 /* ---- The command. ---------------------------------------------------------------------------- */
 
-/* Every device's messages, then, if it compiles for all, its kernels as the first device has
- * them. */
-static int check_file(const struct compile_targets *targets, const char *file, char *options,
-                      bool quiet)
+/* Print each device's messages; if all compile, the kernels of the first device. */
+static int check_kernel_file(const struct compile_targets *targets, const char *file, char *options,
+                             bool quiet)
 {
     void *first = NULL;
     int status = CLI_DONE;
     if (!is_text(file))
-        return cli_failed("'%s' is not OpenCL C: it has bytes of value 0", file);
+        return cli_failed("'%s' is not OpenCL C: it contains zero bytes", file);
     for (size_t i = 0; i < targets->n; i++) {
-        void *program = compile(targets->item[i].context, file, options);
+        void *program = compile_for(targets->item[i].context, file, options);
         if (program)
             print_warnings(&targets->item[i], program, file);
         else
@@ -136,11 +144,11 @@ int check_kernels(const struct check_files *job)
     int status = compile_targets_open(&job->device, true, &targets);
     char *options = build_options(job);
     if (!options)
-        status = cli_failed("not enough memory for the options");
+        status = cli_failed("out of memory for the options");
     const bool ready = status == CLI_DONE;
     cli_interrupt_catch();
     for (size_t i = 0; ready && i < job->file.n && !cli_interrupted(); i++)
-        if (check_file(&targets, job->file.item[i], options, job->quiet) != CLI_DONE)
+        if (check_kernel_file(&targets, job->file.item[i], options, job->quiet) != CLI_DONE)
             status = CLI_FAILED;
     free(options);
     compile_targets_close(&targets);

@@ -1,14 +1,17 @@
-/* check_log.c - Oclgrind's log as sentences, one for each place in a kernel where something is
- * wrong.
+/* check_log.c - Oclgrind's log as sentences, one per faulty place in a kernel.
  *
- * A record of the log is a line that says what happened, and indented lines that say where: the
- * kernel, the work-items ("entities", of a race two), and the places in the source. A mistake is
- * usually made by thousands of work-items; it is told once.
+ * A record of the log is a line with the kind of error, followed by indented lines with the
+ * kernel, the work-items ("entities"; two for a race) and the places in the source. Usually
+ * thousands of work-items hit one error; it is printed once.
  * SPDX-License-Identifier: MIT
  */
+#include "alloc.h"
 #include "check_job.h"
 
 #include <ctype.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +28,7 @@ struct record {
 };
 
 struct check_log {
-    struct record record; /* being read; what is "" before the first */
+    struct record record; /* being read; what is "" at the start */
     struct finding {
         char *key;
     } * finding;
@@ -34,7 +37,7 @@ struct check_log {
 
 /* ---- Sentences. ------------------------------------------------------------------------------ */
 
-/* How a record begins, and what that means. {n} is its first number, {space} the memory's name. */
+/* First words of a record, and its meaning. {n}: its first number; {space}: name of the memory. */
 static const struct {
     const char *begins, *means;
 } meanings[] = {
@@ -43,21 +46,21 @@ static const struct {
     {"Invalid read from write-only buffer", "reads a buffer that is write-only"},
     {"Invalid write to read-only buffer", "writes to a buffer that is read-only"},
     {"Write-write data race",
-     "has a data race in {space}: two work-items write to one place, and nothing orders them"},
+     "has a data race in {space}: two unordered work-items write to one place"},
     {"Read-write data race",
-     "has a data race in {space}: a work-item reads what another writes, and nothing orders them"},
+     "has a data race in {space}: unordered work-items read and write one place"},
     {"Uninitialized value written",
-     "writes a value to {space} that depends on memory which nobody has written"},
-    {"Uninitialized address", "uses an address that depends on memory which nobody has written"},
+     "writes a value to {space} that depends on uninitialised memory"},
+    {"Uninitialized address", "uses an address that depends on uninitialised memory"},
     {"Controlflow depends on uninitialized",
-     "branches on a value that depends on memory which nobody has written"},
+     "branches on a value that depends on uninitialised memory"},
     {"Instruction depends on an uninitialized",
-     "uses an index that depends on memory which nobody has written"},
-    {"Work-group divergence", "has a barrier that not all work-items of a group come to"},
-    {"Index (", "uses index {n}, which is outside of its array"},
+     "uses an index that depends on uninitialised memory"},
+    {"Work-group divergence", "has a barrier that not all work-items of a group reach"},
+    {"Index (", "uses index {n}, which is out of bounds of its array"},
 };
 
-static const char *meaning_of(const char *what)
+static const char *find_meaning(const char *what)
 {
     for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++)
         if (strncmp(what, meanings[i].begins, strlen(meanings[i].begins)) == 0)
@@ -65,7 +68,7 @@ static const char *meaning_of(const char *what)
     return NULL;
 }
 
-static const char *space_of(const char *what)
+static const char *memory_space(const char *what)
 {
     return strstr(what, "local memory")      ? "local memory"
            : strstr(what, "private memory")  ? "private arrays"
@@ -81,7 +84,7 @@ static void print_meaning(const char *means, const char *what)
             fprintf(stderr, "%.*s", (int)strspn(what, "0123456789"), what);
             p += 2;
         } else if (strncmp(p, "{space}", 7) == 0) {
-            fputs(space_of(what), stderr);
+            fputs(memory_space(what), stderr);
             p += 6;
         } else {
             fputc(*p, stderr);
@@ -91,7 +94,7 @@ static void print_meaning(const char *means, const char *what)
 
 static void print_record(const struct record *r)
 {
-    const char *means = meaning_of(r->what);
+    const char *means = find_meaning(r->what);
     const struct place *at = r->place;
     if (r->places)
         fprintf(stderr, "%s:%ld:%ld: ", at->file, at->line, at->column);
@@ -111,8 +114,8 @@ static void print_record(const struct record *r)
 
 /* ---- Records. -------------------------------------------------------------------------------- */
 
-/* What makes two records one finding: the kind, the kernel and the places, in any order. */
-static char *key_of(const struct record *r)
+/* Key of a finding: kind, kernel and places, in any order. */
+static char *record_key(const struct record *r)
 {
     char *key = cli_alloc(1, sizeof *r + 128);
     int used = sprintf(key, "%.*s|%s", (int)strcspn(r->what, "0123456789"), r->what, r->kernel);
@@ -128,7 +131,7 @@ static void end_record(struct check_log *log)
 {
     if (!*log->record.what)
         return;
-    char *key = key_of(&log->record);
+    char *key = record_key(&log->record);
     bool known = false;
     for (size_t i = 0; i < log->findings && !known; i++)
         known = strcmp(log->finding[i].key, key) == 0;
@@ -144,7 +147,7 @@ static void end_record(struct check_log *log)
 }
 
 /* "	First entity:  Global(1,0,0) Local(1,0,0) Group(0,0,0)" */
-static void read_item(struct record *r, const char *line)
+static void read_work_item(struct record *r, const char *line)
 {
     const char *global = strstr(line, "Global(");
     const size_t length = global ? strcspn(global + 6, ")") + 1 : 0;
@@ -153,7 +156,7 @@ static void read_item(struct record *r, const char *line)
 }
 
 /* "	At line 4 (column 14) of oob.cl:" */
-static void read_place(struct record *r, const char *line)
+static void read_source_place(struct record *r, const char *line)
 {
     struct place place = {.column = 1};
     const char *file = strstr(line, " of ");
@@ -179,9 +182,9 @@ void check_log_line(struct check_log *log, const char *line)
         snprintf(r->kernel, sizeof r->kernel, "%s",
                  line + strspn(line, " \t") + strlen("Kernel: "));
     } else if (strstr(line, "ntity:")) {
-        read_item(r, line);
+        read_work_item(r, line);
     } else if (strncmp(line, "\tAt line ", 9) == 0) {
-        read_place(r, line);
+        read_source_place(r, line);
     }
 }
 

@@ -1,13 +1,17 @@
-/* check_program.c - `stdcl check PROGRAM`: runs a program with Oclgrind as its OpenCL device.
+/* check_program.c - `stdcl check PROGRAM`: run a program with Oclgrind as its OpenCL device.
  *
- * Oclgrind interprets kernels, and so it sees each access of each work-item. It ends with the
- * program's status, whatever it found, and opens its log anew for each context, which would cut a
- * file; so it writes to a pipe with a name, which is read until the program has ended. That it was
- * opened tells that the program made a context there at all.
+ * Oclgrind interprets kernels and so sees every access of every work-item. It exits with the
+ * program's status whatever it found, and reopens its log for each context, which would truncate
+ * a file. So the log is a named pipe, read until the program exits. That the pipe was opened
+ * shows that the program created a context under Oclgrind.
  * SPDX-License-Identifier: MIT
  */
+#include "command.h"
+#include "message.h"
+#include "options.h"
 #include "check_job.h"
 
+#include "core/clock.h"
 #include "core/outfile.h"
 
 #include <errno.h>
@@ -15,6 +19,11 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
@@ -24,7 +33,8 @@
 
 extern char **environ;
 
-/* ---- What is installed. ---------------------------------------------------------------------- */
+/* ---- Installed programs. ----------------------------------------------------------------------
+ */
 
 static bool is_program(const char *path)
 {
@@ -32,7 +42,7 @@ static bool is_program(const char *path)
     return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
 }
 
-/* Whether a shell would find this command. */
+/* True if a shell would find this command. */
 static bool is_command(const char *name)
 {
     char path[4096];
@@ -50,13 +60,13 @@ static bool is_command(const char *name)
 /* ---- The log. -------------------------------------------------------------------------------- */
 
 struct pipe_reader {
-    int fd, opened; /* opened: an inotify of that, or -1 */
+    int fd, opened; /* opened: inotify watch for the pipe's opening, or -1 */
     char line[4096];
     size_t length;
     struct check_log *log;
 };
 
-/* Passes on the whole lines that have come; false when none has. */
+/* Process the complete lines received; false if there was nothing to read. */
 static bool read_lines(struct pipe_reader *r)
 {
     char bytes[4096];
@@ -75,9 +85,10 @@ static bool read_lines(struct pipe_reader *r)
 
 /* ---- The run. -------------------------------------------------------------------------------- */
 
-/* Without optimisation: LLVM's would make instructions that Oclgrind does not know, and move lines.
- * Four compute units, so that programs which ask for their number share their work out. */
-static pid_t start(char **argv, const char *log)
+/* Start the program without optimisation, because LLVM's would create instructions that Oclgrind
+ * does not know and move lines. Four compute units make programs that query their number divide
+ * their work. */
+static pid_t start_under_oclgrind(char **argv, const char *log)
 {
     char memory[32];
     pid_t child;
@@ -103,41 +114,40 @@ static pid_t start(char **argv, const char *log)
 
 static volatile sig_atomic_t caught;
 
-/* SIGINT from a terminal, which the kernel sends, has reached the program, too. */
-static void note_signal(int number, siginfo_t *from, void *where)
+/* Record a signal. The terminal's SIGINT has reached the program, too. */
+static void record_signal(int number, siginfo_t *from, void *where)
 {
     (void)where;
     if (number != SIGINT || from->si_code <= 0)
         caught = number;
 }
 
-/* Unless it is ignored, as under nohup. */
-static void pass_on_later(int number)
+/* Install a handler, unless the signal is ignored, as under nohup. */
+static void forward_later(int number)
 {
-    struct sigaction action = {.sa_sigaction = note_signal, .sa_flags = SA_SIGINFO | SA_RESTART},
+    struct sigaction action = {.sa_sigaction = record_signal, .sa_flags = SA_SIGINFO | SA_RESTART},
                      before;
     sigemptyset(&action.sa_mask);
     if (sigaction(number, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
         sigaction(number, &action, NULL);
 }
 
-/* Passes a signal on that we were to end by; a program that does not end by it within PATIENCE is
- * killed. */
-static void pass_on(pid_t child, double *since)
+/* Forward a recorded signal; kill a program that does not exit within GRACE_SECONDS. */
+static void forward_signal(pid_t child, double *since)
 {
-    const double PATIENCE = 1;
+    const double GRACE_SECONDS = 1;
     if (!caught)
         return;
     if (*since == 0) {
         *since = seconds_now();
         kill(child, caught);
-    } else if (seconds_now() > *since + PATIENCE) {
+    } else if (seconds_now() > *since + GRACE_SECONDS) {
         kill(child, SIGKILL);
     }
 }
 
-/* Reads the log until the program has ended. Returns its status. */
-static int follow(pid_t child, struct pipe_reader *reader)
+/* Read the log until the program exits. Return its status. */
+static int read_until_exit(pid_t child, struct pipe_reader *reader)
 {
     struct pollfd one = {.fd = reader->fd, .events = POLLIN};
     double since = 0;
@@ -145,7 +155,7 @@ static int follow(pid_t child, struct pipe_reader *reader)
     pid_t ended = 0;
     while (ended == 0) {
         poll(&one, 1, 20);
-        pass_on(child, &since);
+        forward_signal(child, &since);
         while (read_lines(reader))
             ;
         ended = waitpid(child, &status, WNOHANG);
@@ -155,45 +165,44 @@ static int follow(pid_t child, struct pipe_reader *reader)
     return caught ? 128 + caught : WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* Ctrl-C is the program's: it ends, and what was found until then is told. So it is with SIGINT,
- * SIGTERM and SIGHUP that only we get. */
-static int run(char **argv, const char *log, struct pipe_reader *reader)
+/* Run the program. On Ctrl-C it exits, and the findings so far are reported; so on a SIGINT,
+ * SIGTERM or SIGHUP that only we receive. */
+static int run_under_oclgrind(char **argv, const char *log, struct pipe_reader *reader)
 {
-    const pid_t child = start(argv, log);
+    const pid_t child = start_under_oclgrind(argv, log);
     if (child < 0)
         return cli_failed("cannot run Oclgrind: %s", strerror(errno));
     signal(SIGQUIT, SIG_IGN);
-    pass_on_later(SIGINT);
-    pass_on_later(SIGTERM);
-    pass_on_later(SIGHUP);
-    return follow(child, reader);
+    forward_later(SIGINT);
+    forward_later(SIGTERM);
+    forward_later(SIGHUP);
+    return read_until_exit(child, reader);
 }
 
-/* False when surely no context was made under Oclgrind. */
-static bool is_used(const struct pipe_reader *r)
+/* False if certainly no context was created under Oclgrind. */
+static bool was_log_opened(const struct pipe_reader *r)
 {
     char event[4096];
     return r->opened < 0 || read(r->opened, event, sizeof event) > 0;
 }
 
-static int tell(const struct pipe_reader *reader, int status, bool quiet)
+static int report_findings(const struct pipe_reader *reader, int status, bool quiet)
 {
     size_t seen;
     const size_t n = check_log_end(reader->log, &seen);
-    const bool checked = n > 0 || is_used(reader);
+    const bool checked = n > 0 || was_log_opened(reader);
     if (n > 0)
         fprintf(stderr, "%s: %zu place%s with errors, seen %zu time%s\n", cli_program, n,
                 n == 1 ? "" : "s", seen, seen == 1 ? "" : "s");
     else if (!checked)
-        cli_failed(
-            "the program made no OpenCL context under Oclgrind, so that nothing was checked");
+        cli_failed("the program created no OpenCL context under Oclgrind; nothing was checked");
     else if (!quiet)
-        fprintf(stderr, "%s: no errors were found in kernels\n", cli_program);
+        fprintf(stderr, "%s: no errors found in kernels\n", cli_program);
     if (status > 128)
-        cli_failed("the program was ended by signal %d (%s)", status - 128,
+        cli_failed("the program was killed by signal %d (%s)", status - 128,
                    strsignal(status - 128));
     else if (status != 0)
-        cli_failed("the program ended with status %d", status);
+        cli_failed("the program exited with status %d", status);
     return n > 0 || (!checked && status == 0) ? CLI_FAILED : status;
 }
 
@@ -202,22 +211,22 @@ static int no_program(const char *name)
     struct stat status;
     const bool there = stat(name, &status) == 0;
     if (there && S_ISDIR(status.st_mode))
-        return cli_failed(
-            "'%s' is a folder; give the path of a program, or a kernel file (.cl, .clt)", name);
+        return cli_failed("'%s' is a directory; give a program or a kernel file (.cl, .clt)", name);
     if (there)
-        return cli_failed("'%s' is no program that may be executed, and no kernel file (.cl, .clt)",
+        return cli_failed("'%s' is neither an executable program nor a kernel file (.cl, .clt)",
                           name);
-    return cli_failed(
-        "there is no program '%s'; give the path of one, or a kernel file (.cl, .clt)", name);
+    return cli_failed("no program '%s'; give the path of a program, or a kernel file (.cl, .clt)",
+                      name);
 }
 
-/* The pipe for the log. Open for both directions: no end of file while nobody writes. */
+/* Create the pipe of the log, open for reading and writing so that there is no end of file
+ * without a writer. */
 static int open_log(const char *name, struct pipe_reader *reader)
 {
     if (mkfifo(name, 0600) == 0)
         reader->fd = open(name, O_RDWR | O_NONBLOCK | O_CLOEXEC);
     if (reader->fd < 0)
-        return cli_failed("cannot make the pipe '%s': %s", name, strerror(errno));
+        return cli_failed("cannot create the pipe '%s': %s", name, strerror(errno));
     reader->opened = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
     if (reader->opened >= 0 && inotify_add_watch(reader->opened, name, IN_OPEN) < 0) {
         close(reader->opened);
@@ -232,8 +241,7 @@ int check_program(char **argv, bool quiet)
     char folder[3000], name[3072];
     if (!is_command("oclgrind"))
         return cli_failed(
-            "Oclgrind is not installed, under which programs are checked; on Debian and Ubuntu type: "
-            "sudo apt-get install oclgrind (elsewhere see github.com/jrprice/Oclgrind)");
+            "Oclgrind, which checks programs, is not installed; on Debian and Ubuntu type: sudo apt-get install oclgrind (elsewhere see github.com/jrprice/Oclgrind)");
     if (!is_command(argv[0]))
         return no_program(argv[0]);
     if (outfile_folder(folder, sizeof folder, "check", within) != 0)
@@ -242,7 +250,7 @@ int check_program(char **argv, bool quiet)
     struct pipe_reader reader = {.fd = -1, .opened = -1, .log = check_log_create()};
     int status = open_log(name, &reader);
     if (status == CLI_DONE)
-        status = tell(&reader, run(argv, name, &reader), quiet);
+        status = report_findings(&reader, run_under_oclgrind(argv, name, &reader), quiet);
     check_log_free(reader.log);
     if (reader.fd >= 0)
         close(reader.fd);

@@ -1,17 +1,18 @@
-/* cluster_model.c - how long a step takes on so many GPUs: what is computed, or what travels
- * meanwhile, whichever is longer, and what is not hidden.
+/* cluster_model.c - predicted time of a step on many GPUs: the larger of computing and
+ * communication, plus the communication that is not hidden.
  *
- * The constants are of H200s: 16 us for a step's last launches; with several devices 30 us and 27
- * us for each, for events; 140 us for an exchange of Life's edges, of which 60 us are not hidden;
- * 52 us of each launch of Life, of 16 generations, however few cells it has (what a grid of
- * 16,384^2 takes longer on one GPU than a large one would), and one launch more for each exchange;
- * 6.6 us for a launch of sums on what has arrived. All but the last are fitted to measured points
- * of one host (docs/cluster.md); what concerns several hosts was measured by nobody.
+ * The constants are of H200s: 16 us for the last launches of a step; with several devices 30 us
+ * plus 27 us per device for events; 140 us for an exchange of Life's halos, of which 60 us are
+ * not hidden; 52 us per launch of Life (16 generations) for any number of cells (a grid of
+ * 16,384^2 takes that much longer than a large one would), and one more launch per exchange; 6.6
+ * us per launch that sums received bodies. All but the last are fitted to measurements on one
+ * host (docs/cluster.md). Nothing was measured on several hosts.
  * SPDX-License-Identifier: MIT
  */
 #include "cluster_model.h"
 
 #include <math.h>
+#include <stdcl.h>
 
 double cluster_work(const struct cluster *c)
 {
@@ -26,21 +27,21 @@ double cluster_work(const struct cluster *c)
     }
 }
 
-static double hosts_of(const struct cluster *c)
+static double cluster_hosts(const struct cluster *c)
 {
-    return ceil(c->gpus / c->of_host);
+    return ceil(c->gpus / c->gpus_per_host);
 }
 
-static double devices_of(const struct cluster *c)
+static double devices_per_host(const struct cluster *c)
 {
-    return fmin(c->gpus, c->of_host);
+    return fmin(c->gpus, c->gpus_per_host);
 }
 
-/* Direct sums: every host gets all positions, 16 bytes a body, in two rounds over a grid of hosts,
- * and every device over PCIe. A device sums rows in groups of 512. */
-static void nbody(const struct cluster *c, struct cluster_time *t)
+/* Direct sums. Every host receives all positions, 16 bytes per body, in two phases over a grid
+ * of hosts, and every device over PCIe. A device sums bodies in groups of 512. */
+static void predict_nbody(const struct cluster *c, struct cluster_time *t)
 {
-    const double hosts = hosts_of(c), devices = devices_of(c), rows = c->n / c->gpus,
+    const double hosts = cluster_hosts(c), devices = devices_per_host(c), rows = c->n / c->gpus,
                  messages = 2 * (sqrt(hosts) - 1);
     const double sums =
         cluster_work(c) / (c->gpus * c->rate) * (c->gpus > 1 ? ceil(rows / 512) * 512 / rows : 1);
@@ -55,24 +56,24 @@ static void nbody(const struct cluster *c, struct cluster_time *t)
         t->seconds = sums + 16e-6 + events + pcie;
 }
 
-/* A square of n x n cells, hosts' blocks `across` of them side by side, cut into strips for their
- * GPUs. Halos of up to four launches of 16 generations, at most a hundredth of a strip, are
- * computed twice, and so are 64 cells on either side of a block. Edges travel while the rows
- * between are computed; the columns of blocks do not. */
-static double life_in(const struct cluster *c, double across, double *mail)
+/* Time per generation of n x n cells, in blocks of hosts, `across` of them side by side, cut
+ * into strips for their GPUs. Halos of up to four launches of 16 generations, at most 1/100 of a
+ * strip, are computed twice, as are 64 cells on either side of a block. Halo rows travel while
+ * the interior is computed; halo columns of blocks do not. */
+static double life_block_time(const struct cluster *c, double across, double *mail)
 {
     enum { LAUNCH = 16, MOST = 4, SHARE = 100, SIDES = 128 };
     const double rows = c->n * across / c->gpus, width = c->n / across;
     const double fit = floor(rows / SHARE / LAUNCH), halo = LAUNCH * fmax(1, fmin(fit, MOST));
     const double fixed = fmin(52e-6, 0.5 * LAUNCH * cluster_work(c) / c->rate);
     const double edges = 2 * halo * width / 8,
-                 columns = across > 1 ? SIDES / 8 * rows : 0; /* bytes of a GPU */
+                 columns = across > 1 ? SIDES / 8 * rows : 0; /* bytes per GPU */
     const double generation =
         (cluster_work(c) / c->rate - fixed / LAUNCH) / c->gpus + fixed / LAUNCH;
     const double twice = 2 * halo / rows + (across > 1 ? SIDES / width : 0);
-    *mail = hosts_of(c) > 1 ? 60e-6 + 4 * c->latency * (across > 1 ? 2 : 1) +
-                                  (edges + columns * devices_of(c)) / c->network
-                            : 0;
+    *mail = cluster_hosts(c) > 1 ? 60e-6 + 4 * c->latency * (across > 1 ? 2 : 1) +
+                                       (edges + columns * devices_per_host(c)) / c->network
+                                 : 0;
     const double exchange = 140e-6 + 2 * (edges + columns) / c->pcie + *mail;
     const double seen = across > 1 ? fixed + exchange
                                    : 60e-6 + fixed + fmax(0, exchange - 0.9 * LAUNCH * generation);
@@ -82,15 +83,16 @@ static double life_in(const struct cluster *c, double across, double *mail)
                          : generation;
 }
 
-/* In strips, or in the blocks of least time. */
-static int life(const struct cluster *c, struct cluster_time *t)
+/* Strips, or the fastest arrangement of blocks. */
+static int predict_life(const struct cluster *c, struct cluster_time *t)
 {
     enum { LEAST_WIDTH = 256 };
-    const double hosts = hosts_of(c);
+    const double hosts = cluster_hosts(c);
     t->alone = cluster_work(c) / c->rate;
-    t->seconds = life_in(c, 1, &t->mail);
+    t->seconds = life_block_time(c, 1, &t->mail);
     for (double across = 2, mail; across <= hosts && c->n / across >= LEAST_WIDTH; across++) {
-        const double seconds = fmod(hosts, across) == 0 ? life_in(c, across, &mail) : INFINITY;
+        const double seconds =
+            fmod(hosts, across) == 0 ? life_block_time(c, across, &mail) : INFINITY;
         if (seconds < t->seconds) {
             t->seconds = seconds;
             t->mail = mail;
@@ -99,11 +101,11 @@ static int life(const struct cluster *c, struct cluster_time *t)
     return isinf(t->seconds) ? -1 : 0;
 }
 
-/* The grid of hosts of least time (matmul/grid.c), which get panels of A and B while they multiply
- * others. */
-static void matmul(const struct cluster *c, struct cluster_time *t)
+/* The fastest grid of hosts (matmul/grid.c). Hosts receive the next panels of A and B while
+ * multiplying the current ones. */
+static void predict_matmul(const struct cluster *c, struct cluster_time *t)
 {
-    const double hosts = hosts_of(c), devices = devices_of(c), n = c->n;
+    const double hosts = cluster_hosts(c), devices = devices_per_host(c), n = c->n;
     t->alone = cluster_work(c) / c->rate;
     t->seconds = INFINITY;
     for (double pm = 1; pm <= hosts; pm++)
@@ -126,9 +128,9 @@ static void matmul(const struct cluster *c, struct cluster_time *t)
             }
 }
 
-static void gas(const struct cluster *c, struct cluster_time *t)
+static void predict_gas(const struct cluster *c, struct cluster_time *t)
 {
-    const double hosts = hosts_of(c);
+    const double hosts = cluster_hosts(c);
     t->mail =
         hosts > 1 ? 4 * ceil(log2(hosts)) * c->latency + hosts * 20 * (48 / c->network + 10e-9) : 0;
     t->alone = c->n / c->rate;
@@ -140,13 +142,13 @@ int cluster_predict(const struct cluster *c, struct cluster_time *t)
     int status = 0;
     *t = (struct cluster_time){0};
     if (c->program == CLUSTER_NBODY)
-        nbody(c, t);
+        predict_nbody(c, t);
     else if (c->program == CLUSTER_LIFE)
-        status = life(c, t);
+        status = predict_life(c, t);
     else if (c->program == CLUSTER_MATMUL)
-        matmul(c, t);
+        predict_matmul(c, t);
     else
-        gas(c, t);
+        predict_gas(c, t);
     t->efficiency = t->alone / (c->gpus * t->seconds);
     return status;
 }

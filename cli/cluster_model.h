@@ -1,31 +1,32 @@
-/* cluster_model.h - how long a step takes on so many GPUs, by reckoning (cluster_model.c).
+/* cluster_model.h - predicted time of a step on many GPUs (cluster_model.c).
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_CLI_CLUSTER_MODEL_H
 #define STDCL_CLI_CLUSTER_MODEL_H
 
+#include <stdcl.h>
 enum cluster_program { CLUSTER_NBODY, CLUSTER_LIFE, CLUSTER_MATMUL, CLUSTER_GAS, CLUSTER_PROGRAMS };
 
 struct cluster {
     enum cluster_program program;
-    double n;             /* bodies; cells of a side; rows of a square matrix; molecules */
-    double gpus, of_host; /* all; of a host, which is a rank */
-    double rate; /* of one GPU alone at this size, a second: interactions, cells, operations,
-                    molecules */
+    double n;                   /* bodies; cells per side; rows of a square matrix; molecules */
+    double gpus, gpus_per_host; /* in total; per host, which is one rank */
+    /* of one GPU alone at this size, per second: interactions, cells, operations or molecules */
+    double rate;
     double pcie, network,
-        latency; /* bytes a second each way of a GPU and of a host; seconds a message */
+        latency; /* bytes/s each way of a GPU and of a host; seconds per message */
 };
 
 struct cluster_time {
-    double seconds;    /* of a step, a generation, a product, a sum */
-    double alone;      /* of one GPU */
-    double mail;       /* of what goes between hosts, were nothing hidden */
-    double efficiency; /* of a GPU: 1 is what it does alone */
+    double seconds;    /* per step, generation, product or sum */
+    double alone;      /* the same on one GPU */
+    double mail;       /* of the traffic between hosts, without overlap */
+    double efficiency; /* speed per GPU relative to one GPU alone */
 };
 
-/* Units of work a step has, by which `rate` counts. */
+/* Units of work per step, as counted by `rate`. */
 double cluster_work(const struct cluster *c);
-/* -1: there are too few rows for so many GPUs. */
+/* Predict the time. -1: too few rows for the number of GPUs. */
 int cluster_predict(const struct cluster *c, struct cluster_time *t);
 
 #endif

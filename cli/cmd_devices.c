@@ -1,11 +1,28 @@
-/* cmd_devices.c - `stdcl devices`: what this machine can compute on, and under which names. */
+/* cmd_devices.c - `stdcl devices`: list the OpenCL devices of this machine. */
 /* SPDX-License-Identifier: MIT */
-#include "cli.h"
+#include "command.h"
+#include "device.h"
+#include "json.h"
+#include "alloc.h"
+#include "message.h"
+#include "ranks.h"
+#include "table.h"
+#include "text.h"
+#include "usage.h"
+
+#include "core/clock.h"
 
 #include <jansson.h>
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stdcl/world.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-/* The standard contexts a device may belong to. The variables are macros that open their devices at
- * first use, and nothing else tells which devices they have. */
+/* Standard contexts. The variables are macros that open their devices at first use; only an open
+ * context tells its devices. */
 enum { CONTEXTS = 4 };
 static const char *const context_name[CONTEXTS] = {"stddev", "stdcpu", "stdgpu", "stdacc"};
 
@@ -17,7 +34,7 @@ static bool holds(CLCONTEXT *context, cl_device_id id)
     return false;
 }
 
-/* What is shown of a device beyond struct cli_device. */
+/* Details of a device beyond struct cli_device. */
 struct detail {
     cl_uint units, clock_mhz;
     cl_ulong memory, local, allocation;
@@ -27,8 +44,8 @@ struct detail {
     bool in[CONTEXTS];
 };
 
-/* Returns the error of a question that the device did not answer, or 0. */
-static cl_int ask(cl_device_id id, CLCONTEXT *const context[CONTEXTS], struct detail *d)
+/* Query a device. Return the error of the last failed query, or 0. */
+static cl_int query_device(cl_device_id id, CLCONTEXT *const context[CONTEXTS], struct detail *d)
 {
     *d = (struct detail){0};
     const cl_int answer[] = {
@@ -51,7 +68,8 @@ static cl_int ask(cl_device_id id, CLCONTEXT *const context[CONTEXTS], struct de
     return error;
 }
 
-static json_t *json_device(size_t number, const struct cli_device *device, const struct detail *d)
+static json_t *device_details_json(size_t number, const struct cli_device *device,
+                                   const struct detail *d)
 {
     json_t *in = json_array();
     for (int i = 0; i < CONTEXTS; i++)
@@ -68,7 +86,7 @@ static json_t *json_device(size_t number, const struct cli_device *device, const
         "contexts", in);
 }
 
-/* The first rank of a host tells of its devices. */
+/* True on the first rank of its host, which reports the host's devices. */
 static bool first_on_host(void)
 {
     const int rank = world_rank(cli_world);
@@ -78,7 +96,7 @@ static bool first_on_host(void)
     return first == rank;
 }
 
-/* Adds the devices of other hosts to the list, whose own devices have "host" then. */
+/* Add the devices of all other hosts to the list; each device gets a key "host". */
 static void add_hosts(json_t *list)
 {
     json_t *device;
@@ -89,19 +107,19 @@ static void add_hosts(json_t *list)
          *all = own ? cli_ranks_gather(own) : NULL, *text = all;
     json_array_clear(list);
     for (int r = 0; all && r < world_size(cli_world); r++, text += strlen(text) + 1) {
-        json_t *of_host = *text ? json_loads(text, 0, NULL) : NULL;
-        json_array_extend(list, of_host);
-        json_decref(of_host);
+        json_t *gpus_per_host = *text ? json_loads(text, 0, NULL) : NULL;
+        json_array_extend(list, gpus_per_host);
+        json_decref(gpus_per_host);
     }
     free(all);
     free(own);
 }
 
-static int report_json(const struct cli_devices *devices, const struct detail *detail)
+static int devices_report_json(const struct cli_devices *devices, const struct detail *detail)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < devices->n; i++)
-        json_array_append_new(list, json_device(i, &devices->item[i], &detail[i]));
+        json_array_append_new(list, device_details_json(i, &devices->item[i], &detail[i]));
     if (world_size(cli_world) > 1)
         add_hosts(list);
     json_t *report = json_pack("{s:s, s:o}", "program", "devices", "devices", list);
@@ -120,14 +138,15 @@ static void add_contexts(struct cli_table *table, const struct detail *d)
     cli_table_add(table, "%s", *text ? text : "-");
 }
 
-/* The version proper; PoCL adds its build options, behind two blanks. */
+/* Length of the version proper; PoCL appends its build options after two blanks. */
 static int version_length(const char *version)
 {
     const char *end = strstr(version, "  ");
     return (int)(end ? end - version : (ptrdiff_t)strlen(version));
 }
 
-static void print_table(const struct cli_devices *devices, const struct detail *detail, FILE *fp)
+static void devices_print_table(const struct cli_devices *devices, const struct detail *detail,
+                                FILE *fp)
 {
     struct cli_text clock, memory, local;
     struct cli_table *table =
@@ -152,21 +171,21 @@ static void print_table(const struct cli_devices *devices, const struct detail *
     cli_table_free(table);
 }
 
-/* A table for each host. */
-static int report_table(const struct cli_devices *devices, const struct detail *detail)
+/* Print one table per host. */
+static int devices_report_table(const struct cli_devices *devices, const struct detail *detail)
 {
     char *own = NULL;
     size_t size = 0;
     if (world_size(cli_world) == 1) {
-        print_table(devices, detail, stdout);
+        devices_print_table(devices, detail, stdout);
         return CLI_DONE;
     }
     FILE *fp = open_memstream(&own, &size);
     if (!fp)
-        return cli_failed("no memory");
+        return cli_failed("out of memory for the table");
     if (first_on_host()) {
         fprintf(fp, "%s\n", world_host(cli_world, world_rank(cli_world)));
-        print_table(devices, detail, fp);
+        devices_print_table(devices, detail, fp);
     }
     fclose(fp);
     char *all = cli_ranks_gather(own), *text = all;
@@ -178,7 +197,7 @@ static int report_table(const struct cli_devices *devices, const struct detail *
     return status;
 }
 
-/* Why a context could not be made; empty when it was, or when there are no such devices. */
+/* Reason why a context could not be created; empty if it was, or if there are no such devices. */
 struct reason {
     char text[256];
 };
@@ -194,20 +213,21 @@ static CLCONTEXT *open_standard(int number, struct reason *why)
     return context;
 }
 
-/* What is listed may not be the whole truth. */
-static int judge(const struct cli_devices *devices, const struct reason why[CONTEXTS])
+/* Fail if the list may be incomplete. */
+static int check_listed_devices(const struct cli_devices *devices,
+                                const struct reason why[CONTEXTS])
 {
     for (size_t i = 0; i < devices->n; i++)
         if (devices->item[i].error)
-            return cli_failed("device %zu does not tell all that is to be listed: %s", i,
+            return cli_failed("cannot query device %zu: %s", i,
                               oclerror_str(devices->item[i].error));
     for (int i = 0; i < CONTEXTS; i++)
         if (*why[i].text)
-            return cli_failed("%s cannot be made: %s", context_name[i], why[i].text);
+            return cli_failed("cannot create the context %s: %s", context_name[i], why[i].text);
     return CLI_DONE;
 }
 
-static int run(int argc, char **argv)
+static int cmd_devices_run(int argc, char **argv)
 {
     bool json = false;
     int status;
@@ -218,9 +238,7 @@ static int run(int argc, char **argv)
     const struct cli_usage usage = {
         .synopsis = "[--json]",
         .about =
-            "Lists the OpenCL devices of this machine by platform: the number and the name that "
-            "--device takes, what they have, and to which of the library's standard contexts "
-            "each belongs. Under mpirun or srun: those of all hosts.",
+            "Lists the OpenCL devices of this machine by platform: number and name (for --device), properties, and the standard contexts of the library that contain the device. Under mpirun or srun it lists the devices of all hosts.",
         .options = options,
     };
     struct cli_devices devices;
@@ -234,16 +252,16 @@ static int run(int argc, char **argv)
         context[i] = open_standard(i, &why[i]);
     struct detail *detail = cli_alloc(devices.n, sizeof *detail);
     for (size_t i = 0; i < devices.n; i++) {
-        const cl_int error = ask(devices.item[i].id, context, &detail[i]);
+        const cl_int error = query_device(devices.item[i].id, context, &detail[i]);
         devices.item[i].error = error ? error : devices.item[i].error;
     }
-    status = json ? report_json(&devices, detail) : report_table(&devices, detail);
+    status = json ? devices_report_json(&devices, detail) : devices_report_table(&devices, detail);
     if (status == CLI_DONE)
-        status = judge(&devices, why);
+        status = check_listed_devices(&devices, why);
     free(detail);
     cli_devices_free(&devices);
     return status;
 }
 
-const struct cli_command cmd_devices = {"devices", "list the OpenCL devices of this machine", run,
-                                        CLI_RANKS_TOGETHER};
+const struct cli_command cmd_devices = {"devices", "list the OpenCL devices of this machine",
+                                        cmd_devices_run, CLI_RANKS_COLLECTIVE};

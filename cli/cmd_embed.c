@@ -1,13 +1,24 @@
 /* cmd_embed.c - `stdcl embed a.cl b.cl -o kernels.o`: kernels as part of an executable.
  *
- * clopen(cp, NULL, flags) opens what is linked in. Each file is read with all that it includes,
- * compiled for the devices of this machine, and written into one object, or with -c into one each,
- * as `cc -c` does.
+ * clopen(cp, NULL, flags) opens linked kernels. Each file is read with its includes, compiled
+ * for the devices of this machine, and written into one object; with -c into one object each, as
+ * by `cc -c`.
  * SPDX-License-Identifier: MIT
  */
+#include "command.h"
+#include "files.h"
+#include "interrupt.h"
+#include "alloc.h"
+#include "message.h"
+#include "usage.h"
 #include "embed_job.h"
 
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct embed {
     struct cli_strings file, folders, device;
@@ -15,21 +26,18 @@ struct embed {
     bool each, binary, no_compile;
 };
 
-static int check_names(const struct embed *job)
+static int check_embed_names(const struct embed *job)
 {
     const struct cli_strings *files = &job->file;
     if (!job->output && !job->each)
         return cli_wrong(
-            "-o is missing: give the object (kernels.o) or C file (kernels.c) to make, or -c");
+            "-o is missing: give an object (kernels.o) or a C file (kernels.c), or -c");
     if (job->output && !cli_has_suffix(job->output, ".o") && !cli_has_suffix(job->output, ".c"))
-        return cli_wrong("-o: '%s' ends neither in .o (an object) nor in .c (the C source)",
-                         job->output);
+        return cli_wrong("-o: '%s' must end in .o (object) or .c (C source)", job->output);
     if (job->output && job->each && files->n > 1)
-        return cli_wrong(
-            "-c makes an object of each file, and -o names one only; leave one of them out");
+        return cli_wrong("-c writes one object per file, but -o names only one; omit one of them");
     if (job->binary && job->no_compile)
-        return cli_wrong(
-            "--binary needs the compiler, and --no-compile leaves it out; give one of them");
+        return cli_wrong("--binary and --no-compile cannot be combined");
     for (size_t i = 0; i < files->n; i++)
         for (size_t j = 0; j < i; j++)
             if (cli_same_file(files->item[i], files->item[j]))
@@ -37,7 +45,8 @@ static int check_names(const struct embed *job)
     return CLI_DONE;
 }
 
-/* "scale.o" in the working directory for "kernels/scale.cl", as compilers name objects. */
+/* Name of the object, "scale.o" in the working directory for "kernels/scale.cl", as compilers
+ * name objects. */
 static void object_name(const char *file, char *name, size_t size)
 {
     const char *slash = strrchr(file, '/'), *base = slash ? slash + 1 : file,
@@ -51,14 +60,14 @@ static int open_targets(const struct embed *job, struct compile_targets *targets
     *targets = (struct compile_targets){0};
     if (job->no_compile)
         return CLI_DONE;
-    unsetenv("STDCL_KERNEL_PATH"); /* what is embedded is compiled, nothing else */
+    unsetenv("STDCL_KERNEL_PATH"); /* compile only the embedded source */
     const int status = compile_targets_open(&job->device, job->binary, targets);
     if (status == CLI_DONE && targets->n == 0)
-        cli_warn("this machine has no OpenCL device, so the kernels are not compiled");
+        cli_warn("this machine has no OpenCL device; the kernels are not compiled");
     return status;
 }
 
-static int write_all(const struct embed *job, const struct embed_source *source)
+static int write_objects(const struct embed *job, const struct embed_source *source)
 {
     char name[4096];
     int status = CLI_DONE;
@@ -71,11 +80,11 @@ static int write_all(const struct embed *job, const struct embed_source *source)
     return status;
 }
 
-static int embed(const struct embed *job)
+static int embed_files(const struct embed *job)
 {
     struct compile_targets targets;
     struct embed_source *source = cli_alloc(job->file.n + 1, sizeof *source);
-    int status = check_names(job);
+    int status = check_embed_names(job);
     if (status == CLI_DONE)
         status = compile_folders_check(&job->folders);
     for (size_t i = 0; i < job->file.n && status == CLI_DONE; i++)
@@ -89,41 +98,37 @@ static int embed(const struct embed *job)
     if (status == CLI_DONE && cli_interrupted())
         status = cli_interrupt_status(CLI_FAILED);
     if (status == CLI_DONE)
-        status = write_all(job, source);
+        status = write_objects(job, source);
     for (size_t i = 0; i < job->file.n; i++)
         embed_source_free(&source[i]);
     free(source);
     return status;
 }
 
-static int run(int argc, char **argv)
+static int cmd_embed_run(int argc, char **argv)
 {
     struct embed job = {0};
     int status;
     struct cli_option options[] = {
         CLI_STRING('o', "output", "FILE", &job.output,
-                   "what to make: an object (.o), compiled by $CC or cc, or its C source (.c)"),
+                   "output file: an object (.o), compiled by $CC or cc, or C source (.c)"),
         CLI_FLAG('c', NULL, &job.each,
-                 "make an object of each file, FILE.o in the working directory unless -o names it"),
+                 "one object per file, FILE.o in the working directory unless -o names it"),
         CLI_STRINGS('I', "include", "DIR", &job.folders,
-                    "a folder of files to include, which are embedded too; may be repeated"),
-        CLI_FLAG(
-            0, "binary", &job.binary,
-            "embed binaries for this machine's devices beside the source, which then need not be compiled there"),
+                    "directory of include files, which are embedded, too; repeatable"),
+        CLI_FLAG(0, "binary", &job.binary,
+                 "also embed binaries for this machine's devices, which need no compilation there"),
         CLI_STRINGS(
             0, "device", "DEVICE", &job.device,
-            "compile for cpu, gpu, acc, part of a name, or a number of 'stdcl devices' only; may be repeated "
-            "(default: every device)"),
+            "devices to compile for, repeatable: cpu, gpu, acc, part of a name, or a number of 'stdcl devices' (default: all)"),
         CLI_FLAG(0, "no-compile", &job.no_compile,
-                 "embed without a trial: for kernels that need options of clbuild"),
+                 "no trial compilation, for kernels that need options of clbuild"),
         CLI_END,
     };
     const struct cli_usage usage = {
         .synopsis = "FILE.cl... -o FILE.o\n       stdcl embed -c [-I DIR] FILE.cl...",
         .about =
-            "Puts kernel sources, with the files that they include, into an object file. Linked into a program, "
-            "that carries its kernels then, and clopen(context, NULL, flags) opens them. Each file is compiled "
-            "first for the devices that there are, and refused if it does not compile.",
+            "Puts kernel sources with their includes into an object file. A program linked with it carries its kernels, and clopen(context, NULL, flags) opens them. Each file is first compiled for the available devices, and rejected if it does not compile.",
         .examples = "  stdcl embed scale.cl sum.cl -o kernels.o\n"
                     "  cc main.c kernels.o -lstdcl -lOpenCL\n"
                     "  stdcl embed -c --binary scale.cl\n",
@@ -133,12 +138,12 @@ static int run(int argc, char **argv)
         .operand = "the kernel file",
     };
     if (cli_parse(&usage, argc, argv, &status))
-        status = embed(&job);
+        status = embed_files(&job);
     cli_strings_free(&job.file);
     cli_strings_free(&job.folders);
     cli_strings_free(&job.device);
     return status;
 }
 
-const struct cli_command cmd_embed = {"embed", "put kernel sources into an object file", run,
-                                      CLI_RANKS_APART};
+const struct cli_command cmd_embed = {"embed", "put kernel sources into an object file",
+                                      cmd_embed_run, CLI_RANKS_INDEPENDENT};

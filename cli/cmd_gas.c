@@ -1,9 +1,28 @@
-/* cmd_gas.c - `stdcl gas`: the mean kinetic energy of a gas, against what physics expects. */
+/* cmd_gas.c - `stdcl gas`: the mean kinetic energy of a gas, compared with theory. */
 /* SPDX-License-Identifier: MIT */
+#include "command.h"
+#include "common.h"
+#include "device.h"
+#include "interrupt.h"
+#include "alloc.h"
+#include "message.h"
+#include "progress.h"
+#include "ranks.h"
+#include "text.h"
+#include "usage.h"
 #include "gas_job.h"
 
+#include "core/clock.h"
+
 #include <errno.h>
+#include <float.h>
 #include <math.h>
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stdcl/world.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
 
 static const char *const source_names[] = {"device", "host", NULL};
 static const char *const sum_names[] = {"tuned", "tree", NULL};
@@ -12,17 +31,16 @@ static const char *const accumulate_names[] = {"double", "compensated", NULL};
 static const char *const species_names[] = {"he", "ne", "ar",
                                             "n2", "o2", NULL}; /* as gas_species_list */
 
-/* Options that contradict each other. */
-static int check(const struct gas_job *job, const struct cli_option *options)
+/* Reject contradicting options. */
+static int check_gas_options(const struct gas_job *job, const struct cli_option *options)
 {
-    static const char *const of_drawn[] = {"n", "source", "seed"};
+    static const char *const drawn_options[] = {"n", "source", "seed"};
     if (job->stored && job->fused)
         return cli_wrong("--stored and --fused cannot be combined");
-    for (size_t i = 0; job->input && i < sizeof of_drawn / sizeof *of_drawn; i++)
-        if (cli_given(options, of_drawn[i]))
-            return cli_wrong(
-                "%s and %s cannot be combined: velocities are read from the file, not drawn",
-                cli_typed(options, "i"), cli_typed(options, of_drawn[i]));
+    for (size_t i = 0; job->input && i < sizeof drawn_options / sizeof *drawn_options; i++)
+        if (cli_given(options, drawn_options[i]))
+            return cli_wrong("%s and %s cannot be combined: the velocities come from the file",
+                             cli_typed(options, "i"), cli_typed(options, drawn_options[i]));
     const char *needs = job->input                        ? cli_typed(options, "i")
                         : job->source == GAS_HOST         ? "--source host"
                         : job->method == ARRAYS_TREE      ? "--sum tree"
@@ -30,26 +48,24 @@ static int check(const struct gas_job *job, const struct cli_option *options)
                         : job->accumulator                ? "--accumulate compensated"
                                                           : NULL;
     if (job->fused && needs)
-        return cli_wrong(
-            "--fused draws and sums without storing, in its own way; %s needs --stored", needs);
+        return cli_wrong("--fused draws and sums without storing; %s needs --stored", needs);
     if (job->method == ARRAYS_TREE && job->accumulator)
         return cli_wrong(
-            "--sum tree adds up plain doubles, as the tutorial does; --accumulate compensated needs "
-            "--sum tuned");
+            "--sum tree sums plain doubles, as in the tutorial; --accumulate compensated needs --sum tuned");
     if (job->species >= 0 && cli_given(options, "mass"))
         return cli_wrong(
-            "--gas and %s cannot be combined: the gas says how heavy its molecules are",
+            "--gas and %s cannot be combined: the gas determines the mass of its molecules",
             cli_typed(options, "mass"));
     if (job->dataset && !job->input)
-        return cli_wrong("--dataset names what to read of a file; add -i FILE");
+        return cli_wrong("--dataset needs -i FILE");
     if (cli_given(options, "bins") && !job->histogram.n && !job->window.wanted &&
         !job->window.record)
-        return cli_wrong("--bins is for histograms: add --histogram FILE");
+        return cli_wrong("--bins applies only to histograms: add --histogram FILE");
     return CLI_DONE;
 }
 
-/* Fills in what was not asked for. */
-static void settle(struct gas_job *job)
+/* Set the defaults. */
+static void set_gas_defaults(struct gas_job *job)
 {
     const bool si = job->species >= 0;
     job->boltzmann = si ? GAS_BOLTZMANN : 1;
@@ -62,52 +78,50 @@ static void settle(struct gas_job *job)
                       job->precision == ARRAYS_DOUBLE || job->accumulator;
 }
 
-static bool parse(struct gas_job *job, int argc, char **argv, int *status)
+static bool parse_gas_options(struct gas_job *job, int argc, char **argv, int *status)
 {
     struct cli_option options[] = {
-        CLI_GROUP("The gas"),
+        CLI_GROUP("Gas"),
         CLI_U64('n', "molecules", "N", &job->n, 1, (uint64_t)1 << 53, "number of molecules"),
         CLI_CHOICE(0, "gas", "NAME", &job->species, species_names,
-                   "a real gas, in SI units: {} (default: reduced units, k_B = 1)"),
+                   "real gas, in SI units: {} (default: reduced units, k_B = 1)"),
         CLI_REAL('T', "temperature", "T", &job->temperature, CLI_ABOVE_0, DBL_MAX,
-                 "of the gas (default 1; with --gas 300 K)"),
+                 "temperature of the gas (default 1; with --gas 300 K)"),
         CLI_REAL('m', "mass", "M", &job->mass, CLI_ABOVE_0, DBL_MAX,
-                 "of a molecule, in reduced units"),
+                 "mass of a molecule, in reduced units"),
         CLI_REAL(0, "volume", "V", &job->volume, CLI_ABOVE_0, DBL_MAX,
-                 "report the pressure in this volume, with --gas in cubic metres"),
+                 "volume whose pressure to report, with --gas in cubic metres"),
         CLI_U64(
             0, "seed", "SEED", &job->seed, 0, UINT64_MAX,
-            "of the random velocities; the same seed draws the same velocities on every machine"),
+            "seed of the random velocities; equal seeds give equal velocities on every machine"),
         CLI_STRING('i', "input", "FILE", &job->input,
-                   "read velocities instead: an array of N rows of 3 in a .npy file, or in HDF5"),
+                   "file of velocities, N rows of 3, in .npy or HDF5"),
         CLI_STRING(
             0, "dataset", "NAME", &job->dataset,
-            "which array of an HDF5 file (default: the first one present of velocities, Velocities, "
-            "PartType1/Velocities, PartType0/Velocities)"),
-        CLI_GROUP("The sum"),
-        CLI_FLAG(0, "fused", &job->fused,
-                 "draw and sum in one kernel, which stores nothing (the default)"),
+            "array in an HDF5 file (default: the first present of velocities, Velocities, PartType1/Velocities, PartType0/Velocities)"),
+        CLI_GROUP("Sum"),
+        CLI_FLAG(0, "fused", &job->fused, "draw and sum in one kernel without storing (default)"),
         CLI_FLAG(0, "stored", &job->stored,
                  "store the velocities in the devices' memory, then sum"),
         CLI_CHOICE(0, "source", "NAME", &job->source, source_names,
-                   "where stored velocities are drawn"),
+                   "generator of stored velocities"),
         CLI_CHOICE(0, "sum", "NAME", &job->method, sum_names,
-                   "how stored velocities are summed: {}; tree is the sum of the classic tutorial"),
+                   "reduction of stored velocities: {}; tree is that of the classic tutorial"),
         CLI_CHOICE(0, "precision", "NAME", &job->precision, precision_names,
-                   "of stored velocities"),
+                   "precision of stored velocities"),
         CLI_CHOICE(
             0, "accumulate", "NAME", &job->accumulator, accumulate_names,
-            "the numbers in which stored velocities are summed: {}, which are pairs of numbers of their own precision"),
+            "accumulator of stored velocities: {}; compensated is a pair of numbers of their own precision"),
         CLI_INT(0, "repeat", "N", &job->repeat, 1, 1000000,
-                "number of times the sum is computed; the fastest is reported"),
+                "number of sums; the fastest is reported"),
         CLI_STRING(0, "shape", "WORDS", &job->shape,
-                   "words KEY=NUMBER that change how kernels are launched"),
+                   "launch shape of the kernels, as words KEY=NUMBER"),
         CLI_GROUP("Output"),
         CLI_STRINGS(
             0, "histogram", "FILE", &job->histogram,
-            "speeds against Maxwell's distribution: .csv a table, .svg a plot; may be repeated"),
+            "histogram of speeds with Maxwell's distribution, repeatable: .csv is a table, .svg a plot"),
         CLI_INT(0, "bins", "N", &job->bins, 1, 4096,
-                "number of bins of the histogram, which goes up to six times the thermal speed"),
+                "number of bins of the histogram, up to six times the thermal speed"),
         CLI_WINDOW_OPTIONS(&job->window),
         CLI_COMMON_OPTIONS(&job->common),
         CLI_END,
@@ -115,8 +129,7 @@ static bool parse(struct gas_job *job, int argc, char **argv, int *status)
     const struct cli_usage usage = {
         .synopsis = "[options]",
         .about =
-            "Draws the velocities of molecules in equilibrium, adds up their kinetic energy, and compares "
-            "the mean with 3/2 k_B T.",
+            "Draws velocities of molecules in equilibrium, sums their kinetic energy and compares the mean with 3/2 k_B T.",
         .examples = "  stdcl gas -n 1e9\n"
                     "  stdcl gas -n 1e8 --stored --precision double --histogram speeds.svg\n"
                     "  stdcl gas --gas ar -T 293.15 -n 2.5e7 --volume 1e-18\n",
@@ -126,16 +139,16 @@ static bool parse(struct gas_job *job, int argc, char **argv, int *status)
     };
     if (!cli_parse(&usage, argc, argv, status))
         return false;
-    *status = check(job, options);
+    *status = check_gas_options(job, options);
     if (*status == CLI_DONE)
         *status = cli_window_check(&job->window, options);
-    settle(job);
+    set_gas_defaults(job);
     return *status == CLI_DONE;
 }
 
 /* ---- Work. ----------------------------------------------------------------------------------- */
 
-static int told(void *arg, uint64_t done_of_one)
+static int gas_progress(void *arg, uint64_t done_of_one)
 {
     struct gas_job *job = arg;
     struct cli_text rate;
@@ -148,7 +161,7 @@ static int told(void *arg, uint64_t done_of_one)
     return cli_interrupted();
 }
 
-static int create(struct gas_job *job)
+static int create_gas(struct gas_job *job)
 {
     const struct gas_options options = {.ctx = job->context,
                                         .n = job->n,
@@ -163,7 +176,7 @@ static int create(struct gas_job *job)
                                         .accumulator = (enum arrays_accumulator)job->accumulator,
                                         .method = (enum arrays_method)job->method,
                                         .shape = job->shape,
-                                        .progress = told,
+                                        .progress = gas_progress,
                                         .arg = job,
                                         .world = cli_world};
     const double bytes = job->precision == ARRAYS_DOUBLE ? 24 : 12;
@@ -178,9 +191,9 @@ static int create(struct gas_job *job)
     return CLI_DONE;
 }
 
-/* A pass over all molecules. What was told when all were drawn, or summed, could not be stopped any
- * more. */
-static int sum_once(struct gas_job *job)
+/* Sum over all molecules. An interruption reported at the very end of a pass does not cancel it,
+ * so check before each. */
+static int sum_all_molecules(struct gas_job *job)
 {
     if (cli_ranks_interrupted(false))
         return cli_interrupt_status(CLI_FAILED);
@@ -190,22 +203,22 @@ static int sum_once(struct gas_job *job)
     return CLI_DONE;
 }
 
-static void explain(const struct gas_job *job)
+static void explain_gas(const struct gas_job *job)
 {
     for (cl_uint dev = 0; dev < clgetndev(job->context); dev++)
         cli_explain(&job->common, job->context, dev, gas_explain(job->gas, dev),
                     gas_shape(job->gas, dev));
 }
 
-/* Sums as often as asked; the energy is the same every time. A stored sum is so short that
- * compiling at the first launch would be most of it. */
-static int measure(struct gas_job *job)
+/* Sum `repeat` times; the energy is equal each time. A stored sum is warmed up, because
+ * compiling at the first launch would dominate its time. */
+static int time_sums(struct gas_job *job)
 {
-    int status = job->stored ? sum_once(job) : CLI_DONE;
+    int status = job->stored ? sum_all_molecules(job) : CLI_DONE;
     job->seconds = INFINITY;
     for (int k = 0; k < job->repeat && status == CLI_DONE; k++) {
         const double start = seconds_now();
-        status = sum_once(job);
+        status = sum_all_molecules(job);
         job->seconds = fmin(job->seconds, seconds_now() - start);
         if (status == CLI_DONE)
             status = gas_view_visit(job);
@@ -213,14 +226,13 @@ static int measure(struct gas_job *job)
     return status;
 }
 
-/* Everything that can be wrong is looked for in this order, cheapest first, before computing
- * begins. */
-static int work(struct gas_job *job)
+/* Checks come before computing, the cheapest first. */
+static int sum_and_report(struct gas_job *job)
 {
     int status = gas_output_plan(job);
     if (status == CLI_DONE && job->method == ARRAYS_TREE && world_size(cli_world) > 1)
         status = cli_wrong(
-            "--sum tree is for one rank: its sums depend on how much one device has; leave it out");
+            "--sum tree runs on one rank only: its result depends on the division between devices; omit it");
     if (status == CLI_DONE && job->input)
         status = cli_ranks_same_file(job->input);
     if (status == CLI_DONE && job->input)
@@ -234,17 +246,17 @@ static int work(struct gas_job *job)
         job->repeat + (job->stored ? 1 : 0) + (job->stored && !job->input) + (job->histogram.n > 0);
     cli_progress_start(&job->progress, "molecules", (double)job->n * passes, job->common.quiet);
     if (status == CLI_DONE)
-        status = create(job);
+        status = create_gas(job);
     if (status == CLI_DONE && job->input)
         status = gas_input_give(job);
     if (status == CLI_DONE)
         status = gas_view_open(job);
     if (status == CLI_DONE)
-        status = measure(job);
+        status = time_sums(job);
     if (status == CLI_DONE)
         status = gas_view_end(job);
     if (status == CLI_DONE)
-        explain(job);
+        explain_gas(job);
     if (status == CLI_DONE)
         status = gas_output_finish(job);
     cli_progress_end(&job->progress);
@@ -255,7 +267,7 @@ static int work(struct gas_job *job)
     return status;
 }
 
-static int run(int argc, char **argv)
+static int cmd_gas_run(int argc, char **argv)
 {
     struct gas_job job = {.n = 1000000000,
                           .species = -1,
@@ -265,8 +277,8 @@ static int run(int argc, char **argv)
                           .repeat = 1,
                           .bins = 120};
     int status;
-    if (parse(&job, argc, argv, &status))
-        status = work(&job);
+    if (parse_gas_options(&job, argc, argv, &status))
+        status = sum_and_report(&job);
     const int closed = cli_window_close(&job.window);
     status = status == CLI_DONE ? closed : status;
     free(job.count);
@@ -279,5 +291,5 @@ static int run(int argc, char **argv)
     return status;
 }
 
-const struct cli_command cmd_gas = {"gas", "add up the kinetic energy of a gas", run,
-                                    CLI_RANKS_TOGETHER};
+const struct cli_command cmd_gas = {"gas", "add up the kinetic energy of a gas", cmd_gas_run,
+                                    CLI_RANKS_COLLECTIVE};

@@ -1,16 +1,33 @@
 /* cmd_life.c - `stdcl life`: Conway's Life and other rules of its family. */
 /* SPDX-License-Identifier: MIT */
+#include "command.h"
+#include "common.h"
+#include "device.h"
+#include "interrupt.h"
+#include "message.h"
+#include "progress.h"
+#include "ranks.h"
+#include "usage.h"
 #include "life_job.h"
 
 #include <ctype.h>
 #include <errno.h>
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stdcl/world.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-/* ---- Values that only this command has. ------------------------------------------------------ */
+/* ---- Values of this command. ------------------------------------------------------- */
 
-/* One side: the first `length` characters. */
-static bool read_side(const char *text, size_t length, size_t *side)
+/* Parse one side from the first `length` characters. */
+static bool read_grid_side(const char *text, size_t length, size_t *side)
 {
     uint64_t value;
     char digits[24];
@@ -29,14 +46,15 @@ static bool read_size(const char *text, void *to, char *why, size_t size)
     struct life_size *s = to;
     const size_t length = strcspn(text, "xX");
     const char *second = text[length] ? text + length + 1 : text;
-    if (read_side(text, length, &s->width) && read_side(second, strlen(second), &s->height))
+    if (read_grid_side(text, length, &s->width) &&
+        read_grid_side(second, strlen(second), &s->height))
         return true;
     snprintf(why, size, "'%s' is not a size; give WIDTHxHEIGHT or one number for both, at least 1",
              text);
     return false;
 }
 
-static bool read_place(const char *text, void *to, char *why, size_t size)
+static bool read_position(const char *text, void *to, char *why, size_t size)
 {
     struct life_place *p = to;
     char *end, *last;
@@ -44,17 +62,18 @@ static bool read_place(const char *text, void *to, char *why, size_t size)
     p->x = strtoll(text, &end, 10);
     p->y = *end == ',' ? strtoll(end + 1, &last, 10) : 0;
     p->given = true;
-    const long long most = 1LL << 60; /* sums with it are still numbers */
+    const long long most = 1LL << 60; /* no overflow in sums */
     if (end != text && *end == ',' && last != end + 1 && !*last && !errno && llabs(p->x) < most &&
         llabs(p->y) < most)
         return true;
-    snprintf(why, size,
-             "'%s' is not a place; give X,Y, the column and row of the pattern's top left corner",
-             text);
+    snprintf(
+        why, size,
+        "'%s' is not a position; give X,Y, the column and row of the pattern's top left corner",
+        text);
     return false;
 }
 
-/* --soup, --soup=0.3. */
+/* Parse --soup and --soup=0.3. */
 static bool read_density(const char *text, void *to, char *why, size_t size)
 {
     struct life_job *job = to;
@@ -67,11 +86,11 @@ static bool read_density(const char *text, void *to, char *why, size_t size)
     if (end != text && !*end && job->density > 0 && job->density <= 1)
         return true;
     snprintf(why, size,
-             "'%s' is not a density; give the share of live cells, above 0 and at most 1", text);
+             "'%s' is not a density; give the fraction of live cells, above 0 and at most 1", text);
     return false;
 }
 
-/* --watch, --watch=braille. */
+/* Parse --watch and --watch=braille. */
 static bool read_watch(const char *text, void *to, char *why, size_t size)
 {
     struct life_job *job = to;
@@ -79,11 +98,11 @@ static bool read_watch(const char *text, void *to, char *why, size_t size)
     job->braille = text && strcmp(text, "braille") == 0;
     if (!text || job->braille || strcmp(text, "blocks") == 0)
         return true;
-    snprintf(why, size, "'%s' is not a way to draw; give blocks or braille", text);
+    snprintf(why, size, "'%s' is not a style; give blocks or braille", text);
     return false;
 }
 
-/* --memory: 500M, 2G, 64MiB. */
+/* Parse --memory: 500M, 2G, 64MiB. */
 static bool read_memory(const char *text, void *to, char *why, size_t size)
 {
     static const char units[] = "KMGT";
@@ -104,128 +123,122 @@ static bool read_memory(const char *text, void *to, char *why, size_t size)
 
 /* ---- The command line. ----------------------------------------------------------------------- */
 
-/* Options that contradict each other. */
-static int check(const struct life_job *job, const struct cli_option *options)
+/* Reject contradicting options. */
+static int check_life_options(const struct life_job *job, const struct cli_option *options)
 {
     if (job->words.n > 1 || (job->words.n && strcmp(job->words.item[0], "census")))
-        return cli_wrong("unexpected argument '%s'; the only word that may stand here is census",
+        return cli_wrong("unexpected argument '%s'; the only operand is census",
                          job->words.item[job->words.n - 1]);
     if (job->words.n)
         return life_census_check(job, options);
     if (cli_given(options, "soups"))
-        return cli_wrong("--soups is for a census: stdcl life census --soups %" PRIu64, job->soups);
-    static const char *const of_runs[] = {"watch",         "until-stable", "output", "csv",
-                                          "every-minutes", "frames",       "view",   "record"};
-    static const char *const not_watched[] = {"until-stable", "every-minutes", "frames", "json"};
-    for (size_t i = 0; job->compare && i < sizeof of_runs / sizeof *of_runs; i++)
-        if (cli_given(options, of_runs[i]))
-            return cli_wrong("--compare only measures; leave %s out",
-                             cli_typed(options, of_runs[i]));
+        return cli_wrong("--soups applies only to a census: stdcl life census --soups %" PRIu64,
+                         job->soups);
+    static const char *const run_options[] = {"watch",         "until-stable", "output", "csv",
+                                              "every-minutes", "frames",       "view",   "record"};
+    static const char *const unwatchable_options[] = {"until-stable", "every-minutes", "frames",
+                                                      "json"};
+    for (size_t i = 0; job->compare && i < sizeof run_options / sizeof *run_options; i++)
+        if (cli_given(options, run_options[i]))
+            return cli_wrong("--compare and %s cannot be combined",
+                             cli_typed(options, run_options[i]));
     if (job->compare && cli_given(options, "engine"))
-        return cli_wrong("--compare runs all engines; leave --engine out");
-    for (size_t i = 0; job->watch && i < sizeof not_watched / sizeof *not_watched; i++)
-        if (cli_given(options, not_watched[i]))
-            return cli_wrong("--watch and --%s cannot be combined", not_watched[i]);
+        return cli_wrong("--compare runs all engines; omit --engine");
+    for (size_t i = 0; job->watch && i < sizeof unwatchable_options / sizeof *unwatchable_options;
+         i++)
+        if (cli_given(options, unwatchable_options[i]))
+            return cli_wrong("--watch and --%s cannot be combined", unwatchable_options[i]);
     if (job->watch && (job->window.wanted || job->window.record))
         return cli_wrong("--watch and --%s cannot be combined",
                          job->window.wanted ? "view" : "record");
     if (job->zoom && !cli_outputs_will_draw(&job->outputs))
         return cli_wrong(
-            "--zoom is for pictures: add -o FILE.png, or a film: FILE.mp4, FILE.webm or FILE.gif");
+            "--zoom applies only to pictures: add -o FILE.png, FILE.mp4, FILE.webm or FILE.gif");
     if (job->engine == LIFE_HASHLIFE || job->engine == LIFE_SPARSE)
         return life_plane_check(job, options);
-    static const char *const of_planes[] = {"memory", "threads", "step"};
-    for (size_t i = 0; i < sizeof of_planes / sizeof *of_planes && job->engine != LIFE_AUTO; i++)
-        if (cli_given(options, of_planes[i]))
-            return cli_wrong("%s is for --engine hashlife%s, and this is %s: %s",
-                             cli_typed(options, of_planes[i]), i == 1 ? "" : " or sparse",
+    static const char *const plane_options[] = {"memory", "threads", "step"};
+    for (size_t i = 0; i < sizeof plane_options / sizeof *plane_options && job->engine != LIFE_AUTO;
+         i++)
+        if (cli_given(options, plane_options[i]))
+            return cli_wrong("%s applies only to --engine hashlife%s, but the engine is %s: %s",
+                             cli_typed(options, plane_options[i]), i == 1 ? "" : " or sparse",
                              life_engine_names[job->engine], job->choice);
     if (job->every_minutes > 0 && !life_output_has_cells(job))
-        return cli_wrong("--every-minutes is for files of cells: add -o FILE.mc or FILE.rle");
+        return cli_wrong("--every-minutes needs a pattern to write: add -o FILE.mc or FILE.rle");
     if (job->at.given && !job->input)
-        return cli_wrong("--at says where a pattern goes: add --pattern FILE");
+        return cli_wrong("--at needs a pattern: add --pattern FILE");
     if (cli_given(options, "seed") && job->input && !job->soup)
-        return cli_wrong("--seed is for soups: add --soup, or leave --pattern out");
+        return cli_wrong("--seed applies only to soups: add --soup, or omit --pattern");
     if (job->until_stable && job->outputs.frames)
-        return cli_wrong(
-            "--frames needs a last generation, which is not known with --until-stable");
+        return cli_wrong("--frames needs a last generation, which --until-stable does not know");
     return CLI_DONE;
 }
 
-static bool parse(struct life_job *job, int argc, char **argv, int *status)
+static bool parse_life_options(struct life_job *job, int argc, char **argv, int *status)
 {
     char outputs[512];
     snprintf(
         outputs, sizeof outputs,
-        "by its suffix: the last generation as %s; a film (.mp4 .webm .gif); the population of every generation "
-        "(.csv); may be repeated",
+        "output file, repeatable; the suffix selects its kind: last generation as %s; film (.mp4 .webm .gif); population of every generation (.csv)",
         life_formats());
     struct cli_option options[] = {
-        CLI_GROUP("The grid"),
+        CLI_GROUP("Grid"),
         CLI_PARSED(
             0, "size", "WxH", &job->size, read_size,
-            "cells across and down, or one number for both (default 1024, or what suits the pattern)"),
+            "size in cells, or one number for both sides (default 1024, or fitting the pattern)"),
         CLI_STRING(
             0, "rule", "RULE", &job->rule_text,
-            "such as B36/S23, 23/36, highlife, B2-a/S12, B2/S34H, B2/S013V, of more states 345/2/4, or R5,C0,M1,S34..58,B34..45,NM of Larger than Life, or NAME.rule, a file of Golly's RuleLoader; ':T100,50' after it is a torus of that size, ':P100,50' "
-            "a plane, and so on, as Golly's bounded grids (default: the pattern's, else B3/S23)"),
+            "rule, such as B36/S23, 23/36, highlife, B2-a/S12, B2/S34H, B2/S013V, 345/2/4 (Generations), R5,C0,M1,S34..58,B34..45,NM (Larger than Life), or NAME.rule, a file of Golly's RuleLoader; a suffix selects a bounded grid as in Golly: ':T100,50' is a torus of that size, ':P100,50' a plane (default: the pattern's, else B3/S23)"),
         CLI_CHOICE(0, "bounds", "NAME", &job->bounds, life_bounds_names,
-                   "what lies beyond the edge: {} (default torus)"),
-        CLI_GROUP("The cells at the start"),
+                   "boundary conditions: {} (default torus)"),
+        CLI_GROUP("Initial cells"),
         CLI_PARSED_OPTIONAL(
             0, "soup", "DENSITY", job, read_density,
-            "random cells; without DENSITY half of them, from the C library's rand() % 2 (default "
-            "unless there is a pattern)"),
+            "random cells with the given density; without DENSITY from the C library's rand() % 2 (default without a pattern)"),
         CLI_U64(0, "seed", "SEED", &job->seed, 0, UINT64_MAX,
-                "of the random cells; the same seed makes the same cells on every machine"),
+                "seed of the random cells; equal seeds give equal cells on every machine"),
         CLI_STRING(
             'p', "pattern", "FILE", &job->input,
-            "RLE, .cells, macrocell, .lif, .mcl, also compressed by gzip, recognised by content; '-' reads standard input; or an "
-            "apgcode such as xq4_153"),
-        CLI_PARSED(
-            0, "at", "X,Y", &job->at, read_place,
-            "where the pattern's top left corner goes (default: the middle, or where the file says)"),
-        CLI_GROUP("The run"),
+            "pattern file, recognised by content, also gzipped: RLE, .cells, macrocell, .lif, .mcl; '-' reads standard input; or an apgcode such as xq4_153"),
+        CLI_PARSED(0, "at", "X,Y", &job->at, read_position,
+                   "position of the pattern's top left corner (default: centred, or the file's)"),
+        CLI_GROUP("Run"),
         CLI_U64('n', "generations", "N", &job->generations, 0, (uint64_t)1 << 62,
                 "number of generations (default 1024; with --watch until q; with --compare 64)"),
-        CLI_FLAG(
-            0, "until-stable", &job->until_stable,
-            "stop when the cells repeat one of the last 64 generations, and report the period"),
+        CLI_FLAG(0, "until-stable", &job->until_stable,
+                 "stop when the cells repeat one of the last 64 generations; report the period"),
         CLI_CHOICE(
             0, "engine", "NAME", &job->engine, life_engine_names,
-            "what computes the generations: {}; hashlife and sparse have a plane without edges; auto takes one of them for a pattern whose file "
-            "has no grid, unless an option asks for one, and packed else"),
+            "engine: {}; hashlife and sparse compute on an unbounded plane; auto selects one of these two for a pattern without a grid, unless an option needs a grid; otherwise packed"),
         CLI_STRING(
             0, "shape", "WORDS", &job->shape,
-            "words KEY=NUMBER that change how packed kernels are launched (default: the device's row of 'stdcl tune')"),
+            "launch shape of the packed kernels, as words KEY=NUMBER (default: the device's entry of 'stdcl tune')"),
         CLI_PARSED(
             0, "memory", "SIZE", &job->memory, read_memory,
-            "hashlife: memory for its tree, sparse: for its tiles, such as 500M or 2G (default: half of the machine's)"),
+            "memory limit of hashlife's tree or sparse's tiles, such as 500M or 2G (default: half of the machine's memory)"),
         CLI_U64(0, "threads", "N", &job->threads, 1, 64,
-                "hashlife: threads that compute (default: one a processor)"),
+                "threads of hashlife (default: one per processor)"),
         CLI_U64(
             0, "step", "N", &job->step, 1, UINT64_MAX,
-            "hashlife, sparse: generations from one row of the table to the next (default: every one up to 4,096, else such that there are 100)"),
-        CLI_FLAG(0, "compare", &job->compare,
-                 "run all engines on the same cells, and check that they agree"),
-        CLI_GROUP("A census"),
+            "hashlife, sparse: generations between rows of the table (default: 1 for up to 4,096 generations, else 100 rows)"),
+        CLI_FLAG(0, "compare", &job->compare, "comparison of all engines on the same cells"),
+        CLI_GROUP("Census"),
         CLI_U64(0, "soups", "N", &job->soups, 1, (uint64_t)1 << 53,
-                "census: number of soups, of 16x16 cells if there is no --size (default 10000)"),
+                "number of soups of a census, of 16x16 cells without --size (default 10000)"),
         CLI_GROUP("Output"),
         CLI_STRINGS('o', "output", "FILE", &job->outputs.names, outputs),
         CLI_REAL(
             0, "every-minutes", "MINUTES", &job->every_minutes, CLI_ABOVE_0, DBL_MAX,
-            "write the cells meanwhile, too, so often; a run that was killed goes on from them with --pattern"),
+            "minutes between additional writes of the cells, from which --pattern resumes a killed run"),
         CLI_SIZE(
             0, "frames", "N", &job->outputs.frames, 1, 1000000,
             "number of pictures from start to end, FILE-0001.png and so on (default 100 for a film)"),
-        CLI_SIZE(0, "zoom", "N", &job->zoom, 1, 256,
-                 "width of a cell in pictures, in pixels (default 1)"),
-        CLI_STRING(0, "csv", "FILE", &job->csv, "generation and population, as -o FILE.csv does"),
+        CLI_SIZE(0, "zoom", "N", &job->zoom, 1, 256, "pixels per cell in pictures (default 1)"),
+        CLI_STRING(0, "csv", "FILE", &job->csv,
+                   "table of generation and population, as -o FILE.csv"),
         CLI_PARSED_OPTIONAL(
             0, "watch", "blocks|braille", job, read_watch,
-            "draw in the terminal: space pauses, s steps, + and - change the speed, arrows move, "
-            "z and Z zoom, q ends"),
+            "animation in the terminal: space pauses, s steps, + and - change the speed, arrows move, z and Z zoom, q quits"),
         CLI_WINDOW_OPTIONS(&job->window),
         CLI_COMMON_OPTIONS(&job->common),
         CLI_END,
@@ -233,9 +246,7 @@ static bool parse(struct life_job *job, int argc, char **argv, int *status)
     const struct cli_usage usage = {
         .synopsis = "[options]\n       stdcl life census [--soups N] [options]",
         .about =
-            "Runs Conway's Life, or another rule of its family, on a torus or a plane of any size, and "
-            "reports the speed. A census runs many small soups on a plane without edges until they come to rest, and counts "
-            "the objects that they leave.",
+            "Runs Conway's Life and related rules on a torus or a plane of any size, and reports the speed. A census runs many small soups on an unbounded plane until they stabilise, and counts the objects that remain.",
         .examples =
             "  stdcl life --size 65536 --generations 1024\n"
             "  stdcl life --pattern gun.rle --watch\n"
@@ -252,13 +263,13 @@ static bool parse(struct life_job *job, int argc, char **argv, int *status)
     if (!cli_parse(&usage, argc, argv, status))
         return false;
     life_choice_begin(job, options);
-    *status = check(job, options);
+    *status = check_life_options(job, options);
     if (*status == CLI_DONE)
         *status = cli_window_check(&job->window, options);
     return *status == CLI_DONE;
 }
 
-static int make_engine(struct life_job *job)
+static int create_grid_engine(struct life_job *job)
 {
     job->engine_of_run = life_job_create(job, (enum life_engine)job->engine);
     if (!job->engine_of_run)
@@ -275,54 +286,54 @@ static int make_engine(struct life_job *job)
     return status;
 }
 
-/* Before computing begins, everything that can be wrong is checked in this order, the cheapest
- * first. */
+/* Checks come before computing, the cheapest first. */
 int life_job_work(struct life_job *job)
 {
     if (world_size(cli_world) > 1 && !job->words.n &&
         (job->watch || job->compare || job->engine == LIFE_HASHLIFE || job->engine == LIFE_SPARSE))
-        return cli_wrong("--watch, --compare and the engines hashlife and sparse are for one rank");
+        return cli_wrong(
+            "--watch, --compare and the engines hashlife and sparse run on one rank only");
     if (job->words.n)
         return life_census_run_job(job);
     int status = job->input ? cli_ranks_same_file(job->input) : CLI_DONE;
-    if (status == CLI_DONE)
-        status = life_output_plan(job);
-    if (status == CLI_DONE)
-        status = life_choice_end(job);
-    if (status == CLI_DONE && (job->engine == LIFE_HASHLIFE || job->engine == LIFE_SPARSE))
+    if (status != CLI_DONE)
+        return status;
+    if ((status = life_output_plan(job)) != CLI_DONE)
+        return status;
+    if ((status = life_choice_end(job)) != CLI_DONE)
+        return status;
+    if (job->engine == LIFE_HASHLIFE || job->engine == LIFE_SPARSE)
         return life_plane_run(job);
-    if (status == CLI_DONE)
-        status = life_job_plan(job);
-    if (status == CLI_DONE && (job->engine != LIFE_REFERENCE || job->compare))
-        status = cli_devices_open(&job->common.device, &job->context);
-    if (status == CLI_DONE && job->context)
-        status = cli_profile_start(&job->common, job->context);
-    if (status == CLI_DONE && job->compare)
+    if ((status = life_job_plan(job)) != CLI_DONE)
+        return status;
+    if ((job->engine != LIFE_REFERENCE || job->compare) &&
+        (status = cli_devices_open(&job->common.device, &job->context)) != CLI_DONE)
+        return status;
+    if (job->context && (status = cli_profile_start(&job->common, job->context)) != CLI_DONE)
+        return status;
+    if (job->compare)
         return life_job_compare(job);
-    if (status == CLI_DONE)
-        status = make_engine(job);
-    cli_interrupt_catch(); /* from here on there is something to save */
-    if (status == CLI_DONE)
-        status = life_output_open(job);
-    if (status == CLI_DONE)
-        status = life_view_open(job);
-    if (status == CLI_DONE)
-        status = life_edge_open(job);
-    if (status == CLI_DONE)
-        status = job->watch ? life_job_watch(job) : life_job_run(job);
-    if (status == CLI_DONE)
-        life_edge_end(job);
-    if (status == CLI_DONE)
-        status = life_view_end(job);
-    if (status == CLI_DONE)
-        status = life_output_finish(job);
-    if (status == CLI_DONE)
-        status = life_job_report(job);
-    if (status == CLI_DONE && job->context)
-        status = cli_profile_report(&job->common, job->context);
-    if (status == CLI_DONE && job->interrupted)
-        status = cli_interrupt_status(CLI_DONE);
-    return status;
+    if ((status = create_grid_engine(job)) != CLI_DONE)
+        return status;
+    cli_interrupt_catch(); /* from here on there are results to save */
+    if ((status = life_output_open(job)) != CLI_DONE)
+        return status;
+    if ((status = life_view_open(job)) != CLI_DONE)
+        return status;
+    if ((status = life_edge_open(job)) != CLI_DONE)
+        return status;
+    if ((status = job->watch ? life_job_watch(job) : life_job_run(job)) != CLI_DONE)
+        return status;
+    life_edge_end(job);
+    if ((status = life_view_end(job)) != CLI_DONE)
+        return status;
+    if ((status = life_output_finish(job)) != CLI_DONE)
+        return status;
+    if ((status = life_job_report(job)) != CLI_DONE)
+        return status;
+    if (job->context && (status = cli_profile_report(&job->common, job->context)) != CLI_DONE)
+        return status;
+    return job->interrupted ? cli_interrupt_status(CLI_DONE) : CLI_DONE;
 }
 
 int life_job_close(struct life_job *job, int status)
@@ -344,15 +355,15 @@ int life_job_close(struct life_job *job, int status)
     return status;
 }
 
-static int run(int argc, char **argv)
+static int cmd_life_run(int argc, char **argv)
 {
     struct life_job job = {
         .engine = LIFE_AUTO, .bounds = LIFE_NOT_GIVEN, .generations = UINT64_MAX, .seed = 1};
     int status;
-    if (parse(&job, argc, argv, &status))
+    if (parse_life_options(&job, argc, argv, &status))
         status = life_job_work(&job);
     return life_job_close(&job, status);
 }
 
-const struct cli_command cmd_life = {"life", "run Conway's Life and its relatives", run,
-                                     CLI_RANKS_TOGETHER};
+const struct cli_command cmd_life = {"life", "run Conway's Life and its relatives", cmd_life_run,
+                                     CLI_RANKS_COLLECTIVE};

@@ -1,15 +1,30 @@
 /* cmd_matmul.c - `stdcl matmul`: matrix products, by any engine, compared and swept. */
 /* SPDX-License-Identifier: MIT */
+#include "command.h"
+#include "common.h"
+#include "device.h"
+#include "files.h"
+#include "interrupt.h"
+#include "message.h"
+#include "ranks.h"
+#include "ranks_file.h"
+#include "usage.h"
 #include "matmul_job.h"
 
 #include "formats/plot.h"
 
+#include <float.h>
 #include <math.h>
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stdcl/world.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 enum { MOST_BLOCK = 1024 };
 
-/* Does a name have a suffix, and another than .npy? */
+/* True if a name has a suffix other than .npy. */
 static bool names_other_format(const char *file)
 {
     const char *folder = strrchr(file, '/'), *name = folder ? folder + 1 : file;
@@ -26,45 +41,42 @@ static bool has_blocks(const struct matmul_job *job)
     return false;
 }
 
-static int check(struct matmul_job *job, const struct cli_option *options)
+static int check_matmul_options(struct matmul_job *job, const struct cli_option *options)
 {
     if (job->compare && job->sweep)
         return cli_wrong("--compare and --sweep cannot be combined");
     if ((job->limit > 0 || job->all) && !job->compare && !job->sweep)
         return cli_wrong("--%s needs --compare or --sweep", job->all ? "all" : "limit");
     if (job->limit > 0 && job->all)
-        return cli_wrong("--all runs what --limit leaves out; leave one of them out");
+        return cli_wrong("--all and --limit cannot be combined");
     if (cli_given(options, "block") && job->sweep)
-        return cli_wrong("--sweep takes one block after the other; leave --block out");
+        return cli_wrong("--sweep runs all block sizes; omit --block");
     if (cli_given(options, "block") && !job->compare && !has_blocks(job))
         return cli_wrong(
-            "--block is for engines that have blocks: add --engine blocked or --engine cpu-blocked");
+            "--block applies only to blocked engines: add --engine blocked or --engine cpu-blocked");
     if (cli_given(options, "seed") && job->file_a && job->file_b && (job->beta == 0 || job->file_c))
-        return cli_wrong("--seed is for random matrices, and these are files; leave it out");
+        return cli_wrong("--seed applies only to random matrices; omit it");
     if ((job->csv || job->plot) && !job->sweep)
         return cli_wrong("--%s needs --sweep", job->csv ? "csv" : "plot");
     if (job->out_of_core &&
         (!job->file_a || !job->file_b || !job->output || (job->beta != 0 && !job->file_c)))
-        return cli_wrong("--out-of-core is for matrices in files: give -a, -b and -o%s",
+        return cli_wrong("--out-of-core needs matrices in files: give -a, -b and -o%s",
                          job->beta != 0 ? ", and -c" : "");
     if (job->out_of_core &&
         (job->compare || job->sweep || job->repeat || job->window.wanted || job->window.record))
         return cli_wrong(
-            "--out-of-core multiplies once; leave --compare, --sweep, --repeat, --view and --record out");
+            "--out-of-core multiplies once; omit --compare, --sweep, --repeat, --view and --record");
     if (job->output && (job->compare || job->sweep))
-        return cli_wrong("-o writes the product of one engine; leave --compare and --sweep out");
+        return cli_wrong("-o writes the product of one engine; omit --compare and --sweep");
     if (job->plot && !cli_has_suffix(job->plot, ".svg") && !cli_has_suffix(job->plot, ".png"))
-        return cli_wrong("--plot: a plot's name must end in .svg or .png, and '%s' does not",
-                         job->plot);
+        return cli_wrong("--plot: '%s' must end in .svg or .png", job->plot);
     if (job->output && names_other_format(job->output))
-        return cli_wrong(
-            "-o: matrices are written as .npy; give a name that ends in .npy instead of '%s'",
-            job->output);
+        return cli_wrong("-o: '%s' must end in .npy", job->output);
     const char *const taken = job->output && !strcmp(job->output, "-") ? "-o"
                               : job->csv && !strcmp(job->csv, "-")     ? "--csv"
                                                                        : NULL;
     if (taken && job->common.json)
-        return cli_wrong("%s - and --json would both write to the standard output; name a file",
+        return cli_wrong("%s - and --json would both write to standard output; give a file name",
                          taken);
     if (job->csv && cli_check_table("--csv", job->csv) != CLI_DONE)
         return CLI_WRONG;
@@ -79,7 +91,7 @@ static int check(struct matmul_job *job, const struct cli_option *options)
     return job->plot && plot_check(job->plot) < 0 ? cli_failed_call(NULL) : CLI_DONE;
 }
 
-/* Which kinds are to run: those that were named, else all with --compare, two with --sweep, or
+/* Choose the engines: the named ones; otherwise all with --compare, two with --sweep, else
  * tuned. */
 static int choose_kinds(struct matmul_job *job)
 {
@@ -104,54 +116,51 @@ static int choose_kinds(struct matmul_job *job)
     return CLI_DONE;
 }
 
-static bool parse(struct matmul_job *job, int argc, char **argv, int *status)
+static bool parse_matmul_options(struct matmul_job *job, int argc, char **argv, int *status)
 {
     struct cli_option options[] = {
         CLI_GROUP("Product: C = alpha op(A) op(B) + beta C, C of M x N, depth K"),
         CLI_SIZE('n', "columns", "N", &job->n, 1, (uint64_t)1 << 31,
-                 "columns of C; without -m and -k: of a square product (default 1024)"),
+                 "columns of C; without -m and -k the size of a square product (default 1024)"),
         CLI_SIZE('m', "rows", "M", &job->m, 1, (uint64_t)1 << 31, "rows of C (default: N)"),
         CLI_SIZE('k', "depth", "K", &job->k, 1, (uint64_t)1 << 31, "columns of op(A) (default: N)"),
         CLI_CHOICE(0, "precision", "NAME", &job->precision, matmul_precision_names,
-                   "of all matrices: {} (default: the files', else single)"),
+                   "precision of all matrices: {} (default: the files', else single)"),
         CLI_CHOICE(0, "trans", "XY", &job->trans, matmul_trans_names,
-                   "which of A and B, in this order, are transposed"),
-        CLI_REAL(0, "alpha", "NUMBER", &job->alpha, -DBL_MAX, DBL_MAX, "the factor of the product"),
-        CLI_REAL(0, "beta", "NUMBER", &job->beta, -DBL_MAX, DBL_MAX, "the factor of C"),
+                   "transposition of A and of B"),
+        CLI_REAL(0, "alpha", "NUMBER", &job->alpha, -DBL_MAX, DBL_MAX, "factor of the product"),
+        CLI_REAL(0, "beta", "NUMBER", &job->beta, -DBL_MAX, DBL_MAX, "factor of the input C"),
         CLI_GROUP("Matrices"),
         CLI_STRING('a', "a", "FILE", &job->file_a,
                    "A from a .npy file (default: random in [-1, 1))"),
         CLI_STRING('b', "b", "FILE", &job->file_b, "B from a .npy file"),
-        CLI_STRING('c', "c", "FILE", &job->file_c, "the C that is added to, from a .npy file"),
-        CLI_STRING('o', "output", "FILE", &job->output, "write C as .npy"),
+        CLI_STRING('c', "c", "FILE", &job->file_c, "input C from a .npy file"),
+        CLI_STRING('o', "output", "FILE", &job->output, "output C as .npy"),
         CLI_U64(0, "seed", "SEED", &job->seed, 0, UINT64_MAX,
-                "seed of random matrices, which are the same on every machine"),
+                "seed of random matrices, which are equal on every machine"),
         CLI_GROUP("Engines"),
         CLI_STRINGS(
             0, "engine", "NAME", &job->engines,
-            "tuned (default), naive, blocked, cpu-naive, cpu-blocked, openblas, sycl or clblast; "
-            "may be repeated with --compare"),
+            "engine, repeatable with --compare: tuned (default), naive, blocked, cpu-naive, cpu-blocked, openblas, sycl or clblast"),
         CLI_SIZE(0, "block", "N", &job->block, 1, 65536,
-                 "side of a block of blocked (default 16) and cpu-blocked (64)"),
-        CLI_STRING(0, "shape", "WORDS", &job->shape,
-                   "words KEY=NUMBER that change how tuned is launched"),
+                 "block size of blocked (default 16) and cpu-blocked (default 64)"),
+        CLI_STRING(0, "shape", "WORDS", &job->shape, "launch shape of tuned, as words KEY=NUMBER"),
         CLI_SIZE(0, "memory", "BYTES", &job->memory, 1, SIZE_MAX,
-                 "how much of each device's memory may be used; larger matrices travel in panels"),
+                 "memory limit per device; larger matrices are streamed in panels"),
         CLI_FLAG(
             0, "out-of-core", &job->out_of_core,
-            "A and B are read from their files while they are multiplied, and C is written as it is made: for matrices larger than memory"),
+            "stream A and B from their files and C to its file, for matrices larger than memory"),
         CLI_SIZE(
             0, "repeat", "N", &job->repeat, 1, 1000000,
-            "how many runs are timed; the shortest counts (default: as many as take half a second)"),
-        CLI_FLAG(0, "compare", &job->compare, "run every engine on the same matrices"),
+            "number of timed runs, of which the shortest counts (default: half a second of runs)"),
+        CLI_FLAG(0, "compare", &job->compare, "comparison of all engines on the same matrices"),
         CLI_FLAG(0, "sweep", &job->sweep,
-                 "run cpu-blocked and blocked with blocks of 1, 2, 4 ... 1024"),
-        CLI_STRING(0, "csv", "FILE", &job->csv, "write the sweep as a table of numbers"),
-        CLI_STRING(0, "plot", "FILE", &job->plot, "write the sweep as a picture, .svg or .png"),
+                 "comparison of block sizes 1, 2, 4 ... 1024 for cpu-blocked and blocked"),
+        CLI_STRING(0, "csv", "FILE", &job->csv, "table of the sweep"),
+        CLI_STRING(0, "plot", "FILE", &job->plot, "plot of the sweep, .svg or .png"),
         CLI_REAL(0, "limit", "SECONDS", &job->limit, CLI_ABOVE_0, DBL_MAX,
-                 "with --compare and --sweep, leave out what would take longer (default 10)"),
-        CLI_FLAG(0, "all", &job->all,
-                 "with --compare and --sweep, run all, however long they take"),
+                 "time limit per product with --compare and --sweep (default 10)"),
+        CLI_FLAG(0, "all", &job->all, "no time limit with --compare and --sweep"),
         CLI_WINDOW_OPTIONS(&job->window),
         CLI_COMMON_OPTIONS(&job->common),
         CLI_END,
@@ -159,8 +168,7 @@ static bool parse(struct matmul_job *job, int argc, char **argv, int *status)
     const struct cli_usage usage = {
         .synopsis = "[options]",
         .about =
-            "Multiplies matrices on OpenCL devices or the host, checks the result against higher precision, and "
-            "reports the speed.",
+            "Multiplies matrices on OpenCL devices or the host, checks the result in higher precision and reports the speed.",
         .examples = "  stdcl matmul -n 4096 --precision double\n"
                     "  stdcl matmul --compare -n 1024\n"
                     "  stdcl matmul --sweep -n 512 --plot sweep.svg\n"
@@ -172,7 +180,7 @@ static bool parse(struct matmul_job *job, int argc, char **argv, int *status)
     };
     if (!cli_parse(&usage, argc, argv, status))
         return false;
-    *status = check(job, options);
+    *status = check_matmul_options(job, options);
     if (*status == CLI_DONE)
         *status = cli_window_check(&job->window, options);
     if (*status == CLI_DONE)
@@ -180,8 +188,8 @@ static bool parse(struct matmul_job *job, int argc, char **argv, int *status)
     return *status == CLI_DONE;
 }
 
-/* The devices, when one is needed or asked for; the host's engines do without. */
-static int open_devices(struct matmul_job *job)
+/* Open the devices, if an engine or --device needs one. */
+static int open_matmul_devices(struct matmul_job *job)
 {
     bool needed = job->common.device.n > 0;
     for (size_t i = 0; i < job->nkinds; i++)
@@ -192,7 +200,7 @@ static int open_devices(struct matmul_job *job)
     return status == CLI_DONE ? cli_profile_start(&job->common, job->context) : status;
 }
 
-static int run_all(struct matmul_job *job)
+static int run_engines(struct matmul_job *job)
 {
     int status = CLI_DONE;
     for (size_t i = 0; status == CLI_DONE && i < job->nkinds && !job->interrupted; i++) {
@@ -213,16 +221,16 @@ static int run_all(struct matmul_job *job)
     return status;
 }
 
-/* What ranks cannot do together. */
-static int check_ranks(const struct matmul_job *job)
+/* Reject options that several ranks do not support. */
+static int check_matmul_ranks(const struct matmul_job *job)
 {
     const char *const files[3] = {job->file_a, job->file_b, job->file_c};
     if (world_size(cli_world) == 1)
         return CLI_DONE;
     if (job->compare || job->sweep)
-        return cli_wrong("--compare and --sweep are for one rank");
+        return cli_wrong("--compare and --sweep run on one rank only");
     if (job->output && strcmp(job->output, "-") == 0)
-        return cli_wrong("-o - is for one rank; name a file that all ranks can write");
+        return cli_wrong("-o - works on one rank only; give a file that all ranks can write");
     for (int i = 0; i < 3; i++) {
         const int status = files[i] ? cli_ranks_same_file(files[i]) : CLI_DONE;
         if (status != CLI_DONE)
@@ -231,43 +239,44 @@ static int check_ranks(const struct matmul_job *job)
     return CLI_DONE;
 }
 
-static int work(struct matmul_job *job)
+static int multiply_and_report(struct matmul_job *job)
 {
-    int status = check_ranks(job);
-    if (status == CLI_DONE)
-        status = matmul_job_sizes(job);
-    if (status == CLI_DONE)
-        status = open_devices(job);
-    if (status == CLI_DONE && !job->out_of_core)
-        status = matmul_job_matrices(job);
+    int status = check_matmul_ranks(job);
+    if (status != CLI_DONE)
+        return status;
+    if ((status = matmul_job_sizes(job)) != CLI_DONE)
+        return status;
+    if ((status = open_matmul_devices(job)) != CLI_DONE)
+        return status;
+    if (!job->out_of_core && (status = matmul_job_matrices(job)) != CLI_DONE)
+        return status;
     cli_interrupt_catch();
-    if (status == CLI_DONE)
-        status = matmul_view_open(job);
-    if (status == CLI_DONE)
-        status = run_all(job);
-    if (status == CLI_DONE)
-        matmul_view_end(job);
-    if (status == CLI_DONE && !job->interrupted)
-        status = matmul_job_write(job);
-    if (status == CLI_DONE)
-        status = matmul_job_files(job);
-    if (status == CLI_DONE && (job->outcomes || !job->interrupted))
-        status = matmul_job_report(job);
-    if (status == CLI_DONE && job->context)
-        status = cli_profile_report(&job->common, job->context);
-    if (status == CLI_DONE && job->failed)
+    if ((status = matmul_view_open(job)) != CLI_DONE)
+        return status;
+    if ((status = run_engines(job)) != CLI_DONE)
+        return status;
+    matmul_view_end(job);
+    if (!job->interrupted && (status = matmul_job_write(job)) != CLI_DONE)
+        return status;
+    if ((status = matmul_job_files(job)) != CLI_DONE)
+        return status;
+    if ((job->outcomes || !job->interrupted) && (status = matmul_job_report(job)) != CLI_DONE)
+        return status;
+    if (job->context && (status = cli_profile_report(&job->common, job->context)) != CLI_DONE)
+        return status;
+    if (job->failed)
         return CLI_FAILED;
-    return status == CLI_DONE && job->interrupted ? cli_interrupt_status(CLI_DONE) : status;
+    return job->interrupted ? cli_interrupt_status(CLI_DONE) : CLI_DONE;
 }
 
-static int run(int argc, char **argv)
+static int cmd_matmul_run(int argc, char **argv)
 {
     struct matmul_job job = {.precision = -1, .trans = MATMUL_NN, .alpha = 1, .limit = 0};
     int status;
-    if (parse(&job, argc, argv, &status)) {
+    if (parse_matmul_options(&job, argc, argv, &status)) {
         if ((job.compare || job.sweep) && job.limit <= 0 && !job.all)
             job.limit = 10;
-        status = work(&job);
+        status = multiply_and_report(&job);
     }
     const int closed = cli_window_close(&job.window);
     status = status == CLI_DONE ? closed : status;
@@ -275,5 +284,5 @@ static int run(int argc, char **argv)
     return status;
 }
 
-const struct cli_command cmd_matmul = {"matmul", "multiply matrices, compare engines", run,
-                                       CLI_RANKS_TOGETHER};
+const struct cli_command cmd_matmul = {"matmul", "multiply matrices, compare engines",
+                                       cmd_matmul_run, CLI_RANKS_COLLECTIVE};

@@ -1,17 +1,33 @@
-/* cmd_nbody.c - `stdcl nbody`: gravity between bodies that are read from a file or made. */
+/* cmd_nbody.c - `stdcl nbody`: gravity between bodies from a file or a model. */
 /* SPDX-License-Identifier: MIT */
+#include "command.h"
+#include "common.h"
+#include "device.h"
+#include "interrupt.h"
+#include "message.h"
+#include "ranks.h"
+#include "usage.h"
 #include "nbody_job.h"
 
 #include <errno.h>
+#include <float.h>
 #include <math.h>
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stdcl/world.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 static const char *const plane_names[] = {"xy", "xz", "yz", NULL};
 static const char *const colour_names[] = {"inferno", "magma", "viridis", "grey", NULL};
 
 enum { LEAST_PIXELS = 16, MOST_PIXELS = 16384 };
 
-/* One side: the first `length` characters. */
-static bool read_side(const char *text, size_t length, unsigned *side)
+/* Parse one side from the first `length` characters. */
+static bool parse_side(const char *text, size_t length, unsigned *side)
 {
     uint64_t value;
     char digits[24];
@@ -25,13 +41,13 @@ static bool read_side(const char *text, size_t length, unsigned *side)
     return true;
 }
 
-static bool read_pixels(const char *text, void *to, char *why, size_t size)
+static bool parse_pixels(const char *text, void *to, char *why, size_t size)
 {
     struct picture_options *picture = to;
     const size_t length = strcspn(text, "xX");
     const char *second = text[length] ? text + length + 1 : text;
-    if (read_side(text, length, &picture->width) &&
-        read_side(second, strlen(second), &picture->height))
+    if (parse_side(text, length, &picture->width) &&
+        parse_side(second, strlen(second), &picture->height))
         return true;
     snprintf(why, size,
              "'%s' is not a size; give pixels as WIDTHxHEIGHT or one number, each from %d to %d",
@@ -39,70 +55,70 @@ static bool read_pixels(const char *text, void *to, char *why, size_t size)
     return false;
 }
 
-/* Options of a run, which --compare does not make: it sums forces, with every kernel. */
+/* Reject options of a run with --compare, which sums forces once with every kernel. */
 static int check_compare(const struct cli_option *options)
 {
-    static const char *const of_runs[] = {
+    static const char *const run_options[] = {
         "dt",         "stepping",   "eta",       "steps",        "until",         "integrator",
-        "burst",      "kernel",     "output",    "frames",       "csv",           "forces",
+        "batch",      "kernel",     "output",    "frames",       "csv",           "forces",
         "plane",      "colours",    "colour-by", "groups",       "size",          "extent",
         "heaviest",   "method",     "accuracy",  "check-forces", "check-step",    "direct-energies",
         "snapshots",  "checkpoint", "resume",    "diag",         "stop-distance", "stop-energy",
         "time-limit", "structure",  "plot",      "elements",     "azimuth",       "elevation",
         "zoom",       "follow",     "caption",   "trails",       "fps",           "external",
         "view",       "record",     "collide",   "radius"};
-    for (size_t i = 0; i < sizeof of_runs / sizeof *of_runs; i++)
-        if (cli_given(options, of_runs[i]))
+    for (size_t i = 0; i < sizeof run_options / sizeof *run_options; i++)
+        if (cli_given(options, run_options[i]))
             return cli_wrong(
-                "--compare and %s cannot be combined: every kernel sums the forces on the "
-                "bodies as they are, and no steps are made",
-                cli_typed(options, of_runs[i]));
+                "--compare and %s cannot be combined: every kernel sums the forces once, without steps",
+                cli_typed(options, run_options[i]));
     return CLI_DONE;
 }
 
-/* Options that an ensemble has no use for: all but these. */
+/* Reject options that --ensemble does not support. */
 static int check_ensemble(const struct cli_option *options, int integrator)
 {
-    static const char *const its[] = {"input",    "seed",          "gravity",    "dt",
-                                      "steps",    "until",         "output",     "elements",
-                                      "ensemble", "spread",        "integrator", "checkpoint",
-                                      "every",    "every-minutes", "resume",     "resume-anyway",
-                                      "device",   "json",          "profile",    "trace",
-                                      "explain",  "quiet"};
+    static const char *const known_options[] = {
+        "input",    "seed",          "gravity",    "dt",
+        "steps",    "until",         "output",     "elements",
+        "ensemble", "spread",        "integrator", "checkpoint",
+        "every",    "every-minutes", "resume",     "resume-anyway",
+        "device",   "json",          "profile",    "trace",
+        "explain",  "quiet"};
     for (const struct cli_option *o = options; o->type != CLI_TYPE_END; o++) {
         bool known = !o->name || !o->given;
-        for (size_t i = 0; i < sizeof its / sizeof *its && !known; i++)
-            known = strcmp(o->name, its[i]) == 0;
+        for (size_t i = 0; i < sizeof known_options / sizeof *known_options && !known; i++)
+            known = strcmp(o->name, known_options[i]) == 0;
         if (!known)
             return cli_wrong("--ensemble and --%s cannot be combined", o->name);
     }
     if (cli_given(options, "integrator") && integrator != NBODY_IAS15)
         return cli_wrong(
-            "--ensemble and --integrator %s cannot be combined: an ensemble has symplectic steps of its own, or ias15",
+            "--ensemble and --integrator %s cannot be combined: ensembles support only their own symplectic integrator and ias15",
             nbody_integrator_names()[integrator]);
     return CLI_DONE;
 }
 
-/* Options of pictures need a picture. */
+/* Reject options of pictures without a picture. */
 static int check_pictures(const struct nbody_job *job, const struct cli_option *options)
 {
-    static const char *const of_pictures[] = {
+    static const char *const options_of_pictures[] = {
         "plane",   "colours",   "colour-by", "groups", "size",    "extent", "heaviest",
         "azimuth", "elevation", "zoom",      "follow", "caption", "trails", "fps"};
-    for (size_t i = 0; i < sizeof of_pictures / sizeof *of_pictures; i++)
-        if (cli_given(options, of_pictures[i]) && !cli_outputs_will_draw(&job->outputs))
+    for (size_t i = 0; i < sizeof options_of_pictures / sizeof *options_of_pictures; i++)
+        if (cli_given(options, options_of_pictures[i]) && !cli_outputs_will_draw(&job->outputs))
             return cli_wrong(
-                "--%s is for pictures: add -o FILE.png, or a film: FILE.mp4, FILE.webm or FILE.gif",
-                of_pictures[i]);
+                "--%s applies only to pictures: add -o FILE.png, FILE.mp4, FILE.webm or FILE.gif",
+                options_of_pictures[i]);
     if (cli_given(options, "groups") && job->colour_by != PICTURE_BY_GROUP)
         return cli_wrong("--groups needs --colour-by group");
     if (job->colour_by == PICTURE_BY_GROUP && cli_given(options, "collide"))
         return cli_wrong(
-            "--colour-by group and --collide cannot be combined: bodies that merge are of no group");
+            "--colour-by group and --collide cannot be combined: merged bodies belong to no group");
     return CLI_DONE;
 }
 
-/* The names of the integrators that the tree goes with. */
+/* Names of the integrators that the tree supports. */
 static const char *without_derivatives(char *text, size_t size)
 {
     const struct nbody_integrator_info *row;
@@ -113,309 +129,279 @@ static const char *without_derivatives(char *text, size_t size)
     return text;
 }
 
-/* Options that contradict each other. */
-static int check(struct nbody_job *job, const struct cli_option *options)
+/* Reject contradicting options. */
+static int check_nbody_options(struct nbody_job *job, const struct cli_option *options)
 {
-    static const char *const of_models[] = {"n", "seed"};
+    static const char *const model_options[] = {"n", "seed"};
     for (size_t i = 0; job->input && !job->ensemble && i < 2; i++)
-        if (cli_given(options, of_models[i]))
-            return cli_wrong("%s and %s cannot be combined: the file says which bodies there are",
-                             cli_typed(options, "input"), cli_typed(options, of_models[i]));
+        if (cli_given(options, model_options[i]))
+            return cli_wrong("%s and %s cannot be combined: the file determines the bodies",
+                             cli_typed(options, "input"), cli_typed(options, model_options[i]));
     if (job->input && cli_given(options, "ic"))
         return cli_wrong("%s and --ic cannot be combined: give a file or a model",
                          cli_typed(options, "input"));
     if (job->dt == 0)
-        return cli_wrong("--dt is 0; give another number");
+        return cli_wrong("--dt is 0; give a nonzero step");
     if (cli_given(options, "steps") && cli_given(options, "until"))
         return cli_wrong(
             "--steps and --until cannot be combined: give the number of steps or the time");
     const size_t fixed = job->input ? 0 : nbody_model_bodies((enum nbody_model)job->model);
     if (fixed && job->n && job->n != fixed)
-        return cli_wrong("%s: '%zu' does not fit --ic %s, which has %zu bodies",
+        return cli_wrong("%s: '%zu' contradicts --ic %s, which has %zu bodies",
                          cli_typed(options, "n"), job->n, nbody_model_names[job->model], fixed);
     const struct nbody_integrator_info *integrator =
         nbody_integrator_describe((enum nbody_integrator)job->integrator);
     if (job->stepping == NBODY_BLOCK && job->method == NBODY_DIRECT &&
         job->integrator == NBODY_LEAPFROG)
         return cli_wrong(
-            "--stepping block and --integrator leapfrog need --method tree; sums over all pairs have block steps with hermite4");
+            "--stepping block and --integrator leapfrog need --method tree; direct sums have block steps only with hermite4");
     if (job->stepping == NBODY_BLOCK && job->integrator != NBODY_HERMITE4 &&
         job->integrator != NBODY_LEAPFROG)
         return cli_wrong(
-            "--stepping block and --integrator %s cannot be combined: hermite4 has block steps, and leapfrog with --method "
-            "tree",
+            "--stepping block and --integrator %s cannot be combined: only hermite4, and leapfrog with --method tree, have block steps",
             integrator->name);
     if (job->stepping != NBODY_FIXED && job->integrator == NBODY_IAS15)
         return cli_wrong(
-            "--stepping %s and --integrator ias15 cannot be combined: it chooses its steps by itself",
+            "--stepping %s and --integrator ias15 cannot be combined: ias15 chooses its own steps",
             nbody_stepping_names[job->stepping]);
     if (job->stepping == NBODY_ADAPTIVE && job->method == NBODY_TREE)
         return cli_wrong(
-            "--stepping adaptive and --method tree cannot be combined: steps are fixed there, or with --stepping block each body's own");
+            "--stepping adaptive and --method tree cannot be combined: use --stepping fixed or block");
     if (cli_given(options, "eta") && job->stepping == NBODY_FIXED)
-        return cli_wrong(
-            "--eta is for steps that bodies choose: add --stepping adaptive or --stepping block");
+        return cli_wrong("--eta applies only to --stepping adaptive and block: add one of them");
     if (job->kernel != NBODY_TUNED && integrator->derivatives > 0)
         return cli_wrong(
-            "--kernel %s has no derivatives of forces, which --integrator %s needs; take "
-            "another integrator or --kernel tuned",
+            "--kernel %s has no derivatives of forces, which --integrator %s needs; use a different integrator or --kernel tuned",
             nbody_kernel_names[job->kernel], integrator->name);
     if (job->integrator == NBODY_IAS15 && job->method == NBODY_TREE)
         return cli_wrong(
-            "--method tree and --integrator ias15 cannot be combined: it computes on the host");
+            "--method tree and --integrator ias15 cannot be combined: ias15 computes on the host");
     if (job->precision == NBODY_MIXED && integrator->derivatives > 0)
         return cli_wrong(
-            "--precision mixed has no derivatives of forces, which --integrator %s needs; take --precision double",
+            "--precision mixed has no derivatives of forces, which --integrator %s needs; use --precision double",
             integrator->name);
     if (job->precision == NBODY_MIXED &&
         (job->method == NBODY_TREE || job->kernel != NBODY_TUNED || job->compare))
         return cli_wrong(
-            "--precision mixed is for sums over all pairs by the tuned kernel; leave out %s",
+            "--precision mixed applies only to direct sums by the tuned kernel; omit %s",
             job->compare                ? "--compare"
             : job->method == NBODY_TREE ? "--method tree"
                                         : "--kernel");
     if (job->method == NBODY_TREE && integrator->derivatives > 0)
         return cli_wrong(
-            "--method tree has no derivatives of forces, which --integrator %s needs; integrators without them are %s",
+            "--method tree has no derivatives of forces, which --integrator %s needs; use one of %s",
             integrator->name, without_derivatives((char[128]){""}, 128));
     if (job->method == NBODY_TREE && job->kernel != NBODY_TUNED)
         return cli_wrong(
-            "--method tree and --kernel %s cannot be combined: the tree has kernels of its own",
+            "--method tree and --kernel %s cannot be combined: the tree has its own kernels",
             nbody_kernel_names[job->kernel]);
     if (cli_given(options, "accuracy") && job->method == NBODY_DIRECT)
-        return cli_wrong("--accuracy is for the tree: add --method tree or --method auto");
+        return cli_wrong("--accuracy applies only to the tree: add --method tree or --method auto");
     if (cli_given(options, "fractions") && !job->structure && !job->plots.n)
         return cli_wrong(
-            "--fractions is for --structure FILE and --plot lagrange.svg: add one of them");
+            "--fractions applies only to --structure FILE and --plot lagrange.svg: add one of them");
     if ((cli_given(options, "every") || cli_given(options, "every-minutes")) && !job->checkpoint)
         return cli_wrong(
-            "%s is for checkpoints: add --checkpoint FILE",
+            "%s needs --checkpoint FILE",
             cli_typed(options, cli_given(options, "every") ? "every" : "every-minutes"));
     if (job->resume_anyway && !job->resume && !job->resumed)
         return cli_wrong("--resume-anyway needs --resume FILE");
     if (job->check_step && job->resume)
         return cli_wrong(
-            "--check-step and --resume cannot be combined: the start of the run is not there any more");
+            "--check-step and --resume cannot be combined: a checkpoint does not hold the start of the run");
     if (cli_given(options, "radius") && !job->collide)
-        return cli_wrong("--radius is for --collide merge and --collide stop: add one of them");
+        return cli_wrong("--radius needs --collide merge or --collide stop");
     if (job->collide && job->check_step)
         return cli_wrong(
-            "--check-step and --collide cannot be combined: the two runs may not keep the same bodies");
+            "--check-step and --collide cannot be combined: the two runs may merge different bodies");
     if (job->ensemble)
         return check_ensemble(options, job->integrator);
     if (cli_given(options, "spread"))
-        return cli_wrong("--spread is for --ensemble N: add it");
+        return cli_wrong("--spread needs --ensemble N");
     const int fields = nbody_fields_read(job);
     if (fields != CLI_DONE)
         return fields;
     return job->compare ? check_compare(options) : check_pictures(job, options);
 }
 
-/* What --help says of them: all names, then a line on each. */
+/* Write the help of --integrator: all names, then a clause on each. */
 static void describe_integrators(char *text, size_t size)
 {
     const struct nbody_integrator_info *info;
-    size_t used = (size_t)snprintf(text, size, "how a step is computed: {}");
+    size_t used = (size_t)snprintf(text, size, "integrator: {}");
     for (int i = 0; used < size && (info = nbody_integrator_describe((enum nbody_integrator)i));
          i++)
         used += (size_t)snprintf(text + used, size - used, "; %s is %s", info->name, info->about);
 }
 
-static bool parse(struct nbody_job *job, int argc, char **argv, int *status)
+static bool parse_nbody_options(struct nbody_job *job, int argc, char **argv, int *status)
 {
     int plane = PICTURE_XY, colours = PICTURE_INFERNO;
     char outputs[512];
     snprintf(
         outputs, sizeof outputs,
-        "by its suffix: a picture of surface density (.png), a film (.mp4 .webm .gif), the energies over time "
-        "(.csv), or the bodies at the end as %s; may be repeated",
+        "output file, repeatable; the suffix selects its kind: surface density (.png), film (.mp4 .webm .gif), energies over time (.csv), or final bodies as %s",
         particles_formats());
     char inputs[640];
     snprintf(
         inputs, sizeof inputs,
-        "a file of bodies, whose time, softening, step, G and integrator hold where no option says "
-        "otherwise: %s; '-' reads standard input",
+        "file of bodies: %s; '-' reads standard input. Options override its time, softening, step, G and integrator",
         particles_readable());
     char integrators[2048];
     describe_integrators(integrators, sizeof integrators);
     struct cli_option options[] = {
         CLI_GROUP("Bodies"),
         CLI_STRING('i', "input", "FILE", &job->input, inputs),
-        CLI_CHOICE(0, "ic", "MODEL", &job->model, nbody_model_names,
-                   "the model that makes the bodies"),
+        CLI_CHOICE(0, "ic", "MODEL", &job->model, nbody_model_names, "initial model"),
         CLI_SIZE(
             'n', "bodies", "N", &job->n, 1, SIZE_MAX,
-            "number of bodies to make (default 16384, with --compare 4096 on CPUs and 32768 on others; figure8 and "
-            "pythagorean have 3)"),
+            "number of bodies of the model (default 16384; with --compare 4096 on CPUs, else 32768; figure8 and pythagorean have 3)"),
         CLI_U64(
             0, "seed", "SEED", &job->seed, 0, UINT64_MAX,
-            "of the random numbers that make the bodies; the same seed makes the same bodies on every machine"),
+            "seed of the model's random numbers; equal seeds give equal bodies on every machine"),
         CLI_GROUP("Physics"),
         CLI_REAL('G', "gravity", "G", &job->G, CLI_ABOVE_0, DBL_MAX,
-                 "the gravitational constant, in the units of the bodies"),
+                 "gravitational constant, in the units of the bodies"),
         CLI_STRINGS(
             0, "external", "FIELD", &job->external,
-            "a fixed field of force about the origin, besides the bodies' own: plummer:M,a, point:M, or logarithmic:v,r, in "
-            "which far bodies circle with speed v; or none, where a file has some; may be repeated"),
+            "external force field about the origin, repeatable: plummer:M,a, point:M, logarithmic:v,r (circular speed v far out), or none to drop a file's fields"),
         CLI_REAL(0, "eps", "LENGTH", &job->eps, 0, DBL_MAX,
-                 "softening length (default: the model's, or for a file its own or an estimate)"),
+                 "softening length (default: the model's or file's, else an estimate)"),
         CLI_REAL(
             0, "dt", "TIME", &job->dt, -DBL_MAX, DBL_MAX,
-            "time step, such as 0.01, 1/256 or 2^-7; a negative one runs back (default: the model's, or for a file its own "
-            "or an estimate)"),
+            "time step, such as 0.01, 1/256 or 2^-7; negative: backward in time (default: the model's or file's, else an estimate)"),
         CLI_CHOICE(
             0, "stepping", "NAME", &job->stepping, nbody_stepping_names,
-            "how long steps are: {}; fixed is --dt for all, and the default but for up to 16 bodies without --dt, --steps, --integrator, --precision or --method, whose steps are adaptive; adaptive is, for all bodies, what the one that needs the shortest "
-            "allows, and block what each body needs; --dt is the longest, and --integrator hermite4 the default then, or for block with --method tree leapfrog"),
+            "time-step scheme: {}. fixed: --dt for all bodies; adaptive: one step for all, set by the most demanding body; block: individual steps. --dt is the maximum step of adaptive and block; their default integrator is hermite4 (block with --method tree: leapfrog). Up to 16 bodies without --dt, --steps, --integrator, --precision and --method default to adaptive"),
         CLI_REAL(
             0, "eta", "ETA", &job->eta, CLI_ABOVE_0, 1,
-            "of --stepping adaptive and block: a fourth of it halves steps (default 0.01 for hermite4, 0.025 with --method tree, 0.001 for others)"),
+            "accuracy parameter of --stepping adaptive and block; step length scales as sqrt(ETA) (default 0.01 for hermite4, 0.025 with --method tree, else 0.001)"),
         CLI_SIZE(0, "steps", "N", &job->steps, 0, (uint64_t)1 << 53,
                  "number of steps (default: the model's --until; 100 for a file)"),
         CLI_REAL(
             0, "until", "TIME", &job->until, -DBL_MAX, DBL_MAX,
-            "the time at which the run ends, instead of --steps; the last step is shortened to meet it"),
+            "end time of the run, instead of --steps; the last step is shortened to end there"),
         CLI_REAL(0, "stop-distance", "LENGTH", &job->stop_distance, CLI_ABOVE_0, DBL_MAX,
-                 "end the run when a body is farther than that from the centre of mass"),
+                 "stop when a body is farther than LENGTH from the centre of mass"),
         CLI_CHOICE(
             0, "collide", "WHAT", &job->collide, nbody_collide_names,
-            "what becomes of bodies that touch in a step: {}; merge makes one of two, with the mass, momentum and volume of "
-            "both, stop ends the run"),
+            "what becomes of bodies that touch during a step: {}; merge conserves mass, momentum and volume; stop ends the run"),
         CLI_REAL(0, "radius", "LENGTH", &job->radius, 0, DBL_MAX,
-                 "of all bodies, for --collide (default: those of the file)"),
+                 "radius of every body, for --collide (default: the file's radii)"),
         CLI_REAL(0, "stop-energy", "ERROR", &job->stop_energy, CLI_ABOVE_0, DBL_MAX,
-                 "end it, with status 1, when the energy's relative error is larger"),
+                 "stop with status 1 when the relative energy error exceeds ERROR"),
         CLI_REAL(0, "time-limit", "SECONDS", &job->time_limit, CLI_ABOVE_0, DBL_MAX,
-                 "end it after so much time on the clock"),
+                 "stop after SECONDS of wall-clock time"),
         CLI_CHOICE(0, "integrator", "NAME", &job->integrator, nbody_integrator_names(),
                    integrators),
         CLI_CHOICE(
             0, "precision", "NAME", &job->precision, nbody_precision_names,
-            "of the numbers on the device: {}; mixed has positions, velocities and their differences in double, and pulls in single "
-            "(default mixed; double for integrators hermite4, hermite6 and ias15, with --stepping, and for models of three bodies; single, the fastest, "
-            "with the tree and the simple kernels, for softenings of single bodies, and where a device has no doubles)"),
-        CLI_CHOICE(
-            0, "kernel", "NAME", &job->kernel, nbody_kernel_names,
-            "which kernel sums the forces; all but tuned are for comparison, and run on one device"),
+            "precision on the device: {}; mixed: positions, velocities and their differences in double, forces in single (default mixed; double for hermite4, hermite6, ias15, --stepping and models of three bodies; single, the fastest, for the tree, the simple kernels, per-body softenings and devices without double)"),
+        CLI_CHOICE(0, "kernel", "NAME", &job->kernel, nbody_kernel_names,
+                   "force kernel; all but tuned are baselines for comparison, on one device"),
         CLI_CHOICE(
             0, "method", "NAME", &job->method, nbody_method_names,
-            "how forces are found: {}; direct sums over all pairs, tree takes far bodies together, auto is "
-            "whichever is faster for so many bodies (--explain tells)"),
+            "force method: {}; direct sums over all pairs, tree is a Barnes-Hut tree, auto is the faster of the two for N bodies (--explain prints the choice)"),
         CLI_REAL(
             0, "accuracy", "ERROR", &job->accuracy, CLI_ABOVE_0, 0.5,
-            "of the tree: 99 of 100 bodies are to have accelerations with a smaller error, relative to their own "
-            "(default 0.001)"),
+            "error limit of the tree: 99 % of the bodies have a smaller relative error of the acceleration (default 0.001)"),
         CLI_SIZE(
-            0, "burst", "N", &job->burst, 1, SIZE_MAX,
-            "number of steps after which the host looks for Ctrl-C and shows progress (default: about ten times a second)"),
+            0, "batch", "N", &job->batch, 1, SIZE_MAX,
+            "steps per batch, after which the host checks for Ctrl-C and shows progress (default: about ten batches a second)"),
         CLI_GROUP("Output"),
         CLI_STRINGS('o', "output", "FILE", &job->outputs.names, outputs),
         CLI_REAL(
             0, "snapshots", "TIME", &job->snapshots, CLI_ABOVE_0, DBL_MAX,
-            "write the bodies every so much time, at the nearest step, and at the end: -o snap-%04d.hdf5, or of any format of "
-            "bodies, with an index, snap-series.csv"),
+            "time between numbered snapshots, to the nearest step: -o snap-%04d.hdf5 or any format of bodies, with an index snap-series.csv; one more at the end"),
         CLI_SIZE(
             0, "frames", "N", &job->outputs.frames, 1, 1000000,
             "number of pictures from start to end, FILE-0001.png and so on (default 100 for a film)"),
         CLI_STRING(
             0, "csv", "FILE", &job->csv,
-            "time, energies, momentum, angular momentum and virial ratio, as -o FILE.csv does"),
-        CLI_REAL(0, "diag", "TIME", &job->diag, CLI_ABOVE_0, DBL_MAX,
-                 "time between rows of that table, to the nearest step (default: about 100 rows)"),
+            "table of time, energies, momentum, angular momentum and virial ratio, as -o FILE.csv"),
+        CLI_REAL(
+            0, "diag", "TIME", &job->diag, CLI_ABOVE_0, DBL_MAX,
+            "time between rows of the table of energies, to the nearest step (default: about 100 rows)"),
         CLI_STRING(
             0, "structure", "FILE", &job->structure,
-            "what a cluster is like at the times of that table, as .csv or .json: energies, density centre, core, Lagrange "
-            "radii, relaxation time, dispersions and anisotropy by shell, escapers, binaries (with their orbits in .json)"),
-        CLI_PARSED(0, "fractions", "LIST", &job->fractions, nbody_read_fractions,
-                   "of the mass, whose radii that tells (default 0.01,0.05,0.1,0.3,0.5,0.7,0.9)"),
+            "structure of a cluster over time, as .csv or .json: energies, density centre, core, Lagrangian radii, relaxation time, dispersions and anisotropy by shell, escapers, binaries (orbits in .json); rows as in --csv"),
+        CLI_PARSED(
+            0, "fractions", "LIST", &job->fractions, nbody_read_fractions,
+            "mass fractions of the Lagrangian radii (default 0.01,0.05,0.1,0.3,0.5,0.7,0.9)"),
         CLI_STRINGS(
             0, "plot", "FILE", &job->plots,
-            "a figure over time, by gnuplot: energy.svg, or lagrange.svg of these radii; .png likewise; may be repeated"),
+            "figure over time, drawn by gnuplot, repeatable: energy or lagrange (the Lagrangian radii), as .svg or .png"),
         CLI_STRING(0, "elements", "FILE", &job->elements,
-                   "a table of every body's orbit about the heaviest at the end: for planets"),
+                   "table of the final orbits of all bodies about the heaviest, for planets"),
         CLI_SIZE(
             0, "check-forces", "N", &job->check, 1, SIZE_MAX,
-            "check the accelerations of N bodies at the end against sums over all pairs in double precision"),
-        CLI_FLAG(
-            0, "direct-energies", &job->direct_energies,
-            "with the tree: potential energies are sums over all pairs, for up to 2^20 bodies"),
+            "force check at the end: the accelerations of N bodies against direct sums in double precision"),
+        CLI_FLAG(0, "direct-energies", &job->direct_energies,
+                 "potential energies of the tree by direct sums, for up to 2^20 bodies"),
         CLI_FLAG(
             0, "check-step", &job->check_step,
-            "make the same run at half the step, too, and tell how far bodies end from where they did: energy does not see "
-            "light bodies"),
+            "repeat the run at half the step and report how far the final positions differ; energy is insensitive to light bodies"),
         CLI_STRING(
             0, "forces", "FILE", &job->forces,
-            "a table with mass, force, acceleration and potential of every body at the end of the run, or at its start "
-            "with --steps 0"),
-        CLI_CHOICE(0, "plane", "NAME", &plane, plane_names, "the plane that a picture shows"),
-        CLI_CHOICE(0, "colours", "NAME", &colours, colour_names, "of a picture"),
+            "table of mass, force, acceleration and potential of every body at the end of the run (--steps 0: at its start)"),
+        CLI_CHOICE(0, "plane", "NAME", &plane, plane_names, "projection plane of pictures"),
+        CLI_CHOICE(0, "colours", "NAME", &colours, colour_names, "colour map of pictures"),
         CLI_CHOICE(
             0, "colour-by", "WHAT", &job->colour_by, nbody_colour_by_names,
-            "what colours tell: {}; the mean speed or the group of the bodies there, while their density makes them bright or "
-            "dark. Groups are the two galaxies of a collision, or the gas, dark matter and stars of a file"),
+            "quantity shown by hue: {}; with speed (the mean) and group, density sets the brightness. Groups are the two galaxies of a collision, or the gas, dark matter and stars of a file"),
         CLI_PARSED(0, "groups", "N,N,...", &job->groups, nbody_read_groups,
-                   "the numbers of bodies of these groups, in the order of the bodies"),
-        CLI_PARSED(0, "size", "WxH", &job->picture, read_pixels,
-                   "pixels of a picture (default 1024x1024)"),
-        CLI_REAL(
-            0, "extent", "LENGTH", &job->picture.extent, CLI_ABOVE_0, DBL_MAX,
-            "length that the shorter side of a picture shows (default: so that nearly all bodies are seen)"),
+                   "numbers of bodies per group, in the order of the bodies"),
+        CLI_PARSED(0, "size", "WxH", &job->picture, parse_pixels,
+                   "size of pictures in pixels (default 1024x1024)"),
+        CLI_REAL(0, "extent", "LENGTH", &job->picture.extent, CLI_ABOVE_0, DBL_MAX,
+                 "length of the shorter side of pictures (default: fits nearly all bodies)"),
         CLI_REAL(
             0, "heaviest", "MASS", &job->heaviest, 0, DBL_MAX,
-            "mass of the heaviest bodies that a picture shows (default: all are shown, but of the models galaxy and collision "
-            "the stars alone, not their dark halos, whose bodies are heavier)"),
+            "maximum mass of the bodies in pictures (default: unlimited; for the models galaxy and collision the stars alone, without the heavier bodies of the dark halos)"),
         CLI_REAL(0, "azimuth", "DEGREES", &job->camera.azimuth, -DBL_MAX, DBL_MAX,
-                 "turn the camera about the normal of that plane"),
+                 "camera angle about the normal of the projection plane"),
         CLI_REAL(0, "elevation", "DEGREES", &job->camera.elevation, -90, 90,
-                 "of the camera over that plane"),
+                 "camera angle above the projection plane"),
         CLI_REAL(0, "zoom", "FACTOR", &job->camera.zoom, CLI_ABOVE_0, DBL_MAX,
-                 "show so much less than would be seen"),
+                 "magnification of pictures"),
         CLI_CHOICE(
             0, "follow", "WHAT", &job->camera.follow, nbody_follow_names,
-            "what stays in the middle: {}, the centre of mass, that of density, or the heaviest body"),
-        CLI_FLAG(
-            0, "caption", &job->picture.caption,
-            "write the time into pictures, a bar of a known length, and what the colours stand for"),
+            "centre of pictures: {}; mass and density are the centres of mass and of density, heaviest is the heaviest body"),
+        CLI_FLAG(0, "caption", &job->picture.caption,
+                 "time, length scale and colour legend in pictures"),
         CLI_SIZE(0, "trails", "N", &job->trails, 0, 1000,
-                 "draw the last N of 1000 points of the paths of up to 64 bodies"),
+                 "points of each body's path in pictures, of 1000 per run; for up to 64 bodies"),
         CLI_SIZE(0, "fps", "N", &job->outputs.fps, 1, 1000,
-                 "frames a second of a film (default 25)"),
-        CLI_GROUP("Going on later"),
+                 "frames per second of films (default 25)"),
+        CLI_GROUP("Checkpoints"),
         CLI_STRING(
             0, "checkpoint", "FILE", &job->checkpoint,
-            "write now and then, and at the end, all that the run needs to go on with the same bits; in the background, and "
-            "under another name until it is whole"),
+            "checkpoint of the run, written periodically and at the end; a resumed run gives the same bits. Written in the background under a temporary name"),
         CLI_REAL(0, "every", "TIME", &job->checkpoint_time, CLI_ABOVE_0, DBL_MAX,
-                 "time of the bodies between checkpoints, to the nearest step"),
+                 "simulated time between checkpoints, to the nearest step"),
         CLI_REAL(0, "every-minutes", "MINUTES", &job->checkpoint_minutes, CLI_ABOVE_0, DBL_MAX,
-                 "minutes between checkpoints (default 10, without --every)"),
+                 "wall-clock minutes between checkpoints (default 10, without --every)"),
         CLI_STRING(
             0, "resume", "FILE", &job->resume,
-            "go on with the run of a checkpoint, with its options; what else is given comes on top, such as a later --until"),
+            "checkpoint to resume, with its options; additional options, such as a later --until, override them"),
         CLI_FLAG(0, "resume-anyway", &job->resume_anyway,
-                 "also on another device, driver or version, which may give other bits"),
+                 "resume even on a different device, driver or version, which may change bits"),
         CLI_WINDOW_OPTIONS(&job->window),
         CLI_GROUP("Instead of a simulation"),
-        CLI_STRING(
-            0, "ensemble", "N|FILE", &job->ensemble,
-            "move many planetary systems at once, each by itself: N copies of that of -i, a star and its planets, with small "
-            "changes; or those of the files that FILE lists, a line each. By symplectic steps or --integrator ias15, with --dt (default: a 20th of the shortest period; "
-            "for ias15, which chooses steps within it, all of it), --steps or --until, -o FILE of all bodies, and --elements"),
-        CLI_REAL(
-            0, "spread", "X", &job->spread, 0, 1,
-            "of these copies: planets' coordinates and velocities are changed by up to so large a part of themselves"),
+        CLI_STRING(0, "ensemble", "N|FILE", &job->ensemble,
+                   "many independent planetary systems at once: N copies of the system of -i, a star and its planets, slightly perturbed (--spread); or the systems in the files listed in FILE, one per line. Symplectic steps or --integrator ias15, with --dt (default: 1/20 of the shortest period; for ias15, where it is the maximum step, the whole period), --steps or --until, -o FILE of all bodies, and --elements"),
+        CLI_REAL(0, "spread", "X", &job->spread, 0, 1,
+                 "maximum relative perturbation of the copies' coordinates and velocities"),
         CLI_FLAG(
             0, "compare", &job->compare,
-            "sum the forces once with every kernel, check them against plain C in double precision, and "
-            "print the speed of each; status 1 when one is wrong"),
+            "table of all force kernels: one force sum each, checked against plain C in double precision, and its speed; status 1 if one is wrong"),
         CLI_COMMON_OPTIONS(&job->common),
         CLI_END,
     };
     const struct cli_usage usage = {
         .synopsis = "[options]",
         .about =
-            "Moves bodies under their mutual gravity, and reports the speed and the error of the energy. "
-            "Forces are summed over all pairs of bodies, or found by a tree.",
+            "Simulates bodies under their mutual gravity and reports the speed and the energy error. Forces come from direct sums over all pairs or from a tree.",
         .examples =
             "  stdcl nbody --ic collision -o collision.png\n"
             "  stdcl nbody --ic plummer -n 2^16 --until 10 -o plummer.csv -o plummer.tab\n"
@@ -444,13 +430,13 @@ static bool parse(struct nbody_job *job, int argc, char **argv, int *status)
                               : NBODY_HERMITE4;
         job->given.integrator = true;
     }
-    *status = check(job, options);
+    *status = check_nbody_options(job, options);
     if (*status == CLI_DONE)
         *status = cli_window_check(&job->window, options);
     return *status == CLI_DONE;
 }
 
-static int compare(struct nbody_job *job)
+static int compare_kernels(struct nbody_job *job)
 {
     int status = cli_devices_open(&job->common.device, &job->context);
     if (status == CLI_DONE)
@@ -462,7 +448,7 @@ static int compare(struct nbody_job *job)
     return status == CLI_DONE ? reported : status;
 }
 
-static int ensemble(struct nbody_job *job)
+static int run_ensemble(struct nbody_job *job)
 {
     int status = cli_devices_open(&job->common.device, &job->context);
     if (status == CLI_DONE)
@@ -474,19 +460,19 @@ static int ensemble(struct nbody_job *job)
     return status == CLI_DONE ? reported : status;
 }
 
-/* What ranks cannot do together yet. */
-static int check_ranks(const struct nbody_job *job)
+/* Reject options that several ranks do not support. */
+static int check_rank_options(const struct nbody_job *job)
 {
     if (world_size(cli_world) == 1)
         return CLI_DONE;
     if (job->ensemble || job->compare)
-        return cli_wrong("--ensemble and --compare are for one rank");
+        return cli_wrong("--ensemble and --compare run on one rank only");
     const int status = job->input ? cli_ranks_same_file(job->input) : CLI_DONE;
     return status == CLI_DONE && job->resume ? cli_ranks_same_file(job->resume) : status;
 }
 
-/* A run that was interrupted checks none. */
-static int check_forces(struct nbody_job *job)
+/* Run the force check, unless the run was interrupted. */
+static int run_force_check(struct nbody_job *job)
 {
     job->check = job->interrupted ? 0 : job->check;
     if (!job->check || nbody_check_forces(job->engine, job->check, job->seed, &job->errors) == 0)
@@ -498,8 +484,8 @@ static int check_forces(struct nbody_job *job)
     return CLI_DONE;
 }
 
-/* What can be wrong is checked before anything is computed, the cheapest first. */
-static int simulate(struct nbody_job *job)
+/* Checks come before computing, the cheapest first. */
+static int run_simulation(struct nbody_job *job)
 {
     int status = job->resumed ? nbody_resume_options(job) : CLI_DONE;
     if (status == CLI_DONE)
@@ -528,7 +514,7 @@ static int simulate(struct nbody_job *job)
                         nbody_shape(job->engine, dev));
     if (status == CLI_DONE && job->common.explain && cli_ranks_first())
         fprintf(stderr, "%s\n", nbody_explain_method(job->engine));
-    cli_interrupt_catch(); /* from here on there is something to save */
+    cli_interrupt_catch(); /* from here on there are results to save */
     if (status == CLI_DONE)
         status = nbody_output_open(job);
     if (status == CLI_DONE)
@@ -537,12 +523,12 @@ static int simulate(struct nbody_job *job)
         status = nbody_job_run(job);
     if (status == CLI_DONE)
         status = nbody_view_end(job);
-    clprofile_begin(job->context, "output at the end");
+    clprofile_begin(job->context, "final output");
     if (status == CLI_DONE)
         status = nbody_output_finish(job);
     clprofile_end(job->context);
     if (status == CLI_DONE)
-        status = check_forces(job);
+        status = run_force_check(job);
     if (status == CLI_DONE)
         status = nbody_steps_check(job);
     if (status == CLI_DONE)
@@ -554,7 +540,7 @@ static int simulate(struct nbody_job *job)
     return status;
 }
 
-static struct nbody_job fresh(int argc, char **argv)
+static struct nbody_job default_job(int argc, char **argv)
 {
     return (struct nbody_job){
         .model = NBODY_PLUMMER,
@@ -575,10 +561,10 @@ static struct nbody_job fresh(int argc, char **argv)
     };
 }
 
-/* With --resume: the options of the checkpoint's run, then those of this command line. */
+/* With --resume: parse the options of the checkpoint's run, then those of this command line. */
 static bool reparse(struct nbody_job *job, int argc, char **argv, int *status)
 {
-    struct nbody_job whole = fresh(argc, argv);
+    struct nbody_job whole = default_job(argc, argv);
     whole.resume = job->resume;
     whole.resume_anyway = job->resume_anyway;
     cli_outputs_free(&job->outputs);
@@ -587,16 +573,19 @@ static bool reparse(struct nbody_job *job, int argc, char **argv, int *status)
     cli_strings_free(&job->external);
     *job = whole;
     *status = nbody_resume_open(job, argc, argv);
-    return *status == CLI_DONE && parse(job, job->argc, job->argv, status);
+    return *status == CLI_DONE && parse_nbody_options(job, job->argc, job->argv, status);
 }
 
-static int run(int argc, char **argv)
+static int cmd_nbody_run(int argc, char **argv)
 {
-    struct nbody_job job = fresh(argc, argv);
+    struct nbody_job job = default_job(argc, argv);
     int status;
-    if (parse(&job, argc, argv, &status) && (!job.resume || reparse(&job, argc, argv, &status)) &&
-        (status = check_ranks(&job)) == CLI_DONE)
-        status = job.compare ? compare(&job) : job.ensemble ? ensemble(&job) : simulate(&job);
+    if (parse_nbody_options(&job, argc, argv, &status) &&
+        (!job.resume || reparse(&job, argc, argv, &status)) &&
+        (status = check_rank_options(&job)) == CLI_DONE)
+        status = job.compare    ? compare_kernels(&job)
+                 : job.ensemble ? run_ensemble(&job)
+                                : run_simulation(&job);
     const int closed = cli_window_close(&job.window);
     free(job.shown);
     nbody_view_free(&job);
@@ -618,5 +607,5 @@ static int run(int argc, char **argv)
     cli_common_free(&job.common);
     return status;
 }
-const struct cli_command cmd_nbody = {"nbody", "simulate gravity between bodies", run,
-                                      CLI_RANKS_TOGETHER};
+const struct cli_command cmd_nbody = {"nbody", "simulate gravity between bodies", cmd_nbody_run,
+                                      CLI_RANKS_COLLECTIVE};

@@ -1,12 +1,18 @@
-/* cmd_run.c - `stdcl run`: runs a Lua script, with OpenCL and the layer as modules of Lua.
+/* cmd_run.c - `stdcl run`: run a Lua script, with OpenCL and the layer as Lua modules.
  *
- * The modules of lua/ are in the executable as bytes, and `require` finds them without any path.
- * They call OpenCL and the layer through LuaJIT's ffi, by the names that this executable exports.
+ * The modules of lua/ are embedded in the executable, and `require` finds them without a path.
+ * They call OpenCL and the layer through LuaJIT's ffi, by the names that this executable
+ * exports.
  * SPDX-License-Identifier: MIT
  */
-#include "cli.h"
+#include "command.h"
+#include "common.h"
+#include "device.h"
+#include "interrupt.h"
+#include "message.h"
+#include "usage.h"
 
-/* What `stdcl run` was asked to do. */
+/* A script and its options. */
 struct script {
     struct cli_common common;
     CLCONTEXT *context; /* of --device; NULL: the module stdcl chooses */
@@ -17,6 +23,12 @@ struct script {
 #ifdef HAVE_LUAJIT
 #include <lauxlib.h>
 #include <lualib.h>
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
 
 /* ---- The modules. ---------------------------------------------------------------------------- */
 
@@ -47,8 +59,8 @@ static const struct module modules[] = {
     MODULES(ROW)};
 enum { MODULES_COUNT = sizeof modules / sizeof *modules };
 
-/* Functions that scripts find by name: naming one of a file here makes the linker put it into the
- * executable, whatever else the command calls. */
+/* Functions that scripts find by name. A reference makes the linker include each one's file,
+ * whatever else the command calls. */
 typedef void any_function(void);
 #define NEEDED(function) (any_function *)function
 extern any_function *const cmd_run_needed[];
@@ -67,7 +79,7 @@ any_function *const cmd_run_needed[] = {
     NEEDED(stdcl_version),
 };
 
-/* What `require` calls; the upvalue is the module. */
+/* Loader called by `require`; its upvalue is the module. */
 static int load_module(lua_State *L)
 {
     const struct module *module = lua_touserdata(L, lua_upvalueindex(1));
@@ -93,8 +105,8 @@ static void preload_modules(lua_State *L)
 
 /* ---- The script. ----------------------------------------------------------------------------- */
 
-/* The global `arg` as luajit makes it: the script at 0, its arguments from 1, the command's words
- * below. */
+/* Set the global `arg` as luajit does: the script at 0, its arguments from 1, the command's
+ * words below. */
 static void set_arguments(lua_State *L, const struct script *script)
 {
     lua_createtable(L, script->argc, 2);
@@ -109,7 +121,7 @@ static void set_arguments(lua_State *L, const struct script *script)
     lua_setglobal(L, "arg");
 }
 
-/* The error on the stack as text, followed by the calls that led to it. */
+/* Convert the error on the stack to text, followed by a traceback. */
 static int add_traceback(lua_State *L)
 {
     if (!lua_isstring(L, 1) && !luaL_callmeta(L, 1, "__tostring")) {
@@ -122,14 +134,13 @@ static int add_traceback(lua_State *L)
     return 1;
 }
 
-static const char *message(lua_State *L)
+static const char *error_text(lua_State *L)
 {
     const char *text = lua_tostring(L, -1);
-    return text ? text : "an error without a message";
+    return text ? text : "error without a message";
 }
 
-/* Runs in a protected call: opens the libraries, loads the script and calls it with its
- * arguments. */
+/* Run in a protected call: open the libraries, load the script and call it with its arguments. */
 static int run_protected(lua_State *L)
 {
     const struct script *script = lua_touserdata(L, 1);
@@ -137,12 +148,12 @@ static int run_protected(lua_State *L)
     luaL_openlibs(L);
     preload_modules(L);
     set_arguments(L, script);
-    if (script->context) { /* lua/stdcl.lua takes it from here */
+    if (script->context) { /* read by lua/stdcl.lua */
         lua_pushlightuserdata(L, script->context);
         lua_setfield(L, LUA_REGISTRYINDEX, "stdcl.context");
     }
     if (luaL_loadfile(L, strcmp(name, "-") ? name : NULL)) {
-        lua_pushinteger(L, cli_failed("%s", message(L)));
+        lua_pushinteger(L, cli_failed("%s", error_text(L)));
         return 1;
     }
     lua_pushcfunction(L, add_traceback);
@@ -151,8 +162,8 @@ static int run_protected(lua_State *L)
     for (int i = 1; i < script->argc; i++)
         lua_pushstring(L, script->argv[i]);
     const int status = lua_pcall(L, script->argc - 1, 0, -1 - script->argc);
-    fflush(stdout); /* so that what was printed stands before the error */
-    lua_pushinteger(L, status ? cli_failed("%s", message(L)) : CLI_DONE);
+    fflush(stdout); /* output precedes the error message */
+    lua_pushinteger(L, status ? cli_failed("%s", error_text(L)) : CLI_DONE);
     return 1;
 }
 
@@ -160,14 +171,14 @@ static int run_script(const struct script *script)
 {
     lua_State *L = luaL_newstate();
     if (!L)
-        return cli_failed("not enough memory for Lua");
+        return cli_failed("out of memory for Lua");
     lua_pushcfunction(L, run_protected);
     lua_pushlightuserdata(L, (void *)(uintptr_t)script);
     const bool raised = lua_pcall(L, 1, 1, 0);
-    if (raised && strstr(message(L), "CL_BUILD_PROGRAM_FAILURE"))
-        cli_interrupt_follows();
-    int status = raised ? cli_failed("%s", message(L)) : (int)lua_tointeger(L, -1);
-    lua_close(L); /* releases what the script made */
+    if (raised && strstr(error_text(L), "CL_BUILD_PROGRAM_FAILURE"))
+        cli_interrupt_arrives();
+    int status = raised ? cli_failed("%s", error_text(L)) : (int)lua_tointeger(L, -1);
+    lua_close(L); /* releases the script's objects */
     return status;
 }
 
@@ -176,8 +187,7 @@ static int run_script(const struct script *script)
 static int run_script(const struct script *script)
 {
     return cli_failed(
-        "cannot run '%s': this stdcl was built without LuaJIT; install it (libluajit-5.1-dev) and "
-        "build again",
+        "cannot run '%s': this stdcl was built without LuaJIT; install it (libluajit-5.1-dev) and rebuild",
         script->argv[0]);
 }
 
@@ -185,7 +195,7 @@ static int run_script(const struct script *script)
 
 /* ---- The command. ---------------------------------------------------------------------------- */
 
-/* Where the script's name is among the words: everything after it is the script's own. */
+/* Index of the script's name; all words after it belong to the script. */
 static int find_script(int argc, char **argv)
 {
     int i = 1;
@@ -197,7 +207,7 @@ static int find_script(int argc, char **argv)
     return i < argc ? i : argc;
 }
 
-static int work(struct script *script)
+static int run_with_devices(struct script *script)
 {
     const struct cli_common *common = &script->common;
     struct cli_devices devices;
@@ -208,14 +218,15 @@ static int work(struct script *script)
         status = cli_profile_start(common, script->context);
     if (status != CLI_DONE)
         return status;
-    cli_devices_list(&devices); /* before the script asks: see cli_interrupt_keep_quit */
+    /* before the script queries devices: see cli_interrupt_restore_quit */
+    cli_devices_list(&devices);
     cli_devices_free(&devices);
     status = run_script(script);
     const int reported = script->context ? cli_profile_report(common, script->context) : CLI_DONE;
     return status == CLI_DONE ? reported : status;
 }
 
-static int run(int argc, char **argv)
+static int cmd_run_run(int argc, char **argv)
 {
     struct script script = {0};
     const int at = find_script(argc, argv);
@@ -223,21 +234,18 @@ static int run(int argc, char **argv)
     struct cli_option options[] = {
         CLI_STRINGS(
             0, "device", "DEVICE", &script.common.device,
-            "what the module stdcl computes on: cpu, gpu, acc, all, part of a name, or a number of "
-            "'stdcl devices'; may be repeated (default: the first GPU, else the first CPU)"),
+            "devices of the module stdcl, repeatable: cpu, gpu, acc, all, part of a name, or a number of 'stdcl devices' (default: the first GPU, else the first CPU)"),
         CLI_PARSED_OPTIONAL(
             0, "profile", "FORMAT", &script.common.profile, cli_read_profile,
-            "print on standard error where the time of the module stdcl went, as a table, csv or "
-            "json"),
+            "time spent by the module stdcl, printed to standard error as table, csv or json (default table)"),
         CLI_STRING(0, "trace", "FILE", &script.common.trace,
-                   "write a timeline of all that it ran, for ui.perfetto.dev"),
+                   "timeline of its commands, for ui.perfetto.dev"),
         CLI_END,
     };
     const struct cli_usage usage = {
         .synopsis = "[options] SCRIPT [arguments]",
         .about =
-            "Runs a Lua script ('-' reads it from standard input). It finds the modules opencl, stdcl, templet "
-            "and random, and its arguments in the table arg.",
+            "Runs a Lua script ('-' reads it from standard input). The modules opencl, stdcl, templet and random are available, and the arguments are in the table arg.",
         .examples = "  stdcl run energy.lua 100000\n"
                     "  stdcl run --device gpu --profile nbody.lua\n",
         .options = options,
@@ -245,7 +253,7 @@ static int run(int argc, char **argv)
     if (cli_parse(&usage, at < argc ? at : argc, argv, &status)) {
         script.argc = argc - at;
         script.argv = argv + at;
-        status = at < argc ? work(&script)
+        status = at < argc ? run_with_devices(&script)
                            : cli_wrong("the script is missing: stdcl run SCRIPT [arguments]");
     }
     if (script.context)
@@ -254,4 +262,4 @@ static int run(int argc, char **argv)
     return status;
 }
 
-const struct cli_command cmd_run = {"run", "run a Lua script", run, CLI_RANKS_APART};
+const struct cli_command cmd_run = {"run", "run a Lua script", cmd_run_run, CLI_RANKS_INDEPENDENT};

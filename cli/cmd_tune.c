@@ -1,15 +1,33 @@
-/* cmd_tune.c - `stdcl tune`: searches the best launch shapes of kernels on this machine's devices.
+/* cmd_tune.c - `stdcl tune`: search the best launch shapes of kernels on this machine's devices.
  *
- * Engines declare their kernels (NAME_tune_kernels); the search itself is the layer's. Here it is
- * decided what is searched for how long, and what is found goes to the user's store at once, so
- * that Ctrl-C loses nothing.
+ * Engines declare their kernels (NAME_tune_kernels); the layer searches. This file chooses what
+ * is searched for how long, and stores each result at once, so that Ctrl-C loses nothing.
  * SPDX-License-Identifier: MIT
  */
+#include "command.h"
+#include "common.h"
+#include "device.h"
+#include "files.h"
+#include "interrupt.h"
+#include "alloc.h"
+#include "message.h"
+#include "progress.h"
+#include "text.h"
+#include "usage.h"
 #include "tune_job.h"
+
+#include "core/clock.h"
 
 #include <fnmatch.h>
 #include <jansson.h>
 #include <math.h>
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 /* ---- The kernels of all engines that are built. ---------------------------------------------- */
@@ -22,12 +40,13 @@ typedef const struct cltune_kernel *engine_kernels(size_t *count);
 static engine_kernels *const engines[] = {
 #define ENGINE(name) name##_tune_kernels,
 #include "tunables.inc"
+
 #undef ENGINE
 };
 enum { ENGINES = sizeof engines / sizeof *engines };
 
-/* A name is that of a kernel, or the words before a dot of several, or a pattern with * and ?. */
-static bool is_named(const char *kernel, const char *name)
+/* True if `name` is a kernel's name, its first words before a dot, or a pattern with * and ?. */
+static bool name_matches(const char *kernel, const char *name)
 {
     const size_t length = strlen(name);
     return fnmatch(name, kernel, 0) == 0 ||
@@ -37,13 +56,14 @@ static bool is_named(const char *kernel, const char *name)
 static bool is_wanted(const struct tune_job *job, const char *kernel)
 {
     for (size_t i = 0; i < job->names.n; i++)
-        if (is_named(kernel, job->names.item[i]))
+        if (name_matches(kernel, job->names.item[i]))
             return true;
     return job->names.n == 0;
 }
 
-/* A name that was meant may be the whole one, or its beginning up to a dot. */
-static void offer(struct cli_guess *guess, char *offered, size_t size, const char *kernel)
+/* Offer a kernel's name, or its first words, as the intended one. */
+static void offer_kernel_name(struct cli_guess *guess, char *offered, size_t size,
+                              const char *kernel)
 {
     for (size_t length = strcspn(kernel, "."); *offered == 0;
          length += 1 + strcspn(kernel + length + 1, ".")) {
@@ -58,8 +78,8 @@ static void offer(struct cli_guess *guess, char *offered, size_t size, const cha
     }
 }
 
-/* Every name must be that of some kernel. */
-static int check_names(const struct tune_job *job)
+/* Check that every name matches a kernel. */
+static int check_kernel_names(const struct tune_job *job)
 {
     for (size_t i = 0; i < job->names.n; i++) {
         struct cli_guess guess = {.word = job->names.item[i]};
@@ -69,8 +89,8 @@ static int check_names(const struct tune_job *job)
             const struct cltune_kernel *kernel = engines[e](&n);
             for (size_t k = 0; k < n; k++) {
                 const size_t used = strlen(list);
-                found = found || is_named(kernel[k].name, job->names.item[i]);
-                offer(&guess, offered, sizeof offered, kernel[k].name);
+                found = found || name_matches(kernel[k].name, job->names.item[i]);
+                offer_kernel_name(&guess, offered, sizeof offered, kernel[k].name);
                 snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", kernel[k].name);
             }
         }
@@ -106,14 +126,14 @@ static int add_sizes(struct tune_job *job, const struct cltune_kernel *kernel, u
     for (size_t i = 0; i < job->size_texts.n && status == CLI_DONE; i++) {
         uint64_t size;
         if (cli_read_natural(job->size_texts.item[i], &size) != 0 || size == 0 || size > INT64_MAX)
-            return cli_wrong("--size: '%s' is not a size; give a whole number from 1 on",
+            return cli_wrong("--size: '%s' is not a size; give a whole number of at least 1",
                              job->size_texts.item[i]);
         status = add_search(job, kernel, dev, (size_t)size);
     }
     return status;
 }
 
-/* Two devices of one model and driver share their rows. */
+/* True if an earlier device has this model and driver, and so shares its entries. */
 static bool is_repeated(const struct tune_job *job, unsigned dev)
 {
     for (unsigned d = 0; d < dev; d++)
@@ -123,7 +143,7 @@ static bool is_repeated(const struct tune_job *job, unsigned dev)
     return false;
 }
 
-static int plan(struct tune_job *job)
+static int plan_searches(struct tune_job *job)
 {
     int status = CLI_DONE;
     for (unsigned dev = 0; dev < clgetndev(job->context) && status == CLI_DONE; dev++)
@@ -136,7 +156,7 @@ static int plan(struct tune_job *job)
     return status;
 }
 
-/* Rows of --as are for the devices that were tuned. */
+/* Check that --as names a tuned device. */
 static int check_as(const struct tune_job *job)
 {
     for (unsigned dev = 0; job->export_as && dev < clgetndev(job->context); dev++)
@@ -145,7 +165,7 @@ static int check_as(const struct tune_job *job)
     return CLI_DONE;
 }
 
-/* Makes the folders of the user's file and checks that it can be written, before minutes of
+/* Create the directories of the user's file and check that it is writable, before minutes of
  * searching. */
 static int check_store(const struct tune_job *job)
 {
@@ -154,7 +174,7 @@ static int check_store(const struct tune_job *job)
         return CLI_DONE;
     if (!file)
         return cli_failed(
-            "the shapes found cannot be kept: set XDG_CACHE_HOME or HOME, or use --dry-run");
+            "cannot store the shapes found: set XDG_CACHE_HOME or HOME, or use --dry-run");
     char *folder = cli_alloc(1, strlen(file) + 1);
     strcpy(folder, file);
     for (char *p = strchr(folder + 1, '/'); p; p = strchr(p + 1, '/')) {
@@ -168,15 +188,15 @@ static int check_store(const struct tune_job *job)
 
 /* ---- Searching. ------------------------------------------------------------------------------ */
 
-struct watch {
+struct search_watch {
     const struct tune_job *job;
     struct tune_search *search;
     struct cli_progress *progress;
 };
 
-static int told(void *arg, const struct cltune_progress *p)
+static int tune_progress(void *arg, const struct cltune_progress *p)
 {
-    const struct watch *w = arg;
+    const struct search_watch *w = arg;
     struct tune_search *s = w->search;
     char note[256];
     struct cli_text best, before;
@@ -191,9 +211,8 @@ static int told(void *arg, const struct cltune_progress *p)
     return cli_interrupted();
 }
 
-/* Keeps what was found. That it cannot be kept does not end the searching: it may still be
- * exported. */
-static int keep(struct tune_job *job, const struct tune_search *s)
+/* Store a result. A failure to store does not end the search: results may still be exported. */
+static int store_result(struct tune_job *job, const struct tune_search *s)
 {
     if (job->export_file)
         tune_export_add(job, s);
@@ -206,39 +225,39 @@ static int keep(struct tune_job *job, const struct tune_search *s)
     return CLI_DONE;
 }
 
-static int search_one(struct tune_job *job, struct tune_search *s, double budget)
+static int search_kernel(struct tune_job *job, struct tune_search *s, double budget)
 {
     struct cli_progress progress;
-    struct watch watch = {job, s, &progress};
+    struct search_watch watch = {job, s, &progress};
     const double start = seconds_now();
     int status = CLI_DONE;
     cli_explain(&job->common, job->context, s->dev, s->before.source, s->before.shape);
     cli_progress_start(&progress, "shapes", 0, job->common.quiet);
     const int failed =
         cltune_search(s->kernel, job->context, s->dev, s->size, budget, (unsigned long)job->seed,
-                      told, &watch, &s->after, &s->rate_after);
+                      tune_progress, &watch, &s->after, &s->rate_after);
     cli_progress_end(&progress);
     s->seconds = seconds_now() - start;
     s->outcome = failed ? TUNE_IMPOSSIBLE : TUNE_FOUND;
     if (failed)
         s->why = strdup(cli_reason());
     else
-        status = keep(job, s);
+        status = store_result(job, s);
     tune_report_result(job, s);
     return status;
 }
 
-/* The time that is left is shared equally by the searches that are left. */
-static int search_all(struct tune_job *job)
+/* Divide the remaining time equally among the remaining searches. */
+static int search_kernels(struct tune_job *job)
 {
     const double start = seconds_now(), budget = 60 * job->minutes;
     int status = CLI_DONE;
     bool any = false;
-    cli_interrupt_catch_patiently();
+    cli_interrupt_catch_without_deadline();
     for (size_t i = 0; i < job->searches && !cli_interrupted(); i++) {
         const double left = budget - (seconds_now() - start);
         const int one =
-            search_one(job, &job->search[i], fmax(0, left / (double)(job->searches - i)));
+            search_kernel(job, &job->search[i], fmax(0, left / (double)(job->searches - i)));
         status = status == CLI_DONE ? one : status;
         any = any || job->search[i].outcome == TUNE_FOUND;
     }
@@ -250,9 +269,9 @@ static int search_all(struct tune_job *job)
 
 /* ---- The command. ---------------------------------------------------------------------------- */
 
-static int work(struct tune_job *job)
+static int tune_kernels(struct tune_job *job)
 {
-    int status = check_names(job);
+    int status = check_kernel_names(job);
     if (status == CLI_DONE)
         status = check_store(job);
     if (status == CLI_DONE && job->export_file)
@@ -264,11 +283,11 @@ static int work(struct tune_job *job)
     job->info = cli_alloc(clgetndev(job->context), sizeof *job->info);
     if (clgetdevinfo(job->context, job->info) < 0)
         return cli_failed_call(NULL);
-    if ((status = check_as(job)) != CLI_DONE || (status = plan(job)) != CLI_DONE)
+    if ((status = check_as(job)) != CLI_DONE || (status = plan_searches(job)) != CLI_DONE)
         return status;
     if (job->list)
         return tune_report_list(job);
-    status = search_all(job);
+    status = search_kernels(job);
     if (job->export_file && tune_export_write(job) != CLI_DONE)
         status = CLI_FAILED;
     const int reported = tune_report_end(job);
@@ -276,39 +295,34 @@ static int work(struct tune_job *job)
     return status == CLI_DONE ? cli_interrupt_status(CLI_DONE) : status;
 }
 
-static bool parse(struct tune_job *job, int argc, char **argv, int *status)
+static bool parse_tune_options(struct tune_job *job, int argc, char **argv, int *status)
 {
     struct cli_option options[] = {
         CLI_GROUP("Search"),
         CLI_REAL(0, "minutes", "M", &job->minutes, CLI_ABOVE_0, 1e6,
-                 "time for all searches together"),
+                 "total time of all searches, in minutes"),
         CLI_STRINGS(
             0, "size", "N", &job->size_texts,
-            "problem size, such as the number of bodies; may be repeated (default: those that each "
-            "kernel names)"),
+            "problem size, such as the number of bodies, repeatable (default: each kernel's own sizes)"),
         CLI_U64(0, "seed", "SEED", &job->seed, 0, UINT32_MAX,
-                "of the random numbers that choose candidates"),
+                "seed of the random choice of candidates"),
         CLI_FLAG(0, "list", &job->list,
-                 "list the kernels and the rows that are used now, and search nothing"),
-        CLI_FLAG(0, "dry-run", &job->dry_run, "search, but do not keep what is found"),
+                 "list the kernels and the entries in use, without searching"),
+        CLI_FLAG(0, "dry-run", &job->dry_run, "search without storing the results"),
         CLI_GROUP("Output"),
         CLI_STRING(
             0, "export", "FILE", &job->export_file,
-            "also write what is found to a file of rows like those that stdcl ships; rows of the file for other "
-            "kernels and devices stay"),
+            "file of tuning entries, in the format that stdcl ships, to add the results to; its entries for other kernels and devices stay"),
         CLI_STRING(
             0, "as", "DEVICE", &job->export_as,
-            "the device's name in the exported rows: part of its name, or family:NAME, one of its families (default: its "
-            "whole name)"),
+            "device name in the exported entries: part of its name, or family:NAME, one of its families (default: its full name)"),
         CLI_COMMON_OPTIONS(&job->common),
         CLI_END,
     };
     const struct cli_usage usage = {
         .synopsis = "[KERNEL...] [options]",
         .about =
-            "Searches for the fastest launch shapes of kernels on a device, by trial. The result of a candidate is "
-            "checked before its speed counts. What is found is kept, and used from then on. A KERNEL is a name "
-            "of --list, its first words (nbody, nbody.direct) or a pattern ('*.double').",
+            "Searches for the fastest launch shapes of kernels on a device, by trial. The result of each candidate is checked before its speed counts. The shapes found are stored and used from then on. A KERNEL is a name of --list, its first words (nbody, nbody.direct) or a pattern ('*.double').",
         .examples =
             "  stdcl tune --list\n"
             "  stdcl tune nbody.direct.single --size 8192 --minutes 2\n"
@@ -321,22 +335,20 @@ static bool parse(struct tune_job *job, int argc, char **argv, int *status)
         return false;
     if (job->common.profile.wanted || job->common.trace)
         *status = cli_wrong(
-            "--profile and --trace measure a run of one shape, such as stdcl nbody's; tune makes "
-            "hundreds");
+            "--profile and --trace cannot be combined with tune, which runs hundreds of shapes");
     if (job->list && job->export_file)
-        *status =
-            cli_wrong("--list searches nothing that --export could write; leave one of them out");
+        *status = cli_wrong("--list and --export cannot be combined");
     if (job->export_as && !job->export_file)
-        *status = cli_wrong("--as names the device in the file of --export: add --export FILE");
+        *status = cli_wrong("--as needs --export FILE");
     return *status == CLI_DONE;
 }
 
-static int run(int argc, char **argv)
+static int cmd_tune_run(int argc, char **argv)
 {
     struct tune_job job = {.minutes = 10, .seed = 1};
     int status;
-    if (parse(&job, argc, argv, &status))
-        status = work(&job);
+    if (parse_tune_options(&job, argc, argv, &status))
+        status = tune_kernels(&job);
     for (size_t i = 0; i < job.searches; i++)
         free(job.search[i].why);
     free(job.search);
@@ -351,4 +363,4 @@ static int run(int argc, char **argv)
 }
 
 const struct cli_command cmd_tune = {"tune", "search for the best kernel shapes on this machine",
-                                     run, CLI_RANKS_APART};
+                                     cmd_tune_run, CLI_RANKS_INDEPENDENT};

@@ -1,17 +1,26 @@
-/* cmd_view.c - `stdcl view`: recordings, and files of all four programs, in a browser or as one
+/* cmd_view.c - `stdcl view`: recordings, and files of all four programs, in a browser or as a
  * page. */
 /* SPDX-License-Identifier: MIT */
+#include "command.h"
+#include "files.h"
+#include "interrupt.h"
+#include "message.h"
+#include "usage.h"
 #include "view_job.h"
 
 #include "formats/npy.h"
 
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* ---- Which kind of file it is. --------------------------------------------------------------- */
+/* ---- Kinds of files. ---------------------------------------------------------------------- */
 
 typedef int opener(struct view_job *job);
 
-/* Velocities have three columns, bodies seven. */
+/* True for a file of velocities: three columns; bodies have seven. */
 static bool has_velocities(const char *file)
 {
     struct npy in;
@@ -42,31 +51,30 @@ static int open_files(struct view_job *job)
     for (size_t i = 1; i < job->file.n; i++)
         if (open != view_bodies_open || opener_of(job->file.item[i]) != open)
             return cli_wrong(
-                "'%s' and '%s' cannot be shown together: several files are a series of bodies over time",
+                "cannot show '%s' and '%s' together: only files of bodies form a series",
                 job->file.item[0], job->file.item[i]);
     return open(job);
 }
 
 /* ---- The command line. ----------------------------------------------------------------------- */
 
-static int check(const struct view_job *job, const struct cli_option *options)
+static int cmd_view_check(const struct view_job *job, const struct cli_option *options)
 {
     if (job->page && (job->window.wanted || job->window.record))
-        return cli_wrong("-o makes a page without a server; leave --view and --record out");
+        return cli_wrong("-o writes a page without a server; omit --view and --record");
     if (job->page && !cli_has_suffix(job->page, ".html"))
-        return cli_wrong("-o: '%s' must end in .html: a page with all that it shows", job->page);
+        return cli_wrong("-o: '%s' must end in .html", job->page);
     const int status = cli_window_check(&job->window, options);
     return status == CLI_DONE && job->page ? cli_check_output(job->page) : status;
 }
 
-static bool parse(struct view_job *job, int argc, char **argv, int *status)
+static bool cmd_view_parse(struct view_job *job, int argc, char **argv, int *status)
 {
     struct cli_option options[] = {
-        CLI_STRING(
-            'o', "output", "FILE.html", &job->page,
-            "write one page with all of it inside, which needs neither a server nor a network"),
+        CLI_STRING('o', "output", "FILE.html", &job->page,
+                   "self-contained page, which needs neither a server nor a network"),
         CLI_REAL(0, "speed", "N", &job->window.pace.speed, 0, 1000,
-                 "pictures a second, as the run was shown; 0: as fast as it can"),
+                 "pictures per second; 0: unlimited"),
         CLI_FLAG('q', "quiet", &job->quiet, "no report"),
         CLI_WINDOW_OPTIONS(&job->window),
         CLI_END,
@@ -74,9 +82,7 @@ static bool parse(struct view_job *job, int argc, char **argv, int *status)
     const struct cli_usage usage = {
         .synopsis = "[options] FILE...",
         .about =
-            "Shows a recording in a browser, as if its run went on: pause, single pictures, a slider. So it does with files: of bodies, "
-            "several as a series; patterns of Life; velocities (.npy); the table of a sweep (.csv). The link is for this machine, "
-            "and the second line tells how to reach it from another. Ctrl-C ends it.",
+            "Plays a recording in a browser, with pause, single pictures and a slider. Also shows files: bodies (several form a series), patterns of Life, velocities (.npy) and the table of a sweep (.csv). The link is for this machine; the second line gives the command to reach it from another. Ctrl-C ends it.",
         .examples = "  stdcl nbody --ic collision -n 2^16 --method tree --record collision.view\n"
                     "  stdcl view collision.view\n"
                     "  stdcl view collision.view -o collision.html\n"
@@ -88,11 +94,11 @@ static bool parse(struct view_job *job, int argc, char **argv, int *status)
     };
     if (!cli_parse(&usage, argc, argv, status))
         return false;
-    *status = check(job, options);
+    *status = cmd_view_check(job, options);
     return *status == CLI_DONE;
 }
 
-static int work(struct view_job *job)
+static int cmd_view_work(struct view_job *job)
 {
     int status = open_files(job);
     if (status != CLI_DONE)
@@ -104,12 +110,12 @@ static int work(struct view_job *job)
                                                      : view_play(job);
 }
 
-static int run(int argc, char **argv)
+static int cmd_view_run(int argc, char **argv)
 {
     struct view_job job = {.window = {.pace = {.speed = 25}}};
     int status;
-    if (parse(&job, argc, argv, &status))
-        status = work(&job);
+    if (cmd_view_parse(&job, argc, argv, &status))
+        status = cmd_view_work(&job);
     const int closed = cli_window_close(&job.window);
     status = status == CLI_DONE ? closed : status;
     view_recording_close(job.recording);
@@ -125,5 +131,5 @@ static int run(int argc, char **argv)
     return status;
 }
 
-const struct cli_command cmd_view = {"view", "show recordings and files in a browser", run,
-                                     CLI_RANKS_APART};
+const struct cli_command cmd_view = {"view", "show recordings and files in a browser", cmd_view_run,
+                                     CLI_RANKS_INDEPENDENT};

@@ -1,8 +1,19 @@
-/* compile.c - the devices that kernels are compiled for, and the message when they do not.
+/* compile.c - devices to compile kernels for, and the message of a failed build.
  * SPDX-License-Identifier: MIT
  */
+#include "command.h"
+#include "device.h"
+#include "interrupt.h"
+#include "alloc.h"
+#include "message.h"
 #include "compile.h"
 
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 static bool is_known(const struct compile_targets *targets, const char *identity)
@@ -18,7 +29,7 @@ static int add_target(struct compile_targets *targets, const struct cli_device *
     struct compile_target *t = &targets->item[targets->n];
     const size_t name = device_identity(d->id, t->identity, sizeof t->identity);
     if (name == 0)
-        return cli_failed("OpenCL does not tell the name, driver and platform of a device");
+        return cli_failed("cannot query the name, driver and platform of a device");
     if (is_known(targets, t->identity))
         return CLI_DONE;
     snprintf(t->device, sizeof t->device, "%.*s", (int)name, t->identity);
@@ -52,13 +63,13 @@ int compile_targets_open(const struct cli_strings *patterns, bool needed,
     return status;
 }
 
-/* Compilers pass over what is not there. */
+/* Check -I: compilers ignore missing directories. */
 int compile_folders_check(const struct cli_strings *folders)
 {
     struct stat status;
     for (size_t i = 0; i < folders->n; i++)
         if (stat(folders->item[i], &status) != 0 || !S_ISDIR(status.st_mode))
-            return cli_wrong("-I: there is no folder '%s'", folders->item[i]);
+            return cli_wrong("-I: no directory '%s'", folders->item[i]);
     return CLI_DONE;
 }
 
@@ -70,7 +81,8 @@ void compile_targets_close(struct compile_targets *targets)
     *targets = (struct compile_targets){0};
 }
 
-/* The sentence begins with the layer's call, which says nothing to who typed a command. */
+/* Print the build log without the name of the layer's call, which means nothing to a user of the
+ * command. */
 int compile_failed(void)
 {
     if (cli_interrupt_broke_build())

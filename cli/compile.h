@@ -1,5 +1,5 @@
-/* compile.h - kernels compiled for the devices that there are: `stdcl check FILE.cl`, and a trial
- * by `stdcl embed`.
+/* compile.h - kernels compiled for the available devices, for `stdcl check FILE.cl` and the
+ * trial of `stdcl embed`.
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_CLI_COMPILE_H
@@ -7,10 +7,13 @@
 
 #include "core/core.h"
 
-#include "cli.h"
+#include "options.h"
 
-/* Devices to compile for. Equal ones with equal drivers compile alike, so there is one of each
- * kind. */
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stddef.h>
+
+/* Devices to compile for, one per model and driver. */
 struct compile_targets {
     size_t n;
     struct compile_target {
@@ -20,17 +23,16 @@ struct compile_targets {
     } * item;
 };
 
-/* Opens the devices that the patterns pick; without patterns all. CLI_DONE, or a status after a
- * message; without patterns n = 0 and CLI_DONE where there is none, unless one is `needed`. */
+/* Open the devices that the patterns select; without patterns all. CLI_DONE, or a status after a
+ * message. Without patterns and devices n = 0 and CLI_DONE, unless a device is `needed`. */
 int compile_targets_open(const struct cli_strings *patterns, bool needed,
                          struct compile_targets *targets);
 void compile_targets_close(struct compile_targets *targets);
 
-/* CLI_WRONG after a message if one of -I is no folder. */
+/* CLI_WRONG after a message if a directory of -I does not exist. */
 int compile_folders_check(const struct cli_strings *folders);
 
-/* Says that the program that was just opened does not compile, with clerror()'s log. Returns
- * CLI_FAILED. */
+/* Report that the last opened program does not compile, with clerror()'s log. Return CLI_FAILED. */
 int compile_failed(void);
 
 #endif

@@ -1,21 +1,25 @@
-/* describe.c - the options of a command as a table, from which its man page and the shells'
- * completions are made.
+/* describe.c - the options of a command as a table, the source of its man page and of shell
+ * completions.
  *
- * `stdcl NAME --help=table`, and `stdcl --help=table` for all commands, print a line for each thing
- * there is to say. Its fields are separated by tabs, and empty where there is nothing to say:
+ * `stdcl NAME --help=table`, and `stdcl --help=table` for all commands, print one record per
+ * line. Fields are separated by tabs and may be empty:
  *
  *   command NAME SUMMARY          usage SYNOPSIS        about TEXT        operand NAME
  *   group HEADING                 example LINE
  *   option LETTER NAME ARGUMENT KIND CHOICES HELP
  *
- * KIND is flag, number, choice, file, device or text, with a ? behind it when the value may be left
- * out; CHOICES are separated by blanks; HELP is what --help says, with choices and default.
- * tools/man1.awk and tools/completions.awk read it.
+ * KIND is flag, number, choice, file, device or text, followed by ? if the value is optional.
+ * CHOICES are separated by blanks. HELP is the text of --help, with choices and default.
+ * tools/man1.awk and tools/completions.awk read the table.
  * SPDX-License-Identifier: MIT
  */
-#include "cli.h"
+#include "usage.h"
 
-static const char *kind(const struct cli_option *o)
+#include <stdcl.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *option_kind(const struct cli_option *o)
 {
     switch (o->type) {
     case CLI_TYPE_FLAG:
@@ -35,12 +39,12 @@ static const char *kind(const struct cli_option *o)
     return strcmp(o->argument, "DEVICE") == 0 ? "device" : "text";
 }
 
-static void option(const struct cli_option *o, FILE *fp)
+static void describe_option(const struct cli_option *o, FILE *fp)
 {
     char help[1024] = "";
     cli_help_text(o, help, sizeof help);
     fprintf(fp, "option\t%.*s\t%s\t%s\t%s%s\t", o->letter != 0, &o->letter, o->name ? o->name : "",
-            o->argument ? o->argument : "", kind(o), o->optional ? "?" : "");
+            o->argument ? o->argument : "", option_kind(o), o->optional ? "?" : "");
     for (int i = 0; o->type == CLI_TYPE_CHOICE && o->of.choices[i]; i++)
         fprintf(fp, "%s%s", i ? " " : "", o->of.choices[i]);
     fprintf(fp, "\t%s\n", help);
@@ -55,7 +59,7 @@ void cli_describe(const struct cli_usage *usage, FILE *fp)
         if (o->type == CLI_TYPE_GROUP)
             fprintf(fp, "group\t%s\n", o->help);
         else
-            option(o, fp);
+            describe_option(o, fp);
     for (const char *line = usage->examples; line && *line; line += strspn(line, "\n")) {
         line += strspn(line, " ");
         fprintf(fp, "example\t%.*s\n", (int)strcspn(line, "\n"), line);

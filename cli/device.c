@@ -1,14 +1,26 @@
-/* device.c - the machine's devices, and the choice of some of them with --device.
+/* device.c - the machine's devices, and the choice of --device.
  *
- * The list comes from OpenCL itself, since making the layer's standard contexts would open every
- * device of the machine to use one of them.
+ * The list comes from OpenCL itself: the layer's standard contexts would open every device of
+ * the machine.
  * SPDX-License-Identifier: MIT
  */
-#include "cli.h"
+#include "command.h"
+#include "device.h"
+#include "interrupt.h"
+#include "alloc.h"
+#include "message.h"
+#include "ranks.h"
 
 #include "core/pocl.h"
 
 #include <ctype.h>
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stdcl/world.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <strings.h>
 #include <unistd.h>
 
@@ -52,7 +64,7 @@ static void add_platform(struct cli_devices *devices, size_t number, cl_platform
     free(id);
 }
 
-/* Says which environment variable may be hiding the platforms, or nothing. */
+/* Name the environment variable that may hide the platforms, if one is set. */
 static const char *hidden_by(char *text, size_t size)
 {
     static const char *const variable[] = {"OCL_ICD_VENDORS", "OCL_ICD_FILENAMES",
@@ -68,7 +80,7 @@ cl_uint cli_devices_list(struct cli_devices *devices)
 {
     cl_uint n = 0;
     *devices = (struct cli_devices){0};
-    cli_interrupt_hold_quit();
+    cli_interrupt_block_quit();
     if (clGetPlatformIDs(0, NULL, &n) != CL_SUCCESS)
         n = 0;
     cl_platform_id *platform = cli_alloc(n + 1, sizeof(cl_platform_id));
@@ -76,7 +88,7 @@ cl_uint cli_devices_list(struct cli_devices *devices)
         for (cl_uint i = 0; i < n; i++)
             add_platform(devices, i, platform[i]);
     free(platform);
-    cli_interrupt_keep_quit();
+    cli_interrupt_restore_quit();
     return n;
 }
 
@@ -86,15 +98,15 @@ int cli_devices_find(struct cli_devices *devices)
     const cl_uint n = cli_devices_list(devices);
     if (n == 0)
         return cli_failed(
-            "this system has no OpenCL platform%s; to make the CPU a device, type: %s",
+            "this system has no OpenCL platform%s; to use the CPU as a device, type: %s",
             hidden_by(hidden, sizeof hidden), cli_install_hint("/etc/os-release"));
     if (devices->n == 0 && *no_device_because(hidden, sizeof hidden))
         return cli_failed("OpenCL is installed, but its %u platform%s no device%s", n,
                           n == 1 ? " has" : "s have", hidden);
     if (devices->n == 0)
-        return cli_failed("OpenCL is installed, but its %u platform%s no device; to make the CPU "
-                          "one, type: %s",
-                          n, n == 1 ? " has" : "s have", cli_install_hint("/etc/os-release"));
+        return cli_failed(
+            "OpenCL is installed, but its %u platform%s no device; to use the CPU, type: %s", n,
+            n == 1 ? " has" : "s have", cli_install_hint("/etc/os-release"));
     return CLI_DONE;
 }
 
@@ -106,7 +118,7 @@ void cli_devices_free(struct cli_devices *devices)
 
 /* ---- The choice. ----------------------------------------------------------------------------- */
 
-static bool contains(const char *text, const char *part)
+static bool contains_ignoring_case(const char *text, const char *part)
 {
     const size_t length = strlen(part);
     for (; *text; text++)
@@ -115,7 +127,7 @@ static bool contains(const char *text, const char *part)
     return false;
 }
 
-/* A whole number that is one of the list's; others may still be part of a name, as 4090 is. */
+/* True for a whole number below n. Larger numbers may be part of a name, as 4090 is. */
 static bool is_number(const char *text, size_t n, size_t *number)
 {
     char *end;
@@ -139,11 +151,11 @@ bool cli_device_matches(const struct cli_devices *devices, size_t device, const 
         return d->type & CL_DEVICE_TYPE_GPU;
     if (strcasecmp(pattern, "acc") == 0)
         return d->type & CL_DEVICE_TYPE_ACCELERATOR;
-    return contains(d->name, pattern) || contains(d->vendor, pattern) ||
-           contains(d->platform_name, pattern);
+    return contains_ignoring_case(d->name, pattern) || contains_ignoring_case(d->vendor, pattern) ||
+           contains_ignoring_case(d->platform_name, pattern);
 }
 
-/* Splits "H200:1" into its pattern, in `name`, and 1; without a number *which is SIZE_MAX: all. */
+/* Split "H200:1" into `name` = "H200" and *which = 1. *which is SIZE_MAX without a number: all. */
 static void split_pattern(const char *pattern, char *name, size_t size, size_t *which)
 {
     snprintf(name, size, "%s", pattern);
@@ -208,19 +220,18 @@ int cli_devices_choose(const struct cli_devices *devices, const struct cli_strin
     return CLI_DONE;
 }
 
-/* A device that does not tell its type or name might be the one that was meant. */
+/* A device without a type or name might be the one that was asked for. */
 static int check_answers(const struct cli_devices *devices)
 {
     for (size_t i = 0; i < devices->n; i++)
         if (devices->item[i].error)
-            return cli_failed(
-                "device %zu of 'stdcl devices' does not tell what it is (OpenCL error %d)", i,
-                devices->item[i].error);
+            return cli_failed("cannot query device %zu of 'stdcl devices' (OpenCL error %d)", i,
+                              devices->item[i].error);
     return CLI_DONE;
 }
 
-/* Of the chosen devices those that are this rank's; all of them alone. */
-static int divide(cl_device_id *id, size_t *n)
+/* Reduce the chosen devices to this rank's part; without ranks to all. */
+static int divide_devices(cl_device_id *id, size_t *n)
 {
     unsigned char *mine = cli_alloc(*n, 1);
     const int status = world_devices(cli_world, id, *n, cli_ranks_share(), mine);
@@ -233,8 +244,7 @@ static int divide(cl_device_id *id, size_t *n)
     return status == 0 ? CLI_DONE : cli_failed_call(NULL);
 }
 
-static struct cli_devices
-    listed; /* when devices were opened: their names need not be asked for again */
+static struct cli_devices listed; /* cached by cli_devices_open, for names */
 
 int cli_devices_open(const struct cli_strings *patterns, CLCONTEXT **context)
 {
@@ -254,7 +264,7 @@ int cli_devices_open(const struct cli_strings *patterns, CLCONTEXT **context)
     for (size_t i = 0; i < n; i++)
         id[i] = devices.item[chosen[i]].id;
     if (status == CLI_DONE && cli_world)
-        status = divide(id, &n);
+        status = divide_devices(id, &n);
     if (status == CLI_DONE && !(*context = clcontext_create_from(id, n)))
         status = cli_failed_call("opening the devices");
     free(id);
@@ -264,22 +274,22 @@ int cli_devices_open(const struct cli_strings *patterns, CLCONTEXT **context)
     return status;
 }
 
-static const char *name_of(cl_device_id id)
+static const char *listed_name(cl_device_id id)
 {
     for (size_t i = 0; i < listed.n; i++)
         if (listed.item[i].id == id)
             return listed.item[i].name;
-    return "a device that was not listed";
+    return "unknown device";
 }
 
-/* The device names of this rank, a line each, and of all ranks. */
+/* Names of this rank's devices, one per line. */
 static char *own_lines(CLCONTEXT *context)
 {
     const cl_uint n = clgetndev(context);
     char *lines = cli_alloc(n + 1, sizeof listed.item->name + 1), *end = lines;
     *lines = 0;
     for (cl_uint i = 0; i < n; i++)
-        end += sprintf(end, "%s\n", name_of(clgetdevice(context, i)));
+        end += sprintf(end, "%s\n", listed_name(clgetdevice(context, i)));
     return lines;
 }
 
@@ -289,7 +299,7 @@ static char *all_lines(char *own)
     if (!all)
         return own;
     free(own);
-    for (int r = 0; r < world_size(cli_world); r++) { /* without the 0 between ranks */
+    for (int r = 0; r < world_size(cli_world); r++) { /* drop the terminators between ranks */
         const size_t length = strlen(text);
         memmove(end, text, length);
         end += length;
@@ -299,7 +309,7 @@ static char *all_lines(char *own)
     return all;
 }
 
-/* Equal neighbours are counted: "2 x NVIDIA H200 + pthread-skylake". */
+/* Print the names, with equal neighbours counted: "2 x NVIDIA H200 + pthread-skylake". */
 static void count_lines(const char *lines, FILE *fp)
 {
     for (const char *line = lines; *line;) {
@@ -320,26 +330,26 @@ char *cli_devices_name(CLCONTEXT *context)
 {
     char *text = NULL;
     size_t size = 0;
-    if (listed.n == 0) /* the context is one of the library's */
+    if (listed.n == 0) /* the context is one of the standard contexts */
         cli_devices_list(&listed);
     char *lines = all_lines(own_lines(context));
     FILE *fp = open_memstream(&text, &size);
     if (!fp)
-        cli_no_memory("the names of the devices");
+        cli_out_of_memory("the names of the devices");
     count_lines(lines, fp);
     const int hosts = world_hosts(cli_world), ranks = world_size(cli_world);
     if (ranks > 1)
         fprintf(fp, " on %d host%s, %d ranks%s", hosts, hosts == 1 ? "" : "s", ranks,
-                cli_ranks_share() ? ", which may share" : "");
+                cli_ranks_share() ? ", sharing devices" : "");
     if (fclose(fp) != 0)
-        cli_no_memory("the names of the devices");
+        cli_out_of_memory("the names of the devices");
     free(lines);
     return text;
 }
 
 /* ---- What to install. ------------------------------------------------------------------------ */
 
-/* Reads ID and ID_LIKE of an os-release file (freedesktop.org's format) into `words`. */
+/* Read ID and ID_LIKE of an os-release file (freedesktop.org's format) into `words`. */
 static void read_os_names(const char *path, char *words, size_t size)
 {
     char line[512];

@@ -1,17 +1,27 @@
-/* embed_include.c - a kernel file with the files that it includes in their places.
+/* embed_include.c - a kernel file with its includes expanded.
  *
- * An executable has no folder of headers beside it. So each #include whose file is found is
- * replaced by the text of that file, between #line directives, by which a compiler's messages name
- * the files and lines that the user wrote. Conditions stay as they are: what is left out with its
- * #include is left out with its text. After each end of a condition there is another #line, for
- * those in a text that was left out did not count. What is not found, such as <stdcl.h>, is left to
- * the compiler.
+ * An executable has no directory of headers. Each #include whose file is found is replaced by
+ * the file's text, between #line directives that keep the user's files and lines in compilers'
+ * messages. Conditionals stay: skipping an #include skips its text. Each end of a conditional is
+ * followed by another #line, because skipped #line directives did not count. An include that is
+ * not found, such as <stdcl.h>, is left to the compiler.
  * SPDX-License-Identifier: MIT
  */
+#include "command.h"
+#include "files.h"
+#include "alloc.h"
+#include "message.h"
+#include "options.h"
 #include "embed_job.h"
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 char *embed_read_file(const char *name, size_t *size)
@@ -21,7 +31,7 @@ char *embed_read_file(const char *name, size_t *size)
     const mode_t kind = fp && fstat(fileno(fp), &status) == 0 ? status.st_mode : 0;
     if (!fp || S_ISDIR(kind) || S_ISCHR(kind)) { /* /dev/zero has no end */
         const char *why = !fp             ? strerror(errno)
-                          : S_ISDIR(kind) ? "it is a folder"
+                          : S_ISDIR(kind) ? "it is a directory"
                                           : "it is a device";
         if (fp)
             fclose(fp);
@@ -39,7 +49,7 @@ char *embed_read_file(const char *name, size_t *size)
     if (!broken)
         return data;
     free(data);
-    return (void)cli_failed("cannot read '%s': the device reports an error", name), NULL;
+    return (void)cli_failed("cannot read '%s': input/output error", name), NULL;
 }
 
 void embed_source_free(struct embed_source *source)
@@ -62,7 +72,7 @@ struct includer {
         const char *file;
         ino_t inode;
         dev_t device;
-    } level[DEEPEST], *once; /* files that are open, and those with `#pragma once` */
+    } level[DEEPEST], *once; /* open files; files with `#pragma once` */
 };
 
 static bool is_file(const char *path)
@@ -71,9 +81,10 @@ static bool is_file(const char *path)
     return stat(path, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-/* As compilers search: a name in quotes beside the file that includes it, any in -I, then the
- * working directory. */
-static bool find(const struct includer *in, const char *name, bool quoted, char *path, size_t size)
+/* Find an include file as compilers do: a quoted name beside the including file, any name in -I,
+ * then the working directory. */
+static bool find_include(const struct includer *in, const char *name, bool quoted, char *path,
+                         size_t size)
 {
     const char *from = in->level[in->depth - 1].file, *slash = strrchr(from, '/');
     if (name[0] == '/')
@@ -92,8 +103,7 @@ static bool find(const struct includer *in, const char *name, bool quoted, char 
     return snprintf(path, size, "%s", name) < (int)size && is_file(path);
 }
 
-/* A file that is being included already has a guard against it, or it would never end: nothing more
- * comes of it. */
+/* True if a file is already being included: its guard would make it empty. */
 static bool is_open(const struct includer *in, const char *path)
 {
     struct stat status;
@@ -107,26 +117,26 @@ static bool is_open(const struct includer *in, const char *path)
 
 /* ---- Lines. ---------------------------------------------------------------------------------- */
 
-/* What stands behind "#" and blanks, if that is what the line begins with; else NULL. */
+/* Text after "#" and blanks if the line is a directive; else NULL. */
 static const char *directive(const char *line)
 {
     line += strspn(line, " \t");
     return *line == '#' ? line + 1 + strspn(line + 1, " \t") : NULL;
 }
 
-static bool begins(const char *text, const char *word)
+static bool begins_with_word(const char *text, const char *word)
 {
     const size_t length = strlen(word);
     return text && strncmp(text, word, length) == 0 && !isalnum((unsigned char)text[length]) &&
            text[length] != '_';
 }
 
-/* The file that an #include names; *rest is what follows it in the line. */
+/* Parse an #include; *rest: the rest of the line. */
 static bool included_name(const char *line, char *name, size_t size, bool *quoted,
                           const char **rest)
 {
     const char *p = directive(line);
-    if (!begins(p, "include"))
+    if (!begins_with_word(p, "include"))
         return false;
     p += strlen("include");
     p += strspn(p, " \t");
@@ -141,8 +151,7 @@ static bool included_name(const char *line, char *name, size_t size, bool *quote
     return true;
 }
 
-/* Whether the text behind this piece of a line is inside a comment of several lines, given whether
- * it began in one. */
+/* True if this piece of a line ends inside a multi-line comment; `comment`: it began in one. */
 static bool in_comment_after(const char *p, size_t length, bool comment)
 {
     for (const char *end = p + length; p < end; p++) {
@@ -161,7 +170,7 @@ static bool in_comment_after(const char *p, size_t length, bool comment)
     return comment;
 }
 
-static void write_place(FILE *out, size_t line, const char *file)
+static void write_line_directive(FILE *out, size_t line, const char *file)
 {
     fprintf(out, "#line %zu \"", line);
     for (; *file; file++)
@@ -171,9 +180,9 @@ static void write_place(FILE *out, size_t line, const char *file)
 
 /* ---- Files. ---------------------------------------------------------------------------------- */
 
-static int write_file(struct includer *in, const char *file, const char *text);
+static int write_expanded_file(struct includer *in, const char *file, const char *text);
 
-/* In the place of an #include on `line`: its file, then what followed it on the line. */
+/* Write an included file instead of its #include on `line`, then the rest of the line. */
 static int write_included(struct includer *in, const char *path, size_t line, const char *rest)
 {
     const char *from = in->level[in->depth - 1].file;
@@ -183,31 +192,31 @@ static int write_included(struct includer *in, const char *path, size_t line, co
         char *text = embed_read_file(path, &size);
         if (!text)
             return CLI_FAILED;
-        status = write_file(in, path, text);
+        status = write_expanded_file(in, path, text);
         free(text);
     }
-    write_place(in->out, line, from);
+    write_line_directive(in->out, line, from);
     fprintf(in->out, "%.*s", (int)strcspn(rest, "\n"), rest);
     return status;
 }
 
-/* `#pragma once`, of which a compiler that sees one file only can make nothing. */
+/* True for `#pragma once`, which is useless to a compiler that sees one file. */
 static bool is_once(const char *line)
 {
     const char *p = directive(line);
-    if (!begins(p, "pragma"))
+    if (!begins_with_word(p, "pragma"))
         return false;
     p += strlen("pragma");
-    return begins(p + strspn(p, " \t"), "once");
+    return begins_with_word(p + strspn(p, " \t"), "once");
 }
 
-/* Where in a file the reading is. */
+/* Position in a file. */
 struct reading {
     const char *file;
-    size_t line;             /* from 1 */
-    bool comment, continued; /* the line begins in a comment, or goes on from the one before: it is
-                                no directive */
-    bool moved;              /* something was included so far */
+    size_t line; /* from 1 */
+    /* the line starts in a comment or continues the previous one: no directive */
+    bool comment, continued;
+    bool moved; /* a file was included so far */
 };
 
 static int write_line(struct includer *in, struct reading *r, const char *line, size_t length)
@@ -216,7 +225,7 @@ static int write_line(struct includer *in, struct reading *r, const char *line, 
     const char *rest, *const p = r->comment || r->continued ? NULL : directive(line);
     bool quoted;
     if (p && included_name(line, name, sizeof name, &quoted, &rest) &&
-        find(in, name, quoted, path, sizeof path)) {
+        find_include(in, name, quoted, path, sizeof path)) {
         r->moved = true;
         if (write_included(in, path, r->line, rest) != CLI_DONE)
             return CLI_FAILED;
@@ -225,8 +234,10 @@ static int write_line(struct includer *in, struct reading *r, const char *line, 
     }
     if (line[length])
         fputc('\n', in->out);
-    if (line[length] && r->moved && (begins(p, "endif") || begins(p, "else") || begins(p, "elif")))
-        write_place(in->out, r->line + 1, r->file);
+    if (line[length] && r->moved &&
+        (begins_with_word(p, "endif") || begins_with_word(p, "else") ||
+         begins_with_word(p, "elif")))
+        write_line_directive(in->out, r->line + 1, r->file);
     return CLI_DONE;
 }
 
@@ -245,7 +256,7 @@ static int write_lines(struct includer *in, const char *file, const char *text)
     return CLI_DONE;
 }
 
-/* A number for a file with `#pragma once`, 0 for others. */
+/* Number of a file with `#pragma once`; 0 for others. */
 static size_t number_of_once(struct includer *in, const struct level *file, const char *text)
 {
     bool once = false;
@@ -262,19 +273,19 @@ static size_t number_of_once(struct includer *in, const struct level *file, cons
     return ++in->nonce;
 }
 
-/* A file's lines, guarded as `#pragma once` asks. */
-static int write_file(struct includer *in, const char *file, const char *text)
+/* Write a file's lines, with a guard for `#pragma once`. */
+static int write_expanded_file(struct includer *in, const char *file, const char *text)
 {
     struct stat status;
     struct level *level = &in->level[in->depth];
     if (in->depth == DEEPEST || stat(file, &status) != 0)
-        return cli_failed("'%s': files include each other more than %d deep", file, DEEPEST);
+        return cli_failed("'%s': includes are nested more than %d deep", file, DEEPEST);
     *level = (struct level){file, status.st_ino, status.st_dev};
     const size_t once = in->depth > 0 ? number_of_once(in, level, text) : 0;
     if (once)
         fprintf(in->out, "#ifndef STDCL_ONCE_%zu\n#define STDCL_ONCE_%zu\n", once, once);
     if (in->depth > 0)
-        write_place(in->out, 1, file);
+        write_line_directive(in->out, 1, file);
     in->depth++;
     const int result = write_lines(in, file, text);
     in->depth--;
@@ -283,7 +294,7 @@ static int write_file(struct includer *in, const char *file, const char *text)
     return result;
 }
 
-/* A template's lines are counted by what expands it, so that nothing can be put in between. */
+/* Refuse includes in a template: its expansion counts lines, so nothing can be inserted. */
 static int check_template(const char *name, const char *text, const struct includer *in)
 {
     char file[1024], path[4096];
@@ -293,9 +304,9 @@ static int check_template(const char *name, const char *text, const struct inclu
     for (const char *line = text; *line;
          line += strcspn(line, "\n"), line += *line == '\n', number++)
         if (included_name(line, file, sizeof file, &quoted, &rest) &&
-            find(in, file, quoted, path, sizeof path))
+            find_include(in, file, quoted, path, sizeof path))
             return cli_failed(
-                "%s:%zu: a template cannot take '%s' along; put its text into the template", name,
+                "%s:%zu: a template cannot include '%s'; put its text into the template", name,
                 number, path);
     return CLI_DONE;
 }
@@ -310,9 +321,9 @@ int embed_read(const char *name, const struct cli_strings *folders, struct embed
         return CLI_FAILED;
     int status = CLI_DONE;
     if (size == 0)
-        status = cli_failed("'%s' is empty: there is no kernel to embed", name);
+        status = cli_failed("'%s' is empty: no kernel to embed", name);
     else if (memchr(text, 0, size))
-        status = cli_failed("'%s' is not OpenCL C: it has bytes of value 0", name);
+        status = cli_failed("'%s' is not OpenCL C: it contains zero bytes", name);
     if (status == CLI_DONE && cli_has_suffix(name, ".clt")) {
         in.level[0].file = name, in.depth = 1;
         status = check_template(name, text, &in);
@@ -321,7 +332,7 @@ int embed_read(const char *name, const struct cli_strings *folders, struct embed
         return status;
     }
     if (status == CLI_DONE && (in.out = open_memstream(&source->text, &source->size))) {
-        status = write_file(&in, name, text);
+        status = write_expanded_file(&in, name, text);
         fclose(in.out);
     }
     free(in.once);

@@ -1,10 +1,15 @@
 /* embed_object.c - kernels as an object file.
  *
- * They become bytes in a C file, with a constructor that registers them with the library before
- * main. The system's C compiler makes an object of it. The generated C needs no header: it declares
+ * The kernels become bytes in a C file, with a constructor that registers them with the library
+ * before main. The system's C compiler compiles it. The generated C needs no header: it declares
  * what it uses of stdcl.h.
  * SPDX-License-Identifier: MIT
  */
+#include "command.h"
+#include "files.h"
+#include "interrupt.h"
+#include "message.h"
+#include "options.h"
 #include "embed_job.h"
 
 #include "core/outfile.h"
@@ -12,7 +17,12 @@
 #include <ctype.h>
 #include <errno.h>
 #include <spawn.h>
+#include <stdcl.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -69,7 +79,7 @@ static void write_sources(const struct embed_source *source, size_t n, FILE *fp)
     fputs("};\n\n", fp);
 }
 
-/* Returns how many there are. */
+/* Write the binaries; return their number. */
 static size_t write_binaries(const struct embed_source *source, size_t n, FILE *fp)
 {
     size_t count = 0, k = 0;
@@ -91,7 +101,7 @@ static size_t write_binaries(const struct embed_source *source, size_t n, FILE *
     return count;
 }
 
-/* The symbol is weak: objects of equal names can be linked together. */
+/* Write the C source. The symbol is weak so that objects of equal names can be linked together. */
 static void write_c(const struct embed_source *source, size_t n, const char *symbol, FILE *fp)
 {
     fputs(declarations, fp);
@@ -108,7 +118,7 @@ static void write_c(const struct embed_source *source, size_t n, const char *sym
                 "        stdcl_embed_register_binary(&binaries[i]);\n",
                 binaries);
     fprintf(fp,
-            "}\n\n/* By this name a linker can be told to keep the object (-u). */\n"
+            "}\n\n/* This name makes a linker keep the object (-u). */\n"
             "__attribute__((weak, visibility(\"hidden\"))) char %s = 1;\n",
             symbol);
 }
@@ -125,7 +135,7 @@ static int write_c_file(const char *file, const struct embed_source *source, siz
 
 /* ---- Compiling. ------------------------------------------------------------------------------ */
 
-/* Runs a program and waits; its exit status, or -1 with errno when it could not be run. */
+/* Run a program and wait. Return its exit status, or -1 with errno if it could not be started. */
 static int run_program(char *const *argv)
 {
     pid_t child;
@@ -141,8 +151,8 @@ static int run_program(char *const *argv)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* Compiles with $CC, which may hold flags as in CC="ccache gcc -m32". */
-static int compile(const char *c_file, const char *object)
+/* Compile with $CC, which may contain flags: CC="ccache gcc -m32". */
+static int compile_c_file(const char *c_file, const char *object)
 {
     const char *cc = getenv("CC");
     char *words = strdup(cc && cc[strspn(cc, " \t")] ? cc : "cc"), *rest = words;
@@ -160,14 +170,13 @@ static int compile(const char *c_file, const char *object)
         result = cli_failed("cannot run the C compiler '%s': %s; install one, or name it in CC",
                             argv.item[0], status == -1 ? strerror(errno) : "not found");
     else if (status != 0)
-        result = cli_failed("the C compiler '%s' ended with status %d", argv.item[0], status);
+        result = cli_failed("the C compiler '%s' exited with status %d", argv.item[0], status);
     cli_strings_free(&argv);
     free(words);
     return result;
 }
 
-/* Compiles in a folder of its own, then writes the bytes to where they belong, whole or not at
- * all. */
+/* Compile in a temporary directory, then write the object to its file, complete or not at all. */
 static int write_object_file(const char *file, const struct embed_source *source, size_t n,
                              const char *symbol)
 {
@@ -182,7 +191,7 @@ static int write_object_file(const char *file, const struct embed_source *source
     int status = outfile_open(&out, file) < 0 ? cli_failed_call(NULL) : CLI_DONE;
     if (status == CLI_DONE) {
         if ((status = write_c_file(c_file, source, n, symbol)) == CLI_DONE &&
-            (status = compile(c_file, object)) == CLI_DONE &&
+            (status = compile_c_file(c_file, object)) == CLI_DONE &&
             (status = (bytes = embed_read_file(object, &size)) ? CLI_DONE : CLI_FAILED) ==
                 CLI_DONE) {
             fwrite(bytes, 1, size, out.fp);

@@ -1,16 +1,25 @@
-/* files.c - what can be known of files by their names, before anything is read or written. */
+/* files.c - checks of file names before anything is read or written. */
 /* SPDX-License-Identifier: MIT */
-#include "cli.h"
+#include "command.h"
+#include "files.h"
+#include "alloc.h"
+#include "message.h"
+#include "usage.h"
 
 #include "core/outfile.h"
 
 #include <errno.h>
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-bool cli_output_is_whole(const char *path)
+bool cli_output_is_regular(const char *path)
 {
     struct stat status;
     return strcmp(path, "-") != 0 &&
@@ -20,8 +29,8 @@ bool cli_output_is_whole(const char *path)
 int cli_check_output(const char *path)
 {
     struct outfile out;
-    if (!cli_output_is_whole(path))
-        return CLI_DONE; /* opening a pipe would wait for its reader */
+    if (!cli_output_is_regular(path))
+        return CLI_DONE; /* opening a pipe would block until a reader opens it */
     if (outfile_open(&out, path) < 0)
         return cli_failed_call(NULL);
     outfile_discard(&out);
@@ -58,7 +67,7 @@ FILE *cli_open_text(const char *file, const char *wanted)
     FILE *fp = fopen(file, "re");
     const char *why = !fp ? strerror(errno) : NULL;
     if (fp && fstat(fileno(fp), &info) == 0)
-        why = S_ISDIR(info.st_mode)                          ? "is a folder"
+        why = S_ISDIR(info.st_mode)                          ? "is a directory"
               : S_ISCHR(info.st_mode) && !isatty(fileno(fp)) ? "is a device"
                                                              : NULL;
     if (!why)
@@ -71,9 +80,9 @@ FILE *cli_open_text(const char *file, const char *wanted)
 
 /* ---- Files that are named twice. ------------------------------------------------------------- */
 
-/* The name of a file from the root on, behind links; NULL where its folder is not there. The caller
+/* Absolute name of a file, with links resolved; NULL if its directory does not exist. The caller
  * frees it. */
-static char *whole_name(const char *path)
+static char *absolute_name(const char *path)
 {
     char *whole = realpath(path, NULL);
     if (whole || errno != ENOENT)
@@ -95,9 +104,9 @@ bool cli_same_file(const char *a, const char *b)
 {
     if (strcmp(a, b) == 0)
         return true;
-    if (!cli_output_is_whole(a) || !cli_output_is_whole(b))
+    if (!cli_output_is_regular(a) || !cli_output_is_regular(b))
         return false;
-    char *whole_a = whole_name(a), *whole_b = whole_name(b);
+    char *whole_a = absolute_name(a), *whole_b = absolute_name(b);
     const bool same = whole_a && whole_b && strcmp(whole_a, whole_b) == 0;
     free(whole_a);
     free(whole_b);
@@ -116,8 +125,8 @@ static bool is_listed(const char *list, const char *name)
     return false;
 }
 
-/* The ith file of an option, or NULL. */
-static const char *file_of(const struct cli_option *o, size_t i)
+/* File i of an option, or NULL. */
+static const char *option_file(const struct cli_option *o, size_t i)
 {
     return !o->given                    ? NULL
            : o->type == CLI_TYPE_STRING ? (i == 0 ? *o->to.string : NULL)
@@ -125,27 +134,27 @@ static const char *file_of(const struct cli_option *o, size_t i)
                                         : NULL;
 }
 
-/* Results may replace what they are made of, and a checkpoint the one with which a run goes on. */
+/* --output may replace an input; --checkpoint may replace the file of --resume. */
 static bool may_replace(const struct cli_option *o, const struct cli_option *read)
 {
     return strcmp(o->name, strcmp(read->name, "resume") == 0 ? "checkpoint" : "output") == 0;
 }
 
-static int clash(const struct cli_usage *usage, const struct cli_option *o, const char *file,
-                 const struct cli_option *p, const char *other)
+static int check_pair(const struct cli_usage *usage, const struct cli_option *o, const char *file,
+                      const struct cli_option *p, const char *other)
 {
     const bool read = is_listed(usage->reads, p->name);
     if (!cli_same_file(file, other) || (read && (strcmp(file, "-") == 0 || may_replace(o, p))))
         return CLI_DONE;
     if (read)
-        return cli_wrong("--%s '%s' would replace what is read; give another name", o->name, file);
+        return cli_wrong("--%s '%s' would replace an input; give a different name", o->name, file);
     return strcmp(file, other) == 0
                ? cli_wrong("'%s' is given twice as output", file)
                : cli_wrong("'%s' and '%s' are one file, given twice as output", file, other);
 }
 
-/* One output with all inputs, and with the outputs before it. */
-static int check_file(const struct cli_usage *usage, const struct cli_option *o, size_t n)
+/* Compare output n of option o with all inputs and with the preceding outputs. */
+static int check_output_file(const struct cli_usage *usage, const struct cli_option *o, size_t n)
 {
     int status = CLI_DONE;
     for (const struct cli_option *p = usage->options; p->type != CLI_TYPE_END; p++) {
@@ -153,8 +162,9 @@ static int check_file(const struct cli_usage *usage, const struct cli_option *o,
         const char *other;
         if (!p->name || (!read && (p > o || !is_listed(usage->writes, p->name))))
             continue;
-        for (size_t i = 0; status == CLI_DONE && (p != o || i < n) && (other = file_of(p, i)); i++)
-            status = clash(usage, o, file_of(o, n), p, other);
+        for (size_t i = 0; status == CLI_DONE && (p != o || i < n) && (other = option_file(p, i));
+             i++)
+            status = check_pair(usage, o, option_file(o, n), p, other);
     }
     return status;
 }
@@ -164,7 +174,7 @@ int cli_check_files(const struct cli_usage *usage)
     int status = CLI_DONE;
     for (const struct cli_option *o = usage->options; o->type != CLI_TYPE_END; o++)
         if (o->name && is_listed(usage->writes, o->name))
-            for (size_t i = 0; status == CLI_DONE && file_of(o, i); i++)
-                status = check_file(usage, o, i);
+            for (size_t i = 0; status == CLI_DONE && option_file(o, i); i++)
+                status = check_output_file(usage, o, i);
     return status;
 }

@@ -1,32 +1,42 @@
-/* gas_input.c - velocities from files: rows of three numbers, in a .npy file or in HDF5. */
+/* gas_input.c - velocities from files: rows of three numbers, from .npy or HDF5. */
 /* SPDX-License-Identifier: MIT */
+#include "command.h"
+#include "alloc.h"
+#include "message.h"
+#include "ranks.h"
 #include "gas_job.h"
 
 #include "formats/hdf5.h"
 #include "formats/npy.h"
 
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stdcl/world.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- .npy ------------------------------------------------------------------------------------ */
 
-/* Three planes, as Fortran's order has them, become rows. */
-#define TURN(type, to, from, n)                                                                    \
+/* Convert three planes in Fortran order to rows. */
+#define PLANES_TO_ROWS(type, to, from, n)                                                          \
     for (size_t i = 0; i < (n); i++)                                                               \
         for (size_t c = 0; c < 3; c++)                                                             \
     ((type *)(to))[3 * i + c] = ((const type *)(from))[c * (n) + i]
 
-static void *rows_of(void *planes, size_t n, size_t size)
+static void *planes_to_rows(void *planes, size_t n, size_t size)
 {
     void *rows = cli_alloc(n, 3 * size);
     if (size == 8)
-        TURN(double, rows, planes, n);
+        PLANES_TO_ROWS(double, rows, planes, n);
     else
-        TURN(float, rows, planes, n);
+        PLANES_TO_ROWS(float, rows, planes, n);
     free(planes);
     return rows;
 }
 
-/* This rank's rows of n. */
+/* This rank's part of n rows. */
 static void take_part(struct gas_job *job, size_t n, size_t *first, size_t *count)
 {
     uint64_t begin, rows;
@@ -36,13 +46,12 @@ static void take_part(struct gas_job *job, size_t n, size_t *first, size_t *coun
     *first = (size_t)begin;
 }
 
-static int read_numbers(struct npy *in, struct gas_job *job)
+static int read_npy_rows(struct npy *in, struct gas_job *job)
 {
     size_t first, rows;
     if (in->cols != 3 || in->rows == 0)
-        return cli_failed(
-            "'%s' has the shape (%zu, %zu); velocities are rows of three, (N, 3) with N > 0",
-            in->name, in->rows, in->cols);
+        return cli_failed("'%s' has the shape (%zu, %zu); velocities need shape (N, 3) with N > 0",
+                          in->name, in->rows, in->cols);
     take_part(job, in->rows, &first, &rows);
     const bool whole = in->fortran || rows == in->rows;
     if (cli_memory_for(whole ? in->rows : rows, (in->fortran ? 6 : 3) * in->size, "velocities") !=
@@ -54,26 +63,26 @@ static int read_numbers(struct npy *in, struct gas_job *job)
                : npy_read_part_of_rows(in, first, rows, 0, 3, job->velocity)) != 0)
         return cli_failed_call(NULL);
     if (in->fortran)
-        job->velocity = rows_of(job->velocity, in->rows, in->size);
+        job->velocity = planes_to_rows(job->velocity, in->rows, in->size);
     if (whole)
         memmove(job->velocity, (const char *)job->velocity + first * 3 * in->size,
                 rows * 3 * in->size);
     return CLI_DONE;
 }
 
-static int read_npy(struct gas_job *job)
+static int read_npy_velocities(struct gas_job *job)
 {
     struct npy in;
     if (npy_open(&in, job->input) != 0)
         return cli_failed_call(NULL);
-    const int status = read_numbers(&in, job);
+    const int status = read_npy_rows(&in, job);
     npy_close(&in);
     return status;
 }
 
 /* ---- HDF5. ----------------------------------------------------------------------------------- */
 
-static int read_hdf5(struct gas_job *job)
+static int read_hdf5_velocities(struct gas_job *job)
 {
     static const char *const usual[] = {"velocities", "Velocities", "PartType1/Velocities",
                                         "PartType0/Velocities", NULL};
@@ -97,9 +106,9 @@ int gas_input_read(struct gas_job *job)
     const int asked = job->precision;
     if (!hdf5 && job->dataset)
         return cli_wrong("--dataset: '%s' is not an HDF5 file", job->input);
-    const int status = hdf5 ? read_hdf5(job) : read_npy(job);
+    const int status = hdf5 ? read_hdf5_velocities(job) : read_npy_velocities(job);
     if (status == CLI_DONE && asked == ARRAYS_DOUBLE &&
-        job->precision == ARRAYS_FLOAT) { /* floats, summed as doubles */
+        job->precision == ARRAYS_FLOAT) { /* convert floats to doubles */
         const float *from = job->velocity;
         double *to = cli_alloc(job->rows * 3, sizeof *to);
         for (size_t i = 0; i < job->rows * 3; i++)

@@ -1,23 +1,33 @@
-/* gas_job.h - what the files of `stdcl gas` share.
+/* gas_job.h - types and functions of `stdcl gas`.
  *
- *   cmd_gas.c     the options, and the order in which things happen
+ *   cmd_gas.c     options and order of events
  *   gas_input.c   velocities from files
- *   gas_output.c  the histogram of speeds as table and plot
- *   gas_report.c  the report as text or JSON
+ *   gas_output.c  histogram of speeds as table and plot
+ *   gas_view.c    the view in a browser
+ *   gas_report.c  report as text or JSON
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_CLI_GAS_JOB_H
 #define STDCL_CLI_GAS_JOB_H
 
+#include "common.h"
+#include "progress.h"
+#include "ranks.h"
 #include "window.h"
 
 #include "stdcl/gas.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stddef.h>
+#include <stdint.h>
 
 struct gas_job {
     /* From the command line. */
     struct cli_common common;
     uint64_t n, seed;
-    int species; /* in gas_species_list; -1: reduced units */
+    int species; /* index in gas_species_list; -1: reduced units */
     double temperature, mass, volume, boltzmann;
     const char *input, *dataset, *shape;
     bool fused, stored;
@@ -26,38 +36,39 @@ struct gas_job {
     struct cli_strings histogram;
     struct cli_window window;
 
-    /* Results, and what is needed meanwhile. */
-    void *velocity; /* read: of this rank, rows of three floats, or of doubles if precision is
-                       ARRAYS_DOUBLE */
-    size_t rows;    /* of them */
+    /* Results and state of the run. */
+    /* this rank's rows of three floats, or doubles for ARRAYS_DOUBLE */
+    void *velocity;
+    size_t rows; /* rows in `velocity` */
     CLCONTEXT *context;
     gas *gas;
     struct cli_progress progress;
-    int passes_done; /* over all molecules: to draw, to add up, to count */
-    int sums;        /* that the window was told of */
-    uint64_t *count; /* of its bins; NULL: not counted yet */
+    int passes_done; /* completed passes over all molecules: draw, sum, count */
+    int sums;        /* sums reported to the view */
+    uint64_t *count; /* counts of the view's bins; NULL: not counted yet */
     struct gas_energy energy;
-    double seconds; /* of the sum */
+    double seconds; /* time of the sum */
 };
 
-/* Whether a call of the engine failed because Ctrl-C ended it, on any rank; all ranks ask. */
+/* True if an interruption of any rank cancelled the failed call of the engine. Collective. */
 static inline bool gas_job_stopped(void)
 {
     return clerrno == ECANCELED && cli_ranks_interrupted(false);
 }
 
-/* All return an exit status, after printing what is wrong. */
+/* Functions that return int return an exit status, after printing a message. */
 
-/* gas_input.c: reads job->input, which sets n and precision; hands it to the gas; frees it. */
+/* gas_input.c. read: read job->input, and set n and precision; give: pass the velocities to the
+ * gas; free: free them. */
 int gas_input_read(struct gas_job *job);
 int gas_input_give(struct gas_job *job);
 void gas_input_free(struct gas_job *job);
 
-/* gas_output.c: checks names before anything is computed; writes the files. */
+/* gas_output.c. plan: check the names before the run; finish: write the files. */
 int gas_output_plan(const struct gas_job *job);
 int gas_output_finish(const struct gas_job *job);
 
-/* gas_view.c: opens the window, if one is wanted; after a sum; the last picture. */
+/* gas_view.c. open: open the view, if wanted; visit: after a sum; end: the last picture. */
 int gas_view_open(struct gas_job *job);
 int gas_view_visit(struct gas_job *job);
 int gas_view_end(struct gas_job *job);

@@ -1,13 +1,26 @@
 /* gas_output.c - the histogram of speeds, as a table and as a plot. */
 /* SPDX-License-Identifier: MIT */
+#include "command.h"
+#include "files.h"
+#include "interrupt.h"
+#include "alloc.h"
+#include "message.h"
+#include "ranks.h"
 #include "gas_job.h"
 
 #include <math.h>
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include "formats/csv.h"
 #include "core/outfile.h"
 
-static const double TOP = 6; /* thermal speeds sqrt(k_B T / m): one molecule in 10^7 is faster */
+/* upper end in thermal speeds sqrt(k_B T / m); one molecule in 10^7 is faster */
+static const double TOP = 6;
 
 int gas_output_plan(const struct gas_job *job)
 {
@@ -28,31 +41,31 @@ int gas_output_plan(const struct gas_job *job)
 struct bins {
     const struct gas_job *job;
     int n;
-    double width; /* of a bin, in the caller's units */
+    double width; /* width of a bin, in the caller's units */
     const uint64_t *count;
 };
 
-/* Molecules per speed, as counted and as Maxwell expects. */
-static double counted(const struct bins *b, int i)
+/* Probability density of a bin, as counted. */
+static double counted_density(const struct bins *b, int i)
 {
     return (double)b->count[i] / ((double)b->job->n * b->width);
 }
 
-static double slower(const struct bins *b, double speed)
+static double fraction_slower(const struct bins *b, double speed)
 {
     return gas_speed_cdf(speed, b->job->temperature, b->job->mass, b->job->boltzmann);
 }
 
-static double expected(const struct bins *b, int i)
+static double expected_fraction(const struct bins *b, int i)
 {
-    const double below = slower(b, i * b->width);
-    return i == b->n ? 1 - below : slower(b, (i + 1) * b->width) - below;
+    const double below = fraction_slower(b, i * b->width);
+    return i == b->n ? 1 - below : fraction_slower(b, (i + 1) * b->width) - below;
 }
 
 /* ---- A table. -------------------------------------------------------------------------------- */
 
-/* The last row, up to infinity, holds what is faster than the bins. */
-static int write_table(const struct bins *b, const char *file)
+/* Write the table; its last row holds speeds above the bins. */
+static int write_speed_table(const struct bins *b, const char *file)
 {
     static const char *const names[] = {"speed_from",     "speed_to", "count",
                                         "expected_count", "density",  "expected_density"};
@@ -64,15 +77,15 @@ static int write_table(const struct bins *b, const char *file)
         const double row[COLUMNS] = {i * b->width,
                                      last ? INFINITY : (i + 1) * b->width,
                                      (double)b->count[i],
-                                     expected(b, i) * (double)b->job->n,
-                                     last ? 0 : counted(b, i),
-                                     last ? 0 : expected(b, i) / b->width};
+                                     expected_fraction(b, i) * (double)b->job->n,
+                                     last ? 0 : counted_density(b, i),
+                                     last ? 0 : expected_fraction(b, i) / b->width};
         failed = csv_row(&csv, row);
     }
     if (!failed)
         failed = csv_close(&csv);
     if (failed) {
-        cli_failed_call(NULL); /* before the sentence is lost */
+        cli_failed_call(NULL); /* before csv_discard overwrites the error */
         csv_discard(&csv);
         return CLI_FAILED;
     }
@@ -83,8 +96,8 @@ static int write_table(const struct bins *b, const char *file)
 
 enum { LEFT = 70, TOP_EDGE = 40, WIDE = 640, HIGH = 360 };
 
-/* A number of ticks of 1, 2 or 5 times a power of ten, at most eight up to `end`. */
-static double tick_of(double end)
+/* Tick distance of 1, 2 or 5 times a power of ten, for at most eight ticks up to `end`. */
+static double tick_distance(double end)
 {
     static const double steps[] = {1, 2, 5, 10};
     const double power = pow(10, floor(log10(end / 8)));
@@ -94,9 +107,9 @@ static double tick_of(double end)
     return steps[k] * power;
 }
 
-static void draw_axes(FILE *fp, const struct bins *b, double most)
+static void draw_speed_axes(FILE *fp, const struct bins *b, double most)
 {
-    const double end = b->n * b->width, tick = tick_of(end);
+    const double end = b->n * b->width, tick = tick_distance(end);
     const struct gas_job *job = b->job;
     const bool si = job->species >= 0;
     fprintf(fp, "<path d=\"M%d %dV%dH%d\" fill=\"none\" stroke=\"#333\"/>\n", LEFT, TOP_EDGE,
@@ -108,7 +121,7 @@ static void draw_axes(FILE *fp, const struct bins *b, double most)
             "<path d=\"M%.1f %dv6\" stroke=\"#333\"/><text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%g</text>\n",
             x, TOP_EDGE + HIGH, x, TOP_EDGE + HIGH + 22, k * tick);
     }
-    const double step = tick_of(most);
+    const double step = tick_distance(most);
     for (int k = 1; k * step <= most; k++) {
         const double y = TOP_EDGE + HIGH * (1 - k * step / most);
         fprintf(
@@ -126,27 +139,27 @@ static void draw_axes(FILE *fp, const struct bins *b, double most)
         si ? gas_species_list()[job->species].formula : "", job->temperature, si ? " K" : "");
 }
 
-/* Steps: what was counted. Curve: what is expected, in the middles of bins. */
-static void draw_curves(FILE *fp, const struct bins *b, double most)
+/* Draw the counts as steps, and the expected density as a curve through the middles of the bins. */
+static void draw_speed_curves(FILE *fp, const struct bins *b, double most)
 {
     fprintf(fp, "<path d=\"M%d %d", LEFT, TOP_EDGE + HIGH);
     for (int i = 0; i < b->n; i++)
-        fprintf(fp, "V%.2fH%.2f", TOP_EDGE + HIGH * (1 - counted(b, i) / most),
+        fprintf(fp, "V%.2fH%.2f", TOP_EDGE + HIGH * (1 - counted_density(b, i) / most),
                 LEFT + (double)WIDE * (i + 1) / b->n);
     fprintf(fp, "V%dZ\" fill=\"#9ecae1\" stroke=\"#4292c6\" stroke-width=\"0.5\"/>\n<path d=\"",
             TOP_EDGE + HIGH);
     for (int i = 0; i < b->n; i++)
         fprintf(fp, "%c%.2f %.2f", i ? 'L' : 'M', LEFT + WIDE * (i + 0.5) / b->n,
-                TOP_EDGE + HIGH * (1 - expected(b, i) / b->width / most));
+                TOP_EDGE + HIGH * (1 - expected_fraction(b, i) / b->width / most));
     fprintf(fp, "\" fill=\"none\" stroke=\"#cb181d\" stroke-width=\"1.5\"/>\n");
 }
 
-static int write_plot(const struct bins *b, const char *file)
+static int write_speed_plot(const struct bins *b, const char *file)
 {
     struct outfile out = {0};
     double most = 0;
     for (int i = 0; i < b->n; i++)
-        most = fmax(most, 1.05 * fmax(counted(b, i), expected(b, i) / b->width));
+        most = fmax(most, 1.05 * fmax(counted_density(b, i), expected_fraction(b, i) / b->width));
     if (outfile_open(&out, file) < 0)
         return cli_failed_call(NULL);
     fprintf(
@@ -154,8 +167,8 @@ static int write_plot(const struct bins *b, const char *file)
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" font-family=\"sans-serif\" "
         "font-size=\"12\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
         LEFT + WIDE + 30, TOP_EDGE + HIGH + 60);
-    draw_curves(out.fp, b, most);
-    draw_axes(out.fp, b, most);
+    draw_speed_curves(out.fp, b, most);
+    draw_speed_axes(out.fp, b, most);
     fprintf(out.fp, "</svg>\n");
     return outfile_commit(&out) < 0 ? cli_failed_call(NULL) : CLI_DONE;
 }
@@ -172,7 +185,8 @@ int gas_output_finish(const struct gas_job *job)
         status = gas_job_stopped() ? cli_interrupt_status(CLI_FAILED) : cli_failed_call(NULL);
     for (size_t i = 0; i < job->histogram.n && status == CLI_DONE && cli_ranks_first(); i++) {
         const char *file = job->histogram.item[i];
-        status = cli_has_suffix(file, ".csv") ? write_table(&bins, file) : write_plot(&bins, file);
+        status = cli_has_suffix(file, ".csv") ? write_speed_table(&bins, file)
+                                              : write_speed_plot(&bins, file);
     }
     free(count);
     return status;

@@ -1,19 +1,30 @@
-/* gas_report.c - what `stdcl gas` says at the end. */
+/* gas_report.c - the report of `stdcl gas`. */
 /* SPDX-License-Identifier: MIT */
+#include "command.h"
+#include "device.h"
+#include "json.h"
+#include "message.h"
+#include "text.h"
 #include "gas_job.h"
 
 #include <jansson.h>
 #include <math.h>
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 static const double UNLIKELY =
-    5; /* standard errors: a correct gas is farther away once in two million runs */
+    /* standard errors; a correct gas exceeds this once in two million runs */
+    5;
 
 static double pressure(const struct gas_job *job)
 {
     return gas_pressure(job->n, job->energy.mean_energy, job->volume);
 }
 
-static int report_json(const struct gas_job *job, const char *device)
+static int gas_report_json(const struct gas_job *job, const char *device)
 {
     const struct gas_energy *e = &job->energy;
     json_t *report = json_pack(
@@ -33,7 +44,7 @@ static int report_json(const struct gas_job *job, const char *device)
     return status;
 }
 
-static void report_text(const struct gas_job *job, const char *device, FILE *fp)
+static void gas_report_text(const struct gas_job *job, const char *device, FILE *fp)
 {
     const struct gas_energy *e = &job->energy;
     const bool si = job->species >= 0;
@@ -70,18 +81,18 @@ int gas_job_report(const struct gas_job *job)
 {
     if (job->volume > 0 && !isfinite(pressure(job)))
         return cli_failed(
-            "--volume: in '%g' the pressure is beyond the largest number, 1.8e308; give a larger one",
+            "--volume: at '%g' the pressure exceeds the largest number, 1.8e308; give a larger volume",
             job->volume);
     char *device = cli_devices_name(job->context);
     int status = CLI_DONE;
     if (job->common.json)
-        status = report_json(job, device);
+        status = gas_report_json(job, device);
     else if (!job->common.quiet)
-        report_text(job, device, stdout);
+        gas_report_text(job, device, stdout);
     free(device);
     if (!job->common.quiet && !job->input && fabs(job->energy.sigmas) > UNLIKELY)
         cli_warn(
-            "the mean energy is %.1f standard errors from the expected one, more than chance explains",
+            "the mean energy deviates by %.1f standard errors from the expected value, more than chance explains",
             job->energy.sigmas);
     return status;
 }

@@ -1,12 +1,23 @@
-/* gas_view.c - what the window shows of `stdcl gas`: speeds in bins against Maxwell's distribution,
- * and energies as a plot.
+/* gas_view.c - the view of `stdcl gas`: a histogram of speeds with Maxwell's distribution, and a
+ * plot of energies.
  * SPDX-License-Identifier: MIT
  */
+#include "command.h"
+#include "device.h"
+#include "interrupt.h"
+#include "alloc.h"
+#include "message.h"
 #include "gas_job.h"
 
 #include <math.h>
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 
-static const double TOP = 6; /* as the histogram in files */
+static const double TOP = 6; /* as in histogram files */
 
 int gas_view_open(struct gas_job *job)
 {
@@ -40,8 +51,8 @@ int gas_view_open(struct gas_job *job)
     return status;
 }
 
-/* Counted once: the molecules are the same in every sum. */
-static int count(struct gas_job *job, double top)
+/* Count once: the molecules are equal in every sum. */
+static int count_speeds(struct gas_job *job, double top)
 {
     if (job->count)
         return CLI_DONE;
@@ -51,12 +62,12 @@ static int count(struct gas_job *job, double top)
     return gas_job_stopped() ? cli_interrupt_status(CLI_FAILED) : cli_failed_call(NULL);
 }
 
-static int show(void *arg, int last)
+static int show_histogram(void *arg, int last)
 {
     struct gas_job *job = arg;
     const double top = TOP * sqrt(job->boltzmann * job->temperature / job->mass),
                  width = top / job->bins;
-    const int status = count(job, top);
+    const int status = count_speeds(job, top);
     double *expected = cli_alloc((size_t)job->bins + 1, sizeof *expected), below = 0;
     for (int i = 0; i <= job->bins; i++) {
         const double next = i == job->bins ? 1
@@ -81,14 +92,14 @@ int gas_view_visit(struct gas_job *job)
     view_add_row(job->window.view,
                  (const double[]){++job->sums, e->mean_energy, e->expected, e->sigmas});
     return cli_window_visit(&job->window, (uint64_t)job->sums, (double)job->sums / job->repeat,
-                            show, job);
+                            show_histogram, job);
 }
 
 int gas_view_end(struct gas_job *job)
 {
     if (!job->window.open)
         return CLI_DONE;
-    const int status = show(job, 1);
+    const int status = show_histogram(job, 1);
     if (status == CLI_DONE)
         cli_window_end(&job->window, "all sums are done");
     return status;

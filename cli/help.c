@@ -1,17 +1,24 @@
-/* help.c - the --help of a command, written from its table of options.
+/* help.c - the --help of a command, from its table of options.
  *
  *   usage: stdcl nbody [options]
  *
- *   What it does, wrapped.
+ *   About, wrapped.
  *
  *   Heading
- *     -n, --bodies N        what it means, wrapped in a column of its own, with the choices there
- *                           are and the default
+ *     -n, --bodies N        help text, wrapped in its own column, with the choices and the
+ *                           default
  * SPDX-License-Identifier: MIT
  */
-#include "cli.h"
+#include "message.h"
+#include "text.h"
+#include "usage.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
+#include <stdcl.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
 
 enum { HELP_WIDTH = 80, HELP_COLUMN = 26 };
 
@@ -36,9 +43,9 @@ void cli_wrap(FILE *fp, const char *text, size_t indent, size_t width)
     fputc('\n', fp);
 }
 
-/* Appends to a text that is cut where it would not fit. */
-__attribute__((format(printf, 3, 4))) static void append(char *text, size_t size,
-                                                         const char *format, ...)
+/* Append to a text; truncates. */
+__attribute__((format(printf, 3, 4))) static void help_append(char *text, size_t size,
+                                                              const char *format, ...)
 {
     const size_t used = strlen(text);
     va_list ap;
@@ -47,49 +54,50 @@ __attribute__((format(printf, 3, 4))) static void append(char *text, size_t size
     va_end(ap);
 }
 
-/* " (default VALUE)", or nothing when the variable holds none; see "The rows" in cli.h. */
+/* Append " (default VALUE)", or nothing if the variable holds no default; see "Entries" in
+ * options.h. */
 static void append_default(char *text, size_t size, const struct cli_option *o)
 {
     switch (o->type) {
     case CLI_TYPE_INT:
         if (*o->to.integer >= o->of.integer.min && *o->to.integer <= o->of.integer.max)
-            append(text, size, " (default %d)", *o->to.integer);
+            help_append(text, size, " (default %d)", *o->to.integer);
         break;
     case CLI_TYPE_SIZE:
         if (*o->to.size >= o->of.natural.min && *o->to.size <= o->of.natural.max)
-            append(text, size, " (default %zu)", *o->to.size);
+            help_append(text, size, " (default %zu)", *o->to.size);
         break;
     case CLI_TYPE_U64:
         if (*o->to.u64 >= o->of.natural.min && *o->to.u64 <= o->of.natural.max)
-            append(text, size, " (default %" PRIu64 ")", *o->to.u64);
+            help_append(text, size, " (default %" PRIu64 ")", *o->to.u64);
         break;
     case CLI_TYPE_REAL:
         if (*o->to.real >= o->of.real.min && *o->to.real <= o->of.real.max)
-            append(text, size, " (default %g)", *o->to.real);
+            help_append(text, size, " (default %g)", *o->to.real);
         break;
     case CLI_TYPE_CHOICE:
         if (*o->to.integer >= 0)
-            append(text, size, " (default %s)", o->of.choices[*o->to.integer]);
+            help_append(text, size, " (default %s)", o->of.choices[*o->to.integer]);
         break;
     case CLI_TYPE_STRING:
         if (*o->to.string)
-            append(text, size, " (default %s)", *o->to.string);
+            help_append(text, size, " (default %s)", *o->to.string);
         break;
     default:
         break;
     }
 }
 
-/* The row's text; the names of a choice stand where it says "{}", else at its end. */
+/* Append the help of an entry, with the choices at its "{}", or at its end. */
 static void append_help(char *text, size_t size, const struct cli_option *o)
 {
     const char *place = strstr(o->help, "{}");
     const int head = place ? (int)(place - o->help) : (int)strlen(o->help);
-    append(text, size, "%.*s", head, o->help);
+    help_append(text, size, "%.*s", head, o->help);
     if (o->type == CLI_TYPE_CHOICE)
         for (int i = 0; o->of.choices[i]; i++)
-            append(text, size, "%s%s", i ? ", " : place ? "" : ": ", o->of.choices[i]);
-    append(text, size, "%s", place ? place + 2 : "");
+            help_append(text, size, "%s%s", i ? ", " : place ? "" : ": ", o->of.choices[i]);
+    help_append(text, size, "%s", place ? place + 2 : "");
 }
 
 void cli_help_text(const struct cli_option *option, char *text, size_t size)
@@ -102,15 +110,15 @@ static void help_option(const struct cli_option *o, FILE *fp)
 {
     char left[128] = "", right[1024] = "";
     if (o->letter)
-        append(left, sizeof left, "-%c", o->letter);
+        help_append(left, sizeof left, "-%c", o->letter);
     else
-        append(left, sizeof left, "  ");
+        help_append(left, sizeof left, "  ");
     if (o->name)
-        append(left, sizeof left, "%s--%s", o->letter ? ", " : "  ", o->name);
+        help_append(left, sizeof left, "%s--%s", o->letter ? ", " : "  ", o->name);
     if (o->optional)
-        append(left, sizeof left, "[=%s]", o->argument);
+        help_append(left, sizeof left, "[=%s]", o->argument);
     else if (o->argument)
-        append(left, sizeof left, " %s", o->argument);
+        help_append(left, sizeof left, " %s", o->argument);
 
     cli_help_text(o, right, sizeof right);
 

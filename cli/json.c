@@ -1,21 +1,30 @@
-/* json.c - the report of a command as one JSON object on the standard output, and nothing else
- * there.
+/* json.c - the report of a command as one JSON object, alone on standard output.
  *
- * jansson builds the object; the writing is ours, because its reals have a fixed number of digits:
- * 15 would lose bits and 17 would print 0.1 as 0.10000000000000001. number_print finds the fewest
- * that give the same double back.
+ * jansson builds the object; we write it, because jansson prints reals with a fixed number of
+ * digits: 15 would lose bits, and 17 would print 0.1 as 0.10000000000000001. number_print finds
+ * the fewest digits that give the same double back.
  * SPDX-License-Identifier: MIT
  */
-#include "cli.h"
+#include "command.h"
+#include "json.h"
+#include "message.h"
+#include "progress.h"
 
 #include "formats/number.h"
 
 #include <jansson.h>
 #include <math.h>
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-static void write_value(const json_t *value, int indent, FILE *fp);
+static void json_write_value(const json_t *value, int indent, FILE *fp);
 
-static void write_string(const char *text, FILE *fp)
+static void json_write_string(const char *text, FILE *fp)
 {
     json_t *string = json_string(text);
     char *quoted = string ? json_dumps(string, JSON_ENCODE_ANY) : NULL;
@@ -29,7 +38,7 @@ static void write_real(double value, FILE *fp)
     char text[NUMBER_SIZE];
     number_print(text, value);
     fputs(text, fp);
-    if (!strpbrk(text, ".eE")) /* stays a real for those who mind */
+    if (!strpbrk(text, ".eE")) /* keeps the type real in typed readers */
         fputs(".0", fp);
 }
 
@@ -42,9 +51,9 @@ static void write_object(const json_t *object, int indent, FILE *fp)
     json_object_foreach(borrowed, key, value)
     {
         fprintf(fp, "%s\n%*s", separator, indent + 2, "");
-        write_string(key, fp);
+        json_write_string(key, fp);
         fputs(": ", fp);
-        write_value(value, indent + 2, fp);
+        json_write_value(value, indent + 2, fp);
         separator = ",";
     }
     if (*separator)
@@ -52,7 +61,7 @@ static void write_object(const json_t *object, int indent, FILE *fp)
     fputc('}', fp);
 }
 
-/* Numbers stay on one line; anything else gets a line each. */
+/* Arrays of numbers take one line; arrays of objects one line per object. */
 static void write_array(const json_t *array, int indent, FILE *fp)
 {
     const size_t n = json_array_size(array);
@@ -62,14 +71,14 @@ static void write_array(const json_t *array, int indent, FILE *fp)
         fputs(i ? (flat ? ", " : ",") : "", fp);
         if (!flat)
             fprintf(fp, "\n%*s", indent + 2, "");
-        write_value(json_array_get(array, i), indent + 2, fp);
+        json_write_value(json_array_get(array, i), indent + 2, fp);
     }
     if (!flat)
         fprintf(fp, "\n%*s", indent, "");
     fputc(']', fp);
 }
 
-static void write_value(const json_t *value, int indent, FILE *fp)
+static void json_write_value(const json_t *value, int indent, FILE *fp)
 {
     switch (json_typeof(value)) {
     case JSON_OBJECT:
@@ -79,7 +88,7 @@ static void write_value(const json_t *value, int indent, FILE *fp)
         write_array(value, indent, fp);
         break;
     case JSON_STRING:
-        write_string(json_string_value(value), fp);
+        json_write_string(json_string_value(value), fp);
         break;
     case JSON_INTEGER:
         fprintf(fp, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
@@ -102,11 +111,11 @@ static void write_value(const json_t *value, int indent, FILE *fp)
 int cli_json_print(const json_t *object)
 {
     if (!object)
-        return cli_failed("not enough memory for the report");
+        return cli_failed("out of memory for the report");
     cli_line_wipe();
-    write_value(object, 0, stdout);
+    json_write_value(object, 0, stdout);
     fputc('\n', stdout);
-    return CLI_DONE; /* main sees whether the standard output took it */
+    return CLI_DONE; /* main checks that standard output was written */
 }
 
 json_t *cli_json_real(double value)

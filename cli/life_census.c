@@ -1,21 +1,45 @@
-/* life_census.c - `stdcl life census`: what random soups leave behind.
+/* life_census.c - `stdcl life census`: count the objects that random soups leave.
  *
- * Each rank runs its part of the soups; the first adds what the others have counted, which they
- * send as text.
+ * Each rank runs its part of the soups. Ranks send their counts as text; rank 0 adds them.
  * SPDX-License-Identifier: MIT
  */
+#include "command.h"
+#include "common.h"
+#include "device.h"
+#include "files.h"
+#include "interrupt.h"
+#include "json.h"
+#include "alloc.h"
+#include "message.h"
+#include "progress.h"
+#include "ranks.h"
+#include "table.h"
+#include "text.h"
+#include "usage.h"
 #include "life_job.h"
 
 #include "stdcl/census.h"
 
+#include "core/clock.h"
+#include "core/outfile.h"
+
+#include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stdcl/world.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { SOUPS = 10000, SIDE = 16, MOST_LINES = 40 };
 
-/* What the Online Life-Like CA Soup Search (N. Johnston, 2009 to 2011) counted in 6,412,048,029
- * soups of 20 x 20 cells, among 174,631,866,050 objects
+/* Counts of the Online Life-Like CA Soup Search (N. Johnston, 2009 to 2011): 6,412,048,029 soups
+ * of 20 x 20 cells, 174,631,866,050 objects
  * (conwaylife.com/wiki/The_Online_Life-Like_CA_Soup_Search). */
 static const double PUBLISHED_OBJECTS = 174631866050.0;
 static const struct {
@@ -56,8 +80,8 @@ static bool is_life(const struct life_job *job)
     return strcmp(job->rule, "B3/S23") == 0;
 }
 
-/* Its entry above; -1: there is none. */
-static int known(const struct life_job *job, const char *code)
+/* Index of an object in published[]; -1: none. */
+static int published_index(const struct life_job *job, const char *code)
 {
     for (size_t i = 0; i < sizeof published / sizeof *published && is_life(job); i++)
         if (strcmp(published[i].code, code) == 0)
@@ -65,7 +89,7 @@ static int known(const struct life_job *job, const char *code)
     return -1;
 }
 
-/* ---- Before. --------------------------------------------------------------------------------- */
+/* ---- Plan. --------------------------------------------------------------------------------- */
 
 int life_census_check(const struct life_job *job, const struct cli_option *options)
 {
@@ -84,21 +108,21 @@ int life_census_check(const struct life_job *job, const struct cli_option *optio
                          job->size.width, job->size.height);
     for (size_t i = 0; i < job->outputs.names.n; i++)
         if (cli_output_kind(job->outputs.names.item[i]) != CLI_OUTPUT_TABLE)
-            return cli_wrong("-o %s: a census writes a table of objects: FILE.csv",
+            return cli_wrong("-o %s: a census writes only a table of objects: FILE.csv",
                              job->outputs.names.item[i]);
     if (job->outputs.names.n + (job->csv != NULL) > 1)
         return cli_wrong("only one table of objects can be written");
     return CLI_DONE;
 }
 
-static int plan(struct life_job *job)
+static int plan_census(struct life_job *job)
 {
     if (strchr(job->rule_text ? job->rule_text : "", ':'))
-        return cli_wrong("--rule: the soups of a census lie on a plane without edges; leave out %s",
+        return cli_wrong("--rule: the soups of a census run on an unbounded plane; omit %s",
                          strchr(job->rule_text, ':'));
     if (job->rule_text && cli_has_suffix(job->rule_text, ".rule"))
         return cli_wrong(
-            "--rule: a census is of rules that are written out, such as B3/S23, and not of files such as %s",
+            "--rule: a census needs a rule such as B3/S23; it does not support rule files such as %s",
             job->rule_text);
     if (life_rule_normal(job->rule_text ? job->rule_text : "B3/S23", job->rule) < 0)
         return cli_wrong("--rule: %s", clerror());
@@ -109,12 +133,13 @@ static int plan(struct life_job *job)
     if (!job->csv && job->outputs.names.n)
         job->csv = job->outputs.names.item[0];
     if (job->csv && strcmp(job->csv, "-") == 0 && job->common.json)
-        return cli_wrong("--csv - and --json would both write to the standard output; name a file");
+        return cli_wrong(
+            "--csv - and --json would both write to standard output; give a file name");
     const int status = job->csv ? cli_check_table("--csv", job->csv) : CLI_DONE;
     return job->csv && status == CLI_DONE ? cli_check_output(job->csv) : status;
 }
 
-static int tell(void *arg, double fraction)
+static int census_progress(void *arg, double fraction)
 {
     struct life_job *job = arg;
     cli_progress_update(&job->progress, fraction * job->progress.total, NULL);
@@ -123,8 +148,8 @@ static int tell(void *arg, double fraction)
 
 /* ---- Ranks. ---------------------------------------------------------------------------------- */
 
-/* What this rank has counted, a line each; from malloc. */
-static char *as_text(const struct census *s)
+/* Write this rank's counts as text, one line per object; from malloc. */
+static char *counts_as_text(const struct census *s)
 {
     char *text = NULL;
     size_t size;
@@ -144,15 +169,15 @@ static char *as_text(const struct census *s)
     return NULL;
 }
 
-static int by_count(const void *a, const void *b)
+static int compare_counts(const void *a, const void *b)
 {
     const struct life_object *x = a, *y = b;
     return x->count != y->count ? (x->count < y->count) - (x->count > y->count)
                                 : strcmp(x->code, y->code);
 }
 
-/* Adds one line of another rank; errors of independent parts add by squares. */
-static void add_line(struct census *s, struct life_object *list, char *line)
+/* Add one line of counts; errors of independent parts add in quadrature. */
+static void add_counts(struct census *s, struct life_object *list, char *line)
 {
     struct life_object o = {.code = line};
     char *rest = strchr(line, ' ');
@@ -175,19 +200,20 @@ static void add_line(struct census *s, struct life_object *list, char *line)
     list[i].soup = o.soup < list[i].soup ? o.soup : list[i].soup;
 }
 
-/* Adds what all ranks have counted, on the first. *texts and *list are for the caller to free. */
-static int add_ranks(struct census *s, char **texts, struct life_object **list)
+/* Add the counts of all ranks on rank 0. The caller frees *texts and *list. */
+static int add_counts_of_ranks(struct census *s, char **texts, struct life_object **list)
 {
     const int ranks = world_size(cli_world);
     size_t lines = 0;
     for (size_t i = 0; i < s->objects;
-         i++) /* of a share's error, which is a part of all then: that of the count it belongs to */
+         /* convert errors of fractions to errors of counts, which can be added */
+         i++)
         ((struct life_object *)s->object)[i].share_error *= (double)s->sums.objects;
-    char *own = as_text(s);
+    char *own = counts_as_text(s);
     *texts = own ? cli_ranks_gather(own) : NULL;
     free(own);
     if (!*texts)
-        return cli_failed("not enough memory for what the ranks have counted");
+        return cli_failed("out of memory for the counts of the ranks");
     char *text = *texts;
     for (int rank = 0; rank < ranks; rank++, text += strlen(text) + 1)
         for (const char *c = text; *c; c++)
@@ -210,7 +236,7 @@ static int add_ranks(struct census *s, char **texts, struct life_object **list)
             char *next = strchr(line, '\n');
             if (next)
                 *next = '\0';
-            add_line(s, *list, line);
+            add_counts(s, *list, line);
             line = next;
         }
         text = end + 1;
@@ -219,14 +245,14 @@ static int add_ranks(struct census *s, char **texts, struct life_object **list)
         (*list)[i].share = (double)(*list)[i].count / (double)s->sums.objects;
         (*list)[i].share_error /= (double)s->sums.objects;
     }
-    qsort(*list, s->objects, sizeof **list, by_count);
+    qsort(*list, s->objects, sizeof **list, compare_counts);
     s->object = *list;
     return CLI_DONE;
 }
 
 /* ---- The report. ----------------------------------------------------------------------------- */
 
-static int write_table(const struct census *s)
+static int write_census_table(const struct census *s)
 {
     struct outfile out;
     if (!s->job->csv || !cli_ranks_first())
@@ -242,13 +268,13 @@ static int write_table(const struct census *s)
     return outfile_commit(&out) < 0 ? cli_failed_call(NULL) : CLI_DONE;
 }
 
-static int report_json(const struct census *s, const char *device)
+static int census_report_json(const struct census *s, const char *device)
 {
     const struct life_job *job = s->job;
     json_t *list = json_array(), *undecided = json_array();
     for (size_t i = 0; i < s->objects; i++) {
         const struct life_object *o = &s->object[i];
-        const int k = known(job, o->code);
+        const int k = published_index(job, o->code);
         json_array_append_new(
             list, json_pack("{s:s, s:s?, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:I}", "object",
                             o->code, "name", k < 0 ? NULL : published[k].name, "period",
@@ -266,7 +292,7 @@ static int report_json(const struct census *s, const char *device)
                        world_size(cli_world) == 1;
          i++)
         json_array_append_new(undecided, json_integer((json_int_t)s->sums.undecided_soup[i]));
-    json_t *report = json_pack(
+    json_t *census_report = json_pack(
         "{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:b}",
         "program", "life", "census", "soups", "device", device, "rule", job->rule, "width",
         (json_int_t)job->size.width, "height", (json_int_t)job->size.height, "seed",
@@ -276,8 +302,8 @@ static int report_json(const struct census *s, const char *device)
         "undecided_soups", undecided, "seconds", cli_json_real(s->seconds), "soups_per_s",
         cli_json_real((double)s->sums.soups / s->seconds), "census_objects", list, "interrupted",
         job->interrupted);
-    const int status = cli_json_print(report);
-    json_decref(report);
+    const int status = cli_json_print(census_report);
+    json_decref(census_report);
     return status;
 }
 
@@ -288,7 +314,7 @@ static void print_objects(const struct census *s, FILE *fp)
                                          : "object|name|>count|>share|>error");
     for (size_t i = 0; i < s->objects && i < MOST_LINES; i++) {
         const struct life_object *o = &s->object[i];
-        const int k = known(s->job, o->code);
+        const int k = published_index(s->job, o->code);
         cli_table_add(table, "%s", o->code);
         cli_table_add(table, "%s", k < 0 ? "" : published[k].name);
         cli_table_add(table, "%" PRIu64, o->count);
@@ -302,14 +328,14 @@ static void print_objects(const struct census *s, FILE *fp)
     cli_table_print(table, fp);
     cli_table_free(table);
     if (s->objects > MOST_LINES)
-        fprintf(fp, "and %zu rarer ones; --csv FILE writes all\n", s->objects - MOST_LINES);
+        fprintf(fp, "and %zu rarer objects; --csv FILE writes all\n", s->objects - MOST_LINES);
     if (is_life(s->job))
         fprintf(
             fp,
             "published: in 6.4e9 soups of 20x20 cells, by The Online Life-Like CA Soup Search\n");
 }
 
-static void report_text(const struct census *s, const char *device, FILE *fp)
+static void census_report_text(const struct census *s, const char *device, FILE *fp)
 {
     const struct life_job *job = s->job;
     struct cli_text text;
@@ -317,11 +343,11 @@ static void report_text(const struct census *s, const char *device, FILE *fp)
     fprintf(fp, "%-14s%" PRIu64 " of %zu x %zu cells, seed %" PRIu64 ", %s\n", "soups",
             s->sums.soups, job->size.width, job->size.height, job->seed, job->rule);
     const double soups = s->sums.soups ? (double)s->sums.soups : 1;
-    fprintf(fp, "%-14s%" PRIu64 ", of %zu kinds; %.4g a soup, +- %.2g\n", "objects",
+    fprintf(fp, "%-14s%" PRIu64 " of %zu kinds; %.4g per soup, +- %.2g\n", "objects",
             s->sums.objects, s->objects, (double)s->sums.objects / soups,
             s->sums.objects_error / soups);
     if (s->sums.undecided) {
-        fprintf(fp, "%-14s%" PRIu64 " soups more, which grow on or live on", "undecided",
+        fprintf(fp, "%-14s%" PRIu64 "more soups, which keep growing or changing", "undecided",
                 s->sums.undecided);
         for (size_t i = 0; i < s->sums.undecided &&
                            i < sizeof s->sums.undecided_soup / sizeof *s->sums.undecided_soup &&
@@ -335,29 +361,29 @@ static void report_text(const struct census *s, const char *device, FILE *fp)
             cli_text_rate(&text, (double)s->sums.soups / s->seconds, "soups/s"));
     if (job->interrupted) {
         cli_interrupt_report(s->sums.soups + s->sums.undecided, job->soups, "soups", fp);
-        fprintf(fp, "%-14ssoups that were under way, and live longer than most, are not counted\n",
-                "");
+        fprintf(fp, "%-14sunfinished soups, which live longer than most, are not counted\n", "");
     }
     fprintf(fp, "\n");
     print_objects(s, fp);
 }
 
-static int report(const struct census *s)
+static int census_report(const struct census *s)
 {
     char *device = cli_devices_name(s->job->context);
     int status = CLI_DONE;
     if (s->job->common.json)
-        status = report_json(s, device ? device : "");
+        status = census_report_json(s, device ? device : "");
     else if (!s->job->common.quiet)
-        report_text(s, device ? device : "",
-                    s->job->csv && strcmp(s->job->csv, "-") == 0 ? stderr : stdout);
+        census_report_text(s, device ? device : "",
+                           s->job->csv && strcmp(s->job->csv, "-") == 0 ? stderr : stdout);
     free(device);
     return status;
 }
 
-/* ---- All of it. ------------------------------------------------------------------------------ */
+/* ---- The census. ------------------------------------------------------------------------------
+ */
 
-static int run(struct census *s)
+static int count_soups(struct census *s)
 {
     struct life_job *job = s->job;
     const uint64_t ranks = (uint64_t)world_size(cli_world), rank = (uint64_t)world_rank(cli_world);
@@ -372,7 +398,7 @@ static int run(struct census *s)
         .density = job->density,
         .seed = job->seed,
         .first = first,
-        .progress = tell,
+        .progress = census_progress,
         .arg = job,
         .generations = job->generations == UINT64_MAX ? 0 : job->generations};
     s->engine = life_census_create(&options);
@@ -397,19 +423,19 @@ int life_census_run_job(struct life_job *job)
     struct census s = {.job = job};
     char *texts = NULL;
     struct life_object *list = NULL;
-    int status = plan(job);
+    int status = plan_census(job);
     if (status == CLI_DONE)
         status = cli_devices_open(&job->common.device, &job->context);
     if (status == CLI_DONE)
         status = cli_profile_start(&job->common, job->context);
     if (status == CLI_DONE)
-        status = run(&s);
+        status = count_soups(&s);
     if (status == CLI_DONE && world_size(cli_world) > 1)
-        status = add_ranks(&s, &texts, &list);
+        status = add_counts_of_ranks(&s, &texts, &list);
     if (status == CLI_DONE)
-        status = write_table(&s);
+        status = write_census_table(&s);
     if (status == CLI_DONE && cli_ranks_first())
-        status = report(&s);
+        status = census_report(&s);
     if (status == CLI_DONE)
         status = cli_profile_report(&job->common, job->context);
     if (status == CLI_DONE && job->interrupted)

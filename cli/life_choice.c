@@ -1,55 +1,67 @@
-/* life_choice.c - `stdcl life --engine auto`: a grid on devices, or a plane without edges.
+/* life_choice.c - `stdcl life --engine auto`: a bounded grid on devices, or an unbounded plane.
  *
- * A soup fills a grid, and so does what has edges in its file or on the command line. A pattern
- * without edges lives on a plane that has none, by HashLife or sparse, whichever is faster
- * (life_race.c), unless an option asks for what only a grid has. Then the grid has edges that the
- * pattern may meet, and life_edge.c says when.
+ * A soup fills a grid, and so does a pattern with edges in its file or on the command line. A
+ * pattern without edges runs on an unbounded plane, by HashLife or sparse, whichever is faster
+ * (life_race.c), unless an option needs a grid. Then life_edge.c detects when the pattern
+ * reaches the grid's edges.
  * SPDX-License-Identifier: MIT
  */
+#include "command.h"
+#include "alloc.h"
+#include "message.h"
+#include "ranks.h"
+#include "usage.h"
 #include "life_job.h"
 
-/* An option that decides, and why. */
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stdcl/world.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+/* An option that decides, and the reason. */
 struct reason {
     const char *option, *why;
 };
 
-/* Options that only a grid has. */
-static const struct reason of_grids[] = {
-    {"size", "--size is of a grid"},
-    {"bounds", "--bounds is of a grid"},
+/* Options that apply only to grids. */
+static const struct reason grid_options[] = {
+    {"size", "--size applies only to bounded grids"},
+    {"bounds", "--bounds applies only to bounded grids"},
     {"soup", "random cells fill a grid"},
     {"seed", "random cells fill a grid"},
-    {"compare", "--compare runs the engines of grids"},
-    {"shape", "--shape is of kernels"},
-    {"until-stable", "--until-stable looks at every generation"},
-    {"every-minutes", "--every-minutes is of a grid"},
-    {"frames", "--frames is of a grid"},
+    {"compare", "--compare runs the engines of bounded grids"},
+    {"shape", "--shape applies only to kernels of bounded grids"},
+    {"until-stable", "--until-stable compares every generation"},
+    {"every-minutes", "--every-minutes applies only to bounded grids"},
+    {"frames", "--frames applies only to bounded grids"},
 };
 
-/* Options that HashLife does not have, since it uses no device. */
-static const struct reason of_devices[] = {
-    {"device", "--device asks for a device"},
-    {"profile", "--profile measures devices"},
-    {"trace", "--trace measures devices"},
+/* Options that HashLife does not support, because it uses no device. */
+static const struct reason device_options[] = {
+    {"device", "--device selects a device"},
+    {"profile", "--profile applies only to devices"},
+    {"trace", "--trace applies only to devices"},
 };
 
-/* Why the options need a grid; NULL: they do not. */
-static const char *by_options(const struct life_job *job, const struct cli_option *options)
+/* Reason for which the options need a grid; NULL: none. */
+static const char *grid_reason(const struct life_job *job, const struct cli_option *options)
 {
-    for (size_t i = 0; i < sizeof of_grids / sizeof *of_grids && options; i++)
-        if (cli_given(options, of_grids[i].option))
-            return of_grids[i].why;
+    for (size_t i = 0; i < sizeof grid_options / sizeof *grid_options && options; i++)
+        if (cli_given(options, grid_options[i].option))
+            return grid_options[i].why;
     for (size_t i = 0; i < job->outputs.names.n; i++)
         if (cli_output_kind(job->outputs.names.item[i]) == CLI_OUTPUT_FILM)
-            return "a film is of a grid";
+            return "a film needs a bounded grid";
     return !job->input                                     ? "random cells fill a grid"
-           : job->rule_text && strchr(job->rule_text, ':') ? "--rule has a grid"
+           : job->rule_text && strchr(job->rule_text, ':') ? "--rule names a bounded grid"
            : world_size(cli_world) > 1                     ? "several ranks divide a grid"
                                                            : NULL;
 }
 
-/* Golly's T0, T0,0, P0 and P0,0: both sides are infinite, which is no grid. */
-static bool is_endless(const char *bounds)
+/* True for Golly's T0, T0,0, P0 and P0,0: with both sides infinite, there is no grid. */
+static bool is_infinite_grid(const char *bounds)
 {
     if (!*bounds || !strchr("TtPp", *bounds))
         return false;
@@ -59,17 +71,17 @@ static bool is_endless(const char *bounds)
                            : !bounds[1 + width]);
 }
 
-static void drop_endless(char *bounds)
+static void drop_infinite_grid(char *bounds)
 {
-    if (is_endless(bounds))
+    if (is_infinite_grid(bounds))
         bounds[0] = '\0';
 }
 
-/* The rule without such a grid. */
-static const char *without_endless(struct life_job *job, const char *rule)
+/* The rule without an infinite grid. */
+static const char *rule_without_infinite_grid(struct life_job *job, const char *rule)
 {
     const char *colon = strrchr(rule, ':');
-    if (!colon || !is_endless(colon + 1))
+    if (!colon || !is_infinite_grid(colon + 1))
         return rule;
     job->rule_copy = cli_alloc((size_t)(colon - rule) + 1, 1);
     memcpy(job->rule_copy, rule, (size_t)(colon - rule));
@@ -80,76 +92,76 @@ static const char *without_endless(struct life_job *job, const char *rule)
 void life_choice_begin(struct life_job *job, const struct cli_option *options)
 {
     if (job->rule_text)
-        job->rule_text = without_endless(job, job->rule_text);
-    job->choice = job->engine == LIFE_AUTO ? by_options(job, options) : "--engine says so";
+        job->rule_text = rule_without_infinite_grid(job, job->rule_text);
+    job->choice = job->engine == LIFE_AUTO ? grid_reason(job, options) : "selected by --engine";
     if (job->engine == LIFE_AUTO && job->choice)
         job->engine = LIFE_PACKED;
-    for (size_t i = 0; i < sizeof of_devices / sizeof *of_devices && options &&
+    for (size_t i = 0; i < sizeof device_options / sizeof *device_options && options &&
                        job->engine == LIFE_AUTO && !job->on_device;
          i++)
-        if (cli_given(options, of_devices[i].option))
-            job->on_device = of_devices[i].why;
+        if (cli_given(options, device_options[i].option))
+            job->on_device = device_options[i].why;
 }
 
-static int read_input(struct life_job *job)
+static int read_pattern(struct life_job *job)
 {
     const bool plane =
         job->engine == LIFE_AUTO || job->engine == LIFE_HASHLIFE || job->engine == LIFE_SPARSE;
     if ((plane ? life_plane_read(job->input, &job->plane)
                : life_pattern_read(job->input, &job->pattern)) < 0)
         return cli_failed_call(NULL);
-    drop_endless(job->plane.squares.bounds);
-    drop_endless(job->plane.p.bounds);
-    drop_endless(job->pattern.bounds);
+    drop_infinite_grid(job->plane.squares.bounds);
+    drop_infinite_grid(job->plane.p.bounds);
+    drop_infinite_grid(job->pattern.bounds);
     job->started = job->plane.squares.n ? job->plane.squares.generation
                    : plane              ? job->plane.p.generation
                                         : job->pattern.generation;
     return CLI_DONE;
 }
 
-static const char *rule_of(const struct life_job *job)
+static const char *chosen_rule(const struct life_job *job)
 {
     return job->rule_text         ? job->rule_text
            : job->plane.squares.n ? job->plane.squares.rule
                                   : job->plane.p.rule;
 }
 
-/* Of Larger than Life, with B0. */
-static bool is_born_of_nothing(const char *rule)
+/* True for a Larger than Life rule with B0. */
+static bool has_b0(const char *rule)
 {
     char normal[LIFE_RULE_TEXT];
     return life_rule_normal(rule, normal) == 0 && strstr(normal, ",B0..") != NULL;
 }
 
-/* A grid after all, with the pattern as grids have it. */
-static int take_grid(struct life_job *job, const char *why)
+/* Fall back to a grid, and read the pattern again as grids need it. */
+static int choose_grid(struct life_job *job, const char *why)
 {
     job->choice = why;
     job->engine = LIFE_PACKED;
     life_plane_free(&job->plane);
     if (life_pattern_read(job->input, &job->pattern) < 0)
         return cli_failed_call(NULL);
-    drop_endless(job->pattern.bounds);
+    drop_infinite_grid(job->pattern.bounds);
     return CLI_DONE;
 }
 
-static int take_large(struct life_job *job)
+static int choose_grid_for_large_rule(struct life_job *job)
 {
-    if (is_born_of_nothing(rule_of(job)))
+    if (has_b0(chosen_rule(job)))
         return cli_wrong(
-            "under the rule %s all of an empty plane becomes alive, which a plane without edges cannot be; give it a grid, by --size",
-            rule_of(job));
-    return take_grid(job, "the rule is Larger than Life, and HashLife has the nearest neighbours");
+            "the rule %s (B0) makes an empty plane alive, which is impossible on an unbounded plane; give a grid with --size",
+            chosen_rule(job));
+    return choose_grid(job, "the rule is Larger than Life, and HashLife supports only range 1");
 }
 
 static bool sparse_has_rule(const struct life_job *job)
 {
-    const char *rule = rule_of(job);
+    const char *rule = chosen_rule(job);
     return life_sparse_has_rule(rule[0] ? rule : NULL) == 0;
 }
 
-/* A macrocell file is a tree, as HashLife has it; and --threads are of HashLife. */
-static void take_plane(struct life_job *job)
+/* Choose HashLife or sparse. Macrocell files, which are trees, and --threads need HashLife. */
+static void choose_plane(struct life_job *job)
 {
     const bool both = sparse_has_rule(job) && !job->plane.squares.n && !job->threads;
     job->race.open = both && !job->on_device;
@@ -157,28 +169,28 @@ static void take_plane(struct life_job *job)
     job->choice =
         job->on_device ? job->on_device
         : both
-            ? "the pattern has no grid, so it lives on a plane without edges; sparse is tried, too, if this takes long"
-            : "the pattern has no grid, so it lives on a plane without edges";
+            ? "the pattern has no grid and runs on an unbounded plane; a long run also tries sparse"
+            : "the pattern has no grid and runs on an unbounded plane";
 }
 
 int life_choice_end(struct life_job *job)
 {
     int status = CLI_DONE;
-    if (job->input && read_input(job) != CLI_DONE)
+    if (job->input && read_pattern(job) != CLI_DONE)
         return CLI_FAILED;
     if (job->lines.wanted && job->lines.last != UINT64_MAX)
         job->generations = job->lines.last > job->started ? job->lines.last - job->started : 0;
     if (job->engine == LIFE_AUTO && job->plane.p.bounds[0] && !job->rule_text) {
-        job->choice = "the pattern's file has a grid";
+        job->choice = "the pattern's file names a grid";
         job->engine = LIFE_PACKED;
         job->pattern = job->plane.p;
         job->plane.p = (struct life_pattern){.width = 0};
-    } else if (job->engine == LIFE_AUTO && life_job_rule_is_large(rule_of(job))) {
-        status = take_large(job);
+    } else if (job->engine == LIFE_AUTO && life_job_rule_is_large(chosen_rule(job))) {
+        status = choose_grid_for_large_rule(job);
     } else if (job->engine == LIFE_AUTO && job->on_device && !sparse_has_rule(job)) {
-        status = take_grid(job, job->on_device);
+        status = choose_grid(job, job->on_device);
     } else if (job->engine == LIFE_AUTO) {
-        take_plane(job);
+        choose_plane(job);
     }
     if (status == CLI_DONE && job->common.explain && cli_ranks_first())
         fprintf(stderr, "engine %s: %s\n", life_engine_names[job->engine], job->choice);

@@ -1,28 +1,45 @@
 /* life_compare.c - `stdcl life --compare`: all engines on the same cells.
  *
  * Every engine computes the same number of generations, and its cells are compared with those of
- * the first engine. Then it goes on for half a second, which gives its speed.
+ * the first engine. Then its speed is measured for half a second.
  * SPDX-License-Identifier: MIT
  */
+#include "command.h"
+#include "common.h"
+#include "device.h"
+#include "interrupt.h"
+#include "json.h"
+#include "message.h"
+#include "table.h"
+#include "text.h"
 #include "life_job.h"
 
+#include "core/clock.h"
+
 #include <jansson.h>
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 static const double TIMED_SECONDS = 0.5;
 
 struct result {
     bool run, equal;
-    double seconds; /* of `generations` generations */
+    double seconds; /* time of `generations` generations */
     uint64_t generations, population;
-    char *reason; /* why it was not run */
+    char *reason; /* reason for not running, or NULL */
 };
 
-static int same_cells(const struct life_cells *a, const struct life_cells *b)
+static int cells_equal(const struct life_cells *a, const struct life_cells *b)
 {
     return memcmp(a->word, b->word, a->stride * a->height * sizeof *a->word) == 0;
 }
 
-/* Doubles the generations until they take long enough. */
+/* Double the number of generations until they take long enough. */
 static int time_engine(life *lf, struct result *r)
 {
     for (r->generations = 1;; r->generations *= 2) {
@@ -35,9 +52,9 @@ static int time_engine(life *lf, struct result *r)
     }
 }
 
-/* `first` holds the cells of the first engine, or is still empty. */
-static int run_engine(struct life_job *job, enum life_engine engine, struct life_cells *first,
-                      struct result *r)
+/* Run and time an engine. `first` holds the cells of the first engine, or is empty. */
+static int compare_engine(struct life_job *job, enum life_engine engine, struct life_cells *first,
+                          struct result *r)
 {
     struct life_cells cells = {0};
     life *lf = life_job_create(job, engine);
@@ -56,7 +73,7 @@ static int run_engine(struct life_job *job, enum life_engine engine, struct life
     }
     if (status == CLI_DONE && !stopped) {
         r->run = true;
-        r->equal = !first->word || same_cells(first, &cells);
+        r->equal = !first->word || cells_equal(first, &cells);
         if (!first->word) {
             *first = cells;
             cells.word = NULL;
@@ -67,20 +84,20 @@ static int run_engine(struct life_job *job, enum life_engine engine, struct life
     return status;
 }
 
-static double rate_of(const struct life_job *job, const struct result *r)
+static double result_rate(const struct life_job *job, const struct result *r)
 {
     return (double)job->size.width * (double)job->size.height * (double)r->generations / r->seconds;
 }
 
-static int report_json(const struct life_job *job, const char *device,
-                       const struct result results[])
+static int engines_report_json(const struct life_job *job, const char *device,
+                               const struct result results[])
 {
     json_t *engines = json_array();
     for (int e = 0; e < LIFE_ENGINES; e++) {
         const struct result *r = &results[e];
         json_array_append_new(
             engines, r->run ? json_pack("{s:s, s:o, s:b, s:I}", "engine", life_engine_names[e],
-                                        "cell_updates_per_s", cli_json_real(rate_of(job, r)),
+                                        "cell_updates_per_s", cli_json_real(result_rate(job, r)),
                                         "equal", r->equal, "population", (json_int_t)r->population)
                             : json_pack("{s:s, s:n, s:s}", "engine", life_engine_names[e],
                                         "cell_updates_per_s", "reason",
@@ -96,8 +113,8 @@ static int report_json(const struct life_job *job, const char *device,
     return status;
 }
 
-static void report_text(const struct life_job *job, const char *device,
-                        const struct result results[])
+static void engines_report_text(const struct life_job *job, const char *device,
+                                const struct result results[])
 {
     struct cli_text text;
     const struct result *base = &results[LIFE_GLOBAL];
@@ -108,9 +125,10 @@ static void report_text(const struct life_job *job, const char *device,
     for (int e = 0; e < LIFE_ENGINES; e++) {
         const struct result *r = &results[e];
         cli_table_add(table, "%s", life_engine_names[e]);
-        cli_table_add(table, "%s", r->run ? cli_text_rate(&text, rate_of(job, r), "cells/s") : "-");
+        cli_table_add(table, "%s",
+                      r->run ? cli_text_rate(&text, result_rate(job, r), "cells/s") : "-");
         if (r->run && base->run)
-            cli_table_add(table, "%.3g", rate_of(job, r) / rate_of(job, base));
+            cli_table_add(table, "%.3g", result_rate(job, r) / result_rate(job, base));
         else
             cli_table_add(table, "-");
         if (r->run)
@@ -134,17 +152,17 @@ int life_job_compare(struct life_job *job)
     bool equal = true;
     cli_interrupt_catch();
     for (int e = 0; e < LIFE_ENGINES && status == CLI_DONE && !cli_interrupted(); e++) {
-        status = run_engine(job, (enum life_engine)e, &first, &results[e]);
+        status = compare_engine(job, (enum life_engine)e, &first, &results[e]);
         equal = equal && (!results[e].run || results[e].equal);
     }
     char *device = cli_devices_name(job->context);
     if (status == CLI_DONE && job->common.json)
-        status = report_json(job, device, results);
+        status = engines_report_json(job, device, results);
     else if (status == CLI_DONE && !job->common.quiet)
-        report_text(job, device, results);
+        engines_report_text(job, device, results);
     if (status == CLI_DONE && !equal)
-        status = cli_failed(
-            "the engines do not agree; please report this, with the command and the device");
+        status =
+            cli_failed("the engines disagree; please report this with the command and the device");
     for (int e = 0; e < LIFE_ENGINES; e++)
         free(results[e].reason);
     free(device);

@@ -1,23 +1,33 @@
-/* life_edge.c - a pattern that was not made for a grid with edges, on one: when does it meet them?
+/* life_edge.c - detect when an unbounded pattern on a bounded grid reaches the edges.
  *
- * Cells change only within the reach of live ones, so what is m cells from an edge meets it after m
- * generations at the earliest, or m / R under a rule of range R. The cells are looked at then, not
- * before, so that a run is as fast as without. A torus has its edges opposite the pattern. Under a
- * rule with B0 all else may be alive, too: on a torus "live" is here what differs from the cell
- * that is farthest from the pattern.
+ * Cells change only within the rule's range of live ones: a pattern m cells from an edge reaches
+ * it after m generations at the earliest, or m / R under a rule of range R. The cells are
+ * checked only then, which costs no speed. The edges of a torus lie opposite the pattern. Under
+ * a rule with B0 the background may be alive: on a torus, "live" here means different from the
+ * cell farthest from the pattern.
  * SPDX-License-Identifier: MIT
  */
+#include "command.h"
+#include "message.h"
+#include "ranks.h"
 #include "life_job.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stdcl/world.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
 
 enum {
-    STRIP = 1 << 22, /* cells along an edge that are looked at, at most */
-    LOOKS = 1000,    /* after so many only now and then, */
+    STRIP = 1 << 22,        /* maximum number of cells checked along an edge */
+    FREQUENT_CHECKS = 1000, /* after this number of checks, check only every */
     SELDOM = 256
-}; /* generations later */
+}; /* SELDOM generations */
 
-/* As asked; else where the file says, if it names a grid; else to the middle. */
+/* Position by --at; else from a file that names a grid; else centred. */
 void life_job_corner(const struct life_job *job, long long *x, long long *y)
 {
     const struct life_pattern *p = &job->pattern;
@@ -29,14 +39,15 @@ void life_job_corner(const struct life_job *job, long long *x, long long *y)
         *x = width / 2 + (job->infinite[0] ? -(long long)(p->width / 2) : p->x);
         *y = height / 2 + (job->infinite[1] ? -(long long)(p->height / 2) : p->y);
     } else {
-        *x = width / 2 - (long long)(p->width / 2); /* as Golly has it */
+        *x = width / 2 - (long long)(p->width / 2); /* as in Golly */
         *y = height / 2 - (long long)(p->height / 2);
     }
 }
 
-/* The distance of the first live row or column from the first, or from the last; `most` if none
- * lives. Where all else is alive, of dead ones. */
-static size_t distance(const struct life_cells *c, bool rows, bool last, size_t most, bool alive)
+/* Distance of the first live row or column from the first, or from the last; `most` if there is
+ * none. `alive`: of the first dead one. */
+static size_t first_live_distance(const struct life_cells *c, bool rows, bool last, size_t most,
+                                  bool alive)
 {
     const uint64_t whole = alive ? ~(uint64_t)0 : 0,
                    end = c->width % 64 ? ((uint64_t)1 << c->width % 64) - 1 : ~(uint64_t)0;
@@ -51,8 +62,8 @@ static size_t distance(const struct life_cells *c, bool rows, bool last, size_t 
     return most;
 }
 
-/* The corner of the grid: of a torus, what is farthest from the middle of the pattern. */
-static void corner_of(const struct life_job *job, long long *x, long long *y)
+/* Corner of the grid; on a torus, the point farthest from the middle of the pattern. */
+static void grid_corner(const struct life_job *job, long long *x, long long *y)
 {
     const struct life_pattern *p = &job->pattern;
     *x = *y = 0;
@@ -63,14 +74,14 @@ static void corner_of(const struct life_job *job, long long *x, long long *y)
     *y += (long long)(p->top + p->rows / 2 + job->size.height / 2);
 }
 
-/* Which cells of a rectangle are not 0; it may lie across the edge of a torus. */
-static int get_any(life *lf, long long x, long long y, struct life_cells *cells)
+/* Get the cells of a rectangle that are not 0. It may cross the edge of a torus. */
+static int get_nonzero(life *lf, long long x, long long y, struct life_cells *cells)
 {
     const size_t width = life_width(lf), height = life_height(lf);
     if (life_states(lf) == 2)
         return life_get(lf, x, y, cells);
     unsigned char *row = malloc(width);
-    int status = row ? 0 : clerror_set(ENOMEM, "no memory for a row of %zu cells", width);
+    int status = row ? 0 : clerror_set(ENOMEM, "out of memory for a row of %zu cells", width);
     for (size_t j = 0; j < cells->height && status == 0; j++) {
         status = life_get_states(
             lf, 0, (long long)(((size_t)(y % (long long)height + (long long)height) + j) % height),
@@ -85,20 +96,21 @@ static int get_any(life *lf, long long x, long long y, struct life_cells *cells)
     return status;
 }
 
-/* How many cells at one of the four edges are dead, of so many that are looked at. */
-static int look_at(const struct life_job *job, bool rows, bool last, size_t thick, size_t *margin)
+/* Measure the dead margin at one of the four edges, up to `thick` cells. */
+static int edge_margin(const struct life_job *job, bool rows, bool last, size_t thick,
+                       size_t *margin)
 {
     struct life_cells cells;
     const size_t width = job->size.width, height = job->size.height;
     long long x, y;
-    corner_of(job, &x, &y);
+    grid_corner(job, &x, &y);
     x += rows || !last ? 0 : (long long)(width - thick);
     y += rows && last ? (long long)(height - thick) : 0;
     if (life_cells_alloc(&cells, rows ? width : thick, rows ? thick : height) < 0)
         return cli_failed_call(NULL);
-    const int status = get_any(job->engine_of_run, x, y, &cells);
+    const int status = get_nonzero(job->engine_of_run, x, y, &cells);
     if (status == 0)
-        *margin = distance(
+        *margin = first_live_distance(
             &cells, rows, last, thick,
             job->bounds == LIFE_TORUS &&
                 life_cells_at(&cells, rows || !last ? 0 : thick - 1, rows && last ? thick - 1 : 0));
@@ -106,8 +118,8 @@ static int look_at(const struct life_job *job, bool rows, bool last, size_t thic
     return status < 0 ? cli_failed_call(NULL) : CLI_DONE;
 }
 
-/* The same of all four edges. */
-static int look(const struct life_job *job, uint64_t *margin)
+/* Smallest dead margin of all four edges. */
+static int smallest_margin(const struct life_job *job, uint64_t *margin)
 {
     const size_t width = job->size.width, height = job->size.height,
                  longer = width > height ? width : height;
@@ -116,9 +128,9 @@ static int look(const struct life_job *job, uint64_t *margin)
     *margin = thick;
     for (int i = 0; i < 4; i++) {
         size_t m = thick;
-        if (job->rule_has_grid && !job->infinite[i % 2]) /* an edge that is meant */
+        if (job->rule_has_grid && !job->infinite[i % 2]) /* an intended edge */
             continue;
-        if (look_at(job, i % 2, i / 2, thick, &m) != CLI_DONE)
+        if (edge_margin(job, i % 2, i / 2, thick, &m) != CLI_DONE)
             return CLI_FAILED;
         *margin = m < *margin ? m : *margin;
     }
@@ -126,19 +138,18 @@ static int look(const struct life_job *job, uint64_t *margin)
                                                                       : CLI_DONE;
 }
 
-static void tell(const struct life_job *job, const char *met)
+static void warn_of_edge(const struct life_job *job, const char *met)
 {
     if (!job->common.quiet)
         cli_warn(
-            "%s %s, and at generation %" PRIu64
-            " its cells %s the edges of the %s of %zu x %zu; from there on they may "
-            "differ from those of %s%s",
-            job->input, job->rule_has_grid ? "is on a grid with an infinite side" : "has no grid",
+            "%s %s: at generation %" PRIu64
+            " its cells %s the edges of the %s of %zu x %zu; from then on they may differ from those on %s%s",
+            job->input, job->rule_has_grid ? "has a grid with an infinite side" : "has no grid",
             job->started + job->edge.met, met, life_job_bounds(job), job->size.width,
-            job->size.height, job->rule_has_grid ? "such a grid" : "a plane without edges",
+            job->size.height, job->rule_has_grid ? "such a grid" : "an unbounded plane",
             job->rule_has_grid                                 ? ""
             : life_neighbourhood_range(job->engine_of_run) > 1 ? "; give a larger --size"
-                                                               : ", which --engine hashlife has");
+                                                               : "; use --engine hashlife");
 }
 
 int life_edge_look(struct life_job *job)
@@ -147,18 +158,19 @@ int life_edge_look(struct life_job *job)
     uint64_t margin;
     if (!job->edge.watched || now < job->edge.next)
         return CLI_DONE;
-    if (look(job, &margin) != CLI_DONE)
+    if (smallest_margin(job, &margin) != CLI_DONE)
         return CLI_FAILED;
     margin /= life_neighbourhood_range(job->engine_of_run);
-    job->edge.next = now ? now + (margin < SELDOM && ++job->edge.looks > LOOKS ? SELDOM : margin)
-                         : margin > 0; /* B0 shows after one */
+    job->edge.next =
+        now ? now + (margin < SELDOM && ++job->edge.looks > FREQUENT_CHECKS ? SELDOM : margin)
+            : margin > 0; /* B0 takes effect after one generation */
     if (margin)
         return CLI_DONE;
     job->edge.watched = false;
     job->edge.was_met = true;
     job->edge.met = now;
     if (!job->watch)
-        tell(job, job->edge.looks > LOOKS ? "had met" : "met");
+        warn_of_edge(job, job->edge.looks > FREQUENT_CHECKS ? "had reached" : "reached");
     return CLI_DONE;
 }
 
@@ -169,7 +181,7 @@ int life_edge_open(struct life_job *job)
     return life_edge_look(job);
 }
 
-uint64_t life_edge_burst(const struct life_job *job, uint64_t n)
+uint64_t life_edge_batch(const struct life_job *job, uint64_t n)
 {
     const uint64_t left = job->edge.next - life_generation(job->engine_of_run);
     return job->edge.watched && left < n ? left : n;
@@ -177,6 +189,6 @@ uint64_t life_edge_burst(const struct life_job *job, uint64_t n)
 
 void life_edge_end(struct life_job *job)
 {
-    if (job->watch && job->edge.was_met) /* the terminal had other things to show */
-        tell(job, "met");
+    if (job->watch && job->edge.was_met) /* the terminal was in use */
+        warn_of_edge(job, "reached");
 }

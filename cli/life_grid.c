@@ -1,33 +1,45 @@
-/* life_grid.c - the grid of `stdcl life`: size, rule, bounds, and what lives on it at the start.
+/* life_grid.c - the bounded grid of `stdcl life`: size, rule, bounds and initial cells.
  *
- * Each is taken from the command line, else from the pattern's file; else the grid has 1,024 x
- * 1,024 cells, or so many that the pattern has room on all sides.
+ * Each comes from the command line, else from the pattern's file. The default size is 1,024 x
+ * 1,024 cells, or leaves room on all sides of the pattern.
  * SPDX-License-Identifier: MIT
  */
+#include "command.h"
+#include "alloc.h"
+#include "message.h"
+#include "ranks.h"
 #include "life_job.h"
 
 #include <ctype.h>
 #include <limits.h>
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stdcl/world.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 static const size_t SIDE = 1024, SMALLEST = 256;
 static const uint64_t GENERATIONS = 1024, COMPARED_GENERATIONS = 64, MOST_CELLS = 1 << 28;
 
-/* ---- What was asked. ------------------------------------------------------------------------- */
+/* ---- The plan. --------------------------------------------------------------------------- */
 
-/* Twice the pattern's size and some more, in whole words. */
-static size_t room_for(size_t side)
+/* Twice the pattern's size plus a margin, in whole words. */
+static size_t side_with_room(size_t side)
 {
     const size_t wanted = side > SIZE_MAX / 4 ? side : 2 * side + 64;
     return wanted < SMALLEST ? SMALLEST : (wanted + 63) / 64 * 64;
 }
 
-/* So many cells of an infinite side that nothing reaches its ends in the run, if the grid does not
- * become too large by that; `other` is its other side. */
-static size_t room_without_end(const struct life_job *job, const char *rule, size_t side,
-                               const char *other)
+/* Length that replaces an infinite side: nothing reaches its ends during the run, unless the
+ * grid would become too large. `other`: the other side. */
+static size_t side_for_infinite(const struct life_job *job, const char *rule, size_t side,
+                                const char *other)
 {
     const uint64_t generations = job->generations == UINT64_MAX ? GENERATIONS : job->generations;
-    const size_t least = room_for(side);
+    const size_t least = side_with_room(side);
     char *end;
     const unsigned long long across = strtoull(other, &end, 10);
     const double wanted = (double)side + 2. * life_job_rule_reach(rule) * (double)generations + 64,
@@ -36,8 +48,8 @@ static size_t room_without_end(const struct life_job *job, const char *rule, siz
     return room < (double)least ? least : ((size_t)room + 63) / 64 * 64;
 }
 
-/* Copies a rule to `copy`; a side of 0 of its torus or plane, which is infinite, becomes one where
- * the pattern has room. */
+/* Copy a rule; an infinite side (0) of its torus or plane is replaced by one with room for the
+ * pattern. */
 static int copy_rule(struct life_job *job, const char *text, const char *where, char *copy,
                      size_t size)
 {
@@ -51,11 +63,11 @@ static int copy_rule(struct life_job *job, const char *text, const char *where, 
         const int n = snprintf(copy, size, "%s", text);
         return (size_t)n < size
                    ? CLI_DONE
-                   : cli_wrong("%s: %zu characters are too many for a rule", where, strlen(text));
+                   : cli_wrong("%s: a rule of %zu characters is too long", where, strlen(text));
     }
     if (!job->input || job->soup)
         return cli_wrong(
-            "%s: the grid ':%.60s' has an infinite side, which only a pattern can have, and random cells cannot",
+            "%s: the grid ':%.60s' has an infinite side, which random cells cannot fill; give a pattern or a finite grid",
             where, p);
     if (job->size.width)
         return cli_wrong("%s: the grid ':%.60s' and --size cannot be combined", where, p);
@@ -63,17 +75,19 @@ static int copy_rule(struct life_job *job, const char *text, const char *where, 
     const int n =
         job->infinite[0]
             ? snprintf(copy, size, "%.*s%zu%s", (int)(p + 1 - text), text,
-                       room_without_end(job, rule, job->pattern.width, comma ? comma + 1 : ""),
+                       side_for_infinite(job, rule, job->pattern.width, comma ? comma + 1 : ""),
                        p + 1 + width)
             : snprintf(copy, size, "%.*s%zu%s", (int)(comma + 1 - text), text,
-                       room_without_end(job, rule, job->pattern.height, p + 1), comma + 1 + height);
+                       side_for_infinite(job, rule, job->pattern.height, p + 1),
+                       comma + 1 + height);
     return (size_t)n < size
                ? CLI_DONE
-               : cli_wrong("%s: %zu characters are too many for a rule", where, strlen(text));
+               : cli_wrong("%s: a rule of %zu characters is too long", where, strlen(text));
 }
 
-/* A rule, which may have bounds and a size behind a colon; `where` names it in a message. */
-static int take_rule(struct life_job *job, const char *text, const char *where)
+/* Take a rule, with optional bounds and size after a colon. `where` names its origin in
+ * messages. */
+static int take_grid_rule(struct life_job *job, const char *text, const char *where)
 {
     char copy[LIFE_RULE_TEXT + LIFE_GRID_TEXT], grid[LIFE_GRID_TEXT];
     enum life_bounds bounds;
@@ -98,18 +112,18 @@ static int take_rule(struct life_job *job, const char *text, const char *where)
     return CLI_DONE;
 }
 
-static int take_pattern(struct life_job *job)
+static int take_pattern_rule(struct life_job *job)
 {
     if (job->rule_text || !job->pattern.rule[0])
         return CLI_DONE;
     char text[LIFE_RULE_TEXT + 100];
     snprintf(text, sizeof text, "%s%s%s", job->pattern.rule, job->pattern.bounds[0] ? ":" : "",
              job->pattern.bounds);
-    return take_rule(job, text, job->input);
+    return take_grid_rule(job, text, job->input);
 }
 
-/* On a torus any place will do. */
-static int check_place(const struct life_job *job)
+/* Check that the pattern lies inside the grid; a torus has no outside. */
+static int check_position(const struct life_job *job)
 {
     const struct life_pattern *p = &job->pattern;
     long long x, y;
@@ -122,24 +136,22 @@ static int check_place(const struct life_job *job)
         y <= (long long)(job->size.height - p->rows))
         return CLI_DONE;
     return cli_wrong(
-        "%s: its live cells, %zu x %zu from %lld,%lld on, reach beyond the edge of the grid of %zu x "
-        "%zu; choose another --at or a larger --size",
+        "%s: its live cells, %zu x %zu at %lld,%lld, extend beyond the grid of %zu x %zu; give a different --at or a larger --size",
         job->input, p->columns, p->rows, x, y, job->size.width, job->size.height);
 }
 
-static int check_size(const struct life_job *job)
+static int check_grid_size(const struct life_job *job)
 {
     const struct life_pattern *p = &job->pattern;
     if (job->input && (p->columns > job->size.width || p->rows > job->size.height))
         return cli_wrong(
-            "%s: the pattern has live cells across %zu x %zu, which is larger than the grid of "
-            "%zu x %zu; choose a larger --size",
+            "%s: the live cells extend over %zu x %zu, but the grid has %zu x %zu; give a larger --size",
             job->input, p->columns, p->rows, job->size.width, job->size.height);
-    if (check_place(job) != CLI_DONE)
+    if (check_position(job) != CLI_DONE)
         return CLI_WRONG;
     if (job->size.width > SIZE_MAX / job->size.height)
         return cli_wrong("--size: %zu x %zu cells are too many", job->size.width, job->size.height);
-    /* A bit a cell on the hosts; the engine asks the devices. */
+    /* one bit per cell on the hosts; the engine checks the devices */
     return cli_memory_for((job->size.width + 63) / 64 *
                               (job->size.height / (size_t)world_size(cli_world)),
                           8, "words of 64 cells");
@@ -147,19 +159,18 @@ static int check_size(const struct life_job *job)
 
 int life_job_plan(struct life_job *job)
 {
-    int status = CLI_DONE;
+    int status;
     snprintf(job->rule, sizeof job->rule, "B3/S23");
     job->states = 2;
-    if (job->rule_text)
-        status = take_rule(job, job->rule_text, "--rule");
-    if (status == CLI_DONE && job->input)
-        status = take_pattern(job);
-    if (status == CLI_DONE)
-        status = life_job_check_states(job, job->pattern.states);
-    if (status != CLI_DONE)
+    if (job->rule_text && (status = take_grid_rule(job, job->rule_text, "--rule")) != CLI_DONE)
+        return status;
+    if (job->input && (status = take_pattern_rule(job)) != CLI_DONE)
+        return status;
+    if ((status = life_job_check_states(job, job->pattern.states)) != CLI_DONE)
         return status;
     if (!job->size.width && job->input)
-        job->size = (struct life_size){room_for(job->pattern.width), room_for(job->pattern.height)};
+        job->size = (struct life_size){side_with_room(job->pattern.width),
+                                       side_with_room(job->pattern.height)};
     if (!job->size.width)
         job->size = (struct life_size){SIDE, SIDE};
     if (job->bounds == LIFE_NOT_GIVEN)
@@ -168,13 +179,13 @@ int life_job_plan(struct life_job *job)
         job->soup = true;
     if (job->soup && job->density == 0 && job->seed > UINT_MAX)
         return cli_wrong(
-            "--seed: srand() takes seeds up to %u, not %llu; with --soup=DENSITY any will do",
+            "--seed: srand() accepts seeds up to %u, not %llu; --soup=DENSITY accepts any",
             UINT_MAX, (unsigned long long)job->seed);
     if (job->generations == UINT64_MAX && !job->watch && !job->until_stable)
         job->generations = job->compare ? COMPARED_GENERATIONS : GENERATIONS;
     if (!job->zoom)
         job->zoom = 1;
-    return check_size(job);
+    return check_grid_size(job);
 }
 
 /* ---- The engine. ----------------------------------------------------------------------------- */
@@ -191,7 +202,7 @@ life *life_job_create(struct life_job *job, enum life_engine engine)
                                          .grid = joined ? job->grid : NULL,
                                          .rule = job->transitions ? NULL : job->rule,
                                          .transitions = job->transitions,
-                                         .progress = life_job_tell,
+                                         .progress = life_job_progress,
                                          .arg = job,
                                          .shape = job->shape,
                                          .world = cli_world};

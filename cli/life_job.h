@@ -1,29 +1,34 @@
-/* life_job.h - what the files of `stdcl life` share.
+/* life_job.h - types and functions of `stdcl life`.
  *
- *   cmd_life.c      the options, and the order in which things happen
- *   life_names.c    names of engines and bounds
- *   life_rule.c     the rule, written out or listed in a file
- *   life_choice.c   --engine auto: a grid, or a plane without edges
- *   life_grid.c     the grid: its size, its rule, and what lives on it at the start
- *   life_run.c      the loop: bursts of generations between visits to the outputs
- *   life_lines.c    populations line by line, as bgolly prints them
- *   life_edge.c     when a pattern meets an edge that its file does not have
- *   life_output.c   patterns, pictures, films, the table of populations
- *   life_plane.c    --engine hashlife and sparse: all of it, on a plane without edges
- *   life_endless.c  what these two have in common
- *   life_start.c    makes one of them, with the pattern
- *   life_race.c     --engine auto: which of them is faster
- *   life_squares.c  macrocell files of such a plane
- *   life_view.c     --view: the grid in a browser
- *   life_watch.c    --watch: the grid in the terminal
- *   life_compare.c  --compare: all engines on the same soup
- *   life_census.c   census: the whole of it
- *   life_report.c   the report as text or JSON
+ *   cmd_life.c        options and order of events
+ *   life_names.c      names of engines and bounds
+ *   life_rule.c       rule, written out or from a file
+ *   life_choice.c     --engine auto: bounded grid or unbounded plane
+ *   life_grid.c       bounded grid: size, rule and initial cells
+ *   life_run.c        main loop: batches of generations between visits to the outputs
+ *   life_balance.c    load balancing between ranks
+ *   life_lines.c      populations line by line, as printed by bgolly
+ *   life_edge.c       detects when an unbounded pattern reaches the edges of a grid
+ *   life_output.c     patterns, pictures, films, the table of populations
+ *   life_plane.c      runs of --engine hashlife and sparse on an unbounded plane
+ *   life_unbounded.c  common interface of these two engines
+ *   life_start.c      creates one of these engines with the pattern
+ *   life_race.c       --engine auto: switches to the faster of the two
+ *   life_squares.c    macrocell files of a plane
+ *   life_view.c       --view: the grid in a browser
+ *   life_watch.c      --watch: the grid in the terminal
+ *   life_compare.c    --compare: all engines on the same soup
+ *   life_census.c     census of soups
+ *   life_report.c     report as text or JSON
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_CLI_LIFE_JOB_H
 #define STDCL_CLI_LIFE_JOB_H
 
+#include "balance.h"
+#include "common.h"
+#include "progress.h"
+#include "ranks.h"
 #include "outputs.h"
 #include "window.h"
 
@@ -34,27 +39,31 @@
 #include "stdcl/sparse.h"
 
 #include <errno.h>
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stddef.h>
+#include <stdint.h>
 
-/* In the order of enum life_engine, and then those that have no grid; and of enum life_bounds;
- * ended by NULL. */
+/* Names in the order of enum life_engine, followed by the engines without a grid; and of enum
+ * life_bounds. Ended by NULL. */
 extern const char *const life_engine_names[];
 extern const char *const life_bounds_names[];
 
 enum { LIFE_NOT_GIVEN = -1, LIFE_HASHLIFE = LIFE_ENGINES, LIFE_SPARSE, LIFE_AUTO };
 
-/* A plane without edges; both are NULL where there is a grid. */
-struct life_endless {
+/* An unbounded plane; both members are NULL for a grid. */
+struct life_unbounded {
     hashlife *tree;
     life_sparse *sparse;
-    uint64_t started; /* the generation that sparse counts from */
+    uint64_t started; /* generation at which sparse started */
 };
 
-/* WIDTHxHEIGHT; 0 when it was not given. */
+/* WIDTHxHEIGHT; 0: not given. */
 struct life_size {
     size_t width, height;
 };
 
-/* Where a pattern's top left corner goes. */
+/* Position of a pattern's top left corner. */
 struct life_place {
     bool given;
     long long x, y;
@@ -64,63 +73,65 @@ struct life_place {
 struct life_lines {
     bool wanted, doubling, stamps;
     unsigned quiet;      /* 1: generations only; 2: nothing */
-    uint64_t step, last; /* 0: none given; UINT64_MAX: without end */
-    double seconds;      /* after which no step begins; 0: none */
-    double began;        /* when the first line was due */
-    uint64_t due; /* the generation of the next line; that of the last one if there is none */
+    uint64_t step, last; /* 0: not given; UINT64_MAX: no end */
+    double seconds;      /* time limit, checked between steps; 0: none */
+    double began;        /* time of the first line */
+    /* generation of the next line; of the last one if there is none */
+    uint64_t due;
 };
 
 struct life_job {
-    /* From the command line; NOT_GIVEN, NULL or 0 where it is still to be chosen. */
+    /* From the command line; NOT_GIVEN, NULL or 0: to be chosen. */
     struct cli_common common;
     struct cli_strings words; /* census, or none */
     uint64_t soups;
     struct life_size size;
     const char *rule_text, *input, *csv, *shape;
-    char *rule_copy; /* of rule_text, without a grid that has no edges; or NULL */
+    char *rule_copy; /* rule_text without an infinite grid; or NULL */
     int engine, bounds;
     bool soup, watch, compare, until_stable, braille;
     double density; /* 0: the C library's rand() */
     uint64_t seed, generations;
-    uint64_t step, memory, threads; /* of planes without edges; 0: their own choice */
+    uint64_t step, memory, threads; /* of unbounded planes; 0: the engine's default */
     struct life_place at;
     struct life_lines lines;
-    const char *rules_folder; /* where files of rules are looked for, too */
+    const char *rules_folder; /* additional directory of rule files */
     size_t zoom;
-    double every_minutes; /* patterns of -o are written so often meanwhile; 0: only at the end */
+    double every_minutes; /* minutes between writes of -o patterns; 0: only at the end */
     struct cli_outputs outputs;
     struct cli_window window;
-    struct cli_sums sums; /* of all live cells, for the window */
+    struct cli_sums sums; /* population, for the view */
 
-    /* Results, and what is needed meanwhile. */
-    const char *choice;        /* why this engine */
-    const char *on_device;     /* why it must be one that computes on devices; NULL: it need not */
-    char rule[LIFE_RULE_TEXT]; /* B3/S23 */
-    int states;                /* of a cell under the rule */
-    life_transitions *transitions; /* the rule, if a file lists it */
-    char grid[LIFE_GRID_TEXT];     /* K30*,20, where bounds are LIFE_JOINED */
-    bool rule_has_grid;            /* the rule that was given, or the file's, names bounds */
-    bool infinite[2]; /* and these have no end to the sides, or up and down: so many columns or rows
-                         are taken that the pattern has room */
-    struct life_plane plane;     /* the pattern, for a plane without edges */
-    struct life_pattern pattern; /* and for grids */
+    /* Results and state of the run. */
+    const char *choice;            /* reason for the engine */
+    const char *on_device;         /* reason for an engine on devices; NULL: none */
+    char rule[LIFE_RULE_TEXT];     /* B3/S23 */
+    int states;                    /* states of a cell under the rule */
+    life_transitions *transitions; /* transition table, for a rule file */
+    char grid[LIFE_GRID_TEXT];     /* K30*,20, if bounds are LIFE_JOINED */
+    bool rule_has_grid;            /* the rule of the option or file names bounds */
+    /* infinite sides (horizontal, vertical), replaced by sides with room for the pattern */
+    bool infinite[2];
+    struct life_plane plane;     /* the pattern, for an unbounded plane */
+    struct life_pattern pattern; /* the pattern, for grids */
     CLCONTEXT *context;
     life *engine_of_run;
-    struct life_endless endless; /* of --engine hashlife and sparse, instead */
+    struct life_unbounded unbounded; /* engine of --engine hashlife and sparse */
     struct {
-        bool open;           /* either engine may be the faster one */
-        double until;        /* the clock at which a step is to end; 0: not at all */
-        double spent, limit; /* seconds of the one at work since it began, or the other was tried;
-                                after so many the other is tried */
-        uint64_t chunk;      /* generations of HashLife's next step */
-        uint64_t asked;      /* the generation at which the other was tried last */
+        bool open;    /* undecided which engine is faster */
+        double until; /* time at which a step is cancelled; 0: never */
+        /* seconds of the current engine since it started or the other was tried; limit at which
+         * the other is tried */
+        double spent, limit;
+        uint64_t chunk; /* generations of HashLife's next step */
+        uint64_t asked; /* generation of the last trial of the other engine */
     } race;
-    uint64_t started; /* the generation that the pattern's file had */
+    uint64_t started; /* generation of the pattern's file */
     struct csv table;
-    double seconds; /* of stepping */
+    double seconds; /* time spent stepping */
     struct cli_progress progress;
     struct {
-        bool filling; /* the grid, with cells; else generations: */
+        bool filling; /* filling the grid; otherwise stepping: */
         double from, to;
         double began;
     } doing;
@@ -128,133 +139,133 @@ struct life_job {
     struct {
         bool watched, was_met;
         uint64_t next,
-            met; /* generations of the engine: until then nothing can meet an edge; something did */
+            /* earliest generation at which a cell can reach an edge; generation at which one did */
+            met;
         unsigned looks;
     } edge;
     bool interrupted;
-    double kept; /* the clock when patterns were written last, or the run began */
-    struct {     /* of ranks, since they were looked at last */
-        struct cli_shares clock;
+    double kept; /* time of the last pattern write, or of the start */
+    struct {     /* load balancing since the last check */
+        struct cli_balance clock;
         uint64_t generation;
-    } shares;
+    } balance;
 };
 
-/* All return an exit status, after printing what is wrong. */
+/* Functions that return int return an exit status, after printing a message. */
 
-/* cmd_life.c: all of a run once its options are known; and what frees the job, after which the
- * result is the status of the program. */
+/* cmd_life.c. work: the whole run, once the options are known. close: free the job and return
+ * the exit status. */
 int life_job_work(struct life_job *job);
 int life_job_close(struct life_job *job, int status);
 
-/* life_lines.c: prints a line of this generation, and settles when the next one is due. */
+/* life_lines.c: print the line of this generation and schedule the next one. */
 int life_lines_visit(struct life_job *job, const char *population);
 
-/* life_choice.c: what options say of the engine, or NULL where there are none of `stdcl life`;
- * reads the pattern, and says the rest. */
+/* life_choice.c. begin: choose the engine by the options (NULL: not options of `stdcl life`).
+ * end: read the pattern and complete the choice. */
 void life_choice_begin(struct life_job *job, const struct cli_option *options);
 int life_choice_end(struct life_job *job);
 
-/* life_rule.c: takes a rule that stands somewhere, `where` in messages, without a grid; whether a
- * text is one of Larger than Life, and how far its cells see, 1 of all others; whether a pattern of
- * so many states is for the rule. */
+/* life_rule.c. rule: take a rule without a grid; `where` names its origin in messages. is_large:
+ * True for a Larger than Life rule. reach: its range, 1 for all other rules. check_states: check
+ * the states of a pattern against the rule. */
 int life_job_rule(struct life_job *job, const char *text, const char *where);
 bool life_job_rule_is_large(const char *text);
 unsigned life_job_rule_reach(const char *text);
 int life_job_check_states(const struct life_job *job, unsigned states);
 
-/* life_grid.c: settles size, rule and bounds; makes the engine; puts cells on it. */
+/* life_grid.c: choose size, rule and bounds; create the engine; fill in the initial cells. */
 int life_job_plan(struct life_job *job);
 life *life_job_create(struct life_job *job, enum life_engine engine);
 int life_job_fill(const struct life_job *job, life *lf);
 
-/* life_run.c. Interruption is no failure here. tell: what an engine calls meanwhile. stopped:
- * whether a call of an engine failed because that ended it. */
+/* life_run.c: the main loop. An interruption is no failure. progress: the engine's callback.
+ * stopped: True if the callback cancelled the failed call. */
 int life_job_run(struct life_job *job);
-int life_job_tell(void *job, double fraction);
+int life_job_progress(void *job, double fraction);
 static inline bool life_job_stopped(void)
 {
     return clerrno == ECANCELED && cli_ranks_interrupted(false);
 }
 
-/* life_edge.c: where the pattern's cell 0,0 goes. */
+/* life_edge.c: position of the pattern's cell 0,0. */
 void life_job_corner(const struct life_job *job, long long *x, long long *y);
 
-/* Begins; looks, when it is time, whether a pattern has met an edge, and says so; how many of n
- * generations may go before that; says what is still to be said at the end. */
+/* Detect the first contact of a pattern with an edge. open: start; look: check if due, and warn;
+ * batch: limit n generations to the next check; end: print a deferred warning. */
 int life_edge_open(struct life_job *job);
 int life_edge_look(struct life_job *job);
-uint64_t life_edge_burst(const struct life_job *job, uint64_t n);
+uint64_t life_edge_batch(const struct life_job *job, uint64_t n);
 void life_edge_end(struct life_job *job);
 
-/* life_plane.c: whether the options are for a plane without edges, and the whole of a run on it,
- * its report included. */
+/* life_plane.c: check the options for an unbounded plane; run it, including the report. */
 int life_plane_check(const struct life_job *job, const struct cli_option *options);
 int life_plane_run(struct life_job *job);
 
-/* life_squares.c: the squares of a macrocell file become a plane; the plane of the run becomes such
- * a file. -1 with clerror(). */
-int life_squares_fill(const struct life_job *job, struct life_endless *e);
+/* life_squares.c: fill a plane from a macrocell file; save the plane as a macrocell file. -1
+ * with clerror(). */
+int life_squares_fill(const struct life_job *job, struct life_unbounded *e);
 int life_squares_save(struct life_job *job, const char *file);
 
-/* life_endless.c: as the functions of stdcl/hashlife.h of these names. */
-void endless_free(struct life_endless *e);
-int endless_put(struct life_endless *e, long long x, long long y, const struct life_cells *cells);
-int endless_get(struct life_endless *e, long long x, long long y, struct life_cells *cells);
-int endless_density(struct life_endless *e, long long x, long long y, size_t width, size_t height,
-                    unsigned zoom, uint64_t *live);
-int endless_look(struct life_endless *e, unsigned zoom, long long x, long long y,
-                 struct life_cells *cells);
-int endless_step(struct life_endless *e, uint64_t generations);
-int endless_population(struct life_endless *e, struct hashlife_number *population);
-int endless_bounding_box(struct life_endless *e, struct hashlife_box *box);
-uint64_t endless_generation(const struct life_endless *e);
+/* life_unbounded.c: the functions of stdcl/hashlife.h, for either engine. */
+void unbounded_free(struct life_unbounded *e);
+int unbounded_put(struct life_unbounded *e, long long x, long long y,
+                  const struct life_cells *cells);
+int unbounded_get(struct life_unbounded *e, long long x, long long y, struct life_cells *cells);
+int unbounded_density(struct life_unbounded *e, long long x, long long y, size_t width,
+                      size_t height, unsigned zoom, uint64_t *live);
+int unbounded_get_zoomed(struct life_unbounded *e, unsigned zoom, long long x, long long y,
+                         struct life_cells *cells);
+int unbounded_step(struct life_unbounded *e, uint64_t generations);
+int unbounded_population(struct life_unbounded *e, struct hashlife_number *population);
+int unbounded_bounding_box(struct life_unbounded *e, struct hashlife_box *box);
+uint64_t unbounded_generation(const struct life_unbounded *e);
 
-/* The cells of one as those of the other, which is empty. */
-int endless_plant(life_sparse *sparse, hashlife *tree);
+/* Copy all cells of `sparse` to the empty `tree`. */
+int unbounded_copy_to_tree(life_sparse *sparse, hashlife *tree);
 
-/* life_start.c: makes the plane of the run, with its cells. `make` makes one or the other and
- * returns 0, or -1 with clerror(); `fill` puts the pattern there, which is kept until `done`. The
- * device is opened for the first that needs one: an exit status. */
+/* life_start.c: create the plane of the run with its cells. make: create one of the engines; 0,
+ * or -1 with clerror(). fill: put the pattern there; `done` frees the pattern. device: open the
+ * device when the first engine needs one; an exit status. */
 int life_start_open(struct life_job *job);
 int life_start_device(struct life_job *job);
-int life_start_make(struct life_job *job, int engine, struct life_endless *e);
-int life_start_fill(const struct life_job *job, struct life_endless *e);
+int life_start_make(struct life_job *job, int engine, struct life_unbounded *e);
+int life_start_fill(const struct life_job *job, struct life_unbounded *e);
 void life_start_done(struct life_job *job);
 
-/* life_race.c: steps the plane of the run; if --engine auto has left open by which engine, this is
- * found out. -1 with clerror(). */
+/* life_race.c: step the plane of the run; with --engine auto, find the faster engine. -1 with
+ * clerror(). */
 int life_race_step(struct life_job *job, uint64_t generations);
 
-/* life_shares.c: how many rows each rank has; begin before the first burst, visit after each.
+/* life_balance.c: load balancing between ranks; begin before the first batch, visit after each.
  * Collective. */
-void life_shares_begin(struct life_job *job);
-int life_shares_visit(struct life_job *job);
+void life_balance_begin(struct life_job *job);
+int life_balance_visit(struct life_job *job);
 
-/* life_view.c: opens the window, if one is wanted; between bursts; the last picture. */
+/* life_view.c. open: open the view, if wanted; visit: between batches; end: the last picture. */
 int life_view_open(struct life_job *job);
 int life_view_visit(struct life_job *job);
 int life_view_end(struct life_job *job);
 
-/* How many states cells have that are shown; those of a rectangle, a byte each, whose corner lies
- * in the grid. */
+/* Number of states shown; states of a rectangle with its corner in the grid, a byte each. */
 unsigned life_job_states(const struct life_job *job);
 int life_job_get_states(struct life_job *job, long long x, long long y, size_t width, size_t height,
                         unsigned char *state);
 
-/* life_watch.c: the same in the terminal, also of a plane without edges. */
+/* life_watch.c: animation in the terminal, for grids and planes. */
 int life_job_watch(struct life_job *job);
 
-/* life_census.c: whether the options are for a census, and the whole of it, its report included. */
+/* life_census.c: check the options of a census; run it, including the report. */
 int life_census_check(const struct life_job *job, const struct cli_option *options);
 int life_census_run_job(struct life_job *job);
 
-/* life_compare.c: the whole of --compare, its report included. */
+/* life_compare.c: run --compare, including the report. */
 int life_job_compare(struct life_job *job);
 
-/* life_output.c: sorts and checks the names before anything is computed; opens the table; adds rows
- * to it, or a frame to the series; writes what is due at the end; drops the table. With
- * --every-minutes files of cells are due meanwhile, too, by the clock: whether there is such a
- * name; writes them. */
+/* life_output.c. plan: classify and check the names; open: open the table; row, frame: add a row
+ * or a frame; finish: write the final outputs; discard: drop incomplete ones. For
+ * --every-minutes: has_cells: True if -o names a pattern; is_due: True if it is time; keep:
+ * write the patterns. */
 int life_output_plan(struct life_job *job);
 int life_output_open(struct life_job *job);
 int life_output_row(struct life_job *job, const struct life_sample *sample);
@@ -268,29 +279,29 @@ void life_output_discard(struct life_job *job);
 /* life_report.c */
 int life_job_report(struct life_job *job);
 
-/* What lies beyond the edges, in a word. */
+/* Name of the bounds. */
 static inline const char *life_job_bounds(const struct life_job *job)
 {
     return job->bounds == LIFE_JOINED ? job->grid : life_bounds_names[job->bounds];
 }
 
-/* Whether it is of a plane without edges. */
-static inline bool life_job_endless(const struct life_job *job)
+/* True for an unbounded plane. */
+static inline bool life_job_unbounded(const struct life_job *job)
 {
-    return job->endless.tree || job->endless.sparse;
+    return job->unbounded.tree || job->unbounded.sparse;
 }
 
-/* Whether its cells have more than two states, or are a file's. */
+/* True for more than two states, or for a rule file. */
 static inline bool life_job_has_states(const struct life_job *job)
 {
     return job->states > 2 || job->transitions;
 }
 
-/* The generation as the user counts it. */
+/* Current generation, counted from that of the pattern's file. */
 static inline uint64_t life_job_generation(const struct life_job *job)
 {
-    return life_job_endless(job) ? endless_generation(&job->endless)
-                                 : job->started + life_generation(job->engine_of_run);
+    return life_job_unbounded(job) ? unbounded_generation(&job->unbounded)
+                                   : job->started + life_generation(job->engine_of_run);
 }
 
 #endif

@@ -1,15 +1,26 @@
-/* life_lines.c - populations line by line, as bgolly prints them: "1,000: 2,684".
+/* life_lines.c - populations line by line, as printed by bgolly: "1,000: 2,684".
  *
- * A line is due at the start and after each step. Steps are of a given length, or twice as long
- * each time, or, of neither, such that the last generation is met by steps of powers of two.
+ * A line is due at the start and after each step. Steps have a given length, or double each
+ * time, or are powers of two that end at the last generation.
  * SPDX-License-Identifier: MIT
  */
+#include "command.h"
+#include "message.h"
 #include "life_job.h"
 
+#include "core/clock.h"
+
+#include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
 
 /* 1234567 as 1,234,567. */
-static const char *grouped(const char *digits, char text[64])
+static const char *group_digits(const char *digits, char text[64])
 {
     const size_t length = strlen(digits);
     char *to = text;
@@ -22,7 +33,7 @@ static const char *grouped(const char *digits, char text[64])
     return text;
 }
 
-static uint64_t step_from(const struct life_lines *l, uint64_t started, uint64_t at)
+static uint64_t next_line_step(const struct life_lines *l, uint64_t started, uint64_t at)
 {
     const uint64_t left = l->last - at, first = l->step ? l->step : 1;
     if (l->doubling)
@@ -30,7 +41,7 @@ static uint64_t step_from(const struct life_lines *l, uint64_t started, uint64_t
     return l->step || l->last == UINT64_MAX ? first : left & (~left + 1);
 }
 
-static bool is_over(const struct life_lines *l, uint64_t at)
+static bool lines_are_over(const struct life_lines *l, uint64_t at)
 {
     return at >= l->last || (l->seconds > 0 && seconds_now() - l->began >= l->seconds);
 }
@@ -41,22 +52,21 @@ int life_lines_visit(struct life_job *job, const char *population)
     const uint64_t at = life_job_generation(job);
     char number[24], generation[64], alive[64];
     snprintf(number, sizeof number, "%" PRIu64, at);
-    grouped(number, generation);
+    group_digits(number, generation);
     if (l->began == 0)
         l->began = seconds_now();
     if (l->stamps && l->quiet < 2)
         printf("%g %s\n", seconds_now() - l->began, generation);
     if (l->stamps && l->quiet < 1)
-        printf("%g pop %s\n", seconds_now() - l->began, grouped(population, alive));
+        printf("%g pop %s\n", seconds_now() - l->began, group_digits(population, alive));
     if (!l->stamps && l->quiet < 2)
-        printf(l->quiet ? "%s\n" : "%s: %s\n", generation, grouped(population, alive));
+        printf(l->quiet ? "%s\n" : "%s: %s\n", generation, group_digits(population, alive));
     if (fflush(stdout) != 0)
-        return cli_failed("cannot write the standard output: %s", strerror(errno));
-    const uint64_t step = is_over(l, at) ? 0 : step_from(l, job->started, at);
+        return cli_failed("cannot write standard output: %s", strerror(errno));
+    const uint64_t step = lines_are_over(l, at) ? 0 : next_line_step(l, job->started, at);
     if (step > UINT64_MAX - at)
-        return cli_failed(
-            "generations are counted up to 2^64 - 1, and after %s there would be %" PRIu64 " more",
-            generation, step);
+        return cli_failed("generations are counted up to 2^64 - 1; cannot step from %s by %" PRIu64,
+                          generation, step);
     l->due = at + step;
     return CLI_DONE;
 }

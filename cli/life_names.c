@@ -1,7 +1,9 @@
-/* life_names.c - the names that the command line and the reports have for engines and bounds.
+/* life_names.c - names of engines and bounds.
  * SPDX-License-Identifier: MIT
  */
 #include "life_job.h"
+
+#include <stddef.h>
 
 const char *const life_engine_names[] = {"packed",   "local",  "global", "reference",
                                          "hashlife", "sparse", "auto",   NULL};

@@ -1,22 +1,40 @@
-/* life_output.c - the files that `stdcl life` makes.
+/* life_output.c - the output files of `stdcl life`.
  *
- * The suffix of a name says what is to be written. All names are checked before anything is
- * computed; every file appears as a whole or not at all (core/outfile.h).
+ * The suffix of a name selects its kind. All names are checked before the run. Every file
+ * appears complete or not at all (core/outfile.h).
  * SPDX-License-Identifier: MIT
  */
+#include "command.h"
+#include "files.h"
+#include "interrupt.h"
+#include "alloc.h"
+#include "message.h"
+#include "options.h"
+#include "ranks.h"
 #include "life_job.h"
+
+#include "core/clock.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stdcl/world.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 static const char *const columns[] = {"generation", "population"};
 
-/* ---- Before. --------------------------------------------------------------------------------- */
+/* ---- Plan. --------------------------------------------------------------------------------- */
 
-static int add_output(struct life_job *job, const char *file, enum cli_output_kind kind)
+static int add_life_output(struct life_job *job, const char *file, enum cli_output_kind kind)
 {
     if (kind == CLI_OUTPUT_TABLE && cli_outputs_have(&job->outputs, CLI_OUTPUT_TABLE))
-        return cli_wrong("'%s' would be a second table of populations; only one can be written",
-                         file);
+        return cli_wrong("'%s' would be a second table of populations; give only one", file);
     if (!strcmp(file, "-") && (job->common.json || job->watch))
-        return cli_wrong("-o - and %s would both write to the standard output; name a file",
+        return cli_wrong("-o - and %s would both write to standard output; give a file name",
                          job->watch ? "--watch" : "--json");
     if (kind == CLI_OUTPUT_STATE && !life_format_of(file))
         return cli_wrong("%s, film (.mp4 .webm .gif), table of populations (.csv)", clerror());
@@ -29,16 +47,17 @@ int life_output_plan(struct life_job *job)
     const struct cli_strings *names = &job->outputs.names;
     int status = CLI_DONE;
     for (size_t i = 0; i < names->n && status == CLI_DONE; i++)
-        status = add_output(job, names->item[i], cli_output_kind(names->item[i]));
-    if (status == CLI_DONE && job->csv)
-        status = cli_check_table("--csv", job->csv);
-    if (status == CLI_DONE && job->csv)
-        status = add_output(job, job->csv, CLI_OUTPUT_TABLE);
-    if (status == CLI_DONE && cli_outputs_have(&job->outputs, CLI_OUTPUT_FILM) &&
-        (job->until_stable || job->watch))
-        return cli_wrong("a film needs a last generation: leave %s out, and give --generations N",
+        status = add_life_output(job, names->item[i], cli_output_kind(names->item[i]));
+    if (status != CLI_DONE)
+        return status;
+    if (job->csv && (status = cli_check_table("--csv", job->csv)) != CLI_DONE)
+        return status;
+    if (job->csv && (status = add_life_output(job, job->csv, CLI_OUTPUT_TABLE)) != CLI_DONE)
+        return status;
+    if (cli_outputs_have(&job->outputs, CLI_OUTPUT_FILM) && (job->until_stable || job->watch))
+        return cli_wrong("a film needs a last generation: omit %s, and give --generations N",
                          job->watch ? "--watch" : "--until-stable");
-    return status == CLI_DONE ? cli_outputs_settle(&job->outputs) : status;
+    return cli_outputs_prepare(&job->outputs);
 }
 
 int life_output_open(struct life_job *job)
@@ -50,7 +69,8 @@ int life_output_open(struct life_job *job)
     return CLI_DONE;
 }
 
-/* ---- During. --------------------------------------------------------------------------------- */
+/* ---- In the run.
+ * --------------------------------------------------------------------------------- */
 
 int life_output_row(struct life_job *job, const struct life_sample *sample)
 {
@@ -60,8 +80,8 @@ int life_output_row(struct life_job *job, const struct life_sample *sample)
     return csv_row(&job->table, row) < 0 ? cli_failed_call(NULL) : CLI_DONE;
 }
 
-/* The grid without its cells. */
-static struct life_pattern describe(const struct life_job *job)
+/* Describe the grid, without its cells. */
+static struct life_pattern describe_grid(const struct life_job *job)
 {
     life *lf = job->engine_of_run;
     const size_t width = life_width(lf), height = life_height(lf);
@@ -79,15 +99,15 @@ static struct life_pattern describe(const struct life_job *job)
     return p;
 }
 
-/* More than a bit a cell. */
-static bool has_states(const struct life_job *job)
+/* True if a cell needs more than a bit. */
+static bool needs_states(const struct life_job *job)
 {
     return life_states(job->engine_of_run) > 2 || job->transitions;
 }
 
-/* The states of some rows, and which are not 0. */
-static int take_rows(life *lf, struct life_cells *cells, size_t y, size_t rows,
-                     unsigned char *state)
+/* Get the states of some rows, and the bits of nonzero states. */
+static int get_state_rows(life *lf, struct life_cells *cells, size_t y, size_t rows,
+                          unsigned char *state)
 {
     if (life_get_states(lf, 0, (long long)y, cells->width, rows, state) < 0)
         return cli_failed_call(NULL);
@@ -97,8 +117,8 @@ static int take_rows(life *lf, struct life_cells *cells, size_t y, size_t rows,
     return CLI_DONE;
 }
 
-/* The states of all cells. */
-static int present_states(const struct life_job *job, struct life_cells *cells,
+/* Get the states of all cells. */
+static int get_all_states(const struct life_job *job, struct life_cells *cells,
                           struct life_pattern *p)
 {
     life *lf = job->engine_of_run;
@@ -110,26 +130,27 @@ static int present_states(const struct life_job *job, struct life_cells *cells,
     p->colours = job->transitions ? life_transitions_colour(job->transitions, 0) : NULL;
     p->state = cli_alloc(cells->width, cells->height);
     for (size_t y = 0; y < cells->height && status == CLI_DONE; y += some) {
-        if (y && cli_interrupt_is_over()) {
-            clerror_set(ECANCELED, "the cells were given up for lack of time");
+        if (y && cli_interrupt_deadline_passed()) {
+            clerror_set(ECANCELED, "the time limit for writing the cells has passed");
             return cli_failed_call(NULL);
         }
-        status = take_rows(lf, cells, y, cells->height - y < some ? cells->height - y : some,
-                           p->state + y * cells->width);
+        status = get_state_rows(lf, cells, y, cells->height - y < some ? cells->height - y : some,
+                                p->state + y * cells->width);
     }
     return status;
 }
 
-/* What `present` made. */
-static void drop(struct life_cells *cells, struct life_pattern *p)
+/* Free the pattern of get_whole_grid. */
+static void free_whole_grid(struct life_cells *cells, struct life_pattern *p)
 {
     life_cells_free(cells);
     free(p->state);
     p->state = NULL;
 }
 
-/* The whole grid as a pattern, for a writer, on the first rank; the caller drops it. */
-static int present(const struct life_job *job, struct life_cells *cells, struct life_pattern *p)
+/* Get the whole grid as a pattern, on rank 0. Free it with free_whole_grid. */
+static int get_whole_grid(const struct life_job *job, struct life_cells *cells,
+                          struct life_pattern *p)
 {
     life *lf = job->engine_of_run;
     *cells = (struct life_cells){
@@ -140,11 +161,11 @@ static int present(const struct life_job *job, struct life_cells *cells, struct 
         life_cells_free(cells);
         return cli_failed_call(NULL);
     }
-    *p = describe(job);
+    *p = describe_grid(job);
     p->word = cells->word;
-    const int status = has_states(job) ? present_states(job, cells, p) : CLI_DONE;
+    const int status = needs_states(job) ? get_all_states(job, cells, p) : CLI_DONE;
     if (status != CLI_DONE)
-        drop(cells, p);
+        free_whole_grid(cells, p);
     return status;
 }
 
@@ -153,7 +174,7 @@ struct drawn {
     struct life_pattern pattern;
 };
 
-static int draw(void *drawn, const char *file)
+static int draw_grid(void *drawn, const char *file)
 {
     const struct drawn *d = drawn;
     if (!cli_ranks_first())
@@ -167,45 +188,47 @@ int life_output_frame(struct life_job *job)
 {
     struct life_cells cells;
     struct drawn drawn = {.job = job};
-    int status = present(job, &cells, &drawn.pattern);
+    int status = get_whole_grid(job, &cells, &drawn.pattern);
     if (status != CLI_DONE)
         return status;
-    status = cli_outputs_frame(&job->outputs, draw, &drawn);
-    drop(&cells, &drawn.pattern);
+    status = cli_outputs_frame(&job->outputs, draw_grid, &drawn);
+    free_whole_grid(&cells, &drawn.pattern);
     return status;
 }
 
-/* ---- After. ---------------------------------------------------------------------------------- */
+/* ---- At the end.
+ * ---------------------------------------------------------------------------------- */
 
-/* What is written of two states passes through the first rank a band of rows at a time: files may
- * be of any length, and most formats are one sequence. The others hear which rows are the next. */
+/* Two-state grids pass through rank 0 in bands of rows, because most formats are sequential and
+ * files may be of any length. Rank 0 broadcasts which rows come next. */
 struct rows {
     life *lf;
     size_t stride;
 };
 
-static int bring(const struct rows *r, uint64_t first, uint64_t count, uint64_t *word)
+static int get_band(const struct rows *r, uint64_t first, uint64_t count, uint64_t *word)
 {
     struct life_cells cells = {
         .width = life_width(r->lf), .height = (size_t)count, .stride = r->stride, .word = word};
     return life_get(r->lf, 0, (long long)first, &cells);
 }
 
-static int load(void *rows, size_t first, size_t count, uint64_t *word)
+static int load_band(void *rows, size_t first, size_t count, uint64_t *word)
 {
     uint64_t next[2] = {first, count};
-    return world_broadcast(cli_world, 0, next, sizeof next) == 0 ? bring(rows, first, count, word)
-                                                                 : -1;
+    return world_broadcast(cli_world, 0, next, sizeof next) == 0
+               ? get_band(rows, first, count, word)
+               : -1;
 }
 
-/* Until the first rank needs no more. */
-static int serve(const struct rows *r)
+/* Serve rows until rank 0 needs no more. */
+static int serve_bands(const struct rows *r)
 {
     uint64_t next[2] = {0, 1};
     while (world_broadcast(cli_world, 0, next, sizeof next) == 0)
         if (next[1] == 0)
             return 0;
-        else if (bring(r, next[0], next[1], NULL) != 0)
+        else if (get_band(r, next[0], next[1], NULL) != 0)
             return -1;
     return -1;
 }
@@ -217,17 +240,18 @@ static int write_state(const struct life_job *job, const struct cli_output *o,
                                        : life_pattern_write_png(o->file, p, (unsigned)job->zoom);
 }
 
-/* A state or a picture, from bands of rows. */
+/* Write a pattern or a picture in bands of rows. */
 static int write_in_bands(struct life_job *job, struct cli_output *o)
 {
     enum { BYTES = 1 << 26 };
-    struct life_pattern p = describe(job);
+    struct life_pattern p = describe_grid(job);
     struct rows rows = {job->engine_of_run, p.stride};
     const size_t row = p.stride * sizeof(uint64_t),
                  some = BYTES / row > LIFE_BAND_ROWS ? BYTES / row : LIFE_BAND_ROWS;
-    struct life_band band = {.load = load, .arg = &rows, .rows = some < p.rows ? some : p.rows};
+    struct life_band band = {
+        .load = load_band, .arg = &rows, .rows = some < p.rows ? some : p.rows};
     if (!cli_ranks_first())
-        return serve(&rows) == 0 ? CLI_DONE : cli_failed_call(NULL);
+        return serve_bands(&rows) == 0 ? CLI_DONE : cli_failed_call(NULL);
     if (cli_memory_for(band.rows, row, "rows of cells") != CLI_DONE)
         return CLI_FAILED;
     band.word = cli_alloc(band.rows, row);
@@ -244,7 +268,8 @@ static bool is_of_cells(const struct life_job *job, const struct cli_output *o)
     return o->kind == CLI_OUTPUT_STATE || (o->kind == CLI_OUTPUT_PICTURE && !job->outputs.frames);
 }
 
-static int finish_output(struct life_job *job, struct cli_output *o, const struct life_pattern *p)
+static int finish_life_output(struct life_job *job, struct cli_output *o,
+                              const struct life_pattern *p)
 {
     if (is_of_cells(job, o) && !p->state)
         return write_in_bands(job, o);
@@ -275,11 +300,11 @@ int life_output_keep(struct life_job *job)
 {
     struct life_cells cells = {0};
     struct life_pattern p = {0};
-    int status = has_states(job) ? present(job, &cells, &p) : CLI_DONE;
+    int status = needs_states(job) ? get_whole_grid(job, &cells, &p) : CLI_DONE;
     for (size_t i = 0; i < job->outputs.n && status == CLI_DONE; i++)
         if (job->outputs.item[i].kind == CLI_OUTPUT_STATE)
-            status = finish_output(job, &job->outputs.item[i], &p);
-    drop(&cells, &p);
+            status = finish_life_output(job, &job->outputs.item[i], &p);
+    free_whole_grid(&cells, &p);
     job->kept = seconds_now();
     return status;
 }
@@ -290,14 +315,14 @@ int life_output_finish(struct life_job *job)
     struct life_pattern p = {0};
     int status = CLI_DONE;
     if (job->interrupted && job->outputs.frames_done < job->outputs.frames) {
-        status = life_output_frame(job); /* where it was stopped */
-        cli_outputs_cut(&job->outputs);
+        status = life_output_frame(job); /* the state at the stop */
+        cli_outputs_remove_stale(&job->outputs);
     }
-    if (status == CLI_DONE && job->outputs.n && has_states(job))
-        status = present(job, &cells, &p);
+    if (status == CLI_DONE && job->outputs.n && needs_states(job))
+        status = get_whole_grid(job, &cells, &p);
     for (size_t i = 0; i < job->outputs.n && status == CLI_DONE; i++)
-        status = finish_output(job, &job->outputs.item[i], &p);
-    drop(&cells, &p);
+        status = finish_life_output(job, &job->outputs.item[i], &p);
+    free_whole_grid(&cells, &p);
     return status;
 }
 

@@ -1,65 +1,73 @@
-/* life_race.c - `stdcl life --engine auto` on a plane without edges: which of its two engines is
- * faster is found out.
+/* life_race.c - `stdcl life --engine auto` on an unbounded plane: find the faster of the two
+ * engines.
  *
- * HashLife begins, since it needs no device, and a pattern that is small or regular is done in no
- * time. If it is still at work after PACE_SECONDS, sparse begins with the same pattern; if it comes
- * to the same generation in a part of that time, it goes on, and HashLife is dropped; if it comes
- * half as far, it may try again later. When sparse has worked for four times as long, HashLife gets
- * the plane as it is then, which may have become regular, for a part of that time; if it comes
- * further it goes on, else it is asked again after four times as long. So no more than about a
- * quarter of a long run is spent on the engine that is not the faster one. Cells are the same
- * whichever it is.
+ * HashLife starts, because it needs no device and finishes small or regular patterns at once. If
+ * it is still running after PACE_SECONDS, sparse starts with the same pattern. If sparse reaches
+ * the same generation in a fraction PART of that time, it replaces HashLife; if it gets at least
+ * half as far, it may try again later. After sparse has run LATER times as long, HashLife gets
+ * the current plane, which may have become regular, for a fraction of that time. If HashLife
+ * gets further, it takes over; otherwise it tries again after LATER times as long. So at most
+ * about a quarter of a long run is spent on the slower engine. Both engines give equal cells.
  * SPDX-License-Identifier: MIT
  */
+#include "command.h"
+#include "interrupt.h"
+#include "ranks.h"
 #include "life_job.h"
 
+#include "core/clock.h"
 #include "core/pace.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdcl.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
 
 static const double PART = 2. / 3, LATER = 4;
 enum {
     CHUNK = 256
-}; /* HashLife's first step; each is twice the one before, since of a step that is ended early
-      nothing remains */
+    /* HashLife's first step. Steps double, because a cancelled step leaves no result */
+};
 
-static double now_or_soon(double seconds)
+static double deadline_after(double seconds)
 {
     return seconds_now() + seconds;
 }
 
-/* A step of an engine, with an end to its time. Returns 0 done, 1 the time is over, -1 failed, or
- * stopped by the user. */
-static int step_until(struct life_job *job, struct life_endless *e, uint64_t generations,
+/* Step an engine with a time limit. Return 0 when done, 1 if the time is over, -1 on failure or
+ * cancellation by the user. */
+static int step_until(struct life_job *job, struct life_unbounded *e, uint64_t generations,
                       double seconds)
 {
-    job->race.until = now_or_soon(seconds > 0 ? seconds : 1e-3);
-    const int status = endless_step(e, generations);
+    job->race.until = deadline_after(seconds > 0 ? seconds : 1e-3);
+    const int status = unbounded_step(e, generations);
     job->race.until = 0;
     return status == 0 ? 0 : clerrno == ECANCELED && !cli_interrupted() ? 1 : -1;
 }
 
-static void choose(struct life_job *job, struct life_endless *winner, int engine, const char *why)
+static void switch_engine(struct life_job *job, struct life_unbounded *winner, int engine,
+                          const char *why)
 {
-    endless_free(&job->endless);
-    job->endless = *winner;
+    unbounded_free(&job->unbounded);
+    job->unbounded = *winner;
     job->engine = engine;
     if (job->common.explain && cli_ranks_first())
-        fprintf(stderr, "engine %s from generation %" PRIu64 " on: %s\n", life_engine_names[engine],
-                endless_generation(&job->endless), why);
+        fprintf(stderr, "engine %s from generation %" PRIu64 ": %s\n", life_engine_names[engine],
+                unbounded_generation(&job->unbounded), why);
 }
 
-static int unless_stopped(void)
+static int cancelled_or_0(void)
 {
-    return cli_interrupted() ? clerror_set(ECANCELED, "stopped before the end") : 0;
+    return cli_interrupted() ? clerror_set(ECANCELED, "cancelled") : 0;
 }
 
-/* After HashLife's time: sparse may show what it can. Whatever it fails in, HashLife goes on. */
+/* Try sparse after HashLife's time. If it fails in any way, HashLife continues. */
 static int try_sparse(struct life_job *job)
 {
-    struct life_endless other = {.tree = NULL};
-    const uint64_t at = endless_generation(&job->endless);
+    struct life_unbounded other = {.tree = NULL};
+    const uint64_t at = unbounded_generation(&job->unbounded);
     job->race.open = false;
     int status = (stdgpu || stdcpu) && life_start_device(job) == CLI_DONE
                      ? life_start_make(job, LIFE_SPARSE, &other)
@@ -69,81 +77,80 @@ static int try_sparse(struct life_job *job)
     if (status == 0)
         status = step_until(job, &other, at - job->started, PART * job->race.spent);
     if (status == 0) {
-        choose(job, &other, LIFE_SPARSE, "it took less time than HashLife to come here");
+        switch_engine(job, &other, LIFE_SPARSE, "it was faster than HashLife so far");
         job->race.open = true;
         job->race.spent = 0;
         job->race.asked = at;
     } else {
         job->race.open = status == 1 && other.sparse &&
-                         2 * (endless_generation(&other) - job->started) > at - job->started;
-        endless_free(&other);
+                         2 * (unbounded_generation(&other) - job->started) > at - job->started;
+        unbounded_free(&other);
     }
     job->race.limit *= LATER;
-    if (!job->race.open || job->endless.sparse)
+    if (!job->race.open || job->unbounded.sparse)
         life_start_done(job);
-    return unless_stopped();
+    return cancelled_or_0();
 }
 
 static int step_tree(struct life_job *job, uint64_t end)
 {
     int status = 0;
-    while (status == 0 && job->race.open && endless_generation(&job->endless) < end) {
-        const uint64_t left = end - endless_generation(&job->endless),
+    while (status == 0 && job->race.open && unbounded_generation(&job->unbounded) < end) {
+        const uint64_t left = end - unbounded_generation(&job->unbounded),
                        now = left < job->race.chunk ? left : job->race.chunk;
         const double began = seconds_now();
-        status = step_until(job, &job->endless, now, job->race.limit - job->race.spent);
+        status = step_until(job, &job->unbounded, now, job->race.limit - job->race.spent);
         job->race.spent += seconds_now() - began;
         job->race.chunk *= status == 0 && now == job->race.chunk ? 2 : 1;
         if (status >= 0 && job->race.spent >= job->race.limit)
             status = try_sparse(job);
-        if (status == 0 && job->endless.sparse)
+        if (status == 0 && job->unbounded.sparse)
             break;
     }
     return status < 0 ? -1 : 0;
 }
 
-/* After much time of sparse: HashLife on the plane as it is, up to the end of the step at most. */
+/* Try HashLife on the current plane after a long run of sparse, at most to the end of the step. */
 static int try_tree(struct life_job *job, uint64_t end)
 {
-    struct life_endless other;
-    const uint64_t at = endless_generation(&job->endless), came = at - job->race.asked;
+    struct life_unbounded other;
+    const uint64_t at = unbounded_generation(&job->unbounded), came = at - job->race.asked;
     const double began = seconds_now(), time = PART * job->race.spent;
     int status = life_start_make(job, LIFE_HASHLIFE, &other) < 0 ||
                          hashlife_set_square(other.tree, 0, at) < 0
                      ? -1
-                     : endless_plant(job->endless.sparse, other.tree);
+                     : unbounded_copy_to_tree(job->unbounded.sparse, other.tree);
     for (uint64_t chunk = CHUNK;
-         status == 0 && endless_generation(&other) < end && seconds_now() - began < time;
+         status == 0 && unbounded_generation(&other) < end && seconds_now() - began < time;
          chunk *= 2) {
-        const uint64_t left = end - endless_generation(&other);
+        const uint64_t left = end - unbounded_generation(&other);
         status =
             step_until(job, &other, left < chunk ? left : chunk, time - (seconds_now() - began));
     }
-    const uint64_t reached = status >= 0 ? endless_generation(&other) : at;
+    const uint64_t reached = status >= 0 ? unbounded_generation(&other) : at;
     job->race.limit *= LATER;
     job->race.spent = 0;
     job->race.asked = at;
     if (reached == end || reached - at > came) {
-        choose(job, &other, LIFE_HASHLIFE, "it has become faster than sparse");
+        switch_engine(job, &other, LIFE_HASHLIFE, "it has become faster than sparse");
         job->race.open = false;
     } else {
-        endless_free(&other);
+        unbounded_free(&other);
     }
-    return unless_stopped();
+    return cancelled_or_0();
 }
 
-/* When sparse cannot go on, for what is on the plane has become too much or too wide, HashLife
- * may. */
-static int fall_back(struct life_job *job)
+/* Switch to HashLife when the plane has become too large for sparse. */
+static int fall_back_to_tree(struct life_job *job)
 {
-    struct life_endless other;
+    struct life_unbounded other;
     if (life_start_make(job, LIFE_HASHLIFE, &other) < 0 ||
-        hashlife_set_square(other.tree, 0, endless_generation(&job->endless)) < 0 ||
-        endless_plant(job->endless.sparse, other.tree) < 0) {
-        endless_free(&other);
+        hashlife_set_square(other.tree, 0, unbounded_generation(&job->unbounded)) < 0 ||
+        unbounded_copy_to_tree(job->unbounded.sparse, other.tree) < 0) {
+        unbounded_free(&other);
         return -1;
     }
-    choose(job, &other, LIFE_HASHLIFE, "the plane is too large for sparse");
+    switch_engine(job, &other, LIFE_HASHLIFE, "the plane is too large for sparse");
     job->race.open = false;
     return 0;
 }
@@ -151,31 +158,31 @@ static int fall_back(struct life_job *job)
 static int step_sparse(struct life_job *job, uint64_t end)
 {
     int status = 0;
-    while (status == 0 && job->race.open && endless_generation(&job->endless) < end) {
+    while (status == 0 && job->race.open && unbounded_generation(&job->unbounded) < end) {
         const double began = seconds_now();
-        status = step_until(job, &job->endless, end - endless_generation(&job->endless),
+        status = step_until(job, &job->unbounded, end - unbounded_generation(&job->unbounded),
                             job->race.limit - job->race.spent);
         job->race.spent += seconds_now() - began;
         if (status == 1)
             status = try_tree(job, end);
         else if (status < 0 && (clerrno == ENOMEM || clerrno == ERANGE))
-            status = fall_back(job);
+            status = fall_back_to_tree(job);
     }
     return status < 0 ? -1 : 0;
 }
 
 int life_race_step(struct life_job *job, uint64_t generations)
 {
-    const uint64_t end = endless_generation(&job->endless) + generations;
+    const uint64_t end = unbounded_generation(&job->unbounded) + generations;
     int status = 0;
     if (job->race.open && !job->race.chunk) {
         job->race.chunk = CHUNK;
         job->race.limit = pace_of(1).seconds;
     }
-    if (job->race.open && job->endless.tree)
+    if (job->race.open && job->unbounded.tree)
         status = step_tree(job, end);
-    if (status == 0 && job->race.open && job->endless.sparse)
+    if (status == 0 && job->race.open && job->unbounded.sparse)
         status = step_sparse(job, end);
-    const uint64_t at = endless_generation(&job->endless);
-    return status < 0 ? -1 : at < end ? endless_step(&job->endless, end - at) : 0;
+    const uint64_t at = unbounded_generation(&job->unbounded);
+    return status < 0 ? -1 : at < end ? unbounded_step(&job->unbounded, end - at) : 0;
 }

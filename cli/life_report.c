@@ -1,8 +1,20 @@
-/* life_report.c - what `stdcl life` says at the end. */
+/* life_report.c - the report of `stdcl life`. */
 /* SPDX-License-Identifier: MIT */
+#include "command.h"
+#include "device.h"
+#include "interrupt.h"
+#include "json.h"
+#include "message.h"
+#include "text.h"
 #include "life_job.h"
 
 #include <jansson.h>
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 static double updates_per_s(const struct life_job *job)
 {
@@ -12,7 +24,7 @@ static double updates_per_s(const struct life_job *job)
                : 0;
 }
 
-static int report_json(const struct life_job *job, const char *device, uint64_t population)
+static int life_report_json(const struct life_job *job, const char *device, uint64_t population)
 {
     json_t *report = json_pack(
         "{s:s, s:s, s:s, s:s, s:I, s:I, s:s, s:I, s:I, s:o, s:o, s:o, s:o}", "program", "life",
@@ -32,22 +44,22 @@ static void report_period(const struct life_job *job, FILE *fp)
 {
     const unsigned long long at = (unsigned long long)(job->started + job->period_generation);
     if (job->period == 1)
-        fprintf(fp, "%-14sfrom generation %llu on nothing changes\n", "stable", at);
+        fprintf(fp, "%-14sno change from generation %llu\n", "stable", at);
     else if (job->period)
-        fprintf(fp, "%-14sfrom generation %llu on, with period %llu\n", "stable", at,
+        fprintf(fp, "%-14sfrom generation %llu, with period %llu\n", "stable", at,
                 (unsigned long long)job->period);
     else if (job->until_stable)
         fprintf(fp, "%-14sno state has repeated within 64 generations\n", "not stable");
 }
 
-/* Whether it was to end at a generation. */
-static bool known_end(const struct life_job *job)
+/* True if the run has a planned last generation. */
+static bool has_known_end(const struct life_job *job)
 {
     return !job->watch && job->generations != UINT64_MAX;
 }
 
-static void report_text(const struct life_job *job, const char *device, uint64_t population,
-                        FILE *fp)
+static void life_report_text(const struct life_job *job, const char *device, uint64_t population,
+                             FILE *fp)
 {
     struct cli_text text;
     const double cells = (double)job->size.width * (double)job->size.height;
@@ -57,7 +69,7 @@ static void report_text(const struct life_job *job, const char *device, uint64_t
     if (job->input)
         fprintf(fp, ", from %s\n", job->input);
     else
-        fprintf(fp, ", soup of seed %llu\n", (unsigned long long)job->seed);
+        fprintf(fp, ", soup with seed %llu\n", (unsigned long long)job->seed);
     fprintf(fp, "%-14s%llu", "generations",
             (unsigned long long)life_generation(job->engine_of_run));
     if (job->started)
@@ -72,7 +84,7 @@ static void report_text(const struct life_job *job, const char *device, uint64_t
     cli_outputs_report(&job->outputs, fp);
     if (job->interrupted)
         cli_interrupt_report(life_generation(job->engine_of_run),
-                             known_end(job) ? job->generations : 0, "generations", fp);
+                             has_known_end(job) ? job->generations : 0, "generations", fp);
 }
 
 int life_job_report(struct life_job *job)
@@ -84,10 +96,10 @@ int life_job_report(struct life_job *job)
     int status = CLI_DONE;
     const char *name = device ? device : "none: plain C";
     if (job->common.json)
-        status = report_json(job, name, population);
+        status = life_report_json(job, name, population);
     else if (!job->common.quiet && !job->lines.wanted)
-        report_text(job, name, population,
-                    cli_outputs_take_stdout(&job->outputs) ? stderr : stdout);
+        life_report_text(job, name, population,
+                         cli_outputs_take_stdout(&job->outputs) ? stderr : stdout);
     free(device);
     return status;
 }

@@ -1,13 +1,23 @@
-/* life_rule.c - the rule of a run: written out, or listed in a file, NAME.rule, as Golly has them.
+/* life_rule.c - the rule of a run: written out, or from a rule file, NAME.rule, as in Golly.
  *
- * --rule may be such a file. A name that is no rule is looked for beside the pattern, in the
- * folders of $STDCL_RULES and in Golly's.
+ * --rule accepts such a file. A name that is not a rule is searched as NAME.rule beside the
+ * pattern, in the directories of $STDCL_RULES and in Golly's.
  * SPDX-License-Identifier: MIT
  */
+#include "command.h"
+#include "files.h"
+#include "alloc.h"
+#include "message.h"
 #include "life_job.h"
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 enum { PATH = 4096 };
@@ -15,17 +25,17 @@ static const long MOST_BYTES = 1L << 28;
 static const char SUFFIX[] = ".rule",
                   GOLLY[] = "/usr/share/golly/Rules:/usr/local/share/golly/Rules";
 
-/* The content of a file, for the caller to free; NULL after a message. */
-static char *read_file(const char *file, size_t *size)
+/* Read a file; the caller frees the content. NULL after a message. */
+static char *read_rule_file(const char *file, size_t *size)
 {
     struct stat info;
     FILE *fp = fopen(file, "rb");
     char *data = NULL;
     *size = 0;
     if (!fp || fstat(fileno(fp), &info) != 0)
-        cli_wrong("%s: cannot be read: %s", file, strerror(errno));
+        cli_wrong("cannot read %s: %s", file, strerror(errno));
     else if (!S_ISREG(info.st_mode) || info.st_size > MOST_BYTES)
-        cli_wrong("%s: is no file of a rule", file);
+        cli_wrong("%s: not a rule file", file);
     else if ((data = cli_alloc((size_t)info.st_size + 1, 1)))
         *size = fread(data, 1, (size_t)info.st_size, fp);
     if (fp)
@@ -33,10 +43,10 @@ static char *read_file(const char *file, size_t *size)
     return data;
 }
 
-static int take_file(struct life_job *job, const char *file)
+static int take_rule_file(struct life_job *job, const char *file)
 {
     size_t size;
-    char *data = read_file(file, &size);
+    char *data = read_rule_file(file, &size);
     if (!data)
         return CLI_WRONG;
     life_transitions_free(job->transitions);
@@ -49,8 +59,9 @@ static int take_file(struct life_job *job, const char *file)
     return CLI_DONE;
 }
 
-/* Folder `n` characters long; whether the file is there. */
-static bool is_there(char path[PATH], const char *folder, size_t n, const char *name)
+/* True if the rule file `name` exists in a directory, `n` characters of `folder`; writes its
+ * path. */
+static bool find_in_folder(char path[PATH], const char *folder, size_t n, const char *name)
 {
     struct stat info;
     const int length =
@@ -58,15 +69,15 @@ static bool is_there(char path[PATH], const char *folder, size_t n, const char *
     return length < PATH && stat(path, &info) == 0 && S_ISREG(info.st_mode);
 }
 
-static bool in_folders(char path[PATH], const char *folders, const char *name)
+static bool find_in_folders(char path[PATH], const char *folders, const char *name)
 {
     for (size_t n; folders && *folders; folders += n + (folders[n] == ':'))
-        if ((n = strcspn(folders, ":")) > 0 && is_there(path, folders, n, name))
+        if ((n = strcspn(folders, ":")) > 0 && find_in_folder(path, folders, n, name))
             return true;
     return false;
 }
 
-static bool is_name(const char *text)
+static bool is_rule_name(const char *text)
 {
     if (!isalpha((unsigned char)*text))
         return false;
@@ -83,20 +94,20 @@ int life_job_rule(struct life_job *job, const char *text, const char *where)
     life_transitions_free(job->transitions);
     job->transitions = NULL;
     if (cli_has_suffix(text, SUFFIX))
-        return take_file(job, text);
+        return take_rule_file(job, text);
     if (life_rule_normal(text, job->rule) == 0) {
         job->states = life_rule_states(job->rule);
         return CLI_DONE;
     }
-    if (!is_name(text))
+    if (!is_rule_name(text))
         return cli_wrong("%s: %s", where, clerror());
     if ((job->input &&
-         is_there(path, job->input, beside ? (size_t)(beside - job->input) : 0, text)) ||
-        in_folders(path, job->rules_folder, text) ||
-        in_folders(path, getenv("STDCL_RULES"), text) || in_folders(path, GOLLY, text))
-        return take_file(job, path);
+         find_in_folder(path, job->input, beside ? (size_t)(beside - job->input) : 0, text)) ||
+        find_in_folders(path, job->rules_folder, text) ||
+        find_in_folders(path, getenv("STDCL_RULES"), text) || find_in_folders(path, GOLLY, text))
+        return take_rule_file(job, path);
     return cli_wrong(
-        "%s: '%s' is no rule, and there is no file %s%s beside the pattern, in $STDCL_RULES or among Golly's rules",
+        "%s: '%s' is not a rule, and no file %s%s was found beside the pattern, in $STDCL_RULES or among Golly's rules",
         where, text, text, SUFFIX);
 }
 
@@ -120,6 +131,6 @@ int life_job_check_states(const struct life_job *job, unsigned states)
     if (states <= (unsigned)job->states)
         return CLI_DONE;
     return cli_wrong(
-        "%s: there is a cell of state %u, and the rule %s has states 0 to %d; give another --rule",
+        "%s: a cell has state %u, but the rule %s has states 0 to %d; give a different --rule",
         job->input, states - 1, job->rule, job->states - 1);
 }

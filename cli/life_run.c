@@ -1,27 +1,42 @@
-/* life_run.c - the loop of `stdcl life`.
+/* life_run.c - the main loop of `stdcl life`.
  *
- * The device runs in bursts of generations. Between two bursts the host looks whether Ctrl-C was
- * pressed, shows the progress, and adds a frame if one is due; a burst ends where the next frame is
- * due. With a table of populations, and with --until-stable, the engine looks at every generation.
+ * The device runs in batches of generations. Between two batches the host checks for Ctrl-C,
+ * draws the progress, and writes a frame if due. A batch ends where the next frame is due. For a
+ * table of populations, and for --until-stable, the engine samples every generation.
  * SPDX-License-Identifier: MIT
  */
+#include "command.h"
+#include "interrupt.h"
+#include "message.h"
+#include "progress.h"
+#include "ranks.h"
+#include "text.h"
 #include "life_job.h"
 
-static const double VISIT_SECONDS = 0.1;
-enum { FIRST_BURST = 64, TRACED = 64 };
+#include "core/clock.h"
 
-/* The generation at which the next frame is due. */
-static uint64_t next_frame(const struct life_job *job)
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stdcl/world.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+static const double VISIT_SECONDS = 0.1;
+enum { FIRST_BATCH = 64, TRACED = 64 };
+
+/* Generation of the next frame. */
+static uint64_t next_frame_generation(const struct life_job *job)
 {
     return cli_outputs_due(&job->outputs, job->outputs.frames_done, job->generations);
 }
 
-static double cells_of(const struct life_job *job)
+static double grid_cells(const struct life_job *job)
 {
     return (double)job->size.width * (double)job->size.height;
 }
 
-int life_job_tell(void *arg, double fraction)
+int life_job_progress(void *arg, double fraction)
 {
     struct life_job *job = arg;
     const double done = job->doing.from + fraction * (job->doing.to - job->doing.from);
@@ -30,26 +45,26 @@ int life_job_tell(void *arg, double fraction)
     char filling[32];
     snprintf(filling, sizeof filling, "filling, %.0f %%", 100 * fraction);
     if (job->progress.unit)
-        cli_progress_update(&job->progress, done,
-                            job->doing.filling
-                                ? filling
-                                : cli_text_rate(&rate, done * cells_of(job) / seconds, "cells/s"));
+        cli_progress_update(
+            &job->progress, done,
+            job->doing.filling ? filling
+                               : cli_text_rate(&rate, done * grid_cells(job) / seconds, "cells/s"));
     cli_window_listen(&job->window);
     return cli_interrupted();
 }
 
-static void begin(struct life_job *job, uint64_t generations)
+static void begin_phase(struct life_job *job, uint64_t generations)
 {
     job->doing.from = (double)life_generation(job->engine_of_run);
     job->doing.to = job->doing.from + (double)generations;
     job->doing.began = seconds_now();
 }
 
-static int due_frames(struct life_job *job)
+static int write_due_frames(struct life_job *job)
 {
     int status = CLI_DONE;
     while (status == CLI_DONE && job->outputs.frames_done < job->outputs.frames &&
-           next_frame(job) <= life_generation(job->engine_of_run))
+           next_frame_generation(job) <= life_generation(job->engine_of_run))
         status = life_output_frame(job);
     return status;
 }
@@ -59,35 +74,34 @@ struct watcher {
     int status;
 };
 
-static int watch(void *arg, const struct life_sample *sample)
+static int sample_row(void *arg, const struct life_sample *sample)
 {
     struct watcher *w = arg;
     w->status = life_output_row(w->job, sample);
-    if (sample->generation ==
-        life_generation(w->job->engine_of_run)) /* the last of those that were looked at together */
-        begin(w->job, TRACED);
+    if (sample->generation == life_generation(w->job->engine_of_run)) /* last sample of a batch */
+        begin_phase(w->job, TRACED);
     return w->status != CLI_DONE;
 }
 
-/* Until the state repeats, at most n generations. */
+/* Step until the state repeats, at most n generations. */
 static int step_until_stable(struct life_job *job, uint64_t n)
 {
     struct watcher w = {job, CLI_DONE};
-    if (life_until_stable(job->engine_of_run, n, &job->period, &job->period_generation, watch, &w) <
-            0 &&
+    if (life_until_stable(job->engine_of_run, n, &job->period, &job->period_generation, sample_row,
+                          &w) < 0 &&
         !life_job_stopped())
         return w.status == CLI_DONE ? cli_failed_call(NULL) : w.status;
     return w.status;
 }
 
-/* The same of n generations, of which the table has each. */
+/* Step n generations and write each to the table. */
 static int step_traced(struct life_job *job, uint64_t n)
 {
     struct life_sample sample[TRACED];
     int status = CLI_DONE;
     while (n && status == CLI_DONE && !cli_ranks_interrupted(false)) {
         const uint64_t now = n > TRACED ? TRACED : n, before = life_generation(job->engine_of_run);
-        begin(job, now);
+        begin_phase(job, now);
         if (life_trace(job->engine_of_run, (size_t)now, sample) < 0 && !life_job_stopped())
             return cli_failed_call(NULL);
         const uint64_t done = life_generation(job->engine_of_run) - before;
@@ -104,38 +118,37 @@ static int step_plain(struct life_job *job, uint64_t n)
                                                                        : cli_failed_call(NULL);
 }
 
-/* Steps n generations, or fewer when it is stopped, and writes their populations when there is a
- * table. */
-static int step(struct life_job *job, uint64_t n)
+/* Step n generations, fewer if cancelled, and write their populations if there is a table. */
+static int step_timed(struct life_job *job, uint64_t n)
 {
     int (*const by)(struct life_job *, uint64_t) =
         job->until_stable                                   ? step_until_stable
         : cli_outputs_have(&job->outputs, CLI_OUTPUT_TABLE) ? step_traced
                                                             : step_plain;
     const double began = seconds_now();
-    begin(job, job->until_stable && n > TRACED ? TRACED : n);
+    begin_phase(job, job->until_stable && n > TRACED ? TRACED : n);
     const int status = by(job, n);
     job->seconds += seconds_now() - began;
     return status;
 }
 
-/* The next burst from how long n generations took: as long as the next visit is away; grows by
- * doubling. */
-static uint64_t next_burst(uint64_t burst, uint64_t n, double took, double visit)
+/* Length of the next batch, from the duration of n generations and the time until the next
+ * visit; at most doubles. */
+static uint64_t next_batch_length(uint64_t batch, uint64_t n, double took, double visit)
 {
-    if (n == burst && took < visit / 2)
-        return burst < (uint64_t)1 << 40 ? 2 * burst : burst;
+    if (n == batch && took < visit / 2)
+        return batch < (uint64_t)1 << 40 ? 2 * batch : batch;
     const double fitting = (double)n * visit / took;
-    return took <= 1.2 * visit ? burst : fitting < 1 ? 1 : (uint64_t)fitting;
+    return took <= 1.2 * visit ? batch : fitting < 1 ? 1 : (uint64_t)fitting;
 }
 
-/* The generation of the engine at which the run ends, or prints a line. */
-static uint64_t end_of(const struct life_job *job)
+/* Engine generation at which the run ends, or the next line is due. */
+static uint64_t stop_generation(const struct life_job *job)
 {
     return job->lines.wanted ? job->lines.due - job->started : job->generations;
 }
 
-static int print_line(struct life_job *job)
+static int print_population_line(struct life_job *job)
 {
     char digits[24];
     uint64_t population;
@@ -145,52 +158,53 @@ static int print_line(struct life_job *job)
     return life_lines_visit(job, digits);
 }
 
-/* What comes next, by one clock: the burst, and before it the files of cells if they are due. */
-static int agree(struct life_job *job, uint64_t *burst)
+/* Agree on the next batch by rank 0's clock; before it, write patterns if due. */
+static int agree_on_batch(struct life_job *job, uint64_t *batch)
 {
-    uint64_t next[2] = {*burst, life_output_is_due(job)};
+    uint64_t next[2] = {*batch, life_output_is_due(job)};
     if (world_broadcast(cli_world, 0, next, sizeof next) != 0)
         return cli_failed_call(NULL);
-    *burst = next[0];
+    *batch = next[0];
     const int status = next[1] ? life_output_keep(job) : CLI_DONE;
     if (next[1])
-        life_shares_begin(job); /* the first rank was not slow, it wrote */
+        life_balance_begin(job); /* the time rank 0 spent writing is not its speed */
     return status;
 }
 
 static int run_generations(struct life_job *job)
 {
-    uint64_t burst = FIRST_BURST, at = 0;
-    int status = due_frames(job);
+    uint64_t batch = FIRST_BATCH, at = 0;
+    int status = write_due_frames(job);
     if (status == CLI_DONE)
         status = life_view_visit(job);
-    life_shares_begin(job);
-    while (status == CLI_DONE && at < end_of(job) && !job->period &&
+    life_balance_begin(job);
+    while (status == CLI_DONE && at < stop_generation(job) && !job->period &&
            !cli_ranks_interrupted(false)) {
         uint64_t n =
-            cli_window_burst(&job->window, at, end_of(job) - at < burst ? end_of(job) - at : burst);
-        n = life_edge_burst(job, n);
-        if (job->outputs.frames_done < job->outputs.frames && next_frame(job) - at < n)
-            n = next_frame(job) - at;
+            cli_window_batch(&job->window, at,
+                             stop_generation(job) - at < batch ? stop_generation(job) - at : batch);
+        n = life_edge_batch(job, n);
+        if (job->outputs.frames_done < job->outputs.frames && next_frame_generation(job) - at < n)
+            n = next_frame_generation(job) - at;
         const double start = seconds_now();
-        status = step(job, n);
+        status = step_timed(job, n);
         const double took = seconds_now() - start;
         at = life_generation(job->engine_of_run);
         if (status == CLI_DONE)
             status = life_edge_look(job);
-        if (status == CLI_DONE && job->lines.wanted && at == end_of(job))
-            status = print_line(job);
+        if (status == CLI_DONE && job->lines.wanted && at == stop_generation(job))
+            status = print_population_line(job);
         if (status == CLI_DONE)
-            status = due_frames(job);
+            status = write_due_frames(job);
         if (status == CLI_DONE && !job->period)
-            status = life_shares_visit(job);
+            status = life_balance_visit(job);
         if (status == CLI_DONE)
             status = life_view_visit(job);
-        begin(job, 0);
-        life_job_tell(job, 0);
-        burst = next_burst(burst, n, took, cli_window_seconds(&job->window, VISIT_SECONDS));
+        begin_phase(job, 0);
+        life_job_progress(job, 0);
+        batch = next_batch_length(batch, n, took, cli_window_seconds(&job->window, VISIT_SECONDS));
         if (status == CLI_DONE)
-            status = agree(job, &burst);
+            status = agree_on_batch(job, &batch);
     }
     return status;
 }
@@ -205,7 +219,7 @@ int life_job_run(struct life_job *job)
             return cli_failed_call(NULL);
         status = life_output_row(job, &first);
     }
-    /* Cells go to the device, and kernels run for the first time, outside what is timed. */
+    /* Upload the cells and run each kernel once before timing. */
     uint64_t population;
     if (life_population(job->engine_of_run, &population) < 0)
         return cli_failed_call(NULL);
@@ -213,7 +227,7 @@ int life_job_run(struct life_job *job)
     cli_progress_start(&job->progress, "generations", known ? (double)job->generations : 0,
                        job->common.quiet || job->lines.wanted);
     if (status == CLI_DONE && job->lines.wanted)
-        status = print_line(job);
+        status = print_population_line(job);
     if (status == CLI_DONE)
         status = run_generations(job);
     cli_progress_end(&job->progress);

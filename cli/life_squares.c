@@ -1,12 +1,18 @@
-/* life_squares.c - macrocell files and planes without edges: square by square into HashLife's tree
- * and out of it; into sparse tiles cell by cell, and out of them by way of such a tree.
+/* life_squares.c - macrocell files of unbounded planes: node by node to and from HashLife's
+ * tree; cell by cell into sparse tiles, and out of them through a temporary tree.
  * SPDX-License-Identifier: MIT
  */
 #include "life_job.h"
 
 #include "core/outfile.h"
 
-enum { LEAF = 3, LARGEST = 60 }; /* levels: of a square of 8 x 8 cells; whose places are numbers */
+#include <errno.h>
+#include <stdcl.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum { LEAF = 3, LARGEST = 60 }; /* levels: 8 x 8 cells; largest with 64-bit coordinates */
 
 /* ---- In. ------------------------------------------------------------------------------------- */
 
@@ -26,7 +32,7 @@ static int fill_tree(const struct life_job *job, hashlife *tree)
     return hashlife_set_square(tree, square, job->started);
 }
 
-/* Of 8 x 8 bits, or of 2 x 2 states, which are 0 or 1 here. */
+/* Put a leaf: 8 x 8 bits, or 2 x 2 states of 0 or 1. */
 static int put_leaf(life_sparse *plane, const struct life_square *s, long long x, long long y)
 {
     uint64_t row[8] = {s->part[0] | s->part[1] << 1, s->part[2] | s->part[3] << 1};
@@ -36,9 +42,9 @@ static int put_leaf(life_sparse *plane, const struct life_square *s, long long x
                            &(struct life_cells){s->bits ? 8 : 2, s->bits ? 8 : 2, 1, row});
 }
 
-/* A square by number, its top left corner at (x, y). */
-static int put_square(const struct life_squares *squares, life_sparse *plane, uint32_t number,
-                      long long x, long long y)
+/* Put a node by number, its top left corner at (x, y). */
+static int put_node(const struct life_squares *squares, life_sparse *plane, uint32_t number,
+                    long long x, long long y)
 {
     const struct life_square *s = number ? &squares->square[number - 1] : NULL;
     const long long half = s ? 1LL << (s->level - 1) : 0;
@@ -49,7 +55,7 @@ static int put_square(const struct life_squares *squares, life_sparse *plane, ui
         return put_leaf(plane, s, x, y);
     for (int i = 0; i < 4 && status == 0; i++)
         status =
-            put_square(squares, plane, s->part[i], x + (i & 1 ? half : 0), y + (i & 2 ? half : 0));
+            put_node(squares, plane, s->part[i], x + (i & 1 ? half : 0), y + (i & 2 ? half : 0));
     return status;
 }
 
@@ -59,32 +65,32 @@ static int fill_tiles(const struct life_job *job, life_sparse *plane)
     const int level = squares->n ? squares->square[squares->n - 1].level : 0;
     const long long half = level ? 1LL << (level <= LARGEST ? level - 1 : 0) : 0;
     if (level > LARGEST)
-        return clerror_set(ERANGE, "a universe of 2^%d cells across is for --engine hashlife",
+        return clerror_set(ERANGE, "a universe of 2^%d cells across needs --engine hashlife",
                            level);
-    return put_square(squares, plane, (uint32_t)squares->n, -half, -half);
+    return put_node(squares, plane, (uint32_t)squares->n, -half, -half);
 }
 
-int life_squares_fill(const struct life_job *job, struct life_endless *e)
+int life_squares_fill(const struct life_job *job, struct life_unbounded *e)
 {
     return e->tree ? fill_tree(job, e->tree) : fill_tiles(job, e->sparse);
 }
 
 /* ---- Out. ------------------------------------------------------------------------------------ */
 
-static int write_leaf(void *out, uint64_t cells)
+static int write_leaf_node(void *out, uint64_t cells)
 {
     life_squares_write(out, &(struct life_square){.level = LEAF, .bits = true, .cells = cells});
     return outfile_check(out);
 }
 
-static int write_states(void *out, const unsigned char state[4])
+static int write_state_node(void *out, const unsigned char state[4])
 {
     life_squares_write(
         out, &(struct life_square){.level = 1, .part = {state[0], state[1], state[2], state[3]}});
     return outfile_check(out);
 }
 
-static int write_square(void *out, int level, const uint32_t part[4])
+static int write_inner_node(void *out, int level, const uint32_t part[4])
 {
     life_squares_write(
         out, &(struct life_square){.level = level, .part = {part[0], part[1], part[2], part[3]}});
@@ -96,24 +102,24 @@ static int write_tree(const struct life_job *job, hashlife *tree, const char *fi
     struct outfile out;
     struct hashlife_box box;
     int level;
-    FILE *plain = life_squares_open(&out, file, job->rule, endless_generation(&job->endless));
+    FILE *plain = life_squares_open(&out, file, job->rule, unbounded_generation(&job->unbounded));
     if (!plain)
         return -1;
     int status = life_job_has_states(job)
-                     ? hashlife_walk_states(tree, &level, write_states, write_square, &out)
-                     : hashlife_walk(tree, &level, write_leaf, write_square, &out);
+                     ? hashlife_walk_states(tree, &level, write_state_node, write_inner_node, &out)
+                     : hashlife_walk(tree, &level, write_leaf_node, write_inner_node, &out);
     if (status == 0 && hashlife_bounding_box(tree, &box) ==
-                           0) /* an empty universe has no squares, and a file must have one */
-        status = write_square(&out, 4, (const uint32_t[4]){0, 0, 0, 0});
+                           0) /* an empty universe has no nodes, but a file needs one */
+        status = write_inner_node(&out, 4, (const uint32_t[4]){0, 0, 0, 0});
     return life_squares_close(&out, plain, status);
 }
 
 int life_squares_save(struct life_job *job, const char *file)
 {
-    if (job->endless.tree)
-        return write_tree(job, job->endless.tree, file);
+    if (job->unbounded.tree)
+        return write_tree(job, job->unbounded.tree, file);
     hashlife *tree = hashlife_create(&(struct hashlife_options){.rule = job->rule, .threads = 1});
-    int status = tree ? endless_plant(job->endless.sparse, tree) : -1;
+    int status = tree ? unbounded_copy_to_tree(job->unbounded.sparse, tree) : -1;
     if (status == 0)
         status = write_tree(job, tree, file);
     hashlife_free(tree);

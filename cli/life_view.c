@@ -1,30 +1,44 @@
-/* life_view.c - what the window shows of `stdcl life`: the rectangles that viewers look at, as bits
- * or as squares counted on the devices (of a plane without edges: in HashLife's tree, or in tiles),
- * and the population as a plot.
+/* life_view.c - the view of `stdcl life`: the viewers' regions, as cells or as densities counted
+ * on the devices (on an unbounded plane in HashLife's tree or in tiles), and a plot of the
+ * population.
  * SPDX-License-Identifier: MIT
  */
+#include "command.h"
+#include "device.h"
+#include "alloc.h"
+#include "message.h"
+#include "ranks.h"
 #include "life_job.h"
 
+#include "core/clock.h"
+
 #include <math.h>
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stdcl/world.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 static const char *const columns[] = {"generation", "", "population", "cells", NULL};
-enum { MOST_ZOOM = 15 }; /* of life_density */
+enum { MOST_ZOOM = 15 }; /* limit of life_density */
 
-static void size_words(const struct life_job *job, char *text, size_t size)
+static void write_size(const struct life_job *job, char *text, size_t size)
 {
     char width[32], height[32];
-    if (life_job_endless(job))
-        snprintf(text, size, "a plane without edges");
+    if (life_job_unbounded(job))
+        snprintf(text, size, "unbounded plane");
     else
         snprintf(text, size, "%s × %s cells", cli_window_number(width, job->size.width),
                  cli_window_number(height, job->size.height));
 }
 
-/* On several ranks only those that live are known to all. */
+/* With several ranks only live and dead are known everywhere. */
 unsigned life_job_states(const struct life_job *job)
 {
-    if (life_job_endless(job))
-        return job->endless.tree ? hashlife_states(job->endless.tree) : 2;
+    if (life_job_unbounded(job))
+        return job->unbounded.tree ? hashlife_states(job->unbounded.tree) : 2;
     return world_size(cli_world) == 1 ? life_states(job->engine_of_run) : 2;
 }
 
@@ -34,7 +48,7 @@ int life_view_open(struct life_job *job)
     if (!job->window.wanted && !job->window.record)
         return CLI_DONE;
     char *device = job->context ? cli_devices_name(job->context) : NULL;
-    size_words(job, size, sizeof size);
+    write_size(job, size, sizeof size);
     snprintf(title, sizeof title, "%s: %s", job->input ? cli_window_name(job->input) : job->rule,
              size);
     const char *const facts[] = {"grid",   size,
@@ -51,7 +65,7 @@ int life_view_open(struct life_job *job)
                                  .facts = facts,
                                  .rows = columns,
                                  .cells = {.bounds = "plane", .rule = job->rule}};
-    if (!life_job_endless(job))
+    if (!life_job_unbounded(job))
         about.cells = (struct view_field){.width = job->size.width,
                                           .height = job->size.height,
                                           .bounds = life_job_bounds(job),
@@ -65,14 +79,14 @@ int life_view_open(struct life_job *job)
 
 /* ---- Rectangles. ----------------------------------------------------------------------------- */
 
-static int bits(struct life_job *job, const struct view_region *r, uint8_t *body)
+static int region_bits(struct life_job *job, const struct view_region *r, uint8_t *body)
 {
     struct life_cells cells;
     const size_t bytes = ((size_t)r->width + 7) / 8;
     if (life_cells_alloc(&cells, r->width, r->height) < 0)
         return -1;
-    const int status = life_job_endless(job) ? endless_get(&job->endless, r->x, r->y, &cells)
-                                             : life_get(job->engine_of_run, r->x, r->y, &cells);
+    const int status = life_job_unbounded(job) ? unbounded_get(&job->unbounded, r->x, r->y, &cells)
+                                               : life_get(job->engine_of_run, r->x, r->y, &cells);
     for (size_t j = 0; status == 0 && j < r->height; j++)
         for (size_t k = 0; k < bytes; k++)
             body[j * bytes + k] = (uint8_t)(cells.word[j * cells.stride + k / 8] >> 8 * (k % 8));
@@ -80,14 +94,14 @@ static int bits(struct life_job *job, const struct view_region *r, uint8_t *body
     return status;
 }
 
-/* On a torus the rectangle may lie across the edge. */
+/* Get the states of a rectangle, which may cross the edge of a torus. */
 int life_job_get_states(struct life_job *job, long long x, long long y, size_t width, size_t height,
                         unsigned char *state)
 {
     life *lf = job->engine_of_run;
     int status = 0;
-    if (job->endless.tree)
-        return hashlife_get_states(job->endless.tree, x, y, width, height, state);
+    if (job->unbounded.tree)
+        return hashlife_get_states(job->unbounded.tree, x, y, width, height, state);
     const size_t left = life_width(lf) - (size_t)x, first = width < left ? width : left;
     for (size_t j = 0; status == 0 && j < height; j++, state += width) {
         const long long row = (long long)(((size_t)y + j) % life_height(lf));
@@ -98,13 +112,13 @@ int life_job_get_states(struct life_job *job, long long x, long long y, size_t w
     return status;
 }
 
-static int states(struct life_job *job, const struct view_region *r, uint8_t *body)
+static int region_states(struct life_job *job, const struct view_region *r, uint8_t *body)
 {
     return life_job_get_states(job, r->x, r->y, r->width, r->height, body);
 }
 
-/* Of squares larger than the engine counts, the sums of those that it does. */
-static int count_of_grid(life *lf, const struct view_region *r, uint64_t *live)
+/* Count live cells per square; squares larger than life_density supports are summed. */
+static int count_in_grid(life *lf, const struct view_region *r, uint64_t *live)
 {
     const unsigned zoom = r->zoom < MOST_ZOOM ? r->zoom : MOST_ZOOM, more = r->zoom - zoom;
     const size_t most_width = (life_width(lf) >> zoom) + 1,
@@ -124,10 +138,10 @@ static int count_of_grid(life *lf, const struct view_region *r, uint64_t *live)
     return status;
 }
 
-enum { SHADES = 1 << 16 }; /* of squares of so many cells at most a table has all */
+enum { SHADES = 1 << 16 }; /* use a table for squares of up to this number of cells */
 
-/* What is shown of counts of the engine's own squares. */
-static int shades_of_grid(life *lf, const struct view_region *r, uint8_t *body)
+/* Shades of squares that the engine counts directly. */
+static int shades_in_grid(life *lf, const struct view_region *r, uint8_t *body)
 {
     const size_t n = (size_t)r->width * r->height, most = (size_t)1 << 2 * r->zoom;
     uint32_t *count = cli_alloc(n + 1, sizeof *count);
@@ -142,28 +156,29 @@ static int shades_of_grid(life *lf, const struct view_region *r, uint8_t *body)
     return status;
 }
 
-static int shades(struct life_job *job, const struct view_region *r, uint8_t *body)
+static int region_shades(struct life_job *job, const struct view_region *r, uint8_t *body)
 {
     const size_t n = (size_t)r->width * r->height;
-    if (!life_job_endless(job) && (size_t)1 << 2 * r->zoom <= SHADES)
-        return shades_of_grid(job->engine_of_run, r, body);
+    if (!life_job_unbounded(job) && (size_t)1 << 2 * r->zoom <= SHADES)
+        return shades_in_grid(job->engine_of_run, r, body);
     uint64_t *live = cli_alloc(n + 1, sizeof *live);
-    const int status = life_job_endless(job) ? endless_density(&job->endless, r->x, r->y, r->width,
-                                                               r->height, r->zoom, live)
-                                             : count_of_grid(job->engine_of_run, r, live);
+    const int status =
+        life_job_unbounded(job)
+            ? unbounded_density(&job->unbounded, r->x, r->y, r->width, r->height, r->zoom, live)
+            : count_in_grid(job->engine_of_run, r, live);
     for (size_t k = 0; k < n; k++)
         body[k] = view_cells_shade(live[k], r->zoom);
     free(live);
     return status;
 }
 
-/* UINT64_MAX: more than the page can be told. */
-static int population_of(struct life_job *job, uint64_t *population, double *value)
+/* Population; UINT64_MAX: too large for the page. */
+static int current_population(struct life_job *job, uint64_t *population, double *value)
 {
     struct hashlife_number n;
     int status;
-    if (life_job_endless(job)) {
-        status = endless_population(&job->endless, &n);
+    if (life_job_unbounded(job)) {
+        status = unbounded_population(&job->unbounded, &n);
         *population = status == 0 && n.high == 0 ? n.low : UINT64_MAX;
         *value = status == 0 ? hashlife_number_double(n) : NAN;
     } else {
@@ -173,13 +188,13 @@ static int population_of(struct life_job *job, uint64_t *population, double *val
     return status;
 }
 
-/* What viewers look at: the first rank knows. */
+/* Regions of the viewers, known on rank 0. */
 struct looked {
     int n;
     struct view_region region[VIEW_REGIONS];
 };
 
-static int show(void *arg, int last)
+static int show_regions(void *arg, int last)
 {
     struct life_job *job = arg;
     struct looked at = {0};
@@ -192,19 +207,21 @@ static int show(void *arg, int last)
     at.n = view_regions_wanted(job->window.view, region);
     int status = world_broadcast(cli_world, 0, &at, sizeof at);
     const int n = at.n;
-    /* Counting all of a large grid takes longer than what is seen of it. */
+    /* Counting a large grid takes longer than drawing the visible part. */
     const bool due =
         last || job->window.agreed.paused || cli_window_sums_due(&job->window, &job->sums);
-    const bool counts = status == 0 && cli_window_says(&job->window, due);
+    const bool counts = status == 0 && cli_window_decide(&job->window, due);
     const double began = seconds_now();
     if (counts) {
-        status = population_of(job, &population, &value);
+        status = current_population(job, &population, &value);
         cli_window_sums_made(&job->sums, began);
     }
     for (int i = 0; i < n && status == 0; i++) {
         body[i] = cli_alloc(view_cells_bytes(&region[i], many) + 1, 1);
         cells[i] = (struct view_cells){region[i], body[i]};
-        status = (region[i].zoom ? shades : many > 2 ? states : bits)(job, &region[i], body[i]);
+        status = (region[i].zoom ? region_shades
+                  : many > 2     ? region_states
+                                 : region_bits)(job, &region[i], body[i]);
     }
     const uint64_t now = life_job_generation(job);
     if (status == 0)
@@ -223,7 +240,7 @@ int life_view_visit(struct life_job *job)
     const double fraction = job->generations && job->generations != UINT64_MAX
                                 ? (double)at / (double)job->generations
                                 : NAN;
-    return cli_window_visit(&job->window, at, fraction, show, job);
+    return cli_window_visit(&job->window, at, fraction, show_regions, job);
 }
 
 int life_view_end(struct life_job *job)
@@ -233,7 +250,7 @@ int life_view_end(struct life_job *job)
         return CLI_DONE;
     snprintf(sentence, sizeof sentence, "generation %llu",
              (unsigned long long)life_job_generation(job));
-    const int status = show(job, 1);
+    const int status = show_regions(job, 1);
     cli_window_end(&job->window, sentence);
     return status;
 }

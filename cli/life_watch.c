@@ -1,41 +1,51 @@
-/* life_watch.c - `stdcl life --watch`: the grid in the terminal.
+/* life_watch.c - `stdcl life --watch`: animation in the terminal.
  *
- * A character shows 1 x 2 cells as half blocks, or 2 x 4 as braille; zoomed out, each of these dots
- * stands for a square of 2^k x 2^k cells and is set when one of them is not 0; a plane without
- * edges can be seen from as far as 2^50. Cells of more than two states have the colours of pictures
- * where a dot is a cell. Thirty times a second the engine goes some generations on, and the part of
- * the grid that the terminal has room for is drawn again. However the program ends, except by
- * SIGKILL, the terminal gets its old settings back.
+ * A character shows 1 x 2 cells as half blocks, or 2 x 4 as braille. Zoomed out, each dot stands
+ * for 2^k x 2^k cells and is set if one of them is not 0; an unbounded plane can be zoomed out
+ * to k = 50. If a dot is one cell, several states have the colours of pictures. Thirty times a
+ * second the engine advances and the visible part is redrawn. The terminal's settings are
+ * restored however the program ends, except by SIGKILL.
  * SPDX-License-Identifier: MIT
  */
+#include "command.h"
+#include "interrupt.h"
+#include "alloc.h"
+#include "message.h"
 #include "life_job.h"
+
+#include "core/clock.h"
 
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
 
 static const double FRAME_SECONDS = 1. / 30;
 enum { MOST_ZOOM = 12, MOST_SPEED = 20, PLANE_ZOOM = 50, PLANE_SPEED = 60, TEXT_ROWS = 1 };
-static const long long FARTHEST = 1LL << 60; /* that a plane can be looked at */
+static const long long FARTHEST = 1LL << 60; /* limit of a plane's visible coordinates */
 
 struct view {
     struct life_job *job;
-    int columns, lines; /* of the terminal, without the line of text */
-    long long x, y;     /* of the cell in the top left corner */
+    int columns, lines; /* size of the terminal, without the status line */
+    long long x, y;     /* cell in the top left corner */
     int zoom;           /* a dot is 2^zoom cells wide */
-    int speed;          /* 2^speed generations a frame; below 0 a frame every 2^-speed */
+    /* 2^speed generations per frame; below 0 one per 2^-speed frames */
+    int speed;
     bool paused, quit, single;
     unsigned long long frame;
-    unsigned char (*colour)[3]; /* of states; NULL: there are two */
-    unsigned char
-        *state; /* of the cells that are shown, a dot each, in rows as the bits have them; NULL */
-    unsigned char
-        ink[2]; /* states whose colours the terminal has now, of letter and ground; 0: its own */
-    char *text; /* of a frame, built up and written at once */
+    unsigned char (*colour)[3]; /* colours of states; NULL: two states */
+    unsigned char *state;       /* states of the visible cells, by dot; NULL: none */
+    unsigned char ink[2];       /* current foreground and background state; 0: default colour */
+    char *text;                 /* text of a frame, written at once */
     size_t used, room;
 };
 
@@ -44,11 +54,11 @@ struct view {
 static struct termios before;
 static volatile sig_atomic_t changed;
 
-static const char ENTER[] = "\033[?1049h\033[?25l"; /* other screen, no cursor */
+static const char ENTER[] = "\033[?1049h\033[?25l"; /* alternate screen, no cursor */
 static const char LEAVE[] = "\033[0m\033[?25h\033[?1049l";
 
-/* Only calls that are allowed in a signal handler. */
-static void restore(void)
+/* Restore the terminal; async-signal-safe. */
+static void restore_terminal(void)
 {
     if (!changed)
         return;
@@ -58,14 +68,14 @@ static void restore(void)
         return;
 }
 
-static void restore_and_die(int number)
+static void restore_terminal_and_die(int number)
 {
-    restore();
+    restore_terminal();
     signal(number, SIG_DFL);
     raise(number);
 }
 
-static int prepare(void)
+static int enter_watch(void)
 {
     static const int fatal[] = {SIGHUP, SIGQUIT, SIGSEGV, SIGABRT};
     if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO) || tcgetattr(STDIN_FILENO, &before) < 0)
@@ -75,16 +85,16 @@ static int prepare(void)
     raw.c_cc[VMIN] = 0;
     raw.c_cc[VTIME] = 0;
     changed = 1;
-    atexit(restore);
+    atexit(restore_terminal);
     for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++)
-        signal(fatal[i], restore_and_die);
+        signal(fatal[i], restore_terminal_and_die);
     if (tcsetattr(STDIN_FILENO, TCSANOW, &raw) < 0 ||
         write(STDOUT_FILENO, ENTER, sizeof ENTER - 1) < 0)
-        return cli_failed("the settings of the terminal cannot be changed");
+        return cli_failed("cannot change the terminal's settings");
     return CLI_DONE;
 }
 
-static void measure(struct view *v)
+static void measure_terminal(struct view *v)
 {
     struct winsize size;
     v->columns = 80;
@@ -108,7 +118,7 @@ static int dots_down(const struct view *v)
     return v->lines * (v->job->braille ? 4 : 2);
 }
 
-static void put(struct view *v, const char *text, size_t length)
+static void append_bytes(struct view *v, const char *text, size_t length)
 {
     if (v->used + length > v->room) {
         v->room = 2 * (v->used + length);
@@ -118,16 +128,16 @@ static void put(struct view *v, const char *text, size_t length)
     v->used += length;
 }
 
-/* Three bytes of UTF-8. */
-static void put_code(struct view *v, unsigned code)
+/* Append a character of three bytes of UTF-8. */
+static void append_code(struct view *v, unsigned code)
 {
     const char bytes[3] = {(char)(0xe0 | code >> 12), (char)(0x80 | (code >> 6 & 63)),
                            (char)(0x80 | (code & 63))};
-    put(v, bytes, 3);
+    append_bytes(v, bytes, 3);
 }
 
-/* Whether a dot's square, as far as it lies in the grid, has a live cell. */
-static bool dot(const struct life_cells *c, int zoom, size_t x, size_t y)
+/* True if a dot's square has a live cell inside the grid. */
+static bool dot_is_live(const struct life_cells *c, int zoom, size_t x, size_t y)
 {
     const size_t side = (size_t)1 << zoom;
     const size_t right = (x + 1) * side < c->width ? (x + 1) * side : c->width;
@@ -135,7 +145,7 @@ static bool dot(const struct life_cells *c, int zoom, size_t x, size_t y)
     for (size_t j = y * side; j < bottom; j++) {
         const uint64_t *row = c->word + j * c->stride;
         for (size_t i = x * side; i < right;) {
-            /* From i to the end of its word, or of the square. */
+            /* from i to the end of its word or of the square */
             const size_t n = 64 - i % 64 < right - i ? 64 - i % 64 : right - i;
             const uint64_t mask = (n < 64 ? ((uint64_t)1 << n) - 1 : ~(uint64_t)0) << i % 64;
             if (row[i / 64] & mask)
@@ -146,7 +156,7 @@ static bool dot(const struct life_cells *c, int zoom, size_t x, size_t y)
     return false;
 }
 
-/* The colours of states from now on, 0: the terminal's own. */
+/* Set the colours of two states; 0: the terminal's default. */
 static void set_ink(struct view *v, unsigned char letter, unsigned char ground)
 {
     char text[64];
@@ -155,33 +165,35 @@ static void set_ink(struct view *v, unsigned char letter, unsigned char ground)
         return;
     v->ink[0] = letter;
     v->ink[1] = ground;
-    put(v, "\033[0m", 4);
+    append_bytes(v, "\033[0m", 4);
     if (letter)
-        put(v, text, (size_t)snprintf(text, sizeof text, "\033[38;2;%d;%d;%dm", a[0], a[1], a[2]));
+        append_bytes(v, text,
+                     (size_t)snprintf(text, sizeof text, "\033[38;2;%d;%d;%dm", a[0], a[1], a[2]));
     if (ground)
-        put(v, text, (size_t)snprintf(text, sizeof text, "\033[48;2;%d;%d;%dm", b[0], b[1], b[2]));
+        append_bytes(v, text,
+                     (size_t)snprintf(text, sizeof text, "\033[48;2;%d;%d;%dm", b[0], b[1], b[2]));
 }
 
-static unsigned char state_at(const struct view *v, const struct life_cells *c, int column,
-                              int line)
+static unsigned char visible_state(const struct view *v, const struct life_cells *c, int column,
+                                   int line)
 {
     return (size_t)column < c->width && (size_t)line < c->height
                ? v->state[(size_t)line * c->width + (size_t)column]
                : 0;
 }
 
-/* The ink for a character: of half blocks a colour each, of braille that of the first cell. */
+/* Set the colours of a character: one per half block; for braille that of its first live cell. */
 static void choose_ink(struct view *v, const struct life_cells *c, int column, int line)
 {
     unsigned char first = 0;
     for (int i = 0; i < 8 && !first && v->job->braille; i++)
-        first = state_at(v, c, 2 * column + i % 2, 4 * line + i / 2);
-    const unsigned char upper = v->job->braille ? first : state_at(v, c, column, 2 * line),
-                        lower = v->job->braille ? 0 : state_at(v, c, column, 2 * line + 1);
+        first = visible_state(v, c, 2 * column + i % 2, 4 * line + i / 2);
+    const unsigned char upper = v->job->braille ? first : visible_state(v, c, column, 2 * line),
+                        lower = v->job->braille ? 0 : visible_state(v, c, column, 2 * line + 1);
     set_ink(v, upper ? upper : lower, upper ? lower : 0);
 }
 
-static void put_cell(struct view *v, const struct life_cells *c, int zoom, int column, int line)
+static void append_cell(struct view *v, const struct life_cells *c, int zoom, int column, int line)
 {
     static const unsigned char braille[4][2] = {
         {0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
@@ -192,40 +204,38 @@ static void put_cell(struct view *v, const struct life_cells *c, int zoom, int c
     if (v->job->braille) {
         for (int j = 0; j < 4; j++)
             for (int i = 0; i < 2; i++)
-                code |= dot(c, zoom, (size_t)(2 * column + i), (size_t)(4 * line + j))
+                code |= dot_is_live(c, zoom, (size_t)(2 * column + i), (size_t)(4 * line + j))
                             ? braille[j][i]
                             : 0;
-        put_code(v, 0x2800 + code);
+        append_code(v, 0x2800 + code);
         return;
     }
-    code = dot(c, zoom, (size_t)column, (size_t)(2 * line));
-    code |= dot(c, zoom, (size_t)column, (size_t)(2 * line + 1)) ? 2 : 0;
+    code = dot_is_live(c, zoom, (size_t)column, (size_t)(2 * line));
+    code |= dot_is_live(c, zoom, (size_t)column, (size_t)(2 * line + 1)) ? 2 : 0;
     if (code)
-        put_code(
-            v,
-            blocks[v->state && code == 3 ? 1 : code]); /* the lower half has the ground's colour */
+        append_code(
+            v, blocks[v->state && code == 3 ? 1 : code]); /* the lower half shows the background */
     else
-        put(v, " ", 1);
+        append_bytes(v, " ", 1);
 }
 
-static void put_status(struct view *v, const char *population)
+static void append_status(struct view *v, const char *population)
 {
     char line[400], text[300];
-    const int length =
-        snprintf(text, sizeof text,
-                 " generation %llu, %s alive, %s%llu a frame%s, 1:%llu | q space s + - arrows z Z",
-                 (unsigned long long)life_job_generation(v->job), population,
-                 v->speed < 0 ? "1/" : "", 1ull << (v->speed < 0 ? -v->speed : v->speed),
-                 v->paused ? ", paused" : "", 1ull << v->zoom);
+    const int length = snprintf(
+        text, sizeof text,
+        " generation %llu, %s alive, %s%llu per frame%s, 1:%llu | q space s + - arrows z Z",
+        (unsigned long long)life_job_generation(v->job), population, v->speed < 0 ? "1/" : "",
+        1ull << (v->speed < 0 ? -v->speed : v->speed), v->paused ? ", paused" : "",
+        1ull << v->zoom);
     const int used = snprintf(line, sizeof line, "\033[%d;1H\033[7m%-*.*s\033[0m", v->lines + 1,
                               v->columns, v->columns, length > 0 ? text : "");
     if (used > 0)
-        put(v, line, (size_t)used < sizeof line ? (size_t)used : sizeof line - 1);
+        append_bytes(v, line, (size_t)used < sizeof line ? (size_t)used : sizeof line - 1);
 }
 
-/* Sets the size of what is shown, and on a plane moves the corner so that the view does not reach
- * beyond the edge. */
-static void settle_corner(struct view *v, size_t *width, size_t *height)
+/* Set the visible size; on a bounded plane move the corner so that the view stays inside. */
+static void clamp_corner(struct view *v, size_t *width, size_t *height)
 {
     const long long side = 1LL << v->zoom;
     const long long w = (long long)v->job->size.width, h = (long long)v->job->size.height;
@@ -240,8 +250,8 @@ static void settle_corner(struct view *v, size_t *width, size_t *height)
     v->y = v->y < 0 ? 0 : v->y;
 }
 
-/* Which cells of a grid of several states are not 0; and their states, where a dot is a cell. */
-static int look_at_states(struct view *v, struct life_cells *c)
+/* Get the nonzero cells of a grid of several states, and their states if a dot is a cell. */
+static int get_visible_states(struct view *v, struct life_cells *c)
 {
     const long long w = (long long)v->job->size.width, h = (long long)v->job->size.height,
                     x = (v->x % w + w) % w, y = (v->y % h + h) % h;
@@ -261,24 +271,24 @@ static int look_at_states(struct view *v, struct life_cells *c)
     return status;
 }
 
-/* The part of the grid that is shown, and how many cells live. */
-static int look_at_grid(struct view *v, struct life_cells *c, char population[48])
+/* Get the visible part of the grid, and the population. */
+static int get_visible_grid(struct view *v, struct life_cells *c, char population[48])
 {
     size_t width, height;
     uint64_t n;
-    settle_corner(v, &width, &height);
+    clamp_corner(v, &width, &height);
     if (life_population(v->job->engine_of_run, &n) < 0 || life_cells_alloc(c, width, height) < 0)
         return -1;
     snprintf(population, 48, "%llu", (unsigned long long)n);
-    return v->colour ? look_at_states(v, c) : life_get(v->job->engine_of_run, v->x, v->y, c);
+    return v->colour ? get_visible_states(v, c) : life_get(v->job->engine_of_run, v->x, v->y, c);
 }
 
-/* Of a plane: a bit for each dot. */
-static int look_at_plane(struct view *v, struct life_cells *c, char population[48])
+/* Get the visible part of an unbounded plane, a bit per dot, and the population. */
+static int get_visible_plane(struct view *v, struct life_cells *c, char population[48])
 {
-    struct life_endless *e = &v->job->endless;
+    struct life_unbounded *e = &v->job->unbounded;
     struct hashlife_number n;
-    if (endless_population(e, &n) < 0 ||
+    if (unbounded_population(e, &n) < 0 ||
         life_cells_alloc(c, (size_t)dots_across(v), (size_t)dots_down(v)) < 0)
         return -1;
     hashlife_number_string(n, population);
@@ -287,17 +297,17 @@ static int look_at_plane(struct view *v, struct life_cells *c, char population[4
         if (life_job_get_states(v->job, v->x, v->y, c->width, c->height, v->state) < 0)
             return -1;
     }
-    return endless_look(e, (unsigned)v->zoom, v->x >> v->zoom, v->y >> v->zoom, c);
+    return unbounded_get_zoomed(e, (unsigned)v->zoom, v->x >> v->zoom, v->y >> v->zoom, c);
 }
 
-static int draw(struct view *v)
+static int draw_frame(struct view *v)
 {
     struct life_cells c = {0};
     char population[48];
-    const bool plane = life_job_endless(v->job);
-    measure(v);
+    const bool plane = life_job_unbounded(v->job);
+    measure_terminal(v);
     v->state = NULL;
-    if ((plane ? look_at_plane : look_at_grid)(v, &c, population) < 0) {
+    if ((plane ? get_visible_plane : get_visible_grid)(v, &c, population) < 0) {
         life_cells_free(&c);
         free(v->state);
         return cli_failed_call(NULL);
@@ -306,19 +316,19 @@ static int draw(struct view *v)
     v->ink[0] = v->ink[1] = 0;
     for (int line = 0; line < v->lines; line++) {
         char start[24];
-        put(v, start, (size_t)snprintf(start, sizeof start, "\033[%d;1H", line + 1));
+        append_bytes(v, start, (size_t)snprintf(start, sizeof start, "\033[%d;1H", line + 1));
         for (int column = 0; column < v->columns; column++)
-            put_cell(v, &c, plane ? 0 : v->zoom, column, line);
+            append_cell(v, &c, plane ? 0 : v->zoom, column, line);
     }
     if (v->state)
         set_ink(v, 0, 0);
     free(v->state);
-    put_status(v, population);
+    append_status(v, population);
     life_cells_free(&c);
     for (size_t done = 0; done < v->used;) {
         const ssize_t n = write(STDOUT_FILENO, v->text + done, v->used - done);
         if (n <= 0)
-            break; /* the next frame may fare better */
+            break; /* drop this frame */
         done += (size_t)n;
     }
     return CLI_DONE;
@@ -326,7 +336,7 @@ static int draw(struct view *v)
 
 /* ---- Keys. ----------------------------------------------------------------------------------- */
 
-static void move(struct view *v, int dx, int dy)
+static void scroll(struct view *v, int dx, int dy)
 {
     const long long side = 1LL << v->zoom;
     const long long x = v->x + dx * side * (dots_across(v) / 8 + 1),
@@ -335,10 +345,10 @@ static void move(struct view *v, int dx, int dy)
     v->y = llabs(y) < FARTHEST ? y : v->y;
 }
 
-/* The cell in the middle of the view stays there. */
+/* Zoom about the middle of the view. */
 static void change_zoom(struct view *v, int by)
 {
-    if (v->zoom + by < 0 || v->zoom + by > (life_job_endless(v->job) ? PLANE_ZOOM : MOST_ZOOM))
+    if (v->zoom + by < 0 || v->zoom + by > (life_job_unbounded(v->job) ? PLANE_ZOOM : MOST_ZOOM))
         return;
     v->x += dots_across(v) * (1LL << v->zoom) / 2;
     v->y += dots_down(v) * (1LL << v->zoom) / 2;
@@ -347,18 +357,18 @@ static void change_zoom(struct view *v, int by)
     v->y -= dots_down(v) * (1LL << v->zoom) / 2;
 }
 
-static void press(struct view *v, char key)
+static void handle_key(struct view *v, char key)
 {
     switch (key) {
     /* clang-format off */
     case ' ': v->paused = !v->paused; break;
     case 's': v->paused = v->single = true; break;
-    case '+': case '=': v->speed += v->speed < (life_job_endless(v->job) ? PLANE_SPEED : MOST_SPEED); break;
+    case '+': case '=': v->speed += v->speed < (life_job_unbounded(v->job) ? PLANE_SPEED : MOST_SPEED); break;
     case '-': v->speed -= v->speed > -5; break;
-    case 'h': case 'D': move(v, -1, 0); break; /* capitals end the sequences of the arrow keys */
-    case 'l': case 'C': move(v, 1, 0); break;
-    case 'k': case 'A': move(v, 0, -1); break;
-    case 'j': case 'B': move(v, 0, 1); break;
+    case 'h': case 'D': scroll(v, -1, 0); break; /* capitals end the escape sequences of arrow keys */
+    case 'l': case 'C': scroll(v, 1, 0); break;
+    case 'k': case 'A': scroll(v, 0, -1); break;
+    case 'j': case 'B': scroll(v, 0, 1); break;
     case 'z': change_zoom(v, 1); break;
     case 'Z': change_zoom(v, -1); break;
     case 'q': v->quit = true; break;
@@ -367,8 +377,8 @@ static void press(struct view *v, char key)
     }
 }
 
-/* Waits for keys until the time of the next frame. */
-static void listen_until(struct view *v, double time)
+/* Handle keys until the time of the next frame. */
+static void handle_keys_until(struct view *v, double time)
 {
     struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
     do {
@@ -376,14 +386,14 @@ static void listen_until(struct view *v, double time)
         if (poll(&input, 1, left > 0 ? (int)(1000 * left) : 0) > 0) {
             char keys[64];
             const ssize_t n = read(STDIN_FILENO, keys, sizeof keys);
-            if (n <= 0) { /* the terminal is gone */
+            if (n <= 0) { /* the terminal was closed */
                 v->quit = true;
                 return;
             }
             for (ssize_t i = 0; i < n; i++) {
                 if (keys[i] == '\033' && i + 2 < n && (keys[i + 1] == '[' || keys[i + 1] == 'O'))
                     i += 2;
-                press(v, keys[i]);
+                handle_key(v, keys[i]);
             }
         }
     } while (!v->quit && !cli_interrupted() && seconds_now() < time);
@@ -391,8 +401,8 @@ static void listen_until(struct view *v, double time)
 
 /* ---- The loop. ------------------------------------------------------------------------------- */
 
-/* Generations of this frame: none while paused, or between two steps of a slow run. */
-static uint64_t due(struct view *v)
+/* Generations of this frame: none while paused or between two steps of a slow run. */
+static uint64_t frame_generations(struct view *v)
 {
     const uint64_t left = v->job->generations - (life_job_generation(v->job) - v->job->started);
     uint64_t n = (uint64_t)1 << (v->speed < 0 ? 0 : v->speed);
@@ -404,8 +414,8 @@ static uint64_t due(struct view *v)
     return n < left ? n : left;
 }
 
-/* As step() of life_run.c, without bursts. */
-static int go(struct view *v, uint64_t n)
+/* Step and write the table like step_timed() of life_run.c, without batches. */
+static int step_grid_once(struct view *v, uint64_t n)
 {
     struct life_job *job = v->job;
     const double start = seconds_now();
@@ -427,7 +437,7 @@ static int go(struct view *v, uint64_t n)
     return status;
 }
 
-static int go_on_plane(struct view *v, uint64_t n)
+static int step_plane_view(struct view *v, uint64_t n)
 {
     const double start = seconds_now();
     const int status =
@@ -436,36 +446,37 @@ static int go_on_plane(struct view *v, uint64_t n)
     return status;
 }
 
-static int go_on_grid(struct view *v, uint64_t n)
+static int step_grid_view(struct view *v, uint64_t n)
 {
     const uint64_t end = life_generation(v->job->engine_of_run) + n;
     int status = CLI_DONE;
     while (status == CLI_DONE && life_generation(v->job->engine_of_run) < end &&
            !cli_interrupted()) {
-        status = go(v, life_edge_burst(v->job, end - life_generation(v->job->engine_of_run)));
+        status = step_grid_once(
+            v, life_edge_batch(v->job, end - life_generation(v->job->engine_of_run)));
         if (status == CLI_DONE)
             status = life_edge_look(v->job);
     }
     return status;
 }
 
-static int go_on(struct view *v, uint64_t n)
+static int step_view(struct view *v, uint64_t n)
 {
     const double start = seconds_now();
-    const int status = (life_job_endless(v->job) ? go_on_plane : go_on_grid)(v, n);
-    /* If the device cannot keep up, frames take long, and keys have to wait: go slower. */
+    const int status = (life_job_unbounded(v->job) ? step_plane_view : step_grid_view)(v, n);
+    /* Slow down if the device cannot keep up: long frames delay keys. */
     if (v->speed > 0 && seconds_now() - start > 3 * FRAME_SECONDS)
         v->speed--;
     return status;
 }
 
-/* Of the grid, or of the live cells of a plane, zoomed out until they have room. */
-static void begin_in_the_middle(struct view *v)
+/* Centre the view on the grid, or on the live cells of a plane, zoomed out until they fit. */
+static void centre_view(struct view *v)
 {
     struct life_job *job = v->job;
     struct hashlife_box box;
     long long x = (long long)job->size.width / 2, y = (long long)job->size.height / 2;
-    if (life_job_endless(job) && endless_bounding_box(&job->endless, &box) == 1) {
+    if (life_job_unbounded(job) && unbounded_bounding_box(&job->unbounded, &box) == 1) {
         const double left = hashlife_number_double(box.left),
                      right = hashlife_number_double(box.right),
                      top = hashlife_number_double(box.top),
@@ -484,26 +495,26 @@ int life_job_watch(struct life_job *job)
 {
     struct view v = {.job = job};
     unsigned char colour[256][3];
-    int status = prepare();
+    int status = enter_watch();
     if (status != CLI_DONE)
         return status;
     life_pattern_colours(life_job_states(job),
                          job->transitions ? life_transitions_colour(job->transitions, 0) : NULL,
                          colour);
     v.colour = life_job_states(job) > 2 ? colour : NULL;
-    measure(&v);
-    begin_in_the_middle(&v);
+    measure_terminal(&v);
+    centre_view(&v);
     while (status == CLI_DONE && !v.quit && !cli_interrupted()) {
         const double next = seconds_now() + FRAME_SECONDS;
-        const uint64_t n = due(&v);
+        const uint64_t n = frame_generations(&v);
         if (n)
-            status = go_on(&v, n);
+            status = step_view(&v, n);
         if (status == CLI_DONE)
-            status = draw(&v);
+            status = draw_frame(&v);
         v.frame++;
-        listen_until(&v, next);
+        handle_keys_until(&v, next);
     }
-    restore();
+    restore_terminal();
     free(v.text);
     job->interrupted = cli_interrupted();
     return status;

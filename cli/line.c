@@ -1,9 +1,12 @@
-/* line.c - the one line of a terminal that is drawn over and over, below everything else that is
- * printed.
+/* line.c - the status line at the bottom of a terminal, redrawn in place below everything else
+ * that is printed.
  * SPDX-License-Identifier: MIT
  */
-#include "cli.h"
+#include "progress.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>

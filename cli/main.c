@@ -3,12 +3,22 @@
  * The table is made by CMake from the subcommands whose engines are built (CMakeLists.txt).
  * SPDX-License-Identifier: MIT
  */
-#include "cli.h"
+#include "command.h"
+#include "interrupt.h"
+#include "message.h"
+#include "ranks.h"
+#include "usage.h"
 
 #include "core/outfile.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
 
 #define COMMAND(name) extern const struct cli_command cmd_##name;
 #include "commands.inc"
@@ -30,7 +40,7 @@ static void print_overview(FILE *fp)
         fprintf(fp, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
     fputs(
         "\n'stdcl COMMAND --help' lists the options of a command, 'stdcl --version' prints the version.\n"
-        "Exit status: 0 done, 1 failed, 2 wrong usage, 130 ended by Ctrl-C.\n",
+        "Exit status: 0 done, 1 failed, 2 wrong usage, 130 interrupted by Ctrl-C.\n",
         fp);
 }
 
@@ -41,7 +51,7 @@ static int unknown_command(const char *name)
         cli_guess_offer(&guess, commands[i]->name);
     if (guess.best)
         return cli_wrong("unknown command '%s'; did you mean '%s'?", name, guess.best);
-    return cli_wrong("unknown %s '%s'; 'stdcl --help' lists those there are",
+    return cli_wrong("unknown %s '%s'; 'stdcl --help' lists all",
                      name[0] == '-' ? "option" : "command", name);
 }
 
@@ -54,14 +64,14 @@ static int run_command(int argc, char **argv)
         snprintf(program, sizeof program, "stdcl %s", argv[0]);
         cli_program = program;
         int status = CLI_DONE;
-        if (commands[i]->ranks != CLI_RANKS_APART)
+        if (commands[i]->ranks != CLI_RANKS_INDEPENDENT)
             status = cli_ranks_join(argc, argv);
         return status == CLI_DONE ? commands[i]->run(argc, argv) : status;
     }
     return unknown_command(argv[0]);
 }
 
-/* For tools/man1.awk and tools/completions.awk, see describe.c. */
+/* Print all commands as tables for tools/man1.awk and tools/completions.awk, see describe.c. */
 static int describe_all(void)
 {
     int status = CLI_DONE;
@@ -98,18 +108,18 @@ static int dispatch(int argc, char **argv)
     return run_command(argc - 1, argv + 1);
 }
 
-/* A pipe or terminal that another program has made non-blocking would end a long report with
- * EAGAIN. */
-static void wait_where_full(int fd)
+/* Make a stream blocking: on a pipe or terminal that a different program made non-blocking, a
+ * long report would fail with EAGAIN. */
+static void make_blocking(int fd)
 {
     const int flags = fcntl(fd, F_GETFL);
     if (flags >= 0 && flags & O_NONBLOCK)
         fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
 }
 
-/* Writing fails then, with EFBIG, which is said. A handler, since programs that we start would
- * ignore what we do. */
-static void file_may_not_grow(int number)
+/* Handler of SIGXFSZ, so that write fails with EFBIG and the failure is reported. Unlike
+ * SIG_IGN, a handler is not inherited by programs that we start. */
+static void on_file_size_limit(int number)
 {
     (void)number;
 }
@@ -118,14 +128,14 @@ int main(int argc, char **argv)
 {
     cli_interrupt_begin();
     outfile_guard();
-    if (signal(SIGXFSZ, file_may_not_grow) == SIG_IGN)
+    if (signal(SIGXFSZ, on_file_size_limit) == SIG_IGN)
         signal(SIGXFSZ, SIG_IGN);
-    wait_where_full(1);
-    wait_where_full(2);
+    make_blocking(1);
+    make_blocking(2);
     int status = dispatch(argc, argv);
     errno = 0;
-    if (fflush(stdout) || ferror(stdout)) /* a report that is cut short is a failure */
-        status = cli_failed("cannot write the standard output%s%s", errno ? ": " : "",
+    if (fflush(stdout) || ferror(stdout)) /* a truncated report is a failure */
+        status = cli_failed("cannot write standard output%s%s", errno ? ": " : "",
                             errno ? strerror(errno) : "");
     return cli_ranks_end(status);
 }

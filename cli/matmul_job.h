@@ -1,38 +1,48 @@
-/* matmul_job.h - what the files of `stdcl matmul` share.
+/* matmul_job.h - types and functions of `stdcl matmul`.
  *
- *   cmd_matmul.c       the options, and the order in which things happen
- *   matmul_names.c     names of precisions, and of what is transposed
- *   matmul_matrices.c  A, B and C: random or from .npy files
- *   matmul_run.c       one engine on them: verified, timed
- *   matmul_disk.c      the same of matrices that stay in their files
- *   matmul_ranks.c     the error of a product that ranks have computed together
- *   matmul_report.c    the report of one, of all, of a sweep; tables and plots as files
+ *   cmd_matmul.c         options and order of events
+ *   matmul_names.c       names of precisions and of transpositions
+ *   matmul_matrices.c    A, B and C: random or from .npy files
+ *   matmul_run.c         one engine: verified, timed
+ *   matmul_out_of_core.c products of matrices that stay in their files
+ *   matmul_ranks.c       error of a product computed by several ranks
+ *   matmul_view.c        the view in a browser
+ *   matmul_report.c      reports of one engine, of all, of a sweep; tables and plots
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_CLI_MATMUL_JOB_H
 #define STDCL_CLI_MATMUL_JOB_H
 
+#include "common.h"
+#include "progress.h"
+#include "ranks_file.h"
 #include "window.h"
 
 #include "formats/npy.h"
 #include "stdcl/matmul.h"
 
-/* The names of the enumerations in stdcl/matmul.h, in their order, ended by NULL. */
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* Names of the enumerations in stdcl/matmul.h, in their order, ended by NULL. */
 extern const char *const matmul_precision_names[];
 extern const char *const matmul_trans_names[];
 
-/* The result of one engine. */
+/* Result of one engine. */
 struct matmul_outcome {
     enum matmul_kind kind;
-    size_t block;                       /* of kinds that have one, else 0 */
-    double seconds;                     /* of a product, by the host's clock */
-    double device_seconds;              /* of its kernels, by the devices' clocks; 0: not known */
-    double gflops, peak_percent, error; /* NAN: not known */
-    bool streamed;                      /* operands travelled meanwhile */
-    char why[256];                      /* "": done; else why not */
-    bool wrong;                         /* not done: an option is wrong */
-    bool failed;                        /* not done, though it could have been */
-    bool ended; /* on all ranks, by a signal or because it would take too long */
+    size_t block;                       /* block size; 0 for kinds without blocks */
+    double seconds;                     /* per product, by the host's clock */
+    double device_seconds;              /* kernel time by the devices' clocks; 0: unknown */
+    double gflops, peak_percent, error; /* NAN: unknown */
+    bool streamed;                      /* time includes transfers of the operands */
+    char why[256];                      /* "": done; otherwise the reason for failing */
+    bool wrong;                         /* an option is invalid */
+    bool failed;                        /* a run-time failure */
+    bool ended;                         /* cancelled on all ranks, by a signal or the time limit */
 };
 
 struct matmul_job {
@@ -47,55 +57,55 @@ struct matmul_job {
     bool compare, sweep, all, out_of_core;
     struct cli_window window;
 
-    /* Results, and what is needed meanwhile. */
-    struct npy in[3]; /* the files of A, B and C, open until they are read */
+    /* Results and state of the run. */
+    struct npy in[3]; /* files of A, B and C, open until read */
     size_t real, lda, ldb;
     struct matmul_partition {
         size_t first, rows;
-    } slab[3]; /* of A, B and C as they are stored: the rows that this rank has; alone all */
-    enum matmul_trans stored;      /* trans, seen with the order in which files store */
-    void *a, *b, *c, *before;      /* C: rows of n; before: a copy of it when beta is not 0 */
-    struct cli_ranks_file written; /* out of core: the file of C */
-    size_t nan[3];                 /* how many elements of the files of A, B and C are NaN */
-    CLCONTEXT *context;            /* NULL when only the host computes, and there is no device */
+    } slab[3];                     /* this rank's rows of A, B and C as stored; without ranks all */
+    enum matmul_trans stored;      /* transposition of the operands as stored */
+    void *a, *b, *c, *before;      /* C has rows of n; before: copy of C if beta is not 0 */
+    struct cli_ranks_file written; /* out of core: file of C */
+    size_t nan[3];                 /* NaN elements in the files of A, B and C */
+    CLCONTEXT *context;            /* NULL if no device is used */
     struct cli_progress progress;
-    double begun, begun_at; /* of the run at hand: the fraction that was done when anything was, -1:
-                               none was told yet, and when */
-    size_t runs;            /* of the engine at hand, done */
-    bool interrupted, timed_out, failed; /* failed: some engine */
+    /* progress of the current run: the first nonzero fraction (-1: none yet) and its time */
+    double begun, begun_at;
+    size_t runs;                         /* completed runs of the current engine */
+    bool interrupted, timed_out, failed; /* failed: an engine failed */
     struct matmul_outcome *outcome;
     size_t outcomes;
-    enum matmul_kind kinds[MATMUL_KINDS]; /* those to run */
+    enum matmul_kind kinds[MATMUL_KINDS]; /* engines to run */
     size_t nkinds;
 };
 
-/* All return an exit status, after printing what is wrong. */
+/* Functions that return int return an exit status, after printing a message. */
 
-/* matmul_matrices.c: sizes and precision from files and options; then the arrays. */
+/* matmul_matrices.c: take sizes and precision from files and options; fill the arrays; write C. */
 int matmul_job_sizes(struct matmul_job *job);
 int matmul_job_matrices(struct matmul_job *job);
 int matmul_job_write(struct matmul_job *job);
 void matmul_job_free(struct matmul_job *job);
 
-/* matmul_run.c: adds an outcome. When several kinds run, it is no failure that one is missing,
- * takes too long or cannot do it; when one fails, it is said, and the others run. */
+/* matmul_run.c: run one engine and append its outcome. With several engines, a missing, too slow
+ * or incapable one is no failure; a failed one is reported and the others run. */
 int matmul_job_run(struct matmul_job *job, enum matmul_kind kind, size_t block);
 
-/* matmul_matrices.c: fills rows from `first` on of A (0), B (1) or C (2) as it is stored: at
- * random, or from its file. */
+/* matmul_matrices.c: fill rows from `first` on of A (0), B (1) or C (2) as stored, at random or
+ * from its file. */
 int matmul_job_rows(struct matmul_job *job, int which, size_t first, size_t rows, void *x);
 size_t matmul_job_cols(const struct matmul_job *job, int which);
 
-/* matmul_disk.c: the product of A and B in their files, into that of C, and its error; -1 after
- * clerror_set. */
-int matmul_disk_run(struct matmul_job *job, matmul *mm, struct matmul_outcome *o);
-/* matmul_matrices.c: what stands before C in its file; `arg` is the job. */
+/* matmul_out_of_core.c: multiply A and B from their files into the file of C, and compute the
+ * error; -1 after clerror_set. */
+int matmul_out_of_core_run(struct matmul_job *job, matmul *mm, struct matmul_outcome *o);
+/* matmul_matrices.c: write the header of the file of C; `arg` is the job. */
 void matmul_job_header(FILE *fp, void *arg);
 
-/* matmul_ranks.c: collective; -1 after clerror_set. Of some rows of C on every rank. */
+/* matmul_ranks.c: collective; error of some rows of C per rank; -1 after clerror_set. */
 int matmul_job_error(struct matmul_job *job, double *error);
 
-/* matmul_view.c: opens the window, if one is wanted; after an outcome; the last picture. */
+/* matmul_view.c. open: open the view, if wanted; visit: after an outcome; end: the last picture. */
 int matmul_view_open(struct matmul_job *job);
 int matmul_view_visit(struct matmul_job *job);
 void matmul_view_end(struct matmul_job *job);

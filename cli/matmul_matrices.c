@@ -1,25 +1,39 @@
 /* matmul_matrices.c - A, B and C of `stdcl matmul`: random, or from .npy files.
  *
- * A file in Fortran order has the columns of its matrix one after the other, which are the rows of
- * the transposed matrix. So its numbers are not moved: the product takes them as a transposed
- * operand. How an operand is stored follows from that and from --trans.
+ * A file in Fortran order stores the rows of the transposed matrix. Its elements are not moved:
+ * the product takes the matrix as a transposed operand. The storage of an operand follows from
+ * the file's order and --trans.
  * SPDX-License-Identifier: MIT
  */
+#include "command.h"
+#include "common.h"
+#include "alloc.h"
+#include "message.h"
+#include "progress.h"
+#include "ranks.h"
+#include "ranks_file.h"
 #include "matmul_job.h"
 
 #include "formats/parallel.h"
 
 #include <math.h>
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stdcl/world.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* What the header of a file says. */
+/* Header of a file. */
 struct shape {
     bool given, fortran;
     size_t rows, cols, size;
 };
 
-/* Opens a file, which stays open until it is read: it may be a pipe. */
-static int look(const char *file, struct npy *in, struct shape *s)
+/* Open a file; it stays open until it is read, because it may be a pipe. */
+static int open_header(const char *file, struct npy *in, struct shape *s)
 {
     memset(s, 0, sizeof *s);
     if (!file)
@@ -30,7 +44,7 @@ static int look(const char *file, struct npy *in, struct shape *s)
     return CLI_DONE;
 }
 
-/* Takes the precision from a file, or says that another one was asked for. */
+/* Take the precision from a file; fail if a different one was requested. */
 static int agree_precision(struct matmul_job *job, const char *file, const struct shape *s)
 {
     const int precision = s->size == 8 ? MATMUL_DOUBLE : MATMUL_SINGLE;
@@ -38,19 +52,18 @@ static int agree_precision(struct matmul_job *job, const char *file, const struc
         return CLI_DONE;
     if (job->precision >= 0 && job->precision != precision)
         return cli_wrong(
-            "%s holds float%zu, but the product is in %s precision; convert it (numpy: x.astype), or give "
-            "files of one type",
+            "%s holds float%zu, but the product is in %s precision; convert it (numpy: x.astype), or give files of equal type",
             file, 8 * s->size, matmul_precision_names[job->precision]);
     job->precision = precision;
     return CLI_DONE;
 }
 
-/* Takes a dimension from a file, or says that another one was asked for. */
+/* Take a dimension from a file; fail if a different one was requested. */
 static int agree_size(size_t *size, size_t from_file, const char *file, const char *name)
 {
     if (*size && *size != from_file)
         return cli_wrong(
-            "%s does not fit: it makes %s %zu, but another file or an option makes it %zu", file,
+            "%s does not fit: its %s is %zu, but a different file or an option gives %zu", file,
             name, from_file, *size);
     *size = from_file;
     return CLI_DONE;
@@ -82,18 +95,18 @@ static int agree_sizes(struct matmul_job *job, const struct shape s[3])
     return CLI_DONE;
 }
 
-/* What is neither zero nor infinite must not be so in single precision. */
+/* Reject a finite nonzero factor that becomes 0 or infinite in single precision. */
 static int check_factor(const struct matmul_job *job, const char *name, double factor)
 {
     const float single = (float)factor;
     if (job->precision == MATMUL_SINGLE && (!isfinite(single) || (single == 0 && factor != 0)))
         return cli_wrong(
-            "--%s: '%g' is %s in single precision; give another, or --precision double", name,
-            factor, single == 0 ? "zero" : "infinite");
+            "--%s: '%g' is %s in single precision; give a different value, or --precision double",
+            name, factor, single == 0 ? "zero" : "infinite");
     return CLI_DONE;
 }
 
-static void divide(struct matmul_job *job)
+static void partition_rows(struct matmul_job *job)
 {
     const bool ta = job->stored >= MATMUL_TN,
                tb = job->stored == MATMUL_NT || job->stored == MATMUL_TT;
@@ -111,12 +124,11 @@ int matmul_job_sizes(struct matmul_job *job)
     for (int i = 0; i < 3; i++)
         pipes += files[i] && strcmp(files[i], "-") == 0;
     if (job->out_of_core && pipes)
-        return cli_wrong("--out-of-core is for matrices in files, not in a pipe");
+        return cli_wrong("--out-of-core needs matrices in files, not in a pipe");
     if (pipes > 1)
-        return cli_wrong(
-            "only one matrix can come from the standard input; give a file for the other");
+        return cli_wrong("only one matrix can come from standard input; give a file for the other");
     for (int i = 0; i < 3; i++)
-        if (look(files[i], &job->in[i], &s[i]) != CLI_DONE)
+        if (open_header(files[i], &job->in[i], &s[i]) != CLI_DONE)
             return CLI_FAILED;
     if (agree_sizes(job, s) != CLI_DONE)
         return CLI_WRONG;
@@ -138,11 +150,11 @@ int matmul_job_sizes(struct matmul_job *job)
     job->stored = (enum matmul_trans)(2 * ta + tb);
     job->lda = ta ? job->m : job->k;
     job->ldb = tb ? job->k : job->n;
-    divide(job);
+    partition_rows(job);
     return CLI_DONE;
 }
 
-static size_t count_nan(const void *x, size_t count, size_t real)
+static size_t count_nan_elements(const void *x, size_t count, size_t real)
 {
     size_t found = 0;
     for (size_t i = 0; i < count; i++)
@@ -156,7 +168,7 @@ size_t matmul_job_cols(const struct matmul_job *job, int which)
     return which == 0 ? job->lda : which == 1 ? job->ldb : job->n;
 }
 
-/* Rows of a random matrix, by all processors. */
+/* Rows of a random matrix, filled by all processors. */
 struct random_rows {
     const struct matmul_job *job;
     int which;
@@ -164,7 +176,7 @@ struct random_rows {
     char *x;
 };
 
-static void make_random(void *random_rows, size_t from, size_t to)
+static void fill_random(void *random_rows, size_t from, size_t to)
 {
     const struct random_rows *r = random_rows;
     const size_t cols = matmul_job_cols(r->job, r->which);
@@ -178,13 +190,13 @@ int matmul_job_rows(struct matmul_job *job, int which, size_t first, size_t rows
     struct random_rows random = {job, which, first, x};
     if (job->in[which].fp)
         return npy_read_rows(&job->in[which], first, rows, x);
-    parallel_ranges(rows, LEAST / matmul_job_cols(job, which) + 1, make_random, &random);
+    parallel_ranges(rows, LEAST / matmul_job_cols(job, which) + 1, fill_random, &random);
     return 0;
 }
 
-/* Fills this rank's rows piece by piece, from a file or at random, and shows how far it is: `*done`
- * of the job's elements are made, of `all`. */
-static int fill(struct matmul_job *job, int which, char *x, double *done, double all)
+/* Fill this rank's rows in chunks, from a file or at random, and show the progress: *done of
+ * `all` elements. */
+static int fill_rows(struct matmul_job *job, int which, char *x, double *done, double all)
 {
     enum { PIECE = 1 << 22 };
     const size_t cols = matmul_job_cols(job, which), most = cols < PIECE ? PIECE / cols : 1;
@@ -192,11 +204,11 @@ static int fill(struct matmul_job *job, int which, char *x, double *done, double
     for (size_t i = 0, n; i < slab.rows; i += n, *done += (double)n * (double)cols) {
         void *piece = x + i * cols * job->real;
         n = slab.rows - i < most ? slab.rows - i : most;
-        cli_progress_update(&job->progress, 100 * *done / all, "making the matrices");
+        cli_progress_update(&job->progress, 100 * *done / all, "filling the matrices");
         if (matmul_job_rows(job, which, slab.first + i, n, piece) < 0)
             return cli_failed_call(NULL);
         if (job->in[which].fp)
-            job->nan[which] += count_nan(piece, n * cols, job->real);
+            job->nan[which] += count_nan_elements(piece, n * cols, job->real);
     }
     return CLI_DONE;
 }
@@ -206,17 +218,17 @@ static double elements(const struct matmul_job *job, int which)
     return (double)job->slab[which].rows * (double)matmul_job_cols(job, which);
 }
 
-/* This rank's rows of a matrix of so many as it is stored. Files of several ranks stay open: some
- * of their rows are read again. */
-static int make(struct matmul_job *job, int which, void **x, double *done, double all)
+/* Allocate and fill this rank's rows of a matrix. With several ranks files stay open: some of
+ * their rows are read again. */
+static int allocate_and_fill(struct matmul_job *job, int which, void **x, double *done, double all)
 {
     const size_t bytes = job->slab[which].rows * matmul_job_cols(job, which) * job->real;
     *x = job->context ? clmalloc(job->context, bytes ? bytes : 1, CL_MEM_ZEROCOPY)
                       : malloc(bytes ? bytes : 1);
     if (!*x)
-        return job->context ? cli_failed_call("making room for the matrices")
-                            : cli_failed("no memory for the matrices");
-    const int status = fill(job, which, *x, done, all);
+        return job->context ? cli_failed_call("allocating the matrices")
+                            : cli_failed("out of memory for the matrices");
+    const int status = fill_rows(job, which, *x, done, all);
     if (world_size(cli_world) == 1)
         npy_close(&job->in[which]);
     return status;
@@ -237,7 +249,7 @@ int matmul_job_matrices(struct matmul_job *job)
     cli_progress_start(&job->progress, "%", 100, job->common.quiet);
     job->progress.partial = true;
     for (int i = 0; i < 3 && status == CLI_DONE; i++)
-        status = make(job, i, matrix[i], &done, all);
+        status = allocate_and_fill(job, i, matrix[i], &done, all);
     cli_progress_end(&job->progress);
     if (status == CLI_DONE && job->beta != 0) {
         const size_t count = job->slab[2].rows * job->n;
@@ -257,11 +269,11 @@ int matmul_job_write(struct matmul_job *job)
 {
     int status = 0;
     if (job->out_of_core) {
-        status = cli_ranks_commit(&job->written);
+        status = cli_ranks_file_commit(&job->written);
     } else if (job->output && world_size(cli_world) > 1) {
         const size_t row = job->n * job->real;
-        status = cli_ranks_write(job->output, matmul_job_header, job, job->c,
-                                 job->slab[2].first * row, job->slab[2].rows * row);
+        status = cli_ranks_file_write(job->output, matmul_job_header, job, job->c,
+                                      job->slab[2].first * row, job->slab[2].rows * row);
     } else if (job->output) {
         status = npy_write(job->output, job->real, job->m, job->n, job->c, job->n);
     }
@@ -273,7 +285,7 @@ void matmul_job_free(struct matmul_job *job)
     void *const arrays[] = {job->a, job->b, job->c};
     for (int i = 0; i < 3; i++)
         npy_close(&job->in[i]);
-    cli_ranks_discard(&job->written);
+    cli_ranks_file_discard(&job->written);
     for (int i = 0; i < 3; i++)
         if (job->context)
             clfree(arrays[i]);

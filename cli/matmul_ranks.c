@@ -1,30 +1,39 @@
-/* matmul_ranks.c - the error of a product that ranks have computed together.
+/* matmul_ranks.c - error of a product computed by several ranks.
  *
- * No rank has all of A and B. So each takes some rows of its slab of C, and makes or reads again
- * what they depend on: those rows of op(A), and B piece by piece. What is summed up is as in
- * matmul_error, in higher precision.
+ * No rank holds all of A and B. Each rank checks some rows of its slab of C: it regenerates or
+ * rereads those rows of op(A), and B in chunks. The sums are those of matmul_error, in higher
+ * precision.
  * SPDX-License-Identifier: MIT
  */
+#include "alloc.h"
+#include "ranks.h"
 #include "matmul_job.h"
 
 #include "formats/parallel.h"
 
+#include <errno.h>
 #include <math.h>
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stdcl/world.h>
+#include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { SAMPLE = 4, PIECE = 1 << 22, LEAST = 64 };
 
-/* The rows that are checked. */
+/* Rows to check. */
 struct check {
     struct matmul_job *job;
     size_t row[SAMPLE], n;
-    double *a;               /* of op(A), n x k */
-    long double *sum, *size; /* n x columns of C: the product, and that of absolute values */
-    char *c, *before;        /* n rows of C, and as they were */
+    double *a; /* rows of op(A), n x k */
+    /* n x columns of C: the product; the product of absolute values */
+    long double *sum, *size;
+    char *c, *before; /* n rows of the output and of the input C */
     void *piece;
 };
 
-static double number(const struct matmul_job *job, const void *x, size_t i)
+static double element_of(const struct matmul_job *job, const void *x, size_t i)
 {
     return job->real == sizeof(double) ? ((const double *)x)[i] : (double)((const float *)x)[i];
 }
@@ -34,7 +43,7 @@ static size_t piece_rows(size_t cols)
     return cols < PIECE ? PIECE / cols : 1;
 }
 
-/* Reads A: its rows are those of op(A), or of the depth. */
+/* Read A, whose rows are rows of op(A), or steps of the depth if transposed. */
 static int read_a(struct check *c)
 {
     struct matmul_job *job = c->job;
@@ -44,7 +53,7 @@ static int read_a(struct check *c)
         if (matmul_job_rows(job, 0, c->row[r], 1, c->piece) < 0)
             return -1;
         for (size_t l = 0; l < job->k; l++)
-            c->a[r * job->k + l] = number(job, c->piece, l);
+            c->a[r * job->k + l] = element_of(job, c->piece, l);
     }
     for (size_t l0 = 0, n; l0 < job->k && ta; l0 += n) {
         n = job->k - l0 < most ? job->k - l0 : most;
@@ -52,13 +61,13 @@ static int read_a(struct check *c)
             return -1;
         for (size_t l = 0; l < n; l++)
             for (size_t r = 0; r < c->n; r++)
-                c->a[r * job->k + l0 + l] = number(job, c->piece, l * job->lda + c->row[r]);
+                c->a[r * job->k + l0 + l] = element_of(job, c->piece, l * job->lda + c->row[r]);
     }
     return 0;
 }
 
-/* Element (l, j) of op(B), for all rows. */
-static void add(struct check *c, size_t l, size_t j, double b)
+/* Add element (l, j) of op(B) to all rows. */
+static void add_element(struct check *c, size_t l, size_t j, double b)
 {
     const struct matmul_job *job = c->job;
     for (size_t r = 0; r < c->n; r++) {
@@ -68,29 +77,29 @@ static void add(struct check *c, size_t l, size_t j, double b)
     }
 }
 
-/* Rows of B as it is stored, which are in `piece`. */
+/* Rows of B as stored, held in `piece`. */
 struct rows_of_b {
     struct check *c;
     size_t first, rows;
 };
 
-/* Some columns of op(B), which are rows of B where it is transposed. */
-static void add_columns(void *rows_of_b, size_t from, size_t to)
+/* Add some columns of op(B); add_b_rows does so if B is transposed. */
+static void add_b_columns(void *rows_of_b, size_t from, size_t to)
 {
     const struct rows_of_b *b = rows_of_b;
     const struct matmul_job *job = b->c->job;
     for (size_t i = 0; i < b->rows; i++)
         for (size_t j = from; j < to; j++)
-            add(b->c, b->first + i, j, number(job, b->c->piece, i * job->ldb + j));
+            add_element(b->c, b->first + i, j, element_of(job, b->c->piece, i * job->ldb + j));
 }
 
-static void add_rows(void *rows_of_b, size_t from, size_t to)
+static void add_b_rows(void *rows_of_b, size_t from, size_t to)
 {
     const struct rows_of_b *b = rows_of_b;
     const struct matmul_job *job = b->c->job;
     for (size_t i = from; i < to; i++)
         for (size_t l = 0; l < job->ldb; l++)
-            add(b->c, l, b->first + i, number(job, b->c->piece, i * job->ldb + l));
+            add_element(b->c, l, b->first + i, element_of(job, b->c->piece, i * job->ldb + l));
 }
 
 static int add_b(struct check *c)
@@ -103,14 +112,14 @@ static int add_b(struct check *c)
         b.rows = rows - b.first < most ? rows - b.first : most;
         if (matmul_job_rows(job, 1, b.first, b.rows, c->piece) < 0)
             return -1;
-        parallel_ranges(tb ? b.rows : job->n, LEAST, tb ? add_rows : add_columns, &b);
+        parallel_ranges(tb ? b.rows : job->n, LEAST, tb ? add_b_rows : add_b_columns, &b);
     }
     return 0;
 }
 
-/* A row of C, or of that before: from memory, or from the file. */
-static int read_row(const struct matmul_job *job, const void *memory, const struct npy *file,
-                    size_t row, char *to)
+/* Read a row of C from memory, or from the file. */
+static int read_c_row(const struct matmul_job *job, const void *memory, const struct npy *file,
+                      size_t row, char *to)
 {
     const size_t bytes = job->n * job->real;
     if (!memory)
@@ -126,25 +135,25 @@ static int read_c(struct check *c)
     struct npy written = {0};
     int status = job->c || npy_open(&written, job->written.name) == 0 ? 0 : -1;
     for (size_t r = 0; r < c->n && status == 0; r++) {
-        status = read_row(job, job->c, &written, c->row[r], c->c + r * bytes);
+        status = read_c_row(job, job->c, &written, c->row[r], c->c + r * bytes);
         if (status == 0 && job->beta != 0)
-            status = read_row(job, job->before, &job->in[2], c->row[r], c->before + r * bytes);
+            status = read_c_row(job, job->before, &job->in[2], c->row[r], c->before + r * bytes);
     }
     npy_close(&written);
     return status;
 }
 
-/* Sums of squares: of differences from C, and of sizes. A number that is NaN where the right one is
- * makes no difference. */
-static void compare(const struct check *c, double error[2])
+/* Add the squares of differences from C and of magnitudes. NaN where NaN is expected is no
+ * difference. */
+static void add_squared_errors(const struct check *c, double error[2])
 {
     const struct matmul_job *job = c->job;
     for (size_t r = 0; r < c->n; r++)
         for (size_t j = 0; j < job->n; j++) {
             const size_t here = r * job->n + j;
-            const double is = number(job, c->c, here);
+            const double is = element_of(job, c->c, here);
             const long double before =
-                job->beta != 0 ? (long double)number(job, c->before, here) * job->beta : 0;
+                job->beta != 0 ? (long double)element_of(job, c->before, here) * job->beta : 0;
             const long double right = job->alpha * c->sum[here] + before,
                               size = fabsl((long double)job->alpha) * c->size[here] + fabsl(before);
             const long double difference = is - right;
@@ -155,7 +164,7 @@ static void compare(const struct check *c, double error[2])
         }
 }
 
-static int check_rows(struct check *c, double error[2])
+static int find_row_errors(struct check *c, double error[2])
 {
     const struct matmul_job *job = c->job;
     const size_t longest = job->lda > job->ldb ? job->lda : job->ldb,
@@ -168,11 +177,11 @@ static int check_rows(struct check *c, double error[2])
     c->before = malloc(c->n * job->n * job->real + 1);
     int status = c->a && c->sum && c->size && c->piece && c->c && c->before
                      ? 0
-                     : clerror_set(ENOMEM, "no memory to check the result");
+                     : clerror_set(ENOMEM, "out of memory to check the result");
     if (status == 0 && c->n)
         status = read_a(c) == 0 && add_b(c) == 0 && read_c(c) == 0 ? 0 : -1;
     if (status == 0)
-        compare(c, error);
+        add_squared_errors(c, error);
     free(c->a);
     free(c->sum);
     free(c->size);
@@ -190,7 +199,7 @@ int matmul_job_error(struct matmul_job *job, double *error)
     c.n = rows < SAMPLE ? rows : SAMPLE;
     for (size_t r = 0; r < c.n; r++)
         c.row[r] = job->slab[2].first + (c.n == 1 ? 0 : r * (rows - 1) / (c.n - 1));
-    int status = world_reduce_status(cli_world, check_rows(&c, own));
+    int status = world_reduce_status(cli_world, find_row_errors(&c, own));
     if (status == 0)
         status = world_gather(cli_world, own, sizeof own, all);
     for (int r = 0; r < world_size(cli_world) && status == 0; r++)

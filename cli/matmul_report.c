@@ -1,6 +1,13 @@
-/* matmul_report.c - what `stdcl matmul` says: of one engine, of all, of a sweep; tables and plots
- * as files. */
+/* matmul_report.c - reports of `stdcl matmul`: of one engine, of all, of a sweep; tables and
+ * plots as files. */
 /* SPDX-License-Identifier: MIT */
+#include "command.h"
+#include "device.h"
+#include "json.h"
+#include "alloc.h"
+#include "message.h"
+#include "table.h"
+#include "text.h"
 #include "matmul_job.h"
 
 #include "formats/csv.h"
@@ -8,11 +15,18 @@
 
 #include <jansson.h>
 #include <math.h>
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-/* ---- Words. ---------------------------------------------------------------------------------- */
+/* ---- Text of values.
+ * ---------------------------------------------------------------------------------- */
 
-/* What computed: the devices, or the host by the name of its CPU. The caller frees it. */
-static char *device_of(const struct matmul_job *job, enum matmul_kind kind)
+/* Name of the devices, or of the host's CPU. The caller frees it. */
+static char *outcome_device(const struct matmul_job *job, enum matmul_kind kind)
 {
     if (!matmul_kind_is_host(kind))
         return cli_devices_name(job->context);
@@ -41,16 +55,16 @@ static const char *text_or_dash(struct cli_text *text, const char *format, doubl
     return text->s;
 }
 
-static size_t count_nan(const struct matmul_job *job)
+static size_t total_nan(const struct matmul_job *job)
 {
     return job->nan[0] + job->nan[1] + (job->beta != 0 ? job->nan[2] : 0);
 }
 
 /* ---- JSON. ----------------------------------------------------------------------------------- */
 
-static json_t *json_of(const struct matmul_job *job, const struct matmul_outcome *o)
+static json_t *outcome_json(const struct matmul_job *job, const struct matmul_outcome *o)
 {
-    char *device = device_of(job, o->kind);
+    char *device = outcome_device(job, o->kind);
     json_t *object =
         json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o}", "program",
                   "matmul", "device", device, "engine", matmul_kind_name(o->kind), "precision",
@@ -58,7 +72,7 @@ static json_t *json_of(const struct matmul_job *job, const struct matmul_outcome
                   (json_int_t)job->n, "k", (json_int_t)job->k, "seconds",
                   cli_json_real(*o->why ? NAN : o->seconds), "gflops", cli_json_real(o->gflops),
                   "peak_percent", cli_json_real(o->peak_percent), "error", cli_json_real(o->error),
-                  "nan", job->out_of_core ? json_null() : json_integer((json_int_t)count_nan(job)));
+                  "nan", job->out_of_core ? json_null() : json_integer((json_int_t)total_nan(job)));
     if (job->sweep && o->block)
         json_object_set_new(object, "block", json_integer((json_int_t)o->block));
     if (*o->why)
@@ -67,11 +81,11 @@ static json_t *json_of(const struct matmul_job *job, const struct matmul_outcome
     return object;
 }
 
-static int report_json(const struct matmul_job *job)
+static int matmul_report_json(const struct matmul_job *job)
 {
     json_t *report, *results = json_array();
     for (size_t i = 0; i < job->outcomes; i++)
-        json_array_append_new(results, json_of(job, &job->outcome[i]));
+        json_array_append_new(results, outcome_json(job, &job->outcome[i]));
     if (job->compare || job->sweep)
         report = json_pack("{s:s, s:O}", "program", "matmul", "results", results);
     else
@@ -93,21 +107,21 @@ static void report_product(const struct matmul_job *job, FILE *out)
     putc('\n', out);
 }
 
-/* NaN in the files, which makes NaN of the elements of C that it meets. */
+/* Report NaN in the files; every element of C that depends on one is NaN. */
 static void report_nan(const struct matmul_job *job, FILE *out)
 {
-    if (count_nan(job) == 0)
+    if (total_nan(job) == 0)
         return;
     fprintf(out, "%-14s%zu in A, %zu in B", "NaN", job->nan[0], job->nan[1]);
     if (job->beta != 0)
         fprintf(out, ", %zu in C", job->nan[2]);
-    fprintf(out, "; elements of the result that meet one are NaN\n");
+    fprintf(out, "; elements of the result that depend on one are NaN\n");
 }
 
 static void report_one(const struct matmul_job *job, const struct matmul_outcome *o, FILE *out)
 {
     struct cli_text text, second;
-    char *device = device_of(job, o->kind);
+    char *device = outcome_device(job, o->kind);
     fprintf(out, "%-14s%s\n", "device", device);
     fprintf(out, "%-14s%s, %s\n", "engine", matmul_kind_name(o->kind),
             matmul_kind_summary(o->kind));
@@ -115,14 +129,14 @@ static void report_one(const struct matmul_job *job, const struct matmul_outcome
     report_nan(job, out);
     fprintf(out, "%-14s%s%s", "duration", text_time(&text, o->seconds),
             job->out_of_core ? ", from and to files"
-            : o->streamed    ? ", with the way of the operands"
+            : o->streamed    ? ", including transfers of the operands"
                              : "");
     if (o->device_seconds > 0)
         fprintf(out, ", %s by the device's clock", text_time(&second, o->device_seconds));
     fprintf(out, "\n%-14s%s", "speed", cli_text_rate(&text, 1e9 * o->gflops, "FLOP/s"));
     if (!isnan(o->peak_percent))
         fprintf(out, ", %.1f %% of the peak", o->peak_percent);
-    fprintf(out, "\n%-14s%.2g of |A| |B|, against the same product in higher precision\n", "error",
+    fprintf(out, "\n%-14s%.2g of |A| |B|, against a product in higher precision\n", "error",
             o->error);
     if (job->output)
         fprintf(out, "%-14s%s\n", "written", job->output);
@@ -137,7 +151,7 @@ static void report_compare(const struct matmul_job *job, FILE *out)
     report_nan(job, out);
     for (size_t i = 0; i < job->outcomes; i++) {
         const struct matmul_outcome *o = &job->outcome[i];
-        char *device = *o->why ? NULL : device_of(job, o->kind);
+        char *device = *o->why ? NULL : outcome_device(job, o->kind);
         cli_table_add(table, "%s", matmul_kind_name(o->kind));
         cli_table_add(table, "%.30s", device ? device : "");
         cli_table_add(table, "%s", *o->why ? "-" : text_time(&text, o->seconds));
@@ -153,9 +167,9 @@ static void report_compare(const struct matmul_job *job, FILE *out)
             fprintf(out, "%s: %s\n", matmul_kind_name(job->outcome[i].kind), job->outcome[i].why);
 }
 
-/* The outcome of a kind with a block, or NULL. */
-static const struct matmul_outcome *find(const struct matmul_job *job, enum matmul_kind kind,
-                                         size_t block)
+/* Outcome of an engine with a block size, or NULL. */
+static const struct matmul_outcome *find_outcome(const struct matmul_job *job,
+                                                 enum matmul_kind kind, size_t block)
 {
     for (size_t i = 0; i < job->outcomes; i++)
         if (job->outcome[i].kind == kind && job->outcome[i].block == block && !*job->outcome[i].why)
@@ -163,7 +177,7 @@ static const struct matmul_outcome *find(const struct matmul_job *job, enum matm
     return NULL;
 }
 
-/* Which blocks of a kind are missing from the table, and why. */
+/* Report the block sizes of an engine that are missing from the table. */
 static void report_left_out(const struct matmul_job *job, enum matmul_kind kind, FILE *out)
 {
     for (size_t i = 0; i < job->outcomes; i++)
@@ -174,10 +188,10 @@ static void report_left_out(const struct matmul_job *job, enum matmul_kind kind,
         return;
     const size_t most = matmul_block_limit(job->context, (enum matmul_precision)job->precision);
     if (most < 1024)
-        fprintf(out, "blocked: the device takes blocks of at most %zu x %zu\n", most, most);
+        fprintf(out, "blocked: the device supports blocks of at most %zu x %zu\n", most, most);
 }
 
-/* As the tutorial's table of results: a row a block size, a column an engine, times. */
+/* Table of times: one row per block size, one column per engine, as in the tutorial. */
 static void report_sweep(const struct matmul_job *job, FILE *out)
 {
     char columns[512] = ">block";
@@ -190,12 +204,12 @@ static void report_sweep(const struct matmul_job *job, FILE *out)
     for (size_t block = 0; block <= 1024; block = block ? 2 * block : 1) {
         bool any = false;
         for (size_t i = 0; i < job->nkinds; i++)
-            any |= find(job, job->kinds[i], block) != NULL;
+            any |= find_outcome(job, job->kinds[i], block) != NULL;
         if (!any)
             continue;
         cli_table_add(table, block ? "%zu" : "-", block);
         for (size_t i = 0; i < job->nkinds; i++) {
-            const struct matmul_outcome *o = find(job, job->kinds[i], block);
+            const struct matmul_outcome *o = find_outcome(job, job->kinds[i], block);
             cli_table_add(table, "%s", o ? text_time(&text, o->seconds) : "-");
             cli_table_add(table, "%s", text_or_dash(&text, "%.2f", o ? o->gflops : NAN));
         }
@@ -214,7 +228,7 @@ static bool is_stdout(const char *file)
 int matmul_job_report(const struct matmul_job *job)
 {
     if (job->common.json)
-        return report_json(job);
+        return matmul_report_json(job);
     if (job->common.quiet || job->outcomes == 0)
         return CLI_DONE;
     FILE *out = is_stdout(job->output) || is_stdout(job->csv) ? stderr : stdout;
@@ -229,7 +243,7 @@ int matmul_job_report(const struct matmul_job *job)
 
 /* ---- Files. ---------------------------------------------------------------------------------- */
 
-static int write_csv(const struct matmul_job *job)
+static int write_sweep_csv(const struct matmul_job *job)
 {
     struct csv csv;
     const char *names[MATMUL_KINDS + 1] = {"block"};
@@ -244,17 +258,17 @@ static int write_csv(const struct matmul_job *job)
         double row[MATMUL_KINDS + 1] = {(double)block};
         bool any = false;
         for (size_t i = 0; i < job->nkinds; i++) {
-            const struct matmul_outcome *o = find(job, job->kinds[i], block);
+            const struct matmul_outcome *o = find_outcome(job, job->kinds[i], block);
             row[i + 1] = o ? o->seconds : NAN;
             any |= o != NULL;
         }
         if (any && csv_row(&csv, row) < 0)
-            break; /* close says why */
+            break; /* csv_close reports the error */
     }
     return csv_close(&csv) < 0 ? cli_failed_call(NULL) : CLI_DONE;
 }
 
-static int write_plot(const struct matmul_job *job)
+static int write_sweep_plot(const struct matmul_job *job)
 {
     double x[MATMUL_KINDS][16], y[MATMUL_KINDS][16];
     struct plot_line lines[MATMUL_KINDS];
@@ -263,7 +277,7 @@ static int write_plot(const struct matmul_job *job)
     for (size_t i = 0; i < job->nkinds; i++) {
         size_t n = 0;
         for (size_t block = 1; block <= 1024; block *= 2) {
-            const struct matmul_outcome *o = find(job, job->kinds[i], block);
+            const struct matmul_outcome *o = find_outcome(job, job->kinds[i], block);
             if (o) {
                 x[count][n] = (double)block;
                 y[count][n++] = o->seconds;
@@ -284,8 +298,8 @@ int matmul_job_files(const struct matmul_job *job)
 {
     int status = CLI_DONE;
     if (job->csv)
-        status = write_csv(job);
+        status = write_sweep_csv(job);
     if (status == CLI_DONE && job->plot)
-        status = write_plot(job);
+        status = write_sweep_plot(job);
     return status;
 }

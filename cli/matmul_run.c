@@ -1,35 +1,51 @@
-/* matmul_run.c - one engine of `stdcl matmul`: timed, and its result checked.
+/* matmul_run.c - run one engine of `stdcl matmul`: timed, and its result checked.
  *
- * Matrices that fit stay on the devices, and the time is that of the product alone. Others travel
- * while the product is computed, and the time includes that. The host and CPU devices use the
- * host's arrays in place.
+ * Matrices that fit stay on the devices, and the time is that of the product alone. Larger ones
+ * are streamed during the product, and the time includes the transfers. The host and CPU devices
+ * use the host's arrays in place.
  * SPDX-License-Identifier: MIT
  */
+#include "balance.h"
+#include "command.h"
+#include "common.h"
+#include "interrupt.h"
+#include "alloc.h"
+#include "message.h"
+#include "progress.h"
+#include "ranks.h"
 #include "matmul_job.h"
 
+#include "core/clock.h"
 #include "core/device_info.h"
 #include "profile/profile.h"
 
 #include <errno.h>
 #include <math.h>
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stdcl/world.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-static const double ENOUGH = 0.5; /* seconds of timed runs, unless --repeat says otherwise */
-static const double LONG = 5;     /* seconds of a run beside which those of a compiler are few */
+static const double ENOUGH = 0.5; /* seconds of timed runs, unless --repeat is given */
+static const double LONG = 5;     /* runs longer than this dwarf compile times */
 enum { MOST_RUNS = 1000 };
 
-/* One way to compute the product once. */
+/* An engine and its matrices. */
 struct runner {
     struct matmul_job *job;
     matmul *mm;
     bool resident;
-    struct cli_shares shares; /* of ranks */
-    double began, work, busy; /* when, and what the engine had done when it was looked at */
-    size_t products;          /* since then */
+    struct cli_balance shares; /* load balancing between ranks */
+    double began, work, busy;  /* start; work and busy time at the last check */
+    size_t products;           /* products since then */
 };
 
-/* Whether the run at hand would take longer than it may, from when something was done: what comes
- * before, such as compiling, is not the product's time. */
+/* True if the current run would exceed the time limit, measured from its first progress: compile
+ * time before it does not count. */
 static bool is_too_long(struct matmul_job *job, double fraction)
 {
     const double now = seconds_now();
@@ -42,9 +58,8 @@ static bool is_too_long(struct matmul_job *job, double fraction)
     return job->limit > 0 && elapsed > 0.5 && elapsed > job->limit * part;
 }
 
-/* Called by the engine: draws the progress, and stops the engine after Ctrl-C or when it takes too
- * long. */
-static int tell(void *arg, double fraction)
+/* Callback of the engine: draw the progress, and cancel after Ctrl-C or at the time limit. */
+static int matmul_progress(void *arg, double fraction)
 {
     struct matmul_job *job = arg;
     const double runs =
@@ -55,8 +70,8 @@ static int tell(void *arg, double fraction)
     return job->timed_out || cli_interrupted();
 }
 
-/* C as it was, when the product adds to it. */
-static int reset(struct runner *r)
+/* Restore the input C, if the product adds to it. */
+static int restore_c(struct runner *r)
 {
     struct matmul_job *job = r->job;
     if (job->beta == 0)
@@ -65,9 +80,9 @@ static int reset(struct runner *r)
     return r->resident ? matmul_load_result(r->mm, job->c, job->n) : 0;
 }
 
-/* The first time a kernel may be compiled in the middle: what seems to take too long then has a
- * second try. */
-static int run_once(struct runner *r)
+/* Compute the product once. A kernel may be compiled during the first run, so a first run that
+ * seems too long is tried twice. */
+static int multiply_once(struct runner *r)
 {
     struct matmul_job *job = r->job;
     int status = -1;
@@ -78,15 +93,15 @@ static int run_once(struct runner *r)
                              : matmul_multiply(r->mm, job->stored, job->m, job->n, job->k,
                                                job->alpha, job->a, job->lda, job->b, job->ldb,
                                                job->beta, job->c, job->n);
-        if (!job->timed_out || cli_interrupted() || (tries > 1 && reset(r) != 0))
+        if (!job->timed_out || cli_interrupted() || (tries > 1 && restore_c(r) != 0))
             break;
     }
     job->runs++;
     return status;
 }
 
-/* -1 after clerror_set. */
-static int all_gpus(const struct matmul_job *job, bool *all)
+/* True in *all if all devices are GPUs. -1 after clerror_set. */
+static int are_all_gpus(const struct matmul_job *job, bool *all)
 {
     *all = clgetndev(job->context) > 0;
     for (cl_uint d = 0; d < clgetndev(job->context); d++) {
@@ -98,22 +113,22 @@ static int all_gpus(const struct matmul_job *job, bool *all)
     return 0;
 }
 
-/* Ranks go on or end by one clock, that of rank 0, and when any of them was interrupted. */
-static int by_one_clock(double *seconds, bool *interrupted)
+/* Ranks stop together: by rank 0's clock, and if any rank was interrupted. */
+static int agree_on_time(double *seconds, bool *interrupted)
 {
     *interrupted = cli_ranks_interrupted(false);
     return world_broadcast(cli_world, 0, seconds, sizeof *seconds);
 }
 
-/* ---- Shares of ranks. ------------------------------------------------------------------------ */
+/* ---- Load balancing. ----------------------------------------------------------------------- */
 
-static void begin_shares(struct runner *r)
+static void begin_balance(struct runner *r)
 {
     r->began = seconds_now();
-    cli_shares_begin(&r->shares, 0);
+    cli_balance_begin(&r->shares, 0);
 }
 
-static int load(struct runner *r)
+static int load_operands(struct runner *r)
 {
     const struct matmul_job *job = r->job;
     r->resident = matmul_load(r->mm, job->stored, job->m, job->n, job->k, job->a, job->lda, job->b,
@@ -121,9 +136,8 @@ static int load(struct runner *r)
     return r->resident || clerrno == ENOMEM ? 0 : -1;
 }
 
-/* Between products, of which so many are to come: whether ranks are unlike fast. Results do not
- * change. */
-static int look_at_shares(struct runner *r, size_t left)
+/* Between products, `left` to come: rebalance the ranks. Results do not change. */
+static int rebalance(struct runner *r, size_t left)
 {
     double work, weight, seconds = seconds_now() - r->began;
     const double looked = r->shares.seconds, busy = matmul_busy_time(r->mm, &work);
@@ -131,10 +145,10 @@ static int look_at_shares(struct runner *r, size_t left)
     if (world_size(cli_world) == 1)
         return 0;
     r->products++;
-    if (cli_shares_look(&r->shares, own, seconds, (double)left / (double)r->products,
-                        r->job->common.explain ? "multiply-adds" : NULL, &weight) != 0)
+    if (cli_balance_update(&r->shares, own, seconds, (double)left / (double)r->products,
+                           r->job->common.explain ? "multiply-adds" : NULL, &weight) != 0)
         return -1;
-    if (r->shares.seconds == looked) /* not yet */
+    if (r->shares.seconds == looked) /* no check was due */
         return 0;
     r->products = 0;
     r->work = work;
@@ -142,26 +156,26 @@ static int look_at_shares(struct runner *r, size_t left)
     if (weight <= 0)
         return 0;
     r->work = r->busy = 0;
-    return matmul_set_weight(r->mm, weight) == 0 && r->resident ? load(r) : 0;
+    return matmul_set_weight(r->mm, weight) == 0 && r->resident ? load_operands(r) : 0;
 }
 
 /* ---- Time. ----------------------------------------------------------------------------------- */
 
-/* The time of the shortest run. The first run of all, which builds kernels, is not among them. */
-static int measure(struct runner *r, double *seconds)
+/* Time of the shortest run, without the very first, which builds kernels. */
+static int find_shortest_run(struct runner *r, double *seconds)
 {
     struct matmul_job *job = r->job;
     double spent = 0;
     *seconds = INFINITY;
     for (size_t run = 0; run < (job->repeat ? job->repeat : MOST_RUNS); run++) {
-        if (look_at_shares(r, job->repeat ? job->repeat - run : 1) != 0 || reset(r) != 0)
+        if (rebalance(r, job->repeat ? job->repeat - run : 1) != 0 || restore_c(r) != 0)
             return -1;
         const double start = seconds_now();
-        if (run_once(r) != 0)
+        if (multiply_once(r) != 0)
             return -1;
         double took = seconds_now() - start;
         bool interrupted;
-        if (by_one_clock(&took, &interrupted) != 0)
+        if (agree_on_time(&took, &interrupted) != 0)
             return -1;
         *seconds = took < *seconds ? took : *seconds;
         spent += took;
@@ -171,7 +185,7 @@ static int measure(struct runner *r, double *seconds)
     return 0;
 }
 
-/* Seconds of kernels in the profile, of the device that had most of them. */
+/* Kernel seconds in the profile, of the device with most. */
 static double longest_of_devices(CLCONTEXT *cp)
 {
     struct clprofile_row rows[64];
@@ -185,8 +199,8 @@ static double longest_of_devices(CLCONTEXT *cp)
     return longest;
 }
 
-/* The kernels' time of one product, the longest of the devices'; 0 when the user asked for a
- * profile, since these runs must not be part of it. */
+/* Kernel time of one product on the slowest device; 0 with a user's profile, which must not
+ * contain these runs. */
 static int measure_devices(struct runner *r, double *seconds)
 {
     CLCONTEXT *cp = r->job->context;
@@ -201,7 +215,7 @@ static int measure_devices(struct runner *r, double *seconds)
                          (run == 0 || seconds_now() - start < seconds_timed(ENOUGH / 2));
          run++) {
         clprofile_reset(cp);
-        status = reset(r) == 0 ? run_once(r) : -1;
+        status = restore_c(r) == 0 ? multiply_once(r) : -1;
         if (status != 0)
             break;
         const double took = longest_of_devices(cp);
@@ -212,7 +226,7 @@ static int measure_devices(struct runner *r, double *seconds)
     return status;
 }
 
-static double peak_of(const struct matmul_job *job, enum matmul_kind kind)
+static double peak_rate(const struct matmul_job *job, enum matmul_kind kind)
 {
     double sum = 0;
     CLCONTEXT *cp = matmul_kind_is_host(kind) ? stdcpu : job->context;
@@ -228,16 +242,16 @@ static double peak_of(const struct matmul_job *job, enum matmul_kind kind)
     return sum;
 }
 
-/* Runs until kernels are built. PoCL builds one again when it is launched whole for the first time,
- * and not in pieces. */
+/* Run until all kernels are built. PoCL rebuilds a kernel at its first launch over the full
+ * range. */
 static int warm_up(struct runner *r, struct matmul_outcome *o, bool *interrupted)
 {
     for (int run = 0; run < 2; run++) {
         const double start = seconds_now();
-        if (reset(r) != 0 || run_once(r) != 0)
+        if (restore_c(r) != 0 || multiply_once(r) != 0)
             return -1;
         o->seconds = seconds_now() - start;
-        if (by_one_clock(&o->seconds, interrupted) != 0)
+        if (agree_on_time(&o->seconds, interrupted) != 0)
             return -1;
         if (*interrupted || matmul_kind_is_host(o->kind) || o->seconds < ENOUGH / 5 ||
             o->seconds > LONG)
@@ -246,21 +260,21 @@ static int warm_up(struct runner *r, struct matmul_outcome *o, bool *interrupted
     return 0;
 }
 
-/* Warm-up, then the timed runs. */
+/* Warm up, then time the runs. */
 static int run_and_measure(struct runner *r, struct matmul_outcome *o)
 {
     struct matmul_job *job = r->job;
     if (job->beta == 0)
         memset(job->c, 0xff,
                job->slab[2].rows * job->n *
-                   job->real); /* NaN, which stays where an engine writes nothing */
-    begin_shares(r);
+                   job->real); /* NaN remains where an engine writes nothing */
+    begin_balance(r);
     bool interrupted;
     if (warm_up(r, o, &interrupted) != 0)
         return -1;
     if (interrupted || (matmul_kind_is_host(o->kind) && o->seconds > ENOUGH && !job->repeat))
         return 0;
-    if (measure(r, &o->seconds) != 0)
+    if (find_shortest_run(r, &o->seconds) != 0)
         return -1;
     if (world_size(cli_world) == 1 && !matmul_kind_is_host(o->kind) && o->kind != MATMUL_CLBLAST &&
         o->seconds < 5)
@@ -268,7 +282,7 @@ static int run_and_measure(struct runner *r, struct matmul_outcome *o)
     return 0;
 }
 
-/* What is checked is what is written: the C of the last run. */
+/* Run and check the output C of the last run. */
 static int run_and_check(struct runner *r, struct matmul_outcome *o)
 {
     struct matmul_job *job = r->job;
@@ -282,20 +296,20 @@ static int run_and_check(struct runner *r, struct matmul_outcome *o)
     return 0;
 }
 
-/* Matrices that fit stay on GPUs; ranks load them together or not at all. */
-static int place(struct runner *r, struct matmul_outcome *o)
+/* Keep matrices that fit on GPUs; all ranks load them, or none. */
+static int place_operands(struct runner *r, struct matmul_outcome *o)
 {
     struct matmul_job *job = r->job;
     bool resident = false;
-    int status =
-        world_reduce_status(cli_world, matmul_kind_is_host(o->kind) ? 0 : all_gpus(job, &resident));
+    int status = world_reduce_status(
+        cli_world, matmul_kind_is_host(o->kind) ? 0 : are_all_gpus(job, &resident));
     uint64_t unlike = !resident;
     if (status == 0)
         status = world_add(cli_world, &unlike, 1);
     resident = unlike == 0 && (world_size(cli_world) == 1 || job->memory == 0);
     o->streamed = world_size(cli_world) > 1;
     if (status == 0 && resident) {
-        status = load(r);
+        status = load_operands(r);
         o->streamed = !r->resident;
     }
     o->streamed |= job->memory > 0 && !matmul_kind_is_host(o->kind);
@@ -310,25 +324,26 @@ static int run_kind(struct matmul_job *job, struct matmul_outcome *o)
                                            .block = o->block,
                                            .shape = job->shape,
                                            .memory = job->memory,
-                                           .progress = tell,
+                                           .progress = matmul_progress,
                                            .arg = job,
                                            .world = cli_world};
     struct runner r = {.job = job, .mm = matmul_create(&options)};
     int status = world_reduce_status(cli_world, r.mm ? 0 : -1);
     if (status == 0 && !job->out_of_core)
-        status = place(&r, o);
+        status = place_operands(&r, o);
     for (cl_uint d = 0; status == 0 && o->kind == MATMUL_TUNED && d < clgetndev(job->context); d++)
         cli_explain(&job->common, job->context, d, matmul_explain(r.mm, d, job->m, job->n, job->k),
                     matmul_shape(r.mm, d, job->m, job->n, job->k));
     if (status == 0)
-        status = job->out_of_core ? matmul_disk_run(job, r.mm, o) : run_and_check(&r, o);
+        status = job->out_of_core ? matmul_out_of_core_run(job, r.mm, o) : run_and_check(&r, o);
     if (status != 0) {
         const int code = clerrno, ocl = oclerrno;
         o->ended = code == ECANCELED || cli_interrupt_broke_build();
         const char *missing = matmul_kind_missing(o->kind);
         snprintf(o->why, sizeof o->why, "%s", missing ? missing : cli_reason());
         if (job->timed_out)
-            snprintf(o->why, sizeof o->why, "would take more than %g s; --all runs it", job->limit);
+            snprintf(o->why, sizeof o->why, "would take more than %g s; use --all to run it",
+                     job->limit);
         o->wrong = code == EINVAL && ocl == CL_SUCCESS && !missing && !job->timed_out;
         o->failed = !missing && !job->timed_out && !o->wrong && code != ENOTSUP;
     }
@@ -346,12 +361,13 @@ int matmul_job_run(struct matmul_job *job, enum matmul_kind kind, size_t block)
     const int status = run_kind(job, &o);
     cli_progress_end(&job->progress);
     if (status == 0 && o.seconds > 0) {
-        const bool told = job->common.json || !job->common.quiet; /* measuring it takes a moment */
-        const double peak = told ? peak_of(job, kind) : 0;
+        const bool told =
+            job->common.json || !job->common.quiet; /* measuring the peak takes time */
+        const double peak = told ? peak_rate(job, kind) : 0;
         o.gflops = 2e-9 * (double)job->m * (double)job->n * (double)job->k / o.seconds;
         const double percent = peak > 0 ? 1e11 * o.gflops / peak : NAN;
         o.peak_percent =
-            percent <= 100 ? percent : NAN; /* the device was busy while its peak was measured */
+            percent <= 100 ? percent : NAN; /* above 100 %: busy while the peak was measured */
     }
     job->interrupted |= cli_ranks_interrupted(status != 0 && !o.ended);
     if (status != 0 && !job->interrupted && !job->compare && !job->sweep)
@@ -371,7 +387,7 @@ int matmul_job_run(struct matmul_job *job, enum matmul_kind kind, size_t block)
     const double most = matmul_tolerance((enum matmul_precision)job->precision, job->k, random);
     if (status == 0 && !(o.error <= most))
         return cli_failed(
-            "engine '%s' gives a wrong result: its error is %.2g, and rounding explains %.2g",
+            "engine '%s' gives a wrong result: its error is %.2g, but rounding explains at most %.2g",
             matmul_kind_name(kind), o.error, most);
     return CLI_DONE;
 }

@@ -1,12 +1,20 @@
-/* matmul_view.c - what the window shows of `stdcl matmul`: a map of rates, a row an engine and a
- * column a side of blocks, that fills.
+/* matmul_view.c - the view of `stdcl matmul`: a map of rates that fills up, one row per engine
+ * and one column per block size.
  * SPDX-License-Identifier: MIT
  */
+#include "command.h"
+#include "device.h"
+#include "alloc.h"
 #include "matmul_job.h"
 
 #include <math.h>
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 
-enum { SIDES = 11 }; /* of blocks in a sweep: 1, 2, 4 ... 1024 */
+enum { SIDES = 11 }; /* block sizes of a sweep: 1, 2, 4 ... 1024 */
 static const char *const sides[SIDES + 1] = {"1",  "2",   "4",   "8",   "16",   "32",
                                              "64", "128", "256", "512", "1024", NULL};
 static const char *const one[] = {"", NULL};
@@ -45,9 +53,9 @@ int matmul_view_open(struct matmul_job *job)
     return status;
 }
 
-/* Where an outcome stands in the map; false: nowhere, it was left out. */
-static bool place_of(const struct matmul_job *job, const struct matmul_outcome *o, size_t *row,
-                     size_t *column)
+/* Position of an outcome in the map; false if it has none. */
+static bool map_position(const struct matmul_job *job, const struct matmul_outcome *o, size_t *row,
+                         size_t *column)
 {
     for (*row = 0; *row < job->nkinds && job->kinds[*row] != o->kind;)
         ++*row;
@@ -56,7 +64,7 @@ static bool place_of(const struct matmul_job *job, const struct matmul_outcome *
     return *row < job->nkinds && *column < SIDES;
 }
 
-static int show(void *arg, int last)
+static int show_map(void *arg, int last)
 {
     const struct matmul_job *job = arg;
     const size_t width = job->sweep ? SIDES : 1, done = job->outcomes;
@@ -65,14 +73,14 @@ static int show(void *arg, int last)
     for (size_t i = 0; i < job->nkinds * width; i++)
         value[i] = NAN;
     for (size_t i = 0; i < done; i++)
-        if (place_of(job, &job->outcome[i], &row, &column))
+        if (map_position(job, &job->outcome[i], &row, &column))
             value[row * width + column] = (float)job->outcome[i].gflops;
     view_show_grid(job->window.view, (struct view_moment){(double)done, done, last}, value);
     free(value);
     return CLI_DONE;
 }
 
-/* After an outcome. Visits are seldom, so the map is shown each time, whether it is due or not. */
+/* Show the map after an outcome. Visits are rare, so every picture is sent. */
 int matmul_view_visit(struct matmul_job *job)
 {
     double value[MATMUL_KINDS + 1];
@@ -82,19 +90,19 @@ int matmul_view_visit(struct matmul_job *job)
     const struct matmul_outcome *o = job->outcomes ? &job->outcome[job->outcomes - 1] : NULL;
     for (size_t i = 0; i <= job->nkinds; i++)
         value[i] = NAN;
-    if (o && place_of(job, o, &row, &column)) {
+    if (o && map_position(job, o, &row, &column)) {
         value[0] = job->sweep ? (double)o->block : (double)job->outcomes;
         value[row + 1] = o->gflops;
         view_add_row(job->window.view, value);
     }
-    show(job, 0);
-    return cli_window_visit(&job->window, job->outcomes, NAN, show, job);
+    show_map(job, 0);
+    return cli_window_visit(&job->window, job->outcomes, NAN, show_map, job);
 }
 
 void matmul_view_end(struct matmul_job *job)
 {
     if (!job->window.open)
         return;
-    show(job, 1);
+    show_map(job, 1);
     cli_window_end(&job->window, "all products are done");
 }

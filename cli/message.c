@@ -1,17 +1,26 @@
-/* message.c - what the command says when something is wrong.
+/* message.c - errors and warnings of the command: one sentence on stderr after "stdcl NAME: ".
  *
- * Every message is one sentence on stderr behind "stdcl NAME: ". Text may come from the command
- * line or from files, so control characters are replaced before they reach a terminal; newline and
- * tab stay, for a compiler's log.
+ * Text may come from the command line or from files: control characters are replaced before it
+ * reaches a terminal, except newline and tab, which compiler logs contain.
  * SPDX-License-Identifier: MIT
  */
-#include "cli.h"
+#include "command.h"
+#include "interrupt.h"
+#include "message.h"
+#include "progress.h"
 
 #include <errno.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 const char *cli_program = "stdcl";
 
-/* Of a rank: failures are kept for its last word, and warnings are rank 0's. */
+/* On a rank: the first failure is kept for world_abort; only rank 0 warns. */
 static bool keeping, silent;
 static char kept[900];
 
@@ -26,7 +35,7 @@ const char *cli_message_kept(void)
     return kept;
 }
 
-static void print(const char *kind, char *text)
+static void message_print(const char *kind, char *text)
 {
     for (char *p = text; *p; p++)
         if (((unsigned char)*p < ' ' && *p != '\n' && *p != '\t') || *p == 127)
@@ -39,10 +48,10 @@ void cli_message_print(const char *sentence)
 {
     char text[2048];
     snprintf(text, sizeof text, "%s", sentence);
-    print("", text);
+    message_print("", text);
 }
 
-static void say(const char *kind, const char *format, va_list ap)
+static void message_vprint(const char *kind, const char *format, va_list ap)
 {
     char small[1024], *text = small;
     va_list again;
@@ -56,12 +65,12 @@ static void say(const char *kind, const char *format, va_list ap)
             text = small;
     }
     va_end(again);
-    if (keeping && !*kind && !*kept) /* the first, of which others follow */
+    if (keeping && !*kind && !*kept) /* later failures are consequences */
         snprintf(kept, sizeof kept, "%.*s", (int)sizeof kept - 1, text);
     else if (keeping && !*kind)
         ;
     else if (!silent)
-        print(kind, text);
+        message_print(kind, text);
     if (text != small)
         free(text);
 }
@@ -70,7 +79,7 @@ int cli_wrong(const char *format, ...)
 {
     va_list ap;
     va_start(ap, format);
-    say("", format, ap);
+    message_vprint("", format, ap);
     va_end(ap);
     return CLI_WRONG;
 }
@@ -79,13 +88,13 @@ int cli_failed(const char *format, ...)
 {
     va_list ap;
     va_start(ap, format);
-    say("", format, ap);
+    message_vprint("", format, ap);
     va_end(ap);
     return CLI_FAILED;
 }
 
-/* The text without "NAME: " or "NAME_verb: " in front of it. */
-static const char *without(const char *text, const char *name)
+/* `text` without a leading "NAME: " or "NAME_verb: ". */
+static const char *strip_prefix(const char *text, const char *name)
 {
     const size_t length = strlen(name);
     if (!length || strncmp(text, name, length) != 0)
@@ -94,27 +103,28 @@ static const char *without(const char *text, const char *name)
     return strncmp(end, ": ", 2) == 0 ? end + 2 : text;
 }
 
-/* "stdcl life: " is in front already; an engine's "life: " or "life_create: " behind it says
- * nothing more, and "arrays: ", by which an engine sums, or "hashlife_create: " nothing to who
- * typed a command. */
-static const char *without_program(const char *text)
+/* The prefix "stdcl life: " makes an engine's "life: " or "life_create: " redundant. The names
+ * of libraries that engines use, as "arrays: ", mean nothing to a user of the command. */
+static const char *strip_known_prefixes(const char *text)
 {
     const char *blank = strrchr(cli_program, ' ');
-    return without(
-        without(without(without(without(text, blank ? blank + 1 : ""), "arrays"), "world"),
-                "hashlife"),
+    return strip_prefix(
+        strip_prefix(
+            strip_prefix(strip_prefix(strip_prefix(text, blank ? blank + 1 : ""), "arrays"),
+                         "world"),
+            "hashlife"),
         "view");
 }
 
 const char *cli_reason(void)
 {
     const char *text = clerror();
-    return without_program(text ? text : clerror_str(clerrno));
+    return strip_known_prefixes(text ? text : clerror_str(clerrno));
 }
 
-bool cli_gave_up(void)
+bool cli_write_abandoned(void)
 {
-    if (clerrno != ECANCELED || !cli_interrupt_is_over())
+    if (clerrno != ECANCELED || !cli_interrupt_deadline_passed())
         return false;
     cli_warn("%s (Ctrl-C waits two seconds, SIGTERM longer)", cli_reason());
     return true;
@@ -122,7 +132,7 @@ bool cli_gave_up(void)
 
 int cli_failed_call(const char *doing)
 {
-    if (cli_interrupt_broke_build() || cli_gave_up())
+    if (cli_interrupt_broke_build() || cli_write_abandoned())
         return cli_interrupt_status(CLI_FAILED);
     const char *text = cli_reason();
     return doing ? cli_failed("while %s: %s", doing, text) : cli_failed("%s", text);
@@ -139,6 +149,6 @@ void cli_warn(const char *format, ...)
 {
     va_list ap;
     va_start(ap, format);
-    say("warning: ", format, ap);
+    message_vprint("warning: ", format, ap);
     va_end(ap);
 }

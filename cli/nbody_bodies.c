@@ -1,32 +1,42 @@
-/* nbody_bodies.c - the bodies of `stdcl nbody`, and softening, step and precision where none are
- * given.
+/* nbody_bodies.c - the bodies of `stdcl nbody`, and the default softening, time step and
+ * precision.
  *
- * A model comes with a softening length, a step and a time to end at that show what it is known
- * for. For a file they are estimated from the bodies: of many bodies the mean distance and speed
- * are what counts, of few the fastest pair.
+ * A model has its own softening, step and end time. For a file they are estimated: for many
+ * bodies from the mean distance and speed, for few from the fastest pair.
  * SPDX-License-Identifier: MIT
  */
+#include "command.h"
+#include "alloc.h"
+#include "message.h"
+#include "progress.h"
+#include "ranks.h"
 #include "nbody_job.h"
 
 #include "core/device_info.h"
 
 #include <math.h>
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stdcl/world.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 /* ---- Made or read. --------------------------------------------------------------------------- */
 
 struct recipe {
     size_t n;
     double eps;
-    double dt[2]; /* without and with derivatives of forces: a predictor needs shorter steps in
-                     close encounters */
+    /* without and with force derivatives: a predictor needs shorter steps in close encounters */
+    double dt[2];
     double until;
-    enum nbody_precision precision; /* NBODY_MIXED: the usual one, see usual_precision */
-    bool dark;                      /* the heaviest bodies are, and pictures leave them out */
+    enum nbody_precision precision; /* NBODY_MIXED: by usual_precision */
+    bool dark;                      /* the heaviest bodies are dark matter, hidden in pictures */
 };
 
-/* Units as in stdcl/nbody.h. The galaxies run until bridge and tails are drawn out, in 1,000 steps;
- * the figure eight for one period; those of Pythagoras past the second of their close
- * encounters. */
+/* Units as in stdcl/nbody.h. The galaxies run until bridge and tails have formed, in 1,000
+ * steps; the figure eight for one period; the Pythagorean problem past its second close
+ * encounter. */
 static const struct recipe recipes[] = {
     [NBODY_PLUMMER] = {16384, 0.02, {1. / 256, 1. / 256}, 2, NBODY_MIXED, false},
     [NBODY_UNIFORM] = {16384, 0.02, {1. / 256, 1. / 256}, 2, NBODY_MIXED, false},
@@ -38,15 +48,16 @@ static const struct recipe recipes[] = {
     [NBODY_GALAXY] = {16384, 0.05, {0.025, 0.025}, 10, NBODY_MIXED, true},
 };
 
-/* What a terminal shows meanwhile; cli_progress_end wipes it. */
-static void show(struct cli_progress *progress, const struct nbody_job *job, const char *what)
+/* Show a line on the terminal; cli_progress_end erases it. */
+static void show_message(struct cli_progress *progress, const struct nbody_job *job,
+                         const char *what)
 {
     cli_progress_start(progress, "bodies", 0, job->common.quiet);
     if (progress->visible)
         cli_line_draw(what);
 }
 
-static int make_bodies(struct nbody_job *job)
+static int generate_bodies(struct nbody_job *job)
 {
     struct cli_progress progress;
     char what[64];
@@ -60,23 +71,23 @@ static int make_bodies(struct nbody_job *job)
                             .vel = malloc(n * sizeof *b->vel),
                             .n = n};
     if (!b->mass || !b->pos || !b->vel)
-        return cli_failed("not enough memory for %zu bodies of %zu bytes", n, 7 * sizeof(double));
-    snprintf(what, sizeof what, "making %zu bodies", n);
-    show(&progress, job, what);
+        return cli_failed("out of memory for %zu bodies of %zu bytes", n, 7 * sizeof(double));
+    snprintf(what, sizeof what, "generating %zu bodies", n);
+    show_message(&progress, job, what);
     const int made =
         nbody_initial((enum nbody_model)job->model, n, job->seed, b->mass, b->pos, b->vel);
     cli_progress_end(&progress);
     return made < 0 ? cli_failed_call(NULL) : CLI_DONE;
 }
 
-static int read_bodies(struct nbody_job *job)
+static int read_input_bodies(struct nbody_job *job)
 {
     struct cli_progress progress;
-    show(&progress, job, "reading the bodies");
+    show_message(&progress, job, "reading the bodies");
     const int read = particles_read(job->input, &job->bodies);
     cli_progress_end(&progress);
     job->precision_noted = job->precision == NOT_GIVEN;
-    return read < 0 ? cli_failed_call(NULL) : nbody_notes_take(job);
+    return read < 0 ? cli_failed_call(NULL) : nbody_metadata_take(job);
 }
 
 int nbody_job_bodies(struct nbody_job *job)
@@ -85,9 +96,9 @@ int nbody_job_bodies(struct nbody_job *job)
     if (job->resumed)
         status = nbody_resume_bodies(job);
     else if (!job->input)
-        status = make_bodies(job);
+        status = generate_bodies(job);
     else
-        status = read_bodies(job);
+        status = read_input_bodies(job);
     job->n = job->bodies.n;
     job->n_start = job->resumed ? job->n_start : job->n;
     job->time_start = job->bodies.time;
@@ -97,22 +108,23 @@ int nbody_job_bodies(struct nbody_job *job)
 /* ---- Estimated for a file. ------------------------------------------------------------------- */
 
 enum { VERY_FEW = 16, LEAST_STEPS = 1000 }; /* see choose_stepping */
-enum { FEW = 512 };                         /* so many bodies are looked at pair by pair */
+enum { FEW = 512 };                         /* up to this number bodies are examined pair by pair */
 
-/* What is characteristic of many bodies, about their centre of mass. */
+/* Mass and scales of many bodies, about their centre of mass. */
 struct extent {
-    double mass, speed; /* all of it; root mean square */
-    double radius; /* of the sphere that holds half of the bodies: where most detail is, also in
-                      a galaxy whose dark halo is made of few heavy ones */
+    double mass, speed; /* total; root mean square */
+    /* radius of half of the bodies; resolves a galaxy even if its dark halo consists of few
+     * heavy bodies */
+    double radius;
 };
 
-static int ascending(const void *a, const void *b)
+static int compare_doubles(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
-static struct extent measure(const struct particles *b)
+static struct extent measure_extent(const struct particles *b)
 {
     double *radius = cli_alloc(b->n, sizeof *radius);
     double mass = 0, x[3] = {0}, v[3] = {0}, vv = 0;
@@ -132,20 +144,20 @@ static struct extent measure(const struct particles *b)
         }
         radius[i] = sqrt(rr);
     }
-    qsort(radius, b->n, sizeof *radius, ascending);
+    qsort(radius, b->n, sizeof *radius, compare_doubles);
     const struct extent extent = {mass, sqrt(vv), radius[b->n / 2]};
     free(radius);
     return extent;
 }
 
-/* Half the mean distance between neighbours in the inner half, about where the errors of
- * softening and of too few bodies balance (Merritt 1996, AJ 111, 2462). */
+/* Half the mean distance between neighbours in the inner half, where the errors of softening and
+ * of discreteness about balance (Merritt 1996, AJ 111, 2462). */
 static double estimate_eps(const struct particles *b)
 {
-    return b->n <= FEW ? 0 : measure(b).radius / cbrt((double)b->n);
+    return b->n <= FEW ? 0 : measure_extent(b).radius / cbrt((double)b->n);
 }
 
-/* 1/50 of the shortest time in which a pair at its present distance falls together or passes by. */
+/* 1/50 of the shortest free-fall or passage time of a pair. */
 static double estimate_dt_few(const struct particles *b, double G, double eps)
 {
     double shortest = INFINITY;
@@ -164,22 +176,22 @@ static double estimate_dt_few(const struct particles *b, double G, double eps)
     return shortest / 50;
 }
 
-/* 1/10 of the time in which a body crosses the softening length; no longer than 1/50 of the
- * system's own time, which is what limits bodies at rest. */
+/* 1/10 of the time in which a body crosses the softening length, at most 1/50 of the dynamical
+ * time, which limits bodies at rest. */
 static double estimate_dt_many(const struct particles *b, double G, double eps)
 {
-    const struct extent e = measure(b);
+    const struct extent e = measure_extent(b);
     const double own = e.radius * sqrt(e.radius / (G * e.mass)) / 50;
     return eps > 0 ? fmin(own, eps / e.speed / 10) : own;
 }
 
-/* A step of which those that bodies choose are parts, where a fixed one would be dt. */
-static double longest(const struct nbody_job *job, double dt)
+/* Maximum of chosen steps, where a fixed step would be dt. */
+static double maximum_step(const struct nbody_job *job, double dt)
 {
     return job->stepping == NBODY_FIXED ? dt : 32 * dt;
 }
 
-/* The least softening above 0 that a body has. */
+/* Smallest nonzero softening. */
 static double least_softening(const struct particles *b)
 {
     double least = INFINITY;
@@ -188,25 +200,25 @@ static double least_softening(const struct particles *b)
     return least;
 }
 
-/* Two leading digits are as good, and easier to repeat. */
-static double rounded(double value)
+/* Round to two digits, which are easy to repeat on a command line. */
+static double round_to_2_digits(double value)
 {
     char text[32];
     snprintf(text, sizeof text, "%.1e", value);
     return isfinite(value) && value > 0 ? strtod(text, NULL) : value;
 }
 
-static void estimate(struct nbody_job *job)
+static void estimate_eps_and_dt(struct nbody_job *job)
 {
     const struct particles *b = &job->bodies;
     if (isnan(job->eps))
-        job->eps = rounded(estimate_eps(b));
+        job->eps = round_to_2_digits(estimate_eps(b));
     const double eps = job->own_eps ? least_softening(b) : job->eps;
     if (isnan(job->dt))
-        job->dt = rounded(longest(job, b->n <= FEW ? estimate_dt_few(b, job->G, eps)
-                                                   : estimate_dt_many(b, job->G, eps)));
+        job->dt = round_to_2_digits(maximum_step(
+            job, b->n <= FEW ? estimate_dt_few(b, job->G, eps) : estimate_dt_many(b, job->G, eps)));
     if (!(isfinite(job->dt) && job->dt != 0))
-        job->dt = 1; /* nothing moves: one body, or all in one place */
+        job->dt = 1; /* nothing moves: one body, or all coincide */
 }
 
 /* ---- The plan. ------------------------------------------------------------------------------- */
@@ -224,10 +236,10 @@ static int all_have_doubles(CLCONTEXT *context, bool *all)
     return CLI_DONE;
 }
 
-/* Mixed precision is for accelerations alone, by the tuned kernel, with one softening. Integrators
- * that need derivatives of forces or compute on the host are for precise orbits, and steps that
- * follow the motion take roundings of places, divided by powers of a short step, for changes of
- * forces: these have double precision. The tree and the simple kernels have single precision. */
+/* Default precision. Mixed precision supports only accelerations by the tuned kernel with one
+ * softening. Double: integrators with force derivatives or on the host, for precise orbits; and
+ * chosen steps, whose criterion divides rounding errors of positions by powers of a short step.
+ * Single: the tree and the simple kernels. */
 static enum nbody_precision usual_precision(const struct nbody_job *job,
                                             enum nbody_precision wanted)
 {
@@ -261,7 +273,7 @@ static int use_recipe(struct nbody_job *job)
     if (isnan(job->eps))
         job->eps = r->eps;
     if (isnan(job->dt))
-        job->dt = longest(
+        job->dt = maximum_step(
             job,
             r->dt[nbody_integrator_describe((enum nbody_integrator)job->integrator)->derivatives >
                   0]);
@@ -270,8 +282,7 @@ static int use_recipe(struct nbody_job *job)
     return choose_precision(job, r->precision);
 }
 
-/* What pictures show: all, and of galaxies the bodies that are lighter by half than the halo's; but
- * all of very few bodies. */
+/* Choose the bodies in pictures: all, except the heavy halo bodies of galaxies. */
 static int choose_shown(struct nbody_job *job)
 {
     const struct particles *b = &job->bodies;
@@ -284,14 +295,14 @@ static int choose_shown(struct nbody_job *job)
         job->heaviest =
             !job->input && recipes[job->model].dark && least < most / 2 ? most / 2 : INFINITY;
     if (job->heaviest < least)
-        return cli_wrong("--heaviest: '%g' leaves no body to draw; the lightest has a mass of %g",
+        return cli_wrong("--heaviest: '%g' excludes all bodies; the lightest has a mass of %g",
                          job->heaviest, least);
-    return nbody_camera_settle(job);
+    return nbody_camera_prepare(job);
 }
 
-/* Turns --until into a number of steps, the last of which may be shorter; a rest below 10^-9 of a
- * step is rounding. */
-static int plan_steps(struct nbody_job *job)
+/* Convert --until to a number of steps, the last of which may be shorter. A remainder below 1e-9
+ * of a step is rounding. */
+static int plan_step_count(struct nbody_job *job)
 {
     job->last_dt = job->dt;
     job->total = job->steps == SIZE_MAX ? 100 : job->steps;
@@ -301,8 +312,8 @@ static int plan_steps(struct nbody_job *job)
     if (span / job->dt < 0)
         return cli_wrong(
             span < 0
-                ? "--until: '%g' is before the bodies' time, %g; a negative --dt runs back"
-                : "--until: '%g' is after the bodies' time, %g, and the step runs back; take a positive --dt",
+                ? "--until: '%g' is before the initial time, %g; give a negative --dt to run backward"
+                : "--until: '%g' is after the initial time, %g, but --dt is negative; give a positive --dt",
             job->until, job->time_start);
     if (!(steps <= 0x1p53))
         return cli_wrong("--until: '%g' would take more than 2^53 steps of %g", job->until,
@@ -313,7 +324,7 @@ static int plan_steps(struct nbody_job *job)
     return CLI_DONE;
 }
 
-/* Softenings of single bodies are for sums over all pairs by the usual kernel. */
+/* Per-body softenings are supported only by direct sums with the tuned kernel. */
 static int check_softenings(const struct nbody_job *job)
 {
     const char *what = job->method == NBODY_TREE       ? "--method tree"
@@ -324,14 +335,13 @@ static int check_softenings(const struct nbody_job *job)
                                                        : NULL;
     if (!job->own_eps || !what)
         return CLI_DONE;
-    return cli_failed(
-        "%s has softenings of its bodies that differ, and %s takes one for all; give --eps",
-        job->input, what);
+    return cli_failed("%s has per-body softenings, but %s needs one for all bodies; give --eps",
+                      job->input, what);
 }
 
-/* Very few bodies make steps that follow their motion, by hermite4, unless anything about steps or
- * sums is said: a step for all times would be too long for a close encounter, and energy does not
- * tell of light bodies. */
+/* Up to VERY_FEW bodies default to adaptive steps by hermite4, unless an option or the file
+ * concerns steps or sums: no fixed step suits a close encounter, and energy is insensitive to
+ * light bodies. */
 static void choose_stepping(struct nbody_job *job)
 {
     const bool open = !job->given.stepping && !job->given.integrator && !job->given.method &&
@@ -348,24 +358,24 @@ static void choose_stepping(struct nbody_job *job)
     job->many_steps = true;
 }
 
-/* So short that outputs may stand close enough. */
-static void shorten(struct nbody_job *job)
+/* Shorten the step so that outputs can be close enough in time. */
+static void shorten_step(struct nbody_job *job)
 {
     const double span = job->until - job->time_start;
     if (job->many_steps && fabs(span) > 0)
         job->dt = copysign(fmin(fabs(job->dt), fabs(span) / LEAST_STEPS), job->dt);
 }
 
-static int choose(struct nbody_job *job)
+static int choose_defaults(struct nbody_job *job)
 {
     if (!job->input)
         return use_recipe(job);
     if (job->fields.n && isnan(job->dt))
-        return cli_wrong("--external: the step that suits the field is not estimated; give --dt");
-    estimate(job);
+        return cli_wrong("--external: no step can be estimated for a field; give --dt");
+    estimate_eps_and_dt(job);
     if (job->precision_noted && job->precision == NBODY_MIXED &&
         usual_precision(job, NBODY_MIXED) != NBODY_MIXED)
-        job->precision = NOT_GIVEN; /* what the command line asks for has none */
+        job->precision = NOT_GIVEN; /* not available with the command line's options */
     return choose_precision(job, NBODY_MIXED);
 }
 
@@ -374,9 +384,9 @@ int nbody_job_choose(struct nbody_job *job)
     if (check_softenings(job) != CLI_DONE)
         return CLI_FAILED;
     choose_stepping(job);
-    const int status = choose(job);
+    const int status = choose_defaults(job);
     if (status == CLI_DONE)
-        shorten(job);
+        shorten_step(job);
     return status;
 }
 
@@ -390,8 +400,8 @@ struct nbody_options nbody_job_options(struct nbody_job *job)
         .G = job->G,
         .eps = job->eps,
         .dt = job->dt,
-        .burst = job->burst,
-        .progress = nbody_job_tell,
+        .burst = job->batch,
+        .progress = nbody_job_progress,
         .arg = job,
         .method = (enum nbody_method)job->method,
         .accuracy = job->accuracy,
@@ -404,9 +414,9 @@ struct nbody_options nbody_job_options(struct nbody_job *job)
     };
 }
 
-/* The engine of these options. Mixed precision was chosen for --method auto if that comes to sums
- * over all pairs, which an engine for either tells. */
-static nbody *make_engine(struct nbody_job *job, struct nbody_options options)
+/* Create the engine. With --method auto, mixed precision applies only if auto selects direct
+ * sums, which a first engine in single precision decides. */
+static nbody *create_engine(struct nbody_job *job, struct nbody_options options)
 {
     const struct particles *b = &job->bodies;
     if (job->if_direct) {
@@ -430,8 +440,8 @@ int nbody_job_engine(struct nbody_job *job, enum nbody_kernel kernel)
     options.kernel = kernel;
     if (job->resumed)
         nbody_resume_engine(job, &options);
-    job->shares.shape = options.shape;
-    job->engine = make_engine(job, options);
+    job->balance.shape = options.shape;
+    job->engine = create_engine(job, options);
     job->if_direct = false;
     if (!job->engine)
         return cli_failed_call(NULL);
@@ -441,20 +451,21 @@ int nbody_job_engine(struct nbody_job *job, enum nbody_kernel kernel)
 int nbody_job_plan(struct nbody_job *job)
 {
     int status = nbody_job_choose(job);
-    if (status == CLI_DONE)
-        status = nbody_places_check(job);
-    if (status == CLI_DONE)
-        status = choose_shown(job);
-    if (status == CLI_DONE)
-        status = plan_steps(job);
-    if (status == CLI_DONE && !job->resumed)
-        status = nbody_series_plan(job);
     if (status != CLI_DONE)
         return status;
+    if ((status = nbody_places_check(job)) != CLI_DONE)
+        return status;
+    if ((status = choose_shown(job)) != CLI_DONE)
+        return status;
+    if ((status = plan_step_count(job)) != CLI_DONE)
+        return status;
+    if (!job->resumed && (status = nbody_series_plan(job)) != CLI_DONE)
+        return status;
     if (job->outputs.frames > job->total + 1)
-        return cli_wrong("--frames: %zu pictures need at least %zu steps, and there are %zu",
+        return cli_wrong("--frames: %zu pictures need at least %zu steps, but the run has %zu",
                          job->outputs.frames, job->outputs.frames - 1, job->total);
     status = nbody_job_engine(job, (enum nbody_kernel)job->kernel);
-    return status == CLI_DONE && job->resumed ? nbody_series_plan(job)
-                                              : status; /* which knows what is left */
+    return status == CLI_DONE && job->resumed
+               ? nbody_series_plan(job)
+               : status; /* the resumed engine knows the remaining steps */
 }

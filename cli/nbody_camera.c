@@ -1,11 +1,20 @@
-/* nbody_camera.c - from where pictures are taken: bodies are turned, and moved to what is followed,
- * before they are drawn. */
+/* nbody_camera.c - the camera of pictures: bodies are rotated and centred before they are drawn. */
 /* SPDX-License-Identifier: MIT */
+#include "command.h"
+#include "alloc.h"
+#include "message.h"
 #include "nbody_job.h"
 
 #include "formats/number.h"
 
 #include <math.h>
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 const char *const nbody_follow_names[] = {"nothing", "mass", "density", "heaviest", NULL};
 const char *const nbody_colour_by_names[] = {"density", "speed", "group",
@@ -24,7 +33,7 @@ static void centre_of_mass(const struct particles *b, double centre[3])
         centre[k] /= mass;
 }
 
-static void heaviest(const struct particles *b, double centre[3])
+static void find_heaviest(const struct particles *b, double centre[3])
 {
     size_t heavy = 0;
     for (size_t i = 1; i < b->n; i++)
@@ -32,14 +41,14 @@ static void heaviest(const struct particles *b, double centre[3])
     memcpy(centre, b->pos[heavy], sizeof b->pos[heavy]);
 }
 
-static int find_centre(const struct nbody_job *job, double centre[3])
+static int find_view_centre(const struct nbody_job *job, double centre[3])
 {
     const struct particles *b = &job->bodies;
     struct nbody_structure s;
     if (job->camera.follow == MASS)
         centre_of_mass(b, centre);
     if (job->camera.follow == HEAVIEST)
-        heaviest(b, centre);
+        find_heaviest(b, centre);
     if (job->camera.follow != DENSITY)
         return CLI_DONE;
     if (nbody_structure_find(job, NULL, 0, NULL, &s) < 0)
@@ -49,10 +58,11 @@ static int find_centre(const struct nbody_job *job, double centre[3])
     return CLI_DONE;
 }
 
-/* From above the plane of the picture, the camera goes around its normal by the azimuth, then down
- * by 90 degrees less the elevation: seen from the side at an elevation of 0, from above at 90. */
-static void turn(const struct nbody_job *job, const double from[3], const double centre[3],
-                 double to[3])
+/* Rotate a position. The camera starts above the projection plane, turns about its normal by the
+ * azimuth, then tilts down by 90 degrees minus the elevation: at 0 it looks along the plane, at
+ * 90 from above. */
+static void rotate_position(const struct nbody_job *job, const double from[3],
+                            const double centre[3], double to[3])
 {
     const double a = job->camera.azimuth * acos(-1) / 180,
                  e = (90 - job->camera.elevation) * acos(-1) / 180;
@@ -67,22 +77,21 @@ static void turn(const struct nbody_job *job, const double from[3], const double
     to[axis[2]] = z * cos(e) - deep * sin(e);
 }
 
-/* The bodies at n places as the camera sees them, from malloc; the places themselves when it stands
- * as usual. */
-static int look(const struct nbody_job *job, const double centre[3], size_t n, double (*places)[3],
-                double (**seen)[3])
+/* Rotate n positions into *seen, from malloc; *seen is `places` itself for the default camera. */
+static int rotate_positions(const struct nbody_job *job, const double centre[3], size_t n,
+                            double (*places)[3], double (**seen)[3])
 {
     const bool moved =
         job->camera.azimuth != 0 || job->camera.elevation != 90 || job->camera.follow != NOTHING;
     *seen = moved ? malloc(n * sizeof **seen) : places;
     for (size_t i = 0; *seen && moved && i < n; i++)
-        turn(job, places[i], centre, (*seen)[i]);
-    return *seen || n == 0 ? CLI_DONE : cli_failed("not enough memory to draw %zu bodies", job->n);
+        rotate_position(job, places[i], centre, (*seen)[i]);
+    return *seen || n == 0 ? CLI_DONE : cli_failed("out of memory to draw %zu bodies", job->n);
 }
 
 /* ---- Paths of few bodies. -------------------------------------------------------------------- */
 
-enum { FEW = 64, POINTS = 1000 }; /* in a run */
+enum { FEW = 64, POINTS = 1000 }; /* points per run */
 
 size_t nbody_camera_next(const struct nbody_job *job, size_t step)
 {
@@ -122,8 +131,7 @@ bool nbody_read_groups(const char *text, void *to, char *why, size_t size)
     return false;
 }
 
-/* The groups that the bodies have by themselves: two galaxies, or the gas, dark matter and stars of
- * a file. */
+/* Groups without --groups: two galaxies, or the gas, dark matter and stars of a file. */
 void nbody_natural_groups(const struct nbody_job *job, struct nbody_groups *g)
 {
     const struct particles *b = &job->bodies;
@@ -136,7 +144,7 @@ void nbody_natural_groups(const struct nbody_job *job, struct nbody_groups *g)
                 g->size[g->n++] = parts[k];
 }
 
-int nbody_camera_settle(struct nbody_job *job)
+int nbody_camera_prepare(struct nbody_job *job)
 {
     struct nbody_groups *g = &job->groups;
     size_t bodies = 0;
@@ -146,11 +154,11 @@ int nbody_camera_settle(struct nbody_job *job)
         nbody_natural_groups(job, g);
     if (g->n < 2)
         return cli_wrong(
-            "--colour-by group: these bodies are of one group; say how many bodies each has with --groups N,N,...");
+            "--colour-by group: the bodies form one group; give the numbers of bodies per group with --groups N,N,...");
     for (size_t k = 0; k < g->n; k++)
         bodies += g->size[k];
     if (bodies != job->n)
-        return cli_wrong("--groups: these are %zu bodies in all, but there are %zu", bodies,
+        return cli_wrong("--groups: the groups have %zu bodies in total, but there are %zu", bodies,
                          job->n);
     return CLI_DONE;
 }
@@ -165,14 +173,14 @@ uint8_t nbody_group_of(const struct nbody_groups *g, size_t body)
 
 /* ---- A picture. ------------------------------------------------------------------------------ */
 
-/* The bodies that pictures show, those that are not too heavy, and what their colours tell. */
+/* Bodies in pictures: up to the maximum mass, with the quantity of their hue. */
 struct shown {
     size_t n;
     double *mass;
     double (*pos)[3];
-    float *speed;   /* NULL: colours do not tell it */
-    uint8_t *group; /* likewise */
-    bool own;       /* mass and pos are its own */
+    float *speed;   /* NULL: hue does not show it */
+    uint8_t *group; /* NULL: hue does not show it */
+    bool own;       /* mass and pos are owned */
 };
 
 static size_t count_shown(const struct nbody_job *job)
@@ -188,7 +196,7 @@ static float speed_of(const double v[3])
     return (float)sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
 }
 
-static struct shown show(const struct nbody_job *job)
+static struct shown select_shown(const struct nbody_job *job)
 {
     const struct particles *b = &job->bodies;
     struct shown s = {.n = count_shown(job), .mass = b->mass, .pos = b->pos};
@@ -226,8 +234,8 @@ static void free_shown(struct shown *s)
     free(s->group);
 }
 
-/* One frame and scale for a whole series. */
-static int fit(struct nbody_job *job, const struct shown *s, const double (*seen)[3])
+/* Fix the frame and the scale for a whole series. */
+static int fix_frame(struct nbody_job *job, const struct shown *s, const double (*seen)[3])
 {
     const bool given = job->picture.extent > 0;
     if (job->fitted)
@@ -244,22 +252,22 @@ static int fit(struct nbody_job *job, const struct shown *s, const double (*seen
 
 int nbody_camera_draw(struct nbody_job *job, const char *file)
 {
-    struct shown s = show(job);
+    struct shown s = select_shown(job);
     struct picture_options o;
     const size_t last = job->path.n < job->trails ? job->path.n : job->trails,
                  points = s.own ? 0 : last;
     double centre[3] = {0}, (*seen)[3] = NULL, (*path)[3] = NULL,
            (*places)[3] = points ? job->path.pos + (job->path.n - points) * s.n : NULL;
-    int status = find_centre(job, centre);
+    int status = find_view_centre(job, centre);
     job->picture.by = (enum picture_colour_by)job->colour_by;
     job->picture.value = s.speed;
     job->picture.group = s.group;
     if (status == CLI_DONE)
-        status = look(job, centre, s.n, s.pos, &seen);
+        status = rotate_positions(job, centre, s.n, s.pos, &seen);
     if (status == CLI_DONE)
-        status = look(job, centre, points * s.n, places, &path);
+        status = rotate_positions(job, centre, points * s.n, places, &path);
     if (status == CLI_DONE)
-        status = fit(job, &s, (const double(*)[3])seen);
+        status = fix_frame(job, &s, (const double(*)[3])seen);
     o = job->picture;
     o.time = job->time_start + nbody_time(job->engine);
     o.points = points;

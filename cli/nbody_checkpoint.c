@@ -1,16 +1,30 @@
-/* nbody_checkpoint.c - writes checkpoints of a run, in the background: the devices keep the state
- * as it is between two steps, and a thread of its own fetches it, writes it under another name and
- * renames that, while the run goes on. */
+/* nbody_checkpoint.c - write checkpoints in the background: the devices keep a snapshot of the
+ * state between two steps, and a thread downloads it, writes it to a temporary file and renames
+ * the file, while the run continues. */
 /* SPDX-License-Identifier: MIT */
+#include "command.h"
+#include "files.h"
+#include "alloc.h"
+#include "message.h"
+#include "ranks.h"
 #include "nbody_checkpoint.h"
 
+#include "core/clock.h"
 #include "core/outfile.h"
 
+#include <errno.h>
 #include <jansson.h>
 #include <math.h>
 #include <pthread.h>
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stdcl/world.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-static const double USUAL_MINUTES = 10;
+static const double DEFAULT_MINUTES = 10;
 
 struct checkpoint {
     pthread_t thread;
@@ -18,15 +32,15 @@ struct checkpoint {
     struct piece {
         char *bytes;
         size_t size;
-    } front, back; /* of the file, before and behind the arrays of bodies */
-    bool whole;    /* these are all of it */
+    } front, back; /* parts of the file before and after the arrays of bodies */
+    bool whole;    /* front and back are the whole file */
     struct nbody_job *job;
     const char *name;
-    char problem[512]; /* why the last was not written; "" when it was */
-    double written;    /* when the last was begun */
+    char problem[512]; /* error of the last checkpoint, or "" */
+    double written;    /* start time of the last checkpoint */
 };
 
-/* ---- What it says in words. ------------------------------------------------------------------ */
+/* ---- The JSON object. ---------------------------------------------------------------------- */
 
 char *checkpoint_device(CLCONTEXT *context, unsigned dev)
 {
@@ -36,20 +50,20 @@ char *checkpoint_device(CLCONTEXT *context, unsigned dev)
         clGetDeviceInfo(id, CL_DRIVER_VERSION, sizeof driver, driver, NULL) != CL_SUCCESS)
         return clerror_set(
                    EIO,
-                   "device %u does not tell its name and its driver's version, which a checkpoint needs",
+                   "cannot query the name and the driver version of device %u for the checkpoint",
                    dev),
                NULL;
     if (asprintf(&text, "%s, driver %s", name, driver) < 0)
-        return clerror_set(ENOMEM, "not enough memory for the name of device %u", dev), NULL;
+        return clerror_set(ENOMEM, "out of memory for the name of device %u", dev), NULL;
     return text;
 }
 
-static void no_memory(const struct nbody_job *job)
+static void set_no_memory(const struct nbody_job *job)
 {
-    clerror_set(ENOMEM, "not enough memory for a checkpoint of %zu bodies", job->n);
+    clerror_set(ENOMEM, "out of memory for a checkpoint of %zu bodies", job->n);
 }
 
-/* NULL with an error when a device does not tell. */
+/* NULL with an error if a device query fails. */
 static json_t *devices_json(const struct nbody_job *job)
 {
     json_t *devices = json_array();
@@ -60,7 +74,7 @@ static json_t *devices_json(const struct nbody_job *job)
             return NULL;
         }
         json_array_append_new(
-            devices, job->engine ? json_pack("{s:s, s:I, s:s}", "name", name, "share",
+            devices, job->engine ? json_pack("{s:s, s:I, s:s}", "name", name, "bodies",
                                              (json_int_t)nbody_device_bodies(job->engine, dev),
                                              "shape", nbody_shape(job->engine, dev))
                                  : json_pack("{s:s}", "name", name));
@@ -78,7 +92,7 @@ static json_t *notes_json(const struct nbody_job *job)
     return notes;
 }
 
-static char *words(const struct nbody_job *job, size_t step, double time)
+static char *checkpoint_json(const struct nbody_job *job, size_t step, double time)
 {
     json_t *devices = devices_json(job), *command = json_array();
     if (!devices) {
@@ -96,53 +110,53 @@ static char *words(const struct nbody_job *job, size_t step, double time)
     free(fields);
     json_decref(all);
     if (!text)
-        no_memory(job);
+        set_no_memory(job);
     return text;
 }
 
 /* ---- The image of the file. ------------------------------------------------------------------ */
 
-static struct cached_program kept_of(const struct nbody_job *job)
+static struct checkpoint_state current_state(const struct nbody_job *job)
 {
     const struct particles *b = &job->bodies;
-    return (struct cached_program){.size = sizeof(struct cached_program),
-                         .n = job->n,
-                         .gas = b->gas,
-                         .star = b->star,
-                         .frames_done = job->outputs.frames_done,
-                         .series = job->series_n,
-                         .rows = job->rows.n,
-                         .history = job->history.n,
-                         .columns = job->history.columns,
-                         .text = job->history.bytes,
-                         .path = job->path.n,
-                         .engine = nbody_save_bytes(job->engine),
-                         .seed = job->seed,
-                         .G = job->G,
-                         .eps = job->eps,
-                         .own_eps = job->own_eps,
-                         .n_start = job->n_start,
-                         .events = job->events.n,
-                         .radius = job->radius,
-                         .energy_lost = job->energy_lost,
-                         .interactions = job->interactions,
-                         .collide = job->collide,
-                         .dt = job->dt,
-                         .accuracy = job->accuracy,
-                         .eta = job->eta,
-                         .stepping = job->stepping,
-                         .time_start = job->time_start,
-                         .seconds = job->seconds,
-                         .integrator = job->integrator,
-                         .precision = job->precision,
-                         .kernel = job->kernel,
-                         .method = (int)nbody_method(job->engine),
-                         .model = job->model,
-                         .also = b->also & (PARTICLES_SOFTENING | PARTICLES_ID | PARTICLES_RADIUS),
-                         .picture = job->picture,
-                         .start = job->start,
-                         .shortened =
-                             nbody_steps(job->engine) == job->total && job->last_dt != job->dt};
+    return (struct checkpoint_state){
+        .size = sizeof(struct checkpoint_state),
+        .n = job->n,
+        .gas = b->gas,
+        .star = b->star,
+        .frames_done = job->outputs.frames_done,
+        .series = job->series_n,
+        .rows = job->rows.n,
+        .history = job->history.n,
+        .columns = job->history.columns,
+        .text = job->history.bytes,
+        .path = job->path.n,
+        .engine = nbody_save_bytes(job->engine),
+        .seed = job->seed,
+        .G = job->G,
+        .eps = job->eps,
+        .own_eps = job->own_eps,
+        .n_start = job->n_start,
+        .events = job->events.n,
+        .radius = job->radius,
+        .energy_lost = job->energy_lost,
+        .interactions = job->interactions,
+        .collide = job->collide,
+        .dt = job->dt,
+        .accuracy = job->accuracy,
+        .eta = job->eta,
+        .stepping = job->stepping,
+        .time_start = job->time_start,
+        .seconds = job->seconds,
+        .integrator = job->integrator,
+        .precision = job->precision,
+        .kernel = job->kernel,
+        .method = (int)nbody_method(job->engine),
+        .model = job->model,
+        .also = b->also & (PARTICLES_SOFTENING | PARTICLES_ID | PARTICLES_RADIUS),
+        .picture = job->picture,
+        .start = job->start,
+        .shortened = nbody_steps(job->engine) == job->total && job->last_dt != job->dt};
 }
 
 static bool make_piece(struct piece *piece, bool (*write)(const struct nbody_job *job, FILE *fp),
@@ -153,11 +167,11 @@ static bool make_piece(struct piece *piece, bool (*write)(const struct nbody_job
     return made && closed;
 }
 
-/* The head, and what is told in words. */
+/* Write the head and the JSON object. */
 static bool write_words(const struct nbody_job *job, FILE *fp, size_t step, double time)
 {
     struct checkpoint_head head = {.format = CHECKPOINT_FORMAT};
-    char *text = words(job, step, time);
+    char *text = checkpoint_json(job, step, time);
     const bool there = text;
     memcpy(head.magic, checkpoint_magic, sizeof head.magic);
     head.text = text ? strlen(text) : 0;
@@ -171,9 +185,9 @@ static bool write_words(const struct nbody_job *job, FILE *fp, size_t step, doub
 
 static bool write_front(const struct nbody_job *job, FILE *fp)
 {
-    const struct cached_program kept = kept_of(job);
+    const struct checkpoint_state state = current_state(job);
     const bool told = write_words(job, fp, nbody_steps(job->engine), nbody_time(job->engine));
-    fwrite(&kept, sizeof kept, 1, fp);
+    fwrite(&state, sizeof state, 1, fp);
     return told;
 }
 
@@ -205,13 +219,13 @@ static void drop_pieces(struct checkpoint *c)
     c->front = c->back = (struct piece){NULL, 0};
 }
 
-/* What changes while the run goes on. Masses, softenings, names and radii change when bodies merge,
- * which waits for the file. */
-static int hold(struct nbody_job *job, struct checkpoint *c)
+/* Save what changes while the run continues. Masses, softenings, identifiers and radii change
+ * only when bodies merge, which waits for the file. */
+static int save_changing_parts(struct nbody_job *job, struct checkpoint *c)
 {
     if (!make_piece(&c->front, write_front, job) || !make_piece(&c->back, write_back, job)) {
         if (c->front.bytes && clerrno != EIO)
-            no_memory(job);
+            set_no_memory(job);
         drop_pieces(c);
         return cli_failed_call(NULL);
     }
@@ -222,8 +236,8 @@ static int hold(struct nbody_job *job, struct checkpoint *c)
     return CLI_DONE;
 }
 
-/* The arrays that bodies have, besides their state. */
-static size_t arrays_of(const struct particles *b, const void *array[4])
+/* Collect the arrays of bodies besides the engine's state. */
+static size_t collect_arrays(const struct particles *b, const void *array[4])
 {
     const void *const all[] = {b->mass, b->softening, b->id, b->radius};
     size_t n = 0;
@@ -234,20 +248,20 @@ static size_t arrays_of(const struct particles *b, const void *array[4])
 }
 
 _Static_assert(sizeof *((struct particles *)0)->id == sizeof(double),
-               "all have numbers of one size");
+               "all arrays have elements of 8 bytes");
 
-/* The file as it will be; NULL with an error. */
-static char *make_image(const struct checkpoint *c, size_t *size)
+/* Assemble the file in memory; NULL with an error. */
+static char *assemble_file(const struct checkpoint *c, size_t *size)
 {
     const struct nbody_job *job = c->job;
     const void *array[4];
-    const size_t arrays = c->whole ? 0 : arrays_of(&job->bodies, array),
+    const size_t arrays = c->whole ? 0 : collect_arrays(&job->bodies, array),
                  each = job->n * sizeof(double);
     *size = c->front.size + arrays * each + c->back.size +
             (c->whole ? 0 : nbody_save_bytes(job->engine));
     char *image = malloc(*size), *to = image;
     if (!image)
-        return no_memory(job), NULL;
+        return set_no_memory(job), NULL;
     memcpy(to, c->front.bytes, c->front.size);
     to += c->front.size;
     for (size_t i = 0; i < arrays; i++, to += each)
@@ -261,7 +275,7 @@ static char *make_image(const struct checkpoint *c, size_t *size)
 
 /* ---- Writing. -------------------------------------------------------------------------------- */
 
-static int write_file(const struct checkpoint *c, char *image, size_t size)
+static int commit_image(const struct checkpoint *c, char *image, size_t size)
 {
     struct outfile out;
     struct checkpoint_head head;
@@ -271,7 +285,7 @@ static int write_file(const struct checkpoint *c, char *image, size_t size)
     memcpy(image, &head, sizeof head);
     if (outfile_open(&out, c->name) < 0)
         return -1;
-    outfile_keep(&out); /* what a run that is stopped goes on from */
+    outfile_keep(&out); /* keep it after an interruption: the run resumes from it */
     fwrite(image, 1, size, out.fp);
     return outfile_commit(&out);
 }
@@ -280,27 +294,27 @@ static void *write_image(void *arg)
 {
     struct checkpoint *c = arg;
     size_t size;
-    char *image = make_image(c, &size);
-    const int status = image ? write_file(c, image, size) : -1;
+    char *image = assemble_file(c, &size);
+    const int status = image ? commit_image(c, image, size) : -1;
     snprintf(c->problem, sizeof c->problem, "%s", status < 0 ? clerror() : "");
     free(image);
     drop_pieces(c);
     return NULL;
 }
 
-/* Waits for the one under way; false, with a warning, when it could not be written. */
-static bool wait_for(struct checkpoint *c)
+/* Wait for the checkpoint being written; false, with a warning, if it failed. */
+static bool wait_for_writer(struct checkpoint *c)
 {
     if (!c->running)
         return true;
     pthread_join(c->thread, NULL);
     c->running = false;
     if (*c->problem)
-        cli_warn("no checkpoint was written: %s", c->problem);
+        cli_warn("checkpoint not written: %s", c->problem);
     return !*c->problem;
 }
 
-/* In a thread; without one at once. */
+/* Write in a thread, or synchronously if no thread can be created. */
 static void start_writing(struct checkpoint *c)
 {
     c->written = seconds_now();
@@ -312,7 +326,7 @@ static void start_writing(struct checkpoint *c)
 void nbody_checkpoint_wait(const struct nbody_job *job)
 {
     if (job->saver)
-        wait_for(job->saver);
+        wait_for_writer(job->saver);
 }
 
 int nbody_checkpoint_begin(struct nbody_job *job)
@@ -323,9 +337,9 @@ int nbody_checkpoint_begin(struct nbody_job *job)
 int nbody_checkpoint_write(struct nbody_job *job)
 {
     struct checkpoint *c = job->saver;
-    wait_for(c);
+    wait_for_writer(c);
     clprofile_begin(job->context, "checkpoint");
-    const int status = hold(job, c);
+    const int status = save_changing_parts(job, c);
     clprofile_end(job->context);
     if (status == CLI_DONE)
         start_writing(c);
@@ -335,14 +349,14 @@ int nbody_checkpoint_write(struct nbody_job *job)
 int nbody_checkpoint_put(struct nbody_job *job, char *bytes, size_t size, size_t step, double time)
 {
     struct checkpoint *c = job->saver;
-    wait_for(c);
+    wait_for_writer(c);
     c->whole = true;
     c->back = (struct piece){bytes, size};
     FILE *fp = open_memstream(&c->front.bytes, &c->front.size);
     const bool told = fp && write_words(job, fp, step, time), closed = fp && fclose(fp) == 0;
     if (!told || !closed) {
         if (clerrno != EIO)
-            no_memory(job);
+            set_no_memory(job);
         drop_pieces(c);
         return cli_failed_call(NULL);
     }
@@ -350,7 +364,8 @@ int nbody_checkpoint_put(struct nbody_job *job, char *bytes, size_t size, size_t
     return CLI_DONE;
 }
 
-/* ---- When. ----------------------------------------------------------------------------------- */
+/* ---- Schedule. ----------------------------------------------------------------------------------
+ */
 
 int nbody_checkpoint_plan(struct nbody_job *job)
 {
@@ -363,7 +378,7 @@ int nbody_checkpoint_plan(struct nbody_job *job)
     *job->saver =
         (struct checkpoint){.job = job, .name = job->checkpoint, .written = seconds_now()};
     if (!(job->checkpoint_time > 0) && !(job->checkpoint_minutes > 0))
-        job->checkpoint_minutes = USUAL_MINUTES;
+        job->checkpoint_minutes = DEFAULT_MINUTES;
     return status;
 }
 
@@ -389,7 +404,8 @@ int nbody_checkpoint_visit(struct nbody_job *job, size_t before, size_t step)
 {
     const bool by_clock = job->checkpoint && job->checkpoint_minutes > 0;
     bool late = nbody_checkpoint_late(job);
-    if (by_clock && world_broadcast(cli_world, 0, &late, sizeof late) != 0) /* by one clock */
+    if (by_clock &&
+        world_broadcast(cli_world, 0, &late, sizeof late) != 0) /* rank 0's clock decides for all */
         return cli_failed_call(NULL);
     return late || nbody_checkpoint_next(job, before) == step ? nbody_checkpoint_write(job)
                                                               : CLI_DONE;
@@ -397,7 +413,7 @@ int nbody_checkpoint_visit(struct nbody_job *job, size_t before, size_t step)
 
 int nbody_checkpoint_done(const struct nbody_job *job)
 {
-    return job->saver && !wait_for(job->saver) ? CLI_FAILED : CLI_DONE;
+    return job->saver && !wait_for_writer(job->saver) ? CLI_FAILED : CLI_DONE;
 }
 
 int nbody_checkpoint_end(struct nbody_job *job)

@@ -1,12 +1,12 @@
-/* nbody_checkpoint.h - what a checkpoint of `stdcl nbody` holds: a file that a killed run goes on
- * from, bit for bit.
+/* nbody_checkpoint.h - file layout of a checkpoint of `stdcl nbody`, from which a killed run
+ * resumes bit for bit.
  *
- *   struct checkpoint_head, a JSON object, struct cached_program, then arrays as they lie in memory: masses;
- *   softenings, names and radii, where there are any; rows of the table; files of each series; rows
- *   of the history and their binaries; paths of few bodies; collisions; the engine (nbody_save)
+ *   struct checkpoint_head, a JSON object, struct checkpoint_state, then arrays as in memory:
+ *   masses; softenings, identifiers and radii, if any; rows of the table; files of each series;
+ *   rows of the history and their binaries; paths; collisions; the engine (nbody_save)
  *
- * The JSON object is for what is compared and told: version, devices with shares and shapes,
- * command line, notes.
+ * The JSON object holds the data that is compared and reported: version, devices with their
+ * bodies and shapes, command line, metadata.
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_CLI_NBODY_CHECKPOINT_H
@@ -14,18 +14,23 @@
 
 #include "nbody_job.h"
 
+#include <stdcl.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
 enum { CHECKPOINT_FORMAT = 1 };
 
-static const char checkpoint_magic[] = "stdcl checkpoint"; /* without its 0: */
+static const char checkpoint_magic[] = "stdcl checkpoint"; /* not terminated in the file */
 
 struct checkpoint_head {
     char magic[16];
     uint64_t format, size; /* of the whole file */
-    uint64_t text, sum;    /* bytes of JSON; checksum of all that follows the head */
+    uint64_t text, sum;    /* bytes of JSON; checksum of everything after the head */
 };
 
-/* What the run goes on with, beside its command line. */
-struct cached_program {
+/* State of the run beyond its command line. */
+struct checkpoint_state {
     uint64_t size; /* of this struct */
     size_t n, gas, star, frames_done, series, rows, history, columns, text, path, engine;
     uint64_t seed;
@@ -34,15 +39,15 @@ struct cached_program {
     size_t n_start, events;
     double radius, energy_lost, interactions;
     int collide;
-    int own_eps;   /* softenings are those of single bodies */
-    int shortened; /* the last step was, to meet --until */
+    int own_eps;   /* per-body softenings */
+    int shortened; /* the last step was shortened for --until */
     struct picture_options picture;
     struct nbody_diagnostics start;
 };
 
-/* What an ensemble's goes on with; the energies at the start, all masses and the engine
- * (nbody_ensemble_save) follow. */
-struct kept_ensemble {
+/* State of an ensemble. The initial energies, all masses and the engine (nbody_ensemble_save)
+ * follow. */
+struct ensemble_state {
     uint64_t size; /* of this struct */
     size_t systems, bodies, engine;
     uint64_t seed;
@@ -50,11 +55,10 @@ struct kept_ensemble {
     int integrator;
 };
 
-/* What follows the words of a checkpoint that is resumed, `size` bytes; NULL when it is of another
- * kind of run. */
+/* State of a resumed ensemble, `size` bytes; NULL for a different kind of run. */
 const char *nbody_resume_ensemble(const struct nbody_job *job, size_t *size);
 
-/* A checksum in which every bit of every word counts. */
+/* Checksum over 64-bit words that depends on every bit. */
 static inline uint64_t checkpoint_sum(const char *at, size_t size)
 {
     uint64_t sum = size, word;
@@ -67,7 +71,7 @@ static inline uint64_t checkpoint_sum(const char *at, size_t size)
     return sum;
 }
 
-/* Name and driver of a device, as checkpoints tell them. From malloc; NULL with an error. */
+/* Name and driver of a device, as recorded in checkpoints. From malloc; NULL with an error. */
 char *checkpoint_device(CLCONTEXT *context, unsigned dev);
 
 #endif

@@ -1,34 +1,44 @@
-/* nbody_collide.c - --collide: what becomes of bodies that touch. After every step the host looks
- * for those; the run ends, or they become one body, with their mass, their momentum, their centre
- * of mass and the volume of both, and the run goes on in an engine of fewer bodies. */
+/* nbody_collide.c - collisions (--collide). After every step the host looks for bodies in
+ * contact. Either the run stops, or the bodies merge, conserving mass, momentum, centre of mass
+ * and volume, and the run continues in an engine with fewer bodies. */
 /* SPDX-License-Identifier: MIT */
+#include "command.h"
+#include "json.h"
+#include "alloc.h"
+#include "message.h"
 #include "nbody_job.h"
 
 #include <jansson.h>
 #include <math.h>
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 const char *const nbody_collide_names[] = {"nothing", "merge", "stop", NULL};
 enum { NOTHING, MERGE, STOP };
-enum { TOLD = 10 }; /* in the report */
+enum { REPORTED = 10 }; /* events in the report */
 
 /* ---- Before the run. ------------------------------------------------------------------------- */
 
 int nbody_collide_plan(struct nbody_job *job)
 {
     struct particles *b = &job->bodies;
-    job->looked = !job->resumed;
-    if (!job->collide || job->resumed) /* which brings them along */
+    job->positions_known = !job->resumed;
+    if (!job->collide || job->resumed) /* a resumed run has radii and identifiers */
         return CLI_DONE;
     if (isnan(job->radius) && !b->radius)
-        return cli_wrong(
-            "--collide needs radii: add --radius LENGTH, or give a file that has them");
+        return cli_wrong("--collide needs radii: add --radius LENGTH, or use a file with radii");
     if (!isnan(job->radius)) {
         b->radius = cli_realloc(b->radius, b->n, sizeof *b->radius);
         for (size_t i = 0; i < b->n; i++)
             b->radius[i] = job->radius;
         b->also |= PARTICLES_RADIUS;
     }
-    if (job->collide == MERGE && !b->id) { /* by which bodies are known when there are fewer */
+    if (job->collide == MERGE && !b->id) { /* identifiers survive merging */
         b->id = cli_alloc(b->n, sizeof *b->id);
         for (size_t i = 0; i < b->n; i++)
             b->id[i] = i + 1;
@@ -39,7 +49,7 @@ int nbody_collide_plan(struct nbody_job *job)
 
 /* ---- Two become one. ------------------------------------------------------------------------- */
 
-static uint64_t name_of(const struct particles *b, size_t i)
+static uint64_t body_id(const struct particles *b, size_t i)
 {
     return b->id ? b->id[i] : i + 1;
 }
@@ -50,11 +60,11 @@ static void add_event(struct nbody_job *job, const struct nbody_contact *c, size
         cli_realloc(job->events.event, job->events.n + 1, sizeof *job->events.event);
     job->events.event[job->events.n++] = (struct nbody_event){
         job->time_start + nbody_time(job->engine) - copysign(c->before, job->dt),
-        name_of(&job->bodies, i), name_of(&job->bodies, j)};
+        body_id(&job->bodies, i), body_id(&job->bodies, j)};
 }
 
-/* Body i takes in body j. Without any mass they meet in the middle. */
-static void merge(struct particles *b, size_t i, size_t j)
+/* Merge body j into body i. Massless bodies merge at the midpoint. */
+static void merge_pair(struct particles *b, size_t i, size_t j)
 {
     const double mass = b->mass[i] + b->mass[j], part = mass > 0 ? b->mass[j] / mass : 0.5;
     for (int k = 0; k < 3; k++) {
@@ -66,8 +76,8 @@ static void merge(struct particles *b, size_t i, size_t j)
                         b->radius[j] * b->radius[j] * b->radius[j]);
 }
 
-/* Takes body `gone` out of all that is kept of bodies. */
-static void drop(struct nbody_job *job, size_t gone)
+/* Remove body `gone` from all arrays. */
+static void remove_body(struct nbody_job *job, size_t gone)
 {
     struct particles *b = &job->bodies;
     const size_t after = b->n - gone - 1;
@@ -86,11 +96,11 @@ static void drop(struct nbody_job *job, size_t gone)
     job->n = --b->n;
 }
 
-/* Merges all that touched, in the order of time; the heavier of two stays, or the first. */
+/* Merge all contacts in the order of time. The heavier body stays; of equal masses the first. */
 static void merge_all(struct nbody_job *job, const struct nbody_contact *contact, size_t n)
 {
     struct particles *b = &job->bodies;
-    size_t *is = cli_alloc(b->n, sizeof *is); /* which body each has become a part of */
+    size_t *is = cli_alloc(b->n, sizeof *is); /* body that each has merged into */
     for (size_t i = 0; i < b->n; i++)
         is[i] = i;
     for (size_t k = 0; k < n; k++) {
@@ -104,19 +114,19 @@ static void merge_all(struct nbody_job *job, const struct nbody_contact *contact
         const bool first = b->mass[i] > b->mass[j] || (b->mass[i] == b->mass[j] && i < j);
         const size_t stays = first ? i : j, goes = first ? j : i;
         add_event(job, &contact[k], stays, goes);
-        merge(b, stays, goes);
+        merge_pair(b, stays, goes);
         is[goes] = stays;
     }
     for (size_t i = b->n; i-- > 0;)
         if (is[i] != i)
-            drop(job, i);
+            remove_body(job, i);
     free(is);
 }
 
 /* ---- In the run. ----------------------------------------------------------------------------- */
 
-/* An engine for the bodies as they are now, at the same time and step. */
-static int go_on(struct nbody_job *job)
+/* Replace the engine by one for the current bodies, at the current time and step. */
+static int replace_engine(struct nbody_job *job)
 {
     const struct nbody_options options = nbody_job_options(job);
     const double time = nbody_time(job->engine);
@@ -127,30 +137,30 @@ static int go_on(struct nbody_job *job)
         nbody_create(&options, job->n, job->bodies.mass, (const double(*)[3])job->bodies.pos,
                      (const double(*)[3])job->bodies.vel);
     if (!job->engine)
-        return cli_failed_call("bodies merge");
+        return cli_failed_call("merging bodies");
     nbody_set_clock(job->engine, time, steps);
     return CLI_DONE;
 }
 
-/* Energy goes with what merges: it is counted, so that the run's error is that of its steps. */
+/* Merging loses energy. Record the loss, so that the energy error is that of the integration. */
 static int merge_bodies(struct nbody_job *job, const struct nbody_contact *contact, size_t n)
 {
     struct nbody_diagnostics before, after;
     if (nbody_diagnose(job->engine, &before) < 0)
         return nbody_job_stopped() ? CLI_DONE : cli_failed_call(NULL);
-    nbody_checkpoint_wait(job); /* which reads what bodies are now */
+    nbody_checkpoint_wait(job); /* a checkpoint still reads the bodies */
     merge_all(job, contact, n);
-    const int status = go_on(job);
+    const int status = replace_engine(job);
     if (status != CLI_DONE || nbody_diagnose(job->engine, &after) < 0)
         return status != CLI_DONE || nbody_job_stopped() ? status : cli_failed_call(NULL);
     job->energy_lost += before.total - after.total;
     return CLI_DONE;
 }
 
-/* Where steps are chosen, --dt may be long, and bodies go along curves in it: who leaves the line
- * by more than the radius may have met others unseen. `old`: places at the beginning of the
- * step. */
-static void look_at_paths(struct nbody_job *job, const double (*old)[3], double dt)
+/* Contacts are searched along straight lines over --dt, but with chosen steps bodies follow
+ * curves within it. Warn about a body that leaves its line by more than its radius: contacts may
+ * be missed. `old`: positions at the start of the step. */
+static void check_paths(struct nbody_job *job, const double (*old)[3], double dt)
 {
     const struct particles *b = &job->bodies;
     for (size_t i = 0; i < b->n && !job->bends; i++) {
@@ -162,27 +172,26 @@ static void look_at_paths(struct nbody_job *job, const double (*old)[3], double 
         job->bends = b->radius[i] > 0 && off > b->radius[i] * b->radius[i];
         if (job->bends)
             cli_warn(
-                "--collide looks after every --dt, and until time %g body %llu left its line by %.2g, more than its radius, %.2g: it "
-                "may have touched others unseen; a smaller --dt shows that",
-                job->time_start + nbody_time(job->engine), (unsigned long long)name_of(b, i),
+                "--collide checks after every --dt; before time %g, body %llu left its straight line by %.2g, more than its radius %.2g: contacts may have been missed; use a smaller --dt",
+                job->time_start + nbody_time(job->engine), (unsigned long long)body_id(b, i),
                 sqrt(off), b->radius[i]);
     }
 }
 
-/* Brings the bodies as they are after a step. Those of a run that goes on are not here before its
- * first one. */
-static int fetch(struct nbody_job *job, double dt)
+/* Download the bodies after a step. A resumed run has no previous positions before its first
+ * step. */
+static int download_bodies(struct nbody_job *job, double dt)
 {
     struct particles *b = &job->bodies;
-    const bool look = nbody_job_chooses_steps(job) && !job->bends && job->looked;
+    const bool look = nbody_job_chooses_steps(job) && !job->bends && job->positions_known;
     double(*old)[3] = look ? cli_alloc(b->n, sizeof *old) : NULL;
     if (look)
         memcpy(old, b->pos, b->n * sizeof *old);
     const int called = nbody_state(job->engine, b->pos, b->vel);
     if (called == 0 && look)
-        look_at_paths(job, (const double(*)[3])old, dt);
+        check_paths(job, (const double(*)[3])old, dt);
     free(old);
-    job->looked = true;
+    job->positions_known = true;
     return called;
 }
 
@@ -194,8 +203,9 @@ int nbody_collide_visit(struct nbody_job *job)
     const double dt = nbody_steps(job->engine) == job->total ? job->last_dt : job->dt;
     if (!job->collide)
         return CLI_DONE;
-    if (fetch(job, dt) < 0 || nbody_find_contacts(b->n, b->radius, (const double(*)[3])b->pos,
-                                                  (const double(*)[3])b->vel, dt, &contact, &n) < 0)
+    if (download_bodies(job, dt) < 0 ||
+        nbody_find_contacts(b->n, b->radius, (const double(*)[3])b->pos, (const double(*)[3])b->vel,
+                            dt, &contact, &n) < 0)
         return cli_failed_call(NULL);
     int status = CLI_DONE;
     if (n && job->collide == MERGE)
@@ -218,16 +228,16 @@ void nbody_collide_text(const struct nbody_job *job, FILE *fp)
     if (job->collide != MERGE)
         return;
     fprintf(fp, "%-14s%zu", "collisions", job->events.n);
-    for (size_t k = 0; k < job->events.n && k < TOLD; k++) {
+    for (size_t k = 0; k < job->events.n && k < REPORTED; k++) {
         const struct nbody_event *e = &job->events.event[k];
-        fprintf(fp, "%s body %llu takes in %llu at time %g", k ? "," : ":",
+        fprintf(fp, "%s body %llu absorbs %llu at time %g", k ? "," : ":",
                 (unsigned long long)e->first, (unsigned long long)e->second, e->time);
     }
-    fputs(job->events.n > TOLD ? ", ...\n" : "\n", fp);
+    fputs(job->events.n > REPORTED ? ", ...\n" : "\n", fp);
     if (job->events.n)
         fprintf(
             fp,
-            "%-14s%zu at the end; energy %.6g went with the others, which the error leaves out\n",
+            "%-14s%zu bodies at the end; merging removed energy %.6g, which the error excludes\n",
             "", job->n, job->energy_lost);
 }
 

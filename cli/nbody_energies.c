@@ -1,15 +1,22 @@
-/* nbody_energies.c - energies of a run by the tree, with --direct-energies: the potential energy is
- * that of sums over all pairs.
+/* nbody_energies.c - --direct-energies: potential energies by direct sums in a run with the
+ * tree.
  *
- * By the tree potentials are as good as --accuracy asks, which is enough to see that a run goes
- * wrong; what a step loses may be less.
+ * The tree's potentials are as accurate as --accuracy, enough to detect a run that goes wrong;
+ * but the integration error may be smaller.
  * SPDX-License-Identifier: MIT
  */
+#include "command.h"
+#include "message.h"
 #include "nbody_job.h"
+
+#include <errno.h>
+#include <stdcl.h>
+#include <stddef.h>
+#include <stdlib.h>
 
 enum { MOST_BODIES = 1 << 20 };
 
-/* An engine that sums over all pairs, of the same bodies where they are now. */
+/* Create an engine of direct sums for the current bodies. */
 static nbody *direct_engine(struct nbody_job *job)
 {
     const size_t n = nbody_bodies(job->engine);
@@ -21,7 +28,7 @@ static nbody *direct_engine(struct nbody_job *job)
     options.eta = 0;
     options.burst = 0;
     if (!pos || !vel)
-        clerror_set(ENOMEM, "--direct-energies: no memory for another %zu bodies", n);
+        clerror_set(ENOMEM, "--direct-energies: out of memory for a copy of %zu bodies", n);
     else if (nbody_state(job->engine, pos, vel) == 0)
         nb = nbody_create(&options, n, job->bodies.mass, (const double(*)[3])pos,
                           (const double(*)[3])vel);
@@ -34,9 +41,8 @@ int nbody_job_energies_check(const struct nbody_job *job)
 {
     if (!job->direct_energies || job->n <= MOST_BODIES)
         return CLI_DONE;
-    return cli_wrong(
-        "--direct-energies: %zu bodies are too many for sums over all pairs; it is for up to %d",
-        job->n, MOST_BODIES);
+    return cli_wrong("--direct-energies: %zu bodies are too many for direct sums; the limit is %d",
+                     job->n, MOST_BODIES);
 }
 
 int nbody_job_energies(struct nbody_job *job, struct nbody_diagnostics *d)

@@ -1,31 +1,49 @@
-/* nbody_ensemble.c - `stdcl nbody --ensemble`: many planetary systems at once, made from one by
- * small changes or read from a list of files. */
+/* nbody_ensemble.c - `stdcl nbody --ensemble`: many planetary systems at once, perturbed copies
+ * of one or read from a list of files. */
 /* SPDX-License-Identifier: MIT */
+#include "command.h"
+#include "device.h"
+#include "files.h"
+#include "interrupt.h"
+#include "json.h"
+#include "alloc.h"
+#include "message.h"
+#include "progress.h"
+#include "text.h"
+#include "usage.h"
 #include "nbody_checkpoint.h"
 
+#include "core/clock.h"
 #include "formats/number.h"
 #include "stdcl/philox.h"
 
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-static const double STEPS_OF_A_PERIOD = 20; /* of the shortest, where no step is given */
+static const double STEPS_PER_PERIOD = 20; /* default step: this fraction of the shortest period */
 
 struct ensemble {
     struct nbody_job *job;
     nbody_ensemble *engine;
-    size_t systems, bodies; /* of each */
-    struct particles all;   /* of one system after another */
-    double *before, *after; /* energies; after: the relative error */
-    size_t wrong;           /* systems that have no energy any more */
+    size_t systems, bodies; /* per system */
+    struct particles all;   /* all systems, concatenated */
+    double *before, *after; /* initial energies; relative energy errors */
+    size_t wrong;           /* systems with a non-finite energy */
     size_t worst;
     double median;
 };
 
 /* ---- The systems. ---------------------------------------------------------------------------- */
 
-static int reserve(struct ensemble *e, size_t systems, size_t bodies)
+static int allocate_systems(struct ensemble *e, size_t systems, size_t bodies)
 {
     const int status = cli_memory_for(systems, bodies * 16 * sizeof(double), "planetary systems");
     if (status != CLI_DONE)
@@ -41,10 +59,10 @@ static int reserve(struct ensemble *e, size_t systems, size_t bodies)
     e->after = malloc(systems * sizeof *e->after);
     return e->all.mass && e->all.pos && e->all.vel && e->before && e->after
                ? CLI_DONE
-               : cli_failed("not enough memory for %zu systems of %zu bodies", systems, bodies);
+               : cli_failed("out of memory for %zu systems of %zu bodies", systems, bodies);
 }
 
-static void put(struct ensemble *e, size_t system, const struct particles *b)
+static void store_system(struct ensemble *e, size_t system, const struct particles *b)
 {
     const size_t star = system * e->bodies;
     memcpy(e->all.mass + star, b->mass, e->bodies * sizeof *b->mass);
@@ -52,28 +70,29 @@ static void put(struct ensemble *e, size_t system, const struct particles *b)
     memcpy(e->all.vel + star, b->vel, e->bodies * sizeof *b->vel);
 }
 
-static int check_star(const char *file, const struct particles *b)
+static int check_star_is_first(const char *file, const struct particles *b)
 {
     size_t heavy = 0;
     for (size_t i = 1; i < b->n; i++)
         heavy = b->mass[i] > b->mass[heavy] ? i : heavy;
     if (heavy > 0)
-        return cli_failed("%s: the first body must be the star, and body %zu is heavier", file,
+        return cli_failed("%s: the first body must be the star, but body %zu is heavier", file,
                           heavy + 1);
-    return b->n > 1 ? CLI_DONE : cli_failed("%s: one body is no planetary system", file);
+    return b->n > 1 ? CLI_DONE
+                    : cli_failed("%s: a planetary system needs at least two bodies", file);
 }
 
-/* Copies whose planets' coordinates and velocities are changed by up to the part `spread` of
- * themselves; not the first's. */
-static int make_copies(struct nbody_job *job, struct ensemble *e, size_t systems)
+/* Create copies; except in the first, planets' coordinates and velocities are perturbed by a
+ * relative amount of up to `spread`. */
+static int make_perturbed_copies(struct nbody_job *job, struct ensemble *e, size_t systems)
 {
     int status = nbody_job_bodies(job);
     if (status == CLI_DONE)
-        status = check_star(job->input, &job->bodies);
+        status = check_star_is_first(job->input, &job->bodies);
     if (status == CLI_DONE)
-        status = reserve(e, systems, job->bodies.n);
+        status = allocate_systems(e, systems, job->bodies.n);
     for (size_t s = 0; s < systems && status == CLI_DONE; s++) {
-        put(e, s, &job->bodies);
+        store_system(e, s, &job->bodies);
         for (size_t k = 3; s && k < 3 * e->bodies; k++) {
             const philox4 at = {(uint32_t)k, 0x454e5345, (uint32_t)s, (uint32_t)(s >> 32)};
             const philox4 bits =
@@ -86,10 +105,10 @@ static int make_copies(struct nbody_job *job, struct ensemble *e, size_t systems
     return status;
 }
 
-/* The names of files in a list, a line each; from malloc, with 0 at their ends. */
-static char *read_names(const char *list, size_t *n)
+/* Read a list of file names, one per line. From malloc, each name terminated by 0. */
+static char *read_file_list(const char *list, size_t *n)
 {
-    FILE *fp = cli_open_text(list, "--ensemble wants a number, or a file that lists files");
+    FILE *fp = cli_open_text(list, "--ensemble needs a number, or a file that lists files");
     char *names = NULL, *line = NULL;
     size_t size = 0, room = 0, bytes = 0;
     *n = 0;
@@ -110,7 +129,7 @@ static char *read_names(const char *list, size_t *n)
     fclose(fp);
     if (!*n)
         cli_failed(
-            "%s lists no files; --ensemble wants a number, or a file that lists files of bodies, a line each",
+            "%s lists no files; --ensemble needs a number, or a file that lists files of bodies, one per line",
             list);
     return names;
 }
@@ -118,26 +137,26 @@ static char *read_names(const char *list, size_t *n)
 static int read_systems(struct nbody_job *job, struct ensemble *e)
 {
     size_t n = 0;
-    char *names = read_names(job->ensemble, &n), *name = names;
+    char *names = read_file_list(job->ensemble, &n), *name = names;
     int status = names ? CLI_DONE : CLI_FAILED;
     for (size_t s = 0; s < n && status == CLI_DONE; s++, name += strlen(name) + 1) {
         struct particles b = {.n = 0};
         job->input = name;
         if (s == 0)
-            status = nbody_job_bodies(job); /* with its notes */
+            status = nbody_job_bodies(job); /* with its metadata */
         else if (particles_read(name, &b) < 0)
             status = cli_failed_call(NULL);
         const struct particles *system = s ? &b : &job->bodies;
         if (status == CLI_DONE)
-            status = check_star(name, system);
+            status = check_star_is_first(name, system);
         if (status == CLI_DONE && s == 0)
-            status = reserve(e, n, system->n);
+            status = allocate_systems(e, n, system->n);
         if (status == CLI_DONE && system->n != e->bodies)
             status = cli_failed(
-                "%s has %zu bodies, and the systems before it have %zu; all need as many", name,
-                system->n, e->bodies);
+                "%s has %zu bodies, but the preceding systems have %zu; all systems need the same number",
+                name, system->n, e->bodies);
         if (status == CLI_DONE)
-            put(e, s, system);
+            store_system(e, s, system);
         particles_free(&b);
     }
     job->input = job->ensemble;
@@ -147,7 +166,7 @@ static int read_systems(struct nbody_job *job, struct ensemble *e)
 
 /* ---- The plan. ------------------------------------------------------------------------------- */
 
-static int choose_step(struct nbody_job *job, const struct ensemble *e)
+static int choose_ensemble_step(struct nbody_job *job, const struct ensemble *e)
 {
     double shortest = INFINITY;
     for (size_t b = 1; b < e->bodies; b++) {
@@ -162,15 +181,14 @@ static int choose_step(struct nbody_job *job, const struct ensemble *e)
     if (isnan(job->dt))
         job->dt = job->integrator == NBODY_IAS15
                       ? shortest
-                      : shortest / STEPS_OF_A_PERIOD; /* which chooses its own within that */
+                      : shortest / STEPS_PER_PERIOD; /* ias15 chooses steps within this */
     return isfinite(job->dt) && job->dt != 0
                ? CLI_DONE
-               : cli_failed("no planet has a period by which a step could be chosen; give --dt");
+               : cli_failed("no planet has a period from which to choose the step; give --dt");
 }
 
-/* With --until steps are as long as --dt or a bit shorter, so that a whole number of them meets
- * it. */
-static int plan_steps(struct nbody_job *job)
+/* With --until, shorten --dt slightly so that a whole number of steps ends there. */
+static int plan_ensemble_steps(struct nbody_job *job)
 {
     job->total = job->steps == SIZE_MAX ? 1000 : job->steps;
     if (isnan(job->until))
@@ -185,14 +203,14 @@ static int plan_steps(struct nbody_job *job)
     return CLI_DONE;
 }
 
-static int check_outputs(struct nbody_job *job)
+static int check_ensemble_outputs(struct nbody_job *job)
 {
     int status = CLI_DONE;
     for (size_t i = 0; i < job->outputs.names.n && status == CLI_DONE; i++) {
         const char *file = job->outputs.names.item[i];
         if (cli_output_kind(file) != CLI_OUTPUT_STATE || strchr(file, '%'))
-            return cli_wrong("-o %s: --ensemble writes the bodies of all systems at the end, as %s",
-                             file, particles_formats());
+            return cli_wrong("-o %s: --ensemble writes only the final bodies, as %s", file,
+                             particles_formats());
         if (!particles_format_of(file))
             return cli_failed_call(NULL);
         status = cli_check_output(file);
@@ -204,7 +222,7 @@ static int check_outputs(struct nbody_job *job)
 
 /* ---- The run. -------------------------------------------------------------------------------- */
 
-static int tell(void *arg, double fraction)
+static int ensemble_progress(void *arg, double fraction)
 {
     const struct ensemble *e = arg;
     (void)fraction;
@@ -213,25 +231,25 @@ static int tell(void *arg, double fraction)
     return cli_interrupted() || nbody_checkpoint_late(e->job);
 }
 
-static int write_checkpoint(const struct ensemble *e)
+static int write_ensemble_checkpoint(const struct ensemble *e)
 {
     struct nbody_job *job = e->job;
-    const struct kept_ensemble kept = {.size = sizeof kept,
-                                       .systems = e->systems,
-                                       .bodies = e->bodies,
-                                       .engine = nbody_ensemble_save_bytes(e->engine),
-                                       .seed = job->seed,
-                                       .G = job->G,
-                                       .dt = job->dt,
-                                       .spread = job->spread,
-                                       .time_start = job->time_start,
-                                       .seconds = job->seconds,
-                                       .integrator = job->integrator};
+    const struct ensemble_state kept = {.size = sizeof kept,
+                                        .systems = e->systems,
+                                        .bodies = e->bodies,
+                                        .engine = nbody_ensemble_save_bytes(e->engine),
+                                        .seed = job->seed,
+                                        .G = job->G,
+                                        .dt = job->dt,
+                                        .spread = job->spread,
+                                        .time_start = job->time_start,
+                                        .seconds = job->seconds,
+                                        .integrator = job->integrator};
     const size_t energies = e->systems * sizeof *e->before, masses = e->all.n * sizeof *e->all.mass,
                  size = sizeof kept + energies + masses + kept.engine;
     char *bytes = malloc(size);
     if (!bytes)
-        return cli_failed("not enough memory for a checkpoint of %zu systems", e->systems);
+        return cli_failed("out of memory for a checkpoint of %zu systems", e->systems);
     memcpy(bytes, &kept, sizeof kept);
     memcpy(bytes + sizeof kept, e->before, energies);
     memcpy(bytes + sizeof kept + energies, e->all.mass, masses);
@@ -243,29 +261,29 @@ static int write_checkpoint(const struct ensemble *e)
                                 nbody_ensemble_time(e->engine));
 }
 
-/* The systems, their energies at the start and the engine of a checkpoint, in place of those of the
- * command line, which must be such. */
-static int resume(const struct ensemble *e)
+/* Restore the initial energies and the engine from the checkpoint. The systems of the command
+ * line must equal the checkpoint's. */
+static int resume_ensemble(const struct ensemble *e)
 {
     struct nbody_job *job = e->job;
-    struct kept_ensemble k = {.size = 0};
+    struct ensemble_state k = {.size = 0};
     size_t size;
     const char *from = nbody_resume_ensemble(job, &size);
     if (from && size >= sizeof k)
         memcpy(&k, from, sizeof k);
     const size_t energies = e->systems * sizeof *e->before, masses = e->all.n * sizeof *e->all.mass;
     if (k.size != sizeof k)
-        return cli_failed("--resume: %s is no checkpoint of an ensemble", job->resume);
+        return cli_failed("--resume: %s is not a checkpoint of an ensemble", job->resume);
     if (k.systems != e->systems || k.bodies != e->bodies || k.seed != job->seed || k.G != job->G ||
         k.spread != job->spread || k.integrator != job->integrator ||
         k.time_start != job->time_start || size != sizeof k + energies + masses + k.engine ||
         memcmp(from + sizeof k + energies, e->all.mass, masses) != 0)
         return cli_wrong(
-            "--resume: the run of %s had other systems, -G, --seed, --spread or --integrator; a run with these is a new one",
+            "--resume: the run of %s had different systems, -G, --seed, --spread or --integrator; start a new run for these",
             job->resume);
     if (k.dt != job->dt)
         return cli_wrong(
-            "--resume: the run of %s has steps of %.17g, and with this --dt or --until they would be of %.17g",
+            "--resume: the run of %s has steps of %.17g, but this --dt or --until gives %.17g",
             job->resume, k.dt, job->dt);
     memcpy(e->before, from + sizeof k, energies);
     job->seconds = k.seconds;
@@ -274,12 +292,12 @@ static int resume(const struct ensemble *e)
     return nbody_ensemble_steps(e->engine) <= job->total
                ? CLI_DONE
                : cli_wrong(
-                     "--resume: %s stands at step %zu, and the run would end at step %zu; give a later --until or more --steps",
+                     "--resume: %s is at step %zu, but the run ends at step %zu; give a later --until or more --steps",
                      job->resume, nbody_ensemble_steps(e->engine), job->total);
 }
 
-/* Steps to the next checkpoint, or for so long; then writes it. */
-static int run_on(struct ensemble *e)
+/* Step to the next checkpoint, by time or by the clock; then write it. */
+static int run_to_checkpoint(struct ensemble *e)
 {
     struct nbody_job *job = e->job;
     const size_t step = nbody_ensemble_steps(e->engine), due = nbody_checkpoint_next(job, step),
@@ -290,30 +308,30 @@ static int run_on(struct ensemble *e)
     if (called < 0 && clerrno != ECANCELED)
         return cli_failed_call(NULL);
     job->interrupted = cli_interrupted() && nbody_ensemble_steps(e->engine) < job->total;
-    return job->checkpoint && !job->interrupted ? write_checkpoint(e) : CLI_DONE;
+    return job->checkpoint && !job->interrupted ? write_ensemble_checkpoint(e) : CLI_DONE;
 }
 
-static int run(struct nbody_job *job, struct ensemble *e)
+static int run_systems(struct nbody_job *job, struct ensemble *e)
 {
     const struct nbody_ensemble_options options = {
         .ctx = job->context,
         .G = job->G,
         .dt = job->dt,
         .integrator = job->integrator == NBODY_IAS15 ? NBODY_IAS15 : 0,
-        .progress = tell,
+        .progress = ensemble_progress,
         .arg = e};
     e->engine =
         nbody_ensemble_create(&options, e->systems, e->bodies, e->all.mass,
                               (const double(*)[3])e->all.pos, (const double(*)[3])e->all.vel);
     if (!e->engine || nbody_ensemble_energies(e->engine, e->before) < 0)
         return cli_failed_call(NULL);
-    int status = job->resumed ? resume(e) : CLI_DONE;
+    int status = job->resumed ? resume_ensemble(e) : CLI_DONE;
     cli_progress_start(&job->progress, "steps", (double)job->total, job->common.quiet);
     while (status == CLI_DONE && nbody_ensemble_steps(e->engine) < job->total && !job->interrupted)
-        status = run_on(e);
+        status = run_to_checkpoint(e);
     cli_progress_end(&job->progress);
     if (status == CLI_DONE && job->interrupted && job->checkpoint)
-        status = write_checkpoint(e);
+        status = write_ensemble_checkpoint(e);
     if (status == CLI_DONE)
         status = nbody_checkpoint_done(job);
     if (status == CLI_DONE && (nbody_ensemble_energies(e->engine, e->after) < 0 ||
@@ -323,19 +341,19 @@ static int run(struct nbody_job *job, struct ensemble *e)
     return status;
 }
 
-static int ascending(const void *a, const void *b)
+static int compare_errors(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
-/* The relative errors of the systems' energies; those that have none count as wrong. */
-static int judge(struct ensemble *e)
+/* Compute the relative energy errors; systems without a finite error count as wrong. */
+static int find_energy_errors(struct ensemble *e)
 {
     double *sorted = malloc(e->systems * sizeof *sorted);
     size_t n = 0;
     if (!sorted)
-        return cli_failed("not enough memory for the energies of %zu systems", e->systems);
+        return cli_failed("out of memory for the energies of %zu systems", e->systems);
     for (size_t s = 0; s < e->systems; s++) {
         e->after[s] = fabs(e->after[s] / e->before[s] - 1);
         if (isfinite(e->after[s]))
@@ -344,7 +362,7 @@ static int judge(struct ensemble *e)
             !(e->after[s] <= e->after[e->worst]) && isfinite(e->after[e->worst]) ? s : e->worst;
     }
     e->wrong = e->systems - n;
-    qsort(sorted, n, sizeof *sorted, ascending);
+    qsort(sorted, n, sizeof *sorted, compare_errors);
     e->median = n ? sorted[n / 2] : NAN;
     free(sorted);
     return CLI_DONE;
@@ -352,7 +370,7 @@ static int judge(struct ensemble *e)
 
 /* ---- Out. ------------------------------------------------------------------------------------ */
 
-static int write_elements(const struct nbody_job *job, const struct ensemble *e)
+static int write_ensemble_elements(const struct nbody_job *job, const struct ensemble *e)
 {
     static const char *const column[] = {"system",      "body",        "semi_major", "eccentricity",
                                          "inclination", "node",        "pericentre", "mean_anomaly",
@@ -386,7 +404,7 @@ static int write_elements(const struct nbody_job *job, const struct ensemble *e)
     return failed ? cli_failed_call(NULL) : CLI_DONE;
 }
 
-static int write_all(struct nbody_job *job, struct ensemble *e)
+static int write_ensemble_outputs(struct nbody_job *job, struct ensemble *e)
 {
     int failed = particles_set_number(&e->all, NOTE_G, job->G) |
                  particles_set_number(&e->all, NOTE_step, job->dt);
@@ -394,35 +412,36 @@ static int write_all(struct nbody_job *job, struct ensemble *e)
         failed = particles_write(job->outputs.names.item[i], &e->all, NULL);
     if (failed)
         return cli_failed_call(NULL);
-    return job->elements ? write_elements(job, e) : CLI_DONE;
+    return job->elements ? write_ensemble_elements(job, e) : CLI_DONE;
 }
 
-static double rate_of(const struct nbody_job *job, const struct ensemble *e)
+static double ensemble_rate(const struct nbody_job *job, const struct ensemble *e)
 {
     return job->seconds > 0
                ? (double)e->systems * (double)nbody_ensemble_steps(e->engine) / job->seconds
                : 0;
 }
 
-static int report_json(const struct nbody_job *job, const struct ensemble *e, const char *device)
+static int ensemble_report_json(const struct nbody_job *job, const struct ensemble *e,
+                                const char *device)
 {
-    json_t *report = json_pack(
+    json_t *ensemble_report = json_pack(
         "{s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:o, s:o, s:o, s:I, s:s, s:b}",
         "program", "nbody", "device", device, "systems", (json_int_t)e->systems, "bodies",
         (json_int_t)e->bodies, "steps", (json_int_t)nbody_ensemble_steps(e->engine), "dt",
         cli_json_real(job->dt), "seconds", cli_json_real(job->seconds), "system_steps_per_s",
-        cli_json_real(rate_of(job, e)), "energy_error_median", cli_json_real(e->median),
+        cli_json_real(ensemble_rate(job, e)), "energy_error_median", cli_json_real(e->median),
         "energy_error_max", cli_json_real(e->after[e->worst]), "worst_system",
         (json_int_t)e->worst + 1, "wrong_systems", (json_int_t)e->wrong, "G", cli_json_real(job->G),
         "time", cli_json_real(e->all.time), "spread", cli_json_real(job->spread), "seed",
         (json_int_t)job->seed, "version", STDCL_VERSION, "interrupted", job->interrupted);
-    const int status = cli_json_print(report);
-    json_decref(report);
+    const int status = cli_json_print(ensemble_report);
+    json_decref(ensemble_report);
     return status;
 }
 
-static void report_text(const struct nbody_job *job, const struct ensemble *e, const char *device,
-                        FILE *fp)
+static void ensemble_report_text(const struct nbody_job *job, const struct ensemble *e,
+                                 const char *device, FILE *fp)
 {
     struct cli_text text;
     fprintf(fp, "%-14s%s\n", "device", device);
@@ -430,23 +449,25 @@ static void report_text(const struct nbody_job *job, const struct ensemble *e, c
     fprintf(fp, "%-14s%zu of %g to time %g\n", "steps", nbody_ensemble_steps(e->engine), job->dt,
             e->all.time);
     fprintf(fp, "%-14s%s\n", "duration", cli_text_duration(&text, job->seconds));
-    fprintf(fp, "%-14s%s\n", "speed", cli_text_rate(&text, rate_of(job, e), "system steps/s"));
+    fprintf(fp, "%-14s%s\n", "speed",
+            cli_text_rate(&text, ensemble_rate(job, e), "system steps/s"));
     fprintf(fp, "%-14srelative errors: half below %.2g, the largest %.2g (system %zu)\n", "energy",
             e->median, e->after[e->worst], e->worst + 1);
     if (e->wrong)
-        fprintf(fp, "%-14s%zu systems, which have no energy\n", "went wrong", e->wrong);
+        fprintf(fp, "%-14s%zu systems without a finite energy\n", "failed", e->wrong);
     if (job->interrupted)
         cli_interrupt_report(nbody_ensemble_steps(e->engine), job->total, "steps", fp);
 }
 
-static int report(const struct nbody_job *job, const struct ensemble *e)
+static int ensemble_report(const struct nbody_job *job, const struct ensemble *e)
 {
     char *device = cli_devices_name(job->context);
     int status = CLI_DONE;
     if (job->common.json)
-        status = report_json(job, e, device);
+        status = ensemble_report_json(job, e, device);
     else if (!job->common.quiet)
-        report_text(job, e, device, cli_outputs_take_stdout(&job->outputs) ? stderr : stdout);
+        ensemble_report_text(job, e, device,
+                             cli_outputs_take_stdout(&job->outputs) ? stderr : stdout);
     free(device);
     return status;
 }
@@ -457,35 +478,36 @@ int nbody_job_ensemble(struct nbody_job *job)
     uint64_t copies = 0;
     const bool number = cli_read_natural(job->ensemble, &copies) == 0;
     struct resumed *const resumed = job->resumed;
-    int status = check_outputs(job);
+    int status = check_ensemble_outputs(job);
     if (status == CLI_DONE)
         status = nbody_checkpoint_plan(job);
     if (status == CLI_DONE && resumed)
         status = nbody_resume_devices(job);
-    job->resumed = NULL; /* bodies are those of the files */
+    job->resumed = NULL; /* read bodies from files, not from the checkpoint */
     if (status == CLI_DONE && number && (copies < 1 || !job->input))
-        status = cli_wrong(copies < 1 ? "--ensemble: '%s' systems are none"
-                                      : "--ensemble %s makes copies of a system: add -i FILE, a "
-                                        "star and its planets",
-                           job->ensemble);
+        status = cli_wrong(
+            copies < 1 ? "--ensemble: '%s' is not a positive number of systems"
+                       : "--ensemble %s copies a system: add -i FILE with a star and its planets",
+            job->ensemble);
     if (status == CLI_DONE && !number && job->input)
-        status = cli_wrong("-i and --ensemble %s cannot be combined: its files are the systems",
-                           job->ensemble);
+        status =
+            cli_wrong("-i and --ensemble %s cannot be combined: the list's files are the systems",
+                      job->ensemble);
     if (status == CLI_DONE)
-        status = number ? make_copies(job, &e, (size_t)copies) : read_systems(job, &e);
+        status = number ? make_perturbed_copies(job, &e, (size_t)copies) : read_systems(job, &e);
     job->resumed = resumed;
     if (status == CLI_DONE)
-        status = choose_step(job, &e);
+        status = choose_ensemble_step(job, &e);
     if (status == CLI_DONE)
-        status = plan_steps(job);
+        status = plan_ensemble_steps(job);
     if (status == CLI_DONE)
-        status = run(job, &e);
+        status = run_systems(job, &e);
     if (status == CLI_DONE)
-        status = judge(&e);
+        status = find_energy_errors(&e);
     if (status == CLI_DONE)
-        status = write_all(job, &e);
+        status = write_ensemble_outputs(job, &e);
     if (status == CLI_DONE)
-        status = report(job, &e);
+        status = ensemble_report(job, &e);
     nbody_checkpoint_wait(job);
     nbody_ensemble_free(e.engine);
     particles_free(&e.all);

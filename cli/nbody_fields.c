@@ -1,11 +1,20 @@
-/* nbody_fields.c - the fields of force of --external: read, written as text, remembered by
- * files. */
+/* nbody_fields.c - the external fields of --external: parsed, formatted, stored in files'
+ * metadata. */
 /* SPDX-License-Identifier: MIT */
+#include "command.h"
+#include "alloc.h"
+#include "message.h"
 #include "nbody_job.h"
 
 #include "formats/number.h"
 
-/* The words of --external, and how many numbers follow. */
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Names of fields, and their parameters. */
 static const struct {
     const char *name, *numbers;
     int n;
@@ -16,8 +25,8 @@ static const struct {
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-/* The numbers behind the colon, all above 0. */
-static bool read_numbers(const char *text, size_t length, int n, double value[2])
+/* Parse the parameters after the colon, all above 0. */
+static bool read_parameters(const char *text, size_t length, int n, double value[2])
 {
     for (int i = 0; i < n; i++) {
         const char *comma = memchr(text, ',', length);
@@ -31,13 +40,13 @@ static bool read_numbers(const char *text, size_t length, int n, double value[2]
     return true;
 }
 
-static bool read_field(const char *text, size_t length, struct nbody_field *field)
+static bool parse_field(const char *text, size_t length, struct nbody_field *field)
 {
     for (int k = 0; k < KINDS; k++) {
         const size_t name = strlen(kinds[k].name);
         double value[2] = {0};
         if (length > name && memcmp(text, kinds[k].name, name) == 0 && text[name] == ':' &&
-            read_numbers(text + name + 1, length - name - 1, kinds[k].n, value)) {
+            read_parameters(text + name + 1, length - name - 1, kinds[k].n, value)) {
             *field = (struct nbody_field){(enum nbody_field_kind)k, value[0], value[1]};
             return true;
         }
@@ -45,13 +54,13 @@ static bool read_field(const char *text, size_t length, struct nbody_field *fiel
     return false;
 }
 
-/* Words with blanks between them. */
-static bool read_fields(const char *text, struct nbody_fields *fields)
+/* Parse fields separated by blanks. */
+static bool parse_field_list(const char *text, struct nbody_fields *fields)
 {
     fields->n = 0;
     for (text += strspn(text, " "); *text; text += strspn(text, " ")) {
         const size_t length = strcspn(text, " ");
-        if (fields->n == NBODY_MOST_FIELDS || !read_field(text, length, &fields->field[fields->n]))
+        if (fields->n == NBODY_MOST_FIELDS || !parse_field(text, length, &fields->field[fields->n]))
             return false;
         fields->n++;
         text += length;
@@ -68,18 +77,18 @@ int nbody_fields_read(struct nbody_job *job)
         return cli_wrong("--external: %zu fields are more than %d", job->external.n,
                          NBODY_MOST_FIELDS);
     for (size_t i = 0; i < job->external.n && !none; i++)
-        if (!read_field(job->external.item[i], strlen(job->external.item[i]), &f->field[f->n++]))
+        if (!parse_field(job->external.item[i], strlen(job->external.item[i]), &f->field[f->n++]))
             return cli_wrong(
-                "--external: '%s' is no field; give plummer:M,a, logarithmic:v,r or point:M with numbers above 0, or none",
+                "--external: '%s' is not a field; give plummer:M,a, logarithmic:v,r or point:M with positive numbers, or none",
                 job->external.item[i]);
     return CLI_DONE;
 }
 
 int nbody_fields_take(struct nbody_job *job, const char *text)
 {
-    return read_fields(text, &job->fields)
+    return parse_field_list(text, &job->fields)
                ? CLI_DONE
-               : cli_failed("%s says external %s, which are no fields; give --external", job->input,
+               : cli_failed("%s: invalid metadata external '%s'; give --external", job->input,
                             text);
 }
 
@@ -97,7 +106,7 @@ char *nbody_fields_text(const struct nbody_fields *fields)
             fprintf(fp, ",%s", number[1]);
     }
     if (!fp || fclose(fp) != 0)
-        cli_no_memory("the words of --external");
+        cli_out_of_memory("the words of --external");
     return text;
 }
 

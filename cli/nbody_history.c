@@ -1,12 +1,20 @@
-/* nbody_history.c - what the system is like over time: --structure, the figures of --plot, and
- * --elements at the end.
+/* nbody_history.c - structure of the system over time: --structure, the figures of --plot, and
+ * the final --elements.
  *
- * A row has the energies, the centre of density, core, half-mass radius, relaxation time, escapers
- * and binaries, then five numbers a Lagrange shell. Orbits of binaries go into JSON only
- * ("orbits"). Rows stay in memory until the end, and travel with checkpoints. */
+ * A row holds energies, density centre, core radius, half-mass radius, relaxation time, escapers
+ * and binaries, then five numbers per Lagrangian shell. Orbits of binaries appear only in JSON
+ * ("orbits"). Rows stay in memory until the end and are saved in checkpoints. */
 /* SPDX-License-Identifier: MIT */
+#include "command.h"
+#include "files.h"
+#include "interrupt.h"
+#include "json.h"
+#include "alloc.h"
+#include "message.h"
+#include "options.h"
 #include "nbody_job.h"
 
+#include "core/outfile.h"
 #include "core/device_info.h"
 #include "formats/gnuplot.h"
 #include "formats/number.h"
@@ -14,33 +22,39 @@
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-static const char *const names[] = {"time",
-                                    "kinetic",
-                                    "potential",
-                                    "total",
-                                    "virial_ratio",
-                                    "centre_x",
-                                    "centre_y",
-                                    "centre_z",
-                                    "velocity_x",
-                                    "velocity_y",
-                                    "velocity_z",
-                                    "core_radius",
-                                    "half_mass_radius",
-                                    "relaxation_time",
-                                    "escapers",
-                                    "binaries",
-                                    "momentum_x",
-                                    "momentum_y",
-                                    "momentum_z",
-                                    "angular_momentum_x",
-                                    "angular_momentum_y",
-                                    "angular_momentum_z"};
-enum { BEFORE = sizeof names / sizeof *names, TOTAL = 3, PER_SHELL = 5 };
+static const char *const column_names[] = {"time",
+                                           "kinetic",
+                                           "potential",
+                                           "total",
+                                           "virial_ratio",
+                                           "centre_x",
+                                           "centre_y",
+                                           "centre_z",
+                                           "velocity_x",
+                                           "velocity_y",
+                                           "velocity_z",
+                                           "core_radius",
+                                           "half_mass_radius",
+                                           "relaxation_time",
+                                           "escapers",
+                                           "binaries",
+                                           "momentum_x",
+                                           "momentum_y",
+                                           "momentum_z",
+                                           "angular_momentum_x",
+                                           "angular_momentum_y",
+                                           "angular_momentum_z"};
+enum { FIXED_COLUMNS = sizeof column_names / sizeof *column_names, TOTAL = 3, PER_SHELL = 5 };
 static const char *const shell_names[PER_SHELL] = {"radius", "mean_mass", "dispersion_radial",
                                                    "dispersion_tangential", "anisotropy"};
-static const double usual_fractions[] = {0.01, 0.05, 0.1, 0.3, 0.5, 0.7, 0.9};
+static const double default_fractions[] = {0.01, 0.05, 0.1, 0.3, 0.5, 0.7, 0.9};
 
 /* ---- Options. -------------------------------------------------------------------------------- */
 
@@ -57,12 +71,13 @@ bool nbody_read_fractions(const char *text, void *to, char *why, size_t size)
         if (!*text++)
             return f->n++, true;
     }
-    snprintf(why, size, "give up to %d numbers above 0 and up to 1, ascending, such as 0.1,0.5,0.9",
+    snprintf(why, size,
+             "give up to %d ascending numbers above 0 and at most 1, such as 0.1,0.5,0.9",
              NBODY_FRACTIONS);
     return false;
 }
 
-static bool begins(const char *file, const char *word)
+static bool name_begins(const char *file, const char *word)
 {
     const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
     return strncmp(name, word, strlen(word)) == 0;
@@ -70,9 +85,9 @@ static bool begins(const char *file, const char *word)
 
 static int check_plot(const char *file)
 {
-    if (!begins(file, "energy") && !begins(file, "lagrange"))
+    if (!name_begins(file, "energy") && !name_begins(file, "lagrange"))
         return cli_wrong(
-            "--plot: '%s' begins with neither energy nor lagrange, which tells what is drawn: energy.svg, lagrange.svg",
+            "--plot: the name '%s' must begin with energy or lagrange, which selects the figure: energy.svg, lagrange.svg",
             file);
     if (gnuplot_check(file) < 0)
         return cli_failed_call(NULL);
@@ -83,22 +98,22 @@ int nbody_history_plan(struct nbody_job *job)
 {
     int status = CLI_DONE;
     if (!job->fractions.n) {
-        job->fractions.n = sizeof usual_fractions / sizeof *usual_fractions;
-        memcpy(job->fractions.value, usual_fractions, sizeof usual_fractions);
+        job->fractions.n = sizeof default_fractions / sizeof *default_fractions;
+        memcpy(job->fractions.value, default_fractions, sizeof default_fractions);
     }
-    job->history.columns = BEFORE + PER_SHELL * job->fractions.n;
+    job->history.columns = FIXED_COLUMNS + PER_SHELL * job->fractions.n;
     if (job->structure && !cli_has_suffix(job->structure, ".csv") &&
         !cli_has_suffix(job->structure, ".json"))
-        return cli_wrong("--structure: '%s' ends neither in .csv nor in .json", job->structure);
+        return cli_wrong("--structure: '%s' must end in .csv or .json", job->structure);
     if (job->elements && cli_check_table("--elements", job->elements) != CLI_DONE)
         return CLI_WRONG;
     if (job->structure)
         status = cli_check_output(job->structure);
     for (size_t i = 0; i < job->plots.n && status == CLI_DONE; i++)
         status = check_plot(job->plots.item[i]);
-    if (status == CLI_DONE && job->elements)
-        status = cli_check_output(job->elements);
-    return status;
+    if (status != CLI_DONE)
+        return status;
+    return job->elements ? cli_check_output(job->elements) : CLI_DONE;
 }
 
 bool nbody_history_wanted(const struct nbody_job *job)
@@ -117,7 +132,7 @@ static json_t *orbit_json(const struct nbody_elements *o)
                      cli_json_real(o->mean_anomaly), "period", cli_json_real(o->period));
 }
 
-/* The binaries of a row as a line of JSON, kept beside the numbers. */
+/* Append the binaries of a row as a line of JSON. */
 static void add_binaries(struct nbody_job *job, const struct nbody_structure *s)
 {
     json_t *all = json_array();
@@ -144,39 +159,39 @@ static void add_numbers(struct nbody_job *job, const struct nbody_diagnostics *d
     struct nbody_history *h = &job->history;
     h->value = cli_realloc(h->value, (h->n + 1) * h->columns, sizeof *h->value);
     double *row = h->value + h->columns * h->n++;
-    const double before[BEFORE] = {job->time_start + d->time,
-                                   d->kinetic,
-                                   d->potential,
-                                   d->total,
-                                   d->virial_ratio,
-                                   s->centre[0],
-                                   s->centre[1],
-                                   s->centre[2],
-                                   s->velocity[0],
-                                   s->velocity[1],
-                                   s->velocity[2],
-                                   s->core_radius,
-                                   s->half_mass_radius,
-                                   s->relaxation_time,
-                                   (double)s->escapers,
-                                   (double)s->binaries,
-                                   d->momentum[0],
-                                   d->momentum[1],
-                                   d->momentum[2],
-                                   d->angular_momentum[0],
-                                   d->angular_momentum[1],
-                                   d->angular_momentum[2]};
+    const double before[FIXED_COLUMNS] = {job->time_start + d->time,
+                                          d->kinetic,
+                                          d->potential,
+                                          d->total,
+                                          d->virial_ratio,
+                                          s->centre[0],
+                                          s->centre[1],
+                                          s->centre[2],
+                                          s->velocity[0],
+                                          s->velocity[1],
+                                          s->velocity[2],
+                                          s->core_radius,
+                                          s->half_mass_radius,
+                                          s->relaxation_time,
+                                          (double)s->escapers,
+                                          (double)s->binaries,
+                                          d->momentum[0],
+                                          d->momentum[1],
+                                          d->momentum[2],
+                                          d->angular_momentum[0],
+                                          d->angular_momentum[1],
+                                          d->angular_momentum[2]};
     memcpy(row, before, sizeof before);
     for (size_t k = 0; k < job->fractions.n; k++) {
         const double five[PER_SHELL] = {shell[k].radius, shell[k].mean_mass, shell[k].radial,
                                         shell[k].tangential, shell[k].anisotropy};
-        memcpy(row + BEFORE + PER_SHELL * k, five, sizeof five);
+        memcpy(row + FIXED_COLUMNS + PER_SHELL * k, five, sizeof five);
     }
 }
 
-/* On the first device, if it is no CPU, whose processors do the same on the host, and has double
- * precision; or where it has no memory. */
-static bool on_device(const struct nbody_job *job)
+/* True if the structure is found on the first device: it is no CPU, which gains nothing over the
+ * host, and all devices have double precision. */
+static bool uses_device(const struct nbody_job *job)
 {
     cl_device_type type = 0;
     bool doubles = clgetndev(job->context) > 0;
@@ -196,7 +211,7 @@ int nbody_structure_find(const struct nbody_job *job, const double *potential, s
 {
     const struct particles *b = &job->bodies;
     const double(*pos)[3] = (const double(*)[3])b->pos, (*vel)[3] = (const double(*)[3])b->vel;
-    if (on_device(job)) {
+    if (uses_device(job)) {
         const int status = nbody_find_structure_device(job->context, 0, b->n, job->G, b->mass, pos,
                                                        vel, potential, shells, shell, s);
         if (status == 0 || clerrno != ENOMEM)
@@ -205,7 +220,8 @@ int nbody_structure_find(const struct nbody_job *job, const double *potential, s
     return nbody_find_structure(b->n, job->G, b->mass, pos, vel, potential, shells, shell, s);
 }
 
-enum { QUICK = 1 << 18 }; /* of more bodies a row takes longer than who interrupts waits */
+/* with more bodies, a row takes longer than a user waits after Ctrl-C */
+enum { QUICK = 1 << 18 };
 
 int nbody_history_row(struct nbody_job *job, const struct nbody_diagnostics *d)
 {
@@ -218,7 +234,7 @@ int nbody_history_row(struct nbody_job *job, const struct nbody_diagnostics *d)
         shell[k].fraction = job->fractions.value[k];
     double *phi = malloc(b->n * sizeof *phi);
     if (!phi)
-        return cli_failed("not enough memory for the potentials of %zu bodies", b->n);
+        return cli_failed("out of memory for the potentials of %zu bodies", b->n);
     const int failed = nbody_forces(job->engine, NULL, phi) < 0 ||
                        nbody_state(job->engine, b->pos, b->vel) < 0 ||
                        nbody_structure_find(job, nbody_fields_bind(&job->fields) ? NULL : phi,
@@ -232,23 +248,24 @@ int nbody_history_row(struct nbody_job *job, const struct nbody_diagnostics *d)
     return CLI_DONE;
 }
 
-/* ---- Written at the end. --------------------------------------------------------------------- */
+/* ---- Final output. -----------------------------------------------------------------------------
+ */
 
 static void column_name(const struct nbody_job *job, size_t column, char text[64])
 {
-    const size_t shell = column < BEFORE ? 0 : (column - BEFORE) / PER_SHELL;
-    if (column < BEFORE)
-        snprintf(text, 64, "%s", names[column]);
+    const size_t shell = column < FIXED_COLUMNS ? 0 : (column - FIXED_COLUMNS) / PER_SHELL;
+    if (column < FIXED_COLUMNS)
+        snprintf(text, 64, "%s", column_names[column]);
     else
-        snprintf(text, 64, "%s_%g", shell_names[(column - BEFORE) % PER_SHELL],
+        snprintf(text, 64, "%s_%g", shell_names[(column - FIXED_COLUMNS) % PER_SHELL],
                  job->fractions.value[shell]);
 }
 
-static int write_csv(const struct nbody_job *job)
+static int write_structure_csv(const struct nbody_job *job)
 {
     const struct nbody_history *h = &job->history;
-    const char *column[BEFORE + PER_SHELL * NBODY_FRACTIONS];
-    char text[BEFORE + PER_SHELL * NBODY_FRACTIONS][64];
+    const char *column[FIXED_COLUMNS + PER_SHELL * NBODY_FRACTIONS];
+    char text[FIXED_COLUMNS + PER_SHELL * NBODY_FRACTIONS][64];
     struct csv csv = {.columns = 0};
     for (size_t c = 0; c < h->columns; c++) {
         column_name(job, c, text[c]);
@@ -263,9 +280,9 @@ static int write_csv(const struct nbody_job *job)
     return failed ? cli_failed_call(NULL) : CLI_DONE;
 }
 
-/* One row an object and a line; `line` are its binaries. */
-static void put_json(FILE *fp, const struct nbody_job *job, size_t i, const char *line,
-                     size_t length)
+/* Write a row as an object on one line; `line` holds its binaries. */
+static void write_row_json(FILE *fp, const struct nbody_job *job, size_t i, const char *line,
+                           size_t length)
 {
     const struct nbody_history *h = &job->history;
     char name[64], number[NUMBER_SIZE];
@@ -279,7 +296,7 @@ static void put_json(FILE *fp, const struct nbody_job *job, size_t i, const char
     fprintf(fp, "\"orbits\": %.*s}", (int)length, line);
 }
 
-static int write_json(const struct nbody_job *job)
+static int write_structure_json(const struct nbody_job *job)
 {
     const struct nbody_history *h = &job->history;
     const char *line = h->text;
@@ -290,7 +307,7 @@ static int write_json(const struct nbody_job *job)
     for (size_t i = 0; i < h->n; i++) {
         const size_t length =
             (size_t)((const char *)memchr(line, '\n', h->bytes - (size_t)(line - h->text)) - line);
-        put_json(out.fp, job, i, line, length);
+        write_row_json(out.fp, job, i, line, length);
         line += length + 1;
     }
     fputs("\n]\n", out.fp);
@@ -302,7 +319,8 @@ static int draw_energy(const struct nbody_job *job, const char *file)
     const struct nbody_history *h = &job->history;
     struct gnuplot_line line[3];
     for (size_t k = 0; k < 3; k++)
-        line[k] = (struct gnuplot_line){names[k + 1], h->value, h->value + k + 1, h->columns};
+        line[k] =
+            (struct gnuplot_line){column_names[k + 1], h->value, h->value + k + 1, h->columns};
     const struct gnuplot plot = {.title = "energy",
                                  .x_label = "time",
                                  .y_label = "energy",
@@ -319,10 +337,10 @@ static int draw_radii(const struct nbody_job *job, const char *file)
     char text[NBODY_FRACTIONS][64];
     for (size_t k = 0; k < job->fractions.n; k++) {
         snprintf(text[k], sizeof text[k], "%g %% of the mass", 100 * job->fractions.value[k]);
-        line[k] =
-            (struct gnuplot_line){text[k], h->value, h->value + BEFORE + PER_SHELL * k, h->columns};
+        line[k] = (struct gnuplot_line){text[k], h->value, h->value + FIXED_COLUMNS + PER_SHELL * k,
+                                        h->columns};
     }
-    const struct gnuplot plot = {.title = "Lagrange radii",
+    const struct gnuplot plot = {.title = "Lagrangian radii",
                                  .x_label = "time",
                                  .y_label = "radius about the density centre",
                                  .logarithmic = true,
@@ -332,8 +350,8 @@ static int draw_radii(const struct nbody_job *job, const char *file)
     return gnuplot_write(file, &plot) < 0 ? cli_failed_call(NULL) : CLI_DONE;
 }
 
-/* The orbit of each body about the heaviest, as they are now. */
-static int write_elements(const struct nbody_job *job)
+/* Write the current orbit of each body about the heaviest. */
+static int write_final_elements(const struct nbody_job *job)
 {
     static const char *const column[] = {"body", "semi_major", "eccentricity", "inclination",
                                          "node", "pericentre", "mean_anomaly", "period"};
@@ -365,14 +383,15 @@ int nbody_history_finish(struct nbody_job *job)
 {
     int status = CLI_DONE;
     if (job->structure)
-        status = cli_has_suffix(job->structure, ".json") ? write_json(job) : write_csv(job);
+        status = cli_has_suffix(job->structure, ".json") ? write_structure_json(job)
+                                                         : write_structure_csv(job);
     for (size_t i = 0; i < job->plots.n && status == CLI_DONE; i++)
-        status = begins(job->plots.item[i], "energy") ? draw_energy(job, job->plots.item[i])
-                                                      : draw_radii(job, job->plots.item[i]);
+        status = name_begins(job->plots.item[i], "energy") ? draw_energy(job, job->plots.item[i])
+                                                           : draw_radii(job, job->plots.item[i]);
     if (status == CLI_DONE && job->elements) {
         if (nbody_state(job->engine, job->bodies.pos, job->bodies.vel) < 0)
             return cli_failed_call(NULL);
-        status = write_elements(job);
+        status = write_final_elements(job);
     }
     return status;
 }

@@ -1,25 +1,33 @@
-/* nbody_job.h - what the files of `stdcl nbody` share.
+/* nbody_job.h - types and functions of `stdcl nbody`.
  *
- *   cmd_nbody.c      the options, and the order in which things happen
- *   nbody_names.c    names of models, integrators, precisions, kernels and methods
- *   nbody_bodies.c   the bodies: read or made; softening and step where none were asked for
- *   nbody_fields.c   the fields of --external
- *   nbody_places.c   whether bodies lie at one place
- *   nbody_collide.c  what becomes of bodies that touch
- *   nbody_run.c      the loop: bursts of steps between visits to the outputs
- *   nbody_shares.c   how many bodies each rank moves
- *   nbody_progress.c what the engine tells while it works: progress, and whether to stop
- *   nbody_output.c   snapshots, pictures, films, the table of energies
- *   nbody_view.c     what the window shows
- *   nbody_steps.c    whether the step suits
- *   nbody_report.c   the report as text or JSON
- *   nbody_ensemble.c many planetary systems at once
- *   nbody_compare.c  the kernels side by side
+ *   cmd_nbody.c        options and order of events
+ *   nbody_names.c      names of models, integrators, precisions, kernels and methods
+ *   nbody_bodies.c     bodies: read or generated; default softening and time step
+ *   nbody_fields.c     external fields (--external)
+ *   nbody_places.c     coincident bodies without softening
+ *   nbody_collide.c    collisions (--collide)
+ *   nbody_run.c        main loop: batches of steps between visits to the outputs
+ *   nbody_balance.c    load balancing between ranks
+ *   nbody_progress.c   callback of the engine: progress and cancellation
+ *   nbody_output.c     snapshots, pictures, films, the table of energies
+ *   nbody_series.c     numbered snapshots
+ *   nbody_history.c    structure over time: --structure, --plot, --elements
+ *   nbody_camera.c     projection, groups and paths of pictures
+ *   nbody_checkpoint.c checkpoints; nbody_resume.c reads them
+ *   nbody_stop.c       stop conditions
+ *   nbody_view.c       the view in a browser
+ *   nbody_steps.c      accuracy of the time step (--check-step)
+ *   nbody_report.c     report as text or JSON
+ *   nbody_ensemble.c   many planetary systems at once
+ *   nbody_compare.c    kernels side by side
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_CLI_NBODY_JOB_H
 #define STDCL_CLI_NBODY_JOB_H
 
+#include "balance.h"
+#include "common.h"
+#include "progress.h"
 #include "outputs.h"
 #include "window.h"
 
@@ -29,7 +37,13 @@
 #include "formats/series.h"
 #include "stdcl/nbody.h"
 
-/* The names of the enumerations in stdcl/nbody.h, in their order, ended by NULL. */
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* Names of the enumerations in stdcl/nbody.h, in their order, ended by NULL. */
 extern const char *const nbody_model_names[];
 extern const char *const nbody_precision_names[];
 const char *const *nbody_integrator_names(void);
@@ -39,18 +53,18 @@ extern const char *const nbody_stepping_names[];
 
 enum { NOT_GIVEN = -1 };
 
-/* Whether the command line has an option whose default cannot be told from a value. */
+/* True for each option given whose default could also be a value. */
 struct nbody_given {
     bool G, integrator, method, stepping;
 };
 
-/* A row of the table of energies. */
+/* One line of the table of energies. */
 enum { NBODY_COLUMNS = 11 };
 struct nbody_row {
     double value[NBODY_COLUMNS];
 };
 
-/* From where pictures are taken; in degrees. */
+/* View direction of pictures; angles in degrees. */
 struct nbody_camera {
     double azimuth, elevation, zoom;
     int follow;
@@ -58,68 +72,67 @@ struct nbody_camera {
 extern const char *const nbody_follow_names[];
 extern const char *const nbody_colour_by_names[];
 
-/* Bodies of one colour, in the order of the bodies. */
+/* Bodies per colour; groups are contiguous in the order of the bodies. */
 struct nbody_groups {
     size_t n;
     size_t size[PICTURE_GROUPS];
 };
 
-/* The fractions of the mass whose radii --structure tells. */
+/* Mass fractions of the Lagrangian radii of --structure. */
 enum { NBODY_FRACTIONS = 32 };
 struct nbody_fractions {
     size_t n;
     double value[NBODY_FRACTIONS];
 };
 
-/* The fields of force that bodies move in. */
+/* External force fields. */
 enum { NBODY_MOST_FIELDS = 64 };
 struct nbody_fields {
     size_t n;
     struct nbody_field field[NBODY_MOST_FIELDS];
 };
 
-/* Two bodies that touched, by their names in files. */
+/* A collision of two bodies, by their identifiers in files. */
 struct nbody_event {
     double time;
     uint64_t first, second;
 };
 extern const char *const nbody_collide_names[];
 
-/* What the system was like so far, see nbody_history.c. */
+/* Structure of the system over time, see nbody_history.c. */
 struct nbody_history {
     size_t columns, n;
     double *value; /* n rows of `columns` numbers */
-    char *text;    /* a line a row, `bytes` in all */
+    char *text;    /* one line per row; `bytes` in all */
     size_t bytes;
 };
 
 struct nbody_job {
-    /* From the command line; NAN, 0 or NOT_GIVEN where it is still to be chosen. */
+    /* From the command line; NAN, 0 or NOT_GIVEN: to be chosen. */
     struct cli_common common;
     int argc; /* the command line itself */
     char **argv;
     struct nbody_given given;
     const char *input; /* NULL: a model */
     int model;
-    size_t n, steps, burst;
+    size_t n, steps, batch;
     uint64_t seed;
     double G, eps, dt, until;
-    bool own_eps; /* bodies have softenings of their own, of the file, and eps is 0 */
+    bool own_eps; /* per-body softenings from the file; eps is 0 */
     int integrator, precision, kernel, method;
-    bool if_direct;       /* precision is that only if forces are sums over all pairs */
-    bool precision_noted; /* the precision is the input file's */
+    bool if_direct;       /* precision applies only to direct sums */
+    bool precision_noted; /* precision comes from the input file */
     struct cli_strings external;
     struct nbody_fields fields;
     int collide;
-    bool looked, bends; /* for contacts, at bodies as they are now; and paths bent more than that
-                           sees, which was told */
-    double radius;      /* of all bodies; NAN: not given */
-    double accuracy;    /* 0: not given */
+    bool positions_known, bends; /* bodies are known at the last step; warned about curved paths */
+    double radius;               /* of every body; NAN: not given */
+    double accuracy;             /* 0: not given */
     int stepping;
     double eta;   /* 0: not given */
-    size_t check; /* bodies whose forces are checked at the end */
+    size_t check; /* number of bodies in the force check */
     bool compare, check_step, direct_energies;
-    bool many_steps;      /* dt is chosen so short that there are many */
+    bool many_steps;      /* choose dt so that the run has many steps */
     const char *ensemble; /* NULL: one system */
     double spread;
     double snapshots; /* time between them; 0: none */
@@ -134,16 +147,16 @@ struct nbody_job {
     struct cli_strings plots;
     struct nbody_fractions fractions;
     struct picture_options picture;
-    double heaviest; /* of the bodies that pictures show; NAN: not given */
+    double heaviest; /* upper mass limit of pictures; NAN: not given */
     struct nbody_camera camera;
     int colour_by; /* enum picture_colour_by */
     struct nbody_groups groups;
-    size_t trails; /* points of a path that are drawn */
+    size_t trails; /* points of a path drawn */
 
-    /* Results, and what is needed meanwhile. */
-    struct particles bodies; /* positions and velocities are those of the last visit */
+    /* Results and state of the run. */
+    struct particles bodies; /* positions and velocities as of the last visit */
     double time_start;
-    double last_dt; /* of the last step, when --until asks for a shorter one; else dt */
+    double last_dt; /* last step, shortened for --until; else dt */
     size_t total;   /* steps to do */
     CLCONTEXT *context;
     nbody *engine;
@@ -152,93 +165,92 @@ struct nbody_job {
     struct {
         size_t n;
         struct nbody_row *row;
-    } rows; /* of the table so far, for checkpoints */
+    } rows; /* table so far, for checkpoints */
     struct nbody_history history;
     struct {
         size_t n;
         struct nbody_event *event;
     } events;
-    double energy_lost;  /* by them */
-    double interactions; /* of engines before this one */
+    double energy_lost;  /* by collisions */
+    double interactions; /* of previous engines */
     size_t n_start;      /* bodies at the start */
-    bool fitted;         /* the picture's frame and scale are those of the run */
+    bool fitted;         /* frame and scale of pictures are fixed */
     struct {
         size_t n;
         double (*pos)[3];
-    } path; /* of few bodies that are drawn: where they were, a point after another */
+    } path;                   /* path points of few bodies, oldest first */
     struct checkpoint *saver; /* nbody_checkpoint.c; NULL without checkpoints */
-    struct resumed *resumed;  /* nbody_resume.c; NULL in a run of its own */
-    struct series *series;    /* of --snapshots; a file of each is written at the same time */
+    struct resumed *resumed;  /* nbody_resume.c; NULL unless resumed */
+    struct series *series;    /* of --snapshots; all series are written at the same times */
     size_t series_n;
-    double seconds; /* of stepping */
-    struct {        /* of ranks, since they were looked at last */
-        struct cli_shares clock;
+    double seconds; /* time spent stepping */
+    struct {        /* load balancing since the last check */
+        struct cli_balance clock;
         size_t step;
-        const char *shape; /* what the engine was made with; not owned */
-    } shares;
+        const char *shape; /* shape given to the engine; not owned */
+    } balance;
     struct cli_progress progress;
     struct {
-        const char *name; /* of what the engine does; NULL: steps */
-        double from, to;  /* steps before and after it */
-        double runs;      /* how often what is done now would fit in the whole run */
+        const char *name; /* current phase of the engine; NULL: steps */
+        double from, to;  /* steps before and after the phase */
+        double runs;      /* fractions of the run that this phase is 1/runs of; 0: none */
         double began;
     } doing;
     bool interrupted;
-    uint32_t *shown; /* in the window: bodies that pictures show, window.bodies of them */
+    uint32_t *shown; /* view: bodies shown, window.bodies of them */
     struct nbody_sample {
         uint32_t *which;
         float (*pos)[3], (*vel)[3];
-        size_t n, wanted,
-            bodies; /* how many there are, of so many wanted, when there were so many bodies */
-    } sample;       /* of these, in the order in which the window wants them */
-    struct cli_sums sums; /* energies, for the window */
-    double began;         /* the first step, by seconds_now */
-    char stopped[300];    /* by which condition; "" by none */
-    bool failed;          /* that was no good end */
+        size_t n, wanted, bodies; /* n bodies sampled; the numbers wanted and present then */
+    } sample;                     /* of `shown`, in the view's sample order */
+    struct cli_sums sums;         /* energies, for the view */
+    double began;                 /* time of the first step */
+    char stopped[300];            /* stop condition that ended the run; "": none */
+    bool failed;                  /* the stop condition is a failure */
     struct nbody_diagnostics start, end;
     struct nbody_force_errors errors;
     struct step_check *step_check; /* nbody_steps.c; NULL without --check-step */
 };
 
-/* Whether bodies' motion says how long steps are, up to --dt. */
+/* True if the integrator chooses its steps, up to --dt. */
 static inline bool nbody_job_chooses_steps(const struct nbody_job *job)
 {
     return job->stepping != NBODY_FIXED || job->integrator == NBODY_IAS15;
 }
 
-/* What is asked of the tree, also where it was not given. */
+/* Accuracy of the tree, with its default. */
 static inline double nbody_job_accuracy(const struct nbody_job *job)
 {
     return job->accuracy > 0 ? job->accuracy : 1e-3;
 }
 
-/* All return an exit status, after printing what is wrong. */
+/* Functions that return int return an exit status, after printing a message. */
 
 /* nbody_bodies.c */
-int nbody_job_bodies(struct nbody_job *job); /* reads or makes job->bodies */
-int nbody_job_choose(struct nbody_job *job); /* softening, step, precision, if not given */
-struct nbody_options nbody_job_options(struct nbody_job *job); /* of the engine */
+int nbody_job_bodies(struct nbody_job *job); /* read or generate job->bodies */
+int nbody_job_choose(
+    struct nbody_job *job); /* choose softening, step and precision, if not given */
+struct nbody_options nbody_job_options(struct nbody_job *job); /* options of the engine */
 int nbody_job_energies_check(
-    const struct nbody_job *job); /* of --direct-energies: are there too many bodies? */
-int nbody_job_energies(
-    struct nbody_job *job,
-    struct nbody_diagnostics *d); /* as nbody_diagnose, but for --direct-energies */
-int nbody_job_engine(struct nbody_job *job, enum nbody_kernel kernel); /* makes job->engine */
-int nbody_job_plan(struct nbody_job *job); /* both, and counts the steps */
+    const struct nbody_job *job); /* check the number of bodies for --direct-energies */
+int nbody_job_energies(struct nbody_job *job,
+                       struct nbody_diagnostics *d); /* nbody_diagnose; honours --direct-energies */
+int nbody_job_engine(struct nbody_job *job, enum nbody_kernel kernel); /* create job->engine */
+int nbody_job_plan(struct nbody_job *job); /* choose, create the engine and count the steps */
 
-/* nbody_notes.c */
-int nbody_notes_take(
-    struct nbody_job *job); /* what the input file says and the command line does not */
-int nbody_notes_set(struct nbody_job *job); /* what files are to remember */
+/* nbody_metadata.c */
+int nbody_metadata_take(
+    struct nbody_job *job); /* apply the input file's metadata where no option overrides it */
+int nbody_metadata_set(struct nbody_job *job); /* set the metadata of output files */
 
-/* nbody_fields.c: read: the words of --external; take: what a file says; text: both as a file says
- * it, from malloc; bind: whether no body escapes. */
+/* nbody_fields.c. read: parse --external; take: parse a file's metadata; text: format as
+ * metadata, from malloc; bind: true if no body can escape. */
 int nbody_fields_read(struct nbody_job *job);
 int nbody_fields_take(struct nbody_job *job, const char *text);
 char *nbody_fields_text(const struct nbody_fields *fields);
 bool nbody_fields_bind(const struct nbody_fields *fields);
 
-/* nbody_places.c: CLI_FAILED for bodies at one place without softening */
+/* nbody_places.c: CLI_FAILED for coincident bodies without softening */
 int nbody_places_check(const struct nbody_job *job);
 
 /* nbody_collide.c */
@@ -249,51 +261,50 @@ struct json_t *nbody_collide_json(const struct nbody_job *job);
 
 /* nbody_series.c */
 int nbody_bodies_fetch(
-    struct nbody_job *job); /* brings the bodies as they are now to job->bodies, with notes */
+    struct nbody_job *job); /* download the current bodies to job->bodies, with metadata */
 int nbody_bodies_write(struct nbody_job *job, struct cli_output *o);
 int nbody_series_add(struct nbody_job *job,
-                     const char *pattern);          /* a name of -o, if it is one of a series */
-int nbody_series_plan(const struct nbody_job *job); /* checks times and room, when all is chosen */
+                     const char *pattern); /* add a name of -o that is a series */
+int nbody_series_plan(
+    const struct nbody_job *job); /* check times and disk space, after nbody_job_choose */
 size_t nbody_series_next(
-    const struct nbody_job *job);              /* the step of the next snapshot; SIZE_MAX: none */
-int nbody_series_write(struct nbody_job *job); /* writes it, and the index */
-int nbody_series_end(struct nbody_job *job);   /* the last, unless it is written */
+    const struct nbody_job *job);              /* step of the next snapshot; SIZE_MAX: none */
+int nbody_series_write(struct nbody_job *job); /* write a snapshot and the index */
+int nbody_series_end(struct nbody_job *job);   /* write the last snapshot, if not yet written */
 void nbody_series_report(const struct nbody_job *job, FILE *fp);
 void nbody_series_free(struct nbody_job *job);
 
 /* nbody_steps.c */
-int nbody_steps_begin(struct nbody_job *job); /* warns of rounding; keeps the bodies for a check */
-int nbody_steps_check(struct nbody_job *job); /* runs again at half the step, if that was asked */
-void nbody_steps_text(const struct nbody_job *job, FILE *fp); /* what was found, as a line */
-struct json_t *nbody_steps_json(const struct nbody_job *job); /* and as an object; NULL: nothing */
+int nbody_steps_begin(
+    struct nbody_job *job); /* warn about rounding; keep the bodies for --check-step */
+int nbody_steps_check(struct nbody_job *job); /* rerun at half the step, with --check-step */
+void nbody_steps_text(const struct nbody_job *job, FILE *fp); /* result as a line */
+struct json_t *nbody_steps_json(const struct nbody_job *job); /* result as an object; NULL: none */
 void nbody_steps_free(struct nbody_job *job);
 
-/* nbody_run.c: from energy_start to energy_end, which is NAN when it was interrupted. Interruption
- * is no failure here. */
+/* nbody_run.c: the main loop. An interruption is no failure; it leaves the energy at the end
+ * NAN. */
 int nbody_job_run(struct nbody_job *job);
 
-/* nbody_progress.c: begin: what the engine is about to do, for the progress; tell: what the engine
- * calls meanwhile. */
-int nbody_job_tell(void *job, double fraction);
-bool nbody_job_stopped(
-    void); /* whether a call of the engine failed because nbody_job_tell stopped it */
+/* nbody_progress.c. begin: announce the engine's next phase; progress: the engine's callback. */
+int nbody_job_progress(void *job, double fraction);
+bool nbody_job_stopped(void); /* true if nbody_job_progress cancelled the failed call */
 void nbody_job_begin(struct nbody_job *job, const char *name, double from, double to);
 
 /* nbody_output.c */
-int nbody_output_plan(
-    struct nbody_job *job); /* sorts and checks the names, before anything is computed */
-int nbody_output_open(struct nbody_job *job); /* opens the table */
+int nbody_output_plan(struct nbody_job *job); /* classify and check the file names before the run */
+int nbody_output_open(struct nbody_job *job); /* open the table */
 int nbody_output_row(struct nbody_job *job,
-                     const struct nbody_diagnostics *d); /* adds a row to the table */
-int nbody_output_frame(struct nbody_job *job);           /* draws the bodies as they are now */
-int nbody_output_finish(struct nbody_job *job);          /* writes what is written at the end */
-void nbody_output_discard(struct nbody_job *job);        /* drops what is not finished */
+                     const struct nbody_diagnostics *d); /* add a row to the table */
+int nbody_output_frame(struct nbody_job *job);           /* draw the current bodies */
+int nbody_output_finish(struct nbody_job *job);          /* write the final outputs */
+void nbody_output_discard(struct nbody_job *job);        /* discard incomplete outputs */
 
 int nbody_output_again(struct nbody_job *job,
-                       const struct nbody_row *row); /* adds a row of the run that is resumed */
+                       const struct nbody_row *row); /* add a row of the resumed run */
 
-/* nbody_view.c: opens the window, if one is wanted; between bursts; the last picture. row: energies
- * as they are known anyway. */
+/* nbody_view.c. open: open the view, if wanted; visit: between batches; end: the last picture;
+ * row: pass on energies that are known anyway. */
 int nbody_view_open(struct nbody_job *job);
 int nbody_view_visit(struct nbody_job *job);
 void nbody_view_row(struct nbody_job *job, const struct nbody_diagnostics *d);
@@ -302,59 +313,57 @@ void nbody_view_free(struct nbody_job *job);
 
 /* nbody_stop.c */
 size_t nbody_stop_next(const struct nbody_job *job,
-                       size_t step); /* the step of the next look; SIZE_MAX: none */
+                       size_t step); /* next step to check; SIZE_MAX: none */
 int nbody_stop_visit(struct nbody_job *job, size_t before,
-                     size_t step); /* after a burst: sets job->stopped */
+                     size_t step); /* after a batch: set job->stopped */
 
 /* nbody_camera.c */
-bool nbody_read_groups(const char *text, void *to, char *why, size_t size); /* of --groups */
-void nbody_natural_groups(const struct nbody_job *job,
-                          struct nbody_groups *g); /* none: n stays 0 */
+bool nbody_read_groups(const char *text, void *to, char *why, size_t size); /* parser of --groups */
+void nbody_natural_groups(const struct nbody_job *job, struct nbody_groups *g); /* n = 0: none */
 uint8_t nbody_group_of(const struct nbody_groups *g, size_t body);
-int nbody_camera_settle(
-    struct nbody_job *job); /* which groups the bodies are of, once they are there */
+int nbody_camera_prepare(struct nbody_job *job); /* determine the bodies' groups */
 int nbody_camera_draw(struct nbody_job *job,
-                      const char *file); /* a picture of the bodies as they are */
+                      const char *file); /* draw a picture of the current bodies */
 size_t nbody_camera_next(const struct nbody_job *job,
-                         size_t step); /* the step of the next point of paths; SIZE_MAX: none */
-int nbody_camera_point(struct nbody_job *job); /* adds it */
+                         size_t step);         /* step of the next path point; SIZE_MAX: none */
+int nbody_camera_point(struct nbody_job *job); /* add a path point */
 
 /* nbody_history.c */
 cli_reader nbody_read_fractions;
-int nbody_history_plan(struct nbody_job *job); /* checks the names */
+int nbody_history_plan(struct nbody_job *job); /* check the file names */
 bool nbody_history_wanted(const struct nbody_job *job);
 int nbody_structure_find(
     const struct nbody_job *job, const double *potential, size_t shells, struct nbody_shell *shell,
-    struct nbody_structure *s); /* of the bodies that were fetched last; -1 with clerrno */
+    struct nbody_structure *s); /* for the bodies fetched last; -1 with clerrno */
 int nbody_history_row(struct nbody_job *job, const struct nbody_diagnostics *d);
 int nbody_history_finish(struct nbody_job *job);
 void nbody_history_report(const struct nbody_job *job, FILE *fp);
 void nbody_history_free(struct nbody_job *job);
 
-/* nbody_shares.c: how many bodies each rank moves; begin before the first burst, visit after each.
+/* nbody_balance.c: load balancing between ranks; begin before the first batch, visit after each.
  * Collective. */
-void nbody_shares_begin(struct nbody_job *job);
-int nbody_shares_visit(struct nbody_job *job);
+void nbody_balance_begin(struct nbody_job *job);
+int nbody_balance_visit(struct nbody_job *job);
 
 /* nbody_checkpoint.c */
 int nbody_checkpoint_plan(struct nbody_job *job);
 size_t nbody_checkpoint_next(const struct nbody_job *job,
-                             size_t step); /* the step of the next; SIZE_MAX: none */
+                             size_t step); /* step of the next checkpoint; SIZE_MAX: none */
 int nbody_checkpoint_visit(struct nbody_job *job, size_t before,
-                           size_t step);           /* after a burst: writes one if it is due */
-int nbody_checkpoint_begin(struct nbody_job *job); /* makes room for what devices keep */
+                           size_t step);           /* after a batch: write a checkpoint if due */
+int nbody_checkpoint_begin(struct nbody_job *job); /* allocate room for the devices' state */
 int nbody_checkpoint_write(struct nbody_job *job);
-bool nbody_checkpoint_late(const struct nbody_job *job); /* one is due by the clock */
+bool nbody_checkpoint_late(const struct nbody_job *job); /* a checkpoint is due by the clock */
 int nbody_checkpoint_put(struct nbody_job *job, char *bytes, size_t size, size_t step,
-                         double time); /* of an ensemble: writes and frees them */
+                         double time); /* of an ensemble: write and free the bytes */
 int nbody_checkpoint_done(
-    const struct nbody_job *job); /* waits; CLI_FAILED when it could not be written */
-void nbody_checkpoint_wait(const struct nbody_job *job); /* for the one under way */
-int nbody_checkpoint_end(struct nbody_job *job);         /* the last, and waits for it */
+    const struct nbody_job *job); /* wait; CLI_FAILED if it could not be written */
+void nbody_checkpoint_wait(const struct nbody_job *job); /* wait for the checkpoint being written */
+int nbody_checkpoint_end(struct nbody_job *job); /* write the last checkpoint and wait for it */
 void nbody_checkpoint_free(struct nbody_job *job);
 
-/* nbody_resume.c: open: reads job->resume, and makes job->argv the run's command line with the
- * words of this one behind; the others bring the pieces of the run to where it was. */
+/* nbody_resume.c. open: read job->resume and set job->argv to the saved command line followed by
+ * this one. All others restore a part of the run. */
 int nbody_resume_open(struct nbody_job *job, int argc, char **argv);
 int nbody_resume_options(struct nbody_job *job);
 int nbody_resume_bodies(struct nbody_job *job);
@@ -367,11 +376,11 @@ void nbody_resume_free(struct nbody_job *job);
 /* nbody_report.c */
 int nbody_job_report(const struct nbody_job *job);
 
-/* nbody_ensemble.c: all of --ensemble; needs job->context. */
+/* nbody_ensemble.c: run --ensemble; needs job->context. */
 int nbody_job_ensemble(struct nbody_job *job);
 
-/* nbody_compare.c: gets bodies, sums with every kernel and prints the table; needs job->context.
- * CLI_FAILED when a kernel is wrong. */
+/* nbody_compare.c: sum forces with every kernel and print the table; needs job->context.
+ * CLI_FAILED if a kernel is wrong. */
 int nbody_job_compare(struct nbody_job *job);
 
 #endif

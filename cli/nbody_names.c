@@ -1,8 +1,10 @@
-/* nbody_names.c - the names that the command line and the reports have for models, integrators,
- * precisions, kernels, methods and how steps are chosen.
+/* nbody_names.c - names of models, integrators, precisions, kernels, methods and time-step
+ * schemes.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody_job.h"
+
+#include <stddef.h>
 
 const char *const nbody_model_names[] = {"plummer",   "uniform", "cold",
                                          "collision", "figure8", "pythagorean",

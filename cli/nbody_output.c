@@ -1,12 +1,23 @@
-/* nbody_output.c - the files that `stdcl nbody` makes.
+/* nbody_output.c - the output files of `stdcl nbody`.
  *
- * A name tells by its suffix what is wanted. Names are sorted and tried before anything is
- * computed; every file appears as a whole or not at all (core/outfile.h).
+ * The suffix of a name selects its kind. Names are checked before the run. Every file appears
+ * complete or not at all (core/outfile.h).
  * SPDX-License-Identifier: MIT
  */
+#include "command.h"
+#include "files.h"
+#include "alloc.h"
+#include "message.h"
+#include "options.h"
+#include "ranks_file.h"
 #include "nbody_job.h"
 
 #include <math.h>
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
 
 static const size_t TABLE_ROWS = 100;
 
@@ -25,7 +36,7 @@ static const char *const columns[NBODY_COLUMNS] = {
 };
 enum { COLUMNS = NBODY_COLUMNS };
 
-/* The units are those of the bodies and of G: whatever its masses, lengths and times are in. */
+/* Units follow from the bodies and G. */
 static const char *const force_columns[] = {
     "mass [mass]",
     "force_x [mass length/time^2]",
@@ -38,9 +49,9 @@ static const char *const force_columns[] = {
 };
 enum { FORCE_COLUMNS = sizeof force_columns / sizeof *force_columns };
 
-/* ---- Before. --------------------------------------------------------------------------------- */
+/* ---- Plan. --------------------------------------------------------------------------------- */
 
-/* The first file of a series is tried for all. */
+/* Check the name of the first file on behalf of the series. */
 static int add_series(struct nbody_job *job, const char *pattern)
 {
     char *first = series_name(pattern, 0);
@@ -51,25 +62,24 @@ static int add_series(struct nbody_job *job, const char *pattern)
     return status;
 }
 
-static int add_output(struct nbody_job *job, const char *file, enum cli_output_kind kind)
+static int add_nbody_output(struct nbody_job *job, const char *file, enum cli_output_kind kind)
 {
     if (series_is_wrong(file))
-        return cli_wrong("'%s': a series of files has one place for their numbers, such as %%04d",
+        return cli_wrong("'%s': the name of a series needs exactly one number field, such as %%04d",
                          file);
     if (series_is(file) && kind != CLI_OUTPUT_STATE)
-        return cli_wrong(
-            "'%s': only bodies are written as a series of such names; pictures are numbered by --frames",
-            file);
+        return cli_wrong("'%s': only files of bodies form such a series; --frames numbers pictures",
+                         file);
     if (kind == CLI_OUTPUT_TABLE && cli_outputs_have(&job->outputs, CLI_OUTPUT_TABLE))
         return cli_wrong("'%s' would be a second table of energies; only one can be written", file);
     if (job->common.json && !strcmp(file, "-"))
-        return cli_wrong("%s - and --json would both write to the standard output; name a file",
+        return cli_wrong("%s - and --json would both write to standard output; give a file name",
                          file == job->forces ? "--forces"
                          : file == job->csv  ? "--csv"
                                              : "-o");
     if (kind == CLI_OUTPUT_TABLE && cli_has_suffix(file, ".json"))
         return cli_wrong(
-            "'%s' would be a table of text; give a name that ends in .csv, or --structure FILE.json, which has energies, too",
+            "'%s' would be a table of text; give a name that ends in .csv, or use --structure FILE.json, which includes energies",
             file);
     if ((file == job->csv && cli_check_table("--csv", file) != CLI_DONE) ||
         (file == job->forces && cli_check_table("--forces", file) != CLI_DONE))
@@ -95,16 +105,18 @@ int nbody_output_plan(struct nbody_job *job)
     job->outputs.keep_frames = job->checkpoint || job->resumed;
     job->outputs.together = true;
     for (size_t i = 0; i < names->n && status == CLI_DONE; i++)
-        status = add_output(job, names->item[i], cli_output_kind(names->item[i]));
-    if (status == CLI_DONE && job->csv)
-        status = add_output(job, job->csv, CLI_OUTPUT_TABLE);
-    if (status == CLI_DONE && job->forces)
-        status = add_output(job, job->forces, CLI_OUTPUT_OTHER);
-    if (status == CLI_DONE)
-        status = nbody_history_plan(job);
-    if (status == CLI_DONE && job->diag > 0 && !has_rows(job))
-        return cli_wrong("--diag needs a table to add rows to: add --csv FILE or --structure FILE");
-    return status == CLI_DONE ? cli_outputs_settle(&job->outputs) : status;
+        status = add_nbody_output(job, names->item[i], cli_output_kind(names->item[i]));
+    if (status != CLI_DONE)
+        return status;
+    if (job->csv && (status = add_nbody_output(job, job->csv, CLI_OUTPUT_TABLE)) != CLI_DONE)
+        return status;
+    if (job->forces && (status = add_nbody_output(job, job->forces, CLI_OUTPUT_OTHER)) != CLI_DONE)
+        return status;
+    if ((status = nbody_history_plan(job)) != CLI_DONE)
+        return status;
+    if (job->diag > 0 && !has_rows(job))
+        return cli_wrong("--diag needs a table: add --csv FILE or --structure FILE");
+    return cli_outputs_prepare(&job->outputs);
 }
 
 int nbody_output_open(struct nbody_job *job)
@@ -123,7 +135,8 @@ int nbody_output_open(struct nbody_job *job)
     return CLI_DONE;
 }
 
-/* ---- During. --------------------------------------------------------------------------------- */
+/* ---- In the run.
+ * --------------------------------------------------------------------------------- */
 
 int nbody_output_row(struct nbody_job *job, const struct nbody_diagnostics *d)
 {
@@ -155,7 +168,7 @@ int nbody_output_again(struct nbody_job *job, const struct nbody_row *row)
     return csv_row(&job->table, row->value) < 0 ? cli_failed_call(NULL) : CLI_DONE;
 }
 
-static int draw(void *job, const char *file)
+static int draw_current_bodies(void *job, const char *file)
 {
     return nbody_camera_draw(job, file);
 }
@@ -165,10 +178,11 @@ int nbody_output_frame(struct nbody_job *job)
     if (nbody_state(job->engine, job->bodies.pos,
                     job->colour_by == PICTURE_BY_VALUE ? job->bodies.vel : NULL) < 0)
         return cli_failed_call(NULL);
-    return cli_outputs_frame(&job->outputs, draw, job);
+    return cli_outputs_frame(&job->outputs, draw_current_bodies, job);
 }
 
-/* ---- After. ---------------------------------------------------------------------------------- */
+/* ---- At the end.
+ * ---------------------------------------------------------------------------------- */
 
 static int write_force_rows(const char *file, const struct particles *b, const double (*acc)[3],
                             const double *potential)
@@ -196,7 +210,7 @@ static int write_forces(struct nbody_job *job, struct cli_output *o)
     const bool room = acc && potential;
     const bool summed = room && nbody_forces(job->engine, acc, potential) == 0;
     if (!room)
-        status = cli_failed("not enough memory for the forces on %zu bodies", job->n);
+        status = cli_failed("out of memory for the forces on %zu bodies", job->n);
     else if (!summed && nbody_job_stopped())
         o->left_out = job->interrupted = true;
     else if (!summed)
@@ -210,7 +224,7 @@ static int write_forces(struct nbody_job *job, struct cli_output *o)
     return status;
 }
 
-static int finish_output(struct nbody_job *job, struct cli_output *o)
+static int finish_nbody_output(struct nbody_job *job, struct cli_output *o)
 {
     switch (o->kind) {
     case CLI_OUTPUT_STATE:
@@ -218,7 +232,7 @@ static int finish_output(struct nbody_job *job, struct cli_output *o)
     case CLI_OUTPUT_SERIES:
         return nbody_series_end(job);
     case CLI_OUTPUT_PICTURE:
-        return job->outputs.frames ? CLI_DONE : draw(job, o->file);
+        return job->outputs.frames ? CLI_DONE : draw_current_bodies(job, o->file);
     case CLI_OUTPUT_FILM:
         return cli_outputs_join(&job->outputs, o);
     case CLI_OUTPUT_TABLE:
@@ -238,11 +252,11 @@ int nbody_output_finish(struct nbody_job *job)
         status = nbody_bodies_fetch(job);
     if (status == CLI_DONE && (job->interrupted || *job->stopped) &&
         job->outputs.frames_done < job->outputs.frames) {
-        status = nbody_output_frame(job); /* where it was stopped */
-        cli_outputs_cut(&job->outputs);
+        status = nbody_output_frame(job); /* the state at the stop */
+        cli_outputs_remove_stale(&job->outputs);
     }
     for (size_t i = 0; i < job->outputs.n && status == CLI_DONE; i++)
-        status = finish_output(job, &job->outputs.item[i]);
+        status = finish_nbody_output(job, &job->outputs.item[i]);
     return status == CLI_DONE ? nbody_history_finish(job) : status;
 }
 

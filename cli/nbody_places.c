@@ -1,11 +1,17 @@
-/* nbody_places.c - whether two bodies lie at one place without softening, where their pull on each
- * other is infinite. */
+/* nbody_places.c - refuse coincident bodies without softening: their force is infinite. */
 /* SPDX-License-Identifier: MIT */
+#include "command.h"
+#include "alloc.h"
+#include "message.h"
 #include "nbody_job.h"
 
 #include <math.h>
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stddef.h>
+#include <stdlib.h>
 
-static const struct particles *sorted; /* by `by_place` */
+static const struct particles *sorted; /* for compare_body_places */
 
 static int compare_places(const double a[3], const double b[3])
 {
@@ -15,7 +21,7 @@ static int compare_places(const double a[3], const double b[3])
     return 0;
 }
 
-static int by_place(const void *a, const void *b)
+static int compare_body_places(const void *a, const void *b)
 {
     const size_t i = *(const size_t *)a, j = *(const size_t *)b;
     const int places = compare_places(sorted->pos[i], sorted->pos[j]);
@@ -27,8 +33,8 @@ static bool is_hard(const struct nbody_job *job, size_t i)
     return !(job->own_eps ? job->bodies.softening[i] > 0 : job->eps > 0);
 }
 
-/* Whether they are at one place, pull each other, and nothing softens that. */
-static bool collide(const struct nbody_job *job, size_t i, size_t j)
+/* True for two coincident bodies with mass and without softening. */
+static bool attract_infinitely(const struct nbody_job *job, size_t i, size_t j)
 {
     const struct particles *b = &job->bodies;
     return compare_places(b->pos[i], b->pos[j]) == 0 && b->mass[i] + b->mass[j] > 0 &&
@@ -44,15 +50,14 @@ int nbody_places_check(const struct nbody_job *job)
     for (size_t i = 0; i < b->n; i++)
         order[i] = i;
     sorted = b;
-    qsort(order, b->n, sizeof *order, by_place);
-    while (at + 1 < b->n && !collide(job, order[at], order[at + 1]))
+    qsort(order, b->n, sizeof *order, compare_body_places);
+    while (at + 1 < b->n && !attract_infinitely(job, order[at], order[at + 1]))
         at++;
     const size_t first = order[at], second = at + 1 < b->n ? order[at + 1] : 0;
     free(order);
     if (at + 1 >= b->n)
         return CLI_DONE;
     return cli_failed(
-        "bodies %zu and %zu lie at one place, %g %g %g, where without softening their pull is infinite; move one, or give "
-        "--eps",
+        "bodies %zu and %zu coincide at %g %g %g: without softening their force is infinite; move one, or give --eps",
         first + 1, second + 1, b->pos[first][0], b->pos[first][1], b->pos[first][2]);
 }

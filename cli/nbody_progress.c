@@ -1,10 +1,19 @@
-/* nbody_progress.c - what the engine of `stdcl nbody` tells while it works: drawn as progress, and
- * answered with whether to stop. Steps, energies and forces all come by here.
+/* nbody_progress.c - the engine's callback, called during steps, energies and forces: draws
+ * progress and cancels on an interruption.
  * SPDX-License-Identifier: MIT
  */
+#include "interrupt.h"
+#include "progress.h"
+#include "ranks.h"
+#include "text.h"
 #include "nbody_job.h"
 
+#include "core/clock.h"
+
 #include <errno.h>
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stdio.h>
 
 void nbody_job_begin(struct nbody_job *job, const char *name, double from, double to)
 {
@@ -14,7 +23,7 @@ void nbody_job_begin(struct nbody_job *job, const char *name, double from, doubl
     job->doing.began = seconds_now();
 }
 
-static const char *note(const struct nbody_job *job, double fraction, char text[64])
+static const char *progress_note(const struct nbody_job *job, double fraction, char text[64])
 {
     const double steps = fraction * (job->doing.to - job->doing.from), n = (double)job->n;
     const double seconds = job->seconds + seconds_now() - job->doing.began;
@@ -31,7 +40,7 @@ static const char *note(const struct nbody_job *job, double fraction, char text[
     return text;
 }
 
-int nbody_job_tell(void *arg, double fraction)
+int nbody_job_progress(void *arg, double fraction)
 {
     struct nbody_job *job = arg;
     char text[64];
@@ -40,7 +49,7 @@ int nbody_job_tell(void *arg, double fraction)
             cli_progress_estimate(&job->progress, fraction / job->doing.runs);
         cli_progress_update(&job->progress,
                             job->doing.from + fraction * (job->doing.to - job->doing.from),
-                            note(job, fraction, text));
+                            progress_note(job, fraction, text));
     }
     cli_window_listen(&job->window);
     return cli_interrupted();

@@ -1,22 +1,34 @@
-/* nbody_report.c - what `stdcl nbody` says at the end. */
+/* nbody_report.c - the report of `stdcl nbody`. */
 /* SPDX-License-Identifier: MIT */
+#include "command.h"
+#include "device.h"
+#include "interrupt.h"
+#include "json.h"
+#include "message.h"
+#include "text.h"
 #include "nbody_job.h"
 
 #include <jansson.h>
 #include <math.h>
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 
-static const double UNPHYSICAL = 0.01; /* relative change of energy that is worth a word */
+static const double UNPHYSICAL = 0.01; /* relative energy error that causes a warning */
 
-/* |E - E0| / |E0|; NAN when there was no energy. */
+/* |E - E0| / |E0|; NAN if E0 is 0. */
 static double energy_error(const struct nbody_job *job)
 {
     const double start = job->start.total;
     return start != 0 ? fabs(job->end.total + job->energy_lost - start) / fabs(start) : NAN;
 }
 
-/* True when the energy changed by more than the kinetic and the potential energy were: the results
- * mean nothing then. */
-static bool is_nonsense(const struct nbody_job *job)
+/* True if the energy changed by more than the initial kinetic and potential energy: the results
+ * are meaningless. */
+static bool is_meaningless(const struct nbody_job *job)
 {
     return fabs(job->end.total + job->energy_lost - job->start.total) >
            fmax(job->start.kinetic, fabs(job->start.potential));
@@ -28,21 +40,21 @@ static double interactions_per_s(const struct nbody_job *job)
                             : 0;
 }
 
-/* The tree computes few of the interactions, so that bodies are what is counted. */
+/* Bodies per second, the unit of speed for the tree, which does not compute all interactions. */
 static double bodies_per_s(const struct nbody_job *job)
 {
     return job->seconds > 0 ? (double)job->n * (double)nbody_steps(job->engine) / job->seconds : 0;
 }
 
-static bool by_tree(const struct nbody_job *job)
+static bool has_tree(const struct nbody_job *job)
 {
     return nbody_method(job->engine) == NBODY_TREE;
 }
 
-static const char *speed(struct cli_text *text, const struct nbody_job *job)
+static const char *nbody_speed_text(struct cli_text *text, const struct nbody_job *job)
 {
-    return by_tree(job) ? cli_text_rate(text, bodies_per_s(job), "bodies/s")
-                        : cli_text_rate(text, interactions_per_s(job), "interactions/s");
+    return has_tree(job) ? cli_text_rate(text, bodies_per_s(job), "bodies/s")
+                         : cli_text_rate(text, interactions_per_s(job), "interactions/s");
 }
 
 static json_t *errors_json(const struct nbody_job *job)
@@ -56,7 +68,7 @@ static json_t *errors_json(const struct nbody_job *job)
                      cli_json_real(e->most), "worst_body", (json_int_t)e->worst + 1);
 }
 
-/* Of steps that bodies choose: how many there were. */
+/* Add the counts of block and adaptive steps. */
 static void blocks_json(const struct nbody_job *job, json_t *report)
 {
     double blocks, steps;
@@ -74,7 +86,7 @@ static void blocks_text(const struct nbody_job *job, FILE *fp)
     double blocks, steps;
     nbody_block_counts(job->engine, &blocks, &steps);
     if (job->stepping != NBODY_FIXED)
-        fprintf(fp, "%-14s%s, eta %g: %.0f times at which steps end, of %.1f bodies on average\n",
+        fprintf(fp, "%-14s%s, eta %g: %.0f sub-steps, with %.1f active bodies on average\n",
                 "stepping", nbody_stepping_names[job->stepping], nbody_eta(job->engine), blocks,
                 blocks > 0 ? steps / blocks : 0);
 }
@@ -89,12 +101,12 @@ static void errors_text(const struct nbody_job *job, FILE *fp)
         "%-14s50 %% below %.2g, 90 %% below %.2g, 99 %% below %.2g, 99.9 %% below %.2g, all below %.2g (body %zu), of "
         "%zu bodies\n",
         "force errors", e->median, e->p90, e->p99, e->p999, e->most, e->worst + 1, e->bodies);
-    if (by_tree(job))
-        fprintf(fp, "%-14s99 %% below %g: %s\n", "asked for", nbody_job_accuracy(job),
+    if (has_tree(job))
+        fprintf(fp, "%-14s99 %% below %g: %s\n", "requested", nbody_job_accuracy(job),
                 e->p99 <= nbody_job_accuracy(job) ? "reached" : "not reached");
 }
 
-/* Of bodies from a file, what that says. */
+/* Name of the model; for a file its metadata's. */
 static json_t *model_json(const struct nbody_job *job)
 {
     const char *said = job->bodies.note[NOTE_model];
@@ -118,7 +130,7 @@ static json_t *fields_json(const struct nbody_job *job)
     return fields;
 }
 
-static int report_json(const struct nbody_job *job, const char *device)
+static int nbody_report_json(const struct nbody_job *job, const char *device)
 {
     json_t *report = json_pack(
         "{s:s, s:s, s:I, s:I, s:o, s:o, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
@@ -129,14 +141,14 @@ static int report_json(const struct nbody_job *job, const char *device)
         nbody_integrator_names()[job->integrator], "precision",
         nbody_precision_names[job->precision], "kernel", nbody_kernel_names[job->kernel], "seconds",
         cli_json_real(job->seconds), "interactions_per_s",
-        cli_json_real(by_tree(job) ? NAN : interactions_per_s(job)), "energy_start",
+        cli_json_real(has_tree(job) ? NAN : interactions_per_s(job)), "energy_start",
         cli_json_real(job->start.total), "energy_end", cli_json_real(job->end.total),
         "energy_error_rel", cli_json_real(energy_error(job)), "momentum",
         cli_json_reals(job->end.momentum, 3), "angular_momentum",
         cli_json_reals(job->end.angular_momentum, 3), "virial_ratio",
         cli_json_real(job->end.virial_ratio), "method",
         nbody_method_names[nbody_method(job->engine)], "accuracy",
-        by_tree(job) ? cli_json_real(nbody_job_accuracy(job)) : json_null(), "bodies_per_s",
+        has_tree(job) ? cli_json_real(nbody_job_accuracy(job)) : json_null(), "bodies_per_s",
         cli_json_real(bodies_per_s(job)), "force_errors", errors_json(job), "G",
         cli_json_real(job->G), "time", cli_json_real(job->time_start + nbody_time(job->engine)),
         "model", model_json(job), "seed", seed_json(job), "version", STDCL_VERSION, "interrupted",
@@ -151,7 +163,7 @@ static int report_json(const struct nbody_job *job, const char *device)
     return status;
 }
 
-static void report_text(const struct nbody_job *job, const char *device, FILE *fp)
+static void nbody_report_text(const struct nbody_job *job, const char *device, FILE *fp)
 {
     struct cli_text text;
     const double *p = job->end.momentum, *l = job->end.angular_momentum;
@@ -166,22 +178,22 @@ static void report_text(const struct nbody_job *job, const char *device, FILE *f
             nbody_steps(job->engine), job->dt, job->time_start + nbody_time(job->engine),
             nbody_integrator_names()[job->integrator], nbody_precision_names[job->precision]);
     if (job->own_eps)
-        fputs("of each body\n", fp);
+        fputs("per body\n", fp);
     else
         fprintf(fp, "%g\n", job->eps);
     blocks_text(job, fp);
     if (job->kernel != NBODY_TUNED)
         fprintf(fp, "%-14s%s\n", "kernel", nbody_kernel_names[job->kernel]);
     fprintf(fp, "%-14s%s\n", "duration", cli_text_duration(&text, job->seconds));
-    if (by_tree(job))
+    if (has_tree(job))
         fprintf(fp, "%-14stree, accuracy %g\n", "method", nbody_job_accuracy(job));
-    fprintf(fp, "%-14s%s\n", "speed", speed(&text, job));
+    fprintf(fp, "%-14s%s\n", "speed", nbody_speed_text(&text, job));
     fprintf(fp, "%-14s", "energy");
     if (isnan(job->end.total))
-        fputs("not summed at the end: interrupted", fp);
+        fputs("not computed at the end: interrupted", fp);
     else
         fprintf(fp, "%.10g at the start, %.10g at the end", job->start.total, job->end.total);
-    if (isfinite(energy_error(job))) /* not for a system without energy, such as one body at rest */
+    if (isfinite(energy_error(job))) /* undefined without energy, as for one body at rest */
         fprintf(fp, ", relative error %.2g", energy_error(job));
     fputc('\n', fp);
     if (!isnan(job->end.total)) {
@@ -207,22 +219,20 @@ int nbody_job_report(const struct nbody_job *job)
     char *device = cli_devices_name(job->context);
     int status = CLI_DONE;
     if (job->common.json)
-        status = report_json(job, device);
+        status = nbody_report_json(job, device);
     else if (!job->common.quiet)
-        report_text(job, device, cli_outputs_take_stdout(&job->outputs) ? stderr : stdout);
+        nbody_report_text(job, device, cli_outputs_take_stdout(&job->outputs) ? stderr : stdout);
     free(device);
     if (status == CLI_DONE && job->failed)
         return cli_failed("stopped after %zu of %zu steps: %s", nbody_steps(job->engine),
                           job->total, job->stopped);
-    if (status == CLI_DONE && is_nonsense(job))
+    if (status == CLI_DONE && is_meaningless(job))
         return cli_failed(
-            "the energy went from %.4g to %.4g, so the bodies' paths mean nothing; a smaller --dt or a "
-            "larger --eps keeps it",
+            "the energy changed from %.4g to %.4g: the trajectories are meaningless; use a smaller --dt or a larger --eps",
             job->start.total, job->end.total);
     if (!job->common.quiet && energy_error(job) > UNPHYSICAL)
         cli_warn(
-            "the energy changed by %.2g %%, so the bodies' paths mean little; a smaller --dt or a "
-            "larger --eps keeps it",
+            "the energy changed by %.2g %%: the trajectories are inaccurate; use a smaller --dt or a larger --eps",
             100 * energy_error(job));
     return status;
 }

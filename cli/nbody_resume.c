@@ -1,39 +1,52 @@
-/* nbody_resume.c - reads a checkpoint, and brings a run to where that was written. */
+/* nbody_resume.c - read a checkpoint and restore the state of its run. */
 /* SPDX-License-Identifier: MIT */
+#include "command.h"
+#include "alloc.h"
+#include "message.h"
+#include "ranks.h"
 #include "nbody_checkpoint.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stdcl/world.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 struct resumed {
     char *image;
     size_t size;
     json_t *words;
-    struct cached_program kept;
-    const char *rest;  /* of the image: what follows struct cached_program, from the masses on */
-    const char *table; /* rows and series in it */
+    struct checkpoint_state state;
+    /* in the image: after struct checkpoint_state, from the masses on */
+    const char *rest;
+    const char *table; /* in the image: rows and series */
     const char *engine;
-    char **argv; /* the command line of the run */
+    char **argv; /* merged command line */
     double *shares;
 };
 
 /* ---- The file. ------------------------------------------------------------------------------- */
 
-static char *read_all(const char *file, size_t *size)
+static char *read_checkpoint(const char *file, size_t *size)
 {
     struct stat info = {0};
     const bool pipe =
-        stat(file, &info) == 0 && S_ISFIFO(info.st_mode); /* which would be waited for */
+        stat(file, &info) == 0 && S_ISFIFO(info.st_mode); /* opening a pipe would block */
     FILE *fp = pipe ? NULL : fopen(file, "rb");
     if (!fp || fstat(fileno(fp), &info) != 0 || !S_ISREG(info.st_mode)) {
         cli_failed("--resume: %s: %s", file,
                    pipe                    ? "is a pipe"
                    : !fp                   ? strerror(errno)
-                   : S_ISDIR(info.st_mode) ? "is a folder; give the name of a checkpoint in it"
-                                           : "is no file");
+                   : S_ISDIR(info.st_mode) ? "is a directory; give the name of a checkpoint in it"
+                                           : "not a regular file");
         if (fp)
             fclose(fp);
         return NULL;
@@ -42,9 +55,9 @@ static char *read_all(const char *file, size_t *size)
     char *bytes = NULL;
     if (cli_memory_for(*size, 1, "bytes of a checkpoint") == CLI_DONE &&
         !(bytes = malloc(*size + 1)))
-        cli_failed("--resume: %s: there is no memory for its %zu bytes", file, *size);
+        cli_failed("--resume: %s: out of memory for its %zu bytes", file, *size);
     if (bytes && fread(bytes, 1, *size, fp) != *size) {
-        cli_failed("--resume: %s: cannot be read", file);
+        cli_failed("--resume: %s: cannot read the file", file);
         free(bytes);
         bytes = NULL;
     }
@@ -52,44 +65,45 @@ static char *read_all(const char *file, size_t *size)
     return bytes;
 }
 
-/* A file that passes was written by a stdcl, and not changed since. */
-static int check_head(const char *file, const struct resumed *r, struct checkpoint_head *h)
+/* Check magic, format, size and checksum of the file. */
+static int check_checkpoint_head(const char *file, const struct resumed *r,
+                                 struct checkpoint_head *h)
 {
     if (r->size < sizeof *h || memcmp(r->image, checkpoint_magic, sizeof h->magic) != 0)
-        return cli_failed("--resume: %s is no checkpoint of stdcl", file);
+        return cli_failed("--resume: %s is not a checkpoint of stdcl", file);
     memcpy(h, r->image, sizeof *h);
     if (h->format != CHECKPOINT_FORMAT)
         return cli_failed("--resume: %s is a checkpoint of format %llu; this version reads %d",
                           file, (unsigned long long)h->format, CHECKPOINT_FORMAT);
     if (h->size > r->size)
-        return cli_failed("--resume: %s is cut short: %zu bytes of %llu", file, r->size,
+        return cli_failed("--resume: %s is truncated: %zu bytes of %llu", file, r->size,
                           (unsigned long long)h->size);
     if (h->size != r->size || checkpoint_sum(r->image + sizeof *h, r->size - sizeof *h) != h->sum ||
         h->text > r->size - sizeof *h)
-        return cli_failed("--resume: %s is damaged: its checksum does not agree", file);
+        return cli_failed("--resume: %s is damaged: its checksum does not match", file);
     return CLI_DONE;
 }
 
-static const char *text_of(const struct resumed *r, const char *key)
+static const char *json_text(const struct resumed *r, const char *key)
 {
     const char *text = json_string_value(json_object_get(r->words, key));
     return text ? text : "";
 }
 
-/* Where the parts begin. Another version may keep something else. */
+/* Find the parts of the image. A different version may store a different state. */
 static int find_parts(const char *file, struct resumed *r, size_t at)
 {
     if (r->words && json_is_true(json_object_get(r->words, "ensemble"))) {
         r->rest = r->image + at;
         return CLI_DONE;
     }
-    if (r->words && r->size - at >= sizeof r->kept)
-        memcpy(&r->kept, r->image + at, sizeof r->kept);
-    const struct cached_program *k = &r->kept;
+    if (r->words && r->size - at >= sizeof r->state)
+        memcpy(&r->state, r->image + at, sizeof r->state);
+    const struct checkpoint_state *k = &r->state;
     if (k->size != sizeof *k)
-        return cli_failed("--resume: %s is of version %s, which this one, " STDCL_VERSION
-                          ", cannot go on with",
-                          file, text_of(r, "version"));
+        return cli_failed("--resume: %s was written by version %s, which version " STDCL_VERSION
+                          " cannot resume",
+                          file, json_text(r, "version"));
     const int arrays = 1 + !!(k->also & PARTICLES_SOFTENING) + !!(k->also & PARTICLES_ID) +
                        !!(k->also & PARTICLES_RADIUS);
     r->rest = r->image + at + sizeof *k;
@@ -105,8 +119,9 @@ const char *nbody_resume_ensemble(const struct nbody_job *job, size_t *size)
     return json_is_true(json_object_get(r->words, "ensemble")) ? r->rest : NULL;
 }
 
-/* How many words of a command line say when it ends, from this one on. */
-static size_t words_of_end(const char *word)
+/* Number of words of an option that ends the run (--steps, --until), from `word` on; 0: a
+ * different option. */
+static size_t end_option_words(const char *word)
 {
     static const char *const names[] = {"--steps", "--until"};
     for (size_t i = 0; i < 2; i++)
@@ -120,8 +135,8 @@ static bool is_option(const char *word)
     return word[0] == '-' && isalpha((unsigned char)word[word[1] == '-' ? 2 : 1]);
 }
 
-/* Of such options each is one more; of others the last one holds. */
-static bool adds(const char *word)
+/* True for repeatable options; of all others the last one holds. */
+static bool is_repeatable(const char *word)
 {
     static const char *const names[] = {"-o", "--output", "--plot", "--external", "--device"};
     bool any = false;
@@ -130,41 +145,43 @@ static bool adds(const char *word)
     return any;
 }
 
-/* How many words from word `i` on the run has already: an option, and its value where it has
- * one. */
-static int words_said(json_t *command, int argc, char **argv, int i)
+/* Number of words from word `i` on that the saved command line already contains: an option, and
+ * its value if any. */
+static int known_words(json_t *command, int argc, char **argv, int i)
 {
     const bool value = i + 1 < argc && !is_option(argv[i + 1]);
     bool said = false;
     for (size_t k = 0; is_option(argv[i]) && k < json_array_size(command); k++) {
         const char *next = json_string_value(json_array_get(command, k + 1));
         if (strcmp(json_string_value(json_array_get(command, k)), argv[i]) == 0)
-            said = (said && adds(argv[i])) || !value || (next && strcmp(next, argv[i + 1]) == 0);
+            said = (said && is_repeatable(argv[i])) || !value ||
+                   (next && strcmp(next, argv[i + 1]) == 0);
     }
     return said ? 1 + value : 0;
 }
 
-/* Those of the run, then those of this command line, but for --resume and what the run has already,
- * so that files say the same of themselves; an end given here takes the place of the run's. */
-static char **copy_words(const struct resumed *r, int argc, char **argv, int *count)
+/* Merge the saved command line with this one, without --resume and without options that the run
+ * already has, so that files record equal command lines. A new end of the run replaces the old
+ * one. */
+static char **merge_command_lines(const struct resumed *r, int argc, char **argv, int *count)
 {
     json_t *command = json_object_get(r->words, "command");
     const size_t old = json_array_size(command);
     char **all = cli_alloc(old + (size_t)argc + 1, sizeof *all);
     bool ends = false;
     for (int i = 1; i < argc; i++)
-        ends |= words_of_end(argv[i]) > 0 && !words_said(command, argc, argv, i);
+        ends |= end_option_words(argv[i]) > 0 && !known_words(command, argc, argv, i);
     *count = 0;
     for (size_t i = 0; i < old; i++) {
         const char *word = json_string_value(json_array_get(command, i));
-        if (ends && words_of_end(word))
-            i += words_of_end(word) - 1;
+        if (ends && end_option_words(word))
+            i += end_option_words(word) - 1;
         else
             all[(*count)++] = (char *)(uintptr_t)word;
     }
     for (int i = 1; i < argc; i++) {
         const bool file = !strcmp(argv[i], "--resume");
-        const int said = words_said(command, argc, argv, i);
+        const int said = known_words(command, argc, argv, i);
         if (file)
             i++;
         else if (said)
@@ -183,64 +200,68 @@ int nbody_resume_open(struct nbody_job *job, int argc, char **argv)
     const char *file = job->resume;
     *r = (struct resumed){.image = NULL};
     job->resumed = r;
-    r->image = read_all(file, &r->size);
-    int status = r->image ? check_head(file, r, &h) : CLI_FAILED;
+    r->image = read_checkpoint(file, &r->size);
+    int status = r->image ? check_checkpoint_head(file, r, &h) : CLI_FAILED;
     if (status == CLI_DONE) {
         r->words = json_loadb(r->image + sizeof h, (size_t)h.text, 0, NULL);
         status = find_parts(file, r, sizeof h + (size_t)h.text);
     }
-    if (status == CLI_DONE && strcmp(text_of(r, "version"), STDCL_VERSION) != 0 &&
+    if (status == CLI_DONE && strcmp(json_text(r, "version"), STDCL_VERSION) != 0 &&
         !job->resume_anyway)
-        status = cli_failed("--resume: %s is of version %s and this is " STDCL_VERSION
-                            ", which may give other bits; "
-                            "--resume-anyway goes on",
-                            file, text_of(r, "version"));
+        status =
+            cli_failed("--resume: %s was written by version %s, but this is version " STDCL_VERSION
+                       ", which may change bits; use --resume-anyway to resume",
+                       file, json_text(r, "version"));
     if (status == CLI_DONE)
-        r->argv = copy_words(r, argc, argv, &job->argc);
+        r->argv = merge_command_lines(r, argc, argv, &job->argc);
     job->argv = r->argv;
     return status;
 }
 
-/* ---- Its options. ---------------------------------------------------------------------------- */
+/* ---- Options. ---------------------------------------------------------------------------- */
 
-static void differs(char *list, size_t size, bool differ, const char *name)
+static void list_difference(char *list, size_t size, bool differ, const char *name)
 {
     const size_t used = strlen(list);
     if (differ)
         snprintf(list + used, size - used, "%s%s", used ? ", " : "", name);
 }
 
-/* What the command line says is what the run had, or it is another run. */
+/* Check that the options equal those of the run, and restore its values. */
 int nbody_resume_options(struct nbody_job *job)
 {
-    const struct cached_program *k = &job->resumed->kept;
+    const struct checkpoint_state *k = &job->resumed->state;
     char list[200] = "";
-    differs(list, sizeof list, job->n && job->n != k->n_start, "-n");
-    differs(list, sizeof list, job->model != k->model, "--ic");
-    differs(list, sizeof list, job->seed != k->seed, "--seed");
-    differs(list, sizeof list, job->given.G && job->G != k->G, "-G");
-    differs(list, sizeof list, !isnan(job->eps) && (k->own_eps || job->eps != k->eps), "--eps");
-    differs(list, sizeof list, !isnan(job->dt) && job->dt != k->dt, "--dt");
-    differs(list, sizeof list, job->given.integrator && job->integrator != k->integrator,
-            "--integrator");
-    differs(list, sizeof list, job->precision != NOT_GIVEN && job->precision != k->precision,
-            "--precision");
-    differs(list, sizeof list, job->kernel != k->kernel, "--kernel");
-    differs(list, sizeof list,
-            job->given.method && job->method != k->method && job->method != NBODY_AUTO, "--method");
-    differs(list, sizeof list, job->accuracy > 0 && job->accuracy != k->accuracy, "--accuracy");
-    differs(list, sizeof list, job->collide != k->collide, "--collide");
-    differs(list, sizeof list, !isnan(job->radius) && job->radius != k->radius, "--radius");
+    list_difference(list, sizeof list, job->n && job->n != k->n_start, "-n");
+    list_difference(list, sizeof list, job->model != k->model, "--ic");
+    list_difference(list, sizeof list, job->seed != k->seed, "--seed");
+    list_difference(list, sizeof list, job->given.G && job->G != k->G, "-G");
+    list_difference(list, sizeof list, !isnan(job->eps) && (k->own_eps || job->eps != k->eps),
+                    "--eps");
+    list_difference(list, sizeof list, !isnan(job->dt) && job->dt != k->dt, "--dt");
+    list_difference(list, sizeof list, job->given.integrator && job->integrator != k->integrator,
+                    "--integrator");
+    list_difference(list, sizeof list,
+                    job->precision != NOT_GIVEN && job->precision != k->precision, "--precision");
+    list_difference(list, sizeof list, job->kernel != k->kernel, "--kernel");
+    list_difference(list, sizeof list,
+                    job->given.method && job->method != k->method && job->method != NBODY_AUTO,
+                    "--method");
+    list_difference(list, sizeof list, job->accuracy > 0 && job->accuracy != k->accuracy,
+                    "--accuracy");
+    list_difference(list, sizeof list, job->collide != k->collide, "--collide");
+    list_difference(list, sizeof list, !isnan(job->radius) && job->radius != k->radius, "--radius");
     char *fields = nbody_fields_text(&job->fields);
-    differs(list, sizeof list,
-            job->external.n && strcmp(fields, text_of(job->resumed, "external")) != 0,
-            "--external");
+    list_difference(list, sizeof list,
+                    job->external.n && strcmp(fields, json_text(job->resumed, "external")) != 0,
+                    "--external");
     free(fields);
-    differs(list, sizeof list, job->given.stepping && job->stepping != k->stepping, "--stepping");
-    differs(list, sizeof list, job->eta > 0 && job->eta != k->eta, "--eta");
+    list_difference(list, sizeof list, job->given.stepping && job->stepping != k->stepping,
+                    "--stepping");
+    list_difference(list, sizeof list, job->eta > 0 && job->eta != k->eta, "--eta");
     if (*list)
         return cli_wrong(
-            "--resume: the run of %s had other values of %s; a run with these is a new one, from a snapshot by -i",
+            "--resume: the run of %s had different values of %s; to change them, start a new run from a snapshot with -i",
             job->resume, list);
     job->n = k->n;
     job->n_start = k->n_start;
@@ -259,7 +280,7 @@ int nbody_resume_options(struct nbody_job *job)
     job->method = k->method;
     job->picture = k->picture;
     job->fitted = k->frames_done > 0;
-    return nbody_fields_take(job, text_of(job->resumed, "external"));
+    return nbody_fields_take(job, json_text(job->resumed, "external"));
 }
 
 /* ---- The run. -------------------------------------------------------------------------------- */
@@ -276,7 +297,7 @@ static void *copy_array(const char **from, size_t n)
 int nbody_resume_bodies(struct nbody_job *job)
 {
     const struct resumed *r = job->resumed;
-    const struct cached_program *k = &r->kept;
+    const struct checkpoint_state *k = &r->state;
     struct particles *b = &job->bodies;
     const char *from = r->rest;
     *b = (struct particles){
@@ -290,7 +311,7 @@ int nbody_resume_bodies(struct nbody_job *job)
     job->time_start = k->time_start;
     if (!b->mass || !b->pos || !b->vel || (k->also & PARTICLES_SOFTENING && !b->softening) ||
         (k->also & PARTICLES_ID && !b->id) || (k->also & PARTICLES_RADIUS && !b->radius))
-        return cli_failed("not enough memory for %zu bodies", k->n);
+        return cli_failed("out of memory for %zu bodies", k->n);
     for (int i = 0; i < PARTICLES_NOTE_COUNT; i++)
         if (particles_set_note(b, (enum particles_note)i,
                                json_string_value(json_array_get(json_object_get(r->words, "notes"),
@@ -299,14 +320,14 @@ int nbody_resume_bodies(struct nbody_job *job)
     return CLI_DONE;
 }
 
-/* Whether sums were direct: then other devices go on, of the same model, and any number of them. */
+/* True for direct sums, which any number of devices of the same model may continue. */
 static bool is_direct(const struct nbody_job *job)
 {
-    return job->resumed->kept.method == NBODY_DIRECT;
+    return job->resumed->state.method == NBODY_DIRECT;
 }
 
-/* The device of the checkpoint that device `dev` stands for. */
-static const char *name_then(const struct nbody_job *job, unsigned dev)
+/* Name of the checkpoint's device that device `dev` replaces. */
+static const char *device_then(const struct nbody_job *job, unsigned dev)
 {
     json_t *devices = json_object_get(job->resumed->words, "devices");
     const unsigned had = (unsigned)json_array_size(devices);
@@ -315,16 +336,16 @@ static const char *name_then(const struct nbody_job *job, unsigned dev)
     return name ? name : "?";
 }
 
-static bool one_model(const struct nbody_job *job, unsigned had)
+static bool have_one_model(const struct nbody_job *job, unsigned had)
 {
     for (unsigned dev = 1; dev < had; dev++)
-        if (strcmp(name_then(job, dev), name_then(job, 0)) != 0)
+        if (strcmp(device_then(job, dev), device_then(job, 0)) != 0)
             return false;
     return true;
 }
 
-/* The devices are those of the checkpoint, driver and all; for direct sums on one model there may
- * be more or fewer. */
+/* Check that the devices and drivers equal the checkpoint's. For direct sums on one model their
+ * number may differ. */
 int nbody_resume_devices(const struct nbody_job *job)
 {
     const unsigned had = (unsigned)json_array_size(json_object_get(job->resumed->words, "devices")),
@@ -332,27 +353,25 @@ int nbody_resume_devices(const struct nbody_job *job)
     int status = CLI_DONE;
     if (job->resume_anyway)
         return CLI_DONE;
-    if (had == 0 || (had != have && !(is_direct(job) && one_model(job, had))))
+    if (had == 0 || (had != have && !(is_direct(job) && have_one_model(job, had))))
         return cli_failed(
-            "--resume: the run of %s had %u device%s and this has %u, which may give other bits; choose them with "
-            "--device, or go on with --resume-anyway",
+            "--resume: the run of %s used %u device%s, but this one uses %u, which may change bits; select the devices with --device, or use --resume-anyway",
             job->resume, had, had == 1 ? "" : "s", have);
     for (unsigned dev = 0; dev < have && status == CLI_DONE; dev++) {
-        const char *was = name_then(job, dev);
+        const char *was = device_then(job, dev);
         char *is = checkpoint_device(job->context, dev);
         if (!is)
             status = cli_failed_call(NULL);
         else if (strcmp(was, is) != 0)
             status = cli_failed(
-                "--resume: the run of %s was on %s and this is %s, which may give other bits; choose another with "
-                "--device, or go on with --resume-anyway",
+                "--resume: the run of %s used %s, but this is %s, which may change bits; select the device with --device, or use --resume-anyway",
                 job->resume, was, is);
         free(is);
     }
     return status;
 }
 
-/* The same kernels and the same division of the bodies. */
+/* Use the checkpoint's kernel shape and division of the bodies. */
 void nbody_resume_engine(struct nbody_job *job, struct nbody_options *options)
 {
     json_t *devices = json_object_get(job->resumed->words, "devices");
@@ -362,12 +381,12 @@ void nbody_resume_engine(struct nbody_job *job, struct nbody_options *options)
     for (size_t dev = 0; dev < n; dev++) {
         json_t *device = json_array_get(devices, dev);
         const char *shape = json_string_value(json_object_get(device, "shape"));
-        shares[dev] = (double)json_integer_value(json_object_get(device, "share"));
+        shares[dev] = (double)json_integer_value(json_object_get(device, "bodies"));
         one_shape = one_shape && shape && (!options->shape || !strcmp(shape, options->shape));
         options->shape = shape;
     }
-    if (!one_shape) /* devices that differ take their own, and nbody_load tells when these have
-                       changed */
+    /* different devices use their own shapes; nbody_load detects changed ones */
+    if (!one_shape)
         options->shape = NULL;
     if (n == clgetndev(job->context) && world_size(cli_world) == 1)
         options->shares = shares;
@@ -376,13 +395,12 @@ void nbody_resume_engine(struct nbody_job *job, struct nbody_options *options)
 
 int nbody_resume_state(struct nbody_job *job)
 {
-    const struct cached_program *k = &job->resumed->kept;
+    const struct checkpoint_state *k = &job->resumed->state;
     if (nbody_load(job->engine, job->resumed->engine, k->engine) < 0)
         return cli_failed_call(NULL);
     if (nbody_steps(job->engine) > job->total)
         return cli_wrong(
-            "--resume: %s stands at step %zu and time %g, and the run would end at step %zu; give a later --until or "
-            "more --steps",
+            "--resume: %s is at step %zu and time %g, but the run ends at step %zu; give a later --until or more --steps",
             job->resume, nbody_steps(job->engine), job->time_start + nbody_time(job->engine),
             job->total);
     if (k->shortened && nbody_steps(job->engine) < job->total &&
@@ -391,9 +409,9 @@ int nbody_resume_state(struct nbody_job *job)
     return CLI_DONE;
 }
 
-static void take_history(struct nbody_job *job, const char *from)
+static void restore_history(struct nbody_job *job, const char *from)
 {
-    const struct cached_program *k = &job->resumed->kept;
+    const struct checkpoint_state *k = &job->resumed->state;
     struct nbody_history *h = &job->history;
     const size_t bytes = k->history * k->columns * sizeof *h->value;
     h->n = k->history;
@@ -406,7 +424,7 @@ static void take_history(struct nbody_job *job, const char *from)
 
 int nbody_resume_outputs(struct nbody_job *job)
 {
-    const struct cached_program *k = &job->resumed->kept;
+    const struct checkpoint_state *k = &job->resumed->state;
     const char *from = job->resumed->table;
     int status = CLI_DONE;
     job->start = k->start;
@@ -430,8 +448,8 @@ int nbody_resume_outputs(struct nbody_job *job)
         from += bytes;
     }
     if (k->history &&
-        k->columns == job->history.columns) /* else other --fractions: the history begins anew */
-        take_history(job, from);
+        k->columns == job->history.columns) /* different --fractions: the history starts empty */
+        restore_history(job, from);
     from += k->history * k->columns * sizeof(double) + (k->history ? k->text : 0);
     job->path.n = k->path;
     job->path.pos = cli_alloc(k->path * k->n + 1, sizeof *job->path.pos);

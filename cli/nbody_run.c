@@ -1,32 +1,42 @@
-/* nbody_run.c - the loop of `stdcl nbody`.
+/* nbody_run.c - the main loop of `stdcl nbody`.
  *
- * The device steps in bursts. Between two bursts the host looks whether Ctrl-C was pressed, draws
- * the progress, and where the plan has one adds a frame or a row of the table; a burst ends where
- * the next of these is due.
+ * The device steps in batches. Between two batches the host checks for Ctrl-C, draws the
+ * progress, and writes a frame or a row of the table if due. A batch ends where the next output
+ * is due.
  * SPDX-License-Identifier: MIT
  */
+#include "command.h"
+#include "message.h"
+#include "progress.h"
+#include "ranks.h"
 #include "nbody_job.h"
+
+#include "core/clock.h"
 
 #include <errno.h>
 #include <math.h>
+#include <stdcl.h>
+#include <stdcl/world.h>
+#include <stddef.h>
+#include <stdio.h>
 
-static const double VISIT_SECONDS = 0.1; /* between looks, unless --burst says otherwise */
-static const size_t FIRST_BURST = 8;
+static const double VISIT_SECONDS = 0.1; /* between visits, unless --batch is given */
+static const size_t FIRST_BATCH = 8;
 
-/* The step at which the next frame is due. */
-static size_t next_frame(const struct nbody_job *job)
+/* Step of the next frame. */
+static size_t next_frame_step(const struct nbody_job *job)
 {
     return (size_t)cli_outputs_due(&job->outputs, job->outputs.frames_done, job->total);
 }
 
-/* What an engine's call came to: one that was stopped is no failure. */
-static int outcome(int called)
+/* Status of an engine's call; a cancelled call is no failure. */
+static int engine_status(int called)
 {
     return called == 0 || nbody_job_stopped() ? CLI_DONE : cli_failed_call(NULL);
 }
 
-/* The energies and momenta now; NAN when that was stopped. */
-static int diagnose(struct nbody_job *job, const char *name, struct nbody_diagnostics *d)
+/* Compute the current energies and momenta; NAN if cancelled. */
+static int diagnose_now(struct nbody_job *job, const char *name, struct nbody_diagnostics *d)
 {
     const double at = (double)nbody_steps(job->engine);
     nbody_job_begin(job, name, at, at);
@@ -37,12 +47,12 @@ static int diagnose(struct nbody_job *job, const char *name, struct nbody_diagno
                                         {NAN, NAN, NAN},         NAN};
     else
         nbody_view_row(job, d);
-    return outcome(called);
+    return engine_status(called);
 }
 
 /* ---- The loop. ------------------------------------------------------------------------------- */
 
-static int visit(struct nbody_job *job, size_t step)
+static int visit_outputs(struct nbody_job *job, size_t step)
 {
     int status = CLI_DONE;
     clprofile_begin(job->context, "output");
@@ -50,12 +60,12 @@ static int visit(struct nbody_job *job, size_t step)
                   : nbody_camera_next(job, step - 1) == step)
         status = nbody_camera_point(job);
     if (status == CLI_DONE && job->outputs.frames_done < job->outputs.frames &&
-        step == next_frame(job))
+        step == next_frame_step(job))
         status = nbody_output_frame(job);
     if (status == CLI_DONE && job->every && step % job->every == 0 && step > 0 &&
         step < job->total) {
         struct nbody_diagnostics d;
-        status = diagnose(job, "energy", &d);
+        status = diagnose_now(job, "energy", &d);
         if (status == CLI_DONE)
             status = nbody_output_row(job, &d);
     }
@@ -65,17 +75,17 @@ static int visit(struct nbody_job *job, size_t step)
     return status;
 }
 
-/* How many steps to go from `step`: `wanted`, but not past what is due next. The last step is alone
- * when it is shorter than the others. */
-static size_t burst_from(const struct nbody_job *job, size_t step, size_t wanted)
+/* Number of steps from `step`: `wanted`, limited by the next output. A shortened last step is a
+ * batch of its own. */
+static size_t batch_from(const struct nbody_job *job, size_t step, size_t wanted)
 {
     size_t end = job->total - step > wanted ? step + wanted : job->total;
     if (job->collide)
         end = step + 1;
     if (job->last_dt != job->dt && step < job->total - 1 && end == job->total)
         end--;
-    if (job->outputs.frames_done < job->outputs.frames && next_frame(job) < end)
-        end = next_frame(job);
+    if (job->outputs.frames_done < job->outputs.frames && next_frame_step(job) < end)
+        end = next_frame_step(job);
     if (nbody_series_next(job) < end)
         end = nbody_series_next(job);
     if (nbody_checkpoint_next(job, step) < end)
@@ -89,20 +99,20 @@ static size_t burst_from(const struct nbody_job *job, size_t step, size_t wanted
     return end - step;
 }
 
-/* The next burst from how long the last one took: grows by doubling, shrinks at once. */
-static size_t next_burst(const struct nbody_job *job, size_t burst, double seconds)
+/* Length of the next batch from the duration of the last one: at most doubles, shrinks at once. */
+static size_t next_batch(const struct nbody_job *job, size_t batch, double seconds)
 {
-    if (job->burst)
-        return job->burst;
-    const double visit = cli_window_seconds(&job->window, VISIT_SECONDS),
-                 fitting = seconds > 0 ? (double)burst * visit / seconds : 1e9;
-    if (fitting > 2. * (double)burst)
-        return burst < (size_t)1 << 40 ? 2 * burst : burst;
+    if (job->batch)
+        return job->batch;
+    const double visit_outputs = cli_window_seconds(&job->window, VISIT_SECONDS),
+                 fitting = seconds > 0 ? (double)batch * visit_outputs / seconds : 1e9;
+    if (fitting > 2. * (double)batch)
+        return batch < (size_t)1 << 40 ? 2 * batch : batch;
     return fitting < 1 ? 1 : (size_t)fitting;
 }
 
-/* Steps that vanish end the run as a condition does: the state is that before the step, and is
- * written. Only engines that choose steps keep it; of others it is lost. */
+/* A vanishing step ends the run like a stop condition, with the state before the step as output.
+ * Only engines that choose steps keep that state. */
 static int end_by_failure(struct nbody_job *job)
 {
     snprintf(job->stopped, sizeof job->stopped, "%s", cli_reason());
@@ -110,60 +120,60 @@ static int end_by_failure(struct nbody_job *job)
     return CLI_DONE;
 }
 
-static int step_engine(struct nbody_job *job, size_t step, size_t burst)
+static int step_engine(struct nbody_job *job, size_t step, size_t batch)
 {
-    if (step + burst == job->total && job->last_dt != job->dt &&
+    if (step + batch == job->total && job->last_dt != job->dt &&
         nbody_set_dt(job->engine, job->last_dt) < 0)
         return cli_failed_call(NULL);
-    nbody_job_begin(job, NULL, (double)step, (double)(step + burst));
+    nbody_job_begin(job, NULL, (double)step, (double)(step + batch));
     clprofile_begin(job->context, "steps");
-    const int called = nbody_step(job->engine, burst);
+    const int called = nbody_step(job->engine, batch);
     clprofile_end(job->context);
     job->seconds += seconds_now() - job->doing.began;
     if (called < 0 && clerrno == EDOM && nbody_job_chooses_steps(job))
         return end_by_failure(job);
-    return outcome(called);
+    return engine_status(called);
 }
 
-static int loop(struct nbody_job *job)
+static int step_to_end(struct nbody_job *job)
 {
-    size_t wanted = job->burst ? job->burst : FIRST_BURST;
-    int status = job->resumed ? CLI_DONE : visit(job, 0);
+    size_t wanted = job->batch ? job->batch : FIRST_BATCH;
+    int status = job->resumed ? CLI_DONE : visit_outputs(job, 0);
     if (status == CLI_DONE)
         status = nbody_checkpoint_begin(job);
     if (status == CLI_DONE)
         status = nbody_view_visit(job);
-    nbody_shares_begin(job);
+    nbody_balance_begin(job);
     while (status == CLI_DONE && nbody_steps(job->engine) < job->total &&
            !cli_ranks_interrupted(false) && !*job->stopped) {
         const size_t step = nbody_steps(job->engine),
-                     burst = burst_from(job, step, cli_window_burst(&job->window, step, wanted));
+                     batch = batch_from(job, step, cli_window_batch(&job->window, step, wanted));
         const double before = job->seconds;
-        status = step_engine(job, step, burst);
-        if (status == CLI_DONE && nbody_steps(job->engine) == step + burst)
+        status = step_engine(job, step, batch);
+        if (status == CLI_DONE && nbody_steps(job->engine) == step + batch)
             status = nbody_collide_visit(job);
-        if (status == CLI_DONE && nbody_steps(job->engine) == step + burst)
-            status = visit(job, step + burst);
+        if (status == CLI_DONE && nbody_steps(job->engine) == step + batch)
+            status = visit_outputs(job, step + batch);
         if (status == CLI_DONE)
             status = nbody_stop_visit(job, step, nbody_steps(job->engine));
         if (status == CLI_DONE)
             status = nbody_checkpoint_visit(job, step, nbody_steps(job->engine));
         if (status == CLI_DONE)
-            status = nbody_shares_visit(job);
+            status = nbody_balance_visit(job);
         if (status == CLI_DONE)
             status = nbody_view_visit(job);
-        if (burst == wanted)
-            wanted = next_burst(job, burst, job->seconds - before);
-        if (status == CLI_DONE &&
-            world_broadcast(cli_world, 0, &wanted, sizeof wanted) != 0) /* by one clock */
+        if (batch == wanted)
+            wanted = next_batch(job, batch, job->seconds - before);
+        if (status == CLI_DONE && world_broadcast(cli_world, 0, &wanted, sizeof wanted) !=
+                                      0) /* rank 0's clock decides for all */
             status = cli_failed_call(NULL);
     }
     return status;
 }
 
-static int start(struct nbody_job *job)
+static int diagnose_start(struct nbody_job *job)
 {
-    const int status = diagnose(job, "energy at the start", &job->start);
+    const int status = diagnose_now(job, "initial energy", &job->start);
     return status == CLI_DONE ? nbody_output_row(job, &job->start) : status;
 }
 
@@ -174,15 +184,15 @@ int nbody_job_run(struct nbody_job *job)
     cli_progress_start(&job->progress, "steps", (double)job->total, job->common.quiet);
     job->doing.runs = sums;
     job->began = seconds_now();
-    int status = job->resumed ? nbody_resume_outputs(job) : start(job);
+    int status = job->resumed ? nbody_resume_outputs(job) : diagnose_start(job);
     job->doing.runs = 0;
     cli_progress_start(&job->progress, "steps", (double)job->total, job->common.quiet);
     if (status == CLI_DONE)
-        status = loop(job);
+        status = step_to_end(job);
     if (status == CLI_DONE)
         status = nbody_checkpoint_end(job);
     if (status == CLI_DONE)
-        status = diagnose(job, "energy at the end", &job->end);
+        status = diagnose_now(job, "final energy", &job->end);
     cli_progress_end(&job->progress);
     job->interrupted |= cli_ranks_interrupted(status != CLI_DONE) && job->engine &&
                         (nbody_steps(job->engine) < job->total || isnan(job->end.total));

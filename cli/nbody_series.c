@@ -1,16 +1,27 @@
-/* nbody_series.c - the bodies in files: at the end, and with --snapshots as a numbered series. */
+/* nbody_series.c - files of bodies: at the end, and with --snapshots as a numbered series. */
 /* SPDX-License-Identifier: MIT */
+#include "command.h"
+#include "alloc.h"
+#include "message.h"
+#include "ranks_file.h"
+#include "text.h"
 #include "nbody_job.h"
 
 #include "formats/series.h"
 
 #include <math.h>
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
 /* ---- One file. ------------------------------------------------------------------------------- */
 
-/* Brings the bodies as they are now to the host, with what else their files hold. */
+/* Download the current bodies and update the metadata of their files. */
 int nbody_bodies_fetch(struct nbody_job *job)
 {
     struct particles *b = &job->bodies;
@@ -19,17 +30,17 @@ int nbody_bodies_fetch(struct nbody_job *job)
          nbody_forces(job->engine, NULL, b->potential) < 0))
         return cli_failed_call(NULL);
     b->time = job->time_start + nbody_time(job->engine);
-    return nbody_notes_set(job);
+    return nbody_metadata_set(job);
 }
 
-/* Ranks, which all have all bodies, write it together. One that is given up is not in the
+/* All ranks hold all bodies and write the file together. An abandoned file is not added to the
  * series. */
-static int write_file(struct nbody_job *job, const char *file, struct series *series)
+static int write_snapshot(struct nbody_job *job, const char *file, struct series *series)
 {
     struct cli_output one = {.file = file};
-    cli_ranks_together(true);
+    cli_ranks_shared_files(true);
     const int failed = particles_write(file, &job->bodies, NULL);
-    cli_ranks_together(false);
+    cli_ranks_shared_files(false);
     const int status = cli_output_end(&one, failed, &job->interrupted);
     if (status != CLI_DONE || one.left_out)
         return status;
@@ -40,7 +51,7 @@ static int write_file(struct nbody_job *job, const char *file, struct series *se
 int nbody_bodies_write(struct nbody_job *job, struct cli_output *o)
 {
     struct series alone = {.pattern = o->file};
-    const int status = write_file(job, o->file, &alone);
+    const int status = write_snapshot(job, o->file, &alone);
     o->left_out = alone.n == 0;
     series_free(&alone);
     return status;
@@ -48,7 +59,7 @@ int nbody_bodies_write(struct nbody_job *job, struct cli_output *o)
 
 /* ---- The series. ----------------------------------------------------------------------------- */
 
-static bool shares_index(const char *one, const char *other)
+static bool have_one_index(const char *one, const char *other)
 {
     char *a = series_companion(one, ".csv"), *b = series_companion(other, ".csv");
     const bool same = a && b && !strcmp(a, b);
@@ -64,8 +75,8 @@ int nbody_series_add(struct nbody_job *job, const char *pattern)
     if (!(job->snapshots > 0))
         return cli_wrong("-o %s is a series of files: add --snapshots TIME", pattern);
     for (size_t i = 0; i < job->series_n; i++)
-        if (shares_index(job->series[i].pattern, pattern))
-            return cli_wrong("-o %s and %s would have one index; give them different names",
+        if (have_one_index(job->series[i].pattern, pattern))
+            return cli_wrong("-o %s and %s would share one index; give them different names",
                              job->series[i].pattern, pattern);
     job->series = cli_realloc(job->series, job->series_n + 1, sizeof *job->series);
     job->series[job->series_n++] = (struct series){.pattern = pattern};
@@ -80,8 +91,8 @@ size_t nbody_series_next(const struct nbody_job *job)
     return step <= (double)job->total ? (size_t)step : SIZE_MAX;
 }
 
-/* The disk of a series, by what is free there; false where nobody knows. */
-static bool ask_disk(const char *pattern, struct stat *folder, double *room)
+/* Free bytes on the disk of a series; false if unknown. */
+static bool query_disk(const char *pattern, struct stat *folder, double *room)
 {
     struct statvfs disk;
     const char *slash = strrchr(pattern, '/');
@@ -92,32 +103,31 @@ static bool ask_disk(const char *pattern, struct stat *folder, double *room)
     return known;
 }
 
-/* Files of each series that are still to come. */
+/* Number of files of each series still to be written. */
 static double files_left(const struct nbody_job *job)
 {
     const size_t done = job->engine ? nbody_steps(job->engine) : 0;
     return floor((double)(job->total - done) * fabs(job->dt) / job->snapshots) + 2;
 }
 
-/* What this series and those before it take on one disk, against what is free there. */
+/* Check that this series and the preceding ones on the same disk fit its free space. */
 static int check_disk(const struct nbody_job *job, size_t last)
 {
     struct stat here, there;
     struct cli_text all, each, free_bytes;
     double room, other, bytes = 0;
-    if (!ask_disk(job->series[last].pattern, &here, &room))
+    if (!query_disk(job->series[last].pattern, &here, &room))
         return CLI_DONE;
     for (size_t i = 0; i <= last; i++)
-        if (ask_disk(job->series[i].pattern, &there, &other) && there.st_dev == here.st_dev)
+        if (query_disk(job->series[i].pattern, &there, &other) && there.st_dev == here.st_dev)
             bytes += (double)particles_bytes(job->series[i].pattern, &job->bodies) * (double)job->n;
     const double files = files_left(job);
     if (files * bytes <= room)
         return CLI_DONE;
     return cli_failed(
-        "--snapshots: about %.0f times %s, %s in all, would fill the disk of '%s', where %s are free; a longer time between "
-        "them makes fewer",
+        "--snapshots: about %.0f snapshots of %s, %s in total, exceed the %s free on the disk of '%s'; increase the time between snapshots",
         files, cli_text_bytes(&each, bytes), cli_text_bytes(&all, files * bytes),
-        job->series[last].pattern, cli_text_bytes(&free_bytes, room));
+        cli_text_bytes(&free_bytes, room), job->series[last].pattern);
 }
 
 int nbody_series_plan(const struct nbody_job *job)
@@ -125,7 +135,7 @@ int nbody_series_plan(const struct nbody_job *job)
     int status = CLI_DONE;
     if (job->snapshots > 0 && !job->series_n)
         return cli_wrong(
-            "--snapshots needs a name with a place for numbers: add -o snap-%%04d.hdf5 or the like");
+            "--snapshots needs a name with a number field: add -o snap-%%04d.hdf5, for example");
     if (job->series_n && job->snapshots < fabs(job->dt))
         return cli_wrong("--snapshots: '%g' is shorter than a step, %g", job->snapshots,
                          fabs(job->dt));
@@ -140,7 +150,7 @@ int nbody_series_write(struct nbody_job *job)
     for (size_t i = 0; i < job->series_n && status == CLI_DONE; i++) {
         struct series *s = &job->series[i];
         char *file = series_name(s->pattern, s->n);
-        status = file ? write_file(job, file, s) : cli_failed_call(NULL);
+        status = file ? write_snapshot(job, file, s) : cli_failed_call(NULL);
         free(file);
     }
     return status;

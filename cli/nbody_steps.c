@@ -1,27 +1,36 @@
-/* nbody_steps.c - whether the step suits: single precision must be able to hold what a step
- * changes; and with --check-step, the same run at half the step, and how far bodies end from where
- * they did. Total energy does not see light bodies.
+/* nbody_steps.c - checks of the time step: warnings where single precision cannot resolve a
+ * step; with --check-step, the same run at half the step and the distances between the final
+ * positions. The total energy is insensitive to light bodies.
  * SPDX-License-Identifier: MIT
  */
+#include "command.h"
+#include "json.h"
+#include "message.h"
 #include "nbody_job.h"
 
 #include <jansson.h>
 #include <math.h>
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { WORST = 5, FEW = 100, FAR = 100 };
 
 struct step_check {
     size_t n;                    /* bodies */
     double (*pos)[3], (*vel)[3]; /* at the start */
-    double *off;                 /* how far the two runs end from each other */
-    size_t *order;               /* bodies, the worst first */
+    double *off;                 /* distance between the final positions */
+    size_t *order;               /* bodies by distance, largest first */
     bool done;
 };
 
 /* ---- Single precision. ----------------------------------------------------------------------- */
 
-/* Whether a body moves, but no coordinate changes when it is rounded. */
-static bool is_lost(const double *pos, const double *vel, double dt)
+/* True if a body moves but no rounded coordinate changes. */
+static bool is_lost_to_rounding(const double *pos, const double *vel, double dt)
 {
     bool moves = false;
     for (int c = 0; c < 3; c++) {
@@ -38,16 +47,14 @@ static void warn_of_rounding(const struct nbody_job *job)
     const struct particles *b = &job->bodies;
     size_t lost = 0;
     for (size_t i = 0; i < b->n; i++)
-        lost += is_lost(b->pos[i], b->vel[i], job->dt);
+        lost += is_lost_to_rounding(b->pos[i], b->vel[i], job->dt);
     if (lost > (b->n > FEW ? b->n / 100 : 0))
         cli_warn(
-            "in single precision a step of %g moves %zu of %zu bodies by less than the rounding of their coordinates; take "
-            "--precision double or a longer step",
+            "in single precision a step of %g moves %zu of %zu bodies by less than the rounding error of their coordinates; use --precision double or a longer step",
             job->dt, lost, b->n);
 }
 
-/* Coordinates are rounded where they are, and forces of bodies FAR of their radii from the origin
- * are wrong by 1e-4 then. */
+/* Rounding errors grow with the distance from the origin: at FAR radii forces are wrong by 1e-4. */
 static void warn_of_distance(const struct nbody_job *job)
 {
     const struct particles *b = &job->bodies;
@@ -62,13 +69,11 @@ static void warn_of_distance(const struct nbody_job *job)
         distance2 += centre[c] * centre[c];
     if (b->n > 1 && distance2 > FAR * FAR * radius2)
         cli_warn(
-            "in single precision places are rounded, and the bodies lie %.0f times their own extent from the origin, so that forces are wrong "
-            "by 1e-4 or more; take --precision double, or put their centre at the origin",
+            "the bodies are %.0f times their extent from the origin: rounding in single precision makes forces wrong by 1e-4 or more; use --precision double, or centre the bodies at the origin",
             sqrt(distance2 / radius2));
 }
 
-/* Steps that follow the motion take what rounding does to forces of close pairs for changes of
- * them. */
+/* Chosen steps mistake rounding errors in the forces of close pairs for changes of the forces. */
 static void warn_of_noise(const struct nbody_job *job)
 {
     const struct particles *b = &job->bodies;
@@ -78,21 +83,19 @@ static void warn_of_noise(const struct nbody_job *job)
             extent = fmax(extent, fabs(b->pos[i][c]));
     if (job->eps < 1e-4 * extent)
         cli_warn(
-            "in single precision places are rounded to %.1g, and with a softening of %g steps of close bodies become far too short; "
-            "take --precision double",
+            "positions in single precision are rounded to %.1g: with a softening of %g, steps of close bodies become far too short; use --precision double",
             ldexp(extent, -24), job->eps);
 }
 
-/* Steps that follow the motion are mostly made by one device, whatever was asked for. */
+/* Chosen steps mostly run on one device, whatever --device selects. */
 static void warn_of_idle_devices(const struct nbody_job *job)
 {
     unsigned busy = 0;
     for (unsigned dev = 0; dev < clgetndev(job->context); dev++)
         busy += nbody_device_bodies(job->engine, dev) > 0;
     if (busy == 1 && clgetndev(job->context) > 1)
-        cli_warn(
-            "with --stepping %s one device does it all, and the other %u of --device do nothing",
-            job->stepping == NBODY_BLOCK ? "block" : "adaptive", clgetndev(job->context) - 1);
+        cli_warn("--stepping %s runs on one device; the other %u devices of --device are idle",
+                 job->stepping == NBODY_BLOCK ? "block" : "adaptive", clgetndev(job->context) - 1);
 }
 
 /* ---- Half the step. -------------------------------------------------------------------------- */
@@ -121,7 +124,7 @@ int nbody_steps_begin(struct nbody_job *job)
                                  false};
     }
     if (!c || !c->pos || !c->vel || !c->off || !c->order)
-        return cli_failed("--check-step: no memory for another %zu bodies", n);
+        return cli_failed("--check-step: out of memory for a copy of %zu bodies", n);
     memcpy(c->pos, job->bodies.pos, n * sizeof *c->pos);
     memcpy(c->vel, job->bodies.vel, n * sizeof *c->vel);
     return CLI_DONE;
@@ -140,8 +143,8 @@ void nbody_steps_free(struct nbody_job *job)
     job->step_check = NULL;
 }
 
-/* The steps that `nb` made, at half their length; steps that bodies choose are halved by a fourth
- * of eta. */
+/* Repeat the run's steps in `nb` at half their length; chosen steps are halved by a quarter of
+ * eta. */
 static int half_steps(struct nbody_job *job, nbody *nb, size_t steps)
 {
     const size_t times = job->stepping == NBODY_FIXED ? 2 : 1;
@@ -155,16 +158,16 @@ static int half_steps(struct nbody_job *job, nbody *nb, size_t steps)
                : 0;
 }
 
-static const double *compared; /* by `farther` */
-static int farther(const void *a, const void *b)
+static const double *compared; /* for compare_distances */
+static int compare_distances(const void *a, const void *b)
 {
     const double x = compared[*(const size_t *)a], y = compared[*(const size_t *)b];
     return (x < y) - (x > y);
 }
 
-/* c->pos and c->vel become those of the end at half the step, and c->off the distances from those
- * of the run. */
-static void compare(struct step_check *c, const double (*end)[3])
+/* c->pos: final positions at half the step. Set c->off to their distances from the run's final
+ * positions `end`. */
+static void compare_runs(struct step_check *c, const double (*end)[3])
 {
     for (size_t i = 0; i < c->n; i++) {
         double sum = 0;
@@ -174,7 +177,7 @@ static void compare(struct step_check *c, const double (*end)[3])
         c->order[i] = i;
     }
     compared = c->off;
-    qsort(c->order, c->n, sizeof *c->order, farther);
+    qsort(c->order, c->n, sizeof *c->order, compare_distances);
     c->done = true;
 }
 
@@ -192,8 +195,8 @@ int nbody_steps_check(struct nbody_job *job)
     else
         options.eta = nbody_eta(job->engine) / 4;
     if (!end)
-        return cli_failed("--check-step: no memory for another %zu bodies", c->n);
-    nbody_job_begin(job, "the run at half the step", 0, 0);
+        return cli_failed("--check-step: out of memory for a copy of %zu bodies", c->n);
+    nbody_job_begin(job, "run at half the step", 0, 0);
     nbody *nb = nbody_state(job->engine, end, NULL) < 0
                     ? NULL
                     : nbody_create(&options, c->n, job->bodies.mass, (const double(*)[3])c->pos,
@@ -203,13 +206,13 @@ int nbody_steps_check(struct nbody_job *job)
         nbody_state(nb, c->pos, NULL) < 0)
         status = nbody_job_stopped() ? CLI_DONE : cli_failed_call("--check-step");
     else
-        compare(c, (const double(*)[3])end);
+        compare_runs(c, (const double(*)[3])end);
     nbody_free(nb);
     free(end);
     return status;
 }
 
-/* ---- What is told of it. --------------------------------------------------------------------- */
+/* ---- Report. -------------------------------------------------------------------------- */
 
 void nbody_steps_text(const struct nbody_job *job, FILE *fp)
 {
@@ -217,8 +220,8 @@ void nbody_steps_text(const struct nbody_job *job, FILE *fp)
     if (!c || !c->done)
         return;
     fprintf(fp,
-            "%-14sat half the step bodies end elsewhere, 50 %% of them by less than %.2g; most:",
-            "step errors", c->off[c->order[c->n / 2]]);
+            "%-14sfinal positions at half the step differ by %.2g (median); most:", "step errors",
+            c->off[c->order[c->n / 2]]);
     for (size_t k = 0; k < c->n && k < WORST; k++)
         fprintf(fp, "%s body %zu by %.2g", k ? "," : "", c->order[k] + 1, c->off[c->order[k]]);
     fputc('\n', fp);

@@ -1,24 +1,33 @@
-/* nbody_stop.c - conditions at which a run ends before its last step; all that is asked of it is
- * written nevertheless.
+/* nbody_stop.c - stop conditions, which end a run early; all outputs are still written.
  *
- * Distances and energies are looked at after the same steps in every run, so that it always ends at
- * the same step; how long it takes, after every burst. */
+ * Distances and energies are checked after the same steps in every run, so that a run always
+ * stops at the same step; the time limit is checked after every batch. */
 /* SPDX-License-Identifier: MIT */
+#include "command.h"
+#include "message.h"
+#include "ranks.h"
 #include "nbody_job.h"
 
-#include <math.h>
+#include "core/clock.h"
 
-static const size_t LOOKS = 1000; /* at distances and energies in a run without rows of its own */
+#include <math.h>
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stdcl/world.h>
+#include <stddef.h>
+#include <stdio.h>
+
+static const size_t CHECKS = 1000; /* checks of distances and energies in a run without a table */
 
 size_t nbody_stop_next(const struct nbody_job *job, size_t step)
 {
-    const size_t every = job->every ? job->every : job->total / LOOKS + 1;
+    const size_t every = job->every ? job->every : job->total / CHECKS + 1;
     return job->stop_distance > 0 || job->stop_energy > 0 ? step + (every - step % every)
                                                           : SIZE_MAX;
 }
 
-/* The body that is farthest from the centre of mass, and how far. */
-static size_t farthest(const struct particles *b, double *distance)
+/* Find the body farthest from the centre of mass, and its distance. */
+static size_t find_farthest(const struct particles *b, double *distance)
 {
     double mass = 0, centre[3] = {0};
     size_t body = 0;
@@ -37,12 +46,12 @@ static size_t farthest(const struct particles *b, double *distance)
     return body;
 }
 
-static int look_at_distance(struct nbody_job *job)
+static int check_distance(struct nbody_job *job)
 {
     double distance;
     if (nbody_state(job->engine, job->bodies.pos, NULL) < 0)
         return cli_failed_call(NULL);
-    const size_t body = farthest(&job->bodies, &distance);
+    const size_t body = find_farthest(&job->bodies, &distance);
     if (distance > job->stop_distance)
         snprintf(job->stopped, sizeof job->stopped,
                  "body %zu is %.6g from the centre of mass, beyond --stop-distance %g", body + 1,
@@ -50,7 +59,7 @@ static int look_at_distance(struct nbody_job *job)
     return CLI_DONE;
 }
 
-static int look_at_energy(struct nbody_job *job)
+static int check_energy(struct nbody_job *job)
 {
     struct nbody_diagnostics d;
     if (nbody_job_energies(job, &d) < 0)
@@ -58,7 +67,7 @@ static int look_at_energy(struct nbody_job *job)
     const double error = fabs((d.total + job->energy_lost - job->start.total) / job->start.total);
     if (error > job->stop_energy) {
         snprintf(job->stopped, sizeof job->stopped,
-                 "the energy's relative error is %.2g, above --stop-energy %g", error,
+                 "the relative energy error is %.2g, above --stop-energy %g", error,
                  job->stop_energy);
         job->failed = true;
     }
@@ -70,15 +79,15 @@ int nbody_stop_visit(struct nbody_job *job, size_t before, size_t step)
     const bool due = step < job->total && nbody_stop_next(job, before) == step;
     int status = CLI_DONE;
     if (due && job->stop_distance > 0)
-        status = look_at_distance(job);
+        status = check_distance(job);
     if (status == CLI_DONE && due && job->stop_energy > 0 && !*job->stopped)
-        status = look_at_energy(job);
+        status = check_energy(job);
     char late = seconds_now() - job->began > job->time_limit;
     const bool asks = job->time_limit > 0 && !*job->stopped && step < job->total;
     if (status == CLI_DONE && asks && world_broadcast(cli_world, 0, &late, sizeof late) != 0)
         status = cli_failed_call(NULL);
     if (asks && late)
-        snprintf(job->stopped, sizeof job->stopped, "%.3g s are over, the --time-limit",
+        snprintf(job->stopped, sizeof job->stopped, "the --time-limit of %.3g s has passed",
                  job->time_limit);
     return status;
 }

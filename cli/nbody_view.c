@@ -1,24 +1,38 @@
-/* nbody_view.c - what the window shows of `stdcl nbody`: bodies, a fair sample where there are
- * many, and energies as plots.
+/* nbody_view.c - the view of `stdcl nbody`: bodies, a random sample if there are many, and plots
+ * of energies.
  * SPDX-License-Identifier: MIT
  */
+#include "command.h"
+#include "device.h"
+#include "alloc.h"
+#include "message.h"
+#include "ranks.h"
 #include "nbody_job.h"
 
+#include "core/clock.h"
+
 #include <math.h>
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stdcl/world.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const columns[] = {
     "time", "",  "kinetic energy", "", "potential energy", "", "total energy", "", "virial ratio",
     "",     NULL};
 
-/* The bodies that pictures show, too, with their masses and groups. */
+/* Bodies shown, with their masses and groups. */
 struct shown {
     double *mass;
     uint8_t *group;
     bool masses_differ, groups_differ;
 };
 
-static struct shown choose(struct nbody_job *job)
+static struct shown choose_visible(struct nbody_job *job)
 {
     const struct particles *b = &job->bodies;
     struct nbody_groups groups = job->groups;
@@ -48,7 +62,7 @@ int nbody_view_open(struct nbody_job *job)
     if (!job->window.wanted && !job->window.record)
         return CLI_DONE;
     char *device = cli_devices_name(job->context);
-    const struct shown s = choose(job);
+    const struct shown s = choose_visible(job);
     cli_window_number(bodies, b->n);
     const char *const facts[] = {
         "bodies",     bodies,
@@ -76,8 +90,8 @@ int nbody_view_open(struct nbody_job *job)
     return status;
 }
 
-/* Bodies that have merged are no more: the order without their numbers. */
-static size_t order_of(const struct nbody_job *job, size_t wanted, uint32_t *which)
+/* Sample order without the numbers of bodies removed by mergers. */
+static size_t current_sample(const struct nbody_job *job, size_t wanted, uint32_t *which)
 {
     const uint32_t *order = view_sample_order(job->window.view);
     const size_t n = nbody_bodies(job->engine);
@@ -96,8 +110,8 @@ void nbody_view_free(struct nbody_job *job)
     job->sample = (struct nbody_sample){0};
 }
 
-/* Which bodies are wanted, and how many: as the first rank's view says, which says the numbers only
- * when there are new ones. */
+/* Choose the bodies of the next picture. Rank 0's view decides; it broadcasts the indices only
+ * when they change. */
 static int choose_sample(struct nbody_job *job, size_t *count)
 {
     struct nbody_sample *s = &job->sample;
@@ -112,7 +126,7 @@ static int choose_sample(struct nbody_job *job, size_t *count)
         s->vel = cli_alloc((size_t)wanted + 1, sizeof *s->vel);
         s->wanted = (size_t)wanted;
         s->bodies = bodies;
-        n = cli_ranks_first() ? order_of(job, s->wanted, s->which) : 0;
+        n = cli_ranks_first() ? current_sample(job, s->wanted, s->which) : 0;
         if (world_broadcast(cli_world, 0, &n, sizeof n) != 0 ||
             world_broadcast(cli_world, 0, s->which, (size_t)n * sizeof *s->which) != 0)
             return -1;
@@ -122,7 +136,7 @@ static int choose_sample(struct nbody_job *job, size_t *count)
     return 0;
 }
 
-static int show(void *arg, int last)
+static int show_sample(void *arg, int last)
 {
     struct nbody_job *job = arg;
     size_t count;
@@ -142,7 +156,7 @@ static int show_energies(struct nbody_job *job)
 {
     const double began = seconds_now();
     struct nbody_diagnostics d;
-    if (!cli_window_says(&job->window, cli_window_sums_due(&job->window, &job->sums)))
+    if (!cli_window_decide(&job->window, cli_window_sums_due(&job->window, &job->sums)))
         return CLI_DONE;
     if (nbody_diagnose(job->engine, &d) < 0)
         return nbody_job_stopped() ? CLI_DONE : cli_failed_call(NULL);
@@ -158,7 +172,8 @@ int nbody_view_visit(struct nbody_job *job)
     if (!job->window.open)
         return CLI_DONE;
     const int status = show_energies(job);
-    return status == CLI_DONE ? cli_window_visit(&job->window, step, done, show, job) : status;
+    return status == CLI_DONE ? cli_window_visit(&job->window, step, done, show_sample, job)
+                              : status;
 }
 
 void nbody_view_row(struct nbody_job *job, const struct nbody_diagnostics *d)
@@ -174,7 +189,7 @@ int nbody_view_end(struct nbody_job *job)
         return CLI_DONE;
     snprintf(sentence, sizeof sentence, "%zu steps done, at time %g", nbody_steps(job->engine),
              nbody_time(job->engine));
-    const int status = show(job, 1);
+    const int status = show_sample(job, 1);
     cli_window_end(&job->window, sentence);
     return status;
 }

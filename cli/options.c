@@ -1,16 +1,29 @@
 /* options.c - one parser for the options of every command, driven by a table.
  *
- * A row of the table knows the option's names, where its value goes and which values are allowed,
- * so that reading, checking, error messages and --help (help.c) cannot drift apart. Each message
- * names the option and what was typed, and ends with what to do.
+ * An entry of the table holds the option's names, the address of its value and the allowed
+ * values, so that parsing, checks, messages and --help (help.c) cannot drift apart. Each message
+ * names the option and the value typed, and ends with the remedy.
  * SPDX-License-Identifier: MIT
  */
-#include "cli.h"
+#include "command.h"
+#include "common.h"
+#include "alloc.h"
+#include "message.h"
+#include "usage.h"
 
 #include <ctype.h>
+#include <errno.h>
+#include <float.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <strings.h>
 
 void cli_strings_add(struct cli_strings *strings, const char *item)
@@ -32,13 +45,13 @@ void cli_common_free(struct cli_common *common)
 
 /* ---- The nearest name. ----------------------------------------------------------------------- */
 
-static size_t least(size_t a, size_t b)
+static size_t smaller_size(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
 
-/* Edits between two words: letters left out, added, replaced, or two neighbours swapped (optimal
- * string alignment). Words longer than the table count as far apart. */
+/* Edit distance between two words: insertions, deletions, substitutions and transpositions
+ * (optimal string alignment). SIZE_MAX for words longer than LONGEST. */
 static size_t edits(const char *a, const char *b)
 {
     enum { LONGEST = 40 };
@@ -53,9 +66,9 @@ static size_t edits(const char *a, const char *b)
                 continue;
             }
             const size_t replaced = d[i - 1][j - 1] + (tolower(a[i - 1]) != tolower(b[j - 1]));
-            d[i][j] = least(replaced, least(d[i - 1][j], d[i][j - 1]) + 1);
+            d[i][j] = smaller_size(replaced, smaller_size(d[i - 1][j], d[i][j - 1]) + 1);
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                d[i][j] = least(d[i][j], d[i - 2][j - 2] + 1);
+                d[i][j] = smaller_size(d[i][j], d[i - 2][j - 2] + 1);
         }
     return d[na][nb];
 }
@@ -65,7 +78,7 @@ void cli_guess_offer(struct cli_guess *guess, const char *name)
     const size_t typed = strlen(guess->word);
     size_t distance = edits(guess->word, name);
     if (typed >= 2 && strncasecmp(name, guess->word, typed) == 0)
-        distance = 1; /* a beginning: as good as one slip */
+        distance = 1; /* a prefix counts as one edit */
     if (distance > 1 + typed / 4 || distance >= typed)
         return;
     if (!guess->best || distance < guess->distance) {
@@ -86,7 +99,7 @@ static bool read_digits(const char **p, uint64_t *value, bool *overflow)
     return *p != start;
 }
 
-/* Reads on behind a decimal point: ".5" of "2.5e7" makes 25 of 2, and *places 1. */
+/* Continue parsing after a decimal point: ".5" of "2.5e7" turns 2 into 25, with *places = 1. */
 static bool read_fraction(const char **p, uint64_t *value, uint64_t *places, bool *overflow)
 {
     const char *start = (*p)++;
@@ -118,7 +131,7 @@ int cli_read_natural(const char *text, uint64_t *value)
     }
     if (*p)
         return EINVAL;
-    if (factor > 1 && result > 0) /* 0 and 1 stay what they are, whatever the exponent */
+    if (factor > 1 && result > 0) /* powers of 0 and 1 cannot overflow */
         for (uint64_t i = 0; i < exponent && !overflow; i++)
             overflow = __builtin_mul_overflow(result, factor, &result);
     else if (factor == 0 && exponent > 0)
@@ -129,8 +142,8 @@ int cli_read_natural(const char *text, uint64_t *value)
     return 0;
 }
 
-/* The option as a person types it, "--steps", "-e" or "-n, --bodies". */
-static const char *label(const struct cli_option *option, char buffer[64])
+/* Write the option as typed, "--steps", "-e" or "-n, --bodies". */
+static const char *option_label(const struct cli_option *option, char buffer[64])
 {
     if (option->name && option->letter)
         snprintf(buffer, 64, "-%c, --%s", option->letter, option->name);
@@ -144,12 +157,11 @@ static const char *label(const struct cli_option *option, char buffer[64])
 static int wrong_natural(const char *name, const char *text, int error, uint64_t min, uint64_t max)
 {
     if (error == EINVAL && text[strspn(text, " \t")] == '-')
-        return cli_wrong("%s: '%s' is negative; give a whole number from %" PRIu64 " on", name,
-                         text, min);
+        return cli_wrong("%s: '%s' is negative; the smallest is %" PRIu64, name, text, min);
     if (error == EINVAL)
         return cli_wrong("%s: '%s' is not a whole number", name, text);
     if (error == ERANGE)
-        return cli_wrong("%s: '%s' is too large; at most %" PRIu64 " is possible", name, text, max);
+        return cli_wrong("%s: '%s' is too large; the largest is %" PRIu64, name, text, max);
     return cli_wrong("%s: '%s' is too small; at least %" PRIu64 " is needed", name, text, min);
 }
 
@@ -200,8 +212,8 @@ static int wrong_real(const struct cli_option *o, const char *name, const char *
     return cli_wrong("%s: '%s' is not allowed; give a number of at least %g", name, text, min);
 }
 
-/* The number that a text begins with; NULL when there is none, else where it ends. Infinite beyond
- * the range. */
+/* Parse the number at the start of a text. Return its end; NULL if there is no number. Infinite
+ * if out of range. */
 static const char *begin_real(const char *text, double *value)
 {
     char *end;
@@ -211,9 +223,9 @@ static const char *begin_real(const char *text, double *value)
     return end == text ? NULL : end;
 }
 
-/* A number, a quotient such as 1/256, or a power such as 2^-7 or -2^-7, whose sign stands for the
- * whole. */
-static bool read_number(const char *text, double *value)
+/* Parse a number, a quotient such as 1/256, or a power such as 2^-7 or -2^-7, where the sign
+ * applies to the power. */
+static bool read_expression(const char *text, double *value)
 {
     double second;
     const char *end = begin_real(text, value);
@@ -229,7 +241,7 @@ static bool read_number(const char *text, double *value)
 static int read_real(const struct cli_option *o, const char *name, const char *text)
 {
     double value;
-    if (!read_number(text, &value))
+    if (!read_expression(text, &value))
         return cli_wrong("%s: '%s' is not a number", name, text);
     if (!isfinite(value))
         return cli_wrong("%s: '%s' is not a finite number", name, text);
@@ -266,11 +278,11 @@ static int read_parsed(const struct cli_option *o, const char *name, const char 
     return cli_wrong("%s: %s", name, why);
 }
 
-/* Reads one value, the flag's absent one included, to where the row says. */
+/* Parse one value, NULL for a flag, into the variable of the entry. */
 static int read_value(struct cli_option *o, const char *text)
 {
     char buffer[64];
-    const char *name = label(o, buffer);
+    const char *name = option_label(o, buffer);
     o->given++;
     switch (o->type) {
     case CLI_TYPE_FLAG:
@@ -312,7 +324,7 @@ static struct cli_option *find_letter(struct cli_option *o, char letter)
     return NULL;
 }
 
-/* A name of one letter is the option that has this letter: --n 1000 is -n 1000. */
+/* Find an option by name. A one-letter name is the letter of an option: --n 1000 is -n 1000. */
 static struct cli_option *find_name(struct cli_option *options, const char *name, size_t length)
 {
     for (struct cli_option *o = options; o->type != CLI_TYPE_END; o++)
@@ -340,10 +352,10 @@ static int wrong_name(const struct cli_option *o, const char *name, size_t lengt
 static int missing_value(const struct cli_option *o)
 {
     char buffer[64];
-    return cli_wrong("%s needs a value: %s", label(o, buffer), o->argument);
+    return cli_wrong("%s needs a value: %s", option_label(o, buffer), o->argument);
 }
 
-/* "--name", "--name=value" or "--name" "value"; *i is where argv was read to. */
+/* Parse "--name", "--name=value" or "--name" "value". *i: index of the last word read. */
 static int read_long(struct cli_option *options, char **argv, int *i)
 {
     const char *name = argv[*i] + 2;
@@ -360,7 +372,7 @@ static int read_long(struct cli_option *options, char **argv, int *i)
     return read_value(o, value);
 }
 
-/* "-x", "-xyz" (flags), "-xvalue" or "-x" "value". */
+/* Parse "-x", "-xyz" (flags), "-xvalue" or "-x" "value". */
 static int read_short(struct cli_option *options, char **argv, int *i)
 {
     for (const char *p = argv[*i] + 1; *p; p++) {
@@ -424,8 +436,8 @@ bool cli_parse(const struct cli_usage *usage, int argc, char **argv, int *status
     return *status == CLI_DONE;
 }
 
-/* The row of an option that must be in the table. */
-static const struct cli_option *row(const struct cli_option *options, const char *name)
+/* Entry of an option, which must be in the table. */
+static const struct cli_option *option_entry(const struct cli_option *options, const char *name)
 {
     for (const struct cli_option *o = options; o->type != CLI_TYPE_END; o++)
         if ((o->name && strcmp(o->name, name) == 0) ||
@@ -437,14 +449,14 @@ static const struct cli_option *row(const struct cli_option *options, const char
 
 unsigned cli_given(const struct cli_option *options, const char *name)
 {
-    return row(options, name)->given;
+    return option_entry(options, name)->given;
 }
 
 const char *cli_typed(const struct cli_option *options, const char *name)
 {
     static char typed[4][64];
     static unsigned next;
-    const struct cli_option *o = row(options, name);
+    const struct cli_option *o = option_entry(options, name);
     char *text = typed[next++ % 4];
     if (o->letter && (o->by_letter || !o->name))
         snprintf(text, sizeof *typed, "-%c", o->letter);

@@ -1,17 +1,31 @@
-/* outputs.c - the files that a simulation makes: sorted, tried, drawn in frames and listed (see
- * outputs.h).
+/* outputs.c - the output files of a simulation: kinds, checks, frames and the list of the report
+ * (see outputs.h).
  * SPDX-License-Identifier: MIT
  */
+#include "command.h"
+#include "files.h"
+#include "alloc.h"
+#include "message.h"
+#include "options.h"
+#include "ranks.h"
+#include "ranks_file.h"
 #include "outputs.h"
 
 #include "formats/picture.h"
 
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 static const size_t FILM_FRAMES = 100;
 
-/* ---- What is asked for. ---------------------------------------------------------------------- */
+/* ---- Kinds. ------------------------------------------------------------------------------- */
 
 enum cli_output_kind cli_output_kind(const char *file)
 {
@@ -58,16 +72,16 @@ void cli_outputs_add(struct cli_outputs *outputs, const char *file, enum cli_out
     outputs->item[outputs->n++] = (struct cli_output){.kind = kind, .file = file};
 }
 
-/* ---- Whether it can be had. ------------------------------------------------------------------ */
+/* ---- Checks. -------------------------------------------------------------------------------- */
 
-/* Pictures need libpng when this program is built, which a pixel into nothing shows; films need
- * ffmpeg. */
+/* Check what an output needs: pictures need libpng at build time, which writing one pixel to
+ * /dev/null shows; films need ffmpeg. */
 static int try_kind(const struct cli_output *o)
 {
     static const uint8_t pixel[3];
     if (o->kind == CLI_OUTPUT_FILM && !picture_can_join())
         return cli_failed(
-            "'%s' needs the program ffmpeg, which is not in $PATH: install it, or ask for "
+            "'%s' needs the program ffmpeg, which is not in $PATH: install it, or write "
             "numbered pictures with -o FILE.png --frames N",
             o->file);
     if (cli_output_is_drawn(o) && picture_write_png("/dev/null", 1, 1, pixel) < 0)
@@ -75,7 +89,7 @@ static int try_kind(const struct cli_output *o)
     return CLI_DONE;
 }
 
-/* Tries the name, or that of the first frame of a series. */
+/* Check the name, or the name of the first frame of a series. */
 static int try_output(const struct cli_outputs *outputs, struct cli_output *o)
 {
     struct stat old;
@@ -94,8 +108,8 @@ static int try_output(const struct cli_outputs *outputs, struct cli_output *o)
     return status;
 }
 
-/* Whether frames of a film are files: where pictures of that name are asked for, too, or a later
- * run is to go on. */
+/* True if the frames of a film are kept as files: for pictures of the same name, or for a later
+ * --resume. */
 static bool keeps_frames(const struct cli_outputs *outputs, const struct cli_output *film)
 {
     bool kept = outputs->keep_frames;
@@ -111,13 +125,13 @@ static bool keeps_frames(const struct cli_outputs *outputs, const struct cli_out
     return kept;
 }
 
-int cli_outputs_settle(struct cli_outputs *outputs)
+int cli_outputs_prepare(struct cli_outputs *outputs)
 {
     const bool film = cli_outputs_have(outputs, CLI_OUTPUT_FILM);
     int status = CLI_DONE;
     if (outputs->frames && !film && !cli_outputs_have(outputs, CLI_OUTPUT_PICTURE))
         return cli_wrong(
-            "--frames needs pictures to write: add -o FILE.png, or a film: FILE.mp4, FILE.webm or FILE.gif");
+            "--frames needs an output with frames: add -o FILE.png, FILE.mp4, FILE.webm or FILE.gif");
     if (film && !outputs->frames)
         outputs->frames = FILM_FRAMES;
     for (size_t i = 0; i < outputs->n && status == CLI_DONE; i++) {
@@ -137,7 +151,7 @@ uint64_t cli_outputs_due(const struct cli_outputs *outputs, size_t i, uint64_t t
     return (uint64_t)((double)i * (double)total / (double)(outputs->frames - 1) + 0.5);
 }
 
-/* Whether one of the first `n` outputs has the same frame. */
+/* True if one of the first `n` outputs has this frame. */
 static bool is_drawn_before(const struct cli_outputs *outputs, size_t n, const char *frame)
 {
     bool drawn = false;
@@ -150,8 +164,8 @@ static bool is_drawn_before(const struct cli_outputs *outputs, size_t n, const c
     return drawn;
 }
 
-/* The next frame of a film to ffmpeg, from the first rank; others draw for nobody, since all take
- * part. */
+/* Draw the next frame of a piped film on rank 0. The other ranks draw to /dev/null, because
+ * drawing is collective. */
 static int film_frame(const struct cli_outputs *outputs, struct cli_output *o,
                       int (*draw)(void *, const char *), void *job)
 {
@@ -160,7 +174,7 @@ static int film_frame(const struct cli_outputs *outputs, struct cli_output *o,
     if (!o->film && !(o->film = picture_film_open(o->file, (unsigned)outputs->fps)))
         return cli_failed_call(NULL);
     const int status = draw(job, picture_film_frame(o->film));
-    if (status != CLI_DONE) { /* most likely ffmpeg has ended, and says why */
+    if (status != CLI_DONE) { /* most likely ffmpeg exited; its error follows */
         if (picture_film_close(o->film) < 0)
             cli_warn("%s", clerror());
         o->film = NULL;
@@ -189,7 +203,7 @@ int cli_outputs_frame(struct cli_outputs *outputs, int (*draw)(void *, const cha
     return status;
 }
 
-void cli_outputs_cut(const struct cli_outputs *outputs)
+void cli_outputs_remove_stale(const struct cli_outputs *outputs)
 {
     for (size_t i = 0; i < outputs->n; i++)
         for (unsigned k = outputs->frames_done + 1; cli_output_is_drawn(&outputs->item[i]) &&
@@ -217,14 +231,14 @@ int cli_outputs_join(const struct cli_outputs *outputs, struct cli_output *film)
 
 int cli_output_end(struct cli_output *o, int failed, bool *interrupted)
 {
-    if (failed && !cli_gave_up())
+    if (failed && !cli_write_abandoned())
         return cli_failed_call(NULL);
     o->left_out = failed;
     *interrupted |= failed != 0;
     return CLI_DONE;
 }
 
-/* ---- After. ---------------------------------------------------------------------------------- */
+/* ---- Report. --------------------------------------------------------------------------------- */
 
 void cli_outputs_report(const struct cli_outputs *outputs, FILE *fp)
 {
@@ -242,7 +256,7 @@ void cli_outputs_report(const struct cli_outputs *outputs, FILE *fp)
             free(first);
             free(last);
         } else {
-            fprintf(fp, "%s%s\n", o->file, o->replaces ? ", in place of an older one" : "");
+            fprintf(fp, "%s%s\n", o->file, o->replaces ? ", replacing an older file" : "");
         }
     }
 }

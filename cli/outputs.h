@@ -1,90 +1,95 @@
-/* outputs.h - the files that a simulation makes, as `stdcl nbody` and `stdcl life` know them: its
- * state, pictures, films and tables.
+/* outputs.h - the output files of a simulation (`stdcl nbody`, `stdcl life`): states, pictures,
+ * films and tables.
  *
- * The suffix of a name says what is to be written. All names are checked before anything is
- * computed. Pictures and films of one name are made of the same frames.
+ * The suffix of a name selects the kind. All names are checked before the run. Pictures and
+ * films of one name share their frames.
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_CLI_OUTPUTS_H
 #define STDCL_CLI_OUTPUTS_H
 
-#include "cli.h"
+#include "options.h"
+
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
 
 enum cli_output_kind {
     CLI_OUTPUT_STATE, /* bodies, or a pattern */
     CLI_OUTPUT_PICTURE,
     CLI_OUTPUT_FILM,
     CLI_OUTPUT_TABLE,
-    CLI_OUTPUT_SERIES, /* numbered files, whose name is tried, written and listed by those who know
-                          of it */
-    CLI_OUTPUT_OTHER   /* what an option of its own names */
+    CLI_OUTPUT_SERIES, /* numbered files, handled by their owner */
+    CLI_OUTPUT_OTHER   /* named by an option other than -o */
 };
 
 struct cli_output {
     enum cli_output_kind kind;
     const char *file;
-    bool left_out;             /* an interruption came first, or did not wait for it */
-    bool replaces;             /* a file of that name was there */
-    bool piped;                /* a film whose frames go to ffmpeg as they come, and are not kept */
-    struct picture_film *film; /* such a one, once it has begun */
+    bool left_out;             /* not written because of an interruption */
+    bool replaces;             /* an older file had this name */
+    bool piped;                /* film: frames are piped to ffmpeg and not kept */
+    struct picture_film *film; /* the piped film, after its first frame */
 };
 
 struct cli_outputs {
     /* From the command line. */
     struct cli_strings names; /* of -o */
     size_t frames;            /* of --frames; 0: not given */
-    size_t fps;               /* frames a second of films; 0: not given */
-    bool keep_frames;         /* of films, as numbered pictures: what a checkpoint needs */
-    bool together;            /* states are written by all ranks */
+    size_t fps;               /* frames per second of films; 0: not given */
+    bool keep_frames;         /* keep a film's frames as numbered pictures, for checkpoints */
+    bool together;            /* all ranks write states */
 
-    /* Results, and what is needed meanwhile. */
+    /* Results and state of the run. */
     struct cli_output *item;
     size_t n;
     unsigned frames_done;
 };
 
-/* What a name of -o asks for. */
+/* Kind of output of a file name. */
 enum cli_output_kind cli_output_kind(const char *file);
 
-/* Whether it is a picture or a film. */
+/* True for a picture or a film. */
 bool cli_output_is_drawn(const struct cli_output *output);
 
-/* Whether -o asks for a picture or a film; before any is added. */
+/* True if -o names a picture or a film. Valid before outputs are added. */
 bool cli_outputs_will_draw(const struct cli_outputs *outputs);
 
 bool cli_outputs_have(const struct cli_outputs *outputs, enum cli_output_kind kind);
 
-/* Whether one goes to the standard output, which then is for nothing else. */
+/* True if an output goes to standard output, which then holds nothing else. */
 bool cli_outputs_take_stdout(const struct cli_outputs *outputs);
 
 void cli_outputs_add(struct cli_outputs *outputs, const char *file, enum cli_output_kind kind);
 
-/* The int functions return an exit status, after printing what is wrong. */
+/* Functions that return int return an exit status, after printing a message. */
 
-/* When all are added: settles how many frames there will be, looks for what pictures and films
- * need, and tries the names. */
-int cli_outputs_settle(struct cli_outputs *outputs);
+/* After all are added: fix the number of frames, check for libpng and ffmpeg, and check the
+ * names. */
+int cli_outputs_prepare(struct cli_outputs *outputs);
 
-/* The step at which frame `i` is due in a run of `total` steps: the first at the start, the last at
- * the end. */
+/* Step of frame `i` in a run of `total` steps: the first frame at the start, the last at the
+ * end. */
 uint64_t cli_outputs_due(const struct cli_outputs *outputs, size_t i, uint64_t total);
 
-/* Draws the next frame of all pictures and films: draw(job, file), for each file once. */
+/* Draw the next frame of all pictures and films: draw(job, file), once per file. */
 int cli_outputs_frame(struct cli_outputs *outputs, int (*draw)(void *job, const char *file),
                       void *job);
 
-/* After a file is written, or `failed`: one that was given up after Ctrl-C is left out, and the run
- * is an interrupted one. */
+/* Finish an output after writing it, or after it `failed`: a file abandoned after Ctrl-C is left
+ * out and sets *interrupted. */
 int cli_output_end(struct cli_output *o, int failed, bool *interrupted);
 
-/* After the last frame of a run that was interrupted: removes the pictures that an older run left
- * under the numbers which this one would have drawn, so that a series is of one run. */
-void cli_outputs_cut(const struct cli_outputs *outputs);
+/* After the last frame of an interrupted run: remove older pictures with higher numbers, so that
+ * a series comes from one run. */
+void cli_outputs_remove_stale(const struct cli_outputs *outputs);
 
-/* Joins the frames to a film, or ends it. */
+/* Join the frames to a film, or close a piped film. */
 int cli_outputs_join(const struct cli_outputs *outputs, struct cli_output *film);
 
-/* Lists what was written, a line each. */
+/* List the written files, one per line. */
 void cli_outputs_report(const struct cli_outputs *outputs, FILE *fp);
 
 void cli_outputs_free(struct cli_outputs *outputs);

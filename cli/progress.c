@@ -1,16 +1,27 @@
-/* progress.c - one line on the terminal that says how far the work is.
+/* progress.c - the progress line on the terminal.
  *
  *    42 % [########            ] 420/1000 steps, 35.1 steps/s, 17 s left, 10.2 G interactions/s
  *
- * It goes to stderr and only when that is a terminal. The rate is the mean since the start, which
- * is what the time left is made of; the line is cut where the terminal ends. Of a run that will
- * take long a line says so at its start, on any terminal:
+ * It goes to stderr, only if stderr is a terminal, cut at the terminal's width. The rate is the
+ * mean since the start; the time left follows from it. A long run also prints one line at its
+ * start:
  *
  *    stdcl nbody: this takes about 3 min
  * SPDX-License-Identifier: MIT
  */
-#include "cli.h"
+#include "message.h"
+#include "progress.h"
+#include "ranks.h"
+#include "text.h"
 
+#include "core/clock.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { BAR = 20 };
@@ -27,7 +38,7 @@ void cli_progress_start(struct cli_progress *p, const char *unit, double total, 
     p->visible = !p->quiet && !dumb;
 }
 
-/* Without the decimals that would only flicker. */
+/* Without decimals, which would flicker. */
 static const char *time_left(struct cli_text *text, double seconds)
 {
     if (seconds >= 59.5)
@@ -36,9 +47,9 @@ static const char *time_left(struct cli_text *text, double seconds)
     return text->s;
 }
 
-/* Appends to a line that is cut where it would not fit. */
-__attribute__((format(printf, 3, 4))) static void append(char *line, size_t size,
-                                                         const char *format, ...)
+/* Append to a line; truncates. */
+__attribute__((format(printf, 3, 4))) static void progress_append(char *line, size_t size,
+                                                                  const char *format, ...)
 {
     const size_t used = strlen(line);
     va_list ap;
@@ -47,32 +58,33 @@ __attribute__((format(printf, 3, 4))) static void append(char *line, size_t size
     va_end(ap);
 }
 
-static void draw(const struct cli_progress *p, double done, double now, const char *note)
+static void progress_draw(const struct cli_progress *p, double done, double now, const char *note)
 {
     char line[512] = "";
     struct cli_text text;
     const double rate = now > p->started ? done / (now - p->started) : 0;
     if (p->total > 0) {
         const double share = done < p->total ? done / p->total : 1;
-        append(line, sizeof line, "%3.0f %% [", 100 * share);
+        progress_append(line, sizeof line, "%3.0f %% [", 100 * share);
         for (int i = 0; i < BAR; i++)
-            append(line, sizeof line, "%c", i < (int)(share * BAR) ? '#' : ' ');
-        append(line, sizeof line, "] %.0f/%.0f %s", done, p->total, p->unit);
+            progress_append(line, sizeof line, "%c", i < (int)(share * BAR) ? '#' : ' ');
+        progress_append(line, sizeof line, "] %.0f/%.0f %s", done, p->total, p->unit);
     } else {
-        append(line, sizeof line, "%.0f %s", done, p->unit);
+        progress_append(line, sizeof line, "%.0f %s", done, p->unit);
     }
     if (rate > 0) {
-        append(line, sizeof line, ", %s/s", cli_text_rate(&text, rate, p->unit));
+        progress_append(line, sizeof line, ", %s/s", cli_text_rate(&text, rate, p->unit));
         if (p->total > done)
-            append(line, sizeof line, ", %s left", time_left(&text, (p->total - done) / rate));
+            progress_append(line, sizeof line, ", %s left",
+                            time_left(&text, (p->total - done) / rate));
     }
     if (note)
-        append(line, sizeof line, ", %s", note);
+        progress_append(line, sizeof line, ", %s", note);
     cli_line_draw(line);
 }
 
-/* With as many digits as an estimate deserves. */
-static const char *rough(struct cli_text *text, double seconds)
+/* Format a duration with one or two digits, the precision of an estimate. */
+static const char *rough_duration(struct cli_text *text, double seconds)
 {
     static const struct {
         double seconds;
@@ -96,7 +108,8 @@ void cli_progress_estimate(const struct cli_progress *p, double done)
     if (elapsed / done < LONG_SECONDS)
         return;
     cli_line_wipe();
-    fprintf(stderr, "%s: this takes about %s\n", cli_program, rough(&text, elapsed / done));
+    fprintf(stderr, "%s: this takes about %s\n", cli_program,
+            rough_duration(&text, elapsed / done));
 }
 
 void cli_progress_update(struct cli_progress *p, double done, const char *note)
@@ -109,7 +122,7 @@ void cli_progress_update(struct cli_progress *p, double done, const char *note)
     if (now - p->drawn < REDRAW_SECONDS)
         return;
     p->drawn = now;
-    draw(p, done, now, note);
+    progress_draw(p, done, now, note);
 }
 
 void cli_progress_end(struct cli_progress *p)

@@ -1,12 +1,17 @@
-/* ranks.c - a command under mpirun or srun: one report, one sentence, one exit status of all its
- * ranks.
+/* ranks.c - a command under mpirun or srun: its ranks give one report, one error message and one
+ * exit status.
  *
- * main joins the world before a command reads its options, and ends it after. In between rank 0
- * alone prints; what others have to say against a job goes to rank 0 with their last word. Without
- * a launcher nothing of this happens.
+ * main joins the world before a command parses its options and leaves it afterwards. In between
+ * only rank 0 prints; the first failure of any other rank reaches rank 0 through world_abort.
+ * Without a launcher nothing here runs.
  * SPDX-License-Identifier: MIT
  */
-#include "cli.h"
+#include "command.h"
+#include "interrupt.h"
+#include "alloc.h"
+#include "message.h"
+#include "progress.h"
+#include "ranks.h"
 
 #include "core/outfile.h"
 #include "world/drain_stdio.h"
@@ -14,19 +19,27 @@
 #include <ctype.h>
 #include <errno.h>
 #include <signal.h>
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stdcl/world.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
-static bool shares, explains;
+static bool devices_shared, explains;
 
 bool cli_ranks_share(void)
 {
-    return shares;
+    return devices_shared;
 }
 
-enum { REFUSED_SECONDS = 4 }; /* in which the first process speaks and ends */
+enum { REFUSED_SECONDS = 4 }; /* time for rank 0 to print and abort */
 
-/* MPICH's mpiexec takes no notice of a process that ends before it has joined, while others wait
- * for it: this asks for the end of all. */
+/* Ask MPICH's mpiexec to abort all processes: it ignores a process that exits before joining,
+ * while the others wait for that process. */
 static void end_launched(void)
 {
     const char *launcher = getenv("PMI_FD");
@@ -36,15 +49,15 @@ static void end_launched(void)
     dprintf(atoi(launcher), "cmd=abort exitcode=%d\n", CLI_FAILED);
 }
 
-/* Said where no other rank is known: by the process that the launcher counts first, which then ends
- * all. Would another end before, it might not be heard. Who has no plugin and is still there after
- * some seconds says so, for it may be the only one. */
-static int refused(void)
+/* Report that joining failed. Rank 0 prints and aborts all. The others wait, because rank 0's
+ * message may be lost if one of them exits first. A process without the plugin may be the only
+ * rank: after the wait it reports itself. */
+static int ranks_refused(void)
 {
     int rank;
     char host[64] = "";
     const int launched = world_launched(&rank);
-    if (clerrno == EINVAL) /* another version, which world_join has told */
+    if (clerrno == EINVAL) /* version mismatch, reported by world_join */
         return CLI_FAILED;
     const bool no_plugin = clerrno == ENOENT;
     const char *why = cli_reason();
@@ -60,15 +73,16 @@ static int refused(void)
     return CLI_FAILED;
 }
 
-/* In any thread: stdio has locks of its own, and the line of progress is rank 0's. */
-static void ended(void *arg, const char *sentence)
+/* Callback of world_abort, in any thread: stdio locks itself, and only rank 0 draws a progress
+ * line. */
+static void ranks_aborted(void *arg, const char *sentence)
 {
     (void)arg;
     outfile_unlink_all();
     cli_message_print(sentence);
 }
 
-static void add(char *text, size_t size, const char *word)
+static void append_word(char *text, size_t size, const char *word)
 {
     const size_t used = strlen(text);
     snprintf(text + used, size - used, "%s%s", used ? " " : "", word);
@@ -79,7 +93,7 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Our variables in the environment, but for those that may differ. */
+/* STDCL_ variables of the environment, sorted, except STDCL_MPI, which may differ. */
 static void own_variables(char *text, size_t size)
 {
     extern char **environ;
@@ -90,14 +104,14 @@ static void own_variables(char *text, size_t size)
             found[n++] = *v;
     qsort(found, n, sizeof *found, by_text);
     for (size_t i = 0; i < n; i++)
-        add(text, size, found[i]);
+        append_word(text, size, found[i]);
 }
 
-static int compare(int argc, char **argv)
+static int compare_command_lines(int argc, char **argv)
 {
     char words[8192] = "", variables[8192] = "";
     for (int i = 0; i < argc; i++)
-        add(words, sizeof words, argv[i]);
+        append_word(words, sizeof words, argv[i]);
     own_variables(variables, sizeof variables);
     if (world_check_equal(cli_world, "the options", words) != 0 ||
         world_check_equal(cli_world, "in its environment", variables) != 0)
@@ -117,22 +131,22 @@ int cli_ranks_join(int argc, char **argv)
 {
     if (world_launched(NULL) == 1 || among(argc, argv, "--alone"))
         return CLI_DONE;
-    stdcl_world *w = world_join(&(struct world_options){.on_abort = ended});
+    stdcl_world *w = world_join(&(struct world_options){.on_abort = ranks_aborted});
     if (!w)
-        return refused();
-    shares = among(argc, argv, "--share");
+        return ranks_refused();
+    devices_shared = among(argc, argv, "--share");
     explains = among(argc, argv, "--explain");
     cli_world = w;
     cli_message_keep(world_rank(w) == 0);
     if (world_rank(w) > 0) {
         outfile_nowhere();
         if (!freopen("/dev/null", "w", stdout))
-            return cli_failed("/dev/null cannot be opened");
+            return cli_failed("cannot open /dev/null");
     }
-    return compare(argc, argv);
+    return compare_command_lines(argc, argv);
 }
 
-/* How long a rank has waited for others, and for which of them most. */
+/* Time that a rank has waited: in total, and most for rank `whom`. */
 struct waits {
     double all, most;
     int32_t rank, whom;
@@ -144,7 +158,7 @@ static int by_all(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Collective. Who waits for whom: a rank that waits little is one that others wait for. */
+/* Collective. Print the waiting times: a rank that waits little is one that the others wait for. */
 static void explain_waits(stdcl_world *w)
 {
     const int ranks = world_size(w);
@@ -163,7 +177,7 @@ static void explain_waits(stdcl_world *w)
         cli_line_wipe();
         fprintf(
             stderr,
-            "ranks waited %.3g s (rank %d on %s) to %.3g s (rank %d on %s), half of them at most %.3g s; rank %d most for rank %d on %s, %.3g s\n",
+            "ranks waited %.3g s (rank %d on %s) to %.3g s (rank %d on %s), half of them at most %.3g s; rank %d mostly for rank %d on %s, %.3g s\n",
             least->all, (int)least->rank, world_host(w, least->rank), most->all, (int)most->rank,
             world_host(w, most->rank), each[(ranks - 1) / 2].all, (int)most->rank, (int)most->whom,
             world_host(w, most->whom), most->most);
@@ -202,7 +216,7 @@ int cli_ranks_same_file(const char *file)
         return CLI_DONE;
     if (strcmp(file, "-") == 0)
         return cli_wrong(
-            "the standard input is there for one rank; name a file that all of them can read");
+            "only one rank can read standard input; give a file that all ranks can read");
     FILE *fp = fopen(file, "rb");
     if (fp) {
         uint64_t hash = 14695981039346656037u; /* FNV-1a */
@@ -229,8 +243,8 @@ bool cli_ranks_interrupted(bool failed)
     if (failed || world_reduce(cli_world, &caught, sizeof caught, join_greatest, NULL) != 0)
         return cli_interrupted();
     if (caught)
-        cli_interrupt_take(caught);
-    return caught != 0; /* and not what this rank has heard meanwhile, but others have not */
+        cli_interrupt_set(caught);
+    return caught != 0; /* not this rank's own state, which other ranks may not know */
 }
 
 char *cli_ranks_gather(const char *text)
@@ -251,7 +265,7 @@ char *cli_ranks_gather(const char *text)
             all = NULL;
         }
         char *end = all;
-        for (size_t r = 0; all && r < ranks; r++) { /* one behind the other */
+        for (size_t r = 0; all && r < ranks; r++) { /* close the gaps */
             const size_t size = strlen(all + r * (size_t)longest) + 1;
             memmove(end, all + r * (size_t)longest, size);
             end += size;

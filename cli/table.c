@@ -1,13 +1,22 @@
 /* table.c - aligned tables.
  *
- * Cells are kept as text until the table is printed, since a column is as wide as its widest cell.
+ * Cells are kept as text until the table is printed: a column is as wide as its widest cell.
  * SPDX-License-Identifier: MIT
  */
-#include "cli.h"
+#include "alloc.h"
+#include "table.h"
+#include "text.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 struct row {
-    char *heading; /* over the row, or NULL */
-    char **cell;   /* `columns` of them, NULL where not given yet */
+    char *heading; /* above the row, or NULL */
+    char **cell;   /* [columns], NULL where not yet added */
 };
 
 struct cli_table {
@@ -45,7 +54,7 @@ struct cli_table *cli_table_create(const char *columns)
     return t;
 }
 
-/* The row that the next cell or heading belongs to. */
+/* Row of the next cell or heading. */
 static struct row *open_row(struct cli_table *t)
 {
     const size_t needed = t->cells / t->columns + 1;
@@ -78,7 +87,7 @@ void cli_table_heading(struct cli_table *t, const char *format, ...)
 static void print_row(const struct cli_table *t, const struct row *row, const size_t *width,
                       FILE *fp)
 {
-    size_t blanks = 0; /* owed; none is printed at the end of a line */
+    size_t blanks = 0; /* pending; a line has no trailing blanks */
     if (row->heading)
         fprintf(fp, "%s\n", row->heading);
     for (size_t i = 0; i < t->columns; i++) {

@@ -1,17 +1,21 @@
-/* text.c - the width of text on a terminal, and numbers as people read them.
+/* text.c - width of text on a terminal, and numbers for people.
  *
- * Width is counted in columns of a terminal: UTF-8 is decoded here rather than by the C library,
- * whose answer would depend on the locale. Nothing here prints, so that messages, progress and
- * tables all use it.
+ * Width is in columns of a terminal. UTF-8 is decoded here because the C library's answer
+ * depends on the locale. Nothing here prints: messages, progress and tables all use it.
  * SPDX-License-Identifier: MIT
  */
-#include "cli.h"
+#include "text.h"
 
 #include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
 
 /* ---- Width. ---------------------------------------------------------------------------------- */
 
-/* Decodes one character of UTF-8; a broken byte is taken as itself. Returns its length. */
+/* Decode one character of UTF-8 and return its length. An invalid byte stands for itself. */
 static size_t decode(const unsigned char *s, uint32_t *code)
 {
     const size_t length = *s < 0x80       ? 1
@@ -35,9 +39,9 @@ static size_t decode(const unsigned char *s, uint32_t *code)
     return length;
 }
 
-/* Columns of one character: 0 for marks that join the one before, 2 for the wide ones of East Asia
- * and pictograms (Unicode Standard Annex 11, its large blocks only), else 1. */
-static size_t columns_of(uint32_t c)
+/* Columns of one character: 0 for combining marks, 2 for wide characters of East Asia and
+ * pictograms (the large blocks of Unicode Standard Annex 11), else 1. */
+static size_t character_width(uint32_t c)
 {
     static const struct {
         uint32_t first, last;
@@ -60,7 +64,7 @@ size_t cli_text_width(const char *text)
     uint32_t code;
     for (const unsigned char *s = (const unsigned char *)text; *s;) {
         s += decode(s, &code);
-        width += columns_of(code);
+        width += character_width(code);
     }
     return width;
 }

@@ -1,14 +1,24 @@
-/* tune_export.c - a file of rows in the format of tuning/, to be shipped or handed on.
+/* tune_export.c - a file of entries in the format of tuning/.
  *
- * The file may have rows already: they stay, but for those that are measured anew.
+ * Existing entries of the file stay, except those measured again.
  * SPDX-License-Identifier: MIT
  */
+#include "command.h"
+#include "files.h"
+#include "message.h"
 #include "tune_job.h"
 
 #include "core/outfile.h"
 
 #include <jansson.h>
 #include <math.h>
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #define FORMAT "stdcl-tuning-1"
@@ -16,7 +26,8 @@
 int tune_export_open(struct tune_job *job)
 {
     json_error_t error;
-    int status = cli_check_suffix("--export", job->export_file, "rows in JSON", ".json");
+    int status =
+        cli_check_suffix("--export", job->export_file, "a file of tuning entries (JSON)", ".json");
     job->exported = json_array();
     if (status == CLI_DONE)
         status = cli_check_output(job->export_file);
@@ -24,7 +35,7 @@ int tune_export_open(struct tune_job *job)
         return status;
     struct stat about;
     const bool has_rows = stat(job->export_file, &about) == 0 &&
-                          S_ISREG(about.st_mode); /* a pipe would be waited for */
+                          S_ISREG(about.st_mode); /* reading a pipe would block */
     FILE *fp = has_rows ? fopen(job->export_file, "r") : NULL;
     if (!fp)
         return CLI_DONE;
@@ -33,7 +44,7 @@ int tune_export_open(struct tune_job *job)
     const char *format = json_string_value(json_object_get(root, "format"));
     json_t *rows = json_object_get(root, "rows");
     if (!format || strcmp(format, FORMAT) != 0 || !json_is_array(rows))
-        status = cli_wrong("--export: %s exists, and is not a file of format " FORMAT "%s%s",
+        status = cli_wrong("--export: %s exists, but is not a file of format " FORMAT "%s%s",
                            job->export_file, root ? "" : ": ", root ? "" : error.text);
     else
         json_array_extend(job->exported, rows);
@@ -41,18 +52,18 @@ int tune_export_open(struct tune_job *job)
     return status;
 }
 
-static const char *text_of(const json_t *row, const char *key)
+static const char *json_word(const json_t *row, const char *key)
 {
     const char *text = json_string_value(json_object_get(row, key));
     return text ? text : "";
 }
 
-static bool same_place(const json_t *a, const json_t *b)
+static bool is_same_entry(const json_t *a, const json_t *b)
 {
     const double size_a = json_number_value(json_object_get(a, "size"));
     const double size_b = json_number_value(json_object_get(b, "size"));
-    return !strcmp(text_of(a, "kernel"), text_of(b, "kernel")) &&
-           !strcmp(text_of(a, "device"), text_of(b, "device")) &&
+    return !strcmp(json_word(a, "kernel"), json_word(b, "kernel")) &&
+           !strcmp(json_word(a, "device"), json_word(b, "device")) &&
            round(log2(fmax(size_a, 1))) == round(log2(fmax(size_b, 1)));
 }
 
@@ -66,7 +77,7 @@ void tune_export_add(struct tune_job *job, const struct tune_search *s)
                   "measured", info->dev_name, "driver", info->dev_drv_version);
     size_t place = 0;
     while (place < json_array_size(job->exported) &&
-           !same_place(json_array_get(job->exported, place), row))
+           !is_same_entry(json_array_get(job->exported, place), row))
         place++;
     if (place < json_array_size(job->exported))
         json_array_set_new(job->exported, place, row);
@@ -74,8 +85,8 @@ void tune_export_add(struct tune_job *job, const struct tune_search *s)
         json_array_append_new(job->exported, row);
 }
 
-/* A row takes two lines, the second from the shape on. */
-static void write_row(FILE *fp, const json_t *row)
+/* Write an entry on two lines; the second starts at the shape. */
+static void write_entry(FILE *fp, const json_t *row)
 {
     const char *key, *separator = "";
     json_t *value, *borrowed = (json_t *)(uintptr_t)row; /* jansson's iterators are not const */
@@ -102,7 +113,7 @@ int tune_export_write(const struct tune_job *job)
     json_array_foreach(job->exported, i, row)
     {
         fputs(i ? "," : "", out.fp);
-        write_row(out.fp, row);
+        write_entry(out.fp, row);
     }
     fputs("\n]}\n", out.fp);
     return outfile_commit(&out) < 0 ? cli_failed_call(NULL) : CLI_DONE;

@@ -1,10 +1,16 @@
-/* tune_report.c - what `stdcl tune` says: the list of kernels, each result, and all of them as
+/* tune_report.c - output of `stdcl tune`: the list of kernels, each result, and all results as
  * JSON. */
 /* SPDX-License-Identifier: MIT */
+#include "command.h"
+#include "json.h"
+#include "text.h"
 #include "tune_job.h"
 
 #include <jansson.h>
 #include <math.h>
+#include <stdcl.h>
+#include <stddef.h>
+#include <stdio.h>
 
 /* ---- The list. ------------------------------------------------------------------------------- */
 
@@ -43,14 +49,14 @@ int tune_report_list(const struct tune_job *job)
         if (s == job->search || s->dev != s[-1].dev)
             printf("%s\n", job->info[s->dev].dev_name);
         printf("  %s\n      %s\n", s->before.source,
-               *s->before.shape ? s->before.shape : "(no words)");
+               *s->before.shape ? s->before.shape : "(empty shape)");
     }
     return CLI_DONE;
 }
 
 /* ---- Results. -------------------------------------------------------------------------------- */
 
-static double gain_of(const struct tune_search *s)
+static double search_gain(const struct tune_search *s)
 {
     return s->rate_before > 0 ? s->rate_after / s->rate_before - 1 : NAN;
 }
@@ -68,11 +74,11 @@ void tune_report_result(const struct tune_job *job, const struct tune_search *s)
                                      ? cli_text_rate(&before, s->rate_before, s->kernel->unit)
                                      : "did not run");
         printf("  after   %s", cli_text_rate(&after, s->rate_after, s->kernel->unit));
-        if (!isnan(gain_of(s)))
-            printf(gain_of(s) > 0 ? " (+%.1f %%)" : " (unchanged)", 100 * gain_of(s));
+        if (!isnan(search_gain(s)))
+            printf(search_gain(s) > 0 ? " (+%.1f %%)" : " (unchanged)", 100 * search_gain(s));
         printf("\n  shape   %s\n", s->after.shape);
     }
-    printf("  tried   %zu shapes in %s; %zu more cannot be launched, %zu gave wrong answers\n",
+    printf("  tried   %zu shapes in %s; %zu more cannot be launched, %zu gave wrong results\n",
            s->tried - s->refused, cli_text_duration(&duration, s->seconds), s->refused, s->wrong);
     fflush(stdout);
 }
@@ -103,11 +109,11 @@ int tune_report_end(const struct tune_job *job)
     const char *file = job->stored ? cltune_file() : NULL;
     if (!job->common.json) {
         if (file && !job->common.quiet)
-            printf("kept in %s\n", file);
+            printf("stored in %s\n", file);
         if (job->export_file && !job->common.quiet)
             printf("written to %s\n", job->export_file);
         if (job->interrupted && !job->common.quiet)
-            printf("interrupted; what was found so far is kept\n");
+            printf("interrupted; the results so far are stored\n");
         return CLI_DONE;
     }
     json_t *results = json_array();

@@ -1,14 +1,21 @@
-/* view_bodies.c - files of bodies for `stdcl view`: each a picture. They are read when their turn
- * comes, so that a series may be long.
+/* view_bodies.c - files of bodies for `stdcl view`, one picture each. Each file is read when it
+ * is shown, so a series may be long.
  * SPDX-License-Identifier: MIT
  */
+#include "command.h"
+#include "alloc.h"
+#include "message.h"
 #include "view_job.h"
 
 #include "formats/particles.h"
 
+#include <stdcl.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
-static int show(void *arg, int last)
+static int show_body_file(void *arg, int last)
 {
     struct view_job *job = arg;
     struct particles p;
@@ -48,7 +55,7 @@ int view_bodies_open(struct view_job *job)
         return cli_failed_call(NULL);
     }
     job->frames = n;
-    job->show = show;
+    job->show = show_body_file;
     job->about =
         (struct view_options){.program = "nbody",
                               .title = cli_window_name(file[0]),

@@ -1,36 +1,45 @@
-/* view_cells.c - patterns of Life for `stdcl view`: one picture, of which viewers see the part that
- * they look at.
+/* view_cells.c - patterns of Life for `stdcl view`: one picture; each viewer sees a region.
  * SPDX-License-Identifier: MIT
  */
+#include "command.h"
+#include "alloc.h"
+#include "message.h"
 #include "view_job.h"
 
-static bool lives(const struct life_pattern *p, int64_t x, int64_t y)
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+static bool pattern_is_alive(const struct life_pattern *p, int64_t x, int64_t y)
 {
     const int64_t column = x - (int64_t)p->left, row = y - (int64_t)p->top;
     return column >= 0 && row >= 0 && (uint64_t)column < p->columns && (uint64_t)row < p->rows &&
            (p->word[(size_t)row * p->stride + (size_t)column / 64] >> column % 64 & 1);
 }
 
-static void bits(const struct life_pattern *p, const struct view_region *r, uint8_t *body)
+static void pattern_bits(const struct life_pattern *p, const struct view_region *r, uint8_t *body)
 {
     const size_t bytes = ((size_t)r->width + 7) / 8;
     for (uint32_t j = 0; j < r->height; j++)
         for (uint32_t i = 0; i < r->width; i++)
-            body[j * bytes + i / 8] |= (uint8_t)(lives(p, r->x + i, r->y + j) << i % 8);
+            body[j * bytes + i / 8] |= (uint8_t)(pattern_is_alive(p, r->x + i, r->y + j) << i % 8);
 }
 
-static void states(const struct life_pattern *p, const struct view_region *r, uint8_t *body)
+static void pattern_states(const struct life_pattern *p, const struct view_region *r, uint8_t *body)
 {
     for (uint32_t j = 0; j < r->height; j++)
         for (uint32_t i = 0; i < r->width; i++)
-            if (lives(p, r->x + i, r->y + j))
+            if (pattern_is_alive(p, r->x + i, r->y + j))
                 body[(size_t)j * r->width + i] =
                     p->state[(size_t)(r->y + j - (int64_t)p->top) * p->columns +
                              (size_t)(r->x + i - (int64_t)p->left)];
 }
 
-/* By the live cells, of which a pattern has few, not by the squares' cells. */
-static void shades(const struct life_pattern *p, const struct view_region *r, uint8_t *body)
+/* Count live cells per pixel by iterating over the pattern, which has fewer cells than the
+ * region. */
+static void pattern_shades(const struct life_pattern *p, const struct view_region *r, uint8_t *body)
 {
     uint64_t *live = cli_alloc((size_t)r->width * r->height + 1, sizeof *live);
     for (size_t row = 0; row < p->rows; row++)
@@ -47,7 +56,7 @@ static void shades(const struct life_pattern *p, const struct view_region *r, ui
     free(live);
 }
 
-static uint64_t population(const struct life_pattern *p)
+static uint64_t pattern_population(const struct life_pattern *p)
 {
     uint64_t sum = 0;
     for (size_t k = 0; k < p->rows * p->stride; k++)
@@ -55,7 +64,7 @@ static uint64_t population(const struct life_pattern *p)
     return sum;
 }
 
-static int show(void *arg, int last)
+static int show_pattern(void *arg, int last)
 {
     struct view_job *job = arg;
     struct view_region region[VIEW_REGIONS];
@@ -66,11 +75,13 @@ static int show(void *arg, int last)
     for (int i = 0; i < n; i++) {
         body[i] = cli_alloc(view_cells_bytes(&region[i], many) + 1, 1);
         cells[i] = (struct view_cells){region[i], body[i]};
-        (region[i].zoom ? shades : many > 2 ? states : bits)(&job->pattern, &region[i], body[i]);
+        (region[i].zoom ? pattern_shades
+         : many > 2     ? pattern_states
+                        : pattern_bits)(&job->pattern, &region[i], body[i]);
     }
     const struct view_moment at = {(double)job->pattern.generation, job->pattern.generation, last};
     const int status =
-        view_show_cells(job->window.view, at, population(&job->pattern), n, cells) < 0
+        view_show_cells(job->window.view, at, pattern_population(&job->pattern), n, cells) < 0
             ? cli_failed_call(NULL)
             : CLI_DONE;
     for (int i = 0; i < n; i++)
@@ -84,7 +95,7 @@ int view_cells_open(struct view_job *job)
     if (life_pattern_read(job->file.item[0], p) < 0)
         return cli_failed_call(NULL);
     job->frames = 1;
-    job->show = show;
+    job->show = show_pattern;
     job->about = (struct view_options){.program = "life",
                                        .title = cli_window_name(job->file.item[0]),
                                        .step = "generation",

@@ -1,20 +1,26 @@
-/* view_job.h - what the files of `stdcl view` share.
+/* view_job.h - types and functions of `stdcl view`.
  *
- *   cmd_view.c       the options, which kind of file it is, and the order in which things happen
- *   view_play.c      playing: pace, steps, and what viewers ask
+ *   cmd_view.c       options, kinds of files, order of events
+ *   view_play.c      playing: pace, steps, commands of viewers
  *   view_page.c      --record and -o: a recording, a page without a server
  *   view_recorded.c  recordings
  *   view_bodies.c    files of bodies, a series
  *   view_cells.c     patterns of Life
- *   view_tables.c    velocities as speeds in bins; the table of a sweep
+ *   view_tables.c    velocities as a histogram of speeds; the table of a sweep
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_CLI_VIEW_JOB_H
 #define STDCL_CLI_VIEW_JOB_H
 
+#include "options.h"
 #include "window.h"
 
 #include "formats/life.h"
+
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stddef.h>
+#include <stdint.h>
 
 struct view_job {
     /* From the command line. */
@@ -24,11 +30,11 @@ struct view_job {
     bool quiet;
 
     size_t frames, frame;
-    /* Hands picture job->frame to job->window.view; an exit status. */
+    /* Send picture job->frame to job->window.view; return an exit status. */
     int (*show)(void *job, int last);
     struct view_options about;
 
-    /* Of each kind of file. */
+    /* One member per kind of file. */
     view_recording *recording;
     struct life_pattern pattern;
     struct {
@@ -41,13 +47,13 @@ struct view_job {
         size_t rows, columns;
         float *value;
     } table;
-    char *text[2];      /* titles and the like, to free */
-    const char **names; /* of rows of a table, to free */
+    char *text[2];      /* titles, to free */
+    const char **names; /* row names of a table, to free */
     const char **heads;
 };
 
-/* Each reads what there is, and fills `about`, `frames` and `show`; an exit status, after saying
- * what is wrong. */
+/* Read the files and set `about`, `frames` and `show`. Return an exit status, after printing a
+ * message. */
 int view_recorded_open(struct view_job *job);
 int view_bodies_open(struct view_job *job);
 int view_cells_open(struct view_job *job);
@@ -55,7 +61,7 @@ int view_speeds_open(struct view_job *job);
 int view_sweep_open(struct view_job *job);
 
 int view_play(struct view_job *job);
-int view_record(struct view_job *job, const char *file); /* all pictures, one after the other */
+int view_record(struct view_job *job, const char *file); /* all pictures in order */
 int view_page(struct view_job *job);
 
 #endif

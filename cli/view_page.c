@@ -1,11 +1,17 @@
-/* view_page.c - `stdcl view FILE -o page.html`: a page with the recording inside. What is no
- * recording is recorded first, as `--record` does.
+/* view_page.c - `stdcl view FILE -o page.html`: a page that contains the recording. Files of
+ * other kinds are recorded first, as by `--record`.
  * SPDX-License-Identifier: MIT
  */
+#include "command.h"
+#include "interrupt.h"
+#include "message.h"
 #include "view_job.h"
 
 #include "core/outfile.h"
 
+#include <stdcl.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 static int write_page(const struct view_job *job, const char *recording)

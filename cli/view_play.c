@@ -1,13 +1,16 @@
-/* view_play.c - `stdcl view` plays: one picture after the other, until Ctrl-C.
+/* view_play.c - `stdcl view` plays the pictures in order, until Ctrl-C.
  * SPDX-License-Identifier: MIT
  */
+#include "command.h"
+#include "interrupt.h"
 #include "view_job.h"
 
 #include <math.h>
+#include <stdcl.h>
+#include <stddef.h>
 
-/* Where to go from the picture that is shown: where a viewer said, or on; at the end it waits
- * there, and starts anew. */
-static size_t next_frame(struct view_job *job)
+/* Next frame: the one a viewer asked for, or the following one; after the last the first. */
+static size_t play_next_frame(struct view_job *job)
 {
     struct cli_window *w = &job->window;
     const size_t end = job->frames - 1;
@@ -25,7 +28,7 @@ int view_play(struct view_job *job)
     struct view_options *o = &job->about;
     int status = CLI_DONE;
     w->wanted = true;
-    w->budget = w->budget > 0 ? w->budget : 100; /* it has nothing else to do */
+    w->budget = w->budget > 0 ? w->budget : 100; /* nothing else uses the time */
     o->can = VIEW_CAN_PAUSE | VIEW_CAN_STEP | VIEW_CAN_SPEED | VIEW_CAN_SEEK;
     o->frames = job->frames;
     status = cli_window_open(w, o);
@@ -36,7 +39,7 @@ int view_play(struct view_job *job)
             w->pace.stop = (double)job->frame;
         }
         status = cli_window_visit(w, job->frame, NAN, job->show, job);
-        job->frame = next_frame(job);
+        job->frame = play_next_frame(job);
     }
     return status;
 }

@@ -1,9 +1,14 @@
 /* view_recorded.c - recordings for `stdcl view`.
  * SPDX-License-Identifier: MIT
  */
+#include "command.h"
+#include "message.h"
 #include "view_job.h"
 
-static int show(void *arg, int last)
+#include <stdcl.h>
+#include <stddef.h>
+
+static int show_recorded(void *arg, int last)
 {
     struct view_job *job = arg;
     (void)last;
@@ -18,7 +23,7 @@ int view_recorded_open(struct view_job *job)
     if (!job->recording)
         return cli_failed_call(NULL);
     job->frames = view_recording_frames(job->recording);
-    job->show = show;
+    job->show = show_recorded;
     job->about = (struct view_options){.title = view_recording_title(job->recording),
                                        .replay = job->recording};
     return CLI_DONE;

@@ -1,8 +1,12 @@
-/* view_tables.c - tables for `stdcl view`: velocities (.npy, rows of three) as speeds in bins
- * against Maxwell's distribution of the same temperature; the .csv of `stdcl matmul --sweep` as a
- * map.
+/* view_tables.c - tables for `stdcl view`: velocities (.npy, rows of three) as a histogram of
+ * speeds with Maxwell's distribution at the same temperature; the .csv of `stdcl matmul --sweep`
+ * as a map.
  * SPDX-License-Identifier: MIT
  */
+#include "command.h"
+#include "files.h"
+#include "alloc.h"
+#include "message.h"
 #include "view_job.h"
 
 #include "formats/npy.h"
@@ -10,6 +14,11 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- Velocities. ----------------------------------------------------------------------------- */
@@ -24,7 +33,7 @@ static int show_bars(void *arg, int last)
     return CLI_DONE;
 }
 
-static double number(const struct npy *in, const void *x, size_t k)
+static double npy_number(const struct npy *in, const void *x, size_t k)
 {
     return in->size == sizeof(float) ? (double)((const float *)x)[k] : ((const double *)x)[k];
 }
@@ -34,7 +43,7 @@ static void fill_bins(struct view_job *job, const struct npy *in, const void *x,
     const size_t row = in->fortran ? 1 : 3, column = in->fortran ? n : 1;
     double sum = 0, below = 0;
     for (size_t k = 0; k < 3 * n; k++)
-        sum += number(in, x, k) * number(in, x, k);
+        sum += npy_number(in, x, k) * npy_number(in, x, k);
     const double variance = n ? sum / (3 * (double)n) : 1,
                  top = 6 * sqrt(variance > 0 ? variance : 1);
     job->bars.n = BINS;
@@ -42,7 +51,8 @@ static void fill_bins(struct view_job *job, const struct npy *in, const void *x,
     for (size_t i = 0; i < n; i++) {
         double square = 0;
         for (size_t c = 0; c < 3; c++)
-            square += number(in, x, i * row + c * column) * number(in, x, i * row + c * column);
+            square +=
+                npy_number(in, x, i * row + c * column) * npy_number(in, x, i * row + c * column);
         const double bin = sqrt(square) / top * BINS;
         job->bars.count[bin < BINS ? (size_t)bin : BINS]++;
     }
@@ -68,7 +78,7 @@ int view_speeds_open(struct view_job *job)
     npy_close(&in);
     free(x);
     if (!read)
-        return x ? cli_failed_call(NULL) : cli_failed("%s: no memory for it", file);
+        return x ? cli_failed_call(NULL) : cli_failed("%s: out of memory", file);
     job->frames = 1;
     job->show = show_bars;
     job->about = (struct view_options){
@@ -87,8 +97,8 @@ static int show_grid(void *arg, int last)
     return CLI_DONE;
 }
 
-/* Of a column "ENGINE_seconds". */
-static const char *engine_of(char *head)
+/* Engine of a column "ENGINE_seconds". */
+static const char *column_engine(char *head)
 {
     char *end = strstr(head, "_seconds");
     if (end)
@@ -96,8 +106,8 @@ static const char *engine_of(char *head)
     return head;
 }
 
-/* The words of a line, in place; how many. */
-static size_t split(char *line, char **word, size_t most)
+/* Split a line in place; return the number of words. */
+static size_t split_line(char *line, char **word, size_t most)
 {
     size_t n = 0;
     line[strcspn(line, "\r\n")] = 0;
@@ -112,44 +122,45 @@ static size_t split(char *line, char **word, size_t most)
 
 enum { MOST_ENGINES = 64, MOST_BLOCKS = 256 };
 
-/* Turned: engines are the map's rows. */
+/* Read the table transposed: engines are the rows of the map. */
 static int read_sweep(struct view_job *job, FILE *fp, const char *file)
 {
     size_t room[2] = {0, 0}, rows = 0;
     char *words[MOST_ENGINES + 1];
     static char lines[MOST_BLOCKS][32];
-    const size_t n =
-        getline(&job->text[0], &room[0], fp) > 0 ? split(job->text[0], words, MOST_ENGINES + 1) : 0;
+    const size_t n = getline(&job->text[0], &room[0], fp) > 0
+                         ? split_line(job->text[0], words, MOST_ENGINES + 1)
+                         : 0;
     if (n < 2 || strcmp(words[0], "block") != 0)
         return cli_failed(
-            "%s: is no table of 'stdcl matmul --sweep --csv': its first line must be block,ENGINE,...",
+            "%s: not a table of 'stdcl matmul --sweep --csv': the first line must be block,ENGINE,...",
             file);
     job->names = cli_alloc(n, sizeof *job->names);
     for (size_t k = 1; k < n; k++)
-        job->names[k - 1] = engine_of(words[k]);
+        job->names[k - 1] = column_engine(words[k]);
     job->heads = cli_alloc(MOST_BLOCKS + 1, sizeof *job->heads);
     job->table.value = cli_alloc(MOST_ENGINES * MOST_BLOCKS, sizeof *job->table.value);
     while (rows < MOST_BLOCKS && getline(&job->text[1], &room[1], fp) > 0) {
         char *row[MOST_ENGINES + 1];
-        if (split(job->text[1], row, n) != n)
-            return cli_failed("%s: line %zu has not %zu numbers", file, rows + 2, n);
+        if (split_line(job->text[1], row, n) != n)
+            return cli_failed("%s: line %zu does not have %zu numbers", file, rows + 2, n);
         snprintf(lines[rows], sizeof lines[rows], "%s", row[0]);
         job->heads[rows] = lines[rows];
         for (size_t k = 1; k < n; k++)
             job->table.value[(k - 1) * MOST_BLOCKS + rows] =
-                1 / strtof(row[k], NULL); /* NaN stays that */
+                1 / strtof(row[k], NULL); /* NaN stays NaN */
         rows++;
     }
     for (size_t k = 1; k + 1 < n; k++)
         memmove(job->table.value + k * rows, job->table.value + k * MOST_BLOCKS,
                 rows * sizeof *job->table.value);
-    return rows ? CLI_DONE : cli_failed("%s: has no rows", file);
+    return rows ? CLI_DONE : cli_failed("%s: no rows", file);
 }
 
 int view_sweep_open(struct view_job *job)
 {
     const char *file = job->file.item[0];
-    FILE *fp = cli_open_text(file, "a table of 'stdcl matmul --sweep --csv' is wanted");
+    FILE *fp = cli_open_text(file, "expected a table of 'stdcl matmul --sweep --csv'");
     if (!fp)
         return CLI_FAILED;
     const int status = read_sweep(job, fp, file);

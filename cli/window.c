@@ -1,19 +1,34 @@
-/* window.c - the window onto a run: what its options mean, and how a run obeys those who look.
+/* window.c - the view of a run in a browser: its options, and the commands of viewers.
  * SPDX-License-Identifier: MIT
  */
+#include "command.h"
+#include "files.h"
+#include "interrupt.h"
+#include "message.h"
+#include "ranks.h"
+#include "usage.h"
 #include "window.h"
+
+#include "core/clock.h"
 
 #include <math.h>
 #include <signal.h>
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stdcl/world.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static const double LOOK_SECONDS = 0.1; /* between looks for Ctrl-C */
-static const double FOR_SUMS = 0.25,
-                    FOR_ENDS = 0.25; /* of the budget: for sums, and for what it costs that bursts
-                                        of steps end for pictures */
+static const double POLL_SECONDS = 0.1; /* between polls for Ctrl-C */
+static const double SUMS_SHARE = 0.25,
+                    /* shares of the budget: sums; ending batches early for pictures */
+    BATCH_END_SHARE = 0.25;
 
-static double budget_of(const struct cli_window *w)
+static double window_budget(const struct cli_window *w)
 {
     return w->budget > 0 ? w->budget : 1;
 }
@@ -27,22 +42,22 @@ bool cli_read_window(const char *text, void *to, char *why, size_t size)
         (*text && strspn(text, "0123456789") == strlen(text) && strlen(text) < 6 &&
          atoi(text) < 65536))
         return true;
-    snprintf(
-        why, size,
-        "'%s' is neither a port (0 to 65535) nor unix:PATH; other machines reach the window by ssh -L",
-        text);
+    snprintf(why, size,
+             "'%s' is neither a port (0 to 65535) nor unix:PATH; from other machines use ssh -L",
+             text);
     return false;
 }
 
 int cli_window_check(const struct cli_window *window, const struct cli_option *options)
 {
-    static const char *const of_windows[] = {"view-wait", "view-guest", "view-rate", "view-budget"};
-    for (size_t i = 0; !window->wanted && i < sizeof of_windows / sizeof *of_windows; i++)
-        if (cli_given(options, of_windows[i]) && !(i >= 2 && window->record))
-            return cli_wrong("--%s is for windows: add --view", of_windows[i]);
+    static const char *const view_options[] = {"view-wait", "view-guest", "view-rate",
+                                               "view-budget"};
+    for (size_t i = 0; !window->wanted && i < sizeof view_options / sizeof *view_options; i++)
+        if (cli_given(options, view_options[i]) && !(i >= 2 && window->record))
+            return cli_wrong("--%s needs --view", view_options[i]);
     if (window->record && !cli_has_suffix(window->record, ".view"))
         return cli_wrong(
-            "--record: '%s' must end in .view; 'stdcl view' shows it, and makes it a page (-o FILE.html)",
+            "--record: '%s' must end in .view; 'stdcl view' plays it or turns it into a page (-o FILE.html)",
             window->record);
     return window->record ? cli_check_output(window->record) : CLI_DONE;
 }
@@ -71,31 +86,31 @@ const char *cli_window_name(const char *file)
 
 static void print_links(const struct cli_window *w)
 {
-    fprintf(stderr, "%s: look at %s\n", cli_program, view_url(w->view, 0));
+    fprintf(stderr, "%s: view at %s\n", cli_program, view_url(w->view, 0));
     if (w->guest)
-        fprintf(stderr, "%s: for guests, who may only look: %s\n", cli_program,
-                view_url(w->view, 1));
-    fprintf(stderr, "%s: from another machine first: %s\n", cli_program, view_tunnel(w->view));
+        fprintf(stderr, "%s: for viewers without control: %s\n", cli_program, view_url(w->view, 1));
+    fprintf(stderr, "%s: from another machine, first run: %s\n", cli_program, view_tunnel(w->view));
 }
 
-bool cli_window_says(const struct cli_window *w, bool word)
+bool cli_window_decide(const struct cli_window *w, bool word)
 {
     return w->open && world_broadcast(cli_world, 0, &word, sizeof word) == 0 && word;
 }
 
 static void wait_for_viewer(const struct cli_window *w)
 {
-    while (cli_window_says(w, view_viewers(w->view) == 0) && !cli_ranks_interrupted(false))
-        view_wait(w->view, LOOK_SECONDS);
+    while (cli_window_decide(w, view_viewers(w->view) == 0) && !cli_ranks_interrupted(false))
+        view_wait(w->view, POLL_SECONDS);
 }
 
-/* The rank that has the view. */
+/* On rank 0, the owner of the view. */
 static int open_view(struct cli_window *w, struct view_options *about)
 {
     about->address = w->wanted ? w->address : "-";
     about->record = w->record;
     about->rate = w->rate;
-    about->budget = about->rows ? (1 - FOR_SUMS - FOR_ENDS) * budget_of(w) : budget_of(w);
+    about->budget =
+        about->rows ? (1 - SUMS_SHARE - BATCH_END_SHARE) * window_budget(w) : window_budget(w);
     w->view = view_open(about);
     if (w->view && w->wanted)
         print_links(w);
@@ -115,7 +130,8 @@ int cli_window_open(struct cli_window *w, struct view_options *about)
     return CLI_DONE;
 }
 
-/* ---- Obeying. -------------------------------------------------------------------------------- */
+/* ---- Commands of viewers.
+ * ------------------------------------------------------------------------------- */
 
 static void restart_pace(struct cli_window *w, double step)
 {
@@ -123,7 +139,7 @@ static void restart_pace(struct cli_window *w, double step)
     w->from.step = step;
 }
 
-static void obey(struct cli_window *w, const struct view_command *c, double step)
+static void obey_command(struct cli_window *w, const struct view_command *c, double step)
 {
     switch (c->ask) {
     case VIEW_PAUSE:
@@ -136,7 +152,7 @@ static void obey(struct cli_window *w, const struct view_command *c, double step
     case VIEW_STEP:
         w->pace.paused = true;
         w->pace.stop = step + c->value;
-        w->seek = c->value < 0 ? fmax(w->pace.stop, 0) : w->seek; /* of a replay */
+        w->seek = c->value < 0 ? fmax(w->pace.stop, 0) : w->seek; /* replays only */
         break;
     case VIEW_SPEED:
         w->pace.speed = c->value;
@@ -146,7 +162,7 @@ static void obey(struct cli_window *w, const struct view_command *c, double step
         w->pace.stop = c->value;
         break;
     case VIEW_QUIT:
-        cli_interrupt_take(SIGINT);
+        cli_interrupt_set(SIGINT);
         break;
     }
     restart_pace(w, step);
@@ -156,7 +172,7 @@ static void obey_all(struct cli_window *w, double step)
 {
     struct view_command command;
     while (view_next_command(w->view, &command))
-        obey(w, &command, step);
+        obey_command(w, &command, step);
 }
 
 void cli_window_listen(struct cli_window *w)
@@ -165,12 +181,12 @@ void cli_window_listen(struct cli_window *w)
         obey_all(w, w->step);
 }
 
-static bool stands(const struct cli_window *w, double step)
+static bool is_stopped(const struct cli_window *w, double step)
 {
     return w->pace.paused && step >= w->pace.stop;
 }
 
-static void tell(struct cli_window *w, double step, double fraction)
+static void window_set_state(struct cli_window *w, double step, double fraction)
 {
     const double now = seconds_now();
     if (now >= w->since.time + 1) {
@@ -178,36 +194,36 @@ static void tell(struct cli_window *w, double step, double fraction)
         w->since.time = now;
         w->since.step = step;
     }
-    view_set_state(w->view, &(struct view_state){.paused = stands(w, step),
+    view_set_state(w->view, &(struct view_state){.paused = is_stopped(w, step),
                                                  .speed = w->pace.speed,
                                                  .steps = w->steps,
                                                  .fraction = fraction,
                                                  .frame = w->frame});
 }
 
-/* Seconds until the pace allows the next burst; a paused run waits for a command. */
-static double to_wait(const struct cli_window *w, double step)
+/* Seconds until the pace allows the next batch; a paused run waits for a command. */
+static double seconds_to_wait(const struct cli_window *w, double step)
 {
     if (w->seek >= 0)
         return 0;
     if (w->pace.paused)
-        return stands(w, step) ? LOOK_SECONDS : 0;
+        return is_stopped(w, step) ? POLL_SECONDS : 0;
     if (w->pace.speed <= 0)
         return 0;
-    return fmin(w->from.time + (step - w->from.step) / w->pace.speed - seconds_now(), LOOK_SECONDS);
+    return fmin(w->from.time + (step - w->from.step) / w->pace.speed - seconds_now(), POLL_SECONDS);
 }
 
-/* What all ranks do on a visit. */
+/* Decisions of a visit, equal on all ranks. */
 struct visit {
     bool show, stay;
     struct cli_pace pace;
 };
 
-static struct visit look(struct cli_window *w, double step, double fraction)
+static struct visit window_poll(struct cli_window *w, double step, double fraction)
 {
     obey_all(w, step);
-    tell(w, step, fraction);
-    return (struct visit){view_due(w->view), to_wait(w, step) > 0, w->pace};
+    window_set_state(w, step, fraction);
+    return (struct visit){view_due(w->view), seconds_to_wait(w, step) > 0, w->pace};
 }
 
 int cli_window_visit(struct cli_window *w, uint64_t at, double fraction,
@@ -218,7 +234,7 @@ int cli_window_visit(struct cli_window *w, uint64_t at, double fraction,
     int status = CLI_DONE;
     while (visit.stay) {
         if (cli_ranks_first())
-            visit = look(w, step, fraction);
+            visit = window_poll(w, step, fraction);
         if (world_broadcast(cli_world, 0, &visit, sizeof visit) != 0)
             return cli_failed_call(NULL);
         w->agreed = visit.pace;
@@ -228,12 +244,12 @@ int cli_window_visit(struct cli_window *w, uint64_t at, double fraction,
         }
         if (status != CLI_DONE || !visit.stay || cli_ranks_interrupted(false))
             break;
-        view_wait(w->view, to_wait(w, step));
+        view_wait(w->view, seconds_to_wait(w, step));
     }
     return status;
 }
 
-uint64_t cli_window_burst(const struct cli_window *w, uint64_t step, uint64_t wanted)
+uint64_t cli_window_batch(const struct cli_window *w, uint64_t step, uint64_t wanted)
 {
     double most = 0x1p62;
     if (!w->open)
@@ -245,9 +261,8 @@ uint64_t cli_window_burst(const struct cli_window *w, uint64_t step, uint64_t wa
     return (double)wanted < most ? wanted : (uint64_t)most;
 }
 
-/* Each end of a burst leaves the device idle for a moment. So bursts are shorter than without
- * viewers only where pictures are due more often than these end; else a picture waits for the next
- * end. */
+/* Ending a batch leaves the device idle for a moment. Shorten batches only if pictures are due
+ * more often than batches end; otherwise a picture waits for the next end. */
 double cli_window_seconds(const struct cli_window *w, double seconds)
 {
     const double least = 0.25 / (w->rate > 0 ? w->rate : 30);
@@ -256,17 +271,17 @@ double cli_window_seconds(const struct cli_window *w, double seconds)
                : seconds;
 }
 
-/* The median of the last ones: so a kernel that is compiled once puts little off. */
-static double usual(const double s[3])
+/* Median of three durations: one outlier, such as a compilation, does not count. */
+static double median3(const double s[3])
 {
     return fmax(fmin(s[0], s[1]), fmin(fmax(s[0], s[1]), s[2]));
 }
 
 bool cli_window_sums_due(const struct cli_window *w, const struct cli_sums *sums)
 {
-    const double rate = w->rate > 0 ? w->rate : 30, share = FOR_SUMS * budget_of(w) / 100;
+    const double rate = w->rate > 0 ? w->rate : 30, share = SUMS_SHARE * window_budget(w) / 100;
     return (view_viewers(w->view) || w->record) &&
-           seconds_now() >= sums->at + fmax(1 / rate, usual(sums->seconds) / share);
+           seconds_now() >= sums->at + fmax(1 / rate, median3(sums->seconds) / share);
 }
 
 void cli_window_sums_made(struct cli_sums *sums, double began)
@@ -282,14 +297,14 @@ void cli_window_end(struct cli_window *w, const char *sentence)
     if (!w->open)
         return;
     view_end(w->view, sentence);
-    if (!cli_window_says(w, view_viewers(w->view) && isatty(STDERR_FILENO)) ||
+    if (!cli_window_decide(w, view_viewers(w->view) && isatty(STDERR_FILENO)) ||
         cli_ranks_interrupted(false))
         return;
     if (w->view)
-        fprintf(stderr, "%s: %s; the window stays until it is closed, or Ctrl-C\n", cli_program,
-                sentence);
-    while (cli_window_says(w, view_viewers(w->view)) && !cli_ranks_interrupted(false))
-        view_wait(w->view, LOOK_SECONDS);
+        fprintf(stderr, "%s: %s; the view stays open until it is closed or Ctrl-C is pressed\n",
+                cli_program, sentence);
+    while (cli_window_decide(w, view_viewers(w->view)) && !cli_ranks_interrupted(false))
+        view_wait(w->view, POLL_SECONDS);
 }
 
 int cli_window_close(struct cli_window *w)

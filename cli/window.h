@@ -1,26 +1,26 @@
-/* window.h - what commands that run something share about the window onto it: --view, --record.
+/* window.h - the view of a run in a browser, common to all commands: --view and --record.
  *
- *   CLI_WINDOW_OPTIONS(&job->window),                          rows of the table of options
- *   cli_window_check(&job->window, options)                    right after parsing
- *   cli_window_open(&job->window, &about)                      prints the link; waits if that was
- *                                                              asked
- *   cli_window_visit(&job->window, step, fraction, show, job)  between two bursts: shows what is
- *   due, obeys, waits while paused
- *   cli_window_end(&job->window, sentence)                     the last picture stays while
- *                                                              somebody looks
- *   cli_window_close(&job->window)
+ *   CLI_WINDOW_OPTIONS(&job->window),                          entries of the table of options
+ *   cli_window_check(&job->window, options)                    after parsing
+ *   cli_window_open(&job->window, &about)                      print the link; wait with
+ * --view-wait cli_window_visit(&job->window, step, fraction, show, job)  between batches: send a
+ * picture if due, obey commands, block while paused cli_window_end(&job->window, sentence) keep the
+ * last picture while it is viewed cli_window_close(&job->window)
  *
- * Without these options nothing is opened, and a visit costs one comparison. Of several ranks the
- * first has the view, and says on each visit what all do: opening, visits, cli_window_says, `show`
- * and the end are collective.
+ * Without these options nothing is opened, and a visit costs one comparison. Rank 0 owns the
+ * view and broadcasts its decisions: open, visit, decide, `show` and end are collective.
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_CLI_WINDOW_H
 #define STDCL_CLI_WINDOW_H
 
-#include "cli.h"
+#include "options.h"
 
+#include <stdbool.h>
+#include <stdcl.h>
 #include <stdcl/view.h>
+#include <stddef.h>
+#include <stdint.h>
 
 struct cli_window {
     /* From the command line. */
@@ -30,46 +30,46 @@ struct cli_window {
     const char *record;
 
     bool open;
-    view *view; /* of the first rank; NULL: none */
+    view *view; /* on rank 0; NULL: none */
     struct cli_pace {
         bool paused;
-        double stop;  /* where it stands while it is paused: at this step or behind it */
-        double speed; /* steps a second; 0: as fast as it can */
-    } pace, agreed;   /* as viewers want it now; at the last visit, the same on all ranks */
+        double stop;  /* while paused: stop at the first step >= stop */
+        double speed; /* steps per second; 0: unlimited */
+    } pace, agreed;   /* requested by viewers; agreed at the last visit by all ranks */
     double step;      /* of the last visit */
-    double interval;  /* seconds from the last picture to the next, as that was due then */
-    size_t bodies;    /* when it was opened */
+    double interval;  /* seconds between the last picture and the next */
+    size_t bodies;    /* at opening */
     uint64_t frame;   /* of a replay */
-    double seek;      /* the frame that a viewer wants; below 0: none */
+    double seek;      /* frame requested by a viewer; below 0: none */
     struct {
         double time, step;
-    } from, since; /* of the pace; of the rate that is told */
-    double steps;  /* a second, lately */
+    } from, since; /* start of the pace; start of the measured rate */
+    double steps;  /* recent steps per second */
 };
 
 cli_reader cli_read_window; /* for the table */
-#define CLI_WINDOW_OPTIONS(window)                                                                         \
-    CLI_GROUP("Looking at it"),                                                                            \
-        CLI_PARSED_OPTIONAL(                                                                               \
-            0, "view", "PORT|unix:PATH", (window), cli_read_window,                                        \
-            "show the run in a browser: prints a link for this machine, and how to reach it from another " \
-            "(default: a free port)"),                                                                     \
-        CLI_FLAG(0, "view-wait", &(window)->wait, "begin when somebody looks"),                            \
-        CLI_FLAG(0, "view-guest", &(window)->guest,                                                        \
-                 "print a second link, with which one may only look"),                                     \
-        CLI_REAL(0, "view-rate", "N", &(window)->rate, 0.1, 240,                                           \
-                 "pictures a second at most (default 30)"),                                                \
-        CLI_REAL(0, "view-budget", "PERCENT", &(window)->budget, 0.01, 100,                                \
-                 "of the run's time for showing it, at most (default 1)"),                                 \
-        CLI_STRING(0, "record", "FILE.view", &(window)->record,                                            \
-                   "keep what is shown, for 'stdcl view FILE.view'")
+#define CLI_WINDOW_OPTIONS(window)                                                                               \
+    CLI_GROUP("View"),                                                                                           \
+        CLI_PARSED_OPTIONAL(                                                                                     \
+            0, "view", "PORT|unix:PATH", (window), cli_read_window,                                              \
+            "live view in a browser; prints a link for this machine and the command to reach it from elsewhere " \
+            "(default: a free port)"),                                                                           \
+        CLI_FLAG(0, "view-wait", &(window)->wait, "start the run when the first viewer connects"),               \
+        CLI_FLAG(0, "view-guest", &(window)->guest,                                                              \
+                 "second link for viewers without control of the run"),                                          \
+        CLI_REAL(0, "view-rate", "N", &(window)->rate, 0.1, 240,                                                 \
+                 "maximum pictures per second (default 30)"),                                                    \
+        CLI_REAL(0, "view-budget", "PERCENT", &(window)->budget, 0.01, 100,                                      \
+                 "maximum share of the run time spent on the view (default 1)"),                                 \
+        CLI_STRING(0, "record", "FILE.view", &(window)->record,                                                  \
+                   "recording of the view, for 'stdcl view FILE.view'")
 
-/* All return an exit status, after printing what is wrong. */
+/* Functions that return int return an exit status, after printing a message. */
 
-/* Sums over all there is, for plots: they may take a quarter of the budget, and pictures half.
- * Whether they are due on the first rank; asked before them, and told after. */
+/* Sums over the whole state, for plots. They may take a quarter of the budget, pictures half.
+ * Ask cli_window_sums_due on rank 0 before computing them, and call cli_window_sums_made after. */
 struct cli_sums {
-    double at, seconds[3]; /* when they were made last, and how long the last ones took */
+    double at, seconds[3]; /* time of the last sums; durations of the last three */
 };
 bool cli_window_sums_due(const struct cli_window *window, const struct cli_sums *sums);
 void cli_window_sums_made(struct cli_sums *sums, double began);
@@ -77,28 +77,28 @@ void cli_window_sums_made(struct cli_sums *sums, double began);
 /* A number as the page writes them: "1,000,000". */
 const char *cli_window_number(char text[32], uint64_t number);
 
-/* A file's name without its folders, as titles have it. */
+/* File name without its directories, for titles. */
 const char *cli_window_name(const char *file);
 
 int cli_window_check(const struct cli_window *window, const struct cli_option *options);
 
-/* Opens what was asked for, if anything. `about` is what there is to see; the rest of it is filled
- * in. */
+/* Open the view and the recording, if requested. `about` describes the picture; the options fill
+ * in the rest. */
 int cli_window_open(struct cli_window *window, struct view_options *about);
 
-/* What the first rank says, on all; false when that did not come. Alone: what it is given. */
-bool cli_window_says(const struct cli_window *window, bool word);
+/* Broadcast rank 0's `word`; false if the broadcast failed. Without ranks: `word`. */
+bool cli_window_decide(const struct cli_window *window, bool word);
 
-/* `show` hands the picture of now to the view; `last` of the run. */
+/* Visit the view between two batches. `show` sends the current picture; `last`: the final one. */
 int cli_window_visit(struct cli_window *window, uint64_t step, double fraction,
                      int (*show)(void *job, int last), void *job);
 
-/* While a burst lasts: so that who wants to end the run need not wait for it. */
+/* Poll viewers' commands during a batch, so that a viewer can stop the run early. */
 void cli_window_listen(struct cli_window *window);
 
-/* How many steps there may be from `step` until the next visit, and how many seconds they should
- * take; `wanted` and `seconds` without viewers. */
-uint64_t cli_window_burst(const struct cli_window *window, uint64_t step, uint64_t wanted);
+/* Steps until the next visit, from `step`, and the seconds they should take; `wanted` and
+ * `seconds` without viewers. */
+uint64_t cli_window_batch(const struct cli_window *window, uint64_t step, uint64_t wanted);
 double cli_window_seconds(const struct cli_window *window, double seconds);
 
 void cli_window_end(struct cli_window *window, const char *sentence);

@@ -1,8 +1,10 @@
-/* world.c - the ranks of this run, which ranks.c joins and leaves; handlers of signals know them,
- * too.
+/* world.c - the ranks of this run, joined and left by ranks.c and read by signal handlers.
  * SPDX-License-Identifier: MIT
  */
-#include "cli.h"
+#include "ranks.h"
+
+#include <stdbool.h>
+#include <stdcl/world.h>
 
 stdcl_world *cli_world;
 

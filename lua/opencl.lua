@@ -6,12 +6,11 @@
 --   local context = cl.create_context{device}
 --   local queue = context:create_command_queue(device)
 --
--- docs/lua.md is the manual. Lists begin at 1, as in Lua; kernel arguments at 0, as in OpenCL. What goes wrong is
+-- docs/lua.md is the manual. Lists begin at 1, as in Lua; kernel arguments at 0, as in OpenCL. A failed call raises
 -- a Lua error that names the call and OpenCL's code.
 --
--- Objects may be released in any order: OpenCL counts references among its own objects, and this module keeps
--- what OpenCL does not, which is arguments of kernels, memory of the host that buffers or commands in flight
--- use, and mapped buffers.
+-- Objects may be released in any order. OpenCL counts references among its own objects; this module keeps alive the
+-- rest: arguments of kernels, host memory that buffers or commands in flight use, and mapped buffers.
 -- SPDX-License-Identifier: MIT
 
 local ffi = require "ffi"
@@ -34,10 +33,10 @@ local cl_mem, cl_sampler, cl_device = typeof "cl_mem", typeof "cl_sampler", type
 
 -- ---- Lists and sizes. ----
 
--- The list whose objects are in use as an array, where the collector does not see them.
+-- The list of objects in use as a C array, which the collector does not see.
 local in_use
 
--- A list of objects as an array and their number.
+-- Convert a list of objects to a C array; return the array and its length.
 local function array(ctype, list, what)
   if type(list) ~= "table" then
     wrong("%s: a list in braces is wanted, not a %s", what, status.kind(list))
@@ -67,24 +66,24 @@ local function wait_list(events)
   return list, n
 end
 
--- A number of bytes. Lua's numbers may be negative or broken, which C would make something else of.
+-- Check a number of bytes: C would misread a negative or fractional number of Lua.
 local function bytes(value, what)
   local n = tonumber(value)
   if not n or n < 0 or n % 1 ~= 0 then
-    wrong("%s: '%s' is no number of bytes", what, tostring(value))
+    wrong("%s: '%s' is not a number of bytes", what, tostring(value))
   end
   return value
 end
 
--- ---- What the collector must not take yet. ----
+-- ---- Objects to keep from the collector. ----
 
 local WEAK = {__mode = "k"}
-local kept = setmetatable({}, WEAK)      -- buffer: the memory of the host, or the buffer, that it lies in
+local kept = setmetatable({}, WEAK)      -- buffer: the host memory or the buffer that contains it
 local arguments = setmetatable({}, WEAK) -- kernel: its arguments by index
-local mapped = {}                        -- address: the buffers that are mapped there
+local mapped = {}                        -- address: the buffers mapped there
 local flying, n_flying, prune_at = {}, 0, 64
 
--- Keeps what the command behind this event uses until it is complete.
+-- Keep the objects that the event's command uses alive until it completes.
 local function hold(command, what)
   if n_flying >= prune_at then
     local n = 0
@@ -103,7 +102,7 @@ local function hold(command, what)
   flying[n_flying] = {command, what}
 end
 
--- The collector does not know how large buffers are, so it is told when many bytes were allocated.
+-- Run the collector after many allocated bytes, because it does not know the sizes of buffers.
 local allocated, COLLECT_AFTER = 0, 2^28
 
 local function allocate(size, make)
@@ -114,7 +113,7 @@ local function allocate(size, make)
   end
   local handle = make()
   local exhausted = code[0] == -4 or code[0] == -5 or code[0] == -6
-  if handle == nil and exhausted then -- by garbage, perhaps
+  if handle == nil and exhausted then -- perhaps garbage holds the memory
     collectgarbage()
     collectgarbage()
     handle = make()
@@ -144,8 +143,8 @@ function platform:get_info(name)
   return info.ask("clGetPlatformInfo", info.platform, name, self)
 end
 
--- CL_DEVICE_TYPE_ALL is 32 bits of ones in a field of 64: -1 would be another number. It leaves out devices of
--- the type "custom".
+-- CL_DEVICE_TYPE_ALL is 32 one bits in a field of 64; -1 would be a different number. It excludes devices of the
+-- type "custom".
 local ALL_TYPES = 0xFFFFFFFFULL
 
 function platform:get_devices(device_type)
@@ -188,7 +187,7 @@ function device:create_sub_devices(name, value)
   else
     properties[2] = value
   end
-  properties[#properties + 1] = 0 -- what a table leaves of an array, LuaJIT does not clear
+  properties[#properties + 1] = 0 -- LuaJIT does not clear the rest of an array that a table initialises
   local list, n = new("intptr_t[?]", #properties, properties), new "cl_uint[1]"
   local result = C.clCreateSubDevices(self, list, 0, nil, n)
   local handles, devices = new("cl_device_id[?]", n[0] + 1), {}
@@ -204,7 +203,7 @@ function device:create_sub_devices(name, value)
   return devices
 end
 
--- ---- Contexts and what they make. ----
+-- ---- Contexts and their objects. ----
 
 function cl.create_context(devices)
   local handles, n = array(cl_device, devices, "create_context")
@@ -248,7 +247,7 @@ function context:create_program_with_source(source)
   return gc(handle, C.clReleaseProgram)
 end
 
--- A queue may be the last to know of memory that its commands write to, so it goes only when they are done.
+-- Finish the queue before releasing it: it may hold the last reference to memory that its commands write.
 local function release_queue(self)
   C.clFinish(self)
   C.clReleaseCommandQueue(self)
@@ -292,7 +291,7 @@ function mem:get_info(name)
   return parent and info.ask("clGetMemObjectInfo", info.mem, name, self) or nil
 end
 
--- The memory of the host that lies under a buffer, if it is the script's.
+-- Host memory of a buffer, if the script owns the memory.
 local function host_memory(buffer)
   local under = kept[buffer]
   return istype(cl_mem, under) and host_memory(under) or under
@@ -401,7 +400,7 @@ local function keep_argument(self, index, value)
   list[index] = value
 end
 
--- The bytes of an argument that is given without its size, and how many.
+-- The bytes of an argument given without a size, and their number.
 local function argument_bytes(index, value)
   if type(value) ~= "cdata" then
     wrong("set_arg: argument %d is a %s; give a buffer, a cdata such as ffi.new(\"cl_int[1]\", 5), a number of "
@@ -412,7 +411,7 @@ local function argument_bytes(index, value)
   if what:find "%*" and not what:find "%[" then
     wrong("set_arg: argument %d is a pointer; say how many bytes it points to, set_arg(%d, size, pointer)",
           index, index)
-  elseif tonumber(value) then -- a 64-bit integer, or another scalar
+  elseif tonumber(value) then -- a 64-bit integer or any scalar
     return sizeof(value), typeof("$[1]", ctype)(value)
   end
   return sizeof(value), value
@@ -451,7 +450,7 @@ function queue:get_info(name)
   return info.ask("clGetCommandQueueInfo", info.queue, name, self)
 end
 
--- The event of the command that was just enqueued.
+-- The event of the command just enqueued.
 local function enqueued(result, call, detail)
   if result ~= 0 then
     failed(call, result, detail)
@@ -461,7 +460,7 @@ end
 
 local offset3, global3, local3 = size_t3(), size_t3(), size_t3()
 
--- Copies the sizes of a launch into one of these; nil stays nil.
+-- Copy the sizes of a launch into a C array; nil stays nil.
 local function sizes(to, list, dimensions, what)
   if list == nil then
     return nil
@@ -482,7 +481,7 @@ local function launch_detail(k, global, group)
                                                                 group and text(group) or "nil")
 end
 
--- Kernels whose arguments lie in the script's own memory hold it until they are done.
+-- A kernel with arguments in the script's memory keeps the memory alive until it completes.
 local function hold_arguments(k, command)
   local list = arguments[k]
   for _, value in pairs(list) do
@@ -515,7 +514,7 @@ function queue:enqueue_ndrange_kernel(k, offset, global, group, events)
   return command
 end
 
--- Offset and size of a region, by default all that follows.
+-- Offset and size of a region; the default size reaches the end.
 local function region(buffer, offset, size, what)
   offset = bytes(offset or 0, what)
   return offset, bytes(size or buffer:get_info "size" - offset, what)
@@ -538,7 +537,7 @@ function queue:enqueue_map_buffer(buffer, blocking, flags, offset, size, events)
   return pointer, command
 end
 
--- Forgets that the buffer is mapped there.
+-- Remove the buffer from the mappings at an address.
 local function unmapped(buffer, pointer)
   local at = address(pointer)
   local buffers = mapped[at] or {}
@@ -611,7 +610,7 @@ function queue:enqueue_barrier_with_wait_list(events)
   return enqueued(C.clEnqueueBarrierWithWaitList(self, count, list, event_out), "clEnqueueBarrierWithWaitList")
 end
 
--- The names that OpenCL had before 1.2.
+-- Names of OpenCL 1.0 and 1.1.
 function queue:enqueue_marker()
   return self:enqueue_marker_with_wait_list()
 end

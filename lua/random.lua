@@ -7,7 +7,7 @@ local log, sqrt, uniform = math.log, math.sqrt, math.random
 local random = {}
 
 -- Two independent standard normal variates, by the polar method of Marsaglia and Bray (1964, SIAM Review 6,
--- 260): a point drawn uniformly in the unit disk, stretched. math.randomseed(seed) makes it repeatable.
+-- 260): a uniform point in the unit disk, scaled. math.randomseed(seed) makes the sequence repeatable.
 function random.normal()
   local x, y, square
   repeat

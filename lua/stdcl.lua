@@ -1,4 +1,4 @@
--- stdcl.lua - the layer in Lua: memory that host and devices share, kernels that are called like functions.
+-- stdcl.lua - the layer in Lua: memory shared by host and devices, kernels called like functions.
 --
 --   local stdcl = require "stdcl"
 --   local x = stdcl.malloc("float", n)               an array, x[0] to x[n - 1]
@@ -8,8 +8,8 @@
 --   stdcl.wait()
 --   stdcl.sync(x, "host")                            device -> host
 --
--- docs/lua.md is the manual, and include/stdcl.h tells what each call does underneath. Devices are numbered as
--- stdcl.devices() lists them, from 1. Errors are Lua errors with the layer's sentence.
+-- docs/lua.md is the manual, and include/stdcl.h documents the underlying calls. Devices are numbered as
+-- stdcl.devices() lists them, from 1. Errors are Lua errors with the layer's message.
 -- SPDX-License-Identifier: MIT
 
 local ffi = require "ffi"
@@ -25,10 +25,10 @@ local stdcl = {}
 
 local WAIT, NOWAIT = C.CL_EVENT_WAIT, C.CL_EVENT_NOWAIT + C.CL_EVENT_CHECKED
 
--- Raises the layer's sentence.
+-- Raise the layer's error.
 local function failed()
   local sentence = C.clerror()
-  wrong("%s", sentence ~= nil and ffi.string(sentence) or "stdcl: a call failed without saying why")
+  wrong("%s", sentence ~= nil and ffi.string(sentence) or "stdcl: unknown error")
 end
 
 local function is_failure(event)
@@ -44,8 +44,8 @@ local preferred = {"gpu", "cpu", "all"}
 local current = debug.getregistry()["stdcl.context"]
 current = current and cast("CLCONTEXT *", current)
 
--- The contexts that were made here go at the very end: the collector finalizes userdata, as this proxy is, after
--- all cdata, such as the arrays and programs that the contexts hold.
+-- Destroy the contexts created here last: the collector finalizes userdata, such as this proxy, after all cdata, such
+-- as the arrays and programs of the contexts.
 local contexts = {closer = newproxy(true)}
 getmetatable(contexts.closer).__gc = function()
   for _, made in ipairs(contexts) do
@@ -105,12 +105,12 @@ end
 -- The functions and constants of stdcl/NAME.h, as the ffi has them: stdcl.engine("nbody").nbody_create(...).
 stdcl.engine = require "stdcl.library"
 
--- The layer's number of a device of ours.
+-- Convert a device number of Lua, from 1, to the layer's, from 0.
 local function number(cp, device)
   if device == nil then
     return 0
   elseif type(device) ~= "number" or device < 1 or device > C.clgetndev(cp) or device % 1 ~= 0 then
-    wrong("there is no device %s; those in use are numbered 1 to %d", tostring(device), C.clgetndev(cp))
+    wrong("no device %s; the devices in use are numbered 1 to %d", tostring(device), C.clgetndev(cp))
   end
   return device - 1
 end
@@ -118,7 +118,7 @@ end
 -- ---- Memory. ----
 
 local flag_bits = {zerocopy = C.CL_MEM_ZEROCOPY, device_only = C.CL_MEM_DEVONLY}
-local allocated, COLLECT_AFTER = 0, 2^28 -- the collector does not see how large the blocks are
+local allocated, COLLECT_AFTER = 0, 2^28 -- the collector does not know the sizes of the blocks
 
 local function allocate(size, flags)
   allocated = allocated + size
@@ -135,39 +135,39 @@ local function allocate(size, flags)
   return p ~= nil and p or failed()
 end
 
--- An array of n elements (default 1) of a C type, that host and devices share: zeroed on the host, collected like
--- any Lua value. `flag` may be "zerocopy" or "device_only", see clmalloc.
+-- An array of n elements (default 1) of a C type, shared by host and devices: zeroed on the host, collected like any
+-- Lua value. `flag` may be "zerocopy" or "device_only", see clmalloc.
 function stdcl.malloc(ctype, n, flag)
   n = n or 1
   if type(n) ~= "number" or n < 0 or n % 1 ~= 0 then
-    wrong("stdcl.malloc: '%s' is no number of elements", tostring(n))
+    wrong("stdcl.malloc: '%s' is not a number of elements", tostring(n))
   elseif flag and not flag_bits[flag] then
     wrong("stdcl.malloc: '%s' is neither \"zerocopy\" nor \"device_only\"", tostring(flag))
   end
   local element = typeof(ctype)
   local p = allocate(n * sizeof(element), flag and flag_bits[flag] or 0)
-  local ok, array = pcall(typeof, "$ (&)[$]", element, n) -- ffi.sizeof works then, but up to 2 GiB only
+  local ok, array = pcall(typeof, "$ (&)[$]", element, n) -- supports ffi.sizeof, but only up to 2 GiB
   return gc(cast(ok and array or typeof("$ *", element), p), C.clfree)
 end
 
--- Frees it now. It must not be used afterwards.
+-- Free an array now. Do not use it afterwards.
 function stdcl.free(array)
   if C.clfree(gc(array, nil)) ~= 0 then
     failed()
   end
 end
 
--- Copies an array to the "device" or to the "host", and waits for that unless "nowait" is given.
+-- Copy an array to the "device" or to the "host"; block until done unless "nowait" is given.
 function stdcl.sync(array, where, device, nowait)
   local cp = context()
   local flag = where == "device" and C.CL_MEM_DEVICE or where == "host" and C.CL_MEM_HOST
-    or wrong("stdcl.sync: \"device\" or \"host\" is wanted, not '%s'", tostring(where))
+    or wrong("stdcl.sync: expected \"device\" or \"host\", not '%s'", tostring(where))
   if is_failure(C.clmsync(cp, number(cp, device), array, flag + (nowait == "nowait" and NOWAIT or WAIT))) then
     failed()
   end
 end
 
--- Waits for all that was started, on one device or on all of them.
+-- Block until all commands on one device or on all devices are complete.
 function stdcl.wait(device)
   local cp = context()
   local first = number(cp, device)
@@ -199,11 +199,11 @@ local function to_value(item, value, name, alive)
   elseif kind == "cdata" and tonumber(value) then
     item.kind, item.as.integer = INTEGER, value
   else
-    wrong("stdcl.open: the value '%s' is a %s, which a template cannot have", tostring(name), status.kind(value))
+    wrong("stdcl.open: the value '%s' is a %s, which templates do not support", tostring(name), status.kind(value))
   end
 end
 
--- A Lua table as the layer's list of values. What it points to stays in `alive`.
+-- Convert a Lua table to the layer's list of values; `alive` keeps the memory that the list points to.
 function to_values(values, alive)
   local n = 0
   for _ in pairs(values) do
@@ -224,7 +224,7 @@ function to_values(values, alive)
     if type(name) == "string" then
       add(name, value)
     elseif not (type(name) == "number" and name >= 1 and name <= #values and name % 1 == 0) then
-      wrong("stdcl.open: the key '%s' is neither a name nor the next of a list", tostring(name))
+      wrong("stdcl.open: the key '%s' is neither a name nor the next index of a list", tostring(name))
     end
   end
   return list
@@ -234,7 +234,7 @@ end
 
 local new_kernel
 
--- program.name is the kernel of that name.
+-- program.NAME is the kernel NAME.
 local Program = {}
 
 function Program.__index(program, name)
@@ -263,11 +263,11 @@ local function open(cp, text, values, flags)
   return handle, alive
 end
 
--- Opens kernels: `text` is OpenCL C if it has several lines or a brace, else the name of a file. With `values`, a
--- table, it is a template. `options` are the compiler's. The program's fields are its kernels.
+-- Open kernels. `text` is OpenCL C if it has several lines or a brace, otherwise a file name. With `values`, a table,
+-- it is a template. `options` are compiler options. The program's fields are its kernels.
 function stdcl.open(text, values, options)
   if type(text) ~= "string" then
-    wrong("stdcl.open: OpenCL C or the name of a file is wanted, not a %s", status.kind(text))
+    wrong("stdcl.open: expected OpenCL C or a file name, not a %s", status.kind(text))
   end
   if options and type(options) ~= "string" then
     wrong("stdcl.open: the options are a string, not a %s", status.kind(options))
@@ -292,7 +292,7 @@ local integers = {char = true, uchar = true, short = true, ushort = true, int = 
                   ulong = true}
 local scalars = {float = true, double = true}
 
--- The functions below make one that puts a Lua value into args[i]. What they complain about is `what`.
+-- Each function below returns a function that stores a Lua value in args[i]. `what` names the argument in errors.
 
 local function put_integer(arg, name, what)
   local box = new("cl_" .. name .. "[1]")
@@ -334,7 +334,7 @@ local function put_vector(arg, name, what, n)
         end
       end
     else
-      wrong("%s is declared as %s: a table of %d numbers or a cl_%s is wanted", what, name, n, name)
+      wrong("%s is declared as %s: expected a table of %d numbers or a cl_%s", what, name, n, name)
     end
   end, box
 end
@@ -344,7 +344,7 @@ local function put_local(arg, name, what)
   arg.size, arg.kind, arg.value = sizeof(box), LOCAL, box
   return function(value)
     if type(value) ~= "number" or value < 1 then
-      wrong("%s is local memory (%s): its number of bytes is wanted", what, name)
+      wrong("%s is local memory (%s): expected its number of bytes", what, name)
     end
     box[0] = value
   end, box
@@ -356,10 +356,10 @@ local function put_pointer(arg, name, what)
   return function(value)
     held = value -- the collector does not look into the box
     if type(value) ~= "cdata" then
-      wrong("%s is declared as %s: an array of stdcl.malloc is wanted, not a %s", what, name, type(value))
+      wrong("%s is declared as %s: expected an array of stdcl.malloc, not a %s", what, name, type(value))
     end
     if value == nil and not istype("void *", value) then
-      wrong("%s is declared as %s: a null pointer was given (a void * where that is meant)", what, name)
+      wrong("%s is declared as %s: got a null pointer (pass a null void * if intended)", what, name)
     end
     local is_mem = istype("cl_mem", value)
     arg.size, arg.kind, arg.type = sizeof(box), is_mem and VALUE or GLOBAL, is_mem and "cl_mem" or nil
@@ -367,19 +367,19 @@ local function put_pointer(arg, name, what)
   end, box
 end
 
--- A type of the kernel's own.
+-- A type defined by the kernel.
 local function put_cdata(arg, name, what)
   local box = {}
   return function(value)
     if type(value) ~= "cdata" or tonumber(value) then
-      wrong("%s is declared as %s: a cdata is wanted, not a %s", what, name, type(value))
+      wrong("%s is declared as %s: expected a cdata, not a %s", what, name, type(value))
     end
     arg.size, arg.kind, arg.value = sizeof(value), VALUE, value
     box[1] = value
   end, box
 end
 
--- A type that is not known, for instance a macro's: what points somewhere is memory, the rest are values.
+-- An unknown type, for instance a macro: pointers are memory, everything else is a value.
 local function put_unknown(arg, name, what)
   local as_pointer, pointer_box = put_pointer(arg, name, what)
   local as_value, value_box = put_cdata(arg, name, what)
@@ -396,7 +396,7 @@ end
 
 local arg_info = new "clarg_info_t[1]"
 
--- The function that fits argument i of a kernel, as it is declared.
+-- The function for argument i of a kernel, by its declaration.
 local function put_argument(kernel, i, arg, kernel_name)
   if C.clarg_info(kernel, i, arg_info) ~= 0 then
     failed()
@@ -409,7 +409,7 @@ local function put_argument(kernel, i, arg, kernel_name)
   elseif kind == LOCAL then
     return put_local(arg, name, what)
   elseif kind ~= VALUE then
-    return put_unknown(arg, name ~= "" and name or "a type that this program does not tell", what)
+    return put_unknown(arg, name ~= "" and name or "an unknown type", what)
   elseif integers[name] then
     return put_integer(arg, name, what)
   elseif scalars[name] then
@@ -422,13 +422,13 @@ end
 
 -- ---- Launches. ----
 
--- Fills in sizes: a number, or a list of up to three.
+-- Store sizes: a number, or a list of up to three.
 local function set_sizes(to, sizes, what)
   if type(sizes) == "number" then
     to[0] = sizes
     return 1
   elseif type(sizes) ~= "table" or #sizes < 1 or #sizes > 3 then
-    wrong("the %s size is a %s; a number or a list of up to three is wanted", what, status.kind(sizes))
+    wrong("the %s size is a %s; expected a number or a list of up to three", what, status.kind(sizes))
   end
   for i = 1, #sizes do
     to[i - 1] = sizes[i]
@@ -448,11 +448,10 @@ end
 local Kernel = {}
 Kernel.__index = Kernel
 
--- The program whose kernel is being called: in stdcl.open(text).name(n) nothing else holds it.
+-- The program of the kernel being called: in stdcl.open(text).name(n) nothing else holds it.
 local busy
 
--- The functions that put arguments in their places and start the kernel, written out for its number of arguments
--- so that a call is as fast as it can be.
+-- Code that stores the arguments and starts the kernel, unrolled for the number of arguments for speed.
 local CALL = [[
 local count, start, ${put} = ...
 return function(self, device, global, group, ${values} ...)
@@ -494,15 +493,15 @@ function new_kernel(program, cp, kernel, name)
   return setmetatable(self, Kernel)
 end
 
--- kernel(global, local, arguments...): starts it on the first device; kernel:launch(device, global, ...) on
--- another. Returns at once.
+-- kernel(global, local, arguments...) starts the kernel on the first device, kernel:launch(device, global, ...) on any
+-- device. Does not block.
 function Kernel:__call(global, group, ...)
   return self.launch(self, nil, global, group, ...)
 end
 
 -- ---- Profiles. ----
 
--- profile(true) and profile(false) turn measuring on and off; profile() returns what was measured, a list of
+-- profile(true) and profile(false) turn profiling on and off; profile() returns the profile, a list of
 -- {device =, name =, kind = "kernel" or "memory", count =, timed =, total =, minimum =, maximum =, bytes =, flops =}
 -- with times in seconds.
 function stdcl.profile(on)

@@ -4,9 +4,9 @@
 --   local kernel = templet.loadfile("sum.clt")     a function([env [, f]])
 --   print(kernel{N = 4})                           its text, with env as the whole scope
 --
--- A template becomes one Lua function that has every line where the template has it, so that Lua's own
--- messages carry the template's line. The same file is embedded in libstdcl, where template/template.c
--- runs it: there is one grammar, docs/templates.md.
+-- A template becomes one Lua function with every line at the template's line number, so that Lua's messages carry
+-- the template's lines. libstdcl embeds this file and runs it in template/template.c: there is one grammar,
+-- docs/templates.md.
 -- SPDX-License-Identifier: MIT
 
 local byte, find, format, gsub = string.byte, string.find, string.format, string.gsub
@@ -15,13 +15,13 @@ local error, load, loadstring, setfenv, setmetatable = error, load, loadstring, 
 local tonumber, tostring, type, xpcall = tonumber, tostring, type, xpcall
 local getinfo, huge, min = debug.getinfo, math.huge, math.min
 
-local SELF = getinfo(1, "S").short_src .. ":" -- how messages about this file begin
+local SELF = getinfo(1, "S").short_src .. ":" -- prefix of messages about this file
 
 local M = {}
 
--- ---- Where Lua's strings and comments end. ----
+-- ---- Ends of Lua's strings and comments. ----
 
--- The position after the quoted string whose first character is at `at`; nil when it is not closed.
+-- The position after the quoted string that starts at `at`; nil if it is not closed.
 local function skip_quoted(s, at, quote)
     local special = "[\\\n" .. quote .. "]"
     while true do
@@ -39,8 +39,8 @@ local function skip_quoted(s, at, quote)
     end
 end
 
--- The position after the string or comment that begins at `at`, or after this one character when none
--- does; nil when it is not closed, and whether it is a long one.
+-- The position after the string or comment that begins at `at`, or after one character if none does. If it is not
+-- closed: nil, and whether it is a long one.
 local function skip(s, at)
     local c = sub(s, at, at)
     if c == "'" or c == '"' then
@@ -55,7 +55,7 @@ local function skip(s, at)
     return comment and (find(s, "\n", at, true) or #s) + 1 or at + 1
 end
 
--- The position of the brace that closes the expression which begins at `at`; nil when none does.
+-- The position of the brace that closes the expression at `at`; nil if none does.
 local function closing_brace(s, at)
     local depth = 1
     repeat
@@ -72,7 +72,7 @@ local function closing_brace(s, at)
     return at and at - 1
 end
 
--- The position of a long string or comment that these statements leave open, or nil.
+-- The position of a long string or comment left open by these statements, or nil.
 local function left_open(s)
     local at, after, long = 1, nil, nil
     repeat
@@ -94,12 +94,12 @@ local function newlines(s)
     return (gsub(s, "[^\n]+", ""))
 end
 
--- Carriage returns are white space here, but line ends to Lua, which would count them.
+-- Carriage returns are white space here, but Lua would count them as line ends.
 local function plain(code)
     return find(code, "\r", 1, true) and (gsub(gsub(code, "\r\n", "\n"), "\r", " ")) or code
 end
 
--- Enough of an expression to recognise it by.
+-- The start of an expression, for messages.
 local function excerpt(source)
     local short = gsub(source, "%s+", " ")
     return "${" .. (#short > 60 and sub(short, 1, 57) .. "..." or short) .. "}"
@@ -109,15 +109,15 @@ local function fault(template, line, message)
     return error(template.name .. ":" .. line .. ": " .. message, 0)
 end
 
--- Numbers an item and writes its number as two small literals: Lua allows a function 65536 constants,
--- but any number of small ones.
+-- Number an item and write its number as two small literals: a Lua function may have 65536 constants, but any number
+-- of small literals.
 local function enter(template, item, line)
     local n = template.count + 1
     template.count, template.items[n], template.lines[n] = n, item, line
     return (n - n % 32768) / 32768 .. "," .. n % 32768
 end
 
--- Appends to the Lua code, which is joined in blocks so that a large template makes no large table.
+-- Append to the Lua code. Blocks are joined so that a large template needs no large table.
 local function emit(template, code)
     local n = template.pending + 1
     template.parts[n] = code
@@ -134,7 +134,7 @@ local function emit_text(template, text)
     template.line = template.line + #ends
 end
 
--- Refuses what is no expression by itself: it could end the call that is put around it.
+-- Reject text that is not an expression by itself: it could close the call written around it.
 local function check_expression(template, source)
     if not find(source, "%S") then
         fault(template, template.line, "${} holds no expression")
@@ -161,7 +161,7 @@ local function emit_expression(template, source)
     template.line = template.line + #newlines(source)
 end
 
--- Takes the statement lines that begin at pos; returns the position after them.
+-- Take the statement lines that begin at pos; return the position after them.
 local function take_statements(template, pos)
     local text, first, run = template.text, template.line, {}
     local _, bar = find(text, "^[ \t]*|", pos)
@@ -187,13 +187,13 @@ local function take_statements(template, pos)
     return pos
 end
 
--- The position of the first line after this one that is a statement.
+-- The position of the next line that is a statement.
 local function next_statement(text, pos)
     return (find(text, "\n[ \t]*|", pos) or huge) + 1
 end
 
--- Translates template.text. Each `find` goes over the text once: the next statement and the next
--- expression are looked for anew only when the last one found has been passed.
+-- Translate template.text. Each `find` scans the text once: the next statement and the next expression are searched
+-- only after the last one found has been passed.
 local function translate(template)
     local text = template.text
     local pos = find(text, "^\239\187\191") and 4 or 1 -- after a byte order mark
@@ -228,8 +228,8 @@ end
 
 -- ---- From Lua to a function. ----
 
--- Reports what Lua has against the code. `if` is how the code of text and expressions begins; when
--- Lua stumbles there, the statement before is to blame.
+-- Report Lua's error in the code. The code of text and expressions begins with `if`; a syntax error there belongs to
+-- the statement before.
 local function misspelt(template, message)
     local line, text = match(message, "^%?:(%d+): (.*)$")
     line = tonumber(line) or 1
@@ -242,7 +242,7 @@ local function misspelt(template, message)
     fault(template, line, text or message)
 end
 
--- Lua code for `load`, piece by piece: as one string it would be there several times.
+-- Lua code for `load`, piece by piece: one string would exist in several copies.
 local function reader(template, before, after)
     local i, blocks = -1, template.blocks
     return function()
@@ -251,9 +251,8 @@ local function reader(template, before, after)
     end
 end
 
--- Makes template.factory, which makes the function that a run calls: each run has an environment of its
--- own. It compiles twice, as what the user sees and then inside a function, where a stray `end` would
--- not be noticed.
+-- Create template.factory, which creates the function of a run with its own environment. The code is compiled twice:
+-- as the user sees it, and inside a function, where a stray `end` would go unnoticed.
 local function compile(template)
     local main, message = load(reader(template, "local __text,__value=...;", ""), "=?")
     if not main then
@@ -268,7 +267,7 @@ end
 
 -- ---- Running. ----
 
--- A value as text. Integers of any kind have all their digits, where tostring turns to exponents.
+-- A value as text. Integers of any kind keep all their digits; tostring would switch to exponents.
 local function show(value)
     local kind = type(value)
     if kind == "string" then
@@ -280,7 +279,7 @@ local function show(value)
     return kind == "cdata" and match(text, "^(-?%d+)U?LL$") or text
 end
 
--- The line of the template that runs, seen from `level` of its caller; nil when none does.
+-- The running line of the template, seen from `level` of the caller; nil if none runs.
 local function running_line(template, level)
     local source = "@" .. template.name
     for i = level + 1, level + 40 do
@@ -291,8 +290,8 @@ local function running_line(template, level)
     end
 end
 
--- The scope of a strict run: `env`, in which an expression may not name what has no value. A statement
--- may, for `|if DEBUG then`; `unknown` keeps the last such name in case its line fails.
+-- The scope of a strict run: `env`, where an expression must not use an undefined name. A statement may, for
+-- `|if DEBUG then`; `unknown` keeps the last such name in case its line fails.
 local function strict_scope(template, env, unknown)
     return setmetatable({}, {__newindex = env, __index = function(_, name)
         local value = env[name]
@@ -306,12 +305,12 @@ local function strict_scope(template, env, unknown)
     end})
 end
 
--- The error of a strict run as a sentence that begins with the template's name and line.
+-- The error of a strict run, prefixed by the template's name and line.
 local function explain(template, message, line, unknown)
     if type(message) ~= "string" then
         message = "the error is a " .. type(message)
     elseif sub(message, 1, #SELF) == SELF then
-        message = match(message, " (.*)$") -- a stack overflow may show here first
+        message = match(message, " (.*)$") -- a stack overflow may appear here first
     end
     if sub(message, 1, #template.name + 1) ~= template.name .. ":" then
         message = template.name .. ":" .. (line and line .. ": " or " ") .. message
@@ -322,7 +321,7 @@ local function explain(template, message, line, unknown)
     return message
 end
 
--- Runs a template and calls put(text, line, whether it is a value) for each piece.
+-- Run a template and call put(text, line, is_value) for each piece.
 local function run(template, env, put)
     local items, lines = template.items, template.lines
     local function text(high, low)
@@ -345,7 +344,7 @@ local function run(template, env, put)
     local main = setfenv(template.factory, strict_scope(template, env, unknown))()
     local line
     local ok, message = xpcall(function() main(text, value) end, function(m)
-        line = running_line(template, 1) -- no more: after a stack overflow there is little stack
+        line = running_line(template, 1) -- nothing more: after a stack overflow little stack is left
         return m
     end)
     if not ok then
@@ -353,15 +352,15 @@ local function run(template, env, put)
     end
 end
 
--- Compiles a template; errors are raised. `name` is what messages call it. In a strict template an
--- undefined name or nil in ${} is an error; else it is no text.
+-- Compile a template; raises errors. `name` is its name in messages. In a strict template an undefined name or nil in
+-- ${} is an error; otherwise it yields no text.
 -- Returns function([env [, f]]): the text with `env` (default _G) as the whole scope; or, with f, calls
 -- f(text, line, is_value) for each piece and returns nothing.
 function M.loadstring(text, name, strict)
     local template = {
         text = text, name = name or "template", strict = strict, line = 1,
         parts = {}, pending = 0, blocks = {},    -- the Lua code so far
-        items = {}, lines = {}, count = 0,       -- texts and expressions, with the lines they begin on
+        items = {}, lines = {}, count = 0,       -- texts and expressions, with their first lines
         statement = {}, checked = {},            -- sets: lines that are statements, good expressions
     }
     translate(template)
@@ -381,7 +380,7 @@ function M.loadstring(text, name, strict)
     end
 end
 
--- As loadstring, of a file.
+-- loadstring for a file.
 function M.loadfile(file, strict)
     local fp, message = io.open(file, "rb")
     if not fp then

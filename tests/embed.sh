@@ -79,7 +79,7 @@ grep -q '{&sources\[0\], ".*driver .*", binary_0, [0-9]*, 0},' b.c || fail "ther
 printf '|for i = 0, 1 do\nkernel void t${i}(global int *x) { x[0] = ${i}; }\n|end\n' >t.clt
 expect 0 '' "$stdcl" embed -c t.clt
 printf '#include "h.cl"\n' >>t.clt
-expect 1 "t.clt:4: a template cannot take 'h.cl' along" "$stdcl" embed -c t.clt
+expect 1 "t.clt:4: a template cannot include 'h.cl'" "$stdcl" embed -c t.clt
 
 # Without a device, and without compiling. (For a missing folder some loaders use their default.)
 mkdir none

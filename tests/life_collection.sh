@@ -68,7 +68,7 @@ while IFS= read -r file; do
     */Loops/* | */Margolus/* | */Other-Rules/* | */Patersons-Worms/* | */Self-Rep/* | */Turmites/* | */WireWorld/*) n=200 by=RuleLoader ;; esac
     ours=$(timeout 600 "$stdcl" life -p "$file" -n $n --threads 1 --json 2> "$folder/err" || timeout 600 "$stdcl" life -p "$file" -n $n --json 2> "$folder/err")
     ours=$(printf '%s\n' "$ours" | sed -n 's/^ *"population": "\{0,1\}\([0-9]*\).*/\1/p')
-    if [ -z "$ours" ] && grep -q "'\(JvN29\|Nobili32\|Hutton32\)' is no rule" "$folder/err"; then
+    if [ -z "$ours" ] && grep -q "'\(JvN29\|Nobili32\|Hutton32\)' is not a rule" "$folder/err"; then
         refused=$((refused + 1))
         continue
     fi

@@ -351,21 +351,21 @@ static void cli_embed_rejects_bad_input(void **state)
     expect_refused_with("embed ../in -o k.o", 1, "'../in' is empty");
     expect_refused_with("embed ../nothing.cl -o k.o", 1,
                         "cannot read '../nothing.cl': No such file");
-    expect_refused_with("embed .. -o k.o", 1, "cannot read '..': it is a folder");
+    expect_refused_with("embed .. -o k.o", 1, "cannot read '..': it is a directory");
     input("kernel void f() {}\n", 19);
     expect_refused_with("embed ../in", 2, "-o is missing");
     expect_refused_with("embed -o k.o", 2, "the kernel file is missing");
     expect_refused_with("embed ../in ../in -o k.o", 2, "given twice");
     expect_refused_with("embed ../in -o k.so", 2, "'k.so' ends neither in .o");
-    expect_refused_with("embed -c ../in /dev/null -o k.o", 2, "-c makes an object of each file");
+    expect_refused_with("embed -c ../in /dev/null -o k.o", 2, "-c writes one object per file");
     expect_refused_with("embed ../in -o k.o --binary --no-compile", 2,
-                        "--binary needs the compiler");
+                        "--binary and --no-compile cannot be combined");
     expect_refused_with("embed ../in -o nowhere/k.o", 1, "nowhere");
     expect_refused_with("embed ../in -o nowhere/k.c", 1, "nowhere");
     expect_refused("embed", run_with("CC=no-such-compiler -x", "embed ../in -o k.o"), 1,
                    "cannot run the C compiler 'no-such-compiler'");
     expect_refused("embed", run_with("CC=false", "embed ../in -o k.o"), 1,
-                   "the C compiler 'false' ended with status 1");
+                   "the C compiler 'false' exited with status 1");
     expect_refused("embed", run_with("TMPDIR=/proc/nonexistent", "embed ../in -o k.o"), 1,
                    "/proc/nonexistent");
 }
@@ -478,7 +478,7 @@ static void cli_nbody_writes_snapshots(void **state)
     assert_true(fabs(sqrt(v[1] * v[1] + v[2] * v[2]) - 0.5) <
                 1e-3); /* nearly a circle, of period 4.5 */
     assert_true(fabs(atan2(v[2], v[1]) - (-3.14159265 + 1.4 * 0.2)) < 1e-3);
-    expect_refused_with("nbody -i ../in2 --until 0.1", 2, "before the bodies' time, 0.2");
+    expect_refused_with("nbody -i ../in2 --until 0.1", 2, "before the initial time, 0.2");
 }
 
 static void cli_nbody_writes_to_stdout(void **state)
@@ -550,10 +550,10 @@ static void cli_nbody_draws_few_stars(void **state)
     assert_memory_equal(stars, same, sizeof stars);
     assert_true(memcmp(stars, all, sizeof stars) != 0);
     empty_here(NULL);
-    expect_refused_with(
-        "nbody -n 100 --heaviest 0.001 --steps 0 -o p.png", 2,
-        "--heaviest: '0.001' leaves no body to draw; the lightest has a mass of 0.01");
-    expect_refused_with("nbody -n 100 --heaviest 1 --steps 0", 2, "--heaviest is for pictures");
+    expect_refused_with("nbody -n 100 --heaviest 0.001 --steps 0 -o p.png", 2,
+                        "--heaviest: '0.001' excludes all bodies; the lightest has a mass of 0.01");
+    expect_refused_with("nbody -n 100 --heaviest 1 --steps 0", 2,
+                        "--heaviest applies only to pictures");
     assert_int_equal(empty_here(NULL), 0);
 }
 
@@ -612,8 +612,8 @@ static void cli_nbody_selects_devices(void **state)
     assert_true(fabs(json_number_of(two, "energy_end") - energy) < 1e-5);
     json_decref(two);
     static const char *const one_does_it[] = {"block", "adaptive"},
-                             *const idle = /* of PoCL's two; there may also be a GPU */
-                             "one device does it all, and the other 1 of --device do nothing";
+                             *const idle = /* of PoCL's two; there may be a GPU besides */
+                             "runs on one device; the other 1 devices of --device are idle";
     for (size_t k = 0; k < 2; k++) {
         char line[128];
         snprintf(line, sizeof line, "nbody -n 40 --steps 1 --device cpu --stepping %s",
@@ -685,7 +685,7 @@ static void cli_nbody_runs_tree(void **state)
     assert_null(strstr(out, "method"));
     assert_non_null(strstr(out, "force errors  50 % below"));
     expect_refused_with("nbody --method tree --integrator hermite4", 2, "leapfrog");
-    expect_refused_with("nbody --method tree --kernel naive", 2, "kernels of its own");
+    expect_refused_with("nbody --method tree --kernel naive", 2, "its own kernels");
     expect_refused_with("nbody --method tree --accuracy 0", 2, "above 0 and at most 0.5");
     expect_refused_with("nbody --method tree --accuracy 0.6", 2, "above 0 and at most 0.5");
     expect_refused_with("nbody --accuracy 0.01", 2, "--method tree");
@@ -713,11 +713,11 @@ static void cli_nbody_runs_each_stepping(void **state)
                 json_number_of(r, "energy_error_rel") < 1e-3);
     json_decref(r);
     expect_refused_with("nbody --stepping adaptive --method tree --integrator leapfrog", 2,
-                        "steps are fixed there");
-    expect_refused_with("nbody --stepping adaptive --integrator ias15", 2, "by itself");
-    expect_refused_with("nbody --eta 0.1", 2, "add --stepping adaptive");
+                        "use --stepping fixed or block");
+    expect_refused_with("nbody --stepping adaptive --integrator ias15", 2, "its own steps");
+    expect_refused_with("nbody --eta 0.1", 2, "applies only to --stepping adaptive");
     expect_refused_with("nbody --stepping block --eta 2", 2, "above 0 and at most 1");
-    expect_refused_with("nbody --compare --stepping block", 2, "no steps are made");
+    expect_refused_with("nbody --compare --stepping block", 2, "sums the forces once");
 }
 
 static void cli_nbody_compares_kernels(void **state)
@@ -808,7 +808,7 @@ static void cli_nbody_checks_forces(void **state)
     assert_non_null(strstr(out, "written       f.csv\n"));
     expect_success(
         "nbody -i ../in -G 2 --eps 0 --dt 1 --steps 0 --precision double --forces f.csv --kernel naive");
-    assert_non_null(strstr(out, "written       f.csv, in place of an older one\n"));
+    assert_non_null(strstr(out, "written       f.csv, replacing an older file\n"));
     FILE *fp = fopen("f.csv", "r");
     assert_non_null(fp);
     assert_non_null(fgets(header, sizeof header, fp));
@@ -849,8 +849,8 @@ static void cli_nbody_rejects_bad_options(void **state)
     static const struct {
         const char *arguments, *part;
     } wrong[] = {
-        {"nbody --dt 0", "--dt is 0; give another number"},
-        {"nbody --dt -1 --until 1", "the step runs back"},
+        {"nbody --dt 0", "--dt is 0; give a nonzero step"},
+        {"nbody --dt -1 --until 1", "--dt is negative"},
         {"nbody --dt nan", "--dt: 'nan'"},
         {"nbody --eps -0.1", "--eps: '-0.1' is not allowed"},
         {"nbody --eps inf", "--eps: 'inf'"},
@@ -862,7 +862,7 @@ static void cli_nbody_rejects_bad_options(void **state)
         {"nbody -n 2.5", "a whole number"},
         {"nbody --steps -1", "--steps: '-1' is negative"},
         {"nbody --steps", "--steps needs a value"},
-        {"nbody --burst 0", "--burst: '0' is too small"},
+        {"nbody --batch 0", "--batch: '0' is too small"},
         {"nbody --seed x", "--seed: 'x'"},
         {"nbody --integrator leapfog", "did you mean 'leapfrog'?"},
         {"nbody --precision half", "give one of single, double"},
@@ -878,20 +878,20 @@ static void cli_nbody_rejects_bad_options(void **state)
         {"nbody --steps 1 --until 1", "cannot be combined"},
         {"nbody -n 8 --until -1", "--until: '-1' is before"},
         {"nbody -n 8 --until 1e300", "2^53 steps"},
-        {"nbody -n 8 --frames 3", "--frames needs pictures to write"},
+        {"nbody -n 8 --frames 3", "--frames needs an output with frames"},
         {"nbody -n 8 --frames 0 -o a.png", "--frames: '0' is too small"},
         {"nbody -n 8 --frames 9 --steps 5 -o a.png", "at least 8 steps"},
         {"nbody -n 8 --diag 3", "--diag needs a table"},
         {"nbody -n 8 --record a.mp4", "--record: 'a.mp4' must end in .view"},
-        {"nbody -n 8 --every 3", "--every is for checkpoints: add --checkpoint FILE"},
+        {"nbody -n 8 --every 3", "--every needs --checkpoint FILE"},
         {"nbody -n 8 --json --csv -", "--csv - and --json would both"},
         {"nbody -n 8 --json --forces -", "--forces - and --json would both"},
         {"nbody -n 8 -o x.jpg", "x.jpg: unknown suffix '.jpg'; known are text"},
         {"nbody -n 8 -o x.zip", "known are text"},
-        {"nbody -n 8 --extent 3", "--extent is for pictures: add -o FILE.png"},
-        {"nbody -n 8 --plane xz -o a.tab", "--plane is for pictures"},
-        {"nbody -n 8 --colours grey --csv e", "--colours is for pictures"},
-        {"nbody -n 8 --size 64 --frames 3", "--size is for pictures"},
+        {"nbody -n 8 --extent 3", "--extent applies only to pictures: add -o FILE.png"},
+        {"nbody -n 8 --plane xz -o a.tab", "--plane applies only to pictures"},
+        {"nbody -n 8 --colours grey --csv e", "--colours applies only to pictures"},
+        {"nbody -n 8 --size 64 --frames 3", "--size applies only to pictures"},
         {"nbody -n 8 --compare --size 64", "--compare and --size cannot be combined"},
         {"nbody -n 8 --size 8 -o a.png", "'8' is not a size"},
         {"nbody -n 8 --size 64x -o a.png", "'64x' is not a size"},
@@ -903,8 +903,8 @@ static void cli_nbody_rejects_bad_options(void **state)
          "--trace: 'a.csv' would be a timeline; give a name that ends in .json"},
         {"nbody -n 8 --checkpoint a.png", "--checkpoint: 'a.png' would be a checkpoint"},
         {"nbody -n 8 --forces a.csv.gz", "--forces: 'a.csv.gz' would be a table of text"},
-        {"nbody -i ../in --csv ../in", "--csv '../in' would replace what is read"},
-        {"matmul -a a.npy --trace ./a.npy", "--trace './a.npy' would replace what is read"},
+        {"nbody -i ../in --csv ../in", "--csv '../in' would replace an input"},
+        {"matmul -a a.npy --trace ./a.npy", "--trace './a.npy' would replace an input"},
         {"gas --histogram a.csv --histogram ./a.csv", "are one file"},
         {"nbody -n 8 -o a.csv --csv b.csv", "second table"},
         {"nbody -n 8 -o a.fits", ".fits"},
@@ -971,7 +971,7 @@ static void cli_nbody_stops_on_signal(void **state)
                         "step"); /* no precision holds where that leads */
     expect_status("nbody with a nonsense result",
                   run_stdcl("nbody --ic pythagorean --integrator taylor --dt 0.01 -q"), 1);
-    assert_non_null(strstr(err, "the bodies' paths mean nothing"));
+    assert_non_null(strstr(err, "the trajectories are meaningless"));
     expect_success("nbody --ic pythagorean --integrator hermite4 --steps 1 --json");
     json_t *r = json_report();
     assert_true(json_number_of(r, "dt") == 2e-5);
@@ -1096,7 +1096,7 @@ static void cli_nbody_interrupted_twice_quits(void **state)
     assert_int_equal(mkfifo("../p.tab", 0600), 0);
     const int pipe = open("../p.tab", O_RDONLY | O_NONBLOCK);
     assert_true(pipe >= 0);
-    const pid_t child = start_long("nbody -n 2000 --steps 1e9 --burst 1e9 --csv e.csv -o ../p.tab");
+    const pid_t child = start_long("nbody -n 2000 --steps 1e9 --batch 1e9 --csv e.csv -o ../p.tab");
     kill(child, SIGTERM);
     for (; bytes == 0; sleep_cli_ms(10))
         assert_int_equal(ioctl(pipe, FIONREAD, &bytes), 0);

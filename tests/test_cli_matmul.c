@@ -159,7 +159,7 @@ static void cli_matmul_compare_skips_slow_engines(void **unused)
             "--compare --engine cpu-naive --engine naive -n 1500 --repeat 1 --limit 0.01"),
         0);
     unsetenv("STDCL_SLICE");
-    says_in("out", "cpu-naive: would take more than 0.01 s; --all runs it");
+    says_in("out", "cpu-naive: would take more than 0.01 s; use --all to run it");
     assert_int_equal(run_matmul_command("--compare --engine naive -n 40 --repeat 1 --all"), 0);
 }
 
@@ -238,7 +238,7 @@ static void cli_matmul_streams_operands(void **unused)
     (void)unused;
     assert_int_equal(run_matmul_command("-n 200 --memory 50000 --repeat 1 --engine naive"),
                      0); /* no variants to compile */
-    says_in("out", "way of the operands");
+    says_in("out", "transfers of the operands");
 }
 
 /* The profile requested by the environment covers the run, and is not lost to the measurement of
@@ -260,20 +260,20 @@ static void cli_matmul_rejects_bad_options(void **unused)
     expect_matmul_refused("--engine fast", 2, "there are tuned");
     expect_matmul_refused("--engine blocked --block 5000 -n 8", 2, "at most");
     expect_matmul_refused("--block 8 -n 8", 2, "add --engine blocked");
-    expect_matmul_refused("--block 8 -n 8 --sweep", 2, "leave --block out");
+    expect_matmul_refused("--block 8 -n 8 --sweep", 2, "omit --block");
     expect_matmul_refused("--alpha 1e39 -n 8", 2, "'1e+39' is infinite in single precision");
     expect_matmul_refused("--beta -1e-60 -n 8", 2, "'-1e-60' is zero in single precision");
-    expect_matmul_refused("--out-of-core -n 8", 2, "for matrices in files");
+    expect_matmul_refused("--out-of-core -n 8", 2, "needs matrices in files");
     expect_matmul_refused("--compare --sweep", 2, "cannot be combined");
     expect_matmul_refused("--plot x.svg", 2, "--sweep");
     expect_matmul_refused("--all -n 8", 2, "--all needs --compare or --sweep");
     expect_matmul_refused("--limit 3 -n 8", 2, "--limit needs --compare or --sweep");
-    expect_matmul_refused("--compare --all --limit 3 -n 8", 2, "leave one of them out");
-    expect_matmul_refused("-n 4 -o c.csv", 2, "ends in .npy");
+    expect_matmul_refused("--compare --all --limit 3 -n 8", 2, "cannot be combined");
+    expect_matmul_refused("-n 4 -o c.csv", 2, "end in .npy");
     expect_matmul_refused("-n 4 --shape nonsense", 2, "stdcl matmul: shape: ");
     expect_matmul_refused("--sweep --plot x.pdf", 2, ".svg or .png");
     expect_matmul_refused("-o /nowhere/c.npy", 1, "nowhere");
-    expect_matmul_refused("-o - --json", 2, "name a file");
+    expect_matmul_refused("-o - --json", 2, "give a file name");
     expect_matmul_refused("-o c.csv", 2, ".npy");
     expect_matmul_refused("-a - -b -", 2, "standard input");
     expect_matmul_refused("--engine naive --engine blocked", 2, "--compare");

@@ -1,10 +1,22 @@
 /* The option parser, tables and texts of the command, without running the command. */
 /* SPDX-License-Identifier: MIT */
-#include "cli.h"
+#include "cli/command.h"
+#include "cli/device.h"
+#include "cli/table.h"
+#include "cli/text.h"
+#include "cli/usage.h"
 
+#include <errno.h>
+#include <float.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -254,7 +266,8 @@ static void options_reject_bad_values(void **state)
     expect_parse_error("-n", "0", "--count: '0' is too small; at least 1");
     expect_parse_error("-n", "-3", "--count: '-3' is negative");
     expect_parse_error("-n", "many", "--count: 'many' is not a whole number");
-    expect_parse_error("-n", "1e30", "--count: '1e30' is too large; at most 18446744073709551615");
+    expect_parse_error("-n", "1e30",
+                       "--count: '1e30' is too large; the largest is 18446744073709551615");
     expect_parse_error("--level", "10", "from -5 to 9");
     expect_parse_error("--level", "99999999999999999999", "from -5 to 9");
     expect_parse_error("--level", "--verbose", "'--verbose' is not a whole number");

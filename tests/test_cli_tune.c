@@ -296,7 +296,7 @@ static void cli_tune_rejects_bad_usage(void **unused)
     expect_tune_refused("tune nbody.direct.singel", 2, "did you mean 'nbody.direct.single'?");
     expect_tune_refused("tune zzzzzz", 2, ", nbody.direct.single, ");
     expect_tune_refused("tune nbody --size none", 2, "--size: 'none' is not a size");
-    expect_tune_refused("tune --list --export x", 2, "--list searches nothing");
+    expect_tune_refused("tune --list --export x", 2, "--list and --export cannot be combined");
     expect_tune_refused("tune nbody --size 0", 2, "--size: '0' is not a size");
     expect_tune_refused("tune nbody --minutes 0", 2, "--minutes");
     expect_tune_refused("tune nbody --minutes -1", 2, "--minutes");

@@ -150,7 +150,8 @@ static void life_command_killed_leaves_whole_file(void **state)
     succeeds(line);
     snprintf(line, sizeof line, "cd '%s' && cmp kept.mc whole.mc", files_folder);
     assert_int_equal(system(line), 0);
-    expect_life_refused(2, "--every-minutes is for files of cells", "--every-minutes 1 -o x.png");
+    expect_life_refused(2, "--every-minutes needs a pattern to write",
+                        "--every-minutes 1 -o x.png");
     expect_life_refused(2, "leave --every-minutes out",
                         "--engine sparse -p kept.mc --every-minutes 1 -o x.mc");
 }
@@ -254,9 +255,10 @@ static void life_command_hashlife_runs_plane(void **state)
                         "-p far.mc --engine hashlife -n 0 -o far.rle");
     expect_life_refused(2, "leave --size out", "-p plane.rle --engine hashlife --size 100");
     expect_life_refused(2, "add --pattern FILE", "--engine hashlife");
-    expect_life_refused(2, "is for --engine hashlife or sparse, and this is packed: --size",
-                        "-p plane.rle --memory 1G --size 100");
-    expect_life_refused(2, "is for --engine hashlife, and this is packed: --size",
+    expect_life_refused(
+        2, "applies only to --engine hashlife or sparse, but the engine is packed: --size",
+        "-p plane.rle --memory 1G --size 100");
+    expect_life_refused(2, "applies only to --engine hashlife, but the engine is packed: --size",
                         "-p plane.rle --threads 2 --size 100");
     expect_life_refused(2, "leave --device out", "-p plane.rle --engine hashlife --device cpu");
     expect_life_refused(2, "leave --profile out", "-p plane.rle --engine hashlife --profile");
@@ -265,10 +267,11 @@ static void life_command_hashlife_runs_plane(void **state)
     expect_life_refused(2, "life: 1024 bytes of memory are too few",
                         "-p plane.rle --engine hashlife --memory 1K");
     expect_life_refused(2, "would be a film", "-p plane.rle --engine hashlife -o film.mp4");
-    expect_life_refused(2, "--zoom is for pictures", "-p plane.rle --engine hashlife --zoom 2");
-    expect_life_refused(2, "leave --at out", "-p far.mc --engine hashlife --at 3,4");
+    expect_life_refused(2, "--zoom applies only to pictures",
+                        "-p plane.rle --engine hashlife --zoom 2");
+    expect_life_refused(2, "omit --at", "-p far.mc --engine hashlife --at 3,4");
     put_text(in_folder("torus.rle"), gun);
-    expect_life_refused(2, "is a grid with edges", "-p torus.rle --engine hashlife");
+    expect_life_refused(2, "is a bounded grid", "-p torus.rle --engine hashlife");
     expect_life_refused(2, "--threads", "-p plane.rle --engine hashlife --threads 65");
 }
 
@@ -305,23 +308,24 @@ static void life_command_sparse_runs_plane(void **state)
     succeeds("-p plane.rle --engine sparse -n 1e18 --rule B/S8 --explain -q"); /* all is dead at
                                                                                   once, and that
                                                                                   takes no time */
-    assert_non_null(strstr(err, "engine sparse: --engine says so"));
+    assert_non_null(strstr(err, "engine sparse: selected by --engine"));
     assert_non_null(strstr(err, "tile=48"));
-    expect_life_refused(2, "rule B03/S23 turns empty space alive",
+    expect_life_refused(2, "the rule B03/S23 (B0) makes an empty plane",
                         "-p plane.rle --engine sparse --rule B03/S23");
     expect_life_refused(2, "of more than two states",
                         "-p plane.rle --engine sparse --rule 345/2/4");
-    expect_life_refused(1, "the 1 MiB for tiles",
+    expect_life_refused(1, "need more than the 1 MiB",
                         "-p plane.rle --engine sparse --rule B3/S12345678 -n 100000 --memory 1M");
     expect_life_refused(2, "leave --size out", "-p plane.rle --engine sparse --size 100");
     expect_life_refused(2, "add --pattern FILE", "--engine sparse");
-    expect_life_refused(2, "--threads is for --engine hashlife",
+    expect_life_refused(2, "--threads applies only to --engine hashlife",
                         "-p plane.rle --engine sparse --threads 2");
-    expect_life_refused(2, "is for --engine hashlife or sparse, and this is packed: --size",
-                        "-p plane.rle --step 3 --size 100");
+    expect_life_refused(
+        2, "applies only to --engine hashlife or sparse, but the engine is packed: --size",
+        "-p plane.rle --step 3 --size 100");
     expect_life_refused(2, "would be a film", "-p plane.rle --engine sparse -o film.mp4");
     put_text(in_folder("torus.rle"), gun);
-    expect_life_refused(2, "is a grid with edges, and --engine sparse has none",
+    expect_life_refused(2, "is a bounded grid, but --engine sparse is unbounded",
                         "-p torus.rle --engine sparse");
 }
 
@@ -344,17 +348,17 @@ static void life_command_chooses_engine(void **state)
     check_choice("hashlife", "has no grid", "-p free.rle --record r.view");
     check_choice("hashlife", "has no grid", "-p held.rle --rule B36/S23");
     check_choice("packed", "has a grid", "-p held.rle");
-    check_choice("packed", "--rule has a grid", "-p free.rle --rule B3/S23:T40");
-    check_choice("packed", "--size is of a grid", "-p free.rle --size 99");
-    check_choice("sparse", "--device asks", "-p free.rle --device 0");
-    check_choice("sparse", "--profile measures", "-p free.rle --profile");
-    check_choice("packed", "--device asks", "-p free.rle --device 0 --rule 345/2/4");
-    check_choice("hashlife", "sparse is tried", "-p free.rle");
-    check_choice("hashlife", "without edges\n", "-p free.rle --rule 345/2/4");
-    check_choice("hashlife", "without edges\n", "-p free.rle --threads 1");
+    check_choice("packed", "--rule names a bounded grid", "-p free.rle --rule B3/S23:T40");
+    check_choice("packed", "--size applies only to bounded grids", "-p free.rle --size 99");
+    check_choice("sparse", "--device selects", "-p free.rle --device 0");
+    check_choice("sparse", "--profile applies only to", "-p free.rle --profile");
+    check_choice("packed", "--device selects", "-p free.rle --device 0 --rule 345/2/4");
+    check_choice("hashlife", "a long run also tries sparse", "-p free.rle");
+    check_choice("hashlife", "unbounded plane\n", "-p free.rle --rule 345/2/4");
+    check_choice("hashlife", "unbounded plane\n", "-p free.rle --threads 1");
     check_choice("packed", "random cells", "--seed 4");
     check_choice("packed", "random cells", "-p free.rle --soup");
-    check_choice("reference", "says so", "-p free.rle --engine reference");
+    check_choice("reference", "selected by", "-p free.rle --engine reference");
 }
 
 /* With minimal time slices the two engines alternate, and cells are equal whichever engine
@@ -417,9 +421,9 @@ static void life_command_rejects_bad_patterns(void **state)
     put_text(in_folder("gun.rle"), gun);
     expect_life_refused(1, "line 2, column 6", "-p bad.rle");
     expect_life_refused(1, "missing.rle: no such file", "-p missing.rle");
-    expect_life_refused(2, "larger than the grid of 30 x 30", "-p gun.rle --size 30");
+    expect_life_refused(2, "but the grid has 30 x 30", "-p gun.rle --size 30");
     expect_life_refused(2, "is not a size", "--size -5");
-    expect_life_refused(2, "--zoom is for pictures", "--zoom 2 -o a.rle");
+    expect_life_refused(2, "--zoom applies only to pictures", "--zoom 2 -o a.rle");
     expect_life_refused(2, "unknown suffix '.jpg'; known are", "-o a.jpg");
     expect_life_refused(2, "is not a size", "--size 0");
     expect_life_refused(2, "is not a size", "--size 10x");
@@ -433,15 +437,15 @@ static void life_command_rejects_bad_combinations(void **state)
 {
     (void)state;
     put_text(in_folder("gun.rle"), gun);
-    expect_life_refused(2, "is not a place", "-p gun.rle --at 3");
+    expect_life_refused(2, "is not a position", "-p gun.rle --at 3");
     expect_life_refused(2, "add --pattern", "--at 3,4");
     expect_life_refused(2, "is not a density", "--soup=1.5");
     expect_life_refused(2, "suffix", "-o life.txt");
-    expect_life_refused(2, "leave --engine out", "--compare --engine local");
+    expect_life_refused(2, "omit --engine", "--compare --engine local");
     expect_life_refused(2, "leave --csv out", "--compare --csv x.csv");
     expect_life_refused(2, "--watch and --json cannot be combined", "--watch --json");
     expect_life_refused(2, "terminal", "--watch </dev/null");
-    expect_life_refused(2, "beyond the edge", "-p gun.rle --at 390,0 --bounds plane");
+    expect_life_refused(2, "extend beyond the grid", "-p gun.rle --at 390,0 --bounds plane");
     expect_life_refused(2, "--seed", "--seed 4294967296 -n 1 --size 8");
     expect_life_refused(1, "memory", "--size 1000000000");
     expect_life_refused(1, "does not exist", "--size 10 -o /nowhere/at/all.rle");
@@ -570,11 +574,11 @@ static void life_command_runs_generations(void **unused)
     assert_string_equal(json_string_value(json_object_get(r, "engine")), "hashlife");
     assert_int_equal(json_integer_value(json_object_get(r, "population")), 3);
     json_decref(r);
-    expect_life_refused(2, "there is a cell of state 3, and the rule B3/S23 has states 0 to 1",
+    expect_life_refused(2, "a cell has state 3, but the rule B3/S23 has states 0 to 1",
                         "-p three.rle --rule B3/S23 --size 40");
-    expect_life_refused(2, "there is a cell of state 3, and the rule /2/3 has states 0 to 2",
+    expect_life_refused(2, "a cell has state 3, but the rule /2/3 has states 0 to 2",
                         "-p three.rle --rule /2/3");
-    expect_life_refused(2, "there is a cell of state 3, and the rule B3/S23 has states 0 to 1",
+    expect_life_refused(2, "a cell has state 3, but the rule B3/S23 has states 0 to 1",
                         "-p three.rle --rule B3/S23 --engine hashlife");
     succeeds("-p three.rle -n 0 -q -o three.mc -o three.png");
     r = life_report("-p three.mc -n 0");
@@ -616,9 +620,9 @@ static void life_command_runs_rule_files(void **unused)
         free(text);
     }
     expect_life_refused(
-        2, "'Nowhere' is no rule, and there is no file Nowhere.rule beside the pattern",
+        2, "'Nowhere' is not a rule, and no file Nowhere.rule was found beside the pattern",
         "-p wire.rle --rule Nowhere");
-    expect_life_refused(2, "nowhere.rule: cannot be read", "-p wire.rle --rule nowhere.rule");
+    expect_life_refused(2, "cannot read", "-p wire.rle --rule nowhere.rule");
     expect_life_refused(1, "/dev/zero: is a device that does not end", "-p /dev/zero -n 1");
     put_text(in_folder("bad.rule"), "@RULE bad\n@TABLE\nn_states:1\n");
     expect_life_refused(2, "bad.rule: line 3: n_states is 2 to 256", "-p wire.rle --rule bad.rule");
@@ -646,8 +650,7 @@ static void life_command_runs_larger_than_life(void **unused)
                         "--rule R5,C0,M1,S34..58,B34..45,NM:T9,50");
     expect_life_refused(2, "counts go from 0 to 121", "--rule R5,C0,M1,S34..58,B34..145,NM");
     expect_life_refused(
-        2,
-        "all of an empty plane becomes alive, which a plane without edges cannot be; give it a grid",
+        2, "makes an empty plane alive, which is impossible on an unbounded plane; give a grid",
         "-p large.rle --rule R5,C0,M1,S34..58,B0..45,NM");
 }
 
@@ -693,7 +696,7 @@ static void life_command_runs_infinite_sides(void **unused)
         assert_int_equal(life_number(r, "population"), 116); /* of the R-pentomino */
         json_decref(r);
     }
-    expect_life_refused(2, "only a pattern can have", "--rule B3/S23:T0,40");
+    expect_life_refused(2, "which random cells cannot fill", "--rule B3/S23:T0,40");
     expect_life_refused(2, "0 stands for an infinite side", "-p endless.rle --rule B3/S23:T0+3,40");
     expect_life_refused(2, "0 stands for an infinite side", "-p endless.rle --rule B3/S23:K0*,40");
 }
@@ -720,7 +723,7 @@ static void life_command_runs_bounded_grids(void **unused)
                         "--rule B3/S23:C30,20 --size 40");
     expect_life_refused(2, "the grid :T30+2,20 and --bounds cannot be combined",
                         "--rule B3/S23:T30+2,20 --bounds plane");
-    expect_life_refused(2, "only a pattern can have", "--rule B3/S23:T30,0");
+    expect_life_refused(2, "which random cells cannot fill", "--rule B3/S23:T30,0");
 }
 
 /* ---- A census. ------------------------------------------------------------------------------- */
@@ -753,16 +756,15 @@ static void life_command_takes_census(void **unused)
     expect_life_refused(2, "'x.json' would be a table of text; give a name that ends in .csv",
                         "census --csv x.json --soups 2");
     expect_life_refused(2, "'x.png' would be a table of text", "--csv x.png -n 1");
-    expect_life_refused(2, "a census is of rules that are written out",
+    expect_life_refused(2, "a census needs a rule such as B3/S23",
                         "census --rule Wire.rule --soups 2");
-    expect_life_refused(2, "B0 turns empty space alive", "census --rule B0/S23");
-    expect_life_refused(2, "lie on a plane without edges; leave out :T10",
-                        "census --rule B3/S23:T10");
+    expect_life_refused(2, "by B0 all of an empty plane", "census --rule B0/S23");
+    expect_life_refused(2, "run on an unbounded plane; omit :T10", "census --rule B3/S23:T10");
     expect_life_refused(2, "at most 64 x 64 cells, not 65 x 3", "census --size 65x3");
-    expect_life_refused(2, "--soups is for a census: stdcl life census --soups 3", "--soups 3");
-    expect_life_refused(2, "a census writes a table of objects: FILE.csv", "census -o a.png");
-    expect_life_refused(
-        2, "unexpected argument 'cense'; the only word that may stand here is census", "cense");
+    expect_life_refused(2, "--soups applies only to a census: stdcl life census --soups 3",
+                        "--soups 3");
+    expect_life_refused(2, "a census writes only a table of objects: FILE.csv", "census -o a.png");
+    expect_life_refused(2, "unexpected argument 'cense'; the only operand is census", "cense");
     expect_life_refused(1, "no-folder", "census --csv no-folder/a.csv");
     put_text(in_folder("run.rle"), "x = 3, y = 1\n999999999999o!\n");
     expect_life_refused(

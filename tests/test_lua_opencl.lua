@@ -157,7 +157,7 @@ test("buffers", function()
   equal(context:create_buffer("host_no_access", 64):get_info("flags").host_no_access, true)
   raises({"'readonly' is none of", "read_only"}, context.create_buffer, context, "readonly", 64)
   raises("clCreateBuffer: CL_INVALID_BUFFER_SIZE (-61)", context.create_buffer, context, 0)
-  raises("no number of bytes", context.create_buffer, context, -4)
+  raises("not a number of bytes", context.create_buffer, context, -4)
   raises("clCreateBuffer: CL_INVALID_HOST_PTR (-37)", context.create_buffer, context, "use_host_ptr", 64)
 end)
 

@@ -33,12 +33,11 @@ static void nbody_command_runs_in_field(void **unused)
     assert_non_null(strstr(out, "\nexternal      point:0.75 point:0.25\n"));
     nbody_succeeds("-i circled.tab --steps 1 --external none");
     assert_null(strstr(out, "external"));
-    assert_non_null(
-        strstr(err, "says external point:0.75 point:0.25; the command line's are taken"));
+    assert_non_null(strstr(err, "circled.tab: external point:0.75 point:0.25"));
     nbody_refuses(2, "give --dt", "-i one.tab --external point:1");
-    nbody_refuses(2, "'plummer:1' is no field", "-n 8 --external plummer:1");
-    nbody_refuses(2, "'logarithmic:1,0' is no field", "-n 8 --external logarithmic:1,0");
-    nbody_refuses(2, "'point:1,2' is no field", "-n 8 --external point:1,2");
+    nbody_refuses(2, "'plummer:1' is not a field", "-n 8 --external plummer:1");
+    nbody_refuses(2, "'logarithmic:1,0' is not a field", "-n 8 --external logarithmic:1,0");
+    nbody_refuses(2, "'point:1,2' is not a field", "-n 8 --external point:1,2");
     nbody_refuses(2, "--compare and --external", "-n 8 --compare --external point:1");
 }
 
@@ -57,7 +56,7 @@ static void nbody_command_resumes_in_field(void **unused)
     assert_memory_equal(bytes[0], bytes[1], size[0]);
     free(bytes[0]);
     free(bytes[1]);
-    nbody_refuses(2, "other values of --external", "--resume c.ckpt --external plummer:1,0.25");
+    nbody_refuses(2, "different values of --external", "--resume c.ckpt --external plummer:1,0.25");
 }
 
 /* ---- Steps that vanish. ---------------------------------------------------------------------- */
@@ -120,7 +119,7 @@ static void nbody_command_uses_per_body_softening(void **unused)
     assert_true(json_is_null(json_object_get(r, "eps")));
     json_decref(r);
     nbody_succeeds("-i own.tipsy --dt 1/64 --until 0.5 -q -o part.npy --checkpoint c.ckpt");
-    nbody_refuses(2, "other values of --eps", "--resume c.ckpt --until 1 --eps 0");
+    nbody_refuses(2, "different values of --eps", "--resume c.ckpt --until 1 --eps 0");
     nbody_succeeds("--resume c.ckpt --until 1 -q --check-forces 2");
     size_t size;
     char *one = bytes_of(in_folder("whole.npy"), &size),
@@ -130,8 +129,7 @@ static void nbody_command_uses_per_body_softening(void **unused)
     free(other);
     nbody_succeeds("-i own.tipsy --eps 0.25 --method tree --steps 1");
     assert_non_null(strstr(out, "softening 0.25\n"));
-    nbody_refuses(1,
-                  "own.tipsy has softenings of its bodies that differ, and --method tree takes one",
+    nbody_refuses(1, "own.tipsy has per-body softenings, but --method tree needs one",
                   "-i own.tipsy --method tree");
     nbody_refuses(1, "and --stepping takes one",
                   "-i own.tipsy --integrator hermite4 --stepping block");
@@ -175,7 +173,7 @@ static void nbody_command_rejects_coincident_bodies(void **unused)
     put_text(in_folder("same.tab"), "1 0 0 1 0 0 0\n1 2 0 0 0 0 0\n1 0 0 1 1 0 0\n");
     nbody_refuses(
         1,
-        "bodies 1 and 3 lie at one place, 0 0 1, where without softening their pull is infinite; move one, or give --eps",
+        "bodies 1 and 3 coincide at 0 0 1: without softening their force is infinite; move one, or give --eps",
         "-i same.tab --eps 0 --steps 1 --dt 0.1 -o none.tab");
     assert_int_equal(access(in_folder("none.tab"), F_OK), -1);
     nbody_succeeds("-i same.tab --eps 0.1 --steps 1 --dt 0.1 -q");
@@ -258,14 +256,14 @@ static void nbody_command_merges_colliding_bodies(void **unused)
              "0.5 -0.95 0 0 0 -0.114707867 0\n0.5 0.95 0 0 0 0.114707867 0\n");
     nbody_succeeds(
         "-i orbit.tab --eps 0 --integrator ias15 --collide stop --radius 0.06 --until 6.3 --dt 6.3");
-    assert_non_null(strstr(err, "it may have touched others unseen; a smaller --dt shows that"));
+    assert_non_null(strstr(err, "contacts may have been missed; use a smaller --dt"));
     assert_null(strstr(out, "touch at time"));
     nbody_succeeds(
         "-i orbit.tab --eps 0 --integrator ias15 --collide stop --radius 0.06 --until 6.3 --dt 1/64");
-    assert_null(strstr(err, "unseen"));
+    assert_null(strstr(err, "missed"));
     assert_non_null(strstr(out, "bodies 1 and 2 touch at time 3.119"));
     nbody_refuses(2, "--collide needs radii", "-n 8 --collide merge");
-    nbody_refuses(2, "--radius is for --collide", "-n 8 --radius 1");
+    nbody_refuses(2, "--radius needs --collide", "-n 8 --radius 1");
     nbody_refuses(2, "--check-step and --collide", "-n 8 --radius 1 --collide merge --check-step");
 }
 
@@ -282,7 +280,7 @@ static void nbody_command_resumes_after_merger(void **unused)
     json_decref(r);
     nbody_succeeds(
         "-n 200 --eps 0 --dt 1/256 --radius 0.03 --collide merge --until 0.125 -q -o part.npy --csv part.csv --diag 1/256 --checkpoint c.ckpt");
-    nbody_refuses(2, "other values of --collide, --radius",
+    nbody_refuses(2, "different values of --collide, --radius",
                   "--resume c.ckpt --collide stop --radius 0.5");
     nbody_succeeds("--resume c.ckpt --until 0.25 -q --json");
     json_t *again = nbody_report_json();
@@ -360,18 +358,17 @@ static void nbody_command_runs_ensemble_of_files(void **unused)
     particles_free(&p);
     nbody_refuses(1, "lists no files", "--ensemble empty");
     nbody_refuses(1, "none: No such file", "--ensemble none");
-    nbody_refuses(1, "/dev/zero: is a device; --ensemble wants a number", "--ensemble /dev/zero");
-    nbody_refuses(1, ".: is a folder; --ensemble wants a number", "--ensemble .");
-    nbody_refuses(1, "one.tab has 2 bodies, and the systems before it have 3", "--ensemble uneven");
-    nbody_refuses(1, "light.tab: the first body must be the star, and body 2 is heavier",
+    nbody_refuses(1, "/dev/zero: is a device; --ensemble needs a number", "--ensemble /dev/zero");
+    nbody_refuses(1, ".: is a directory; --ensemble needs a number", "--ensemble .");
+    nbody_refuses(1, "one.tab has 2 bodies, but the preceding systems have 3", "--ensemble uneven");
+    nbody_refuses(1, "light.tab: the first body must be the star, but body 2 is heavier",
                   "-i light.tab --ensemble 4");
     nbody_refuses(2, "add -i FILE", "--ensemble 4");
-    nbody_refuses(2, "cannot be combined: its files are the systems",
+    nbody_refuses(2, "cannot be combined: the list's files are the systems",
                   "-i star.tab --ensemble list");
     nbody_refuses(2, "--ensemble and --eps cannot be combined", "-i star.tab --ensemble 4 --eps 1");
-    nbody_refuses(2, "--spread is for --ensemble N", "-i star.tab --spread 0.1");
-    nbody_refuses(2, "writes the bodies of all systems at the end",
-                  "-i star.tab --ensemble 4 -o a.png");
+    nbody_refuses(2, "--spread needs --ensemble N", "-i star.tab --spread 0.1");
+    nbody_refuses(2, "writes only the final bodies", "-i star.tab --ensemble 4 -o a.png");
     nbody_refuses(2, "'-1' cannot be reached", "-i star.tab --ensemble 4 --until -1");
 }
 

@@ -66,7 +66,8 @@ static void nbody_files_keep_settings(void **unused)
     assert_string_equal(err, "");
     nbody_succeeds("-i first.tab --eps 0.5 --dt 1/64 --integrator leapfrog --steps 1");
     assert_non_null(strstr(
-        err, "first.tab says softening 0.25, integrator hermite4; the command line's are taken"));
+        err,
+        "the command line overrides the metadata of first.tab: softening 0.25, integrator hermite4"));
     nbody_succeeds(
         "-n 20 --steps 1 -q -o mixed.tab"); /* a precision that hermite4 and the tree have not */
     nbody_succeeds("-i mixed.tab --integrator hermite4 --steps 1 -q");
@@ -90,9 +91,9 @@ static void nbody_command_runs_backwards(void **unused)
             assert_true(fabs(p.pos[i][k] - q.pos[i][k]) < 1e-6 * (1 + fabs(q.pos[i][k])));
     particles_free(&p);
     particles_free(&q);
-    nbody_refuses(2, "a negative --dt runs back", "-i there.tab --until 0 -q");
-    nbody_refuses(2, "the step runs back", "-i there.tab --dt -1/64 --until 2 -q");
-    nbody_refuses(2, "--dt is 0; give another number", "-n 8 --dt 0");
+    nbody_refuses(2, "give a negative --dt to run backward", "-i there.tab --until 0 -q");
+    nbody_refuses(2, "--dt is negative", "-i there.tab --dt -1/64 --until 2 -q");
+    nbody_refuses(2, "--dt is 0; give a nonzero step", "-n 8 --dt 0");
     nbody_refuses(2, "--dt: '1/' is not a number", "-n 8 --dt 1/");
     nbody_refuses(2, "--dt: '1/0' is not a finite number", "-n 8 --dt 1/0");
 }
@@ -123,15 +124,15 @@ static void nbody_command_checks_step_length(void **unused)
     }
     assert_true(worst[0] > 1e-6 && fabs(worst[0] / worst[1] - 4) < 0.4);
     nbody_succeeds("--ic figure8 --steps 10 --check-step");
-    assert_non_null(strstr(out, "step errors   at half the step"));
+    assert_non_null(strstr(out, "step errors   final positions at half the step"));
     nbody_refuses(2, "--check-step", "--compare --check-step");
     nbody_succeeds("-n 100 --steps 2 --dt 1e-9 --precision single");
-    assert_non_null(strstr(err, "by less than the rounding of their coordinates"));
+    assert_non_null(strstr(err, "by less than the rounding error of their coordinates"));
     nbody_succeeds("-n 100 --steps 2 --dt 1/256 --precision single");
     assert_null(strstr(err, "warning"));
     put_text(in_folder("far.tab"), "1 1000 0 0 0 0 0\n1 1001 0 0 0 1 0\n");
     nbody_succeeds("-i far.tab --steps 1 --dt 1/256 --precision single");
-    assert_non_null(strstr(err, "the bodies lie 2001 times their own extent from the origin"));
+    assert_non_null(strstr(err, "the bodies are 2001 times their extent from the origin"));
     nbody_succeeds("-i far.tab --steps 1 --dt 1/256 --precision double");
     assert_null(strstr(err, "warning"));
 }
@@ -141,9 +142,8 @@ static void nbody_command_names_missing_settings(void **unused)
     static const char *const unknown = "# integrator = rk77\n1 0 0 0 0 0 0\n1 1 0 0 0 0 0\n";
     (void)unused;
     put_text(in_folder("unknown.tab"), unknown);
-    nbody_refuses(
-        1, "unknown.tab says integrator rk77, which there is none of here; give --integrator",
-        "-i unknown.tab --steps 1");
+    nbody_refuses(1, "unknown.tab: unknown integrator 'rk77' in its metadata; give --integrator",
+                  "-i unknown.tab --steps 1");
     nbody_succeeds("-i unknown.tab --integrator leapfrog --steps 1 -q");
     put_text(in_folder("odd.tab"), "# G = -1\n1 0 0 0 0 0 0\n1 1 0 0 0 0 0\n");
     nbody_refuses(1, "odd.tab says G -1", "-i odd.tab --steps 1");
@@ -175,24 +175,24 @@ static void nbody_command_rejects_bad_series(void **unused)
     (void)unused;
     nbody_refuses(2, "-o s-%04d.tab is a series of files: add --snapshots TIME",
                   "-n 8 -o s-%04d.tab");
-    nbody_refuses(2, "--snapshots needs a name with a place for numbers",
-                  "-n 8 --snapshots 1 -o s.tab");
-    nbody_refuses(2, "pictures are numbered by --frames", "-n 8 --snapshots 1 -o s-%04d.png");
-    nbody_refuses(2, "a series of files has one place for their numbers, such as %04d",
+    nbody_refuses(2, "--snapshots needs a name with a number field", "-n 8 --snapshots 1 -o s.tab");
+    nbody_refuses(2, "--frames numbers pictures", "-n 8 --snapshots 1 -o s-%04d.png");
+    nbody_refuses(2, "the name of a series needs exactly one number field, such as %04d",
                   "-n 8 --snapshots 1 -o s-%d-%d.tab");
-    nbody_refuses(2, "'s-%100d.tab': a series of files has one place", "-n 8 -o s-%100d.tab");
+    nbody_refuses(2, "'s-%100d.tab': the name of a series needs exactly one",
+                  "-n 8 -o s-%100d.tab");
     nbody_refuses(2, "would have one index", "-n 8 --snapshots 1 -o s-%04d.tab -o s-%d.npy");
     nbody_refuses(2, "'0.001' is shorter than a step, 0.01",
                   "-n 8 --snapshots 1e-3 --dt 0.01 -o s-%04d.tab");
     nbody_refuses(2, "--snapshots: '-1' is not allowed", "-n 8 --snapshots -1 -o s-%04d.tab");
-    nbody_refuses(1, "would fill the disk of 's-%d.tab'",
+    nbody_refuses(1, "free on the disk of 's-%d.tab'",
                   "-n 10000 --dt 1e-9 --until 1 --snapshots 1e-9 -o s-%d.tab");
     ready(statvfs(files_folder, &disk) == 0 ? &disk
                                             : NULL); /* the disk has room for one of them only */
     snprintf(line, sizeof line,
              "-n 10000 --dt 1/64 --snapshots 1/64 --steps %.0f -o s-a%%d.npy -o s-b%%d.npy",
              0.75 * (double)disk.f_bavail * (double)disk.f_frsize / (10000 * 56));
-    nbody_refuses(1, "would fill the disk of 's-b%d.npy'", line);
+    nbody_refuses(1, "free on the disk of 's-b%d.npy'", line);
     nbody_refuses(1, "the folder 'none' does not exist", "-n 8 --snapshots 1 -o none/s-%04d.tab");
     assert_int_equal(count_files(files_folder, "s-"), 0);
 }
@@ -242,9 +242,10 @@ static void nbody_command_stops_at_energy_and_time(void **unused)
             "--ic pythagorean --integrator taylor --dt 0.01 --stop-energy 1e-3 -q -o bad.tab"),
         1);
     assert_non_null(strstr(err, "above --stop-energy 0.001"));
-    assert_int_equal(count_files(files_folder, "bad.tab"), 1); /* the whole output, for debugging */
+    assert_int_equal(count_files(files_folder, "bad.tab"),
+                     1); /* whole, for a look at what went wrong */
     nbody_succeeds("--ic figure8 --until 1e6 --time-limit 0.3 -o late.tab");
-    assert_non_null(strstr(out, "0.3 s are over, the --time-limit"));
+    assert_non_null(strstr(out, "the --time-limit of 0.3 s has passed"));
     assert_int_equal(count_files(files_folder, "late.tab"), 1);
 }
 
@@ -274,12 +275,12 @@ static void nbody_command_writes_structure(void **unused)
     assert_int_equal(strncmp(out, "body,semi_major,eccentricity,", 29), 0);
     assert_non_null(strstr(out, "\n3,"));
     nbody_refuses(2, "give up to 32 numbers above 0", "-n 8 --structure s.csv --fractions 0.5,0.1");
-    nbody_refuses(2, "ends neither in .csv nor in .json", "-n 8 --structure s.txt");
-    nbody_refuses(2, "or --structure FILE.json", "-n 8 --csv d.json");
+    nbody_refuses(2, "must end in .csv or .json", "-n 8 --structure s.txt");
+    nbody_refuses(2, "or use --structure FILE.json", "-n 8 --csv d.json");
     nbody_refuses(2, "'f.json' would be a table of text", "-n 8 --forces f.json");
     nbody_refuses(2, "'e.json' would be a table of text", "-n 8 --elements e.json");
-    nbody_refuses(2, "begins with neither energy nor lagrange", "-n 8 --plot x.svg");
-    nbody_refuses(2, "--fractions is for --structure FILE", "-n 8 --fractions 0.5");
+    nbody_refuses(2, "must begin with energy or lagrange", "-n 8 --plot x.svg");
+    nbody_refuses(2, "--fractions applies only to --structure FILE", "-n 8 --fractions 0.5");
 }
 
 static void nbody_command_draws_figures(void **unused)
@@ -301,7 +302,7 @@ static void nbody_command_draws_figures(void **unused)
 static void nbody_command_draws_pictures(void **unused)
 {
     (void)unused;
-    nbody_refuses(2, "--azimuth is for pictures", "-n 8 --azimuth 10");
+    nbody_refuses(2, "--azimuth applies only to pictures", "-n 8 --azimuth 10");
     nbody_refuses(2, "give one of nothing, mass, density, heaviest", "-n 8 --follow me -o a.png");
     nbody_refuses(2, "--elevation: '91' is out of range", "-n 8 --elevation 91 -o a.png");
     if (run_nbody_command("-n 100 --steps 2 --size 64 -o usual.png -q") == 1 &&
@@ -317,8 +318,8 @@ static void nbody_command_draws_pictures(void **unused)
     check_same_file_bytes("usual.png", "fast.png", false);
     nbody_succeeds(
         "--ic figure8 --size 64 --until 1 -o three.png -q --colour-by group --groups 1,1,1");
-    nbody_refuses(2, "these bodies are of one group", "-n 8 --steps 1 --colour-by group -o a.png");
-    nbody_refuses(2, "these are 7 bodies in all, but there are 8",
+    nbody_refuses(2, "the bodies form one group", "-n 8 --steps 1 --colour-by group -o a.png");
+    nbody_refuses(2, "the groups have 7 bodies in total, but there are 8",
                   "-n 8 --steps 1 --colour-by group --groups 3,4 -o a.png");
     nbody_refuses(2, "give up to 8 whole numbers of bodies",
                   "-n 8 --colour-by group --groups 3,x -o a.png");

@@ -206,15 +206,15 @@ static void restart_ensemble_gives_equal_files(void **unused)
         check_restart("-i star.tab --ensemble 30 --until 600 --integrator ias15", "--elements",
                       "20", 20);
     restart_succeeds("-i star.tab --ensemble 3 --dt 0.25 --until 5 --checkpoint e.ckpt -q");
-    restart_refuses(2, "had other systems, -G, --seed, --spread or --integrator",
+    restart_refuses(2, "had different systems, -G, --seed, --spread or --integrator",
                     "--resume e.ckpt --seed 7");
-    restart_refuses(2, "has steps of 0.25, and with this --dt or --until they would be of 0.2",
+    restart_refuses(2, "has steps of 0.25, but this --dt or --until gives 0.2",
                     "--resume e.ckpt --until 5.1");
     restart_succeeds("--resume e.ckpt --until 6 -q");
     restart_refuses(2, "give a later --until", "--resume e.ckpt --until 5");
     put_text(in_folder("star.tab"),
              "1 0 0 0 0 0 0\n2e-4 1 0 0 0 1 0\n1e-4 0 2 0 -0.70710678118654752 0 0\n");
-    restart_refuses(2, "had other systems", "--resume e.ckpt --until 8");
+    restart_refuses(2, "had different systems", "--resume e.ckpt --until 8");
 }
 
 /* A run by --steps resumes to a time, and a run to a time resumes by --steps. */
@@ -276,7 +276,7 @@ static void restart_accepts_same_command_line(void **unused)
     free(whole);
     restart_succeeds("--resume c.ckpt --steps 49 --eps=0.05"); /* another spelling, too */
     restart_succeeds("--resume c.ckpt --steps 50");
-    restart_refuses(2, "had other values of --eps", "--resume c.ckpt --steps 51 --eps 0.02");
+    restart_refuses(2, "had different values of --eps", "--resume c.ckpt --steps 51 --eps 0.02");
 }
 
 /* ---- Refused. -------------------------------------------------------------------------------- */
@@ -304,22 +304,23 @@ static void restart_rejects_other_settings(void **unused)
     (void)unused;
     restart_succeeds("-n 20 --dt 1/64 --until 0.5 --checkpoint good.ckpt -q -o end.npy");
     restart_succeeds("--resume good.ckpt -q");
-    restart_refuses(2,
-                    "had other values of --eps, --dt, --integrator; a run with these is a new one",
-                    "--resume good.ckpt --eps 1 --dt 1/32 --integrator hermite4");
     restart_refuses(
-        2, "had other values of -n, --ic, --seed, -G, --precision, --method, --accuracy",
+        2, "had different values of --eps, --dt, --integrator; to change them, start a new run",
+        "--resume good.ckpt --eps 1 --dt 1/32 --integrator hermite4");
+    restart_refuses(
+        2, "had different values of -n, --ic, --seed, -G, --precision, --method, --accuracy",
         "--resume good.ckpt -n 21 --ic cold --seed 3 -G 2 --precision double --method tree --accuracy 0.1");
     restart_succeeds("--resume good.ckpt -q --eps 0.02 --dt 1/64");
     restart_refuses(2, "give a later --until", "--resume good.ckpt --until 0.25");
     change("driver", "wizard", "device.ckpt");
-    restart_refuses(1, "or go on with --resume-anyway", "--resume device.ckpt");
+    restart_refuses(1, "or use --resume-anyway", "--resume device.ckpt");
     restart_succeeds("--resume device.ckpt --resume-anyway -q");
     change("\"" STDCL_VERSION "\"", "\"0.0.1\"", "version.ckpt");
-    restart_refuses(1, "is of version 0.0.1 and this is " STDCL_VERSION, "--resume version.ckpt");
+    restart_refuses(1, "was written by version 0.0.1, but this is version " STDCL_VERSION,
+                    "--resume version.ckpt");
     restart_succeeds("--resume version.ckpt --resume-anyway -q");
     restart_refuses(2, "--resume-anyway needs --resume FILE", "-n 8 --resume-anyway");
-    restart_refuses(2, "--every-minutes is for checkpoints", "-n 8 --every-minutes 3");
+    restart_refuses(2, "--every-minutes needs --checkpoint FILE", "-n 8 --every-minutes 3");
     restart_refuses(1, "the folder 'none' does not exist", "-n 8 --checkpoint none/c");
     restart_refuses(2, "is given twice as output", "-n 8 --checkpoint a.tab -o a.tab");
 }
@@ -331,22 +332,22 @@ static void restart_rejects_corrupt_checkpoint(void **unused)
     (void)unused;
     ready(bytes);
     restart_refuses(1, "none.ckpt: No such file", "--resume none.ckpt");
-    restart_refuses(1, ".: is a folder; give the name of a checkpoint in it", "--resume .");
-    restart_refuses(1, "/dev/null: is no file", "--resume /dev/null");
-    assert_int_equal(mkfifo(in_folder("pipe.ckpt"), 0600), 0); /* no process ever writes to it */
+    restart_refuses(1, ".: is a directory; give the name of a checkpoint in it", "--resume .");
+    restart_refuses(1, "/dev/null: not a regular file", "--resume /dev/null");
+    assert_int_equal(mkfifo(in_folder("pipe.ckpt"), 0600), 0); /* which nobody ever writes to */
     restart_refuses(1, "pipe.ckpt: is a pipe", "--resume pipe.ckpt");
     put_text(in_folder("foreign.ckpt"), "1 2 3 4 5 6 7\n");
-    restart_refuses(1, "foreign.ckpt is no checkpoint of stdcl", "--resume foreign.ckpt");
+    restart_refuses(1, "foreign.ckpt is not a checkpoint of stdcl", "--resume foreign.ckpt");
     put_bytes(in_folder("cut.ckpt"), bytes, size - 1);
-    snprintf(words, sizeof words, "cut.ckpt is cut short: %zu bytes of %zu", size - 1, size);
+    snprintf(words, sizeof words, "cut.ckpt is truncated: %zu bytes of %zu", size - 1, size);
     restart_refuses(1, words, "--resume cut.ckpt");
-    for (size_t i = 0; i < 4; i++) { /* the size, the JSON, the masses, the engine */
+    for (size_t i = 0; i < 4; i++) { /* of the size, the JSON, the masses, the engine */
         const size_t at = (size_t[]){24, 60, size / 2, size - 3}[i];
         bytes[at] ^= 4;
         put_bytes(in_folder("flipped.ckpt"), bytes, size);
         bytes[at] ^= 4;
         restart_refuses(
-            1, i ? "flipped.ckpt is damaged: its checksum does not agree" : "flipped.ckpt is",
+            1, i ? "flipped.ckpt is damaged: its checksum does not match" : "flipped.ckpt is",
             "--resume flipped.ckpt");
     }
     free(bytes);

@@ -645,7 +645,8 @@ static int nbody_ranks(struct rank_run *r)
         status = WRONG("energy %.17g, not %.17g", own->energy.total, right->energy.total);
     if (status == 0 && (memcmp(own->end, right->end, sizeof own->end) != 0 ||
                         memcmp(own->speed, right->speed, sizeof own->speed) != 0))
-        status = WRONG("%zu bodies end elsewhere, integrator %d", own->n, (int)own->integrator);
+        status = WRONG("%zu final positions at half the step differ, integrator %d", own->n,
+                       (int)own->integrator);
     if (status == 0 && (memcmp(own->acc, right->acc, sizeof own->acc) != 0 ||
                         memcmp(own->potential, right->potential, sizeof own->potential) != 0))
         status = WRONG("other forces");
@@ -727,7 +728,7 @@ static int nbody_goes_on(struct rank_run *r)
         status = WRONG("other bytes were saved");
     if (status == 0 && (memcmp(pos, c->end, c->n * sizeof *pos) != 0 ||
                         memcmp(vel, c->speed, c->n * sizeof *vel) != 0))
-        status = WRONG("bodies end elsewhere");
+        status = WRONG("final positions at half the step differ");
     nbody_free(nb);
     nbody_free(later);
     clcontext_destroy(cp);

@@ -3,7 +3,7 @@
 --   stdcl run energy.lua              a million molecules, with temperature and mass 1: nearly 3/2
 --   stdcl run energy.lua 100000
 --
--- Every velocity has three normal components, so the mean energy of N molecules is 3/2 within sqrt(3 / (2 N)).
+-- Every velocity has three normal components: the mean energy of N molecules is 3/2 within sqrt(3 / (2 N)).
 -- SPDX-License-Identifier: MIT
 
 local cl = require "opencl"
@@ -20,7 +20,7 @@ local device = cl.get_platforms()[1]:get_devices()[1]
 local context = cl.create_context{device}
 local queue = context:create_command_queue(device)
 
--- Velocities, written where the device will read them.
+-- Velocities, in memory shared with the device.
 local velocities = context:create_buffer("read_only", N * ffi.sizeof "cl_double3")
 local v = ffi.cast("cl_double3 *", queue:enqueue_map_buffer(velocities, true, "write"))
 for i = 0, N - 1, 2 do
@@ -30,7 +30,7 @@ for i = 0, N - 1, 2 do
 end
 queue:enqueue_unmap_mem_object(velocities, v)
 
--- Work-items stride over the molecules; then each group halves its sums until one is left.
+-- Work-items stride over the molecules; then each group reduces its sums as a tree.
 local source = templet.loadstring [[
 kernel void sum(global const double3 *velocity, global double *partial)
 {

@@ -3,7 +3,7 @@
 --   stdcl run mandelbrot.lua                           mandelbrot.ppm, 1536 x 1024
 --   stdcl run mandelbrot.lua seahorses.ppm 1920 1080 -0.7463 0.1102 0.005
 --
--- Arguments: file, width, height, centre (x, y), and how much of the plane the width shows.
+-- Arguments: file, width, height, centre (x, y), and width of the picture in the complex plane.
 -- SPDX-License-Identifier: MIT
 
 local ffi = require "ffi"

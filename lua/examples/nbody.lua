@@ -1,5 +1,5 @@
 -- nbody.lua - a sphere of n bodies at rest collapses under its gravity: all pairs, by leapfrog.
--- `stdcl run nbody.lua 1024 50`: 1024 bodies, 50 steps. Mass, gravity and radius are 1; the energy should be kept.
+-- `stdcl run nbody.lua 1024 50`: 1024 bodies, 50 steps. Mass, gravity and radius are 1; energy should be conserved.
 -- SPDX-License-Identifier: MIT
 
 local stdcl = require "stdcl"

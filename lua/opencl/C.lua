@@ -3,7 +3,7 @@
 --   local C = require "opencl.C"       C.clGetPlatformIDs and so on
 --   ffi.sizeof "cl_double3"            32, as in C
 --
--- The library is the one that is already in the process, as inside the command `stdcl`, else it is loaded.
+-- Uses the library already in the process, as inside the command `stdcl`; otherwise loads it.
 -- SPDX-License-Identifier: MIT
 
 local ffi = require "ffi"
@@ -17,7 +17,7 @@ local scalars = {
   {"half", "uint16_t", 2}, {"float", "float", 4}, {"double", "double", 8},
 }
 
--- The names s0 .. s9, sA .. sF of the first n components; digits are the sixteen last characters.
+-- The names s0 .. s9, sA .. sF of the first n components; `digits` holds the sixteen suffixes.
 local function numbered(n, digits)
   local names = {}
   for i = 1, n do
@@ -26,7 +26,7 @@ local function numbered(n, digits)
   return concat(names, ", ")
 end
 
--- A vector is a union of an array, which gives it its alignment, and its components by name.
+-- A vector is a union of an array, for the alignment, and of its named components.
 local function vector(name, n, size)
   local members = {
     format("%s __attribute__((aligned(%d))) s[%d];", name, n * size, n),
@@ -34,7 +34,7 @@ local function vector(name, n, size)
     format("struct { %s %s; };", name, numbered(n, "0123456789ABCDEF")),
     format("struct { %s%s lo, hi; };", name, n > 2 and n / 2 or ""),
   }
-  if n == 16 then -- the letters may be small
+  if n == 16 then -- lower-case suffixes, too
     members[5] = format("struct { %s low_[10]; %s sa, sb, sc, sd, se, sf; };", name, name)
   end
   return format("typedef union { %s } %s%d;\n", concat(members, " "), name, n)
@@ -47,7 +47,7 @@ for _, scalar in ipairs(scalars) do
   for _, n in ipairs{2, 4, 8, 16} do
     types[#types + 1] = vector(name, n, size)
   end
-  types[#types + 1] = format("typedef %s4 %s3;\n", name, name) -- three take the room of four
+  types[#types + 1] = format("typedef %s4 %s3;\n", name, name) -- cl_NAME3 is cl_NAME4, as in C
 end
 ffi.cdef(concat(types))
 
@@ -156,5 +156,5 @@ for _, name in ipairs(names) do
   end
   reason = reason or library
 end
-error("opencl: no OpenCL library can be loaded (" .. reason .. "); install an OpenCL loader, such as "
+error("opencl: cannot load an OpenCL library (" .. reason .. "); install an OpenCL loader, such as "
       .. "ocl-icd, and a device's driver, such as PoCL", 0)

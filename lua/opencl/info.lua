@@ -1,8 +1,8 @@
--- opencl/info.lua - what can be asked of OpenCL's objects, and how the answers become Lua values.
+-- opencl/info.lua - queries of OpenCL's objects, and the conversion of their results to Lua values.
 --
--- Each table below is a query: by name, the code that OpenCL has for it, and what kind of answer comes. Strings,
--- numbers and booleans are Lua's; bit fields are tables such as {read_write = true}; enumerations are
--- strings, with nil for "none"; objects are objects. Times are 64-bit integers (cdata).
+-- Each table below lists queries by name, with OpenCL's code and the kind of the result. Strings, numbers and
+-- booleans become Lua's; bit fields become tables such as {read_write = true}; enumerations become strings, with nil
+-- for "none"; objects become objects. Times are 64-bit integers (cdata).
 -- SPDX-License-Identifier: MIT
 
 local ffi = require "ffi"
@@ -14,7 +14,7 @@ status.register()
 
 local M = {}
 
--- ---- Kinds of answers: functions of the bytes and their number. ----
+-- ---- Kinds of results: functions of the bytes and their number. ----
 
 local function number(ctype)
   local pointer = ffi.typeof("const " .. ctype .. " *")
@@ -31,7 +31,7 @@ local function text(bytes, n)
   return n > 0 and ffi.string(bytes, n - 1) or ""
 end
 
--- A list of whatever ctype is.
+-- A list of elements of a C type.
 local function list(ctype, convert)
   local pointer, width = ffi.typeof("const " .. ctype .. " *"), ffi.sizeof(ctype)
   return function(bytes, n)
@@ -45,7 +45,7 @@ end
 
 local sizes = list("size_t", tonumber)
 
--- The names of the bits that are set; all of ours are below 2^32.
+-- The names of the bits that are set; all named bits are below 2^32.
 local function flags(names)
   return function(bytes)
     local set, value = {}, ulong(bytes)
@@ -71,7 +71,7 @@ local function nanoseconds(bytes)
   return ffi.cast("const cl_ulong *", bytes)[0]
 end
 
--- An object that the script then owns a reference to.
+-- An object; the script owns a reference to it.
 local function object(ctype, retain, release)
   local function own(handle)
     if handle == nil then
@@ -91,7 +91,7 @@ local context = object("cl_context", "clRetainContext", "clReleaseContext")
 local mem = object("cl_mem", "clRetainMemObject", "clReleaseMemObject")
 local program = object("cl_program", "clRetainProgram", "clReleaseProgram")
 
--- Queues are released by waiting for their work, see opencl.lua.
+-- Releasing a queue waits for its commands, see opencl.lua.
 local function queue(bytes)
   local handle = ffi.cast("cl_command_queue *", bytes)[0]
   if handle ~= nil then
@@ -100,7 +100,7 @@ local function queue(bytes)
   end
 end
 
--- ---- Names of bits, which are also how scripts give flags. ----
+-- ---- Names of bits, with which scripts also give flags. ----
 
 M.device_type = {default = 1, cpu = 2, gpu = 4, accelerator = 8, custom = 16}
 M.mem_flags = {
@@ -122,7 +122,7 @@ local function reverse(names)
   return back
 end
 
--- The kinds of partitions a device can be split into, as a set.
+-- The partition types that a device supports, as a set.
 local function partitions(bytes, n)
   local set, names = {}, reverse(M.partition)
   for _, value in ipairs(list("intptr_t", tonumber)(bytes, n)) do
@@ -133,7 +133,7 @@ local function partitions(bytes, n)
   return set
 end
 
--- How a sub-device was made: name and value; nothing for a whole device.
+-- The partition of a sub-device: name and value; nothing for a whole device.
 local function partition_type(bytes, n)
   local values = list("intptr_t", tonumber)(bytes, n)
   local name = reverse(M.partition)[values[1]]
@@ -301,9 +301,9 @@ M.profiling = {
   ["end"] = {0x1283, nanoseconds},
 }
 
--- ---- Asking. ----
+-- ---- Running a query. ----
 
-local NOT_KNOWN = {[-30] = true} -- CL_INVALID_VALUE: this driver, or this kind of object, has no such answer
+local NOT_KNOWN = {[-30] = true} -- CL_INVALID_VALUE: the driver or this kind of object does not support the query
 
 local function unknown(query, name)
   local names = {}
@@ -314,7 +314,7 @@ local function unknown(query, name)
   status.wrong("get_info: there is no '%s' to ask for; there is %s", tostring(name), table.concat(names, ", "))
 end
 
--- The object that is being asked. What it answers with may have no other reference until it is retained.
+-- The object being queried. Until they are retained, objects in the result may have no other reference.
 local asked
 
 local function answer(...)
@@ -322,8 +322,8 @@ local function answer(...)
   return ...
 end
 
--- The answer to query[name] of the objects that C[call] takes first. Nil when the driver does not know the
--- question, as those of OpenCL 1.1 do not know 1.2's.
+-- The result of query[name] for the objects that C[call] takes first. Nil if the driver does not support the query,
+-- as a driver of OpenCL 1.1 does not support those new in 1.2.
 function M.ask(call, query, name, ...)
   local row = query[name] or unknown(query, name)
   local length = ffi.new "size_t[1]"

@@ -1,4 +1,4 @@
--- opencl/status.lua - what went wrong, as a Lua error: the script's line, the call, the code, what it means.
+-- opencl/status.lua - Lua errors with the script's line, the call, the code and its meaning.
 --
 --   script.lua:12: clCreateKernel: CL_INVALID_KERNEL_NAME (-46): the program has no kernel of this name: 'smu'
 --
@@ -66,17 +66,17 @@ local codes = {
   [-1001] = {"PLATFORM_NOT_FOUND_KHR", "no OpenCL driver is installed"},
 }
 
--- ---- Where the script was. ----
+-- ---- The script's position. ----
 
-local modules = {} -- the sources of modules whose own lines mean nothing to a script's author
+local modules = {} -- sources of modules: their lines mean nothing to a script's author
 
--- To be called by each file of a module when it is loaded.
+-- Register the source of a module; each of its files calls this when loaded.
 function M.register(level)
   modules[getinfo((level or 1) + 1, "S").source] = true
 end
 M.register()
 
--- "script.lua:12: " for the innermost line that is not a module's.
+-- "script.lua:12: " for the innermost line outside the modules.
 local function place()
   for level = 2, 50 do
     local at = getinfo(level, "Sl")
@@ -91,12 +91,12 @@ end
 
 -- ---- Raising. ----
 
--- Raises an error of the script's: a wrong value, say.
+-- Raise an error of the script, such as an invalid value.
 function M.wrong(...)
   return error(place() .. string.format(...), 0)
 end
 
--- Raises the error of a call that returned a code; `detail` (may be nil) says on what.
+-- Raise the error of a call that returned a code; `detail`, which may be nil, names the object.
 function M.failed(call, status, detail)
   local code = codes[status]
   local text = ("%s: %s (%d)"):format(call, code and "CL_" .. code[1] or "an unknown OpenCL error", status)
@@ -104,7 +104,7 @@ function M.failed(call, status, detail)
   return error(place() .. (detail and text .. ": " .. detail or text), 0)
 end
 
--- What a value is, in words.
+-- Describe the type of a value.
 function M.kind(value)
   return type(value) == "cdata" and tostring(ffi.typeof(value)):match("^ctype<(.*)>$") or type(value)
 end

@@ -1,4 +1,4 @@
--- stdcl/C.lua - the layer as LuaJIT's ffi sees it: what stdcl.h and its parts declare, and the library.
+-- stdcl/C.lua - the layer for LuaJIT's ffi: the declarations of stdcl.h and its parts, and the library.
 -- SPDX-License-Identifier: MIT
 
 return require "stdcl.library" "stdcl"

@@ -1,14 +1,14 @@
 -- stdcl/library.lua - the C libraries for LuaJIT's ffi: library "stdcl" is the layer, library "nbody" an engine.
 --
 -- Inside the command `stdcl` the functions are in the executable. Elsewhere the libraries are loaded: beside
--- $STDCL_LIBRARY if that is set, else those installed beside this file, else those the system finds.
+-- $STDCL_LIBRARY if it is set, else from the installation of this file, else by the system's search path.
 -- SPDX-License-Identifier: MIT
 
 local ffi = require "ffi"
 require "opencl.C" -- for its types
 local declarations = require "stdcl.declarations"
 
--- Where the library called `file` may be.
+-- Paths to try for the library `file`.
 local function candidates(file)
   local names = {}
   local here = debug.getinfo(1, "S").source:match "^@(.*)share/stdcl/lua/stdcl/library%.lua$"
@@ -32,7 +32,7 @@ return function(room)
   if loaded[room] then
     return loaded[room]
   elseif not declarations[room] then
-    error("stdcl: there is no engine '" .. tostring(room) .. "'", 0)
+    error("stdcl: no engine '" .. tostring(room) .. "'", 0)
   end
   ffi.cdef(declarations[room])
   local first = declarations[room]:match "([%w_]+)%("
@@ -50,6 +50,6 @@ return function(room)
     end
     reason = library
   end
-  error("stdcl: the library " .. file .. " cannot be loaded (" .. reason .. "); name libstdcl.so.1 in STDCL_LIBRARY, or "
+  error("stdcl: cannot load the library " .. file .. " (" .. reason .. "); set STDCL_LIBRARY to the path of libstdcl.so.1, or "
         .. "run the script with 'stdcl run'", 0)
 end

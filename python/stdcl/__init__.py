@@ -31,15 +31,15 @@ __all__ = ["Array", "Context", "Error", "Event", "Gas", "Kernel", "Life", "Matmu
 Sizes = Union[int, Sequence[int]]  # of an index space or an array: one number, or one for each dimension
 
 _HOST, _DEVICE, _ALL = (c.CONSTANTS[k] for k in ("CL_MEM_HOST", "CL_MEM_DEVICE", "CL_ALL_EVENT"))
-_NOWAIT = c.CONSTANTS["CL_EVENT_NOWAIT"] | c.CONSTANTS["CL_EVENT_CHECKED"]  # a call that fails raises by itself
+_NOWAIT = c.CONSTANTS["CL_EVENT_NOWAIT"] | c.CONSTANTS["CL_EVENT_CHECKED"]  # failures raise at the call
 
 
 def _with_numpy() -> Any:
-    """What needs numpy, which takes longer to import than all of this."""
+    """Import the parts that need numpy, which takes longer to import than this package."""
     try:
         from . import engines
     except ImportError as missing:
-        raise Error("arrays and engines of stdcl are numpy's: install numpy (python3-numpy); %s" % missing) from None
+        raise Error("arrays and engines of stdcl need numpy: install it (python3-numpy); %s" % missing) from None
     return engines
 
 
@@ -50,13 +50,13 @@ def __getattr__(name: str) -> Any:
 
 
 class Context(Owner):
-    """A list of devices. Made by gpu(), cpu(), devices() or open(); standard contexts are never closed."""
+    """A list of devices, from gpu(), cpu(), devices() or open(). Standard contexts are never closed."""
 
     _closed = "the context is closed; make another with stdcl.open()"
 
     def __init__(self, handle: int, owned: bool) -> None:
         self._handle, self._owned = handle, owned
-        self._held = 0  # arrays and engines that are alive
+        self._held = 0  # number of live arrays and engines
 
     def __len__(self) -> int:
         return int(lib.clgetndev(self._use()))
@@ -69,39 +69,39 @@ class Context(Owner):
         return [one.dev_name.decode(errors="replace") for one in info]
 
     def close(self) -> None:
-        """Ends the context. An Error while arrays or engines of it are alive; a standard context stays as it is."""
+        """Close the context. Raises Error while its arrays or engines are alive; has no effect on a standard context."""
         if self._owned:
             super().close()
 
     def _free(self, handle: int) -> None:
         if self._held:
-            raise Error("the context has arrays or engines alive, %d of them; delete or close them first" % self._held)
+            raise Error("the context has %d live arrays or engines; delete or close them first" % self._held)
         check(lib.clcontext_destroy(handle))
 
     def empty(self, shape: Sizes, dtype: npt.DTypeLike = "float32") -> Array:
-        """An array of zeros that the host and the devices share; freed with its last view."""
+        """Return an array of zeros shared by the host and the devices; freed with its last view."""
         return _with_numpy().allocate(self, shape, dtype)  # type: ignore[no-any-return]
 
     zeros = empty
 
     def array(self, values: npt.ArrayLike, dtype: npt.DTypeLike = None) -> Array:
-        """A copy of `values` that the devices share."""
+        """Return a copy of `values` shared with the devices."""
         given = _with_numpy().np.asarray(values, dtype=dtype)
         array = self.empty(given.shape, given.dtype)
         array[...] = given
         return array
 
     def source(self, text: str, options: str | None = None) -> Program:
-        """Builds kernels from OpenCL C. The Error of one that does not build has the compiler's log."""
+        """Build kernels from OpenCL C. Raises Error with the compiler's log."""
         code, words = letters(text, "the source"), None if options is None else letters(options, "options")
         return Program(self, lib.clopen_named(self._use(), b"<source>", code, len(code), words, 0))
 
     def file(self, path: str | os.PathLike[str]) -> Program:
-        """Builds kernels from a file, OpenCL C or a binary of clsave."""
+        """Build kernels from a file: OpenCL C or a binary of clsave."""
         return Program(self, lib.clopen(self._use(), os.fsencode(path), 0))
 
     def template(self, text: str, **values: bool | int | float | str) -> Program:
-        """Builds kernels from a template, with numbers, truths and strings as its values."""
+        """Build kernels from a template, with numbers, booleans and strings as values."""
         code, items = letters(text, "the template"), (c.clvalue * (len(values) + 1))()
         for item, (name, value) in zip(items, values.items()):
             item.name = name.encode()
@@ -110,13 +110,13 @@ class Context(Owner):
         return Program(self, lib.clopen_templatev(self._use(), b"<template>", code, len(code), None, 0, items))
 
     def wait(self, device: int | None = None) -> None:
-        """Waits for all that was started, on one device or all. Raises what failed."""
+        """Block until all commands on one device or all devices are complete. Raises Error if one failed."""
         for dev in range(len(self)) if device is None else [device]:
             check(lib.clwait(self._use(), whole(dev, "a device"), _ALL))
 
     @contextlib.contextmanager
     def profile(self) -> Iterator[Profile]:
-        """Measures what runs inside the with block; str() of what it gives is a table."""
+        """Profile the with block; str() of the Profile is a table."""
         check(lib.clprofile(self._use(), c.CONSTANTS["CLPROF_EVERY"]))
         profile = Profile()
         try:
@@ -142,9 +142,9 @@ def _set_value(item: Any, value: object) -> None:
             item.kind = c.CONSTANTS["STDCL_V_" + name]
             setattr(getattr(item, "as"), member, letters(value, "a template's value") if isinstance(value, str) else value)
             if kind is int and getattr(item, "as").integer != value:
-                raise TypeError("a template takes whole numbers of 64 bits, and not %r" % value)
+                raise TypeError("a template takes whole numbers of 64 bits, not %r" % value)
             return
-    raise TypeError("a template takes numbers, truths and strings, not %s" % type(value).__name__)
+    raise TypeError("a template takes numbers, booleans and strings, not %s" % type(value).__name__)
 
 
 class Profile(List[Any]):
@@ -159,23 +159,23 @@ class Profile(List[Any]):
 
 
 def documentation(function: str) -> str:
-    """What the C headers say of a function, such as "clmsync" or "nbody_create"."""
+    """Return the C headers' comment on a function, such as "clmsync" or "nbody_create".""" 
     from ._documentation import DOCUMENTATION
     return DOCUMENTATION[function]
 
 
 def gpu() -> Context | None:
-    """All GPUs, or None."""
+    """Return the context of all GPUs, or None."""
     return _standard(2)
 
 
 def cpu() -> Context | None:
-    """The CPUs, or None."""
+    """Return the context of the CPUs, or None."""
     return _standard(1)
 
 
 def devices() -> Context | None:
-    """All devices, or None."""
+    """Return the context of all devices, or None."""
     return _standard(0)
 
 
@@ -186,20 +186,20 @@ def _standard(which: int) -> Context | None:
 
 
 def open(pattern: str = "", most: int = 0) -> Context:  # noqa: A001
-    """A context of the devices whose name, vendor or platform has `pattern` in it; at most `most` of them (0: all)."""
+    """Return a new context of the devices with `pattern` in their name, vendor or platform; at most `most` (0: all)."""
     return Context(check(lib.clcontext_create(letters(pattern, "the pattern"), 0x7FFFFFFF, whole(most, "most"), None, 0)), True)
 
 
 class local(NamedTuple):  # noqa: N801
-    """So many bytes of local memory, as a kernel's argument."""
+    """`nbytes` of local memory, as a kernel argument."""
 
     nbytes: int
 
 
 class Program(Owner):
-    """Kernels by name, as attributes or items."""
+    """A program; its kernels are attributes or items."""
 
-    _closed = "the program is closed, and its kernels with it"
+    _closed = "the program and its kernels are closed"
 
     def __init__(self, context: Context, handle: int | None) -> None:
         self._context, self._handle = context, check(handle)
@@ -213,7 +213,7 @@ class Program(Owner):
         try:
             kernel = self[name]
         except Error as failed:
-            if failed.opencl:  # it is there, and cannot be made
+            if failed.opencl:  # the kernel exists, but cannot be created
                 raise
             raise AttributeError(str(failed)) from None
         setattr(self, name, kernel)
@@ -229,14 +229,15 @@ _SCALARS: dict[str, Any] = {"char": ctypes.c_int8, "short": ctypes.c_int16, "int
 
 
 def _scalar(declared: str) -> tuple[str, int]:
-    """'float4' -> ('float', 4); ('', 0) of what is no number."""
+    """'float4' -> ('float', 4); ('', 0) if it is not a number type."""
     name = declared.rstrip("0123456789")
     return (name, int(declared[len(name):] or 1)) if name in _SCALARS else ("", 0)
 
 
 class Kernel:
-    """A kernel as a function: k(range, arguments...) copies arrays to the device, runs, and gives an Event whose wait()
-    copies them back. k.start(...) only runs. range is a number or a tuple; local= the size of a work-group."""
+    """A kernel as a function. k(range, arguments...) copies arrays to the device, starts the kernel and returns an Event;
+    Event.wait() copies the arrays back. k.start(...) starts without copying. range is a number or a tuple; local= is
+    the work-group size."""
 
     def __init__(self, program: Program, name: str, handle: int) -> None:
         self._program, self._context, self.__name__, self._handle = program, program._context, name, handle
@@ -246,7 +247,7 @@ class Kernel:
             self._declared.append((info.type.decode(), info.name.decode()))
 
     def _argument(self, i: int, value: Any, kept: list[Any]) -> Any:
-        """One argument as the library takes it; `kept` holds what must live until the call is made."""
+        """Return one argument for the library; `kept` keeps its memory alive until the call."""
         declared, name = self._declared[i] if i < len(self._declared) else ("", "")
         what = "argument %d%s of %s" % (i, " (%s)" % name if name else "", self.__name__)
         holder: Any
@@ -254,14 +255,14 @@ class Kernel:
             kind, holder = "STDCL_LOCAL", ctypes.c_size_t(whole(value.nbytes, "the size of local memory"))
         elif hasattr(value, "__array_interface__") and getattr(value, "ndim", 0) > 0 and not _scalar(declared)[0]:
             if getattr(value, "context", None) is None:
-                raise TypeError("%s is an array outside the memory that devices share; make it with context.array()" % what)
+                raise TypeError("%s is an array outside the memory shared with devices; create it with context.array()" % what)
             if value.context is not self._context:
-                raise TypeError("%s is an array of another context" % what)
+                raise TypeError("%s is an array of a different context" % what)
             if not value.flags.c_contiguous:
                 raise TypeError("%s is not contiguous; pass context.array() of it" % what)
             number, dtype = _SCALARS.get(_scalar(declared[:-1])[0]), value.dtype
-            if number and not (dtype.char == number._type_ and dtype.isnative) and dtype != number:  # the last alone takes 6 µs
-                raise TypeError("%s is an array of %s, and the kernel declares %s" % (what, dtype, declared))
+            if number and not (dtype.char == number._type_ and dtype.isnative) and dtype != number:  # the last comparison takes 6 µs
+                raise TypeError("%s is an array of %s, but the kernel declares %s" % (what, dtype, declared))
             kind, holder = "STDCL_GLOBAL", ctypes.c_void_p(value.ctypes.data)
         else:
             wanted, width = _scalar(declared)
@@ -270,15 +271,15 @@ class Kernel:
                 number = _SCALARS[wanted or ("long" if isinstance(value, int) else "double")]
                 kind, holder = "STDCL_VALUE", (number * (4 if width == 3 else max(width, 1)))(*numbers)
                 if declared and len(numbers) != width or wanted not in ("float", "double", "") and holder[:len(numbers)] != numbers:
-                    raise ValueError  # it does not fit, or is no number there
+                    raise ValueError  # does not fit, or is not a number
             except (TypeError, ValueError, IndexError):
-                raise TypeError("%s is %r, and the kernel declares %s" % (what, value, declared or "a number")) from None
+                raise TypeError("%s is %r, but the kernel declares %s" % (what, value, declared or "a number")) from None
         kept.append(holder)
         return c.stdcl_arg(size=ctypes.sizeof(holder), kind=c.CONSTANTS[kind], value=ctypes.addressof(holder))
 
     def start(self, work_items: Sizes, *args: Any, local: Sizes | None = None, offset: Sizes | None = None,
               device: int = 0) -> Event:
-        """Starts the kernel on what the device has; returns an Event."""
+        """Start the kernel on the device's current data; return an Event."""
         kept: list[Any] = []
         if self._declared and len(args) != len(self._declared):
             raise TypeError("%s takes %d argument%s, not %d" % (
@@ -289,8 +290,8 @@ class Kernel:
             if value is not None:
                 numbers = sizes(value, "the size of an index space")
                 if len(numbers) > 3:
-                    raise TypeError("devices have up to three dimensions, and %r has %d" % (value, len(numbers)))
-                work.dim = work.dim or len(numbers)  # those of the work-items, which come first
+                    raise TypeError("an index space has up to three dimensions, but %r has %d" % (value, len(numbers)))
+                work.dim = work.dim or len(numbers)  # the dimensions of work_items, which comes first
                 getattr(work, field)[:len(numbers)] = numbers
         self._program._use()
         check(lib.clforkv(self._context._use(), whole(device, "a device"), self._handle, work, _NOWAIT, len(args), given))
@@ -305,7 +306,7 @@ class Kernel:
 
 
 class Event:
-    """A kernel that was started. wait() copies its arrays back to the host, and raises what failed."""
+    """A started kernel. wait() copies its arrays back to the host, and raises Error if a command failed."""
 
     def __init__(self, context: Context, device: int, arrays: list[Array]) -> None:
         self._context, self._device, self._arrays = context, device, arrays

@@ -1,4 +1,4 @@
-"""Finds and loads the C libraries, and turns their errors into exceptions.
+"""Find and load the C libraries, and convert their errors to exceptions.
 
 SPDX-License-Identifier: MIT
 """
@@ -16,7 +16,7 @@ _CL_EVENT_FAILED = ctypes.c_size_t(-1).value
 
 
 class Error(RuntimeError):
-    """A call failed. str() is the library's sentence; errno and opencl are its codes (0: none)."""
+    """A failed call. str() is the library's message; errno and opencl are its codes (0: none)."""
 
     def __init__(self, sentence: str, errno: int = 0, opencl: int = 0) -> None:
         super().__init__(sentence)
@@ -24,7 +24,7 @@ class Error(RuntimeError):
 
 
 class Library:
-    """The functions of the C libraries by name, each with its types; loaded when first used."""
+    """The functions of the C libraries by name, with their types; loaded at first use."""
 
     def __init__(self) -> None:
         self._loaded: dict[str, ctypes.CDLL] = {}
@@ -32,7 +32,7 @@ class Library:
         self._forked = False
 
     def _folders(self) -> list[str]:
-        """Where the libraries may be: where the first was, what the user says, beside this package, the system's places."""
+        """Directories to search: that of the first library, $STDCL_LIBRARY, this package, the system's search path."""
         if self._folder is None and "STDCL_LIBRARY" in os.environ:
             self._folder = os.path.dirname(os.path.abspath(os.environ["STDCL_LIBRARY"]))
         return [os.path.join(os.path.dirname(__file__), "lib"), ""] if self._folder is None else [self._folder]
@@ -49,25 +49,25 @@ class Library:
                 return self._loaded[room]
             except OSError as error:
                 reason = str(error)
-        raise ImportError("%s cannot be loaded (%s); install the package %s, or name the library in the environment variable "
-                          "STDCL_LIBRARY" % (name, reason, "libstdcl-view1" if room == "view" else "libstdcl1"))
+        raise ImportError("cannot load %s (%s); install the package %s, or set the environment variable "
+                          "STDCL_LIBRARY to its path" % (name, reason, "libstdcl-view1" if room == "view" else "libstdcl1"))
 
     def __getattr__(self, name: str) -> Any:
         if self._forked:
-            raise Error("this process was forked after stdcl had been used; OpenCL works only in the process that began "
-                        "with it: fork first, or use the spawn method of multiprocessing")
+            raise Error("this process was forked after stdcl had been used; OpenCL works only in the process that first "
+                        "used it: fork first, or use the spawn method of multiprocessing")
         room, types = c.FUNCTIONS[name]
         library = self._load(room)
         if not hasattr(library, name):
-            raise ImportError("%s has no function %s, which version %s of the Python package calls; install the same version of both"
+            raise ImportError("%s has no function %s, which version %s of the Python package calls; install equal versions of both"
                               % (library._name, name, c.VERSION))
         function = getattr(library, name)
-        function.restype, function.argtypes = eval(types, vars(c))  # of our own file
+        function.restype, function.argtypes = eval(types, vars(c))  # from our own file
         setattr(self, name, function)
         return function
 
     def _forget(self) -> None:
-        """In a child process: every further call is refused."""
+        """In a forked child: refuse every further call."""
         if self._loaded:
             for name in [n for n in self.__dict__ if not n.startswith("_")]:
                 delattr(self, name)
@@ -79,13 +79,13 @@ os.register_at_fork(after_in_child=lib._forget)
 
 
 def error() -> Error:
-    """The library's last error, as an exception."""
+    """Return the library's last error as an exception."""
     code, opencl = (ctypes.c_int.from_address(at()).value for at in (lib.stdcl_errno_address, lib.stdcl_oclerrno_address))
-    return Error((lib.clerror() or b"an error without a sentence").decode(errors="replace"), code, opencl)
+    return Error((lib.clerror() or b"unknown error").decode(errors="replace"), code, opencl)
 
 
 def check(result: Any) -> Any:
-    """The result of a C call, or the exception that it means: -1, NULL, or an event of -1."""
+    """Return the result of a C call; raise Error for -1, NULL, or an event of -1."""
     if result is None or result == -1 or result == _CL_EVENT_FAILED:
         raise error()
     return result
@@ -95,10 +95,10 @@ Self = TypeVar("Self", bound="Owner")
 
 
 class Owner:
-    """Has a C object until close(), the end of a with block, or its own end."""
+    """Owns a C object until close(), the end of a with block, or its own deletion."""
 
     _handle: int | None = None
-    _closed = "it is closed"  # what a use after that says
+    _closed = "it is closed"  # message of a later use
 
     def _use(self) -> int:
         if self._handle is None:
@@ -109,7 +109,7 @@ class Owner:
         raise NotImplementedError
 
     def close(self) -> None:
-        """Frees it with what belongs to it. It is no error to close it again."""
+        """Free the object and its resources. Closing again has no effect."""
         if self._handle is not None:
             self._free(self._handle)
             self._handle = None
@@ -126,44 +126,44 @@ class Owner:
 
 
 def whole(value: Any, what: str) -> int:
-    """A number that C may take as unsigned."""
+    """Check a number that C takes as unsigned."""
     try:
         number = operator.index(value)
     except TypeError:
         number = -1
     if not 0 <= number < 2**63:
-        raise TypeError("%s is a whole number from 0 to 2**63 - 1, and not %r" % (what, value))
+        raise TypeError("%s must be a whole number from 0 to 2**63 - 1, not %r" % (what, value))
     return number
 
 
 def letters(value: Any, what: str) -> bytes:
-    """A text for C, which ends at the first character of value 0."""
+    """Encode a string for C; it must not contain a null character."""
     if not isinstance(value, str):
-        raise TypeError("%s is a text, and not %r" % (what, value))
+        raise TypeError("%s must be a string, not %r" % (what, value))
     if "\0" in value:
-        raise ValueError("%s has a character of value 0: %r" % (what, value))
+        raise ValueError("%s contains a null character: %r" % (what, value))
     return value.encode()
 
 
 def sizes(value: Any, what: str) -> tuple[int, ...]:
-    """A number or several, as a tuple."""
+    """Return one or several numbers as a tuple."""
     if isinstance(value, (str, bytes, dict)):
-        raise TypeError("%s is a whole number, or several, and not %r" % (what, value))
+        raise TypeError("%s must be one or several whole numbers, not %r" % (what, value))
     return tuple(whole(one, what) for one in (value if hasattr(value, "__iter__") else (value,)))
 
 
 def html_table(rows: Iterable[tuple[object, ...]]) -> str:
-    """A table for notebooks: the first of each row is its head."""
+    """Return an HTML table for notebooks; the first item of each row is its header."""
     return "<table>%s</table>" % "".join("<tr><th>%s</th>%s</tr>" % (head, "".join("<td>%s</td>" % item for item in items)) for head, *items in rows)
 
 
 def check_version() -> None:
-    """Refuses a library of another version than these declarations."""
+    """Raise ImportError if the library's version does not match these declarations."""
     found = lib.stdcl_version().decode()
     (theirs, newer), (ours, newest) = ([int(part) for part in version.split(".")[:2]] for version in (found, c.VERSION))
     if theirs != ours or newer < newest:
-        raise ImportError("the Python package stdcl is version %s, and the library libstdcl.so.1 that was found is version "
-                          "%s; install the same version of both" % (c.VERSION, found))
+        raise ImportError("the Python package stdcl has version %s, but the library libstdcl.so.1 has version "
+                          "%s; install equal versions of both" % (c.VERSION, found))
 
 
 check_version()

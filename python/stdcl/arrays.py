@@ -1,4 +1,4 @@
-"""Arrays that devices share.
+"""Arrays shared with devices.
 
 SPDX-License-Identifier: MIT
 """
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 
 class Array(np.ndarray[Any, Any]):
-    """A numpy array in memory that devices share. Views share it too, and keep it alive."""
+    """A numpy array in memory shared with devices. Views share the memory and keep it alive."""
 
     @property
     def context(self) -> Context | None:
-        """The context whose devices share the memory, or None of an array that numpy made itself."""
+        """The context of the shared memory; None for an array that numpy allocated."""
         base: Any = self
         while isinstance(base, np.ndarray):
             base = base.base
@@ -32,16 +32,16 @@ class Array(np.ndarray[Any, Any]):
     def _shared(self) -> int:
         """The context's handle."""
         if self.context is None:
-            raise Error("numpy made this array itself, outside the memory that devices share; make it with context.array()")
+            raise Error("numpy allocated this array outside the memory shared with devices; create it with context.array()")
         return self.context._use()
 
     def to_device(self, device: int = 0) -> Array:
-        """Copies the whole allocation to a device; returns the array."""
+        """Copy the whole allocation to a device; return the array."""
         check(lib.clmsync(self._shared(), whole(device, "a device"), self.ctypes.data, c.CONSTANTS["CL_MEM_DEVICE"]))
         return self
 
     def to_host(self, device: int = 0) -> Array:
-        """Copies the whole allocation back; returns the array."""
+        """Copy the whole allocation back to the host; return the array."""
         check(lib.clmsync(self._shared(), whole(device, "a device"), self.ctypes.data, c.CONSTANTS["CL_MEM_HOST"]))
         return self
 
@@ -62,7 +62,7 @@ def allocate(context: Context, shape: Any, dtype: Any) -> Array:
     buffer: Any = (ctypes.c_char * max(size, 1)).from_address(address)
     weakref.finalize(buffer, _free, address, context).atexit = False
     context._held += 1
-    buffer.context = context  # which lives as long as the memory
+    buffer.context = context  # keeps the context alive
     array: Any = np.frombuffer(buffer, dtype=kind, count=math.prod(shape))
     return array.reshape(shape).view(Array)  # type: ignore[no-any-return]
 

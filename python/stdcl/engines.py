@@ -1,4 +1,4 @@
-"""The four programs as classes: Nbody, Life, Gas, Matmul, and the functions initial and matmul. numpy in and out.
+"""The four programs as classes Nbody, Life, Gas and Matmul, and the functions initial and matmul, with numpy arrays.
 
 SPDX-License-Identifier: MIT
 """
@@ -25,7 +25,7 @@ Floats = npt.NDArray[np.float64]
 
 
 def _rows(values: npt.ArrayLike, n: int, name: str) -> Floats:
-    """n rows of three doubles."""
+    """Check an array of n rows of three doubles."""
     array = np.ascontiguousarray(values, dtype=np.float64)
     if array.shape != (n, 3):
         raise ValueError("%s has the shape %s, not (%d, 3)" % (name, array.shape, n))
@@ -33,27 +33,27 @@ def _rows(values: npt.ArrayLike, n: int, name: str) -> Floats:
 
 
 class _Engine(Owner):
-    """Keeps the C object, its options and the context alive, and lets Ctrl-C end a call between bursts."""
+    """Keeps the C object, its options and the context alive; Ctrl-C cancels a call between batches."""
 
     _closed, _name = "the engine is closed", ""
 
     def _make(self, context: Context | None, args: tuple[Any, ...], **options: Any) -> None:
-        """Calls NAME_create with these members of struct NAME_options; words stand for the numbers of an enum."""
-        from . import Context as Wanted  # which has this module
+        """Call NAME_create with these members of struct NAME_options; enumerators are given by name."""
+        from . import Context as Wanted  # circular import
         if context is not None and not isinstance(context, Wanted):
-            raise TypeError("context is a stdcl.Context, and not %r" % (context,))
+            raise TypeError("context must be a stdcl.Context, not %r" % (context,))
         self._context, self._options = context, getattr(c, self._name + "_options")()
         texts = [name for name, kind in self._options._fields_ if kind is ctypes.c_char_p]
         self._interrupt: BaseException | None = None
         choices: Any = c.CHOICES[self._name + "_options"]
         for name, value in options.items():
             if name in choices and str(value).lower() not in choices[name]:
-                raise ValueError("%s is one of %s, and not %r" % (name, ", ".join(choices[name]), value))
+                raise ValueError("%s must be one of %s, not %r" % (name, ", ".join(choices[name]), value))
             value = choices[name][value.lower()] if name in choices else letters(value, name) if name in texts and value is not None else value
             try:
                 setattr(self._options, name, value)
                 if isinstance(value, int) and getattr(self._options, name) != value:
-                    raise TypeError  # it does not fit
+                    raise TypeError  # does not fit
             except TypeError:
                 raise TypeError("%s cannot be %r" % (name, options[name])) from None
         self._options.ctx = context._use() if context else None
@@ -63,11 +63,11 @@ class _Engine(Owner):
             context._held += 1
 
     def _guarded(self, function: Callable[..., Any]) -> Any:
-        """What the library calls now and then, to hear whether there was an interrupt."""
+        """Return the library's progress callback, which cancels the call after an interrupt."""
         return function(lambda _arg, _done: 1 if self._interrupt else 0)
 
     def _call(self, function: Callable[..., Any], *args: Any) -> Any:
-        """What the handler of SIGINT raises meanwhile ends the call, and is raised after it."""
+        """Call a function; an exception raised by the SIGINT handler cancels the call and is raised after it."""
         handle, self._interrupt = self._use(), None
         old: Any = signal.getsignal(signal.SIGINT)
 
@@ -114,7 +114,7 @@ class Nbody(_Engine):
                    method=method, G=G, eps=eps, dt=dt, accuracy=accuracy, stepping=stepping, eta=eta)
 
     def step(self, steps: int = 1) -> None:
-        """Advances by so many steps of dt."""
+        """Advance by `steps` steps of dt."""
         self._call(lib.nbody_step, whole(steps, "steps"))
 
     def _planes(self, function: Any, *shapes: tuple[int, ...]) -> list[Floats]:
@@ -123,7 +123,7 @@ class Nbody(_Engine):
         return arrays
 
     def state(self) -> list[Floats]:
-        """Positions and velocities, (n, 3) each."""
+        """Return positions and velocities, (n, 3) each."""
         return self._planes(lib.nbody_state, (self.n, 3), (self.n, 3))
 
     @property
@@ -135,11 +135,11 @@ class Nbody(_Engine):
         return self.state()[1]
 
     def forces(self) -> list[Floats]:
-        """Accelerations (n, 3) and potentials (n) of the current time."""
+        """Return accelerations (n, 3) and potentials (n) at the current time."""
         return self._planes(lib.nbody_forces, (self.n, 3), (self.n,))
 
     def diagnose(self) -> Any:
-        """Energies, momenta and the virial ratio, with the names of struct nbody_diagnostics."""
+        """Return energies, momenta and the virial ratio, with the names of struct nbody_diagnostics."""
         d = c.nbody_diagnostics()
         self._call(lib.nbody_diagnose, d)
         return d
@@ -154,7 +154,7 @@ class Nbody(_Engine):
 
 
 def initial(model: str, n: int, seed: int = 0) -> tuple[Floats, Floats, Floats]:
-    """Masses (n), positions and velocities (n, 3) of a model that nbody.h describes, such as "plummer" or "galaxy"."""
+    """Return masses (n), positions and velocities (n, 3) of a model of nbody.h, such as "plummer" or "galaxy"."""
     mass, pos, vel = np.empty(whole(n, "n")), np.empty((n, 3)), np.empty((n, 3))
     check(lib.nbody_initial(check(lib.nbody_model_by_name(letters(model, "the model"))), n, whole(seed, "seed"), mass.ctypes.data,
                             pos.ctypes.data, vel.ctypes.data))
@@ -162,7 +162,7 @@ def initial(model: str, n: int, seed: int = 0) -> tuple[Floats, Floats, Floats]:
 
 
 class Life(_Engine):
-    """Conway's Life and its relatives. `cells` is a (height, width) array of truths.
+    """Conway's Life and related rules. `cells` is a (height, width) array of booleans.
 
     life = stdcl.Life(1024, 1024, rule="B36/S23"); life.soup(seed=1); life.step(1000); life.population
     """
@@ -175,11 +175,11 @@ class Life(_Engine):
         self._make(context, (), width=width, height=height, rule=rule, bounds=bounds, engine=engine)
 
     def step(self, generations: int = 1) -> None:
-        """Advances by so many generations."""
+        """Advance by `generations` generations."""
         self._call(lib.life_step, whole(generations, "generations"))
 
     def soup(self, density: float = 0.5, seed: int = 1) -> None:
-        """Fills the grid at random, and goes back to generation 0."""
+        """Fill the grid at random and reset the generation to 0."""
         self._call(lib.life_soup, density, whole(seed, "seed"))
 
     @property
@@ -204,10 +204,10 @@ class Life(_Engine):
         self.put(cells, 0, 0)
 
     def put(self, cells: npt.ArrayLike, x: int = 0, y: int = 0) -> None:
-        """Copies a rectangle of truths into the grid, its top left corner at column x of row y."""
+        """Copy a rectangle of booleans into the grid, its top left corner at column x of row y."""
         values = np.asarray(cells)
         if values.dtype.kind not in "biuf":
-            raise TypeError("cells are truths or numbers, and not %r" % (cells,))
+            raise TypeError("cells must be booleans or numbers, not %r" % (cells,))
         given = np.atleast_2d(values.astype(bool))
         if given.ndim != 2:
             raise ValueError("cells have %d dimensions, not two" % given.ndim)
@@ -244,7 +244,7 @@ class Gas(_Engine):
         self._make(context, (), n=self.n, temperature=temperature, mass=mass, boltzmann=boltzmann, seed=seed, storage=storage)
 
     def measure(self) -> Any:
-        """The energy, with the names of struct gas_energy."""
+        """Return the energy, with the names of struct gas_energy."""
         energy = c.gas_energy()
         self._call(lib.gas_measure, energy)
         return energy
@@ -254,7 +254,7 @@ class Gas(_Engine):
         return html_table([("molecules", self.n), *((name, "%.10g" % getattr(e, name)) for name in ("mean_energy", "expected", "sigmas"))])
 
     def velocities(self, first: int = 0, count: int | None = None) -> Floats:
-        """Velocities of molecules, (count, 3)."""
+        """Return velocities of molecules, (count, 3)."""
         first = whole(first, "first")
         count = whole(self.n - first if count is None else count, "count")
         velocity = np.empty((count, 3))
@@ -273,10 +273,10 @@ class Matmul(_Engine):
 
     def multiply(self, a: npt.ArrayLike, b: npt.ArrayLike, *, alpha: float = 1.0, beta: float = 0.0,
                  c: npt.ArrayLike | None = None) -> npt.NDArray[Any]:
-        """alpha a b + beta c."""
+        """Return alpha a b + beta c."""
         a, b = np.asarray(a), np.asarray(b)
         if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[0]:
-            raise ValueError("matrices of the shapes %s and %s cannot be multiplied" % (a.shape, b.shape))
+            raise ValueError("matrices of shapes %s and %s cannot be multiplied" % (a.shape, b.shape))
         if a.dtype != self.dtype or b.dtype != self.dtype:
             raise TypeError("matrices of %s and %s; both must be %s" % (a.dtype, b.dtype, self.dtype))
         (m, k), n = a.shape, b.shape[1]
@@ -292,7 +292,7 @@ class Matmul(_Engine):
 
 def matmul(a: npt.ArrayLike, b: npt.ArrayLike, *, alpha: float = 1.0, beta: float = 0.0,
            c: npt.ArrayLike | None = None) -> npt.NDArray[Any]:
-    """alpha a b + beta c of two matrices of float32 or float64, on the GPUs, or the CPU if there is none."""
+    """Return alpha a b + beta c for matrices of float32 or float64, on the GPUs, or the CPU if there is none."""
     a, b = np.asarray(a), np.asarray(b)
     if a.dtype != b.dtype or a.dtype not in (np.float32, np.float64):
         raise TypeError("matrices of %s and %s; both must be float32 or both float64" % (a.dtype, b.dtype))

@@ -106,8 +106,8 @@ static bool output_differs(const struct program *p, const struct result *good, c
     return !same;
 }
 
-/* An index of snapshots grows with them: after a failure it lists the existing ones, complete to
- * its last line. */
+/* An index of snapshots grows with them: after a failure it lists all, to its last
+ * line. */
 static bool is_shorter_index(const struct program *p, const struct result *good, int i)
 {
     const char *name = p->outputs[i];

@@ -30,7 +30,7 @@ enum { MOMENTS = 1000, SAMPLE = 10, MOST_CALLS = 20000 };
 
 static struct program commands[] = {
     {"nbody",
-     "bin/stdcl nbody -n 256 --steps 60 --burst 4 -q -o n.tab -o n.csv --forces f.csv -o n.png --size 64",
+     "bin/stdcl nbody -n 256 --steps 60 --batch 4 -q -o n.tab -o n.csv --forces f.csv -o n.png --size 64",
      "",
      {"n.tab", "n.csv", "f.csv", "n.png"},
      {0},
@@ -48,7 +48,7 @@ static struct program commands[] = {
      {0},
      {0}},
     {"nbody_frames",
-     "bin/stdcl nbody -n 128 --steps 40 --burst 2 -q --frames 3 -o f.png --size 64",
+     "bin/stdcl nbody -n 128 --steps 40 --batch 2 -q --frames 3 -o f.png --size 64",
      "",
      {"f-0001.png", "f-0002.png", "f-0003.png"},
      {0},
@@ -126,7 +126,7 @@ static struct program commands[] = {
      {"data/solar.tab"},
      {0}},
     {"nbody_tree",
-     "bin/stdcl nbody -n 512 --method tree --steps 8 --burst 1 -q -o n.tab -o n.csv",
+     "bin/stdcl nbody -n 512 --method tree --steps 8 --batch 1 -q -o n.tab -o n.csv",
      "",
      {"n.tab", "n.csv"},
      {0},
@@ -152,7 +152,7 @@ static struct program commands[] = {
 #endif
 #ifdef STDCL_HAVE_FFMPEG
     {"nbody_film",
-     "bin/stdcl nbody -n 64 --steps 40 --burst 2 -q --frames 6 -o film.gif --size 64",
+     "bin/stdcl nbody -n 64 --steps 40 --batch 2 -q --frames 6 -o film.gif --size 64",
      "",
      {"film.gif"},
      {0},

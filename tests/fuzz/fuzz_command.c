@@ -6,13 +6,20 @@
  * folder that is removed; nothing large is computed, no program is started.
  * SPDX-License-Identifier: MIT
  */
-#include "cli.h"
+#include "cli/command.h"
+#include "cli/message.h"
 #include "fuzz.h"
 #include "life_job.h"
 #include "matmul_job.h"
 #include "stdcl/nbody.h"
 
 #include <fcntl.h>
+#include <stdcl.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 int stdcl_main(int argc, char **argv); /* cli/main.c's */

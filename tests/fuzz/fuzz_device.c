@@ -5,8 +5,16 @@
  * there is none.
  * SPDX-License-Identifier: MIT
  */
-#include "cli.h"
+#include "cli/command.h"
+#include "cli/device.h"
 #include "fuzz.h"
+
+#include <stdcl.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 static struct cli_device item[] = {
     {.type = CL_DEVICE_TYPE_CPU,

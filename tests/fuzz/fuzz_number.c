@@ -6,12 +6,17 @@
  * SPDX-License-Identifier: MIT
  */
 #include "formats/number.h"
-#include "cli.h"
+#include "cli/usage.h"
 #include "formats/suffix.h"
 #include "fuzz.h"
 
 #include <errno.h>
 #include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* Exponents of doubles may begin with d, which libc does not accept. */
 static double by_libc(const char *text)

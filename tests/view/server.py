@@ -449,8 +449,8 @@ class Job:
     def __init__(self, *args):
         self.process = subprocess.Popen([*args, "--quiet", "--view", "--view-wait"], stderr=subprocess.PIPE, text=True)
         said = self.process.stderr.readline()
-        assert "look at " in said, said
-        url = said.split("look at ")[1].strip()
+        assert "view at " in said, said
+        url = said.split("view at ")[1].strip()
         self.process.stderr.readline()
         self.host, self.token = url.split("/")[2], url.split("#t=")[1]
 

@@ -1,14 +1,23 @@
-/* nbody_shares.c - how many bodies each rank moves, by how fast it was.
+/* nbody_balance.c - load balancing between ranks by measured speed.
  *
- * Devices of one model get equal shares, and yet one may be slower than another by some per cent:
- * then all wait for it. A rank is at work while it does not wait for others. After some seconds,
- * and again after twice as many, ranks tell each other how long that was; where a division by their
- * speeds gains more than it costs, the engine is made anew with it, and goes on from the same
- * state. Direct sums have the same bits in any division.
+ * Devices of one model get equal numbers of bodies, but one may be slower by some per cent, and
+ * all others wait for it. A rank's busy time excludes waiting. After some seconds, and again
+ * after twice as many, ranks exchange their busy times. If a division by speed saves more than
+ * it costs, the engine is recreated with that division and loads the saved state. Direct sums
+ * give the same bits for any division.
  * SPDX-License-Identifier: MIT
  */
+#include "balance.h"
+#include "command.h"
+#include "alloc.h"
+#include "message.h"
+#include "ranks.h"
 #include "nbody_job.h"
 
+#include <errno.h>
+#include <stdcl.h>
+#include <stdcl/world.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 static double own_bodies(const struct nbody_job *job)
@@ -19,14 +28,15 @@ static double own_bodies(const struct nbody_job *job)
     return bodies;
 }
 
-void nbody_shares_begin(struct nbody_job *job)
+void nbody_balance_begin(struct nbody_job *job)
 {
-    cli_shares_begin(&job->shares.clock, job->seconds);
-    job->shares.step = nbody_steps(job->engine);
+    cli_balance_begin(&job->balance.clock, job->seconds);
+    job->balance.step = nbody_steps(job->engine);
 }
 
-/* The engine anew, with this rank's part of the bodies divided among its devices as before. */
-static int divide(struct nbody_job *job, double part)
+/* Recreate the engine; this rank's bodies are divided among its devices in the previous
+ * proportions. */
+static int redivide_bodies(struct nbody_job *job, double part)
 {
     const size_t bytes = nbody_save_bytes(job->engine);
     const unsigned devices = clgetndev(job->context);
@@ -35,7 +45,7 @@ static int divide(struct nbody_job *job, double part)
     void *state = malloc(bytes);
     double *shares = cli_alloc(devices, sizeof *shares);
     int status =
-        state ? 0 : clerror_set(ENOMEM, "not enough memory to divide %zu bodies anew", job->n);
+        state ? 0 : clerror_set(ENOMEM, "out of memory to redistribute %zu bodies", job->n);
     status = world_reduce_status(cli_world, status);
     if (status == 0)
         status = nbody_save(job->engine, state);
@@ -47,7 +57,7 @@ static int divide(struct nbody_job *job, double part)
         nbody_free(job->engine);
         options.shares = shares;
         options.method = NBODY_DIRECT;
-        options.shape = job->shares.shape;
+        options.shape = job->balance.shape;
         job->engine =
             nbody_create(&options, job->n, job->bodies.mass, (const double(*)[3])job->bodies.pos,
                          (const double(*)[3])job->bodies.vel);
@@ -58,21 +68,21 @@ static int divide(struct nbody_job *job, double part)
     return status == 0 ? CLI_DONE : cli_failed_call(NULL);
 }
 
-int nbody_shares_visit(struct nbody_job *job)
+int nbody_balance_visit(struct nbody_job *job)
 {
     const size_t steps = nbody_steps(job->engine);
     double weight;
     if (world_size(cli_world) == 1 || nbody_method(job->engine) != NBODY_DIRECT ||
         steps >= job->total)
         return CLI_DONE;
-    const double left = (double)(job->total - steps) / (double)(steps - job->shares.step + 1),
-                 looked = job->shares.clock.seconds;
+    const double left = (double)(job->total - steps) / (double)(steps - job->balance.step + 1),
+                 looked = job->balance.clock.seconds;
     const struct cli_work own = {own_bodies(job),
-                                 cli_shares_busy(&job->shares.clock, job->seconds)};
-    if (cli_shares_look(&job->shares.clock, own, job->seconds, left,
-                        job->common.explain ? "bodies" : NULL, &weight) != 0)
+                                 cli_balance_busy(&job->balance.clock, job->seconds)};
+    if (cli_balance_update(&job->balance.clock, own, job->seconds, left,
+                           job->common.explain ? "bodies" : NULL, &weight) != 0)
         return cli_failed_call(NULL);
-    if (job->shares.clock.seconds != looked)
-        job->shares.step = steps;
-    return weight > 0 ? divide(job, weight) : CLI_DONE;
+    if (job->balance.clock.seconds != looked)
+        job->balance.step = steps;
+    return weight > 0 ? redivide_bodies(job, weight) : CLI_DONE;
 }

@@ -1,13 +1,25 @@
-/* nbody_notes.c - what files remember of a run: taken from the file that is read, written to those
- * that are made. */
+/* nbody_metadata.c - metadata of a run in files: taken from the input, written to the outputs. */
 /* SPDX-License-Identifier: MIT */
+#include "command.h"
+#include "device.h"
+#include "alloc.h"
+#include "message.h"
+#include "ranks.h"
 #include "nbody_job.h"
 
 #include <math.h>
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stdcl/world.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-/* ---- Taken. ---------------------------------------------------------------------------------- */
+/* ---- Input. --------------------------------------------------------------------------------- */
 
-/* What the file says otherwise than the command line, as a list. */
+/* Metadata of the file that options override, as a list. */
 struct differences {
     char text[400];
     int n;
@@ -19,7 +31,7 @@ static void add_difference(struct differences *d, const char *name, const char *
     snprintf(d->text + used, sizeof d->text - used, "%s%s %s", d->n++ ? ", " : "", name, value);
 }
 
-/* A number that the file may say: the command line's wins. */
+/* Take a number from the file, unless the command line gives it. */
 static void take_number(struct nbody_job *job, enum particles_note note, const char *name,
                         bool given, double *value, struct differences *d)
 {
@@ -32,9 +44,9 @@ static void take_number(struct nbody_job *job, enum particles_note note, const c
         add_difference(d, name, job->bodies.note[note]);
 }
 
-/* The same for one of several names. */
-static int take_name(struct nbody_job *job, enum particles_note note, const char *name,
-                     const char *const *names, bool given, int *value, struct differences *d)
+/* Take a name from the file, unless the command line gives it. */
+static int take_name_note(struct nbody_job *job, enum particles_note note, const char *name,
+                          const char *const *names, bool given, int *value, struct differences *d)
 {
     const char *said = job->bodies.note[note];
     int i = 0;
@@ -43,8 +55,8 @@ static int take_name(struct nbody_job *job, enum particles_note note, const char
     if (!said)
         return CLI_DONE;
     if (!given && !names[i])
-        return cli_failed("%s says %s %s, which there is none of here; give --%s", job->input, name,
-                          said, name);
+        return cli_failed("%s: unknown %s '%s' in its metadata; give --%s", job->input, name, said,
+                          name);
     if (!given)
         *value = i;
     else if (!names[i] || *value != i)
@@ -52,7 +64,7 @@ static int take_name(struct nbody_job *job, enum particles_note note, const char
     return CLI_DONE;
 }
 
-/* The fields that the file's run was in. */
+/* Take the external fields from the file, unless the command line gives them. */
 static int take_fields(struct nbody_job *job, struct differences *d)
 {
     const char *said = job->bodies.note[NOTE_external];
@@ -66,7 +78,7 @@ static int take_fields(struct nbody_job *job, struct differences *d)
     return status;
 }
 
-/* The softening that all bodies have, or NAN. */
+/* Softening common to all bodies, or NAN. */
 static double common_softening(const struct particles *b)
 {
     size_t i = 0;
@@ -85,13 +97,13 @@ static void take_softenings(struct nbody_job *job)
     }
 }
 
-int nbody_notes_take(struct nbody_job *job)
+int nbody_metadata_take(struct nbody_job *job)
 {
     struct differences d = {.n = 0};
     const struct nbody_given *given = &job->given;
     take_number(job, NOTE_G, "G", given->G, &job->G, &d);
-    if (given->G &&
-        particles_number(&job->bodies, NOTE_G) != job->G) /* the file's units are those of its G */
+    if (given->G && particles_number(&job->bodies, NOTE_G) !=
+                        job->G) /* the file's units hold only for its own G */
         for (int k = NOTE_UnitLength_in_cm; k <= NOTE_UnitVelocity_in_cm_per_s; k++)
             particles_set_note(&job->bodies, (enum particles_note)k, NULL);
     take_number(job, NOTE_softening, "softening", !isnan(job->eps), &job->eps, &d);
@@ -102,32 +114,33 @@ int nbody_notes_take(struct nbody_job *job)
     if (!(job->G > 0) || job->eps < 0 || job->dt == 0 || job->accuracy < 0 || job->accuracy > 0.5 ||
         job->eta < 0 || job->eta > 1)
         return cli_failed(
-            "%s says G %g, softening %g, step %g, accuracy %g, eta %g, which is no run; give -G, --eps, --dt, --accuracy, --eta",
+            "%s: invalid metadata: G %g, softening %g, step %g, accuracy %g, eta %g; give -G, --eps, --dt, --accuracy, --eta",
             job->input, job->G, job->eps, job->dt, job->accuracy, job->eta);
-    int status = take_name(job, NOTE_integrator, "integrator", nbody_integrator_names(),
-                           given->integrator, &job->integrator, &d);
+    int status = take_name_note(job, NOTE_integrator, "integrator", nbody_integrator_names(),
+                                given->integrator, &job->integrator, &d);
     if (status == CLI_DONE)
-        status = take_name(job, NOTE_precision, "precision", nbody_precision_names,
-                           job->precision != NOT_GIVEN, &job->precision, &d);
+        status = take_name_note(job, NOTE_precision, "precision", nbody_precision_names,
+                                job->precision != NOT_GIVEN, &job->precision, &d);
     if (status == CLI_DONE)
-        status = take_name(job, NOTE_method, "method", nbody_method_names, given->method,
-                           &job->method, &d);
+        status = take_name_note(job, NOTE_method, "method", nbody_method_names, given->method,
+                                &job->method, &d);
     if (status == CLI_DONE)
         status = take_fields(job, &d);
     if (status == CLI_DONE &&
-        (given->stepping || !given->integrator)) /* which fits the file's integrator */
-        status = take_name(job, NOTE_stepping, "stepping", nbody_stepping_names, given->stepping,
-                           &job->stepping, &d);
+        (given->stepping ||
+         !given->integrator)) /* the file's scheme fits only the file's integrator */
+        status = take_name_note(job, NOTE_stepping, "stepping", nbody_stepping_names,
+                                given->stepping, &job->stepping, &d);
     if (status == CLI_DONE && d.n && !job->common.quiet)
-        cli_warn("%s says %s; the command line's are taken", job->input, d.text);
+        cli_warn("the command line overrides the metadata of %s: %s", job->input, d.text);
     if (status == CLI_DONE && job->bodies.missing && !job->common.quiet)
         cli_warn("%s has %s", job->input, job->bodies.missing);
     return status;
 }
 
-/* ---- Written. -------------------------------------------------------------------------------- */
+/* ---- Output. -------------------------------------------------------------------------------- */
 
-/* The command line as a shell would read it. */
+/* Command line in shell syntax. */
 static char *command_line(const struct nbody_job *job)
 {
     char *text = NULL;
@@ -156,8 +169,8 @@ static char *command_line(const struct nbody_job *job)
     return text;
 }
 
-/* Those of rank 0 for all, since ranks write a file together: only that one knows all devices. */
-static int share_notes(struct particles *b)
+/* Broadcast rank 0's metadata: ranks write a file together, and only rank 0 knows all devices. */
+static int broadcast_notes(struct particles *b)
 {
     for (int k = 0; k < PARTICLES_NOTE_COUNT; k++) {
         uint64_t size = b->note[k] ? strlen(b->note[k]) + 1 : 0;
@@ -176,7 +189,7 @@ static int share_notes(struct particles *b)
     return 0;
 }
 
-int nbody_notes_set(struct nbody_job *job)
+int nbody_metadata_set(struct nbody_job *job)
 {
     struct particles *b = &job->bodies;
     const bool tree = nbody_method(job->engine) == NBODY_TREE;
@@ -185,7 +198,7 @@ int nbody_notes_set(struct nbody_job *job)
     if (!command) {
         free(fields);
         free(device);
-        return cli_failed("not enough memory for the notes of files");
+        return cli_failed("out of memory for the metadata of files");
     }
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)job->seed);
     int failed =
@@ -211,7 +224,7 @@ int nbody_notes_set(struct nbody_job *job)
     free(device);
     free(command);
     return world_reduce_status(cli_world, failed ? -1 : 0) != 0 ||
-                   (world_size(cli_world) > 1 && share_notes(b) != 0)
+                   (world_size(cli_world) > 1 && broadcast_notes(b) != 0)
                ? cli_failed_call(NULL)
                : CLI_DONE;
 }

@@ -1,8 +1,18 @@
-/* measure.c - --profile, --trace and --explain: where the time goes, and which kernel shapes are
- * used. */
+/* profile.c - --profile, --trace and --explain: time spent on the devices, and kernel shapes in
+ * use. */
 /* SPDX-License-Identifier: MIT */
-#include "cli.h"
+#include "command.h"
+#include "common.h"
+#include "files.h"
+#include "message.h"
+#include "progress.h"
+#include "ranks.h"
 
+#include <stdbool.h>
+#include <stdcl.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
 #include <strings.h>
 
 bool cli_read_profile(const char *text, void *to, char *why, size_t size)
@@ -25,14 +35,16 @@ int cli_profile_start(const struct cli_common *common, CLCONTEXT *context)
     if ((!common->profile.wanted && !common->trace) || !cli_ranks_first())
         return CLI_DONE;
     if (common->trace && strcmp(common->trace, "-") == 0)
-        return cli_wrong("--trace: the standard output is for the report; give the name of a file");
-    if (common->trace)
+        return cli_wrong("--trace: standard output holds the report; give a file name");
+    if (common->trace) {
         status = cli_check_suffix("--trace", common->trace, "a timeline", ".json");
-    if (common->trace && status == CLI_DONE)
-        status = cli_check_output(common->trace);
-    if (status == CLI_DONE && clprofile(context, common->trace ? CLPROF_EVERY : 1) < 0)
-        status = cli_failed_call(NULL);
-    return status;
+        if (status == CLI_DONE)
+            status = cli_check_output(common->trace);
+    }
+    if (status != CLI_DONE)
+        return status;
+    return clprofile(context, common->trace ? CLPROF_EVERY : 1) < 0 ? cli_failed_call(NULL)
+                                                                    : CLI_DONE;
 }
 
 int cli_profile_report(const struct cli_common *common, CLCONTEXT *context)
@@ -61,7 +73,7 @@ void cli_explain(const struct cli_common *common, CLCONTEXT *context, unsigned d
         cli_warn("%s", warning);
     if (!common->explain || !cli_ranks_first())
         return;
-    char name[256] = "(its name is not told)";
+    char name[256] = "(unknown name)";
     clGetDeviceInfo(clgetdevice(context, dev), CL_DEVICE_NAME, sizeof name, name, NULL);
     cli_line_wipe();
     fprintf(stderr, "device %u: %s\n  %s\n  %s\n", dev, name, sentence,

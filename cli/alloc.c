@@ -1,21 +1,27 @@
-/* memory.c - memory for the command: small pieces that must be there, and a look at large ones
- * beforehand.
+/* alloc.c - small allocations that exit on failure, and a check of large ones against the
+ * physical memory.
  * SPDX-License-Identifier: MIT
  */
-#include "cli.h"
+#include "command.h"
+#include "alloc.h"
+#include "message.h"
+#include "text.h"
 
+#include <stdcl.h>
+#include <stddef.h>
+#include <stdlib.h>
 #include <unistd.h>
 
-_Noreturn void cli_no_memory(const char *what)
+_Noreturn void cli_out_of_memory(const char *what)
 {
     cli_failed("not enough memory for %s", what);
     exit(CLI_FAILED);
 }
 
-static void *checked(void *memory, size_t count, size_t size)
+static void *exit_unless_allocated(void *memory, size_t count, size_t size)
 {
     if (!memory) {
-        cli_failed("not enough memory for %zu x %zu bytes", count, size);
+        cli_failed("out of memory: cannot allocate %zu x %zu bytes", count, size);
         exit(CLI_FAILED);
     }
     return memory;
@@ -23,15 +29,15 @@ static void *checked(void *memory, size_t count, size_t size)
 
 void *cli_alloc(size_t count, size_t size)
 {
-    return checked(calloc(count ? count : 1, size), count, size);
+    return exit_unless_allocated(calloc(count ? count : 1, size), count, size);
 }
 
 void *cli_realloc(void *old, size_t count, size_t size)
 {
     size_t bytes;
     if (__builtin_mul_overflow(count ? count : 1, size, &bytes))
-        return checked(NULL, count, size);
-    return checked(realloc(old, bytes), count, size);
+        return exit_unless_allocated(NULL, count, size);
+    return exit_unless_allocated(realloc(old, bytes), count, size);
 }
 
 int cli_memory_for(size_t count, size_t size, const char *what)

@@ -1,0 +1,37 @@
+/* progress.h - the progress line on a terminal: fraction done, rate, time left.
+ *
+ * Silent unless stderr is a terminal. Not thread-safe; at most one line at a time. Messages appear
+ * above it.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef STDCL_CLI_PROGRESS_H
+#define STDCL_CLI_PROGRESS_H
+
+#include <stdbool.h>
+
+struct cli_progress {
+    const char *unit; /* "steps" */
+    double total;     /* 0: unknown */
+    double started, drawn;
+    bool visible, quiet;
+    bool partial; /* set after the start: total is a part of the run */
+};
+void cli_progress_start(struct cli_progress *progress, const char *unit, double total, bool quiet);
+
+/* Redraw the line, at most ten times a second. `note` is appended, such as "10.2 G interactions/s";
+ * NULL: nothing. */
+void cli_progress_update(struct cli_progress *progress, double done, const char *note);
+
+/* Erase the line. */
+void cli_progress_end(struct cli_progress *progress);
+
+/* Print the expected duration of the run once, on a terminal, if it exceeds ten seconds. `done`:
+ * fraction of the whole run done since the progress started, 0 to 1. cli_progress_update calls it
+ * if the total is known. */
+void cli_progress_estimate(const struct cli_progress *progress, double done);
+
+/* Draw a line cut at the terminal's width; erase it before anything else is printed. */
+void cli_line_draw(const char *line);
+void cli_line_wipe(void);
+
+#endif

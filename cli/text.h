@@ -1,0 +1,27 @@
+/* text.h - width of text on a terminal, and numbers for people.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef STDCL_CLI_TEXT_H
+#define STDCL_CLI_TEXT_H
+
+#include <stddef.h>
+
+/* Columns of a terminal that a UTF-8 text takes; each invalid byte counts as one. */
+size_t cli_text_width(const char *text);
+
+/* Format a number into the caller's buffer; each function returns the buffer's text. */
+struct cli_text {
+    char s[32];
+};
+
+/* "512 B", "48.0 KiB", "139.8 GiB" */
+const char *cli_text_bytes(struct cli_text *text, double bytes);
+
+/* 4.26e12, "B/s": "4.26 TB/s"; 1e10, "steps/s": "10.0 G steps/s". A blank separates the prefix from
+ * a word, but not from a symbol of up to four letters. */
+const char *cli_text_rate(struct cli_text *text, double value, const char *unit);
+
+/* "0.42 s", "12.3 s", "3 min 20 s", "2 h 05 min" */
+const char *cli_text_duration(struct cli_text *text, double seconds);
+
+#endif

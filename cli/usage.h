@@ -1,0 +1,64 @@
+/* usage.h - parsing of a command line, and --help.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef STDCL_CLI_USAGE_H
+#define STDCL_CLI_USAGE_H
+
+#include "options.h"
+
+#include <stdio.h>
+
+/* Command line of a command. */
+struct cli_usage {
+    const char *synopsis; /* after "usage: stdcl NAME" */
+    const char *about;    /* one paragraph; wrapped by --help */
+    const char *examples; /* lines, printed verbatim; NULL: none */
+    struct cli_option *options;
+    struct cli_strings *operands; /* NULL: none accepted */
+    size_t operands_min;
+    const char *operand; /* name of an operand: "FILE" */
+    const char *reads;   /* options that name inputs: "input rule"; or NULL */
+    const char *writes;  /* options that name outputs, all distinct */
+};
+
+/* Parse the command line: -x, -xVALUE, -x VALUE, --name VALUE, --name=VALUE, operands anywhere;
+ * "--" ends the options; of equal options the last wins; whole numbers may be written 16384,
+ * 1e6, 2.5e7 or 2^20. Return true to continue; false to exit with *status, after --help (which
+ * needs no entry) or after a message. */
+bool cli_parse(const struct cli_usage *usage, int argc, char **argv, int *status);
+
+/* Number of occurrences of --name (or of -letter, for "n"). `name` must be in the table. */
+unsigned cli_given(const struct cli_option *options, const char *name);
+
+/* The option as the user last typed it, "-n" or "--bodies", for messages. Valid until the fourth
+ * following call. */
+const char *cli_typed(const struct cli_option *options, const char *name);
+
+/* Print the --help of a command; cli_describe prints it as a table for programs, see describe.c. */
+void cli_help(const struct cli_usage *usage, FILE *fp);
+void cli_describe(const struct cli_usage *usage, FILE *fp);
+
+/* Append the help text of an option to `text`: its sentence, its choices and its default. */
+void cli_help_text(const struct cli_option *option, char *text, size_t size);
+
+/* Print `text` wrapped into the columns [indent, width). The cursor must be at column indent. */
+void cli_wrap(FILE *fp, const char *text, size_t indent, size_t width);
+
+/* Parse a whole number, also one written as 1e6, 2.5e7 or 2^20. Return 0; EINVAL if `text` is no
+ * whole number; ERANGE if it exceeds 64 bits. */
+int cli_read_natural(const char *text, uint64_t *value);
+
+/* Closest of the offered names to `word`, for "did you mean". Initialise as {.word = typed}; best
+ * stays NULL if no name is close. */
+struct cli_guess {
+    const char *word;
+    const char *best;
+    size_t distance;
+};
+void cli_guess_offer(struct cli_guess *guess, const char *name);
+
+/* Check that no two outputs name one file and that no output replaces an input, by usage->reads and
+ * usage->writes. CLI_DONE or CLI_WRONG. Called by cli_parse. */
+int cli_check_files(const struct cli_usage *usage);
+
+#endif
