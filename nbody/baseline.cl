@@ -1,32 +1,27 @@
-/* baseline.cl - three kernels for the sum over all pairs, each faster than the one before: from the
- * formula taken literally to the textbooks' kernel. The next in this row is direct.cl.
+/* baseline.cl - three kernels for the sum over all pairs, each faster than the previous one: from
+ * the formula taken literally to the textbook kernel. direct.cl is the next step.
  *
- *   naive        bodies, an array of structures; an item is a body i and walks along all j
+ *   naive        bodies, an array of structures; an item is a body i and loops over all j
  *
- *                  | pos v f mass | pos v f mass | pos v f mass | ...     of 64 bytes fetched a
- *                  body 16
- *                    j = 0 ------>  i: if (j != i) ----------->           are used; a branch at
- *                    every j
+ *                  | pos v f mass | pos v f mass | ...      of 64 bytes loaded per body 16 are used
+ *                    j = 0 ------>  i: if (j != i) ----->   and every j costs a branch
  *
  *   branchless   the same array in two loops, without a branch
  *
  *                    j < i ------>| i |--------> j > i
  *
- *   tiled        posm, {x, y, z, G m} and nothing else; a group fetches GROUP bodies at a time into
- *                local
- *                memory, each item one of them, and then every item meets them all there
+ *   tiled        posm, {x, y, z, G m} only; a group loads GROUP bodies at a time into local memory,
+ *                one per item, and then every item interacts with all of them
  *
- *                  posm  | 0 ... GROUP-1 | GROUP ...       | ...          global memory, read once
- *                        a group
+ *                  posm  | 0 ... GROUP-1 | GROUP ...    | ...     global memory, read once
  *                        +-------v-------+
- *                  tile  | one j an item |                                local memory, read by all
- *                        items
+ *                  tile  | one j an item |                        local memory, read by all items
  *                        +---------------+
  *
  * The force per unit of mass on i is the sum over j != i of G m_j d / r^3 with d = x_j - x_i and
- * r^2 = d^2 + eps^2; eps is never 0, but very small where there is no softening (forces_sum.c), so
- * that bodies at one place pull each other by 0. There may be more items than bodies: n need not be
- * a multiple of the group. Plain C, for comparison: nbody_ref_forces in nbody_ref.c.
+ * r^2 = d^2 + eps^2. eps is never 0, but has a tiny minimum (forces_sum.c), so that two bodies at
+ * one place do not interact. There may be more items than bodies: n need not be a multiple of the
+ * group. Scalar reference: nbody_ref_forces in nbody_ref.c.
  * SPDX-License-Identifier: MIT
  */
 #ifdef DOUBLE
@@ -37,16 +32,16 @@ typedef double4 real4;
 typedef float real;
 typedef float4 real4;
 #endif
-#ifndef NBODY_LADDER_H /* the host puts it in front */
+#ifndef NBODY_BASELINE_H /* prepended by the host */
 #include "baseline.h"
 #endif
 
-LADDER_BODY(body, real, real4);
+BASELINE_BODY(body, real, real4);
 
-/* ---- 1. As the formula says: m / r^3, and not for oneself. ----------------------------------- */
+/* ---- 1. naive: m / r^3, except for the body itself. ------------------------------------------ */
 
-/* pown() takes any whole exponent, and few compilers replace it by r r r: on CPUs it costs more
- * than all the rest of the pull. */
+/* pown() takes any integer exponent, and few compilers replace it by r r r. On CPUs it costs more
+ * than the rest of the interaction. */
 kernel void naive(global struct body *bodies, uint n, real eps)
 {
     const uint i = get_global_id(0);
@@ -63,10 +58,10 @@ kernel void naive(global struct body *bodies, uint n, real eps)
     bodies[i].f = f;
 }
 
-/* ---- 2. Without a branch in the loop. -------------------------------------------------------- */
+/* ---- 2. branchless: no branch in the loop. --------------------------------------------------- */
 
-/* The softening is a distance along a fourth axis. (What it adds to the fourth component is not
- * used.) */
+/* The softening is a distance along a fourth axis. Its contribution to the fourth component of the
+ * result is not used. */
 static inline real4 pull(real4 at, real4 other, real mass, real eps)
 {
     other.w = eps;
@@ -88,12 +83,11 @@ kernel void branchless(global struct body *bodies, uint n, real eps)
     bodies[i].f = f;
 }
 
-/* ---- 3. Each body fetched once for a whole group. -------------------------------------------- */
+/* ---- 3. tiled: each body loaded once per group. ---------------------------------------------- */
 
-/* acc: planes of x, y and z, `rows` numbers each. `tile` has room for one body an item. Every item
- * must reach every barrier, so items behind the last body compute too, and their result is dropped.
- * The rest of the last tile is filled with bodies of no mass. The pull on oneself is 0, because d
- * is. */
+/* acc: planes of x, y and z, `rows` numbers each. tile: room for one body per item. Every item
+ * must reach every barrier, so items beyond the last body compute too and discard their result.
+ * The last tile is filled with bodies of no mass. The self-interaction is 0 because d is. */
 kernel void tiled(global const real4 *posm, global real *acc, local real4 *tile, uint n, uint rows,
                   real eps)
 {
@@ -109,7 +103,7 @@ kernel void tiled(global const real4 *posm, global real *acc, local real4 *tile,
             const real w = rsqrt(r2);
             f += tile[t].w * w * w * w * d;
         }
-        barrier(CLK_LOCAL_MEM_FENCE); /* and all items have read it */
+        barrier(CLK_LOCAL_MEM_FENCE); /* all items have read the tile */
     }
     if (i >= n)
         return;
@@ -120,9 +114,9 @@ kernel void tiled(global const real4 *posm, global real *acc, local real4 *tile,
 
 /* ---- Between the engine's arrays and the structures. ----------------------------------------- */
 
-/* posm and the velocities, planes 3 to 5 of state (step.cl), to structures. */
-kernel void pack(global const real4 *posm, global const real *state, global struct body *bodies,
-                 uint n, uint rows)
+/* Copy posm and the velocities, planes 3 to 5 of state (step.cl), to structures. */
+kernel void baseline_pack(global const real4 *posm, global const real *state,
+                          global struct body *bodies, uint n, uint rows)
 {
     const size_t i = get_global_id(0), plane = rows;
     if (i >= n)
@@ -133,8 +127,8 @@ kernel void pack(global const real4 *posm, global const real *state, global stru
     bodies[i].mass = b.w;
 }
 
-/* The forces in the structures to planes. */
-kernel void unpack(global const struct body *bodies, global real *acc, uint n, uint rows)
+/* Copy the forces in the structures to planes. */
+kernel void baseline_unpack(global const struct body *bodies, global real *acc, uint n, uint rows)
 {
     const size_t i = get_global_id(0), plane = rows;
     if (i >= n)

@@ -1,4 +1,4 @@
-/* block_steps.h - steps that bodies choose, each its own or all the same, within a step of the
+/* block_steps.h - block time steps (individual, or shared and adaptive) within a step of the
  * engine.
  * SPDX-License-Identifier: MIT
  */
@@ -7,7 +7,7 @@
 
 #include "nbody/integrate.h"
 
-/* As block_steps.cl has it. */
+/* As in block_steps.cl. */
 struct block_clock {
     cl_ulong now[2], pulled;
     cl_uint active[2], blocks;
@@ -15,21 +15,20 @@ struct block_clock {
     cl_uint count[DEEPEST + 1];
 };
 
-enum block_kernel { LEVELS, PREDICT, CORRECT, PULLS, BLOCK_KERNELS };
+enum block_kernel { LEVELS, PREDICT, CORRECT, BLOCK_FORCES, BLOCK_KERNELS };
 
-/* What there is for it, on one device. */
+/* Kernels and memory of block steps, on one device. */
 struct blocks {
-    struct nbody_device *share; /* the device's */
+    struct nbody_device *device;
     void *program[2];
     cl_kernel kernel[BLOCK_KERNELS];
     void *level, *list, *partial;
     struct block_clock *clock;
-    size_t stretch, stretches; /* of attracting bodies */
-    size_t room;  /* bodies whose sums over stretches are kept apart; more make enough groups by
-                     themselves */
-    size_t width; /* bodies of a group, at most */
-    double rate;  /* operations a second, the most that was measured */
-    size_t batch, last; /* blocks that are started at once; those of the last step */
+    size_t chunk, chunks; /* of source bodies */
+    size_t max_partial;   /* with more active bodies, all chunks are summed by one group */
+    size_t width;         /* maximum active bodies of a group */
+    double rate;          /* highest measured operations per second */
+    size_t batch, last;   /* blocks per batch; blocks in the previous step */
 };
 
 #endif

@@ -1,4 +1,4 @@
-/* blocks.c - many bodies, block by block, by as many threads as there are processors; see blocks.h.
+/* blocks.c - parallel loop over blocks of bodies (blocks.h).
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/blocks.h"
@@ -13,15 +13,14 @@ struct each {
 
 size_t nbody_blocks(size_t n)
 {
-    return n / BODIES_OF_A_BLOCK + (n % BODIES_OF_A_BLOCK > 0);
+    return n / BLOCK_BODIES + (n % BLOCK_BODIES > 0);
 }
 
 static void work_on_block(void *each_, size_t block)
 {
     const struct each *each = each_;
-    const size_t first = block * BODIES_OF_A_BLOCK, rest = each->n - first;
-    each->work(each->arg, block, first,
-               first + (rest < BODIES_OF_A_BLOCK ? rest : BODIES_OF_A_BLOCK));
+    const size_t first = block * BLOCK_BODIES, rest = each->n - first;
+    each->work(each->arg, block, first, first + (rest < BLOCK_BODIES ? rest : BLOCK_BODIES));
 }
 
 void nbody_each_block(size_t n, void (*work)(void *arg, size_t block, size_t first, size_t end),

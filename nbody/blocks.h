@@ -1,4 +1,4 @@
-/* blocks.h - many bodies, block by block, by as many threads as there are processors.
+/* blocks.h - parallel loop over blocks of bodies.
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_NBODY_BLOCKS_H
@@ -6,15 +6,15 @@
 
 #include <stddef.h>
 
-enum { BODIES_OF_A_BLOCK = 1 << 16 };
+enum { BLOCK_BODIES = 1 << 16 };
 
-/* Calls work(arg, block, first, end) for the bodies first .. end - 1 of every block of 0 .. n - 1,
- * each once, in any order and by several threads; returns when all are done. Blocks do not depend
- * on how many threads there are. */
+/* Call work(arg, block, first, end) once for each block, with the bodies first .. end - 1, from
+ * several threads and in any order; return after the last. Blocks depend on n only, not on the
+ * number of threads. */
 void nbody_each_block(size_t n, void (*work)(void *arg, size_t block, size_t first, size_t end),
                       void *arg);
 
-/* How many blocks n bodies are. */
+/* Number of blocks of n bodies. */
 size_t nbody_blocks(size_t n);
 
 #endif

@@ -1,9 +1,9 @@
-/* contacts.c - which bodies of given radii touched in the last step: by a sweep along x, on the
- * host.
+/* contacts.c - pairs of bodies with given radii that touched in the last step, by a sweep along x
+ * on the host.
  *
- * In a step bodies are taken to move along lines, so that fast ones do not pass through each other
- * unseen. Intervals in x that a body covers in the step, its radius included, are sorted by where
- * they begin; only pairs whose intervals meet are looked at.
+ * Bodies are assumed to move along lines during a step, so that fast ones do not pass through each
+ * other undetected. The interval in x that a body covers, including its radius, is sorted by its
+ * start; only pairs with overlapping intervals are tested.
  * SPDX-License-Identifier: MIT
  */
 #include "stdcl/nbody.h"
@@ -18,7 +18,7 @@ struct interval {
     size_t body;
 };
 
-static int by_place(const void *a_, const void *b_)
+static int contacts_by_start(const void *a_, const void *b_)
 {
     const struct interval *a = a_, *b = b_;
     return a->from > b->from   ? 1
@@ -26,7 +26,7 @@ static int by_place(const void *a_, const void *b_)
                                : (a->body > b->body) - (a->body < b->body);
 }
 
-static int by_time(const void *a_, const void *b_)
+static int contacts_by_time(const void *a_, const void *b_)
 {
     const struct nbody_contact *a = a_, *b = b_;
     if (a->before > b->before || a->before < b->before)
@@ -35,9 +35,10 @@ static int by_time(const void *a_, const void *b_)
                                 : (a->second > b->second) - (a->second < b->second);
 }
 
-/* Whether |d| <= R at some time of the last step, where d now is x and changes by v; how long ago
- * at first, as a part of dt. */
-static bool touched(const double x[3], const double v[3], double dt, double R, double *before)
+/* True if |d| <= R at some time of the last step, where d is x now and changes by v; *before: how
+ * long ago they first touched, as a fraction of dt. */
+static bool contacts_touch(const double x[3], const double v[3], double dt, double R,
+                           double *before)
 {
     double vv = 0, xv = 0, xx = 0, start = 0;
     for (int k = 0; k < 3; k++) {
@@ -51,7 +52,7 @@ static bool touched(const double x[3], const double v[3], double dt, double R, d
     if (start <= R * R)
         return true;
     const double at = vv > 0 ? fmax(0, fmin(1, xv / vv)) : 0,
-                 least = xx - at * (2 * xv - at * vv); /* at: of the closest */
+                 least = xx - at * (2 * xv - at * vv); /* at: time of the closest approach */
     if (!(vv > 0) || least > R * R)
         return false;
     const double root = sqrt(fmax(xv * xv - vv * (xx - R * R), 0));
@@ -59,7 +60,7 @@ static bool touched(const double x[3], const double v[3], double dt, double R, d
     return true;
 }
 
-static int add(struct nbody_contact **contact, size_t *n, struct nbody_contact one)
+static int contacts_append(struct nbody_contact **contact, size_t *n, struct nbody_contact one)
 {
     struct nbody_contact *grown =
         *n & (*n - 1) ? *contact : realloc(*contact, (*n ? 2 * *n : 1) * sizeof one);
@@ -70,9 +71,9 @@ static int add(struct nbody_contact **contact, size_t *n, struct nbody_contact o
     return 0;
 }
 
-static int look(const struct interval *a, const struct interval *b, const double *radius,
-                const double (*pos)[3], const double (*vel)[3], double dt,
-                struct nbody_contact **contact, size_t *n)
+static int contacts_test_pair(const struct interval *a, const struct interval *b,
+                              const double *radius, const double (*pos)[3], const double (*vel)[3],
+                              double dt, struct nbody_contact **contact, size_t *n)
 {
     const size_t i = a->body < b->body ? a->body : b->body,
                  j = a->body < b->body ? b->body : a->body;
@@ -81,9 +82,9 @@ static int look(const struct interval *a, const struct interval *b, const double
         x[k] = pos[j][k] - pos[i][k];
         v[k] = vel[j][k] - vel[i][k];
     }
-    if (!(radius[i] + radius[j] > 0) || !touched(x, v, dt, radius[i] + radius[j], &before))
+    if (!(radius[i] + radius[j] > 0) || !contacts_touch(x, v, dt, radius[i] + radius[j], &before))
         return 0;
-    return add(contact, n, (struct nbody_contact){i, j, before * fabs(dt)});
+    return contacts_append(contact, n, (struct nbody_contact){i, j, before * fabs(dt)});
 }
 
 int nbody_find_contacts(size_t n, const double *radius, const double (*pos)[3],
@@ -100,10 +101,10 @@ int nbody_find_contacts(size_t n, const double *radius, const double (*pos)[3],
                                    fmax(old, pos[i][0]) + radius[i], i};
     }
     if (all)
-        qsort(all, n, sizeof *all, by_place);
+        qsort(all, n, sizeof *all, contacts_by_start);
     for (size_t i = 0; i < n && status == 0; i++)
         for (size_t j = i + 1; j < n && status == 0 && all[j].from <= all[i].to; j++)
-            status = look(&all[i], &all[j], radius, pos, vel, dt, contact, contacts);
+            status = contacts_test_pair(&all[i], &all[j], radius, pos, vel, dt, contact, contacts);
     free(all);
     if (status != 0) {
         free(*contact);
@@ -111,6 +112,6 @@ int nbody_find_contacts(size_t n, const double *radius, const double (*pos)[3],
         *contacts = 0;
     }
     if (*contacts)
-        qsort(*contact, *contacts, sizeof **contact, by_time);
+        qsort(*contact, *contacts, sizeof **contact, contacts_by_time);
     return status;
 }

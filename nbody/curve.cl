@@ -1,10 +1,10 @@
-/* curve.cl - places on Hilbert's curve, by a table; the host puts it in front of tree.cl.
+/* curve.cl - Hilbert keys by tables; the host puts the file in front of tree.cl.
  *
- * The curve turns in one of 24 ways in each cube. Three bits of the coordinates, which tell the
- * eighth of the cube, tell where this comes on the curve, an octal digit, and how the curve turns
- * there. So do six bits for two digits, by a larger table that a work-group makes of the small one.
- * The curve is Skilling's (2004, doi:10.1063/1.1751381); nbody_ref_hilbert has it as he wrote it,
- * without tables, and tests compare both.
+ * The curve has one of 24 orientations in each cube. Three bits of the coordinates select the
+ * octant; a table gives the octant's place on the curve, an octal digit, and the orientation there.
+ * A larger table, which each work-group derives from the small one, takes six bits and gives two
+ * digits. The curve is Skilling's (2004, doi:10.1063/1.1751381). nbody_ref_hilbert is the scalar
+ * reference, as Skilling wrote it, and tests compare the two.
  * SPDX-License-Identifier: MIT
  */
 #ifndef NBODY_MULTIPOLE_CL /* the host puts both in front */
@@ -12,19 +12,20 @@
 #include "moments.cl"
 #endif
 #define NBODY_CURVE_CL
-#ifndef FLAT
-#define FLAT 64 /* work-items of a group */
+#ifndef GROUP_1D
+#define GROUP_1D 64 /* work-items of a group */
 #endif
-#ifndef WORDS
-#define WORDS 1 /* of a key; 2 where bodies are crowded at a place that one cannot tell apart */
+#ifndef KEY_WORDS
+#define KEY_WORDS 1 /* words of a key; 2 if bodies lie too close for one word */
 #endif
-#define LEVELS (WORDS * DIGITS)
-#define GROUP_OF_ITEMS __attribute__((reqd_work_group_size(FLAT, 1, 1)))
+#define LEVELS (KEY_WORDS * DIGITS)
+#define GROUP_OF_ITEMS __attribute__((reqd_work_group_size(GROUP_1D, 1, 1)))
 
-enum { WAYS = 24, EIGHTHS = 8, PAIRS = 64 };
+enum { ORIENTATIONS = 24, OCTANTS = 8, OCTANT_PAIRS = 64 };
 
-/* ways[way * EIGHTHS + (x << 2 | y << 1 | z)] = the next way * 8 + digit; the first way is 0. */
-constant uchar ways[WAYS * EIGHTHS] = {
+/* transitions[orientation * OCTANTS + (x << 2 | y << 1 | z)] = next orientation * 8 + digit;
+ * orientation 0 comes first. */
+constant uchar transitions[ORIENTATIONS * OCTANTS] = {
     8,   17,  27,  2,   39,  46,  52,  5,   56,  71,  73,  86,  91,  20,  10,  13,  48,  1,
     103, 110, 115, 18,  12,  21,  126, 129, 29,  26,  79,  80,  140, 3,   148, 43,  37,  34,
     127, 128, 78,  81,  156, 45,  35,  42,  31,  6,   160, 105, 72,  87,  139, 4,   57,  70,
@@ -38,88 +39,90 @@ constant uchar ways[WAYS * EIGHTHS] = {
     181, 158, 68,  151, 186, 163, 89,  112, 189, 100, 150, 159,
 };
 
-/* In local memory: one[] as `ways`; two[way * PAIRS + (x << 4 | y << 2 | z)] = the next way * PAIRS
- * + two digits. */
+/* Tables in local memory. one[]: as `transitions`. two[orientation * OCTANT_PAIRS + (x << 4 | y <<
+ * 2 | z)] = next orientation * OCTANT_PAIRS + two digits. */
 struct curve {
-    uchar one[WAYS * EIGHTHS];
-    ushort two[WAYS * PAIRS];
+    uchar one[ORIENTATIONS * OCTANTS];
+    ushort two[ORIENTATIONS * OCTANT_PAIRS];
 };
 
-/* All items of a group. */
-static inline void learn(local struct curve *c)
+/* Fill the tables; called by all work-items of a group. */
+static inline void curve_load(local struct curve *c)
 {
     const uint lid = get_local_id(0);
-    for (uint k = lid; k < WAYS * EIGHTHS; k += FLAT)
-        c->one[k] = ways[k];
+    for (uint k = lid; k < ORIENTATIONS * OCTANTS; k += GROUP_1D)
+        c->one[k] = transitions[k];
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint k = lid; k < WAYS * PAIRS; k += FLAT) {
+    for (uint k = lid; k < ORIENTATIONS * OCTANT_PAIRS; k += GROUP_1D) {
         const uint x = k >> 4 & 3, y = k >> 2 & 3, z = k & 3;
-        const uint high = c->one[k / PAIRS * EIGHTHS + (x >> 1 << 2 | y >> 1 << 1 | z >> 1)];
-        const uint low = c->one[high / 8 * EIGHTHS + ((x & 1) << 2 | (y & 1) << 1 | (z & 1))];
-        c->two[k] = low / 8 * PAIRS + (high % 8 << 3 | low % 8);
+        const uint high = c->one[k / OCTANT_PAIRS * OCTANTS + (x >> 1 << 2 | y >> 1 << 1 | z >> 1)];
+        const uint low = c->one[high / 8 * OCTANTS + ((x & 1) << 2 | (y & 1) << 1 | (z & 1))];
+        c->two[k] = low / 8 * OCTANT_PAIRS + (high % 8 << 3 | low % 8);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
 }
 
-/* A coordinate in steps. */
-#if WORDS == 1
-typedef uint whole;
+/* A coordinate in grid steps. */
+#if KEY_WORDS == 1
+typedef uint coordinate;
 #else
-typedef ulong whole;
+typedef ulong coordinate;
 #endif
 
-/* DIGITS octal digits, of that many bits of coordinates: one, and then by twos. `way` is that in
- * which the curve turns there, and then behind it. */
-static inline ulong digits(local const struct curve *c, uint x, uint y, uint z, uint *way)
+/* Return the DIGITS octal digits of the lowest DIGITS bits of the coordinates: the first by one[],
+ * then two at a time. *orientation: in, of the enclosing cube; out, of the last octant. */
+static inline ulong curve_digits(local const struct curve *c, uint x, uint y, uint z,
+                                 uint *orientation)
 {
     const uint top = DIGITS - 1,
-               first = c->one[*way * EIGHTHS +
+               first = c->one[*orientation * OCTANTS +
                               ((x >> top & 1) << 2 | (y >> top & 1) << 1 | (z >> top & 1))];
     ulong key = first % 8;
-    uint at = first / 8 * PAIRS;
+    uint at = first / 8 * OCTANT_PAIRS;
 #pragma unroll
     for (int k = DIGITS - 3; k >= 0; k -= 2) {
         const uint next = c->two[at | (x >> k & 3) << 4 | (y >> k & 3) << 2 | (z >> k & 3)];
-        key = key << 6 | next % PAIRS;
-        at = next / PAIRS * PAIRS;
+        key = key << 6 | next % OCTANT_PAIRS;
+        at = next / OCTANT_PAIRS * OCTANT_PAIRS;
     }
-    *way = at / PAIRS;
+    *orientation = at / OCTANT_PAIRS;
     return key;
 }
 
-/* The digits of a place on the curve, WORDS * DIGITS of them, in words of 63 bits: word 0 has the
- * first. */
-static inline ulong hilbert(local const struct curve *c, whole x, whole y, whole z, uint word)
+/* Return a 63-bit word of the KEY_WORDS * DIGITS digits; word 0 has the leading digits. */
+static inline ulong curve_index(local const struct curve *c, coordinate x, coordinate y,
+                                coordinate z, uint word)
 {
-    uint way = 0;
-#if WORDS > 1
-    const ulong first = digits(c, x >> DIGITS, y >> DIGITS, z >> DIGITS, &way);
+    uint orientation = 0;
+#if KEY_WORDS > 1
+    const ulong first = curve_digits(c, x >> DIGITS, y >> DIGITS, z >> DIGITS, &orientation);
     if (word == 0)
         return first;
 #endif
-    return digits(c, x, y, z, &way);
+    return curve_digits(c, x, y, z, &orientation);
 }
 
-/* p - low in steps of side / 2^LEVELS. With two words, what a float loses in the difference
- * (Knuth's TwoSum) counts, too. */
-static inline whole steps(real p, real low, real side)
+/* Return p - low in steps of side / 2^LEVELS. With two words the rounding error of the difference
+ * is added (Knuth's TwoSum). */
+static inline coordinate grid_coordinate(real p, real low, real side)
 {
 #pragma OPENCL FP_CONTRACT OFF
-#if WORDS == 1
+#if KEY_WORDS == 1
     const real x = (p - low) * (C(1 << LEVELS) / side);
-    return x < C((1 << LEVELS) - 1) ? (whole)x : (1u << LEVELS) - 1;
+    return x < C((1 << LEVELS) - 1) ? (coordinate)x : (1u << LEVELS) - 1;
 #else
     const int power = LEVELS - ilogb(side);
     const real d = p - low, b = d - p, lost = (p - (d - b)) - (low + b);
     const real first = floor(ldexp(d, power)),
                rest = floor(ldexp(d, power) - first + ldexp(lost, power));
     const long x = (long)first + (long)rest;
-    return x < 0 ? 0 : min((whole)x, ((whole)1 << LEVELS) - 1);
+    return x < 0 ? 0 : min((coordinate)x, ((coordinate)1 << LEVELS) - 1);
 #endif
 }
 
-static inline ulong place(local const struct curve *c, real4 p, real4 cube, uint word)
+static inline ulong curve_key(local const struct curve *c, real4 p, real4 cube, uint word)
 {
-    return hilbert(c, steps(p.x, cube.x, cube.w), steps(p.y, cube.y, cube.w),
-                   steps(p.z, cube.z, cube.w), word);
+    return curve_index(c, grid_coordinate(p.x, cube.x, cube.w),
+                       grid_coordinate(p.y, cube.y, cube.w), grid_coordinate(p.z, cube.z, cube.w),
+                       word);
 }

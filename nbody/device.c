@@ -1,11 +1,10 @@
-/* device.c - a device's share of the bodies: its kernels and its memory.
+/* device.c - a device's programs, kernels and memory.
  *
- * Devices of the same shape share programs, since a stdcl kernel serves every device of its
- * context. Memory on a device, in numbers of the engine's precision: 4 a body for {x, y, z, G m} of
- * all bodies (4 more for velocities, where the integrator's sum needs them), and for each of its
- * own rows the planes of `state`, plus work space for the sums over pairs: none or 1 a row when
- * rows make enough work-groups, and when they do not a slot for each stretch, of which forces_sum.c
- * makes 2^24 rows at most.
+ * Devices of equal shape share programs, since a stdcl kernel serves every device of its context.
+ * Memory on a device, in numbers of the engine's precision: 4 per body for {x, y, z, G m} of all
+ * bodies (4 more for velocities if the integrator's sum needs them); the planes of `state` for each
+ * of its own bodies; and partial sums: none or one per body if the device's bodies make enough
+ * work-groups, otherwise one per chunk, at most 2^24 in total (forces_sum.c).
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/integrate.h"
@@ -22,140 +21,160 @@ EMBEDDED(mixed, "nbody/mixed.cl", nbody_mixed_cl);
 EMBEDDED(step, "nbody/step.cl", nbody_step_cl);
 EMBEDDED(field, "nbody/external_field.cl", nbody_external_field_cl);
 EMBEDDED(snaps, "nbody/snaps.cl", nbody_snaps_cl);
-EMBEDDED(tides, "nbody/timestep_criterion.cl", nbody_timestep_criterion_cl);
+EMBEDDED(criterion, "nbody/timestep_criterion.cl", nbody_timestep_criterion_cl);
 EMBEDDED(diagnose, "nbody/diagnose.cl", nbody_diagnose_cl);
 
-enum { DIRECT, STEP, DIAGNOSES, MIXED, OF_SNAPS, OF_TIDES, PROGRAMS };
+enum {
+    DIRECT_PROGRAM,
+    STEP_PROGRAM,
+    DIAGNOSE_PROGRAM,
+    MIXED_PROGRAM,
+    SNAP_PROGRAM,
+    CRITERION_PROGRAM,
+    PROGRAMS
+};
 
 static const struct {
     int program;
     const char *name;
 } kernel_name[KERNELS] = {
-    [FORCES] = {DIRECT, "forces"},         [JERKS] = {DIRECT, "jerks"},
-    [POTENTIALS] = {DIRECT, "potentials"}, [JOIN] = {STEP, "join"},
-    [DIAGNOSE] = {DIAGNOSES, "diagnose"},  [FIELD] = {DIAGNOSES, "field"},
-    [SNAPS] = {OF_SNAPS, "snaps"},         [TIDES] = {OF_TIDES, "tides"},
-    [LARGEST] = {DIAGNOSES, "largest"},
+    [FORCES] = {DIRECT_PROGRAM, "forces"},
+    [JERKS] = {DIRECT_PROGRAM, "jerks"},
+    [POTENTIALS] = {DIRECT_PROGRAM, "potentials"},
+    [REDUCE_PARTIALS] = {STEP_PROGRAM, "reduce_partials"},
+    [DIAGNOSE] = {DIAGNOSE_PROGRAM, "diagnose"},
+    [FIELD] = {DIAGNOSE_PROGRAM, "field"},
+    [SNAPS] = {SNAP_PROGRAM, "snaps"},
+    [CRITERION] = {CRITERION_PROGRAM, "timestep_criterion"},
+    [CRITERION_MAX] = {DIAGNOSE_PROGRAM, "timestep_criterion_max"},
 };
 
-/* Sums over pairs that few engines need: second derivatives, and what adaptive.c chooses steps
- * by. */
-static bool needs_snaps(const struct nbody *nb)
+/* Sums that few engines need: second derivatives, and the time-step criterion of adaptive.c. */
+static bool device_needs_snaps(const struct nbody *nb)
 {
     return nb->integrator->sum == SNAPS;
 }
 
-static bool needs_tides(const struct nbody *nb)
+static bool device_needs_criterion(const struct nbody *nb)
 {
     return nb->stepping == NBODY_ADAPTIVE && !nb->integrator->block_steps;
 }
 
-/* Whether a launch sums and makes a step, too: where one device has all bodies, and its groups all
- * sums of their rows. With ranks, those without bodies wait for positions of each sum. */
-static bool makes_steps(const struct nbody *nb, const struct nbody_device *p)
+/* True if one launch can make the sum and the update: one device has all bodies, and each group
+ * sums all chunks. With ranks, ranks without bodies take part in the exchange of each sum. */
+static bool device_can_fuse(const struct nbody *nb, const struct nbody_device *p)
 {
-    return nbody_forces_can_fuse(nb) && p->chain && p->rows == nb->padded;
+    return nbody_forces_can_fuse(nb) && p->all_chunks && p->rows == nb->padded;
 }
 
-static bool makes_many(const struct nbody *nb, const struct nbody_device *p)
+static bool device_can_fuse_steps(const struct nbody *nb, const struct nbody_device *p)
 {
-    return p->shape.meet && p->meets && makes_steps(nb, p) && nbody_forces_can_fuse_steps(nb);
+    return p->shape.fused_groups && p->barrier_options && device_can_fuse(nb, p) &&
+           nbody_forces_can_fuse_steps(nb);
 }
 
-/* Each program is told what it depends on, no more, so that drivers find the others compiled. Fast
- * mathematics is for the sums over pairs alone: with it a compiler may take isfinite() for true. */
-static int open_programs(struct nbody *nb, struct nbody_device *p)
+/* Pass each program only the options it depends on, so that drivers find other programs in their
+ * caches. Fast mathematics is limited to the sums over pairs, because it allows a compiler to
+ * assume that isfinite() is true. */
+static int device_open_programs(struct nbody *nb, struct nbody_device *p)
 {
     const struct embedded
         *const before[] = {&grid_barrier, &step, nb->integrator->source, &root, &pairs},
                *const *const before_sums = before + 3, *const before_diagnose[] = {&step, &field};
-    const bool mixed_too = nb->precision == NBODY_MIXED, steps = makes_steps(nb, p),
-               many = makes_many(nb, p);
+    const bool is_mixed = nb->precision == NBODY_MIXED, steps = device_can_fuse(nb, p),
+               many = device_can_fuse_steps(nb, p);
     const struct embedded *const *const before_steps =
-        before + !many; /* where groups do not meet, all but the first */
+        before + !many; /* grid_barrier.cl only for multi-step launches */
     const size_t nbefore = many ? 5 : 4;
     const char *real = nbody_has_doubles(nb) ? "-D DOUBLE" : "";
     char sums[512], floats[512], diagnosis[64];
     nbody_shape_options(nb, p, nbody_has_doubles(nb), sums, sizeof sums);
-    if (many && !mixed_too)
-        snprintf(sums + strlen(sums), sizeof sums - strlen(sums), " -D MEETS=1%s", p->meets);
+    if (many && !is_mixed)
+        snprintf(sums + strlen(sums), sizeof sums - strlen(sums), " -D FUSED_STEPS=1%s",
+                 p->barrier_options);
     if (nb->own_eps)
         strncat(sums, " -D SOFTENED", sizeof sums - strlen(sums) - 1);
     nbody_shape_options(nb, p, false, floats, sizeof floats);
     if (many)
-        snprintf(floats + strlen(floats), sizeof floats - strlen(floats), " -D MEETS=1%s",
-                 p->meets);
-    snprintf(diagnosis, sizeof diagnosis, "%s -D SUM_GROUP=%d%s", real, p->shape.flat,
+        snprintf(floats + strlen(floats), sizeof floats - strlen(floats), " -D FUSED_STEPS=1%s",
+                 p->barrier_options);
+    snprintf(diagnosis, sizeof diagnosis, "%s -D SUM_GROUP=%d%s", real, p->shape.group_1d,
              p->shape.fp64 ? "" : " -D NO_FP64");
-    p->owner = true;
-    if (!(p->program[DIRECT] = steps && !mixed_too
-                                   ? embedded_open(nb->ctx, sums, &direct, nbefore, before_steps)
-                                   : embedded_open(nb->ctx, sums, &direct, 2, before_sums)) ||
-        !(p->program[STEP] =
+    p->owns_programs = true;
+    if (!(p->program[DIRECT_PROGRAM] =
+              steps && !is_mixed ? embedded_open(nb->ctx, sums, &direct, nbefore, before_steps)
+                                 : embedded_open(nb->ctx, sums, &direct, 2, before_sums)) ||
+        !(p->program[STEP_PROGRAM] =
               embedded_open(nb->ctx, real, nb->integrator->source, 1, before_diagnose)) ||
-        !(p->program[DIAGNOSES] =
+        !(p->program[DIAGNOSE_PROGRAM] =
               embedded_open(nb->ctx, diagnosis, &diagnose, 2, before_diagnose)) ||
-        (needs_snaps(nb) &&
-         !(p->program[OF_SNAPS] = embedded_open(nb->ctx, sums, &snaps, 2, before_sums))) ||
-        (needs_tides(nb) &&
-         !(p->program[OF_TIDES] = embedded_open(nb->ctx, sums, &tides, 2, before_sums))) ||
-        (mixed_too &&
-         !(p->program[MIXED] = steps ? embedded_open(nb->ctx, floats, &mixed, nbefore, before_steps)
-                                     : embedded_open(nb->ctx, floats, &mixed, 2, before_sums))))
+        (device_needs_snaps(nb) &&
+         !(p->program[SNAP_PROGRAM] = embedded_open(nb->ctx, sums, &snaps, 2, before_sums))) ||
+        (device_needs_criterion(nb) && !(p->program[CRITERION_PROGRAM] = embedded_open(
+                                             nb->ctx, sums, &criterion, 2, before_sums))) ||
+        (is_mixed && !(p->program[MIXED_PROGRAM] =
+                           steps ? embedded_open(nb->ctx, floats, &mixed, nbefore, before_steps)
+                                 : embedded_open(nb->ctx, floats, &mixed, 2, before_sums))))
         return -1;
     return 0;
 }
 
-/* Kernels that no step and no question of this engine needs are not built. */
-static bool is_needed(const struct nbody *nb, int kernel)
+/* Kernels that neither steps nor queries of this engine need are not built. */
+static bool device_needs_kernel(const struct nbody *nb, int kernel)
 {
-    if (kernel == TIDES)
-        return needs_tides(nb);
+    if (kernel == CRITERION)
+        return device_needs_criterion(nb);
     return (kernel != JERKS && kernel != SNAPS) || nb->integrator->sum == (enum kernel)kernel;
 }
 
-static int build_share(struct nbody *nb, struct nbody_device *p)
+static int device_open_kernels(struct nbody *nb, struct nbody_device *p)
 {
     for (struct nbody_device *q = nb->device; q < p && !p->program[0]; q++)
-        if (q->owner && q->chain == p->chain && strcmp(q->row.shape, p->row.shape) == 0)
+        if (q->owns_programs && q->all_chunks == p->all_chunks &&
+            strcmp(q->tuning.shape, p->tuning.shape) == 0)
             memcpy(p->program, q->program, sizeof p->program);
-    if (!p->program[0] && open_programs(nb, p) != 0)
+    if (!p->program[0] && device_open_programs(nb, p) != 0)
         return -1;
     for (int k = 0; k < KERNELS; k++) {
         const int program =
-            k == FORCES && nb->precision == NBODY_MIXED ? MIXED : kernel_name[k].program;
-        p->kernel[k] =
-            is_needed(nb, k) ? clsym(nb->ctx, p->program[program], kernel_name[k].name, 0) : NULL;
-        if (is_needed(nb, k) && !p->kernel[k])
+            k == FORCES && nb->precision == NBODY_MIXED ? MIXED_PROGRAM : kernel_name[k].program;
+        p->kernel[k] = device_needs_kernel(nb, k)
+                           ? clsym(nb->ctx, p->program[program], kernel_name[k].name, 0)
+                           : NULL;
+        if (device_needs_kernel(nb, k) && !p->kernel[k])
             return -1;
     }
-    for (int k = 0; k < OWN_KERNELS && nb->integrator->kernels[k]; k++) {
-        p->own[k] = clsym(nb->ctx, p->program[STEP], nb->integrator->kernels[k], 0);
-        if (!p->own[k])
+    for (int k = 0; k < UPDATE_KERNELS && nb->integrator->kernels[k]; k++) {
+        p->update[k] = clsym(nb->ctx, p->program[STEP_PROGRAM], nb->integrator->kernels[k], 0);
+        if (!p->update[k])
             return -1;
     }
-    void *const sums = p->program[nb->precision == NBODY_MIXED ? MIXED : DIRECT];
-    if (makes_steps(nb, p) && !(p->step = clsym(nb->ctx, sums, "forces_step", 0)))
+    void *const sums = p->program[nb->precision == NBODY_MIXED ? MIXED_PROGRAM : DIRECT_PROGRAM];
+    if (device_can_fuse(nb, p) && !(p->fused_kernel = clsym(nb->ctx, sums, "forces_step", 0)))
         return -1;
-    return makes_many(nb, p) && !(p->steps = clsym(nb->ctx, sums, "forces_steps", 0)) ? -1 : 0;
+    if (device_can_fuse_steps(nb, p) &&
+        !(p->multi_step_kernel = clsym(nb->ctx, sums, "forces_steps", 0)))
+        return -1;
+    return 0;
 }
 
-/* A group meets one stretch of attracting bodies where rows alone do not make enough groups, and
- * its items do not divide stretches. */
-static void choose_slots(const struct nbody *nb, struct nbody_device *p)
+/* A group sums one chunk if the bodies alone make too few groups, and its items do not split
+ * chunks (j_split). */
+static void device_choose_partials(const struct nbody *nb, struct nbody_device *p)
 {
-    const size_t groups = p->rows / nbody_shape_rows(&p->shape);
-    p->chain = nb->kernel != NBODY_TUNED || p->shape.deep > 1 ||
-               groups >= (size_t)p->shape.fill * p->units;
-    p->slots = (p->chain || nb->method == NBODY_TREE ? 1 : (cl_uint)nb->chunks) + (nb->nfields > 0);
+    const size_t groups = p->rows / nbody_shape_group_bodies(&p->shape);
+    p->all_chunks = nb->kernel != NBODY_TUNED || p->shape.j_split > 1 ||
+                    groups >= (size_t)p->shape.groups_per_unit * p->compute_units;
+    p->npartial =
+        (p->all_chunks || nb->method == NBODY_TREE ? 1 : (cl_uint)nb->chunks) + (nb->nfields > 0);
 }
 
 int nbody_device_build(struct nbody *nb)
 {
     for (cl_uint d = 0; d < nb->ndev; d++)
-        choose_slots(nb, &nb->device[d]);
+        device_choose_partials(nb, &nb->device[d]);
     for (cl_uint d = 0; d < nb->ndev; d++)
-        if (nb->device[d].rows && build_share(nb, &nb->device[d]) != 0)
+        if (nb->device[d].rows && device_open_kernels(nb, &nb->device[d]) != 0)
             return -1;
     return 0;
 }
@@ -164,10 +183,10 @@ int nbody_device_launch_1d(const struct nbody *nb, const struct nbody_device *p,
                            size_t rows, size_t components, cl_uint nargs,
                            const struct stdcl_arg *args)
 {
-    const size_t flat = (size_t)p->shape.flat;
+    const size_t flat = (size_t)p->shape.group_1d;
     clndrange_t ndr = clndrange_init2d(0, round_up(rows, flat), flat, 0, components, 1);
-    cl_event ev =
-        clforkv(nb->ctx, p->dev, kernel, &ndr, nb->flags | CL_EVENT_CHECKED | p->bare, nargs, args);
+    cl_event ev = clforkv(nb->ctx, p->dev, kernel, &ndr,
+                          nb->flags | CL_EVENT_CHECKED | p->untracked, nargs, args);
     return ev == (cl_event)-1 ? -1 : 0;
 }
 
@@ -181,7 +200,7 @@ int nbody_device_wait(struct nbody *nb, struct nbody_device *p)
 {
     const cl_event ev = clwait(nb->ctx, p->dev, CL_ALL_EVENT);
     nbody_device_mark_idle(nb, p);
-    p->incoming = p->outgoing = NULL; /* waited for, and forgotten */
+    p->ev_upload = p->ev_download = NULL; /* released by the wait */
     return ev == (cl_event)-1 ? -1 : 0;
 }
 
@@ -191,7 +210,7 @@ int nbody_device_wait_all(struct nbody *nb)
     for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
         if (p->rows && nbody_device_wait(nb, p) != 0)
             status = -1;
-    return status == 0 ? nbody_task_tell(nb) : -1;
+    return status == 0 ? nbody_progress_report(nb) : -1;
 }
 
 int nbody_device_download(struct nbody *nb, struct nbody_device *p, void *from, size_t size)
@@ -215,8 +234,8 @@ void *nbody_device_alloc(struct nbody *nb, struct nbody_device *p, size_t size, 
 size_t nbody_device_bytes_needed(const struct nbody *nb, const struct nbody_device *p)
 {
     const size_t four = nb->padded * 4 * nb->real, plane = p->rows * nb->real;
-    const size_t partial = nb->integrator->keeps_sums || p->slots > 1
-                               ? p->slots * nbody_forces_sum(nb)->planes * plane
+    const size_t partial = nb->integrator->keeps_sums || p->npartial > 1
+                               ? p->npartial * nbody_forces_sum(nb)->planes * plane
                                : 0;
     return four + nb->planes * plane + partial + p->rows / SUM_BLOCK * SUM_TERMS * sizeof(double);
 }
@@ -228,12 +247,12 @@ int nbody_device_allocate(struct nbody *nb, struct nbody_device *p)
                (1u + (nb->velo != NULL) + (nb->acce != NULL) + (nb->moved != NULL));
     p->state = nbody_device_alloc(nb, p, nb->planes * plane, CL_MEM_ZEROCOPY);
     p->partial = p->state;
-    if (p->state && (nb->integrator->keeps_sums || p->slots > 1))
-        p->partial = nbody_device_alloc(nb, p, p->slots * nbody_forces_sum(nb)->planes * plane,
+    if (p->state && (nb->integrator->keeps_sums || p->npartial > 1))
+        p->partial = nbody_device_alloc(nb, p, p->npartial * nbody_forces_sum(nb)->planes * plane,
                                         CL_MEM_DEVONLY);
     p->phi = p->partial;
     if (p->partial && p->partial == p->state &&
-        nb->method != NBODY_TREE) /* which has room for them */
+        nb->method != NBODY_TREE) /* the tree has memory for them */
         p->phi = nbody_device_alloc(nb, p, plane, CL_MEM_DEVONLY);
     p->sums = nbody_device_alloc(
         nb, p, (p->rows + SUM_BLOCK - 1) / SUM_BLOCK * SUM_TERMS * sizeof(double), CL_MEM_ZEROCOPY);
@@ -245,7 +264,7 @@ void nbody_device_free(struct nbody *nb)
 {
     for (cl_uint d = 0; nb->device && d < nb->ndev; d++) {
         struct nbody_device *p = &nb->device[d];
-        for (int s = 0; p->owner && s < PROGRAMS; s++)
+        for (int s = 0; p->owns_programs && s < PROGRAMS; s++)
             if (p->program[s])
                 clclose(nb->ctx, p->program[s]);
         if (p->phi != p->partial)

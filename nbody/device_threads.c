@@ -1,8 +1,8 @@
-/* device_threads.c - a thread for each further GPU that has a part of a tree.
+/* device_threads.c - one launcher thread per further GPU that owns a domain.
  *
- * A sum takes some eighty launches on each device, and most kernels take no longer than it takes to
- * start one. One thread that starts all of them, device after device, would keep the last device
- * waiting for the time of all launches of those before.
+ * A sum takes some eighty launches per device, and most kernels run no longer than a launch takes.
+ * With one launching thread, the last device would idle while the launches of all others are
+ * enqueued.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/tree.h"
@@ -11,47 +11,47 @@
 
 #include <pthread.h>
 
-struct hand {
+struct launcher {
     struct device_threads *all;
-    struct nbody_device *share;
+    struct nbody_device *device;
     pthread_t thread;
     int status, code;
-    char text[512]; /* what went wrong, since errors are a thread's own */
+    char text[512]; /* error message: clerror() is thread-local */
 };
 
 struct device_threads {
     pthread_mutex_t lock;
     pthread_cond_t begun, done;
     struct nbody *nb;
-    start_on start;
+    launch_fn launch;
     cl_uint arg;
-    size_t call, left, n; /* calls so far; hands that are still at work; of so many */
-    bool end;
-    struct hand hand[];
+    size_t generation, left, n; /* calls so far; launchers still running; all launchers */
+    bool ending;
+    struct launcher launcher[];
 };
 
-static void do_it(struct hand *h)
+static void launcher_run(struct launcher *h)
 {
-    h->status = h->all->start(h->all->nb, h->share, h->all->arg);
+    h->status = h->all->launch(h->all->nb, h->device, h->all->arg);
     h->code = h->status == 0 ? 0 : clerrno;
     if (h->status != 0)
         snprintf(h->text, sizeof h->text, "%s", clerror());
 }
 
-static void *work(void *hand)
+static void *launcher_main(void *launcher)
 {
-    struct hand *h = hand;
+    struct launcher *h = launcher;
     struct device_threads *all = h->all;
     size_t seen = 0;
     pthread_mutex_lock(&all->lock);
     for (;;) {
-        while (all->call == seen && !all->end)
+        while (all->generation == seen && !all->ending)
             pthread_cond_wait(&all->begun, &all->lock);
-        if (all->end)
+        if (all->ending)
             break;
-        seen = all->call;
+        seen = all->generation;
         pthread_mutex_unlock(&all->lock);
-        do_it(h);
+        launcher_run(h);
         pthread_mutex_lock(&all->lock);
         if (--all->left == 0)
             pthread_cond_signal(&all->done);
@@ -60,9 +60,9 @@ static void *work(void *hand)
     return NULL;
 }
 
-/* Whether a device is worth a thread. On CPUs kernels take longer than launches, and PoCL 3.1 may
- * end a program in which two threads launch the same kernel for the first time. */
-static bool is_gpu(const struct nbody *nb, const struct nbody_device *p)
+/* True if a launcher thread pays off. On CPUs kernels take longer than launches, and PoCL 3.1 may
+ * crash if two threads launch the same kernel for the first time. */
+static bool launcher_is_worthwhile(const struct nbody *nb, const struct nbody_device *p)
 {
     cl_device_type type = 0;
     return clGetDeviceInfo(clgetdevice(nb->ctx, p->dev), CL_DEVICE_TYPE, sizeof type, &type,
@@ -70,25 +70,26 @@ static bool is_gpu(const struct nbody *nb, const struct nbody_device *p)
            type & CL_DEVICE_TYPE_GPU;
 }
 
-/* Fewer where there are no more threads, or processors: their devices are the caller's then. */
+/* Start fewer launchers if threads or processors run short; the caller then serves their devices.
+ */
 int nbody_device_threads_open(struct nbody *nb)
 {
-    struct device_threads *all = calloc(1, sizeof *all + nb->ndev * sizeof *all->hand);
+    struct device_threads *all = calloc(1, sizeof *all + nb->ndev * sizeof *all->launcher);
     if (!all)
-        return clerror_set(ENOMEM, "nbody_create: no memory on the host");
+        return clerror_set(ENOMEM, "nbody_create: out of memory on the host");
     all->nb = nb;
     pthread_mutex_init(&all->lock, NULL);
     pthread_cond_init(&all->begun, NULL);
     pthread_cond_init(&all->done, NULL);
-    nb->domains->hands = all;
+    nb->domains->threads = all;
     struct nbody_device *const first = nbody_domain_next(nb, nb->device);
     const size_t at_once = parallel_for_threads(nb->ndev);
     for (struct nbody_device *p = nb->device + nb->ndev; p-- > first + 1 && all->n + 1 < at_once;) {
-        struct hand *h = &all->hand[all->n];
-        if (!p->tree || !is_gpu(nb, p))
+        struct launcher *h = &all->launcher[all->n];
+        if (!p->tree || !launcher_is_worthwhile(nb, p))
             continue;
-        *h = (struct hand){.all = all, .share = p};
-        if (pthread_create(&h->thread, NULL, work, h) != 0)
+        *h = (struct launcher){.all = all, .device = p};
+        if (pthread_create(&h->thread, NULL, launcher_main, h) != 0)
             break;
         all->n++;
     }
@@ -97,50 +98,50 @@ int nbody_device_threads_open(struct nbody *nb)
 
 void nbody_device_threads_free(struct nbody *nb)
 {
-    struct device_threads *all = nb->domains->hands;
+    struct device_threads *all = nb->domains->threads;
     if (!all)
         return;
     pthread_mutex_lock(&all->lock);
-    all->end = true;
+    all->ending = true;
     pthread_cond_broadcast(&all->begun);
     pthread_mutex_unlock(&all->lock);
     for (size_t k = 0; k < all->n; k++)
-        pthread_join(all->hand[k].thread, NULL);
+        pthread_join(all->launcher[k].thread, NULL);
     pthread_cond_destroy(&all->done);
     pthread_cond_destroy(&all->begun);
     pthread_mutex_destroy(&all->lock);
     free(all);
-    nb->domains->hands = NULL;
+    nb->domains->threads = NULL;
 }
 
-static bool has_hand(const struct device_threads *all, const struct nbody_device *p)
+static bool has_launcher(const struct device_threads *all, const struct nbody_device *p)
 {
     bool any = false;
     for (size_t k = 0; k < all->n; k++)
-        any |= all->hand[k].share == p;
+        any |= all->launcher[k].device == p;
     return any;
 }
 
-int nbody_device_threads_all(struct nbody *nb, start_on start, cl_uint arg)
+int nbody_device_threads_all(struct nbody *nb, launch_fn launch, cl_uint arg)
 {
-    struct device_threads *all = nb->domains->hands;
+    struct device_threads *all = nb->domains->threads;
     int status = 0;
     pthread_mutex_lock(&all->lock);
-    all->start = start;
+    all->launch = launch;
     all->arg = arg;
     all->left = all->n;
-    all->call++;
+    all->generation++;
     pthread_cond_broadcast(&all->begun);
     pthread_mutex_unlock(&all->lock);
-    EACH_PART(nb, p)
-    if (!has_hand(all, p) && start(nb, p, arg) != 0)
-        status = -1;
+    EACH_DOMAIN (nb, p)
+        if (!has_launcher(all, p) && launch(nb, p, arg) != 0)
+            status = -1;
     pthread_mutex_lock(&all->lock);
     while (all->left > 0)
         pthread_cond_wait(&all->done, &all->lock);
     pthread_mutex_unlock(&all->lock);
     for (size_t k = 0; status == 0 && k < all->n; k++)
-        if (all->hand[k].status != 0)
-            status = clerror_set(all->hand[k].code, "%s", all->hand[k].text);
+        if (all->launcher[k].status != 0)
+            status = clerror_set(all->launcher[k].code, "%s", all->launcher[k].text);
     return status;
 }

@@ -1,8 +1,8 @@
 /* diagnose.c - energies, momentum and angular momentum, summed on the devices.
  *
- * Each device sums over blocks of its own bodies; the host adds those in the order of bodies, so
- * that devices change no bit. In single precision, a sum
- * that such numbers cannot hold is an error, whether or not the device happens to add in double.
+ * Each device sums over blocks of its own bodies, and the host adds the blocks in the order of
+ * bodies, so that the number of devices changes no bit. In single precision a sum beyond the range
+ * of floats is an error, even if the device adds in doubles.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/ranks.h"
@@ -12,23 +12,23 @@
 #include <float.h>
 #include <math.h>
 
-static int start(const struct nbody *nb, struct nbody_device *p)
+static int diagnose_start(const struct nbody *nb, struct nbody_device *p)
 {
-    const size_t group = (size_t)p->shape.flat;
+    const size_t group = (size_t)p->shape.group_1d;
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, count = (cl_uint)p->count,
-                  slots = p->slots - (nb->nfields > 0), nfields = (cl_uint)nb->nfields;
+                  npartial = p->npartial - (nb->nfields > 0), nfields = (cl_uint)nb->nfields;
     void *const fields = nb->nfields ? nb->field_table : nb->posm;
     clndrange_t ndr = clndrange_init1d(0, group * nbody_sum_blocks(p), group);
     if (clforkv(nb->ctx, p->dev, p->kernel[DIAGNOSE], &ndr, CL_EVENT_NOWAIT | CL_EVENT_CHECKED,
-                ARGS(nb->posm, p->state, p->phi, first, rows, count, slots, fields, nfields,
+                ARGS(nb->posm, p->state, p->phi, first, rows, count, npartial, fields, nfields,
                      p->sums)) == (cl_event)-1)
         return -1;
     return clflush(nb->ctx, p->dev, 0);
 }
 
-/* Puts a device's blocks among those of all bodies. A sum is a double, or on devices without them a
- * pair of floats. */
-static int fetch(struct nbody *nb, struct nbody_device *p, double (*all)[SUM_TERMS])
+/* Copy a device's blocks to their places among all. A sum is a double, or a pair of floats on
+ * devices without doubles. */
+static int diagnose_download(struct nbody *nb, struct nbody_device *p, double (*all)[SUM_TERMS])
 {
     const size_t blocks = nbody_sum_blocks(p);
     if (nbody_device_download(nb, p, p->sums, blocks * SUM_TERMS * sizeof(double)) != 0)
@@ -46,8 +46,8 @@ static int fetch(struct nbody *nb, struct nbody_device *p, double (*all)[SUM_TER
     return 0;
 }
 
-/* Adds up all blocks in the order of bodies. */
-static int add(struct nbody *nb, double *sum)
+/* Add all blocks in the order of bodies. */
+static int diagnose_sum_blocks(struct nbody *nb, double *sum)
 {
     const size_t blocks = (nb->n + SUM_BLOCK - 1) / SUM_BLOCK;
     double(*all)[SUM_TERMS] = calloc(blocks, sizeof *all);
@@ -56,7 +56,7 @@ static int add(struct nbody *nb, double *sum)
             : clerror_set(ENOMEM, "nbody_diagnose: no memory for the sums of %zu bodies", nb->n);
     for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev && status == 0; p++)
         if (p->count)
-            status = fetch(nb, p, all);
+            status = diagnose_download(nb, p, all);
     if (status == 0)
         status = nbody_ranks_spread(nb, all, sizeof *all, SUM_BLOCK);
     for (size_t block = 0; block < blocks && status == 0; block++)
@@ -66,7 +66,7 @@ static int add(struct nbody *nb, double *sum)
     return status;
 }
 
-static int check_range(const struct nbody *nb, const double *sum)
+static int diagnose_check_range(const struct nbody *nb, const double *sum)
 {
     static const char *const name[SUM_TERMS] = {
         "kinetic energy",   "potential energy", "momentum",         "momentum", "momentum",
@@ -88,15 +88,15 @@ int nbody_diagnose(nbody *nb, struct nbody_diagnostics *d)
     if (no_handle(nb, __func__))
         return -1;
     double sum[SUM_TERMS] = {0};
-    nbody_task_begin(nb, "nbody_diagnose", nbody_forces_work(nb, POTENTIALS));
+    nbody_progress_begin(nb, "nbody_diagnose", nbody_forces_work(nb, POTENTIALS));
     if (nbody_integrate_synchronize(nb) != 0 || nbody_forces_evaluate(nb, POTENTIALS) != 0)
         return -1;
     for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
-        if (p->count && start(nb, p) != 0)
+        if (p->count && diagnose_start(nb, p) != 0)
             return -1;
-    if (add(nb, sum) != 0 || check_range(nb, sum) != 0)
+    if (diagnose_sum_blocks(nb, sum) != 0 || diagnose_check_range(nb, sum) != 0)
         return -1;
-    /* G m is length^3 / time^2; times a velocity, squared or not, and a length. */
+    /* Units: G m is length^3 / time^2. */
     const double energy = nbody_units_factor(&nb->units, 5, -4) / nb->G;
     const double momentum = nbody_units_factor(&nb->units, 4, -3) / nb->G;
     const double angular = nbody_units_factor(&nb->units, 5, -3) / nb->G;

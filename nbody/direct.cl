@@ -1,29 +1,29 @@
-/* direct.cl - the sums over all pairs: accelerations, their derivatives, potentials.
+/* direct.cl - sums over all pairs: accelerations, jerks, potentials.
  *
- * Groups, stretches and slots: pairs.cl. With STEP, which an integrator's file in front defines,
- * the group that has all sums of its rows also ends their step and begins the next. posm[j] = {x,
- * y, z, G m}; bodies that pad the array have G m = 0 and are so far away that r^-3 is 0 (which
- * UNIFORM relies on). Sums run over BLOCK bodies before they are added to the total, so that
- * rounding errors grow with BLOCK + N / BLOCK instead of N. The plain-C twin is nbody_ref_forces in
+ * Groups, chunks and partial sums: pairs.cl. If an integrator's file before this one defines
+ * UPDATE, the group that has all sums of its bodies also ends their step and begins the next.
+ * posm[j] = {x, y, z, G m}; padding has G m = 0 and is so far away that r^-3 is 0 (which UNIFORM
+ * relies on). Sums run over BLOCK bodies before they are added to the total, so that rounding
+ * errors grow with BLOCK + N / BLOCK instead of N. Scalar reference: nbody_ref_forces in
  * nbody_ref.c.
  * SPDX-License-Identifier: MIT
  */
-#ifndef NBODY_PAIRS_CL /* the host puts it in front, and root.cl before */
+#ifndef NBODY_PAIRS_CL /* prepended by the host, after root.cl */
 #include "pairs.cl"
 #endif
 
-/* ---- Softening. ------------------------------------------------------------------------------
- * With SOFTENED bodies have softenings of their own, half their squares in soft[j]; eps2 is then
- * not looked at. */
+/* ---- Softening. ---------------------------------------------------------------------------------
+ * With SOFTENED bodies have individual softening lengths, half their squares in soft[j]; eps2 is
+ * then unused. */
 
 #ifdef SOFTENED
-#define SOFTENINGS , global const real *restrict soft
-#define THE_SOFTENINGS , soft
-#define LOAD_SOFTENINGS                                                                            \
+#define SOFTENING_PARAMETER , global const real *restrict soft
+#define SOFTENING_ARGUMENT , soft
+#define LOAD_SOFTENING                                                                             \
     vec own_soft[ITEMS];                                                                           \
-    UNROLLED for (int k = 0; k < ITEMS; k++) own_soft[k] = load_numbers(soft + first + ROW(k));
+    UNROLLED for (int k = 0; k < ITEMS; k++) own_soft[k] = load_softening(soft + first + BODY(k));
 #define EPS2(k, j) (own_soft[k] + soft[j])
-static inline vec load_numbers(global const real *p)
+static inline vec load_softening(global const real *p)
 {
     vec v;
     for (int lane = 0; lane < WIDTH; lane++)
@@ -31,51 +31,51 @@ static inline vec load_numbers(global const real *p)
     return v;
 }
 #else
-#define SOFTENINGS
-#define THE_SOFTENINGS
-#define LOAD_SOFTENINGS
+#define SOFTENING_PARAMETER
+#define SOFTENING_ARGUMENT
+#define LOAD_SOFTENING
 #define EPS2(k, j) ((vec)eps2)
 #endif
 
-/* ---- Kernels. --------------------------------------------------------------------------------
- * first: the index in posm of row 0; rows: the length of a plane of `partial`; top: the first row
- * of this launch, which has as many as there are groups for; stretch, from, until, end: pairs.cl;
- * eps2 > 0, also when the softening is zero: so small then that it changes only pulls between
- * bodies less than 5e-9 apart, and a body's pull on itself is finite times zero. */
+/* ---- Kernels. -----------------------------------------------------------------------------------
+ * first: index in posm of the device's first body. rows: length of a plane of `partial`. top:
+ * first body of this launch, counted from `first`. chunk, from, until, end: pairs.cl. eps2 > 0,
+ * also without softening: it is then so small that it only changes interactions of bodies less
+ * than 5e-9 apart, and the self-interaction is finite times zero. */
 
-#define LOOK_POSM(n, off) LOOK(next, posm, n, off)
+#define LOAD_POSM(n, off) LOAD_NEXT(next, posm, n, off)
 
-static inline INLINED void add_pulls(global const real4 *restrict posm, global real *partial,
-                                     uint first, uint rows, uint top, uint stretch, uint from,
-                                     uint until, uint end, real eps2, local real4 *tile,
-                                     local real *joint SOFTENINGS)
+static inline INLINED void add_interactions(global const real4 *restrict posm, global real *partial,
+                                            uint first, uint rows, uint top, uint chunk, uint from,
+                                            uint until, uint end, real eps2, local real4 *tile,
+                                            local real *reduce_buffer SOFTENING_PARAMETER)
 {
     vec x[ITEMS], y[ITEMS], z[ITEMS];
     UNROLLED for (int k = 0; k < ITEMS; k++)
     {
-        x[k] = load_component(posm + first + ROW(k), 0);
-        y[k] = load_component(posm + first + ROW(k), 1);
-        z[k] = load_component(posm + first + ROW(k), 2);
+        x[k] = load_component(posm + first + BODY(k), 0);
+        y[k] = load_component(posm + first + BODY(k), 1);
+        z[k] = load_component(posm + first + BODY(k), 2);
     }
-    LOAD_SOFTENINGS
+    LOAD_SOFTENING
     real4 next[NEXT];
-    EACH_STRETCH(n)
+    EACH_CHUNK(n)
     {
         vec sum[3][ITEMS];
         UNROLLED for (int k = 0; k < ITEMS; k++) sum[0][k] = sum[1][k] = sum[2][k] = (vec)C(0);
-        FETCH_FIRST(n, LOOK_POSM);
+        PREFETCH_FIRST(n, LOAD_POSM);
         EACH_BLOCK(block, n)
         {
             vec ax[ITEMS], ay[ITEMS], az[ITEMS];
             UNROLLED for (int k = 0; k < ITEMS; k++) ax[k] = ay[k] = az[k] = (vec)C(0);
             EACH_TILE(off, block, n)
             {
-                const uint j = START(n) + off;
-                FETCH(n, off, LOOK_POSM, TAKE(tile, next));
-                if (HAS(n, j)) {
+                const uint j = CHUNK_START(n) + off;
+                LOAD_TILE(n, off, LOAD_POSM, STORE_NEXT(tile, next));
+                if (CHUNK_HAS(n, j)) {
 #pragma unroll UNROLL
                     for (uint t = 0; t < TILE; t++) {
-                        const real4 b = FETCHED(tile, posm, j, t);
+                        const real4 b = TILE_BODY(tile, posm, j, t);
                         UNROLLED for (int k = 0; k < ITEMS; k++)
                         {
                             const vec dx = b.x - x[k], dy = b.y - y[k], dz = b.z - z[k];
@@ -93,92 +93,94 @@ static inline INLINED void add_pulls(global const real4 *restrict posm, global r
         }
         UNROLLED for (int k = 0; k < ITEMS; k++)
         {
-            const vec m = UNIFORM ? load_component(posm + first + ROW(k), 3) : (vec)C(1);
+            const vec m = UNIFORM ? load_component(posm + first + BODY(k), 3) : (vec)C(1);
             sum[0][k] *= m, sum[1][k] *= m, sum[2][k] *= m;
         }
-        STORE(real, partial + SLOT(n) * 3 * rows, sum, 3, n, joint)
+        STORE(real, partial + PARTIAL(n) * 3 * rows, sum, 3, n, reduce_buffer)
     }
 }
 
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void forces(
     global const real4 *restrict posm, global real *restrict partial, uint first, uint rows,
-    uint top, uint stretch, uint from, uint until, uint end, real eps2 SOFTENINGS)
+    uint top, uint chunk, uint from, uint until, uint end, real eps2 SOFTENING_PARAMETER)
 {
-    TILE_OF(real4, tile);
-    JOINT_OF(real, joint);
-    add_pulls(posm, partial, first, rows, top, stretch, from, until, end, eps2, tile,
-              joint THE_SOFTENINGS);
+    TILE_BUFFER(real4, tile);
+    REDUCE_BUFFER(real, reduce_buffer);
+    add_interactions(posm, partial, first, rows, top, chunk, from, until, end, eps2, tile,
+                     reduce_buffer SOFTENING_ARGUMENT);
 }
 
-#ifdef STEP
-/* `partial` has one slot. */
+#ifdef UPDATE
+/* Fused sum and update; `partial` has one sum per body. */
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void forces_step(
     global const real4 *restrict posm, global real *partial, uint first, uint rows, uint top,
-    uint stretch, uint from, uint until, uint end, real eps2, STEP_PARAMETERS)
+    uint chunk, uint from, uint until, uint end, real eps2, UPDATE_PARAMETERS)
 {
-    TILE_OF(real4, tile);
-    JOINT_OF(real, joint);
-    add_pulls(posm, partial, first, rows, top, stretch, from, until, end, eps2, tile, joint);
-    EACH_OF_GROUP(i, c, 3) STEP(i, c);
+    TILE_BUFFER(real4, tile);
+    REDUCE_BUFFER(real, reduce_buffer);
+    add_interactions(posm, partial, first, rows, top, chunk, from, until, end, eps2, tile,
+                     reduce_buffer);
+    EACH_BODY_OF_GROUP(i, c, 3) UPDATE(i, c);
 }
 
-#if MEETS
-/* Several of them. */
+#if FUSED_STEPS
+/* Several fused steps. */
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void forces_steps(
-    global real4 *posm, global real *partial, uint first, uint rows, uint top, uint stretch,
-    uint from, uint until, uint end, real eps2, STEP_PARAMETERS, STEPS_PARAMETERS)
+    global real4 *posm, global real *partial, uint first, uint rows, uint top, uint chunk,
+    uint from, uint until, uint end, real eps2, UPDATE_PARAMETERS, MULTI_STEP_PARAMETERS)
 {
-    TILE_OF(real4, tile);
-    JOINT_OF(real, joint);
-    local uint told;
+    TILE_BUFFER(real4, tile);
+    REDUCE_BUFFER(real, reduce_buffer);
+    local uint barrier_flag;
     EACH_STEP
     {
-        add_pulls(posm, partial, first, rows, top, stretch, from, until, end, eps2, tile, joint);
-        EACH_OF_GROUP(i, c, 3) STEP(i, c);
-        MEET_AFTER(&told)
+        add_interactions(posm, partial, first, rows, top, chunk, from, until, end, eps2, tile,
+                         reduce_buffer);
+        EACH_BODY_OF_GROUP(i, c, 3) UPDATE(i, c);
+        BARRIER_AFTER_STEP(&barrier_flag)
     }
 }
 #endif
 #endif
 
-/* phi of every row: minus the sum over j != i of G m_j / (r^2 + eps2)^1/2, one plane a slot. A pair
- * with r2 equal to `zero` is left out: without softening zero is eps2, and bodies at one place do
- * not count; with softening zero is negative, and all pairs count. */
+/* phi of each body: minus the sum over j != i of G m_j / (r^2 + eps2)^1/2. Pairs with r2 equal to
+ * `zero` are left out: without softening zero is eps2, which excludes bodies at one place; with
+ * softening zero is negative, and all pairs count. */
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void potentials(
     global const real4 *restrict posm, global real *restrict partial, uint first, uint rows,
-    uint top, uint stretch, uint from, uint until, uint end, real eps2, real zero SOFTENINGS)
+    uint top, uint chunk, uint from, uint until, uint end, real eps2, real zero SOFTENING_PARAMETER)
 {
     vec x[ITEMS], y[ITEMS], z[ITEMS];
     ivec self[ITEMS];
     UNROLLED for (int k = 0; k < ITEMS; k++)
     {
-        x[k] = load_component(posm + first + ROW(k), 0);
-        y[k] = load_component(posm + first + ROW(k), 1);
-        z[k] = load_component(posm + first + ROW(k), 2);
+        x[k] = load_component(posm + first + BODY(k), 0);
+        y[k] = load_component(posm + first + BODY(k), 1);
+        z[k] = load_component(posm + first + BODY(k), 2);
         for (int lane = 0; lane < WIDTH; lane++)
-            ((integer *)&self[k])[lane] = first + ROW(k) + lane;
+            ((integer *)&self[k])[lane] = first + BODY(k) + lane;
     }
-    TILE_OF(real4, tile);
-    JOINT_OF(real, joint);
-    LOAD_SOFTENINGS
+    TILE_BUFFER(real4, tile);
+    REDUCE_BUFFER(real, reduce_buffer);
+    LOAD_SOFTENING
     real4 next[NEXT];
-    EACH_STRETCH(n)
+    EACH_CHUNK(n)
     {
         vec sum[1][ITEMS];
         UNROLLED for (int k = 0; k < ITEMS; k++) sum[0][k] = (vec)C(0);
-        FETCH_FIRST(n, LOOK_POSM);
+        PREFETCH_FIRST(n, LOAD_POSM);
         EACH_BLOCK(block, n)
         {
             vec phi[ITEMS];
             UNROLLED for (int k = 0; k < ITEMS; k++) phi[k] = (vec)C(0);
             EACH_TILE(off, block, n)
             {
-                const uint j = START(n) + off;
-                FETCH(n, off, LOOK_POSM, TAKE(tile, next));
-                if (HAS(n, j)) {
+                const uint j = CHUNK_START(n) + off;
+                LOAD_TILE(n, off, LOAD_POSM, STORE_NEXT(tile, next));
+                if (CHUNK_HAS(n, j)) {
 #pragma unroll UNROLL
                     for (uint t = 0; t < TILE; t++) {
-                        const real4 b = FETCHED(tile, posm, j, t);
+                        const real4 b = TILE_BODY(tile, posm, j, t);
                         UNROLLED for (int k = 0; k < ITEMS; k++)
                         {
                             const vec dx = b.x - x[k], dy = b.y - y[k], dz = b.z - z[k];
@@ -192,42 +194,42 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void potentials(
             }
             UNROLLED for (int k = 0; k < ITEMS; k++) sum[0][k] += phi[k];
         }
-        STORE(real, partial + SLOT(n) * rows, sum, 1, n, joint)
+        STORE(real, partial + PARTIAL(n) * rows, sum, 1, n, reduce_buffer)
     }
 }
 
-/* Accelerations and their time derivatives, planes 0-2 and 3-5 of each slot; velocities beside the
- * positions, velo[j] = {vx, vy, vz, unused}. With dr = x_j - x_i, dv = v_j - v_i, s = G m_j r^-3:
- * a += s dr, jerk += s (dv - 3 (dr dv) r^-2 dr). `zero` as above. */
-#ifdef VELOCITIES /* the integrator needs it */
-#define LOOK_BOTH(n, off)                                                                          \
+/* Accelerations and jerks, components 0-2 and 3-5. velo[j] = {vx, vy, vz, unused}. With dr = x_j -
+ * x_i, dv = v_j - v_i and s = G m_j r^-3: a += s dr, jerk += s (dv - 3 (dr dv) r^-2 dr). `zero` as
+ * in `potentials`. */
+#ifdef VELOCITIES /* for integrators that need jerks */
+#define LOAD_POSM_VELO(n, off)                                                                     \
     do {                                                                                           \
-        LOOK(next, posm, n, off);                                                                  \
-        LOOK(vnext, velo, n, off);                                                                 \
+        LOAD_NEXT(next, posm, n, off);                                                             \
+        LOAD_NEXT(vnext, velo, n, off);                                                            \
     } while (0)
 
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void jerks(
     global const real4 *restrict posm, global const real4 *restrict velo,
-    global real *restrict partial, uint first, uint rows, uint top, uint stretch, uint from,
-    uint until, uint end, real eps2, real zero SOFTENINGS)
+    global real *restrict partial, uint first, uint rows, uint top, uint chunk, uint from,
+    uint until, uint end, real eps2, real zero SOFTENING_PARAMETER)
 {
     vec at[ITEMS][6]; /* x y z vx vy vz */
     UNROLLED for (int k = 0; k < ITEMS; k++) UNROLLED for (int c = 0; c < 3; c++)
     {
-        at[k][c] = load_component(posm + first + ROW(k), c);
-        at[k][c + 3] = load_component(velo + first + ROW(k), c);
+        at[k][c] = load_component(posm + first + BODY(k), c);
+        at[k][c + 3] = load_component(velo + first + BODY(k), c);
     }
-    TILE_OF(real4, tile);
-    TILE_OF(real4, vtile);
-    JOINT_OF(real, joint);
-    LOAD_SOFTENINGS
+    TILE_BUFFER(real4, tile);
+    TILE_BUFFER(real4, vtile);
+    REDUCE_BUFFER(real, reduce_buffer);
+    LOAD_SOFTENING
     real4 next[NEXT], vnext[NEXT];
-    EACH_STRETCH(n)
+    EACH_CHUNK(n)
     {
         vec total[6][ITEMS]; /* a and jerk */
         UNROLLED for (int k = 0; k < ITEMS; k++) UNROLLED for (int c = 0; c < 6; c++) total[c][k] =
             (vec)C(0);
-        FETCH_FIRST(n, LOOK_BOTH);
+        PREFETCH_FIRST(n, LOAD_POSM_VELO);
         EACH_BLOCK(block, n)
         {
             vec sum[ITEMS][6];
@@ -235,15 +237,16 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void jerks(
                 sum[k][c] = (vec)C(0);
             EACH_TILE(off, block, n)
             {
-                const uint j = START(n) + off;
-                FETCH(n, off, LOOK_BOTH, {
-                    TAKE(tile, next);
-                    TAKE(vtile, vnext);
+                const uint j = CHUNK_START(n) + off;
+                LOAD_TILE(n, off, LOAD_POSM_VELO, {
+                    STORE_NEXT(tile, next);
+                    STORE_NEXT(vtile, vnext);
                 });
-                if (HAS(n, j)) {
+                if (CHUNK_HAS(n, j)) {
 #pragma unroll UNROLL
                     for (uint t = 0; t < TILE; t++) {
-                        const real4 b = FETCHED(tile, posm, j, t), v = FETCHED(vtile, velo, j, t);
+                        const real4 b = TILE_BODY(tile, posm, j, t),
+                                    v = TILE_BODY(vtile, velo, j, t);
                         UNROLLED for (int k = 0; k < ITEMS; k++)
                         {
                             const vec dx = b.x - at[k][0], dy = b.y - at[k][1], dz = b.z - at[k][2];
@@ -266,7 +269,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void jerks(
             UNROLLED for (int k = 0; k < ITEMS; k++) UNROLLED for (int c = 0; c < 6; c++)
                 total[c][k] += sum[k][c];
         }
-        STORE(real, partial + SLOT(n) * 6 * rows, total, 6, n, joint)
+        STORE(real, partial + PARTIAL(n) * 6 * rows, total, 6, n, reduce_buffer)
     }
 }
 #endif

@@ -1,9 +1,17 @@
-/* domain_build.c - a tree in parts, step by step: as domain.cl draws it; what its parts need of
- * each other is found in let.c.
+/* domain_build.c - the distributed tree, step by step, as domain.cl draws it.
  *
- * After each step that others need to know of the host waits for what they get and tells all ranks.
- * Where it is not known how much that is, as much as the last time and a little more goes with the
- * number of it; what is missing follows.
+ *   cube        bounding box of all bodies; boundaries from sampled keys the first time
+ *   migration   bodies to the domains they lie in (count, pack, exchange, unpack)
+ *   sort        keys and bodies of each domain in order
+ *   halo        64 bodies of each neighbour
+ *   cells       counted, numbered across domains, written, moments
+ *   top tree    cells that all domains hold; moments of shared nodes
+ *   (let.c)     locally essential trees and walks
+ *   return      forces to the devices that own the bodies
+ *
+ * After each phase whose output other domains need, the host downloads it and exchanges it with all
+ * ranks. If its size is unknown, the previous size plus a margin is sent with the exact count, and
+ * the remainder follows.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/integrate.h"
@@ -11,26 +19,28 @@
 
 #include <math.h>
 
-enum { MARGIN = TREE_MARGIN / sizeof(cl_ulong), NONE = -1 };
+enum { KEY_MARGIN = TREE_KEY_MARGIN / sizeof(cl_ulong), NONE = -1 };
 
-/* ---- The cube, and where it is cut. ---------------------------------------------------------- */
+/* ---- Root cube and boundaries. --------------------------------------------------------------- */
 
-static int start_box(struct nbody *nb, struct nbody_device *p, cl_event *ev)
+static int domain_launch_box(struct nbody *nb, struct nbody_device *p, cl_event *ev)
 {
     struct tree *t = p->tree;
     const cl_uint first = (cl_uint)p->first, end = first + (cl_uint)p->count;
-    if (nbody_tree_launch(nb, p, TREE_BOX, t->parts, (size_t)p->shape.flat,
-                          ARGS(nb->posm, first, end, t->part)) != 0)
+    if (nbody_tree_launch(nb, p, TREE_BOUNDING_BOX, t->box_groups, (size_t)p->shape.group_1d,
+                          ARGS(nb->posm, first, end, t->box_part)) != 0)
         return -1;
-    *ev = clmsync(nb->ctx, p->dev, t->part, CL_MEM_HOST | CL_EVENT_NOWAIT | CL_EVENT_CHECKED);
-    return *ev == (cl_event)-1 ? -1 : clflush(nb->ctx, p->dev, 0);
+    *ev = clmsync(nb->ctx, p->dev, t->box_part, CL_MEM_HOST | CL_EVENT_NOWAIT | CL_EVENT_CHECKED);
+    if (*ev == (cl_event)-1)
+        return -1;
+    return clflush(nb->ctx, p->dev, 0);
 }
 
 struct corners {
     double lo[3], hi[3];
 };
 
-static void join_corners(void *a, const void *b, void *arg)
+static void join_bounding_boxes(void *a, const void *b, void *arg)
 {
     struct corners *one = a;
     const struct corners *two = b;
@@ -43,15 +53,15 @@ static void join_corners(void *a, const void *b, void *arg)
 
 enum { CUBE_STEPS = 8 }; /* as in tree.cl */
 
-static double side_of(const struct nbody *nb, double extent)
+static double root_cube_side_host(const struct nbody *nb, double extent)
 {
     const int least = nb->precision == NBODY_DOUBLE ? -1000 : -100,
               power = extent > 0 && isfinite(extent) ? ilogb(extent) : 0;
     return extent > 0 ? ldexp(1, (power > least ? power : least) + 1) : 1;
 }
 
-/* As `frame` in tree.cl, of which the host makes the same numbers. */
-static void frame(const struct nbody *nb, const struct corners *all, double cube[4])
+/* Compute the root cube on the host, bit for bit as kernel root_cube in tree.cl. */
+static void root_cube_host(const struct nbody *nb, const struct corners *all, double cube[4])
 {
     double extent = 0;
     for (int c = 0; c < 3; c++) {
@@ -59,7 +69,7 @@ static void frame(const struct nbody *nb, const struct corners *all, double cube
         extent = fmax(extent, nb->real == sizeof(float) ? (float)d : d);
         cube[c] = all->lo[c];
     }
-    cube[3] = side_of(nb, extent);
+    cube[3] = root_cube_side_host(nb, extent);
     if (!(extent > 0))
         return;
     const double step = cube[3] / CUBE_STEPS;
@@ -68,55 +78,58 @@ static void frame(const struct nbody *nb, const struct corners *all, double cube
         const double d = all->hi[c] - cube[c];
         extent = fmax(extent, nb->real == sizeof(float) ? (float)d : d);
     }
-    cube[3] = side_of(nb, extent);
+    cube[3] = root_cube_side_host(nb, extent);
 }
 
-/* The cube around all bodies, whose boxes are at the host. */
-static int join_boxes(struct nbody *nb, double cube[4])
+/* Reduce the downloaded bounding boxes of all ranks to the root cube. */
+static int domain_root_cube(struct nbody *nb, double cube[4])
 {
     struct corners all = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
-    EACH_PART(nb, p)
-    for (size_t k = 0; k < p->tree->parts; k++) {
-        struct corners some;
-        for (size_t c = 0; c < 3; c++) {
-            some.lo[c] = real_at(nb, p->tree->part, 8 * k + c);
-            some.hi[c] = real_at(nb, p->tree->part, 8 * k + 4 + c);
+    EACH_DOMAIN (nb, p)
+        for (size_t k = 0; k < p->tree->box_groups; k++) {
+            struct corners some;
+            for (size_t c = 0; c < 3; c++) {
+                some.lo[c] = nbody_real_get(nb, p->tree->box_part, 8 * k + c);
+                some.hi[c] = nbody_real_get(nb, p->tree->box_part, 8 * k + 4 + c);
+            }
+            join_bounding_boxes(&all, &some, NULL);
         }
-        join_corners(&all, &some, NULL);
-    }
-    if (world_reduce(nb->world, &all, sizeof all, join_corners, NULL) != 0)
+    if (world_reduce(nb->world, &all, sizeof all, join_bounding_boxes, NULL) != 0)
         return -1;
-    frame(nb, &all, cube);
+    root_cube_host(nb, &all, cube);
     return 0;
 }
 
-static int set_cube(struct nbody *nb, const double cube[4])
+static int domain_set_cube(struct nbody *nb, const double cube[4])
 {
     memcpy(nb->domains->cube, cube, sizeof nb->domains->cube);
     nb->domains->cube_known = true;
-    EACH_PART(nb, p)
-    {
+    EACH_DOMAIN (nb, p) {
         for (size_t c = 0; c < 4; c++)
-            real_put(nb, p->tree->cube, c, cube[c]);
+            nbody_real_put(nb, p->tree->cube, c, cube[c]);
         if (nbody_domain_upload(nb, p, p->tree->cube, 4 * nb->real) != 0)
             return -1;
     }
     return 0;
 }
 
-static int find_cube(struct nbody *nb)
+static int domain_find_cube(struct nbody *nb)
 {
     double cube[4];
     cl_event *ev = calloc(nb->ndev, sizeof *ev);
-    int status = ev ? 0 : clerror_set(ENOMEM, "nbody: no memory on the host");
-    EACH_PART(nb, p)
-    if (status == 0)
-        status = start_box(nb, p, &ev[p - nb->device]);
-    EACH_PART(nb, p)
-    if (status == 0)
-        status = nbody_domain_await(nb, p, ev[p - nb->device]);
+    int status = ev ? 0 : clerror_set(ENOMEM, "nbody: out of memory on the host");
+    EACH_DOMAIN (nb, p)
+        if (status == 0)
+            status = domain_launch_box(nb, p, &ev[p - nb->device]);
+    EACH_DOMAIN (nb, p)
+        if (status == 0)
+            status = nbody_domain_wait_event(nb, p, ev[p - nb->device]);
     free(ev);
-    return status != 0 || join_boxes(nb, cube) != 0 ? -1 : set_cube(nb, cube);
+    if (status != 0)
+        return -1;
+    if (domain_root_cube(nb, cube) != 0)
+        return -1;
+    return domain_set_cube(nb, cube);
 }
 
 struct sampled {
@@ -124,126 +137,134 @@ struct sampled {
     double weight;
 };
 
-static int by_key(const void *a, const void *b)
+static int compare_sampled_keys(const void *a, const void *b)
 {
     const struct sampled *x = a, *y = b;
     return (x->key > y->key) - (x->key < y->key);
 }
 
-/* Cuts at which each part has as many bodies as its device moves, nearly. */
-static int cut_by_samples(struct nbody *nb)
+/* Choose boundaries such that each domain has about the number of bodies that its device
+ * integrates. */
+static int domain_boundaries_from_samples(struct nbody *nb)
 {
     struct domains *s = nb->domains;
     const size_t n = (size_t)s->n * TREE_SAMPLES;
     struct sampled *all = malloc(n * sizeof *all);
     if (!all)
-        return clerror_set(ENOMEM, "nbody: no memory on the host");
+        return clerror_set(ENOMEM, "nbody: out of memory on the host");
     for (size_t k = 0; k < n; k++)
         all[k] = (struct sampled){s->samples[k],
                                   (double)s->owner[k / TREE_SAMPLES].count / TREE_SAMPLES};
-    qsort(all, n, sizeof *all, by_key);
+    qsort(all, n, sizeof *all, compare_sampled_keys);
     double before = 0;
-    s->cut[0] = 0;
-    for (size_t part = 1, k = 0; part < s->n; part++) {
-        for (; k + 1 < n && before < (double)s->owner[part].first; k++)
+    s->boundary[0] = 0;
+    for (size_t domain = 1, k = 0; domain < s->n; domain++) {
+        for (; k + 1 < n && before < (double)s->owner[domain].first; k++)
             before += all[k].weight;
-        s->cut[part] = all[k].key;
+        s->boundary[domain] = all[k].key;
     }
-    s->moved = true;
+    s->boundaries_moved = true;
     free(all);
     return 0;
 }
 
-/* Where the side of the cube is another, keys say nothing of where they were. */
-static int find_cuts(struct nbody *nb, double side)
+/* Sample new boundaries if the side of the cube has changed: keys of two cubes are not comparable.
+ */
+static int domain_sample_boundaries(struct nbody *nb, double side)
 {
     struct domains *s = nb->domains;
-    if (s->cut_known && !(side < s->side) && !(side > s->side))
+    if (s->boundaries_known && !(side < s->side) && !(side > s->side))
         return 0;
-    EACH_PART(nb, p)
-    {
+    EACH_DOMAIN (nb, p) {
         const cl_uint first = (cl_uint)p->first, count = (cl_uint)p->count, some = TREE_SAMPLES,
-                      at = some * p->tree->number;
+                      at = some * p->tree->domain;
         if (nbody_tree_launch_1d(
-                nb, p, TREE_SAMPLE, some,
+                nb, p, TREE_SAMPLE_KEYS, some,
                 ARGS(nb->posm, first, count, p->tree->cube, some, at, s->samples)) != 0)
             return -1;
     }
     const struct gathered g = {s->samples, TREE_SAMPLES * sizeof *s->samples};
-    if (nbody_domain_gather(nb, &g, 1, NULL) != 0 || cut_by_samples(nb) != 0)
+    if (nbody_domain_gather(nb, &g, 1, NULL) != 0 || domain_boundaries_from_samples(nb) != 0)
         return -1;
-    s->cut_known = true;
+    s->boundaries_known = true;
     s->side = side;
     return 0;
 }
 
-/* ---- Bodies to their parts. ------------------------------------------------------------------ */
+/* ---- Migration. ------------------------------------------------------------------------------ */
 
-/* How many work-groups look at a device's rows. */
-static cl_uint groups_of_rows(const struct nbody_device *p)
+/* Number of work-groups that process a device's rows. */
+static cl_uint migrate_groups(const struct nbody_device *p)
 {
     return p->count ? nbody_tree_groups(p, p->count) : 1;
 }
 
-/* The keys of a device's rows, and how many of them go where. */
-static int start_keys(struct nbody *nb, struct nbody_device *p)
+/* Compute the keys of a device's rows and count the rows that migrate to each domain. */
+static int migrate_launch_count(struct nbody *nb, struct nbody_device *p)
 {
     struct domains *s = nb->domains;
     struct tree *t = p->tree;
-    const size_t room = nb->n + TREE_SPARE - p->count;
-    t->low = t->low < room ? t->low : (cl_uint)room;
+    const size_t room = nb->n + TREE_SPARE_KEYS - p->count;
+    t->nkeys_lower = t->nkeys_lower < room ? t->nkeys_lower : (cl_uint)room;
     const cl_uint first = (cl_uint)p->first, count = (cl_uint)p->count, n = s->n,
-                  groups = groups_of_rows(p), at = s->most * t->number;
-    const struct arrays_scan_job scan = {
-        .x = t->count, .sums = t->count, .total = t->cells, .bytes = 4, .most = (size_t)groups * n};
-    return nbody_tree_launch(nb, p, TREE_ROUTE_KEYS, groups, (size_t)p->shape.flat,
-                             ARGS(nb->posm, first, count, t->low, t->cube, s->cut, n, t->number,
-                                  t->key, t->order, groups, t->count)) != 0 ||
-                   arrays_scan_start(t->sorter, &scan) != 0 ||
-                   nbody_tree_launch_1d(nb, p, TREE_STARTS, n + 1,
-                                        ARGS(t->count, groups, n, t->cells, at, s->found)) != 0
-               ? -1
-               : 0;
+                  groups = migrate_groups(p), at = s->counts_each * t->domain;
+    const struct arrays_scan_job scan = {.x = t->counts,
+                                         .sums = t->counts,
+                                         .total = t->cells,
+                                         .bytes = 4,
+                                         .most = (size_t)groups * n};
+    if (nbody_tree_launch(nb, p, TREE_MIGRATE_COUNT, groups, (size_t)p->shape.group_1d,
+                          ARGS(nb->posm, first, count, t->nkeys_lower, t->cube, s->boundary, n,
+                               t->domain, t->key, t->order, groups, t->counts)) != 0)
+        return -1;
+    if (arrays_scan_start(t->sorter, &scan) != 0)
+        return -1;
+    if (nbody_tree_launch_1d(nb, p, TREE_SCAN_OFFSETS, n + 1,
+                             ARGS(t->counts, groups, n, t->cells, at, s->counts)) != 0)
+        return -1;
+    return 0;
 }
 
-/* Those that go, to their slots. */
-static int start_posts(struct nbody *nb, struct nbody_device *p, cl_uint none)
+/* Pack the migrating rows into their slots. */
+static int migrate_launch_pack(struct nbody *nb, struct nbody_device *p, cl_uint none)
 {
     (void)none;
     struct domains *s = nb->domains;
     struct tree *t = p->tree;
     const cl_uint first = (cl_uint)p->first, count = (cl_uint)p->count, n = s->n,
-                  groups = groups_of_rows(p), room = (cl_uint)s->room, to = t->number * room,
-                  leaving = groups * n;
-    return nbody_tree_launch(nb, p, TREE_ROUTE_WRITE, groups, (size_t)p->shape.flat,
-                             ARGS(nb->posm, t->felt, first, count, t->low, t->cube, s->cut, n,
-                                  t->order, groups, t->count, leaving, to, room, s->post,
-                                  s->post_row));
+                  groups = migrate_groups(p), room = (cl_uint)s->slot_capacity,
+                  to = t->domain * room, leaving = groups * n;
+    return nbody_tree_launch(nb, p, TREE_MIGRATE_PACK, groups, (size_t)p->shape.group_1d,
+                             ARGS(nb->posm, t->a_old, first, count, t->nkeys_lower, t->cube,
+                                  s->boundary, n, t->order, groups, t->counts, leaving, to, room,
+                                  s->send_buffer, s->send_row));
 }
 
-/* The bodies that a device sends to a part: how many, and the slot of the first. */
-static size_t sent(const struct domains *s, cl_uint from, cl_uint to, size_t *slot)
+/* Return the number of bodies that migrate from a device to a domain, and the first one's slot. */
+static size_t migrants(const struct domains *s, cl_uint from, cl_uint to, size_t *slot)
 {
-    const cl_uint *start = &s->start[from * (s->n + 1)];
-    *slot = from * s->room + start[to];
+    const cl_uint *start = &s->slot_begin[from * (s->n + 1)];
+    *slot = from * s->slot_capacity + start[to];
     return start[to + 1] - start[to];
 }
 
-static cl_uint sent_in_all(const struct domains *s, cl_uint from)
+static cl_uint migrants_in_all(const struct domains *s, cl_uint from)
 {
-    return s->start[from * (s->n + 1) + s->n];
+    return s->slot_begin[from * (s->n + 1) + s->n];
 }
 
-/* Between all pairs: `bytes` a slot of bodies that lie in the part of another, but for the first
- * posted[] of each part; back: of all of them, as sums return. How many parcels that is. */
-static size_t list_slots(const struct domains *s, void *block, size_t bytes, bool back,
-                         struct transfer *all)
+/* List transfers between all pairs: `bytes` per slot of the migrating bodies, except the first
+ * sent_early[] of each domain. back: of all migrated bodies, in the opposite direction, for
+ * returning forces. Return the number of transfers. */
+static size_t migrants_list_transfers(const struct domains *s, void *block, size_t bytes, bool back,
+                                      struct transfer *all)
 {
     size_t n = 0;
     for (cl_uint from = 0; from < s->n; from++)
         for (cl_uint to = 0; to < s->n; to++) {
-            size_t slot, count = sent(s, from, to, &slot);
-            const size_t begin = from * s->room + (back ? 0 : s->posted[from]), end = slot + count;
+            size_t slot, count = migrants(s, from, to, &slot);
+            const size_t begin = from * s->slot_capacity + (back ? 0 : s->sent_early[from]),
+                         end = slot + count;
             slot = slot > begin ? slot : begin;
             if (from != to && end > slot)
                 all[n++] = (struct transfer){back ? to : from,
@@ -256,237 +277,248 @@ static size_t list_slots(const struct domains *s, void *block, size_t bytes, boo
     return n;
 }
 
-static int swap_posts_left(struct nbody *nb)
+static int migrate_exchange_rest(struct nbody *nb)
 {
     const struct domains *s = nb->domains;
     struct transfer *all = calloc((size_t)s->n * s->n, sizeof *all);
-    const size_t n = all ? list_slots(s, s->post, 8 * nb->real, false, all) : 0;
-    const int status = !all ? clerror_set(ENOMEM, "nbody: no memory on the host")
-                       : n  ? nbody_domain_exchange_transfers(nb, all, n)
-                            : 0;
+    if (!all)
+        return clerror_set(ENOMEM, "nbody: out of memory on the host");
+    const size_t n = migrants_list_transfers(s, s->send_buffer, 8 * nb->real, false, all);
+    const int status = n ? nbody_domain_exchange_transfers(nb, all, n) : 0;
     free(all);
     return status;
 }
 
-static int start_box_meanwhile(struct nbody *nb, struct nbody_device *p, cl_uint none)
+static int domain_check_box(struct nbody *nb, struct nbody_device *p, cl_uint none)
 {
     cl_event ev;
     (void)none;
-    return start_box(nb, p, &ev);
+    return domain_launch_box(nb, p, &ev);
 }
 
-/* How many go where; and of two parts the first posted[] of those that go. Meanwhile devices find
- * the box that was guessed: among those of one rank all copies go beside it, as it would wait for
- * posts otherwise, behind which NVIDIA's driver puts the numbers. */
-static int swap_posts(struct nbody *nb)
+/* Exchange the migration counts; with two domains, send the first sent_early[] bodies along.
+ * Meanwhile the devices compute the bounding box if the cube is predicted. Within one rank, copies
+ * use side queues: on the main queue the download of the counts would wait for the packed bodies
+ * on NVIDIA's driver. */
+static int migrate_exchange_counts(struct nbody *nb)
 {
     struct domains *s = nb->domains;
     const size_t body = 8 * nb->real;
-    const struct gathered found = {s->found, s->most * sizeof *s->found};
-    const bool beside = world_size(nb->world) == 1;
+    const struct gathered counts = {s->counts, s->counts_each * sizeof *s->counts};
+    const bool side_queue = world_size(nb->world) == 1;
     struct transfer all[2];
     size_t n = 0;
-    EACH_PART(nb, p)
-    if (beside && nbody_domain_begin_download(nb, p, &s->found[p->tree->number * s->most],
-                                              found.each, true, &s->counting[p->tree->number]) != 0)
-        return -1;
+    EACH_DOMAIN (nb, p)
+        if (side_queue &&
+            nbody_domain_begin_download(nb, p, &s->counts[p->tree->domain * s->counts_each],
+                                        counts.each, true, &s->ev_counts[p->tree->domain]) != 0)
+            return -1;
     for (cl_uint from = 0; s->n == 2 && from < 2; from++) {
         struct transfer *c = &all[n];
-        if (s->posted[from] == 0)
+        if (s->sent_early[from] == 0)
             continue;
-        *c = (struct transfer){
-            from,   1 - from, (char *)s->post + from * s->room * body, s->posted[from] * body,
-            beside, NULL};
-        if (beside && nbody_domain_begin_download(nb, s->owner[from].share, c->at, c->bytes, false,
-                                                  &c->begun) != 0)
+        *c = (struct transfer){from,
+                               1 - from,
+                               (char *)s->send_buffer + from * s->slot_capacity * body,
+                               s->sent_early[from] * body,
+                               side_queue,
+                               NULL};
+        if (side_queue && nbody_domain_begin_download(nb, s->owner[from].device, c->at, c->bytes,
+                                                      false, &c->ev_download) != 0)
             return -1;
         n++;
     }
-    if (nbody_domain_exchange(nb, &found, !beside, all, n,
-                              s->guessing ? start_box_meanwhile : NULL) != 0)
+    if (nbody_domain_exchange(nb, &counts, !side_queue, all, n,
+                              s->cube_predicted ? domain_check_box : NULL) != 0)
         return -1;
-    EACH_PART(nb, p)
-    if (beside && nbody_domain_await(nb, p, s->counting[p->tree->number]) != 0)
-        return -1;
+    EACH_DOMAIN (nb, p)
+        if (side_queue && nbody_domain_wait_event(nb, p, s->ev_counts[p->tree->domain]) != 0)
+            return -1;
     for (cl_uint from = 0; from < s->n; from++)
-        memcpy(&s->start[from * (s->n + 1)], &s->found[from * s->most],
-               (s->n + 1) * sizeof *s->start);
+        memcpy(&s->slot_begin[from * (s->n + 1)], &s->counts[from * s->counts_each],
+               (s->n + 1) * sizeof *s->slot_begin);
     return 0;
 }
 
-/* The others, for which there may be no room yet. */
-static int swap_rest(struct nbody *nb)
+/* Exchange the remaining bodies; grow the buffers first if they do not fit. */
+static int migrate_exchange(struct nbody *nb)
 {
     struct domains *s = nb->domains;
     size_t most = 0;
     for (cl_uint k = 0; k < s->n; k++)
-        most = sent_in_all(s, k) > most ? sent_in_all(s, k) : most;
-    if (most > s->room) {
+        most = migrants_in_all(s, k) > most ? migrants_in_all(s, k) : most;
+    if (most > s->slot_capacity) {
         if (nbody_domain_reserve(nb, most + most / 4) != 0)
             return -1;
-        memset(s->posted, 0, s->n * sizeof *s->posted);
-        if (nbody_device_threads_all(nb, start_posts, 0) != 0)
+        memset(s->sent_early, 0, s->n * sizeof *s->sent_early);
+        if (nbody_device_threads_all(nb, migrate_launch_pack, 0) != 0)
             return -1;
     }
-    if (swap_posts_left(nb) != 0)
+    if (migrate_exchange_rest(nb) != 0)
         return -1;
     for (cl_uint k = 0; s->n == 2 && k < s->n; k++) {
-        const size_t all = sent_in_all(s, k), next = all + all / 16 + 64;
-        s->posted[k] = (cl_uint)(next < s->room ? next : s->room);
+        const size_t all = migrants_in_all(s, k), next = all + all / 16 + 64;
+        s->sent_early[k] = (cl_uint)(next < s->slot_capacity ? next : s->slot_capacity);
     }
     return 0;
 }
 
-/* Rows of others, among the keys of a part: where those of devices before this one end, its own
- * begin. */
-static int start_arrivals(struct nbody *nb, struct nbody_device *p, cl_uint none)
+/* Insert the migrated rows into the domain's keys: rows from lower-numbered devices precede the
+ * device's own rows, all others follow. */
+static int migrate_launch_unpack(struct nbody *nb, struct nbody_device *p, cl_uint none)
 {
     struct domains *s = nb->domains;
     struct tree *t = p->tree;
     size_t slot, low = 0, high = 0;
     (void)none;
     for (cl_uint from = 0; from < s->n; from++)
-        *(from < t->number ? &low : &high) += sent(s, from, t->number, &slot);
-    const size_t most = nb->n + TREE_SPARE - p->count - high, more = low + low / 2 + 64;
-    if (low > t->low || t->low > most) {
-        t->low = (cl_uint)(more < most ? more : most);
-        if (start_keys(nb, p) != 0)
+        *(from < t->domain ? &low : &high) += migrants(s, from, t->domain, &slot);
+    const size_t most = nb->n + TREE_SPARE_KEYS - p->count - high, more = low + low / 2 + 64;
+    if (low > t->nkeys_lower || t->nkeys_lower > most) {
+        t->nkeys_lower = (cl_uint)(more < most ? more : most);
+        if (migrate_launch_count(nb, p) != 0)
             return -1;
     }
-    if (nbody_domain_after(nb, p) != 0)
+    if (nbody_domain_barrier(nb, p) != 0)
         return -1;
-    cl_uint before = t->low - (cl_uint)low, behind = t->low + (cl_uint)p->count;
+    cl_uint before = t->nkeys_lower - (cl_uint)low, behind = t->nkeys_lower + (cl_uint)p->count;
     for (cl_uint from = 0; from < s->n; from++) {
-        const cl_uint count = (cl_uint)sent(s, from, t->number, &slot), first = (cl_uint)slot,
-                      to = from < t->number ? before : behind;
-        if (nbody_tree_launch_1d(nb, p, TREE_ARRIVE, count,
-                                 ARGS(s->post, first, count, to, t->cube, nb->posm, t->felt,
+        const cl_uint count = (cl_uint)migrants(s, from, t->domain, &slot), first = (cl_uint)slot,
+                      to = from < t->domain ? before : behind;
+        if (nbody_tree_launch_1d(nb, p, TREE_MIGRATE_UNPACK, count,
+                                 ARGS(s->send_buffer, first, count, to, t->cube, nb->posm, t->a_old,
                                       t->slot, t->key, t->order)) != 0)
             return -1;
-        *(from < t->number ? &before : &behind) += count;
+        *(from < t->domain ? &before : &behind) += count;
     }
-    t->keyed = behind;
+    t->nkeys = behind;
     return 0;
 }
 
-static int start_route(struct nbody *nb, struct nbody_device *p, cl_uint moved)
+static int migrate_start(struct nbody *nb, struct nbody_device *p, cl_uint moved)
 {
     const struct domains *s = nb->domains;
-    return (moved && nbody_domain_upload(nb, p, s->cut, s->n * sizeof *s->cut) != 0) ||
-                   start_keys(nb, p) != 0
-               ? -1
-               : start_posts(nb, p, 0);
+    if (moved && nbody_domain_upload(nb, p, s->boundary, s->n * sizeof *s->boundary) != 0)
+        return -1;
+    if (migrate_launch_count(nb, p) != 0)
+        return -1;
+    return migrate_launch_pack(nb, p, 0);
 }
 
-static int route(struct nbody *nb)
+static int migrate_bodies(struct nbody *nb)
 {
     struct domains *s = nb->domains;
-    if (nbody_device_threads_all(nb, start_route, s->moved) != 0)
+    if (nbody_device_threads_all(nb, migrate_start, s->boundaries_moved) != 0)
         return -1;
-    s->moved = false;
-    if (swap_posts(nb) != 0 || swap_rest(nb) != 0)
+    s->boundaries_moved = false;
+    if (migrate_exchange_counts(nb) != 0 || migrate_exchange(nb) != 0)
         return -1;
     memset(s->begin, 0, (s->n + 1) * sizeof *s->begin);
     for (cl_uint to = 0; to < s->n; to++) {
         size_t slot;
-        s->begin[to + 1] = s->begin[to] + (cl_uint)s->owner[to].count - sent_in_all(s, to);
+        s->begin[to + 1] = s->begin[to] + (cl_uint)s->owner[to].count - migrants_in_all(s, to);
         for (cl_uint from = 0; from < s->n; from++)
-            s->begin[to + 1] += (cl_uint)sent(s, from, to, &slot);
+            s->begin[to + 1] += (cl_uint)migrants(s, from, to, &slot);
     }
     return 0;
 }
 
-/* ---- A part in order. ------------------------------------------------------------------------ */
+/* ---- Sort. ----------------------------------------------------------------------------------- */
 
-/* A word of the keys of a part's bodies, in the order that there is. */
-static int start_word(struct nbody *nb, struct nbody_device *p, cl_uint word, cl_uint n, void *to)
+/* Compute one word of the keys of the domain's bodies, in their present order. */
+static int domain_launch_key_word(struct nbody *nb, struct nbody_device *p, cl_uint word, cl_uint n,
+                                  void *to)
 {
     struct tree *t = p->tree;
-    const cl_uint again = true;
-    return nbody_tree_launch(nb, p, TREE_KEYS, nbody_tree_groups(p, n), (size_t)p->shape.flat,
-                             ARGS(nb->posm, n, t->cube, word, again, to, t->order));
+    const cl_uint reorder = true;
+    return nbody_tree_launch(nb, p, TREE_HILBERT_KEYS, nbody_tree_groups(p, n),
+                             (size_t)p->shape.group_1d,
+                             ARGS(nb->posm, n, t->cube, word, reorder, to, t->order));
 }
 
-static int sort_part(const struct nbody_device *p)
+static int domain_sort(const struct nbody_device *p)
 {
     const struct tree *t = p->tree;
     const struct arrays_sort_job sort = {.keys = t->key,
                                          .values = t->order,
                                          .bytes = 8,
                                          .bits = 64,
-                                         .most = t->keyed,
-                                         .work = t->sort};
+                                         .most = t->nkeys,
+                                         .work = t->sort_workspace};
     return arrays_sort_start(t->sorter, &sort);
 }
 
-static int start_part(struct nbody *nb, struct nbody_device *p, cl_uint none)
+static int domain_sort_and_gather(struct nbody *nb, struct nbody_device *p, cl_uint none)
 {
     struct domains *s = nb->domains;
     struct tree *t = p->tree;
-    const cl_uint from = MARGIN;
-    if (start_arrivals(nb, p, none) != 0)
+    const cl_uint from = KEY_MARGIN;
+    if (migrate_launch_unpack(nb, p, none) != 0)
         return -1;
     if (t->bodies == 0)
         return 0;
-    if ((t->words > 1 && (start_word(nb, p, 1, t->keyed, t->key) != 0 || sort_part(p) != 0 ||
-                          start_word(nb, p, 0, t->keyed, t->key) != 0)) ||
-        sort_part(p) != 0 || (t->words > 1 && start_word(nb, p, 1, t->bodies, t->second) != 0))
+    if ((t->key_words > 1 &&
+         (domain_launch_key_word(nb, p, 1, t->nkeys, t->key) != 0 || domain_sort(p) != 0 ||
+          domain_launch_key_word(nb, p, 0, t->nkeys, t->key) != 0)) ||
+        domain_sort(p) != 0 ||
+        (t->key_words > 1 && domain_launch_key_word(nb, p, 1, t->bodies, t->key_lo) != 0))
         return -1;
-    return nbody_tree_launch_1d(
-               nb, p, TREE_GATHER, t->bodies,
-               ARGS(nb->posm, t->felt, t->bodies, t->order, t->begin, t->body, t->feel)) != 0 ||
-                   nbody_tree_launch_1d(nb, p, TREE_EDGES, 2 * TREE_GROUP,
-                                        ARGS(t->keys, t->seconds, from, t->bodies, t->body, t->feel,
-                                             t->begin, t->number, s->edge)) != 0
-               ? -1
-               : 0;
+    if (nbody_tree_launch_1d(
+            nb, p, TREE_GATHER_BODIES, t->bodies,
+            ARGS(nb->posm, t->a_old, t->bodies, t->order, t->begin, t->body, t->a_old_sorted)) != 0)
+        return -1;
+    if (nbody_tree_launch_1d(nb, p, TREE_HALO_PACK, 2 * TREE_GROUP,
+                             ARGS(t->keys, t->keys_lo, from, t->bodies, t->body, t->a_old_sorted,
+                                  t->begin, t->domain, s->edge)) != 0)
+        return -1;
+    return 0;
 }
 
-/* ---- Neighbours. ----------------------------------------------------------------------------- */
+/* ---- Halo. ----------------------------------------------------------------------------------- */
 
-/* Of a body near the end of a part: its place among those that all see, by parts. */
-static size_t seen_at(const struct domains *s, cl_uint body, cl_uint *part)
+/* Return the index in a domain's struct edge of a body near that domain's end. */
+static size_t halo_body_index(const struct domains *s, cl_uint body, cl_uint *domain)
 {
     cl_uint k = 0;
     while (body >= s->begin[k + 1])
         k++;
     const cl_uint j = body - s->begin[k];
-    *part = k;
+    *domain = k;
     return j < TREE_GROUP ? j : TREE_GROUP + (s->begin[k + 1] - 1 - body);
 }
 
-/* What stands before and after a part: from the nearest on. */
-static int start_halo(struct nbody *nb, struct nbody_device *p)
+/* Assemble the halo of a domain from its neighbours' edges, nearest body first, and upload it. */
+static int halo_upload(struct nbody *nb, struct nbody_device *p)
 {
     const struct domains *s = nb->domains;
     struct tree *t = p->tree;
-    const cl_uint n = (cl_uint)nb->n, end = t->begin + t->bodies, from = MARGIN;
+    const cl_uint n = (cl_uint)nb->n, end = t->begin + t->bodies, from = KEY_MARGIN;
     const cl_uint before = t->begin < TREE_GROUP ? t->begin : TREE_GROUP,
                   after = n - end < TREE_GROUP ? n - end : TREE_GROUP;
-    const cl_uint counter = nbody_let_counter(nb, t->number);
-    const size_t body = 8 * nb->real, key = 2 * sizeof(cl_ulong), bodies = TREE_SEEN * key,
+    const cl_uint counter = nbody_let_single_index(nb, t->domain);
+    const size_t body = 8 * nb->real, key = 2 * sizeof(cl_ulong), bodies = TREE_EDGE_BODIES * key,
                  edge = nbody_domain_edge_bytes(nb);
     if (t->bodies == 0)
         return 0;
     for (cl_uint j = 0; j < before + after; j++) {
-        cl_uint part;
+        cl_uint domain;
         const size_t to = j < before ? j : TREE_GROUP + (j - before);
-        const size_t at = seen_at(s, j < before ? t->begin - 1 - j : end + (j - before), &part);
-        const char *const its = (char *)s->edge + part * edge;
+        const size_t at =
+            halo_body_index(s, j < before ? t->begin - 1 - j : end + (j - before), &domain);
+        const char *const its = (char *)s->edge + domain * edge;
         memcpy((char *)t->halo + to * key, its + at * key, key);
         memcpy((char *)t->halo + bodies + to * body, its + bodies + at * body, body);
     }
-    return nbody_domain_upload(nb, p, t->halo, edge) != 0
-               ? -1
-               : nbody_tree_launch_1d(nb, p, TREE_HALO, TREE_SEEN,
-                                      ARGS(t->halo, before, after, from, t->bodies, t->begin,
-                                           t->keys, t->seconds, t->body, t->feel, counter,
-                                           s->found));
+    if (nbody_domain_upload(nb, p, t->halo, edge) != 0)
+        return -1;
+    return nbody_tree_launch_1d(nb, p, TREE_HALO_UNPACK, TREE_EDGE_BODIES,
+                                ARGS(t->halo, before, after, from, t->bodies, t->begin, t->keys,
+                                     t->keys_lo, t->body, t->a_old_sorted, counter, s->counts));
 }
 
-static struct key_range range_of(const struct nbody *nb, const struct tree *t)
+static struct key_range domain_key_range(const struct nbody *nb, const struct tree *t)
 {
-    const cl_uint n = (cl_uint)nb->n, end = t->begin + t->bodies, from = MARGIN,
+    const cl_uint n = (cl_uint)nb->n, end = t->begin + t->bodies, from = KEY_MARGIN,
                   to = from + t->bodies;
     return (struct key_range){.lo = from - (t->begin < TREE_GROUP ? t->begin : TREE_GROUP),
                               .n = to + (n - end < TREE_GROUP ? n - end : TREE_GROUP),
@@ -494,117 +526,127 @@ static struct key_range range_of(const struct nbody *nb, const struct tree *t)
                               .to = to};
 }
 
-/* Work-groups that count cells while what neighbours see is on its way: none near a cut. */
-static cl_uint counted_early(const struct nbody_device *p)
+/* Number of work-groups that count cells before the halo arrives: all that lie away from both
+ * boundaries.
+ */
+static cl_uint domain_groups_counted_early(const struct nbody_device *p)
 {
     const cl_uint groups = nbody_tree_groups(p, p->tree->bodies);
-    return groups >= 4 * TREE_AT_CUT ? groups / 2 - TREE_AT_CUT : 0;
+    return groups >= 4 * TREE_BOUNDARY_GROUPS ? groups / 2 - TREE_BOUNDARY_GROUPS : 0;
 }
 
-static int start_count_early(struct nbody *nb, struct nbody_device *p, cl_uint none)
+static int domain_count_early(struct nbody *nb, struct nbody_device *p, cl_uint none)
 {
-    const cl_uint early = counted_early(p);
+    const cl_uint early = domain_groups_counted_early(p);
     (void)none;
     if (early == 0)
         return 0;
-    return nbody_tree_count_some(nb, p, range_of(nb, p->tree), early, 0, TREE_AT_CUT) != 0
-               ? -1
-               : clflush(nb->ctx, p->dev, 0);
+    if (nbody_tree_count_some(nb, p, domain_key_range(nb, p->tree), early, 0,
+                              TREE_BOUNDARY_GROUPS) != 0)
+        return -1;
+    return clflush(nb->ctx, p->dev, 0);
 }
 
-/* 1 when the cube is another than was guessed. */
-static int check_guess(struct nbody *nb)
+/* Return 1 if the predicted cube differs from the actual one. */
+static int domain_check_cube(struct nbody *nb)
 {
     struct domains *s = nb->domains;
     double cube[4];
-    if (s->guessing && join_boxes(nb, cube) != 0)
+    if (s->cube_predicted && domain_root_cube(nb, cube) != 0)
         return -1;
-    s->cube_known = !s->guessing || memcmp(cube, s->cube, sizeof cube) == 0;
+    s->cube_known = !s->cube_predicted || memcmp(cube, s->cube, sizeof cube) == 0;
     return !s->cube_known;
 }
 
-/* 1 when all is to be done again. */
-static int order(struct nbody *nb)
+/* Sort all domains and exchange the halos. Return 1 if the build must be repeated. */
+static int domain_sort_all(struct nbody *nb)
 {
     struct domains *s = nb->domains;
-    EACH_PART(nb, p)
-    {
+    EACH_DOMAIN (nb, p) {
         struct tree *t = p->tree;
-        t->begin = s->begin[t->number];
-        t->bodies = s->begin[t->number + 1] - t->begin;
+        t->begin = s->begin[t->domain];
+        t->bodies = s->begin[t->domain + 1] - t->begin;
         t->runs = (t->bodies + TREE_RUN - 1) / TREE_RUN;
-        t->from = t->begin / TREE_GROUP;
-        t->groups = t->bodies ? (t->begin + t->bodies - 1) / TREE_GROUP + 1 - t->from : 0;
-        t->gathered = true;
+        t->first_group = t->begin / TREE_GROUP;
+        t->groups = t->bodies ? (t->begin + t->bodies - 1) / TREE_GROUP + 1 - t->first_group : 0;
+        t->body_valid = true;
     }
-    if (nbody_device_threads_all(nb, start_part, 0) != 0)
+    if (nbody_device_threads_all(nb, domain_sort_and_gather, 0) != 0)
         return -1;
     const struct gathered g = {s->edge, nbody_domain_edge_bytes(nb)};
-    return nbody_domain_gather(nb, &g, 1, start_count_early) == 0 ? check_guess(nb) : -1;
+    return nbody_domain_gather(nb, &g, 1, domain_count_early) == 0 ? domain_check_cube(nb) : -1;
 }
 
 /* ---- Cells. ---------------------------------------------------------------------------------- */
 
-static cl_uint levels(const struct nbody *nb)
+static cl_uint domain_levels(const struct nbody *nb)
 {
-    return nb->domains->words * TREE_LEVELS + 1;
+    return nb->domains->key_words * TREE_LEVELS + 1;
 }
 
-/* Cells of a level, of a part: there are none of one without bodies. */
-static cl_uint cells_of(const struct domains *s, cl_uint part, cl_uint level)
+/* Number of a domain's cells on a level; 0 for a domain without bodies. */
+static cl_uint domain_cells(const struct domains *s, cl_uint domain, cl_uint level)
 {
-    const cl_uint *at = &s->found[part * s->most + level];
-    return s->begin[part] == s->begin[part + 1] ? 0 : at[1] - at[0];
+    const cl_uint *at = &s->counts[domain * s->counts_each + level];
+    return s->begin[domain] == s->begin[domain + 1] ? 0 : at[1] - at[0];
 }
 
-/* What is to be added to a part's numbers of cells: all others that stand before, and not its own
- * of levels above. Returns the number of all cells. */
-static cl_uint number_cells(const struct domains *s, cl_uint part, cl_uint all_levels, cl_uint *add)
+/* Compute the offset of a domain's cell numbers on each level: cells of all domains that precede,
+ * minus the domain's own cells of the levels above. Return the number of cells of all domains. */
+static cl_uint domain_cell_offsets(const struct domains *s, cl_uint domain, cl_uint all_levels,
+                                   cl_uint *add)
 {
     cl_uint all = 0, own = 0;
     for (cl_uint l = 0; l < all_levels; l++) {
         add[l] = all - own;
         for (cl_uint k = 0; k < s->n; k++) {
-            add[l] += k < part ? cells_of(s, k, l) : 0;
-            all += cells_of(s, k, l);
+            add[l] += k < domain ? domain_cells(s, k, l) : 0;
+            all += domain_cells(s, k, l);
         }
-        own += cells_of(s, part, l);
+        own += domain_cells(s, domain, l);
     }
     return all;
 }
 
-/* The cells that all have; on one rank they go down at once, since walks for boxes may follow. */
-static int start_tops(struct nbody *nb, struct nbody_device *p)
+/* Pack the domain's top cells. Within one rank the download is enqueued at once, because export
+ * walks may follow on the main queue. */
+static int toptree_launch_pack(struct nbody *nb, struct nbody_device *p)
 {
     struct domains *s = nb->domains;
     struct tree *t = p->tree;
-    const size_t bytes = (size_t)levels(nb) * TREE_TOPS * nbody_domain_cell_bytes(nb);
-    if (nbody_tree_launch_1d(nb, p, TREE_TOPS_WRITE, (size_t)levels(nb) * TREE_TOPS,
-                             ARGS(t->bodies, t->span, t->bridge, t->cells, t->down, t->link, t->com,
-                                  t->poles, t->size, t->body, t->number, s->tops)) != 0)
+    const size_t bytes = (size_t)domain_levels(nb) * TREE_TOP_CELLS * nbody_domain_cell_bytes(nb);
+    if (nbody_tree_launch_1d(nb, p, TREE_TOPTREE_PACK, (size_t)domain_levels(nb) * TREE_TOP_CELLS,
+                             ARGS(t->bodies, t->span, t->shared_node, t->cells, t->child_begin,
+                                  t->link, t->com, t->multipoles, t->size, t->body, t->domain,
+                                  s->toptree)) != 0)
         return -1;
     return world_size(nb->world) > 1
                ? 0
-               : nbody_domain_begin_download(nb, p, (char *)s->tops + t->number * bytes, bytes,
-                                             true, &s->topping[t->number]);
+               : nbody_domain_begin_download(nb, p, (char *)s->toptree + t->domain * bytes, bytes,
+                                             true, &s->ev_toptree[t->domain]);
 }
 
-static int start_cells(struct nbody *nb, struct nbody_device *p, cl_uint geometric)
+static int domain_write_cells(struct nbody *nb, struct nbody_device *p, cl_uint geometric)
 {
     struct tree *t = p->tree;
-    const cl_uint all = t->all = number_cells(nb->domains, t->number, levels(nb), t->add);
-    for (cl_uint l = 0; l < levels(nb); l++)
-        t->on_level[l] = cells_of(nb->domains, t->number, l);
-    if (all > t->room && nbody_tree_grow(nb, p, all + all / 4) != 0)
+    const cl_uint all = t->total_cells =
+        domain_cell_offsets(nb->domains, t->domain, domain_levels(nb), t->cell_offset);
+    for (cl_uint l = 0; l < domain_levels(nb); l++)
+        t->cells_on_level[l] = domain_cells(nb->domains, t->domain, l);
+    if (all > t->capacity && nbody_tree_grow(nb, p, all + all / 4) != 0)
         return -1;
-    if (t->bodies && (nbody_domain_upload(nb, p, t->add, levels(nb) * sizeof(cl_uint)) != 0 ||
-                      nbody_tree_write(nb, p, range_of(nb, t), all) != 0 ||
-                      nbody_tree_moments(nb, p, geometric) != 0))
+    if (t->bodies == 0)
+        return toptree_launch_pack(nb, p);
+    if (nbody_domain_upload(nb, p, t->cell_offset, domain_levels(nb) * sizeof(cl_uint)) != 0)
         return -1;
-    return start_tops(nb, p);
+    if (nbody_tree_write(nb, p, domain_key_range(nb, t), all) != 0)
+        return -1;
+    if (nbody_tree_moments(nb, p, geometric) != 0)
+        return -1;
+    return toptree_launch_pack(nb, p);
 }
 
-static bool any_bridge(const struct nbody *nb, cl_uint level)
+static bool any_shared_node(const struct nbody *nb, cl_uint level)
 {
     bool any = false;
     for (cl_uint k = 0; k < nb->domains->n; k++)
@@ -612,200 +654,221 @@ static bool any_bridge(const struct nbody *nb, cl_uint level)
     return any;
 }
 
-/* Cells of other parts that all have, to a device; beside its walks, when the last of them has its
- * event in s->topping. */
-static int bring_tops(struct nbody *nb, struct nbody_device *p, bool beside)
+/* Upload the other domains' top cells. side_queue: concurrently with the walks; ev_toptree is the
+ * event of the last upload. */
+static int toptree_upload(struct nbody *nb, struct nbody_device *p, bool side_queue)
 {
     struct domains *s = nb->domains;
-    const cl_uint own = p->tree->number;
-    const size_t bytes = (size_t)levels(nb) * TREE_TOPS * nbody_domain_cell_bytes(nb);
+    const cl_uint own = p->tree->domain;
+    const size_t bytes = (size_t)domain_levels(nb) * TREE_TOP_CELLS * nbody_domain_cell_bytes(nb);
     int status = 0;
     for (cl_uint k = 0; k < s->n; k++)
         if (status == 0 && k != own)
-            status = beside ? nbody_domain_upload_side_queue(nb, p, (char *)s->tops + k * bytes,
-                                                             bytes, &s->topping[own])
-                            : nbody_domain_upload(nb, p, (char *)s->tops + k * bytes, bytes);
-    return status != 0 ? -1 : clflush(nb->ctx, p->dev, 0);
+            status = side_queue
+                         ? nbody_domain_upload_side_queue(nb, p, (char *)s->toptree + k * bytes,
+                                                          bytes, &s->ev_toptree[own])
+                         : nbody_domain_upload(nb, p, (char *)s->toptree + k * bytes, bytes);
+    if (status != 0)
+        return -1;
+    return clflush(nb->ctx, p->dev, 0);
 }
 
-/* Cells of other parts that all have; and moments of bridges, from the deepest. */
-static int join_parts(struct nbody *nb, struct nbody_device *p, cl_uint geometric)
+/* Import the other domains' top cells, then compute the moments of shared nodes from the deepest
+ * level up. */
+static int toptree_join(struct nbody *nb, struct nbody_device *p, cl_uint geometric)
 {
     struct domains *s = nb->domains;
     struct tree *t = p->tree;
-    const size_t each = (size_t)levels(nb) * TREE_TOPS;
-    if (s->begun_walks ? nbody_domain_await(nb, p, s->topping[t->number]) != 0
-                       : bring_tops(nb, p, false) != 0)
+    const size_t each = (size_t)domain_levels(nb) * TREE_TOP_CELLS;
+    if (s->walks_begun ? nbody_domain_wait_event(nb, p, s->ev_toptree[t->domain]) != 0
+                       : toptree_upload(nb, p, false) != 0)
         return -1;
     for (cl_uint k = 0; k < s->n; k++)
-        if (k != t->number && nbody_domain_import_nodes(nb, p, s->tops, k * each, each) != 0)
+        if (k != t->domain && nbody_domain_import_nodes(nb, p, s->toptree, k * each, each) != 0)
             return -1;
-    cl_uint deepest = levels(nb);
-    const cl_uint off = nbody_let_off(nb, t->number);
-    while (deepest > 0 && !any_bridge(nb, deepest - 1))
+    cl_uint deepest = domain_levels(nb);
+    const cl_uint off = nbody_let_stale_index(nb, t->domain);
+    while (deepest > 0 && !any_shared_node(nb, deepest - 1))
         deepest--;
-    t->rooted = true;
-    return nbody_tree_launch(nb, p, TREE_MOMENTS_OF_BRIDGES, 1, (size_t)p->shape.flat,
-                             ARGS(t->body, t->cube, deepest, geometric,
-                                  REAL(nb, nbody_tree_com_margin(nb)), s->tops, s->n, t->down,
-                                  t->link, t->com, t->poles, t->size, s->found, off));
+    t->root_known = true;
+    return nbody_tree_launch(
+        nb, p, TREE_SHARED_NODE_MOMENTS, 1, (size_t)p->shape.group_1d,
+        ARGS(t->body, t->cube, deepest, geometric, REAL(nb, nbody_tree_com_margin(nb)), s->toptree,
+             s->n, t->child_begin, t->link, t->com, t->multipoles, t->size, s->counts, off));
 }
 
-/* What neighbours see has come: boxes of groups, and how many cells there are, of so many
- * levels. */
-static int start_count(struct nbody *nb, struct nbody_device *p, cl_uint n)
+/* Unpack the halo and count the domain's cells of n levels. */
+static int domain_count_cells(struct nbody *nb, struct nbody_device *p, cl_uint n)
 {
     struct domains *s = nb->domains;
     struct tree *t = p->tree;
-    const cl_uint at = s->most * t->number;
-    if (start_halo(nb, p) != 0)
+    const cl_uint at = s->counts_each * t->domain;
+    if (halo_upload(nb, p) != 0)
         return -1;
-    return t->bodies == 0 ? 0
-           : nbody_tree_count(nb, p, range_of(nb, t), counted_early(p)) != 0
-               ? -1
-               : nbody_tree_launch_1d(nb, p, TREE_STARTS, n + 1,
-                                      ARGS(t->count, t->runs, n, t->cells, at, s->found));
+    if (t->bodies == 0)
+        return 0;
+    if (nbody_tree_count(nb, p, domain_key_range(nb, t), domain_groups_counted_early(p)) != 0)
+        return -1;
+    return nbody_tree_launch_1d(nb, p, TREE_SCAN_OFFSETS, n + 1,
+                                ARGS(t->counts, t->runs, n, t->cells, at, s->counts));
 }
 
-/* What devices do while numbers of cells are on their way. */
-static int start_boxes(struct nbody *nb, struct nbody_device *p, cl_uint none)
+/* Enqueue the bounding boxes of groups while the cell counts are exchanged. */
+static int domain_start_boxes(struct nbody *nb, struct nbody_device *p, cl_uint none)
 {
     (void)none;
-    return nbody_let_start_boxes(nb, p) != 0 ? -1 : clflush(nb->ctx, p->dev, 0);
+    if (nbody_let_start_boxes(nb, p) != 0)
+        return -1;
+    return clflush(nb->ctx, p->dev, 0);
 }
 
-/* Whether devices can walk for boxes before they have the cells that all have, when only that of
- * the last sum is known of all bodies. */
-static bool is_rooted(const struct nbody *nb, bool geometric)
+/* True if the export walks can start before the top tree is complete, using the root cell of the
+ * previous sum. */
+static bool domain_root_is_known(const struct nbody *nb, bool geometric)
 {
     bool all = world_size(nb->world) == 1;
-    EACH_PART(nb, p)
-    all &= p->tree->rooted || geometric;
+    EACH_DOMAIN (nb, p)
+        all &= p->tree->root_known || geometric;
     return all;
 }
 
-/* Among one rank's devices, which walk for boxes meanwhile. */
-static int pass_tops(struct nbody *nb)
+/* Exchange the top cells among one rank's devices, concurrently with the export walks. */
+static int toptree_exchange(struct nbody *nb)
 {
-    EACH_PART(nb, p)
-    if (nbody_domain_await(nb, p, nb->domains->topping[p->tree->number]) != 0)
-        return -1;
-    EACH_PART(nb, p)
-    if (bring_tops(nb, p, true) != 0)
-        return -1;
+    EACH_DOMAIN (nb, p)
+        if (nbody_domain_wait_event(nb, p, nb->domains->ev_toptree[p->tree->domain]) != 0)
+            return -1;
+    EACH_DOMAIN (nb, p)
+        if (toptree_upload(nb, p, true) != 0)
+            return -1;
     return 0;
 }
 
-/* 1 when bodies are crowded, and keys get a second word. */
-static int cells(struct nbody *nb, bool geometric)
+/* Build the cells of all domains. Return 1 if keys overflowed and now have a second word. */
+static int domain_build_cells(struct nbody *nb, bool geometric)
 {
     struct domains *s = nb->domains;
-    const cl_uint n = levels(nb);
-    s->begun_walks = false;
-    if (nbody_device_threads_all(nb, start_count, n) != 0)
+    const cl_uint n = domain_levels(nb);
+    s->walks_begun = false;
+    if (nbody_device_threads_all(nb, domain_count_cells, n) != 0)
         return -1;
-    const struct gathered found = {s->found, s->most * sizeof *s->found};
-    if (nbody_domain_gather(nb, &found, 1, start_boxes) != 0 ||
-        nbody_device_threads_all(nb, start_cells, geometric) != 0)
+    const struct gathered counts = {s->counts, s->counts_each * sizeof *s->counts};
+    if (nbody_domain_gather(nb, &counts, 1, domain_start_boxes) != 0)
         return -1;
-    const struct gathered tops[] = {{s->tops, (size_t)n * TREE_TOPS * nbody_domain_cell_bytes(nb)},
-                                    found};
-    if (is_rooted(nb, geometric) ? nbody_let_begin(nb, geometric) != 0 || pass_tops(nb) != 0
-                                 : nbody_let_exchange_boxes(nb, tops, COUNT_OF(tops)) != 0)
+    if (nbody_device_threads_all(nb, domain_write_cells, geometric) != 0)
         return -1;
-    bool crowded = false;
+    const struct gathered toptree[] = {
+        {s->toptree, (size_t)n * TREE_TOP_CELLS * nbody_domain_cell_bytes(nb)}, counts};
+    if (domain_root_is_known(nb, geometric)) {
+        if (nbody_let_begin(nb, geometric) != 0 || toptree_exchange(nb) != 0)
+            return -1;
+    } else if (nbody_let_exchange_boxes(nb, toptree, COUNT_OF(toptree)) != 0)
+        return -1;
+    bool key_overflow = false;
     for (cl_uint k = 0; k < s->n; k++)
-        crowded |= nbody_domain_shared_node(nb, k, 0, 2) != 0;
-    if (crowded && s->words == 1 && !s->shallow)
+        key_overflow |= nbody_domain_shared_node(nb, k, 0, 2) != 0;
+    if (key_overflow && s->key_words == 1 && !s->cannot_extend_keys)
         return nbody_tree_extend_keys(nb) < 0 ? -1 : 1;
     return 0;
 }
 
-/* ---- All of it. ------------------------------------------------------------------------------ */
+/* ---- Build; return of forces. ---------------------------------------------------------------- */
 
 int nbody_domain_build(struct nbody *nb, enum kernel sum, bool geometric)
 {
-    nb->domains->recut = false;
+    nb->domains->boundaries_changed = false;
     struct domains *s = nb->domains;
     int status = 1;
     s->sum = sum;
-    EACH_PART(nb, p)
-    {
-        p->tree->walked = false;
-        s->rising[p->tree->number] = NULL; /* of a sum that was given up */
+    EACH_DOMAIN (nb, p) {
+        p->tree->walks_started = false;
+        s->ev_upload[p->tree->domain] = NULL; /* may be left from a cancelled sum */
         if (nbody_tree_discard_deferred(nb, p) != 0)
             return -1;
     }
     while (status == 1) {
-        s->guessing = s->cube_known;
-        if ((!s->guessing && (find_cube(nb) != 0 || find_cuts(nb, s->cube[3]) != 0)) ||
-            route(nb) != 0)
+        s->cube_predicted = s->cube_known;
+        if (!s->cube_predicted && domain_find_cube(nb) != 0)
             return -1;
-        status = order(nb);
-        status = status == 0 ? cells(nb, geometric) : status;
+        if (!s->cube_predicted && domain_sample_boundaries(nb, s->cube[3]) != 0)
+            return -1;
+        if (migrate_bodies(nb) != 0)
+            return -1;
+        status = domain_sort_all(nb);
+        if (status == 0)
+            status = domain_build_cells(nb, geometric);
     }
-    return status == 0 ? nbody_let_find(nb, geometric, join_parts) : -1;
+    if (status != 0)
+        return -1;
+    return nbody_let_find(nb, geometric, toptree_join);
 }
 
-/* Sums of a part to rows of this device, and to slots. */
-static int start_home(struct nbody *nb, struct nbody_device *p, enum kernel sum)
+/* Store the forces of the device's own rows, and put the forces of migrated rows into their slots.
+ */
+static int return_launch(struct nbody *nb, struct nbody_device *p, enum kernel sum)
 {
     struct domains *s = nb->domains;
     struct tree *t = p->tree;
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, count = (cl_uint)p->count;
-    t->walking = false;
+    t->walks_pending = false;
     return sum == FORCES
-               ? nbody_tree_launch_1d(nb, p, TREE_HOME, t->bodies,
+               ? nbody_tree_launch_1d(nb, p, TREE_RETURN_FORCES, t->bodies,
                                       ARGS(nb->forces_sorted, t->bodies, t->order, t->begin, first,
-                                           rows, count, p->partial, t->felt, t->slot, s->sums,
-                                           t->again, p->bad))
-               : nbody_tree_launch_1d(nb, p, TREE_HOME_POTENTIALS, t->bodies,
+                                           rows, count, p->partial, t->a_old, t->slot,
+                                           s->return_buffer, t->deferred, p->bad))
+               : nbody_tree_launch_1d(nb, p, TREE_RETURN_POTENTIALS, t->bodies,
                                       ARGS(nb->forces_sorted, t->bodies, t->order, t->begin, first,
-                                           count, p->phi, t->slot, s->sums, t->again));
+                                           count, p->phi, t->slot, s->return_buffer, t->deferred));
 }
 
-/* What came back to slots, to rows. */
-static int start_slots(struct nbody *nb, struct nbody_device *p, enum kernel sum)
+/* Store the returned forces of the device's migrated rows. */
+static int return_launch_receive(struct nbody *nb, struct nbody_device *p, enum kernel sum)
 {
     struct domains *s = nb->domains;
     struct tree *t = p->tree;
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows,
-                  from = t->number * (cl_uint)s->room, n = sent_in_all(s, t->number);
-    return sum == FORCES ? nbody_tree_launch_1d(nb, p, TREE_HOME_SLOTS, n,
-                                                ARGS(s->sums, from, n, s->post_row, first, rows,
-                                                     p->partial, t->felt, p->bad))
-                         : nbody_tree_launch_1d(nb, p, TREE_HOME_SLOTS_POTENTIALS, n,
-                                                ARGS(s->sums, from, n, s->post_row, first, p->phi));
+                  from = t->domain * (cl_uint)s->slot_capacity, n = migrants_in_all(s, t->domain);
+    return sum == FORCES
+               ? nbody_tree_launch_1d(nb, p, TREE_RECEIVE_FORCES, n,
+                                      ARGS(s->return_buffer, from, n, s->send_row, first, rows,
+                                           p->partial, t->a_old, p->bad))
+               : nbody_tree_launch_1d(nb, p, TREE_RECEIVE_POTENTIALS, n,
+                                      ARGS(s->return_buffer, from, n, s->send_row, first, p->phi));
 }
 
-/* Rows whose sums come later. */
-static int start_expect(struct nbody *nb, struct nbody_device *p)
+/* Mark the rows whose forces return late. */
+static int return_launch_mark_late(struct nbody *nb, struct nbody_device *p)
 {
     struct domains *s = nb->domains;
     struct tree *t = p->tree;
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows,
-                  from = t->number * (cl_uint)s->room, n = sent_in_all(s, t->number);
-    return nbody_tree_launch_1d(nb, p, TREE_EXPECT, n,
-                                ARGS(from, n, s->post_row, first, rows, p->partial));
+                  from = t->domain * (cl_uint)s->slot_capacity, n = migrants_in_all(s, t->domain);
+    return nbody_tree_launch_1d(nb, p, TREE_MARK_LATE, n,
+                                ARGS(from, n, s->send_row, first, rows, p->partial));
 }
 
 int nbody_domain_return(struct nbody *nb, enum kernel sum)
 {
     struct domains *s = nb->domains;
-    EACH_PART(nb, p)
-    if (start_home(nb, p, sum) != 0)
-        return -1;
-    s->nhoming = list_slots(s, s->sums, 4 * nb->real, true, s->homing);
-    s->late = nb->in_batch && sum == FORCES && nb->integrator->late && world_size(nb->world) == 1;
-    if (world_size(nb->world) > 1 ? nbody_domain_exchange_transfers(nb, s->homing, s->nhoming) != 0
-                                  : nbody_domain_begin_return(nb, s->homing, s->nhoming) != 0)
-        return -1;
-    if (!s->late && world_size(nb->world) == 1 &&
-        nbody_domain_end_return(nb, s->homing, s->nhoming) != 0)
-        return -1;
-    EACH_PART(nb, p)
-    if ((s->late ? start_expect(nb, p) : start_slots(nb, p, sum)) != 0)
-        return -1;
+    EACH_DOMAIN (nb, p)
+        if (return_launch(nb, p, sum) != 0)
+            return -1;
+    s->nreturns = migrants_list_transfers(s, s->return_buffer, 4 * nb->real, true, s->returns);
+    s->late_returns =
+        nb->in_batch && sum == FORCES && nb->integrator->late && world_size(nb->world) == 1;
+    if (world_size(nb->world) > 1) {
+        if (nbody_domain_exchange_transfers(nb, s->returns, s->nreturns) != 0)
+            return -1;
+    } else {
+        if (nbody_domain_begin_return(nb, s->returns, s->nreturns) != 0)
+            return -1;
+        if (!s->late_returns && nbody_domain_end_return(nb, s->returns, s->nreturns) != 0)
+            return -1;
+    }
+    EACH_DOMAIN (nb, p)
+        if ((s->late_returns ? return_launch_mark_late(nb, p)
+                             : return_launch_receive(nb, p, sum)) != 0)
+            return -1;
     return 0;
 }
 
@@ -813,21 +876,20 @@ int nbody_domain_update_late(struct nbody *nb, cl_uint phases, int step)
 {
     struct domains *s = nb->domains;
     int status = 0;
-    if (!s || !s->late)
+    if (!s || !s->late_returns)
         return 0;
-    s->late = false;
-    if (nbody_domain_end_return(nb, s->homing, s->nhoming) != 0)
+    s->late_returns = false;
+    if (nbody_domain_end_return(nb, s->returns, s->nreturns) != 0)
         return -1;
-    EACH_PART(nb, p)
-    {
-        const cl_uint n = sent_in_all(s, p->tree->number);
+    EACH_DOMAIN (nb, p) {
+        const cl_uint n = migrants_in_all(s, p->tree->domain);
         if (n == 0)
             continue;
-        p->late.list = s->post_row;
-        p->late.from = p->tree->number * (cl_uint)s->room;
+        p->late.list = s->send_row;
+        p->late.from = p->tree->domain * (cl_uint)s->slot_capacity;
         p->late.n = n;
-        status = start_slots(nb, p, FORCES) != 0 ||
-                         nb->integrator->visit(nb, p, (cl_uint)p->count, phases, step) != 0 ||
+        status = return_launch_receive(nb, p, FORCES) != 0 ||
+                         nb->integrator->update(nb, p, (cl_uint)p->count, phases, step) != 0 ||
                          clflush(nb->ctx, p->dev, 0) != 0
                      ? -1
                      : status;

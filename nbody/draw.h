@@ -1,9 +1,9 @@
 /* draw.h - random draws for initial conditions, the same bits on every machine.
  *
- * Every body has a stream of its own, keyed by (seed, purpose, body), so that a body does not
- * depend on how many others there are. Only + - * / and sqrt are used, which IEEE 754 defines to
- * the last bit, and frexp and ldexp, which are exact; the C library's log, exp, cbrt, sin and cos
- * differ between systems. For the same reason files that include this are compiled without fused
+ * Every body has a stream of its own, keyed by (seed, purpose, body), so that it does not depend on
+ * the number of bodies. The functions use only + - * / and sqrt, which IEEE 754 defines to the last
+ * bit, and frexp and ldexp, which are exact; the C library's log, exp, cbrt, sin and cos differ
+ * between systems. For the same reason files that include this one are compiled without fused
  * multiply-add, see nbody/CMakeLists.txt.
  * SPDX-License-Identifier: MIT
  */
@@ -19,10 +19,10 @@ struct stream {
     philox_u32 key[2];
     philox4 counter; /* x: block, y: purpose, z and w: body */
     philox4 block;
-    int left; /* doubles not yet taken from block */
+    int left; /* doubles left in block */
 };
 
-static inline struct stream stream_of(uint64_t seed, philox_u32 purpose, uint64_t body)
+static inline struct stream draw_stream(uint64_t seed, philox_u32 purpose, uint64_t body)
 {
     struct stream s = {{(philox_u32)seed, (philox_u32)(seed >> 32)},
                        {0, purpose, (philox_u32)body, (philox_u32)(body >> 32)},
@@ -32,7 +32,7 @@ static inline struct stream stream_of(uint64_t seed, philox_u32 purpose, uint64_
 }
 
 /* Uniform in (0, 1). */
-static inline double draw(struct stream *s)
+static inline double draw_uniform(struct stream *s)
 {
     if (s->left-- > 0)
         return philox_double(s->block.z, s->block.w);
@@ -43,7 +43,7 @@ static inline double draw(struct stream *s)
 }
 
 /* The natural logarithm of x > 0: x = m 2^e, log m = 2 artanh((m - 1) / (m + 1)) with m near 1. */
-static inline double logarithm(double x)
+static inline double draw_logarithm(double x)
 {
     int e;
     double m = frexp(x, &e), sum = 0;
@@ -57,8 +57,8 @@ static inline double logarithm(double x)
     return e * 0.69314718055994531 + 2 * t * sum;
 }
 
-/* e^x for x <= 0: Taylor's series within a half of log 2 about 0. */
-static inline double exponential(double x)
+/* e^x for x <= 0: Taylor series within half of log 2 about 0. */
+static inline double draw_exponential(double x)
 {
     if (x < -700)
         return 0;
@@ -70,12 +70,12 @@ static inline double exponential(double x)
     return ldexp(sum, e);
 }
 
-/* A point in the unit circle, not its centre; q = its squared radius. */
+/* A point in the unit circle, except its centre; q: its squared radius. */
 static inline void draw_disc(struct stream *s, double *a, double *b, double *q)
 {
     do {
-        *a = 2 * draw(s) - 1;
-        *b = 2 * draw(s) - 1;
+        *a = 2 * draw_uniform(s) - 1;
+        *b = 2 * draw_uniform(s) - 1;
         *q = *a * *a + *b * *b;
     } while (*q >= 1 || *q == 0);
 }
@@ -85,7 +85,7 @@ static inline double draw_normal(struct stream *s)
 {
     double a, b, q;
     draw_disc(s, &a, &b, &q);
-    return a * sqrt(-2 * logarithm(q) / q);
+    return a * sqrt(-2 * draw_logarithm(q) / q);
 }
 
 /* A direction in the plane: cosine and sine of a uniform angle. */
@@ -110,7 +110,7 @@ static inline void draw_vector(struct stream *s, double length, double out[3])
 }
 
 /* The cube root of 0 < x <= 1: Halley's iteration, which triples the correct digits. */
-static inline double cube_root(double x)
+static inline double draw_cube_root(double x)
 {
     double scale = 1, y = 1;
     for (; x < 0.125; x *= 8)

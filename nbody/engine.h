@@ -1,40 +1,38 @@
-/* engine.h - what the files of the N-body engine share. Each calls those below it:
+/* engine.h - shared declarations of the N-body engine, one section per file. A file calls those
+ * listed below it:
  *
- *   tune.c             what a search for better shapes needs
- *   nbody.c            making and freeing an engine, copying state in
- *   method.c           direct sums or the tree
- *   roofline.c         how fast the sums could be at most
- *   force_check.c      how good forces are
- *   diagnose.c         energies, momenta
- *   save.c             an engine's state as bytes, and back
- *   integrate.c        steps
+ *   tune.c             tuning: knobs, a test problem, measurements
+ *   nbody.c            create and free an engine, upload bodies
+ *   method.c           choice between direct sums and the tree
+ *   roofline.c         upper bound of the interaction rate
+ *   force_check.c      errors of forces against direct sums in double precision
+ *   diagnose.c         energies and momenta
+ *   save.c             state of an engine as bytes; snapshots
+ *   integrate.c        nbody_step
  *   host.c             steps on the host
- *   adaptive.c         steps that all share and that follow the motion
- *   block_steps.c      steps that bodies choose
- *   rungs.c            steps that bodies choose, with the tree
- *   batch.c            steps of one length
- *   integrators.c      the table of integrators, integrate.h
+ *   adaptive.c         adaptive steps shared by all bodies
+ *   block_steps.c      block steps (individual time steps)
+ *   rungs.c            block steps with the tree
+ *   batch.c            batches of steps of one length
+ *   integrators.c      table of integrators (integrate.h)
  *   forces_out.c       forces and potentials for the caller
- *   update.c           what integrators do between sums over pairs
+ *   update.c           the integrator's kernels between sums over pairs
  *   forces.c           sums over all pairs, on all devices
  *   softening.c        softening lengths of single bodies
- *   external_field.c   what fixed fields of force add to them
- *   baseline.c         sums over all pairs with the kernels of the ladder, on one device
- *   hilbert_sort.c     which row is whose: with the tree, and of many bodies in mixed precision,
- *                      they follow a curve
- *   tree.c             sums by a tree instead, on all devices; tree.h has its types and files
- *   exchange.c         how all devices get all positions
- *   ranks.c            which device of which rank moves which bodies; how all ranks have all
- *                      positions
- *   state.c            copying state out, questions to an engine
- *   sample.c           copying some bodies out, for pictures
- *   rollback.c         a step that is stopped in its middle is taken back
- *   device.c           a device's share of the bodies: its programs and its memory
- *   task.c             how far a call is
- *   shape.c            how kernels are launched on a device: rows of data
- *   forces_sum.c       what is summed over all pairs
- *   units.c            powers of two that bring all quantities near 1
- *
+ *   external_field.c   external fields
+ *   baseline.c         baseline kernels, on one device
+ *   hilbert_sort.c     storage order of bodies along the Hilbert curve
+ *   tree.c             sums by the tree, on all devices (types and files: tree.h)
+ *   exchange.c         exchange of positions between devices
+ *   ranks.c            distribution of bodies to devices and ranks; exchange between ranks
+ *   state.c            download of positions and velocities; queries
+ *   sample.c           download of selected bodies, for pictures
+ *   rollback.c         undo of a cancelled step
+ *   device.c           programs, kernels and memory of a device
+ *   progress.c         progress and cancellation of a call
+ *   shape.c            launch parameters of a device
+ *   forces_sum.c       properties of the sums over pairs; source chunks
+ *   units.c            scaling by powers of two
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_NBODY_ENGINE_H
@@ -49,32 +47,32 @@
 
 /* ---- shape.c --------------------------------------------------------------------------------- */
 
-/* The numbers that shape the launches on a device: X(key, least, most, default, what it means).
- * They are -D options of the kernels, launch sizes of the host, and the label of a benchmark, all
- * at once. The defaults hold when the store knows nothing of a device: small enough for any. */
+/* Launch parameters of a device: X(key, minimum, maximum, default, meaning). Each key is a word of
+ * a tuning entry, a -D macro of the kernels or a launch size of the host, and part of a benchmark's
+ * label. The defaults serve devices without a tuning entry and are small enough for any device. */
 /* clang-format off */
-#define NBODY_SHAPE_KEYS(X)                                                                                     \
-    X(group, 1, 1 << 20, 1, "work-items of a group in the sums over pairs")                                     \
-    X(width, 1, 16, 1, "bodies of a vector: 1 on GPUs; 4, 8 or 16 where vectors are SIMD registers")            \
-    X(items, 1, 64, 4, "vectors of bodies that a work-item holds")                                              \
-    X(tile, 1, 1 << 20, 16, "attracting bodies fetched at once")                                                \
-    X(local, 0, 1, 0, "1: fetched through local memory; tile is then a multiple of group")                      \
-    X(ahead, 0, 1, 0, "1: with local=1 the next tile travels while one is summed")                              \
-    X(deep, 1, 1024, 1, "work-items that share rows, a stretch each; over 1, a step is one launch")              \
-    X(unroll, 1, 1 << 20, 1, "copies of the loop over a tile")                                                  \
-    X(block, 1, 1 << 20, 256, "attracting bodies summed before they join the total; a multiple of tile")        \
-    X(rsqrt, 0, 2, 0, "0 rsqrt(), 1 native_rsqrt(), 2 the hardware's estimate, corrected if need be")           \
-    X(fill, 1, 1 << 20, 16, "work-groups wanted for each compute unit; with fewer, a group sums a stretch, not all")\
-    X(meet, 0, 1 << 20, 0, "of launches of many steps: so many groups that meet after each; items follows. 0: a launch is a step")\
-    X(flat, 8, 1 << 20, 8, "work-items of a group in the kernels that visit each body once")                    \
-    X(near, 1, 1 << 30, 65536, "in mixed precision: bodies from which on they lie along a curve, and only near ones are met in double")\
-    X(fp64, 0, 1, 1, "0: energies and momenta in pairs of floats, as on devices without doubles")                \
-    X(leaf, 0, 32, 0, "of the tree: the most bodies of a cell that is not divided; 0: 16, or 32 to save memory")\
-    X(moments, 0, 4, 0, "of the tree: the highest order of moments of cells, 2 or 4; 0: by the accuracy")\
-    X(limit, 10, 1000, 30, "of the tree: 64 bodies that meet more than so many tenths of what is usual walk again")\
-    X(again, 1, 32, 1, "of the tree on GPUs: bodies that walk together then")                                    \
-    X(least, 1, 1 << 30, 40000, "of the tree: bodies from which on --method auto takes it")                \
-    X(alone, 0, 1 << 30, 0, "of the tree: bodies up to which one of several devices does it alone, at accuracy 0.001")
+#define NBODY_SHAPE_KEYS(X)                                                                                        \
+    X(group, 1, 1 << 20, 1, "work-items per group in the sums over pairs")                                         \
+    X(width, 1, 16, 1, "vector width in bodies: 1 on GPUs; 4, 8 or 16 where vectors are SIMD registers")           \
+    X(items, 1, 64, 4, "vectors of bodies that a work-item holds in registers")                                    \
+    X(tile, 1, 1 << 20, 16, "source bodies loaded at once")                                                        \
+    X(local, 0, 1, 0, "1: tiles go through local memory; j_split times tile is then a multiple of group")          \
+    X(prefetch, 0, 1, 0, "1: with local=1, load the next tile into registers while one is summed")                 \
+    X(j_split, 1, 1024, 1, "work-items per body, each with its own source chunk; above 1, a step is one launch")   \
+    X(unroll, 1, 1 << 20, 1, "unroll factor of the loop over a tile")                                              \
+    X(block, 1, 1 << 20, 256, "source bodies summed before they are added to the total; a multiple of tile")       \
+    X(rsqrt, 0, 2, 0, "0: rsqrt(); 1: native_rsqrt(); 2: hardware estimate, corrected if needed")                  \
+    X(groups_per_unit, 1, 1 << 20, 16, "work-groups wanted per compute unit; with fewer, each group sums one chunk")\
+    X(fused_groups, 0, 1 << 20, 0, "work-groups of a multi-step launch, with a grid barrier after each step; sets items; 0: off")\
+    X(group_1d, 8, 1 << 20, 8, "work-items per group in kernels with one work-item per body")                      \
+    X(cluster_min, 1, 1 << 30, 65536, "mixed precision: N from which bodies are sorted along a curve and only near ones use the longer sum")\
+    X(fp64, 0, 1, 1, "0: energies and momenta in pairs of floats, as on devices without doubles")                  \
+    X(leaf, 0, 32, 0, "tree: maximum bodies of a leaf cell; 0: 16, or 32 to save memory")                          \
+    X(moments, 0, 4, 0, "tree: highest order of the cells' moments, 2 or 4; 0: by the accuracy")                   \
+    X(defer_factor, 10, 1000, 30, "tree: defer a group whose interaction list exceeds defer_factor/10 times the expected length")\
+    X(second_group, 1, 32, 1, "tree on GPUs: bodies per group in the second pass over deferred groups")            \
+    X(tree_min, 1, 1 << 30, 40000, "tree: N from which --method auto chooses the tree")                            \
+    X(single_device_max, 0, 1 << 30, 0, "tree: use a single device up to this N, at accuracy 0.001")
 /* clang-format on */
 
 struct nbody_shape {
@@ -85,48 +83,47 @@ struct nbody_shape {
 
 struct nbody_device;
 
-/* Chooses the shape for a share whose device is known: the store's row, then the caller's words
- * "KEY=NUMBER ..." (may be NULL); fills shape and row. -1 with EINVAL for an unknown word, or for
- * numbers that do not go together or that the device cannot do. */
+/* Choose the launch parameters of a device: the entry of the tuning store, overridden by the
+ * caller's words "KEY=NUMBER ..." (may be NULL). Fills p->shape and p->tuning. EINVAL for an
+ * unknown key, for contradictory numbers, or for numbers that the device does not support. */
 int nbody_shape_choose(const struct nbody *nb, struct nbody_device *p,
                        const struct cldev_info *info, const char *words);
 
-/* Makes the shape one whose groups have rows of one cluster, and whose tiles are whole pieces
- * (mixed.cl). -1 with EINVAL if that cannot be. */
+/* Adapt a shape to clusters (mixed.cl): the bodies of a group belong to one cluster, and tiles are
+ * whole pieces. EINVAL if that is impossible. */
 int nbody_shape_cluster(struct nbody_shape *shape);
 
-/* Bodies from which on the tree is faster on the first device, as its row of the tree says; 0 when
- * that does not answer. */
+/* Return the smallest N for the tree on the first device, by its tuning entry; 0 if the device
+ * cannot be queried. */
 size_t nbody_shape_crossover(const struct nbody *nb);
 
-/* Writes the build options of the kernels that sum over pairs, in doubles or floats, into text. */
+/* Write the build options of the sums over pairs, in doubles or floats, into text. */
 void nbody_shape_options(const struct nbody *nb, const struct nbody_device *p, bool doubles,
                          char *text, size_t size);
 
-/* Bodies that one work-group moves. */
-size_t nbody_shape_rows(const struct nbody_shape *shape);
+/* Return the number of bodies that a work-group sums for. */
+size_t nbody_shape_group_bodies(const struct nbody_shape *shape);
 
 /* ---- units.c --------------------------------------------------------------------------------- */
 
-/* A length of the caller's is 2^length of the engine's, a time 2^time. The engine's masses are G m,
- * in length^3 / time^2, so that its G is 1. */
+/* Scaling of the caller's units: the engine's length unit is 2^length of the caller's, its time
+ * unit 2^time. The engine stores G m in length^3 / time^2, so that its G is 1. */
 struct units {
     int length, time;
 };
 
-/* The units that make the largest coordinate, counted from a centre, about 2^bits (where few bodies
- * are 2^10 times as far as most, up to 2^20), and the largest G m, of a body or a field, about
- * 1. */
+/* Choose units that make the largest coordinate, counted from `centre`, about 2^bits and the
+ * largest G m of a body or field about 1. Where few bodies are over 2^10 times as far out as most,
+ * the largest coordinate may reach 2^20. */
 struct units nbody_units_choose(double G, size_t n, const double *mass, const double (*pos)[3],
                                 const double centre[3], int bits, const struct nbody_field *fields,
                                 size_t nfields);
 
-/* EINVAL where a body is so far from the others that in the engine's precision they would lie at
- * one place. */
+/* EINVAL if a body is so far from the others that their positions would coincide in the engine's
+ * precision. */
 int nbody_units_check(const struct nbody *nb, size_t n, const double (*pos)[3]);
 
-/* The power of two to multiply by, to come from the engine's unit length^l time^t to the
- * caller's. */
+/* Return the power of two that converts length^l time^t from the engine's units to the caller's. */
 double nbody_units_factor(const struct units *u, int l, int t);
 
 /* ---- The engine. ----------------------------------------------------------------------------- */
@@ -135,97 +132,97 @@ enum {
     MAX_BATCH = 256,
     SUM_TERMS = 9,
     SUM_BLOCK = 64
-}; /* bodies of a block of energies, as diagnose.cl has it */
+}; /* SUM_BLOCK: bodies per block of diagnose.cl */
 
-/* The first of three planes in share->state, as step.cl draws it; the last where the integrator
- * predicts. */
+/* First of three planes of nbody_device.state (layout: step.cl). STATE_POS exists only where the
+ * integrator predicts. */
 enum { STATE_ACC = 0, STATE_VEL = 3, STATE_POS = 6 };
 
-/* The kernels of every engine, in the order of kernel_name in device.c. The first five are the sums
- * over all pairs, of which `sums` in forces_sum.c tells more. */
+/* Kernels of every engine, in the order of kernel_name in device.c. The first five are sums over
+ * all pairs, described by `sums` in forces_sum.c. */
 enum kernel {
     FORCES,
     JERKS,
     SNAPS,
     POTENTIALS,
-    TIDES,
+    CRITERION,
     SUMS,
-    JOIN = SUMS,
+    REDUCE_PARTIALS = SUMS,
     DIAGNOSE,
     FIELD,
-    LARGEST,
+    CRITERION_MAX,
     KERNELS
 };
 
-enum { OWN_KERNELS = 4 }; /* of an integrator, at most */
+enum { UPDATE_KERNELS = 4 }; /* maximum per integrator */
 
-enum { MEET_PLACE = 32, BAD_WORDS = 64 }; /* of share->bad; as in pairs.cl */
+/* Layout of nbody_device.bad: word 0 is the first bad step, word BARRIER_WORD the counter of the
+ * grid barrier. As in pairs.cl. */
+enum { BARRIER_WORD = 32, BAD_WORDS = 64 };
 
-/* What a device has still to do of a sum: the stretches from[0] .. to[0] - 1 pull on its rows from
- * `top` on, then those of from[1] .. to[1] - 1 on all of its rows. */
-struct todo {
+/* Remainder of a device's sum over pairs: source chunks from[0] .. to[0] - 1 for the bodies from
+ * `top` on, then chunks from[1] .. to[1] - 1 for all of its bodies. */
+struct pending_sum {
     size_t from[2], to[2], top;
 };
 
-/* One device's share of the bodies, and what there is for it on the device. rows is 0, and the
- * device idle, when there are too few bodies. */
+/* A device, its kernels and memory, and the bodies that it moves. Without bodies (too few for all
+ * devices) rows is 0 and the device idle. */
 struct nbody_device {
-    cl_uint dev;
-    cl_uint units; /* compute units of the device */
+    cl_uint dev;           /* index in the context */
+    cl_uint compute_units; /* of the device */
     struct nbody_shape shape;
-    struct cltune_row row; /* the shape as a line of words, and where it comes from */
+    struct cltune_row tuning; /* the shape as text, and its source */
     void *program[6];
-    bool owner; /* of the programs; else an earlier share of the same shape is */
-    cl_kernel kernel[KERNELS], own[OWN_KERNELS]; /* own: the integrator's */
+    bool owns_programs; /* false: an earlier device of equal shape owns them */
+    cl_kernel kernel[KERNELS];
+    cl_kernel update[UPDATE_KERNELS]; /* the integrator's kernels */
     struct {
         void *list;
         cl_uint from, n;
-    } late;            /* rows that a visit is for, if there is a list */
-    cl_kernel step;    /* sums over pairs and the integrator's visit in one launch; NULL where that
-                          takes two */
-    cl_kernel steps;   /* many of those in one launch, whose groups meet after each
-                          (core/grid_barrier.h); NULL where they do not */
-    int bare;          /* a flag of launches without an event (core/untracked.h), or 0 */
-    const char *meets; /* build options for that, NULL where groups cannot */
-    bool for_many;     /* the shape is of a row for such launches */
-    cl_uint patience;  /* of groups that wait for others */
-    size_t first,
-        rows; /* of posm; rows is a multiple of nbody_shape_rows. With a tree in parts there is room
-               * for so many, and first and count follow the parts (hilbert_sort.c) */
-    size_t count;  /* bodies among them, the rest is padding */
-    bool chain;    /* a work-group meets all stretches of attracting bodies, not one */
-    cl_uint slots; /* sums that are kept: 1 with chain, else one for each stretch; and one more for
-                      fields */
-    void *state;   /* planes of `rows` numbers, see STATE_... */
-    void *partial; /* sums, slot by slot; may be `state` itself when slots is 1 */
-    void *phi;     /* the same for potentials; may be `partial` */
-    void *sums;    /* diagnose's rows of SUM_TERMS, one a block */
-    int *bad; /* BAD_WORDS: the first bad step, or INT_MAX; number MEET_PLACE is where groups meet,
-                 0 before a burst */
-    struct todo todo;  /* of the sum under way */
-    struct pace pace;  /* work is counted in operations */
-    void *saved;       /* on the host, see nbody_task_save; NULL until that is needed */
-    struct tree *tree; /* tree.h; NULL without */
-    cl_event outgoing; /* own positions on their way to the host */
-    cl_event incoming; /* the last of the others' on their way to this device */
-    size_t bytes;      /* of device memory */
+    } late;                      /* with a list, an update is limited to these bodies */
+    cl_kernel fused_kernel;      /* sum over pairs and update in one launch, or NULL */
+    cl_kernel multi_step_kernel; /* several fused steps in one launch, or NULL */
+    int untracked;               /* CL_EVENT_ flag of launches without an event, or 0 */
+    const char *barrier_options; /* build options of the grid barrier; NULL: unsupported */
+    bool fused_entry;            /* the tuning entry is one for multi-step launches */
+    cl_uint max_polls;           /* reads of the grid barrier's counter before it times out */
+    /* Bodies first .. first + rows - 1 of posm belong to the device. rows is a multiple of
+     * nbody_shape_group_bodies; the first `count` are bodies, the others padding. With domains rows
+     * is the capacity, and first and count follow the domain (hilbert_sort.c). */
+    size_t first, rows, count;
+    bool all_chunks;  /* a work-group sums all source chunks, not one */
+    cl_uint npartial; /* partial sums per body: 1 with all_chunks, else one per chunk; plus one with
+                         external fields */
+    void *state;      /* planes of `rows` numbers, see STATE_... */
+    void *partial;    /* partial sums [npartial][planes][rows]; may be `state` when npartial is 1 */
+    void *phi;        /* partial sums of potentials; may be `partial` */
+    void *sums;       /* [blocks][SUM_TERMS], of diagnose.cl */
+    int *bad;         /* BAD_WORDS: first bad step or INT_MAX, and the grid barrier's counter */
+    struct pending_sum pending;
+    struct pace pace;     /* work is counted in operations */
+    void *saved;          /* host copy of the state, see rollback.c; NULL until needed */
+    struct tree *tree;    /* tree.h; NULL with direct sums */
+    cl_event ev_download; /* download of the device's own positions */
+    cl_event ev_upload;   /* last upload of other devices' positions */
+    size_t bytes;         /* of device memory */
 };
 
-/* What the kernels of the ladder need; all NULL when the tuned ones are used. */
+/* Objects of the baseline kernels (baseline.c); all NULL with the tuned kernels. */
 struct baseline {
     void *program;
     cl_kernel pack, force, unpack;
-    void *bodies; /* the array of structures; NULL for tiled */
+    void *bodies; /* array of structures; NULL for `tiled` */
 };
 
 struct integrator; /* integrate.h */
 
-/* The call under way. */
+/* Progress of the call in progress (progress.c). */
 struct task {
-    const char *call;
-    double work, done; /* operations: of the call, and waited for */
-    bool asked;        /* the caller wants it to stop */
-    bool stoppable;    /* at once: nothing is lost by that */
+    const char *call;      /* its name, for messages */
+    double work, done;     /* operations: of the call, and completed */
+    bool cancel_requested; /* by the caller's progress function */
+    bool stoppable;        /* the call may stop now without losing state */
     bool stopped;
 };
 
@@ -237,99 +234,94 @@ struct nbody {
     enum nbody_method method; /* NBODY_DIRECT or NBODY_TREE */
     enum nbody_stepping stepping;
     double eta;
-    cl_uint planes; /* numbers a body in `state` */
+    cl_uint planes; /* numbers per body in `state` */
     double accuracy;
-    int moments;           /* of the tree's cells: their highest order, 2 or 4 */
-    char method_text[256]; /* a sentence on why that one */
+    int moments;           /* highest order of the cells' multipole moments, 2 or 4 */
+    char method_text[256]; /* why this method was chosen; a sentence for the user */
     size_t real;           /* bytes of a number of the state: 4 or 8 */
-    double G, eps, dt;     /* the caller's units */
+    double G, eps, dt;     /* in the caller's units */
     struct units units;
-    double centre[3]; /* of the bodies at first, in the engine's units: where NBODY_MIXED counts
-                         coordinates from */
-    size_t n, padded;
-    size_t grain;         /* a share begins at multiples of it */
-    size_t chunk, chunks; /* bodies of a stretch of attracting ones, how many stretches there
-                                  are: forces_sum.c */
-    size_t batch;
-    int flags; /* that kernels are started with */
+    double centre[3]; /* initial centre of mass, in engine units: origin of NBODY_MIXED */
+    size_t n, padded; /* bodies; with padding */
+    size_t grain;     /* a device's bodies begin at a multiple of it */
+    size_t chunk;     /* bodies of a source chunk (forces_sum.c) */
+    size_t chunks;    /* number of source chunks */
+    size_t batch;     /* maximum steps per batch */
+    int flags;        /* CL_EVENT_ flags of launches */
     cl_uint ndev;
     struct nbody_device *device; /* ndev of them */
     stdcl_world *world;
     struct ranks *ranks; /* ranks.h; NULL with one rank */
-    void *posm;          /* {x, y, z, G m} of all bodies, at the places where forces are wanted */
-    void *velo;  /* {vx, vy, vz, 0} likewise; NULL unless the integrator's sum needs velocities */
-    void *moved; /* where the launches that also move bodies put posm's: both then change places.
-                    NULL without such */
-    void *acce;  /* {ax, ay, az, 0} likewise; NULL unless it needs accelerations */
-    struct nbody_field *fields,
-        *given_fields; /* in the engine's units, where G is 1; in the caller's */
+    void *posm;          /* {x, y, z, G m} of all bodies, where forces are evaluated */
+    void *velo;          /* {vx, vy, vz, 0} there; NULL unless the integrator's sum needs it */
+    void *moved;         /* destination of fused launches, swapped with posm; NULL without */
+    void *acce;          /* {ax, ay, az, 0}; NULL unless the integrator's sum needs it */
+    struct nbody_field *fields;       /* external fields in engine units, where G is 1 */
+    struct nbody_field *given_fields; /* in the caller's units */
     size_t nfields;
-    double *own_eps; /* softening of each body, in the caller's units; NULL: eps for all */
-    void *soft;      /* half its square in the engine's units, of all bodies, for kernels; padded */
-    void *field_table; /* the same for kernels, four numbers each */
-    double mass;  /* the power of two below G times that of all bodies, in the caller's units */
-    bool uniform; /* all bodies have the same mass */
+    double *own_eps;        /* softening of each body, in the caller's units; NULL: eps for all */
+    void *soft;             /* half its square in engine units, for kernels; padded */
+    void *field_table;      /* fields for kernels, four numbers each */
+    double mass;            /* power of two below G times the total mass, in the caller's units */
+    bool uniform;           /* all bodies have equal mass */
     bool shares_given;      /* by the caller */
-    bool positions_current; /* every device holds everybody's positions */
-    bool forces_valid;      /* state holds the sums that the next step begins with */
-    bool synchronized;      /* posm and velo are those of the current time, not predictions */
-    bool in_batch;          /* steps are started without looking at what they do */
-    size_t sum;             /* number of a sum in the burst */
-    bool fused_disabled;    /* rows for launches of many steps are not for this engine: groups were
-                           tried,    and did not meet */
-    size_t fused_steps;     /* steps that the next launch makes, if it makes any */
-    cl_uint barrier_count;  /* how often groups met in the burst */
-    int stage; /* the sum over pairs of the step under way: 0, or more where an integrator has
-                  stages */
+    bool positions_current; /* every device holds the positions of all bodies */
+    bool forces_valid;      /* `state` holds the sums that the next step begins with */
+    bool synchronized;      /* posm and velo are of the current time, not predictions */
+    bool in_batch;          /* steps are enqueued without a host sync */
+    size_t sum;             /* index of the current sum in the batch */
+    bool fused_disabled;    /* multi-step launches failed their start-up test */
+    size_t fused_steps;     /* steps of the next launch; 0: sum and update are separate launches */
+    cl_uint barrier_count;  /* grid barriers passed in the batch */
+    int stage;              /* index of the sum within its step: 0, or more with several stages */
     size_t steps;
     size_t base_steps; /* time = base_time + (steps - base_steps) dt */
     double base_time;
     double evaluations; /* of all forces */
-    struct baseline ladder;
+    struct baseline baseline;
     struct blocks *blocks; /* block_steps.h; NULL with fixed steps */
-    struct rungs *rungs;   /* rungs.c; NULL but for steps that bodies choose with the tree */
+    struct rungs *rungs;   /* rungs.c; NULL except for block steps with the tree */
     struct {
         double blocks, steps;
-    } counts; /* of steps that bodies choose */
+    } counts; /* of block steps */
     int (*progress)(void *arg, double fraction);
     void *arg;
     struct task task;
     struct {
         bool forces_valid, synchronized;
-    } saved;                   /* with share->saved */
+    } saved;                   /* belongs to nbody_device.saved */
     void *forces_sorted;       /* sums of all bodies in the tree's order */
-    struct domains *domains;   /* tree.h; NULL where one device has the tree */
-    bool positions_local;      /* devices have the positions of their own bodies alone */
-    struct sampler *sampler;   /* sample.c; NULL until it is asked for */
-    struct snapshot *snapshot; /* save.c; NULL until it is asked for */
-    bool tree_valid;           /* trees are those of the current positions */
-    bool a_old_valid; /* the tree's devices have everybody's acceleration, of the last sum */
-    bool sorted; /* rows lie along a curve (hilbert_sort.c): with the tree, and of many bodies in
-                     mixed precision */
-    cl_uint *body, *row;  /* then: which body has a row, and which row a body; else NULL */
-    size_t sort_interval; /* then: ORDER_STEPS; tests take less */
-    size_t sort_count;    /* how often `row` changed */
+    struct domains *domains;   /* tree.h; NULL where one device has the whole tree */
+    bool positions_local;      /* devices hold positions of their own bodies only */
+    struct sampler *sampler;   /* sample.c; NULL until first used */
+    struct snapshot *snapshot; /* save.c; NULL until first used */
+    bool tree_valid;           /* trees are of the current positions */
+    bool a_old_valid;          /* the tree's devices have |a| of the last sum for all bodies */
+    bool sorted;               /* bodies are stored in curve order (hilbert_sort.c) */
+    cl_uint *body, *row;       /* with `sorted`: body[r] is stored at r, and row[i] holds body i */
+    size_t sort_interval;      /* steps between sorts: ORDER_STEPS, fewer in tests */
+    size_t sort_count;         /* number of sorts so far */
 };
 
-/* Whether the state is in doubles. */
+/* True if the state is in doubles. */
 static inline bool nbody_has_doubles(const struct nbody *nb)
 {
     return nb->precision != NBODY_SINGLE;
 }
 
-/* Whether direct sums are over rows along a curve (mixed.cl). */
+/* True if direct sums run over bodies sorted along a curve (CLUSTER in mixed.cl). */
 static inline bool nbody_is_clustered(const struct nbody *nb)
 {
     return nb->sorted && nb->method == NBODY_DIRECT;
 }
 
-/* Number k of an array in the engine's precision. */
-static inline double real_at(const struct nbody *nb, const void *array, size_t k)
+/* Get and set number k of an array in the engine's precision. */
+static inline double nbody_real_get(const struct nbody *nb, const void *array, size_t k)
 {
     return nb->real == sizeof(float) ? (double)((const float *)array)[k]
                                      : ((const double *)array)[k];
 }
-static inline void real_put(const struct nbody *nb, void *array, size_t k, double value)
+static inline void nbody_real_put(const struct nbody *nb, void *array, size_t k, double value)
 {
     if (nb->real == sizeof(float))
         ((float *)array)[k] = (float)value;
@@ -337,8 +329,7 @@ static inline void real_put(const struct nbody *nb, void *array, size_t k, doubl
         ((double *)array)[k] = value;
 }
 
-/* The least common multiple. */
-static inline size_t common_multiple(size_t a, size_t b)
+static inline size_t least_common_multiple(size_t a, size_t b)
 {
     size_t x = a, y = b;
     while (y) {
@@ -349,7 +340,7 @@ static inline size_t common_multiple(size_t a, size_t b)
     return a / x * b;
 }
 
-/* Blocks of bodies whose energies a device adds up. */
+/* Number of blocks of a device's sums of energies. */
 static inline size_t nbody_sum_blocks(const struct nbody_device *p)
 {
     return (p->count + SUM_BLOCK - 1) / SUM_BLOCK;
@@ -357,38 +348,38 @@ static inline size_t nbody_sum_blocks(const struct nbody_device *p)
 
 /* ---- device.c -------------------------------------------------------------------------------- */
 
-/* Builds the kernels of every share that has rows; their shapes have been chosen. */
+/* Build the kernels of every device that has bodies. Shapes must have been chosen. */
 int nbody_device_build(struct nbody *nb);
 
-/* The bytes that a share whose rows are known will take, with an integrator that needs no
- * derivatives of forces, and without the tree's. */
+/* Return the bytes of device memory that p needs, once first and rows are known, for an integrator
+ * that needs no derivatives of forces; without the tree. */
 size_t nbody_device_bytes_needed(const struct nbody *nb, const struct nbody_device *p);
 
-/* Makes the memory of a share whose rows are known. */
+/* Allocate the device memory of p, once first and rows are known. */
 int nbody_device_allocate(struct nbody *nb, struct nbody_device *p);
 
-/* clmalloc, counted in p->bytes, and made on the device at once so that a lack of memory shows
- * here; NULL then. */
+/* clmalloc, added to p->bytes and created on the device immediately, so that a lack of memory is
+ * reported here; NULL in that case. */
 void *nbody_device_alloc(struct nbody *nb, struct nbody_device *p, size_t size, int flags);
 
-/* Closes programs and frees memory, after work in flight. */
+/* Wait for commands in flight, then close programs and free memory. */
 void nbody_device_free(struct nbody *nb);
 
-/* Starts a kernel that visits `components` numbers of each of `rows` rows. */
+/* Enqueue a kernel over rows x components work-items, in groups of shape.group_1d. */
 int nbody_device_launch_1d(const struct nbody *nb, const struct nbody_device *p, cl_kernel kernel,
                            size_t rows, size_t components, cl_uint nargs,
                            const struct stdcl_arg *args);
 
-/* Copies from a device to the host, and waits for all that the device was given: a kernel that
- * failed there fails this call, since its results are what is copied. */
+/* Copy `size` bytes from the device to the host and wait for all commands of the device. A failure
+ * of any earlier kernel fails this call, since the copy may hold its results. */
 int nbody_device_download(struct nbody *nb, struct nbody_device *p, void *from, size_t size);
 
-/* Waits for all that a device was given; -1 when anything failed there. */
+/* Wait for all commands of a device; -1 if any failed. mark_idle: record that all its commands
+ * have completed, when the caller has waited by other means. */
 int nbody_device_wait(struct nbody *nb, struct nbody_device *p);
-void nbody_device_mark_idle(
-    struct nbody *nb, struct nbody_device *p); /* by other ways: all that was started is done */
+void nbody_device_mark_idle(struct nbody *nb, struct nbody_device *p);
 
-/* Waits for all devices, and tells the caller how far the call is; as nbody_task_tell. */
+/* Wait for all devices, then report progress as nbody_progress_report. */
 int nbody_device_wait_all(struct nbody *nb);
 
 /* ---- sample.c -------------------------------------------------------------------------------- */
@@ -398,172 +389,167 @@ void nbody_save_free(struct nbody *nb);
 
 /* ---- forces_sum.c ---------------------------------------------------------------------------- */
 
-/* A sum over all pairs. */
+/* Properties of a sum over all pairs. */
 struct sum {
-    const char *name[3]; /* in the tuning store, by precision; NULL where there is no such sum */
-    cl_uint planes;      /* numbers a row of its partial sums; the first three are accelerations */
-    bool velocities;     /* it reads velo */
-    bool accelerations;  /* and acce */
-    double flops;        /* operations of one pair, a fused multiply-add being two */
-    int instructions[3]; /* the least that a pair takes, by precision: double needs an estimate
-                            corrected */
-    int multiplications; /* how many of these multiply, if a root needs none: multiply-adds too */
+    const char *name[3]; /* in the tuning store, by precision; NULL: no such sum */
+    cl_uint planes;      /* components of its partial sums, accelerations first */
+    bool velocities;     /* reads velo */
+    bool accelerations;  /* reads acce */
+    double flops;        /* operations per pair, counting a fused multiply-add as two */
+    int instructions[3]; /* minimum per pair, by precision; double: with a corrected root */
+    int multiplications; /* of these, multiplications and multiply-adds, with a root free */
 };
 
-/* The row of a sum, and of what a step of the engine sums. */
+/* Return the properties of a sum; nbody_forces_sum: of the sum that the engine's steps need. */
 const struct sum *nbody_forces_sum_of(enum kernel sum);
 const struct sum *nbody_forces_sum(const struct nbody *nb);
 
-/* Cuts the attracting bodies into stretches, by how many there are; `tiles` is a multiple of the
- * tiles of all devices. */
+/* Cut the source bodies into chunks; sets nb->chunk and nb->chunks, which depend on n only.
+ * `tiles` is a common multiple of the tiles of all devices. */
 void nbody_forces_chunk(struct nbody *nb, size_t tiles);
 
-/* The square of the softening in the engine's units. When that is as good as nothing (*none), a
- * number big enough for a finite pull on oneself, and so small that it changes no pull between
- * bodies that are 5e-9 apart or more (in the engine's units, where the farthest coordinate is about
- * 1; in double precision 1e-67, in mixed 3e-16). */
+/* Return the square of the softening in engine units. A negligible softening (*none) is replaced
+ * by a number that keeps the self-interaction finite and changes no interaction of bodies at least
+ * 5e-9 apart, in units where the largest coordinate is about 1 (double precision: 1e-67; mixed:
+ * 3e-16). */
 double nbody_forces_softening(const struct nbody *nb, enum kernel sum, bool *none);
 
-/* Whether a launch may sum over pairs and make a step, too; and many of them, if shapes say so. */
+/* True if a launch may combine the sum over pairs with the update; can_fuse_steps: if a launch may
+ * make several such steps. */
 bool nbody_forces_can_fuse(const struct nbody *nb);
 bool nbody_forces_can_fuse_steps(const struct nbody *nb);
 
-/* Whether a sum is computed in doubles. */
+/* True if a sum is computed in doubles. */
 bool nbody_forces_in_doubles(const struct nbody *nb, enum kernel sum);
 
 /* ---- forces.c -------------------------------------------------------------------------------- */
 
-/* Starts the kernel that a step sums with, over no bodies. */
-int nbody_forces_warm(const struct nbody *nb, struct nbody_device *p);
+/* Enqueue the step's sum over no source bodies, so that the driver compiles the kernel. */
+int nbody_forces_warm_up(const struct nbody *nb, struct nbody_device *p);
 
-/* How many of `left` steps the next launch makes: more than one where its groups meet, and as many
- * as do not take too long; 0 where they do not fit. */
+/* Return how many of `left` steps the next launch makes: several with a multi-step kernel, limited
+ * by the duration of a launch; 0 if sum and update need separate launches. */
 size_t nbody_forces_steps_that_fit(const struct nbody *nb, size_t left);
 
-/* Starts that launch of nb->together steps, over all bodies or none; `args` are those of the
- * integrator's STEP_PARAMETERS. */
+/* Enqueue a launch of nb->fused_steps steps, over all source bodies or none. `args` are the
+ * integrator's UPDATE_PARAMETERS. */
 int nbody_forces_step(const struct nbody *nb, struct nbody_device *p, bool all, cl_uint nargs,
                       const struct stdcl_arg *args);
 
-/* Starts the sum on all devices over all bodies, after an exchange of positions if they are not
- * current; leaves partial sums in share->partial, or share->phi for potentials. Blocks only until
- * what is left takes no longer than a launch should (core/pace.h); ECANCELED when the caller stops
- * it meanwhile. */
+/* Enqueue a sum over all bodies on all devices, after an exchange of positions if they are not
+ * current. Leaves partial sums in nbody_device.partial, potentials in nbody_device.phi. Blocks
+ * until the remainder is shorter than a launch should be (core/pace.h). ECANCELED if the caller
+ * cancels. */
 int nbody_forces_evaluate(struct nbody *nb, enum kernel sum);
 
-/* The operations of that, on all devices. */
+/* Return the operations of nbody_forces_evaluate, on all devices. */
 double nbody_forces_work(const struct nbody *nb, enum kernel sum);
 
-/* ---- external_field.c
- * --------------------------------------------------------------------------------- */
+/* ---- external_field.c ------------------------------------------------------------------------ */
 
-/* EINVAL for fields that are none. */
+/* EINVAL for invalid fields. */
 int nbody_field_check(const struct nbody_options *o);
 
-/* Copies the fields; then brings them to the devices, in units that have been chosen. Nothing to do
- * without. */
+/* copy: keep the caller's fields. upload: convert them to the engine's units, which must have been
+ * chosen, and send them to the devices. Both do nothing without fields. */
 int nbody_field_copy(struct nbody *nb, const struct nbody_options *o);
-int nbody_field_place(struct nbody *nb);
+int nbody_field_upload(struct nbody *nb);
 
-/* Starts what fields add to a sum, on all devices: into its last slot. */
+/* Enqueue the fields' contribution to a sum, on all devices, as the last partial sum. */
 int nbody_field_start(struct nbody *nb, enum kernel sum);
 
 void nbody_field_free(struct nbody *nb);
 
-/* ---- softening.c --------------------------------------------------------------------------------
- */
+/* ---- softening.c ----------------------------------------------------------------------------- */
 
-/* Copies softenings (NULL: one for all), and brings them to the devices, in units that have been
- * chosen. check: EINVAL where they cannot be. */
-int nbody_soften_copy(struct nbody *nb, const double *softening);
-int nbody_soften_check(const struct nbody *nb);
-int nbody_soften_place(struct nbody *nb);
-void nbody_soften_free(struct nbody *nb);
+/* copy: keep the softening length of each body (NULL: eps for all). check: EINVAL if the engine
+ * does not support them. upload: send them to the devices, in units that have been chosen. */
+int nbody_softening_copy(struct nbody *nb, const double *softening);
+int nbody_softening_check(const struct nbody *nb);
+int nbody_softening_upload(struct nbody *nb);
+void nbody_softening_free(struct nbody *nb);
 
 /* ---- forces_out.c ---------------------------------------------------------------------------- */
 
-/* Joins partial sums of p that stand in `from`, `planes` a slot, and copies the first `wanted`
- * planes, times factor, to rows of out, n x wanted numbers for all shares. Blocks. */
-int nbody_forces_collect(struct nbody *nb, struct nbody_device *p, void *from, cl_uint slots,
+/* Reduce the partial sums [npartial][planes][rows] of p in `from` and store the first `wanted`
+ * components times factor to out[i][wanted], i counting the bodies of all devices. Blocks. */
+int nbody_forces_collect(struct nbody *nb, struct nbody_device *p, void *from, cl_uint npartial,
                          cl_uint planes, cl_uint wanted, double factor, double *out);
 
-/* ---- baseline.c --------------------------------------------------------------------------------
- */
+/* ---- baseline.c ------------------------------------------------------------------------------ */
 
-/* Whether the kernel that was asked for can be had: EINVAL with an integrator that needs more than
- * accelerations, or with several devices. */
+/* EINVAL if the baseline kernel does not support the integrator or the number of devices. */
 int nbody_baseline_check(const struct nbody *nb);
 
-/* Builds the kernels and places the structures; nothing to do for the tuned kernels. */
+/* Build the kernels and allocate the array of structures; nothing to do for the tuned kernels. */
 int nbody_baseline_open(struct nbody *nb);
 
-/* Starts the sum over all bodies; leaves it in share->partial as one slot. Blocks as
+/* Enqueue the sum over all bodies; leaves one partial sum in nbody_device.partial. Blocks as
  * nbody_forces_evaluate does. */
 int nbody_baseline_evaluate(struct nbody *nb);
 
-/* Closes and frees all that after work in flight. */
+/* Wait for commands in flight, then close and free all. */
 void nbody_baseline_free(struct nbody *nb);
 
 /* ---- method.c -------------------------------------------------------------------------------- */
 
-/* EINVAL for mixed precision with what cannot do it. */
+/* EINVAL for options that mixed precision does not support. */
 int nbody_mixed_check(const struct nbody *nb);
 
-/* Sets the method; EINVAL for a tree that cannot do what else is asked. */
+/* Set nb->method; EINVAL for options that the tree does not support. */
 int nbody_method_choose(struct nbody *nb, enum nbody_method asked);
 
-/* ---- tree.c, tree_buffers.c ---------------------------------------------------------------------
- */
+/* ---- tree.c, tree_buffers.c ------------------------------------------------------------------ */
 
-/* prepare: chooses how trees are made, by what fits; before any memory is taken. open: builds the
- * kernels of every share, and places what the tree needs. Nothing to do for direct sums. */
+/* prepare: choose how trees are built, by the memory available; before any is allocated. open:
+ * build the kernels of every device and allocate the tree's memory. Nothing to do for direct sums.
+ */
 int nbody_tree_prepare(struct nbody *nb);
 int nbody_tree_open(struct nbody *nb);
 
-/* As nbody_forces_evaluate. */
+/* nbody_forces_evaluate by the tree. */
 int nbody_tree_evaluate(struct nbody *nb, enum kernel sum);
 
-/* Waits, and looks whether the last trees had room: 1 when not, and no sum was made. Makes more
- * room, in time or for that. */
+/* Wait, and return 1 if buffers of the last trees overflowed, so that no sum was made. Grows the
+ * buffers in that case and, in advance, when they are nearly full. */
 int nbody_tree_check(struct nbody *nb);
 
-/* Collective. Everybody's positions to all devices: sums by a tree in parts do without. */
+/* Collective. Send the positions of all bodies to all devices, which sums by a distributed tree do
+ * not need. */
 int nbody_tree_share_positions(struct nbody *nb);
 
-/* Starts to find the order of all bodies on a device that has their positions. */
+/* Enqueue the sort of all bodies along the curve on a device that has their positions. */
 int nbody_tree_sort(struct nbody *nb, struct nbody_device *p);
 
-/* Operations for so many bodies, roughly: what paces are measured by. */
+/* Approximate number of operations of a sum for `bodies` bodies, for paces. */
 double nbody_tree_work(const struct nbody *nb, size_t bodies);
 
-/* Work-items of a group in the walks. */
+/* Work-items per group in tree walks. */
 static inline int nbody_tree_items(const struct nbody_shape *shape)
 {
     return shape->group > 1 ? 32 : 1;
 }
 
-/* Whether the accuracy calls for moments up to fourth order. */
+/* True if the accuracy requires moments up to fourth order. */
 static inline bool nbody_tree_needs_order_4(const struct nbody *nb)
 {
     return nb->accuracy < 4e-4;
 }
 
-/* Closes and frees all that after work in flight. */
+/* Wait for commands in flight, then close and free all. */
 void nbody_tree_free(struct nbody *nb);
 
-/* ---- hilbert_sort.c
- * --------------------------------------------------------------------------------- */
+/* ---- hilbert_sort.c -------------------------------------------------------------------------- */
 
 enum {
     ORDER_STEPS = 256,
     CLUSTER = 256,
     CLUSTER_PIECE = 32
-}; /* the last two as mixed.cl has them */
+}; /* CLUSTER and CLUSTER_PIECE as in mixed.cl */
 
-/* Collective; nothing to do where rows are not ordered. rows: sorts them; divide: where parts of
- * the tree are no longer what devices move, these get other rows, which changes no order; due:
- * whether that is to be done before the next step, and left: how many steps may be made until
- * then. */
+/* Collective; nothing to do for unsorted bodies. sort_rows: sort the bodies along the curve.
+ * repartition: move bodies to the devices of their domains, in unchanged order. due: true
+ * if a sort is due before the next step. left: steps until then. */
 int nbody_hilbert_open(struct nbody *nb);
 int nbody_hilbert_sort_rows(struct nbody *nb);
 int nbody_hilbert_repartition(struct nbody *nb);
@@ -571,57 +557,57 @@ bool nbody_hilbert_due(const struct nbody *nb);
 size_t nbody_hilbert_left(const struct nbody *nb);
 void nbody_hilbert_free(struct nbody *nb);
 
-/* What rows have, so many numbers each, becomes what bodies have. */
+/* Reorder of[n][numbers] from storage order to the order of bodies. */
 int nbody_hilbert_unsort(const struct nbody *nb, double *of, size_t numbers);
 
 /* ---- exchange.c ------------------------------------------------------------------------------ */
 
-/* begin: starts copying every device's own positions to the host. finish: waits for that, and
- * starts copying them to the other devices. With one device there is nothing to do. */
+/* begin: enqueue the download of every device's own positions. finish: wait for these and enqueue
+ * their upload to the other devices. Nothing to do with one device. */
 int nbody_exchange_begin(struct nbody *nb);
 int nbody_exchange_finish(struct nbody *nb);
 
-/* ---- task.c ---------------------------------------------------------------------------------- */
+/* ---- progress.c ------------------------------------------------------------------------------ */
 
-/* A call begins, which does so many operations and may be stopped at any time. */
-void nbody_task_begin(struct nbody *nb, const char *call, double work);
+/* Start the progress of a call of `work` operations, which may be cancelled at any time. */
+void nbody_progress_begin(struct nbody *nb, const char *call, double work);
 
-/* Tells the caller how far it is. -1 with ECANCELED when it is to stop and can. */
-int nbody_task_tell(struct nbody *nb);
+/* Report progress to the caller. -1 with ECANCELED if the caller cancels and the call may stop. */
+int nbody_progress_report(struct nbody *nb);
 
-/* ---- rollback.c ----------------------------------------------------------------------------- */
+/* ---- rollback.c ------------------------------------------------------------------------------ */
 
-/* What a step changes on a device: parts of memory that the host has, too. */
+/* Memory of a device that a step changes; each region has an image on the host. */
 enum { CHANGES = 4 };
 struct changes {
     void *at[CHANGES];
     size_t bytes[CHANGES];
 };
-struct changes nbody_task_changes(const struct nbody *nb, const struct nbody_device *p);
+struct changes nbody_rollback_changes(const struct nbody *nb, const struct nbody_device *p);
 
-/* Keeps what a step changes on the host / brings it back to the devices. 1: no memory for that. */
-int nbody_task_save(struct nbody *nb);
-int nbody_task_restore(struct nbody *nb);
+/* save: copy the regions that a step changes to the host; 1 if out of memory. restore: write them
+ * back to the devices. */
+int nbody_rollback_save(struct nbody *nb);
+int nbody_rollback_restore(struct nbody *nb);
 
-/* Runs a step of the engine, `done` steps after the call's begin. Where that fails by EDOM or is
- * stopped, the state is that before it, if there was memory to keep that. */
-int nbody_task_whole(struct nbody *nb, int (*step)(struct nbody *nb, double done), double done);
+/* Run a step of the engine, the call's step number `done`. If it is cancelled or fails with EDOM,
+ * restore the state before it, provided there was memory to save it. */
+int nbody_rollback_run(struct nbody *nb, int (*step)(struct nbody *nb, double done), double done);
 
 /* ---- update.c -------------------------------------------------------------------------------- */
 
-/* Starts what the phases say (integrate.h) on every device that has bodies, as `visit` of the
- * integrator does. */
+/* Enqueue the integrator's update with these phases (integrate.h) on every device with bodies. */
 int nbody_update_all(struct nbody *nb, cl_uint phases, int step);
 
-/* Brings the sums of the current positions into share->state. Blocks as nbody_forces_evaluate
- * does. */
+/* Evaluate the forces at the current positions into nbody_device.state, unless they are valid.
+ * Blocks as nbody_forces_evaluate does. */
 int nbody_integrate_init_forces(struct nbody *nb);
 
-/* Starts the kernels of a step once, to no effect, and waits: drivers compile at the first launch,
- * which would otherwise be counted to the first step. */
-int nbody_integrate_warm(struct nbody *nb);
+/* Launch the kernels of a step once, over no bodies, and wait, so that the driver's compilation
+ * does not count as part of the first step. Tests multi-step launches. */
+int nbody_integrate_warm_up(struct nbody *nb);
 
-/* Puts positions and velocities of the current time into posm and velo, where predictions stand.
+/* Write positions and velocities of the current time to posm and velo, if these hold predictions.
  * Does not block. */
 int nbody_integrate_synchronize(struct nbody *nb);
 

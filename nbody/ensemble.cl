@@ -1,20 +1,19 @@
-/* ensemble.cl - many planetary systems at once, a work-item each: Wisdom & Holman's (1991) steps in
- * democratic heliocentric coordinates (Duncan, Levison & Lee 1998, AJ 116, 2067).
+/* ensemble.cl - many planetary systems at once, one per work-item: Wisdom & Holman's (1991) steps
+ * in democratic heliocentric coordinates (Duncan, Levison & Lee 1998, AJ 116, 2067).
  *
- *   state[c * systems + i]    component c of system i: for each planet 3 coordinates from its star,
- *   3 of velocity from the
- *                             centre of mass
- *   gm[c * systems + i]       G m: the star, then the planets
+ *   state[c * systems + i]    component c of system i: for each planet 3 of the position from the
+ * star, then 3 of the velocity from the centre of mass gm[c * systems + i]       G m: the star,
+ * then the planets
  *
- * A step of h: half a kick by the other planets, half a shift of all by -h (sum m v) / (star's m),
- * Kepler's motion about the star, and the first two again in turn. Half kicks are rounded one by
- * one, so that no bit depends on where a launch ends. The plain-C twin is nbody_ref_ensemble.
+ * A step of h: half a kick by the other planets, half a jump of all by -h (sum m v) / (star's m),
+ * Kepler's motion about the star, then jump and kick in reverse order. Half kicks are rounded one
+ * by one, so that bits do not depend on where a launch ends. Scalar reference: nbody_ref_ensemble.
  * SPDX-License-Identifier: MIT
  */
 #pragma OPENCL FP_CONTRACT OFF
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #ifndef PLANETS
-#define PLANETS 2 /* of a system */
+#define PLANETS 2 /* per system */
 #endif
 #define EACH(p) _Pragma("unroll") for (int p = 0; p < PLANETS; p++)
 
@@ -22,12 +21,11 @@ struct orbiting {
     double x[PLANETS], y[PLANETS], z[PLANETS], vx[PLANETS], vy[PLANETS], vz[PLANETS];
 };
 
-/* ---- Kepler's motion. -------------------------------------------------------------------------
- * In the universal variable s, where ds = dt / r, with Stumpff's functions c_k(z) = 1/k! - z/(k +
- * 2)! + ... of z = beta s^2 and G_k = s^k c_k (Stiefel & Scheifele 1971; Rein & Tamayo 2015, MNRAS
- * 452, 376). */
+/* ---- Kepler's motion. ---------------------------------------------------------------------------
+ * Universal variable s with ds = dt / r; Stumpff functions c_k(z) = 1/k! - z/(k + 2)! + ... of z
+ * = beta s^2 and G_k = s^k c_k (Stiefel & Scheifele 1971; Rein & Tamayo 2015, MNRAS 452, 376). */
 
-/* G1, G2, G3; G0 is returned. */
+/* Compute G1, G2, G3; return G0. */
 static inline double stumpff(double beta, double s, double *G1, double *G2, double *G3)
 {
     double z = beta * s * s;
@@ -53,16 +51,16 @@ static inline double stumpff(double beta, double s, double *G1, double *G2, doub
     return c0;
 }
 
-/* Moves along a conic for the time h. */
-static inline void kepler(double gm, double h, double *x, double *y, double *z, double *vx,
-                          double *vy, double *vz)
+/* Move along a conic for the time h. */
+static inline void planet_drift(double gm, double h, double *x, double *y, double *z, double *vx,
+                                double *vy, double *vz)
 {
     const double r2 = fma(*x, *x, fma(*y, *y, *z * *z)), one_r = rsqrt(r2), r = r2 * one_r;
     const double v2 = fma(*vx, *vx, fma(*vy, *vy, *vz * *vz)),
                  eta = fma(*x, *vx, fma(*y, *vy, *z * *vz));
     const double beta = fma(2 * gm, one_r, -v2), zeta = fma(-beta, r, gm);
-    /* h = r s + eta G2 + zeta G3, inverted as a series; then by Halley's method, which a bracket
-     * keeps from leaving. */
+    /* h = r s + eta G2 + zeta G3: start from its inverse as a series, then Halley's method with a
+     * bracket. */
     const double X = h * one_r, u = 0.5 * eta * one_r;
     const double series = fma(X * X, fma(2 * u, u, -zeta * one_r / 6), fma(-u, X, 1.));
     double s = X * (series > 0.5 && series < 2 ? series : 1), low = -INFINITY, high = INFINITY, G1,
@@ -81,7 +79,7 @@ static inline void kepler(double gm, double h, double *x, double *y, double *z, 
         const double change = fabs(next - s);
         s = next;
         if (!(change > 1e-7 * fabs(s)))
-            break; /* its cube is left */
+            break; /* the error is its cube */
     }
     (void)stumpff(beta, s, &G1, &G2, &G3);
     const double now = fma(eta, G1, fma(zeta, G2, r));
@@ -98,9 +96,9 @@ static inline void kepler(double gm, double h, double *x, double *y, double *z, 
 
 /* ---- A step. --------------------------------------------------------------------------------- */
 
-/* What the planets do to each other. */
-static inline void pulls(const struct orbiting *o, const double *gm, double *ax, double *ay,
-                         double *az)
+/* Mutual accelerations of the planets. */
+static inline void planets_accelerate(const struct orbiting *o, const double *gm, double *ax,
+                                      double *ay, double *az)
 {
     EACH(p) ax[p] = ay[p] = az[p] = 0;
     EACH(p)
@@ -117,16 +115,16 @@ static inline void pulls(const struct orbiting *o, const double *gm, double *ax,
     }
 }
 
-static inline void kick(struct orbiting *o, double h, const double *ax, const double *ay,
-                        const double *az)
+static inline void planets_kick(struct orbiting *o, double h, const double *ax, const double *ay,
+                                const double *az)
 {
     EACH(p)
     o->vx[p] = fma(h, ax[p], o->vx[p]), o->vy[p] = fma(h, ay[p], o->vy[p]),
     o->vz[p] = fma(h, az[p], o->vz[p]);
 }
 
-/* The planets' momentum over the star's mass, for the time h. */
-static inline void shift(struct orbiting *o, const double *part, double h)
+/* Move all planets by the star's velocity: their momentum over the star's mass, for the time h. */
+static inline void planets_jump(struct orbiting *o, const double *part, double h)
 {
     double px = 0, py = 0, pz = 0;
     EACH(p)
@@ -136,8 +134,8 @@ static inline void shift(struct orbiting *o, const double *part, double h)
     o->x[p] = fma(h, px, o->x[p]), o->y[p] = fma(h, py, o->y[p]), o->z[p] = fma(h, pz, o->z[p]);
 }
 
-kernel void ensemble(global double *state, global const double *gms, uint systems, double h,
-                     uint steps)
+kernel void ensemble_wisdom_holman(global double *state, global const double *gms, uint systems,
+                                   double h, uint steps)
 {
     const size_t i = get_global_id(0), n = systems;
     if (i >= n)
@@ -153,14 +151,14 @@ kernel void ensemble(global double *state, global const double *gms, uint system
         gm[p] = gms[(p + 1) * n + i];
         part[p] = gm[p] / star;
     }
-    pulls(&o, gm, ax, ay, az);
+    planets_accelerate(&o, gm, ax, ay, az);
     for (uint k = 0; k < steps; k++) {
-        kick(&o, h / 2, ax, ay, az);
-        shift(&o, part, h / 2);
-        EACH(p) kepler(star, h, &o.x[p], &o.y[p], &o.z[p], &o.vx[p], &o.vy[p], &o.vz[p]);
-        shift(&o, part, h / 2);
-        pulls(&o, gm, ax, ay, az);
-        kick(&o, h / 2, ax, ay, az);
+        planets_kick(&o, h / 2, ax, ay, az);
+        planets_jump(&o, part, h / 2);
+        EACH(p) planet_drift(star, h, &o.x[p], &o.y[p], &o.z[p], &o.vx[p], &o.vy[p], &o.vz[p]);
+        planets_jump(&o, part, h / 2);
+        planets_accelerate(&o, gm, ax, ay, az);
+        planets_kick(&o, h / 2, ax, ay, az);
     }
     EACH(p)
     {

@@ -1,29 +1,28 @@
-/* ensemble_ias15.cl - many planetary systems at once, a work-item each: Gauss-Radau steps of 15th
- * order that choose their own length (Everhart 1985; Rein & Spiegel 2015, MNRAS 446, 1424), for
- * close encounters and orbits to rounding.
+/* ensemble_ias15.cl - many planetary systems at once, one per work-item: IAS15, Gauss-Radau steps
+ * of 15th order and adaptive length (Everhart 1985; Rein & Spiegel 2015, MNRAS 446, 1424), for
+ * close encounters.
  *
- *   state[c * systems + i]    component c of system i: for each body, the star too, 3 coordinates
- *   and 3 of velocity from where its
- *                             centre of mass is and how that moves
+ *   state[c * systems + i]    component c of system i: for each body, including the star, 3 of the
+ *                             position and 3 of the velocity, relative to the centre of mass
  *   gm[c * systems + i]       G m: the star, then the planets
  *
- * A step of dt is made of as many steps as each system takes, and begins anew from positions and
- * velocities alone. The plain-C twin, where the scheme is told, is integrate_ias15.c. A system
- * whose steps vanish, since two of its bodies meet, is NAN from then on.
+ * A step of dt is divided into adaptive steps, per system, and starts from positions and velocities
+ * alone. The scheme is explained in integrate_ias15.c, its scalar reference. If a system's steps
+ * vanish in a collision, its state becomes NAN.
  * SPDX-License-Identifier: MIT
  */
 #pragma OPENCL FP_CONTRACT OFF
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #ifndef PLANETS
-#define PLANETS 2 /* of a system */
+#define PLANETS 2 /* per system */
 #endif
 #define BODIES (PLANETS + 1)
 #define M (3 * BODIES)
 #define PLACES 7
 #define ITERATIONS 12
-#define ROUNDING 1e-16 /* changes of b that are none */
+#define ROUNDING 1e-16 /* relative change of b at convergence */
 
-/* Where accelerations are known, as parts of a step: zeros of a Radau polynomial. */
+/* Nodes as fractions of the step: zeros of a Radau polynomial. */
 constant double place[PLACES + 1] = {0,
                                      0.0562625605369221464656521910318,
                                      0.180240691736892364987579942780,
@@ -33,13 +32,13 @@ constant double place[PLACES + 1] = {0,
                                      0.885320946839095768090359771030,
                                      0.977520613561287501891174488626};
 
-/* c[j]: the coefficients of (h - h1) ... (h - hj), by which b follows from g. */
+/* c[j]: coefficients of (h - h1) ... (h - hj), which convert g to b. */
 struct system {
     double gm[BODIES], x[M], v[M], lost_x[M], lost_v[M], a0[M], a[M], at[M], b[PLACES][M],
         g[PLACES][M], c[PLACES][PLACES];
 };
 
-static void find_c(struct system *s)
+static void ias15_find_c(struct system *s)
 {
     for (int j = 0; j < PLACES; j++)
         for (int k = 0; k < PLACES; k++)
@@ -49,7 +48,7 @@ static void find_c(struct system *s)
             s->c[j][k] = (k > 0 ? s->c[j - 1][k - 1] : 0) - (k < j ? place[j] * s->c[j - 1][k] : 0);
 }
 
-static void pulls(const struct system *s, const double *x, double *a)
+static void ias15_accelerate(const struct system *s, const double *x, double *a)
 {
     for (int k = 0; k < M; k++)
         a[k] = 0;
@@ -66,7 +65,7 @@ static void pulls(const struct system *s, const double *x, double *a)
         }
 }
 
-static double largest(const double *x)
+static double ias15_max_abs(const double *x)
 {
     double most = 0;
     for (int k = 0; k < M; k++)
@@ -74,14 +73,14 @@ static double largest(const double *x)
     return most;
 }
 
-static void add(double *x, double *lost, double y)
+static void ias15_add_compensated(double *x, double *lost, double y)
 {
     const double sum = *x + (y + *lost);
     *lost = (y + *lost) - (sum - *x);
     *x = sum;
 }
 
-static double shift(const struct system *s, int k, double h, double T)
+static double ias15_displacement(const struct system *s, int k, double h, double T)
 {
     double sum = 0;
     for (int j = PLACES - 1; j >= 0; j--)
@@ -89,7 +88,7 @@ static double shift(const struct system *s, int k, double h, double T)
     return (sum + s->a0[k] / 2) * (h * T) * (h * T);
 }
 
-static double take(struct system *s, int n)
+static double ias15_refine(struct system *s, int n)
 {
     double most = 0;
     for (int k = 0; k < M; k++) {
@@ -105,46 +104,48 @@ static double take(struct system *s, int n)
     return most;
 }
 
-static void solve(struct system *s, double T)
+static void ias15_solve(struct system *s, double T)
 {
     double before = INFINITY;
     for (int i = 0; i < ITERATIONS; i++) {
         double change = 0;
         for (int n = 1; n <= PLACES; n++) {
             for (int k = 0; k < M; k++)
-                s->at[k] =
-                    s->x[k] + (place[n] * T * s->v[k] + (shift(s, k, place[n], T) + s->lost_x[k]));
-            pulls(s, s->at, s->a);
-            change = take(s, n);
+                s->at[k] = s->x[k] + (place[n] * T * s->v[k] +
+                                      (ias15_displacement(s, k, place[n], T) + s->lost_x[k]));
+            ias15_accelerate(s, s->at, s->a);
+            change = ias15_refine(s, n);
         }
-        change /= largest(s->a);
+        change /= ias15_max_abs(s->a);
         if (change < ROUNDING || (i > 1 && change >= before))
             return;
         before = change;
     }
 }
 
-/* The length that would have been right: the last term 1e-9 of the largest acceleration. */
-static double better(const struct system *s, double T)
+/* Return the step length at which the last term is 1e-9 of the largest acceleration, at most 4 T.
+ */
+static double ias15_next_length(const struct system *s, double T)
 {
-    const double last = largest(s->b[PLACES - 1]), all = largest(s->a);
+    const double last = ias15_max_abs(s->b[PLACES - 1]), all = ias15_max_abs(s->a);
     if (!isfinite(last) || !isfinite(all))
         return NAN;
     return last > 0 && all > 0 ? T * fmin(pow(1e-9 * all / last, 1. / 7), 4.) : 4 * T;
 }
 
-static void advance(struct system *s, double T)
+static void ias15_advance(struct system *s, double T)
 {
     for (int k = 0; k < M; k++) {
         double kick = 0;
         for (int j = PLACES - 1; j >= 0; j--)
             kick += s->b[j][k] / (j + 2);
-        add(&s->x[k], &s->lost_x[k], T * s->v[k] + (T * s->lost_v[k] + shift(s, k, 1, T)));
-        add(&s->v[k], &s->lost_v[k], T * (s->a0[k] + kick));
+        ias15_add_compensated(&s->x[k], &s->lost_x[k],
+                              T * s->v[k] + (T * s->lost_v[k] + ias15_displacement(s, k, 1, T)));
+        ias15_add_compensated(&s->v[k], &s->lost_v[k], T * (s->a0[k] + kick));
     }
 }
 
-static void predict(struct system *s, double ratio)
+static void ias15_predict(struct system *s, double ratio)
 {
     for (int k = 0; k < M; k++) {
         double power = 1;
@@ -164,48 +165,48 @@ static void predict(struct system *s, double ratio)
     }
 }
 
-static void forget(struct system *s)
+static void ias15_reset(struct system *s)
 {
     for (int j = 0; j < PLACES; j++)
         for (int k = 0; k < M; k++)
             s->b[j][k] = s->g[j][k] = 0;
 }
 
-/* Advances by the time t; false where steps vanish. */
-static bool run(struct system *s, double t)
+/* Advance by the time t; false if steps vanish. */
+static bool ias15_run(struct system *s, double t)
 {
     double done = 0, T = t;
     for (int k = 0; k < M; k++)
         s->lost_x[k] = s->lost_v[k] = 0;
-    forget(s);
+    ias15_reset(s);
     while (fabs(done) < fabs(t)) {
         const bool last = fabs(T) >= fabs(t - done);
         const double step = last ? t - done : T;
-        pulls(s, s->x, s->a0);
-        solve(s, step);
-        T = better(s, step);
+        ias15_accelerate(s, s->x, s->a0);
+        ias15_solve(s, step);
+        T = ias15_next_length(s, step);
         if (!(fabs(T) >= 1e-15 * fabs(t)))
             return false;
         if (fabs(T) < 0.25 * fabs(step)) {
-            forget(s);
+            ias15_reset(s);
             continue;
         }
-        advance(s, step);
+        ias15_advance(s, step);
         done = last ? t : done + step;
-        predict(s, T / step);
+        ias15_predict(s, T / step);
     }
     return true;
 }
 
-kernel void ensemble(global double *state, global const double *gms, uint systems, double h,
-                     uint steps)
+kernel void ensemble_ias15(global double *state, global const double *gms, uint systems, double h,
+                           uint steps)
 {
     const size_t i = get_global_id(0), n = systems;
     if (i >= n)
         return;
     struct system s;
     bool good = true;
-    find_c(&s);
+    ias15_find_c(&s);
     for (int b = 0; b < BODIES; b++) {
         s.gm[b] = gms[b * n + i];
         for (int c = 0; c < 3; c++) {
@@ -214,7 +215,7 @@ kernel void ensemble(global double *state, global const double *gms, uint system
         }
     }
     for (uint k = 0; k < steps && good; k++)
-        good = run(&s, h);
+        good = ias15_run(&s, h);
     for (int b = 0; b < BODIES; b++)
         for (int c = 0; c < 3; c++) {
             state[(6 * b + c) * n + i] = good ? s.x[3 * b + c] : NAN;

@@ -1,25 +1,23 @@
-/* external_field.cl - what fixed fields of force about the origin do to bodies; the host puts
- * step.cl in front.
+/* external_field.cl - external fields about the origin; the host prepends step.cl.
  *
- *   fields[f] = {0, G M, a^2, 0}     Plummer's sphere, or with a = 0 a point: Phi = -G M / (r^2 +
- *   a^2)^1/2
- *               {1, v^2, c^2, 0}     logarithmic: Phi = v^2 / 2 ln(1 + r^2 / c^2)
+ *   fields[f] = {0, G M, a^2, 0}     Plummer's sphere, a point if a = 0: Phi = -G M / (r^2 +
+ * a^2)^1/2 {1, v^2, c^2, 0}     logarithmic: Phi = v^2 / 2 ln(1 + r^2 / c^2)
  *
  * With d^2 = r^2 + a^2 the acceleration is s x, where s is -G M / d^3 or -v^2 / d^2, and its
- * derivative s (v - k (x v) / d^2 x) with k = 3 or 2. The plain-C twin is nbody_ref_field.
+ * derivative s (v - k (x v) / d^2 x) with k = 3 or 2. Scalar reference: nbody_ref_field.
  * SPDX-License-Identifier: MIT
  */
-#ifndef NBODY_STEP_CL /* the host puts it in front */
+#ifndef NBODY_STEP_CL /* prepended by the host */
 #include "step.cl"
 #endif
 
-/* The factor s of a field at the distance r; *d2 = d^2, *phi = its potential. */
+/* Return the factor s of a field at distance r; *d2 = d^2, *phi = its potential. */
 static inline real field_factor(global const real *f, real r2, real *d2, real *phi)
 {
     *d2 = r2 + f[2];
     *phi = 0;
     if (!(*d2 > 0))
-        return 0; /* at the very point */
+        return 0; /* at the point itself */
     if (f[0] != 0) {
         *phi = f[1] / 2 * log1p(r2 / f[2]);
         return -f[1] / *d2;
@@ -29,7 +27,7 @@ static inline real field_factor(global const real *f, real r2, real *d2, real *p
     return -f[1] / (*d2 * d);
 }
 
-/* Potential of a body, and x times the acceleration of all fields. */
+/* Return the potential of all fields for a body; *virial: x times their acceleration. */
 static inline real field_potential(global const real *fields, uint nfields, real4 x, real *virial)
 {
     const real r2 = fma(x.x, x.x, fma(x.y, x.y, x.z * x.z));
@@ -42,7 +40,7 @@ static inline real field_potential(global const real *fields, uint nfields, real
     return all;
 }
 
-/* Potential, acceleration and its derivative of all fields for a body. */
+/* Return the potential of all fields for a body; *a, *j: their acceleration and its derivative. */
 static inline real field_pull(global const real *fields, uint nfields, real4 x, real4 v, real4 *a,
                               real4 *j)
 {
@@ -60,8 +58,8 @@ static inline real field_pull(global const real *fields, uint nfields, real4 x, 
     return potential;
 }
 
-/* The second derivative of a, for a body whose acceleration is w: s (w + 2 q' v + (k (v v + x w) -
- * 2 q' (x v) / d^2 + q'^2) x) with k = -3 / d^2 or -2 / d^2 and q' = k (x v). */
+/* Return the second derivative of a, for a body with acceleration w: s (w + 2 q' v + (k (v v +
+ * x w) - 2 q' (x v) / d^2 + q'^2) x) with k = -3 / d^2 or -2 / d^2 and q' = k (x v). */
 static inline real4 field_snap(global const real *fields, uint nfields, real4 x, real4 v, real4 w)
 {
     const real r2 = fma(x.x, x.x, fma(x.y, x.y, x.z * x.z)),
@@ -80,16 +78,17 @@ static inline real4 field_snap(global const real *fields, uint nfields, real4 x,
     return snap;
 }
 
-/* Fills slot `slot` of a sum with `planes` components: 1 is the potential, 3 the acceleration, 6
- * its derivative, too, which needs velo, and 9 the second, which needs acce. */
+/* Store the fields' contribution as partial sum number `which_partial` of a sum with `planes`
+ * components: 1: potential; 3: acceleration; 6: with jerk, which needs velo; 9: with its
+ * derivative, which needs acce. */
 kernel void field(global const real4 *posm, global const real4 *velo, global const real4 *acce,
-                  global real *out, uint first, uint rows, uint count, uint slot, uint planes,
-                  global const real *fields, uint nfields)
+                  global real *out, uint first, uint rows, uint count, uint which_partial,
+                  uint planes, global const real *fields, uint nfields)
 {
     const size_t i = get_global_id(0);
     if (i >= count)
         return;
-    global real *at = out + (size_t)slot * planes * rows + i;
+    global real *at = out + (size_t)which_partial * planes * rows + i;
     real4 a, j;
     const real potential = field_pull(fields, nfields, posm[first + i], velo[first + i], &a, &j);
     real4 s = 0;

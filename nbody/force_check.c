@@ -1,8 +1,8 @@
-/* force_check.c - how good forces are: some bodies' accelerations against direct sums in double
- * precision.
+/* force_check.c - errors of forces: accelerations of a sample of bodies against direct sums in
+ * double precision.
  *
- * The device sums over positions as it holds them, so that the engine's sums are judged and not the
- * rounding of positions.
+ * The device sums over positions as it stores them, so that the check measures the engine's sums
+ * and not the rounding of positions.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/engine.h"
@@ -19,26 +19,27 @@ EMBEDDED(judge, "nbody/force_check.cl", nbody_force_check_cl);
 
 enum { GROUP = 16 };
 
-/* Into how many parts the attracting bodies are cut, each of them an item's: enough items for a
- * GPU, none of them long. */
-static cl_uint splits_of(size_t n)
+/* Number of parts of the source bodies, one per item: enough items for a GPU, none of them long. */
+static cl_uint force_check_splits(size_t n)
 {
     const size_t splits = n >> 16;
     return splits < 16 ? 16 : splits > 1024 ? 1024 : (cl_uint)splits;
 }
 
-/* Bodies drawn one by one, or all of them. */
-static void choose(const struct nbody *nb, size_t samples, uint64_t seed, cl_uint *which)
+/* Draw the sample; all bodies if it is as large as n. */
+static void force_check_choose(const struct nbody *nb, size_t samples, uint64_t seed,
+                               cl_uint *which)
 {
-    struct stream s = stream_of(seed, 0x4a554447, 0); /* "JUDG": a purpose of its own */
+    struct stream s = draw_stream(seed, 0x4a554447, 0); /* "JUDG", the stream's purpose */
     for (size_t k = 0; k < samples; k++)
-        which[k] = samples == nb->n ? (cl_uint)k : (cl_uint)((double)nb->n * draw(&s));
+        which[k] = samples == nb->n ? (cl_uint)k : (cl_uint)((double)nb->n * draw_uniform(&s));
 }
 
-static int sum(struct nbody *nb, struct nbody_device *p, cl_kernel kernel, const cl_uint *which,
-               cl_uint samples, const double (*part)[4])
+static int force_check_sum(struct nbody *nb, struct nbody_device *p, cl_kernel kernel,
+                           const cl_uint *which, cl_uint samples, const double (*part)[4])
 {
-    const cl_uint n = (cl_uint)nb->n, splits = splits_of(nb->n), span = (n + splits - 1) / splits;
+    const cl_uint n = (cl_uint)nb->n, splits = force_check_splits(nb->n),
+                  span = (n + splits - 1) / splits;
     const double eps = nb->eps * nbody_units_factor(&nb->units, -1, 0), eps2 = eps * eps;
     const cl_uint softened = nb->soft != NULL;
     void *const soft = nb->soft ? nb->soft : nb->posm;
@@ -52,14 +53,14 @@ static int sum(struct nbody *nb, struct nbody_device *p, cl_kernel kernel, const
     return nbody_device_download(nb, p, (void *)(uintptr_t)part, splits * samples * sizeof *part);
 }
 
-static int ascending(const void *a, const void *b)
+static int force_check_ascending(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
-/* What fields add to a body's acceleration, in the engine's units. */
-static void add_fields(const struct nbody *nb, const double pos[3], double right[3])
+/* Add the external fields to a body's acceleration, in engine units. */
+static void force_check_add_fields(const struct nbody *nb, const double pos[3], double right[3])
 {
     const struct nbody_ref_system s = {.G = 1, .fields = nb->fields, .nfields = nb->nfields};
     const double length = nbody_units_factor(&nb->units, -1, 0);
@@ -67,13 +68,14 @@ static void add_fields(const struct nbody *nb, const double pos[3], double right
     (void)nbody_ref_field(&s, x, NULL, right, NULL);
 }
 
-/* |a - right| / |right| of each sample, and the worst. pos is NULL where there are no fields. */
-static void compare(const struct nbody *nb, const double (*acc)[3], const double (*pos)[3],
-                    const cl_uint *which, size_t samples, const double (*part)[4], double *error,
-                    struct nbody_force_errors *e)
+/* Compute |a - right| / |right| of each sample, and the worst. pos is NULL without fields. */
+static void force_check_compare(const struct nbody *nb, const double (*acc)[3],
+                                const double (*pos)[3], const cl_uint *which, size_t samples,
+                                const double (*part)[4], double *error,
+                                struct nbody_force_errors *e)
 {
     const double factor = nbody_units_factor(&nb->units, 1, -2);
-    const cl_uint splits = splits_of(nb->n);
+    const cl_uint splits = force_check_splits(nb->n);
     *e = (struct nbody_force_errors){.bodies = samples, .most = -1};
     for (size_t s = 0; s < samples; s++) {
         double off = 0, size = 0, right[3] = {0};
@@ -81,7 +83,7 @@ static void compare(const struct nbody *nb, const double (*acc)[3], const double
             for (int c = 0; c < 3; c++)
                 right[c] += part[k * samples + s][c];
         if (pos)
-            add_fields(nb, pos[which[s]], right);
+            force_check_add_fields(nb, pos[which[s]], right);
         for (int c = 0; c < 3; c++) {
             const double d = acc[which[s]][c] - factor * right[c];
             off += d * d;
@@ -93,7 +95,7 @@ static void compare(const struct nbody *nb, const double (*acc)[3], const double
             e->worst = which[s];
         }
     }
-    qsort(error, samples, sizeof *error, ascending);
+    qsort(error, samples, sizeof *error, force_check_ascending);
 #define PART(p) error[(size_t)((double)(samples - 1) * (p) + 0.5)]
     e->median = PART(0.5);
     e->p90 = PART(0.9);
@@ -123,10 +125,10 @@ int nbody_check_forces(nbody *nb, size_t samples, uint64_t seed, struct nbody_fo
     *error = malloc(samples * sizeof *error);
     cl_uint *which = clmalloc(nb->ctx, samples * sizeof *which, CL_MEM_ZEROCOPY);
     double(*part)[4] =
-        clmalloc(nb->ctx, splits_of(nb->n) * samples * sizeof *part, CL_MEM_ZEROCOPY);
+        clmalloc(nb->ctx, force_check_splits(nb->n) * samples * sizeof *part, CL_MEM_ZEROCOPY);
     void *program =
         embedded_open(nb->ctx, nbody_has_doubles(nb) ? "-D DOUBLE" : "", &judge, 0, NULL);
-    cl_kernel kernel = program ? clsym(nb->ctx, program, "judge", 0) : NULL;
+    cl_kernel kernel = program ? clsym(nb->ctx, program, "force_check", 0) : NULL;
     int status = kernel && acc && error && which && part && (pos || !nb->nfields)
                      ? nbody_forces(nb, acc, NULL)
                      : -1;
@@ -137,16 +139,16 @@ int nbody_check_forces(nbody *nb, size_t samples, uint64_t seed, struct nbody_fo
     if (!acc || !error || (!pos && nb->nfields))
         clerror_set(ENOMEM, "nbody_check_forces: no memory on the host");
     if (status == 0) {
-        choose(nb, samples, seed, which);
+        force_check_choose(nb, samples, seed, which);
         for (size_t k = 0; nb->row && k < samples; k++)
             which[k] = nb->row[which[k]];
-        status = sum(nb, p, kernel, which, (cl_uint)samples, (const double(*)[4])part);
+        status = force_check_sum(nb, p, kernel, which, (cl_uint)samples, (const double(*)[4])part);
         for (size_t k = 0; nb->row && k < samples; k++)
             which[k] = nb->body[which[k]];
     }
     if (status == 0)
-        compare(nb, (const double(*)[3])acc, (const double(*)[3])pos, which, samples,
-                (const double(*)[4])part, error, errors);
+        force_check_compare(nb, (const double(*)[3])acc, (const double(*)[3])pos, which, samples,
+                            (const double(*)[4])part, error, errors);
     if (program)
         clclose(nb->ctx, program);
     clfree(part);

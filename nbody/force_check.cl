@@ -1,10 +1,10 @@
-/* force_check.cl - accelerations of a few bodies in double precision, by which those of the engine
- * are judged.
+/* force_check.cl - accelerations of a sample of bodies in double precision, to check the engine's
+ * forces.
  *
- *   part[split * samples + s] = what the bodies of a split do to body which[s]: {ax, ay, az, -}
+ *   part[split * samples + s] = {ax, ay, az, -} of body which[s] by the source bodies of a split
  *
- * With `softened` half the square of each body's softening stands in soft[]. An item is one sample
- * (global id 0) and one split (global id 1). A pair at distance zero pulls by nothing.
+ * With `softened`, soft[] holds half the square of each body's softening. An item is one sample
+ * (global id 0) and one split (global id 1). Pairs at distance zero do not interact.
  * SPDX-License-Identifier: MIT
  */
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
@@ -16,9 +16,9 @@ typedef float real;
 typedef float4 real4;
 #endif
 
-kernel void judge(global const real4 *posm, uint n, global const uint *which, uint samples,
-                  uint span, double eps2, global const real *soft, uint softened,
-                  global double4 *part)
+kernel void force_check(global const real4 *posm, uint n, global const uint *which, uint samples,
+                        uint span, double eps2, global const real *soft, uint softened,
+                        global double4 *part)
 {
     const uint s = get_global_id(0), split = get_global_id(1);
     if (s >= samples)

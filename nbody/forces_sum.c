@@ -1,5 +1,4 @@
-/* forces_sum.c - what is summed over all pairs: names, planes, operations, softening; and in which
- * order.
+/* forces_sum.c - properties of the sums over pairs: names, planes, operations, softening, chunks.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/integrate.h"
@@ -23,25 +22,25 @@ double nbody_forces_softening(const struct nbody *nb, enum kernel sum, bool *non
 
 bool nbody_forces_can_fuse(const struct nbody *nb)
 {
-    return nb->integrator->pulls && world_size(nb->world) == 1 && nb->kernel == NBODY_TUNED &&
+    return nb->integrator->fuses && world_size(nb->world) == 1 && nb->kernel == NBODY_TUNED &&
            nb->method == NBODY_DIRECT && nb->nfields == 0 && !nb->own_eps;
 }
 
 bool nbody_forces_can_fuse_steps(const struct nbody *nb)
 {
-    return nbody_forces_can_fuse(nb) && nb->ndev == 1 && stages(nb) == 1 &&
+    return nbody_forces_can_fuse(nb) && nb->ndev == 1 && integrator_stages(nb) == 1 &&
            nb->stepping == NBODY_FIXED;
 }
 
-/* Enough stretches to keep a large device busy with few bodies, and no more than their sums have
- * room for with many: at most 64, of at least 256 bodies, and 2^24 rows of sums, so that also what
- * one of several devices does before positions arrive is many groups; but none of much over 2^20
- * bodies, so that rounding errors stay small. 128: the largest tile in use; a larger one changes
- * where stretches begin. */
+/* With few bodies, use enough chunks to occupy a large device, including the sum over a device's
+ * own chunks before other positions arrive: up to 64, of at least 256 bodies. With many bodies,
+ * limit the memory of partial sums to 2^24 per component, but keep chunks near 2^20 bodies at
+ * most, which bounds rounding errors. 128 is the largest tile in use; a larger tile changes where
+ * chunks begin. */
 void nbody_forces_chunk(struct nbody *nb, size_t tiles)
 {
     const size_t n = nb->n, room = ((size_t)1 << 24) / n, long_ones = n >> 20;
-    size_t wanted = n / 256 < 64 ? n / 256 : 64, grain = common_multiple(128, tiles);
+    size_t wanted = n / 256 < 64 ? n / 256 : 64, grain = least_common_multiple(128, tiles);
     wanted = wanted < room ? wanted : room;
     wanted = wanted > long_ones ? wanted : long_ones;
     wanted = wanted > 0 ? wanted : 1;
@@ -69,7 +68,7 @@ static const struct sum sums[SUMS] = {
                .instructions = {47, 52},
                .multiplications = 36},
     [POTENTIALS] = {.planes = 1, .flops = 12},
-    [TIDES] = {.planes = 1, .flops = 15},
+    [CRITERION] = {.planes = 1, .flops = 15},
 };
 
 const struct sum *nbody_forces_sum_of(enum kernel sum)

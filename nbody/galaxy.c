@@ -1,12 +1,12 @@
-/* galaxy.c - a disk galaxy in equilibrium; see galaxy.h.
+/* galaxy.c - a disk galaxy in equilibrium (galaxy.h).
  *
- * Disk, bulge and halo are those of McMillan & Dehnen (2007, MNRAS 378, 541): an exponential disk
- * whose layers are isothermal, 1 / cosh^2(z / height); Hernquist's sphere as bulge; and the same,
- * cut off by 1 / cosh(r / edge), as halo. Their masses are as 3 to 1 to 16, those of Barnes (1988,
- * ApJ 331, 699). Bulge and halo are drawn from distribution functions in the potential of
- * everything, in which the disk counts as a sphere (sphere.c). The disk has Hernquist's recipe
+ * Disk, bulge and halo follow McMillan & Dehnen (2007, MNRAS 378, 541): an exponential disk with
+ * isothermal layers, 1 / cosh^2(z / height); a Hernquist sphere as bulge; and a Hernquist sphere
+ * truncated by 1 / cosh(r / edge) as halo. Their masses are in the ratio 3 : 1 : 16 of Barnes
+ * (1988, ApJ 331, 699). Bulge and halo are drawn from distribution functions in the total
+ * potential, in which the disk counts as a sphere (sphere.c). The disk follows Hernquist's recipe
  * (1993, ApJS 86, 389): (1) rotation curve, (2) velocity dispersions from moments of the Boltzmann
- * equation, with the same Toomre's Q at all radii, (3) bodies drawn from them.
+ * equation, with the same Toomre's Q at all radii, (3) bodies drawn from these.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/galaxy.h"
@@ -18,11 +18,11 @@
 static const double disk_mass = 1;
 static const double disk_height = 0.2;
 static const double disk_edge = 10; /* 99.95 % of an infinite disk lies inside */
-static const double toomre_q = 1.5; /* 1: just stable against rings */
+static const double toomre_q = 1.5; /* 1: marginally stable against rings */
 static const struct sphere_density bulge = {1.0 / 3, 0.2, 0};
 static const struct sphere_density halo = {16.0 / 3, 2, 10};
-static const double bulge_share = 0.99; /* of its mass: the outermost 1 % would be scattered wide */
-/* Parts of the bodies. Stars weigh all the same; the halo's bodies are six times as heavy. */
+static const double bulge_share = 0.99; /* of its mass; the outermost 1 % would be scattered wide */
+/* Fractions of the bodies. All stars have equal mass; the halo's bodies are six times as heavy. */
 static const double disk_bodies = 0.45, bulge_bodies = 0.15;
 
 static const double PI = 3.14159265358979323846;
@@ -42,7 +42,7 @@ struct nbody_galaxy {
 };
 
 /* Linear interpolation; constant beyond the last entry. */
-static double at(const double *table, double r)
+static double galaxy_table_at(const double *table, double r)
 {
     const double x = r / dr;
     const int i = x < GRID - 2 ? (int)x : GRID - 2;
@@ -58,21 +58,22 @@ static double slope(const double *table, int i)
 
 /* ---- Masses. --------------------------------------------------------------------------------- */
 
-/* The part of an exponential disk inside R. */
+/* Fraction of an infinite exponential disk inside R. */
 static double disk_inside(double r)
 {
-    return 1 - (1 + r) * exponential(-r);
+    return 1 - (1 + r) * draw_exponential(-r);
 }
 
 static double surface(double r)
 {
-    return r <= disk_edge ? disk_mass * exponential(-r) / (2 * PI * disk_inside(disk_edge)) : 0;
+    return r <= disk_edge ? disk_mass * draw_exponential(-r) / (2 * PI * disk_inside(disk_edge))
+                          : 0;
 }
 
-/* The height that a part u of half the stars does not reach. */
+/* Height below which a fraction u of the stars above the plane lies. */
 static double height_of(double u)
 {
-    return disk_height / 2 * logarithm((1 + u) / (1 - u));
+    return disk_height / 2 * draw_logarithm((1 + u) / (1 - u));
 }
 
 static double middle_height(int k)
@@ -107,8 +108,8 @@ static void make_masses(struct nbody_galaxy *g)
     }
 }
 
-/* What the spheres do to a column of stars at R: the means of -x . a in the plane, and of -z
- * a_z. */
+/* Forces of the spheres on a column of stars at R: the means of -x . a in the plane and of -z a_z.
+ */
 static void pull_of_spheres(const struct nbody_galaxy *g, double R, double *plane, double *vertical)
 {
     *plane = *vertical = 0;
@@ -133,9 +134,9 @@ static double agm(double a, double b)
     return a;
 }
 
-/* The disk's potential at R is that of rings. A ring of mass m and radius s, z above, has -m /
- * agm(longest, shortest distance): Gauss's form of the elliptic integral. Two stars of the disk are
- * apart in z by a 2^1/2 times a star's height. */
+/* The disk's potential at R is a sum over rings. A ring of mass m and radius s, z above,
+ * contributes -m / agm(longest, shortest distance), Gauss's form of the elliptic integral. The rms
+ * vertical distance of two disk stars is 2^1/2 times a star's height. */
 static void disk_potential(const struct nbody_galaxy *g, double potential[GRID])
 {
     for (int i = 0; i < GRID; i++) {
@@ -172,8 +173,8 @@ static void make_rotation(struct nbody_galaxy *g)
 /* ---- The disk's velocities. ------------------------------------------------------------------ */
 
 /* Radial dispersion from Toomre's Q = sigma kappa / (3.36 G Sigma); mean rotation from the radial
- * Jeans equation (asymmetric drift), with the azimuthal dispersion of the epicyclic
- * approximation. */
+ * Jeans equation (asymmetric drift), with the azimuthal dispersion of the epicyclic approximation.
+ */
 static void make_plane(struct nbody_galaxy *g)
 {
     double pressure[GRID];
@@ -193,8 +194,8 @@ static void make_plane(struct nbody_galaxy *g)
     }
 }
 
-/* The virial theorem in z: sigma^2 is the mean of z times the pull towards the plane. An isothermal
- * layer's own is pi G Sigma height (Spitzer 1942, ApJ 95, 329). */
+/* The virial theorem in z: sigma^2 is the mean of z times the force towards the plane. An
+ * isothermal layer's own contribution is pi G Sigma height (Spitzer 1942, ApJ 95, 329). */
 static void make_heights(struct nbody_galaxy *g)
 {
     for (int i = 0; i < GRID; i++) {
@@ -219,15 +220,16 @@ struct nbody_galaxy *nbody_galaxy_create(void)
 
 /* ---- Bodies. --------------------------------------------------------------------------------- */
 
-/* Newton's method for the radius R that holds a part m of an infinite disk, from above where m
- * grows faster and faster (there, m = R^2/2 - R^3/3 ...), and from below where it grows slower. */
+/* Newton's method for the radius R that encloses a fraction m of an infinite disk. It starts from
+ * above where m grows ever faster (there, m = R^2/2 - R^3/3 ...), and from below where it grows
+ * slower. */
 static double draw_disk_radius(struct stream *s)
 {
-    const double m = draw(s) * disk_inside(disk_edge), q = sqrt(2 * m), small = q * (1 + q / 2);
+    const double m = draw_uniform(s) * disk_inside(disk_edge), q = sqrt(2 * m),
+                 small = q * (1 + q / 2);
     double r = small < 0.5 ? small : 1;
-    for (double step = 1;
-         step > 1e-9 || step < -1e-9;) { /* the last step leaves the square of that */
-        const double e = exponential(-r);
+    for (double step = 1; step > 1e-9 || step < -1e-9;) { /* the error is then below 1e-18 */
+        const double e = draw_exponential(-r);
         step = (m - (1 - (1 + r) * e)) / (r * e);
         r += step;
     }
@@ -236,20 +238,21 @@ static double draw_disk_radius(struct stream *s)
 
 static void disk_body(const struct nbody_galaxy *g, struct stream *s, double pos[3], double vel[3])
 {
-    const double r = draw_disk_radius(s), height = height_of(draw(s)),
-                 side = draw(s) < 0.5 ? -1 : 1;
+    const double r = draw_disk_radius(s), height = height_of(draw_uniform(s)),
+                 side = draw_uniform(s) < 0.5 ? -1 : 1;
     double cosine, sine;
     draw_angle(s, &cosine, &sine);
-    const double radial2 = at(g->radial2, r), v2 = at(g->circular2, r);
-    const double azimuthal2 = v2 > 0 ? radial2 * at(g->epicyclic2, r) * r * r / (4 * v2) : radial2;
+    const double radial2 = galaxy_table_at(g->radial2, r), v2 = galaxy_table_at(g->circular2, r);
+    const double azimuthal2 =
+        v2 > 0 ? radial2 * galaxy_table_at(g->epicyclic2, r) * r * r / (4 * v2) : radial2;
     const double vr = sqrt(radial2) * draw_normal(s);
-    const double vt = sqrt(at(g->mean2, r)) + sqrt(azimuthal2) * draw_normal(s);
+    const double vt = sqrt(galaxy_table_at(g->mean2, r)) + sqrt(azimuthal2) * draw_normal(s);
     pos[0] = r * cosine;
     pos[1] = r * sine;
     pos[2] = side * height;
     vel[0] = vr * cosine - vt * sine;
     vel[1] = vr * sine + vt * cosine;
-    vel[2] = sqrt(at(g->vertical2, r)) * draw_normal(s);
+    vel[2] = sqrt(galaxy_table_at(g->vertical2, r)) * draw_normal(s);
 }
 
 double nbody_galaxy_mass(void)
@@ -263,7 +266,7 @@ void nbody_galaxy_body(const struct nbody_galaxy *g, size_t n, uint64_t seed, ui
     const size_t disk = (size_t)((double)n * disk_bodies),
                  in_bulge = (size_t)((double)n * bulge_bodies);
     const double stars = (disk > 0 ? disk_mass : 0) + (in_bulge > 0 ? bulge.mass : 0);
-    struct stream s = stream_of(seed, which, i);
+    struct stream s = draw_stream(seed, which, i);
     if (i < disk) {
         *mass = disk_mass / (double)disk;
         disk_body(g, &s, pos, vel);

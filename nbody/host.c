@@ -1,33 +1,34 @@
-/* host.c - steps on the host, by an integrator that has no kernels for them: for few bodies.
+/* host.c - steps on the host, by an integrator without kernels, for few bodies.
  *
- * The state comes from the devices and goes back, so that questions find it there, and after every
- * step it is rounded to the engine's precision: where calls end changes no bit.
+ * The state is downloaded before the first step and uploaded after the last, so that queries find
+ * it on the devices. After every step it is rounded to the engine's precision, so that the number
+ * of steps per call changes no bit.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/integrate.h"
 
 #include <math.h>
 
-enum { MOST_BODIES = 4096 };
+enum { MAX_BODIES = 4096 };
 
 int nbody_host_check(const struct nbody *nb)
 {
-    if (!nb->integrator->host || nb->n <= MOST_BODIES)
+    if (!nb->integrator->host || nb->n <= MAX_BODIES)
         return 0;
     return clerror_set(
         EINVAL,
         "nbody_create: %zu bodies; the integrator %s computes on the host, and takes at most %d",
-        nb->n, nb->integrator->info.name, MOST_BODIES);
+        nb->n, nb->integrator->info.name, MAX_BODIES);
 }
 
-/* Positions, velocities, G m, the first two again as they were before a step, and what the
- * integrator needs: in the engine's units. */
+/* Positions, velocities, G m, positions and velocities before the step, and the integrator's
+ * memory, in engine units. */
 struct host_state {
     double *x, *v, *mass, *old_x, *old_v, *memory;
-    double *eps; /* of each body; NULL: one for all */
+    double *eps; /* softening of each body; NULL: one for all */
 };
 
-static int make(const struct nbody *nb, struct host_state *h)
+static int host_allocate(const struct nbody *nb, struct host_state *h)
 {
     const size_t m = 3 * nb->n;
     *h = (struct host_state){
@@ -45,44 +46,45 @@ static int make(const struct nbody *nb, struct host_state *h)
     return 0;
 }
 
-static size_t plane_bytes(const struct nbody *nb, const struct nbody_device *p)
+static size_t host_plane_bytes(const struct nbody *nb, const struct nbody_device *p)
 {
     return p->rows * nb->real;
 }
 
-static void *velocities(const struct nbody *nb, const struct nbody_device *p)
+static void *host_velocities(const struct nbody *nb, const struct nbody_device *p)
 {
-    return (char *)p->state + STATE_VEL * plane_bytes(nb, p);
+    return (char *)p->state + STATE_VEL * host_plane_bytes(nb, p);
 }
 
-static int fetch(struct nbody *nb, struct nbody_device *p, struct host_state *h)
+static int host_download(struct nbody *nb, struct nbody_device *p, struct host_state *h)
 {
     void *const own = (char *)nb->posm + p->first * 4 * nb->real;
-    if (nbody_device_download(nb, p, own, 4 * plane_bytes(nb, p)) != 0 ||
-        nbody_device_download(nb, p, velocities(nb, p), 3 * plane_bytes(nb, p)) != 0)
+    if (nbody_device_download(nb, p, own, 4 * host_plane_bytes(nb, p)) != 0 ||
+        nbody_device_download(nb, p, host_velocities(nb, p), 3 * host_plane_bytes(nb, p)) != 0)
         return -1;
     for (size_t row = 0; row < p->count; row++) {
         const size_t i = p->first + row;
-        h->mass[i] = real_at(nb, nb->posm, 4 * i + 3);
+        h->mass[i] = nbody_real_get(nb, nb->posm, 4 * i + 3);
         for (size_t c = 0; c < 3; c++) {
-            h->x[3 * i + c] = real_at(nb, nb->posm, 4 * i + c);
-            h->v[3 * i + c] = real_at(nb, p->state, (STATE_VEL + c) * p->rows + row);
+            h->x[3 * i + c] = nbody_real_get(nb, nb->posm, 4 * i + c);
+            h->v[3 * i + c] = nbody_real_get(nb, p->state, (STATE_VEL + c) * p->rows + row);
         }
     }
     return 0;
 }
 
-static int send(struct nbody *nb, const struct host_state *h)
+static int host_upload(struct nbody *nb, const struct host_state *h)
 {
     struct nbody_device *const end = nb->device + nb->ndev;
     for (size_t k = 0; k < 3 * nb->n; k++)
-        real_put(nb, nb->posm, 4 * (k / 3) + k % 3, h->x[k]);
+        nbody_real_put(nb, nb->posm, 4 * (k / 3) + k % 3, h->x[k]);
     for (struct nbody_device *p = nb->device; p < end; p++) {
         for (size_t k = 0; k < 3 * p->count; k++)
-            real_put(nb, p->state, (STATE_VEL + k % 3) * p->rows + k / 3, h->v[3 * p->first + k]);
+            nbody_real_put(nb, p->state, (STATE_VEL + k % 3) * p->rows + k / 3,
+                           h->v[3 * p->first + k]);
         if (p->rows && (clmsync(nb->ctx, p->dev, nb->posm, CL_MEM_DEVICE) == (cl_event)-1 ||
-                        clmsyncn(nb->ctx, p->dev, velocities(nb, p), 3 * plane_bytes(nb, p),
-                                 CL_MEM_DEVICE) == (cl_event)-1))
+                        clmsyncn(nb->ctx, p->dev, host_velocities(nb, p),
+                                 3 * host_plane_bytes(nb, p), CL_MEM_DEVICE) == (cl_event)-1))
             return -1;
     }
     nb->positions_current = nb->synchronized = true;
@@ -90,13 +92,13 @@ static int send(struct nbody *nb, const struct host_state *h)
     return 0;
 }
 
-static void copy(double *to, const double *from, size_t m)
+static void host_copy(double *to, const double *from, size_t m)
 {
     memcpy(to, from, m * sizeof *to);
 }
 
-/* -1 when a number does not fit the precision. */
-static int round_state(const struct nbody *nb, double *x, size_t m)
+/* Round x to the engine's precision; -1 if a number is out of range. */
+static int host_round_state(const struct nbody *nb, double *x, size_t m)
 {
     for (size_t k = 0; k < m; k++) {
         x[k] = nb->real == sizeof(float) ? (double)(float)x[k] : x[k];
@@ -121,7 +123,7 @@ void nbody_host_closest(size_t n, const double *x, size_t *a, size_t *b)
         }
 }
 
-static int failed(const struct nbody *nb, const struct host_state *h, enum host_end end)
+static int host_failed(const struct nbody *nb, const struct host_state *h, enum host_end end)
 {
     size_t a = 0, b = 0;
     if (end == HOST_NOT_FINITE)
@@ -133,50 +135,51 @@ static int failed(const struct nbody *nb, const struct host_state *h, enum host_
     nbody_host_closest(nb->n, h->x, &a, &b);
     return clerror_set(
         EDOM,
-        "nbody_step: in step %zu, after time %g, bodies %zu and %zu (from 0 on) come so close that steps "
-        "vanish; a softening helps",
+        "nbody_step: in step %zu, after time %g, bodies %zu and %zu (from 0 on) come so close that the time "
+        "step vanishes; add a softening length",
         nb->steps + 1, nbody_time(nb), a, b);
 }
 
-/* One step; where it fails, the state is that before it. */
-static int one_step(struct nbody *nb, struct host_state *h)
+/* Make one step. On failure the state is restored. */
+static int host_one_step(struct nbody *nb, struct host_state *h)
 {
     const struct nbody_ref_system s = {
         nb->n,       1,     nb->eps * nbody_units_factor(&nb->units, -1, 0), h->mass, nb->fields,
         nb->nfields, h->eps};
     const size_t m = 3 * nb->n;
-    copy(h->old_x, h->x, m);
-    copy(h->old_v, h->v, m);
+    host_copy(h->old_x, h->x, m);
+    host_copy(h->old_v, h->v, m);
     enum host_end end = nb->integrator->host(&s, nb->dt * nbody_units_factor(&nb->units, 0, -1),
                                              h->x, h->v, h->memory, &nb->evaluations);
-    if (end == HOST_DONE && (round_state(nb, h->x, m) != 0 || round_state(nb, h->v, m) != 0))
+    if (end == HOST_DONE &&
+        (host_round_state(nb, h->x, m) != 0 || host_round_state(nb, h->v, m) != 0))
         end = HOST_NOT_FINITE;
     if (end == HOST_DONE)
         return 0;
-    const int status = failed(nb, h, end);
-    copy(h->x, h->old_x, m);
-    copy(h->v, h->old_v, m);
+    const int status = host_failed(nb, h, end);
+    host_copy(h->x, h->old_x, m);
+    host_copy(h->v, h->old_v, m);
     return status;
 }
 
 int nbody_host_step(struct nbody *nb, size_t steps)
 {
     struct host_state h;
-    int status = make(nb, &h);
-    nbody_task_begin(nb, "nbody_step", (double)steps);
+    int status = host_allocate(nb, &h);
+    nbody_progress_begin(nb, "nbody_step", (double)steps);
     for (struct nbody_device *p = nb->device; status == 0 && p < nb->device + nb->ndev; p++)
         if (p->rows)
-            status = fetch(nb, p, &h);
-    nb->task.done = 0; /* fetching is no part of it */
+            status = host_download(nb, p, &h);
+    nb->task.done = 0; /* the download does not count */
     for (size_t k = 0; status == 0 && k < steps; k++) {
-        status = one_step(nb, &h);
+        status = host_one_step(nb, &h);
         nb->steps += status == 0;
         nb->task.done = (double)(k + 1);
         nb->task.stoppable = k + 1 < steps;
         if (status == 0)
-            status = nbody_task_tell(nb);
+            status = nbody_progress_report(nb);
     }
-    if (h.x && (status == 0 || nb->task.stopped || clerrno == EDOM) && send(nb, &h) != 0)
+    if (h.x && (status == 0 || nb->task.stopped || clerrno == EDOM) && host_upload(nb, &h) != 0)
         status = -1;
     free(h.x);
     return status;

@@ -1,8 +1,8 @@
-/* initial.c - initial conditions, the section of that name in stdcl/nbody.h.
+/* initial.c - initial conditions (the section of that name in stdcl/nbody.h).
  *
- * One small function per model makes one body, then come the table of models and the public
- * functions. Bodies do not depend on each other (draw.h tells how random numbers stay the same
- * everywhere), so that threads make them (blocks.h). Galaxies are galaxy.c's.
+ * One function per model makes one body; the table of models and the public functions follow.
+ * Bodies are independent (draw.h explains how random numbers are the same everywhere), so that
+ * several threads make them (blocks.h). Galaxies are in galaxy.c.
  * SPDX-License-Identifier: MIT
  */
 #include <stdlib.h>
@@ -16,61 +16,59 @@
 
 typedef double (*rows)[3];
 
-/* What is made: all bodies of a model, by several threads. */
+/* The bodies of a model, made by several threads. */
 struct making {
     size_t n;
     uint64_t seed;
     double *mass;
     rows pos, vel;
-    const void *tables; /* what the model has prepared */
+    const void *tables; /* tables of the model */
 };
 
 /* ---- Spheres. -------------------------------------------------------------------------------- */
 
 /* Plummer's sphere in Henon units, by the recipe of Aarseth, Henon & Wielen (1974, A&A 37, 183):
- * radius from the enclosed mass, speed by rejection. Like most codes it leaves out the outermost
- * 0.1 % of the mass, which would scatter bodies over hundreds of radii. */
-static void plummer(const struct making *m, size_t i)
+ * radius from the enclosed mass, speed by rejection. The outermost 0.1 % of the mass is left out,
+ * as in most codes, since it would scatter bodies over hundreds of radii. */
+static void plummer_body(const struct making *m, size_t i)
 {
     const double a = 0.58904862254808623;    /* 3 pi / 16 */
     const double speed = 1.3029400317411197; /* 1 / sqrt(a) */
-    struct stream s = stream_of(m->seed, NBODY_PLUMMER, i);
-    double c = cube_root(0.999 * draw(&s)), r = c / sqrt(1 - c * c), q, g, u;
+    struct stream s = draw_stream(m->seed, NBODY_PLUMMER, i);
+    double c = draw_cube_root(0.999 * draw_uniform(&s)), r = c / sqrt(1 - c * c), q, g, u;
     draw_vector(&s, a * r, m->pos[i]);
     do { /* q = speed / escape speed, distributed as q^2 (1 - q^2)^(7/2) < 0.1 */
-        q = draw(&s);
-        g = 0.1 * draw(&s);
+        q = draw_uniform(&s);
+        g = 0.1 * draw_uniform(&s);
         u = 1 - q * q;
     } while (g > q * q * (u * u * u * sqrt(u)));
     draw_vector(&s, speed * q * sqrt(2 / sqrt(1 + r * r)), m->vel[i]);
     m->mass[i] = 1 / (double)m->n;
 }
 
-/* A uniform sphere of radius 6/5, so that E = -1/4 in virial equilibrium; velocities uniform in a
- * sphere of their own, with 2 K = |U|. It is virialised, not stationary: it will oscillate a
- * little. */
-static void uniform(const struct making *m, size_t i)
+/* Uniform sphere of radius 6/5, so that E = -1/4 in virial equilibrium; velocities uniform in a
+ * sphere, with 2 K = |U|. It is virialised but not stationary, and oscillates a little. */
+static void uniform_body(const struct making *m, size_t i)
 {
-    const double speed = 0.91287092917527686; /* sqrt(5/6): mean square 3/5 of that, K = 1/4 */
-    struct stream s = stream_of(m->seed, NBODY_UNIFORM, i);
-    draw_vector(&s, 1.2 * cube_root(draw(&s)), m->pos[i]);
-    draw_vector(&s, speed * cube_root(draw(&s)), m->vel[i]);
+    const double speed = 0.91287092917527686; /* mean square 3/5 of its square, K = 1/4 */
+    struct stream s = draw_stream(m->seed, NBODY_UNIFORM, i);
+    draw_vector(&s, 1.2 * draw_cube_root(draw_uniform(&s)), m->pos[i]);
+    draw_vector(&s, speed * draw_cube_root(draw_uniform(&s)), m->vel[i]);
     m->mass[i] = 1 / (double)m->n;
 }
 
-/* A uniform sphere of mass and radius 1 at rest: it falls together at t = 1.1107. */
-static void cold(const struct making *m, size_t i)
+/* Uniform sphere of mass and radius 1 at rest; it collapses at t = 1.1107. */
+static void cold_body(const struct making *m, size_t i)
 {
-    struct stream s = stream_of(m->seed, NBODY_COLD, i);
-    draw_vector(&s, cube_root(draw(&s)), m->pos[i]);
+    struct stream s = draw_stream(m->seed, NBODY_COLD, i);
+    draw_vector(&s, draw_cube_root(draw_uniform(&s)), m->pos[i]);
     memset(m->vel[i], 0, sizeof m->vel[i]);
     m->mass[i] = 1 / (double)m->n;
 }
 
-/* Hernquist's sphere in Henon units but for what is left out: the bodies are the inner 99 % of a
- * sphere of mass 1 / 0.99, whose outermost 1 % would be scattered over hundreds of scales. U = -G
- * M^2 / 6a for all of a sphere; of these bodies, by the integral of M dM / r, it is -0.170034 /
- * a. */
+/* Hernquist's sphere in Henon units. The bodies are the inner 99 % of a sphere of mass 1 / 0.99;
+ * the outermost 1 % would be scattered over hundreds of scale lengths. U = -G M^2 / 6a for a whole
+ * sphere; for these bodies it is -0.170034 / a, by the integral of M dM / r. */
 static const double hernquist_share = 0.99;
 
 static void *hernquist_tables(void)
@@ -84,9 +82,9 @@ static void *hernquist_tables(void)
     return s;
 }
 
-static void hernquist(const struct making *m, size_t i)
+static void hernquist_body(const struct making *m, size_t i)
 {
-    struct stream s = stream_of(m->seed, NBODY_HERNQUIST, i);
+    struct stream s = draw_stream(m->seed, NBODY_HERNQUIST, i);
     sphere_body(m->tables, hernquist_share, &s, m->pos[i], m->vel[i]);
     m->mass[i] = 1 / (double)m->n;
 }
@@ -98,15 +96,15 @@ static void *galaxy_tables(void)
     return nbody_galaxy_create();
 }
 
-static void galaxy(const struct making *m, size_t i)
+static void galaxy_body(const struct making *m, size_t i)
 {
     nbody_galaxy_body(m->tables, m->n, m->seed, NBODY_GALAXY, i, &m->mass[i], m->pos[i], m->vel[i]);
 }
 
-static const double pericentre = 2.5; /* of the orbit of two points, in scale lengths of a disk */
-static const double distance = 20;    /* at the start */
+static const double pericentre = 2.5; /* of the two-body orbit, in scale lengths of a disk */
+static const double distance = 20;    /* initial distance */
 
-/* Tilts by an angle about the x axis, then turns about the z axis; given as cosines and sines. */
+/* Rotation about the x axis, then about the z axis; cosines and sines. */
 struct attitude {
     double tilt[2], turn[2];
 };
@@ -121,13 +119,13 @@ static void orient(const struct attitude *o, double v[3])
     v[2] = z;
 }
 
-/* The first half of the bodies is the first galaxy. */
+/* Number of bodies of the first galaxy. */
 static size_t first_half(size_t n)
 {
     return n - n / 2;
 }
 
-static void one_of_two(const struct making *m, size_t i)
+static void collision_body(const struct making *m, size_t i)
 {
     const size_t half = first_half(m->n), first = i < half ? 0 : half,
                  count = i < half ? half : m->n - half;
@@ -138,9 +136,9 @@ static void one_of_two(const struct making *m, size_t i)
 
 /* Two equal disk galaxies on a parabola in the x-y plane. With d = tan(half the true anomaly) and
  * pericentre p, the relative position is (p (1 - d^2), 2 p d) and dd/dt = sqrt(GM / 2p^3) / (1 +
- * d^2). Both disks turn nearly with the orbit, which is what draws out long tails (Toomre & Toomre
- * 1972, ApJ 178, 623). */
-static void place(void *making, size_t block, size_t first, size_t end)
+ * d^2). Both disks rotate nearly in the sense of the orbit, which draws out long tails (Toomre &
+ * Toomre 1972, ApJ 178, 623). */
+static void place_galaxies(void *making, size_t block, size_t first, size_t end)
 {
     static const struct attitude attitude[2] = {
         {{0.96, 0.28}, {1, 0}},    /* 16 degrees */
@@ -166,7 +164,7 @@ static void place(void *making, size_t block, size_t first, size_t end)
 /* ---- Three bodies. --------------------------------------------------------------------------- */
 
 /* Chenciner & Montgomery (2000, Ann. Math. 152, 881), Simo's numbers; period 6.32591398. */
-static void figure8(const struct making *m, size_t i)
+static void figure8_body(const struct making *m, size_t i)
 {
     static const double x[3][3] = {
         {0.97000436, -0.24308753, 0}, {-0.97000436, 0.24308753, 0}, {0, 0, 0}};
@@ -177,8 +175,8 @@ static void figure8(const struct making *m, size_t i)
     m->mass[i] = 1;
 }
 
-/* Burrau (1913, Astron. Nachr. 195, 113): each body opposite the side of its own length. */
-static void pythagorean(const struct making *m, size_t i)
+/* Burrau (1913, Astron. Nachr. 195, 113): masses 3, 4 and 5 opposite the sides of these lengths. */
+static void pythagorean_body(const struct making *m, size_t i)
 {
     static const double x[3][3] = {{1, 3, 0}, {-2, -1, 0}, {1, -1, 0}};
     memcpy(m->pos[i], x[i], sizeof *x);
@@ -188,11 +186,11 @@ static void pythagorean(const struct making *m, size_t i)
 
 /* ---- The centre of mass. --------------------------------------------------------------------- */
 
-/* Sums over blocks, which are added in their order: the same for any number of threads. */
+/* Sums over blocks, added in order: the same for any number of threads. */
 struct centring {
     const double *mass;
     rows pos, vel;
-    double (*sum)[7]; /* of a block: mass, mass times position, mass times velocity */
+    double (*sum)[7]; /* per block: mass, mass times position and velocity */
     double x[3], v[3];
 };
 
@@ -220,7 +218,7 @@ static void shift_block(void *centring, size_t block, size_t first, size_t end)
         }
 }
 
-/* Brings the centre of mass of n bodies to rest at the origin. -1: no memory. */
+/* Move the centre of mass of n bodies to rest at the origin. -1: out of memory. */
 static int centre(size_t n, const double *mass, rows pos, rows vel)
 {
     double total[7] = {0};
@@ -245,7 +243,7 @@ static int centre_all(const struct making *m)
     return centre(m->n, m->mass, m->pos, m->vel);
 }
 
-/* Each of the two galaxies first, so that their orbits are as wanted. */
+/* Centre each galaxy first, so that their orbit is exact. */
 static int centre_galaxies(const struct making *m)
 {
     struct making making = *m;
@@ -253,11 +251,11 @@ static int centre_galaxies(const struct making *m)
     if (centre(half, m->mass, m->pos, m->vel) < 0 ||
         centre(m->n - half, m->mass + half, m->pos + half, m->vel + half) < 0)
         return -1;
-    nbody_each_block(m->n, place, &making);
+    nbody_each_block(m->n, place_galaxies, &making);
     return centre_all(m);
 }
 
-static int leave(const struct making *m)
+static int keep_centre(const struct making *m)
 {
     (void)m;
     return 0;
@@ -270,17 +268,17 @@ static const struct model {
     size_t bodies; /* 0: any number */
     void (*body)(const struct making *m, size_t i);
     int (*finish)(const struct making *m);
-    void *(*tables)(void); /* for all bodies, freed by free(); NULL: none are needed */
+    void *(*tables)(void); /* for all bodies, freed by free(); or NULL */
 } models[] = {
     /* clang-format off */
-    [NBODY_PLUMMER]     = {"plummer",     0, plummer,     centre_all,      NULL},
-    [NBODY_UNIFORM]     = {"uniform",     0, uniform,     centre_all,      NULL},
-    [NBODY_COLD]        = {"cold",        0, cold,        centre_all,      NULL},
-    [NBODY_COLLISION]   = {"collision",   0, one_of_two,  centre_galaxies, galaxy_tables},
-    [NBODY_FIGURE8]     = {"figure8",     3, figure8,     leave,           NULL},
-    [NBODY_PYTHAGOREAN] = {"pythagorean", 3, pythagorean, leave,           NULL},
-    [NBODY_HERNQUIST]   = {"hernquist",   0, hernquist,   centre_all,      hernquist_tables},
-    [NBODY_GALAXY]      = {"galaxy",      0, galaxy,      centre_all,      galaxy_tables},
+    [NBODY_PLUMMER]     = {"plummer",     0, plummer_body,     centre_all,      NULL},
+    [NBODY_UNIFORM]     = {"uniform",     0, uniform_body,     centre_all,      NULL},
+    [NBODY_COLD]        = {"cold",        0, cold_body,        centre_all,      NULL},
+    [NBODY_COLLISION]   = {"collision",   0, collision_body,   centre_galaxies, galaxy_tables},
+    [NBODY_FIGURE8]     = {"figure8",     3, figure8_body,     keep_centre,     NULL},
+    [NBODY_PYTHAGOREAN] = {"pythagorean", 3, pythagorean_body, keep_centre,     NULL},
+    [NBODY_HERNQUIST]   = {"hernquist",   0, hernquist_body,   centre_all,      hernquist_tables},
+    [NBODY_GALAXY]      = {"galaxy",      0, galaxy_body,      centre_all,      galaxy_tables},
     /* clang-format on */
 };
 enum { MODELS = sizeof models / sizeof *models };

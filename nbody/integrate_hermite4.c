@@ -5,26 +5,27 @@
 
 EMBEDDED(source, "nbody/integrate_hermite4.cl", nbody_integrate_hermite4_cl);
 
-enum { HERMITE4, SETTLE };
+enum { HERMITE4, SYNCHRONIZE };
 
-static int visit(struct nbody *nb, struct nbody_device *p, cl_uint count, cl_uint phases, int step)
+static int hermite4_update(struct nbody *nb, struct nbody_device *p, cl_uint count, cl_uint phases,
+                           int step)
 {
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows;
     return nbody_device_launch_1d(
-        nb, p, p->own[HERMITE4], p->count, 3,
-        ARGS(nb->posm, nb->velo, p->state, p->partial, first, rows, count, p->slots, phases,
+        nb, p, p->update[HERMITE4], p->count, 3,
+        ARGS(nb->posm, nb->velo, p->state, p->partial, first, rows, count, p->npartial, phases,
              REAL(nb, nb->dt * nbody_units_factor(&nb->units, 0, -1)), p->bad, step));
 }
 
-static int end(struct nbody *nb, struct nbody_device *p)
+static int hermite4_start_synchronize(struct nbody *nb, struct nbody_device *p)
 {
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, count = (cl_uint)p->count;
-    return nbody_device_launch_1d(nb, p, p->own[SETTLE], p->count, 3,
+    return nbody_device_launch_1d(nb, p, p->update[SYNCHRONIZE], p->count, 3,
                                   ARGS(nb->posm, nb->velo, p->state, first, rows, count));
 }
 
-static void twin(const struct nbody_ref_system *s, double dt, size_t steps, double *x, double *v,
-                 double *work)
+static void hermite4_reference(const struct nbody_ref_system *s, double dt, size_t steps, double *x,
+                               double *v, double *work)
 {
     const size_t m = 3 * s->n;
     double *a = work, *j = a + m, *a1 = j + m, *j1 = a1 + m;
@@ -54,13 +55,13 @@ const struct integrator nbody_integrate_hermite4 = {
          .order = 4,
          .derivatives = 1},
     .source = &source,
-    .kernels = {[HERMITE4] = "hermite4", [SETTLE] = "settle"},
+    .kernels = {[HERMITE4] = "hermite4", [SYNCHRONIZE] = "hermite4_synchronize"},
     .sum = JERKS,
     .planes = 12,
     .keeps_sums = true,
     .block_steps = true,
     .begin = nbody_integrate_begin,
-    .visit = visit,
-    .end = end,
-    .twin = twin,
+    .update = hermite4_update,
+    .synchronize = hermite4_start_synchronize,
+    .reference = hermite4_reference,
 };

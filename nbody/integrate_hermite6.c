@@ -6,37 +6,38 @@
 
 EMBEDDED(source, "nbody/integrate_hermite6.cl", nbody_integrate_hermite6_cl);
 
-enum { HERMITE6, SETTLE };
+enum { HERMITE6, SYNCHRONIZE };
 
-static int visit(struct nbody *nb, struct nbody_device *p, cl_uint count, cl_uint phases, int step)
+static int hermite6_update(struct nbody *nb, struct nbody_device *p, cl_uint count, cl_uint phases,
+                           int step)
 {
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows;
     return nbody_device_launch_1d(
-        nb, p, p->own[HERMITE6], p->count, 3,
-        ARGS(nb->posm, nb->velo, nb->acce, p->state, p->partial, first, rows, count, p->slots,
+        nb, p, p->update[HERMITE6], p->count, 3,
+        ARGS(nb->posm, nb->velo, nb->acce, p->state, p->partial, first, rows, count, p->npartial,
              phases, REAL(nb, nb->dt * nbody_units_factor(&nb->units, 0, -1)), p->bad, step));
 }
 
-static int end(struct nbody *nb, struct nbody_device *p)
+static int hermite6_start_synchronize(struct nbody *nb, struct nbody_device *p)
 {
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, count = (cl_uint)p->count;
-    return nbody_device_launch_1d(nb, p, p->own[SETTLE], p->count, 3,
+    return nbody_device_launch_1d(nb, p, p->update[SYNCHRONIZE], p->count, 3,
                                   ARGS(nb->posm, nb->velo, nb->acce, p->state, first, rows, count));
 }
 
-/* Derivatives of a body's coordinate, and what they are at the end of a step. */
+/* A coordinate and its derivatives. */
 enum { X, V, A, J, S, K, DERIVATIVES };
 
-static void predict(double h, const double *d, double *to)
+static void hermite6_predict(double h, const double *d, double *to)
 {
     to[X] = d[X] + h * (d[V] + h / 2 * (d[A] + h / 3 * (d[J] + h / 4 * (d[S] + h / 5 * d[K]))));
     to[V] = d[V] + h * (d[A] + h / 2 * (d[J] + h / 3 * (d[S] + h / 4 * d[K])));
     to[A] = d[A] + h * (d[J] + h / 2 * (d[S] + h / 3 * d[K]));
 }
 
-/* d with new a, j, s: v and x by Hermite's formulas; a's third derivative from the polynomial of
- * fifth degree through both ends. */
-static void correct(double h, double *d, double a, double j, double s)
+/* Correct d with the new a, j, s: v and x by Hermite's formulas, the third derivative of a by the
+ * fifth-degree polynomial through both ends. */
+static void hermite6_correct(double h, double *d, double a, double j, double s)
 {
     const double v =
         d[V] + h / 2 * (d[A] + a) - h * h / 10 * (j - d[J]) + h * h * h / 120 * (d[S] + s);
@@ -48,20 +49,19 @@ static void correct(double h, double *d, double a, double j, double s)
     d[S] = s;
 }
 
-static void twin(const struct nbody_ref_system *s, double dt, size_t steps, double *x, double *v,
-                 double *work)
+static void hermite6_reference(const struct nbody_ref_system *s, double dt, size_t steps, double *x,
+                               double *v, double *work)
 {
     const size_t m = 3 * s->n;
     double *const own = calloc((DERIVATIVES + 6) * m, sizeof *own),
-                  *to[6]; /* more than `work` has room for */
+                  *to[6]; /* `work` is too small */
     double(*d)[DERIVATIVES] = (double(*)[DERIVATIVES])own;
     (void)work;
     for (size_t k = 0; own && k < 6; k++)
-        to[k] = own +
-                (DERIVATIVES + k) * m; /* x, v, a at predicted places, and what is there: a, j, s */
+        to[k] = own + (DERIVATIVES + k) * m; /* predicted x, v, a; then a, j, s there */
     if (!own)
         return;
-    for (int k = 0; k < 2; k++) { /* accelerations first, then what needs them */
+    for (int k = 0; k < 2; k++) { /* snaps need the accelerations of all bodies */
         nbody_ref_snaps(s, x, v, to[2], to[3], to[4], to[5]);
         memcpy(to[2], to[3], m * sizeof *x);
     }
@@ -72,13 +72,13 @@ static void twin(const struct nbody_ref_system *s, double dt, size_t steps, doub
     while (steps-- > 0) {
         for (size_t i = 0; i < m; i++) {
             double p[3];
-            predict(dt, d[i], p);
+            hermite6_predict(dt, d[i], p);
             for (int k = X; k <= A; k++)
                 to[k][i] = p[k];
         }
         nbody_ref_snaps(s, to[0], to[1], to[2], to[3], to[4], to[5]);
         for (size_t i = 0; i < m; i++)
-            correct(dt, d[i], to[3][i], to[4][i], to[5][i]);
+            hermite6_correct(dt, d[i], to[3][i], to[4][i], to[5][i]);
     }
     for (size_t i = 0; i < m; i++) {
         x[i] = d[i][X];
@@ -95,12 +95,12 @@ const struct integrator nbody_integrate_hermite6 = {
          .order = 6,
          .derivatives = 2},
     .source = &source,
-    .kernels = {[HERMITE6] = "hermite6", [SETTLE] = "settle"},
+    .kernels = {[HERMITE6] = "hermite6", [SYNCHRONIZE] = "hermite6_synchronize"},
     .sum = SNAPS,
     .planes = 18,
     .keeps_sums = true,
     .begin = nbody_integrate_begin,
-    .visit = visit,
-    .end = end,
-    .twin = twin,
+    .update = hermite6_update,
+    .synchronize = hermite6_start_synchronize,
+    .reference = hermite6_reference,
 };

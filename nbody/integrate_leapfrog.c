@@ -1,37 +1,39 @@
-/* integrate_leapfrog.c - kick-drift-kick, the integrator that is used unless another is asked for.
+/* integrate_leapfrog.c - kick-drift-kick leapfrog, the default integrator.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/integrate.h"
 
 EMBEDDED(source, "nbody/integrate_leapfrog.cl", nbody_integrate_leapfrog_cl);
 
-int nbody_leapfrog_visit(struct nbody *nb, struct nbody_device *p, cl_uint count, cl_uint phases,
-                         int step, double closing_dt, double opening_dt)
+int nbody_leapfrog_update(struct nbody *nb, struct nbody_device *p, cl_uint count, cl_uint phases,
+                          int step, double closing_dt, double opening_dt)
 {
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows;
-    if (phases & PULL)
+    if (phases & FUSED)
         return nbody_forces_step(nb, p, count > 0,
                                  ARGS(nb->moved, p->state, count, phases, REAL(nb, closing_dt),
                                       REAL(nb, opening_dt), p->bad, step));
-    return p->late.list ? nbody_device_launch_1d(nb, p, p->own[1], p->late.n, 1,
-                                                 ARGS(nb->posm, p->state, p->partial, first, rows,
-                                                      count, p->slots, phases, REAL(nb, closing_dt),
-                                                      REAL(nb, opening_dt), p->bad, step,
-                                                      p->late.list, p->late.from, p->late.n))
-                        : nbody_device_launch_1d(nb, p, p->own[0], p->count, p->slots > 1 ? 3 : 1,
-                                                 ARGS(nb->posm, p->state, p->partial, first, rows,
-                                                      count, p->slots, phases, REAL(nb, closing_dt),
-                                                      REAL(nb, opening_dt), p->bad, step));
+    return p->late.list
+               ? nbody_device_launch_1d(nb, p, p->update[1], p->late.n, 1,
+                                        ARGS(nb->posm, p->state, p->partial, first, rows, count,
+                                             p->npartial, phases, REAL(nb, closing_dt),
+                                             REAL(nb, opening_dt), p->bad, step, p->late.list,
+                                             p->late.from, p->late.n))
+               : nbody_device_launch_1d(nb, p, p->update[0], p->count, p->npartial > 1 ? 3 : 1,
+                                        ARGS(nb->posm, p->state, p->partial, first, rows, count,
+                                             p->npartial, phases, REAL(nb, closing_dt),
+                                             REAL(nb, opening_dt), p->bad, step));
 }
 
-static int visit(struct nbody *nb, struct nbody_device *p, cl_uint count, cl_uint phases, int step)
+static int leapfrog_update(struct nbody *nb, struct nbody_device *p, cl_uint count, cl_uint phases,
+                           int step)
 {
     const double dt = nb->dt * nbody_units_factor(&nb->units, 0, -1);
-    return nbody_leapfrog_visit(nb, p, count, phases, step, dt, dt);
+    return nbody_leapfrog_update(nb, p, count, phases, step, dt, dt);
 }
 
-static void twin(const struct nbody_ref_system *s, double dt, size_t steps, double *x, double *v,
-                 double *work)
+static void leapfrog_reference(const struct nbody_ref_system *s, double dt, size_t steps, double *x,
+                               double *v, double *work)
 {
     const size_t m = 3 * s->n;
     double *a = work;
@@ -52,10 +54,10 @@ const struct integrator nbody_integrate_leapfrog = {
     .kernels = {"leapfrog", "leapfrog_rows"},
     .late = true,
     .sum = FORCES,
-    .pulls = true,
+    .fuses = true,
     .rungs = true,
     .planes = 6,
     .begin = nbody_integrate_begin,
-    .visit = visit,
-    .twin = twin,
+    .update = leapfrog_update,
+    .reference = leapfrog_reference,
 };

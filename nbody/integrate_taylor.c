@@ -1,21 +1,22 @@
-/* integrate_taylor.c - the scheme of the classic tutorial, to compare others with.
+/* integrate_taylor.c - the first-order scheme of the classic OpenCL tutorial, for comparison.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/integrate.h"
 
 EMBEDDED(source, "nbody/integrate_taylor.cl", nbody_integrate_taylor_cl);
 
-static int visit(struct nbody *nb, struct nbody_device *p, cl_uint count, cl_uint phases, int step)
+static int taylor_update(struct nbody *nb, struct nbody_device *p, cl_uint count, cl_uint phases,
+                         int step)
 {
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows;
     return nbody_device_launch_1d(
-        nb, p, p->own[0], p->count, 3,
-        ARGS(nb->posm, p->state, p->partial, first, rows, count, p->slots, phases,
+        nb, p, p->update[0], p->count, 3,
+        ARGS(nb->posm, p->state, p->partial, first, rows, count, p->npartial, phases,
              REAL(nb, nb->dt * nbody_units_factor(&nb->units, 0, -1)), p->bad, step));
 }
 
-static void twin(const struct nbody_ref_system *s, double dt, size_t steps, double *x, double *v,
-                 double *work)
+static void taylor_reference(const struct nbody_ref_system *s, double dt, size_t steps, double *x,
+                             double *v, double *work)
 {
     const size_t m = 3 * s->n;
     double *a = work;
@@ -36,6 +37,6 @@ const struct integrator nbody_integrate_taylor = {
     .kernels = {"taylor"},
     .sum = FORCES,
     .planes = 6,
-    .visit = visit,
-    .twin = twin,
+    .update = taylor_update,
+    .reference = taylor_reference,
 };

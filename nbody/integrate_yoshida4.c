@@ -1,8 +1,8 @@
-/* integrate_yoshida4.c - three leapfrog steps that make one of 4th order (Yoshida 1990, Phys. Lett.
- * A 150, 262).
+/* integrate_yoshida4.c - 4th-order composition of three leapfrog steps (Yoshida 1990, Phys. Lett. A
+ * 150, 262).
  *
- * They are of w1, w0 and again w1 times the step, with 2 w1 + w0 = 1 and 2 w1^3 + w0^3 = 0, so that
- * errors of third order cancel. The middle one goes back in time. Kernels are leapfrog's.
+ * The steps are w1, w0 and w1 times dt, with 2 w1 + w0 = 1 and 2 w1^3 + w0^3 = 0, so that third-
+ * order errors cancel. The middle step goes back in time. The kernels are leapfrog's.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/integrate.h"
@@ -12,15 +12,16 @@ EMBEDDED(source, "nbody/integrate_leapfrog.cl", nbody_integrate_leapfrog_cl);
 enum { STAGES = 3 };
 static const double weight[STAGES] = {1.3512071919596578, -1.7024143839193153, 1.3512071919596578};
 
-static int visit(struct nbody *nb, struct nbody_device *p, cl_uint count, cl_uint phases, int step)
+static int yoshida4_update(struct nbody *nb, struct nbody_device *p, cl_uint count, cl_uint phases,
+                           int step)
 {
     const double dt = nb->dt * nbody_units_factor(&nb->units, 0, -1);
-    return nbody_leapfrog_visit(nb, p, count, phases, step, weight[nb->stage] * dt,
-                                weight[(nb->stage + 1) % STAGES] * dt);
+    return nbody_leapfrog_update(nb, p, count, phases, step, weight[nb->stage] * dt,
+                                 weight[(nb->stage + 1) % STAGES] * dt);
 }
 
-static void twin(const struct nbody_ref_system *s, double dt, size_t steps, double *x, double *v,
-                 double *work)
+static void yoshida4_reference(const struct nbody_ref_system *s, double dt, size_t steps, double *x,
+                               double *v, double *work)
 {
     const size_t m = 3 * s->n;
     double *a = work;
@@ -44,9 +45,9 @@ const struct integrator nbody_integrate_yoshida4 = {
     .late = true,
     .sum = FORCES,
     .stages = STAGES,
-    .pulls = true,
+    .fuses = true,
     .planes = 6,
     .begin = nbody_integrate_begin,
-    .visit = visit,
-    .twin = twin,
+    .update = yoshida4_update,
+    .reference = yoshida4_reference,
 };

@@ -7,13 +7,13 @@
 static const struct integrator *const table[] = {INTEGRATORS(X)};
 #undef X
 
-const struct integrator *nbody_integrate_row(enum nbody_integrator integrator)
+const struct integrator *nbody_integrator_find(enum nbody_integrator integrator)
 {
     return (unsigned)integrator < COUNT_OF(table) ? table[integrator] : NULL;
 }
 
 const struct nbody_integrator_info *nbody_integrator_describe(enum nbody_integrator integrator)
 {
-    const struct integrator *row = nbody_integrate_row(integrator);
+    const struct integrator *row = nbody_integrator_find(integrator);
     return row ? &row->info : NULL;
 }

@@ -1,235 +1,254 @@
-/* let.c - what the parts of a tree need of each other for their walks (Salmon's locally
- * essential tree), found as let.cl draws it: a device walks its own cells for each group of
- * the other parts.
+/* let.c - locally essential trees (Salmon): cells and bodies exported because another domain's
+ * walk opens them. let.cl draws the export: a device walks its own cells for each group of the
+ * other domains.
  *
- * How much that is was about the same in the last sum; so there is room for a quarter more, and
- * what does not fit is found again. As much as it was then, and a little more, is sent with the
- * numbers that tell how much it is, so that nobody waits for these first.
+ *   exchange_boxes   bounding boxes of groups to all domains
+ *   walk_boxes       export walks; pack
+ *   exchange_early   downloads that started during the walks
+ *   exchange_predicted   counts, and as many cells and bodies as predicted
+ *   walk_split       flagged groups again, by boxes of few bodies
+ *   exchange_cells   the remainder
+ *   import_and_walk  import; tree walks
+ *
+ * Export counts change little from step to step, so buffers hold 1.25 times the previous count. On
+ * overflow the export is repeated. The predicted amount is sent together with the exact counts, so
+ * no receiver has to wait for the counts first.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/tree.h"
 
 #include "core/clock.h"
 
-enum { SUMS_LONE = 512 }; /* for which it is kept which boxes of several groups met too much */
+enum { SUMS_PER_RESET = 512 }; /* sums after which split_groups is cleared */
 
-static int no_memory(void)
+static int let_no_memory(void)
 {
-    return clerror_set(ENOMEM, "nbody: no memory on the host");
+    return clerror_set(ENOMEM, "nbody: out of memory on the host");
 }
 
-/* What a part found for another. */
-static cl_uint *counts(const struct domains *s, cl_uint part, cl_uint other)
+/* Return the counters of a domain's export to another domain. */
+static cl_uint *let_counts(const struct domains *s, cl_uint domain, cl_uint other)
 {
-    return &s->found[part * s->most + TREE_COUNTS * other];
+    return &s->counts[domain * s->counts_each + TREE_COUNTS * other];
 }
 
-/* How many groups, or boxes of several, it flagged; and from where on they stand. */
-enum flagged { GROUPS = 2, BOXES = 3 };
+/* Return the number of groups, or of merged boxes, that a domain flagged, and the index of the
+ * first in s->flag. */
+enum flagged { FLAG_GROUPS = 2, FLAG_BOXES = 3 };
 
-static cl_uint flags(const struct domains *s, cl_uint part, cl_uint other, enum flagged what)
+static cl_uint let_flags(const struct domains *s, cl_uint domain, cl_uint other, enum flagged what)
 {
-    const cl_uint n = counts(s, part, other)[what];
-    return part == other ? 0 : n < TREE_FLAGS ? n : TREE_FLAGS;
+    const cl_uint n = let_counts(s, domain, other)[what];
+    return domain == other ? 0 : n < TREE_FLAGS ? n : TREE_FLAGS;
 }
 
-static size_t flags_at(const struct domains *s, cl_uint part, cl_uint other, enum flagged what)
+static size_t let_flags_at(const struct domains *s, cl_uint domain, cl_uint other,
+                           enum flagged what)
 {
-    return ((size_t)(part * s->n + other) * 2 + (what == BOXES)) * TREE_FLAGS;
+    return ((size_t)(domain * s->n + other) * 2 + (what == FLAG_BOXES)) * TREE_FLAGS;
 }
 
 /* ---- Memory. --------------------------------------------------------------------------------- */
 
-/* Boxes of UNITED groups each. */
-static size_t united(size_t groups)
+/* Number of merged boxes for `groups` groups. */
+static size_t merged_boxes(size_t groups)
 {
-    return (groups + TREE_UNITED - 1) / TREE_UNITED;
+    return (groups + TREE_MERGED - 1) / TREE_MERGED;
 }
 
-size_t nbody_let_split_groups(const struct nbody *nb)
+size_t nbody_let_max_merged_boxes(const struct nbody *nb)
 {
-    return united(nb->n / TREE_GROUP + 2);
+    return merged_boxes(nb->n / TREE_GROUP + 2);
 }
 
 int nbody_let_allocate(struct nbody *nb)
 {
     struct domains *s = nb->domains;
-    const size_t n = s->n, groups = nb->n / TREE_GROUP + 1 + n, boxes = groups + united(groups) + n;
-    s->box = nbody_domain_block(nb, boxes * 8 * nb->real);
+    const size_t n = s->n, groups = nb->n / TREE_GROUP + 1 + n,
+                 boxes = groups + merged_boxes(groups) + n;
+    s->group_box = nbody_domain_block(nb, boxes * 8 * nb->real);
     s->flag = nbody_domain_block(nb, n * n * 2 * TREE_FLAGS * sizeof *s->flag);
-    s->fits = calloc(2 * n * n, sizeof *s->fits);
-    s->guess = calloc(2 * n * n, sizeof *s->guess);
-    s->had = calloc(2 * n * n, sizeof *s->had);
+    s->let_capacity = calloc(2 * n * n, sizeof *s->let_capacity);
+    s->predicted = calloc(2 * n * n, sizeof *s->predicted);
+    s->received = calloc(2 * n * n, sizeof *s->received);
     s->early = calloc(2 * n * n, sizeof *s->early);
-    s->begun = calloc(2 * n * n, sizeof *s->begun);
-    s->boxing = calloc(3 * n, sizeof *s->boxing);
-    s->counting = s->boxing ? s->boxing + n : NULL;
-    s->packed = s->boxing ? s->boxing + 2 * n : NULL;
-    s->apart = calloc(n, sizeof *s->apart);
+    s->ev_download = calloc(2 * n * n, sizeof *s->ev_download);
+    s->ev_boxes = calloc(3 * n, sizeof *s->ev_boxes);
+    s->ev_counts = s->ev_boxes ? s->ev_boxes + n : NULL;
+    s->ev_packed = s->ev_boxes ? s->ev_boxes + 2 * n : NULL;
+    s->nsingle = calloc(n, sizeof *s->nsingle);
     s->boxes_sent = calloc(n, sizeof *s->boxes_sent);
-    for (size_t k = 0; s->fits && k < n * n; k++)
-        s->fits[2 * k] = s->fits[2 * k + 1] = k / n == k % n ? 0 : 4096;
+    for (size_t k = 0; s->let_capacity && k < n * n; k++)
+        s->let_capacity[2 * k] = s->let_capacity[2 * k + 1] = k / n == k % n ? 0 : 4096;
     for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
         p->bytes += p->tree ? boxes * 8 * nb->real : 0;
-    return s->box && s->flag && s->fits && s->guess && s->had && s->early && s->begun &&
-                   s->boxing && s->apart && s->boxes_sent
+    return s->group_box && s->flag && s->let_capacity && s->predicted && s->received && s->early &&
+                   s->ev_download && s->ev_boxes && s->nsingle && s->boxes_sent
                ? 0
-               : clerror_set(ENOMEM, "nbody_create: no memory for a tree in %u parts", s->n);
+               : clerror_set(ENOMEM, "nbody_create: out of memory for a tree of %u domains", s->n);
 }
 
 void nbody_let_free(struct nbody *nb)
 {
     struct domains *s = nb->domains;
-    void *const blocks[] = {s->box, s->flag, s->loose, s->cells, s->bodies};
+    void *const blocks[] = {s->group_box, s->flag, s->split_box, s->let_cells, s->let_bodies};
     for (size_t b = 0; b < COUNT_OF(blocks); b++)
         clfree(blocks[b]);
-    free(s->fits);
-    free(s->guess);
-    free(s->had);
+    free(s->let_capacity);
+    free(s->predicted);
+    free(s->received);
     free(s->early);
-    free(s->begun);
-    free(s->boxing);
-    free(s->apart);
+    free(s->ev_download);
+    free(s->ev_boxes);
+    free(s->nsingle);
     free(s->boxes_sent);
 }
 
-static int room_for(struct nbody *nb, size_t cells, size_t bodies)
+static int let_reserve(struct nbody *nb, size_t cells, size_t bodies)
 {
     struct domains *s = nb->domains;
-    if (cells > s->cells_room) {
-        clfree(s->cells);
-        s->cells = nbody_domain_block(nb, (cells + cells / 4) * nbody_domain_cell_bytes(nb));
-        s->cells_room = s->cells ? cells + cells / 4 : 0;
+    if (cells > s->cell_capacity) {
+        clfree(s->let_cells);
+        s->let_cells = nbody_domain_block(nb, (cells + cells / 4) * nbody_domain_cell_bytes(nb));
+        s->cell_capacity = s->let_cells ? cells + cells / 4 : 0;
     }
-    if (bodies > s->bodies_room) {
-        clfree(s->bodies);
-        s->bodies = nbody_domain_block(nb, (bodies + bodies / 4) * nbody_domain_body_bytes(nb));
-        s->bodies_room = s->bodies ? bodies + bodies / 4 : 0;
+    if (bodies > s->body_capacity) {
+        clfree(s->let_bodies);
+        s->let_bodies = nbody_domain_block(nb, (bodies + bodies / 4) * nbody_domain_body_bytes(nb));
+        s->body_capacity = s->let_bodies ? bodies + bodies / 4 : 0;
     }
-    return s->cells && s->bodies ? 0 : -1;
+    return s->let_cells && s->let_bodies ? 0 : -1;
 }
 
-/* Where what a part finds for another stands, by what fits. */
-static void place_of(const struct domains *s, cl_uint part, cl_uint other, size_t at[2])
+/* Return the offsets in let_cells and let_bodies of a domain's export to another domain. */
+static void let_offset(const struct domains *s, cl_uint domain, cl_uint other, size_t at[2])
 {
     at[0] = at[1] = 0;
-    for (size_t k = 0; k < (size_t)part * s->n + other; k++)
+    for (size_t k = 0; k < (size_t)domain * s->n + other; k++)
         for (size_t w = 0; w < 2; w++)
-            at[w] += s->fits[2 * k + w];
+            at[w] += s->let_capacity[2 * k + w];
 }
 
-/* ---- Boxes. ---------------------------------------------------------------------------------- */
+/* ---- Bounding boxes of groups. --------------------------------------------------------------- */
 
-/* How many groups a part walks for, of which the first has this slot. */
-static size_t groups_of(const struct domains *s, cl_uint part, size_t *slot)
+/* Return the number of groups that a domain walks; *slot: index of its first bounding box. */
+static size_t domain_groups(const struct domains *s, cl_uint domain, size_t *slot)
 {
     size_t some = 0;
     *slot = 0;
-    for (cl_uint k = 0; k <= part; k++) {
+    for (cl_uint k = 0; k <= domain; k++) {
         const cl_uint begin = s->begin[k], end = s->begin[k + 1];
-        *slot += some + united(some);
+        *slot += some + merged_boxes(some);
         some = begin == end ? 0 : (end - 1) / TREE_GROUP + 1 - begin / TREE_GROUP;
     }
     return some;
 }
 
-/* Boxes of all groups of a part; alone where one of several met more than `much`. */
-static int start_some(struct nbody *nb, struct nbody_device *p, cl_uint much)
+/* Launch the bounding boxes of a domain's groups. A merged box is split if one of its groups had
+ * more than split_above interactions. */
+static int let_launch_boxes(struct nbody *nb, struct nbody_device *p, cl_uint split_above)
 {
     const struct tree *t = p->tree;
     const cl_uint n = (cl_uint)nb->n;
     size_t slot;
-    const size_t groups = groups_of(nb->domains, t->number, &slot);
+    const size_t groups = domain_groups(nb->domains, t->domain, &slot);
     const cl_uint to = (cl_uint)slot, some = (cl_uint)groups,
-                  counter = nbody_let_counter(nb, t->number);
-    return nbody_tree_launch(nb, p, TREE_BOXES, united(groups), (size_t)p->shape.flat,
-                             ARGS(t->body, t->feel, n, t->from, some, to, nb->domains->box, counter,
-                                  nb->domains->found, t->info, much, t->lone));
+                  counter = nbody_let_single_index(nb, t->domain);
+    return nbody_tree_launch(
+        nb, p, TREE_GROUP_BOXES, merged_boxes(groups), (size_t)p->shape.group_1d,
+        ARGS(t->body, t->a_old_sorted, n, t->first_group, some, to, nb->domains->group_box, counter,
+             nb->domains->counts, t->info, split_above, t->split_groups));
 }
 
-static cl_uint much_of(const struct nbody *nb)
+static cl_uint let_split_threshold(const struct nbody *nb)
 {
     return nb->a_old_valid ? nbody_tree_expected_interactions(nb, 2) : 0;
 }
 
-/* Which boxes met too much is forgotten when parts are cut elsewhere, and after many sums, as
- * others are among them then. */
-static int forget_lone(struct nbody *nb, struct nbody_device *p)
+/* Clear split_groups: when boundaries have moved, and after SUMS_PER_RESET sums, because other
+ * boxes need splitting then. */
+static int let_launch_clear_split(struct nbody *nb, struct nbody_device *p)
 {
     const struct tree *t = p->tree;
-    const cl_uint n = (cl_uint)nbody_let_split_groups(nb), none = 0;
-    return nbody_tree_launch_1d(nb, p, TREE_FORGET, n,
-                                ARGS(t->lone, n, nb->domains->found, none, none));
+    const cl_uint n = (cl_uint)nbody_let_max_merged_boxes(nb), none = 0;
+    return nbody_tree_launch_1d(nb, p, TREE_LET_CLEAR, n,
+                                ARGS(t->split_groups, n, nb->domains->counts, none, none));
 }
 
-/* Starts that nothing was found yet. */
-static int forget(struct nbody *nb, struct nbody_device *p)
+/* Clear the export marks and counters. */
+static int let_launch_clear(struct nbody *nb, struct nbody_device *p)
 {
     struct domains *s = nb->domains;
     struct tree *t = p->tree;
-    const cl_uint own = t->number * s->most, all = TREE_COUNTS * s->n;
-    t->forgot = true;
-    return nbody_tree_launch_1d(nb, p, TREE_FORGET, t->room > all ? t->room : all,
-                                ARGS(t->mark, t->room, s->found, own, all));
+    const cl_uint own = t->domain * s->counts_each, all = TREE_COUNTS * s->n;
+    t->mark_cleared = true;
+    return nbody_tree_launch_1d(nb, p, TREE_LET_CLEAR, t->capacity > all ? t->capacity : all,
+                                ARGS(t->mark, t->capacity, s->counts, own, all));
 }
 
-/* Boxes that a part sends before it is known how many of single groups there are: a few more of
- * these than the last time. */
-static size_t boxes_guessed(const struct domains *s, cl_uint part)
+/* Return the number of boxes to send before the number of single boxes is known: the previous
+ * number plus a margin. */
+static size_t let_predict_boxes(const struct domains *s, cl_uint domain)
 {
     size_t slot;
-    const size_t groups = groups_of(s, part, &slot),
-                 some = united(groups) + s->apart[part] + s->apart[part] / 4 + 64;
-    return some < groups + united(groups) ? some : groups + united(groups);
+    const size_t groups = domain_groups(s, domain, &slot),
+                 some = merged_boxes(groups) + s->nsingle[domain] + s->nsingle[domain] / 4 + 64;
+    return some < groups + merged_boxes(groups) ? some : groups + merged_boxes(groups);
 }
 
-/* Among the devices of one rank. */
-static int send_boxes(struct nbody *nb, struct nbody_device *p)
+/* Within one rank, enqueue the download of the boxes and of their number. */
+static int let_download_boxes(struct nbody *nb, struct nbody_device *p)
 {
     struct domains *s = nb->domains;
-    const cl_uint part = p->tree->number;
+    const cl_uint domain = p->tree->domain;
     const size_t box = 8 * nb->real;
     size_t slot;
-    groups_of(s, part, &slot);
-    s->boxing[part] = s->counting[part] = NULL;
-    return world_size(nb->world) > 1 || p->tree->bodies == 0 ||
-                   (nbody_domain_begin_download(nb, p, (char *)s->box + slot * box,
-                                                boxes_guessed(s, part) * box, true,
-                                                &s->boxing[part]) == 0 &&
-                    nbody_domain_begin_download(nb, p, &s->found[nbody_let_counter(nb, part)],
-                                                sizeof *s->found, false, &s->counting[part]) == 0)
-               ? 0
-               : -1;
+    domain_groups(s, domain, &slot);
+    s->ev_boxes[domain] = s->ev_counts[domain] = NULL;
+    if (world_size(nb->world) > 1 || p->tree->bodies == 0)
+        return 0;
+    if (nbody_domain_begin_download(nb, p, (char *)s->group_box + slot * box,
+                                    let_predict_boxes(s, domain) * box, true,
+                                    &s->ev_boxes[domain]) != 0)
+        return -1;
+    return nbody_domain_begin_download(nb, p, &s->counts[nbody_let_single_index(nb, domain)],
+                                       sizeof *s->counts, false, &s->ev_counts[domain]);
 }
 
 int nbody_let_start_boxes(struct nbody *nb, struct nbody_device *p)
 {
-    return (nb->domains->sums_lone == 0 && forget_lone(nb, p) != 0) ||
-                   start_some(nb, p, much_of(nb)) != 0 || send_boxes(nb, p) != 0
-               ? -1
-               : forget(nb, p);
+    if (nb->domains->sums_since_reset == 0 && let_launch_clear_split(nb, p) != 0)
+        return -1;
+    if (let_launch_boxes(nb, p, let_split_threshold(nb)) != 0)
+        return -1;
+    if (let_download_boxes(nb, p) != 0)
+        return -1;
+    return let_launch_clear(nb, p);
 }
 
-/* Of each part, boxes from[] .. to[] - 1 to all others. */
-static int swap_boxes(struct nbody *nb, const struct gathered *with, size_t nwith,
-                      const cl_uint *from, const cl_uint *to)
+/* Send each domain's boxes from[] to to[] - 1 to all other domains. */
+static int let_send_boxes(struct nbody *nb, const struct gathered *with, size_t nwith,
+                          const cl_uint *from, const cl_uint *to)
 {
     struct domains *s = nb->domains;
     const size_t box = 8 * nb->real;
     struct transfer *all = calloc((size_t)s->n * s->n, sizeof *all);
     size_t n = 0, slot;
     for (cl_uint k = 0; all && k < s->n * s->n; k++) {
-        const cl_uint part = k / s->n;
-        groups_of(s, part, &slot);
-        const size_t first = from ? from[part] : 0, end = to[part];
-        if (part == k % s->n || end <= first)
+        const cl_uint domain = k / s->n;
+        domain_groups(s, domain, &slot);
+        const size_t first = from ? from[domain] : 0, end = to[domain];
+        if (domain == k % s->n || end <= first)
             continue;
-        all[n++] = (struct transfer){
-            part, k % s->n,       (char *)s->box + (slot + first) * box, (end - first) * box,
-            true, s->boxing[part]};
-        s->boxing[part] = NULL;
+        all[n++] = (struct transfer){domain,
+                                     k % s->n,
+                                     (char *)s->group_box + (slot + first) * box,
+                                     (end - first) * box,
+                                     true,
+                                     s->ev_boxes[domain]};
+        s->ev_boxes[domain] = NULL;
     }
-    const int status = !all         ? no_memory()
+    const int status = !all         ? let_no_memory()
                        : n || nwith ? nbody_domain_exchange(nb, with, nwith, all, n, NULL)
                                     : 0;
     free(all);
@@ -241,473 +260,503 @@ int nbody_let_exchange_boxes(struct nbody *nb, const struct gathered *with, size
     struct domains *s = nb->domains;
     size_t slot;
     for (cl_uint k = 0; k < s->n; k++)
-        s->boxes_sent[k] = (cl_uint)boxes_guessed(s, k);
-    if (swap_boxes(nb, with, nwith, NULL, s->boxes_sent) != 0)
+        s->boxes_sent[k] = (cl_uint)let_predict_boxes(s, k);
+    if (let_send_boxes(nb, with, nwith, NULL, s->boxes_sent) != 0)
         return -1;
     for (cl_uint k = 0; k < s->n; k++) {
-        if (s->counting[k] && nbody_domain_await(nb, s->owner[k].share, s->counting[k]) != 0)
+        if (s->ev_counts[k] &&
+            nbody_domain_wait_event(nb, s->owner[k].device, s->ev_counts[k]) != 0)
             return -1;
-        s->counting[k] = NULL;
-        s->apart[k] = s->begin[k] == s->begin[k + 1] ? 0 : s->found[nbody_let_counter(nb, k)];
+        s->ev_counts[k] = NULL;
+        s->nsingle[k] =
+            s->begin[k] == s->begin[k + 1] ? 0 : s->counts[nbody_let_single_index(nb, k)];
     }
     cl_uint *all = malloc(s->n * sizeof *all);
     for (cl_uint k = 0; all && k < s->n; k++)
-        all[k] = (cl_uint)united(groups_of(s, k, &slot)) + s->apart[k];
-    const int status = all ? swap_boxes(nb, NULL, 0, s->boxes_sent, all) : no_memory();
+        all[k] = (cl_uint)merged_boxes(domain_groups(s, k, &slot)) + s->nsingle[k];
+    const int status = all ? let_send_boxes(nb, NULL, 0, s->boxes_sent, all) : let_no_memory();
     free(all);
     return status;
 }
 
-/* ---- Walks. ---------------------------------------------------------------------------------- */
+/* ---- Export walks. --------------------------------------------------------------------------- */
 
-/* Walks for `count` boxes of another part, as let.cl numbers them. A CPU looks at the limit
- * after every 256 entries (BLOCK in walk.cl), which are added here. */
-static int walk(struct nbody *nb, struct nbody_device *p, cl_uint other, void *box, size_t first_,
-                size_t united_, cl_uint odd, size_t count, bool limited, cl_uint geometric)
+/* Launch the export walks for `count` boxes of another domain, as let.cl numbers them. A CPU
+ * checks the limit once every 256 entries (BLOCK in walk.cl), so 256 is added to the limit. */
+static int let_launch_export(struct nbody *nb, struct nbody_device *p, cl_uint other, void *box,
+                             size_t first_, size_t merged_, cl_uint odd, size_t count, bool limited,
+                             cl_uint geometric)
 {
     struct domains *s = nb->domains;
     struct tree *t = p->tree;
-    const size_t pair = (size_t)t->number * s->n + other;
+    const size_t pair = (size_t)t->domain * s->n + other;
     size_t at[2];
     bool none;
-    place_of(s, t->number, other, at);
-    const cl_uint first = (cl_uint)first_, several = (cl_uint)united_, stamp = other + 1,
-                  limit = limited ? nbody_tree_expected_interactions(nb, 0.2 * s->limit) + 256 : 0,
-                  to = t->number * s->most + TREE_COUNTS * other, cells_to = (cl_uint)at[0],
+    let_offset(s, t->domain, other, at);
+    const cl_uint first = (cl_uint)first_, merged = (cl_uint)merged_, stamp = other + 1,
+                  limit = limited
+                              ? nbody_tree_expected_interactions(nb, 0.2 * s->defer_factor) + 256
+                              : 0,
+                  to = t->domain * s->counts_each + TREE_COUNTS * other, cells_to = (cl_uint)at[0],
                   bodies_to = (cl_uint)at[1],
-                  flags_to = (cl_uint)flags_at(s, t->number, other, GROUPS);
+                  flags_to = (cl_uint)let_flags_at(s, t->domain, other, FLAG_GROUPS);
     const double eps2 = nbody_forces_softening(nb, FORCES, &none);
     return nbody_tree_launch(
-        nb, p, TREE_ESSENTIAL, count, (size_t)nbody_tree_items(&p->shape),
-        ARGS(t->body, t->link, t->down, t->com, t->poles, t->size, t->span, t->bridge, box, first,
-             several, odd, REAL(nb, nbody_tree_opening(nb, geometric)), geometric, REAL(nb, eps2),
-             limit, stamp, t->mark, s->found, to, cells_to, s->fits[2 * pair], bodies_to,
-             s->fits[2 * pair + 1], s->cells, s->bodies, s->flag, flags_to));
+        nb, p, TREE_LET_EXPORT, count, (size_t)nbody_tree_items(&p->shape),
+        ARGS(t->body, t->link, t->child_begin, t->com, t->multipoles, t->size, t->span,
+             t->shared_node, box, first, merged, odd, REAL(nb, nbody_tree_opening(nb, geometric)),
+             geometric, REAL(nb, eps2), limit, stamp, t->mark, s->counts, to, cells_to,
+             s->let_capacity[2 * pair], bodies_to, s->let_capacity[2 * pair + 1], s->let_cells,
+             s->let_bodies, s->flag, flags_to));
 }
 
-/* What was found for a part, as it is sent; `more`: since it was noted. */
-static int pack(struct nbody *nb, struct nbody_device *p, cl_uint other, cl_uint more)
+/* Pack the exported cells and bodies; rest: only those found since the previous call. */
+static int let_launch_pack(struct nbody *nb, struct nbody_device *p, cl_uint other, cl_uint rest)
 {
     struct domains *s = nb->domains;
     struct tree *t = p->tree;
-    const size_t pair = (size_t)t->number * s->n + other, flat = (size_t)p->shape.flat;
+    const size_t pair = (size_t)t->domain * s->n + other, flat = (size_t)p->shape.group_1d;
     size_t at[2];
-    place_of(s, t->number, other, at);
-    const cl_uint to = t->number * s->most + TREE_COUNTS * other,
-                  noted = t->number * s->most + TREE_COUNTS * s->n + 2 * other,
+    let_offset(s, t->domain, other, at);
+    const cl_uint to = t->domain * s->counts_each + TREE_COUNTS * other,
+                  packed = t->domain * s->counts_each + TREE_COUNTS * s->n + 2 * other,
                   cells_to = (cl_uint)at[0], bodies_to = (cl_uint)at[1];
-    return nbody_tree_launch(nb, p, TREE_PACK, 8 * (size_t)p->units, flat,
-                             ARGS(t->body, t->link, t->down, t->com, t->poles, t->size, more,
-                                  s->found, to, noted, cells_to, s->fits[2 * pair], bodies_to,
-                                  s->fits[2 * pair + 1], s->cells, s->bodies));
+    return nbody_tree_launch(nb, p, TREE_LET_PACK, 8 * (size_t)p->compute_units, flat,
+                             ARGS(t->body, t->link, t->child_begin, t->com, t->multipoles, t->size,
+                                  rest, s->counts, to, packed, cells_to, s->let_capacity[2 * pair],
+                                  bodies_to, s->let_capacity[2 * pair + 1], s->let_cells,
+                                  s->let_bodies));
 }
 
-/* What is essential: cells, and bodies. */
+/* kinds of exports: cells and bodies */
 enum { KINDS = 2 };
 
-static char *essence_at(const struct nbody *nb, cl_uint part, cl_uint other, size_t kind,
-                        size_t first, size_t *bytes)
+static char *let_address(const struct nbody *nb, cl_uint domain, cl_uint other, size_t kind,
+                         size_t first, size_t *bytes)
 {
     const struct domains *s = nb->domains;
     size_t at[KINDS];
-    place_of(s, part, other, at);
+    let_offset(s, domain, other, at);
     *bytes = kind == 0 ? nbody_domain_cell_bytes(nb) : nbody_domain_body_bytes(nb);
-    return (char *)(kind == 0 ? s->cells : s->bodies) + (at[kind] + first) * *bytes;
+    return (char *)(kind == 0 ? s->let_cells : s->let_bodies) + (at[kind] + first) * *bytes;
 }
 
-/* What was found goes down, from number from[] on (NULL: 0, once that is packed) up to to[], as
- * much as it was the last time, or nearly. Where it is for other ranks, nothing does. */
-static int begin_down(struct nbody *nb, struct nbody_device *p, const cl_uint *from,
-                      const cl_uint *to)
+/* Enqueue downloads of the exports from number from[] (NULL: 0, after packing) up to to[]. With
+ * several ranks, do nothing: their exchange downloads by itself. */
+static int let_begin_downloads(struct nbody *nb, struct nbody_device *p, const cl_uint *from,
+                               const cl_uint *to)
 {
     struct domains *s = nb->domains;
     const struct tree *t = p->tree;
     bool after = !from;
     for (cl_uint other = 0; other < s->n; other++)
         for (size_t kind = 0; kind < KINDS; kind++) {
-            const size_t number = KINDS * ((size_t)t->number * s->n + other) + kind;
+            const size_t number = KINDS * ((size_t)t->domain * s->n + other) + kind;
             const cl_uint first = from ? from[number] : 0,
-                          end = other == t->number || t->bodies == 0 ? 0 : to[number];
+                          end = other == t->domain || t->bodies == 0 ? 0 : to[number];
             size_t bytes;
-            char *const at = essence_at(nb, t->number, other, kind, first, &bytes);
-            s->begun[number] = NULL;
+            char *const at = let_address(nb, t->domain, other, kind, first, &bytes);
+            s->ev_download[number] = NULL;
             if (world_size(nb->world) > 1 || end <= first)
                 continue;
             if (nbody_domain_begin_download(nb, p, at, (end - first) * bytes, after,
-                                            &s->begun[number]) != 0)
+                                            &s->ev_download[number]) != 0)
                 return -1;
             after = false;
         }
     return clflush(nb->ctx, p->dev, 0);
 }
 
-/* For every second box of several groups, and then for the others. */
-static int walk_groups(struct nbody *nb, struct nbody_device *p, cl_uint geometric)
+/* Walk and pack in two passes: every second merged box first, then all other boxes. The first pass
+ * finds most of the export, and its download overlaps the second. */
+static int let_walk_boxes(struct nbody *nb, struct nbody_device *p, cl_uint geometric)
 {
     struct domains *s = nb->domains;
     struct tree *t = p->tree;
-    if ((!t->forgot && forget(nb, p) != 0) || nbody_domain_wait_uploads(nb, p) != 0)
+    if ((!t->mark_cleared && let_launch_clear(nb, p) != 0) || nbody_domain_wait_uploads(nb, p) != 0)
         return -1;
-    t->forgot = false;
+    t->mark_cleared = false;
     for (cl_uint odd = 0; odd < 2; odd++) {
         for (cl_uint other = 0; other < s->n; other++) {
             size_t slot;
-            const size_t several = united(groups_of(s, other, &slot)),
-                         count = odd ? several / 2 + s->apart[other] : (several + 1) / 2;
-            if (other != t->number && t->bodies &&
-                (walk(nb, p, other, s->box, slot, several, odd, count, true, geometric) != 0 ||
-                 pack(nb, p, other, odd) != 0))
+            const size_t merged = merged_boxes(domain_groups(s, other, &slot)),
+                         count = odd ? merged / 2 + s->nsingle[other] : (merged + 1) / 2;
+            if (other != t->domain && t->bodies &&
+                (let_launch_export(nb, p, other, s->group_box, slot, merged, odd, count, true,
+                                   geometric) != 0 ||
+                 let_launch_pack(nb, p, other, odd) != 0))
                 return -1;
         }
-        if (!odd && begin_down(nb, p, NULL, s->early) != 0)
+        if (!odd && let_begin_downloads(nb, p, NULL, s->early) != 0)
             return -1;
     }
-    return nbody_domain_mark(nb, p, &s->packed[t->number]) != 0 ? -1 : clflush(nb->ctx, p->dev, 0);
+    if (nbody_domain_mark_event(nb, p, &s->ev_packed[t->domain]) != 0)
+        return -1;
+    return clflush(nb->ctx, p->dev, 0);
 }
 
-static int join_and_walk(struct nbody *nb, struct nbody_device *p, cl_uint geometric)
+static int let_join_and_walk(struct nbody *nb, struct nbody_device *p, cl_uint geometric)
 {
-    return nb->domains->join(nb, p, geometric) != 0 ? -1 : walk_groups(nb, p, geometric);
+    if (nb->domains->join_toptree(nb, p, geometric) != 0)
+        return -1;
+    return let_walk_boxes(nb, p, geometric);
 }
 
-/* ---- Groups that are put off in any case. ---------------------------------------------------- */
+/* ---- Flagged groups. ------------------------------------------------------------------------- */
 
-/* Boxes of few bodies of the groups that a part flagged stand from here on. */
-static size_t loose_at(const struct domains *s, cl_uint part, cl_uint other)
+/* Return the offset of the boxes of few bodies for the groups that a domain flagged. */
+static size_t split_box_offset(const struct domains *s, cl_uint domain, cl_uint other)
 {
     size_t at = 0;
-    for (cl_uint k = 0; k < part * s->n + other; k++)
-        at += (size_t)flags(s, k / s->n, k % s->n, GROUPS) * TREE_GROUP;
+    for (cl_uint k = 0; k < domain * s->n + other; k++)
+        at += (size_t)let_flags(s, k / s->n, k % s->n, FLAG_GROUPS) * TREE_GROUP;
     return at;
 }
 
-static int loosen(struct nbody *nb, struct nbody_device *p)
+static int let_launch_split(struct nbody *nb, struct nbody_device *p)
 {
     struct domains *s = nb->domains;
     struct tree *t = p->tree;
     const cl_uint n = (cl_uint)nb->n;
-    for (cl_uint part = 0; part < s->n; part++) {
-        const cl_uint count = flags(s, part, t->number, GROUPS),
-                      from = (cl_uint)flags_at(s, part, t->number, GROUPS),
-                      to = (cl_uint)loose_at(s, part, t->number);
-        if (nbody_tree_launch_1d(nb, p, TREE_LOOSEN, (size_t)count * TREE_GROUP,
-                                 ARGS(t->body, t->feel, n, s->flag, from, count, t->from, s->loose,
-                                      to, t->info)) != 0)
+    for (cl_uint domain = 0; domain < s->n; domain++) {
+        const cl_uint count = let_flags(s, domain, t->domain, FLAG_GROUPS),
+                      from = (cl_uint)let_flags_at(s, domain, t->domain, FLAG_GROUPS),
+                      to = (cl_uint)split_box_offset(s, domain, t->domain);
+        if (nbody_tree_launch_1d(nb, p, TREE_SPLIT_GROUPS, (size_t)count * TREE_GROUP,
+                                 ARGS(t->body, t->a_old_sorted, n, s->flag, from, count,
+                                      t->first_group, s->split_box, to, t->info)) != 0)
             return -1;
     }
     return 0;
 }
 
-/* Flags go to the parts whose groups they are, and these groups' boxes come back. */
-static int swap_loose(struct nbody *nb, bool back)
+/* Send the flags to the groups' domains; back: return the boxes of these groups. */
+static int let_exchange_split(struct nbody *nb, bool back)
 {
     struct domains *s = nb->domains;
     const size_t box = 8 * nb->real;
     struct transfer *all = calloc((size_t)s->n * s->n, sizeof *all);
     for (cl_uint k = 0; all && k < s->n * s->n; k++) {
-        const cl_uint part = k / s->n, other = k % s->n, count = flags(s, part, other, GROUPS);
-        char *const boxes = (char *)s->loose + loose_at(s, part, other) * box;
-        all[k] = back ? (struct transfer){other, part, boxes, count * TREE_GROUP * box, false, NULL}
-                      : (struct transfer){part,
-                                          other,
-                                          &s->flag[flags_at(s, part, other, GROUPS)],
-                                          count * sizeof *s->flag,
-                                          false,
-                                          NULL};
+        const cl_uint domain = k / s->n, other = k % s->n,
+                      count = let_flags(s, domain, other, FLAG_GROUPS);
+        char *const boxes = (char *)s->split_box + split_box_offset(s, domain, other) * box;
+        all[k] =
+            back ? (struct transfer){other, domain, boxes, count * TREE_GROUP * box, false, NULL}
+                 : (struct transfer){domain,
+                                     other,
+                                     &s->flag[let_flags_at(s, domain, other, FLAG_GROUPS)],
+                                     count * sizeof *s->flag,
+                                     false,
+                                     NULL};
     }
     const int status =
-        all ? nbody_domain_exchange_transfers(nb, all, (size_t)s->n * s->n) : no_memory();
+        all ? nbody_domain_exchange_transfers(nb, all, (size_t)s->n * s->n) : let_no_memory();
     free(all);
     return status;
 }
 
-static int gather_counts(struct nbody *nb)
+static int let_gather_counts(struct nbody *nb)
 {
-    const struct gathered g = {nb->domains->found, nb->domains->most * sizeof *nb->domains->found};
+    const struct gathered g = {nb->domains->counts,
+                               nb->domains->counts_each * sizeof *nb->domains->counts};
     return nbody_domain_gather(nb, &g, 1, NULL);
 }
 
-static int walk_loose(struct nbody *nb, cl_uint geometric)
+static int let_walk_split(struct nbody *nb, cl_uint geometric)
 {
     struct domains *s = nb->domains;
-    const size_t all = loose_at(s, s->n, 0);
+    const size_t all = split_box_offset(s, s->n, 0);
     if (all == 0)
         return 0;
-    if (all > s->loose_room) {
-        clfree(s->loose);
-        s->loose = nbody_domain_block(nb, 2 * all * 8 * nb->real);
-        s->loose_room = s->loose ? 2 * all : 0;
-        if (!s->loose)
+    if (all > s->split_capacity) {
+        clfree(s->split_box);
+        s->split_box = nbody_domain_block(nb, 2 * all * 8 * nb->real);
+        s->split_capacity = s->split_box ? 2 * all : 0;
+        if (!s->split_box)
             return -1;
     }
-    if (swap_loose(nb, false) != 0)
+    if (let_exchange_split(nb, false) != 0)
         return -1;
-    EACH_PART(nb, p)
-    if (loosen(nb, p) != 0)
-        return -1;
-    if (swap_loose(nb, true) != 0)
-        return -1;
-    EACH_PART(nb, p)
-    for (cl_uint other = 0; other < s->n; other++) {
-        const cl_uint part = p->tree->number;
-        const size_t count = (size_t)flags(s, part, other, GROUPS) * TREE_GROUP;
-        if (count && (walk(nb, p, other, s->loose, loose_at(s, part, other), 0, 0, count, false,
-                           geometric) != 0 ||
-                      pack(nb, p, other, true) != 0))
+    EACH_DOMAIN (nb, p)
+        if (let_launch_split(nb, p) != 0)
             return -1;
-    }
-    return gather_counts(nb);
+    if (let_exchange_split(nb, true) != 0)
+        return -1;
+    EACH_DOMAIN (nb, p)
+        for (cl_uint other = 0; other < s->n; other++) {
+            const cl_uint domain = p->tree->domain;
+            const size_t count = (size_t)let_flags(s, domain, other, FLAG_GROUPS) * TREE_GROUP;
+            if (count &&
+                (let_launch_export(nb, p, other, s->split_box, split_box_offset(s, domain, other),
+                                   0, 0, count, false, geometric) != 0 ||
+                 let_launch_pack(nb, p, other, true) != 0))
+                return -1;
+        }
+    return let_gather_counts(nb);
 }
 
-/* ---- What was found. ------------------------------------------------------------------------- */
+/* ---- Exchange of exports. -------------------------------------------------------------------- */
 
-/* The next sum finds about as much. False when not all of this one's had room. */
-static bool measure(struct domains *s)
+/* Return false if an export exceeded its capacity; the capacities are grown in that case. */
+static bool let_check_capacity(struct domains *s)
 {
     bool fits = true;
     for (cl_uint k = 0; k < s->n * s->n; k++)
         for (size_t w = 0; w < 2 && k / s->n != k % s->n; w++)
-            fits &= counts(s, k / s->n, k % s->n)[w] <= s->fits[2 * k + w];
+            fits &= let_counts(s, k / s->n, k % s->n)[w] <= s->let_capacity[2 * k + w];
     for (cl_uint k = 0; !fits && k < s->n * s->n; k++)
         for (size_t w = 0; w < 2 && k / s->n != k % s->n; w++) {
-            const cl_uint found = counts(s, k / s->n, k % s->n)[w];
-            s->fits[2 * k + w] = found + found / 4 + 1024;
-            s->guess[2 * k + w] =
-                s->guess[2 * k + w] < s->fits[2 * k + w] ? s->guess[2 * k + w] : s->fits[2 * k + w];
-            s->early[2 * k + w] = s->early[2 * k + w] < s->guess[2 * k + w] ? s->early[2 * k + w]
-                                                                            : s->guess[2 * k + w];
+            const cl_uint count = let_counts(s, k / s->n, k % s->n)[w];
+            s->let_capacity[2 * k + w] = count + count / 4 + 1024;
+            s->predicted[2 * k + w] = s->predicted[2 * k + w] < s->let_capacity[2 * k + w]
+                                          ? s->predicted[2 * k + w]
+                                          : s->let_capacity[2 * k + w];
+            s->early[2 * k + w] = s->early[2 * k + w] < s->predicted[2 * k + w]
+                                      ? s->early[2 * k + w]
+                                      : s->predicted[2 * k + w];
         }
     return fits;
 }
 
-/* Parcels of what each part has found of a kind for each other, from number from[] on (NULL: 0), up
- * to to[] (NULL: all of it), with the copies that are begun. How many these are. */
-static size_t list_found(const struct nbody *nb, size_t kind, const cl_uint *from,
-                         const cl_uint *to, struct transfer *all)
+/* List the transfers of one kind from each domain to each other, from number from[] (NULL: 0) up
+ * to to[] (NULL: the count), including downloads in flight. Return the number of transfers. */
+static size_t let_list_transfers(const struct nbody *nb, size_t kind, const cl_uint *from,
+                                 const cl_uint *to, struct transfer *all)
 {
     const struct domains *s = nb->domains;
     size_t n = 0, bytes;
     for (cl_uint k = 0; k < s->n * s->n; k++) {
         const size_t number = KINDS * k + kind, first = from ? from[number] : 0;
-        const size_t end = to ? to[number] : counts(s, k / s->n, k % s->n)[kind];
-        char *const at = essence_at(nb, k / s->n, k % s->n, kind, first, &bytes);
+        const size_t end = to ? to[number] : let_counts(s, k / s->n, k % s->n)[kind];
+        char *const at = let_address(nb, k / s->n, k % s->n, kind, first, &bytes);
         if (k / s->n != k % s->n && end > first)
-            all[n++] = (struct transfer){k / s->n, k % s->n,        at, (end - first) * bytes,
-                                         true,     s->begun[number]};
-        s->begun[number] = NULL;
+            all[n++] = (struct transfer){
+                k / s->n, k % s->n, at, (end - first) * bytes, true, s->ev_download[number]};
+        s->ev_download[number] = NULL;
     }
     return n;
 }
 
-/* With `counted`, the numbers of these, too. */
-static int swap_found(struct nbody *nb, const cl_uint *from, const cl_uint *to, bool counted)
+/* Exchange exports of both kinds; counted: gather the counters, too. */
+static int let_exchange_cells(struct nbody *nb, const cl_uint *from, const cl_uint *to,
+                              bool counted)
 {
     const struct domains *s = nb->domains;
-    const struct gathered found = {s->found, s->most * sizeof *s->found};
+    const struct gathered counts = {s->counts, s->counts_each * sizeof *s->counts};
     struct transfer *all = calloc(KINDS * s->n * s->n, sizeof *all);
     size_t n = 0;
     for (size_t kind = 0; all && kind < KINDS; kind++)
-        n += list_found(nb, kind, from, to, all + n);
-    const int status = !all           ? no_memory()
-                       : n || counted ? nbody_domain_exchange(nb, &found, counted, all, n, NULL)
+        n += let_list_transfers(nb, kind, from, to, all + n);
+    const int status = !all           ? let_no_memory()
+                       : n || counted ? nbody_domain_exchange(nb, &counts, counted, all, n, NULL)
                                       : 0;
     free(all);
     return status;
 }
 
-/* What was found since the first went down follows it, when it is packed. It is the host that waits
- * for that, as NVIDIA's driver has one line of a device's copies: one that waits for a kernel holds
- * up those that were started behind it, in other queues, too, and itself waits until those before
- * it have ended. */
-static int send_rest(struct nbody *nb)
+/* Enqueue the download of exports found since the early download, once they are packed. The host
+ * waits for the packing, not the copy: NVIDIA's driver runs all copies of a device in one queue.
+ * There a copy that waits for a kernel blocks every later copy, also on other queues. */
+static int let_download_rest(struct nbody *nb)
 {
     const struct domains *s = nb->domains;
-    EACH_PART(nb, p)
-    if (nbody_domain_await(nb, p, s->packed[p->tree->number]) != 0 ||
-        begin_down(nb, p, s->early, s->guess) != 0)
-        return -1;
+    EACH_DOMAIN (nb, p)
+        if (nbody_domain_wait_event(nb, p, s->ev_packed[p->tree->domain]) != 0 ||
+            let_begin_downloads(nb, p, s->early, s->predicted) != 0)
+            return -1;
     return 0;
 }
 
-/* Of one rank's devices: what is on its way down goes up as soon as it is there; the rest is sent
- * before the last of that, which comes down while devices find it. */
-static int pass_early(struct nbody *nb)
+/* Within one rank, upload the early exports as their downloads end. The downloads of the rest are
+ * enqueued before the early bodies are waited for, so that they overlap. */
+static int let_exchange_early(struct nbody *nb)
 {
     const struct domains *s = nb->domains;
     if (world_size(nb->world) > 1)
         return 0;
     struct transfer *all = calloc(KINDS * s->n * s->n, sizeof *all);
-    const size_t cells = all ? list_found(nb, 0, NULL, s->early, all) : 0,
-                 bodies = all ? list_found(nb, 1, NULL, s->early, all + cells) : 0;
-    const int status = !all ? no_memory()
-                       : nbody_domain_exchange_transfers(nb, all, cells) != 0 || send_rest(nb)
-                           ? -1
-                           : nbody_domain_exchange_transfers(nb, all + cells, bodies);
+    if (!all)
+        return let_no_memory();
+    const size_t cells = let_list_transfers(nb, 0, NULL, s->early, all),
+                 bodies = let_list_transfers(nb, 1, NULL, s->early, all + cells);
+    int status = nbody_domain_exchange_transfers(nb, all, cells);
+    if (status == 0)
+        status = let_download_rest(nb);
+    if (status == 0)
+        status = nbody_domain_exchange_transfers(nb, all + cells, bodies);
     free(all);
     return status;
 }
 
-/* Numbers that were found, and what was guessed of it. */
-static int swap_guess(struct nbody *nb)
+/* Exchange the counters and the predicted exports; record how many of these are valid. */
+static int let_exchange_predicted(struct nbody *nb)
 {
     struct domains *s = nb->domains;
-    if (swap_found(nb, s->early, s->guess, true) != 0)
+    if (let_exchange_cells(nb, s->early, s->predicted, true) != 0)
         return -1;
     for (cl_uint k = 0; k < s->n * s->n; k++)
         for (size_t w = 0; w < 2; w++) {
-            const cl_uint found = k / s->n == k % s->n ? 0 : counts(s, k / s->n, k % s->n)[w];
-            const cl_uint noted =
-                s->found[k / s->n * s->most + TREE_COUNTS * s->n + 2 * (k % s->n) + w];
-            const cl_uint had = s->guess[2 * k + w] < found ? s->guess[2 * k + w] : found;
-            s->had[2 * k + w] = s->early[2 * k + w] > noted
-                                    ? noted
-                                    : had; /* behind it nothing was there when it went */
+            const cl_uint count = k / s->n == k % s->n ? 0 : let_counts(s, k / s->n, k % s->n)[w];
+            const cl_uint packed =
+                s->counts[k / s->n * s->counts_each + TREE_COUNTS * s->n + 2 * (k % s->n) + w];
+            const cl_uint valid = s->predicted[2 * k + w] < count ? s->predicted[2 * k + w] : count;
+            s->received[2 * k + w] =
+                s->early[2 * k + w] > packed
+                    ? packed
+                    : valid; /* later entries were not packed when the early download started */
         }
     return 0;
 }
 
-/* What the next sum sends with its numbers: as much as this one's, and a little more, where there
- * is room. */
-static void guess_next(struct nbody *nb)
+/* Predict the next sum's exports: this sum's count plus a margin, within the capacity. */
+static void let_predict_next(struct nbody *nb)
 {
     struct domains *s = nb->domains;
     for (cl_uint k = 0; k < s->n * s->n; k++)
         for (size_t w = 0; w < 2 && k / s->n != k % s->n; w++) {
-            const cl_uint found = counts(s, k / s->n, k % s->n)[w], some = found + found / 64 + 64;
-            s->guess[2 * k + w] = some < s->fits[2 * k + w] ? some : s->fits[2 * k + w];
-            const cl_uint noted =
-                s->found[k / s->n * s->most + TREE_COUNTS * s->n + 2 * (k % s->n) + w];
-            s->early[2 * k + w] = world_size(nb->world) == 1 ? noted - noted / 64 : 0;
-            s->early[2 * k + w] = s->early[2 * k + w] < s->guess[2 * k + w] ? s->early[2 * k + w]
-                                                                            : s->guess[2 * k + w];
+            const cl_uint count = let_counts(s, k / s->n, k % s->n)[w],
+                          some = count + count / 64 + 64;
+            s->predicted[2 * k + w] =
+                some < s->let_capacity[2 * k + w] ? some : s->let_capacity[2 * k + w];
+            const cl_uint packed =
+                s->counts[k / s->n * s->counts_each + TREE_COUNTS * s->n + 2 * (k % s->n) + w];
+            s->early[2 * k + w] = world_size(nb->world) == 1 ? packed - packed / 64 : 0;
+            s->early[2 * k + w] = s->early[2 * k + w] < s->predicted[2 * k + w]
+                                      ? s->early[2 * k + w]
+                                      : s->predicted[2 * k + w];
         }
 }
 
-/* What came from others; and all walks, where they are one launch. */
-static int take(struct nbody *nb, struct nbody_device *p, cl_uint geometric)
+/* Import the exports of all other domains. Start the walks if they fit in one launch. */
+static int let_import_and_walk(struct nbody *nb, struct nbody_device *p, cl_uint geometric)
 {
     struct domains *s = nb->domains;
     struct tree *t = p->tree;
     if (nbody_domain_wait_uploads(nb, p) != 0)
         return -1;
-    for (cl_uint part = 0; part < s->n; part++) {
+    for (cl_uint domain = 0; domain < s->n; domain++) {
         size_t at[2];
-        place_of(s, part, t->number, at);
-        const cl_uint *found = counts(s, part, t->number), first = (cl_uint)at[1], count = found[1];
-        if (part != t->number &&
-            (nbody_domain_import_nodes(nb, p, s->cells, at[0], found[0]) != 0 ||
-             nbody_tree_launch_1d(nb, p, TREE_ADOPT_BODIES, count,
-                                  ARGS(s->bodies, first, count, t->body)) != 0))
+        let_offset(s, domain, t->domain, at);
+        const cl_uint *exported = let_counts(s, domain, t->domain), first = (cl_uint)at[1],
+                      count = exported[1];
+        if (domain != t->domain &&
+            (nbody_domain_import_nodes(nb, p, s->let_cells, at[0], exported[0]) != 0 ||
+             nbody_tree_launch_1d(nb, p, TREE_IMPORT_BODIES, count,
+                                  ARGS(s->let_bodies, first, count, t->body)) != 0))
             return -1;
     }
     return nbody_tree_walk_now(nb, p, s->sum, geometric);
 }
 
-/* Whether boxes of several groups met so much that none of these is known to be put off. */
-static bool too_large(const struct domains *s)
+/* True if a merged box reached the limit: its groups need boxes of their own. */
+static bool let_any_box_flagged(const struct domains *s)
 {
     bool any = false;
     for (cl_uint k = 0; k < s->n * s->n; k++)
-        any |= k / s->n != k % s->n && counts(s, k / s->n, k % s->n)[3] > 0;
+        any |= k / s->n != k % s->n && let_counts(s, k / s->n, k % s->n)[3] > 0;
     return any;
 }
 
-/* Boxes again, of which those that met too much are those of single groups. */
-static int start_apart(struct nbody *nb, struct nbody_device *p, cl_uint much)
+/* Compute the boxes again; flagged merged boxes are split into boxes of single groups. */
+static int let_rebuild_boxes(struct nbody *nb, struct nbody_device *p, cl_uint split_above)
 {
     const struct domains *s = nb->domains;
     const struct tree *t = p->tree;
-    const cl_uint none = 0, one = 1, counter = nbody_let_counter(nb, t->number);
-    for (cl_uint part = 0; part < s->n; part++) {
-        const cl_uint count = flags(s, part, t->number, BOXES),
-                      from = (cl_uint)flags_at(s, part, t->number, BOXES);
-        if (nbody_tree_launch_1d(nb, p, TREE_PART_WITH, count,
-                                 ARGS(s->flag, from, count, t->lone)) != 0)
+    const cl_uint none = 0, one = 1, counter = nbody_let_single_index(nb, t->domain);
+    for (cl_uint domain = 0; domain < s->n; domain++) {
+        const cl_uint count = let_flags(s, domain, t->domain, FLAG_BOXES),
+                      from = (cl_uint)let_flags_at(s, domain, t->domain, FLAG_BOXES);
+        if (nbody_tree_launch_1d(nb, p, TREE_MARK_SPLIT, count,
+                                 ARGS(s->flag, from, count, t->split_groups)) != 0)
             return -1;
     }
-    return nbody_tree_launch_1d(nb, p, TREE_FORGET, 1,
-                                ARGS(t->mark, none, s->found, counter, one)) != 0
-               ? -1
-               : start_some(nb, p, much);
+    if (nbody_tree_launch_1d(nb, p, TREE_LET_CLEAR, 1,
+                             ARGS(t->mark, none, s->counts, counter, one)) != 0)
+        return -1;
+    return let_launch_boxes(nb, p, split_above);
 }
 
-static int swap_apart(struct nbody *nb)
+static int let_split_boxes(struct nbody *nb)
 {
     const struct domains *s = nb->domains;
-    const struct gathered found = {s->found, s->most * sizeof *s->found};
+    const struct gathered counts = {s->counts, s->counts_each * sizeof *s->counts};
     struct transfer *all = calloc((size_t)s->n * s->n, sizeof *all);
     for (cl_uint k = 0; all && k < s->n * s->n; k++) {
-        const cl_uint part = k / s->n, other = k % s->n;
-        all[k] = (struct transfer){part,
+        const cl_uint domain = k / s->n, other = k % s->n;
+        all[k] = (struct transfer){domain,
                                    other,
-                                   &s->flag[flags_at(s, part, other, BOXES)],
-                                   flags(s, part, other, BOXES) * sizeof *s->flag,
+                                   &s->flag[let_flags_at(s, domain, other, FLAG_BOXES)],
+                                   let_flags(s, domain, other, FLAG_BOXES) * sizeof *s->flag,
                                    false,
                                    NULL};
     }
     const int status =
-        all ? nbody_domain_exchange_transfers(nb, all, (size_t)s->n * s->n) : no_memory();
+        all ? nbody_domain_exchange_transfers(nb, all, (size_t)s->n * s->n) : let_no_memory();
     free(all);
-    return status != 0 || nbody_device_threads_all(nb, start_apart, much_of(nb)) != 0
-               ? -1
-               : nbody_let_exchange_boxes(nb, &found, 1);
+    if (status != 0)
+        return -1;
+    if (nbody_device_threads_all(nb, let_rebuild_boxes, let_split_threshold(nb)) != 0)
+        return -1;
+    return nbody_let_exchange_boxes(nb, &counts, 1);
 }
 
-/* Room for what is found, by what fits. */
-static int room_for_all(struct nbody *nb)
+/* Reserve let_cells and let_bodies according to let_capacity. */
+static int let_reserve_all(struct nbody *nb)
 {
     size_t all[2];
-    place_of(nb->domains, nb->domains->n, 0, all);
-    return room_for(nb, all[0], all[1]);
+    let_offset(nb->domains, nb->domains->n, 0, all);
+    return let_reserve(nb, all[0], all[1]);
 }
 
 int nbody_let_begin(struct nbody *nb, bool geometric)
 {
-    nb->domains->begun_walks = true;
-    return nbody_let_exchange_boxes(nb, NULL, 0) != 0 || room_for_all(nb) != 0
-               ? -1
-               : nbody_device_threads_all(nb, walk_groups, geometric);
+    nb->domains->walks_begun = true;
+    if (nbody_let_exchange_boxes(nb, NULL, 0) != 0)
+        return -1;
+    if (let_reserve_all(nb) != 0)
+        return -1;
+    return nbody_device_threads_all(nb, let_walk_boxes, geometric);
 }
 
-/* What was found with the cell of all bodies of the sum before is of no use where that was
- * another. */
-static bool begun_in_vain(const struct nbody *nb)
+/* True if the export walks used a root cell that differs from the actual one. Their result is
+ * discarded. */
+static bool let_root_was_stale(const struct nbody *nb)
 {
     const struct domains *s = nb->domains;
     bool off = false;
-    for (cl_uint k = 0; k < s->n && s->begun_walks; k++)
-        off |= s->found[nbody_let_off(nb, k)] != 0;
+    for (cl_uint k = 0; k < s->n && s->walks_begun; k++)
+        off |= s->counts[nbody_let_stale_index(nb, k)] != 0;
     return off;
 }
 
-int nbody_let_find(struct nbody *nb, bool geometric, start_on join)
+int nbody_let_find(struct nbody *nb, bool geometric, launch_fn join)
 {
     struct domains *s = nb->domains;
-    s->join = join;
-    start_on start = join_and_walk;
-    s->sums_lone = (s->sums_lone + 1) % SUMS_LONE;
-    for (bool again = true; again;) {
-        if (room_for_all(nb) != 0 ||
-            nbody_device_threads_all(nb, s->begun_walks ? join : start, geometric) != 0 ||
-            pass_early(nb) != 0 || swap_guess(nb) != 0)
+    s->join_toptree = join;
+    launch_fn start = let_join_and_walk;
+    s->sums_since_reset = (s->sums_since_reset + 1) % SUMS_PER_RESET;
+    for (bool repeat = true; repeat;) {
+        if (let_reserve_all(nb) != 0 ||
+            nbody_device_threads_all(nb, s->walks_begun ? join : start, geometric) != 0 ||
+            let_exchange_early(nb) != 0 || let_exchange_predicted(nb) != 0)
             return -1;
-        start = walk_groups;
-        again = begun_in_vain(nb);
-        s->begun_walks = false;
-        if (!again) {
-            again = too_large(s);
-            if (again ? swap_apart(nb) != 0 : walk_loose(nb, geometric) != 0)
+        start = let_walk_boxes;
+        repeat = let_root_was_stale(nb);
+        s->walks_begun = false;
+        if (!repeat) {
+            repeat = let_any_box_flagged(s);
+            if (repeat ? let_split_boxes(nb) != 0 : let_walk_split(nb, geometric) != 0)
                 return -1;
-            again = again || !measure(s);
+            repeat = repeat || !let_check_capacity(s);
         }
-        EACH_PART(nb, p) /* all is found in other places now, which may be those of what is still on
-                            its way up beside */
-        if (again && nbody_domain_after(nb, p) != 0)
-            return -1;
+        EACH_DOMAIN (
+            nb, p) /* a repeated export moves to other offsets: uploads in flight must end first */
+            if (repeat && nbody_domain_barrier(nb, p) != 0)
+                return -1;
     }
-    if (swap_found(nb, s->had, NULL, false) != 0)
+    if (let_exchange_cells(nb, s->received, NULL, false) != 0)
         return -1;
-    guess_next(nb);
+    let_predict_next(nb);
     s->walks_began = seconds_now();
-    return nbody_device_threads_all(nb, take, geometric);
+    return nbody_device_threads_all(nb, let_import_and_walk, geometric);
 }

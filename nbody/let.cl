@@ -1,40 +1,39 @@
-/* let.cl - which cells and bodies of a device's part of the tree the walks of another part
- * meet; the host puts root.cl, multipole.cl and walk.cl in front.
+/* let.cl - locally essential tree: export of the cells and bodies of a domain that another domain's
+ * walks open; the host puts root.cl, multipole.cl and walk.cl in front.
  *
- *   boxes of the other part's groups --essential--> children of the cells that groups open, bodies
- *   of the leaves that they meet --pack--> what is sent
- *                                               \-> groups that surely meet too much: flags
- *   flags --loosen, at the other part--> boxes of few of their bodies --essential--> what these
- *   open and meet
+ *   bounding boxes of the other domain's groups
+ *       --let_export--> children of the cells that groups open, bodies of the leaves they use
+ *                       --let_pack--> packed cells and bodies, to the other domain
+ *                   \-> groups with too many interactions: flags, to the other domain
+ *   flags --split_groups, there--> boxes of few of their bodies --let_export--> as above
  *
- * Each group of another part walks this part's cells as it will at home, with the same box and a
- * criterion that is as strict or stricter, but sums nothing; the cell of all bodies, of which the
- * criterion asks, is that of the sum before (domain.cl). Cells that lie across a cut, bridges, are
- * taken for opened. A group that meets more than `limit` here alone is put off in any case
- * (walk.cl): its box, which may reach from one side of the system to the other, opens nothing any
- * more, and its bodies walk few by few, there and here.
+ * Each group of another domain walks this domain's cells as it will at home, with the same box and
+ * a criterion at least as strict, but computes no forces. The criterion uses the root cell of the
+ * previous sum (domain.cl). Shared nodes count as opened. A group with more than `limit`
+ * interactions in this domain alone is certain to be deferred (walk.cl). Its box, which may span
+ * the whole system, then opens no further cells; its bodies walk in small sets instead, there and
+ * here.
  * SPDX-License-Identifier: MIT
  */
 #ifndef BODIES
 #define WIDTH 1
 #include "walk.cl"
 #endif
-#ifndef FEW
-#define FEW 1 /* bodies that walk together when their group is put off */
+#ifndef SECOND_GROUP
+#define SECOND_GROUP 1 /* bodies that walk together in the second pass */
 #endif
-#define FLAGS                                                                                      \
-    2048 /* groups that are flagged at most; others are walked for as they are. TREE_FLAGS in      \
-            tree.h */
+/* Flagged groups, at most; further ones are walked as they are. TREE_FLAGS in tree.h. */
+#define FLAGS 2048
 #define NONE 0xffffffffu /* no cell */
 #if GROUP == 1
-#define JOIN() /* an item alone waits for nobody; and PoCL 5 cannot compile such a loop with       \
-                  barriers, and ends the program */
+/* A single work-item needs no barrier, and PoCL 5 crashes on such a loop with barriers. */
+#define WALK_BARRIER()
 #else
-#define JOIN() barrier(CLK_LOCAL_MEM_FENCE)
+#define WALK_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
 #endif
 
-/* No cell was opened yet, and no leaf met; nothing was found. */
-kernel void forget(global uint *mark, uint cells, global uint *counts, uint from, uint all)
+/* Clear the export marks and counters. */
+kernel void let_clear(global uint *mark, uint cells, global uint *counts, uint from, uint all)
 {
     if (get_global_id(0) < cells)
         mark[get_global_id(0)] = 0;
@@ -42,19 +41,17 @@ kernel void forget(global uint *mark, uint cells, global uint *counts, uint from
         counts[from + get_global_id(0)] = 0;
 }
 
-/* What is found for a part: counts = {cells, bodies, flags, boxes of several groups that met too
- * much}, and room for them. */
-struct found {
+/* The export for one domain: counts = {cells, bodies, flagged groups, flagged merged boxes}, and
+ * the capacity for cells and bodies. */
+struct let_output {
     global uint *counts, *mark;
-    uint stamp, cells_room,
-        bodies_room; /* mark[cell] == stamp: it was opened, or met body by body, before */
+    uint stamp, cells_room, bodies_room; /* mark[cell] == stamp: exported to this domain before */
     global real *cells, *bodies;
 };
 
-/* Most cells are met many times, and a look costs less than an exchange. What is read while others
- * write is only defined if it is read as a whole: by an atomic function, or, on NVIDIA's cards, by
- * any aligned read. */
-static inline uint look(global uint *mark)
+/* Read a mark. Most cells are opened many times, and a read costs less than an exchange. A read
+ * concurrent with writes is defined only if it is atomic; on NVIDIA GPUs any aligned read is. */
+static inline uint mark_load(global uint *mark)
 {
 #ifdef __NV_CL_C_VERSION
     return *mark;
@@ -63,194 +60,195 @@ static inline uint look(global uint *mark)
 #endif
 }
 
-/* `seen`: what a look at its mark told. */
-static inline bool first_time(const struct found *f, uint cell, uint seen)
+/* True if this call is the first to mark the cell; seen: the mark as read before. */
+static inline bool mark_first(const struct let_output *f, uint cell, uint seen)
 {
     return seen != f->stamp && atomic_xchg(&f->mark[cell], f->stamp) != f->stamp;
 }
 
-/* Their numbers; pack() puts there what else is to be sent. */
-static inline void add_cells(const struct found *f, uint from, uint end)
+/* Append cell and body numbers; let_pack adds their data. */
+static inline void let_add_cells(const struct let_output *f, uint from, uint end)
 {
     uint at = atomic_add(&f->counts[0], end - from);
     for (uint c = from; c < end && at < f->cells_room; c++, at++)
-        *(global uint *)(f->cells + at * (size_t)SENT_CELL) = c;
+        *(global uint *)(f->cells + at * (size_t)PACKED_CELL) = c;
 }
 
-static inline void add_bodies(const struct found *f, uint from, uint count)
+static inline void let_add_bodies(const struct let_output *f, uint from, uint count)
 {
     uint at = atomic_add(&f->counts[1], count);
     for (uint b = from; b < from + count && at < f->bodies_room; b++, at++)
-        f->bodies[at * (size_t)SENT_BODY + 4] = WHOLE_TO_REAL(b);
+        f->bodies[at * (size_t)PACKED_BODY + 4] = UINT_TO_REAL(b);
 }
 
-/* The walk of a box, as that of a group; local memory of it. */
-struct course {
-    uint stack[STACK], size, met, flag;
+/* State in local memory of the walk of a box. */
+struct box_walk {
+    uint stack[STACK], size, interactions, flag;
 };
 
-static inline void push(local struct course *w, uint from, uint end, uint but)
+static inline void box_walk_push(local struct box_walk *w, uint from, uint end, uint except)
 {
-    uint at = atomic_add(&w->size, end - from - (but >= from && but < end));
+    uint at = atomic_add(&w->size, end - from - (except >= from && except < end));
     for (uint c = from; c < end; c++)
-        if (c != but)
+        if (c != except)
             w->stack[at++] = c;
 }
 
-/* Where a walk begins: children of bridges that are cells of this part, and no bridges themselves.
- * Those of a bridge that begins before the part are the first of their level, up to the first child
- * of the part's own first cell; those of the part's own bridge are the last. All others have them,
- * too (tops in domain.cl). */
-static inline void push_first(const struct tree *t, global const uint *down,
-                              global const uint2 *span, global const uint *own,
-                              local struct course *w)
+/* Push the first cells of a walk: children of shared nodes that are cells of this domain
+ * and not shared themselves. Children of a shared node that begins before the domain are the first
+ * of their level, up to the first child of the domain's own first cell. Children of the domain's
+ * own shared node are the last. All domains hold these cells (toptree in domain.cl). */
+static inline void box_walk_start(const struct tree *t, global const uint *child_begin,
+                                  global const uint2 *span, global const uint *own,
+                                  local struct box_walk *w)
 {
     for (uint level = get_local_id(0); level < LEVELS; level += GROUP) {
         const uint2 above = span[level], here = span[level + 1];
-        const uint bridge = own[level], but = own[level + 1];
-        push(w, here.x, above.x < above.y ? down[above.x] : here.y, but);
-        if (bridge != NONE)
-            push(w, t->link[bridge].x, here.y, but);
+        const uint shared_node = own[level], except = own[level + 1];
+        box_walk_push(w, here.x, above.x < above.y ? child_begin[above.x] : here.y, except);
+        if (shared_node != NONE)
+            box_walk_push(w, t->link[shared_node].x, here.y, except);
     }
 }
 
-static inline void visit(const struct found *f, const struct tree *t, const struct box *b, uint k,
-                         local struct course *w)
+static inline void box_walk_visit(const struct let_output *f, const struct tree *t,
+                                  const struct box *b, uint k, local struct box_walk *w)
 {
     const int2 link = t->link[k];
-    const uint seen = look(&f->mark[k]); /* on its way beside what tells the cell's fate */
-    const enum fate fate = fate_of(b, t->com[k], t->size[k], link);
-    if (fate == WHOLE || fate == ONE_BODY)
-        atomic_inc(&w->met);
-    if (fate == BODY_BY_BODY) {
-        atomic_add(&w->met, (uint)-link.y);
-        if (first_time(f, k, seen))
-            add_bodies(f, link.x, -link.y);
+    const uint seen = mark_load(&f->mark[k]); /* issued early, concurrently with the other loads */
+    const enum cell_action action = cell_action(b, t->com[k], t->size[k], link);
+    if (action == USE_CELL || action == USE_POINT)
+        atomic_inc(&w->interactions);
+    if (action == USE_BODIES) {
+        atomic_add(&w->interactions, (uint)-link.y);
+        if (mark_first(f, k, seen))
+            let_add_bodies(f, link.x, -link.y);
     }
-    if (fate == OPEN) {
-        if (first_time(f, k, seen))
-            add_cells(f, link.x, link.x + link.y);
-        push(w, link.x, link.x + link.y, NONE);
+    if (action == OPEN_CELL) {
+        if (mark_first(f, k, seen))
+            let_add_cells(f, link.x, link.x + link.y);
+        box_walk_push(w, link.x, link.x + link.y, NONE);
     }
 }
 
-/* The strictest criterion that any of the bodies in a box may have: groups may be put off at home,
- * and walk by boxes of few bodies then. It is that in the box's nearest or its farthest place, as
- * between these what is usual is not less than at both. */
-static inline real strictest(const struct tree *t, real8 around, real opening, uint geometric,
-                             real eps2)
+/* Return the strictest criterion that any body in a box may have: deferred groups walk at home by
+ * boxes of few bodies. The criterion is evaluated at the box's nearest and farthest corner; the
+ * expected acceleration between them is not less than the lesser of both. */
+static inline real strictest_criterion(const struct tree *t, real8 around, real opening,
+                                       uint geometric, real eps2)
 {
     const struct box b = {around.lo, around.hi, 0};
     const real4 c = t->com[0], corner = (real4)(c.x - b.lo.x > b.hi.x - c.x ? b.lo.x : b.hi.x,
                                                 c.y - b.lo.y > b.hi.y - c.y ? b.lo.y : b.hi.y,
                                                 c.z - b.lo.z > b.hi.z - c.z ? b.lo.z : b.hi.z, 0);
     const struct box last = {corner, corner, 0};
-    return fmax(criterion(t, around.s3, &b, opening, geometric, eps2),
-                criterion(t, around.s3, &last, opening, geometric, eps2));
+    return fmax(group_criterion(t, around.s3, &b, opening, geometric, eps2),
+                group_criterion(t, around.s3, &last, opening, geometric, eps2));
 }
 
-/* A work-group's box: from number `first` on stand `united` boxes of several groups each, and then
- * those of single groups. The even ones of several are walked for by one launch, and by another,
- * with `odd`, all others, single ones first, as they may take long: neighbours need nearly the
- * same, so the first launch finds most. A single group is flagged where it meets more than `limit`,
- * unless that is 0; those of several too, and must be walked for one by one. counts: from number
- * `to` on; flags: from `flags_to` on, the numbers of groups in their part, and FLAGS behind them
- * those of boxes of several. */
-kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void essential(
-    global const real4 *body, global const int2 *link, global const uint *down,
-    global const real4 *com, global const multipole *poles, global const real2 *size,
+/* Walk a box per work-group. From number `first` on stand `merged` merged boxes, then boxes of
+ * single groups. One launch walks the even merged boxes. Another launch, with `odd`, walks the odd
+ * merged boxes and, first because they may take long, all single groups. Neighbouring boxes open
+ * nearly the same cells, so the first launch finds most of the export. A box with more than `limit`
+ * interactions is flagged (limit 0: never); the groups of a flagged merged box must walk one by
+ * one. Counters begin at counts[to], flags at flags[flags_to]: numbers of groups, and FLAGS entries
+ * later numbers of merged boxes. */
+kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void let_export(
+    global const real4 *body, global const int2 *link, global const uint *child_begin,
+    global const real4 *com, global const multipole *multipoles, global const real2 *size,
     global const uint2 *span, global const uint *own, global const real8 *box, uint first,
-    uint united, uint odd, real opening, uint geometric, real eps2, uint limit, uint stamp,
+    uint merged, uint odd, real opening, uint geometric, real eps2, uint limit, uint stamp,
     global uint *mark, global uint *counts, uint to, uint cells_to, uint cells_room, uint bodies_to,
     uint bodies_room, global real *cells, global real *bodies, global uint *flags, uint flags_to)
 {
-    local struct course w;
+    local struct box_walk w;
     const uint lid = get_local_id(0);
-    const uint single = get_num_groups(0) - (united + !odd) / 2, id = get_group_id(0);
-    const bool several = id >= single;
-    const uint number = several ? 2 * (id - single) + odd : united + id;
+    const uint single = get_num_groups(0) - (merged + !odd) / 2, id = get_group_id(0);
+    const bool is_merged = id >= single;
+    const uint number = is_merged ? 2 * (id - single) + odd : merged + id;
     const real8 around = box[first + number];
-    const struct tree t = {body, link, com, poles, size};
-    const struct found f = {counts + to,
-                            mark,
-                            stamp,
-                            cells_room,
-                            bodies_room,
-                            cells + cells_to * (size_t)SENT_CELL,
-                            bodies + bodies_to * (size_t)SENT_BODY};
+    const struct tree t = {body, link, com, multipoles, size};
+    const struct let_output f = {counts + to,
+                                 mark,
+                                 stamp,
+                                 cells_room,
+                                 bodies_room,
+                                 cells + cells_to * (size_t)PACKED_CELL,
+                                 bodies + bodies_to * (size_t)PACKED_BODY};
     struct box b = {around.lo, around.hi, 0};
     if (around.s0 > around.s4)
         return; /* empty */
-    /* The hundredth makes up for how far the cell of all bodies may have moved since the last sum:
-     * `alike` in domain.cl. */
-    b.g2 = C(1.01) * strictest(&t, around, opening, geometric, eps2);
+    /* 1 % covers the motion of the root cell since the previous sum: root_is_similar in domain.cl.
+     */
+    b.g2 = C(1.01) * strictest_criterion(&t, around, opening, geometric, eps2);
     if (lid == 0)
-        w.size = 0, w.met = 0, w.flag = FLAGS;
-    JOIN();
-    push_first(&t, down, span, own, &w);
-    JOIN();
+        w.size = 0, w.interactions = 0, w.flag = FLAGS;
+    WALK_BARRIER();
+    box_walk_start(&t, child_begin, span, own, &w);
+    WALK_BARRIER();
     while (w.size > 0) {
-        const uint n = w.size, k = taken(n), cell = lid < k ? w.stack[n - 1 - lid] : 0;
-        const bool much = limit > 0 && w.met > limit;
-        JOIN();
-        if (lid == 0 && much)
-            w.flag = atomic_inc(&f.counts[several ? 3 : 2]);
+        const uint n = w.size, k = cells_taken(n), cell = lid < k ? w.stack[n - 1 - lid] : 0;
+        const bool too_long = limit > 0 && w.interactions > limit;
+        WALK_BARRIER();
+        if (lid == 0 && too_long)
+            w.flag = atomic_inc(&f.counts[is_merged ? 3 : 2]);
         if (lid == 0)
             w.size = n - k;
-        JOIN();
-        if (much && w.flag < FLAGS)
+        WALK_BARRIER();
+        if (too_long && w.flag < FLAGS)
             break;
-        if (much)
+        if (too_long)
             limit = 0;
         if (lid < k)
-            visit(&f, &t, &b, cell, &w);
-        JOIN();
+            box_walk_visit(&f, &t, &b, cell, &w);
+        WALK_BARRIER();
     }
     if (lid == 0 && w.flag < FLAGS)
-        flags[flags_to + (several ? FLAGS : 0) + w.flag] = several ? number : (uint)around.s7;
+        flags[flags_to + (is_merged ? FLAGS : 0) + w.flag] = is_merged ? number : (uint)around.s7;
 }
 
-/* What was found for a part, as it is sent: all so far, which is noted; or with `more`, what came
- * since then. counts: {cells, bodies} from number `to` on, and what was noted of them from `noted`
- * on. Items visit what there is by turns. */
-kernel void pack(global const real4 *body, global const int2 *link, global const uint *down,
-                 global const real4 *com, global const multipole *poles, global const real2 *size,
-                 uint more, global uint *counts, uint to, uint noted, uint cells_to,
-                 uint cells_room, uint bodies_to, uint bodies_room, global real *cells,
-                 global real *bodies)
+/* Pack the exported cells and bodies: all so far, recording their numbers; with `rest`, those
+ * found since. Counters {cells, bodies} begin at counts[to], the recorded numbers at
+ * counts[packed]. */
+kernel void let_pack(global const real4 *body, global const int2 *link,
+                     global const uint *child_begin, global const real4 *com,
+                     global const multipole *multipoles, global const real2 *size, uint rest,
+                     global uint *counts, uint to, uint packed, uint cells_to, uint cells_room,
+                     uint bodies_to, uint bodies_room, global real *cells, global real *bodies)
 {
     const uint id = get_global_id(0), items = get_global_size(0);
-    for (uint i = (more ? counts[noted] : 0) + id; i < min(counts[to], cells_room); i += items) {
-        global real *at = cells + (cells_to + i) * (size_t)SENT_CELL;
+    for (uint i = (rest ? counts[packed] : 0) + id; i < min(counts[to], cells_room); i += items) {
+        global real *at = cells + (cells_to + i) * (size_t)PACKED_CELL;
         const uint k = *(global const uint *)at;
-        send_cell(at, (uint4)(k, as_uint2(link[k]), down[k]), com[k], size[k], &poles[k]);
+        pack_cell(at, (uint4)(k, as_uint2(link[k]), child_begin[k]), com[k], size[k],
+                  &multipoles[k]);
     }
-    for (uint i = (more ? counts[noted + 1] : 0) + id; i < min(counts[to + 1], bodies_room);
+    for (uint i = (rest ? counts[packed + 1] : 0) + id; i < min(counts[to + 1], bodies_room);
          i += items) {
-        global real *at = bodies + (bodies_to + i) * (size_t)SENT_BODY;
-        vstore4(body[REAL_TO_WHOLE(at[4])], 0, at);
+        global real *at = bodies + (bodies_to + i) * (size_t)PACKED_BODY;
+        vstore4(body[REAL_TO_UINT(at[4])], 0, at);
     }
-    if (!more && id < 2)
-        counts[noted + id] = counts[to + id];
+    if (!rest && id < 2)
+        counts[packed + id] = counts[to + id];
 }
 
-/* Of `count` groups that another part flagged, the boxes of FEW bodies each, in order from number
- * `to` on: 64 a group, of which some are empty. The part's first group is `from`. info[group].w =
- * 2: it is put off at once. */
-kernel void loosen(global const real4 *body, global const real *feel, uint n,
-                   global const uint *flags, uint flags_from, uint count, uint from,
-                   global real8 *loose, uint to, global uint4 *info)
+/* Compute boxes of SECOND_GROUP bodies for `count` flagged groups, 64 a group from number `to` on,
+ * some of them empty. from: the domain's first group. info[group].w = 2: the group is deferred at
+ * once. */
+kernel void split_groups(global const real4 *body, global const real *a_old_sorted, uint n,
+                         global const uint *flags, uint flags_from, uint count, uint from,
+                         global real8 *split_box, uint to, global uint4 *info)
 {
     const uint id = get_global_id(0), b = id % BODIES;
     if (id / BODIES >= count)
         return;
     const uint g = from + flags[flags_from + id / BODIES], first = g * BODIES + b;
     real4 lo = (real4)(INFINITY), hi = (real4)(-INFINITY);
-    for (uint i = first; b % FEW == 0 && i < min(n, first + FEW); i++) {
-        lo = fmin(lo, (real4)(body[i].xyz, feel[i]));
+    for (uint i = first; b % SECOND_GROUP == 0 && i < min(n, first + SECOND_GROUP); i++) {
+        lo = fmin(lo, (real4)(body[i].xyz, a_old_sorted[i]));
         hi = fmax(hi, body[i]);
     }
-    loose[to + id] = (real8)(lo, hi);
+    split_box[to + id] = (real8)(lo, hi);
     if (b == 0)
         info[g] = (uint4)(0, 0, 0, 2);
 }

@@ -1,9 +1,9 @@
-/* levels.cl - steps of dt / 2^level within a step of the engine, dt; the host puts it behind
- * step.cl.
+/* levels.cl - block time steps of dt / 2^level within an engine step dt; the host puts step.cl in
+ * front.
  *
- * dt is TICKS ticks. A body of level k makes steps of TICKS >> k of them, which begin and end at
- * multiples of that: so what time it is and a body's level tell when its step began and when it
- * ends.
+ * dt is TICKS ticks. A body of level k makes steps of TICKS >> k ticks, which begin and end at
+ * multiples of their length. The current time and a body's level therefore determine the begin and
+ * the end of its step.
  * SPDX-License-Identifier: MIT
  */
 #ifndef NBODY_LEVELS_CL
@@ -12,11 +12,11 @@
 #include "step.cl"
 #endif
 
-#define DEEPEST 40 /* the same for the host: integrate.h */
+#define DEEPEST 40 /* as in integrate.h */
 #define TICKS ((ulong)1 << DEEPEST)
 
-/* The level of a body that wants a step of `want`: the longest that is no longer. first_bad: the
- * first row whose step vanishes. */
+/* Return the level of a body that wants a step of `want`: the longest step that is no longer.
+ * *first_bad: the first row with a wanted step of 0 or NaN. */
 static inline uint level_of(real want, real dt, global int *first_bad, int row)
 {
     real step = fabs(dt);

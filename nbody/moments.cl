@@ -1,9 +1,9 @@
-/* moments.cl - the moments of cells, level by level from below; a part of tree.cl, which the host
- * puts behind it.
+/* moments.cl - multipole moments of cells, level by level from the deepest up; the host puts the
+ * file in front of tree.cl.
  *
- *   level l + 1   | child | child | ...    their moments, moved to the parent's centre
+ *   level l + 1   | child | child | ...    moments, shifted to the parent's centre of mass
  *                      \     |
- *   level l         | cell | leaf | ...    a leaf's are those of its bodies
+ *   level l         | cell | leaf | ...    moments of a leaf: sums over its bodies
  *
  * All sums run in the order of bodies or children.
  * SPDX-License-Identifier: MIT
@@ -11,8 +11,8 @@
 #ifndef NBODY_MULTIPOLE_CL /* the host puts it in front */
 #include "multipole.cl"
 #endif
-#define DIGITS 21      /* octal, of a word of a key */
-#define CROWD_PARTS 64 /* TREE_CROWD_PARTS in tree.h */
+#define DIGITS 21         /* octal digits of a key word */
+#define OVERFLOW_ITEMS 64 /* TREE_OVERFLOW_ITEMS in tree.h */
 
 static inline real length2(real4 d)
 {
@@ -22,67 +22,68 @@ static inline real length2(real4 d)
 #if MOMENTS == 2
 
 #define OVER_CHILDREN(j) _Pragma("unroll") for (uint j = 0; j < 8; j++)
-typedef real8 sums; /* of moments */
+typedef real8 sums; /* raw moments */
 
 /* 3 m d d, and half its trace. */
-static inline real8 second(real4 d, real m)
+static inline real8 second_moments(real4 d, real m)
 {
     const real4 w = C(3) * m * d;
     return (real8)(w.x * d.x, w.x * d.y, w.x * d.z, w.y * d.y, w.y * d.z, w.z * d.z,
                    C(1.5) * m * length2(d), 0);
 }
 
-static inline void clear(sums *s)
+static inline void sums_clear(sums *s)
 {
     *s = 0;
 }
-static inline void add_sums(sums *s, const sums other)
+static inline void sums_add(sums *s, const sums other)
 {
     *s += other;
 }
-static inline void add_body(sums *s, real4 d, real m, real side)
+static inline void sums_add_body(sums *s, real4 d, real m, real side)
 {
-    *s += second(d, m);
+    *s += second_moments(d, m);
 }
-static inline void add_child(sums *s, const multipole child, real4 d, real m, real side)
+static inline void sums_add_child(sums *s, const multipole child, real4 d, real m, real side)
 {
-    *s += child + second(d, m);
+    *s += child + second_moments(d, m);
 }
-static inline multipole kept(const sums *s, real side)
+static inline multipole sums_multipole(const sums *s, real side)
 {
     return *s;
 }
 
 #else
 
-/* Sums over bodies of m d d, m d d d and m d d d d in units of the side, symmetric: a part of b
- * indices y or z, c of them z, is number AT(b, c). */
+/* Sums over bodies of m d d, m d d d and m d d d d in units of the cell's side. The tensors are
+ * symmetric: the component with b indices y or z, c of them z, has number AT(b, c). */
 #define AT(b, c) ((b) * ((b) + 1) / 2 + (c))
 #define TWO(i, j) AT((i > 0) + (j > 0), (i > 1) + (j > 1))
 #define THREE(i, j, k) AT((i > 0) + (j > 0) + (k > 0), (i > 1) + (j > 1) + (k > 1))
 #define FOUR(i, j, k, l)                                                                           \
     AT((i > 0) + (j > 0) + (k > 0) + (l > 0), (i > 1) + (j > 1) + (k > 1) + (l > 1))
 #define UNROLL _Pragma("unroll")
-#define OVER_CHILDREN(j) for (uint j = 0; j < 8; j++) /* a child takes a thousand instructions */
+#define OVER_CHILDREN(j)                                                                           \
+    for (uint j = 0; j < 8; j++) /* not unrolled: one child takes a thousand instructions */
 typedef struct {
     real q[6], o[10], h[15];
 } sums;
 
-static inline void clear(sums *s)
+static inline void sums_clear(sums *s)
 {
     UNROLL for (int i = 0; i < 6; i++) s->q[i] = 0;
     UNROLL for (int i = 0; i < 10; i++) s->o[i] = 0;
     UNROLL for (int i = 0; i < 15; i++) s->h[i] = 0;
 }
 
-static inline void add_sums(sums *s, const sums other)
+static inline void sums_add(sums *s, const sums other)
 {
     UNROLL for (int i = 0; i < 6; i++) s->q[i] += other.q[i];
     UNROLL for (int i = 0; i < 10; i++) s->o[i] += other.o[i];
     UNROLL for (int i = 0; i < 15; i++) s->h[i] += other.h[i];
 }
 
-static inline void add_body(sums *s, real4 offset, real m, real side)
+static inline void sums_add_body(sums *s, real4 offset, real m, real side)
 {
     const real d[3] = {offset.x / side, offset.y / side, offset.z / side};
     UNROLL for (int i = 0; i < 3; i++) UNROLL for (int j = i; j < 3; j++)
@@ -98,9 +99,9 @@ static inline void add_body(sums *s, real4 offset, real m, real side)
     }
 }
 
-/* A child's moments about its own centre, in units of the parent's side; traces of fourth order are
- * lost, which no parent's moments depend on. */
-static inline void open_child(const multipole *child, sums *s)
+/* Convert a child's multipole, about its own centre, to raw sums in units of the parent's side.
+ * Traces of fourth order are lost, but no parent's moments depend on them. */
+static inline void child_sums(const multipole *child, sums *s)
 {
     const real two = C(1. / 4), three = C(1. / 8), four = C(1. / 16), trace = child->square / C(3);
     const real v[3] = {child->skew[0] / C(15), child->skew[1] / C(15), child->skew[2] / C(15)};
@@ -119,12 +120,12 @@ static inline void open_child(const multipole *child, sums *s)
     s->h[14] = -s->h[5] - s->h[12];
 }
 
-static inline void add_child(sums *s, const multipole child, real4 offset, real m, real side)
+static inline void sums_add_child(sums *s, const multipole child, real4 offset, real m, real side)
 {
     const real d[3] = {offset.x / side, offset.y / side, offset.z / side};
     sums c;
-    open_child(&child, &c);
-    add_body(s, offset, m, side);
+    child_sums(&child, &c);
+    sums_add_body(s, offset, m, side);
     UNROLL for (int i = 0; i < 3; i++) UNROLL for (int j = i; j < 3; j++)
     {
         s->q[TWO(i, j)] += c.q[TWO(i, j)];
@@ -142,8 +143,8 @@ static inline void add_child(sums *s, const multipole child, real4 offset, real 
     }
 }
 
-/* Takes the traces out (Stone, The Theory of Intermolecular Forces, 2013, section 2). */
-static inline multipole kept(const sums *s, real side)
+/* Remove the traces (Stone, The Theory of Intermolecular Forces, 2013, section 2). */
+static inline multipole sums_multipole(const sums *s, real side)
 {
     multipole to;
     const real square = s->q[0] + s->q[3] + s->q[5], third = square / C(3);
@@ -179,33 +180,37 @@ static inline multipole kept(const sums *s, real side)
 
 #endif
 
-/* No body of the cell with this side around p is farther from c than the farthest corner. */
-static inline real corner2(real4 cube, real4 p, real side, real4 c)
+/* Return the squared distance from c of the farthest corner of the cell of this side around p: an
+ * upper bound for the cell's bodies. */
+static inline real corner_distance2(real4 cube, real4 p, real side, real4 c)
 {
     const real4 low = cube + floor((p - cube) / side) * side - c;
     return length2(fmax(fabs(low), fabs(low + side)));
 }
 
-/* size[k]: x as the walks ask for it; y = (1.001 b)^2, where no body is farther from the centre of
- * mass than b. The centre is off by a rounding r, which counts where cells are as small: beside M
- * l^p / d^(p + 2) also 2 M r / d^3 is to be less than a part of the acceleration a. To compare with
- * d^2 alone that is written with a for which M / L^2 of all bodies is good enough, as a small root
- * is taken (nbody_tree_com_margin): x is at least blur (m r)^2/3 L^1/3, or L^2/3 with fourth order.
- */
-static inline real2 sizes(real4 c, real side, real b2, uint geometric, real whole_side, real blur)
+/* Return size[k]. x: opening size of the walks. y = (1.001 b)^2, where no body is farther than b
+ * from the centre of mass.
+ *
+ * The centre of mass is rounded by r, which matters for small cells: in addition to M l^p / d^(p +
+ * 2), 2 M r / d^3 must be less than a fraction of the acceleration a. To compare with d^2 alone, a
+ * is replaced by M / L^2 of all bodies; this suffices because a small root is taken
+ * (nbody_tree_com_margin). x is therefore at least com_margin (m r)^2/3 L^1/3, or L^2/3 with fourth
+ * order. */
+static inline real2 opening_sizes(real4 c, real side, real b2, uint geometric, real whole_side,
+                                  real com_margin)
 {
     const real off = cbrt(c.w * fmax(fabs(c.x), fmax(fabs(c.y), fabs(c.z)))),
                wide = cbrt(whole_side);
 #if MOMENTS == 2
-    const real x = fmax(sqrt(c.w) * side, blur * off * off * wide);
+    const real x = fmax(sqrt(c.w) * side, com_margin * off * off * wide);
 #else
-    const real x = fmax(cbrt(c.w * side) * side, blur * off * off * wide * wide);
+    const real x = fmax(cbrt(c.w * side) * side, com_margin * off * off * wide * wide);
 #endif
     return (real2)(geometric ? side * side : x, C(1.001 * 1.001) * b2);
 }
 
-/* A leaf's, from its bodies. Their centre is found relative to the first, so that bodies at one
- * place have theirs there. */
+/* Compute a leaf's centre of mass and sums from its bodies; return b^2. The centre is computed
+ * relative to the first body, so that it is exact for coincident bodies. */
 static inline real leaf_moments(global const real4 *body, int2 leaf, real side, real4 *centre,
                                 sums *s)
 {
@@ -217,23 +222,23 @@ static inline real leaf_moments(global const real4 *body, int2 leaf, real side, 
         sum += body[i].w * (body[i] - r);
     }
     *centre = r + (mass > 0 ? sum / mass : C(0));
-    clear(s);
+    sums_clear(s);
     for (int i = leaf.x; i < leaf.x - leaf.y; i++) {
         const real4 d = body[i] - *centre;
-        add_body(s, d, body[i].w, side);
+        sums_add_body(s, d, body[i].w, side);
         b2 = fmax(b2, length2(d));
     }
     centre->w = mass;
     return b2;
 }
 
-/* A cell's from its children, as bodies with moments of their own. */
-static inline real joined_moments(global const real4 *com, global const multipole *poles,
-                                  global const real2 *size, uint child, uint end, real side,
-                                  real4 *centre, sums *s)
+/* Compute a cell's centre of mass and sums from its children's moments; return b^2. */
+static inline real children_moments(global const real4 *com, global const multipole *multipoles,
+                                    global const real2 *size, uint child, uint end, real side,
+                                    real4 *centre, sums *s)
 {
     const uint n = end - child;
-    real4 at[8], sum = 0; /* fetched at once, as devices wait long for each */
+    real4 at[8], sum = 0; /* all loads first, to hide memory latency */
     real edge[8], mass = 0, b = 0;
     OVER_CHILDREN(j) at[j] = com[min(child + j, end - 1)];
     OVER_CHILDREN(j) edge[j] = size[min(child + j, end - 1)].y;
@@ -243,28 +248,28 @@ static inline real joined_moments(global const real4 *com, global const multipol
         sum += at[j].w * (at[j] - at[0]);
     }
     *centre = at[0] + (mass > 0 ? sum / mass : C(0));
-    clear(s);
+    sums_clear(s);
 #if MOMENTS == 2
     multipole own[8];
-    OVER_CHILDREN(j) own[j] = poles[min(child + j, end - 1)];
-#define POLES_OF(j) own[j]
+    OVER_CHILDREN(j) own[j] = multipoles[min(child + j, end - 1)];
+#define CHILD_MULTIPOLE(j) own[j]
 #else
-#define POLES_OF(j) poles[child + (j)]
+#define CHILD_MULTIPOLE(j) multipoles[child + (j)]
 #endif
     OVER_CHILDREN(j)
     if (j < n) {
         const real4 d = at[j] - *centre;
-        add_child(s, POLES_OF(j), d, at[j].w, side);
+        sums_add_child(s, CHILD_MULTIPOLE(j), d, at[j].w, side);
         b = fmax(b, sqrt(length2(d)) + sqrt(edge[j]) / C(1.001));
     }
     centre->w = mass;
     return b * b;
 }
 
-/* Of one cell, whose children, if it has any, end before `end`, and have theirs. */
+/* Compute the moments of cell k. Its children, if any, end before `end` and have their moments. */
 static inline void cell_moments(uint k, uint end, global const real4 *body, real4 cube, uint level,
-                                uint geometric, real blur, global int2 *link, global real4 *com,
-                                global multipole *poles, global real2 *size)
+                                uint geometric, real com_margin, global int2 *link,
+                                global real4 *com, global multipole *multipoles, global real2 *size)
 {
     const real side = ldexp(cube.w, -(int)level);
     const int2 own = link[k];
@@ -274,45 +279,46 @@ static inline void cell_moments(uint k, uint end, global const real4 *body, real
     if (own.y < 0)
         b2 = leaf_moments(body, own, side, &c, &s);
     else {
-        b2 = joined_moments(com, poles, size, own.x, end, side, &c, &s);
+        b2 = children_moments(com, multipoles, size, own.x, end, side, &c, &s);
         if (level <= DIGITS)
-            b2 = fmin(b2, corner2(cube, body[own.y], side, c));
+            b2 = fmin(b2, corner_distance2(cube, body[own.y], side, c));
         link[k].y = end - own.x;
     }
     com[k] = c;
-    poles[k] = kept(&s, side);
-    size[k] = sizes(c, side, b2, geometric, cube.w, blur);
+    multipoles[k] = sums_multipole(&s, side);
+    size[k] = opening_sizes(c, side, b2, geometric, cube.w, com_margin);
 }
 
-/* Of this device's cells of one level; those of the level below have theirs. A bridge has children
- * elsewhere, too: not of that. */
-kernel void moments(global const real4 *body, global const real4 *cube, uint level, uint geometric,
-                    real blur, global const uint2 *span, global const uint *bridge,
-                    global const uint *down, global int2 *link, global real4 *com,
-                    global multipole *poles, global real2 *size)
+/* Compute the moments of this device's cells of one level, after the next deeper level.
+ * Skips the shared node, which has children on other devices. */
+kernel void level_moments(global const real4 *body, global const real4 *cube, uint level,
+                          uint geometric, real com_margin, global const uint2 *span,
+                          global const uint *shared_node, global const uint *child_begin,
+                          global int2 *link, global real4 *com, global multipole *multipoles,
+                          global real2 *size)
 {
     const uint end = span[level].y;
     for (size_t k = span[level].x + get_global_id(0); k < end; k += get_global_size(0))
-        if (k != bridge[level])
-            cell_moments(k, k + 1 < end ? down[k + 1] : span[level + 1].y, body, *cube, level,
-                         geometric, blur, link, com, poles, size);
+        if (k != shared_node[level])
+            cell_moments(k, k + 1 < end ? child_begin[k + 1] : span[level + 1].y, body, *cube,
+                         level, geometric, com_margin, link, com, multipoles, size);
 }
 
-/* Of the cells of the last level, which may have any number of bodies: CROWD_PARTS items take a
- * part of them each, whose sums are added in their order. */
-kernel __attribute__((reqd_work_group_size(CROWD_PARTS, 1, 1))) void moments_last(
-    global const real4 *body, global const real4 *cube, uint level, uint geometric, real blur,
-    global const uint2 *span, global const uint *bridge, global const uint *down, global int2 *link,
-    global real4 *com, global multipole *poles, global real2 *size)
+/* Compute the moments of the leaves of the last level, which may have any number of bodies:
+ * OVERFLOW_ITEMS work-items sum a part each, and the partial sums are added in order. */
+kernel __attribute__((reqd_work_group_size(OVERFLOW_ITEMS, 1, 1))) void moments_last(
+    global const real4 *body, global const real4 *cube, uint level, uint geometric, real com_margin,
+    global const uint2 *span, global const uint *shared_node, global const uint *child_begin,
+    global int2 *link, global real4 *com, global multipole *multipoles, global real2 *size)
 {
-    local real4 mean[CROWD_PARTS];
-    local sums part[CROWD_PARTS];
-    local real reach[CROWD_PARTS];
+    local real4 mean[OVERFLOW_ITEMS];
+    local sums part[OVERFLOW_ITEMS];
+    local real reach[OVERFLOW_ITEMS];
     const real side = ldexp(cube->w, -(int)level);
     const uint lid = get_local_id(0);
     for (size_t k = span[level].x + get_group_id(0); k < span[level].y; k += get_num_groups(0)) {
         const int2 leaf = link[k];
-        const uint bodies = -leaf.y, each = (bodies + CROWD_PARTS - 1) / CROWD_PARTS;
+        const uint bodies = -leaf.y, each = (bodies + OVERFLOW_ITEMS - 1) / OVERFLOW_ITEMS;
         const uint first = leaf.x + min(lid * each, bodies),
                    end = leaf.x + min((lid + 1) * each, bodies);
         const real4 r = body[leaf.x];
@@ -322,24 +328,24 @@ kernel __attribute__((reqd_work_group_size(CROWD_PARTS, 1, 1))) void moments_las
         mean[lid] = all;
         barrier(CLK_LOCAL_MEM_FENCE);
         all = 0;
-        for (uint p = 0; p < CROWD_PARTS; p++)
+        for (uint p = 0; p < OVERFLOW_ITEMS; p++)
             all += mean[p];
         const real4 centre = (real4)(r.xyz + (all.w > 0 ? all.xyz / all.w : C(0)), all.w);
         sums s;
         real b2 = 0;
-        clear(&s);
+        sums_clear(&s);
         for (uint i = first; i < end; i++) {
             const real4 d = body[i] - centre;
-            add_body(&s, d, body[i].w, side);
+            sums_add_body(&s, d, body[i].w, side);
             b2 = fmax(b2, length2(d));
         }
         part[lid] = s, reach[lid] = b2;
         barrier(CLK_LOCAL_MEM_FENCE);
-        for (uint p = 1; p < CROWD_PARTS && lid == 0; p++)
-            add_sums(&s, part[p]), b2 = fmax(b2, reach[p]);
+        for (uint p = 1; p < OVERFLOW_ITEMS && lid == 0; p++)
+            sums_add(&s, part[p]), b2 = fmax(b2, reach[p]);
         if (lid == 0)
-            com[k] = centre, poles[k] = kept(&s, side),
-            size[k] = sizes(centre, side, b2, geometric, cube->w, blur);
+            com[k] = centre, multipoles[k] = sums_multipole(&s, side),
+            size[k] = opening_sizes(centre, side, b2, geometric, cube->w, com_margin);
         barrier(CLK_LOCAL_MEM_FENCE);
     }
 }

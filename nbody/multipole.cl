@@ -1,24 +1,22 @@
-/* multipole.cl - what a cell keeps of how its mass lies about the centre of mass; the host puts it
- * in front of the files that make it (moments.cl, tree.cl) and of those that use it (walk.cl,
- * walk_cpu.cl, walk_gpu.cl).
+/* multipole.cl - multipole moments of a cell; the host puts the file in front of moments.cl and
+ * tree.cl, which compute moments, and of walk*.cl, which use them.
  *
- *   MOMENTS == 2   3 sum m d d, with d from the centre of mass: xx xy xz yy yz zz, and half the
- *   trace
- *   MOMENTS == 4   up to fourth order, for high accuracy; lengths are counted in the cell's side,
- *   so that no number is too small
+ *   MOMENTS == 2   3 sum m d d, with d from the centre of mass: xx xy xz yy yz zz, half the trace
+ *   MOMENTS == 4   up to fourth order, for high accuracy; lengths in units of the cell's side,
+ *                  so that no number underflows
  *
- * With fourth order the moments have no traces, as potentials of points need none: those of the
- * softened potential, which are as small as (eps / d)^2, are kept apart, up to third order.
+ * Moments of fourth order are traceless: the potential of points depends on nothing else. Softening
+ * adds terms with traces, smaller by (eps / d)^2, which are stored separately up to third order.
  * SPDX-License-Identifier: MIT
  */
 #ifndef NBODY_MULTIPOLE_CL
 #define NBODY_MULTIPOLE_CL
 
 #ifndef MOMENTS
-#define MOMENTS 2 /* their highest order: 2 or 4 */
+#define MOMENTS 2 /* highest order: 2 or 4 */
 #endif
 
-#ifndef NBODY_ROOT_CL /* which has these */
+#ifndef NBODY_ROOT_CL /* root.cl defines these */
 #ifdef DOUBLE
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 typedef double real;
@@ -40,9 +38,9 @@ typedef float8 real8;
 #if MOMENTS == 2
 typedef real8 multipole;
 #else
-/* 32 numbers. Tensors are symmetric: their parts stand as xx xy xz yy yz zz, those of the third
- * order as xxx xxy xxz xyy xyz xzz yyy yyz yzz, those of the fourth as xxxx xxxy xxxz xxyy xxyz
- * xxzz xyyy xyyz xyzz yyyy yyyz yyzz; others follow, since the traces are 0. */
+/* 32 numbers. Components of the symmetric tensors: xx xy xz yy yz zz; xxx xxy xxz xyy xyz xzz yyy
+ * yyz yzz; xxxx xxxy xxxz xxyy xxyz xxzz xyyy xyyz xyzz yyyy yyyz yyzz. The remaining ones follow
+ * from zero traces. */
 typedef struct __attribute__((aligned(16))) {
     real side;       /* of the cell */
     real square;     /* sum m d^2 */
@@ -53,8 +51,8 @@ typedef struct __attribute__((aligned(16))) {
 } multipole;
 #endif
 
-/* sum m d^2 of a cell. */
-static inline real square(global const multipole *q)
+/* Return sum m d^2 of a cell. */
+static inline real cell_second_trace(global const multipole *q)
 {
 #if MOMENTS == 2
     return q->s6 / C(1.5);
@@ -66,28 +64,28 @@ static inline real square(global const multipole *q)
 /* ---- What travels from part to part of a tree (domain.cl, let.cl). The host knows how long
  * these are. --------------- */
 
-/* A cell: four whole numbers {cell, link, down}, then com, size and poles. A body: its place and
- * mass, and a whole number. */
-#define POLES ((int)(sizeof(multipole) / sizeof(real)))
-#define HEAD ((int)(4 * sizeof(uint) / sizeof(real)))
-#define SENT_CELL (HEAD + 6 + POLES)
-#define SENT_BODY 5
+/* A packed cell: four integers {cell, link.x, link.y, child_begin}, then com, size and multipole.
+ * A packed body: position and mass, and an integer. */
+#define MULTIPOLE_REALS ((int)(sizeof(multipole) / sizeof(real)))
+#define PACKED_HEAD ((int)(4 * sizeof(uint) / sizeof(real)))
+#define PACKED_CELL (PACKED_HEAD + 6 + MULTIPOLE_REALS)
+#define PACKED_BODY 5
 #ifdef DOUBLE
-#define WHOLE_TO_REAL(k) as_double((ulong)(k))
-#define REAL_TO_WHOLE(x) ((uint)as_ulong(x))
+#define UINT_TO_REAL(k) as_double((ulong)(k))
+#define REAL_TO_UINT(x) ((uint)as_ulong(x))
 #else
-#define WHOLE_TO_REAL(k) as_float(k)
-#define REAL_TO_WHOLE(x) as_uint(x)
+#define UINT_TO_REAL(k) as_float(k)
+#define REAL_TO_UINT(x) as_uint(x)
 #endif
 
-static inline void send_cell(global real *to, uint4 head, real4 com, real2 size,
-                             global const multipole *poles)
+static inline void pack_cell(global real *to, uint4 head, real4 com, real2 size,
+                             global const multipole *multipoles)
 {
     vstore4(head, 0, (global uint *)to);
-    vstore4(com, 0, to + HEAD);
-    vstore2(size, 0, to + HEAD + 4);
-    for (int c = 0; c < POLES; c++)
-        to[HEAD + 6 + c] = ((global const real *)poles)[c];
+    vstore4(com, 0, to + PACKED_HEAD);
+    vstore2(size, 0, to + PACKED_HEAD + 4);
+    for (int c = 0; c < MULTIPOLE_REALS; c++)
+        to[PACKED_HEAD + 6 + c] = ((global const real *)multipoles)[c];
 }
 
 #endif

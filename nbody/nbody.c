@@ -1,7 +1,7 @@
-/* nbody.c - making and freeing an engine, copying state in.
+/* nbody.c - create and free an engine; upload of bodies.
  *
- * Numbers change from the caller's units to the engine's here, and back in state.c and in the
- * results of sums (forces_out.c, diagnose.c). See engine.h for the other files.
+ * Numbers are converted from the caller's units to the engine's here, and back in state.c,
+ * forces_out.c and diagnose.c. The other files are listed in engine.h.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/integrate.h"
@@ -19,19 +19,19 @@
 #include <math.h>
 #include <stdatomic.h>
 
-/* In mixed precision r^-3 is a float, of bodies 1e-12 of the system's size apart too: lengths up to
- * 2^24 leave it room. */
-enum { MIXED_BITS = 24 };
+/* In mixed precision r^-3 is a float. Lengths up to 2^24 keep it in range for bodies 1e-12 of the
+ * system's size apart. */
+enum { MIXED_LENGTH_BITS = 24 };
 
-/* The centre that coordinates are counted from then is near that of mass, on a coarse grid: so it
- * is mostly the same for a run and for one that begins with the bodies of its middle. */
+/* In mixed precision, coordinates are counted from the centre of mass, rounded to this grid. A run
+ * and one that restarts from its bodies mostly use the same centre. */
 static const double MIXED_GRID = 0x1p10;
 
 #define MAX_BODIES ((size_t)1 << 30)
 
-/* ---- Checking what the caller gives. --------------------------------------------------------- */
+/* ---- Checks of the caller's data. ------------------------------------------------------------ */
 
-static int check_options(const struct nbody_options *o, size_t n)
+static int nbody_check_options(const struct nbody_options *o, size_t n)
 {
     if (n < 1 || n > MAX_BODIES)
         return clerror_set(EINVAL, "nbody_create: %zu bodies; there must be 1 to %zu", n,
@@ -45,7 +45,7 @@ static int check_options(const struct nbody_options *o, size_t n)
     if (!isfinite(o->dt) || o->dt == 0)
         return clerror_set(
             EINVAL, "nbody_create: a time step of %g; it must be a number other than 0", o->dt);
-    if (!nbody_integrate_row(o->integrator))
+    if (!nbody_integrator_find(o->integrator))
         return clerror_set(EINVAL, "nbody_create: there is no integrator %d", (int)o->integrator);
     if ((unsigned)o->precision > NBODY_MIXED)
         return clerror_set(EINVAL, "nbody_create: there is no precision %d", (int)o->precision);
@@ -68,14 +68,14 @@ static int check_options(const struct nbody_options *o, size_t n)
     return reserved_check("nbody_create", o->reserved);
 }
 
-/* What the caller gives, and whether a thread found that something is wrong with it. */
+/* The caller's bodies, and whether any thread found an invalid one. */
 struct given {
     const double *mass, (*pos)[3], (*vel)[3];
     struct nbody *nb;
     atomic_bool wrong;
 };
 
-static bool fine(double mass, const double pos[3], const double vel[3])
+static bool body_is_valid(double mass, const double pos[3], const double vel[3])
 {
     bool all = isfinite(mass) && mass >= 0;
     for (int c = 0; c < 3; c++)
@@ -83,29 +83,29 @@ static bool fine(double mass, const double pos[3], const double vel[3])
     return all;
 }
 
-static void look_at_block(void *given, size_t block, size_t first, size_t end)
+static void check_body_block(void *given, size_t block, size_t first, size_t end)
 {
     struct given *g = given;
     bool all = true;
     (void)block;
     for (size_t i = first; i < end; i++)
-        all &= fine(g->mass[i], g->pos[i], g->vel[i]);
+        all &= body_is_valid(g->mass[i], g->pos[i], g->vel[i]);
     if (!all)
         g->wrong = true;
 }
 
-static int check_bodies(size_t n, const double *mass, const double (*pos)[3],
-                        const double (*vel)[3])
+static int nbody_check_bodies(size_t n, const double *mass, const double (*pos)[3],
+                              const double (*vel)[3])
 {
     if (!mass || !pos || !vel)
         return clerror_set(EINVAL, "nbody_create: mass, pos or vel is NULL");
     struct given g = {mass, pos, vel, NULL, false};
-    nbody_each_block(n, look_at_block, &g);
+    nbody_each_block(n, check_body_block, &g);
     if (!g.wrong)
         return 0;
     size_t i = 0;
     int c = 0;
-    while (fine(mass[i], pos[i], vel[i]))
+    while (body_is_valid(mass[i], pos[i], vel[i]))
         i++;
     if (!isfinite(mass[i]) || mass[i] < 0)
         return clerror_set(
@@ -117,8 +117,8 @@ static int check_bodies(size_t n, const double *mass, const double (*pos)[3],
                        isfinite(pos[i][c]) ? vel[i][c] : pos[i][c]);
 }
 
-/* The power of two below what all masses are together. */
-static double about(size_t n, double G, const double *mass)
+/* Return the power of two at or below G times the total mass; 0 without mass. */
+static double mass_power_of_two(size_t n, double G, const double *mass)
 {
     double sum = 0;
     for (size_t i = 0; i < n; i++)
@@ -126,7 +126,7 @@ static double about(size_t n, double G, const double *mass)
     return sum > 0 ? ldexp(1, ilogb(sum)) : 0;
 }
 
-static bool all_equal(size_t n, const double *mass)
+static bool masses_are_equal(size_t n, const double *mass)
 {
     size_t i = 1;
     while (i < n && mass[i] == mass[0])
@@ -134,8 +134,9 @@ static bool all_equal(size_t n, const double *mass)
     return i == n && mass[0] > 0;
 }
 
-/* The centre of mass; without any mass, the first body. */
-static void find_centre(size_t n, const double *mass, const double (*pos)[3], double centre[3])
+/* Find the centre of mass; without mass, the first body. */
+static void nbody_find_centre(size_t n, const double *mass, const double (*pos)[3],
+                              double centre[3])
 {
     double all = 0;
     for (size_t i = 0; i < n; i++)
@@ -147,9 +148,9 @@ static void find_centre(size_t n, const double *mass, const double (*pos)[3], do
     }
 }
 
-/* ---- Making. --------------------------------------------------------------------------------- */
+/* ---- Devices and memory. --------------------------------------------------------------------- */
 
-static int choose_shapes(struct nbody *nb, const struct cldev_info *info, const char *words)
+static int nbody_choose_shapes(struct nbody *nb, const struct cldev_info *info, const char *words)
 {
     for (cl_uint d = 0; d < nb->ndev; d++) {
         struct nbody_device *p = &nb->device[d];
@@ -158,21 +159,21 @@ static int choose_shapes(struct nbody *nb, const struct cldev_info *info, const 
                                info[d].dev_name);
         p->dev = d;
         p->pace = pace_of(1e8);
-        p->units = info[d].dev_max_core ? info[d].dev_max_core : 1;
-        p->bare = untracked_flag(nb->ctx, d);
-        p->meets = grid_barrier_options(nb->ctx, d, &info[d]);
-        p->patience = grid_barrier_max_polls(&info[d]);
+        p->compute_units = info[d].dev_max_core ? info[d].dev_max_core : 1;
+        p->untracked = untracked_flag(nb->ctx, d);
+        p->barrier_options = grid_barrier_options(nb->ctx, d, &info[d]);
+        p->max_polls = grid_barrier_max_polls(&info[d]);
         if (nbody_shape_choose(nb, p, &info[d], words) != 0)
             return -1;
     }
     return 0;
 }
 
-/* Whether rows are to lie along a curve: with the tree, and of so many bodies in mixed precision;
- * rank 0 says how many. */
-static int choose_order(struct nbody *nb)
+/* Decide whether bodies are stored along a curve: with the tree, and from cluster_min bodies on in
+ * mixed precision. All ranks use rank 0's cluster_min. */
+static int nbody_choose_sorting(struct nbody *nb)
 {
-    uint64_t least = (uint64_t)nb->device[0].shape.near;
+    uint64_t least = (uint64_t)nb->device[0].shape.cluster_min;
     if (world_broadcast(nb->world, 0, &least, sizeof least) != 0)
         return -1;
     nb->sorted = nb->method == NBODY_TREE ||
@@ -183,9 +184,9 @@ static int choose_order(struct nbody *nb)
     return 0;
 }
 
-/* Four numbers for every body, padding included. A CPU that is the only device needs no copy of the
- * host's. */
-static void *four_each(struct nbody *nb)
+/* Allocate four numbers per body, including padding. If a CPU is the only device, it uses the
+ * host's copy. */
+static void *alloc_four_per_body(struct nbody *nb)
 {
     cl_uint owners = 0;
     for (cl_uint d = 0; d < nb->ndev; d++)
@@ -194,17 +195,17 @@ static void *four_each(struct nbody *nb)
                     owners == 1 && !nb->ranks ? CL_MEM_ZEROCOPY : 0);
 }
 
-static int place_all(struct nbody *nb)
+static int nbody_allocate_all(struct nbody *nb)
 {
-    nb->posm = four_each(nb);
+    nb->posm = alloc_four_per_body(nb);
     if (!nb->posm)
         return -1;
-    if (nbody_forces_sum(nb)->velocities && !(nb->velo = four_each(nb)))
+    if (nbody_forces_sum(nb)->velocities && !(nb->velo = alloc_four_per_body(nb)))
         return -1;
-    if (nbody_forces_sum(nb)->accelerations && !(nb->acce = four_each(nb)))
+    if (nbody_forces_sum(nb)->accelerations && !(nb->acce = alloc_four_per_body(nb)))
         return -1;
     for (cl_uint d = 0; d < nb->ndev; d++)
-        if (nb->device[d].step && !(nb->moved = four_each(nb)))
+        if (nb->device[d].fused_kernel && !(nb->moved = alloc_four_per_body(nb)))
             return -1;
     for (cl_uint d = 0; d < nb->ndev; d++)
         if (nb->device[d].rows && nbody_device_allocate(nb, &nb->device[d]) != 0)
@@ -212,7 +213,7 @@ static int place_all(struct nbody *nb)
     return 0;
 }
 
-/* Writes body i into the host images, in the engine's units. p is its share, or another rank has
+/* Write body i to the host images, in engine units. p: its device; NULL if a different rank owns
  * it. */
 static void write_body(struct nbody *nb, struct nbody_device *p, size_t i, double gm,
                        const double *pos, const double *vel)
@@ -220,27 +221,27 @@ static void write_body(struct nbody *nb, struct nbody_device *p, size_t i, doubl
     for (size_t c = 0; c < 3; c++) {
         const double x = ldexp(pos[c], -nb->units.length);
         const double v = ldexp(vel[c], nb->units.time - nb->units.length);
-        real_put(nb, nb->posm, 4 * i + c, x);
+        nbody_real_put(nb, nb->posm, 4 * i + c, x);
         if (p)
-            real_put(nb, p->state, (STATE_VEL + c) * p->rows + i - p->first, v);
+            nbody_real_put(nb, p->state, (STATE_VEL + c) * p->rows + i - p->first, v);
         if (nb->velo)
-            real_put(nb, nb->velo, 4 * i + c, v);
-        if (p && predicts(nb))
-            real_put(nb, p->state, (STATE_POS + c) * p->rows + i - p->first, x);
+            nbody_real_put(nb, nb->velo, 4 * i + c, v);
+        if (p && integrator_predicts(nb))
+            nbody_real_put(nb, p->state, (STATE_POS + c) * p->rows + i - p->first, x);
     }
-    real_put(nb, nb->posm, 4 * i + 3, ldexp(gm, 2 * nb->units.time - 3 * nb->units.length));
+    nbody_real_put(nb, nb->posm, 4 * i + 3, ldexp(gm, 2 * nb->units.time - 3 * nb->units.length));
 }
 
-/* Padding has no mass, and is so far away that r^-3 is 0, but r^2 is finite. */
+/* Padding has no mass and lies so far away that r^-3 is 0 while r^2 is finite. */
 static void write_padding(struct nbody *nb)
 {
     const double far = nb->precision == NBODY_DOUBLE ? 1e150 : 1e18;
     for (size_t i = nb->n; i < nb->padded; i++)
         for (size_t c = 0; c < 3; c++)
-            real_put(nb, nb->posm, 4 * i + c, far);
+            nbody_real_put(nb, nb->posm, 4 * i + c, far);
 }
 
-/* Whether a velocity is a number of the engine's, in its units. */
+/* True if a velocity is out of range in engine units. */
 static bool too_fast(const struct nbody *nb, const double vel[3])
 {
     const double most = nbody_has_doubles(nb) ? DBL_MAX : (double)FLT_MAX;
@@ -250,7 +251,7 @@ static bool too_fast(const struct nbody *nb, const double vel[3])
     return any;
 }
 
-static void write_block(void *given, size_t block, size_t first, size_t end)
+static void write_block_of_bodies(void *given, size_t block, size_t first, size_t end)
 {
     struct given *g = given;
     (void)block;
@@ -268,7 +269,7 @@ static int write_bodies(struct nbody *nb, const double *mass, const double (*pos
                         const double (*vel)[3])
 {
     struct given g = {mass, pos, vel, nb, false};
-    nbody_each_block(nb->n, write_block, &g);
+    nbody_each_block(nb->n, write_block_of_bodies, &g);
     write_padding(nb);
     if (nb->moved)
         memcpy(nb->moved, nb->posm, nb->padded * 4 * nb->real);
@@ -285,12 +286,12 @@ static int write_bodies(struct nbody *nb, const double *mass, const double (*pos
         vel[i][c], nbody_has_doubles(nb) ? "double" : "single");
 }
 
-static int send_all(struct nbody *nb)
+static int nbody_upload_all(struct nbody *nb)
 {
     for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++) {
         void *const blocks[] = {nb->posm, p->state, p->bad, nb->velo, nb->acce, nb->moved};
         if (p->rows)
-            *p->bad = INT_MAX; /* which sums look at before the first burst, too */
+            *p->bad = INT_MAX; /* sums before the first batch read it, too */
         for (size_t b = 0; p->rows && b < COUNT_OF(blocks); b++)
             if (blocks[b] && clmsync(nb->ctx, p->dev, blocks[b], CL_MEM_DEVICE) == (cl_event)-1)
                 return -1;
@@ -299,9 +300,9 @@ static int send_all(struct nbody *nb)
     return 0;
 }
 
-/* ---- How fast is a device? ------------------------------------------------------------------- */
+/* ---- Distribution to devices. ---------------------------------------------------------------- */
 
-static bool one_model(const struct cldev_info *info, cl_uint ndev)
+static bool devices_are_equal(const struct cldev_info *info, cl_uint ndev)
 {
     for (cl_uint d = 1; d < ndev; d++)
         if (strcmp(info[d].dev_name, info[0].dev_name) != 0 ||
@@ -310,10 +311,11 @@ static bool one_model(const struct cldev_info *info, cl_uint ndev)
     return true;
 }
 
-/* Interactions a second of one device alone, from the second of two evaluations for some of the
- * bodies; 0 after an error. */
-static double measure(struct nbody *nb, cl_uint dev, const struct nbody_options *options,
-                      const double *mass, const double (*pos)[3], const double (*vel)[3])
+/* Return the interactions per second of one device alone, from the second of two evaluations for
+ * up to 16,384 bodies; 0 on error. */
+static double measure_device_rate(struct nbody *nb, cl_uint dev,
+                                  const struct nbody_options *options, const double *mass,
+                                  const double (*pos)[3], const double (*vel)[3])
 {
     const size_t n = nb->n < 16384 ? nb->n : 16384;
     struct nbody_options trial = *options;
@@ -327,7 +329,7 @@ static double measure(struct nbody *nb, cl_uint dev, const struct nbody_options 
     trial.progress = NULL;
     trial.integrator = NBODY_TAYLOR;
     trial.stepping = NBODY_FIXED;
-    trial.dt = DBL_MIN; /* nothing moves: the caller's step may be one that overflows */
+    trial.dt = DBL_MIN; /* nothing moves, so that no position overflows */
     nbody *one = nbody_create(&trial, n, mass, pos, vel);
     if (one && nbody_step(one, 1) == 0) {
         const double start = seconds_now();
@@ -339,7 +341,7 @@ static double measure(struct nbody *nb, cl_uint dev, const struct nbody_options 
     return rate;
 }
 
-static int check_weights(const double *weight, cl_uint ndev)
+static int nbody_check_weights(const double *weight, cl_uint ndev)
 {
     double all = 0;
     for (cl_uint d = 0; d < ndev; d++) {
@@ -355,41 +357,43 @@ static int check_weights(const double *weight, cl_uint ndev)
                : clerror_set(EINVAL, "nbody_create: the shares add up to %g", all);
 }
 
-/* Whether one device does it all: steps that bodies choose. */
-static bool on_one_device(const struct nbody *nb)
+/* True if the kind of time steps is limited to one device. */
+static bool stepping_needs_one_device(const struct nbody *nb)
 {
     return nb->stepping == NBODY_BLOCK ||
            (nb->stepping == NBODY_ADAPTIVE && nb->integrator->block_steps);
 }
 
-/* To two digits. */
-static double roughly(double x)
+/* Round to two significant digits. */
+static double round_to_two_digits(double x)
 {
     const double unit = x > 0 ? pow(10, floor(log10(x)) - 1) : 1;
     return unit * floor(x / unit + 0.5);
 }
 
-/* Whether a tree is so small that parts of it would take longer than the whole on one of several
- * alike; says so. */
-static bool left_to_one(struct nbody *nb, const struct nbody_options *options)
+/* True if N is so small that one of several equal devices is faster than a distributed tree. Adds
+ * the reason to nb->method_text. */
+static bool single_device_is_faster(struct nbody *nb, const struct nbody_options *options)
 {
-    const double least = nb->device[0].shape.alone * sqrt(nb->accuracy / 1e-3);
+    const double least = nb->device[0].shape.single_device_max * sqrt(nb->accuracy / 1e-3);
     if (options->shares || nb->ndev == 1 || world_size(nb->world) > 1 || nb->method != NBODY_TREE ||
         (double)nb->n >= least)
         return false;
     const size_t used = strlen(nb->method_text);
     snprintf(nb->method_text + used, sizeof nb->method_text - used,
-             "; on one device, as several are faster from about %.0f bodies on", roughly(least));
+             "; on one device, as several are faster from about %.0f bodies on",
+             round_to_two_digits(least));
     return true;
 }
 
-/* By the caller's shares, or by how fast devices are. */
-static int divide(struct nbody *nb, const struct cldev_info *info,
-                  const struct nbody_options *options, const double *mass, const double (*pos)[3],
-                  const double (*vel)[3])
+/* Distribute the bodies by the caller's shares, or by the speed of the devices. */
+static int nbody_divide(struct nbody *nb, const struct cldev_info *info,
+                        const struct nbody_options *options, const double *mass,
+                        const double (*pos)[3], const double (*vel)[3])
 {
-    const bool given = options->shares != NULL, alike = one_model(info, nb->ndev);
-    const bool by_one = on_one_device(nb) || (alike && left_to_one(nb, options));
+    const bool given = options->shares != NULL, alike = devices_are_equal(info, nb->ndev);
+    const bool by_one =
+        stepping_needs_one_device(nb) || (alike && single_device_is_faster(nb, options));
     bool equal = alike || by_one;
     if (nbody_ranks_alike(nb, info, &equal) != 0)
         return -1;
@@ -397,21 +401,21 @@ static int divide(struct nbody *nb, const struct cldev_info *info,
     if (!weight)
         return clerror_set(ENOMEM, "nbody_create: no memory on the host");
     int status = 0;
-    bool taken = false; /* by a device that does it all */
+    bool taken = false; /* by the single device */
     for (cl_uint d = 0; d < nb->ndev && status == 0; d++) {
         weight[d] = taken   ? 0
                     : given ? options->shares[d]
                     : equal ? 1
-                            : measure(nb, d, options, mass, pos, vel);
+                            : measure_device_rate(nb, d, options, mass, pos, vel);
         if (!given && weight[d] == 0 && !taken)
             status = -1;
         taken |= by_one && weight[d] > 0;
     }
     if (status == 0)
-        status = check_weights(weight, nb->ndev);
+        status = nbody_check_weights(weight, nb->ndev);
     size_t tiles = 1;
     for (cl_uint d = 0; d < nb->ndev; d++)
-        tiles = common_multiple(tiles, (size_t)nb->device[d].shape.tile);
+        tiles = least_common_multiple(tiles, (size_t)nb->device[d].shape.tile);
     if (world_reduce_status(nb->world, status) != 0 || nbody_ranks_divide(nb, weight) != 0 ||
         nbody_ranks_multiple(nb, &tiles) != 0)
         status = -1;
@@ -421,11 +425,11 @@ static int divide(struct nbody *nb, const struct cldev_info *info,
     return status;
 }
 
-/* ---- Putting it together. -------------------------------------------------------------------- */
+/* ---- Creation. ------------------------------------------------------------------------------- */
 
-/* Chooses shapes and shares; kernels and memory on the devices come later. */
-static int prepare(struct nbody *nb, const struct nbody_options *o, const double *mass,
-                   const double (*pos)[3], const double (*vel)[3])
+/* Choose shapes and distribute the bodies; kernels and device memory follow later. */
+static int nbody_prepare(struct nbody *nb, const struct nbody_options *o, const double *mass,
+                         const double (*pos)[3], const double (*vel)[3])
 {
     struct cldev_info *info = calloc(nb->ndev, sizeof *info);
     nb->device = calloc(nb->ndev, sizeof *nb->device);
@@ -434,41 +438,44 @@ static int prepare(struct nbody *nb, const struct nbody_options *o, const double
     if (status == 0)
         status = clgetdevinfo(nb->ctx, info);
     if (status == 0)
-        status = choose_shapes(nb, info, o->shape);
+        status = nbody_choose_shapes(nb, info, o->shape);
     status = world_reduce_status(nb->world, status);
     if (status == 0)
-        status = world_reduce_status(nb->world, choose_order(nb));
+        status = world_reduce_status(nb->world, nbody_choose_sorting(nb));
     if (status == 0)
-        status = divide(nb, info, o, mass, pos, vel);
+        status = nbody_divide(nb, info, o, mass, pos, vel);
     free(info);
     return status;
 }
 
-/* What ranks divide among themselves. */
-static int check_ranks(const struct nbody_options *o)
+/* ENOTSUP for options that several ranks do not support. */
+static int nbody_check_ranks(const struct nbody_options *o)
 {
     if (world_size(o->world) == 1)
         return 0;
-    if (o->stepping != NBODY_FIXED || nbody_integrate_row(o->integrator)->host ||
+    if (o->stepping != NBODY_FIXED || nbody_integrator_find(o->integrator)->host ||
         o->kernel != NBODY_TUNED)
         return clerror_set(
             ENOTSUP,
-            "nbody_create: ranks divide sums of fixed steps on devices, by the tuned kernel, and no others");
+            "nbody_create: several ranks support only fixed steps on devices, with the tuned kernel");
     return 0;
 }
 
-static double usual_eta(const struct nbody *nb)
+static double default_eta(const struct nbody *nb)
 {
     return nb->integrator->block_steps ? 0.01 : nb->stepping == NBODY_BLOCK ? 0.025 : 0.001;
 }
 
-static nbody *create(const struct nbody_options *o, size_t n, const double *mass,
-                     const double (*pos)[3], const double (*vel)[3], bool fused_disabled)
+static nbody *nbody_create_engine(const struct nbody_options *o, size_t n, const double *mass,
+                                  const double (*pos)[3], const double (*vel)[3],
+                                  bool fused_disabled)
 {
-    if (world_reduce_status(o->world, check_options(o, n) != 0 || check_ranks(o) != 0 ||
-                                              check_bodies(n, mass, pos, vel) != 0
-                                          ? -1
-                                          : 0) != 0)
+    int checked = nbody_check_options(o, n);
+    if (checked == 0)
+        checked = nbody_check_ranks(o);
+    if (checked == 0)
+        checked = nbody_check_bodies(n, mass, pos, vel);
+    if (world_reduce_status(o->world, checked) != 0)
         return NULL;
     CLCONTEXT *ctx = o->ctx ? o->ctx : stdgpu ? stdgpu : stdcpu;
     if (clgetndev(ctx) == 0)
@@ -477,7 +484,7 @@ static nbody *create(const struct nbody_options *o, size_t n, const double *mass
     if (!nb)
         return clerror_set(ENOMEM, "nbody_create: no memory on the host"), NULL;
     *nb = (struct nbody){.ctx = ctx,
-                         .integrator = nbody_integrate_row(o->integrator),
+                         .integrator = nbody_integrator_find(o->integrator),
                          .precision = o->precision,
                          .kernel = o->kernel,
                          .accuracy = o->accuracy > 0 ? o->accuracy : 1e-3,
@@ -496,28 +503,29 @@ static nbody *create(const struct nbody_options *o, size_t n, const double *mass
                          .fused_disabled = fused_disabled,
                          .ndev = clgetndev(ctx)};
     const bool by_body = nb->stepping != NBODY_FIXED && nb->integrator->block_steps;
-    nb->eta = nb->stepping == NBODY_FIXED ? 0 : o->eta > 0 ? o->eta : usual_eta(nb);
+    nb->eta = nb->stepping == NBODY_FIXED ? 0 : o->eta > 0 ? o->eta : default_eta(nb);
     nb->planes = nb->integrator->planes + by_body;
     nb->batch = nb->batch < MAX_BATCH ? nb->batch : MAX_BATCH;
     if (nb->precision == NBODY_MIXED)
-        find_centre(n, mass, pos, nb->centre);
-    nb->units =
-        nbody_units_choose(nb->G, n, mass, pos, nb->centre,
-                           nb->precision == NBODY_MIXED ? MIXED_BITS : 0, o->fields, o->nfields);
+        nbody_find_centre(n, mass, pos, nb->centre);
+    nb->units = nbody_units_choose(nb->G, n, mass, pos, nb->centre,
+                                   nb->precision == NBODY_MIXED ? MIXED_LENGTH_BITS : 0, o->fields,
+                                   o->nfields);
     for (int c = 0; c < 3; c++)
         nb->centre[c] = MIXED_GRID * rint(ldexp(nb->centre[c], -nb->units.length) / MIXED_GRID);
-    nb->uniform = all_equal(n, mass);
-    nb->mass = about(n, nb->G, mass);
+    nb->uniform = masses_are_equal(n, mass);
+    nb->mass = mass_power_of_two(n, nb->G, mass);
     if (nbody_units_check(nb, n, pos) == 0 && nbody_field_copy(nb, o) == 0 &&
-        nbody_soften_copy(nb, o->softening) == 0 && nbody_mixed_check(nb) == 0 &&
+        nbody_softening_copy(nb, o->softening) == 0 && nbody_mixed_check(nb) == 0 &&
         nbody_host_check(nb) == 0 && nbody_stepping_check(nb) == 0 &&
         nbody_baseline_check(nb) == 0 && nbody_method_choose(nb, o->method) == 0 &&
-        nbody_soften_check(nb) == 0 && prepare(nb, o, mass, pos, vel) == 0 &&
-        nbody_device_build(nb) == 0 && nbody_tree_prepare(nb) == 0 && place_all(nb) == 0 &&
-        nbody_field_place(nb) == 0 && nbody_soften_place(nb) == 0 && nbody_baseline_open(nb) == 0 &&
-        nbody_tree_open(nb) == 0 && nbody_blocks_open(nb) == 0 && nbody_rungs_open(nb) == 0 &&
-        write_bodies(nb, mass, pos, vel) == 0 && send_all(nb) == 0 && nbody_hilbert_open(nb) == 0 &&
-        nbody_integrate_warm(nb) == 0)
+        nbody_softening_check(nb) == 0 && nbody_prepare(nb, o, mass, pos, vel) == 0 &&
+        nbody_device_build(nb) == 0 && nbody_tree_prepare(nb) == 0 && nbody_allocate_all(nb) == 0 &&
+        nbody_field_upload(nb) == 0 && nbody_softening_upload(nb) == 0 &&
+        nbody_baseline_open(nb) == 0 && nbody_tree_open(nb) == 0 &&
+        nbody_block_steps_open(nb) == 0 && nbody_rungs_open(nb) == 0 &&
+        write_bodies(nb, mass, pos, vel) == 0 && nbody_upload_all(nb) == 0 &&
+        nbody_hilbert_open(nb) == 0 && nbody_integrate_warm_up(nb) == 0)
         return nb;
     nbody_free(nb);
     return NULL;
@@ -527,11 +535,11 @@ nbody *nbody_create(const struct nbody_options *o, size_t n, const double *mass,
                     const double (*pos)[3], const double (*vel)[3])
 {
     o = o ? o : &(const struct nbody_options){.ctx = NULL};
-    nbody *nb = create(o, n, mass, pos, vel, false);
-    if (nb && nb->device[0].for_many &&
-        !nb->device[0].steps) { /* whose shape is not a good one for a launch a step */
+    nbody *nb = nbody_create_engine(o, n, mass, pos, vel, false);
+    if (nb && nb->device[0].fused_entry &&
+        !nb->device[0].multi_step_kernel) { /* the shape is tuned for multi-step launches only */
         nbody_free(nb);
-        nb = create(o, n, mass, pos, vel, true);
+        nb = nbody_create_engine(o, n, mass, pos, vel, true);
     }
     if (world_reduce_status(o->world, nb ? 0 : -1) == 0)
         return nb;
@@ -546,14 +554,14 @@ void nbody_free(nbody *nb)
     nbody_sample_free(nb);
     nbody_save_free(nb);
     nbody_baseline_free(nb);
-    nbody_blocks_free(nb);
+    nbody_block_steps_free(nb);
     nbody_rungs_free(nb);
     nbody_tree_free(nb);
     nbody_hilbert_free(nb);
     nbody_ranks_free(nb);
     nbody_device_free(nb);
     nbody_field_free(nb);
-    nbody_soften_free(nb);
+    nbody_softening_free(nb);
     free(nb->device);
     free(nb);
 }

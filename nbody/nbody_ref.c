@@ -1,7 +1,7 @@
-/* nbody_ref.c - the N-body engine in plain C and double precision; see nbody_ref.h.
+/* nbody_ref.c - scalar reference of the N-body engine in double precision (nbody_ref.h).
  *
- * Order: forces, what the twins of integrators are made of, diagnostics, and last the reference
- * integrator of high order, which treats positions and velocities as one array of 6n numbers.
+ * Order: forces, building blocks of the integrators' references, diagnostics, and the high-order
+ * reference integrator, which treats positions and velocities as one array of 6n numbers.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/nbody_ref.h"
@@ -11,20 +11,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The square of what softens a pair. */
-static double softening(const struct nbody_ref_system *s, size_t i, size_t j)
+/* Square of the softening of a pair. */
+static double ref_softening2(const struct nbody_ref_system *s, size_t i, size_t j)
 {
     return s->softening
                ? (s->softening[i] * s->softening[i] + s->softening[j] * s->softening[j]) / 2
                : s->eps * s->eps;
 }
 
-static void force(const struct nbody_ref_system *s, const double (*pos)[3], size_t i, double acc[3],
-                  double *potential)
+static void ref_force(const struct nbody_ref_system *s, const double (*pos)[3], size_t i,
+                      double acc[3], double *potential)
 {
     double a[3] = {0, 0, 0}, p = 0;
     for (size_t j = 0; j < s->n; j++) {
-        double d[3], r2 = softening(s, i, j);
+        double d[3], r2 = ref_softening2(s, i, j);
         for (int k = 0; k < 3; k++) {
             d[k] = pos[j][k] - pos[i][k];
             r2 += d[k] * d[k];
@@ -46,7 +46,7 @@ void nbody_ref_force(size_t n, double G, double eps, const double *mass, const d
                      size_t i, double acc[3], double *potential)
 {
     const struct nbody_ref_system s = {n, G, eps, mass, NULL, 0, NULL};
-    force(&s, pos, i, acc, potential);
+    ref_force(&s, pos, i, acc, potential);
 }
 
 void nbody_ref_forces(size_t n, double G, double eps, const double *mass, const double (*pos)[3],
@@ -54,18 +54,18 @@ void nbody_ref_forces(size_t n, double G, double eps, const double *mass, const 
 {
     const struct nbody_ref_system s = {n, G, eps, mass, NULL, 0, NULL};
     for (size_t i = 0; i < n; i++)
-        force(&s, pos, i, acc ? acc[i] : NULL, potential ? potential + i : NULL);
+        ref_force(&s, pos, i, acc ? acc[i] : NULL, potential ? potential + i : NULL);
 }
 
 /* The derivative of d / r^3 is v / r^3 - 3 d (d.v) / r^5, with softening in r. */
-static void jerks(const struct nbody_ref_system *s, const double (*pos)[3], const double (*vel)[3],
-                  double (*acc)[3], double (*jerk)[3])
+static void ref_jerks(const struct nbody_ref_system *s, const double (*pos)[3],
+                      const double (*vel)[3], double (*acc)[3], double (*jerk)[3])
 {
     for (size_t i = 0; i < s->n; i++) {
         memset(acc[i], 0, sizeof acc[i]);
         memset(jerk[i], 0, sizeof jerk[i]);
         for (size_t j = 0; j < s->n; j++) {
-            double d[3], v[3], r2 = softening(s, i, j), dv = 0;
+            double d[3], v[3], r2 = ref_softening2(s, i, j), dv = 0;
             for (int k = 0; k < 3; k++) {
                 d[k] = pos[j][k] - pos[i][k];
                 v[k] = vel[j][k] - vel[i][k];
@@ -87,18 +87,18 @@ void nbody_ref_jerk(size_t n, double G, double eps, const double *mass, const do
                     const double (*vel)[3], double (*acc)[3], double (*jerk)[3])
 {
     const struct nbody_ref_system s = {n, G, eps, mass, NULL, 0, NULL};
-    jerks(&s, pos, vel, acc, jerk);
+    ref_jerks(&s, pos, vel, acc, jerk);
 }
 
 /* ---- Fields. --------------------------------------------------------------------------------- */
 
-/* In a close encounter an error in the last place of a position is a large one of the energy, hence
- * long double: 64 bits of mantissa on x86, 113 on ARM and POWER. */
+/* In a close encounter a rounding error of a position is a large error of the energy, hence long
+ * double: 64 bits of mantissa on x86, 113 on ARM and POWER. */
 typedef long double real;
 
-/* The factor of x in the acceleration at the distance whose square is r2, and of (x v) x beside v
- * in its derivative. */
-static real field_factor(const struct nbody_field *f, double G, real r2, real *q, real *phi)
+/* Return the factor of x in the acceleration at the squared distance r2; *q: the factor of (x v) x
+ * beside v in its derivative. */
+static real ref_field_factor(const struct nbody_field *f, double G, real r2, real *q, real *phi)
 {
     const real d2 = f->kind == NBODY_FIELD_POINT ? r2 : r2 + (real)f->scale * f->scale,
                d = sqrtl(d2);
@@ -125,7 +125,7 @@ double nbody_ref_field(const struct nbody_ref_system *s, const double x[3], cons
         xv += v ? (real)x[k] * v[k] : 0;
     }
     for (size_t f = 0; f < s->nfields; f++) {
-        const real factor = field_factor(&s->fields[f], s->G, r2, &q, &phi);
+        const real factor = ref_field_factor(&s->fields[f], s->G, r2, &q, &phi);
         potential += phi;
         for (int k = 0; k < 3; k++) {
             if (acc)
@@ -137,7 +137,7 @@ double nbody_ref_field(const struct nbody_ref_system *s, const double x[3], cons
     return (double)potential;
 }
 
-/* ---- What the twins in integrate_NAME.c are made of. ----------------------------------------- */
+/* ---- Building blocks of the references in integrate_NAME.c. ---------------------------------- */
 
 typedef double (*rows)[3];
 typedef const double (*const_rows)[3];
@@ -145,7 +145,7 @@ typedef const double (*const_rows)[3];
 void nbody_ref_accelerations(const struct nbody_ref_system *s, const double *x, double *a)
 {
     for (size_t i = 0; i < s->n; i++)
-        force(s, (const_rows)x, i, a + 3 * i, NULL);
+        ref_force(s, (const_rows)x, i, a + 3 * i, NULL);
     for (size_t i = 0; s->nfields && i < s->n; i++)
         (void)nbody_ref_field(s, x + 3 * i, NULL, a + 3 * i, NULL);
 }
@@ -153,12 +153,12 @@ void nbody_ref_accelerations(const struct nbody_ref_system *s, const double *x, 
 void nbody_ref_jerks(const struct nbody_ref_system *s, const double *x, const double *v, double *a,
                      double *j)
 {
-    jerks(s, (const_rows)x, (const_rows)v, (rows)a, (rows)j);
+    ref_jerks(s, (const_rows)x, (const_rows)v, (rows)a, (rows)j);
     for (size_t i = 0; s->nfields && i < s->n; i++)
         (void)nbody_ref_field(s, x + 3 * i, v + 3 * i, a + 3 * i, j + 3 * i);
 }
 
-/* The second derivative of what fields do to a body whose acceleration is w. */
+/* Add the second derivative of the fields' acceleration, for a body with acceleration w. */
 static void add_field_snap(const struct nbody_ref_system *s, const double *x, const double *v,
                            const double *w, double *snap)
 {
@@ -169,7 +169,7 @@ static void add_field_snap(const struct nbody_ref_system *s, const double *x, co
         y += (real)v[k] * v[k] + (real)x[k] * w[k];
     }
     for (size_t f = 0; f < s->nfields; f++) {
-        const real factor = field_factor(&s->fields[f], s->G, r2, &q, &phi),
+        const real factor = ref_field_factor(&s->fields[f], s->G, r2, &q, &phi),
                    power = s->fields[f].kind == NBODY_FIELD_LOGARITHMIC ? 2 : 3;
         for (int k = 0; k < 3; k++)
             snap[k] += (double)(factor * (w[k] + 2 * q * xv * v[k] +
@@ -185,7 +185,7 @@ void nbody_ref_snaps(const struct nbody_ref_system *s, const double *x, const do
         double *const own = snap + 3 * i;
         memset(own, 0, 3 * sizeof *own);
         for (size_t o = 0; o < s->n; o++) {
-            double d[3], u[3], b[3], r2 = softening(s, i, o), du = 0, y = 0;
+            double d[3], u[3], b[3], r2 = ref_softening2(s, i, o), du = 0, y = 0;
             for (int k = 0; k < 3; k++) {
                 d[k] = x[3 * o + (size_t)k] - x[3 * i + (size_t)k];
                 u[k] = v[3 * o + (size_t)k] - v[3 * i + (size_t)k];
@@ -246,7 +246,7 @@ static void derivative(const struct nbody_ref_system *s, const real *y, real *dy
     memset(dy + m, 0, m * sizeof *dy);
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < i; j++) {
-            real d[3], r2 = softening(s, i, j);
+            real d[3], r2 = ref_softening2(s, i, j);
             for (size_t k = 0; k < 3; k++) {
                 d[k] = y[3 * j + k] - y[3 * i + k];
                 r2 += d[k] * d[k];
@@ -260,15 +260,15 @@ static void derivative(const struct nbody_ref_system *s, const real *y, real *dy
     for (size_t i = 0; s->nfields && i < n; i++) {
         const real *x = y + 3 * i, r2 = x[0] * x[0] + x[1] * x[1] + x[2] * x[2];
         for (size_t f = 0; f < s->nfields; f++) {
-            real q, phi, factor = field_factor(&s->fields[f], s->G, r2, &q, &phi);
+            real q, phi, factor = ref_field_factor(&s->fields[f], s->G, r2, &q, &phi);
             for (size_t k = 0; k < 3; k++)
                 dy[m + 3 * i + k] += factor * x[k];
         }
     }
 }
 
-/* Gragg's modified midpoint rule: y after H by `parts` parts, into out. Its error has even powers
- * of H / parts only. f0 = derivative at y; w = 2 arrays of 6n numbers. */
+/* Gragg's modified midpoint rule: y after H in `parts` substeps, into out. Its error has only even
+ * powers of H / parts. f0: derivative at y; w: 2 arrays of 6n numbers. */
 static void midpoint(const struct nbody_ref_system *s, const real *y, const real *f0, real H,
                      int parts, real *out, real *w)
 {
@@ -291,8 +291,8 @@ static void midpoint(const struct nbody_ref_system *s, const real *y, const real
         out[k] = (out[k] + previous[k] + h * f[k]) / 2;
 }
 
-/* The largest of m numbers, or of m differences, in absolute value. */
-static real largest(size_t m, const real *x)
+/* Maximum norm of m numbers, or of m differences. */
+static real ref_largest(size_t m, const real *x)
 {
     real r = 0;
     for (size_t i = 0; i < m; i++)
@@ -319,20 +319,21 @@ static real smallest_distance(const struct nbody_ref_system *s, const real *x)
     return least;
 }
 
-/* Whether two estimates of the state agree: positions to a part `tolerance` of the smallest
- * distance (softened), so that close encounters keep their energy, and velocities of the largest
- * speed; but never to less than a few units in the last place. */
-static int agree(const struct nbody_ref_system *s, const real *a, const real *b, double tolerance)
+/* True if two estimates of the state agree: positions to `tolerance` times the smallest (softened)
+ * distance, so that close encounters conserve energy, and velocities to `tolerance` times the
+ * largest speed. Differences of a few units in the last place are always accepted. */
+static int ref_agree(const struct nbody_ref_system *s, const real *a, const real *b,
+                     double tolerance)
 {
     size_t m = 3 * s->n;
-    real size = largest(m, b), speed = largest(m, b + m), least = 8 * LDBL_EPSILON;
+    real size = ref_largest(m, b), speed = ref_largest(m, b + m), least = 8 * LDBL_EPSILON;
     real scale = fminl(size, hypotl(smallest_distance(s, b), s->eps));
     return largest_difference(m, a, b) <= fmaxl(tolerance * scale, least * size) &&
            largest_difference(m, a + m, b + m) <= fmaxl(tolerance, least) * speed;
 }
 
-/* Tries a step H from y, with derivative f0 there. The number of columns it took until two
- * estimates agreed, the better one then in t[0]; or 0 when they never did. */
+/* Try a step H from y, with derivative f0 there. Return the number of columns until two estimates
+ * agreed, with the better one in t[0]; 0 if they never did. */
 static int extrapolated_step(const struct nbody_ref_system *s, const real *y, const real *f0,
                              real H, double tolerance, real *t[COLUMNS], real *w)
 {
@@ -341,17 +342,17 @@ static int extrapolated_step(const struct nbody_ref_system *s, const real *y, co
         /* t[k] = midpoint with 2k + 2 parts; Neville's scheme then improves t[k-1] .. t[0]. */
         midpoint(s, y, f0, H, 2 * k + 2, t[k], w);
         for (int c = k; c > 0; c--) {
-            real ratio = (real)(k + 1) / c; /* of the parts of rows k and c - 1 */
+            real ratio = (real)(k + 1) / c; /* of the parts of entries k and c - 1 */
             for (size_t i = 0; i < m; i++)
                 t[c - 1][i] = t[c][i] + (t[c][i] - t[c - 1][i]) / (ratio * ratio - 1);
         }
-        if (k > 1 && agree(s, t[0], t[1], tolerance))
+        if (k > 1 && ref_agree(s, t[0], t[1], tolerance))
             return k + 1;
     }
     return 0;
 }
 
-/* Advances y by the time t; memory holds 3 + COLUMNS arrays of 6n numbers. */
+/* Advance y by the time t; memory holds 3 + COLUMNS arrays of 6n numbers. */
 static int extrapolate(const struct nbody_ref_system *s, real t, double tolerance, real *y,
                        real *memory)
 {

@@ -1,8 +1,8 @@
-/* nbody_ref_ensemble.c - the steps of an ensemble in plain C: Wisdom & Holman's in democratic
+/* nbody_ref_ensemble.c - scalar reference of an ensemble's steps: Wisdom & Holman's in democratic
  * heliocentric coordinates.
  *
- * Kepler's motion is not that of ensemble.cl: Kepler's equation, or its hyperbolic sister, is
- * solved for the change of the eccentric anomaly by Newton's method between bounds, in long double.
+ * Kepler's motion differs from ensemble.cl: Kepler's equation, elliptic or hyperbolic, is solved
+ * for the change of the eccentric anomaly by Newton's method within a bracket, in long double.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/nbody_ref.h"
@@ -16,14 +16,15 @@ typedef long double real;
 /* ---- Kepler's motion. ------------------------------------------------------------------------ */
 
 struct conic {
-    real a; /* semi-major axis, > 0 on both */
+    real a; /* semi-major axis, positive for both */
     real c; /* 1 - r / a on an ellipse, 1 + r / a on a hyperbola: e cos E, e cosh F */
     real s; /* e sin E, e sinh F */
     int bound;
 };
 
-/* The mean anomaly that has passed when the eccentric one has changed by x, and its slope. */
-static real passed(const struct conic *k, real x, real *slope)
+/* Return the change of the mean anomaly when the eccentric anomaly changes by x; *slope: its
+ * derivative. */
+static real ref_mean_anomaly(const struct conic *k, real x, real *slope)
 {
     if (k->bound) {
         *slope = 1 - k->c * cosl(x) + k->s * sinl(x);
@@ -33,16 +34,16 @@ static real passed(const struct conic *k, real x, real *slope)
     return k->c * sinhl(x) + k->s * (coshl(x) - 1) - x;
 }
 
-static real solve(const struct conic *k, real M)
+static real ref_solve_kepler(const struct conic *k, real M)
 {
     real slope, low = -1, high = 1, x;
-    while (passed(k, low, &slope) > M)
+    while (ref_mean_anomaly(k, low, &slope) > M)
         low *= 2;
-    while (passed(k, high, &slope) < M)
+    while (ref_mean_anomaly(k, high, &slope) < M)
         high *= 2;
     x = (low + high) / 2;
     for (int i = 0; i < 200; i++) {
-        const real off = passed(k, x, &slope) - M;
+        const real off = ref_mean_anomaly(k, x, &slope) - M;
         *(off > 0 ? &high : &low) = x;
         real next = x - off / slope;
         if (!(next > low && next < high))
@@ -54,7 +55,7 @@ static real solve(const struct conic *k, real M)
     return x;
 }
 
-static void move(real gm, real t, real x[3], real v[3])
+static void ref_kepler_move(real gm, real t, real x[3], real v[3])
 {
     const real r = sqrtl(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]),
                vv = v[0] * v[0] + v[1] * v[1] + v[2] * v[2],
@@ -63,7 +64,7 @@ static void move(real gm, real t, real x[3], real v[3])
     const real n = sqrtl(gm / k.a) / k.a, root = sqrtl(gm * k.a);
     k.c = k.bound ? 1 - r / k.a : 1 + r / k.a;
     k.s = xv / root;
-    const real d = solve(&k, n * t), C = k.bound ? cosl(d) : coshl(d),
+    const real d = ref_solve_kepler(&k, n * t), C = k.bound ? cosl(d) : coshl(d),
                S = k.bound ? sinl(d) : sinhl(d);
     const real later = k.bound ? k.a * (1 - k.c * C + k.s * S) : k.a * (k.c * C + k.s * S - 1);
     const real turn =
@@ -80,7 +81,7 @@ static void move(real gm, real t, real x[3], real v[3])
 void nbody_ref_kepler(double gm, double t, double pos[3], double vel[3])
 {
     real x[3] = {pos[0], pos[1], pos[2]}, v[3] = {vel[0], vel[1], vel[2]};
-    move(gm, t, x, v);
+    ref_kepler_move(gm, t, x, v);
     for (int c = 0; c < 3; c++) {
         pos[c] = (double)x[c];
         vel[c] = (double)v[c];
@@ -93,10 +94,10 @@ struct system {
     size_t n;
     double G;
     const double *mass;
-    real (*x)[3], (*v)[3]; /* of planets from the star; from the centre of mass */
+    real (*x)[3], (*v)[3]; /* planets: position from the star; velocity from the centre of mass */
 };
 
-static void kick(const struct system *y, real h)
+static void ref_kick(const struct system *y, real h)
 {
     for (size_t i = 1; i < y->n; i++)
         for (size_t j = 1; j < y->n; j++) {
@@ -110,7 +111,7 @@ static void kick(const struct system *y, real h)
         }
 }
 
-static void shift(const struct system *y, real h)
+static void ref_jump(const struct system *y, real h)
 {
     real p[3] = {0};
     for (size_t i = 1; i < y->n; i++)
@@ -121,14 +122,14 @@ static void shift(const struct system *y, real h)
             y->x[i][c] += h * p[c];
 }
 
-static void step(const struct system *y, real h)
+static void ref_ensemble_step(const struct system *y, real h)
 {
-    kick(y, h / 2);
-    shift(y, h / 2);
+    ref_kick(y, h / 2);
+    ref_jump(y, h / 2);
     for (size_t i = 1; i < y->n; i++)
-        move(y->G * y->mass[0], h, y->x[i], y->v[i]);
-    shift(y, h / 2);
-    kick(y, h / 2);
+        ref_kepler_move(y->G * y->mass[0], h, y->x[i], y->v[i]);
+    ref_jump(y, h / 2);
+    ref_kick(y, h / 2);
 }
 
 int nbody_ref_ensemble(size_t n, double G, double dt, size_t steps, const double *mass,
@@ -150,7 +151,7 @@ int nbody_ref_ensemble(size_t n, double G, double dt, size_t steps, const double
             y.v[i][c] = vel[i][c] - v0[c] / all;
         }
     for (size_t k = 0; k < steps; k++)
-        step(&y, dt);
+        ref_ensemble_step(&y, dt);
     for (int c = 0; c < 3; c++) {
         real x = x0[c] / all + dt * (real)steps * (v0[c] / all), v = v0[c] / all;
         for (size_t i = 1; i < n; i++) {

@@ -1,4 +1,4 @@
-/* nbody_ref_run.c - steps in plain C, by the twin of any integrator of the table (integrate.h).
+/* nbody_ref_run.c - steps by the scalar reference of any integrator of the table (integrate.h).
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/integrate.h"
@@ -6,11 +6,11 @@
 int nbody_ref_run_in(const struct nbody_ref_system *s, enum nbody_integrator integrator, double dt,
                      size_t steps, double (*pos)[3], double (*vel)[3])
 {
-    const struct integrator *row = nbody_integrate_row(integrator);
+    const struct integrator *row = nbody_integrator_find(integrator);
     double *work = row ? malloc(row->planes * s->n * sizeof *work) : NULL;
     if (!work)
         return -1;
-    row->twin(s, dt, steps, pos[0], vel[0], work);
+    row->reference(s, dt, steps, pos[0], vel[0], work);
     free(work);
     return 0;
 }

@@ -1,4 +1,4 @@
-/* neighbours.h - the nearest bodies of each, by a k-d tree on the host.
+/* neighbours.h - nearest neighbours of each body, by a k-d tree on the host.
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_NBODY_NEIGHBOURS_H
@@ -8,14 +8,15 @@
 
 enum { NEIGHBOURS = 6 };
 
-/* The nearest of one body, nearest first; fewer where there are no more bodies. */
+/* The nearest neighbours of one body, nearest first; fewer than NEIGHBOURS if there are few
+ * bodies. */
 struct neighbours {
     int n;
     size_t body[NEIGHBOURS];
-    double square[NEIGHBOURS]; /* of the distance */
+    double square[NEIGHBOURS]; /* squared distance */
 };
 
-/* Finds those of all bodies, n of them into *to; -1 with ENOMEM. */
+/* Find the nearest neighbours of n bodies; to: array of n. Return -1 with ENOMEM. */
 int neighbours_find(size_t n, const double (*pos)[3], struct neighbours *to);
 
 #endif

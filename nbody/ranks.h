@@ -1,5 +1,5 @@
-/* ranks.h - bodies divided among devices and ranks (ranks.c). Without a world of several, nb->ranks
- * is NULL, and calls but that which divides do nothing.
+/* ranks.h - partition of the bodies among devices and ranks (ranks.c). With a single rank nb->ranks
+ * is NULL; all functions except nbody_ranks_divide then do nothing.
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_NBODY_RANKS_H
@@ -7,49 +7,49 @@
 
 #include "nbody/engine.h"
 
-/* Collective. A number becomes the least common multiple of all ranks'; whether all devices of all
- * ranks are of one model, of which `info` is this rank's first and *alike tells of its own. */
+/* Collective. multiple: replace *number by the least common multiple over all ranks. alike: AND of
+ * *same_model over all ranks, false if the ranks' first devices differ; in: all devices of this
+ * rank are of one model; info: this rank's first device. */
 int nbody_ranks_multiple(const struct nbody *nb, size_t *number);
-int nbody_ranks_alike(const struct nbody *nb, const struct cldev_info *info, bool *alike);
+int nbody_ranks_alike(const struct nbody *nb, const struct cldev_info *info, bool *same_model);
 
-/* Collective. Divides the bodies among the devices of all ranks by their weights, of which `weight`
- * are this rank's: fills first, rows and count of every share, and nb->padded. */
+/* Collective. Divide the bodies among the devices of all ranks in proportion to their weights;
+ * weight[]: one per device of this rank. Fills first, rows and count of every device, and
+ * nb->padded. */
 int nbody_ranks_divide(struct nbody *nb, const double *weight);
 void nbody_ranks_free(struct nbody *nb);
 
-/* The devices of all ranks that have bodies, in the order of these. The caller frees the array;
- * NULL: no memory. */
+/* A device, on any rank, that has bodies. nbody_ranks_holders returns them in the order of their
+ * rows; the caller frees the array. NULL: out of memory. */
 struct holder {
     int rank;
-    size_t first, count; /* of bodies */
-    size_t rows;         /* that there is room for, for a tree in parts */
+    size_t first, count; /* rows of the device */
+    size_t rows;         /* capacity, for a distributed tree */
 };
 struct holder *nbody_ranks_holders(const struct nbody *nb, size_t *n);
 
-/* Gives these devices of all ranks other bodies: `first` has where each one's begin. Nothing is
- * copied. */
+/* Set the first row of each device of all ranks. Copies nothing. */
 int nbody_ranks_redivide(struct nbody *nb, const size_t *first);
 
-/* The exchange of positions between hosts' images: receive posts what will come, when nobody reads
- * the host's images of the others any more; send sends one's own, when they are there; finish waits
- * until all others' are. */
+/* Exchange of positions between host images. receive: post the receives, once nothing reads the
+ * other ranks' rows any more. send: send this rank's rows. finish: block until all other rows have
+ * arrived. */
 int nbody_ranks_receive(struct nbody *nb);
 int nbody_ranks_send(struct nbody *nb);
 int nbody_ranks_finish(struct nbody *nb);
 
-/* The rows of other ranks, as shares of which only first and rows are set; how many of these there
- * are. */
-size_t nbody_ranks_others(const struct nbody *nb, struct nbody_device others[2]);
+/* Fill other[0] with the rows of lower ranks and other[1] with the rows of higher ranks; only first
+ * and rows are set. Return 2, or 0 with a single rank. */
+size_t nbody_ranks_others(const struct nbody *nb, struct nbody_device other[2]);
 
-/* Collective. Gives all ranks what each has of an array, `bytes` for so many bodies: 1, or a
- * divisor of shares. */
+/* Collective. Gather an array on all ranks: `bytes` for each `bodies` bodies, where `bodies` is 1
+ * or a divisor of the devices' ranges. */
 int nbody_ranks_spread(struct nbody *nb, void *rows, size_t bytes, size_t bodies);
 
-/* Collective. Rank 0 gets x[k] of each of `count` rows of bodies from the rank that moves
- * row[k]. */
+/* Collective. Collect on rank 0: x[k] from the rank that integrates row[k], for `count` rows. */
 int nbody_ranks_collect(struct nbody *nb, size_t count, const cl_uint *row, float (*x)[3]);
 
-/* Collective: the least of steps and of bad steps, and whether any rank is to stop. */
+/* Collective. Reduce over all ranks: minimum of steps and of bad, and whether any rank stops. */
 struct nbody_asked {
     int64_t steps, bad;
     int32_t stop;

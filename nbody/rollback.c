@@ -1,13 +1,14 @@
-/* rollback.c - a step that is stopped in its middle is taken back.
+/* rollback.c - undo of a cancelled step.
  *
- * A sum over all pairs may be stopped between two launches. In the middle of a step that would lose
- * the state, since bodies have moved already. So before a step that takes long, what it changes is
- * copied to the host, and brought back when the step is stopped. Shorter steps are not stopped.
+ * A sum over all pairs can be cancelled between two launches. In the middle of a step the bodies
+ * have already moved, so the state would be lost. Before a long step the regions of memory that it
+ * changes are copied to the host, and a cancelled step restores them. Short steps are not
+ * cancelled.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/integrate.h"
 
-struct changes nbody_task_changes(const struct nbody *nb, const struct nbody_device *p)
+struct changes nbody_rollback_changes(const struct nbody *nb, const struct nbody_device *p)
 {
     const size_t plane = p->rows * nb->real, at = p->first * 4 * nb->real,
                  four = p->count * 4 * nb->real;
@@ -18,11 +19,11 @@ struct changes nbody_task_changes(const struct nbody *nb, const struct nbody_dev
                             {four, velo ? four : 0, acce ? four : 0, nb->planes * plane}};
 }
 
-static int save(struct nbody *nb, struct nbody_device *p)
+static int rollback_save_device(struct nbody *nb, struct nbody_device *p)
 {
-    const struct changes c = nbody_task_changes(nb, p);
+    const struct changes c = nbody_rollback_changes(nb, p);
     if (!p->saved)
-        p->saved = malloc((12 + nb->planes) * p->rows * nb->real); /* the most that it may be */
+        p->saved = malloc((12 + nb->planes) * p->rows * nb->real); /* upper bound */
     char *to = p->saved;
     for (int i = 0; to && i < CHANGES; to += c.bytes[i++]) {
         if (c.bytes[i] && nbody_device_download(nb, p, c.at[i], c.bytes[i]) != 0)
@@ -33,21 +34,21 @@ static int save(struct nbody *nb, struct nbody_device *p)
     return to ? 0 : 1;
 }
 
-int nbody_task_save(struct nbody *nb)
+int nbody_rollback_save(struct nbody *nb)
 {
     int status = 0;
     for (struct nbody_device *p = nb->device; status == 0 && p < nb->device + nb->ndev; p++)
         if (p->rows)
-            status = save(nb, p);
+            status = rollback_save_device(nb, p);
     nb->saved.forces_valid = nb->forces_valid;
     nb->saved.synchronized = nb->synchronized;
     return status;
 }
 
-int nbody_task_restore(struct nbody *nb)
+int nbody_rollback_restore(struct nbody *nb)
 {
     for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++) {
-        const struct changes c = nbody_task_changes(nb, p);
+        const struct changes c = nbody_rollback_changes(nb, p);
         const char *from = p->saved;
         for (int i = 0; p->rows && i < CHANGES; from += c.bytes[i++]) {
             if (!c.bytes[i])
@@ -63,9 +64,9 @@ int nbody_task_restore(struct nbody *nb)
     return 0;
 }
 
-int nbody_task_whole(struct nbody *nb, int (*step)(struct nbody *nb, double done), double done)
+int nbody_rollback_run(struct nbody *nb, int (*step)(struct nbody *nb, double done), double done)
 {
-    const int saved = nbody_task_save(nb);
+    const int saved = nbody_rollback_save(nb);
     if (saved < 0)
         return -1;
     nb->task.stoppable = saved == 0;
@@ -73,7 +74,7 @@ int nbody_task_whole(struct nbody *nb, int (*step)(struct nbody *nb, double done
         return 0;
     const int code = clerrno;
     char *sentence = saved == 0 && (nb->task.stopped || code == EDOM) ? strdup(clerror()) : NULL;
-    if (sentence && nbody_task_restore(nb) == 0)
+    if (sentence && nbody_rollback_restore(nb) == 0)
         clerror_set(code, "%s", sentence);
     free(sentence);
     return -1;

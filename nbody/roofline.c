@@ -1,15 +1,14 @@
-/* roofline.c - how many interactions a second the devices could do at most.
+/* roofline.c - upper bound of the interactions per second of the devices.
  *
- * That is the measured rate of multiply-adds (clpeak) over the instructions that the formula of a
- * pair takes (README.md, "One pull"). Which of them count depends on the device:
+ * The bound is the measured rate of multiply-adds (clpeak) over the instructions that the formula
+ * of a pair takes (README.md, "One interaction"). The instructions that count depend on the device:
  *
- *   GPUs    all of them: an instruction of any kind takes the place of a multiply-add
- *   CPUs    multiplications and multiply-adds: many CPUs add, compare and estimate roots in units
- *           beside the
- *           multipliers, and a limit must hold on those too
+ *   GPUs    all of them: any instruction takes the issue slot of a multiply-add
+ *   CPUs    multiplications and multiply-adds: many CPUs add, compare and estimate roots in other
+ *           units than those that multiply, and the bound must hold for them, too
  *
- * What a kernel does beyond the formula counts against it: the correction of an estimate on CPUs,
- * leaving out pairs at one place, fetching bodies.
+ * A kernel's work beyond the formula counts against it: the correction of an estimate on CPUs, the
+ * exclusion of pairs at distance zero, loads of bodies.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/integrate.h"
@@ -21,7 +20,7 @@ static double instructions(const struct nbody *nb, cl_device_type type)
 {
     const struct sum *sum = nbody_forces_sum(nb);
     const bool saved =
-        nb->uniform && nb->integrator->sum == FORCES; /* the multiplication by the mass */
+        nb->uniform && nb->integrator->sum == FORCES; /* no multiplication by the mass */
     if (type & CL_DEVICE_TYPE_CPU)
         return sum->multiplications - saved;
     if (nbody_is_clustered(nb) && nb->integrator->sum == FORCES) /* as if all bodies were far */

@@ -1,12 +1,11 @@
-/* root.cl - numbers, vectors of them, and r^-1 and m r^-3 of a vector; the host puts it in front of
- * the kernels that sum forces.
+/* root.cl - types, vectors, and r^-1 and m r^-3 of a vector; the host puts the file in front of the
+ * force kernels.
  * SPDX-License-Identifier: MIT
  */
 #ifndef NBODY_ROOT_CL
 #define NBODY_ROOT_CL
 
-/* Products and sums are fused where FMA says so and nowhere else, whatever the shape of a
- * kernel. */
+/* Only FMA() fuses a product and a sum, in kernels of every shape. */
 #pragma OPENCL FP_CONTRACT OFF
 
 #ifndef WIDTH
@@ -32,7 +31,7 @@ typedef int integer;
 #define REAL float
 #define INTEGER int
 #endif
-#ifdef NBODY_STEP_CL /* in front, with a `real` of its own: that of the state */
+#ifdef NBODY_STEP_CL /* step.cl stands in front and defines `real` as the state's type */
 #define real REAL
 #define real4 PASTE(REAL, 4)
 #else
@@ -48,9 +47,9 @@ typedef PASTE(INTEGER, WIDTH) ivec;
 #endif
 #define C(x) ((real)(x))
 
-/* Fused, where the hardware does it in one step (not every compiler says so in FP_FAST_FMA);
- * elsewhere a product and a sum, each rounded. Not mad(), which a compiler may fuse in one place
- * and not in the next, so that bits would depend on the shape. */
+/* Fused where the hardware does it in one instruction (not every compiler defines FP_FAST_FMA);
+ * elsewhere a product and a sum, each rounded. mad() is unsuitable: compilers fuse it in some
+ * places only, so bits would depend on the shape. */
 #if defined(FP_FAST_FMAF) || defined(__FMA__) || defined(__AVX512F__) || defined(__aarch64__) ||   \
     defined(__NV_CL_C_VERSION)
 #define FMA(a, b, c) fma(a, b, c)
@@ -61,7 +60,7 @@ typedef PASTE(INTEGER, WIDTH) ivec;
 /* ---- r^-1 and m r^-3 -------------------------------------------------------------------------
  * An estimate y of r2^-1/2 is improved with its residue e = 1 - r2 y^2 (exact, by fma) and the
  * series (1 - e)^-1/2 = 1 + e/2 + 3 e^2/8 + ..., (1 - e)^-3/2 = 1 + 3 e/2 + 15 e^2/8 + ...; the
- * number of terms is what the estimate's error asks for. ORDER 0 takes it as it is. */
+ * estimate's error determines the number of terms, ORDER. ORDER 0 uses the plain estimate. */
 #if RSQRT == 2 && defined(__AVX512F__) && !defined(DOUBLE) && WIDTH == 16
 #define ORDER 1 /* |e| < 1.3e-4 */
 #define ESTIMATE(x) __builtin_ia32_rsqrt14ps512_mask(x, x, (ushort)0xffff)
@@ -84,7 +83,7 @@ static inline float estimate(float x)
 }
 #define ESTIMATE(x) estimate(x)
 #elif RSQRT == 2 && defined(__NV_CL_C_VERSION) && defined(DOUBLE) && WIDTH == 1
-#define ORDER 2 /* |e| < 4e-6: the estimate is made from the upper half of x */
+#define ORDER 2 /* |e| < 4e-6: the estimate uses the upper half of x only */
 static inline double estimate(double x)
 {
     double y;
@@ -92,7 +91,7 @@ static inline double estimate(double x)
     return y;
 }
 #define ESTIMATE(x) estimate(x)
-#elif RSQRT == 1 && !defined(DOUBLE) /* there is none for doubles */
+#elif RSQRT == 1 && !defined(DOUBLE) /* there is no native_rsqrt for doubles */
 #define ORDER 0
 #define ESTIMATE(x) native_rsqrt(x)
 #else
@@ -100,9 +99,9 @@ static inline double estimate(double x)
 #define ESTIMATE(x) rsqrt(x)
 #endif
 
-/* m (1 + e (c1 + e (c2 + e c3))), as far as ORDER asks. With ORDER 3 the fourth term counts too:
- * where |e| < d, e^4 is d^2 e^2 to within d^4 / 8 (Lanczos's economisation), so its share goes to
- * the second. */
+/* m (1 + e (c1 + e (c2 + e c3))), up to ORDER terms. ORDER 3 includes the fourth term: for |e| <
+ * d, e^4 equals d^2 e^2 to within d^4 / 8 (Lanczos's economisation), so its coefficient is added
+ * to the second. */
 #if ORDER == 1
 #define SERIES(e, m, c1, c2, c3, c4) FMA((vec)(C(c1) * (m)), e, (vec)(m))
 #elif ORDER == 2

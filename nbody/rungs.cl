@@ -1,44 +1,42 @@
-/* rungs.cl - kick-drift-kick with a step of its own for each body, for sums by the tree.
+/* rungs.cl - block time steps with the tree, kick-drift-kick.
  *
  *   for each time at which any body's step ends:
- *     rung_drift    opening half kicks of bodies whose steps begin now, then all bodies to that
- *                   time
+ *     rung_drift    opening half kicks of bodies whose steps begin now, then drift of all bodies
  *     (the tree of all bodies)
- *     rung_mark     mark[k] = 1 for body k of the tree's order if its step ends then; scanned by
- *                   the host
- *     rung_gather   these bodies, in this order -> target, with what they felt, and whose row each
- *                   is
+ *     rung_mark     mark[k] = 1 if the step of body k of the tree's order ends; the host scans it
+ *     rung_gather   these bodies, in this order -> target, with their |a| and storage indices
  *     (walks for them)
- *     rung_kick     their closing half kicks, and which step comes next
+ *     rung_kick     their closing half kicks, and their next steps
  *
- *   state   acceleration and velocity; posm: positions. Steps are (2 eta eps / |a|)^1/2, the time
- *           in which an acceleration from
- *           rest covers eta eps; a longer one begins only at a multiple of its length
+ *   state   acceleration and velocity; posm: positions
+ *
+ * A step is (2 eta eps / |a|)^1/2, the time that the acceleration takes to move a body from rest by
+ * eta eps. A longer step begins only at a multiple of its length.
  * SPDX-License-Identifier: MIT
  */
-#ifndef NBODY_LEVELS_CL /* the host puts them in front */
+#ifndef NBODY_LEVELS_CL /* prepended by the host */
 #include "levels.cl"
 #include "external_field.cl"
 #endif
 
-/* The same for the host: rungs.c. */
+/* As in rungs.c. */
 typedef struct {
-    int first_bad; /* the first row whose step vanishes, or INT_MAX */
-    int bad;       /* below INT_MAX: a number is no longer finite */
+    int first_bad; /* first body with a vanishing step, or INT_MAX */
+    int bad;       /* below INT_MAX if a number is not finite */
     uint count[DEEPEST + 1];
 } rung_clock;
 
-static inline bool ends(uint level, ulong time)
+static inline bool rung_ends(uint level, ulong time)
 {
     return (time & ((TICKS >> level) - 1)) == 0;
 }
 
-static inline real wanted(real a, real want2, real dt)
+static inline real rung_wanted_step(real a, real want2, real dt)
 {
     return a > 0 ? sqrt(want2 / a) : fabs(dt);
 }
 
-/* The beginning of a step of the engine: everybody's level. want2 = 2 eta eps. */
+/* Set all levels at the beginning of a step of the engine. want2 = 2 eta eps. */
 kernel void rung_levels(global const real *state, global uint *level, global rung_clock *clock,
                         uint rows, uint count, real dt, real want2)
 {
@@ -46,7 +44,7 @@ kernel void rung_levels(global const real *state, global uint *level, global run
     if (i >= count)
         return;
     const real a = size3(state[i], state[plane + i], state[2 * plane + i]);
-    level[i] = level_of(wanted(a, want2, dt), dt, &clock->first_bad, (int)i);
+    level[i] = level_of(rung_wanted_step(a, want2, dt), dt, &clock->first_bad, (int)i);
     atomic_inc(&clock->count[level[i]]);
 }
 
@@ -59,11 +57,11 @@ kernel void rung_drift(global real4 *posm, global real *state, global const uint
         return;
     global real *vel = state + (3 + c) * (size_t)rows + i;
     real v = *vel;
-    if (ends(level[i], now))
+    if (rung_ends(level[i], now))
         *vel = v = fma(ldexp(dt, -(int)level[i]) / 2, state[c * (size_t)rows + i], v);
     const real x = fma((real)(next - now) * ldexp(dt, -DEEPEST), v, COMPONENT(posm, first + i, c));
     COMPONENT(posm, first + i, c) = x;
-    check(x, &clock->bad, 1);
+    check_finite(x, &clock->bad, 1);
 }
 
 kernel void rung_mark(global const uint *order, global const uint *level, uint first, uint n,
@@ -71,51 +69,50 @@ kernel void rung_mark(global const uint *order, global const uint *level, uint f
 {
     const size_t k = get_global_id(0);
     if (k < n)
-        mark[k] = ends(level[order[k] - first], next);
+        mark[k] = rung_ends(level[order[k] - first], next);
 }
 
 /* place: the scanned marks. */
 kernel void rung_gather(global const uint *order, global const uint *level,
-                        global const real4 *body, global const real *feel, uint first, uint n,
-                        ulong next, global const uint *place, global real4 *target,
-                        global real *target_feel, global uint *row)
+                        global const real4 *body, global const real *a_old_sorted, uint first,
+                        uint n, ulong next, global const uint *place, global real4 *target,
+                        global real *target_a_old, global uint *row)
 {
     const size_t k = get_global_id(0);
-    if (k >= n || !ends(level[order[k] - first], next))
+    if (k >= n || !rung_ends(level[order[k] - first], next))
         return;
     target[place[k]] = body[k];
-    target_feel[place[k]] = feel[k];
+    target_a_old[place[k]] = a_old_sorted[k];
     row[place[k]] = order[k] - first;
 }
 
-/* pulled[k] = {a, |a|} of the body of row[k], k < active. No group of the walks is put off any
- * more, and none has its turn. */
-kernel void rung_kick(global const real4 *posm, global real *state, global const real4 *pulled,
+/* forces[k] = {a, |a|} of body row[k], k < active. Clears the walks' list of deferred groups. */
+kernel void rung_kick(global const real4 *posm, global real *state, global const real4 *forces,
                       global const uint *row, uint active, global uint *level,
-                      global rung_clock *clock, global real *felt, global uint *again, uint first,
-                      uint rows, ulong next, real dt, real want2, global const real *fields,
-                      uint nfields)
+                      global rung_clock *clock, global real *a_old, global uint *deferred,
+                      uint first, uint rows, ulong next, real dt, real want2,
+                      global const real *fields, uint nfields)
 {
     const size_t k = get_global_id(0), plane = rows;
     if (k == 0)
-        again[0] = again[1] = again[2] = 0;
+        deferred[0] = deferred[1] = deferred[2] = 0;
     if (k >= active)
         return;
     const uint i = row[k], old = level[i];
-    const real4 p = pulled[k];
+    const real4 p = forces[k];
     real4 f, unused;
     (void)field_pull(fields, nfields, posm[first + i], (real4)(0), &f, &unused);
     const real a[3] = {p.x + f.x, p.y + f.y, p.z + f.z}, half_ = ldexp(dt, -(int)old) / 2;
-    felt[first + i] = p.w;
+    a_old[first + i] = p.w;
     for (uint c = 0; c < 3; c++) {
         const real v = fma(half_, a[c], state[(3 + c) * plane + i]);
         state[c * plane + i] = a[c];
         state[(3 + c) * plane + i] = v;
-        check(v, &clock->bad, 1);
+        check_finite(v, &clock->bad, 1);
     }
-    uint deeper =
-        level_of(wanted(size3(a[0], a[1], a[2]), want2, dt), dt, &clock->first_bad, (int)i);
-    while (deeper < old && !ends(deeper, next))
+    uint deeper = level_of(rung_wanted_step(size3(a[0], a[1], a[2]), want2, dt), dt,
+                           &clock->first_bad, (int)i);
+    while (deeper < old && !rung_ends(deeper, next))
         deeper++;
     if (deeper == old)
         return;

@@ -1,5 +1,5 @@
-/* sample.c - positions and velocities of some bodies, for pictures: picked on the devices, so that
- * only these are copied, and with ranks go to rank 0.
+/* sample.c - positions and velocities of selected bodies, for pictures. The devices select them, so
+ * that only these are copied; with ranks, they go to rank 0.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/integrate.h"
@@ -12,16 +12,15 @@
 
 EMBEDDED(sample, "nbody/sample.cl", nbody_sample_cl);
 
-/* Made when it is first asked for. */
+/* Created at the first call. */
 struct sampler {
     void *program;
     cl_kernel kernel;
     size_t room; /* bodies */
     cl_uint *which;
-    float *out[2];   /* positions, velocities */
-    uint32_t *asked; /* which bodies were asked for last, so that the same ones need not be looked
-                        up and sent to the devices again */
-    size_t nasked, orders, n; /* how many; and what they were found by */
+    float *out[2];            /* positions, velocities */
+    uint32_t *asked;          /* bodies of the last call; the same list is not sent again */
+    size_t nasked, orders, n; /* their number; sort_count and n at the time */
 };
 
 void nbody_sample_free(struct nbody *nb)
@@ -39,20 +38,20 @@ void nbody_sample_free(struct nbody *nb)
     nb->sampler = NULL;
 }
 
-static int open_sampler(struct nbody *nb)
+static int sampler_open(struct nbody *nb)
 {
     struct sampler *s = nb->sampler = calloc(1, sizeof *s);
     if (!s)
         return clerror_set(ENOMEM, "nbody_positions: no memory");
     s->program = embedded_open(nb->ctx, nbody_has_doubles(nb) ? "-D DOUBLE" : "", &sample, 0, NULL);
-    s->kernel = s->program ? clsym(nb->ctx, s->program, "sample", 0) : NULL;
+    s->kernel = s->program ? clsym(nb->ctx, s->program, "sample_bodies", 0) : NULL;
     if (s->kernel)
         return 0;
     nbody_sample_free(nb);
     return -1;
 }
 
-static int make_room(struct nbody *nb, size_t count)
+static int sampler_reserve(struct nbody *nb, size_t count)
 {
     struct sampler *s = nb->sampler;
     if (s->room >= count)
@@ -70,7 +69,7 @@ static int make_room(struct nbody *nb, size_t count)
     return s->room ? 0 : clerror_set(ENOMEM, "nbody_positions: no memory for %zu bodies", count);
 }
 
-static bool same_as_before(const struct nbody *nb, size_t count, const uint32_t *which)
+static bool sampler_is_current(const struct nbody *nb, size_t count, const uint32_t *which)
 {
     const struct sampler *s = nb->sampler;
     return which && count <= s->nasked && s->orders == nb->sort_count && s->n == nb->n &&
@@ -82,8 +81,8 @@ struct finding {
     const uint32_t *which;
 };
 
-/* Rows lie anywhere in memory, so that threads find them much faster than one. */
-static void find_block(void *finding, size_t block, size_t first, size_t end)
+/* Find where bodies are stored. The accesses are random, so several threads are much faster. */
+static void sampler_find_block(void *finding, size_t block, size_t first, size_t end)
 {
     const struct finding *f = finding;
     (void)block;
@@ -93,18 +92,18 @@ static void find_block(void *finding, size_t block, size_t first, size_t end)
     }
 }
 
-/* Finds the rows of bodies, and sends them to the devices. */
-static int choose(struct nbody *nb, size_t count, const uint32_t *which)
+/* Find where bodies are stored, and upload the list. */
+static int sampler_choose(struct nbody *nb, size_t count, const uint32_t *which)
 {
     struct sampler *s = nb->sampler;
-    if (same_as_before(nb, count, which))
+    if (sampler_is_current(nb, count, which))
         return 0;
     s->nasked = 0;
     for (size_t k = 0; k < count; k++)
         if ((which ? which[k] : k) >= nb->n)
             return clerror_set(EINVAL, "nbody_positions: there is no body %zu among %zu",
                                which ? (size_t)which[k] : k, nb->n);
-    nbody_each_block(count, find_block, &(struct finding){nb, which});
+    nbody_each_block(count, sampler_find_block, &(struct finding){nb, which});
     for (const struct nbody_device *p = nb->device; count && p < nb->device + nb->ndev; p++)
         if (p->count && clmsyncn(nb->ctx, p->dev, s->which, count * sizeof(cl_uint),
                                  CL_MEM_DEVICE) == (cl_event)-1)
@@ -118,9 +117,9 @@ static int choose(struct nbody *nb, size_t count, const uint32_t *which)
     return 0;
 }
 
-/* The rows of a device's bodies, in `from`. */
-static void take(const struct nbody *nb, const struct nbody_device *p, size_t count,
-                 const float *from, float (*to)[3])
+/* Copy the selected bodies of device p from its output. */
+static void sampler_copy(const struct nbody *nb, const struct nbody_device *p, size_t count,
+                         const float *from, float (*to)[3])
 {
     const struct sampler *s = nb->sampler;
     if (p->count == nb->n)
@@ -130,9 +129,9 @@ static void take(const struct nbody *nb, const struct nbody_device *p, size_t co
             memcpy(to[k], from + 3 * k, sizeof to[k]);
 }
 
-/* Starts to pick, and to copy to the host. */
-static int pick(struct nbody *nb, struct nbody_device *p, size_t bodies, void *from, size_t plane,
-                double factor, float *to)
+/* Enqueue the selection and its download. */
+static int sampler_start(struct nbody *nb, struct nbody_device *p, size_t bodies, void *from,
+                         size_t plane, double factor, float *to)
 {
     const struct sampler *s = nb->sampler;
     const cl_uint n = (cl_uint)bodies, first = (cl_uint)p->first, count = (cl_uint)p->count,
@@ -145,30 +144,31 @@ static int pick(struct nbody *nb, struct nbody_device *p, size_t bodies, void *f
                                                                                                : 0;
 }
 
-/* Where `state` has three planes from `index` on. */
-static void *planes(const struct nbody *nb, const struct nbody_device *p, size_t index)
+/* Three planes of `state` from `index` on. */
+static void *sampler_planes(const struct nbody *nb, const struct nbody_device *p, size_t index)
 {
     return (char *)p->state + index * p->rows * nb->real;
 }
 
-static int sample_share(struct nbody *nb, struct nbody_device *p, size_t count, float (*pos)[3],
-                        float (*vel)[3])
+static int sampler_copy_device(struct nbody *nb, struct nbody_device *p, size_t count,
+                               float (*pos)[3], float (*vel)[3])
 {
     const double length = nbody_units_factor(&nb->units, 1, 0),
                  speed = nbody_units_factor(&nb->units, 1, -1);
-    const bool apart = predicts(nb);
+    const bool apart = integrator_predicts(nb);
     float *const *out = nb->sampler->out;
-    if (pos && pick(nb, p, count, apart ? planes(nb, p, STATE_POS) : nb->posm, apart ? p->rows : 1,
-                    length, out[0]) != 0)
+    if (pos && sampler_start(nb, p, count, apart ? sampler_planes(nb, p, STATE_POS) : nb->posm,
+                             apart ? p->rows : 1, length, out[0]) != 0)
         return -1;
-    if (vel && pick(nb, p, count, planes(nb, p, STATE_VEL), p->rows, speed, out[1]) != 0)
+    if (vel &&
+        sampler_start(nb, p, count, sampler_planes(nb, p, STATE_VEL), p->rows, speed, out[1]) != 0)
         return -1;
     if (nbody_device_wait(nb, p) != 0)
         return -1;
     if (pos)
-        take(nb, p, count, out[0], pos);
+        sampler_copy(nb, p, count, out[0], pos);
     if (vel)
-        take(nb, p, count, out[1], vel);
+        sampler_copy(nb, p, count, out[1], vel);
     return 0;
 }
 
@@ -177,11 +177,11 @@ int nbody_positions(nbody *nb, size_t count, const uint32_t *which, float (*pos)
 {
     if (no_handle(nb, __func__))
         return -1;
-    if ((!nb->sampler && open_sampler(nb) != 0) || make_room(nb, count) != 0 ||
-        choose(nb, count, which) != 0)
+    if ((!nb->sampler && sampler_open(nb) != 0) || sampler_reserve(nb, count) != 0 ||
+        sampler_choose(nb, count, which) != 0)
         return -1;
     for (struct nbody_device *p = nb->device; count && p < nb->device + nb->ndev; p++)
-        if (p->count && sample_share(nb, p, count, pos, vel) != 0)
+        if (p->count && sampler_copy_device(nb, p, count, pos, vel) != 0)
             return -1;
     if (pos && nbody_ranks_collect(nb, count, nb->sampler->which, pos) != 0)
         return -1;

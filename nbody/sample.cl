@@ -1,10 +1,10 @@
-/* sample.cl - three numbers of some bodies, in single precision: what a picture needs of them.
+/* sample.cl - positions or velocities of selected bodies, in single precision, for pictures.
  *
- *   which[k]      a body; those that this device does not own (first to first + count - 1) are left
- *                 out
- *   from          posm, where body i has 4 i, 4 i + 1 and 4 i + 2; or three planes of `state`,
+ *   which[k]      index of a body; bodies of other devices (outside first to first + count - 1) are
+ *                 skipped
+ *   from          posm, where body i is at 4 i, 4 i + 1 and 4 i + 2; or three planes of `state`,
  *                 which begin with the device's first body
- *   out[3 k + c]  times scale, a power of two
+ *   out[3 k + c]  result times scale, a power of two
  *
  * `plane` is 1 for posm, else the length of a plane. A work-item is one k.
  * SPDX-License-Identifier: MIT
@@ -16,8 +16,8 @@ typedef double real;
 typedef float real;
 #endif
 
-kernel void sample(global const real *from, global const uint *which, global float *out, uint n,
-                   uint first, uint count, uint plane, real scale)
+kernel void sample_bodies(global const real *from, global const uint *which, global float *out,
+                          uint n, uint first, uint count, uint plane, real scale)
 {
     const size_t k = get_global_id(0);
     if (k >= n || which[k] < first || which[k] - first >= count)

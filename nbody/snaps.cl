@@ -1,47 +1,47 @@
-/* snaps.cl - accelerations and their first and second time derivatives, the sum that hermite6
- * needs.
+/* snaps.cl - accelerations and their first and second time derivatives, for hermite6.
  *
- * Groups, stretches and slots: pairs.cl; arguments as those of `jerks` in direct.cl, and acce[j] =
- * {ax, ay, az, unused}, everybody's accelerations. Planes 0-2, 3-5 and 6-8 of each slot. With d, v
- * and a the differences of positions, velocities and accelerations, alpha = d v / r^2 and beta =
- * (v^2 + d a) / r^2 + alpha^2, a pair gives A = G m d / r^3, J = G m v / r^3 - 3 alpha A and S = G
- * m a / r^3 - 6 alpha J - 3 beta A (Nitadori & Makino 2008, New Astronomy 13, 498).
+ * Groups, chunks and partial sums: pairs.cl. Arguments as for `jerks` in direct.cl, and acce[j] =
+ * {ax, ay, az, unused}, the accelerations of all bodies. Components 0-2, 3-5 and 6-8. With d, v and
+ * a the differences of positions, velocities and accelerations, alpha = d v / r^2 and beta = (v^2 +
+ * d a) / r^2 + alpha^2, a pair contributes A = G m d / r^3, J = G m v / r^3 - 3 alpha A and S = G m
+ * a / r^3 - 6 alpha J - 3 beta A (Nitadori & Makino 2008, New Astronomy 13, 498). Scalar reference:
+ * nbody_ref_snaps in nbody_ref.c.
  * SPDX-License-Identifier: MIT
  */
-#ifndef NBODY_PAIRS_CL /* the host puts it in front, and root.cl before */
+#ifndef NBODY_PAIRS_CL /* prepended by the host, after root.cl */
 #include "pairs.cl"
 #endif
 
-#define LOOK_ALL(n, off)                                                                           \
+#define LOAD_POSM_VELO_ACCE(n, off)                                                                \
     do {                                                                                           \
-        LOOK(next, posm, n, off);                                                                  \
-        LOOK(vnext, velo, n, off);                                                                 \
-        LOOK(anext, acce, n, off);                                                                 \
+        LOAD_NEXT(next, posm, n, off);                                                             \
+        LOAD_NEXT(vnext, velo, n, off);                                                            \
+        LOAD_NEXT(anext, acce, n, off);                                                            \
     } while (0)
 
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void snaps(
     global const real4 *restrict posm, global const real4 *restrict velo,
     global const real4 *restrict acce, global real *restrict partial, uint first, uint rows,
-    uint top, uint stretch, uint from, uint until, uint end, real eps2, real zero)
+    uint top, uint chunk, uint from, uint until, uint end, real eps2, real zero)
 {
-    vec at[ITEMS][9]; /* x y z, their derivatives, and those of these */
+    vec at[ITEMS][9]; /* x y z, first and second derivatives */
     UNROLLED for (int k = 0; k < ITEMS; k++) UNROLLED for (int c = 0; c < 3; c++)
     {
-        at[k][c] = load_component(posm + first + ROW(k), c);
-        at[k][c + 3] = load_component(velo + first + ROW(k), c);
-        at[k][c + 6] = load_component(acce + first + ROW(k), c);
+        at[k][c] = load_component(posm + first + BODY(k), c);
+        at[k][c + 3] = load_component(velo + first + BODY(k), c);
+        at[k][c + 6] = load_component(acce + first + BODY(k), c);
     }
-    TILE_OF(real4, tile);
-    TILE_OF(real4, vtile);
-    TILE_OF(real4, atile);
-    JOINT_OF(real, joint);
+    TILE_BUFFER(real4, tile);
+    TILE_BUFFER(real4, vtile);
+    TILE_BUFFER(real4, atile);
+    REDUCE_BUFFER(real, reduce_buffer);
     real4 next[NEXT], vnext[NEXT], anext[NEXT];
-    EACH_STRETCH(n)
+    EACH_CHUNK(n)
     {
         vec total[9][ITEMS];
         UNROLLED for (int k = 0; k < ITEMS; k++) UNROLLED for (int c = 0; c < 9; c++) total[c][k] =
             (vec)C(0);
-        FETCH_FIRST(n, LOOK_ALL);
+        PREFETCH_FIRST(n, LOAD_POSM_VELO_ACCE);
         EACH_BLOCK(block, n)
         {
             vec sum[ITEMS][9];
@@ -49,17 +49,18 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void snaps(
                 sum[k][c] = (vec)C(0);
             EACH_TILE(off, block, n)
             {
-                const uint j = START(n) + off;
-                FETCH(n, off, LOOK_ALL, {
-                    TAKE(tile, next);
-                    TAKE(vtile, vnext);
-                    TAKE(atile, anext);
+                const uint j = CHUNK_START(n) + off;
+                LOAD_TILE(n, off, LOAD_POSM_VELO_ACCE, {
+                    STORE_NEXT(tile, next);
+                    STORE_NEXT(vtile, vnext);
+                    STORE_NEXT(atile, anext);
                 });
-                if (HAS(n, j)) {
+                if (CHUNK_HAS(n, j)) {
 #pragma unroll UNROLL
                     for (uint t = 0; t < TILE; t++) {
-                        const real4 b = FETCHED(tile, posm, j, t), v = FETCHED(vtile, velo, j, t),
-                                    a = FETCHED(atile, acce, j, t);
+                        const real4 b = TILE_BODY(tile, posm, j, t),
+                                    v = TILE_BODY(vtile, velo, j, t),
+                                    a = TILE_BODY(atile, acce, j, t);
                         UNROLLED for (int k = 0; k < ITEMS; k++)
                         {
                             const vec dx = b.x - at[k][0], dy = b.y - at[k][1], dz = b.z - at[k][2];
@@ -90,6 +91,6 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void snaps(
             UNROLLED for (int k = 0; k < ITEMS; k++) UNROLLED for (int c = 0; c < 9; c++)
                 total[c][k] += sum[k][c];
         }
-        STORE(real, partial + SLOT(n) * 9 * rows, total, 9, n, joint)
+        STORE(real, partial + PARTIAL(n) * 9 * rows, total, 9, n, reduce_buffer)
     }
 }

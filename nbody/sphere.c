@@ -1,5 +1,5 @@
-/* sphere.c - a round part of a model; see sphere.h. Like all that makes bodies, it is the same bits
- * everywhere (draw.h).
+/* sphere.c - a spherical component of a model (sphere.h). Bits are the same on every machine
+ * (draw.h).
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/sphere.h"
@@ -18,7 +18,7 @@ static double node_radius(int i)
 }
 
 /* dr / dx; r = q^2 with q = x / (1 - x). */
-static double stretch(int i)
+static double sphere_dr_dx(int i)
 {
     const double x = (double)i / SPHERE_NODES, y = 1 - x;
     return 2 * (x / y) / (y * y);
@@ -31,21 +31,22 @@ double sphere_at(const double *table, double radius)
     return table[i] + (place - i) * (table[i + 1] - table[i]);
 }
 
-/* The density, but for a factor. */
-static double shape(const struct sphere_density *d, double r)
+/* Density up to a factor. */
+static double sphere_relative_density(const struct sphere_density *d, double r)
 {
-    const double a = r + d->scale, fall = d->edge > 0 ? exponential(-r / d->edge) : 1;
+    const double a = r + d->scale, fall = d->edge > 0 ? draw_exponential(-r / d->edge) : 1;
     return (d->edge > 0 ? 2 * fall / (1 + fall * fall) : 1) / (r * a * a * a);
 }
 
-/* By trapezia in x. */
+/* By the trapezoidal rule in x. */
 void sphere_mass(const struct sphere_density *d, double inside[SPHERE_NODES + 1])
 {
     double last = 0;
     inside[0] = 0;
     for (int i = 1; i <= SPHERE_NODES; i++) {
         const double r = i < SPHERE_NODES ? node_radius(i) : 0;
-        const double here = i < SPHERE_NODES ? r * r * shape(d, r) * stretch(i) : 0;
+        const double here =
+            i < SPHERE_NODES ? r * r * sphere_relative_density(d, r) * sphere_dr_dx(i) : 0;
         inside[i] = inside[i - 1] + (here + last) / 2;
         last = here;
     }
@@ -53,13 +54,13 @@ void sphere_mass(const struct sphere_density *d, double inside[SPHERE_NODES + 1]
         inside[i] *= d->mass / inside[SPHERE_NODES];
 }
 
-/* The potential, times -1: the integral of mass / r^2 from outside in. */
+/* Negative potential: the integral of mass / r^2 from outside inwards. */
 static void make_potential(struct sphere *s, const double total[SPHERE_NODES + 1])
 {
     double last = 0;
     s->potential[SPHERE_NODES] = 0;
     for (int i = SPHERE_NODES - 1; i >= 0; i--) {
-        const double r = node_radius(i), here = i > 0 ? total[i] / (r * r) * stretch(i) : 0;
+        const double r = node_radius(i), here = i > 0 ? total[i] / (r * r) * sphere_dr_dx(i) : 0;
         s->potential[i] = s->potential[i + 1] + (here + last) / 2 / SPHERE_NODES;
         last = here;
     }
@@ -67,9 +68,9 @@ static void make_potential(struct sphere *s, const double total[SPHERE_NODES + 1
 
 /* ---- Eddington's formula. -------------------------------------------------------------------- */
 
-/* f(E) is proportional to the integral over P = 0 .. E of (d2 rho / dP2) / (E - P)^1/2, where P is
- * the potential, times -1. Between the middles of two intervals of the table the second derivative
- * is taken to be constant. */
+/* f(E) is proportional to the integral over P = 0 .. E of (d2 rho / dP2) / (E - P)^1/2, with P the
+ * negative potential. The second derivative is constant between the midpoints of two intervals of
+ * the table. */
 static double eddington(const double slope[SPHERE_NODES], const double middle[SPHERE_NODES],
                         double energy)
 {
@@ -83,8 +84,7 @@ static double eddington(const double slope[SPHERE_NODES], const double middle[SP
     return sum > 0 ? sum : 0;
 }
 
-/* The density of bodies in phase space falls towards energy 0, and grows as w^-5 towards the
- * centre. */
+/* Phase-space density; it vanishes towards energy 0 and grows as w^-5 towards the centre. */
 static double phase_density(const struct sphere *s, double energy)
 {
     const double part = 1 - energy / s->potential[0];
@@ -106,7 +106,7 @@ static void make_peaks(struct sphere *s)
             const double here = v2 * phase_density(s, s->potential[i] - v2 / 2);
             s->peak[i] = here > s->peak[i] ? here : s->peak[i];
         }
-        s->peak[i] *= 1.01; /* between the speeds that were tried it is hardly higher */
+        s->peak[i] *= 1.01; /* margin for speeds between the tested ones */
     }
 }
 
@@ -117,8 +117,10 @@ void sphere_make(struct sphere *s, const struct sphere_density *d,
     sphere_mass(d, s->inside);
     make_potential(s, total);
     for (int i = 0; i < SPHERE_NODES; i++) {
-        const double here = i > 0 ? shape(d, node_radius(i)) : 2 * shape(d, node_radius(1));
-        const double next = i + 1 < SPHERE_NODES ? shape(d, node_radius(i + 1)) : 0;
+        const double here = i > 0 ? sphere_relative_density(d, node_radius(i))
+                                  : 2 * sphere_relative_density(d, node_radius(1));
+        const double next =
+            i + 1 < SPHERE_NODES ? sphere_relative_density(d, node_radius(i + 1)) : 0;
         slope[i] = (here - next) / (s->potential[i] - s->potential[i + 1]);
         middle[i] = (s->potential[i] + s->potential[i + 1]) / 2;
     }
@@ -135,7 +137,7 @@ void sphere_make(struct sphere *s, const struct sphere_density *d,
 
 static double draw_radius(const struct sphere *s, double share, struct stream *stream)
 {
-    const double m = draw(stream) * share * s->inside[SPHERE_NODES];
+    const double m = draw_uniform(stream) * share * s->inside[SPHERE_NODES];
     int low = 0, high = SPHERE_NODES;
     while (high - low > 1) {
         const int middle = (low + high) / 2;
@@ -144,8 +146,8 @@ static double draw_radius(const struct sphere *s, double share, struct stream *s
         else
             high = middle;
     }
-    /* Mass grows as r^2 = q^4 in the middle, and 1/2 m^1/4 is right there; elsewhere cells are
-     * small. */
+    /* Near the centre mass grows as r^2 = q^4, and m^1/4 is exact; elsewhere intervals are small.
+     */
     const double part = (m - s->inside[low]) / (s->inside[high] - s->inside[low]);
     const double x = (low + (low == 0 ? sqrt(sqrt(part)) : part)) / SPHERE_NODES;
     return sphere_radius(x < 1 ? x : 1 - 0.5 / SPHERE_NODES);
@@ -160,9 +162,9 @@ void sphere_body(const struct sphere *s, double share, struct stream *stream, do
     node = node < 1 ? 1 : node;
     double v, chance;
     draw_vector(stream, r, pos);
-    do { /* v is distributed as v^2 f, which is nowhere larger at r than at the next node inwards */
-        v = escape * draw(stream);
-        chance = s->peak[node] * draw(stream);
+    do { /* v is distributed as v^2 f, which peaks no higher at r than at the next node inwards */
+        v = escape * draw_uniform(stream);
+        chance = s->peak[node] * draw_uniform(stream);
     } while (chance > v * v * phase_density(s, potential - v * v / 2));
     draw_vector(stream, v, vel);
 }

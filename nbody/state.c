@@ -1,4 +1,4 @@
-/* state.c - copying positions and velocities out of an engine; questions to it.
+/* state.c - download of positions and velocities; queries.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/integrate.h"
@@ -7,16 +7,16 @@
 #include "nbody/blocks.h"
 #include "nbody/ranks.h"
 
-/* ---- Copying out. ------------------------------------------------------------------------- */
+/* ---- Copying out. ---------------------------------------------------------------------------- */
 
-/* Positions stand in `state` where posm holds predictions. */
-static int fetch(struct nbody *nb, struct nbody_device *p, bool pos, bool vel)
+/* Download positions and velocities. Positions are in `state` if posm holds predictions. */
+static int state_download(struct nbody *nb, struct nbody_device *p, bool pos, bool vel)
 {
     const size_t plane = p->rows * nb->real;
     char *state = p->state, *own = (char *)nb->posm + p->first * 4 * nb->real;
     if (vel && nbody_device_download(nb, p, state + STATE_VEL * plane, 3 * plane) != 0)
         return -1;
-    if (pos && predicts(nb))
+    if (pos && integrator_predicts(nb))
         return nbody_device_download(nb, p, state + STATE_POS * plane, 3 * plane);
     return pos ? nbody_device_download(nb, p, own, p->count * 4 * nb->real) : 0;
 }
@@ -27,8 +27,8 @@ struct copying {
     double (*pos)[3], (*vel)[3];
 };
 
-/* Of the share's bodies, by whichever thread. */
-static void copy_block(void *copying, size_t block, size_t first, size_t end)
+/* Convert a block of the device's bodies; called by several threads. */
+static void state_copy_block(void *copying, size_t block, size_t first, size_t end)
 {
     const struct copying *c = copying;
     const struct nbody *nb = c->nb;
@@ -39,12 +39,14 @@ static void copy_block(void *copying, size_t block, size_t first, size_t end)
     for (size_t row = first; row < end; row++)
         for (size_t k = 0; k < 3; k++) {
             const size_t i = p->first + row;
-            if (c->pos && predicts(nb))
-                c->pos[i][k] = length * real_at(nb, p->state, (STATE_POS + k) * p->rows + row);
+            if (c->pos && integrator_predicts(nb))
+                c->pos[i][k] =
+                    length * nbody_real_get(nb, p->state, (STATE_POS + k) * p->rows + row);
             else if (c->pos)
-                c->pos[i][k] = length * real_at(nb, nb->posm, 4 * i + k);
+                c->pos[i][k] = length * nbody_real_get(nb, nb->posm, 4 * i + k);
             if (c->vel)
-                c->vel[i][k] = speed * real_at(nb, p->state, (STATE_VEL + k) * p->rows + row);
+                c->vel[i][k] =
+                    speed * nbody_real_get(nb, p->state, (STATE_VEL + k) * p->rows + row);
         }
 }
 
@@ -54,9 +56,9 @@ int nbody_state(nbody *nb, double (*pos)[3], double (*vel)[3])
         return -1;
     for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++) {
         struct copying copying = {nb, p, pos, vel};
-        if (p->count && fetch(nb, p, pos != NULL, vel != NULL) != 0)
+        if (p->count && state_download(nb, p, pos != NULL, vel != NULL) != 0)
             return -1;
-        nbody_each_block(p->count, copy_block, &copying);
+        nbody_each_block(p->count, state_copy_block, &copying);
     }
     double *const out[] = {pos ? *pos : NULL, vel ? *vel : NULL};
     for (int k = 0; k < 2; k++)
@@ -66,7 +68,7 @@ int nbody_state(nbody *nb, double (*pos)[3], double (*vel)[3])
     return 0;
 }
 
-/* ---- Questions. --------------------------------------------------------------------------- */
+/* ---- Questions. ------------------------------------------------------------------------------ */
 
 double nbody_time(const nbody *nb)
 {
@@ -143,12 +145,12 @@ const char *nbody_shape(const nbody *nb, unsigned dev)
 {
     if (no_handle(nb, __func__))
         return "";
-    return dev < nb->ndev ? nb->device[dev].row.shape : "";
+    return dev < nb->ndev ? nb->device[dev].tuning.shape : "";
 }
 
 const char *nbody_explain(const nbody *nb, unsigned dev)
 {
     if (no_handle(nb, __func__))
         return "";
-    return dev < nb->ndev ? nb->device[dev].row.source : "";
+    return dev < nb->ndev ? nb->device[dev].tuning.source : "";
 }

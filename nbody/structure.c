@@ -1,8 +1,8 @@
-/* structure.c - what a cluster is like at one time: centre of density, core, Lagrange radii,
- * shells, escapers, binaries.
+/* structure.c - structure of a cluster: density centre, core, Lagrange radii, shells, escapers,
+ * binaries.
  *
- * Densities are those of Casertano & Hut 1985 (ApJ 298, 80) by the sixth neighbour: the mass of the
- * five within, over the volume of the sphere that the sixth lies on.
+ * Densities by the sixth neighbour (Casertano & Hut 1985, ApJ 298, 80): the mass of the five bodies
+ * inside over the volume of the sphere through the sixth.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/neighbours.h"
@@ -39,9 +39,8 @@ static double square_between(const double a[3], const double b[3])
 
 /* ---- The centre. ----------------------------------------------------------------------------- */
 
-/* 0 where there are too few bodies. Bodies in one place have the largest density that a number
- * holds. */
-static double density(const struct system *y, size_t i)
+/* Return 0 if there are too few bodies. The upper bound is reached by bodies at one place. */
+static double structure_density(const struct system *y, size_t i)
 {
     const struct neighbours *near = &y->near[i];
     double mass = 0;
@@ -53,13 +52,13 @@ static double density(const struct system *y, size_t i)
     return fmin(mass / fmax(volume, 1e-100), 1e100);
 }
 
-/* The mean position and velocity, by density; by mass where there is none. */
-static void find_centre(const struct system *y, struct nbody_structure *s)
+/* Mean position and velocity, weighted by density, or by mass if there are no densities. */
+static void structure_find_centre(const struct system *y, struct nbody_structure *s)
 {
     double all = 0, squares = 0, far = 0;
     const bool dense = y->n > NEIGHBOURS;
     for (size_t i = 0; i < y->n; i++) {
-        const double weight = dense ? density(y, i) : y->mass[i];
+        const double weight = dense ? structure_density(y, i) : y->mass[i];
         all += weight;
         for (int k = 0; k < 3; k++) {
             s->centre[k] += weight * y->pos[i][k];
@@ -71,7 +70,7 @@ static void find_centre(const struct system *y, struct nbody_structure *s)
         s->velocity[k] /= all;
     }
     for (size_t i = 0; dense && i < y->n; i++) {
-        const double rho = density(y, i);
+        const double rho = structure_density(y, i);
         squares += rho * rho;
         far += rho * rho * square_between(y->pos[i], s->centre);
     }
@@ -80,21 +79,21 @@ static void find_centre(const struct system *y, struct nbody_structure *s)
 
 /* ---- Shells. --------------------------------------------------------------------------------- */
 
-static int nearer(const void *a_, const void *b_)
+static int structure_by_radius(const void *a_, const void *b_)
 {
     const struct place *a = a_, *b = b_;
     return a->r > b->r ? 1 : a->r < b->r ? -1 : (a->body > b->body) - (a->body < b->body);
 }
 
-static void sort_places(const struct system *y, const double centre[3])
+static void structure_sort_places(const struct system *y, const double centre[3])
 {
     for (size_t i = 0; i < y->n; i++)
         y->place[i] = (struct place){sqrt(square_between(y->pos[i], centre)), i};
-    qsort(y->place, y->n, sizeof *y->place, nearer);
+    qsort(y->place, y->n, sizeof *y->place, structure_by_radius);
 }
 
-/* How many of the nearest hold this fraction of the mass; at least one. */
-static size_t count_within(const struct system *y, double fraction)
+/* Number of nearest bodies that hold this fraction of the mass; at least one. */
+static size_t structure_count_within(const struct system *y, double fraction)
 {
     double mass = 0;
     size_t i = 0;
@@ -103,7 +102,7 @@ static size_t count_within(const struct system *y, double fraction)
     return i;
 }
 
-/* A single body, and several with one velocity, have no spread but rounding. */
+/* A single body, or several with equal velocity, have no dispersion; rounding is cut off. */
 void structure_shell(struct nbody_shell *shell, size_t bodies, double mass, double radial,
                      double radial2, double across2)
 {
@@ -122,9 +121,9 @@ double structure_relaxation(size_t n, double gm, double r)
     return 0.11 * N > 1 ? 0.138 * N * r * sqrt(r) / (sqrt(gm) * log(0.11 * N)) : NAN;
 }
 
-/* Bodies from .. end - 1 of those by distance. */
-static void measure_shell(const struct system *y, const struct nbody_structure *s, size_t from,
-                          size_t end, struct nbody_shell *shell)
+/* Measure the shell of the bodies from .. end - 1 by distance. */
+static void structure_measure_shell(const struct system *y, const struct nbody_structure *s,
+                                    size_t from, size_t end, struct nbody_shell *shell)
 {
     double mass = 0, radial = 0, radial2 = 0, across2 = 0;
     for (size_t i = from; i < end; i++) {
@@ -144,22 +143,22 @@ static void measure_shell(const struct system *y, const struct nbody_structure *
     shell->radius = y->place[end - 1].r;
 }
 
-static void measure_shells(const struct system *y, struct nbody_structure *s, size_t shells,
-                           struct nbody_shell *shell)
+static void structure_measure_shells(const struct system *y, struct nbody_structure *s,
+                                     size_t shells, struct nbody_shell *shell)
 {
     size_t from = 0;
     for (size_t k = 0; k < shells; k++) {
-        const size_t end = count_within(y, shell[k].fraction);
-        measure_shell(y, s, from, end, &shell[k]);
+        const size_t end = structure_count_within(y, shell[k].fraction);
+        structure_measure_shell(y, s, from, end, &shell[k]);
         from = end;
     }
-    s->half_mass_radius = y->place[count_within(y, 0.5) - 1].r;
+    s->half_mass_radius = y->place[structure_count_within(y, 0.5) - 1].r;
     s->relaxation_time = structure_relaxation(y->n, y->G * y->total, s->half_mass_radius);
 }
 
 /* ---- Escapers and binaries. ------------------------------------------------------------------ */
 
-static size_t count_escapers(const struct system *y, const struct nbody_structure *s)
+static size_t structure_count_escapers(const struct system *y, const struct nbody_structure *s)
 {
     size_t escapers = 0;
     for (size_t i = 0; y->potential && i < y->n; i++) {
@@ -183,8 +182,8 @@ bool structure_binary(double G, const double *mass, const double (*pos)[3], cons
     return binary->orbit.semi_major > 0 && apart * apart < third;
 }
 
-/* Whether i and its nearest are a binary, which is counted at the smaller number. */
-static bool is_binary(const struct system *y, size_t i, struct nbody_binary *binary)
+/* True if i and its nearest neighbour are a binary; it is counted at the smaller index. */
+static bool structure_is_binary(const struct system *y, size_t i, struct nbody_binary *binary)
 {
     const size_t k = y->near[i].n ? y->near[i].body[0] : i;
     if (k <= i || y->near[k].body[0] != i)
@@ -194,7 +193,7 @@ static bool is_binary(const struct system *y, size_t i, struct nbody_binary *bin
     return structure_binary(y->G, y->mass, y->pos, y->vel, i, k, third, binary);
 }
 
-static int closer(const void *a_, const void *b_)
+static int structure_by_semi_major(const void *a_, const void *b_)
 {
     const struct nbody_binary *a = a_, *b = b_;
     const int order =
@@ -218,14 +217,14 @@ int structure_add(struct nbody_structure *s, const struct nbody_binary *one)
 void structure_sort(struct nbody_structure *s)
 {
     if (s->binary)
-        qsort(s->binary, s->binaries, sizeof *s->binary, closer);
+        qsort(s->binary, s->binaries, sizeof *s->binary, structure_by_semi_major);
 }
 
-static int find_binaries(const struct system *y, struct nbody_structure *s)
+static int structure_find_binaries(const struct system *y, struct nbody_structure *s)
 {
     struct nbody_binary one;
     for (size_t i = 0; i < y->n; i++)
-        if (is_binary(y, i, &one) && structure_add(s, &one) != 0)
+        if (structure_is_binary(y, i, &one) && structure_add(s, &one) != 0)
             return -1;
     structure_sort(s);
     return 0;
@@ -265,11 +264,11 @@ int nbody_find_structure(size_t n, double G, const double *mass, const double (*
     if (status == 0)
         status = neighbours_find(n, pos, y.near);
     if (status == 0) {
-        find_centre(&y, s);
-        sort_places(&y, s->centre);
-        measure_shells(&y, s, shells, shell);
-        s->escapers = count_escapers(&y, s);
-        status = find_binaries(&y, s);
+        structure_find_centre(&y, s);
+        structure_sort_places(&y, s->centre);
+        structure_measure_shells(&y, s, shells, shell);
+        s->escapers = structure_count_escapers(&y, s);
+        status = structure_find_binaries(&y, s);
     }
     free(y.near);
     free(y.place);

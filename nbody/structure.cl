@@ -1,33 +1,32 @@
-/* structure.cl - what a cluster is like: densities by sixth neighbours, sums that are weighted by
- * them, radii, shells, escapers, binaries.
+/* structure.cl - structure of a cluster: densities by sixth neighbours, weighted sums, radii,
+ * shells, escapers, binaries.
  *
- * The twin in plain C is structure.c. All is double. Bodies are in the caller's order: posm[i] =
- * {x, y, z, m}, velp[i] = {vx, vy, vz, potential}. For the search of neighbours they are sorted
- * along a curve, body order[p] at place p, and boxes are put around those that lie together there:
+ * Scalar reference: structure.c. All numbers are doubles. Bodies are in the caller's order: posm[i]
+ * = {x, y, z, m}, velp[i] = {vx, vy, vz, potential}. For the neighbour search they are sorted along
+ * a curve, body order[p] at place p, with a hierarchy of bounding boxes:
  *
- *   level 0   | 16 places | 16 places | 16 places | ...      lo[first of the level + k], hi[...]:
- *             box k
- *   level 1   |  8 boxes              |  8 boxes  | ...
+ *   level 0   | 16 places | 16 places | 16 places | ...      box k of a level: lo[first + k],
+ * hi[...] level 1   |  8 boxes              |  8 boxes  | ...
  *   ...       up to one box, which holds all
  *
- * What is summed over bodies is summed in blocks of BLOCK, in an order that only their number
- * decides; the host adds the blocks.
+ * Sums over bodies are made in blocks of BLOCK, in an order that depends on their number only; the
+ * host adds the blocks.
  * SPDX-License-Identifier: MIT
  */
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #pragma OPENCL FP_CONTRACT OFF
 
-#define LEAF 16    /* places of a box of level 0 */
-#define FAN 8      /* boxes of a box above */
+#define LEAF 16    /* places per box of level 0 */
+#define FAN 8      /* boxes per box of the level above */
 #define NEAR 6     /* neighbours, as NEIGHBOURS in neighbours.h */
-#define GROUP 64   /* work-items of a group, as in structure_device.c */
-#define BLOCK 1024 /* bodies of a block, as there */
-#define TERMS 7    /* numbers that a block sums, as there */
+#define GROUP 64   /* work-items per group, as in structure_device.c */
+#define BLOCK 1024 /* bodies per block, as there */
+#define TERMS 7    /* maximum numbers per block, as there */
 
 /* ---- The curve and its boxes. ---------------------------------------------------------------- */
 
-/* 21 bits, two zeros between each. */
-static inline ulong spread(double x)
+/* Spread 21 bits, with two zeros between them. */
+static inline ulong structure_spread_bits(double x)
 {
     ulong b = (ulong)clamp(x, 0., 2097151.);
     b = (b | b << 32) & 0x1f00000000ffffUL;
@@ -37,15 +36,16 @@ static inline ulong spread(double x)
     return (b | b << 2) & 0x1249249249249249UL;
 }
 
-/* corner: the least coordinates, and in .w what makes 2^21 of the longest side. */
-kernel void curve(global const double4 *posm, uint n, double4 corner, global ulong *key,
-                  global uint *order)
+/* corner: minimum of each coordinate; .w: the factor that scales the longest side to 2^21. */
+kernel void structure_curve(global const double4 *posm, uint n, double4 corner, global ulong *key,
+                            global uint *order)
 {
     const uint i = get_global_id(0);
     if (i >= n)
         return;
     const double4 d = (posm[i] - corner) * corner.w;
-    key[i] = spread(d.x) << 2 | spread(d.y) << 1 | spread(d.z);
+    key[i] = structure_spread_bits(d.x) << 2 | structure_spread_bits(d.y) << 1 |
+             structure_spread_bits(d.z);
     order[i] = i;
 }
 
@@ -64,8 +64,8 @@ kernel void lowest_boxes(global const double4 *posm, global const uint *order, u
     lo[box] = low, hi[box] = high;
 }
 
-/* Boxes of the level that begins at `above` and has `count`, around those that begin at `below`,
- * `n` of them. */
+/* Boxes of the level that begins at `above` and has `count`, from the n boxes that begin at
+ * `below`. */
 kernel void upper_boxes(uint below, uint n, uint above, uint count, global double4 *lo,
                         global double4 *hi)
 {
@@ -81,23 +81,24 @@ kernel void upper_boxes(uint below, uint n, uint above, uint count, global doubl
 /* ---- Neighbours. ----------------------------------------------------------------------------- */
 
 struct nearest {
-    double square[NEAR]; /* ascending; of equal ones the body of the smaller number comes first */
+    double square[NEAR]; /* ascending; ties by body index */
     uint body[NEAR], place[NEAR];
 };
 
-static inline bool before(double a, uint i, double b, uint j)
+static inline bool neighbour_before(double a, uint i, double b, uint j)
 {
     return a < b || (a == b && i < j);
 }
 
-static inline void offer(struct nearest *best, double square, uint body, uint place)
+static inline void neighbour_offer(struct nearest *best, double square, uint body, uint place)
 {
-    if (!before(square, body, best->square[NEAR - 1], best->body[NEAR - 1]))
+    if (!neighbour_before(square, body, best->square[NEAR - 1], best->body[NEAR - 1]))
         return;
     best->square[NEAR - 1] = square, best->body[NEAR - 1] = body, best->place[NEAR - 1] = place;
 #pragma unroll
     for (int k = NEAR - 1; k > 0; k--)
-        if (before(best->square[k], best->body[k], best->square[k - 1], best->body[k - 1])) {
+        if (neighbour_before(best->square[k], best->body[k], best->square[k - 1],
+                             best->body[k - 1])) {
             const double s = best->square[k];
             const uint b = best->body[k], p = best->place[k];
             best->square[k] = best->square[k - 1], best->body[k] = best->body[k - 1],
@@ -116,12 +117,12 @@ static void look_into(global const double4 *at, global const uint *order, uint b
 {
     for (uint p = box * LEAF; p < min(box * LEAF + LEAF, n); p++)
         if (p != self)
-            offer(best, square_of(at[p] - x), order[p], p);
+            neighbour_offer(best, square_of(at[p] - x), order[p], p);
 }
 
-/* level[l]: where its boxes begin, and how many it has; `levels` of them. Of body order[p] its
- * nearest (itself, if there is no other), the square of the distance of the second, and the
- * density: the mass of five over the volume that the sixth lies on. */
+/* level[l]: first box and number of boxes of level l; there are `levels`. Stores for body order[p]
+ * its nearest neighbour (itself if it is alone), the squared distance of the second, and the
+ * density: the mass of five over the volume of the sphere through the sixth. */
 kernel void neighbours(global const double4 *at, global const uint *order, uint n,
                        global const double4 *lo, global const double4 *hi,
                        global const uint2 *level, uint levels, global uint *near,
@@ -162,9 +163,10 @@ kernel void neighbours(global const double4 *at, global const uint *order, uint 
 
 /* ---- Sums. ----------------------------------------------------------------------------------- */
 
-/* Adds what the items of a group have, term[0] .. term[terms - 1], to to[0] .. of the group's
- * block. */
-static inline void add_up(const double *term, int terms, global double *to, local double *part)
+/* Add term[0] .. term[terms - 1] over the items of a group and store them in the group's block of
+ * `to`. */
+static inline void structure_group_sum(const double *term, int terms, global double *to,
+                                       local double *part)
 {
     const uint lid = get_local_id(0);
     for (int t = 0; t < terms; t++) {
@@ -184,7 +186,7 @@ static inline void add_up(const double *term, int terms, global double *to, loca
     for (uint first_ = (from) + (uint)get_group_id(0) * BLOCK, i = first_ + (uint)get_local_id(0); \
          i < min(first_ + BLOCK, (uint)(end)); i += GROUP)
 
-/* Weights, and weighted positions and velocities; weights are densities, or masses. */
+/* Weights, and weighted positions and velocities; a weight is the density, or the mass. */
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void weigh(global const double4 *posm,
                                                                      global const double4 *velp,
                                                                      global const double *density,
@@ -200,11 +202,11 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void weigh(global cons
         term[1] += w * posm[i].x, term[2] += w * posm[i].y, term[3] += w * posm[i].z;
         term[4] += w * velp[i].x, term[5] += w * velp[i].y, term[6] += w * velp[i].z;
     }
-    add_up(term, TERMS, to, part);
+    structure_group_sum(term, TERMS, to, part);
 }
 
-/* Squared densities, and what they weigh of squared distances from the centre. Also the distances
- * as keys that sort as they do. */
+/* Squared densities, and squared distances from the centre weighted with them. Also stores the
+ * distances as keys of the same order. */
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void radii(
     global const double4 *posm, global const double *density, uint n, double4 centre,
     global ulong *key, global uint *order, global double *to)
@@ -218,10 +220,10 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void radii(
         key[i] = as_ulong(sqrt(square));
         order[i] = i;
     }
-    add_up(term, 2, to, part);
+    structure_group_sum(term, 2, to, part);
 }
 
-/* Masses in the order of radii, as parts of 2^62 of all. */
+/* Masses in the order of radii, in units of 2^-62 of the total. */
 kernel void masses(global const double4 *posm, global const uint *order, uint n, double scale,
                    global ulong *mass)
 {
@@ -230,17 +232,17 @@ kernel void masses(global const double4 *posm, global const uint *order, uint n,
         mass[i] = (ulong)rint(posm[order[i]].w * scale);
 }
 
-/* How many of the nearest hold a fraction of the mass, at least one, and the radius of the last of
- * them. sum[i]: of those before i. */
-kernel void counts(global const ulong *sum, global const ulong *total, global const ulong *key,
-                   uint n, global const double *fraction, uint fractions, global uint *count,
-                   global double *radius)
+/* Number of nearest bodies that hold a fraction of the mass, at least one, and the radius of the
+ * last. sum[i]: mass of the bodies before i. */
+kernel void structure_counts(global const ulong *sum, global const ulong *total,
+                             global const ulong *key, uint n, global const double *fraction,
+                             uint fractions, global uint *count, global double *radius)
 {
     const uint f = get_global_id(0);
     if (f >= fractions)
         return;
     const double wanted = fraction[f] * (double)*total * (1 - 1e-12);
-    uint low = 1, high = n; /* the least that is enough lies here */
+    uint low = 1, high = n; /* lower and upper bound of the result */
     while (low < high) {
         const uint middle = low + (high - low) / 2;
         if ((double)sum[middle] >= wanted)
@@ -252,8 +254,8 @@ kernel void counts(global const ulong *sum, global const ulong *total, global co
     radius[f] = as_double(key[low - 1]);
 }
 
-/* Of the bodies from .. end - 1 by radius: masses, and weighted with them the radial velocity, its
- * square, and that across; to blocks from number `block` on. */
+/* Sums over the bodies from .. end - 1 by radius: mass, and mass-weighted radial velocity, its
+ * square, and the square of the tangential velocity; to blocks from index `block` on. */
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void shells(
     global const double4 *posm, global const double4 *velp, global const ulong *key,
     global const uint *order, uint from, uint end, double4 centre, double4 velocity,
@@ -270,7 +272,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void shells(
         term[0] += m, term[1] += m * vr, term[2] += m * vr * vr,
             term[3] += m * fmax(v2 - vr * vr, 0.);
     }
-    add_up(term, 4, to + block * TERMS, part);
+    structure_group_sum(term, 4, to + block * TERMS, part);
 }
 
 /* ---- Escapers and binaries. ------------------------------------------------------------------ */
@@ -286,14 +288,14 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void escapers(
         const double4 v = velp[order[i]];
         term[0] += as_double(key[i]) > half_mass && square_of(v - velocity) / 2 + v.w > 0;
     }
-    add_up(term, 1, to, part);
+    structure_group_sum(term, 1, to, part);
 }
 
-/* Lists the pairs that are each other's nearest and bound, in any order, and how near a third body
- * is. */
-kernel void pairs(global const double4 *posm, global const double4 *velp, uint n, double G,
-                  global const uint *near, global const double *second, global uint *count,
-                  global uint2 *pair, global double *third)
+/* List the pairs that are each other's nearest neighbours and bound, in any order, and the squared
+ * distance of the nearest third body. */
+kernel void structure_pairs(global const double4 *posm, global const double4 *velp, uint n,
+                            double G, global const uint *near, global const double *second,
+                            global uint *count, global uint2 *pair, global double *third)
 {
     const uint i = get_global_id(0);
     if (i >= n)
@@ -303,7 +305,7 @@ kernel void pairs(global const double4 *posm, global const double4 *velp, uint n
         return;
     const double r = sqrt(square_of(posm[k] - posm[i])), v2 = square_of(velp[k] - velp[i]);
     if (!(v2 * r < 2.000001 * G * (posm[i].w + posm[k].w)))
-        return; /* the host looks more closely */
+        return; /* the host tests more precisely */
     const uint at = atomic_inc(count);
     pair[at] = (uint2)(i, k);
     third[at] = fmin(second[i], second[k]);

@@ -1,5 +1,5 @@
-/* structure_device.c - what a cluster is like, as structure.c finds it, on a device with double
- * precision: structure.cl.
+/* structure_device.c - structure of a cluster, as structure.c, on a device with double precision
+ * (structure.cl).
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/blocks.h"
@@ -32,15 +32,15 @@ enum kernel {
     PAIRS,
     KERNELS
 };
-static const char *const names[KERNELS] = {"curve",  "lowest_boxes", "upper_boxes", "neighbours",
-                                           "weigh",  "radii",        "masses",      "counts",
-                                           "shells", "escapers",     "pairs"};
+static const char *const names[KERNELS] = {
+    "structure_curve", "lowest_boxes",     "upper_boxes", "neighbours", "weigh",          "radii",
+    "masses",          "structure_counts", "shells",      "escapers",   "structure_pairs"};
 
 struct vector {
     double at[4];
 };
 
-/* Memory of the device; what the host reads or writes has an image there. */
+/* Device memory; blocks that the host reads or writes have an image there. */
 /* clang-format off */
 #define BLOCKS(X)                                                             \
     X(posm) X(velp) X(at) X(lo) X(hi) X(level) X(key) X(order) X(near)        \
@@ -64,7 +64,7 @@ struct work {
 
 /* ---- Memory and kernels. --------------------------------------------------------------------- */
 
-static void count_boxes(struct work *w)
+static void work_count_boxes(struct work *w)
 {
     cl_uint has = (w->n + LEAF - 1) / LEAF;
     for (w->boxes = w->levels = 0;; has = (has + FAN - 1) / FAN) {
@@ -76,7 +76,7 @@ static void count_boxes(struct work *w)
     }
 }
 
-static int open_work(struct work *w, size_t fractions)
+static int work_open(struct work *w, size_t fractions)
 {
     const size_t n = w->n, image = CL_MEM_PER_DEVICE, own = CL_MEM_DEVONLY;
     const struct {
@@ -111,7 +111,7 @@ static int open_work(struct work *w, size_t fractions)
     return 0;
 }
 
-static void close_work(struct work *w)
+static void work_close(struct work *w)
 {
 #define X(name) clfree(w->name);
     BLOCKS(X)
@@ -123,8 +123,8 @@ static void close_work(struct work *w)
 
 /* ---- Launches and copies. -------------------------------------------------------------------- */
 
-static int start(struct work *w, enum kernel k, size_t items, cl_uint nargs,
-                 const struct stdcl_arg *args)
+static int work_launch(struct work *w, enum kernel k, size_t items, cl_uint nargs,
+                       const struct stdcl_arg *args)
 {
     clndrange_t ndr = clndrange_init1d(0, (items + GROUP - 1) / GROUP * GROUP, GROUP);
     return clforkv(w->ctx, w->dev, w->kernel[k], &ndr, CL_EVENT_NOWAIT | CL_EVENT_CHECKED, nargs,
@@ -133,18 +133,19 @@ static int start(struct work *w, enum kernel k, size_t items, cl_uint nargs,
                : 0;
 }
 
-static int copy(struct work *w, void *block, size_t bytes, int direction)
+static int work_copy(struct work *w, void *block, size_t bytes, int direction)
 {
     return clmsyncn(w->ctx, w->dev, block, bytes, direction) == (cl_event)-1 ? -1 : 0;
 }
 
-static size_t blocks_of(size_t bodies)
+static size_t structure_blocks(size_t bodies)
 {
     return (bodies + BLOCK - 1) / BLOCK;
 }
 
-/* Adds up blocks from number `from` on. */
-static void add_blocks(const struct work *w, size_t from, size_t blocks, int terms, double *sum)
+/* Add the blocks from index `from` on. */
+static void work_add_blocks(const struct work *w, size_t from, size_t blocks, int terms,
+                            double *sum)
 {
     const double *const all = w->sums;
     for (int t = 0; t < terms; t++)
@@ -154,12 +155,12 @@ static void add_blocks(const struct work *w, size_t from, size_t blocks, int ter
             sum[t] += all[b * TERMS + (size_t)t];
 }
 
-/* The same when the device has made them. */
-static int fetch_sums(struct work *w, int terms, double *sum)
+/* Download the blocks and add them. */
+static int work_download_sums(struct work *w, int terms, double *sum)
 {
-    if (copy(w, w->sums, w->blocks * TERMS * sizeof(double), CL_MEM_HOST) != 0)
+    if (work_copy(w, w->sums, w->blocks * TERMS * sizeof(double), CL_MEM_HOST) != 0)
         return -1;
-    add_blocks(w, 0, w->blocks, terms, sum);
+    work_add_blocks(w, 0, w->blocks, terms, sum);
     return 0;
 }
 
@@ -170,7 +171,7 @@ struct bodies {
     struct vector *posm, *velp;
 };
 
-static void write_block(void *bodies, size_t block, size_t first, size_t end)
+static void work_write_block(void *bodies, size_t block, size_t first, size_t end)
 {
     const struct bodies *b = bodies;
     (void)block;
@@ -181,8 +182,8 @@ static void write_block(void *bodies, size_t block, size_t first, size_t end)
     }
 }
 
-/* The least coordinates, and in the last place what makes 2^21 of the longest side. */
-static struct vector corner_of(size_t n, const double (*pos)[3])
+/* Minimum of each coordinate; at[3]: the factor that scales the longest side to 2^21. */
+static struct vector work_corner(size_t n, const double (*pos)[3])
 {
     struct vector corner = {{pos[0][0], pos[0][1], pos[0][2], 0}};
     double side = 0;
@@ -198,56 +199,58 @@ static struct vector corner_of(size_t n, const double (*pos)[3])
     return corner;
 }
 
-static int send(struct work *w, struct bodies *b)
+static int work_upload(struct work *w, struct bodies *b)
 {
     cl_uint2 *const level = w->level;
     for (cl_uint l = 0; l < w->levels; l++)
         level[l] = (cl_uint2){{w->first[l], w->has[l]}};
     b->posm = w->posm;
     b->velp = w->velp;
-    nbody_each_block(w->n, write_block, b);
-    return copy(w, w->posm, w->n * sizeof *b->posm, CL_MEM_DEVICE) == 0 &&
-                   copy(w, w->velp, w->n * sizeof *b->velp, CL_MEM_DEVICE) == 0
-               ? copy(w, w->level, LEVELS * sizeof *level, CL_MEM_DEVICE)
+    nbody_each_block(w->n, work_write_block, b);
+    return work_copy(w, w->posm, w->n * sizeof *b->posm, CL_MEM_DEVICE) == 0 &&
+                   work_copy(w, w->velp, w->n * sizeof *b->velp, CL_MEM_DEVICE) == 0
+               ? work_copy(w, w->level, LEVELS * sizeof *level, CL_MEM_DEVICE)
                : -1;
 }
 
 /* ---- Neighbours and the centre. -------------------------------------------------------------- */
 
-static int find_neighbours(struct work *w, struct vector corner)
+static int work_find_neighbours(struct work *w, struct vector corner)
 {
     const struct arrays_sort_job sort = {
         .keys = w->key, .values = w->order, .most = w->n, .bytes = 8, .bits = 63};
-    if (start(w, CURVE, w->n, ARGS(w->posm, w->n, AS("double4", corner), w->key, w->order)) != 0 ||
+    if (work_launch(w, CURVE, w->n, ARGS(w->posm, w->n, AS("double4", corner), w->key, w->order)) !=
+            0 ||
         arrays_sort_start(w->sorter, &sort) != 0 ||
-        start(w, LOWEST, w->has[0], ARGS(w->posm, w->order, w->n, w->at, w->lo, w->hi)) != 0)
+        work_launch(w, LOWEST, w->has[0], ARGS(w->posm, w->order, w->n, w->at, w->lo, w->hi)) != 0)
         return -1;
     for (cl_uint l = 1; l < w->levels; l++)
-        if (start(w, UPPER, w->has[l],
-                  ARGS(w->first[l - 1], w->has[l - 1], w->first[l], w->has[l], w->lo, w->hi)) != 0)
+        if (work_launch(
+                w, UPPER, w->has[l],
+                ARGS(w->first[l - 1], w->has[l - 1], w->first[l], w->has[l], w->lo, w->hi)) != 0)
             return -1;
-    return start(w, NEIGHBOURS_OF, w->n,
-                 ARGS(w->at, w->order, w->n, w->lo, w->hi, w->level, w->levels, w->near, w->second,
-                      w->density));
+    return work_launch(w, NEIGHBOURS_OF, w->n,
+                       ARGS(w->at, w->order, w->n, w->lo, w->hi, w->level, w->levels, w->near,
+                            w->second, w->density));
 }
 
-static int find_centre(struct work *w, struct nbody_structure *s)
+static int work_find_centre(struct work *w, struct nbody_structure *s)
 {
     double sum[TERMS], core[2];
     const cl_uint dense = w->n > NEIGHBOURS;
     struct vector centre = {{0}};
-    if (start(w, WEIGH, w->blocks * GROUP,
-              ARGS(w->posm, w->velp, w->density, w->n, dense, w->sums)) != 0 ||
-        fetch_sums(w, TERMS, sum) != 0)
+    if (work_launch(w, WEIGH, w->blocks * GROUP,
+                    ARGS(w->posm, w->velp, w->density, w->n, dense, w->sums)) != 0 ||
+        work_download_sums(w, TERMS, sum) != 0)
         return -1;
     for (int c = 0; c < 3; c++) {
         s->centre[c] = centre.at[c] = sum[1 + c] / sum[0];
         s->velocity[c] = sum[4 + c] / sum[0];
     }
-    if (start(w, RADII, w->blocks * GROUP,
-              ARGS(w->posm, w->density, w->n, AS("double4", centre), w->key, w->order, w->sums)) !=
-            0 ||
-        fetch_sums(w, 2, core) != 0)
+    if (work_launch(w, RADII, w->blocks * GROUP,
+                    ARGS(w->posm, w->density, w->n, AS("double4", centre), w->key, w->order,
+                         w->sums)) != 0 ||
+        work_download_sums(w, 2, core) != 0)
         return -1;
     s->core_radius = dense && core[0] > 0 ? sqrt(core[1] / core[0]) : 0;
     return 0;
@@ -255,9 +258,9 @@ static int find_centre(struct work *w, struct nbody_structure *s)
 
 /* ---- Shells. --------------------------------------------------------------------------------- */
 
-/* Sorts by radius, and finds how many bodies hold each fraction of the mass; the last fraction is
- * the half. */
-static int find_counts(struct work *w, double total, cl_uint fractions)
+/* Sort by radius and find how many bodies hold each fraction of the mass; the last fraction is one
+ * half. */
+static int work_find_counts(struct work *w, double total, cl_uint fractions)
 {
     const double scale = 0x1p62 / total;
     const struct arrays_sort_job sort = {
@@ -265,97 +268,97 @@ static int find_counts(struct work *w, double total, cl_uint fractions)
     const struct arrays_scan_job scan = {
         .x = w->second, .sums = w->second, .total = w->total, .bytes = 8, .most = w->n};
     if (arrays_sort_start(w->sorter, &sort) != 0 ||
-        start(w, MASSES, w->n, ARGS(w->posm, w->order, w->n, scale, w->second)) != 0 ||
+        work_launch(w, MASSES, w->n, ARGS(w->posm, w->order, w->n, scale, w->second)) != 0 ||
         arrays_scan_start(w->sorter, &scan) != 0 ||
-        copy(w, w->fraction, fractions * sizeof(double), CL_MEM_DEVICE) != 0 ||
-        start(w, COUNTS, fractions,
-              ARGS(w->second, w->total, w->key, w->n, w->fraction, fractions, w->count,
-                   w->radius)) != 0)
+        work_copy(w, w->fraction, fractions * sizeof(double), CL_MEM_DEVICE) != 0 ||
+        work_launch(w, COUNTS, fractions,
+                    ARGS(w->second, w->total, w->key, w->n, w->fraction, fractions, w->count,
+                         w->radius)) != 0)
         return -1;
-    return copy(w, w->count, fractions * sizeof(cl_uint), CL_MEM_HOST) == 0
-               ? copy(w, w->radius, fractions * sizeof(double), CL_MEM_HOST)
+    return work_copy(w, w->count, fractions * sizeof(cl_uint), CL_MEM_HOST) == 0
+               ? work_copy(w, w->radius, fractions * sizeof(double), CL_MEM_HOST)
                : -1;
 }
 
-static int start_shell(struct work *w, cl_uint from, cl_uint end, const struct nbody_structure *s,
-                       cl_uint block)
+static int work_start_shell(struct work *w, cl_uint from, cl_uint end,
+                            const struct nbody_structure *s, cl_uint block)
 {
     const struct vector centre = {{s->centre[0], s->centre[1], s->centre[2], 0}},
                         velocity = {{s->velocity[0], s->velocity[1], s->velocity[2], 0}};
     return from == end
                ? 0
-               : start(w, SHELLS, blocks_of(end - from) * GROUP,
-                       ARGS(w->posm, w->velp, w->key, w->order, from, end, AS("double4", centre),
-                            AS("double4", velocity), w->sums, block));
+               : work_launch(w, SHELLS, structure_blocks(end - from) * GROUP,
+                             ARGS(w->posm, w->velp, w->key, w->order, from, end,
+                                  AS("double4", centre), AS("double4", velocity), w->sums, block));
 }
 
-static int measure_shells(struct work *w, size_t shells, struct nbody_shell *shell,
-                          const struct nbody_structure *s)
+static int work_measure_shells(struct work *w, size_t shells, struct nbody_shell *shell,
+                               const struct nbody_structure *s)
 {
     const cl_uint *const count = w->count;
     const double *const radius = w->radius;
     size_t blocks = 0;
     double sum[4];
-    for (size_t k = 0; k < shells; blocks += blocks_of(count[k] - (k ? count[k - 1] : 0)), k++)
-        if (start_shell(w, k ? count[k - 1] : 0, count[k], s, (cl_uint)blocks) != 0)
+    for (size_t k = 0; k < shells;
+         blocks += structure_blocks(count[k] - (k ? count[k - 1] : 0)), k++)
+        if (work_start_shell(w, k ? count[k - 1] : 0, count[k], s, (cl_uint)blocks) != 0)
             return -1;
-    if (blocks && copy(w, w->sums, blocks * TERMS * sizeof(double), CL_MEM_HOST) != 0)
+    if (blocks && work_copy(w, w->sums, blocks * TERMS * sizeof(double), CL_MEM_HOST) != 0)
         return -1;
     blocks = 0;
     for (size_t k = 0; k < shells; k++) {
         const size_t bodies = count[k] - (k ? count[k - 1] : 0);
-        add_blocks(w, blocks, blocks_of(bodies), 4, sum);
+        work_add_blocks(w, blocks, structure_blocks(bodies), 4, sum);
         structure_shell(&shell[k], bodies, sum[0], sum[1], sum[2], sum[3]);
         shell[k].radius = radius[k];
-        blocks += blocks_of(bodies);
+        blocks += structure_blocks(bodies);
     }
     return 0;
 }
 
-static int find_shells(struct work *w, double total, size_t shells, struct nbody_shell *shell,
-                       struct nbody_structure *s)
+static int work_find_shells(struct work *w, double total, size_t shells, struct nbody_shell *shell,
+                            struct nbody_structure *s)
 {
     double *const fraction = w->fraction;
     for (size_t k = 0; k < shells; k++)
         fraction[k] = shell[k].fraction;
     fraction[shells] = 0.5;
-    if (find_counts(w, total, (cl_uint)shells + 1) != 0)
+    if (work_find_counts(w, total, (cl_uint)shells + 1) != 0)
         return -1;
     s->half_mass_radius = ((double *)w->radius)[shells];
     s->relaxation_time = structure_relaxation(w->n, w->G * total, s->half_mass_radius);
-    return measure_shells(w, shells, shell, s);
+    return work_measure_shells(w, shells, shell, s);
 }
 
 /* ---- Escapers and binaries. ------------------------------------------------------------------ */
 
-static int count_escapers(struct work *w, struct nbody_structure *s)
+static int work_count_escapers(struct work *w, struct nbody_structure *s)
 {
     const struct vector velocity = {{s->velocity[0], s->velocity[1], s->velocity[2], 0}};
     double count;
-    if (start(w, ESCAPERS, w->blocks * GROUP,
-              ARGS(w->velp, w->key, w->order, w->n, AS("double4", velocity), s->half_mass_radius,
-                   w->sums)) != 0 ||
-        fetch_sums(w, 1, &count) != 0)
+    if (work_launch(w, ESCAPERS, w->blocks * GROUP,
+                    ARGS(w->velp, w->key, w->order, w->n, AS("double4", velocity),
+                         s->half_mass_radius, w->sums)) != 0 ||
+        work_download_sums(w, 1, &count) != 0)
         return -1;
     s->escapers = (size_t)count;
     return 0;
 }
 
-/* The device lists those that may be one; before the scan of masses, which takes the place of
- * `second`. */
-static int find_binaries(struct work *w, const struct bodies *b, struct nbody_structure *s)
+/* The device lists candidates. Must precede the scan of masses, which overwrites `second`. */
+static int work_find_binaries(struct work *w, const struct bodies *b, struct nbody_structure *s)
 {
     cl_uint *const count = w->count;
     *count = 0;
-    if (copy(w, count, sizeof *count, CL_MEM_DEVICE) != 0 ||
-        start(w, PAIRS, w->n,
-              ARGS(w->posm, w->velp, w->n, w->G, w->near, w->second, w->count, w->pair,
-                   w->third)) != 0 ||
-        copy(w, count, sizeof *count, CL_MEM_HOST) != 0)
+    if (work_copy(w, count, sizeof *count, CL_MEM_DEVICE) != 0 ||
+        work_launch(w, PAIRS, w->n,
+                    ARGS(w->posm, w->velp, w->n, w->G, w->near, w->second, w->count, w->pair,
+                         w->third)) != 0 ||
+        work_copy(w, count, sizeof *count, CL_MEM_HOST) != 0)
         return -1;
     const cl_uint found = *count;
-    if (found && (copy(w, w->pair, found * sizeof(cl_uint2), CL_MEM_HOST) != 0 ||
-                  copy(w, w->third, found * sizeof(double), CL_MEM_HOST) != 0))
+    if (found && (work_copy(w, w->pair, found * sizeof(cl_uint2), CL_MEM_HOST) != 0 ||
+                  work_copy(w, w->third, found * sizeof(double), CL_MEM_HOST) != 0))
         return -1;
     for (cl_uint k = 0; k < found; k++) {
         const cl_uint2 pair = ((cl_uint2 *)w->pair)[k];
@@ -376,7 +379,8 @@ int nbody_find_structure_device(CLCONTEXT *ctx, cl_uint dev, size_t n, double G,
                                 const double *potential, size_t shells, struct nbody_shell *shell,
                                 struct nbody_structure *s)
 {
-    struct work w = {.ctx = ctx, .dev = dev, .n = (cl_uint)n, .G = G, .blocks = blocks_of(n)};
+    struct work w = {
+        .ctx = ctx, .dev = dev, .n = (cl_uint)n, .G = G, .blocks = structure_blocks(n)};
     struct bodies b = {mass, pos, vel, potential, NULL, NULL};
     double total = 0;
     *s = (struct nbody_structure){.binary = NULL};
@@ -387,15 +391,15 @@ int nbody_find_structure_device(CLCONTEXT *ctx, cl_uint dev, size_t n, double G,
             EINVAL, "nbody_find_structure_device: %zu bodies; there must be at most 2^30", n);
     if (structure_check(n, total, shells, shell) != 0)
         return -1;
-    count_boxes(&w);
-    int status = open_work(&w, shells + 1);
-    if (status == 0 && send(&w, &b) == 0 && find_neighbours(&w, corner_of(n, pos)) == 0 &&
-        find_binaries(&w, &b, s) == 0 && find_centre(&w, s) == 0 &&
-        find_shells(&w, total, shells, shell, s) == 0)
-        status = potential ? count_escapers(&w, s) : 0;
+    work_count_boxes(&w);
+    int status = work_open(&w, shells + 1);
+    if (status == 0 && work_upload(&w, &b) == 0 &&
+        work_find_neighbours(&w, work_corner(n, pos)) == 0 && work_find_binaries(&w, &b, s) == 0 &&
+        work_find_centre(&w, s) == 0 && work_find_shells(&w, total, shells, shell, s) == 0)
+        status = potential ? work_count_escapers(&w, s) : 0;
     else
         status = -1;
-    close_work(&w);
+    work_close(&w);
     if (status != 0) {
         free(s->binary);
         s->binary = NULL;

@@ -1,17 +1,27 @@
-/* tree.h - forces by a tree: what its files share.
+/* tree.h - Barnes-Hut tree, domain decomposition and locally essential trees: the declarations that
+ * the files of the tree share.
  *
- *   tree.c        sums of forces by the tree, on all devices
- *   tree_walks.c  walks of groups
- *   hilbert_sort_device.c    rows put in order by the devices
- *   tree_build.c  cells and their moments on a device
- *   tree_buffers.c   its kernels and its memory on a device
- *   domain.c  a tree that several devices make: which has which part of it, and how bytes go
- *                 from one to another
- *   device_threads.c       a thread for each of these devices
- *   domain_build.c  such a tree, step by step; let.c: what parts need of each other for
- *                 their walks
- *   tree.cl       the tree itself; domain.cl and let.cl: in parts; walk.cl with walk_cpu.cl or
- *                 walk_gpu.cl: who meets what
+ *   tree.c                 sum of forces by the tree, on all devices
+ *   tree_buffers.c         programs, kernels and device buffers of the tree
+ *   tree_build.c           kernel launches; cells and their moments on one device
+ *   tree_walks.c           tree walks of groups of bodies
+ *   domain.c               domain decomposition: boundaries, load balancing, transfers
+ *   domain_build.c         the distributed tree: migration, sort, halo, cells, return of forces
+ *   let.c                  locally essential tree: export of cells and bodies to other domains
+ *   device_threads.c       one launcher thread per further GPU
+ *   hilbert_sort_device.c  rows sorted along the Hilbert curve by the devices
+ *
+ *   curve.cl tree.cl moments.cl multipole.cl   keys, cells and moments
+ *   domain.cl let.cl                           kernels of the distributed tree
+ *   walk.cl with walk_cpu.cl or walk_gpu.cl    opening criterion and force kernels
+ *
+ * The order of calls for a sum over several domains:
+ *
+ *   nbody_tree_evaluate
+ *     nbody_domain_build    root cube, boundaries, migration, sort, halo, cells, top tree
+ *       nbody_let_find      export walks, exchange, import, tree walks
+ *     nbody_tree_walk_all   walks that nbody_let_find has not started
+ *     nbody_domain_return   forces return to the devices that own the bodies
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_NBODY_TREE_H
@@ -24,487 +34,557 @@
 #include "stdcl/arrays.h"
 #include "core/round.h"
 
-enum { TREE_RUN = 16, TREE_AGAIN = 3, TREE_PARTS = 16 }; /* as in tree.cl, walk.cl, walk_gpu.cl */
+/* Constants that the kernels define, too: RUN in tree.cl, DEFERRED_HEAD in walk.cl, WALK_PARTS in
+ * walk_gpu.cl. */
+enum { TREE_RUN = 16, TREE_DEFERRED_HEAD = 3, TREE_WALK_PARTS = 16 };
 
-/* Work-groups that count cells of a part next to a cut, as these depend on what is behind it:
- * bodies of a group are more than twice a leaf's. */
-enum { TREE_AT_CUT = 1 };
+/* Work-groups next to each domain boundary that count cells only after the halo has arrived. The
+ * bodies of one work-group are more than twice a leaf's, so one work-group suffices. */
+enum { TREE_BOUNDARY_GROUPS = 1 };
 
-enum {
-    TREE_CROWD_PARTS = 64
-}; /* work-items of a group that finds moments of the last level, as in moments.cl */
+/* Work-items of a group of moments_last: OVERFLOW_ITEMS in moments.cl. */
+enum { TREE_OVERFLOW_ITEMS = 64 };
 
-enum { TREE_SHARED = 256 }; /* groups that were put off whose walks work-groups share, on GPUs */
+/* Deferred groups, at most, whose walks several work-groups of a GPU share. */
+enum { TREE_SHARED = 256 };
 
-/* The most bodies of a cell that is not divided: as a rule, and where memory is short. */
+/* Bodies of a leaf, at most: the default, and the value for devices with little memory. */
 enum { TREE_LEAF = 16, TREE_LARGE_LEAF = 32 };
 
-/* Of a tree in parts, as in domain.cl: bodies that all devices see; cells of a level that all have;
- * bodies whose keys tell where to cut at first; groups whose boxes may become one. As in
- * let.cl: groups that are flagged at most, numbers that are counted for another part. */
+/* Constants of domain.cl and let.cl. */
 enum {
-    TREE_UNITED = 8,
-    TREE_SEEN = 2 * TREE_GROUP,
-    TREE_TOPS = 16,
-    TREE_SAMPLES = 1024,
-    TREE_FLAGS = 2048,
-    TREE_COUNTS = 4
+    TREE_MERGED = 8,                   /* groups with one merged bounding box */
+    TREE_EDGE_BODIES = 2 * TREE_GROUP, /* bodies of a domain that go to neighbours' halos */
+    TREE_TOP_CELLS = 16,               /* cells of a level in the top tree, per domain */
+    TREE_SAMPLES = 1024,               /* keys a domain samples for the first boundaries */
+    TREE_FLAGS = 2048,                 /* flagged groups, at most, per pair of domains */
+    TREE_COUNTS = 4                    /* counters per pair of domains */
 };
 
-/* Keys of a part besides those of bodies, at most. */
-enum { TREE_SPARE = 4096 };
+/* Keys that a domain sorts in addition to one key per body, at most. */
+enum { TREE_SPARE_KEYS = 4096 };
 
-/* Bytes of keys before those of a part's own bodies. */
-enum { TREE_MARGIN = 4096 };
+/* Bytes before a domain's first key, where the keys of the lower neighbour's halo stand. */
+enum { TREE_KEY_MARGIN = 4096 };
 
-/* By program: build, walk, and what only parts need: domain.cl, which is built with the first, and
- * let.cl. */
+/* Kernels by program, in this order: build (tree.cl), walk (walk.cl), the part of domain.cl that is
+ * built with tree.cl, and let.cl. tree_buffers.c derives a kernel's program from its number. */
 enum tree_kernel {
-    TREE_BOX,
-    TREE_FRAME,
-    TREE_KEYS,
-    TREE_GATHER,
+    TREE_BOUNDING_BOX,
+    TREE_ROOT_CUBE,
+    TREE_HILBERT_KEYS,
+    TREE_GATHER_BODIES,
     TREE_COUNT,
     TREE_WRITE,
     TREE_MOMENTS,
     TREE_MOMENTS_LAST,
-    TREE_ORDER_OUT,
-    TREE_ROWS_PICK,
-    TREE_ROWS_PUT,
-    TREE_NUMBERS_MOVE,
-    TREE_NUMBERS_PICK,
-    TREE_TURNS,
-    TREE_SCATTER,
-    TREE_PLANES,
+    TREE_COPY_ORDER,
+    TREE_GATHER_ROWS,
+    TREE_STORE_ROWS,
+    TREE_COPY_COLUMN,
+    TREE_GATHER_COLUMN,
+    TREE_SCHEDULE_GROUPS,
+    TREE_SCATTER_FORCES,
+    TREE_STORE_FORCES,
     TREE_SCATTER_POTENTIALS,
     TREE_WALK,
-    TREE_WALK_AGAIN,
-    TREE_WALK_JOIN,
+    TREE_WALK_DEFERRED,
+    TREE_WALK_REDUCE,
     TREE_WALK_POTENTIALS,
-    TREE_WALK_POTENTIALS_AGAIN,
-    TREE_WALK_POTENTIALS_JOIN,
-    TREE_SAMPLE,
-    TREE_ROUTE_KEYS,
-    TREE_ROUTE_WRITE,
-    TREE_STARTS,
-    TREE_ARRIVE,
-    TREE_EDGES,
-    TREE_BOXES,
-    TREE_HALO,
-    TREE_PART_WITH,
-    TREE_TOPS_WRITE,
-    TREE_ADOPT,
-    TREE_ADOPT_BODIES,
-    TREE_MOMENTS_OF_BRIDGES,
-    TREE_HOME,
-    TREE_EXPECT,
-    TREE_HOME_SLOTS,
-    TREE_HOME_POTENTIALS,
-    TREE_HOME_SLOTS_POTENTIALS,
-    TREE_PICK,
-    TREE_FORGET,
-    TREE_ESSENTIAL,
-    TREE_PACK,
-    TREE_LOOSEN,
+    TREE_WALK_POTENTIALS_DEFERRED,
+    TREE_WALK_POTENTIALS_REDUCE,
+    TREE_SAMPLE_KEYS,
+    TREE_MIGRATE_COUNT,
+    TREE_MIGRATE_PACK,
+    TREE_SCAN_OFFSETS,
+    TREE_MIGRATE_UNPACK,
+    TREE_HALO_PACK,
+    TREE_GROUP_BOXES,
+    TREE_HALO_UNPACK,
+    TREE_MARK_SPLIT,
+    TREE_TOPTREE_PACK,
+    TREE_IMPORT_NODES,
+    TREE_IMPORT_BODIES,
+    TREE_SHARED_NODE_MOMENTS,
+    TREE_RETURN_FORCES,
+    TREE_MARK_LATE,
+    TREE_RECEIVE_FORCES,
+    TREE_RETURN_POTENTIALS,
+    TREE_RECEIVE_POTENTIALS,
+    TREE_BOUNDARY_KEYS,
+    TREE_LET_CLEAR,
+    TREE_LET_EXPORT,
+    TREE_LET_PACK,
+    TREE_SPLIT_GROUPS,
     TREE_KERNELS
 };
 enum { TREE_PROGRAMS = 3 };
 
-/* On one device: the tree of all bodies, or its part of that; and the groups whose walks are this
- * device's. Arrays are drawn in tree.cl and walk.cl. */
+/* The tree on one device: the tree of all bodies, or the device's domain of it, and the groups that
+ * the device walks. tree.cl, walk.cl, domain.cl and let.cl draw the arrays. */
 struct tree {
+    /* Programs and kernels; devices of equal shape share the first device's programs. */
     void *program[TREE_PROGRAMS];
-    bool owner; /* of them */
+    bool owns_programs;
     cl_kernel kernel[TREE_KERNELS];
     arrays_sorter *sorter;
-    cl_uint runs, parts; /* of bodies whose cells an item counts; of the box */
-    cl_uint room;        /* for cells */
-    size_t cell_bytes;   /* of it */
+
+    /* Sizes. */
+    cl_uint runs;            /* runs of TREE_RUN bodies, one work-item each */
+    cl_uint box_groups;      /* work-groups of the bounding-box reduction */
+    cl_uint capacity;        /* cells that the cell arrays have room for */
+    size_t cell_bytes;       /* bytes of the cell arrays */
+    cl_uint leaf;            /* bodies of a leaf, at most */
+    cl_uint key_words;       /* 63-bit words of a key: 1 or 2 */
+    bool cannot_extend_keys; /* a second key word was refused: out of memory, or too many bodies */
+
+    /* Target bodies of the walks, in tree order, and |a| of each in the last sum. */
     struct {
-        void *body, *feel;
+        void *body, *a_old;
         cl_uint n;
-    } target;              /* whom walks are for: bodies in their order, and what they felt */
-    cl_uint number;        /* of the part */
-    cl_uint begin, bodies; /* of the tree's order: the part, or all */
-    cl_uint keyed;         /* keys of a part, with those that are none */
-    cl_uint low; /* keys of a part before those of the device's own rows: of rows of devices before
-                    it */
-    cl_uint from, groups;
-    void *part, *cube, *order, *body, *span, *bridge, *link, *down, *com, *poles, *size, *felt,
-        *feel, *info, *again, *turn, *shared;
-    void *work; /* one after the other: keys and the sort's own memory; keys and count; nb->pulled,
-                   of a single device */
-    void *keys, *sort, *count; /* parts of it */
-    void *seconds;             /* words of keys, where there are two */
-    void *key, *second; /* of the part's own bodies, in keys and seconds; before and after them
-                           stand the neighbours' */
-    void *slot, *picked, *halo; /* of domain.cl */
-    void *mark;                 /* of cells: let.cl */
-    cl_uint all;                /* cells there are */
-    cl_uint *which, *add;
-    cl_uint on_level[2 * TREE_LEVELS + 1]; /* a part's cells */
-    cl_uint words;                         /* of a key */
-    bool shallow;                          /* there is no memory for two */
-    cl_uint leaf;                          /* the most bodies of a cell that is not divided */
-    bool walking;                          /* again is in use; after a sum that was stopped, too */
-    bool walked;                           /* they were started by nbody_tree_walk_now */
-    void *lone;                            /* boxes of several groups that met too much */
-    bool forgot;                           /* mark is clear */
-    bool rooted;    /* the cell of all bodies is there, this sum's or that of the one before */
-    bool gathered;  /* body holds bodies; else sums on their way to the caller's order */
-    cl_uint *cells; /* how many the last tree has; and whether it is crowded (tree.cl) */
+    } target;
+
+    /* The domain. */
+    cl_uint domain;              /* index of the domain; 0 without domains */
+    cl_uint begin, bodies;       /* range of the domain in tree order; all bodies without domains */
+    cl_uint nkeys;               /* keys of the domain, including NO_KEY padding */
+    cl_uint nkeys_lower;         /* keys from lower-numbered devices; they precede the local keys */
+    cl_uint first_group, groups; /* groups that this device walks */
+
+    /* Device buffers of bodies and cells. */
+    void *box_part, *cube;         /* partial bounding boxes; root cube {x, y, z, side} */
+    void *order, *body;            /* row of each body, and bodies, in tree order */
+    void *span;                    /* first cell and end of each level */
+    void *shared_node;             /* cell of each level that other domains share, or NONE */
+    void *link, *child_begin;      /* children or bodies of each cell */
+    void *com, *multipoles, *size; /* centre of mass, multipole moments, opening size */
+    void *a_old, *a_old_sorted;    /* |a| of the last sum by row, and in tree order */
+    void *info;                    /* {cells, bodies, g2, deferred} of each group */
+    void *deferred;                /* counters and the list of deferred groups */
+    void *schedule;                /* walking order of the groups */
+    void *shared_sum;              /* partial sums of deferred groups that work-groups share */
+    cl_uint *cells;                /* {cells of the last tree, key overflow} */
+
+    /* One allocation with successive uses: keys and the sort's workspace; keys and cell counts;
+     * without domains also nb->forces_sorted. The pointers below point into it. */
+    void *workspace;
+    void *keys, *sort_workspace, *counts;
+    void *keys_lo;      /* second key words; equal to `keys` with one word */
+    void *key, *key_lo; /* the domain's own keys, between the keys of both halos */
+
+    /* Distributed tree. */
+    void *slot;          /* slot of each row that migrated here */
+    void *halo;          /* struct edge of domain.cl, assembled from both neighbours */
+    void *mark;          /* of each cell: last domain that it was exported to */
+    void *split_groups;  /* of each merged box: 1 if its groups need boxes of their own */
+    void *boundary_keys; /* keys of boundary_bodies */
+    cl_uint *boundary_bodies, *cell_offset; /* new boundaries; offset of cell numbers per level */
+    cl_uint total_cells;                    /* cells of all domains */
+    cl_uint cells_on_level[2 * TREE_LEVELS + 1]; /* cells of this domain */
+
+    /* State. */
+    bool walks_pending; /* `deferred` is in use, possibly by a sum that was cancelled */
+    bool walks_started; /* by nbody_tree_walk_now */
+    bool mark_cleared;
+    bool root_known; /* the root cell holds the moments of this or the previous sum */
+    bool body_valid; /* `body` holds bodies; otherwise forces in the caller's order */
 };
 
 /* ---- tree_build.c ---------------------------------------------------------------------------- */
 
-/* Launches of a kernel: so many work-groups of so many items; an item for each of n. */
+/* Launch kernel k with `groups` work-groups of `group` work-items; with no groups, do nothing. */
 int nbody_tree_launch(const struct nbody *nb, const struct nbody_device *p, enum tree_kernel k,
                       size_t groups, size_t group, cl_uint nargs, const struct stdcl_arg *args);
+
+/* Launch kernel k with one work-item for each of n elements. */
 int nbody_tree_launch_1d(const struct nbody *nb, const struct nbody_device *p, enum tree_kernel k,
                          size_t n, cl_uint nargs, const struct stdcl_arg *args);
 
-/* Work-groups whose items look at TREE_RUN of n bodies each. */
+/* Return the number of work-groups whose work-items process TREE_RUN of n bodies each. */
 static inline cl_uint nbody_tree_groups(const struct nbody_device *p, size_t n)
 {
-    const size_t each = (size_t)p->shape.flat * TREE_RUN;
+    const size_t each = (size_t)p->shape.group_1d * TREE_RUN;
     return (cl_uint)divide_up(n, each);
 }
 
-/* What the criterion is compared with: theta, or alpha. */
+/* Return the parameter of the opening criterion: the angle theta if geometric, otherwise the
+ * relative accuracy alpha. */
 double nbody_tree_opening(const struct nbody *nb, bool geometric);
 
-/* So many times what a group usually meets. */
-cl_uint nbody_tree_expected_interactions(const struct nbody *nb, double times);
+/* Return `factor` times the expected interaction count of a group. */
+cl_uint nbody_tree_expected_interactions(const struct nbody *nb, double factor);
 
-/* Cells of a tree whose bodies are sorted: counts them; makes them, `total` in all of which there
- * are those of other devices; and their moments. */
+/* Ranges of sorted keys: [lo, n) are keys of bodies, halos included; the device owns the cells that
+ * begin in [from, to). */
 struct key_range {
-    cl_uint lo, n, from, to; /* as cell_count in tree.cl */
+    cl_uint lo, n, from, to;
 };
-/* Counts cells that begin in each run, and starts to number them: all but those of `counted`
- * work-groups that did so before. And counts with `some` work-groups of all alone: the first
- * `before`, and the others after a gap of so many. */
+
+/* Count the cells that begin in each run, then scan the counts. The first `counted` work-groups
+ * after the lower boundary have been counted before and are skipped. */
 int nbody_tree_count(struct nbody *nb, struct nbody_device *p, struct key_range r, cl_uint counted);
+
+/* Count cells with `some` work-groups only: the first `before` ones, then those after a gap of
+ * `gap` work-groups. */
 int nbody_tree_count_some(struct nbody *nb, struct nbody_device *p, struct key_range r, size_t some,
                           cl_uint before, cl_uint gap);
+
+/* Write the device's cells; total: cells of all domains, 0 without domains. */
 int nbody_tree_write(struct nbody *nb, struct nbody_device *p, struct key_range r, cl_uint total);
+
+/* Compute the moments of the device's cells, from the deepest level up. */
 int nbody_tree_moments(struct nbody *nb, struct nbody_device *p, cl_uint geometric);
 
-/* By what cells count as larger, since the centre of mass is rounded (tree.cl). */
+/* Return the margin added to a cell's opening size to cover the rounding of its centre of mass. */
 double nbody_tree_com_margin(const struct nbody *nb);
 
-/* ---- tree_buffers.c -----------------------------------------------------------------------------
- */
+/* ---- tree_buffers.c -------------------------------------------------------------------------- */
 
-/* Makes room for so many cells. */
-int nbody_tree_grow(struct nbody *nb, struct nbody_device *p, cl_uint room);
+/* Reallocate the cell arrays for `capacity` cells. */
+int nbody_tree_grow(struct nbody *nb, struct nbody_device *p, cl_uint capacity);
 
-/* Keys of two words from now on, on all devices; 1 where there is no memory for them, or there are
- * too many bodies. */
+/* Extend keys to two words on all devices. Return 1 if there is no memory for the second word, or
+ * if there are too many bodies. */
 int nbody_tree_extend_keys(struct nbody *nb);
 
-/* ---- domain.c ---------------------------------------------------------------------------- */
+/* ---- domain.c -------------------------------------------------------------------------------- */
 
-/* Starts something on a device. */
-typedef int (*start_on)(struct nbody *nb, struct nbody_device *p, cl_uint arg);
+/* Enqueue work on one device. */
+typedef int (*launch_fn)(struct nbody *nb, struct nbody_device *p, cl_uint arg);
 
-/* A device of any rank, whose part of the tree is number k. */
+/* The device, on any rank, that owns domain k. */
 struct owner {
     int rank;
-    struct nbody_device *share; /* NULL: another rank's */
-    size_t first, count;        /* of the bodies that it moves */
-    double part, speed; /* the part of all work that it is to have; how fast it is beside the
-                           others, so far */
+    struct nbody_device *device; /* NULL on another rank */
+    size_t first, count;         /* rows that the device integrates */
+    double fraction;             /* wanted fraction of the total work */
+    double speed;                /* measured speed relative to the mean */
 };
 
-/* A tree in parts. Blocks are those of all devices of the rank, each of which has its own image:
- * bytes go from one to another at one place of a block, by way of the host's image, and by mail
- * where that is another rank's. */
-struct domains {
-    cl_uint n;
-    struct owner *owner;
-    struct device_threads *hands;
-    cl_uint words; /* of keys */
-    bool shallow;  /* as in struct tree, of any of them */
-    bool cut_known;
-    double side;               /* of the cube, when they were made */
-    double cube[4];            /* of the last tree */
-    bool cube_known, guessing; /* this one's is taken to be the same, until its box is known */
-    struct transfer *homing; /* sums on their way home: so many; when they are down, by parts; rows
-                              are visited before they are there */
-    size_t nhoming;
-    cl_event *down, *topping; /* topping: tops on their way to the host, by parts, and then the
-                                 others' to the device */
-    bool late;
-    enum kernel sum; /* that parts are made for */
-    bool recut,
-        moved;      /* cuts are others: since a tree was made; and devices do not know them yet */
-    cl_uint checks; /* how often what parts cost was looked at */
-    double divided, dividing; /* when devices got other rows, and how long that took */
-    bool placed;              /* they got those of their parts since these are settled */
-    double walks_began,
-        *seconds;         /* when, if they are under way; of the walks of each part: of so many */
-    cl_uint *timed, turn; /* turn: the part that is waited for first */
-    cl_ulong *cut;        /* n of them, and one more: the first key of each part */
-    cl_uint *begin;       /* n + 1: where parts begin in the tree's order */
-    cl_uint *start; /* [part][n + 1]: the slots from which a device's bodies go to each part, after
-                       its first */
-    void *pulled;   /* as nb->pulled */
-    size_t room;    /* slots of a part */
-    void *post, *post_row,
-        *sums;       /* by slots: bodies with what they felt, their rows, and what they feel now */
-    cl_uint *posted; /* slots of each part that were sent before it was known how many there are */
-    cl_uint *found;  /* [part][most]: what a device counted */
-    cl_uint most;
-    cl_ulong *samples;
-    void *edge; /* see domain.cl */
-    void *tops; /* cells that all have, as domain.cl sends cells; of each part TREE_TOPS of every
-                   level */
-    int limit;  /* as that of shapes, the largest of all */
-    /* let.c, let.cl: */
-    void *box;       /* of the groups that parts walk for, part by part */
-    cl_event *begun; /* [part][other][2]: copies of cells and of bodies that are on their way to the
-                        host: of the first early[], or of what follows */
-    start_on join;   /* see nbody_let_find */
-    cl_event *rising;  /* the last parcel to each part that is on its way up beside */
-    bool begun_walks;  /* by nbody_let_begin */
-    cl_uint sums_lone; /* sums for which it is kept which boxes of several groups met too much */
-    cl_uint *apart, *boxes_sent; /* boxes of single groups: how many there are, and how many are
-                                    sent before that is known */
-    cl_event *boxing, *counting; /* copies of boxes that are under way, and of numbers: how many
-                                    rows go where, and how many boxes are of single groups */
-    cl_event *packed;            /* when what is essential is packed, by parts */
-    cl_uint *flag; /* [part][other][2][TREE_FLAGS]: groups of the other, and boxes of several */
-    void *loose;   /* boxes of few bodies of these */
-    void *cells, *bodies; /* what is essential for others */
-    cl_uint *fits;        /* [part][other]{cells, bodies}: room for it in these */
-    cl_uint *guess, *had,
-        *early; /* [part][other]{cells, bodies}: what is sent before it is known how many there are;
-                 * what of it was there; and what goes down before all boxes are walked for */
-    size_t cells_room, bodies_room, loose_room; /* there is in all */
-    world_request **sent, **come;
-    size_t nsent, ncome;
-};
-
-/* Prepares for parts where several devices have bodies; p->tree is there for those of this rank.
- * place: their memory. */
-int nbody_domain_open(struct nbody *nb);
-int nbody_domain_allocate(struct nbody *nb);
-void nbody_domain_free(struct nbody *nb);
-
-/* A block of all devices. Small ones are as large as those that the layer registers with a GPU's
- * driver: a copy into another would block. */
-void *nbody_domain_block(struct nbody *nb, size_t bytes);
-
-/* Room for so many bodies of each part on their way. */
-int nbody_domain_reserve(struct nbody *nb, size_t slots);
-
-/* Some bytes of a block that one part has and another gets; those that several get follow each
- * other. Waits for what was started. */
+/* Bytes of a block that domain `from` has and domain `to` receives. Transfers of equal bytes to
+ * several domains stand next to each other in a list. */
 struct transfer {
     cl_uint from, to;
     void *at;
     size_t bytes;
-    bool beside;    /* up in a further queue: what uses it follows nbody_domain_after or
-                       nbody_domain_wait_uploads */
-    cl_event begun; /* its way down, where that was started before */
+    bool side_queue;      /* upload on a side queue: the user calls nbody_domain_barrier or
+                             nbody_domain_wait_uploads */
+    cl_event ev_download; /* download that was started before; NULL: none */
 };
-int nbody_domain_exchange_transfers(struct nbody *nb, const struct transfer *parcel, size_t n);
 
-/* A block's bytes to a device; or in a further queue, and what uses them follows
- * nbody_domain_after, or is started when the event is complete. */
+/* A tree in several domains: key ranges on the Hilbert curve, one per device.
+ *
+ * Blocks are CL_MEM_PER_DEVICE: each device of the rank has its own image. Bytes move between two
+ * devices at equal offsets of a block, through the host image, and by messages between ranks.
+ * Arrays of [domain][other] have n * n entries, [domain][other]{cells, bodies} twice that number.
+ */
+struct domains {
+    cl_uint n;
+    struct owner *owner;
+    struct device_threads *threads;
+    cl_uint key_words;       /* as in struct tree */
+    bool cannot_extend_keys; /* as in struct tree, on any device */
+    enum kernel sum;         /* sum that the domains are built for */
+    int defer_factor;        /* largest shape.defer_factor of all ranks */
+
+    /* Root cube and domain boundaries. */
+    double side;    /* side of the cube that the boundaries belong to */
+    double cube[4]; /* root cube of the last tree */
+    bool cube_known;
+    bool cube_predicted; /* the last cube is used until the bounding box is known */
+    bool boundaries_known;
+    bool boundaries_changed; /* since the last build */
+    bool boundaries_moved;   /* not yet uploaded */
+    cl_ulong *boundary;      /* n + 1: first key of each domain */
+    cl_ulong *samples;       /* [domain][TREE_SAMPLES] keys, for the first boundaries */
+    cl_uint *begin;          /* n + 1: first body of each domain in tree order */
+
+    /* Load balancing. */
+    cl_uint balance_checks;                       /* calls of nbody_domain_balance */
+    double repartitioned_at, repartition_seconds; /* time and cost of the last repartition */
+    bool repartitioned;                           /* since the domains are balanced */
+    double walks_began;                           /* start of the running walks; 0: none */
+    double *walk_seconds;                         /* accumulated walk time of each domain */
+    cl_uint *walk_count;                          /* walks in walk_seconds */
+    cl_uint wait_first;                           /* domain whose walks are timed next */
+
+    /* Migration: bodies that lie in another device's domain, and the return of their forces. */
+    cl_uint *slot_begin;      /* [device][n + 1]: first slot of the bodies for each domain */
+    size_t slot_capacity;     /* slots of a domain */
+    void *send_buffer;        /* by slot: body and its |a| of the last sum */
+    void *send_row;           /* by slot: row of the body */
+    void *return_buffer;      /* by slot: force or potential */
+    cl_uint *sent_early;      /* slots of each domain that are sent before their number is known */
+    struct transfer *returns; /* transfers of return_buffer, nreturns of them */
+    size_t nreturns;
+    cl_event *ev_return; /* of each domain: end of the downloads of return_buffer */
+    bool late_returns;   /* rows are updated before their returned forces arrive */
+    void *forces_sorted; /* nb->forces_sorted */
+
+    /* Counters: [domain][counts_each], downloaded and gathered. TREE_COUNTS for each other domain
+     * {cells, bodies, flagged groups, flagged merged boxes}, then two packed counts for each; the
+     * last two are nbody_let_single_index and nbody_let_stale_index. Migration and cell counts use
+     * the first entries. */
+    cl_uint *counts;
+    cl_uint counts_each;
+    cl_event *ev_counts; /* of each domain: download of counters */
+
+    void *edge;           /* struct edge of each domain (domain.cl) */
+    void *toptree;        /* [domain][level][TREE_TOP_CELLS] packed cells that all domains hold */
+    cl_event *ev_toptree; /* of each domain: download of its top cells, then the last upload */
+    launch_fn join_toptree;
+
+    /* Bounding boxes of groups: per domain the merged boxes, then boxes of single groups. */
+    void *group_box;
+    cl_uint *nsingle;         /* boxes of single groups of each domain */
+    cl_uint *boxes_sent;      /* boxes sent before nsingle is known */
+    cl_event *ev_boxes;       /* of each domain: download of its boxes */
+    cl_uint sums_since_reset; /* sums since split_groups was cleared */
+
+    /* Locally essential trees. */
+    bool walks_begun; /* by nbody_let_begin */
+    cl_uint *flag;    /* [domain][other][2][TREE_FLAGS]: groups of `other`, and merged boxes */
+    void *split_box;  /* boxes of few bodies of flagged groups */
+    size_t split_capacity;
+    void *let_cells, *let_bodies; /* packed cells and bodies for other domains */
+    size_t cell_capacity, body_capacity;
+    cl_uint *let_capacity; /* [domain][other]{cells, bodies}: capacity in let_cells, let_bodies */
+    cl_uint *predicted;    /* [domain][other]{cells, bodies}: sent together with the counts */
+    cl_uint *early;        /* [domain][other]{cells, bodies}: downloaded during the export walks */
+    cl_uint *received;     /* [domain][other]{cells, bodies}: valid ones among those sent */
+    cl_event *ev_download; /* [domain][other]{cells, bodies} */
+    cl_event *ev_upload;   /* of each domain: last upload on its side queue */
+    cl_event *ev_packed;   /* of each domain: end of let_pack */
+
+    world_request **send_request, **receive_request;
+    size_t nsend, nreceive;
+};
+
+/* Create nb->domains if several devices have bodies; this rank's devices have p->tree. */
+int nbody_domain_open(struct nbody *nb);
+
+/* Allocate the buffers of nb->domains, if there are any. */
+int nbody_domain_allocate(struct nbody *nb);
+void nbody_domain_free(struct nbody *nb);
+
+/* Allocate a block with an image per device; NULL: out of memory. A block has at least the size
+ * from which on the layer pins host memory: a copy to pageable memory would block. */
+void *nbody_domain_block(struct nbody *nb, size_t bytes);
+
+/* Reallocate the migration buffers for `slots` bodies of each domain. */
+int nbody_domain_reserve(struct nbody *nb, size_t slots);
+
+/* Perform n transfers. Block until the downloads have ended. */
+int nbody_domain_exchange_transfers(struct nbody *nb, const struct transfer *transfer, size_t n);
+
+/* Enqueue an upload of a block's bytes on the device's main queue, or on a side queue. A command
+ * that reads bytes uploaded by a side queue follows nbody_domain_barrier, or is enqueued after *ev
+ * is complete. */
 int nbody_domain_upload(struct nbody *nb, const struct nbody_device *p, void *at, size_t bytes);
 int nbody_domain_upload_side_queue(struct nbody *nb, const struct nbody_device *p, void *at,
                                    size_t bytes, cl_event *ev);
 
-/* A copy to the host in a further queue, after what was started in the first; and what follows in
- * the first waits for all copies in further queues. */
+/* Enqueue a download on a side queue; after: it waits for all commands of the main queue. */
 int nbody_domain_begin_download(struct nbody *nb, const struct nbody_device *p, void *at,
                                 size_t bytes, bool after, cl_event *ev);
-int nbody_domain_after(struct nbody *nb, const struct nbody_device *p);
 
-/* Waits for the parcels that are on their way up beside. It takes less of a device's time than
- * nbody_domain_after, and more of the host's. */
+/* Enqueue a barrier: later commands of the main queue wait for all copies on side queues. */
+int nbody_domain_barrier(struct nbody *nb, const struct nbody_device *p);
+
+/* Block until the uploads on the device's side queue have ended. Compared with nbody_domain_barrier
+ * it costs less device time and more host time. */
 int nbody_domain_wait_uploads(struct nbody *nb, const struct nbody_device *p);
 
-/* An event for all that was started in the first queue. */
-int nbody_domain_mark(struct nbody *nb, const struct nbody_device *p, cl_event *ev);
+/* Return in *ev an event that completes after all commands of the main queue so far. */
+int nbody_domain_mark_event(struct nbody *nb, const struct nbody_device *p, cl_event *ev);
 
-/* For a loop over those of this rank's shares from p on that have parts. */
+/* Loop over this rank's devices that own a domain. */
 static inline struct nbody_device *nbody_domain_next(const struct nbody *nb, struct nbody_device *p)
 {
     while (p < nb->device + nb->ndev && !p->tree)
         p++;
     return p;
 }
-#define EACH_PART(nb, p)                                                                           \
+#define EACH_DOMAIN(nb, p)                                                                         \
     for (struct nbody_device *p = nbody_domain_next(nb, (nb)->device);                             \
          p < (nb)->device + (nb)->ndev; p = nbody_domain_next(nb, p + 1))
 
-/* Collective. Each part's `each` bytes of some blocks to the host of all ranks. Waits for what was
- * started, but not for `meanwhile`, which is started on all devices then (NULL: nothing). */
+/* A block of which each domain has `each` bytes. */
 struct gathered {
     void *block;
     size_t each;
 };
-int nbody_domain_gather(struct nbody *nb, const struct gathered *g, size_t n, start_on meanwhile);
 
-/* Both with one wait. */
+/* Collective. Gather each domain's bytes of n blocks on the hosts of all ranks. Block until the
+ * commands enqueued so far have ended. `meanwhile` (NULL: none) is enqueued on all devices after
+ * the downloads and is not waited for. */
+int nbody_domain_gather(struct nbody *nb, const struct gathered *g, size_t n, launch_fn meanwhile);
+
+/* Collective. Gather blocks and perform transfers with a single wait. */
 int nbody_domain_exchange(struct nbody *nb, const struct gathered *g, size_t ng,
-                          const struct transfer *parcel, size_t n, start_on meanwhile);
+                          const struct transfer *transfer, size_t n, launch_fn meanwhile);
 
-/* Collective. Numbers that only one rank knows, and that are 0 on the others, to all. */
-int nbody_domain_fill(struct nbody *nb, uint64_t *words, size_t n);
+/* Collective. Bitwise OR over all ranks: each word is nonzero on one rank only. */
+int nbody_domain_reduce_or(struct nbody *nb, uint64_t *words, size_t n);
 
-/* Takes over cells of others, which stand from `first` on in this block. */
+/* Enqueue the import of `count` packed cells of other domains, from number `first` of a block. */
 int nbody_domain_import_nodes(struct nbody *nb, struct nbody_device *p, void *cells, size_t first,
                               size_t count);
 
-/* Collective. Cuts anew, by what the last walks cost and how long they took. Blocks. */
-int nbody_domain_cut(struct nbody *nb);
+/* Collective. Move the domain boundaries to balance the measured cost and duration of the last
+ * walks. Block until the devices are idle. */
+int nbody_domain_balance(struct nbody *nb);
 
+/* True if the load balancing has settled. */
 static inline bool nbody_domain_balanced(const struct nbody *nb)
 {
-    return !nb->domains || nb->domains->checks > 8;
+    return !nb->domains || nb->domains->balance_checks > 8;
 }
 
-/* All that was started on this rank's devices that have parts. */
+/* Block until this rank's devices that own domains are idle. */
 int nbody_domain_wait(struct nbody *nb);
 
-/* Sums that go home: down, when walks have ended; and up, when they are down, where it is noted how
- * long walks took. Between both other things may be started. */
-int nbody_domain_begin_return(struct nbody *nb, const struct transfer *parcel, size_t n);
-int nbody_domain_end_return(struct nbody *nb, const struct transfer *parcel, size_t n);
+/* Return forces in two halves, between which other work may be enqueued. begin: enqueue the
+ * downloads after the walks. end: block until the downloads have ended, record the walk time, and
+ * enqueue the uploads. */
+int nbody_domain_begin_return(struct nbody *nb, const struct transfer *transfer, size_t n);
+int nbody_domain_end_return(struct nbody *nb, const struct transfer *transfer, size_t n);
 
-/* A copy that was started. */
-int nbody_domain_await(struct nbody *nb, const struct nbody_device *p, cl_event ev);
+/* Block until a copy has ended. */
+int nbody_domain_wait_event(struct nbody *nb, const struct nbody_device *p, cl_event ev);
 
 /* Bytes of struct edge in domain.cl. */
 static inline size_t nbody_domain_edge_bytes(const struct nbody *nb)
 {
-    return TREE_SEEN * (2 * sizeof(cl_ulong) + 8 * nb->real);
+    return TREE_EDGE_BODIES * (2 * sizeof(cl_ulong) + 8 * nb->real);
 }
 
-/* Bytes of a cell and of a body that travel, as in multipole.cl. */
+/* Bytes of a packed cell (PACKED_CELL in multipole.cl). */
 static inline size_t nbody_domain_cell_bytes(const struct nbody *nb)
 {
     return 4 * sizeof(cl_uint) + (nb->moments == 2 ? 14u : 38u) * nb->real;
 }
 
+/* Bytes of a packed body (PACKED_BODY in multipole.cl). */
 static inline size_t nbody_domain_body_bytes(const struct nbody *nb)
 {
     return 5 * nb->real;
 }
 
-/* Number w of {cell, first body, -, -} of the bridge of a level of a part; of level 0, too: number
- * 2 tells whether it is crowded. */
-static inline cl_uint nbody_domain_shared_node(const struct nbody *nb, cl_uint part, cl_uint level,
-                                               size_t w)
+/* Return word w of the shared-node entry {cell, first body, key overflow, -} that a domain has for
+ * a level in the top tree. Word 2 is valid for level 0 only. */
+static inline cl_uint nbody_domain_shared_node(const struct nbody *nb, cl_uint domain,
+                                               cl_uint level, size_t w)
 {
-    const size_t levels = nb->domains->words * TREE_LEVELS + 1,
-                 at = (part * levels + level + 1) * TREE_TOPS - 1;
-    return (
-        (const cl_uint *)((const char *)nb->domains->tops + at * nbody_domain_cell_bytes(nb)))[w];
+    const size_t levels = nb->domains->key_words * TREE_LEVELS + 1,
+                 at = (domain * levels + level + 1) * TREE_TOP_CELLS - 1;
+    return ((const cl_uint *)((const char *)nb->domains->toptree +
+                              at * nbody_domain_cell_bytes(nb)))[w];
 }
 
-/* ---- device_threads.c
- * --------------------------------------------------------------------------------- */
+/* ---- device_threads.c ------------------------------------------------------------------------ */
 
-/* Calls start(nb, p, arg) for all of this rank's shares that have parts, at once. It may start what
- * it wants and change what is the share's, and waits for no more than a copy that is under way. */
+/* Start and end the launcher threads of this rank's further GPUs. */
 int nbody_device_threads_open(struct nbody *nb);
 void nbody_device_threads_free(struct nbody *nb);
-int nbody_device_threads_all(struct nbody *nb, start_on start, cl_uint arg);
 
-/* ---- domain_build.c ----------------------------------------------------------------------------
- */
+/* Call launch(nb, p, arg) concurrently for all of this rank's devices that own a domain, and block
+ * until all calls have returned. `launch` may enqueue commands and change its own device's state;
+ * it may block for copies in flight only. */
+int nbody_device_threads_all(struct nbody *nb, launch_fn launch, cl_uint arg);
 
-/* Collective. All parts of a tree, and what each needs of the others, for the walks of a sum: they
- * are started where they wait for nobody. Waits often. */
+/* ---- domain_build.c -------------------------------------------------------------------------- */
+
+/* Collective. Build the distributed tree and the locally essential trees for a sum. Start the walks
+ * that need a single launch. Blocks several times. */
 int nbody_domain_build(struct nbody *nb, enum kernel sum, bool geometric);
 
-/* Collective. Sums of walks to those who move the bodies. */
+/* Collective. Return the walks' forces or potentials to the devices that own the bodies. */
 int nbody_domain_return(struct nbody *nb, enum kernel sum);
 
-/* Of a burst: those whose sums came later. */
+/* Within a batch: update the bodies whose forces returned late. */
 int nbody_domain_update_late(struct nbody *nb, cl_uint phases, int step);
 
-/* ---- let.c -------------------------------------------------------------------------- */
+/* ---- let.c ----------------------------------------------------------------------------------- */
 
-/* Where a device counts boxes of single groups, in s->found; and where it says whether the cell of
- * all bodies is another. */
-static inline cl_uint nbody_let_counter(const struct nbody *nb, cl_uint part)
+/* Index in domains->counts of a domain's number of boxes of single groups. */
+static inline cl_uint nbody_let_single_index(const struct nbody *nb, cl_uint domain)
 {
-    return (part + 1) * nb->domains->most - 2;
+    return (domain + 1) * nb->domains->counts_each - 2;
 }
 
-static inline cl_uint nbody_let_off(const struct nbody *nb, cl_uint part)
+/* Index in domains->counts of a flag: the root cell differs from the previous sum's. */
+static inline cl_uint nbody_let_stale_index(const struct nbody *nb, cl_uint domain)
 {
-    return (part + 1) * nb->domains->most - 1;
+    return (domain + 1) * nb->domains->counts_each - 1;
 }
 
-/* Boxes of all groups of a part, after which nothing was found yet: of one rank's devices they go
- * down at once, and how many there are of single groups. And how they go to all others: with what
- * else is gathered to the host. Waits. Of how many boxes it is known that they met too much. */
-size_t nbody_let_split_groups(const struct nbody *nb);
+/* Return the entries of split_groups: merged boxes of a domain, at most. */
+size_t nbody_let_max_merged_boxes(const struct nbody *nb);
+
+/* Enqueue the bounding boxes of a device's groups and clear the export counters. Within one rank
+ * the download of the boxes is enqueued, too. */
 int nbody_let_start_boxes(struct nbody *nb, struct nbody_device *p);
+
+/* Exchange the boxes of all domains, and gather `with`. Blocks. */
 int nbody_let_exchange_boxes(struct nbody *nb, const struct gathered *with, size_t nwith);
 
-/* Swaps boxes and starts to walk for them, before the cells that all have are there. Of one rank's
- * devices, which know the cell of all bodies of the sum before (rooted), but for walks by angle. */
+/* Exchange the boxes and enqueue the export walks before the top tree is complete. Valid within one
+ * rank whose devices know the root cell of the previous sum (root_known), or with the geometric
+ * criterion. */
 int nbody_let_begin(struct nbody *nb, bool geometric);
 
-/* Collective. What walks of each part need of the others, after `join`, which gives them the cells
- * that all have. Waits. */
-int nbody_let_find(struct nbody *nb, bool geometric, start_on join);
+/* Collective. Export, exchange and import the locally essential trees, after `join`, which imports
+ * the top tree. Blocks. */
+int nbody_let_find(struct nbody *nb, bool geometric, launch_fn join);
 int nbody_let_allocate(struct nbody *nb);
 void nbody_let_free(struct nbody *nb);
 
-/* ---- hilbert_sort_device.c
- * ------------------------------------------------------------------------------ */
+/* ---- hilbert_sort_device.c ------------------------------------------------------------------- */
 
-/* Which of today's rows is which of tomorrow's, at the host: by a device that has all positions.
- * Blocks. */
+/* Sort all rows along the Hilbert curve on a device that holds all positions: new row i is old row
+ * order[i]. Blocks. */
 int nbody_hilbert_find_device(struct nbody *nb, struct nbody_device *p, cl_uint *order);
 
-/* Collective. Rows to their new places, by the devices that have them, each with all positions.
- * Blocks. Where that fails, bodies are lost: their numbers are neither in the old order nor in the
- * new. */
+/* Collective. Permute the rows on the devices, each of which holds all positions. Blocks. After a
+ * failure the bodies are lost: rows are in neither the old nor the new order. */
 int nbody_hilbert_move_device(struct nbody *nb, const cl_uint *order);
 
 /* ---- tree_walks.c ---------------------------------------------------------------------------- */
 
-/* Groups whose walks work-groups share at most. */
+/* Return the number of deferred groups, at most, whose walks work-groups share. */
 size_t nbody_tree_shared(const struct nbody *nb, const struct nbody_device *p);
 
-/* Starts the walks of all devices, but for those of nbody_tree_walk_now; may wait for what was
- * started, where launches have a slice of time each. */
+/* Enqueue the walks of all devices except those started by nbody_tree_walk_now. May block until
+ * earlier launches have ended: each launch takes a slice of time. */
 int nbody_tree_walk_all(struct nbody *nb, enum kernel sum, bool geometric);
 
-/* Starts those of one device, if they are one launch for which there is room. */
+/* Enqueue the walks of one device if they fit in a single launch. */
 int nbody_tree_walk_now(struct nbody *nb, struct nbody_device *p, enum kernel sum,
                         cl_uint geometric);
 
-/* Forgets what is left of a sum that was stopped, and waits then. */
+/* Discard the deferred groups of a cancelled sum; blocks until the device is idle. */
 int nbody_tree_discard_deferred(struct nbody *nb, struct nbody_device *p);
 
-/* The sums for n bodies alone, in the tree's order, which become the first of nb->pulled; what is
- * put off or has its turn (again) is the caller's to clear. And, for tests, what groups meet, as
- * nbody_tree_lists. */
-int nbody_tree_walk_some(struct nbody *nb, struct nbody_device *p, void *body, void *feel,
+/* Enqueue the walks of n target bodies, which are in tree order; their forces become the first n of
+ * nb->forces_sorted. The caller clears t->deferred. */
+int nbody_tree_walk_some(struct nbody *nb, struct nbody_device *p, void *body, void *a_old,
                          cl_uint n);
+
+/* For tests: enqueue walks that record the groups' interaction lists, as nbody_tree_lists. */
 int nbody_tree_walk_lists(struct nbody *nb, struct nbody_device *p, void *lists, cl_uint room);
 
 /* ---- tree.c ---------------------------------------------------------------------------------- */
 
-/* The tree of the current positions on the device that has one, with room; blocks. */
+/* Build the tree of the current positions on the device that owns it, and grow its arrays if need
+ * be. Blocks. */
 int nbody_tree_build_now(struct nbody *nb);
 
-/* For tests: makes a device's tree, of which a sum keeps no keys. */
+/* For tests: build a device's tree again, as a sum overwrites the keys. */
 int nbody_tree_build_device(struct nbody *nb, struct nbody_device *p);
 
-/* What the groups meet, for tests: lists of TREE_GROUP bodies each as walk.cl leaves them, `room`
- * numbers a group, after a sum of forces on one device. */
+/* For tests: write the interaction lists of all groups as walk.cl stores them, `room` numbers a
+ * group, after a sum of forces on one device. */
 int nbody_tree_lists(struct nbody *nb, struct nbody_device *p, void *lists, cl_uint room);
 
 #endif

@@ -1,8 +1,7 @@
-/* tune.c - what a search for better shapes needs: knobs, a problem whose right answer is known,
- * measurements.
+/* tune.c - tuning of the engine's kernels: knobs, a test problem, measurements.
  *
- * The problem is a Plummer sphere on the one device that is tuned. Right are the sums of some of
- * its bodies, in plain C and double precision; a shape is measured by whole steps.
+ * The problem is a Plummer sphere on the device that is tuned. The sums of a sample of its bodies
+ * are compared with plain C in double precision; a shape is timed by whole steps.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/integrate.h"
@@ -11,8 +10,7 @@
 
 enum { SAMPLES = 64 };
 
-/* ---- Knobs: the keys of a shape that a search may change; the others stay as the row has them.
- * --- */
+/* ---- Knobs: the keys that a search may change; other keys stay as in the entry. -------------- */
 
 /* clang-format off */
 static const struct cltune_knob knobs[] = {
@@ -21,13 +19,13 @@ static const struct cltune_knob knobs[] = {
     CLTUNE_KNOB("items", 1, 2, 3, 4, 6, 8),
     CLTUNE_KNOB("tile", 16, 32, 64, 128, 256),
     CLTUNE_KNOB("local", 0, 1),
-    CLTUNE_KNOB("ahead", 0, 1),
-    CLTUNE_KNOB("deep", 1, 8, 16, 32, 64),
+    CLTUNE_KNOB("prefetch", 0, 1),
+    CLTUNE_KNOB("j_split", 1, 8, 16, 32, 64),
     CLTUNE_KNOB("unroll", 1, 2, 4, 8, 16, 32),
     CLTUNE_KNOB("block", 128, 256, 512, 1024),
     CLTUNE_KNOB("rsqrt", 0, 1, 2),
-    CLTUNE_KNOB("fill", 4, 16, 32, 64, 128),
-    CLTUNE_KNOB("flat", 32, 64, 128),
+    CLTUNE_KNOB("groups_per_unit", 4, 16, 32, 64, 128),
+    CLTUNE_KNOB("group_1d", 32, 64, 128),
 };
 /* clang-format on */
 static const size_t sizes[] = {1024, 8192, 65536, 262144};
@@ -36,17 +34,17 @@ static const size_t sizes[] = {1024, 8192, 65536, 262144};
 static const struct cltune_knob walk_knobs[] = {
     CLTUNE_KNOB("width", 1, 4, 8, 16),
     CLTUNE_KNOB("rsqrt", 0, 1, 2),
-    CLTUNE_KNOB("flat", 32, 64, 128, 256),
+    CLTUNE_KNOB("group_1d", 32, 64, 128, 256),
     CLTUNE_KNOB("leaf", 8, 16, 24, 32),
-    CLTUNE_KNOB("limit", 15, 20, 30, 40),
-    CLTUNE_KNOB("again", 1, 2, 4, 8, 16),
+    CLTUNE_KNOB("defer_factor", 15, 20, 30, 40),
+    CLTUNE_KNOB("second_group", 1, 2, 4, 8, 16),
 };
 /* clang-format on */
 static const size_t walk_sizes[] = {1 << 17, 1 << 20};
 
 /* ---- The problem. ---------------------------------------------------------------------------- */
 
-/* What the kernels differ by. */
+/* Options that distinguish the kernels. */
 struct variant {
     enum nbody_precision precision;
     enum nbody_integrator integrator;
@@ -55,21 +53,21 @@ struct variant {
 };
 
 struct problem {
-    CLCONTEXT *ctx; /* of the one device */
+    CLCONTEXT *ctx; /* of one device */
     struct cldev_info info;
     struct nbody_options options;
-    bool equal; /* masses, which leave the loop */
+    bool equal; /* equal masses: no multiplication in the loop */
     size_t n, nsamples, sample[SAMPLES];
-    double *mass, (*pos)[3], (*vel)[3], *found; /* found: n x 6 */
-    double right[SAMPLES][6];                   /* acceleration and jerk */
-    struct engine {                             /* of the last two shapes, for rivals take turns */
+    double *mass, (*pos)[3], (*vel)[3], *found; /* found: sums, n x 6 */
+    double right[SAMPLES][6];                   /* reference acceleration and jerk */
+    struct engine { /* of the last two shapes, which are measured alternately */
         struct nbody *nb;
         char shape[512];
-    } engine[2]; /* the first was used last */
+    } engine[2]; /* engine[0] was used last */
 };
 
-/* Sums over all j for one body, in plain C. */
-static void right_answer(const struct problem *p, size_t i, double out[6])
+/* Scalar reference: acceleration and jerk of body i. */
+static void tune_reference(const struct problem *p, size_t i, double out[6])
 {
     memset(out, 0, 6 * sizeof *out);
     for (size_t j = 0; j < p->n; j++) {
@@ -88,7 +86,7 @@ static void right_answer(const struct problem *p, size_t i, double out[6])
     }
 }
 
-static void problem_close(void *problem)
+static void tune_close(void *problem)
 {
     struct problem *p = problem;
     nbody_free(p->engine[0].nb);
@@ -100,9 +98,10 @@ static void problem_close(void *problem)
     free(p);
 }
 
-/* Unequal masses, unless the kernel for equal ones is what is tuned; all of it numbers of the
- * engine's precision, so that its sums are what is judged, not the rounding of close positions. */
-static int fill(struct problem *p)
+/* Create the bodies. Masses differ unless the kernel for equal masses is tuned. In single
+ * precision all numbers are rounded to floats, so that the check measures the sums, not the
+ * rounding of close positions. */
+static int tune_fill(struct problem *p)
 {
     if (nbody_initial(NBODY_PLUMMER, p->n, 1, p->mass, p->pos, p->vel) != 0)
         return -1;
@@ -118,12 +117,12 @@ static int fill(struct problem *p)
     p->nsamples = p->n < SAMPLES ? p->n : SAMPLES;
     for (size_t s = 0; s < p->nsamples; s++) {
         p->sample[s] = s * p->n / p->nsamples;
-        right_answer(p, p->sample[s], p->right[s]);
+        tune_reference(p, p->sample[s], p->right[s]);
     }
     return 0;
 }
 
-static void *problem_open(const struct cltune_kernel *kernel, CLCONTEXT *cp, size_t n)
+static void *tune_open(const struct cltune_kernel *kernel, CLCONTEXT *cp, size_t n)
 {
     const struct variant *v = kernel->arg;
     struct problem *p = calloc(1, sizeof *p);
@@ -145,25 +144,25 @@ static void *problem_open(const struct cltune_kernel *kernel, CLCONTEXT *cp, siz
                                         .dt = 1e-5};
     if (!p->mass || !p->pos || !p->vel || !p->found)
         clerror_set(ENOMEM, "nbody: no memory on the host for %zu bodies", n);
-    else if (clgetdevinfo(p->ctx, &p->info) == 0 && fill(p) == 0)
+    else if (clgetdevinfo(p->ctx, &p->info) == 0 && tune_fill(p) == 0)
         return p;
-    problem_close(p);
+    tune_close(p);
     return NULL;
 }
 
-static void swap(struct problem *p)
+static void tune_swap_engines(struct problem *p)
 {
     const struct engine first = p->engine[0];
     p->engine[0] = p->engine[1];
     p->engine[1] = first;
 }
 
-/* Makes the first engine that of a shape; `fresh`: with bodies that no measurement has moved. */
-static struct nbody *use(struct problem *p, const char *shape, bool fresh)
+/* Make engine[0] the engine of a shape; `fresh`: with bodies that no measurement has moved. */
+static struct nbody *tune_use(struct problem *p, const char *shape, bool fresh)
 {
     struct engine *e = p->engine;
     if (!e[0].nb || strcmp(shape, e[0].shape) != 0)
-        swap(p);
+        tune_swap_engines(p);
     if (e[0].nb && strcmp(shape, e[0].shape) == 0 && !fresh)
         return e[0].nb;
     nbody_free(e[0].nb);
@@ -174,46 +173,46 @@ static struct nbody *use(struct problem *p, const char *shape, bool fresh)
     return e[0].nb;
 }
 
-/* ---- What the search calls. ------------------------------------------------------------------ */
+/* ---- Callbacks of the search. ---------------------------------------------------------------- */
 
-/* Vectors suit CPUs, of 16 bytes at least, and groups GPUs; the rest is what nbody_shape_choose
- * refuses. */
-static int allowed(void *problem, const char *shape)
+/* Accept vectors of at least 16 bytes on CPUs and groups of at least 32 on GPUs; nbody_shape_choose
+ * checks other limits. */
+static int tune_allowed(void *problem, const char *shape)
 {
     const struct problem *p = problem;
     struct nbody asked = {.ctx = p->ctx,
                           .n = p->n,
-                          .integrator = nbody_integrate_row(p->options.integrator),
+                          .integrator = nbody_integrator_find(p->options.integrator),
                           .precision = p->options.precision,
                           .method = p->options.method,
                           .uniform = p->equal,
                           .accuracy = p->options.accuracy,
                           .real = p->options.precision == NBODY_SINGLE ? sizeof(float)
                                                                        : sizeof(double)};
-    struct nbody_device share = {.dev = 0};
-    if (nbody_shape_choose(&asked, &share, &p->info, shape) != 0)
+    struct nbody_device device = {.dev = 0};
+    if (nbody_shape_choose(&asked, &device, &p->info, shape) != 0)
         return -1;
     if (p->info.dev_type & CL_DEVICE_TYPE_CPU)
-        return share.shape.group == 1 && share.shape.local == 0 &&
-                       (size_t)share.shape.width *
+        return device.shape.group == 1 && device.shape.local == 0 &&
+                       (size_t)device.shape.width *
                                (asked.precision == NBODY_DOUBLE ? sizeof(double) : sizeof(float)) >=
                            16
                    ? 0
                    : -1;
-    return share.shape.group >= 32 && share.shape.width == 1 ? 0 : -1;
+    return device.shape.group >= 32 && device.shape.width == 1 ? 0 : -1;
 }
 
-static int verify(void *problem, const char *shape)
+static int tune_verify(void *problem, const char *shape)
 {
     struct problem *p = problem;
-    struct nbody *nb = use(p, shape, true);
+    struct nbody *nb = tune_use(p, shape, true);
     if (!nb)
         return -1;
     const cl_uint planes = nbody_forces_sum(nb)->planes;
     if (nbody_integrate_synchronize(nb) != 0 || nbody_forces_evaluate(nb, nb->integrator->sum) != 0)
         return -1;
-    if (nbody_forces_collect(nb, &nb->device[0], nb->device[0].partial, nb->device[0].slots, planes,
-                             planes, 1, p->found))
+    if (nbody_forces_collect(nb, &nb->device[0], nb->device[0].partial, nb->device[0].npartial,
+                             planes, planes, 1, p->found))
         return -1;
     double error[2] = {0, 0}, size[2] = {0, 0};
     for (size_t s = 0; s < p->nsamples; s++)
@@ -234,16 +233,16 @@ static int verify(void *problem, const char *shape)
     return 0;
 }
 
-static int steps(void *problem, size_t n)
+static int tune_steps(void *problem, size_t n)
 {
     return nbody_step(((struct problem *)problem)->engine[0].nb, n);
 }
 
-static int measure(void *problem, const char *shape, double *seconds, double *work)
+static int tune_measure(void *problem, const char *shape, double *seconds, double *work)
 {
     struct problem *p = problem;
     *work = (double)p->n * (p->options.method == NBODY_TREE ? 1 : (double)p->n);
-    return use(p, shape, false) ? cltune_time(steps, p, seconds) : -1;
+    return tune_use(p, shape, false) ? cltune_time(tune_steps, p, seconds) : -1;
 }
 
 /* ---- The list. ------------------------------------------------------------------------------- */
@@ -251,8 +250,8 @@ static int measure(void *problem, const char *shape, double *seconds, double *wo
 /* clang-format off */
 #define KERNEL(its_name, its_unit, its_knobs, its_sizes, ...) \
     {.name = its_name, .unit = its_unit, .knob = its_knobs, .nknobs = sizeof its_knobs / sizeof *its_knobs, \
-     .sizes = its_sizes, .nsizes = sizeof its_sizes / sizeof *its_sizes, .open = problem_open, .close = problem_close, \
-     .allowed = allowed, .verify = verify, .measure = measure, __VA_ARGS__}
+     .sizes = its_sizes, .nsizes = sizeof its_sizes / sizeof *its_sizes, .open = tune_open, .close = tune_close, \
+     .allowed = tune_allowed, .verify = tune_verify, .measure = tune_measure, __VA_ARGS__}
 #define OF(...) .arg = &(const struct variant){__VA_ARGS__}
 static const struct cltune_kernel kernels[] = {
     KERNEL("nbody.direct.single", "interactions/s", knobs, sizes, OF(NBODY_SINGLE, NBODY_LEAPFROG, NBODY_DIRECT, 1e-3)),

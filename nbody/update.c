@@ -1,4 +1,4 @@
-/* update.c - what integrators do between sums over pairs, on all devices.
+/* update.c - launch the integrator's kernels between sums over pairs, on all devices.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/integrate.h"
@@ -8,41 +8,42 @@
 int nbody_update_all(struct nbody *nb, cl_uint phases, int step)
 {
     for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
-        if (p->count && (nb->integrator->visit(nb, p, (cl_uint)p->count, phases, step) != 0 ||
+        if (p->count && (nb->integrator->update(nb, p, (cl_uint)p->count, phases, step) != 0 ||
                          clflush(nb->ctx, p->dev, 0) != 0))
             return -1;
     return 0;
 }
 
-/* Whether groups meet, as many as move all bodies: by a launch in which they do nothing else. -1
- * after an error. */
-static int try_meeting(struct nbody *nb, struct nbody_device *p)
+/* Start-up test of multi-step launches: run the kernel with all its groups, which only pass the
+ * grid barrier, and discard it if a group times out. -1 on error. */
+static int update_test_barrier(struct nbody *nb, struct nbody_device *p)
 {
-    p->bad[MEET_PLACE] = 0;
+    p->bad[BARRIER_WORD] = 0;
     nb->fused_steps = 4;
-    const int status = clmsync(nb->ctx, p->dev, p->bad, CL_MEM_DEVICE) == (cl_event)-1 ||
-                               nb->integrator->visit(nb, p, 0, PULL, 0) != 0 ||
-                               nbody_device_download(nb, p, p->bad, BAD_WORDS * sizeof *p->bad) != 0
-                           ? -1
-                           : 0;
+    int status = clmsync(nb->ctx, p->dev, p->bad, CL_MEM_DEVICE) == (cl_event)-1 ? -1 : 0;
+    if (status == 0)
+        status = nb->integrator->update(nb, p, 0, FUSED, 0);
+    if (status == 0)
+        status = nbody_device_download(nb, p, p->bad, BAD_WORDS * sizeof *p->bad);
     nb->fused_steps = 0;
-    if ((cl_uint)p->bad[MEET_PLACE] & GRID_BARRIER_TIMEOUT)
-        p->steps = NULL;
+    if ((cl_uint)p->bad[BARRIER_WORD] & GRID_BARRIER_TIMEOUT)
+        p->multi_step_kernel = NULL;
     return status;
 }
 
-/* No bodies attract in these launches, and none is moved. All devices get theirs before any is
- * waited for: it is their compilers that take the time. */
-int nbody_integrate_warm(struct nbody *nb)
+/* These launches sum over no source bodies and move none. All devices get their launches before
+ * the first wait, because drivers compile in parallel. */
+int nbody_integrate_warm_up(struct nbody *nb)
 {
     int status = 0;
     nb->flags = CL_EVENT_NOWAIT | CL_EVENT_UNCOUNTED;
     for (struct nbody_device *p = nb->device; status == 0 && p < nb->device + nb->ndev; p++)
         if (p->count && ((nb->kernel == NBODY_TUNED && nb->method == NBODY_DIRECT &&
-                          nbody_forces_warm(nb, p) != 0) ||
-                         (p->step && nb->integrator->visit(nb, p, 0, PULL, 0) != 0) ||
-                         nb->integrator->visit(nb, p, 0, 0, 0) != 0 ||
-                         (p->steps && try_meeting(nb, p) != 0) || clflush(nb->ctx, p->dev, 0) != 0))
+                          nbody_forces_warm_up(nb, p) != 0) ||
+                         (p->fused_kernel && nb->integrator->update(nb, p, 0, FUSED, 0) != 0) ||
+                         nb->integrator->update(nb, p, 0, 0, 0) != 0 ||
+                         (p->multi_step_kernel && update_test_barrier(nb, p) != 0) ||
+                         clflush(nb->ctx, p->dev, 0) != 0))
             status = -1;
     nb->flags = CL_EVENT_NOWAIT;
     for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
@@ -53,24 +54,24 @@ int nbody_integrate_warm(struct nbody *nb)
 
 int nbody_integrate_synchronize(struct nbody *nb)
 {
-    if (!predicts(nb) || nb->synchronized)
+    if (!integrator_predicts(nb) || nb->synchronized)
         return 0;
     for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
-        if (p->count && nb->integrator->end(nb, p) != 0)
+        if (p->count && nb->integrator->synchronize(nb, p) != 0)
             return -1;
     nb->synchronized = true;
     nb->positions_current = false;
     return 0;
 }
 
-/* Second derivatives need everybody's accelerations, which the first sum found. */
-static int sum_again(struct nbody *nb)
+/* Second derivatives depend on the accelerations of all bodies, which the first sum has computed.
+ */
+static int update_sum_again(struct nbody *nb)
 {
     nb->synchronized = false;
-    return nbody_integrate_synchronize(nb) != 0 ||
-                   nbody_forces_evaluate(nb, nb->integrator->sum) != 0
-               ? -1
-               : nbody_update_all(nb, SUM, 0);
+    if (nbody_integrate_synchronize(nb) != 0 || nbody_forces_evaluate(nb, nb->integrator->sum) != 0)
+        return -1;
+    return nbody_update_all(nb, REDUCE, 0);
 }
 
 int nbody_integrate_init_forces(struct nbody *nb)
@@ -78,9 +79,9 @@ int nbody_integrate_init_forces(struct nbody *nb)
     if (nb->forces_valid)
         return 0;
     if (nbody_integrate_synchronize(nb) != 0 ||
-        nbody_forces_evaluate(nb, nb->integrator->sum) != 0 || nbody_update_all(nb, SUM, 0) != 0)
+        nbody_forces_evaluate(nb, nb->integrator->sum) != 0 || nbody_update_all(nb, REDUCE, 0) != 0)
         return -1;
-    if (nbody_forces_sum(nb)->accelerations && sum_again(nb) != 0)
+    if (nbody_forces_sum(nb)->accelerations && update_sum_again(nb) != 0)
         return -1;
     nb->forces_valid = true;
     return 0;
@@ -88,8 +89,9 @@ int nbody_integrate_init_forces(struct nbody *nb)
 
 int nbody_integrate_begin(struct nbody *nb)
 {
-    nb->stage = stages(nb) - 1; /* after the last of a step comes the first of the next */
-    if (nbody_integrate_init_forces(nb) != 0 || nbody_update_all(nb, BEGIN, 0) != 0)
+    nb->stage =
+        integrator_stages(nb) - 1; /* the last stage of a step precedes the first of the next */
+    if (nbody_integrate_init_forces(nb) != 0 || nbody_update_all(nb, KICK_DRIFT, 0) != 0)
         return -1;
     nb->positions_current = false;
     return 0;

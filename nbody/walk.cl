@@ -1,33 +1,33 @@
-/* walk.cl - which cells and bodies a group of bodies meets, and what they do to it; the host puts
- * root.cl and multipole.cl in front.
+/* walk.cl - tree walks of groups of bodies: opening criterion, and forces of cells and bodies; the
+ * host puts root.cl and multipole.cl in front.
  *
- *   group g: bodies 64 g .. 64 g + 63 of the tree's order, which are near each other; they share a
- *   walk. Where only some bodies
- *            are summed for, these are `target`, in this order; else `target` is `body`
+ *   group g: bodies 64 g .. 64 g + 63 in tree order, which lie close together and share a walk.
+ *            If only some bodies need forces, `target` has them in tree order; otherwise
+ *            `target` is `body`
  *
- *   stack <- the cell of all bodies
- *   take cells from the stack:   far enough for all bodies of the group    meet it as a whole
- *                                a leaf                                    meet its bodies
- *                                else                                      its children to the
- *                                                                          stack
+ *   stack <- root cell
+ *   pop cells from the stack:   far enough from all bodies of the group    use the cell's moments
+ *                               a leaf                                     use its bodies
+ *                               otherwise                                  push its children
  *
- * Far enough: d^2 > size.x g2 and d^2 > size.y, where d is the distance of the cell's centre of
- * mass from the group's box. g2 is 1 / theta^2 with the geometric criterion, d > l / theta. With
- * the relative one, and moments up to order p, it is (alpha a)^-2/(p + 2), where a is the least
- * acceleration in the group at the last sum: M l^p / d^(p + 2) < alpha a (Springel 2005, MNRAS 364,
- * 1105, eq. 18).
+ * Opening criterion: a cell is far enough if d^2 > size.x g2 and d^2 > size.y, where d is the
+ * distance of its centre of mass from the group's bounding box.
  *
- * A group that meets more than `limit` of both is put off: its box holds much of the system, as
- * where the curve crosses a void. walk_again has its bodies one by one, on a CPU a vector at a
- * time; on a GPU several work-groups share what each meets.
+ *   geometric criterion   g2 = 1 / theta^2, so that d > l / theta
+ *   relative criterion    g2 = (alpha a)^-2/(p + 2) with moments up to order p, where a is the
+ *                         group's least acceleration in the last sum, so that
+ *                         M l^p / d^(p + 2) < alpha a (Springel 2005, MNRAS 364, 1105, eq. 18)
  *
- *   GROUP == 1   a CPU: an item does all, cell by cell; its 64 bodies lie in vectors
- *   GROUP > 1    a GPU: an item tests a cell, and holds some bodies of the group; what these meet
- *   goes through tiles in
- *                local memory
+ * A group with more than `limit` interactions is deferred: its bounding box covers much of the
+ * system, as where the curve crosses a void. walk_deferred walks its bodies SECOND_GROUP at a time,
+ * on a CPU a vector at a time. On a GPU several work-groups share each of these walks.
  *
- * Everything is met in the order in which the stack gives it, so that sums depend on the tree
- * alone. The plain-C twin is nbody_ref_tree_walk.
+ *   GROUP == 1   CPU: one work-item walks cell by cell; the 64 bodies lie in vectors
+ *   GROUP > 1    GPU: each work-item tests a cell and holds some bodies of the group;
+ *                interactions pass through tiles in local memory
+ *
+ * Interactions are summed in the order of the stack, so forces depend on the tree alone. The scalar
+ * reference is nbody_ref_tree_walk.
  * SPDX-License-Identifier: MIT
  */
 #ifndef NBODY_ROOT_CL /* the host puts it in front */
@@ -39,27 +39,27 @@
 #ifndef GROUP
 #define GROUP 1 /* work-items of a group: 1, or a power of two up to 64 */
 #endif
-#ifndef WORDS
-#define WORDS 1 /* of keys, as in tree.cl */
+#ifndef KEY_WORDS
+#define KEY_WORDS 1 /* words of a key, as in tree.cl */
 #endif
 #ifndef STACK
-#define STACK (512 * WORDS) /* cells on the stack */
+#define STACK (512 * KEY_WORDS) /* cells on the stack */
 #endif
-#define BODIES 64                        /* of a group */
-#define ITEMS (BODIES / (GROUP * WIDTH)) /* vectors of an item */
-#define LEVELS (21 * WORDS)
-#define POINT 0x80000000u   /* a cell whose bodies are all at one place, met as one body */
-#define PUT_OFF 0x80000000u /* a group whose turn is not now: walk_again has it */
-#define AGAIN 3             /* numbers before the groups that are put off */
-#define BLOCK 256           /* entries that are summed before they join the total */
+#define BODIES 64                        /* bodies of a group */
+#define ITEMS (BODIES / (GROUP * WIDTH)) /* vectors of a work-item */
+#define LEVELS (21 * KEY_WORDS)
+#define POINT 0x80000000u    /* a cell of coincident bodies, used as one body */
+#define DEFERRED 0x80000000u /* in schedule[]: a group to defer at once */
+#define DEFERRED_HEAD 3      /* counters in front of the list of deferred groups */
+#define BLOCK 256 /* interactions of a block, which is summed before it joins the total */
 
-/* ---- The tree, and a walk through it. -------------------------------------------------------- */
+/* ---- Opening criterion. ---------------------------------------------------------------------- */
 
 struct tree {
     global const real4 *body; /* as in tree.cl */
     global const int2 *link;
     global const real4 *com;
-    global const multipole *poles;
+    global const multipole *multipoles;
     global const real2 *size;
 };
 
@@ -68,15 +68,15 @@ struct box {
     real g2;
 };
 
-/* g2 of a group whose least acceleration was `least`. A body where pulls cancel would meet nearly
- * all others: an acceleration that is less than a part of what all mass would cause, at the root of
- * the sum of the squares of the box's distance from its centre and of its radius, is taken for
- * that. */
-static inline real criterion(const struct tree *t, real least, const struct box *b, real opening,
-                             uint geometric, real eps2)
+/* Return g2 of a group whose least acceleration was `least`. Where forces cancel, |a| is tiny and
+ * the criterion would open nearly every cell. |a| is therefore bounded below by 0.15 times the
+ * acceleration of the total mass at distance sqrt(d^2 + R^2), with the distance d of the box from
+ * the centre of mass and the root-mean-square radius R of all bodies. */
+static inline real group_criterion(const struct tree *t, real least, const struct box *b,
+                                   real opening, uint geometric, real eps2)
 {
     const real4 all = t->com[0], e = fmax(fmax(b->lo - all, all - b->hi), C(0));
-    const real radius2 = all.w > 0 ? square(&t->poles[0]) / all.w : C(0);
+    const real radius2 = all.w > 0 ? cell_second_trace(&t->multipoles[0]) / all.w : C(0);
     const real d2 = e.x * e.x + e.y * e.y + e.z * e.z + radius2, r2 = d2 + eps2;
     const real usual = d2 > 0 ? all.w * sqrt(d2) / (r2 * sqrt(r2)) : C(1);
     const real part = opening * fmax(least, C(0.15) * usual);
@@ -85,7 +85,7 @@ static inline real criterion(const struct tree *t, real least, const struct box 
                           : C(1) / cbrt(part);
 }
 
-static inline bool far(const struct box *b, real4 com, real2 size)
+static inline bool cell_is_far(const struct box *b, real4 com, real2 size)
 {
 #pragma OPENCL FP_CONTRACT OFF
     const real4 e = fmax(fmax(b->lo - com, com - b->hi), C(0));
@@ -94,38 +94,38 @@ static inline bool far(const struct box *b, real4 com, real2 size)
     return d2 > limit && d2 > size.y;
 }
 
-/* What becomes of a cell. */
-enum fate { NOTHING, WHOLE, ONE_BODY, BODY_BY_BODY, OPEN };
+/* How a walk uses a cell. */
+enum cell_action { SKIP_CELL, USE_CELL, USE_POINT, USE_BODIES, OPEN_CELL };
 
-static inline enum fate fate_of(const struct box *b, real4 com, real2 size, int2 link)
+static inline enum cell_action cell_action(const struct box *b, real4 com, real2 size, int2 link)
 {
     if (!(com.w > 0))
-        return NOTHING;
+        return SKIP_CELL;
     if (link.y == -1)
-        return BODY_BY_BODY;
+        return USE_BODIES;
     if (size.y == 0)
-        return ONE_BODY;
-    if (far(b, com, size))
-        return WHOLE;
-    return link.y < 0 ? BODY_BY_BODY : OPEN;
+        return USE_POINT;
+    if (cell_is_far(b, com, size))
+        return USE_CELL;
+    return link.y < 0 ? USE_BODIES : OPEN_CELL;
 }
 
-/* How many cells are taken from a stack of `size`: so few that their children have room, and at
- * least one. The margin holds what one cell after the other leaves: 7 cells a level. */
-static inline uint taken(uint size)
+/* Return the number of cells to pop from a stack of `size` cells: at least one, and few enough
+ * that their children fit. The margin of 7 cells per level suffices for a depth-first walk. */
+static inline uint cells_taken(uint size)
 {
     const uint margin = 7 * (LEVELS + 1),
                fit = size + margin < STACK ? (STACK - margin - size) / 7 : 0;
     return max(1u, min(min(size, (uint)GROUP), fit));
 }
 
-/* ---- What a cell or a body does to the bodies that an item holds. ---------------------------- */
+/* ---- Forces. --------------------------------------------------------------------------------- */
 
-struct held {
+struct targets {
     vec x[ITEMS], y[ITEMS], z[ITEMS], m[ITEMS];
-    ivec self[ITEMS];                    /* which body it is */
-    vec ax[ITEMS], ay[ITEMS], az[ITEMS]; /* of the block; with potentials ax is -phi */
-    vec sx[ITEMS], sy[ITEMS], sz[ITEMS]; /* of the blocks before */
+    ivec self[ITEMS];                    /* index of the body */
+    vec ax[ITEMS], ay[ITEMS], az[ITEMS]; /* sum of the block; with potentials ax is -phi */
+    vec sx[ITEMS], sy[ITEMS], sz[ITEMS]; /* sum of the previous blocks */
 };
 
 #define EACH(k, items) UNROLLED for (int k = 0; k < (items); k++)
@@ -138,10 +138,11 @@ struct held {
 #define IVEC(x) (x)
 #endif
 
-/* Body j of the tree; or with POINT, bodies at one place, among which one at this place is itself.
- * Neither a body itself nor a pair with r2 equal to `zero` counts in potentials. */
-static inline void pull_body(struct held *h, const int items, const bool potentials, real4 b,
-                             uint j, real eps2, real zero)
+/* Add the force of body j of the tree; with POINT, of coincident bodies. A target at the same
+ * position is then one of them. Potentials exclude the target itself and pairs whose r2 equals
+ * `zero`. */
+static inline void add_body_force(struct targets *h, const int items, const bool potentials,
+                                  real4 b, uint j, real eps2, real zero)
 {
     EACH(k, items)
     {
@@ -156,7 +157,7 @@ static inline void pull_body(struct held *h, const int items, const bool potenti
             vec s = inverse_cube(r2, b.w);
             if (j & POINT)
                 s = select(s, (vec)C(0),
-                           IVEC(r2 == (vec)eps2)); /* of many bodies, it may be infinite */
+                           IVEC(r2 == (vec)eps2)); /* may be infinite for many bodies */
             h->ax[k] = FMA(s, dx, h->ax[k]);
             h->ay[k] = FMA(s, dy, h->ay[k]);
             h->az[k] = FMA(s, dz, h->az[k]);
@@ -166,26 +167,26 @@ static inline void pull_body(struct held *h, const int items, const bool potenti
 
 #if MOMENTS == 2
 
-/* With d from the centre of mass, y = (d^2 + eps^2)^-1/2, v = Q d, s = d v and T half the trace of
- * Q = 3 sum m d d: -phi = m y + s y^5 / 2 - T y^3 / 3, and a = (y^5 (T - 5 s y^2 / 2) - m y^3) d +
- * y^5 v. Where keys have two words distances may be so small that y^5 is too large a number: d is
- * scaled by y then. */
-static inline void pull_cell(struct held *h, const int items, const bool potentials, real4 c,
-                             const multipole q, real eps2)
+/* Add the force of a cell. With d from the centre of mass, y = (d^2 + eps^2)^-1/2, v = Q d, s = d
+ * v and T half the trace of Q = 3 sum m d d: -phi = m y + s y^5 / 2 - T y^3 / 3, and a = (y^5 (T -
+ * 5 s y^2 / 2) - m y^3) d + y^5 v. With keys of two words distances may be so small that y^5
+ * overflows: d is then scaled by y. */
+static inline void add_cell_force(struct targets *h, const int items, const bool potentials,
+                                  real4 c, const multipole q, real eps2)
 {
     EACH(k, items)
     {
         vec x = h->x[k] - c.x, y = h->y[k] - c.y, z = h->z[k] - c.z;
         const vec r2 = FMA(x, x, FMA(y, y, FMA(z, z, (vec)eps2)));
         const vec y1 = inverse_root(r2), y2 = y1 * y1;
-#if WORDS > 1
+#if KEY_WORDS > 1
         x *= y1, y *= y1, z *= y1;
 #endif
         const vec vx = FMA((vec)q.s0, x, FMA((vec)q.s1, y, q.s2 * z));
         const vec vy = FMA((vec)q.s1, x, FMA((vec)q.s3, y, q.s4 * z));
         const vec vz = FMA((vec)q.s2, x, FMA((vec)q.s4, y, q.s5 * z));
         const vec s = FMA(vx, x, FMA(vy, y, vz * z));
-#if WORDS > 1
+#if KEY_WORDS > 1
         if (potentials)
             h->ax[k] += y1 * FMA(y2, C(0.5) * s - q.s6 / C(3), (vec)c.w);
         else {
@@ -210,15 +211,16 @@ static inline void pull_cell(struct held *h, const int items, const bool potenti
 
 #else
 
-/* With x from the centre of mass, u = (x^2 + eps^2)^-1/2, the cell's side l, w = l u^2 x and e =
- * -(l u^2 eps)^2 / 2, terms of second to fourth order are P2 = Q w w / 2, P3 = O w w w / 3, P4 = H
- * w w w w / 4 with the tensors of multipole.cl, and what softening adds to the second and third is
- * e sum m d^2 and D = e s w, with s for `skew`: -phi = u (m + P2 + P3 + P4 + D + e sum m d^2), and
- * a = u^3 (l v - (m + 5 P2 + 7 P3 + 9 P4 + 7 D + 5 e sum m d^2) x), v = e s + H w w w + O w w + Q
- * w. v is summed in this order, and w v each time: d0 = D, d1 = D + 4 P4, d2 = d1 + 3 P3, d3 = d2 +
- * 2 P2. Since no tensor has a trace, parts with zz are those with xx and yy. */
-static inline void pull_cell(struct held *h, const int items, const bool potentials, real4 c,
-                             const multipole q, real eps2)
+/* Add the force of a cell. With x from the centre of mass, u = (x^2 + eps^2)^-1/2, the cell's side
+ * l, w = l u^2 x and e = -(l u^2 eps)^2 / 2, the terms of second to fourth order are P2 = Q w w /
+ * 2, P3 = O w w w / 3, P4 = H w w w w / 4 with the tensors of multipole.cl. Softening adds e sum m
+ * d^2 to the second order and D = e s w to the third, with s = `skew`: -phi = u (m + P2 + P3 + P4
+ * + D + e sum m d^2), and a = u^3 (l v - (m + 5 P2 + 7 P3 + 9 P4 + 7 D + 5 e sum m d^2) x), v = e
+ * s + H w w w + O w w + Q w. v is summed in this order, and w v each time: d0 = D, d1 = D + 4 P4,
+ * d2 = d1 + 3 P3, d3 = d2 + 2 P2. All tensors are traceless, so components with zz follow from
+ * those with xx and yy. */
+static inline void add_cell_force(struct targets *h, const int items, const bool potentials,
+                                  real4 c, const multipole q, real eps2)
 {
     EACH(k, items)
     {
@@ -279,7 +281,7 @@ static inline void pull_cell(struct held *h, const int items, const bool potenti
 
 #endif
 
-static inline void end_block(struct held *h, const int items)
+static inline void targets_end_block(struct targets *h, const int items)
 {
     EACH(k, items)
     {
@@ -288,33 +290,37 @@ static inline void end_block(struct held *h, const int items)
     }
 }
 
-/* What a body felt, as it leaves: {a, |a|}, or {phi}. */
-static inline real4 result(real x, real y, real z, const bool potentials)
+/* Return the result of a body: {a, |a|}, or {phi}. */
+static inline real4 target_result(real x, real y, real z, const bool potentials)
 {
     if (potentials)
         return (real4)(-x, 0, 0, 0);
     return (real4)(x, y, z, length((real4)(x, y, z, 0)));
 }
 
-/* ---- What the kernels have in common. -------------------------------------------------------- */
+/* ---- Kernel parameters. ---------------------------------------------------------------------- */
 
-/* What a walk met. */
-struct met {
+/* Interactions of a walk. */
+struct interactions {
     uint cells, bodies;
 };
 
-/* turn[from + k] is the group that work-group k walks, or that it only puts off; there are n
- * targets, feel[] is what these felt, and pulled[] what they feel. info[group] = {cells, bodies,
- * g2, put off}; again[0] groups are put off, from again[AGAIN] on. Nothing is done when a number
- * went bad, or when the tree had no room. */
-#define PUT_OFF_AT_ONCE(g) again[AGAIN + atomic_inc(again)] = (g), info[g] = (uint4)(0, 0, 0, 1)
-#define ARGUMENTS                                                                                  \
+/* schedule[from + k] is the group that work-group k walks or, with the bit DEFERRED, defers. There
+ * are n targets; a_old_sorted[] has their |a| of the last sum, and forces_sorted[] receives their
+ * forces. info[group] = {cells, bodies, g2, deferred}. deferred[0]: number of deferred groups,
+ * listed from deferred[DEFERRED_HEAD] on. The walks do nothing if *bad is set or if the tree did
+ * not fit. */
+#define DEFER_GROUP(g)                                                                             \
+    deferred[DEFERRED_HEAD + atomic_inc(deferred)] = (g), info[g] = (uint4)(0, 0, 0, 1)
+#define WALK_PARAMETERS                                                                            \
     global const real4 *body, global const real4 *target, uint n, global const int2 *link,         \
-        global const real4 *com, global const multipole *poles, global const real2 *size,          \
-        global const uint2 *span, global const real *feel, real opening, uint geometric,           \
-        real eps2, real zero, uint from, uint limit, global const uint *turn, global uint4 *info,  \
-        global uint *again, global real4 *pulled, global const int *bad, global uint *lists,       \
-        uint lists_room, global real4 *shared_sum, uint shared_groups
-#define PASSED                                                                                     \
-    body, target, n, link, com, poles, size, span, feel, opening, geometric, eps2, zero, from,     \
-        limit, turn, info, again, pulled, bad, lists, lists_room, shared_sum, shared_groups
+        global const real4 *com, global const multipole *multipoles, global const real2 *size,     \
+        global const uint2 *span, global const real *a_old_sorted, real opening, uint geometric,   \
+        real eps2, real zero, uint from, uint limit, global const uint *schedule,                  \
+        global uint4 *info, global uint *deferred, global real4 *forces_sorted,                    \
+        global const int *bad, global uint *lists, uint lists_room, global real4 *shared_sum,      \
+        uint shared_groups
+#define WALK_ARGUMENTS                                                                             \
+    body, target, n, link, com, multipoles, size, span, a_old_sorted, opening, geometric, eps2,    \
+        zero, from, limit, schedule, info, deferred, forces_sorted, bad, lists, lists_room,        \
+        shared_sum, shared_groups

@@ -1,13 +1,12 @@
-/* walk_gpu.cl - the walk on a GPU: an item tests cells, and holds bodies; see walk.cl, which the
- * host puts in front.
+/* walk_gpu.cl - tree walk on a GPU: work-items test cells and hold bodies. The host puts walk.cl in
+ * front.
  *
- *   stack   | ... | GROUP cells |   a round: each item takes one; from what becomes of all of them,
- *           in their order,
- *                       |           follows where what becomes of its own goes
- *      +----------------+-------------+
- *   children          far ones      bodies of leaves
- *   to the stack      to cells[]    to bodies[]      of which every item then has each pull its
- *   bodies
+ *   stack   | ... | GROUP cells |    one round: each work-item tests one cell; a prefix sum
+ *                        |           over the group's results places them in order
+ *       +----------------+-------------+
+ *   children          far cells     bodies of leaves
+ *   to the stack      to cells[]    to bodies[]       then every work-item adds the forces of all
+ *                                                     cells and bodies to its own bodies
  *
  * SPDX-License-Identifier: MIT
  */
@@ -17,41 +16,39 @@
 #include "walk.cl"
 #endif
 #ifndef LEAF
-#define LEAF 16 /* bodies of a leaf, but for those of the last level */
+#define LEAF 16 /* bodies of a leaf, except on the last level */
 #endif
 #define TILE 128 /* bodies fetched at once */
-#ifndef FEW
-#define FEW 1 /* bodies of a group in walk_again: one alone never meets much */
+#ifndef SECOND_GROUP
+#define SECOND_GROUP 1 /* bodies that walk together in the second pass */
 #endif
-#define PARTS 16 /* of a walk of FEW; TREE_PARTS in tree.h */
-#define SLICES                                                                                     \
-    (GROUP / FEW) /* of the items then hold the same bodies, and share what these meet             \
-                   */
+#define WALK_PARTS 16 /* parts of a second-pass walk; TREE_WALK_PARTS in tree.h */
+/* Sets of work-items that hold the same bodies and divide the interactions. */
+#define SLICES (GROUP / SECOND_GROUP)
 
 struct shared {
     uint stack[STACK];
-    uint found[GROUP];        /* by each item */
-    real4 cells[GROUP];       /* met in this round, with */
-    multipole poles[GROUP];   /* their moments */
-    uint index[GROUP * LEAF]; /* bodies met in this round, of which */
-    real4 bodies[TILE];       /* some are here */
-    uint crowds[GROUP]; /* leaves of more than LEAF bodies, and cells whose bodies are at one place
-                         */
+    uint found[GROUP];           /* per work-item */
+    real4 cells[GROUP];          /* far cells of this round */
+    multipole multipoles[GROUP]; /* and their moments */
+    uint index[GROUP * LEAF];    /* bodies of this round */
+    real4 bodies[TILE];          /* a tile of these bodies */
+    uint large_leaves[GROUP]; /* leaves of more than LEAF bodies, and cells of coincident bodies */
 };
 
-/* What items find in a round, and sums of that: cells that are met, children, bodies, crowds; at
- * most 32, 256, 1024, 32. */
-#define FOUND(cells, children, bodies, crowds)                                                     \
-    ((cells) | (children) << 6 | (bodies) << 15 | (uint)(crowds) << 26)
+/* Results of a round and their prefix sums in one word: far cells, children, bodies, large leaves;
+ * at most 32, 256, 1024, 32. */
+#define FOUND(cells, children, bodies, large_leaves)                                               \
+    ((cells) | (children) << 6 | (bodies) << 15 | (uint)(large_leaves) << 26)
 #define CELLS(f) ((f)&63)
 #define CHILDREN(f) ((f) >> 6 & 511)
-#define CROWDS(f) ((f) >> 26)
+#define LARGE_LEAVES(f) ((f) >> 26)
 #define FOUND_BODIES(f) ((f) >> 15 & 2047)
 
-/* Returns what the items before this one found, and in *all what all did. Passed by all when all
- * are done with the round before. */
+/* Exclusive prefix sum over the group; *all: the total. A barrier inside separates the round from
+ * the previous one. */
 #if defined(__NV_CL_C_VERSION) && GROUP == 32
-static inline uint before(uint own, uint *all, local struct shared *s)
+static inline uint scan_before(uint own, uint *all, local struct shared *s)
 {
     uint sum = own;
     for (uint d = 1; d < GROUP; d *= 2) {
@@ -66,7 +63,7 @@ static inline uint before(uint own, uint *all, local struct shared *s)
     return sum - own;
 }
 #else
-static inline uint before(uint own, uint *all, local struct shared *s)
+static inline uint scan_before(uint own, uint *all, local struct shared *s)
 {
     const uint lid = get_local_id(0);
     uint sum = 0, at = 0;
@@ -81,21 +78,22 @@ static inline uint before(uint own, uint *all, local struct shared *s)
 }
 #endif
 
-/* Bodies first .. first + count - 1: an item has one in GROUP of them; with `few`, one in FEW. The
- * box of all, and the least of their accelerations. */
-static inline real hold(global const real4 *target, uint first, uint count, const bool few,
-                        struct held *h, struct box *box, global const real *feel,
-                        local struct shared *s)
+/* Load bodies first .. first + count - 1: a work-item holds every GROUP-th body; with
+ * `second_pass`, every SECOND_GROUP-th. Set the bounding box of all bodies and return the least |a|
+ * of the last sum. */
+static inline real targets_load(global const real4 *target, uint first, uint count,
+                                const bool second_pass, struct targets *h, struct box *box,
+                                global const real *a_old_sorted, local struct shared *s)
 {
-    const uint lid = get_local_id(0), lane = few ? lid % FEW : lid;
+    const uint lid = get_local_id(0), lane = second_pass ? lid % SECOND_GROUP : lid;
     real4 lo = (real4)(INFINITY), hi = (real4)(-INFINITY);
-    EACH(k, few ? 1 : ITEMS)
+    EACH(k, second_pass ? 1 : ITEMS)
     {
         const uint i = first + min(k * GROUP + lane, count - 1);
         const real4 b = target[i];
         h->x[k] = b.x, h->y[k] = b.y, h->z[k] = b.z, h->m[k] = b.w, h->self[k] = i;
         h->ax[k] = h->ay[k] = h->az[k] = h->sx[k] = h->sy[k] = h->sz[k] = 0;
-        lo = fmin(lo, (real4)(b.xyz, feel[i]));
+        lo = fmin(lo, (real4)(b.xyz, a_old_sorted[i]));
         hi = fmax(hi, b);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -110,16 +108,17 @@ static inline real hold(global const real4 *target, uint first, uint count, cons
     return lo.w;
 }
 
-/* What this round found, by all items; with `few` each of the SLICES that hold the same bodies has
- * its part. */
-static inline void meet(const struct tree *t, struct held *h, const bool few, const bool potentials,
-                        uint all, real eps2, real zero, local struct shared *s)
+/* Add the forces of this round. With `second_pass`, each of the SLICES that hold the same bodies
+ * adds its part. */
+static inline void interact_round(const struct tree *t, struct targets *h, const bool second_pass,
+                                  const bool potentials, uint all, real eps2, real zero,
+                                  local struct shared *s)
 {
-    const int items = few ? 1 : ITEMS;
-    const uint lid = get_local_id(0), first = few ? lid / FEW : 0, step = few ? SLICES : 1,
-               bodies = FOUND_BODIES(all);
+    const int items = second_pass ? 1 : ITEMS;
+    const uint lid = get_local_id(0), first = second_pass ? lid / SECOND_GROUP : 0,
+               step = second_pass ? SLICES : 1, bodies = FOUND_BODIES(all);
     for (uint k = first; k < CELLS(all); k += step)
-        pull_cell(h, items, potentials, s->cells[k], s->poles[k], eps2);
+        add_cell_force(h, items, potentials, s->cells[k], s->multipoles[k], eps2);
     for (uint b = 0; b < bodies; b += TILE) {
         const uint some = min((uint)TILE, bodies - b);
         for (uint k = lid; k < some; k += GROUP) {
@@ -127,31 +126,33 @@ static inline void meet(const struct tree *t, struct held *h, const bool few, co
         }
         barrier(CLK_LOCAL_MEM_FENCE);
         for (uint k = first; k < some; k += step)
-            pull_body(h, items, potentials, s->bodies[k], potentials ? s->index[b + k] : 0, eps2,
-                      zero);
+            add_body_force(h, items, potentials, s->bodies[k], potentials ? s->index[b + k] : 0,
+                           eps2, zero);
         barrier(CLK_LOCAL_MEM_FENCE);
     }
-    for (uint c = 0; c < CROWDS(all); c++) {
-        const uint crowd = s->crowds[c];
-        const int2 leaf = t->link[crowd];
-        if (t->size[crowd].y == 0) {
+    for (uint c = 0; c < LARGE_LEAVES(all); c++) {
+        const uint cell = s->large_leaves[c];
+        const int2 leaf = t->link[cell];
+        if (t->size[cell].y == 0) {
             if (first == 0)
-                pull_body(h, items, potentials, t->com[crowd], POINT, eps2, zero);
+                add_body_force(h, items, potentials, t->com[cell], POINT, eps2, zero);
             continue;
         }
         for (int j = leaf.x + (int)first; j < leaf.x - leaf.y; j += step)
-            pull_body(h, items, potentials, t->body[j], j, eps2, zero);
+            add_body_force(h, items, potentials, t->body[j], j, eps2, zero);
     }
-    end_block(h, items);
+    targets_end_block(h, items);
 }
 
-/* Every PARTS-th cell of the stack, from number `part` on; returns how many that are. */
-static inline uint keep_part(uint size, uint part, local struct shared *s)
+/* Keep every WALK_PARTS-th cell of the stack, from number `part` on. Return the number of cells
+ * kept. */
+static inline uint stack_keep_part(uint size, uint part, local struct shared *s)
 {
-    const uint kept = size > part ? (size - part + PARTS - 1) / PARTS : 0;
+    const uint kept = size > part ? (size - part + WALK_PARTS - 1) / WALK_PARTS : 0;
     barrier(CLK_LOCAL_MEM_FENCE);
     for (uint k = 0; k < kept; k += GROUP) {
-        const uint at = k + get_local_id(0), cell = at < kept ? s->stack[at * PARTS + part] : 0;
+        const uint at = k + get_local_id(0),
+                   cell = at < kept ? s->stack[at * WALK_PARTS + part] : 0;
         barrier(CLK_LOCAL_MEM_FENCE);
         if (at < kept)
             s->stack[at] = cell;
@@ -160,116 +161,121 @@ static inline uint keep_part(uint size, uint part, local struct shared *s)
     return kept;
 }
 
-static inline void forget(struct held *h, const int items, struct met *met)
+static inline void targets_clear(struct targets *h, const int items, struct interactions *met)
 {
     EACH(k, items) h->sx[k] = h->sy[k] = h->sz[k] = 0;
-    *met = (struct met){0, 0};
+    *met = (struct interactions){0, 0};
 }
 
-/* Stops when there was more than `limit` to meet. With `few` only a part of the walk is made: the
- * stack is dealt out when it is long for the first time; what was met before is the first
- * part's. */
-static inline void walk_bodies(const struct tree *t, const struct box *box, struct held *h,
-                               const bool few, uint part, const bool potentials, uint limit,
-                               real eps2, real zero, struct met *met, global uint *lists,
-                               uint lists_room, local struct shared *s)
+/* Walk the tree until done, or until there are more than `limit` interactions. With `second_pass`,
+ * walk only one part: the stack is dealt out among the parts once it is half full; interactions
+ * before that belong to part 0. */
+static inline void walk_targets(const struct tree *t, const struct box *box, struct targets *h,
+                                const bool second_pass, uint part, const bool potentials,
+                                uint limit, real eps2, real zero, struct interactions *met,
+                                global uint *lists, uint lists_room, local struct shared *s)
 {
     const uint lid = get_local_id(0);
-    bool dealt = !few;
+    bool dealt = !second_pass;
     uint size = 1;
-    *met = (struct met){0, 0};
+    *met = (struct interactions){0, 0};
     while (size > 0 && met->cells + met->bodies <= limit) {
-        const uint k = taken(size), cell = lid < k ? s->stack[size - 1 - lid] : 0;
+        const uint k = cells_taken(size), cell = lid < k ? s->stack[size - 1 - lid] : 0;
         const int2 link = t->link[cell];
         const real4 com = t->com[cell];
-        const enum fate fate = lid < k ? fate_of(box, com, t->size[cell], link) : NOTHING;
-        const bool crowd = fate == ONE_BODY || (fate == BODY_BY_BODY && -link.y > LEAF);
-        const uint own = fate == BODY_BY_BODY && !crowd ? -link.y : 0;
+        const enum cell_action action =
+            lid < k ? cell_action(box, com, t->size[cell], link) : SKIP_CELL;
+        const bool is_large = action == USE_POINT || (action == USE_BODIES && -link.y > LEAF);
+        const uint own = action == USE_BODIES && !is_large ? -link.y : 0;
         uint all;
-        const uint at =
-            before(FOUND(fate == WHOLE, fate == OPEN ? link.y : 0, own, crowd), &all, s);
+        const uint at = scan_before(
+            FOUND(action == USE_CELL, action == OPEN_CELL ? link.y : 0, own, is_large), &all, s);
         size += CHILDREN(all) - k;
-        if (fate == WHOLE)
-            s->cells[CELLS(at)] = com, s->poles[CELLS(at)] = t->poles[cell];
-        if (fate == OPEN)
+        if (action == USE_CELL)
+            s->cells[CELLS(at)] = com, s->multipoles[CELLS(at)] = t->multipoles[cell];
+        if (action == OPEN_CELL)
             for (int c = 0; c < link.y; c++)
                 s->stack[size - 1 - CHILDREN(at) - c] = link.x + c;
         for (uint j = 0; j < own; j++)
             s->index[FOUND_BODIES(at) + j] = link.x + j;
-        if (crowd)
-            s->crowds[CROWDS(at)] = cell;
+        if (is_large)
+            s->large_leaves[LARGE_LEAVES(at)] = cell;
         if (lists_room) {
-            if (fate == WHOLE)
+            if (action == USE_CELL)
                 lists[met->cells + CELLS(at)] = cell;
             for (uint j = 0; j < own; j++)
                 lists[lists_room / 2 + met->bodies + FOUND_BODIES(at) + j] = link.x + j;
         }
         barrier(CLK_LOCAL_MEM_FENCE);
         met->cells += CELLS(all), met->bodies += FOUND_BODIES(all);
-        for (uint c = 0; c < CROWDS(all); c++)
-            met->bodies += max(1, -t->link[s->crowds[c]].y);
-        meet(t, h, few, potentials, all, eps2, zero, s);
+        for (uint c = 0; c < LARGE_LEAVES(all); c++)
+            met->bodies += max(1, -t->link[s->large_leaves[c]].y);
+        interact_round(t, h, second_pass, potentials, all, eps2, zero, s);
         if (!dealt && size >= STACK / 2) {
-            size = keep_part(size, part, s);
+            size = stack_keep_part(size, part, s);
             if (part > 0)
-                forget(h, 1, met);
+                targets_clear(h, 1, met);
             dealt = true;
         }
     }
     if (!dealt && part > 0)
-        forget(h, 1, met);
+        targets_clear(h, 1, met);
 }
 
-static inline void walk_all(ARGUMENTS, const bool potentials, local struct shared *s)
+static inline void walk_group(WALK_PARAMETERS, const bool potentials, local struct shared *s)
 {
     const uint lid = get_local_id(0);
-    const uint next = turn[from + get_group_id(0)], g = next & ~PUT_OFF, first = g * BODIES,
+    const uint next = schedule[from + get_group_id(0)], g = next & ~DEFERRED, first = g * BODIES,
                count = min((uint)BODIES, n - first);
-    const struct tree t = {body, link, com, poles, size};
-    struct held h;
+    const struct tree t = {body, link, com, multipoles, size};
+    struct targets h;
     struct box box;
-    struct met met;
+    struct interactions met;
     if (span[LEVELS + 1].x == 0 || *bad != INT_MAX)
         return;
-    if (next & PUT_OFF) {
+    if (next & DEFERRED) {
         if (lid == 0)
-            PUT_OFF_AT_ONCE(g);
+            DEFER_GROUP(g);
         return;
     }
-    box.g2 = criterion(&t, hold(target, first, count, false, &h, &box, feel, s), &box, opening,
-                       geometric, eps2);
+    box.g2 =
+        group_criterion(&t, targets_load(target, first, count, false, &h, &box, a_old_sorted, s),
+                        &box, opening, geometric, eps2);
     lists += (size_t)g * lists_room;
-    walk_bodies(&t, &box, &h, false, 0, potentials, limit, eps2, zero, &met, lists, lists_room, s);
+    walk_targets(&t, &box, &h, false, 0, potentials, limit, eps2, zero, &met, lists, lists_room, s);
     const bool done = met.cells + met.bodies <= limit;
     if (lid == 0) {
         if (!done)
-            again[AGAIN + atomic_inc(again)] = g; /* in any order: each has its own sums */
+            deferred[DEFERRED_HEAD + atomic_inc(deferred)] =
+                g; /* the order is irrelevant: each group has its own sums */
         info[g] = (uint4)(met.cells, met.bodies, as_uint((float)box.g2), !done);
     }
     EACH(k, ITEMS)
     if (done && k * GROUP + lid < count) {
         const uint i = first + k * GROUP + lid;
-        pulled[i] = result(h.sx[k], h.sy[k], h.sz[k], potentials);
+        forces_sorted[i] = target_result(h.sx[k], h.sy[k], h.sz[k], potentials);
     }
 }
 
-/* A part of what FEW bodies meet: item k < count has the sum of body first + k. */
-static inline real4 walk_part(ARGUMENTS, const struct tree *t, uint g, uint first, uint count,
-                              uint part, const bool potentials, local struct shared *s)
+/* Walk one part of a second-pass walk of `count` bodies; work-item k < count returns the sum of
+ * body first + k. */
+static inline real4 walk_deferred_part(WALK_PARAMETERS, const struct tree *t, uint g, uint first,
+                                       uint count, uint part, const bool potentials,
+                                       local struct shared *s)
 {
     const uint lid = get_local_id(0);
-    struct held h;
+    struct targets h;
     struct box box;
-    struct met met;
+    struct interactions met;
     real4 sum = 0;
-    box.g2 = criterion(t, hold(target, first, count, true, &h, &box, feel, s), &box, opening,
-                       geometric, eps2);
-    walk_bodies(t, &box, &h, true, part, potentials, UINT_MAX, eps2, zero, &met, lists, 0, s);
+    box.g2 = group_criterion(t, targets_load(target, first, count, true, &h, &box, a_old_sorted, s),
+                             &box, opening, geometric, eps2);
+    walk_targets(t, &box, &h, true, part, potentials, UINT_MAX, eps2, zero, &met, lists, 0, s);
     barrier(CLK_LOCAL_MEM_FENCE);
     s->cells[lid] = (real4)(h.sx[0], h.sy[0], h.sz[0], 0);
     barrier(CLK_LOCAL_MEM_FENCE);
     for (uint slice = 0; slice < SLICES; slice++)
-        sum += s->cells[slice * FEW + lid % FEW];
+        sum += s->cells[slice * SECOND_GROUP + lid % SECOND_GROUP];
     if (lid == 0) {
         atomic_add((global uint *)&info[g] + 0, met.cells);
         atomic_add((global uint *)&info[g] + 1, met.bodies);
@@ -277,80 +283,84 @@ static inline real4 walk_part(ARGUMENTS, const struct tree *t, uint g, uint firs
     return sum;
 }
 
-/* FEW bodies at a time of the groups that were put off. Of the first shared_groups of these a
- * work-group walks one part, and leaves it in shared_sum[(64 k + body) * PARTS + part], for group k
- * of them; of the others all parts, and adds them in the same order. */
-static inline void walk_rest(ARGUMENTS, const bool potentials, local struct shared *s)
+/* Walk deferred groups, SECOND_GROUP bodies at a time. For the first shared_groups groups each
+ * work-group walks one part and stores it in shared_sum[(64 k + body) * WALK_PARTS + part], for
+ * group number k. For the other groups a work-group walks all parts and adds them in order. */
+static inline void walk_deferred_groups(WALK_PARAMETERS, const bool potentials,
+                                        local struct shared *s)
 {
-    const uint lid = get_local_id(0), fews = BODIES / FEW;
-    const uint all = again[0], shared = min(all, shared_groups), units = shared * fews * PARTS;
-    const struct tree t = {body, link, com, poles, size};
-    for (uint u = get_group_id(0); u < units + (all - shared) * fews; u += get_num_groups(0)) {
+    const uint lid = get_local_id(0), sets = BODIES / SECOND_GROUP;
+    const uint all = deferred[0], shared = min(all, shared_groups),
+               units = shared * sets * WALK_PARTS;
+    const struct tree t = {body, link, com, multipoles, size};
+    for (uint u = get_group_id(0); u < units + (all - shared) * sets; u += get_num_groups(0)) {
         const bool one = u < units;
-        const uint k = one ? u / PARTS : shared * fews + u - units; /* of all FEWs */
-        const uint g = again[AGAIN + k / fews], own = g * BODIES + k % fews * FEW,
-                   first = min(own, n - 1);
-        const uint count = min((uint)FEW, n - first);
+        const uint k = one ? u / WALK_PARTS : shared * sets + u - units; /* index of these bodies */
+        const uint g = deferred[DEFERRED_HEAD + k / sets],
+                   own = g * BODIES + k % sets * SECOND_GROUP, first = min(own, n - 1);
+        const uint count = min((uint)SECOND_GROUP, n - first);
         real4 sum = 0;
-        for (uint part = one ? u % PARTS : 0; part < (one ? u % PARTS + 1 : PARTS); part++) {
-            const real4 some = walk_part(PASSED, &t, g, first, count, part, potentials, s);
+        for (uint part = one ? u % WALK_PARTS : 0; part < (one ? u % WALK_PARTS + 1 : WALK_PARTS);
+             part++) {
+            const real4 some =
+                walk_deferred_part(WALK_ARGUMENTS, &t, g, first, count, part, potentials, s);
             sum = one ? some : sum + some;
         }
         if (own >= n || lid >= count)
             continue;
         if (one)
-            shared_sum[(k * FEW + lid) * PARTS + u % PARTS] = sum;
+            shared_sum[(k * SECOND_GROUP + lid) * WALK_PARTS + u % WALK_PARTS] = sum;
         else
-            pulled[first + lid] = result(sum.x, sum.y, sum.z, potentials);
+            forces_sorted[first + lid] = target_result(sum.x, sum.y, sum.z, potentials);
     }
 }
 
-/* Adds up the parts of a body. */
-static inline void join_parts(ARGUMENTS, const bool potentials)
+/* Add the parts of a body in order. */
+static inline void reduce_walk_parts(WALK_PARAMETERS, const bool potentials)
 {
     const uint k = get_global_id(0), g = k / BODIES;
-    if (g >= min(again[0], shared_groups))
+    if (g >= min(deferred[0], shared_groups))
         return;
-    const uint i = again[AGAIN + g] * BODIES + k % BODIES;
+    const uint i = deferred[DEFERRED_HEAD + g] * BODIES + k % BODIES;
     if (i >= n)
         return;
     real4 sum = 0;
-    for (uint part = 0; part < PARTS; part++)
-        sum += shared_sum[k * PARTS + part];
-    pulled[i] = result(sum.x, sum.y, sum.z, potentials);
+    for (uint part = 0; part < WALK_PARTS; part++)
+        sum += shared_sum[k * WALK_PARTS + part];
+    forces_sorted[i] = target_result(sum.x, sum.y, sum.z, potentials);
 }
 
 #define ITEMS_OF_GROUP __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 
-kernel ITEMS_OF_GROUP void walk(ARGUMENTS)
+kernel ITEMS_OF_GROUP void walk(WALK_PARAMETERS)
 {
     local struct shared s;
-    walk_all(PASSED, false, &s);
+    walk_group(WALK_ARGUMENTS, false, &s);
 }
 
-kernel ITEMS_OF_GROUP void walk_again(ARGUMENTS)
+kernel ITEMS_OF_GROUP void walk_deferred(WALK_PARAMETERS)
 {
     local struct shared s;
-    walk_rest(PASSED, false, &s);
+    walk_deferred_groups(WALK_ARGUMENTS, false, &s);
 }
 
-kernel ITEMS_OF_GROUP void walk_potentials(ARGUMENTS)
+kernel ITEMS_OF_GROUP void walk_potentials(WALK_PARAMETERS)
 {
     local struct shared s;
-    walk_all(PASSED, true, &s);
+    walk_group(WALK_ARGUMENTS, true, &s);
 }
 
-kernel ITEMS_OF_GROUP void walk_potentials_again(ARGUMENTS)
+kernel ITEMS_OF_GROUP void walk_potentials_deferred(WALK_PARAMETERS)
 {
     local struct shared s;
-    walk_rest(PASSED, true, &s);
+    walk_deferred_groups(WALK_ARGUMENTS, true, &s);
 }
 
-kernel ITEMS_OF_GROUP void walk_join(ARGUMENTS)
+kernel ITEMS_OF_GROUP void walk_reduce(WALK_PARAMETERS)
 {
-    join_parts(PASSED, false);
+    reduce_walk_parts(WALK_ARGUMENTS, false);
 }
-kernel ITEMS_OF_GROUP void walk_potentials_join(ARGUMENTS)
+kernel ITEMS_OF_GROUP void walk_potentials_reduce(WALK_PARAMETERS)
 {
-    join_parts(PASSED, true);
+    reduce_walk_parts(WALK_ARGUMENTS, true);
 }

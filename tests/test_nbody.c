@@ -26,7 +26,8 @@ static const size_t sizes[] = {1, 2, 3, 63, 64, 65, 1000, 2049};
 
 /* A GPU shape small enough for PoCL: local tiles, several items a group, splits of unequal
  * length. */
-#define GPU_SHAPE "group=32 width=1 items=2 tile=32 local=1 unroll=4 block=64 fill=1000 flat=16"
+#define GPU_SHAPE                                                                                  \
+    "group=32 width=1 items=2 tile=32 local=1 unroll=4 block=64 groups_per_unit=1000 group_1d=16"
 
 typedef const double (*rows)[3];
 
@@ -716,7 +717,8 @@ static void nbody_rejects_energy_beyond_float(void **state)
 /* At most 64 bytes per body in single precision on a device, plus work space. */
 static void nbody_memory_per_body_is_bounded(void **state)
 {
-    static const char *const shapes[] = {"fill=1", "", "fill=1000", "fill=1000000"};
+    static const char *const shapes[] = {"groups_per_unit=1", "", "groups_per_unit=1000",
+                                         "groups_per_unit=1000000"};
     const size_t n = 200000;
     double *m = calloc(n, sizeof *m), (*x)[3] = calloc(n, sizeof *x);
     (void)state;

@@ -158,7 +158,7 @@ static void baseline_sliced_forces_match_reference(void **state)
     nbody_ref_forces(MOST, 1, 0.05, mass, (rows)pos, acc_ref, NULL);
     for (size_t k = 1; k < COUNT(kernels); k++) {
         struct nbody_options o = {
-            .ctx = one, .kernel = kernels[k], .eps = 0.05, .dt = 1, .shape = "flat=128"};
+            .ctx = one, .kernel = kernels[k], .eps = 0.05, .dt = 1, .shape = "group_1d=128"};
         assert_int_equal(setenv("STDCL_SLICE", "1e-12", 1), 0);
         nbody *nb = nbody_create(&o, MOST, mass, (rows)pos, (rows)vel);
         assert_int_equal(unsetenv("STDCL_SLICE"), 0);

@@ -350,12 +350,12 @@ struct run {
 #define SUMS " block=128 rsqrt=0"
 #define PLAIN "group=1 width=4 items=4 tile=16 local=0"
 static const struct run runs[] = {
-    {PLAIN " fill=1 flat=8" SUMS, 1, true, NULL},
-    {PLAIN " fill=1000" SUMS, 1, false, "1e-9"},
-    {PLAIN " fill=1000" SUMS, 3, false, NULL},
-    {"group=1 width=1 items=3 tile=128 local=0 fill=1 flat=16" SUMS, 1, false, NULL},
-    {"group=16 width=1 items=2 tile=32 local=1 fill=1000 unroll=4" SUMS, 1, false, NULL},
-    {"group=48 width=1 items=1 tile=16 local=0 fill=1" SUMS, 1, true, NULL},
+    {PLAIN " groups_per_unit=1 group_1d=8" SUMS, 1, true, NULL},
+    {PLAIN " groups_per_unit=1000" SUMS, 1, false, "1e-9"},
+    {PLAIN " groups_per_unit=1000" SUMS, 3, false, NULL},
+    {"group=1 width=1 items=3 tile=128 local=0 groups_per_unit=1 group_1d=16" SUMS, 1, false, NULL},
+    {"group=16 width=1 items=2 tile=32 local=1 groups_per_unit=1000 unroll=4" SUMS, 1, false, NULL},
+    {"group=48 width=1 items=1 tile=16 local=0 groups_per_unit=1" SUMS, 1, true, NULL},
 };
 
 enum { BITS = 1056, BIT_STEPS = 2 };
@@ -413,7 +413,7 @@ static void block_bits_are_reproducible(void **state)
         const bool block = r < COUNT(runs);
         integrator = block ? NBODY_HERMITE4 : NBODY_LEAPFROG;
         if (r % COUNT(runs) == 0)
-            block_answer(&(struct run){PLAIN " fill=1000" SUMS, 1, false, NULL},
+            block_answer(&(struct run){PLAIN " groups_per_unit=1000" SUMS, 1, false, NULL},
                          block ? NBODY_BLOCK : NBODY_ADAPTIVE, false, pos1, vel1);
         if (!sampled(r, 3))
             continue;

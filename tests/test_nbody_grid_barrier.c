@@ -41,15 +41,15 @@ static int close_barrier_device(void **state)
 
 /* A shape whose groups have 64 bodies. */
 static const char *const shapes[] = {
-    "group=1 width=4 items=16 tile=16 local=0 block=128 rsqrt=0 fill=1 flat=8",
-    "group=64 deep=4 width=1 items=4 tile=16 local=1 ahead=1 block=128 rsqrt=0 fill=1 flat=8",
+    "group=1 width=4 items=16 tile=16 local=0 block=128 rsqrt=0 groups_per_unit=1 group_1d=8",
+    "group=64 j_split=4 width=1 items=4 tile=16 local=1 prefetch=1 block=128 rsqrt=0 groups_per_unit=1 group_1d=8",
 };
 enum { ROWS = 64 };
 
 static nbody *barrier_engine(const char *shape, size_t meet, size_t n, struct nbody_options o)
 {
     char words[256];
-    snprintf(words, sizeof words, "%s meet=%zu", shape, meet);
+    snprintf(words, sizeof words, "%s fused_groups=%zu", shape, meet);
     o.ctx = ctx;
     o.eps = 0.02;
     o.dt = o.dt ? o.dt : 1. / 64;
@@ -173,13 +173,13 @@ static void grid_barrier_timeout_is_an_error(void **state)
     skip_unless_grid_barrier();
     nbody *nb =
         barrier_engine(shapes[1], few_groups(), ROWS * few_groups(), (struct nbody_options){0});
-    assert_non_null(nb->device[0].steps);
+    assert_non_null(nb->device[0].multi_step_kernel);
     if (few_groups() > 1) {
-        nb->device[0].patience = 0;
+        nb->device[0].max_polls = 0;
         for (int tries = 0; tries < 100 && nbody_step(nb, 200) == 0; tries++)
             ;
         assert_int_equal(clerrno, EIO);
-        assert_non_null(strstr(clerror(), "waited in vain"));
+        assert_non_null(strstr(clerror(), "timed out waiting"));
     }
     nbody_free(nb);
 }
@@ -191,20 +191,20 @@ static void grid_barrier_failure_falls_back(void **state)
     (void)state;
     if (units > 8)
         return;
-    snprintf(words, sizeof words, "%s meet=%d", shapes[1], MOST / ROWS);
+    snprintf(words, sizeof words, "%s fused_groups=%d", shapes[1], MOST / ROWS);
     works(cltune_store(ctx, 0, "nbody.many.single", MOST, words, 1, "items/s"));
     works(nbody_initial(NBODY_PLUMMER, MOST, 3, mass, pos, vel));
     nbody *nb = nbody_create(&(struct nbody_options){.ctx = ctx, .dt = 1. / 64}, MOST, mass,
                              (rows)pos, (rows)vel);
     ready(nb);
-    assert_null(nb->device[0].steps);
-    contains(nb->device[0].row.source, "nbody.direct.single");
+    assert_null(nb->device[0].multi_step_kernel);
+    contains(nb->device[0].tuning.source, "nbody.direct.single");
     works(nbody_step(nb, 2));
     nbody_free(nb);
 }
 
-/* An entry for multi-step launches is used if the engine makes such launches; an entry with
- * meet=0 turns them off. */
+/* A row for launches of many steps is taken where the engine makes such, and one of fused_groups=0
+ * is none. */
 static void grid_barrier_uses_multi_step_entry(void **state)
 {
     const struct {
@@ -216,7 +216,7 @@ static void grid_barrier_uses_multi_step_entry(void **state)
     (void)state;
     skip_unless_grid_barrier();
     for (size_t meet = 0; meet <= few_groups(); meet += few_groups()) {
-        snprintf(words, sizeof words, "%s meet=%zu", shapes[1], meet);
+        snprintf(words, sizeof words, "%s fused_groups=%zu", shapes[1], meet);
         works(cltune_store(ctx, 0, "nbody.many.single", n, words, 1, "items/s"));
         for (size_t k = 0; k < sizeof each / sizeof *each; k++) {
             struct nbody_options o = each[k].o;
@@ -225,7 +225,7 @@ static void grid_barrier_uses_multi_step_entry(void **state)
             works(nbody_initial(NBODY_PLUMMER, n, 3, mass, pos, vel));
             nbody *nb = nbody_create(&o, n, mass, (rows)pos, (rows)vel);
             ready(nb);
-            assert_int_equal(nb->device[0].steps != NULL, meet > 0 && each[k].taken);
+            assert_int_equal(nb->device[0].multi_step_kernel != NULL, meet > 0 && each[k].taken);
             nbody_free(nb);
         }
     }

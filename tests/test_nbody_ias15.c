@@ -185,7 +185,7 @@ static void ias15_collision_is_named(void **state)
     assert_int_equal(nbody_step(nb, 10), -1);
     assert_int_equal(clerrno, EDOM);
     assert_non_null(
-        strstr(clerror(), "bodies 1 and 2 (from 0 on) come so close that steps vanish"));
+        strstr(clerror(), "bodies 1 and 2 (from 0 on) come so close that the time step vanishes"));
     assert_true(nbody_steps(nb) < 3);
     works(nbody_state(nb, pos2, vel2));
     assert_true(pos2[1][0] > pos2[2][0]);

@@ -387,7 +387,7 @@ static struct bodies make_sphere(size_t n)
     sphere_mass(&density, total);
     sphere_make(tables, &density, total);
     for (size_t i = 0; i < n; i++) {
-        struct stream s = stream_of(5, NBODY_HERNQUIST, i);
+        struct stream s = draw_stream(5, NBODY_HERNQUIST, i);
         sphere_body(tables, 0.99, &s, b.pos[i], b.vel[i]);
     }
     free(tables);

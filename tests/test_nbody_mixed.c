@@ -70,14 +70,15 @@ static void make_mixed_bodies(size_t n, double far)
 
 /* Shapes of CPUs and GPUs: vectors, and tiles in local memory. */
 static const char *const shapes[] = {
-    NULL, "group=32 width=1 items=2 tile=32 local=1 unroll=4 block=64 rsqrt=0 fill=1000 flat=16"};
+    NULL,
+    "group=32 width=1 items=2 tile=32 local=1 unroll=4 block=64 rsqrt=0 groups_per_unit=1000 group_1d=16"};
 
 /* Bodies sorted along a curve, and clusters whose distant bodies are summed without the low half
  * of the coordinates. */
 static const char *const clusters[] = {
-    "near=256",
-    "near=256 group=32 width=1 items=2 tile=32 local=1 unroll=4 block=64 rsqrt=0 fill=1000 flat=16",
-    "near=256 group=64 width=1 items=4 tile=128 local=1 ahead=1 unroll=8 block=1024 rsqrt=2 fill=1 flat=16"};
+    "cluster_min=256",
+    "cluster_min=256 group=32 width=1 items=2 tile=32 local=1 unroll=4 block=64 rsqrt=0 groups_per_unit=1000 group_1d=16",
+    "cluster_min=256 group=64 width=1 items=4 tile=128 local=1 prefetch=1 unroll=8 block=1024 rsqrt=2 groups_per_unit=1 group_1d=16"};
 
 /* Forces of a system far from the origin are as accurate as at the origin: even where most
  * contributions cancel, the largest error is that of single precision. Plain single precision

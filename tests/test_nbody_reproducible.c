@@ -130,22 +130,23 @@ static void compare_bits(size_t n, const struct nbody_options *o, const struct r
 static const double unequal[] = {3, 1, 2}, mostly[] = {1, 20, 1};
 #define PLAIN "group=1 width=4 items=4 tile=16 local=0"
 static const struct run runs[] = {
-    {PLAIN " fill=1000 flat=8" SUMS, 1, NULL, 0,
-     true}, /* a slot for each stretch; in those with fill=1, one for all */
-    {PLAIN " fill=1" SUMS, 3, mostly, 0, true},
-    {PLAIN " fill=1000" SUMS, 3, unequal, 2, false},
-    {PLAIN " fill=1000" SUMS, 2, NULL, 0, false},
-    {"group=1 width=1 items=3 tile=128 local=0 fill=1" SUMS, 1, NULL, 2, false},
-    {"group=16 width=1 items=2 tile=32 local=1 ahead=1 fill=1000 unroll=4" SUMS, 1, NULL, 1, false},
-    {"group=128 width=1 items=4 tile=128 local=1 fill=1000 unroll=32" SUMS, 1, NULL, 0,
+    {PLAIN " groups_per_unit=1000 group_1d=8" SUMS, 1, NULL, 0,
+     true}, /* a slot for each stretch; in those with groups_per_unit=1, one for all */
+    {PLAIN " groups_per_unit=1" SUMS, 3, mostly, 0, true},
+    {PLAIN " groups_per_unit=1000" SUMS, 3, unequal, 2, false},
+    {PLAIN " groups_per_unit=1000" SUMS, 2, NULL, 0, false},
+    {"group=1 width=1 items=3 tile=128 local=0 groups_per_unit=1" SUMS, 1, NULL, 2, false},
+    {"group=16 width=1 items=2 tile=32 local=1 prefetch=1 groups_per_unit=1000 unroll=4" SUMS, 1,
+     NULL, 1, false},
+    {"group=128 width=1 items=4 tile=128 local=1 groups_per_unit=1000 unroll=32" SUMS, 1, NULL, 0,
      true}, /* a long kernel, which stays inline */
-    {"group=16 deep=4 width=1 items=4 tile=16 local=1 ahead=1" SUMS, 1, NULL, 3,
+    {"group=16 j_split=4 width=1 items=4 tile=16 local=1 prefetch=1" SUMS, 1, NULL, 3,
      true}, /* 7 stretches: two rounds, one not full */
 };
 
 static void check_same_bits_in_runs(struct nbody_options o, size_t n, size_t count)
 {
-    const struct run plain = {PLAIN " fill=1" SUMS, 1, NULL, 0, false};
+    const struct run plain = {PLAIN " groups_per_unit=1" SUMS, 1, NULL, 0, false};
     bits_answer(o, n, &plain, &right);
     bits_answer(o, n, &plain, &found);
     compare_bits(n, &o, &plain);
@@ -173,9 +174,11 @@ static void nbody_step_takes_one_launch(void **state)
     static const struct {
         const char *shape, *kernel;
     } each[] = {
-        {PLAIN " fill=1 deep=3" SUMS, "forces_step"}, /* deep does not divide the group, and is 1 */
-        {"group=16 deep=4 width=1 items=4 tile=16 local=1 ahead=1 meet=0" SUMS, "forces_step"},
-        {PLAIN " fill=1000" SUMS, "leapfrog"}};
+        {PLAIN " groups_per_unit=1 j_split=3" SUMS,
+         "forces_step"}, /* deep does not divide the group, and is 1 */
+        {"group=16 j_split=4 width=1 items=4 tile=16 local=1 prefetch=1 fused_groups=0" SUMS,
+         "forces_step"},
+        {PLAIN " groups_per_unit=1000" SUMS, "leapfrog"}};
     struct cldev_info info[16];
     (void)state;
     works(clgetdevinfo(devices[1], info));
@@ -241,7 +244,7 @@ static void nbody_mixed_bits_are_reproducible(void **state)
     make_bits_bodies(MOST, false);
     for (size_t i = 0; i < MOST; i += 2)
         pos[i][i / 2 % 3] += 30;
-    more = " near=256";
+    more = " cluster_min=256";
     check_same_bits_in_runs((struct nbody_options){.precision = NBODY_MIXED}, MOST, COUNT(runs));
     more = "";
 }

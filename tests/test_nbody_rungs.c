@@ -226,11 +226,11 @@ static void rungs_reject_bad_options(void **unused)
         const char *words;
     } cases[] = {
         {{.stepping = NBODY_BLOCK, .method = NBODY_TREE, .dt = 1},
-         "measured by the softening, which is 0"},
+         "derive from the softening, which is 0"},
         {{.stepping = NBODY_BLOCK, .method = NBODY_DIRECT, .dt = 1, .eps = 1},
-         "has block steps with the tree alone"},
+         "has block steps only with the tree"},
         {{.stepping = NBODY_ADAPTIVE, .method = NBODY_TREE, .dt = 1, .eps = 1},
-         "with the tree steps are fixed, or with NBODY_LEAPFROG"},
+         "the tree supports NBODY_FIXED steps"},
         {{.stepping = NBODY_BLOCK,
           .method = NBODY_TREE,
           .dt = 1,
@@ -249,8 +249,8 @@ static void rungs_reject_bad_options(void **unused)
         rungs_engine((struct nbody_options){.stepping = NBODY_BLOCK, .eps = 0.01, .dt = 1e13}, 100);
     assert_int_equal(nbody_step(nb, 1), -1);
     assert_int_equal(clerrno, EDOM);
-    contains(clerror(), "(from 0 on) vanish, so strong is its acceleration");
-    works(nbody_state(nb, pos1, vel1)); /* the state before the step */
+    contains(clerror(), "(from 0 on) vanishes because its acceleration is too large");
+    works(nbody_state(nb, pos1, vel1)); /* that before the step */
     assert_true(largest_difference(100, pos1, pos) < 1e-6);
     nbody_free(nb);
 }

@@ -245,7 +245,7 @@ static void tree_curve_is_hilbert(void **state)
 
 /* A GPU's walk, with groups that PoCL can run, and smaller leaves. */
 #define GPU_SHAPE                                                                                  \
-    "group=32 width=1 items=2 tile=32 local=1 unroll=4 block=64 fill=1000 flat=16 leaf=16 again=8"
+    "group=32 width=1 items=2 tile=32 local=1 unroll=4 block=64 groups_per_unit=1000 group_1d=16 leaf=16 second_group=8"
 static const char *const walks[] = {NULL, GPU_SHAPE};
 
 static CLCONTEXT *one; /* a context of the first device alone */
@@ -320,7 +320,7 @@ static void same_tree(nbody *nb, struct nbody_ref_tree *t)
     struct nbody_ref_link *link = fetched(nb, d->link, t->cells * sizeof *link);
     float(*com)[4] = fetched(nb, d->com, t->cells * sizeof *com);
     const size_t kept = nb->moments == 2 ? 8 : 32;
-    float *poles = fetched(nb, d->poles, t->cells * kept * sizeof *poles);
+    float *poles = fetched(nb, d->multipoles, t->cells * kept * sizeof *poles);
     float(*size)[2] = fetched(nb, d->size, t->cells * sizeof *size);
     for (size_t i = 0; i < t->n; i++)
         assert_true(key[i] == t->key[i] && order[i] == t->order[i]);
@@ -332,7 +332,8 @@ static void same_tree(nbody *nb, struct nbody_ref_tree *t)
         assert_true(com[k][3] == t->com[k][3]);
         const double l = nb->moments == 2 ? b * b : 5;
         for (size_t c = 0; c < kept; c++)
-            tree_near(poles[k * kept + c], t->poles[k][c], 10 * l * (double)t->com[k][3] + 1e-30);
+            tree_near(poles[k * kept + c], t->multipoles[k][c],
+                      10 * l * (double)t->com[k][3] + 1e-30);
         tree_near(size[k][0], t->size[k][0], 0);
         assert_true((double)size[k][1] >= 0.9999 * b * b &&
                     (size[k][1] > 0) == (t->size[k][1] > 0));
@@ -478,7 +479,7 @@ static void tree_long_keys_separate_bodies(void **state)
         make_tree_bodies(far ? FAR_BODY : PLUMMER, n);
         nbody *nb = tree_engine(n, (struct nbody_options){.eps = 0.01, .accuracy = 5e-5});
         works(nbody_forces(nb, acc, NULL));
-        assert_int_equal(nb->device[0].tree->words, 1 + far);
+        assert_int_equal(nb->device[0].tree->key_words, 1 + far);
         assert_int_equal(nb->moments, far ? 2 : 4);
         assert_true(nb->device[0].tree->cells[0] > n / 16);
         meets_all(nb, n);
@@ -572,7 +573,7 @@ static uint64_t tree_checksum(struct nbody_options o, size_t n, bool slow)
     nbody *nb = tree_engine(n, o);
     for (struct nbody_device *p = nb->device; slow && p < nb->device + nb->ndev; p++) {
         p->pace = pace_of(1);
-        p->units = 1;
+        p->compute_units = 1;
     }
     float before[1][3]; /* of the body queried again after the sort */
     works(nbody_positions(nb, 1, &(const uint32_t){(uint32_t)(n / 3)}, before, NULL));
@@ -634,16 +635,16 @@ static void part_meets_all(nbody *nb, struct nbody_device *p, size_t n)
 {
     const struct tree *t = p->tree;
     const size_t groups = (n + TREE_GROUP - 1) / TREE_GROUP;
-    const cl_uint room = 2 * (t->room + (cl_uint)n);
+    const cl_uint room = 2 * (t->capacity + (cl_uint)n);
     cl_uint *lists = clmalloc(nb->ctx, groups * room * sizeof *lists, CL_MEM_PER_DEVICE);
     ready(lists);
     works(nbody_tree_lists(nb, p, lists, room));
     works(nbody_device_wait(nb, p));
     cl_uint *met = fetched_from(nb, p->dev, lists, groups * room * sizeof *met);
     cl_uint(*info)[4] = fetched_from(nb, p->dev, t->info, groups * sizeof *info);
-    float(*com)[4] = fetched_from(nb, p->dev, t->com, t->room * sizeof *com),
+    float(*com)[4] = fetched_from(nb, p->dev, t->com, t->capacity * sizeof *com),
     (*body)[4] = fetched_from(nb, p->dev, t->body, n * sizeof *body);
-    for (size_t g = t->from; g < t->from + t->groups; g++) {
+    for (size_t g = t->first_group; g < t->first_group + t->groups; g++) {
         double sum = 0;
         for (size_t e = 0; e < info[g][0]; e++)
             sum += com[met[g * room + e]][3];
@@ -702,10 +703,11 @@ static void flagged_groups_are_deferred(nbody *nb, struct nbody_device *p)
         return;
     works(nbody_device_download(nb, p, p->tree->info, clsizeofmem(p->tree->info)));
     for (cl_uint part = 0; part < s->n; part++)
-        for (cl_uint k = 0; k < s->found[part * s->most + TREE_COUNTS * p->tree->number + 2]; k++) {
+        for (cl_uint k = 0;
+             k < s->counts[part * s->counts_each + TREE_COUNTS * p->tree->domain + 2]; k++) {
             const cl_uint group =
-                p->tree->from +
-                s->flag[(size_t)(part * s->n + p->tree->number) * 2 * TREE_FLAGS + k];
+                p->tree->first_group +
+                s->flag[(size_t)(part * s->n + p->tree->domain) * 2 * TREE_FLAGS + k];
             assert_int_equal(info[group][2], 0);
             assert_int_equal(info[group][3], 1);
         }
@@ -722,8 +724,9 @@ static void tree_deferred_groups_change_no_bit(void **state)
         const size_t n = MOST;
         if (!sampled((size_t)walk + 1, 2))
             continue;
-        struct nbody_options o = {
-            .eps = 0.01, .accuracy = 0.5, .shape = walk ? GPU_SHAPE " limit=10" : "limit=10"};
+        struct nbody_options o = {.eps = 0.01,
+                                  .accuracy = 0.5,
+                                  .shape = walk ? GPU_SHAPE " defer_factor=10" : "defer_factor=10"};
         make_tree_bodies(PLUMMER, n);
         nbody *nb = tree_engine(n, o);
         works(nbody_forces(nb, right, NULL));
@@ -736,7 +739,7 @@ static void tree_deferred_groups_change_no_bit(void **state)
         const struct domains *s = nb->domains;
         cl_uint flags = 0;
         for (cl_uint k = 0; k < s->n * s->n; k++)
-            flags += s->found[k / s->n * s->most + TREE_COUNTS * (k % s->n) + 2];
+            flags += s->counts[k / s->n * s->counts_each + TREE_COUNTS * (k % s->n) + 2];
         assert_true(flags > 0);
         for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
             flagged_groups_are_deferred(nb, p);
@@ -787,8 +790,8 @@ static void tree_let_overflow_is_repeated(void **state)
     struct domains *s = nb->domains;
     for (cl_uint k = 0; k < s->n * s->n; k++)
         if (k / s->n != k % s->n) {
-            s->fits[2 * k] = s->guess[2 * k] = s->early[2 * k] = 16;
-            s->fits[2 * k + 1] = s->guess[2 * k + 1] = s->early[2 * k + 1] = 3 * MOST;
+            s->let_capacity[2 * k] = s->predicted[2 * k] = s->early[2 * k] = 16;
+            s->let_capacity[2 * k + 1] = s->predicted[2 * k + 1] = s->early[2 * k + 1] = 3 * MOST;
         }
     works(nbody_step(nb, 2));
     works(nbody_state(nb, x, NULL));
@@ -802,13 +805,13 @@ static void tree_small_runs_on_one_device(void **state)
     struct nbody_options o = {.ctx = stddev, .eps = 0.01, .accuracy = 4e-3};
     (void)state;
     make_tree_bodies(PLUMMER, 1500);
-    o.shape = "alone=1000";
+    o.shape = "single_device_max=1000";
     nbody *nb = tree_engine(1500, o);
     assert_int_equal(nbody_devices(nb), 1);
     contains(nbody_explain_method(nb),
              "; on one device, as several are faster from about 2000 bodies on");
     nbody_free(nb);
-    o.shape = "alone=700";
+    o.shape = "single_device_max=700";
     nb = tree_engine(1500, o);
     assert_int_equal(nbody_devices(nb), clgetndev(stddev));
     nbody_free(nb);

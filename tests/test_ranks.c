@@ -620,7 +620,7 @@ static struct nbody_options make_case_nbody(const struct nbody_case *c, CLCONTEX
                                   .burst = 2,
                                   .method = c->method,
                                   .world = w,
-                                  .shape = c->n == ON_A_CURVE ? "near=256" : NULL};
+                                  .shape = c->n == ON_A_CURVE ? "cluster_min=256" : NULL};
 }
 
 static int nbody_ranks(struct rank_run *r)

@@ -308,12 +308,12 @@ static void gets(const char *value, bool equal)
 static void shape_equal_masses_have_entries(void **unused)
 {
     (void)unused;
-    works(cltune_store(stddev, 0, "nbody.direct.single", 1000, "fill=76", 1, "items/s"));
-    gets("fill=76", true);
-    gets("fill=76", false);
-    works(cltune_store(stddev, 0, "nbody.equal.single", 1000, "fill=77", 1, "items/s"));
-    gets("fill=77", true);
-    gets("fill=76", false);
+    works(cltune_store(stddev, 0, "nbody.direct.single", 1000, "groups_per_unit=76", 1, "items/s"));
+    gets("groups_per_unit=76", true);
+    gets("groups_per_unit=76", false);
+    works(cltune_store(stddev, 0, "nbody.equal.single", 1000, "groups_per_unit=77", 1, "items/s"));
+    gets("groups_per_unit=77", true);
+    gets("groups_per_unit=76", false);
 }
 
 /* ---- The stop watch. ------------------------------------------------------------------------- */

@@ -327,7 +327,7 @@ double nbody_eta(const nbody *nb);
 
 /* Return the roofline of the devices in use in interactions/s: their measured multiply-add rate
  * (clpeak, which takes a moment at first) divided by the instructions per pair (nbody/README.md,
- * "One pull"); 0 if unknown. A device in use by another program measures too low. */
+ * "One interaction"); 0 if unknown. A device in use by another program measures too low. */
 double nbody_peak_rate(const nbody *nb);
 
 /* Return the most memory allocated for the engine on any one device, in bytes. */

@@ -324,7 +324,7 @@ trees_in_parts() {
         OCLGRIND_GPU=2 processor=1 tree gpu $n --device all
     done
     # In the shape of CPUs a part sums for bodies of another.
-    use_row nbody.walk.single "group=1 width=8 items=4 tile=16 local=0 unroll=1 block=256 rsqrt=2 fill=4 flat=64 leaf=32 limit=30 again=1 least=7000"
+    use_row nbody.walk.single "group=1 width=8 items=4 tile=16 local=0 unroll=1 block=256 rsqrt=2 groups_per_unit=4 group_1d=64 leaf=32 defer_factor=30 second_group=1 tree_min=7000"
     OCLGRIND_GPU=2 processor=1 unseen=yes nbody gpu 300 --method tree --check-forces 300 --device all
     no_row
 }
