@@ -1,4 +1,4 @@
-/* arrays.c - kernels for arrays of one type: made, freed; which device has which elements.
+/* arrays.c - create and free the object for arrays of one type; the partition among devices.
  * SPDX-License-Identifier: MIT
  */
 #include "arrays/internal.h"
@@ -6,7 +6,8 @@
 #include "core/handle.h"
 #include "core/reserved.h"
 
-/* ---- Making. ------------------------------------------------------------------------------ */
+/* ---- Create and free. --------------------------------------------------------------------------
+ */
 
 arrays *arrays_create(const struct arrays_options *o)
 {
@@ -17,8 +18,7 @@ arrays *arrays_create(const struct arrays_options *o)
         return NULL;
     if ((unsigned)o->type > ARRAYS_LONG || (unsigned)o->accumulator > ARRAYS_COMPENSATED ||
         (unsigned)o->method > ARRAYS_TREE) {
-        clerror_set(EINVAL,
-                    "arrays_create: type %d, accumulator %d, method %d: one of them does not exist",
+        clerror_set(EINVAL, "arrays_create: type %d, accumulator %d or method %d does not exist",
                     (int)o->type, (int)o->accumulator, (int)o->method);
         return NULL;
     }
@@ -66,18 +66,19 @@ void arrays_free(arrays *a)
     free(a);
 }
 
-/* ---- Shares of devices. ------------------------------------------------------------------- */
+/* ---- Partition among devices. ------------------------------------------------------------------
+ */
 
 void arrays_partition(const arrays *a, size_t n, cl_uint dev, size_t *first, size_t *count)
 {
     *first = *count = 0;
     if (no_handle(a, __func__))
         return;
-    const uint64_t blocks = blocks_of(n);
+    const uint64_t blocks = block_count(n);
     size_t from = 0, to = n;
     if (a->method != ARRAYS_TREE && dev < a->ndev) {
-        from = (size_t)share_start(blocks, dev, a->ndev) * BLOCK;
-        to = (size_t)share_start(blocks, dev + 1, a->ndev) * BLOCK;
+        from = (size_t)device_first_block(blocks, dev, a->ndev) * BLOCK;
+        to = (size_t)device_first_block(blocks, dev + 1, a->ndev) * BLOCK;
     }
     *first = from < n ? from : n;
     *count = (to < n ? to : n) - *first;
@@ -105,26 +106,28 @@ int arrays_upload(arrays *a, const void *x, size_t n)
 int arrays_check(const arrays *a, const char *call, const void *x, size_t n, size_t least)
 {
     if (n < least)
-        return clerror_set(EINVAL, "%s: %zu elements; there must be at least %zu", call, n, least);
+        return clerror_set(EINVAL, "%s: %zu elements are too few; the minimum is %zu", call, n,
+                           least);
     void *base = n ? clmemptr(a->ctx, (void *)(uintptr_t)x) : NULL;
     if (n && !base)
         return clerror_set(EFAULT, "%s: %p is not in memory from clmalloc of this context", call,
                            x);
     const size_t room = n ? clsizeofmem(base) - (size_t)((const char *)x - (const char *)base) : 0;
     if (n > room / type_bytes(a->type) && n)
-        return clerror_set(EINVAL,
-                           "%s: %zu elements of %zu bytes, but there are %zu bytes from there on",
-                           call, n, type_bytes(a->type), room);
+        return clerror_set(
+            EINVAL, "%s: %zu elements of %zu bytes do not fit in the %zu bytes from there on", call,
+            n, type_bytes(a->type), room);
     return 0;
 }
 
-/* ---- How it runs. ------------------------------------------------------------------------- */
+/* ---- Shape and its source. ---------------------------------------------------------------------
+ */
 
-static const struct kernels_on *explained(const arrays *a, cl_uint dev)
+static const struct device_kernel *explained(const arrays *a, cl_uint dev)
 {
     for (int op = 0; op < OPS; op++)
-        if (a->kernels[op].on && dev < a->ndev)
-            return &a->kernels[op].on[dev];
+        if (a->kernels[op].device && dev < a->ndev)
+            return &a->kernels[op].device[dev];
     return NULL;
 }
 
@@ -132,7 +135,7 @@ const char *arrays_shape(const arrays *a, cl_uint dev)
 {
     if (no_handle(a, __func__))
         return "";
-    const struct kernels_on *on = explained(a, dev);
+    const struct device_kernel *on = explained(a, dev);
     return on ? on->row.shape : "";
 }
 
@@ -140,6 +143,6 @@ const char *arrays_explain(const arrays *a, cl_uint dev)
 {
     if (no_handle(a, __func__))
         return "";
-    const struct kernels_on *on = explained(a, dev);
+    const struct device_kernel *on = explained(a, dev);
     return on ? on->row.source : "no kernel has been used yet";
 }

@@ -1,7 +1,7 @@
-/* arrays_ref.c - sums in the fixed order, in plain C.
+/* arrays_ref.c - scalar reference of the fixed-order reduction, prefix sums and sorting.
  *
- * Everything is computed in double; where a device would compute in float each result is rounded to
- * float, which gives the same number, since 53 bits are more than twice 24.
+ * All arithmetic is in double. Where a device computes in float, each result is rounded to float,
+ * which gives the same number: 53 bits are more than twice 24.
  * SPDX-License-Identifier: MIT
  */
 #include "arrays/arrays_ref.h"
@@ -25,7 +25,7 @@ struct problem {
 
 /* ---- Arithmetic. ----------------------------------------------------------------------------- */
 
-static double element(const struct problem *p, const void *array, size_t i)
+static double ref_element(const struct problem *p, const void *array, size_t i)
 {
     switch (p->type) {
     case ARRAYS_FLOAT:
@@ -39,89 +39,93 @@ static double element(const struct problem *p, const void *array, size_t i)
     }
 }
 
-static double rounded(const struct problem *p, double v)
+static double ref_round(const struct problem *p, double v)
 {
     return p->single ? (double)(float)v : v;
 }
 
-/* The rounding error of s = a + b. */
-static double lost(const struct problem *p, double a, double b, double s)
+/* Return the rounding error of s = a + b. */
+static double ref_rounding_error(const struct problem *p, double a, double b, double s)
 {
-    const double t = rounded(p, s - a);
-    return rounded(p, rounded(p, a - rounded(p, s - t)) + rounded(p, b - t));
+    const double t = ref_round(p, s - a);
+    return ref_round(p, ref_round(p, a - ref_round(p, s - t)) + ref_round(p, b - t));
 }
 
-static struct pair plus(const struct problem *p, struct pair a, double b)
+static struct pair ref_add(const struct problem *p, struct pair a, double b)
 {
-    const double s = rounded(p, a.value + b);
-    return (struct pair){s, p->paired ? rounded(p, a.error + lost(p, a.value, b, s)) : 0};
+    const double s = ref_round(p, a.value + b);
+    return (struct pair){s, p->paired ? ref_round(p, a.error + ref_rounding_error(p, a.value, b, s))
+                                      : 0};
 }
 
-static struct pair plus_product(const struct problem *p, struct pair sum, double a, double b)
+static struct pair ref_add_product(const struct problem *p, struct pair sum, double a, double b)
 {
-    const double product = rounded(p, a * b);
-    sum.error = rounded(p, sum.error + rounded(p, fma(a, b, -product)));
-    return plus(p, sum, product);
+    const double product = ref_round(p, a * b);
+    sum.error = ref_round(p, sum.error + ref_round(p, fma(a, b, -product)));
+    return ref_add(p, sum, product);
 }
 
-static struct pair join(const struct problem *p, struct pair a, struct pair b)
+static struct pair ref_join(const struct problem *p, struct pair a, struct pair b)
 {
-    const double s = rounded(p, a.value + b.value);
+    const double s = ref_round(p, a.value + b.value);
     if (!p->paired)
         return (struct pair){s, 0};
-    return (struct pair){s,
-                         rounded(p, a.error + rounded(p, b.error + lost(p, a.value, b.value, s)))};
+    return (struct pair){
+        s,
+        ref_round(p, a.error + ref_round(p, b.error + ref_rounding_error(p, a.value, b.value, s)))};
 }
 
-/* Neighbours first; an odd one at the end waits for the next level. Overwrites sums[]. */
-static struct pair join_all(const struct problem *p, struct pair *sums, size_t count)
+/* Reduce pairwise, neighbours first; an odd one at the end enters the next level. Overwrites
+ * sums[]. */
+static struct pair ref_join_all(const struct problem *p, struct pair *sums, size_t count)
 {
     for (; count > 1; count = count / 2 + count % 2)
         for (size_t i = 0; i < count; i += 2)
-            sums[i / 2] = i + 1 < count ? join(p, sums[i], sums[i + 1]) : sums[i];
+            sums[i / 2] = i + 1 < count ? ref_join(p, sums[i], sums[i + 1]) : sums[i];
     return sums[0];
 }
 
 /* ---- Terms. ---------------------------------------------------------------------------------- */
 
-static struct pair add_x(const struct problem *p, struct pair sum, size_t i)
+static struct pair ref_term_sum(const struct problem *p, struct pair sum, size_t i)
 {
-    return plus(p, sum, element(p, p->x, i));
+    return ref_add(p, sum, ref_element(p, p->x, i));
 }
 
-static struct pair add_xy(const struct problem *p, struct pair sum, size_t i)
+static struct pair ref_term_dot(const struct problem *p, struct pair sum, size_t i)
 {
-    const double x = element(p, p->x, i), y = element(p, p->y, i);
-    return p->paired ? plus_product(p, sum, x, y) : (struct pair){fma(x, y, sum.value), 0};
+    const double x = ref_element(p, p->x, i), y = ref_element(p, p->y, i);
+    return p->paired ? ref_add_product(p, sum, x, y) : (struct pair){fma(x, y, sum.value), 0};
 }
 
-static struct pair add_squares(const struct problem *p, struct pair sum, size_t i)
+static struct pair ref_term_squares(const struct problem *p, struct pair sum, size_t i)
 {
-    const double x = element(p, p->x, i), y = element(p, p->y, i), z = element(p, p->z, i);
+    const double x = ref_element(p, p->x, i), y = ref_element(p, p->y, i),
+                 z = ref_element(p, p->z, i);
     if (p->paired)
-        return plus_product(p, plus_product(p, plus_product(p, sum, x, x), y, y), z, z);
-    return plus(p, sum, fma(x, x, fma(y, y, z * z)));
+        return ref_add_product(p, ref_add_product(p, ref_add_product(p, sum, x, x), y, y), z, z);
+    return ref_add(p, sum, fma(x, x, fma(y, y, z * z)));
 }
 
-static struct pair add_deviation(const struct problem *p, struct pair sum, size_t i)
+static struct pair ref_term_deviation(const struct problem *p, struct pair sum, size_t i)
 {
-    const double c = rounded(p, p->mean), d = rounded(p, p->mean - c);
-    const double off = rounded(p, rounded(p, element(p, p->x, i) - c) - d);
-    return plus(p, sum, rounded(p, off * off));
+    const double c = ref_round(p, p->mean), d = ref_round(p, p->mean - c);
+    const double off = ref_round(p, ref_round(p, ref_element(p, p->x, i) - c) - d);
+    return ref_add(p, sum, ref_round(p, off * off));
 }
 
 /* ---- The order. ------------------------------------------------------------------------------ */
 
-static struct pair strip_sum(const struct problem *p, size_t first)
+static struct pair ref_strip(const struct problem *p, size_t first)
 {
     struct pair lane[LANES] = {{0, 0}};
     for (size_t row = 0; row < ROWS; row++)
         for (size_t l = 0; l < LANES && first + row * LANES + l < p->n; l++)
             lane[l] = p->term(p, lane[l], first + row * LANES + l);
-    return join_all(p, lane, LANES);
+    return ref_join_all(p, lane, LANES);
 }
 
-static double total(struct problem p, enum arrays_accumulator accumulator)
+static double ref_total(struct problem p, enum arrays_accumulator accumulator)
 {
     p.paired =
         accumulator == ARRAYS_COMPENSATED && (p.type == ARRAYS_FLOAT || p.type == ARRAYS_DOUBLE);
@@ -132,12 +136,12 @@ static double total(struct problem p, enum arrays_accumulator accumulator)
     for (size_t b = 0; sums && b * BLOCK < p.n; b++) {
         struct pair strip[STRIPS];
         for (size_t s = 0; s < STRIPS; s++)
-            strip[s] = strip_sum(&p, b * BLOCK + s * STRIP);
-        sums[used++] = join_all(&p, strip, STRIPS);
+            strip[s] = ref_strip(&p, b * BLOCK + s * STRIP);
+        sums[used++] = ref_join_all(&p, strip, STRIPS);
     }
     p.single = false; /* the host joins blocks in double */
     if (used)
-        all = join_all(&p, sums, used);
+        all = ref_join_all(&p, sums, used);
     free(sums);
     return p.paired && isfinite(all.value) ? all.value + all.error : all.value;
 }
@@ -145,29 +149,30 @@ static double total(struct problem p, enum arrays_accumulator accumulator)
 double arrays_ref_sum(enum arrays_type type, enum arrays_accumulator accumulator, const void *x,
                       size_t n)
 {
-    return total((struct problem){.type = type, .x = x, .n = n, .term = add_x}, accumulator);
+    return ref_total((struct problem){.type = type, .x = x, .n = n, .term = ref_term_sum},
+                     accumulator);
 }
 
 double arrays_ref_dot(enum arrays_type type, enum arrays_accumulator accumulator, const void *x,
                       const void *y, size_t n)
 {
-    return total((struct problem){.type = type, .x = x, .y = y, .n = n, .term = add_xy},
-                 accumulator);
+    return ref_total((struct problem){.type = type, .x = x, .y = y, .n = n, .term = ref_term_dot},
+                     accumulator);
 }
 
 double arrays_ref_squares(enum arrays_type type, enum arrays_accumulator accumulator, const void *x,
                           const void *y, const void *z, size_t n)
 {
-    return total(
-        (struct problem){.type = type, .x = x, .y = y, .z = z, .n = n, .term = add_squares},
+    return ref_total(
+        (struct problem){.type = type, .x = x, .y = y, .z = z, .n = n, .term = ref_term_squares},
         accumulator);
 }
 
 double arrays_ref_deviations(enum arrays_type type, enum arrays_accumulator accumulator,
                              const void *x, size_t n, double mean)
 {
-    return total(
-        (struct problem){.type = type, .x = x, .n = n, .mean = mean, .term = add_deviation},
+    return ref_total(
+        (struct problem){.type = type, .x = x, .n = n, .mean = mean, .term = ref_term_deviation},
         accumulator);
 }
 
@@ -187,8 +192,8 @@ uint64_t arrays_ref_scan(int bytes, const void *x, void *sums, size_t n)
     return bytes == 4 ? (uint32_t)sum : sum;
 }
 
-/* One pass of a radix sort, by a digit of 8 bits, in each width of keys. */
-#define PASS(type, name)                                                                           \
+/* One pass of a radix sort by a digit of 8 bits, for each width of keys. */
+#define REF_PASS(type, name)                                                                       \
     static void name(const type *keys, const uint32_t *values, type *to, uint32_t *to_values,      \
                      size_t n, int shift, unsigned mask)                                           \
     {                                                                                              \
@@ -204,8 +209,8 @@ uint64_t arrays_ref_scan(int bytes, const void *x, void *sums, size_t n)
                 to_values[p] = values[i];                                                          \
         }                                                                                          \
     }
-PASS(uint32_t, pass32)
-PASS(uint64_t, pass64)
+REF_PASS(uint32_t, ref_pass_32)
+REF_PASS(uint64_t, ref_pass_64)
 
 void arrays_ref_sort(int bytes, int bits, void *keys, uint32_t *values, size_t n, void *work)
 {
@@ -215,9 +220,9 @@ void arrays_ref_sort(int bytes, int bits, void *keys, uint32_t *values, size_t n
     for (int shift = 0; shift < bits; shift += 8) {
         const unsigned mask = bits - shift < 8 ? (1u << (bits - shift)) - 1 : 255;
         if (bytes == 4)
-            pass32(from, from_values, to, to_values, n, shift, mask);
+            ref_pass_32(from, from_values, to, to_values, n, shift, mask);
         else
-            pass64(from, from_values, to, to_values, n, shift, mask);
+            ref_pass_64(from, from_values, to, to_values, n, shift, mask);
         void *const other = from;
         uint32_t *const other_values = from_values;
         from = to;

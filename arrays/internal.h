@@ -1,16 +1,16 @@
-/* internal.h - what the files of the arrays share.
+/* internal.h - the object for arrays of one type, and small sums on the host.
  *
- *   arrays.c    kernels for arrays of one type: made, freed; shares of devices
- *   sums.c      sums, dot products, extremes, means
- *   small.c     small ones of them on the host, with reduce_host.c
- *   tune.c      what a search for better shapes needs
- *   blocks.h    shapes, kernels on all devices, the fixed order
+ *   arrays.c       create and free; partition among devices
+ *   sums.c         sums, dot products, extremes, means
+ *   small.c        small sums on the host, by reduce_host.c
+ *   tune.c         kernels for the search of tuning entries
+ *   reduce.h       the fixed-order reduction
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_ARRAYS_INTERNAL_H
 #define STDCL_ARRAYS_INTERNAL_H
 
-#include "arrays/blocks.h"
+#include "arrays/reduce.h"
 
 struct arrays {
     CLCONTEXT *ctx;
@@ -22,49 +22,50 @@ struct arrays {
     char *shape;  /* the caller's words, or NULL */
     int (*progress)(void *arg, uint64_t done);
     void *arg;
-    struct kernels kernels[OPS]; /* those that were needed */
+    struct kernels kernels[OPS]; /* built on first use */
     void **partial;              /* ndev of them */
-    struct thread_pool *team;           /* of small.c; NULL: was not needed yet */
+    struct thread_pool *team;    /* threads of small.c; NULL until needed */
 };
 
-/* Checks that x has n elements, and these are at least `least`. EINVAL, EFAULT with the name of the
- * call. */
+/* Check that x has n elements and n is at least `least`. Return -1 with EINVAL or EFAULT and the
+ * name of the call. */
 int arrays_check(const arrays *a, const char *call, const void *x, size_t n, size_t least);
 
 /* ---- reduce_host.c
  * -------------------------------------------------------------------------------- */
 
-/* An operation on arrays x, y, z (where it has one alone, all are that one) of n elements; the mean
- * is for OP_DEVIATE. */
-struct strips_job {
-    enum sums_op op;
+/* An operation on arrays x, y, z of n elements; unused ones repeat x. The mean is for
+ * OP_DEVIATIONS. */
+struct reduce_host_job {
+    enum reduce_op op;
     const void *x, *y, *z;
     size_t n;
     double mean;
-    void *partial; /* what a kernel leaves of each block: fixed_reduce.c reads them */
+    void *partial; /* one partial sum a block, as a kernel stores it */
 };
 
-/* Adds up one block of a job. */
-typedef void strips_work(const struct strips_job *job, size_t block);
+/* Reduce one block of a job. */
+typedef void reduce_host_block(const struct reduce_host_job *job, size_t block);
 
-/* What leaves partial sums of this kind, by vectors that any processor has, or by AVX2 and FMA, or
- * AVX-512; NULL: nothing does. */
-strips_work *arrays_strips_any(enum arrays_type type, struct arrays_partial kind);
-strips_work *arrays_strips_avx2(enum arrays_type type, struct arrays_partial kind);
-strips_work *arrays_strips_avx512(enum arrays_type type, struct arrays_partial kind);
+/* Return the function for this kind of partial sums, in vectors of any processor, of AVX2 and FMA,
+ * or of AVX-512. NULL: there is none. */
+reduce_host_block *arrays_reduce_host_any(enum arrays_type type, struct arrays_partial kind);
+reduce_host_block *arrays_reduce_host_avx2(enum arrays_type type, struct arrays_partial kind);
+reduce_host_block *arrays_reduce_host_avx512(enum arrays_type type, struct arrays_partial kind);
 
 /* ---- small.c --------------------------------------------------------------------------------- */
 
-/* An operation on arrays x, y, z (those it has) of n elements; the mean is for OP_DEVIATE. */
+/* An operation on arrays x, y, z of n elements; unused ones repeat x. The mean is for
+ * OP_DEVIATIONS. */
 struct small_sum {
-    enum sums_op op;
+    enum reduce_op op;
     struct arrays_partial kind;
     const void *x, *y, *z;
     size_t n;
     double mean;
 };
 
-/* Whether the host is the one to add it up; the operation's shape is chosen. And its sum, with the
+/* True if the host should compute the sum itself; the operation's shape is chosen. The sum has the
  * same bits as by kernels. */
 bool arrays_small_fits(const arrays *a, const struct small_sum *s);
 int arrays_small_sum(arrays *a, const struct small_sum *s, struct arrays_total *total);

@@ -1,9 +1,8 @@
-/* kernels.c - a kernel on all devices of a context, built in the shape of each.
- *
- * Devices of one shape share a program.
+/* kernels.c - a kernel on all devices of a context, built in the shape of each device. Devices of
+ * one shape share a program.
  * SPDX-License-Identifier: MIT
  */
-#include "arrays/blocks.h"
+#include "arrays/kernels.h"
 
 #include "core/device_info.h"
 
@@ -41,8 +40,8 @@ int arrays_kernels_shape(struct kernels *k, CLCONTEXT *ctx, const char *row, siz
     k->ctx = ctx;
     k->ndev = clgetndev(ctx);
     k->pace = pace_of(2e4);
-    k->on = calloc(k->ndev, sizeof *k->on);
-    if (!k->on)
+    k->device = calloc(k->ndev, sizeof *k->device);
+    if (!k->device)
         return clerror_set(ENOMEM, "arrays: no memory");
     for (cl_uint dev = 0; dev < k->ndev; dev++) {
         cl_device_type type = 0;
@@ -50,26 +49,28 @@ int arrays_kernels_shape(struct kernels *k, CLCONTEXT *ctx, const char *row, siz
         if (device_ask(ctx, dev, CL_DEVICE_TYPE, sizeof type, &type, "arrays") != 0 ||
             device_ask(ctx, dev, CL_DEVICE_NAME, sizeof name, name, "arrays") != 0)
             return -1;
-        k->on[dev].cpu = type & CL_DEVICE_TYPE_CPU &&
-                         !name_is_oclgrind(name); /* which shares no memory: core/context.c */
-        if (arrays_shape_choose(&k->on[dev].shape, &k->on[dev].row, ctx, dev, row, n, words) != 0)
+        k->device[dev].cpu =
+            type & CL_DEVICE_TYPE_CPU &&
+            !name_is_oclgrind(name); /* Oclgrind shares no memory (core/context.c) */
+        if (arrays_shape_choose(&k->device[dev].shape, &k->device[dev].row, ctx, dev, row, n,
+                                words) != 0)
             return -1;
     }
     return 0;
 }
 
-/* Opens the program of a device, or takes it from an earlier one of the same shape. */
+/* Open the program of a device, or share the program of an earlier device of equal shape. */
 static void *open_on(struct kernels *k, cl_uint dev, const char *options,
                      const struct embedded *file, size_t nfront,
                      const struct embedded *const front[], const clvalue_t *values)
 {
-    struct kernels_on *on = &k->on[dev];
+    struct device_kernel *on = &k->device[dev];
     const struct arrays_shape *s = &on->shape;
     char all[512];
     for (cl_uint d = 0; d < dev; d++)
-        if (strcmp(k->on[d].row.shape, on->row.shape) == 0)
-            return k->on[d].program;
-    /* -w: PoCL's compiler warns about calls with wide vectors, which it then makes none of */
+        if (strcmp(k->device[d].row.shape, on->row.shape) == 0)
+            return k->device[d].program;
+    /* -w: PoCL's compiler warns about calls with wide vectors, which it inlines anyway. */
     snprintf(all, sizeof all, "-D GROUP=%d -D WIDTH=%d -D UNROLL=%d%s %s", s->group, s->width,
              s->unroll, on->cpu ? " -w" : "", options);
     on->owner = true;
@@ -83,7 +84,7 @@ int arrays_kernels_open(struct kernels *k, const char *name, const char *options
                         const struct embedded *const front[], const clvalue_t *values)
 {
     for (cl_uint dev = 0; dev < k->ndev; dev++) {
-        struct kernels_on *on = &k->on[dev];
+        struct device_kernel *on = &k->device[dev];
         on->program = open_on(k, dev, options, file, nfront, front, values);
         on->kernel = on->program ? clsym(k->ctx, on->program, name, 0) : NULL;
         if (!on->kernel)
@@ -94,9 +95,9 @@ int arrays_kernels_open(struct kernels *k, const char *name, const char *options
 
 void arrays_kernels_close(struct kernels *k)
 {
-    for (cl_uint dev = 0; k->on && dev < k->ndev; dev++)
-        if (k->on[dev].owner && k->on[dev].program)
-            clclose(k->ctx, k->on[dev].program);
-    free(k->on);
+    for (cl_uint dev = 0; k->device && dev < k->ndev; dev++)
+        if (k->device[dev].owner && k->device[dev].program)
+            clclose(k->ctx, k->device[dev].program);
+    free(k->device);
     *k = (struct kernels){0};
 }

@@ -1,9 +1,9 @@
-/* reduce_host.c - blocks of arrays added up by the host, in the order of fixed_reduce.h, for one
- * set of instructions.
+/* reduce_host.c - host SIMD reduction of a block, in the order of fixed_reduce.h, for one
+ * instruction set.
  *
- * CMakeLists.txt compiles it once for each set: STRIPS is what it offers, and VECTOR_BYTES the
- * width of vectors. Each operation is rounded by itself, as the kernels do it, so that all sets
- * give the same bits.
+ * CMakeLists.txt compiles this file once for each instruction set: REDUCE_HOST is the name of its
+ * function, and VECTOR_BYTES the width of vectors. Each operation is rounded by itself, as in the
+ * kernels, so that all instruction sets give the same bits.
  * SPDX-License-Identifier: MIT
  */
 #include "arrays/internal.h"
@@ -13,18 +13,19 @@
 #include <immintrin.h>
 #endif
 
-enum { STRIP = BLOCK_LANES * BLOCK_ROWS, AHEAD = 4096 };
+enum { STRIP = BLOCK_LANES * BLOCK_ROWS, PREFETCH_BYTES = 4096 };
 
-#pragma GCC diagnostic ignored "-Wtautological-compare" /* a NaN is not itself, but integers are   \
-                                                         */
+/* x != x finds NaN; the templates also compile it for integers. */
+#pragma GCC diagnostic ignored "-Wtautological-compare"
 #define INLINE static inline __attribute__((always_inline))
 #define BIT(op) (1 << (op))
-#define ARITHMETIC (BIT(OP_SUM) | BIT(OP_DOT) | BIT(OP_SQUARES) | BIT(OP_DEVIATE))
-#define EXTREMES (BIT(OP_LEAST) | BIT(OP_GREATEST))
+#define ARITHMETIC (BIT(OP_SUM) | BIT(OP_DOT) | BIT(OP_SQUARES) | BIT(OP_DEVIATIONS))
+#define EXTREMES (BIT(OP_MIN) | BIT(OP_MAX))
 
-/* ---- What compilers do not make of plain C. -------------------------------------------------- */
+/* ---- Intrinsics. -------------------------------------------------------------------------------
+ */
 
-/* Conversions of whole vectors, and fused multiply-adds: gcc 12 takes them apart. */
+/* Conversions of whole vectors and fused multiply-adds: gcc 12 splits them into scalars. */
 #if VECTOR_BYTES == 64
 #define FLOATS_IN_DOUBLES(x) _mm512_cvtps_pd(_mm256_loadu_ps(x))
 #define FLOATS_ADDED(a, b) _mm512_fmadd_pd(_mm512_set1_pd(1), b, a)
@@ -111,7 +112,7 @@ enum { STRIP = BLOCK_LANES * BLOCK_ROWS, AHEAD = 4096 };
 
 /* ---- Integers. ------------------------------------------------------------------------------- */
 
-/* Their deviations. */
+/* Deviations of integers. */
 #define NAME(x) int_in_double_##x
 #define ELEMENT int32_t
 #define WIDE double
@@ -121,7 +122,7 @@ enum { STRIP = BLOCK_LANES * BLOCK_ROWS, AHEAD = 4096 };
 #endif
 #define LOW -INFINITY
 #define HIGH INFINITY
-#define OPERATIONS BIT(OP_DEVIATE)
+#define OPERATIONS BIT(OP_DEVIATIONS)
 #include "arrays/reduce_host.h"
 
 #define NAME(x) long_in_double_##x
@@ -133,7 +134,7 @@ enum { STRIP = BLOCK_LANES * BLOCK_ROWS, AHEAD = 4096 };
 #endif
 #define LOW -INFINITY
 #define HIGH INFINITY
-#define OPERATIONS BIT(OP_DEVIATE)
+#define OPERATIONS BIT(OP_DEVIATIONS)
 #include "arrays/reduce_host.h"
 
 #define NAME(x) int_##x
@@ -175,35 +176,35 @@ enum { STRIP = BLOCK_LANES * BLOCK_ROWS, AHEAD = 4096 };
 #define OPERATIONS EXTREMES
 #include "arrays/reduce_host.h"
 
-/* ---- Which. ---------------------------------------------------------------------------------- */
+/* ---- Choice by type. ---------------------------------------------------------------------------
+ */
 
-strips_work *STRIPS(enum arrays_type type, struct arrays_partial kind)
+reduce_host_block *REDUCE_HOST(enum arrays_type type, struct arrays_partial kind)
 {
     static const struct {
         enum arrays_type type;
         struct arrays_partial kind;
-        strips_work *work;
+        reduce_host_block *work;
     } all[] = {
         {ARRAYS_FLOAT, {WIDE_DOUBLE, JOIN_ADD}, float_in_double_block},
         {ARRAYS_FLOAT, {WIDE_FLOAT, JOIN_PAIRS}, float_pair_block},
-        {ARRAYS_FLOAT, {WIDE_FLOAT, JOIN_LEAST}, float_block},
-        {ARRAYS_FLOAT, {WIDE_FLOAT, JOIN_GREATEST}, float_block},
+        {ARRAYS_FLOAT, {WIDE_FLOAT, JOIN_MIN}, float_block},
+        {ARRAYS_FLOAT, {WIDE_FLOAT, JOIN_MAX}, float_block},
         {ARRAYS_DOUBLE, {WIDE_DOUBLE, JOIN_ADD}, double_block},
         {ARRAYS_DOUBLE, {WIDE_DOUBLE, JOIN_PAIRS}, double_pair_block},
-        {ARRAYS_DOUBLE, {WIDE_DOUBLE, JOIN_LEAST}, double_block},
-        {ARRAYS_DOUBLE, {WIDE_DOUBLE, JOIN_GREATEST}, double_block},
+        {ARRAYS_DOUBLE, {WIDE_DOUBLE, JOIN_MIN}, double_block},
+        {ARRAYS_DOUBLE, {WIDE_DOUBLE, JOIN_MAX}, double_block},
         {ARRAYS_INT, {WIDE_LONG, JOIN_ADD}, int_in_long_block},
         {ARRAYS_INT, {WIDE_DOUBLE, JOIN_ADD}, int_in_double_block},
-        {ARRAYS_INT, {WIDE_INT, JOIN_LEAST}, int_block},
-        {ARRAYS_INT, {WIDE_INT, JOIN_GREATEST}, int_block},
+        {ARRAYS_INT, {WIDE_INT, JOIN_MIN}, int_block},
+        {ARRAYS_INT, {WIDE_INT, JOIN_MAX}, int_block},
         {ARRAYS_LONG, {WIDE_LONG, JOIN_HALVES}, long_halves_block},
         {ARRAYS_LONG, {WIDE_DOUBLE, JOIN_ADD}, long_in_double_block},
-        {ARRAYS_LONG, {WIDE_LONG, JOIN_LEAST}, long_block},
-        {ARRAYS_LONG, {WIDE_LONG, JOIN_GREATEST}, long_block},
+        {ARRAYS_LONG, {WIDE_LONG, JOIN_MIN}, long_block},
+        {ARRAYS_LONG, {WIDE_LONG, JOIN_MAX}, long_block},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (all[i].type == type && all[i].kind.wide == kind.wide &&
-            all[i].kind.joining == kind.joining)
+        if (all[i].type == type && all[i].kind.wide == kind.wide && all[i].kind.join == kind.join)
             return all[i].work;
     return NULL;
 }

@@ -1,25 +1,24 @@
-/* reduce_host.h - a template: a block of elements of one type is added up on the host, in the order
- * of fixed_reduce.h.
+/* reduce_host.h - template: the host reduces a block of elements of one type, in the order of
+ * fixed_reduce.h.
  *
- * reduce_host.c includes it once for each pair of types. Given:
- *   NAME(x)           puts the pair's name in front of x
- *   ELEMENT, WIDE     what the array has, and what is added
- *   PAIRED            as in fixed_reduce.h: 1 a value and its rounding error, 2 the halves of long
- *                     integers
- *   FETCH(x)          a vector of WIDE from elements at x; else as compilers do it
- *   ADDS              a sum of vectors; else as compilers do it
- *   FMA, FMAS         a b + c rounded once, of numbers and of vectors: FMA where WIDE is a
- *                     floating-point type, FMAS if there is one
- *   LOW, HIGH         the least and the greatest of WIDE
- *   OPERATIONS        what there is to do, BIT(OP_SUM) | ...
+ * reduce_host.c includes it once for each pair of types, with these macros:
+ *   NAME(x)           prefixes x with the pair's name
+ *   ELEMENT, WIDE     the types of elements and of sums
+ *   PAIRED            as in fixed_reduce.h: 1 value and rounding error, 2 halves of long integers
+ *   FETCH(x)          load and convert a vector from elements at x; default: the compiler's
+ * conversion ADDS              sum of vectors; default: the compiler's FMA, FMAS         a b + c
+ * rounded once, of numbers and of vectors: FMA for floating-point WIDE, FMAS if there is an
+ * instruction LOW, HIGH         the least and the greatest value of WIDE OPERATIONS        the
+ * operations to compile, BIT(OP_SUM) | ...
  *
- * A strip is gone through once for each HELD vectors of a row, whose sums stay in registers: as
- * many as keep the adders busy and a processor with 16 registers can hold. What the operations do
- * is what sum.cl does; each function here is named as there.
+ * A strip is processed VECTORS_AT_ONCE vectors of a row at a time, whose sums stay in registers:
+ * enough to keep the adders busy, and few enough for 16 registers. The operations and the names of
+ * functions are those of sum.cl.
  * SPDX-License-Identifier: MIT
  */
-#define NUMBERS ((int)(VECTOR_BYTES / sizeof(WIDE)))
-#define HELD ((PAIRED ? 4 : 8) * NUMBERS < BLOCK_LANES ? (PAIRED ? 4 : 8) : BLOCK_LANES / NUMBERS)
+#define VECTOR_LANES ((int)(VECTOR_BYTES / sizeof(WIDE)))
+#define VECTORS_AT_ONCE                                                                            \
+    ((PAIRED ? 4 : 8) * VECTOR_LANES < BLOCK_LANES ? (PAIRED ? 4 : 8) : BLOCK_LANES / VECTOR_LANES)
 #ifndef FETCH
 #define FETCH(x) __builtin_convertvector(*(const NAME(elements) *)(const void *)(x), NAME(wides))
 #endif
@@ -29,42 +28,42 @@
 #define HAS(op) (((OPERATIONS)&BIT(op)) != 0)
 
 typedef WIDE NAME(wides) __attribute__((vector_size(VECTOR_BYTES)));
-/* As they lie in an array: aligned like one element, and next to numbers of any type. */
+/* A vector in an array: aligned like one element, and aliasing any type. */
 typedef WIDE NAME(stored)
     __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(WIDE)), may_alias));
 typedef ELEMENT NAME(elements)
     __attribute__((vector_size(VECTOR_BYTES / sizeof(WIDE) * sizeof(ELEMENT)),
                    aligned(sizeof(ELEMENT)), may_alias));
 
-struct NAME(
-    sums) { /* of all lanes of a block, strip after strip; errors are used where there are some */
+struct NAME(sums) { /* of all lanes of a block, strip by strip; error only if PAIRED */
     WIDE value[BLOCK_STRIPS * BLOCK_LANES];
     WIDE error[BLOCK_STRIPS * BLOCK_LANES];
 };
-struct NAME(sum) { /* of a block: what a kernel leaves, but for the error where there is none */
+struct NAME(sum) { /* of a block, as a kernel stores it */
     WIDE value;
 #if PAIRED
     WIDE error;
 #endif
 };
 
-/* ---- What an element adds. ------------------------------------------------------------------- */
+/* ---- The contribution of an element.
+ * ------------------------------------------------------------ */
 
 INLINE NAME(wides) NAME(fetch)(const ELEMENT *x)
 {
     return (NAME(wides))FETCH(x);
 }
 
-/* What stands for elements that are not there. */
-INLINE WIDE NAME(filling)(enum sums_op op)
+/* Return the value that replaces missing elements. */
+INLINE WIDE NAME(fill_value)(enum reduce_op op)
 {
-    return op == OP_LEAST ? HIGH : op == OP_GREATEST ? LOW : 0;
+    return op == OP_MIN ? HIGH : op == OP_MAX ? LOW : 0;
 }
 
-/* b in lanes where that is wanted, else a: a comparison gives all bits or none. */
-INLINE NAME(wides) NAME(keep)(enum sums_op op, NAME(wides) a, NAME(wides) b)
+/* Select the extreme of a and b in each lane. A comparison gives a mask of all bits or none. */
+INLINE NAME(wides) NAME(select)(enum reduce_op op, NAME(wides) a, NAME(wides) b)
 {
-    const __typeof__(a < b) wanted = (op == OP_LEAST ? b < a : b > a) | (b != b);
+    const __typeof__(a < b) wanted = (op == OP_MIN ? b < a : b > a) | (b != b);
     return (NAME(wides))((wanted & (__typeof__(wanted))b) | (~wanted & (__typeof__(wanted))a));
 }
 
@@ -96,7 +95,7 @@ INLINE NAME(wides) NAME(fma)(NAME(wides) a, NAME(wides) b, NAME(wides) c)
     return FMAS(a, b, c);
 #else
     NAME(wides) r;
-    for (int i = 0; i < NUMBERS; i++)
+    for (int i = 0; i < VECTOR_LANES; i++)
         r[i] = FMA(a[i], b[i], c[i]);
     return r;
 #endif
@@ -128,15 +127,15 @@ INLINE void NAME(add_squares)(NAME(wides) * value, NAME(wides) * error, NAME(wid
 }
 #endif
 
-INLINE void NAME(add_row)(enum sums_op op, NAME(wides) * value, NAME(wides) * error,
+INLINE void NAME(add_row)(enum reduce_op op, NAME(wides) * value, NAME(wides) * error,
                           const ELEMENT *x, const ELEMENT *y, const ELEMENT *z, NAME(wides) c,
                           NAME(wides) d)
 {
     const NAME(wides) v = NAME(fetch)(x);
     (void)y, (void)z, (void)c, (void)d;
-    if (op == OP_LEAST || op == OP_GREATEST) {
-        *value = NAME(keep)(op, *value, v);
-    } else if (op == OP_DEVIATE) {
+    if (op == OP_MIN || op == OP_MAX) {
+        *value = NAME(select)(op, *value, v);
+    } else if (op == OP_DEVIATIONS) {
         const NAME(wides) off = (v - c) - d;
         NAME(add)(value, error, off * off);
 #ifdef FMA
@@ -152,11 +151,12 @@ INLINE void NAME(add_row)(enum sums_op op, NAME(wides) * value, NAME(wides) * er
 
 /* ---- Strips. --------------------------------------------------------------------------------- */
 
-/* What is read AHEAD bytes later, of HELD vectors: from the third-level cache and from memory it
- * comes faster so. There may be nothing. */
-INLINE void NAME(fetch_ahead)(enum sums_op op, const ELEMENT *x, const ELEMENT *y, const ELEMENT *z)
+/* Prefetch the rows that are read PREFETCH_BYTES later. An address past the end has no effect. */
+INLINE void NAME(prefetch_rows)(enum reduce_op op, const ELEMENT *x, const ELEMENT *y,
+                                const ELEMENT *z)
 {
-    for (size_t at = AHEAD; at < AHEAD + HELD * NUMBERS * sizeof(ELEMENT); at += 64) {
+    for (size_t at = PREFETCH_BYTES;
+         at < PREFETCH_BYTES + VECTORS_AT_ONCE * VECTOR_LANES * sizeof(ELEMENT); at += 64) {
         __builtin_prefetch((const void *)((uintptr_t)x + at));
         if (op == OP_DOT || op == OP_SQUARES)
             __builtin_prefetch((const void *)((uintptr_t)y + at));
@@ -165,18 +165,19 @@ INLINE void NAME(fetch_ahead)(enum sums_op op, const ELEMENT *x, const ELEMENT *
     }
 }
 
-/* Adds `rows` rows to the lanes of a strip, which are those from `at` on, or, with `begins`, to
- * nothing. c and d: of each lane. */
-INLINE void NAME(add_rows_of)(enum sums_op op, struct NAME(sums) * s, size_t at, bool begins,
+/* Add `rows` rows to the lanes of a strip, which start at `at`, or with `begins` initialise them.
+ * c and d: the mean, for each lane. */
+INLINE void NAME(add_rows_of)(enum reduce_op op, struct NAME(sums) * s, size_t at, bool begins,
                               size_t rows, const ELEMENT *x, const ELEMENT *y, const ELEMENT *z,
                               const WIDE *c, const WIDE *d)
 {
-    const NAME(wides) none = NAME(filling)(op) - (NAME(wides)){0};
-    for (size_t lane = 0; lane < BLOCK_LANES; lane += HELD * NUMBERS) {
-        NAME(wides) value[HELD], error[HELD], vc[HELD], vd[HELD];
+    const NAME(wides) none = NAME(fill_value)(op) - (NAME(wides)){0};
+    for (size_t lane = 0; lane < BLOCK_LANES; lane += VECTORS_AT_ONCE * VECTOR_LANES) {
+        NAME(wides)
+        value[VECTORS_AT_ONCE], error[VECTORS_AT_ONCE], vc[VECTORS_AT_ONCE], vd[VECTORS_AT_ONCE];
 #pragma GCC unroll 8
-        for (int k = 0; k < HELD; k++) {
-            const size_t own = lane + (size_t)(k * NUMBERS);
+        for (int k = 0; k < VECTORS_AT_ONCE; k++) {
+            const size_t own = lane + (size_t)(k * VECTOR_LANES);
             value[k] = begins ? none : (NAME(wides)) * (const NAME(stored) *)&s->value[at + own];
             error[k] = begins || !PAIRED
                            ? (NAME(wides)){0}
@@ -185,16 +186,16 @@ INLINE void NAME(add_rows_of)(enum sums_op op, struct NAME(sums) * s, size_t at,
             vd[k] = *(const NAME(stored) *)&d[own];
         }
         for (size_t i = lane; i < rows * BLOCK_LANES; i += BLOCK_LANES) {
-            NAME(fetch_ahead)(op, x + i, y + i, z + i);
+            NAME(prefetch_rows)(op, x + i, y + i, z + i);
 #pragma GCC unroll 8
-            for (int k = 0; k < HELD; k++)
+            for (int k = 0; k < VECTORS_AT_ONCE; k++)
                 NAME(add_row)
-            (op, &value[k], &error[k], x + i + k * NUMBERS, y + i + k * NUMBERS,
-             z + i + k * NUMBERS, vc[k], vd[k]);
+            (op, &value[k], &error[k], x + i + k * VECTOR_LANES, y + i + k * VECTOR_LANES,
+             z + i + k * VECTOR_LANES, vc[k], vd[k]);
         }
 #pragma GCC unroll 8
-        for (int k = 0; k < HELD; k++) {
-            const size_t own = lane + (size_t)(k * NUMBERS);
+        for (int k = 0; k < VECTORS_AT_ONCE; k++) {
+            const size_t own = lane + (size_t)(k * VECTOR_LANES);
             *(NAME(stored) *)&s->value[at + own] = value[k];
             if (PAIRED)
                 *(NAME(stored) *)&s->error[at + own] = error[k];
@@ -202,8 +203,8 @@ INLINE void NAME(add_rows_of)(enum sums_op op, struct NAME(sums) * s, size_t at,
     }
 }
 
-/* Most strips are whole: a loop for those. */
-INLINE void NAME(add_rows_as)(enum sums_op op, struct NAME(sums) * s, size_t at, bool begins,
+/* Most strips are whole and get a loop of constant length. */
+INLINE void NAME(add_rows_as)(enum reduce_op op, struct NAME(sums) * s, size_t at, bool begins,
                               size_t rows, const ELEMENT *x, const ELEMENT *y, const ELEMENT *z,
                               const WIDE *c, const WIDE *d)
 {
@@ -213,8 +214,8 @@ INLINE void NAME(add_rows_as)(enum sums_op op, struct NAME(sums) * s, size_t at,
         NAME(add_rows_of)(op, s, at, begins, rows, x, y, z, c, d);
 }
 
-/* The compiler makes loops for each operation that there is. */
-static void NAME(add_rows)(enum sums_op op, struct NAME(sums) * s, size_t at, bool begins,
+/* Specialise the loops for each operation. */
+static void NAME(add_rows)(enum reduce_op op, struct NAME(sums) * s, size_t at, bool begins,
                            size_t rows, const ELEMENT *x, const ELEMENT *y, const ELEMENT *z,
                            const WIDE *c, const WIDE *d)
 {
@@ -224,39 +225,39 @@ static void NAME(add_rows)(enum sums_op op, struct NAME(sums) * s, size_t at, bo
         NAME(add_rows_as)(OP_DOT, s, at, begins, rows, x, y, z, c, d);
     if (HAS(OP_SQUARES) && op == OP_SQUARES)
         NAME(add_rows_as)(OP_SQUARES, s, at, begins, rows, x, y, z, c, d);
-    if (HAS(OP_DEVIATE) && op == OP_DEVIATE)
-        NAME(add_rows_as)(OP_DEVIATE, s, at, begins, rows, x, y, z, c, d);
-    if (HAS(OP_LEAST) && op == OP_LEAST)
-        NAME(add_rows_as)(OP_LEAST, s, at, begins, rows, x, y, z, c, d);
-    if (HAS(OP_GREATEST) && op == OP_GREATEST)
-        NAME(add_rows_as)(OP_GREATEST, s, at, begins, rows, x, y, z, c, d);
+    if (HAS(OP_DEVIATIONS) && op == OP_DEVIATIONS)
+        NAME(add_rows_as)(OP_DEVIATIONS, s, at, begins, rows, x, y, z, c, d);
+    if (HAS(OP_MIN) && op == OP_MIN)
+        NAME(add_rows_as)(OP_MIN, s, at, begins, rows, x, y, z, c, d);
+    if (HAS(OP_MAX) && op == OP_MAX)
+        NAME(add_rows_as)(OP_MAX, s, at, begins, rows, x, y, z, c, d);
 }
 
-/* What is left of a strip in its last row: lanes that it does not have are as if they were FILL. */
-static void NAME(add_rest)(enum sums_op op, struct NAME(sums) * s, size_t at, size_t count,
+/* Add the short last row of a strip: missing lanes get the fill value. */
+static void NAME(add_tail)(enum reduce_op op, struct NAME(sums) * s, size_t at, size_t count,
                            const ELEMENT *x, const ELEMENT *y, const ELEMENT *z, WIDE c, WIDE d)
 {
     ELEMENT row[3][BLOCK_LANES];
     WIDE mean[2][BLOCK_LANES];
     for (size_t lane = 0; lane < BLOCK_LANES; lane++) {
         const bool there = lane < count;
-        row[0][lane] = there ? x[lane] : (ELEMENT)NAME(filling)(op);
+        row[0][lane] = there ? x[lane] : (ELEMENT)NAME(fill_value)(op);
         row[1][lane] = there ? y[lane] : 0;
         row[2][lane] = there ? z[lane] : 0;
-        mean[0][lane] = there ? c : 0; /* so that the deviation of a 0 is 0 */
+        mean[0][lane] = there ? c : 0; /* the deviation of a 0 is then 0 */
         mean[1][lane] = there ? d : 0;
     }
     NAME(add_rows)(op, s, at, false, 1, row[0], row[1], row[2], mean[0], mean[1]);
 }
 
 /* to[i] = from[2i] joined with from[2i + 1]. */
-INLINE void NAME(join_level)(enum sums_op op, const struct NAME(sums) *restrict from,
+INLINE void NAME(join_level)(enum reduce_op op, const struct NAME(sums) *restrict from,
                              struct NAME(sums) *restrict to, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         const WIDE a = from->value[2 * i], b = from->value[2 * i + 1], sum = a + b;
-        if (op == OP_LEAST || op == OP_GREATEST)
-            to->value[i] = (op == OP_LEAST ? b < a : b > a) || b != b ? b : a;
+        if (op == OP_MIN || op == OP_MAX)
+            to->value[i] = (op == OP_MIN ? b < a : b > a) || b != b ? b : a;
         else
             to->value[i] = sum;
 #if PAIRED
@@ -266,9 +267,9 @@ INLINE void NAME(join_level)(enum sums_op op, const struct NAME(sums) *restrict 
     }
 }
 
-/* Joins all lanes, neighbours first: of each strip, then of all strips. The result is the first of
+/* Join all lanes, neighbours first: of each strip, then of all strips. The result is the first of
  * `s`. */
-INLINE void NAME(join_all)(enum sums_op op, struct NAME(sums) * s)
+INLINE void NAME(join_all)(enum reduce_op op, struct NAME(sums) * s)
 {
     struct NAME(sums) other;
     for (size_t count = BLOCK_STRIPS * BLOCK_LANES / 2; count > 0;
@@ -278,29 +279,29 @@ INLINE void NAME(join_all)(enum sums_op op, struct NAME(sums) * s)
     }
 }
 
-static void NAME(join)(enum sums_op op, struct NAME(sums) * s)
+static void NAME(join)(enum reduce_op op, struct NAME(sums) * s)
 {
-    if (HAS(OP_LEAST) && op == OP_LEAST)
-        NAME(join_all)(OP_LEAST, s);
-    else if (HAS(OP_GREATEST) && op == OP_GREATEST)
-        NAME(join_all)(OP_GREATEST, s);
+    if (HAS(OP_MIN) && op == OP_MIN)
+        NAME(join_all)(OP_MIN, s);
+    else if (HAS(OP_MAX) && op == OP_MAX)
+        NAME(join_all)(OP_MAX, s);
     else
         NAME(join_all)(OP_SUM, s);
 }
 
-/* Adds up the lanes of one strip, from `lane` on, whose first elements these are: it has `count`.
- * mean: c and d of each lane. */
-INLINE void NAME(strip)(enum sums_op op, struct NAME(sums) * s, size_t lane, size_t count,
+/* Reduce one strip of `count` elements into its lanes, which start at `lane`. mean: c and d of
+ * each lane. */
+INLINE void NAME(strip)(enum reduce_op op, struct NAME(sums) * s, size_t lane, size_t count,
                         const ELEMENT *x, const ELEMENT *y, const ELEMENT *z,
                         WIDE mean[2][BLOCK_LANES])
 {
     const size_t rows = count / BLOCK_LANES, at = rows * BLOCK_LANES;
     NAME(add_rows)(op, s, lane, true, rows, x, y, z, mean[0], mean[1]);
     if (at < count)
-        NAME(add_rest)(op, s, lane, count - at, x + at, y + at, z + at, mean[0][0], mean[1][0]);
+        NAME(add_tail)(op, s, lane, count - at, x + at, y + at, z + at, mean[0][0], mean[1][0]);
 }
 
-static void NAME(block)(const struct strips_job *job, size_t block)
+static void NAME(block)(const struct reduce_host_job *job, size_t block)
 {
     const WIDE c = (WIDE)job->mean, d = (WIDE)(job->mean - (double)c);
     struct NAME(sums) s;
@@ -327,8 +328,8 @@ static void NAME(block)(const struct strips_job *job, size_t block)
     };
 }
 
-#undef NUMBERS
-#undef HELD
+#undef VECTOR_LANES
+#undef VECTORS_AT_ONCE
 #undef HAS
 #undef NAME
 #undef ELEMENT

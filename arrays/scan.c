@@ -15,31 +15,31 @@ static const struct sorter_source sources[] = {
     {SCAN_64, "arrays.scan.64", 8, false, &scan_file, names, SCAN_KERNELS},
 };
 
-/* Checks the job's numbers, and finds its program with its shape chosen; NULL on failure. */
-static struct sorter_program *program_of(arrays_sorter *s, const char *caller,
-                                         const struct arrays_scan_job *job)
+/* Check the job's numbers and choose its program and shape. NULL on failure. */
+static struct sorter_program *scan_program(arrays_sorter *s, const char *caller,
+                                           const struct arrays_scan_job *job)
 {
     if (sorter_check(caller, job->bytes, job->most, job->reserved) != 0)
         return NULL;
     return sorter_choose(s, &sources[job->bytes == 8], job->most);
 }
 
-static size_t work_size(const arrays_sorter *s, const struct sorter_program *p,
-                        const struct arrays_scan_job *job)
+static size_t scan_workspace_size(const arrays_sorter *s, const struct sorter_program *p,
+                                  const struct arrays_scan_job *job)
 {
-    return sorter_part((sorter_groups(s, p, job->most) + 1) * (size_t)job->bytes);
+    return sorter_align((sorter_groups(s, p, job->most) + 1) * (size_t)job->bytes);
 }
 
 size_t arrays_scan_workspace(arrays_sorter *s, const struct arrays_scan_job *job)
 {
     if (no_handle(s, __func__))
         return 0;
-    const struct sorter_program *p = program_of(s, "arrays_scan_workspace", job);
-    return p ? work_size(s, p, job) : 0;
+    const struct sorter_program *p = scan_program(s, "arrays_scan_workspace", job);
+    return p ? scan_workspace_size(s, p, job) : 0;
 }
 
-static int check_blocks(const arrays_sorter *s, const char *caller,
-                        const struct arrays_scan_job *job)
+static int scan_check_blocks(const arrays_sorter *s, const char *caller,
+                             const struct arrays_scan_job *job)
 {
     const size_t size = job->most * (size_t)job->bytes;
     if (size && (sorter_check_block(s, caller, "x", job->x, size) != 0 ||
@@ -50,11 +50,11 @@ static int check_blocks(const arrays_sorter *s, const char *caller,
     return job->count ? sorter_check_block(s, caller, "count", job->count, sizeof *job->count) : 0;
 }
 
-/* Of so many tiles a group scans all in less time than two launches take. */
+/* one group scans these faster than two more launches do */
 enum { FEW_TILES = 4 };
 
-static int launch(arrays_sorter *s, const struct sorter_program *p,
-                  const struct arrays_scan_job *job, const void *carry)
+static int scan_launch(arrays_sorter *s, const struct sorter_program *p,
+                       const struct arrays_scan_job *job, const void *carry)
 {
     const cl_uint groups = sorter_groups(s, p, job->most), most = (cl_uint)job->most;
     const int counted = job->count != NULL, wanted = job->total != NULL;
@@ -74,25 +74,25 @@ static int launch(arrays_sorter *s, const struct sorter_program *p,
                   : 0;
 }
 
-static int start(arrays_sorter *s, const char *caller, const struct arrays_scan_job *job)
+static int scan_start(arrays_sorter *s, const char *caller, const struct arrays_scan_job *job)
 {
-    struct sorter_program *p = program_of(s, caller, job);
-    if (!p || check_blocks(s, caller, job) != 0 || sorter_open(s, p) != 0)
+    struct sorter_program *p = scan_program(s, caller, job);
+    if (!p || scan_check_blocks(s, caller, job) != 0 || sorter_open(s, p) != 0)
         return -1;
-    const void *carry = sorter_work(s, caller, job->work, work_size(s, p, job));
-    return carry ? launch(s, p, job, carry) : -1;
+    const void *carry = sorter_workspace(s, caller, job->work, scan_workspace_size(s, p, job));
+    return carry ? scan_launch(s, p, job, carry) : -1;
 }
 
 int arrays_scan_start(arrays_sorter *s, const struct arrays_scan_job *job)
 {
     if (no_handle(s, __func__))
         return -1;
-    return start(s, "arrays_scan_start", job);
+    return scan_start(s, "arrays_scan_start", job);
 }
 
 int arrays_scan(arrays_sorter *s, const struct arrays_scan_job *job)
 {
     if (no_handle(s, __func__))
         return -1;
-    return sorter_finish(s, start(s, "arrays_scan", job));
+    return sorter_finish(s, scan_start(s, "arrays_scan", job));
 }

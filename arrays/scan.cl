@@ -1,16 +1,15 @@
-/* scan.cl - prefix sums of an array of unsigned integers: three launches, two reads and one write
- * of each element; or of few, one.
+/* scan.cl - prefix sums (exclusive scan) of an array of unsigned integers: three launches, two
+ * reads and one write of each element; for a few tiles, one launch.
  *
- *     x       | share 0 | share 1 | share 2 |
- *     carry   |    s0   |    s1   |    s2   |        1. scan_sums: each group adds up its share
- *     carry   |    0    |    s0   | s0 + s1 |        2. scan_carry: one group scans those, the
- *             total falls out
- *     sums    | 0 x0 .. | s0 ...  |                  3. scan_write: each group scans its share,
- *             from its carry on
+ *     x       | chunk 0 | chunk 1 | chunk 2 |
+ *     carry   |    s0   |    s1   |    s2   |   1. scan_sums: each group sums its chunk
+ *     carry   |    0    |    s0   | s0 + s1 |   2. scan_carry: one group scans the sums; gives
+ * total sums    | 0 x0 .. | s0 ...  |             3. scan_write: each group scans its chunk from
+ * carry
  *
- *     sums    | 0 x0 .. |                            or scan_few: one group scans all
+ *     sums    | 0 x0 .. |                       or scan_few: one group scans the whole array
  *
- * Tiles and shares: tiles.h.
+ * Tiles and chunks: tiles.h.
  * SPDX-License-Identifier: MIT
  */
 #ifndef ARRAYS_TILES_H
@@ -24,13 +23,13 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan_sums(
     __global const uint *count)
 {
     __local NUMBER room[2 * GROUP];
-    const uint n = number_of(most, counted, count), shares = shares_of(n, get_num_groups(0)),
+    const uint n = element_count(most, counted, count), chunks = chunk_count(n, get_num_groups(0)),
                g = get_group_id(0);
-    if (g >= shares)
+    if (g >= chunks)
         return;
-    const uint end = share_start(n, shares, g + 1);
+    const uint end = chunk_start(n, chunks, g + 1);
     NUMBER sum = 0, all;
-    uint i = share_start(n, shares, g) + get_local_id(0);
+    uint i = chunk_start(n, chunks, g) + get_local_id(0);
     for (; i + (ITEMS - 1) * GROUP < end; i += TILE)
 #pragma unroll
         for (uint k = 0; k < ITEMS; k++)
@@ -42,18 +41,18 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan_sums(
         carry[g] = all;
 }
 
-/* One group. `groups` is how many the other two have. */
+/* Run by one group. `groups`: number of groups of the other two kernels. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan_carry(
     __global NUMBER *carry, uint groups, __global NUMBER *total, int wanted, uint most, int counted,
     __global const uint *count)
 {
     __local NUMBER room[2 * GROUP];
-    const uint shares = shares_of(number_of(most, counted, count), groups);
+    const uint chunks = chunk_count(element_count(most, counted, count), groups);
     NUMBER before = 0, all;
-    for (uint first = 0; first < shares; first += GROUP) {
+    for (uint first = 0; first < chunks; first += GROUP) {
         const uint g = first + get_local_id(0);
-        const NUMBER sum = scan_NUMBER(room, g < shares ? carry[g] : 0, &all);
-        if (g < shares)
+        const NUMBER sum = scan_NUMBER(room, g < chunks ? carry[g] : 0, &all);
+        if (g < chunks)
             carry[g] = before + sum;
         before += all;
     }
@@ -62,9 +61,9 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan_carry(
 }
 
 #if GROUP == 1
-/* Elements first ... end - 1, from the sum of those before them on. Returns that of those before
- * `end`. */
-NUMBER write_share(__global NUMBER *sums, __global const NUMBER *x, NUMBER before, uint first,
+/* Scan elements first ... end - 1, where `before` is the sum of all earlier ones. Return the sum
+ * of all elements before `end`. */
+NUMBER write_chunk(__global NUMBER *sums, __global const NUMBER *x, NUMBER before, uint first,
                    uint end)
 {
     for (uint i = first; i < end; i++) {
@@ -75,9 +74,9 @@ NUMBER write_share(__global NUMBER *sums, __global const NUMBER *x, NUMBER befor
     return before;
 }
 #else
-/* The same, tile by tile. Items load and store side by side, and add up ITEMS neighbours each: the
- * tile changes hands in local memory. An odd ITEMS keeps neighbouring items in different banks. */
-NUMBER write_share(__global NUMBER *sums, __global const NUMBER *x, NUMBER before, uint first,
+/* Scan a chunk tile by tile (see above). Items load and store side by side, and each sums ITEMS
+ * neighbours: the tile is transposed through local memory. An odd ITEMS avoids bank conflicts. */
+NUMBER write_chunk(__global NUMBER *sums, __global const NUMBER *x, NUMBER before, uint first,
                    uint end, __local NUMBER *tile, __local NUMBER *room)
 {
     const uint item = get_local_id(0);
@@ -88,7 +87,7 @@ NUMBER write_share(__global NUMBER *sums, __global const NUMBER *x, NUMBER befor
             const uint p = k * GROUP + item;
             tile[p] = first + p < end ? x[first + p] : 0;
         }
-        JOIN_GROUP();
+        GROUP_BARRIER();
 #pragma unroll
         for (uint k = 0; k < ITEMS; k++)
             sum += own[k] = READ(NUMBER, tile[item * ITEMS + k]);
@@ -99,10 +98,10 @@ NUMBER write_share(__global NUMBER *sums, __global const NUMBER *x, NUMBER befor
             sum += own[k];
         }
         before += all;
-        JOIN_GROUP();
+        GROUP_BARRIER();
 #pragma unroll
         for (uint k = 0; k < ITEMS;
-             k++) { /* the places that this item fills for the next tile, too */
+             k++) { /* the same places that this item loads for the next tile */
             const uint p = k * GROUP + item;
             if (first + p < end)
                 sums[first + p] = tile[p];
@@ -119,29 +118,29 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan_write(
 #if GROUP > 1
     __local NUMBER tile[TILE], room[2 * GROUP];
 #endif
-    const uint n = number_of(most, counted, count), shares = shares_of(n, get_num_groups(0)),
+    const uint n = element_count(most, counted, count), chunks = chunk_count(n, get_num_groups(0)),
                g = get_group_id(0);
-    if (g >= shares)
+    if (g >= chunks)
         return;
-    const uint first = share_start(n, shares, g), end = share_start(n, shares, g + 1);
+    const uint first = chunk_start(n, chunks, g), end = chunk_start(n, chunks, g + 1);
 #if GROUP > 1
-    write_share(sums, x, carry[g], first, end, tile, room);
+    write_chunk(sums, x, carry[g], first, end, tile, room);
 #else
-    write_share(sums, x, carry[g], first, end);
+    write_chunk(sums, x, carry[g], first, end);
 #endif
 }
 
-/* One group. */
+/* Run by one group. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan_few(
     __global NUMBER *sums, __global const NUMBER *x, __global NUMBER *total, int wanted, uint most,
     int counted, __global const uint *count)
 {
-    const uint n = number_of(most, counted, count);
+    const uint n = element_count(most, counted, count);
 #if GROUP > 1
     __local NUMBER tile[TILE], room[2 * GROUP];
-    const NUMBER all = write_share(sums, x, 0, 0, n, tile, room);
+    const NUMBER all = write_chunk(sums, x, 0, 0, n, tile, room);
 #else
-    const NUMBER all = write_share(sums, x, 0, 0, n);
+    const NUMBER all = write_chunk(sums, x, 0, 0, n);
 #endif
     if (wanted && get_local_id(0) == 0)
         *total = all;

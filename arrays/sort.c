@@ -1,5 +1,5 @@
-/* sort.c - a stable radix sort on one device: passes of 8 bits, to and fro between the caller's
- * memory and work memory.
+/* sort.c - a stable radix sort on one device: passes of 8 bits, alternately between the caller's
+ * memory and the workspace.
  * SPDX-License-Identifier: MIT
  */
 #include "arrays/sorter.h"
@@ -17,9 +17,9 @@ static const struct sorter_source sources[] = {
     {SORT_64, "arrays.sort.64", 8, true, &sort_file, names, SORT_KERNELS},
 };
 
-/* Checks the job's numbers, and finds its program with its shape chosen; NULL on failure. */
-static struct sorter_program *program_of(arrays_sorter *s, const char *caller,
-                                         const struct arrays_sort_job *job)
+/* Check the job's numbers and choose its program and shape. NULL on failure. */
+static struct sorter_program *sort_program(arrays_sorter *s, const char *caller,
+                                           const struct arrays_sort_job *job)
 {
     if (sorter_check(caller, job->bytes, job->most, job->reserved) != 0)
         return NULL;
@@ -31,24 +31,25 @@ static struct sorter_program *program_of(arrays_sorter *s, const char *caller,
     return sorter_choose(s, &sources[job->bytes == 8], job->most);
 }
 
-/* ---- Memory. --------------------------------------------------------------------------------- */
+/* ---- Workspace. --------------------------------------------------------------------------------
+ */
 
-/* Groups of sort_scatter: one a tile on GPUs, where each tile has a row of the table, too; see
- * sort.cl. */
+/* Groups of sort_scatter. On GPUs there is one for each tile, and a row of the table for each tile
+ * (see sort.cl). */
 static cl_uint scatter_groups(const arrays_sorter *s, const struct sorter_program *p, size_t most)
 {
     return p->shape.group > 1 ? sorter_tiles(p, most) : sorter_groups(s, p, most);
 }
 
-/* Work memory: the table of counts, and as much again as is sorted. Jobs of nearly the same size
- * have their parts at the same places: each place of a block that kernels were given is a
- * sub-buffer, and with a hundred of them a launch takes NVIDIA's driver 0.1 ms. */
-struct domains {
-    size_t keys, values, size; /* where they begin; all of it */
+/* The workspace: the table of counts, and room for a copy of keys and values. Jobs of nearly the
+ * same size have equal offsets: each offset in a block that a kernel is given is a sub-buffer, and
+ * with a hundred of them NVIDIA's driver takes 0.1 ms for a launch. */
+struct sort_workspace {
+    size_t keys, values, size; /* offsets, and total size */
 };
 
-/* Rounded up to a multiple of a power of two: by a thirty-second of it at most. */
-static size_t roomy(size_t most)
+/* Round up to a multiple of a power of two, by at most 1/32. */
+static size_t sort_capacity(size_t most)
 {
     size_t step = 1;
     while (step <= most / 64)
@@ -56,14 +57,16 @@ static size_t roomy(size_t most)
     return round_up(most, step);
 }
 
-static struct domains parts_of(const arrays_sorter *s, const struct sorter_program *p,
-                               const struct arrays_sort_job *job)
+static struct sort_workspace sort_workspace_of(const arrays_sorter *s,
+                                               const struct sorter_program *p,
+                                               const struct arrays_sort_job *job)
 {
-    const size_t most = roomy(job->most), tiles = p->shape.group > 1 ? sorter_tiles(p, most) : 0;
+    const size_t most = sort_capacity(job->most),
+                 tiles = p->shape.group > 1 ? sorter_tiles(p, most) : 0;
     const size_t rows = sorter_groups(s, p, most) + 1 + tiles;
-    struct domains parts = {.keys = sorter_part(rows * SORT_DIGITS * sizeof(cl_uint))};
-    parts.values = parts.keys + sorter_part(most * (size_t)job->bytes);
-    parts.size = parts.values + (job->values ? sorter_part(most * sizeof(cl_uint)) : 0);
+    struct sort_workspace parts = {.keys = sorter_align(rows * SORT_DIGITS * sizeof(cl_uint))};
+    parts.values = parts.keys + sorter_align(most * (size_t)job->bytes);
+    parts.size = parts.values + (job->values ? sorter_align(most * sizeof(cl_uint)) : 0);
     return parts;
 }
 
@@ -71,12 +74,12 @@ size_t arrays_sort_workspace(arrays_sorter *s, const struct arrays_sort_job *job
 {
     if (no_handle(s, __func__))
         return 0;
-    const struct sorter_program *p = program_of(s, "arrays_sort_workspace", job);
-    return p ? parts_of(s, p, job).size : 0;
+    const struct sorter_program *p = sort_program(s, "arrays_sort_workspace", job);
+    return p ? sort_workspace_of(s, p, job).size : 0;
 }
 
-static int check_blocks(const arrays_sorter *s, const char *caller,
-                        const struct arrays_sort_job *job)
+static int sort_check_blocks(const arrays_sorter *s, const char *caller,
+                             const struct arrays_sort_job *job)
 {
     if (sorter_check_block(s, caller, "keys", job->keys, job->most * (size_t)job->bytes) != 0)
         return -1;
@@ -93,7 +96,7 @@ struct pairs {
     const void *keys, *values;
 };
 
-/* What the launches of one job share. */
+/* Arguments that all launches of a job share. */
 struct sorting {
     arrays_sorter *s;
     const struct sorter_program *program;
@@ -102,7 +105,7 @@ struct sorting {
     int counted, paired;
 };
 
-static int pass(const struct sorting *j, struct pairs from, struct pairs to, int bit, int bits)
+static int sort_pass(const struct sorting *j, struct pairs from, struct pairs to, int bit, int bits)
 {
     const cl_uint shift = (cl_uint)bit,
                   mask = bits - bit < SORT_DIGIT_BITS ? (1u << (bits - bit)) - 1 : SORT_DIGITS - 1;
@@ -116,37 +119,38 @@ static int pass(const struct sorting *j, struct pairs from, struct pairs to, int
                               j->groups, shift, mask, j->most, j->counted, j->count));
 }
 
-static int copy(const struct sorting *j, struct pairs from, struct pairs to)
+static int sort_copy_back(const struct sorting *j, struct pairs from, struct pairs to)
 {
     return sorter_launch(
         j->s, j->program, SORT_COPY, j->groups,
         ARGS(to.keys, from.keys, j->paired, to.values, from.values, j->most, j->counted, j->count));
 }
 
-static int all_passes(const struct sorting *j, struct pairs own, struct pairs other, int bits)
+static int sort_all_passes(const struct sorting *j, struct pairs own, struct pairs other, int bits)
 {
     struct pairs from = own, to = other;
     for (int bit = 0; bit < bits; bit += SORT_DIGIT_BITS) {
-        if (pass(j, from, to, bit, bits) != 0)
+        if (sort_pass(j, from, to, bit, bits) != 0)
             return -1;
         const struct pairs now = to;
         to = from;
         from = now;
     }
-    return from.keys == own.keys ? 0 : copy(j, from, own);
+    return from.keys == own.keys ? 0 : sort_copy_back(j, from, own);
 }
 
-/* ---- What callers call. ---------------------------------------------------------------------- */
+/* ---- Public functions. -------------------------------------------------------------------------
+ */
 
-static int start(arrays_sorter *s, const char *caller, const struct arrays_sort_job *job)
+static int sort_start(arrays_sorter *s, const char *caller, const struct arrays_sort_job *job)
 {
-    struct sorter_program *p = program_of(s, caller, job);
+    struct sorter_program *p = sort_program(s, caller, job);
     if (!p || job->most == 0)
         return p ? 0 : -1;
-    if (check_blocks(s, caller, job) != 0 || sorter_open(s, p) != 0)
+    if (sort_check_blocks(s, caller, job) != 0 || sorter_open(s, p) != 0)
         return -1;
-    const struct domains parts = parts_of(s, p, job);
-    const char *work = sorter_work(s, caller, job->work, parts.size);
+    const struct sort_workspace parts = sort_workspace_of(s, p, job);
+    const char *work = sorter_workspace(s, caller, job->work, parts.size);
     if (!work)
         return -1;
     const struct sorting sorting = {.s = s,
@@ -158,22 +162,22 @@ static int start(arrays_sorter *s, const char *caller, const struct arrays_sort_
                                     .scatter_groups = scatter_groups(s, p, job->most),
                                     .counted = job->count != NULL,
                                     .paired = job->values != NULL};
-    /* without values the kernels have the table in their place, and leave it alone */
+    /* Without values the kernels get the table in their place and do not access it. */
     const struct pairs own = {job->keys, job->values ? (const void *)job->values : work};
     const struct pairs other = {work + parts.keys, job->values ? work + parts.values : work};
-    return all_passes(&sorting, own, other, job->bits ? job->bits : 8 * job->bytes);
+    return sort_all_passes(&sorting, own, other, job->bits ? job->bits : 8 * job->bytes);
 }
 
 int arrays_sort_start(arrays_sorter *s, const struct arrays_sort_job *job)
 {
     if (no_handle(s, __func__))
         return -1;
-    return start(s, "arrays_sort_start", job);
+    return sort_start(s, "arrays_sort_start", job);
 }
 
 int arrays_sort(arrays_sorter *s, const struct arrays_sort_job *job)
 {
     if (no_handle(s, __func__))
         return -1;
-    return sorter_finish(s, start(s, "arrays_sort", job));
+    return sorter_finish(s, sort_start(s, "arrays_sort", job));
 }

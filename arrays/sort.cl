@@ -1,33 +1,27 @@
-/* sort.cl - one pass of a stable radix sort: by 8 bits of the keys, from `shift` on. Three
- * launches.
+/* sort.cl - one pass of a stable radix sort, by 8 bits of the keys from `shift` on: three launches.
  *
- *     keys      | share 0 | share 1 | share 2 |                   shares and tiles: tiles.h
- *     table     share 0: c00 c01 ...; share 1: c10 c11 ...        1. sort_count: each group counts
- *               its share's digits
- *               share 0: 0 0 ...;     share 1: c00 c01 ...;       2. sort_scan: a group scans a
- *               digit's counts over the
- *               totals: t0 t1 ...                                    shares, and leaves its total
- *     to        | all of digit 0 | all of digit 1 | ...           3. sort_scatter: each tile is put
- *               into its places
+ *     keys      | chunk 0 | chunk 1 | chunk 2 |               chunks and tiles: tiles.h
+ *     table     chunk 0: c00 c01 ...; chunk 1: c10 c11 ...    1. sort_count: each group counts the
+ *                                                                digits of its chunk
+ *               chunk 0: 0 0 ...;     chunk 1: c00 c01 ...;   2. sort_scan: one group for each
+ * digit totals: t0 t1 ...                                scans its counts, stores the total to |
+ * all of digit 0 | all of digit 1 | ...       3. sort_scatter: each tile is scattered
  *
- * On CPUs a group is one item, and goes through its share. On GPUs each tile has a group of its own
- * in the scatter, and sort_count has left in the table what the share's tiles before have of each
- * digit. So tiles that are neighbours are written at about the same time: in each digit's place
- * they are neighbours too, and what two of them leave in one line of the cache goes to memory once.
- * (A group that goes through a share comes back to such a line late: on an H200 that moved 1.2
- * TB/s.)
+ * On CPUs a group is one item and processes its chunk. On GPUs the scatter has one group for each
+ * tile, and sort_count stores in the table how often each digit occurs in the chunk's earlier
+ * tiles. So neighbouring tiles are written at about the same time: their keys of a digit are
+ * neighbours, too, and a cache line that two tiles share goes to memory once. (A group that
+ * processes a whole chunk returns to such a line late.)
  *
- * Keys of one digit keep their order: shares and tiles stand in order, and within a tile each key's
- * rank among those of its digit is found:
+ * Keys of one digit keep their order: chunks and tiles are in order, and within a tile the rank of
+ * each key among those of its digit is found:
  *
  *   a team    32 items; a team has 32 ITEMS consecutive keys, in ITEMS rows of 32
- *   a row     the items of a team that have the same digit find each other by a word of bits, one
- *             an item; the
- *             bits below one's own tell how many of them come first (match)
- *   before    count[team][digit] holds how many the team had in its rows before
+ *   a row     the items of a team with equal digits find each other by a word with one bit for each
+ *             item; the bits below an item's own give the number of earlier ones (match)
+ *   before    count[team][digit] is the number in the team's earlier rows
  *
- * The tile is then put in order in local memory, so that what goes to one digit's place is written
- * side by side.
+ * The tile is then sorted in local memory, so that keys of one digit are written side by side.
  * SPDX-License-Identifier: MIT
  */
 #ifndef ARRAYS_TILES_H
@@ -35,11 +29,11 @@
 #endif
 
 #ifndef MATCH
-#define MATCH 0 /* 1: teams are NVIDIA's warps, and match by ballots, in PTX */
+#define MATCH 0 /* 1: teams are NVIDIA's warps and match by ballots, in PTX */
 #endif
 #ifndef STREAM
-#define STREAM                                                                                     \
-    21 /* of one item: log2 of the keys from which on results are written past the caches */
+/* With one item: log2 of the keys from which on results bypass the caches. */
+#define STREAM 21
 #endif
 
 #define GLUE_(a, b) a##b
@@ -50,14 +44,15 @@
 
 SCAN_GROUP(uint)
 
-/* Rows of the table, DIGITS counts each: of share g, of all, of tile t. `groups` is how many
- * sort_count has. */
-#define SHARE(g) (table + (g)*DIGITS)
-#define TOTALS (table + groups * DIGITS)
-#define OF_TILE(t) (table + (ulong)(groups + 1 + (t)) * DIGITS)
+/* Rows of the table, DIGITS counts each: of chunk g, of all chunks, of tile t. `groups`: number of
+ * groups of sort_count. */
+#define CHUNK_ROW(g) (table + (g)*DIGITS)
+#define TOTALS_ROW (table + groups * DIGITS)
+#define TILE_ROW(t) (table + (ulong)(groups + 1 + (t)) * DIGITS)
 
 #if GROUP == 1
-/* ---- One item: what a processor's core does. ------------------------------------------------- */
+/* ---- CPUs: a group is one item.
+ * ----------------------------------------------------------------- */
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void sort_count(__global uint *table,
                                                                         __global const NUMBER *keys,
@@ -65,22 +60,22 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void sort_count(__global
                                                                         uint most, int counted,
                                                                         __global const uint *count)
 {
-    const uint n = number_of(most, counted, count), groups = get_num_groups(0),
-               shares = shares_of(n, groups), g = get_group_id(0);
-    if (g >= shares)
+    const uint n = element_count(most, counted, count), groups = get_num_groups(0),
+               chunks = chunk_count(n, groups), g = get_group_id(0);
+    if (g >= chunks)
         return;
     uint bins[DIGITS];
     for (uint d = 0; d < DIGITS; d++)
         bins[d] = 0;
-    const uint end = share_start(n, shares, g + 1);
-    for (uint i = share_start(n, shares, g); i < end; i++)
+    const uint end = chunk_start(n, chunks, g + 1);
+    for (uint i = chunk_start(n, chunks, g); i < end; i++)
         bins[DIGIT(keys[i])]++;
     for (uint d = 0; d < DIGITS; d++)
-        SHARE(g)[d] = bins[d];
+        CHUNK_ROW(g)[d] = bins[d];
 }
 
-/* What goes to one digit's place is held back until it fills whole lines of the cache, which are
- * then written past it. */
+/* Keys of a digit are buffered until they fill a cache line, which is written by non-temporal
+ * stores. */
 #define LINE 16
 typedef GLUE(NUMBER, LINE) key_line;
 #if defined(__CPU__) && defined(__has_builtin)
@@ -92,49 +87,51 @@ typedef GLUE(NUMBER, LINE) key_line;
 #define STORE(line, to) (*(to) = (line))
 #endif
 
-struct held {
+struct line_buffer {
     key_line keys[DIGITS];
     uint16 values[DIGITS];
 };
 
-/* Writes what is held of a digit: places from ... to - 1, all in one line. */
-void put_held(const struct held *held, uint digit, uint from, uint end, __global NUMBER *to,
-              int paired, __global uint *to_values)
+/* Write buffered keys of a digit: places from ... end - 1, all in one line. */
+void flush_line(const struct line_buffer *lines, uint digit, uint from, uint end,
+                __global NUMBER *to, int paired, __global uint *to_values)
 {
     for (uint p = from; p < end; p++)
-        to[p] = ((const NUMBER *)&held->keys[digit])[p % LINE];
+        to[p] = ((const NUMBER *)&lines->keys[digit])[p % LINE];
     if (paired)
         for (uint p = from; p < end; p++)
-            to_values[p] = ((const uint *)&held->values[digit])[p % LINE];
+            to_values[p] = ((const uint *)&lines->values[digit])[p % LINE];
 }
 
-/* Puts keys first ... end - 1 into their places; place[] goes on with them. */
-void stream(__global NUMBER *to, __global const NUMBER *keys, int paired, __global uint *to_values,
-            __global const uint *values, uint *place, uint shift, uint mask, uint first, uint end)
+/* Scatter keys first ... end - 1 and advance place[]. */
+void scatter_streaming(__global NUMBER *to, __global const NUMBER *keys, int paired,
+                       __global uint *to_values, __global const uint *values, uint *place,
+                       uint shift, uint mask, uint first, uint end)
 {
-    struct held held;
-    uint start[DIGITS]; /* the share's first place of each digit: before it in a line are others'
-                           keys */
+    struct line_buffer lines;
+    /* The chunk's first place of each digit: earlier places of its line are other chunks'. */
+    uint start[DIGITS];
     for (uint d = 0; d < DIGITS; d++)
         start[d] = place[d];
     for (uint i = first; i < end; i++) {
         const uint digit = DIGIT(keys[i]), p = place[digit]++;
-        ((NUMBER *)&held.keys[digit])[p % LINE] = keys[i];
+        ((NUMBER *)&lines.keys[digit])[p % LINE] = keys[i];
         if (paired)
-            ((uint *)&held.values[digit])[p % LINE] = values[i];
+            ((uint *)&lines.values[digit])[p % LINE] = values[i];
         if (p % LINE != LINE - 1)
             continue;
         const uint line = p - (LINE - 1);
         if (line < start[digit]) {
-            put_held(&held, digit, start[digit], p + 1, to, paired, to_values);
+            flush_line(&lines, digit, start[digit], p + 1, to, paired, to_values);
             continue;
         }
-        STORE(held.keys[digit], (__global key_line *)(to + line));
+        STORE(lines.keys[digit], (__global key_line *)(to + line));
         if (paired)
-            STORE(held.values[digit], (__global uint16 *)(to_values + line));
+            STORE(lines.values[digit], (__global uint16 *)(to_values + line));
     }
     for (uint d = 0; d < DIGITS; d++)
-        put_held(&held, d, max(start[d], place[d] / LINE * LINE), place[d], to, paired, to_values);
+        flush_line(&lines, d, max(start[d], place[d] / LINE * LINE), place[d], to, paired,
+                   to_values);
 }
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void sort_scatter(
@@ -142,23 +139,23 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void sort_scatter(
     __global const uint *values, __global const uint *table, uint groups, uint shift, uint mask,
     uint most, int counted, __global const uint *count)
 {
-    const uint n = number_of(most, counted, count), shares = shares_of(n, groups),
+    const uint n = element_count(most, counted, count), chunks = chunk_count(n, groups),
                g = get_group_id(0);
-    if (g >= shares)
+    if (g >= chunks)
         return;
     uint place[DIGITS];
     ulong before = 0;
     bool fits = true;
     for (uint d = 0; d < DIGITS; d++) {
-        place[d] = before + SHARE(g)[d];
-        fits = fits && SHARE(g)[d] <= TOTALS[d];
-        before += TOTALS[d];
+        place[d] = before + CHUNK_ROW(g)[d];
+        fits = fits && CHUNK_ROW(g)[d] <= TOTALS_ROW[d];
+        before += TOTALS_ROW[d];
     }
-    if (!fits || before != n) /* what was to count them has failed */
+    if (!fits || before != n) /* the counting kernel has failed */
         return;
-    const uint first = share_start(n, shares, g), end = share_start(n, shares, g + 1);
+    const uint first = chunk_start(n, chunks, g), end = chunk_start(n, chunks, g + 1);
     if (n >> STREAM)
-        stream(to, keys, paired, to_values, values, place, shift, mask, first, end);
+        scatter_streaming(to, keys, paired, to_values, values, place, shift, mask, first, end);
     else
         for (uint i = first; i < end; i++) {
             const uint p = place[DIGIT(keys[i])]++;
@@ -169,17 +166,18 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void sort_scatter(
 }
 
 #else
-/* ---- Groups of teams. ------------------------------------------------------------------------ */
+/* ---- GPUs: groups of teams. --------------------------------------------------------------------
+ */
 
 #define TEAM 32
 #define TEAMS (GROUP / TEAM)
-#define OWN_DIGITS ((DIGITS + GROUP - 1) / GROUP) /* of an item */
+#define OWN_DIGITS ((DIGITS + GROUP - 1) / GROUP) /* digits of an item */
 #if MATCH == 1 && defined(__NV_CL_C_VERSION)
 #define WARPS 1
 #else
 #define WARPS 0
 #endif
-#define INLINE __attribute__((always_inline)) /* arrays of an item are registers then */
+#define INLINE __attribute__((always_inline)) /* arrays of an item stay in registers */
 #define EACH_DIGIT(d) for (uint d = get_local_id(0); d < DIGITS; d += GROUP)
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void sort_count(
@@ -187,34 +185,34 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void sort_count(
     int counted, __global const uint *count)
 {
     __local uint bins[DIGITS];
-    const uint n = number_of(most, counted, count), groups = get_num_groups(0),
-               shares = shares_of(n, groups), g = get_group_id(0);
-    if (g >= shares)
+    const uint n = element_count(most, counted, count), groups = get_num_groups(0),
+               chunks = chunk_count(n, groups), g = get_group_id(0);
+    if (g >= chunks)
         return;
     EACH_DIGIT(d)
     bins[d] = 0;
-    JOIN_GROUP();
-    const uint end = share_start(n, shares, g + 1);
-    for (uint tile = share_start(n, shares, g); tile < end; tile += TILE) {
-        NUMBER own[ITEMS]; /* all on their way before the first is counted */
+    GROUP_BARRIER();
+    const uint end = chunk_start(n, chunks, g + 1);
+    for (uint tile = chunk_start(n, chunks, g); tile < end; tile += TILE) {
+        NUMBER own[ITEMS]; /* all loads in flight before the first is counted */
         const uint first = tile + get_local_id(0);
 #pragma unroll
         for (uint k = 0; k < ITEMS; k++)
             own[k] = first + k * GROUP < end ? keys[first + k * GROUP] : 0;
         EACH_DIGIT(d)
-        OF_TILE(tile / TILE)[d] = bins[d];
-        JOIN_GROUP();
+        TILE_ROW(tile / TILE)[d] = bins[d];
+        GROUP_BARRIER();
 #pragma unroll
         for (uint k = 0; k < ITEMS; k++)
             if (first + k * GROUP < end)
                 atomic_inc(&bins[DIGIT(own[k])]);
-        JOIN_GROUP();
+        GROUP_BARRIER();
     }
     EACH_DIGIT(d)
-    SHARE(g)[d] = bins[d];
+    CHUNK_ROW(g)[d] = bins[d];
 }
 
-/* Exclusive scan of DIGITS pairs of numbers, in place; `room` has as many. */
+/* Exclusive scan of DIGITS pairs of numbers, in place; `room` has the same size. */
 void scan_digits(__local uint2 *v, __local uint2 *room)
 {
     __local uint2 *now = v, *next = room;
@@ -230,34 +228,34 @@ void scan_digits(__local uint2 *v, __local uint2 *room)
                 sum += d >= j * apart ? now[d - j * apart] : (uint2)(0, 0);
             next[d] = sum;
         }
-        JOIN_GROUP();
+        GROUP_BARRIER();
         __local uint2 *other = now;
         now = next;
         next = other;
     }
-    k = 0; /* four rounds: the sums are in v again */
+    k = 0; /* after four rounds the sums are in v again */
     EACH_DIGIT(d)
     v[d] -= own[k++];
-    JOIN_GROUP();
+    GROUP_BARRIER();
 }
 
-/* How many keys of each digit a team has had so far; and, where teams match by local memory, who
- * has which, in the row at hand and the one after. */
+/* count: keys of each digit that a team had so far. mask: if teams match through local memory, the
+ * items that have each digit, in the current row and in the next. */
 struct teams {
     uint count[TEAMS][DIGITS];
 #if !WARPS
-    uint with[2][TEAMS][DIGITS];
+    uint mask[2][TEAMS][DIGITS];
 #endif
 };
 
-/* The items of the team that have this digit in row `row`, a bit each. All items of the group call
- * it, and what they wrote to local memory before is seen by their team after it. */
+/* Return a mask of the team's items with this digit in row `row`. All items of the group call it.
+ * Earlier writes to local memory are visible to the team after it. */
 #if WARPS
-#define JOIN_TEAM() __asm volatile("bar.warp.sync 0xffffffff;" ::: "memory")
+#define TEAM_BARRIER() __asm volatile("bar.warp.sync 0xffffffff;" ::: "memory")
 uint match(__local struct teams *t, uint team, uint lane, uint digit, uint row)
 {
-    uint with = ~0u;
-    JOIN_TEAM();
+    uint mask = ~0u;
+    TEAM_BARRIER();
 #pragma unroll
     for (uint b = 0; b < 8; b++) {
         const uint bit = digit >> b & 1;
@@ -266,38 +264,39 @@ uint match(__local struct teams *t, uint team, uint lane, uint digit, uint row)
             "{ .reg .pred p; setp.ne.u32 p, %1, 0; vote.sync.ballot.b32 %0, p, 0xffffffff; }"
             : "=r"(vote)
             : "r"(bit));
-        with &= vote ^ (bit - 1);
+        mask &= vote ^ (bit - 1);
     }
-    return with;
+    return mask;
 }
 #else
-#define JOIN_TEAM() JOIN_GROUP()
+#define TEAM_BARRIER() GROUP_BARRIER()
 uint match(__local struct teams *t, uint team, uint lane, uint digit, uint row)
 {
-    atomic_or(&t->with[row % 2][team][digit], 1u << lane);
-    JOIN_TEAM();
-    return READ(uint, t->with[row % 2][team][digit]);
+    atomic_or(&t->mask[row % 2][team][digit], 1u << lane);
+    TEAM_BARRIER();
+    return READ(uint, t->mask[row % 2][team][digit]);
 }
 #endif
 
-/* The rank of an item's key among those of its digit that the team had so far, in order. */
+/* Return the rank of an item's key among the keys of its digit that the team had so far, in order.
+ */
 uint rank(__local struct teams *t, uint team, uint lane, uint digit, uint row)
 {
-    const uint with = match(t, team, lane, digit, row), before = READ(uint, t->count[team][digit]);
-    const uint first = popcount(with & ((1u << lane) - 1));
-    JOIN_TEAM();
+    const uint peers = match(t, team, lane, digit, row), before = READ(uint, t->count[team][digit]);
+    const uint first = popcount(peers & ((1u << lane) - 1));
+    TEAM_BARRIER();
     if (first == 0) {
-        t->count[team][digit] = before + popcount(with);
+        t->count[team][digit] = before + popcount(peers);
 #if !WARPS
-        t->with[row % 2][team][digit] = 0; /* next used two rows from here, behind barriers */
+        t->mask[row % 2][team][digit] = 0; /* next used two rows from here, after barriers */
 #endif
     }
     return before + first;
 }
 
-/* Where the items' keys go in the tile: at[]. What is to be added there for their place in the
- * result: off[digit]. Of an item's own digits, total[] is how many keys have them, before[] how
- * many of those stand before the tile. */
+/* Compute at[], the places of the items' keys in the sorted tile, and off[digit], the distance
+ * from there to the result. For an item's digits, total[] is the number of keys and before[] the
+ * number of those before the tile. */
 INLINE void rank_tile(__local struct teams *t, const NUMBER *own, uint *at, const uint *total,
                       const uint *before, __local uint2 *start, __local uint2 *room,
                       __local uint *off, uint shift, uint mask)
@@ -307,26 +306,26 @@ INLINE void rank_tile(__local struct teams *t, const NUMBER *own, uint *at, cons
     for (uint w = 0; w < TEAMS; w++) {
         t->count[w][d] = 0;
 #if !WARPS
-        t->with[0][w][d] = t->with[1][w][d] = 0;
+        t->mask[0][w][d] = t->mask[1][w][d] = 0;
 #endif
     }
-    JOIN_GROUP();
+    GROUP_BARRIER();
 #pragma unroll
     for (uint k = 0; k < ITEMS; k++)
         at[k] = rank(t, team, lane, DIGIT(own[k]), k);
-    JOIN_GROUP();
+    GROUP_BARRIER();
     uint j = 0;
     EACH_DIGIT(d)
     {
         uint sum = 0;
-        for (uint w = 0; w < TEAMS; w++) { /* count[w][d] becomes that of the teams before w */
+        for (uint w = 0; w < TEAMS; w++) { /* count[w][d] becomes the sum over teams before w */
             const uint count = t->count[w][d];
             t->count[w][d] = sum;
             sum += count;
         }
         start[d] = (uint2)(sum, total[j++]); /* in the tile; in the result */
     }
-    JOIN_GROUP();
+    GROUP_BARRIER();
     scan_digits(start, room);
     j = 0;
     EACH_DIGIT(d)
@@ -334,44 +333,45 @@ INLINE void rank_tile(__local struct teams *t, const NUMBER *own, uint *at, cons
 #pragma unroll
     for (uint k = 0; k < ITEMS; k++)
         at[k] += start[DIGIT(own[k])].x + t->count[team][DIGIT(own[k])];
-    JOIN_GROUP();
+    GROUP_BARRIER();
 }
 
-/* Puts the tile's keys in order in local memory, and from there into their places, goal[]. */
-INLINE void put_keys(__local NUMBER *room, const NUMBER *own, const uint *at, uint *goal,
-                     __local const uint *off, uint filled, __global NUMBER *to, uint shift,
-                     uint mask)
+/* Sort the tile's keys in local memory, and write them from there to their places, destination[].
+ */
+INLINE void scatter_keys(__local NUMBER *room, const NUMBER *own, const uint *at, uint *destination,
+                         __local const uint *off, uint filled, __global NUMBER *to, uint shift,
+                         uint mask)
 {
 #pragma unroll
     for (uint k = 0; k < ITEMS; k++)
         room[at[k]] = own[k];
-    JOIN_GROUP();
+    GROUP_BARRIER();
 #pragma unroll
     for (uint k = 0; k < ITEMS; k++) {
         const uint p = get_local_id(0) + k * GROUP;
         const NUMBER key = room[p];
-        goal[k] = off[DIGIT(key)] + p;
+        destination[k] = off[DIGIT(key)] + p;
         if (p < filled)
-            to[goal[k]] = key;
+            to[destination[k]] = key;
     }
-    JOIN_GROUP();
+    GROUP_BARRIER();
 }
 
-INLINE void put_values(__local uint *room, const uint *own, const uint *at, const uint *goal,
-                       uint filled, __global uint *to)
+INLINE void scatter_values(__local uint *room, const uint *own, const uint *at,
+                           const uint *destination, uint filled, __global uint *to)
 {
 #pragma unroll
     for (uint k = 0; k < ITEMS; k++)
         room[at[k]] = own[k];
-    JOIN_GROUP();
+    GROUP_BARRIER();
 #pragma unroll
     for (uint k = 0; k < ITEMS; k++) {
         const uint p = get_local_id(0) + k * GROUP;
         if (p < filled)
-            to[goal[k]] = room[p];
+            to[destination[k]] = room[p];
     }
-    JOIN_GROUP(); /* no need of ours: PoCL 3.1 writes for all items, where some must not, if the
-                     kernel ends here */
+    /* Works around PoCL 3.1, which ignores `if (p < filled)` where the kernel ends here. */
+    GROUP_BARRIER();
 }
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void sort_scatter(
@@ -386,67 +386,69 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void sort_scatter(
     } room;
     __local uint2 start[DIGITS], scanned[DIGITS];
     __local uint off[DIGITS];
-    const uint n = number_of(most, counted, count), tiles = (n + (TILE - 1)) / TILE,
+    const uint n = element_count(most, counted, count), tiles = (n + (TILE - 1)) / TILE,
                t = get_group_id(0);
     if (t >= tiles)
         return;
     const uint item = get_local_id(0),
                first = t * TILE + item / TEAM * (TEAM * ITEMS) + item % TEAM;
     NUMBER own[ITEMS];
-    uint own_values[ITEMS], at[ITEMS], goal[ITEMS], total[OWN_DIGITS], before[OWN_DIGITS], j = 0;
+    uint own_values[ITEMS], at[ITEMS], destination[ITEMS], total[OWN_DIGITS], before[OWN_DIGITS],
+        j = 0;
 #pragma unroll
-    for (uint k = 0; k < ITEMS;
-         k++) /* beyond the end the greatest: behind all others of the tile */
+    for (uint k = 0; k < ITEMS; k++) /* past the end: the greatest key, which sorts last */
         own[k] = first + k * TEAM < n ? keys[first + k * TEAM] : ~(NUMBER)0;
-    const uint g = share_of(n, shares_of(n, groups), t);
+    const uint g = chunk_of_tile(n, chunk_count(n, groups), t);
     EACH_DIGIT(d)
     {
-        total[j] = TOTALS[d];
-        before[j++] = SHARE(g)[d] + OF_TILE(t)[d];
+        total[j] = TOTALS_ROW[d];
+        before[j++] = CHUNK_ROW(g)[d] + TILE_ROW(t)[d];
     }
     rank_tile(&room.teams, own, at, total, before, start, scanned, off, shift, mask);
     if (paired)
 #pragma unroll
-        for (uint k = 0; k < ITEMS; k++) /* on their way while the keys are put */
+        for (uint k = 0; k < ITEMS; k++) /* in flight while the keys are written */
             own_values[k] = first + k * TEAM < n ? values[first + k * TEAM] : 0;
     const uint filled = min(n - t * TILE, (uint)TILE);
-    put_keys(room.keys, own, at, goal, off, filled, to, shift, mask);
+    scatter_keys(room.keys, own, at, destination, off, filled, to, shift, mask);
     if (paired)
-        put_values(room.values, own_values, at, goal, filled, to_values);
+        scatter_values(room.values, own_values, at, destination, filled, to_values);
 }
 #endif
 
-/* ---- Both. ----------------------------------------------------------------------------------- */
+/* ---- CPUs and GPUs.
+ * ----------------------------------------------------------------------------- */
 
-/* DIGITS groups, one a digit. */
+/* DIGITS groups, one for each digit. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void sort_scan(
     __global uint *table, uint groups, uint most, int counted, __global const uint *count)
 {
     __local uint room[2 * GROUP];
-    const uint shares = shares_of(number_of(most, counted, count), groups), digit = get_group_id(0);
+    const uint chunks = chunk_count(element_count(most, counted, count), groups),
+               digit = get_group_id(0);
     uint before = 0, all;
-    for (uint first = 0; first < shares; first += GROUP) {
+    for (uint first = 0; first < chunks; first += GROUP) {
         const uint g = first + get_local_id(0);
-        const uint sum = scan_uint(room, g < shares ? SHARE(g)[digit] : 0, &all);
-        if (g < shares)
-            SHARE(g)[digit] = before + sum;
+        const uint sum = scan_uint(room, g < chunks ? CHUNK_ROW(g)[digit] : 0, &all);
+        if (g < chunks)
+            CHUNK_ROW(g)[digit] = before + sum;
         before += all;
     }
     if (get_local_id(0) == 0)
-        TOTALS[digit] = before;
+        TOTALS_ROW[digit] = before;
 }
 
-/* Back to where the keys were, after an odd number of passes. */
+/* Copy back to the caller's memory, after an odd number of passes. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void sort_copy(
     __global NUMBER *to, __global const NUMBER *keys, int paired, __global uint *to_values,
     __global const uint *values, uint most, int counted, __global const uint *count)
 {
-    const uint n = number_of(most, counted, count), shares = shares_of(n, get_num_groups(0)),
+    const uint n = element_count(most, counted, count), chunks = chunk_count(n, get_num_groups(0)),
                g = get_group_id(0);
-    if (g >= shares)
+    if (g >= chunks)
         return;
-    const uint first = share_start(n, shares, g) + get_local_id(0),
-               end = share_start(n, shares, g + 1);
+    const uint first = chunk_start(n, chunks, g) + get_local_id(0),
+               end = chunk_start(n, chunks, g + 1);
     for (uint i = first; i < end; i += GROUP)
         to[i] = keys[i];
     if (paired)

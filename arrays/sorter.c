@@ -1,10 +1,9 @@
-/* sorter.c - prefix sums and sorting on one device: the object, its shapes, kernels and work
- * memory.
+/* sorter.c - the object for prefix sums and sorting on one device: shapes, kernels, workspace.
  * SPDX-License-Identifier: MIT
  */
 #include "arrays/sorter.h"
 
-#include "arrays/blocks.h"
+#include "arrays/kernels.h"
 #include "core/untracked.h"
 #include "core/device_info.h"
 #include "core/handle.h"
@@ -23,62 +22,66 @@ static const struct cltune_key keys[] = {
 #undef X
         {0}};
 
-/* What `fit` looks at. */
-struct place {
+/* The device and kernel that a shape must fit. */
+struct sorter_target {
     const struct cldev_info *info;
     const struct sorter_source *source;
 };
 
-static void defaults(void *shape, void *arg)
+static void sorter_shape_defaults(void *shape, void *arg)
 {
     struct sorter_shape *s = shape;
-    const struct cldev_info *info = ((const struct place *)arg)->info;
+    const struct cldev_info *info = ((const struct sorter_target *)arg)->info;
     const size_t most = info->dev_max_wg_sz;
     if (info->dev_type & CL_DEVICE_TYPE_CPU || most < 32) {
         s->group = 1;
-        s->items = ((const struct place *)arg)->source->sorts ? 1024 : 256;
-        s->waves = 4;
+        s->items = ((const struct sorter_target *)arg)->source->sorts ? 1024 : 256;
+        s->groups_per_unit = 4;
     } else
         s->group = most >= 256 ? 256 : most >= 128 ? 128 : most >= 64 ? 64 : 32;
 }
 
-/* Bytes of local memory that sort_scatter, or scan_write, takes. */
-static size_t local_bytes(const struct sorter_shape *s, const struct place *place)
+/* Bytes of local memory of sort_scatter, or of scan_write. */
+static size_t sorter_local_bytes(const struct sorter_shape *s, const struct sorter_target *target)
 {
-    const size_t room = 2 * (size_t)s->group * (size_t)place->source->bytes;
-    const size_t tile = (size_t)s->group * (size_t)s->items * (size_t)place->source->bytes;
-    const bool warps = s->match && vendor_is_nvidia(place->info->dev_vendor);
+    const size_t room = 2 * (size_t)s->group * (size_t)target->source->bytes;
+    const size_t tile = (size_t)s->group * (size_t)s->items * (size_t)target->source->bytes;
+    const bool warps = s->match && vendor_is_nvidia(target->info->dev_vendor);
     const size_t teams = (size_t)s->group / 32 * (warps ? 1 : 3) * SORT_DIGITS * 4;
-    return place->source->sorts ? 5 * SORT_DIGITS * 4 + (tile > teams ? tile : teams) : tile + room;
+    return target->source->sorts ? 5 * SORT_DIGITS * 4 + (tile > teams ? tile : teams)
+                                 : tile + room;
 }
 
-static int fit(void *shape, int stored, void *arg)
+static int sorter_shape_fit(void *shape, int stored, void *arg)
 {
     (void)stored;
     const struct sorter_shape *s = shape;
-    const struct place *place = arg;
-    const struct cldev_info *info = place->info;
+    const struct sorter_target *target = arg;
+    const struct cldev_info *info = target->info;
     if (s->group != 1 && (s->group < 32 || (s->group & (s->group - 1)) != 0))
         return clerror_set(EINVAL,
                            "arrays: shape: group=%d; it must be 1, or a power of two from 32 on",
                            s->group);
     if ((size_t)s->group > info->dev_max_wg_sz)
-        return clerror_set(EINVAL, "arrays: shape: group=%d, but %s takes %zu", s->group,
-                           info->dev_name, info->dev_max_wg_sz);
+        return clerror_set(EINVAL,
+                           "arrays: shape: group=%d is too large for %s; the maximum is %zu",
+                           s->group, info->dev_name, info->dev_max_wg_sz);
     if (s->group > 1 && s->items > 32)
-        return clerror_set(EINVAL, "arrays: shape: items=%d; with group=%d it is at most 32",
+        return clerror_set(EINVAL,
+                           "arrays: shape: items=%d is too large with group=%d; the maximum is 32",
                            s->items, s->group);
-    if (s->group > 1 && local_bytes(s, place) > info->dev_local_mem_sz)
+    if (s->group > 1 && sorter_local_bytes(s, target) > info->dev_local_mem_sz)
         return clerror_set(
             EINVAL,
             "arrays: shape: group=%d items=%d takes %zu bytes of local memory, but %s has %llu; take less",
-            s->group, s->items, local_bytes(s, place), info->dev_name,
+            s->group, s->items, sorter_local_bytes(s, target), info->dev_name,
             (unsigned long long)info->dev_local_mem_sz);
     return 0;
 }
 
-/* The program of this kind and shape: an earlier one, or a new one. */
-static struct sorter_program *program_of(arrays_sorter *s, const struct sorter_program *wanted)
+/* Return the program of this kind and shape: an earlier one, or a new one. */
+static struct sorter_program *sorter_program_of(arrays_sorter *s,
+                                                const struct sorter_program *wanted)
 {
     for (struct sorter_program *p = s->programs; p; p = p->next)
         if (p->source == wanted->source && strcmp(p->row.shape, wanted->row.shape) == 0)
@@ -101,13 +104,16 @@ struct sorter_program *sorter_choose(arrays_sorter *s, const struct sorter_sourc
     while (log + 1 < SIZES && most >> log > 1)
         log++;
     struct sorter_program **chosen = &s->chosen[source->kind][log], wanted = {.source = source};
-    struct place place = {.info = &s->info, .source = source};
-    const struct cltune_rules rules = {
-        .name = "arrays", .keys = keys, .defaults = defaults, .fit = fit, .arg = &place};
+    struct sorter_target target = {.info = &s->info, .source = source};
+    const struct cltune_rules rules = {.name = "arrays",
+                                       .keys = keys,
+                                       .defaults = sorter_shape_defaults,
+                                       .fit = sorter_shape_fit,
+                                       .arg = &target};
     const size_t size = (size_t)1 << log;
     if (!*chosen && cltune_choose(&rules, s->ctx, s->dev, source->row, size, s->words,
                                   &wanted.shape, &wanted.row) == 0)
-        *chosen = program_of(s, &wanted);
+        *chosen = sorter_program_of(s, &wanted);
     return *chosen;
 }
 
@@ -121,7 +127,7 @@ cl_uint sorter_groups(const arrays_sorter *s, const struct sorter_program *p, si
 {
     const cl_uint tiles = sorter_tiles(p, most);
     const cl_uint groups =
-        (cl_uint)p->shape.waves * (s->info.dev_max_core ? s->info.dev_max_core : 1);
+        (cl_uint)p->shape.groups_per_unit * (s->info.dev_max_core ? s->info.dev_max_core : 1);
     return tiles < groups ? tiles : groups;
 }
 
@@ -156,7 +162,7 @@ int sorter_launch(arrays_sorter *s, const struct sorter_program *p, int kernel, 
 {
     const size_t group = (size_t)p->shape.group;
     clndrange_t ndr = clndrange_init1d(0, groups * group, group);
-    const int flags = CL_EVENT_NOWAIT | CL_EVENT_CHECKED | s->bare;
+    const int flags = CL_EVENT_NOWAIT | CL_EVENT_CHECKED | s->untracked;
     return clforkv(s->ctx, s->dev, p->kernel[kernel], &ndr, flags, nargs, args) == (cl_event)-1 ? -1
                                                                                                 : 0;
 }
@@ -166,17 +172,19 @@ int sorter_finish(arrays_sorter *s, int status)
     return clwait(s->ctx, s->dev, CL_KERNEL_EVENT) == (cl_event)-1 ? -1 : status;
 }
 
-/* ---- Checks, work memory. -------------------------------------------------------------------- */
+/* ---- Checks, workspace. ------------------------------------------------------------------------
+ */
 
 int sorter_check(const char *caller, int bytes, size_t most, const uintptr_t reserved[8])
 {
     if (reserved_check(caller, reserved) != 0)
         return -1;
     if (bytes != 4 && bytes != 8)
-        return clerror_set(EINVAL, "%s: bytes = %d; unsigned integers of 4 or 8 bytes are taken",
+        return clerror_set(EINVAL,
+                           "%s: bytes = %d; the elements must be unsigned integers of 4 or 8 bytes",
                            caller, bytes);
     if (most > (size_t)1 << 31)
-        return clerror_set(EINVAL, "%s: most = %zu; at most 2^31 elements are taken", caller, most);
+        return clerror_set(EINVAL, "%s: most = %zu; the maximum is 2^31 elements", caller, most);
     return 0;
 }
 
@@ -189,26 +197,26 @@ int sorter_check_block(const arrays_sorter *s, const char *caller, const char *w
                            caller, what, ptr);
     const size_t room = clsizeofmem(base) - (size_t)((const char *)ptr - base);
     if (size > room)
-        return clerror_set(EINVAL, "%s: %s: %zu bytes are needed, but there are %zu from there on",
+        return clerror_set(EINVAL, "%s: %s: %zu bytes do not fit in the %zu bytes from there on",
                            caller, what, size, room);
     return 0;
 }
 
-char *sorter_work(arrays_sorter *s, const char *caller, void *work, size_t size)
+char *sorter_workspace(arrays_sorter *s, const char *caller, void *work, size_t size)
 {
     if (work)
         return sorter_check_block(s, caller, "work", work, size) == 0 ? work : NULL;
-    if (s->work && clsizeofmem(s->work) >= size)
-        return s->work;
-    if (s->work)
-        clfree(s->work);
-    s->work = clmalloc(s->ctx, size, CL_MEM_DEVONLY);
-    return s->work;
+    if (s->workspace && clsizeofmem(s->workspace) >= size)
+        return s->workspace;
+    if (s->workspace)
+        clfree(s->workspace);
+    s->workspace = clmalloc(s->ctx, size, CL_MEM_DEVONLY);
+    return s->workspace;
 }
 
 /* ---- The object. ----------------------------------------------------------------------------- */
 
-static int describe(arrays_sorter *s)
+static int sorter_query_device(arrays_sorter *s)
 {
     struct cldev_info *info = calloc(clgetndev(s->ctx), sizeof *info);
     const int status =
@@ -240,9 +248,9 @@ arrays_sorter *arrays_sorter_create(const struct arrays_sorter_options *o)
     }
     s->ctx = ctx;
     s->dev = o->dev;
-    s->bare = untracked_flag(ctx, o->dev);
+    s->untracked = untracked_flag(ctx, o->dev);
     s->words = words;
-    if (describe(s) == 0)
+    if (sorter_query_device(s) == 0)
         return s;
     arrays_sorter_free(s);
     return NULL;
@@ -259,8 +267,8 @@ void arrays_sorter_free(arrays_sorter *s)
             clclose(s->ctx, p->program);
         free(p);
     }
-    if (s->work)
-        clfree(s->work);
+    if (s->workspace)
+        clfree(s->workspace);
     free(s->words);
     free(s);
 }

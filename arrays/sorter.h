@@ -1,10 +1,10 @@
-/* sorter.h - what the files of prefix sums and sorting share.
+/* sorter.h - the object for prefix sums and sorting.
  *
- *   sorter.c    the object; shapes, kernels, work memory; what is common to all jobs
- *   scan.c      prefix sums
- *   sort.c      sorting
- *   sorter_tune.c   what a search for better shapes of both needs
- *   tiles.h     how the kernels share an array
+ *   sorter.c        the object; shapes, kernels, workspace; the common part of all jobs
+ *   scan.c          prefix sums
+ *   sort.c          sorting
+ *   sorter_tune.c   kernels for the search of tuning entries
+ *   tiles.h         how work-groups divide an array
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_ARRAYS_SORTER_H
@@ -16,11 +16,12 @@
 
 #include <stdbool.h>
 
-/* The numbers that shape a launch, as ARRAYS_SHAPE_KEYS is of sums. */
+/* The tuning keys, like ARRAYS_SHAPE_KEYS of reductions. */
 #define SORTER_SHAPE_KEYS(X)                                                                       \
     X(group, 1, 1024, 256, "work-items of a group, a power of two from 32 on; 1 on CPUs")          \
     X(items, 1, 1 << 16, 8, "elements of a tile that an item has")                                 \
-    X(waves, 1, 64, 8, "work-groups for each compute unit, where there are elements enough")       \
+    X(groups_per_unit, 1, 64, 8,                                                                   \
+      "work-groups for each compute unit, where there are elements enough")                        \
     X(match, 0, 1, 0,                                                                              \
       "how equal digits of 32 items are found: 0 in local memory, 1 by NVIDIA's ballots")          \
     X(stream, 0, 31, 21,                                                                           \
@@ -36,7 +37,7 @@ enum { SCAN_SUMS, SCAN_CARRY, SCAN_WRITE, SCAN_FEW, SCAN_KERNELS };
 enum { SORT_COUNT, SORT_SCAN, SORT_SCATTER, SORT_COPY, SORT_KERNELS };
 enum { SORT_DIGITS = 256, SORT_DIGIT_BITS = 8, MOST_KERNELS = 4 };
 
-/* A kind of program: its row of shapes, of what it is built. */
+/* A kind of program, its tuning entry and its source. */
 enum sorter_kind { SCAN_32, SCAN_64, SORT_32, SORT_64, SORTER_KINDS };
 struct sorter_source {
     enum sorter_kind kind;
@@ -53,63 +54,64 @@ struct sorter_program {
     const struct sorter_source *source;
     struct sorter_shape shape;
     struct cltune_row row;
-    void *program; /* NULL until it is needed */
+    void *program; /* NULL until needed */
     cl_kernel kernel[MOST_KERNELS];
     struct sorter_program *next;
 };
 
-enum {
-    SIZES = 33
-}; /* shapes are chosen by the number of elements, rounded down to a power of two */
+enum { SIZES = 33 }; /* shapes are chosen by log2 of the size */
 
 struct arrays_sorter {
     CLCONTEXT *ctx;
     cl_uint dev;
-    int bare; /* a flag of launches without an event (core/untracked.h), or 0 */
+    /* CL_EVENT flag for untracked launches (core/untracked.h), or 0. */
+    int untracked;
     struct cldev_info info;
     char *words;                                        /* of the caller, or NULL */
-    struct sorter_program *programs;                    /* a list of all */
-    struct sorter_program *chosen[SORTER_KINDS][SIZES]; /* of them, once they were looked up */
-    const struct sorter_program *last;                  /* that was used */
-    void *work;                                         /* of its own, or NULL */
+    struct sorter_program *programs;                    /* list of all programs */
+    struct sorter_program *chosen[SORTER_KINDS][SIZES]; /* NULL until looked up */
+    const struct sorter_program *last;                  /* last used */
+    void *workspace;                                    /* owned, or NULL */
 };
 
-enum { PART = 4096 }; /* parts of work memory begin at multiples of this */
-static inline size_t sorter_part(size_t bytes)
+enum { WORKSPACE_ALIGN = 4096 }; /* alignment of the parts of a workspace */
+static inline size_t sorter_align(size_t bytes)
 {
-    return (bytes + (PART - 1)) / PART * PART;
+    return (bytes + (WORKSPACE_ALIGN - 1)) / WORKSPACE_ALIGN * WORKSPACE_ALIGN;
 }
 
-/* The program for `most` elements, with its shape chosen; NULL on failure. And builds it. */
+/* Return the program for `most` elements, with its shape chosen, NULL on failure. sorter_open
+ * builds it. */
 struct sorter_program *sorter_choose(arrays_sorter *s, const struct sorter_source *source,
                                      size_t most);
 int sorter_open(arrays_sorter *s, struct sorter_program *p);
 
-/* Tiles of `most` elements, and groups for them, at most one a tile. */
+/* Return the tiles of `most` elements, and the number of groups for them, at most one a tile. */
 cl_uint sorter_tiles(const struct sorter_program *p, size_t most);
 cl_uint sorter_groups(const arrays_sorter *s, const struct sorter_program *p, size_t most);
 
-/* Checks numbers that all jobs have. */
+/* Check the numbers that all jobs have. */
 int sorter_check(const char *caller, int bytes, size_t most, const uintptr_t reserved[8]);
 
-/* Checks that a block has `size` bytes from `ptr` on. `what` names it: "keys". */
+/* Check that a block has `size` bytes from `ptr` on. `what` names it: "keys". */
 int sorter_check_block(const arrays_sorter *s, const char *caller, const char *what,
                        const void *ptr, size_t size);
 
-/* The memory to work in, of `size` bytes: the caller's, if it is large enough, else the sorter's
- * own. NULL on failure. */
-char *sorter_work(arrays_sorter *s, const char *caller, void *work, size_t size);
+/* Return a workspace of `size` bytes: the caller's if it is given and large enough, else the
+ * sorter's own. NULL on failure. */
+char *sorter_workspace(arrays_sorter *s, const char *caller, void *work, size_t size);
 
-/* Starts kernel number `kernel` of a program. */
+/* Launch kernel number `kernel` of a program. */
 int sorter_launch(arrays_sorter *s, const struct sorter_program *p, int kernel, cl_uint groups,
                   cl_uint nargs, const struct stdcl_arg *args);
 
-/* Waits for what was started, also after a failure; returns -1 then, too. */
+/* Block until all launches are complete, also after a failure, and return `status`, or -1 if one
+ * of them failed. */
 int sorter_finish(arrays_sorter *s, int status);
 
 /* ---- sorter_tune.c --------------------------------------------------------------------------- */
 
-/* What the kernels differ by; `arg` of each. */
+/* Variant of a tuned kernel; its `arg`. */
 struct sorter_variant {
     bool sorts;
     int bytes;

@@ -1,5 +1,5 @@
-/* sorter_tune.c - what a search for better shapes of scans and sorts needs: knobs, a problem with
- * its right answer, a stop watch.
+/* sorter_tune.c - kernels of scans and sorts for the search of tuning entries: the values to try, a
+ * problem, its check and its time.
  * SPDX-License-Identifier: MIT
  */
 #include "arrays/sorter.h"
@@ -10,22 +10,21 @@
 const struct cltune_knob sorter_knobs[SORTER_KNOBS] = {
     CLTUNE_KNOB("group", 1, 64, 128, 256, 512),
     CLTUNE_KNOB("items", 4, 7, 8, 11, 12, 15, 16, 20, 24, 256, 1024),
-    CLTUNE_KNOB("waves", 1, 2, 4, 8, 16, 32),
+    CLTUNE_KNOB("groups_per_unit", 1, 2, 4, 8, 16, 32),
     CLTUNE_KNOB("match", 0, 1),
 };
 /* clang-format on */
-const size_t sorter_sizes[SORTER_SIZES] = {1 << 20,
-                                           1 << 23}; /* the larger is more than caches hold */
+const size_t sorter_sizes[SORTER_SIZES] = {1 << 20, 1 << 23}; /* the larger exceeds caches */
 
 struct problem {
-    CLCONTEXT *ctx; /* of the one device */
+    CLCONTEXT *ctx; /* of the tuned device */
     struct cldev_info info;
     struct sorter_variant what;
     size_t n;
-    void *x, *first, *right; /* what is sorted; what it was at first, and becomes */
+    void *x, *first, *right; /* the array, its initial content, and the expected result */
     cl_uint *values, *right_values;
     char shape[512];
-    arrays_sorter *sorter; /* of that shape */
+    arrays_sorter *sorter; /* with that shape */
 };
 
 void sorter_problem_close(void *problem)
@@ -42,8 +41,9 @@ void sorter_problem_close(void *problem)
     free(p);
 }
 
-/* Random keys, by a linear congruential generator (Knuth's MMIX), and the right answer. */
-static int prepare(struct problem *p)
+/* Draw random keys, by a linear congruential generator (Knuth's MMIX), and compute the expected
+ * result. */
+static int sorter_problem_init(struct problem *p)
 {
     const size_t size = p->n * (size_t)p->what.bytes;
     if (clgetdevinfo(p->ctx, &p->info) != 0)
@@ -80,14 +80,14 @@ void *sorter_problem_open(const struct cltune_kernel *kernel, CLCONTEXT *cp, siz
         return NULL;
     }
     *p = (struct problem){.ctx = cp, .what = *(const struct sorter_variant *)kernel->arg, .n = n};
-    if (prepare(p) == 0)
+    if (sorter_problem_init(p) == 0)
         return p;
     sorter_problem_close(p);
     return NULL;
 }
 
-/* The object of a shape; the last one is kept. */
-static int use(struct problem *p, const char *shape)
+/* Create the object for a shape, unless the last one had the same shape. */
+static int sorter_tune_use(struct problem *p, const char *shape)
 {
     if (p->sorter && strcmp(shape, p->shape) == 0)
         return 0;
@@ -98,7 +98,7 @@ static int use(struct problem *p, const char *shape)
     return p->sorter ? 0 : -1;
 }
 
-static int start(struct problem *p)
+static int sorter_tune_start(struct problem *p)
 {
     if (p->what.sorts)
         return arrays_sort_start(p->sorter, &(struct arrays_sort_job){.keys = p->x,
@@ -110,12 +110,13 @@ static int start(struct problem *p)
         &(struct arrays_scan_job){.x = p->x, .sums = p->x, .bytes = p->what.bytes, .most = p->n});
 }
 
-static int finish(struct problem *p, int status)
+static int sorter_tune_finish(struct problem *p, int status)
 {
     return clwait(p->ctx, 0, CL_ALL_EVENT) == (cl_event)-1 ? -1 : status;
 }
 
-/* ---- What the search calls. ------------------------------------------------------------------ */
+/* ---- Interface of the search. ------------------------------------------------------------------
+ */
 
 int sorter_allowed(void *problem, const char *shape)
 {
@@ -135,31 +136,32 @@ int sorter_verify(void *problem, const char *shape)
     memcpy(p->x, p->first, size);
     for (size_t i = 0; i < p->n; i++)
         p->values[i] = (cl_uint)i;
-    if (use(p, shape) != 0 || clmsync(p->ctx, 0, p->x, CL_MEM_DEVICE) == (cl_event)-1 ||
-        clmsync(p->ctx, 0, p->values, CL_MEM_DEVICE) == (cl_event)-1 || finish(p, start(p)) != 0 ||
+    if (sorter_tune_use(p, shape) != 0 || clmsync(p->ctx, 0, p->x, CL_MEM_DEVICE) == (cl_event)-1 ||
+        clmsync(p->ctx, 0, p->values, CL_MEM_DEVICE) == (cl_event)-1 ||
+        sorter_tune_finish(p, sorter_tune_start(p)) != 0 ||
         clmsync(p->ctx, 0, p->x, CL_MEM_HOST) == (cl_event)-1 ||
         clmsync(p->ctx, 0, p->values, CL_MEM_HOST) == (cl_event)-1)
         return -1;
     if (memcmp(p->x, p->right, size) != 0 ||
         (p->what.sorts && memcmp(p->values, p->right_values, p->n * sizeof *p->values) != 0))
-        return clerror_set(EDOM, "arrays: shape %s: a wrong %s", shape,
+        return clerror_set(EDOM, "arrays: shape %s: wrong %s", shape,
                            p->what.sorts ? "order" : "sum");
     return 0;
 }
 
-/* Again and again on the same memory: keys that are in order already take as long, since the first
- * pass undoes that. */
-static int runs(void *problem, size_t n)
+/* Run repeatedly on the same memory. Sorted keys take as long as random ones, since the first
+ * pass, by the lowest digit, destroys their order. */
+static int sorter_tune_runs(void *problem, size_t n)
 {
     int status = 0;
     for (size_t i = 0; i < n && status == 0; i++)
-        status = start(problem);
-    return finish(problem, status);
+        status = sorter_tune_start(problem);
+    return sorter_tune_finish(problem, status);
 }
 
 int sorter_measure(void *problem, const char *shape, double *seconds, double *work)
 {
     struct problem *p = problem;
     *work = (double)p->n;
-    return use(p, shape) == 0 ? cltune_time(runs, p, seconds) : -1;
+    return sorter_tune_use(p, shape) == 0 ? cltune_time(sorter_tune_runs, p, seconds) : -1;
 }

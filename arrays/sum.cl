@@ -1,20 +1,22 @@
-/* sum.cl - sums of arrays: plain ones, of products, of squared velocities, of squared deviations,
- * and the least and the greatest element.
+/* sum.cl - sums of arrays: plain, of products, of squares, of squared deviations; and the minimum
+ * and the maximum.
  *
- * partial[g] becomes the sum of block first + g in the order of fixed_reduce.h, which the host puts
- * in front. An item loads UNROLL rows before it adds them, so that many loads are in flight; only
- * the block that holds the last element looks where the array ends. SPDX-License-Identifier: MIT
+ * partial[g] becomes the sum of block first + g in the order of fixed_reduce.h, which precedes this
+ * file. An item loads UNROLL rows before it adds them, so that many loads are in flight. Only the
+ * block with the last element checks where the array ends.
+ * SPDX-License-Identifier: MIT
  */
-#ifndef ARRAYS_ORDER_H
+#ifndef ARRAYS_FIXED_REDUCE_H
 #include "fixed_reduce.h"
 #endif
 
 #define SUM 0     /* of x */
 #define DOT 1     /* of x y */
 #define SQUARES 2 /* of x^2 + y^2 + z^2 */
-#define DEVIATE 3 /* of (x - (c + d))^2; c + d is the mean, d the digits that c does not hold */
-#define LEAST 4
-#define GREATEST 5
+/* Of (x - (c + d))^2; c + d is the mean, d its digits beyond c. */
+#define DEVIATIONS 3
+#define MINIMUM 4
+#define MAXIMUM 5
 #ifndef OP
 #define OP SUM
 #endif
@@ -22,7 +24,7 @@
 #define ELEMENT float
 #endif
 #ifndef FILL
-#define FILL 0 /* what stands for elements beyond the last */
+#define FILL 0 /* replaces elements past the end */
 #endif
 
 typedef VECTOR(ELEMENT) elements;
@@ -40,32 +42,32 @@ typedef struct {
 
 typedef __global const ELEMENT *array;
 
-/* On a CPU an item reads so fast that its memory falls behind: what it reads 4 KiB later is asked
- * for now. Nothing happens where there is no memory. For the words see matmul/cpu.cl. */
+/* Prefetch 4 KiB ahead on CPUs: an item consumes faster than memory delivers. An address past the
+ * end has no effect. For the condition see matmul/cpu.cl. */
 #if GROUP == 1 && defined(__clang__) &&                                                            \
     (defined(__x86_64__) || defined(__aarch64__) || defined(__powerpc64__) || defined(__riscv))
-#define FETCH_AHEAD(p) __builtin_prefetch((const void *)((size_t)(p) + 4096))
+#define PREFETCH(p) __builtin_prefetch((const void *)((size_t)(p) + 4096))
 #else
-#define FETCH_AHEAD(p)
+#define PREFETCH(p)
 #endif
 
-/* The vectors from element i on. */
-void fetch(row_t *r, array x, array y, array z, ulong i)
+/* Load the vectors from element i on. */
+void load_vectors(row_t *r, array x, array y, array z, ulong i)
 {
     r->x = *(__global const elements *)(x + i);
-    FETCH_AHEAD(x + i);
+    PREFETCH(x + i);
 #if OP == DOT || OP == SQUARES
     r->y = *(__global const elements *)(y + i);
-    FETCH_AHEAD(y + i);
+    PREFETCH(y + i);
 #endif
 #if OP == SQUARES
     r->z = *(__global const elements *)(z + i);
-    FETCH_AHEAD(z + i);
+    PREFETCH(z + i);
 #endif
 }
 
-/* The same where there may be fewer than n elements left; the others are FILL. */
-elements some(array x, ulong i, ulong n)
+/* Load a vector that may extend past the end: missing elements are FILL. */
+elements load_tail_vector(array x, ulong i, ulong n)
 {
     ELEMENT e[WIDTH];
     for (int l = 0; l < WIDTH; l++)
@@ -77,19 +79,19 @@ elements some(array x, ulong i, ulong n)
 #endif
 }
 
-void fetch_some(row_t *r, array x, array y, array z, ulong i, ulong n)
+void load_tail_vectors(row_t *r, array x, array y, array z, ulong i, ulong n)
 {
-    r->x = some(x, i, n);
+    r->x = load_tail_vector(x, i, n);
 #if OP == DOT || OP == SQUARES
-    r->y = some(y, i, n);
+    r->y = load_tail_vector(y, i, n);
 #endif
 #if OP == SQUARES
-    r->z = some(z, i, n);
+    r->z = load_tail_vector(z, i, n);
 #endif
 }
 
-/* c in the lanes that exist, 0 in the others: the deviation of a FILL of 0 is then 0. */
-wides where(WIDE c, ulong i, ulong n)
+/* Return c in existing lanes and 0 in missing ones: the deviation of a FILL of 0 is then 0. */
+wides mask_lanes(WIDE c, ulong i, ulong n)
 {
     WIDE e[WIDTH];
     for (int l = 0; l < WIDTH; l++)
@@ -101,19 +103,19 @@ wides where(WIDE c, ulong i, ulong n)
 #endif
 }
 
-/* What a row adds to its lanes. */
-void add_row(sums *s, const row_t *r, wides c, wides d)
+/* Add a row to its lanes. */
+void accumulate_row(sums *s, const row_t *r, wides c, wides d)
 {
-#if OP == LEAST || OP == GREATEST
+#if OP == MINIMUM || OP == MAXIMUM
     s->value = JOIN(s->value, r->x);
 #elif PAIRED == 2
     s->value += r->x & 0xFFFFFFFFL;
     s->error += r->x >> 32;
 #elif OP == SUM
-    add(s, CONVERT(WIDE, r->x));
-#elif OP == DEVIATE
+    add_vector(s, CONVERT(WIDE, r->x));
+#elif OP == DEVIATIONS
     const wides off = (CONVERT(WIDE, r->x) - c) - d;
-    add(s, off * off);
+    add_vector(s, off * off);
 #elif OP == DOT && PAIRED
     add_product(s, CONVERT(WIDE, r->x), CONVERT(WIDE, r->y));
 #elif OP == DOT
@@ -123,18 +125,19 @@ void add_row(sums *s, const row_t *r, wides c, wides d)
 #endif
 }
 
-/* One strip of an item's lanes, of a block that is full / that holds the last element. */
+/* Add one strip of an item's lanes, of a full block; add_last_strip: of the block with the last
+ * element. */
 void add_strip(sums *s, array x, array y, array z, ulong base, WIDE c, WIDE d)
 {
     for (int row = 0; row < ROWS; row += UNROLL) {
         row_t r[UNROLL * VECTORS];
 #pragma unroll
         for (int k = 0; k < UNROLL * VECTORS; k++)
-            fetch(&r[k], x, y, z,
-                  base + (ulong)((row + k / VECTORS) * LANES + k % VECTORS * WIDTH));
+            load_vectors(&r[k], x, y, z,
+                         base + (ulong)((row + k / VECTORS) * LANES + k % VECTORS * WIDTH));
 #pragma unroll
         for (int k = 0; k < UNROLL * VECTORS; k++)
-            add_row(&s[k % VECTORS], &r[k], c, d);
+            accumulate_row(&s[k % VECTORS], &r[k], c, d);
     }
 }
 
@@ -145,8 +148,8 @@ void add_last_strip(sums *s, array x, array y, array z, ulong base, ulong n, WID
             const ulong i = base + (ulong)(row * LANES + v * WIDTH);
             if (i < n) {
                 row_t r;
-                fetch_some(&r, x, y, z, i, n);
-                add_row(&s[v], &r, where(c, i, n), where(d, i, n));
+                load_tail_vectors(&r, x, y, z, i, n);
+                accumulate_row(&s[v], &r, mask_lanes(c, i, n), mask_lanes(d, i, n));
             }
         }
 }
@@ -171,9 +174,9 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void reduce(__global
             add_strip(s, x, y, z, base, c, d);
         else
             add_last_strip(s, x, y, z, base, n, c, d);
-        part[PLACE_OF(round)] = fold(s);
+        part[PART_OF(round)] = join_lanes(s);
     }
-    join_parts(part);
+    join_group(part);
     if (get_local_id(0) == 0)
         partial[get_group_id(0)] = part[0];
 }

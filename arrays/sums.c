@@ -1,7 +1,7 @@
-/* sums.c - sums of arrays: kernels built at first use, results.
+/* sums.c - sums of arrays: kernels built on first use, results.
  *
- * Each operation is a program of its own, sum.cl with another OP. The tree of the tutorial has
- * groups where the others have blocks; the rest is the same.
+ * Each operation is its own program, sum.cl with another OP. ARRAYS_TREE has work-groups in place
+ * of blocks.
  * SPDX-License-Identifier: MIT
  */
 #include "arrays/internal.h"
@@ -12,45 +12,45 @@ static const char *const type_names[] = {"float", "double", "int", "long"};
 static const char *const wide_names[] = {"float", "double", "int", "long"};
 static const char *const op_names[] = {"sum", "dot", "squares"};
 
-static bool is_integer(const arrays *a)
+static bool has_integers(const arrays *a)
 {
     return a->type == ARRAYS_INT || a->type == ARRAYS_LONG;
 }
 
 /* ---- Kernels. -------------------------------------------------------------------------------- */
 
-static bool uses_tree(const arrays *a, enum sums_op op)
+static bool uses_tree(const arrays *a, enum reduce_op op)
 {
     return a->method == ARRAYS_TREE && op <= OP_SQUARES;
 }
 
-static struct arrays_partial partial_of(const arrays *a, enum sums_op op)
+static struct arrays_partial partial_of(const arrays *a, enum reduce_op op)
 {
     return arrays_reduce_kind(a->type, a->accumulator, a->doubles, op);
 }
 
-static int shape_tree(arrays *a, enum sums_op op)
+static int tree_choose_shape(arrays *a, enum reduce_op op)
 {
     struct kernels *k = &a->kernels[op];
-    if (partial_of(a, op).joining != JOIN_ADD)
-        return clerror_set(EINVAL, "arrays: ARRAYS_TREE adds up plain %s only; use ARRAYS_TUNED",
+    if (partial_of(a, op).join != JOIN_ADD)
+        return clerror_set(EINVAL, "arrays: ARRAYS_TREE sums only plain %s; use ARRAYS_TUNED",
                            a->type == ARRAYS_LONG ? "32-bit integers" : "doubles");
     if (arrays_kernels_shape(k, a->ctx, "arrays.tree", 0, a->shape) != 0)
         return -1;
-    for (cl_uint dev = 1; dev < k->ndev; dev++) /* one order for all */
-        if (strcmp(k->on[dev].row.shape, k->on[0].row.shape) != 0) {
-            const bool cpu = k->on[dev].cpu;
-            k->on[dev] = k->on[0];
-            k->on[dev].cpu = cpu;
+    for (cl_uint dev = 1; dev < k->ndev; dev++) /* one order for all devices */
+        if (strcmp(k->device[dev].row.shape, k->device[0].row.shape) != 0) {
+            const bool cpu = k->device[dev].cpu;
+            k->device[dev] = k->device[0];
+            k->device[dev].cpu = cpu;
         }
     return 0;
 }
 
-static int open_tree(arrays *a, enum sums_op op)
+static int tree_open_kernel(arrays *a, enum reduce_op op)
 {
     struct kernels *k = &a->kernels[op];
-    const clvalue_t values[] = {clvalue("work", k->on[0].shape.group),
-                                clvalue("groups", k->on[0].shape.groups),
+    const clvalue_t values[] = {clvalue("work", k->device[0].shape.group),
+                                clvalue("groups", k->device[0].shape.groups),
                                 clvalue("op", op_names[op]),
                                 clvalue("element", type_names[a->type]),
                                 clvalue("wide", wide_names[partial_of(a, op).wide]),
@@ -58,83 +58,87 @@ static int open_tree(arrays *a, enum sums_op op)
     return arrays_kernels_open(k, "tree", "", &tree_file, 0, NULL, values);
 }
 
-/* Chooses how an operation is done; builds nothing yet. */
-static int shape_op(arrays *a, enum sums_op op)
+/* Choose the shape of an operation. Builds nothing. */
+static int op_choose_shape(arrays *a, enum reduce_op op)
 {
     struct kernels *k = &a->kernels[op];
-    if (k->on)
+    if (k->device)
         return 0;
     char row[64];
     arrays_reduce_row(a->type, op, row);
-    const int status =
-        uses_tree(a, op) ? shape_tree(a, op) : arrays_kernels_shape(k, a->ctx, row, 0, a->shape);
+    const int status = uses_tree(a, op) ? tree_choose_shape(a, op)
+                                        : arrays_kernels_shape(k, a->ctx, row, 0, a->shape);
     if (status != 0)
         arrays_kernels_close(k);
     return status;
 }
 
-static int open_op(arrays *a, enum sums_op op)
+static int op_open_kernel(arrays *a, enum reduce_op op)
 {
     struct kernels *k = &a->kernels[op];
-    if (k->on[k->ndev - 1].kernel)
+    if (k->device[k->ndev - 1].kernel)
         return 0;
-    const int status =
-        uses_tree(a, op) ? open_tree(a, op) : arrays_reduce_open(k, a->type, partial_of(a, op), op);
+    const int status = uses_tree(a, op) ? tree_open_kernel(a, op)
+                                        : arrays_reduce_open(k, a->type, partial_of(a, op), op);
     if (status != 0)
         arrays_kernels_close(k);
     return status;
 }
 
-/* ---- Running. -------------------------------------------------------------------------------- */
+/* ---- Reduction. --------------------------------------------------------------------------------
+ */
 
-/* Runs an operation on arrays x, y, z (those it has) of n elements; mean is for OP_DEVIATE. */
-static int reduce(arrays *a, enum sums_op op, const void *x, const void *y, const void *z, size_t n,
-                  double mean, struct arrays_total *total, struct arrays_partial *kind)
+/* Run an operation on arrays x, y, z of n elements; unused ones repeat x. The mean is for
+ * OP_DEVIATIONS. */
+static int sums_reduce(arrays *a, enum reduce_op op, const void *x, const void *y, const void *z,
+                       size_t n, double mean, struct arrays_total *total,
+                       struct arrays_partial *kind)
 {
     *kind = partial_of(a, op);
     *total = (struct arrays_total){0, 0, 0};
     if (n == 0)
         return 0;
-    if (shape_op(a, op) != 0)
+    if (op_choose_shape(a, op) != 0)
         return -1;
     const struct small_sum small = {op, *kind, x, y, z, n, mean};
     const bool tree = uses_tree(a, op);
     if (!tree && arrays_small_fits(a, &small))
         return arrays_small_sum(a, &small, total);
-    if (open_op(a, op) != 0)
+    if (op_open_kernel(a, op) != 0)
         return -1;
-    struct order_job job = {.kernels = &a->kernels[op],
-                            .kind = *kind,
-                            .n = n,
-                            .partial = a->partial,
-                            .progress = a->progress,
-                            .arg = a->arg,
-                            .caller = "arrays",
-                            .elements = "elements"};
+    struct reduce_job job = {.kernels = &a->kernels[op],
+                             .kind = *kind,
+                             .n = n,
+                             .partial = a->partial,
+                             .progress = a->progress,
+                             .arg = a->arg,
+                             .caller = "arrays",
+                             .elements = "elements"};
     if (!tree) {
-        struct order_forest whole;
+        struct reduce_forest whole;
         if (arrays_reduce_part(&job, x, y, z, mean, &whole) != 0)
             return -1;
-        *total = arrays_order_total(*kind, &whole);
+        *total = arrays_fixed_reduce_total(*kind, &whole);
         return 0;
     }
     const struct stdcl_arg rest[] = {ARG(x), ARG(y), ARG(z)};
     job.nrest = 3;
     job.rest = rest;
-    job.blocks = (uint64_t)a->kernels[op].on[0].shape.groups;
+    job.blocks = (uint64_t)a->kernels[op].device[0].shape.groups;
     job.uncut = true;
-    return arrays_order_run(&job, total);
+    return arrays_fixed_reduce(&job, total);
 }
 
-/* ---- What callers call. ---------------------------------------------------------------------- */
+/* ---- Public functions. -------------------------------------------------------------------------
+ */
 
-static int run(arrays *a, const char *call, enum sums_op op, const void *x, const void *y, size_t n,
-               size_t least, double mean, double *result)
+static int sums_run(arrays *a, const char *call, enum reduce_op op, const void *x, const void *y,
+                    size_t n, size_t least, double mean, double *result)
 {
     struct arrays_total total;
     struct arrays_partial kind;
     if (arrays_check(a, call, x, n, least) != 0 || arrays_check(a, call, y, n, least) != 0 ||
-        reduce(a, op, x, y, x, n, mean, &total, &kind) != 0)
+        sums_reduce(a, op, x, y, x, n, mean, &total, &kind) != 0)
         return -1;
     *result = arrays_total_value(kind, &total);
     return 0;
@@ -142,21 +146,21 @@ static int run(arrays *a, const char *call, enum sums_op op, const void *x, cons
 
 int arrays_sum(arrays *a, const void *x, size_t n, double *sum)
 {
-    return run(a, "arrays_sum", OP_SUM, x, x, n, 0, 0, sum);
+    return sums_run(a, "arrays_sum", OP_SUM, x, x, n, 0, 0, sum);
 }
 
 int arrays_sum_integer(arrays *a, const void *x, size_t n, int64_t *sum)
 {
     struct arrays_total total;
     struct arrays_partial kind;
-    if (!is_integer(a))
+    if (!has_integers(a))
         return clerror_set(EINVAL, "arrays_sum_integer: the elements are %ss; use arrays_sum",
                            type_names[a->type]);
     if (arrays_check(a, "arrays_sum_integer", x, n, 0) != 0 ||
-        reduce(a, OP_SUM, x, x, x, n, 0, &total, &kind) != 0)
+        sums_reduce(a, OP_SUM, x, x, x, n, 0, &total, &kind) != 0)
         return -1;
     if (total.integer > INT64_MAX || total.integer < INT64_MIN)
-        return clerror_set(ERANGE, "arrays_sum_integer: the sum, about %g, does not fit 64 bits",
+        return clerror_set(ERANGE, "arrays_sum_integer: the sum, about %g, does not fit in 64 bits",
                            (double)total.integer);
     *sum = (int64_t)total.integer;
     return 0;
@@ -164,10 +168,11 @@ int arrays_sum_integer(arrays *a, const void *x, size_t n, int64_t *sum)
 
 int arrays_dot(arrays *a, const void *x, const void *y, size_t n, double *dot)
 {
-    if (is_integer(a))
-        return clerror_set(EINVAL, "arrays_dot: takes floats and doubles, the elements are %ss",
-                           type_names[a->type]);
-    return run(a, "arrays_dot", OP_DOT, x, y, n, 0, 0, dot);
+    if (has_integers(a))
+        return clerror_set(
+            EINVAL, "arrays_dot: the elements are %ss; only floats and doubles are supported",
+            type_names[a->type]);
+    return sums_run(a, "arrays_dot", OP_DOT, x, y, n, 0, 0, dot);
 }
 
 int arrays_sum_squares(arrays *a, const void *x, const void *y, const void *z, size_t n,
@@ -175,14 +180,15 @@ int arrays_sum_squares(arrays *a, const void *x, const void *y, const void *z, s
 {
     struct arrays_total total;
     struct arrays_partial kind;
-    if (is_integer(a))
-        return clerror_set(EINVAL,
-                           "arrays_sum_squares: takes floats and doubles, the elements are %ss",
-                           type_names[a->type]);
+    if (has_integers(a))
+        return clerror_set(
+            EINVAL,
+            "arrays_sum_squares: the elements are %ss; only floats and doubles are supported",
+            type_names[a->type]);
     if (arrays_check(a, "arrays_sum_squares", x, n, 0) != 0 ||
         arrays_check(a, "arrays_sum_squares", y, n, 0) != 0 ||
         arrays_check(a, "arrays_sum_squares", z, n, 0) != 0 ||
-        reduce(a, OP_SQUARES, x, y, z, n, 0, &total, &kind) != 0)
+        sums_reduce(a, OP_SQUARES, x, y, z, n, 0, &total, &kind) != 0)
         return -1;
     *squares = arrays_total_value(kind, &total);
     return 0;
@@ -190,18 +196,18 @@ int arrays_sum_squares(arrays *a, const void *x, const void *y, const void *z, s
 
 int arrays_min(arrays *a, const void *x, size_t n, double *min)
 {
-    return run(a, "arrays_min", OP_LEAST, x, x, n, 1, 0, min);
+    return sums_run(a, "arrays_min", OP_MIN, x, x, n, 1, 0, min);
 }
 
 int arrays_max(arrays *a, const void *x, size_t n, double *max)
 {
-    return run(a, "arrays_max", OP_GREATEST, x, x, n, 1, 0, max);
+    return sums_run(a, "arrays_max", OP_MAX, x, x, n, 1, 0, max);
 }
 
 int arrays_mean(arrays *a, const void *x, size_t n, double *mean)
 {
     double sum;
-    if (run(a, "arrays_mean", OP_SUM, x, x, n, 1, 0, &sum) != 0)
+    if (sums_run(a, "arrays_mean", OP_SUM, x, x, n, 1, 0, &sum) != 0)
         return -1;
     *mean = sum / (double)n;
     return 0;
@@ -211,9 +217,10 @@ int arrays_variance(arrays *a, const void *x, size_t n, double *mean, double *va
 {
     double middle, squares;
     if (n < 2)
-        return clerror_set(EINVAL, "arrays_variance: %zu elements; there must be at least 2", n);
+        return clerror_set(EINVAL, "arrays_variance: %zu elements are too few; the minimum is 2",
+                           n);
     if (arrays_mean(a, x, n, &middle) != 0 ||
-        run(a, "arrays_variance", OP_DEVIATE, x, x, n, 2, middle, &squares) != 0)
+        sums_run(a, "arrays_variance", OP_DEVIATIONS, x, x, n, 2, middle, &squares) != 0)
         return -1;
     if (mean)
         *mean = middle;

@@ -1,5 +1,5 @@
-/* tune.c - what a search for better shapes needs: knobs, a problem with its right answer, a stop
- * watch.
+/* tune.c - kernels for the search of tuning entries: the values to try, a problem, its check and
+ * its time.
  *
  * Problems are arrays of small integers, whose sums are exact in any order. No shape may change a
  * single bit.
@@ -17,7 +17,7 @@ static const struct cltune_knob knobs[] = {
 /* clang-format on */
 static const size_t sizes[] = {1 << 26};
 
-/* What the kernels differ by. */
+/* Variants of the tuned kernels. */
 enum what { SUM, DOT, SQUARES };
 struct variant {
     enum what what;
@@ -25,7 +25,7 @@ struct variant {
 };
 
 struct problem {
-    CLCONTEXT *ctx; /* of the one device */
+    CLCONTEXT *ctx; /* of the tuned device */
     struct cldev_info info;
     enum what what;
     enum arrays_type type;
@@ -33,10 +33,10 @@ struct problem {
     void *x;
     double right;
     char shape[512];
-    arrays *arrays; /* of that shape */
+    arrays *arrays; /* with that shape */
 };
 
-static void problem_close(void *problem)
+static void arrays_problem_close(void *problem)
 {
     struct problem *p = problem;
     arrays_free(p->arrays);
@@ -45,7 +45,7 @@ static void problem_close(void *problem)
     free(p);
 }
 
-static double put(const struct problem *p, size_t i)
+static double tune_put_element(const struct problem *p, size_t i)
 {
     const unsigned v = (unsigned)(i * 2654435761u) >> 24;
     if (p->type == ARRAYS_FLOAT)
@@ -55,7 +55,7 @@ static double put(const struct problem *p, size_t i)
     return p->what == SUM ? v : v * v * (p->what == SQUARES ? 3. : 1.);
 }
 
-static int prepare(struct problem *p)
+static int arrays_problem_init(struct problem *p)
 {
     if (clgetdevinfo(p->ctx, &p->info) != 0)
         return -1;
@@ -63,11 +63,11 @@ static int prepare(struct problem *p)
         return clerror_set(ENOTSUP, "arrays: %s has no double precision", p->info.dev_name);
     p->x = clmalloc(p->ctx, p->n * type_bytes(p->type), CL_MEM_ZEROCOPY);
     for (size_t i = 0; p->x && i < p->n; i++)
-        p->right += put(p, i);
+        p->right += tune_put_element(p, i);
     return p->x && clmsync(p->ctx, 0, p->x, CL_MEM_DEVICE) != (cl_event)-1 ? 0 : -1;
 }
 
-static void *problem_open(const struct cltune_kernel *kernel, CLCONTEXT *cp, size_t n)
+static void *arrays_problem_open(const struct cltune_kernel *kernel, CLCONTEXT *cp, size_t n)
 {
     const struct variant *v = kernel->arg;
     struct problem *p = calloc(1, sizeof *p);
@@ -76,20 +76,19 @@ static void *problem_open(const struct cltune_kernel *kernel, CLCONTEXT *cp, siz
         return NULL;
     }
     *p = (struct problem){.ctx = cp, .what = v->what, .type = v->type, .n = n};
-    if (prepare(p) == 0)
+    if (arrays_problem_init(p) == 0)
         return p;
-    problem_close(p);
+    arrays_problem_close(p);
     return NULL;
 }
 
-/* The object of a shape; the last one is kept. */
-static int use(struct problem *p, const char *shape)
+/* Create the object for a shape, unless the last one had the same shape. */
+static int arrays_tune_use(struct problem *p, const char *shape)
 {
     if (p->arrays && strcmp(shape, p->shape) == 0)
         return 0;
     arrays_free(p->arrays);
-    char words[sizeof p->shape +
-               16]; /* the kernels are what is searched, however small the problem is */
+    char words[sizeof p->shape + 16]; /* host=0: kernels, however small the problem is */
     snprintf(p->shape, sizeof p->shape, "%s", shape);
     snprintf(words, sizeof words, "%s host=0", shape);
     p->arrays =
@@ -97,7 +96,7 @@ static int use(struct problem *p, const char *shape)
     return p->arrays ? 0 : -1;
 }
 
-static int run(struct problem *p, double *result)
+static int arrays_tune_run(struct problem *p, double *result)
 {
     switch (p->what) {
     case SUM:
@@ -109,18 +108,19 @@ static int run(struct problem *p, double *result)
     }
 }
 
-/* ---- What the search calls. ------------------------------------------------------------------ */
+/* ---- Interface of the search. ------------------------------------------------------------------
+ */
 
-static int allowed(void *problem, const char *shape)
+static int arrays_tune_allowed(void *problem, const char *shape)
 {
     return arrays_shape_suits(shape, &((struct problem *)problem)->info) ? 0 : -1;
 }
 
-static int verify(void *problem, const char *shape)
+static int arrays_tune_verify(void *problem, const char *shape)
 {
     struct problem *p = problem;
     double result;
-    if (use(p, shape) != 0 || run(p, &result) != 0)
+    if (arrays_tune_use(p, shape) != 0 || arrays_tune_run(p, &result) != 0)
         return -1;
     if (result != p->right)
         return clerror_set(EDOM, "arrays: shape %s: %.17g instead of %.17g", shape, result,
@@ -128,20 +128,20 @@ static int verify(void *problem, const char *shape)
     return 0;
 }
 
-static int sums(void *problem, size_t n)
+static int arrays_tune_sums(void *problem, size_t n)
 {
     double result;
     for (size_t i = 0; i < n; i++)
-        if (run(problem, &result) != 0)
+        if (arrays_tune_run(problem, &result) != 0)
             return -1;
     return 0;
 }
 
-static int measure(void *problem, const char *shape, double *seconds, double *work)
+static int arrays_tune_measure(void *problem, const char *shape, double *seconds, double *work)
 {
     struct problem *p = problem;
     *work = (double)p->n;
-    return use(p, shape) == 0 ? cltune_time(sums, p, seconds) : -1;
+    return arrays_tune_use(p, shape) == 0 ? cltune_time(arrays_tune_sums, p, seconds) : -1;
 }
 
 /* ---- The list. ------------------------------------------------------------------------------- */
@@ -149,8 +149,8 @@ static int measure(void *problem, const char *shape, double *seconds, double *wo
 /* clang-format off */
 #define KERNEL(its_name, ...) \
     {.name = its_name, .unit = "elements/s", .knob = knobs, .nknobs = sizeof knobs / sizeof *knobs, \
-     .sizes = sizes, .nsizes = sizeof sizes / sizeof *sizes, .open = problem_open, .close = problem_close, \
-     .allowed = allowed, .verify = verify, .measure = measure, .arg = &(const struct variant){__VA_ARGS__}}
+     .sizes = sizes, .nsizes = sizeof sizes / sizeof *sizes, .open = arrays_problem_open, .close = arrays_problem_close, \
+     .allowed = arrays_tune_allowed, .verify = arrays_tune_verify, .measure = arrays_tune_measure, .arg = &(const struct variant){__VA_ARGS__}}
 #define SORTER_KERNEL(its_name, ...) \
     {.name = its_name, .unit = "elements/s", .knob = sorter_knobs, .nknobs = SORTER_KNOBS, .sizes = sorter_sizes, \
      .nsizes = SORTER_SIZES, .open = sorter_problem_open, .close = sorter_problem_close, .allowed = sorter_allowed, \

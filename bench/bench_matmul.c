@@ -4,7 +4,7 @@
  *   bench_matmul --device H200 --precision double --size 4096 --shape "bm=128 bn=64"
  *                --shape "stages=4 bk=8"
  *   bench_matmul --device H200 --precision single --size 4096
- *                --sweep "raster=4,8,16 stages=2,3"
+ *                --sweep "swizzle=4,8,16 stages=2,3"
  *   bench_matmul --device H200 --devices 2 --precision double --size 32768     C on both
  *   bench_matmul --device H200 --precision double --size 16,64 --batch 10000     by one call
  *

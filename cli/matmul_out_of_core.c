@@ -40,9 +40,10 @@ static int read_input_block(void *arg, size_t row, size_t rows, size_t col, size
 
 int matmul_out_of_core_run(struct matmul_job *job, matmul *mm, struct matmul_outcome *o)
 {
-    const struct matmul_far a = {.read = read_file_block, .arg = &job->in[0]},
-                            b = {.read = read_file_block, .arg = &job->in[1]};
-    const struct matmul_far c = {.read = read_input_block, .write = write_file_block, .arg = job};
+    const struct matmul_out_of_core a = {.read = read_file_block, .arg = &job->in[0]},
+                                    b = {.read = read_file_block, .arg = &job->in[1]};
+    const struct matmul_out_of_core c = {
+        .read = read_input_block, .write = write_file_block, .arg = job};
     if (cli_ranks_file_open(&job->written, job->output, matmul_job_header, job) != 0)
         return -1;
     const double start = seconds_now();

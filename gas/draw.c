@@ -1,5 +1,4 @@
-/* draw.c - velocities: drawn by the devices or the host, given by the caller, handed out;
- * histograms.
+/* draw.c - velocities: drawn by the devices or the host, set by the caller, read back; histograms.
  * SPDX-License-Identifier: MIT
  */
 #include "gas/engine.h"
@@ -15,12 +14,12 @@ EMBEDDED(draw_file, "gas/draw.cl", gas_draw_cl);
 /* ---- Drawing on the host. -------------------------------------------------------------------- */
 
 enum {
-    SLICE = 256,         /* molecules drawn at once: small enough for the first cache */
-    TOLD_EVERY = 1 << 20 /* so many the caller is told */
+    SLICE = 256,         /* molecules drawn at once: they fit the first-level cache */
+    TOLD_EVERY = 1 << 20 /* molecules between two progress reports */
 };
 
-/* The same code for machines with and without fused multiply-add, which is a slow call where it is
- * missing. */
+/* One source for machines with and without fused multiply-add, which is a slow call without
+ * hardware support. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) &&                             \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define CLONES                                                                                     \
@@ -37,8 +36,8 @@ CLONES static void draw_slice(uint64_t first, size_t count, cl_uint k0, cl_uint 
                     &z[i]);
 }
 
-/* What the caller says when it hears how many molecules are done. */
-static int tell(const gas *g, const char *call, uint64_t done)
+/* Report progress. Non-zero cancels. */
+static int gas_report(const gas *g, const char *call, uint64_t done)
 {
     return progress_count(g->progress, g->arg, done, done == g->own, call, g->n, "molecules");
 }
@@ -56,7 +55,7 @@ static int draw_on_host(gas *g)
             else
                 for (size_t k = 0; k < count; k++)
                     ((double *)g->plane[c])[i + k] = (double)v[c][k];
-        if (i % TOLD_EVERY == 0 && tell(g, "gas_create", i + count) != 0)
+        if (i % TOLD_EVERY == 0 && gas_report(g, "gas_create", i + count) != 0)
             return -1;
     }
     return 0;
@@ -64,13 +63,13 @@ static int draw_on_host(gas *g)
 
 /* ---- Memory. --------------------------------------------------------------------------------- */
 
-/* Whole blocks, so that kernels may work in whole vectors. */
-static size_t plane_bytes(const gas *g)
+/* Bytes of a plane: whole blocks, so that kernels may access whole vectors. */
+static size_t gas_plane_bytes(const gas *g)
 {
     return (size_t)(g->blocks ? g->blocks : 1) * BLOCK * type_bytes(g->type);
 }
 
-static int send(gas *g)
+static int velocities_upload(gas *g)
 {
     for (int c = 0; c < 3 && g->own; c++)
         if (arrays_upload(g->arrays, g->plane[c], (size_t)g->own) != 0)
@@ -79,21 +78,21 @@ static int send(gas *g)
     return 0;
 }
 
-/* The blocks of device dev, of this rank's; all of them with ARRAYS_TREE, which needs all
- * velocities on every device. */
+/* Return the blocks of this rank that device dev has. With ARRAYS_TREE each device has all of
+ * them, since the tree reads all velocities. */
 static uint64_t blocks_on(const gas *g, cl_uint dev, uint64_t *first)
 {
     const uint64_t blocks = g->blocks;
     const bool whole = g->method == ARRAYS_TREE;
-    *first = whole ? 0 : share_start(blocks, dev, g->ndev);
-    return whole ? blocks : share_start(blocks, dev + 1, g->ndev) - *first;
+    *first = whole ? 0 : device_first_block(blocks, dev, g->ndev);
+    return whole ? blocks : device_first_block(blocks, dev + 1, g->ndev) - *first;
 }
 
-/* Starts the kernel that draws on device dev, for blocks first ... first + blocks - 1, a group
- * each. */
-static int start_drawing(const gas *g, cl_uint dev, uint64_t first, uint64_t blocks)
+/* Launch the kernel that draws blocks first ... first + blocks - 1 on device dev, one group a
+ * block. */
+static int draw_launch(const gas *g, cl_uint dev, uint64_t first, uint64_t blocks)
 {
-    const struct kernels_on *on = &g->draw.on[dev];
+    const struct device_kernel *on = &g->draw.device[dev];
     const size_t group = (size_t)on->shape.group;
     const cl_ulong from = first, n = g->own, begin = g->first * BLOCK;
     clndrange_t ndr = clndrange_init1d(0, (size_t)blocks * group, group);
@@ -104,15 +103,15 @@ static int start_drawing(const gas *g, cl_uint dev, uint64_t first, uint64_t blo
     return clflush(g->ctx, dev, 0);
 }
 
-/* Some blocks of every device's share, from block `at` of it on. */
-static int draw_some(gas *g, uint64_t at, uint64_t some)
+/* Draw up to `some` blocks on each device, from block `at` of its range on, and wait for them. */
+static int draw_on_all(gas *g, uint64_t at, uint64_t some)
 {
     int status = 0;
     for (cl_uint dev = 0; dev < g->ndev && status == 0; dev++) {
         uint64_t first;
         const uint64_t blocks = blocks_on(g, dev, &first);
         if (at < blocks)
-            status = start_drawing(g, dev, first + at, blocks - at < some ? blocks - at : some);
+            status = draw_launch(g, dev, first + at, blocks - at < some ? blocks - at : some);
     }
     pace_started(&g->draw.pace, (double)some);
     for (cl_uint dev = 0; dev < g->ndev; dev++)
@@ -122,11 +121,11 @@ static int draw_some(gas *g, uint64_t at, uint64_t some)
     return status;
 }
 
-static int open_kernels(gas *g, struct kernels *k, const char *name)
+static int gas_open_kernels(gas *g, struct kernels *k, const char *name)
 {
-    const struct embedded *const front[] = {&order_text, &maxwell_text};
+    const struct embedded *const front[] = {&fixed_reduce_text, &maxwell_text};
     char options[128];
-    if (k->on)
+    if (k->device)
         return 0;
     snprintf(options, sizeof options, "-D MW_WIDTH=WIDTH -D REAL=%s -D STORED=%d -D WIDE=float",
              g->type == ARRAYS_FLOAT ? "float" : "double", g->storage == GAS_STORED);
@@ -137,7 +136,7 @@ static int open_kernels(gas *g, struct kernels *k, const char *name)
     return -1;
 }
 
-static uint64_t slice_of(const struct kernels *k, uint64_t most)
+static uint64_t gas_slice_blocks(const struct kernels *k, uint64_t most)
 {
     const double slice = pace_slice(&k->pace);
     return slice >= (double)most ? most : slice < 1 ? 1 : (uint64_t)slice;
@@ -145,14 +144,15 @@ static uint64_t slice_of(const struct kernels *k, uint64_t most)
 
 static int draw_on_devices(gas *g)
 {
-    if (open_kernels(g, &g->draw, "draw") != 0)
+    if (gas_open_kernels(g, &g->draw, "draw") != 0)
         return -1;
     uint64_t none, some;
     const uint64_t blocks = blocks_on(g, g->ndev - 1, &none); /* no device has more */
     for (uint64_t at = 0; at < blocks; at += some) {
-        some = slice_of(&g->draw, blocks - at);
-        if (draw_some(g, at, some) != 0 ||
-            tell(g, "gas_create", at + some < blocks ? g->own / blocks * (at + some) : g->own) != 0)
+        some = gas_slice_blocks(&g->draw, blocks - at);
+        if (draw_on_all(g, at, some) != 0 ||
+            gas_report(g, "gas_create",
+                       at + some < blocks ? g->own / blocks * (at + some) : g->own) != 0)
             return -1;
     }
     g->ready = true;
@@ -162,12 +162,12 @@ static int draw_on_devices(gas *g)
 int gas_draw_place(gas *g)
 {
     for (int c = 0; c < 3; c++)
-        if (!(g->plane[c] = clmalloc(g->ctx, plane_bytes(g), CL_MEM_ZEROCOPY)))
+        if (!(g->plane[c] = clmalloc(g->ctx, gas_plane_bytes(g), CL_MEM_ZEROCOPY)))
             return -1;
     if (g->source == GAS_DEVICE)
         return draw_on_devices(g);
     if (g->source == GAS_HOST)
-        return draw_on_host(g) == 0 ? send(g) : -1;
+        return draw_on_host(g) == 0 ? velocities_upload(g) : -1;
     return 0;
 }
 
@@ -182,9 +182,10 @@ void gas_draw_free(gas *g)
         clfree(g->counts);
 }
 
-/* ---- Given and handed out. ------------------------------------------------------------------- */
+/* ---- Set and read.
+ * ------------------------------------------------------------------------------ */
 
-static void put(gas *g, int c, size_t i, double v)
+static void plane_put(gas *g, int c, size_t i, double v)
 {
     if (g->type == ARRAYS_FLOAT)
         ((float *)g->plane[c])[i] = (float)v;
@@ -192,13 +193,13 @@ static void put(gas *g, int c, size_t i, double v)
         ((double *)g->plane[c])[i] = v;
 }
 
-/* Rows of floats (if `single`) or doubles into the planes. */
-static int set(gas *g, const float (*single)[3], const double (*wide)[3])
+/* Store vectors of floats (`single`) or of doubles into the planes. */
+static int planes_set(gas *g, const float (*single)[3], const double (*wide)[3])
 {
     if (g->source != GAS_GIVEN || g->storage != GAS_STORED)
         return clerror_set(
             EINVAL,
-            "gas_set_velocities: this gas draws its own; make it with GAS_STORED and GAS_GIVEN");
+            "gas_set_velocities: this gas draws its velocities; create it with GAS_STORED and GAS_GIVEN");
     for (size_t i = 0; i < (size_t)g->own; i++)
         for (int c = 0; c < 3; c++) {
             const double v = single ? (double)single[i][c] : wide[i][c];
@@ -210,26 +211,26 @@ static int set(gas *g, const float (*single)[3], const double (*wide)[3])
                     "finite number",
                     "xyz"[c], (size_t)(g->first * BLOCK) + i, v);
             }
-            put(g, c, i, v);
+            plane_put(g, c, i, v);
         }
-    return send(g);
+    return velocities_upload(g);
 }
 
 int gas_set_velocities(gas *g, const double (*velocity)[3])
 {
     if (no_handle(g, __func__))
         return -1;
-    return set(g, NULL, velocity);
+    return planes_set(g, NULL, velocity);
 }
 int gas_set_velocities_single(gas *g, const float (*velocity)[3])
 {
     if (no_handle(g, __func__))
         return -1;
-    return set(g, velocity, NULL);
+    return planes_set(g, velocity, NULL);
 }
 
-/* Brings the planes' elements from the device that has them. */
-static int fetch(gas *g, size_t first, size_t count)
+/* Copy elements of the planes from the devices that have them. */
+static int velocities_download(gas *g, size_t first, size_t count)
 {
     const size_t size = type_bytes(g->type);
     for (cl_uint dev = 0; dev < g->ndev; dev++) {
@@ -253,15 +254,18 @@ int gas_velocities(gas *g, uint64_t first, size_t count, double (*velocity)[3])
         return clerror_set(
             EINVAL, "gas_velocities: there are no %zu molecules from %llu on; the gas has %llu",
             count, (unsigned long long)first, (unsigned long long)g->n);
-    const uint64_t begin =
-        g->storage == GAS_STORED ? g->first * BLOCK : 0; /* what the planes begin with */
+    /* First molecule of the planes. */
+    const uint64_t begin = g->storage == GAS_STORED ? g->first * BLOCK : 0;
     if (g->storage == GAS_STORED && (first < begin || first + count > begin + g->own))
         return clerror_set(
             EINVAL, "gas_velocities: rank %d has molecules %llu to %llu, not all from %llu to %llu",
             world_rank(g->world), (unsigned long long)begin, (unsigned long long)(begin + g->own),
             (unsigned long long)first, (unsigned long long)(first + count));
-    if (g->storage == GAS_STORED && (!g->ready || fetch(g, (size_t)(first - begin), count) != 0))
-        return g->ready ? -1 : clerror_set(EINVAL, "gas_velocities: none were given yet");
+    if (g->storage == GAS_STORED && !g->ready)
+        return clerror_set(EINVAL,
+                           "gas_velocities: no velocities are set; call gas_set_velocities first");
+    if (g->storage == GAS_STORED && velocities_download(g, (size_t)(first - begin), count) != 0)
+        return -1;
     for (size_t i = 0; i < count; i += SLICE) {
         float v[3][SLICE];
         const size_t some = count - i < SLICE ? count - i : SLICE;
@@ -283,11 +287,12 @@ int gas_velocities(gas *g, uint64_t first, size_t count, double (*velocity)[3])
 
 enum { MOST_BINS = 4096, COUNT_BLOCKS = 1 << 16 }; /* 2^31 molecules: a bin's 32 bits suffice */
 
-/* Counts blocks first ... first + blocks - 1 on one device, into g->counts there: of this rank's
- * where they are stored. */
-static int count_on(gas *g, cl_uint dev, uint64_t first, uint64_t blocks, float scale, cl_uint bins)
+/* Count blocks first ... first + blocks - 1 on one device into g->counts. Stored blocks are
+ * numbered within this rank. */
+static int histogram_on_device(gas *g, cl_uint dev, uint64_t first, uint64_t blocks, float scale,
+                               cl_uint bins)
 {
-    const struct kernels_on *on = &g->count.on[dev];
+    const struct device_kernel *on = &g->count.device[dev];
     const cl_ulong from = first, n = g->storage == GAS_STORED ? g->own : g->n;
     const stdcl_local_t own = {(bins + 1) * sizeof(cl_uint)};
     void *none = g->counts;
@@ -307,24 +312,25 @@ static int count_on(gas *g, cl_uint dev, uint64_t first, uint64_t blocks, float 
     return 0;
 }
 
-/* The molecules of this rank, device by device. */
-static int count_all(gas *g, float scale, unsigned bins, uint64_t *count)
+/* Count the molecules of this rank, device by device. */
+static int histogram_all(gas *g, float scale, unsigned bins, uint64_t *count)
 {
     if (!g->counts && !(g->counts = clmalloc(g->ctx, (MOST_BINS + 1) * sizeof *g->counts, 0)))
         return -1;
-    if (open_kernels(g, &g->count, "histogram") != 0)
+    if (gas_open_kernels(g, &g->count, "histogram") != 0)
         return -1;
     const uint64_t first = g->storage == GAS_STORED ? 0 : g->first;
     for (cl_uint dev = 0; dev < g->ndev; dev++) {
-        const uint64_t end = share_start(g->blocks, dev + 1, g->ndev);
+        const uint64_t end = device_first_block(g->blocks, dev + 1, g->ndev);
         uint64_t some;
-        for (uint64_t at = share_start(g->blocks, dev, g->ndev); at < end; at += some) {
-            some = slice_of(&g->count, end - at < COUNT_BLOCKS ? end - at : COUNT_BLOCKS);
-            if (count_on(g, dev, first + at, some, scale, bins) != 0)
+        for (uint64_t at = device_first_block(g->blocks, dev, g->ndev); at < end; at += some) {
+            some = gas_slice_blocks(&g->count, end - at < COUNT_BLOCKS ? end - at : COUNT_BLOCKS);
+            if (histogram_on_device(g, dev, first + at, some, scale, bins) != 0)
                 return -1;
             for (unsigned b = 0; b <= bins; b++)
                 count[b] += g->counts[b];
-            if (tell(g, "gas_histogram", at + some < g->blocks ? (at + some) * BLOCK : g->own) != 0)
+            if (gas_report(g, "gas_histogram",
+                           at + some < g->blocks ? (at + some) * BLOCK : g->own) != 0)
                 return -1;
         }
     }
@@ -337,14 +343,18 @@ int gas_histogram(gas *g, double top, unsigned bins, uint64_t *count)
         return -1;
     if (!isfinite(top) || top <= 0 || bins < 1 || bins > MOST_BINS)
         return clerror_set(
-            EINVAL, "gas_histogram: %u bins up to %g; there must be 1 to %d up to a speed > 0",
+            EINVAL,
+            "gas_histogram: %u bins up to speed %g; there must be 1 to %d bins, and the speed must be > 0",
             bins, top, MOST_BINS);
     const bool ready = g->storage == GAS_FUSED || g->ready;
     memset(count, 0, (bins + 1) * sizeof *count);
     if (world_reduce_status(
-            g->world, ready ? count_all(g, (float)(bins / top * g->unit), bins, count)
-                            : clerror_set(EINVAL, "gas_histogram: no velocities were given yet")) !=
-        0)
+            g->world,
+            ready
+                ? histogram_all(g, (float)(bins / top * g->unit), bins, count)
+                : clerror_set(
+                      EINVAL,
+                      "gas_histogram: no velocities are set; call gas_set_velocities first")) != 0)
         return -1;
     return world_add(g->world, count, bins + 1);
 }

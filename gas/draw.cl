@@ -1,12 +1,12 @@
-/* draw.cl - velocities into memory, and counts of speeds.
+/* draw.cl - velocities into memory, and histograms of speeds.
  *
- * Velocities are three planes x, y, z of REAL numbers, in units of sqrt(k_B T / m) or, when they
- * were given, of the caller. A group has the 32768 molecules of a block.
+ * Velocities are three planes x, y, z of REAL numbers, in units of sqrt(k_B T / m) or, if the
+ * caller set them, in the caller's. A group has the 32768 molecules of a block.
  *
- * The host puts order.h and maxwell.h in front (kernels.c).
+ * The host puts fixed_reduce.h and maxwell.h before this file (kernels.c).
  * SPDX-License-Identifier: MIT
  */
-#ifndef ARRAYS_ORDER_H
+#ifndef ARRAYS_FIXED_REDUCE_H
 #include "../arrays/fixed_reduce.h"
 #endif
 #ifndef GAS_MAXWELL_H
@@ -17,7 +17,7 @@
 #define REAL float
 #endif
 #ifndef STORED
-#define STORED 0 /* histogram: 1 reads the planes, 0 draws anew */
+#define STORED 0 /* histogram: 1 reads the planes, 0 draws again */
 #endif
 typedef VECTOR(REAL) reals;
 
@@ -33,13 +33,13 @@ typedef VECTOR(REAL) reals;
 #define LANE_NUMBERS (uint16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
 #endif
 
-/* The vectors of a group's block that an item has. */
+/* Loop over the vectors of an item in a group's block. */
 #define FOR_VECTORS(here, block)                                                                   \
     for (ulong here = (block)*BLOCK + get_local_id(0) * WIDTH; here < ((block) + 1) * BLOCK;       \
          here += GROUP * WIDTH)
 
-/* Molecules from number `begin` on, n of them. Planes have room for whole vectors, so that the last
- * one may be written beyond n. */
+/* Draw molecules begin ... begin + n - 1. Planes have room for whole vectors, so
+ * the last one may be written past n. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void draw(
     ulong first, ulong n, ulong begin, __global REAL *px, __global REAL *py, __global REAL *pz,
     uint k0, uint k1)
@@ -58,8 +58,8 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void draw(
     }
 }
 
-/* Adds to count[b] how many speeds lie in [b, b + 1) / scale, and to count[bins] how many beyond;
- * `own` is room for bins + 1 counts of a group. */
+/* Add to count[b] the number of speeds in [b, b + 1) / scale, and to count[bins] the number
+ * beyond; `own` has room for bins + 1 counts of a group. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void histogram(
     ulong first, ulong n, __global const REAL *px, __global const REAL *py, __global const REAL *pz,
     uint k0, uint k1, float scale, uint bins, __global uint *count, __local uint *own)

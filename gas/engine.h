@@ -1,15 +1,15 @@
-/* engine.h - what the files of the gas engine share.
+/* engine.h - the gas object.
  *
- *   gas.c       a gas: made, measured, freed
+ *   gas.c       create, measure, free
  *   draw.c      velocities, histograms
- *   tune.c      what a search for better shapes needs
- *   arrays/     shapes, kernels on all devices, sums in the fixed order
+ *   tune.c      kernels for the search of tuning entries
+ *   arrays/     shapes, kernels on all devices, the fixed-order reduction
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_GAS_ENGINE_H
 #define STDCL_GAS_ENGINE_H
 
-#include "arrays/blocks.h"
+#include "arrays/reduce.h"
 #include "stdcl/gas.h"
 
 EMBEDDED(maxwell_text, "gas/maxwell.h", gas_maxwell_h);
@@ -19,7 +19,7 @@ struct gas {
     cl_uint ndev;
     uint64_t n;
     double temperature, mass, boltzmann;
-    double unit; /* of velocities inside, in the caller's units */
+    double unit; /* internal unit of velocities, in the caller's units */
     cl_uint key[2];
     enum gas_storage storage;
     enum gas_source source;
@@ -28,25 +28,23 @@ struct gas {
     int (*progress)(void *arg, uint64_t done);
     void *arg;
     stdcl_world *world;
-    uint64_t first, blocks; /* of this rank; all of them alone */
-    uint64_t own;           /* molecules in these */
-    double *speed;   /* of each rank, in blocks a second, where they are unlike fast; NULL: equal
-                        shares */
-    uint64_t before; /* molecules of a rank in rounds before this one, for `progress`, */
-    bool asked;      /* which has asked for an end */
+    uint64_t first, blocks; /* of this rank; all blocks without a world */
+    uint64_t own;           /* molecules of these blocks */
+    double *speed;          /* of each rank, in blocks/s; NULL: equal parts */
+    uint64_t done_before;   /* molecules of earlier rounds, for `progress` */
+    bool cancel_requested;  /* progress returned non-zero */
 
-    struct kernels fused, draw, count,
-        sum; /* those that were needed; sum: of stored velocities of many ranks */
+    /* Opened on first use; sum: of velocities stored by several ranks. */
+    struct kernels fused, draw, count, sum;
     struct arrays_partial kind; /* of fused and sum */
     void **partial;             /* of fused and sum; ndev of them */
-    arrays *arrays;             /* stored */
-    void *plane[3];             /* stored: x, y and z of this rank's velocities */
-    bool ready;                 /* they hold velocities */
+    arrays *arrays;             /* GAS_STORED */
+    void *plane[3];             /* GAS_STORED: x, y and z of this rank's velocities */
+    bool ready;                 /* the planes hold velocities */
     cl_uint *counts;            /* of histograms */
 };
 
-/* draw.c: takes memory for velocities and, unless the caller gives them, draws them / frees it
- * all. */
+/* Allocate memory for velocities and, unless the caller sets them, draw them (draw.c). */
 int gas_draw_place(gas *g);
 void gas_draw_free(gas *g);
 

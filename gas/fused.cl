@@ -1,12 +1,12 @@
-/* fused.cl - the energy of a gas that is never stored: velocities are drawn, squared and added up.
+/* fused.cl - the energy of a gas that is never stored: velocities are drawn, squared and summed.
  *
- * Molecules are numbered, and molecule i is element i in the order of order.h. partial[g] becomes
- * the sum of v^2 of block first + g, with velocities in units of sqrt(k_B T / m).
+ * Molecule i is element i in the order of fixed_reduce.h. partial[g] becomes the sum of v^2 of
+ * block first + g, with velocities in units of sqrt(k_B T / m).
  *
- * The host puts order.h and maxwell.h in front (kernels.c).
+ * The host puts fixed_reduce.h and maxwell.h before this file (kernels.c).
  * SPDX-License-Identifier: MIT
  */
-#ifndef ARRAYS_ORDER_H
+#ifndef ARRAYS_FIXED_REDUCE_H
 #include "../arrays/fixed_reduce.h"
 #endif
 #ifndef GAS_MAXWELL_H
@@ -36,10 +36,10 @@
 #endif
 #define OF_ROWS _Pragma("unroll") for (int u = 0; u < UNROLL; u++)
 
-/* Adds v^2 to s, of molecules here ... here + WIDTH - 1 and of those below in UNROLL rows, as far
- * as there are such. `here` is a multiple of WIDTH, so that the high word is the same in a vector.
- * Step by step for all rows: each step is a chain of operations that wait for each other, and those
- * of other rows fill the time. Signs of velocities do not matter. */
+/* Add v^2 to s, of molecules here ... here + WIDTH - 1 and of the same lanes in UNROLL rows, as
+ * far as they exist. `here` is a multiple of WIDTH, so that the high word is equal in a vector.
+ * Each step is done for all rows: it is a chain of dependent operations, and other rows fill the
+ * latency. Signs of velocities do not matter. */
 __attribute__((always_inline)) void add_molecules(sums *s, ulong here, ulong n, uint k0, uint k1)
 {
     mw_uint x[UNROLL], y[UNROLL], z[UNROLL], w[UNROLL];
@@ -59,7 +59,7 @@ __attribute__((always_inline)) void add_molecules(sums *s, ulong here, ulong n, 
         mw_cos_sin_unsigned(w[u], &other[u], &unused);
         cosine[u] *= r[u], sine[u] *= r[u], other[u] *= t[u];
     }
-    if (here + (UNROLL - 1) * LANES + WIDTH > n) /* molecules beyond n are at rest */
+    if (here + (UNROLL - 1) * LANES + WIDTH > n) /* molecules past n are at rest */
         OF_ROWS
         {
             const ulong at = here + (ulong)(u * LANES);
@@ -93,9 +93,9 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void fused(__global 
                 if (here < n)
                     add_molecules(&s[v], here, n, k0, k1);
             }
-        part[PLACE_OF(round)] = fold(s);
+        part[PART_OF(round)] = join_lanes(s);
     }
-    join_parts(part);
+    join_group(part);
     if (get_local_id(0) == 0)
         partial[get_group_id(0)] = part[0];
 }

@@ -1,7 +1,7 @@
-/* gas.c - a gas: made, measured, freed.
+/* gas.c - the gas object: create, measure, free.
  *
- * Inside, velocities are in units of `unit`: sqrt(k_B T / m) for those drawn, so that neither
- * kilogrammes nor metres reach single precision; 1 for those given.
+ * Internal velocities are in units of `unit`: sqrt(k_B T / m) for drawn velocities, so that neither
+ * kilogrammes nor metres reach single precision; 1 for velocities that the caller sets.
  * SPDX-License-Identifier: MIT
  */
 #include "gas/engine.h"
@@ -13,19 +13,20 @@
 
 EMBEDDED(fused_file, "gas/fused.cl", gas_fused_cl);
 
-/* ---- Checking what the caller gives. --------------------------------------------------------- */
+/* ---- Checks of the options. --------------------------------------------------------------------
+ */
 
 static int check_positive(double value, const char *what)
 {
     if (!isfinite(value) || value < 0)
-        return clerror_set(EINVAL, "gas_create: a %s of %g; it must be a number > 0", what, value);
+        return clerror_set(EINVAL, "gas_create: %s %g must be a number > 0", what, value);
     return 0;
 }
 
-static int check(const struct gas_options *o)
+static int gas_check_options(const struct gas_options *o)
 {
     if (o->n < 1 || o->n > (uint64_t)1 << 53)
-        return clerror_set(EINVAL, "gas_create: %llu molecules; there must be 1 to 2^53",
+        return clerror_set(EINVAL, "gas_create: %llu molecules; the number must be 1 to 2^53",
                            (unsigned long long)o->n);
     if (check_positive(o->temperature, "temperature") != 0 ||
         check_positive(o->mass, "mass") != 0 ||
@@ -33,8 +34,7 @@ static int check(const struct gas_options *o)
         return -1;
     if ((unsigned)o->storage > GAS_STORED || (unsigned)o->source > GAS_GIVEN ||
         (unsigned)o->type > ARRAYS_DOUBLE)
-        return clerror_set(EINVAL,
-                           "gas_create: storage %d, source %d, type %d: one of them does not exist",
+        return clerror_set(EINVAL, "gas_create: storage %d, source %d or type %d does not exist",
                            (int)o->storage, (int)o->source, (int)o->type);
     if (o->storage == GAS_FUSED && (o->source != GAS_DEVICE || o->method == ARRAYS_TREE))
         return clerror_set(
@@ -45,50 +45,51 @@ static int check(const struct gas_options *o)
                            (unsigned long long)o->n);
     if (o->method == ARRAYS_TREE && world_size(o->world) > 1)
         return clerror_set(
-            ENOTSUP,
-            "gas_create: the sum of ARRAYS_TREE cannot be divided among ranks; ARRAYS_TUNED can");
+            ENOTSUP, "gas_create: ARRAYS_TREE does not work with several ranks; use ARRAYS_TUNED");
     return reserved_check("gas_create", o->reserved);
 }
 
-/* ---- Making. --------------------------------------------------------------------------------- */
+/* ---- Fused sum. --------------------------------------------------------------------------------
+ */
 
-static int tell(void *arg, uint64_t done)
+static int fused_report(void *arg, uint64_t done)
 {
     gas *g = arg;
-    g->asked |= g->progress(g->arg, g->before + done) != 0;
-    return g->asked;
+    g->cancel_requested |= g->progress(g->arg, g->done_before + done) != 0;
+    return g->cancel_requested;
 }
 
-/* Sums of v^2 of some blocks of n molecules of a gas that is not stored. */
-static int sum_blocks(gas *g, struct order_forest *part, uint64_t n, uint64_t first,
-                      uint64_t blocks, bool telling)
+/* Sum v^2 of blocks first ... first + blocks - 1 of n molecules that are not stored. */
+static int fused_sum_blocks(gas *g, struct reduce_forest *part, uint64_t n, uint64_t first,
+                            uint64_t blocks, bool telling)
 {
     const struct stdcl_arg rest[] = {ARG(g->key[0]), ARG(g->key[1])};
-    const struct order_job job = {.kernels = &g->fused,
-                                  .kind = g->kind,
-                                  .n = n,
-                                  .first = first,
-                                  .blocks = blocks,
-                                  .limit = (uint64_t)1 << g->fused.on[0].shape.chunk,
-                                  .partial = g->partial,
-                                  .nrest = 2,
-                                  .rest = rest,
-                                  .progress = telling && g->progress ? tell : NULL,
-                                  .arg = g,
-                                  .caller = "gas",
-                                  .elements = "molecules"};
-    return arrays_order_part(&job, part);
+    const struct reduce_job job = {.kernels = &g->fused,
+                                   .kind = g->kind,
+                                   .n = n,
+                                   .first = first,
+                                   .blocks = blocks,
+                                   .limit = (uint64_t)1 << g->fused.device[0].shape.launch_blocks,
+                                   .partial = g->partial,
+                                   .nrest = 2,
+                                   .rest = rest,
+                                   .progress = telling && g->progress ? fused_report : NULL,
+                                   .arg = g,
+                                   .caller = "gas",
+                                   .elements = "molecules"};
+    return arrays_fixed_reduce_part(&job, part);
 }
 
-static void join_parts(void *whole, const void *part, void *kind)
+static void forest_join(void *whole, const void *part, void *kind)
 {
-    arrays_order_join(*(const struct arrays_partial *)kind, whole, part);
+    arrays_fixed_reduce_join(*(const struct arrays_partial *)kind, whole, part);
 }
 
-/* ---- Ranks. ---------------------------------------------------------------------------------- */
+/* ---- Load balance among ranks. -----------------------------------------------------------------
+ */
 
-/* Where rank `rank` begins, of so many bunches: by the speeds, or all alike. */
-static uint64_t bunch_of(int ranks, int rank, const double *speed, uint64_t bunches)
+/* Return the first bunch of a rank: in proportion to the speeds, or (NULL) in equal parts. */
+static uint64_t rank_first_bunch(int ranks, int rank, const double *speed, uint64_t bunches)
 {
     double below = 0, all = 0;
     if (!speed)
@@ -101,46 +102,48 @@ static uint64_t bunch_of(int ranks, int rank, const double *speed, uint64_t bunc
     return rank == ranks ? bunches : (uint64_t)((double)bunches * (below / all) + 0.5);
 }
 
-struct run {
+struct block_range {
     uint64_t first, count;
 };
 
-/* A rank's part of so many blocks. Whole bunches of blocks for each rank, where there are so many,
- * are summed fastest (arrays/fixed_reduce.c). */
-static struct run part_of(int ranks, int rank, const double *speed, uint64_t blocks)
+/* Return the range of blocks of a rank. If there are enough, a rank has whole bunches of blocks,
+ * which are summed fastest (arrays/fixed_reduce.c). */
+static struct block_range rank_blocks(int ranks, int rank, const double *speed, uint64_t blocks)
 {
     const uint64_t bunch = blocks / (uint64_t)ranks < 256 ? 1 : 256,
                    bunches = (blocks + bunch - 1) / bunch;
-    const uint64_t from = bunch_of(ranks, rank, speed, bunches) * bunch,
-                   to = bunch_of(ranks, rank + 1, speed, bunches) * bunch;
+    const uint64_t from = rank_first_bunch(ranks, rank, speed, bunches) * bunch,
+                   to = rank_first_bunch(ranks, rank + 1, speed, bunches) * bunch;
     const uint64_t first = from < blocks ? from : blocks,
-                   end = to < blocks ? to : blocks; /* the last bunch may be a short one */
-    return (struct run){first, end - first};
+                   end = to < blocks ? to : blocks; /* the last bunch may be short */
+    return (struct block_range){first, end - first};
 }
 
-/* This rank's part of blocks first ... first + blocks - 1. */
-static void take_share(gas *g, uint64_t first, uint64_t blocks)
+/* Set this rank's range among blocks first ... first + blocks - 1. */
+static void gas_set_range(gas *g, uint64_t first, uint64_t blocks)
 {
-    const struct run part = part_of(world_size(g->world), world_rank(g->world), g->speed, blocks);
+    const struct block_range part =
+        rank_blocks(world_size(g->world), world_rank(g->world), g->speed, blocks);
     g->first = first + part.first;
     g->blocks = part.count;
-    g->own = !part.count                               ? 0
-             : g->first + part.count < blocks_of(g->n) ? part.count * BLOCK
-                                                       : g->n - g->first * BLOCK;
+    g->own = !part.count                                 ? 0
+             : g->first + part.count < block_count(g->n) ? part.count * BLOCK
+                                                         : g->n - g->first * BLOCK;
 }
 
-/* Of a rank in a round. */
-struct work {
+/* A rank's work in a round. */
+struct rank_work {
     double blocks, seconds;
 };
 static const double CLEAR_SECONDS = 0.1, LEAST_GAIN = 0.03;
 
-/* Ranks have shares by how fast they were, where that saves more than a little: all wait for the
- * slowest. */
-static int revise(gas *g, double seconds)
+/* Rebalance the ranks by their measured speeds, if that saves more than LEAST_GAIN: all ranks wait
+ * for the slowest. */
+static int rebalance(gas *g, double seconds)
 {
     const int ranks = world_size(g->world);
-    struct work own = {(double)g->blocks, seconds}, *each = calloc((size_t)ranks, sizeof *each);
+    struct rank_work own = {(double)g->blocks, seconds},
+                     *each = calloc((size_t)ranks, sizeof *each);
     double *speed = g->speed ? g->speed : calloc((size_t)ranks, sizeof *speed), sum = 0, blocks = 0,
            longest = 0;
     int status = world_reduce_status(
@@ -167,77 +170,80 @@ static int revise(gas *g, double seconds)
     return status;
 }
 
-static void join_least(void *a, const void *b, void *arg)
+static void gas_reduce_min(void *a, const void *b, void *arg)
 {
     (void)arg;
     *(uint64_t *)a = *(const uint64_t *)b < *(uint64_t *)a ? *(const uint64_t *)b : *(uint64_t *)a;
 }
 
-/* How many blocks are summed before shares are looked at: those of some seconds, by the slowest
- * rank. */
-static int first_round(gas *g, uint64_t *blocks)
+/* Return the blocks of the first round: several slices of the slowest rank, long enough to
+ * measure. */
+static int first_round_blocks(gas *g, uint64_t *blocks)
 {
     enum { SLICES = 8 };
     const double slices = fmax(pace_slice(&g->fused.pace), 1) * SLICES * g->ndev;
     *blocks = slices < 1e14 ? (uint64_t)slices : (uint64_t)1e14;
-    if (world_reduce(g->world, blocks, sizeof *blocks, join_least, NULL) != 0)
+    if (world_reduce(g->world, blocks, sizeof *blocks, gas_reduce_min, NULL) != 0)
         return -1;
     *blocks *= (uint64_t)world_size(g->world);
     return 0;
 }
 
-/* Each rank sums its part of some blocks, and parts are joined in the order of ranks, which is that
- * of blocks. */
-static int sum_round(gas *g, struct order_forest *whole, uint64_t first, uint64_t blocks, bool more)
+/* Sum some blocks: each rank sums its range, and the parts are joined in the order of ranks, which
+ * is that of blocks. */
+static int sum_round(gas *g, struct reduce_forest *whole, uint64_t first, uint64_t blocks,
+                     bool more)
 {
-    struct order_forest part;
-    take_share(g, first, blocks);
+    struct reduce_forest part;
+    gas_set_range(g, first, blocks);
     const double start = seconds_now();
-    int status = sum_blocks(g, &part, g->n, g->first, g->blocks, true);
+    int status = fused_sum_blocks(g, &part, g->n, g->first, g->blocks, true);
     const double seconds = seconds_now() - start;
-    if (status == 0 && more && g->asked)
+    if (status == 0 && more && g->cancel_requested)
         status =
             clerror_set(ECANCELED, "gas: stopped after %llu of %llu molecules",
                         (unsigned long long)((first + blocks) * BLOCK), (unsigned long long)g->n);
-    g->before += g->blocks * BLOCK;
+    g->done_before += g->blocks * BLOCK;
     if (world_reduce_status(g->world, status) != 0 ||
-        world_reduce(g->world, &part, sizeof part, join_parts, &g->kind) != 0)
+        world_reduce(g->world, &part, sizeof part, forest_join, &g->kind) != 0)
         return -1;
-    arrays_order_join(g->kind, whole, &part);
-    return more ? revise(g, seconds) : 0;
+    arrays_fixed_reduce_join(g->kind, whole, &part);
+    return more ? rebalance(g, seconds) : 0;
 }
 
-/* Alone all blocks at once; ranks in rounds, each twice as long as the one before, after which
- * shares are revised. Any shares have the same bits. */
+/* Sum all blocks: at once without ranks; with ranks in rounds, each twice as long as the last, and
+ * rebalance after each. Any balance gives the same bits. */
 static int measure_fused(gas *g, double *sum)
 {
-    const uint64_t all = blocks_of(g->n);
-    struct order_forest whole = {.next = 0};
+    const uint64_t all = block_count(g->n);
+    struct reduce_forest whole = {.next = 0};
     uint64_t round = all;
-    if (world_size(g->world) > 1 && first_round(g, &round) != 0)
+    if (world_size(g->world) > 1 && first_round_blocks(g, &round) != 0)
         return -1;
-    g->before = 0;
-    g->asked = false;
+    g->done_before = 0;
+    g->cancel_requested = false;
     for (uint64_t at = 0, some; at < all; at += some, round *= 2) {
         some = all - at < round + round / 2 ? all - at : round;
         if (sum_round(g, &whole, at, some, at + some < all) != 0)
             return -1;
     }
-    take_share(g, 0, all); /* for histograms */
-    const struct arrays_total total = arrays_order_total(g->kind, &whole);
+    gas_set_range(g, 0, all); /* for histograms */
+    const struct arrays_total total = arrays_fixed_reduce_total(g->kind, &whole);
     *sum = arrays_total_value(g->kind, &total);
     return 0;
 }
 
-/* ---- Made. ----------------------------------------------------------------------------------- */
+/* ---- Create and free. --------------------------------------------------------------------------
+ */
 
 enum { WARM = 64 };
 
-/* Some OpenCL devices finish the compilation when a kernel first runs: it runs once on a block. */
+/* Open the fused kernel and run it once on a block: some OpenCL devices finish the compilation at
+ * the first run. */
 static int make_fused(gas *g, const char *words)
 {
-    struct order_forest part;
-    const struct embedded *const front[] = {&order_text, &maxwell_text};
+    struct reduce_forest part;
+    const struct embedded *const front[] = {&fixed_reduce_text, &maxwell_text};
     bool doubles = false;
     if (arrays_have_doubles(g->ctx, &doubles) != 0)
         return -1;
@@ -250,16 +256,16 @@ static int make_fused(gas *g, const char *words)
                                     : "-D MW_WIDTH=WIDTH -D WIDE=float -D PAIRED=1",
                             &fused_file, 2, front, NULL) != 0)
         return -1;
-    /* Once more, on so much that the time tells how fast the devices are. */
+    /* The second run is long enough to measure the devices' speed. */
     for (uint64_t blocks = g->ndev; blocks <= (uint64_t)WARM * g->ndev; blocks *= WARM)
-        if (sum_blocks(g, &part, g->n, 0, blocks < blocks_of(g->n) ? blocks : blocks_of(g->n),
-                       false) != 0)
+        if (fused_sum_blocks(g, &part, g->n, 0,
+                             blocks < block_count(g->n) ? blocks : block_count(g->n), false) != 0)
             return -1;
     return 0;
 }
 
-/* Of many ranks, which join their parts: the kernels of arrays_sum_squares, whose bits they have.
- */
+/* Open the kernels of arrays_sum_squares for several ranks, which join their parts: they give the
+ * same bits. */
 static int make_sum(gas *g, const struct gas_options *o)
 {
     char row[64];
@@ -273,7 +279,7 @@ static int make_sum(gas *g, const struct gas_options *o)
                : -1;
 }
 
-static int make(gas *g, const struct gas_options *o)
+static int gas_init(gas *g, const struct gas_options *o)
 {
     g->partial = calloc(g->ndev, sizeof *g->partial);
     if (!g->partial)
@@ -292,9 +298,9 @@ static int make(gas *g, const struct gas_options *o)
     return gas_draw_place(g);
 }
 
-static gas *create(const struct gas_options *o)
+static gas *gas_alloc(const struct gas_options *o)
 {
-    CLCONTEXT *ctx = check(o) == 0 ? arrays_context(o->ctx) : NULL;
+    CLCONTEXT *ctx = gas_check_options(o) == 0 ? arrays_context(o->ctx) : NULL;
     gas *g = ctx ? calloc(1, sizeof *g) : NULL;
     if (!g) {
         if (ctx)
@@ -312,7 +318,7 @@ static gas *create(const struct gas_options *o)
                .progress = o->progress,
                .arg = o->arg,
                .world = o->world};
-    take_share(g, 0, blocks_of(g->n));
+    gas_set_range(g, 0, block_count(g->n));
     g->temperature = o->temperature > 0 ? o->temperature : 1;
     g->mass = o->mass > 0 ? o->mass : 1;
     g->boltzmann = o->boltzmann > 0 ? o->boltzmann : 1;
@@ -323,8 +329,8 @@ static gas *create(const struct gas_options *o)
 gas *gas_create(const struct gas_options *o)
 {
     o = o ? o : &(const struct gas_options){.n = 0};
-    gas *g = create(o);
-    if (world_reduce_status(o->world, g && make(g, o) == 0 ? 0 : -1) == 0)
+    gas *g = gas_alloc(o);
+    if (world_reduce_status(o->world, g && gas_init(g, o) == 0 ? 0 : -1) == 0)
         return g;
     gas_free(g);
     return NULL;
@@ -346,32 +352,32 @@ void gas_free(gas *g)
     free(g);
 }
 
-/* ---- Measuring. ------------------------------------------------------------------------------ */
+/* ---- Measure. ----------------------------------------------------------------------------------
+ */
 
-/* Each rank sums what it has stored, whatever its speed. */
+/* Each rank sums the velocities that it stores, whatever its speed. */
 static int measure_parts(gas *g, double *sum)
 {
-    struct order_forest part = {.next = g->first};
-    struct order_job job = {.kernels = &g->sum,
-                            .kind = g->kind,
-                            .n = g->own,
-                            .before = g->first,
-                            .partial = g->partial,
-                            .progress = g->progress,
-                            .arg = g->arg,
-                            .caller = "gas",
-                            .elements = "molecules"};
+    struct reduce_forest part = {.next = g->first};
+    struct reduce_job job = {.kernels = &g->sum,
+                             .kind = g->kind,
+                             .n = g->own,
+                             .before = g->first,
+                             .partial = g->partial,
+                             .progress = g->progress,
+                             .arg = g->arg,
+                             .caller = "gas",
+                             .elements = "molecules"};
     int status =
         g->ready ? 0
-                 : clerror_set(
-                       EINVAL,
-                       "gas_measure: no velocities were given yet; gas_set_velocities gives them");
+                 : clerror_set(EINVAL,
+                               "gas_measure: no velocities are set; call gas_set_velocities first");
     if (status == 0 && g->own > 0)
         status = arrays_reduce_part(&job, g->plane[0], g->plane[1], g->plane[2], 0, &part);
     if (world_reduce_status(g->world, status) != 0 ||
-        world_reduce(g->world, &part, sizeof part, join_parts, &g->kind) != 0)
+        world_reduce(g->world, &part, sizeof part, forest_join, &g->kind) != 0)
         return -1;
-    const struct arrays_total total = arrays_order_total(g->kind, &part);
+    const struct arrays_total total = arrays_fixed_reduce_total(g->kind, &part);
     *sum = arrays_total_value(g->kind, &total);
     return 0;
 }
@@ -379,12 +385,12 @@ static int measure_parts(gas *g, double *sum)
 static int measure_stored(gas *g, double *sum)
 {
     if (!g->ready)
-        return clerror_set(
-            EINVAL, "gas_measure: no velocities were given yet; gas_set_velocities gives them");
+        return clerror_set(EINVAL,
+                           "gas_measure: no velocities are set; call gas_set_velocities first");
     return arrays_sum_squares(g->arrays, g->plane[0], g->plane[1], g->plane[2], (size_t)g->n, sum);
 }
 
-/* The sum of (v / unit)^2. */
+/* Return the sum of (v / unit)^2. */
 static int sum_squares(gas *g, double *squares)
 {
     return g->storage == GAS_FUSED    ? measure_fused(g, squares)
@@ -434,8 +440,8 @@ uint64_t gas_molecules(const gas *g)
 
 void gas_partition(const stdcl_world *world, int rank, uint64_t n, uint64_t *first, uint64_t *count)
 {
-    const uint64_t blocks = blocks_of(n);
-    const struct run p = part_of(world_size(world), rank, NULL, blocks);
+    const uint64_t blocks = block_count(n);
+    const struct block_range p = rank_blocks(world_size(world), rank, NULL, blocks);
     *first = p.first * BLOCK < n ? p.first * BLOCK : n;
     *count = (p.first + p.count < blocks ? (p.first + p.count) * BLOCK : n) - *first;
 }
@@ -453,7 +459,7 @@ const char *gas_shape(const gas *g, cl_uint dev)
         return "";
     if (g->storage == GAS_STORED)
         return arrays_shape(g->arrays, dev);
-    return dev < g->ndev ? g->fused.on[dev].row.shape : "";
+    return dev < g->ndev ? g->fused.device[dev].row.shape : "";
 }
 
 const char *gas_explain(const gas *g, cl_uint dev)
@@ -462,10 +468,11 @@ const char *gas_explain(const gas *g, cl_uint dev)
         return "";
     if (g->storage == GAS_STORED)
         return arrays_explain(g->arrays, dev);
-    return dev < g->ndev ? g->fused.on[dev].row.source : "";
+    return dev < g->ndev ? g->fused.device[dev].row.source : "";
 }
 
-/* ---- Gases of the real world. ---------------------------------------------------------------- */
+/* ---- Real gases.
+ * -------------------------------------------------------------------------------- */
 
 const struct gas_species *gas_species_list(void)
 {

@@ -1,4 +1,4 @@
-/* gas_ref.c - velocities in plain C.
+/* gas_ref.c - scalar reference of the velocities.
  * SPDX-License-Identifier: MIT
  */
 #include "gas/gas_ref.h"

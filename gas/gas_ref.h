@@ -1,5 +1,5 @@
-/* gas_ref.h - velocities in plain C. What the devices draw must equal these, bit for bit; sums in
- * the fixed order are in arrays/arrays_ref.h.
+/* gas_ref.h - scalar reference of the velocities. Devices must draw equal bits. The reference of
+ * sums is arrays/arrays_ref.h.
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_GAS_REF_H
@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/* The velocity of molecule i in units of sqrt(k_B T / m), as every device draws it. */
+/* Return the velocity of molecule i in units of sqrt(k_B T / m), as every device draws it. */
 void gas_ref_velocity(uint64_t seed, uint64_t i, float v[3]);
 
 #ifdef __cplusplus

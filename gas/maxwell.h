@@ -1,15 +1,14 @@
-/* maxwell.h - velocities of the Maxwell-Boltzmann distribution, the same bits on every device.
+/* maxwell.h - velocities of the Maxwell-Boltzmann distribution, with equal bits on every device.
  *
- * Molecule i of a gas has its three components from one Philox block, counter i, by the
- * transformation of Box and Muller (1958, doi:10.1214/aoms/1177706645): two pairs of words make
- * four normal variates, of which three are used. Logarithm, square root, sine and cosine are
- * polynomials and Newton steps made of nothing but integer operations, conversions and explicit
- * multiplications, additions and fused multiply-adds, all of which IEEE 754 rounds one way only. So
- * host, CPU devices and GPUs draw the same velocities, scalar or in vectors. The error of each
- * function is below 2 units in the last place.
+ * The three velocity components of molecule i come from one Philox block, counter i, by the
+ * Box-Muller transformation (1958, doi:10.1214/aoms/1177706645): two pairs of words make four
+ * normal variates, and three are used. Logarithm, square root, sine and cosine are polynomials and
+ * Newton steps of integer operations, conversions and explicit multiplications, additions and fused
+ * multiply-adds, which IEEE 754 rounds in one way only. So the host, CPU devices and GPUs draw the
+ * same velocities, scalar or in vectors. The error of each function is below 2 ulp.
  *
- * Included from C, from OpenCL C for scalars, or for vectors of 2, 4, 8 or 16 with MW_WIDTH set;
- * the names mw_uint, mw_int, mw_float are the types of that width.
+ * Included from C, from OpenCL C for scalars, or for vectors of 2, 4, 8 or 16 with MW_WIDTH set.
+ * The types mw_uint, mw_int and mw_float have that width.
  * SPDX-License-Identifier: MIT
  */
 #ifndef GAS_MAXWELL_H
@@ -72,9 +71,9 @@ static inline float mw_real(uint32_t u)
 
 /* Philox4x32-10 of the counters (x, y, z, w), as in stdcl/philox.h but for any width. */
 #if defined(MW_LONGS)
-/* CPUs multiply 32 bits to 64 in lanes of 64 bits, and have no other instruction that gives a high
- * word. So each number of a vector has such a lane here, the even ones in one vector and the odd
- * ones in another; what stands above its 32 bits is never used. */
+/* CPUs multiply 32 bits to 64 in lanes of 64 bits, and have no other instruction for the high
+ * word. So each number has a lane of 64 bits here, even ones in one vector and odd ones in
+ * another. The bits above the number's 32 are ignored. */
 #define MW_LOW 0xFFFFFFFFul
 #define MW_MERGE(even, odd) MW_BITS(((even)&MW_LOW) | ((odd) << 32))
 static inline void mw_philox(mw_uint *x, mw_uint *y, mw_uint *z, mw_uint *w, unsigned k0,
@@ -129,8 +128,8 @@ static inline void mw_philox(mw_uint *x, mw_uint *y, mw_uint *z, mw_uint *w, uns
 static inline mw_float mw_minus_two_log(mw_uint bits)
 {
     mw_float u = MW_FMA(MW_FLOAT_OF_UINT(bits), 2.3283064365386963e-10f, 1.1641532182693481e-10f);
-    mw_uint scaled =
-        MW_BITS(u) - 0x3F3504F3u; /* of sqrt(1/2): the exponent field now counts from there */
+    /* Relative to sqrt(1/2): the exponent field counts from there. */
+    mw_uint scaled = MW_BITS(u) - 0x3F3504F3u;
     mw_float k = MW_FLOAT_OF_INT(MW_SIGNED(scaled) >> 23);
     mw_float f = MW_REAL((scaled & 0x007FFFFFu) + 0x3F3504F3u) - 1.0f;
     mw_float p = MW_FMA(7.0376836292e-2f, f, -1.1514610310e-1f);
@@ -147,8 +146,8 @@ static inline mw_float mw_minus_two_log(mw_uint bits)
     return -2.0f * MW_FMA(k, 0.693359375f, f + tail);
 }
 
-/* The square root of s >= 0: Newton's iteration for 1 / sqrt(s) from a bit-level first guess, and
- * one step for the root itself. s = 0 gives 0. */
+/* Square root of s >= 0: Newton's iteration for 1 / sqrt(s) from a bit-level first guess, and one
+ * step for the root itself. s = 0 gives 0. */
 static inline mw_float mw_sqrt(mw_float s)
 {
     mw_float y = MW_REAL(0x5F375A86u - (MW_BITS(s) >> 1)), half_s = 0.5f * s;
@@ -159,8 +158,8 @@ static inline mw_float mw_sqrt(mw_float s)
     return MW_FMA(0.5f * y, MW_FMA(-r, r, s), r);
 }
 
-/* Cosine and sine of 2 pi (bits 2^-32), each but for its sign. The angle is the nearest multiple of
- * a quarter turn and a rest within an eighth of a turn; polynomials of Cephes sinf. */
+/* Cosine and sine of 2 pi (bits 2^-32), each without its sign. The angle is the nearest multiple
+ * of a quarter turn plus a remainder within an eighth of a turn; polynomials of Cephes sinf. */
 static inline void mw_cos_sin_unsigned(mw_uint bits, mw_float *cosine, mw_float *sine)
 {
     mw_uint turned = bits + 0x20000000u;
@@ -172,13 +171,12 @@ static inline void mw_cos_sin_unsigned(mw_uint bits, mw_float *cosine, mw_float 
     mw_float c =
         MW_FMA(MW_FMA(2.443315711809948e-5f, z, -1.388731625493765e-3f), z, 4.166664568298827e-2f);
     c = MW_FMA(c, z * z, MW_FMA(z, -0.5f, 1.0f));
-    mw_int odd =
-        MW_SIGNED(turned << 1); /* odd quarters exchange the two: vectors choose by the sign */
+    mw_int odd = MW_SIGNED(turned << 1); /* odd quarters swap the two: vectors select by the sign */
     *cosine = odd < 0 ? s : c;
     *sine = odd < 0 ? c : s;
 }
 
-/* The same with their signs, which follow from the quarter's number, 0 to 3. */
+/* mw_cos_sin_unsigned with the signs, which follow from the quarter, 0 to 3. */
 static inline void mw_cos_sin(mw_uint bits, mw_float *cosine, mw_float *sine)
 {
     mw_uint turned = bits + 0x20000000u;
@@ -187,8 +185,8 @@ static inline void mw_cos_sin(mw_uint bits, mw_float *cosine, mw_float *sine)
     *sine = MW_REAL(MW_BITS(*sine) ^ (turned & 0x80000000u));
 }
 
-/* The velocity of molecule number low + 2^32 high in units of sqrt(k_B T / m): three independent
- * standard normal variates. */
+/* The velocity of molecule low + 2^32 high in units of sqrt(k_B T / m): three independent standard
+ * normal variates. */
 static inline void mw_velocity(mw_uint low, mw_uint high, unsigned k0, unsigned k1, mw_float *vx,
                                mw_float *vy, mw_float *vz)
 {

@@ -460,7 +460,7 @@ module stdcl
     integer(c_intptr_t) :: reserved(8) = 0
   end type
 
-  type, bind(C) :: matmul_far
+  type, bind(C) :: matmul_out_of_core
     type(c_funptr) :: read = c_null_funptr
     type(c_funptr) :: write = c_null_funptr
     type(c_ptr) :: arg = c_null_ptr
@@ -2203,10 +2203,10 @@ module stdcl
       integer(c_size_t), value :: n
       integer(c_size_t), value :: k
       real(c_double), value :: alpha
-      type(matmul_far), intent(in), optional :: a
-      type(matmul_far), intent(in), optional :: b
+      type(matmul_out_of_core), intent(in), optional :: a
+      type(matmul_out_of_core), intent(in), optional :: b
       real(c_double), value :: beta
-      type(matmul_far), intent(in), optional :: c
+      type(matmul_out_of_core), intent(in), optional :: c
     end function
     subroutine matmul_partition(world, rank, rows, first, count) bind(C)
       import

@@ -1,10 +1,10 @@
-/* balance.c - how much of a product each rank computes: by the weights that callers give
- * (matmul_set_weight), by the best speeds of devices where they are unlike, or all alike.
+/* balance.c - load balance among ranks: weights from the callers (matmul_set_weight), else the
+ * devices' peaks if their models differ, else equal weights.
  *
- * An element has the same bits whatever rank computes it, if their devices are of one model:
- * shapes, panels and the order in which these are added up follow from sizes alone
- * (matmul_grid_shape, matmul_grid_panel), and no kernel of ours rounds otherwise where a block
- * ends. Of other libraries' products that is not known, so ranks have equal parts of these.
+ * An element of C has the same bits whichever rank computes it, if all devices are of one model:
+ * shapes, panels and their order follow from sizes alone (matmul_grid_shape, matmul_grid_panel),
+ * and our kernels round the same everywhere in a block. Other libraries promise no such thing, so
+ * their products are divided equally.
  * SPDX-License-Identifier: MIT
  */
 #include "matmul/grid.h"
@@ -13,18 +13,18 @@
 
 #include <math.h>
 
-/* What each rank tells the others before a product. */
-struct telling {
+/* What each rank sends to all ranks before a product. */
+struct rank_info {
     double weight, devices;
     uint64_t models;
 };
 
-/* A number that lists of the same devices share. */
-static uint64_t models_of(const struct matmul *mm)
+/* Hash of the list of device names: equal lists have equal hashes. */
+static uint64_t hash_device_names(const struct matmul *mm)
 {
     uint64_t hash = 14695981039346656037u; /* FNV-1a */
     for (cl_uint d = 0; d < mm->ndev; d++)
-        for (const char *c = mm->share[d].info.dev_name;; c++) {
+        for (const char *c = mm->device[d].info.dev_name;; c++) {
             hash = (hash ^ (unsigned char)*c) * 1099511628211u;
             if (!*c)
                 break;
@@ -32,12 +32,12 @@ static uint64_t models_of(const struct matmul *mm)
     return hash;
 }
 
-static bool is_ours(enum matmul_kind kind)
+static bool kernels_are_ours(enum matmul_kind kind)
 {
     return kind != MATMUL_OPENBLAS && kind != MATMUL_SYCL && kind != MATMUL_CLBLAST;
 }
 
-static double peak_of(struct matmul *mm)
+static double rank_peak(struct matmul *mm)
 {
     if (mm->peak > 0)
         return mm->peak;
@@ -46,9 +46,9 @@ static double peak_of(struct matmul *mm)
     return mm->peak;
 }
 
-/* Weights that callers gave, if all did; else peaks, if models are unlike. Where one is not known,
- * all are alike. */
-static int weigh(struct matmul_grid *g, const struct telling *each)
+/* Fill in g->weight: the callers' weights if all ranks set one, else the peaks if models differ.
+ * Leave it NULL (equal weights) if any weight is unknown. */
+static int balance_weights(struct matmul_grid *g, const struct rank_info *each)
 {
     bool given = true, alike = true, known = true;
     double most = 0;
@@ -57,14 +57,14 @@ static int weigh(struct matmul_grid *g, const struct telling *each)
         given = given && each[r].weight > 0;
         alike = alike && each[r].models == each[0].models;
     }
-    if (!is_ours(g->mm->kind) || (!given && alike))
+    if (!kernels_are_ours(g->mm->kind) || (!given && alike))
         return 0;
     g->weight = calloc((size_t)g->ranks, sizeof *g->weight);
     if (world_reduce_status(
             g->mm->world,
             g->weight ? 0 : clerror_set(ENOMEM, "matmul: no memory for a list of ranks")) != 0)
         return -1;
-    const double peak = given ? 0 : peak_of(g->mm);
+    const double peak = given ? 0 : rank_peak(g->mm);
     if (!given && world_gather(g->mm->world, &peak, sizeof peak, g->weight) != 0)
         return -1;
     for (int r = 0; r < g->ranks; r++) {
@@ -72,7 +72,7 @@ static int weigh(struct matmul_grid *g, const struct telling *each)
         known = known && g->weight[r] > 0;
         most = fmax(most, g->weight[r]);
     }
-    for (int r = 0; r < g->ranks; r++) /* whose sums are numbers */
+    for (int r = 0; r < g->ranks; r++) /* at least 1e-12, so that sums of weights are > 0 */
         g->weight[r] = fmax(g->weight[r] / most, 1e-12);
     if (!known) {
         free(g->weight);
@@ -81,17 +81,22 @@ static int weigh(struct matmul_grid *g, const struct telling *each)
     return 0;
 }
 
-int matmul_divide_look(struct matmul_grid *g)
+static int balance_gathered(struct matmul_grid *g, struct rank_info *each)
 {
-    const struct telling own = {g->mm->weight, g->mm->ndev, models_of(g->mm)};
-    struct telling *each = calloc((size_t)g->ranks, sizeof *each);
+    const struct rank_info own = {g->mm->weight, g->mm->ndev, hash_device_names(g->mm)};
     int status = each ? 0 : clerror_set(ENOMEM, "matmul: no memory for a list of ranks");
     g->devices = 0;
     status = world_reduce_status(g->mm->world, status);
-    if (status == 0)
-        status = world_gather(g->mm->world, &own, sizeof own, each);
-    if (status == 0)
-        status = weigh(g, each);
+    if (status != 0)
+        return status;
+    status = world_gather(g->mm->world, &own, sizeof own, each);
+    return status != 0 ? status : balance_weights(g, each);
+}
+
+int matmul_balance(struct matmul_grid *g)
+{
+    struct rank_info *each = calloc((size_t)g->ranks, sizeof *each);
+    const int status = balance_gathered(g, each);
     free(each);
     return status;
 }
@@ -101,17 +106,17 @@ int matmul_set_weight(matmul *mm, double weight)
     if (no_handle(mm, __func__))
         return -1;
     if (!isfinite(weight) || weight <= 0)
-        return clerror_set(EINVAL, "matmul_set_weight: a weight of %g; it must be a number > 0",
-                           weight);
+        return clerror_set(EINVAL, "matmul_set_weight: weight %g must be a number > 0", weight);
     bool measured = mm->world != NULL;
     for (cl_uint d = 0; d < mm->ndev; d++)
-        measured = measured && mm->share[d].effort.work > 0 && mm->share[d].effort.seconds > 0;
+        measured =
+            measured && mm->device[d].work_time.work > 0 && mm->device[d].work_time.seconds > 0;
     for (cl_uint d = 0; d < mm->ndev; d++) {
-        struct share *p = &mm->share[d];
-        p->weight = measured ? p->effort.work / p->effort.seconds : p->weight;
-        p->effort = (struct effort){0};
+        struct matmul_device *p = &mm->device[d];
+        p->weight = measured ? p->work_time.work / p->work_time.seconds : p->weight;
+        p->work_time = (struct work_time){0};
     }
-    mm->effort = (struct effort){0};
+    mm->work_time = (struct work_time){0};
     mm->weight = weight;
     return 0;
 }
@@ -121,10 +126,10 @@ double matmul_busy_time(const matmul *mm, double *work)
     if (no_handle(mm, __func__))
         return 0;
     double longest = 0;
-    *work = mm->effort.work;
+    *work = mm->work_time.work;
     for (cl_uint d = 0; d < mm->ndev; d++) {
-        *work += mm->share[d].effort.work;
-        longest = fmax(longest, mm->share[d].effort.seconds);
+        *work += mm->device[d].work_time.work;
+        longest = fmax(longest, mm->device[d].work_time.seconds);
     }
-    return mm->effort.seconds + longest;
+    return mm->work_time.seconds + longest;
 }

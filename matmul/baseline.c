@@ -1,19 +1,22 @@
-/* baseline.c - NAIVE and BLOCKED: the first steps of the ladder, on any device.
+/* baseline.c - the kinds NAIVE and BLOCKED, the baseline kernels, on any device.
  * SPDX-License-Identifier: MIT
  */
 #include "matmul/engine.h"
+#include "matmul/program.h"
+#include "matmul/start.h"
 
-/* On GPUs neighbours along a row should be in one group. PoCL runs the items of a group one after
- * the other. */
-static void naive_range(const struct share *p, const struct product *x, clndrange_t *ndr)
+/* On GPUs a group covers neighbours along a row, for coalesced loads. PoCL runs the items of a
+ * group in sequence. */
+static void baseline_naive_range(const struct matmul_device *p, const struct product *x,
+                                 clndrange_t *ndr)
 {
     const size_t across =
-        p->is_cpu ? smaller(64, p->info.dev_max_wg_sz) : smaller(32, p->info.dev_max_wg_sz);
+        p->is_cpu ? min_size(64, p->info.dev_max_wg_sz) : min_size(32, p->info.dev_max_wg_sz);
     const size_t down = p->is_cpu || p->info.dev_max_wg_sz < 256 ? 1 : 8;
     clndrange_set2d(*ndr, 0, round_up(x->n, across), across, 0, round_up(x->m, down), down);
 }
 
-int matmul_ladder_start(struct matmul *mm, struct share *p, const struct product *x)
+int matmul_baseline_start(struct matmul *mm, struct matmul_device *p, const struct product *x)
 {
     const bool blocked = mm->kind == MATMUL_BLOCKED;
     const cl_int m = (cl_int)x->m, n = (cl_int)x->n, k = (cl_int)x->k;
@@ -44,12 +47,13 @@ int matmul_ladder_start(struct matmul *mm, struct share *p, const struct product
     clndrange_t ndr = clndrange_init2d(0, round_up(x->n, mm->block), mm->block, 0,
                                        round_up(x->m, mm->block), mm->block);
     if (!blocked)
-        naive_range(p, x, &ndr);
+        baseline_naive_range(p, x, &ndr);
     cl_kernel kernel =
-        matmul_kernel(mm, SOURCE_LADDER, "", blocked ? "matmul_blocked" : "matmul_naive");
+        matmul_kernel(mm, SOURCE_BASELINE, "", blocked ? "matmul_blocked" : "matmul_naive");
     const double work = (double)x->m * (double)x->n * (double)x->k;
-    return kernel ? matmul_fork(mm, p, kernel, &ndr, work, COUNT_OF(args) - (blocked ? 0 : 2), args)
-                  : -1;
+    return kernel
+               ? matmul_launch(mm, p, kernel, &ndr, work, COUNT_OF(args) - (blocked ? 0 : 2), args)
+               : -1;
 }
 
 size_t matmul_block_limit(CLCONTEXT *ctx, enum matmul_precision precision)

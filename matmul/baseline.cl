@@ -1,9 +1,9 @@
-/* baseline.cl - the first steps of the ladder: one work-item for each element, then tiles in local
- * memory.
+/* baseline.cl - the baseline kernels: one work-item for each element (NAIVE), then square tiles in
+ * local memory (BLOCKED).
  *
- *   Both compute C = alpha op(A) op(B) + beta C. Strides say where elements are: element (i, x) of
- *   op(A) is at a0 + i * a_row + x * a_col, element (x, j) of op(B) at b0 + x * b_row + j * b_col,
- *   so that a transposed operand only has its strides exchanged.
+ *   Both compute C = alpha op(A) op(B) + beta C. Element (i, x) of op(A) is at a0 + i * a_row +
+ *   x * a_col, element (x, j) of op(B) at b0 + x * b_row + j * b_col. A transposed operand has its
+ *   strides exchanged.
  * SPDX-License-Identifier: MIT
  */
 #ifdef DOUBLES
@@ -13,13 +13,13 @@
 #define T float
 #endif
 
-static T result(T sum, T alpha, T beta, __global const T *c)
+static T scaled_result(T sum, T alpha, T beta, __global const T *c)
 {
     return beta == 0 ? alpha * sum : alpha * sum + beta * *c;
 }
 
-/* Each item reads a row of op(A) and a column of op(B) from global memory: 2 k reads for 2 k
- * operations. */
+/* Each item reads a row of op(A) and a column of op(B) from global memory: 2 k reads for k
+ * multiply-adds. */
 __kernel void matmul_naive(int m, int n, int k, T alpha, __global const T *a, ulong a0, ulong a_row,
                            ulong a_col, __global const T *b, ulong b0, ulong b_row, ulong b_col,
                            T beta, __global T *c, ulong c0, ulong ldc)
@@ -31,18 +31,18 @@ __kernel void matmul_naive(int m, int n, int k, T alpha, __global const T *a, ul
     for (int x = 0; x < k; x++)
         sum += a[a0 + i * a_row + x * a_col] * b[b0 + x * b_row + j * b_col];
     c += c0 + i * ldc + j;
-    *c = result(sum, alpha, beta, c);
+    *c = scaled_result(sum, alpha, beta, c);
 }
 
-/* A group of block x block items computes a block of C. It fetches one block of each operand into
- * local memory, and each number there is read by `block` items: an item reads 2 k / block numbers
- * from global memory.
+/* A group of block x block items computes a block of C. It copies one block of each operand into
+ * local memory, where `block` items read each number: an item reads 2 k / block numbers from global
+ * memory.
  *
- *        at[y][x] = op(A)[row + y][s + x]          bt[x][y] = op(B)[s + y][col + x]
+ *      at[y][x] = op(A)[row + y][s + x]          bt[x][y] = op(B)[s + y][col + x]
  *
- * B's block is stored transposed, so that the inner loop runs along rows of both. The host gives
- * the local memory, block * block elements for each operand: the kernel does not know the size of a
- * block before it runs. */
+ * B's block is stored transposed, so that the inner loop runs along rows of both. The host
+ * allocates the local memory, block * block elements for each operand, since the size of a block is
+ * known at run time only. */
 __kernel void matmul_blocked(int m, int n, int k, T alpha, __global const T *a, ulong a0,
                              ulong a_row, ulong a_col, __global const T *b, ulong b0, ulong b_row,
                              ulong b_col, T beta, __global T *c, ulong c0, ulong ldc, __local T *at,
@@ -57,10 +57,10 @@ __kernel void matmul_blocked(int m, int n, int k, T alpha, __global const T *a, 
         barrier(CLK_LOCAL_MEM_FENCE); /* both blocks are complete */
         for (int z = 0; z < block; z++)
             sum += at[y * block + z] * bt[x * block + z];
-        barrier(CLK_LOCAL_MEM_FENCE); /* and everybody has read them, before the next ones come */
+        barrier(CLK_LOCAL_MEM_FENCE); /* all items have read them */
     }
     if (i < m && j < n) {
         c += c0 + i * ldc + j;
-        *c = result(sum, alpha, beta, c);
+        *c = scaled_result(sum, alpha, beta, c);
     }
 }

@@ -1,29 +1,31 @@
-/* batch.c - many products of one size by one launch: matmul_batch.
+/* batch.c - matmul_batch: many products of one size in one launch, since a launch takes longer than
+ * a small product.
  *
- * A launch takes longer than a small product. On GPUs the groups of all products stand one behind
- * the other (tile.cl); on CPUs a group computes some products after each other (cpu.cl). Large
- * products are launched one by one.
+ * On GPUs the groups of all products are numbered consecutively (tile.cl). On CPUs a group computes
+ * several products in turn (cpu.cl). Large products are launched one by one.
  * SPDX-License-Identifier: MIT
  */
 #include "matmul/engine.h"
+#include "matmul/start.h"
 
 #include "core/handle.h"
 
 enum {
-    LARGE_ON_GPU = 2048, /* products of cubes of this side are launched one by one */
+    LARGE_ON_GPU = 2048, /* cubes of this side are launched one by one */
     LARGE_ON_CPU = 512,
-    MOST_ELEMENTS = 1 << 30, /* of C in one launch: kernels number their groups by int */
+    LAUNCH_ELEMENTS_MAX = 1 << 30, /* of C: kernels number groups by int */
 };
 
-/* Whether any memory between the first and the last element is in both. */
-static bool meet(const struct matmul *mm, const struct matrices *s, const struct matrices *t)
+/* True if the memory from the first to the last element of both overlaps. */
+static bool matrices_overlap(const struct matmul *mm, const struct matrices *s,
+                             const struct matrices *t)
 {
     const char *x = s->x, *y = t->x;
-    return x < y + matmul_extent(t) * mm->real && y < x + matmul_extent(s) * mm->real;
+    return x < y + matmul_footprint(t) * mm->real && y < x + matmul_footprint(s) * mm->real;
 }
 
-/* The products from number `first` on; one alone is no batch. */
-static struct product products_from(const struct product *x, size_t first, size_t count, bool alone)
+/* Return products first ... first + count - 1. With `alone` the product is not a batch. */
+static struct product batch_slice(const struct product *x, size_t first, size_t count, bool alone)
 {
     struct product y = *x;
     y.count = alone ? 0 : count;
@@ -33,31 +35,31 @@ static struct product products_from(const struct product *x, size_t first, size_
     return y;
 }
 
-/* How many products a launch takes. */
-static int launch_size(struct matmul *mm, struct share *p, const struct product *x, size_t *most)
+/* Set *most to the number of products of a launch, and choose the batch's shape. */
+static int batch_launch_size(struct matmul *mm, struct matmul_device *p, const struct product *x,
+                             size_t *most)
 {
     const double large = p->is_cpu ? LARGE_ON_CPU : LARGE_ON_GPU,
                  work = (double)x->m * (double)x->n * (double)x->k;
     *most = 1;
     if (mm->kind != MATMUL_TUNED || work == 0 || x->alpha == 0 || work >= large * large * large ||
-        x->m * x->n > MOST_ELEMENTS / 2)
+        x->m * x->n > LAUNCH_ELEMENTS_MAX / 2)
         return 0;
-    if (cltune_value(mm->words, "path", 0) == PATH_THIN)
+    if (cltune_value(mm->shape_words, "path", 0) == PATH_SKINNY)
         return 0; /* skinny.cl has no batches */
-    *most = MOST_ELEMENTS / (x->m * x->n);
+    *most = LAUNCH_ELEMENTS_MAX / (x->m * x->n);
     return matmul_shape_choose_batch(mm, p, x->m, x->n, x->k);
 }
 
-static int start_all(struct matmul *mm, struct share *p, const struct product *x)
+static int batch_start(struct matmul *mm, struct matmul_device *p, const struct product *x)
 {
     size_t most;
-    int status = launch_size(mm, p, x, &most);
+    int status = batch_launch_size(mm, p, x, &most);
     for (size_t first = 0; status == 0 && first < x->count; first += most) {
-        const struct product y =
-            products_from(x, first, smaller(most, x->count - first), most == 1);
+        const struct product y = batch_slice(x, first, min_size(most, x->count - first), most == 1);
         status = most == 1                      ? matmul_start(mm, p, &y)
-                 : p->shape.path == PATH_PANELS ? matmul_cpu_batch(mm, p, &y)
-                                                : matmul_gpu_batch(mm, p, &y);
+                 : p->shape.path == PATH_PANELS ? matmul_cpu_start_batch(mm, p, &y)
+                                                : matmul_gpu_start_batch(mm, p, &y);
     }
     return status;
 }
@@ -70,13 +72,13 @@ int matmul_batch(matmul *mm, cl_uint dev, enum matmul_trans trans, size_t m, siz
     if (no_handle(mm, __func__))
         return -1;
     struct host_product h = {trans, m, n, k, alpha, beta, a, b, c, lda, ldb, ldc};
-    const bool ta = trans_a(trans), tb = trans_b(trans);
+    const bool ta = is_trans_a(trans), tb = is_trans_b(trans);
     if (mm->ndev == 0)
         return clerror_set(ENOTSUP, "matmul_batch: engine \"%s\" computes on the host",
                            matmul_kind_name(mm->kind));
     if (dev >= mm->ndev)
-        return clerror_set(EINVAL, "matmul_batch: there is no device %u; the context has %u", dev,
-                           mm->ndev);
+        return clerror_set(EINVAL, "matmul_batch: device %u does not exist; the context has %u",
+                           dev, mm->ndev);
     if (matmul_check("matmul_batch", mm->real, &h) != 0)
         return -1;
     if (m == 0 || n == 0 || count == 0)
@@ -89,7 +91,7 @@ int matmul_batch(matmul *mm, cl_uint dev, enum matmul_trans trans, size_t m, siz
     const bool reads = k > 0 && alpha != 0;
     if (count > 1 && stride_c < (m - 1) * h.ldc + n)
         return clerror_set(EINVAL,
-                           "matmul_batch: matrices C are %zu elements apart, but each has %zu",
+                           "matmul_batch: the stride of C is %zu elements, but each matrix has %zu",
                            stride_c, (m - 1) * h.ldc + n);
     struct product x = {.trans_a = ta,
                         .trans_b = tb,
@@ -102,14 +104,12 @@ int matmul_batch(matmul *mm, cl_uint dev, enum matmul_trans trans, size_t m, siz
                         .step_a = stride_a,
                         .step_b = stride_b,
                         .step_c = stride_c};
-    if (matmul_operand(mm, &sc, &x.c) != 0 ||
-        (reads && (matmul_operand(mm, &sa, &x.a) != 0 || matmul_operand(mm, &sb, &x.b) != 0)))
+    if (matmul_operand_of(mm, &sc, &x.c) != 0 ||
+        (reads && (matmul_operand_of(mm, &sa, &x.a) != 0 || matmul_operand_of(mm, &sb, &x.b) != 0)))
         return -1;
-    if (reads && (meet(mm, &sa, &sc) || meet(mm, &sb, &sc)))
+    if (reads && (matrices_overlap(mm, &sa, &sc) || matrices_overlap(mm, &sb, &sc)))
         return clerror_set(
-            EINVAL,
-            "matmul_batch: the matrices C and %s are among each other; give the results memory of "
-            "their own",
-            meet(mm, &sa, &sc) ? "A" : "B");
-    return start_all(mm, &mm->share[dev], &x);
+            EINVAL, "matmul_batch: the matrices C overlap %s; give the results memory of their own",
+            matrices_overlap(mm, &sa, &sc) ? "A" : "B");
+    return batch_start(mm, &mm->device[dev], &x);
 }

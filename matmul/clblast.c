@@ -1,9 +1,10 @@
-/* clblast.c - CLBlast, for comparison, when it is installed.
+/* clblast.c - the kind CLBLAST, for comparison, if the library is installed.
  *
- * Its C interface (clblast_c.h) is reached through dlsym; the numbers below are its enumerations.
+ * Its C interface (clblast_c.h) is called through dlsym. The numbers below are its enumerations.
  * SPDX-License-Identifier: MIT
  */
 #include "matmul/engine.h"
+#include "matmul/start.h"
 
 #include <dlfcn.h>
 
@@ -18,19 +19,21 @@ typedef int gemm_double(int layout, int trans_a, int trans_b, size_t m, size_t n
                         size_t ldb, double beta, cl_mem c, size_t c0, size_t ldc,
                         cl_command_queue *queue, cl_event *event);
 
-static cl_mem buffer_of(struct matmul *mm, const struct share *p, const struct operand *o)
+static cl_mem clblast_buffer(struct matmul *mm, const struct matmul_device *p,
+                             const struct operand *o)
 {
     return o->block ? clgetbuffer(mm->ctx, p->dev, o->block) : o->buffer;
 }
 
-/* Waits for the product: the context knows nothing of what CLBlast queues. */
-int matmul_clblast_start(struct matmul *mm, struct share *p, const struct product *x)
+/* Wait for the product: the context does not track what CLBlast enqueues. */
+int matmul_clblast_start(struct matmul *mm, struct matmul_device *p, const struct product *x)
 {
     const int ta = x->trans_a ? TRANSPOSED : NOT_TRANSPOSED,
               tb = x->trans_b ? TRANSPOSED : NOT_TRANSPOSED;
     const bool doubles = mm->precision == MATMUL_DOUBLE;
     void *found = dlsym(matmul_clblast(), doubles ? "CLBlastDgemm" : "CLBlastSgemm");
-    cl_mem a = buffer_of(mm, p, &x->a), b = buffer_of(mm, p, &x->b), c = buffer_of(mm, p, &x->c);
+    cl_mem a = clblast_buffer(mm, p, &x->a), b = clblast_buffer(mm, p, &x->b),
+           c = clblast_buffer(mm, p, &x->c);
     cl_command_queue queue = clgetqueue(mm->ctx, p->dev);
     gemm_single *sgemm;
     gemm_double *dgemm;
@@ -52,7 +55,7 @@ int matmul_clblast_start(struct matmul *mm, struct share *p, const struct produc
     return 0;
 }
 
-void matmul_clblast_forget(void)
+void matmul_clblast_clear_cache(void)
 {
     void *found = dlsym(matmul_clblast(), "CLBlastClearCache");
     int (*clear)(void);

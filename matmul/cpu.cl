@@ -1,35 +1,32 @@
-/* cpu.cl - C = alpha op(A) op(B) + beta C for CPUs: vectors, panels in cache order, no barriers.
+/* cpu.cl - C = alpha op(A) op(B) + beta C for CPUs: SIMD vectors, cache blocking, no barriers.
  *
  *   After K. Goto and R. van de Geijn, "Anatomy of high-performance matrix multiplication", ACM
  *   TOMS 34 (2008). A work-group is one item, which runs on one core:
  *
  *     micro tile  ROWS x COLS of C (COLS = VECTORS x WIDTH) in registers. A step along k takes
- *                 VECTORS vectors
- *                 of B and ROWS numbers of A, each spread over a vector.
+ *                 VECTORS vectors of B and ROWS numbers of A, each broadcast to a vector.
  *     panel of B  DEPTH x COLS. Stays in the first-level cache while all micro tiles of a column
- *     use it.
+ *                 use it.
  *     block of A  up to `high` x ROWS rows x DEPTH. Stays in the second-level cache, for all panels
- *     of B.
- *                 The group itself copies it there, into local memory, once for each block of the
+ *                 of B. The group copies it there, into local memory, once for each block of the
  *                 depth.
  *
  *            COLS                          k ->   COLS
- *        +-----+-----+-----+         +---------+-----+
- *   ROWS |tile |     |     |    ROWS |         |     |      One group: for every block of the
- *   depth, pack a block of A;
- *        +-----+-----+-----+   =     +---------+  panel     for every panel of B, for every tile
- *                              down: tile += A B.
- *        |     |     |     |         | block   |  of B
- *        +-----+-----+-----+         | of A    |  DEPTH
- *                                    +---------+  rows
+ *        +-----+-----+-----+         +---------+-----+    One group:
+ *   ROWS |tile |     |     |    ROWS |         |     |    for each block of the depth
+ *        +-----+-----+-----+   =     +---------+panel|        pack a block of A
+ *        |     |     |     |         | block   |of B |        for each panel of B
+ *        +-----+-----+-----+         | of A    |DEPTH|            for each tile down
+ *                                    +---------+rows |                tile += A B
  *
- *   matmul_pack_b packs B before, for all groups, as [panel][k][COLS], with zeros beyond the last
- *   column. With few rows of A that would take longer than it saves; then B is read where it is
- *   (DIRECT), whole panels only. A's block is [tile][k][ROWS], so that a micro tile reads both
- *   operands from front to back. Rows beyond the last repeat the last; they are never stored.
- *   While a micro tile is computed, what comes next is fetched a line or two at a time: what it
- *   reads of B STEPS steps later and, near its end, the rows of C for which its sums are, into the
- *   first-level cache; the next panel of B into the second.
+ *   matmul_pack_b packs B in advance, for all groups, as [panel][k][COLS], with zeros past the last
+ *   column. With few rows of A packing does not pay. B is then read in place (DIRECT), whole panels
+ *   only. A's block is [tile][k][ROWS], so that a micro tile reads both operands sequentially. Rows
+ *   past the last one repeat it and are never stored.
+ *
+ *   A micro tile prefetches a line or two at a time: B for STEPS steps later and, near its end, the
+ *   rows of C that it adds to, into the first-level cache; the next panel of B into the
+ * second-level cache.
  * SPDX-License-Identifier: MIT
  */
 #ifdef DOUBLES
@@ -65,7 +62,8 @@
 #define TRANS_B 0 /* 1: B of a batch is stored N x K */
 #endif
 #ifndef DIRECT
-#define DIRECT 0 /* 1: matmul_cpu reads B where it is, not transposed; n is a multiple of COLS */
+/* 1: matmul_cpu reads B in place, not transposed; n is a multiple of COLS. */
+#define DIRECT 0
 #endif
 
 #ifndef BATCH
@@ -73,11 +71,10 @@
 #endif
 
 #define COLS (VECTORS * WIDTH)
-#define STEPS 8 /* along k, between two lines that are fetched */
+#define STEPS 8 /* along k, between two prefetched lines */
 #define LINE (64 / (int)sizeof(T))
-#define SHARES                                                                                     \
-    ((STEPS * COLS + LINE - 1) / LINE) /* of a panel of B, of a line every STEPS steps             \
-                                        */
+/* Lines of a panel of B, for a prefetch every STEPS steps. */
+#define PREFETCH_LINES ((STEPS * COLS + LINE - 1) / LINE)
 #define GROUPS_OF_ROWS ((ROWS + WIDTH - 1) / WIDTH)
 #define CAT_(a, b) a##b
 #define CAT(a, b) CAT_(a, b)
@@ -93,17 +90,17 @@ typedef CAT(T, WIDTH) vec;
 #endif
 #define UNROLLED _Pragma("unroll")
 
-/* Without hardware for it, fma() is a slow function. */
+/* Without hardware support fma() is a slow function. */
 #if HAS_FMA
 #define MULTIPLY_ADD(a, b, c) fma(a, b, c)
 #else
 #define MULTIPLY_ADD(a, b, c) ((a) * (b) + (c))
 #endif
 
-/* Hints to bring a line into a cache: the first-level one, to be written or read, or the second.
- * Nothing happens where there is no memory. PoCL does nothing for OpenCL's prefetch(); so these are
- * clang's, and only where the kernel is compiled for a CPU itself (PoCL): a driver that takes it
- * through an intermediate form (rusticl, Oclgrind) stops at the word. */
+/* Prefetch hints: into the first-level cache, to write or to read, or into the second-level cache.
+ * An address outside memory has no effect. PoCL ignores OpenCL's prefetch(), so these are clang's
+ * builtin, and only where the kernel is compiled for a CPU (PoCL): a driver with an intermediate
+ * form (rusticl, Oclgrind) rejects the builtin. */
 #if defined(__clang__) &&                                                                          \
     (defined(__x86_64__) || defined(__aarch64__) || defined(__powerpc64__) || defined(__riscv))
 #define FETCH_TO_WRITE(p) __builtin_prefetch((const void *)(size_t)(p), 1, 3)
@@ -117,14 +114,14 @@ typedef CAT(T, WIDTH) vec;
 
 /* ---- Packing. -------------------------------------------------------------------------------- */
 
-/* Packs rows k0 ... k1 - 1 of the panel of B that begins with column `col`; trans: B is stored N x
+/* Pack rows k0 ... k1 - 1 of the panel of B that starts with column `col`. trans: B is stored N x
  * K. `to` holds k x COLS for each panel. */
 static void pack_panel(bool trans, int n, int k, int col, int k0, int k1,
                        __global const T *restrict b, ulong ldb, __global T *restrict to)
 {
     const int exist = min(COLS, n - col);
     const ulong step = trans ? 1 : ldb,
-                apart = trans ? ldb : 1; /* from row to row, and from column to column */
+                apart = trans ? ldb : 1; /* strides of rows and of columns */
     to += (size_t)col * k;
     b += (ulong)col * apart;
     for (int x = k0; x < k1; x++)
@@ -145,7 +142,7 @@ __kernel void matmul_pack_b(int n, int k, __global const T *restrict b, ulong b0
     pack_panel(false, n, k, col, k0, min(k, k0 + DEPTH), b + b0, ldb, to);
 }
 
-/* The same of a B that is stored N x K. */
+/* matmul_pack_b for a B that is stored N x K. */
 __kernel void matmul_pack_b_transposed(int n, int k, __global const T *restrict b, ulong b0,
                                        ulong ldb, __global T *restrict to)
 {
@@ -154,8 +151,8 @@ __kernel void matmul_pack_b_transposed(int n, int k, __global const T *restrict 
 }
 
 #if !TRANS_A
-/* Row i of v becomes its column i. Each round halves a row's length and doubles how many rows stand
- * side by side. */
+/* Transpose: row i of v becomes its column i. Each round halves the length of a row and doubles
+ * the number of rows side by side. */
 static void transpose(vec v[WIDTH])
 {
     UNROLLED for (int round = 1; round < WIDTH; round *= 2)
@@ -171,8 +168,8 @@ static void transpose(vec v[WIDTH])
 }
 #endif
 
-/* Packs the rows of A of one micro tile, over a depth that starts at `a`; `exist` of the rows
- * exist. Whole vectors are written: up to WIDTH - 1 elements behind the tile are overwritten. */
+/* Pack the rows of A of one micro tile, for a depth that starts at `a`; `exist` of the rows exist.
+ * Whole vectors are stored: up to WIDTH - 1 elements past the tile are overwritten. */
 static void pack_a(__local T *to, __global const T *a, ulong lda, int exist, int depth)
 {
     int x = 0;
@@ -200,8 +197,8 @@ static void pack_a(__local T *to, __global const T *a, ulong lda, int exist, int
 
 /* ---- The micro tile. ------------------------------------------------------------------------- */
 
-/* One step along k: `b` holds VECTORS vectors, and `a` the numbers of ROWS rows. `soon`: what is
- * read STEPS steps later. */
+/* One step along k: `b` holds VECTORS vectors, `a` one number of each of ROWS rows. `soon`: the
+ * address read STEPS steps later. */
 static void step_along_k(vec sum[ROWS][VECTORS], __local const T *a, __global const T *b,
                          __global const T *soon)
 {
@@ -221,18 +218,21 @@ static void fetch_row(__global const T *c)
     FETCH_TO_WRITE(c + COLS - 1);
 }
 
-/* C = alpha A B + beta C for one micro tile, over `depth` of k. rows and cols: how much of the tile
- * exists. Of the next panel of B it fetches `shares` times depth / STEPS lines, from `next` on. */
+/* C = alpha A B + beta C for one micro tile, over `depth` of k. rows and cols: the part of the
+ * tile that exists. Prefetches `fetch_lines` times depth / STEPS lines of the next panel of B,
+ * from `next` on. */
 static void tile(__local const T *a, __global const T *b, ulong ldb, int depth, T alpha, T beta,
-                 __global T *c, ulong ldc, int rows, int cols, __global const T *next, int shares)
+                 __global T *c, ulong ldc, int rows, int cols, __global const T *next,
+                 int fetch_lines)
 {
     vec sum[ROWS][VECTORS];
     UNROLLED for (int r = 0; r < ROWS; r++) UNROLLED for (int v = 0; v < VECTORS; v++) sum[r][v] =
         (vec)(0);
     int steps = depth / STEPS;
     const int apart = steps * LINE;
-    int left = rows; /* of C to fetch: one every STEPS steps at the end, and before those for which
-                        there are no steps */
+    /* Rows of C left to prefetch: one every STEPS steps at the end, those without a step in
+     * advance. */
+    int left = rows;
     for (; left > steps; left--)
         fetch_row(c + (left - 1) * ldc);
     for (; steps > 0; steps--, a += STEPS * ROWS, b += STEPS * STEP_B, next += LINE) {
@@ -240,7 +240,7 @@ static void tile(__local const T *a, __global const T *b, ulong ldb, int depth, 
             left--;
             fetch_row(c + left * ldc);
         }
-        for (int s = 0; s < shares; s++)
+        for (int s = 0; s < fetch_lines; s++)
             FETCH_LATER(next + s * apart);
 #pragma unroll UNROLL
         for (int e = 0; e < STEPS; e++)
@@ -271,12 +271,12 @@ static void tile(__local const T *a, __global const T *b, ulong ldb, int depth, 
 
 /* ---- The product. ---------------------------------------------------------------------------- */
 
-/* Rows row0 ... row1 - 1 and columns col0 ... col1 - 1 of C. `b` is B as matmul_pack_b packed it
- * or, with DIRECT, B itself. `block` has room for those rows, up to a multiple of ROWS, of DEPTH,
- * and for WIDTH elements more. */
-static void area(int n, int k, int row0, int row1, int col0, int col1, T alpha,
-                 __global const T *restrict a, ulong lda, __global const T *restrict b, ulong ldb,
-                 T beta, __global T *restrict c, ulong ldc, __local T *block)
+/* Compute rows row0 ... row1 - 1 and columns col0 ... col1 - 1 of C. `b` is packed by
+ * matmul_pack_b or, with DIRECT, B itself. `block` holds these rows, rounded up to a multiple of
+ * ROWS, of depth DEPTH, and WIDTH elements more. */
+static void multiply_area(int n, int k, int row0, int row1, int col0, int col1, T alpha,
+                          __global const T *restrict a, ulong lda, __global const T *restrict b,
+                          ulong ldb, T beta, __global T *restrict c, ulong ldc, __local T *block)
 {
     const int tiles = (row1 - row0 + ROWS - 1) / ROWS;
     for (int k0 = 0; k0 < k; k0 += DEPTH) {
@@ -292,8 +292,8 @@ static void area(int n, int k, int row0, int row1, int col0, int col1, T alpha,
             __global const T *next = bt + (size_t)COLS * k;
             const bool fetches = !DIRECT && j + COLS < col1;
             for (int t = 0; t < tiles; t++) {
-                const int i = row0 + t * ROWS, first = SHARES * t / tiles,
-                          last = SHARES * (t + 1) / tiles;
+                const int i = row0 + t * ROWS, first = PREFETCH_LINES * t / tiles,
+                          last = PREFETCH_LINES * (t + 1) / tiles;
                 tile(block + (size_t)t * depth * ROWS, bt, ldb, depth, alpha, k0 ? (T)1 : beta,
                      c + (ulong)i * ldc + j, ldc, min(ROWS, row1 - i), min(COLS, n - j),
                      next + first * (depth / STEPS) * LINE, fetches ? last - first : 0);
@@ -303,14 +303,14 @@ static void area(int n, int k, int row0, int row1, int col0, int col1, T alpha,
 }
 
 #if !BATCH
-/* Where part i of so many begins. */
+/* Start of part i of `parts` parts. */
 static int part_start(int whole, ulong i, int parts)
 {
     return (int)((ulong)whole * i / (ulong)parts);
 }
 
 /* The micro tiles of C are divided among `down` rows and `across` columns of groups, as equally as
- * may be. b0 is 0 for a packed B. */
+ * possible. b0 is 0 for a packed B. */
 __kernel void matmul_cpu(int m, int n, int k, int down, int across, T alpha,
                          __global const T *restrict a, ulong a0, ulong lda,
                          __global const T *restrict b, ulong b0, ulong ldb, T beta,
@@ -322,11 +322,12 @@ __kernel void matmul_cpu(int m, int n, int k, int down, int across, T alpha,
               row1 = min(m, part_start(tiles, x + 1, down) * ROWS);
     const int col0 = part_start(panels, y, across) * COLS,
               col1 = min(n, part_start(panels, y + 1, across) * COLS);
-    area(n, k, row0, row1, col0, col1, alpha, a + a0, lda, b + b0, ldb, beta, c + c0, ldc, block);
+    multiply_area(n, k, row0, row1, col0, col1, alpha, a + a0, lda, b + b0, ldb, beta, c + c0, ldc,
+                  block);
 }
 #else
-/* A group computes `each` products of a batch of `count`, one after the other: operand X of product
- * p begins at x0 + p step_x. `packed` has room for one B a group. */
+/* A group computes `each` products of a batch of `count`, in turn. Operand X of product p starts
+ * at x0 + p step_x. `packed` holds one B for each group. */
 __kernel void matmul_cpu_batch(int m, int n, int k, int high, T alpha, __global const T *restrict a,
                                ulong a0, ulong lda, ulong step_a, __global const T *restrict b,
                                ulong b0, ulong ldb, ulong step_b, T beta, __global T *restrict c,
@@ -346,8 +347,8 @@ __kernel void matmul_cpu_batch(int m, int n, int k, int high, T alpha, __global 
         bp = packed;
 #endif
         for (int row0 = 0; row0 < m; row0 += high * ROWS)
-            area(n, k, row0, min(m, row0 + high * ROWS), 0, n, alpha, a + a0 + p * step_a, lda, bp,
-                 ldb, beta, c + c0 + p * step_c, ldc, block);
+            multiply_area(n, k, row0, min(m, row0 + high * ROWS), 0, n, alpha, a + a0 + p * step_a,
+                          lda, bp, ldb, beta, c + c0 + p * step_c, ldc, block);
     }
 }
 #endif

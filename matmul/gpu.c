@@ -1,42 +1,44 @@
-/* gpu.c - TUNED by tiles (fma.cl, mma.cl): which variant of the kernel, and how many groups.
+/* gpu.c - TUNED on GPUs, by tiles (fma.cl, mma.cl): the kernel's variant and the number of groups.
  *
- * The kernels copy 16 bytes at a time where rows start at multiples of 16 bytes. An operand whose
- * rows do not is first copied to one whose rows do, when the product is large enough to repay that.
- * How groups share the depth, and when skinny.cl computes the last rows and columns, see plan.c.
+ * Kernels copy 16 bytes at a time if rows start at multiples of 16 bytes. An unaligned operand is
+ * first packed into aligned rows, if the product is large enough to repay the copy. plan.c decides
+ * on split-K and on edges that skinny.cl computes.
  * SPDX-License-Identifier: MIT
  */
 #include "matmul/engine.h"
+#include "matmul/plan.h"
+#include "matmul/program.h"
+#include "matmul/start.h"
 
 enum {
-    MOST_LD = 1 << 22, /* offsets inside a tile are ints */
-    JOINERS = 128, /* work-items of a group that adds up parts: a divisor of what the smallest tile
-                      has to do */
+    LD_MAX = 1 << 22, /* offsets inside a tile are ints */
+    /* Work-items of a group of matmul_splitk_reduce; a divisor of the smallest tile's runs. */
+    REDUCE_ITEMS = 128,
 };
-static const size_t MOST_PACKED = (size_t)2 << 30; /* bytes of scratch memory for copies */
+static const size_t PACKED_BYTES_MAX = (size_t)2 << 30; /* of packed operands, in bytes */
 
-/* An operand as stored: rows x cols elements, and whether 16 bytes of a row can be copied at
- * once. */
-struct side {
+/* An operand as stored: rows x cols elements. */
+struct gpu_operand {
     struct operand x;
-    size_t rows, cols, step, extra; /* of a batch: from one matrix to the next, and to the last */
-    bool wide, beside; /* beside: but rows start at multiples of 32 bytes in part only (mma.cl) */
+    size_t rows, cols, step, extra; /* of a batch: stride, and offset of the last matrix */
+    bool copy16, only16;            /* copies of 16 bytes; rows at 16-byte multiples only */
 };
 
 /* ---- Alignment. ------------------------------------------------------------------------------ */
 
-/* Do all rows start at multiples of so many bytes? */
-static bool rows_start_at(const struct matmul *mm, const struct side *s, size_t bytes)
+/* True if all rows start at multiples of `bytes` bytes. */
+static bool rows_aligned_to(const struct matmul *mm, const struct gpu_operand *s, size_t bytes)
 {
     const size_t step = bytes / mm->real;
     return s->x.offset % step == 0 && s->x.ld % step == 0 && s->step % step == 0 &&
            s->x.skew % bytes == 0;
 }
 
-/* Can 16 bytes be copied at once, without reading beyond the end of the allocation? */
-static bool is_wide(const struct matmul *mm, const struct side *s)
+/* True if rows can be copied 16 bytes at a time without a read past the end of the allocation. */
+static bool rows_copy_16_bytes(const struct matmul *mm, const struct gpu_operand *s)
 {
     const size_t step = 16 / mm->real;
-    if (!rows_start_at(mm, s, 16))
+    if (!rows_aligned_to(mm, s, 16))
         return false;
     if (s->cols % step == 0 || !s->x.block)
         return s->cols % step == 0;
@@ -45,63 +47,65 @@ static bool is_wide(const struct matmul *mm, const struct side *s)
            clsizeofmem(s->x.block);
 }
 
-static struct side side_a(const struct matmul *mm, const struct product *x)
+static struct gpu_operand gpu_operand_a(const struct matmul *mm, const struct product *x)
 {
-    struct side a = {x->a, x->trans_a ? x->k : x->m, x->trans_a ? x->m : x->k, x->step_a, 0, false,
-                     false};
+    struct gpu_operand a = {
+        x->a, x->trans_a ? x->k : x->m, x->trans_a ? x->m : x->k, x->step_a, 0, false, false};
     a.extra = x->count ? (x->count - 1) * x->step_a : 0;
-    a.wide = is_wide(mm, &a);
-    a.beside = a.wide && !rows_start_at(mm, &a, 32);
+    a.copy16 = rows_copy_16_bytes(mm, &a);
+    a.only16 = a.copy16 && !rows_aligned_to(mm, &a, 32);
     return a;
 }
 
-static struct side side_b(const struct matmul *mm, const struct product *x)
+static struct gpu_operand gpu_operand_b(const struct matmul *mm, const struct product *x)
 {
-    struct side b = {x->b, x->trans_b ? x->n : x->k, x->trans_b ? x->k : x->n, x->step_b, 0, false,
-                     false};
+    struct gpu_operand b = {
+        x->b, x->trans_b ? x->n : x->k, x->trans_b ? x->k : x->n, x->step_b, 0, false, false};
     b.extra = x->count ? (x->count - 1) * x->step_b : 0;
-    b.wide = is_wide(mm, &b);
-    b.beside = b.wide && !rows_start_at(mm, &b, 32);
+    b.copy16 = rows_copy_16_bytes(mm, &b);
+    b.only16 = b.copy16 && !rows_aligned_to(mm, &b, 32);
     return b;
 }
 
-static enum lie lie_of(const struct matmul *mm, const struct side *a, const struct side *b)
+static enum alignment alignment_of(const struct matmul *mm, const struct gpu_operand *a,
+                                   const struct gpu_operand *b)
 {
-    if (!a->wide || !b->wide)
-        return LIE_ANYWHERE;
-    return mm->precision == MATMUL_DOUBLE && a->beside && b->beside ? LIE_BESIDE : LIE_WELL;
+    if (!a->copy16 || !b->copy16)
+        return UNALIGNED;
+    return mm->precision == MATMUL_DOUBLE && a->only16 && b->only16 ? ALIGN_16 : ALIGN_32;
 }
 
-enum lie matmul_gpu_lie(const struct matmul *mm, const struct product *x)
+enum alignment matmul_gpu_alignment(const struct matmul *mm, const struct product *x)
 {
-    const struct side a = side_a(mm, x), b = side_b(mm, x);
-    return lie_of(mm, &a, &b);
+    const struct gpu_operand a = gpu_operand_a(mm, x), b = gpu_operand_b(mm, x);
+    return alignment_of(mm, &a, &b);
 }
 
-/* ---- Copies. --------------------------------------------------------------------------------- */
+/* ---- Packing. ----------------------------------------------------------------------------------
+ */
 
-/* The dimensions of a packed copy: k is rounded up to a multiple of bk, so that all slices are
- * whole. */
-static void packed_size(const struct matmul_shape *shape, const struct side *s, bool k_along_rows,
-                        size_t *rows, size_t *ld)
+/* Dimensions of a packed copy. k is rounded up to a multiple of bk, so that all slices are whole.
+ */
+static void gpu_packed_size(const struct matmul_shape *shape, const struct gpu_operand *s,
+                            bool k_along_rows, size_t *rows, size_t *ld)
 {
     const size_t bk = (size_t)shape->bk;
     *rows = k_along_rows ? s->rows : round_up(s->rows, bk);
     *ld = round_up(s->cols, k_along_rows && bk > 16 ? bk : 16);
 }
 
-/* Copies A, B or both into scratch memory; what is not copied has rows 0. */
-static int pack(struct matmul *mm, struct share *p, struct side *a, bool pack_a, bool a_along,
-                struct side *b, bool pack_b, bool b_along)
+/* Pack A, B or both into the workspace. An operand that is not packed has 0 rows there. */
+static int gpu_pack(struct matmul *mm, struct matmul_device *p, struct gpu_operand *a, bool pack_a,
+                    bool a_along, struct gpu_operand *b, bool pack_b, bool b_along)
 {
     size_t rows_a = 0, ld_a = 16, rows_b = 0, ld_b = 16;
     if (pack_a)
-        packed_size(&p->shape, a, a_along, &rows_a, &ld_a);
+        gpu_packed_size(&p->shape, a, a_along, &rows_a, &ld_a);
     if (pack_b)
-        packed_size(&p->shape, b, b_along, &rows_b, &ld_b);
-    void *to = matmul_scratch(mm, p, SCRATCH_PACK, (rows_a * ld_a + rows_b * ld_b) * mm->real);
+        gpu_packed_size(&p->shape, b, b_along, &rows_b, &ld_b);
+    void *to = matmul_workspace(mm, p, WORKSPACE_PACK, (rows_a * ld_a + rows_b * ld_b) * mm->real);
     cl_kernel kernel = to ? matmul_kernel(mm, SOURCE_PACK, "", "matmul_pack") : NULL;
-    const size_t group = smaller(256, p->info.dev_max_wg_sz);
+    const size_t group = min_size(256, p->info.dev_max_wg_sz);
     const size_t count_a = divide_up(ld_a, group) * divide_up(rows_a, 4);
     const size_t count_b = divide_up(ld_b, group) * divide_up(rows_b, 4);
     const cl_int groups_a = (cl_int)count_a;
@@ -112,79 +116,83 @@ static int pack(struct matmul *mm, struct share *p, struct side *a, bool pack_a,
     const cl_ulong a0 = a->x.offset, lda = a->x.ld, b0 = b->x.offset, ldb = b->x.ld, to_a = 0,
                    to_b = rows_a * ld_a;
     clndrange_t ndr = clndrange_init1d(0, (count_a + count_b) * group, group);
-    if (!kernel || matmul_fork(mm, p, kernel, &ndr, 0,
-                               ARGS(groups_a, operand_arg(&a->x), a0, lda, ra, ca, to_a, tra, tla,
-                                    operand_arg(&b->x), b0, ldb, rb, cb, to_b, trb, tlb, to)) != 0)
+    if (!kernel ||
+        matmul_launch(mm, p, kernel, &ndr, 0,
+                      ARGS(groups_a, operand_arg(&a->x), a0, lda, ra, ca, to_a, tra, tla,
+                           operand_arg(&b->x), b0, ldb, rb, cb, to_b, trb, tlb, to)) != 0)
         return -1;
     if (pack_a)
-        a->x = (struct operand){.block = to, .offset = 0, .ld = ld_a}, a->wide = true,
-        a->beside = false;
+        a->x = (struct operand){.block = to, .offset = 0, .ld = ld_a}, a->copy16 = true,
+        a->only16 = false;
     if (pack_b)
-        b->x = (struct operand){.block = to, .offset = to_b, .ld = ld_b}, b->wide = true,
-        b->beside = false;
+        b->x = (struct operand){.block = to, .offset = to_b, .ld = ld_b}, b->copy16 = true,
+        b->only16 = false;
     return 0;
 }
 
 /* ---- The launch. ----------------------------------------------------------------------------- */
 
-static void options_of(const struct share *p, const struct matmul_shape *s, const struct product *x,
-                       const struct side *a, const struct side *b, enum lie lie, bool wide_c,
-                       bool tail, int split, bool edge, char *text, size_t size)
+static void gpu_kernel_options(const struct matmul_device *p, const struct matmul_shape *s,
+                               const struct product *x, const struct gpu_operand *a,
+                               const struct gpu_operand *b, enum alignment alignment, bool wide_c,
+                               bool tail, int split, bool edge, char *text, size_t size)
 {
     snprintf(
         text, size,
-        "-D BM=%d -D BN=%d -D BK=%d -D WM=%d -D WN=%d -D SETS=%d -D K_LEAST=%d -D ORDER=%d -D EARLY=%d -D STAGES=%d -D AHEAD=%d -D LANES=%d -D RASTER=%d "
-        "-D PTX=%d -D ASYNC=%d -D TRANS_A=%d -D TRANS_B=%d -D WIDE_A=%d -D WIDE_B=%d -D WIDE_C=%d -D TAIL=%d -D SPLIT=%d%s%s%s%s%s%s",
-        s->bm, s->bn, s->bk, s->wm, s->wn, s->sets, s->along, s->order, s->early, s->stages,
-        s->ahead, s->lanes, s->raster, p->capability, s->async, x->trans_a, x->trans_b, a->wide,
-        b->wide, wide_c, tail, split,
-        s->mma && !x->count && lie == LIE_BESIDE ? " -D BESIDE=1" : "", s->mma ? " -D RUN=2" : "",
-        s->mma && tail && x->k % 2 == 0 ? " -D PARTIAL=0" : "", edge ? " -D EDGE=1" : "",
-        x->m % (size_t)s->bm || x->n % (size_t)s->bn ? "" : " -D EDGES=0",
+        "-D BM=%d -D BN=%d -D BK=%d -D WM=%d -D WN=%d -D K_GROUPS=%d -D K_LANES_MIN=%d -D ORDER=%d -D COPY_FIRST=%d -D STAGES=%d -D PREFETCH=%d -D LANE_LAYOUT=%d -D SWIZZLE=%d "
+        "-D PTX=%d -D ASYNC=%d -D TRANS_A=%d -D TRANS_B=%d -D WIDE_A=%d -D WIDE_B=%d -D WIDE_C=%d -D TAIL=%d -D SPLIT_K=%d%s%s%s%s%s%s",
+        s->bm, s->bn, s->bk, s->wm, s->wn, s->k_groups, s->k_lanes, s->order, s->copy_first,
+        s->stages, s->prefetch, s->lane_layout, s->swizzle, p->capability, s->async, x->trans_a,
+        x->trans_b, a->copy16, b->copy16, wide_c, tail, split,
+        s->mma && !x->count && alignment == ALIGN_16 ? " -D ALIGN_16=1" : "",
+        s->mma ? " -D RUN=2" : "", s->mma && tail && x->k % 2 == 0 ? " -D PARTIAL=0" : "",
+        edge ? " -D EDGE=1" : "", x->m % (size_t)s->bm || x->n % (size_t)s->bn ? "" : " -D EDGES=0",
         x->count ? " -D BATCH=1" : "");
 }
 
-/* Adds up the parts of shared tiles, which are in scratch memory. */
-static int join(struct matmul *mm, struct share *p, const struct product *x,
-                const struct tile_plan *plan, const char *options)
+/* Reduce the split-K partials of shared tiles, which are in the workspace. */
+static int gpu_splitk_reduce(struct matmul *mm, struct matmul_device *p, const struct product *x,
+                             const struct tile_plan *plan, const char *options)
 {
     const struct matmul_shape *s = &p->shape;
-    const size_t run = s->mma ? 2 : 4, items = smaller(JOINERS, p->info.dev_max_wg_sz);
-    cl_kernel kernel = matmul_kernel(mm, s->mma ? SOURCE_MMA : SOURCE_FMA, options, "matmul_join");
+    const size_t run = s->mma ? 2 : 4, items = min_size(REDUCE_ITEMS, p->info.dev_max_wg_sz);
+    cl_kernel kernel =
+        matmul_kernel(mm, s->mma ? SOURCE_MMA : SOURCE_FMA, options, "matmul_splitk_reduce");
     const cl_int m = (cl_int)x->m, n = (cl_int)x->n, ldc = (cl_int)x->c.ld,
                  whole = (cl_int)plan->whole, parts = (cl_int)plan->splits;
-    const cl_ulong c0 = x->c.offset, sums0 = PLAN_SHARED * sizeof(cl_uint) / mm->real;
+    const cl_ulong c0 = x->c.offset, sums0 = SPLITK_PARTS_MAX * sizeof(cl_uint) / mm->real;
     clndrange_t ndr = clndrange_init1d(
         0, (plan->tiles - plan->whole) * (size_t)s->bm * (size_t)s->bn / run, items);
-    return kernel
-               ? matmul_fork(mm, p, kernel, &ndr, 0,
-                             ARGS(m, n, REAL(mm, x->alpha), REAL(mm, x->beta), operand_arg(&x->c),
-                                  c0, ldc, whole, parts, p->scratch[SCRATCH_SPLIT].block, sums0))
-               : -1;
+    return kernel ? matmul_launch(mm, p, kernel, &ndr, 0,
+                                  ARGS(m, n, REAL(mm, x->alpha), REAL(mm, x->beta),
+                                       operand_arg(&x->c), c0, ldc, whole, parts,
+                                       p->workspace[WORKSPACE_SPLIT_K].block, sums0))
+                  : -1;
 }
 
-static int launch(struct matmul *mm, struct share *p, const struct product *x, const struct side *a,
-                  const struct side *b, bool tail)
+static int gpu_launch(struct matmul *mm, struct matmul_device *p, const struct product *x,
+                      const struct gpu_operand *a, const struct gpu_operand *b, bool tail)
 {
     const struct matmul_shape *s = &p->shape;
-    const size_t threads = (size_t)(s->bm / s->wm * (s->bn / s->wn) * 32 * s->sets);
-    /* Bits of ranks do not depend on where blocks of C end. */
-    const struct extent extent = {
-        x->m, x->n, x->k, mm->real, lie_of(mm, a, b), !x->count && !mm->as[0]};
-    const struct tile_plan plan = matmul_plan(s, matmul_units(p), &extent);
-    const struct side c = {.x = x->c, .rows = x->m, .cols = x->n};
+    const size_t threads = (size_t)(s->bm / s->wm * (s->bn / s->wn) * 32 * s->k_groups);
+    /* With several ranks, bits must not depend on where blocks of C end, so K is not split. */
+    const struct problem_size extent = {
+        x->m, x->n, x->k, mm->real, alignment_of(mm, a, b), !x->count && !mm->shape_mnk[0]};
+    const struct tile_plan plan = matmul_plan(s, matmul_compute_units(p), &extent);
+    const struct gpu_operand c = {.x = x->c, .rows = x->m, .cols = x->n};
     const size_t run = s->mma ? 2 : 4;
     const size_t bm = (size_t)s->bm, bn = (size_t)s->bn;
     const bool edge = s->mma && !x->count && (x->m <= bm || x->n <= bn) &&
-                      (x->m % bm || x->n % bn); /* of few tiles much does not exist */
+                      (x->m % bm || x->n % bn); /* much of a tile does not exist */
     const bool wide_c = x->c.offset % run == 0 && x->c.ld % run == 0 && x->step_c % run == 0 &&
                         x->c.skew % (run * mm->real) == 0;
     char options[512];
-    void *shared = plan.splits > 1
-                       ? matmul_partials(mm, p, plan.splits * (plan.tiles - plan.whole) * bm * bn)
-                       : NULL;
-    options_of(p, s, x, a, b, extent.lie, wide_c, tail || edge, plan.later ? 2 : plan.splits > 1,
-               edge, options, sizeof options);
+    void *shared =
+        plan.splits > 1
+            ? matmul_splitk_workspace(mm, p, plan.splits * (plan.tiles - plan.whole) * bm * bn)
+            : NULL;
+    gpu_kernel_options(p, s, x, a, b, extent.alignment, wide_c, tail || edge,
+                       plan.splitk_reduce ? 2 : plan.splits > 1, edge, options, sizeof options);
     cl_kernel kernel = matmul_kernel(mm, s->mma ? SOURCE_MMA : SOURCE_FMA, options,
                                      s->mma ? "matmul_mma" : "matmul_fma");
     if (!kernel || (plan.splits > 1 && !shared))
@@ -194,9 +202,9 @@ static int launch(struct matmul *mm, struct share *p, const struct product *x, c
                  splits = (cl_int)plan.splits;
     const cl_ulong step_a = x->step_a, step_b = x->step_b, step_c = x->step_c;
     const cl_ulong a0 = a->x.offset, b0 = b->x.offset, c0 = x->c.offset,
-                   sums0 = PLAN_SHARED * sizeof(cl_uint) / mm->real;
-    const struct operand scratch =
-        shared ? (struct operand){.block = shared} : x->c; /* any, when unused */
+                   sums0 = SPLITK_PARTS_MAX * sizeof(cl_uint) / mm->real;
+    const struct operand workspace = shared ? (struct operand){.block = shared}
+                                            : x->c; /* any buffer: the kernel does not use it */
     const struct stdcl_arg args[] = {ARG(m),
                                      ARG(n),
                                      ARG(k),
@@ -213,9 +221,9 @@ static int launch(struct matmul *mm, struct share *p, const struct product *x, c
                                      ARG(ldc),
                                      ARG(whole),
                                      ARG(splits),
-                                     ARG(operand_arg(&scratch)),
+                                     ARG(operand_arg(&workspace)),
                                      ARG(sums0),
-                                     ARG(operand_arg(&scratch)),
+                                     ARG(operand_arg(&workspace)),
                                      ARG(step_a),
                                      ARG(step_b),
                                      ARG(step_c)};
@@ -227,91 +235,93 @@ static int launch(struct matmul *mm, struct share *p, const struct product *x, c
                    s->mma                           ? CLPROF_TENSOR
                    : mm->precision == MATMUL_DOUBLE ? CLPROF_DOUBLE
                                                     : CLPROF_SINGLE);
-    if (matmul_fork(mm, p, kernel, &ndr, work, (cl_uint)nargs, args) != 0)
+    if (matmul_launch(mm, p, kernel, &ndr, work, (cl_uint)nargs, args) != 0)
         return -1;
-    return plan.later ? join(mm, p, x, &plan, options) : 0;
+    return plan.splitk_reduce ? gpu_splitk_reduce(mm, p, x, &plan, options) : 0;
 }
 
-/* The rows and columns of C behind the inner part, which tiles compute, by skinny.cl. */
-static int start_rest(struct matmul *mm, struct share *p, const struct product *x,
-                      const struct product *inner, const struct side *a, const struct side *b)
+/* Start skinny.cl for the edges of C: the rows below the interior and the columns beside it. */
+static int gpu_start_edges(struct matmul *mm, struct matmul_device *p, const struct product *x,
+                           const struct product *inner, const struct gpu_operand *a,
+                           const struct gpu_operand *b)
 {
     const size_t rows = x->m - inner->m, cols = x->n - inner->n;
     struct product below = *x, beside = *inner;
     below.a = beside.a = a->x;
     below.b = beside.b = b->x;
     below.m = rows;
-    below.a.offset += place_of(x->trans_a, a->x.ld, inner->m, 0);
+    below.a.offset += element_offset(x->trans_a, a->x.ld, inner->m, 0);
     below.c.offset += inner->m * x->c.ld;
     beside.n = cols;
-    beside.b.offset += place_of(x->trans_b, b->x.ld, 0, inner->n);
+    beside.b.offset += element_offset(x->trans_b, b->x.ld, 0, inner->n);
     beside.c.offset += inner->n;
-    if (rows && matmul_thin_start(mm, p, &matmul_shape_thin(mm, p, rows)->shape, &below) != 0)
+    if (rows && matmul_skinny_start(mm, p, &matmul_shape_skinny(mm, p, rows)->shape, &below) != 0)
         return -1;
-    return cols ? matmul_thin_start(mm, p, &matmul_shape_thin(mm, p, cols)->shape, &beside) : 0;
+    return cols ? matmul_skinny_start(mm, p, &matmul_shape_skinny(mm, p, cols)->shape, &beside) : 0;
 }
 
-/* One launch, after copies of operands that lie badly; and what is left to skinny.cl. */
-static int start(struct matmul *mm, struct share *p, const struct product *x)
+/* Pack unaligned operands, launch the tiles of the interior, and start the edges. */
+static int gpu_start_slice(struct matmul *mm, struct matmul_device *p, const struct product *x)
 {
     const size_t worth = p->shape.pack ? (size_t)p->shape.pack : SIZE_MAX, bk = (size_t)p->shape.bk;
-    struct side a = side_a(mm, x), b = side_b(mm, x);
+    struct gpu_operand a = gpu_operand_a(mm, x), b = gpu_operand_b(mm, x);
     struct product inner = *x;
-    const bool pack_a = a.x.ld > MOST_LD || (!a.wide && x->n >= worth);
-    const bool pack_b = b.x.ld > MOST_LD || (!b.wide && x->m >= worth);
-    inner.m -= p->rest_rows;
-    inner.n -= p->rest_cols;
-    if ((pack_a || pack_b) && pack(mm, p, &a, pack_a, !x->trans_a, &b, pack_b, x->trans_b) != 0)
+    const bool pack_a = a.x.ld > LD_MAX || (!a.copy16 && x->n >= worth);
+    const bool pack_b = b.x.ld > LD_MAX || (!b.copy16 && x->m >= worth);
+    inner.m -= p->edge_rows;
+    inner.n -= p->edge_cols;
+    if ((pack_a || pack_b) && gpu_pack(mm, p, &a, pack_a, !x->trans_a, &b, pack_b, x->trans_b) != 0)
         return -1;
-    if (launch(mm, p, &inner, &a, &b, x->k % bk != 0 && !(pack_a && pack_b)) != 0)
+    if (gpu_launch(mm, p, &inner, &a, &b, x->k % bk != 0 && !(pack_a && pack_b)) != 0)
         return -1;
-    return start_rest(mm, p, x, &inner, &a, &b);
+    return gpu_start_edges(mm, p, x, &inner, &a, &b);
 }
 
-/* How deep one launch may be, so that copies of both operands fit their scratch memory. */
-static size_t depth_of_launch(const struct matmul *mm, const struct share *p, size_t m, size_t n)
+/* Maximum depth of a launch, so that packed copies of both operands fit in the workspace. */
+static size_t gpu_launch_depth(const struct matmul *mm, const struct matmul_device *p, size_t m,
+                               size_t n)
 {
-    m = mm->as[0] ? mm->as[0] : m;
-    n = mm->as[0] ? mm->as[1] : n;
-    const size_t depth = smaller(MOST_PACKED / mm->real / (m + n), TILES_SIDE);
+    m = mm->shape_mnk[0] ? mm->shape_mnk[0] : m;
+    n = mm->shape_mnk[0] ? mm->shape_mnk[1] : n;
+    const size_t depth = min_size(PACKED_BYTES_MAX / mm->real / (m + n), TILES_SIDE_MAX);
     return depth >= (size_t)p->shape.bk ? depth / (size_t)p->shape.bk * (size_t)p->shape.bk
                                         : (size_t)p->shape.bk;
 }
 
-/* The whole depth of a block of C. */
-static int start_deep(struct matmul *mm, struct share *p, const struct product *x)
+/* Compute the whole depth of a block of C. */
+static int gpu_start_full_depth(struct matmul *mm, struct matmul_device *p, const struct product *x)
 {
-    const size_t depth = depth_of_launch(mm, p, x->m, x->n);
+    const size_t depth = gpu_launch_depth(mm, p, x->m, x->n);
     struct product y = *x;
     for (size_t k0 = 0; k0 < x->k; k0 += depth) {
-        y.k = smaller(depth, x->k - k0);
-        y.a.offset = x->a.offset + place_of(x->trans_a, x->a.ld, 0, k0);
-        y.b.offset = x->b.offset + place_of(x->trans_b, x->b.ld, k0, 0);
+        y.k = min_size(depth, x->k - k0);
+        y.a.offset = x->a.offset + element_offset(x->trans_a, x->a.ld, 0, k0);
+        y.b.offset = x->b.offset + element_offset(x->trans_b, x->b.ld, k0, 0);
         y.beta = k0 ? 1 : x->beta;
-        if (start(mm, p, &y) != 0)
+        if (gpu_start_slice(mm, p, &y) != 0)
             return -1;
     }
     return 0;
 }
 
-int matmul_gpu_start(struct matmul *mm, struct share *p, const struct product *x)
+int matmul_gpu_start(struct matmul *mm, struct matmul_device *p, const struct product *x)
 {
     struct product y = *x;
-    for (size_t i = 0; i < x->m; i += TILES_SIDE)
-        for (size_t j = 0; j < x->n; j += TILES_SIDE) {
-            y.m = smaller(TILES_SIDE, x->m - i);
-            y.n = smaller(TILES_SIDE, x->n - j);
-            y.a.offset = x->a.offset + place_of(x->trans_a, x->a.ld, i, 0);
-            y.b.offset = x->b.offset + place_of(x->trans_b, x->b.ld, 0, j);
+    for (size_t i = 0; i < x->m; i += TILES_SIDE_MAX)
+        for (size_t j = 0; j < x->n; j += TILES_SIDE_MAX) {
+            y.m = min_size(TILES_SIDE_MAX, x->m - i);
+            y.n = min_size(TILES_SIDE_MAX, x->n - j);
+            y.a.offset = x->a.offset + element_offset(x->trans_a, x->a.ld, i, 0);
+            y.b.offset = x->b.offset + element_offset(x->trans_b, x->b.ld, 0, j);
             y.c.offset = x->c.offset + i * x->c.ld + j;
-            if (start_deep(mm, p, &y) != 0)
+            if (gpu_start_full_depth(mm, p, &y) != 0)
                 return -1;
         }
     return 0;
 }
 
-int matmul_gpu_batch(struct matmul *mm, struct share *p, const struct product *x)
+int matmul_gpu_start_batch(struct matmul *mm, struct matmul_device *p, const struct product *x)
 {
-    const struct side a = side_a(mm, x), b = side_b(mm, x);
-    return launch(mm, p, x, &a, &b, x->k % (size_t)p->shape.bk != 0);
+    const struct gpu_operand a = gpu_operand_a(mm, x), b = gpu_operand_b(mm, x);
+    return gpu_launch(mm, p, x, &a, &b, x->k % (size_t)p->shape.bk != 0);
 }

@@ -1,32 +1,34 @@
-/* host.c - products on the host: three loops, blocks, OpenBLAS.
+/* host.c - products on the host: three loops, blocks, OpenBLAS, SYCL.
  * SPDX-License-Identifier: MIT
  */
 #include "matmul/engine.h"
+#include "matmul/start.h"
 #include "matmul/sycl.h"
 
 #include <dlfcn.h>
 #include <limits.h>
 
-/* ---- The ladder's host side. ----------------------------------------------------------------- */
+/* ---- CPU_NAIVE and CPU_BLOCKED. ----------------------------------------------------------------
+ */
 
-/* Element (i, x) of op(A) is at a[i * a_row + x * a_col], and (x, j) of op(B) at b[x * b_row + j *
+/* Element (i, x) of op(A) is a[i * a_row + x * a_col], and (x, j) of op(B) is b[x * b_row + j *
  * b_col]. */
 struct strides {
     size_t a_row, a_col, b_row, b_col;
 };
 
-static struct strides strides_of(const struct host_product *p)
+static struct strides host_strides(const struct host_product *p)
 {
-    const bool ta = trans_a(p->trans), tb = trans_b(p->trans);
+    const bool ta = is_trans_a(p->trans), tb = is_trans_b(p->trans);
     return (struct strides){ta ? 1 : p->lda, ta ? p->lda : 1, tb ? 1 : p->ldb, tb ? p->ldb : 1};
 }
 
-/* Blocks of C, each the sum of products of blocks of A and B; a block of B is read row by row, so
- * that the innermost loop runs along rows wherever B is not transposed. */
-#define LOOPS(T)                                                                                   \
+/* The blocked product sums products of blocks of A and B. It reads a block of B row by row: the
+ * innermost loop is contiguous unless B is transposed. */
+#define HOST_LOOPS(T)                                                                              \
     static void naive_##T(const struct host_product *p)                                            \
     {                                                                                              \
-        const struct strides s = strides_of(p);                                                    \
+        const struct strides s = host_strides(p);                                                  \
         const T *a = p->a, *b = p->b, alpha = (T)p->alpha, beta = (T)p->beta;                      \
         T *c = p->c;                                                                               \
         for (size_t i = 0; i < p->m; i++)                                                          \
@@ -41,8 +43,8 @@ static struct strides strides_of(const struct host_product *p)
     static void block_##T(const struct host_product *p, const struct strides *s, size_t i0,        \
                           size_t j0, size_t x0, size_t block)                                      \
     {                                                                                              \
-        const size_t i1 = smaller(i0 + block, p->m), j1 = smaller(j0 + block, p->n),               \
-                     x1 = smaller(x0 + block, p->k), b_col = s->b_col;                             \
+        const size_t i1 = min_size(i0 + block, p->m), j1 = min_size(j0 + block, p->n),             \
+                     x1 = min_size(x0 + block, p->k), b_col = s->b_col;                            \
         const T alpha = (T)p->alpha;                                                               \
         for (size_t i = i0; i < i1; i++)                                                           \
             for (size_t x = x0; x < x1; x++) {                                                     \
@@ -55,7 +57,7 @@ static struct strides strides_of(const struct host_product *p)
     }                                                                                              \
     static void blocked_##T(const struct host_product *p, size_t block)                            \
     {                                                                                              \
-        const struct strides s = strides_of(p);                                                    \
+        const struct strides s = host_strides(p);                                                  \
         const T beta = (T)p->beta;                                                                 \
         for (size_t i = 0; i < p->m; i++)                                                          \
             for (size_t j = 0; j < p->n; j++) {                                                    \
@@ -67,10 +69,11 @@ static struct strides strides_of(const struct host_product *p)
                 for (size_t x = 0; x < p->k; x += block)                                           \
                     block_##T(p, &s, i, j, x, block);                                              \
     }
-LOOPS(float)
-LOOPS(double)
+HOST_LOOPS(float)
+HOST_LOOPS(double)
 
-/* ---- OpenBLAS, by its CBLAS interface. ------------------------------------------------------- */
+/* ---- OpenBLAS, through its CBLAS interface. ----------------------------------------------------
+ */
 
 enum { ROW_MAJOR = 101, NOT_TRANSPOSED = 111, TRANSPOSED = 112 };
 
@@ -81,19 +84,21 @@ typedef void gemm_double(int order, int trans_a, int trans_b, int m, int n, int 
                          const double *a, int lda, const double *b, int ldb, double beta, double *c,
                          int ldc);
 
-static int run_openblas(const struct host_product *p, bool doubles)
+static int host_run_openblas(const struct host_product *p, bool doubles)
 {
     void *found = dlsym(matmul_openblas(), doubles ? "cblas_dgemm" : "cblas_sgemm");
-    const int ta = trans_a(p->trans) ? TRANSPOSED : NOT_TRANSPOSED,
-              tb = trans_b(p->trans) ? TRANSPOSED : NOT_TRANSPOSED;
+    const int ta = is_trans_a(p->trans) ? TRANSPOSED : NOT_TRANSPOSED,
+              tb = is_trans_b(p->trans) ? TRANSPOSED : NOT_TRANSPOSED;
     gemm_single *sgemm;
     gemm_double *dgemm;
     memcpy(&sgemm, &found, sizeof found);
     memcpy(&dgemm, &found, sizeof found);
     if (!found)
-        return clerror_set(ENOTSUP, "matmul: this OpenBLAS has no matrix product");
+        return clerror_set(ENOTSUP, "matmul: this OpenBLAS does not export the matrix product");
     if (p->lda > INT_MAX || p->ldb > INT_MAX || p->ldc > INT_MAX)
-        return clerror_set(EINVAL, "matmul: OpenBLAS takes leading dimensions up to %d", INT_MAX);
+        return clerror_set(
+            EINVAL, "matmul: the leading dimensions are too large for OpenBLAS; the maximum is %d",
+            INT_MAX);
     if (doubles)
         dgemm(ROW_MAJOR, ta, tb, (int)p->m, (int)p->n, (int)p->k, p->alpha, p->a, (int)p->lda, p->b,
               (int)p->ldb, p->beta, p->c, (int)p->ldc);
@@ -103,20 +108,21 @@ static int run_openblas(const struct host_product *p, bool doubles)
     return 0;
 }
 
-/* ---- Any of them. ---------------------------------------------------------------------------- */
+/* ---- By kind. ----------------------------------------------------------------------------------
+ */
 
 #ifdef STDCL_HAVE_SYCL
-static int run_sycl(const struct matmul *mm, const struct host_product *p)
+static int host_run_sycl(const struct matmul *mm, const struct host_product *p)
 {
     char why[512];
-    if (matmul_sycl_run(mm->precision == MATMUL_DOUBLE, trans_a(p->trans), trans_b(p->trans), p->m,
-                        p->n, p->k, p->alpha, p->a, p->lda, p->b, p->ldb, p->beta, p->c, p->ldc,
-                        mm->block, why, sizeof why) == 0)
+    if (matmul_sycl_run(mm->precision == MATMUL_DOUBLE, is_trans_a(p->trans), is_trans_b(p->trans),
+                        p->m, p->n, p->k, p->alpha, p->a, p->lda, p->b, p->ldb, p->beta, p->c,
+                        p->ldc, mm->block, why, sizeof why) == 0)
         return 0;
     return clerror_set(EIO, "matmul: SYCL: %s", why);
 }
 #else
-static int run_sycl(const struct matmul *mm, const struct host_product *p)
+static int host_run_sycl(const struct matmul *mm, const struct host_product *p)
 {
     (void)mm, (void)p;
     return clerror_set(ENOTSUP, "matmul: %s", matmul_kind_missing(MATMUL_SYCL));
@@ -147,8 +153,8 @@ int matmul_host_run(struct matmul *mm, const struct host_product *p)
     case MATMUL_CPU_BLOCKED:
         return doubles ? blocked_double(p, mm->block) : blocked_float(p, mm->block), 0;
     case MATMUL_OPENBLAS:
-        return run_openblas(p, doubles);
+        return host_run_openblas(p, doubles);
     default:
-        return run_sycl(mm, p);
+        return host_run_sycl(mm, p);
     }
 }

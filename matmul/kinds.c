@@ -1,7 +1,7 @@
-/* kinds.c - the kinds of engine: names, and what they need to be here.
+/* kinds.c - the kinds of engine: names and requirements.
  *
- * OpenBLAS and CLBlast are for comparison. They are opened when somebody asks for them, so
- * everything else works without them.
+ * OpenBLAS and CLBlast are for comparison. They are opened by dlopen on first use, so everything
+ * else works without them.
  * SPDX-License-Identifier: MIT
  */
 #include "matmul/engine.h"
@@ -48,7 +48,7 @@ int matmul_kind_by_name(const char *name)
             return k;
         strcat(strcat(names, k ? ", " : ""), kind[k].name);
     }
-    return clerror_set(EINVAL, "matmul: no engine is called \"%s\"; there are %s", name, names);
+    return clerror_set(EINVAL, "matmul: no engine is named \"%s\"; available: %s", name, names);
 }
 
 /* ---- Libraries. ------------------------------------------------------------------------------ */
@@ -66,8 +66,8 @@ static const char *const clblast_names[] = {"libclblast.so.1", "libclblast.so", 
 static struct library openblas = {openblas_names, NULL, PTHREAD_ONCE_INIT};
 static struct library clblast = {clblast_names, NULL, PTHREAD_ONCE_INIT};
 
-/* Never closed: both keep threads or objects of their own until the program ends. */
-static void open_library(struct library *l)
+/* The libraries are never closed: both keep threads or objects until the process ends. */
+static void kinds_open_library(struct library *l)
 {
     for (const char *const *name = l->names; *name && !l->handle; name++)
         l->handle = dlopen(*name, RTLD_NOW | RTLD_LOCAL);
@@ -75,11 +75,11 @@ static void open_library(struct library *l)
 
 static void open_openblas(void)
 {
-    open_library(&openblas);
+    kinds_open_library(&openblas);
 }
 static void open_clblast(void)
 {
-    open_library(&clblast);
+    kinds_open_library(&clblast);
 }
 
 void *matmul_openblas(void)

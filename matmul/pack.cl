@@ -1,14 +1,14 @@
-/* pack.cl - copies of operands that are not aligned, and C = beta C.
+/* pack.cl - packing of unaligned operands, and C = beta C.
  *
- *   matmul_pack brings two matrices, in one launch, from rows of any length at any place
- *   to rows of `to_ld` elements, zeros behind the last of a row and in rows beyond the last:
+ *   matmul_pack copies two matrices, in one launch, from rows of any length at any place to rows of
+ *   `to_ld` elements, with zeros past the end of a row and in rows past the last:
  *
- *        from:  . . . . . . .           to:  . . . . . . 0 0
- *               . . . . . . .                . . . . . . 0 0       to_rows >= rows, to_ld >= cols
+ *        from:  . . . . . . .           to:  . . . . . . . 0
+ *               . . . . . . .                . . . . . . . 0       to_rows >= rows, to_ld >= cols
  *                                            0 0 0 0 0 0 0 0
- *   That takes O(n^2) time before a product of O(n^3), whose copies of 16 bytes need aligned rows.
+ *   It takes O(n^2) time before a product of O(n^3), whose copies of 16 bytes need aligned rows.
  *
- *   matmul_scale computes C = beta C, which is all there is to do when alpha or the depth is 0.
+ *   matmul_scale computes C = beta C, the product for alpha = 0 or k = 0.
  * SPDX-License-Identifier: MIT
  */
 #ifdef DOUBLES
@@ -17,8 +17,8 @@
 #else
 #define T float
 #endif
-#define PACK_ROWS                                                                                  \
-    4 /* rows of the result that an item fills, so that several reads are on their way at once */
+/* Rows of the result that an item fills: several reads are in flight. */
+#define PACK_ROWS 4
 
 static void pack_rows(__global const T *from, ulong at, ulong ld, int rows, int cols,
                       __global T *to, ulong to_at, int to_rows, int to_ld, int group)
@@ -38,7 +38,7 @@ static void pack_rows(__global const T *from, ulong at, ulong ld, int rows, int 
             to[to_at + (ulong)(i0 + r) * to_ld + j] = x[r];
 }
 
-/* Groups below `groups_a` fill A's copy, the others B's. */
+/* Groups below `groups_a` pack A, the others B. */
 __kernel void matmul_pack(int groups_a, __global const T *a, ulong a0, ulong lda, int rows_a,
                           int cols_a, ulong to_a, int to_rows_a, int to_lda, __global const T *b,
                           ulong b0, ulong ldb, int rows_b, int cols_b, ulong to_b, int to_rows_b,

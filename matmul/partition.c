@@ -1,21 +1,22 @@
-/* partition.c - which block of C a device computes, and how it gets at what is on the host.
+/* partition.c - the partition of C among devices, and transfers between the host and a device.
  *
- * With several devices C is cut into a grid of blocks: each device has one as its share. A device
- * needs the rows of op(A) and the columns of op(B) that meet in its block, and nothing else, so
- * nothing passes between devices.
+ * With several devices C is cut into a grid of blocks, one for each device. A device needs the rows
+ * of op(A) and the columns of op(B) of its block and nothing else, so devices exchange no data.
  * SPDX-License-Identifier: MIT
  */
 #include "matmul/engine.h"
+#include "matmul/partition.h"
 
-enum { GRAIN = 128 }; /* where blocks of C are cut, if they are large */
+enum { CUT_GRAIN = 128 }; /* cuts of a large C are at multiples of it */
 
-/* ---- Who computes what. ---------------------------------------------------------------------- */
+/* ---- Partition. --------------------------------------------------------------------------------
+ */
 
-static double weight_of(const struct matmul *mm, cl_uint from, cl_uint to)
+static double sum_weights(const struct matmul *mm, cl_uint from, cl_uint to)
 {
     double sum = 0;
     for (cl_uint d = from; d < to; d++)
-        sum += mm->share[d].weight;
+        sum += mm->device[d].weight;
     return sum;
 }
 
@@ -24,18 +25,19 @@ double matmul_peak(CLCONTEXT *ctx, cl_uint dev, enum matmul_precision precision)
     return clpeak_flops(ctx, dev, precision == MATMUL_SINGLE ? CLPROF_SINGLE : CLPROF_TENSOR);
 }
 
-/* Where a share of a length ends: at a multiple of GRAIN when the pieces are long. */
-static size_t cut(size_t length, double share, cl_uint pieces)
+/* Position of a cut at the fraction `share` of a length; a multiple of CUT_GRAIN if the pieces are
+ * long. */
+static size_t cut_at(size_t length, double share, cl_uint pieces)
 {
     const size_t at = (size_t)(share * (double)length + 0.5);
-    const size_t rounded = (at + GRAIN / 2) / GRAIN * GRAIN;
-    return share >= 1                             ? length
-           : length >= (size_t)4 * GRAIN * pieces ? smaller(rounded, length)
-                                                  : smaller(at, length);
+    const size_t rounded = (at + CUT_GRAIN / 2) / CUT_GRAIN * CUT_GRAIN;
+    return share >= 1                                 ? length
+           : length >= (size_t)4 * CUT_GRAIN * pieces ? min_size(rounded, length)
+                                                      : min_size(at, length);
 }
 
-/* Rows of the grid: so many that all devices together hold as little of A and B as possible. */
-static cl_uint grid_rows(cl_uint ndev, size_t m, size_t n)
+/* Rows of the grid for which all devices together hold the fewest elements of A and B. */
+static cl_uint partition_rows(cl_uint ndev, size_t m, size_t n)
 {
     cl_uint best = 1;
     double least = 0;
@@ -51,35 +53,36 @@ static cl_uint grid_rows(cl_uint ndev, size_t m, size_t n)
 
 struct area matmul_area(const struct matmul *mm, cl_uint d, size_t m, size_t n)
 {
-    const cl_uint down = grid_rows(mm->ndev, m, n), across = mm->ndev / down,
+    const cl_uint down = partition_rows(mm->ndev, m, n), across = mm->ndev / down,
                   first = d / across * across;
-    const double all = weight_of(mm, 0, mm->ndev), band = weight_of(mm, first, first + across);
+    const double all = sum_weights(mm, 0, mm->ndev), band = sum_weights(mm, first, first + across);
     struct area a;
-    a.row = cut(m, weight_of(mm, 0, first) / all, down);
-    a.rows = cut(m, first + across == mm->ndev ? 1 : weight_of(mm, 0, first + across) / all, down) -
-             a.row;
-    a.col = cut(n, weight_of(mm, first, d) / band, across);
-    a.cols =
-        cut(n, d + 1 == first + across ? 1 : weight_of(mm, first, d + 1) / band, across) - a.col;
+    a.row = cut_at(m, sum_weights(mm, 0, first) / all, down);
+    a.rows =
+        cut_at(m, first + across == mm->ndev ? 1 : sum_weights(mm, 0, first + across) / all, down) -
+        a.row;
+    a.col = cut_at(n, sum_weights(mm, first, d) / band, across);
+    a.cols = cut_at(n, d + 1 == first + across ? 1 : sum_weights(mm, first, d + 1) / band, across) -
+             a.col;
     return a;
 }
 
-struct host_product matmul_piece(const struct matmul *mm, const struct host_product *p,
-                                 struct area area)
+struct host_product matmul_subproduct(const struct matmul *mm, const struct host_product *p,
+                                      struct area area)
 {
     struct host_product x = *p;
     x.m = area.rows;
     x.n = area.cols;
-    x.a = (const char *)p->a + place_of(trans_a(p->trans), p->lda, area.row, 0) * mm->real;
-    x.b = (const char *)p->b + place_of(trans_b(p->trans), p->ldb, 0, area.col) * mm->real;
+    x.a = (const char *)p->a + element_offset(is_trans_a(p->trans), p->lda, area.row, 0) * mm->real;
+    x.b = (const char *)p->b + element_offset(is_trans_b(p->trans), p->ldb, 0, area.col) * mm->real;
     x.c = p->c ? (char *)p->c + (area.row * p->ldc + area.col) * mm->real : NULL;
     return x;
 }
 
 /* ---- Host arrays in place. ------------------------------------------------------------------- */
 
-static int wrap(struct matmul *mm, const struct share *p, const void *x, size_t rows, size_t cols,
-                size_t ld, cl_mem_flags access, struct operand *o)
+static int wrap_array(struct matmul *mm, const struct matmul_device *p, const void *x, size_t rows,
+                      size_t cols, size_t ld, cl_mem_flags access, struct operand *o)
 {
     union {
         const void *in;
@@ -95,10 +98,10 @@ static int wrap(struct matmul *mm, const struct share *p, const void *x, size_t 
                        p->info.dev_name, ((rows - 1) * ld + cols) * mm->real, oclerror_str(err));
 }
 
-int matmul_wrap(struct matmul *mm, const struct share *p, const struct host_product *h,
-                struct product *x)
+int matmul_wrap_host(struct matmul *mm, const struct matmul_device *p, const struct host_product *h,
+                     struct product *x)
 {
-    const bool ta = trans_a(h->trans), tb = trans_b(h->trans);
+    const bool ta = is_trans_a(h->trans), tb = is_trans_b(h->trans);
     *x = (struct product){.trans_a = ta,
                           .trans_b = tb,
                           .m = h->m,
@@ -107,31 +110,31 @@ int matmul_wrap(struct matmul *mm, const struct share *p, const struct host_prod
                           .alpha = h->alpha,
                           .beta = h->beta};
     if (h->k > 0 && h->alpha != 0 &&
-        (wrap(mm, p, h->a, ta ? h->k : h->m, ta ? h->m : h->k, h->lda, CL_MEM_READ_ONLY, &x->a) !=
-             0 ||
-         wrap(mm, p, h->b, tb ? h->n : h->k, tb ? h->k : h->n, h->ldb, CL_MEM_READ_ONLY, &x->b) !=
-             0))
+        (wrap_array(mm, p, h->a, ta ? h->k : h->m, ta ? h->m : h->k, h->lda, CL_MEM_READ_ONLY,
+                    &x->a) != 0 ||
+         wrap_array(mm, p, h->b, tb ? h->n : h->k, tb ? h->k : h->n, h->ldb, CL_MEM_READ_ONLY,
+                    &x->b) != 0))
         return -1;
-    return h->c ? wrap(mm, p, h->c, h->m, h->n, h->ldc, CL_MEM_READ_WRITE, &x->c) : 0;
+    return h->c ? wrap_array(mm, p, h->c, h->m, h->n, h->ldc, CL_MEM_READ_WRITE, &x->c) : 0;
 }
 
-void matmul_release(struct operand *o)
+void matmul_release_operand(struct operand *o)
 {
     if (o->buffer)
         clReleaseMemObject(o->buffer);
     o->buffer = NULL;
 }
 
-void matmul_unwrap(struct product *x)
+void matmul_unwrap_host(struct product *x)
 {
-    matmul_release(&x->a);
-    matmul_release(&x->b);
-    matmul_release(&x->c);
+    matmul_release_operand(&x->a);
+    matmul_release_operand(&x->b);
+    matmul_release_operand(&x->c);
 }
 
 /* ---- Copies. --------------------------------------------------------------------------------- */
 
-int matmul_transfer(struct matmul *mm, const struct share *p, cl_command_queue queue,
+int matmul_transfer(struct matmul *mm, const struct matmul_device *p, cl_command_queue queue,
                     enum direction direction, const struct operand *o, void *host, size_t ld,
                     size_t rows, size_t cols, cl_event wait1, cl_event wait2, cl_event *done)
 {
@@ -163,7 +166,7 @@ int matmul_transfer(struct matmul *mm, const struct share *p, cl_command_queue q
                        oclerror_str(err));
 }
 
-cl_int matmul_await(cl_event ev)
+cl_int matmul_wait_event(cl_event ev)
 {
     cl_int status = CL_COMPLETE;
     const cl_int err = clWaitForEvents(1, &ev);
@@ -171,8 +174,8 @@ cl_int matmul_await(cl_event ev)
     return status < 0 ? status : err;
 }
 
-size_t matmul_room(const struct matmul *mm, const struct share *p)
+size_t matmul_memory_left(const struct matmul *mm, const struct matmul_device *p)
 {
     const size_t all = mm->memory ? mm->memory : (size_t)(0.9 * (double)p->info.dev_global_mem_sz);
-    return all > p->bytes ? all - p->bytes : 0;
+    return all > p->loaded_bytes ? all - p->loaded_bytes : 0;
 }

@@ -1,144 +1,152 @@
-/* ranks.c - a product on many ranks: panels travel from those that have them to those that multiply
- * them.
+/* ranks.c - products of several ranks: panels are exchanged while others are multiplied.
  *
- * A thread beside the devices' is the post: for each step of this rank it receives the panels that
- * the step needs, and for the same step of every other rank sends what this one has of them. There
- * are three sets of panels: one is multiplied, and two are under way. So no rank is more than a few
- * steps before another, and none waits for one that waits for it.
+ * Each rank has an exchange thread besides its devices' threads. For each step it receives the
+ * panels that its rank needs, and sends the panels that other ranks need for the same step. There
+ * are three sets of panels: one is multiplied, two are in flight. So no rank is more than a few
+ * steps ahead of another, and no cycle of waits can arise.
  *
- * Blocks of C go from and to the slabs before and after (block.c).
+ *     step        0         1         2         3
+ *     exchange    0 1       2         3         4
+ *     multiply              0         1         2
  *
- * A panel that is all in one's own slab is multiplied where it is. Matrices that are not in memory
- * are read panel by panel by the post, and an area of C is written when it is done. When a rank
- * wants to end, all hear of it at one of the steps in which they talk, and end after the same step:
- * then no mail is left over.
+ * Blocks of C are transferred from and to the slabs before and after (block.c).
+ *
+ * A panel inside the rank's own slab is multiplied in place. The exchange thread reads matrices
+ * that are not in memory panel by panel, and each area of C is written when it is complete. To
+ * stop, the ranks vote every VOTE_STEPS steps and all stop after the same step, so that no request
+ * is left unmatched.
  * SPDX-License-Identifier: MIT
  */
 #include "matmul/grid.h"
+#include "matmul/partition.h"
+#include "matmul/ranks.h"
+#include "matmul/start.h"
+#include "matmul/stream.h"
 
-enum { SLOTS = 3, AHEAD = 2, TALK = 4 };
-static const size_t MOST_SIDE = 65536, DEEP = 4096;
+enum { SLOTS = 3, STEPS_AHEAD = 2, VOTE_STEPS = 4 };
+static const size_t AREA_SIDE_MAX = 65536, PANEL_DEPTH = 4096;
 
-/* What a step needs, and what others do. */
+/* Panels and requests of one step. */
 struct slot {
     void *memory[OPERANDS];
-    const char *at[OPERANDS]; /* in that memory, or in this rank's slab */
+    const char *at[OPERANDS]; /* in `memory`, or in this rank's slab */
     size_t ld[OPERANDS];
-    world_request **mail; /* received, and then sent */
-    char **packed;        /* what is sent, if it does not lie in one piece */
-    size_t come, sent, npacked;
-    unsigned users, done; /* devices that read it, and that have done so */
+    world_request **requests; /* receives, then sends */
+    char **packed;            /* copies of rows to send that are not contiguous */
+    size_t nreceives, nsends, npacked;
+    unsigned users, done; /* devices that read the panels, and that have */
 };
 
-struct travel {
+struct exchange {
     struct matmul *mm;
     const struct matmul_grid *g;
-    const struct plan *own;
+    const struct rank_plan *own;
     struct slot slot[SLOTS];
-    size_t deep; /* of a panel, at most */
-    pthread_t post;
-    pthread_mutex_t lock; /* of all below, and of slots' users and done */
+    size_t depth; /* maximum of a panel */
+    pthread_t thread;
+    pthread_mutex_t lock; /* guards all below, and slots' users and done */
     pthread_cond_t changed;
-    size_t ready;       /* steps whose panels are there */
-    size_t first;       /* step of the area at hand */
-    bool wanted, ended; /* this rank wants to end; all do */
+    size_t ready;                 /* steps whose panels are there */
+    size_t first;                 /* first step of the current area */
+    bool stop_requested, stopped; /* by this rank; by all ranks */
     int status, code, ocl;
     char why[1024];
 };
 
 /* ---- Panels. --------------------------------------------------------------------------------- */
 
-/* Where rows and columns of an operand are in this rank's slab. */
-static const char *in_slab(const struct matmul_grid *g, int operand, struct part rows,
-                           struct part cols, size_t *ld)
+/* Return the address of rows and columns of an operand in this rank's slab. */
+static const char *slab_address(const struct matmul_grid *g, int operand, struct range rows,
+                                struct range cols, size_t *ld)
 {
-    const struct part slab = matmul_grid_slab(g, operand, g->rank);
+    const struct range slab = matmul_grid_slab(g, operand, g->rank);
     *ld = operand == OF_A ? g->h.lda : g->h.ldb;
     return (const char *)(operand == OF_A ? g->h.a : g->h.b) +
            ((rows.first - slab.first) * *ld + cols.first) * g->mm->real;
 }
 
-static void give_up(void *travel)
+static void exchange_request_stop(void *exchange)
 {
-    struct travel *t = travel;
+    struct exchange *t = exchange;
     pthread_mutex_lock(&t->lock);
-    t->wanted = true;
+    t->stop_requested = true;
     pthread_cond_broadcast(&t->changed);
     pthread_mutex_unlock(&t->lock);
 }
 
-static void fail(struct travel *t)
+static void exchange_record_error(struct exchange *t)
 {
-    const char *why = clerror(); /* which is this thread's */
+    const char *why = clerror(); /* the error is per thread */
     if (t->status == 0) {
-        t->status = -1; /* read when the post is joined */
+        t->status = -1; /* read after the thread is joined */
         t->code = clerrno;
         t->ocl = oclerrno;
-        snprintf(t->why, sizeof t->why, "%s", why ? why : "the panels do not arrive");
+        snprintf(t->why, sizeof t->why, "%s", why ? why : "panels did not arrive");
     }
 }
 
-/* What cannot be read becomes zeros, which others wait for, until all have heard that this rank
- * ends. */
-static void read_far(struct travel *t, int operand, struct part rows, struct part cols, char *to)
+/* Read part of a panel. If the read fails, send zeros until all ranks have voted to stop: they
+ * wait for the panel. */
+static void panel_read_out_of_core(struct exchange *t, int operand, struct range rows,
+                                   struct range cols, char *to)
 {
-    if (!t->status && matmul_far_read(t->g, operand, (struct region){rows, cols}, to) == 0)
+    if (!t->status && matmul_out_of_core_read(t->g, operand, (struct region){rows, cols}, to) == 0)
         return;
-    fail(t);
+    exchange_record_error(t);
     memset(to, 0, rows.count * cols.count * t->mm->real);
-    give_up(t);
+    exchange_request_stop(t);
 }
 
-static size_t panel_bytes(const struct travel *t, int operand)
+static size_t panel_bytes(const struct exchange *t, int operand)
 {
-    return (operand == OF_A ? t->own->high : t->own->wide) * t->deep * t->mm->real;
+    return (operand == OF_A ? t->own->area_rows : t->own->area_cols) * t->depth * t->mm->real;
 }
 
-static int receive(struct travel *t, struct slot *s, size_t step, int operand)
+static int panel_receive(struct exchange *t, struct slot *s, size_t step, int operand)
 {
     const struct matmul_grid *g = t->g;
     const struct region r = matmul_grid_region(g, t->own, step, operand);
     const size_t real = t->mm->real, row = r.cols.count * real;
     size_t ld;
-    if (!g->far &&
-        matmul_meet(matmul_grid_slab(g, operand, g->rank), r.rows).count == r.rows.count) {
-        s->at[operand] = in_slab(g, operand, r.rows, r.cols, &s->ld[operand]);
+    if (!g->out_of_core &&
+        matmul_intersect(matmul_grid_slab(g, operand, g->rank), r.rows).count == r.rows.count) {
+        s->at[operand] = slab_address(g, operand, r.rows, r.cols, &s->ld[operand]);
         return 0;
     }
     if (!s->memory[operand] &&
-        !(s->memory[operand] = matmul_room_of(t->mm, panel_bytes(t, operand))))
+        !(s->memory[operand] = matmul_host_alloc(t->mm, panel_bytes(t, operand))))
         return -1;
     s->at[operand] = s->memory[operand];
     s->ld[operand] = r.cols.count;
     for (int k = 0; k < g->ranks; k++) {
-        const struct part rows = matmul_meet(matmul_grid_slab(g, operand, k), r.rows);
+        const struct range rows = matmul_intersect(matmul_grid_slab(g, operand, k), r.rows);
         char *place = (char *)s->memory[operand] + (rows.first - r.rows.first) * row;
-        if (rows.count && k == g->rank && g->far) {
-            read_far(t, operand, rows, r.cols, place);
+        if (rows.count && k == g->rank && g->out_of_core) {
+            panel_read_out_of_core(t, operand, rows, r.cols, place);
         } else if (rows.count && k == g->rank) {
-            const char *from = in_slab(g, operand, rows, r.cols, &ld);
+            const char *from = slab_address(g, operand, rows, r.cols, &ld);
             matmul_copy_rows(place, row, from, ld * real, rows.count, row);
-        } else if (rows.count &&
-                   !(s->mail[s->come++] = world_receive(t->mm->world, k, TAG_PANEL + operand, place,
-                                                        rows.count * row))) {
+        } else if (rows.count && !(s->requests[s->nreceives++] =
+                                       world_receive(t->mm->world, k, TAG_PANEL + operand, place,
+                                                     rows.count * row))) {
             return -1;
         }
     }
     return 0;
 }
 
-/* What rank `to` needs of this one's slab for a step of its. */
-static int send(struct travel *t, struct slot *s, int to, size_t step, int operand)
+/* Send the part of a panel that rank `to` needs for a step and this rank's slab has. */
+static int panel_send(struct exchange *t, struct slot *s, int to, size_t step, int operand)
 {
     const struct matmul_grid *g = t->g;
     const struct region r = matmul_grid_region(g, &g->plan[to], step, operand);
-    const struct part rows = matmul_meet(matmul_grid_slab(g, operand, g->rank), r.rows);
+    const struct range rows = matmul_intersect(matmul_grid_slab(g, operand, g->rank), r.rows);
     const size_t row = r.cols.count * t->mm->real;
     size_t ld;
     if (rows.count == 0)
         return 0;
-    const char *from = g->far ? NULL : in_slab(g, operand, rows, r.cols, &ld);
-    if (g->far || (ld != r.cols.count && rows.count > 1)) {
+    const char *from = g->out_of_core ? NULL : slab_address(g, operand, rows, r.cols, &ld);
+    if (g->out_of_core || (ld != r.cols.count && rows.count > 1)) {
         char *packed = malloc(rows.count * row);
         if (!packed)
             return clerror_set(ENOMEM, "matmul_multiply: no memory on the host for %zu bytes",
@@ -147,36 +155,37 @@ static int send(struct travel *t, struct slot *s, int to, size_t step, int opera
         if (from)
             matmul_copy_rows(packed, row, from, ld * t->mm->real, rows.count, row);
         else
-            read_far(t, operand, rows, r.cols, packed);
+            panel_read_out_of_core(t, operand, rows, r.cols, packed);
         from = packed;
     }
-    world_request *mail = world_send(t->mm->world, to, TAG_PANEL + operand, from, rows.count * row);
-    if (mail)
-        s->mail[s->come + s->sent++] = mail;
-    return mail ? 0 : -1;
+    world_request *request =
+        world_send(t->mm->world, to, TAG_PANEL + operand, from, rows.count * row);
+    if (request)
+        s->requests[s->nreceives + s->nsends++] = request;
+    return request ? 0 : -1;
 }
 
-static int settle_come(const struct travel *t, struct slot *s)
+static int slot_wait_receives(const struct exchange *t, struct slot *s)
 {
-    const size_t come = s->come;
-    const int status = world_wait(t->mm->world, s->mail, come);
-    memmove(s->mail, s->mail + come, s->sent * sizeof *s->mail);
-    s->come = 0;
+    const size_t nreceives = s->nreceives;
+    const int status = world_wait(t->mm->world, s->requests, nreceives);
+    memmove(s->requests, s->requests + nreceives, s->nsends * sizeof *s->requests);
+    s->nreceives = 0;
     return status;
 }
 
-static int settle_sent(const struct travel *t, struct slot *s)
+static int slot_wait_sends(const struct exchange *t, struct slot *s)
 {
-    const int status = world_wait(t->mm->world, s->mail, s->sent);
-    s->sent = 0;
+    const int status = world_wait(t->mm->world, s->requests, s->nsends);
+    s->nsends = 0;
     for (size_t i = 0; i < s->npacked; i++)
         free(s->packed[i]);
     s->npacked = 0;
     return status;
 }
 
-/* Devices that have a part of the area of a step; the host counts as one. */
-static unsigned count_users(const struct travel *t, size_t step)
+/* Number of devices that compute a part of a step's area; the host counts as one. */
+static unsigned step_count_users(const struct exchange *t, size_t step)
 {
     const struct area a = matmul_grid_area(t->g, t->own, step / (t->own->steps / t->own->areas));
     unsigned n = 0;
@@ -187,54 +196,55 @@ static unsigned count_users(const struct travel *t, size_t step)
     return t->mm->ndev ? n : 1;
 }
 
-/* Starts all that belongs to a step. Its slot was settled. */
-static int begin(struct travel *t, size_t step)
+/* Post the receives and sends of a step. All earlier requests of its slot are complete. */
+static int exchange_start_step(struct exchange *t, size_t step)
 {
     const struct matmul_grid *g = t->g;
     struct slot *s = &t->slot[step % SLOTS];
     pthread_mutex_lock(&t->lock);
-    s->users = step < t->own->steps ? count_users(t, step) : 0;
+    s->users = step < t->own->steps ? step_count_users(t, step) : 0;
     s->done = 0;
     pthread_mutex_unlock(&t->lock);
     for (int operand = 0; operand < OPERANDS && step < t->own->steps; operand++)
-        if (receive(t, s, step, operand) != 0)
+        if (panel_receive(t, s, step, operand) != 0)
             return -1;
     for (int k = 0; k < g->ranks; k++)
         for (int operand = 0; operand < OPERANDS && k != g->rank && step < g->plan[k].steps;
              operand++)
-            if (send(t, s, k, step, operand) != 0)
+            if (panel_send(t, s, k, step, operand) != 0)
                 return -1;
     return 0;
 }
 
-/* ---- The post. ------------------------------------------------------------------------------- */
+/* ---- Exchange thread.
+ * --------------------------------------------------------------------------- */
 
-/* Returns when the panels of a slot are read, or nobody reads them any more; and when they have
- * arrived where they were sent. */
-static int clear(struct travel *t, struct slot *s)
+/* Block until the devices have read a slot's panels, or this rank stops, and its sends are
+ * complete. */
+static int slot_wait_free(struct exchange *t, struct slot *s)
 {
     pthread_mutex_lock(&t->lock);
-    while (s->done < s->users && !t->wanted)
+    while (s->done < s->users && !t->stop_requested)
         pthread_cond_wait(&t->changed, &t->lock);
     pthread_mutex_unlock(&t->lock);
-    return settle_sent(t, s);
+    return slot_wait_sends(t, s);
 }
 
-static int tell_ready(struct travel *t, size_t steps, bool ended)
+static int exchange_publish(struct exchange *t, size_t steps, bool stopped)
 {
     pthread_mutex_lock(&t->lock);
     t->ready = steps;
-    t->ended |= ended;
+    t->stopped |= stopped;
     pthread_cond_broadcast(&t->changed);
     pthread_mutex_unlock(&t->lock);
     return 0;
 }
 
-/* Whether one of all ranks wants to end. */
-static int ask_all(struct travel *t, bool *end)
+/* Vote: *end becomes true if any rank requests a stop. */
+static int exchange_vote_stop(struct exchange *t, bool *end)
 {
     pthread_mutex_lock(&t->lock);
-    uint64_t wanted = t->wanted;
+    uint64_t wanted = t->stop_requested;
     pthread_mutex_unlock(&t->lock);
     if (world_add(t->mm->world, &wanted, 1) != 0)
         return -1;
@@ -242,50 +252,53 @@ static int ask_all(struct travel *t, bool *end)
     return 0;
 }
 
-static int go_round(struct travel *t)
+static int exchange_run(struct exchange *t)
 {
     const size_t steps = t->g->steps;
     bool end = false;
-    for (size_t step = 0; step < AHEAD && step < steps; step++)
-        if (begin(t, step) != 0)
+    for (size_t step = 0; step < STEPS_AHEAD && step < steps; step++)
+        if (exchange_start_step(t, step) != 0)
             return -1;
     for (size_t step = 0; step < steps; step++) {
-        struct slot *s = &t->slot[(step + AHEAD) % SLOTS];
-        if (step % TALK == 0 && (ask_all(t, &end) != 0 || end))
+        struct slot *s = &t->slot[(step + STEPS_AHEAD) % SLOTS];
+        if (step % VOTE_STEPS == 0 && (exchange_vote_stop(t, &end) != 0 || end))
             break;
-        if (settle_come(t, &t->slot[step % SLOTS]) != 0 || tell_ready(t, step + 1, false) != 0)
+        if (slot_wait_receives(t, &t->slot[step % SLOTS]) != 0 ||
+            exchange_publish(t, step + 1, false) != 0)
             return -1;
-        if (step + AHEAD < steps && (clear(t, s) != 0 || begin(t, step + AHEAD) != 0))
+        if (step + STEPS_AHEAD < steps &&
+            (slot_wait_free(t, s) != 0 || exchange_start_step(t, step + STEPS_AHEAD) != 0))
             return -1;
     }
     int status = 0;
     for (int i = 0; i < SLOTS; i++)
-        if (settle_come(t, &t->slot[i]) != 0 || settle_sent(t, &t->slot[i]) != 0)
+        if (slot_wait_receives(t, &t->slot[i]) != 0 || slot_wait_sends(t, &t->slot[i]) != 0)
             status = -1;
-    return status == 0 && end ? tell_ready(t, t->ready, true) : status;
+    return status == 0 && end ? exchange_publish(t, t->ready, true) : status;
 }
 
-static void *post_main(void *travel)
+static void *exchange_thread_main(void *exchange)
 {
-    struct travel *t = travel;
-    if (go_round(t) == 0)
+    struct exchange *t = exchange;
+    if (exchange_run(t) == 0)
         return NULL;
-    fail(t);
-    tell_ready(t, t->ready, true);
+    exchange_record_error(t);
+    exchange_publish(t, t->ready, true);
     return NULL;
 }
 
-/* ---- What devices' threads ask for. ---------------------------------------------------------- */
+/* ---- Panel source of the devices' threads. -----------------------------------------------------
+ */
 
-static int take(void *travel, size_t panel, struct host_product *from)
+static int panel_wait(void *exchange, size_t panel, struct host_product *from)
 {
-    struct travel *t = travel;
+    struct exchange *t = exchange;
     const size_t step = t->first + panel;
     const struct slot *s = &t->slot[step % SLOTS];
     pthread_mutex_lock(&t->lock);
-    while (t->ready <= step && !t->wanted && !t->ended)
+    while (t->ready <= step && !t->stop_requested && !t->stopped)
         pthread_cond_wait(&t->changed, &t->lock);
-    const bool stop = t->wanted || t->ended;
+    const bool stop = t->stop_requested || t->stopped;
     pthread_mutex_unlock(&t->lock);
     if (stop)
         return 1;
@@ -297,9 +310,9 @@ static int take(void *travel, size_t panel, struct host_product *from)
     return 0;
 }
 
-static void done(void *travel, size_t panel)
+static void panel_release(void *exchange, size_t panel)
 {
-    struct travel *t = travel;
+    struct exchange *t = exchange;
     pthread_mutex_lock(&t->lock);
     t->slot[(t->first + panel) % SLOTS].done++;
     pthread_cond_broadcast(&t->changed);
@@ -308,145 +321,163 @@ static void done(void *travel, size_t panel)
 
 /* ---- The product. ---------------------------------------------------------------------------- */
 
-/* Where an area is in C. */
-static struct region region_of(const struct plan *p, const struct area *a)
+/* Position of an area in C. */
+static struct region area_region(const struct rank_plan *p, const struct area *a)
 {
     return (struct region){{p->rows.first + a->row, a->rows}, {p->cols.first + a->col, a->cols}};
 }
 
-/* An area of a C that is not in memory, unless the product ends. */
-static int put_area(struct travel *t, const struct area *a, const void *c)
+/* Write an area of C that is not in memory, unless the product was stopped. */
+static int area_write(struct exchange *t, const struct area *a, const void *c)
 {
     pthread_mutex_lock(&t->lock);
-    const bool whole = !t->ended && !t->wanted;
+    const bool whole = !t->stopped && !t->stop_requested;
     pthread_mutex_unlock(&t->lock);
-    return whole ? matmul_far_write(t->g, region_of(t->own, a), c) : 0;
+    return whole ? matmul_out_of_core_write(t->g, area_region(t->own, a), c) : 0;
 }
 
-/* Area for area, on all devices. What ended for another rank's sake is no failure of this one's. */
-static int run_areas(struct travel *t, const struct matmul_block *b)
+/* Compute the areas one after the other, on all devices. A stop for another rank's sake is no
+ * failure of this rank. */
+static int exchange_run_areas(struct exchange *t, const struct matmul_block *b)
 {
     const struct host_product *h = &t->g->h;
-    const struct plan *p = t->own;
+    const struct rank_plan *p = t->own;
     const size_t panels = p->areas ? p->steps / p->areas : 0;
     const double total = (double)p->rows.count * (double)p->cols.count *
-                         (double)matmul_part(h->k, p->l < 0 ? 0 : p->l, t->g->pk).count;
-    struct matmul_feed feed = {.arg = t,
-                               .take = take,
-                               .done = done,
-                               .give_up = give_up,
-                               .panels = panels,
-                               .deep = t->deep,
-                               .total = total};
+                         (double)matmul_range(h->k, p->l < 0 ? 0 : p->l, t->g->pk).count;
+    struct matmul_panel_source source = {.arg = t,
+                                         .wait = panel_wait,
+                                         .release = panel_release,
+                                         .abort = exchange_request_stop,
+                                         .panels = panels,
+                                         .depth = t->depth,
+                                         .work_total = total};
     for (size_t i = 0; i < p->areas; i++) {
         const struct area a = matmul_grid_area(t->g, p, i);
         struct host_product x = *h;
         x.m = a.rows;
         x.n = a.cols;
         x.beta = p->l == 0 ? h->beta : 0;
-        x.c = t->g->far ? b->c : b->c + (a.row * b->ld + a.col) * t->mm->real;
-        x.ldc = t->g->far ? a.cols : b->ld;
-        if (t->g->far && h->beta != 0 &&
-            matmul_far_read(t->g, OPERANDS, region_of(p, &a), x.c) != 0)
+        x.c = t->g->out_of_core ? b->c : b->c + (a.row * b->ld + a.col) * t->mm->real;
+        x.ldc = t->g->out_of_core ? a.cols : b->ld;
+        if (t->g->out_of_core && h->beta != 0 &&
+            matmul_out_of_core_read(t->g, OPERANDS, area_region(p, &a), x.c) != 0)
             return -1;
-        x.a = x.b = x.c;       /* until panels are there */
-        t->first = i * panels; /* no device is at work */
-        if (matmul_stream(t->mm, &x, &feed) != 0 || (t->g->far && put_area(t, &a, x.c) != 0))
+        x.a = x.b = x.c;       /* until panels arrive */
+        t->first = i * panels; /* no device is working */
+        if (matmul_stream(t->mm, &x, &source) != 0 ||
+            (t->g->out_of_core && area_write(t, &a, x.c) != 0))
             return -1;
-        feed.before +=
-            (double)a.rows * (double)a.cols * (double)matmul_part(h->k, p->l, t->g->pk).count;
+        source.work_before +=
+            (double)a.rows * (double)a.cols * (double)matmul_range(h->k, p->l, t->g->pk).count;
     }
     return 0;
 }
 
-static int make_slots(struct travel *t)
+static int exchange_make_slots(struct exchange *t)
 {
     for (int i = 0; i < SLOTS; i++) {
-        t->slot[i].mail = calloc(4 * (size_t)t->g->ranks, sizeof *t->slot[i].mail);
+        t->slot[i].requests = calloc(4 * (size_t)t->g->ranks, sizeof *t->slot[i].requests);
         t->slot[i].packed = calloc(2 * (size_t)t->g->ranks, sizeof *t->slot[i].packed);
-        if (!t->slot[i].mail || !t->slot[i].packed)
+        if (!t->slot[i].requests || !t->slot[i].packed)
             return clerror_set(ENOMEM, "matmul_multiply: no memory on the host");
     }
     return 0;
 }
 
-static void free_slots(struct travel *t)
+static void exchange_free_slots(struct exchange *t)
 {
     for (int i = 0; i < SLOTS; i++) {
         for (int operand = 0; operand < OPERANDS; operand++)
-            matmul_leave_room(t->mm, t->slot[i].memory[operand]);
-        free(t->slot[i].mail);
+            matmul_host_free(t->mm, t->slot[i].memory[operand]);
+        free(t->slot[i].requests);
         free(t->slot[i].packed);
     }
 }
 
-/* The post runs until all ranks are done, or end. */
-static int travel(struct travel *t, const struct matmul_block *b)
+/* Run the exchange thread and the devices until all ranks are done or stop. */
+static int exchange_multiply(struct exchange *t, const struct matmul_block *b)
 {
-    int status = make_slots(t);
+    int status = exchange_make_slots(t);
     if (world_reduce_status(t->mm->world, status) != 0)
         return -1;
-    if (pthread_create(&t->post, NULL, post_main, t) != 0)
-        return clerror_set(EAGAIN, "matmul_multiply: no thread could be made");
-    matmul_grid_shape(t->g, t->deep, true);
-    status = run_areas(t, b);
-    matmul_grid_shape(t->g, t->deep, false);
+    if (pthread_create(&t->thread, NULL, exchange_thread_main, t) != 0)
+        return clerror_set(EAGAIN, "matmul_multiply: cannot create a thread");
+    matmul_grid_shape(t->g, t->depth, true);
+    status = exchange_run_areas(t, b);
+    matmul_grid_shape(t->g, t->depth, false);
     const int code = clerrno, ocl = oclerrno;
     const char *sentence = status != 0 ? clerror() : NULL;
     char *why = sentence ? strdup(sentence) : NULL;
     if (status != 0)
-        give_up(t);
-    pthread_join(t->post, NULL);
+        exchange_request_stop(t);
+    pthread_join(t->thread, NULL);
     if (t->status != 0)
         clerror_set(t->code ? t->code : EPROTO, "%s", t->why);
     else if (status != 0)
         clerror_set(code, "%s", why ? why : "matmul_multiply: a device failed");
     if (t->status != 0 || status != 0)
-        oclerrno = t->status != 0 ? t->ocl : ocl; /* with one, the options were not at fault */
+        oclerrno = t->status != 0 ? t->ocl : ocl; /* an error in OpenCL is not the options' fault */
     free(why);
     return status != 0 || t->status != 0 ? -1 : 0;
 }
 
-/* Room for one area of C. */
-static int make_area(const struct matmul_grid *g, const struct plan *p, struct matmul_block *b)
+/* Allocate one area of C. */
+static int area_alloc(const struct matmul_grid *g, const struct rank_plan *p,
+                      struct matmul_block *b)
 {
     *b = (struct matmul_block){.own = true};
-    b->c = p->areas ? matmul_room_of(g->mm, p->high * p->wide * g->mm->real) : NULL;
+    b->c = p->areas ? matmul_host_alloc(g->mm, p->area_rows * p->area_cols * g->mm->real) : NULL;
     return b->c || !p->areas ? 0 : -1;
 }
 
-static int multiply(struct matmul_grid *g, size_t deep)
+/* Compute this rank's part of a block of C: transfer C for beta, then multiply. */
+static int grid_compute_part(struct exchange *t, struct matmul_block *b)
+{
+    const struct matmul_grid *g = t->g;
+    const int status = world_reduce_status(
+        g->mm->world, g->out_of_core ? area_alloc(g, t->own, b) : matmul_block_make(g, t->own, b));
+    if (status != 0)
+        return status;
+    if (g->h.beta != 0 && !g->out_of_core && matmul_block_move(g, b, true) != 0)
+        return -1;
+    return exchange_multiply(t, b);
+}
+
+/* Compute all parts, reduce them, and transfer the results to the slabs. */
+static int grid_compute(struct exchange *t, struct matmul_block *b)
+{
+    const int status = world_reduce_status(t->mm->world, grid_compute_part(t, b));
+    if (status != 0 || t->g->out_of_core)
+        return status;
+    if (matmul_block_add(t->g, b) != 0)
+        return -1;
+    return matmul_block_move(t->g, b, false);
+}
+
+static int grid_multiply(struct matmul_grid *g, size_t panel_depth)
 {
     struct matmul_block b = {0};
-    struct travel t = {.mm = g->mm, .g = g, .own = &g->plan[g->rank], .deep = deep};
+    struct exchange t = {.mm = g->mm, .g = g, .own = &g->plan[g->rank], .depth = panel_depth};
     pthread_mutex_init(&t.lock, NULL);
     pthread_cond_init(&t.changed, NULL);
-    int status = world_reduce_status(g->mm->world, g->far ? make_area(g, t.own, &b)
-                                                          : matmul_block_make(g, t.own, &b));
-    if (status == 0 && g->h.beta != 0 && !g->far)
-        status = matmul_block_move(g, &b, true);
-    if (status == 0)
-        status = travel(&t, &b);
-    status = world_reduce_status(g->mm->world, status);
-    if (status == 0 && !g->far)
-        status = matmul_block_add(g, &b);
-    if (status == 0 && !g->far)
-        status = matmul_block_move(g, &b, false);
-    free_slots(&t);
+    const int status = grid_compute(&t, &b);
+    exchange_free_slots(&t);
     if (b.own)
-        matmul_leave_room(g->mm, b.c);
+        matmul_host_free(g->mm, b.c);
     pthread_cond_destroy(&t.changed);
     pthread_mutex_destroy(&t.lock);
     return status;
 }
 
-/* Slabs of A, B and C that a product may have; the first `n` of them. */
-static int check_slabs(struct matmul_grid *g, int n)
+/* Check the caller's slabs of the first n of A, B and C. */
+static int ranks_check_slabs(struct matmul_grid *g, int n)
 {
     struct host_product *h = &g->h;
-    const size_t cols[3] = {trans_a(h->trans) ? h->m : h->k, trans_b(h->trans) ? h->k : h->n, h->n};
-    const struct part slab[3] = {matmul_grid_slab(g, OF_A, g->rank),
-                                 matmul_grid_slab(g, OF_B, g->rank), matmul_slab_of_c(g, g->rank)};
+    const size_t cols[3] = {is_trans_a(h->trans) ? h->m : h->k, is_trans_b(h->trans) ? h->k : h->n,
+                            h->n};
+    const struct range slab[3] = {matmul_grid_slab(g, OF_A, g->rank),
+                                  matmul_grid_slab(g, OF_B, g->rank), matmul_slab_of_c(g, g->rank)};
     const void *const x[3] = {h->a, h->b, h->c};
     size_t *const ld[3] = {&h->lda, &h->ldb, &h->ldc};
     for (int i = 0; i < n; i++) {
@@ -462,52 +493,63 @@ static int check_slabs(struct matmul_grid *g, int n)
     return 0;
 }
 
-/* Makes areas of a block and panels so small that there is room for them. */
-static int fit_block(const struct matmul_grid *g, struct plan p, size_t *high, size_t *wide,
-                     size_t *deep)
+/* Shrink areas of a block and panels until they fit in memory. */
+static int grid_fit_block(const struct matmul_grid *g, struct rank_plan p, size_t *area_rows,
+                          size_t *area_cols, size_t *panel_depth)
 {
-    *high = smaller(p.i < 0 || !p.rows.count ? 1 : p.rows.count, MOST_SIDE);
-    *wide = smaller(p.i < 0 || !p.cols.count ? 1 : p.cols.count, MOST_SIDE);
-    if (g->far)
-        matmul_far_fit(g->mm, high, wide, deep);
-    return matmul_stream_fit(g->mm, high, wide, deep);
+    *area_rows = min_size(p.i < 0 || !p.rows.count ? 1 : p.rows.count, AREA_SIDE_MAX);
+    *area_cols = min_size(p.i < 0 || !p.cols.count ? 1 : p.cols.count, AREA_SIDE_MAX);
+    if (g->out_of_core)
+        matmul_out_of_core_fit(g->mm, area_rows, area_cols, panel_depth);
+    return matmul_stream_fit(g->mm, area_rows, area_cols, panel_depth);
 }
 
-/* How deep panels are does not depend on weights, since bits depend on it. */
-static int fit(struct matmul_grid *g, size_t *high, size_t *wide, size_t *deep)
+/* Choose areas and panels. The depth of panels must not depend on weights, since bits depend on
+ * it. */
+static int grid_fit(struct matmul_grid *g, size_t *area_rows, size_t *area_cols,
+                    size_t *panel_depth)
 {
     double *weight = g->weight;
     size_t depth;
-    *deep = smaller(g->h.k, DEEP);
+    *panel_depth = min_size(g->h.k, PANEL_DEPTH);
     g->weight = NULL;
-    int status = fit_block(g, matmul_grid_place(g, g->rank), high, wide, deep);
+    int status =
+        grid_fit_block(g, matmul_grid_place(g, g->rank), area_rows, area_cols, panel_depth);
     g->weight = weight;
     if (status == 0 && weight) {
-        const size_t rows = *high, cols = *wide;
-        depth = *deep;
-        status = fit_block(g, matmul_grid_place(g, g->rank), high, wide, &depth);
-        if (depth < *deep) {
-            *high = rows;
-            *wide = cols;
+        const size_t rows = *area_rows, cols = *area_cols;
+        depth = *panel_depth;
+        status = grid_fit_block(g, matmul_grid_place(g, g->rank), area_rows, area_cols, &depth);
+        if (depth < *panel_depth) {
+            *area_rows = rows;
+            *area_cols = cols;
         }
     }
     return world_reduce_status(g->mm->world, status);
 }
 
-/* The grid has what its caller knows: the engine, the product, the ranks. */
-static int multiply_on_grid(struct matmul_grid *g)
+static int grid_plan_and_multiply(struct matmul_grid *g)
+{
+    size_t area_rows, area_cols, panel_depth;
+    int status = matmul_balance(g);
+    if (status != 0)
+        return status;
+    status = grid_fit(g, &area_rows, &area_cols, &panel_depth);
+    if (status != 0)
+        return status;
+    status = matmul_grid_make(g, area_rows, area_cols, panel_depth);
+    if (status != 0)
+        return status;
+    return grid_multiply(g, panel_depth);
+}
+
+/* Compute a product. The caller has set the grid's engine, product and ranks. */
+static int ranks_multiply_on_grid(struct matmul_grid *g)
 {
     const struct host_product *h = &g->h;
-    size_t high, wide, deep;
-    matmul_grid_choose(g->ranks, h->m, h->n, h->k, g->mm->real, g->far ? 1 : g->ranks, &g->pm,
-                       &g->pn, &g->pk);
-    int status = matmul_divide_look(g);
-    if (status == 0)
-        status = fit(g, &high, &wide, &deep);
-    if (status == 0)
-        status = matmul_grid_make(g, high, wide, deep);
-    if (status == 0)
-        status = multiply(g, deep);
+    matmul_grid_choose(g->ranks, h->m, h->n, h->k, g->mm->real, g->out_of_core ? 1 : g->ranks,
+                       &g->pm, &g->pn, &g->pk);
+    const int status = grid_plan_and_multiply(g);
     matmul_grid_free(g);
     return status;
 }
@@ -516,7 +558,7 @@ int matmul_ranks_multiply(struct matmul *mm, const struct host_product *h)
 {
     struct matmul_grid g = {
         .mm = mm, .h = *h, .ranks = world_size(mm->world), .rank = world_rank(mm->world)};
-    if (world_reduce_status(mm->world, check_slabs(&g, 3)) != 0)
+    if (world_reduce_status(mm->world, ranks_check_slabs(&g, 3)) != 0)
         return -1;
     if (h->m == 0 || h->n == 0)
         return 0;
@@ -524,31 +566,31 @@ int matmul_ranks_multiply(struct matmul *mm, const struct host_product *h)
         g.h.m = matmul_slab_of_c(&g, g.rank).count;
         return matmul_host_scale(mm, &g.h), 0;
     }
-    return multiply_on_grid(&g);
+    return ranks_multiply_on_grid(&g);
 }
 
-int matmul_ranks_multiply_far(struct matmul *mm, const struct host_product *h,
-                              const struct matmul_far *const far[3])
+int matmul_ranks_multiply_out_of_core(struct matmul *mm, const struct host_product *h,
+                                      const struct matmul_out_of_core *const matrices[3])
 {
     struct matmul_grid g = {.mm = mm,
                             .h = *h,
-                            .far = far,
+                            .out_of_core = matrices,
                             .ranks = world_size(mm->world),
                             .rank = world_rank(mm->world)};
-    if (world_reduce_status(mm->world, matmul_far_check(&g)) != 0)
+    if (world_reduce_status(mm->world, matmul_out_of_core_check(&g)) != 0)
         return -1;
     if (h->m == 0 || h->n == 0)
         return 0;
-    return h->k == 0 || h->alpha == 0 ? matmul_far_scale(&g) : multiply_on_grid(&g);
+    return h->k == 0 || h->alpha == 0 ? matmul_out_of_core_scale(&g) : ranks_multiply_on_grid(&g);
 }
 
 /* ---- Matrices that stay on the devices. ------------------------------------------------------ */
 
-/* What a load has gathered: the rows of op(A) and the columns of op(B) of this rank's block of
+/* Matrices gathered by a load: the rows of op(A) and the columns of op(B) of this rank's block of
  * C. */
 struct matmul_ranks {
     struct matmul_grid g;
-    struct travel t;
+    struct exchange t;
 };
 
 void matmul_ranks_unload(struct matmul *mm)
@@ -556,7 +598,7 @@ void matmul_ranks_unload(struct matmul *mm)
     struct matmul_ranks *r = mm->ranks;
     if (!r)
         return;
-    free_slots(&r->t);
+    exchange_free_slots(&r->t);
     pthread_cond_destroy(&r->t.changed);
     pthread_mutex_destroy(&r->t.lock);
     matmul_grid_free(&r->g);
@@ -564,23 +606,23 @@ void matmul_ranks_unload(struct matmul *mm)
     mm->ranks = NULL;
 }
 
-void matmul_ranks_forget(struct matmul *mm)
+void matmul_ranks_release_host(struct matmul *mm)
 {
     for (int operand = 0; operand < OPERANDS; operand++) {
-        matmul_leave_room(mm, mm->ranks->t.slot[0].memory[operand]);
+        matmul_host_free(mm, mm->ranks->t.slot[0].memory[operand]);
         mm->ranks->t.slot[0].memory[operand] = NULL;
     }
 }
 
-/* One step, of all the depth. */
-static int gather(struct matmul_ranks *r)
+/* Gather the whole depth in one step. */
+static int ranks_gather(struct matmul_ranks *r)
 {
-    struct travel *t = &r->t;
+    struct exchange *t = &r->t;
     struct slot *s = &t->slot[0];
-    int status = world_reduce_status(t->mm->world, make_slots(t));
+    int status = world_reduce_status(t->mm->world, exchange_make_slots(t));
     if (status == 0 && r->g.steps > 0)
-        status = begin(t, 0);
-    if (settle_come(t, s) != 0 || settle_sent(t, s) != 0)
+        status = exchange_start_step(t, 0);
+    if (slot_wait_receives(t, s) != 0 || slot_wait_sends(t, s) != 0)
         status = -1;
     return status;
 }
@@ -602,21 +644,22 @@ int matmul_ranks_load(struct matmul *mm, struct host_product *h)
     struct matmul_grid *g = &r->g;
     pthread_mutex_init(&r->t.lock, NULL);
     pthread_cond_init(&r->t.changed, NULL);
-    r->t.mm = mm; /* for free_slots */
+    r->t.mm = mm; /* exchange_free_slots needs it */
     r->t.g = g;
-    if (world_reduce_status(mm->world, check_slabs(g, 2)) != 0)
+    if (world_reduce_status(mm->world, ranks_check_slabs(g, 2)) != 0)
         return -1;
     if (h->m && h->n && h->k)
         matmul_grid_choose(g->ranks, h->m, h->n, h->k, mm->real, 1, &g->pm, &g->pn, &g->pk);
-    if (matmul_divide_look(g) != 0)
+    if (matmul_balance(g) != 0)
         return -1;
-    const struct plan p = matmul_grid_place(g, g->rank);
-    const size_t high = p.rows.count ? p.rows.count : 1, wide = p.cols.count ? p.cols.count : 1;
-    if (matmul_grid_make(g, high, wide, h->k ? h->k : 1) != 0)
+    const struct rank_plan p = matmul_grid_place(g, g->rank);
+    const size_t area_rows = p.rows.count ? p.rows.count : 1,
+                 area_cols = p.cols.count ? p.cols.count : 1;
+    if (matmul_grid_make(g, area_rows, area_cols, h->k ? h->k : 1) != 0)
         return -1;
     r->t.own = &g->plan[g->rank];
-    r->t.deep = h->k;
-    if (gather(r) != 0)
+    r->t.depth = h->k;
+    if (ranks_gather(r) != 0)
         return -1;
     *h = (struct host_product){.trans = h->trans,
                                .m = p.rows.count,
@@ -630,7 +673,7 @@ int matmul_ranks_load(struct matmul *mm, struct host_product *h)
     return 0;
 }
 
-void matmul_ranks_shape(struct matmul *mm, bool on)
+void matmul_ranks_fix_shape(struct matmul *mm, bool on)
 {
     matmul_grid_shape(&mm->ranks->g, mm->ranks->g.h.k, on);
 }
@@ -644,7 +687,7 @@ int matmul_ranks_result(struct matmul *mm, void *c, size_t ldc, bool to_blocks,
     g->h.ldc = ldc;
     int status = world_reduce_status(
         mm->world,
-        check_slabs(g, 3) == 0 && matmul_block_make(g, &g->plan[g->rank], &b) == 0 ? 0 : -1);
+        ranks_check_slabs(g, 3) == 0 && matmul_block_make(g, &g->plan[g->rank], &b) == 0 ? 0 : -1);
     if (status == 0 && to_blocks)
         status = matmul_block_move(g, &b, true);
     if (status == 0)
@@ -654,6 +697,6 @@ int matmul_ranks_result(struct matmul *mm, void *c, size_t ldc, bool to_blocks,
     if (status == 0 && !to_blocks)
         status = matmul_block_move(g, &b, false);
     if (b.own)
-        matmul_leave_room(mm, b.c);
+        matmul_host_free(mm, b.c);
     return status;
 }

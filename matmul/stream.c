@@ -1,19 +1,24 @@
-/* stream.c - products of host arrays: panels travel while others are multiplied.
+/* stream.c - products of host arrays, as a pipeline: panels are transferred while others are
+ * multiplied.
  *
- * A GPU computes its share of C in blocks of mb x nb, each as a sum of products of panels, mb x kb
- * of A and kb x nb of B, all as large as fits. Three queues work at once, and there are two of
- * every buffer:
+ * A GPU computes its block of C in blocks of mb x nb, each as a sum of products of panels, mb x kb
+ * of A and kb x nb of B, as large as fits. Three queues work concurrently, and all buffers are
+ * double-buffered:
  *
- *     up        panels 1      panels 2      panels 3      panels 4
- *     multiply                panels 1      panels 2      panels 3      panels 4
- *     down                                                              block 1 ...
+ *     upload      panels 1      panels 2      panels 3      panels 4
+ *     multiply                  panels 1      panels 2      panels 3      panels 4
+ *     download                                                            block 1 ...
  *
- * Each device has a thread, since copies from memory that is not pinned block. The first device's
- * thread is the caller's, which also reports the progress. A CPU device, and the host, work on the
- * arrays where they are: in slabs of rows if there is somebody to report to.
+ * Each device has a host thread, since copies from memory that is not pinned block. The caller's
+ * thread serves the first device and reports the progress. CPU devices and the host work on the
+ * arrays in place, in slabs of rows if there is a progress function.
  * SPDX-License-Identifier: MIT
  */
 #include "matmul/engine.h"
+#include "matmul/partition.h"
+#include "matmul/program.h"
+#include "matmul/start.h"
+#include "matmul/stream.h"
 
 #include "core/clock.h"
 #include "core/progress.h"
@@ -23,42 +28,43 @@
 #include <time.h>
 
 enum { SLOTS = 2 };
-static const size_t MOST_BLOCK = 16384;       /* rows or columns of a block of C */
-static const size_t DEEP = 4096;              /* depth of a panel */
-static const size_t SMALL = (size_t)16 << 20; /* bytes of operands that travel in one piece */
+static const size_t BLOCK_SIDE_MAX = 16384;         /* rows or columns of a block of C */
+static const size_t PANEL_DEPTH = 4096;             /* depth of a panel */
+static const size_t SMALL_BYTES = (size_t)16 << 20; /* operands of fewer bytes are one panel */
 static const double SLAB_WORK = 3e8, SLAB_SECONDS = 0.1;
 
-/* What the threads share. */
+/* State that the threads share. */
 struct stream {
     struct matmul *mm;
     const struct host_product *all;
-    const struct matmul_feed *feed; /* or NULL */
-    double total;                   /* work, in multiply-adds */
+    const struct matmul_panel_source *source; /* or NULL */
+    double total;                             /* multiply-adds */
     atomic_ullong done;
     atomic_bool stop;
     atomic_uint running; /* threads besides the caller's */
     bool cancelled;      /* by the caller's progress function */
 };
 
-/* One device's thread. */
+/* The thread of one device. */
 struct worker {
     struct stream *s;
-    struct share *p; /* NULL: the host */
+    struct matmul_device *p; /* NULL: the host */
     pthread_t thread;
-    bool started, telling;
-    double counted; /* work of the slab or panel at hand that was told of already; below 0: what
-                       will be told again of those before it */
-    double work, waited; /* all work that is done, and seconds of waits for panels */
+    bool started, reports;
+    /* Work of the current slab or panel that was already reported. Negative: reported work of
+     * earlier panels whose kernels are still queued. */
+    double counted;
+    double work, waited; /* work done, and seconds of waits for panels */
     int status, code, ocl;
     char why[1024];
 };
 
-/* Counts work as done and reports it; false when the work is to stop. */
-static bool go_on(struct worker *w, double work)
+/* Count work as done and report it. Return false if the product is cancelled. */
+static bool stream_report(struct worker *w, double work)
 {
     struct stream *s = w->s;
     atomic_fetch_add(&s->done, (unsigned long long)work);
-    if (w->telling && !s->cancelled &&
+    if (w->reports && !s->cancelled &&
         progress_cancels(s->mm->progress, s->mm->arg, (double)atomic_load(&s->done), s->total)) {
         s->cancelled = true;
         atomic_store(&s->stop, true);
@@ -66,34 +72,36 @@ static bool go_on(struct worker *w, double work)
     return !atomic_load(&s->stop);
 }
 
-/* The same while a device is at work on a slab or panel, and at its end. */
-static int count_part(void *arg, double work)
+/* Report work while a device computes a slab or panel (matmul_device.report). */
+static int stream_count_part(void *arg, double work)
 {
     struct worker *w = arg;
     w->counted += work;
-    return go_on(w, fmin(work, fmax(0, w->counted))) ? 0 : -1;
+    return stream_report(w, fmin(work, fmax(0, w->counted))) ? 0 : -1;
 }
 
-/* Of what is still queued then, count_part tells when that is waited for. */
-static bool finish_work(struct worker *w, double work)
+/* Report the remainder of a finished slab or panel. Work that is still queued then is reported by
+ * stream_count_part when it completes, and is not counted twice. */
+static bool stream_finish_part(struct worker *w, double work)
 {
     const double rest = fmax(0, work - fmax(0, w->counted));
     w->counted = w->p ? -w->p->pace.queued : 0;
     w->work += work;
-    return go_on(w, rest);
+    return stream_report(w, rest);
 }
 
-/* Waits for panels; 1: there will be none. */
-static int take_panels(struct worker *w, size_t panel, struct host_product *from)
+/* Block until a panel is there. Return 1 if the product ends. */
+static int stream_wait_panels(struct worker *w, size_t panel, struct host_product *from)
 {
-    const struct matmul_feed *feed = w->s->feed;
+    const struct matmul_panel_source *source = w->s->source;
     const double start = seconds_now();
-    const int status = feed->take(feed->arg, panel, from);
+    const int status = source->wait(source->arg, panel, from);
     w->waited += seconds_now() - start;
     return status;
 }
 
-/* ---- Where the arrays are. ------------------------------------------------------------------- */
+/* ---- In place.
+ * ---------------------------------------------------------------------------------- */
 
 static int run_in_place(struct worker *w, const struct host_product *h)
 {
@@ -101,21 +109,20 @@ static int run_in_place(struct worker *w, const struct host_product *h)
     struct product x;
     if (!w->p)
         return matmul_host_run(mm, h);
-    int status = matmul_wrap(mm, w->p, h, &x);
+    int status = matmul_wrap_host(mm, w->p, h, &x);
     if (status == 0)
         status = matmul_start(mm, w->p, &x);
     if (clwait(mm->ctx, w->p->dev, CL_KERNEL_EVENT) == (cl_event)-1)
         status = -1;
     pace_waited(&w->p->pace);
-    matmul_unwrap(&x);
+    matmul_unwrap_host(&x);
     return status;
 }
 
-/* In slabs of at least 64 rows that take about SLAB_SECONDS; all at once if there is nobody to
- * report to, or if launches are cut so that they take no longer (matmul_fork): B is packed anew for
- * each slab. The host's naive loops gain nothing from many rows, and are slow: they begin with
- * one. */
-static int run_slabs(struct worker *w, const struct host_product *h)
+/* Compute in slabs of at least 64 rows that take about SLAB_SECONDS. Without a progress function,
+ * or if matmul_launch cuts launches itself, compute all rows at once: B is packed again for each
+ * slab. The host's naive loops are slow and gain nothing from many rows, so they start with one. */
+static int stream_run_slabs(struct worker *w, const struct host_product *h)
 {
     const struct matmul *mm = w->s->mm;
     const double row_work = (double)h->n * (double)h->k;
@@ -126,10 +133,10 @@ static int run_slabs(struct worker *w, const struct host_product *h)
     for (size_t i = 0; i < h->m;) {
         const double start = seconds_now();
         const struct host_product slab =
-            matmul_piece(w->s->mm, h, (struct area){i, smaller(rows, h->m - i), 0, h->n});
+            matmul_subproduct(w->s->mm, h, (struct area){i, min_size(rows, h->m - i), 0, h->n});
         if (run_in_place(w, &slab) != 0)
             return -1;
-        if (!finish_work(w, (double)slab.m * row_work))
+        if (!stream_finish_part(w, (double)slab.m * row_work))
             return 0;
         i += slab.m;
         if (seconds_now() - start < SLAB_SECONDS / 2)
@@ -138,54 +145,56 @@ static int run_slabs(struct worker *w, const struct host_product *h)
     return 0;
 }
 
-/* The same with panels that come one after the other. */
-static int run_panels(struct worker *w, struct area area)
+/* Compute an area from panels that arrive one after the other. */
+static int stream_run_panels(struct worker *w, struct area area)
 {
-    const struct matmul_feed *feed = w->s->feed;
-    for (size_t q = 0; q < feed->panels && !atomic_load(&w->s->stop); q++) {
+    const struct matmul_panel_source *source = w->s->source;
+    for (size_t q = 0; q < source->panels && !atomic_load(&w->s->stop); q++) {
         struct host_product from = *w->s->all;
-        if (take_panels(w, q, &from) != 0)
+        if (stream_wait_panels(w, q, &from) != 0)
             return 0;
         from.beta = q ? 1 : from.beta;
-        const struct host_product part = matmul_piece(w->s->mm, &from, area);
-        if (run_slabs(w, &part) != 0)
+        const struct host_product part = matmul_subproduct(w->s->mm, &from, area);
+        if (stream_run_slabs(w, &part) != 0)
             return -1;
-        feed->done(feed->arg, q);
+        source->release(source->arg, q);
     }
     return 0;
 }
 
-/* ---- Through a device's memory. -------------------------------------------------------------- */
+/* ---- Through a device's memory. ----------------------------------------------------------------
+ */
 
-/* A device's buffers, and the events that tell when they may be used again. */
-struct flow {
+/* Buffers and events of one device. An event tells when its buffer may be reused. */
+struct pipeline {
     struct matmul *mm;
-    struct share *p;
+    struct matmul_device *p;
     struct worker *w;
     const struct host_product *h;
-    struct area area; /* which is this of the whole */
+    struct area area; /* the device's block of C */
     size_t mb, nb, kb;
     cl_command_queue up, down;
     struct operand a[SLOTS], b[SLOTS], c[SLOTS];
-    cl_event sent_a[SLOTS], sent_b[SLOTS]; /* the panels of a slot are on the device */
-    cl_event used[SLOTS];                  /* and were multiplied */
-    cl_event sent_c[SLOTS];                /* the block of C that is added to is on the device */
-    cl_event fetched[SLOTS];               /* the result is on the host */
-    size_t panels, blocks;                 /* so far */
+    cl_event uploaded_a[SLOTS], uploaded_b[SLOTS]; /* the panels of a slot are on the device */
+    cl_event multiplied[SLOTS];                    /* the panels are multiplied */
+    cl_event uploaded_c[SLOTS];                    /* the block of C for beta is on the device */
+    cl_event downloaded[SLOTS];                    /* the result is on the host */
+    size_t panels, blocks;                         /* enqueued so far */
 };
 
-static size_t padded(size_t cols, size_t real)
+static size_t padded_ld(size_t cols, size_t real)
 {
     return round_up(cols, 128 / real);
 }
 
-/* Bytes of the largest buffer, and of all of them. */
-static size_t bytes_of(const struct flow *f, size_t *largest)
+/* Return the bytes of all buffers, and set *largest to those of the largest one. */
+static size_t pipeline_bytes(const struct pipeline *f, size_t *largest)
 {
     const size_t real = f->mm->real, side = f->mb > f->nb ? f->mb : f->nb;
-    const size_t c = f->mb * padded(f->nb, real) * real;
-    const size_t ab = (padded(f->mb, real) + padded(f->nb, real)) * padded(f->kb, real) * real;
-    const size_t panel = padded(side, real) * padded(f->kb, real) * real;
+    const size_t c = f->mb * padded_ld(f->nb, real) * real;
+    const size_t ab =
+        (padded_ld(f->mb, real) + padded_ld(f->nb, real)) * padded_ld(f->kb, real) * real;
+    const size_t panel = padded_ld(side, real) * padded_ld(f->kb, real) * real;
     *largest = c > panel ? c : panel;
     return SLOTS * (c + ab);
 }
@@ -195,31 +204,32 @@ static size_t halved(size_t n)
     return n > 128 ? round_up(n / 2, 64) : divide_up(n, 2);
 }
 
-static bool fits(const struct flow *f)
+static bool pipeline_fits(const struct pipeline *f)
 {
     size_t largest;
-    return bytes_of(f, &largest) <= matmul_room(f->mm, f->p) &&
+    return pipeline_bytes(f, &largest) <= matmul_memory_left(f->mm, f->p) &&
            largest <= f->p->info.dev_max_mem_alloc_sz;
 }
 
-/* The largest blocks and panels that fit; a block of C gets the greater part of the memory. */
-static int choose_sizes(struct flow *f)
+/* Choose the largest blocks and panels that fit. A block of C gets the greater part of the memory.
+ */
+static int pipeline_choose_sizes(struct pipeline *f)
 {
     const struct host_product *h = f->h;
-    const size_t room = matmul_room(f->mm, f->p);
-    f->mb = smaller(h->m, MOST_BLOCK);
-    f->nb = smaller(h->n, MOST_BLOCK);
-    f->kb = (h->m + h->n) * h->k * f->mm->real <= SMALL ? h->k : smaller(h->k, DEEP);
-    if (f->w->s->feed) {
+    const size_t room = matmul_memory_left(f->mm, f->p);
+    f->mb = min_size(h->m, BLOCK_SIDE_MAX);
+    f->nb = min_size(h->n, BLOCK_SIDE_MAX);
+    f->kb = (h->m + h->n) * h->k * f->mm->real <= SMALL_BYTES ? h->k : min_size(h->k, PANEL_DEPTH);
+    if (f->w->s->source) {
         f->mb = h->m;
         f->nb = h->n;
-        f->kb = f->w->s->feed->deep;
+        f->kb = f->w->s->source->depth;
         return 0;
     }
-    while (!fits(f)) {
+    while (!pipeline_fits(f)) {
         if (f->mb == 1 && f->nb == 1 && f->kb == 1)
             return clerror_set(
-                ENOMEM, "matmul_multiply: %zu bytes of %s's memory are too few for any product",
+                ENOMEM, "matmul_multiply: %zu bytes of memory on %s are too few for any product",
                 room, f->p->info.dev_name);
         if ((f->kb > 2 * f->mb && f->kb > 2 * f->nb) || (f->mb == 1 && f->nb == 1))
             f->kb = halved(f->kb);
@@ -233,23 +243,24 @@ static int choose_sizes(struct flow *f)
     return 0;
 }
 
-static bool all_fit(struct matmul *mm, size_t high, size_t wide, size_t deep)
+static bool all_devices_fit(struct matmul *mm, size_t area_rows, size_t area_cols,
+                            size_t panel_depth)
 {
     for (cl_uint d = 0; d < mm->ndev; d++) {
-        const struct area a = matmul_area(mm, d, high, wide);
-        const struct flow f = {
-            .mm = mm, .p = &mm->share[d], .mb = a.rows, .nb = a.cols, .kb = deep};
-        if (!f.p->in_place && !fits(&f))
+        const struct area a = matmul_area(mm, d, area_rows, area_cols);
+        const struct pipeline f = {
+            .mm = mm, .p = &mm->device[d], .mb = a.rows, .nb = a.cols, .kb = panel_depth};
+        if (!f.p->in_place && !pipeline_fits(&f))
             return false;
     }
     return true;
 }
 
-int matmul_stream_fit(struct matmul *mm, size_t *high, size_t *wide, size_t *deep)
+int matmul_stream_fit(struct matmul *mm, size_t *area_rows, size_t *area_cols, size_t *panel_depth)
 {
-    while (!all_fit(mm, *high, *wide, *deep)) {
-        size_t *most = *high >= *wide ? high : wide;
-        most = *deep > 2 * *most ? deep : most;
+    while (!all_devices_fit(mm, *area_rows, *area_cols, *panel_depth)) {
+        size_t *most = *area_rows >= *area_cols ? area_rows : area_cols;
+        most = *panel_depth > 2 * *most ? panel_depth : most;
         if (*most == 1)
             return clerror_set(
                 ENOMEM, "matmul_multiply: the memory of devices is too small for any product");
@@ -258,40 +269,40 @@ int matmul_stream_fit(struct matmul *mm, size_t *high, size_t *wide, size_t *dee
     return 0;
 }
 
-static int make_buffer(struct flow *f, size_t rows, size_t cols, struct operand *o)
+static int pipeline_alloc(struct pipeline *f, size_t rows, size_t cols, struct operand *o)
 {
-    o->ld = padded(cols, f->mm->real);
-    o->block = matmul_block(f->mm, f->p, rows * o->ld * f->mm->real, CL_MEM_DEVONLY);
+    o->ld = padded_ld(cols, f->mm->real);
+    o->block = matmul_device_alloc(f->mm, f->p, rows * o->ld * f->mm->real, CL_MEM_DEVONLY);
     return o->block ? 0 : -1;
 }
 
-static int open_flow(struct flow *f)
+static int pipeline_open(struct pipeline *f)
 {
-    const bool ta = trans_a(f->h->trans), tb = trans_b(f->h->trans);
+    const bool ta = is_trans_a(f->h->trans), tb = is_trans_b(f->h->trans);
     cl_context context = clgetclcontext(f->mm->ctx, f->p->dev);
     cl_device_id device = clgetdevice(f->mm->ctx, f->p->dev);
-    if (choose_sizes(f) != 0)
+    if (pipeline_choose_sizes(f) != 0)
         return -1;
     f->up = clCreateCommandQueue(context, device, 0, NULL);
     f->down = clCreateCommandQueue(context, device, 0, NULL);
     if (!f->up || !f->down)
         return clerror_set(ENOMEM, "matmul_multiply: no command queue on %s", f->p->info.dev_name);
     for (int i = 0; i < SLOTS; i++)
-        if (make_buffer(f, ta ? f->kb : f->mb, ta ? f->mb : f->kb, &f->a[i]) != 0 ||
-            make_buffer(f, tb ? f->nb : f->kb, tb ? f->kb : f->nb, &f->b[i]) != 0 ||
-            make_buffer(f, f->mb, f->nb, &f->c[i]) != 0)
+        if (pipeline_alloc(f, ta ? f->kb : f->mb, ta ? f->mb : f->kb, &f->a[i]) != 0 ||
+            pipeline_alloc(f, tb ? f->nb : f->kb, tb ? f->kb : f->nb, &f->b[i]) != 0 ||
+            pipeline_alloc(f, f->mb, f->nb, &f->c[i]) != 0)
             return -1;
     return 0;
 }
 
-static void forget(cl_event *ev)
+static void release_event(cl_event *ev)
 {
     if (*ev)
         clReleaseEvent(*ev);
     *ev = NULL;
 }
 
-static void close_flow(struct flow *f)
+static void pipeline_close(struct pipeline *f)
 {
     cl_command_queue const queues[] = {f->up, f->down};
     for (int i = 0; i < 2; i++)
@@ -299,10 +310,10 @@ static void close_flow(struct flow *f)
             clFinish(queues[i]);
     clwait(f->mm->ctx, f->p->dev, CL_ALL_EVENT);
     for (int i = 0; i < SLOTS; i++) {
-        cl_event *const events[] = {&f->sent_a[i], &f->sent_b[i], &f->used[i], &f->sent_c[i],
-                                    &f->fetched[i]};
+        cl_event *const events[] = {&f->uploaded_a[i], &f->uploaded_b[i], &f->multiplied[i],
+                                    &f->uploaded_c[i], &f->downloaded[i]};
         for (int e = 0; e < 5; e++)
-            forget(events[e]);
+            release_event(events[e]);
         clfree(f->a[i].block);
         clfree(f->b[i].block);
         clfree(f->c[i].block);
@@ -312,7 +323,7 @@ static void close_flow(struct flow *f)
             clReleaseCommandQueue(queues[i]);
 }
 
-static int check_cl(const struct flow *f, cl_int err, const char *doing)
+static int pipeline_check(const struct pipeline *f, cl_int err, const char *doing)
 {
     if (err == CL_SUCCESS)
         return 0;
@@ -320,27 +331,28 @@ static int check_cl(const struct flow *f, cl_int err, const char *doing)
                        oclerror_str(err));
 }
 
-/* Waits for a command and lets go of its event: -1 when it failed. Every event ends here, or a
- * failed copy would go unseen. */
-static int settle(const struct flow *f, cl_event *ev, const char *doing)
+/* Block until a command is complete and release its event. Return -1 if it failed. Every event
+ * must pass through here, or a failed copy goes unnoticed. */
+static int pipeline_wait(const struct pipeline *f, cl_event *ev, const char *doing)
 {
-    const cl_int err = *ev ? matmul_await(*ev) : CL_SUCCESS;
-    forget(ev);
-    return check_cl(f, err, doing);
+    const cl_int err = *ev ? matmul_wait_event(*ev) : CL_SUCCESS;
+    release_event(ev);
+    return pipeline_check(f, err, doing);
 }
 
-static int settle_panels(struct flow *f, size_t slot)
+static int pipeline_wait_slot(struct pipeline *f, size_t slot)
 {
-    return settle(f, &f->used[slot], "multiplying") != 0 ||
-                   settle(f, &f->sent_a[slot], "sending A") != 0 ||
-                   settle(f, &f->sent_b[slot], "sending B") != 0
-               ? -1
-               : 0;
+    if (pipeline_wait(f, &f->multiplied[slot], "multiplying") != 0)
+        return -1;
+    if (pipeline_wait(f, &f->uploaded_a[slot], "sending A") != 0)
+        return -1;
+    return pipeline_wait(f, &f->uploaded_b[slot], "sending B");
 }
 
-/* Sends rows x cols of a host array as stored, transposed or not, into a slot. */
-static int send(struct flow *f, const struct operand *to, bool trans, const void *from, size_t ld,
-                size_t rows, size_t cols, cl_event after, cl_event *done)
+/* Upload rows x cols of a host array, as stored, into a slot. */
+static int pipeline_upload(struct pipeline *f, const struct operand *to, bool trans,
+                           const void *from, size_t ld, size_t rows, size_t cols, cl_event after,
+                           cl_event *done)
 {
     union {
         const void *in;
@@ -350,179 +362,187 @@ static int send(struct flow *f, const struct operand *to, bool trans, const void
                            trans ? rows : cols, after, NULL, done);
 }
 
-/* Makes a slot free for the next panels, which also keeps the host from running ahead. */
-static int free_slot(struct flow *f)
+/* Wait until a slot is free for the next panels. This also limits how far the host runs ahead. */
+static int pipeline_free_slot(struct pipeline *f)
 {
-    const struct matmul_feed *feed = f->w->s->feed;
-    if (settle_panels(f, f->panels % SLOTS) != 0)
+    const struct matmul_panel_source *source = f->w->s->source;
+    if (pipeline_wait_slot(f, f->panels % SLOTS) != 0)
         return -1;
-    if (feed && f->panels >= SLOTS)
-        feed->done(feed->arg, f->panels - SLOTS);
+    if (source && f->panels >= SLOTS)
+        source->release(source->arg, f->panels - SLOTS);
     return 0;
 }
 
-/* Where panels q of a block of C are on the host, and how deep they are; 1: there will be none. */
-static int find_panels(struct flow *f, const struct host_product *h, size_t q,
-                       struct host_product *from)
+/* Find panels q of a block of C on the host, and their depth. Return 1 if the product ends. */
+static int pipeline_find_panels(struct pipeline *f, const struct host_product *h, size_t q,
+                                struct host_product *from)
 {
-    const struct matmul_feed *feed = f->w->s->feed;
+    const struct matmul_panel_source *source = f->w->s->source;
     const size_t k0 = q * f->kb;
-    if (feed) {
+    if (source) {
         struct host_product whole = *f->w->s->all;
-        if (take_panels(f->w, q, &whole) != 0)
+        if (stream_wait_panels(f->w, q, &whole) != 0)
             return 1;
-        *from = matmul_piece(f->mm, &whole, f->area);
+        *from = matmul_subproduct(f->mm, &whole, f->area);
         return 0;
     }
     *from = *h;
-    from->k = smaller(f->kb, h->k - k0);
-    from->a = (const char *)h->a + place_of(trans_a(h->trans), h->lda, 0, k0) * f->mm->real;
-    from->b = (const char *)h->b + place_of(trans_b(h->trans), h->ldb, k0, 0) * f->mm->real;
+    from->k = min_size(f->kb, h->k - k0);
+    from->a =
+        (const char *)h->a + element_offset(is_trans_a(h->trans), h->lda, 0, k0) * f->mm->real;
+    from->b =
+        (const char *)h->b + element_offset(is_trans_b(h->trans), h->ldb, k0, 0) * f->mm->real;
     return 0;
 }
 
-/* Queues the product of one pair of panels; x tells the sizes, `from` where on the host they
- * start. */
-static int multiply_panels(struct flow *f, const struct host_product *from, struct product *x,
-                           cl_event before)
+/* Enqueue the product of one pair of panels. x has the sizes, `from` their addresses on the host.
+ */
+static int pipeline_multiply(struct pipeline *f, const struct host_product *from, struct product *x,
+                             cl_event before)
 {
     const size_t slot = f->panels++ % SLOTS;
     cl_command_queue queue = clgetqueue(f->mm->ctx, f->p->dev);
-    if (send(f, &f->a[slot], x->trans_a, from->a, from->lda, x->m, x->k, NULL, &f->sent_a[slot]) !=
-            0 ||
-        send(f, &f->b[slot], x->trans_b, from->b, from->ldb, x->k, x->n, NULL, &f->sent_b[slot]) !=
-            0)
+    if (pipeline_upload(f, &f->a[slot], x->trans_a, from->a, from->lda, x->m, x->k, NULL,
+                        &f->uploaded_a[slot]) != 0)
         return -1;
-    const cl_event wait[2] = {f->sent_b[slot],
-                              before}; /* the queue is in order: A is there before B */
-    int status = check_cl(f, clFlush(f->up), "sending panels");
-    if (status == 0)
-        status = check_cl(f, clEnqueueBarrierWithWaitList(queue, before ? 2 : 1, wait, NULL),
-                          "waiting for panels");
+    if (pipeline_upload(f, &f->b[slot], x->trans_b, from->b, from->ldb, x->k, x->n, NULL,
+                        &f->uploaded_b[slot]) != 0)
+        return -1;
+    if (pipeline_check(f, clFlush(f->up), "sending panels") != 0)
+        return -1;
+    /* The upload queue is in order: when B is there, so is A. */
+    const cl_event wait[2] = {f->uploaded_b[slot], before};
+    const cl_int err = clEnqueueBarrierWithWaitList(queue, before ? 2 : 1, wait, NULL);
+    if (pipeline_check(f, err, "waiting for panels") != 0)
+        return -1;
     x->a = f->a[slot];
     x->b = f->b[slot];
-    if (status == 0)
-        status = matmul_start(f->mm, f->p, x);
-    if (status == 0)
-        status =
-            check_cl(f, clEnqueueMarkerWithWaitList(queue, 0, NULL, &f->used[slot]), "multiplying");
-    return status == 0 ? clflush(f->mm->ctx, f->p->dev, 0) : status;
+    const int status = matmul_start(f->mm, f->p, x);
+    if (status != 0)
+        return status;
+    const cl_int marked = clEnqueueMarkerWithWaitList(queue, 0, NULL, &f->multiplied[slot]);
+    if (pipeline_check(f, marked, "multiplying") != 0)
+        return -1;
+    return clflush(f->mm->ctx, f->p->dev, 0);
 }
 
-/* One block of C: all panels along the depth, then back to the host. */
-static int run_block(struct flow *f, size_t row, size_t col)
+/* Compute one block of C: all panels along the depth, then the download. */
+static int pipeline_run_block(struct pipeline *f, size_t row, size_t col)
 {
     const size_t slot = f->blocks++ % SLOTS;
-    const struct area area = {row, smaller(f->mb, f->h->m - row), col,
-                              smaller(f->nb, f->h->n - col)};
-    const struct host_product h = matmul_piece(f->mm, f->h, area);
-    const bool ta = trans_a(h.trans), tb = trans_b(h.trans);
+    const struct area area = {row, min_size(f->mb, f->h->m - row), col,
+                              min_size(f->nb, f->h->n - col)};
+    const struct host_product h = matmul_subproduct(f->mm, f->h, area);
+    const bool ta = is_trans_a(h.trans), tb = is_trans_b(h.trans);
     struct product x = {
         .trans_a = ta, .trans_b = tb, .m = h.m, .n = h.n, .alpha = h.alpha, .c = f->c[slot]};
-    if (settle(f, &f->sent_c[slot], "sending C") != 0)
+    if (pipeline_wait(f, &f->uploaded_c[slot], "sending C") != 0)
         return -1;
-    if (h.beta != 0 &&
-        send(f, &f->c[slot], false, h.c, h.ldc, h.m, h.n, f->fetched[slot], &f->sent_c[slot]) != 0)
-        return -1; /* earlier in the queue than the panels, for which the first product waits */
-    const size_t panels = f->w->s->feed ? f->w->s->feed->panels : divide_up(h.k, f->kb);
+    /* C precedes the panels in the queue, and the first product waits for those panels. */
+    if (h.beta != 0 && pipeline_upload(f, &f->c[slot], false, h.c, h.ldc, h.m, h.n,
+                                       f->downloaded[slot], &f->uploaded_c[slot]) != 0)
+        return -1;
+    const size_t panels = f->w->s->source ? f->w->s->source->panels : divide_up(h.k, f->kb);
     for (size_t q = 0; q < panels; q++) {
         struct host_product from;
-        if (free_slot(f) != 0)
+        if (pipeline_free_slot(f) != 0)
             return -1;
-        if (find_panels(f, &h, q, &from) != 0)
+        if (pipeline_find_panels(f, &h, q, &from) != 0)
             return 0;
         x.k = from.k;
         x.beta = q ? 1 : h.beta;
-        if (multiply_panels(f, &from, &x, q ? NULL : f->fetched[slot]) != 0)
+        if (pipeline_multiply(f, &from, &x, q ? NULL : f->downloaded[slot]) != 0)
             return -1;
-        if (!finish_work(f->w, (double)h.m * (double)h.n * (double)x.k))
+        if (!stream_finish_part(f->w, (double)h.m * (double)h.n * (double)x.k))
             return 0;
     }
-    if (settle(f, &f->fetched[slot], "fetching the result") != 0)
+    if (pipeline_wait(f, &f->downloaded[slot], "fetching the result") != 0)
         return -1;
     if (matmul_transfer(f->mm, f->p, f->down, TO_HOST, &f->c[slot], h.c, h.ldc, h.m, h.n,
-                        f->used[(f->panels - 1) % SLOTS], NULL, &f->fetched[slot]) != 0)
+                        f->multiplied[(f->panels - 1) % SLOTS], NULL, &f->downloaded[slot]) != 0)
         return -1;
-    return check_cl(f, clFlush(f->down), "fetching the result");
+    return pipeline_check(f, clFlush(f->down), "fetching the result");
 }
 
-static int run_flow(struct worker *w, const struct host_product *h, struct area area)
+static int pipeline_run(struct worker *w, const struct host_product *h, struct area area)
 {
-    struct flow f = {.mm = w->s->mm, .p = w->p, .w = w, .h = h, .area = area};
-    const struct matmul_feed *feed = w->s->feed;
-    int status = open_flow(&f);
+    struct pipeline f = {.mm = w->s->mm, .p = w->p, .w = w, .h = h, .area = area};
+    const struct matmul_panel_source *source = w->s->source;
+    int status = pipeline_open(&f);
     for (size_t row = 0; status == 0 && row < h->m; row += f.mb)
         for (size_t col = 0; status == 0 && col < h->n && !atomic_load(&w->s->stop); col += f.nb)
-            status = run_block(&f, row, col);
+            status = pipeline_run_block(&f, row, col);
     for (size_t i = 0; status == 0 && i < SLOTS; i++)
-        if (settle_panels(&f, i) != 0 || settle(&f, &f.sent_c[i], "sending C") != 0 ||
-            settle(&f, &f.fetched[i], "fetching the result") != 0)
+        if (pipeline_wait_slot(&f, i) != 0 ||
+            pipeline_wait(&f, &f.uploaded_c[i], "sending C") != 0 ||
+            pipeline_wait(&f, &f.downloaded[i], "fetching the result") != 0)
             status = -1;
-    for (size_t q = f.panels < SLOTS ? 0 : f.panels - SLOTS; status == 0 && feed && q < f.panels;
+    for (size_t q = f.panels < SLOTS ? 0 : f.panels - SLOTS; status == 0 && source && q < f.panels;
          q++)
-        feed->done(feed->arg, q);
+        source->release(source->arg, q);
     if (status == 0 && clwait(f.mm->ctx, f.p->dev, CL_KERNEL_EVENT) == (cl_event)-1)
         status = -1;
-    close_flow(&f);
+    pipeline_close(&f);
     return status;
 }
 
 /* ---- Threads. -------------------------------------------------------------------------------- */
 
-static void run_worker(struct worker *w)
+static void worker_run(struct worker *w)
 {
     struct stream *s = w->s;
     const struct area all = {0, s->all->m, 0, s->all->n},
                       area = w->p ? matmul_area(s->mm, w->p->dev, all.rows, all.cols) : all;
     const bool in_place = !w->p || w->p->in_place;
-    const struct host_product h = matmul_piece(s->mm, s->all, area);
-    const double start = seconds_now(), built = matmul_seconds_built();
-    struct effort *effort = w->p ? &w->p->effort : &s->mm->effort;
+    const struct host_product h = matmul_subproduct(s->mm, s->all, area);
+    const double start = seconds_now(), built = matmul_build_seconds();
+    struct work_time *work_time = w->p ? &w->p->work_time : &s->mm->work_time;
     if (w->p)
-        matmul_pause_by(s->mm, w->p, count_part, w);
+        matmul_set_report(s->mm, w->p, stream_count_part, w);
     if (area.rows > 0 && area.cols > 0)
-        w->status = !in_place ? run_flow(w, &h, area)
-                    : s->feed ? run_panels(w, area)
-                              : run_slabs(w, &h);
+        w->status = !in_place   ? pipeline_run(w, &h, area)
+                    : s->source ? stream_run_panels(w, area)
+                                : stream_run_slabs(w, &h);
     if (w->p)
-        matmul_pause_by(s->mm, w->p, NULL, NULL);
-    effort->work += w->work;
-    effort->seconds += seconds_now() - start - w->waited - (matmul_seconds_built() - built);
-    if (s->feed && (w->status != 0 || atomic_load(&s->stop)))
-        s->feed->give_up(s->feed->arg);
+        matmul_set_report(s->mm, w->p, NULL, NULL);
+    work_time->work += w->work;
+    work_time->seconds += seconds_now() - start - w->waited - (matmul_build_seconds() - built);
+    if (s->source && (w->status != 0 || atomic_load(&s->stop)))
+        s->source->abort(s->source->arg);
     if (w->status == 0)
         return;
-    const char *why = clerror(); /* which is this thread's alone */
+    const char *why = clerror(); /* the error is per thread */
     w->code = clerrno;
     w->ocl = oclerrno;
     snprintf(w->why, sizeof w->why, "%s", why ? why : clerror_str(w->code));
     atomic_store(&w->s->stop, true);
 }
 
-static void *thread_main(void *arg)
+static void *worker_main(void *arg)
 {
     struct worker *w = arg;
-    run_worker(w);
+    worker_run(w);
     atomic_fetch_sub(&w->s->running, 1);
     return NULL;
 }
 
-/* Starts the others, does its own work, and reports the progress until all are done. */
-static int run_workers(struct stream *s, struct worker *w, cl_uint count)
+/* Start the other devices' threads, serve the first device, and report progress until all are
+ * done. */
+static int workers_run(struct stream *s, struct worker *w, cl_uint count)
 {
     for (cl_uint i = 1; i < count; i++) {
         atomic_fetch_add(&s->running, 1);
-        w[i].started = pthread_create(&w[i].thread, NULL, thread_main, &w[i]) == 0;
+        w[i].started = pthread_create(&w[i].thread, NULL, worker_main, &w[i]) == 0;
         if (!w[i].started) {
             atomic_fetch_sub(&s->running, 1);
-            run_worker(&w[i]); /* then one after the other */
+            worker_run(&w[i]); /* no thread: serve this device now */
         }
     }
-    w[0].telling = true;
-    run_worker(&w[0]);
+    w[0].reports = true;
+    worker_run(&w[0]);
     while (s->mm->progress && atomic_load(&s->running) > 0) {
         nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
-        go_on(&w[0], 0);
+        stream_report(&w[0], 0);
     }
     int status = 0;
     for (cl_uint i = 0; i < count; i++) {
@@ -538,20 +558,22 @@ static int run_workers(struct stream *s, struct worker *w, cl_uint count)
     return status;
 }
 
-int matmul_stream(struct matmul *mm, const struct host_product *h, const struct matmul_feed *feed)
+int matmul_stream(struct matmul *mm, const struct host_product *h,
+                  const struct matmul_panel_source *source)
 {
     const cl_uint count = mm->ndev ? mm->ndev : 1;
     struct stream s = {.mm = mm,
                        .all = h,
-                       .feed = feed,
-                       .total = feed ? feed->total : (double)h->m * (double)h->n * (double)h->k};
-    atomic_init(&s.done, feed ? (unsigned long long)feed->before : 0);
+                       .source = source,
+                       .total = source ? source->work_total
+                                       : (double)h->m * (double)h->n * (double)h->k};
+    atomic_init(&s.done, source ? (unsigned long long)source->work_before : 0);
     struct worker *w = calloc(count, sizeof *w);
     if (!w)
         return clerror_set(ENOMEM, "matmul_multiply: no memory on the host");
     for (cl_uint d = 0; d < count; d++)
-        w[d] = (struct worker){.s = &s, .p = mm->ndev ? &mm->share[d] : NULL};
-    const int status = run_workers(&s, w, count);
+        w[d] = (struct worker){.s = &s, .p = mm->ndev ? &mm->device[d] : NULL};
+    const int status = workers_run(&s, w, count);
     free(w);
     return status;
 }

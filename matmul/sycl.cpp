@@ -1,15 +1,14 @@
-/* sycl.cpp - the blocked product of baseline.cl in SYCL 2020: the same tiles, the same barriers,
- * other words.
+/* sycl.cpp - the blocked product of baseline.cl in SYCL 2020: the same tiles and barriers.
  *
  *   OpenCL                          SYCL
- *   clCreateBuffer, copies          buffer, which copies when it is made and when it ends
- *   kernel arguments                accessors, which also say what waits for what
+ *   clCreateBuffer, copies          buffer, which copies when it is created and destroyed
+ *   kernel arguments                accessors, which also define dependencies
  *   __local memory from the host    local_accessor
  *   get_local_id, get_global_id     nd_item
  *   barrier                         group_barrier
  *
- * Built when CMake finds a SYCL compiler (acpp, icpx). The rest of the engine is C and does not
- * need it.
+ * Built if CMake finds a SYCL compiler (acpp, icpx). The rest of the engine is C and does not need
+ * it.
  * SPDX-License-Identifier: MIT
  */
 #include "sycl.h"
@@ -22,7 +21,7 @@
 namespace
 {
 
-/* An operand as it is stored: element (i, j) of op(X) stands at i * row + j * col. */
+/* An operand as stored: element (i, j) of op(X) is at i * row + j * col. */
 struct strides {
     std::size_t row, col;
 };
@@ -33,9 +32,9 @@ std::size_t round_up(std::size_t n, std::size_t to)
 }
 
 template <typename T>
-void multiply(sycl::queue &queue, strides sa, strides sb, std::size_t extent_a,
-              std::size_t extent_b, std::size_t m, std::size_t n, std::size_t k, T alpha,
-              const T *a, const T *b, T beta, T *c, std::size_t ldc, std::size_t block)
+void sycl_multiply(sycl::queue &queue, strides sa, strides sb, std::size_t extent_a,
+                   std::size_t extent_b, std::size_t m, std::size_t n, std::size_t k, T alpha,
+                   const T *a, const T *b, T beta, T *c, std::size_t ldc, std::size_t block)
 {
     sycl::buffer<T, 1> buffer_a(a, sycl::range<1>(extent_a)), buffer_b(b, sycl::range<1>(extent_b));
     sycl::buffer<T, 1> buffer_c(c, sycl::range<1>((m - 1) * ldc + n));
@@ -56,7 +55,7 @@ void multiply(sycl::queue &queue, strides sa, strides sb, std::size_t extent_a,
                 sycl::group_barrier(item.get_group()); /* both blocks are complete */
                 for (std::size_t z = 0; z < block; z++)
                     sum += at[y * block + z] * bt[x * block + z];
-                sycl::group_barrier(item.get_group()); /* and everybody has read them */
+                sycl::group_barrier(item.get_group()); /* all items have read them */
             }
             if (i < m && j < n)
                 out[i * ldc + j] =
@@ -64,7 +63,7 @@ void multiply(sycl::queue &queue, strides sa, strides sb, std::size_t extent_a,
         });
     });
     queue.wait_and_throw();
-} /* C is back on the host when its buffer ends */
+} /* destroying buffer_c copies C back to the host */
 
 } // namespace
 
@@ -87,13 +86,14 @@ extern "C" int matmul_sycl_run(int doubles, int trans_a, int trans_b, std::size_
             return -1;
         }
         if (doubles)
-            multiply<double>(queue, sa, sb, extent_a, extent_b, m, n, k, alpha,
-                             static_cast<const double *>(a), static_cast<const double *>(b), beta,
-                             static_cast<double *>(c), ldc, block);
+            sycl_multiply<double>(queue, sa, sb, extent_a, extent_b, m, n, k, alpha,
+                                  static_cast<const double *>(a), static_cast<const double *>(b),
+                                  beta, static_cast<double *>(c), ldc, block);
         else
-            multiply<float>(queue, sa, sb, extent_a, extent_b, m, n, k, static_cast<float>(alpha),
-                            static_cast<const float *>(a), static_cast<const float *>(b),
-                            static_cast<float>(beta), static_cast<float *>(c), ldc, block);
+            sycl_multiply<float>(queue, sa, sb, extent_a, extent_b, m, n, k,
+                                 static_cast<float>(alpha), static_cast<const float *>(a),
+                                 static_cast<const float *>(b), static_cast<float>(beta),
+                                 static_cast<float *>(c), ldc, block);
         return 0;
     } catch (const std::exception &e) {
         std::snprintf(why, size, "%s", e.what());

@@ -197,31 +197,31 @@ static void small_arrays_propagate_nan_and_infinity(void **state)
 
 /* ---- By all instructions. -------------------------------------------------------------------- */
 
-static size_t sets_here(strips_work **work, enum arrays_type type, struct arrays_partial kind)
+static size_t sets_here(reduce_host_block **work, enum arrays_type type, struct arrays_partial kind)
 {
     size_t n = 0;
-    work[n++] = arrays_strips_any(type, kind);
+    work[n++] = arrays_reduce_host_any(type, kind);
 #ifdef __x86_64__
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-        work[n++] = arrays_strips_avx2(type, kind);
+        work[n++] = arrays_reduce_host_avx2(type, kind);
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw"))
-        work[n++] = arrays_strips_avx512(type, kind);
+        work[n++] = arrays_reduce_host_avx512(type, kind);
 #endif
     return n;
 }
 
-static void blocks_of_kind(enum arrays_type type, struct arrays_partial kind, enum sums_op op)
+static void blocks_of_kind(enum arrays_type type, struct arrays_partial kind, enum reduce_op op)
 {
     enum { BLOCKS = 2, N = BLOCK + 2048 + 64 + 5 };
     double right[2 * BLOCKS], found[2 * BLOCKS];
-    strips_work *work[3];
+    reduce_host_block *work[3];
     const size_t sets = sets_here(work, type, kind);
     for (size_t set = 0; set < sets; set++) {
         double *partial = set ? found : right;
         ready(work[set]);
         memset(partial, 0, sizeof right);
-        const struct strips_job job = {op, x, y, y, N, 1e-3, partial};
+        const struct reduce_host_job job = {op, x, y, y, N, 1e-3, partial};
         for (size_t b = 0; b < BLOCKS; b++)
             work[set](&job, b);
         assert_true(set == 0 || memcmp(right, found, sizeof right) == 0);
@@ -236,10 +236,10 @@ static void small_arrays_instruction_sets_agree(void **state)
         const enum arrays_type type = (enum arrays_type)t;
         fill_small_array(type, x, 7);
         fill_small_array(type, y, 8);
-        blocks_of_kind(type, (struct arrays_partial){own[t], JOIN_LEAST}, OP_LEAST);
-        blocks_of_kind(type, (struct arrays_partial){own[t], JOIN_GREATEST}, OP_GREATEST);
-        blocks_of_kind(type, (struct arrays_partial){WIDE_DOUBLE, JOIN_ADD}, OP_DEVIATE);
-        for (enum sums_op op = OP_SUM; type <= ARRAYS_DOUBLE && op <= OP_DEVIATE; op++) {
+        blocks_of_kind(type, (struct arrays_partial){own[t], JOIN_MIN}, OP_MIN);
+        blocks_of_kind(type, (struct arrays_partial){own[t], JOIN_MAX}, OP_MAX);
+        blocks_of_kind(type, (struct arrays_partial){WIDE_DOUBLE, JOIN_ADD}, OP_DEVIATIONS);
+        for (enum reduce_op op = OP_SUM; type <= ARRAYS_DOUBLE && op <= OP_DEVIATIONS; op++) {
             blocks_of_kind(type, (struct arrays_partial){WIDE_DOUBLE, JOIN_ADD}, op);
             blocks_of_kind(type, (struct arrays_partial){own[t], JOIN_PAIRS}, op);
         }

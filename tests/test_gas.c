@@ -100,10 +100,14 @@ static void gas_energy_bits_are_equal(void **state)
                             .n = n, .seed = 7, .storage = GAS_STORED, .type = ARRAYS_DOUBLE}) ==
                         right);
     }
-    static const char *const shapes[] = {"width=1 group=64",          "width=1 group=256",
-                                         "width=2 group=8",           "width=4 group=1",
-                                         "width=8 group=1 chunk=0",   "width=16 group=1 chunk=1",
-                                         "width=1 group=64 unroll=4", "width=16 group=1 unroll=2"};
+    static const char *const shapes[] = {"width=1 group=64",
+                                         "width=1 group=256",
+                                         "width=2 group=8",
+                                         "width=4 group=1",
+                                         "width=8 group=1 launch_blocks=0",
+                                         "width=16 group=1 launch_blocks=1",
+                                         "width=1 group=64 unroll=4",
+                                         "width=16 group=1 unroll=2"};
     const double right = gas_reference_energy(7, 100003);
     for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++)
         assert_true(gas_energy_of(
@@ -410,14 +414,14 @@ static void gas_rejects_bad_calls(void **state)
     fails_null(EINVAL, gas_create(&(struct gas_options){
                            .ctx = cp, .n = 1, .storage = GAS_STORED, .type = ARRAYS_INT}));
     gas *g = make_gas((struct gas_options){
-        .n = 1000000, .shape = "chunk=0", .progress = end_gas_after, .arg = &done});
+        .n = 1000000, .shape = "launch_blocks=0", .progress = end_gas_after, .arg = &done});
     fails(ECANCELED, gas_measure(g, &e));
     assert_true(done > 100000 && done < 1000000);
     fails(EINVAL, gas_histogram(g, 0, 1, count));
     fails(EINVAL, gas_histogram(g, 1, 0, count));
     fails(EINVAL, gas_set_velocities(g, (const double(*)[3])v));
     assert_true(gas_molecules(g) == 1000000 && gas_bytes(g) == 0);
-    contains(gas_shape(g, 0), "chunk=0");
+    contains(gas_shape(g, 0), "launch_blocks=0");
     assert_true(strlen(gas_explain(g, 0)) > 0);
     gas_free(g);
     gas_free(NULL);

@@ -70,7 +70,7 @@ static int product_by_file(enum matmul_kind kind, const char *shape)
 static int tiles_by_file(void)
 {
     return product_by_file(MATMUL_TUNED,
-                           "path=1 sets=1 bm=32 bn=32 wm=32 wn=16 bk=8 mma=0 async=0");
+                           "path=1 k_groups=1 bm=32 bn=32 wm=32 wn=16 bk=8 mma=0 async=0");
 }
 static int panels_by_file(void)
 {

@@ -219,23 +219,23 @@ static void matmul_tiles_match_reference(void **unused)
         const char *shape;
     } cases[] = {
         {MATMUL_DOUBLE,
-         "path=1 sets=1 bm=32 bn=32 bk=8 wm=32 wn=16 stages=3 ahead=1 lanes=1 raster=8 mma=0 async=1 pack=16 "
-         "fill=1 span=16"},
+         "path=1 k_groups=1 bm=32 bn=32 bk=8 wm=32 wn=16 stages=3 prefetch=1 lane_layout=1 swizzle=8 mma=0 async=1 pack=16 "
+         "groups_per_unit=1 split_k_min=16"},
         {MATMUL_SINGLE,
-         "path=1 bm=64 bn=64 bk=16 wm=32 wn=64 sets=2 along=2 order=2 early=1 stages=2 ahead=1 lanes=2 raster=3 mma=0 async=1 pack=32 "
-         "fill=9 span=8"},
+         "path=1 bm=64 bn=64 bk=16 wm=32 wn=64 k_groups=2 k_lanes=2 order=2 copy_first=1 stages=2 prefetch=1 lane_layout=2 swizzle=3 mma=0 async=1 pack=32 "
+         "groups_per_unit=9 split_k_min=8"},
         {MATMUL_DOUBLE,
-         "path=1 sets=1 bm=32 bn=32 bk=16 wm=32 wn=16 stages=2 ahead=1 lanes=0 raster=2 mma=1 async=0 pack=16 "
-         "fill=2 span=32"},
+         "path=1 k_groups=1 bm=32 bn=32 bk=16 wm=32 wn=16 stages=2 prefetch=1 lane_layout=0 swizzle=2 mma=1 async=0 pack=16 "
+         "groups_per_unit=2 split_k_min=32"},
         {MATMUL_DOUBLE,
-         "path=1 sets=1 bm=32 bn=64 bk=16 wm=32 wn=16 stages=4 ahead=1 lanes=0 raster=8 mma=1 async=1 pack=0 "
-         "fill=1 span=0"},
+         "path=1 k_groups=1 bm=32 bn=64 bk=16 wm=32 wn=16 stages=4 prefetch=1 lane_layout=0 swizzle=8 mma=1 async=1 pack=0 "
+         "groups_per_unit=1 split_k_min=0"},
         {MATMUL_DOUBLE,
-         "path=1 bm=32 bn=32 bk=32 wm=32 wn=16 sets=4 stages=2 ahead=1 lanes=0 raster=2 mma=1 async=1 pack=0 "
-         "fill=4 span=32"},
+         "path=1 bm=32 bn=32 bk=32 wm=32 wn=16 k_groups=4 stages=2 prefetch=1 lane_layout=0 swizzle=2 mma=1 async=1 pack=0 "
+         "groups_per_unit=4 split_k_min=32"},
         {MATMUL_SINGLE,
-         "path=1 bm=64 bn=64 bk=16 wm=64 wn=32 sets=4 order=1 stages=2 ahead=0 lanes=1 raster=8 mma=0 async=1 pack=0 "
-         "fill=4 span=16"},
+         "path=1 bm=64 bn=64 bk=16 wm=64 wn=32 k_groups=4 order=1 stages=2 prefetch=0 lane_layout=1 swizzle=8 mma=0 async=1 pack=0 "
+         "groups_per_unit=4 split_k_min=16"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         if (sampled(i, 5))
@@ -256,7 +256,7 @@ static void matmul_unaligned_c_matches_reference(void **unused)
     matmul *mm = matmul_create(&(struct matmul_options){
         .ctx = matmul_device(),
         .shape =
-            "path=1 sets=1 bm=32 bn=32 bk=8 wm=32 wn=16 stages=2 ahead=0 lanes=0 mma=0 async=0 span=0"});
+            "path=1 k_groups=1 bm=32 bn=32 bk=8 wm=32 wn=16 stages=2 prefetch=0 lane_layout=0 mma=0 async=0 split_k_min=0"});
     float *a = make_test_matrix(NULL, MATMUL_SINGLE, N, N, N, 0),
           *b = make_test_matrix(NULL, MATMUL_SINGLE, N, N, N, 0);
     float *random = make_test_matrix(NULL, MATMUL_SINGLE, N, N, N, 0),
@@ -285,7 +285,8 @@ static void matmul_skinny_products_match_reference(void **unused)
                  {204, 16, 264, true}, {68, 5, 64, true},   {2, 129, 1, false},
                  {19, 19, 300, false}, {264, 8, 1040, true}};
     static const char *const shapes[] = {
-        "path=3", "path=3 items=64 line=64 each=3 beside=8 steps=2 groups=9 part=40"};
+        "path=3",
+        "path=3 items=64 line_bytes=64 rows_per_item=3 items_across=8 steps=2 groups=9 split_k_min=40"};
     for (size_t i = 0; i < 16; i++) {
         if (!sampled(i, 5)) /* both precisions and shapes */
             continue;
@@ -339,9 +340,9 @@ static void matmul_panels_match_reference(void **unused)
 {
     (void)unused;
     static const char *const shapes[] = {
-        "path=2 width=4 rows=6 vectors=2 depth=8 high=1 unroll=1",
-        "path=2 width=8 rows=5 vectors=1 depth=16 high=2 unroll=3",
-        "path=2 width=2 rows=3 vectors=3 depth=64 high=30 unroll=4",
+        "path=2 width=4 rows=6 vectors=2 depth=8 block_tiles=1 unroll=1",
+        "path=2 width=8 rows=5 vectors=1 depth=16 block_tiles=2 unroll=3",
+        "path=2 width=2 rows=3 vectors=3 depth=64 block_tiles=30 unroll=4",
     };
     static const enum matmul_precision precisions[] = {MATMUL_SINGLE, MATMUL_DOUBLE, MATMUL_SINGLE};
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
@@ -411,11 +412,16 @@ static void matmul_batches_match_reference(void **unused)
 {
     (void)unused;
     try_batches(MATMUL_DOUBLE, NULL, 24, 1);
-    try_batches(MATMUL_SINGLE, "path=2 width=4 rows=6 vectors=2 depth=8 high=1 unroll=1", 40, 4);
-    try_batches(MATMUL_SINGLE,
-                "path=1 sets=1 bm=32 bn=32 bk=8 wm=32 wn=16 stages=2 ahead=0 lanes=0 mma=0", 40, 3);
-    try_batches(MATMUL_DOUBLE,
-                "path=1 sets=1 bm=32 bn=32 bk=8 wm=32 wn=16 stages=2 ahead=1 lanes=0 mma=1", 40, 2);
+    try_batches(MATMUL_SINGLE, "path=2 width=4 rows=6 vectors=2 depth=8 block_tiles=1 unroll=1", 40,
+                4);
+    try_batches(
+        MATMUL_SINGLE,
+        "path=1 k_groups=1 bm=32 bn=32 bk=8 wm=32 wn=16 stages=2 prefetch=0 lane_layout=0 mma=0",
+        40, 3);
+    try_batches(
+        MATMUL_DOUBLE,
+        "path=1 k_groups=1 bm=32 bn=32 bk=8 wm=32 wn=16 stages=2 prefetch=1 lane_layout=0 mma=1",
+        40, 2);
 }
 
 /* A product has equal bits alone and anywhere in a batch. */
@@ -668,11 +674,12 @@ static void matmul_slices_give_equal_bits(void **unused)
     check_matmul_slices(
         (struct matmul_options){
             .kind = MATMUL_TUNED,
-            .shape = "path=1 sets=1 bm=32 bn=32 bk=8 wm=32 wn=16 stages=2 ahead=0 lanes=0 raster=2 "
-                     "mma=0 async=0 pack=0 fill=1 span=0"},
+            .shape =
+                "path=1 k_groups=1 bm=32 bn=32 bk=8 wm=32 wn=16 stages=2 prefetch=0 lane_layout=0 swizzle=2 "
+                "mma=0 async=0 pack=0 groups_per_unit=1 split_k_min=0"},
         300 * s, 300 * s, 200);
     check_matmul_slices(
-        (struct matmul_options){.kind = MATMUL_TUNED, .shape = "path=3 groups=300 part=32"},
+        (struct matmul_options){.kind = MATMUL_TUNED, .shape = "path=3 groups=300 split_k_min=32"},
         500 * s, 3, 900);
     check_matmul_slices((struct matmul_options){.kind = MATMUL_NAIVE}, 200 * s, 300 * s, 200);
     check_matmul_slices((struct matmul_options){.kind = MATMUL_BLOCKED}, 200 * s, 300 * s, 200);
@@ -795,7 +802,7 @@ static void matmul_rejects_bad_calls(void **unused)
     check_forget();
     assert_null(matmul_create(&(struct matmul_options){
         .ctx = matmul_device(), .kind = MATMUL_BLOCKED, .block = most + 1}));
-    contains(clerror(), "at most");
+    contains(clerror(), "the maximum is");
     check_forget();
     assert_int_equal(matmul_kind_by_name("fast"), -1);
     contains(clerror(), "tuned, naive, blocked");

@@ -5,6 +5,7 @@
 #include "check.h"
 
 #include "matmul/engine.h"
+#include "matmul/plan.h"
 
 #include <math.h>
 
@@ -12,53 +13,53 @@
 
 enum { UNITS = 132 };
 
-static const struct matmul_row rows[] = {
+static const struct matmul_entry rows[] = {
     {.size = 512,
      .shape = {.bm = 32,
                .bn = 32,
                .bk = 8,
                .stages = 8,
-               .fill = 4,
-               .span = 64,
-               .rate = 60,
-               .alone = 30,
-               .narrow = 60}},
+               .groups_per_unit = 4,
+               .split_k_min = 64,
+               .peak_percent = 60,
+               .peak_percent_one = 30,
+               .unaligned_percent = 60}},
     {.size = 1024,
      .shape = {.bm = 64,
                .bn = 64,
                .bk = 8,
                .stages = 4,
-               .fill = 2,
-               .span = 64,
-               .rate = 80,
-               .alone = 60,
-               .narrow = 75}},
+               .groups_per_unit = 2,
+               .split_k_min = 64,
+               .peak_percent = 80,
+               .peak_percent_one = 60,
+               .unaligned_percent = 75}},
     {.size = 4096,
      .shape = {.bm = 128,
                .bn = 128,
                .bk = 8,
                .stages = 3,
-               .fill = 1,
-               .span = 256,
-               .rate = 90,
-               .alone = 90,
-               .narrow = 98}},
+               .groups_per_unit = 1,
+               .split_k_min = 256,
+               .peak_percent = 90,
+               .peak_percent_one = 90,
+               .unaligned_percent = 98}},
     {.size = 8192,
      .shape = {.bm = 128,
                .bn = 128,
                .bk = 8,
                .stages = 3,
-               .fill = 1,
-               .span = 256,
-               .rate = 90,
-               .alone = 90,
-               .narrow = 98}},
+               .groups_per_unit = 1,
+               .split_k_min = 256,
+               .peak_percent = 90,
+               .peak_percent_one = 90,
+               .unaligned_percent = 98}},
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
-static struct extent cube(size_t n)
+static struct problem_size cube(size_t n)
 {
-    return (struct extent){n, n, n, sizeof(double), LIE_WELL, true};
+    return (struct problem_size){n, n, n, sizeof(double), ALIGN_32, true};
 }
 
 /* Tiles cover C. Split tiles have at least two parts, of `span` or more. No part begins while
@@ -71,23 +72,24 @@ static void matmul_plan_tiles_cover_c(void **unused)
             for (size_t n = 1; n < 6000; n = n * 8 / 5 + 3)
                 for (size_t k = 1; k < 20000; k = k * 3 + 5) {
                     const struct matmul_shape *s = &rows[i].shape;
-                    const struct extent e = {m, n, k, 8, false, (m + n + k) % 4 > 0};
+                    const struct problem_size e = {m, n, k, 8, false, (m + n + k) % 4 > 0};
                     const struct tile_plan p = matmul_plan(s, UNITS, &e);
                     assert_int_equal(p.tiles,
                                      divide_up(m, (size_t)s->bm) * divide_up(n, (size_t)s->bn));
                     assert_true(p.cost > 0 && p.whole <= p.tiles && p.splits >= 1);
                     assert_true((p.splits == 1) == (p.whole == p.tiles));
-                    assert_true(p.splits == 1 || (e.divisible && k / p.splits >= (size_t)s->span &&
-                                                  (p.tiles - p.whole) * p.splits <= PLAN_SHARED));
-                    assert_true(!p.later || (p.splits > 4 && p.whole == 0));
-                    if (p.splits > 1 && p.whole > 0 && p.whole / UNITS < (size_t)s->fill)
+                    assert_true(p.splits == 1 ||
+                                (e.can_split && k / p.splits >= (size_t)s->split_k_min &&
+                                 (p.tiles - p.whole) * p.splits <= SPLITK_PARTS_MAX));
+                    assert_true(!p.splitk_reduce || (p.splits > 4 && p.whole == 0));
+                    if (p.splits > 1 && p.whole > 0 && p.whole / UNITS < (size_t)s->groups_per_unit)
                         assert_true((p.tiles - p.whole) * p.splits < UNITS);
                 }
 }
 
-static size_t size_taken(struct extent e)
+static size_t size_taken(struct problem_size e)
 {
-    return matmul_plan_row(rows, ROWS, UNITS, &e)->size;
+    return matmul_plan_entry(rows, ROWS, UNITS, &e)->size;
 }
 
 /* Tiles of all sizes are used; of two entries of equal cost, the one for the product's size
@@ -99,16 +101,16 @@ static void matmul_plan_selects_fastest_entry(void **unused)
     assert_int_equal(size_taken(cube(1024)), 1024);
     assert_int_equal(size_taken(cube(4096)), 4096);
     assert_int_equal(size_taken(cube(8192)), 8192);
-    assert_true(matmul_plan(&rows[3].shape, UNITS, (struct extent[]){cube(8192)}).splits >
-                1); /* 4 tiles after 31 whole waves: 3 % of the time */
-    struct extent thin = {64, 64, 100000, 8, LIE_WELL, true};
+    assert_true(matmul_plan(&rows[3].shape, UNITS, (struct problem_size[]){cube(8192)}).splits >
+                1); /* 4 tiles behind 31 whole waves: 3 % of the time */
+    struct problem_size thin = {64, 64, 100000, 8, ALIGN_32, true};
     assert_true(matmul_plan(&rows[1].shape, UNITS, &thin).splits > 8);
-    thin.divisible = false;
+    thin.can_split = false;
     assert_int_equal(matmul_plan(&rows[1].shape, UNITS, &thin).splits, 1);
-    assert_null(matmul_plan_row(rows, 0, UNITS, &thin));
-    struct extent well = cube(1024), beside = well, anywhere = well;
-    beside.lie = LIE_BESIDE;
-    anywhere.lie = LIE_ANYWHERE;
+    assert_null(matmul_plan_entry(rows, 0, UNITS, &thin));
+    struct problem_size well = cube(1024), beside = well, anywhere = well;
+    beside.alignment = ALIGN_16;
+    anywhere.alignment = UNALIGNED;
     assert_true(matmul_plan(&rows[0].shape, UNITS, &beside).cost >
                 matmul_plan(&rows[0].shape, UNITS, &well).cost);
     assert_true(matmul_plan(&rows[0].shape, UNITS, &anywhere).cost >
@@ -120,18 +122,19 @@ static void matmul_plan_selects_fastest_entry(void **unused)
 static void matmul_plan_skinny_costs_memory_time(void **unused)
 {
     (void)unused;
-    const struct matmul_shape s = {.few = 8, .line = 128, .beside = 32, .steps = 4, .byte = 9};
+    const struct matmul_shape s = {
+        .vectors_max = 8, .line_bytes = 128, .items_across = 32, .steps = 4, .fma_per_byte = 9};
     for (size_t few = 1; few <= 9; few++) {
-        const struct extent tall = {4096, few, 4096, 4, LIE_WELL, true},
-                            wide = {few, 4096, 4096, 4, LIE_WELL, true};
-        const double cost = matmul_plan_thin(&s, UNITS, &tall);
-        assert_true(cost == matmul_plan_thin(&s, UNITS, &wide));
+        const struct problem_size tall = {4096, few, 4096, 4, ALIGN_32, true},
+                                  wide = {few, 4096, 4096, 4, ALIGN_32, true};
+        const double cost = matmul_plan_skinny(&s, UNITS, &tall);
+        assert_true(cost == matmul_plan_skinny(&s, UNITS, &wide));
         assert_true(few <= 8 ? cost == 4096. * 4096 * 4 * 9 / UNITS &&
-                                   cost < matmul_plan_memory(&s, UNITS, &tall)
+                                   cost < matmul_plan_memory_bound(&s, UNITS, &tall)
                              : isinf(cost));
     }
-    const struct extent small = {8, 8, 4096, 4, LIE_WELL, true};
-    assert_true(matmul_plan_thin(&s, UNITS, &small) == 128. * 4096 * 4 * 9 / UNITS);
+    const struct problem_size small = {8, 8, 4096, 4, ALIGN_32, true};
+    assert_true(matmul_plan_skinny(&s, UNITS, &small) == 128. * 4096 * 4 * 9 / UNITS);
 }
 
 /* Operands beyond the cache arrive at the rate that slices request them: few slices favour
@@ -141,8 +144,8 @@ static void matmul_plan_uncached_operands_cost_bandwidth(void **unused)
     (void)unused;
     struct matmul_shape s = rows[1].shape, t = s;
     s.stages = 2;
-    const struct extent near = {64, 4096, 1024, 8, LIE_WELL, true},
-                        far = {64, 4096, 4096, 8, LIE_WELL, true};
+    const struct problem_size near = {64, 4096, 1024, 8, ALIGN_32, true},
+                              far = {64, 4096, 4096, 8, ALIGN_32, true};
     assert_true(matmul_plan(&s, UNITS, &near).cost == matmul_plan(&t, UNITS, &near).cost);
     assert_true(matmul_plan(&s, UNITS, &far).cost > matmul_plan(&t, UNITS, &far).cost);
 }
@@ -155,25 +158,27 @@ static void matmul_split_k_is_exact(void **unused)
     (void)unused;
     enum { M = 33, N = 20, K = 700 };
     static const char *const shapes[] = {
-        "path=1 bm=32 bn=32 bk=8 wm=32 wn=16 sets=1 stages=3 ahead=1 lanes=1 mma=0 async=0 pack=0 fill=4 span=32",
-        "path=1 bm=32 bn=32 bk=8 wm=32 wn=16 sets=1 stages=2 ahead=1 lanes=0 mma=1 async=0 pack=0 fill=4 span=32",
-        "path=1 bm=32 bn=32 bk=8 wm=32 wn=16 sets=1 stages=3 ahead=1 lanes=1 mma=0 async=0 pack=0 fill=64 span=32",
-        "path=1 bm=32 bn=32 bk=8 wm=32 wn=16 sets=1 stages=2 ahead=1 lanes=0 mma=1 async=0 pack=0 fill=64 span=32",
-        "path=1 bm=128 bn=32 bk=8 wm=32 wn=32 sets=1 stages=2 ahead=1 lanes=0 mma=0 async=0 pack=0 fill=64 span=32",
+        "path=1 bm=32 bn=32 bk=8 wm=32 wn=16 k_groups=1 stages=3 prefetch=1 lane_layout=1 mma=0 async=0 pack=0 groups_per_unit=4 split_k_min=32",
+        "path=1 bm=32 bn=32 bk=8 wm=32 wn=16 k_groups=1 stages=2 prefetch=1 lane_layout=0 mma=1 async=0 pack=0 groups_per_unit=4 split_k_min=32",
+        "path=1 bm=32 bn=32 bk=8 wm=32 wn=16 k_groups=1 stages=3 prefetch=1 lane_layout=1 mma=0 async=0 pack=0 groups_per_unit=64 split_k_min=32",
+        "path=1 bm=32 bn=32 bk=8 wm=32 wn=16 k_groups=1 stages=2 prefetch=1 lane_layout=0 mma=1 async=0 pack=0 groups_per_unit=64 split_k_min=32",
+        "path=1 bm=128 bn=32 bk=8 wm=32 wn=32 k_groups=1 stages=2 prefetch=1 lane_layout=0 mma=0 async=0 pack=0 groups_per_unit=64 split_k_min=32",
     };
     enum { SHAPES = sizeof shapes / sizeof *shapes };
     static double a[M * K], b[K * N], c[M * N];
     const cl_device_id first = clgetdevice(stddev, 0);
     CLCONTEXT *cp = clcontext_create_from(&first, 1);
     assert_non_null(cp);
-    for (size_t units = 1; units <= 256; units++) { /* independent of this device */
-        struct matmul_shape s = {.bm = 32, .bn = 32, .bk = 8, .stages = 2, .fill = 4, .span = 32};
-        const struct extent e = {M, N, K, sizeof *a, LIE_WELL, true};
+    for (size_t units = 1; units <= 256; units++) { /* whatever device this is */
+        struct matmul_shape s = {
+            .bm = 32, .bn = 32, .bk = 8, .stages = 2, .groups_per_unit = 4, .split_k_min = 32};
+        const struct problem_size e = {M, N, K, sizeof *a, ALIGN_32, true};
         assert_true(matmul_plan(&s, units, &e).splits > 1);
-        s.fill = 64;
-        assert_true(matmul_plan(&s, units, &e).splits > 16 && !matmul_plan(&s, units, &e).later);
+        s.groups_per_unit = 64;
+        assert_true(matmul_plan(&s, units, &e).splits > 16 &&
+                    !matmul_plan(&s, units, &e).splitk_reduce);
         s.bm = 128;
-        assert_true(matmul_plan(&s, units, &e).later);
+        assert_true(matmul_plan(&s, units, &e).splitk_reduce);
     }
     for (size_t i = 0; i < M * K; i++)
         a[i] = (double)(i * 7 % 13) - 6;
@@ -202,26 +207,27 @@ static void matmul_split_k_is_exact(void **unused)
 static void matmul_plan_edge_costs_memory_time(void **unused)
 {
     (void)unused;
-    const struct matmul_shape thin = {.few = 4, .line = 128, .beside = 32, .steps = 4, .byte = 9};
+    const struct matmul_shape thin = {
+        .vectors_max = 4, .line_bytes = 128, .items_across = 32, .steps = 4, .fma_per_byte = 9};
     struct matmul_shape s = rows[2].shape;
     for (size_t n = 2048; n < 2048 + 128; n++) {
-        const struct extent e = cube(n), part = matmul_plan_inner(&s, &e);
-        const size_t rest = n % 128 <= THIN_VECTORS ? n % 128 : 0;
+        const struct problem_size e = cube(n), part = matmul_plan_interior(&s, &e);
+        const size_t rest = n % 128 <= SKINNY_VECTORS_MAX ? n % 128 : 0;
         assert_true(part.m == n - rest && part.n == n - rest && part.k == n);
-        const double cost = matmul_plan_with_rest(&s, &thin, &thin, UNITS, &e);
+        const double cost = matmul_plan_with_edges(&s, &thin, &thin, UNITS, &e);
         assert_true(rest == 0   ? cost == matmul_plan(&s, UNITS, &e).cost
                     : rest <= 4 ? cost < matmul_plan(&s, UNITS, &e).cost
                                 : isinf(cost));
     }
-    struct extent e = cube(2049);
-    e.lie = LIE_ANYWHERE;
-    assert_int_equal(matmul_plan_inner(&s, &e).m, 2049);
+    struct problem_size e = cube(2049);
+    e.alignment = UNALIGNED;
+    assert_int_equal(matmul_plan_interior(&s, &e).m, 2049);
     s.pack = 256;
-    assert_int_equal(matmul_plan_inner(&s, &e).m, 2048);
-    e.divisible = false;
-    assert_int_equal(matmul_plan_inner(&s, &e).m, 2049);
-    const struct extent tile = cube(100);
-    assert_int_equal(matmul_plan_inner(&s, &tile).m, 100);
+    assert_int_equal(matmul_plan_interior(&s, &e).m, 2048);
+    e.can_split = false;
+    assert_int_equal(matmul_plan_interior(&s, &e).m, 2049);
+    const struct problem_size tile = cube(100);
+    assert_int_equal(matmul_plan_interior(&s, &tile).m, 100);
 }
 
 /* Products with an edge below, at the right or both, of operands stored either way, with aligned
@@ -246,25 +252,25 @@ static void matmul_edge_tiles_are_exact(void **unused)
     CLCONTEXT *cp = clcontext_create_from(&first, 1);
     matmul *mm = matmul_create(&(struct matmul_options){.ctx = cp, .precision = MATMUL_DOUBLE});
     assert_non_null(mm);
-    struct share *p = &mm->share[0];
-    p->rows[0].size = 4096;
-    p->rows[0].shape = (struct matmul_shape){.path = 1,
-                                             .bm = 32,
-                                             .bn = 32,
-                                             .bk = 8,
-                                             .wm = 32,
-                                             .wn = 16,
-                                             .sets = 1,
-                                             .along = 8,
-                                             .stages = 2,
-                                             .ahead = 1,
-                                             .raster = 8,
-                                             .fill = 1,
-                                             .rate = 1,
-                                             .alone = 1,
-                                             .narrow = 90};
-    p->nrows = 1; /* the device's only entry for tiles, and one compute unit on every device */
-    p->knows_rows = true;
+    struct matmul_device *p = &mm->device[0];
+    p->entries[0].size = 4096;
+    p->entries[0].shape = (struct matmul_shape){.path = 1,
+                                                .bm = 32,
+                                                .bn = 32,
+                                                .bk = 8,
+                                                .wm = 32,
+                                                .wn = 16,
+                                                .k_groups = 1,
+                                                .k_lanes = 8,
+                                                .stages = 2,
+                                                .prefetch = 1,
+                                                .swizzle = 8,
+                                                .groups_per_unit = 1,
+                                                .peak_percent = 1,
+                                                .peak_percent_one = 1,
+                                                .unaligned_percent = 90};
+    p->nentries = 1; /* the device's only row for tiles, and one compute unit, whatever it is */
+    p->entries_known = true;
     p->info.dev_max_core = 1;
     for (size_t i = 0; i < MOST * K; i++) {
         a[i] = (double)(i * 7 % 13) - 6;
@@ -275,13 +281,13 @@ static void matmul_edge_tiles_are_exact(void **unused)
         const bool ta = cases[t].trans == MATMUL_TN || cases[t].trans == MATMUL_TT,
                    tb = cases[t].trans == MATMUL_NT || cases[t].trans == MATMUL_TT;
         const size_t lda = ta ? m : k, ldb = tb ? k : n;
-        p->rows[0].shape.pack = cases[t].pack;
-        p->row_size = 0;
+        p->entries[0].shape.pack = cases[t].pack;
+        p->entry_size = 0;
         for (size_t i = 0; i < MOST * LD; i++)
             c[i] = 3;
         assert_int_equal(matmul_multiply(mm, cases[t].trans, m, n, k, 2, a, lda, b, ldb, -1, c, LD),
                          0);
-        assert_true(p->rest_rows == cases[t].rows && p->rest_cols == cases[t].cols);
+        assert_true(p->edge_rows == cases[t].rows && p->edge_cols == cases[t].cols);
         for (size_t i = 0; i < m; i++)
             for (size_t j = 0; j < LD; j++) {
                 double sum = 0;
@@ -292,11 +298,11 @@ static void matmul_edge_tiles_are_exact(void **unused)
     }
     assert_non_null(strstr(matmul_explain(mm, 0, 65, 66, K),
                            "the last 1 rows and 2 columns as a matrix times a few vectors"));
-    p->rows[0].shape.pack = 0;
-    p->row_size = 0;
+    p->entries[0].shape.pack = 0;
+    p->entry_size = 0;
     assert_null(
         strstr(matmul_explain(mm, 0, 65, 66, K), "few vectors")); /* rows of A begin anywhere */
-    assert_int_equal(p->rest_rows + p->rest_cols, 0);
+    assert_int_equal(p->edge_rows + p->edge_cols, 0);
     matmul_free(mm);
     assert_int_equal(clcontext_destroy(cp), 0);
 }
@@ -350,13 +356,13 @@ static void matmul_progress_counts_panel_once(void **unused)
     const cl_device_id first = clgetdevice(stddev, 0);
     CLCONTEXT *cp = clcontext_create_from(&first, 1);
     assert_int_equal(setenv("STDCL_SLICE", "1e-12", 1), 0);
-    matmul *mm = matmul_create(
-        &(struct matmul_options){.ctx = cp,
-                                 .precision = MATMUL_DOUBLE,
-                                 .memory = 400000,
-                                 .progress = note_progress,
-                                 .arg = &told,
-                                 .shape = "path=1 mma=0 bm=32 bn=32 bk=8 wm=32 wn=16 span=0"});
+    matmul *mm = matmul_create(&(struct matmul_options){
+        .ctx = cp,
+        .precision = MATMUL_DOUBLE,
+        .memory = 400000,
+        .progress = note_progress,
+        .arg = &told,
+        .shape = "path=1 mma=0 bm=32 bn=32 bk=8 wm=32 wn=16 split_k_min=0"});
     assert_int_equal(unsetenv("STDCL_SLICE"), 0);
     assert_non_null(mm);
     for (size_t k = MOST / 2; k <= MOST; k++) {
@@ -376,7 +382,7 @@ static void matmul_tune_skinny_shapes_are_right(void **unused)
     size_t count;
     const struct cltune_kernel *kernels = matmul_tune_kernels(&count), *kernel = NULL;
     for (size_t i = 0; i < count; i++)
-        if (strcmp(kernels[i].name, "matmul.thin.single") == 0)
+        if (strcmp(kernels[i].name, "matmul.skinny.single") == 0)
             kernel = kernels + i;
     assert_non_null(kernel);
     const cl_device_id first = clgetdevice(stddev, 0);
@@ -392,15 +398,21 @@ static void matmul_tune_skinny_shapes_are_right(void **unused)
         double seconds = 0, work = 0;
         assert_non_null(problem);
         assert_int_equal(
-            kernel->allowed(problem, "items=64 line=64 each=2 beside=16 steps=2 groups=128 part=0"),
+            kernel->allowed(
+                problem,
+                "items=64 line_bytes=64 rows_per_item=2 items_across=16 steps=2 groups=128 split_k_min=0"),
             0);
         assert_int_equal(kernel->allowed(problem, "items=48"), -1);
         assert_int_equal(
-            kernel->verify(problem, "items=64 line=64 each=2 beside=16 steps=2 groups=128 part=0"),
+            kernel->verify(
+                problem,
+                "items=64 line_bytes=64 rows_per_item=2 items_across=16 steps=2 groups=128 split_k_min=0"),
             0);
         assert_int_equal(
-            kernel->measure(problem, "items=64 line=64 each=2 beside=16 steps=2 groups=128 part=0",
-                            &seconds, &work),
+            kernel->measure(
+                problem,
+                "items=64 line_bytes=64 rows_per_item=2 items_across=16 steps=2 groups=128 split_k_min=0",
+                &seconds, &work),
             0);
         assert_true(seconds > 0 && work == 2. * 2 * 4096 * 4096 * 2);
         kernel->close(problem);

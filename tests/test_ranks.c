@@ -908,8 +908,8 @@ static int matmul_far_ranks(struct rank_run *r)
                          c->fails == r->rank && r->rank > 0};
     struct far_case b = {c, c->b, c->k + c->n - rows_of_b(c), 0, false},
                     product = {c, right, c->n, 0, false};
-    const struct matmul_far far_a = {far_read, NULL, &a}, far_b = {far_read, NULL, &b},
-                            far_c = {far_read, far_write, &product};
+    const struct matmul_out_of_core far_a = {far_read, NULL, &a}, far_b = {far_read, NULL, &b},
+                                    far_c = {far_read, far_write, &product};
     matmul *mm = matmul_create(
         &(struct matmul_options){.ctx = cp,
                                  .kind = c->kind,
@@ -997,7 +997,7 @@ static void ranks_matmul_products_are_right(void **state)
          .k = 1500,
          .alpha = 3,
          .beta = 0.7,
-         .shape = "path=1 span=16"},
+         .shape = "path=1 split_k_min=16"},
         {.kind = MATMUL_CPU_BLOCKED,
          .precision = MATMUL_SINGLE,
          .trans = MATMUL_NN,

@@ -351,10 +351,12 @@ static void sort_devices_work_at_once(void **state)
 static void sort_shapes_give_equal_bits(void **state)
 {
     (void)state;
-    static const char *const shapes[] = {
-        "group=1 items=64 waves=3 stream=13", "group=64 items=3 waves=2 match=0",
-        "group=64 items=8 waves=8 match=1",   "group=32 items=5 waves=1",
-        "group=256 items=4 waves=1 match=0",  "group=256 items=15 waves=1"};
+    static const char *const shapes[] = {"group=1 items=64 groups_per_unit=3 stream=13",
+                                         "group=64 items=3 groups_per_unit=2 match=0",
+                                         "group=64 items=8 groups_per_unit=8 match=1",
+                                         "group=32 items=5 groups_per_unit=1",
+                                         "group=256 items=4 groups_per_unit=1 match=0",
+                                         "group=256 items=15 groups_per_unit=1"};
     cl_device_type type = 0;
     clGetDeviceInfo(clgetdevice(cp, dev), CL_DEVICE_TYPE, sizeof type, &type, NULL);
     /* PoCL builds a shape in one or two seconds; a GPU's driver in less */

@@ -49,8 +49,10 @@ INLINED int min(int a, int b) { return a < b ? a : b; }
 INLINED int max(int a, int b) { return a > b ? a : b; }
 INLINED int clamp(int a, int least, int most) { return min(max(a, least), most); }
 """
-MACROS = dict(BM="bm", BN="bn", BK="bk", WM="wm", WN="wn", SETS="sets", K_LEAST="along", ORDER="order", EARLY="early",
-              STAGES="stages", AHEAD="ahead", LANES="lanes", RASTER="raster", ASYNC="async")
+MACROS = dict(BM="bm", BN="bn", BK="bk", WM="wm", WN="wn", K_GROUPS="k_groups", K_LANES_MIN="k_lanes", ORDER="order",
+              COPY_FIRST="copy_first", STAGES="stages", PREFETCH="prefetch", LANE_LAYOUT="lane_layout", SWIZZLE="swizzle",
+              ASYNC="async")
+OLD_MACROS = dict(SETS="sets", K_LEAST="along", EARLY="early", AHEAD="ahead", LANES="lanes", RASTER="raster")  # of older trees
 
 
 def run(*command):
@@ -64,8 +66,8 @@ def registers(tree, shape, double, split, arch, folder):
     """[(registers, bytes spilled), ...] of the kernels of a shape."""
     knob = dict(word.split("=") for word in shape.split())
     mma = knob.get("mma") == "1"
-    options = [f"-D{macro}={knob[name]}" for macro, name in MACROS.items() if name in knob]
-    options += ["-DPTX=90", "-DWIDE_A=1", "-DWIDE_B=1", "-DWIDE_C=1", "-DTAIL=1", "-DTRANS_A=0", "-DTRANS_B=0", f"-DSPLIT={split}"]
+    options = [f"-D{macro}={knob[name]}" for macro, name in (MACROS | OLD_MACROS).items() if name in knob]
+    options += ["-DPTX=90", "-DWIDE_A=1", "-DWIDE_B=1", "-DWIDE_C=1", "-DTAIL=1", "-DTRANS_A=0", "-DTRANS_B=0", f"-DSPLIT_K={split}", f"-DSPLIT={split}"]
     options += ["-DRUN=2"] * mma + ["-DDOUBLES"] * double
     source, ptx = folder / "kernel.cl", folder / "kernel.ptx"
     parts = ["last_group.cl", "meet.cl", "tile.cl", "mma.cl" if mma else "fma.cl"]

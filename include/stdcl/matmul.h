@@ -127,7 +127,7 @@ double matmul_busy_time(const matmul *mm, double *work);
 
 /* An out-of-core matrix, e.g. in a file, with callbacks that read and write packed rows of `cols`
  * elements. Callbacks return 0, or -1 after clerror_set. */
-struct matmul_far {
+struct matmul_out_of_core {
     int (*read)(void *arg, size_t row, size_t rows, size_t col, size_t cols, void *x);
     int (*write)(void *arg, size_t row, size_t rows, size_t col, size_t cols,
                  const void *x); /* C only */
@@ -141,9 +141,9 @@ struct matmul_far {
  * (matmul_partition) and writes one block of C. Host memory: `memory` of the options, else half of
  * the available memory, divided among the ranks of a host. */
 int matmul_multiply_out_of_core(matmul *mm, enum matmul_trans trans, size_t m, size_t n, size_t k,
-                                double alpha, const struct matmul_far *a,
-                                const struct matmul_far *b, double beta,
-                                const struct matmul_far *c);
+                                double alpha, const struct matmul_out_of_core *a,
+                                const struct matmul_out_of_core *b, double beta,
+                                const struct matmul_out_of_core *c);
 
 /* Enqueue the product of matrices in the memory of device `dev`. Pointers lie in memory from
  * clmalloc of the engine's context; the device's images are multiplied. Returns when the work is

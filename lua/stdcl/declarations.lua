@@ -675,7 +675,7 @@ struct matmul_options {
   stdcl_world *world;
   uintptr_t reserved[8];
 };
-struct matmul_far {
+struct matmul_out_of_core {
   int (*read)(void *arg, size_t row, size_t rows, size_t col, size_t cols, void *x);
   int (*write)(void *arg, size_t row, size_t rows, size_t col, size_t cols, const void *x);
   void *arg;
@@ -713,7 +713,7 @@ const char *matmul_kind_summary(int kind);
 int matmul_load(matmul *mm, int trans, size_t m, size_t n, size_t k, const void *a, size_t lda, const void *b, size_t ldb);
 int matmul_load_result(matmul *mm, const void *c, size_t ldc);
 int matmul_multiply(matmul *mm, int trans, size_t m, size_t n, size_t k, double alpha, const void *a, size_t lda, const void *b, size_t ldb, double beta, void *c, size_t ldc);
-int matmul_multiply_out_of_core(matmul *mm, int trans, size_t m, size_t n, size_t k, double alpha, const struct matmul_far *a, const struct matmul_far *b, double beta, const struct matmul_far *c);
+int matmul_multiply_out_of_core(matmul *mm, int trans, size_t m, size_t n, size_t k, double alpha, const struct matmul_out_of_core *a, const struct matmul_out_of_core *b, double beta, const struct matmul_out_of_core *c);
 void matmul_partition(const stdcl_world *world, int rank, size_t rows, size_t *first, size_t *count);
 double matmul_peak(CLCONTEXT *ctx, cl_uint dev, int precision);
 void matmul_random(int precision, uint64_t seed, uint32_t matrix, size_t rows, size_t cols, void *x, size_t ld);

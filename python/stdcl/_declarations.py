@@ -370,7 +370,7 @@ class matmul_options(Structure):  # noqa: F405
         ("reserved", c_size_t * 8),
     ]
 
-class matmul_far(Structure):  # noqa: F405
+class matmul_out_of_core(Structure):  # noqa: F405
     _fields_ = [
         ("read", CFUNCTYPE(c_int, c_void_p, c_size_t, c_size_t, c_size_t, c_size_t, c_void_p)),
         ("write", CFUNCTYPE(c_int, c_void_p, c_size_t, c_size_t, c_size_t, c_size_t, c_void_p)),
@@ -852,7 +852,7 @@ FUNCTIONS = {
     "matmul_load": ("matmul", "c_int, [c_void_p, c_int, c_size_t, c_size_t, c_size_t, c_void_p, c_size_t, c_void_p, c_size_t]"),
     "matmul_load_result": ("matmul", "c_int, [c_void_p, c_void_p, c_size_t]"),
     "matmul_multiply": ("matmul", "c_int, [c_void_p, c_int, c_size_t, c_size_t, c_size_t, c_double, c_void_p, c_size_t, c_void_p, c_size_t, c_double, c_void_p, c_size_t]"),
-    "matmul_multiply_out_of_core": ("matmul", "c_int, [c_void_p, c_int, c_size_t, c_size_t, c_size_t, c_double, POINTER(matmul_far), POINTER(matmul_far), c_double, POINTER(matmul_far)]"),
+    "matmul_multiply_out_of_core": ("matmul", "c_int, [c_void_p, c_int, c_size_t, c_size_t, c_size_t, c_double, POINTER(matmul_out_of_core), POINTER(matmul_out_of_core), c_double, POINTER(matmul_out_of_core)]"),
     "matmul_partition": ("matmul", "None, [c_void_p, c_int, c_size_t, c_void_p, c_void_p]"),
     "matmul_peak": ("matmul", "c_double, [c_void_p, c_uint32, c_int]"),
     "matmul_random": ("matmul", "None, [c_int, c_uint64, c_uint32, c_size_t, c_size_t, c_void_p, c_size_t]"),

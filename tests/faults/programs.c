@@ -108,7 +108,7 @@ struct program programs[] = {
      {0},
      {0}},
     {EXAMPLE("06_errors"), "no error\\?", {0}, {0}, {0}},
-    {"matmul_far",
+    {"matmul_out_of_core",
      "bin/stdcl matmul -a a.npy -b a.npy -o c.npy --out-of-core -q",
      "",
      {"c.npy"},

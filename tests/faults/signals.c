@@ -131,7 +131,7 @@ static struct program commands[] = {
      {"n.tab", "n.csv"},
      {0},
      {0}},
-    {"matmul_far",
+    {"matmul_out_of_core",
      "bin/stdcl matmul -a a.npy -b a.npy -o c.npy --out-of-core -q",
      "",
      {"c.npy"},

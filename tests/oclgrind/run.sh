@@ -110,7 +110,7 @@ nbody() { # nbody cpu|gpu N WORD...: one step
 tree() { # tree cpu|gpu N WORD...: one step; forces are compared with direct sums. A small shape of sorts is fast here.
     local as=$1 n=$2 unseen=yes
     shift 2
-    use_row arrays.sort.64 "group=64 items=3 waves=2"
+    use_row arrays.sort.64 "group=64 items=3 groups_per_unit=2"
     on "$as" "$stdcl" nbody -q --method tree --accuracy 0.001 --check-forces "$n" -n "$n" --steps 1 --csv energies.csv -o bodies.tab "$@"
     no_row
 }
@@ -148,7 +148,7 @@ use_row() { # use_row KERNEL SHAPE; sorts of another kernel take a small shape, 
     row="$1 $2"
     case $1 in
     arrays.*) set -- "$1" "$2" ;;
-    *) set -- "$1" "$2" arrays.sort.64 "group=64 items=3 waves=2" && rows="$rows, $rows" ;;
+    *) set -- "$1" "$2" arrays.sort.64 "group=64 items=3 groups_per_unit=2" && rows="$rows, $rows" ;;
     esac
     # shellcheck disable=SC2059 # the format is ours
     printf "{\"format\": \"stdcl-tuning-1\", \"rows\": [$rows]}\n" "$@" >stdcl/tune.json
@@ -196,10 +196,10 @@ run_row() { # run_row KERNEL SHAPE cpu|gpu
     matmul.batch.*)
         batch "$3" 33 17 9 "$precision"
         batch "$3" 16 31 1 "$precision" ;;
-    matmul.thin.*)
+    matmul.skinny.*)
         # Depths that groups share go by PTX on NVIDIA's cards: what one leaves for another is a race without it.
-        matmul "$3" 35,3,300 --precision "$precision" --shape "path=3 part=0"
-        matmul "$3" 5,67,301 --precision "$precision" --shape "path=3 part=0" --trans TT ;;
+        matmul "$3" 35,3,300 --precision "$precision" --shape "path=3 split_k_min=0"
+        matmul "$3" 5,67,301 --precision "$precision" --shape "path=3 split_k_min=0" --trans TT ;;
     matmul.*)
         local path=$([ "${1#matmul.panels}" = "$1" ] && echo 1 || echo 2)
         matmul "$3" 35,67,17 --precision "$precision" --shape "path=$path"
@@ -237,7 +237,7 @@ every_kernel() {
         nbody $as 67 --stepping adaptive --dt 1e-6
         nbody $as 67 --stepping adaptive --dt 1e-6 --integrator leapfrog
         for words in single mixed double; do nbody $as 67 --precision $words; done
-        use_row arrays.sort.64 "group=64 items=3 waves=2"
+        use_row arrays.sort.64 "group=64 items=3 groups_per_unit=2"
         # The second time Oclgrind takes keys for unwritten, the same ones even where a kernel writes i * 1234567 to each key i.
         unseen=yes nbody $as 67 --structure cluster.json
         no_row
@@ -286,13 +286,13 @@ every_kernel() {
         [ $as = gpu ] || matmul $as 131,65,67 --memory 60000
         [ $as = cpu ] || matmul $as 67,33,35 --memory 45000 # of two slabs, since 64 take ten minutes
         # Five parts of a tile, which a kernel of its own adds up.
-        [ $as = cpu ] || matmul $as 35,33,160 --precision double --shape "path=1 bm=64 bn=64 bk=8 wm=32 wn=32 stages=2 pack=0 fill=64 span=32"
+        [ $as = cpu ] || matmul $as 35,33,160 --precision double --shape "path=1 bm=64 bn=64 bk=8 wm=32 wn=32 stages=2 pack=0 groups_per_unit=64 split_k_min=32"
         for n in 1 2 63 65 32771; do on $as "$stdcl" gas -q -n $n; done
         on $as "$stdcl" gas -q -n 32771 --stored --precision double --accumulate compensated
         on $as "$stdcl" gas -q -n 131 --stored --sum tree
         on $as "$stdcl" gas -q -n 131 --stored --source host --histogram speeds.csv
         arrays $as "" 1 2 63 65 129
-        for words in "group=64 items=3 waves=2" "group=1 items=50 waves=2 stream=1"; do
+        for words in "group=64 items=3 groups_per_unit=2" "group=1 items=50 groups_per_unit=2 stream=1"; do
             sort_shape $as "$words"
         done
     done
@@ -303,7 +303,7 @@ trees() { # whose walk on a GPU is slow here; and what else takes long, so that 
     nbody cpu 1100 --stepping block
     for n in 1 2 131; do tree cpu $n; done
     tree cpu 65 --precision double
-    use_row arrays.sort.64 "group=64 items=3 waves=2"
+    use_row arrays.sort.64 "group=64 items=3 groups_per_unit=2"
     nbody cpu 65 --method tree --stepping block
     no_row
 }

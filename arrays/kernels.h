@@ -1,0 +1,52 @@
+/* kernels.h - a kernel on all devices of a context, built in the shape of each device (kernels.c).
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef STDCL_ARRAYS_KERNELS_H
+#define STDCL_ARRAYS_KERNELS_H
+
+#include "arrays/shape.h"
+#include "core/args.h"
+#include "core/embedded.h"
+#include "core/pace.h"
+
+/* A kernel on one device. */
+struct device_kernel {
+    struct arrays_shape shape;
+    struct cltune_row row; /* the shape as text, and its source */
+    void *program;
+    bool owner; /* of program; else an earlier device of equal shape is */
+    /* Shares zero-copy memory with the host: results need no sync. */
+    bool cpu;
+    cl_kernel kernel;
+};
+
+struct kernels {
+    CLCONTEXT *ctx;
+    cl_uint ndev;
+    struct device_kernel *device; /* ndev of them */
+    struct pace pace;             /* in blocks of each device */
+    int keep;                     /* CLLD_CACHE: cache the programs on disk; else 0 */
+};
+
+/* The text that precedes every kernel of the fixed-order reduction. */
+EMBEDDED(fixed_reduce_text, "arrays/fixed_reduce.h", arrays_fixed_reduce_h);
+
+/* Return ctx, or a default context if it is NULL. NULL with ENODEV if there is no device. */
+CLCONTEXT *arrays_context(CLCONTEXT *ctx);
+
+/* Set *all to true if all devices have double precision. Return -1 if a device query fails. */
+int arrays_have_doubles(CLCONTEXT *ctx, bool *all);
+
+/* Choose the shape of tuning entry `row` for n elements on all devices. Builds nothing. */
+int arrays_kernels_shape(struct kernels *k, CLCONTEXT *ctx, const char *row, size_t n,
+                         const char *words);
+
+/* Build kernel `name` from `file`, preceded by the files `front`, with `options` besides the
+ * shape's. If `values` is not NULL the file is a template and has no front. */
+int arrays_kernels_open(struct kernels *k, const char *name, const char *options,
+                        const struct embedded *file, size_t nfront,
+                        const struct embedded *const front[], const clvalue_t *values);
+
+void arrays_kernels_close(struct kernels *k);
+
+#endif
