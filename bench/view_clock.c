@@ -6,6 +6,7 @@
  */
 #include "cli/life_job.h"
 #include "cli/nbody_job.h"
+#include "core/clock.h"
 
 #include <stdio.h>
 #include <stdlib.h>

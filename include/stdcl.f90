@@ -2679,7 +2679,7 @@ module stdcl
       type(clndrange_t), optional :: ndr
       integer(c_int), value :: flags
       integer(c_int32_t), value :: nargs
-      type(stdcl_arg), intent(in), optional :: args
+      type(stdcl_arg), intent(in), optional :: args(*)
     end function
     subroutine stdcl_init() bind(C)
       import

@@ -46,7 +46,7 @@ bool codes_read(void);
 const struct code *code_of(const char *call, long turn);
 
 /* Return all matches of `compares`, a line each. The caller frees the text. */
-char *result_of(const struct program *p, const char *out);
+char *program_result(const struct program *p, const char *out);
 
 /* ---- runs.c: a folder in which a program runs, and what it leaves there. ---- */
 

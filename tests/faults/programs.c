@@ -200,7 +200,7 @@ const char *const programs_left_out[] = {
 
 /* ---- Results. -------------------------------------------------------------------------------- */
 
-char *result_of_program(const struct program *p, const char *out)
+char *program_result(const struct program *p, const char *out)
 {
     regex_t regex;
     regmatch_t match;

@@ -194,7 +194,7 @@ int run_wait(pid_t child)
 bool result_keep(struct program *p)
 {
     char *out = file_bytes(in_run_folder("stdout"), NULL);
-    bool good = out && (p->good.text = result_of(p, out)) != NULL;
+    bool good = out && (p->good.text = program_result(p, out)) != NULL;
     for (int i = 0; good && p->outputs[i]; i++)
         good =
             (p->good.file[i] = file_bytes(in_run_folder(p->outputs[i]), &p->good.size[i])) != NULL;

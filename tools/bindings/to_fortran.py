@@ -30,7 +30,7 @@ ONE = {  # pointers to a single number
     "nbody_tune_kernels.count",
 }
 MANY = {  # pointers to an array of structs
-    "clforkv.args", "clexecv.args", "clgetdevinfo.info", "clfreport_devinfo.info", "clprofile_rows.rows", "clopentv.values",
+    "clforkv.args", "clexecv.args", "stdcl_forka.args", "clgetdevinfo.info", "clfreport_devinfo.info", "clprofile_rows.rows", "clopentv.values",
     "clopen_templatev.values", "cltemplatev.values", "life_trace.sample", "nbody_find_structure.shell",
 }
 
