@@ -1,6 +1,6 @@
 /* life_png.c - patterns as PNG pictures by libpng: one bit per pixel, live cells white. With more
- * states one byte per pixel: dying cells go from yellow over red to black. SPDX-License-Identifier:
- * MIT
+ * states one byte per pixel: dying cells go from yellow over red to black.
+ * SPDX-License-Identifier: MIT
  */
 #include "formats/life_format.h"
 

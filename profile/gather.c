@@ -109,7 +109,8 @@ static void note_transfer(struct profile *p, const struct command *c, struct com
     if (!*r)
         profile_drop(p);
     /* a copy on the device reads and writes */
-    *note = (struct command_record){.line = *r, .bytes = c->kind == COPY_ON_DEVICE ? 2 * c->size : c->size};
+    *note = (struct command_record){.line = *r,
+                                    .bytes = c->kind == COPY_ON_DEVICE ? 2 * c->size : c->size};
     timing_choose(note, note->bytes);
 }
 

@@ -131,7 +131,8 @@ void timing_sample_end(struct profile *p, cl_uint dev);
 void timing_choose(struct command_record *note, double work);
 
 /* Called before and after the start of a command: return its queue; take its event. */
-cl_command_queue timing_begin(const struct profile *p, const struct command *c, struct command_record *note);
+cl_command_queue timing_begin(const struct profile *p, const struct command *c,
+                              struct command_record *note);
 void timing_end(const struct profile *p, const struct command *c, const struct command_record *note,
                 cl_event ev);
 

@@ -158,7 +158,8 @@ static bool queue_hand_over(cl_command_queue queue, cl_command_queue timed)
     return ok;
 }
 
-cl_command_queue timing_begin(const struct profile *p, const struct command *c, struct command_record *note)
+cl_command_queue timing_begin(const struct profile *p, const struct command *c,
+                              struct command_record *note)
 {
     cl_command_queue queue = clgetqueue(c->cp, c->dev), timed = p->timed_queue[c->dev];
     if (!note->timed || !timed)

@@ -159,7 +159,7 @@ static void check_interrupted(const struct row *row)
         usleep(10000);
     }
     if (strncmp(row->arguments, "nbody", 5) == 0)
-        assert_non_null(strstr(said, "making 131072 bodies"));
+        assert_non_null(strstr(said, "generating 131072 bodies"));
     if (row->nohup) {
         const double later = interrupt_clock_seconds(clock) + LITTLE / 4;
         kill(child, SIGHUP);

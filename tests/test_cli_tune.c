@@ -183,7 +183,7 @@ static void cli_tune_reports_as_text(void **unused)
     contains(out, "  before  ");
     contains(out, "interactions/s");
     contains(out, "  shape   ");
-    contains(out, "wrong answers");
+    contains(out, "wrong results");
     contains(out, stored_entries());
     expect_tune_status(0, "tune nbody.direct.single --size 300 --minutes 0.01 -q");
     assert_string_equal(out, "");

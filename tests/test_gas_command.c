@@ -314,7 +314,7 @@ static void gas_command_rejects_bad_options(void **state)
     expect_gas_refused(2, ".csv", "--histogram speeds.jpg");
     expect_gas_refused(2, "given twice", "--histogram a.csv --histogram a.csv");
     expect_gas_refused(2, "'a.csv' and './a.csv'", "--histogram ./a.csv --histogram a.csv");
-    expect_gas_refused(2, "add -i FILE", "--dataset x");
+    expect_gas_refused(2, "needs -i FILE", "--dataset x");
     expect_gas_refused(2, "--bins applies only to histograms", "-n 5 --bins 3");
     expect_gas_refused(1, "the energy is not within", "-n 5 -T 1.7e308");
     expect_gas_refused(1, "the pressure exceeds", "-n 5 --volume 1e-320");

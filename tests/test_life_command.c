@@ -152,7 +152,7 @@ static void life_command_killed_leaves_whole_file(void **state)
     assert_int_equal(system(line), 0);
     expect_life_refused(2, "--every-minutes needs a pattern to write",
                         "--every-minutes 1 -o x.png");
-    expect_life_refused(2, "leave --every-minutes out",
+    expect_life_refused(2, "omit --every-minutes",
                         "--engine sparse -p kept.mc --every-minutes 1 -o x.mc");
 }
 
@@ -253,16 +253,16 @@ static void life_command_hashlife_runs_plane(void **state)
     assert_non_null(strstr(text, "\n6,"));
     expect_life_refused(1, "write a macrocell file, .mc",
                         "-p far.mc --engine hashlife -n 0 -o far.rle");
-    expect_life_refused(2, "leave --size out", "-p plane.rle --engine hashlife --size 100");
-    expect_life_refused(2, "add --pattern FILE", "--engine hashlife");
+    expect_life_refused(2, "omit --size", "-p plane.rle --engine hashlife --size 100");
+    expect_life_refused(2, "needs --pattern FILE", "--engine hashlife");
     expect_life_refused(
         2, "applies only to --engine hashlife or sparse, but the engine is packed: --size",
         "-p plane.rle --memory 1G --size 100");
     expect_life_refused(2, "applies only to --engine hashlife, but the engine is packed: --size",
                         "-p plane.rle --threads 2 --size 100");
-    expect_life_refused(2, "leave --device out", "-p plane.rle --engine hashlife --device cpu");
-    expect_life_refused(2, "leave --profile out", "-p plane.rle --engine hashlife --profile");
-    expect_life_refused(2, "leave --trace out", "-p plane.rle --engine hashlife --trace t.json");
+    expect_life_refused(2, "omit --device", "-p plane.rle --engine hashlife --device cpu");
+    expect_life_refused(2, "omit --profile", "-p plane.rle --engine hashlife --profile");
+    expect_life_refused(2, "omit --trace", "-p plane.rle --engine hashlife --trace t.json");
     expect_life_refused(2, "not a size of memory", "-p plane.rle --engine hashlife --memory much");
     expect_life_refused(2, "life: 1024 bytes of memory are too few",
                         "-p plane.rle --engine hashlife --memory 1K");
@@ -316,8 +316,8 @@ static void life_command_sparse_runs_plane(void **state)
                         "-p plane.rle --engine sparse --rule 345/2/4");
     expect_life_refused(1, "need more than the 1 MiB",
                         "-p plane.rle --engine sparse --rule B3/S12345678 -n 100000 --memory 1M");
-    expect_life_refused(2, "leave --size out", "-p plane.rle --engine sparse --size 100");
-    expect_life_refused(2, "add --pattern FILE", "--engine sparse");
+    expect_life_refused(2, "omit --size", "-p plane.rle --engine sparse --size 100");
+    expect_life_refused(2, "needs --pattern FILE", "--engine sparse");
     expect_life_refused(2, "--threads applies only to --engine hashlife",
                         "-p plane.rle --engine sparse --threads 2");
     expect_life_refused(
@@ -442,7 +442,7 @@ static void life_command_rejects_bad_combinations(void **state)
     expect_life_refused(2, "is not a density", "--soup=1.5");
     expect_life_refused(2, "suffix", "-o life.txt");
     expect_life_refused(2, "omit --engine", "--compare --engine local");
-    expect_life_refused(2, "leave --csv out", "--compare --csv x.csv");
+    expect_life_refused(2, "cannot be combined", "--compare --csv x.csv");
     expect_life_refused(2, "--watch and --json cannot be combined", "--watch --json");
     expect_life_refused(2, "terminal", "--watch </dev/null");
     expect_life_refused(2, "extend beyond the grid", "-p gun.rle --at 390,0 --bounds plane");
@@ -538,7 +538,7 @@ static void life_command_watches_planes(void **state)
     check_watch("free.rle", "--engine=hashlife", "--watch", "\xe2\x96\x88");
     check_watch("free.rle", "--engine=sparse", "--watch", "\xe2\x96\x88");
     expect_life_refused(2, "leave 'x.csv' out", "-p free.rle --engine hashlife --watch -o x.csv");
-    expect_life_refused(2, "leave --step out", "-p free.rle --engine hashlife --watch --step 3");
+    expect_life_refused(2, "omit --step", "-p free.rle --engine hashlife --watch --step 3");
 }
 
 /* Static wires: cells of state 3 in their colour, on a grid and on an unbounded plane, in both

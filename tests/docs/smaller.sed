@@ -26,7 +26,7 @@ s/^stdcl tune (--(device|minutes)|$)/stdcl tune nbody.direct.single \1/
 s/^stdcl tune$/stdcl tune nbody.direct.single/
 s/'\*\.double'/nbody.direct.double/
 s/^stdcl tune arrays$/stdcl tune arrays.sum.single/
-/^stdcl tune/s/ --(size|minutes) [0-9]+//g
+/^stdcl tune/s/ --(size|minutes) [0-9]+| --as [^ ]+//g
 s/^stdcl tune [a-z].*/& --size 1024 --minutes 0.01/
 s/(stdcl nbody .*--ensemble) [0-9]+/\1 64/
 # Windows stay open until Ctrl-C, and need libwebsockets.

@@ -91,7 +91,8 @@ static bool output_is_good(const struct program *p, const struct result *good, i
 static bool output_differs(const struct program *p, const struct result *good, char *why,
                            size_t size)
 {
-    char *out = file_bytes(in_run_folder("stdout"), NULL), *result = out ? program_result(p, out) : NULL;
+    char *out = file_bytes(in_run_folder("stdout"), NULL),
+         *result = out ? program_result(p, out) : NULL;
     const bool same = result && strcmp(result, good->text) == 0;
     if (!same)
         snprintf(why, size, "status 0, and prints another result");
