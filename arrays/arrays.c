@@ -44,7 +44,7 @@ arrays *arrays_create(const struct arrays_options *o)
         a->shape = o->shape ? strdup(o->shape) : NULL;
     }
     if (!a || !a->partial || (o->shape && !a->shape)) {
-        clerror_set(ENOMEM, "arrays_create: no memory");
+        clerror_set(ENOMEM, "arrays_create: out of memory");
         arrays_free(a);
         return NULL;
     }

@@ -313,8 +313,8 @@ static int reduce_in_partitions(const struct reduce_job *job, struct reduce_fore
     const uint64_t share = (job->blocks + ndev - 1) / ndev;
     char *all = malloc((size_t)job->blocks * bytes);
     int status = all ? 0
-                     : clerror_set(ENOMEM, "%s: no memory for the sums of %llu blocks", job->caller,
-                                   (unsigned long long)job->blocks);
+                     : clerror_set(ENOMEM, "%s: out of memory for the sums of %llu blocks",
+                                   job->caller, (unsigned long long)job->blocks);
     for (uint64_t at = 0, some; status == 0 && at < share; at += some) {
         some = reduce_slice_blocks(job, share - at);
         for (cl_uint dev = 0; dev < ndev; dev++) {
@@ -340,7 +340,7 @@ int arrays_fixed_reduce_part(const struct reduce_job *job, struct reduce_forest 
 {
     uint64_t *room = calloc(2 * (size_t)job->kernels->ndev, sizeof *room);
     if (!room)
-        return clerror_set(ENOMEM, "%s: no memory", job->caller);
+        return clerror_set(ENOMEM, "%s: out of memory", job->caller);
     const uint64_t share = (job->blocks + job->kernels->ndev - 1) / job->kernels->ndev;
     const bool rounds = job->limit || reduce_slice_blocks(job, share) == share;
     part->next = job->before + job->first;

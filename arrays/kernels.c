@@ -42,7 +42,7 @@ int arrays_kernels_shape(struct kernels *k, CLCONTEXT *ctx, const char *row, siz
     k->pace = pace_of(2e4);
     k->device = calloc(k->ndev, sizeof *k->device);
     if (!k->device)
-        return clerror_set(ENOMEM, "arrays: no memory");
+        return clerror_set(ENOMEM, "arrays: out of memory");
     for (cl_uint dev = 0; dev < k->ndev; dev++) {
         cl_device_type type = 0;
         char name[256] = "";

@@ -51,7 +51,7 @@ int arrays_shape_choose(struct arrays_shape *shape, struct cltune_row *row, CLCO
 {
     struct cldev_info *info = calloc(clgetndev(ctx), sizeof *info);
     if (!info)
-        return clerror_set(ENOMEM, "arrays: no memory");
+        return clerror_set(ENOMEM, "arrays: out of memory");
     const struct cltune_rules rules = {
         .name = "arrays", .keys = keys, .fit = arrays_shape_fit, .arg = &info[dev]};
     const int status = clgetdevinfo(ctx, info) == 0 &&

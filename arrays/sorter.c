@@ -88,7 +88,7 @@ static struct sorter_program *sorter_program_of(arrays_sorter *s,
             return p;
     struct sorter_program *p = malloc(sizeof *p);
     if (!p) {
-        clerror_set(ENOMEM, "arrays: no memory");
+        clerror_set(ENOMEM, "arrays: out of memory");
         return NULL;
     }
     *p = *wanted;
@@ -219,8 +219,8 @@ char *sorter_workspace(arrays_sorter *s, const char *caller, void *work, size_t 
 static int sorter_query_device(arrays_sorter *s)
 {
     struct cldev_info *info = calloc(clgetndev(s->ctx), sizeof *info);
-    const int status =
-        info ? clgetdevinfo(s->ctx, info) : clerror_set(ENOMEM, "arrays_sorter_create: no memory");
+    const int status = info ? clgetdevinfo(s->ctx, info)
+                            : clerror_set(ENOMEM, "arrays_sorter_create: out of memory");
     if (status == 0)
         s->info = info[s->dev];
     free(info);
@@ -242,7 +242,7 @@ arrays_sorter *arrays_sorter_create(const struct arrays_sorter_options *o)
     arrays_sorter *s = calloc(1, sizeof *s);
     char *words = s && o->shape ? strdup(o->shape) : NULL;
     if (!s || (o->shape && !words)) {
-        clerror_set(ENOMEM, "arrays_sorter_create: no memory");
+        clerror_set(ENOMEM, "arrays_sorter_create: out of memory");
         free(s);
         return NULL;
     }

@@ -69,14 +69,14 @@ static int sorter_problem_init(struct problem *p)
         arrays_ref_scan(p->what.bytes, p->first, p->right, p->n);
     }
     free(room);
-    return enough ? 0 : clerror_set(ENOMEM, "arrays: no memory to tune");
+    return enough ? 0 : clerror_set(ENOMEM, "arrays: out of memory: cannot tune");
 }
 
 void *sorter_problem_open(const struct cltune_kernel *kernel, CLCONTEXT *cp, size_t n)
 {
     struct problem *p = calloc(1, sizeof *p);
     if (!p) {
-        clerror_set(ENOMEM, "arrays: no memory to tune");
+        clerror_set(ENOMEM, "arrays: out of memory: cannot tune");
         return NULL;
     }
     *p = (struct problem){.ctx = cp, .what = *(const struct sorter_variant *)kernel->arg, .n = n};

@@ -72,7 +72,7 @@ static void *arrays_problem_open(const struct cltune_kernel *kernel, CLCONTEXT *
     const struct variant *v = kernel->arg;
     struct problem *p = calloc(1, sizeof *p);
     if (!p) {
-        clerror_set(ENOMEM, "arrays: no memory to tune");
+        clerror_set(ENOMEM, "arrays: out of memory: cannot tune");
         return NULL;
     }
     *p = (struct problem){.ctx = cp, .what = v->what, .type = v->type, .n = n};

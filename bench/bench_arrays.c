@@ -30,7 +30,7 @@ static double median_burst(const double *took)
     const size_t bursts = (size_t)(option.runs + CALLS - 1) / CALLS;
     double *burst = calloc(bursts, sizeof *burst);
     if (!burst)
-        die("no memory");
+        die("out of memory");
     for (size_t k = 0; k < (size_t)option.runs; k++)
         burst[k / CALLS] += took[k];
     const double seconds = bench_median(burst, bursts);

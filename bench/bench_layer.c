@@ -321,7 +321,7 @@ static void copies(size_t size, struct pair *to_device, struct pair *to_host)
     struct raw_copy c = raw_copy_open(size);
     uint32_t *x = clmalloc(layer.cp, size, 0);
     if (!x)
-        die("no memory for the copies");
+        die("out of memory for the copies");
     fill_copy_block(c.host, size, 1);
     fill_copy_block(x, size, 2);
     clmsync(layer.cp, 0, x, CL_MEM_DEVICE);
@@ -342,7 +342,7 @@ static double zero_copy(size_t size)
     double t[COPIES];
     int *x = clmalloc(layer.cp, size, CL_MEM_ZEROCOPY);
     if (!x)
-        die("no memory for the zero-copy block");
+        die("out of memory for the zero-copy block");
     clndrange_t all = clndrange_init1d(0, size / sizeof *x, 0);
     for (int i = 0; i < COPIES; i++) {
         double start = seconds_now();

@@ -229,7 +229,7 @@ static void compare_intrinsics(nbody *nb, const struct bodies *b, double eps, un
     struct turns t = {b->n, eps, malloc(b->n * sizeof *t.posm), malloc(b->n * sizeof *t.acc),
                       threads};
     if (!t.posm || !t.acc)
-        die("no memory");
+        die("out of memory");
     for (size_t i = 0; i < b->n; i++)
         for (size_t c = 0; c < 4; c++)
             t.posm[i][c] = c < 3 ? b->pos[i][c] : b->mass[i];

@@ -61,7 +61,7 @@ int main(void)
     const size_t most = (size_t)1 << 26;
     char *bytes = calloc(most, 1), *all = malloc(4096 * (size_t)world_size(w));
     if (!bytes || !all)
-        world_must(clerror_set(ENOMEM, "no memory"));
+        world_must(clerror_set(ENOMEM, "out of memory"));
     if (world_rank(w) == 0)
         printf("%d ranks on %d hosts, %s\n%12s %12s %12s\n", world_size(w), world_hosts(w),
                world_transport(w), "bytes", "us", "GB/s");

@@ -36,7 +36,7 @@ static int record_value(struct kernel *k, cl_uint i, size_t size, const void *va
     if (size > a->capacity) {
         void *more = realloc(a->value, size);
         if (!more)
-            return fail(ENOMEM, 0, "%s: no memory on the host", call);
+            return fail(ENOMEM, 0, "%s: out of memory on the host", call);
         a->value = more;
         a->capacity = size;
     }

@@ -174,7 +174,7 @@ static int try_build(struct part *p, struct device *d, cl_uint dev, bool argumen
 {
     char *all = all_options(d, p, argument_info, options);
     if (!all)
-        return fail(ENOMEM, 0, "%s: no memory on the host", call);
+        return fail(ENOMEM, 0, "%s: out of memory on the host", call);
     p->program[dev] = program_cache_find(d, p->source, all);
     const cl_int err = p->program[dev] ? CL_SUCCESS : part_make_program(p, d, dev, all);
     free(all);

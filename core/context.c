@@ -164,7 +164,7 @@ CLCONTEXT *context_unobserved(const cl_device_id *devices, size_t ndev)
     if (!cp || !dev) {
         free(cp);
         free(dev);
-        return (void)fail(ENOMEM, 0, "clcontext_create_from: no memory for %zu devices", ndev),
+        return (void)fail(ENOMEM, 0, "clcontext_create_from: out of memory for %zu devices", ndev),
                NULL;
     }
     pthread_mutex_init(&cp->lock, NULL);
@@ -199,7 +199,7 @@ CLCONTEXT *context_of(const struct candidate **chosen, size_t n, int *claims)
         id[i] = chosen[i]->id;
     CLCONTEXT *cp = id ? clcontext_create_from(id, n) : NULL;
     if (!id)
-        fail(ENOMEM, 0, "clcontext_create: no memory on the host");
+        fail(ENOMEM, 0, "clcontext_create: out of memory on the host");
     free(id);
     if (cp)
         cp->claims = claims;
@@ -239,7 +239,7 @@ STDCL_API CLCONTEXT *clcontext_create(const char *platforms, int devtype, size_t
                NULL;
     const struct candidate **chosen = calloc(enumerate_count() + 1, sizeof *chosen);
     if (!chosen)
-        return (void)fail(ENOMEM, 0, "clcontext_create: no memory"), NULL;
+        return (void)fail(ENOMEM, 0, "clcontext_create: out of memory"), NULL;
 
     int *claims = NULL;
     CLCONTEXT *cp = NULL;

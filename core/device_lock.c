@@ -40,7 +40,7 @@ size_t device_lock_take(const struct candidate **chosen, size_t n, size_t want, 
     size_t got = 0;
     *claims = calloc(want, sizeof **claims);
     if (!*claims)
-        return (void)fail(ENOMEM, 0, "clcontext_create: no memory"), 0;
+        return (void)fail(ENOMEM, 0, "clcontext_create: out of memory"), 0;
     for (size_t i = 0; i < n && got < want; i++) {
         int fd = claim(chosen[i], key);
         if (fd == -2) {

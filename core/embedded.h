@@ -43,7 +43,8 @@ static inline void *embedded_open_as(int flags, CLCONTEXT *ctx, const char *opti
                 fputc('\n', fp) == '\n';
     void *program = NULL;
     if (!fp || fclose(fp) != 0 || !whole)
-        clerror_set(ENOMEM, "%s: no memory on the host for the text of the kernels", file->path);
+        clerror_set(ENOMEM, "%s: out of memory on the host for the text of the kernels",
+                    file->path);
     else
         program =
             clopen_named(ctx, file->path, (const char *)file->text, *file->size, before, flags);

@@ -221,7 +221,7 @@ STDCL_API int *stdcl_oclerrno_address(void)
 
 /* Stands for a message that could not be allocated. */
 static char no_sentence[] =
-    "there was no memory for the sentence of this failure; clerrno and oclerrno tell its codes";
+    "out of memory for the sentence of this failure; clerrno and oclerrno tell its codes";
 
 const char *clerror_text(void)
 {

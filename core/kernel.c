@@ -48,7 +48,7 @@ static int kernel_enter(struct kernel *k)
         table.count++;
     }
     pthread_rwlock_unlock(&table.lock);
-    return ok ? 0 : fail(ENOMEM, 0, "clsym: no memory on the host");
+    return ok ? 0 : fail(ENOMEM, 0, "clsym: out of memory on the host");
 }
 
 /* Remove an entry and insert the entries after it again, which closes the gap. */

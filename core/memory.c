@@ -85,7 +85,7 @@ static void *memory_allocate(CLCONTEXT *cp, size_t size, int flags, bool filled,
     }
     if (!memory_enter(m)) {
         memory_destroy(m);
-        return (void)fail(ENOMEM, 0, "%s: no memory on the host", call), NULL;
+        return (void)fail(ENOMEM, 0, "%s: out of memory on the host", call), NULL;
     }
     return m->base;
 }

@@ -46,7 +46,7 @@ int memory_attach(CLCONTEXT *cp, struct memory *m, bool filled, const char *call
     m->program_wrote = calloc(cp->ndev, sizeof *m->program_wrote);
     if (!m->buffer || !m->device_current || !m->from_host || !m->program_wrote) {
         forget_devices(m);
-        return fail(ENOMEM, 0, "%s: no memory on the host", call);
+        return fail(ENOMEM, 0, "%s: out of memory on the host", call);
     }
     for (cl_uint i = 0; i < cp->ndev; i++)
         m->from_host[i] = filled && !(m->flags & CL_MEM_DEVONLY);

@@ -99,7 +99,7 @@ STDCL_API int clbuild(CLCONTEXT *cp, void *handle, char *options, int flags)
     } else {
         free(p->options);
         p->options = options ? strdup(options) : NULL;
-        status = options && !p->options ? fail(ENOMEM, 0, "clbuild: no memory on the host")
+        status = options && !p->options ? fail(ENOMEM, 0, "clbuild: out of memory on the host")
                                         : program_build(p, "clbuild");
     }
     pthread_mutex_unlock(&p->lock);

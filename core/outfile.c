@@ -387,7 +387,7 @@ static int open_directly(struct outfile *out, int fd)
         return clerror_set(errno, "%s: cannot be opened for writing: %s", out->name,
                            strerror(errno));
     if (open_stream(out, fd) != 0)
-        return clerror_set(ENOMEM, "%s: no memory to open it", out->name);
+        return clerror_set(ENOMEM, "%s: out of memory: cannot open it", out->name);
     return 0;
 }
 
@@ -484,7 +484,7 @@ static int find_target(struct outfile *out)
         return 0;
     }
     out->target = strdup(out->name);
-    return out->target ? 0 : clerror_set(ENOMEM, "%s: no memory for its name", out->name);
+    return out->target ? 0 : clerror_set(ENOMEM, "%s: out of memory for its name", out->name);
 }
 
 static int open_for_rename(struct outfile *out, const struct stat *existing)
@@ -513,7 +513,7 @@ static int open_alone(struct outfile *out, const char *name)
     memset(out, 0, sizeof *out);
     out->name = strdup(fd == STDOUT_FILENO ? "standard output" : name);
     if (!out->name)
-        return clerror_set(ENOMEM, "%s: no memory for its name", name);
+        return clerror_set(ENOMEM, "%s: out of memory for its name", name);
     bool exists = fd < 0 && stat(name, &info) == 0;
     if (!*name)
         status = clerror_set(EINVAL, "the name of the output file is empty");
@@ -582,7 +582,7 @@ static int join_file(struct outfile *out, const struct begun *begun, const char 
     if (out->name && open_stream(out, fd) == 0)
         return 0;
     outfile_release(out);
-    return clerror_set(ENOMEM, "%s: no memory to open it", name);
+    return clerror_set(ENOMEM, "%s: out of memory: cannot open it", name);
 }
 
 /* If the first rank writes directly, the other ranks write nothing. */

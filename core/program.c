@@ -47,7 +47,7 @@ struct program **program_retain_all(CLCONTEXT *cp, size_t *count, const char *ca
     }
     pthread_mutex_unlock(&cp->lock);
     if (!all)
-        fail(ENOMEM, 0, "%s: no memory on the host", call);
+        fail(ENOMEM, 0, "%s: out of memory on the host", call);
     return all;
 }
 
@@ -66,13 +66,13 @@ struct program *program_new(CLCONTEXT *cp, size_t nparts, const char *options, c
             return p;
         program_free(p);
     }
-    return (void)fail(ENOMEM, 0, "%s: no memory on the host", call), NULL;
+    return (void)fail(ENOMEM, 0, "%s: out of memory on the host", call), NULL;
 }
 
 void *program_open(struct program *p, bool complete, int flags, const char *call)
 {
     if (!complete)
-        fail(ENOMEM, 0, "%s: no memory on the host", call);
+        fail(ENOMEM, 0, "%s: out of memory on the host", call);
     if (!complete || (!(flags & (CLLD_LAZY | CLLD_NOBUILD)) && program_build(p, call) != 0)) {
         program_free(p);
         return NULL;

@@ -18,7 +18,8 @@ char *read_file(const char *file, size_t *size, const char *call)
     } else if (!S_ISREG(st.st_mode)) {
         fail(EINVAL, 0, "%s: %s is not a regular file", call, file);
     } else if (!(data = malloc((size_t)st.st_size + 1))) {
-        fail(ENOMEM, 0, "%s: %s: no memory for its %lld bytes", call, file, (long long)st.st_size);
+        fail(ENOMEM, 0, "%s: %s: out of memory for its %lld bytes", call, file,
+             (long long)st.st_size);
     } else {
         ssize_t n = 1;
         for (*size = 0; n > 0 && *size<(size_t)st.st_size; *size += n> 0 ? (size_t)n : 0)

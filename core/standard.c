@@ -92,7 +92,7 @@ static CLCONTEXT *make_standard(const char *name, cl_device_type type)
         return NULL;
     const struct candidate **chosen = calloc(enumerate_count() + 1, sizeof *chosen);
     if (!chosen)
-        return fail(ENOMEM, 0, "%s: no memory on the host", name), NULL;
+        return fail(ENOMEM, 0, "%s: out of memory on the host", name), NULL;
 
     int *claims = NULL;
     CLCONTEXT *cp = NULL;
@@ -142,7 +142,7 @@ static CLCONTEXT **standard_slot(int which)
         return &stdrpu;
     if (!*standards[which].place && why_not[which].code)
         fail(why_not[which].code, 0, "%s",
-             why_not[which].text ? why_not[which].text : "no memory on the host");
+             why_not[which].text ? why_not[which].text : "out of memory on the host");
     return standards[which].place;
 }
 

@@ -86,7 +86,8 @@ char *program_log(CLCONTEXT *cp, void *handle, cl_uint dev)
     assert(p && p->built && p->nparts == 1 && dev < cp->ndev);
     char *log = part_build_log(&p->part[0], cp->dev[dev].id, p->part[0].program[dev]);
     return log ? log
-               : ((void)fail(ENOMEM, 0, "no memory on the host for what the compiler says"), NULL);
+               : ((void)fail(ENOMEM, 0, "out of memory on the host for what the compiler says"),
+                  NULL);
 }
 
 /* Set *has if `wanted` is among the names. */

@@ -103,7 +103,7 @@ static int pyramid_create(struct pyramid *p, const struct projection *view, size
     }
     p->cells = calloc(total, sizeof *p->cells);
     if (!p->cells)
-        return clerror_set(ENOMEM, "no memory for a picture of %u x %u (%.0f MiB)", view->width,
+        return clerror_set(ENOMEM, "out of memory for a picture of %u x %u (%.0f MiB)", view->width,
                            view->height, (double)total * sizeof *p->cells / 1048576);
     for (int l = 0; l < p->levels; l++)
         for (int k = 0; k < PLANES; k++)

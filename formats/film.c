@@ -38,7 +38,7 @@ char *picture_frame_name(const char *file, unsigned index)
     if (name)
         snprintf(name, size, "%.*s-%04u.png", (int)(film_suffix_of(file) - file), file, index);
     else
-        clerror_set(ENOMEM, "%s: no memory for the name of a frame", file);
+        clerror_set(ENOMEM, "%s: out of memory for the name of a frame", file);
     return name;
 }
 
@@ -239,7 +239,7 @@ int picture_join(const char *file, unsigned count, unsigned fps)
         return clerror_set(EINVAL, "%s: a film is called .mp4, .webm or .gif", file);
     char *pattern = frame_pattern(file);
     if (!pattern)
-        return clerror_set(ENOMEM, "%s: no memory for its name", file);
+        return clerror_set(ENOMEM, "%s: out of memory for its name", file);
     if (outfile_open(&out, file) < 0) {
         free(pattern);
         return -1;
@@ -297,7 +297,7 @@ struct picture_film *picture_film_open(const char *file, unsigned fps)
     int frames[2] = {-1, -1}, complaints[2] = {-1, -1};
     struct picture_film *f = calloc(1, sizeof *f);
     if (!f)
-        return clerror_set(ENOMEM, "%s: no memory for a film", file), NULL;
+        return clerror_set(ENOMEM, "%s: out of memory for a film", file), NULL;
     f->file = file;
     if (outfile_open(&f->out, file) < 0) {
         free(f);

@@ -24,9 +24,8 @@ static int gunzip_grow(const char *name, double most, char **out, size_t *room)
     const size_t wanted = *room ? 2 * *room : 1 << 16;
     char *more = (double)*room < most ? realloc(*out, wanted) : NULL;
     if (!more)
-        return clerror_set(ENOMEM,
-                           "%s: unpacks to more than %zu bytes, for which there is no memory", name,
-                           *room);
+        return clerror_set(ENOMEM, "%s: unpacks to more than %zu bytes, for which out of memory",
+                           name, *room);
     *out = more;
     *room = wanted;
     return 0;
@@ -63,7 +62,7 @@ int gunzip(const char *name, const void *data, size_t size, double most, char **
     *out = NULL;
     *length = 0;
     if (inflateInit2(&z, 15 + 16) != Z_OK) /* the largest window; gzip's header */
-        return clerror_set(ENOMEM, "%s: no memory to unpack it", name);
+        return clerror_set(ENOMEM, "%s: out of memory: cannot unpack it", name);
     const int status = inflate_all(&z, name, size, most, out, length);
     inflateEnd(&z);
     if (status < 0) {

@@ -72,7 +72,7 @@ FILE *gzip_begin(struct outfile *out)
         deflateEnd(&g->z);
     }
     free(g);
-    clerror_set(ENOMEM, "%s: no memory to compress it", out->name);
+    clerror_set(ENOMEM, "%s: out of memory: cannot compress it", out->name);
     return NULL;
 }
 

@@ -85,7 +85,7 @@ static int hdf5_read_set(const char *file, const char *name, hid_t set, size_t c
         return clerror_set(EINVAL, "%s: the data set %s does not hold numbers", file, name);
     const size_t bytes = rows->n * columns * (rows->wide ? sizeof(double) : sizeof(float));
     if (!(rows->data = malloc(bytes)))
-        return clerror_set(ENOMEM, "%s: no memory for %zu rows of %s", file, rows->n, name);
+        return clerror_set(ENOMEM, "%s: out of memory for %zu rows of %s", file, rows->n, name);
     if (H5Dread(set, rows->wide ? H5T_NATIVE_DOUBLE : H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL,
                 H5P_DEFAULT, rows->data) >= 0)
         return 0;

@@ -54,7 +54,7 @@ static struct node *add_node(struct tree *tree, const struct life_text *t)
         size_t room = tree->room ? 2 * tree->room : 1024;
         struct node *more = room < UINT32_MAX ? realloc(tree->node, room * sizeof *more) : NULL;
         if (!more) {
-            clerror_set(ENOMEM, "%s: no memory for more than %zu squares of the tree", t->name,
+            clerror_set(ENOMEM, "%s: out of memory for more than %zu squares of the tree", t->name,
                         tree->n);
             return NULL;
         }
@@ -292,8 +292,9 @@ int life_macrocell_squares(const struct life_text *t, struct life_squares *out)
     int status = read_tree(t, &tree, &head);
     if (status == 0) {
         out->square = calloc(tree.n, sizeof *out->square);
-        status =
-            out->square ? 0 : clerror_set(ENOMEM, "%s: no memory for %zu squares", t->name, tree.n);
+        status = out->square
+                     ? 0
+                     : clerror_set(ENOMEM, "%s: out of memory for %zu squares", t->name, tree.n);
     }
     for (size_t i = 1; i < tree.n && status == 0; i++) {
         struct life_square *s = &out->square[out->n++];
@@ -389,7 +390,7 @@ static int grow_table(struct writer *w)
     const size_t size = w->size ? 2 * w->size : 4096;
     struct entry *table = calloc(size, sizeof *table);
     if (!table)
-        return clerror_set(ENOMEM, "%s: no memory for a tree of more than %zu squares",
+        return clerror_set(ENOMEM, "%s: out of memory for a tree of more than %zu squares",
                            w->out->name, w->used);
     for (size_t i = 0; i < w->size; i++)
         if (w->table[i].number) {
@@ -510,7 +511,7 @@ static int write_bands(struct writer *w)
                             : NULL;
     if (!number)
         return p->rows && p->columns
-                   ? clerror_set(ENOMEM, "%s: no memory for the squares of the pattern",
+                   ? clerror_set(ENOMEM, "%s: out of memory for the squares of the pattern",
                                  w->out->name)
                    : 0;
     for (long long y = y0; y <= y1; y++) {

@@ -226,7 +226,8 @@ static char *pattern_slurp(FILE *fp, const char *name, size_t *size)
             room = room ? 2 * room : 1 << 16;
             char *more = realloc(data, room);
             if (!more) {
-                clerror_set(ENOMEM, "%s: no memory for a file of more than %zu bytes", name, *size);
+                clerror_set(ENOMEM, "%s: out of memory for a file of more than %zu bytes", name,
+                            *size);
                 free(data);
                 return NULL;
             }

@@ -86,7 +86,7 @@ static int life_png_write_rows(png_structp png, png_infop info, FILE *fp,
 
 static int life_png_write_to(struct outfile *out, const struct life_pattern *p, unsigned zoom)
 {
-    char text[100] = "no memory";
+    char text[100] = "out of memory";
     unsigned char *bytes = malloc(life_png_bytes_of(p, zoom) + 1);
     png_structp png = bytes ? png_create_write_struct(PNG_LIBPNG_VER_STRING, text,
                                                       life_png_on_error, life_png_on_warning)

@@ -247,7 +247,7 @@ static int npy_read_header(struct npy *in)
         return -1;
     char *line = malloc(size);
     if (!line)
-        return clerror_set(ENOMEM, "%s: no memory for a header of %zu bytes", in->name, size);
+        return clerror_set(ENOMEM, "%s: out of memory for a header of %zu bytes", in->name, size);
     struct text t = {line, line + size, NULL};
     int status = 0;
     if (fread(line, 1, size, in->fp) != size)

@@ -61,7 +61,7 @@ int particles_reserve(struct particles *p, size_t room, const char *name)
     p->mass = all[0], p->pos = all[1], p->vel = all[2];
     p->softening = all[3], p->potential = all[4], p->id = all[5], p->radius = all[6];
     return fits ? 0
-                : clerror_set(ENOMEM, "%s: no memory for %zu bodies (%.0f MiB)", name, room,
+                : clerror_set(ENOMEM, "%s: out of memory for %zu bodies (%.0f MiB)", name, room,
                               (double)room * (double)bytes / 1048576);
 }
 

@@ -368,7 +368,7 @@ static char *snapshot_slurp(struct reader *s, size_t *size)
         const size_t ready = reader_ready(s);
         char *grown = realloc(all, *size + ready + 1);
         if (!grown)
-            clerror_set(ENOMEM, "%s: no memory for all of it", s->name);
+            clerror_set(ENOMEM, "%s: out of memory for all of it", s->name);
         if (!grown)
             break;
         all = grown;

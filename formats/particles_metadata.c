@@ -55,7 +55,7 @@ static int metadata_set(struct particles *p, enum particles_note note, const cha
 {
     char *line = text ? one_line(text, length) : NULL;
     if (text && !line)
-        return clerror_set(ENOMEM, "no memory for a note of %zu bytes", length);
+        return clerror_set(ENOMEM, "out of memory for a note of %zu bytes", length);
     free(p->note[note]);
     p->note[note] = line;
     return 0;
@@ -98,7 +98,7 @@ int particles_miss(struct particles *p, const char *format, ...)
     const size_t used = p->missing ? strlen(p->missing) : 0;
     char *grown = used < LONGEST ? realloc(p->missing, used + strlen(text) + 3) : p->missing;
     if (!grown)
-        return clerror_set(ENOMEM, "no memory for a sentence");
+        return clerror_set(ENOMEM, "out of memory for a sentence");
     if (used < LONGEST)
         sprintf(grown + used, "%s%s", used ? ", " : "", text);
     p->missing = grown;

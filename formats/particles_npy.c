@@ -67,7 +67,7 @@ static int read_matrix(struct reader *s, struct npy *in, struct particles *p)
         return -1;
     void *x = malloc(npy_bytes(in));
     if (!x)
-        return clerror_set(ENOMEM, "%s: no memory for %zu bodies", s->name, in->rows);
+        return clerror_set(ENOMEM, "%s: out of memory for %zu bodies", s->name, in->rows);
     int status = npy_read(in, x) < 0 || particles_reserve(p, in->rows, s->name) < 0 ? -1 : 0;
     if (status == 0)
         particles_npy_spread(in, x, p);
@@ -83,7 +83,7 @@ static int particles_npy_read_npy(struct reader *s, struct particles *p)
     struct npy in;
     FILE *fp = fopencookie(s, "r", functions);
     if (!fp)
-        return clerror_set(ENOMEM, "%s: no memory to read it", s->name);
+        return clerror_set(ENOMEM, "%s: out of memory: cannot read it", s->name);
     if (npy_open_stream(&in, fp, s->name) < 0)
         return -1;
     const int status = read_matrix(s, &in, p);

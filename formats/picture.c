@@ -97,7 +97,7 @@ static int fit_cluster(struct picture_options *o, size_t n, const double (*pos)[
     size_t stride = n / SAMPLE + 1;
     double *values = malloc((n / stride + 1) * sizeof *values);
     if (!values)
-        return clerror_set(ENOMEM, "no memory to fit a picture to %zu bodies", n);
+        return clerror_set(ENOMEM, "out of memory: cannot fit a picture to %zu bodies", n);
     for (int k = 0; k < 2; k++) {
         int axis = plane_axes[o->plane][k];
         double length = 0, pixels = k == 0 ? o->width : o->height;
@@ -242,7 +242,7 @@ static struct painting *painting_create(const struct picture_options *o, const f
     struct painting *p = malloc(sizeof *p);
     const double top = 1 / log1p(o->high / o->low);
     if (!p) {
-        clerror_set(ENOMEM, "no memory for the colours of a picture");
+        clerror_set(ENOMEM, "out of memory for the colours of a picture");
         return NULL;
     }
     *p = (struct painting){
@@ -337,7 +337,7 @@ static int shade_bodies(const struct picture_options *o, struct density_bodies *
     *shade = b->shades ? malloc(b->n * b->shades * sizeof **shade) : NULL;
     b->shade = *shade;
     if (b->shades && !*shade)
-        return clerror_set(ENOMEM, "no memory for the colours of %zu bodies", b->n);
+        return clerror_set(ENOMEM, "out of memory for the colours of %zu bodies", b->n);
     for (size_t i = 0; o->by == PICTURE_BY_VALUE && i < b->n; i++)
         (*shade)[i] = isfinite(o->value[i]) ? o->value[i] : 0;
     for (size_t i = 0; o->by == PICTURE_BY_GROUP && i < b->n; i++) {
@@ -360,7 +360,7 @@ static int draw_paths(const struct picture_options *o, const struct projection *
     struct density_bodies moving = *b;
     moving.pos = o->path;
     if (!paths)
-        return clerror_set(ENOMEM, "no memory for a picture of %u x %u", o->width, o->height);
+        return clerror_set(ENOMEM, "out of memory for a picture of %u x %u", o->width, o->height);
     density_paths(view, fmax(0.7, shorter(o) / 900), o->points, &moving, paths);
     for (size_t i = 0; i < pixels; i++) {
         const float bright = 0.12f * fminf(paths[i], 1);
@@ -401,7 +401,7 @@ static int fit_values(struct picture_options *o, size_t n)
     double *values = malloc((n / stride + 1) * sizeof *values);
     size_t count = 0;
     if (!values)
-        return clerror_set(ENOMEM, "no memory to fit a picture to %zu bodies", n);
+        return clerror_set(ENOMEM, "out of memory: cannot fit a picture to %zu bodies", n);
     for (size_t i = 0; i < n; i += stride)
         if (isfinite(o->value[i]))
             values[count++] = o->value[i];
@@ -436,7 +436,8 @@ static float *fitted_map(struct picture_options *o, size_t n, const double *mass
     const struct projection view = projection_of(o);
     map = malloc((1 + bodies.shades) * o->width * o->height * sizeof *map);
     int status =
-        map ? 0 : clerror_set(ENOMEM, "no memory for a picture of %u x %u", o->width, o->height);
+        map ? 0
+            : clerror_set(ENOMEM, "out of memory for a picture of %u x %u", o->width, o->height);
     if (status == 0)
         status =
             n <= DOTS ? draw_dots(o, &view, &bodies, map) : draw_cluster(o, &view, &bodies, map);
@@ -500,8 +501,8 @@ int picture_density(const struct picture_options *options, size_t n, const doubl
         return -1;
     uint8_t *rgb = malloc((size_t)3 * o.width * o.height);
     int status = rgb ? picture_finish(&o, map, rgb)
-                     : clerror_set(ENOMEM, "%s: no memory for a picture of %u x %u", file, o.width,
-                                   o.height);
+                     : clerror_set(ENOMEM, "%s: out of memory for a picture of %u x %u", file,
+                                   o.width, o.height);
     free(map);
     if (status == 0)
         status = picture_write_png(file, o.width, o.height, rgb);

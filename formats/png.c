@@ -50,7 +50,7 @@ static int picture_png_rows(png_structp png, png_infop info, FILE *fp, unsigned 
 static int picture_png_write(struct outfile *out, unsigned width, unsigned height,
                              const uint8_t *rgb)
 {
-    char text[100] = "no memory";
+    char text[100] = "out of memory";
     png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, text, picture_png_error,
                                               picture_png_warning);
     png_infop info = png ? png_create_info_struct(png) : NULL;

@@ -40,7 +40,8 @@ static int examine(struct reader *s)
     s->size = at >= 0 && info.st_size > at ? (long long)(info.st_size - at) : -1;
     s->buffer = malloc(READER_ROOM);
     if (!s->buffer)
-        return clerror_set(ENOMEM, "%s: no memory for a buffer of %d bytes", s->name, READER_ROOM);
+        return clerror_set(ENOMEM, "%s: out of memory for a buffer of %d bytes", s->name,
+                           READER_ROOM);
     s->begin = s->end = s->buffer;
     return 0;
 }

@@ -183,7 +183,7 @@ static int write_companion(const struct series *s, const char *suffix, const cha
     struct outfile out;
     char *companion = series_companion(s->pattern, suffix);
     if (!companion)
-        return clerror_set(ENOMEM, "%s: no memory for its name", s->pattern);
+        return clerror_set(ENOMEM, "%s: out of memory for its name", s->pattern);
     int status = outfile_open(&out, companion);
     free(companion);
     if (status < 0)
@@ -193,7 +193,7 @@ static int write_companion(const struct series *s, const char *suffix, const cha
     for (size_t i = 0; i < s->n && status == 0; i++) {
         char *name = series_name(s->pattern, s->file[i].number);
         if (!name)
-            status = clerror_set(ENOMEM, "%s: no memory for its name", s->pattern);
+            status = clerror_set(ENOMEM, "%s: out of memory for its name", s->pattern);
         else
             put(out.fp, &s->file[i], name);
         free(name);
@@ -226,7 +226,7 @@ int series_add(struct series *s, size_t step, const struct particles *p)
 {
     struct series_file *grown = realloc(s->file, (s->n + 1) * sizeof *grown);
     if (!grown)
-        return clerror_set(ENOMEM, "%s: no memory for its index", s->pattern);
+        return clerror_set(ENOMEM, "%s: out of memory for its index", s->pattern);
     s->file = grown;
     s->file[s->n] = (struct series_file){s->n,    step,   p->time, p->gas, p->n - p->gas - p->star,
                                          p->star, p->also};

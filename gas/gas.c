@@ -148,7 +148,7 @@ static int rebalance(gas *g, double seconds)
            longest = 0;
     int status = world_reduce_status(
         g->world,
-        each && speed ? 0 : clerror_set(ENOMEM, "gas_measure: no memory for a list of ranks"));
+        each && speed ? 0 : clerror_set(ENOMEM, "gas_measure: out of memory for a list of ranks"));
     if (status == 0)
         status = world_gather(g->world, &own, sizeof own, each);
     bool measured = status == 0;
@@ -283,7 +283,7 @@ static int gas_init(gas *g, const struct gas_options *o)
 {
     g->partial = calloc(g->ndev, sizeof *g->partial);
     if (!g->partial)
-        return clerror_set(ENOMEM, "gas_create: no memory");
+        return clerror_set(ENOMEM, "gas_create: out of memory");
     if (g->storage == GAS_FUSED)
         return make_fused(g, o->shape);
     g->arrays = arrays_create(&(struct arrays_options){.ctx = g->ctx,
@@ -304,7 +304,7 @@ static gas *gas_alloc(const struct gas_options *o)
     gas *g = ctx ? calloc(1, sizeof *g) : NULL;
     if (!g) {
         if (ctx)
-            clerror_set(ENOMEM, "gas_create: no memory");
+            clerror_set(ENOMEM, "gas_create: out of memory");
         return NULL;
     }
     *g = (gas){.ctx = ctx,

@@ -40,7 +40,7 @@ static void *gas_problem_open(const struct cltune_kernel *kernel, CLCONTEXT *cp,
     (void)kernel;
     struct problem *p = calloc(1, sizeof *p);
     if (!p) {
-        clerror_set(ENOMEM, "gas: no memory to tune");
+        clerror_set(ENOMEM, "gas: out of memory: cannot tune");
         return NULL;
     }
     p->n = n;

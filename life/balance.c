@@ -37,7 +37,7 @@ static int transfer_rows(const life *lf, const struct run (*cut)[2], const uint6
     size_t n = 0;
     if (world_reduce_status(
             lf->world,
-            mail ? 0 : clerror_set(ENOMEM, "life: no memory for the transfer of rows")) != 0)
+            mail ? 0 : clerror_set(ENOMEM, "life: out of memory for the transfer of rows")) != 0)
         return free(mail), -1;
     for (size_t k = 0; k < p->down; k++) {
         const size_t peer = k * p->across + own % p->across;
@@ -68,7 +68,8 @@ static int restore_rows(life *lf, struct run then, const uint64_t *had)
     struct run(*cut)[2] = calloc((size_t)world_size(lf->world), sizeof *cut);
     uint64_t *get = malloc(lf->rows * lf->own * sizeof *get);
     int status = world_reduce_status(
-        lf->world, cut && get ? 0 : clerror_set(ENOMEM, "life: no memory for %zu rows", lf->rows));
+        lf->world,
+        cut && get ? 0 : clerror_set(ENOMEM, "life: out of memory for %zu rows", lf->rows));
     if (status == 0 && world_gather(lf->world, own, sizeof own, cut) == 0)
         status = transfer_rows(lf, (const struct run(*)[2])cut, had, get);
     for (size_t y = 0; y < lf->rows && status == 0; y++)
@@ -88,8 +89,9 @@ int life_set_weight(life *lf, double weight)
     if (world_size(lf->world) == 1 || lf->backend != &life_packed_backend)
         return 0;
     uint64_t *rows = malloc(lf->rows * lf->own * sizeof *rows);
-    int status = rows ? life_to_host(lf)
-                      : clerror_set(ENOMEM, "life_set_weight: no memory for %zu rows", lf->rows);
+    int status = rows
+                     ? life_to_host(lf)
+                     : clerror_set(ENOMEM, "life_set_weight: out of memory for %zu rows", lf->rows);
     if (world_reduce_status(lf->world, status) != 0)
         return free(rows), -1;
     for (size_t y = 0; y < lf->rows; y++)

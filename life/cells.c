@@ -27,9 +27,9 @@ int life_cells_alloc(struct life_cells *cells, size_t width, size_t height)
     if (bytes <= life_host_memory())
         cells->word = calloc(stride * height + 1, sizeof(uint64_t));
     if (!cells->word)
-        return clerror_set(ENOMEM,
-                           "life: no memory on the host for %zu x %zu cells, which need %.4g MB",
-                           width, height, bytes / 1e6);
+        return clerror_set(
+            ENOMEM, "life: out of memory on the host for %zu x %zu cells, which need %.4g MB",
+            width, height, bytes / 1e6);
     return 0;
 }
 
@@ -119,7 +119,7 @@ int life_soup_rand(life *lf, unsigned seed)
 #endif
     uint64_t *row =
         malloc(lf->words * sizeof *row); /* whole rows: the sequence includes other ranks' cells */
-    int status = row ? 0 : clerror_set(ENOMEM, "life: no memory for a row");
+    int status = row ? 0 : clerror_set(ENOMEM, "life: out of memory for a row");
     for (size_t y = 0; y < lf->height && status == 0; y++) {
         for (size_t x = 0; x < lf->words; x++)
             row[x] = 0;

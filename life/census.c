@@ -204,7 +204,8 @@ static int make_deck(life_census *c, struct deck *d)
         return -1;
     d->soup = calloc(d->slots, sizeof *d->soup);
     if (!d->soup)
-        return clerror_set(ENOMEM, "life: no memory for a census of %zu soups at once", d->slots);
+        return clerror_set(ENOMEM, "life: out of memory for a census of %zu soups at once",
+                           d->slots);
     d->boxes = clmalloc(c->ctx, bytes, CL_MEM_ZEROCOPY);
     d->spare = clmalloc(c->ctx, d->level < c->far ? sizeof(uint64_t) : bytes, CL_MEM_DEVONLY);
     d->heads = clmalloc(c->ctx, d->slots * HEAD * sizeof(uint64_t), CL_MEM_ZEROCOPY);
@@ -233,7 +234,7 @@ static int make_decks(life_census *c)
     c->deck = calloc((size_t)n * DECKS, sizeof *c->deck);
     const int status = info && c->deck
                            ? clgetdevinfo(c->ctx, info)
-                           : clerror_set(ENOMEM, "life: no memory for the list of devices");
+                           : clerror_set(ENOMEM, "life: out of memory for the list of devices");
     c->far = status == 0 ? first_far(info, n) : 0;
     c->most_items = 1024;
     for (cl_uint dev = 0; dev < n && status == 0; dev++)
@@ -273,7 +274,7 @@ static int census_create_parts(life_census *c, const struct life_census_options 
     c->start = side <= 24 ? 0 : 1;
     for (c->sorters = 0; c->sorters < parallel_for_threads(SORTERS); c->sorters++)
         if (census_sorter_make(&c->sorter[c->sorters], &c->rule) < 0)
-            return clerror_set(ENOMEM, "life: no memory for the objects of a census");
+            return clerror_set(ENOMEM, "life: out of memory for the objects of a census");
     return make_decks(c);
 }
 
@@ -281,7 +282,7 @@ life_census *life_census_create(const struct life_census_options *options)
 {
     life_census *c = calloc(1, sizeof *c);
     if (!c) {
-        clerror_set(ENOMEM, "life: no memory for a census");
+        clerror_set(ENOMEM, "life: out of memory for a census");
         return NULL;
     }
     pthread_mutex_init(&c->lock, NULL);
@@ -570,7 +571,7 @@ static int deck_run(life_census *c, struct deck *d, bool idle)
         d->used = slot + 1;
     }
     if (c->failed)
-        return clerror_set(ENOMEM, "life: no memory for the soups of the census");
+        return clerror_set(ENOMEM, "life: out of memory for the soups of the census");
     return d->live ? deck_launch(c, d, idle && d->level < c->far ? LAST_ROUNDS : ROUNDS) : 0;
 }
 
@@ -692,7 +693,7 @@ const struct life_object *life_census_objects(life_census *c, size_t *n)
     struct life_object *object = realloc(c->object, most * sizeof *object);
     *n = 0;
     if (!object) {
-        clerror_set(ENOMEM, "life: no memory for a list of %zu objects", most);
+        clerror_set(ENOMEM, "life: out of memory for a list of %zu objects", most);
         return NULL;
     }
     c->object = object;

@@ -68,7 +68,7 @@ static int states_on_host(life *lf, const struct life_raster *q, uint32_t *count
 {
     unsigned char *state = malloc(lf->width);
     if (!state)
-        return clerror_set(ENOMEM, "life_density: no memory");
+        return clerror_set(ENOMEM, "life_density: out of memory");
     for (size_t j = 0; j < q->down; j++) {
         life_states_of_planes(lf, 0, (q->y + j) % lf->height, lf->width, state);
         count_states(lf, q, state, count + (j >> q->zoom) * q->width);

@@ -99,7 +99,7 @@ static int bitplanes_create(life *lf, const struct life_options *options)
     lf->state = p;
     int status = -1;
     if (!p || !info) {
-        clerror_set(ENOMEM, "life: no memory for an engine");
+        clerror_set(ENOMEM, "life: out of memory for an engine");
     } else if (clgetdevinfo(lf->ctx, info) == 0) {
         p->n = life_planes_of(lf);
         p->pace = pace_of(1e9);

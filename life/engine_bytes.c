@@ -198,7 +198,7 @@ static int bytes_create(life *lf, const struct life_options *options)
     lf->state = p;
     int status = -1;
     if (!p || !info) {
-        clerror_set(ENOMEM, "life: no memory for an engine");
+        clerror_set(ENOMEM, "life: out of memory for an engine");
     } else if (clgetdevinfo(lf->ctx, info) == 0) {
         bytes_choose_shape(p, &lf->rule.large, &info[DEVICE]);
         p->pace = pace_of(2e7);

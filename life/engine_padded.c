@@ -140,7 +140,7 @@ static int padded_create(life *lf, const struct life_options *options)
     lf->state = p;
     int status = -1;
     if (!p || !info) {
-        clerror_set(ENOMEM, "life: no memory for an engine");
+        clerror_set(ENOMEM, "life: out of memory for an engine");
     } else if (clgetdevinfo(lf->ctx, info) == 0) {
         p->pace = pace_of(2e7);
         p->shape = info[DEVICE].dev_type & CL_DEVICE_TYPE_CPU ? shape_cpu : shape_gpu;

@@ -22,7 +22,7 @@ static struct added *new_square(struct hashlife *h, int level, uint32_t *square)
         const size_t room = h->room_added ? 2 * h->room_added : 1024;
         struct added *more = room < UINT32_MAX ? realloc(h->added, room * sizeof *more) : NULL;
         if (!more) {
-            clerror_set(ENOMEM, "hashlife_add_square: no memory for more than %zu squares",
+            clerror_set(ENOMEM, "hashlife_add_square: out of memory for more than %zu squares",
                         h->n_added);
             return NULL;
         }
@@ -213,7 +213,7 @@ struct walker {
 
 static int squares_no_memory(void)
 {
-    return clerror_set(ENOMEM, "hashlife_walk: no memory for the numbers of the squares");
+    return clerror_set(ENOMEM, "hashlife_walk: out of memory for the numbers of the squares");
 }
 
 /* Number a square that the caller has received. */

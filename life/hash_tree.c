@@ -459,9 +459,10 @@ int hashlife_population(hashlife *h, struct hashlife_number *population)
     *population = tree_number_of(n);
     map_free(&c.seen);
     free(c.of);
-    return done
-               ? 0
-               : clerror_set(ENOMEM, "hashlife_population: no memory to remember %zu squares", c.n);
+    return done ? 0
+                : clerror_set(ENOMEM,
+                              "hashlife_population: out of memory: cannot remember %zu squares",
+                              c.n);
 }
 
 /* ---- Counting in squares. -------------------------------------------------------------------- */
@@ -556,9 +557,10 @@ int hashlife_density(hashlife *h, long long x, long long y, size_t width, size_t
     const bool done = count_squares(h, &r, h->root, h->level, corner, corner);
     map_free(&r.seen.seen);
     free(r.seen.of);
-    return done ? 0
-                : clerror_set(ENOMEM, "hashlife_density: no memory to remember %zu squares",
-                              r.seen.n);
+    return done
+               ? 0
+               : clerror_set(ENOMEM, "hashlife_density: out of memory: cannot remember %zu squares",
+                             r.seen.n);
 }
 
 /* ---- The box of the live cells. -------------------------------------------------------------- */
@@ -665,8 +667,8 @@ int hashlife_bounding_box(hashlife *h, struct hashlife_box *box)
         return 0;
     for (int side = 0; side < 4; side++)
         if (!margin(h, side, &m[side]))
-            return clerror_set(ENOMEM,
-                               "hashlife_bounding_box: no memory for the squares along an edge");
+            return clerror_set(
+                ENOMEM, "hashlife_bounding_box: out of memory for the squares along an edge");
     *box = (struct hashlife_box){
         tree_number_of((uwide)(m[0] - half)), tree_number_of((uwide)(m[1] - half)),
         tree_number_of((uwide)(half - m[2])), tree_number_of((uwide)(half - m[3]))};

@@ -106,7 +106,7 @@ static int hashlife_set_rule(struct hashlife *h, const struct life_family *rule)
     h->alternates = birth && !stays;
     for (int i = 0; i < 2 && !rule->counts; i++) {
         if (!(h->middle[i] = malloc(1 << 16)))
-            return clerror_set(ENOMEM, "hashlife_create: no memory");
+            return clerror_set(ENOMEM, "hashlife_create: out of memory");
         hash_leaf_table(of[i], h->middle[i]);
     }
     for (int i = 0; i < 2 && rule->counts; i++) {
@@ -133,7 +133,7 @@ hashlife *hashlife_create(const struct hashlife_options *options)
         return NULL;
     struct hashlife *h = calloc(1, sizeof *h);
     if (!h) {
-        clerror_set(ENOMEM, "hashlife_create: no memory");
+        clerror_set(ENOMEM, "hashlife_create: out of memory");
         return NULL;
     }
     h->memory = o->memory ? o->memory : (size_t)(life_host_memory() / 2);
@@ -159,7 +159,7 @@ hashlife *hashlife_create(const struct hashlife_options *options)
         w->depth = w->nodes.n = w->leaves.n = 0;
     }
     if (!h->worker)
-        clerror_set(ENOMEM, "hashlife_create: no memory");
+        clerror_set(ENOMEM, "hashlife_create: out of memory");
     if (!h->worker || hashlife_set_rule(h, &rule) < 0 || hash_nodes_open(h) < 0 ||
         hash_clear(h) < 0) {
         hashlife_free(h);

@@ -112,7 +112,7 @@ static life *life_create_engine(const struct life_options *options)
         return NULL;
     life *lf = calloc(1, sizeof *lf);
     if (!lf) {
-        clerror_set(ENOMEM, "life: no memory for an engine");
+        clerror_set(ENOMEM, "life: out of memory for an engine");
         return NULL;
     }
     lf->engine = options->engine;
@@ -147,7 +147,7 @@ static life *life_create_engine(const struct life_options *options)
     }
     lf->shape = options->shape ? strdup(options->shape) : NULL;
     if (options->shape && !lf->shape)
-        clerror_set(ENOMEM, "life: no memory for an engine");
+        clerror_set(ENOMEM, "life: out of memory for an engine");
     else if (lf->backend->create(lf, options) == 0)
         return lf;
     free(lf->shape);
@@ -227,7 +227,7 @@ int life_put(life *lf, long long x, long long y, const struct life_cells *cells)
     uint64_t *whole =
         calloc(lf->words, sizeof *whole); /* a whole row, of which a block has a part */
     if (!whole)
-        return clerror_set(ENOMEM, "life: no memory for a row");
+        return clerror_set(ENOMEM, "life: out of memory for a row");
     for (size_t i = 0; i < cells->height; i++) {
         const size_t at = ((size_t)y + i) % lf->height;
         if (!life_has_row(lf, at))
@@ -272,7 +272,7 @@ static int send_rows(life *lf, size_t x, size_t y, const struct life_cells *cell
 {
     uint64_t *rows = looked ? NULL : calloc(1, bytes);
     if (!looked && !rows)
-        return clerror_set(ENOMEM, "life: no memory to transfer %zu rows", n);
+        return clerror_set(ENOMEM, "life: out of memory: cannot transfer %zu rows", n);
     if (rows)
         get_rows(lf, x, y, cells, i, n, rows);
     world_request *mail =
@@ -325,9 +325,9 @@ static int life_window_ranks(life *lf, size_t x, size_t y, struct life_cells *ce
     struct life_cells own = *cells;
     if (!first)
         own.word = calloc(cells->stride * cells->height + 1, sizeof *own.word);
-    int status = own.word
-                     ? lf->backend->window(lf, x, y, &own)
-                     : clerror_set(ENOMEM, "life: no memory to transfer %zu rows", cells->height);
+    int status = own.word ? lf->backend->window(lf, x, y, &own)
+                          : clerror_set(ENOMEM, "life: out of memory: cannot transfer %zu rows",
+                                        cells->height);
     if (status == 0)
         status = collect_rows(lf, x, y, cells, own.word, part);
     if (!first)
@@ -352,7 +352,8 @@ static int get_blocks(life *lf, size_t x, size_t y, struct life_cells *cells)
              *whole = calloc(lf->words, sizeof *whole);
     int status = world_reduce_status(
         lf->world,
-        rows && whole ? 0 : clerror_set(ENOMEM, "life: no memory to transfer %zu rows", some));
+        rows && whole ? 0
+                      : clerror_set(ENOMEM, "life: out of memory: cannot transfer %zu rows", some));
     for (size_t i = 0, n; i < cells->height && status == 0; i += n) {
         n = some < cells->height - i ? some : cells->height - i;
         size_t words = n * cells->stride;
@@ -389,7 +390,7 @@ int life_get(life *lf, long long x, long long y, struct life_cells *cells)
     const uint64_t own[2] = {lf->first, lf->rows};
     uint64_t(*part)[2] = calloc((size_t)world_size(lf->world), sizeof *part);
     if (!part)
-        return clerror_set(ENOMEM, "life: no memory for a list of ranks");
+        return clerror_set(ENOMEM, "life: out of memory for a list of ranks");
     int status = world_gather(lf->world, own, sizeof own, part);
     if (status == 0)
         status =
@@ -579,7 +580,7 @@ static int past_recall(life *lf)
 {
     struct life_sample now;
     if (!lf->past.ring && !(lf->past.ring = calloc(LIFE_LONGEST_PERIOD + 1, sizeof *lf->past.ring)))
-        return clerror_set(ENOMEM, "life_until_stable: no memory for earlier samples");
+        return clerror_set(ENOMEM, "life_until_stable: out of memory for earlier samples");
     if (lf->past.n && lf->past.at == lf->generation)
         return 0;
     if (life_measure(lf, &now) < 0)

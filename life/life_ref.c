@@ -156,7 +156,7 @@ static int reference_create(life *lf, const struct life_options *options)
     struct reference *r = calloc(1, sizeof *r);
     lf->state = r;
     if (!r)
-        return clerror_set(ENOMEM, "life: no memory for an engine");
+        return clerror_set(ENOMEM, "life: out of memory for an engine");
     if (life_cells_alloc(&r->image, lf->width, lf->height * life_planes_of(lf)) < 0) {
         reference_free(lf);
         return -1;

@@ -41,7 +41,7 @@ static int packed_divide_rows(life *lf, struct packed *p, const struct cldev_inf
     const size_t ranks = (size_t)world_size(lf->world), rank = (size_t)world_rank(lf->world);
     struct rank_shape *of_rank = calloc(ranks, sizeof *of_rank);
     if (!of_rank)
-        return clerror_set(ENOMEM, "life: no memory for a list of ranks");
+        return clerror_set(ENOMEM, "life: out of memory for a list of ranks");
     for (size_t i = 0; i < p->n; i++)
         own.weight += device_weight(&info[i]);
     own.weight = lf->weight > 0 ? lf->weight : own.weight;
@@ -317,7 +317,7 @@ static int packed_allocate_edges(life *lf, struct packed *p)
         return 0;
     p->transfer = calloc(2 * (p->n + 1), sizeof *p->transfer);
     if (!p->transfer)
-        return clerror_set(ENOMEM, "life: no memory for the list of edges");
+        return clerror_set(ENOMEM, "life: out of memory for the list of edges");
     if (add_halo_transfers(lf, p) != 0)
         return -1;
     lf->device_bytes +=
@@ -413,7 +413,7 @@ static int packed_create(life *lf, const struct life_options *options)
         p->part = calloc(n, sizeof *p->part);
     }
     if (!p || !p->part || !info)
-        clerror_set(ENOMEM, "life: no memory for the list of devices");
+        clerror_set(ENOMEM, "life: out of memory for the list of devices");
     else if (clgetdevinfo(lf->ctx, info) == 0)
         status = packed_create_parts(lf, p, options, info);
     free(info);

@@ -96,7 +96,7 @@ int packed_allocate_columns(life *lf, struct packed *p)
     for (int side = LEFT; side <= RIGHT && p->across > 1; side++) {
         for (int way = 0; way < 2; way++)
             if (!(p->column[side][way] = malloc(lf->rows * sizeof(uint64_t))))
-                return clerror_set(ENOMEM, "life: no memory for the exchange of columns");
+                return clerror_set(ENOMEM, "life: out of memory for the exchange of columns");
         for (size_t i = 0; i < p->n; i++)
             if (!(p->part[i].column[side] =
                       clmalloc(lf->ctx, p->part[i].rows * sizeof(uint64_t), 0)))

@@ -231,7 +231,7 @@ int packed_persistent_open(life *lf, const struct cldev_info *info)
     }
     plan.max_polls = device_is_cpu(info) ? 1u << 30 : 1u << 21; /* some seconds */
     if (!(p->persistent = malloc(sizeof plan)))
-        return clerror_set(ENOMEM, "life: no memory for the state of the persistent kernel");
+        return clerror_set(ENOMEM, "life: out of memory for the state of the persistent kernel");
     *p->persistent = plan;
     if (persistent_open_kernel(lf, p->persistent, &s->shape, info) < 0 ||
         persistent_allocate(lf, p->persistent) < 0)

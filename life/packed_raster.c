@@ -39,7 +39,7 @@ static int packed_raster_open(life *lf, size_t bytes)
     struct packed *p = lf->state;
     struct packed_raster *l = p->raster ? p->raster : (p->raster = calloc(1, sizeof *l));
     if (!l)
-        return clerror_set(ENOMEM, "life: no memory for a picture");
+        return clerror_set(ENOMEM, "life: out of memory for a picture");
     if (!l->program && (!(l->program = embedded_open(lf->ctx, "", &raster_file, 0, NULL)) ||
                         !(l->window = clsym(lf->ctx, l->program, "life_window", 0)) ||
                         !(l->squares = clsym(lf->ctx, l->program, "life_squares", 0)))) {

@@ -128,7 +128,7 @@ life_transitions *life_transitions_read(const char *name, const void *data, size
     const char *begin = size ? data : "";
     const struct rule_text text = {name, begin, begin + size, begin};
     if (!t) {
-        clerror_set(ENOMEM, "%s: no memory for a rule", name);
+        clerror_set(ENOMEM, "%s: out of memory for a rule", name);
         return NULL;
     }
     if (rule_file_read_all(&text, t) == 0)

@@ -205,8 +205,8 @@ static int read_variable(struct table *b, const char *p, const struct line *line
         const size_t room = b->room_variables ? 2 * b->room_variables : 64;
         struct variable *more = realloc(b->variable, room * sizeof *more);
         if (!more)
-            return clerror_set(ENOMEM, "%s: no memory for more than %zu variables", b->text->name,
-                               b->variables);
+            return clerror_set(ENOMEM, "%s: out of memory for more than %zu variables",
+                               b->text->name, b->variables);
         b->variable = more;
         b->room_variables = room;
     }
@@ -227,8 +227,8 @@ static int remainder_keep(struct table *b, const struct transition *tr, const st
         const size_t room = b->room ? 2 * b->room : 256;
         struct transition *more = realloc(b->transition, room * sizeof *more);
         if (!more)
-            return clerror_set(ENOMEM, "%s: no memory for more than %zu transitions", b->text->name,
-                               b->transitions);
+            return clerror_set(ENOMEM, "%s: out of memory for more than %zu transitions",
+                               b->text->name, b->transitions);
         b->transition = more;
         b->room = room;
     }
@@ -512,14 +512,14 @@ static int node_of(struct builder *u, int depth, uint32_t *at)
         const size_t room = u->room ? 2 * u->room : 256;
         struct seen *more = realloc(u->entry, room * sizeof *more);
         if (!more)
-            return clerror_set(ENOMEM, "%s: no memory for a tree", u->b->text->name);
+            return clerror_set(ENOMEM, "%s: out of memory for a tree", u->b->text->name);
         u->entry = more;
         u->room = room;
     }
     u->entry[u->entries] = (struct seen){check, *at};
     return map_put(&u->seen, key, (uint32_t)u->entries++)
                ? 0
-               : clerror_set(ENOMEM, "%s: no memory for a tree", u->b->text->name);
+               : clerror_set(ENOMEM, "%s: out of memory for a tree", u->b->text->name);
 }
 
 /* Return a node with these branches; create it if necessary. */
@@ -541,7 +541,7 @@ static int keep_node(struct builder *u, int depth, uint32_t *at)
     memcpy(made, u->branch[depth], t->states * sizeof *made);
     return known != MAP_NONE || map_put(&u->made, key, *at)
                ? 0
-               : clerror_set(ENOMEM, "%s: no memory for a tree", u->b->text->name);
+               : clerror_set(ENOMEM, "%s: out of memory for a tree", u->b->text->name);
 }
 
 static int branches_of(struct builder *u, int depth, uint32_t *at)
@@ -615,7 +615,7 @@ static int tree_build(struct table *b)
             room = (u.branch[d] = malloc(b->t->states * sizeof *u.branch[d])) && room;
     }
     int status = room ? 0
-                      : clerror_set(ENOMEM, "%s: no memory for a tree of %zu transitions",
+                      : clerror_set(ENOMEM, "%s: out of memory for a tree of %zu transitions",
                                     b->text->name, b->transitions);
     if (status == 0) {
         table_fill(&u);

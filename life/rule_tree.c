@@ -61,7 +61,7 @@ uint32_t *transitions_node(struct life_transitions *t, const struct rule_text *t
         const size_t room = t->room ? 2 * t->room : 64;
         uint32_t *more = realloc(t->branch, room * t->states * sizeof *more);
         if (!more) {
-            clerror_set(ENOMEM, "%s: no memory for a tree of more than %zu nodes", text->name,
+            clerror_set(ENOMEM, "%s: out of memory for a tree of more than %zu nodes", text->name,
                         t->nodes);
             return NULL;
         }
@@ -151,7 +151,8 @@ int rule_tree_read(const struct rule_text *text, struct life_transitions *t)
     t->states = (unsigned)states;
     transitions_places(t, (int)neighbours);
     unsigned char *level = calloc(nodes, 1);
-    int status = level ? 0 : clerror_set(ENOMEM, "%s: no memory for %lu nodes", text->name, nodes);
+    int status =
+        level ? 0 : clerror_set(ENOMEM, "%s: out of memory for %lu nodes", text->name, nodes);
     for (size_t i = 0; i < nodes && status == 0; i++)
         status = tree_read_node(text, &p, t, level, i);
     if (status == 0 && level[nodes - 1] != t->places)

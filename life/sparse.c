@@ -123,7 +123,7 @@ static int sparse_create(life_sparse *s, const struct life_sparse_options *o)
     const size_t n = clgetndev(s->ctx);
     struct cldev_info *info = calloc(n ? n : 1, sizeof *info);
     if (!info)
-        return clerror_set(ENOMEM, "life_sparse_create: no memory");
+        return clerror_set(ENOMEM, "life_sparse_create: out of memory");
     int status = n ? clgetdevinfo(s->ctx, info)
                    : clerror_set(ENODEV, "life_sparse: the context has no device");
     if (status == 0) {
@@ -250,7 +250,7 @@ life_sparse *life_sparse_create(const struct life_sparse_options *options)
         return NULL;
     life_sparse *s = calloc(1, sizeof *s);
     if (!s) {
-        clerror_set(ENOMEM, "life_sparse_create: no memory");
+        clerror_set(ENOMEM, "life_sparse_create: out of memory");
         return NULL;
     }
     s->rule = rule;

@@ -275,7 +275,7 @@ int sparse_make_room(life_sparse *s)
     int status =
         number && list
             ? 0
-            : clerror_set(ENOMEM, "life_sparse: no memory on the host for a list of %d tiles",
+            : clerror_set(ENOMEM, "life_sparse: out of memory on the host for a list of %d tiles",
                           p->capacity);
     if (status == 0)
         status = pool_compact(s, number, list);

@@ -96,7 +96,7 @@ static int topology_create(life *lf, const struct life_options *options)
     struct topology *t = calloc(1, sizeof *t);
     lf->state = t;
     if (!t)
-        return clerror_set(ENOMEM, "life: no memory for an engine");
+        return clerror_set(ENOMEM, "life: out of memory for an engine");
     if (topology_create_plane(lf, t, options) == 0 && topology_create_margin(lf, t) == 0)
         return 0;
     topology_free(lf);

@@ -65,7 +65,7 @@ static void *life_tune_open(const struct cltune_kernel *kernel, CLCONTEXT *cp, s
     (void)kernel;
     struct problem *p = calloc(1, sizeof *p);
     if (!p)
-        return clerror_set(ENOMEM, "life: no memory for tuning"), NULL;
+        return clerror_set(ENOMEM, "life: out of memory for tuning"), NULL;
     p->side = (size_t)(sqrt((double)size) + 0.5);
     p->ctx = cp;
     if (clgetdevinfo(p->ctx, &p->info) == 0)

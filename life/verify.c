@@ -108,7 +108,7 @@ int life_verify(life *lf)
     const size_t n = columns * rows, most = (size_t)WHOLE * WHOLE;
     unsigned char *memory = malloc((n + 2) * most);
     if (!memory)
-        return clerror_set(ENOMEM, "life: no memory for a comparison, which needs %zu bytes",
+        return clerror_set(ENOMEM, "life: out of memory for a comparison, which needs %zu bytes",
                            (n + 2) * most);
     for (size_t i = 0; i < n; i++)
         window[i] = (struct window){x[i % columns], y[i / columns], memory + i * most};

@@ -62,7 +62,7 @@ static int balance_weights(struct matmul_grid *g, const struct rank_info *each)
     g->weight = calloc((size_t)g->ranks, sizeof *g->weight);
     if (world_reduce_status(
             g->mm->world,
-            g->weight ? 0 : clerror_set(ENOMEM, "matmul: no memory for a list of ranks")) != 0)
+            g->weight ? 0 : clerror_set(ENOMEM, "matmul: out of memory for a list of ranks")) != 0)
         return -1;
     const double peak = given ? 0 : rank_peak(g->mm);
     if (!given && world_gather(g->mm->world, &peak, sizeof peak, g->weight) != 0)
@@ -84,7 +84,7 @@ static int balance_weights(struct matmul_grid *g, const struct rank_info *each)
 static int balance_gathered(struct matmul_grid *g, struct rank_info *each)
 {
     const struct rank_info own = {g->mm->weight, g->mm->ndev, hash_device_names(g->mm)};
-    int status = each ? 0 : clerror_set(ENOMEM, "matmul: no memory for a list of ranks");
+    int status = each ? 0 : clerror_set(ENOMEM, "matmul: out of memory for a list of ranks");
     g->devices = 0;
     status = world_reduce_status(g->mm->world, status);
     if (status != 0)

@@ -13,7 +13,7 @@ void *matmul_host_alloc(const struct matmul *mm, size_t size)
     void *p =
         mm->ctx ? clmalloc(mm->ctx, size ? size : 1, CL_MEM_ZEROCOPY) : malloc(size ? size : 1);
     if (!p)
-        clerror_set(ENOMEM, "matmul_multiply: no memory on the host for %zu bytes", size);
+        clerror_set(ENOMEM, "matmul_multiply: out of memory on the host for %zu bytes", size);
     return p;
 }
 
@@ -92,7 +92,7 @@ static int row_transfer_start(const struct matmul_grid *g, struct row_transfer *
     *transfer = model;
     if (transfer->ld != transfer->row_bytes &&
         !(transfer->packed = malloc(transfer->rows * transfer->row_bytes)))
-        return clerror_set(ENOMEM, "matmul_multiply: no memory on the host for %zu bytes",
+        return clerror_set(ENOMEM, "matmul_multiply: out of memory on the host for %zu bytes",
                            transfer->rows * transfer->row_bytes);
     if (transfer->packed && transfer->sends)
         matmul_copy_rows(transfer->packed, transfer->row_bytes, transfer->place, transfer->ld,
@@ -162,7 +162,7 @@ int matmul_block_move(const struct matmul_grid *g, const struct matmul_block *b,
 {
     struct row_transfer *transfer = calloc(2 * (size_t)g->ranks, sizeof *transfer);
     size_t n = 0;
-    int status = transfer ? 0 : clerror_set(ENOMEM, "matmul_multiply: no memory on the host");
+    int status = transfer ? 0 : clerror_set(ENOMEM, "matmul_multiply: out of memory on the host");
     if (world_reduce_status(g->mm->world, status) != 0)
         return free(transfer), -1;
     block_copy_own(g, b, to_blocks);
@@ -216,8 +216,9 @@ int matmul_block_add(const struct matmul_grid *g, const struct matmul_block *b)
     }
     char *part = malloc(size ? size : 1);
     int status =
-        part ? 0
-             : clerror_set(ENOMEM, "matmul_multiply: no memory on the host for %zu bytes", size);
+        part
+            ? 0
+            : clerror_set(ENOMEM, "matmul_multiply: out of memory on the host for %zu bytes", size);
     for (int l = 1; l < g->pk && status == 0; l++) {
         request = world_receive(g->mm->world, g->rank + l * layer, TAG_PARTIAL, part, size);
         status = world_wait(g->mm->world, &request, 1);

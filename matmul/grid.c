@@ -205,13 +205,13 @@ static int grid_make_panels(struct matmul_grid *g, size_t panel_depth)
 {
     g->panels = calloc((size_t)g->pk + 1, sizeof *g->panels);
     if (!g->panels)
-        return clerror_set(ENOMEM, "matmul_multiply: no memory on the host");
+        return clerror_set(ENOMEM, "matmul_multiply: out of memory on the host");
     for (int l = 0; l < g->pk; l++)
         g->panels[l + 1] =
             g->panels[l] + split_depth(g, panel_depth, matmul_range(g->h.k, l, g->pk), NULL);
     g->panel = calloc(g->panels[g->pk] + 1, sizeof *g->panel);
     if (!g->panel)
-        return clerror_set(ENOMEM, "matmul_multiply: no memory on the host");
+        return clerror_set(ENOMEM, "matmul_multiply: out of memory on the host");
     for (int l = 0; l < g->pk; l++)
         split_depth(g, panel_depth, matmul_range(g->h.k, l, g->pk), g->panel + g->panels[l]);
     return 0;
@@ -228,7 +228,8 @@ int matmul_grid_make(struct matmul_grid *g, size_t area_rows, size_t area_cols, 
     const size_t ranks = (size_t)g->ranks;
     uint64_t least = panel_depth, own[2] = {area_rows, area_cols}, *all = calloc(ranks, sizeof own);
     g->plan = calloc(ranks, sizeof *g->plan);
-    int status = all && g->plan ? 0 : clerror_set(ENOMEM, "matmul_multiply: no memory on the host");
+    int status =
+        all && g->plan ? 0 : clerror_set(ENOMEM, "matmul_multiply: out of memory on the host");
     if (world_reduce_status(g->mm->world, status) != 0 ||
         world_reduce(g->mm->world, &least, sizeof least, grid_reduce_min, NULL) != 0 ||
         world_gather(g->mm->world, own, sizeof own, all) != 0 ||

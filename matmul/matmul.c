@@ -80,7 +80,7 @@ static int engine_open_devices(struct matmul *mm)
     struct cldev_info *info = calloc(mm->ndev, sizeof *info);
     mm->device = calloc(mm->ndev, sizeof *mm->device);
     int status =
-        info && mm->device ? 0 : clerror_set(ENOMEM, "matmul_create: no memory on the host");
+        info && mm->device ? 0 : clerror_set(ENOMEM, "matmul_create: out of memory on the host");
     if (status == 0)
         status = clgetdevinfo(mm->ctx, info);
     for (cl_uint d = 0; status == 0 && d < mm->ndev; d++) {
@@ -118,7 +118,7 @@ matmul *matmul_create(const struct matmul_options *o)
         return clerror_set(ENODEV, "matmul_create: no OpenCL device found"), NULL;
     struct matmul *mm = calloc(1, sizeof *mm);
     if (!mm)
-        return clerror_set(ENOMEM, "matmul_create: no memory on the host"), NULL;
+        return clerror_set(ENOMEM, "matmul_create: out of memory on the host"), NULL;
     *mm = (struct matmul){.ctx = ctx,
                           .kind = o->kind,
                           .precision = o->precision,
@@ -136,7 +136,7 @@ matmul *matmul_create(const struct matmul_options *o)
         mm->block = min_size(mm->block, matmul_block_limit(ctx, mm->precision));
     mm->shape_words = o->shape && *o->shape ? strdup(o->shape) : NULL;
     if (o->shape && *o->shape && !mm->shape_words)
-        clerror_set(ENOMEM, "matmul_create: no memory on the host");
+        clerror_set(ENOMEM, "matmul_create: out of memory on the host");
     else if (!mm->ndev || (engine_open_devices(mm) == 0 && engine_check_shape_words(mm) == 0))
         return mm;
     matmul_free(mm);

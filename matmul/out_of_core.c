@@ -61,7 +61,7 @@ int matmul_out_of_core_scale(struct matmul_grid *g)
     x.c = malloc(most * x.n * g->mm->real + 1);
     x.ldc = x.n;
     int status =
-        x.c ? 0 : clerror_set(ENOMEM, "matmul_multiply_out_of_core: no memory on the host");
+        x.c ? 0 : clerror_set(ENOMEM, "matmul_multiply_out_of_core: out of memory on the host");
     for (size_t row = slab.first; row < range_end(slab) && status == 0; row += x.m) {
         x.m = min_size(most, range_end(slab) - row);
         status = x.beta != 0 ? c->read(c->arg, row, x.m, 0, x.n, x.c) : 0;

@@ -151,7 +151,7 @@ static int load_host(struct matmul *mm)
     mm->resident.c = calloc(mm->resident.m * mm->resident.n + 1, mm->real);
     return mm->resident.c
                ? 0
-               : clerror_set(ENOMEM, "matmul_load: no memory on the host for a C of %zu x %zu",
+               : clerror_set(ENOMEM, "matmul_load: out of memory on the host for a C of %zu x %zu",
                              mm->resident.m, mm->resident.n);
 }
 

@@ -54,7 +54,7 @@ static struct program *program_find(struct matmul *mm, enum matmul_source s, con
     struct program *p = calloc(1, sizeof *p);
     char *copy = strdup(options);
     if (!p || !copy) {
-        clerror_set(ENOMEM, "matmul: no memory on the host");
+        clerror_set(ENOMEM, "matmul: out of memory on the host");
     } else if ((p->handle = program_compile(mm, s, options))) {
         p->source = s;
         p->options = copy;

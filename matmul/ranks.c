@@ -149,7 +149,7 @@ static int panel_send(struct exchange *t, struct slot *s, int to, size_t step, i
     if (g->out_of_core || (ld != r.cols.count && rows.count > 1)) {
         char *packed = malloc(rows.count * row);
         if (!packed)
-            return clerror_set(ENOMEM, "matmul_multiply: no memory on the host for %zu bytes",
+            return clerror_set(ENOMEM, "matmul_multiply: out of memory on the host for %zu bytes",
                                rows.count * row);
         s->packed[s->npacked++] = packed;
         if (from)
@@ -380,7 +380,7 @@ static int exchange_make_slots(struct exchange *t)
         t->slot[i].requests = calloc(4 * (size_t)t->g->ranks, sizeof *t->slot[i].requests);
         t->slot[i].packed = calloc(2 * (size_t)t->g->ranks, sizeof *t->slot[i].packed);
         if (!t->slot[i].requests || !t->slot[i].packed)
-            return clerror_set(ENOMEM, "matmul_multiply: no memory on the host");
+            return clerror_set(ENOMEM, "matmul_multiply: out of memory on the host");
     }
     return 0;
 }
@@ -630,8 +630,8 @@ static int ranks_gather(struct matmul_ranks *r)
 int matmul_ranks_load(struct matmul *mm, struct host_product *h)
 {
     struct matmul_ranks *r = calloc(1, sizeof *r);
-    if (world_reduce_status(mm->world,
-                            r ? 0 : clerror_set(ENOMEM, "matmul_load: no memory on the host")) != 0)
+    if (world_reduce_status(
+            mm->world, r ? 0 : clerror_set(ENOMEM, "matmul_load: out of memory on the host")) != 0)
         return free(r), -1;
     mm->ranks = r;
     r->g = (struct matmul_grid){.mm = mm,

@@ -570,7 +570,7 @@ int matmul_stream(struct matmul *mm, const struct host_product *h,
     atomic_init(&s.done, source ? (unsigned long long)source->work_before : 0);
     struct worker *w = calloc(count, sizeof *w);
     if (!w)
-        return clerror_set(ENOMEM, "matmul_multiply: no memory on the host");
+        return clerror_set(ENOMEM, "matmul_multiply: out of memory on the host");
     for (cl_uint d = 0; d < count; d++)
         w[d] = (struct worker){.s = &s, .p = mm->ndev ? &mm->device[d] : NULL};
     const int status = workers_run(&s, w, count);

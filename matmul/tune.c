@@ -109,7 +109,7 @@ static void *matmul_problem_open(const struct cltune_kernel *kernel, CLCONTEXT *
                NULL;
     struct problem *p = calloc(1, sizeof *p);
     if (!p)
-        return clerror_set(ENOMEM, "matmul: no memory on the host"), NULL;
+        return clerror_set(ENOMEM, "matmul: out of memory on the host"), NULL;
     p->n = n;
     p->side = v->path == PATH_SKINNY ? SKINNY_SIDE : n;
     p->count = v->batch ? BATCH_ELEMENTS / (n * n) + 1 : 0;

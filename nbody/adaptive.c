@@ -71,7 +71,7 @@ static int adaptive_vanished(struct nbody *nb)
     size_t a = 0, b = 0;
     if (!pos || nbody_state(nb, pos, NULL) != 0)
         return free(pos),
-               clerror_set(ENOMEM, "nbody_step: no memory on the host for %zu bodies", nb->n);
+               clerror_set(ENOMEM, "nbody_step: out of memory on the host for %zu bodies", nb->n);
     nbody_host_closest(nb->n, pos[0], &a, &b);
     free(pos);
     return clerror_set(

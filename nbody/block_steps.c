@@ -101,7 +101,7 @@ int nbody_block_steps_open(struct nbody *nb)
         return 0;
     struct blocks *b = nb->blocks = calloc(1, sizeof *b);
     if (!b)
-        return clerror_set(ENOMEM, "nbody_create: no memory on the host");
+        return clerror_set(ENOMEM, "nbody_create: out of memory on the host");
     b->device = nb->device;
     while (!b->device->rows)
         b->device++;

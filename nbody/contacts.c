@@ -65,7 +65,7 @@ static int contacts_append(struct nbody_contact **contact, size_t *n, struct nbo
     struct nbody_contact *grown =
         *n & (*n - 1) ? *contact : realloc(*contact, (*n ? 2 * *n : 1) * sizeof one);
     if (!grown)
-        return clerror_set(ENOMEM, "nbody_find_contacts: no memory for %zu contacts", *n + 1);
+        return clerror_set(ENOMEM, "nbody_find_contacts: out of memory for %zu contacts", *n + 1);
     *contact = grown;
     grown[(*n)++] = one;
     return 0;
@@ -92,7 +92,8 @@ int nbody_find_contacts(size_t n, const double *radius, const double (*pos)[3],
                         size_t *contacts)
 {
     struct interval *all = malloc(n * sizeof *all);
-    int status = all ? 0 : clerror_set(ENOMEM, "nbody_find_contacts: no memory for %zu bodies", n);
+    int status =
+        all ? 0 : clerror_set(ENOMEM, "nbody_find_contacts: out of memory for %zu bodies", n);
     *contact = NULL;
     *contacts = 0;
     for (size_t i = 0; all && i < n; i++) {

@@ -53,7 +53,8 @@ static int diagnose_sum_blocks(struct nbody *nb, double *sum)
     double(*all)[SUM_TERMS] = calloc(blocks, sizeof *all);
     int status =
         all ? 0
-            : clerror_set(ENOMEM, "nbody_diagnose: no memory for the sums of %zu bodies", nb->n);
+            : clerror_set(ENOMEM, "nbody_diagnose: out of memory for the sums of %zu bodies",
+                          nb->n);
     for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev && status == 0; p++)
         if (p->count)
             status = diagnose_download(nb, p, all);

@@ -256,7 +256,7 @@ nbody_ensemble *nbody_ensemble_create(const struct nbody_ensemble_options *o, si
         return clerror_set(ENODEV, "nbody_ensemble_create: there is no OpenCL device"), NULL;
     nbody_ensemble *e = calloc(1, sizeof *e);
     if (!e)
-        return clerror_set(ENOMEM, "nbody_ensemble_create: no memory on the host"), NULL;
+        return clerror_set(ENOMEM, "nbody_ensemble_create: out of memory on the host"), NULL;
     *e = (nbody_ensemble){.ctx = ctx,
                           .systems = systems,
                           .bodies = bodies,
@@ -270,7 +270,7 @@ nbody_ensemble *nbody_ensemble_create(const struct nbody_ensemble_options *o, si
     e->centre = malloc(systems * sizeof *e->centre);
     int status = e->part && e->centre
                      ? 0
-                     : clerror_set(ENOMEM, "nbody_ensemble_create: no memory on the host");
+                     : clerror_set(ENOMEM, "nbody_ensemble_create: out of memory on the host");
     for (cl_uint d = 0; d < e->ndev && status == 0; d++)
         status = ensemble_check_doubles(e, d) == 0 ? ensemble_allocate(e, d) : -1;
     if (status == 0)

@@ -38,7 +38,7 @@ int nbody_field_copy(struct nbody *nb, const struct nbody_options *o)
     nb->nfields = o->nfields;
     nb->fields = calloc(2 * o->nfields, sizeof *nb->fields);
     if (!nb->fields)
-        return clerror_set(ENOMEM, "nbody_create: no memory on the host");
+        return clerror_set(ENOMEM, "nbody_create: out of memory on the host");
     nb->given_fields = nb->fields + o->nfields;
     memcpy(nb->given_fields, o->fields, o->nfields * sizeof *o->fields);
     return 0;

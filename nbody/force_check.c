@@ -137,7 +137,7 @@ int nbody_check_forces(nbody *nb, size_t samples, uint64_t seed, struct nbody_fo
     if (status == 0 && pos)
         status = nbody_state(nb, pos, NULL);
     if (!acc || !error || (!pos && nb->nfields))
-        clerror_set(ENOMEM, "nbody_check_forces: no memory on the host");
+        clerror_set(ENOMEM, "nbody_check_forces: out of memory on the host");
     if (status == 0) {
         force_check_choose(nb, samples, seed, which);
         for (size_t k = 0; nb->row && k < samples; k++)

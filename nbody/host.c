@@ -34,7 +34,7 @@ static int host_allocate(const struct nbody *nb, struct host_state *h)
     *h = (struct host_state){
         .x = calloc((6 + (size_t)nb->integrator->host_planes) * m, sizeof(double))};
     if (!h->x)
-        return clerror_set(ENOMEM, "nbody_step: no memory on the host for %zu bodies", nb->n);
+        return clerror_set(ENOMEM, "nbody_step: out of memory on the host for %zu bodies", nb->n);
     h->v = h->x + m;
     h->mass = h->v + m;
     h->old_x = h->mass + m;

@@ -334,9 +334,10 @@ int nbody_initial(enum nbody_model model, size_t n, uint64_t seed, double *mass,
         failed = row->finish(&order.making) < 0;
     }
     free(tables);
-    return failed ? clerror_set(ENOMEM, "nbody_initial: no memory for the tables of the model %s",
-                                row->name)
-                  : 0;
+    return failed
+               ? clerror_set(ENOMEM, "nbody_initial: out of memory for the tables of the model %s",
+                             row->name)
+               : 0;
 }
 
 void nbody_initial_scale(size_t n, double kinetic, double potential, double (*pos)[3],

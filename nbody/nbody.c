@@ -321,7 +321,7 @@ static double measure_device_rate(struct nbody *nb, cl_uint dev,
     struct nbody_options trial = *options;
     double rate = 0, *shares = calloc(nb->ndev, sizeof *shares);
     if (!shares)
-        return clerror_set(ENOMEM, "nbody_create: no memory on the host"), 0;
+        return clerror_set(ENOMEM, "nbody_create: out of memory on the host"), 0;
     shares[dev] = 1;
     trial.ctx = nb->ctx;
     trial.shares = shares;
@@ -399,7 +399,7 @@ static int nbody_divide(struct nbody *nb, const struct cldev_info *info,
         return -1;
     double *weight = calloc(nb->ndev, sizeof *weight);
     if (!weight)
-        return clerror_set(ENOMEM, "nbody_create: no memory on the host");
+        return clerror_set(ENOMEM, "nbody_create: out of memory on the host");
     int status = 0;
     bool taken = false; /* by the single device */
     for (cl_uint d = 0; d < nb->ndev && status == 0; d++) {
@@ -434,7 +434,7 @@ static int nbody_prepare(struct nbody *nb, const struct nbody_options *o, const 
     struct cldev_info *info = calloc(nb->ndev, sizeof *info);
     nb->device = calloc(nb->ndev, sizeof *nb->device);
     int status =
-        info && nb->device ? 0 : clerror_set(ENOMEM, "nbody_create: no memory on the host");
+        info && nb->device ? 0 : clerror_set(ENOMEM, "nbody_create: out of memory on the host");
     if (status == 0)
         status = clgetdevinfo(nb->ctx, info);
     if (status == 0)
@@ -482,7 +482,7 @@ static nbody *nbody_create_engine(const struct nbody_options *o, size_t n, const
         return clerror_set(ENODEV, "nbody_create: there is no OpenCL device"), NULL;
     struct nbody *nb = calloc(1, sizeof *nb);
     if (!nb)
-        return clerror_set(ENOMEM, "nbody_create: no memory on the host"), NULL;
+        return clerror_set(ENOMEM, "nbody_create: out of memory on the host"), NULL;
     *nb = (struct nbody){.ctx = ctx,
                          .integrator = nbody_integrator_find(o->integrator),
                          .precision = o->precision,

@@ -75,7 +75,7 @@ int nbody_rungs_open(struct nbody *nb)
         return 0;
     struct rungs *r = nb->rungs = calloc(1, sizeof *r);
     if (!r)
-        return clerror_set(ENOMEM, "nbody_create: no memory on the host");
+        return clerror_set(ENOMEM, "nbody_create: out of memory on the host");
     r->device = nb->device;
     while (!r->device->rows)
         r->device++;

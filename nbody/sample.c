@@ -42,7 +42,7 @@ static int sampler_open(struct nbody *nb)
 {
     struct sampler *s = nb->sampler = calloc(1, sizeof *s);
     if (!s)
-        return clerror_set(ENOMEM, "nbody_positions: no memory");
+        return clerror_set(ENOMEM, "nbody_positions: out of memory");
     s->program = embedded_open(nb->ctx, nbody_has_doubles(nb) ? "-D DOUBLE" : "", &sample, 0, NULL);
     s->kernel = s->program ? clsym(nb->ctx, s->program, "sample_bodies", 0) : NULL;
     if (s->kernel)
@@ -66,7 +66,8 @@ static int sampler_reserve(struct nbody *nb, size_t count)
     s->asked = malloc(count * sizeof *s->asked);
     s->nasked = 0;
     s->room = s->which && s->out[0] && s->out[1] && s->asked ? count : 0;
-    return s->room ? 0 : clerror_set(ENOMEM, "nbody_positions: no memory for %zu bodies", count);
+    return s->room ? 0
+                   : clerror_set(ENOMEM, "nbody_positions: out of memory for %zu bodies", count);
 }
 
 static bool sampler_is_current(const struct nbody *nb, size_t count, const uint32_t *which)

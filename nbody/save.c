@@ -296,7 +296,7 @@ static int snapshot_start(struct nbody *nb, struct snapshot *h)
 static int snapshot_copy_all(struct nbody *nb, struct snapshot *h)
 {
     if (!h->image && !(h->image = malloc(nbody_save_bytes(nb))))
-        clerror_set(ENOMEM, "nbody_snapshot_begin: no memory on the host for %zu bytes",
+        clerror_set(ENOMEM, "nbody_snapshot_begin: out of memory on the host for %zu bytes",
                     nbody_save_bytes(nb));
     return world_reduce_status(nb->world, h->image ? 0 : -1) == 0 ? nbody_save(nb, h->image) : -1;
 }
@@ -308,7 +308,7 @@ int nbody_snapshot_begin(nbody *nb)
     struct snapshot *h = snapshot_open(nb);
     if (world_reduce_status(
             nb->world,
-            h ? 0 : clerror_set(ENOMEM, "nbody_snapshot_begin: no memory on the host")) != 0)
+            h ? 0 : clerror_set(ENOMEM, "nbody_snapshot_begin: out of memory on the host")) != 0)
         return -1;
     h->any = h->spare && snapshot_start(nb, h) == 0;
     if (h->spare && !h->any && clerrno != ENOMEM)

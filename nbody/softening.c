@@ -38,7 +38,8 @@ int nbody_softening_copy(struct nbody *nb, const double *softening)
                 softening[i]);
     nb->own_eps = malloc(nb->n * sizeof *nb->own_eps);
     if (!nb->own_eps)
-        return clerror_set(ENOMEM, "nbody_create: no memory on the host for %zu softenings", nb->n);
+        return clerror_set(ENOMEM, "nbody_create: out of memory on the host for %zu softenings",
+                           nb->n);
     memcpy(nb->own_eps, softening, nb->n * sizeof *softening);
     return 0;
 }

@@ -207,7 +207,7 @@ int structure_add(struct nbody_structure *s, const struct nbody_binary *one)
                                      ? s->binary
                                      : realloc(s->binary, (2 * s->binaries + 1) * sizeof *one);
     if (!grown)
-        return clerror_set(ENOMEM, "nbody_find_structure: no memory for %zu binaries",
+        return clerror_set(ENOMEM, "nbody_find_structure: out of memory for %zu binaries",
                            s->binaries + 1);
     s->binary = grown;
     s->binary[s->binaries++] = *one;
@@ -260,7 +260,7 @@ int nbody_find_structure(size_t n, double G, const double *mass, const double (*
     y.place = malloc(n * sizeof *y.place);
     int status = y.near && y.place
                      ? 0
-                     : clerror_set(ENOMEM, "nbody_find_structure: no memory for %zu bodies", n);
+                     : clerror_set(ENOMEM, "nbody_find_structure: out of memory for %zu bodies", n);
     if (status == 0)
         status = neighbours_find(n, pos, y.near);
     if (status == 0) {

@@ -127,7 +127,7 @@ static void *tune_open(const struct cltune_kernel *kernel, CLCONTEXT *cp, size_t
     const struct variant *v = kernel->arg;
     struct problem *p = calloc(1, sizeof *p);
     if (!p)
-        return clerror_set(ENOMEM, "nbody: no memory to tune"), NULL;
+        return clerror_set(ENOMEM, "nbody: out of memory: cannot tune"), NULL;
     p->n = n;
     p->equal = kernel->like != NULL;
     p->mass = calloc(n, sizeof *p->mass);
@@ -143,7 +143,7 @@ static void *tune_open(const struct cltune_kernel *kernel, CLCONTEXT *cp, size_t
                                         .eps = 0.01,
                                         .dt = 1e-5};
     if (!p->mass || !p->pos || !p->vel || !p->found)
-        clerror_set(ENOMEM, "nbody: no memory on the host for %zu bodies", n);
+        clerror_set(ENOMEM, "nbody: out of memory on the host for %zu bodies", n);
     else if (clgetdevinfo(p->ctx, &p->info) == 0 && tune_fill(p) == 0)
         return p;
     tune_close(p);

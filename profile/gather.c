@@ -91,7 +91,7 @@ STDCL_API int clprofile_work(cl_kernel krn, double flops, double bytes, int prec
         w->precision = precision;
     }
     kernel_unlock(k);
-    return w ? 0 : fail(ENOMEM, 0, "clprofile_work: no memory on the host");
+    return w ? 0 : fail(ENOMEM, 0, "clprofile_work: out of memory on the host");
 }
 
 /* ---- Transfers. ---- */

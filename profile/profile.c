@@ -282,7 +282,7 @@ STDCL_API int clprofile(CLCONTEXT *cp, int on)
         return 0;
     const bool first = !p;
     if (first && !(p = profile_new(cp)))
-        return fail(ENOMEM, 0, "clprofile: no memory on the host");
+        return fail(ENOMEM, 0, "clprofile: out of memory on the host");
     if (p->on == (on != 0) && (!on || p->period == period))
         return 0;
     if ((on ? turn_on(p, period) : turn_off(p)) != 0) {

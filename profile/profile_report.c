@@ -95,7 +95,7 @@ static int report_collect(CLCONTEXT *cp, struct report *report, bool measure, co
     free(precision);
     if (!ok) {
         free(report->row);
-        return fail(ENOMEM, 0, "%s: no memory on the host", call);
+        return fail(ENOMEM, 0, "%s: out of memory on the host", call);
     }
     qsort(report->row, report->count, sizeof *report->row, by_device_and_total);
     return 0;

@@ -41,7 +41,7 @@ static int format_values(char **text, const char *format, va_list ap)
     if (n >= 0)
         return 0;
     *text = NULL;
-    return fail(ENOMEM, 0, "template: no memory for the values");
+    return fail(ENOMEM, 0, "template: out of memory for the values");
 }
 
 static void value_write_string(FILE *fp, const char *s)
@@ -135,12 +135,12 @@ static int list_values(char **text, const clvalue_t *values)
         return 0;
     FILE *fp = open_memstream(text, &size);
     if (!fp)
-        return fail(ENOMEM, 0, "template: no memory for the values");
+        return fail(ENOMEM, 0, "template: out of memory for the values");
     locale_t before = enter_c_locale();
     int status = write_values(fp, values, 0);
     uselocale(before);
     if (fclose(fp) != 0 && status == 0)
-        status = fail(ENOMEM, 0, "template: no memory for the values");
+        status = fail(ENOMEM, 0, "template: out of memory for the values");
     if (status != 0) {
         free(*text);
         *text = NULL;

@@ -226,7 +226,7 @@ char *stdcl_template_expand(const char *name, const char *text, size_t size, con
         .name = name, .source = text, .size = size, .values = values, .text.file = name};
     e.L = luaL_newstate();
     if (!e.L) {
-        fail(ENOMEM, 0, "%s: no memory for Lua", name ? name : "template");
+        fail(ENOMEM, 0, "%s: out of memory for Lua", name ? name : "template");
         return NULL;
     }
     luaJIT_setmode(e.L, 0, LUAJIT_MODE_ENGINE | LUAJIT_MODE_OFF);

@@ -112,14 +112,14 @@ const char *text_append(struct text *t, const char *bytes, size_t n, size_t line
     if (n > MOST_TEXT || t->size > MOST_TEXT - n)
         return "the text grows beyond 256 MiB";
     if (!text_reserve(t, n))
-        return "no memory for the text";
+        return "out of memory for the text";
     for (size_t i = 0; i < n; i++) {
         char c = bytes[i];
         bool starts = t->size == 0 || t->data[t->size - 1] == '\n';
         if (c == '\0')
             return "a zero byte, which no source text holds";
         if (starts && (!text_correct_line(t, line) || !text_reserve(t, n - i)))
-            return "no memory for the text";
+            return "out of memory for the text";
         t->data[t->size++] = c;
         if (c == '\n') {
             end_line(t);

@@ -93,7 +93,7 @@ static void test_sentence_that_cannot_be_made(void **state)
     static const wchar_t no_letter[] = {(wchar_t)0x7fffffff, 0};
     assert_int_equal(clerror_set(EINVAL, "%ls", no_letter), -1);
     assert_int_equal(clerrno, EINVAL);
-    contains(clerror(), "no memory");
+    contains(clerror(), "out of memory");
     assert_null(clerror());
 }
 

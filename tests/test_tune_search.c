@@ -63,7 +63,7 @@ static void *open_made(const struct cltune_kernel *its, CLCONTEXT *context, size
     assert_ptr_equal(clgetdevice(context, 0), clgetdevice(cp, 0));
     assert_int_equal(size, 1000);
     made.opened++;
-    return made.broken ? (clerror_set(ENOMEM, "made: no memory for the problem"), NULL) : &made;
+    return made.broken ? (clerror_set(ENOMEM, "made: out of memory for the problem"), NULL) : &made;
 }
 
 static void close_made(void *problem)
@@ -347,7 +347,7 @@ static void search_reports_no_valid_shape(void **unused)
     assert_int_equal(calls_of('v', NULL), 0);
     made.broken = true;
     fails(ENOMEM, search_shape(60, 1));
-    contains((search_shape(60, 1), clerror()), "made: no memory for the problem");
+    contains((search_shape(60, 1), clerror()), "made: out of memory for the problem");
 }
 
 static double nonsense(const char *shape)

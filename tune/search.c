@@ -390,7 +390,7 @@ STDCL_API int cltune_search(const struct cltune_kernel *kernel, CLCONTEXT *cp, c
     uint64_t *seen = calloc(SEEN_SLOTS, sizeof *seen);
     int status = one ? 0 : -1;
     if (status == 0 && (!s || !seen))
-        status = fail(ENOMEM, 0, "cltune_search: no memory on the host");
+        status = fail(ENOMEM, 0, "cltune_search: out of memory on the host");
     if (status == 0) {
         *s = (struct search){.kernel = kernel,
                              .start = seconds_now(),

@@ -56,7 +56,7 @@ static const char *tune_intern_text(const char *text)
             return k->text;
     struct cached_program *k = malloc(sizeof *k + strlen(text) + 1);
     if (!k)
-        return "no memory on the host for the name of the file of measured kernel shapes";
+        return "out of memory on the host for the name of the file of measured kernel shapes";
     strcpy(k->text, text);
     k->next = all;
     return (all = k)->text;

@@ -99,7 +99,7 @@ static char *tune_file_read_all(int fd, size_t *size, char *why, size_t room)
         snprintf(why, room, "it has %lld bytes, more than any file of rows",
                  (long long)status.st_size);
     else if (!(text = malloc((size_t)status.st_size + 1)))
-        snprintf(why, room, "there is no memory for it");
+        snprintf(why, room, "out of memory for it");
     while (text && n > 0 && *size < (size_t)status.st_size) {
         do
             n = read(fd, text + *size, (size_t)status.st_size - *size);

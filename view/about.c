@@ -52,7 +52,7 @@ static int about_keep(struct about *about, const char **text, const char *otherw
         about->text = all;
     char *copy = all ? strdup(*text ? *text : otherwise) : NULL;
     if (!copy)
-        return clerror_set(ENOMEM, "view_open: no memory");
+        return clerror_set(ENOMEM, "view_open: out of memory");
     about->text[about->texts++] = copy;
     *text = copy;
     return 0;
@@ -68,7 +68,7 @@ static int keep_list(struct about *about, const char *const **list)
         about->text = all;
     if (!copy || !all) {
         free(copy);
-        return clerror_set(ENOMEM, "view_open: no memory");
+        return clerror_set(ENOMEM, "view_open: out of memory");
     }
     about->text[about->texts++] = (char *)copy;
     for (size_t i = 0; i < n; i++) {
@@ -128,7 +128,7 @@ static int keep_bodies(struct about *about)
     if (((b->mass || b->group) && !order) || (b->mass && !about->mass) ||
         (b->group && !about->group)) {
         free(order);
-        return clerror_set(ENOMEM, "view_open: no memory for %zu bodies", b->total);
+        return clerror_set(ENOMEM, "view_open: out of memory for %zu bodies", b->total);
     }
     about->least_mass = FLT_MAX;
     for (size_t i = 0; order && i < b->total; i++) {
@@ -154,7 +154,7 @@ static int keep_colours(struct about *about)
         memcpy(about->colours, c->colours, size);
     const bool failed = c->colours && size && !about->colours;
     c->colours = about->colours;
-    return failed ? clerror_set(ENOMEM, "view_open: no memory") : 0;
+    return failed ? clerror_set(ENOMEM, "view_open: out of memory") : 0;
 }
 
 enum colour about_recorded(const struct about *about)
@@ -175,7 +175,7 @@ static int keep_replay(struct about *about)
     o->frames = view_recording_frames(o->replay);
     o->from = view_recording_time(o->replay, 0);
     o->to = view_recording_time(o->replay, o->frames - 1);
-    return about->hello ? 0 : clerror_set(ENOMEM, "view_open: no memory");
+    return about->hello ? 0 : clerror_set(ENOMEM, "view_open: out of memory");
 }
 
 int about_copy(struct about *about, const struct view_options *options)

@@ -127,7 +127,7 @@ static int page_load(const char *file, struct bytes *all)
     const bool bad = ferror(fp);
     fclose(fp);
     if (all->failed)
-        return clerror_set(ENOMEM, "%s: no memory for it", file);
+        return clerror_set(ENOMEM, "%s: out of memory for it", file);
     if (bad)
         return clerror_set(EIO, "%s: cannot be read", file);
     return all->used <= MOST_PAGE

@@ -61,7 +61,7 @@ static int recording_begin(struct recording *r)
     const bool named = asprintf(&r->part, "%s.part", r->about->options.record) > 0;
     r->fp = hello && named ? fopen(r->part, "wbe") : NULL;
     if (!hello || !named)
-        clerror_set(ENOMEM, "view_open: no memory for the recording");
+        clerror_set(ENOMEM, "view_open: out of memory for the recording");
     else if (!r->fp)
         clerror_set(errno, "%s: cannot be written: %s", r->part, strerror(errno));
     if (r->fp) {
@@ -76,7 +76,7 @@ struct recording *recording_open(const struct about *about)
 {
     struct recording *r = calloc(1, sizeof *r);
     if (!r) {
-        clerror_set(ENOMEM, "view_open: no memory for the recording");
+        clerror_set(ENOMEM, "view_open: out of memory for the recording");
         return NULL;
     }
     r->about = about;

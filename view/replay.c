@@ -43,7 +43,7 @@ static int replay_add(struct record **list, size_t *n, struct span span)
     if ((*n & (*n - 1)) == 0) {
         struct record *more = realloc(*list, (*n ? 2 * *n : 1) * sizeof *more);
         if (!more)
-            return clerror_set(ENOMEM, "no memory for an index of the recording");
+            return clerror_set(ENOMEM, "out of memory for an index of the recording");
         *list = more;
     }
     (*list)[(*n)++] = (struct record){span, frame_is_difference(&span)};
@@ -86,7 +86,7 @@ static view_recording *replay_begin(struct span file, const char *name)
 {
     view_recording *r = calloc(1, sizeof *r);
     if (!r) {
-        clerror_set(ENOMEM, "%s: no memory", name);
+        clerror_set(ENOMEM, "%s: out of memory", name);
         return NULL;
     }
     r->file = file;

@@ -61,7 +61,7 @@ static int view_prepare(struct view *v, const struct view_options *options)
     if (about_copy(&v->about, options) < 0)
         return -1;
     v->row = calloc(ROWS_IN_FLIGHT, (v->about.columns + 1) * sizeof *v->row);
-    return v->row ? 0 : clerror_set(ENOMEM, "view_open: no memory");
+    return v->row ? 0 : clerror_set(ENOMEM, "view_open: out of memory");
 }
 
 /* In reverse order; also for a partially opened view. */
@@ -88,7 +88,7 @@ view *view_open(const struct view_options *options)
 {
     struct view *v = calloc(1, sizeof *v);
     if (!v) {
-        clerror_set(ENOMEM, "view_open: no memory");
+        clerror_set(ENOMEM, "view_open: out of memory");
         return NULL;
     }
     const struct view_options *o = &v->about.options;
@@ -220,7 +220,7 @@ static struct shown *view_show(view *v, enum kind kind, const struct view_moment
 static int hand_over(view *v, enum kind kind, struct shown *s)
 {
     if (s->first.failed || s->second.failed)
-        return clerror_set(ENOMEM, "view: no memory for a picture");
+        return clerror_set(ENOMEM, "view: out of memory for a picture");
     slot_publish(&v->box[kind]);
     thread_wake(v);
     view_settle(v);
@@ -237,7 +237,7 @@ const uint32_t *view_sample_order(view *v)
     if (!v)
         return NULL;
     if (!v->order && !(v->order = about_order(v->about.options.points.total)))
-        clerror_set(ENOMEM, "view_sample_order: no memory for %zu bodies",
+        clerror_set(ENOMEM, "view_sample_order: out of memory for %zu bodies",
                     v->about.options.points.total);
     return v->order;
 }

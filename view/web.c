@@ -40,7 +40,7 @@ static int read_own(struct web_file *file, const char *folder)
     const size_t n = file->own ? fread(file->own, 1, MOST, fp) : 0;
     fclose(fp);
     if (!file->own)
-        return clerror_set(ENOMEM, "view: no memory for %s", path);
+        return clerror_set(ENOMEM, "view: out of memory for %s", path);
     file->text = file->own;
     file->size = n;
     return 0;
@@ -52,7 +52,7 @@ static int web_replace(struct web_file *file, struct bytes *by)
 {
     if (by->failed) {
         bytes_free(by);
-        return clerror_set(ENOMEM, "view: no memory for the page");
+        return clerror_set(ENOMEM, "view: out of memory for the page");
     }
     free(file->own);
     file->text = file->own = by->at;
@@ -133,7 +133,7 @@ struct web_file *web_open(size_t *n)
     struct web_file *files = malloc(sizeof all);
     *n = sizeof all / sizeof *all;
     if (!files) {
-        clerror_set(ENOMEM, "view: no memory for the page");
+        clerror_set(ENOMEM, "view: out of memory for the page");
         return NULL;
     }
     memcpy(files, all, sizeof all);

@@ -84,7 +84,7 @@ int world_reduce(stdcl_world *w, void *bytes, size_t size,
         return 0;
     void *other = malloc(size ? size : 1);
     if (!other)
-        return clerror_set(ENOMEM, "world_reduce: no memory for %zu bytes", size);
+        return clerror_set(ENOMEM, "world_reduce: out of memory for %zu bytes", size);
     const int status = reduce_to_root(w, bytes, other, size, join, arg);
     free(other);
     return status == 0 ? world_broadcast(w, 0, bytes, size) : -1;
@@ -165,7 +165,7 @@ int world_check_equal(stdcl_world *w, const char *what, const char *text)
     if (world_broadcast(w, 0, &length, sizeof length) != 0)
         return -1;
     char *first = malloc((size_t)length + 1);
-    int status = first ? 0 : clerror_set(ENOMEM, "world_check_equal: no memory");
+    int status = first ? 0 : clerror_set(ENOMEM, "world_check_equal: out of memory");
     if (world_reduce_status(w, status) != 0)
         return free(first), -1;
     if (w->rank == 0)

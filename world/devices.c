@@ -165,7 +165,7 @@ static int assign_devices(const struct host *h, int me, size_t n, unsigned char 
     } else if (!same) {
         struct taken taken = {.name = calloc((size_t)h->n * MOST, sizeof *taken.name)};
         if (!taken.name)
-            return clerror_set(ENOMEM, "world_devices: no memory");
+            return clerror_set(ENOMEM, "world_devices: out of memory");
         assign_round_robin(h, me, &taken, mine);
         free(taken.name);
         if (h->share && !memchr(mine, 1, n))
@@ -188,7 +188,8 @@ int world_devices(stdcl_world *w, const cl_device_id *ids, size_t n, int share, 
     }
     struct seen *own = malloc(sizeof *own), *all = malloc((size_t)w->size * sizeof *all);
     struct host h = {.seen = all, .rank = calloc((size_t)w->size, sizeof *h.rank), .share = share};
-    int me = 0, status = own && all && h.rank ? 0 : clerror_set(ENOMEM, "world_devices: no memory");
+    int me = 0,
+        status = own && all && h.rank ? 0 : clerror_set(ENOMEM, "world_devices: out of memory");
     memset(mine, 0, n);
     if (world_reduce_status(w, status) == 0) {
         list_visible_devices(own, ids, n);

@@ -111,7 +111,7 @@ int finalize_start(stdcl_world *w)
     w->reports = calloc((size_t)w->size, sizeof *w->reports);
     w->report_requests = calloc((size_t)w->size, sizeof *w->report_requests);
     if (!w->reports || !w->report_requests)
-        return clerror_set(ENOMEM, "world_join: no memory for %d ranks", w->size);
+        return clerror_set(ENOMEM, "world_join: out of memory for %d ranks", w->size);
     for (int r = 1; r < w->size; r++)
         if (!(w->report_requests[r] =
                   request_post(w, false, r, TAG_REPORT, &w->reports[r], sizeof *w->reports, true)))

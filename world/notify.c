@@ -76,7 +76,7 @@ int notify_start(stdcl_world *w)
     if (w->size == 1)
         return 0;
     if (!(w->neighbour = calloc(MOST, sizeof *w->neighbour)))
-        return clerror_set(ENOMEM, "world_join: no memory");
+        return clerror_set(ENOMEM, "world_join: out of memory");
     for (; step < w->size && w->rank % (2 * step) == 0 && status == 0; step *= 2)
         if (w->rank + step < w->size)
             status = notify_receive_from(w, w->rank + step);

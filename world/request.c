@@ -233,7 +233,7 @@ static struct world_request *request_alloc(bool sends, int rank, int tag, void *
                  copy = sends && size <= LONG_BYTES ? size : 0;
     struct world_request *m = malloc(sizeof *m + pieces * sizeof *m->request + copy);
     if (!m) {
-        clerror_set(ENOMEM, "no memory for a message to or from rank %d", rank);
+        clerror_set(ENOMEM, "out of memory for a message to or from rank %d", rank);
         return NULL;
     }
     *m = (struct world_request){.rank = rank,

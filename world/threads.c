@@ -142,7 +142,7 @@ static int message_post(struct endpoint *p, const struct message *model, int fro
         pthread_mutex_unlock(&t->lock);
         return 0;
     }
-    snprintf(why, TRANSPORT_WHY, "%s", t->dead ? "the job was ended" : "no memory");
+    snprintf(why, TRANSPORT_WHY, "%s", t->dead ? "the job was ended" : "out of memory");
     pthread_mutex_unlock(&t->lock);
     free(m);
     return -1;
@@ -427,7 +427,7 @@ stdcl_world *world_of_threads(struct threads *threads, int rank, const char *hos
     struct threads *t = threads ? threads : p ? threads_create(1, 0, 0) : NULL;
     if (!p || !t) {
         free(p);
-        clerror_set(ENOMEM, "world_join: no memory");
+        clerror_set(ENOMEM, "world_join: out of memory");
         return NULL;
     }
     *p = (struct endpoint){.threads = t, .rank = rank, .alone = !threads};

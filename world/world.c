@@ -45,7 +45,7 @@ static int world_gather_hosts(stdcl_world *w, const char *name)
     w->host = calloc((size_t)w->size, sizeof *w->host);
     w->wait_time = calloc((size_t)w->size, sizeof *w->wait_time);
     if (!w->host || !w->wait_time)
-        return clerror_set(ENOMEM, "world_join: no memory for %d ranks", w->size);
+        return clerror_set(ENOMEM, "world_join: out of memory for %d ranks", w->size);
     if (name)
         snprintf(mine, sizeof mine, "%s", name);
     else
@@ -100,7 +100,7 @@ stdcl_world *world_make(const struct transport *by, void *state, int rank, int s
     stdcl_world *w = calloc(1, sizeof *w);
     if (!w) {
         by->leave(state);
-        clerror_set(ENOMEM, "world_join: no memory");
+        clerror_set(ENOMEM, "world_join: out of memory");
         return NULL;
     }
     *w = (stdcl_world){.transport = by,

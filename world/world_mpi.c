@@ -73,7 +73,7 @@ static int mpi_join(int communicator, void **state, int *rank, int *size, int *b
 {
     struct state *s = calloc(1, sizeof *s);
     if (!s)
-        return snprintf(why, TRANSPORT_WHY, "no memory"), -1;
+        return snprintf(why, TRANSPORT_WHY, "out of memory"), -1;
     if (mpi_start(s, communicator, background, why) != 0)
         return free(s), -1;
     MPI_Comm_set_errhandler(s->comm, MPI_ERRORS_RETURN);
