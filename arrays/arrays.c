@@ -6,8 +6,7 @@
 #include "core/handle.h"
 #include "core/reserved.h"
 
-/* ---- Create and free. --------------------------------------------------------------------------
- */
+/* ---- Create and free. ------------------------------------------------------------------------ */
 
 arrays *arrays_create(const struct arrays_options *o)
 {
@@ -66,8 +65,7 @@ void arrays_free(arrays *a)
     free(a);
 }
 
-/* ---- Partition among devices. ------------------------------------------------------------------
- */
+/* ---- Partition among devices. ---------------------------------------------------------------- */
 
 void arrays_partition(const arrays *a, size_t n, cl_uint dev, size_t *first, size_t *count)
 {
@@ -120,8 +118,7 @@ int arrays_check(const arrays *a, const char *call, const void *x, size_t n, siz
     return 0;
 }
 
-/* ---- Shape and its source. ---------------------------------------------------------------------
- */
+/* ---- Shape and its source. ------------------------------------------------------------------- */
 
 static const struct device_kernel *explained(const arrays *a, cl_uint dev)
 {

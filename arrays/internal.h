@@ -31,8 +31,7 @@ struct arrays {
  * name of the call. */
 int arrays_check(const arrays *a, const char *call, const void *x, size_t n, size_t least);
 
-/* ---- reduce_host.c
- * -------------------------------------------------------------------------------- */
+/* ---- reduce_host.c --------------------------------------------------------------------------- */
 
 /* An operation on arrays x, y, z of n elements; unused ones repeat x. The mean is for
  * OP_DEVIATIONS. */

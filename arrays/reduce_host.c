@@ -22,8 +22,7 @@ enum { STRIP = BLOCK_LANES * BLOCK_ROWS, PREFETCH_BYTES = 4096 };
 #define ARITHMETIC (BIT(OP_SUM) | BIT(OP_DOT) | BIT(OP_SQUARES) | BIT(OP_DEVIATIONS))
 #define EXTREMES (BIT(OP_MIN) | BIT(OP_MAX))
 
-/* ---- Intrinsics. -------------------------------------------------------------------------------
- */
+/* ---- Intrinsics. ----------------------------------------------------------------------------- */
 
 /* Conversions of whole vectors and fused multiply-adds: gcc 12 splits them into scalars. */
 #if VECTOR_BYTES == 64
@@ -176,8 +175,7 @@ enum { STRIP = BLOCK_LANES * BLOCK_ROWS, PREFETCH_BYTES = 4096 };
 #define OPERATIONS EXTREMES
 #include "arrays/reduce_host.h"
 
-/* ---- Choice by type. ---------------------------------------------------------------------------
- */
+/* ---- Choice by type. ------------------------------------------------------------------------- */
 
 reduce_host_block *REDUCE_HOST(enum arrays_type type, struct arrays_partial kind)
 {

@@ -6,10 +6,12 @@
  *   ELEMENT, WIDE     the types of elements and of sums
  *   PAIRED            as in fixed_reduce.h: 1 value and rounding error, 2 halves of long integers
  *   FETCH(x)          load and convert a vector from elements at x; default: the compiler's
- * conversion ADDS              sum of vectors; default: the compiler's FMA, FMAS         a b + c
- * rounded once, of numbers and of vectors: FMA for floating-point WIDE, FMAS if there is an
- * instruction LOW, HIGH         the least and the greatest value of WIDE OPERATIONS        the
- * operations to compile, BIT(OP_SUM) | ...
+ *                     conversion
+ *   ADDS              sum of vectors; default: the compiler's
+ *   FMA, FMAS         a b + c rounded once, of numbers and of vectors: FMA for floating-point WIDE,
+ *                     FMAS if there is an instruction
+ *   LOW, HIGH         the least and the greatest value of WIDE
+ *   OPERATIONS        the operations to compile, BIT(OP_SUM) | ...
  *
  * A strip is processed VECTORS_AT_ONCE vectors of a row at a time, whose sums stay in registers:
  * enough to keep the adders busy, and few enough for 16 registers. The operations and the names of
@@ -46,8 +48,7 @@ struct NAME(sum) { /* of a block, as a kernel stores it */
 #endif
 };
 
-/* ---- The contribution of an element.
- * ------------------------------------------------------------ */
+/* ---- The contribution of an element. --------------------------------------------------------- */
 
 INLINE NAME(wides) NAME(fetch)(const ELEMENT *x)
 {

@@ -3,9 +3,8 @@
  *
  *     x       | chunk 0 | chunk 1 | chunk 2 |
  *     carry   |    s0   |    s1   |    s2   |   1. scan_sums: each group sums its chunk
- *     carry   |    0    |    s0   | s0 + s1 |   2. scan_carry: one group scans the sums; gives
- * total sums    | 0 x0 .. | s0 ...  |             3. scan_write: each group scans its chunk from
- * carry
+ *     carry   |    0    |    s0   | s0 + s1 |   2. scan_carry: one group scans the sums: total
+ *     sums    | 0 x0 .. | s0 ...  |             3. scan_write: each group scans its chunk
  *
  *     sums    | 0 x0 .. |                       or scan_few: one group scans the whole array
  *

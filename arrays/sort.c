@@ -31,8 +31,7 @@ static struct sorter_program *sort_program(arrays_sorter *s, const char *caller,
     return sorter_choose(s, &sources[job->bytes == 8], job->most);
 }
 
-/* ---- Workspace. --------------------------------------------------------------------------------
- */
+/* ---- Workspace. ------------------------------------------------------------------------------ */
 
 /* Groups of sort_scatter. On GPUs there is one for each tile, and a row of the table for each tile
  * (see sort.cl). */
@@ -139,8 +138,7 @@ static int sort_all_passes(const struct sorting *j, struct pairs own, struct pai
     return from.keys == own.keys ? 0 : sort_copy_back(j, from, own);
 }
 
-/* ---- Public functions. -------------------------------------------------------------------------
- */
+/* ---- Public functions. ----------------------------------------------------------------------- */
 
 static int sort_start(arrays_sorter *s, const char *caller, const struct arrays_sort_job *job)
 {

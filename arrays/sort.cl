@@ -3,9 +3,10 @@
  *     keys      | chunk 0 | chunk 1 | chunk 2 |               chunks and tiles: tiles.h
  *     table     chunk 0: c00 c01 ...; chunk 1: c10 c11 ...    1. sort_count: each group counts the
  *                                                                digits of its chunk
- *               chunk 0: 0 0 ...;     chunk 1: c00 c01 ...;   2. sort_scan: one group for each
- * digit totals: t0 t1 ...                                scans its counts, stores the total to |
- * all of digit 0 | all of digit 1 | ...       3. sort_scatter: each tile is scattered
+ *               chunk 0: 0 0 ...;     chunk 1: c00 c01 ...;   2. sort_scan: one group per digit
+ *               totals: t0 t1 ...                                scans its counts, stores the total
+ *     to        | all of digit 0 | all of digit 1 | ...       3. sort_scatter: each tile is
+ *                                                                scattered
  *
  * On CPUs a group is one item and processes its chunk. On GPUs the scatter has one group for each
  * tile, and sort_count stores in the table how often each digit occurs in the chunk's earlier
@@ -51,8 +52,7 @@ SCAN_GROUP(uint)
 #define TILE_ROW(t) (table + (ulong)(groups + 1 + (t)) * DIGITS)
 
 #if GROUP == 1
-/* ---- CPUs: a group is one item.
- * ----------------------------------------------------------------- */
+/* ---- CPUs: a group is one item. -------------------------------------------------------------- */
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void sort_count(__global uint *table,
                                                                         __global const NUMBER *keys,
@@ -166,8 +166,7 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void sort_scatter(
 }
 
 #else
-/* ---- GPUs: groups of teams. --------------------------------------------------------------------
- */
+/* ---- GPUs: groups of teams. ------------------------------------------------------------------ */
 
 #define TEAM 32
 #define TEAMS (GROUP / TEAM)
@@ -416,8 +415,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void sort_scatter(
 }
 #endif
 
-/* ---- CPUs and GPUs.
- * ----------------------------------------------------------------------------- */
+/* ---- CPUs and GPUs. -------------------------------------------------------------------------- */
 
 /* DIGITS groups, one for each digit. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void sort_scan(

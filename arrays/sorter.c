@@ -172,8 +172,7 @@ int sorter_finish(arrays_sorter *s, int status)
     return clwait(s->ctx, s->dev, CL_KERNEL_EVENT) == (cl_event)-1 ? -1 : status;
 }
 
-/* ---- Checks, workspace. ------------------------------------------------------------------------
- */
+/* ---- Checks, workspace. ---------------------------------------------------------------------- */
 
 int sorter_check(const char *caller, int bytes, size_t most, const uintptr_t reserved[8])
 {

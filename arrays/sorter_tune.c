@@ -115,8 +115,7 @@ static int sorter_tune_finish(struct problem *p, int status)
     return clwait(p->ctx, 0, CL_ALL_EVENT) == (cl_event)-1 ? -1 : status;
 }
 
-/* ---- Interface of the search. ------------------------------------------------------------------
- */
+/* ---- Interface of the search. ---------------------------------------------------------------- */
 
 int sorter_allowed(void *problem, const char *shape)
 {

@@ -85,8 +85,7 @@ static int op_open_kernel(arrays *a, enum reduce_op op)
     return status;
 }
 
-/* ---- Reduction. --------------------------------------------------------------------------------
- */
+/* ---- Reduction. ------------------------------------------------------------------------------ */
 
 /* Run an operation on arrays x, y, z of n elements; unused ones repeat x. The mean is for
  * OP_DEVIATIONS. */
@@ -129,8 +128,7 @@ static int sums_reduce(arrays *a, enum reduce_op op, const void *x, const void *
     return arrays_fixed_reduce(&job, total);
 }
 
-/* ---- Public functions. -------------------------------------------------------------------------
- */
+/* ---- Public functions. ----------------------------------------------------------------------- */
 
 static int sums_run(arrays *a, const char *call, enum reduce_op op, const void *x, const void *y,
                     size_t n, size_t least, double mean, double *result)

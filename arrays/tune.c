@@ -108,8 +108,7 @@ static int arrays_tune_run(struct problem *p, double *result)
     }
 }
 
-/* ---- Interface of the search. ------------------------------------------------------------------
- */
+/* ---- Interface of the search. ---------------------------------------------------------------- */
 
 static int arrays_tune_allowed(void *problem, const char *shape)
 {

@@ -33,8 +33,7 @@
 
 extern char **environ;
 
-/* ---- Installed programs. ----------------------------------------------------------------------
- */
+/* ---- Installed programs. --------------------------------------------------------------------- */
 
 static bool is_program(const char *path)
 {

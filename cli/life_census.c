@@ -380,8 +380,7 @@ static int census_report(const struct census *s)
     return status;
 }
 
-/* ---- The census. ------------------------------------------------------------------------------
- */
+/* ---- The census. ----------------------------------------------------------------------------- */
 
 static int count_soups(struct census *s)
 {

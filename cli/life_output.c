@@ -69,8 +69,7 @@ int life_output_open(struct life_job *job)
     return CLI_DONE;
 }
 
-/* ---- In the run.
- * --------------------------------------------------------------------------------- */
+/* ---- In the run. ----------------------------------------------------------------------------- */
 
 int life_output_row(struct life_job *job, const struct life_sample *sample)
 {
@@ -196,8 +195,7 @@ int life_output_frame(struct life_job *job)
     return status;
 }
 
-/* ---- At the end.
- * ---------------------------------------------------------------------------------- */
+/* ---- At the end. ----------------------------------------------------------------------------- */
 
 /* Two-state grids pass through rank 0 in bands of rows, because most formats are sequential and
  * files may be of any length. Rank 0 broadcasts which rows come next. */

@@ -241,8 +241,7 @@ static int step_plane(struct plane *p)
     return status;
 }
 
-/* ---- At the end.
- * ---------------------------------------------------------------------------------- */
+/* ---- At the end. ----------------------------------------------------------------------------- */
 
 static bool is_beyond_files(struct hashlife_number n)
 {

@@ -22,8 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Text of values.
- * ---------------------------------------------------------------------------------- */
+/* ---- Text of values. ------------------------------------------------------------------------- */
 
 /* Name of the devices, or of the host's CPU. The caller frees it. */
 static char *outcome_device(const struct matmul_job *job, enum matmul_kind kind)

@@ -364,8 +364,7 @@ int nbody_checkpoint_put(struct nbody_job *job, char *bytes, size_t size, size_t
     return CLI_DONE;
 }
 
-/* ---- Schedule. ----------------------------------------------------------------------------------
- */
+/* ---- Schedule. ------------------------------------------------------------------------------- */
 
 int nbody_checkpoint_plan(struct nbody_job *job)
 {

@@ -248,8 +248,7 @@ int nbody_history_row(struct nbody_job *job, const struct nbody_diagnostics *d)
     return CLI_DONE;
 }
 
-/* ---- Final output. -----------------------------------------------------------------------------
- */
+/* ---- Final output. --------------------------------------------------------------------------- */
 
 static void column_name(const struct nbody_job *job, size_t column, char text[64])
 {

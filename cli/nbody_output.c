@@ -135,8 +135,7 @@ int nbody_output_open(struct nbody_job *job)
     return CLI_DONE;
 }
 
-/* ---- In the run.
- * --------------------------------------------------------------------------------- */
+/* ---- In the run. ----------------------------------------------------------------------------- */
 
 int nbody_output_row(struct nbody_job *job, const struct nbody_diagnostics *d)
 {
@@ -181,8 +180,7 @@ int nbody_output_frame(struct nbody_job *job)
     return cli_outputs_frame(&job->outputs, draw_current_bodies, job);
 }
 
-/* ---- At the end.
- * ---------------------------------------------------------------------------------- */
+/* ---- At the end. ----------------------------------------------------------------------------- */
 
 static int write_force_rows(const char *file, const struct particles *b, const double (*acc)[3],
                             const double *potential)

@@ -1,7 +1,8 @@
 /* ranks_file.h - one output file that all ranks write, each at its own offsets.
  *
  * All but write_at and discard are collective: if one rank fails, all return -1 after clerror_set.
- * A single rank may use them, too. SPDX-License-Identifier: MIT
+ * A single rank may use them, too.
+ * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_CLI_RANKS_FILE_H
 #define STDCL_CLI_RANKS_FILE_H

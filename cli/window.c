@@ -130,8 +130,7 @@ int cli_window_open(struct cli_window *w, struct view_options *about)
     return CLI_DONE;
 }
 
-/* ---- Commands of viewers.
- * ------------------------------------------------------------------------------- */
+/* ---- Commands of viewers. -------------------------------------------------------------------- */
 
 static void restart_pace(struct cli_window *w, double step)
 {

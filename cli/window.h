@@ -1,11 +1,12 @@
 /* window.h - the view of a run in a browser, common to all commands: --view and --record.
  *
- *   CLI_WINDOW_OPTIONS(&job->window),                          entries of the table of options
- *   cli_window_check(&job->window, options)                    after parsing
- *   cli_window_open(&job->window, &about)                      print the link; wait with
- * --view-wait cli_window_visit(&job->window, step, fraction, show, job)  between batches: send a
- * picture if due, obey commands, block while paused cli_window_end(&job->window, sentence) keep the
- * last picture while it is viewed cli_window_close(&job->window)
+ *   CLI_WINDOW_OPTIONS(&job->window),                           in the table of options
+ *   cli_window_check(&job->window, options)                     after parsing
+ *   cli_window_open(&job->window, &about)                       print the link; --view-wait blocks
+ *   cli_window_visit(&job->window, step, fraction, show, job)   between batches: send a picture if
+ *                                                               due, obey commands, block if paused
+ *   cli_window_end(&job->window, sentence)                      keep the last picture while viewed
+ *   cli_window_close(&job->window)
  *
  * Without these options nothing is opened, and a visit costs one comparison. Rank 0 owns the
  * view and broadcasts its decisions: open, visit, decide, `show` and end are collective.

@@ -1,7 +1,8 @@
 /* build.c - the parts of a program, and their builds for each device.
  *
  * Sources start with a #line directive, so that the compiler's messages name the user's file and
- * line. SPDX-License-Identifier: MIT
+ * line.
+ * SPDX-License-Identifier: MIT
  */
 #include "core/program.h"
 

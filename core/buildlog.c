@@ -2,7 +2,8 @@
  *
  * Sources carry #line directives. NVIDIA's compiler ignores them and prints "<kernel>:12:5",
  * counting lines of the text it was given; Oclgrind prints "input.cl:12:5". Such positions are
- * translated here as the preprocessor would have. SPDX-License-Identifier: MIT
+ * translated here as the preprocessor would have.
+ * SPDX-License-Identifier: MIT
  */
 #include "core/program.h"
 #include "core/pocl.h"

@@ -2,7 +2,8 @@
  *
  * Each device has an OpenCL context and an in-order queue of its own. Two devices of one OpenCL
  * context exchange data a thousand times slower than through pinned host memory, and their commands
- * serialize. SPDX-License-Identifier: MIT
+ * serialize.
+ * SPDX-License-Identifier: MIT
  */
 #include "core/environment.h"
 #include "core/kernel.h"

@@ -3,7 +3,8 @@
  *
  * For 2 the program is started again under the command when the library is loaded: Oclgrind must be
  * there before the first OpenCL call, which may be the program's own. It is the only thing the
- * library does before main, and only on request. SPDX-License-Identifier: MIT
+ * library does before main, and only on request.
+ * SPDX-License-Identifier: MIT
  */
 #include "core/environment.h"
 

@@ -11,7 +11,8 @@
  * PoCL (to 7.1) reads a binary from files of its own cache and fails if another process adds one
  * meanwhile by starting a kernel of the same program. A process that builds an uncached program
  * therefore holds the lock file: exclusively until the binary is written; or, if it does not store
- * the binary, shared with other such processes until it exits. SPDX-License-Identifier: MIT
+ * the binary, shared with other such processes until it exits.
+ * SPDX-License-Identifier: MIT
  */
 #include "core/environment.h"
 #include "core/program.h"

@@ -1,5 +1,6 @@
 /* embed_open.c - opens the kernels embedded in the executable: for clopen without a file, and once
- * for clexec and for clsym and clbuild without a handle. SPDX-License-Identifier: MIT
+ * for clexec and for clsym and clbuild without a handle.
+ * SPDX-License-Identifier: MIT
  */
 #include "core/program.h"
 

@@ -9,7 +9,8 @@
  * relying on it: run the same kernel with the same number of groups, which only call the barrier,
  * with grid_barrier_max_polls. If *counter has GRID_BARRIER_TIMEOUT afterwards, the groups were not
  * resident together: use one launch per step. After a launch that makes steps the flag is an error,
- * because some groups have made more steps than others. SPDX-License-Identifier: MIT
+ * because some groups have made more steps than others.
+ * SPDX-License-Identifier: MIT
  */
 #ifndef CORE_GRID_BARRIER_H
 #define CORE_GRID_BARRIER_H

@@ -3,7 +3,8 @@
  * The header is installed as share/stdcl/include/stdcl.h, so it is there without the development
  * files. It is searched relative to this code, wherever that was moved: lib/libstdcl.so, bin/stdcl
  * and lib/x86_64-linux-gnu/libstdcl.so all have share/ in a folder above. The build folder has one
- * too. SPDX-License-Identifier: MIT
+ * too.
+ * SPDX-License-Identifier: MIT
  */
 #include "core/program.h"
 

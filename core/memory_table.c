@@ -1,5 +1,6 @@
 /* memory_table.c - the table of allocations, sorted by address, so that any pointer into one finds
- * it. SPDX-License-Identifier: MIT
+ * it.
+ * SPDX-License-Identifier: MIT
  */
 #include "core/memory.h"
 

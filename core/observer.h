@@ -7,7 +7,7 @@
  *   clfork, clmsync, clmcopy   command_begins      returns the queue, and fills in the record
  *                              command_started     after the command was enqueued
  *   clwait, ...                command_collected   when it is complete, before its event is
- * released
+ *                                                  released
  *
  * A context that is not observed costs one load per command.
  * SPDX-License-Identifier: MIT

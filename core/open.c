@@ -1,5 +1,6 @@
 /* open.c - clopen and its family, and clbuild: kernels from files, strings, memory and the
- * executable. SPDX-License-Identifier: MIT
+ * executable.
+ * SPDX-License-Identifier: MIT
  */
 #include "core/program.h"
 

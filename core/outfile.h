@@ -9,7 +9,8 @@
  * Until the commit an existing file of that name stays unchanged. Errors are -1 with a message in
  * clerror() that distinguishes a missing folder, missing permission and a full disk. This file is
  * in the core because every room writes files, the core included: clsave, timelines, the tuning
- * store, formats/, the command. SPDX-License-Identifier: MIT
+ * store, formats/, the command.
+ * SPDX-License-Identifier: MIT
  */
 #ifndef CORE_OUTFILE_H
 #define CORE_OUTFILE_H

@@ -14,7 +14,8 @@
  * each wait the caller can report progress and cancel. Work that fits into a slice is launched as
  * if there were no pace. Where slices end depends on the clock, so results must not depend on it.
  * $STDCL_SLICE, in seconds, replaces PACE_SECONDS: tests set it to almost nothing, which cuts
- * wherever possible. SPDX-License-Identifier: MIT
+ * wherever possible.
+ * SPDX-License-Identifier: MIT
  */
 #ifndef CORE_PACE_H
 #define CORE_PACE_H

@@ -1,5 +1,6 @@
 /* pocl.h - reasons why PoCL, which makes the CPU an OpenCL device, offers no device although it
- * reports no error. SPDX-License-Identifier: MIT
+ * reports no error.
+ * SPDX-License-Identifier: MIT
  */
 #ifndef CORE_POCL_H
 #define CORE_POCL_H

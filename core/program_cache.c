@@ -3,7 +3,8 @@
  * Engines that are created again, for instance after each merger of bodies, open the same text with
  * the same options, and a compiler takes 30 ms even for a hit in its own cache. The last KEPT
  * programs therefore outlive their clclose; the context frees them. Text that includes files is
- * always built, because those files may have changed. SPDX-License-Identifier: MIT
+ * always built, because those files may have changed.
+ * SPDX-License-Identifier: MIT
  */
 #include "core/program.h"
 

@@ -1,5 +1,6 @@
 /* reserved.h - reserved words at the end of a struct of options, by which it can grow: all must be
- * 0 until a later version uses them. SPDX-License-Identifier: MIT
+ * 0 until a later version uses them.
+ * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_RESERVED_H
 #define STDCL_RESERVED_H

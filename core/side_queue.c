@@ -3,7 +3,8 @@
  *
  * CPU devices have none: their commands keep every core busy, and PoCL 5 crashes when two queues
  * run the same kernel. In an observed context all commands use the main queue, so that a profile
- * can attribute the time of each. SPDX-License-Identifier: MIT
+ * can attribute the time of each.
+ * SPDX-License-Identifier: MIT
  */
 #include "core/context.h"
 

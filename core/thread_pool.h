@@ -11,7 +11,8 @@
  * processor, where the scheduler would otherwise place some of them beside an idle one. Each thread
  * begins with its own range of parts, the same in each loop of the same length, so that its data is
  * in its processor's cache; then it steals the last parts of other ranges. One thread at a time
- * calls thread_pool_for. SPDX-License-Identifier: MIT
+ * calls thread_pool_for.
+ * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_CORE_THREAD_POOL_H
 #define STDCL_CORE_THREAD_POOL_H

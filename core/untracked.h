@@ -1,14 +1,15 @@
 /* untracked.h - launches without an event, for engines that start many short kernels and query
  * none.
  *
- *   clforkv(ctx, dev, kernel, &ndr, CL_EVENT_NOWAIT | CL_EVENT_CHECKED | CL_EVENT_UNTRACKED, n,
- * args)
+ *   clforkv(ctx, dev, kernel, &ndr, CL_EVENT_NOWAIT | CL_EVENT_CHECKED | CL_EVENT_UNTRACKED,
+ *           n, args)
  *
  * An event costs 2 us between two kernels with NVIDIA's driver. An untracked launch returns 0, or
  * (cl_event)-1 if it was refused. clwait waits for it through a marker after the last launch, and a
  * tracked command has such a marker before it, so that whoever waits for that command gets the
  * error of an untracked one. Launches that are profiled, that wait, or whose event the caller takes
- * are tracked. SPDX-License-Identifier: MIT
+ * are tracked.
+ * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_CORE_UNTRACKED_H
 #define STDCL_CORE_UNTRACKED_H

@@ -2,7 +2,8 @@
  *
  * A block from clmalloc has an image on the host and one on each device. Only clmsync copies
  * between them, so the host may fill its array with the next problem while a device uses the
- * previous one. SPDX-License-Identifier: MIT
+ * previous one.
+ * SPDX-License-Identifier: MIT
  */
 #include <stdcl.h>
 

@@ -1,7 +1,8 @@
 /* caption.c - captions of a picture: the time, a scale bar and the colour scale.
  *
  * The font has the characters that numbers need, 5 x 7 dots, one row of five bits after another
- * from the top. SPDX-License-Identifier: MIT
+ * from the top.
+ * SPDX-License-Identifier: MIT
  */
 #include "formats/caption.h"
 

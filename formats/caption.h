@@ -1,5 +1,6 @@
 /* caption.h - captions of a picture: the time, a scale bar and the colour scale. Private to
- * formats/. SPDX-License-Identifier: MIT
+ * formats/.
+ * SPDX-License-Identifier: MIT
  */
 #ifndef FORMATS_CAPTION_H
 #define FORMATS_CAPTION_H

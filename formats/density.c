@@ -5,15 +5,16 @@
  * spline is the sum of narrower ones with the weights 1 3 3 1 (Chaikin 1974), and that rule
  * connects two levels:
  *
- *   level 2  [   2   ][   3   ]     restrict: cells add their contents to the coarser level, as if
- * the level 1  [ 1 ][ 3 ][ 3 ][ 1 ]             bodies had entered there level 0  [][][][][][][][]
- * refine: cells spread their contents smoothly over the finer level
+ *   level 2  [   2   ][   3   ]     restrict: cells add their contents to the coarser level, as
+ *   level 1  [ 1 ][ 3 ][ 3 ][ 1 ]             if the bodies had entered there
+ *   level 0  [][][][][][][][]       refine: cells spread their contents over the finer level
  *
  * First everything is restricted, which counts the bodies per cell at every size. Then mass rises
  * from level to level until enough bodies share its cell, between two levels by the fraction, so
  * that spots grow smoothly where bodies become sparse. Finally the levels are summed from coarse to
  * fine. Every level extends four cells beyond the picture: bodies outside the finest level enter
- * the first level that holds them, and brighten the edge. SPDX-License-Identifier: MIT
+ * the first level that holds them, and brighten the edge.
+ * SPDX-License-Identifier: MIT
  */
 #include "formats/density.h"
 

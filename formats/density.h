@@ -1,5 +1,6 @@
 /* density.h - mass per pixel of projected bodies, each smoothed over the distance of its
- * neighbours. Private to formats/. SPDX-License-Identifier: MIT
+ * neighbours. Private to formats/.
+ * SPDX-License-Identifier: MIT
  */
 #ifndef FORMATS_DENSITY_H
 #define FORMATS_DENSITY_H

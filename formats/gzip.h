@@ -1,5 +1,6 @@
 /* gzip.h - output files that are compressed while they are written, if their names end in .gz.
- * Private to formats/. SPDX-License-Identifier: MIT
+ * Private to formats/.
+ * SPDX-License-Identifier: MIT
  */
 #ifndef FORMATS_GZIP_H
 #define FORMATS_GZIP_H

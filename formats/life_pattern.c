@@ -1,5 +1,6 @@
 /* life_pattern.c - files of Life patterns: recognition of the format, and code common to all
- * formats. SPDX-License-Identifier: MIT
+ * formats.
+ * SPDX-License-Identifier: MIT
  */
 #include "formats/life.h"
 

@@ -1,5 +1,6 @@
 /* life_text.c - shared by readers and writers of Life patterns: runs of live cells, and text with
- * error positions. SPDX-License-Identifier: MIT
+ * error positions.
+ * SPDX-License-Identifier: MIT
  */
 #include "formats/life_format.h"
 

@@ -1,5 +1,6 @@
 /* parallel.h - parallel loops over ranges of a picture or a matrix. Private to formats/ and the
- * command. SPDX-License-Identifier: MIT
+ * command.
+ * SPDX-License-Identifier: MIT
  */
 #ifndef FORMATS_PARALLEL_H
 #define FORMATS_PARALLEL_H

@@ -3,7 +3,8 @@
  *
  * A new format is a file particles_NAME.c, which defines `const struct particles_format
  * particles_NAME`, and its name in the list below. Messages and help texts are generated from the
- * table. SPDX-License-Identifier: MIT
+ * table.
+ * SPDX-License-Identifier: MIT
  */
 #ifndef FORMATS_PARTICLES_FORMAT_H
 #define FORMATS_PARTICLES_FORMAT_H

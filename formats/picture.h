@@ -3,7 +3,8 @@
  * Bodies are projected along one axis. Each is smoothed over the distance to its neighbours, and
  * the mass per area is shown on a logarithmic scale in a perceptually uniform colour map. Nothing
  * is random: the same bodies give the same picture. Without libpng at build time, functions that
- * write PNG fail with ENOTSUP. SPDX-License-Identifier: MIT
+ * write PNG fail with ENOTSUP.
+ * SPDX-License-Identifier: MIT
  */
 #ifndef FORMATS_PICTURE_H
 #define FORMATS_PICTURE_H

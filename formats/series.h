@@ -6,7 +6,8 @@
  *   snap-series.xdmf                     for HDF5: ParaView opens it as one film
  *
  * The index and the XDMF file are rewritten for each file, so that they are complete after a run
- * was killed. SPDX-License-Identifier: MIT
+ * was killed.
+ * SPDX-License-Identifier: MIT
  */
 #ifndef FORMATS_SERIES_H
 #define FORMATS_SERIES_H

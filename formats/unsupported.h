@@ -1,5 +1,6 @@
 /* unsupported.h - recognises files of unsupported formats by their first bytes. Private to
- * formats/. SPDX-License-Identifier: MIT
+ * formats/.
+ * SPDX-License-Identifier: MIT
  */
 #ifndef FORMATS_UNSUPPORTED_H
 #define FORMATS_UNSUPPORTED_H

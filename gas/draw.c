@@ -182,8 +182,7 @@ void gas_draw_free(gas *g)
         clfree(g->counts);
 }
 
-/* ---- Set and read.
- * ------------------------------------------------------------------------------ */
+/* ---- Set and read. --------------------------------------------------------------------------- */
 
 static void plane_put(gas *g, int c, size_t i, double v)
 {

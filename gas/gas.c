@@ -13,8 +13,7 @@
 
 EMBEDDED(fused_file, "gas/fused.cl", gas_fused_cl);
 
-/* ---- Checks of the options. --------------------------------------------------------------------
- */
+/* ---- Checks of the options. ------------------------------------------------------------------ */
 
 static int check_positive(double value, const char *what)
 {
@@ -49,8 +48,7 @@ static int gas_check_options(const struct gas_options *o)
     return reserved_check("gas_create", o->reserved);
 }
 
-/* ---- Fused sum. --------------------------------------------------------------------------------
- */
+/* ---- Fused sum. ------------------------------------------------------------------------------ */
 
 static int fused_report(void *arg, uint64_t done)
 {
@@ -85,8 +83,7 @@ static void forest_join(void *whole, const void *part, void *kind)
     arrays_fixed_reduce_join(*(const struct arrays_partial *)kind, whole, part);
 }
 
-/* ---- Load balance among ranks. -----------------------------------------------------------------
- */
+/* ---- Load balance among ranks. --------------------------------------------------------------- */
 
 /* Return the first bunch of a rank: in proportion to the speeds, or (NULL) in equal parts. */
 static uint64_t rank_first_bunch(int ranks, int rank, const double *speed, uint64_t bunches)
@@ -233,8 +230,7 @@ static int measure_fused(gas *g, double *sum)
     return 0;
 }
 
-/* ---- Create and free. --------------------------------------------------------------------------
- */
+/* ---- Create and free. ------------------------------------------------------------------------ */
 
 enum { WARM = 64 };
 
@@ -352,8 +348,7 @@ void gas_free(gas *g)
     free(g);
 }
 
-/* ---- Measure. ----------------------------------------------------------------------------------
- */
+/* ---- Measure. -------------------------------------------------------------------------------- */
 
 /* Each rank sums the velocities that it stores, whatever its speed. */
 static int measure_parts(gas *g, double *sum)
@@ -471,8 +466,7 @@ const char *gas_explain(const gas *g, cl_uint dev)
     return dev < g->ndev ? g->fused.device[dev].row.source : "";
 }
 
-/* ---- Real gases.
- * -------------------------------------------------------------------------------- */
+/* ---- Real gases. ----------------------------------------------------------------------------- */
 
 const struct gas_species *gas_species_list(void)
 {

@@ -59,8 +59,7 @@ static int gas_tune_use(struct problem *p, const char *shape, size_t n)
     return p->gas ? 0 : -1;
 }
 
-/* ---- Interface of the search. ------------------------------------------------------------------
- */
+/* ---- Interface of the search. ---------------------------------------------------------------- */
 
 static int gas_tune_allowed(void *problem, const char *shape)
 {

@@ -1,2 +1,4 @@
-/* clinit.h - a part of <stdcl.h> in the library of 2009-2015. SPDX-License-Identifier: MIT */
+/* clinit.h - a part of <stdcl.h> in the library of 2009-2015.
+ * SPDX-License-Identifier: MIT
+ */
 #include "stdcl.h"

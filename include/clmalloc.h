@@ -1,2 +1,4 @@
-/* clmalloc.h - a part of <stdcl.h> in the library of 2009-2015. SPDX-License-Identifier: MIT */
+/* clmalloc.h - a part of <stdcl.h> in the library of 2009-2015.
+ * SPDX-License-Identifier: MIT
+ */
 #include "stdcl.h"

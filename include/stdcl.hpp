@@ -318,8 +318,7 @@ class program
     std::unique_ptr<void, close> handle_;
 };
 
-/* ---- Engines: owners of C objects, which get() passes to their functions.
- * --------------------- */
+/* ---- Engines: owners of C objects, which get() passes to their functions. -------------------- */
 
 template <class T, auto Free> class engine
 {

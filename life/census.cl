@@ -137,7 +137,8 @@ static ulong span_mask(const int x, const int n, const int column)
 
 #ifdef __CPU__
 #define SELDOM                                                                                     \
-    __attribute__((noinline)) /* the compiler of PoCL 7.1 crashes where it is inlined              \
+    __attribute__((                                                                                \
+        noinline)) /* the compiler of PoCL 7.1 crashes where it is inlined              \
                                */
 #else
 #define SELDOM

@@ -9,7 +9,8 @@
  * objects, although cells between them have neighbours in both. Cells belong together if they are
  * neighbours, if a cell is born from them, or if a cell would be born from some of them alone. This
  * is traced through a whole period, until no more cells are joined. Then no object depends on
- * another. SPDX-License-Identifier: MIT
+ * another.
+ * SPDX-License-Identifier: MIT
  */
 #include "life/census.h"
 #include "life/counting.h"

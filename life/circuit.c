@@ -5,7 +5,8 @@
  * cells is one operation. Equal subfunctions are computed once, including complements, since truth
  * tables absorb them. The number of operations depends on the order of the cells, and many orders
  * are tried. (R. E. Bryant, "Graph-based algorithms for Boolean function manipulation", IEEE
- * Transactions on Computers C-35 (1986) 677-691.) SPDX-License-Identifier: MIT
+ * Transactions on Computers C-35 (1986) 677-691.)
+ * SPDX-License-Identifier: MIT
  */
 #include "life/circuit.h"
 #include "life/counting.h"

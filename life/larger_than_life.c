@@ -5,8 +5,7 @@
  *
  *   R    range: radius of the neighbourhood in columns and rows, 1 to 500
  *   C    states, up to 256; 0, 1 and 2 mean two: a live cell (1) that does not survive becomes 2,
- * 3
- *        and so on, as in Generations
+ *        3 and so on, as in Generations
  *   M    1: the cell itself counts
  *   S B  least and greatest number of live cells for survival and birth
  *   N    M: the square; N: von Neumann's diamond; C: a circle, distances less than R + 1/2

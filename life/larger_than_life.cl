@@ -4,10 +4,11 @@
  * A cell is a byte; rows have `pitch` bytes. A generation is two launches:
  *
  *   sums     prefix sums of each row, from RANGE cells before the row to RANGE cells after it:
- * entry i counts the live cells among the first i, modulo 2^16. The number of live cells from x - w
- * to x + w is sums[x + RANGE + w + 1] - sums[x + RANGE - w]. cells    a work-item has COLUMNS
- * adjacent cells and walks down ROWS rows. For a square neighbourhood it adds the entering row and
- * subtracts the leaving one. For other shapes it adds up all rows, each with its half width.
+ *            entry i counts the live cells among the first i, modulo 2^16. The number of live
+ *            cells from x - w to x + w is sums[x + RANGE + w + 1] - sums[x + RANGE - w].
+ *   cells    a work-item has COLUMNS adjacent cells and walks down ROWS rows. For a square
+ *            neighbourhood it adds the entering row and subtracts the leaving one. For other
+ *            shapes it adds up all rows, each with its half width.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -20,8 +20,7 @@ EMBEDDED(tile_file, "life/tile.cl", life_tile_cl);
 EMBEDDED(mix_text, "life/mix.h", life_mix_h);
 EMBEDDED(count_file, "life/count.cl", life_count_cl);
 
-/* ---- Partitions.
- * --------------------------------------------------------------------------------- */
+/* ---- Partitions. ----------------------------------------------------------------------------- */
 
 /* Relative speed of a device: compute units x clock; a GPU's unit counts as four of a CPU. */
 static double device_weight(const struct cldev_info *info)

@@ -30,8 +30,7 @@
  * SPDX-License-Identifier: MIT
  */
 
-/* ---- Knobs (a tuning row, and packed_persistent.c).
- * ------------------------------------------------ */
+/* ---- Knobs (a tuning row, and packed_persistent.c). ------------------------------------------ */
 
 #ifndef WORDS
 #define WORDS 3 /* words of 32 cells across, per tile: 1 + an even number */
@@ -60,8 +59,7 @@
 #include "sums.h"
 #endif
 
-/* ---- The mailbox. -------------------------------------------------------------------------------
- */
+/* ---- The mailbox. ---------------------------------------------------------------------------- */
 
 #define HALO_WORD(cells, epoch) ((ulong)(epoch) << 32 | (cells))
 #if SHUFFLE /* NVIDIA: atomic, and bypassing the first-level cache */
@@ -121,8 +119,7 @@ static inline bool has_timed_out(volatile __global const uint *timed_out)
 }
 #endif
 
-/* ---- Position of an item. -----------------------------------------------------------------------
- */
+/* ---- Position of an item. -------------------------------------------------------------------- */
 
 struct tile_place {
     int lane;

@@ -2,8 +2,7 @@
  * each of its squares.
  *
  *   words    a partition of the grid: rows of `stride` words, its own from row `above` on, which
- * are
- *            rows first ... first + rows - 1 of the grid of width x height cells. Rows of other
+ *            are rows first ... first + rows - 1 of the grid of width x height cells. Rows of other
  *            partitions are skipped.
  *   (x, y)   the rectangle's top left cell; on a torus the rectangle may cross the edge
  * SPDX-License-Identifier: MIT

@@ -2,11 +2,9 @@
  * cell a work-item.
  *
  *   PLACES   the rule is a tree (transitions.h): the state at the first of these places of the
- * block
- *            chooses a branch, and so on
+ *            block chooses a branch, and so on
  *   TABLE    the rule is of Generations: next states by the block's live cells (family.c), in
- * words
- *            of 32 bits
+ *            words of 32 bits
  *
  *      0 1 2
  *      3 4 5     places of the block

@@ -15,8 +15,7 @@ enum {
     DIRECT_TILES_MAX = 8, /* micro tiles down, up to which packing B does not pay */
 };
 
-/* ---- Load balance.
- * ------------------------------------------------------------------------------ */
+/* ---- Load balance. --------------------------------------------------------------------------- */
 
 /* The grid of work-groups. It divides micro tiles down and panels across as equally as possible. */
 struct work_grid {

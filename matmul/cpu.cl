@@ -26,7 +26,7 @@
  *
  *   A micro tile prefetches a line or two at a time: B for STEPS steps later and, near its end, the
  *   rows of C that it adds to, into the first-level cache; the next panel of B into the
- * second-level cache.
+ *   second-level cache.
  * SPDX-License-Identifier: MIT
  */
 #ifdef DOUBLES

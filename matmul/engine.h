@@ -8,10 +8,12 @@
  *   plan.h       predicted cost: split-K, edges, entries (plan.c)
  *   program.h    kernels, workspaces, launches (program.c)
  *   start.h      start a product on a device: gpu.c, cpu.c, skinny.c, batch.c, baseline.c,
- * clblast.c; products on the host: host.c, sycl.cpp partition.h  blocks of C of devices, transfers
- * (partition.c, place.c) stream.h     pipelined products of host arrays (stream.c) grid.h several
- * ranks (grid.c, balance.c, block.c, ranks.c, out_of_core.c) reference.c  random matrices and the
- * error of a result tune.c       kernels for the search of tuning entries
+ *                clblast.c; products on the host: host.c, sycl.cpp
+ *   partition.h  blocks of C of devices, transfers (partition.c, place.c)
+ *   stream.h     pipelined products of host arrays (stream.c)
+ *   grid.h       several ranks (grid.c, balance.c, block.c, ranks.c, out_of_core.c)
+ *   reference.c  random matrices and the error of a result
+ *   tune.c       kernels for the search of tuning entries
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_MATMUL_ENGINE_H

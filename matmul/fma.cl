@@ -43,8 +43,7 @@
 #define ORDER 0 /* order of the multiply-adds of a step: see multiply_step */
 #endif
 
-/* ---- Slices: from global to local memory. ------------------------------------------------------
- */
+/* ---- Slices: from global to local memory. ---------------------------------------------------- */
 
 #define STEP_A (TRANS_A && WIDE_A ? 16 / SIZE : 1) /* elements of one copy */
 #define STEP_B (!TRANS_B && WIDE_B ? 16 / SIZE : 1)
@@ -122,8 +121,7 @@ static void copy_run(__local T *to, __global const T *from, __global const T *ot
     copy_elements(to, brief && !exist ? other : from, step, exist);
 }
 
-/* ---- A step: from local memory to registers, and its product.
- * ----------------------------------- */
+/* ---- A step: from local memory to registers, and its product. -------------------------------- */
 
 #define TM (WM / 8)
 #define TN (WN / 4)
@@ -190,8 +188,7 @@ static void multiply_step(T *sum, const T *av, const T *bv)
 #endif
 }
 
-/* ---- The pipeline: the order of copies and products. -------------------------------------------
- */
+/* ---- The pipeline: the order of copies and products. ----------------------------------------- */
 
 /* The copies of an item, for every slice. */
 struct slice_loader {
@@ -273,8 +270,8 @@ static INLINE void fill_step(struct step *r, int set, int k)
  *     next_slice                                                  before the fill
  *     fill          step 1     step 2           step DEPTH - 1    step 0 of the next slice
  *     load_slice                                                  after the fill (COPY_FIRST:
- * before it), into this slice's slot multiply      step 0     step 1           step DEPTH - 2 step
- * DEPTH - 1
+ *                                                                 before it), to this slice's slot
+ *     multiply      step 0     step 1           step DEPTH - 2    step DEPTH - 1
  *
  * `here`: the slot of this slice. Returns the slot of the next slice. */
 static INLINE int multiply_slice(T *sum, struct step *r, struct slice_loader *f, __local T *as,

@@ -81,8 +81,7 @@ enum alignment matmul_gpu_alignment(const struct matmul *mm, const struct produc
     return alignment_of(mm, &a, &b);
 }
 
-/* ---- Packing. ----------------------------------------------------------------------------------
- */
+/* ---- Packing. -------------------------------------------------------------------------------- */
 
 /* Dimensions of a packed copy. k is rounded up to a multiple of bk, so that all slices are whole.
  */

@@ -93,8 +93,7 @@ struct region matmul_grid_region(const struct matmul_grid *g, const struct rank_
 size_t matmul_grid_rows(const struct matmul_grid *g, int operand);
 struct range matmul_grid_slab(const struct matmul_grid *g, int operand, int rank);
 
-/* ---- balance.c --------------------------------------------------------------------------------
- */
+/* ---- balance.c ------------------------------------------------------------------------------- */
 
 /* Collective: fill in g->weight and g->devices. */
 int matmul_balance(struct matmul_grid *g);
@@ -125,8 +124,7 @@ int matmul_block_move(const struct matmul_grid *g, const struct matmul_block *b,
 /* Collective: reduce the partial blocks of the depth's parts l > 0 into part 0, in order of l. */
 int matmul_block_add(const struct matmul_grid *g, const struct matmul_block *b);
 
-/* ---- out_of_core.c
- * ----------------------------------------------------------------------------------- */
+/* ---- out_of_core.c --------------------------------------------------------------------------- */
 
 /* Read or write a region of A (0), B (1) or C (2) that is not in memory, as packed rows. */
 int matmul_out_of_core_read(const struct matmul_grid *g, int matrix, struct region r, void *to);

@@ -8,8 +8,7 @@
 #include <dlfcn.h>
 #include <limits.h>
 
-/* ---- CPU_NAIVE and CPU_BLOCKED. ----------------------------------------------------------------
- */
+/* ---- CPU_NAIVE and CPU_BLOCKED. -------------------------------------------------------------- */
 
 /* Element (i, x) of op(A) is a[i * a_row + x * a_col], and (x, j) of op(B) is b[x * b_row + j *
  * b_col]. */
@@ -72,8 +71,7 @@ static struct strides host_strides(const struct host_product *p)
 HOST_LOOPS(float)
 HOST_LOOPS(double)
 
-/* ---- OpenBLAS, through its CBLAS interface. ----------------------------------------------------
- */
+/* ---- OpenBLAS, through its CBLAS interface. -------------------------------------------------- */
 
 enum { ROW_MAJOR = 101, NOT_TRANSPOSED = 111, TRANSPOSED = 112 };
 
@@ -108,8 +106,7 @@ static int host_run_openblas(const struct host_product *p, bool doubles)
     return 0;
 }
 
-/* ---- By kind. ----------------------------------------------------------------------------------
- */
+/* ---- By kind. -------------------------------------------------------------------------------- */
 
 #ifdef STDCL_HAVE_SYCL
 static int host_run_sycl(const struct matmul *mm, const struct host_product *p)

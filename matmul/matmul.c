@@ -14,8 +14,7 @@
 #include "core/handle.h"
 #include "core/reserved.h"
 
-/* ---- Create and free. --------------------------------------------------------------------------
- */
+/* ---- Create and free. ------------------------------------------------------------------------ */
 
 static int engine_check_options(const struct matmul_options *o)
 {
@@ -253,8 +252,7 @@ int matmul_enqueue(matmul *mm, cl_uint dev, enum matmul_trans trans, size_t m, s
     return matmul_start(mm, &mm->device[dev], &x);
 }
 
-/* ---- matmul_single, matmul_double. -------------------------------------------------------------
- */
+/* ---- matmul_single, matmul_double. ----------------------------------------------------------- */
 
 static pthread_mutex_t shared_lock = PTHREAD_MUTEX_INITIALIZER;
 static matmul *shared[2]; /* by precision; kept until the process ends */
@@ -293,8 +291,7 @@ int matmul_double(enum matmul_trans trans, size_t m, size_t n, size_t k, double 
     return multiply_shared(MATMUL_DOUBLE, trans, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
 
-/* ---- Shape and its source. ---------------------------------------------------------------------
- */
+/* ---- Shape and its source. ------------------------------------------------------------------- */
 
 static const struct matmul_device *device_with_shape(matmul *mm, cl_uint dev, size_t m, size_t n,
                                                      size_t k)

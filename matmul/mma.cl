@@ -18,8 +18,7 @@
 #include "tile.cl"
 #endif
 
-/* ---- Slices: from global to local memory. ------------------------------------------------------
- */
+/* ---- Slices: from global to local memory. ---------------------------------------------------- */
 
 #define SLICE_A (BK * BM)
 #define SLICE_B (BK * BN)
@@ -43,14 +42,14 @@
  * once, but permuted (swizzled), so that the 16 lanes that are served together read 16 different
  * pairs of banks:
  *
- *     k contiguous    [BK / 8][i][8]    of the four 16-byte words of a row, word w is at w ^ (i &
- * 2) i contiguous    [BK][i]           element i of row k is at i ^ (k & 3) * 4
+ *     k contiguous    [BK / 8][i][8]    of the four 16-byte words of a row, w is at w ^ (i & 2)
+ *     i contiguous    [BK][i]           element i of row k is at i ^ (k & 3) * 4
  *
  * Example: element k = 5, i = 6 of a slice with 128 rows:
  *
  *     k contiguous    row 6 starts at 6 * 8 = 48; k = 5 is the second element of word 2, which is
- * at 2 ^ 2 = 0: 48 + 0 * 2 + 1 = 49 i contiguous    row 5 starts at 5 * 128 = 640; i = 6 is at 6 ^
- * 4 = 2: 640 + 2 = 642
+ *                     at 2 ^ 2 = 0: 48 + 0 * 2 + 1 = 49
+ *     i contiguous    row 5 starts at 5 * 128 = 640; i = 6 is at 6 ^ 4 = 2: 640 + 2 = 642
  *
  * Loads of 16 bytes, with rows and depth renumbered for them, were 15 % slower (H200). */
 static int slice_offset(int k, int i, int along_k, int span)
@@ -241,8 +240,7 @@ static struct left end_copies(struct source a, __local double *slot_a,
     return next_slice_left(left);
 }
 
-/* ---- Fragments: from local memory to registers. ------------------------------------------------
- */
+/* ---- Fragments: from local memory to registers. ---------------------------------------------- */
 
 #define ROWS (WM / 16)                     /* fragments down a warp's part of C; an even number */
 #define COLS (WN / 8)                      /* fragments across */
@@ -320,8 +318,7 @@ static void mma_multiply(double *s, const double *av, const double *bv, __local 
 }
 #endif
 
-/* ---- The pipeline: the order of copies and products. -------------------------------------------
- */
+/* ---- The pipeline: the order of copies and products. ----------------------------------------- */
 
 /* A slice is BK / 8 steps of ROWS x COLS products of fragments: product p is that of row p / COLS
  * and column p % COLS. A tensor core takes one product in 32 cycles, and all other work is placed

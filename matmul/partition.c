@@ -9,8 +9,7 @@
 
 enum { CUT_GRAIN = 128 }; /* cuts of a large C are at multiples of it */
 
-/* ---- Partition. --------------------------------------------------------------------------------
- */
+/* ---- Partition. ------------------------------------------------------------------------------ */
 
 static double sum_weights(const struct matmul *mm, cl_uint from, cl_uint to)
 {

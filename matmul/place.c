@@ -14,8 +14,7 @@
 #include "core/handle.h"
 #include "core/progress.h"
 
-/* ---- Transfers in flight. ----------------------------------------------------------------------
- */
+/* ---- Transfers in flight. -------------------------------------------------------------------- */
 
 static bool has_block(const struct matmul_device *p)
 {
@@ -54,8 +53,7 @@ static int finish_all_copies(struct matmul *mm)
     return status;
 }
 
-/* ---- Load. -------------------------------------------------------------------------------------
- */
+/* ---- Load. ----------------------------------------------------------------------------------- */
 
 static void device_unload(struct matmul_device *p)
 {
@@ -187,8 +185,7 @@ int matmul_load(matmul *mm, enum matmul_trans trans, size_t m, size_t n, size_t 
     return 0;
 }
 
-/* ---- Loaded matrices. --------------------------------------------------------------------------
- */
+/* ---- Loaded matrices. ------------------------------------------------------------------------ */
 
 static void result_copy_rows(char *to, size_t to_ld, const char *from, size_t from_ld, size_t rows,
                              size_t bytes)

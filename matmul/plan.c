@@ -10,9 +10,11 @@
  *                     of the difference
  *     split-K         splitk_steps more for each group, PARTIAL_STEPS for each of at most
  *                     REDUCE_FANIN partials; independent of depth, ARRIVE_COST, and for each
- * further level of the reduction tree (tile.cl) LEVEL_COST + LEVEL_BYTE_COST a byte splitk_reduce
- * instead, with a separate kernel: REDUCE_COST + REDUCE_BYTE_COST for each byte of a unit's
- * partials edges           LAUNCH_COST and the bytes read, by skinny.cl
+ *                     further level of the reduction tree (tile.cl) LEVEL_COST +
+ *                     LEVEL_BYTE_COST a byte
+ *     splitk_reduce   instead, with a separate kernel: REDUCE_COST + REDUCE_BYTE_COST for each
+ *                     byte of a unit's partials
+ *     edges           LAUNCH_COST and the bytes read, by skinny.cl
  *
  * The constants were fitted to products of 300 to 4,096 and skinny ones on an H200
  * (bench/studies/nvidia-h200-plans.json, nvidia-h200-parts.json and nvidia-h200-slices.json). The
@@ -258,8 +260,7 @@ double matmul_plan_memory_bound(const struct matmul_shape *skinny, size_t units,
     return 1.25 * read_cost(skinny, units, e, m * k + n * k + m * n);
 }
 
-/* ---- Tiles, and edges by skinny.cl. ------------------------------------------------------------
- */
+/* ---- Tiles, and edges by skinny.cl. ---------------------------------------------------------- */
 
 /* Rows or columns that whole tiles cover, if the remainder is small; else all of them. */
 static size_t whole_tiles(size_t n, size_t tile)

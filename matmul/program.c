@@ -95,8 +95,7 @@ void matmul_programs_close(struct matmul *mm)
     }
 }
 
-/* ---- Workspaces, launches. ---------------------------------------------------------------------
- */
+/* ---- Workspaces, launches. ------------------------------------------------------------------- */
 
 int matmul_fill_buffer(struct matmul *mm, const struct matmul_device *p, void *block, cl_uint value,
                        size_t bytes)

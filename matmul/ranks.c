@@ -216,8 +216,7 @@ static int exchange_start_step(struct exchange *t, size_t step)
     return 0;
 }
 
-/* ---- Exchange thread.
- * --------------------------------------------------------------------------- */
+/* ---- Exchange thread. ------------------------------------------------------------------------ */
 
 /* Block until the devices have read a slot's panels, or this rank stops, and its sends are
  * complete. */
@@ -287,8 +286,7 @@ static void *exchange_thread_main(void *exchange)
     return NULL;
 }
 
-/* ---- Panel source of the devices' threads. -----------------------------------------------------
- */
+/* ---- Panel source of the devices' threads. --------------------------------------------------- */
 
 static int panel_wait(void *exchange, size_t panel, struct host_product *from)
 {

@@ -44,8 +44,7 @@ void matmul_random_rows(enum matmul_precision precision, uint64_t seed, uint32_t
         }
 }
 
-/* ---- Reference product. ------------------------------------------------------------------------
- */
+/* ---- Reference product. ---------------------------------------------------------------------- */
 
 /* A chunk of the compared rows, for one thread. */
 enum { CHUNKS_MAX = 256 };

@@ -19,8 +19,7 @@ static const struct cltune_key keys[] = {
 #undef X
         {0}};
 
-/* ---- Contradictory numbers. --------------------------------------------------------------------
- */
+/* ---- Contradictory numbers. ------------------------------------------------------------------ */
 
 static int shape_threads(const struct matmul_shape *s)
 {
@@ -147,8 +146,7 @@ static int matmul_shape_fit(void *shape, int stored, void *arg)
                                          : shape_fit_tiles(s, target->device, target->real);
 }
 
-/* ---- Choice of a shape. ------------------------------------------------------------------------
- */
+/* ---- Choice of a shape. ---------------------------------------------------------------------- */
 
 /* Side of a cube of equal work, rounded to a power of two. */
 static size_t shape_size(size_t m, size_t n, size_t k)

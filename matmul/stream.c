@@ -100,8 +100,7 @@ static int stream_wait_panels(struct worker *w, size_t panel, struct host_produc
     return status;
 }
 
-/* ---- In place.
- * ---------------------------------------------------------------------------------- */
+/* ---- In place. ------------------------------------------------------------------------------- */
 
 static int run_in_place(struct worker *w, const struct host_product *h)
 {
@@ -162,8 +161,7 @@ static int stream_run_panels(struct worker *w, struct area area)
     return 0;
 }
 
-/* ---- Through a device's memory. ----------------------------------------------------------------
- */
+/* ---- Through a device's memory. -------------------------------------------------------------- */
 
 /* Buffers and events of one device. An event tells when its buffer may be reused. */
 struct pipeline {

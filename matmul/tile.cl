@@ -110,8 +110,7 @@
 #define CAT_(a, b) a##b
 #define CAT(a, b) CAT_(a, b)
 
-/* ---- From global to local memory.
- * --------------------------------------------------------------- */
+/* ---- From global to local memory. ------------------------------------------------------------ */
 
 /* Copy the first `valid` of `step` elements and set the others to 0. */
 static void copy_elements(__local T *to, __global const T *from, int step, int valid)
@@ -183,8 +182,7 @@ static int existing_index(int i, int step, int span, int exist, int before)
 #endif
 }
 
-/* ---- Tile and part of the depth of a group. ----------------------------------------------------
- */
+/* ---- Tile and part of the depth of a group. -------------------------------------------------- */
 
 /* Return the first row and column of a tile (swizzle). Tiles are numbered down the columns of bands
  * of SWIZZLE rows of tiles, so that concurrent groups share rows of A and columns of B. With
@@ -311,8 +309,7 @@ static int splitk_reduce(struct tile_work w, T *sum, int regs, __global volatile
     return 1;
 }
 
-/* ---- Sliced K. ---------------------------------------------------------------------------------
- */
+/* ---- Sliced K. ------------------------------------------------------------------------------- */
 
 #define QUAD (16 / SIZE) /* numbers that an item reads or writes at a time */
 
@@ -361,8 +358,7 @@ static INLINE void reduce_k_groups(T *sum, int regs, __local T *exchange, int se
 #endif
 }
 
-/* ---- From registers to C. ----------------------------------------------------------------------
- */
+/* ---- From registers to C. -------------------------------------------------------------------- */
 
 /* Elements of an item that are side by side in C. */
 #ifndef RUN
@@ -409,8 +405,7 @@ static INLINE void store_piece(__global T *to, int ldc, __local const T *piece, 
     }
 }
 
-/* ---- Split tiles. ------------------------------------------------------------------------------
- */
+/* ---- Split tiles. ---------------------------------------------------------------------------- */
 
 #if SPLIT_K == 2
 

@@ -6,10 +6,10 @@
  * from now. The schedule therefore needs only the levels, and the number of bodies per level
  * (clock->count).
  *
- *   state   acceleration, velocity, position, jerk of a body at its own time; its wanted step, a
- * time posm    positions of all bodies, predicted for the next time; velo: velocities list indices
- * of the active bodies (their steps end then), in any order: sums over pairs (block_forces.cl) do
- * not depend on it
+ *   state   acceleration, velocity, position, jerk of a body at its own time; its wanted step
+ *   posm    positions of all bodies, predicted for the next time; velo: velocities
+ *   list    indices of the active bodies (their steps end then), in any order: sums over pairs
+ *           (block_forces.cl) do not depend on it
  *
  * A block is three launches: predict, forces, correct. Blocks alternately use halves 0 and 1
  * (`turn`) of the clock's arrays. Launches after the end of the engine's step do nothing. After a

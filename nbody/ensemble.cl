@@ -2,8 +2,8 @@
  * in democratic heliocentric coordinates (Duncan, Levison & Lee 1998, AJ 116, 2067).
  *
  *   state[c * systems + i]    component c of system i: for each planet 3 of the position from the
- * star, then 3 of the velocity from the centre of mass gm[c * systems + i]       G m: the star,
- * then the planets
+ *                             star, then 3 of the velocity from the centre of mass
+ *   gm[c * systems + i]       G m: the star, then the planets
  *
  * A step of h: half a kick by the other planets, half a jump of all by -h (sum m v) / (star's m),
  * Kepler's motion about the star, then jump and kick in reverse order. Half kicks are rounded one

@@ -1,7 +1,8 @@
 /* external_field.cl - external fields about the origin; the host prepends step.cl.
  *
- *   fields[f] = {0, G M, a^2, 0}     Plummer's sphere, a point if a = 0: Phi = -G M / (r^2 +
- * a^2)^1/2 {1, v^2, c^2, 0}     logarithmic: Phi = v^2 / 2 ln(1 + r^2 / c^2)
+ *   fields[f] = {0, G M, a^2, 0}    Plummer's sphere, a point if a = 0:
+ *                                   Phi = -G M / (r^2 + a^2)^1/2
+ *               {1, v^2, c^2, 0}    logarithmic: Phi = v^2 / 2 ln(1 + r^2 / c^2)
  *
  * With d^2 = r^2 + a^2 the acceleration is s x, where s is -G M / d^3 or -v^2 / d^2, and its
  * derivative s (v - k (x v) / d^2 x) with k = 3 or 2. Scalar reference: nbody_ref_field.

@@ -4,7 +4,8 @@
  *   state              acceleration, velocity, position, and three derivatives of the acceleration:
  *                      corrected values
  *   posm, velo, acce   predicted positions, velocities and accelerations, at which sums over pairs
- * are evaluated SPDX-License-Identifier: MIT
+ *                      are evaluated
+ * SPDX-License-Identifier: MIT
  */
 #ifndef NBODY_STEP_CL /* prepended by the host */
 #include "step.cl"

@@ -5,8 +5,8 @@
  * = {x, y, z, m}, velp[i] = {vx, vy, vz, potential}. For the neighbour search they are sorted along
  * a curve, body order[p] at place p, with a hierarchy of bounding boxes:
  *
- *   level 0   | 16 places | 16 places | 16 places | ...      box k of a level: lo[first + k],
- * hi[...] level 1   |  8 boxes              |  8 boxes  | ...
+ *   level 0   | 16 places | 16 places | 16 places | ...   box k of a level: lo[first + k], hi[...]
+ *   level 1   |  8 boxes              |  8 boxes  | ...
  *   ...       up to one box, which holds all
  *
  * Sums over bodies are made in blocks of BLOCK, in an order that depends on their number only; the

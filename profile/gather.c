@@ -2,7 +2,8 @@
  *
  * The record of a command names its row, one per kernel or direction of transfers. When the event
  * is collected, the duration is added to that row and the event is released, so memory stays
- * bounded however long a program runs. SPDX-License-Identifier: MIT
+ * bounded however long a program runs.
+ * SPDX-License-Identifier: MIT
  */
 #include "profile/profile.h"
 

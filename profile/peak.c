@@ -3,7 +3,8 @@
  * Profiles compare kernels with measured limits, not with data sheets; only the rate of tensor
  * cores is twice a measured one. Each figure is the best of several runs that take tens of
  * milliseconds together, on a GPU tenths of a second, because its clock rises under load. A figure
- * is measured when it is first needed. SPDX-License-Identifier: MIT
+ * is measured when it is first needed.
+ * SPDX-License-Identifier: MIT
  */
 #include "profile/profile.h"
 

@@ -2,7 +2,8 @@
  *
  * The program or the environment turns a profile on and off; at exit it is printed if the
  * environment requests that. Device clocks are aligned with the host's once, when profiling is
- * turned on. SPDX-License-Identifier: MIT
+ * turned on.
+ * SPDX-License-Identifier: MIT
  */
 #include "profile/profile.h"
 

@@ -2,7 +2,8 @@
  *
  * All four have the same content: for each device, one row per kernel and per direction of
  * transfers, the longest total first. If the work of a launch is known, the row has its share of
- * the device's measured peak. SPDX-License-Identifier: MIT
+ * the device's measured peak.
+ * SPDX-License-Identifier: MIT
  */
 #include "profile/profile.h"
 

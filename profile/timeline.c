@@ -3,7 +3,8 @@
  * The file has the Chrome trace format (chrome://tracing, ui.perfetto.dev). Process 0 is the host
  * with a track per thread. Each device of each context is a process with a track for kernels and
  * one for transfers. The file is written piece by piece, so a long timeline needs no further
- * memory. SPDX-License-Identifier: MIT
+ * memory.
+ * SPDX-License-Identifier: MIT
  */
 #include "core/outfile.h"
 #include "profile/profile.h"

@@ -2,7 +2,8 @@
  *
  * Values arrive as a format or a list. Both become the inside of a Lua table constructor, the only
  * form that template_lua.c takes. Numbers are written in the "C" locale: a decimal comma would
- * separate two values. SPDX-License-Identifier: MIT
+ * separate two values.
+ * SPDX-License-Identifier: MIT
  */
 #include "template/template.h"
 

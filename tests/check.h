@@ -9,6 +9,7 @@
  *   fails(E, int call)    returns -1; clerrno is E, or any code but 0 if E is ANY_ERROR;
  *   clerror() is set
  *   fails_null, fails_event, fails_size    as fails, for calls of other result types
+ *
  * The macros use cmocka, so call them in the main thread only.
  * SPDX-License-Identifier: MIT
  */

@@ -340,8 +340,7 @@ static void life_tile_wide_torus_wraps_inside(void **state)
                                   widths[i], 40 + i, LIFE_TORUS, one_of_shapes(1), 11});
 }
 
-/* ---- A torus that stays in registers.
- * -------------------------------------------------------------- */
+/* ---- A torus that stays in registers. -------------------------------------------------------- */
 
 #define PERSISTENT "tile=1 rows=4 warps=4 generations=4 persistent=1"
 

@@ -7,7 +7,8 @@
  *
  * Machines are noisy, and shapes that compute wrong results are fast. A candidate therefore becomes
  * the best only after its result was verified and after it beat the best once more, measured
- * alternately. SPDX-License-Identifier: MIT
+ * alternately.
+ * SPDX-License-Identifier: MIT
  */
 #include "tune/tune.h"
 

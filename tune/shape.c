@@ -1,7 +1,8 @@
 /* shape.c - parses and prints the words KEY=NUMBER, and chooses a kernel's launch shape.
  *
  * Later sources win: the default of each key; the stored entry of the device, if the kernel can use
- * it; the caller's words. SPDX-License-Identifier: MIT
+ * it; the caller's words.
+ * SPDX-License-Identifier: MIT
  */
 #include "tune/tune.h"
 

@@ -3,7 +3,8 @@
  * A file is JSON: {"format": "stdcl-tuning-1", "rows": [{"kernel", "device", "driver", "size",
  * "shape", "rate", "unit"}]}, one entry a line; see tuning/README.md. Any file may be given, so it
  * is accepted as a whole or not at all. A new file replaces the old one atomically, and a lock file
- * keeps two processes from losing each other's entries. SPDX-License-Identifier: MIT
+ * keeps two processes from losing each other's entries.
+ * SPDX-License-Identifier: MIT
  */
 #include "core/outfile.h"
 #include "tune/tune.h"

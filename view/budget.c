@@ -2,7 +2,8 @@
  * run's time.
  *
  * The cost of a picture is the run's time from view_due's yes until the picture was handed over,
- * plus the part of the server's thread's time that slows the run down. SPDX-License-Identifier: MIT
+ * plus the part of the server's thread's time that slows the run down.
+ * SPDX-License-Identifier: MIT
  */
 #include "view/window.h"
 

@@ -1,5 +1,6 @@
 /* decode.c - decodes recorded frames to coding 0. Files may come from anywhere: every length is
- * checked before it is used. SPDX-License-Identifier: MIT
+ * checked before it is used.
+ * SPDX-License-Identifier: MIT
  */
 #include "view/recording.h"
 

@@ -3,7 +3,8 @@
  *
  * An empty slot belongs to the run, a full one to the server, which swaps its old buffer into it.
  * Nothing is copied twice, buffers are reused, and neither side waits: view_due says no while a
- * slot is full. SPDX-License-Identifier: MIT
+ * slot is full.
+ * SPDX-License-Identifier: MIT
  */
 #include "view/window.h"
 

@@ -1,5 +1,6 @@
 /* pack.c - compression by zlib for browsers: frames as raw deflate at the fastest level, files of
- * the page once as gzip. SPDX-License-Identifier: MIT
+ * the page once as gzip.
+ * SPDX-License-Identifier: MIT
  */
 #include "view/frame.h"
 

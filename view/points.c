@@ -3,7 +3,8 @@
  * Floats from the run are quantised here, in the server's thread. The box holds all bodies and
  * stays until they leave it or fill little of it, so that a frame can be encoded as differences
  * from the two before: for a body in uniform motion the second difference is near 0 and takes one
- * byte. SPDX-License-Identifier: MIT
+ * byte.
+ * SPDX-License-Identifier: MIT
  */
 #include "view/frame.h"
 

@@ -3,7 +3,8 @@
  *
  * The server's thread writes to FILE.part until the recording is complete; the remains of a killed
  * run can be played too. When a write fails (a full disk), the recording ends with a message, and
- * the run continues. SPDX-License-Identifier: MIT
+ * the run continues.
+ * SPDX-License-Identifier: MIT
  */
 #include "view/recording.h"
 

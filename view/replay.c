@@ -1,7 +1,8 @@
 /* replay.c - reads recordings: an index of the complete records, and pictures.
  *
  * The index in the file is not trusted. It is rebuilt by walking the records, which reads a few
- * bytes of each, so a truncated file plays up to the cut. SPDX-License-Identifier: MIT
+ * bytes of each, so a truncated file plays up to the cut.
+ * SPDX-License-Identifier: MIT
  */
 #include "view/recording.h"
 

@@ -4,7 +4,8 @@
  * listen.c accepts connections and passes the allowed ones to the library. Everything here runs in
  * the server's thread; other threads call only server_wake (lws_cancel_service, the one thread-safe
  * function). A message is sent in pieces, each when the socket is writable, so that the library
- * buffers at most one. SPDX-License-Identifier: MIT
+ * buffers at most one.
+ * SPDX-License-Identifier: MIT
  */
 #include "view/window.h"
 

@@ -1,5 +1,6 @@
 /* serve_none.c - replaces serve.c without libwebsockets: recordings can be made, but nobody can
- * connect. SPDX-License-Identifier: MIT
+ * connect.
+ * SPDX-License-Identifier: MIT
  */
 #include "view/server.h"
 

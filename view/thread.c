@@ -1,5 +1,6 @@
 /* thread.c - the server's thread: it serves viewers, or, for a recording alone, waits for data to
- * record. SPDX-License-Identifier: MIT
+ * record.
+ * SPDX-License-Identifier: MIT
  */
 #include "view/window.h"
 

@@ -2,7 +2,8 @@
  * commands of viewers.
  *
  * Pictures are due at most `rate` times a second, and so rarely that showing them takes at most
- * `budget` of the run's time (budget.c). SPDX-License-Identifier: MIT
+ * `budget` of the run's time (budget.c).
+ * SPDX-License-Identifier: MIT
  */
 #include "view/window.h"
 

@@ -2,7 +2,8 @@
  *
  * A frame is encoded from the latest data when the viewer has granted a credit and its last message
  * was sent. A slow viewer therefore costs one frame of memory and is never more than one frame
- * late. SPDX-License-Identifier: MIT
+ * late.
+ * SPDX-License-Identifier: MIT
  */
 #include "view/window.h"
 

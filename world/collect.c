@@ -2,7 +2,8 @@
  *
  * All of them go up and down a binomial tree: in round k, rank r, a multiple of 2^(k+1), receives
  * from r + 2^k what that rank has collected so far. A reduction takes 2 log2(ranks) messages and
- * combines neighbours first, always in the same order. SPDX-License-Identifier: MIT
+ * combines neighbours first, always in the same order.
+ * SPDX-License-Identifier: MIT
  */
 #include "world/internal.h"
 

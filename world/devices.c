@@ -4,7 +4,8 @@
  * platform and name with a number. Ranks of one host that see the same devices get contiguous
  * ranges of equal length. Ranks that see different devices, because the launcher restricts them,
  * choose round robin, the rank that sees the fewest first. All ranks compute the whole assignment
- * and agree. SPDX-License-Identifier: MIT
+ * and agree.
+ * SPDX-License-Identifier: MIT
  */
 #include "world/internal.h"
 

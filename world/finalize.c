@@ -4,7 +4,8 @@
  * are there with one status, rank 0 releases all ranks and the transport is finalized. When one
  * rank has failed and others send no report, because they compute or wait for the failed rank, rank
  * 0 reports the failure and aborts the job. A rank never finalizes MPI alone: that would let the
- * others hang. SPDX-License-Identifier: MIT
+ * others hang.
+ * SPDX-License-Identifier: MIT
  */
 #include "world/internal.h"
 

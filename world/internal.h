@@ -87,8 +87,7 @@ struct stdcl_world {
                                          NULL during world_make */
 };
 
-/* ---- request.c ----------------------------------------------------------------------------------
- */
+/* ---- request.c ------------------------------------------------------------------------------- */
 
 /* Post a request with any tag; otherwise as world_send and world_receive. */
 struct world_request *request_post(stdcl_world *w, bool sends, int rank, int tag, void *bytes,
@@ -119,8 +118,7 @@ void progress_thread_stop(stdcl_world *w);
 void exit_report_print(const stdcl_world *w, const struct exit_report *note, char *text,
                        size_t size);
 
-/* ---- finalize.c ---------------------------------------------------------------------------------
- */
+/* ---- finalize.c ------------------------------------------------------------------------------ */
 
 int finalize_start(stdcl_world *w);
 /* Report this rank's exit status and wait for all ranks. Return true if all have the same status,
@@ -130,8 +128,7 @@ bool finalize_finish(stdcl_world *w, int status, const char *sentence);
 void finalize_poll(stdcl_world *w);
 void finalize_free(stdcl_world *w);
 
-/* ---- notify.c ----------------------------------------------------------------------------------
- */
+/* ---- notify.c -------------------------------------------------------------------------------- */
 
 int notify_start(stdcl_world *w);
 /* Forward a received number. Call without the lock. */

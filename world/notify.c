@@ -3,7 +3,8 @@
  * A rank forwards the first number that it receives, from a neighbour in the binomial tree of
  * collect.c or from world_notify, to its other neighbours. The receives are posted in world_join.
  * Before ranks leave, each has sent one number to every neighbour, 0 if there was none, so that
- * every receive is matched. SPDX-License-Identifier: MIT
+ * every receive is matched.
+ * SPDX-License-Identifier: MIT
  */
 #include "world/internal.h"
 

@@ -37,8 +37,7 @@ static void world_lock(stdcl_world *w)
     atomic_fetch_sub(&w->callers, 1);
 }
 
-/* ---- Progress; with the lock. -----------------------------------------------------------------
- */
+/* ---- Progress; with the lock. ---------------------------------------------------------------- */
 
 static size_t request_bulk_bytes(const struct world_request *request)
 {
@@ -197,8 +196,7 @@ void progress_thread_stop(stdcl_world *w)
     w->has_progress_thread = false;
 }
 
-/* ---- Posting requests.
- * -------------------------------------------------------------------------------- */
+/* ---- Posting requests. ----------------------------------------------------------------------- */
 
 static int fail_broken_transport(const stdcl_world *w)
 {

@@ -4,7 +4,8 @@
  *
  * It needs nothing of stdcl but the table of functions. One thread at a time calls them
  * (MPI_THREAD_SERIALIZED), under the caller's lock. Only host memory is passed to MPI, at most 1
- * GiB at a time: counts are int in MPI 3. SPDX-License-Identifier: MIT
+ * GiB at a time: counts are int in MPI 3.
+ * SPDX-License-Identifier: MIT
  */
 #define _GNU_SOURCE
 #include <mpi.h>

@@ -113,8 +113,7 @@ unsigned hashlife_states(const hashlife *h);
 size_t hashlife_bytes(const hashlife *h);
 uint64_t hashlife_collections(const hashlife *h);
 
-/* ---- The quadtree, for macrocell files.
- * ------------------------------------------------------- */
+/* ---- The quadtree, for macrocell files. ------------------------------------------------------ */
 
 /* A square has 2^level cells on each side. Squares are numbered from 1 in the order of their
  * addition; 0 is an empty square of any level. They are kept until hashlife_set_square. All

@@ -259,8 +259,7 @@ int life_measure(life *lf, struct life_sample *sample);
 int life_until_stable(life *lf, uint64_t limit, uint64_t *period, uint64_t *generation,
                       int (*watch)(void *arg, const struct life_sample *sample), void *arg);
 
-/* ---- Queries.
- * --------------------------------------------------------------------------------- */
+/* ---- Queries. -------------------------------------------------------------------------------- */
 
 /* Return the generations done; and the grid's size in cells. */
 uint64_t life_generation(const life *lf);

@@ -174,8 +174,7 @@ int matmul_double(enum matmul_trans trans, size_t m, size_t n, size_t k, double 
                   const double *a, size_t lda, const double *b, size_t ldb, double beta, double *c,
                   size_t ldc);
 
-/* ---- Matrices resident on the devices.
- * -------------------------------------------------------- */
+/* ---- Matrices resident on the devices. ------------------------------------------------------- */
 
 /* Load matrices for matmul_compute: copy to each device the rows of op(A) and the columns of op(B)
  * that its block of C needs, and reserve memory for the block. Replaces matrices loaded before.
@@ -194,8 +193,7 @@ int matmul_result(matmul *mm, void *c, size_t ldc);
  * there is no C. */
 int matmul_compute(matmul *mm, double alpha, double beta);
 
-/* ---- Queries.
- * --------------------------------------------------------------------------------- */
+/* ---- Queries. -------------------------------------------------------------------------------- */
 
 /* Return the name of a kind ("tuned", "naive", "blocked", "cpu-naive", "cpu-blocked", "openblas",
  * "sycl" or "clblast"); a short description of a kind; the kind of a name, or -1 with EINVAL and
@@ -226,8 +224,7 @@ double matmul_peak(CLCONTEXT *ctx, cl_uint dev, enum matmul_precision precision)
  * in single and double precision. Static; *count entries. */
 const struct cltune_kernel *matmul_tune_kernels(size_t *count);
 
-/* ---- Test matrices and error check.
- * ----------------------------------------------------------- */
+/* ---- Test matrices and error check. ---------------------------------------------------------- */
 
 /* Fill a rows x cols array with numbers uniform in [-1, 1). Element (i, j) depends only on seed,
  * matrix, i and j, and is equal on every machine; single is double, rounded. `matrix` distinguishes

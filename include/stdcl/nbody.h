@@ -345,8 +345,7 @@ const char *nbody_explain(const nbody *nb, unsigned dev);
  * and without the jerk that hermite4 needs. Static; *count entries. */
 const struct cltune_kernel *nbody_tune_kernels(size_t *count);
 
-/* ---- Analysis.
- * -------------------------------------------------------------------------------- */
+/* ---- Analysis. ------------------------------------------------------------------------------- */
 
 /* Kepler elements of a relative orbit; gm is G times the sum of both masses. Angles in radians, 0
  * to 2 pi. In the plane z = 0 the node is 0, and on a circle the pericentre is 0. Radial motion
@@ -420,8 +419,7 @@ int nbody_find_contacts(size_t n, const double *radius, const double (*pos)[3],
                         const double (*vel)[3], double dt, struct nbody_contact **contact,
                         size_t *contacts);
 
-/* ---- Ensembles of planetary systems.
- * ---------------------------------------------------------- */
+/* ---- Ensembles of planetary systems. --------------------------------------------------------- */
 
 /* An ensemble of planetary systems: a star and 1 to 15 planets each, equal numbers in all, one
  * work-item per system; for studies of chaos, masses or initial conditions. Steps are symplectic,

@@ -88,8 +88,7 @@ void *clopen_templatev(CLCONTEXT *cp, const char *name, const char *text, size_t
 } /* extern "C" */
 #endif
 
-/* ---- Implementation of clvalue; nothing below is interface.
- * ----------------------------------- */
+/* ---- Implementation of clvalue; nothing below is interface. ---------------------------------- */
 
 static inline clvalue_t stdcl_value(const char *name, int kind)
 {

@@ -37,8 +37,7 @@ extern "C" {
 typedef struct view view;
 typedef struct view_recording view_recording;
 
-/* ---- Contents of the view. Zero means absent. Texts and arrays are copied.
- * --------------------- */
+/* ---- Contents of the view. Zero means absent. Texts and arrays are copied. ------------------- */
 
 /* Bodies in space. Lists of texts end with NULL. */
 struct view_bodies {
@@ -121,8 +120,7 @@ const char *view_url(const view *v, int guest);
  * node17". Owned by the view. */
 const char *view_tunnel(const view *v);
 
-/* ---- Frames.
- * ---------------------------------------------------------------------------------- */
+/* ---- Frames. --------------------------------------------------------------------------------- */
 
 /* Return the number of viewers. One atomic load. */
 int view_viewers(const view *v);
@@ -209,8 +207,7 @@ int view_show_recorded(view *v, view_recording *r, size_t frame);
 /* Write a self-contained page with an embedded recording of at most 256 MiB (EFBIG). */
 int view_write_page(FILE *fp, const char *recording);
 
-/* ---- Commands from viewers.
- * ------------------------------------------------------------------- */
+/* ---- Commands from viewers. ------------------------------------------------------------------ */
 
 enum view_ask { VIEW_PAUSE, VIEW_RUN, VIEW_STEP, VIEW_SPEED, VIEW_SEEK, VIEW_QUIT };
 struct view_command {

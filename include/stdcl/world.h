@@ -84,8 +84,7 @@ const char *world_host(const stdcl_world *world, int rank);
 int world_hosts(const stdcl_world *world);
 const char *world_transport(const stdcl_world *world);
 
-/* ---- Collective operations, with equal results on every rank.
- * --------------------------------- */
+/* ---- Collective operations, with equal results on every rank. -------------------------------- */
 
 /* Block until every rank has called world_barrier. */
 int world_barrier(stdcl_world *world);
@@ -120,8 +119,7 @@ int world_check_equal(stdcl_world *world, const char *what, const char *text);
 int world_devices(stdcl_world *world, const cl_device_id *ids, size_t n, int share,
                   unsigned char *mine);
 
-/* ---- Notification of all ranks, at any time.
- * -------------------------------------------------- */
+/* ---- Notification of all ranks, at any time. ------------------------------------------------- */
 
 /* world_notify: notify all ranks of a number other than 0, such as a signal's, and return at once;
  * allowed in any thread and in signal handlers. world_notified: return the first number that this
