@@ -70,14 +70,15 @@ static int open_targets(const struct embed *job, struct compile_targets *targets
 static int write_objects(const struct embed *job, const struct embed_source *source)
 {
     char name[4096];
-    int status = CLI_DONE;
     if (job->output)
         return embed_write(job->output, source, job->file.n);
-    for (size_t i = 0; i < job->file.n && status == CLI_DONE; i++) {
+    for (size_t i = 0; i < job->file.n; i++) {
         object_name(source[i].name, name, sizeof name);
-        status = embed_write(name, &source[i], 1);
+        const int status = embed_write(name, &source[i], 1);
+        if (status != CLI_DONE)
+            return status;
     }
-    return status;
+    return CLI_DONE;
 }
 
 static int embed_files(const struct embed *job)

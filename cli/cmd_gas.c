@@ -140,10 +140,13 @@ static bool parse_gas_options(struct gas_job *job, int argc, char **argv, int *s
     if (!cli_parse(&usage, argc, argv, status))
         return false;
     *status = check_gas_options(job, options);
-    if (*status == CLI_DONE)
-        *status = cli_window_check(&job->window, options);
+    if (*status != CLI_DONE)
+        return false;
+    *status = cli_window_check(&job->window, options);
+    if (*status != CLI_DONE)
+        return false;
     set_gas_defaults(job);
-    return *status == CLI_DONE;
+    return true;
 }
 
 /* ---- Work. ----------------------------------------------------------------------------------- */
@@ -216,55 +219,70 @@ static int time_sums(struct gas_job *job)
 {
     int status = job->stored ? sum_all_molecules(job) : CLI_DONE;
     job->seconds = INFINITY;
-    for (int k = 0; k < job->repeat && status == CLI_DONE; k++) {
+    if (status != CLI_DONE)
+        return status;
+    for (int k = 0; k < job->repeat; k++) {
         const double start = seconds_now();
         status = sum_all_molecules(job);
         job->seconds = fmin(job->seconds, seconds_now() - start);
-        if (status == CLI_DONE)
-            status = gas_view_visit(job);
+        if (status != CLI_DONE)
+            return status;
+        if ((status = gas_view_visit(job)) != CLI_DONE)
+            return status;
     }
-    return status;
+    return CLI_DONE;
 }
 
 /* Checks come before computing, the cheapest first. */
-static int sum_and_report(struct gas_job *job)
+static int prepare_gas(struct gas_job *job)
 {
     int status = gas_output_plan(job);
-    if (status == CLI_DONE && job->method == ARRAYS_TREE && world_size(cli_world) > 1)
-        status = cli_wrong(
+    if (status != CLI_DONE)
+        return status;
+    if (job->method == ARRAYS_TREE && world_size(cli_world) > 1)
+        return cli_wrong(
             "--sum tree runs on one rank only: its result depends on the division between devices; omit it");
-    if (status == CLI_DONE && job->input)
-        status = cli_ranks_same_file(job->input);
-    if (status == CLI_DONE && job->input)
-        status = gas_input_read(job);
-    if (status == CLI_DONE)
-        status = cli_devices_open(&job->common.device, &job->context);
-    if (status == CLI_DONE)
-        status = cli_profile_start(&job->common, job->context);
+    if (job->input && (status = cli_ranks_same_file(job->input)) != CLI_DONE)
+        return status;
+    if (job->input && (status = gas_input_read(job)) != CLI_DONE)
+        return status;
+    if ((status = cli_devices_open(&job->common.device, &job->context)) != CLI_DONE)
+        return status;
+    return cli_profile_start(&job->common, job->context);
+}
+
+static int sum_with_outputs(struct gas_job *job)
+{
+    int status = create_gas(job);
+    if (status != CLI_DONE)
+        return status;
+    if (job->input && (status = gas_input_give(job)) != CLI_DONE)
+        return status;
+    if ((status = gas_view_open(job)) != CLI_DONE)
+        return status;
+    if ((status = time_sums(job)) != CLI_DONE)
+        return status;
+    if ((status = gas_view_end(job)) != CLI_DONE)
+        return status;
+    explain_gas(job);
+    return gas_output_finish(job);
+}
+
+static int sum_and_report(struct gas_job *job)
+{
+    int status = prepare_gas(job);
     cli_interrupt_catch();
     const int passes =
         job->repeat + (job->stored ? 1 : 0) + (job->stored && !job->input) + (job->histogram.n > 0);
     cli_progress_start(&job->progress, "molecules", (double)job->n * passes, job->common.quiet);
     if (status == CLI_DONE)
-        status = create_gas(job);
-    if (status == CLI_DONE && job->input)
-        status = gas_input_give(job);
-    if (status == CLI_DONE)
-        status = gas_view_open(job);
-    if (status == CLI_DONE)
-        status = time_sums(job);
-    if (status == CLI_DONE)
-        status = gas_view_end(job);
-    if (status == CLI_DONE)
-        explain_gas(job);
-    if (status == CLI_DONE)
-        status = gas_output_finish(job);
+        status = sum_with_outputs(job);
     cli_progress_end(&job->progress);
-    if (status == CLI_DONE)
-        status = gas_job_report(job);
-    if (status == CLI_DONE)
-        status = cli_profile_report(&job->common, job->context);
-    return status;
+    if (status != CLI_DONE)
+        return status;
+    if ((status = gas_job_report(job)) != CLI_DONE)
+        return status;
+    return cli_profile_report(&job->common, job->context);
 }
 
 static int cmd_gas_run(int argc, char **argv)

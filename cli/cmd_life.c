@@ -162,7 +162,7 @@ static int check_life_options(const struct life_job *job, const struct cli_optio
         if (cli_given(options, plane_options[i]))
             return cli_wrong("%s applies only to --engine hashlife%s, but the engine is %s: %s",
                              cli_typed(options, plane_options[i]), i == 1 ? "" : " or sparse",
-                             life_engine_names[job->engine], job->choice);
+                             life_job_engine_name(job->engine), job->choice);
     if (job->every_minutes > 0 && !life_output_has_cells(job))
         return cli_wrong("--every-minutes needs a pattern to write: add -o FILE.mc or FILE.rle");
     if (job->at.given && !job->input)
@@ -181,6 +181,8 @@ static bool parse_life_options(struct life_job *job, int argc, char **argv, int 
         outputs, sizeof outputs,
         "output file, repeatable; the suffix selects its kind: last generation as %s; film (.mp4 .webm .gif); population of every generation (.csv)",
         life_formats());
+    const char *engines[LIFE_JOB_ENGINES + 1];
+    life_job_engine_names(engines);
     struct cli_option options[] = {
         CLI_GROUP("Grid"),
         CLI_PARSED(
@@ -208,7 +210,7 @@ static bool parse_life_options(struct life_job *job, int argc, char **argv, int 
         CLI_FLAG(0, "until-stable", &job->until_stable,
                  "stop when the cells repeat one of the last 64 generations; report the period"),
         CLI_CHOICE(
-            0, "engine", "NAME", &job->engine, life_engine_names,
+            0, "engine", "NAME", &job->engine, engines,
             "engine: {}; hashlife and sparse compute on an unbounded plane; auto selects one of these two for a pattern without a grid, unless an option needs a grid; otherwise packed"),
         CLI_STRING(
             0, "shape", "WORDS", &job->shape,
@@ -264,8 +266,9 @@ static bool parse_life_options(struct life_job *job, int argc, char **argv, int 
         return false;
     life_choice_begin(job, options);
     *status = check_life_options(job, options);
-    if (*status == CLI_DONE)
-        *status = cli_window_check(&job->window, options);
+    if (*status != CLI_DONE)
+        return false;
+    *status = cli_window_check(&job->window, options);
     return *status == CLI_DONE;
 }
 

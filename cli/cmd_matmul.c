@@ -181,10 +181,12 @@ static bool parse_matmul_options(struct matmul_job *job, int argc, char **argv, 
     if (!cli_parse(&usage, argc, argv, status))
         return false;
     *status = check_matmul_options(job, options);
-    if (*status == CLI_DONE)
-        *status = cli_window_check(&job->window, options);
-    if (*status == CLI_DONE)
-        *status = choose_kinds(job);
+    if (*status != CLI_DONE)
+        return false;
+    *status = cli_window_check(&job->window, options);
+    if (*status != CLI_DONE)
+        return false;
+    *status = choose_kinds(job);
     return *status == CLI_DONE;
 }
 
@@ -197,13 +199,15 @@ static int open_matmul_devices(struct matmul_job *job)
     if (!needed)
         return CLI_DONE;
     const int status = cli_devices_open(&job->common.device, &job->context);
-    return status == CLI_DONE ? cli_profile_start(&job->common, job->context) : status;
+    if (status != CLI_DONE)
+        return status;
+    return cli_profile_start(&job->common, job->context);
 }
 
 static int run_engines(struct matmul_job *job)
 {
-    int status = CLI_DONE;
-    for (size_t i = 0; status == CLI_DONE && i < job->nkinds && !job->interrupted; i++) {
+    int status;
+    for (size_t i = 0; i < job->nkinds && !job->interrupted; i++) {
         const bool blocks = job->kinds[i] == MATMUL_BLOCKED ||
                             job->kinds[i] == MATMUL_CPU_BLOCKED || job->kinds[i] == MATMUL_SYCL;
         size_t block = job->sweep && blocks ? 1 : job->block;
@@ -211,14 +215,14 @@ static int run_engines(struct matmul_job *job)
             if (job->sweep && job->kinds[i] == MATMUL_BLOCKED &&
                 block > matmul_block_limit(job->context, (enum matmul_precision)job->precision))
                 break;
-            status = matmul_job_run(job, job->kinds[i], block);
-            if (status == CLI_DONE)
-                status = matmul_view_visit(job);
+            if ((status = matmul_job_run(job, job->kinds[i], block)) != CLI_DONE)
+                return status;
+            if ((status = matmul_view_visit(job)) != CLI_DONE)
+                return status;
             block *= 2;
-        } while (status == CLI_DONE && job->sweep && blocks && block <= MOST_BLOCK &&
-                 !job->interrupted);
+        } while (job->sweep && blocks && block <= MOST_BLOCK && !job->interrupted);
     }
-    return status;
+    return CLI_DONE;
 }
 
 /* Reject options that several ranks do not support. */

@@ -431,31 +431,27 @@ static bool parse_nbody_options(struct nbody_job *job, int argc, char **argv, in
         job->given.integrator = true;
     }
     *status = check_nbody_options(job, options);
-    if (*status == CLI_DONE)
-        *status = cli_window_check(&job->window, options);
+    if (*status != CLI_DONE)
+        return false;
+    *status = cli_window_check(&job->window, options);
     return *status == CLI_DONE;
 }
 
-static int compare_kernels(struct nbody_job *job)
+static int open_nbody_devices(struct nbody_job *job)
 {
-    int status = cli_devices_open(&job->common.device, &job->context);
-    if (status == CLI_DONE)
-        status = cli_profile_start(&job->common, job->context);
-    cli_interrupt_catch();
-    if (status == CLI_DONE)
-        status = nbody_job_compare(job);
-    const int reported = cli_profile_report(&job->common, job->context);
-    return status == CLI_DONE ? reported : status;
+    const int status = cli_devices_open(&job->common.device, &job->context);
+    if (status != CLI_DONE)
+        return status;
+    return cli_profile_start(&job->common, job->context);
 }
 
-static int run_ensemble(struct nbody_job *job)
+/* Run --compare or --ensemble. */
+static int run_comparison_or_ensemble(struct nbody_job *job)
 {
-    int status = cli_devices_open(&job->common.device, &job->context);
-    if (status == CLI_DONE)
-        status = cli_profile_start(&job->common, job->context);
+    int status = open_nbody_devices(job);
     cli_interrupt_catch();
     if (status == CLI_DONE)
-        status = nbody_job_ensemble(job);
+        status = job->compare ? nbody_job_compare(job) : nbody_job_ensemble(job);
     const int reported = cli_profile_report(&job->common, job->context);
     return status == CLI_DONE ? reported : status;
 }
@@ -468,7 +464,9 @@ static int check_rank_options(const struct nbody_job *job)
     if (job->ensemble || job->compare)
         return cli_wrong("--ensemble and --compare run on one rank only");
     const int status = job->input ? cli_ranks_same_file(job->input) : CLI_DONE;
-    return status == CLI_DONE && job->resume ? cli_ranks_same_file(job->resume) : status;
+    if (status != CLI_DONE)
+        return status;
+    return job->resume ? cli_ranks_same_file(job->resume) : CLI_DONE;
 }
 
 /* Run the force check, unless the run was interrupted. */
@@ -485,59 +483,81 @@ static int run_force_check(struct nbody_job *job)
 }
 
 /* Checks come before computing, the cheapest first. */
-static int run_simulation(struct nbody_job *job)
+static int prepare_simulation(struct nbody_job *job)
 {
-    int status = job->resumed ? nbody_resume_options(job) : CLI_DONE;
-    if (status == CLI_DONE)
-        status = nbody_output_plan(job);
-    if (status == CLI_DONE)
-        status = nbody_checkpoint_plan(job);
-    if (status == CLI_DONE)
-        status = nbody_job_bodies(job);
-    if (status == CLI_DONE)
-        status = nbody_job_energies_check(job);
-    if (status == CLI_DONE)
-        status = nbody_collide_plan(job);
-    if (status == CLI_DONE)
-        status = cli_devices_open(&job->common.device, &job->context);
-    if (status == CLI_DONE && job->resumed)
-        status = nbody_resume_devices(job);
-    if (status == CLI_DONE)
-        status = nbody_job_plan(job);
-    if (status == CLI_DONE)
-        status = nbody_steps_begin(job);
-    if (status == CLI_DONE)
-        status = cli_profile_start(&job->common, job->context);
-    for (unsigned dev = 0; status == CLI_DONE && dev < clgetndev(job->context); dev++)
+    int status;
+    if (job->resumed && (status = nbody_resume_options(job)) != CLI_DONE)
+        return status;
+    if ((status = nbody_output_plan(job)) != CLI_DONE)
+        return status;
+    if ((status = nbody_checkpoint_plan(job)) != CLI_DONE)
+        return status;
+    if ((status = nbody_job_bodies(job)) != CLI_DONE)
+        return status;
+    if ((status = nbody_job_energies_check(job)) != CLI_DONE)
+        return status;
+    if ((status = nbody_collide_plan(job)) != CLI_DONE)
+        return status;
+    if ((status = cli_devices_open(&job->common.device, &job->context)) != CLI_DONE)
+        return status;
+    if (job->resumed && (status = nbody_resume_devices(job)) != CLI_DONE)
+        return status;
+    if ((status = nbody_job_plan(job)) != CLI_DONE)
+        return status;
+    if ((status = nbody_steps_begin(job)) != CLI_DONE)
+        return status;
+    return cli_profile_start(&job->common, job->context);
+}
+
+static void explain_simulation(struct nbody_job *job)
+{
+    for (unsigned dev = 0; dev < clgetndev(job->context); dev++)
         if (nbody_device_bodies(job->engine, dev) > 0)
             cli_explain(&job->common, job->context, dev, nbody_explain(job->engine, dev),
                         nbody_shape(job->engine, dev));
-    if (status == CLI_DONE && job->common.explain && cli_ranks_first())
+    if (job->common.explain && cli_ranks_first())
         fprintf(stderr, "%s\n", nbody_explain_method(job->engine));
+}
+
+static int run_with_outputs(struct nbody_job *job)
+{
+    int status = nbody_output_open(job);
+    if (status != CLI_DONE)
+        return status;
+    if ((status = nbody_view_open(job)) != CLI_DONE)
+        return status;
+    if ((status = nbody_job_run(job)) != CLI_DONE)
+        return status;
+    return nbody_view_end(job);
+}
+
+static int report_simulation(struct nbody_job *job)
+{
+    int status = run_force_check(job);
+    if (status != CLI_DONE)
+        return status;
+    if ((status = nbody_steps_check(job)) != CLI_DONE)
+        return status;
+    if ((status = nbody_job_report(job)) != CLI_DONE)
+        return status;
+    if ((status = cli_profile_report(&job->common, job->context)) != CLI_DONE)
+        return status;
+    return job->interrupted ? cli_interrupt_status(CLI_DONE) : CLI_DONE;
+}
+
+static int run_simulation(struct nbody_job *job)
+{
+    int status = prepare_simulation(job);
+    if (status == CLI_DONE)
+        explain_simulation(job);
     cli_interrupt_catch(); /* from here on there are results to save */
     if (status == CLI_DONE)
-        status = nbody_output_open(job);
-    if (status == CLI_DONE)
-        status = nbody_view_open(job);
-    if (status == CLI_DONE)
-        status = nbody_job_run(job);
-    if (status == CLI_DONE)
-        status = nbody_view_end(job);
+        status = run_with_outputs(job);
     clprofile_begin(job->context, "final output");
     if (status == CLI_DONE)
         status = nbody_output_finish(job);
     clprofile_end(job->context);
-    if (status == CLI_DONE)
-        status = run_force_check(job);
-    if (status == CLI_DONE)
-        status = nbody_steps_check(job);
-    if (status == CLI_DONE)
-        status = nbody_job_report(job);
-    if (status == CLI_DONE)
-        status = cli_profile_report(&job->common, job->context);
-    if (status == CLI_DONE && job->interrupted)
-        status = cli_interrupt_status(CLI_DONE);
-    return status;
+    return status == CLI_DONE ? report_simulation(job) : status;
 }
 
 static struct nbody_job default_job(int argc, char **argv)
@@ -583,9 +603,8 @@ static int cmd_nbody_run(int argc, char **argv)
     if (parse_nbody_options(&job, argc, argv, &status) &&
         (!job.resume || reparse(&job, argc, argv, &status)) &&
         (status = check_rank_options(&job)) == CLI_DONE)
-        status = job.compare    ? compare_kernels(&job)
-                 : job.ensemble ? run_ensemble(&job)
-                                : run_simulation(&job);
+        status =
+            job.compare || job.ensemble ? run_comparison_or_ensemble(&job) : run_simulation(&job);
     const int closed = cli_window_close(&job.window);
     free(job.shown);
     nbody_view_free(&job);

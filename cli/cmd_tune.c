@@ -120,17 +120,19 @@ static int add_search(struct tune_job *job, const struct cltune_kernel *kernel, 
 
 static int add_sizes(struct tune_job *job, const struct cltune_kernel *kernel, unsigned dev)
 {
-    int status = CLI_DONE;
-    for (size_t i = 0; job->size_texts.n == 0 && i < kernel->nsizes && status == CLI_DONE; i++)
-        status = add_search(job, kernel, dev, kernel->sizes[i]);
-    for (size_t i = 0; i < job->size_texts.n && status == CLI_DONE; i++) {
+    int status;
+    for (size_t i = 0; job->size_texts.n == 0 && i < kernel->nsizes; i++)
+        if ((status = add_search(job, kernel, dev, kernel->sizes[i])) != CLI_DONE)
+            return status;
+    for (size_t i = 0; i < job->size_texts.n; i++) {
         uint64_t size;
         if (cli_read_natural(job->size_texts.item[i], &size) != 0 || size == 0 || size > INT64_MAX)
             return cli_wrong("--size: '%s' is not a size; give a whole number of at least 1",
                              job->size_texts.item[i]);
-        status = add_search(job, kernel, dev, (size_t)size);
+        if ((status = add_search(job, kernel, dev, (size_t)size)) != CLI_DONE)
+            return status;
     }
-    return status;
+    return CLI_DONE;
 }
 
 /* True if an earlier device has this model and driver, and so shares its entries. */
@@ -145,15 +147,16 @@ static bool is_repeated(const struct tune_job *job, unsigned dev)
 
 static int plan_searches(struct tune_job *job)
 {
-    int status = CLI_DONE;
-    for (unsigned dev = 0; dev < clgetndev(job->context) && status == CLI_DONE; dev++)
+    int status;
+    for (unsigned dev = 0; dev < clgetndev(job->context); dev++)
         for (size_t e = 0, n; e < ENGINES && !is_repeated(job, dev); e++) {
             const struct cltune_kernel *kernel = engines[e](&n);
-            for (size_t k = 0; k < n && status == CLI_DONE; k++)
-                if (is_wanted(job, kernel[k].name))
-                    status = add_sizes(job, &kernel[k], dev);
+            for (size_t k = 0; k < n; k++)
+                if (is_wanted(job, kernel[k].name) &&
+                    (status = add_sizes(job, &kernel[k], dev)) != CLI_DONE)
+                    return status;
         }
-    return status;
+    return CLI_DONE;
 }
 
 /* Check that --as names a tuned device. */
@@ -272,18 +275,20 @@ static int search_kernels(struct tune_job *job)
 static int tune_kernels(struct tune_job *job)
 {
     int status = check_kernel_names(job);
-    if (status == CLI_DONE)
-        status = check_store(job);
-    if (status == CLI_DONE && job->export_file)
-        status = tune_export_open(job);
-    if (status == CLI_DONE)
-        status = cli_devices_open(&job->common.device, &job->context);
     if (status != CLI_DONE)
+        return status;
+    if ((status = check_store(job)) != CLI_DONE)
+        return status;
+    if (job->export_file && (status = tune_export_open(job)) != CLI_DONE)
+        return status;
+    if ((status = cli_devices_open(&job->common.device, &job->context)) != CLI_DONE)
         return status;
     job->info = cli_alloc(clgetndev(job->context), sizeof *job->info);
     if (clgetdevinfo(job->context, job->info) < 0)
         return cli_failed_call(NULL);
-    if ((status = check_as(job)) != CLI_DONE || (status = plan_searches(job)) != CLI_DONE)
+    if ((status = check_as(job)) != CLI_DONE)
+        return status;
+    if ((status = plan_searches(job)) != CLI_DONE)
         return status;
     if (job->list)
         return tune_report_list(job);

@@ -65,7 +65,9 @@ static int cmd_view_check(const struct view_job *job, const struct cli_option *o
     if (job->page && !cli_has_suffix(job->page, ".html"))
         return cli_wrong("-o: '%s' must end in .html", job->page);
     const int status = cli_window_check(&job->window, options);
-    return status == CLI_DONE && job->page ? cli_check_output(job->page) : status;
+    if (status != CLI_DONE)
+        return status;
+    return job->page ? cli_check_output(job->page) : CLI_DONE;
 }
 
 static bool cmd_view_parse(struct view_job *job, int argc, char **argv, int *status)

@@ -135,8 +135,12 @@ static int plan_census(struct life_job *job)
     if (job->csv && strcmp(job->csv, "-") == 0 && job->common.json)
         return cli_wrong(
             "--csv - and --json would both write to standard output; give a file name");
-    const int status = job->csv ? cli_check_table("--csv", job->csv) : CLI_DONE;
-    return job->csv && status == CLI_DONE ? cli_check_output(job->csv) : status;
+    if (!job->csv)
+        return CLI_DONE;
+    const int status = cli_check_table("--csv", job->csv);
+    if (status != CLI_DONE)
+        return status;
+    return cli_check_output(job->csv);
 }
 
 static int census_progress(void *arg, double fraction)
@@ -417,28 +421,37 @@ static int count_soups(struct census *s)
     return s->object ? CLI_DONE : cli_failed_call(NULL);
 }
 
+/* Count and report; the caller frees `texts` and `list`, to which the counts of other ranks
+ * point. */
+static int count_and_report(struct census *s, char **texts, struct life_object **list)
+{
+    struct life_job *job = s->job;
+    int status = plan_census(job);
+    if (status != CLI_DONE)
+        return status;
+    if ((status = cli_devices_open(&job->common.device, &job->context)) != CLI_DONE)
+        return status;
+    if ((status = cli_profile_start(&job->common, job->context)) != CLI_DONE)
+        return status;
+    if ((status = count_soups(s)) != CLI_DONE)
+        return status;
+    if (world_size(cli_world) > 1 && (status = add_counts_of_ranks(s, texts, list)) != CLI_DONE)
+        return status;
+    if ((status = write_census_table(s)) != CLI_DONE)
+        return status;
+    if (cli_ranks_first() && (status = census_report(s)) != CLI_DONE)
+        return status;
+    if ((status = cli_profile_report(&job->common, job->context)) != CLI_DONE)
+        return status;
+    return job->interrupted ? cli_interrupt_status(CLI_DONE) : CLI_DONE;
+}
+
 int life_census_run_job(struct life_job *job)
 {
     struct census s = {.job = job};
     char *texts = NULL;
     struct life_object *list = NULL;
-    int status = plan_census(job);
-    if (status == CLI_DONE)
-        status = cli_devices_open(&job->common.device, &job->context);
-    if (status == CLI_DONE)
-        status = cli_profile_start(&job->common, job->context);
-    if (status == CLI_DONE)
-        status = count_soups(&s);
-    if (status == CLI_DONE && world_size(cli_world) > 1)
-        status = add_counts_of_ranks(&s, &texts, &list);
-    if (status == CLI_DONE)
-        status = write_census_table(&s);
-    if (status == CLI_DONE && cli_ranks_first())
-        status = census_report(&s);
-    if (status == CLI_DONE)
-        status = cli_profile_report(&job->common, job->context);
-    if (status == CLI_DONE && job->interrupted)
-        status = cli_interrupt_status(CLI_DONE);
+    const int status = count_and_report(&s, &texts, &list);
     cli_ranks_fail(status);
     life_census_free(s.engine);
     free(list);

@@ -193,6 +193,6 @@ int life_choice_end(struct life_job *job)
         choose_plane(job);
     }
     if (status == CLI_DONE && job->common.explain && cli_ranks_first())
-        fprintf(stderr, "engine %s: %s\n", life_engine_names[job->engine], job->choice);
+        fprintf(stderr, "engine %s: %s\n", life_job_engine_name(job->engine), job->choice);
     return status;
 }

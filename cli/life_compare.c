@@ -96,12 +96,13 @@ static int engines_report_json(const struct life_job *job, const char *device,
     for (int e = 0; e < LIFE_ENGINES; e++) {
         const struct result *r = &results[e];
         json_array_append_new(
-            engines, r->run ? json_pack("{s:s, s:o, s:b, s:I}", "engine", life_engine_names[e],
-                                        "cell_updates_per_s", cli_json_real(result_rate(job, r)),
-                                        "equal", r->equal, "population", (json_int_t)r->population)
-                            : json_pack("{s:s, s:n, s:s}", "engine", life_engine_names[e],
-                                        "cell_updates_per_s", "reason",
-                                        r->reason ? r->reason : "interrupted"));
+            engines,
+            r->run
+                ? json_pack("{s:s, s:o, s:b, s:I}", "engine", life_engine_name((enum life_engine)e),
+                            "cell_updates_per_s", cli_json_real(result_rate(job, r)), "equal",
+                            r->equal, "population", (json_int_t)r->population)
+                : json_pack("{s:s, s:n, s:s}", "engine", life_engine_name((enum life_engine)e),
+                            "cell_updates_per_s", "reason", r->reason ? r->reason : "interrupted"));
     }
     json_t *report =
         json_pack("{s:s, s:s, s:s, s:I, s:I, s:s, s:I, s:o}", "program", "life", "device", device,
@@ -124,7 +125,7 @@ static void engines_report_text(const struct life_job *job, const char *device,
            (unsigned long long)job->generations);
     for (int e = 0; e < LIFE_ENGINES; e++) {
         const struct result *r = &results[e];
-        cli_table_add(table, "%s", life_engine_names[e]);
+        cli_table_add(table, "%s", life_engine_name((enum life_engine)e));
         cli_table_add(table, "%s",
                       r->run ? cli_text_rate(&text, result_rate(job, r), "cells/s") : "-");
         if (r->run && base->run)

@@ -44,12 +44,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Names in the order of enum life_engine, followed by the engines without a grid; and of enum
- * life_bounds. Ended by NULL. */
-extern const char *const life_engine_names[];
+/* Values of --engine: those of enum life_engine, followed by the engines without a grid. */
+enum {
+    LIFE_NOT_GIVEN = -1,
+    LIFE_HASHLIFE = LIFE_ENGINES,
+    LIFE_SPARSE,
+    LIFE_AUTO,
+    LIFE_JOB_ENGINES
+};
+
+/* Names in the order of enum life_bounds, ended by NULL. */
 extern const char *const life_bounds_names[];
 
-enum { LIFE_NOT_GIVEN = -1, LIFE_HASHLIFE = LIFE_ENGINES, LIFE_SPARSE, LIFE_AUTO };
+/* Return the name of a value of --engine; and store the names of all, ended by NULL. */
+const char *life_job_engine_name(int engine);
+void life_job_engine_names(const char *names[LIFE_JOB_ENGINES + 1]);
 
 /* An unbounded plane; both members are NULL for a grid. */
 struct life_unbounded {

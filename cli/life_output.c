@@ -45,11 +45,12 @@ static int add_life_output(struct life_job *job, const char *file, enum cli_outp
 int life_output_plan(struct life_job *job)
 {
     const struct cli_strings *names = &job->outputs.names;
-    int status = CLI_DONE;
-    for (size_t i = 0; i < names->n && status == CLI_DONE; i++)
+    int status;
+    for (size_t i = 0; i < names->n; i++) {
         status = add_life_output(job, names->item[i], cli_output_kind(names->item[i]));
-    if (status != CLI_DONE)
-        return status;
+        if (status != CLI_DONE)
+            return status;
+    }
     if (job->csv && (status = cli_check_table("--csv", job->csv)) != CLI_DONE)
         return status;
     if (job->csv && (status = add_life_output(job, job->csv, CLI_OUTPUT_TABLE)) != CLI_DONE)

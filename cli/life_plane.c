@@ -65,7 +65,7 @@ int life_plane_check(const struct life_job *job, const struct cli_option *option
     static const char *const grid_only[] = {"size",  "bounds",       "soup",          "seed",
                                             "shape", "until-stable", "every-minutes", "frames"};
     static const char *const device_only[] = {"device", "profile", "trace"};
-    const char *engine = life_engine_names[job->engine];
+    const char *engine = life_job_engine_name(job->engine);
     for (size_t i = 0; i < sizeof grid_only / sizeof *grid_only; i++)
         if (cli_given(options, grid_only[i]))
             return cli_wrong(
@@ -147,13 +147,15 @@ static int plan_plane(struct plane *p)
 static int open_plane(struct plane *p)
 {
     struct life_job *job = p->job;
-    int status = life_start_open(job);
-    if (status == CLI_DONE && job->generations > UINT64_MAX - job->started)
+    const int status = life_start_open(job);
+    if (status != CLI_DONE)
+        return status;
+    if (job->generations > UINT64_MAX - job->started)
         return cli_wrong("--generations: after generation %" PRIu64 " at most %" PRIu64
                          " more are possible",
                          job->started, UINT64_MAX - job->started);
     p->end = job->started + job->generations;
-    return status;
+    return CLI_DONE;
 }
 
 /* ---- The run. -------------------------------------------------------------------------------- */
@@ -378,7 +380,7 @@ static int plane_report_json(const struct plane *p, const char *device,
     const uint64_t generation = unbounded_generation(p->e);
     json_t *report =
         json_pack("{s:s, s:s, s:s, s:s, s:s, s:n, s:n, s:o, s:o, s:o, s:o, s:o, s:n, s:n, s:b}",
-                  "program", "life", "device", device, "engine", life_engine_names[job->engine],
+                  "program", "life", "device", device, "engine", life_job_engine_name(job->engine),
                   "rule", job->rule, "bounds", "none", "width", "height", "generations",
                   json_integer((json_int_t)(generation - job->started)), "generation",
                   json_count(generation), "population", json_number(population), "box",
@@ -418,7 +420,7 @@ static void plane_report_text(const struct plane *p, const char *device,
     fprintf(fp, "%-14sunbounded, %s, from %s\n", "plane", job->rule, job->input);
     fprintf(fp, "%-14s%" PRIu64 ", from %" PRIu64 " to %" PRIu64 ", engine %s\n", "generations",
             unbounded_generation(p->e) - job->started, job->started, unbounded_generation(p->e),
-            life_engine_names[job->engine]);
+            life_job_engine_name(job->engine));
     fprintf(fp, "%-14s%s\n", "population", decimal(population));
     if (box)
         fprintf(fp, "%-14scolumns %s to %s, rows %s to %s\n", "live cells", decimal(box->left),
@@ -455,6 +457,25 @@ static int finish_plane(struct plane *p)
     return status;
 }
 
+static int run_plane(struct plane *p)
+{
+    struct life_job *job = p->job;
+    int status = life_output_open(job);
+    if (status != CLI_DONE)
+        return status;
+    if ((status = life_view_open(job)) != CLI_DONE)
+        return status;
+    if ((status = job->watch ? life_job_watch(job) : step_plane(p)) != CLI_DONE)
+        return status;
+    if ((status = life_view_end(job)) != CLI_DONE)
+        return status;
+    if ((status = finish_plane(p)) != CLI_DONE)
+        return status;
+    if (job->context && (status = cli_profile_report(&job->common, job->context)) != CLI_DONE)
+        return status;
+    return job->interrupted ? cli_interrupt_status(CLI_DONE) : CLI_DONE;
+}
+
 int life_plane_run(struct life_job *job)
 {
     struct plane p = {.job = job, .e = &job->unbounded, .batch = FIRST_BATCH};
@@ -467,19 +488,7 @@ int life_plane_run(struct life_job *job)
         status = open_plane(&p);
     cli_interrupt_catch(); /* from here on there are results to save */
     if (status == CLI_DONE)
-        status = life_output_open(job);
-    if (status == CLI_DONE)
-        status = life_view_open(job);
-    if (status == CLI_DONE)
-        status = job->watch ? life_job_watch(job) : step_plane(&p);
-    if (status == CLI_DONE)
-        status = life_view_end(job);
-    if (status == CLI_DONE)
-        status = finish_plane(&p);
-    if (status == CLI_DONE && job->context)
-        status = cli_profile_report(&job->common, job->context);
-    if (status == CLI_DONE && job->interrupted)
-        status = cli_interrupt_status(CLI_DONE);
+        status = run_plane(&p);
     unbounded_free(p.e);
     life_start_done(job);
     return status;

@@ -54,7 +54,7 @@ static void switch_engine(struct life_job *job, struct life_unbounded *winner, i
     job->unbounded = *winner;
     job->engine = engine;
     if (job->common.explain && cli_ranks_first())
-        fprintf(stderr, "engine %s from generation %" PRIu64 ": %s\n", life_engine_names[engine],
+        fprintf(stderr, "engine %s from generation %" PRIu64 ": %s\n", life_job_engine_name(engine),
                 unbounded_generation(&job->unbounded), why);
 }
 

@@ -62,11 +62,13 @@ static void begin_phase(struct life_job *job, uint64_t generations)
 
 static int write_due_frames(struct life_job *job)
 {
-    int status = CLI_DONE;
-    while (status == CLI_DONE && job->outputs.frames_done < job->outputs.frames &&
-           next_frame_generation(job) <= life_generation(job->engine_of_run))
-        status = life_output_frame(job);
-    return status;
+    while (job->outputs.frames_done < job->outputs.frames &&
+           next_frame_generation(job) <= life_generation(job->engine_of_run)) {
+        const int status = life_output_frame(job);
+        if (status != CLI_DONE)
+            return status;
+    }
+    return CLI_DONE;
 }
 
 struct watcher {
@@ -98,18 +100,20 @@ static int step_until_stable(struct life_job *job, uint64_t n)
 static int step_traced(struct life_job *job, uint64_t n)
 {
     struct life_sample sample[TRACED];
-    int status = CLI_DONE;
-    while (n && status == CLI_DONE && !cli_ranks_interrupted(false)) {
+    while (n && !cli_ranks_interrupted(false)) {
         const uint64_t now = n > TRACED ? TRACED : n, before = life_generation(job->engine_of_run);
         begin_phase(job, now);
         if (life_trace(job->engine_of_run, (size_t)now, sample) < 0 && !life_job_stopped())
             return cli_failed_call(NULL);
         const uint64_t done = life_generation(job->engine_of_run) - before;
-        for (uint64_t i = 0; i < done && status == CLI_DONE; i++)
-            status = life_output_row(job, &sample[i]);
+        for (uint64_t i = 0; i < done; i++) {
+            const int status = life_output_row(job, &sample[i]);
+            if (status != CLI_DONE)
+                return status;
+        }
         n -= now;
     }
-    return status;
+    return CLI_DONE;
 }
 
 static int step_plain(struct life_job *job, uint64_t n)
@@ -171,15 +175,32 @@ static int agree_on_batch(struct life_job *job, uint64_t *batch)
     return status;
 }
 
+/* Visit what is due after a batch, which ended at generation `at`. */
+static int visit_after_batch(struct life_job *job, uint64_t at)
+{
+    int status = life_edge_look(job);
+    if (status != CLI_DONE)
+        return status;
+    if (job->lines.wanted && at == stop_generation(job) &&
+        (status = print_population_line(job)) != CLI_DONE)
+        return status;
+    if ((status = write_due_frames(job)) != CLI_DONE)
+        return status;
+    if (!job->period && (status = life_balance_visit(job)) != CLI_DONE)
+        return status;
+    return life_view_visit(job);
+}
+
 static int run_generations(struct life_job *job)
 {
     uint64_t batch = FIRST_BATCH, at = 0;
     int status = write_due_frames(job);
-    if (status == CLI_DONE)
-        status = life_view_visit(job);
+    if (status != CLI_DONE)
+        return status;
+    if ((status = life_view_visit(job)) != CLI_DONE)
+        return status;
     life_balance_begin(job);
-    while (status == CLI_DONE && at < stop_generation(job) && !job->period &&
-           !cli_ranks_interrupted(false)) {
+    while (at < stop_generation(job) && !job->period && !cli_ranks_interrupted(false)) {
         uint64_t n =
             cli_window_batch(&job->window, at,
                              stop_generation(job) - at < batch ? stop_generation(job) - at : batch);
@@ -191,22 +212,16 @@ static int run_generations(struct life_job *job)
         const double took = seconds_now() - start;
         at = life_generation(job->engine_of_run);
         if (status == CLI_DONE)
-            status = life_edge_look(job);
-        if (status == CLI_DONE && job->lines.wanted && at == stop_generation(job))
-            status = print_population_line(job);
-        if (status == CLI_DONE)
-            status = write_due_frames(job);
-        if (status == CLI_DONE && !job->period)
-            status = life_balance_visit(job);
-        if (status == CLI_DONE)
-            status = life_view_visit(job);
+            status = visit_after_batch(job, at);
         begin_phase(job, 0);
         life_job_progress(job, 0);
         batch = next_batch_length(batch, n, took, cli_window_seconds(&job->window, VISIT_SECONDS));
-        if (status == CLI_DONE)
-            status = agree_on_batch(job, &batch);
+        if (status != CLI_DONE)
+            return status;
+        if ((status = agree_on_batch(job, &batch)) != CLI_DONE)
+            return status;
     }
-    return status;
+    return CLI_DONE;
 }
 
 int life_job_run(struct life_job *job)

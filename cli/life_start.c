@@ -39,7 +39,9 @@ int life_start_device(struct life_job *job)
     if (names && job->common.device.n)
         cli_warn("--engine sparse uses one device, the first of %s", names);
     free(names);
-    return status == CLI_DONE ? cli_profile_start(&job->common, job->context) : status;
+    if (status != CLI_DONE)
+        return status;
+    return cli_profile_start(&job->common, job->context);
 }
 
 static hashlife *create_tree(struct life_job *job)

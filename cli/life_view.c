@@ -53,7 +53,7 @@ int life_view_open(struct life_job *job)
              size);
     const char *const facts[] = {"grid",   size,
                                  "rule",   job->rule,
-                                 "engine", life_engine_names[job->engine],
+                                 "engine", life_job_engine_name(job->engine),
                                  "device", device ? device : "none",
                                  NULL};
     struct view_options about = {.program = "life",

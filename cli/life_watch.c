@@ -449,15 +449,16 @@ static int step_plane_view(struct view *v, uint64_t n)
 static int step_grid_view(struct view *v, uint64_t n)
 {
     const uint64_t end = life_generation(v->job->engine_of_run) + n;
-    int status = CLI_DONE;
-    while (status == CLI_DONE && life_generation(v->job->engine_of_run) < end &&
-           !cli_interrupted()) {
+    int status;
+    while (life_generation(v->job->engine_of_run) < end && !cli_interrupted()) {
         status = step_grid_once(
             v, life_edge_batch(v->job, end - life_generation(v->job->engine_of_run)));
-        if (status == CLI_DONE)
-            status = life_edge_look(v->job);
+        if (status != CLI_DONE)
+            return status;
+        if ((status = life_edge_look(v->job)) != CLI_DONE)
+            return status;
     }
-    return status;
+    return CLI_DONE;
 }
 
 static int step_view(struct view *v, uint64_t n)

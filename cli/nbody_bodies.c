@@ -385,9 +385,10 @@ int nbody_job_choose(struct nbody_job *job)
         return CLI_FAILED;
     choose_stepping(job);
     const int status = choose_defaults(job);
-    if (status == CLI_DONE)
-        shorten_step(job);
-    return status;
+    if (status != CLI_DONE)
+        return status;
+    shorten_step(job);
+    return CLI_DONE;
 }
 
 struct nbody_options nbody_job_options(struct nbody_job *job)
@@ -464,8 +465,8 @@ int nbody_job_plan(struct nbody_job *job)
     if (job->outputs.frames > job->total + 1)
         return cli_wrong("--frames: %zu pictures need at least %zu steps, but the run has %zu",
                          job->outputs.frames, job->outputs.frames - 1, job->total);
-    status = nbody_job_engine(job, (enum nbody_kernel)job->kernel);
-    return status == CLI_DONE && job->resumed
-               ? nbody_series_plan(job)
-               : status; /* the resumed engine knows the remaining steps */
+    if ((status = nbody_job_engine(job, (enum nbody_kernel)job->kernel)) != CLI_DONE)
+        return status;
+    /* the resumed engine knows the remaining steps */
+    return job->resumed ? nbody_series_plan(job) : CLI_DONE;
 }

@@ -418,7 +418,9 @@ int nbody_checkpoint_done(const struct nbody_job *job)
 int nbody_checkpoint_end(struct nbody_job *job)
 {
     const int status = job->checkpoint ? nbody_checkpoint_write(job) : CLI_DONE;
-    return status == CLI_DONE ? nbody_checkpoint_done(job) : status;
+    if (status != CLI_DONE)
+        return status;
+    return nbody_checkpoint_done(job);
 }
 
 void nbody_checkpoint_free(struct nbody_job *job)

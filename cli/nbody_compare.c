@@ -301,11 +301,11 @@ int nbody_job_compare(struct nbody_job *job)
     if (!job->n && !job->input && !(job->n = default_bodies(job)))
         return cli_failed_call(NULL);
     int status = nbody_job_bodies(job);
-    if (status == CLI_DONE)
-        status = cli_memory_for(job->n, 3 * sizeof(double), "forces");
-    if (status == CLI_DONE)
-        status = nbody_job_choose(job);
     if (status != CLI_DONE)
+        return status;
+    if ((status = cli_memory_for(job->n, 3 * sizeof(double), "forces")) != CLI_DONE)
+        return status;
+    if ((status = nbody_job_choose(job)) != CLI_DONE)
         return status;
     c.samples = job->n < SAMPLE ? job->n : SAMPLE;
     c.right = cli_alloc(c.samples, sizeof *c.right);

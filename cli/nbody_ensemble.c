@@ -87,11 +87,13 @@ static int check_star_is_first(const char *file, const struct particles *b)
 static int make_perturbed_copies(struct nbody_job *job, struct ensemble *e, size_t systems)
 {
     int status = nbody_job_bodies(job);
-    if (status == CLI_DONE)
-        status = check_star_is_first(job->input, &job->bodies);
-    if (status == CLI_DONE)
-        status = allocate_systems(e, systems, job->bodies.n);
-    for (size_t s = 0; s < systems && status == CLI_DONE; s++) {
+    if (status != CLI_DONE)
+        return status;
+    if ((status = check_star_is_first(job->input, &job->bodies)) != CLI_DONE)
+        return status;
+    if ((status = allocate_systems(e, systems, job->bodies.n)) != CLI_DONE)
+        return status;
+    for (size_t s = 0; s < systems; s++) {
         store_system(e, s, &job->bodies);
         for (size_t k = 3; s && k < 3 * e->bodies; k++) {
             const philox4 at = {(uint32_t)k, 0x454e5345, (uint32_t)s, (uint32_t)(s >> 32)};
@@ -102,7 +104,7 @@ static int make_perturbed_copies(struct nbody_job *job, struct ensemble *e, size
             e->all.vel[body][axis] *= 1 + job->spread * (2 * philox_double(bits.z, bits.w) - 1);
         }
     }
-    return status;
+    return CLI_DONE;
 }
 
 /* Read a list of file names, one per line. From malloc, each name terminated by 0. */
@@ -205,19 +207,22 @@ static int plan_ensemble_steps(struct nbody_job *job)
 
 static int check_ensemble_outputs(struct nbody_job *job)
 {
-    int status = CLI_DONE;
-    for (size_t i = 0; i < job->outputs.names.n && status == CLI_DONE; i++) {
+    int status;
+    for (size_t i = 0; i < job->outputs.names.n; i++) {
         const char *file = job->outputs.names.item[i];
         if (cli_output_kind(file) != CLI_OUTPUT_STATE || strchr(file, '%'))
             return cli_wrong("-o %s: --ensemble writes only the final bodies, as %s", file,
                              particles_formats());
         if (!particles_format_of(file))
             return cli_failed_call(NULL);
-        status = cli_check_output(file);
+        if ((status = cli_check_output(file)) != CLI_DONE)
+            return status;
     }
-    if (status == CLI_DONE && job->elements)
-        status = cli_check_table("--elements", job->elements);
-    return status == CLI_DONE && job->elements ? cli_check_output(job->elements) : status;
+    if (!job->elements)
+        return CLI_DONE;
+    if ((status = cli_check_table("--elements", job->elements)) != CLI_DONE)
+        return status;
+    return cli_check_output(job->elements);
 }
 
 /* ---- The run. -------------------------------------------------------------------------------- */
@@ -330,15 +335,17 @@ static int run_systems(struct nbody_job *job, struct ensemble *e)
     while (status == CLI_DONE && nbody_ensemble_steps(e->engine) < job->total && !job->interrupted)
         status = run_to_checkpoint(e);
     cli_progress_end(&job->progress);
-    if (status == CLI_DONE && job->interrupted && job->checkpoint)
-        status = write_ensemble_checkpoint(e);
-    if (status == CLI_DONE)
-        status = nbody_checkpoint_done(job);
-    if (status == CLI_DONE && (nbody_ensemble_energies(e->engine, e->after) < 0 ||
-                               nbody_ensemble_state(e->engine, e->all.pos, e->all.vel) < 0))
+    if (status != CLI_DONE)
+        return status;
+    if (job->interrupted && job->checkpoint && (status = write_ensemble_checkpoint(e)) != CLI_DONE)
+        return status;
+    if ((status = nbody_checkpoint_done(job)) != CLI_DONE)
+        return status;
+    if (nbody_ensemble_energies(e->engine, e->after) < 0 ||
+        nbody_ensemble_state(e->engine, e->all.pos, e->all.vel) < 0)
         return cli_failed_call(NULL);
     e->all.time = job->time_start + nbody_ensemble_time(e->engine);
-    return status;
+    return CLI_DONE;
 }
 
 static int compare_errors(const void *a, const void *b)
@@ -472,42 +479,54 @@ static int ensemble_report(const struct nbody_job *job, const struct ensemble *e
     return status;
 }
 
-int nbody_job_ensemble(struct nbody_job *job)
+static int create_systems(struct nbody_job *job, struct ensemble *e)
 {
-    struct ensemble e = {.job = job};
     uint64_t copies = 0;
     const bool number = cli_read_natural(job->ensemble, &copies) == 0;
-    struct resumed *const resumed = job->resumed;
-    int status = check_ensemble_outputs(job);
-    if (status == CLI_DONE)
-        status = nbody_checkpoint_plan(job);
-    if (status == CLI_DONE && resumed)
-        status = nbody_resume_devices(job);
-    job->resumed = NULL; /* read bodies from files, not from the checkpoint */
-    if (status == CLI_DONE && number && (copies < 1 || !job->input))
-        status = cli_wrong(
+    if (number && (copies < 1 || !job->input))
+        return cli_wrong(
             copies < 1 ? "--ensemble: '%s' is not a positive number of systems"
                        : "--ensemble %s copies a system: add -i FILE with a star and its planets",
             job->ensemble);
-    if (status == CLI_DONE && !number && job->input)
-        status =
-            cli_wrong("-i and --ensemble %s cannot be combined: the list's files are the systems",
-                      job->ensemble);
-    if (status == CLI_DONE)
-        status = number ? make_perturbed_copies(job, &e, (size_t)copies) : read_systems(job, &e);
+    if (!number && job->input)
+        return cli_wrong(
+            "-i and --ensemble %s cannot be combined: the list's files are the systems",
+            job->ensemble);
+    return number ? make_perturbed_copies(job, e, (size_t)copies) : read_systems(job, e);
+}
+
+static int run_and_report(struct nbody_job *job, struct ensemble *e)
+{
+    struct resumed *const resumed = job->resumed;
+    int status = check_ensemble_outputs(job);
+    if (status != CLI_DONE)
+        return status;
+    if ((status = nbody_checkpoint_plan(job)) != CLI_DONE)
+        return status;
+    if (resumed && (status = nbody_resume_devices(job)) != CLI_DONE)
+        return status;
+    job->resumed = NULL; /* read bodies from files, not from the checkpoint */
+    status = create_systems(job, e);
     job->resumed = resumed;
-    if (status == CLI_DONE)
-        status = choose_ensemble_step(job, &e);
-    if (status == CLI_DONE)
-        status = plan_ensemble_steps(job);
-    if (status == CLI_DONE)
-        status = run_systems(job, &e);
-    if (status == CLI_DONE)
-        status = find_energy_errors(&e);
-    if (status == CLI_DONE)
-        status = write_ensemble_outputs(job, &e);
-    if (status == CLI_DONE)
-        status = ensemble_report(job, &e);
+    if (status != CLI_DONE)
+        return status;
+    if ((status = choose_ensemble_step(job, e)) != CLI_DONE)
+        return status;
+    if ((status = plan_ensemble_steps(job)) != CLI_DONE)
+        return status;
+    if ((status = run_systems(job, e)) != CLI_DONE)
+        return status;
+    if ((status = find_energy_errors(e)) != CLI_DONE)
+        return status;
+    if ((status = write_ensemble_outputs(job, e)) != CLI_DONE)
+        return status;
+    return ensemble_report(job, e);
+}
+
+int nbody_job_ensemble(struct nbody_job *job)
+{
+    struct ensemble e = {.job = job};
+    const int status = run_and_report(job, &e);
     nbody_checkpoint_wait(job);
     nbody_ensemble_free(e.engine);
     particles_free(&e.all);

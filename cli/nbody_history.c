@@ -107,12 +107,11 @@ int nbody_history_plan(struct nbody_job *job)
         return cli_wrong("--structure: '%s' must end in .csv or .json", job->structure);
     if (job->elements && cli_check_table("--elements", job->elements) != CLI_DONE)
         return CLI_WRONG;
-    if (job->structure)
-        status = cli_check_output(job->structure);
-    for (size_t i = 0; i < job->plots.n && status == CLI_DONE; i++)
-        status = check_plot(job->plots.item[i]);
-    if (status != CLI_DONE)
+    if (job->structure && (status = cli_check_output(job->structure)) != CLI_DONE)
         return status;
+    for (size_t i = 0; i < job->plots.n; i++)
+        if ((status = check_plot(job->plots.item[i])) != CLI_DONE)
+            return status;
     return job->elements ? cli_check_output(job->elements) : CLI_DONE;
 }
 
@@ -384,15 +383,19 @@ int nbody_history_finish(struct nbody_job *job)
     if (job->structure)
         status = cli_has_suffix(job->structure, ".json") ? write_structure_json(job)
                                                          : write_structure_csv(job);
-    for (size_t i = 0; i < job->plots.n && status == CLI_DONE; i++)
+    if (status != CLI_DONE)
+        return status;
+    for (size_t i = 0; i < job->plots.n; i++) {
         status = name_begins(job->plots.item[i], "energy") ? draw_energy(job, job->plots.item[i])
                                                            : draw_radii(job, job->plots.item[i]);
-    if (status == CLI_DONE && job->elements) {
-        if (nbody_state(job->engine, job->bodies.pos, job->bodies.vel) < 0)
-            return cli_failed_call(NULL);
-        status = write_final_elements(job);
+        if (status != CLI_DONE)
+            return status;
     }
-    return status;
+    if (!job->elements)
+        return CLI_DONE;
+    if (nbody_state(job->engine, job->bodies.pos, job->bodies.vel) < 0)
+        return cli_failed_call(NULL);
+    return write_final_elements(job);
 }
 
 void nbody_history_report(const struct nbody_job *job, FILE *fp)

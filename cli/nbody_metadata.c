@@ -118,24 +118,30 @@ int nbody_metadata_take(struct nbody_job *job)
             job->input, job->G, job->eps, job->dt, job->accuracy, job->eta);
     int status = take_name_note(job, NOTE_integrator, "integrator", nbody_integrator_names(),
                                 given->integrator, &job->integrator, &d);
-    if (status == CLI_DONE)
-        status = take_name_note(job, NOTE_precision, "precision", nbody_precision_names,
-                                job->precision != NOT_GIVEN, &job->precision, &d);
-    if (status == CLI_DONE)
-        status = take_name_note(job, NOTE_method, "method", nbody_method_names, given->method,
-                                &job->method, &d);
-    if (status == CLI_DONE)
-        status = take_fields(job, &d);
-    if (status == CLI_DONE &&
-        (given->stepping ||
-         !given->integrator)) /* the file's scheme fits only the file's integrator */
+    if (status != CLI_DONE)
+        return status;
+    status = take_name_note(job, NOTE_precision, "precision", nbody_precision_names,
+                            job->precision != NOT_GIVEN, &job->precision, &d);
+    if (status != CLI_DONE)
+        return status;
+    status = take_name_note(job, NOTE_method, "method", nbody_method_names, given->method,
+                            &job->method, &d);
+    if (status != CLI_DONE)
+        return status;
+    if ((status = take_fields(job, &d)) != CLI_DONE)
+        return status;
+    if (given->stepping ||
+        !given->integrator) { /* the file's scheme fits only the file's integrator */
         status = take_name_note(job, NOTE_stepping, "stepping", nbody_stepping_names,
                                 given->stepping, &job->stepping, &d);
-    if (status == CLI_DONE && d.n && !job->common.quiet)
+        if (status != CLI_DONE)
+            return status;
+    }
+    if (d.n && !job->common.quiet)
         cli_warn("the command line overrides the metadata of %s: %s", job->input, d.text);
-    if (status == CLI_DONE && job->bodies.missing && !job->common.quiet)
+    if (job->bodies.missing && !job->common.quiet)
         cli_warn("%s has %s", job->input, job->bodies.missing);
-    return status;
+    return CLI_DONE;
 }
 
 /* ---- Output. -------------------------------------------------------------------------------- */

@@ -101,13 +101,14 @@ static bool has_rows(const struct nbody_job *job)
 int nbody_output_plan(struct nbody_job *job)
 {
     const struct cli_strings *names = &job->outputs.names;
-    int status = CLI_DONE;
+    int status;
     job->outputs.keep_frames = job->checkpoint || job->resumed;
     job->outputs.together = true;
-    for (size_t i = 0; i < names->n && status == CLI_DONE; i++)
+    for (size_t i = 0; i < names->n; i++) {
         status = add_nbody_output(job, names->item[i], cli_output_kind(names->item[i]));
-    if (status != CLI_DONE)
-        return status;
+        if (status != CLI_DONE)
+            return status;
+    }
     if (job->csv && (status = add_nbody_output(job, job->csv, CLI_OUTPUT_TABLE)) != CLI_DONE)
         return status;
     if (job->forces && (status = add_nbody_output(job, job->forces, CLI_OUTPUT_OTHER)) != CLI_DONE)
@@ -245,17 +246,19 @@ static int finish_nbody_output(struct nbody_job *job, struct cli_output *o)
 
 int nbody_output_finish(struct nbody_job *job)
 {
-    int status = CLI_DONE;
-    if (job->outputs.n)
-        status = nbody_bodies_fetch(job);
-    if (status == CLI_DONE && (job->interrupted || *job->stopped) &&
-        job->outputs.frames_done < job->outputs.frames) {
+    int status;
+    if (job->outputs.n && (status = nbody_bodies_fetch(job)) != CLI_DONE)
+        return status;
+    if ((job->interrupted || *job->stopped) && job->outputs.frames_done < job->outputs.frames) {
         status = nbody_output_frame(job); /* the state at the stop */
         cli_outputs_remove_stale(&job->outputs);
+        if (status != CLI_DONE)
+            return status;
     }
-    for (size_t i = 0; i < job->outputs.n && status == CLI_DONE; i++)
-        status = finish_nbody_output(job, &job->outputs.item[i]);
-    return status == CLI_DONE ? nbody_history_finish(job) : status;
+    for (size_t i = 0; i < job->outputs.n; i++)
+        if ((status = finish_nbody_output(job, &job->outputs.item[i])) != CLI_DONE)
+            return status;
+    return nbody_history_finish(job);
 }
 
 void nbody_output_discard(struct nbody_job *job)

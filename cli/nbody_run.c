@@ -52,25 +52,30 @@ static int diagnose_now(struct nbody_job *job, const char *name, struct nbody_di
 
 /* ---- The loop. ------------------------------------------------------------------------------- */
 
+static int write_due_outputs(struct nbody_job *job, size_t step)
+{
+    int status;
+    if ((step == 0 ? nbody_camera_next(job, 0) != SIZE_MAX
+                   : nbody_camera_next(job, step - 1) == step) &&
+        (status = nbody_camera_point(job)) != CLI_DONE)
+        return status;
+    if (job->outputs.frames_done < job->outputs.frames && step == next_frame_step(job) &&
+        (status = nbody_output_frame(job)) != CLI_DONE)
+        return status;
+    if (job->every && step % job->every == 0 && step > 0 && step < job->total) {
+        struct nbody_diagnostics d;
+        if ((status = diagnose_now(job, "energy", &d)) != CLI_DONE)
+            return status;
+        if ((status = nbody_output_row(job, &d)) != CLI_DONE)
+            return status;
+    }
+    return step == nbody_series_next(job) ? nbody_series_write(job) : CLI_DONE;
+}
+
 static int visit_outputs(struct nbody_job *job, size_t step)
 {
-    int status = CLI_DONE;
     clprofile_begin(job->context, "output");
-    if (step == 0 ? nbody_camera_next(job, 0) != SIZE_MAX
-                  : nbody_camera_next(job, step - 1) == step)
-        status = nbody_camera_point(job);
-    if (status == CLI_DONE && job->outputs.frames_done < job->outputs.frames &&
-        step == next_frame_step(job))
-        status = nbody_output_frame(job);
-    if (status == CLI_DONE && job->every && step % job->every == 0 && step > 0 &&
-        step < job->total) {
-        struct nbody_diagnostics d;
-        status = diagnose_now(job, "energy", &d);
-        if (status == CLI_DONE)
-            status = nbody_output_row(job, &d);
-    }
-    if (status == CLI_DONE && step == nbody_series_next(job))
-        status = nbody_series_write(job);
+    const int status = write_due_outputs(job, step);
     clprofile_end(job->context);
     return status;
 }
@@ -135,46 +140,67 @@ static int step_engine(struct nbody_job *job, size_t step, size_t batch)
     return engine_status(called);
 }
 
+/* Step one batch, and visit what is due after it. */
+static int step_and_visit(struct nbody_job *job, size_t step, size_t batch)
+{
+    int status = step_engine(job, step, batch);
+    if (status != CLI_DONE)
+        return status;
+    if (nbody_steps(job->engine) == step + batch && (status = nbody_collide_visit(job)) != CLI_DONE)
+        return status;
+    if (nbody_steps(job->engine) == step + batch &&
+        (status = visit_outputs(job, step + batch)) != CLI_DONE)
+        return status;
+    if ((status = nbody_stop_visit(job, step, nbody_steps(job->engine))) != CLI_DONE)
+        return status;
+    if ((status = nbody_checkpoint_visit(job, step, nbody_steps(job->engine))) != CLI_DONE)
+        return status;
+    if ((status = nbody_balance_visit(job)) != CLI_DONE)
+        return status;
+    return nbody_view_visit(job);
+}
+
 static int step_to_end(struct nbody_job *job)
 {
     size_t wanted = job->batch ? job->batch : FIRST_BATCH;
-    int status = job->resumed ? CLI_DONE : visit_outputs(job, 0);
-    if (status == CLI_DONE)
-        status = nbody_checkpoint_begin(job);
-    if (status == CLI_DONE)
-        status = nbody_view_visit(job);
+    int status;
+    if (!job->resumed && (status = visit_outputs(job, 0)) != CLI_DONE)
+        return status;
+    if ((status = nbody_checkpoint_begin(job)) != CLI_DONE)
+        return status;
+    if ((status = nbody_view_visit(job)) != CLI_DONE)
+        return status;
     nbody_balance_begin(job);
-    while (status == CLI_DONE && nbody_steps(job->engine) < job->total &&
-           !cli_ranks_interrupted(false) && !*job->stopped) {
+    while (nbody_steps(job->engine) < job->total && !cli_ranks_interrupted(false) &&
+           !*job->stopped) {
         const size_t step = nbody_steps(job->engine),
                      batch = batch_from(job, step, cli_window_batch(&job->window, step, wanted));
         const double before = job->seconds;
-        status = step_engine(job, step, batch);
-        if (status == CLI_DONE && nbody_steps(job->engine) == step + batch)
-            status = nbody_collide_visit(job);
-        if (status == CLI_DONE && nbody_steps(job->engine) == step + batch)
-            status = visit_outputs(job, step + batch);
-        if (status == CLI_DONE)
-            status = nbody_stop_visit(job, step, nbody_steps(job->engine));
-        if (status == CLI_DONE)
-            status = nbody_checkpoint_visit(job, step, nbody_steps(job->engine));
-        if (status == CLI_DONE)
-            status = nbody_balance_visit(job);
-        if (status == CLI_DONE)
-            status = nbody_view_visit(job);
+        if ((status = step_and_visit(job, step, batch)) != CLI_DONE)
+            return status;
         if (batch == wanted)
             wanted = next_batch(job, batch, job->seconds - before);
-        if (status == CLI_DONE && world_broadcast(cli_world, 0, &wanted, sizeof wanted) !=
-                                      0) /* rank 0's clock decides for all */
-            status = cli_failed_call(NULL);
+        /* rank 0's clock decides for all */
+        if (world_broadcast(cli_world, 0, &wanted, sizeof wanted) != 0)
+            return cli_failed_call(NULL);
     }
-    return status;
+    return CLI_DONE;
 }
 
 static int diagnose_start(struct nbody_job *job)
 {
     const int status = diagnose_now(job, "initial energy", &job->start);
     return status == CLI_DONE ? nbody_output_row(job, &job->start) : status;
+}
+
+static int run_to_end(struct nbody_job *job)
+{
+    int status = step_to_end(job);
+    if (status != CLI_DONE)
+        return status;
+    if ((status = nbody_checkpoint_end(job)) != CLI_DONE)
+        return status;
+    return diagnose_now(job, "final energy", &job->end);
 }
 
 int nbody_job_run(struct nbody_job *job)
@@ -188,11 +214,7 @@ int nbody_job_run(struct nbody_job *job)
     job->doing.runs = 0;
     cli_progress_start(&job->progress, "steps", (double)job->total, job->common.quiet);
     if (status == CLI_DONE)
-        status = step_to_end(job);
-    if (status == CLI_DONE)
-        status = nbody_checkpoint_end(job);
-    if (status == CLI_DONE)
-        status = diagnose_now(job, "final energy", &job->end);
+        status = run_to_end(job);
     cli_progress_end(&job->progress);
     job->interrupted |= cli_ranks_interrupted(status != CLI_DONE) && job->engine &&
                         (nbody_steps(job->engine) < job->total || isnan(job->end.total));

@@ -132,28 +132,34 @@ static int check_disk(const struct nbody_job *job, size_t last)
 
 int nbody_series_plan(const struct nbody_job *job)
 {
-    int status = CLI_DONE;
     if (job->snapshots > 0 && !job->series_n)
         return cli_wrong(
             "--snapshots needs a name with a number field: add -o snap-%%04d.hdf5, for example");
     if (job->series_n && job->snapshots < fabs(job->dt))
         return cli_wrong("--snapshots: '%g' is shorter than a step, %g", job->snapshots,
                          fabs(job->dt));
-    for (size_t i = 0; i < job->series_n && status == CLI_DONE; i++)
-        status = check_disk(job, i);
-    return status;
+    for (size_t i = 0; i < job->series_n; i++) {
+        const int status = check_disk(job, i);
+        if (status != CLI_DONE)
+            return status;
+    }
+    return CLI_DONE;
 }
 
 int nbody_series_write(struct nbody_job *job)
 {
     int status = nbody_bodies_fetch(job);
-    for (size_t i = 0; i < job->series_n && status == CLI_DONE; i++) {
+    if (status != CLI_DONE)
+        return status;
+    for (size_t i = 0; i < job->series_n; i++) {
         struct series *s = &job->series[i];
         char *file = series_name(s->pattern, s->n);
         status = file ? write_snapshot(job, file, s) : cli_failed_call(NULL);
         free(file);
+        if (status != CLI_DONE)
+            return status;
     }
-    return status;
+    return CLI_DONE;
 }
 
 int nbody_series_end(struct nbody_job *job)

@@ -128,18 +128,19 @@ static bool keeps_frames(const struct cli_outputs *outputs, const struct cli_out
 int cli_outputs_prepare(struct cli_outputs *outputs)
 {
     const bool film = cli_outputs_have(outputs, CLI_OUTPUT_FILM);
-    int status = CLI_DONE;
     if (outputs->frames && !film && !cli_outputs_have(outputs, CLI_OUTPUT_PICTURE))
         return cli_wrong(
             "--frames needs an output with frames: add -o FILE.png, FILE.mp4, FILE.webm or FILE.gif");
     if (film && !outputs->frames)
         outputs->frames = FILM_FRAMES;
-    for (size_t i = 0; i < outputs->n && status == CLI_DONE; i++) {
+    for (size_t i = 0; i < outputs->n; i++) {
         struct cli_output *o = &outputs->item[i];
         o->piped = o->kind == CLI_OUTPUT_FILM && !keeps_frames(outputs, o);
-        status = try_output(outputs, o);
+        const int status = try_output(outputs, o);
+        if (status != CLI_DONE)
+            return status;
     }
-    return status;
+    return CLI_DONE;
 }
 
 /* ---- Frames. --------------------------------------------------------------------------------- */

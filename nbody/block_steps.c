@@ -108,7 +108,9 @@ int nbody_block_steps_open(struct nbody *nb)
     b->width = (size_t)(b->device->shape.group * b->device->shape.width);
     b->batch = b->last = 8;
     block_steps_choose_chunks(nb, b);
-    return block_steps_open_kernels(nb, b) != 0 || block_steps_allocate(nb, b) != 0 ? -1 : 0;
+    if (block_steps_open_kernels(nb, b) != 0)
+        return -1;
+    return block_steps_allocate(nb, b) != 0 ? -1 : 0;
 }
 
 void nbody_block_steps_free(struct nbody *nb)
