@@ -1,7 +1,7 @@
 /* tune.c - kernels for the search of tuning entries: the values to try, a problem, its check and
  * its time.
  *
- * Problems are arrays of small integers, whose sums are exact in any order. No shape may change a
+ * Problems are arrays of small integers: their sums are exact in any order. No shape may change a
  * single bit.
  * SPDX-License-Identifier: MIT
  */

@@ -3,14 +3,15 @@
  *   bench_arrays [--device cpu|gpu|NAME] [--devices K] [--bytes B,B,...]
  *                [--shape "KEY=NUMBER ..."] [--runs K] [--json]
  *
- * For arrays of 2^20, 2^24 and 2^28 bytes (--bytes takes others, also as 2^30): the sum of floats
- * and of doubles, plain and compensated, of 32-bit integers, the tutorial's tree, a dot product of
- * floats. Every result is compared with plain C before it is timed. The fastest of K (20) runs
- * counts: `seconds` is a whole call, `device_seconds` the kernel's time by the device's clock.
- * Peers, in the same run: the device's copy bandwidth (clpeak), and on CPUs a hand-written OpenMP
- * sum in doubles, in any order. The two alternate, five calls each. of_peer is the ratio of their
- * median times, of_peer_burst that of the medians of five calls in a row, the first of which wakes
- * threads. Output: a line per case of KEY=VALUE words, or with --json an object per line.
+ * For arrays of 2^20, 2^24 and 2^28 bytes (--bytes sets other sizes, also as 2^30): the sum of
+ * floats and of doubles, plain and compensated, of 32-bit integers, the tutorial's tree, a dot
+ * product of floats. Every result is compared with plain C before it is timed. The fastest of K
+ * (20) runs counts: `seconds` is a whole call, `device_seconds` the kernel's time by the device's
+ * clock. Peers, in the same run: the device's copy bandwidth (clpeak), and on CPUs a hand-written
+ * OpenMP sum in doubles, in any order. The two alternate, five calls each. of_peer is the ratio of
+ * their median times. of_peer_burst is the ratio of the median times of bursts: five calls in a
+ * row, of them the first wakes threads. Output: a line per case of KEY=VALUE words, or with --json
+ * an object per line.
  * SPDX-License-Identifier: MIT
  */
 #include "bench/figures.h"
@@ -23,7 +24,7 @@
 
 enum { CALLS = 5 };
 
-/* Return the median time of a burst, given the times of runs in the order in which they were made.
+/* Return the median time of a burst, given the times of runs in chronological order.
  */
 static double median_burst(const double *took)
 {
@@ -107,7 +108,7 @@ static int run_sum(void *arg)
                   : arrays_sum(r->arrays, r->x, r->n, &r->result);
 }
 
-/* Numbers in [0, 1) of eight bits, whose sum is exact in any order. */
+/* Numbers in [0, 1) of eight bits: their sum is exact in any order. */
 static void fill_bench_array(enum arrays_type type, void *x, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -131,7 +132,7 @@ static double expected_array_sum(enum arrays_type type, size_t n, bool dot)
     return (double)sum / (type == ARRAYS_INT ? 1 : dot ? 65536 : 256);
 }
 
-/* ---- The peer: what one would write by hand on a CPU. ---------------------------------------- */
+/* ---- The peer: a hand-written OpenMP loop. --------------------------------------------------- */
 
 struct peer_run {
     const float *f;

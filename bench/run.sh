@@ -12,7 +12,7 @@ build=$1 device=$2 name=$3
 . "$(dirname "$0")/common.sh"
 [ ! -f "$build/CMakeCache.txt" ] || cmake --build "$build" > "$lines" 2>&1 || { cat "$lines" >&2; exit 1; }
 
-case $name in # a CPU takes minutes for what a GPU does in a moment
+case $name in # a CPU takes minutes for cases that a GPU finishes in seconds
 cpu*) kind=cpu ;;
 *) kind=gpu ;;
 esac

@@ -1,4 +1,4 @@
-/* view_clock.c - the command with timed calls of the viewer, for bench/view_cost.py: the linker
+/* view_clock.c - the command with timed calls of the viewer, for bench/view.py: the linker
  * puts these functions between the command's loops and nbody_view_visit and life_view_visit
  * (cmake: view_clock). At the end $STDCL_VIEW_CLOCK receives a line per call: begin and end in
  * seconds, the step, and the number of viewers.

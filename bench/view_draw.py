@@ -3,7 +3,7 @@ OpenGL ES 3 through EGL.
 
     python3 bench/view_draw.py [WIDTH HEIGHT]
 
-At rest a picture is of one frame, moving of four, as in the page; `upload` is what a new frame of positions takes. Needs numpy, libEGL and libGLESv2.
+A picture at rest uses one frame, a moving picture four, as in the page; `upload` is the time for a new frame of positions. Needs numpy, libEGL and libGLESv2.
 Prints JSON.
 SPDX-License-Identifier: MIT
 """
@@ -179,7 +179,7 @@ class Picture:
         GL.glDrawArrays(TRIANGLES, 0, 3)
 
     def sum(self):
-        """Bodies in the picture's float sums: those inside the window."""
+        """Bodies in the picture's float sums: bodies inside the window."""
         GL.glBindFramebuffer(TARGET, self.levels[0][1])
         x = np.zeros((self.height, self.width, 4), np.float32)
         GL.glReadPixels(0, 0, self.width, self.height, RGBA, 0x1406, x.ctypes.data_as(ctypes.c_void_p))

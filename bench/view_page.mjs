@@ -60,7 +60,7 @@ async function startRun(...options) {
   return { run, url };
 }
 
-// Milliseconds so far for which some program has waited for a processor (Linux).
+// Milliseconds so far that some program has waited for a processor (Linux).
 function pressure() {
   const text = fs.readFileSync("/proc/pressure/cpu", "latin1");
   return { waited: /some.*total=(\d+)/.exec(text)[1] / 1000, lately: +/avg10=([\d.]+)/.exec(text)[1] };
@@ -91,8 +91,8 @@ function watchFirst() {
 }
 
 // Milliseconds from the request of the page to its first picture, while the run is paused. Each
-// begins on an idle machine, for which it waits up to $STDCL_REST minutes in all. busy: the
-// fraction of the time in which some program, the browser included, waited for a processor.
+// begins on an idle machine: the script waits for one, up to $STDCL_REST minutes in all. busy: the
+// fraction of the time when some program, the browser included, waited for a processor.
 async function firstPictures(browser, url) {
   const all = [], session = await browser.newBrowserCDPSession(), patient = Date.now() + 6e4 * (process.env.STDCL_REST || 0);
   for (let i = 0; i <= 20; i++) {

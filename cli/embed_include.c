@@ -1,7 +1,7 @@
 /* embed_include.c - a kernel file with its includes expanded.
  *
- * An executable has no directory of headers. Each #include whose file is found is replaced by
- * the file's text, between #line directives that keep the user's files and lines in compilers'
+ * An executable has no directory of headers. Each #include of a file that is found is replaced
+ * by the file's text, between #line directives that keep the user's files and lines in compilers'
  * messages. Conditionals stay: skipping an #include skips its text. Each end of a conditional is
  * followed by another #line, because skipped #line directives did not count. An include that is
  * not found, such as <stdcl.h>, is left to the compiler.
@@ -256,7 +256,7 @@ static int write_lines(struct includer *in, const char *file, const char *text)
     return CLI_DONE;
 }
 
-/* Number of a file with `#pragma once`; 0 for others. */
+/* Number of a file with `#pragma once`; otherwise 0. */
 static size_t number_of_once(struct includer *in, const struct level *file, const char *text)
 {
     bool once = false;

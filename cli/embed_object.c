@@ -2,7 +2,7 @@
  *
  * The kernels become bytes in a C file, with a constructor that registers them with the library
  * before main. The system's C compiler compiles it. The generated C needs no header: it declares
- * what it uses of stdcl.h.
+ * the few names of stdcl.h that it uses.
  * SPDX-License-Identifier: MIT
  */
 #include "command.h"
@@ -43,8 +43,8 @@ static const char declarations[] =
     "#ifdef __cplusplus\n}\n#endif\n\n";
 static const char binary_declarations[] = "static struct stdcl_embedded_binary binaries[] = {\n";
 
-/* A string literal that is good for any name: what is not plain ASCII, and '?', which might begin a
- * trigraph, is written in octal, of three digits so that a digit may follow. */
+/* A string literal that is good for any name: characters outside plain ASCII, and '?', which might
+ * begin a trigraph, are written in octal, with three digits so that a digit may follow. */
 static void write_literal(const char *text, FILE *fp)
 {
     fputc('"', fp);

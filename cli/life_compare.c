@@ -1,7 +1,7 @@
 /* life_compare.c - `stdcl life --compare`: all engines on the same cells.
  *
- * Every engine computes the same number of generations, and its cells are compared with those of
- * the first engine. Then its speed is measured for half a second.
+ * Every engine computes the same number of generations, and its cells are compared with the
+ * first engine's. Then its speed is measured for half a second.
  * SPDX-License-Identifier: MIT
  */
 #include "command.h"

@@ -1,7 +1,7 @@
 /* matmul_ranks.c - error of a product computed by several ranks.
  *
  * No rank holds all of A and B. Each rank checks some rows of its slab of C: it regenerates or
- * rereads those rows of op(A), and B in chunks. The sums are those of matmul_error, in higher
+ * rereads its rows of op(A), and B in chunks. The sums are computed as in matmul_error, in higher
  * precision.
  * SPDX-License-Identifier: MIT
  */

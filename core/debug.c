@@ -17,7 +17,7 @@ bool debug_prints(void)
     return level && *level && strcmp(level, "0") != 0;
 }
 
-/* Read a file of /proc, whose size is not known in advance; NULL if it cannot be read. */
+/* Read a file of /proc of unknown size; NULL if it cannot be read. */
 static char *read_proc(const char *file, size_t *size)
 {
     char *data = NULL;

@@ -1,4 +1,4 @@
-/* device_info.h - queries of a device whose answers decide what is computed.
+/* device_info.h - checked queries of a device, for values that results depend on.
  * SPDX-License-Identifier: MIT
  */
 #ifndef CORE_DEVICE_INFO_H
@@ -42,7 +42,7 @@ static inline bool vendor_is_nvidia(const char *vendor)
 }
 
 /* True if CL_DEVICE_NAME is that of the emulator Oclgrind, a CPU device that takes minutes for
- * what another device does in milliseconds and that copies memory that others share. */
+ * milliseconds of work and copies memory that real CPU devices share with the host. */
 static inline bool name_is_oclgrind(const char *name)
 {
     return strstr(name, "Oclgrind") != NULL;

@@ -69,8 +69,8 @@ int check_arg(const struct kernel *k, cl_uint i, enum arg_kind kind, size_t size
 
 /* ---- kernel_signature.c ---- */
 
-/* Size of an OpenCL C type by name, such as "float" or "uchar4"; 0 for others. Vectors of three
- * elements have the size of four (OpenCL C specification, 6.1.5). */
+/* Size of an OpenCL C type by name, such as "float" or "uchar4"; 0 for an unknown name. Vectors of
+ * three elements have the size of four (OpenCL C specification, 6.1.5). */
 size_t opencl_type_size(const char *type);
 
 /* Parse from a source how kernel `name` declares its n arguments. False, with p unchanged, if

@@ -10,7 +10,7 @@
 /* True if the name ends in .gz. */
 bool gzip_is_wanted(const char *name);
 
-/* Compress what is written to out->fp from now on, if its name ends in .gz. Return its previous
+/* Compress all further output to out->fp, if its name ends in .gz. Return its previous
  * stream, for gzip_end; NULL with a message: ENOMEM, ENOTSUP if built without zlib. */
 FILE *gzip_begin(struct outfile *out);
 

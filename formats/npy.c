@@ -6,7 +6,7 @@
  *   numbers      one after the other
  *
  * The header is text of the file's making: it is read word by word, nothing in it is evaluated, and
- * nothing is allocated for what it promises before the file's length was compared with it.
+ * nothing is allocated before the promised shape is checked against the file's length.
  * SPDX-License-Identifier: MIT
  */
 #include "formats/npy.h"

@@ -1,4 +1,4 @@
-/* plot.h - lines on logarithmic axes, as SVG; as PNG if rsvg-convert or magick is installed.
+/* plot.h - lines on logarithmic axes, in SVG, or in PNG if rsvg-convert or magick is installed.
  * SPDX-License-Identifier: MIT
  */
 #ifndef FORMATS_PLOT_H
@@ -28,8 +28,8 @@ struct plot {
  * .png without a converter (the message says what to install). */
 int plot_write(const char *file, const struct plot *plot);
 
-/* Check whether plot_write can write this file, before there is anything to plot. Leaves nothing
- * behind. */
+/* Check whether plot_write can write this file, before there is anything to plot. Leaves no
+ * file. */
 int plot_check(const char *file);
 
 #ifdef __cplusplus

@@ -19,7 +19,7 @@ void structure_shell(struct nbody_shell *shell, size_t bodies, double mass, doub
 /* Relaxation time at the half-mass radius r; gm: G times the total mass. */
 double structure_relaxation(size_t n, double gm, double r);
 
-/* True if i < k, each the other's nearest neighbour, are a binary; third: squared distance of the
+/* True if i < k, mutual nearest neighbours, are a binary; third: squared distance of the
  * next body. add: append a binary to the list; ENOMEM. sort: sort the list. */
 bool structure_binary(double G, const double *mass, const double (*pos)[3], const double (*vel)[3],
                       size_t i, size_t k, double third, struct nbody_binary *binary);

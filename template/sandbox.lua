@@ -1,4 +1,4 @@
--- sandbox.lua - what a template that C expands may see and do; template.c runs this once a state.
+-- sandbox.lua - the environment of a template that C expands; template.c runs this once a state.
 --
 -- Called with the module `templet`; returns prepare(values), which makes the scope, and expand(text,
 -- name, strict, scope, put). The Lua state is thrown away after one template, so its libraries are
@@ -25,7 +25,7 @@ local MOST_STEPS = 2e9 -- some seconds
 
 -- An upper bound of the steps to match: the ways to place the start and the end of each repetition.
 local function steps(length, pattern)
-    local bare = gsub(pattern, "%%[b1-9]", "*") -- these cost as much as a repetition
+    local bare = gsub(pattern, "%%[b1-9]", "*") -- each costs the same steps as a repetition
     bare = gsub(bare, "%%.", "a")
     local _, repetitions = gsub(bare, "[*+-]", "")
     local _, options = gsub(bare, "?", "")

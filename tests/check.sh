@@ -47,7 +47,7 @@ programs() {
     # A signal that only the command gets is passed on, unless it is ignored, as in the background of a shell.
     [ "$(sh -c 'kill -INT $$; echo ignored')" = ignored ] ||
         expect 130 '.*killed by signal 2.*' "$stdcl" check sh -c 'kill -INT $PPID; exec sleep 60'
-    # What the command itself handles of signals is not the program's.
+    # The program does not inherit the command's signal handling.
     [ "$(sh -c 'kill -XFSZ $$; echo ignored')" = ignored ] ||
         expect 153 '.*killed by signal 25.*' "$stdcl" check sh -c 'kill -XFSZ $$; exec sleep 0'
     expect 1 '.*no program .no-such-program.*' "$stdcl" check no-such-program

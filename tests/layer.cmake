@@ -32,7 +32,7 @@ endfunction()
 add_library(as_gpu MODULE as_gpu.c)
 target_link_libraries(as_gpu PRIVATE stdcl_flags ${CMAKE_DL_LIBS})
 function(stdcl_test_as_gpu subject name)
-  if(TARGET test_${subject} AND NOT STDCL_SANITIZE) # whose libraries come first
+  if(TARGET test_${subject} AND NOT STDCL_SANITIZE) # a sanitizer's libraries must come first
     stdcl_test(${name} PROGRAM test_${subject} ENV LD_PRELOAD=$<TARGET_FILE:as_gpu> ${ARGN})
     add_dependencies(test_${subject} as_gpu)
   endif()

@@ -1,7 +1,7 @@
 /* leak_count.h - heap bytes and event references held by our own code.
  *
- * The size of a process depends on the driver, the allocator and the machine; what the test
- * program and the libraries linked into it hold does not. The linker puts leak_count.c between
+ * The size of a process depends on the driver, the allocator and the machine. Memory held by the
+ * test program and the libraries linked into it does not. The linker puts leak_count.c between
  * them and the counted calls (`leak_count` in CMakeLists.txt). Calls by a driver or by libc are
  * not counted.
  * SPDX-License-Identifier: MIT
@@ -14,8 +14,8 @@
 /* Return the bytes allocated and not freed since the start of the process. */
 long leak_count_bytes(void);
 
-/* Return the number of references to events created or retained and not released: of all events,
- * and of one. */
+/* Return the number of references to events created or retained and not released, over all
+ * events, and for one. */
 long leak_count_events(void);
 long leak_count_references(cl_event ev);
 

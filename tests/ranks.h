@@ -55,7 +55,7 @@ struct ranks_how {
     atomic_int *failed;
     const char *const *hosts; /* NULL: one host */
     const struct world_options *options;
-    struct orders *orders; /* order in which messages arrive, or NULL */
+    struct orders *orders; /* arrival order of messages, or NULL */
     int what;              /* mail that does: ORDER_USER, ... */
     void *arg;
 };
@@ -97,7 +97,7 @@ static inline void ranks_work(int size, int (*run)(struct rank_run *r), struct r
         fail_msg("rank %d of %d: %s", failed - 1, size, runs[failed - 1].sentence);
 }
 
-/* Run in every order in which messages can arrive, at most `most` of them, or in `most` random
+/* Run in every possible arrival order of messages, at most `most` of them, or in `most` random
  * orders if `seed` is not 0; with sends copied at once, not copied, and alternately. All runs
  * must succeed, with equal results if `alike`. Return the number of distinct arrival orders of
  * the caller's own messages. */

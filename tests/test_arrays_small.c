@@ -67,7 +67,7 @@ static arrays *make_small_sums(enum arrays_type type, enum arrays_accumulator ac
     return s;
 }
 
-/* Devices with memory of their own sum the array themselves: the copy is what they read. */
+/* Devices with memory of their own sum the array themselves: they read the copy. */
 static void offset_in_small_array(arrays *s, const void *a, size_t n)
 {
     works(arrays_upload(s, a, n));
@@ -250,7 +250,7 @@ static void small_arrays_instruction_sets_agree(void **state)
     blocks_of_kind(ARRAYS_LONG, (struct arrays_partial){WIDE_LONG, JOIN_HALVES}, OP_SUM);
 }
 
-/* ---- Who does it. ---------------------------------------------------------------------------- */
+/* ---- Choice of path. ------------------------------------------------------------------------- */
 
 static int sum_error_of(void *count, uint64_t done)
 {

@@ -44,7 +44,7 @@ static void embed_linked_kernels_run(void **state)
 
 /* ---- Binaries. ------------------------------------------------------------------------------- */
 
-/* Return what the kernel "which" of the embedded programs writes. */
+/* Return the output of the kernel "which" of the embedded programs. */
 static int answer_of_embedded(CLCONTEXT *cp)
 {
     void *program = clopen(cp, NULL, CLLD_NOW);
@@ -107,7 +107,7 @@ static void embed_binary_serves_its_device(void **state)
 int main(void)
 {
     setenv("STDCL_DEVICE_BUILDS", "0",
-           1); /* programs of their own text are compiled, whatever is embedded */
+           1); /* programs of their own text are compiled, with any embedded programs */
     const struct CMUnitTest tests[] = {cmocka_unit_test(embed_linked_kernels_run),
                                        cmocka_unit_test(embed_binary_serves_its_device)};
     return cmocka_run_group_tests(tests, files_create, files_remove);

@@ -21,7 +21,7 @@
 
 #include <cmocka.h>
 
-/* ---- What is said on stderr. ----------------------------------------------------------------- */
+/* ---- Messages on stderr. --------------------------------------------------------------------- */
 
 static int real_stderr;
 static FILE *captured;

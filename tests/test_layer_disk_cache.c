@@ -1,5 +1,5 @@
-/* test_layer_disk_cache.c - the disk cache of programs (CLLD_CACHE): what is stored, and when it
- * is loaded.
+/* test_layer_disk_cache.c - the disk cache of programs (CLLD_CACHE): which programs are stored,
+ * and when they are loaded.
  *
  * Each program is opened in a context of its own, since a context does not build an open program
  * twice (test_layer_loader).
@@ -57,7 +57,7 @@ cl_int __wrap_clGetProgramInfo(cl_program program, cl_program_info what, size_t 
     return __real_clGetProgramInfo(program, what, size, to, actual);
 }
 
-/* True if there is a device on whose platform programs are stored. */
+/* Select a CPU device. True if its platform is PoCL, where programs are stored. */
 static bool find_device(void)
 {
     char version[256] = "";
@@ -103,7 +103,7 @@ static const char *stored_program_path(const char *name)
     return path;
 }
 
-/* Open a program anew and return its answer; check how often it was built from source and from a
+/* Open a program again and return its answer; check how often it was built from source and from a
  * binary. */
 static int answer_of_program(const char *text, const char *options, int flags, int from_source,
                              int from_binary)
@@ -116,7 +116,7 @@ static int answer_of_program(const char *text, const char *options, int flags, i
     sources = binaries = 0;
     void *h = clopen_named(cp, "stored.cl", text, strlen(text), options, flags);
     ready(h);
-    assert_null(clerror()); /* whatever was wrong with a file */
+    assert_null(clerror()); /* a bad file is no error */
     assert_int_equal(sources, from_source);
     assert_int_equal(binaries, from_binary);
     cl_kernel kernel = clsym(cp, h, "answer", 0);
@@ -229,7 +229,7 @@ static void disk_cache_replaces_corrupt_file(void **state)
     free(others);
 }
 
-/* An intact file whose binary the driver rejects. */
+/* An intact file with a binary that the driver rejects. */
 static void disk_cache_replaces_unloadable_binary(void **state)
 {
     (void)state;
@@ -367,8 +367,8 @@ static void disk_cache_evicts_oldest(void **state)
     assert_int_equal(access(stored_program_path("0000000000000007.program"), F_OK), -1);
 }
 
-/* ---- With another process, for which a descriptor of its own stands. The second test is the last:
- * what this process then has built it did not store, and so it stores nothing more. ---- */
+/* ---- With a second process, simulated by a descriptor of its own. The second test is the last:
+ * afterwards this process has built programs without storing them, and stores nothing more. ---- */
 
 static int open_lock(void)
 {

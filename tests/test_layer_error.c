@@ -175,7 +175,7 @@ static void test_texts_of_opencl_codes(void **state)
     assert_non_null(oclerror_str(-0x7fffffff - 1));
 }
 
-/* ---- What is printed. ---- */
+/* ---- Printed messages. ---- */
 
 static void test_perror(void **state)
 {

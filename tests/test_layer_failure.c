@@ -88,7 +88,7 @@ cl_int clGetDeviceInfo(cl_device_id id, cl_device_info what, size_t size, void *
     return real(id, what, size, value, got);
 }
 
-/* ---- What is started. ---- */
+/* ---- Started commands. ---- */
 
 /* Before the first test no standard context exists. */
 static int failure_setup(void **state)
@@ -457,7 +457,7 @@ static void test_waits_without_references(void **state)
     assert_int_equal(clReleaseEvent(last), CL_SUCCESS);
 }
 
-/* ---- What the library tries by itself is no failure of the caller's. ---- */
+/* ---- Internal attempts of the library are no failure of the caller's. ---- */
 
 static void test_uuids_are_asked_for_where_there_are_any(void **state)
 {

@@ -9,7 +9,7 @@ local test, equal, raises = check.test, check.equal, check.raises
 local device, platform = check.first_device()
 local context = cl.create_context{device}
 local queue = context:create_command_queue(device, "profiling")
-local looks = not platform:get_info "name":find "NVIDIA" -- whose driver (580) takes sub-buffers and arguments that there cannot be
+local looks = not platform:get_info "name":find "NVIDIA" -- the driver (580) takes sub-buffers and arguments that there cannot be
 
 local SOURCE = [[
 kernel void iota(global uint *x, uint factor) { x[get_global_id(0)] = (get_global_id(0) + 1) * factor; }

@@ -102,7 +102,7 @@ static void matmul_plan_selects_fastest_entry(void **unused)
     assert_int_equal(size_taken(cube(4096)), 4096);
     assert_int_equal(size_taken(cube(8192)), 8192);
     assert_true(matmul_plan(&rows[3].shape, UNITS, (struct problem_size[]){cube(8192)}).splits >
-                1); /* 4 tiles behind 31 whole waves: 3 % of the time */
+                1); /* 4 tiles after 31 whole waves: 3 % of the time */
     struct problem_size thin = {64, 64, 100000, 8, ALIGN_32, true};
     assert_true(matmul_plan(&rows[1].shape, UNITS, &thin).splits > 8);
     thin.can_split = false;
@@ -269,7 +269,7 @@ static void matmul_edge_tiles_are_exact(void **unused)
                                                 .peak_percent = 1,
                                                 .peak_percent_one = 1,
                                                 .unaligned_percent = 90};
-    p->nentries = 1; /* the device's only row for tiles, and one compute unit, whatever it is */
+    p->nentries = 1; /* the device's only row for tiles, and one compute unit, on any device */
     p->entries_known = true;
     p->info.dev_max_core = 1;
     for (size_t i = 0; i < MOST * K; i++) {

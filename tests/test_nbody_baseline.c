@@ -56,7 +56,7 @@ static double rounded_for_baseline(double x, enum nbody_precision precision)
     return precision == NBODY_SINGLE ? (double)f : x;
 }
 
-/* Unequal masses, one of them 0, and two coincident bodies, whose mutual force is 0. */
+/* Unequal masses, one of them 0, and two coincident bodies: their mutual force is 0. */
 static void make_baseline_bodies(size_t n, enum nbody_precision precision)
 {
     works(nbody_initial(NBODY_PLUMMER, n, 7, mass, pos, vel));
@@ -210,7 +210,7 @@ static void baseline_steps_match_reference(void **state)
     }
 }
 
-/* ---- What the ladder cannot do. -------------------------------------------------------------- */
+/* ---- Limits of the baselines. ---------------------------------------------------------------- */
 
 static void baseline_rejects_bad_options(void **state)
 {

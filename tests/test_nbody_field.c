@@ -53,7 +53,7 @@ static void step_in_field(struct nbody_field field, double G, enum nbody_integra
     nbody_free(nb);
 }
 
-/* ---- What is known. -------------------------------------------------------------------------- */
+/* ---- Known values. --------------------------------------------------------------------------- */
 
 /* Kepler: an ellipse of eccentricity 0.5, G M = 3. After half a period the body is at its
  * apocentre, after a period back. */
@@ -83,7 +83,7 @@ static void field_circular_orbits_have_known_speed(void **state)
     assert_true(largest_difference(1, pos, pos1) < 1e-9);
 }
 
-/* The acceleration is minus the gradient of the potential; the formulas are those of the header. */
+/* The acceleration is minus the gradient of the potential; the header has the formulas. */
 static void field_acceleration_is_gradient(void **state)
 {
     (void)state;

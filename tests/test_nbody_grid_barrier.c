@@ -1,7 +1,7 @@
-/* Launches of many steps, whose work-groups synchronise after each step by a grid barrier: bits
+/* Launches of many steps: work-groups synchronise after each step by a grid barrier: bits
  * equal to one launch per step, and errors if groups time out.
  *
- * The number of groups is what a device with few compute units runs at once. With more groups a
+ * A device with few compute units runs this number of groups at once. With more groups a
  * CPU rejects the shape, and each step is a launch.
  * SPDX-License-Identifier: MIT
  */
@@ -39,7 +39,7 @@ static int close_barrier_device(void **state)
     return files_remove(state);
 }
 
-/* A shape whose groups have 64 bodies. */
+/* A shape with 64 bodies per group. */
 static const char *const shapes[] = {
     "group=1 width=4 items=16 tile=16 local=0 block=128 rsqrt=0 groups_per_unit=1 group_1d=8",
     "group=64 j_split=4 width=1 items=4 tile=16 local=1 prefetch=1 block=128 rsqrt=0 groups_per_unit=1 group_1d=8",

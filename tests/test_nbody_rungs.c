@@ -137,8 +137,8 @@ static void rungs_finer_steps_reduce_error(void **unused)
     assert_true(fine < coarse / 8 && fine < 1e-3);
 }
 
-/* Options of kernels that the tests above have built; in deep tests of others: single precision,
- * moments of second order. */
+/* Options of kernels that the tests above have built; deep tests build further ones: single
+ * precision, moments of second order. */
 static struct nbody_options kind_of_rung_options(struct nbody_options o)
 {
     const bool others = deep_tests();

@@ -425,7 +425,7 @@ static void tree_kernels_match_reference(void **state)
                                    nbody_tree_com_margin(nb)));
         same_tree(nb, &t);
         same_lists(nb, &t, (size_t)nbody_tree_items(&nb->device[0].shape));
-        works(nbody_forces(nb, again, NULL)); /* after walks whose sums were not taken */
+        works(nbody_forces(nb, again, NULL)); /* after walks without a download of their sums */
         assert_memory_equal(again, acc, n * sizeof *acc);
         nbody_ref_tree_free(&t);
         free(bodies);
@@ -713,8 +713,8 @@ static void flagged_groups_are_deferred(nbody *nb, struct nbody_device *p)
         }
 }
 
-/* Groups whose boxes hold so much of one domain that they are certainly deferred are flagged and
- * deferred at once: equal bits. */
+/* Groups with boxes that overlap one domain beyond the limit are flagged and deferred at once, with
+ * equal bits. */
 static void tree_deferred_groups_change_no_bit(void **state)
 {
     static double right[MOST][3], acc[MOST][3];
@@ -747,7 +747,7 @@ static void tree_deferred_groups_change_no_bit(void **state)
     }
 }
 
-/* Groups deferred only after all domains are counted walk by few bodies, whose criterion may be
+/* Groups deferred only after all domains are counted walk by few bodies. Their criterion may be
  * stricter than the group's. */
 static void tree_small_groups_use_stricter_criterion(void **state)
 {
@@ -769,7 +769,7 @@ static void tree_small_groups_use_stricter_criterion(void **state)
     nbody_free(nb);
 }
 
-/* Sizes as after a sum in which domains needed many bodies and few cells of each other: the next
+/* Sizes as after a sum with exports of many bodies and few cells: the next
  * sum needs more cells than fit, and its buffer holds fewer bodies than the predicted export. */
 static void tree_let_overflow_is_repeated(void **state)
 {

@@ -137,7 +137,7 @@ static void npy_writes_numpy_bytes(void **unused)
                             "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2), }"
                             "                                                          \n"
                             "\x00\x00\x80\x3f\x00\x00\x00\x40\x00\x00\x40\x40\x00\x00\x80\x40";
-    const float padded[6] = {1, 2, -1, 3, 4, -1}; /* rows of 3, of which 2 are used */
+    const float padded[6] = {1, 2, -1, 3, 4, -1}; /* rows of 3, only 2 of them used */
     size_t size;
     works(npy_write(in_folder("out.npy"), 4, 2, 2, padded, 3));
     char *bytes = bytes_of(in_folder("out.npy"), &size);

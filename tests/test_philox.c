@@ -1,5 +1,5 @@
 /* Philox4x32-10 against the published known answers, on the host and in a kernel.
- * The vectors are those of the Random123 distribution, tests/kat_vectors, lines "philox4x32 10".
+ * The vectors come from the Random123 distribution, tests/kat_vectors, lines "philox4x32 10".
  * SPDX-License-Identifier: MIT */
 #include <setjmp.h>
 #include <stdarg.h>

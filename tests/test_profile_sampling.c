@@ -78,7 +78,7 @@ cl_int __wrap_clGetEventProfilingInfo(cl_event ev, cl_profiling_info what, size_
     return err;
 }
 
-/* ---- What is profiled. ---- */
+/* ---- Profiled commands. ---- */
 
 static void open_sampled(const char *n)
 {
@@ -178,7 +178,7 @@ static void sampling_keeps_queue_order(void **unused)
     works(clcontext_destroy(cp));
 }
 
-/* Launches of one kernel whose sizes differ by 400, the long ones among the first: each size is
+/* Launches of one kernel with sizes that differ by 400, the long ones among the first: each size is
  * estimated from its own samples. */
 static void sampling_separates_launch_sizes(void **unused)
 {

@@ -181,8 +181,8 @@ static bool inside_span(const struct event *inner, const struct event *outer)
            inner->end <= outer->end;
 }
 
-/* The kernel lies in the phase in which the host launched it and waited for it: the clocks
- * agree, up to the current delays of this machine, by which a phase is longer than its kernel. */
+/* The kernel lies in the phase of its launch and wait: the clocks agree. A phase is longer than its
+ * kernel by the current delays of this machine. */
 static void timeline_aligns_clocks(void **unused)
 {
     (void)unused;
@@ -373,7 +373,7 @@ static void timeline_reports_device_overlap(void **unused)
         done(clforka(cp, dev, timeline_kernel("slow"), &one, CL_EVENT_WAIT, x[dev], 1));
     }
     works(clprofile_reset(cp));
-    for (cl_uint dev = 0; dev < 2; dev++) /* one after the other */
+    for (cl_uint dev = 0; dev < 2; dev++) /* sequential */
         done(clforka(cp, dev, timeline_kernel("slow"), &one, CL_EVENT_WAIT, x[dev], 10000000));
     overlap = overlap_and_busy(&busy);
     if (overlap > 0.2 * busy)

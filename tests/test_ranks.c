@@ -301,7 +301,7 @@ struct life_case {
 static const uint64_t steps[] = {1, 7, 70}; /* with halos of several launches, and a rest */
 enum { STEPS = sizeof steps / sizeof *steps, TRACED = 5 };
 
-/* A soup; a glider across the seam of bands in the middle; steps, after which the bands are
+/* A soup; a glider across the seam of bands in the middle; steps, then the bands are
  * rebalanced. The last steps are checked one by one. */
 static int life_run(struct life_case *c, life *lf, struct life_sample *last)
 {
@@ -605,9 +605,7 @@ static int compare_sample(nbody *nb, const struct nbody_case *right, bool first)
     return 0;
 }
 
-enum {
-    ON_A_CURVE = 1400
-}; /* number of bodies from which they are sorted along a curve in this test */
+enum { ON_A_CURVE = 1400 }; /* smallest number of bodies sorted along a curve in this test */
 
 static struct nbody_options make_case_nbody(const struct nbody_case *c, CLCONTEXT *cp,
                                             stdcl_world *w)
@@ -1081,7 +1079,7 @@ static void ranks_matmul_products_are_right(void **state)
     }
 }
 
-/* A rank whose device fails, or whose caller cancels, ends the product of all ranks. */
+/* A failure of a rank's device, or a cancelling caller, ends the product of all ranks. */
 static int tell_matmul(void *arg, double fraction)
 {
     (void)fraction;
@@ -1119,7 +1117,7 @@ static void ranks_matmul_errors_end_all(void **state)
 {
     (void)state;
     ranks_work(3, matmul_ends, (struct ranks_how){0});
-    /* A rank whose read fails. */
+    /* A rank with a failing read. */
     struct matmul_case c = {.kind = MATMUL_CPU_BLOCKED,
                             .precision = MATMUL_SINGLE,
                             .m = 300,
@@ -1134,7 +1132,7 @@ static void ranks_matmul_errors_end_all(void **state)
     free(c.a), free(c.b), free(c.product[3]);
 }
 
-/* Find devices of one model, for which equal bits are promised. */
+/* Find devices of one model: equal bits are promised for them. */
 static void find_devices(void)
 {
     char first[256] = "", name[256] = "";

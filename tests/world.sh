@@ -1,7 +1,7 @@
 #!/bin/sh
 # world.sh - jobs of several ranks by MPI: their results, and how they end after errors.
 #   usage: world.sh MPI OTHER FOLDER CHILD FROM_MPI STDCL TWO_DEVICES LAYER
-# MPI: openmpi or mpich. OTHER: the plugin of another, or "". FOLDER: where the plugins are. FROM_MPI: world_child built with
+# MPI: openmpi or mpich. OTHER: the plugin of a different MPI, or "". FOLDER: where the plugins are. FROM_MPI: world_child built with
 # that MPI. LAYER: tests/faults/layer.c, or "". SPDX-License-Identifier: MIT
 # shellcheck disable=SC2086 # lists of words
 set -u
@@ -22,7 +22,7 @@ openmpi)
     ;;
 mpich)
     launch=mpiexec.mpich many=2
-    # Ubuntu 24.04's MPICH starts processes that do not find each other: a program without our
+    # Ubuntu 24.04's MPICH starts processes that cannot connect: a program without our
     # plugin shows that.
     case $(mpiexec.mpich --version) in
     *" 4.2.0"*)
@@ -72,7 +72,7 @@ job 4 "world_child: rank 1 on $(uname -n): device 3 is lost" 3 "$child" fails
 sampled && job 4 "world_child: there is no such file" 3 "$child" alike
 sampled && job bad "" 2 "$child" killed
 sampled && job bad "" 2 "$child" exits
-export STDCL_TIMEOUT=5 # in which all ranks have come, also where there is little of the machine for them
+export STDCL_TIMEOUT=5 # long enough for all ranks to start, also on a busy machine
 sampled && job 4 "has waited 5 s for rank 1 on $(uname -n); " 3 "$child" hangs
 export STDCL_TIMEOUT=5s
 sampled && job 1 'STDCL_TIMEOUT is "5s"; give a number of seconds above 0' 3 "$stdcl" gas -n 1e5 $pick
@@ -119,7 +119,7 @@ for what in "-n 200000 --stored" "-i v.npy"; do # velocities in memory, each ran
 done
 printf '#N Glider\nx = 3, y = 3, rule = B3/S23\nbob$2bo$3o!\n' >glider.rle
 run="--generations 200" ranks=2
-export STDCL_DIVIDE_ANEW=1 # shares change meanwhile, and ranks write small blocks of files by turns
+export STDCL_DIVIDE_ANEW=1 # shares change meanwhile, and ranks alternately write small blocks of files
 for what in "--soup=0.3 --size 300x1500" "--soup=0.3 --size 1024x200 --shape across=2" "--pattern glider.rle --size 256x256 --bounds plane" "--until-stable --size 64x96"; do
     sampled || continue
     "$stdcl" life $pick $what $run -q -o one.rle -o one.mc -o one.cells -o one.csv || bad=1
@@ -129,7 +129,7 @@ for what in "--soup=0.3 --size 300x1500" "--soup=0.3 --size 1024x200 --shape acr
 done
 "$stdcl" nbody $pick -n 2 --steps 0 -q -o try.hdf5 2>/dev/null && hdf5=hdf5 || hdf5=std # without libhdf5
 for what in "-n 2000 --ic plummer --steps 30 --method direct --checkpoint direct.ckpt" "-n 1500 --method tree --steps 8 --checkpoint tree.ckpt" "--integrator hermite4 -n 300 --until 0.03125 --snapshots 0.015625 -o snap-%02d.npy"; do
-    sampled 3 || continue # one of these three always: the next jobs read what it leaves
+    sampled 3 || continue # one of these three always: the next jobs read its files
     "$stdcl" nbody $pick $what -q -o one.npy -o one.tipsy -o one.tab -o one.$hdf5 --csv one.csv --forces force1.csv || bad=1
     [ -f direct.npy ] || [ ! -f direct.ckpt ] || cp one.npy direct.npy
     [ -f tree.npy ] || [ ! -f tree.ckpt ] || cp one.npy tree.npy
@@ -162,7 +162,7 @@ share=
 job 0 "ranks waited " 2 $two_devices "$stdcl" gas -n 1e6 $pick --explain $share
 grep -q " on 1 host, 2 ranks" out || { echo "FAILED  the report tells its ranks"; cat out; bad=1; }
 sampled && job 2 "unknown option '--nonsense'" 2 "$stdcl" gas --nonsense
-[ -n "$five" ] || # which ends by a segmentation fault with two programs in a line, whatever they are
+[ -n "$five" ] || # Open MPI 5 crashes on any two programs in a line
     job 1 "rank 1 on $(uname -n): it has the options 'gas -n 2e6', rank 0 on $(uname -n) has 'gas -n 1e6'" 1 "$stdcl" gas -n 1e6 : -n 1 "$stdcl" gas -n 2e6
 mkdir -p older && sed 's/1\.0\.0\x00/0.9.9\x00/g' "$stdcl" >older/stdcl && chmod +x older/stdcl
 export STDCL_MPI="$folder/world-$mpi.so"
@@ -218,7 +218,7 @@ running() { # all ranks catch signals
         done
     done
 }
-strike() { # SIGNAL WHOM
+strike() { # SIGNAL TARGET
     set -- "$1" "$2" pid.*
     case $2 in
     launcher) kill -$1 $launcher ;;
@@ -227,7 +227,7 @@ strike() { # SIGNAL WHOM
     all) kill -$1 "${3#pid.}" "${4#pid.}" ;;
     esac
 }
-ends() { # SIGNAL WHOM FILE COMMAND...: FILE is there at the end, or "": nothing has been asked for
+ends() { # SIGNAL TARGET FILE COMMAND...: FILE is there at the end, or "": nothing has been asked for
     signal=$1 whom=$2 file=$3
     shift 3
     rm -f pid.* ended.*
@@ -265,8 +265,8 @@ sampled && ends TERM other ended.rle "$stdcl" life $pick --size 512x512 --soup=0
 sampled && ends TERM one "" "$stdcl" matmul $pick -n 3000 --repeat 1000000
 sampled && ends TERM other "" "$stdcl" matmul -n 1500 --engine cpu-blocked --repeat 1000000
 
-# ---- A killed rank of Life: the cells left by the job are those of a generation, from which a run
-# resumes.
+# ---- A killed rank of Life: the cells left by the job belong to one generation, and a run resumes
+# from it.
 killed() {
     rm -f pid.*
     soup="--size 300x200 --soup=0.3"

@@ -3,7 +3,7 @@
  * A file is JSON: {"format": "stdcl-tuning-1", "rows": [{"kernel", "device", "driver", "size",
  * "shape", "rate", "unit"}]}, one entry a line; see tuning/README.md. Any file may be given, so it
  * is accepted as a whole or not at all. A new file replaces the old one atomically, and a lock file
- * keeps two processes from losing each other's entries.
+ * keeps concurrent processes from losing entries.
  * SPDX-License-Identifier: MIT
  */
 #include "core/outfile.h"
@@ -52,7 +52,7 @@ static const char *tune_json_text(const json_t *row, const char *key)
     return text ? text : "";
 }
 
-/* What is wrong with an entry, or NULL. */
+/* The fault of an entry, or NULL. */
 static const char *tune_row_fault(const json_t *row)
 {
     const json_t *size = json_object_get(row, "size");

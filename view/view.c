@@ -1,4 +1,4 @@
-/* view.c - opening and closing a window, and the run's side of it: what is due, what it shows,
+/* view.c - opening and closing a window, and the run's side of it: due pictures, data shown,
  * commands of viewers.
  *
  * Pictures are due at most `rate` times a second, and so rarely that showing them takes at most
@@ -357,7 +357,7 @@ int view_show_recorded(view *v, view_recording *r, size_t frame)
     return hand_over(v, (enum kind)picture->at[0], s);
 }
 
-/* ---- What is asked, and told. ---------------------------------------------------------------- */
+/* ---- Questions and answers. ------------------------------------------------------------------ */
 
 int view_next_command(view *v, struct view_command *command)
 {

@@ -1,4 +1,4 @@
-/* viewer.c - one viewer: its requests, and what it gets next.
+/* viewer.c - one viewer: its requests, and its next frame.
  *
  * A frame is encoded from the latest data when the viewer has granted a credit and its last message
  * was sent. A slow viewer therefore costs one frame of memory and is never more than one frame
@@ -32,7 +32,7 @@ void viewer_free(struct viewer *w)
     bytes_free(&w->cells.body);
 }
 
-/* ---- What it says. --------------------------------------------------------------------------- */
+/* ---- Requests. ------------------------------------------------------------------------------- */
 
 /* The reason for a refusal; NULL: allowed. */
 static const char *denial(const struct viewer *w, const struct client_message *ask)
@@ -119,7 +119,7 @@ int viewer_receive(struct viewer *w, const char *text, size_t size)
     return 0;
 }
 
-/* ---- What it gets. --------------------------------------------------------------------------- */
+/* ---- Frames. --------------------------------------------------------------------------------- */
 
 static void viewer_fresh(struct viewer *w, bool binary)
 {

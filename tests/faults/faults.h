@@ -48,11 +48,11 @@ const struct code *code_of(const char *call, long turn);
 /* Return all matches of `compares`, a line each. The caller frees the text. */
 char *program_result(const struct program *p, const char *out);
 
-/* ---- runs.c: a folder in which a program runs, and what it leaves there. ---- */
+/* ---- runs.c: a program's working folder, and the files left there. ---- */
 
 extern const char *build, *source; /* folders, from the root */
 extern char base[256];             /* a folder for all that is written */
-extern char folder[300];           /* including this process's own one, in which programs run */
+extern char folder[300];           /* this process's folder in base; programs run here */
 
 /* Create the folders; print why and return false on failure. */
 bool runs_begin(const char *build_folder, const char *source_folder);
@@ -60,11 +60,11 @@ bool runs_in(const char *name);
 void runs_end(void);
 
 /* Number of processes that run programs: STDCL_FAULTS_WORKERS, or 2. True if STDCL_FAULTS_SECONDS
- * have passed, after which no run begins. */
+ * have passed: then no run begins. */
 int runs_at_once(void);
 bool runs_late(void);
 
-/* Leave in the folder the files that the program needs, and no others. */
+/* Leave in the folder the files that the program needs; remove all further files. */
 void run_tidy(const struct program *p);
 
 /* Start the program with STDCL_FAULT and STDCL_FAULT_LOG, unless NULL. A hanging run ends by

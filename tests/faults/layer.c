@@ -1,5 +1,5 @@
-/* layer.c - an OpenCL layer (OPENCL_LAYERS) in which one call, or one command, fails as fault.h
- * says.
+/* layer.c - an OpenCL layer (OPENCL_LAYERS) that makes one call, or one command, fail as
+ * fault.h says.
  *
  * Commands that wait for a failed command run nevertheless, since PoCL would wait for ever.
  * Kernels after it in its queue are skipped until the program waits for this queue, as drivers do
@@ -19,7 +19,7 @@
 
 static cl_icd_dispatch next, ours;
 
-/* The queue in which a command failed, until the program waits for it. Waits for other queues, as
+/* The queue of a failed command, until the program waits for it. Waits for other queues, as
  * another rank's, do not count. */
 static _Atomic(cl_command_queue) stopped;
 
@@ -28,7 +28,7 @@ static void waited_event(cl_command_queue q)
     atomic_compare_exchange_strong(&stopped, &q, NULL);
 }
 
-/* The queue in which a command without an event failed, and its error, until a marker reports it.
+/* The queue of a failed command without an event, and its error, until a marker reports it.
  */
 static _Atomic(cl_command_queue) untold_in;
 static _Atomic(cl_int) untold;

@@ -99,7 +99,7 @@ static void *run_faulty_ranks(void *rank)
 int main(void)
 {
     pthread_t thread[RANKS];
-    setenv("STDCL_TIMEOUT", "60", 0); /* for a rank whose peer has no world */
+    setenv("STDCL_TIMEOUT", "60", 0); /* for a rank with a peer that has no world */
     setenv("POCL_MAX_PTHREAD_COUNT", "1",
            0); /* for two contexts of one device, see tests/world.cmake */
     struct threads *threads = threads_create(RANKS, 0, 1);

@@ -1,5 +1,5 @@
-/* runs.c - a folder in which a program runs, with a fault or a signal, and the files it leaves
- * there.
+/* runs.c - run a program with a fault or a signal in a folder of its own, and check the files
+ * left there.
  * SPDX-License-Identifier: MIT
  */
 #include "faults.h"
@@ -189,7 +189,7 @@ int run_wait(pid_t child)
     return ended == child && child > 0 ? status : -1;
 }
 
-/* ---- What it leaves. ------------------------------------------------------------------------- */
+/* ---- Files left. ----------------------------------------------------------------------------- */
 
 bool result_keep(struct program *p)
 {

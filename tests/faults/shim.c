@@ -1,4 +1,4 @@
-/* shim.c - LD_PRELOAD library in which one allocation, or one writing call, fails as fault.h says.
+/* shim.c - LD_PRELOAD library that makes one allocation or writing call fail as fault.h says.
  *
  * Only calls from our own code count, determined by their return address: from the program itself
  * and from libstdcl. Calls of drivers, other libraries and child programs are left alone.

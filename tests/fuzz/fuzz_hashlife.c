@@ -1,9 +1,9 @@
-/* fuzz_hashlife.c - arbitrary bytes as a macrocell file, whose squares become a HashLife plane;
+/* fuzz_hashlife.c - arbitrary bytes as a macrocell file, read into a HashLife plane;
  * for libFuzzer or for driver.c.
  *
  * An accepted plane survives some generations and a walk over its squares. The squares, written
- * and read again, give an equal plane, and if all is near the middle, cells equal those of plain
- * C.
+ * and read again, give an equal plane, and if all is near the middle, cells equal
+ * life_ref.c.
  * SPDX-License-Identifier: MIT
  */
 #if defined(__linux__) && !defined(_GNU_SOURCE)
@@ -148,7 +148,7 @@ static bool check_populations_agree(const uint8_t a[SIDE * SIDE], const uint8_t 
     return true;
 }
 
-/* Step; cells from -SIDE/2 to SIDE/2 that cannot reach the edge equal those of life_ref.c. */
+/* Step; cells from -SIDE/2 to SIDE/2 that cannot reach the edge equal life_ref.c. */
 static void check_fuzz_steps(hashlife *h, const struct life_family *rule, unsigned generations)
 {
     static uint8_t cells[2][SIDE * SIDE], got[SIDE * SIDE];

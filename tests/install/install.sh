@@ -40,8 +40,8 @@ declared() { # declared PATTERN HEADER...
     done | sort -u
 }
 
-# Print the engine of a header: the one of its name, or the one whose map has the declared names
-# (life's has those of hashlife.h); nothing for the headers of libstdcl.
+# Print the engine of a header: the one of its name, or the one with the declared names in its map
+# (life's map has the names of hashlife.h); nothing for the headers of libstdcl.
 engine_of() { # engine_of HEADER
     bare=$(basename "$1" .h)
     if [ -e "$lib/pkgconfig/stdcl_$bare.pc" ]; then
@@ -60,7 +60,7 @@ headers_of() { # headers_of [ENGINE]
 }
 
 # Fail unless two sorted lists of names are equal.
-same_names() { # same_names LIST WHOSE LIST WHOSE
+same_names() { # same_names LIST OWNER LIST OWNER
     more=$(comm -23 "$1" "$3" | tr '\n' ' ')
     less=$(comm -13 "$1" "$3" | tr '\n' ' ')
     [ -z "$more" ] || fail "$2 has names that $4 has not: $more"
@@ -70,7 +70,7 @@ same_names() { # same_names LIST WHOSE LIST WHOSE
 check_symbols() { # check_symbols LIBRARY MAP PATTERN HEADER...
     name=$1 map=$2
     shift 2
-    # stdgpu and so on are variables, each behind a macro that calls a function for its address.
+    # stdgpu and so on are variables, each defined as a macro that calls a function for its address.
     declared "$@" | sed 'p; s/^stdcl_\(std[a-z]*\)_address$/\1/' | sort -u >"$work/declared"
     [ -s "$work/declared" ] || fail "found no function of $name"
     sed -n 's/^ \{1,\}\([a-z][a-z0-9_]*\);$/\1/p' "$source/$map" | sort >"$work/mapped"
@@ -141,7 +141,7 @@ symbols)
     done
     ;;
 
-headers) # those of the sources, each of which the tests header_* compile alone
+headers) # equal to the sources, and the tests header_* compile each source header alone
     cd "$source/include"
     find . -type f | sort >"$work/headers"
     (cd "$prefix/include" && find . -type f) | sort | diff "$work/headers" - || fail "installed are other headers"
@@ -163,7 +163,7 @@ layout) # structs are as bindings and compiled programs know them, and options c
               exit bad }' layout.txt || fail "these do not end in uintptr_t reserved[8]"
     ;;
 
-runtime) # what a package without the development files has, in another place
+runtime) # files of a package without development files, in a second place
     rm -rf runtime && mkdir runtime
     cp -a "$prefix/bin" "$prefix/share" runtime
     mkdir -p "runtime/$libdir"

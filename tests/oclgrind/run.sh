@@ -7,22 +7,22 @@
 #   run.sh OCLGRIND BUILD kernels|rows|trees|examples      a part of that
 #
 # STDCL_OCLGRIND_MISSING=1 leaves out what table.tsv has already, without a finding.
-# STDCL_OCLGRIND_WORKERS processes run cases at once, as many as there are processors where it is not set;
+# STDCL_OCLGRIND_WORKERS processes run cases at once (default: number of processors);
 # STDCL_OCLGRIND_SECONDS after the start no case begins, and those that run are ended, as if they had not run.
 #
-# What ran, with the seconds of the processor that it took and what was found, is kept in table.tsv, but of the sample.
+# table.tsv keeps each case with its CPU seconds and its findings, except for the sample.
 #
 # Every case is a run of the command, or of oclgrind_arrays or oclgrind_batch, on small odd sizes; the cells of Life, products and sums of
-# arrays are checked, too. Oclgrind ends with status 0 whatever it has found, so its log is what counts: a byte in it
+# arrays are checked, too. Oclgrind always exits with status 0, so its log decides: a byte in it
 # is a failure. It runs as
-#   cpu   itself: memory is shared with the host, whose writes it does not see; races and bounds are checked
-#   gpu   behind gpu.c, with copies in place of shared memory; uninitialised values are checked too, except of trees and of Larger than
-#         Life: of two vectors that become a longer one that check of Oclgrind 21.10 dies
+#   cpu   itself: memory is shared with the host, and the host's writes are invisible; races and bounds are checked
+#   gpu   through gpu.c, with copies in place of shared memory; uninitialised values are checked too, except for trees and Larger than
+#         Life: the check of Oclgrind 21.10 crashes when two vectors become a longer one
 # With `all`, a kernel of ours that no case has run is a failure, but for those that are named at the end.
 #
 # Kernels are not optimised: Oclgrind has neither LLVM's `freeze` nor its funnel shifts, which optimisation makes, and takes the
 # poison that a vector begins with for a value. Nor has it scopes of `restrict`, which inlining makes: the word is taken away. Its
-# device has 32 KiB of local memory, of which walks of GPUs and large groups want more.
+# device has 32 KiB of local memory; walks of GPUs and large groups need more.
 # SPDX-License-Identifier: MIT
 set -u
 oclgrind=$1 build=$(cd "$2" && pwd) what=$3
@@ -40,7 +40,7 @@ TIMEFORMAT=%U
 
 # ---- One case.
 
-fail() { # fail WHY: with what the case printed
+fail() { # fail WHY: print the reason and the output of the case
     failures=$((failures + 1))
     echo "FAILED: $1: $description"
     head -30 log err
@@ -166,7 +166,7 @@ rows() {
         awk -F'|' '!had[$1 ~ /^arrays/ ? $3 : $1 $3]++' # all sums of arrays are tried with each shape of one of them
 }
 
-# kinds DEVICE: a row for CPUs is tried as one, and as a GPU for what is uninitialised; others as a GPU.
+# kinds DEVICE: a CPU row runs on a CPU, and on a GPU to find uninitialised values; a GPU row runs on a GPU.
 kinds() {
     case $1 in family:cpu*) echo cpu gpu ;; *) echo gpu ;; esac
 }
@@ -197,7 +197,7 @@ run_row() { # run_row KERNEL SHAPE cpu|gpu
         batch "$3" 33 17 9 "$precision"
         batch "$3" 16 31 1 "$precision" ;;
     matmul.skinny.*)
-        # Depths that groups share go by PTX on NVIDIA's cards: what one leaves for another is a race without it.
+        # Depths that groups share go by PTX on NVIDIA's cards: without PTX the shared values are a race.
         matmul "$3" 35,3,300 --precision "$precision" --shape "path=3 split_k_min=0"
         matmul "$3" 5,67,301 --precision "$precision" --shape "path=3 split_k_min=0" --trans TT ;;
     matmul.*)
@@ -212,7 +212,7 @@ run_row() { # run_row KERNEL SHAPE cpu|gpu
     esac
 }
 
-# ---- What is run.
+# ---- Cases.
 
 sample() {
     matmul cpu 33,17,9
@@ -298,7 +298,7 @@ every_kernel() {
     done
 }
 
-trees() { # whose walk on a GPU is slow here; and what else takes long, so that it begins early
+trees() { # slow walks on a GPU, and all long cases, so that they begin early
     local n
     nbody cpu 1100 --stepping block
     for n in 1 2 131; do tree cpu $n; done
@@ -323,7 +323,7 @@ trees_in_parts() {
     for n in 2 131 300; do
         OCLGRIND_GPU=2 processor=1 tree gpu $n --device all
     done
-    # In the shape of CPUs a part sums for bodies of another.
+    # In the shape of CPUs a domain sums for bodies of a second domain.
     use_row nbody.walk.single "group=1 width=8 items=4 tile=16 local=0 unroll=1 block=256 rsqrt=2 groups_per_unit=4 group_1d=64 leaf=32 defer_factor=30 second_group=1 tree_min=7000"
     OCLGRIND_GPU=2 processor=1 unseen=yes nbody gpu 300 --method tree --check-forces 300 --device all
     no_row
@@ -345,7 +345,7 @@ kernels_left_out() {
     sort -u kernels | comm -23 ours - | while read -r kernel; do echo "FAILED: no case has run $kernel"; done
 }
 
-# Whether all cases are run, so that those of the table that did not run now are no more.
+# True if all cases are run, so that table entries that did not run now are obsolete.
 whole() { [ "$what" = all ] && [ -z "$end" ] && [ -z "${STDCL_OCLGRIND_MISSING-}" ]; }
 
 # table.tsv: the cases as they were, without those that ran now, and these; by their names.

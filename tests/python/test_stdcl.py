@@ -37,7 +37,7 @@ def context():
 
 
 def refused(kind, words, call):
-    """Expect an exception of that kind, whose one-line message contains the words."""
+    """Expect an exception of this kind with the words in its one-line message."""
     try:
         call()
     except kind as failed:
@@ -127,7 +127,7 @@ def test_engines_check_their_input():
     refused(ValueError, "cannot be multiplied", lambda: stdcl.matmul(np.ones((2, 3)), np.ones((2, 3))))
 
 
-# Engine functions whose first pointer is not a handle: a world, a context, a file.
+# Engine functions with a first pointer that is not a handle: a world, a context, a file.
 NO_HANDLE = ("gas_partition", "matmul_partition", "matmul_block_limit", "matmul_peak", "nbody_find_structure_device", "view_write_page")
 NO_CHECK_YET = ["arrays_" + name for name in "dot max mean min sum_squares sum sum_integer variance".split()]
 
@@ -221,7 +221,7 @@ def test_templates_and_profiles():
 def test_interrupt_ends_between_bursts():
     class Interrupted(stdcl.Nbody):
         def _guarded(self, function):
-            looked = super()._guarded(function)  # what the library calls between bursts: the signal comes shortly before
+            looked = super()._guarded(function)  # called by the library between batches: the signal comes shortly before
             return function(lambda *args: os.kill(os.getpid(), signal.SIGINT) or looked(*args))
     run = Interrupted(*stdcl.initial("plummer", 100), dt=1e-6, eps=0.05)
     refused(KeyboardInterrupt, "", lambda: run.step(10**9))

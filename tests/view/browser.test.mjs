@@ -472,7 +472,7 @@ watched("pictures and films are files that others can read", () => madeBodies(20
   assert.ok(seconds[0] > 0.5 && seconds[0] < 30 && seconds[1] === 400, String(seconds));
 });
 
-// The times in ms of the blocks in our WebM files, whose sizes all have eight bytes.
+// The times in ms of the blocks in our WebM files: all sizes have eight bytes.
 function blockTimes(bytes, from = 0, to = bytes.length) {
   const times = [];
   while (from < to) {

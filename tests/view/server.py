@@ -1,4 +1,4 @@
-"""server.py - the window's server met by python3-websockets and by raw sockets: what it answers, refuses and survives.
+"""server.py - the window's server tested by python3-websockets and by raw sockets: answers, refusals, recovery from errors.
 
     server.py CHILD STDCL [TEST]
     server.py CHILD STDCL ranks LAUNCHER...     with `mpirun -n 2`, say
@@ -84,7 +84,7 @@ class Run:
             try:
                 s.sendall(text)
                 if shut:
-                    with contextlib.suppress(OSError):  # the server may have answered garbage and be gone: what it said is still there
+                    with contextlib.suppress(OSError):  # the server may have answered garbage and be gone: its answer is still there
                         s.shutdown(socket.SHUT_WR)
                 answer = b""
                 while b"\r\n" not in answer:
@@ -126,7 +126,7 @@ async def closing(ws):
         return e.rcvd.code if e.rcvd else 1006
 
 
-# ---- What it answers. ----------------------------------------------------------------------------
+# ---- Answers. ------------------------------------------------------------------------------------
 
 async def shows():
     with Run("points") as run:
@@ -245,7 +245,7 @@ async def ends_at_once():
     assert took < PATIENCE / 2, "the end took %.1f s" % took
 
 
-# ---- What it refuses. ----------------------------------------------------------------------------
+# ---- Refusals. -----------------------------------------------------------------------------------
 
 async def refuses_strangers():
     with Run("points") as run:
@@ -310,10 +310,10 @@ async def refuses_messages():
             assert json.loads(await message(ws))["type"] == "hello"
 
 
-# ---- What it survives. ---------------------------------------------------------------------------
+# ---- Recovery. -----------------------------------------------------------------------------------
 
 async def viewers():
-    """Eight viewers, some of which never read and one of which is silent; a ninth is refused
+    """Eight viewers: some never read and one is silent; a ninth is refused
     with the reason."""
     with Run("points") as run:
         little = {} if websockets.connect.__module__.startswith("websockets.asyncio") else {"read_limit": 1024}  # before 14
@@ -354,7 +354,7 @@ async def slow_memory():
                     slow[-1].transport.pause_reading()
                     await slow[-1].send(want)
                     await slow[-1].send('{"type":"credit","n":8}')
-                while min(waiting(w) for w in slow) < 1 << 14:  # until all have a frame on its way
+                while min(waiting(w) for w in slow) < 1 << 14:  # until all have a frame in flight
                     await asyncio.sleep(0.01)
                 held.append(run.held())
             for w in slow:
@@ -399,7 +399,7 @@ async def unix_socket():
 
 
 def as_nobody(path):
-    """Return the result of another user's connection to a Unix socket whose mode permits it;
+    """Return the result of another user's connection to a Unix socket with a mode that permits it;
     None: users cannot be changed here."""
     if os.geteuid() != 0:
         return None
@@ -478,7 +478,7 @@ def have_device():
     return subprocess.run([STDCL, "devices"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
 
 
-PROGRAMS = [  # what is shown, the option that writes what was computed, and the words before it
+PROGRAMS = [  # kind of picture, the option that writes the result, and the words before the option
     (1, "-o", "a.tab", ["nbody", "-n", "300", "--steps", "400", "--dt", "0.01"]),
     (2, "-o", "a.rle", ["life", "--size", "200x100", "--seed", "7", "-n", "3000"]),
     (2, "-o", "a.rle", ["life", "--size", "40", "--seed", "7", "--until-stable"]),

@@ -11,7 +11,7 @@ done
 made=$(mktemp -d)
 trap 'rm -rf "$made"' EXIT
 
-symbols() { # symbols PACKAGE: of its libraries; a symbol is of the release that its node in the map names
+symbols() { # symbols PACKAGE: its libraries' symbols; the node in the map names the release of a symbol
     for map in core/stdcl.map [!c]*/*.map; do
         name=$(basename "$map" .map)
         case $map in

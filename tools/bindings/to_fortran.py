@@ -1,9 +1,9 @@
 """to_fortran.py - the interface as a Fortran module, Fortran 2018 with iso_c_binding.
 
 Structs are types with the members of C, all 0 at first. A pointer to a struct or to a number is a dummy argument by
-reference, optional: absent is NULL. What a pointer points to, one or many, C does not say: structs are one and numbers
-many, but for those in ONE and MANY. Handles and memory are type(c_ptr). What takes `...` is left out, as is what a Fortran
-program writes itself; stdcl.f90.in has what is written by hand.
+reference, optional: absent is NULL. C does not tell whether a pointer points to one or many: structs are one and numbers
+many, except for the names in ONE and MANY. Handles and memory are type(c_ptr). Functions with `...` are omitted, and so are those a
+Fortran program writes itself; stdcl.f90.in has the hand-written part.
 SPDX-License-Identifier: MIT
 """
 import os

@@ -1,6 +1,6 @@
 """to_lua.py - the interface for LuaJIT's ffi: a table of C declarations, the layer as `stdcl` and each engine by its name.
 
-OpenCL's own types are those of lua/opencl/C.lua. Enums are int, and constants `static const int`, which the ffi gives out like
+lua/opencl/C.lua declares OpenCL's own types. Enums are int, and constants `static const int`, which the ffi gives out like
 functions: C.CL_MEM_HOST.
 SPDX-License-Identifier: MIT
 """

@@ -5,8 +5,8 @@
 BEGIN {
     FS = "\t"
     print "# The options of every command\n"
-    print "Made by `make options` from the tables that the command itself goes by, as its manual pages, `--help` and the shells'"
-    print "completions are. [The command](command.md) tells what they mean together."
+    print "Made by `make options` from the tables that define the command's options, manual pages, `--help` and"
+    print "the completions of shells. [The command](command.md) explains the options together."
 }
 
 function escaped(text) {

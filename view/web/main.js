@@ -84,7 +84,7 @@ function drawWords() {
   if (performance.now() - page.said > 10000) say(text);
 }
 
-// ---- what comes from the run
+// ---- messages from the run
 
 const on = {
   hello(hello) {
@@ -171,8 +171,8 @@ function setHistory() {
   slider.setAttribute("aria-valuetext", timeWords());
 }
 
-// What the run should send: requested again when camera, colours or bandwidth change; another
-// sample of bodies at most ten times a second, another part of a grid with each of its pictures.
+// Request data from the run again when camera, colours or bandwidth change: a new sample of bodies
+// at most ten times a second, a new part of a grid with each of its pictures.
 function wish() {
   page.wishing ||= setTimeout(() => {
     page.wishing = 0;

@@ -9,7 +9,7 @@ function slopeAtLast(t0, t1, t2) {
 }
 
 // Weights of the frames at `times` (1 to 4, growing) for the time `now`, which lies between two of them or is moved there.
-// Place and velocity are continuous when a frame comes and the oldest goes; nearly so where what is shown had not reached the last one then.
+// Place and velocity are continuous when a frame comes and the oldest goes; nearly so if the shown time had not reached the last frame.
 export function frameWeights(times, now) {
   const n = times.length, weights = new Array(n).fill(0);
   if (n > 2 && now < times[n - 2]) return [...frameWeights(times.slice(0, -1), now), 0];
@@ -34,7 +34,7 @@ export function frameWeights(times, now) {
 
 const SOFT = 0.25; // of the time between frames
 
-// How the time that is shown follows the frames: evenly, a little more than a frame behind, never backwards.
+// How the time that is shown follows the frames: evenly, a little more than a frame late, never backwards.
 export class Pace {
   constructor() {
     this.shown = NaN;    // time of the picture

@@ -2,8 +2,8 @@
  * tests.
  *
  * Not a SYCL implementation: with it the tests run the engine's source, its index arithmetic and
- * its barriers, without a SYCL compiler. Every work-item of a group is a thread; groups run one
- * after another. Accesses are checked against the size of the buffer. Errors that only a SYCL
+ * its barriers, without a SYCL compiler. Every work-item of a group is a thread; groups run
+ * sequentially. Accesses are checked against the size of the buffer. Errors that only a SYCL
  * compiler detects are not detected.
  * SPDX-License-Identifier: MIT
  */
@@ -41,7 +41,7 @@ template <int D> struct nd_range {
     }
 };
 
-/* ---- What a kernel sees. --------------------------------------------------------------------- */
+/* ---- Kernel interface. ----------------------------------------------------------------------- */
 
 struct group {
     pthread_barrier_t *barrier;
