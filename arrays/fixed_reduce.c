@@ -48,8 +48,8 @@ static struct arrays_total read_partial(struct arrays_partial kind, const void *
     return t;
 }
 
-/* Join two sums. A pair of doubles needs each operation rounded once, so contraction must be off;
- * gcc does not contract for x86-64 without -mfma. */
+/* Join two sums. A pair of doubles needs each operation rounded once, so contraction is off
+ * (-ffp-contract=off in CMakeLists.txt). */
 static struct arrays_total total_join(struct arrays_partial kind, struct arrays_total a,
                                       struct arrays_total b)
 {
@@ -67,7 +67,7 @@ static struct arrays_total total_join(struct arrays_partial kind, struct arrays_
     }
 }
 
-/* Append the sum of the next 2^level leaves. */
+/* Append the sum of the next 2^level leaves, and join it with equal subtrees to its left. */
 static void forest_push(struct arrays_partial kind, struct reduce_forest *f, uint64_t level,
                         struct arrays_total sum)
 {
@@ -80,8 +80,8 @@ static void forest_push(struct arrays_partial kind, struct reduce_forest *f, uin
     f->tree[f->n++] = (struct reduce_subtree){first, level, sum};
 }
 
-/* A bunch of leaves is summed at once: a billion numbers give 32,768 partial sums, and joining
- * them one by one would take longer than the kernel on a fast device. */
+/* An aligned run of 256 leaves is summed at once: 2^30 numbers give 32,768 partial sums, and
+ * joining them one by one would take longer than the kernel on a fast device. */
 enum { BUNCH_LEVEL = 8, BUNCH = 1 << BUNCH_LEVEL };
 
 /* Return the sum of `count` doubles by halves; count is a power of two and at least 8. */
@@ -280,8 +280,8 @@ static int reduce_report(const struct reduce_job *job, uint64_t blocks)
                           job->elements);
 }
 
-/* Reduce in rounds, each divided among the devices: for jobs whose blocks may be on any device,
- * and for jobs of a single round. */
+/* Reduce in rounds, each divided among the devices. For jobs with a launch limit (blocks may be on
+ * any device), and for jobs of a single round. */
 static int reduce_in_rounds(const struct reduce_job *job, struct reduce_forest *f, uint64_t *from,
                             uint64_t *count)
 {

@@ -72,7 +72,7 @@ int cli_balance_update(struct cli_balance *s, struct cli_work own, double second
 {
     const int ranks = world_size(cli_world);
     const bool forced =
-        getenv("STDCL_DIVIDE_ANEW") != NULL; /* for tests: new weights at every check */
+        getenv("STDCL_TEST_REBALANCE") != NULL; /* for tests: new weights at every check */
     bool due = forced || seconds - s->seconds > s->next;
     *weight = 0;
     if (ranks == 1)

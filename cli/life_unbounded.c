@@ -38,7 +38,7 @@ int unbounded_get_zoomed(struct life_unbounded *e, unsigned zoom, long long x, l
                          struct life_cells *cells)
 {
     return e->tree ? hashlife_get_zoomed(e->tree, zoom, x, y, cells)
-                   : life_sparse_measure(e->sparse, zoom, x, y, cells);
+                   : life_sparse_get_zoomed(e->sparse, zoom, x, y, cells);
 }
 
 int unbounded_step(struct life_unbounded *e, uint64_t generations)

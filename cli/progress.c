@@ -2,11 +2,11 @@
  *
  *    42 % [########            ] 420/1000 steps, 35.1 steps/s, 17 s left, 10.2 G interactions/s
  *
- * It goes to stderr, only if stderr is a terminal, cut at the terminal's width. The rate is the
- * mean since the start; the time left follows from it. A long run also prints one line at its
- * start:
+ * It goes to stderr on rank 0, only if stderr is a terminal, cut at the terminal's width.
+ * TERM=dumb: no bar. The rate is the mean since the start; the time left follows from it. One line
+ * is printed once, after a second, if the run will exceed 10 s:
  *
- *    stdcl nbody: this takes about 3 min
+ *    stdcl nbody: this takes about 3.0 min
  * SPDX-License-Identifier: MIT
  */
 #include "message.h"
@@ -83,7 +83,7 @@ static void progress_draw(const struct cli_progress *p, double done, double now,
     cli_line_draw(line);
 }
 
-/* Format a duration with one or two digits, the precision of an estimate. */
+/* Format a duration with the precision of an estimate. */
 static const char *rough_duration(struct cli_text *text, double seconds)
 {
     static const struct {

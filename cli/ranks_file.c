@@ -148,7 +148,7 @@ void cli_ranks_shared_files(bool on)
     static struct outfile_ranks ranks;
     ranks = (struct outfile_ranks){.rank = world_rank(cli_world),
                                    .ranks = world_size(cli_world),
-                                   .block = getenv("STDCL_DIVIDE_ANEW") ? 4096 : 0,
+                                   .block = getenv("STDCL_TEST_REBALANCE") ? 4096 : 0,
                                    .broadcast = ranks_broadcast,
                                    .agree = ranks_reduce_status};
     outfile_together(on && ranks.ranks > 1 ? &ranks : NULL);

@@ -18,7 +18,7 @@ static int check_word(const char *name, const char *value, const char *words)
     for (const char *word = words; !strchr(value, ' ') && (word = strstr(word, value)); word++)
         if ((word == words || word[-1] == ' ') && (!word[length] || word[length] == ' '))
             return 0;
-    return fail(EINVAL, 0, "clcontext: %s is \"%s\"; what it may be: %s", name, value, words);
+    return fail(EINVAL, 0, "clcontext: %s is \"%s\"; allowed values: %s", name, value, words);
 }
 
 static int check_seconds(const char *name, const char *value, const char *unused)

@@ -16,8 +16,8 @@
  */
 #include "core/context.h"
 
-/* A list longer than this releases its completed events. TRIM_EVERY: launches after which an event
- * from CL_EVENT_NOWAIT may be released although nobody waited. */
+/* Every TRIM_EVERY-th command of a device trims the list to KEPT_EVENTS by releasing completed
+ * events from CL_EVENT_NOWAIT. */
 enum { KEPT_EVENTS = 4096, TRIM_EVERY = 256 };
 
 /* With this many uncollected commands, the next command blocks until half of them are complete. A
@@ -81,8 +81,8 @@ static void poll_errors(struct device *d, enum event_kind kind, uint64_t number)
     }
 }
 
-/* Report pending errors of these kinds (CL_KERNEL_EVENT, CL_MEM_EVENT); later ones of the same
- * kinds are dropped. Return true after fail(). */
+/* Report the first failure of these kinds (CL_KERNEL_EVENT, CL_MEM_EVENT), a kernel's before a
+ * copy's; drop the other. Return true if clerror() is set. */
 static bool report_pending(struct device *d, int kinds, const char *call)
 {
     static const struct {
@@ -133,8 +133,7 @@ cl_event event_or_defer_error(CLCONTEXT *cp, struct device *d, enum event_kind k
     return ev;
 }
 
-/* Report commands for a device that the context does not have, unless an error was reported
- * already. */
+/* Report the saved failure of a call with a device number out of range; told: drop it. */
 static bool report_absent_device(CLCONTEXT *cp, bool told)
 {
     pthread_mutex_lock(&cp->lock);
@@ -215,7 +214,7 @@ static void throttle(struct device *d, struct event_list *list)
 /* ---- Kernels without an event. ---- */
 
 enum {
-    MOST_BARE = 64
+    MAX_UNTRACKED = 64
 }; /* after this many, a launch has an event, so that a program that never waits is throttled */
 
 /* True if the launch neither waits nor returns an event. */
@@ -230,10 +229,10 @@ bool event_may_be_untracked(CLCONTEXT *cp, struct device *d, int flags)
     if (!may_be_untracked(flags) || context_observed(cp))
         return false;
     pthread_mutex_lock(&d->lock);
-    const bool spared = d->untracked % (MOST_BARE + 1) != MOST_BARE;
-    d->untracked += !spared;
+    const bool untracked = d->untracked % (MAX_UNTRACKED + 1) != MAX_UNTRACKED;
+    d->untracked += !untracked;
     pthread_mutex_unlock(&d->lock);
-    return spared;
+    return untracked;
 }
 
 void event_count_untracked(struct device *d)
@@ -293,8 +292,8 @@ static bool event_list_push(struct device *d, enum event_kind kind, struct event
 
 /* Wait for a command that cannot be recorded for lack of memory, so that its failure and its time
  * are not lost. */
-static void wait_untracked_command(struct device *d, enum event_kind kind, cl_event ev,
-                                   struct command_record *note)
+static void wait_unrecorded_command(struct device *d, enum event_kind kind, cl_event ev,
+                                    struct command_record *note)
 {
     clWaitForEvents(1, &ev);
     command_collected(note, ev);
@@ -313,7 +312,7 @@ cl_event event_finish(struct device *d, enum event_kind kind, cl_event ev,
         if (!kept ||
             !event_list_push(d, kind,
                              (struct event_record){.event = ev, .note = note, .shared = shared}))
-            wait_untracked_command(d, kind, ev, &note);
+            wait_unrecorded_command(d, kind, ev, &note);
         return ev;
     }
     const cl_int err = event_wait(ev);

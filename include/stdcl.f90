@@ -1893,6 +1893,15 @@ module stdcl
       integer(c_long_long), value :: y
       type(life_cells), optional :: cells
     end function
+    function life_sparse_get_zoomed(s, zoom, x, y, cells) bind(C)
+      import
+      integer(c_int) :: life_sparse_get_zoomed
+      type(c_ptr), value :: s
+      integer(c_int), value :: zoom
+      integer(c_long_long), value :: x
+      integer(c_long_long), value :: y
+      type(life_cells), optional :: cells
+    end function
     function life_sparse_has_rule(rule) bind(C)
       import
       integer(c_int) :: life_sparse_has_rule
@@ -1902,15 +1911,6 @@ module stdcl
       import
       integer(c_int64_t) :: life_sparse_launches
       type(c_ptr), value :: s
-    end function
-    function life_sparse_measure(s, zoom, x, y, cells) bind(C)
-      import
-      integer(c_int) :: life_sparse_measure
-      type(c_ptr), value :: s
-      integer(c_int), value :: zoom
-      integer(c_long_long), value :: x
-      integer(c_long_long), value :: y
-      type(life_cells), optional :: cells
     end function
     function life_sparse_population(s, population) bind(C)
       import
@@ -2890,11 +2890,11 @@ module stdcl
       type(c_ptr), value :: fp
       character(kind=c_char), intent(in), optional :: recording(*)
     end function
-    subroutine world_abort(world, status, sentence) bind(C)
+    subroutine world_abort(world, status, message) bind(C)
       import
       type(c_ptr), value :: world
       integer(c_int), value :: status
-      character(kind=c_char), intent(in), optional :: sentence(*)
+      character(kind=c_char), intent(in), optional :: message(*)
     end subroutine
     function world_add(world, numbers, count) bind(C)
       import
@@ -3026,22 +3026,22 @@ module stdcl
       integer(c_int) :: world_size
       type(c_ptr), value :: world
     end function
-    function world_test(world, mail) bind(C)
+    function world_test(world, request) bind(C)
       import
       integer(c_int) :: world_test
       type(c_ptr), value :: world
-      type(c_ptr), value :: mail
+      type(c_ptr), value :: request
     end function
     function world_transport(world) bind(C)
       import
       type(c_ptr) :: world_transport
       type(c_ptr), value :: world
     end function
-    function world_wait(world, mails, n) bind(C)
+    function world_wait(world, requests, n) bind(C)
       import
       integer(c_int) :: world_wait
       type(c_ptr), value :: world
-      type(c_ptr), intent(in), optional :: mails(*)
+      type(c_ptr), intent(in), optional :: requests(*)
       integer(c_size_t), value :: n
     end function
     function world_wait_time(world, rank) bind(C)

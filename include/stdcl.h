@@ -89,7 +89,7 @@ extern "C" {
  * header's. Static text. */
 const char *stdcl_version(void);
 
-/* Read or assign the components of host vectors; and a historic name of accelerators. */
+/* Components of host vectors. CL_DEVICE_TYPE_RPU: historic name of ACCELERATOR. */
 #define cl_float2_x(v) ((v).s[0])
 #define cl_float2_y(v) ((v).s[1])
 #define cl_float4_x(v) ((v).s[0])
@@ -265,6 +265,7 @@ cl_mem clgetbuffer(CLCONTEXT *cp, cl_uint dev, void *ptr);
 #define CL_MEM_DEVONLY 0x008000    /* clmalloc: no host region */
 #define CL_MEM_IMAGE2D 0x010000    /* clmalloc: a 2-D image, shaped by clmctl */
 #define CL_MEM_PER_DEVICE 0x020000 /* clmalloc: one image per device */
+/* Historic: for clglmalloc, which is not supported (docs/legacy.md); clmalloc rejects them. */
 #define CL_MEM_CLBUF 0x100000
 #define CL_MEM_GLBUF 0x200000
 #define CL_MEM_GLTEX2D 0x2000000
@@ -518,7 +519,7 @@ typedef struct clndrange_struct {
 #define clndrange_set4d(ndr, o0, g0, l0, o1, g1, l1, o2, g2, l2, o3, g3, l3)                       \
     STDCL_NDR_SET(ndr, (4, o0, g0, l0, o1, g1, l1, o2, g2, l2, o3, g3, l3))
 
-#define CL_FAST 0
+#define CL_FAST 0 /* historic, no effect */
 #define CL_EVENT_WAIT 0x1
 #define CL_EVENT_NOWAIT 0x2
 #define CL_EVENT_RELEASE 0x4   /* historic (default) */
@@ -530,7 +531,8 @@ typedef struct clndrange_struct {
 #define CL_EVENT_OWN 0x800          /* return a reference that the caller releases */
 #define CL_EVENT_SIDE_QUEUE 0x40000 /* use a side queue of the device */
 #define CL_EVENT_BARRIER 0x80000    /* wait for the device's other queues */
-#define CL_EVENT_CHECKED 0x80       /* with NOWAIT: waits do not report a refusal */
+/* With NOWAIT: a refusal is reported by this call only, not by the next wait. */
+#define CL_EVENT_CHECKED 0x80
 
 /* Launch a kernel on device `dev` with the arguments set for it. Flags:
  *   CL_EVENT_WAIT, or 0   block until done; returns 0

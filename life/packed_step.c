@@ -67,7 +67,7 @@ static cl_event enqueue_rows(life *lf, size_t i, int generations, struct area a,
                    (cl_int)t->own_rows, (cl_int)t->stride, (cl_int)generations);
 }
 
-/* Work-items are cores, which take tiles in turn. */
+/* At most one work-item per compute unit takes tiles in turn and makes all passes of the launch. */
 static cl_event enqueue_passes(life *lf, size_t i, int generations, struct area a, int flags)
 {
     struct packed *p = lf->state;
@@ -138,7 +138,7 @@ int packed_warm(life *lf)
     return packed_wait(lf);
 }
 
-/* ---- Edges. ---------------------------------------------------------------------------------- */
+/* ---- Halo exchange (edges: the rows that are sent). ------------------------------------------ */
 
 /* Copy rows between partition i and an edge buffer on its device; `row` is a row of the
  * partition's buffers. With edges_from_next, edges are read from the buffer being written. */
@@ -166,12 +166,13 @@ static int await_edge(life *lf, struct halo_transfer *h)
     return sent ? packed_status(clwaitev(lf->ctx, (cl_uint)h->from, sent, CL_EVENT_RELEASE)) : 0;
 }
 
-/* Block until the message that used this edge two exchanges ago is done. */
+/* Block until the request pending on this edge buffer is done: a send or receive two exchanges old,
+ * or this exchange's receive. */
 static int wait_edge_request(life *lf, struct halo_transfer *h, int parity)
 {
-    world_request *mail = h->request[parity];
+    world_request *request = h->request[parity];
     h->request[parity] = NULL;
-    return mail ? world_wait(lf->world, &mail, 1) : 0;
+    return request ? world_wait(lf->world, &request, 1) : 0;
 }
 
 static int receive_edge(life *lf, struct halo_transfer *h, int parity, size_t bytes)
@@ -234,14 +235,14 @@ static int send_edges(life *lf)
 static int upload_edges(life *lf)
 {
     struct packed *p = lf->state;
-    for (int by_mail = 0; by_mail < 2; by_mail++)
+    for (int from_rank = 0; from_rank < 2; from_rank++)
         for (size_t k = 0; k < p->transfers; k++) {
             struct halo_transfer *h = &p->transfer[k];
             uint64_t *edge = h->edge[p->parity];
-            if (h->to == OTHER_RANK || (h->from == OTHER_RANK) != by_mail)
+            if (h->to == OTHER_RANK || (h->from == OTHER_RANK) != from_rank)
                 continue;
             const struct life_partition *s = &p->part[h->to];
-            if ((by_mail ? wait_edge_request(lf, h, p->parity) : await_edge(lf, h)) != 0 ||
+            if ((from_rank ? wait_edge_request(lf, h, p->parity) : await_edge(lf, h)) != 0 ||
                 packed_status(clmsync(lf->ctx, (cl_uint)h->to, edge, CL_MEM_DEVICE | UNWAITED)) ||
                 copy_edge(lf, (size_t)h->to, h->up ? s->above + s->rows : 0, edge, false))
                 return -1;
@@ -285,8 +286,8 @@ static int poll_within_launch(life *lf, double fraction)
     return life_call_tell(lf, fraction) < 0 && world_size(lf->world) == 1 ? -1 : 0;
 }
 
-/* Start the pass with the band of the last rows that go down, and wrap around: the bands up to the
- * one of the first rows that go up come first. */
+/* Set the launch order. early: first the bands at the bottom, then, wrapping around, those at the
+ * top, which the neighbours need; then the inner bands. */
 static void order_bands(const struct packed *p, struct life_partition *s, bool early)
 {
     const size_t height = (size_t)s->tiling.own_rows, bands = s->tiling.bands;
@@ -333,7 +334,7 @@ static int download_edges_of_next(life *lf)
 }
 
 /* Advance all devices by `generations`. Exchange edges first if they were sent early or too few
- * halo rows are valid. */
+ * halo rows are valid. If the halo is used up afterwards, the next exchange is started early. */
 static int packed_launch(life *lf, int generations)
 {
     struct packed *p = lf->state;

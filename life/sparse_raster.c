@@ -133,14 +133,15 @@ static long long in_cells(long long squares, unsigned zoom)
                              : squares * ((long long)1 << zoom);
 }
 
-int life_sparse_measure(life_sparse *s, unsigned zoom, long long x, long long y,
-                        struct life_cells *cells)
+int life_sparse_get_zoomed(life_sparse *s, unsigned zoom, long long x, long long y,
+                           struct life_cells *cells)
 {
     if (no_handle(s, __func__))
         return -1;
     if (zoom > MOST_LOOK)
         return clerror_set(
-            EINVAL, "life_sparse_measure: squares of 2^%u cells a side are too large; at most 2^%d",
+            EINVAL,
+            "life_sparse_get_zoomed: squares of 2^%u cells a side are too large; at most 2^%d",
             zoom, MOST_LOOK);
     for (size_t j = 0; j < cells->height; j++)
         memset(cells->word + j * cells->stride, 0, (cells->width + 63) / 64 * sizeof(uint64_t));

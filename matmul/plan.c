@@ -43,14 +43,18 @@ enum {
     MEMORY_LATENCY = 245000, /* 1 microsecond: latency of memory */
     CACHE_BYTES = 48 << 20,  /* of the last-level cache */
 };
-/* A split must take less than this part of the time, and MIN_GAIN less. */
+/* A split is chosen only if its cost is below split_ratio_max times the unsplit cost, less
+ * MIN_GAIN. */
 static const double split_ratio_max = 0.985;
 
-/* A unit with a single group idles while the group starts. */
+/* Steps of depth that starting a group costs; twice as many if a unit runs one group, since nothing
+ * hides them. */
 static double prologue_steps(const struct matmul_shape *s, const struct problem_size *e)
 {
     return (s->groups_per_unit == 1 ? 8 : 4) * (double)e->real;
 }
+
+/* Further steps of a part of a split tile. */
 static double splitk_steps(const struct problem_size *e)
 {
     return 9 * (double)e->real;
@@ -100,7 +104,7 @@ static double splitk_cost(const struct matmul_shape *s, size_t units, const stru
     return ARRIVE_COST + levels * (LEVEL_COST + LEVEL_BYTE_COST * bytes);
 }
 
-/* Cost of one step of depth of each group, with `groups` resident groups, at most groups_per_unit.
+/* Cost of one step of depth of all `groups` resident groups together, at most groups_per_unit.
  * Operands that exceed the cache come from memory: each access takes MEMORY_LATENCY, and a group
  * has requested all but one of its slices by then. */
 static double step_cost(const struct matmul_shape *s, const struct problem_size *e, size_t groups)

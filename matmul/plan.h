@@ -27,8 +27,8 @@ const struct matmul_entry *matmul_plan_entry(const struct matmul_entry *entries,
 /* Round the number of vectors up to one that skinny.cl is built for: 1, 2, 4, 8 or 16. */
 size_t matmul_skinny_vectors(size_t few);
 
-/* Return line_bytes of the shape, halved as often as a row of `deep` bytes needs. */
-size_t matmul_skinny_line(const struct matmul_shape *s, size_t deep);
+/* Return line_bytes of the shape, halved as often as a row of `depth` bytes needs. */
+size_t matmul_skinny_line(const struct matmul_shape *s, size_t depth);
 
 /* Return the cost by skinny.cl, INFINITY for more vectors than the shape allows. */
 double matmul_plan_skinny(const struct matmul_shape *skinny, size_t units,

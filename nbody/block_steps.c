@@ -17,7 +17,7 @@
 EMBEDDED(root, "nbody/root.cl", nbody_root_cl);
 EMBEDDED(step, "nbody/step.cl", nbody_step_cl);
 EMBEDDED(field, "nbody/external_field.cl", nbody_external_field_cl);
-EMBEDDED(levels, "nbody/levels.cl", nbody_levels_cl);
+EMBEDDED(levels, "nbody/block_levels.cl", nbody_block_levels_cl);
 EMBEDDED(block_steps, "nbody/block_steps.cl", nbody_block_steps_cl);
 EMBEDDED(block_forces, "nbody/block_forces.cl", nbody_block_forces_cl);
 

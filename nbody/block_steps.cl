@@ -1,9 +1,9 @@
 /* block_steps.cl - block time steps of Hermite's 4th-order scheme (Makino & Aarseth 1992),
  * scheduled on the device.
  *
- * Levels: levels.cl. A body's step began at `now` rounded down to its length, and all steps end
- * together with the engine's. The next time at which any step ends is one step of the deepest level
- * from now. The schedule therefore needs only the levels, and the number of bodies per level
+ * Levels: block_levels.cl. A body's step began at `now` rounded down to its length, and all steps
+ * end together with the engine's. The next time at which any step ends is one step of the deepest
+ * level from now. The schedule therefore needs only the levels, and the number of bodies per level
  * (clock->count).
  *
  *   state   acceleration, velocity, position, jerk of a body at its own time; its wanted step
@@ -17,8 +17,8 @@
  * `shared_step` all bodies make the step of the deepest level, which is chosen again each time.
  * SPDX-License-Identifier: MIT
  */
-#ifndef NBODY_LEVELS_CL /* prepended by the host */
-#include "levels.cl"
+#ifndef NBODY_BLOCK_LEVELS_CL /* prepended by the host */
+#include "block_levels.cl"
 #include "external_field.cl"
 #endif
 

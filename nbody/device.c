@@ -17,10 +17,10 @@ EMBEDDED(grid_barrier, "core/grid_barrier.cl", core_grid_barrier_cl);
 EMBEDDED(root, "nbody/root.cl", nbody_root_cl);
 EMBEDDED(pairs, "nbody/pairs.cl", nbody_pairs_cl);
 EMBEDDED(direct, "nbody/direct.cl", nbody_direct_cl);
-EMBEDDED(mixed, "nbody/mixed.cl", nbody_mixed_cl);
+EMBEDDED(mixed, "nbody/direct_mixed.cl", nbody_direct_mixed_cl);
 EMBEDDED(step, "nbody/step.cl", nbody_step_cl);
 EMBEDDED(field, "nbody/external_field.cl", nbody_external_field_cl);
-EMBEDDED(snaps, "nbody/snaps.cl", nbody_snaps_cl);
+EMBEDDED(snaps, "nbody/direct_snaps.cl", nbody_direct_snaps_cl);
 EMBEDDED(criterion, "nbody/timestep_criterion.cl", nbody_timestep_criterion_cl);
 EMBEDDED(diagnose, "nbody/diagnose.cl", nbody_diagnose_cl);
 

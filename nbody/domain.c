@@ -497,8 +497,8 @@ static cl_uint domain_first_group(const struct tree *t)
     return (t->begin + TREE_GROUP - 1) / TREE_GROUP;
 }
 
-/* Return the group at which the accumulated cost reaches `wanted`; before: cost of all lower
- * domains. */
+/* Return the group whose beginning is nearest to the accumulated cost `wanted` (never past the last
+ * group); before: cost of all lower domains. */
 static cl_uint domain_group_at_cost(const struct nbody *nb, const struct tree *t, double wanted,
                                     double before)
 {
@@ -509,7 +509,7 @@ static cl_uint domain_group_at_cost(const struct nbody *nb, const struct tree *t
     return g;
 }
 
-/* Gather the costs of all domains. */
+/* Compute the costs of this rank's domains and gather all; cost[] holds the bits of doubles. */
 static int domain_costs(struct nbody *nb, uint64_t *cost)
 {
     for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++) {
@@ -533,8 +533,9 @@ static const double LEAST_SECONDS = 4e-3;
 
 /* Update the relative speeds of the devices from cost and duration of the last walks. The new
  * value is smoothed (weight 1/2, later 1/8) and limited to 0.9 to 1.1, because costs are estimates
- * and times vary on a busy machine. With shares given by the caller, nothing depends on measured
- * times. */
+ * and times vary on a busy machine. Changes nothing until
+ * the walks of every domain take more than LEAST_SECONDS each. With shares given by the caller,
+ * nothing depends on measured times. */
 static int domain_update_speeds(struct nbody *nb, const uint64_t *cost)
 {
     struct domains *s = nb->domains;
@@ -578,7 +579,7 @@ static double domain_target_before(const struct domains *s, cl_uint domain)
     return before;
 }
 
-/* Return the body, counted in the domain, at which a group's boundary is placed: if possible a
+/* Return the body (index from t->begin) at which a group's boundary is placed: if possible a
  * multiple of nb->grain, so that a device can integrate just the bodies of its domain. */
 static cl_uint domain_boundary_body(const struct nbody *nb, const struct tree *t, cl_uint group)
 {

@@ -21,9 +21,9 @@
  *   softening.c        softening lengths of single bodies
  *   external_field.c   external fields
  *   baseline.c         baseline kernels, on one device
- *   hilbert_sort.c     storage order of bodies along the Hilbert curve
+ *   hilbert_order.c    storage order of bodies along the Hilbert curve
  *   tree.c             sums by the tree, on all devices (types and files: tree.h)
- *   exchange.c         exchange of positions between devices
+ *   allgather.c        exchange of positions between devices
  *   ranks.c            distribution of bodies to devices and ranks; exchange between ranks
  *   state.c            download of positions and velocities; queries
  *   sample.c           download of selected bodies, for pictures
@@ -89,8 +89,8 @@ struct nbody_device;
 int nbody_shape_choose(const struct nbody *nb, struct nbody_device *p,
                        const struct cldev_info *info, const char *words);
 
-/* Adapt a shape to clusters (mixed.cl): the bodies of a group belong to one cluster, and tiles are
- * whole pieces. EINVAL if that is impossible. */
+/* Adapt a shape to clusters (direct_mixed.cl): the bodies of a group belong to one cluster, and
+ * tiles are whole pieces. EINVAL if that is impossible. */
 int nbody_shape_cluster(struct nbody_shape *shape);
 
 /* Return the smallest N for the tree on the first device, by its tuning entry; 0 if the device
@@ -189,7 +189,7 @@ struct nbody_device {
     cl_uint max_polls;           /* reads of the grid barrier's counter before it times out */
     /* Bodies first .. first + rows - 1 of posm belong to the device. rows is a multiple of
      * nbody_shape_group_bodies; the first `count` are bodies, the others padding. With domains rows
-     * is the capacity, and first and count follow the domain (hilbert_sort.c). */
+     * is the capacity, and first and count follow the domain (hilbert_order.c). */
     size_t first, rows, count;
     bool all_chunks;  /* a work-group sums all source chunks, not one */
     cl_uint npartial; /* partial sums per body: 1 with all_chunks, else one per chunk; plus one with
@@ -297,7 +297,7 @@ struct nbody {
     struct snapshot *snapshot; /* save.c; NULL until first used */
     bool tree_valid;           /* trees are of the current positions */
     bool a_old_valid;          /* the tree's devices have |a| of the last sum for all bodies */
-    bool sorted;               /* bodies are stored in curve order (hilbert_sort.c) */
+    bool sorted;               /* bodies are stored in curve order (hilbert_order.c) */
     cl_uint *body, *row;       /* with `sorted`: body[r] is stored at r, and row[i] holds body i */
     size_t sort_interval;      /* steps between sorts: ORDER_STEPS, fewer in tests */
     size_t sort_count;         /* number of sorts so far */
@@ -309,7 +309,7 @@ static inline bool nbody_has_doubles(const struct nbody *nb)
     return nb->precision != NBODY_SINGLE;
 }
 
-/* True if direct sums run over bodies sorted along a curve (CLUSTER in mixed.cl). */
+/* True if direct sums run over bodies sorted along a curve (CLUSTER in direct_mixed.cl). */
 static inline bool nbody_is_clustered(const struct nbody *nb)
 {
     return nb->sorted && nb->method == NBODY_DIRECT;
@@ -539,13 +539,13 @@ static inline bool nbody_tree_needs_order_4(const struct nbody *nb)
 /* Wait for commands in flight, then close and free all. */
 void nbody_tree_free(struct nbody *nb);
 
-/* ---- hilbert_sort.c -------------------------------------------------------------------------- */
+/* ---- hilbert_order.c ------------------------------------------------------------------------- */
 
 enum {
     ORDER_STEPS = 256,
     CLUSTER = 256,
     CLUSTER_PIECE = 32
-}; /* CLUSTER and CLUSTER_PIECE as in mixed.cl */
+}; /* CLUSTER and CLUSTER_PIECE as in direct_mixed.cl */
 
 /* Collective; nothing to do for unsorted bodies. sort_rows: sort the bodies along the curve.
  * repartition: move bodies to the devices of their domains, in unchanged order. due: true
@@ -560,12 +560,12 @@ void nbody_hilbert_free(struct nbody *nb);
 /* Reorder of[n][numbers] from storage order to the order of bodies. */
 int nbody_hilbert_unsort(const struct nbody *nb, double *of, size_t numbers);
 
-/* ---- exchange.c ------------------------------------------------------------------------------ */
+/* ---- allgather.c ----------------------------------------------------------------------------- */
 
 /* begin: enqueue the download of every device's own positions. finish: wait for these and enqueue
  * their upload to the other devices. Nothing to do with one device. */
-int nbody_exchange_begin(struct nbody *nb);
-int nbody_exchange_finish(struct nbody *nb);
+int nbody_allgather_begin(struct nbody *nb);
+int nbody_allgather_finish(struct nbody *nb);
 
 /* ---- progress.c ------------------------------------------------------------------------------ */
 

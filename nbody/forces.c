@@ -223,13 +223,13 @@ static int forces_sum_pairs(struct nbody *nb, enum kernel sum)
         return nbody_tree_evaluate(nb, sum);
     if (nb->kernel != NBODY_TUNED && sum == FORCES)
         return nbody_baseline_evaluate(nb);
-    if (exchange && nbody_exchange_begin(nb) != 0)
+    if (exchange && nbody_allgather_begin(nb) != 0)
         return -1;
     for (struct nbody_device *p = nb->device; p < end; p++) {
         forces_own_chunks(nb, p, &from, &to);
         pending_set(p, from, to, 0, 0);
     }
-    if (forces_start_pending(nb, sum) != 0 || (exchange && nbody_exchange_finish(nb) != 0))
+    if (forces_start_pending(nb, sum) != 0 || (exchange && nbody_allgather_finish(nb) != 0))
         return -1;
     for (struct nbody_device *p = nb->device; p < end; p++) {
         forces_own_chunks(nb, p, &from, &to);

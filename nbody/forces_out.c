@@ -6,7 +6,7 @@
 
 #include "core/clock.h"
 #include "core/handle.h"
-#include "nbody/blocks.h"
+#include "nbody/body_blocks.h"
 
 struct collecting {
     const struct nbody *nb;

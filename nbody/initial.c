@@ -2,13 +2,13 @@
  *
  * One function per model makes one body; the table of models and the public functions follow.
  * Bodies are independent (draw.h explains how random numbers are the same everywhere), so that
- * several threads make them (blocks.h). Galaxies are in galaxy.c.
+ * several threads make them (body_blocks.h). Galaxies are in galaxy.c.
  * SPDX-License-Identifier: MIT
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "nbody/blocks.h"
+#include "nbody/body_blocks.h"
 #include "nbody/draw.h"
 #include "nbody/galaxy.h"
 #include "nbody/sphere.h"

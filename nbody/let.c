@@ -1,5 +1,5 @@
 /* let.c - locally essential trees (Salmon): cells and bodies exported because another domain's
- * walk opens them. let.cl draws the export: a device walks its own cells for each group of the
+ * walk opens them. let.cl has a diagram: a device walks its own cells for each group of the
  * other domains.
  *
  *   exchange_boxes   bounding boxes of groups to all domains
@@ -10,9 +10,9 @@
  *   exchange_cells   the remainder
  *   import_and_walk  import; tree walks
  *
- * Export counts change little from step to step, so buffers hold 1.25 times the previous count. On
- * overflow the export is repeated. The predicted amount is sent together with the exact counts, so
- * no receiver has to wait for the counts first.
+ * Capacities stay until an export overflows; then all become 1.25 times the counts plus 1,024, and
+ * the export is repeated. Export counts change little from step to step. The predicted amount is
+ * sent together with the exact counts, so no receiver has to wait for the counts first.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/tree.h"
@@ -32,16 +32,17 @@ static cl_uint *let_counts(const struct domains *s, cl_uint domain, cl_uint othe
     return &s->counts[domain * s->counts_each + TREE_COUNTS * other];
 }
 
-/* Return the number of groups, or of merged boxes, that a domain flagged, and the index of the
- * first in s->flag. */
-enum flagged { FLAG_GROUPS = 2, FLAG_BOXES = 3 };
+enum flagged { FLAG_GROUPS = 2, FLAG_BOXES = 3 }; /* indices of counters */
 
+/* Return the number of groups, or of merged boxes, that a domain flagged: at most TREE_FLAGS; 0 for
+ * the own domain. */
 static cl_uint let_flags(const struct domains *s, cl_uint domain, cl_uint other, enum flagged what)
 {
     const cl_uint n = let_counts(s, domain, other)[what];
     return domain == other ? 0 : n < TREE_FLAGS ? n : TREE_FLAGS;
 }
 
+/* Return the index of the first flagged one in s->flag. */
 static size_t let_flags_at(const struct domains *s, cl_uint domain, cl_uint other,
                            enum flagged what)
 {
@@ -144,8 +145,9 @@ static size_t domain_groups(const struct domains *s, cl_uint domain, size_t *slo
     return some;
 }
 
-/* Launch the bounding boxes of a domain's groups. A merged box is split if one of its groups had
- * more than split_above interactions. */
+/* Launch the bounding boxes of a domain's groups. A merged box is split if a group had no or
+ * more than split_above interactions, if split_groups marks it, or if it is much longer than its
+ * shortest group. */
 static int let_launch_boxes(struct nbody *nb, struct nbody_device *p, cl_uint split_above)
 {
     const struct tree *t = p->tree;
@@ -282,7 +284,8 @@ int nbody_let_exchange_boxes(struct nbody *nb, const struct gathered *with, size
 /* ---- Export walks. --------------------------------------------------------------------------- */
 
 /* Launch the export walks for `count` boxes of another domain, as let.cl numbers them. A CPU
- * checks the limit once every 256 entries (BLOCK in walk.cl), so 256 is added to the limit. */
+ * checks the limit once every 256 entries (BLOCK in walk.cl), so 256 is added to the limit.
+ * limited: flag groups above the limit for a second pass. */
 static int let_launch_export(struct nbody *nb, struct nbody_device *p, cl_uint other, void *box,
                              size_t first_, size_t merged_, cl_uint odd, size_t count, bool limited,
                              cl_uint geometric)
@@ -497,7 +500,7 @@ static int let_walk_split(struct nbody *nb, cl_uint geometric)
 
 /* ---- Exchange of exports. -------------------------------------------------------------------- */
 
-/* Return false if an export exceeded its capacity; the capacities are grown in that case. */
+/* Return true if all exports fit. Otherwise set all capacities from the counts. */
 static bool let_check_capacity(struct domains *s)
 {
     bool fits = true;

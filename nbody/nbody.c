@@ -11,7 +11,7 @@
 #include "core/grid_barrier.h"
 #include "core/reserved.h"
 
-#include "nbody/blocks.h"
+#include "nbody/body_blocks.h"
 #include "nbody/ranks.h"
 
 #include <float.h>

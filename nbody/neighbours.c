@@ -2,7 +2,7 @@
  * divides the array, the medians along y divide both halves, and so on.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/blocks.h"
+#include "nbody/body_blocks.h"
 #include "nbody/neighbours.h"
 
 #include <stdcl.h>

@@ -15,7 +15,7 @@
 
 EMBEDDED(step, "nbody/step.cl", nbody_step_cl);
 EMBEDDED(field, "nbody/external_field.cl", nbody_external_field_cl);
-EMBEDDED(levels, "nbody/levels.cl", nbody_levels_cl);
+EMBEDDED(levels, "nbody/block_levels.cl", nbody_block_levels_cl);
 EMBEDDED(rungs, "nbody/rungs.cl", nbody_rungs_cl);
 
 /* As in rungs.cl. */

@@ -14,8 +14,8 @@
  * eta eps. A longer step begins only at a multiple of its length.
  * SPDX-License-Identifier: MIT
  */
-#ifndef NBODY_LEVELS_CL /* prepended by the host */
-#include "levels.cl"
+#ifndef NBODY_BLOCK_LEVELS_CL /* prepended by the host */
+#include "block_levels.cl"
 #include "external_field.cl"
 #endif
 

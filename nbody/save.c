@@ -4,7 +4,7 @@
  *   {x, y, z, G m}         of all bodies; likewise velocities and accelerations if sums need them
  *   state                  plane by plane
  *   with the tree          |a| of all bodies in the last sum, by which cells are opened
- *   with sorted bodies     body stored at each index (hilbert_sort.c)
+ *   with sorted bodies     body stored at each index (hilbert_order.c)
  *
  * Arrays are in storage order, of all devices and ranks, so that a run may continue on different
  * devices and ranks. The positions of other devices' bodies are exchanged before the next sum, and

@@ -4,7 +4,7 @@
 #include "nbody/integrate.h"
 
 #include "core/handle.h"
-#include "nbody/blocks.h"
+#include "nbody/body_blocks.h"
 #include "nbody/ranks.h"
 
 /* ---- Copying out. ---------------------------------------------------------------------------- */

@@ -20,7 +20,8 @@
 #ifdef __FAST_RELAXED_MATH__
 #error "step.cl: not with -cl-fast-relaxed-math, which may take isfinite() for true"
 #endif
-#if defined(DOUBLE) || defined(MIXED) /* MIXED: real here; float in mixed.cl, which follows */
+/* MIXED: real here; float in direct_mixed.cl, which follows. */
+#if defined(DOUBLE) || defined(MIXED)
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 typedef double real;
 typedef double4 real4;
@@ -28,7 +29,7 @@ typedef double4 real4;
 typedef float real;
 typedef float4 real4;
 #endif
-typedef real number; /* a number of the state, also in mixed.cl */
+typedef real number; /* a number of the state, also in direct_mixed.cl */
 typedef real4 number4;
 #define C(x) ((real)(x))
 

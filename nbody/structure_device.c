@@ -2,7 +2,7 @@
  * (structure.cl).
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/blocks.h"
+#include "nbody/body_blocks.h"
 #include "nbody/neighbours.h"
 #include "nbody/structure.h"
 

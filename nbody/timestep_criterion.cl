@@ -4,6 +4,7 @@
  * For body i it is the sum over j != i of G (m_i + m_j) / (r^2 + eps2)^3/2, the square of a
  * frequency; for two bodies, the frequency of their circular orbit. Pairs with r2 equal to `zero`
  * are left out, as in `potentials`. Groups, chunks and partial sums: pairs.cl.
+ * Other criteria: block_steps.cl, rungs.cl.
  * SPDX-License-Identifier: MIT
  */
 #ifndef NBODY_PAIRS_CL /* prepended by the host, after root.cl */

@@ -200,9 +200,9 @@ int nbody_tree_share_positions(struct nbody *nb)
     if (!nb->positions_local && nb->positions_current)
         return 0;
     nb->positions_local = false;
-    if (nbody_exchange_begin(nb) != 0)
+    if (nbody_allgather_begin(nb) != 0)
         return -1;
-    if (nbody_exchange_finish(nb) != 0)
+    if (nbody_allgather_finish(nb) != 0)
         return -1;
     return 0;
 }

@@ -25,8 +25,8 @@
  * nbody_ref_tree_build.
  * SPDX-License-Identifier: MIT
  */
-#ifndef NBODY_CURVE_CL /* the host puts it in front */
-#include "curve.cl"
+#ifndef NBODY_HILBERT_KEYS_CL /* the host puts it in front */
+#include "hilbert_keys.cl"
 #endif
 #ifndef LEAF
 #define LEAF 16 /* bodies of a leaf, at most */
@@ -374,7 +374,7 @@ kernel GROUP_OF_ITEMS void cell_write(global const ulong *keys_hi, global const 
     }
 }
 
-/* ---- Row permutation (hilbert_sort_device.c). ------------------------------------------------ */
+/* ---- Row permutation (hilbert_order_device.c). ----------------------------------------------- */
 
 kernel void copy_order(global const uint *order, uint n, global uint *out)
 {

@@ -9,11 +9,11 @@
  *   domain_build.c         the distributed tree: migration, sort, halo, cells, return of forces
  *   let.c                  locally essential tree: export of cells and bodies to other domains
  *   device_threads.c       one launcher thread per further GPU
- *   hilbert_sort_device.c  rows sorted along the Hilbert curve by the devices
+ *   hilbert_order_device.c rows sorted along the Hilbert curve by the devices
  *
- *   curve.cl tree.cl moments.cl multipole.cl   keys, cells and moments
- *   domain.cl let.cl                           kernels of the distributed tree
- *   walk.cl with walk_cpu.cl or walk_gpu.cl    opening criterion and force kernels
+ *   hilbert_keys.cl tree.cl moments.cl multipole.cl   keys, cells and moments
+ *   domain.cl let.cl                                  kernels of the distributed tree
+ *   walk.cl with walk_cpu.cl or walk_gpu.cl           opening criterion and force kernels
  *
  * The order of calls for a sum over several domains:
  *
@@ -540,7 +540,7 @@ int nbody_let_find(struct nbody *nb, bool geometric, launch_fn join);
 int nbody_let_allocate(struct nbody *nb);
 void nbody_let_free(struct nbody *nb);
 
-/* ---- hilbert_sort_device.c ------------------------------------------------------------------- */
+/* ---- hilbert_order_device.c ------------------------------------------------------------------ */
 
 /* Sort all rows along the Hilbert curve on a device that holds all positions: new row i is old row
  * order[i]. Blocks. */

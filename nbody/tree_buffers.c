@@ -23,7 +23,7 @@
 EMBEDDED(root, "nbody/root.cl", nbody_root_cl);
 EMBEDDED(multipole, "nbody/multipole.cl", nbody_multipole_cl);
 EMBEDDED(moments, "nbody/moments.cl", nbody_moments_cl);
-EMBEDDED(curve, "nbody/curve.cl", nbody_curve_cl);
+EMBEDDED(curve, "nbody/hilbert_keys.cl", nbody_hilbert_keys_cl);
 EMBEDDED(tree, "nbody/tree.cl", nbody_tree_cl);
 EMBEDDED(walk, "nbody/walk.cl", nbody_walk_cl);
 EMBEDDED(walk_cpu, "nbody/walk_cpu.cl", nbody_walk_cpu_cl);
@@ -259,8 +259,8 @@ static int tree_allocate(struct nbody *nb, struct nbody_device *p)
         {&t->span, (2 * TREE_LEVELS + 2) * 2 * sizeof(cl_uint), CL_MEM_DEVONLY},
         {&t->shared_node, (2 * TREE_LEVELS + 1) * sizeof(cl_uint), CL_MEM_DEVONLY},
         {(void **)&t->cell_offset, (2 * TREE_LEVELS + 1) * sizeof(cl_uint), 0},
-        {&t->a_old, n * nb->real,
-         0}, /* save.c copies a_old; the sort passes its order through it (hilbert_sort_device.c) */
+        /* save.c copies a_old; the sort passes its order through it (hilbert_order_device.c). */
+        {&t->a_old, n * nb->real, 0},
         {&t->a_old_sorted, n * nb->real, CL_MEM_DEVONLY},
         {&t->slot, domains ? n * sizeof(cl_uint) : 1, CL_MEM_DEVONLY},
         {(void **)&t->boundary_bodies, domains * sizeof(cl_uint) + 1, 0},

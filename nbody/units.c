@@ -7,7 +7,7 @@
  */
 #include "nbody/engine.h"
 
-#include "nbody/blocks.h"
+#include "nbody/body_blocks.h"
 
 #include <errno.h>
 #include <math.h>

@@ -37,7 +37,7 @@ static int check_format(void)
         if (strcmp(wish, formats[i]) == 0)
             wish = NULL;
     return wish ? fail(EINVAL, 0,
-                       "clprofile: STDCL_PROFILE is \"%s\"; what it may be: 0 1 table csv json",
+                       "clprofile: STDCL_PROFILE is \"%s\"; allowed values: 0 1 table csv json",
                        wish)
                 : 0;
 }

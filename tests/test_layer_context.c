@@ -218,10 +218,10 @@ static void test_environment_of_no_meaning(void **state)
         {"STDDEV_MAX_NDEV=-3", "STDDEV_MAX_NDEV is \"-3\""},
         {"STDDEV_LOCK=mine", "STDDEV_LOCK is \"mine\"; give a whole number, "}};
     static const char *const any[][3] = {
-        {"STDCL_DEBUG", "3", "what it may be: 0 1 2"},
-        {"STDCL_ARG_INFO", "sources", "what it may be: source"},
-        {"STDCL_ARG_INFO", "our", "what it may be: source"},
-        {"STDCL_DEVICE_BUILDS", "0 1", "what it may be: 0 1"},
+        {"STDCL_DEBUG", "3", "allowed values: 0 1 2"},
+        {"STDCL_ARG_INFO", "sources", "allowed values: source"},
+        {"STDCL_ARG_INFO", "our", "allowed values: source"},
+        {"STDCL_DEVICE_BUILDS", "0 1", "allowed values: 0 1"},
         {"STDCL_KERNEL_PATH", "/proc/nonexistent", "which is no folder"},
         {"STDCL_KERNEL_PATH", "/dev/null", "which is no folder"},
         {"STDCL_INCLUDE", "/proc", "there is no stdcl.h in that folder"},

@@ -253,13 +253,13 @@ static void sparse_views_match_cells(void **unused)
         works(life_sparse_density(s, x, y, N, N, zoom, own));
         works(hashlife_density(h, x, y, N, N, zoom, other));
         assert_memory_equal(own, other, sizeof own);
-        works(life_sparse_measure(s, zoom, -N / 2, -N / 2 - 1, &near));
+        works(life_sparse_get_zoomed(s, zoom, -N / 2, -N / 2 - 1, &near));
         works(hashlife_get_zoomed(h, zoom, -N / 2, -N / 2 - 1, &far));
         assert_memory_equal(near.word, far.word, N * sizeof *near.word);
     }
-    works(life_sparse_measure(s, 60, -2, -2, &near));
+    works(life_sparse_get_zoomed(s, 60, -2, -2, &near));
     assert_true(near.word[0] == 0 && near.word[1] == 3 << 1 && near.word[2] == 3 << 1);
-    fails(EINVAL, life_sparse_measure(s, 61, 0, 0, &near));
+    fails(EINVAL, life_sparse_get_zoomed(s, 61, 0, 0, &near));
     fails(EINVAL, life_sparse_density(s, 0, 0, 1, 1, 25, own));
     life_cells_free(&near);
     life_cells_free(&far);

@@ -860,7 +860,7 @@ static void profile_environment_bad_value_is_rejected(void **unused)
     setenv("STDCL_PROFILE", "xml", 1);
     assert_null(clcontext_create(NULL, (int)CL_DEVICE_TYPE_ALL, 0, NULL, 0));
     assert_int_equal(clerrno, EINVAL);
-    contains(clerror(), "STDCL_PROFILE is \"xml\"; what it may be: 0 1 table csv json");
+    contains(clerror(), "STDCL_PROFILE is \"xml\"; allowed values: 0 1 table csv json");
     unsetenv("STDCL_PROFILE");
 }
 

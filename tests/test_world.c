@@ -451,7 +451,7 @@ static void world_notify_before_leaving_arrives(void **state)
     world_notify(NULL, 3);
 }
 
-/* A process delayed while it polls persistent requests, here by 0.1 s each, polls again at once:
+/* A process delayed while it polls low-priority requests, here by 0.1 s each, polls again at once:
  * otherwise it would miss for minutes that other ranks end. */
 static const struct transport *in_time;
 
@@ -472,9 +472,9 @@ static int is_held_back(struct rank_run *r)
         in_time = w->transport;
         late.test = test_late;
         w->transport = &late;
-        for (const double before = w->persistent_due; w->persistent_due == before;)
+        for (const double before = w->low_priority_due; w->low_priority_due == before;)
             world_test(w, mail);
-        pause = w->persistent_due - seconds_now();
+        pause = w->low_priority_due - seconds_now();
         w->transport = in_time;
         world_request *both[2] = {mail, world_send(w, 0, 3, &byte, 1)};
         if (world_wait(w, both, 2) != 0)

@@ -119,7 +119,7 @@ for what in "-n 200000 --stored" "-i v.npy"; do # velocities in memory, each ran
 done
 printf '#N Glider\nx = 3, y = 3, rule = B3/S23\nbob$2bo$3o!\n' >glider.rle
 run="--generations 200" ranks=2
-export STDCL_DIVIDE_ANEW=1 # shares change meanwhile, and ranks alternately write small blocks of files
+export STDCL_TEST_REBALANCE=1 # shares change meanwhile, and ranks alternately write small blocks of files
 for what in "--soup=0.3 --size 300x1500" "--soup=0.3 --size 1024x200 --shape across=2" "--pattern glider.rle --size 256x256 --bounds plane" "--until-stable --size 64x96"; do
     sampled || continue
     "$stdcl" life $pick $what $run -q -o one.rle -o one.mc -o one.cells -o one.csv || bad=1
@@ -139,16 +139,16 @@ for what in "-n 2000 --ic plummer --steps 30 --method direct --checkpoint direct
     grep -v '^#' many.tab >many.rows
     cmp one.npy many.npy && cmp one.tipsy many.tipsy && cmp one.rows many.rows && cmp one.csv many.csv && cmp force1.csv force2.csv || bad=1
 done
-unset STDCL_DIVIDE_ANEW
+unset STDCL_TEST_REBALANCE
 for which in one many; do
     "$stdcl" nbody $pick -i $which.$hdf5 --steps 0 -q -o $which.npy || bad=1
 done
 cmp one.npy many.npy || bad=1
 "$stdcl" matmul -n 70 -m 50 -k 60 --engine cpu-blocked -q -o a.npy && "$stdcl" matmul -a a.npy -b a.npy --trans NT --engine cpu-blocked -q -o one.npy || bad=1
 [ $mpi = openmpi ] && core="--repeat 3" || core=--out-of-core # matrices in memory, with other shares each time, and in their files
-export STDCL_DIVIDE_ANEW=1
+export STDCL_TEST_REBALANCE=1
 job 0 '"error": ' $many "$stdcl" matmul -a a.npy -b a.npy --trans NT --engine cpu-blocked -o many.npy --json $core
-unset STDCL_DIVIDE_ANEW
+unset STDCL_TEST_REBALANCE
 cmp one.npy many.npy || bad=1
 sampled && job 1 "several ranks support only fixed steps" 2 "$stdcl" nbody $pick -n 100 --steps 1 --stepping adaptive --share
 for method in direct tree; do

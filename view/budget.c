@@ -10,8 +10,9 @@
 #include <math.h>
 
 /* If kernels use all processors, each second of the server's thread delays them by one, because
- * they end with their last part; if most processors are idle, it delays nobody. `busy`: fraction
- * of the processors in use; half or more counts as all. */
+ * they end with their last part. With few busy processors the share is 2 busy, at least 1/cores.
+ * busy: fraction of the processors in use; half or more counts as all. cores: number of
+ * processors. */
 double budget_server_share(double busy, double cores)
 {
     return fmin(1, fmax(2 * busy, 1 / cores));

@@ -31,7 +31,7 @@ enum { HOST_BYTES = 64, SENTENCE_BYTES = 1000 };
 struct world_request {
     struct world_request *next;
     int rank, tag;
-    bool sends, persistent;    /* persistent: polled rarely, as nobody waits for it */
+    bool sends, low_priority;  /* low_priority: polled rarely, as nobody waits for it */
     bool detached;             /* no owner: freed when it completes */
     char *bytes;               /* the caller's buffer, or a copy after request[] */
     size_t size, pieces, done; /* done: number of completed pieces */
@@ -63,7 +63,7 @@ struct stdcl_world {
     struct world_request *in_flight; /* list of incomplete requests */
     struct world_request
         *detached;              /* cancelled requests whose buffer the transport may still use */
-    unsigned urgent;            /* number of requests in flight that are not persistent */
+    unsigned urgent;            /* number of requests in flight without low_priority */
     size_t bulk_bytes;          /* bytes of large requests in flight */
     double bulk_posted;         /* time when the last large request was posted */
     int waiting;                /* threads in a wait; they progress all requests */
@@ -74,9 +74,9 @@ struct stdcl_world {
 
     struct world_request **report_requests; /* rank 0: receives for the other ranks' reports */
     struct exit_report *reports;
-    bool ending;             /* rank 0 is in world_leave or world_abort */
-    double persistent_due;   /* time of the next poll of persistent requests */
-    bool persistent_arrived; /* one completed: the progress thread calls `poll` */
+    bool ending;               /* rank 0 is in world_leave or world_abort */
+    double low_priority_due;   /* time of the next poll of low-priority requests */
+    bool low_priority_arrived; /* one completed: the progress thread calls `poll` */
 
     atomic_int notified; /* first number sent or received; 0: none */
     bool forwarded;
@@ -91,7 +91,7 @@ struct stdcl_world {
 
 /* Post a request with any tag; otherwise as world_send and world_receive. */
 struct world_request *request_post(stdcl_world *w, bool sends, int rank, int tag, void *bytes,
-                                   size_t size, bool standing);
+                                   size_t size, bool low_priority);
 /* Wait up to `seconds`: 0 complete, 1 incomplete, -1 the transport failed. Does not free the
  * request. */
 int request_wait_until(stdcl_world *w, const struct world_request *request, double seconds);

@@ -3,7 +3,8 @@
  * MPI transfers a large message only during calls of MPI. Every call that posts or waits therefore
  * progresses all requests in flight, and a progress thread does so while no thread waits. It spins
  * while a large request is young, because such a request consists of many small parts where
- * processes cannot read each other's memory, and sleeps 100 microseconds between polls afterwards.
+ * processes cannot read each other's memory, and afterwards sleeps 0.1 ms between polls (1 ms while
+ * a thread waits, 20 ms with only low-priority requests).
  * One lock is held during every call of the transport. The progress thread takes it last; otherwise
  * it would take the lock again before a waiting thread wakes up. A message above the transport's
  * limit is split into pieces that are posted together, so that they stay in order.
@@ -19,8 +20,8 @@ static const double SPIN_SECONDS = 0.01, /* waits spin this long before they sle
                                             progress thread after a large post */
     MIN_BANDWIDTH = 1e9,     /* bytes/s expected of large requests: how long they count as young */
     PROGRESS_SECONDS = 1e-4, /* progress between two sleeps while large requests are in flight */
-    PERSISTENT_SECONDS = 1e-3,  /* between two polls of persistent requests */
-    PERSISTENT_MAX_PAUSE = 0.1; /* upper bound, in case the process was descheduled during a poll */
+    LOW_PRIORITY_SECONDS = 1e-3,  /* between two polls of low-priority requests */
+    LOW_PRIORITY_MAX_PAUSE = 0.1; /* bound, in case the process was descheduled during a poll */
 enum {
     LONG_BYTES = 16384,
     SLEEP_US = 50,
@@ -41,7 +42,7 @@ static void world_lock(stdcl_world *w)
 
 static size_t request_bulk_bytes(const struct world_request *request)
 {
-    return request->size > LONG_BYTES && !request->persistent ? request->size : 0;
+    return request->size > LONG_BYTES && !request->low_priority ? request->size : 0;
 }
 
 /* True if large requests are in flight and were posted too recently to be complete. */
@@ -84,35 +85,35 @@ static void request_unlink(stdcl_world *w, const struct world_request *request)
     if (!*at)
         return;
     *at = request->next;
-    w->urgent -= !request->persistent;
+    w->urgent -= !request->low_priority;
     w->bulk_bytes -= request_bulk_bytes(request);
 }
 
-/* Complete requests leave the list; their owner still holds them. Persistent requests, of which
+/* Complete requests leave the list; their owner still holds them. Low-priority requests, of which
  * rank 0 has several for each rank, are polled at intervals that keep their cost small. */
 static void progress_all(stdcl_world *w)
 {
     const double now = seconds_now();
-    const bool standing = now >= w->persistent_due;
+    const bool due = now >= w->low_priority_due;
     for (struct world_request *m = w->in_flight, *next; m && !*w->broken; m = next) {
         next = m->next;
-        if (m->persistent && !standing)
+        if (m->low_priority && !due)
             continue;
         request_progress(w, m);
         if (!request_is_complete(m))
             continue;
         request_unlink(w, m);
-        if (m->persistent) {
-            w->persistent_arrived = true;
+        if (m->low_priority) {
+            w->low_priority_arrived = true;
             pthread_cond_signal(&w->changed);
         }
         if (m->detached)
             free(m);
     }
-    if (standing) {
+    if (due) {
         const double after = seconds_now(), pause = 20 * (after - now);
-        w->persistent_due = after + PERSISTENT_SECONDS +
-                            (pause < PERSISTENT_MAX_PAUSE ? pause : PERSISTENT_MAX_PAUSE);
+        w->low_priority_due = after + LOW_PRIORITY_SECONDS +
+                              (pause < LOW_PRIORITY_MAX_PAUSE ? pause : LOW_PRIORITY_MAX_PAUSE);
     }
 }
 
@@ -131,7 +132,7 @@ static struct timespec deadline_after_ns(long ns)
 /* Release the lock so that other threads can take it, and call `poll`. */
 static void progress_thread_yield(stdcl_world *w)
 {
-    w->persistent_arrived = false;
+    w->low_priority_arrived = false;
     pthread_mutex_unlock(&w->lock);
     if (w->poll)
         w->poll(w);
@@ -141,7 +142,8 @@ static void progress_thread_yield(stdcl_world *w)
     pthread_mutex_lock(&w->lock);
 }
 
-/* Progress old large requests for a while: one poll transfers little of them. */
+/* Progress all requests; repeat for 0.1 ms while large ones are in flight, since one poll transfers
+ * little of them. */
 static void progress_bulk(stdcl_world *w)
 {
     const double since = seconds_now();
@@ -156,7 +158,7 @@ static void *progress_thread_main(void *world)
     stdcl_world *w = world;
     pthread_mutex_lock(&w->lock);
     while (!w->leaving) {
-        if ((!w->in_flight && !w->persistent_arrived) || *w->broken) {
+        if ((!w->in_flight && !w->low_priority_arrived) || *w->broken) {
             pthread_cond_wait(&w->changed, &w->lock);
             continue;
         }
@@ -225,7 +227,7 @@ static int request_start(stdcl_world *w, struct world_request *m)
 /* Allocate a request. A small send is copied, so that the transport need not cancel it after a
  * timeout. */
 static struct world_request *request_alloc(bool sends, int rank, int tag, void *bytes, size_t size,
-                                           bool standing)
+                                           bool low_priority)
 {
     const size_t pieces = size ? (size + TRANSPORT_PIECE - 1) / TRANSPORT_PIECE : 1,
                  copy = sends && size <= LONG_BYTES ? size : 0;
@@ -237,7 +239,7 @@ static struct world_request *request_alloc(bool sends, int rank, int tag, void *
     *m = (struct world_request){.rank = rank,
                                 .tag = tag,
                                 .sends = sends,
-                                .persistent = standing,
+                                .low_priority = low_priority,
                                 .bytes = bytes,
                                 .size = size,
                                 .pieces = pieces};
@@ -248,9 +250,9 @@ static struct world_request *request_alloc(bool sends, int rank, int tag, void *
 }
 
 struct world_request *request_post(stdcl_world *w, bool sends, int rank, int tag, void *bytes,
-                                   size_t size, bool standing)
+                                   size_t size, bool low_priority)
 {
-    struct world_request *m = request_alloc(sends, rank, tag, bytes, size, standing);
+    struct world_request *m = request_alloc(sends, rank, tag, bytes, size, low_priority);
     if (!m)
         return NULL;
     world_lock(w);
@@ -261,7 +263,7 @@ struct world_request *request_post(stdcl_world *w, bool sends, int rank, int tag
     }
     m->next = w->in_flight;
     w->in_flight = m;
-    w->urgent += !standing;
+    w->urgent += !low_priority;
     w->bulk_bytes += request_bulk_bytes(m);
     if (request_bulk_bytes(m))
         w->bulk_posted = seconds_now();
@@ -294,7 +296,7 @@ world_request *world_receive(stdcl_world *w, int rank, int tag, void *bytes, siz
 /* ---- Waiting. -------------------------------------------------------------------------------- */
 
 /* Progress all requests. Return 0 if this one is complete, 1 if not, -1 if the transport failed. */
-static int request_test(stdcl_world *w, const struct world_request *request)
+static int request_poll(stdcl_world *w, const struct world_request *request)
 {
     world_lock(w);
     progress_all(w);
@@ -307,12 +309,12 @@ static int request_test(stdcl_world *w, const struct world_request *request)
 
 bool request_done(stdcl_world *w, const struct world_request *request)
 {
-    return request_test(w, request) == 0;
+    return request_poll(w, request) == 0;
 }
 
 int world_test(stdcl_world *w, const world_request *request)
 {
-    return !request || request_test(w, request) == 0;
+    return !request || request_poll(w, request) == 0;
 }
 
 /* While a thread waits, the progress thread leaves the work to it. */
@@ -367,11 +369,11 @@ int request_wait_until(stdcl_world *w, const struct world_request *request, doub
     const double since = seconds_now(),
                  young = SPIN_SECONDS + (double)request_bulk_bytes(request) / MIN_BANDWIDTH;
     double napped = 0, waited = 0;
-    int status = request_test(w, request);
+    int status = request_poll(w, request);
     if (status <= 0)
         return status;
     wait_begin(w);
-    while ((status = request_test(w, request)) > 0 && (waited = seconds_now() - since) <= seconds)
+    while ((status = request_poll(w, request)) > 0 && (waited = seconds_now() - since) <= seconds)
         wait_pause(w, waited, young, &napped);
     wait_end(w, request->rank, seconds_now() - since);
     return status;
@@ -427,7 +429,8 @@ void request_free_detached(struct world_request *held)
     }
 }
 
-/* Wait until the timeout, then cancel: later the buffer belongs to the caller. */
+/* Wait until the request completes or the timeout passes, and release it; an incomplete receive is
+ * cancelled, so nothing writes to the buffer later. */
 static int request_wait(stdcl_world *w, struct world_request *request)
 {
     const int status = request_wait_until(w, request, w->timeout), rank = request->rank;

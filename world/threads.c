@@ -40,7 +40,7 @@ struct message {
     void *into;
 };
 
-enum { IDLE_POLLS = 12, PERSISTENT_POLLS = 3 }; /* request.c polls persistent requests rarely */
+enum { IDLE_POLLS = 12, LOW_PRIORITY_POLLS = 3 }; /* request.c polls low-priority requests rarely */
 
 struct member {     /* a rank, in an order */
     uint64_t epoch; /* number of its posts and completions */
@@ -279,7 +279,7 @@ static void rank_polled(struct threads *t, int rank, struct message *m)
     m->polls = m->epoch == own->epoch ? m->polls + 1 : 1;
     m->epoch = own->epoch;
     own->idle =
-        own->idle || m->polls >= (is_termination_message(m) ? PERSISTENT_POLLS : IDLE_POLLS);
+        own->idle || m->polls >= (is_termination_message(m) ? LOW_PRIORITY_POLLS : IDLE_POLLS);
     for (int r = 0; r < t->size; r++)
         if (!t->member[r].idle && !t->member[r].gone)
             return;

@@ -136,11 +136,11 @@ int world_leave(stdcl_world *w)
     return together ? 0 : clerror_set(EPROTO, "world_leave: the job was broken off");
 }
 
-void world_abort(stdcl_world *w, int status, const char *sentence)
+void world_abort(stdcl_world *w, int status, const char *message)
 {
     if (!w)
         return;
-    if (w->size == 1 && w->options.on_abort && sentence)
-        w->options.on_abort(w->options.arg, sentence);
-    world_destroy(w, finalize_finish(w, status ? status : 1, sentence));
+    if (w->size == 1 && w->options.on_abort && message)
+        w->options.on_abort(w->options.arg, message);
+    world_destroy(w, finalize_finish(w, status ? status : 1, message));
 }

@@ -75,10 +75,10 @@ enum nbody_stepping {
     NBODY_FIXED, /* constant dt */
     /* Shared adaptive steps dt / 2^k, set by the body that needs the shortest. Not with
      * NBODY_IAS15, which adapts its steps itself. */
+    NBODY_ADAPTIVE,
     /* Individual block steps dt / 2^k: forces are computed only for bodies whose step ends
      * (McMillan 1986, in LNP 267, 156; Makino 1991, PASJ 43, 859). All bodies are synchronised at
      * every dt. */
-    NBODY_ADAPTIVE,
     NBODY_BLOCK
 };
 
@@ -114,7 +114,7 @@ enum nbody_precision { NBODY_SINGLE, NBODY_DOUBLE, NBODY_MIXED };
 
 /* Force kernels. Use NBODY_TUNED; the others are simple baselines to read (nbody/baseline.cl) and
  * to compare with. All agree to rounding. The baselines run on one device and compute no
- * derivatives, so they exclude NBODY_HERMITE4. */
+ * derivatives, so they exclude the Hermite integrators. */
 enum nbody_kernel {
     NBODY_TUNED, /* the device's tuned shape: register blocking, splits, rsqrt */
     /* array of structures, with a branch that skips the body itself */
@@ -213,7 +213,7 @@ struct nbody_options {
  *
  * EINVAL: an invalid number, a body 10^15 times (in double precision 10^140) farther from the
  * middle than half of the bodies, or a kernel that does not support an option (named). ENODEV: no
- * device. ENOTSUP: no hardware for double precision. ENOMEM. ENOEXEC: a kernel does not build (with
+ * device. ENOTSUP: a device lacks double precision. ENOMEM. ENOEXEC: a kernel does not build (with
  * the log). */
 nbody *nbody_create(const struct nbody_options *options, size_t n, const double *mass,
                     const double (*pos)[3], const double (*vel)[3]);

@@ -76,8 +76,8 @@ int life_sparse_density(life_sparse *s, long long x, long long y, size_t width, 
 
 /* Copy a rectangle at reduced resolution: a bit stands for a square of 2^zoom cells a side, zoom 0
  * to 60, and is 1 if any cell in the square is alive; x and y count such squares. */
-int life_sparse_measure(life_sparse *s, unsigned zoom, long long x, long long y,
-                        struct life_cells *cells);
+int life_sparse_get_zoomed(life_sparse *s, unsigned zoom, long long x, long long y,
+                           struct life_cells *cells);
 
 /* Advance by `generations` and block until done. Eight generations take as long as one: use
  * multiples of 8. After an error the plane is correct at the generation that life_sparse_generation

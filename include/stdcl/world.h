@@ -39,9 +39,9 @@ typedef struct stdcl_world stdcl_world;
 
 struct world_options {
     /* Called on rank 0, in any thread, when the job aborts because a rank failed (world_abort).
-     * `sentence` says why and names rank and host, unless all ranks failed with one message. All
+     * `message` says why and names rank and host, unless all ranks failed with one message. All
      * ranks then exit. May be NULL. */
-    void (*on_abort)(void *arg, const char *sentence);
+    void (*on_abort)(void *arg, const char *message);
     void *arg;
     uintptr_t reserved[8]; /* must be 0 */
 };
@@ -69,10 +69,10 @@ stdcl_world *world_from_plugin(const char *plugin, int communicator,
 int world_leave(stdcl_world *world);
 
 /* Not collective. Abort the job: this rank has failed, and all ranks exit with `status` within
- * seconds. Rank 0 reports `sentence`. If all ranks abort with one status, the call returns and the
+ * seconds. Rank 0 reports `message`. If all ranks abort with one status, the call returns and the
  * world is freed as by world_leave; otherwise it does not return. Call it before freeing an engine
  * that failed, since messages of other ranks may still access the engine's memory. */
-void world_abort(stdcl_world *world, int status, const char *sentence);
+void world_abort(stdcl_world *world, int status, const char *message);
 
 /* Return this process's rank, from 0; and the number of ranks. */
 int world_rank(const stdcl_world *world);
@@ -141,11 +141,11 @@ world_request *world_receive(stdcl_world *world, int rank, int tag, void *bytes,
 
 /* Return 1 if a request is complete, else 0; world_wait must still be called. NULL counts as
  * complete: world_send or world_receive reported the error. */
-int world_test(stdcl_world *world, const world_request *mail);
+int world_test(stdcl_world *world, const world_request *request);
 
 /* Block until n requests are complete, and free them. A NULL request is an error that was reported
  * before. ETIMEDOUT: see above; EPROTO. */
-int world_wait(stdcl_world *world, world_request *const *mails, size_t n);
+int world_wait(stdcl_world *world, world_request *const *requests, size_t n);
 
 /* Return the seconds that this rank has waited for messages to or from `rank`, in world_wait and in
  * collective functions. */

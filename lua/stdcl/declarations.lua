@@ -638,9 +638,9 @@ const char *life_sparse_explain(const life_sparse *s);
 void life_sparse_free(life_sparse *s);
 uint64_t life_sparse_generation(const life_sparse *s);
 int life_sparse_get(life_sparse *s, long long x, long long y, struct life_cells *cells);
+int life_sparse_get_zoomed(life_sparse *s, unsigned zoom, long long x, long long y, struct life_cells *cells);
 int life_sparse_has_rule(const char *rule);
 uint64_t life_sparse_launches(const life_sparse *s);
-int life_sparse_measure(life_sparse *s, unsigned zoom, long long x, long long y, struct life_cells *cells);
 int life_sparse_population(life_sparse *s, uint64_t *population);
 int life_sparse_put(life_sparse *s, long long x, long long y, const struct life_cells *cells);
 const char *life_sparse_rule(const life_sparse *s);
@@ -1043,12 +1043,12 @@ int view_write_page(struct _IO_FILE *fp, const char *recording);
 
 world = [[
 struct world_options {
-  void (*on_abort)(void *arg, const char *sentence);
+  void (*on_abort)(void *arg, const char *message);
   void *arg;
   uintptr_t reserved[8];
 };
 typedef struct world_request world_request;
-void world_abort(stdcl_world *world, int status, const char *sentence);
+void world_abort(stdcl_world *world, int status, const char *message);
 int world_add(stdcl_world *world, uint64_t *numbers, size_t count);
 int world_barrier(stdcl_world *world);
 int world_broadcast(stdcl_world *world, int root, void *bytes, size_t size);
@@ -1069,9 +1069,9 @@ int world_reduce(stdcl_world *world, void *bytes, size_t size, void (*join)(void
 int world_reduce_status(stdcl_world *world, int status);
 world_request *world_send(stdcl_world *world, int rank, int tag, const void *bytes, size_t size);
 int world_size(const stdcl_world *world);
-int world_test(stdcl_world *world, const world_request *mail);
+int world_test(stdcl_world *world, const world_request *request);
 const char *world_transport(const stdcl_world *world);
-int world_wait(stdcl_world *world, world_request * const *mails, size_t n);
+int world_wait(stdcl_world *world, world_request * const *requests, size_t n);
 double world_wait_time(stdcl_world *world, int rank);
 ]],
 }

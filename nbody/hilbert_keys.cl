@@ -1,4 +1,4 @@
-/* curve.cl - Hilbert keys by tables; the host puts the file in front of tree.cl.
+/* hilbert_keys.cl - Hilbert keys by tables; the host puts the file in front of tree.cl.
  *
  * The curve has one of 24 orientations in each cube. Three bits of the coordinates select the
  * octant; a table gives the octant's place on the curve, an octal digit, and the orientation there.
@@ -11,7 +11,7 @@
 #include "multipole.cl"
 #include "moments.cl"
 #endif
-#define NBODY_CURVE_CL
+#define NBODY_HILBERT_KEYS_CL
 #ifndef GROUP_1D
 #define GROUP_1D 64 /* work-items of a group */
 #endif

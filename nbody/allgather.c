@@ -1,9 +1,9 @@
-/* exchange.c - exchange of positions among all devices (allgather).
+/* allgather.c - allgather of positions among all devices, for direct sums.
  *
  * Every device holds the positions of all bodies and integrates a range of rows that begins and
  * ends at work-group boundaries. After a step the positions pass through the host: each device
- * downloads its own (nbody_exchange_begin), computes meanwhile, and uploads the rows of all other
- * devices (nbody_exchange_finish). The in-order queues synchronise the devices' commands. One
+ * downloads its own (nbody_allgather_begin), computes meanwhile, and uploads the rows of all other
+ * devices (nbody_allgather_finish). The in-order queues synchronise the devices' commands. One
  * hazard remains: the host image of a range must not be overwritten before all other devices have
  * read it. Therefore `incoming` is waited for.
  * SPDX-License-Identifier: MIT
@@ -37,7 +37,7 @@ static int copy_device_rows(struct nbody *nb, const struct nbody_device *owner, 
     return 0;
 }
 
-static int exchange_wait_event(struct nbody *nb, cl_uint dev, cl_event *ev)
+static int allgather_wait_event(struct nbody *nb, cl_uint dev, cl_event *ev)
 {
     cl_event waited = *ev;
     *ev = NULL;
@@ -49,10 +49,10 @@ static bool owns_all_bodies(const struct nbody *nb, const struct nbody_device *p
     return p->rows == nb->padded && p->count == nb->n;
 }
 
-int nbody_exchange_begin(struct nbody *nb)
+int nbody_allgather_begin(struct nbody *nb)
 {
     for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
-        if (exchange_wait_event(nb, p->dev, &p->ev_upload) != 0)
+        if (allgather_wait_event(nb, p->dev, &p->ev_upload) != 0)
             return -1;
     if (nbody_ranks_receive(nb) != 0)
         return -1;
@@ -79,11 +79,11 @@ static int upload_other_ranks(struct nbody *nb)
     return 0;
 }
 
-int nbody_exchange_finish(struct nbody *nb)
+int nbody_allgather_finish(struct nbody *nb)
 {
     struct nbody_device *const end = nb->device + nb->ndev;
     for (struct nbody_device *p = nb->device; p < end; p++)
-        if (exchange_wait_event(nb, p->dev, &p->ev_download) != 0)
+        if (allgather_wait_event(nb, p->dev, &p->ev_download) != 0)
             return -1;
     if (nbody_ranks_send(nb) != 0)
         return -1;

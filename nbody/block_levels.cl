@@ -1,13 +1,13 @@
-/* levels.cl - block time steps of dt / 2^level within an engine step dt; the host puts step.cl in
- * front.
+/* block_levels.cl - block time steps of dt / 2^level within an engine step dt; the host puts
+ * step.cl in front.
  *
  * dt is TICKS ticks. A body of level k makes steps of TICKS >> k ticks, which begin and end at
  * multiples of their length. The current time and a body's level therefore determine the begin and
  * the end of its step.
  * SPDX-License-Identifier: MIT
  */
-#ifndef NBODY_LEVELS_CL
-#define NBODY_LEVELS_CL
+#ifndef NBODY_BLOCK_LEVELS_CL
+#define NBODY_BLOCK_LEVELS_CL
 #ifndef NBODY_STEP_CL
 #include "step.cl"
 #endif

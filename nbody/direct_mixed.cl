@@ -1,4 +1,4 @@
-/* mixed.cl - accelerations from positions in double precision, with interactions in single.
+/* direct_mixed.cl - accelerations from positions in double precision, with interactions in single.
  *
  *   posm[j] = {x, y, z, G m}, doubles   ->   {x, y, z, G m} and {x', y', z', -}, floats
  *
@@ -9,8 +9,8 @@
  * additions more than the 13 instructions of an interaction in single precision. Sums over blocks
  * are added in double.
  *
- * With CLUSTER the bodies are sorted along a curve (hilbert_sort.c), and CLUSTER consecutive bodies
- * are neighbours:
+ * With CLUSTER the bodies are sorted along a curve (hilbert_order.c), and CLUSTER consecutive
+ * bodies are neighbours:
  *
  *        ( cluster )    . . . . . . .       coordinates are relative to the middle c of the target
  *       (     c-R-> )   . piece of 32 .     cluster. A piece of 32 bodies, none nearer to c than
@@ -27,7 +27,7 @@
 #include "pairs.cl"
 #endif
 #ifdef __FAST_RELAXED_MATH__
-#error "mixed.cl: not with -cl-fast-relaxed-math, which undoes differences of pairs of floats"
+#error "direct_mixed.cl: not with -cl-fast-relaxed-math: it undoes differences of pairs of floats"
 #endif
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 

@@ -1,12 +1,13 @@
-/* hilbert_sort.c - rows of bodies sorted along the Hilbert curve: with the tree, and for many
+/* hilbert_order.c - rows of bodies sorted along the Hilbert curve: with the tree, and for many
  * bodies in mixed precision.
  *
  * A device integrates a range of rows and builds the tree of a range of the curve. If rows follow
  * the curve, these are nearly the same bodies: few bodies migrate for a sum, and rows that are read
- * together lie together. Mixed precision needs consecutive rows that are close in space (mixed.cl).
- * Rows are sorted when an engine is created and after every ORDER_STEPS steps. Callers do not see
- * the order: all arrays of the interface are in the caller's order. With the tree the first device
- * sorts and all devices permute their rows (hilbert_sort_device.c); otherwise the host does both.
+ * together lie together. Mixed precision needs consecutive rows that are close in space
+ * (direct_mixed.cl). Rows are sorted when an engine is created and after every ORDER_STEPS steps.
+ * Callers do not see the order: all arrays of the interface are in the caller's order. With the
+ * tree the first device sorts and all devices permute their rows (hilbert_order_device.c);
+ * otherwise the host does both.
  *
  * Sorting a sorted state changes nothing, so a run may be saved before or after a sort.
  * SPDX-License-Identifier: MIT
@@ -16,7 +17,7 @@
 #include "arrays/arrays_ref.h"
 #include "core/clock.h"
 
-#include "nbody/blocks.h"
+#include "nbody/body_blocks.h"
 #include "nbody/nbody_ref_tree.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
-/* blocks.c - parallel loop over blocks of bodies (blocks.h).
+/* body_blocks.c - parallel loop over blocks of bodies (body_blocks.h).
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/blocks.h"
+#include "nbody/body_blocks.h"
 
 #include "core/parallel_for.h"
 

@@ -1,4 +1,4 @@
-/* hilbert_sort_device.c - permutation of rows on the devices that build the tree.
+/* hilbert_order_device.c - permutation of rows on the devices that build the tree.
  *
  *   order on the host --> a_old    each device holds the whole order there;
  *                                  a_old waits in a_old_sorted meanwhile
@@ -11,7 +11,7 @@
  * The devices need no additional memory. Only data that change devices pass through the host.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/blocks.h"
+#include "nbody/body_blocks.h"
 #include "nbody/tree.h"
 
 enum { COLUMNS_AT_ONCE = 4 }; /* numbers per row of posm */

@@ -1,4 +1,4 @@
-/* snaps.cl - accelerations and their first and second time derivatives, for hermite6.
+/* direct_snaps.cl - accelerations and their first and second time derivatives, for hermite6.
  *
  * Groups, chunks and partial sums: pairs.cl. Arguments as for `jerks` in direct.cl, and acce[j] =
  * {ax, ay, az, unused}, the accelerations of all bodies. Components 0-2, 3-5 and 6-8. With d, v and

@@ -1,8 +1,8 @@
-/* blocks.h - parallel loop over blocks of bodies.
+/* body_blocks.h - parallel loop over blocks of bodies.
  * SPDX-License-Identifier: MIT
  */
-#ifndef STDCL_NBODY_BLOCKS_H
-#define STDCL_NBODY_BLOCKS_H
+#ifndef STDCL_NBODY_BODY_BLOCKS_H
+#define STDCL_NBODY_BODY_BLOCKS_H
 
 #include <stddef.h>
 
