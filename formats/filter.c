@@ -1,4 +1,4 @@
-/* filter.c - runs other programs as filters from one file to another.
+/* filter.c - runs external programs as filters between two files.
  * SPDX-License-Identifier: MIT
  */
 #include "formats/filter.h"

@@ -1,4 +1,4 @@
-/* filter.h - runs other programs as filters from one file to another. Private to formats/.
+/* filter.h - runs external programs as filters between two files. Private to formats/.
  * SPDX-License-Identifier: MIT
  */
 #ifndef FORMATS_FILTER_H

@@ -500,7 +500,7 @@ static void block_rejects_bad_options(void **state)
     check_block_refused(&o, "leapfrog");
     o.stepping = NBODY_ADAPTIVE;
     o.method = NBODY_TREE;
-    check_block_refused(&o, "with the tree steps are fixed");
+    check_block_refused(&o, "the tree supports NBODY_FIXED steps");
     o.method = NBODY_DIRECT;
     o.integrator = NBODY_IAS15;
     check_block_refused(&o, "chooses its own steps");

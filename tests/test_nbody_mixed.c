@@ -307,7 +307,7 @@ static void mixed_rejects_unsupported_options(void **state)
                         "the tree has no mixed precision");
     if (clgetndev(stddev) == 1)
         check_mixed_refused((struct nbody_options){.kernel = NBODY_TILED},
-                            "the kernel must be NBODY_TUNED");
+                            "use the kernel NBODY_TUNED");
 }
 
 int main(void)

@@ -41,7 +41,7 @@ struct world_request {
 /* The exit status of a rank with its error message, or a failure that the rank knows of. */
 struct exit_report {
     int32_t status, rank;
-    int32_t silent_peer; /* rank that timed out or whose transfer failed, or -1 */
+    int32_t silent_peer; /* rank of the timeout or failed transfer, or -1 */
     int32_t unanimous;   /* after a reduction: all ranks failed with this message */
     char sentence[SENTENCE_BYTES];
 };
@@ -62,7 +62,7 @@ struct stdcl_world {
     bool has_progress_thread, leaving;
     struct world_request *in_flight; /* list of incomplete requests */
     struct world_request
-        *detached;              /* cancelled requests whose buffer the transport may still use */
+        *detached;              /* cancelled requests; the transport may still use their buffers */
     unsigned urgent;            /* number of requests in flight without low_priority */
     size_t bulk_bytes;          /* bytes of large requests in flight */
     double bulk_posted;         /* time when the last large request was posted */
@@ -70,7 +70,7 @@ struct stdcl_world {
     atomic_int callers;         /* threads waiting for the lock, progress thread excluded */
     double *wait_time;          /* seconds spent waiting for each rank */
     char broken[TRANSPORT_WHY]; /* why the transport failed; "" while it works */
-    int silent_peer; /* rank that timed out, or whose request broke the transport; -1: none */
+    int silent_peer; /* rank of the timeout, or of the request that broke the transport; -1: none */
 
     struct world_request **report_requests; /* rank 0: receives for the other ranks' reports */
     struct exit_report *reports;
