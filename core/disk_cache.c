@@ -27,7 +27,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST_FILES = 64, MOST_BYTES = 64 << 20, PATIENCE = 3000 /* in units of 10 ms */ };
+enum { MOST_FILES = 64, MOST_BYTES = 64 << 20, MAX_TRIES = 3000 /* in units of 10 ms */ };
 static const char suffix[] = ".program";
 
 /* ---- The folder for what may be lost. ---- */
@@ -180,8 +180,8 @@ static cl_program lock_or_take(struct disk_entry *s, const struct device *d)
     cache_folders(path);
     const int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     bool alone = false, shared = false;
-    static atomic_int patience = PATIENCE; /* after a timeout, later programs do not wait again */
-    for (int tries = 0; fd >= 0 && !program && !alone && !shared && tries < patience; tries++) {
+    static atomic_int max_tries = MAX_TRIES; /* after a timeout, later programs do not wait again */
+    for (int tries = 0; fd >= 0 && !program && !alone && !shared && tries < max_tries; tries++) {
         if (tries) /* another process stores a program, perhaps this one */
             nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
         alone = flock(fd, LOCK_EX | LOCK_NB) == 0;
@@ -191,7 +191,7 @@ static cl_program lock_or_take(struct disk_entry *s, const struct device *d)
         program = disk_entry_take(s, d);
     }
     if (fd >= 0 && !program && !alone && !shared)
-        patience = 1;
+        max_tries = 1;
     if (alone && !program)
         s->lock = fd;
     else if (shared && !program)

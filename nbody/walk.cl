@@ -13,7 +13,7 @@
  * Opening criterion: a cell is far enough if d^2 > size.x g2 and d^2 > size.y, where d is the
  * distance of its centre of mass from the group's bounding box.
  *
- *   geometric criterion   g2 = 1 / theta^2, so that d > l / theta
+ *   geometric criterion   g2 = 1 / theta^2, with opening angle theta: d > l / theta
  *   relative criterion    g2 = (alpha a)^-2/(p + 2) with moments up to order p, where a is the
  *                         group's least acceleration in the last sum, so that
  *                         M l^p / d^(p + 2) < alpha a (Springel 2005, MNRAS 364, 1105, eq. 18)

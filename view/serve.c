@@ -369,8 +369,8 @@ static const struct lws_protocols protocols[] = {
     {"http", callback, sizeof(struct connection), MOST_MESSAGE, 0, NULL, 0},
     {"stdcl-view.1", callback, sizeof(struct connection), MOST_MESSAGE, 0, NULL, 0},
     {0}};
-static const lws_retry_bo_t patience = {.secs_since_valid_ping = PING_SECONDS,
-                                        .secs_since_valid_hangup = HANGUP_SECONDS};
+static const lws_retry_bo_t keep_alive = {.secs_since_valid_ping = PING_SECONDS,
+                                          .secs_since_valid_hangup = HANGUP_SECONDS};
 
 /* Creating a context makes the library ignore SIGPIPE for the whole program: restore the program's
  * choice. */
@@ -402,7 +402,7 @@ struct server *server_make(struct view *v)
                                                    .keepalive_timeout = REQUEST_SECONDS,
                                                    .max_http_header_data = HEADERS,
                                                    .max_http_header_pool = MOST_CONNECTIONS,
-                                                   .retry_and_idle_policy = &patience,
+                                                   .retry_and_idle_policy = &keep_alive,
                                                    .server_string = "stdcl"};
     lws_set_log_level(0, NULL);
     if (s) {

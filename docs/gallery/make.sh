@@ -1,5 +1,5 @@
 #!/bin/sh
-# make.sh STDCL - makes the gallery's pictures anew. Needs what `make deps-view` brings.
+# make.sh STDCL - makes the gallery's pictures again. Needs what `make deps-view` brings.
 # SPDX-License-Identifier: MIT
 set -eu
 stdcl=$(realpath "$1")
