@@ -13,9 +13,9 @@
  *   LOW, HIGH         the least and the greatest value of WIDE
  *   OPERATIONS        the operations to compile, BIT(OP_SUM) | ...
  *
- * A strip is processed VECTORS_AT_ONCE vectors of a row at a time, whose sums stay in registers:
- * enough to keep the adders busy, and few enough for 16 registers. The operations and the names of
- * functions are those of sum.cl.
+ * A strip is processed VECTORS_AT_ONCE vectors of a row at a time. Their sums stay in registers:
+ * enough to keep the adders busy, and few enough for 16 registers. sum.cl has the same operations,
+ * under the same function names.
  * SPDX-License-Identifier: MIT
  */
 #define VECTOR_LANES ((int)(VECTOR_BYTES / sizeof(WIDE)))
@@ -268,8 +268,8 @@ INLINE void NAME(join_level)(enum reduce_op op, const struct NAME(sums) *restric
     }
 }
 
-/* Join all lanes, neighbours first: of each strip, then of all strips. The result is the first of
- * `s`. */
+/* Join neighbouring lanes until each strip has one sum, then join the strips. The result is the
+ * first sum in `s`. */
 INLINE void NAME(join_all)(enum reduce_op op, struct NAME(sums) * s)
 {
     struct NAME(sums) other;
