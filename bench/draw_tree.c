@@ -8,7 +8,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "formats/picture.h"
-#include "nbody/nbody_ref_tree.h"
+#include "nbody/reference/nbody_ref_tree.h"
 #include "stdcl/nbody.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* nbody_compare.c - `stdcl nbody --compare`: the baseline kernels of nbody/baseline.cl, the
+/* nbody_compare.c - `stdcl nbody --compare`: the baseline kernels of nbody/force/baseline.cl, the
  * tuned kernel and the tree, side by side.
  *
  * Every kernel sums the forces on the same bodies. Its sums are compared with plain C in double
@@ -22,7 +22,7 @@
 
 #include "core/clock.h"
 #include "core/device_info.h"
-#include "nbody/nbody_ref.h"
+#include "nbody/reference/nbody_ref.h"
 
 #include <float.h>
 #include <jansson.h>

@@ -1,5 +1,5 @@
 # stdcl_kernels(TARGET FILE...): embeds kernel sources in a target, as bytes.
-# FILE nbody/direct.cl becomes `extern const unsigned char stdcl_kernel_nbody_direct_cl[]` and
+# FILE nbody/force/direct.cl becomes `extern const unsigned char stdcl_kernel_nbody_direct_cl[]` and
 # `extern const unsigned long stdcl_kernel_nbody_direct_cl_size`; paths are relative to the project.
 # The target's property STDCL_KERNELS lists them.
 # stdcl_embed(TARGET FILE...): the same for files that are no kernels.

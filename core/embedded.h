@@ -1,6 +1,6 @@
 /* embedded.h - kernel files embedded in a library by stdcl_kernels() in its CMakeLists.txt.
  *
- *   EMBEDDED(direct, "nbody/direct.cl", nbody_direct_cl);
+ *   EMBEDDED(direct, "nbody/force/direct.cl", nbody_force_direct_cl);
  *   void *program = embedded_open(ctx, "-D WIDTH=4", &direct, 0, NULL);
  *
  * SPDX-License-Identifier: MIT

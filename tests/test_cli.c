@@ -766,7 +766,7 @@ static void spoil(const char *from, const char *to, const char *word, const char
 {
     static char text[1 << 16];
     char path[sizeof old_folder + 64];
-    snprintf(path, sizeof path, "%s/../nbody/%s", old_folder, from);
+    snprintf(path, sizeof path, "%s/../nbody/force/%s", old_folder, from);
     load_cli_file(path, text, sizeof text);
     char *at = strstr(text, word);
     assert_non_null(at);
@@ -783,11 +783,13 @@ static void cli_nbody_compare_detects_wrong_kernel(void **state)
 {
     (void)state;
     mkdir("../nbody", 0700);
-    spoil("ladder.h", "../nbody/baseline.h", "16", "16"); /* a copy as it is */
-    spoil("ladder.cl", "../nbody/baseline.cl", "j = i + 1;", "j = i + 2;");
+    mkdir("../nbody/force", 0700);
+    spoil("baseline.h", "../nbody/force/baseline.h", "16", "16"); /* a copy as it is */
+    spoil("baseline.cl", "../nbody/force/baseline.cl", "j = i + 1;", "j = i + 2;");
     const int status = run_with("STDCL_KERNEL_PATH=..", "nbody --compare -n 500");
-    unlink("../nbody/baseline.cl");
-    unlink("../nbody/baseline.h");
+    unlink("../nbody/force/baseline.cl");
+    unlink("../nbody/force/baseline.h");
+    rmdir("../nbody/force");
     rmdir("../nbody");
     assert_int_equal(status, 1);
     assert_non_null(strstr(err, "stdcl nbody: the kernel 'branchless' is wrong"));
@@ -976,15 +978,18 @@ static void cli_nbody_stops_on_signal(void **state)
     json_t *r = json_report();
     assert_true(json_number_of(r, "dt") == 2e-5);
     json_decref(r);
-    assert_int_equal(mkdir("../kernels", 0700) || mkdir("../kernels/nbody", 0700), 0);
-    FILE *fp = fopen("../kernels/nbody/direct.cl", "w");
+    assert_int_equal(mkdir("../kernels", 0700) || mkdir("../kernels/nbody", 0700) ||
+                         mkdir("../kernels/nbody/force", 0700),
+                     0);
+    FILE *fp = fopen("../kernels/nbody/force/direct.cl", "w");
     fputs("kernel void nonsense(", fp);
     fclose(fp);
     const int status = run_with("STDCL_KERNEL_PATH=../kernels", "nbody -n 8 -o a.tab");
     expect_status("nbody with a broken kernel", status, 1);
     assert_non_null(strstr(err, "direct.cl"));
     assert_int_equal(empty_here("nbody with a broken kernel"), 0);
-    unlink("../kernels/nbody/direct.cl");
+    unlink("../kernels/nbody/force/direct.cl");
+    rmdir("../kernels/nbody/force");
     rmdir("../kernels/nbody");
     rmdir("../kernels");
 }

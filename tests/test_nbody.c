@@ -7,7 +7,7 @@
  * test_nbody_physics.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/nbody_ref.h"
+#include "nbody/reference/nbody_ref.h"
 
 #include "builds_once.h"
 #include "check.h"

@@ -5,7 +5,7 @@
  * comparison tests the kernels' arithmetic.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/nbody_ref.h"
+#include "nbody/reference/nbody_ref.h"
 
 #include "builds_once.h"
 #include "check.h"

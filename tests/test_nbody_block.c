@@ -7,7 +7,7 @@
 #include "nbody_engine.h"
 #include "deep.h"
 
-#include "nbody/nbody_ref.h"
+#include "nbody/reference/nbody_ref.h"
 
 #include <math.h>
 

@@ -1,9 +1,9 @@
-/* test_nbody_device_threads.c - the launcher threads of several GPUs (nbody/device_threads.c),
+/* test_nbody_device_threads.c - the launcher threads of several GPUs (nbody/domain/device_threads.c),
  * tested without a GPU: the file is included with replaced queries of the device type and the
  * number of processors.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/tree.h"
+#include "nbody/force/tree.h"
 
 static cl_int every_device_is_a_gpu(cl_device_id id, cl_device_info what, size_t size, void *value,
                                     size_t *written)
@@ -23,7 +23,7 @@ static size_t as_many_as_processors(size_t n)
 
 #define clGetDeviceInfo every_device_is_a_gpu
 #define parallel_for_threads as_many_as_processors
-#include "nbody/device_threads.c"
+#include "nbody/domain/device_threads.c"
 
 #include "check.h"
 

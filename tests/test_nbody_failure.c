@@ -5,7 +5,7 @@
  */
 #include "failing.h"
 
-#include "nbody/tree.h"
+#include "nbody/force/tree.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
  */
 #include "nbody_engine.h"
 
-#include "nbody/nbody_ref.h"
+#include "nbody/reference/nbody_ref.h"
 
 #include <math.h>
 

@@ -15,9 +15,9 @@
 
 #include <cmocka.h>
 
-#include "nbody/galaxy.h"
-#include "nbody/nbody_ref.h"
-#include "nbody/sphere.h"
+#include "nbody/initial/galaxy.h"
+#include "nbody/reference/nbody_ref.h"
+#include "nbody/initial/sphere.h"
 
 struct bodies {
     size_t n;

@@ -8,8 +8,8 @@
 #include "deep.h"
 
 #include "nbody/engine.h"
-#include "nbody/nbody_ref.h"
-#include "nbody/nbody_ref_tree.h"
+#include "nbody/reference/nbody_ref.h"
+#include "nbody/reference/nbody_ref_tree.h"
 
 #include <math.h>
 

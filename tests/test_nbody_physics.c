@@ -17,7 +17,7 @@
 #include <cmocka.h>
 
 #include "deep.h"
-#include "nbody/nbody_ref.h"
+#include "nbody/reference/nbody_ref.h"
 
 #define PI 3.14159265358979323846
 

@@ -5,7 +5,7 @@
 #include "files.h"
 #include "nbody_engine.h"
 
-#include "nbody/neighbours.h"
+#include "nbody/structure/neighbours.h"
 #include "stdcl/nbody.h"
 
 #include <math.h>

@@ -7,8 +7,8 @@
  *   test_nbody_tree [several]    several: only tests that involve all devices
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/nbody_ref.h"
-#include "nbody/tree.h"
+#include "nbody/reference/nbody_ref.h"
+#include "nbody/force/tree.h"
 
 #include "builds_once.h"
 #include "check.h"

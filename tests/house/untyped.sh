@@ -39,7 +39,7 @@ for argument in 'pair' 'flag'; do
 done
 
 cd "$root"
-if grep -nE '\.kind = STDCL_|STDCL_(VALUE|GLOBAL|LOCAL)\b' arrays/*.[ch] gas/*.[ch] life/*.[ch] matmul/*.[ch] nbody/*.[ch]; then
+if grep -nE '\.kind = STDCL_|STDCL_(VALUE|GLOBAL|LOCAL)\b' arrays/*.[ch] gas/*.[ch] life/*.[ch] matmul/*.[ch] nbody/*.[ch] nbody/*/*.[ch]; then
     echo "make arguments with the macros of core/args.h" >&2
     exit 1
 fi

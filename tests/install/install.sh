@@ -261,8 +261,8 @@ uninstall)
 command)
     "$prefix/bin/stdcl" --help >help.txt
     grep -q nbody help.txt || fail "stdcl --help does not name nbody"
-    for file in "$source"/nbody/*.cl; do
-        cmp "$file" "$prefix/share/stdcl/kernels/nbody/${file##*/}"
+    (cd "$source" && find nbody -name '*.cl') | while read -r file; do
+        cmp "$source/$file" "$prefix/share/stdcl/kernels/$file"
     done
     ;;
 

@@ -1,0 +1,468 @@
+/* domain.cl - kernels of the distributed tree; the host puts multipole.cl, moments.cl and tree.cl
+ * in front.
+ *
+ *   Hilbert curve  | domain 0      | domain 1  | domain 2 ...    a device holds the bodies, cells
+ *                                                                and groups of its domain
+ *                  '-- boundaries: keys, never between bodies of equal key
+ *
+ *   posm --migrate_count--> keys of the device's rows; NO_KEY for rows in other domains
+ *   posm --migrate_pack--> send_buffer  (exchange)  --migrate_unpack--> posm, keys
+ *   keys --sort, gather_bodies--> body  of the domain
+ *        --halo_pack (exchange) halo_unpack--> and 64 bodies of each neighbour: enough to find
+ *                                              each cell that begins here, and to walk groups
+ *                                              that two domains share
+ *   cells: numbered as a single device would; a cell with bodies of several domains is a
+ *          shared node
+ *   toptree  | level 0: first 7, last 8 cells, shared node | level 1 ...    of each domain; all
+ *                              domains hold these cells and compute the shared nodes' moments
+ *   (let.cl) cells and bodies that other domains need
+ *   forces_sorted --return_forces (exchange) receive_forces--> rows
+ *
+ * Data are moved or counted only: every sum runs in the same order as in tree.cl.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef NBODY_MULTIPOLE_CL
+#include "../force/tree.cl"
+#endif
+#define NO_KEY (~0UL)    /* padding; sorts after all keys, which have 63 bits */
+#define NO_DOMAIN 0xffff /* the row does not migrate */
+#define EDGE 64          /* bodies of each end of a domain that go to a neighbour; TREE_GROUP */
+#define TOP_CELLS 16 /* cells of a level in the top tree, the shared node last; TREE_TOP_CELLS */
+#define FIRST_CELLS 7
+#define MERGE_RATIO 8 /* longest side of a merged box over the smallest group box's, at most */
+/* Groups of a merged box; TREE_MERGED in tree.h. */
+#define MERGED 8
+
+/* ---- Migration. ------------------------------------------------------------------------------ */
+
+/* Compute the keys of `some` bodies, evenly spaced in first .. first + count - 1. */
+kernel GROUP_OF_ITEMS void sample_keys(global const real4 *posm, uint first, uint count,
+                                       global const real4 *cube, uint some, uint at,
+                                       global ulong *key)
+{
+    local struct curve c;
+    const uint k = get_global_id(0);
+    curve_load(&c);
+    if (k < some)
+        key[at + k] = curve_key(&c, posm[first + (ulong)k * count / some], *cube, 0);
+}
+
+static inline uint domain_of_key(ulong key, global const ulong *boundary, uint domains)
+{
+    uint p = 0;
+    while (p + 1 < domains && key >= boundary[p + 1])
+        p++;
+    return p;
+}
+
+/* Compute the keys of a device's rows: key[low + i] is the key of row first + i, and order[low +
+ * i] this row. Rows in other domains, and the entries below `low`, become NO_KEY, NONE, which sort
+ * last. counts[domain * groups + group]: rows of a work-group that migrate to a domain;
+ * counts[domains * groups + group]: to all domains. */
+kernel GROUP_OF_ITEMS void migrate_count(global const real4 *posm, uint first, uint count, uint low,
+                                         global const real4 *cube, global const ulong *boundary,
+                                         uint domains, uint own, global ulong *key,
+                                         global uint *order, uint groups, global uint *counts)
+{
+    local struct curve c;
+    const uint lid = get_local_id(0), group = get_group_id(0), begin = group * GROUP_BODIES;
+    curve_load(&c);
+    for (uint p = lid; p <= domains; p += GROUP_1D)
+        counts[p * (size_t)groups + group] = 0;
+    for (size_t k = get_global_id(0); k < low; k += get_global_size(0))
+        key[k] = NO_KEY, order[k] = NONE;
+    barrier(CLK_GLOBAL_MEM_FENCE);
+    for (uint j = lid; j < GROUP_BODIES && begin + j < count; j += GROUP_1D) {
+        const uint row = first + begin + j;
+        const ulong k = curve_key(&c, posm[row], *cube, 0);
+        const uint p = domain_of_key(k, boundary, domains);
+        key[low + begin + j] = p == own ? k : NO_KEY;
+        order[low + begin + j] = p == own ? row : NONE;
+        if (p == own)
+            continue;
+        atomic_inc(&counts[p * (size_t)groups + group]);
+        atomic_inc(&counts[domains * (size_t)groups + group]);
+    }
+}
+
+/* Pack the migrating rows by domain and then by row, from slot `to` on: send_buffer[] = {body, |a|
+ * of the last sum, row, -}, send_row[] = row. at: the scanned counts; at[leaving + group]:
+ * migrating rows of a work-group. Rows beyond `room` slots are dropped; the host repeats the
+ * packing then. */
+kernel GROUP_OF_ITEMS void migrate_pack(global const real4 *posm, global const real *a_old,
+                                        uint first, uint count, uint low, global const real4 *cube,
+                                        global const ulong *boundary, uint domains,
+                                        global const uint *order, uint groups,
+                                        global const uint *at, uint leaving, uint to, uint room,
+                                        global real8 *send_buffer, global uint *send_row)
+{
+    local ushort domain[GROUP_BODIES]; /* target domain of each row */
+    local struct curve c;
+    local uint goes[GROUP_BODIES / 32],
+        next_domain; /* one bit a row: set if it migrates to next_domain */
+    const uint lid = get_local_id(0), group = get_group_id(0), begin = group * GROUP_BODIES;
+    if (at[leaving + group] == 0)
+        return;
+    curve_load(&c);
+    for (uint j = lid; j < GROUP_BODIES; j += GROUP_1D)
+        domain[j] =
+            begin + j < count && order[low + begin + j] == NONE
+                ? domain_of_key(curve_key(&c, posm[first + begin + j], *cube, 0), boundary, domains)
+                : NO_DOMAIN;
+    for (uint next = 0; next <= NO_DOMAIN;) {
+        for (uint w = lid; w < GROUP_BODIES / 32; w += GROUP_1D)
+            goes[w] = 0;
+        if (lid == 0)
+            next_domain = NO_DOMAIN;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint j = lid; j < GROUP_BODIES; j += GROUP_1D)
+            if (domain[j] >= next && domain[j] < NO_DOMAIN)
+                atomic_min(&next_domain, (uint)domain[j]);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        const uint p = next_domain;
+        for (uint j = lid; j < GROUP_BODIES; j += GROUP_1D)
+            if (domain[j] == p)
+                atomic_or(&goes[j / 32], 1u << j % 32);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint j = lid; j < GROUP_BODIES && p < NO_DOMAIN; j += GROUP_1D) {
+            if (domain[j] != p)
+                continue;
+            const uint row = first + begin + j;
+            uint slot =
+                at[p * (size_t)groups + group] + popcount(goes[j / 32] & ((1u << j % 32) - 1));
+            for (uint w = 0; w < j / 32; w++)
+                slot += popcount(goes[w]);
+            if (slot >= room)
+                continue;
+            send_buffer[to + slot] = (real8)(posm[row], a_old[row], UINT_TO_REAL(row), 0, 0);
+            send_row[to + slot] = row;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        next = p + 1;
+    }
+}
+
+/* Extract the start of each of n rows from scanned counts; start[to + n]: the total. */
+kernel void scan_offsets(global const uint *at, uint runs, uint n, global const uint *total,
+                         uint to, global uint *start)
+{
+    const uint k = get_global_id(0);
+    if (k <= n)
+        start[to + k] = k < n ? at[k * (size_t)runs] : *total;
+}
+
+/* Unpack `count` migrated rows from slot `first` on; their keys go to key[to] and following. */
+kernel GROUP_OF_ITEMS void migrate_unpack(global const real8 *send_buffer, uint first, uint count,
+                                          uint to, global const real4 *cube, global real4 *posm,
+                                          global real *a_old, global uint *slot, global ulong *key,
+                                          global uint *order)
+{
+    local struct curve c;
+    const size_t k = get_global_id(0);
+    curve_load(&c);
+    if (k >= count)
+        return;
+    const real8 body = send_buffer[first + k];
+    const uint row = REAL_TO_UINT(body.s5);
+    posm[row] = body.lo;
+    a_old[row] = body.s4;
+    slot[row] = first + k;
+    key[to + k] = curve_key(&c, body.lo, *cube, 0);
+    order[to + k] = row;
+}
+
+/* ---- Halo and bounding boxes. ---------------------------------------------------------------- */
+
+/* Keys and bodies of both ends of a domain: the first EDGE bodies, then the last ones in reverse
+ * order. seen[] = {body, |a| of the last sum}. A domain's halo has the same form. */
+struct edge {
+    ulong2 key[2 * EDGE];
+    real8 seen[2 * EDGE];
+};
+
+kernel void halo_pack(global const ulong *keys_hi, global const ulong *keys_lo, uint from,
+                      uint count, global const real4 *body, global const real *a_old_sorted,
+                      uint begin, uint domain, global struct edge *edge)
+{
+    const uint j = get_global_id(0), k = j < EDGE ? j : count - 1 - (j - EDGE);
+    if (j >= 2 * EDGE || k >= count)
+        return;
+    edge[domain].key[j] = (ulong2)(keys_hi[from + k], KEY_WORDS > 1 ? keys_lo[from + k] : 0);
+    edge[domain].seen[j] = (real8)(body[begin + k], a_old_sorted[begin + k], 0, 0, 0);
+}
+
+/* Unpack the halo: `before` bodies of lower domains, nearest first, and `after` bodies of higher
+ * ones. Resets the number of single boxes. */
+kernel void halo_unpack(global const struct edge *edge, uint before, uint after, uint from,
+                        uint count, uint begin, global ulong *keys_hi, global ulong *keys_lo,
+                        global real4 *body, global real *a_old_sorted, uint counter,
+                        global uint *nsingle)
+{
+    if (get_global_id(0) == 0)
+        nsingle[counter] = 0;
+    const uint j = get_global_id(0), k = j < EDGE ? -1 - j : count + j - EDGE;
+    if (j < EDGE ? j >= before : j >= EDGE + after)
+        return;
+    keys_hi[from + k] = edge->key[j].x;
+    if (KEY_WORDS > 1)
+        keys_lo[from + k] = edge->key[j].y;
+    body[begin + k] = edge->seen[j].lo;
+    a_old_sorted[begin + k] = edge->seen[j].s4;
+}
+
+static inline real box_longest_side(real8 box)
+{
+    return fmax(fmax(box.s4 - box.s0, box.s5 - box.s1), box.s6 - box.s2);
+}
+
+static inline real8 box_union(real8 a, real8 b)
+{
+    return (real8)(fmin(a.lo, b.lo), fmax(a.hi, b.hi));
+}
+
+/* Compute the bounding boxes of `groups` groups from `first` on, MERGED groups a work-group. A
+ * merged box {lo, least |a|, hi, -} covers its groups. It is left empty if it is more than
+ * MERGE_RATIO times as long as the smallest group's box, if a group had more than split_above
+ * interactions in the last sum, or if let_export flagged it. Each of its groups then has a box of
+ * its own, with its number from `first` on, after the merged boxes: nsingle[counter] of them, in
+ * any order. */
+kernel GROUP_OF_ITEMS void group_boxes(global const real4 *body, global const real *a_old_sorted,
+                                       uint n, uint first, uint groups, uint to, global real8 *box,
+                                       uint counter, global uint *nsingle, global const uint4 *info,
+                                       uint split_above, global const uint *split_groups)
+{
+    local real8 found[GROUP_1D];
+    const uint lid = get_local_id(0), each = GROUP_1D / MERGED, own = lid / each;
+    const uint k = get_group_id(0) * MERGED + own, from = EDGE * (first + k);
+    const real8 empty = (real8)((real4)(INFINITY), (real4)(-INFINITY));
+    real8 all = empty;
+    for (uint i = from + lid % each; k < groups && i < min(n, from + EDGE); i += each)
+        all = box_union(all, (real8)(body[i].xyz, a_old_sorted[i], body[i]));
+    found[lid] = all;
+    for (uint half_ = each / 2; half_ > 0; half_ /= 2) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (lid % each < half_)
+            found[lid] = box_union(found[lid], found[lid + half_]);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (lid > 0)
+        return;
+    const uint some = min((uint)MERGED, groups - k);
+    real least = INFINITY;
+    all = empty;
+    for (uint i = 0; i < some; i++) {
+        all = box_union(all, found[i * each]);
+        least = fmin(least, box_longest_side(found[i * each]));
+    }
+    bool split = split_groups[get_group_id(0)] || box_longest_side(all) > MERGE_RATIO * least;
+    for (uint i = 0; i < some; i++) {
+        const uint met = info[first + k + i].x + info[first + k + i].y;
+        split |= met == 0 || met > split_above;
+    }
+    box[to + get_group_id(0)] = split ? empty : all;
+    if (!split)
+        return;
+    const uint at = to + get_num_groups(0) + atomic_add(&nsingle[counter], some);
+    for (uint i = 0; i < some; i++)
+        box[at + i] = (real8)(found[i * each].s0123, found[i * each].s456, k + i);
+}
+
+/* Mark merged boxes whose groups had too many interactions. */
+kernel void mark_split(global const uint *flags, uint from, uint count, global uint *split_groups)
+{
+    if (get_global_id(0) < count)
+        split_groups[flags[from + get_global_id(0)]] = 1;
+}
+
+/* ---- Top tree. ------------------------------------------------------------------------------- */
+
+/* Pack top cells: toptree[TOP_CELLS * level + j] has the domain's first and last cells of a level,
+ * NONE for missing ones. The last entry is the shared node {cell, first body, -, NONE}, with this
+ * body in place of com; its third number on level 0 is the key overflow. */
+kernel void toptree_pack(uint bodies, global const uint2 *span, global const uint *shared_node,
+                         global const uint *cells, global const uint *child_begin,
+                         global const int2 *link, global const real4 *com,
+                         global const multipole *multipoles, global const real2 *size,
+                         global const real4 *body, uint domain, global real *toptree)
+{
+    const uint id = get_global_id(0), level = id / TOP_CELLS, j = id % TOP_CELLS;
+    if (level >= LEVEL_COUNT)
+        return;
+    global real *to = toptree + (domain * (size_t)(LEVEL_COUNT * TOP_CELLS) + id) * PACKED_CELL;
+    const uint from = bodies ? span[level].x : 0, end = bodies ? span[level].y : 0;
+    const uint back = end - 1 - (j - FIRST_CELLS), k = j < FIRST_CELLS ? from + j : back;
+    if (j == TOP_CELLS - 1) {
+        const uint own = bodies ? shared_node[level] : NONE;
+        const uint4 head =
+            (uint4)(own, own != NONE ? link[own].y : 0, level == 0 && bodies ? cells[1] : 0, NONE);
+        vstore4(head, 0, (global uint *)to);
+        if (own != NONE)
+            vstore4(body[link[own].y], 0, to + PACKED_HEAD);
+    } else if (j < FIRST_CELLS ? k >= end : end - from <= FIRST_CELLS + (j - FIRST_CELLS))
+        vstore4((uint4)(NONE), 0, (global uint *)to);
+    else
+        pack_cell(to, (uint4)(k, as_uint2(link[k]), child_begin[k]), com[k], size[k],
+                  &multipoles[k]);
+}
+
+/* Import packed cells of other domains. */
+kernel void import_nodes(global const real *cells, uint first, uint count, global uint *child_begin,
+                         global int2 *link, global real4 *com, global multipole *multipoles,
+                         global real2 *size, global real4 *body)
+{
+    global const real *from = cells + (first + get_global_id(0)) * PACKED_CELL;
+    if (get_global_id(0) >= count)
+        return;
+    const uint4 head = vload4(0, (global const uint *)from);
+    if (head.x == NONE)
+        return;
+    if (head.w == NONE) {
+        body[head.y] = vload4(0, from + PACKED_HEAD);
+        return;
+    }
+    link[head.x] = as_int2(head.yz);
+    child_begin[head.x] = head.w;
+    com[head.x] = vload4(0, from + PACKED_HEAD);
+    size[head.x] = vload2(0, from + PACKED_HEAD + 4);
+    for (int c = 0; c < MULTIPOLE_REALS; c++)
+        ((global real *)&multipoles[head.x])[c] = from[PACKED_HEAD + 6 + c];
+}
+
+kernel void import_bodies(global const real *bodies, uint first, uint count, global real4 *body)
+{
+    global const real *from = bodies + (first + get_global_id(0)) * PACKED_BODY;
+    if (get_global_id(0) < count)
+        body[REAL_TO_UINT(from[4])] = vload4(0, from);
+}
+
+/* True if the root cell is nearly the same as in the previous sum: mass, squared width and centre
+ * of mass differ by less than a thousandth. */
+static inline bool root_is_similar(real4 was, real4 is, real was_square, real is_square)
+{
+    const real least = C(1e-3), width2 = is_square / is.w, was_width2 = was_square / was.w;
+    const real4 d = is - was;
+    const real off2 = d.x * d.x + d.y * d.y + d.z * d.z;
+    return fabs(d.w) <= least * is.w && fabs(width2 - was_width2) <= least * width2 &&
+           off2 <= least * least * width2;
+}
+
+/* Compute the moments of all domains' shared nodes on `levels` levels, from the deepest up; all
+ * their other children have moments. One work-group. counts[off]: set if the root cell differs
+ * from the previous sum's, which let_export used. */
+kernel GROUP_OF_ITEMS void shared_node_moments(global const real4 *body, global const real4 *cube,
+                                               uint levels, uint geometric, real com_margin,
+                                               global const real *toptree, uint domains,
+                                               global const uint *child_begin, global int2 *link,
+                                               global real4 *com, global multipole *multipoles,
+                                               global real2 *size, global uint *counts, uint off)
+{
+    const real4 was = com[0];
+    const real was_square = cell_second_trace(&multipoles[0]);
+    barrier(CLK_GLOBAL_MEM_FENCE);
+    for (uint level = levels; level-- > 0;) {
+        for (uint domain = get_local_id(0); domain < domains; domain += GROUP_1D) {
+            const uint k = *(
+                global const uint *)(toptree +
+                                     ((domain * LEVEL_COUNT + level + 1) * (size_t)TOP_CELLS - 1) *
+                                         PACKED_CELL);
+            if (k != NONE)
+                cell_moments(k, child_begin[k + 1], body, *cube, level, geometric, com_margin, link,
+                             com, multipoles, size);
+        }
+        barrier(CLK_GLOBAL_MEM_FENCE);
+    }
+    if (get_local_id(0) == 0)
+        counts[off] = !root_is_similar(was, com[0], was_square, cell_second_trace(&multipoles[0]));
+}
+
+/* ---- Return of forces. ----------------------------------------------------------------------- */
+
+static inline void store_sum(real4 a, size_t i, uint row, uint rows, global real *plane,
+                             global real *a_old)
+{
+    a_old[row] = a.w;
+    plane[i] = a.x;
+    plane[rows + i] = a.y;
+    plane[2 * (size_t)rows + i] = a.z;
+}
+
+/* forces_sorted[begin + k] = {a, |a|} of row order[k]: store it in planes of `rows` numbers if the
+ * row is this device's, otherwise in its slot. Resets the deferred groups and the schedule. */
+kernel void return_forces(global const real4 *forces_sorted, uint n, global const uint *order,
+                          uint begin, uint first, uint rows, uint count, global real *plane,
+                          global real *a_old, global const uint *slot, global real4 *return_buffer,
+                          global uint *deferred, global const int *bad)
+{
+    const size_t k = get_global_id(0);
+    if (k == 0)
+        deferred[0] = deferred[1] = deferred[2] = 0;
+    if (k >= n || *bad < 0)
+        return;
+    const uint row = order[k], i = row - first;
+    if (i < count)
+        store_sum(forces_sorted[begin + k], i, row, rows, plane, a_old);
+    else
+        return_buffer[slot[row]] = forces_sorted[begin + k];
+}
+
+/* Mark rows whose forces arrive late with a special NaN, as in integrate_leapfrog.cl. */
+kernel void mark_late(uint from, uint n, global const uint *send_row, uint first, uint rows,
+                      global real *plane)
+{
+    const size_t k = get_global_id(0), i = k < n ? send_row[from + k] - first : 0;
+#ifdef DOUBLE
+    const real late = as_double(0x7ff80000decade00UL);
+#else
+    const real late = as_float(0x7fdecadeu);
+#endif
+    if (k < n)
+        plane[i] = plane[rows + i] = plane[2 * (size_t)rows + i] = late;
+}
+
+/* Store the forces that returned to `n` slots from `from` on. */
+kernel void receive_forces(global const real4 *return_buffer, uint from, uint n,
+                           global const uint *send_row, uint first, uint rows, global real *plane,
+                           global real *a_old, global const int *bad)
+{
+    const size_t k = get_global_id(0);
+    if (k < n && *bad >= 0)
+        store_sum(return_buffer[from + k], send_row[from + k] - first, send_row[from + k], rows,
+                  plane, a_old);
+}
+
+/* As return_forces, for potentials, which are forces_sorted[].x. */
+kernel void return_potentials(global const real4 *forces_sorted, uint n, global const uint *order,
+                              uint begin, uint first, uint count, global real *plane,
+                              global const uint *slot, global real4 *return_buffer,
+                              global uint *deferred)
+{
+    const size_t k = get_global_id(0);
+    if (k == 0)
+        deferred[0] = deferred[1] = deferred[2] = 0;
+    if (k >= n)
+        return;
+    const uint row = order[k], i = row - first;
+    if (i < count)
+        plane[i] = forces_sorted[begin + k].x;
+    else
+        return_buffer[slot[row]] = forces_sorted[begin + k];
+}
+
+kernel void receive_potentials(global const real4 *return_buffer, uint from, uint n,
+                               global const uint *send_row, uint first, global real *plane)
+{
+    const size_t k = get_global_id(0);
+    if (k < n)
+        plane[send_row[from + k] - first] = return_buffer[from + k].x;
+}
+
+/* ---- Boundaries. ----------------------------------------------------------------------------- */
+
+/* Collect the keys of the bodies at new boundaries. */
+kernel void boundary_keys(global const ulong *key, uint from, global const uint *which, uint n,
+                          global ulong *picked)
+{
+    const uint k = get_global_id(0);
+    if (k < n)
+        picked[k] = key[from + which[k]];
+}

@@ -1,0 +1,899 @@
+/* domain_build.c - the distributed tree, step by step, as domain.cl draws it.
+ *
+ *   cube        bounding box of all bodies; boundaries from sampled keys the first time
+ *   migration   bodies to the domains they lie in (count, pack, exchange, unpack)
+ *   sort        keys and bodies of each domain in order
+ *   halo        64 bodies of each neighbour
+ *   cells       counted, numbered across domains, written, moments
+ *   top tree    cells that all domains hold; moments of shared nodes
+ *   (let.c)     locally essential trees and walks
+ *   return      forces to the devices that own the bodies
+ *
+ * After each phase whose output other domains need, the host downloads it and exchanges it with all
+ * ranks. If its size is unknown, the previous size plus a margin is sent with the exact count, and
+ * the remainder follows.
+ * SPDX-License-Identifier: MIT
+ */
+#include "nbody/integrator/integrator.h"
+#include "nbody/force/tree.h"
+
+#include <math.h>
+
+enum { KEY_MARGIN = TREE_KEY_MARGIN / sizeof(cl_ulong), NONE = -1 };
+
+/* ---- Root cube and boundaries. --------------------------------------------------------------- */
+
+static int domain_launch_box(struct nbody *nb, struct nbody_device *p, cl_event *ev)
+{
+    struct tree *t = p->tree;
+    const cl_uint first = (cl_uint)p->first, end = first + (cl_uint)p->count;
+    if (nbody_tree_launch(nb, p, TREE_BOUNDING_BOX, t->box_groups, (size_t)p->shape.group_1d,
+                          ARGS(nb->posm, first, end, t->box_part)) != 0)
+        return -1;
+    *ev = clmsync(nb->ctx, p->dev, t->box_part, CL_MEM_HOST | CL_EVENT_NOWAIT | CL_EVENT_CHECKED);
+    if (*ev == (cl_event)-1)
+        return -1;
+    return clflush(nb->ctx, p->dev, 0);
+}
+
+struct corners {
+    double lo[3], hi[3];
+};
+
+static void join_bounding_boxes(void *a, const void *b, void *arg)
+{
+    struct corners *one = a;
+    const struct corners *two = b;
+    (void)arg;
+    for (int c = 0; c < 3; c++) {
+        one->lo[c] = fmin(one->lo[c], two->lo[c]);
+        one->hi[c] = fmax(one->hi[c], two->hi[c]);
+    }
+}
+
+enum { CUBE_STEPS = 8 }; /* as in tree.cl */
+
+static double root_cube_side_host(const struct nbody *nb, double extent)
+{
+    const int least = nb->precision == NBODY_DOUBLE ? -1000 : -100,
+              power = extent > 0 && isfinite(extent) ? ilogb(extent) : 0;
+    return extent > 0 ? ldexp(1, (power > least ? power : least) + 1) : 1;
+}
+
+/* Compute the root cube on the host, bit for bit as kernel root_cube in tree.cl. */
+static void root_cube_host(const struct nbody *nb, const struct corners *all, double cube[4])
+{
+    double extent = 0;
+    for (int c = 0; c < 3; c++) {
+        const double d = all->hi[c] - all->lo[c];
+        extent = fmax(extent, nb->real == sizeof(float) ? (float)d : d);
+        cube[c] = all->lo[c];
+    }
+    cube[3] = root_cube_side_host(nb, extent);
+    if (!(extent > 0))
+        return;
+    const double step = cube[3] / CUBE_STEPS;
+    for (int c = 0; c < 3; c++) {
+        cube[c] = floor(all->lo[c] / step) * step;
+        const double d = all->hi[c] - cube[c];
+        extent = fmax(extent, nb->real == sizeof(float) ? (float)d : d);
+    }
+    cube[3] = root_cube_side_host(nb, extent);
+}
+
+/* Reduce the downloaded bounding boxes of all ranks to the root cube. */
+static int domain_root_cube(struct nbody *nb, double cube[4])
+{
+    struct corners all = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+    EACH_DOMAIN (nb, p)
+        for (size_t k = 0; k < p->tree->box_groups; k++) {
+            struct corners some;
+            for (size_t c = 0; c < 3; c++) {
+                some.lo[c] = nbody_real_get(nb, p->tree->box_part, 8 * k + c);
+                some.hi[c] = nbody_real_get(nb, p->tree->box_part, 8 * k + 4 + c);
+            }
+            join_bounding_boxes(&all, &some, NULL);
+        }
+    if (world_reduce(nb->world, &all, sizeof all, join_bounding_boxes, NULL) != 0)
+        return -1;
+    root_cube_host(nb, &all, cube);
+    return 0;
+}
+
+static int domain_set_cube(struct nbody *nb, const double cube[4])
+{
+    memcpy(nb->domains->cube, cube, sizeof nb->domains->cube);
+    nb->domains->cube_known = true;
+    EACH_DOMAIN (nb, p) {
+        for (size_t c = 0; c < 4; c++)
+            nbody_real_put(nb, p->tree->cube, c, cube[c]);
+        if (nbody_domain_upload(nb, p, p->tree->cube, 4 * nb->real) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int domain_find_cube(struct nbody *nb)
+{
+    double cube[4];
+    cl_event *ev = calloc(nb->ndev, sizeof *ev);
+    int status = ev ? 0 : clerror_set(ENOMEM, "nbody: out of memory on the host");
+    EACH_DOMAIN (nb, p)
+        if (status == 0)
+            status = domain_launch_box(nb, p, &ev[p - nb->device]);
+    EACH_DOMAIN (nb, p)
+        if (status == 0)
+            status = nbody_domain_wait_event(nb, p, ev[p - nb->device]);
+    free(ev);
+    if (status != 0)
+        return -1;
+    if (domain_root_cube(nb, cube) != 0)
+        return -1;
+    return domain_set_cube(nb, cube);
+}
+
+struct sampled {
+    cl_ulong key;
+    double weight;
+};
+
+static int compare_sampled_keys(const void *a, const void *b)
+{
+    const struct sampled *x = a, *y = b;
+    return (x->key > y->key) - (x->key < y->key);
+}
+
+/* Choose boundaries such that each domain has about the number of bodies that its device
+ * integrates. */
+static int domain_boundaries_from_samples(struct nbody *nb)
+{
+    struct domains *s = nb->domains;
+    const size_t n = (size_t)s->n * TREE_SAMPLES;
+    struct sampled *all = malloc(n * sizeof *all);
+    if (!all)
+        return clerror_set(ENOMEM, "nbody: out of memory on the host");
+    for (size_t k = 0; k < n; k++)
+        all[k] = (struct sampled){s->samples[k],
+                                  (double)s->owner[k / TREE_SAMPLES].count / TREE_SAMPLES};
+    qsort(all, n, sizeof *all, compare_sampled_keys);
+    double before = 0;
+    s->boundary[0] = 0;
+    for (size_t domain = 1, k = 0; domain < s->n; domain++) {
+        for (; k + 1 < n && before < (double)s->owner[domain].first; k++)
+            before += all[k].weight;
+        s->boundary[domain] = all[k].key;
+    }
+    s->boundaries_moved = true;
+    free(all);
+    return 0;
+}
+
+/* Sample new boundaries if the side of the cube has changed: keys of two cubes are not comparable.
+ */
+static int domain_sample_boundaries(struct nbody *nb, double side)
+{
+    struct domains *s = nb->domains;
+    if (s->boundaries_known && !(side < s->side) && !(side > s->side))
+        return 0;
+    EACH_DOMAIN (nb, p) {
+        const cl_uint first = (cl_uint)p->first, count = (cl_uint)p->count, some = TREE_SAMPLES,
+                      at = some * p->tree->domain;
+        if (nbody_tree_launch_1d(
+                nb, p, TREE_SAMPLE_KEYS, some,
+                ARGS(nb->posm, first, count, p->tree->cube, some, at, s->samples)) != 0)
+            return -1;
+    }
+    const struct gathered g = {s->samples, TREE_SAMPLES * sizeof *s->samples};
+    if (nbody_domain_gather(nb, &g, 1, NULL) != 0 || domain_boundaries_from_samples(nb) != 0)
+        return -1;
+    s->boundaries_known = true;
+    s->side = side;
+    return 0;
+}
+
+/* ---- Migration. ------------------------------------------------------------------------------ */
+
+/* Number of work-groups that process a device's rows. */
+static cl_uint migrate_groups(const struct nbody_device *p)
+{
+    return p->count ? nbody_tree_groups(p, p->count) : 1;
+}
+
+/* Compute the keys of a device's rows and count the rows that migrate to each domain. */
+static int migrate_launch_count(struct nbody *nb, struct nbody_device *p)
+{
+    struct domains *s = nb->domains;
+    struct tree *t = p->tree;
+    const size_t room = nb->n + TREE_SPARE_KEYS - p->count;
+    t->nkeys_lower = t->nkeys_lower < room ? t->nkeys_lower : (cl_uint)room;
+    const cl_uint first = (cl_uint)p->first, count = (cl_uint)p->count, n = s->n,
+                  groups = migrate_groups(p), at = s->counts_each * t->domain;
+    const struct arrays_scan_job scan = {.x = t->counts,
+                                         .sums = t->counts,
+                                         .total = t->cells,
+                                         .bytes = 4,
+                                         .most = (size_t)groups * n};
+    if (nbody_tree_launch(nb, p, TREE_MIGRATE_COUNT, groups, (size_t)p->shape.group_1d,
+                          ARGS(nb->posm, first, count, t->nkeys_lower, t->cube, s->boundary, n,
+                               t->domain, t->key, t->order, groups, t->counts)) != 0)
+        return -1;
+    if (arrays_scan_start(t->sorter, &scan) != 0)
+        return -1;
+    if (nbody_tree_launch_1d(nb, p, TREE_SCAN_OFFSETS, n + 1,
+                             ARGS(t->counts, groups, n, t->cells, at, s->counts)) != 0)
+        return -1;
+    return 0;
+}
+
+/* Pack the migrating rows into their slots. */
+static int migrate_launch_pack(struct nbody *nb, struct nbody_device *p, cl_uint none)
+{
+    (void)none;
+    struct domains *s = nb->domains;
+    struct tree *t = p->tree;
+    const cl_uint first = (cl_uint)p->first, count = (cl_uint)p->count, n = s->n,
+                  groups = migrate_groups(p), room = (cl_uint)s->slot_capacity,
+                  to = t->domain * room, leaving = groups * n;
+    return nbody_tree_launch(nb, p, TREE_MIGRATE_PACK, groups, (size_t)p->shape.group_1d,
+                             ARGS(nb->posm, t->a_old, first, count, t->nkeys_lower, t->cube,
+                                  s->boundary, n, t->order, groups, t->counts, leaving, to, room,
+                                  s->send_buffer, s->send_row));
+}
+
+/* Return the number of bodies that migrate from a device to a domain, and the first one's slot. */
+static size_t migrants(const struct domains *s, cl_uint from, cl_uint to, size_t *slot)
+{
+    const cl_uint *start = &s->slot_begin[from * (s->n + 1)];
+    *slot = from * s->slot_capacity + start[to];
+    return start[to + 1] - start[to];
+}
+
+static cl_uint migrants_in_all(const struct domains *s, cl_uint from)
+{
+    return s->slot_begin[from * (s->n + 1) + s->n];
+}
+
+/* List transfers between all pairs: `bytes` per slot of the migrating bodies, except the first
+ * sent_early[] of each domain. back: of all migrated bodies, in the opposite direction, for
+ * returning forces. Return the number of transfers. */
+static size_t migrants_list_transfers(const struct domains *s, void *block, size_t bytes, bool back,
+                                      struct transfer *all)
+{
+    size_t n = 0;
+    for (cl_uint from = 0; from < s->n; from++)
+        for (cl_uint to = 0; to < s->n; to++) {
+            size_t slot, count = migrants(s, from, to, &slot);
+            const size_t begin = from * s->slot_capacity + (back ? 0 : s->sent_early[from]),
+                         end = slot + count;
+            slot = slot > begin ? slot : begin;
+            if (from != to && end > slot)
+                all[n++] = (struct transfer){back ? to : from,
+                                             back ? from : to,
+                                             (char *)block + slot * bytes,
+                                             (end - slot) * bytes,
+                                             false,
+                                             NULL};
+        }
+    return n;
+}
+
+static int migrate_exchange_rest(struct nbody *nb)
+{
+    const struct domains *s = nb->domains;
+    struct transfer *all = calloc((size_t)s->n * s->n, sizeof *all);
+    if (!all)
+        return clerror_set(ENOMEM, "nbody: out of memory on the host");
+    const size_t n = migrants_list_transfers(s, s->send_buffer, 8 * nb->real, false, all);
+    const int status = n ? nbody_domain_exchange_transfers(nb, all, n) : 0;
+    free(all);
+    return status;
+}
+
+static int domain_check_box(struct nbody *nb, struct nbody_device *p, cl_uint none)
+{
+    cl_event ev;
+    (void)none;
+    return domain_launch_box(nb, p, &ev);
+}
+
+/* Exchange the migration counts; with two domains, send the first sent_early[] bodies along.
+ * Meanwhile the devices compute the bounding box if the cube is predicted. Within one rank, copies
+ * use side queues: on the main queue the download of the counts would wait for the packed bodies
+ * on NVIDIA's driver. */
+static int migrate_exchange_counts(struct nbody *nb)
+{
+    struct domains *s = nb->domains;
+    const size_t body = 8 * nb->real;
+    const struct gathered counts = {s->counts, s->counts_each * sizeof *s->counts};
+    const bool side_queue = world_size(nb->world) == 1;
+    struct transfer all[2];
+    size_t n = 0;
+    EACH_DOMAIN (nb, p)
+        if (side_queue &&
+            nbody_domain_begin_download(nb, p, &s->counts[p->tree->domain * s->counts_each],
+                                        counts.each, true, &s->ev_counts[p->tree->domain]) != 0)
+            return -1;
+    for (cl_uint from = 0; s->n == 2 && from < 2; from++) {
+        struct transfer *c = &all[n];
+        if (s->sent_early[from] == 0)
+            continue;
+        *c = (struct transfer){from,
+                               1 - from,
+                               (char *)s->send_buffer + from * s->slot_capacity * body,
+                               s->sent_early[from] * body,
+                               side_queue,
+                               NULL};
+        if (side_queue && nbody_domain_begin_download(nb, s->owner[from].device, c->at, c->bytes,
+                                                      false, &c->ev_download) != 0)
+            return -1;
+        n++;
+    }
+    if (nbody_domain_exchange(nb, &counts, !side_queue, all, n,
+                              s->cube_predicted ? domain_check_box : NULL) != 0)
+        return -1;
+    EACH_DOMAIN (nb, p)
+        if (side_queue && nbody_domain_wait_event(nb, p, s->ev_counts[p->tree->domain]) != 0)
+            return -1;
+    for (cl_uint from = 0; from < s->n; from++)
+        memcpy(&s->slot_begin[from * (s->n + 1)], &s->counts[from * s->counts_each],
+               (s->n + 1) * sizeof *s->slot_begin);
+    return 0;
+}
+
+/* Exchange the remaining bodies; grow the buffers first if they do not fit. */
+static int migrate_exchange(struct nbody *nb)
+{
+    struct domains *s = nb->domains;
+    size_t most = 0;
+    for (cl_uint k = 0; k < s->n; k++)
+        most = migrants_in_all(s, k) > most ? migrants_in_all(s, k) : most;
+    if (most > s->slot_capacity) {
+        if (nbody_domain_reserve(nb, most + most / 4) != 0)
+            return -1;
+        memset(s->sent_early, 0, s->n * sizeof *s->sent_early);
+        if (nbody_device_threads_all(nb, migrate_launch_pack, 0) != 0)
+            return -1;
+    }
+    if (migrate_exchange_rest(nb) != 0)
+        return -1;
+    for (cl_uint k = 0; s->n == 2 && k < s->n; k++) {
+        const size_t all = migrants_in_all(s, k), next = all + all / 16 + 64;
+        s->sent_early[k] = (cl_uint)(next < s->slot_capacity ? next : s->slot_capacity);
+    }
+    return 0;
+}
+
+/* Insert the migrated rows into the domain's keys: rows from lower-numbered devices precede the
+ * device's own rows, all others follow. */
+static int migrate_launch_unpack(struct nbody *nb, struct nbody_device *p, cl_uint none)
+{
+    struct domains *s = nb->domains;
+    struct tree *t = p->tree;
+    size_t slot, low = 0, high = 0;
+    (void)none;
+    for (cl_uint from = 0; from < s->n; from++)
+        *(from < t->domain ? &low : &high) += migrants(s, from, t->domain, &slot);
+    const size_t most = nb->n + TREE_SPARE_KEYS - p->count - high, more = low + low / 2 + 64;
+    if (low > t->nkeys_lower || t->nkeys_lower > most) {
+        t->nkeys_lower = (cl_uint)(more < most ? more : most);
+        if (migrate_launch_count(nb, p) != 0)
+            return -1;
+    }
+    if (nbody_domain_barrier(nb, p) != 0)
+        return -1;
+    cl_uint before = t->nkeys_lower - (cl_uint)low, behind = t->nkeys_lower + (cl_uint)p->count;
+    for (cl_uint from = 0; from < s->n; from++) {
+        const cl_uint count = (cl_uint)migrants(s, from, t->domain, &slot), first = (cl_uint)slot,
+                      to = from < t->domain ? before : behind;
+        if (nbody_tree_launch_1d(nb, p, TREE_MIGRATE_UNPACK, count,
+                                 ARGS(s->send_buffer, first, count, to, t->cube, nb->posm, t->a_old,
+                                      t->slot, t->key, t->order)) != 0)
+            return -1;
+        *(from < t->domain ? &before : &behind) += count;
+    }
+    t->nkeys = behind;
+    return 0;
+}
+
+static int migrate_start(struct nbody *nb, struct nbody_device *p, cl_uint moved)
+{
+    const struct domains *s = nb->domains;
+    if (moved && nbody_domain_upload(nb, p, s->boundary, s->n * sizeof *s->boundary) != 0)
+        return -1;
+    if (migrate_launch_count(nb, p) != 0)
+        return -1;
+    return migrate_launch_pack(nb, p, 0);
+}
+
+static int migrate_bodies(struct nbody *nb)
+{
+    struct domains *s = nb->domains;
+    if (nbody_device_threads_all(nb, migrate_start, s->boundaries_moved) != 0)
+        return -1;
+    s->boundaries_moved = false;
+    if (migrate_exchange_counts(nb) != 0 || migrate_exchange(nb) != 0)
+        return -1;
+    memset(s->begin, 0, (s->n + 1) * sizeof *s->begin);
+    for (cl_uint to = 0; to < s->n; to++) {
+        size_t slot;
+        s->begin[to + 1] = s->begin[to] + (cl_uint)s->owner[to].count - migrants_in_all(s, to);
+        for (cl_uint from = 0; from < s->n; from++)
+            s->begin[to + 1] += (cl_uint)migrants(s, from, to, &slot);
+    }
+    return 0;
+}
+
+/* ---- Sort. ----------------------------------------------------------------------------------- */
+
+/* Compute one word of the keys of the domain's bodies, in their present order. */
+static int domain_launch_key_word(struct nbody *nb, struct nbody_device *p, cl_uint word, cl_uint n,
+                                  void *to)
+{
+    struct tree *t = p->tree;
+    const cl_uint reorder = true;
+    return nbody_tree_launch(nb, p, TREE_HILBERT_KEYS, nbody_tree_groups(p, n),
+                             (size_t)p->shape.group_1d,
+                             ARGS(nb->posm, n, t->cube, word, reorder, to, t->order));
+}
+
+static int domain_sort(const struct nbody_device *p)
+{
+    const struct tree *t = p->tree;
+    const struct arrays_sort_job sort = {.keys = t->key,
+                                         .values = t->order,
+                                         .bytes = 8,
+                                         .bits = 64,
+                                         .most = t->nkeys,
+                                         .work = t->sort_workspace};
+    return arrays_sort_start(t->sorter, &sort);
+}
+
+static int domain_sort_and_gather(struct nbody *nb, struct nbody_device *p, cl_uint none)
+{
+    struct domains *s = nb->domains;
+    struct tree *t = p->tree;
+    const cl_uint from = KEY_MARGIN;
+    if (migrate_launch_unpack(nb, p, none) != 0)
+        return -1;
+    if (t->bodies == 0)
+        return 0;
+    if ((t->key_words > 1 &&
+         (domain_launch_key_word(nb, p, 1, t->nkeys, t->key) != 0 || domain_sort(p) != 0 ||
+          domain_launch_key_word(nb, p, 0, t->nkeys, t->key) != 0)) ||
+        domain_sort(p) != 0 ||
+        (t->key_words > 1 && domain_launch_key_word(nb, p, 1, t->bodies, t->key_lo) != 0))
+        return -1;
+    if (nbody_tree_launch_1d(
+            nb, p, TREE_GATHER_BODIES, t->bodies,
+            ARGS(nb->posm, t->a_old, t->bodies, t->order, t->begin, t->body, t->a_old_sorted)) != 0)
+        return -1;
+    if (nbody_tree_launch_1d(nb, p, TREE_HALO_PACK, 2 * TREE_GROUP,
+                             ARGS(t->keys, t->keys_lo, from, t->bodies, t->body, t->a_old_sorted,
+                                  t->begin, t->domain, s->edge)) != 0)
+        return -1;
+    return 0;
+}
+
+/* ---- Halo. ----------------------------------------------------------------------------------- */
+
+/* Return the index in a domain's struct edge of a body near that domain's end. */
+static size_t halo_body_index(const struct domains *s, cl_uint body, cl_uint *domain)
+{
+    cl_uint k = 0;
+    while (body >= s->begin[k + 1])
+        k++;
+    const cl_uint j = body - s->begin[k];
+    *domain = k;
+    return j < TREE_GROUP ? j : TREE_GROUP + (s->begin[k + 1] - 1 - body);
+}
+
+/* Assemble the halo of a domain from its neighbours' edges, nearest body first, and upload it. */
+static int halo_upload(struct nbody *nb, struct nbody_device *p)
+{
+    const struct domains *s = nb->domains;
+    struct tree *t = p->tree;
+    const cl_uint n = (cl_uint)nb->n, end = t->begin + t->bodies, from = KEY_MARGIN;
+    const cl_uint before = t->begin < TREE_GROUP ? t->begin : TREE_GROUP,
+                  after = n - end < TREE_GROUP ? n - end : TREE_GROUP;
+    const cl_uint counter = nbody_let_single_index(nb, t->domain);
+    const size_t body = 8 * nb->real, key = 2 * sizeof(cl_ulong), bodies = TREE_EDGE_BODIES * key,
+                 edge = nbody_domain_edge_bytes(nb);
+    if (t->bodies == 0)
+        return 0;
+    for (cl_uint j = 0; j < before + after; j++) {
+        cl_uint domain;
+        const size_t to = j < before ? j : TREE_GROUP + (j - before);
+        const size_t at =
+            halo_body_index(s, j < before ? t->begin - 1 - j : end + (j - before), &domain);
+        const char *const its = (char *)s->edge + domain * edge;
+        memcpy((char *)t->halo + to * key, its + at * key, key);
+        memcpy((char *)t->halo + bodies + to * body, its + bodies + at * body, body);
+    }
+    if (nbody_domain_upload(nb, p, t->halo, edge) != 0)
+        return -1;
+    return nbody_tree_launch_1d(nb, p, TREE_HALO_UNPACK, TREE_EDGE_BODIES,
+                                ARGS(t->halo, before, after, from, t->bodies, t->begin, t->keys,
+                                     t->keys_lo, t->body, t->a_old_sorted, counter, s->counts));
+}
+
+static struct key_range domain_key_range(const struct nbody *nb, const struct tree *t)
+{
+    const cl_uint n = (cl_uint)nb->n, end = t->begin + t->bodies, from = KEY_MARGIN,
+                  to = from + t->bodies;
+    return (struct key_range){.lo = from - (t->begin < TREE_GROUP ? t->begin : TREE_GROUP),
+                              .n = to + (n - end < TREE_GROUP ? n - end : TREE_GROUP),
+                              .from = from,
+                              .to = to};
+}
+
+/* Number of work-groups that count cells before the halo arrives: all that lie away from both
+ * boundaries.
+ */
+static cl_uint domain_groups_counted_early(const struct nbody_device *p)
+{
+    const cl_uint groups = nbody_tree_groups(p, p->tree->bodies);
+    return groups >= 4 * TREE_BOUNDARY_GROUPS ? groups / 2 - TREE_BOUNDARY_GROUPS : 0;
+}
+
+static int domain_count_early(struct nbody *nb, struct nbody_device *p, cl_uint none)
+{
+    const cl_uint early = domain_groups_counted_early(p);
+    (void)none;
+    if (early == 0)
+        return 0;
+    if (nbody_tree_count_some(nb, p, domain_key_range(nb, p->tree), early, 0,
+                              TREE_BOUNDARY_GROUPS) != 0)
+        return -1;
+    return clflush(nb->ctx, p->dev, 0);
+}
+
+/* Return 1 if the predicted cube differs from the actual one. */
+static int domain_check_cube(struct nbody *nb)
+{
+    struct domains *s = nb->domains;
+    double cube[4];
+    if (s->cube_predicted && domain_root_cube(nb, cube) != 0)
+        return -1;
+    s->cube_known = !s->cube_predicted || memcmp(cube, s->cube, sizeof cube) == 0;
+    return !s->cube_known;
+}
+
+/* Sort all domains and exchange the halos. Return 1 if the build must be repeated. */
+static int domain_sort_all(struct nbody *nb)
+{
+    struct domains *s = nb->domains;
+    EACH_DOMAIN (nb, p) {
+        struct tree *t = p->tree;
+        t->begin = s->begin[t->domain];
+        t->bodies = s->begin[t->domain + 1] - t->begin;
+        t->runs = (t->bodies + TREE_RUN - 1) / TREE_RUN;
+        t->first_group = t->begin / TREE_GROUP;
+        t->groups = t->bodies ? (t->begin + t->bodies - 1) / TREE_GROUP + 1 - t->first_group : 0;
+        t->body_valid = true;
+    }
+    if (nbody_device_threads_all(nb, domain_sort_and_gather, 0) != 0)
+        return -1;
+    const struct gathered g = {s->edge, nbody_domain_edge_bytes(nb)};
+    return nbody_domain_gather(nb, &g, 1, domain_count_early) == 0 ? domain_check_cube(nb) : -1;
+}
+
+/* ---- Cells. ---------------------------------------------------------------------------------- */
+
+static cl_uint domain_levels(const struct nbody *nb)
+{
+    return nb->domains->key_words * TREE_LEVELS + 1;
+}
+
+/* Number of a domain's cells on a level; 0 for a domain without bodies. */
+static cl_uint domain_cells(const struct domains *s, cl_uint domain, cl_uint level)
+{
+    const cl_uint *at = &s->counts[domain * s->counts_each + level];
+    return s->begin[domain] == s->begin[domain + 1] ? 0 : at[1] - at[0];
+}
+
+/* Compute the offset of a domain's cell numbers on each level: cells of all domains that precede,
+ * minus the domain's own cells of the levels above. Return the number of cells of all domains. */
+static cl_uint domain_cell_offsets(const struct domains *s, cl_uint domain, cl_uint all_levels,
+                                   cl_uint *add)
+{
+    cl_uint all = 0, own = 0;
+    for (cl_uint l = 0; l < all_levels; l++) {
+        add[l] = all - own;
+        for (cl_uint k = 0; k < s->n; k++) {
+            add[l] += k < domain ? domain_cells(s, k, l) : 0;
+            all += domain_cells(s, k, l);
+        }
+        own += domain_cells(s, domain, l);
+    }
+    return all;
+}
+
+/* Pack the domain's top cells. Within one rank the download is enqueued at once, because export
+ * walks may follow on the main queue. */
+static int toptree_launch_pack(struct nbody *nb, struct nbody_device *p)
+{
+    struct domains *s = nb->domains;
+    struct tree *t = p->tree;
+    const size_t bytes = (size_t)domain_levels(nb) * TREE_TOP_CELLS * nbody_domain_cell_bytes(nb);
+    if (nbody_tree_launch_1d(nb, p, TREE_TOPTREE_PACK, (size_t)domain_levels(nb) * TREE_TOP_CELLS,
+                             ARGS(t->bodies, t->span, t->shared_node, t->cells, t->child_begin,
+                                  t->link, t->com, t->multipoles, t->size, t->body, t->domain,
+                                  s->toptree)) != 0)
+        return -1;
+    return world_size(nb->world) > 1
+               ? 0
+               : nbody_domain_begin_download(nb, p, (char *)s->toptree + t->domain * bytes, bytes,
+                                             true, &s->ev_toptree[t->domain]);
+}
+
+static int domain_write_cells(struct nbody *nb, struct nbody_device *p, cl_uint geometric)
+{
+    struct tree *t = p->tree;
+    const cl_uint all = t->total_cells =
+        domain_cell_offsets(nb->domains, t->domain, domain_levels(nb), t->cell_offset);
+    for (cl_uint l = 0; l < domain_levels(nb); l++)
+        t->cells_on_level[l] = domain_cells(nb->domains, t->domain, l);
+    if (all > t->capacity && nbody_tree_grow(nb, p, all + all / 4) != 0)
+        return -1;
+    if (t->bodies == 0)
+        return toptree_launch_pack(nb, p);
+    if (nbody_domain_upload(nb, p, t->cell_offset, domain_levels(nb) * sizeof(cl_uint)) != 0)
+        return -1;
+    if (nbody_tree_write(nb, p, domain_key_range(nb, t), all) != 0)
+        return -1;
+    if (nbody_tree_moments(nb, p, geometric) != 0)
+        return -1;
+    return toptree_launch_pack(nb, p);
+}
+
+static bool any_shared_node(const struct nbody *nb, cl_uint level)
+{
+    bool any = false;
+    for (cl_uint k = 0; k < nb->domains->n; k++)
+        any |= nbody_domain_shared_node(nb, k, level, 0) != (cl_uint)NONE;
+    return any;
+}
+
+/* Upload the other domains' top cells. side_queue: concurrently with the walks; ev_toptree is the
+ * event of the last upload. */
+static int toptree_upload(struct nbody *nb, struct nbody_device *p, bool side_queue)
+{
+    struct domains *s = nb->domains;
+    const cl_uint own = p->tree->domain;
+    const size_t bytes = (size_t)domain_levels(nb) * TREE_TOP_CELLS * nbody_domain_cell_bytes(nb);
+    int status = 0;
+    for (cl_uint k = 0; k < s->n; k++)
+        if (status == 0 && k != own)
+            status = side_queue
+                         ? nbody_domain_upload_side_queue(nb, p, (char *)s->toptree + k * bytes,
+                                                          bytes, &s->ev_toptree[own])
+                         : nbody_domain_upload(nb, p, (char *)s->toptree + k * bytes, bytes);
+    if (status != 0)
+        return -1;
+    return clflush(nb->ctx, p->dev, 0);
+}
+
+/* Import the other domains' top cells, then compute the moments of shared nodes from the deepest
+ * level up. */
+static int toptree_join(struct nbody *nb, struct nbody_device *p, cl_uint geometric)
+{
+    struct domains *s = nb->domains;
+    struct tree *t = p->tree;
+    const size_t each = (size_t)domain_levels(nb) * TREE_TOP_CELLS;
+    if (s->walks_begun ? nbody_domain_wait_event(nb, p, s->ev_toptree[t->domain]) != 0
+                       : toptree_upload(nb, p, false) != 0)
+        return -1;
+    for (cl_uint k = 0; k < s->n; k++)
+        if (k != t->domain && nbody_domain_import_nodes(nb, p, s->toptree, k * each, each) != 0)
+            return -1;
+    cl_uint deepest = domain_levels(nb);
+    const cl_uint off = nbody_let_stale_index(nb, t->domain);
+    while (deepest > 0 && !any_shared_node(nb, deepest - 1))
+        deepest--;
+    t->root_known = true;
+    return nbody_tree_launch(
+        nb, p, TREE_SHARED_NODE_MOMENTS, 1, (size_t)p->shape.group_1d,
+        ARGS(t->body, t->cube, deepest, geometric, REAL(nb, nbody_tree_com_margin(nb)), s->toptree,
+             s->n, t->child_begin, t->link, t->com, t->multipoles, t->size, s->counts, off));
+}
+
+/* Unpack the halo and count the domain's cells of n levels. */
+static int domain_count_cells(struct nbody *nb, struct nbody_device *p, cl_uint n)
+{
+    struct domains *s = nb->domains;
+    struct tree *t = p->tree;
+    const cl_uint at = s->counts_each * t->domain;
+    if (halo_upload(nb, p) != 0)
+        return -1;
+    if (t->bodies == 0)
+        return 0;
+    if (nbody_tree_count(nb, p, domain_key_range(nb, t), domain_groups_counted_early(p)) != 0)
+        return -1;
+    return nbody_tree_launch_1d(nb, p, TREE_SCAN_OFFSETS, n + 1,
+                                ARGS(t->counts, t->runs, n, t->cells, at, s->counts));
+}
+
+/* Enqueue the bounding boxes of groups while the cell counts are exchanged. */
+static int domain_start_boxes(struct nbody *nb, struct nbody_device *p, cl_uint none)
+{
+    (void)none;
+    if (nbody_let_start_boxes(nb, p) != 0)
+        return -1;
+    return clflush(nb->ctx, p->dev, 0);
+}
+
+/* True if the export walks can start before the top tree is complete, using the root cell of the
+ * previous sum. */
+static bool domain_root_is_known(const struct nbody *nb, bool geometric)
+{
+    bool all = world_size(nb->world) == 1;
+    EACH_DOMAIN (nb, p)
+        all &= p->tree->root_known || geometric;
+    return all;
+}
+
+/* Exchange the top cells among one rank's devices, concurrently with the export walks. */
+static int toptree_exchange(struct nbody *nb)
+{
+    EACH_DOMAIN (nb, p)
+        if (nbody_domain_wait_event(nb, p, nb->domains->ev_toptree[p->tree->domain]) != 0)
+            return -1;
+    EACH_DOMAIN (nb, p)
+        if (toptree_upload(nb, p, true) != 0)
+            return -1;
+    return 0;
+}
+
+/* Build the cells of all domains. Return 1 if keys overflowed and now have a second word. */
+static int domain_build_cells(struct nbody *nb, bool geometric)
+{
+    struct domains *s = nb->domains;
+    const cl_uint n = domain_levels(nb);
+    s->walks_begun = false;
+    if (nbody_device_threads_all(nb, domain_count_cells, n) != 0)
+        return -1;
+    const struct gathered counts = {s->counts, s->counts_each * sizeof *s->counts};
+    if (nbody_domain_gather(nb, &counts, 1, domain_start_boxes) != 0)
+        return -1;
+    if (nbody_device_threads_all(nb, domain_write_cells, geometric) != 0)
+        return -1;
+    const struct gathered toptree[] = {
+        {s->toptree, (size_t)n * TREE_TOP_CELLS * nbody_domain_cell_bytes(nb)}, counts};
+    if (domain_root_is_known(nb, geometric)) {
+        if (nbody_let_begin(nb, geometric) != 0 || toptree_exchange(nb) != 0)
+            return -1;
+    } else if (nbody_let_exchange_boxes(nb, toptree, COUNT_OF(toptree)) != 0)
+        return -1;
+    bool key_overflow = false;
+    for (cl_uint k = 0; k < s->n; k++)
+        key_overflow |= nbody_domain_shared_node(nb, k, 0, 2) != 0;
+    if (key_overflow && s->key_words == 1 && !s->cannot_extend_keys)
+        return nbody_tree_extend_keys(nb) < 0 ? -1 : 1;
+    return 0;
+}
+
+/* ---- Build; return of forces. ---------------------------------------------------------------- */
+
+int nbody_domain_build(struct nbody *nb, enum kernel sum, bool geometric)
+{
+    nb->domains->boundaries_changed = false;
+    struct domains *s = nb->domains;
+    int status = 1;
+    s->sum = sum;
+    EACH_DOMAIN (nb, p) {
+        p->tree->walks_started = false;
+        s->ev_upload[p->tree->domain] = NULL; /* may be left from a cancelled sum */
+        if (nbody_tree_discard_deferred(nb, p) != 0)
+            return -1;
+    }
+    while (status == 1) {
+        s->cube_predicted = s->cube_known;
+        if (!s->cube_predicted && domain_find_cube(nb) != 0)
+            return -1;
+        if (!s->cube_predicted && domain_sample_boundaries(nb, s->cube[3]) != 0)
+            return -1;
+        if (migrate_bodies(nb) != 0)
+            return -1;
+        status = domain_sort_all(nb);
+        if (status == 0)
+            status = domain_build_cells(nb, geometric);
+    }
+    if (status != 0)
+        return -1;
+    return nbody_let_find(nb, geometric, toptree_join);
+}
+
+/* Store the forces of the device's own rows, and put the forces of migrated rows into their slots.
+ */
+static int return_launch(struct nbody *nb, struct nbody_device *p, enum kernel sum)
+{
+    struct domains *s = nb->domains;
+    struct tree *t = p->tree;
+    const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, count = (cl_uint)p->count;
+    t->walks_pending = false;
+    return sum == FORCES
+               ? nbody_tree_launch_1d(nb, p, TREE_RETURN_FORCES, t->bodies,
+                                      ARGS(nb->forces_sorted, t->bodies, t->order, t->begin, first,
+                                           rows, count, p->partial, t->a_old, t->slot,
+                                           s->return_buffer, t->deferred, p->bad))
+               : nbody_tree_launch_1d(nb, p, TREE_RETURN_POTENTIALS, t->bodies,
+                                      ARGS(nb->forces_sorted, t->bodies, t->order, t->begin, first,
+                                           count, p->phi, t->slot, s->return_buffer, t->deferred));
+}
+
+/* Store the returned forces of the device's migrated rows. */
+static int return_launch_receive(struct nbody *nb, struct nbody_device *p, enum kernel sum)
+{
+    struct domains *s = nb->domains;
+    struct tree *t = p->tree;
+    const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows,
+                  from = t->domain * (cl_uint)s->slot_capacity, n = migrants_in_all(s, t->domain);
+    return sum == FORCES
+               ? nbody_tree_launch_1d(nb, p, TREE_RECEIVE_FORCES, n,
+                                      ARGS(s->return_buffer, from, n, s->send_row, first, rows,
+                                           p->partial, t->a_old, p->bad))
+               : nbody_tree_launch_1d(nb, p, TREE_RECEIVE_POTENTIALS, n,
+                                      ARGS(s->return_buffer, from, n, s->send_row, first, p->phi));
+}
+
+/* Mark the rows whose forces return late. */
+static int return_launch_mark_late(struct nbody *nb, struct nbody_device *p)
+{
+    struct domains *s = nb->domains;
+    struct tree *t = p->tree;
+    const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows,
+                  from = t->domain * (cl_uint)s->slot_capacity, n = migrants_in_all(s, t->domain);
+    return nbody_tree_launch_1d(nb, p, TREE_MARK_LATE, n,
+                                ARGS(from, n, s->send_row, first, rows, p->partial));
+}
+
+int nbody_domain_return(struct nbody *nb, enum kernel sum)
+{
+    struct domains *s = nb->domains;
+    EACH_DOMAIN (nb, p)
+        if (return_launch(nb, p, sum) != 0)
+            return -1;
+    s->nreturns = migrants_list_transfers(s, s->return_buffer, 4 * nb->real, true, s->returns);
+    s->late_returns =
+        nb->in_batch && sum == FORCES && nb->integrator->late && world_size(nb->world) == 1;
+    if (world_size(nb->world) > 1) {
+        if (nbody_domain_exchange_transfers(nb, s->returns, s->nreturns) != 0)
+            return -1;
+    } else {
+        if (nbody_domain_begin_return(nb, s->returns, s->nreturns) != 0)
+            return -1;
+        if (!s->late_returns && nbody_domain_end_return(nb, s->returns, s->nreturns) != 0)
+            return -1;
+    }
+    EACH_DOMAIN (nb, p)
+        if ((s->late_returns ? return_launch_mark_late(nb, p)
+                             : return_launch_receive(nb, p, sum)) != 0)
+            return -1;
+    return 0;
+}
+
+int nbody_domain_update_late(struct nbody *nb, cl_uint phases, int step)
+{
+    struct domains *s = nb->domains;
+    int status = 0;
+    if (!s || !s->late_returns)
+        return 0;
+    s->late_returns = false;
+    if (nbody_domain_end_return(nb, s->returns, s->nreturns) != 0)
+        return -1;
+    EACH_DOMAIN (nb, p) {
+        const cl_uint n = migrants_in_all(s, p->tree->domain);
+        if (n == 0)
+            continue;
+        p->late.list = s->send_row;
+        p->late.from = p->tree->domain * (cl_uint)s->slot_capacity;
+        p->late.n = n;
+        status = return_launch_receive(nb, p, FORCES) != 0 ||
+                         nb->integrator->update(nb, p, (cl_uint)p->count, phases, step) != 0 ||
+                         clflush(nb->ctx, p->dev, 0) != 0
+                     ? -1
+                     : status;
+        p->late.list = NULL;
+    }
+    return status;
+}

@@ -1,0 +1,254 @@
+/* let.cl - locally essential tree: export of the cells and bodies of a domain that another domain's
+ * walks open; the host puts root.cl, multipole.cl and walk.cl in front.
+ *
+ *   bounding boxes of the other domain's groups
+ *       --let_export--> children of the cells that groups open, bodies of the leaves they use
+ *                       --let_pack--> packed cells and bodies, to the other domain
+ *                   \-> groups with too many interactions: flags, to the other domain
+ *   flags --split_groups, there--> boxes of few of their bodies --let_export--> as above
+ *
+ * Each group of another domain walks this domain's cells as it will at home, with the same box and
+ * a criterion at least as strict, but computes no forces. The criterion uses the root cell of the
+ * previous sum (domain.cl). Shared nodes count as opened. A group with more than `limit`
+ * interactions in this domain alone is certain to be deferred (walk.cl). Its box, which may span
+ * the whole system, then opens no further cells; its bodies walk in small sets instead, there and
+ * here.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef BODIES
+#define WIDTH 1
+#include "../force/walk.cl"
+#endif
+#ifndef SECOND_GROUP
+#define SECOND_GROUP 1 /* bodies that walk together in the second pass */
+#endif
+/* Flagged groups, at most; further ones are walked as they are. TREE_FLAGS in tree.h. */
+#define FLAGS 2048
+#define NONE 0xffffffffu /* no cell */
+#if GROUP == 1
+/* A single work-item needs no barrier, and PoCL 5 crashes on such a loop with barriers. */
+#define WALK_BARRIER()
+#else
+#define WALK_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
+#endif
+
+/* Clear the export marks and counters. */
+kernel void let_clear(global uint *mark, uint cells, global uint *counts, uint from, uint all)
+{
+    if (get_global_id(0) < cells)
+        mark[get_global_id(0)] = 0;
+    if (get_global_id(0) < all)
+        counts[from + get_global_id(0)] = 0;
+}
+
+/* The export for one domain: counts = {cells, bodies, flagged groups, flagged merged boxes}, and
+ * the capacity for cells and bodies. */
+struct let_output {
+    global uint *counts, *mark;
+    uint stamp, cells_room, bodies_room; /* mark[cell] == stamp: exported to this domain before */
+    global real *cells, *bodies;
+};
+
+/* Read a mark. Most cells are opened many times, and a read costs less than an exchange. A read
+ * concurrent with writes is defined only if it is atomic; on NVIDIA GPUs any aligned read is. */
+static inline uint mark_load(global uint *mark)
+{
+#ifdef __NV_CL_C_VERSION
+    return *mark;
+#else
+    return atomic_or(mark, 0);
+#endif
+}
+
+/* True if this call is the first to mark the cell; seen: the mark as read before. */
+static inline bool mark_first(const struct let_output *f, uint cell, uint seen)
+{
+    return seen != f->stamp && atomic_xchg(&f->mark[cell], f->stamp) != f->stamp;
+}
+
+/* Append cell and body numbers; let_pack adds their data. */
+static inline void let_add_cells(const struct let_output *f, uint from, uint end)
+{
+    uint at = atomic_add(&f->counts[0], end - from);
+    for (uint c = from; c < end && at < f->cells_room; c++, at++)
+        *(global uint *)(f->cells + at * (size_t)PACKED_CELL) = c;
+}
+
+static inline void let_add_bodies(const struct let_output *f, uint from, uint count)
+{
+    uint at = atomic_add(&f->counts[1], count);
+    for (uint b = from; b < from + count && at < f->bodies_room; b++, at++)
+        f->bodies[at * (size_t)PACKED_BODY + 4] = UINT_TO_REAL(b);
+}
+
+/* State in local memory of the walk of a box. */
+struct box_walk {
+    uint stack[STACK], size, interactions, flag;
+};
+
+static inline void box_walk_push(local struct box_walk *w, uint from, uint end, uint except)
+{
+    uint at = atomic_add(&w->size, end - from - (except >= from && except < end));
+    for (uint c = from; c < end; c++)
+        if (c != except)
+            w->stack[at++] = c;
+}
+
+/* Push the first cells of a walk: children of shared nodes that are cells of this domain
+ * and not shared themselves. Children of a shared node that begins before the domain are the first
+ * of their level, up to the first child of the domain's own first cell. Children of the domain's
+ * own shared node are the last. All domains hold these cells (toptree in domain.cl). */
+static inline void box_walk_start(const struct tree *t, global const uint *child_begin,
+                                  global const uint2 *span, global const uint *own,
+                                  local struct box_walk *w)
+{
+    for (uint level = get_local_id(0); level < LEVELS; level += GROUP) {
+        const uint2 above = span[level], here = span[level + 1];
+        const uint shared_node = own[level], except = own[level + 1];
+        box_walk_push(w, here.x, above.x < above.y ? child_begin[above.x] : here.y, except);
+        if (shared_node != NONE)
+            box_walk_push(w, t->link[shared_node].x, here.y, except);
+    }
+}
+
+static inline void box_walk_visit(const struct let_output *f, const struct tree *t,
+                                  const struct box *b, uint k, local struct box_walk *w)
+{
+    const int2 link = t->link[k];
+    const uint seen = mark_load(&f->mark[k]); /* issued early, concurrently with the other loads */
+    const enum cell_action action = cell_action(b, t->com[k], t->size[k], link);
+    if (action == USE_CELL || action == USE_POINT)
+        atomic_inc(&w->interactions);
+    if (action == USE_BODIES) {
+        atomic_add(&w->interactions, (uint)-link.y);
+        if (mark_first(f, k, seen))
+            let_add_bodies(f, link.x, -link.y);
+    }
+    if (action == OPEN_CELL) {
+        if (mark_first(f, k, seen))
+            let_add_cells(f, link.x, link.x + link.y);
+        box_walk_push(w, link.x, link.x + link.y, NONE);
+    }
+}
+
+/* Return the strictest criterion that any body in a box may have: deferred groups walk at home by
+ * boxes of few bodies. The criterion is evaluated at the box's nearest and farthest corner; the
+ * expected acceleration between them is not less than the lesser of both. */
+static inline real strictest_criterion(const struct tree *t, real8 around, real opening,
+                                       uint geometric, real eps2)
+{
+    const struct box b = {around.lo, around.hi, 0};
+    const real4 c = t->com[0], corner = (real4)(c.x - b.lo.x > b.hi.x - c.x ? b.lo.x : b.hi.x,
+                                                c.y - b.lo.y > b.hi.y - c.y ? b.lo.y : b.hi.y,
+                                                c.z - b.lo.z > b.hi.z - c.z ? b.lo.z : b.hi.z, 0);
+    const struct box last = {corner, corner, 0};
+    return fmax(group_criterion(t, around.s3, &b, opening, geometric, eps2),
+                group_criterion(t, around.s3, &last, opening, geometric, eps2));
+}
+
+/* Walk a box per work-group. From number `first` on stand `merged` merged boxes, then boxes of
+ * single groups. One launch walks the even merged boxes. Another launch, with `odd`, walks the odd
+ * merged boxes and, first because they may take long, all single groups. Neighbouring boxes open
+ * nearly the same cells, so the first launch finds most of the export. A box with more than `limit`
+ * interactions is flagged (limit 0: never); the groups of a flagged merged box must walk one by
+ * one. Counters begin at counts[to], flags at flags[flags_to]: numbers of groups, and FLAGS entries
+ * later numbers of merged boxes. */
+kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void let_export(
+    global const real4 *body, global const int2 *link, global const uint *child_begin,
+    global const real4 *com, global const multipole *multipoles, global const real2 *size,
+    global const uint2 *span, global const uint *own, global const real8 *box, uint first,
+    uint merged, uint odd, real opening, uint geometric, real eps2, uint limit, uint stamp,
+    global uint *mark, global uint *counts, uint to, uint cells_to, uint cells_room, uint bodies_to,
+    uint bodies_room, global real *cells, global real *bodies, global uint *flags, uint flags_to)
+{
+    local struct box_walk w;
+    const uint lid = get_local_id(0);
+    const uint single = get_num_groups(0) - (merged + !odd) / 2, id = get_group_id(0);
+    const bool is_merged = id >= single;
+    const uint number = is_merged ? 2 * (id - single) + odd : merged + id;
+    const real8 around = box[first + number];
+    const struct tree t = {body, link, com, multipoles, size};
+    const struct let_output f = {counts + to,
+                                 mark,
+                                 stamp,
+                                 cells_room,
+                                 bodies_room,
+                                 cells + cells_to * (size_t)PACKED_CELL,
+                                 bodies + bodies_to * (size_t)PACKED_BODY};
+    struct box b = {around.lo, around.hi, 0};
+    if (around.s0 > around.s4)
+        return; /* empty */
+    /* 1 % covers the motion of the root cell since the previous sum: root_is_similar in domain.cl.
+     */
+    b.g2 = C(1.01) * strictest_criterion(&t, around, opening, geometric, eps2);
+    if (lid == 0)
+        w.size = 0, w.interactions = 0, w.flag = FLAGS;
+    WALK_BARRIER();
+    box_walk_start(&t, child_begin, span, own, &w);
+    WALK_BARRIER();
+    while (w.size > 0) {
+        const uint n = w.size, k = cells_taken(n), cell = lid < k ? w.stack[n - 1 - lid] : 0;
+        const bool too_long = limit > 0 && w.interactions > limit;
+        WALK_BARRIER();
+        if (lid == 0 && too_long)
+            w.flag = atomic_inc(&f.counts[is_merged ? 3 : 2]);
+        if (lid == 0)
+            w.size = n - k;
+        WALK_BARRIER();
+        if (too_long && w.flag < FLAGS)
+            break;
+        if (too_long)
+            limit = 0;
+        if (lid < k)
+            box_walk_visit(&f, &t, &b, cell, &w);
+        WALK_BARRIER();
+    }
+    if (lid == 0 && w.flag < FLAGS)
+        flags[flags_to + (is_merged ? FLAGS : 0) + w.flag] = is_merged ? number : (uint)around.s7;
+}
+
+/* Pack the exported cells and bodies: all so far, recording their numbers; with `rest`, those
+ * found since. Counters {cells, bodies} begin at counts[to], the recorded numbers at
+ * counts[packed]. */
+kernel void let_pack(global const real4 *body, global const int2 *link,
+                     global const uint *child_begin, global const real4 *com,
+                     global const multipole *multipoles, global const real2 *size, uint rest,
+                     global uint *counts, uint to, uint packed, uint cells_to, uint cells_room,
+                     uint bodies_to, uint bodies_room, global real *cells, global real *bodies)
+{
+    const uint id = get_global_id(0), items = get_global_size(0);
+    for (uint i = (rest ? counts[packed] : 0) + id; i < min(counts[to], cells_room); i += items) {
+        global real *at = cells + (cells_to + i) * (size_t)PACKED_CELL;
+        const uint k = *(global const uint *)at;
+        pack_cell(at, (uint4)(k, as_uint2(link[k]), child_begin[k]), com[k], size[k],
+                  &multipoles[k]);
+    }
+    for (uint i = (rest ? counts[packed + 1] : 0) + id; i < min(counts[to + 1], bodies_room);
+         i += items) {
+        global real *at = bodies + (bodies_to + i) * (size_t)PACKED_BODY;
+        vstore4(body[REAL_TO_UINT(at[4])], 0, at);
+    }
+    if (!rest && id < 2)
+        counts[packed + id] = counts[to + id];
+}
+
+/* Compute boxes of SECOND_GROUP bodies for `count` flagged groups, 64 a group from number `to` on,
+ * some of them empty. from: the domain's first group. info[group].w = 2: the group is deferred at
+ * once. */
+kernel void split_groups(global const real4 *body, global const real *a_old_sorted, uint n,
+                         global const uint *flags, uint flags_from, uint count, uint from,
+                         global real8 *split_box, uint to, global uint4 *info)
+{
+    const uint id = get_global_id(0), b = id % BODIES;
+    if (id / BODIES >= count)
+        return;
+    const uint g = from + flags[flags_from + id / BODIES], first = g * BODIES + b;
+    real4 lo = (real4)(INFINITY), hi = (real4)(-INFINITY);
+    for (uint i = first; b % SECOND_GROUP == 0 && i < min(n, first + SECOND_GROUP); i++) {
+        lo = fmin(lo, (real4)(body[i].xyz, a_old_sorted[i]));
+        hi = fmax(hi, body[i]);
+    }
+    split_box[to + id] = (real8)(lo, hi);
+    if (b == 0)
+        info[g] = (uint4)(0, 0, 0, 2);
+}

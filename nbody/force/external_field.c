@@ -1,0 +1,107 @@
+/* external_field.c - external fields: checks, upload, and addition to sums over pairs.
+ *
+ * The fields' contribution is the last partial sum of a body, so that it is added last for any
+ * number of chunks.
+ * SPDX-License-Identifier: MIT
+ */
+#include "nbody/integrator/integrator.h"
+
+#include <math.h>
+
+enum { MAX_FIELDS = 64, NUMBERS = 4 }; /* per field in the table, as in external_field.cl */
+
+int nbody_field_check(const struct nbody_options *o)
+{
+    if (o->nfields > MAX_FIELDS || (o->nfields && !o->fields))
+        return clerror_set(EINVAL, "nbody_create: %zu fields%s; there may be up to %d", o->nfields,
+                           o->fields ? "" : ", which are NULL", MAX_FIELDS);
+    for (size_t i = 0; i < o->nfields; i++) {
+        const struct nbody_field *f = &o->fields[i];
+        if ((unsigned)f->kind > NBODY_FIELD_LOGARITHMIC)
+            return clerror_set(EINVAL, "nbody_create: there is no field of kind %d", (int)f->kind);
+        if (!isfinite(f->strength) || f->strength <= 0)
+            return clerror_set(
+                EINVAL, "nbody_create: field %zu has the strength %g; it must be a number > 0", i,
+                f->strength);
+        if (f->kind != NBODY_FIELD_POINT && (!isfinite(f->scale) || f->scale <= 0))
+            return clerror_set(EINVAL,
+                               "nbody_create: field %zu has the scale %g; it must be a length > 0",
+                               i, f->scale);
+    }
+    return 0;
+}
+
+int nbody_field_copy(struct nbody *nb, const struct nbody_options *o)
+{
+    if (!o->nfields)
+        return 0;
+    nb->nfields = o->nfields;
+    nb->fields = calloc(2 * o->nfields, sizeof *nb->fields);
+    if (!nb->fields)
+        return clerror_set(ENOMEM, "nbody_create: out of memory on the host");
+    nb->given_fields = nb->fields + o->nfields;
+    memcpy(nb->given_fields, o->fields, o->nfields * sizeof *o->fields);
+    return 0;
+}
+
+static struct nbody_field field_scaled(const struct nbody *nb, const struct nbody_field *f)
+{
+    const bool log = f->kind == NBODY_FIELD_LOGARITHMIC, point = f->kind == NBODY_FIELD_POINT;
+    const double speed = nbody_units_factor(&nb->units, -1, 1),
+                 gm = nb->G * nbody_units_factor(&nb->units, -3, 2);
+    return (struct nbody_field){f->kind, f->strength * (log ? speed : gm),
+                                point ? 0 : f->scale * nbody_units_factor(&nb->units, -1, 0)};
+}
+
+static void field_write_table(struct nbody *nb)
+{
+    for (size_t i = 0; i < nb->nfields; i++) {
+        const struct nbody_field f = nb->fields[i] = field_scaled(nb, &nb->given_fields[i]);
+        const bool log = f.kind == NBODY_FIELD_LOGARITHMIC;
+        const double number[NUMBERS] = {log, log ? f.strength * f.strength : f.strength,
+                                        f.scale * f.scale, 0};
+        for (size_t k = 0; k < NUMBERS; k++)
+            nbody_real_put(nb, nb->field_table, NUMBERS * i + k, number[k]);
+    }
+}
+
+int nbody_field_upload(struct nbody *nb)
+{
+    if (!nb->nfields)
+        return 0;
+    if (!nb->field_table &&
+        !(nb->field_table = clmalloc(nb->ctx, nb->nfields * NUMBERS * nb->real, CL_MEM_ZEROCOPY)))
+        return -1;
+    field_write_table(nb);
+    for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
+        if (p->rows && clmsync(nb->ctx, p->dev, nb->field_table, CL_MEM_DEVICE) == (cl_event)-1)
+            return -1;
+    return 0;
+}
+
+static int field_launch(struct nbody *nb, struct nbody_device *p, enum kernel sum)
+{
+    const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, count = (cl_uint)p->count,
+                  planes = nbody_forces_sum_of(sum)->planes, which_partial = p->npartial - 1,
+                  n = (cl_uint)nb->nfields;
+    void *const out = sum == POTENTIALS ? p->phi : p->partial,
+                *const velo = nb->velo ? nb->velo : nb->posm,
+                *const acce = nb->acce ? nb->acce : nb->posm;
+    return nbody_device_launch_1d(nb, p, p->kernel[FIELD], p->count, 1,
+                                  ARGS(nb->posm, velo, acce, out, first, rows, count, which_partial,
+                                       planes, nb->field_table, n));
+}
+
+int nbody_field_start(struct nbody *nb, enum kernel sum)
+{
+    for (struct nbody_device *p = nb->device; nb->nfields && p < nb->device + nb->ndev; p++)
+        if (p->count && field_launch(nb, p, sum) != 0)
+            return -1;
+    return 0;
+}
+
+void nbody_field_free(struct nbody *nb)
+{
+    clfree(nb->field_table);
+    free(nb->fields);
+}

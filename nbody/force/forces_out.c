@@ -1,0 +1,115 @@
+/* forces_out.c - forces and potentials in the caller's units; time of a sum.
+ * SPDX-License-Identifier: MIT
+ */
+#include "nbody/integrator/integrator.h"
+#include "nbody/domain/ranks.h"
+
+#include "core/clock.h"
+#include "core/handle.h"
+#include "nbody/particles/body_blocks.h"
+
+struct collecting {
+    const struct nbody *nb;
+    const struct nbody_device *p;
+    const void *total;
+    cl_uint wanted;
+    double factor, *out;
+};
+
+static void forces_collect_block(void *collecting, size_t block, size_t first, size_t end)
+{
+    const struct collecting *k = collecting;
+    (void)block;
+    for (size_t i = first; i < end; i++)
+        for (cl_uint c = 0; c < k->wanted; c++)
+            k->out[(k->p->first + i) * k->wanted + c] =
+                k->factor * nbody_real_get(k->nb, k->total, c * k->p->rows + i);
+}
+
+int nbody_forces_collect(struct nbody *nb, struct nbody_device *p, void *from, cl_uint npartial,
+                         cl_uint planes, cl_uint wanted, double factor, double *out)
+{
+    const cl_uint rows = (cl_uint)p->rows;
+    void *total = clmalloc(nb->ctx, planes * p->rows * nb->real, CL_MEM_ZEROCOPY);
+    int status = total ? nbody_device_launch_1d(nb, p, p->kernel[REDUCE_PARTIALS], p->rows, planes,
+                                                ARGS(from, total, rows, npartial))
+                       : -1;
+    if (status == 0)
+        status = nbody_device_download(nb, p, total, planes * p->rows * nb->real);
+    if (status == 0)
+        nbody_each_block(p->count, forces_collect_block,
+                         &(struct collecting){nb, p, total, wanted, factor, out});
+    clfree(total);
+    return status;
+}
+
+/* An integrator that predicts has sums at predicted positions in `state`; they are evaluated again
+ * at the current positions. */
+static int forces_start_accelerations(struct nbody *nb)
+{
+    return integrator_predicts(nb) ? nbody_forces_evaluate(nb, nb->integrator->sum)
+                                   : nbody_integrate_init_forces(nb);
+}
+
+static int forces_collect_accelerations(struct nbody *nb, struct nbody_device *p, double *out)
+{
+    const double factor = nbody_units_factor(&nb->units, 1, -2);
+    if (integrator_predicts(nb))
+        return nbody_forces_collect(nb, p, p->partial, p->npartial, nbody_forces_sum(nb)->planes, 3,
+                                    factor, out);
+    return nbody_forces_collect(nb, p, p->state, 1, 3, 3, factor, out);
+}
+
+int nbody_forces(nbody *nb, double (*acc)[3], double *potential)
+{
+    if (no_handle(nb, __func__))
+        return -1;
+    nbody_progress_begin(nb, "nbody_forces",
+                         (acc ? nbody_forces_work(nb, nb->integrator->sum) : 0) +
+                             (potential ? nbody_forces_work(nb, POTENTIALS) : 0));
+    if (nbody_integrate_synchronize(nb) != 0)
+        return -1;
+    if (acc && forces_start_accelerations(nb) != 0)
+        return -1;
+    for (struct nbody_device *p = nb->device; acc && p < nb->device + nb->ndev; p++)
+        if (p->rows && forces_collect_accelerations(nb, p, acc[0]) != 0)
+            return -1;
+    if (acc && (nbody_ranks_spread(nb, acc, sizeof *acc, 1) != 0 ||
+                nbody_hilbert_unsort(nb, acc[0], 3) != 0))
+        return -1;
+    if (potential && nbody_forces_evaluate(nb, POTENTIALS) != 0)
+        return -1;
+    for (struct nbody_device *p = nb->device; potential && p < nb->device + nb->ndev; p++)
+        if (p->rows && nbody_forces_collect(nb, p, p->phi, p->npartial, 1, 1,
+                                            nbody_units_factor(&nb->units, 2, -2), potential) != 0)
+            return -1;
+    if (potential && nbody_ranks_spread(nb, potential, sizeof *potential, 1) != 0)
+        return -1;
+    return potential ? nbody_hilbert_unsort(nb, potential, 1) : 0;
+}
+
+static int forces_wait_all(struct nbody *nb)
+{
+    for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
+        if (p->rows && nbody_device_wait(nb, p) != 0)
+            return -1;
+    return 0;
+}
+
+int nbody_time_forces(nbody *nb, size_t times, double *seconds)
+{
+    if (no_handle(nb, __func__))
+        return -1;
+    nbody_progress_begin(nb, "nbody_time_forces",
+                         (double)times * nbody_forces_work(nb, nb->integrator->sum));
+    if (nbody_integrate_init_forces(nb) != 0 || forces_wait_all(nb) != 0)
+        return -1;
+    const double start = seconds_now();
+    for (size_t k = 0; k < times; k++)
+        if (nbody_forces_evaluate(nb, nb->integrator->sum) != 0)
+            return -1;
+    if (forces_wait_all(nb) != 0)
+        return -1;
+    *seconds = seconds_now() - start;
+    return 0;
+}

@@ -1,0 +1,551 @@
+/* tree_buffers.c - programs, kernels and device buffers of the tree.
+ *
+ * Bytes per body in single precision:
+ *
+ *   24  keys, order and the sort's copies of both
+ *   16  bodies in tree order
+ *    8  |a| of the last sum, by row and in tree order
+ *    9  0.15 cells; 24 with moments of fourth order
+ *
+ * Forces and cell counts reuse the memory of the keys and of their copies. A distributed tree adds
+ * 16 bytes for forces in tree order, 4 for the slots of rows and 0.5 for bounding boxes of groups.
+ * These arrays have room for all bodies because a domain may have any number of them. Buffers of
+ * migrating bodies are small.
+ * SPDX-License-Identifier: MIT
+ */
+#include "nbody/force/tree.h"
+
+#include "core/round.h"
+
+#include <limits.h>
+#include <math.h>
+
+EMBEDDED(root, "nbody/force/root.cl", nbody_force_root_cl);
+EMBEDDED(multipole, "nbody/force/multipole.cl", nbody_force_multipole_cl);
+EMBEDDED(moments, "nbody/force/moments.cl", nbody_force_moments_cl);
+EMBEDDED(curve, "nbody/force/hilbert_keys.cl", nbody_force_hilbert_keys_cl);
+EMBEDDED(tree, "nbody/force/tree.cl", nbody_force_tree_cl);
+EMBEDDED(walk, "nbody/force/walk.cl", nbody_force_walk_cl);
+EMBEDDED(walk_cpu, "nbody/force/walk_cpu.cl", nbody_force_walk_cpu_cl);
+EMBEDDED(walk_gpu, "nbody/force/walk_gpu.cl", nbody_force_walk_gpu_cl);
+EMBEDDED(domain, "nbody/domain/domain.cl", nbody_domain_domain_cl);
+EMBEDDED(let, "nbody/domain/let.cl", nbody_domain_let_cl);
+
+static const char *const tree_kernel_name[TREE_KERNELS] = {
+    [TREE_BOUNDING_BOX] = "bounding_box",
+    [TREE_ROOT_CUBE] = "root_cube",
+    [TREE_HILBERT_KEYS] = "hilbert_keys",
+    [TREE_GATHER_BODIES] = "gather_bodies",
+    [TREE_COUNT] = "cell_count",
+    [TREE_WRITE] = "cell_write",
+    [TREE_MOMENTS] = "level_moments",
+    [TREE_MOMENTS_LAST] = "moments_last",
+    [TREE_SCHEDULE_GROUPS] = "schedule_groups",
+    [TREE_SCATTER_FORCES] = "scatter_forces",
+    [TREE_STORE_FORCES] = "store_forces",
+    [TREE_SCATTER_POTENTIALS] = "scatter_potentials",
+    [TREE_COPY_ORDER] = "copy_order",
+    [TREE_GATHER_ROWS] = "gather_rows",
+    [TREE_STORE_ROWS] = "store_rows",
+    [TREE_COPY_COLUMN] = "copy_column",
+    [TREE_GATHER_COLUMN] = "gather_column",
+    [TREE_WALK] = "walk",
+    [TREE_WALK_DEFERRED] = "walk_deferred",
+    [TREE_WALK_REDUCE] = "walk_reduce",
+    [TREE_WALK_POTENTIALS] = "walk_potentials",
+    [TREE_WALK_POTENTIALS_DEFERRED] = "walk_potentials_deferred",
+    [TREE_WALK_POTENTIALS_REDUCE] = "walk_potentials_reduce",
+    [TREE_SAMPLE_KEYS] = "sample_keys",
+    [TREE_MIGRATE_COUNT] = "migrate_count",
+    [TREE_MIGRATE_PACK] = "migrate_pack",
+    [TREE_SCAN_OFFSETS] = "scan_offsets",
+    [TREE_MIGRATE_UNPACK] = "migrate_unpack",
+    [TREE_HALO_PACK] = "halo_pack",
+    [TREE_GROUP_BOXES] = "group_boxes",
+    [TREE_HALO_UNPACK] = "halo_unpack",
+    [TREE_MARK_SPLIT] = "mark_split",
+    [TREE_TOPTREE_PACK] = "toptree_pack",
+    [TREE_IMPORT_NODES] = "import_nodes",
+    [TREE_IMPORT_BODIES] = "import_bodies",
+    [TREE_SHARED_NODE_MOMENTS] = "shared_node_moments",
+    [TREE_RETURN_FORCES] = "return_forces",
+    [TREE_MARK_LATE] = "mark_late",
+    [TREE_RECEIVE_FORCES] = "receive_forces",
+    [TREE_RETURN_POTENTIALS] = "return_potentials",
+    [TREE_RECEIVE_POTENTIALS] = "receive_potentials",
+    [TREE_BOUNDARY_KEYS] = "boundary_keys",
+    [TREE_LET_CLEAR] = "let_clear",
+    [TREE_LET_EXPORT] = "let_export",
+    [TREE_LET_PACK] = "let_pack",
+    [TREE_SPLIT_GROUPS] = "split_groups",
+};
+
+/* Return the index of the program that contains a kernel. */
+static int tree_program_of(int kernel)
+{
+    return kernel >= TREE_LET_CLEAR ? 2 : kernel >= TREE_WALK && kernel < TREE_SAMPLE_KEYS ? 1 : 0;
+}
+
+#define WORK_ALIGN 4096 /* alignment of blocks in t->workspace */
+
+/* ---- Kernels. -------------------------------------------------------------------------------- */
+
+static int tree_open_programs(struct nbody *nb, struct nbody_device *p)
+{
+    const struct embedded *const in_tree[] = {&multipole, &moments, &curve, &tree},
+                                 *const in_walk[] = {&root, &multipole, &walk};
+    const struct nbody_shape *s = &p->shape;
+    const char *real = nb->precision == NBODY_DOUBLE ? "-D DOUBLE" : "",
+               *two_words = p->tree->key_words > 1 ? " -D KEY_WORDS=2" : "";
+    char build[128], walks[256], exports[256];
+    const char *quiet = s->group > 1 ? "" : " -w -D CPU"; /* PoCL's compiler warns of calls with
+                                                             wide vectors although none remain */
+    snprintf(build, sizeof build, "%s%s%s -D GROUP_1D=%d -D LEAF=%u -D MOMENTS=%d", real, quiet,
+             two_words, s->group_1d, p->tree->leaf, nb->moments);
+    snprintf(
+        walks, sizeof walks,
+        "%s%s%s -D GROUP=%d -D WIDTH=%d -D RSQRT=%d -D LEAF=%u -D MOMENTS=%d -D SECOND_GROUP=%d",
+        real, quiet, two_words, nbody_tree_items(s), s->group > 1 ? 1 : s->width, s->rsqrt,
+        p->tree->leaf, nb->moments, s->second_group);
+    snprintf(exports, sizeof exports,
+             "%s%s%s -D GROUP=%d -D WIDTH=1 -D RSQRT=%d -D MOMENTS=%d -D SECOND_GROUP=%d", real,
+             quiet, two_words, nbody_tree_items(s), s->rsqrt, nb->moments,
+             s->group > 1 ? s->second_group : s->width);
+    p->tree->owns_programs = true;
+    void **const program = p->tree->program;
+    program[0] = nb->domains ? embedded_open(nb->ctx, build, &domain, 4, in_tree)
+                             : embedded_open(nb->ctx, build, &tree, 3, in_tree);
+    program[1] = embedded_open(nb->ctx, walks, s->group > 1 ? &walk_gpu : &walk_cpu,
+                               COUNT_OF(in_walk), in_walk);
+    program[2] =
+        nb->domains ? embedded_open(nb->ctx, exports, &let, COUNT_OF(in_walk), in_walk) : NULL;
+    return program[0] && program[1] && (program[2] || !nb->domains) ? 0 : -1;
+}
+
+static int tree_build_kernels(struct nbody *nb, struct nbody_device *p)
+{
+    struct tree *t = p->tree;
+    for (struct nbody_device *q = nb->device; q < p && !t->program[0]; q++)
+        if (q->tree && q->tree->owns_programs && strcmp(q->tuning.shape, p->tuning.shape) == 0)
+            memcpy(t->program, q->tree->program, sizeof t->program);
+    if (!t->program[0] && tree_open_programs(nb, p) != 0)
+        return -1;
+    for (int k = 0; k < (nb->domains ? TREE_KERNELS : TREE_SAMPLE_KEYS); k++)
+        if (!(t->kernel[k] =
+                  clsym(nb->ctx, t->program[tree_program_of(k)], tree_kernel_name[k], 0)))
+            return -1;
+    return 0;
+}
+
+/* ---- Memory. --------------------------------------------------------------------------------- */
+
+/* Size of a multipole (multipole.cl). */
+static size_t tree_multipole_bytes(const struct nbody *nb)
+{
+    return (nb->moments == 2 ? 8 : 32) * nb->real;
+}
+
+static size_t tree_cell_bytes(const struct nbody *nb)
+{
+    return (nb->domains ? 4 : 3) * sizeof(cl_uint) + (4 + 2) * nb->real + tree_multipole_bytes(nb);
+}
+
+/* Return the initial capacity in cells. A tree usually has 0.23 n cells with leaves of 16 bodies,
+ * and 0.12 n with leaves of 32. A uniform density may need twice that number; nbody_tree_check then
+ * grows the arrays. */
+static size_t tree_initial_capacity(const struct nbody *nb, cl_uint leaf)
+{
+    return nb->n * 24 / 5 / leaf + 2048;
+}
+
+int nbody_tree_grow(struct nbody *nb, struct nbody_device *p, cl_uint capacity)
+{
+    struct tree *t = p->tree;
+    struct {
+        void **block;
+        size_t size;
+    } const each[] = {
+        {&t->link, 2 * sizeof(cl_int)}, {&t->child_begin, sizeof(cl_uint)},
+        {&t->com, 4 * nb->real},        {&t->multipoles, tree_multipole_bytes(nb)},
+        {&t->size, 2 * nb->real},       {&t->mark, nb->domains ? sizeof(cl_uint) : 0}};
+    p->bytes -= t->cell_bytes;
+    t->cell_bytes = 0;
+    t->mark_cleared = t->root_known = false;
+    for (size_t b = 0; b < COUNT_OF(each); b++) {
+        clfree(*each[b].block);
+        *each[b].block = NULL;
+        if (each[b].size && !(*each[b].block = nbody_device_alloc(
+                                  nb, p, (size_t)(capacity + 1) * each[b].size, CL_MEM_DEVONLY)))
+            return -1;
+        t->cell_bytes += (size_t)(capacity + 1) * each[b].size;
+    }
+    t->capacity = capacity;
+    return 0;
+}
+
+/* Bytes of the blocks that share t->workspace: keys followed by the sort's workspace or by cell
+ * counts; without domains also forces in tree order, over both. */
+struct workspace {
+    size_t keys, sort, counts, sums;
+};
+
+static size_t tree_runs(const struct nbody *nb)
+{
+    return (nb->n + TREE_RUN - 1) / TREE_RUN;
+}
+
+/* Number of keys that a device sorts, at most. */
+static size_t tree_max_keys(const struct nbody *nb)
+{
+    return nb->n + (nb->domains ? TREE_SPARE_KEYS : 0);
+}
+
+/* Bytes of the keys; with domains, including the keys of both halos. */
+static size_t tree_key_bytes(const struct nbody *nb)
+{
+    return round_up(tree_max_keys(nb) * sizeof(cl_ulong), WORK_ALIGN) +
+           (nb->domains ? 2 * TREE_KEY_MARGIN : 0);
+}
+
+static struct workspace tree_workspace(const struct nbody *nb, const struct tree *t)
+{
+    const struct arrays_sort_job job = {.keys = (void *)(uintptr_t)t,
+                                        .values = (cl_uint *)(uintptr_t)t,
+                                        .bytes = 8,
+                                        .bits = 64,
+                                        .most = tree_max_keys(nb)};
+    const size_t cells = t->key_words * TREE_LEVELS + 1, domains = nb->domains ? nb->domains->n : 0;
+    return (struct workspace){.keys = tree_key_bytes(nb),
+                              .sort = arrays_sort_workspace(t->sorter, &job),
+                              .counts = tree_runs(nb) * (cells > domains ? cells : domains) *
+                                        sizeof(cl_uint),
+                              .sums = nb->domains ? 0 : nb->n * 4 * nb->real};
+}
+
+static size_t tree_workspace_bytes(const struct workspace *w)
+{
+    const size_t beside = w->keys + (w->sort > w->counts ? w->sort : w->counts);
+    return beside > w->sums ? beside : w->sums;
+}
+
+static int tree_allocate_workspace(struct nbody *nb, struct nbody_device *p)
+{
+    struct tree *t = p->tree;
+    const struct workspace w = tree_workspace(nb, t);
+    if (w.sort == 0 ||
+        !(t->workspace = nbody_device_alloc(nb, p, tree_workspace_bytes(&w), CL_MEM_DEVONLY)))
+        return -1;
+    t->keys = t->keys_lo = t->workspace;
+    t->key = t->key_lo = (char *)t->workspace + (nb->domains ? TREE_KEY_MARGIN : 0);
+    t->sort_workspace = t->counts = (char *)t->workspace + w.keys;
+    nb->forces_sorted = nb->domains ? nb->domains->forces_sorted : t->workspace;
+    return 0;
+}
+
+static int tree_allocate(struct nbody *nb, struct nbody_device *p)
+{
+    struct tree *t = p->tree;
+    const size_t n = nb->n, groups = (n + TREE_GROUP - 1) / TREE_GROUP,
+                 domains = nb->domains ? nb->domains->n : 0;
+    struct {
+        void **block;
+        size_t size;
+        int flags;
+    } const each[] = {
+        {&t->box_part, t->box_groups * 8 * nb->real, CL_MEM_ZEROCOPY},
+        {&t->cube, 4 * nb->real, CL_MEM_ZEROCOPY},
+        {&t->order, tree_max_keys(nb) * sizeof(cl_uint), CL_MEM_DEVONLY},
+        {&t->body, nb->padded * 4 * nb->real, CL_MEM_DEVONLY},
+        {&t->span, (2 * TREE_LEVELS + 2) * 2 * sizeof(cl_uint), CL_MEM_DEVONLY},
+        {&t->shared_node, (2 * TREE_LEVELS + 1) * sizeof(cl_uint), CL_MEM_DEVONLY},
+        {(void **)&t->cell_offset, (2 * TREE_LEVELS + 1) * sizeof(cl_uint), 0},
+        /* save.c copies a_old; the sort passes its order through it (hilbert_order_device.c). */
+        {&t->a_old, n * nb->real, 0},
+        {&t->a_old_sorted, n * nb->real, CL_MEM_DEVONLY},
+        {&t->slot, domains ? n * sizeof(cl_uint) : 1, CL_MEM_DEVONLY},
+        {(void **)&t->boundary_bodies, domains * sizeof(cl_uint) + 1, 0},
+        {&t->boundary_keys, domains * sizeof(cl_ulong) + 1, 0},
+        {&t->split_groups, nb->domains ? nbody_let_max_merged_boxes(nb) * sizeof(cl_uint) : 1,
+         CL_MEM_DEVONLY},
+        {&t->halo, nb->domains ? nbody_domain_edge_bytes(nb) : 1, 0},
+        {&t->info, groups * 4 * sizeof(cl_uint), CL_MEM_ZEROCOPY},
+        {&t->deferred, (groups + TREE_DEFERRED_HEAD) * sizeof(cl_uint), CL_MEM_ZEROCOPY},
+        {&t->shared_sum, nbody_tree_shared(nb, p) * TREE_GROUP * TREE_WALK_PARTS * 4 * nb->real + 1,
+         CL_MEM_DEVONLY},
+        {&t->schedule, groups * sizeof(cl_uint), CL_MEM_DEVONLY},
+        {(void **)&t->cells, 2 * sizeof(cl_uint), CL_MEM_ZEROCOPY},
+    };
+    for (size_t b = 0; b < COUNT_OF(each); b++)
+        if (!(*each[b].block = nbody_device_alloc(nb, p, each[b].size, each[b].flags)))
+            return -1;
+    p->phi = t->body; /* potentials are returned through the same buffer as forces */
+    t->target.body = t->body;
+    t->target.a_old = t->a_old_sorted;
+    t->target.n = (cl_uint)n;
+    return tree_allocate_workspace(nb, p) == 0
+               ? nbody_tree_grow(nb, p, (cl_uint)tree_initial_capacity(nb, t->leaf))
+               : -1;
+}
+
+/* ---- Memory estimate; creation. -------------------------------------------------------------- */
+
+/* Bytes per body on a device with leaves of `leaf` bodies. all: sum of all buffers, including the
+ * state, which is not allocated yet. largest: the largest buffer. */
+struct body_bytes {
+    double all, largest;
+};
+
+static struct body_bytes tree_bytes_per_body(const struct nbody *nb, const struct nbody_device *p,
+                                             cl_uint leaf)
+{
+    const struct tree *t = p->tree;
+    const struct workspace w = tree_workspace(nb, t);
+    const size_t multipoles = tree_initial_capacity(nb, leaf) * tree_multipole_bytes(nb),
+                 four = nb->padded * 4 * nb->real, work = tree_workspace_bytes(&w);
+    const size_t cells = tree_initial_capacity(nb, leaf) * tree_cell_bytes(nb),
+                 sums = nb->domains ? nb->n * (4 * nb->real + sizeof(cl_uint)) : 0;
+    const size_t groups = nb->n / TREE_GROUP * 6 * sizeof(cl_uint),
+                 bodies = nb->n * (6 * nb->real + sizeof(cl_uint));
+    const size_t all = nbody_device_bytes_needed(nb, p) + work + cells + sums + groups + bodies;
+    const size_t largest = work > four ? work : four;
+    return (struct body_bytes){(double)all / (double)nb->n,
+                               (double)(largest > multipoles ? largest : multipoles) /
+                                   (double)nb->n};
+}
+
+/* Maximum over all ranks: every rank must build the same tree. */
+static void join_int32_max(void *a, const void *b, void *arg)
+{
+    (void)arg;
+    if (*(const int32_t *)b > *(int32_t *)a)
+        *(int32_t *)a = *(const int32_t *)b;
+}
+
+static int tree_max_of_ranks(struct nbody *nb, int number, int *all)
+{
+    int32_t most = number;
+    const int status = world_reduce(nb->world, &most, sizeof most, join_int32_max, NULL);
+    *all = (int)most;
+    return status;
+}
+
+/* Deferring a group changes rounding, so all ranks must use the same limit. */
+static int tree_choose_defer_factor(struct nbody *nb)
+{
+    int limit = 0;
+    for (const struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
+        if (p->tree && p->shape.defer_factor > limit)
+            limit = p->shape.defer_factor;
+    return nb->domains ? tree_max_of_ranks(nb, limit, &nb->domains->defer_factor) : 0;
+}
+
+static int tree_choose_moments(struct nbody *nb)
+{
+    int order = nbody_tree_needs_order_4(nb) ? 4 : 2;
+    for (const struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
+        if (p->tree && p->shape.moments)
+            order = p->shape.moments;
+    return tree_max_of_ranks(nb, order, &nb->moments);
+}
+
+/* Choose leaves of 16 bodies, or of 32 if the tree would exceed the device memory. The choice
+ * precedes the allocation: some drivers grant memory that does not exist. */
+static int tree_choose_leaf(struct nbody *nb)
+{
+    struct cldev_info *info = calloc(nb->ndev, sizeof *info);
+    int status = info ? clgetdevinfo(nb->ctx, info)
+                      : clerror_set(ENOMEM, "nbody_create: out of memory on the host");
+    cl_uint leaf = TREE_LEAF;
+    for (struct nbody_device *p = nb->device; status == 0 && p < nb->device + nb->ndev; p++) {
+        if (!p->tree)
+            continue;
+        const double n = (double)nb->n, has = (double)info[p->dev].dev_global_mem_sz,
+                     one = (double)info[p->dev].dev_max_mem_alloc_sz;
+        const struct body_bytes usual = tree_bytes_per_body(nb, p, TREE_LEAF),
+                                least = tree_bytes_per_body(nb, p, TREE_LARGE_LEAF);
+        if (p->shape.leaf || usual.all * n > has)
+            leaf = p->shape.leaf ? (cl_uint)p->shape.leaf : TREE_LARGE_LEAF;
+        if (least.all * n > has || least.largest * n > one)
+            status = clerror_set(
+                ENOMEM,
+                "nbody_create: the tree of %zu bodies needs %.0f MiB on %s, which has %.0f MiB, "
+                "and a buffer of %.0f MiB, "
+                "of at most %.0f; about %.0f would fit, or %.0f with leaves of %d bodies, not %d",
+                nb->n, least.all * n / 0x1p20, info[p->dev].dev_name, has / 0x1p20,
+                least.largest * n / 0x1p20, one / 0x1p20,
+                fmin(has / least.all, one / least.largest),
+                fmin(has / usual.all, one / usual.largest), TREE_LEAF, TREE_LARGE_LEAF);
+    }
+    int most = (int)leaf;
+    if (world_reduce_status(nb->world, status) != 0 || tree_max_of_ranks(nb, most, &most) != 0)
+        status = -1;
+    for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
+        if (p->tree)
+            p->tree->leaf = (cl_uint)most;
+    free(info);
+    return status;
+}
+
+static int tree_create(struct nbody *nb, struct nbody_device *p)
+{
+    struct tree *t = p->tree = calloc(1, sizeof *t);
+    if (!t)
+        return clerror_set(ENOMEM, "nbody_create: out of memory on the host");
+    t->key_words = 1;
+    t->bodies = (cl_uint)nb->n;
+    t->runs = (cl_uint)tree_runs(nb);
+    t->groups = (cl_uint)((nb->n + TREE_GROUP - 1) / TREE_GROUP);
+    t->box_groups = 4 * p->compute_units;
+    t->sorter =
+        arrays_sorter_create(&(struct arrays_sorter_options){.ctx = nb->ctx, .dev = p->dev});
+    return t->sorter ? 0 : -1;
+}
+
+int nbody_tree_prepare(struct nbody *nb)
+{
+    if (nb->method != NBODY_TREE)
+        return 0;
+    for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
+        if (p->rows && tree_create(nb, p) != 0)
+            return -1;
+    if (world_reduce_status(nb->world, nbody_domain_open(nb)) != 0)
+        return -1;
+    if (tree_choose_moments(nb) != 0)
+        return -1;
+    if (tree_choose_defer_factor(nb) != 0)
+        return -1;
+    if (tree_choose_leaf(nb) != 0)
+        return -1;
+    return 0;
+}
+
+int nbody_tree_open(struct nbody *nb)
+{
+    if (nb->method != NBODY_TREE)
+        return 0;
+    if (nbody_domain_allocate(nb) != 0 ||
+        (nb->domains && (nbody_let_allocate(nb) != 0 || nbody_device_threads_open(nb) != 0)))
+        return -1;
+    for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++) {
+        if (!p->tree)
+            continue;
+        if (tree_build_kernels(nb, p) != 0 || tree_allocate(nb, p) != 0)
+            return -1;
+        *p->bad = INT_MAX;
+        if (clmsync(nb->ctx, p->dev, p->tree->deferred, CL_MEM_DEVICE) == (cl_event)-1 ||
+            clmsync(nb->ctx, p->dev, p->tree->cell_offset, CL_MEM_DEVICE) == (cl_event)-1 ||
+            clmsync(nb->ctx, p->dev, p->bad, CL_MEM_DEVICE) == (cl_event)-1)
+            return -1;
+    }
+    return 0;
+}
+
+static void tree_close_programs(struct nbody *nb, struct tree *t)
+{
+    for (int k = 0; k < TREE_PROGRAMS; k++) {
+        if (t->owns_programs && t->program[k])
+            clclose(nb->ctx, t->program[k]);
+        t->program[k] = NULL;
+    }
+    t->owns_programs = false;
+}
+
+/* True if the cell counts of all levels are too many for a scan. */
+static bool tree_counts_overflow(const struct nbody *nb)
+{
+    return tree_runs(nb) * (2 * TREE_LEVELS + 1) > (size_t)1 << 31;
+}
+
+/* Allocate second key words. The cell counts of 42 levels must still fit after the keys. Return 1
+ * if they do not, or if memory is short. */
+static int tree_allocate_key_lo(struct nbody *nb, struct nbody_device *p)
+{
+    struct tree *t = p->tree;
+    t->key_words = 2;
+    const struct workspace w = tree_workspace(nb, t);
+    if (t->keys_lo != t->keys)
+        return 0;
+    if (w.keys + w.counts > clsizeofmem(t->workspace) || tree_counts_overflow(nb))
+        return 1;
+    void *seconds = nbody_device_alloc(nb, p, tree_key_bytes(nb), CL_MEM_DEVONLY);
+    if (!seconds)
+        return 1;
+    t->keys_lo = seconds;
+    t->key_lo = (char *)seconds + (nb->domains ? TREE_KEY_MARGIN : 0);
+    return 0;
+}
+
+/* Rebuild with moments of second order. Bodies whose keys need two words lie so close that their
+ * cells' centres of mass are rounded away. Moments of fourth order, which allow nearer cells, gain
+ * nothing there. */
+static int tree_rebuild_order_2(struct nbody *nb)
+{
+    int status = 0;
+    nb->moments = 2;
+    for (struct nbody_device *p = nb->device; status == 0 && p < nb->device + nb->ndev; p++)
+        status = p->tree ? nbody_tree_grow(nb, p, p->tree->capacity) : 0;
+    for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
+        if (p->tree)
+            tree_close_programs(nb, p->tree);
+    for (struct nbody_device *p = nb->device; status == 0 && p < nb->device + nb->ndev; p++)
+        status = p->tree ? tree_build_kernels(nb, p) : 0;
+    nb->tree_valid = false;
+    return status;
+}
+
+int nbody_tree_extend_keys(struct nbody *nb)
+{
+    int status = 0;
+    for (struct nbody_device *p = nb->device; status == 0 && p < nb->device + nb->ndev; p++)
+        status = p->tree ? tree_allocate_key_lo(nb, p) : 0;
+    if (nb->domains) { /* if one rank has no memory for second words, no rank uses them */
+        int all = status < 0 ? 2 : status;
+        if (tree_max_of_ranks(nb, all, &all) != 0 || all > 1)
+            return -1;
+        status = all;
+        nb->domains->boundaries_known = false;
+        nb->domains->key_words = status == 0 ? 2 : 1;
+        nb->domains->cannot_extend_keys = status == 1;
+    }
+    for (struct nbody_device *p = nb->device; status == 1 && p < nb->device + nb->ndev; p++)
+        if (p->tree) {
+            p->tree->key_words = 1;
+            p->tree->cannot_extend_keys = true;
+        }
+    return status == 0 ? tree_rebuild_order_2(nb) : status;
+}
+
+void nbody_tree_free(struct nbody *nb)
+{
+    if (nb->domains)
+        nbody_device_threads_free(nb);
+    for (struct nbody_device *p = nb->device; p && p < nb->device + nb->ndev; p++) {
+        struct tree *t = p->tree;
+        if (!t)
+            continue;
+        void *const blocks[] = {t->box_part,      t->cube,
+                                t->order,         t->workspace,
+                                t->body,          t->span,
+                                t->shared_node,   t->cell_offset,
+                                t->link,          t->child_begin,
+                                t->com,           t->multipoles,
+                                t->size,          t->a_old,
+                                t->a_old_sorted,  t->info,
+                                t->deferred,      t->schedule,
+                                t->shared_sum,    t->cells,
+                                t->slot,          t->boundary_bodies,
+                                t->boundary_keys, t->mark,
+                                t->halo,          t->split_groups};
+        tree_close_programs(nb, t);
+        if (t->keys_lo != t->keys)
+            clfree(t->keys_lo);
+        arrays_sorter_free(t->sorter);
+        for (size_t b = 0; b < COUNT_OF(blocks); b++)
+            clfree(blocks[b]);
+        p->phi = p->partial;
+        free(t);
+    }
+    if (nb->domains)
+        nbody_let_free(nb);
+    nbody_domain_free(nb);
+}

@@ -1,0 +1,186 @@
+/* host.c - steps on the host, by an integrator without kernels, for few bodies.
+ *
+ * The state is downloaded before the first step and uploaded after the last, so that queries find
+ * it on the devices. After every step it is rounded to the engine's precision, so that the number
+ * of steps per call changes no bit.
+ * SPDX-License-Identifier: MIT
+ */
+#include "nbody/integrator/integrator.h"
+
+#include <math.h>
+
+enum { MAX_BODIES = 4096 };
+
+int nbody_host_check(const struct nbody *nb)
+{
+    if (!nb->integrator->host || nb->n <= MAX_BODIES)
+        return 0;
+    return clerror_set(
+        EINVAL,
+        "nbody_create: %zu bodies; the integrator %s computes on the host, and takes at most %d",
+        nb->n, nb->integrator->info.name, MAX_BODIES);
+}
+
+/* Positions, velocities, G m, positions and velocities before the step, and the integrator's
+ * memory, in engine units. */
+struct host_state {
+    double *x, *v, *mass, *old_x, *old_v, *memory;
+    double *eps; /* softening of each body; NULL: one for all */
+};
+
+static int host_allocate(const struct nbody *nb, struct host_state *h)
+{
+    const size_t m = 3 * nb->n;
+    *h = (struct host_state){
+        .x = calloc((6 + (size_t)nb->integrator->host_planes) * m, sizeof(double))};
+    if (!h->x)
+        return clerror_set(ENOMEM, "nbody_step: out of memory on the host for %zu bodies", nb->n);
+    h->v = h->x + m;
+    h->mass = h->v + m;
+    h->old_x = h->mass + m;
+    h->old_v = h->old_x + m;
+    h->memory = h->old_v + m;
+    h->eps = nb->own_eps ? h->memory + (size_t)nb->integrator->host_planes * m : NULL;
+    for (size_t i = 0; h->eps && i < nb->n; i++)
+        h->eps[i] = nb->own_eps[i] * nbody_units_factor(&nb->units, -1, 0);
+    return 0;
+}
+
+static size_t host_plane_bytes(const struct nbody *nb, const struct nbody_device *p)
+{
+    return p->rows * nb->real;
+}
+
+static void *host_velocities(const struct nbody *nb, const struct nbody_device *p)
+{
+    return (char *)p->state + STATE_VEL * host_plane_bytes(nb, p);
+}
+
+static int host_download(struct nbody *nb, struct nbody_device *p, struct host_state *h)
+{
+    void *const own = (char *)nb->posm + p->first * 4 * nb->real;
+    if (nbody_device_download(nb, p, own, 4 * host_plane_bytes(nb, p)) != 0 ||
+        nbody_device_download(nb, p, host_velocities(nb, p), 3 * host_plane_bytes(nb, p)) != 0)
+        return -1;
+    for (size_t row = 0; row < p->count; row++) {
+        const size_t i = p->first + row;
+        h->mass[i] = nbody_real_get(nb, nb->posm, 4 * i + 3);
+        for (size_t c = 0; c < 3; c++) {
+            h->x[3 * i + c] = nbody_real_get(nb, nb->posm, 4 * i + c);
+            h->v[3 * i + c] = nbody_real_get(nb, p->state, (STATE_VEL + c) * p->rows + row);
+        }
+    }
+    return 0;
+}
+
+static int host_upload(struct nbody *nb, const struct host_state *h)
+{
+    struct nbody_device *const end = nb->device + nb->ndev;
+    for (size_t k = 0; k < 3 * nb->n; k++)
+        nbody_real_put(nb, nb->posm, 4 * (k / 3) + k % 3, h->x[k]);
+    for (struct nbody_device *p = nb->device; p < end; p++) {
+        for (size_t k = 0; k < 3 * p->count; k++)
+            nbody_real_put(nb, p->state, (STATE_VEL + k % 3) * p->rows + k / 3,
+                           h->v[3 * p->first + k]);
+        if (p->rows && (clmsync(nb->ctx, p->dev, nb->posm, CL_MEM_DEVICE) == (cl_event)-1 ||
+                        clmsyncn(nb->ctx, p->dev, host_velocities(nb, p),
+                                 3 * host_plane_bytes(nb, p), CL_MEM_DEVICE) == (cl_event)-1))
+            return -1;
+    }
+    nb->positions_current = nb->synchronized = true;
+    nb->forces_valid = nb->tree_valid = false;
+    return 0;
+}
+
+static void host_copy(double *to, const double *from, size_t m)
+{
+    memcpy(to, from, m * sizeof *to);
+}
+
+/* Round x to the engine's precision; -1 if a number is out of range. */
+static int host_round_state(const struct nbody *nb, double *x, size_t m)
+{
+    for (size_t k = 0; k < m; k++) {
+        x[k] = nb->real == sizeof(float) ? (double)(float)x[k] : x[k];
+        if (!isfinite(x[k]))
+            return -1;
+    }
+    return 0;
+}
+
+void nbody_host_closest(size_t n, const double *x, size_t *a, size_t *b)
+{
+    double least = INFINITY;
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < i; j++) {
+            const double d = hypot(hypot(x[3 * i] - x[3 * j], x[3 * i + 1] - x[3 * j + 1]),
+                                   x[3 * i + 2] - x[3 * j + 2]);
+            if (d < least) {
+                least = d;
+                *a = j;
+                *b = i;
+            }
+        }
+}
+
+static int host_failed(const struct nbody *nb, const struct host_state *h, enum host_end end)
+{
+    size_t a = 0, b = 0;
+    if (end == HOST_NOT_FINITE)
+        return clerror_set(
+            EDOM,
+            "nbody_step: a position or velocity became NaN or infinite in step %zu (time %g); a smaller time "
+            "step or a larger softening may help",
+            nb->steps + 1, nbody_time(nb) + nb->dt);
+    nbody_host_closest(nb->n, h->x, &a, &b);
+    return clerror_set(
+        EDOM,
+        "nbody_step: in step %zu, after time %g, bodies %zu and %zu (from 0 on) come so close that the time "
+        "step vanishes; add a softening length",
+        nb->steps + 1, nbody_time(nb), a, b);
+}
+
+/* Make one step. On failure the state is restored. */
+static int host_one_step(struct nbody *nb, struct host_state *h)
+{
+    const struct nbody_ref_system s = {
+        nb->n,       1,     nb->eps * nbody_units_factor(&nb->units, -1, 0), h->mass, nb->fields,
+        nb->nfields, h->eps};
+    const size_t m = 3 * nb->n;
+    host_copy(h->old_x, h->x, m);
+    host_copy(h->old_v, h->v, m);
+    enum host_end end = nb->integrator->host(&s, nb->dt * nbody_units_factor(&nb->units, 0, -1),
+                                             h->x, h->v, h->memory, &nb->evaluations);
+    if (end == HOST_DONE &&
+        (host_round_state(nb, h->x, m) != 0 || host_round_state(nb, h->v, m) != 0))
+        end = HOST_NOT_FINITE;
+    if (end == HOST_DONE)
+        return 0;
+    const int status = host_failed(nb, h, end);
+    host_copy(h->x, h->old_x, m);
+    host_copy(h->v, h->old_v, m);
+    return status;
+}
+
+int nbody_host_step(struct nbody *nb, size_t steps)
+{
+    struct host_state h;
+    int status = host_allocate(nb, &h);
+    nbody_progress_begin(nb, "nbody_step", (double)steps);
+    for (struct nbody_device *p = nb->device; status == 0 && p < nb->device + nb->ndev; p++)
+        if (p->rows)
+            status = host_download(nb, p, &h);
+    nb->task.done = 0; /* the download does not count */
+    for (size_t k = 0; status == 0 && k < steps; k++) {
+        status = host_one_step(nb, &h);
+        nb->steps += status == 0;
+        nb->task.done = (double)(k + 1);
+        nb->task.stoppable = k + 1 < steps;
+        if (status == 0)
+            status = nbody_progress_report(nb);
+    }
+    if (h.x && (status == 0 || nb->task.stopped || clerrno == EDOM) && host_upload(nb, &h) != 0)
+        status = -1;
+    free(h.x);
+    return status;
+}

@@ -1,0 +1,106 @@
+/* integrate_hermite6.c - Hermite's 6th-order scheme, one evaluation a step (Nitadori & Makino
+ * 2008).
+ * SPDX-License-Identifier: MIT
+ */
+#include "nbody/integrator/integrator.h"
+
+EMBEDDED(source, "nbody/integrator/integrate_hermite6.cl", nbody_integrator_integrate_hermite6_cl);
+
+enum { HERMITE6, SYNCHRONIZE };
+
+static int hermite6_update(struct nbody *nb, struct nbody_device *p, cl_uint count, cl_uint phases,
+                           int step)
+{
+    const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows;
+    return nbody_device_launch_1d(
+        nb, p, p->update[HERMITE6], p->count, 3,
+        ARGS(nb->posm, nb->velo, nb->acce, p->state, p->partial, first, rows, count, p->npartial,
+             phases, REAL(nb, nb->dt * nbody_units_factor(&nb->units, 0, -1)), p->bad, step));
+}
+
+static int hermite6_start_synchronize(struct nbody *nb, struct nbody_device *p)
+{
+    const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, count = (cl_uint)p->count;
+    return nbody_device_launch_1d(nb, p, p->update[SYNCHRONIZE], p->count, 3,
+                                  ARGS(nb->posm, nb->velo, nb->acce, p->state, first, rows, count));
+}
+
+/* A coordinate and its derivatives. */
+enum { X, V, A, J, S, K, DERIVATIVES };
+
+static void hermite6_predict(double h, const double *d, double *to)
+{
+    to[X] = d[X] + h * (d[V] + h / 2 * (d[A] + h / 3 * (d[J] + h / 4 * (d[S] + h / 5 * d[K]))));
+    to[V] = d[V] + h * (d[A] + h / 2 * (d[J] + h / 3 * (d[S] + h / 4 * d[K])));
+    to[A] = d[A] + h * (d[J] + h / 2 * (d[S] + h / 3 * d[K]));
+}
+
+/* Correct d with the new a, j, s: v and x by Hermite's formulas, the third derivative of a by the
+ * fifth-degree polynomial through both ends. */
+static void hermite6_correct(double h, double *d, double a, double j, double s)
+{
+    const double v =
+        d[V] + h / 2 * (d[A] + a) - h * h / 10 * (j - d[J]) + h * h * h / 120 * (d[S] + s);
+    d[X] += h / 2 * (d[V] + v) - h * h / 10 * (a - d[A]) + h * h * h / 120 * (d[J] + j);
+    d[K] = (60 * (a - d[A]) - h * (24 * d[J] + 36 * j) - h * h * (3 * d[S] - 9 * s)) / (h * h * h);
+    d[V] = v;
+    d[A] = a;
+    d[J] = j;
+    d[S] = s;
+}
+
+static void hermite6_reference(const struct nbody_ref_system *s, double dt, size_t steps, double *x,
+                               double *v, double *work)
+{
+    const size_t m = 3 * s->n;
+    double *const own = calloc((DERIVATIVES + 6) * m, sizeof *own),
+                  *to[6]; /* `work` is too small */
+    double(*d)[DERIVATIVES] = (double(*)[DERIVATIVES])own;
+    (void)work;
+    for (size_t k = 0; own && k < 6; k++)
+        to[k] = own + (DERIVATIVES + k) * m; /* predicted x, v, a; then a, j, s there */
+    if (!own)
+        return;
+    for (int k = 0; k < 2; k++) { /* snaps need the accelerations of all bodies */
+        nbody_ref_snaps(s, x, v, to[2], to[3], to[4], to[5]);
+        memcpy(to[2], to[3], m * sizeof *x);
+    }
+    for (size_t i = 0; i < m; i++) {
+        const double start[DERIVATIVES] = {x[i], v[i], to[3][i], to[4][i], to[5][i], 0};
+        memcpy(d[i], start, sizeof start);
+    }
+    while (steps-- > 0) {
+        for (size_t i = 0; i < m; i++) {
+            double p[3];
+            hermite6_predict(dt, d[i], p);
+            for (int k = X; k <= A; k++)
+                to[k][i] = p[k];
+        }
+        nbody_ref_snaps(s, to[0], to[1], to[2], to[3], to[4], to[5]);
+        for (size_t i = 0; i < m; i++)
+            hermite6_correct(dt, d[i], to[3][i], to[4][i], to[5][i]);
+    }
+    for (size_t i = 0; i < m; i++) {
+        x[i] = d[i][X];
+        v[i] = d[i][V];
+    }
+    free(own);
+}
+
+const struct integrator nbody_integrate_hermite6 = {
+    .info =
+        {.name = "hermite6",
+         .about =
+             "of 6th order, from forces and two time derivatives: for few bodies and very precise orbits",
+         .order = 6,
+         .derivatives = 2},
+    .source = &source,
+    .kernels = {[HERMITE6] = "hermite6", [SYNCHRONIZE] = "hermite6_synchronize"},
+    .sum = SNAPS,
+    .planes = 18,
+    .keeps_sums = true,
+    .begin = nbody_integrate_begin,
+    .update = hermite6_update,
+    .synchronize = hermite6_start_synchronize,
+    .reference = hermite6_reference,
+};

@@ -1,0 +1,42 @@
+/* integrate_taylor.c - the first-order scheme of the classic OpenCL tutorial, for comparison.
+ * SPDX-License-Identifier: MIT
+ */
+#include "nbody/integrator/integrator.h"
+
+EMBEDDED(source, "nbody/integrator/integrate_taylor.cl", nbody_integrator_integrate_taylor_cl);
+
+static int taylor_update(struct nbody *nb, struct nbody_device *p, cl_uint count, cl_uint phases,
+                         int step)
+{
+    const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows;
+    return nbody_device_launch_1d(
+        nb, p, p->update[0], p->count, 3,
+        ARGS(nb->posm, p->state, p->partial, first, rows, count, p->npartial, phases,
+             REAL(nb, nb->dt * nbody_units_factor(&nb->units, 0, -1)), p->bad, step));
+}
+
+static void taylor_reference(const struct nbody_ref_system *s, double dt, size_t steps, double *x,
+                             double *v, double *work)
+{
+    const size_t m = 3 * s->n;
+    double *a = work;
+    while (steps-- > 0) {
+        nbody_ref_accelerations(s, x, a);
+        nbody_ref_add(m, x, dt, v);
+        nbody_ref_add(m, x, dt * dt / 2, a);
+        nbody_ref_add(m, v, dt, a);
+    }
+}
+
+const struct integrator nbody_integrate_taylor = {
+    .info = {.name = "taylor",
+             .about =
+                 "of 1st order, the scheme of the classic OpenCL tutorial: for comparison only",
+             .order = 1},
+    .source = &source,
+    .kernels = {"taylor"},
+    .sum = FORCES,
+    .planes = 6,
+    .update = taylor_update,
+    .reference = taylor_reference,
+};

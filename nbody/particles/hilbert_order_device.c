@@ -1,0 +1,183 @@
+/* hilbert_order_device.c - permutation of rows on the devices that build the tree.
+ *
+ *   order on the host --> a_old    each device holds the whole order there;
+ *                                  a_old waits in a_old_sorted meanwhile
+ *   posm[order]  --> body          positions of the device's new rows, from all positions
+ *   state column --> posm          up to four columns at a time; the host passes each device's
+ *                                  part to all other devices
+ *   posm[order]  --> state column
+ *   body --> posm, a_old_sorted --> a_old
+ *
+ * The devices need no additional memory. Only data that change devices pass through the host.
+ * SPDX-License-Identifier: MIT
+ */
+#include "nbody/particles/body_blocks.h"
+#include "nbody/force/tree.h"
+
+enum { COLUMNS_AT_ONCE = 4 }; /* numbers per row of posm */
+
+/* One number per row of a device: a plane of its state, or a_old. */
+struct column {
+    void *at;
+    cl_ulong from; /* index of the first row's number */
+};
+
+static int sort_wait_all(struct nbody *nb)
+{
+    int status = 0;
+    EACH_DOMAIN (nb, p)
+        if (nbody_device_wait(nb, p) != 0)
+            status = -1;
+    return status;
+}
+
+/* Copy n numbers between columns. */
+static int launch_copy_column(const struct nbody *nb, const struct nbody_device *p,
+                              struct column from, struct column to, cl_uint n)
+{
+    return nbody_tree_launch_1d(nb, p, TREE_COPY_COLUMN, n,
+                                ARGS(from.at, from.from, n, to.at, to.from));
+}
+
+static int save_a_old(const struct nbody *nb, const struct nbody_device *p, bool back)
+{
+    const struct column a_old = {p->tree->a_old, p->first}, saved = {p->tree->a_old_sorted, 0};
+    return launch_copy_column(nb, p, back ? saved : a_old, back ? a_old : saved, (cl_uint)p->count);
+}
+
+/* ---- Order. ---------------------------------------------------------------------------------- */
+
+struct copy_job {
+    const cl_uint *from;
+    cl_uint *to;
+};
+
+static void sort_copy_block(void *job, size_t block, size_t first, size_t end)
+{
+    const struct copy_job *c = job;
+    (void)block;
+    memcpy(c->to + first, c->from + first, (end - first) * sizeof *c->to);
+}
+
+int nbody_hilbert_find_device(struct nbody *nb, struct nbody_device *p, cl_uint *order)
+{
+    struct tree *t = p->tree;
+    const cl_uint n = (cl_uint)nb->n;
+    if (nbody_tree_sort(nb, p) != 0 || save_a_old(nb, p, false) != 0 ||
+        nbody_tree_launch_1d(nb, p, TREE_COPY_ORDER, nb->n, ARGS(t->order, n, t->a_old)) != 0 ||
+        nbody_device_download(nb, p, t->a_old, nb->n * sizeof *order) != 0) {
+        nb->a_old_valid = false; /* a_old is lost */
+        return -1;
+    }
+    nbody_each_block(nb->n, sort_copy_block, &(struct copy_job){t->a_old, order});
+    return save_a_old(nb, p, true);
+}
+
+/* Upload the order and gather the positions of the device's new rows. */
+static int sort_begin_device(struct nbody *nb, struct nbody_device *p, const cl_uint *order)
+{
+    struct tree *t = p->tree;
+    const cl_uint first = (cl_uint)p->first, count = (cl_uint)p->count;
+    nbody_each_block(nb->n, sort_copy_block, &(struct copy_job){order, t->a_old});
+    if (save_a_old(nb, p, false) != 0)
+        return -1;
+    if (clmsyncn(nb->ctx, p->dev, t->a_old, nb->n * sizeof *order, CL_MEM_DEVICE) == (cl_event)-1)
+        return -1;
+    return nbody_tree_launch_1d(nb, p, TREE_GATHER_ROWS, p->count,
+                                ARGS(nb->posm, t->a_old, first, count, t->body));
+}
+
+/* ---- Columns. -------------------------------------------------------------------------------- */
+
+static struct column column_of(const struct nbody *nb, const struct nbody_device *p, size_t k)
+{
+    return k < nb->planes ? (struct column){p->state, k * p->rows}
+                          : (struct column){p->tree->a_old_sorted, 0};
+}
+
+/* Return the address in posm of staged column `place`, from `row` on. */
+static char *staged_column(const struct nbody *nb, size_t place, size_t row)
+{
+    return (char *)nb->posm + (place * nb->n + row) * nb->real;
+}
+
+static int copy_staged(struct nbody *nb, const struct nbody_device *p, size_t place, size_t first,
+                       size_t end, int direction)
+{
+    return end > first && clmsyncn(nb->ctx, p->dev, staged_column(nb, place, first),
+                                   (end - first) * nb->real,
+                                   direction | CL_EVENT_NOWAIT | CL_EVENT_CHECKED) == (cl_event)-1
+               ? -1
+               : 0;
+}
+
+/* Give each device's part of `some` staged columns to all other devices. status: of the preceding
+ * launches. */
+static int exchange_staged(struct nbody *nb, size_t some, int status)
+{
+    if (!nb->domains)
+        return status;
+    for (size_t k = 0; status == 0 && k < some; k++)
+        EACH_DOMAIN (nb, p)
+            status |= copy_staged(nb, p, k, p->first, p->first + p->count, CL_MEM_HOST);
+    status |= sort_wait_all(nb);
+    if (world_reduce_status(nb->world, status) != 0)
+        return -1;
+    for (size_t k = 0; k < some; k++)
+        if (nbody_ranks_spread(nb, staged_column(nb, k, 0), nb->real, 1) != 0)
+            return -1;
+    for (size_t k = 0; k < some; k++)
+        EACH_DOMAIN (nb, p)
+            status |= copy_staged(nb, p, k, 0, p->first, CL_MEM_DEVICE) |
+                      copy_staged(nb, p, k, p->first + p->count, nb->n, CL_MEM_DEVICE);
+    return status;
+}
+
+static int launch_gather_column(const struct nbody *nb, const struct nbody_device *p, size_t place,
+                                struct column to)
+{
+    const cl_ulong from = place * nb->n;
+    const cl_uint first = (cl_uint)p->first, count = (cl_uint)p->count;
+    return nbody_tree_launch_1d(nb, p, TREE_GATHER_COLUMN, p->count,
+                                ARGS(nb->posm, from, p->tree->a_old, first, count, to.at, to.from));
+}
+
+/* Collective. Permute `some` columns, from column `first` on. */
+static int permute_columns(struct nbody *nb, size_t first, size_t some)
+{
+    int status = 0;
+    for (size_t k = 0; k < some; k++)
+        EACH_DOMAIN (nb, p)
+            status |= launch_copy_column(nb, p, column_of(nb, p, first + k),
+                                         (struct column){nb->posm, k * nb->n + p->first},
+                                         (cl_uint)p->count);
+    status = exchange_staged(nb, some, status);
+    for (size_t k = 0; status == 0 && k < some; k++)
+        EACH_DOMAIN (nb, p)
+            status |= launch_gather_column(nb, p, k, column_of(nb, p, first + k));
+    return world_reduce_status(
+        nb->world,
+        sort_wait_all(nb) | status); /* devices may share posm, which the next columns overwrite */
+}
+
+int nbody_hilbert_move_device(struct nbody *nb, const cl_uint *order)
+{
+    const size_t all = nb->planes + nb->a_old_valid;
+    int status = 0;
+    EACH_DOMAIN (nb, p)
+        status |= sort_begin_device(nb, p, order);
+    status = world_reduce_status(nb->world, sort_wait_all(nb) | status);
+    for (size_t k = 0; status == 0 && k < all; k += COLUMNS_AT_ONCE)
+        status = permute_columns(nb, k, all - k < COLUMNS_AT_ONCE ? all - k : COLUMNS_AT_ONCE);
+    EACH_DOMAIN (nb, p) {
+        const cl_uint first = (cl_uint)p->first, count = (cl_uint)p->count;
+        p->tree->body_valid = false;
+        if (status == 0)
+            status |= nbody_tree_launch_1d(nb, p, TREE_STORE_ROWS, p->count,
+                                           ARGS(p->tree->body, count, nb->posm, first)) |
+                      save_a_old(nb, p, true);
+    }
+    status = world_reduce_status(nb->world, sort_wait_all(nb) | status);
+    nb->a_old_valid &= status == 0;
+    return status;
+}

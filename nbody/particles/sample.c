@@ -1,0 +1,190 @@
+/* sample.c - positions and velocities of selected bodies, for pictures. The devices select them, so
+ * that only these are copied; with ranks, they go to rank 0.
+ * SPDX-License-Identifier: MIT
+ */
+#include "nbody/integrator/integrator.h"
+
+#include "core/handle.h"
+#include "nbody/particles/body_blocks.h"
+#include "nbody/domain/ranks.h"
+
+#include <errno.h>
+
+EMBEDDED(sample, "nbody/particles/sample.cl", nbody_particles_sample_cl);
+
+/* Created at the first call. */
+struct sampler {
+    void *program;
+    cl_kernel kernel;
+    size_t room; /* bodies */
+    cl_uint *which;
+    float *out[2];            /* positions, velocities */
+    uint32_t *asked;          /* bodies of the last call; the same list is not sent again */
+    size_t nasked, orders, n; /* their number; sort_count and n at the time */
+};
+
+void nbody_sample_free(struct nbody *nb)
+{
+    struct sampler *s = nb->sampler;
+    if (!s)
+        return;
+    clfree(s->which);
+    clfree(s->out[0]);
+    clfree(s->out[1]);
+    free(s->asked);
+    if (s->program)
+        clclose(nb->ctx, s->program);
+    free(s);
+    nb->sampler = NULL;
+}
+
+static int sampler_open(struct nbody *nb)
+{
+    struct sampler *s = nb->sampler = calloc(1, sizeof *s);
+    if (!s)
+        return clerror_set(ENOMEM, "nbody_positions: out of memory");
+    s->program = embedded_open(nb->ctx, nbody_has_doubles(nb) ? "-D DOUBLE" : "", &sample, 0, NULL);
+    s->kernel = s->program ? clsym(nb->ctx, s->program, "sample_bodies", 0) : NULL;
+    if (s->kernel)
+        return 0;
+    nbody_sample_free(nb);
+    return -1;
+}
+
+static int sampler_reserve(struct nbody *nb, size_t count)
+{
+    struct sampler *s = nb->sampler;
+    if (s->room >= count)
+        return 0;
+    clfree(s->which);
+    clfree(s->out[0]);
+    clfree(s->out[1]);
+    free(s->asked);
+    s->which = clmalloc(nb->ctx, count * sizeof *s->which, CL_MEM_ZEROCOPY);
+    for (int k = 0; k < 2; k++)
+        s->out[k] = clmalloc(nb->ctx, 3 * count * sizeof **s->out, CL_MEM_ZEROCOPY);
+    s->asked = malloc(count * sizeof *s->asked);
+    s->nasked = 0;
+    s->room = s->which && s->out[0] && s->out[1] && s->asked ? count : 0;
+    return s->room ? 0
+                   : clerror_set(ENOMEM, "nbody_positions: out of memory for %zu bodies", count);
+}
+
+static bool sampler_is_current(const struct nbody *nb, size_t count, const uint32_t *which)
+{
+    const struct sampler *s = nb->sampler;
+    return which && count <= s->nasked && s->orders == nb->sort_count && s->n == nb->n &&
+           memcmp(which, s->asked, count * sizeof *which) == 0;
+}
+
+struct finding {
+    const struct nbody *nb;
+    const uint32_t *which;
+};
+
+/* Find where bodies are stored. The accesses are random, so several threads are much faster. */
+static void sampler_find_block(void *finding, size_t block, size_t first, size_t end)
+{
+    const struct finding *f = finding;
+    (void)block;
+    for (size_t k = first; k < end; k++) {
+        const size_t i = f->which ? f->which[k] : k;
+        f->nb->sampler->which[k] = f->nb->row ? f->nb->row[i] : (cl_uint)i;
+    }
+}
+
+/* Find where bodies are stored, and upload the list. */
+static int sampler_choose(struct nbody *nb, size_t count, const uint32_t *which)
+{
+    struct sampler *s = nb->sampler;
+    if (sampler_is_current(nb, count, which))
+        return 0;
+    s->nasked = 0;
+    for (size_t k = 0; k < count; k++)
+        if ((which ? which[k] : k) >= nb->n)
+            return clerror_set(EINVAL, "nbody_positions: there is no body %zu among %zu",
+                               which ? (size_t)which[k] : k, nb->n);
+    nbody_each_block(count, sampler_find_block, &(struct finding){nb, which});
+    for (const struct nbody_device *p = nb->device; count && p < nb->device + nb->ndev; p++)
+        if (p->count && clmsyncn(nb->ctx, p->dev, s->which, count * sizeof(cl_uint),
+                                 CL_MEM_DEVICE) == (cl_event)-1)
+            return -1;
+    if (which) {
+        memcpy(s->asked, which, count * sizeof *which);
+        s->nasked = count;
+        s->orders = nb->sort_count;
+        s->n = nb->n;
+    }
+    return 0;
+}
+
+/* Copy the selected bodies of device p from its output. */
+static void sampler_copy(const struct nbody *nb, const struct nbody_device *p, size_t count,
+                         const float *from, float (*to)[3])
+{
+    const struct sampler *s = nb->sampler;
+    if (p->count == nb->n)
+        memcpy(to, from, count * sizeof *to);
+    for (size_t k = 0; k < count && p->count < nb->n; k++)
+        if (s->which[k] - p->first < p->count)
+            memcpy(to[k], from + 3 * k, sizeof to[k]);
+}
+
+/* Enqueue the selection and its download. */
+static int sampler_start(struct nbody *nb, struct nbody_device *p, size_t bodies, void *from,
+                         size_t plane, double factor, float *to)
+{
+    const struct sampler *s = nb->sampler;
+    const cl_uint n = (cl_uint)bodies, first = (cl_uint)p->first, count = (cl_uint)p->count,
+                  length = (cl_uint)plane;
+    if (nbody_device_launch_1d(
+            nb, p, s->kernel, bodies, 1,
+            ARGS(from, s->which, to, n, first, count, length, REAL(nb, factor))) != 0)
+        return -1;
+    return clmsyncn(nb->ctx, p->dev, to, 3 * bodies * sizeof *to, CL_MEM_HOST) == (cl_event)-1 ? -1
+                                                                                               : 0;
+}
+
+/* Three planes of `state` from `index` on. */
+static void *sampler_planes(const struct nbody *nb, const struct nbody_device *p, size_t index)
+{
+    return (char *)p->state + index * p->rows * nb->real;
+}
+
+static int sampler_copy_device(struct nbody *nb, struct nbody_device *p, size_t count,
+                               float (*pos)[3], float (*vel)[3])
+{
+    const double length = nbody_units_factor(&nb->units, 1, 0),
+                 speed = nbody_units_factor(&nb->units, 1, -1);
+    const bool apart = integrator_predicts(nb);
+    float *const *out = nb->sampler->out;
+    if (pos && sampler_start(nb, p, count, apart ? sampler_planes(nb, p, STATE_POS) : nb->posm,
+                             apart ? p->rows : 1, length, out[0]) != 0)
+        return -1;
+    if (vel &&
+        sampler_start(nb, p, count, sampler_planes(nb, p, STATE_VEL), p->rows, speed, out[1]) != 0)
+        return -1;
+    if (nbody_device_wait(nb, p) != 0)
+        return -1;
+    if (pos)
+        sampler_copy(nb, p, count, out[0], pos);
+    if (vel)
+        sampler_copy(nb, p, count, out[1], vel);
+    return 0;
+}
+
+int nbody_positions(nbody *nb, size_t count, const uint32_t *which, float (*pos)[3],
+                    float (*vel)[3])
+{
+    if (no_handle(nb, __func__))
+        return -1;
+    if ((!nb->sampler && sampler_open(nb) != 0) || sampler_reserve(nb, count) != 0 ||
+        sampler_choose(nb, count, which) != 0)
+        return -1;
+    for (struct nbody_device *p = nb->device; count && p < nb->device + nb->ndev; p++)
+        if (p->count && sampler_copy_device(nb, p, count, pos, vel) != 0)
+            return -1;
+    if (pos && nbody_ranks_collect(nb, count, nb->sampler->which, pos) != 0)
+        return -1;
+    return vel ? nbody_ranks_collect(nb, count, nb->sampler->which, vel) : 0;
+}

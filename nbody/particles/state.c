@@ -1,0 +1,156 @@
+/* state.c - download of positions and velocities; queries.
+ * SPDX-License-Identifier: MIT
+ */
+#include "nbody/integrator/integrator.h"
+
+#include "core/handle.h"
+#include "nbody/particles/body_blocks.h"
+#include "nbody/domain/ranks.h"
+
+/* ---- Copying out. ---------------------------------------------------------------------------- */
+
+/* Download positions and velocities. Positions are in `state` if posm holds predictions. */
+static int state_download(struct nbody *nb, struct nbody_device *p, bool pos, bool vel)
+{
+    const size_t plane = p->rows * nb->real;
+    char *state = p->state, *own = (char *)nb->posm + p->first * 4 * nb->real;
+    if (vel && nbody_device_download(nb, p, state + STATE_VEL * plane, 3 * plane) != 0)
+        return -1;
+    if (pos && integrator_predicts(nb))
+        return nbody_device_download(nb, p, state + STATE_POS * plane, 3 * plane);
+    return pos ? nbody_device_download(nb, p, own, p->count * 4 * nb->real) : 0;
+}
+
+struct copying {
+    const struct nbody *nb;
+    const struct nbody_device *p;
+    double (*pos)[3], (*vel)[3];
+};
+
+/* Convert a block of the device's bodies; called by several threads. */
+static void state_copy_block(void *copying, size_t block, size_t first, size_t end)
+{
+    const struct copying *c = copying;
+    const struct nbody *nb = c->nb;
+    const struct nbody_device *p = c->p;
+    const double length = nbody_units_factor(&nb->units, 1, 0),
+                 speed = nbody_units_factor(&nb->units, 1, -1);
+    (void)block;
+    for (size_t row = first; row < end; row++)
+        for (size_t k = 0; k < 3; k++) {
+            const size_t i = p->first + row;
+            if (c->pos && integrator_predicts(nb))
+                c->pos[i][k] =
+                    length * nbody_real_get(nb, p->state, (STATE_POS + k) * p->rows + row);
+            else if (c->pos)
+                c->pos[i][k] = length * nbody_real_get(nb, nb->posm, 4 * i + k);
+            if (c->vel)
+                c->vel[i][k] =
+                    speed * nbody_real_get(nb, p->state, (STATE_VEL + k) * p->rows + row);
+        }
+}
+
+int nbody_state(nbody *nb, double (*pos)[3], double (*vel)[3])
+{
+    if (no_handle(nb, __func__))
+        return -1;
+    for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++) {
+        struct copying copying = {nb, p, pos, vel};
+        if (p->count && state_download(nb, p, pos != NULL, vel != NULL) != 0)
+            return -1;
+        nbody_each_block(p->count, state_copy_block, &copying);
+    }
+    double *const out[] = {pos ? *pos : NULL, vel ? *vel : NULL};
+    for (int k = 0; k < 2; k++)
+        if (out[k] && (nbody_ranks_spread(nb, out[k], sizeof *pos, 1) != 0 ||
+                       nbody_hilbert_unsort(nb, out[k], 3) != 0))
+            return -1;
+    return 0;
+}
+
+/* ---- Questions. ------------------------------------------------------------------------------ */
+
+double nbody_time(const nbody *nb)
+{
+    if (no_handle(nb, __func__))
+        return 0;
+    return nb->base_time + nb->dt * (double)(nb->steps - nb->base_steps);
+}
+
+size_t nbody_steps(const nbody *nb)
+{
+    if (no_handle(nb, __func__))
+        return 0;
+    return nb->steps;
+}
+
+size_t nbody_bodies(const nbody *nb)
+{
+    if (no_handle(nb, __func__))
+        return 0;
+    return nb->n;
+}
+
+double nbody_interactions(const nbody *nb)
+{
+    if (no_handle(nb, __func__))
+        return 0;
+    return nb->method == NBODY_TREE ? 0 : nb->evaluations * (double)nb->n * (double)nb->n;
+}
+
+void nbody_block_counts(const nbody *nb, double *blocks, double *steps)
+{
+    const bool none = no_handle(nb, __func__);
+    if (blocks)
+        *blocks = none ? 0 : nb->counts.blocks;
+    if (steps)
+        *steps = none ? 0 : nb->counts.steps;
+}
+
+double nbody_eta(const nbody *nb)
+{
+    if (no_handle(nb, __func__))
+        return 0;
+    return nb->eta;
+}
+
+size_t nbody_device_bytes(const nbody *nb)
+{
+    if (no_handle(nb, __func__))
+        return 0;
+    size_t most = 0;
+    for (cl_uint d = 0; d < nb->ndev; d++)
+        most = nb->device[d].bytes > most ? nb->device[d].bytes : most;
+    return most;
+}
+
+unsigned nbody_devices(const nbody *nb)
+{
+    if (no_handle(nb, __func__))
+        return 0;
+    unsigned owners = 0;
+    for (cl_uint d = 0; d < nb->ndev; d++)
+        owners += nb->device[d].rows > 0;
+    return owners;
+}
+
+size_t nbody_device_bodies(const nbody *nb, unsigned dev)
+{
+    if (no_handle(nb, __func__))
+        return 0;
+    return dev < nb->ndev ? nb->device[dev].count : 0;
+}
+
+const char *nbody_shape(const nbody *nb, unsigned dev)
+{
+    if (no_handle(nb, __func__))
+        return "";
+    return dev < nb->ndev ? nb->device[dev].tuning.shape : "";
+}
+
+const char *nbody_explain(const nbody *nb, unsigned dev)
+{
+    if (no_handle(nb, __func__))
+        return "";
+    return dev < nb->ndev ? nb->device[dev].tuning.source : "";
+}

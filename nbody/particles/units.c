@@ -1,0 +1,146 @@
+/* units.c - powers of two that scale all quantities to about 1.
+ *
+ * In single precision the Sun's mass in kilogrammes is near the end of the range, and r^3 of an
+ * orbit in metres is beyond it. Scaling by powers of two changes no digit: results are as in the
+ * caller's units with an unlimited range of exponents.
+ * SPDX-License-Identifier: MIT
+ */
+#include "nbody/engine.h"
+
+#include "nbody/particles/body_blocks.h"
+
+#include <errno.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+/* Return e such that 2^e is the smallest power of two above x; 0 for x = 0. */
+static int units_exponent(double x)
+{
+    int e = 0;
+    if (x > 0)
+        (void)frexp(x, &e);
+    return e;
+}
+
+/* Maxima over the blocks so far, and the sum of the exponents of coordinates other than 0. */
+struct largest {
+    double G;
+    const double *mass, (*pos)[3], *centre;
+    double length, gm;
+    long long exponents, coordinates;
+    pthread_mutex_t mutex;
+};
+
+static void units_scan_block(void *largest, size_t block, size_t first, size_t end)
+{
+    struct largest *all = largest;
+    double length = 0, gm = 0;
+    long long exponents = 0, coordinates = 0;
+    (void)block;
+    for (size_t i = first; i < end; i++) {
+        gm = fmax(gm, all->G * all->mass[i]);
+        for (int c = 0; c < 3; c++) {
+            const double x = fabs(all->pos[i][c] - all->centre[c]);
+            length = fmax(length, x);
+            exponents += x > 0 ? units_exponent(x) : 0;
+            coordinates += x > 0;
+        }
+    }
+    pthread_mutex_lock(&all->mutex);
+    all->length = fmax(all->length, length);
+    all->gm = fmax(all->gm, gm);
+    all->exponents += exponents;
+    all->coordinates += coordinates;
+    pthread_mutex_unlock(&all->mutex);
+}
+
+/* Return by how much to lower the exponent of the length unit where few bodies are very far from
+ * all others. The coordinates of the other bodies would otherwise be tiny, and forces between them
+ * too large for a float, or softened (nbody_forces_softening). */
+static int units_outliers(const struct largest *all)
+{
+    enum { USUAL = 10, MOST = 20 };
+    if (all->coordinates == 0)
+        return 0;
+    const int beyond = units_exponent(all->length) -
+                       (int)floor((double)all->exponents / (double)all->coordinates) - USUAL;
+    return beyond < 0 ? 0 : beyond < MOST ? beyond : MOST;
+}
+
+struct units nbody_units_choose(double G, size_t n, const double *mass, const double (*pos)[3],
+                                const double centre[3], int bits, const struct nbody_field *fields,
+                                size_t nfields)
+{
+    struct largest all = {G, mass, pos, centre, 0, 0, 0, 0, PTHREAD_MUTEX_INITIALIZER};
+    nbody_each_block(n, units_scan_block, &all);
+    double length = all.length, gm = all.gm;
+    for (size_t i = 0; i < nfields; i++) {
+        const double s = fields[i].strength;
+        gm = fmax(gm, fields[i].kind == NBODY_FIELD_LOGARITHMIC ? s * s * length : G * s);
+    }
+    struct units u = {units_exponent(length) - (bits ? bits : units_outliers(&all)), 0};
+    /* Scale G m 2^(2 time - 3 length) to [1/4, 1). */
+    int twice = gm > 0 ? 3 * u.length - units_exponent(gm) : 0;
+    u.time = twice >= 0 ? twice / 2 : -((1 - twice) / 2);
+    return u;
+}
+
+static int units_ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double units_median(size_t n, double x[])
+{
+    qsort(x, n, sizeof *x, units_ascending);
+    return x[n / 2];
+}
+
+/* Distance of a body from a point, in the maximum norm. */
+static double units_distance(const double pos[3], const double from[3])
+{
+    return fmax(fabs(pos[0] - from[0]), fmax(fabs(pos[1] - from[1]), fabs(pos[2] - from[2])));
+}
+
+int nbody_units_check(const struct nbody *nb, size_t n, const double (*pos)[3])
+{
+    enum { SAMPLE = 4097 }; /* bodies for the medians */
+    const double most = nb->precision == NBODY_DOUBLE
+                            ? 1e140
+                            : 1e15; /* the minimum softenings, 2^-500 and 2^-80, are far below */
+    const size_t count = n < SAMPLE ? n : SAMPLE, apart = n / count;
+    double x[SAMPLE], centre[3];
+    for (int c = 0; c < 3; c++) {
+        for (size_t i = 0; i < count; i++)
+            x[i] = pos[i * apart][c];
+        centre[c] = units_median(count, x);
+    }
+    for (size_t i = 0; i < count; i++)
+        x[i] = units_distance(pos[i * apart], centre);
+    const double near = units_median(count, x);
+    size_t far = 0;
+    double most_far = 0;
+    for (size_t i = 0; i < n; i++) {
+        const double d = units_distance(pos[i], centre);
+        if (d > most_far)
+            far = i, most_far = d;
+    }
+    if (n < 3 || !(near > 0) || most_far <= most * near)
+        return 0;
+    return clerror_set(
+        EINVAL,
+        "nbody_create: body %zu lies %.3g from the middle of the bodies, of which half lie within %.3g: %s precision "
+        "cannot hold both; leave it out%s",
+        far + 1, most_far, near,
+        nb->precision == NBODY_DOUBLE  ? "double"
+        : nb->precision == NBODY_MIXED ? "mixed"
+                                       : "single",
+        nb->precision == NBODY_DOUBLE ? "" : ", or take double precision");
+}
+
+double nbody_units_factor(const struct units *u, int l, int t)
+{
+    return ldexp(1.0, l * u->length + t * u->time);
+}

@@ -1,0 +1,113 @@
+/* diagnose.c - energies, momentum and angular momentum, summed on the devices.
+ *
+ * Each device sums over blocks of its own bodies, and the host adds the blocks in the order of
+ * bodies, so that the number of devices changes no bit. In single precision a sum beyond the range
+ * of floats is an error, even if the device adds in doubles.
+ * SPDX-License-Identifier: MIT
+ */
+#include "nbody/domain/ranks.h"
+
+#include "core/handle.h"
+
+#include <float.h>
+#include <math.h>
+
+static int diagnose_start(const struct nbody *nb, struct nbody_device *p)
+{
+    const size_t group = (size_t)p->shape.group_1d;
+    const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, count = (cl_uint)p->count,
+                  npartial = p->npartial - (nb->nfields > 0), nfields = (cl_uint)nb->nfields;
+    void *const fields = nb->nfields ? nb->field_table : nb->posm;
+    clndrange_t ndr = clndrange_init1d(0, group * nbody_sum_blocks(p), group);
+    if (clforkv(nb->ctx, p->dev, p->kernel[DIAGNOSE], &ndr, CL_EVENT_NOWAIT | CL_EVENT_CHECKED,
+                ARGS(nb->posm, p->state, p->phi, first, rows, count, npartial, fields, nfields,
+                     p->sums)) == (cl_event)-1)
+        return -1;
+    return clflush(nb->ctx, p->dev, 0);
+}
+
+/* Copy a device's blocks to their places among all. A sum is a double, or a pair of floats on
+ * devices without doubles. */
+static int diagnose_download(struct nbody *nb, struct nbody_device *p, double (*all)[SUM_TERMS])
+{
+    const size_t blocks = nbody_sum_blocks(p);
+    if (nbody_device_download(nb, p, p->sums, blocks * SUM_TERMS * sizeof(double)) != 0)
+        return -1;
+    for (size_t block = 0; block < blocks; block++)
+        for (size_t k = 0; k < SUM_TERMS; k++) {
+            const char *at = (const char *)p->sums + sizeof(double) * (block * SUM_TERMS + k);
+            float pair[2];
+            double number;
+            memcpy(pair, at, sizeof pair);
+            memcpy(&number, at, sizeof number);
+            all[p->first / SUM_BLOCK + block][k] =
+                p->shape.fp64 ? number : (double)pair[0] + (double)pair[1];
+        }
+    return 0;
+}
+
+/* Add all blocks in the order of bodies. */
+static int diagnose_sum_blocks(struct nbody *nb, double *sum)
+{
+    const size_t blocks = (nb->n + SUM_BLOCK - 1) / SUM_BLOCK;
+    double(*all)[SUM_TERMS] = calloc(blocks, sizeof *all);
+    int status =
+        all ? 0
+            : clerror_set(ENOMEM, "nbody_diagnose: out of memory for the sums of %zu bodies",
+                          nb->n);
+    for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev && status == 0; p++)
+        if (p->count)
+            status = diagnose_download(nb, p, all);
+    if (status == 0)
+        status = nbody_ranks_spread(nb, all, sizeof *all, SUM_BLOCK);
+    for (size_t block = 0; block < blocks && status == 0; block++)
+        for (size_t k = 0; k < SUM_TERMS; k++)
+            sum[k] += all[block][k];
+    free(all);
+    return status;
+}
+
+static int diagnose_check_range(const struct nbody *nb, const double *sum)
+{
+    static const char *const name[SUM_TERMS] = {
+        "kinetic energy",   "potential energy", "momentum",         "momentum", "momentum",
+        "angular momentum", "angular momentum", "angular momentum", "virial"};
+    const bool wide = nbody_has_doubles(nb);
+    for (int k = 0; k < SUM_TERMS; k++)
+        if (!(fabs(sum[k]) <= (wide ? DBL_MAX : (double)FLT_MAX)))
+            return clerror_set(
+                EDOM,
+                "nbody_diagnose: at time %g the %s is out of the range of %s precision; a smaller "
+                "time step%s or a larger softening may help",
+                nbody_time(nb), name[k], wide ? "double" : "single",
+                wide ? "" : ", double precision");
+    return 0;
+}
+
+int nbody_diagnose(nbody *nb, struct nbody_diagnostics *d)
+{
+    if (no_handle(nb, __func__))
+        return -1;
+    double sum[SUM_TERMS] = {0};
+    nbody_progress_begin(nb, "nbody_diagnose", nbody_forces_work(nb, POTENTIALS));
+    if (nbody_integrate_synchronize(nb) != 0 || nbody_forces_evaluate(nb, POTENTIALS) != 0)
+        return -1;
+    for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
+        if (p->count && diagnose_start(nb, p) != 0)
+            return -1;
+    if (diagnose_sum_blocks(nb, sum) != 0 || diagnose_check_range(nb, sum) != 0)
+        return -1;
+    /* Units: G m is length^3 / time^2. */
+    const double energy = nbody_units_factor(&nb->units, 5, -4) / nb->G;
+    const double momentum = nbody_units_factor(&nb->units, 4, -3) / nb->G;
+    const double angular = nbody_units_factor(&nb->units, 5, -3) / nb->G;
+    *d = (struct nbody_diagnostics){
+        .time = nbody_time(nb), .kinetic = energy * sum[0], .potential = energy * sum[1]};
+    for (int c = 0; c < 3; c++) {
+        d->momentum[c] = momentum * sum[2 + c];
+        d->angular_momentum[c] = angular * sum[5 + c];
+    }
+    d->total = d->kinetic + d->potential;
+    d->virial_ratio = sum[8] < 0 ? 2 * sum[0] / -sum[8] : 0;
+    return 0;
+}
