@@ -31,7 +31,7 @@ enum { SHARES = 5, NONE_AT = 2, CALLS = 3000 };
 static struct nbody_device share[SHARES];
 static struct tree tree[SHARES];
 static struct domains parts;
-static struct nbody nb = {.ndev = SHARES, .device = share, .domains = &parts};
+static struct nbody nb = {.ndev = SHARES, .device = share, .domain.tree = &parts};
 static size_t sum[SHARES];
 static pthread_t by[SHARES];
 
@@ -55,7 +55,7 @@ static int device_threads_setup_for(size_t given)
     nb.ctx = stddev;
     memset(sum, 0, sizeof sum);
     for (size_t k = 0; k < SHARES; k++)
-        share[k].tree = k == NONE_AT ? NULL : &tree[k];
+        share[k].force.tree = k == NONE_AT ? NULL : &tree[k];
     return nbody_device_threads_open(&nb);
 }
 

@@ -120,14 +120,14 @@ static void tree_adapts_to_little_memory(void **state)
     (void)state;
     nbody *nb = tree_with(10000);
     ready(nb);
-    assert_int_equal(nb->device[0].tree->leaf, TREE_LEAF);
+    assert_int_equal(nb->device[0].force.tree->leaf, TREE_LEAF);
     const size_t usual = nbody_device_bytes(nb) / MANY;
     nbody_free(nb);
     do /* drivers round blocks up, and sizes independent of the bodies are not counted there */
         nb = tree_with(usual * (99 - percent++) / 100);
-    while (nb && nb->device[0].tree->leaf == TREE_LEAF && (nbody_free(nb), percent < 99));
+    while (nb && nb->device[0].force.tree->leaf == TREE_LEAF && (nbody_free(nb), percent < 99));
     ready(nb);
-    assert_int_equal(nb->device[0].tree->leaf, TREE_LARGE_LEAF);
+    assert_int_equal(nb->device[0].force.tree->leaf, TREE_LARGE_LEAF);
     nbody_free(nb);
     assert_null(tree_with(20));
     assert_int_equal(clerrno, ENOMEM);

@@ -173,7 +173,7 @@ static void grid_barrier_timeout_is_an_error(void **state)
     skip_unless_grid_barrier();
     nbody *nb =
         barrier_engine(shapes[1], few_groups(), ROWS * few_groups(), (struct nbody_options){0});
-    assert_non_null(nb->device[0].multi_step_kernel);
+    assert_non_null(nb->device[0].force.multi_step_kernel);
     if (few_groups() > 1) {
         nb->device[0].max_polls = 0;
         for (int tries = 0; tries < 100 && nbody_step(nb, 200) == 0; tries++)
@@ -197,7 +197,7 @@ static void grid_barrier_failure_falls_back(void **state)
     nbody *nb = nbody_create(&(struct nbody_options){.ctx = ctx, .dt = 1. / 64}, MOST, mass,
                              (rows)pos, (rows)vel);
     ready(nb);
-    assert_null(nb->device[0].multi_step_kernel);
+    assert_null(nb->device[0].force.multi_step_kernel);
     contains(nb->device[0].tuning.source, "nbody.direct.single");
     works(nbody_step(nb, 2));
     nbody_free(nb);
@@ -225,7 +225,8 @@ static void grid_barrier_uses_multi_step_entry(void **state)
             works(nbody_initial(NBODY_PLUMMER, n, 3, mass, pos, vel));
             nbody *nb = nbody_create(&o, n, mass, (rows)pos, (rows)vel);
             ready(nb);
-            assert_int_equal(nb->device[0].multi_step_kernel != NULL, meet > 0 && each[k].taken);
+            assert_int_equal(nb->device[0].force.multi_step_kernel != NULL,
+                             meet > 0 && each[k].taken);
             nbody_free(nb);
         }
     }

@@ -238,7 +238,7 @@ static void follows_the_curve(const nbody *nb, size_t n)
         side = fmax(side, high - low[c]);
     }
     for (size_t row = 1; row < n; row++) {
-        const size_t one = nb->body[row - 1], next = nb->body[row];
+        const size_t one = nb->particles.body[row - 1], next = nb->particles.body[row];
         const uint64_t a = place_on_curve(one, low, side), b = place_on_curve(next, low, side);
         assert_true(a < b || (a == b && one < next));
     }
@@ -255,9 +255,9 @@ static void mixed_sorted_bodies_keep_numbers(void **state)
     for (size_t i = 3; i < N; i += 70) /* ten at one place */
         memcpy(pos[i], pos[3], sizeof pos[i]);
     nbody *nb = mixed_engine(o, N);
-    assert_non_null(nb->row);
+    assert_non_null(nb->particles.row);
     follows_the_curve(nb, N);
-    nb->sort_interval = 3;
+    nb->particles.sort_interval = 3;
     works(nbody_state(nb, pos1, vel1));
     assert_memory_equal(pos1, pos, N * sizeof *pos);
     assert_memory_equal(vel1, vel, N * sizeof *vel);
@@ -267,7 +267,7 @@ static void mixed_sorted_bodies_keep_numbers(void **state)
     works(nbody_save(nb, saved));
     works(nbody_step(nb, 4));
     works(nbody_state(nb, pos1, vel1));
-    assert_int_equal(nb->sort_count, 3);
+    assert_int_equal(nb->particles.sort_count, 3);
     memcpy(pos2, pos, sizeof pos2);
     memcpy(vel2, vel, sizeof vel2);
     works(nbody_ref_run(NBODY_LEAPFROG, N, 1, 0.05, 1. / 64, 9, mass, pos2, vel2));
@@ -277,7 +277,7 @@ static void mixed_sorted_bodies_keep_numbers(void **state)
                         fabs(pos1[i][c] - pos2[i][c]) < 2e-8);
     nbody_free(nb);
     nb = mixed_engine(o, N);
-    nb->sort_interval = 3;
+    nb->particles.sort_interval = 3;
     works(nbody_load(nb, saved, nbody_save_bytes(nb)));
     works(nbody_step(nb, 4));
     works(nbody_state(nb, pos2, vel2));

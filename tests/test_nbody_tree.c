@@ -310,7 +310,7 @@ static void tree_near(float device, float reference, double scale)
  * equally. */
 static void same_tree(nbody *nb, struct nbody_ref_tree *t)
 {
-    const struct tree *d = nb->device[0].tree;
+    const struct tree *d = nb->device[0].force.tree;
     works(nbody_tree_build_device(nb, &nb->device[0]));
     works(nbody_device_wait(nb, &nb->device[0]));
     cl_ulong *key = fetched(nb, d->key, t->n * sizeof *key);
@@ -372,8 +372,8 @@ static void same_lists(nbody *nb, const struct nbody_ref_tree *t, size_t lanes)
     works(nbody_tree_lists(nb, &nb->device[0], lists, room));
     works(nbody_device_wait(nb, &nb->device[0]));
     cl_uint *met = fetched(nb, lists, groups * room * sizeof *met);
-    cl_uint(*info)[4] = fetched(nb, nb->device[0].tree->info, groups * sizeof *info);
-    float(*sums)[4] = fetched(nb, nb->forces_sorted, t->n * sizeof *sums);
+    cl_uint(*info)[4] = fetched(nb, nb->device[0].force.tree->info, groups * sizeof *info);
+    float(*sums)[4] = fetched(nb, nb->force.forces_sorted, t->n * sizeof *sums);
     for (size_t g = 0; g < groups; g++) {
         const size_t first = g * TREE_GROUP;
         float g2;
@@ -420,9 +420,9 @@ static void tree_kernels_match_reference(void **state)
                                                           .shape = walks[cases[k].walk]});
         assert_int_equal(nb->moments, cases[k].moments);
         works(nbody_forces(nb, acc, NULL));
-        float(*bodies)[4] = fetched(nb, nb->posm, n * sizeof *bodies);
-        works(nbody_ref_tree_build(&t, n, (floats)bodies, nb->device[0].tree->leaf, nb->moments, 0,
-                                   nbody_tree_com_margin(nb)));
+        float(*bodies)[4] = fetched(nb, nb->particles.posm, n * sizeof *bodies);
+        works(nbody_ref_tree_build(&t, n, (floats)bodies, nb->device[0].force.tree->leaf,
+                                   nb->moments, 0, nbody_tree_com_margin(nb)));
         same_tree(nb, &t);
         same_lists(nb, &t, (size_t)nbody_tree_items(&nb->device[0].shape));
         works(nbody_forces(nb, again, NULL)); /* after walks without a download of their sums */
@@ -437,7 +437,7 @@ static void tree_kernels_match_reference(void **state)
  * leaf. */
 static void meets_all(nbody *nb, size_t n)
 {
-    const struct tree *d = nb->device[0].tree;
+    const struct tree *d = nb->device[0].force.tree;
     works(nbody_tree_build_device(nb, &nb->device[0]));
     works(nbody_device_wait(nb, &nb->device[0]));
     const size_t groups = (n + TREE_GROUP - 1) / TREE_GROUP, cells = d->cells[0];
@@ -479,9 +479,9 @@ static void tree_long_keys_separate_bodies(void **state)
         make_tree_bodies(far ? FAR_BODY : PLUMMER, n);
         nbody *nb = tree_engine(n, (struct nbody_options){.eps = 0.01, .accuracy = 5e-5});
         works(nbody_forces(nb, acc, NULL));
-        assert_int_equal(nb->device[0].tree->key_words, 1 + far);
+        assert_int_equal(nb->device[0].force.tree->key_words, 1 + far);
         assert_int_equal(nb->moments, far ? 2 : 4);
-        assert_true(nb->device[0].tree->cells[0] > n / 16);
+        assert_true(nb->device[0].force.tree->cells[0] > n / 16);
         meets_all(nb, n);
         nbody_free(nb);
     }
@@ -559,8 +559,8 @@ static void rows_are_bodies(nbody *nb, const double (*x)[3])
     for (int c = 0; c < 3; c++)
         below(fabs((double)one_[0][c] - x[which][c]), 1e-6);
     for (size_t i = 0; i < nb->n; i++) {
-        moved += nb->body[i] != i;
-        assert_int_equal(nb->row[nb->body[i]], i);
+        moved += nb->particles.body[i] != i;
+        assert_int_equal(nb->particles.row[nb->particles.body[i]], i);
     }
     assert_true(moved > nb->n / 2);
 }
@@ -577,7 +577,7 @@ static uint64_t tree_checksum(struct nbody_options o, size_t n, bool slow)
     }
     float before[1][3]; /* of the body queried again after the sort */
     works(nbody_positions(nb, 1, &(const uint32_t){(uint32_t)(n / 3)}, before, NULL));
-    nb->sort_interval = 2; /* sort again twice */
+    nb->particles.sort_interval = 2; /* sort again twice */
     works(nbody_step(nb, slow ? 3 : 5));
     works(slow ? nbody_step(nb, 2) : 0);
     works(nbody_state(nb, x, v));
@@ -633,7 +633,7 @@ static void tree_bits_are_reproducible(void **state)
  * domains has arrived. */
 static void part_meets_all(nbody *nb, struct nbody_device *p, size_t n)
 {
-    const struct tree *t = p->tree;
+    const struct tree *t = p->force.tree;
     const size_t groups = (n + TREE_GROUP - 1) / TREE_GROUP;
     const cl_uint room = 2 * (t->capacity + (cl_uint)n);
     cl_uint *lists = clmalloc(nb->ctx, groups * room * sizeof *lists, CL_MEM_PER_DEVICE);
@@ -681,11 +681,11 @@ static void tree_domains_match_single_device(void **state)
             o.ctx = stddev;
             o.shares = shares;
             nb = tree_engine(n, o);
-            assert_non_null(nb->domains);
+            assert_non_null(nb->domain.tree);
             works(nbody_forces(nb, acc, NULL));
             assert_memory_equal(acc, right, n * sizeof *acc);
             for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
-                if (p->tree && walk == 0 && nb->moments == 2)
+                if (p->force.tree && walk == 0 && nb->moments == 2)
                     part_meets_all(nb, p, n);
             works(nbody_forces(nb, NULL, phi));
             assert_memory_equal(phi, phi_right, n * sizeof *phi);
@@ -697,17 +697,17 @@ static void tree_domains_match_single_device(void **state)
  * criterion, which is not 0, in info[].z. */
 static void flagged_groups_are_deferred(nbody *nb, struct nbody_device *p)
 {
-    const struct domains *s = nb->domains;
-    const cl_uint(*info)[4] = p->tree ? p->tree->info : NULL;
+    const struct domains *s = nb->domain.tree;
+    const cl_uint(*info)[4] = p->force.tree ? p->force.tree->info : NULL;
     if (!info)
         return;
-    works(nbody_device_download(nb, p, p->tree->info, clsizeofmem(p->tree->info)));
+    works(nbody_device_download(nb, p, p->force.tree->info, clsizeofmem(p->force.tree->info)));
     for (cl_uint part = 0; part < s->n; part++)
         for (cl_uint k = 0;
-             k < s->counts[part * s->counts_each + TREE_COUNTS * p->tree->domain + 2]; k++) {
+             k < s->counts[part * s->counts_each + TREE_COUNTS * p->force.tree->domain + 2]; k++) {
             const cl_uint group =
-                p->tree->first_group +
-                s->flag[(size_t)(part * s->n + p->tree->domain) * 2 * TREE_FLAGS + k];
+                p->force.tree->first_group +
+                s->flag[(size_t)(part * s->n + p->force.tree->domain) * 2 * TREE_FLAGS + k];
             assert_int_equal(info[group][2], 0);
             assert_int_equal(info[group][3], 1);
         }
@@ -736,7 +736,7 @@ static void tree_deferred_groups_change_no_bit(void **state)
         nb = tree_engine(n, o);
         works(nbody_forces(nb, acc, NULL));
         assert_memory_equal(acc, right, n * sizeof *acc);
-        const struct domains *s = nb->domains;
+        const struct domains *s = nb->domain.tree;
         cl_uint flags = 0;
         for (cl_uint k = 0; k < s->n * s->n; k++)
             flags += s->counts[k / s->n * s->counts_each + TREE_COUNTS * (k % s->n) + 2];
@@ -787,7 +787,7 @@ static void tree_let_overflow_is_repeated(void **state)
     o.shares = shares;
     nb = tree_engine(n, o);
     works(nbody_step(nb, 1));
-    struct domains *s = nb->domains;
+    struct domains *s = nb->domain.tree;
     for (cl_uint k = 0; k < s->n * s->n; k++)
         if (k / s->n != k % s->n) {
             s->let_capacity[2 * k] = s->predicted[2 * k] = s->early[2 * k] = 16;
@@ -828,11 +828,11 @@ static void tree_buffers_grow_in_batch(void **state)
     memset(vel, 0, n * sizeof *vel);
     for (size_t run = 0; run < 2; run++) {
         nbody *nb = tree_engine(n, (struct nbody_options){.eps = 0.01, .accuracy = 0.01});
-        struct tree *t = nb->device[0].tree;
+        struct tree *t = nb->device[0].force.tree;
         works(nbody_forces(nb, x, NULL));
         if (run > 0)
             works(nbody_tree_grow(nb, &nb->device[0], first));
-        nb->tree_valid = false;
+        nb->force.tree_version = 0;
         first = t->cells[0];
         for (size_t s = 0; run == 0 && s < steps; s++) {
             works(nbody_step(nb, 1));

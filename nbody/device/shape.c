@@ -186,7 +186,7 @@ void nbody_shape_options(const struct nbody *nb, const struct nbody_device *p, b
         "-D GROUP=%d -D WIDTH=%d -D ITEMS=%d -D TILE=%d -D LOCAL=%d -D PREFETCH=%d -D J_SPLIT=%d -D UNROLL=%d -D BLOCK=%d "
         "-D RSQRT=%d -D CHAIN=%d -D UNIFORM=%d%s",
         s->group, s->width, s->items, s->tile, s->local, s->prefetch, s->j_split, s->unroll,
-        s->block, s->rsqrt, p->all_chunks, nb->uniform,
+        s->block, s->rsqrt, p->force.all_chunks, nb->uniform,
         doubles                 ? " -D DOUBLE"
         : nbody_has_doubles(nb) ? " -D MIXED"
                                 : "");

@@ -4,7 +4,7 @@
  * are compared with plain C in double precision; a shape is timed by whole steps.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/integrator/integrator.h"
+#include "nbody/engine.h"
 
 #include <math.h>
 
@@ -209,15 +209,16 @@ static int tune_verify(void *problem, const char *shape)
     if (!nb)
         return -1;
     const cl_uint planes = nbody_forces_sum(nb)->planes;
-    if (nbody_integrate_synchronize(nb) != 0 || nbody_forces_evaluate(nb, nb->integrator->sum) != 0)
+    if (nbody_integrate_synchronize(nb) != 0 ||
+        nbody_forces_evaluate(nb, nb->integrator->sum, -1) != 0)
         return -1;
-    if (nbody_forces_collect(nb, &nb->device[0], nb->device[0].partial, nb->device[0].npartial,
-                             planes, planes, 1, p->found))
+    if (nbody_forces_collect(nb, &nb->device[0], nb->device[0].force.partial,
+                             nb->device[0].force.npartial, planes, planes, 1, p->found))
         return -1;
     double error[2] = {0, 0}, size[2] = {0, 0};
     for (size_t s = 0; s < p->nsamples; s++)
         for (cl_uint c = 0; c < planes; c++) {
-            const size_t row = nb->row ? nb->row[p->sample[s]] : p->sample[s];
+            const size_t row = nb->particles.row ? nb->particles.row[p->sample[s]] : p->sample[s];
             const double scale = nbody_units_factor(&nb->units, 1, c < 3 ? -2 : -3);
             const double right = p->right[s][c], e = scale * p->found[row * planes + c] - right;
             error[c / 3] += e * e;

@@ -8,7 +8,7 @@
  * read it. Therefore `incoming` is waited for.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/domain/ranks.h"
+#include "nbody/engine.h"
 
 /* ---- Positions to all devices. --------------------------------------------------------------- */
 
@@ -27,7 +27,7 @@ static void *device_rows(const struct nbody *nb, void *array, const struct nbody
 static int copy_device_rows(struct nbody *nb, const struct nbody_device *owner, cl_uint dev,
                             int direction, cl_event *ev)
 {
-    void *const arrays[] = {nb->posm, nb->velo, nb->acce};
+    void *const arrays[] = {nb->particles.posm, nb->particles.velo, nb->particles.acce};
     for (int a = 0; a < 3 && arrays[a]; a++) {
         *ev = clmsyncn(nb->ctx, dev, device_rows(nb, arrays[a], owner), device_row_bytes(nb, owner),
                        direction | CL_EVENT_NOWAIT | CL_EVENT_CHECKED);
@@ -52,13 +52,13 @@ static bool owns_all_bodies(const struct nbody *nb, const struct nbody_device *p
 int nbody_allgather_begin(struct nbody *nb)
 {
     for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
-        if (allgather_wait_event(nb, p->dev, &p->ev_upload) != 0)
+        if (allgather_wait_event(nb, p->dev, &p->domain.ev_upload) != 0)
             return -1;
     if (nbody_ranks_receive(nb) != 0)
         return -1;
     for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
         if (p->rows && !owns_all_bodies(nb, p) &&
-            (copy_device_rows(nb, p, p->dev, CL_MEM_HOST, &p->ev_download) != 0 ||
+            (copy_device_rows(nb, p, p->dev, CL_MEM_HOST, &p->domain.ev_download) != 0 ||
              clflush(nb->ctx, p->dev, 0) != 0))
             return -1;
     return 0;
@@ -74,7 +74,7 @@ static int upload_other_ranks(struct nbody *nb)
     for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
         for (size_t k = 0; p->rows && k < n; k++)
             if (others[k].rows &&
-                copy_device_rows(nb, &others[k], p->dev, CL_MEM_DEVICE, &p->ev_upload) != 0)
+                copy_device_rows(nb, &others[k], p->dev, CL_MEM_DEVICE, &p->domain.ev_upload) != 0)
                 return -1;
     return 0;
 }
@@ -83,14 +83,24 @@ int nbody_allgather_finish(struct nbody *nb)
 {
     struct nbody_device *const end = nb->device + nb->ndev;
     for (struct nbody_device *p = nb->device; p < end; p++)
-        if (allgather_wait_event(nb, p->dev, &p->ev_download) != 0)
+        if (allgather_wait_event(nb, p->dev, &p->domain.ev_download) != 0)
             return -1;
     if (nbody_ranks_send(nb) != 0)
         return -1;
     for (struct nbody_device *p = nb->device; p < end; p++)
         for (struct nbody_device *q = nb->device; p->rows && q < end; q++)
             if (q != p && q->rows &&
-                copy_device_rows(nb, q, p->dev, CL_MEM_DEVICE, &p->ev_upload) != 0)
+                copy_device_rows(nb, q, p->dev, CL_MEM_DEVICE, &p->domain.ev_upload) != 0)
                 return -1;
     return upload_other_ranks(nb);
+}
+
+bool nbody_domain_is_shared(const struct nbody *nb)
+{
+    return nb->domain.shared_version == nb->particles.version;
+}
+
+void nbody_domain_set_shared(struct nbody *nb)
+{
+    nb->domain.shared_version = nb->particles.version;
 }

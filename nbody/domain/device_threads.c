@@ -81,12 +81,12 @@ int nbody_device_threads_open(struct nbody *nb)
     pthread_mutex_init(&all->lock, NULL);
     pthread_cond_init(&all->begun, NULL);
     pthread_cond_init(&all->done, NULL);
-    nb->domains->threads = all;
+    nb->domain.tree->threads = all;
     struct nbody_device *const first = nbody_domain_next(nb, nb->device);
     const size_t at_once = parallel_for_threads(nb->ndev);
     for (struct nbody_device *p = nb->device + nb->ndev; p-- > first + 1 && all->n + 1 < at_once;) {
         struct launcher *h = &all->launcher[all->n];
-        if (!p->tree || !launcher_is_worthwhile(nb, p))
+        if (!p->force.tree || !launcher_is_worthwhile(nb, p))
             continue;
         *h = (struct launcher){.all = all, .device = p};
         if (pthread_create(&h->thread, NULL, launcher_main, h) != 0)
@@ -98,7 +98,7 @@ int nbody_device_threads_open(struct nbody *nb)
 
 void nbody_device_threads_free(struct nbody *nb)
 {
-    struct device_threads *all = nb->domains->threads;
+    struct device_threads *all = nb->domain.tree->threads;
     if (!all)
         return;
     pthread_mutex_lock(&all->lock);
@@ -111,7 +111,7 @@ void nbody_device_threads_free(struct nbody *nb)
     pthread_cond_destroy(&all->begun);
     pthread_mutex_destroy(&all->lock);
     free(all);
-    nb->domains->threads = NULL;
+    nb->domain.tree->threads = NULL;
 }
 
 static bool has_launcher(const struct device_threads *all, const struct nbody_device *p)
@@ -124,7 +124,7 @@ static bool has_launcher(const struct device_threads *all, const struct nbody_de
 
 int nbody_device_threads_all(struct nbody *nb, launch_fn launch, cl_uint arg)
 {
-    struct device_threads *all = nb->domains->threads;
+    struct device_threads *all = nb->domain.tree->threads;
     int status = 0;
     pthread_mutex_lock(&all->lock);
     all->launch = launch;

@@ -21,7 +21,7 @@ void *nbody_domain_block(struct nbody *nb, size_t bytes)
 
 int nbody_domain_reserve(struct nbody *nb, size_t slots)
 {
-    struct domains *s = nb->domains;
+    struct domains *s = nb->domain.tree;
     clfree(s->send_buffer);
     clfree(s->send_row);
     clfree(s->return_buffer);
@@ -34,7 +34,7 @@ int nbody_domain_reserve(struct nbody *nb, size_t slots)
 
 static int domain_allocate_all(struct nbody *nb)
 {
-    struct domains *s = nb->domains;
+    struct domains *s = nb->domain.tree;
     const size_t n = s->n, four = 4 * nb->real;
     const size_t counts = (TREE_COUNTS + 2) * n;
     s->counts_each = (cl_uint)(counts > 2 * TREE_LEVELS + 2 ? counts : 2 * TREE_LEVELS + 2) +
@@ -56,7 +56,7 @@ static int domain_allocate_all(struct nbody *nb)
     s->forces_sorted = clmalloc(nb->ctx, nb->n * four, CL_MEM_DEVONLY);
     s->key_words = 1;
     for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
-        p->bytes += p->tree ? nb->n * four : 0;
+        p->bytes += p->force.tree ? nb->n * four : 0;
     s->counts = nbody_domain_block(nb, n * s->counts_each * sizeof *s->counts);
     s->samples = nbody_domain_block(nb, n * TREE_SAMPLES * sizeof *s->samples);
     s->edge = nbody_domain_block(nb, n * nbody_domain_edge_bytes(nb));
@@ -78,7 +78,7 @@ int nbody_domain_open(struct nbody *nb)
     if (!holder || n < 2)
         return free(holder),
                n < 2 ? 0 : clerror_set(ENOMEM, "nbody_create: out of memory on the host");
-    struct domains *s = nb->domains = calloc(1, sizeof *s);
+    struct domains *s = nb->domain.tree = calloc(1, sizeof *s);
     struct owner *owner = calloc(n, sizeof *owner);
     if (s) {
         s->n = (cl_uint)n;
@@ -92,10 +92,10 @@ int nbody_domain_open(struct nbody *nb)
                                   .fraction = (double)holder[k].count / (double)nb->n};
         if (holder[k].rank != world_rank(nb->world))
             continue;
-        while (!p->tree)
+        while (!p->force.tree)
             p++;
         owner[k].device = p;
-        p++->tree->domain = (cl_uint)k;
+        p++->force.tree->domain = (cl_uint)k;
     }
     free(holder);
     return s && owner ? 0 : clerror_set(ENOMEM, "nbody_create: out of memory on the host");
@@ -103,12 +103,12 @@ int nbody_domain_open(struct nbody *nb)
 
 int nbody_domain_allocate(struct nbody *nb)
 {
-    return nb->domains ? domain_allocate_all(nb) : 0;
+    return nb->domain.tree ? domain_allocate_all(nb) : 0;
 }
 
 void nbody_domain_free(struct nbody *nb)
 {
-    struct domains *s = nb->domains;
+    struct domains *s = nb->domain.tree;
     if (!s)
         return;
     if (s->send_request)
@@ -129,7 +129,7 @@ void nbody_domain_free(struct nbody *nb)
     free(s->send_request);
     free(s->receive_request);
     free(s);
-    nb->domains = NULL;
+    nb->domain.tree = NULL;
 }
 
 /* ---- Transfers. ------------------------------------------------------------------------------ */
@@ -173,26 +173,26 @@ int nbody_domain_begin_download(struct nbody *nb, const struct nbody_device *p, 
 
 int nbody_domain_barrier(struct nbody *nb, const struct nbody_device *p)
 {
-    return domain_copy(nb, p, nb->domains->counts, 0, CL_MEM_HOST | CL_EVENT_BARRIER);
+    return domain_copy(nb, p, nb->domain.tree->counts, 0, CL_MEM_HOST | CL_EVENT_BARRIER);
 }
 
 int nbody_domain_wait_uploads(struct nbody *nb, const struct nbody_device *p)
 {
-    const cl_event ev = nb->domains->ev_upload[p->tree->domain];
-    nb->domains->ev_upload[p->tree->domain] = NULL;
+    const cl_event ev = nb->domain.tree->ev_upload[p->force.tree->domain];
+    nb->domain.tree->ev_upload[p->force.tree->domain] = NULL;
     return ev ? nbody_domain_wait_event(nb, p, ev) : 0;
 }
 
 int nbody_domain_mark_event(struct nbody *nb, const struct nbody_device *p, cl_event *ev)
 {
-    return domain_copy_event(nb, p, nb->domains->counts, 0, CL_MEM_HOST, ev);
+    return domain_copy_event(nb, p, nb->domain.tree->counts, 0, CL_MEM_HOST, ev);
 }
 
 /* Return the device to wait for first. The domains take turns because the host knows only the
  * first device's end time. */
 static struct nbody_device *domain_timed_device(const struct nbody *nb)
 {
-    const struct domains *s = nb->domains;
+    const struct domains *s = nb->domain.tree;
     for (cl_uint k = 0; k < s->n; k++) {
         const struct owner *o = &s->owner[(s->wait_first + k) % s->n];
         if (o->device)
@@ -205,9 +205,9 @@ static struct nbody_device *domain_timed_device(const struct nbody *nb)
 static void domain_record_walk_time(struct domains *s, const struct nbody_device *first)
 {
     if (first && s->walks_began > 0) {
-        s->walk_seconds[first->tree->domain] += seconds_now() - s->walks_began;
-        s->walk_count[first->tree->domain]++;
-        s->wait_first = first->tree->domain + 1;
+        s->walk_seconds[first->force.tree->domain] += seconds_now() - s->walks_began;
+        s->walk_count[first->force.tree->domain]++;
+        s->wait_first = first->force.tree->domain + 1;
     }
     s->walks_began = 0;
 }
@@ -216,7 +216,7 @@ int nbody_domain_wait(struct nbody *nb)
 {
     struct nbody_device *const first = domain_timed_device(nb);
     int status = first ? nbody_device_wait(nb, first) : 0;
-    domain_record_walk_time(nb->domains, first);
+    domain_record_walk_time(nb->domain.tree, first);
     EACH_DOMAIN (nb, p)
         if (p != first && nbody_device_wait(nb, p) != 0)
             status = -1;
@@ -233,14 +233,14 @@ int nbody_domain_begin_return(struct nbody *nb, const struct transfer *transfer,
         if (clwait(nb->ctx, p->dev, CL_ALL_EVENT | CL_EVENT_NOWAIT) == (cl_event)-1)
             return -1;
         for (const struct transfer *c = transfer; c < transfer + n; c++) {
-            if (c->from != p->tree->domain)
+            if (c->from != p->force.tree->domain)
                 continue;
             if (nbody_domain_begin_download(nb, p, c->at, c->bytes, after, &ev) != 0)
                 return -1;
             after = false;
         }
-        if (nbody_domain_begin_download(nb, p, nb->domains->counts, 0, after,
-                                        &nb->domains->ev_return[p->tree->domain]) != 0 ||
+        if (nbody_domain_begin_download(nb, p, nb->domain.tree->counts, 0, after,
+                                        &nb->domain.tree->ev_return[p->force.tree->domain]) != 0 ||
             clflush(nb->ctx, p->dev, 0) != 0)
             return -1;
     }
@@ -250,15 +250,17 @@ int nbody_domain_begin_return(struct nbody *nb, const struct transfer *transfer,
 int nbody_domain_end_return(struct nbody *nb, const struct transfer *transfer, size_t n)
 {
     struct nbody_device *const first = domain_timed_device(nb);
-    const struct owner *o = nb->domains->owner;
+    const struct owner *o = nb->domain.tree->owner;
     cl_event ev;
     int status = 0;
     if (first)
-        status = nbody_domain_wait_event(nb, first, nb->domains->ev_return[first->tree->domain]);
-    domain_record_walk_time(nb->domains, first);
+        status = nbody_domain_wait_event(nb, first,
+                                         nb->domain.tree->ev_return[first->force.tree->domain]);
+    domain_record_walk_time(nb->domain.tree, first);
     EACH_DOMAIN (nb, p) {
         if (status == 0 && p != first)
-            status = nbody_domain_wait_event(nb, p, nb->domains->ev_return[p->tree->domain]);
+            status =
+                nbody_domain_wait_event(nb, p, nb->domain.tree->ev_return[p->force.tree->domain]);
         nbody_device_mark_idle(nb, p);
     }
     for (const struct transfer *c = transfer; status == 0 && c < transfer + n; c++)
@@ -272,7 +274,7 @@ int nbody_domain_end_return(struct nbody *nb, const struct transfer *transfer, s
 static int domain_flush_all(struct nbody *nb)
 {
     for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
-        if (p->tree && clflush(nb->ctx, p->dev, 0) != 0)
+        if (p->force.tree && clflush(nb->ctx, p->dev, 0) != 0)
             return -1;
     return 0;
 }
@@ -281,7 +283,7 @@ static int domain_flush_all(struct nbody *nb)
 static int domain_post_request(struct nbody *nb, bool send, int rank, cl_uint domain, void *bytes,
                                size_t size)
 {
-    struct domains *s = nb->domains;
+    struct domains *s = nb->domain.tree;
     world_request *request = send ? world_send(nb->world, rank, 16 + (int)domain, bytes, size)
                                   : world_receive(nb->world, rank, 16 + (int)domain, bytes, size);
     if (!request)
@@ -295,7 +297,7 @@ static int domain_post_request(struct nbody *nb, bool send, int rank, cl_uint do
 
 static int domain_wait_requests(struct nbody *nb)
 {
-    struct domains *s = nb->domains;
+    struct domains *s = nb->domain.tree;
     const size_t come = s->nreceive, sent = s->nsend;
     s->nreceive = s->nsend = 0;
     const int status = world_wait(nb->world, s->receive_request, come);
@@ -315,7 +317,7 @@ static bool transfer_repeats_bytes(const struct transfer *c, const struct transf
 static int domain_start_downloads(struct nbody *nb, const struct gathered *g, size_t ng,
                                   const struct transfer *transfer, size_t n)
 {
-    const struct domains *s = nb->domains;
+    const struct domains *s = nb->domain.tree;
     const struct owner *o = s->owner;
     for (size_t b = 0; b < ng; b++)
         for (cl_uint k = 0; k < s->n; k++) {
@@ -339,7 +341,7 @@ static int domain_start_downloads(struct nbody *nb, const struct gathered *g, si
 /* Send a domain's bytes of a block to all other ranks. */
 static int domain_send_to_ranks(struct nbody *nb, const struct gathered *g, cl_uint domain)
 {
-    const struct owner *o = &nb->domains->owner[domain];
+    const struct owner *o = &nb->domain.tree->owner[domain];
     for (int r = 0; r < world_size(nb->world); r++)
         if (o->device && r != world_rank(nb->world) &&
             domain_post_request(nb, true, r, domain, (char *)g->block + domain * g->each,
@@ -352,9 +354,9 @@ static int domain_send_to_ranks(struct nbody *nb, const struct gathered *g, cl_u
 static int domain_forward_downloads(struct nbody *nb, const struct gathered *g, size_t ng,
                                     const struct transfer *transfer, size_t n)
 {
-    const struct owner *o = nb->domains->owner;
+    const struct owner *o = nb->domain.tree->owner;
     for (size_t b = 0; b < ng; b++)
-        for (cl_uint k = 0; k < nb->domains->n; k++)
+        for (cl_uint k = 0; k < nb->domain.tree->n; k++)
             if (domain_send_to_ranks(nb, &g[b], k) != 0)
                 return -1;
     for (const struct transfer *c = transfer; c < transfer + n; c++) {
@@ -371,7 +373,7 @@ static int domain_forward_downloads(struct nbody *nb, const struct gathered *g, 
 
 static int transfer_upload(struct nbody *nb, const struct transfer *c, cl_event down)
 {
-    const struct owner *o = nb->domains->owner;
+    const struct owner *o = nb->domain.tree->owner;
     if (c->bytes == 0)
         return 0;
     if (down && nbody_domain_wait_event(nb, o[c->from].device, down) != 0)
@@ -381,7 +383,7 @@ static int transfer_upload(struct nbody *nb, const struct transfer *c, cl_event 
                           CL_MEM_DEVICE | (c->side_queue ? CL_EVENT_SIDE_QUEUE : 0), &ev) != 0)
         return -1;
     if (c->side_queue)
-        nb->domains->ev_upload[c->to] = ev;
+        nb->domain.tree->ev_upload[c->to] = ev;
     return clflush(nb->ctx, o[c->to].device->dev, 0);
 }
 
@@ -391,11 +393,11 @@ static int transfer_upload(struct nbody *nb, const struct transfer *c, cl_event 
 static int domain_exchange_in_rank(struct nbody *nb, const struct gathered *g, size_t ng,
                                    const struct transfer *transfer, size_t n, launch_fn meanwhile)
 {
-    const struct owner *o = nb->domains->owner;
-    cl_event *ev = calloc(n + ng * nb->domains->n + 1, sizeof *ev), *next = ev;
+    const struct owner *o = nb->domain.tree->owner;
+    cl_event *ev = calloc(n + ng * nb->domain.tree->n + 1, sizeof *ev), *next = ev;
     int status = ev ? 0 : clerror_set(ENOMEM, "nbody: out of memory on the host");
     for (size_t b = 0; status == 0 && b < ng; b++)
-        for (cl_uint k = 0; status == 0 && k < nb->domains->n; k++)
+        for (cl_uint k = 0; status == 0 && k < nb->domain.tree->n; k++)
             status = domain_copy_event(nb, o[k].device, (char *)g[b].block + k * g[b].each,
                                        g[b].each, CL_MEM_HOST, next++);
     for (size_t c = 0; status == 0 && c < n; c++, next++)
@@ -408,11 +410,11 @@ static int domain_exchange_in_rank(struct nbody *nb, const struct gathered *g, s
         status = domain_flush_all(nb);
     if (status == 0 && meanwhile)
         status = nbody_device_threads_all(nb, meanwhile, 0);
-    next = ev + ng * nb->domains->n;
+    next = ev + ng * nb->domain.tree->n;
     for (size_t c = 0; status == 0 && c < n; c++)
         status = transfer[c].ev_download ? transfer_upload(nb, &transfer[c], next[c]) : 0;
-    for (size_t k = 0; status == 0 && k < ng * nb->domains->n; k++)
-        status = nbody_domain_wait_event(nb, o[k % nb->domains->n].device, ev[k]);
+    for (size_t k = 0; status == 0 && k < ng * nb->domain.tree->n; k++)
+        status = nbody_domain_wait_event(nb, o[k % nb->domain.tree->n].device, ev[k]);
     for (size_t c = 0; status == 0 && c < n; c++)
         status = transfer[c].ev_download ? 0 : transfer_upload(nb, &transfer[c], next[c]);
     free(ev);
@@ -422,7 +424,7 @@ static int domain_exchange_in_rank(struct nbody *nb, const struct gathered *g, s
 int nbody_domain_exchange(struct nbody *nb, const struct gathered *g, size_t ng,
                           const struct transfer *transfer, size_t n, launch_fn meanwhile)
 {
-    const struct owner *o = nb->domains->owner;
+    const struct owner *o = nb->domain.tree->owner;
     if (world_size(nb->world) == 1)
         return domain_exchange_in_rank(nb, g, ng, transfer, n, meanwhile);
     if (domain_start_downloads(nb, g, ng, transfer, n) != 0 || domain_flush_all(nb) != 0 ||
@@ -461,7 +463,7 @@ int nbody_domain_reduce_or(struct nbody *nb, uint64_t *words, size_t n)
 int nbody_domain_import_nodes(struct nbody *nb, struct nbody_device *p, void *cells, size_t first_,
                               size_t count_)
 {
-    struct tree *t = p->tree;
+    struct tree *t = p->force.tree;
     const cl_uint first = (cl_uint)first_, count = (cl_uint)count_;
     return nbody_tree_launch_1d(nb, p, TREE_IMPORT_NODES, count,
                                 ARGS(cells, first, count, t->child_begin, t->link, t->com,
@@ -513,7 +515,7 @@ static cl_uint domain_group_at_cost(const struct nbody *nb, const struct tree *t
 static int domain_costs(struct nbody *nb, uint64_t *cost)
 {
     for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++) {
-        const struct tree *t = p->tree;
+        const struct tree *t = p->force.tree;
         if (!t || !t->groups)
             continue;
         const cl_uint(*info)[4] = t->info;
@@ -525,7 +527,7 @@ static int domain_costs(struct nbody *nb, uint64_t *cost)
             sum += group_cost(nb, info[g]);
         cost[t->domain] = double_to_bits(sum);
     }
-    return nbody_domain_reduce_or(nb, cost, nb->domains->n);
+    return nbody_domain_reduce_or(nb, cost, nb->domain.tree->n);
 }
 
 /* shorter walks measure the host rather than the device */
@@ -538,7 +540,7 @@ static const double LEAST_SECONDS = 4e-3;
  * nothing depends on measured times. */
 static int domain_update_speeds(struct nbody *nb, const uint64_t *cost)
 {
-    struct domains *s = nb->domains;
+    struct domains *s = nb->domain.tree;
     uint64_t *each = calloc(s->n, sizeof *each);
     double mean = 0;
     bool all = true;
@@ -580,19 +582,21 @@ static double domain_target_before(const struct domains *s, cl_uint domain)
 }
 
 /* Return the body (index from t->begin) at which a group's boundary is placed: if possible a
- * multiple of nb->grain, so that a device can integrate just the bodies of its domain. */
+ * multiple of nb->domain.grain, so that a device can integrate just the bodies of its domain. */
 static cl_uint domain_boundary_body(const struct nbody *nb, const struct tree *t, cl_uint group)
 {
-    const size_t body = (size_t)group * TREE_GROUP, even = body / nb->grain * nb->grain;
-    return (cl_uint)((t->bodies / 64 > nb->grain && even > t->begin ? even : body) - t->begin);
+    const size_t body = (size_t)group * TREE_GROUP,
+                 even = body / nb->domain.grain * nb->domain.grain;
+    return (cl_uint)((t->bodies / 64 > nb->domain.grain && even > t->begin ? even : body) -
+                     t->begin);
 }
 
 /* Fill the boundaries that fall into this domain with the keys of the bodies there. */
 static int domain_find_boundaries(struct nbody *nb, struct nbody_device *p, const uint64_t *cost,
                                   double all, uint64_t *boundary)
 {
-    struct tree *t = p->tree;
-    const struct domains *s = nb->domains;
+    struct tree *t = p->force.tree;
+    const struct domains *s = nb->domain.tree;
     const double own = bits_to_double(cost[t->domain]);
     double before = 0;
     cl_uint *body = t->boundary_bodies, n = 0, *number = malloc(s->n * sizeof *number);
@@ -625,7 +629,7 @@ static int domain_find_boundaries(struct nbody *nb, struct nbody_device *p, cons
 /* True if a domain's cost exceeds its target by more than 0.4 %. */
 static bool domains_are_unbalanced(const struct nbody *nb, const uint64_t *cost, double all)
 {
-    const struct domains *s = nb->domains;
+    const struct domains *s = nb->domain.tree;
     const double most = 1.004;
     bool any = false;
     for (cl_uint k = 0; k < s->n; k++)
@@ -636,7 +640,7 @@ static bool domains_are_unbalanced(const struct nbody *nb, const uint64_t *cost,
 
 int nbody_domain_balance(struct nbody *nb)
 {
-    struct domains *s = nb->domains;
+    struct domains *s = nb->domain.tree;
     s->balance_checks++;
     uint64_t *cost = calloc(2 * s->n, sizeof *cost), *boundary = cost ? cost + s->n : NULL;
     double all = 0;
@@ -649,7 +653,7 @@ int nbody_domain_balance(struct nbody *nb)
     if (status != 0 || !domains_are_unbalanced(nb, cost, all))
         return free(cost), status;
     for (struct nbody_device *p = nb->device; status == 0 && p < nb->device + nb->ndev; p++)
-        if (p->tree && p->tree->groups)
+        if (p->force.tree && p->force.tree->groups)
             status = domain_find_boundaries(nb, p, cost, all, boundary);
     if (status == 0)
         status = nbody_domain_reduce_or(nb, boundary, s->n);

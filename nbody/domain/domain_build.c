@@ -14,7 +14,7 @@
  * the remainder follows.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/integrator/integrator.h"
+#include "nbody/engine.h"
 #include "nbody/force/tree.h"
 
 #include <math.h>
@@ -25,10 +25,10 @@ enum { KEY_MARGIN = TREE_KEY_MARGIN / sizeof(cl_ulong), NONE = -1 };
 
 static int domain_launch_box(struct nbody *nb, struct nbody_device *p, cl_event *ev)
 {
-    struct tree *t = p->tree;
+    struct tree *t = p->force.tree;
     const cl_uint first = (cl_uint)p->first, end = first + (cl_uint)p->count;
     if (nbody_tree_launch(nb, p, TREE_BOUNDING_BOX, t->box_groups, (size_t)p->shape.group_1d,
-                          ARGS(nb->posm, first, end, t->box_part)) != 0)
+                          ARGS(nb->particles.posm, first, end, t->box_part)) != 0)
         return -1;
     *ev = clmsync(nb->ctx, p->dev, t->box_part, CL_MEM_HOST | CL_EVENT_NOWAIT | CL_EVENT_CHECKED);
     if (*ev == (cl_event)-1)
@@ -86,11 +86,11 @@ static int domain_root_cube(struct nbody *nb, double cube[4])
 {
     struct corners all = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
     EACH_DOMAIN (nb, p)
-        for (size_t k = 0; k < p->tree->box_groups; k++) {
+        for (size_t k = 0; k < p->force.tree->box_groups; k++) {
             struct corners some;
             for (size_t c = 0; c < 3; c++) {
-                some.lo[c] = nbody_real_get(nb, p->tree->box_part, 8 * k + c);
-                some.hi[c] = nbody_real_get(nb, p->tree->box_part, 8 * k + 4 + c);
+                some.lo[c] = nbody_real_get(nb, p->force.tree->box_part, 8 * k + c);
+                some.hi[c] = nbody_real_get(nb, p->force.tree->box_part, 8 * k + 4 + c);
             }
             join_bounding_boxes(&all, &some, NULL);
         }
@@ -102,12 +102,12 @@ static int domain_root_cube(struct nbody *nb, double cube[4])
 
 static int domain_set_cube(struct nbody *nb, const double cube[4])
 {
-    memcpy(nb->domains->cube, cube, sizeof nb->domains->cube);
-    nb->domains->cube_known = true;
+    memcpy(nb->domain.tree->cube, cube, sizeof nb->domain.tree->cube);
+    nb->domain.tree->cube_known = true;
     EACH_DOMAIN (nb, p) {
         for (size_t c = 0; c < 4; c++)
-            nbody_real_put(nb, p->tree->cube, c, cube[c]);
-        if (nbody_domain_upload(nb, p, p->tree->cube, 4 * nb->real) != 0)
+            nbody_real_put(nb, p->force.tree->cube, c, cube[c]);
+        if (nbody_domain_upload(nb, p, p->force.tree->cube, 4 * nb->real) != 0)
             return -1;
     }
     return 0;
@@ -147,7 +147,7 @@ static int compare_sampled_keys(const void *a, const void *b)
  * integrates. */
 static int domain_boundaries_from_samples(struct nbody *nb)
 {
-    struct domains *s = nb->domains;
+    struct domains *s = nb->domain.tree;
     const size_t n = (size_t)s->n * TREE_SAMPLES;
     struct sampled *all = malloc(n * sizeof *all);
     if (!all)
@@ -172,15 +172,15 @@ static int domain_boundaries_from_samples(struct nbody *nb)
  */
 static int domain_sample_boundaries(struct nbody *nb, double side)
 {
-    struct domains *s = nb->domains;
+    struct domains *s = nb->domain.tree;
     if (s->boundaries_known && !(side < s->side) && !(side > s->side))
         return 0;
     EACH_DOMAIN (nb, p) {
         const cl_uint first = (cl_uint)p->first, count = (cl_uint)p->count, some = TREE_SAMPLES,
-                      at = some * p->tree->domain;
-        if (nbody_tree_launch_1d(
-                nb, p, TREE_SAMPLE_KEYS, some,
-                ARGS(nb->posm, first, count, p->tree->cube, some, at, s->samples)) != 0)
+                      at = some * p->force.tree->domain;
+        if (nbody_tree_launch_1d(nb, p, TREE_SAMPLE_KEYS, some,
+                                 ARGS(nb->particles.posm, first, count, p->force.tree->cube, some,
+                                      at, s->samples)) != 0)
             return -1;
     }
     const struct gathered g = {s->samples, TREE_SAMPLES * sizeof *s->samples};
@@ -202,8 +202,8 @@ static cl_uint migrate_groups(const struct nbody_device *p)
 /* Compute the keys of a device's rows and count the rows that migrate to each domain. */
 static int migrate_launch_count(struct nbody *nb, struct nbody_device *p)
 {
-    struct domains *s = nb->domains;
-    struct tree *t = p->tree;
+    struct domains *s = nb->domain.tree;
+    struct tree *t = p->force.tree;
     const size_t room = nb->n + TREE_SPARE_KEYS - p->count;
     t->nkeys_lower = t->nkeys_lower < room ? t->nkeys_lower : (cl_uint)room;
     const cl_uint first = (cl_uint)p->first, count = (cl_uint)p->count, n = s->n,
@@ -214,8 +214,9 @@ static int migrate_launch_count(struct nbody *nb, struct nbody_device *p)
                                          .bytes = 4,
                                          .most = (size_t)groups * n};
     if (nbody_tree_launch(nb, p, TREE_MIGRATE_COUNT, groups, (size_t)p->shape.group_1d,
-                          ARGS(nb->posm, first, count, t->nkeys_lower, t->cube, s->boundary, n,
-                               t->domain, t->key, t->order, groups, t->counts)) != 0)
+                          ARGS(nb->particles.posm, first, count, t->nkeys_lower, t->cube,
+                               s->boundary, n, t->domain, t->key, t->order, groups, t->counts)) !=
+        0)
         return -1;
     if (arrays_scan_start(t->sorter, &scan) != 0)
         return -1;
@@ -229,15 +230,15 @@ static int migrate_launch_count(struct nbody *nb, struct nbody_device *p)
 static int migrate_launch_pack(struct nbody *nb, struct nbody_device *p, cl_uint none)
 {
     (void)none;
-    struct domains *s = nb->domains;
-    struct tree *t = p->tree;
+    struct domains *s = nb->domain.tree;
+    struct tree *t = p->force.tree;
     const cl_uint first = (cl_uint)p->first, count = (cl_uint)p->count, n = s->n,
                   groups = migrate_groups(p), room = (cl_uint)s->slot_capacity,
                   to = t->domain * room, leaving = groups * n;
     return nbody_tree_launch(nb, p, TREE_MIGRATE_PACK, groups, (size_t)p->shape.group_1d,
-                             ARGS(nb->posm, t->a_old, first, count, t->nkeys_lower, t->cube,
-                                  s->boundary, n, t->order, groups, t->counts, leaving, to, room,
-                                  s->send_buffer, s->send_row));
+                             ARGS(nb->particles.posm, t->a_old, first, count, t->nkeys_lower,
+                                  t->cube, s->boundary, n, t->order, groups, t->counts, leaving, to,
+                                  room, s->send_buffer, s->send_row));
 }
 
 /* Return the number of bodies that migrate from a device to a domain, and the first one's slot. */
@@ -279,7 +280,7 @@ static size_t migrants_list_transfers(const struct domains *s, void *block, size
 
 static int migrate_exchange_rest(struct nbody *nb)
 {
-    const struct domains *s = nb->domains;
+    const struct domains *s = nb->domain.tree;
     struct transfer *all = calloc((size_t)s->n * s->n, sizeof *all);
     if (!all)
         return clerror_set(ENOMEM, "nbody: out of memory on the host");
@@ -302,16 +303,16 @@ static int domain_check_box(struct nbody *nb, struct nbody_device *p, cl_uint no
  * on NVIDIA's driver. */
 static int migrate_exchange_counts(struct nbody *nb)
 {
-    struct domains *s = nb->domains;
+    struct domains *s = nb->domain.tree;
     const size_t body = 8 * nb->real;
     const struct gathered counts = {s->counts, s->counts_each * sizeof *s->counts};
     const bool side_queue = world_size(nb->world) == 1;
     struct transfer all[2];
     size_t n = 0;
     EACH_DOMAIN (nb, p)
-        if (side_queue &&
-            nbody_domain_begin_download(nb, p, &s->counts[p->tree->domain * s->counts_each],
-                                        counts.each, true, &s->ev_counts[p->tree->domain]) != 0)
+        if (side_queue && nbody_domain_begin_download(
+                              nb, p, &s->counts[p->force.tree->domain * s->counts_each],
+                              counts.each, true, &s->ev_counts[p->force.tree->domain]) != 0)
             return -1;
     for (cl_uint from = 0; s->n == 2 && from < 2; from++) {
         struct transfer *c = &all[n];
@@ -332,7 +333,7 @@ static int migrate_exchange_counts(struct nbody *nb)
                               s->cube_predicted ? domain_check_box : NULL) != 0)
         return -1;
     EACH_DOMAIN (nb, p)
-        if (side_queue && nbody_domain_wait_event(nb, p, s->ev_counts[p->tree->domain]) != 0)
+        if (side_queue && nbody_domain_wait_event(nb, p, s->ev_counts[p->force.tree->domain]) != 0)
             return -1;
     for (cl_uint from = 0; from < s->n; from++)
         memcpy(&s->slot_begin[from * (s->n + 1)], &s->counts[from * s->counts_each],
@@ -343,7 +344,7 @@ static int migrate_exchange_counts(struct nbody *nb)
 /* Exchange the remaining bodies; grow the buffers first if they do not fit. */
 static int migrate_exchange(struct nbody *nb)
 {
-    struct domains *s = nb->domains;
+    struct domains *s = nb->domain.tree;
     size_t most = 0;
     for (cl_uint k = 0; k < s->n; k++)
         most = migrants_in_all(s, k) > most ? migrants_in_all(s, k) : most;
@@ -367,8 +368,8 @@ static int migrate_exchange(struct nbody *nb)
  * device's own rows, all others follow. */
 static int migrate_launch_unpack(struct nbody *nb, struct nbody_device *p, cl_uint none)
 {
-    struct domains *s = nb->domains;
-    struct tree *t = p->tree;
+    struct domains *s = nb->domain.tree;
+    struct tree *t = p->force.tree;
     size_t slot, low = 0, high = 0;
     (void)none;
     for (cl_uint from = 0; from < s->n; from++)
@@ -386,8 +387,8 @@ static int migrate_launch_unpack(struct nbody *nb, struct nbody_device *p, cl_ui
         const cl_uint count = (cl_uint)migrants(s, from, t->domain, &slot), first = (cl_uint)slot,
                       to = from < t->domain ? before : behind;
         if (nbody_tree_launch_1d(nb, p, TREE_MIGRATE_UNPACK, count,
-                                 ARGS(s->send_buffer, first, count, to, t->cube, nb->posm, t->a_old,
-                                      t->slot, t->key, t->order)) != 0)
+                                 ARGS(s->send_buffer, first, count, to, t->cube, nb->particles.posm,
+                                      t->a_old, t->slot, t->key, t->order)) != 0)
             return -1;
         *(from < t->domain ? &before : &behind) += count;
     }
@@ -397,7 +398,7 @@ static int migrate_launch_unpack(struct nbody *nb, struct nbody_device *p, cl_ui
 
 static int migrate_start(struct nbody *nb, struct nbody_device *p, cl_uint moved)
 {
-    const struct domains *s = nb->domains;
+    const struct domains *s = nb->domain.tree;
     if (moved && nbody_domain_upload(nb, p, s->boundary, s->n * sizeof *s->boundary) != 0)
         return -1;
     if (migrate_launch_count(nb, p) != 0)
@@ -407,7 +408,7 @@ static int migrate_start(struct nbody *nb, struct nbody_device *p, cl_uint moved
 
 static int migrate_bodies(struct nbody *nb)
 {
-    struct domains *s = nb->domains;
+    struct domains *s = nb->domain.tree;
     if (nbody_device_threads_all(nb, migrate_start, s->boundaries_moved) != 0)
         return -1;
     s->boundaries_moved = false;
@@ -429,16 +430,16 @@ static int migrate_bodies(struct nbody *nb)
 static int domain_launch_key_word(struct nbody *nb, struct nbody_device *p, cl_uint word, cl_uint n,
                                   void *to)
 {
-    struct tree *t = p->tree;
+    struct tree *t = p->force.tree;
     const cl_uint reorder = true;
     return nbody_tree_launch(nb, p, TREE_HILBERT_KEYS, nbody_tree_groups(p, n),
                              (size_t)p->shape.group_1d,
-                             ARGS(nb->posm, n, t->cube, word, reorder, to, t->order));
+                             ARGS(nb->particles.posm, n, t->cube, word, reorder, to, t->order));
 }
 
 static int domain_sort(const struct nbody_device *p)
 {
-    const struct tree *t = p->tree;
+    const struct tree *t = p->force.tree;
     const struct arrays_sort_job sort = {.keys = t->key,
                                          .values = t->order,
                                          .bytes = 8,
@@ -450,8 +451,8 @@ static int domain_sort(const struct nbody_device *p)
 
 static int domain_sort_and_gather(struct nbody *nb, struct nbody_device *p, cl_uint none)
 {
-    struct domains *s = nb->domains;
-    struct tree *t = p->tree;
+    struct domains *s = nb->domain.tree;
+    struct tree *t = p->force.tree;
     const cl_uint from = KEY_MARGIN;
     if (migrate_launch_unpack(nb, p, none) != 0)
         return -1;
@@ -463,9 +464,9 @@ static int domain_sort_and_gather(struct nbody *nb, struct nbody_device *p, cl_u
         domain_sort(p) != 0 ||
         (t->key_words > 1 && domain_launch_key_word(nb, p, 1, t->bodies, t->key_lo) != 0))
         return -1;
-    if (nbody_tree_launch_1d(
-            nb, p, TREE_GATHER_BODIES, t->bodies,
-            ARGS(nb->posm, t->a_old, t->bodies, t->order, t->begin, t->body, t->a_old_sorted)) != 0)
+    if (nbody_tree_launch_1d(nb, p, TREE_GATHER_BODIES, t->bodies,
+                             ARGS(nb->particles.posm, t->a_old, t->bodies, t->order, t->begin,
+                                  t->body, t->a_old_sorted)) != 0)
         return -1;
     if (nbody_tree_launch_1d(nb, p, TREE_HALO_PACK, 2 * TREE_GROUP,
                              ARGS(t->keys, t->keys_lo, from, t->bodies, t->body, t->a_old_sorted,
@@ -490,8 +491,8 @@ static size_t halo_body_index(const struct domains *s, cl_uint body, cl_uint *do
 /* Assemble the halo of a domain from its neighbours' edges, nearest body first, and upload it. */
 static int halo_upload(struct nbody *nb, struct nbody_device *p)
 {
-    const struct domains *s = nb->domains;
-    struct tree *t = p->tree;
+    const struct domains *s = nb->domain.tree;
+    struct tree *t = p->force.tree;
     const cl_uint n = (cl_uint)nb->n, end = t->begin + t->bodies, from = KEY_MARGIN;
     const cl_uint before = t->begin < TREE_GROUP ? t->begin : TREE_GROUP,
                   after = n - end < TREE_GROUP ? n - end : TREE_GROUP;
@@ -531,7 +532,7 @@ static struct key_range domain_key_range(const struct nbody *nb, const struct tr
  */
 static cl_uint domain_groups_counted_early(const struct nbody_device *p)
 {
-    const cl_uint groups = nbody_tree_groups(p, p->tree->bodies);
+    const cl_uint groups = nbody_tree_groups(p, p->force.tree->bodies);
     return groups >= 4 * TREE_BOUNDARY_GROUPS ? groups / 2 - TREE_BOUNDARY_GROUPS : 0;
 }
 
@@ -541,7 +542,7 @@ static int domain_count_early(struct nbody *nb, struct nbody_device *p, cl_uint 
     (void)none;
     if (early == 0)
         return 0;
-    if (nbody_tree_count_some(nb, p, domain_key_range(nb, p->tree), early, 0,
+    if (nbody_tree_count_some(nb, p, domain_key_range(nb, p->force.tree), early, 0,
                               TREE_BOUNDARY_GROUPS) != 0)
         return -1;
     return clflush(nb->ctx, p->dev, 0);
@@ -550,7 +551,7 @@ static int domain_count_early(struct nbody *nb, struct nbody_device *p, cl_uint 
 /* Return 1 if the predicted cube differs from the actual one. */
 static int domain_check_cube(struct nbody *nb)
 {
-    struct domains *s = nb->domains;
+    struct domains *s = nb->domain.tree;
     double cube[4];
     if (s->cube_predicted && domain_root_cube(nb, cube) != 0)
         return -1;
@@ -561,9 +562,9 @@ static int domain_check_cube(struct nbody *nb)
 /* Sort all domains and exchange the halos. Return 1 if the build must be repeated. */
 static int domain_sort_all(struct nbody *nb)
 {
-    struct domains *s = nb->domains;
+    struct domains *s = nb->domain.tree;
     EACH_DOMAIN (nb, p) {
-        struct tree *t = p->tree;
+        struct tree *t = p->force.tree;
         t->begin = s->begin[t->domain];
         t->bodies = s->begin[t->domain + 1] - t->begin;
         t->runs = (t->bodies + TREE_RUN - 1) / TREE_RUN;
@@ -581,7 +582,7 @@ static int domain_sort_all(struct nbody *nb)
 
 static cl_uint domain_levels(const struct nbody *nb)
 {
-    return nb->domains->key_words * TREE_LEVELS + 1;
+    return nb->domain.tree->key_words * TREE_LEVELS + 1;
 }
 
 /* Number of a domain's cells on a level; 0 for a domain without bodies. */
@@ -612,8 +613,8 @@ static cl_uint domain_cell_offsets(const struct domains *s, cl_uint domain, cl_u
  * walks may follow on the main queue. */
 static int toptree_launch_pack(struct nbody *nb, struct nbody_device *p)
 {
-    struct domains *s = nb->domains;
-    struct tree *t = p->tree;
+    struct domains *s = nb->domain.tree;
+    struct tree *t = p->force.tree;
     const size_t bytes = (size_t)domain_levels(nb) * TREE_TOP_CELLS * nbody_domain_cell_bytes(nb);
     if (nbody_tree_launch_1d(nb, p, TREE_TOPTREE_PACK, (size_t)domain_levels(nb) * TREE_TOP_CELLS,
                              ARGS(t->bodies, t->span, t->shared_node, t->cells, t->child_begin,
@@ -628,11 +629,11 @@ static int toptree_launch_pack(struct nbody *nb, struct nbody_device *p)
 
 static int domain_write_cells(struct nbody *nb, struct nbody_device *p, cl_uint geometric)
 {
-    struct tree *t = p->tree;
+    struct tree *t = p->force.tree;
     const cl_uint all = t->total_cells =
-        domain_cell_offsets(nb->domains, t->domain, domain_levels(nb), t->cell_offset);
+        domain_cell_offsets(nb->domain.tree, t->domain, domain_levels(nb), t->cell_offset);
     for (cl_uint l = 0; l < domain_levels(nb); l++)
-        t->cells_on_level[l] = domain_cells(nb->domains, t->domain, l);
+        t->cells_on_level[l] = domain_cells(nb->domain.tree, t->domain, l);
     if (all > t->capacity && nbody_tree_grow(nb, p, all + all / 4) != 0)
         return -1;
     if (t->bodies == 0)
@@ -649,7 +650,7 @@ static int domain_write_cells(struct nbody *nb, struct nbody_device *p, cl_uint 
 static bool any_shared_node(const struct nbody *nb, cl_uint level)
 {
     bool any = false;
-    for (cl_uint k = 0; k < nb->domains->n; k++)
+    for (cl_uint k = 0; k < nb->domain.tree->n; k++)
         any |= nbody_domain_shared_node(nb, k, level, 0) != (cl_uint)NONE;
     return any;
 }
@@ -658,8 +659,8 @@ static bool any_shared_node(const struct nbody *nb, cl_uint level)
  * event of the last upload. */
 static int toptree_upload(struct nbody *nb, struct nbody_device *p, bool side_queue)
 {
-    struct domains *s = nb->domains;
-    const cl_uint own = p->tree->domain;
+    struct domains *s = nb->domain.tree;
+    const cl_uint own = p->force.tree->domain;
     const size_t bytes = (size_t)domain_levels(nb) * TREE_TOP_CELLS * nbody_domain_cell_bytes(nb);
     int status = 0;
     for (cl_uint k = 0; k < s->n; k++)
@@ -677,8 +678,8 @@ static int toptree_upload(struct nbody *nb, struct nbody_device *p, bool side_qu
  * level up. */
 static int toptree_join(struct nbody *nb, struct nbody_device *p, cl_uint geometric)
 {
-    struct domains *s = nb->domains;
-    struct tree *t = p->tree;
+    struct domains *s = nb->domain.tree;
+    struct tree *t = p->force.tree;
     const size_t each = (size_t)domain_levels(nb) * TREE_TOP_CELLS;
     if (s->walks_begun ? nbody_domain_wait_event(nb, p, s->ev_toptree[t->domain]) != 0
                        : toptree_upload(nb, p, false) != 0)
@@ -700,8 +701,8 @@ static int toptree_join(struct nbody *nb, struct nbody_device *p, cl_uint geomet
 /* Unpack the halo and count the domain's cells of n levels. */
 static int domain_count_cells(struct nbody *nb, struct nbody_device *p, cl_uint n)
 {
-    struct domains *s = nb->domains;
-    struct tree *t = p->tree;
+    struct domains *s = nb->domain.tree;
+    struct tree *t = p->force.tree;
     const cl_uint at = s->counts_each * t->domain;
     if (halo_upload(nb, p) != 0)
         return -1;
@@ -728,7 +729,7 @@ static bool domain_root_is_known(const struct nbody *nb, bool geometric)
 {
     bool all = world_size(nb->world) == 1;
     EACH_DOMAIN (nb, p)
-        all &= p->tree->root_known || geometric;
+        all &= p->force.tree->root_known || geometric;
     return all;
 }
 
@@ -736,7 +737,7 @@ static bool domain_root_is_known(const struct nbody *nb, bool geometric)
 static int toptree_exchange(struct nbody *nb)
 {
     EACH_DOMAIN (nb, p)
-        if (nbody_domain_wait_event(nb, p, nb->domains->ev_toptree[p->tree->domain]) != 0)
+        if (nbody_domain_wait_event(nb, p, nb->domain.tree->ev_toptree[p->force.tree->domain]) != 0)
             return -1;
     EACH_DOMAIN (nb, p)
         if (toptree_upload(nb, p, true) != 0)
@@ -747,7 +748,7 @@ static int toptree_exchange(struct nbody *nb)
 /* Build the cells of all domains. Return 1 if keys overflowed and now have a second word. */
 static int domain_build_cells(struct nbody *nb, bool geometric)
 {
-    struct domains *s = nb->domains;
+    struct domains *s = nb->domain.tree;
     const cl_uint n = domain_levels(nb);
     s->walks_begun = false;
     if (nbody_device_threads_all(nb, domain_count_cells, n) != 0)
@@ -774,15 +775,15 @@ static int domain_build_cells(struct nbody *nb, bool geometric)
 
 /* ---- Build; return of forces. ---------------------------------------------------------------- */
 
-int nbody_domain_build(struct nbody *nb, enum kernel sum, bool geometric)
+int nbody_domain_build(struct nbody *nb, enum sum_kind sum, bool geometric)
 {
-    nb->domains->boundaries_changed = false;
-    struct domains *s = nb->domains;
+    nb->domain.tree->boundaries_changed = false;
+    struct domains *s = nb->domain.tree;
     int status = 1;
     s->sum = sum;
     EACH_DOMAIN (nb, p) {
-        p->tree->walks_started = false;
-        s->ev_upload[p->tree->domain] = NULL; /* may be left from a cancelled sum */
+        p->force.tree->walks_started = false;
+        s->ev_upload[p->force.tree->domain] = NULL; /* may be left from a cancelled sum */
         if (nbody_tree_discard_deferred(nb, p) != 0)
             return -1;
     }
@@ -805,57 +806,58 @@ int nbody_domain_build(struct nbody *nb, enum kernel sum, bool geometric)
 
 /* Store the forces of the device's own rows, and put the forces of migrated rows into their slots.
  */
-static int return_launch(struct nbody *nb, struct nbody_device *p, enum kernel sum)
+static int return_launch(struct nbody *nb, struct nbody_device *p, enum sum_kind sum)
 {
-    struct domains *s = nb->domains;
-    struct tree *t = p->tree;
+    struct domains *s = nb->domain.tree;
+    struct tree *t = p->force.tree;
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, count = (cl_uint)p->count;
     t->walks_pending = false;
     return sum == FORCES
                ? nbody_tree_launch_1d(nb, p, TREE_RETURN_FORCES, t->bodies,
-                                      ARGS(nb->forces_sorted, t->bodies, t->order, t->begin, first,
-                                           rows, count, p->partial, t->a_old, t->slot,
+                                      ARGS(nb->force.forces_sorted, t->bodies, t->order, t->begin,
+                                           first, rows, count, p->force.partial, t->a_old, t->slot,
                                            s->return_buffer, t->deferred, p->bad))
                : nbody_tree_launch_1d(nb, p, TREE_RETURN_POTENTIALS, t->bodies,
-                                      ARGS(nb->forces_sorted, t->bodies, t->order, t->begin, first,
-                                           count, p->phi, t->slot, s->return_buffer, t->deferred));
+                                      ARGS(nb->force.forces_sorted, t->bodies, t->order, t->begin,
+                                           first, count, p->force.phi, t->slot, s->return_buffer,
+                                           t->deferred));
 }
 
 /* Store the returned forces of the device's migrated rows. */
-static int return_launch_receive(struct nbody *nb, struct nbody_device *p, enum kernel sum)
+static int return_launch_receive(struct nbody *nb, struct nbody_device *p, enum sum_kind sum)
 {
-    struct domains *s = nb->domains;
-    struct tree *t = p->tree;
+    struct domains *s = nb->domain.tree;
+    struct tree *t = p->force.tree;
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows,
                   from = t->domain * (cl_uint)s->slot_capacity, n = migrants_in_all(s, t->domain);
-    return sum == FORCES
-               ? nbody_tree_launch_1d(nb, p, TREE_RECEIVE_FORCES, n,
-                                      ARGS(s->return_buffer, from, n, s->send_row, first, rows,
-                                           p->partial, t->a_old, p->bad))
-               : nbody_tree_launch_1d(nb, p, TREE_RECEIVE_POTENTIALS, n,
-                                      ARGS(s->return_buffer, from, n, s->send_row, first, p->phi));
+    return sum == FORCES ? nbody_tree_launch_1d(nb, p, TREE_RECEIVE_FORCES, n,
+                                                ARGS(s->return_buffer, from, n, s->send_row, first,
+                                                     rows, p->force.partial, t->a_old, p->bad))
+                         : nbody_tree_launch_1d(
+                               nb, p, TREE_RECEIVE_POTENTIALS, n,
+                               ARGS(s->return_buffer, from, n, s->send_row, first, p->force.phi));
 }
 
 /* Mark the rows whose forces return late. */
 static int return_launch_mark_late(struct nbody *nb, struct nbody_device *p)
 {
-    struct domains *s = nb->domains;
-    struct tree *t = p->tree;
+    struct domains *s = nb->domain.tree;
+    struct tree *t = p->force.tree;
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows,
                   from = t->domain * (cl_uint)s->slot_capacity, n = migrants_in_all(s, t->domain);
     return nbody_tree_launch_1d(nb, p, TREE_MARK_LATE, n,
-                                ARGS(from, n, s->send_row, first, rows, p->partial));
+                                ARGS(from, n, s->send_row, first, rows, p->force.partial));
 }
 
-int nbody_domain_return(struct nbody *nb, enum kernel sum)
+int nbody_domain_return(struct nbody *nb, enum sum_kind sum)
 {
-    struct domains *s = nb->domains;
+    struct domains *s = nb->domain.tree;
     EACH_DOMAIN (nb, p)
         if (return_launch(nb, p, sum) != 0)
             return -1;
     s->nreturns = migrants_list_transfers(s, s->return_buffer, 4 * nb->real, true, s->returns);
     s->late_returns =
-        nb->in_batch && sum == FORCES && nb->integrator->late && world_size(nb->world) == 1;
+        nb->force.index >= 0 && sum == FORCES && nb->integrator->late && world_size(nb->world) == 1;
     if (world_size(nb->world) > 1) {
         if (nbody_domain_exchange_transfers(nb, s->returns, s->nreturns) != 0)
             return -1;
@@ -872,9 +874,9 @@ int nbody_domain_return(struct nbody *nb, enum kernel sum)
     return 0;
 }
 
-int nbody_domain_update_late(struct nbody *nb, cl_uint phases, int step)
+int nbody_domain_update_late(struct nbody *nb, const struct update *all)
 {
-    struct domains *s = nb->domains;
+    struct domains *s = nb->domain.tree;
     int status = 0;
     if (!s || !s->late_returns)
         return 0;
@@ -882,18 +884,18 @@ int nbody_domain_update_late(struct nbody *nb, cl_uint phases, int step)
     if (nbody_domain_end_return(nb, s->returns, s->nreturns) != 0)
         return -1;
     EACH_DOMAIN (nb, p) {
-        const cl_uint n = migrants_in_all(s, p->tree->domain);
+        const cl_uint n = migrants_in_all(s, p->force.tree->domain);
         if (n == 0)
             continue;
-        p->late.list = s->send_row;
-        p->late.from = p->tree->domain * (cl_uint)s->slot_capacity;
-        p->late.n = n;
+        const struct row_list late = {s->send_row,
+                                      p->force.tree->domain * (cl_uint)s->slot_capacity, n};
+        struct update u = *all;
+        u.rows = &late;
         status = return_launch_receive(nb, p, FORCES) != 0 ||
-                         nb->integrator->update(nb, p, (cl_uint)p->count, phases, step) != 0 ||
+                         nb->integrator->update(nb, p, (cl_uint)p->count, &u) != 0 ||
                          clflush(nb->ctx, p->dev, 0) != 0
                      ? -1
                      : status;
-        p->late.list = NULL;
     }
     return status;
 }

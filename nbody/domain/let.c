@@ -64,7 +64,7 @@ size_t nbody_let_max_merged_boxes(const struct nbody *nb)
 
 int nbody_let_allocate(struct nbody *nb)
 {
-    struct domains *s = nb->domains;
+    struct domains *s = nb->domain.tree;
     const size_t n = s->n, groups = nb->n / TREE_GROUP + 1 + n,
                  boxes = groups + merged_boxes(groups) + n;
     s->group_box = nbody_domain_block(nb, boxes * 8 * nb->real);
@@ -82,7 +82,7 @@ int nbody_let_allocate(struct nbody *nb)
     for (size_t k = 0; s->let_capacity && k < n * n; k++)
         s->let_capacity[2 * k] = s->let_capacity[2 * k + 1] = k / n == k % n ? 0 : 4096;
     for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
-        p->bytes += p->tree ? boxes * 8 * nb->real : 0;
+        p->bytes += p->force.tree ? boxes * 8 * nb->real : 0;
     return s->group_box && s->flag && s->let_capacity && s->predicted && s->received && s->early &&
                    s->ev_download && s->ev_boxes && s->nsingle && s->boxes_sent
                ? 0
@@ -91,7 +91,7 @@ int nbody_let_allocate(struct nbody *nb)
 
 void nbody_let_free(struct nbody *nb)
 {
-    struct domains *s = nb->domains;
+    struct domains *s = nb->domain.tree;
     void *const blocks[] = {s->group_box, s->flag, s->split_box, s->let_cells, s->let_bodies};
     for (size_t b = 0; b < COUNT_OF(blocks); b++)
         clfree(blocks[b]);
@@ -107,7 +107,7 @@ void nbody_let_free(struct nbody *nb)
 
 static int let_reserve(struct nbody *nb, size_t cells, size_t bodies)
 {
-    struct domains *s = nb->domains;
+    struct domains *s = nb->domain.tree;
     if (cells > s->cell_capacity) {
         clfree(s->let_cells);
         s->let_cells = nbody_domain_block(nb, (cells + cells / 4) * nbody_domain_cell_bytes(nb));
@@ -150,38 +150,38 @@ static size_t domain_groups(const struct domains *s, cl_uint domain, size_t *slo
  * shortest group. */
 static int let_launch_boxes(struct nbody *nb, struct nbody_device *p, cl_uint split_above)
 {
-    const struct tree *t = p->tree;
+    const struct tree *t = p->force.tree;
     const cl_uint n = (cl_uint)nb->n;
     size_t slot;
-    const size_t groups = domain_groups(nb->domains, t->domain, &slot);
+    const size_t groups = domain_groups(nb->domain.tree, t->domain, &slot);
     const cl_uint to = (cl_uint)slot, some = (cl_uint)groups,
                   counter = nbody_let_single_index(nb, t->domain);
     return nbody_tree_launch(
         nb, p, TREE_GROUP_BOXES, merged_boxes(groups), (size_t)p->shape.group_1d,
-        ARGS(t->body, t->a_old_sorted, n, t->first_group, some, to, nb->domains->group_box, counter,
-             nb->domains->counts, t->info, split_above, t->split_groups));
+        ARGS(t->body, t->a_old_sorted, n, t->first_group, some, to, nb->domain.tree->group_box,
+             counter, nb->domain.tree->counts, t->info, split_above, t->split_groups));
 }
 
 static cl_uint let_split_threshold(const struct nbody *nb)
 {
-    return nb->a_old_valid ? nbody_tree_expected_interactions(nb, 2) : 0;
+    return nb->force.a_old_valid ? nbody_tree_expected_interactions(nb, 2) : 0;
 }
 
 /* Clear split_groups: when boundaries have moved, and after SUMS_PER_RESET sums, because other
  * boxes need splitting then. */
 static int let_launch_clear_split(struct nbody *nb, struct nbody_device *p)
 {
-    const struct tree *t = p->tree;
+    const struct tree *t = p->force.tree;
     const cl_uint n = (cl_uint)nbody_let_max_merged_boxes(nb), none = 0;
     return nbody_tree_launch_1d(nb, p, TREE_LET_CLEAR, n,
-                                ARGS(t->split_groups, n, nb->domains->counts, none, none));
+                                ARGS(t->split_groups, n, nb->domain.tree->counts, none, none));
 }
 
 /* Clear the export marks and counters. */
 static int let_launch_clear(struct nbody *nb, struct nbody_device *p)
 {
-    struct domains *s = nb->domains;
-    struct tree *t = p->tree;
+    struct domains *s = nb->domain.tree;
+    struct tree *t = p->force.tree;
     const cl_uint own = t->domain * s->counts_each, all = TREE_COUNTS * s->n;
     t->mark_cleared = true;
     return nbody_tree_launch_1d(nb, p, TREE_LET_CLEAR, t->capacity > all ? t->capacity : all,
@@ -201,13 +201,13 @@ static size_t let_predict_boxes(const struct domains *s, cl_uint domain)
 /* Within one rank, enqueue the download of the boxes and of their number. */
 static int let_download_boxes(struct nbody *nb, struct nbody_device *p)
 {
-    struct domains *s = nb->domains;
-    const cl_uint domain = p->tree->domain;
+    struct domains *s = nb->domain.tree;
+    const cl_uint domain = p->force.tree->domain;
     const size_t box = 8 * nb->real;
     size_t slot;
     domain_groups(s, domain, &slot);
     s->ev_boxes[domain] = s->ev_counts[domain] = NULL;
-    if (world_size(nb->world) > 1 || p->tree->bodies == 0)
+    if (world_size(nb->world) > 1 || p->force.tree->bodies == 0)
         return 0;
     if (nbody_domain_begin_download(nb, p, (char *)s->group_box + slot * box,
                                     let_predict_boxes(s, domain) * box, true,
@@ -219,7 +219,7 @@ static int let_download_boxes(struct nbody *nb, struct nbody_device *p)
 
 int nbody_let_start_boxes(struct nbody *nb, struct nbody_device *p)
 {
-    if (nb->domains->sums_since_reset == 0 && let_launch_clear_split(nb, p) != 0)
+    if (nb->domain.tree->sums_since_reset == 0 && let_launch_clear_split(nb, p) != 0)
         return -1;
     if (let_launch_boxes(nb, p, let_split_threshold(nb)) != 0)
         return -1;
@@ -232,7 +232,7 @@ int nbody_let_start_boxes(struct nbody *nb, struct nbody_device *p)
 static int let_send_boxes(struct nbody *nb, const struct gathered *with, size_t nwith,
                           const cl_uint *from, const cl_uint *to)
 {
-    struct domains *s = nb->domains;
+    struct domains *s = nb->domain.tree;
     const size_t box = 8 * nb->real;
     struct transfer *all = calloc((size_t)s->n * s->n, sizeof *all);
     size_t n = 0, slot;
@@ -259,7 +259,7 @@ static int let_send_boxes(struct nbody *nb, const struct gathered *with, size_t 
 
 int nbody_let_exchange_boxes(struct nbody *nb, const struct gathered *with, size_t nwith)
 {
-    struct domains *s = nb->domains;
+    struct domains *s = nb->domain.tree;
     size_t slot;
     for (cl_uint k = 0; k < s->n; k++)
         s->boxes_sent[k] = (cl_uint)let_predict_boxes(s, k);
@@ -290,8 +290,8 @@ static int let_launch_export(struct nbody *nb, struct nbody_device *p, cl_uint o
                              size_t first_, size_t merged_, cl_uint odd, size_t count, bool limited,
                              cl_uint geometric)
 {
-    struct domains *s = nb->domains;
-    struct tree *t = p->tree;
+    struct domains *s = nb->domain.tree;
+    struct tree *t = p->force.tree;
     const size_t pair = (size_t)t->domain * s->n + other;
     size_t at[2];
     bool none;
@@ -316,8 +316,8 @@ static int let_launch_export(struct nbody *nb, struct nbody_device *p, cl_uint o
 /* Pack the exported cells and bodies; rest: only those found since the previous call. */
 static int let_launch_pack(struct nbody *nb, struct nbody_device *p, cl_uint other, cl_uint rest)
 {
-    struct domains *s = nb->domains;
-    struct tree *t = p->tree;
+    struct domains *s = nb->domain.tree;
+    struct tree *t = p->force.tree;
     const size_t pair = (size_t)t->domain * s->n + other, flat = (size_t)p->shape.group_1d;
     size_t at[2];
     let_offset(s, t->domain, other, at);
@@ -337,7 +337,7 @@ enum { KINDS = 2 };
 static char *let_address(const struct nbody *nb, cl_uint domain, cl_uint other, size_t kind,
                          size_t first, size_t *bytes)
 {
-    const struct domains *s = nb->domains;
+    const struct domains *s = nb->domain.tree;
     size_t at[KINDS];
     let_offset(s, domain, other, at);
     *bytes = kind == 0 ? nbody_domain_cell_bytes(nb) : nbody_domain_body_bytes(nb);
@@ -349,8 +349,8 @@ static char *let_address(const struct nbody *nb, cl_uint domain, cl_uint other, 
 static int let_begin_downloads(struct nbody *nb, struct nbody_device *p, const cl_uint *from,
                                const cl_uint *to)
 {
-    struct domains *s = nb->domains;
-    const struct tree *t = p->tree;
+    struct domains *s = nb->domain.tree;
+    const struct tree *t = p->force.tree;
     bool after = !from;
     for (cl_uint other = 0; other < s->n; other++)
         for (size_t kind = 0; kind < KINDS; kind++) {
@@ -374,8 +374,8 @@ static int let_begin_downloads(struct nbody *nb, struct nbody_device *p, const c
  * finds most of the export, and its download overlaps the second. */
 static int let_walk_boxes(struct nbody *nb, struct nbody_device *p, cl_uint geometric)
 {
-    struct domains *s = nb->domains;
-    struct tree *t = p->tree;
+    struct domains *s = nb->domain.tree;
+    struct tree *t = p->force.tree;
     if ((!t->mark_cleared && let_launch_clear(nb, p) != 0) || nbody_domain_wait_uploads(nb, p) != 0)
         return -1;
     t->mark_cleared = false;
@@ -400,7 +400,7 @@ static int let_walk_boxes(struct nbody *nb, struct nbody_device *p, cl_uint geom
 
 static int let_join_and_walk(struct nbody *nb, struct nbody_device *p, cl_uint geometric)
 {
-    if (nb->domains->join_toptree(nb, p, geometric) != 0)
+    if (nb->domain.tree->join_toptree(nb, p, geometric) != 0)
         return -1;
     return let_walk_boxes(nb, p, geometric);
 }
@@ -418,8 +418,8 @@ static size_t split_box_offset(const struct domains *s, cl_uint domain, cl_uint 
 
 static int let_launch_split(struct nbody *nb, struct nbody_device *p)
 {
-    struct domains *s = nb->domains;
-    struct tree *t = p->tree;
+    struct domains *s = nb->domain.tree;
+    struct tree *t = p->force.tree;
     const cl_uint n = (cl_uint)nb->n;
     for (cl_uint domain = 0; domain < s->n; domain++) {
         const cl_uint count = let_flags(s, domain, t->domain, FLAG_GROUPS),
@@ -436,7 +436,7 @@ static int let_launch_split(struct nbody *nb, struct nbody_device *p)
 /* Send the flags to the groups' domains; back: return the boxes of these groups. */
 static int let_exchange_split(struct nbody *nb, bool back)
 {
-    struct domains *s = nb->domains;
+    struct domains *s = nb->domain.tree;
     const size_t box = 8 * nb->real;
     struct transfer *all = calloc((size_t)s->n * s->n, sizeof *all);
     for (cl_uint k = 0; all && k < s->n * s->n; k++) {
@@ -460,14 +460,14 @@ static int let_exchange_split(struct nbody *nb, bool back)
 
 static int let_gather_counts(struct nbody *nb)
 {
-    const struct gathered g = {nb->domains->counts,
-                               nb->domains->counts_each * sizeof *nb->domains->counts};
+    const struct gathered g = {nb->domain.tree->counts,
+                               nb->domain.tree->counts_each * sizeof *nb->domain.tree->counts};
     return nbody_domain_gather(nb, &g, 1, NULL);
 }
 
 static int let_walk_split(struct nbody *nb, cl_uint geometric)
 {
-    struct domains *s = nb->domains;
+    struct domains *s = nb->domain.tree;
     const size_t all = split_box_offset(s, s->n, 0);
     if (all == 0)
         return 0;
@@ -487,7 +487,7 @@ static int let_walk_split(struct nbody *nb, cl_uint geometric)
         return -1;
     EACH_DOMAIN (nb, p)
         for (cl_uint other = 0; other < s->n; other++) {
-            const cl_uint domain = p->tree->domain;
+            const cl_uint domain = p->force.tree->domain;
             const size_t count = (size_t)let_flags(s, domain, other, FLAG_GROUPS) * TREE_GROUP;
             if (count &&
                 (let_launch_export(nb, p, other, s->split_box, split_box_offset(s, domain, other),
@@ -526,7 +526,7 @@ static bool let_check_capacity(struct domains *s)
 static size_t let_list_transfers(const struct nbody *nb, size_t kind, const cl_uint *from,
                                  const cl_uint *to, struct transfer *all)
 {
-    const struct domains *s = nb->domains;
+    const struct domains *s = nb->domain.tree;
     size_t n = 0, bytes;
     for (cl_uint k = 0; k < s->n * s->n; k++) {
         const size_t number = KINDS * k + kind, first = from ? from[number] : 0;
@@ -544,7 +544,7 @@ static size_t let_list_transfers(const struct nbody *nb, size_t kind, const cl_u
 static int let_exchange_cells(struct nbody *nb, const cl_uint *from, const cl_uint *to,
                               bool counted)
 {
-    const struct domains *s = nb->domains;
+    const struct domains *s = nb->domain.tree;
     const struct gathered counts = {s->counts, s->counts_each * sizeof *s->counts};
     struct transfer *all = calloc(KINDS * s->n * s->n, sizeof *all);
     size_t n = 0;
@@ -562,9 +562,9 @@ static int let_exchange_cells(struct nbody *nb, const cl_uint *from, const cl_ui
  * There a copy that waits for a kernel blocks every later copy, also on other queues. */
 static int let_download_rest(struct nbody *nb)
 {
-    const struct domains *s = nb->domains;
+    const struct domains *s = nb->domain.tree;
     EACH_DOMAIN (nb, p)
-        if (nbody_domain_wait_event(nb, p, s->ev_packed[p->tree->domain]) != 0 ||
+        if (nbody_domain_wait_event(nb, p, s->ev_packed[p->force.tree->domain]) != 0 ||
             let_begin_downloads(nb, p, s->early, s->predicted) != 0)
             return -1;
     return 0;
@@ -574,7 +574,7 @@ static int let_download_rest(struct nbody *nb)
  * enqueued before the early bodies are waited for, so that they overlap. */
 static int let_exchange_early(struct nbody *nb)
 {
-    const struct domains *s = nb->domains;
+    const struct domains *s = nb->domain.tree;
     if (world_size(nb->world) > 1)
         return 0;
     struct transfer *all = calloc(KINDS * s->n * s->n, sizeof *all);
@@ -594,7 +594,7 @@ static int let_exchange_early(struct nbody *nb)
 /* Exchange the counters and the predicted exports; record how many of these are valid. */
 static int let_exchange_predicted(struct nbody *nb)
 {
-    struct domains *s = nb->domains;
+    struct domains *s = nb->domain.tree;
     if (let_exchange_cells(nb, s->early, s->predicted, true) != 0)
         return -1;
     for (cl_uint k = 0; k < s->n * s->n; k++)
@@ -614,7 +614,7 @@ static int let_exchange_predicted(struct nbody *nb)
 /* Predict the next sum's exports: this sum's count plus a margin, within the capacity. */
 static void let_predict_next(struct nbody *nb)
 {
-    struct domains *s = nb->domains;
+    struct domains *s = nb->domain.tree;
     for (cl_uint k = 0; k < s->n * s->n; k++)
         for (size_t w = 0; w < 2 && k / s->n != k % s->n; w++) {
             const cl_uint count = let_counts(s, k / s->n, k % s->n)[w],
@@ -633,8 +633,8 @@ static void let_predict_next(struct nbody *nb)
 /* Import the exports of all other domains. Start the walks if they fit in one launch. */
 static int let_import_and_walk(struct nbody *nb, struct nbody_device *p, cl_uint geometric)
 {
-    struct domains *s = nb->domains;
-    struct tree *t = p->tree;
+    struct domains *s = nb->domain.tree;
+    struct tree *t = p->force.tree;
     if (nbody_domain_wait_uploads(nb, p) != 0)
         return -1;
     for (cl_uint domain = 0; domain < s->n; domain++) {
@@ -663,8 +663,8 @@ static bool let_any_box_flagged(const struct domains *s)
 /* Compute the boxes again; flagged merged boxes are split into boxes of single groups. */
 static int let_rebuild_boxes(struct nbody *nb, struct nbody_device *p, cl_uint split_above)
 {
-    const struct domains *s = nb->domains;
-    const struct tree *t = p->tree;
+    const struct domains *s = nb->domain.tree;
+    const struct tree *t = p->force.tree;
     const cl_uint none = 0, one = 1, counter = nbody_let_single_index(nb, t->domain);
     for (cl_uint domain = 0; domain < s->n; domain++) {
         const cl_uint count = let_flags(s, domain, t->domain, FLAG_BOXES),
@@ -681,7 +681,7 @@ static int let_rebuild_boxes(struct nbody *nb, struct nbody_device *p, cl_uint s
 
 static int let_split_boxes(struct nbody *nb)
 {
-    const struct domains *s = nb->domains;
+    const struct domains *s = nb->domain.tree;
     const struct gathered counts = {s->counts, s->counts_each * sizeof *s->counts};
     struct transfer *all = calloc((size_t)s->n * s->n, sizeof *all);
     for (cl_uint k = 0; all && k < s->n * s->n; k++) {
@@ -707,13 +707,13 @@ static int let_split_boxes(struct nbody *nb)
 static int let_reserve_all(struct nbody *nb)
 {
     size_t all[2];
-    let_offset(nb->domains, nb->domains->n, 0, all);
+    let_offset(nb->domain.tree, nb->domain.tree->n, 0, all);
     return let_reserve(nb, all[0], all[1]);
 }
 
 int nbody_let_begin(struct nbody *nb, bool geometric)
 {
-    nb->domains->walks_begun = true;
+    nb->domain.tree->walks_begun = true;
     if (nbody_let_exchange_boxes(nb, NULL, 0) != 0)
         return -1;
     if (let_reserve_all(nb) != 0)
@@ -725,7 +725,7 @@ int nbody_let_begin(struct nbody *nb, bool geometric)
  * discarded. */
 static bool let_root_was_stale(const struct nbody *nb)
 {
-    const struct domains *s = nb->domains;
+    const struct domains *s = nb->domain.tree;
     bool off = false;
     for (cl_uint k = 0; k < s->n && s->walks_begun; k++)
         off |= s->counts[nbody_let_stale_index(nb, k)] != 0;
@@ -734,7 +734,7 @@ static bool let_root_was_stale(const struct nbody *nb)
 
 int nbody_let_find(struct nbody *nb, bool geometric, launch_fn join)
 {
-    struct domains *s = nb->domains;
+    struct domains *s = nb->domain.tree;
     s->join_toptree = join;
     launch_fn start = let_join_and_walk;
     s->sums_since_reset = (s->sums_since_reset + 1) % SUMS_PER_RESET;

@@ -8,7 +8,7 @@
  * already have.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/domain/ranks.h"
+#include "nbody/engine.h"
 
 #include "core/round.h"
 
@@ -86,7 +86,7 @@ static int ranks_divide_rows(struct nbody *nb, struct nbody_device *device, cl_u
         first = end;
     }
     nb->padded = grains * g;
-    nb->grain = g;
+    nb->domain.grain = g;
     return 0;
 }
 
@@ -138,7 +138,7 @@ static struct ranks *ranks_create(const struct nbody *nb)
 /* Return the rows to allocate: domains of equal cost may have different numbers of bodies. */
 static size_t row_capacity(const struct nbody *nb, size_t rows)
 {
-    const size_t more = rows + (rows / 4 + nb->grain) / nb->grain * nb->grain;
+    const size_t more = rows + (rows / 4 + nb->domain.grain) / nb->domain.grain * nb->domain.grain;
     return nb->method != NBODY_TREE || rows == nb->padded ? rows
            : more < nb->padded                            ? more
                                                           : nb->padded;
@@ -148,7 +148,7 @@ static size_t row_capacity(const struct nbody *nb, size_t rows)
 static void record_rank_ranges(struct nbody *nb, const struct nbody_device *all,
                                const uint64_t *devices)
 {
-    struct ranks *r = nb->ranks;
+    struct ranks *r = nb->domain.ranks;
     for (int k = 0; k < world_size(nb->world); k++) {
         r->range[k] = (struct row_range){all->first, 0};
         for (uint64_t d = 0; d < devices[k]; d++, all++) {
@@ -181,13 +181,14 @@ int nbody_ranks_divide(struct nbody *nb, const double *weight)
             : clerror_set(EINVAL, "nbody_create: a rank has at most %d devices", MOST_DEVICES);
     memcpy(own.weight, weight,
            (nb->ndev < MOST_DEVICES ? nb->ndev : MOST_DEVICES) * sizeof *weight);
-    nb->ranks = ranks_create(nb);
+    nb->domain.ranks = ranks_create(nb);
     each = calloc(ranks, sizeof *each);
     struct nbody_device *all = calloc(ranks * MOST_DEVICES, sizeof *all);
     double *weights = calloc(ranks * MOST_DEVICES, sizeof *weights);
     uint64_t *devices = calloc(ranks, sizeof *devices);
-    if (!each || !all || !weights || !devices || !nb->ranks || !nb->ranks->range ||
-        !nb->ranks->send_request || !nb->ranks->receive_request || !nb->ranks->holder)
+    if (!each || !all || !weights || !devices || !nb->domain.ranks || !nb->domain.ranks->range ||
+        !nb->domain.ranks->send_request || !nb->domain.ranks->receive_request ||
+        !nb->domain.ranks->holder)
         status = clerror_set(ENOMEM, "nbody_create: out of memory for %zu ranks", ranks);
     if (world_reduce_status(nb->world, status) == 0 &&
         world_gather(nb->world, &own, sizeof own, each) == 0) {
@@ -218,7 +219,7 @@ int nbody_ranks_divide(struct nbody *nb, const double *weight)
 
 void nbody_ranks_free(struct nbody *nb)
 {
-    struct ranks *r = nb->ranks;
+    struct ranks *r = nb->domain.ranks;
     if (!r)
         return;
     if (r->send_request)
@@ -232,7 +233,7 @@ void nbody_ranks_free(struct nbody *nb)
 
 struct holder *nbody_ranks_holders(const struct nbody *nb, size_t *n)
 {
-    const struct ranks *r = nb->ranks;
+    const struct ranks *r = nb->domain.ranks;
     struct holder *all = calloc(r ? r->holders : nb->ndev, sizeof *all);
     *n = 0;
     if (all && r)
@@ -245,7 +246,7 @@ struct holder *nbody_ranks_holders(const struct nbody *nb, size_t *n)
 
 int nbody_ranks_redivide(struct nbody *nb, const size_t *first)
 {
-    struct ranks *r = nb->ranks;
+    struct ranks *r = nb->domain.ranks;
     struct nbody_device *p = nb->device;
     size_t n;
     struct holder *const all = nbody_ranks_holders(nb, &n);
@@ -280,7 +281,7 @@ int nbody_ranks_redivide(struct nbody *nb, const size_t *first)
 /* Return the range of all ranks of a grid row. */
 static struct row_range grid_row_range(const struct nbody *nb, int row)
 {
-    const struct ranks *r = nb->ranks;
+    const struct ranks *r = nb->domain.ranks;
     struct row_range p = {r->range[row * r->columns].first, 0};
     for (int c = 0; c < r->columns; c++)
         p.rows += r->range[row * r->columns + c].rows;
@@ -290,8 +291,8 @@ static struct row_range grid_row_range(const struct nbody *nb, int row)
 /* Post messages with rows of posm, and of velo and acce if the engine has them. */
 static int ranks_post(struct nbody *nb, bool send, int rank, int tag, struct row_range p)
 {
-    struct ranks *r = nb->ranks;
-    void *const arrays[ARRAYS] = {nb->posm, nb->velo, nb->acce};
+    struct ranks *r = nb->domain.ranks;
+    void *const arrays[ARRAYS] = {nb->particles.posm, nb->particles.velo, nb->particles.acce};
     const size_t row = 4 * nb->real;
     for (int a = 0; a < ARRAYS && arrays[a] && p.rows; a++) {
         char *at = (char *)arrays[a] + p.first * row;
@@ -311,7 +312,7 @@ static int ranks_post(struct nbody *nb, bool send, int rank, int tag, struct row
  * column. */
 static int ranks_exchange_round(struct nbody *nb, bool send, bool second)
 {
-    const struct ranks *r = nb->ranks;
+    const struct ranks *r = nb->domain.ranks;
     const int size = world_size(nb->world), rank = world_rank(nb->world), row = rank / r->columns;
     for (int k = 0; k < size; k++) {
         const bool peer = second ? k % r->columns == rank % r->columns : k / r->columns == row;
@@ -327,7 +328,7 @@ static int ranks_exchange_round(struct nbody *nb, bool send, bool second)
 
 int nbody_ranks_receive(struct nbody *nb)
 {
-    struct ranks *r = nb->ranks;
+    struct ranks *r = nb->domain.ranks;
     if (!r)
         return 0;
     const size_t sent = r->nsend;
@@ -341,12 +342,12 @@ int nbody_ranks_receive(struct nbody *nb)
 
 int nbody_ranks_send(struct nbody *nb)
 {
-    return nb->ranks ? ranks_exchange_round(nb, true, false) : 0;
+    return nb->domain.ranks ? ranks_exchange_round(nb, true, false) : 0;
 }
 
 int nbody_ranks_finish(struct nbody *nb)
 {
-    struct ranks *r = nb->ranks;
+    struct ranks *r = nb->domain.ranks;
     if (!r)
         return 0;
     const size_t come = r->nreceive, nreceive_row = r->nreceive_row;
@@ -357,11 +358,11 @@ int nbody_ranks_finish(struct nbody *nb)
     return world_wait(nb->world, r->receive_request + nreceive_row, come - nreceive_row);
 }
 
-size_t nbody_ranks_others(const struct nbody *nb, struct nbody_device other[2])
+size_t nbody_ranks_others(const struct nbody *nb, struct nbody_device *other)
 {
-    if (!nb->ranks)
+    if (!nb->domain.ranks)
         return 0;
-    const struct row_range own = nb->ranks->range[world_rank(nb->world)];
+    const struct row_range own = nb->domain.ranks->range[world_rank(nb->world)];
     const size_t end = own.first + own.rows;
     other[0] = (struct nbody_device){.first = 0, .rows = own.first};
     other[1] = (struct nbody_device){.first = end, .rows = nb->padded - end};
@@ -372,8 +373,8 @@ size_t nbody_ranks_others(const struct nbody *nb, struct nbody_device other[2])
 
 int nbody_ranks_spread(struct nbody *nb, void *rows, size_t bytes, size_t bodies)
 {
-    for (int k = 0; nb->ranks && k < world_size(nb->world); k++) {
-        const struct row_range p = nb->ranks->range[k];
+    for (int k = 0; nb->domain.ranks && k < world_size(nb->world); k++) {
+        const struct row_range p = nb->domain.ranks->range[k];
         const size_t from = p.first < nb->n ? p.first : nb->n,
                      to = p.first + p.rows < nb->n ? p.first + p.rows : nb->n;
         const size_t first = from / bodies, end = divide_up(to, bodies);
@@ -401,7 +402,7 @@ static size_t copy_rank_rows(struct row_range p, size_t count, const cl_uint *ro
 static int collect_from_rank(struct nbody *nb, int rank, size_t count, const cl_uint *row,
                              float (*x)[3], float (*own)[3])
 {
-    const struct row_range p = nb->ranks->range[rank];
+    const struct row_range p = nb->domain.ranks->range[rank];
     size_t n = 0;
     for (size_t k = 0; k < count; k++)
         n += row[k] - p.first < p.rows;
@@ -415,7 +416,7 @@ static int collect_from_rank(struct nbody *nb, int rank, size_t count, const cl_
 
 int nbody_ranks_collect(struct nbody *nb, size_t count, const cl_uint *row, float (*x)[3])
 {
-    const int ranks = nb->ranks ? world_size(nb->world) : 1, rank = world_rank(nb->world);
+    const int ranks = nb->domain.ranks ? world_size(nb->world) : 1, rank = world_rank(nb->world);
     float(*own)[3] = ranks > 1 ? malloc((count + 1) * sizeof *own) : NULL;
     int status = 0;
     if (ranks == 1)
@@ -424,7 +425,8 @@ int nbody_ranks_collect(struct nbody *nb, size_t count, const cl_uint *row, floa
         return clerror_set(ENOMEM, "nbody_positions: out of memory for %zu bodies", count);
     for (int k = 1; rank == 0 && k < ranks && status == 0; k++)
         status = collect_from_rank(nb, k, count, row, x, own);
-    const size_t n = rank ? copy_rank_rows(nb->ranks->range[rank], count, row, x, own, false) : 0;
+    const size_t n =
+        rank ? copy_rank_rows(nb->domain.ranks->range[rank], count, row, x, own, false) : 0;
     if (n) {
         world_request *request = world_send(nb->world, 0, COLLECTED, own, n * sizeof *own);
         status = world_wait(nb->world, &request, 1);

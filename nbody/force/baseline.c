@@ -7,7 +7,7 @@
  * sums out of it; beside N interactions per body, these two cost little.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/integrator/integrator.h"
+#include "nbody/engine.h"
 
 #include "nbody/force/baseline.h"
 
@@ -51,7 +51,7 @@ EMBEDDED(kernels, "nbody/force/baseline.cl", nbody_force_baseline_cl);
 
 static int baseline_open_kernels(struct nbody *nb)
 {
-    struct baseline *l = &nb->baseline;
+    struct baseline *l = &nb->force.baseline;
     const struct embedded *const front = &header;
     l->program = embedded_open(nb->ctx, nb->precision == NBODY_DOUBLE ? "-D DOUBLE" : "", &kernels,
                                1, &front);
@@ -69,28 +69,26 @@ static size_t baseline_body_bytes(const struct nbody *nb)
                                          : sizeof(struct baseline_single);
 }
 
-int nbody_baseline_open(struct nbody *nb)
+static int baseline_open(struct nbody *nb)
 {
     struct nbody_device *p = &nb->device[0];
-    if (nb->kernel == NBODY_TUNED)
-        return 0;
     if (baseline_open_kernels(nb) != 0)
         return -1;
     if (nb->kernel == NBODY_TILED)
         return 0;
-    nb->baseline.bodies = clmalloc(nb->ctx, nb->n * baseline_body_bytes(nb), CL_MEM_DEVONLY);
-    if (!nb->baseline.bodies || !clgetbuffer(nb->ctx, p->dev, nb->baseline.bodies))
+    nb->force.baseline.bodies = clmalloc(nb->ctx, nb->n * baseline_body_bytes(nb), CL_MEM_DEVONLY);
+    if (!nb->force.baseline.bodies || !clgetbuffer(nb->ctx, p->dev, nb->force.baseline.bodies))
         return -1;
     p->bytes += nb->n * baseline_body_bytes(nb);
     return 0;
 }
 
-void nbody_baseline_free(struct nbody *nb)
+static void baseline_free(struct nbody *nb)
 {
-    if (nb->baseline.program)
-        clclose(nb->ctx, nb->baseline.program);
-    clfree(nb->baseline.bodies);
-    nb->baseline = (struct baseline){0};
+    if (nb->force.baseline.program)
+        clclose(nb->ctx, nb->force.baseline.program);
+    clfree(nb->force.baseline.bodies);
+    nb->force.baseline = (struct baseline){0};
 }
 
 /* ---- The sum. -------------------------------------------------------------------------------- */
@@ -116,17 +114,17 @@ static int baseline_start_slice(const struct nbody *nb, size_t first, size_t cou
     bool none;
     const double eps = sqrt(nbody_forces_softening(nb, FORCES, &none));
     const double work = nbody_forces_sum(nb)->flops * (double)nb->n * (double)count;
-    if (clprofile_work(nb->baseline.force, work, 0,
+    if (clprofile_work(nb->force.baseline.force, work, 0,
                        nb->precision == NBODY_DOUBLE ? CLPROF_DOUBLE : CLPROF_SINGLE) != 0)
         return -1;
     pace_started(&p->pace, work);
     if (nb->kernel == NBODY_TILED)
-        return baseline_launch(nb, nb->baseline.force, first, count,
-                               ARGS(nb->posm, p->partial,
+        return baseline_launch(nb, nb->force.baseline.force, first, count,
+                               ARGS(nb->particles.posm, p->force.partial,
                                     clarg_local((size_t)p->shape.group_1d * 4 * nb->real), n, rows,
                                     REAL(nb, eps)));
-    return baseline_launch(nb, nb->baseline.force, first, count,
-                           ARGS(nb->baseline.bodies, n, REAL(nb, eps)));
+    return baseline_launch(nb, nb->force.baseline.force, first, count,
+                           ARGS(nb->force.baseline.bodies, n, REAL(nb, eps)));
 }
 
 /* Enqueue slices of time as for the tuned kernel, of at least one group each. */
@@ -151,25 +149,34 @@ static int baseline_start_pack(const struct nbody *nb)
 {
     const struct nbody_device *p = &nb->device[0];
     const cl_uint n = (cl_uint)nb->n, rows = (cl_uint)p->rows;
-    return baseline_launch(nb, nb->baseline.pack, 0, nb->n,
-                           ARGS(nb->posm, p->state, nb->baseline.bodies, n, rows));
+    return baseline_launch(nb, nb->force.baseline.pack, 0, nb->n,
+                           ARGS(nb->particles.posm, p->state, nb->force.baseline.bodies, n, rows));
 }
 
 static int baseline_start_unpack(const struct nbody *nb)
 {
     const struct nbody_device *p = &nb->device[0];
     const cl_uint n = (cl_uint)nb->n, rows = (cl_uint)p->rows;
-    return baseline_launch(nb, nb->baseline.unpack, 0, nb->n,
-                           ARGS(nb->baseline.bodies, p->partial, n, rows));
+    return baseline_launch(nb, nb->force.baseline.unpack, 0, nb->n,
+                           ARGS(nb->force.baseline.bodies, p->force.partial, n, rows));
 }
 
-int nbody_baseline_evaluate(struct nbody *nb)
+static int baseline_evaluate(struct nbody *nb, enum sum_kind sum)
 {
     const bool structures = nb->kernel != NBODY_TILED;
+    if (sum != FORCES)
+        return nbody_direct_evaluate(nb, sum);
     if (structures && baseline_start_pack(nb) != 0)
         return -1;
     if (baseline_start_forces(nb) != 0 || (structures && baseline_start_unpack(nb) != 0))
         return -1;
-    nb->positions_current = true;
+    nbody_domain_set_shared(nb);
     return clflush(nb->ctx, 0, 0);
 }
+
+const struct force_method nbody_method_baseline = {
+    .open = baseline_open,
+    .evaluate = baseline_evaluate,
+    .work = nbody_direct_work,
+    .free = baseline_free,
+};

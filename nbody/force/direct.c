@@ -9,33 +9,32 @@
  * drives a screen stays responsive, and progress can be reported between launches.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/integrator/integrator.h"
+#include "nbody/engine.h"
 
 #include "core/round.h"
 
 /* Number of bodies in the chunks from .. until - 1. */
 static size_t chunk_bodies(const struct nbody *nb, size_t from, size_t until)
 {
-    const size_t first = from * nb->chunk,
-                 end = until * nb->chunk < nb->n ? until * nb->chunk : nb->n;
+    const size_t first = from * nb->force.chunk,
+                 end = until * nb->force.chunk < nb->n ? until * nb->force.chunk : nb->n;
     return first < end ? end - first : 0;
 }
 
 /* Enqueue one launch: the sum over the source chunks from .. until - 1 for `launched` bodies of
- * p, from `top_body` on. With `step` (arguments of an update), it also makes nb->fused_steps
- * steps. */
-static int forces_launch(const struct nbody *nb, struct nbody_device *p, enum kernel sum,
+ * p, from `top_body` on. With u, whose arguments are `step`, it also makes u->fused_steps steps. */
+static int forces_launch(const struct nbody *nb, struct nbody_device *p, enum sum_kind sum,
                          size_t from_chunk, size_t until_chunk, size_t top_body, size_t launched,
-                         cl_uint nstep, const struct stdcl_arg *step)
+                         const struct update *u, cl_uint nstep, const struct stdcl_arg *step)
 {
     const struct nbody_shape *s = &p->shape;
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, top = (cl_uint)top_body,
-                  chunk = (cl_uint)nb->chunk, all = (cl_uint)nb->n, from = (cl_uint)from_chunk,
-                  until = (cl_uint)until_chunk,
+                  chunk = (cl_uint)nb->force.chunk, all = (cl_uint)nb->n,
+                  from = (cl_uint)from_chunk, until = (cl_uint)until_chunk,
                   end =
                       (cl_uint)((nb->n + (size_t)s->tile - 1) / (size_t)s->tile) * (cl_uint)s->tile;
     const size_t groups = launched / nbody_shape_group_bodies(s), group = (size_t)s->group;
-    const size_t chunk_groups = p->all_chunks || from == until ? 1 : until - from;
+    const size_t chunk_groups = p->force.all_chunks || from == until ? 1 : until - from;
     clndrange_t ndr = clndrange_init2d(0, groups * group, group, 0, chunk_groups, 1);
     bool none;
     const double softening = nbody_forces_softening(nb, sum, &none);
@@ -43,20 +42,20 @@ static int forces_launch(const struct nbody *nb, struct nbody_device *p, enum ke
     const struct arg_real eps2 = REAL(nb, softening);
     /* softened bodies have no eps, but a minimum softening too */
     const struct arg_real zero = REAL(nb, none ? softening : -1);
-    void *out = nbody_forces_sum_of(sum)->planes == 1 ? p->phi : p->partial;
-    const bool multi_step = nstep && nb->fused_steps > 1;
-    const cl_uint steps = multi_step ? (cl_uint)nb->fused_steps : 1;
-    const cl_kernel kernel = multi_step ? p->multi_step_kernel
-                             : nstep    ? p->fused_kernel
-                                        : p->kernel[sum];
+    void *out = nbody_forces_sum_of(sum)->planes == 1 ? p->force.phi : p->force.partial;
+    const bool multi_step = u && u->fused_steps > 1;
+    const cl_uint steps = multi_step ? (cl_uint)u->fused_steps : 1;
+    const cl_kernel kernel = multi_step ? p->force.multi_step_kernel
+                             : u        ? p->force.fused_kernel
+                                        : p->force.kernel[sum];
     struct stdcl_arg args[28];
     cl_uint nargs = 0;
 #define PUT(v) args[nargs++] = ARG_AT(v)
-    PUT(nb->posm);
+    PUT(nb->particles.posm);
     if (nbody_forces_sum_of(sum)->velocities)
-        PUT(nb->velo);
+        PUT(nb->particles.velo);
     if (nbody_forces_sum_of(sum)->accelerations)
-        PUT(nb->acce);
+        PUT(nb->particles.acce);
     PUT(out);
     PUT(first);
     PUT(rows);
@@ -76,13 +75,13 @@ static int forces_launch(const struct nbody *nb, struct nbody_device *p, enum ke
         PUT(nb->centre[c]);
     if (mixed)
         PUT(all);
-    if (nb->soft)
-        PUT(nb->soft);
+    if (nb->particles.soft)
+        PUT(nb->particles.soft);
     for (cl_uint a = 0; a < nstep; a++)
         args[nargs++] = step[a];
     if (multi_step) {
         PUT(steps);
-        PUT(nb->barrier_count);
+        PUT(u->barriers);
         PUT(p->max_polls);
     }
 #undef PUT
@@ -100,26 +99,26 @@ static int forces_launch(const struct nbody *nb, struct nbody_device *p, enum ke
 
 int nbody_forces_warm_up(const struct nbody *nb, struct nbody_device *p)
 {
-    return forces_launch(nb, p, nb->integrator->sum, 0, 0, 0, p->rows, 0, NULL);
+    return forces_launch(nb, p, nb->integrator->sum, 0, 0, 0, p->rows, NULL, 0, NULL);
 }
 
 size_t nbody_forces_steps_that_fit(const struct nbody *nb, size_t left)
 {
     const struct nbody_device *p = nb->device;
     const double work = nbody_forces_work(nb, nb->integrator->sum);
-    while (p < nb->device + nb->ndev && !p->fused_kernel)
+    while (p < nb->device + nb->ndev && !p->force.fused_kernel)
         p++;
     if (p == nb->device + nb->ndev || work > pace_slice(&p->pace) || !pace_has_room(&p->pace, work))
         return 0;
     const double most = (pace_slice(&p->pace) - p->pace.queued) / work;
-    return !p->multi_step_kernel || most < 2 ? 1 : most < (double)left ? (size_t)most : left;
+    return !p->force.multi_step_kernel || most < 2 ? 1 : most < (double)left ? (size_t)most : left;
 }
 
-int nbody_forces_step(const struct nbody *nb, struct nbody_device *p, bool all, cl_uint nargs,
-                      const struct stdcl_arg *args)
+int nbody_forces_step(const struct nbody *nb, struct nbody_device *p, bool all,
+                      const struct update *u, cl_uint nargs, const struct stdcl_arg *args)
 {
-    return forces_launch(nb, p, nb->integrator->sum, 0, all ? nb->chunks : 0, 0, p->rows, nargs,
-                         args);
+    return forces_launch(nb, p, nb->integrator->sum, 0, all ? nb->force.chunks : 0, 0, p->rows, u,
+                         nargs, args);
 }
 
 /* ---- Slices. ------------------------------------------------------------------------------------
@@ -128,31 +127,31 @@ int nbody_forces_step(const struct nbody *nb, struct nbody_device *p, bool all, 
 static void pending_set(struct nbody_device *p, size_t from, size_t to, size_t later_from,
                         size_t later_to)
 {
-    p->pending = (struct pending_sum){{from, later_from}, {to, later_to}, 0};
+    p->force.pending = (struct pending_sum){{from, later_from}, {to, later_to}, 0};
     if (from >= to)
-        p->pending = (struct pending_sum){{later_from, 0}, {later_to, 0}, 0};
+        p->force.pending = (struct pending_sum){{later_from, 0}, {later_to, 0}, 0};
 }
 
 static bool pending_any(const struct nbody_device *p)
 {
-    return p->rows && p->pending.from[0] < p->pending.to[0];
+    return p->rows && p->force.pending.from[0] < p->force.pending.to[0];
 }
 
 /* Mark the next `rows` bodies of the pending sum as enqueued. */
 static void pending_advance(struct nbody_device *p, size_t rows)
 {
-    struct pending_sum *t = &p->pending;
+    struct pending_sum *t = &p->force.pending;
     t->top += rows;
     if (t->top == p->rows)
         pending_set(p, t->from[1], t->to[1], 0, 0);
 }
 
 /* Enqueue the part of the pending sum that fits into a slice of time. */
-static int forces_start_slice(const struct nbody *nb, struct nbody_device *p, enum kernel sum)
+static int forces_start_slice(const struct nbody *nb, struct nbody_device *p, enum sum_kind sum)
 {
     const size_t group = nbody_shape_group_bodies(&p->shape);
     while (pending_any(p)) {
-        const struct pending_sum *t = &p->pending;
+        const struct pending_sum *t = &p->force.pending;
         const double row = nbody_forces_sum_of(sum)->flops *
                            (double)chunk_bodies(nb, t->from[0], t->to[0]),
                      fit = pace_slice(&p->pace) / row;
@@ -161,7 +160,7 @@ static int forces_start_slice(const struct nbody *nb, struct nbody_device *p, en
             rows = fit < (double)group ? group : (size_t)fit / group * group;
         if (!pace_has_room(&p->pace, row * (double)rows))
             break;
-        if (forces_launch(nb, p, sum, t->from[0], t->to[0], t->top, rows, 0, NULL) != 0)
+        if (forces_launch(nb, p, sum, t->from[0], t->to[0], t->top, rows, NULL, 0, NULL) != 0)
             return -1;
         pending_advance(p, rows);
     }
@@ -187,7 +186,7 @@ static int forces_wait_for_one(struct nbody *nb)
 }
 
 /* Enqueue the pending sums of all devices, slice by slice. */
-static int forces_start_pending(struct nbody *nb, enum kernel sum)
+static int forces_start_pending(struct nbody *nb, enum sum_kind sum)
 {
     for (bool left = true; left;) {
         left = false;
@@ -208,21 +207,17 @@ static void forces_own_chunks(const struct nbody *nb, const struct nbody_device 
                               size_t *to)
 {
     const size_t end = p->first + p->rows;
-    *from = divide_up(p->first, nb->chunk);
-    *to = end >= nb->n ? nb->chunks : end / nb->chunk;
-    if (*from >= *to || (p->all_chunks && *to - *from < nb->chunks))
+    *from = divide_up(p->first, nb->force.chunk);
+    *to = end >= nb->n ? nb->force.chunks : end / nb->force.chunk;
+    if (*from >= *to || (p->force.all_chunks && *to - *from < nb->force.chunks))
         *from = *to = 0;
 }
 
-static int forces_sum_pairs(struct nbody *nb, enum kernel sum)
+int nbody_direct_evaluate(struct nbody *nb, enum sum_kind sum)
 {
     struct nbody_device *const end = nb->device + nb->ndev;
-    const bool exchange = !nb->positions_current;
+    const bool exchange = !nbody_domain_is_shared(nb);
     size_t from, to;
-    if (nb->method == NBODY_TREE)
-        return nbody_tree_evaluate(nb, sum);
-    if (nb->kernel != NBODY_TUNED && sum == FORCES)
-        return nbody_baseline_evaluate(nb);
     if (exchange && nbody_allgather_begin(nb) != 0)
         return -1;
     for (struct nbody_device *p = nb->device; p < end; p++) {
@@ -233,26 +228,20 @@ static int forces_sum_pairs(struct nbody *nb, enum kernel sum)
         return -1;
     for (struct nbody_device *p = nb->device; p < end; p++) {
         forces_own_chunks(nb, p, &from, &to);
-        pending_set(p, 0, from, to, nb->chunks);
+        pending_set(p, 0, from, to, nb->force.chunks);
     }
     if (forces_start_pending(nb, sum) != 0)
         return -1;
-    nb->positions_current = true;
+    nbody_domain_set_shared(nb);
     return 0;
 }
 
-int nbody_forces_evaluate(struct nbody *nb, enum kernel sum)
+double nbody_direct_work(const struct nbody *nb, enum sum_kind sum)
 {
-    if (forces_sum_pairs(nb, sum) != 0)
-        return -1;
-    return sum == CRITERION
-               ? 0
-               : nbody_field_start(nb, sum); /* timestep_criterion_max adds the fields */
-}
-
-double nbody_forces_work(const struct nbody *nb, enum kernel sum)
-{
-    if (nb->method == NBODY_TREE)
-        return nbody_tree_work(nb, nb->n);
     return nbody_forces_sum_of(sum)->flops * (double)nb->padded * (double)nb->n;
 }
+
+const struct force_method nbody_method_direct = {
+    .evaluate = nbody_direct_evaluate,
+    .work = nbody_direct_work,
+};

@@ -4,9 +4,12 @@
  * number of chunks.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/integrator/integrator.h"
+#include "nbody/engine.h"
 
 #include <math.h>
+
+EMBEDDED(step, "nbody/integrator/step.cl", nbody_integrator_step_cl);
+EMBEDDED(field, "nbody/force/external_field.cl", nbody_force_external_field_cl);
 
 enum { MAX_FIELDS = 64, NUMBERS = 4 }; /* per field in the table, as in external_field.cl */
 
@@ -36,12 +39,24 @@ int nbody_field_copy(struct nbody *nb, const struct nbody_options *o)
     if (!o->nfields)
         return 0;
     nb->nfields = o->nfields;
-    nb->fields = calloc(2 * o->nfields, sizeof *nb->fields);
-    if (!nb->fields)
+    nb->force.fields = calloc(2 * o->nfields, sizeof *nb->force.fields);
+    if (!nb->force.fields)
         return clerror_set(ENOMEM, "nbody_create: out of memory on the host");
-    nb->given_fields = nb->fields + o->nfields;
-    memcpy(nb->given_fields, o->fields, o->nfields * sizeof *o->fields);
+    nb->force.given_fields = nb->force.fields + o->nfields;
+    memcpy(nb->force.given_fields, o->fields, o->nfields * sizeof *o->fields);
     return 0;
+}
+
+int nbody_field_open(struct nbody *nb)
+{
+    const struct embedded *const before = &step;
+    if (!nb->nfields)
+        return 0;
+    nb->force.field_program =
+        embedded_open(nb->ctx, nbody_has_doubles(nb) ? "-D DOUBLE" : "", &field, 1, &before);
+    nb->force.field_kernel =
+        nb->force.field_program ? clsym(nb->ctx, nb->force.field_program, "field", 0) : NULL;
+    return nb->force.field_kernel ? 0 : -1;
 }
 
 static struct nbody_field field_scaled(const struct nbody *nb, const struct nbody_field *f)
@@ -56,12 +71,13 @@ static struct nbody_field field_scaled(const struct nbody *nb, const struct nbod
 static void field_write_table(struct nbody *nb)
 {
     for (size_t i = 0; i < nb->nfields; i++) {
-        const struct nbody_field f = nb->fields[i] = field_scaled(nb, &nb->given_fields[i]);
+        const struct nbody_field f = nb->force.fields[i] =
+            field_scaled(nb, &nb->force.given_fields[i]);
         const bool log = f.kind == NBODY_FIELD_LOGARITHMIC;
         const double number[NUMBERS] = {log, log ? f.strength * f.strength : f.strength,
                                         f.scale * f.scale, 0};
         for (size_t k = 0; k < NUMBERS; k++)
-            nbody_real_put(nb, nb->field_table, NUMBERS * i + k, number[k]);
+            nbody_real_put(nb, nb->force.field_table, NUMBERS * i + k, number[k]);
     }
 }
 
@@ -69,30 +85,32 @@ int nbody_field_upload(struct nbody *nb)
 {
     if (!nb->nfields)
         return 0;
-    if (!nb->field_table &&
-        !(nb->field_table = clmalloc(nb->ctx, nb->nfields * NUMBERS * nb->real, CL_MEM_ZEROCOPY)))
+    if (!nb->force.field_table &&
+        !(nb->force.field_table =
+              clmalloc(nb->ctx, nb->nfields * NUMBERS * nb->real, CL_MEM_ZEROCOPY)))
         return -1;
     field_write_table(nb);
     for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
-        if (p->rows && clmsync(nb->ctx, p->dev, nb->field_table, CL_MEM_DEVICE) == (cl_event)-1)
+        if (p->rows &&
+            clmsync(nb->ctx, p->dev, nb->force.field_table, CL_MEM_DEVICE) == (cl_event)-1)
             return -1;
     return 0;
 }
 
-static int field_launch(struct nbody *nb, struct nbody_device *p, enum kernel sum)
+static int field_launch(struct nbody *nb, struct nbody_device *p, enum sum_kind sum)
 {
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, count = (cl_uint)p->count,
-                  planes = nbody_forces_sum_of(sum)->planes, which_partial = p->npartial - 1,
+                  planes = nbody_forces_sum_of(sum)->planes, which_partial = p->force.npartial - 1,
                   n = (cl_uint)nb->nfields;
-    void *const out = sum == POTENTIALS ? p->phi : p->partial,
-                *const velo = nb->velo ? nb->velo : nb->posm,
-                *const acce = nb->acce ? nb->acce : nb->posm;
-    return nbody_device_launch_1d(nb, p, p->kernel[FIELD], p->count, 1,
-                                  ARGS(nb->posm, velo, acce, out, first, rows, count, which_partial,
-                                       planes, nb->field_table, n));
+    void *const out = sum == POTENTIALS ? p->force.phi : p->force.partial,
+                *const velo = nb->particles.velo ? nb->particles.velo : nb->particles.posm,
+                *const acce = nb->particles.acce ? nb->particles.acce : nb->particles.posm;
+    return nbody_device_launch_1d(nb, p, nb->force.field_kernel, p->count, 1,
+                                  ARGS(nb->particles.posm, velo, acce, out, first, rows, count,
+                                       which_partial, planes, nb->force.field_table, n));
 }
 
-int nbody_field_start(struct nbody *nb, enum kernel sum)
+int nbody_field_start(struct nbody *nb, enum sum_kind sum)
 {
     for (struct nbody_device *p = nb->device; nb->nfields && p < nb->device + nb->ndev; p++)
         if (p->count && field_launch(nb, p, sum) != 0)
@@ -102,6 +120,8 @@ int nbody_field_start(struct nbody *nb, enum kernel sum)
 
 void nbody_field_free(struct nbody *nb)
 {
-    clfree(nb->field_table);
-    free(nb->fields);
+    if (nb->force.field_program)
+        clclose(nb->ctx, nb->force.field_program);
+    clfree(nb->force.field_table);
+    free(nb->force.fields);
 }

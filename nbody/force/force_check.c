@@ -41,13 +41,13 @@ static int force_check_sum(struct nbody *nb, struct nbody_device *p, cl_kernel k
     const cl_uint n = (cl_uint)nb->n, splits = force_check_splits(nb->n),
                   span = (n + splits - 1) / splits;
     const double eps = nb->eps * nbody_units_factor(&nb->units, -1, 0), eps2 = eps * eps;
-    const cl_uint softened = nb->soft != NULL;
-    void *const soft = nb->soft ? nb->soft : nb->posm;
+    const cl_uint softened = nb->particles.soft != NULL;
+    void *const soft = nb->particles.soft ? nb->particles.soft : nb->particles.posm;
     clndrange_t ndr =
         clndrange_init2d(0, (samples + GROUP - 1) / GROUP * GROUP, GROUP, 0, splits, 1);
     if (clmsync(nb->ctx, p->dev, (void *)(uintptr_t)which, CL_MEM_DEVICE) == (cl_event)-1 ||
         clforkv(nb->ctx, p->dev, kernel, &ndr, CL_EVENT_NOWAIT | CL_EVENT_CHECKED,
-                ARGS(nb->posm, n, which, samples, span, eps2, soft, softened, part)) ==
+                ARGS(nb->particles.posm, n, which, samples, span, eps2, soft, softened, part)) ==
             (cl_event)-1)
         return -1;
     return nbody_device_download(nb, p, (void *)(uintptr_t)part, splits * samples * sizeof *part);
@@ -62,7 +62,7 @@ static int force_check_ascending(const void *a, const void *b)
 /* Add the external fields to a body's acceleration, in engine units. */
 static void force_check_add_fields(const struct nbody *nb, const double pos[3], double right[3])
 {
-    const struct nbody_ref_system s = {.G = 1, .fields = nb->fields, .nfields = nb->nfields};
+    const struct nbody_ref_system s = {.G = 1, .fields = nb->force.fields, .nfields = nb->nfields};
     const double length = nbody_units_factor(&nb->units, -1, 0);
     const double x[3] = {length * pos[0], length * pos[1], length * pos[2]};
     (void)nbody_ref_field(&s, x, NULL, right, NULL);
@@ -140,11 +140,11 @@ int nbody_check_forces(nbody *nb, size_t samples, uint64_t seed, struct nbody_fo
         clerror_set(ENOMEM, "nbody_check_forces: out of memory on the host");
     if (status == 0) {
         force_check_choose(nb, samples, seed, which);
-        for (size_t k = 0; nb->row && k < samples; k++)
-            which[k] = nb->row[which[k]];
+        for (size_t k = 0; nb->particles.row && k < samples; k++)
+            which[k] = nb->particles.row[which[k]];
         status = force_check_sum(nb, p, kernel, which, (cl_uint)samples, (const double(*)[4])part);
-        for (size_t k = 0; nb->row && k < samples; k++)
-            which[k] = nb->body[which[k]];
+        for (size_t k = 0; nb->particles.row && k < samples; k++)
+            which[k] = nb->particles.body[which[k]];
     }
     if (status == 0)
         force_check_compare(nb, (const double(*)[3])acc, (const double(*)[3])pos, which, samples,

@@ -1,7 +1,7 @@
 /* method.c - choice between direct summation and the tree; which options each supports.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/integrator/integrator.h"
+#include "nbody/engine.h"
 
 #include "core/handle.h"
 
@@ -20,7 +20,7 @@ static const char *tree_obstacle(const struct nbody *nb)
         return "steps on the host";
     if (nb->precision == NBODY_MIXED)
         return "mixed precision";
-    if (nb->own_eps)
+    if (nb->particles.own_eps)
         return "per-body softenings";
     if (nb->stepping != NBODY_FIXED && !uses_rungs(nb))
         return "adaptive steps, and block steps only with leapfrog";
@@ -52,7 +52,7 @@ static int refuse_tree(const struct nbody *nb)
         return clerror_set(
             EINVAL,
             "nbody_create: the tree has no mixed precision; use NBODY_DOUBLE or NBODY_SINGLE");
-    if (nb->own_eps)
+    if (nb->particles.own_eps)
         return clerror_set(
             EINVAL,
             "nbody_create: the tree supports one softening for all bodies; use NBODY_DIRECT, or no "
@@ -115,7 +115,7 @@ static size_t tree_crossover(const struct nbody *nb)
     return world_broadcast(nb->world, 0, &least, sizeof least) == 0 ? (size_t)least : 0;
 }
 
-int nbody_method_choose(struct nbody *nb, enum nbody_method asked)
+static int method_choose(struct nbody *nb, enum nbody_method asked)
 {
     const char *why_not = tree_obstacle(nb);
     const size_t least = tree_crossover(nb);
@@ -155,6 +155,47 @@ int nbody_method_choose(struct nbody *nb, enum nbody_method asked)
     else
         snprintf(text, size, "method direct: faster for fewer than about %zu bodies", least);
     return 0;
+}
+
+int nbody_method_choose(struct nbody *nb, enum nbody_method asked)
+{
+    if (method_choose(nb, asked) != 0)
+        return -1;
+    nb->force.method = nb->method == NBODY_TREE    ? &nbody_method_tree
+                       : nb->kernel != NBODY_TUNED ? &nbody_method_baseline
+                                                   : &nbody_method_direct;
+    return 0;
+}
+
+int nbody_method_prepare(struct nbody *nb)
+{
+    return nb->force.method->prepare ? nb->force.method->prepare(nb) : 0;
+}
+
+int nbody_method_open(struct nbody *nb)
+{
+    return nb->force.method->open ? nb->force.method->open(nb) : 0;
+}
+
+void nbody_method_free(struct nbody *nb)
+{
+    if (nb->force.method && nb->force.method->free)
+        nb->force.method->free(nb);
+}
+
+int nbody_forces_evaluate(struct nbody *nb, enum sum_kind sum, int index)
+{
+    nb->force.index = index;
+    if (nb->force.method->evaluate(nb, sum) != 0)
+        return -1;
+    return sum == CRITERION
+               ? 0
+               : nbody_field_start(nb, sum); /* timestep_criterion_max adds the fields */
+}
+
+double nbody_forces_work(const struct nbody *nb, enum sum_kind sum)
+{
+    return nb->force.method->work(nb, sum);
 }
 
 const char *nbody_explain_method(const nbody *nb)

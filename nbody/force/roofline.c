@@ -11,7 +11,7 @@
  * exclusion of pairs at distance zero, loads of bodies.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/integrator/integrator.h"
+#include "nbody/engine.h"
 
 #include "core/device_info.h"
 #include "core/handle.h"

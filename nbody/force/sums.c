@@ -1,18 +1,18 @@
 /* forces_sum.c - properties of the sums over pairs: names, planes, operations, softening, chunks.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/integrator/integrator.h"
+#include "nbody/engine.h"
 
 #include "core/round.h"
 
 #include <math.h>
 
-bool nbody_forces_in_doubles(const struct nbody *nb, enum kernel sum)
+bool nbody_forces_in_doubles(const struct nbody *nb, enum sum_kind sum)
 {
     return nb->precision == NBODY_DOUBLE || (nb->precision == NBODY_MIXED && sum != FORCES);
 }
 
-double nbody_forces_softening(const struct nbody *nb, enum kernel sum, bool *none)
+double nbody_forces_softening(const struct nbody *nb, enum sum_kind sum, bool *none)
 {
     const double tiny = ldexp(1.0, nbody_forces_in_doubles(nb, sum) ? -500 : -80);
     const double eps = nb->eps * nbody_units_factor(&nb->units, -1, 0);
@@ -23,7 +23,7 @@ double nbody_forces_softening(const struct nbody *nb, enum kernel sum, bool *non
 bool nbody_forces_can_fuse(const struct nbody *nb)
 {
     return nb->integrator->fuses && world_size(nb->world) == 1 && nb->kernel == NBODY_TUNED &&
-           nb->method == NBODY_DIRECT && nb->nfields == 0 && !nb->own_eps;
+           nb->method == NBODY_DIRECT && nb->nfields == 0 && !nb->particles.own_eps;
 }
 
 bool nbody_forces_can_fuse_steps(const struct nbody *nb)
@@ -44,34 +44,44 @@ void nbody_forces_chunk(struct nbody *nb, size_t tiles)
     wanted = wanted < room ? wanted : room;
     wanted = wanted > long_ones ? wanted : long_ones;
     wanted = wanted > 0 ? wanted : 1;
-    nb->chunk = round_up(divide_up(n, wanted), grain);
-    nb->chunks = divide_up(n, nb->chunk);
+    nb->force.chunk = round_up(divide_up(n, wanted), grain);
+    nb->force.chunks = divide_up(n, nb->force.chunk);
 }
+
+EMBEDDED(direct, "nbody/force/direct.cl", nbody_force_direct_cl);
+EMBEDDED(snaps, "nbody/force/direct_snaps.cl", nbody_force_direct_snaps_cl);
+EMBEDDED(criterion, "nbody/force/timestep_criterion.cl", nbody_force_timestep_criterion_cl);
 
 static const struct sum sums[SUMS] = {
     [FORCES] = {.name = {"nbody.direct.single", "nbody.direct.double", "nbody.direct.mixed"},
+                .source = &direct,
+                .kernel = "forces",
                 .planes = 3,
                 .flops = 19,
                 .instructions = {13, 16, 19},
                 .multiplications = 9},
     [JERKS] = {.name = {"nbody.hermite.single", "nbody.hermite.double"},
+               .source = &direct,
+               .kernel = "jerks",
                .planes = 6,
                .velocities = true,
                .flops = 41,
                .instructions = {27, 32},
                .multiplications = 20},
     [SNAPS] = {.name = {"nbody.hermite.single", "nbody.hermite.double"},
+               .source = &snaps,
+               .kernel = "snaps",
                .planes = 9,
                .velocities = true,
                .accelerations = true,
                .flops = 71,
                .instructions = {47, 52},
                .multiplications = 36},
-    [POTENTIALS] = {.planes = 1, .flops = 12},
-    [CRITERION] = {.planes = 1, .flops = 15},
+    [POTENTIALS] = {.source = &direct, .kernel = "potentials", .planes = 1, .flops = 12},
+    [CRITERION] = {.source = &criterion, .kernel = "timestep_criterion", .planes = 1, .flops = 15},
 };
 
-const struct sum *nbody_forces_sum_of(enum kernel sum)
+const struct sum *nbody_forces_sum_of(enum sum_kind sum)
 {
     return &sums[sum];
 }

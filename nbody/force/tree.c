@@ -12,6 +12,17 @@
  */
 #include "nbody/force/tree.h"
 
+/* Trees are valid until positions change. */
+static bool tree_is_valid(const struct nbody *nb)
+{
+    return nb->force.tree_version == nb->particles.version;
+}
+
+static void tree_set_valid(struct nbody *nb, bool valid)
+{
+    nb->force.tree_version = valid ? nb->particles.version : 0;
+}
+
 /* ---- Build. ---------------------------------------------------------------------------------- */
 
 static int tree_launch_keys(struct nbody *nb, struct nbody_device *p, cl_uint nargs,
@@ -26,7 +37,7 @@ static int tree_launch_keys(struct nbody *nb, struct nbody_device *p, cl_uint na
 static int tree_sort_by_key_word(struct nbody *nb, struct nbody_device *p, cl_uint word,
                                  cl_uint reorder)
 {
-    const struct tree *t = p->tree;
+    const struct tree *t = p->force.tree;
     const cl_uint n = (cl_uint)nb->n;
     const struct arrays_sort_job sort = {.keys = t->key,
                                          .values = t->order,
@@ -34,7 +45,8 @@ static int tree_sort_by_key_word(struct nbody *nb, struct nbody_device *p, cl_ui
                                          .bits = 3 * TREE_LEVELS,
                                          .most = nb->n,
                                          .work = t->sort_workspace};
-    if (tree_launch_keys(nb, p, ARGS(nb->posm, n, t->cube, word, reorder, t->key, t->order)) != 0)
+    if (tree_launch_keys(
+            nb, p, ARGS(nb->particles.posm, n, t->cube, word, reorder, t->key, t->order)) != 0)
         return -1;
     return arrays_sort_start(t->sorter, &sort);
 }
@@ -42,10 +54,10 @@ static int tree_sort_by_key_word(struct nbody *nb, struct nbody_device *p, cl_ui
 /* Radix sort by words: the least significant word first. */
 int nbody_tree_sort(struct nbody *nb, struct nbody_device *p)
 {
-    const struct tree *t = p->tree;
+    const struct tree *t = p->force.tree;
     const cl_uint n = (cl_uint)nb->n, last = 1, reorder = 1, first = 0;
     if (nbody_tree_launch(nb, p, TREE_BOUNDING_BOX, t->box_groups, (size_t)p->shape.group_1d,
-                          ARGS(nb->posm, first, n, t->box_part)) != 0 ||
+                          ARGS(nb->particles.posm, first, n, t->box_part)) != 0 ||
         nbody_tree_launch(nb, p, TREE_ROOT_CUBE, 1, (size_t)p->shape.group_1d,
                           ARGS(t->box_part, t->box_groups, t->cube)) != 0)
         return -1;
@@ -55,43 +67,45 @@ int nbody_tree_sort(struct nbody *nb, struct nbody_device *p)
         return -1;
     if (tree_sort_by_key_word(nb, p, 0, true) != 0)
         return -1;
-    return tree_launch_keys(nb, p, ARGS(nb->posm, n, t->cube, last, reorder, t->key_lo, t->order));
+    return tree_launch_keys(
+        nb, p, ARGS(nb->particles.posm, n, t->cube, last, reorder, t->key_lo, t->order));
 }
 
 /* Gather the bodies in tree order; forces overwrote them after the last gather. */
 static int tree_gather_bodies(struct nbody *nb, struct nbody_device *p)
 {
-    struct tree *t = p->tree;
+    struct tree *t = p->force.tree;
     const cl_uint n = (cl_uint)nb->n;
     t->body_valid = true;
     return nbody_tree_launch_1d(
         nb, p, TREE_GATHER_BODIES, nb->n,
-        ARGS(nb->posm, t->a_old, n, t->order, t->begin, t->body, t->a_old_sorted));
+        ARGS(nb->particles.posm, t->a_old, n, t->order, t->begin, t->body, t->a_old_sorted));
 }
 
 int nbody_tree_lists(struct nbody *nb, struct nbody_device *p, void *lists, cl_uint room)
 {
-    if (!p->tree->body_valid && tree_gather_bodies(nb, p) != 0)
+    if (!p->force.tree->body_valid && tree_gather_bodies(nb, p) != 0)
         return -1;
     return nbody_tree_walk_lists(nb, p, lists, room);
 }
 
-static int tree_scatter_sums(struct nbody *nb, struct nbody_device *p, enum kernel sum)
+static int tree_scatter_sums(struct nbody *nb, struct nbody_device *p, enum sum_kind sum)
 {
-    struct tree *t = p->tree;
+    struct tree *t = p->force.tree;
     const cl_uint n = (cl_uint)nb->n, first = (cl_uint)p->first, rows = (cl_uint)p->rows,
                   count = (cl_uint)p->count;
     t->body_valid = t->walks_pending = false;
     if (sum != FORCES)
         return nbody_tree_launch_1d(
             nb, p, TREE_SCATTER_POTENTIALS, nb->n,
-            ARGS(nb->forces_sorted, n, t->order, first, count, p->phi, t->deferred));
+            ARGS(nb->force.forces_sorted, n, t->order, first, count, p->force.phi, t->deferred));
     if (nbody_tree_launch_1d(
             nb, p, TREE_SCATTER_FORCES, nb->n,
-            ARGS(nb->forces_sorted, n, t->order, t->begin, t->body, t->deferred)) != 0)
+            ARGS(nb->force.forces_sorted, n, t->order, t->begin, t->body, t->deferred)) != 0)
         return -1;
-    return nbody_tree_launch_1d(nb, p, TREE_STORE_FORCES, nb->n,
-                                ARGS(t->body, n, first, rows, count, p->partial, t->a_old, p->bad));
+    return nbody_tree_launch_1d(
+        nb, p, TREE_STORE_FORCES, nb->n,
+        ARGS(t->body, n, first, rows, count, p->force.partial, t->a_old, p->bad));
 }
 
 /* ---- Sums. ----------------------------------------------------------------------------------- */
@@ -121,25 +135,25 @@ int nbody_tree_build_device(struct nbody *nb, struct nbody_device *p)
 static int tree_build_single(struct nbody *nb, bool geometric)
 {
     for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
-        if (p->tree && ((!nb->tree_valid && tree_build_on(nb, p, geometric) != 0) ||
-                        (!p->tree->body_valid && tree_gather_bodies(nb, p) != 0)))
+        if (p->force.tree && ((!tree_is_valid(nb) && tree_build_on(nb, p, geometric) != 0) ||
+                              (!p->force.tree->body_valid && tree_gather_bodies(nb, p) != 0)))
             return -1;
-    nb->tree_valid = !geometric;
+    tree_set_valid(nb, !geometric);
     return 0;
 }
 
-static int tree_sum_once(struct nbody *nb, enum kernel sum, bool geometric)
+static int tree_sum_once(struct nbody *nb, enum sum_kind sum, bool geometric)
 {
     struct nbody_device *const end = nb->device + nb->ndev;
-    if (nb->domains ? nbody_domain_build(nb, sum, geometric) != 0
-                    : tree_build_single(nb, geometric) != 0)
+    if (nb->domain.tree ? nbody_domain_build(nb, sum, geometric) != 0
+                        : tree_build_single(nb, geometric) != 0)
         return -1;
     if (nbody_tree_walk_all(nb, sum, geometric) != 0)
         return -1;
-    if (nb->domains)
+    if (nb->domain.tree)
         return nbody_domain_return(nb, sum);
     for (struct nbody_device *p = nb->device; p < end; p++)
-        if (p->tree && tree_scatter_sums(nb, p, sum) != 0)
+        if (p->force.tree && tree_scatter_sums(nb, p, sum) != 0)
             return -1;
     return 0;
 }
@@ -147,13 +161,13 @@ static int tree_sum_once(struct nbody *nb, enum kernel sum, bool geometric)
 /* Grow the cell arrays if the tree nearly fills them. Return 1 if the tree did not fit. */
 static int tree_check_capacity(struct nbody *nb, struct nbody_device *p, bool *key_overflow)
 {
-    struct tree *t = p->tree;
+    struct tree *t = p->force.tree;
     if (nbody_device_download(nb, p, t->cells, 2 * sizeof *t->cells) != 0)
         return -1;
     const cl_uint cells = t->cells[0], capacity = t->capacity;
     *key_overflow = t->cells[1] != 0 && t->key_words == 1 && !t->cannot_extend_keys;
     if (cells > capacity - capacity / 8) {
-        nb->tree_valid = false;
+        tree_set_valid(nb, false);
         if (nbody_tree_grow(nb, p, cells + cells / 4) != 0)
             return -1;
     }
@@ -164,10 +178,10 @@ int nbody_tree_check(struct nbody *nb)
 {
     int status = 0;
     bool key_overflow = false;
-    if (nb->domains)
-        return nb->a_old_valid ? nbody_domain_balance(nb) : 0;
+    if (nb->domain.tree)
+        return nb->force.a_old_valid ? nbody_domain_balance(nb) : 0;
     for (struct nbody_device *p = nb->device; status == 0 && p < nb->device + nb->ndev; p++)
-        status = p->tree ? tree_check_capacity(nb, p, &key_overflow) : 0;
+        status = p->force.tree ? tree_check_capacity(nb, p, &key_overflow) : 0;
     if (status >= 0 && key_overflow && nbody_tree_extend_keys(nb) < 0)
         return -1;
     return status;
@@ -177,10 +191,11 @@ int nbody_tree_check(struct nbody *nb)
 static int tree_build_until_it_fits(struct nbody *nb, bool geometric)
 {
     int status = 0;
-    for (nb->tree_valid = false; status >= 0 && !nb->tree_valid;) {
-        nb->tree_valid = true;
+    tree_set_valid(nb, false);
+    while (status >= 0 && !tree_is_valid(nb)) {
+        tree_set_valid(nb, true);
         for (struct nbody_device *p = nb->device; status >= 0 && p < nb->device + nb->ndev; p++)
-            status = p->tree ? tree_build_on(nb, p, geometric) : status;
+            status = p->force.tree ? tree_build_on(nb, p, geometric) : status;
         status = status >= 0 ? nbody_tree_check(nb) : -1;
     }
     return status;
@@ -188,44 +203,63 @@ static int tree_build_until_it_fits(struct nbody *nb, bool geometric)
 
 static int tree_first_sum(struct nbody *nb)
 {
-    const int status = nb->domains || tree_build_until_it_fits(nb, true) == 0
+    const int status = nb->domain.tree || tree_build_until_it_fits(nb, true) == 0
                            ? tree_sum_once(nb, FORCES, true)
                            : -1;
-    nb->a_old_valid = status == 0;
+    nb->force.a_old_valid = status == 0;
     return status;
 }
 
 int nbody_tree_share_positions(struct nbody *nb)
 {
-    if (!nb->positions_local && nb->positions_current)
+    if (nbody_domain_is_shared(nb))
         return 0;
-    nb->positions_local = false;
     if (nbody_allgather_begin(nb) != 0)
         return -1;
     if (nbody_allgather_finish(nb) != 0)
         return -1;
+    nbody_domain_set_shared(nb);
     return 0;
 }
 
 int nbody_tree_build_now(struct nbody *nb)
 {
-    nb->positions_current = true;
     return tree_build_until_it_fits(nb, false) < 0 ? -1 : 0;
 }
 
 /* Within a batch the capacity check is deferred to the end of the batch (nbody_step), so that the
  * host need not wait. The distributed tree always checks. */
-int nbody_tree_evaluate(struct nbody *nb, enum kernel sum)
+static int tree_evaluate(struct nbody *nb, enum sum_kind sum)
 {
-    if (!nb->positions_current) {
-        nb->positions_local = true;
-        nb->tree_valid = false;
-    }
-    nb->positions_current = true;
-    if (!nb->a_old_valid && tree_first_sum(nb) != 0)
+    if (!nb->force.a_old_valid && tree_first_sum(nb) != 0)
         return -1;
-    if (!nb->domains && !nb->tree_valid && !nb->in_batch &&
+    if (!nb->domain.tree && !tree_is_valid(nb) && nb->force.index < 0 &&
         tree_build_until_it_fits(nb, false) != 0)
         return -1;
     return tree_sum_once(nb, sum, false);
 }
+
+void nbody_tree_load(struct nbody *nb, bool a_old_valid)
+{
+    nb->force.a_old_valid = a_old_valid;
+}
+
+void nbody_tree_walks_ended(struct nbody_device *p)
+{
+    p->force.tree->walks_pending = false;
+    p->force.tree->body_valid = false; /* |a| in tree order is outdated */
+}
+
+static double tree_work(const struct nbody *nb, enum sum_kind sum)
+{
+    (void)sum;
+    return nbody_tree_work(nb, nb->n);
+}
+
+const struct force_method nbody_method_tree = {
+    .prepare = nbody_tree_prepare,
+    .open = nbody_tree_open,
+    .evaluate = tree_evaluate,
+    .work = tree_work,
+    .free = nbody_tree_free,
+};

@@ -9,7 +9,7 @@
  *   domain_build.c         the distributed tree: migration, sort, halo, cells, return of forces
  *   let.c                  locally essential tree: export of cells and bodies to other domains
  *   device_threads.c       one launcher thread per further GPU
- *   hilbert_order_device.c rows sorted along the Hilbert curve by the devices
+ *   tree_order.c           rows sorted along the Hilbert curve by the devices
  *
  *   hilbert_keys.cl tree.cl moments.cl multipole.cl   keys, cells and moments
  *   domain.cl let.cl                                  kernels of the distributed tree
@@ -29,7 +29,6 @@
 
 #include "nbody/engine.h"
 #include "nbody/reference/nbody_ref_tree.h"
-#include "nbody/domain/ranks.h"
 
 #include "stdcl/arrays.h"
 #include "core/round.h"
@@ -166,7 +165,7 @@ struct tree {
     cl_uint *cells;                /* {cells of the last tree, key overflow} */
 
     /* One allocation with successive uses: keys and the sort's workspace; keys and cell counts;
-     * without domains also nb->forces_sorted. The pointers below point into it. */
+     * without domains also nb->force.forces_sorted. The pointers below point into it. */
     void *workspace;
     void *keys, *sort_workspace, *counts;
     void *keys_lo;      /* second key words; equal to `keys` with one word */
@@ -284,7 +283,7 @@ struct domains {
     struct device_threads *threads;
     cl_uint key_words;       /* as in struct tree */
     bool cannot_extend_keys; /* as in struct tree, on any device */
-    enum kernel sum;         /* sum that the domains are built for */
+    enum sum_kind sum;       /* sum that the domains are built for */
     int defer_factor;        /* largest shape.defer_factor of all ranks */
 
     /* Root cube and domain boundaries. */
@@ -319,7 +318,7 @@ struct domains {
     size_t nreturns;
     cl_event *ev_return; /* of each domain: end of the downloads of return_buffer */
     bool late_returns;   /* rows are updated before their returned forces arrive */
-    void *forces_sorted; /* nb->forces_sorted */
+    void *forces_sorted; /* nb->force.forces_sorted */
 
     /* Counters: [domain][counts_each], downloaded and gathered. TREE_COUNTS for each other domain
      * {cells, bodies, flagged groups, flagged merged boxes}, then two packed counts for each; the
@@ -360,10 +359,10 @@ struct domains {
     size_t nsend, nreceive;
 };
 
-/* Create nb->domains if several devices have bodies; this rank's devices have p->tree. */
+/* Create nb->domain.tree if several devices have bodies; this rank's devices have p->force.tree. */
 int nbody_domain_open(struct nbody *nb);
 
-/* Allocate the buffers of nb->domains, if there are any. */
+/* Allocate the buffers of nb->domain.tree, if there are any. */
 int nbody_domain_allocate(struct nbody *nb);
 void nbody_domain_free(struct nbody *nb);
 
@@ -401,7 +400,7 @@ int nbody_domain_mark_event(struct nbody *nb, const struct nbody_device *p, cl_e
 /* Loop over this rank's devices that own a domain. */
 static inline struct nbody_device *nbody_domain_next(const struct nbody *nb, struct nbody_device *p)
 {
-    while (p < nb->device + nb->ndev && !p->tree)
+    while (p < nb->device + nb->ndev && !p->force.tree)
         p++;
     return p;
 }
@@ -438,7 +437,7 @@ int nbody_domain_balance(struct nbody *nb);
 /* True if the load balancing has settled. */
 static inline bool nbody_domain_balanced(const struct nbody *nb)
 {
-    return !nb->domains || nb->domains->balance_checks > 8;
+    return !nb->domain.tree || nb->domain.tree->balance_checks > 8;
 }
 
 /* Block until this rank's devices that own domains are idle. */
@@ -476,9 +475,9 @@ static inline size_t nbody_domain_body_bytes(const struct nbody *nb)
 static inline cl_uint nbody_domain_shared_node(const struct nbody *nb, cl_uint domain,
                                                cl_uint level, size_t w)
 {
-    const size_t levels = nb->domains->key_words * TREE_LEVELS + 1,
+    const size_t levels = nb->domain.tree->key_words * TREE_LEVELS + 1,
                  at = (domain * levels + level + 1) * TREE_TOP_CELLS - 1;
-    return ((const cl_uint *)((const char *)nb->domains->toptree +
+    return ((const cl_uint *)((const char *)nb->domain.tree->toptree +
                               at * nbody_domain_cell_bytes(nb)))[w];
 }
 
@@ -497,26 +496,26 @@ int nbody_device_threads_all(struct nbody *nb, launch_fn launch, cl_uint arg);
 
 /* Collective. Build the distributed tree and the locally essential trees for a sum. Start the walks
  * that need a single launch. Blocks several times. */
-int nbody_domain_build(struct nbody *nb, enum kernel sum, bool geometric);
+int nbody_domain_build(struct nbody *nb, enum sum_kind sum, bool geometric);
 
 /* Collective. Return the walks' forces or potentials to the devices that own the bodies. */
-int nbody_domain_return(struct nbody *nb, enum kernel sum);
+int nbody_domain_return(struct nbody *nb, enum sum_kind sum);
 
 /* Within a batch: update the bodies whose forces returned late. */
-int nbody_domain_update_late(struct nbody *nb, cl_uint phases, int step);
+int nbody_domain_update_late(struct nbody *nb, const struct update *all);
 
 /* ---- let.c ----------------------------------------------------------------------------------- */
 
 /* Index in domains->counts of a domain's number of boxes of single groups. */
 static inline cl_uint nbody_let_single_index(const struct nbody *nb, cl_uint domain)
 {
-    return (domain + 1) * nb->domains->counts_each - 2;
+    return (domain + 1) * nb->domain.tree->counts_each - 2;
 }
 
 /* Index in domains->counts of a flag: the root cell differs from the previous sum's. */
 static inline cl_uint nbody_let_stale_index(const struct nbody *nb, cl_uint domain)
 {
-    return (domain + 1) * nb->domains->counts_each - 1;
+    return (domain + 1) * nb->domain.tree->counts_each - 1;
 }
 
 /* Return the entries of split_groups: merged boxes of a domain, at most. */
@@ -540,7 +539,7 @@ int nbody_let_find(struct nbody *nb, bool geometric, launch_fn join);
 int nbody_let_allocate(struct nbody *nb);
 void nbody_let_free(struct nbody *nb);
 
-/* ---- hilbert_order_device.c ------------------------------------------------------------------ */
+/* ---- tree_order.c ------------------------------------------------------------------ */
 
 /* Sort all rows along the Hilbert curve on a device that holds all positions: new row i is old row
  * order[i]. Blocks. */
@@ -557,17 +556,20 @@ size_t nbody_tree_shared(const struct nbody *nb, const struct nbody_device *p);
 
 /* Enqueue the walks of all devices except those started by nbody_tree_walk_now. May block until
  * earlier launches have ended: each launch takes a slice of time. */
-int nbody_tree_walk_all(struct nbody *nb, enum kernel sum, bool geometric);
+int nbody_tree_walk_all(struct nbody *nb, enum sum_kind sum, bool geometric);
 
 /* Enqueue the walks of one device if they fit in a single launch. */
-int nbody_tree_walk_now(struct nbody *nb, struct nbody_device *p, enum kernel sum,
+int nbody_tree_walk_now(struct nbody *nb, struct nbody_device *p, enum sum_kind sum,
                         cl_uint geometric);
+
+/* Record that the sums of nbody_tree_walk_some have been used. */
+void nbody_tree_walks_ended(struct nbody_device *p);
 
 /* Discard the deferred groups of a cancelled sum; blocks until the device is idle. */
 int nbody_tree_discard_deferred(struct nbody *nb, struct nbody_device *p);
 
 /* Enqueue the walks of n target bodies, which are in tree order; their forces become the first n of
- * nb->forces_sorted. The caller clears t->deferred. */
+ * nb->force.forces_sorted. The caller clears t->deferred. */
 int nbody_tree_walk_some(struct nbody *nb, struct nbody_device *p, void *body, void *a_old,
                          cl_uint n);
 

@@ -96,41 +96,42 @@ static int tree_open_programs(struct nbody *nb, struct nbody_device *p)
                                  *const in_walk[] = {&root, &multipole, &walk};
     const struct nbody_shape *s = &p->shape;
     const char *real = nb->precision == NBODY_DOUBLE ? "-D DOUBLE" : "",
-               *two_words = p->tree->key_words > 1 ? " -D KEY_WORDS=2" : "";
+               *two_words = p->force.tree->key_words > 1 ? " -D KEY_WORDS=2" : "";
     char build[128], walks[256], exports[256];
     const char *quiet = s->group > 1 ? "" : " -w -D CPU"; /* PoCL's compiler warns of calls with
                                                              wide vectors although none remain */
     snprintf(build, sizeof build, "%s%s%s -D GROUP_1D=%d -D LEAF=%u -D MOMENTS=%d", real, quiet,
-             two_words, s->group_1d, p->tree->leaf, nb->moments);
+             two_words, s->group_1d, p->force.tree->leaf, nb->moments);
     snprintf(
         walks, sizeof walks,
         "%s%s%s -D GROUP=%d -D WIDTH=%d -D RSQRT=%d -D LEAF=%u -D MOMENTS=%d -D SECOND_GROUP=%d",
         real, quiet, two_words, nbody_tree_items(s), s->group > 1 ? 1 : s->width, s->rsqrt,
-        p->tree->leaf, nb->moments, s->second_group);
+        p->force.tree->leaf, nb->moments, s->second_group);
     snprintf(exports, sizeof exports,
              "%s%s%s -D GROUP=%d -D WIDTH=1 -D RSQRT=%d -D MOMENTS=%d -D SECOND_GROUP=%d", real,
              quiet, two_words, nbody_tree_items(s), s->rsqrt, nb->moments,
              s->group > 1 ? s->second_group : s->width);
-    p->tree->owns_programs = true;
-    void **const program = p->tree->program;
-    program[0] = nb->domains ? embedded_open(nb->ctx, build, &domain, 4, in_tree)
-                             : embedded_open(nb->ctx, build, &tree, 3, in_tree);
+    p->force.tree->owns_programs = true;
+    void **const program = p->force.tree->program;
+    program[0] = nb->domain.tree ? embedded_open(nb->ctx, build, &domain, 4, in_tree)
+                                 : embedded_open(nb->ctx, build, &tree, 3, in_tree);
     program[1] = embedded_open(nb->ctx, walks, s->group > 1 ? &walk_gpu : &walk_cpu,
                                COUNT_OF(in_walk), in_walk);
     program[2] =
-        nb->domains ? embedded_open(nb->ctx, exports, &let, COUNT_OF(in_walk), in_walk) : NULL;
-    return program[0] && program[1] && (program[2] || !nb->domains) ? 0 : -1;
+        nb->domain.tree ? embedded_open(nb->ctx, exports, &let, COUNT_OF(in_walk), in_walk) : NULL;
+    return program[0] && program[1] && (program[2] || !nb->domain.tree) ? 0 : -1;
 }
 
 static int tree_build_kernels(struct nbody *nb, struct nbody_device *p)
 {
-    struct tree *t = p->tree;
+    struct tree *t = p->force.tree;
     for (struct nbody_device *q = nb->device; q < p && !t->program[0]; q++)
-        if (q->tree && q->tree->owns_programs && strcmp(q->tuning.shape, p->tuning.shape) == 0)
-            memcpy(t->program, q->tree->program, sizeof t->program);
+        if (q->force.tree && q->force.tree->owns_programs &&
+            strcmp(q->tuning.shape, p->tuning.shape) == 0)
+            memcpy(t->program, q->force.tree->program, sizeof t->program);
     if (!t->program[0] && tree_open_programs(nb, p) != 0)
         return -1;
-    for (int k = 0; k < (nb->domains ? TREE_KERNELS : TREE_SAMPLE_KEYS); k++)
+    for (int k = 0; k < (nb->domain.tree ? TREE_KERNELS : TREE_SAMPLE_KEYS); k++)
         if (!(t->kernel[k] =
                   clsym(nb->ctx, t->program[tree_program_of(k)], tree_kernel_name[k], 0)))
             return -1;
@@ -147,7 +148,8 @@ static size_t tree_multipole_bytes(const struct nbody *nb)
 
 static size_t tree_cell_bytes(const struct nbody *nb)
 {
-    return (nb->domains ? 4 : 3) * sizeof(cl_uint) + (4 + 2) * nb->real + tree_multipole_bytes(nb);
+    return (nb->domain.tree ? 4 : 3) * sizeof(cl_uint) + (4 + 2) * nb->real +
+           tree_multipole_bytes(nb);
 }
 
 /* Return the initial capacity in cells. A tree usually has 0.23 n cells with leaves of 16 bodies,
@@ -160,14 +162,14 @@ static size_t tree_initial_capacity(const struct nbody *nb, cl_uint leaf)
 
 int nbody_tree_grow(struct nbody *nb, struct nbody_device *p, cl_uint capacity)
 {
-    struct tree *t = p->tree;
+    struct tree *t = p->force.tree;
     struct {
         void **block;
         size_t size;
     } const each[] = {
         {&t->link, 2 * sizeof(cl_int)}, {&t->child_begin, sizeof(cl_uint)},
         {&t->com, 4 * nb->real},        {&t->multipoles, tree_multipole_bytes(nb)},
-        {&t->size, 2 * nb->real},       {&t->mark, nb->domains ? sizeof(cl_uint) : 0}};
+        {&t->size, 2 * nb->real},       {&t->mark, nb->domain.tree ? sizeof(cl_uint) : 0}};
     p->bytes -= t->cell_bytes;
     t->cell_bytes = 0;
     t->mark_cleared = t->root_known = false;
@@ -197,14 +199,14 @@ static size_t tree_runs(const struct nbody *nb)
 /* Number of keys that a device sorts, at most. */
 static size_t tree_max_keys(const struct nbody *nb)
 {
-    return nb->n + (nb->domains ? TREE_SPARE_KEYS : 0);
+    return nb->n + (nb->domain.tree ? TREE_SPARE_KEYS : 0);
 }
 
 /* Bytes of the keys; with domains, including the keys of both halos. */
 static size_t tree_key_bytes(const struct nbody *nb)
 {
     return round_up(tree_max_keys(nb) * sizeof(cl_ulong), WORK_ALIGN) +
-           (nb->domains ? 2 * TREE_KEY_MARGIN : 0);
+           (nb->domain.tree ? 2 * TREE_KEY_MARGIN : 0);
 }
 
 static struct workspace tree_workspace(const struct nbody *nb, const struct tree *t)
@@ -214,12 +216,13 @@ static struct workspace tree_workspace(const struct nbody *nb, const struct tree
                                         .bytes = 8,
                                         .bits = 64,
                                         .most = tree_max_keys(nb)};
-    const size_t cells = t->key_words * TREE_LEVELS + 1, domains = nb->domains ? nb->domains->n : 0;
+    const size_t cells = t->key_words * TREE_LEVELS + 1,
+                 domains = nb->domain.tree ? nb->domain.tree->n : 0;
     return (struct workspace){.keys = tree_key_bytes(nb),
                               .sort = arrays_sort_workspace(t->sorter, &job),
                               .counts = tree_runs(nb) * (cells > domains ? cells : domains) *
                                         sizeof(cl_uint),
-                              .sums = nb->domains ? 0 : nb->n * 4 * nb->real};
+                              .sums = nb->domain.tree ? 0 : nb->n * 4 * nb->real};
 }
 
 static size_t tree_workspace_bytes(const struct workspace *w)
@@ -230,23 +233,23 @@ static size_t tree_workspace_bytes(const struct workspace *w)
 
 static int tree_allocate_workspace(struct nbody *nb, struct nbody_device *p)
 {
-    struct tree *t = p->tree;
+    struct tree *t = p->force.tree;
     const struct workspace w = tree_workspace(nb, t);
     if (w.sort == 0 ||
         !(t->workspace = nbody_device_alloc(nb, p, tree_workspace_bytes(&w), CL_MEM_DEVONLY)))
         return -1;
     t->keys = t->keys_lo = t->workspace;
-    t->key = t->key_lo = (char *)t->workspace + (nb->domains ? TREE_KEY_MARGIN : 0);
+    t->key = t->key_lo = (char *)t->workspace + (nb->domain.tree ? TREE_KEY_MARGIN : 0);
     t->sort_workspace = t->counts = (char *)t->workspace + w.keys;
-    nb->forces_sorted = nb->domains ? nb->domains->forces_sorted : t->workspace;
+    nb->force.forces_sorted = nb->domain.tree ? nb->domain.tree->forces_sorted : t->workspace;
     return 0;
 }
 
 static int tree_allocate(struct nbody *nb, struct nbody_device *p)
 {
-    struct tree *t = p->tree;
+    struct tree *t = p->force.tree;
     const size_t n = nb->n, groups = (n + TREE_GROUP - 1) / TREE_GROUP,
-                 domains = nb->domains ? nb->domains->n : 0;
+                 domains = nb->domain.tree ? nb->domain.tree->n : 0;
     struct {
         void **block;
         size_t size;
@@ -265,9 +268,9 @@ static int tree_allocate(struct nbody *nb, struct nbody_device *p)
         {&t->slot, domains ? n * sizeof(cl_uint) : 1, CL_MEM_DEVONLY},
         {(void **)&t->boundary_bodies, domains * sizeof(cl_uint) + 1, 0},
         {&t->boundary_keys, domains * sizeof(cl_ulong) + 1, 0},
-        {&t->split_groups, nb->domains ? nbody_let_max_merged_boxes(nb) * sizeof(cl_uint) : 1,
+        {&t->split_groups, nb->domain.tree ? nbody_let_max_merged_boxes(nb) * sizeof(cl_uint) : 1,
          CL_MEM_DEVONLY},
-        {&t->halo, nb->domains ? nbody_domain_edge_bytes(nb) : 1, 0},
+        {&t->halo, nb->domain.tree ? nbody_domain_edge_bytes(nb) : 1, 0},
         {&t->info, groups * 4 * sizeof(cl_uint), CL_MEM_ZEROCOPY},
         {&t->deferred, (groups + TREE_DEFERRED_HEAD) * sizeof(cl_uint), CL_MEM_ZEROCOPY},
         {&t->shared_sum, nbody_tree_shared(nb, p) * TREE_GROUP * TREE_WALK_PARTS * 4 * nb->real + 1,
@@ -278,7 +281,7 @@ static int tree_allocate(struct nbody *nb, struct nbody_device *p)
     for (size_t b = 0; b < COUNT_OF(each); b++)
         if (!(*each[b].block = nbody_device_alloc(nb, p, each[b].size, each[b].flags)))
             return -1;
-    p->phi = t->body; /* potentials are returned through the same buffer as forces */
+    p->force.phi = t->body; /* potentials are returned through the same buffer as forces */
     t->target.body = t->body;
     t->target.a_old = t->a_old_sorted;
     t->target.n = (cl_uint)n;
@@ -298,15 +301,15 @@ struct body_bytes {
 static struct body_bytes tree_bytes_per_body(const struct nbody *nb, const struct nbody_device *p,
                                              cl_uint leaf)
 {
-    const struct tree *t = p->tree;
+    const struct tree *t = p->force.tree;
     const struct workspace w = tree_workspace(nb, t);
     const size_t multipoles = tree_initial_capacity(nb, leaf) * tree_multipole_bytes(nb),
                  four = nb->padded * 4 * nb->real, work = tree_workspace_bytes(&w);
     const size_t cells = tree_initial_capacity(nb, leaf) * tree_cell_bytes(nb),
-                 sums = nb->domains ? nb->n * (4 * nb->real + sizeof(cl_uint)) : 0;
+                 sums = nb->domain.tree ? nb->n * (4 * nb->real + sizeof(cl_uint)) : 0;
     const size_t groups = nb->n / TREE_GROUP * 6 * sizeof(cl_uint),
                  bodies = nb->n * (6 * nb->real + sizeof(cl_uint));
-    const size_t all = nbody_device_bytes_needed(nb, p) + work + cells + sums + groups + bodies;
+    const size_t all = nbody_particles_bytes(nb, p) + work + cells + sums + groups + bodies;
     const size_t largest = work > four ? work : four;
     return (struct body_bytes){(double)all / (double)nb->n,
                                (double)(largest > multipoles ? largest : multipoles) /
@@ -334,16 +337,16 @@ static int tree_choose_defer_factor(struct nbody *nb)
 {
     int limit = 0;
     for (const struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
-        if (p->tree && p->shape.defer_factor > limit)
+        if (p->force.tree && p->shape.defer_factor > limit)
             limit = p->shape.defer_factor;
-    return nb->domains ? tree_max_of_ranks(nb, limit, &nb->domains->defer_factor) : 0;
+    return nb->domain.tree ? tree_max_of_ranks(nb, limit, &nb->domain.tree->defer_factor) : 0;
 }
 
 static int tree_choose_moments(struct nbody *nb)
 {
     int order = nbody_tree_needs_order_4(nb) ? 4 : 2;
     for (const struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
-        if (p->tree && p->shape.moments)
+        if (p->force.tree && p->shape.moments)
             order = p->shape.moments;
     return tree_max_of_ranks(nb, order, &nb->moments);
 }
@@ -357,7 +360,7 @@ static int tree_choose_leaf(struct nbody *nb)
                       : clerror_set(ENOMEM, "nbody_create: out of memory on the host");
     cl_uint leaf = TREE_LEAF;
     for (struct nbody_device *p = nb->device; status == 0 && p < nb->device + nb->ndev; p++) {
-        if (!p->tree)
+        if (!p->force.tree)
             continue;
         const double n = (double)nb->n, has = (double)info[p->dev].dev_global_mem_sz,
                      one = (double)info[p->dev].dev_max_mem_alloc_sz;
@@ -380,15 +383,15 @@ static int tree_choose_leaf(struct nbody *nb)
     if (world_reduce_status(nb->world, status) != 0 || tree_max_of_ranks(nb, most, &most) != 0)
         status = -1;
     for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
-        if (p->tree)
-            p->tree->leaf = (cl_uint)most;
+        if (p->force.tree)
+            p->force.tree->leaf = (cl_uint)most;
     free(info);
     return status;
 }
 
 static int tree_create(struct nbody *nb, struct nbody_device *p)
 {
-    struct tree *t = p->tree = calloc(1, sizeof *t);
+    struct tree *t = p->force.tree = calloc(1, sizeof *t);
     if (!t)
         return clerror_set(ENOMEM, "nbody_create: out of memory on the host");
     t->key_words = 1;
@@ -403,8 +406,6 @@ static int tree_create(struct nbody *nb, struct nbody_device *p)
 
 int nbody_tree_prepare(struct nbody *nb)
 {
-    if (nb->method != NBODY_TREE)
-        return 0;
     for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
         if (p->rows && tree_create(nb, p) != 0)
             return -1;
@@ -421,19 +422,17 @@ int nbody_tree_prepare(struct nbody *nb)
 
 int nbody_tree_open(struct nbody *nb)
 {
-    if (nb->method != NBODY_TREE)
-        return 0;
     if (nbody_domain_allocate(nb) != 0 ||
-        (nb->domains && (nbody_let_allocate(nb) != 0 || nbody_device_threads_open(nb) != 0)))
+        (nb->domain.tree && (nbody_let_allocate(nb) != 0 || nbody_device_threads_open(nb) != 0)))
         return -1;
     for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++) {
-        if (!p->tree)
+        if (!p->force.tree)
             continue;
         if (tree_build_kernels(nb, p) != 0 || tree_allocate(nb, p) != 0)
             return -1;
         *p->bad = INT_MAX;
-        if (clmsync(nb->ctx, p->dev, p->tree->deferred, CL_MEM_DEVICE) == (cl_event)-1 ||
-            clmsync(nb->ctx, p->dev, p->tree->cell_offset, CL_MEM_DEVICE) == (cl_event)-1 ||
+        if (clmsync(nb->ctx, p->dev, p->force.tree->deferred, CL_MEM_DEVICE) == (cl_event)-1 ||
+            clmsync(nb->ctx, p->dev, p->force.tree->cell_offset, CL_MEM_DEVICE) == (cl_event)-1 ||
             clmsync(nb->ctx, p->dev, p->bad, CL_MEM_DEVICE) == (cl_event)-1)
             return -1;
     }
@@ -460,7 +459,7 @@ static bool tree_counts_overflow(const struct nbody *nb)
  * if they do not, or if memory is short. */
 static int tree_allocate_key_lo(struct nbody *nb, struct nbody_device *p)
 {
-    struct tree *t = p->tree;
+    struct tree *t = p->force.tree;
     t->key_words = 2;
     const struct workspace w = tree_workspace(nb, t);
     if (t->keys_lo != t->keys)
@@ -471,7 +470,7 @@ static int tree_allocate_key_lo(struct nbody *nb, struct nbody_device *p)
     if (!seconds)
         return 1;
     t->keys_lo = seconds;
-    t->key_lo = (char *)seconds + (nb->domains ? TREE_KEY_MARGIN : 0);
+    t->key_lo = (char *)seconds + (nb->domain.tree ? TREE_KEY_MARGIN : 0);
     return 0;
 }
 
@@ -483,13 +482,13 @@ static int tree_rebuild_order_2(struct nbody *nb)
     int status = 0;
     nb->moments = 2;
     for (struct nbody_device *p = nb->device; status == 0 && p < nb->device + nb->ndev; p++)
-        status = p->tree ? nbody_tree_grow(nb, p, p->tree->capacity) : 0;
+        status = p->force.tree ? nbody_tree_grow(nb, p, p->force.tree->capacity) : 0;
     for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
-        if (p->tree)
-            tree_close_programs(nb, p->tree);
+        if (p->force.tree)
+            tree_close_programs(nb, p->force.tree);
     for (struct nbody_device *p = nb->device; status == 0 && p < nb->device + nb->ndev; p++)
-        status = p->tree ? tree_build_kernels(nb, p) : 0;
-    nb->tree_valid = false;
+        status = p->force.tree ? tree_build_kernels(nb, p) : 0;
+    nb->force.tree_version = 0;
     return status;
 }
 
@@ -497,30 +496,30 @@ int nbody_tree_extend_keys(struct nbody *nb)
 {
     int status = 0;
     for (struct nbody_device *p = nb->device; status == 0 && p < nb->device + nb->ndev; p++)
-        status = p->tree ? tree_allocate_key_lo(nb, p) : 0;
-    if (nb->domains) { /* if one rank has no memory for second words, no rank uses them */
+        status = p->force.tree ? tree_allocate_key_lo(nb, p) : 0;
+    if (nb->domain.tree) { /* if one rank has no memory for second words, no rank uses them */
         int all = status < 0 ? 2 : status;
         if (tree_max_of_ranks(nb, all, &all) != 0 || all > 1)
             return -1;
         status = all;
-        nb->domains->boundaries_known = false;
-        nb->domains->key_words = status == 0 ? 2 : 1;
-        nb->domains->cannot_extend_keys = status == 1;
+        nb->domain.tree->boundaries_known = false;
+        nb->domain.tree->key_words = status == 0 ? 2 : 1;
+        nb->domain.tree->cannot_extend_keys = status == 1;
     }
     for (struct nbody_device *p = nb->device; status == 1 && p < nb->device + nb->ndev; p++)
-        if (p->tree) {
-            p->tree->key_words = 1;
-            p->tree->cannot_extend_keys = true;
+        if (p->force.tree) {
+            p->force.tree->key_words = 1;
+            p->force.tree->cannot_extend_keys = true;
         }
     return status == 0 ? tree_rebuild_order_2(nb) : status;
 }
 
 void nbody_tree_free(struct nbody *nb)
 {
-    if (nb->domains)
+    if (nb->domain.tree)
         nbody_device_threads_free(nb);
     for (struct nbody_device *p = nb->device; p && p < nb->device + nb->ndev; p++) {
-        struct tree *t = p->tree;
+        struct tree *t = p->force.tree;
         if (!t)
             continue;
         void *const blocks[] = {t->box_part,      t->cube,
@@ -542,10 +541,10 @@ void nbody_tree_free(struct nbody *nb)
         arrays_sorter_free(t->sorter);
         for (size_t b = 0; b < COUNT_OF(blocks); b++)
             clfree(blocks[b]);
-        p->phi = p->partial;
+        p->force.phi = p->force.partial;
         free(t);
     }
-    if (nb->domains)
+    if (nb->domain.tree)
         nbody_let_free(nb);
     nbody_domain_free(nb);
 }

@@ -13,7 +13,7 @@ int nbody_tree_launch(const struct nbody *nb, const struct nbody_device *p, enum
     clndrange_t ndr = clndrange_init1d(0, groups * group, group);
     if (groups == 0)
         return 0;
-    cl_event ev = clforkv(nb->ctx, p->dev, p->tree->kernel[k], &ndr,
+    cl_event ev = clforkv(nb->ctx, p->dev, p->force.tree->kernel[k], &ndr,
                           nb->flags | CL_EVENT_CHECKED | p->untracked, nargs, args);
     return ev == (cl_event)-1 ? -1 : 0;
 }
@@ -30,7 +30,7 @@ int nbody_tree_launch_1d(const struct nbody *nb, const struct nbody_device *p, e
 int nbody_tree_count_some(struct nbody *nb, struct nbody_device *p, struct key_range r, size_t some,
                           cl_uint before, cl_uint gap)
 {
-    const struct tree *t = p->tree;
+    const struct tree *t = p->force.tree;
     return nbody_tree_launch(nb, p, TREE_COUNT, some, (size_t)p->shape.group_1d,
                              ARGS(t->keys, t->keys_lo, r.lo, r.n, r.from, r.to, t->runs, before,
                                   gap, t->counts, t->cells, t->shared_node));
@@ -38,7 +38,7 @@ int nbody_tree_count_some(struct nbody *nb, struct nbody_device *p, struct key_r
 
 int nbody_tree_count(struct nbody *nb, struct nbody_device *p, struct key_range r, cl_uint counted)
 {
-    const struct tree *t = p->tree;
+    const struct tree *t = p->force.tree;
     const struct arrays_scan_job scan = {.x = t->counts,
                                          .sums = t->counts,
                                          .total = t->cells,
@@ -53,9 +53,9 @@ int nbody_tree_count(struct nbody *nb, struct nbody_device *p, struct key_range 
 
 int nbody_tree_write(struct nbody *nb, struct nbody_device *p, struct key_range r, cl_uint total)
 {
-    const struct tree *t = p->tree;
-    const cl_int sum = nb->in_batch ? (cl_int)nb->sum : -1;
-    const cl_uint extend_keys = t->key_words == 1 && !t->cannot_extend_keys && !nb->domains;
+    const struct tree *t = p->force.tree;
+    const cl_int sum = nb->force.index;
+    const cl_uint extend_keys = t->key_words == 1 && !t->cannot_extend_keys && !nb->domain.tree;
     return nbody_tree_launch(
         nb, p, TREE_WRITE, nbody_tree_groups(p, t->bodies), (size_t)p->shape.group_1d,
         ARGS(t->keys, t->keys_lo, t->body, r.lo, r.n, r.from, r.to, t->begin, t->runs, t->counts,
@@ -103,13 +103,13 @@ double nbody_tree_com_margin(const struct nbody *nb)
 
 int nbody_tree_moments(struct nbody *nb, struct nbody_device *p, cl_uint geometric)
 {
-    const struct tree *t = p->tree;
+    const struct tree *t = p->force.tree;
     const double com_margin = nbody_tree_com_margin(nb);
     const size_t flat = (size_t)p->shape.group_1d, most = round_up(t->bodies, flat) / flat,
                  some = 16 * (size_t)p->compute_units;
     const cl_uint last = t->key_words * TREE_LEVELS;
     for (cl_uint level = last + 1; level-- > 0;) {
-        if (nb->domains && t->cells_on_level[level] == 0)
+        if (nb->domain.tree && t->cells_on_level[level] == 0)
             continue;
         if (nbody_tree_launch(nb, p, level == last ? TREE_MOMENTS_LAST : TREE_MOMENTS,
                               most < some ? most : some, level == last ? TREE_OVERFLOW_ITEMS : flat,

@@ -23,14 +23,15 @@ size_t nbody_tree_shared(const struct nbody *nb, const struct nbody_device *p)
 /* Launch walks of `groups` groups. which: 0 walks groups, 1 walks deferred groups again by few
  * bodies, 2 reduces their partial sums. room: numbers per group in `lists`; 0 records no
  * interaction lists. */
-static int walk_launch(struct nbody *nb, struct nbody_device *p, enum kernel sum, cl_uint geometric,
-                       cl_uint from, cl_uint groups, void *lists, cl_uint room, int which)
+static int walk_launch(struct nbody *nb, struct nbody_device *p, enum sum_kind sum,
+                       cl_uint geometric, cl_uint from, cl_uint groups, void *lists, cl_uint room,
+                       int which)
 {
-    const struct tree *t = p->tree;
+    const struct tree *t = p->force.tree;
     const enum tree_kernel walk = sum == FORCES ? TREE_WALK : TREE_WALK_POTENTIALS;
     const cl_uint shared = (cl_uint)nbody_tree_shared(nb, p);
     const cl_uint most = nbody_tree_expected_interactions(
-        nb, 0.1 * (nb->domains ? nb->domains->defer_factor : p->shape.defer_factor));
+        nb, 0.1 * (nb->domain.tree ? nb->domain.tree->defer_factor : p->shape.defer_factor));
     bool none;
     const double eps2 = nbody_forces_softening(nb, FORCES, &none);
     const size_t items = (size_t)nbody_tree_items(&p->shape);
@@ -40,31 +41,32 @@ static int walk_launch(struct nbody *nb, struct nbody_device *p, enum kernel sum
         ARGS(t->body, t->target.body, t->target.n, t->link, t->com, t->multipoles, t->size, t->span,
              t->target.a_old, REAL(nb, nbody_tree_opening(nb, geometric)), geometric,
              REAL(nb, eps2), REAL(nb, none ? eps2 : -1), from, most, t->schedule, t->info,
-             t->deferred, nb->forces_sorted, p->bad, lists, room, t->shared_sum, shared));
+             t->deferred, nb->force.forces_sorted, p->bad, lists, room, t->shared_sum, shared));
 }
 
 int nbody_tree_discard_deferred(struct nbody *nb, struct nbody_device *p)
 {
     const size_t size = TREE_DEFERRED_HEAD * sizeof(cl_uint);
-    if (!p->tree->walks_pending)
+    if (!p->force.tree->walks_pending)
         return 0;
     if (nbody_device_wait(nb, p) != 0)
         return -1;
-    p->tree->walks_pending = false;
-    memset(p->tree->deferred, 0, size);
-    return clmsyncn(nb->ctx, p->dev, p->tree->deferred, size, CL_MEM_DEVICE) == (cl_event)-1 ? -1
-                                                                                             : 0;
+    p->force.tree->walks_pending = false;
+    memset(p->force.tree->deferred, 0, size);
+    return clmsyncn(nb->ctx, p->dev, p->force.tree->deferred, size, CL_MEM_DEVICE) == (cl_event)-1
+               ? -1
+               : 0;
 }
 
 /* Schedule the groups; groups with many interactions in the last sum come first. */
 static int walk_schedule(struct nbody *nb, struct nbody_device *p)
 {
-    struct tree *t = p->tree;
+    struct tree *t = p->force.tree;
     if (nbody_tree_discard_deferred(nb, p) != 0)
         return -1;
     t->walks_pending = true;
     const cl_uint long_walk =
-        nb->a_old_valid ? nbody_tree_expected_interactions(nb, 1.3) : UINT_MAX;
+        nb->force.a_old_valid ? nbody_tree_expected_interactions(nb, 1.3) : UINT_MAX;
     return nbody_tree_launch_1d(
         nb, p, TREE_SCHEDULE_GROUPS, t->groups,
         ARGS(t->info, t->first_group, t->groups, long_walk, t->deferred, t->schedule));
@@ -74,13 +76,16 @@ static int walk_schedule(struct nbody *nb, struct nbody_device *p)
 static cl_uint walk_groups_per_launch(const struct nbody *nb, const struct nbody_device *p)
 {
     const double fit = pace_slice(&p->pace) / nbody_tree_work(nb, TREE_GROUP);
-    return fit < 64 ? 64 : fit < (double)p->tree->groups ? (cl_uint)fit : p->tree->groups;
+    return fit < 64                              ? 64
+           : fit < (double)p->force.tree->groups ? (cl_uint)fit
+                                                 : p->force.tree->groups;
 }
 
 /* Launch the walks, a slice of time per launch. */
-static int walk_start(struct nbody *nb, struct nbody_device *p, enum kernel sum, cl_uint geometric)
+static int walk_start(struct nbody *nb, struct nbody_device *p, enum sum_kind sum,
+                      cl_uint geometric)
 {
-    const struct tree *t = p->tree;
+    const struct tree *t = p->force.tree;
     const cl_uint end = t->groups;
     if (walk_schedule(nb, p) != 0)
         return -1;
@@ -98,20 +103,20 @@ static int walk_start(struct nbody *nb, struct nbody_device *p, enum kernel sum,
 }
 
 /* Launch the second pass over deferred groups. */
-static int walk_start_deferred(struct nbody *nb, struct nbody_device *p, enum kernel sum,
+static int walk_start_deferred(struct nbody *nb, struct nbody_device *p, enum sum_kind sum,
                                cl_uint geometric)
 {
-    if (walk_launch(nb, p, sum, geometric, 0, 0, p->tree->info, 0, 1) != 0)
+    if (walk_launch(nb, p, sum, geometric, 0, 0, p->force.tree->info, 0, 1) != 0)
         return -1;
-    if (walk_launch(nb, p, sum, geometric, 0, 0, p->tree->info, 0, 2) != 0)
+    if (walk_launch(nb, p, sum, geometric, 0, 0, p->force.tree->info, 0, 2) != 0)
         return -1;
     return clflush(nb->ctx, p->dev, 0);
 }
 
-int nbody_tree_walk_now(struct nbody *nb, struct nbody_device *p, enum kernel sum,
+int nbody_tree_walk_now(struct nbody *nb, struct nbody_device *p, enum sum_kind sum,
                         cl_uint geometric)
 {
-    struct tree *t = p->tree;
+    struct tree *t = p->force.tree;
     t->walks_started = t->groups <= walk_groups_per_launch(nb, p) &&
                        pace_has_room(&p->pace, nbody_tree_work(nb, (size_t)t->groups * TREE_GROUP));
     if (!t->walks_started)
@@ -121,17 +126,19 @@ int nbody_tree_walk_now(struct nbody *nb, struct nbody_device *p, enum kernel su
     return walk_start_deferred(nb, p, sum, geometric);
 }
 
-int nbody_tree_walk_all(struct nbody *nb, enum kernel sum, bool geometric)
+int nbody_tree_walk_all(struct nbody *nb, enum sum_kind sum, bool geometric)
 {
     struct nbody_device *const end = nb->device + nb->ndev;
     for (struct nbody_device *p = nb->device; p < end; p++)
-        if (p->tree && !p->tree->walks_started && walk_start(nb, p, sum, geometric) != 0)
+        if (p->force.tree && !p->force.tree->walks_started &&
+            walk_start(nb, p, sum, geometric) != 0)
             return -1;
     for (struct nbody_device *p = nb->device; p < end; p++) {
-        if (p->tree && !p->tree->walks_started && walk_start_deferred(nb, p, sum, geometric) != 0)
+        if (p->force.tree && !p->force.tree->walks_started &&
+            walk_start_deferred(nb, p, sum, geometric) != 0)
             return -1;
-        if (p->tree)
-            p->tree->walks_started = false;
+        if (p->force.tree)
+            p->force.tree->walks_started = false;
     }
     return 0;
 }
@@ -139,7 +146,7 @@ int nbody_tree_walk_all(struct nbody *nb, enum kernel sum, bool geometric)
 int nbody_tree_walk_some(struct nbody *nb, struct nbody_device *p, void *body, void *a_old,
                          cl_uint n)
 {
-    struct tree *t = p->tree;
+    struct tree *t = p->force.tree;
     const struct tree all = *t;
     t->target.body = body;
     t->target.a_old = a_old;
@@ -155,6 +162,6 @@ int nbody_tree_walk_some(struct nbody *nb, struct nbody_device *p, void *body, v
 
 int nbody_tree_walk_lists(struct nbody *nb, struct nbody_device *p, void *lists, cl_uint room)
 {
-    p->tree->walks_pending = true;
-    return walk_launch(nb, p, FORCES, false, 0, p->tree->groups, lists, room, 0);
+    p->force.tree->walks_pending = true;
+    return walk_launch(nb, p, FORCES, false, 0, p->force.tree->groups, lists, room, 0);
 }

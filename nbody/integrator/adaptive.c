@@ -7,19 +7,44 @@
  * hermite4 see block_steps.c.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/integrator/integrator.h"
+#include "nbody/engine.h"
 
 #include <limits.h>
 #include <math.h>
 
+EMBEDDED(step, "nbody/integrator/step.cl", nbody_integrator_step_cl);
+EMBEDDED(field, "nbody/force/external_field.cl", nbody_force_external_field_cl);
+EMBEDDED(adaptive, "nbody/integrator/adaptive.cl", nbody_integrator_adaptive_cl);
+
+bool nbody_stepping_needs_criterion(const struct nbody *nb)
+{
+    return nb->stepping == NBODY_ADAPTIVE && !nb->integrator->block_steps;
+}
+
+static int adaptive_open(struct nbody *nb)
+{
+    const struct embedded *const before[] = {&step, &field};
+    void *const program = nb->integration.criterion_program = embedded_open(
+        nb->ctx, nbody_has_doubles(nb) ? "-D DOUBLE" : "", &adaptive, COUNT_OF(before), before);
+    nb->integration.criterion_max =
+        program ? clsym(nb->ctx, program, "timestep_criterion_max", 0) : NULL;
+    return nb->integration.criterion_max ? 0 : -1;
+}
+
+static void adaptive_free(struct nbody *nb)
+{
+    if (nb->integration.criterion_program)
+        clclose(nb->ctx, nb->integration.criterion_program);
+}
+
 static int adaptive_start_max(struct nbody *nb, struct nbody_device *p)
 {
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, count = (cl_uint)p->count,
-                  npartial = p->npartial - (nb->nfields > 0), nfields = (cl_uint)nb->nfields;
-    void *const fields = nb->nfields ? nb->field_table : nb->posm;
-    return nbody_device_launch_1d(
-        nb, p, p->kernel[CRITERION_MAX], p->count, 1,
-        ARGS(nb->posm, p->phi, first, rows, count, npartial, fields, nfields, p->bad));
+                  npartial = p->force.npartial - (nb->nfields > 0), nfields = (cl_uint)nb->nfields;
+    void *const fields = nb->nfields ? nb->force.field_table : nb->particles.posm;
+    return nbody_device_launch_1d(nb, p, nb->integration.criterion_max, p->count, 1,
+                                  ARGS(nb->particles.posm, p->force.phi, first, rows, count,
+                                       npartial, fields, nfields, p->bad));
 }
 
 /* Return the square of the greatest frequency; negative on error. The kernel stores it as the bits
@@ -27,7 +52,7 @@ static int adaptive_start_max(struct nbody *nb, struct nbody_device *p)
 static double adaptive_max_frequency2(struct nbody *nb)
 {
     double most = 0;
-    if (nbody_integrate_synchronize(nb) != 0 || nbody_forces_evaluate(nb, CRITERION) != 0)
+    if (nbody_integrate_synchronize(nb) != 0 || nbody_forces_evaluate(nb, CRITERION, -1) != 0)
         return -1;
     for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++) {
         if (!p->count)
@@ -53,8 +78,7 @@ static double adaptive_max_frequency2(struct nbody *nb)
  * negative on error. */
 static int adaptive_level_at(struct nbody *nb, cl_ulong now)
 {
-    const double w2 = adaptive_max_frequency2(nb),
-                 dt = fabs(nb->dt * nbody_units_factor(&nb->units, 0, -1));
+    const double w2 = adaptive_max_frequency2(nb), dt = fabs(nbody_engine_dt(nb));
     int level = 0;
     if (w2 < 0)
         return -1;
@@ -78,21 +102,21 @@ static int adaptive_vanished(struct nbody *nb)
         EDOM,
         "nbody_step: in step %zu, after time %g, bodies %zu and %zu (from 0 on) come so close that the time "
         "step vanishes; add a softening length",
-        nb->steps + 1, nbody_time(nb), a, b);
+        nb->integration.steps + 1, nbody_time(nb), a, b);
 }
 
 /* Make the steps within a step of the engine; `done` steps of the call precede it. */
 static int adaptive_run_step(struct nbody *nb, double done)
 {
-    const double dt = nb->dt;
+    const double dt = nb->integration.dt;
     cl_ulong now = 0;
     while (now < TICKS) {
         const int level = adaptive_level_at(nb, now);
         if (level < 0 || level > DEEPEST)
             return level < 0 ? -1 : adaptive_vanished(nb);
-        nb->dt = ldexp(dt, -level);
+        nb->integration.dt = ldexp(dt, -level);
         const int bad = nbody_integrate_batch(nb, 1);
-        nb->dt = dt;
+        nb->integration.dt = dt;
         if (bad < 0)
             return -1;
         if (bad <= 2)
@@ -100,28 +124,36 @@ static int adaptive_run_step(struct nbody *nb, double done)
                 EDOM,
                 "nbody_step: a position or velocity became NaN or infinite in step %zu (time %g); a smaller eta or a "
                 "larger softening may help",
-                nb->steps + 1, nbody_time(nb) + nb->dt);
+                nb->integration.steps + 1, nbody_time(nb) + nb->integration.dt);
         now += TICKS >> level;
-        nb->counts.blocks++;
-        nb->counts.steps += (double)nb->n;
-        nb->task.done = done + (double)now / (double)TICKS;
+        nb->integration.counts.blocks++;
+        nb->integration.counts.steps += (double)nb->n;
+        nb->simulation.task.done = done + (double)now / (double)TICKS;
         if (now < TICKS && nbody_progress_report(nb) != 0)
             return -1;
     }
     return 0;
 }
 
-int nbody_adaptive_step(struct nbody *nb, size_t steps)
+static int adaptive_run(struct nbody *nb, size_t steps)
 {
     nbody_progress_begin(nb, "nbody_step", (double)steps);
     for (size_t k = 0; k < steps; k++) {
-        nb->task.stoppable = k > 0;
+        nb->simulation.task.stoppable = k > 0;
         if (nbody_progress_report(nb) != 0 ||
             nbody_rollback_run(nb, adaptive_run_step, (double)k) != 0)
-            return nb->task.stopped
-                       ? clerror_set(ECANCELED, "nbody_step: stopped after step %zu", nb->steps)
+            return nb->simulation.task.stopped
+                       ? clerror_set(ECANCELED, "nbody_step: stopped after step %zu",
+                                     nb->integration.steps)
                        : -1;
-        nb->steps++;
+        nb->integration.steps++;
     }
     return 0;
 }
+
+const struct stepper nbody_stepper_adaptive = {
+    .applies = nbody_stepping_needs_criterion,
+    .open = adaptive_open,
+    .run = adaptive_run,
+    .free = adaptive_free,
+};

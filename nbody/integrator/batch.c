@@ -1,40 +1,34 @@
 /* batch.c - a batch: steps of one length, enqueued without waiting for results.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/integrator/integrator.h"
+#include "nbody/engine.h"
 #include "nbody/force/tree.h"
 
 #include "core/grid_barrier.h"
 
 #include <limits.h>
 
-static void batch_swap_buffers(void **a, void **b)
+/* Enqueue sum number `sum` of a batch and the update u after it. An integrator with `begin` moves
+ * bodies to where the next sum is evaluated, so not after the last sum; one without `begin` moves
+ * them at the end of each step. With fused launches this call makes u->fused_steps steps, the last
+ * of them number u->step. */
+static int batch_run_stage(struct nbody *nb, size_t sum, bool last, struct update *u)
 {
-    void *const was = *a;
-    *a = *b;
-    *b = was;
-}
-
-/* Enqueue a sum over pairs and the update after it. An integrator with `begin` moves bodies to
- * where the next sum is evaluated, so not after the last sum; one without `begin` moves them at
- * the end of each step. With fused launches this call makes nb->fused_steps steps, the last of
- * them number `number`. */
-static int batch_run_stage(struct nbody *nb, int number, bool last)
-{
-    const bool begins = nb->integrator->begin != NULL, fused = nb->fused_steps > 0;
+    const bool begins = nb->integrator->begin != NULL, fused = u->fused_steps > 0;
     const cl_uint phases = last || !begins ? REDUCE | KICK_CLOSE : REDUCE | KICK_CLOSE | KICK_DRIFT;
-    if ((!fused && nbody_forces_evaluate(nb, nb->integrator->sum) != 0) ||
-        nbody_update_all(nb, fused ? FUSED | phases : phases, number) != 0 ||
-        nbody_domain_update_late(nb, phases, number) != 0)
+    u->phases = fused ? FUSED | phases : phases;
+    if (!fused && nbody_forces_evaluate(nb, nb->integrator->sum, (int)sum) != 0)
         return -1;
-    const size_t steps_of_launch = fused ? nb->fused_steps : 1,
+    if (nbody_update_all(nb, u) != 0 || nbody_domain_update_late(nb, u) != 0)
+        return -1;
+    const size_t steps_of_launch = fused ? u->fused_steps : 1,
                  moves = steps_of_launch - !(phases & KICK_DRIFT);
     if (fused && moves % 2)
-        batch_swap_buffers(&nb->posm, &nb->moved);
-    nb->barrier_count += (cl_uint)steps_of_launch - 1;
-    nb->evaluations += (double)steps_of_launch;
+        nbody_particles_swap(nb);
+    u->barriers += (cl_uint)steps_of_launch - 1;
+    nb->integration.evaluations += (double)steps_of_launch;
     if (!last || !begins)
-        nb->positions_current = false;
+        nbody_particles_moved(nb);
     return 0;
 }
 
@@ -42,17 +36,17 @@ static int batch_run_stage(struct nbody *nb, int number, bool last)
 static int batch_run_stages(struct nbody *nb, size_t from, size_t steps)
 {
     const size_t each = (size_t)integrator_stages(nb), all = steps * each;
-    int status = 0;
-    nb->in_batch = true;
+    struct update u = {0};
     size_t steps_of_launch = 1;
-    for (nb->sum = from; status == 0 && nb->sum < all; nb->sum += steps_of_launch) {
-        nb->stage = (int)(nb->sum % each);
-        nb->fused_steps = nbody_forces_steps_that_fit(nb, all - nb->sum);
-        steps_of_launch = nb->fused_steps > 1 ? nb->fused_steps : 1;
-        status = batch_run_stage(nb, (int)(nb->sum / each) + 1, nb->sum + steps_of_launch == all);
+    for (size_t sum = from; sum < all; sum += steps_of_launch) {
+        u.step = (int)(sum / each) + 1;
+        u.stage = (int)(sum % each);
+        u.fused_steps = nbody_forces_steps_that_fit(nb, all - sum);
+        steps_of_launch = u.fused_steps > 1 ? u.fused_steps : 1;
+        if (batch_run_stage(nb, sum, sum + steps_of_launch == all, &u) != 0)
+            return -1;
     }
-    nb->in_batch = false;
-    return status;
+    return 0;
 }
 
 /* Clear (CL_MEM_DEVICE) or download (CL_MEM_HOST) the first bad step of every device. Return the
@@ -85,7 +79,7 @@ static int batch_bad_step(struct nbody *nb, int direction)
  * did nothing. Grows the buffers first. */
 static int batch_resume(struct nbody *nb, size_t steps, size_t from)
 {
-    nb->evaluations -= (double)(steps * (size_t)integrator_stages(nb) - from);
+    nb->integration.evaluations -= (double)(steps * (size_t)integrator_stages(nb) - from);
     if (nbody_tree_check(nb) < 0 || batch_bad_step(nb, CL_MEM_DEVICE) < 0 ||
         batch_run_stages(nb, from, steps) != 0)
         return -1;
@@ -97,9 +91,8 @@ int nbody_integrate_batch(struct nbody *nb, size_t steps)
     const struct integrator *integrator = nb->integrator;
     if (batch_bad_step(nb, CL_MEM_DEVICE) < 0 || (integrator->begin && integrator->begin(nb) != 0))
         return -1;
-    nb->forces_valid = integrator->begin != NULL;
-    nb->synchronized = false;
-    nb->barrier_count = 0;
+    nb->integration.valid.forces_valid = integrator->begin != NULL;
+    nb->integration.valid.synchronized = false;
     int bad = batch_run_stages(nb, 0, steps) == 0 ? batch_bad_step(nb, CL_MEM_HOST) : -1;
     while (bad < -1)
         bad = batch_resume(nb, steps, (size_t)(bad - INT_MIN));

@@ -95,11 +95,9 @@ static int block_steps_allocate(struct nbody *nb, struct blocks *b)
     return b->level && b->list && b->partial && b->clock ? 0 : -1;
 }
 
-int nbody_block_steps_open(struct nbody *nb)
+static int block_steps_open(struct nbody *nb)
 {
-    if (nb->stepping == NBODY_FIXED || !nb->integrator->block_steps)
-        return 0;
-    struct blocks *b = nb->blocks = calloc(1, sizeof *b);
+    struct blocks *b = nb->integration.blocks = calloc(1, sizeof *b);
     if (!b)
         return clerror_set(ENOMEM, "nbody_create: out of memory on the host");
     b->device = nb->device;
@@ -113,9 +111,9 @@ int nbody_block_steps_open(struct nbody *nb)
     return block_steps_allocate(nb, b) != 0 ? -1 : 0;
 }
 
-void nbody_block_steps_free(struct nbody *nb)
+static void block_steps_free(struct nbody *nb)
 {
-    struct blocks *b = nb->blocks;
+    struct blocks *b = nb->integration.blocks;
     if (!b)
         return;
     for (int i = 0; i < 2; i++)
@@ -136,8 +134,7 @@ static int block_steps_start_levels(struct nbody *nb, struct blocks *b)
     const cl_uint rows = (cl_uint)p->rows, count = (cl_uint)p->count;
     return nbody_device_launch_1d(nb, p, b->kernel[LEVELS], p->count, 1,
                                   ARGS(p->state, b->level, b->clock, rows, count,
-                                       REAL(nb, nb->dt * nbody_units_factor(&nb->units, 0, -1)),
-                                       REAL(nb, sqrt(nb->eta))));
+                                       REAL(nb, nbody_engine_dt(nb)), REAL(nb, sqrt(nb->eta))));
 }
 
 static int block_steps_start_predict(struct nbody *nb, struct blocks *b, double tick_length,
@@ -147,8 +144,9 @@ static int block_steps_start_predict(struct nbody *nb, struct blocks *b, double 
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, count = (cl_uint)p->count,
                   shared = nb->stepping == NBODY_ADAPTIVE;
     return nbody_device_launch_1d(nb, p, b->kernel[PREDICT], p->count, 1,
-                                  ARGS(nb->posm, nb->velo, p->state, b->level, b->list, b->clock,
-                                       first, rows, count, REAL(nb, tick_length), turn, shared));
+                                  ARGS(nb->particles.posm, nb->particles.velo, p->state, b->level,
+                                       b->list, b->clock, first, rows, count, REAL(nb, tick_length),
+                                       turn, shared));
 }
 
 static int block_steps_start_forces(struct nbody *nb, struct blocks *b, cl_uint turn, cl_uint part,
@@ -165,9 +163,9 @@ static int block_steps_start_forces(struct nbody *nb, struct blocks *b, cl_uint 
     bool none;
     const double eps2 = nbody_forces_softening(nb, JERKS, &none);
     return clforkv(nb->ctx, p->dev, b->kernel[BLOCK_FORCES], &ndr, nb->flags | CL_EVENT_CHECKED,
-                   ARGS(nb->posm, nb->velo, b->partial, b->list, b->clock, first, rows, max_partial,
-                        chunk, chunks, end, REAL(nb, eps2), REAL(nb, none ? eps2 : -1), turn, part,
-                        parts)) == (cl_event)-1
+                   ARGS(nb->particles.posm, nb->particles.velo, b->partial, b->list, b->clock,
+                        first, rows, max_partial, chunk, chunks, end, REAL(nb, eps2),
+                        REAL(nb, none ? eps2 : -1), turn, part, parts)) == (cl_event)-1
                ? -1
                : 0;
 }
@@ -180,12 +178,12 @@ static int block_steps_start_correct(struct nbody *nb, struct blocks *b, double 
                   max_partial = (cl_uint)b->max_partial, npartial = (cl_uint)b->chunks,
                   shared = nb->stepping == NBODY_ADAPTIVE, nfields = (cl_uint)nb->nfields;
     const int number = 1;
-    void *const fields = nfields ? nb->field_table : nb->posm;
-    return nbody_device_launch_1d(nb, p, b->kernel[CORRECT], p->count, 1,
-                                  ARGS(nb->posm, nb->velo, p->state, b->partial, b->level, b->list,
-                                       b->clock, first, rows, REAL(nb, tick_length), max_partial,
-                                       npartial, REAL(nb, nb->eta), turn, shared, fields, nfields,
-                                       p->bad, number));
+    void *const fields = nfields ? nb->force.field_table : nb->particles.posm;
+    return nbody_device_launch_1d(
+        nb, p, b->kernel[CORRECT], p->count, 1,
+        ARGS(nb->particles.posm, nb->particles.velo, p->state, b->partial, b->level, b->list,
+             b->clock, first, rows, REAL(nb, tick_length), max_partial, npartial, REAL(nb, nb->eta),
+             turn, shared, fields, nfields, p->bad, number));
 }
 
 /* Number of launches of block_forces in a block. Only the device knows how many bodies are active,
@@ -201,7 +199,7 @@ static cl_uint block_steps_force_launches(const struct nbody *nb, const struct b
 
 static int block_steps_start_block(struct nbody *nb, struct blocks *b, cl_uint turn, cl_uint parts)
 {
-    const double tick = ldexp(nb->dt * nbody_units_factor(&nb->units, 0, -1), -DEEPEST);
+    const double tick = ldexp(nbody_engine_dt(nb), -DEEPEST);
     if (block_steps_start_predict(nb, b, tick, turn) != 0)
         return -1;
     for (cl_uint part = 0; part < parts; part++)
@@ -221,7 +219,8 @@ static int block_steps_begin(struct nbody *nb, struct blocks *b)
         clmsync(nb->ctx, p->dev, p->bad, CL_MEM_DEVICE) == (cl_event)-1 ||
         nbody_integrate_init_forces(nb) != 0 || block_steps_start_levels(nb, b) != 0)
         return -1;
-    nb->synchronized = nb->tree_valid = false;
+    nb->integration.valid.synchronized = false;
+    nbody_particles_moved(nb);
     return 0;
 }
 
@@ -253,7 +252,7 @@ static int block_steps_run_batch(struct nbody *nb, struct blocks *b, cl_uint *tu
         return -1;
     const double took = seconds_now() - since, done = (double)b->clock->pulled - pulled;
     b->rate = fmax(b->rate, done * (double)nb->n * nbody_forces_sum_of(JERKS)->flops / took);
-    nb->evaluations += done / (double)nb->n;
+    nb->integration.evaluations += done / (double)nb->n;
     if (blocks == b->batch)
         b->batch = took < BATCH_SECONDS / 2               ? 2 * b->batch
                    : took > BATCH_SECONDS && b->batch > 1 ? b->batch / 2
@@ -293,7 +292,7 @@ static int block_steps_check(struct nbody *nb, const struct blocks *b)
             EDOM,
             "nbody_step: a position or velocity became NaN or infinite in step %zu (time %g); a smaller eta or a "
             "larger softening may help",
-            nb->steps + 1, nbody_time(nb) + nb->dt);
+            nb->integration.steps + 1, nbody_time(nb) + nb->integration.dt);
     if (b->clock->first_bad == INT_MAX)
         return 0;
     const size_t i = (size_t)b->clock->first_bad, plane = p->rows * nb->real;
@@ -304,7 +303,7 @@ static int block_steps_check(struct nbody *nb, const struct blocks *b)
         EDOM,
         "nbody_step: in step %zu, after time %g, bodies %zu and %zu (from 0 on) come so close that the time "
         "step vanishes; add a softening length",
-        nb->steps + 1, nbody_time(nb), i < j ? i : j, i < j ? j : i);
+        nb->integration.steps + 1, nbody_time(nb), i < j ? i : j, i < j ? j : i);
 }
 
 /* Run blocks to the end of the engine's step. */
@@ -314,33 +313,47 @@ static int block_steps_run_blocks(struct nbody *nb, struct blocks *b, double don
     while (b->clock->now[turn] < TICKS) {
         if (block_steps_run_batch(nb, b, &turn) != 0 || block_steps_check(nb, b) != 0)
             return -1;
-        nb->task.done = done + (double)b->clock->now[turn] / (double)TICKS;
+        nb->simulation.task.done = done + (double)b->clock->now[turn] / (double)TICKS;
         if (nbody_progress_report(nb) != 0)
             return -1;
     }
     b->last = b->clock->blocks;
-    nb->counts.blocks += b->clock->blocks;
-    nb->counts.steps += (double)b->clock->pulled;
+    nb->integration.counts.blocks += b->clock->blocks;
+    nb->integration.counts.steps += (double)b->clock->pulled;
     return 0;
 }
 
 static int block_steps_one_step(struct nbody *nb, double done)
 {
-    return block_steps_begin(nb, nb->blocks) == 0 ? block_steps_run_blocks(nb, nb->blocks, done)
-                                                  : -1;
+    return block_steps_begin(nb, nb->integration.blocks) == 0
+               ? block_steps_run_blocks(nb, nb->integration.blocks, done)
+               : -1;
 }
 
-int nbody_block_steps_run(struct nbody *nb, size_t steps)
+static int block_steps_run(struct nbody *nb, size_t steps)
 {
     nbody_progress_begin(nb, "nbody_step", (double)steps);
     for (size_t k = 0; k < steps; k++) {
-        nb->task.stoppable = k > 0;
+        nb->simulation.task.stoppable = k > 0;
         if (nbody_progress_report(nb) != 0 ||
             nbody_rollback_run(nb, block_steps_one_step, (double)k) != 0)
-            return nb->task.stopped
-                       ? clerror_set(ECANCELED, "nbody_step: stopped after step %zu", nb->steps)
+            return nb->simulation.task.stopped
+                       ? clerror_set(ECANCELED, "nbody_step: stopped after step %zu",
+                                     nb->integration.steps)
                        : -1;
-        nb->steps++;
+        nb->integration.steps++;
     }
     return 0;
 }
+
+static bool block_steps_apply(const struct nbody *nb)
+{
+    return nb->stepping != NBODY_FIXED && nb->integrator->block_steps;
+}
+
+const struct stepper nbody_stepper_block = {
+    .applies = block_steps_apply,
+    .open = block_steps_open,
+    .run = block_steps_run,
+    .free = block_steps_free,
+};

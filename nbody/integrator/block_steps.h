@@ -5,7 +5,7 @@
 #ifndef STDCL_NBODY_BLOCK_STEPS_H
 #define STDCL_NBODY_BLOCK_STEPS_H
 
-#include "nbody/integrator/integrator.h"
+#include "nbody/engine.h"
 
 /* As in block_steps.cl. */
 struct block_clock {

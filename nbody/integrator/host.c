@@ -5,7 +5,7 @@
  * of steps per call changes no bit.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/integrator/integrator.h"
+#include "nbody/engine.h"
 
 #include <math.h>
 
@@ -40,9 +40,9 @@ static int host_allocate(const struct nbody *nb, struct host_state *h)
     h->old_x = h->mass + m;
     h->old_v = h->old_x + m;
     h->memory = h->old_v + m;
-    h->eps = nb->own_eps ? h->memory + (size_t)nb->integrator->host_planes * m : NULL;
+    h->eps = nb->particles.own_eps ? h->memory + (size_t)nb->integrator->host_planes * m : NULL;
     for (size_t i = 0; h->eps && i < nb->n; i++)
-        h->eps[i] = nb->own_eps[i] * nbody_units_factor(&nb->units, -1, 0);
+        h->eps[i] = nb->particles.own_eps[i] * nbody_units_factor(&nb->units, -1, 0);
     return 0;
 }
 
@@ -58,15 +58,15 @@ static void *host_velocities(const struct nbody *nb, const struct nbody_device *
 
 static int host_download(struct nbody *nb, struct nbody_device *p, struct host_state *h)
 {
-    void *const own = (char *)nb->posm + p->first * 4 * nb->real;
+    void *const own = (char *)nb->particles.posm + p->first * 4 * nb->real;
     if (nbody_device_download(nb, p, own, 4 * host_plane_bytes(nb, p)) != 0 ||
         nbody_device_download(nb, p, host_velocities(nb, p), 3 * host_plane_bytes(nb, p)) != 0)
         return -1;
     for (size_t row = 0; row < p->count; row++) {
         const size_t i = p->first + row;
-        h->mass[i] = nbody_real_get(nb, nb->posm, 4 * i + 3);
+        h->mass[i] = nbody_real_get(nb, nb->particles.posm, 4 * i + 3);
         for (size_t c = 0; c < 3; c++) {
-            h->x[3 * i + c] = nbody_real_get(nb, nb->posm, 4 * i + c);
+            h->x[3 * i + c] = nbody_real_get(nb, nb->particles.posm, 4 * i + c);
             h->v[3 * i + c] = nbody_real_get(nb, p->state, (STATE_VEL + c) * p->rows + row);
         }
     }
@@ -77,18 +77,20 @@ static int host_upload(struct nbody *nb, const struct host_state *h)
 {
     struct nbody_device *const end = nb->device + nb->ndev;
     for (size_t k = 0; k < 3 * nb->n; k++)
-        nbody_real_put(nb, nb->posm, 4 * (k / 3) + k % 3, h->x[k]);
+        nbody_real_put(nb, nb->particles.posm, 4 * (k / 3) + k % 3, h->x[k]);
     for (struct nbody_device *p = nb->device; p < end; p++) {
         for (size_t k = 0; k < 3 * p->count; k++)
             nbody_real_put(nb, p->state, (STATE_VEL + k % 3) * p->rows + k / 3,
                            h->v[3 * p->first + k]);
-        if (p->rows && (clmsync(nb->ctx, p->dev, nb->posm, CL_MEM_DEVICE) == (cl_event)-1 ||
-                        clmsyncn(nb->ctx, p->dev, host_velocities(nb, p),
-                                 3 * host_plane_bytes(nb, p), CL_MEM_DEVICE) == (cl_event)-1))
+        if (p->rows &&
+            (clmsync(nb->ctx, p->dev, nb->particles.posm, CL_MEM_DEVICE) == (cl_event)-1 ||
+             clmsyncn(nb->ctx, p->dev, host_velocities(nb, p), 3 * host_plane_bytes(nb, p),
+                      CL_MEM_DEVICE) == (cl_event)-1))
             return -1;
     }
-    nb->positions_current = nb->synchronized = true;
-    nb->forces_valid = nb->tree_valid = false;
+    nbody_particles_moved(nb);
+    nbody_domain_set_shared(nb);
+    nb->integration.valid = (struct sum_validity){.synchronized = true};
     return 0;
 }
 
@@ -131,26 +133,30 @@ static int host_failed(const struct nbody *nb, const struct host_state *h, enum 
             EDOM,
             "nbody_step: a position or velocity became NaN or infinite in step %zu (time %g); a smaller time "
             "step or a larger softening may help",
-            nb->steps + 1, nbody_time(nb) + nb->dt);
+            nb->integration.steps + 1, nbody_time(nb) + nb->integration.dt);
     nbody_host_closest(nb->n, h->x, &a, &b);
     return clerror_set(
         EDOM,
         "nbody_step: in step %zu, after time %g, bodies %zu and %zu (from 0 on) come so close that the time "
         "step vanishes; add a softening length",
-        nb->steps + 1, nbody_time(nb), a, b);
+        nb->integration.steps + 1, nbody_time(nb), a, b);
 }
 
 /* Make one step. On failure the state is restored. */
 static int host_one_step(struct nbody *nb, struct host_state *h)
 {
-    const struct nbody_ref_system s = {
-        nb->n,       1,     nb->eps * nbody_units_factor(&nb->units, -1, 0), h->mass, nb->fields,
-        nb->nfields, h->eps};
+    const struct nbody_ref_system s = {nb->n,
+                                       1,
+                                       nb->eps * nbody_units_factor(&nb->units, -1, 0),
+                                       h->mass,
+                                       nb->force.fields,
+                                       nb->nfields,
+                                       h->eps};
     const size_t m = 3 * nb->n;
     host_copy(h->old_x, h->x, m);
     host_copy(h->old_v, h->v, m);
-    enum host_end end = nb->integrator->host(&s, nb->dt * nbody_units_factor(&nb->units, 0, -1),
-                                             h->x, h->v, h->memory, &nb->evaluations);
+    enum host_end end = nb->integrator->host(&s, nbody_engine_dt(nb), h->x, h->v, h->memory,
+                                             &nb->integration.evaluations);
     if (end == HOST_DONE &&
         (host_round_state(nb, h->x, m) != 0 || host_round_state(nb, h->v, m) != 0))
         end = HOST_NOT_FINITE;
@@ -162,7 +168,7 @@ static int host_one_step(struct nbody *nb, struct host_state *h)
     return status;
 }
 
-int nbody_host_step(struct nbody *nb, size_t steps)
+static int host_run(struct nbody *nb, size_t steps)
 {
     struct host_state h;
     int status = host_allocate(nb, &h);
@@ -170,17 +176,28 @@ int nbody_host_step(struct nbody *nb, size_t steps)
     for (struct nbody_device *p = nb->device; status == 0 && p < nb->device + nb->ndev; p++)
         if (p->rows)
             status = host_download(nb, p, &h);
-    nb->task.done = 0; /* the download does not count */
+    nb->simulation.task.done = 0; /* the download does not count */
     for (size_t k = 0; status == 0 && k < steps; k++) {
         status = host_one_step(nb, &h);
-        nb->steps += status == 0;
-        nb->task.done = (double)(k + 1);
-        nb->task.stoppable = k + 1 < steps;
+        nb->integration.steps += status == 0;
+        nb->simulation.task.done = (double)(k + 1);
+        nb->simulation.task.stoppable = k + 1 < steps;
         if (status == 0)
             status = nbody_progress_report(nb);
     }
-    if (h.x && (status == 0 || nb->task.stopped || clerrno == EDOM) && host_upload(nb, &h) != 0)
+    if (h.x && (status == 0 || nb->simulation.task.stopped || clerrno == EDOM) &&
+        host_upload(nb, &h) != 0)
         status = -1;
     free(h.x);
     return status;
 }
+
+static bool host_applies(const struct nbody *nb)
+{
+    return nb->integrator->host != NULL;
+}
+
+const struct stepper nbody_stepper_host = {
+    .applies = host_applies,
+    .run = host_run,
+};

@@ -1,27 +1,28 @@
 /* integrate_hermite4.c - Hermite's 4th-order scheme, one evaluation a step (Makino & Aarseth 1992).
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/integrator/integrator.h"
+#include "nbody/engine.h"
 
 EMBEDDED(source, "nbody/integrator/integrate_hermite4.cl", nbody_integrator_integrate_hermite4_cl);
 
 enum { HERMITE4, SYNCHRONIZE };
 
-static int hermite4_update(struct nbody *nb, struct nbody_device *p, cl_uint count, cl_uint phases,
-                           int step)
+static int hermite4_update(struct nbody *nb, struct nbody_device *p, cl_uint count,
+                           const struct update *u)
 {
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows;
-    return nbody_device_launch_1d(
-        nb, p, p->update[HERMITE4], p->count, 3,
-        ARGS(nb->posm, nb->velo, p->state, p->partial, first, rows, count, p->npartial, phases,
-             REAL(nb, nb->dt * nbody_units_factor(&nb->units, 0, -1)), p->bad, step));
+    return nbody_device_launch_1d(nb, p, nb->integration.update[HERMITE4], p->count, 3,
+                                  ARGS(nb->particles.posm, nb->particles.velo, p->state,
+                                       p->force.partial, first, rows, count, p->force.npartial,
+                                       u->phases, REAL(nb, nbody_engine_dt(nb)), p->bad, u->step));
 }
 
 static int hermite4_start_synchronize(struct nbody *nb, struct nbody_device *p)
 {
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, count = (cl_uint)p->count;
-    return nbody_device_launch_1d(nb, p, p->update[SYNCHRONIZE], p->count, 3,
-                                  ARGS(nb->posm, nb->velo, p->state, first, rows, count));
+    return nbody_device_launch_1d(
+        nb, p, nb->integration.update[SYNCHRONIZE], p->count, 3,
+        ARGS(nb->particles.posm, nb->particles.velo, p->state, first, rows, count));
 }
 
 static void hermite4_reference(const struct nbody_ref_system *s, double dt, size_t steps, double *x,

@@ -2,27 +2,29 @@
  * 2008).
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/integrator/integrator.h"
+#include "nbody/engine.h"
 
 EMBEDDED(source, "nbody/integrator/integrate_hermite6.cl", nbody_integrator_integrate_hermite6_cl);
 
 enum { HERMITE6, SYNCHRONIZE };
 
-static int hermite6_update(struct nbody *nb, struct nbody_device *p, cl_uint count, cl_uint phases,
-                           int step)
+static int hermite6_update(struct nbody *nb, struct nbody_device *p, cl_uint count,
+                           const struct update *u)
 {
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows;
-    return nbody_device_launch_1d(
-        nb, p, p->update[HERMITE6], p->count, 3,
-        ARGS(nb->posm, nb->velo, nb->acce, p->state, p->partial, first, rows, count, p->npartial,
-             phases, REAL(nb, nb->dt * nbody_units_factor(&nb->units, 0, -1)), p->bad, step));
+    return nbody_device_launch_1d(nb, p, nb->integration.update[HERMITE6], p->count, 3,
+                                  ARGS(nb->particles.posm, nb->particles.velo, nb->particles.acce,
+                                       p->state, p->force.partial, first, rows, count,
+                                       p->force.npartial, u->phases, REAL(nb, nbody_engine_dt(nb)),
+                                       p->bad, u->step));
 }
 
 static int hermite6_start_synchronize(struct nbody *nb, struct nbody_device *p)
 {
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, count = (cl_uint)p->count;
-    return nbody_device_launch_1d(nb, p, p->update[SYNCHRONIZE], p->count, 3,
-                                  ARGS(nb->posm, nb->velo, nb->acce, p->state, first, rows, count));
+    return nbody_device_launch_1d(nb, p, nb->integration.update[SYNCHRONIZE], p->count, 3,
+                                  ARGS(nb->particles.posm, nb->particles.velo, nb->particles.acce,
+                                       p->state, first, rows, count));
 }
 
 /* A coordinate and its derivatives. */

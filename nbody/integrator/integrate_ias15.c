@@ -10,7 +10,7 @@
  * velocities alone, so that results depend neither on where calls end nor on earlier steps.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/integrator/integrator.h"
+#include "nbody/engine.h"
 
 #include <math.h>
 
@@ -233,10 +233,10 @@ static enum host_end ias15_step(const struct nbody_ref_system *s, double dt, dou
 }
 
 /* Queries run on the devices and use leapfrog's kernel to reduce sums. */
-static int ias15_update(struct nbody *nb, struct nbody_device *p, cl_uint count, cl_uint phases,
-                        int step_number)
+static int ias15_update(struct nbody *nb, struct nbody_device *p, cl_uint count,
+                        const struct update *u)
 {
-    return nbody_leapfrog_update(nb, p, count, phases, step_number, 0, 0);
+    return nbody_leapfrog_update(nb, p, count, u, 0, 0);
 }
 
 /* An independent method: extrapolation in long double. */

@@ -1,35 +1,35 @@
 /* integrate_leapfrog.c - kick-drift-kick leapfrog, the default integrator.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/integrator/integrator.h"
+#include "nbody/engine.h"
 
 EMBEDDED(source, "nbody/integrator/integrate_leapfrog.cl", nbody_integrator_integrate_leapfrog_cl);
 
-int nbody_leapfrog_update(struct nbody *nb, struct nbody_device *p, cl_uint count, cl_uint phases,
-                          int step, double closing_dt, double opening_dt)
+int nbody_leapfrog_update(struct nbody *nb, struct nbody_device *p, cl_uint count,
+                          const struct update *u, double closing_dt, double opening_dt)
 {
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows;
-    if (phases & FUSED)
-        return nbody_forces_step(nb, p, count > 0,
-                                 ARGS(nb->moved, p->state, count, phases, REAL(nb, closing_dt),
-                                      REAL(nb, opening_dt), p->bad, step));
-    return p->late.list
-               ? nbody_device_launch_1d(nb, p, p->update[1], p->late.n, 1,
-                                        ARGS(nb->posm, p->state, p->partial, first, rows, count,
-                                             p->npartial, phases, REAL(nb, closing_dt),
-                                             REAL(nb, opening_dt), p->bad, step, p->late.list,
-                                             p->late.from, p->late.n))
-               : nbody_device_launch_1d(nb, p, p->update[0], p->count, p->npartial > 1 ? 3 : 1,
-                                        ARGS(nb->posm, p->state, p->partial, first, rows, count,
-                                             p->npartial, phases, REAL(nb, closing_dt),
-                                             REAL(nb, opening_dt), p->bad, step));
+    if (u->phases & FUSED)
+        return nbody_forces_step(nb, p, count > 0, u,
+                                 ARGS(nb->particles.moved, p->state, count, u->phases,
+                                      REAL(nb, closing_dt), REAL(nb, opening_dt), p->bad, u->step));
+    if (u->rows)
+        return nbody_device_launch_1d(nb, p, nb->integration.update[1], u->rows->n, 1,
+                                      ARGS(nb->particles.posm, p->state, p->force.partial, first,
+                                           rows, count, p->force.npartial, u->phases,
+                                           REAL(nb, closing_dt), REAL(nb, opening_dt), p->bad,
+                                           u->step, u->rows->list, u->rows->from, u->rows->n));
+    return nbody_device_launch_1d(
+        nb, p, nb->integration.update[0], p->count, p->force.npartial > 1 ? 3 : 1,
+        ARGS(nb->particles.posm, p->state, p->force.partial, first, rows, count, p->force.npartial,
+             u->phases, REAL(nb, closing_dt), REAL(nb, opening_dt), p->bad, u->step));
 }
 
-static int leapfrog_update(struct nbody *nb, struct nbody_device *p, cl_uint count, cl_uint phases,
-                           int step)
+static int leapfrog_update(struct nbody *nb, struct nbody_device *p, cl_uint count,
+                           const struct update *u)
 {
-    const double dt = nb->dt * nbody_units_factor(&nb->units, 0, -1);
-    return nbody_leapfrog_update(nb, p, count, phases, step, dt, dt);
+    const double dt = nbody_engine_dt(nb);
+    return nbody_leapfrog_update(nb, p, count, u, dt, dt);
 }
 
 static void leapfrog_reference(const struct nbody_ref_system *s, double dt, size_t steps, double *x,

@@ -1,18 +1,18 @@
 /* integrate_taylor.c - the first-order scheme of the classic OpenCL tutorial, for comparison.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/integrator/integrator.h"
+#include "nbody/engine.h"
 
 EMBEDDED(source, "nbody/integrator/integrate_taylor.cl", nbody_integrator_integrate_taylor_cl);
 
-static int taylor_update(struct nbody *nb, struct nbody_device *p, cl_uint count, cl_uint phases,
-                         int step)
+static int taylor_update(struct nbody *nb, struct nbody_device *p, cl_uint count,
+                         const struct update *u)
 {
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows;
-    return nbody_device_launch_1d(
-        nb, p, p->update[0], p->count, 3,
-        ARGS(nb->posm, p->state, p->partial, first, rows, count, p->npartial, phases,
-             REAL(nb, nb->dt * nbody_units_factor(&nb->units, 0, -1)), p->bad, step));
+    return nbody_device_launch_1d(nb, p, nb->integration.update[0], p->count, 3,
+                                  ARGS(nb->particles.posm, p->state, p->force.partial, first, rows,
+                                       count, p->force.npartial, u->phases,
+                                       REAL(nb, nbody_engine_dt(nb)), p->bad, u->step));
 }
 
 static void taylor_reference(const struct nbody_ref_system *s, double dt, size_t steps, double *x,

@@ -5,19 +5,19 @@
  * order errors cancel. The middle step goes back in time. The kernels are leapfrog's.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/integrator/integrator.h"
+#include "nbody/engine.h"
 
 EMBEDDED(source, "nbody/integrator/integrate_leapfrog.cl", nbody_integrator_integrate_leapfrog_cl);
 
 enum { STAGES = 3 };
 static const double weight[STAGES] = {1.3512071919596578, -1.7024143839193153, 1.3512071919596578};
 
-static int yoshida4_update(struct nbody *nb, struct nbody_device *p, cl_uint count, cl_uint phases,
-                           int step)
+static int yoshida4_update(struct nbody *nb, struct nbody_device *p, cl_uint count,
+                           const struct update *u)
 {
-    const double dt = nb->dt * nbody_units_factor(&nb->units, 0, -1);
-    return nbody_leapfrog_update(nb, p, count, phases, step, weight[nb->stage] * dt,
-                                 weight[(nb->stage + 1) % STAGES] * dt);
+    const double dt = nbody_engine_dt(nb);
+    return nbody_leapfrog_update(nb, p, count, u, weight[u->stage] * dt,
+                                 weight[(u->stage + 1) % STAGES] * dt);
 }
 
 static void yoshida4_reference(const struct nbody_ref_system *s, double dt, size_t steps, double *x,

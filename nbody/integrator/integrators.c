@@ -1,7 +1,7 @@
 /* integrators.c - the table of integrators (integrate.h).
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/integrator/integrator.h"
+#include "nbody/engine.h"
 
 #define X(constant, name) [constant] = &nbody_integrate_##name,
 static const struct integrator *const table[] = {INTEGRATORS(X)};

@@ -6,25 +6,24 @@
  * cancelled.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/integrator/integrator.h"
+#include "nbody/engine.h"
 
 struct changes nbody_rollback_changes(const struct nbody *nb, const struct nbody_device *p)
 {
     const size_t plane = p->rows * nb->real, at = p->first * 4 * nb->real,
                  four = p->count * 4 * nb->real;
-    void *const velo = nb->velo ? (char *)nb->velo + at : NULL, *const acce =
-                                                                    nb->acce ? (char *)nb->acce + at
-                                                                             : NULL;
-    return (struct changes){{(char *)nb->posm + at, velo, acce, p->state},
+    void *const velo = nb->particles.velo ? (char *)nb->particles.velo + at : NULL,
+                *const acce = nb->particles.acce ? (char *)nb->particles.acce + at : NULL;
+    return (struct changes){{(char *)nb->particles.posm + at, velo, acce, p->state},
                             {four, velo ? four : 0, acce ? four : 0, nb->planes * plane}};
 }
 
 static int rollback_save_device(struct nbody *nb, struct nbody_device *p)
 {
     const struct changes c = nbody_rollback_changes(nb, p);
-    if (!p->saved)
-        p->saved = malloc((12 + nb->planes) * p->rows * nb->real); /* upper bound */
-    char *to = p->saved;
+    if (!p->integration.saved)
+        p->integration.saved = malloc((12 + nb->planes) * p->rows * nb->real); /* upper bound */
+    char *to = p->integration.saved;
     for (int i = 0; to && i < CHANGES; to += c.bytes[i++]) {
         if (c.bytes[i] && nbody_device_download(nb, p, c.at[i], c.bytes[i]) != 0)
             return -1;
@@ -40,8 +39,7 @@ int nbody_rollback_save(struct nbody *nb)
     for (struct nbody_device *p = nb->device; status == 0 && p < nb->device + nb->ndev; p++)
         if (p->rows)
             status = rollback_save_device(nb, p);
-    nb->saved.forces_valid = nb->forces_valid;
-    nb->saved.synchronized = nb->synchronized;
+    nb->integration.saved = nb->integration.valid;
     return status;
 }
 
@@ -49,7 +47,7 @@ int nbody_rollback_restore(struct nbody *nb)
 {
     for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++) {
         const struct changes c = nbody_rollback_changes(nb, p);
-        const char *from = p->saved;
+        const char *from = p->integration.saved;
         for (int i = 0; p->rows && i < CHANGES; from += c.bytes[i++]) {
             if (!c.bytes[i])
                 continue;
@@ -58,9 +56,8 @@ int nbody_rollback_restore(struct nbody *nb)
                 return -1;
         }
     }
-    nb->forces_valid = nb->saved.forces_valid;
-    nb->synchronized = nb->saved.synchronized;
-    nb->positions_current = false;
+    nb->integration.valid = nb->integration.saved;
+    nbody_particles_moved(nb);
     return 0;
 }
 
@@ -69,11 +66,12 @@ int nbody_rollback_run(struct nbody *nb, int (*step)(struct nbody *nb, double do
     const int saved = nbody_rollback_save(nb);
     if (saved < 0)
         return -1;
-    nb->task.stoppable = saved == 0;
+    nb->simulation.task.stoppable = saved == 0;
     if (step(nb, done) == 0)
         return 0;
     const int code = clerrno;
-    char *sentence = saved == 0 && (nb->task.stopped || code == EDOM) ? strdup(clerror()) : NULL;
+    char *sentence =
+        saved == 0 && (nb->simulation.task.stopped || code == EDOM) ? strdup(clerror()) : NULL;
     if (sentence && nbody_rollback_restore(nb) == 0)
         clerror_set(code, "%s", sentence);
     free(sentence);

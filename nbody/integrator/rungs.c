@@ -8,7 +8,7 @@
  */
 #include "nbody/force/tree.h"
 
-#include "nbody/integrator/integrator.h"
+#include "nbody/engine.h"
 
 #include <limits.h>
 #include <math.h>
@@ -68,12 +68,10 @@ static int rungs_allocate(struct nbody *nb, struct rungs *r)
     return 0;
 }
 
-int nbody_rungs_open(struct nbody *nb)
+static int rungs_open(struct nbody *nb)
 {
     const struct embedded *const before[] = {&step, &levels, &field};
-    if (nb->stepping != NBODY_BLOCK || nb->method != NBODY_TREE)
-        return 0;
-    struct rungs *r = nb->rungs = calloc(1, sizeof *r);
+    struct rungs *r = nb->integration.rungs = calloc(1, sizeof *r);
     if (!r)
         return clerror_set(ENOMEM, "nbody_create: out of memory on the host");
     r->device = nb->device;
@@ -87,9 +85,9 @@ int nbody_rungs_open(struct nbody *nb)
     return r->program ? rungs_allocate(nb, r) : -1;
 }
 
-void nbody_rungs_free(struct nbody *nb)
+static void rungs_free(struct nbody *nb)
 {
-    struct rungs *r = nb->rungs;
+    struct rungs *r = nb->integration.rungs;
     if (!r)
         return;
     if (r->program)
@@ -110,7 +108,7 @@ struct lengths {
 
 static struct lengths rungs_lengths(const struct nbody *nb)
 {
-    return (struct lengths){nb->dt * nbody_units_factor(&nb->units, 0, -1),
+    return (struct lengths){nbody_engine_dt(nb),
                             2 * nb->eta * nb->eps * nbody_units_factor(&nb->units, -1, 0)};
 }
 
@@ -129,15 +127,15 @@ static int rungs_start_drift(struct nbody *nb, struct rungs *r, cl_ulong now, cl
     struct nbody_device *p = r->device;
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, count = (cl_uint)p->count;
     return nbody_device_launch_1d(nb, p, r->kernel[DRIFT], p->count, 3,
-                                  ARGS(nb->posm, p->state, r->level, r->clock, first, rows, count,
-                                       now, next, REAL(nb, rungs_lengths(nb).dt)));
+                                  ARGS(nb->particles.posm, p->state, r->level, r->clock, first,
+                                       rows, count, now, next, REAL(nb, rungs_lengths(nb).dt)));
 }
 
 /* Gather the active bodies in the tree's order. */
 static int rungs_start_gather(struct nbody *nb, struct rungs *r, cl_ulong next)
 {
     struct nbody_device *p = r->device;
-    const struct tree *t = p->tree;
+    const struct tree *t = p->force.tree;
     const cl_uint first = (cl_uint)p->first, n = (cl_uint)nb->n;
     const struct arrays_scan_job scan = {.x = r->mark, .sums = r->mark, .bytes = 4, .most = nb->n};
     if (nbody_device_launch_1d(nb, p, r->kernel[MARK], nb->n, 1,
@@ -152,17 +150,17 @@ static int rungs_start_gather(struct nbody *nb, struct rungs *r, cl_ulong next)
 static int rungs_start_kick(struct nbody *nb, struct rungs *r, cl_uint active, cl_ulong next)
 {
     struct nbody_device *p = r->device;
-    struct tree *t = p->tree;
+    const struct tree *t = p->force.tree;
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows,
                   nfields = (cl_uint)nb->nfields;
     const struct lengths l = rungs_lengths(nb);
-    void *const fields = nfields ? nb->field_table : nb->posm;
-    t->walks_pending = false;
-    t->body_valid = false; /* |a| in tree order is outdated after the kick */
+    void *const fields = nfields ? nb->force.field_table : nb->particles.posm;
+    nbody_tree_walks_ended(p);
     return nbody_device_launch_1d(nb, p, r->kernel[KICK], active, 1,
-                                  ARGS(nb->posm, p->state, nb->forces_sorted, r->row, active,
-                                       r->level, r->clock, t->a_old, t->deferred, first, rows, next,
-                                       REAL(nb, l.dt), REAL(nb, l.want2), fields, nfields));
+                                  ARGS(nb->particles.posm, p->state, nb->force.forces_sorted,
+                                       r->row, active, r->level, r->clock, t->a_old, t->deferred,
+                                       first, rows, next, REAL(nb, l.dt), REAL(nb, l.want2), fields,
+                                       nfields));
 }
 
 /* ---- A step of the engine. ------------------------------------------------------------------- */
@@ -204,33 +202,35 @@ static int rungs_check(struct nbody *nb, const struct rungs *r)
             EDOM,
             "nbody_step: a position or velocity became NaN or infinite in step %zu (time %g); a smaller eta or a "
             "larger softening may help",
-            nb->steps + 1, nbody_time(nb) + nb->dt);
+            nb->integration.steps + 1, nbody_time(nb) + nb->integration.dt);
     if (r->clock->first_bad != INT_MAX)
         return clerror_set(
             EDOM,
             "nbody_step: in step %zu, after time %g, the time step of body %u (from 0 on) vanishes because its "
             "acceleration is too large; increase the softening length",
-            nb->steps + 1, nbody_time(nb), nb->body[r->clock->first_bad]);
+            nb->integration.steps + 1, nbody_time(nb), nb->particles.body[r->clock->first_bad]);
     return 0;
 }
 
 static int rungs_block_step(struct nbody *nb, struct rungs *r, cl_ulong now, cl_ulong next,
                             cl_uint active)
 {
-    if (rungs_start_drift(nb, r, now, next) != 0 || nbody_tree_build_now(nb) != 0 ||
-        rungs_start_gather(nb, r, next) != 0 ||
+    if (rungs_start_drift(nb, r, now, next) != 0)
+        return -1;
+    nbody_particles_moved(nb);
+    if (nbody_tree_build_now(nb) != 0 || rungs_start_gather(nb, r, next) != 0 ||
         nbody_tree_walk_some(nb, r->device, r->target, r->target_a_old, active) != 0 ||
         rungs_start_kick(nb, r, active, next) != 0 || rungs_read_clock(nb, r) != 0)
         return -1;
-    nb->counts.blocks++;
-    nb->counts.steps += active;
-    nb->evaluations += (double)active / (double)nb->n;
+    nb->integration.counts.blocks++;
+    nb->integration.counts.steps += active;
+    nb->integration.evaluations += (double)active / (double)nb->n;
     return rungs_check(nb, r);
 }
 
 static int rungs_run_step(struct nbody *nb, double done)
 {
-    struct rungs *r = nb->rungs;
+    struct rungs *r = nb->integration.rungs;
     cl_uint active;
     if (rungs_begin(nb, r) != 0 || rungs_check(nb, r) != 0)
         return -1;
@@ -238,7 +238,7 @@ static int rungs_run_step(struct nbody *nb, double done)
         next = rungs_next_time(r->clock, now, &active);
         if (rungs_block_step(nb, r, now, next, active) != 0)
             return -1;
-        nb->task.done = STEP_WORK * (done + (double)next / (double)TICKS);
+        nb->simulation.task.done = STEP_WORK * (done + (double)next / (double)TICKS);
         if (next < TICKS && nbody_progress_report(nb) != 0)
             return -1;
     }
@@ -251,7 +251,7 @@ static int rungs_prepare(struct nbody *nb, struct rungs *r)
     if ((nbody_hilbert_due(nb) && nbody_hilbert_sort_rows(nb) != 0) ||
         nbody_integrate_init_forces(nb) != 0)
         return -1;
-    return clmcopy(nb->ctx, r->device->dev, r->device->tree->a_old, r->saved_a_old,
+    return clmcopy(nb->ctx, r->device->dev, r->device->force.tree->a_old, r->saved_a_old,
                    CL_EVENT_NOWAIT) == (cl_event)-1
                ? -1
                : 0;
@@ -261,30 +261,43 @@ static int rungs_restore(struct nbody *nb, struct rungs *r)
 {
     char *sentence = strdup(clerror());
     const int code = clerrno;
-    if (clmcopy(nb->ctx, r->device->dev, r->saved_a_old, r->device->tree->a_old, 0) !=
+    if (clmcopy(nb->ctx, r->device->dev, r->saved_a_old, r->device->force.tree->a_old, 0) !=
             (cl_event)-1 &&
         sentence)
         clerror_set(code, "%s", sentence);
     free(sentence);
-    return nb->task.stopped
-               ? clerror_set(ECANCELED, "nbody_step: stopped after step %zu", nb->steps)
+    return nb->simulation.task.stopped
+               ? clerror_set(ECANCELED, "nbody_step: stopped after step %zu", nb->integration.steps)
                : -1;
 }
 
-int nbody_rungs_run(struct nbody *nb, size_t steps)
+static int rungs_run(struct nbody *nb, size_t steps)
 {
     nbody_progress_begin(nb, "nbody_step", STEP_WORK * (double)steps);
     for (size_t k = 0; k < steps; k++) {
-        nb->task.stoppable = k > 0;
+        nb->simulation.task.stoppable = k > 0;
         if (nbody_progress_report(nb) != 0)
-            return nb->task.stopped
-                       ? clerror_set(ECANCELED, "nbody_step: stopped after step %zu", nb->steps)
+            return nb->simulation.task.stopped
+                       ? clerror_set(ECANCELED, "nbody_step: stopped after step %zu",
+                                     nb->integration.steps)
                        : -1;
-        if (rungs_prepare(nb, nb->rungs) != 0)
+        if (rungs_prepare(nb, nb->integration.rungs) != 0)
             return -1;
         if (nbody_rollback_run(nb, rungs_run_step, (double)k) != 0)
-            return rungs_restore(nb, nb->rungs);
-        nb->steps++;
+            return rungs_restore(nb, nb->integration.rungs);
+        nb->integration.steps++;
     }
     return 0;
 }
+
+static bool rungs_apply(const struct nbody *nb)
+{
+    return nb->stepping == NBODY_BLOCK && nb->method == NBODY_TREE;
+}
+
+const struct stepper nbody_stepper_rungs = {
+    .applies = rungs_apply,
+    .open = rungs_open,
+    .run = rungs_run,
+    .free = rungs_free,
+};

@@ -1,14 +1,39 @@
 /* update.c - launch the integrator's kernels between sums over pairs, on all devices.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/integrator/integrator.h"
+#include "nbody/engine.h"
 
 #include "core/grid_barrier.h"
 
-int nbody_update_all(struct nbody *nb, cl_uint phases, int step)
+EMBEDDED(step, "nbody/integrator/step.cl", nbody_integrator_step_cl);
+
+int nbody_integrator_open(struct nbody *nb)
+{
+    const struct embedded *const before = &step;
+    struct integration *const in = &nb->integration;
+    in->program = embedded_open(nb->ctx, nbody_has_doubles(nb) ? "-D DOUBLE" : "",
+                                nb->integrator->source, 1, &before);
+    in->reduce = in->program ? clsym(nb->ctx, in->program, "reduce_partials", 0) : NULL;
+    if (!in->reduce)
+        return -1;
+    for (int k = 0; k < UPDATE_KERNELS && nb->integrator->kernels[k]; k++)
+        if (!(in->update[k] = clsym(nb->ctx, in->program, nb->integrator->kernels[k], 0)))
+            return -1;
+    return 0;
+}
+
+void nbody_integrator_free(struct nbody *nb)
+{
+    for (cl_uint d = 0; nb->device && d < nb->ndev; d++)
+        free(nb->device[d].integration.saved);
+    if (nb->integration.program)
+        clclose(nb->ctx, nb->integration.program);
+}
+
+int nbody_update_all(struct nbody *nb, const struct update *u)
 {
     for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
-        if (p->count && (nb->integrator->update(nb, p, (cl_uint)p->count, phases, step) != 0 ||
+        if (p->count && (nb->integrator->update(nb, p, (cl_uint)p->count, u) != 0 ||
                          clflush(nb->ctx, p->dev, 0) != 0))
             return -1;
     return 0;
@@ -19,15 +44,14 @@ int nbody_update_all(struct nbody *nb, cl_uint phases, int step)
 static int update_test_barrier(struct nbody *nb, struct nbody_device *p)
 {
     p->bad[BARRIER_WORD] = 0;
-    nb->fused_steps = 4;
     int status = clmsync(nb->ctx, p->dev, p->bad, CL_MEM_DEVICE) == (cl_event)-1 ? -1 : 0;
     if (status == 0)
-        status = nb->integrator->update(nb, p, 0, FUSED, 0);
+        status =
+            nb->integrator->update(nb, p, 0, &(struct update){.phases = FUSED, .fused_steps = 4});
     if (status == 0)
         status = nbody_device_download(nb, p, p->bad, BAD_WORDS * sizeof *p->bad);
-    nb->fused_steps = 0;
     if ((cl_uint)p->bad[BARRIER_WORD] & GRID_BARRIER_TIMEOUT)
-        p->multi_step_kernel = NULL;
+        p->force.multi_step_kernel = NULL;
     return status;
 }
 
@@ -38,12 +62,14 @@ int nbody_integrate_warm_up(struct nbody *nb)
     int status = 0;
     nb->flags = CL_EVENT_NOWAIT | CL_EVENT_UNCOUNTED;
     for (struct nbody_device *p = nb->device; status == 0 && p < nb->device + nb->ndev; p++)
-        if (p->count && ((nb->kernel == NBODY_TUNED && nb->method == NBODY_DIRECT &&
-                          nbody_forces_warm_up(nb, p) != 0) ||
-                         (p->fused_kernel && nb->integrator->update(nb, p, 0, FUSED, 0) != 0) ||
-                         nb->integrator->update(nb, p, 0, 0, 0) != 0 ||
-                         (p->multi_step_kernel && update_test_barrier(nb, p) != 0) ||
-                         clflush(nb->ctx, p->dev, 0) != 0))
+        if (p->count &&
+            ((nb->kernel == NBODY_TUNED && nb->method == NBODY_DIRECT &&
+              nbody_forces_warm_up(nb, p) != 0) ||
+             (p->force.fused_kernel &&
+              nb->integrator->update(nb, p, 0, &(struct update){.phases = FUSED}) != 0) ||
+             nb->integrator->update(nb, p, 0, &(struct update){0}) != 0 ||
+             (p->force.multi_step_kernel && update_test_barrier(nb, p) != 0) ||
+             clflush(nb->ctx, p->dev, 0) != 0))
             status = -1;
     nb->flags = CL_EVENT_NOWAIT;
     for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
@@ -54,13 +80,13 @@ int nbody_integrate_warm_up(struct nbody *nb)
 
 int nbody_integrate_synchronize(struct nbody *nb)
 {
-    if (!integrator_predicts(nb) || nb->synchronized)
+    if (!integrator_predicts(nb) || nb->integration.valid.synchronized)
         return 0;
     for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
         if (p->count && nb->integrator->synchronize(nb, p) != 0)
             return -1;
-    nb->synchronized = true;
-    nb->positions_current = false;
+    nb->integration.valid.synchronized = true;
+    nbody_particles_moved(nb);
     return 0;
 }
 
@@ -68,31 +94,33 @@ int nbody_integrate_synchronize(struct nbody *nb)
  */
 static int update_sum_again(struct nbody *nb)
 {
-    nb->synchronized = false;
-    if (nbody_integrate_synchronize(nb) != 0 || nbody_forces_evaluate(nb, nb->integrator->sum) != 0)
+    nb->integration.valid.synchronized = false;
+    if (nbody_integrate_synchronize(nb) != 0 ||
+        nbody_forces_evaluate(nb, nb->integrator->sum, -1) != 0)
         return -1;
-    return nbody_update_all(nb, REDUCE, 0);
+    return nbody_update_all(nb, &(struct update){.phases = REDUCE});
 }
 
 int nbody_integrate_init_forces(struct nbody *nb)
 {
-    if (nb->forces_valid)
+    if (nb->integration.valid.forces_valid)
         return 0;
     if (nbody_integrate_synchronize(nb) != 0 ||
-        nbody_forces_evaluate(nb, nb->integrator->sum) != 0 || nbody_update_all(nb, REDUCE, 0) != 0)
+        nbody_forces_evaluate(nb, nb->integrator->sum, -1) != 0 ||
+        nbody_update_all(nb, &(struct update){.phases = REDUCE}) != 0)
         return -1;
     if (nbody_forces_sum(nb)->accelerations && update_sum_again(nb) != 0)
         return -1;
-    nb->forces_valid = true;
+    nb->integration.valid.forces_valid = true;
     return 0;
 }
 
 int nbody_integrate_begin(struct nbody *nb)
 {
-    nb->stage =
-        integrator_stages(nb) - 1; /* the last stage of a step precedes the first of the next */
-    if (nbody_integrate_init_forces(nb) != 0 || nbody_update_all(nb, KICK_DRIFT, 0) != 0)
+    /* the last stage of a step precedes the first of the next */
+    const struct update u = {.phases = KICK_DRIFT, .stage = integrator_stages(nb) - 1};
+    if (nbody_integrate_init_forces(nb) != 0 || nbody_update_all(nb, &u) != 0)
         return -1;
-    nb->positions_current = false;
+    nbody_particles_moved(nb);
     return 0;
 }

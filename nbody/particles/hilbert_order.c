@@ -30,7 +30,7 @@ enum { UNBALANCED_STEPS = 4 }; /* steps of a batch until the domains are balance
 static char *row_a_old(const struct nbody *nb, const struct nbody_device *p, size_t which)
 {
     (void)which;
-    return p->tree ? (char *)p->tree->a_old + p->first * nb->real : NULL;
+    return p->force.tree ? (char *)p->force.tree->a_old + p->first * nb->real : NULL;
 }
 
 /* Copy a device's positions, state and a_old to or from the host. Blocks. */
@@ -67,7 +67,7 @@ static int sort_by_device(struct nbody *nb, cl_uint *order)
         root = holder ? holder->rank : -1;
     free(holder);
     if (root == world_rank(nb->world)) {
-        while (!p->tree)
+        while (!p->force.tree)
             p++;
         status = nbody_hilbert_find_device(nb, p, order);
     }
@@ -85,10 +85,10 @@ static struct cube bounding_cube(const struct nbody *nb)
 {
     struct cube cube = {.side = 0};
     for (int c = 0; c < 3; c++) {
-        double low = nbody_real_get(nb, nb->posm, (size_t)c), high = low;
+        double low = nbody_real_get(nb, nb->particles.posm, (size_t)c), high = low;
         for (size_t i = 1; i < nb->n; i++) {
-            low = fmin(low, nbody_real_get(nb, nb->posm, 4 * i + (size_t)c));
-            high = fmax(high, nbody_real_get(nb, nb->posm, 4 * i + (size_t)c));
+            low = fmin(low, nbody_real_get(nb, nb->particles.posm, 4 * i + (size_t)c));
+            high = fmax(high, nbody_real_get(nb, nb->particles.posm, 4 * i + (size_t)c));
         }
         cube.low[c] = low;
         cube.side = fmax(cube.side, high - low);
@@ -111,8 +111,9 @@ static void key_block(void *job, size_t block, size_t first, size_t end)
     for (size_t i = first; i < end; i++) {
         uint32_t at[3] = {0};
         for (size_t c = 0; c < 3; c++) {
-            const double x = (nbody_real_get(k->nb, k->nb->posm, 4 * i + c) - k->cube.low[c]) /
-                             k->cube.side * most;
+            const double x =
+                (nbody_real_get(k->nb, k->nb->particles.posm, 4 * i + c) - k->cube.low[c]) /
+                k->cube.side * most;
             at[c] =
                 x > 0 ? x < most ? (uint32_t)x : (uint32_t)most : 0; /* 0 if all bodies coincide */
         }
@@ -130,7 +131,7 @@ static int sort_by_host(struct nbody *nb, cl_uint *order)
         keys ? 0
              : clerror_set(ENOMEM, "nbody: out of memory on the host to sort %zu bodies", nb->n);
     if (world_reduce_status(nb->world, status) != 0 || sort_copy_all(nb, CL_MEM_HOST) != 0 ||
-        nbody_ranks_spread(nb, nb->posm, 4 * nb->real, 1) != 0)
+        nbody_ranks_spread(nb, nb->particles.posm, 4 * nb->real, 1) != 0)
         status = -1;
     if (status == 0) {
         nbody_each_block(nb->n, key_block,
@@ -277,7 +278,7 @@ static int permute_component(struct nbody *nb, const cl_uint *order, const struc
 
 static char *row_position(const struct nbody *nb, const struct nbody_device *p, size_t component)
 {
-    return (char *)nb->posm + (4 * p->first + component) * nb->real;
+    return (char *)nb->particles.posm + (4 * p->first + component) * nb->real;
 }
 
 static char *row_plane(const struct nbody *nb, const struct nbody_device *p, size_t number)
@@ -285,9 +286,10 @@ static char *row_plane(const struct nbody *nb, const struct nbody_device *p, siz
     return (char *)p->state + number * p->rows * nb->real;
 }
 
-static int permute_rows(struct nbody *nb, const cl_uint *order, const struct repartition *d,
-                        char *all)
+int nbody_particles_permute(struct nbody *nb, const cl_uint *order, const size_t *old_first,
+                            const size_t *new_first, char *all)
 {
+    const struct repartition *const d = &(struct repartition){old_first, new_first};
     if (sort_copy_all(nb, CL_MEM_HOST) != 0)
         return -1;
     for (size_t c = 0; c < 4; c++)
@@ -296,19 +298,19 @@ static int permute_rows(struct nbody *nb, const cl_uint *order, const struct rep
     for (size_t k = 0; k < nb->planes; k++)
         if (permute_component(nb, order, d, row_plane, k, 1, all) != 0)
             return -1;
-    if (nb->a_old_valid && permute_component(nb, order, d, row_a_old, 0, 1, all) != 0)
+    if (nb->force.a_old_valid && permute_component(nb, order, d, row_a_old, 0, 1, all) != 0)
         return -1;
     return sort_copy_all(nb, CL_MEM_DEVICE);
 }
 
-/* Update nb->body and nb->row for the new order. */
+/* Update nb->particles.body and nb->particles.row for the new order. */
 static void update_row_maps(struct nbody *nb, const cl_uint *order, cl_uint *was)
 {
     nbody_each_block(nb->n, gather_block,
                      &(struct gather_job){.bytes = sizeof *was,
                                           .from_step = 1,
                                           .to_step = 1,
-                                          .from = (const char *)nb->body,
+                                          .from = (const char *)nb->particles.body,
                                           .to = (char *)was});
     nbody_each_block(nb->n, gather_block,
                      &(struct gather_job){.order = order,
@@ -316,25 +318,34 @@ static void update_row_maps(struct nbody *nb, const cl_uint *order, cl_uint *was
                                           .from_step = 1,
                                           .to_step = 1,
                                           .from = (const char *)was,
-                                          .to = (char *)nb->body});
-    nbody_each_block(nb->n, inverse_fill_block,
-                     &(struct inverse){.n = nb->n, .order = nb->body, .place = nb->row});
-    nb->sort_count++;
+                                          .to = (char *)nb->particles.body});
+    nbody_each_block(
+        nb->n, inverse_fill_block,
+        &(struct inverse){.n = nb->n, .order = nb->particles.body, .place = nb->particles.row});
+    nb->particles.sort_count++;
+}
+
+void nbody_hilbert_load(struct nbody *nb, const void *body)
+{
+    memcpy(nb->particles.body, body, nb->n * sizeof *nb->particles.body);
+    for (size_t i = 0; i < nb->n; i++)
+        nb->particles.row[nb->particles.body[i]] = (cl_uint)i;
+    nb->particles.sort_count++;
 }
 
 /* ---- Schedule. ------------------------------------------------------------------------------- */
 
 int nbody_hilbert_open(struct nbody *nb)
 {
-    if (!nb->sorted)
+    if (!nb->particles.sorted)
         return 0;
-    nb->sort_interval = ORDER_STEPS;
-    nb->body = malloc(nb->n * sizeof *nb->body);
-    nb->row = malloc(nb->n * sizeof *nb->row);
-    if (!nb->body || !nb->row)
+    nb->particles.sort_interval = ORDER_STEPS;
+    nb->particles.body = malloc(nb->n * sizeof *nb->particles.body);
+    nb->particles.row = malloc(nb->n * sizeof *nb->particles.row);
+    if (!nb->particles.body || !nb->particles.row)
         return clerror_set(ENOMEM, "nbody_create: out of memory on the host");
     for (size_t i = 0; i < nb->n; i++)
-        nb->body[i] = nb->row[i] = (cl_uint)i;
+        nb->particles.body[i] = nb->particles.row[i] = (cl_uint)i;
     return nbody_hilbert_sort_rows(nb);
 }
 
@@ -349,88 +360,22 @@ int nbody_hilbert_sort_rows(struct nbody *nb)
     if (world_reduce_status(nb->world, status) != 0 || find_row_order(nb, order) != 0 ||
         check_permutation(nb->n, order, (cl_uint *)all) != 0 ||
         (nb->method == NBODY_TREE ? nbody_hilbert_move_device(nb, order)
-                                  : permute_rows(nb, order, &(struct repartition){0}, all)) != 0)
+                                  : nbody_particles_permute(nb, order, NULL, NULL, all)) != 0)
         status = -1;
     if (status == 0)
         update_row_maps(nb, order, (cl_uint *)all);
     free(order);
     free(all);
-    nb->positions_current = false;
-    return status;
-}
-
-/* Compute each device's present and preferred first row, both multiples of nb->grain. Return false
- * if a device would get no rows or more than it has room for, or if too few rows would move. */
-static bool repartition_helps(const struct nbody *nb, const struct holder *all, size_t n,
-                              size_t *had, size_t *get)
-{
-    const struct domains *s = nb->domains;
-    size_t off = 0;
-    for (size_t k = 0; k < n; k++) {
-        had[k] = all[k].first;
-        get[k] = (s->begin[k] + nb->grain / 2) / nb->grain * nb->grain;
-        off += get[k] < had[k] ? had[k] - get[k] : get[k] - had[k];
-    }
-    for (size_t k = 0; k < n; k++) {
-        const size_t end = k + 1 < n ? get[k + 1] : nb->n;
-        if (end <= get[k] || end - get[k] > all[k].rows)
-            return false;
-    }
-    return off > nb->n / 512;
-}
-
-/* True once costs are known roughly, and again once the domains are balanced; later so rarely that
- * repartitions take 1 % of the time. With shares given by the caller, always true. */
-static bool repartition_is_due(const struct nbody *nb, double now)
-{
-    const struct domains *s = nb->domains;
-    return s->balance_checks >= 3 && (nb->shares_given || s->repartition_seconds <= 0 ||
-                                      (nbody_domain_balanced(nb) && !s->repartitioned) ||
-                                      now - s->repartitioned_at > 100 * s->repartition_seconds);
-}
-
-int nbody_hilbert_repartition(struct nbody *nb)
-{
-    size_t n;
-    const double began = seconds_now();
-    if (!nb->domains || !nb->a_old_valid)
-        return 0;
-    int32_t due = !nb->domains->boundaries_changed && repartition_is_due(nb, began);
-    if (world_broadcast(nb->world, 0, &due, sizeof due) != 0)
-        return -1;
-    if (!due)
-        return 0;
-    nb->domains->repartitioned = nbody_domain_balanced(nb);
-    struct holder *all = nbody_ranks_holders(nb, &n);
-    size_t *had = calloc(2 * n, sizeof *had), *get = had ? had + n : NULL;
-    const bool better = all && had && repartition_helps(nb, all, n, had, get);
-    char *numbers = better ? malloc(nb->n * nb->real) : NULL;
-    int status =
-        all && had && (numbers || !better)
-            ? 0
-            : clerror_set(ENOMEM, "nbody: out of memory on the host for %zu bodies", nb->n);
-    if (world_reduce_status(nb->world, status) != 0 ||
-        (better && permute_rows(nb, NULL, &(struct repartition){had, get}, numbers) != 0))
-        status = -1;
-    for (size_t k = 0; status == 0 && better && k < n; k++) {
-        struct owner *o = &nb->domains->owner[k];
-        o->first = get[k];
-        o->count = (k + 1 < n ? get[k + 1] : nb->n) - get[k];
-    }
-    free(all);
-    free(had);
-    free(numbers);
-    if (better) {
-        nb->positions_current = false;
-        nb->domains->repartitioned_at = seconds_now();
-        nb->domains->repartition_seconds = nb->domains->repartitioned_at - began;
-    }
+    nbody_particles_moved(nb);
     return status;
 }
 
 size_t nbody_hilbert_left(const struct nbody *nb)
 {
-    const size_t left = nb->sorted ? nb->sort_interval - nb->steps % nb->sort_interval : SIZE_MAX;
+    const size_t left =
+        nb->particles.sorted
+            ? nb->particles.sort_interval - nb->integration.steps % nb->particles.sort_interval
+            : SIZE_MAX;
     return nb->method != NBODY_TREE || nbody_domain_balanced(nb) || left < UNBALANCED_STEPS
                ? left
                : UNBALANCED_STEPS;
@@ -438,12 +383,13 @@ size_t nbody_hilbert_left(const struct nbody *nb)
 
 bool nbody_hilbert_due(const struct nbody *nb)
 {
-    return nb->sorted && nb->steps > 0 && nb->steps % nb->sort_interval == 0;
+    return nb->particles.sorted && nb->integration.steps > 0 &&
+           nb->integration.steps % nb->particles.sort_interval == 0;
 }
 
 int nbody_hilbert_unsort(const struct nbody *nb, double *of, size_t numbers)
 {
-    if (!nb->sorted)
+    if (!nb->particles.sorted)
         return 0;
     char *rows = malloc(nb->n * numbers * sizeof *of);
     if (!rows)
@@ -451,7 +397,7 @@ int nbody_hilbert_unsort(const struct nbody *nb, double *of, size_t numbers)
             ENOMEM, "nbody: out of memory on the host to reorder the data of %zu bodies", nb->n);
     memcpy(rows, of, nb->n * numbers * sizeof *of);
     nbody_each_block(nb->n, gather_block,
-                     &(struct gather_job){.order = nb->row,
+                     &(struct gather_job){.order = nb->particles.row,
                                           .bytes = numbers * sizeof *of,
                                           .from_step = 1,
                                           .to_step = 1,
@@ -463,6 +409,6 @@ int nbody_hilbert_unsort(const struct nbody *nb, double *of, size_t numbers)
 
 void nbody_hilbert_free(struct nbody *nb)
 {
-    free(nb->body);
-    free(nb->row);
+    free(nb->particles.body);
+    free(nb->particles.row);
 }

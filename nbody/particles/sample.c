@@ -2,11 +2,10 @@
  * that only these are copied; with ranks, they go to rank 0.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/integrator/integrator.h"
+#include "nbody/engine.h"
 
 #include "core/handle.h"
 #include "nbody/particles/body_blocks.h"
-#include "nbody/domain/ranks.h"
 
 #include <errno.h>
 
@@ -25,7 +24,7 @@ struct sampler {
 
 void nbody_sample_free(struct nbody *nb)
 {
-    struct sampler *s = nb->sampler;
+    struct sampler *s = nb->particles.sampler;
     if (!s)
         return;
     clfree(s->which);
@@ -35,12 +34,12 @@ void nbody_sample_free(struct nbody *nb)
     if (s->program)
         clclose(nb->ctx, s->program);
     free(s);
-    nb->sampler = NULL;
+    nb->particles.sampler = NULL;
 }
 
 static int sampler_open(struct nbody *nb)
 {
-    struct sampler *s = nb->sampler = calloc(1, sizeof *s);
+    struct sampler *s = nb->particles.sampler = calloc(1, sizeof *s);
     if (!s)
         return clerror_set(ENOMEM, "nbody_positions: out of memory");
     s->program = embedded_open(nb->ctx, nbody_has_doubles(nb) ? "-D DOUBLE" : "", &sample, 0, NULL);
@@ -53,7 +52,7 @@ static int sampler_open(struct nbody *nb)
 
 static int sampler_reserve(struct nbody *nb, size_t count)
 {
-    struct sampler *s = nb->sampler;
+    struct sampler *s = nb->particles.sampler;
     if (s->room >= count)
         return 0;
     clfree(s->which);
@@ -72,8 +71,8 @@ static int sampler_reserve(struct nbody *nb, size_t count)
 
 static bool sampler_is_current(const struct nbody *nb, size_t count, const uint32_t *which)
 {
-    const struct sampler *s = nb->sampler;
-    return which && count <= s->nasked && s->orders == nb->sort_count && s->n == nb->n &&
+    const struct sampler *s = nb->particles.sampler;
+    return which && count <= s->nasked && s->orders == nb->particles.sort_count && s->n == nb->n &&
            memcmp(which, s->asked, count * sizeof *which) == 0;
 }
 
@@ -89,14 +88,15 @@ static void sampler_find_block(void *finding, size_t block, size_t first, size_t
     (void)block;
     for (size_t k = first; k < end; k++) {
         const size_t i = f->which ? f->which[k] : k;
-        f->nb->sampler->which[k] = f->nb->row ? f->nb->row[i] : (cl_uint)i;
+        f->nb->particles.sampler->which[k] =
+            f->nb->particles.row ? f->nb->particles.row[i] : (cl_uint)i;
     }
 }
 
 /* Find where bodies are stored, and upload the list. */
 static int sampler_choose(struct nbody *nb, size_t count, const uint32_t *which)
 {
-    struct sampler *s = nb->sampler;
+    struct sampler *s = nb->particles.sampler;
     if (sampler_is_current(nb, count, which))
         return 0;
     s->nasked = 0;
@@ -112,7 +112,7 @@ static int sampler_choose(struct nbody *nb, size_t count, const uint32_t *which)
     if (which) {
         memcpy(s->asked, which, count * sizeof *which);
         s->nasked = count;
-        s->orders = nb->sort_count;
+        s->orders = nb->particles.sort_count;
         s->n = nb->n;
     }
     return 0;
@@ -122,7 +122,7 @@ static int sampler_choose(struct nbody *nb, size_t count, const uint32_t *which)
 static void sampler_copy(const struct nbody *nb, const struct nbody_device *p, size_t count,
                          const float *from, float (*to)[3])
 {
-    const struct sampler *s = nb->sampler;
+    const struct sampler *s = nb->particles.sampler;
     if (p->count == nb->n)
         memcpy(to, from, count * sizeof *to);
     for (size_t k = 0; k < count && p->count < nb->n; k++)
@@ -134,7 +134,7 @@ static void sampler_copy(const struct nbody *nb, const struct nbody_device *p, s
 static int sampler_start(struct nbody *nb, struct nbody_device *p, size_t bodies, void *from,
                          size_t plane, double factor, float *to)
 {
-    const struct sampler *s = nb->sampler;
+    const struct sampler *s = nb->particles.sampler;
     const cl_uint n = (cl_uint)bodies, first = (cl_uint)p->first, count = (cl_uint)p->count,
                   length = (cl_uint)plane;
     if (nbody_device_launch_1d(
@@ -157,9 +157,10 @@ static int sampler_copy_device(struct nbody *nb, struct nbody_device *p, size_t 
     const double length = nbody_units_factor(&nb->units, 1, 0),
                  speed = nbody_units_factor(&nb->units, 1, -1);
     const bool apart = integrator_predicts(nb);
-    float *const *out = nb->sampler->out;
-    if (pos && sampler_start(nb, p, count, apart ? sampler_planes(nb, p, STATE_POS) : nb->posm,
-                             apart ? p->rows : 1, length, out[0]) != 0)
+    float *const *out = nb->particles.sampler->out;
+    if (pos &&
+        sampler_start(nb, p, count, apart ? sampler_planes(nb, p, STATE_POS) : nb->particles.posm,
+                      apart ? p->rows : 1, length, out[0]) != 0)
         return -1;
     if (vel &&
         sampler_start(nb, p, count, sampler_planes(nb, p, STATE_VEL), p->rows, speed, out[1]) != 0)
@@ -178,13 +179,13 @@ int nbody_positions(nbody *nb, size_t count, const uint32_t *which, float (*pos)
 {
     if (no_handle(nb, __func__))
         return -1;
-    if ((!nb->sampler && sampler_open(nb) != 0) || sampler_reserve(nb, count) != 0 ||
+    if ((!nb->particles.sampler && sampler_open(nb) != 0) || sampler_reserve(nb, count) != 0 ||
         sampler_choose(nb, count, which) != 0)
         return -1;
     for (struct nbody_device *p = nb->device; count && p < nb->device + nb->ndev; p++)
         if (p->count && sampler_copy_device(nb, p, count, pos, vel) != 0)
             return -1;
-    if (pos && nbody_ranks_collect(nb, count, nb->sampler->which, pos) != 0)
+    if (pos && nbody_ranks_collect(nb, count, nb->particles.sampler->which, pos) != 0)
         return -1;
-    return vel ? nbody_ranks_collect(nb, count, nb->sampler->which, vel) : 0;
+    return vel ? nbody_ranks_collect(nb, count, nb->particles.sampler->which, vel) : 0;
 }

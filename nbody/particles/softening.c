@@ -5,7 +5,7 @@
  * bound, at which two bodies have exactly the minimum softening of nbody_forces_softening.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/integrator/integrator.h"
+#include "nbody/engine.h"
 
 #include <math.h>
 
@@ -17,7 +17,7 @@ int nbody_softening_check(const struct nbody *nb)
                        : nb->stepping != NBODY_FIXED  ? "adaptive or block stepping has"
                        : nb->integrator->sum > JERKS  ? "this integrator has"
                                                       : NULL;
-    if (!nb->own_eps || !what)
+    if (!nb->particles.own_eps || !what)
         return 0;
     return clerror_set(
         EINVAL,
@@ -36,36 +36,37 @@ int nbody_softening_copy(struct nbody *nb, const double *softening)
                 EINVAL,
                 "nbody_create: body %zu has a softening length of %g; it must be a number >= 0", i,
                 softening[i]);
-    nb->own_eps = malloc(nb->n * sizeof *nb->own_eps);
-    if (!nb->own_eps)
+    nb->particles.own_eps = malloc(nb->n * sizeof *nb->particles.own_eps);
+    if (!nb->particles.own_eps)
         return clerror_set(ENOMEM, "nbody_create: out of memory on the host for %zu softenings",
                            nb->n);
-    memcpy(nb->own_eps, softening, nb->n * sizeof *softening);
+    memcpy(nb->particles.own_eps, softening, nb->n * sizeof *softening);
     return 0;
 }
 
 int nbody_softening_upload(struct nbody *nb)
 {
     bool none;
-    if (!nb->own_eps)
+    if (!nb->particles.own_eps)
         return 0;
-    if (!nb->soft && !(nb->soft = clmalloc(nb->ctx, nb->padded * nb->real, CL_MEM_ZEROCOPY)))
+    if (!nb->particles.soft &&
+        !(nb->particles.soft = clmalloc(nb->ctx, nb->padded * nb->real, CL_MEM_ZEROCOPY)))
         return -1;
     nb->eps = 0; /* for the minimum softening */
     const double least = nbody_forces_softening(nb, FORCES, &none) / 2,
                  length = nbody_units_factor(&nb->units, -1, 0);
     for (size_t i = 0; i < nb->padded; i++) {
-        const double eps = i < nb->n ? length * nb->own_eps[i] : 0;
-        nbody_real_put(nb, nb->soft, i, fmax(eps * eps / 2, least));
+        const double eps = i < nb->n ? length * nb->particles.own_eps[i] : 0;
+        nbody_real_put(nb, nb->particles.soft, i, fmax(eps * eps / 2, least));
     }
     for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
-        if (p->rows && clmsync(nb->ctx, p->dev, nb->soft, CL_MEM_DEVICE) == (cl_event)-1)
+        if (p->rows && clmsync(nb->ctx, p->dev, nb->particles.soft, CL_MEM_DEVICE) == (cl_event)-1)
             return -1;
     return 0;
 }
 
 void nbody_softening_free(struct nbody *nb)
 {
-    clfree(nb->soft);
-    free(nb->own_eps);
+    clfree(nb->particles.soft);
+    free(nb->particles.own_eps);
 }

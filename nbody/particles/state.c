@@ -1,11 +1,10 @@
 /* state.c - download of positions and velocities; queries.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/integrator/integrator.h"
+#include "nbody/engine.h"
 
 #include "core/handle.h"
 #include "nbody/particles/body_blocks.h"
-#include "nbody/domain/ranks.h"
 
 /* ---- Copying out. ---------------------------------------------------------------------------- */
 
@@ -13,7 +12,7 @@
 static int state_download(struct nbody *nb, struct nbody_device *p, bool pos, bool vel)
 {
     const size_t plane = p->rows * nb->real;
-    char *state = p->state, *own = (char *)nb->posm + p->first * 4 * nb->real;
+    char *state = p->state, *own = (char *)nb->particles.posm + p->first * 4 * nb->real;
     if (vel && nbody_device_download(nb, p, state + STATE_VEL * plane, 3 * plane) != 0)
         return -1;
     if (pos && integrator_predicts(nb))
@@ -43,7 +42,7 @@ static void state_copy_block(void *copying, size_t block, size_t first, size_t e
                 c->pos[i][k] =
                     length * nbody_real_get(nb, p->state, (STATE_POS + k) * p->rows + row);
             else if (c->pos)
-                c->pos[i][k] = length * nbody_real_get(nb, nb->posm, 4 * i + k);
+                c->pos[i][k] = length * nbody_real_get(nb, nb->particles.posm, 4 * i + k);
             if (c->vel)
                 c->vel[i][k] =
                     speed * nbody_real_get(nb, p->state, (STATE_VEL + k) * p->rows + row);
@@ -70,41 +69,11 @@ int nbody_state(nbody *nb, double (*pos)[3], double (*vel)[3])
 
 /* ---- Questions. ------------------------------------------------------------------------------ */
 
-double nbody_time(const nbody *nb)
-{
-    if (no_handle(nb, __func__))
-        return 0;
-    return nb->base_time + nb->dt * (double)(nb->steps - nb->base_steps);
-}
-
-size_t nbody_steps(const nbody *nb)
-{
-    if (no_handle(nb, __func__))
-        return 0;
-    return nb->steps;
-}
-
 size_t nbody_bodies(const nbody *nb)
 {
     if (no_handle(nb, __func__))
         return 0;
     return nb->n;
-}
-
-double nbody_interactions(const nbody *nb)
-{
-    if (no_handle(nb, __func__))
-        return 0;
-    return nb->method == NBODY_TREE ? 0 : nb->evaluations * (double)nb->n * (double)nb->n;
-}
-
-void nbody_block_counts(const nbody *nb, double *blocks, double *steps)
-{
-    const bool none = no_handle(nb, __func__);
-    if (blocks)
-        *blocks = none ? 0 : nb->counts.blocks;
-    if (steps)
-        *steps = none ? 0 : nb->counts.steps;
 }
 
 double nbody_eta(const nbody *nb)

@@ -1,7 +1,7 @@
 /* nbody_ref_run.c - steps by the scalar reference of any integrator of the table (integrate.h).
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/integrator/integrator.h"
+#include "nbody/engine.h"
 
 int nbody_ref_run_in(const struct nbody_ref_system *s, enum nbody_integrator integrator, double dt,
                      size_t steps, double (*pos)[3], double (*vel)[3])

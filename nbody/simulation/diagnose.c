@@ -5,23 +5,79 @@
  * of floats is an error, even if the device adds in doubles.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/domain/ranks.h"
+#include "nbody/engine.h"
 
 #include "core/handle.h"
+#include "core/round.h"
 
 #include <float.h>
 #include <math.h>
+
+EMBEDDED(step, "nbody/integrator/step.cl", nbody_integrator_step_cl);
+EMBEDDED(field, "nbody/force/external_field.cl", nbody_force_external_field_cl);
+EMBEDDED(diagnose, "nbody/simulation/diagnose.cl", nbody_simulation_diagnose_cl);
+
+static size_t sum_blocks(const struct nbody_device *p)
+{
+    return divide_up(p->count, SUM_BLOCK);
+}
+
+static int diagnose_open_device(struct nbody *nb, struct nbody_device *p)
+{
+    const struct embedded *const before[] = {&step, &field};
+    const struct nbody_device *const twin = nbody_device_twin(nb, p);
+    char options[64];
+    snprintf(options, sizeof options, "%s -D SUM_GROUP=%d%s",
+             nbody_has_doubles(nb) ? "-D DOUBLE" : "", p->shape.group_1d,
+             p->shape.fp64 ? "" : " -D NO_FP64");
+    void *const program =
+        twin ? NULL : embedded_open(nb->ctx, options, &diagnose, COUNT_OF(before), before);
+    p->diagnosis.program = program;
+    p->diagnosis.kernel = twin      ? twin->diagnosis.kernel
+                          : program ? clsym(nb->ctx, program, "diagnose", 0)
+                                    : NULL;
+    return p->diagnosis.kernel ? 0 : -1;
+}
+
+int nbody_diagnose_open(struct nbody *nb)
+{
+    for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
+        if (p->rows && diagnose_open_device(nb, p) != 0)
+            return -1;
+    return 0;
+}
+
+size_t nbody_diagnose_bytes(const struct nbody_device *p)
+{
+    return divide_up(p->rows, SUM_BLOCK) * SUM_TERMS * sizeof(double);
+}
+
+int nbody_diagnose_allocate(struct nbody *nb, struct nbody_device *p)
+{
+    p->diagnosis.sums = nbody_device_alloc(nb, p, nbody_diagnose_bytes(p), CL_MEM_ZEROCOPY);
+    return p->diagnosis.sums ? 0 : -1;
+}
+
+void nbody_diagnose_free(struct nbody *nb)
+{
+    for (cl_uint d = 0; nb->device && d < nb->ndev; d++) {
+        struct device_diagnosis *const own = &nb->device[d].diagnosis;
+        if (own->program)
+            clclose(nb->ctx, own->program);
+        clfree(own->sums);
+    }
+}
 
 static int diagnose_start(const struct nbody *nb, struct nbody_device *p)
 {
     const size_t group = (size_t)p->shape.group_1d;
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, count = (cl_uint)p->count,
-                  npartial = p->npartial - (nb->nfields > 0), nfields = (cl_uint)nb->nfields;
-    void *const fields = nb->nfields ? nb->field_table : nb->posm;
-    clndrange_t ndr = clndrange_init1d(0, group * nbody_sum_blocks(p), group);
-    if (clforkv(nb->ctx, p->dev, p->kernel[DIAGNOSE], &ndr, CL_EVENT_NOWAIT | CL_EVENT_CHECKED,
-                ARGS(nb->posm, p->state, p->phi, first, rows, count, npartial, fields, nfields,
-                     p->sums)) == (cl_event)-1)
+                  npartial = p->force.npartial - (nb->nfields > 0), nfields = (cl_uint)nb->nfields;
+    void *const fields = nb->nfields ? nb->force.field_table : nb->particles.posm;
+    clndrange_t ndr = clndrange_init1d(0, group * sum_blocks(p), group);
+    if (clforkv(nb->ctx, p->dev, p->diagnosis.kernel, &ndr, CL_EVENT_NOWAIT | CL_EVENT_CHECKED,
+                ARGS(nb->particles.posm, p->state, p->force.phi, first, rows, count, npartial,
+                     fields, nfields, p->diagnosis.sums)) == (cl_event)-1)
         return -1;
     return clflush(nb->ctx, p->dev, 0);
 }
@@ -30,12 +86,13 @@ static int diagnose_start(const struct nbody *nb, struct nbody_device *p)
  * devices without doubles. */
 static int diagnose_download(struct nbody *nb, struct nbody_device *p, double (*all)[SUM_TERMS])
 {
-    const size_t blocks = nbody_sum_blocks(p);
-    if (nbody_device_download(nb, p, p->sums, blocks * SUM_TERMS * sizeof(double)) != 0)
+    const size_t blocks = sum_blocks(p);
+    if (nbody_device_download(nb, p, p->diagnosis.sums, blocks * SUM_TERMS * sizeof(double)) != 0)
         return -1;
     for (size_t block = 0; block < blocks; block++)
         for (size_t k = 0; k < SUM_TERMS; k++) {
-            const char *at = (const char *)p->sums + sizeof(double) * (block * SUM_TERMS + k);
+            const char *at =
+                (const char *)p->diagnosis.sums + sizeof(double) * (block * SUM_TERMS + k);
             float pair[2];
             double number;
             memcpy(pair, at, sizeof pair);
@@ -90,7 +147,7 @@ int nbody_diagnose(nbody *nb, struct nbody_diagnostics *d)
         return -1;
     double sum[SUM_TERMS] = {0};
     nbody_progress_begin(nb, "nbody_diagnose", nbody_forces_work(nb, POTENTIALS));
-    if (nbody_integrate_synchronize(nb) != 0 || nbody_forces_evaluate(nb, POTENTIALS) != 0)
+    if (nbody_integrate_synchronize(nb) != 0 || nbody_forces_evaluate(nb, POTENTIALS, -1) != 0)
         return -1;
     for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
         if (p->count && diagnose_start(nb, p) != 0)

@@ -4,7 +4,7 @@
  * forces_out.c and diagnose.c. The other files are listed in engine.h.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/integrator/integrator.h"
+#include "nbody/engine.h"
 
 #include "core/untracked.h"
 #include "core/clock.h"
@@ -12,7 +12,6 @@
 #include "core/reserved.h"
 
 #include "nbody/particles/body_blocks.h"
-#include "nbody/domain/ranks.h"
 
 #include <float.h>
 #include <limits.h>
@@ -176,253 +175,13 @@ static int nbody_choose_sorting(struct nbody *nb)
     uint64_t least = (uint64_t)nb->device[0].shape.cluster_min;
     if (world_broadcast(nb->world, 0, &least, sizeof least) != 0)
         return -1;
-    nb->sorted = nb->method == NBODY_TREE ||
-                 (nb->precision == NBODY_MIXED && nb->stepping == NBODY_FIXED && nb->n >= least);
+    nb->particles.sorted =
+        nb->method == NBODY_TREE ||
+        (nb->precision == NBODY_MIXED && nb->stepping == NBODY_FIXED && nb->n >= least);
     for (cl_uint d = 0; nbody_is_clustered(nb) && d < nb->ndev; d++)
         if (nbody_shape_cluster(&nb->device[d].shape) != 0)
             return -1;
     return 0;
-}
-
-/* Allocate four numbers per body, including padding. If a CPU is the only device, it uses the
- * host's copy. */
-static void *alloc_four_per_body(struct nbody *nb)
-{
-    cl_uint owners = 0;
-    for (cl_uint d = 0; d < nb->ndev; d++)
-        owners += nb->device[d].rows > 0;
-    return clmalloc(nb->ctx, nb->padded * 4 * nb->real,
-                    owners == 1 && !nb->ranks ? CL_MEM_ZEROCOPY : 0);
-}
-
-static int nbody_allocate_all(struct nbody *nb)
-{
-    nb->posm = alloc_four_per_body(nb);
-    if (!nb->posm)
-        return -1;
-    if (nbody_forces_sum(nb)->velocities && !(nb->velo = alloc_four_per_body(nb)))
-        return -1;
-    if (nbody_forces_sum(nb)->accelerations && !(nb->acce = alloc_four_per_body(nb)))
-        return -1;
-    for (cl_uint d = 0; d < nb->ndev; d++)
-        if (nb->device[d].fused_kernel && !(nb->moved = alloc_four_per_body(nb)))
-            return -1;
-    for (cl_uint d = 0; d < nb->ndev; d++)
-        if (nb->device[d].rows && nbody_device_allocate(nb, &nb->device[d]) != 0)
-            return -1;
-    return 0;
-}
-
-/* Write body i to the host images, in engine units. p: its device; NULL if a different rank owns
- * it. */
-static void write_body(struct nbody *nb, struct nbody_device *p, size_t i, double gm,
-                       const double *pos, const double *vel)
-{
-    for (size_t c = 0; c < 3; c++) {
-        const double x = ldexp(pos[c], -nb->units.length);
-        const double v = ldexp(vel[c], nb->units.time - nb->units.length);
-        nbody_real_put(nb, nb->posm, 4 * i + c, x);
-        if (p)
-            nbody_real_put(nb, p->state, (STATE_VEL + c) * p->rows + i - p->first, v);
-        if (nb->velo)
-            nbody_real_put(nb, nb->velo, 4 * i + c, v);
-        if (p && integrator_predicts(nb))
-            nbody_real_put(nb, p->state, (STATE_POS + c) * p->rows + i - p->first, x);
-    }
-    nbody_real_put(nb, nb->posm, 4 * i + 3, ldexp(gm, 2 * nb->units.time - 3 * nb->units.length));
-}
-
-/* Padding has no mass and lies so far away that r^-3 is 0 while r^2 is finite. */
-static void write_padding(struct nbody *nb)
-{
-    const double far = nb->precision == NBODY_DOUBLE ? 1e150 : 1e18;
-    for (size_t i = nb->n; i < nb->padded; i++)
-        for (size_t c = 0; c < 3; c++)
-            nbody_real_put(nb, nb->posm, 4 * i + c, far);
-}
-
-/* True if a velocity is out of range in engine units. */
-static bool too_fast(const struct nbody *nb, const double vel[3])
-{
-    const double most = nbody_has_doubles(nb) ? DBL_MAX : (double)FLT_MAX;
-    bool any = false;
-    for (int c = 0; c < 3; c++)
-        any |= fabs(ldexp(vel[c], nb->units.time - nb->units.length)) > most;
-    return any;
-}
-
-static void write_block_of_bodies(void *given, size_t block, size_t first, size_t end)
-{
-    struct given *g = given;
-    (void)block;
-    for (size_t i = first; i < end; i++) {
-        struct nbody_device *p = g->nb->device, *const last = p + g->nb->ndev;
-        while (p < last && (i < p->first || i - p->first >= p->count))
-            p++;
-        if (too_fast(g->nb, g->vel[i]))
-            g->wrong = true;
-        write_body(g->nb, p < last ? p : NULL, i, g->nb->G * g->mass[i], g->pos[i], g->vel[i]);
-    }
-}
-
-static int write_bodies(struct nbody *nb, const double *mass, const double (*pos)[3],
-                        const double (*vel)[3])
-{
-    struct given g = {mass, pos, vel, nb, false};
-    nbody_each_block(nb->n, write_block_of_bodies, &g);
-    write_padding(nb);
-    if (nb->moved)
-        memcpy(nb->moved, nb->posm, nb->padded * 4 * nb->real);
-    if (!g.wrong)
-        return 0;
-    size_t i = 0;
-    int c = 0;
-    while (!too_fast(nb, vel[i]))
-        i++;
-    while (fabs(vel[i][c]) < fmax(fabs(vel[i][0]), fmax(fabs(vel[i][1]), fabs(vel[i][2]))))
-        c++;
-    return clerror_set(
-        EINVAL, "nbody_create: the velocity of body %zu, %g, is out of range in %s precision", i,
-        vel[i][c], nbody_has_doubles(nb) ? "double" : "single");
-}
-
-static int nbody_upload_all(struct nbody *nb)
-{
-    for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++) {
-        void *const blocks[] = {nb->posm, p->state, p->bad, nb->velo, nb->acce, nb->moved};
-        if (p->rows)
-            *p->bad = INT_MAX; /* sums before the first batch read it, too */
-        for (size_t b = 0; p->rows && b < COUNT_OF(blocks); b++)
-            if (blocks[b] && clmsync(nb->ctx, p->dev, blocks[b], CL_MEM_DEVICE) == (cl_event)-1)
-                return -1;
-    }
-    nb->positions_current = nb->synchronized = true;
-    return 0;
-}
-
-/* ---- Distribution to devices. ---------------------------------------------------------------- */
-
-static bool devices_are_equal(const struct cldev_info *info, cl_uint ndev)
-{
-    for (cl_uint d = 1; d < ndev; d++)
-        if (strcmp(info[d].dev_name, info[0].dev_name) != 0 ||
-            info[d].dev_max_core != info[0].dev_max_core)
-            return false;
-    return true;
-}
-
-/* Return the interactions per second of one device alone, from the second of two evaluations for
- * up to 16,384 bodies; 0 on error. */
-static double measure_device_rate(struct nbody *nb, cl_uint dev,
-                                  const struct nbody_options *options, const double *mass,
-                                  const double (*pos)[3], const double (*vel)[3])
-{
-    const size_t n = nb->n < 16384 ? nb->n : 16384;
-    struct nbody_options trial = *options;
-    double rate = 0, *shares = calloc(nb->ndev, sizeof *shares);
-    if (!shares)
-        return clerror_set(ENOMEM, "nbody_create: out of memory on the host"), 0;
-    shares[dev] = 1;
-    trial.ctx = nb->ctx;
-    trial.shares = shares;
-    trial.world = NULL;
-    trial.progress = NULL;
-    trial.integrator = NBODY_TAYLOR;
-    trial.stepping = NBODY_FIXED;
-    trial.dt = DBL_MIN; /* nothing moves, so that no position overflows */
-    nbody *one = nbody_create(&trial, n, mass, pos, vel);
-    if (one && nbody_step(one, 1) == 0) {
-        const double start = seconds_now();
-        if (nbody_step(one, 1) == 0)
-            rate = (double)n * (double)n / (seconds_now() - start);
-    }
-    nbody_free(one);
-    free(shares);
-    return rate;
-}
-
-static int nbody_check_weights(const double *weight, cl_uint ndev)
-{
-    double all = 0;
-    for (cl_uint d = 0; d < ndev; d++) {
-        if (!(weight[d] >= 0) || isinf(weight[d]))
-            return clerror_set(EINVAL,
-                               "nbody_create: the share of device %u is %g; shares must be numbers "
-                               ">= 0",
-                               d, weight[d]);
-        all += weight[d];
-    }
-    return all > 0 && !isinf(all)
-               ? 0
-               : clerror_set(EINVAL, "nbody_create: the shares add up to %g", all);
-}
-
-/* True if the kind of time steps is limited to one device. */
-static bool stepping_needs_one_device(const struct nbody *nb)
-{
-    return nb->stepping == NBODY_BLOCK ||
-           (nb->stepping == NBODY_ADAPTIVE && nb->integrator->block_steps);
-}
-
-/* Round to two significant digits. */
-static double round_to_two_digits(double x)
-{
-    const double unit = x > 0 ? pow(10, floor(log10(x)) - 1) : 1;
-    return unit * floor(x / unit + 0.5);
-}
-
-/* True if N is so small that one of several equal devices is faster than a distributed tree. Adds
- * the reason to nb->method_text. */
-static bool single_device_is_faster(struct nbody *nb, const struct nbody_options *options)
-{
-    const double least = nb->device[0].shape.single_device_max * sqrt(nb->accuracy / 1e-3);
-    if (options->shares || nb->ndev == 1 || world_size(nb->world) > 1 || nb->method != NBODY_TREE ||
-        (double)nb->n >= least)
-        return false;
-    const size_t used = strlen(nb->method_text);
-    snprintf(nb->method_text + used, sizeof nb->method_text - used,
-             "; on one device, as several are faster from about %.0f bodies on",
-             round_to_two_digits(least));
-    return true;
-}
-
-/* Distribute the bodies by the caller's shares, or by the speed of the devices. */
-static int nbody_divide(struct nbody *nb, const struct cldev_info *info,
-                        const struct nbody_options *options, const double *mass,
-                        const double (*pos)[3], const double (*vel)[3])
-{
-    const bool given = options->shares != NULL, alike = devices_are_equal(info, nb->ndev);
-    const bool by_one =
-        stepping_needs_one_device(nb) || (alike && single_device_is_faster(nb, options));
-    bool equal = alike || by_one;
-    if (nbody_ranks_alike(nb, info, &equal) != 0)
-        return -1;
-    double *weight = calloc(nb->ndev, sizeof *weight);
-    if (!weight)
-        return clerror_set(ENOMEM, "nbody_create: out of memory on the host");
-    int status = 0;
-    bool taken = false; /* by the single device */
-    for (cl_uint d = 0; d < nb->ndev && status == 0; d++) {
-        weight[d] = taken   ? 0
-                    : given ? options->shares[d]
-                    : equal ? 1
-                            : measure_device_rate(nb, d, options, mass, pos, vel);
-        if (!given && weight[d] == 0 && !taken)
-            status = -1;
-        taken |= by_one && weight[d] > 0;
-    }
-    if (status == 0)
-        status = nbody_check_weights(weight, nb->ndev);
-    size_t tiles = 1;
-    for (cl_uint d = 0; d < nb->ndev; d++)
-        tiles = least_common_multiple(tiles, (size_t)nb->device[d].shape.tile);
-    if (world_reduce_status(nb->world, status) != 0 || nbody_ranks_divide(nb, weight) != 0 ||
-        nbody_ranks_multiple(nb, &tiles) != 0)
-        status = -1;
-    if (status == 0)
-        nbody_forces_chunk(nb, tiles);
-    free(weight);
-    return status;
 }
 
 /* ---- Creation. ------------------------------------------------------------------------------- */
@@ -443,7 +202,7 @@ static int nbody_prepare(struct nbody *nb, const struct nbody_options *o, const 
     if (status == 0)
         status = world_reduce_status(nb->world, nbody_choose_sorting(nb));
     if (status == 0)
-        status = nbody_divide(nb, info, o, mass, pos, vel);
+        status = nbody_domain_divide(nb, info, o, mass, pos, vel);
     free(info);
     return status;
 }
@@ -492,13 +251,12 @@ static nbody *nbody_create_engine(const struct nbody_options *o, size_t n, const
                          .real = o->precision == NBODY_SINGLE ? sizeof(float) : sizeof(double),
                          .G = o->G > 0 ? o->G : 1,
                          .eps = o->eps,
-                         .dt = o->dt,
+                         .integration = {.dt = o->dt, .valid.synchronized = true},
                          .n = n,
                          .batch = o->burst ? o->burst : MAX_BATCH,
                          .shares_given = o->shares != NULL,
                          .flags = CL_EVENT_NOWAIT,
-                         .progress = o->progress,
-                         .arg = o->arg,
+                         .simulation = {.progress = o->progress, .arg = o->arg},
                          .world = o->world,
                          .fused_disabled = fused_disabled,
                          .ndev = clgetndev(ctx)};
@@ -520,11 +278,11 @@ static nbody *nbody_create_engine(const struct nbody_options *o, size_t n, const
         nbody_host_check(nb) == 0 && nbody_stepping_check(nb) == 0 &&
         nbody_baseline_check(nb) == 0 && nbody_method_choose(nb, o->method) == 0 &&
         nbody_softening_check(nb) == 0 && nbody_prepare(nb, o, mass, pos, vel) == 0 &&
-        nbody_device_build(nb) == 0 && nbody_tree_prepare(nb) == 0 && nbody_allocate_all(nb) == 0 &&
-        nbody_field_upload(nb) == 0 && nbody_softening_upload(nb) == 0 &&
-        nbody_baseline_open(nb) == 0 && nbody_tree_open(nb) == 0 &&
-        nbody_block_steps_open(nb) == 0 && nbody_rungs_open(nb) == 0 &&
-        write_bodies(nb, mass, pos, vel) == 0 && nbody_upload_all(nb) == 0 &&
+        nbody_forces_open(nb) == 0 && nbody_integrator_open(nb) == 0 && nbody_field_open(nb) == 0 &&
+        nbody_diagnose_open(nb) == 0 && nbody_method_prepare(nb) == 0 &&
+        nbody_particles_allocate(nb) == 0 && nbody_field_upload(nb) == 0 &&
+        nbody_softening_upload(nb) == 0 && nbody_method_open(nb) == 0 &&
+        nbody_stepper_open(nb) == 0 && nbody_particles_upload(nb, mass, pos, vel) == 0 &&
         nbody_hilbert_open(nb) == 0 && nbody_integrate_warm_up(nb) == 0)
         return nb;
     nbody_free(nb);
@@ -537,7 +295,8 @@ nbody *nbody_create(const struct nbody_options *o, size_t n, const double *mass,
     o = o ? o : &(const struct nbody_options){.ctx = NULL};
     nbody *nb = nbody_create_engine(o, n, mass, pos, vel, false);
     if (nb && nb->device[0].fused_entry &&
-        !nb->device[0].multi_step_kernel) { /* the shape is tuned for multi-step launches only */
+        !nb->device[0]
+             .force.multi_step_kernel) { /* the shape is tuned for multi-step launches only */
         nbody_free(nb);
         nb = nbody_create_engine(o, n, mass, pos, vel, true);
     }
@@ -553,13 +312,14 @@ void nbody_free(nbody *nb)
         return;
     nbody_sample_free(nb);
     nbody_save_free(nb);
-    nbody_baseline_free(nb);
-    nbody_block_steps_free(nb);
-    nbody_rungs_free(nb);
-    nbody_tree_free(nb);
+    nbody_stepper_free(nb);
+    nbody_method_free(nb);
     nbody_hilbert_free(nb);
     nbody_ranks_free(nb);
-    nbody_device_free(nb);
+    nbody_integrator_free(nb);
+    nbody_diagnose_free(nb);
+    nbody_forces_free(nb);
+    nbody_particles_free(nb);
     nbody_field_free(nb);
     nbody_softening_free(nb);
     free(nb->device);

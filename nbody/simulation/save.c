@@ -12,9 +12,8 @@
  * halves.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/integrator/integrator.h"
+#include "nbody/engine.h"
 #include "core/handle.h"
-#include "nbody/domain/ranks.h"
 #include "nbody/force/tree.h"
 
 struct save_header {
@@ -29,7 +28,7 @@ struct save_header {
 /* Number of arrays with four numbers per body that steps change. */
 static size_t save_vectors(const struct nbody *nb)
 {
-    return 1u + (nb->velo != NULL) + (nb->acce != NULL);
+    return 1u + (nb->particles.velo != NULL) + (nb->particles.acce != NULL);
 }
 
 size_t nbody_save_bytes(const nbody *nb)
@@ -37,7 +36,7 @@ size_t nbody_save_bytes(const nbody *nb)
     if (no_handle(nb, __func__))
         return 0;
     const size_t a_old = nb->method == NBODY_TREE ? nb->real : 0,
-                 order = nb->sorted ? sizeof *nb->body : 0;
+                 order = nb->particles.sorted ? sizeof *nb->particles.body : 0;
     return sizeof(struct save_header) +
            nb->n * (nb->real * (4 * save_vectors(nb) + nb->planes) + a_old + order);
 }
@@ -47,29 +46,29 @@ static struct save_header save_header_of(const struct nbody *nb)
     struct save_header h = {.n = nb->n,
                             .real = nb->real,
                             .planes = nb->planes,
-                            .steps = nb->steps,
-                            .base_steps = nb->base_steps,
+                            .steps = nb->integration.steps,
+                            .base_steps = nb->integration.base_steps,
                             .size = nbody_save_bytes(nb),
                             .G = nb->G,
-                            .dt = nb->dt,
-                            .base_time = nb->base_time,
-                            .evaluations = nb->evaluations,
+                            .dt = nb->integration.dt,
+                            .base_time = nb->integration.base_time,
+                            .evaluations = nb->integration.evaluations,
                             .eta = nb->eta,
-                            .blocks = nb->counts.blocks,
-                            .body_steps = nb->counts.steps,
+                            .blocks = nb->integration.counts.blocks,
+                            .body_steps = nb->integration.counts.steps,
                             .centre = {nb->centre[0], nb->centre[1], nb->centre[2]},
                             .units = nb->units,
                             .method = (int32_t)nb->method,
                             .precision = (int32_t)nb->precision,
                             .stepping = (int32_t)nb->stepping,
-                            .forces_valid = nb->forces_valid,
-                            .synchronized = nb->synchronized,
-                            .a_old_valid = nb->a_old_valid};
+                            .forces_valid = nb->integration.valid.forces_valid,
+                            .synchronized = nb->integration.valid.synchronized,
+                            .a_old_valid = nb->force.a_old_valid};
     snprintf(h.name, sizeof h.name, "%s", nb->integrator->info.name);
     for (const struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
-        if (p->tree) {
-            h.leaf = p->tree->leaf;
-            h.key_words = p->tree->key_words;
+        if (p->force.tree) {
+            h.leaf = p->force.tree->leaf;
+            h.key_words = p->force.tree->key_words;
         }
     return h;
 }
@@ -103,14 +102,14 @@ struct saved_regions {
 static struct saved_regions saved_regions_of(const struct nbody *nb, const struct nbody_device *p)
 {
     const struct changes c = nbody_rollback_changes(nb, p);
-    struct saved_regions k = {
-        .block = {nb->posm, nb->velo, nb->acce, p->state, p->tree ? p->tree->a_old : NULL}};
+    struct saved_regions k = {.block = {nb->particles.posm, nb->particles.velo, nb->particles.acce,
+                                        p->state, p->force.tree ? p->force.tree->a_old : NULL}};
     for (int i = 0; i < CHANGES; i++) {
         k.at[i] = c.at[i];
         k.bytes[i] = c.bytes[i];
     }
-    if (p->tree) {
-        k.at[REGION_A_OLD] = (char *)p->tree->a_old + p->first * nb->real;
+    if (p->force.tree) {
+        k.at[REGION_A_OLD] = (char *)p->force.tree->a_old + p->first * nb->real;
         k.bytes[REGION_A_OLD] = p->count * nb->real;
     }
     return k;
@@ -158,8 +157,8 @@ static int save_devices(struct nbody *nb, char *to)
     const bool tree = nb->method == NBODY_TREE;
     for (size_t k = 0; k < nb->planes + tree && status == 0; k++, to += nb->n * nb->real)
         status = nbody_ranks_spread(nb, to, nb->real, 1);
-    if (nb->sorted && status == 0)
-        memcpy(to, nb->body, nb->n * sizeof *nb->body);
+    if (nb->particles.sorted && status == 0)
+        memcpy(to, nb->particles.body, nb->n * sizeof *nb->particles.body);
     return status;
 }
 
@@ -225,11 +224,11 @@ static void snapshot_free_spare(struct nbody *nb, struct snapshot *h)
 
 void nbody_save_free(struct nbody *nb)
 {
-    if (!nb->snapshot)
+    if (!nb->simulation.snapshot)
         return;
-    snapshot_free_spare(nb, nb->snapshot);
-    free(nb->snapshot->image);
-    free(nb->snapshot);
+    snapshot_free_spare(nb, nb->simulation.snapshot);
+    free(nb->simulation.snapshot->image);
+    free(nb->simulation.snapshot);
 }
 
 /* Allocate the spare blocks of a device, with the flags of `state`, so that a CPU shares the
@@ -246,11 +245,11 @@ static bool snapshot_allocate(struct nbody *nb, struct nbody_device *p, struct s
 
 static struct snapshot *snapshot_open(struct nbody *nb)
 {
-    struct snapshot *h = nb->snapshot ? nb->snapshot : calloc(1, sizeof *h);
-    if (!h || nb->snapshot)
+    struct snapshot *h = nb->simulation.snapshot ? nb->simulation.snapshot : calloc(1, sizeof *h);
+    if (!h || nb->simulation.snapshot)
         return h;
-    nb->snapshot = h;
-    h->spare = nb->ranks ? NULL : calloc(nb->ndev, sizeof *h->spare);
+    nb->simulation.snapshot = h;
+    h->spare = nb->domain.ranks ? NULL : calloc(nb->ndev, sizeof *h->spare);
     h->body = h->spare ? malloc(nb->n * sizeof *h->body) : NULL;
     bool whole = h->body;
     for (cl_uint d = 0; whole && d < nb->ndev; d++)
@@ -288,8 +287,8 @@ static int snapshot_start(struct nbody *nb, struct snapshot *h)
             (nb->device[d].count && snapshot_start_device(nb, &nb->device[d], &h->spare[d]) != 0))
             return -1;
     h->save_header = save_header_of(nb);
-    if (nb->sorted)
-        memcpy(h->body, nb->body, nb->n * sizeof *h->body);
+    if (nb->particles.sorted)
+        memcpy(h->body, nb->particles.body, nb->n * sizeof *h->body);
     return 0;
 }
 
@@ -324,7 +323,7 @@ int nbody_snapshot_read(nbody *nb, void *to_)
 {
     if (no_handle(nb, __func__))
         return -1;
-    const struct snapshot *h = nb->snapshot;
+    const struct snapshot *h = nb->simulation.snapshot;
     if (!h || !h->any)
         return clerror_set(
             EINVAL, "nbody_snapshot_read: there is no snapshot; call nbody_snapshot_begin first");
@@ -339,7 +338,7 @@ int nbody_snapshot_read(nbody *nb, void *to_)
         if (nb->device[d].count)
             end = save_put_device(nb, &nb->device[d], h->spare[d].at, to);
     }
-    if (nb->sorted)
+    if (nb->particles.sorted)
         memcpy(end, h->body, nb->n * sizeof *h->body);
     return 0;
 }
@@ -395,21 +394,12 @@ static int load_device(struct nbody *nb, struct nbody_device *p, const char *fro
     return 0;
 }
 
-/* Read the storage order, which is at the end. */
-static void load_sorting(struct nbody *nb, const char *end)
-{
-    memcpy(nb->body, end - nb->n * sizeof *nb->body, nb->n * sizeof *nb->body);
-    for (size_t i = 0; i < nb->n; i++)
-        nb->row[nb->body[i]] = (cl_uint)i;
-    nb->sort_count++;
-}
-
 /* Extend the keys of trees to the length in the saved engine. */
 static int load_extend_keys(struct nbody *nb, cl_uint key_words)
 {
-    bool any = nb->domains && nb->domains->key_words < key_words;
+    bool any = nb->domain.tree && nb->domain.tree->key_words < key_words;
     for (const struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
-        any |= p->tree && p->tree->key_words < key_words;
+        any |= p->force.tree && p->force.tree->key_words < key_words;
     return any && nbody_tree_extend_keys(nb) < 0 ? -1 : 0;
 }
 
@@ -421,8 +411,8 @@ static int load_state(struct nbody *nb, const struct save_header *h, const char 
     for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
         if (p->rows && load_device(nb, p, from) != 0)
             return -1;
-    if (nb->sorted)
-        load_sorting(nb, from + size - sizeof *h);
+    if (nb->particles.sorted) /* the storage order is at the end */
+        nbody_hilbert_load(nb, from + size - sizeof *h - nb->n * sizeof(cl_uint));
     return 0;
 }
 
@@ -442,16 +432,14 @@ int nbody_load(nbody *nb, const void *from_, size_t size)
         return -1;
     nb->units = h.units;
     memcpy(nb->centre, h.centre, sizeof nb->centre);
-    nb->dt = h.dt;
-    nb->steps = h.steps;
-    nb->base_steps = h.base_steps;
-    nb->base_time = h.base_time;
-    nb->evaluations = h.evaluations;
-    nb->counts.blocks = h.blocks;
-    nb->counts.steps = h.body_steps;
-    nb->forces_valid = h.forces_valid;
-    nb->synchronized = h.synchronized;
-    nb->a_old_valid = h.a_old_valid;
-    nb->positions_current = nb->tree_valid = false;
+    nbody_integration_load(nb, &(struct integration){.dt = h.dt,
+                                                     .steps = h.steps,
+                                                     .base_steps = h.base_steps,
+                                                     .base_time = h.base_time,
+                                                     .evaluations = h.evaluations,
+                                                     .counts = {h.blocks, h.body_steps},
+                                                     .valid = {h.forces_valid, h.synchronized}});
+    nbody_tree_load(nb, h.a_old_valid);
+    nbody_particles_moved(nb);
     return nbody_field_upload(nb) == 0 ? nbody_softening_upload(nb) : -1; /* in the loaded units */
 }

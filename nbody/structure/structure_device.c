@@ -18,7 +18,7 @@ EMBEDDED(structure, "nbody/structure/structure.cl", nbody_structure_structure_cl
 /* As in structure.cl. */
 enum { LEAF = 16, FAN = 8, GROUP = 64, BLOCK = 1024, TERMS = 7, LEVELS = 12 };
 
-enum kernel {
+enum sum_kind {
     CURVE,
     LOWEST,
     UPPER,
@@ -123,7 +123,7 @@ static void work_close(struct work *w)
 
 /* ---- Launches and copies. -------------------------------------------------------------------- */
 
-static int work_launch(struct work *w, enum kernel k, size_t items, cl_uint nargs,
+static int work_launch(struct work *w, enum sum_kind k, size_t items, cl_uint nargs,
                        const struct stdcl_arg *args)
 {
     clndrange_t ndr = clndrange_init1d(0, (items + GROUP - 1) / GROUP * GROUP, GROUP);

@@ -1,11 +1,34 @@
-/* ranks.h - partition of the bodies among devices and ranks (ranks.c). With a single rank nb->ranks
- * is NULL; all functions except nbody_ranks_divide then do nothing.
+/* domain.h - which device of which rank owns which bodies, and the exchange between them.
+ *
+ *   ranks.c      the partition of rows among devices and ranks; messages between ranks
+ *   allgather.c  positions of all bodies to all devices
+ *   tree_domain.h  domains of the tree, and their locally essential trees
+ *
+ * With a single rank nb->domain.ranks is NULL, and all functions of ranks.c but
+ * nbody_ranks_divide do nothing.
  * SPDX-License-Identifier: MIT
  */
-#ifndef STDCL_NBODY_RANKS_H
-#define STDCL_NBODY_RANKS_H
+#ifndef STDCL_NBODY_DOMAIN_H
+#define STDCL_NBODY_DOMAIN_H
 
-#include "nbody/engine.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "stdcl/nbody.h"
+
+struct nbody_device;
+
+struct domain {
+    size_t grain;            /* a device's bodies begin at a multiple of it */
+    struct ranks *ranks;     /* NULL with one rank */
+    struct domains *tree;    /* tree_domain.h; NULL where one device has the whole tree */
+    uint64_t shared_version; /* particles.version when all devices had all positions */
+};
+
+struct device_domain {
+    cl_event ev_download; /* download of the device's own positions */
+    cl_event ev_upload;   /* last upload of other devices' positions */
+};
 
 /* Collective. multiple: replace *number by the least common multiple over all ranks. alike: AND of
  * *same_model over all ranks, false if the ranks' first devices differ; in: all devices of this
@@ -40,7 +63,7 @@ int nbody_ranks_finish(struct nbody *nb);
 
 /* Fill other[0] with the rows of lower ranks and other[1] with the rows of higher ranks; only first
  * and rows are set. Return 2, or 0 with a single rank. */
-size_t nbody_ranks_others(const struct nbody *nb, struct nbody_device other[2]);
+size_t nbody_ranks_others(const struct nbody *nb, struct nbody_device *other);
 
 /* Collective. Gather an array on all ranks: `bytes` for each `bodies` bodies, where `bodies` is 1
  * or a divisor of the devices' ranges. */
@@ -55,5 +78,25 @@ struct nbody_asked {
     int32_t stop;
 };
 int nbody_ranks_ask(const struct nbody *nb, struct nbody_asked *asked);
+
+/* ---- allgather.c ------------------------------------------------------------------------------- */
+
+/* begin: enqueue the download of every device's own positions. finish: wait for these and enqueue
+ * their upload to the other devices. Nothing to do with one device. */
+int nbody_allgather_begin(struct nbody *nb);
+int nbody_allgather_finish(struct nbody *nb);
+
+/* Distribute the bodies by the caller's shares, or by the speed of the devices. Fills first, rows and
+ * count of every device. */
+int nbody_domain_divide(struct nbody *nb, const struct cldev_info *info,
+                        const struct nbody_options *options, const double *mass,
+                        const double (*pos)[3], const double (*vel)[3]);
+
+/* Collective. Move bodies to the devices of their domains, in unchanged order, if it pays. */
+int nbody_domain_repartition(struct nbody *nb);
+
+/* True if every device holds the present positions of all bodies; set_shared: record it. */
+bool nbody_domain_is_shared(const struct nbody *nb);
+void nbody_domain_set_shared(struct nbody *nb);
 
 #endif

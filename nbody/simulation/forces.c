@@ -1,8 +1,7 @@
-/* forces_out.c - forces and potentials in the caller's units; time of a sum.
+/* forces.c - forces and potentials in the caller's units; time of a sum.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/integrator/integrator.h"
-#include "nbody/domain/ranks.h"
+#include "nbody/engine.h"
 
 #include "core/clock.h"
 #include "core/handle.h"
@@ -31,7 +30,7 @@ int nbody_forces_collect(struct nbody *nb, struct nbody_device *p, void *from, c
 {
     const cl_uint rows = (cl_uint)p->rows;
     void *total = clmalloc(nb->ctx, planes * p->rows * nb->real, CL_MEM_ZEROCOPY);
-    int status = total ? nbody_device_launch_1d(nb, p, p->kernel[REDUCE_PARTIALS], p->rows, planes,
+    int status = total ? nbody_device_launch_1d(nb, p, nb->integration.reduce, p->rows, planes,
                                                 ARGS(from, total, rows, npartial))
                        : -1;
     if (status == 0)
@@ -47,7 +46,7 @@ int nbody_forces_collect(struct nbody *nb, struct nbody_device *p, void *from, c
  * at the current positions. */
 static int forces_start_accelerations(struct nbody *nb)
 {
-    return integrator_predicts(nb) ? nbody_forces_evaluate(nb, nb->integrator->sum)
+    return integrator_predicts(nb) ? nbody_forces_evaluate(nb, nb->integrator->sum, -1)
                                    : nbody_integrate_init_forces(nb);
 }
 
@@ -55,8 +54,8 @@ static int forces_collect_accelerations(struct nbody *nb, struct nbody_device *p
 {
     const double factor = nbody_units_factor(&nb->units, 1, -2);
     if (integrator_predicts(nb))
-        return nbody_forces_collect(nb, p, p->partial, p->npartial, nbody_forces_sum(nb)->planes, 3,
-                                    factor, out);
+        return nbody_forces_collect(nb, p, p->force.partial, p->force.npartial,
+                                    nbody_forces_sum(nb)->planes, 3, factor, out);
     return nbody_forces_collect(nb, p, p->state, 1, 3, 3, factor, out);
 }
 
@@ -77,10 +76,10 @@ int nbody_forces(nbody *nb, double (*acc)[3], double *potential)
     if (acc && (nbody_ranks_spread(nb, acc, sizeof *acc, 1) != 0 ||
                 nbody_hilbert_unsort(nb, acc[0], 3) != 0))
         return -1;
-    if (potential && nbody_forces_evaluate(nb, POTENTIALS) != 0)
+    if (potential && nbody_forces_evaluate(nb, POTENTIALS, -1) != 0)
         return -1;
     for (struct nbody_device *p = nb->device; potential && p < nb->device + nb->ndev; p++)
-        if (p->rows && nbody_forces_collect(nb, p, p->phi, p->npartial, 1, 1,
+        if (p->rows && nbody_forces_collect(nb, p, p->force.phi, p->force.npartial, 1, 1,
                                             nbody_units_factor(&nb->units, 2, -2), potential) != 0)
             return -1;
     if (potential && nbody_ranks_spread(nb, potential, sizeof *potential, 1) != 0)
@@ -106,7 +105,7 @@ int nbody_time_forces(nbody *nb, size_t times, double *seconds)
         return -1;
     const double start = seconds_now();
     for (size_t k = 0; k < times; k++)
-        if (nbody_forces_evaluate(nb, nb->integrator->sum) != 0)
+        if (nbody_forces_evaluate(nb, nb->integrator->sum, -1) != 0)
             return -1;
     if (forces_wait_all(nb) != 0)
         return -1;

@@ -1,4 +1,4 @@
-/* hilbert_order_device.c - permutation of rows on the devices that build the tree.
+/* tree_order.c - permutation of rows on the devices that build the tree.
  *
  *   order on the host --> a_old    each device holds the whole order there;
  *                                  a_old waits in a_old_sorted meanwhile
@@ -41,7 +41,8 @@ static int launch_copy_column(const struct nbody *nb, const struct nbody_device 
 
 static int save_a_old(const struct nbody *nb, const struct nbody_device *p, bool back)
 {
-    const struct column a_old = {p->tree->a_old, p->first}, saved = {p->tree->a_old_sorted, 0};
+    const struct column a_old = {p->force.tree->a_old, p->first},
+                        saved = {p->force.tree->a_old_sorted, 0};
     return launch_copy_column(nb, p, back ? saved : a_old, back ? a_old : saved, (cl_uint)p->count);
 }
 
@@ -61,12 +62,12 @@ static void sort_copy_block(void *job, size_t block, size_t first, size_t end)
 
 int nbody_hilbert_find_device(struct nbody *nb, struct nbody_device *p, cl_uint *order)
 {
-    struct tree *t = p->tree;
+    struct tree *t = p->force.tree;
     const cl_uint n = (cl_uint)nb->n;
     if (nbody_tree_sort(nb, p) != 0 || save_a_old(nb, p, false) != 0 ||
         nbody_tree_launch_1d(nb, p, TREE_COPY_ORDER, nb->n, ARGS(t->order, n, t->a_old)) != 0 ||
         nbody_device_download(nb, p, t->a_old, nb->n * sizeof *order) != 0) {
-        nb->a_old_valid = false; /* a_old is lost */
+        nb->force.a_old_valid = false; /* a_old is lost */
         return -1;
     }
     nbody_each_block(nb->n, sort_copy_block, &(struct copy_job){t->a_old, order});
@@ -76,7 +77,7 @@ int nbody_hilbert_find_device(struct nbody *nb, struct nbody_device *p, cl_uint 
 /* Upload the order and gather the positions of the device's new rows. */
 static int sort_begin_device(struct nbody *nb, struct nbody_device *p, const cl_uint *order)
 {
-    struct tree *t = p->tree;
+    struct tree *t = p->force.tree;
     const cl_uint first = (cl_uint)p->first, count = (cl_uint)p->count;
     nbody_each_block(nb->n, sort_copy_block, &(struct copy_job){order, t->a_old});
     if (save_a_old(nb, p, false) != 0)
@@ -84,7 +85,7 @@ static int sort_begin_device(struct nbody *nb, struct nbody_device *p, const cl_
     if (clmsyncn(nb->ctx, p->dev, t->a_old, nb->n * sizeof *order, CL_MEM_DEVICE) == (cl_event)-1)
         return -1;
     return nbody_tree_launch_1d(nb, p, TREE_GATHER_ROWS, p->count,
-                                ARGS(nb->posm, t->a_old, first, count, t->body));
+                                ARGS(nb->particles.posm, t->a_old, first, count, t->body));
 }
 
 /* ---- Columns. -------------------------------------------------------------------------------- */
@@ -92,13 +93,13 @@ static int sort_begin_device(struct nbody *nb, struct nbody_device *p, const cl_
 static struct column column_of(const struct nbody *nb, const struct nbody_device *p, size_t k)
 {
     return k < nb->planes ? (struct column){p->state, k * p->rows}
-                          : (struct column){p->tree->a_old_sorted, 0};
+                          : (struct column){p->force.tree->a_old_sorted, 0};
 }
 
 /* Return the address in posm of staged column `place`, from `row` on. */
 static char *staged_column(const struct nbody *nb, size_t place, size_t row)
 {
-    return (char *)nb->posm + (place * nb->n + row) * nb->real;
+    return (char *)nb->particles.posm + (place * nb->n + row) * nb->real;
 }
 
 static int copy_staged(struct nbody *nb, const struct nbody_device *p, size_t place, size_t first,
@@ -115,7 +116,7 @@ static int copy_staged(struct nbody *nb, const struct nbody_device *p, size_t pl
  * launches. */
 static int exchange_staged(struct nbody *nb, size_t some, int status)
 {
-    if (!nb->domains)
+    if (!nb->domain.tree)
         return status;
     for (size_t k = 0; status == 0 && k < some; k++)
         EACH_DOMAIN (nb, p)
@@ -138,8 +139,9 @@ static int launch_gather_column(const struct nbody *nb, const struct nbody_devic
 {
     const cl_ulong from = place * nb->n;
     const cl_uint first = (cl_uint)p->first, count = (cl_uint)p->count;
-    return nbody_tree_launch_1d(nb, p, TREE_GATHER_COLUMN, p->count,
-                                ARGS(nb->posm, from, p->tree->a_old, first, count, to.at, to.from));
+    return nbody_tree_launch_1d(
+        nb, p, TREE_GATHER_COLUMN, p->count,
+        ARGS(nb->particles.posm, from, p->force.tree->a_old, first, count, to.at, to.from));
 }
 
 /* Collective. Permute `some` columns, from column `first` on. */
@@ -149,7 +151,7 @@ static int permute_columns(struct nbody *nb, size_t first, size_t some)
     for (size_t k = 0; k < some; k++)
         EACH_DOMAIN (nb, p)
             status |= launch_copy_column(nb, p, column_of(nb, p, first + k),
-                                         (struct column){nb->posm, k * nb->n + p->first},
+                                         (struct column){nb->particles.posm, k * nb->n + p->first},
                                          (cl_uint)p->count);
     status = exchange_staged(nb, some, status);
     for (size_t k = 0; status == 0 && k < some; k++)
@@ -162,7 +164,7 @@ static int permute_columns(struct nbody *nb, size_t first, size_t some)
 
 int nbody_hilbert_move_device(struct nbody *nb, const cl_uint *order)
 {
-    const size_t all = nb->planes + nb->a_old_valid;
+    const size_t all = nb->planes + nb->force.a_old_valid;
     int status = 0;
     EACH_DOMAIN (nb, p)
         status |= sort_begin_device(nb, p, order);
@@ -171,13 +173,14 @@ int nbody_hilbert_move_device(struct nbody *nb, const cl_uint *order)
         status = permute_columns(nb, k, all - k < COLUMNS_AT_ONCE ? all - k : COLUMNS_AT_ONCE);
     EACH_DOMAIN (nb, p) {
         const cl_uint first = (cl_uint)p->first, count = (cl_uint)p->count;
-        p->tree->body_valid = false;
+        p->force.tree->body_valid = false;
         if (status == 0)
-            status |= nbody_tree_launch_1d(nb, p, TREE_STORE_ROWS, p->count,
-                                           ARGS(p->tree->body, count, nb->posm, first)) |
-                      save_a_old(nb, p, true);
+            status |=
+                nbody_tree_launch_1d(nb, p, TREE_STORE_ROWS, p->count,
+                                     ARGS(p->force.tree->body, count, nb->particles.posm, first)) |
+                save_a_old(nb, p, true);
     }
     status = world_reduce_status(nb->world, sort_wait_all(nb) | status);
-    nb->a_old_valid &= status == 0;
+    nb->force.a_old_valid &= status == 0;
     return status;
 }

@@ -1,4 +1,4 @@
-/* integrate.c - nbody_step, by any integrator of the table (integrate.h).
+/* fixed_steps.c - steps of one length, in batches.
  *
  * Most integrators keep the acceleration between steps, so that a step is one evaluation of all
  * forces and one update, which ends a step and begins the next. Steps are enqueued in batches
@@ -6,9 +6,7 @@
  * host checks for numbers that are not finite. A step that takes long is a batch of its own.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/integrator/integrator.h"
-#include "core/handle.h"
-#include "nbody/domain/ranks.h"
+#include "nbody/engine.h"
 
 #include <math.h>
 
@@ -33,15 +31,15 @@ static ptrdiff_t integrate_batch_size(struct nbody *nb, size_t steps)
     const size_t left = nbody_hilbert_left(nb), some = steps < left ? steps : left,
                  most = some < nb->batch ? some : nb->batch;
     const double seconds = integrate_step_seconds(nb);
-    nb->task.stoppable = false;
-    if (!nb->progress || (double)most * seconds < STOP_SECONDS)
+    nb->simulation.task.stoppable = false;
+    if (!nb->simulation.progress || (double)most * seconds < STOP_SECONDS)
         return (ptrdiff_t)most;
     if (seconds < STOP_SECONDS)
         return (ptrdiff_t)(STOP_SECONDS / seconds);
-    if (nb->method == NBODY_TREE || nb->ranks) /* these sums cannot be cancelled */
+    if (nb->method == NBODY_TREE || nb->domain.ranks) /* these sums cannot be cancelled */
         return 1;
     const int saved = nbody_rollback_save(nb);
-    nb->task.stoppable = saved == 0;
+    nb->simulation.task.stoppable = saved == 0;
     return saved < 0 ? -1 : 1;
 }
 
@@ -56,28 +54,18 @@ static ptrdiff_t integrate_agree_batch_size(struct nbody *nb, size_t steps)
  */
 static int integrate_agree_bad_step(struct nbody *nb, int bad)
 {
-    if (!nb->ranks)
+    if (!nb->domain.ranks)
         return bad;
     nbody_progress_report(nb);
-    struct nbody_asked asked = {.bad = bad, .stop = nb->task.cancel_requested};
+    struct nbody_asked asked = {.bad = bad, .stop = nb->simulation.task.cancel_requested};
     if (nbody_ranks_ask(nb, &asked) != 0)
         return -1;
-    nb->task.cancel_requested = asked.stop;
+    nb->simulation.task.cancel_requested = asked.stop;
     return (int)asked.bad;
 }
 
-int nbody_step(nbody *nb, size_t steps)
+static int fixed_steps_run(struct nbody *nb, size_t steps)
 {
-    if (no_handle(nb, __func__))
-        return -1;
-    if (nb->integrator->host)
-        return nbody_host_step(nb, steps);
-    if (nb->blocks)
-        return nbody_block_steps_run(nb, steps);
-    if (nb->rungs)
-        return nbody_rungs_run(nb, steps);
-    if (nb->stepping == NBODY_ADAPTIVE)
-        return nbody_adaptive_step(nb, steps);
     nbody_progress_begin(nb, "nbody_step",
                          (double)steps * integrator_stages(nb) *
                              nbody_forces_work(nb, nb->integrator->sum));
@@ -89,13 +77,14 @@ int nbody_step(nbody *nb, size_t steps)
         int bad = now ? nbody_integrate_batch(nb, now) : -1;
         if (bad >= 0)
             bad = integrate_agree_bad_step(nb, bad);
-        if (bad < 0 && nb->task.stopped && nbody_rollback_restore(nb) == 0)
-            return clerror_set(ECANCELED, "nbody_step: stopped after step %zu", nb->steps);
+        if (bad < 0 && nb->simulation.task.stopped && nbody_rollback_restore(nb) == 0)
+            return clerror_set(ECANCELED, "nbody_step: stopped after step %zu",
+                               nb->integration.steps);
         if (bad < 0)
             return -1;
-        nb->steps += now;
+        nb->integration.steps += now;
         if (nb->method == NBODY_TREE &&
-            (nbody_hilbert_repartition(nb) != 0 ||
+            (nbody_domain_repartition(nb) != 0 ||
              nbody_tree_check(nb) < 0)) /* grow buffers before they overflow */
             return -1;
         if (bad <= (int)now + 1)
@@ -103,33 +92,26 @@ int nbody_step(nbody *nb, size_t steps)
                 EDOM,
                 "nbody_step: a position or velocity became NaN or infinite in step %zu "
                 "(time %g); a smaller time step or a larger softening may help",
-                nb->steps - now + (size_t)bad,
-                nb->base_time + nb->dt * (double)(nb->steps - now + (size_t)bad - nb->base_steps));
+                nb->integration.steps - now + (size_t)bad,
+                nb->integration.base_time +
+                    nb->integration.dt * (double)(nb->integration.steps - now + (size_t)bad -
+                                                  nb->integration.base_steps));
         steps -= now;
-        nb->task.stoppable = steps > 0 && (!nb->ranks || nb->task.cancel_requested);
+        nb->simulation.task.stoppable =
+            steps > 0 && (!nb->domain.ranks || nb->simulation.task.cancel_requested);
         if (nbody_progress_report(nb) != 0)
             return -1;
     }
     return 0;
 }
 
-void nbody_set_clock(nbody *nb, double time, size_t steps)
+static bool fixed_steps_apply(const struct nbody *nb)
 {
-    if (no_handle(nb, __func__))
-        return;
-    nb->base_time = time;
-    nb->base_steps = nb->steps = steps;
+    (void)nb;
+    return true;
 }
 
-int nbody_set_dt(nbody *nb, double dt)
-{
-    if (no_handle(nb, __func__))
-        return -1;
-    if (!(dt < 0 || dt > 0) || dt - dt != 0)
-        return clerror_set(
-            EINVAL, "nbody_set_dt: a time step of %g; it must be a finite number other than 0", dt);
-    nb->base_time = nbody_time(nb);
-    nb->base_steps = nb->steps;
-    nb->dt = dt;
-    return 0;
-}
+const struct stepper nbody_stepper_fixed = {
+    .applies = fixed_steps_apply,
+    .run = fixed_steps_run,
+};

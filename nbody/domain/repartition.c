@@ -1,0 +1,75 @@
+/* repartition.c - rows move to the devices whose domains of the tree they lie in.
+ * SPDX-License-Identifier: MIT
+ */
+#include "nbody/force/tree.h"
+
+#include "core/clock.h"
+
+/* Compute each device's present and preferred first row, both multiples of nb->domain.grain. Return false
+ * if a device would get no rows or more than it has room for, or if too few rows would move. */
+static bool repartition_helps(const struct nbody *nb, const struct holder *all, size_t n,
+                              size_t *had, size_t *get)
+{
+    const struct domains *s = nb->domain.tree;
+    size_t off = 0;
+    for (size_t k = 0; k < n; k++) {
+        had[k] = all[k].first;
+        get[k] = (s->begin[k] + nb->domain.grain / 2) / nb->domain.grain * nb->domain.grain;
+        off += get[k] < had[k] ? had[k] - get[k] : get[k] - had[k];
+    }
+    for (size_t k = 0; k < n; k++) {
+        const size_t end = k + 1 < n ? get[k + 1] : nb->n;
+        if (end <= get[k] || end - get[k] > all[k].rows)
+            return false;
+    }
+    return off > nb->n / 512;
+}
+
+/* True once costs are known roughly, and again once the domains are balanced; later so rarely that
+ * repartitions take 1 % of the time. With shares given by the caller, always true. */
+static bool repartition_is_due(const struct nbody *nb, double now)
+{
+    const struct domains *s = nb->domain.tree;
+    return s->balance_checks >= 3 && (nb->shares_given || s->repartition_seconds <= 0 ||
+                                      (nbody_domain_balanced(nb) && !s->repartitioned) ||
+                                      now - s->repartitioned_at > 100 * s->repartition_seconds);
+}
+
+int nbody_domain_repartition(struct nbody *nb)
+{
+    size_t n;
+    const double began = seconds_now();
+    if (!nb->domain.tree || !nb->force.a_old_valid)
+        return 0;
+    int32_t due = !nb->domain.tree->boundaries_changed && repartition_is_due(nb, began);
+    if (world_broadcast(nb->world, 0, &due, sizeof due) != 0)
+        return -1;
+    if (!due)
+        return 0;
+    nb->domain.tree->repartitioned = nbody_domain_balanced(nb);
+    struct holder *all = nbody_ranks_holders(nb, &n);
+    size_t *had = calloc(2 * n, sizeof *had), *get = had ? had + n : NULL;
+    const bool better = all && had && repartition_helps(nb, all, n, had, get);
+    char *numbers = better ? malloc(nb->n * nb->real) : NULL;
+    int status =
+        all && had && (numbers || !better)
+            ? 0
+            : clerror_set(ENOMEM, "nbody: out of memory on the host for %zu bodies", nb->n);
+    if (world_reduce_status(nb->world, status) != 0 ||
+        (better && nbody_particles_permute(nb, NULL, had, get, numbers) != 0))
+        status = -1;
+    for (size_t k = 0; status == 0 && better && k < n; k++) {
+        struct owner *o = &nb->domain.tree->owner[k];
+        o->first = get[k];
+        o->count = (k + 1 < n ? get[k + 1] : nb->n) - get[k];
+    }
+    free(all);
+    free(had);
+    free(numbers);
+    if (better) {
+        nbody_particles_moved(nb);
+        nb->domain.tree->repartitioned_at = seconds_now();
+        nb->domain.tree->repartition_seconds = nb->domain.tree->repartitioned_at - began;
+    }
+    return status;
+}

@@ -1,0 +1,233 @@
+/* force.h - sums over pairs, by direct summation or by the tree.
+ *
+ *   method.c          choice of the method
+ *   sums.c            properties of the sums; source chunks
+ *   direct.c          direct sums on all devices; baseline.c: by the baseline kernels
+ *   tree.h            sums by the tree
+ *   external_field.c  external fields
+ *   forces_out.c      forces and potentials for the caller
+ *   force_check.c     errors of forces; roofline.c: upper bound of the rate
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef STDCL_NBODY_FORCE_H
+#define STDCL_NBODY_FORCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/args.h"
+#include "core/embedded.h"
+#include "stdcl/nbody.h"
+
+struct nbody_device;
+struct nbody_shape;
+struct update;
+
+/* Sums over all pairs; their properties: `sums` in sums.c. */
+enum sum_kind { FORCES, JERKS, SNAPS, POTENTIALS, CRITERION, SUMS };
+
+/* Remainder of a device's sum over pairs: source chunks from[0] .. to[0] - 1 for the bodies from
+ * `top` on, then chunks from[1] .. to[1] - 1 for all of its bodies. */
+struct pending_sum {
+    size_t from[2], to[2], top;
+};
+
+struct device_force {
+    void *program[SUMS];
+    bool owns_programs; /* false: the device's twin owns them */
+    cl_kernel kernel[SUMS];
+    cl_kernel fused_kernel;      /* sum over pairs and update in one launch, or NULL */
+    cl_kernel multi_step_kernel; /* several fused steps in one launch, or NULL */
+    bool all_chunks;             /* a work-group sums all source chunks, not one */
+    cl_uint npartial; /* partial sums per body: 1 with all_chunks, else one per chunk; plus one with
+                         external fields */
+    void *partial;    /* partial sums [npartial][planes][rows]; may be `state` when npartial is 1 */
+    void *phi;        /* partial sums of potentials; may be `partial` */
+    struct pending_sum pending;
+    struct tree *tree; /* tree.h; NULL with direct sums */
+};
+
+/* Objects of the baseline kernels (baseline.c); all NULL with the tuned kernels. */
+struct baseline {
+    void *program;
+    cl_kernel pack, force, unpack;
+    void *bodies; /* array of structures; NULL for `tiled` */
+};
+
+/* A method of summation; all sums but external fields, which the caller adds. */
+struct force_method {
+    /* Choose parameters by the memory that is available; before any is allocated. NULL: nothing to
+     * do. */
+    int (*prepare)(struct nbody *nb);
+
+    /* Build kernels and allocate memory beside nbody_forces_open. NULL: nothing to do. */
+    int (*open)(struct nbody *nb);
+
+    /* Enqueue a sum on all devices, as nbody_forces_evaluate. */
+    int (*evaluate)(struct nbody *nb, enum sum_kind sum);
+
+    /* Return the operations of a sum on all devices. */
+    double (*work)(const struct nbody *nb, enum sum_kind sum);
+
+    /* Wait for commands in flight, then close and free. NULL: nothing to do. */
+    void (*free)(struct nbody *nb);
+};
+extern const struct force_method nbody_method_direct, nbody_method_baseline, nbody_method_tree;
+
+struct force {
+    const struct force_method *method;
+    size_t chunk;                     /* bodies of a source chunk (sums.c) */
+    size_t chunks;                    /* number of source chunks */
+    struct nbody_field *fields;       /* external fields in engine units, where G is 1 */
+    struct nbody_field *given_fields; /* in the caller's units */
+    void *field_table;                /* fields for kernels, four numbers each */
+    void *field_program;
+    cl_kernel field_kernel;
+    struct baseline baseline;
+    void *forces_sorted;   /* sums of all bodies in the tree's order */
+    uint64_t tree_version; /* particles.version of the trees; 0: none */
+    int index;             /* of the sum in its batch; -1 outside */
+    bool a_old_valid;      /* the tree's devices have |a| of the last sum for all bodies */
+};
+
+/* ---- sums.c ------------------------------------------------------------------------------------ */
+
+/* Properties of a sum over all pairs. */
+struct sum {
+    const char *name[3];           /* in the tuning store, by precision; NULL: no such sum */
+    const struct embedded *source; /* file of its kernel, after root.cl and pairs.cl */
+    const char *kernel;
+    cl_uint planes;      /* components of its partial sums, accelerations first */
+    bool velocities;     /* reads velo */
+    bool accelerations;  /* reads acce */
+    double flops;        /* operations per pair, counting a fused multiply-add as two */
+    int instructions[3]; /* minimum per pair, by precision; double: with a corrected root */
+    int multiplications; /* of these, multiplications and multiply-adds, with a root free */
+};
+
+/* Return the properties of a sum; nbody_forces_sum: of the sum that the engine's steps need. */
+const struct sum *nbody_forces_sum_of(enum sum_kind sum);
+const struct sum *nbody_forces_sum(const struct nbody *nb);
+
+/* Cut the source bodies into chunks; sets nb->chunk and nb->chunks, which depend on n only.
+ * `tiles` is a common multiple of the tiles of all devices. */
+void nbody_forces_chunk(struct nbody *nb, size_t tiles);
+
+/* Return the square of the softening in engine units. A negligible softening (*none) is replaced
+ * by a number that keeps the self-interaction finite and changes no interaction of bodies at least
+ * 5e-9 apart, in units where the largest coordinate is about 1 (double precision: 1e-67; mixed:
+ * 3e-16). */
+double nbody_forces_softening(const struct nbody *nb, enum sum_kind sum, bool *none);
+
+/* True if a launch may combine the sum over pairs with the update; can_fuse_steps: if a launch may
+ * make several such steps. */
+bool nbody_forces_can_fuse(const struct nbody *nb);
+bool nbody_forces_can_fuse_steps(const struct nbody *nb);
+
+/* True if a sum is computed in doubles. */
+bool nbody_forces_in_doubles(const struct nbody *nb, enum sum_kind sum);
+
+/* ---- direct.c ---------------------------------------------------------------------------------- */
+
+/* open: build programs and kernels of every device that has bodies. allocate: a device's memory for
+ * partial sums, once `state` is; bytes: of it, beside `state`. */
+int nbody_forces_open(struct nbody *nb);
+size_t nbody_forces_bytes(const struct nbody *nb, const struct nbody_device *p);
+int nbody_forces_allocate(struct nbody *nb, struct nbody_device *p);
+void nbody_forces_free(struct nbody *nb);
+
+/* Enqueue the step's sum over no source bodies, so that the driver compiles the kernel. */
+int nbody_forces_warm_up(const struct nbody *nb, struct nbody_device *p);
+
+/* Return how many of `left` steps the next launch makes: several with a multi-step kernel, limited
+ * by the duration of a launch; 0 if sum and update need separate launches. */
+size_t nbody_forces_steps_that_fit(const struct nbody *nb, size_t left);
+
+/* Enqueue a launch of u->fused_steps steps, over all source bodies or none. `args` are the
+ * integrator's UPDATE_PARAMETERS. */
+int nbody_forces_step(const struct nbody *nb, struct nbody_device *p, bool all,
+                      const struct update *u, cl_uint nargs, const struct stdcl_arg *args);
+
+/* Sums over all pairs, in single, double and mixed precision: nbody_method_direct. */
+int nbody_direct_evaluate(struct nbody *nb, enum sum_kind sum);
+double nbody_direct_work(const struct nbody *nb, enum sum_kind sum);
+
+/* Enqueue a sum over all bodies on all devices, after an exchange of positions if they are not
+ * current. index: number of the sum in the batch, from 0; -1: the sum is not part of a batch. Leaves partial sums in nbody_device.partial, potentials in nbody_device.phi. Blocks
+ * until the remainder is shorter than a launch should be (core/pace.h). ECANCELED if the caller
+ * cancels. */
+int nbody_forces_evaluate(struct nbody *nb, enum sum_kind sum, int index);
+
+/* Return the operations of nbody_forces_evaluate, on all devices. */
+double nbody_forces_work(const struct nbody *nb, enum sum_kind sum);
+
+/* ---- external_field.c -------------------------------------------------------------------------- */
+
+/* EINVAL for invalid fields. */
+int nbody_field_check(const struct nbody_options *o);
+
+/* open: build the kernel. copy: keep the caller's fields. upload: convert them to the engine's units, which must have been
+ * chosen, and send them to the devices. All do nothing without fields. */
+int nbody_field_open(struct nbody *nb);
+int nbody_field_copy(struct nbody *nb, const struct nbody_options *o);
+int nbody_field_upload(struct nbody *nb);
+
+/* Enqueue the fields' contribution to a sum, on all devices, as the last partial sum. */
+int nbody_field_start(struct nbody *nb, enum sum_kind sum);
+
+void nbody_field_free(struct nbody *nb);
+
+/* ---- forces_out.c ------------------------------------------------------------------------------ */
+
+/* Reduce the partial sums [npartial][planes][rows] of p in `from` and store the first `wanted`
+ * components times factor to out[i][wanted], i counting the bodies of all devices. Blocks. */
+int nbody_forces_collect(struct nbody *nb, struct nbody_device *p, void *from, cl_uint npartial,
+                         cl_uint planes, cl_uint wanted, double factor, double *out);
+
+/* ---- baseline.c -------------------------------------------------------------------------------- */
+
+/* EINVAL if the baseline kernel does not support the integrator or the number of devices. */
+int nbody_baseline_check(const struct nbody *nb);
+
+/* ---- method.c ---------------------------------------------------------------------------------- */
+
+/* EINVAL for options that mixed precision does not support. */
+int nbody_mixed_check(const struct nbody *nb);
+
+/* Set nb->method and nb->force.method; EINVAL for options that the tree does not support. */
+int nbody_method_choose(struct nbody *nb, enum nbody_method asked);
+
+/* The functions of nb->force.method, if it has them. */
+int nbody_method_prepare(struct nbody *nb);
+int nbody_method_open(struct nbody *nb);
+void nbody_method_free(struct nbody *nb);
+
+/* ---- tree.c, tree_buffers.c -------------------------------------------------------------------- */
+
+/* prepare: choose how trees are built, by the memory available; before any is allocated. open:
+ * build the kernels of every device and allocate the tree's memory. Nothing to do for direct sums.
+ */
+int nbody_tree_prepare(struct nbody *nb);
+int nbody_tree_open(struct nbody *nb);
+
+/* Wait, and return 1 if buffers of the last trees overflowed, so that no sum was made. Grows the
+ * buffers in that case and, in advance, when they are nearly full. */
+int nbody_tree_check(struct nbody *nb);
+
+/* Take over whether a saved engine's |a| of the last sum, which have been loaded, are valid. */
+void nbody_tree_load(struct nbody *nb, bool a_old_valid);
+
+/* Collective. Send the positions of all bodies to all devices, which sums by a distributed tree do
+ * not need. */
+int nbody_tree_share_positions(struct nbody *nb);
+
+/* Enqueue the sort of all bodies along the curve on a device that has their positions. */
+int nbody_tree_sort(struct nbody *nb, struct nbody_device *p);
+
+/* Approximate number of operations of a sum for `bodies` bodies, for paces. */
+double nbody_tree_work(const struct nbody *nb, size_t bodies);
+
+/* Wait for commands in flight, then close and free all. */
+void nbody_tree_free(struct nbody *nb);
+
+#endif

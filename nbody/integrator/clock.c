@@ -1,0 +1,96 @@
+/* clock.c - nbody_step by the stepper that the engine needs; the time, steps and evaluations so far.
+ * SPDX-License-Identifier: MIT
+ */
+#include "nbody/engine.h"
+
+#include "core/handle.h"
+
+static const struct stepper *const steppers[] = {&nbody_stepper_host, &nbody_stepper_block,
+                                                 &nbody_stepper_rungs, &nbody_stepper_adaptive,
+                                                 &nbody_stepper_fixed};
+
+int nbody_stepper_open(struct nbody *nb)
+{
+    const struct stepper *const *s = steppers;
+    while (!(*s)->applies(nb))
+        s++;
+    nb->integration.stepper = *s;
+    return (*s)->open ? (*s)->open(nb) : 0;
+}
+
+void nbody_stepper_free(struct nbody *nb)
+{
+    if (nb->integration.stepper && nb->integration.stepper->free)
+        nb->integration.stepper->free(nb);
+}
+
+int nbody_step(nbody *nb, size_t steps)
+{
+    if (no_handle(nb, __func__))
+        return -1;
+    return nb->integration.stepper->run(nb, steps);
+}
+
+double nbody_time(const nbody *nb)
+{
+    if (no_handle(nb, __func__))
+        return 0;
+    return nb->integration.base_time +
+           nb->integration.dt * (double)(nb->integration.steps - nb->integration.base_steps);
+}
+
+size_t nbody_steps(const nbody *nb)
+{
+    if (no_handle(nb, __func__))
+        return 0;
+    return nb->integration.steps;
+}
+
+double nbody_interactions(const nbody *nb)
+{
+    if (no_handle(nb, __func__))
+        return 0;
+    return nb->method == NBODY_TREE ? 0
+                                    : nb->integration.evaluations * (double)nb->n * (double)nb->n;
+}
+
+void nbody_block_counts(const nbody *nb, double *blocks, double *steps)
+{
+    const bool none = no_handle(nb, __func__);
+    if (blocks)
+        *blocks = none ? 0 : nb->integration.counts.blocks;
+    if (steps)
+        *steps = none ? 0 : nb->integration.counts.steps;
+}
+
+void nbody_set_clock(nbody *nb, double time, size_t steps)
+{
+    if (no_handle(nb, __func__))
+        return;
+    nb->integration.base_time = time;
+    nb->integration.base_steps = nb->integration.steps = steps;
+}
+
+int nbody_set_dt(nbody *nb, double dt)
+{
+    if (no_handle(nb, __func__))
+        return -1;
+    if (!(dt < 0 || dt > 0) || dt - dt != 0)
+        return clerror_set(
+            EINVAL, "nbody_set_dt: a time step of %g; it must be a finite number other than 0", dt);
+    nb->integration.base_time = nbody_time(nb);
+    nb->integration.base_steps = nb->integration.steps;
+    nb->integration.dt = dt;
+    return 0;
+}
+
+void nbody_integration_load(struct nbody *nb, const struct integration *from)
+{
+    nb->integration.dt = from->dt;
+    nb->integration.steps = from->steps;
+    nb->integration.base_steps = from->base_steps;
+    nb->integration.base_time = from->base_time;
+    nb->integration.evaluations = from->evaluations;
+    nb->integration.counts = from->counts;
+    nb->integration.valid = from->valid;
+}

@@ -1,0 +1,187 @@
+/* particles.c - the arrays of all bodies: allocation, and the caller's bodies on the devices.
+ *
+ * Numbers are converted from the caller's units to the engine's here, and back in state.c.
+ * SPDX-License-Identifier: MIT
+ */
+#include "nbody/engine.h"
+
+#include "nbody/particles/body_blocks.h"
+
+#include <float.h>
+#include <limits.h>
+#include <math.h>
+#include <stdatomic.h>
+
+void nbody_particles_moved(struct nbody *nb)
+{
+    nb->particles.version++;
+}
+
+void nbody_particles_swap(struct nbody *nb)
+{
+    void *const was = nb->particles.posm;
+    nb->particles.posm = nb->particles.moved;
+    nb->particles.moved = was;
+}
+
+void nbody_particles_free(struct nbody *nb)
+{
+    clfree(nb->particles.posm);
+    clfree(nb->particles.velo);
+    clfree(nb->particles.moved);
+    clfree(nb->particles.acce);
+    for (cl_uint d = 0; nb->device && d < nb->ndev; d++) {
+        clfree(nb->device[d].state);
+        clfree(nb->device[d].bad);
+    }
+}
+
+/* Allocate four numbers per body, including padding. If a CPU is the only device, it uses the
+ * host's copy. */
+static void *alloc_four_per_body(struct nbody *nb)
+{
+    cl_uint owners = 0;
+    for (cl_uint d = 0; d < nb->ndev; d++)
+        owners += nb->device[d].rows > 0;
+    return clmalloc(nb->ctx, nb->padded * 4 * nb->real,
+                    owners == 1 && !nb->domain.ranks ? CL_MEM_ZEROCOPY : 0);
+}
+
+size_t nbody_particles_bytes(const struct nbody *nb, const struct nbody_device *p)
+{
+    return nb->padded * 4 * nb->real + nb->planes * p->rows * nb->real + nbody_forces_bytes(nb, p) +
+           nbody_diagnose_bytes(p);
+}
+
+static int allocate_device(struct nbody *nb, struct nbody_device *p)
+{
+    p->bytes = nb->padded * 4 * nb->real *
+               (1u + (nb->particles.velo != NULL) + (nb->particles.acce != NULL) +
+                (nb->particles.moved != NULL));
+    p->state = nbody_device_alloc(nb, p, nb->planes * p->rows * nb->real, CL_MEM_ZEROCOPY);
+    p->bad = nbody_device_alloc(nb, p, BAD_WORDS * sizeof *p->bad, CL_MEM_ZEROCOPY);
+    if (!p->state || !p->bad || nbody_forces_allocate(nb, p) != 0)
+        return -1;
+    return nbody_diagnose_allocate(nb, p);
+}
+
+int nbody_particles_allocate(struct nbody *nb)
+{
+    nb->particles.posm = alloc_four_per_body(nb);
+    if (!nb->particles.posm)
+        return -1;
+    if (nbody_forces_sum(nb)->velocities && !(nb->particles.velo = alloc_four_per_body(nb)))
+        return -1;
+    if (nbody_forces_sum(nb)->accelerations && !(nb->particles.acce = alloc_four_per_body(nb)))
+        return -1;
+    for (cl_uint d = 0; d < nb->ndev; d++)
+        if (nb->device[d].force.fused_kernel && !(nb->particles.moved = alloc_four_per_body(nb)))
+            return -1;
+    for (cl_uint d = 0; d < nb->ndev; d++)
+        if (nb->device[d].rows && allocate_device(nb, &nb->device[d]) != 0)
+            return -1;
+    return 0;
+}
+
+/* The caller's bodies, and whether any thread found an invalid one. */
+struct given {
+    const double *mass, (*pos)[3], (*vel)[3];
+    struct nbody *nb;
+    atomic_bool wrong;
+};
+
+/* Write body i to the host images, in engine units. p: its device; NULL if a different rank owns
+ * it. */
+static void write_body(struct nbody *nb, struct nbody_device *p, size_t i, double gm,
+                       const double *pos, const double *vel)
+{
+    for (size_t c = 0; c < 3; c++) {
+        const double x = ldexp(pos[c], -nb->units.length);
+        const double v = ldexp(vel[c], nb->units.time - nb->units.length);
+        nbody_real_put(nb, nb->particles.posm, 4 * i + c, x);
+        if (p)
+            nbody_real_put(nb, p->state, (STATE_VEL + c) * p->rows + i - p->first, v);
+        if (nb->particles.velo)
+            nbody_real_put(nb, nb->particles.velo, 4 * i + c, v);
+        if (p && integrator_predicts(nb))
+            nbody_real_put(nb, p->state, (STATE_POS + c) * p->rows + i - p->first, x);
+    }
+    nbody_real_put(nb, nb->particles.posm, 4 * i + 3,
+                   ldexp(gm, 2 * nb->units.time - 3 * nb->units.length));
+}
+
+/* Padding has no mass and lies so far away that r^-3 is 0 while r^2 is finite. */
+static void write_padding(struct nbody *nb)
+{
+    const double far = nb->precision == NBODY_DOUBLE ? 1e150 : 1e18;
+    for (size_t i = nb->n; i < nb->padded; i++)
+        for (size_t c = 0; c < 3; c++)
+            nbody_real_put(nb, nb->particles.posm, 4 * i + c, far);
+}
+
+/* True if a velocity is out of range in engine units. */
+static bool too_fast(const struct nbody *nb, const double vel[3])
+{
+    const double most = nbody_has_doubles(nb) ? DBL_MAX : (double)FLT_MAX;
+    bool any = false;
+    for (int c = 0; c < 3; c++)
+        any |= fabs(ldexp(vel[c], nb->units.time - nb->units.length)) > most;
+    return any;
+}
+
+static void write_block_of_bodies(void *given, size_t block, size_t first, size_t end)
+{
+    struct given *g = given;
+    (void)block;
+    for (size_t i = first; i < end; i++) {
+        struct nbody_device *p = g->nb->device, *const last = p + g->nb->ndev;
+        while (p < last && (i < p->first || i - p->first >= p->count))
+            p++;
+        if (too_fast(g->nb, g->vel[i]))
+            g->wrong = true;
+        write_body(g->nb, p < last ? p : NULL, i, g->nb->G * g->mass[i], g->pos[i], g->vel[i]);
+    }
+}
+
+static int write_bodies(struct nbody *nb, const double *mass, const double (*pos)[3],
+                        const double (*vel)[3])
+{
+    struct given g = {mass, pos, vel, nb, false};
+    nbody_each_block(nb->n, write_block_of_bodies, &g);
+    write_padding(nb);
+    if (nb->particles.moved)
+        memcpy(nb->particles.moved, nb->particles.posm, nb->padded * 4 * nb->real);
+    if (!g.wrong)
+        return 0;
+    size_t i = 0;
+    int c = 0;
+    while (!too_fast(nb, vel[i]))
+        i++;
+    while (fabs(vel[i][c]) < fmax(fabs(vel[i][0]), fmax(fabs(vel[i][1]), fabs(vel[i][2]))))
+        c++;
+    return clerror_set(
+        EINVAL, "nbody_create: the velocity of body %zu, %g, is out of range in %s precision", i,
+        vel[i][c], nbody_has_doubles(nb) ? "double" : "single");
+}
+
+static int upload_arrays(struct nbody *nb)
+{
+    for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++) {
+        void *const blocks[] = {nb->particles.posm, p->state,           p->bad,
+                                nb->particles.velo, nb->particles.acce, nb->particles.moved};
+        if (p->rows)
+            *p->bad = INT_MAX; /* sums before the first batch read it, too */
+        for (size_t b = 0; p->rows && b < COUNT_OF(blocks); b++)
+            if (blocks[b] && clmsync(nb->ctx, p->dev, blocks[b], CL_MEM_DEVICE) == (cl_event)-1)
+                return -1;
+    }
+    nbody_particles_moved(nb);
+    nbody_domain_set_shared(nb);
+    return 0;
+}
+
+int nbody_particles_upload(struct nbody *nb, const double *mass, const double (*pos)[3],
+                           const double (*vel)[3])
+{
+    return write_bodies(nb, mass, pos, vel) == 0 ? upload_arrays(nb) : -1;
+}

@@ -1,0 +1,120 @@
+/* particles.h - the bodies: positions, velocities and accelerations on the devices, their order,
+ * softening and units.
+ *
+ *   particles.c             the caller's bodies to the host images and the devices
+ *   state.c                 positions and velocities for the caller
+ *   sample.c                positions of selected bodies, for pictures
+ *   hilbert_order.c         storage order along the Hilbert curve (on devices: force/tree_order.c)
+ *   softening.c             softening lengths of single bodies
+ *   units.c                 scaling by powers of two
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef STDCL_NBODY_PARTICLES_H
+#define STDCL_NBODY_PARTICLES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "stdcl/nbody.h"
+
+struct nbody_device;
+
+/* First of three planes of nbody_device.state (layout: step.cl). STATE_POS exists only where the
+ * integrator predicts. */
+enum { STATE_ACC = 0, STATE_VEL = 3, STATE_POS = 6 };
+
+/* Arrays of four numbers per body, including padding. Every device holds all of them; the host
+ * image is the way between devices. */
+struct particles {
+    void *posm;  /* {x, y, z, G m} of all bodies, where forces are evaluated */
+    void *velo;  /* {vx, vy, vz, 0} there; NULL unless the integrator's sum needs it */
+    void *acce;  /* {ax, ay, az, 0}; NULL unless the integrator's sum needs it */
+    void *moved; /* destination of fused launches, swapped with posm; NULL without */
+    void *soft;  /* half the square of each body's softening in engine units; NULL: eps for all */
+    double *own_eps;         /* softening of each body, in the caller's units; NULL: eps for all */
+    uint64_t version;        /* counts the changes of positions: nbody_particles_moved */
+    bool sorted;             /* bodies are stored in curve order (hilbert_order.c) */
+    cl_uint *body, *row;     /* with `sorted`: body[r] is stored at r, and row[i] holds body i */
+    size_t sort_interval;    /* steps between sorts: ORDER_STEPS, fewer in tests */
+    size_t sort_count;       /* number of sorts so far */
+    struct sampler *sampler; /* sample.c; NULL until first used */
+};
+
+/* Record that kernels or the host have changed positions: other devices' copies, and trees, are out
+ * of date. */
+void nbody_particles_moved(struct nbody *nb);
+
+/* Exchange posm and moved, after an odd number of fused steps. */
+void nbody_particles_swap(struct nbody *nb);
+
+/* Write the caller's bodies to the devices. allocate: the arrays of all bodies, and each device's
+ * memory. bytes: what a device needs once its rows are known, for an integrator that needs no
+ * derivatives of forces; without the tree. */
+int nbody_particles_allocate(struct nbody *nb);
+size_t nbody_particles_bytes(const struct nbody *nb, const struct nbody_device *p);
+int nbody_particles_upload(struct nbody *nb, const double *mass, const double (*pos)[3],
+                           const double (*vel)[3]);
+void nbody_particles_free(struct nbody *nb);
+
+/* ---- units.c ----------------------------------------------------------------------------------- */
+
+/* Scaling of the caller's units: the engine's length unit is 2^length of the caller's, its time
+ * unit 2^time. The engine stores G m in length^3 / time^2, so that its G is 1. */
+struct units {
+    int length, time;
+};
+
+/* Choose units that make the largest coordinate, counted from `centre`, about 2^bits and the
+ * largest G m of a body or field about 1. Where few bodies are over 2^10 times as far out as most,
+ * the largest coordinate may reach 2^20. */
+struct units nbody_units_choose(double G, size_t n, const double *mass, const double (*pos)[3],
+                                const double centre[3], int bits, const struct nbody_field *fields,
+                                size_t nfields);
+
+/* EINVAL if a body is so far from the others that their positions would coincide in the engine's
+ * precision. */
+int nbody_units_check(const struct nbody *nb, size_t n, const double (*pos)[3]);
+
+/* Return the power of two that converts length^l time^t from the engine's units to the caller's. */
+double nbody_units_factor(const struct units *u, int l, int t);
+
+/* ---- softening.c ------------------------------------------------------------------------------- */
+
+/* copy: keep the softening length of each body (NULL: eps for all). check: EINVAL if the engine
+ * does not support them. upload: send them to the devices, in units that have been chosen. */
+int nbody_softening_copy(struct nbody *nb, const double *softening);
+int nbody_softening_check(const struct nbody *nb);
+int nbody_softening_upload(struct nbody *nb);
+void nbody_softening_free(struct nbody *nb);
+
+/* ---- hilbert_order.c --------------------------------------------------------------------------- */
+
+enum {
+    ORDER_STEPS = 256,
+    CLUSTER = 256,
+    CLUSTER_PIECE = 32
+}; /* CLUSTER and CLUSTER_PIECE as in direct_mixed.cl */
+
+/* Collective; nothing to do for unsorted bodies. sort_rows: sort the bodies along the curve. due:
+ * true if a sort is due before the next step. left: steps until then. load: take over an order. */
+int nbody_hilbert_open(struct nbody *nb);
+int nbody_hilbert_sort_rows(struct nbody *nb);
+void nbody_hilbert_load(struct nbody *nb, const void *body);
+bool nbody_hilbert_due(const struct nbody *nb);
+size_t nbody_hilbert_left(const struct nbody *nb);
+void nbody_hilbert_free(struct nbody *nb);
+
+/* Collective. Permute positions, state and |a|: new row i is old row order[i]; NULL: rows keep their
+ * order, and each device's first row changes from old_first[] to new_first[]. all: workspace of n
+ * numbers. Blocks. */
+int nbody_particles_permute(struct nbody *nb, const cl_uint *order, const size_t *old_first,
+                            const size_t *new_first, char *all);
+
+/* Reorder of[n][numbers] from storage order to the order of bodies. */
+int nbody_hilbert_unsort(const struct nbody *nb, double *of, size_t numbers);
+
+/* ---- sample.c ---------------------------------------------------------------------------------- */
+
+void nbody_sample_free(struct nbody *nb);
+
+#endif
