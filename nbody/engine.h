@@ -15,6 +15,7 @@
 #define STDCL_NBODY_ENGINE_H
 
 #include "nbody/device/device.h"
+#include "nbody/device/progress.h"
 #include "nbody/domain/domain.h"
 #include "nbody/force/force.h"
 #include "nbody/integrator/integrator.h"
@@ -49,6 +50,7 @@ struct nbody {
     struct nbody_device *device; /* ndev of them */
 
     int flags; /* CL_EVENT_ flags of launches */
+    struct task task;
     struct particles particles;
     struct domain domain;
     struct force force;

@@ -3,7 +3,7 @@
  * number of processors.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/force/tree.h"
+#include "nbody/domain/tree_domain.h"
 
 static cl_int every_device_is_a_gpu(cl_device_id id, cl_device_info what, size_t size, void *value,
                                     size_t *written)

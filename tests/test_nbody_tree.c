@@ -8,7 +8,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/reference/nbody_ref.h"
-#include "nbody/force/tree.h"
+#include "nbody/domain/tree_domain.h"
 
 #include "builds_once.h"
 #include "check.h"
@@ -704,10 +704,10 @@ static void flagged_groups_are_deferred(nbody *nb, struct nbody_device *p)
     works(nbody_device_download(nb, p, p->force.tree->info, clsizeofmem(p->force.tree->info)));
     for (cl_uint part = 0; part < s->n; part++)
         for (cl_uint k = 0;
-             k < s->counts[part * s->counts_each + TREE_COUNTS * p->force.tree->domain + 2]; k++) {
+             k < s->counts[part * s->counts_each + TREE_COUNTS * p->domain.index + 2]; k++) {
             const cl_uint group =
                 p->force.tree->first_group +
-                s->flag[(size_t)(part * s->n + p->force.tree->domain) * 2 * TREE_FLAGS + k];
+                s->flag[(size_t)(part * s->n + p->domain.index) * 2 * TREE_FLAGS + k];
             assert_int_equal(info[group][2], 0);
             assert_int_equal(info[group][3], 1);
         }

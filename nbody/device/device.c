@@ -16,9 +16,21 @@ int nbody_device_launch_1d(const struct nbody *nb, const struct nbody_device *p,
     return ev == (cl_event)-1 ? -1 : 0;
 }
 
+void nbody_device_count_launches(struct nbody *nb, bool count)
+{
+    nb->flags = CL_EVENT_NOWAIT | (count ? 0 : CL_EVENT_UNCOUNTED);
+}
+
+int nbody_device_write_bad(struct nbody *nb, struct nbody_device *p, int first)
+{
+    *p->bad = first;
+    p->bad[BARRIER_WORD] = 0;
+    return clmsync(nb->ctx, p->dev, p->bad, CL_MEM_DEVICE) == (cl_event)-1 ? -1 : 0;
+}
+
 void nbody_device_mark_idle(struct nbody *nb, struct nbody_device *p)
 {
-    nb->simulation.task.done += p->pace.queued;
+    nbody_progress_add(nb, p->pace.queued);
     pace_waited(&p->pace);
 }
 
@@ -26,7 +38,7 @@ int nbody_device_wait(struct nbody *nb, struct nbody_device *p)
 {
     const cl_event ev = clwait(nb->ctx, p->dev, CL_ALL_EVENT);
     nbody_device_mark_idle(nb, p);
-    p->domain.ev_upload = p->domain.ev_download = NULL; /* released by the wait */
+    p->ev_upload = p->ev_download = NULL; /* released by the wait */
     return ev == (cl_event)-1 ? -1 : 0;
 }
 
@@ -55,11 +67,34 @@ const struct nbody_device *nbody_device_twin(const struct nbody *nb, const struc
     return NULL;
 }
 
+void nbody_device_add_bytes(struct nbody_device *p, size_t bytes)
+{
+    p->bytes += bytes;
+}
+
+void nbody_device_drop_bytes(struct nbody_device *p, size_t bytes)
+{
+    p->bytes -= bytes;
+}
+
 void *nbody_device_alloc(struct nbody *nb, struct nbody_device *p, size_t size, int flags)
 {
     void *block = clmalloc(nb->ctx, size, flags);
     if (!block || !clgetbuffer(nb->ctx, p->dev, block))
         return clfree(block), NULL;
-    p->bytes += size;
+    nbody_device_add_bytes(p, size);
     return block;
+}
+
+int nbody_device_allocate(struct nbody *nb, struct nbody_device *p)
+{
+    p->bad = nbody_device_alloc(nb, p, BAD_WORDS * sizeof *p->bad, CL_MEM_ZEROCOPY);
+    return p->bad ? 0 : -1;
+}
+
+void nbody_device_free(struct nbody *nb)
+{
+    for (cl_uint d = 0; nb->device && d < nb->ndev; d++)
+        clfree(nb->device[d].bad);
+    free(nb->device);
 }

@@ -89,6 +89,9 @@ struct nbody_device {
     cl_uint max_polls;           /* reads of the grid barrier's counter before it times out */
     struct pace pace;            /* work is counted in operations */
     size_t bytes;                /* of device memory */
+    int *bad;             /* BAD_WORDS: first bad step or INT_MAX, and the grid barrier's counter */
+    cl_event ev_download; /* download of the device's own positions */
+    cl_event ev_upload;   /* last upload of other devices' positions */
 
     /* Written by the domain: bodies first .. first + rows - 1 of posm belong to the device. rows is
      * a multiple of nbody_shape_group_bodies; the first `count` are bodies, the others padding.
@@ -96,7 +99,6 @@ struct nbody_device {
     size_t first, rows, count;
 
     void *state; /* of the particles: planes of `rows` numbers, see STATE_... */
-    int *bad;    /* BAD_WORDS: first bad step or INT_MAX, and the grid barrier's counter */
     struct device_domain domain;
     struct device_force force;
     struct device_integration integration;
@@ -105,6 +107,23 @@ struct nbody_device {
 
 /* Return an earlier device with bodies of equal shape, with which p shares programs; NULL: none. */
 const struct nbody_device *nbody_device_twin(const struct nbody *nb, const struct nbody_device *p);
+
+/* Count launches in profiles, or not. */
+void nbody_device_count_launches(struct nbody *nb, bool count);
+
+/* Set the first bad step on the device, and its counter of grid barriers to 0. */
+int nbody_device_write_bad(struct nbody *nb, struct nbody_device *p, int first);
+
+/* Fill in the devices of an engine: their properties and shapes, words: of the caller. */
+int nbody_device_open(struct nbody *nb, const struct cldev_info *info, const char *words);
+
+/* Allocate a device's `bad`; free those of all devices. */
+int nbody_device_allocate(struct nbody *nb, struct nbody_device *p);
+void nbody_device_free(struct nbody *nb);
+
+/* Count memory of a device that is allocated, or freed. */
+void nbody_device_add_bytes(struct nbody_device *p, size_t bytes);
+void nbody_device_drop_bytes(struct nbody_device *p, size_t bytes);
 
 /* clmalloc, added to p->bytes and created on the device immediately, so that a lack of memory is
  * reported here; NULL in that case. */

@@ -7,7 +7,9 @@
  */
 #include "nbody/force/tree.h"
 
+#include "core/grid_barrier.h"
 #include "core/round.h"
+#include "core/untracked.h"
 
 #include <stddef.h>
 
@@ -217,4 +219,23 @@ int nbody_shape_cluster(struct nbody_shape *s)
 size_t nbody_shape_group_bodies(const struct nbody_shape *shape)
 {
     return (size_t)(shape->group / shape->j_split) * (size_t)shape->width * (size_t)shape->items;
+}
+
+int nbody_device_open(struct nbody *nb, const struct cldev_info *info, const char *words)
+{
+    for (cl_uint d = 0; d < nb->ndev; d++) {
+        struct nbody_device *p = &nb->device[d];
+        if (nbody_has_doubles(nb) && !info[d].dev_pref_vec_double)
+            return clerror_set(ENOTSUP, "nbody_create: %s has no double precision",
+                               info[d].dev_name);
+        p->dev = d;
+        p->pace = pace_of(1e8);
+        p->compute_units = info[d].dev_max_core ? info[d].dev_max_core : 1;
+        p->untracked = untracked_flag(nb->ctx, d);
+        p->barrier_options = grid_barrier_options(nb->ctx, d, &info[d]);
+        p->max_polls = grid_barrier_max_polls(&info[d]);
+        if (nbody_shape_choose(nb, p, &info[d], words) != 0)
+            return -1;
+    }
+    return 0;
 }

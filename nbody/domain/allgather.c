@@ -52,13 +52,13 @@ static bool owns_all_bodies(const struct nbody *nb, const struct nbody_device *p
 int nbody_allgather_begin(struct nbody *nb)
 {
     for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
-        if (allgather_wait_event(nb, p->dev, &p->domain.ev_upload) != 0)
+        if (allgather_wait_event(nb, p->dev, &p->ev_upload) != 0)
             return -1;
     if (nbody_ranks_receive(nb) != 0)
         return -1;
     for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
         if (p->rows && !owns_all_bodies(nb, p) &&
-            (copy_device_rows(nb, p, p->dev, CL_MEM_HOST, &p->domain.ev_download) != 0 ||
+            (copy_device_rows(nb, p, p->dev, CL_MEM_HOST, &p->ev_download) != 0 ||
              clflush(nb->ctx, p->dev, 0) != 0))
             return -1;
     return 0;
@@ -74,7 +74,7 @@ static int upload_other_ranks(struct nbody *nb)
     for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
         for (size_t k = 0; p->rows && k < n; k++)
             if (others[k].rows &&
-                copy_device_rows(nb, &others[k], p->dev, CL_MEM_DEVICE, &p->domain.ev_upload) != 0)
+                copy_device_rows(nb, &others[k], p->dev, CL_MEM_DEVICE, &p->ev_upload) != 0)
                 return -1;
     return 0;
 }
@@ -83,14 +83,14 @@ int nbody_allgather_finish(struct nbody *nb)
 {
     struct nbody_device *const end = nb->device + nb->ndev;
     for (struct nbody_device *p = nb->device; p < end; p++)
-        if (allgather_wait_event(nb, p->dev, &p->domain.ev_download) != 0)
+        if (allgather_wait_event(nb, p->dev, &p->ev_download) != 0)
             return -1;
     if (nbody_ranks_send(nb) != 0)
         return -1;
     for (struct nbody_device *p = nb->device; p < end; p++)
         for (struct nbody_device *q = nb->device; p->rows && q < end; q++)
             if (q != p && q->rows &&
-                copy_device_rows(nb, q, p->dev, CL_MEM_DEVICE, &p->domain.ev_upload) != 0)
+                copy_device_rows(nb, q, p->dev, CL_MEM_DEVICE, &p->ev_upload) != 0)
                 return -1;
     return upload_other_ranks(nb);
 }

@@ -5,7 +5,7 @@
  * enqueued.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/force/tree.h"
+#include "nbody/domain/tree_domain.h"
 
 #include "core/parallel_for.h"
 
@@ -82,7 +82,7 @@ int nbody_device_threads_open(struct nbody *nb)
     pthread_cond_init(&all->begun, NULL);
     pthread_cond_init(&all->done, NULL);
     nb->domain.tree->threads = all;
-    struct nbody_device *const first = nbody_domain_next(nb, nb->device);
+    struct nbody_device *const first = nbody_tree_next(nb, nb->device);
     const size_t at_once = parallel_for_threads(nb->ndev);
     for (struct nbody_device *p = nb->device + nb->ndev; p-- > first + 1 && all->n + 1 < at_once;) {
         struct launcher *h = &all->launcher[all->n];
@@ -133,9 +133,9 @@ int nbody_device_threads_all(struct nbody *nb, launch_fn launch, cl_uint arg)
     all->generation++;
     pthread_cond_broadcast(&all->begun);
     pthread_mutex_unlock(&all->lock);
-    EACH_DOMAIN (nb, p)
-        if (!has_launcher(all, p) && launch(nb, p, arg) != 0)
-            status = -1;
+    EACH_TREE(nb, p)
+    if (!has_launcher(all, p) && launch(nb, p, arg) != 0)
+        status = -1;
     pthread_mutex_lock(&all->lock);
     while (all->left > 0)
         pthread_cond_wait(&all->done, &all->lock);

@@ -6,7 +6,7 @@
  * migrates there for a sum, and its force returns through the host.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/force/tree.h"
+#include "nbody/domain/tree_domain.h"
 
 #include "core/clock.h"
 
@@ -32,7 +32,7 @@ int nbody_domain_reserve(struct nbody *nb, size_t slots)
     return s->send_buffer && s->send_row && s->return_buffer ? 0 : -1;
 }
 
-static int domain_allocate_all(struct nbody *nb)
+int nbody_domain_allocate_all(struct nbody *nb)
 {
     struct domains *s = nb->domain.tree;
     const size_t n = s->n, four = 4 * nb->real;
@@ -53,10 +53,10 @@ static int domain_allocate_all(struct nbody *nb)
     s->walk_seconds = calloc(n, sizeof *s->walk_seconds);
     s->walk_count = calloc(n, sizeof *s->walk_count);
     s->boundary = nbody_domain_block(nb, (n + 1) * sizeof *s->boundary);
-    s->forces_sorted = clmalloc(nb->ctx, nb->n * four, CL_MEM_DEVONLY);
-    s->key_words = 1;
+    nb->domain.forces_sorted = clmalloc(nb->ctx, nb->n * four, CL_MEM_DEVONLY);
+    nb->domain.key_words = 1;
     for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
-        p->bytes += p->force.tree ? nb->n * four : 0;
+        nbody_device_add_bytes(p, p->force.tree ? nb->n * four : 0);
     s->counts = nbody_domain_block(nb, n * s->counts_each * sizeof *s->counts);
     s->samples = nbody_domain_block(nb, n * TREE_SAMPLES * sizeof *s->samples);
     s->edge = nbody_domain_block(nb, n * nbody_domain_edge_bytes(nb));
@@ -64,8 +64,8 @@ static int domain_allocate_all(struct nbody *nb)
                                             nbody_domain_cell_bytes(nb));
     return s->begin && s->slot_begin && s->ev_return && s->returns && s->walk_seconds &&
                    s->walk_count && s->send_request && s->receive_request && s->boundary &&
-                   s->sent_early && s->forces_sorted && s->counts && s->samples && s->edge &&
-                   s->toptree
+                   s->sent_early && nb->domain.forces_sorted && s->counts && s->samples &&
+                   s->edge && s->toptree
                ? nbody_domain_reserve(nb, TREE_SAMPLES)
                : clerror_set(ENOMEM, "nbody_create: out of memory for a tree of %u domains", s->n);
 }
@@ -81,7 +81,7 @@ int nbody_domain_open(struct nbody *nb)
     struct domains *s = nb->domain.tree = calloc(1, sizeof *s);
     struct owner *owner = calloc(n, sizeof *owner);
     if (s) {
-        s->n = (cl_uint)n;
+        s->n = nb->domain.ndomains = (cl_uint)n;
         s->owner = owner;
     }
     for (size_t k = 0; s && owner && k < n; k++) {
@@ -95,27 +95,28 @@ int nbody_domain_open(struct nbody *nb)
         while (!p->force.tree)
             p++;
         owner[k].device = p;
-        p++->force.tree->domain = (cl_uint)k;
+        p++->domain.index = (cl_uint)k;
     }
     free(holder);
     return s && owner ? 0 : clerror_set(ENOMEM, "nbody_create: out of memory on the host");
 }
 
-int nbody_domain_allocate(struct nbody *nb)
-{
-    return nb->domain.tree ? domain_allocate_all(nb) : 0;
-}
-
-void nbody_domain_free(struct nbody *nb)
+void nbody_domain_free_all(struct nbody *nb)
 {
     struct domains *s = nb->domain.tree;
     if (!s)
         return;
     if (s->send_request)
         world_wait(nb->world, s->send_request, s->nsend);
-    void *const blocks[] = {s->forces_sorted, s->boundary,      s->send_buffer,
-                            s->send_row,      s->return_buffer, s->counts,
-                            s->samples,       s->edge,          s->toptree};
+    void *const blocks[] = {nb->domain.forces_sorted,
+                            s->boundary,
+                            s->send_buffer,
+                            s->send_row,
+                            s->return_buffer,
+                            s->counts,
+                            s->samples,
+                            s->edge,
+                            s->toptree};
     for (size_t b = 0; b < COUNT_OF(blocks); b++)
         clfree(blocks[b]);
     free(s->owner);
@@ -178,8 +179,8 @@ int nbody_domain_barrier(struct nbody *nb, const struct nbody_device *p)
 
 int nbody_domain_wait_uploads(struct nbody *nb, const struct nbody_device *p)
 {
-    const cl_event ev = nb->domain.tree->ev_upload[p->force.tree->domain];
-    nb->domain.tree->ev_upload[p->force.tree->domain] = NULL;
+    const cl_event ev = nb->domain.tree->ev_upload[p->domain.index];
+    nb->domain.tree->ev_upload[p->domain.index] = NULL;
     return ev ? nbody_domain_wait_event(nb, p, ev) : 0;
 }
 
@@ -205,9 +206,9 @@ static struct nbody_device *domain_timed_device(const struct nbody *nb)
 static void domain_record_walk_time(struct domains *s, const struct nbody_device *first)
 {
     if (first && s->walks_began > 0) {
-        s->walk_seconds[first->force.tree->domain] += seconds_now() - s->walks_began;
-        s->walk_count[first->force.tree->domain]++;
-        s->wait_first = first->force.tree->domain + 1;
+        s->walk_seconds[first->domain.index] += seconds_now() - s->walks_began;
+        s->walk_count[first->domain.index]++;
+        s->wait_first = first->domain.index + 1;
     }
     s->walks_began = 0;
 }
@@ -217,9 +218,9 @@ int nbody_domain_wait(struct nbody *nb)
     struct nbody_device *const first = domain_timed_device(nb);
     int status = first ? nbody_device_wait(nb, first) : 0;
     domain_record_walk_time(nb->domain.tree, first);
-    EACH_DOMAIN (nb, p)
-        if (p != first && nbody_device_wait(nb, p) != 0)
-            status = -1;
+    EACH_TREE(nb, p)
+    if (p != first && nbody_device_wait(nb, p) != 0)
+        status = -1;
     return status;
 }
 
@@ -228,19 +229,20 @@ int nbody_domain_wait(struct nbody *nb)
 int nbody_domain_begin_return(struct nbody *nb, const struct transfer *transfer, size_t n)
 {
     cl_event ev;
-    EACH_DOMAIN (nb, p) {
+    EACH_TREE(nb, p)
+    {
         bool after = true;
         if (clwait(nb->ctx, p->dev, CL_ALL_EVENT | CL_EVENT_NOWAIT) == (cl_event)-1)
             return -1;
         for (const struct transfer *c = transfer; c < transfer + n; c++) {
-            if (c->from != p->force.tree->domain)
+            if (c->from != p->domain.index)
                 continue;
             if (nbody_domain_begin_download(nb, p, c->at, c->bytes, after, &ev) != 0)
                 return -1;
             after = false;
         }
         if (nbody_domain_begin_download(nb, p, nb->domain.tree->counts, 0, after,
-                                        &nb->domain.tree->ev_return[p->force.tree->domain]) != 0 ||
+                                        &nb->domain.tree->ev_return[p->domain.index]) != 0 ||
             clflush(nb->ctx, p->dev, 0) != 0)
             return -1;
     }
@@ -254,20 +256,20 @@ int nbody_domain_end_return(struct nbody *nb, const struct transfer *transfer, s
     cl_event ev;
     int status = 0;
     if (first)
-        status = nbody_domain_wait_event(nb, first,
-                                         nb->domain.tree->ev_return[first->force.tree->domain]);
+        status =
+            nbody_domain_wait_event(nb, first, nb->domain.tree->ev_return[first->domain.index]);
     domain_record_walk_time(nb->domain.tree, first);
-    EACH_DOMAIN (nb, p) {
+    EACH_TREE(nb, p)
+    {
         if (status == 0 && p != first)
-            status =
-                nbody_domain_wait_event(nb, p, nb->domain.tree->ev_return[p->force.tree->domain]);
+            status = nbody_domain_wait_event(nb, p, nb->domain.tree->ev_return[p->domain.index]);
         nbody_device_mark_idle(nb, p);
     }
     for (const struct transfer *c = transfer; status == 0 && c < transfer + n; c++)
         status = nbody_domain_upload_side_queue(nb, o[c->to].device, c->at, c->bytes, &ev);
-    EACH_DOMAIN (nb, p)
-        if (status == 0)
-            status = nbody_domain_barrier(nb, p);
+    EACH_TREE(nb, p)
+    if (status == 0)
+        status = nbody_domain_barrier(nb, p);
     return status;
 }
 
@@ -525,7 +527,7 @@ static int domain_costs(struct nbody *nb, uint64_t *cost)
             return -1;
         for (cl_uint g = domain_first_group(t); g < t->first_group + t->groups; g++)
             sum += group_cost(nb, info[g]);
-        cost[t->domain] = double_to_bits(sum);
+        cost[p->domain.index] = double_to_bits(sum);
     }
     return nbody_domain_reduce_or(nb, cost, nb->domain.tree->n);
 }
@@ -597,12 +599,12 @@ static int domain_find_boundaries(struct nbody *nb, struct nbody_device *p, cons
 {
     struct tree *t = p->force.tree;
     const struct domains *s = nb->domain.tree;
-    const double own = bits_to_double(cost[t->domain]);
+    const double own = bits_to_double(cost[p->domain.index]);
     double before = 0;
     cl_uint *body = t->boundary_bodies, n = 0, *number = malloc(s->n * sizeof *number);
     if (!number)
         return clerror_set(ENOMEM, "nbody: out of memory on the host");
-    for (cl_uint k = 0; k < t->domain; k++)
+    for (cl_uint k = 0; k < p->domain.index; k++)
         before += bits_to_double(cost[k]);
     for (cl_uint k = 1; k < s->n; k++) {
         const double at = all * domain_target_before(s, k) / domain_target_before(s, s->n);
@@ -663,4 +665,27 @@ int nbody_domain_balance(struct nbody *nb)
         s->boundary[k] = boundary[k] > s->boundary[k - 1] ? boundary[k] : s->boundary[k - 1];
     free(cost);
     return status;
+}
+
+void nbody_domain_forget_cells(struct nbody_device *p)
+{
+    p->domain.mark_cleared = p->domain.root_known = false;
+}
+
+void nbody_domain_set_key_words(struct nbody *nb, cl_uint words)
+{
+    struct domains *s = nb->domain.tree;
+    s->boundaries_known = false;
+    nb->domain.key_words = words;
+    s->cannot_extend_keys = words == 1;
+}
+
+bool nbody_domain_balanced(const struct nbody *nb)
+{
+    return !nb->domain.tree || nb->domain.tree->balance_checks > 8;
+}
+
+size_t nbody_domain_edge_bytes(const struct nbody *nb)
+{
+    return TREE_EDGE_BODIES * (2 * sizeof(cl_ulong) + 8 * nb->real);
 }

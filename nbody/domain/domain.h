@@ -2,6 +2,7 @@
  *
  *   ranks.c      the partition of rows among devices and ranks; messages between ranks
  *   allgather.c  positions of all bodies to all devices
+ *   divide.c     initial distribution; repartition.c: by the domains of the tree
  *   tree_domain.h  domains of the tree, and their locally essential trees
  *
  * With a single rank nb->domain.ranks is NULL, and all functions of ranks.c but
@@ -14,20 +15,31 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "nbody/force/force.h"
+#include "nbody/reference/nbody_ref_tree.h"
 #include "stdcl/nbody.h"
 
 struct nbody_device;
+struct update;
 
 struct domain {
     size_t grain;            /* a device's bodies begin at a multiple of it */
     struct ranks *ranks;     /* NULL with one rank */
     struct domains *tree;    /* tree_domain.h; NULL where one device has the whole tree */
+    cl_uint ndomains;        /* of the tree; 0 where one device has all of it */
+    cl_uint key_words;       /* of the keys of domains, as in struct tree */
+    void *forces_sorted;     /* with domains: sums of all bodies in the tree's order */
     uint64_t shared_version; /* particles.version when all devices had all positions */
 };
 
+/* With domains of the tree. */
 struct device_domain {
-    cl_event ev_download; /* download of the device's own positions */
-    cl_event ev_upload;   /* last upload of other devices' positions */
+    cl_uint index;       /* of the domain */
+    cl_uint nkeys;       /* keys of the domain, including NO_KEY padding */
+    cl_uint nkeys_lower; /* keys from lower-numbered devices; they precede the local keys */
+    cl_uint cells_on_level[2 * TREE_LEVELS + 1]; /* cells of this domain */
+    bool mark_cleared;                           /* tree.mark holds no domains of an earlier sum */
+    bool root_known; /* the root cell holds the moments of this or the previous sum */
 };
 
 /* Collective. multiple: replace *number by the least common multiple over all ranks. alike: AND of
@@ -94,6 +106,41 @@ int nbody_domain_divide(struct nbody *nb, const struct cldev_info *info,
 
 /* Collective. Move bodies to the devices of their domains, in unchanged order, if it pays. */
 int nbody_domain_repartition(struct nbody *nb);
+
+/* ---- domains of the tree --------------------------------------------------------------------- */
+
+/* open: create the domains if several devices have bodies; this rank's devices have force.tree.
+ * allocate: their buffers and launcher threads. Nothing to do without domains. */
+int nbody_domain_open(struct nbody *nb);
+int nbody_domain_allocate(struct nbody *nb);
+void nbody_domain_free(struct nbody *nb);
+
+/* End the launcher threads, before the trees are freed. */
+void nbody_domain_stop_threads(struct nbody *nb);
+
+/* Bytes of a halo (struct edge of domain.cl), and merged boxes of a domain, at most. */
+size_t nbody_domain_edge_bytes(const struct nbody *nb);
+size_t nbody_let_max_merged_boxes(const struct nbody *nb);
+
+/* Collective. build: the distributed tree and the locally essential trees for a sum; start the walks
+ * that need a single launch. return: the walks' forces or potentials to the devices that own the
+ * bodies. update_late: within a batch, update the bodies whose forces returned late. They block
+ * several times. */
+int nbody_domain_build(struct nbody *nb, enum sum_kind sum, bool geometric);
+int nbody_domain_return(struct nbody *nb, enum sum_kind sum);
+int nbody_domain_update_late(struct nbody *nb, const struct update *all);
+
+/* Collective. Move the domain boundaries to balance the measured cost and duration of the last
+ * walks. Block until the devices are idle. balanced: true if this has settled. */
+int nbody_domain_balance(struct nbody *nb);
+bool nbody_domain_balanced(const struct nbody *nb);
+
+/* The device's cell arrays are new: forget what they held. */
+void nbody_domain_forget_cells(struct nbody_device *p);
+
+/* Record the number of key words after trees have tried to extend them on all ranks: 1 if one of
+ * them could not. */
+void nbody_domain_set_key_words(struct nbody *nb, cl_uint words);
 
 /* True if every device holds the present positions of all bodies; set_shared: record it. */
 bool nbody_domain_is_shared(const struct nbody *nb);

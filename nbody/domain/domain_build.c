@@ -15,7 +15,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/engine.h"
-#include "nbody/force/tree.h"
+#include "nbody/domain/tree_domain.h"
 
 #include <math.h>
 
@@ -85,15 +85,15 @@ static void root_cube_host(const struct nbody *nb, const struct corners *all, do
 static int domain_root_cube(struct nbody *nb, double cube[4])
 {
     struct corners all = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
-    EACH_DOMAIN (nb, p)
-        for (size_t k = 0; k < p->force.tree->box_groups; k++) {
-            struct corners some;
-            for (size_t c = 0; c < 3; c++) {
-                some.lo[c] = nbody_real_get(nb, p->force.tree->box_part, 8 * k + c);
-                some.hi[c] = nbody_real_get(nb, p->force.tree->box_part, 8 * k + 4 + c);
-            }
-            join_bounding_boxes(&all, &some, NULL);
+    EACH_TREE(nb, p)
+    for (size_t k = 0; k < p->force.tree->box_groups; k++) {
+        struct corners some;
+        for (size_t c = 0; c < 3; c++) {
+            some.lo[c] = nbody_real_get(nb, p->force.tree->box_part, 8 * k + c);
+            some.hi[c] = nbody_real_get(nb, p->force.tree->box_part, 8 * k + 4 + c);
         }
+        join_bounding_boxes(&all, &some, NULL);
+    }
     if (world_reduce(nb->world, &all, sizeof all, join_bounding_boxes, NULL) != 0)
         return -1;
     root_cube_host(nb, &all, cube);
@@ -104,7 +104,8 @@ static int domain_set_cube(struct nbody *nb, const double cube[4])
 {
     memcpy(nb->domain.tree->cube, cube, sizeof nb->domain.tree->cube);
     nb->domain.tree->cube_known = true;
-    EACH_DOMAIN (nb, p) {
+    EACH_TREE(nb, p)
+    {
         for (size_t c = 0; c < 4; c++)
             nbody_real_put(nb, p->force.tree->cube, c, cube[c]);
         if (nbody_domain_upload(nb, p, p->force.tree->cube, 4 * nb->real) != 0)
@@ -118,12 +119,12 @@ static int domain_find_cube(struct nbody *nb)
     double cube[4];
     cl_event *ev = calloc(nb->ndev, sizeof *ev);
     int status = ev ? 0 : clerror_set(ENOMEM, "nbody: out of memory on the host");
-    EACH_DOMAIN (nb, p)
-        if (status == 0)
-            status = domain_launch_box(nb, p, &ev[p - nb->device]);
-    EACH_DOMAIN (nb, p)
-        if (status == 0)
-            status = nbody_domain_wait_event(nb, p, ev[p - nb->device]);
+    EACH_TREE(nb, p)
+    if (status == 0)
+        status = domain_launch_box(nb, p, &ev[p - nb->device]);
+    EACH_TREE(nb, p)
+    if (status == 0)
+        status = nbody_domain_wait_event(nb, p, ev[p - nb->device]);
     free(ev);
     if (status != 0)
         return -1;
@@ -175,9 +176,10 @@ static int domain_sample_boundaries(struct nbody *nb, double side)
     struct domains *s = nb->domain.tree;
     if (s->boundaries_known && !(side < s->side) && !(side > s->side))
         return 0;
-    EACH_DOMAIN (nb, p) {
+    EACH_TREE(nb, p)
+    {
         const cl_uint first = (cl_uint)p->first, count = (cl_uint)p->count, some = TREE_SAMPLES,
-                      at = some * p->force.tree->domain;
+                      at = some * p->domain.index;
         if (nbody_tree_launch_1d(nb, p, TREE_SAMPLE_KEYS, some,
                                  ARGS(nb->particles.posm, first, count, p->force.tree->cube, some,
                                       at, s->samples)) != 0)
@@ -205,18 +207,18 @@ static int migrate_launch_count(struct nbody *nb, struct nbody_device *p)
     struct domains *s = nb->domain.tree;
     struct tree *t = p->force.tree;
     const size_t room = nb->n + TREE_SPARE_KEYS - p->count;
-    t->nkeys_lower = t->nkeys_lower < room ? t->nkeys_lower : (cl_uint)room;
+    p->domain.nkeys_lower = p->domain.nkeys_lower < room ? p->domain.nkeys_lower : (cl_uint)room;
     const cl_uint first = (cl_uint)p->first, count = (cl_uint)p->count, n = s->n,
-                  groups = migrate_groups(p), at = s->counts_each * t->domain;
+                  groups = migrate_groups(p), at = s->counts_each * p->domain.index;
     const struct arrays_scan_job scan = {.x = t->counts,
                                          .sums = t->counts,
                                          .total = t->cells,
                                          .bytes = 4,
                                          .most = (size_t)groups * n};
     if (nbody_tree_launch(nb, p, TREE_MIGRATE_COUNT, groups, (size_t)p->shape.group_1d,
-                          ARGS(nb->particles.posm, first, count, t->nkeys_lower, t->cube,
-                               s->boundary, n, t->domain, t->key, t->order, groups, t->counts)) !=
-        0)
+                          ARGS(nb->particles.posm, first, count, p->domain.nkeys_lower, t->cube,
+                               s->boundary, n, p->domain.index, t->key, t->order, groups,
+                               t->counts)) != 0)
         return -1;
     if (arrays_scan_start(t->sorter, &scan) != 0)
         return -1;
@@ -234,9 +236,9 @@ static int migrate_launch_pack(struct nbody *nb, struct nbody_device *p, cl_uint
     struct tree *t = p->force.tree;
     const cl_uint first = (cl_uint)p->first, count = (cl_uint)p->count, n = s->n,
                   groups = migrate_groups(p), room = (cl_uint)s->slot_capacity,
-                  to = t->domain * room, leaving = groups * n;
+                  to = p->domain.index * room, leaving = groups * n;
     return nbody_tree_launch(nb, p, TREE_MIGRATE_PACK, groups, (size_t)p->shape.group_1d,
-                             ARGS(nb->particles.posm, t->a_old, first, count, t->nkeys_lower,
+                             ARGS(nb->particles.posm, t->a_old, first, count, p->domain.nkeys_lower,
                                   t->cube, s->boundary, n, t->order, groups, t->counts, leaving, to,
                                   room, s->send_buffer, s->send_row));
 }
@@ -309,11 +311,11 @@ static int migrate_exchange_counts(struct nbody *nb)
     const bool side_queue = world_size(nb->world) == 1;
     struct transfer all[2];
     size_t n = 0;
-    EACH_DOMAIN (nb, p)
-        if (side_queue && nbody_domain_begin_download(
-                              nb, p, &s->counts[p->force.tree->domain * s->counts_each],
-                              counts.each, true, &s->ev_counts[p->force.tree->domain]) != 0)
-            return -1;
+    EACH_TREE(nb, p)
+    if (side_queue &&
+        nbody_domain_begin_download(nb, p, &s->counts[p->domain.index * s->counts_each],
+                                    counts.each, true, &s->ev_counts[p->domain.index]) != 0)
+        return -1;
     for (cl_uint from = 0; s->n == 2 && from < 2; from++) {
         struct transfer *c = &all[n];
         if (s->sent_early[from] == 0)
@@ -332,9 +334,9 @@ static int migrate_exchange_counts(struct nbody *nb)
     if (nbody_domain_exchange(nb, &counts, !side_queue, all, n,
                               s->cube_predicted ? domain_check_box : NULL) != 0)
         return -1;
-    EACH_DOMAIN (nb, p)
-        if (side_queue && nbody_domain_wait_event(nb, p, s->ev_counts[p->force.tree->domain]) != 0)
-            return -1;
+    EACH_TREE(nb, p)
+    if (side_queue && nbody_domain_wait_event(nb, p, s->ev_counts[p->domain.index]) != 0)
+        return -1;
     for (cl_uint from = 0; from < s->n; from++)
         memcpy(&s->slot_begin[from * (s->n + 1)], &s->counts[from * s->counts_each],
                (s->n + 1) * sizeof *s->slot_begin);
@@ -373,26 +375,27 @@ static int migrate_launch_unpack(struct nbody *nb, struct nbody_device *p, cl_ui
     size_t slot, low = 0, high = 0;
     (void)none;
     for (cl_uint from = 0; from < s->n; from++)
-        *(from < t->domain ? &low : &high) += migrants(s, from, t->domain, &slot);
+        *(from < p->domain.index ? &low : &high) += migrants(s, from, p->domain.index, &slot);
     const size_t most = nb->n + TREE_SPARE_KEYS - p->count - high, more = low + low / 2 + 64;
-    if (low > t->nkeys_lower || t->nkeys_lower > most) {
-        t->nkeys_lower = (cl_uint)(more < most ? more : most);
+    if (low > p->domain.nkeys_lower || p->domain.nkeys_lower > most) {
+        p->domain.nkeys_lower = (cl_uint)(more < most ? more : most);
         if (migrate_launch_count(nb, p) != 0)
             return -1;
     }
     if (nbody_domain_barrier(nb, p) != 0)
         return -1;
-    cl_uint before = t->nkeys_lower - (cl_uint)low, behind = t->nkeys_lower + (cl_uint)p->count;
+    cl_uint before = p->domain.nkeys_lower - (cl_uint)low,
+            behind = p->domain.nkeys_lower + (cl_uint)p->count;
     for (cl_uint from = 0; from < s->n; from++) {
-        const cl_uint count = (cl_uint)migrants(s, from, t->domain, &slot), first = (cl_uint)slot,
-                      to = from < t->domain ? before : behind;
+        const cl_uint count = (cl_uint)migrants(s, from, p->domain.index, &slot),
+                      first = (cl_uint)slot, to = from < p->domain.index ? before : behind;
         if (nbody_tree_launch_1d(nb, p, TREE_MIGRATE_UNPACK, count,
                                  ARGS(s->send_buffer, first, count, to, t->cube, nb->particles.posm,
                                       t->a_old, t->slot, t->key, t->order)) != 0)
             return -1;
-        *(from < t->domain ? &before : &behind) += count;
+        *(from < p->domain.index ? &before : &behind) += count;
     }
-    t->nkeys = behind;
+    p->domain.nkeys = behind;
     return 0;
 }
 
@@ -444,7 +447,7 @@ static int domain_sort(const struct nbody_device *p)
                                          .values = t->order,
                                          .bytes = 8,
                                          .bits = 64,
-                                         .most = t->nkeys,
+                                         .most = p->domain.nkeys,
                                          .work = t->sort_workspace};
     return arrays_sort_start(t->sorter, &sort);
 }
@@ -459,8 +462,8 @@ static int domain_sort_and_gather(struct nbody *nb, struct nbody_device *p, cl_u
     if (t->bodies == 0)
         return 0;
     if ((t->key_words > 1 &&
-         (domain_launch_key_word(nb, p, 1, t->nkeys, t->key) != 0 || domain_sort(p) != 0 ||
-          domain_launch_key_word(nb, p, 0, t->nkeys, t->key) != 0)) ||
+         (domain_launch_key_word(nb, p, 1, p->domain.nkeys, t->key) != 0 || domain_sort(p) != 0 ||
+          domain_launch_key_word(nb, p, 0, p->domain.nkeys, t->key) != 0)) ||
         domain_sort(p) != 0 ||
         (t->key_words > 1 && domain_launch_key_word(nb, p, 1, t->bodies, t->key_lo) != 0))
         return -1;
@@ -470,7 +473,7 @@ static int domain_sort_and_gather(struct nbody *nb, struct nbody_device *p, cl_u
         return -1;
     if (nbody_tree_launch_1d(nb, p, TREE_HALO_PACK, 2 * TREE_GROUP,
                              ARGS(t->keys, t->keys_lo, from, t->bodies, t->body, t->a_old_sorted,
-                                  t->begin, t->domain, s->edge)) != 0)
+                                  t->begin, p->domain.index, s->edge)) != 0)
         return -1;
     return 0;
 }
@@ -496,7 +499,7 @@ static int halo_upload(struct nbody *nb, struct nbody_device *p)
     const cl_uint n = (cl_uint)nb->n, end = t->begin + t->bodies, from = KEY_MARGIN;
     const cl_uint before = t->begin < TREE_GROUP ? t->begin : TREE_GROUP,
                   after = n - end < TREE_GROUP ? n - end : TREE_GROUP;
-    const cl_uint counter = nbody_let_single_index(nb, t->domain);
+    const cl_uint counter = nbody_let_single_index(nb, p->domain.index);
     const size_t body = 8 * nb->real, key = 2 * sizeof(cl_ulong), bodies = TREE_EDGE_BODIES * key,
                  edge = nbody_domain_edge_bytes(nb);
     if (t->bodies == 0)
@@ -563,14 +566,10 @@ static int domain_check_cube(struct nbody *nb)
 static int domain_sort_all(struct nbody *nb)
 {
     struct domains *s = nb->domain.tree;
-    EACH_DOMAIN (nb, p) {
-        struct tree *t = p->force.tree;
-        t->begin = s->begin[t->domain];
-        t->bodies = s->begin[t->domain + 1] - t->begin;
-        t->runs = (t->bodies + TREE_RUN - 1) / TREE_RUN;
-        t->first_group = t->begin / TREE_GROUP;
-        t->groups = t->bodies ? (t->begin + t->bodies - 1) / TREE_GROUP + 1 - t->first_group : 0;
-        t->body_valid = true;
+    EACH_TREE(nb, p)
+    {
+        const cl_uint begin = s->begin[p->domain.index];
+        nbody_tree_set_range(p, begin, s->begin[p->domain.index + 1] - begin);
     }
     if (nbody_device_threads_all(nb, domain_sort_and_gather, 0) != 0)
         return -1;
@@ -582,7 +581,7 @@ static int domain_sort_all(struct nbody *nb)
 
 static cl_uint domain_levels(const struct nbody *nb)
 {
-    return nb->domain.tree->key_words * TREE_LEVELS + 1;
+    return nb->domain.key_words * TREE_LEVELS + 1;
 }
 
 /* Number of a domain's cells on a level; 0 for a domain without bodies. */
@@ -618,22 +617,22 @@ static int toptree_launch_pack(struct nbody *nb, struct nbody_device *p)
     const size_t bytes = (size_t)domain_levels(nb) * TREE_TOP_CELLS * nbody_domain_cell_bytes(nb);
     if (nbody_tree_launch_1d(nb, p, TREE_TOPTREE_PACK, (size_t)domain_levels(nb) * TREE_TOP_CELLS,
                              ARGS(t->bodies, t->span, t->shared_node, t->cells, t->child_begin,
-                                  t->link, t->com, t->multipoles, t->size, t->body, t->domain,
+                                  t->link, t->com, t->multipoles, t->size, t->body, p->domain.index,
                                   s->toptree)) != 0)
         return -1;
     return world_size(nb->world) > 1
                ? 0
-               : nbody_domain_begin_download(nb, p, (char *)s->toptree + t->domain * bytes, bytes,
-                                             true, &s->ev_toptree[t->domain]);
+               : nbody_domain_begin_download(nb, p, (char *)s->toptree + p->domain.index * bytes,
+                                             bytes, true, &s->ev_toptree[p->domain.index]);
 }
 
 static int domain_write_cells(struct nbody *nb, struct nbody_device *p, cl_uint geometric)
 {
     struct tree *t = p->force.tree;
     const cl_uint all = t->total_cells =
-        domain_cell_offsets(nb->domain.tree, t->domain, domain_levels(nb), t->cell_offset);
+        domain_cell_offsets(nb->domain.tree, p->domain.index, domain_levels(nb), t->cell_offset);
     for (cl_uint l = 0; l < domain_levels(nb); l++)
-        t->cells_on_level[l] = domain_cells(nb->domain.tree, t->domain, l);
+        p->domain.cells_on_level[l] = domain_cells(nb->domain.tree, p->domain.index, l);
     if (all > t->capacity && nbody_tree_grow(nb, p, all + all / 4) != 0)
         return -1;
     if (t->bodies == 0)
@@ -660,7 +659,7 @@ static bool any_shared_node(const struct nbody *nb, cl_uint level)
 static int toptree_upload(struct nbody *nb, struct nbody_device *p, bool side_queue)
 {
     struct domains *s = nb->domain.tree;
-    const cl_uint own = p->force.tree->domain;
+    const cl_uint own = p->domain.index;
     const size_t bytes = (size_t)domain_levels(nb) * TREE_TOP_CELLS * nbody_domain_cell_bytes(nb);
     int status = 0;
     for (cl_uint k = 0; k < s->n; k++)
@@ -681,17 +680,18 @@ static int toptree_join(struct nbody *nb, struct nbody_device *p, cl_uint geomet
     struct domains *s = nb->domain.tree;
     struct tree *t = p->force.tree;
     const size_t each = (size_t)domain_levels(nb) * TREE_TOP_CELLS;
-    if (s->walks_begun ? nbody_domain_wait_event(nb, p, s->ev_toptree[t->domain]) != 0
+    if (s->walks_begun ? nbody_domain_wait_event(nb, p, s->ev_toptree[p->domain.index]) != 0
                        : toptree_upload(nb, p, false) != 0)
         return -1;
     for (cl_uint k = 0; k < s->n; k++)
-        if (k != t->domain && nbody_domain_import_nodes(nb, p, s->toptree, k * each, each) != 0)
+        if (k != p->domain.index &&
+            nbody_domain_import_nodes(nb, p, s->toptree, k * each, each) != 0)
             return -1;
     cl_uint deepest = domain_levels(nb);
-    const cl_uint off = nbody_let_stale_index(nb, t->domain);
+    const cl_uint off = nbody_let_stale_index(nb, p->domain.index);
     while (deepest > 0 && !any_shared_node(nb, deepest - 1))
         deepest--;
-    t->root_known = true;
+    p->domain.root_known = true;
     return nbody_tree_launch(
         nb, p, TREE_SHARED_NODE_MOMENTS, 1, (size_t)p->shape.group_1d,
         ARGS(t->body, t->cube, deepest, geometric, REAL(nb, nbody_tree_com_margin(nb)), s->toptree,
@@ -703,7 +703,7 @@ static int domain_count_cells(struct nbody *nb, struct nbody_device *p, cl_uint 
 {
     struct domains *s = nb->domain.tree;
     struct tree *t = p->force.tree;
-    const cl_uint at = s->counts_each * t->domain;
+    const cl_uint at = s->counts_each * p->domain.index;
     if (halo_upload(nb, p) != 0)
         return -1;
     if (t->bodies == 0)
@@ -728,20 +728,20 @@ static int domain_start_boxes(struct nbody *nb, struct nbody_device *p, cl_uint 
 static bool domain_root_is_known(const struct nbody *nb, bool geometric)
 {
     bool all = world_size(nb->world) == 1;
-    EACH_DOMAIN (nb, p)
-        all &= p->force.tree->root_known || geometric;
+    EACH_TREE(nb, p)
+    all &= p->domain.root_known || geometric;
     return all;
 }
 
 /* Exchange the top cells among one rank's devices, concurrently with the export walks. */
 static int toptree_exchange(struct nbody *nb)
 {
-    EACH_DOMAIN (nb, p)
-        if (nbody_domain_wait_event(nb, p, nb->domain.tree->ev_toptree[p->force.tree->domain]) != 0)
-            return -1;
-    EACH_DOMAIN (nb, p)
-        if (toptree_upload(nb, p, true) != 0)
-            return -1;
+    EACH_TREE(nb, p)
+    if (nbody_domain_wait_event(nb, p, nb->domain.tree->ev_toptree[p->domain.index]) != 0)
+        return -1;
+    EACH_TREE(nb, p)
+    if (toptree_upload(nb, p, true) != 0)
+        return -1;
     return 0;
 }
 
@@ -768,7 +768,7 @@ static int domain_build_cells(struct nbody *nb, bool geometric)
     bool key_overflow = false;
     for (cl_uint k = 0; k < s->n; k++)
         key_overflow |= nbody_domain_shared_node(nb, k, 0, 2) != 0;
-    if (key_overflow && s->key_words == 1 && !s->cannot_extend_keys)
+    if (key_overflow && nb->domain.key_words == 1 && !s->cannot_extend_keys)
         return nbody_tree_extend_keys(nb) < 0 ? -1 : 1;
     return 0;
 }
@@ -781,10 +781,10 @@ int nbody_domain_build(struct nbody *nb, enum sum_kind sum, bool geometric)
     struct domains *s = nb->domain.tree;
     int status = 1;
     s->sum = sum;
-    EACH_DOMAIN (nb, p) {
-        p->force.tree->walks_started = false;
-        s->ev_upload[p->force.tree->domain] = NULL; /* may be left from a cancelled sum */
-        if (nbody_tree_discard_deferred(nb, p) != 0)
+    EACH_TREE(nb, p)
+    {
+        s->ev_upload[p->domain.index] = NULL; /* may be left from a cancelled sum */
+        if (nbody_tree_begin_walks(nb, p) != 0)
             return -1;
     }
     while (status == 1) {
@@ -811,7 +811,7 @@ static int return_launch(struct nbody *nb, struct nbody_device *p, enum sum_kind
     struct domains *s = nb->domain.tree;
     struct tree *t = p->force.tree;
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, count = (cl_uint)p->count;
-    t->walks_pending = false;
+    nbody_tree_scattered(p);
     return sum == FORCES
                ? nbody_tree_launch_1d(nb, p, TREE_RETURN_FORCES, t->bodies,
                                       ARGS(nb->force.forces_sorted, t->bodies, t->order, t->begin,
@@ -827,24 +827,25 @@ static int return_launch(struct nbody *nb, struct nbody_device *p, enum sum_kind
 static int return_launch_receive(struct nbody *nb, struct nbody_device *p, enum sum_kind sum)
 {
     struct domains *s = nb->domain.tree;
-    struct tree *t = p->force.tree;
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows,
-                  from = t->domain * (cl_uint)s->slot_capacity, n = migrants_in_all(s, t->domain);
-    return sum == FORCES ? nbody_tree_launch_1d(nb, p, TREE_RECEIVE_FORCES, n,
-                                                ARGS(s->return_buffer, from, n, s->send_row, first,
-                                                     rows, p->force.partial, t->a_old, p->bad))
-                         : nbody_tree_launch_1d(
-                               nb, p, TREE_RECEIVE_POTENTIALS, n,
-                               ARGS(s->return_buffer, from, n, s->send_row, first, p->force.phi));
+                  from = p->domain.index * (cl_uint)s->slot_capacity,
+                  n = migrants_in_all(s, p->domain.index);
+    return sum == FORCES
+               ? nbody_tree_launch_1d(nb, p, TREE_RECEIVE_FORCES, n,
+                                      ARGS(s->return_buffer, from, n, s->send_row, first, rows,
+                                           p->force.partial, p->force.tree->a_old, p->bad))
+               : nbody_tree_launch_1d(
+                     nb, p, TREE_RECEIVE_POTENTIALS, n,
+                     ARGS(s->return_buffer, from, n, s->send_row, first, p->force.phi));
 }
 
 /* Mark the rows whose forces return late. */
 static int return_launch_mark_late(struct nbody *nb, struct nbody_device *p)
 {
     struct domains *s = nb->domain.tree;
-    struct tree *t = p->force.tree;
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows,
-                  from = t->domain * (cl_uint)s->slot_capacity, n = migrants_in_all(s, t->domain);
+                  from = p->domain.index * (cl_uint)s->slot_capacity,
+                  n = migrants_in_all(s, p->domain.index);
     return nbody_tree_launch_1d(nb, p, TREE_MARK_LATE, n,
                                 ARGS(from, n, s->send_row, first, rows, p->force.partial));
 }
@@ -852,9 +853,9 @@ static int return_launch_mark_late(struct nbody *nb, struct nbody_device *p)
 int nbody_domain_return(struct nbody *nb, enum sum_kind sum)
 {
     struct domains *s = nb->domain.tree;
-    EACH_DOMAIN (nb, p)
-        if (return_launch(nb, p, sum) != 0)
-            return -1;
+    EACH_TREE(nb, p)
+    if (return_launch(nb, p, sum) != 0)
+        return -1;
     s->nreturns = migrants_list_transfers(s, s->return_buffer, 4 * nb->real, true, s->returns);
     s->late_returns =
         nb->force.index >= 0 && sum == FORCES && nb->integrator->late && world_size(nb->world) == 1;
@@ -867,10 +868,9 @@ int nbody_domain_return(struct nbody *nb, enum sum_kind sum)
         if (!s->late_returns && nbody_domain_end_return(nb, s->returns, s->nreturns) != 0)
             return -1;
     }
-    EACH_DOMAIN (nb, p)
-        if ((s->late_returns ? return_launch_mark_late(nb, p)
-                             : return_launch_receive(nb, p, sum)) != 0)
-            return -1;
+    EACH_TREE(nb, p)
+    if ((s->late_returns ? return_launch_mark_late(nb, p) : return_launch_receive(nb, p, sum)) != 0)
+        return -1;
     return 0;
 }
 
@@ -883,12 +883,12 @@ int nbody_domain_update_late(struct nbody *nb, const struct update *all)
     s->late_returns = false;
     if (nbody_domain_end_return(nb, s->returns, s->nreturns) != 0)
         return -1;
-    EACH_DOMAIN (nb, p) {
-        const cl_uint n = migrants_in_all(s, p->force.tree->domain);
+    EACH_TREE(nb, p)
+    {
+        const cl_uint n = migrants_in_all(s, p->domain.index);
         if (n == 0)
             continue;
-        const struct row_list late = {s->send_row,
-                                      p->force.tree->domain * (cl_uint)s->slot_capacity, n};
+        const struct row_list late = {s->send_row, p->domain.index * (cl_uint)s->slot_capacity, n};
         struct update u = *all;
         u.rows = &late;
         status = return_launch_receive(nb, p, FORCES) != 0 ||
@@ -898,4 +898,27 @@ int nbody_domain_update_late(struct nbody *nb, const struct update *all)
                      : status;
     }
     return status;
+}
+
+int nbody_domain_allocate(struct nbody *nb)
+{
+    if (!nb->domain.tree)
+        return 0;
+    if (nbody_domain_allocate_all(nb) != 0 || nbody_let_allocate(nb) != 0)
+        return -1;
+    return nbody_device_threads_open(nb);
+}
+
+void nbody_domain_free(struct nbody *nb)
+{
+    if (!nb->domain.tree)
+        return;
+    nbody_let_free(nb);
+    nbody_domain_free_all(nb);
+}
+
+void nbody_domain_stop_threads(struct nbody *nb)
+{
+    if (nb->domain.tree)
+        nbody_device_threads_free(nb);
 }

@@ -15,7 +15,7 @@
  * sent together with the exact counts, so no receiver has to wait for the counts first.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/force/tree.h"
+#include "nbody/domain/tree_domain.h"
 
 #include "core/clock.h"
 
@@ -82,7 +82,7 @@ int nbody_let_allocate(struct nbody *nb)
     for (size_t k = 0; s->let_capacity && k < n * n; k++)
         s->let_capacity[2 * k] = s->let_capacity[2 * k + 1] = k / n == k % n ? 0 : 4096;
     for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
-        p->bytes += p->force.tree ? boxes * 8 * nb->real : 0;
+        nbody_device_add_bytes(p, p->force.tree ? boxes * 8 * nb->real : 0);
     return s->group_box && s->flag && s->let_capacity && s->predicted && s->received && s->early &&
                    s->ev_download && s->ev_boxes && s->nsingle && s->boxes_sent
                ? 0
@@ -153,9 +153,9 @@ static int let_launch_boxes(struct nbody *nb, struct nbody_device *p, cl_uint sp
     const struct tree *t = p->force.tree;
     const cl_uint n = (cl_uint)nb->n;
     size_t slot;
-    const size_t groups = domain_groups(nb->domain.tree, t->domain, &slot);
+    const size_t groups = domain_groups(nb->domain.tree, p->domain.index, &slot);
     const cl_uint to = (cl_uint)slot, some = (cl_uint)groups,
-                  counter = nbody_let_single_index(nb, t->domain);
+                  counter = nbody_let_single_index(nb, p->domain.index);
     return nbody_tree_launch(
         nb, p, TREE_GROUP_BOXES, merged_boxes(groups), (size_t)p->shape.group_1d,
         ARGS(t->body, t->a_old_sorted, n, t->first_group, some, to, nb->domain.tree->group_box,
@@ -182,8 +182,8 @@ static int let_launch_clear(struct nbody *nb, struct nbody_device *p)
 {
     struct domains *s = nb->domain.tree;
     struct tree *t = p->force.tree;
-    const cl_uint own = t->domain * s->counts_each, all = TREE_COUNTS * s->n;
-    t->mark_cleared = true;
+    const cl_uint own = p->domain.index * s->counts_each, all = TREE_COUNTS * s->n;
+    p->domain.mark_cleared = true;
     return nbody_tree_launch_1d(nb, p, TREE_LET_CLEAR, t->capacity > all ? t->capacity : all,
                                 ARGS(t->mark, t->capacity, s->counts, own, all));
 }
@@ -202,7 +202,7 @@ static size_t let_predict_boxes(const struct domains *s, cl_uint domain)
 static int let_download_boxes(struct nbody *nb, struct nbody_device *p)
 {
     struct domains *s = nb->domain.tree;
-    const cl_uint domain = p->force.tree->domain;
+    const cl_uint domain = p->domain.index;
     const size_t box = 8 * nb->real;
     size_t slot;
     domain_groups(s, domain, &slot);
@@ -292,17 +292,18 @@ static int let_launch_export(struct nbody *nb, struct nbody_device *p, cl_uint o
 {
     struct domains *s = nb->domain.tree;
     struct tree *t = p->force.tree;
-    const size_t pair = (size_t)t->domain * s->n + other;
+    const size_t pair = (size_t)p->domain.index * s->n + other;
     size_t at[2];
     bool none;
-    let_offset(s, t->domain, other, at);
+    let_offset(s, p->domain.index, other, at);
     const cl_uint first = (cl_uint)first_, merged = (cl_uint)merged_, stamp = other + 1,
-                  limit = limited
-                              ? nbody_tree_expected_interactions(nb, 0.2 * s->defer_factor) + 256
-                              : 0,
-                  to = t->domain * s->counts_each + TREE_COUNTS * other, cells_to = (cl_uint)at[0],
-                  bodies_to = (cl_uint)at[1],
-                  flags_to = (cl_uint)let_flags_at(s, t->domain, other, FLAG_GROUPS);
+                  limit =
+                      limited
+                          ? nbody_tree_expected_interactions(nb, 0.2 * nb->force.defer_factor) + 256
+                          : 0,
+                  to = p->domain.index * s->counts_each + TREE_COUNTS * other,
+                  cells_to = (cl_uint)at[0], bodies_to = (cl_uint)at[1],
+                  flags_to = (cl_uint)let_flags_at(s, p->domain.index, other, FLAG_GROUPS);
     const double eps2 = nbody_forces_softening(nb, FORCES, &none);
     return nbody_tree_launch(
         nb, p, TREE_LET_EXPORT, count, (size_t)nbody_tree_items(&p->shape),
@@ -318,11 +319,11 @@ static int let_launch_pack(struct nbody *nb, struct nbody_device *p, cl_uint oth
 {
     struct domains *s = nb->domain.tree;
     struct tree *t = p->force.tree;
-    const size_t pair = (size_t)t->domain * s->n + other, flat = (size_t)p->shape.group_1d;
+    const size_t pair = (size_t)p->domain.index * s->n + other, flat = (size_t)p->shape.group_1d;
     size_t at[2];
-    let_offset(s, t->domain, other, at);
-    const cl_uint to = t->domain * s->counts_each + TREE_COUNTS * other,
-                  packed = t->domain * s->counts_each + TREE_COUNTS * s->n + 2 * other,
+    let_offset(s, p->domain.index, other, at);
+    const cl_uint to = p->domain.index * s->counts_each + TREE_COUNTS * other,
+                  packed = p->domain.index * s->counts_each + TREE_COUNTS * s->n + 2 * other,
                   cells_to = (cl_uint)at[0], bodies_to = (cl_uint)at[1];
     return nbody_tree_launch(nb, p, TREE_LET_PACK, 8 * (size_t)p->compute_units, flat,
                              ARGS(t->body, t->link, t->child_begin, t->com, t->multipoles, t->size,
@@ -354,11 +355,11 @@ static int let_begin_downloads(struct nbody *nb, struct nbody_device *p, const c
     bool after = !from;
     for (cl_uint other = 0; other < s->n; other++)
         for (size_t kind = 0; kind < KINDS; kind++) {
-            const size_t number = KINDS * ((size_t)t->domain * s->n + other) + kind;
+            const size_t number = KINDS * ((size_t)p->domain.index * s->n + other) + kind;
             const cl_uint first = from ? from[number] : 0,
-                          end = other == t->domain || t->bodies == 0 ? 0 : to[number];
+                          end = other == p->domain.index || t->bodies == 0 ? 0 : to[number];
             size_t bytes;
-            char *const at = let_address(nb, t->domain, other, kind, first, &bytes);
+            char *const at = let_address(nb, p->domain.index, other, kind, first, &bytes);
             s->ev_download[number] = NULL;
             if (world_size(nb->world) > 1 || end <= first)
                 continue;
@@ -376,15 +377,16 @@ static int let_walk_boxes(struct nbody *nb, struct nbody_device *p, cl_uint geom
 {
     struct domains *s = nb->domain.tree;
     struct tree *t = p->force.tree;
-    if ((!t->mark_cleared && let_launch_clear(nb, p) != 0) || nbody_domain_wait_uploads(nb, p) != 0)
+    if ((!p->domain.mark_cleared && let_launch_clear(nb, p) != 0) ||
+        nbody_domain_wait_uploads(nb, p) != 0)
         return -1;
-    t->mark_cleared = false;
+    p->domain.mark_cleared = false;
     for (cl_uint odd = 0; odd < 2; odd++) {
         for (cl_uint other = 0; other < s->n; other++) {
             size_t slot;
             const size_t merged = merged_boxes(domain_groups(s, other, &slot)),
                          count = odd ? merged / 2 + s->nsingle[other] : (merged + 1) / 2;
-            if (other != t->domain && t->bodies &&
+            if (other != p->domain.index && t->bodies &&
                 (let_launch_export(nb, p, other, s->group_box, slot, merged, odd, count, true,
                                    geometric) != 0 ||
                  let_launch_pack(nb, p, other, odd) != 0))
@@ -393,7 +395,7 @@ static int let_walk_boxes(struct nbody *nb, struct nbody_device *p, cl_uint geom
         if (!odd && let_begin_downloads(nb, p, NULL, s->early) != 0)
             return -1;
     }
-    if (nbody_domain_mark_event(nb, p, &s->ev_packed[t->domain]) != 0)
+    if (nbody_domain_mark_event(nb, p, &s->ev_packed[p->domain.index]) != 0)
         return -1;
     return clflush(nb->ctx, p->dev, 0);
 }
@@ -422,9 +424,9 @@ static int let_launch_split(struct nbody *nb, struct nbody_device *p)
     struct tree *t = p->force.tree;
     const cl_uint n = (cl_uint)nb->n;
     for (cl_uint domain = 0; domain < s->n; domain++) {
-        const cl_uint count = let_flags(s, domain, t->domain, FLAG_GROUPS),
-                      from = (cl_uint)let_flags_at(s, domain, t->domain, FLAG_GROUPS),
-                      to = (cl_uint)split_box_offset(s, domain, t->domain);
+        const cl_uint count = let_flags(s, domain, p->domain.index, FLAG_GROUPS),
+                      from = (cl_uint)let_flags_at(s, domain, p->domain.index, FLAG_GROUPS),
+                      to = (cl_uint)split_box_offset(s, domain, p->domain.index);
         if (nbody_tree_launch_1d(nb, p, TREE_SPLIT_GROUPS, (size_t)count * TREE_GROUP,
                                  ARGS(t->body, t->a_old_sorted, n, s->flag, from, count,
                                       t->first_group, s->split_box, to, t->info)) != 0)
@@ -480,21 +482,21 @@ static int let_walk_split(struct nbody *nb, cl_uint geometric)
     }
     if (let_exchange_split(nb, false) != 0)
         return -1;
-    EACH_DOMAIN (nb, p)
-        if (let_launch_split(nb, p) != 0)
-            return -1;
+    EACH_TREE(nb, p)
+    if (let_launch_split(nb, p) != 0)
+        return -1;
     if (let_exchange_split(nb, true) != 0)
         return -1;
-    EACH_DOMAIN (nb, p)
-        for (cl_uint other = 0; other < s->n; other++) {
-            const cl_uint domain = p->force.tree->domain;
-            const size_t count = (size_t)let_flags(s, domain, other, FLAG_GROUPS) * TREE_GROUP;
-            if (count &&
-                (let_launch_export(nb, p, other, s->split_box, split_box_offset(s, domain, other),
-                                   0, 0, count, false, geometric) != 0 ||
-                 let_launch_pack(nb, p, other, true) != 0))
-                return -1;
-        }
+    EACH_TREE(nb, p)
+    for (cl_uint other = 0; other < s->n; other++) {
+        const cl_uint domain = p->domain.index;
+        const size_t count = (size_t)let_flags(s, domain, other, FLAG_GROUPS) * TREE_GROUP;
+        if (count &&
+            (let_launch_export(nb, p, other, s->split_box, split_box_offset(s, domain, other), 0, 0,
+                               count, false, geometric) != 0 ||
+             let_launch_pack(nb, p, other, true) != 0))
+            return -1;
+    }
     return let_gather_counts(nb);
 }
 
@@ -563,10 +565,10 @@ static int let_exchange_cells(struct nbody *nb, const cl_uint *from, const cl_ui
 static int let_download_rest(struct nbody *nb)
 {
     const struct domains *s = nb->domain.tree;
-    EACH_DOMAIN (nb, p)
-        if (nbody_domain_wait_event(nb, p, s->ev_packed[p->force.tree->domain]) != 0 ||
-            let_begin_downloads(nb, p, s->early, s->predicted) != 0)
-            return -1;
+    EACH_TREE(nb, p)
+    if (nbody_domain_wait_event(nb, p, s->ev_packed[p->domain.index]) != 0 ||
+        let_begin_downloads(nb, p, s->early, s->predicted) != 0)
+        return -1;
     return 0;
 }
 
@@ -639,10 +641,10 @@ static int let_import_and_walk(struct nbody *nb, struct nbody_device *p, cl_uint
         return -1;
     for (cl_uint domain = 0; domain < s->n; domain++) {
         size_t at[2];
-        let_offset(s, domain, t->domain, at);
-        const cl_uint *exported = let_counts(s, domain, t->domain), first = (cl_uint)at[1],
+        let_offset(s, domain, p->domain.index, at);
+        const cl_uint *exported = let_counts(s, domain, p->domain.index), first = (cl_uint)at[1],
                       count = exported[1];
-        if (domain != t->domain &&
+        if (domain != p->domain.index &&
             (nbody_domain_import_nodes(nb, p, s->let_cells, at[0], exported[0]) != 0 ||
              nbody_tree_launch_1d(nb, p, TREE_IMPORT_BODIES, count,
                                   ARGS(s->let_bodies, first, count, t->body)) != 0))
@@ -665,10 +667,10 @@ static int let_rebuild_boxes(struct nbody *nb, struct nbody_device *p, cl_uint s
 {
     const struct domains *s = nb->domain.tree;
     const struct tree *t = p->force.tree;
-    const cl_uint none = 0, one = 1, counter = nbody_let_single_index(nb, t->domain);
+    const cl_uint none = 0, one = 1, counter = nbody_let_single_index(nb, p->domain.index);
     for (cl_uint domain = 0; domain < s->n; domain++) {
-        const cl_uint count = let_flags(s, domain, t->domain, FLAG_BOXES),
-                      from = (cl_uint)let_flags_at(s, domain, t->domain, FLAG_BOXES);
+        const cl_uint count = let_flags(s, domain, p->domain.index, FLAG_BOXES),
+                      from = (cl_uint)let_flags_at(s, domain, p->domain.index, FLAG_BOXES);
         if (nbody_tree_launch_1d(nb, p, TREE_MARK_SPLIT, count,
                                  ARGS(s->flag, from, count, t->split_groups)) != 0)
             return -1;
@@ -752,10 +754,10 @@ int nbody_let_find(struct nbody *nb, bool geometric, launch_fn join)
                 return -1;
             repeat = repeat || !let_check_capacity(s);
         }
-        EACH_DOMAIN (
+        EACH_TREE(
             nb, p) /* a repeated export moves to other offsets: uploads in flight must end first */
-            if (repeat && nbody_domain_barrier(nb, p) != 0)
-                return -1;
+        if (repeat && nbody_domain_barrier(nb, p) != 0)
+            return -1;
     }
     if (let_exchange_cells(nb, s->received, NULL, false) != 0)
         return -1;

@@ -1,7 +1,7 @@
 /* repartition.c - rows move to the devices whose domains of the tree they lie in.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/force/tree.h"
+#include "nbody/domain/tree_domain.h"
 
 #include "core/clock.h"
 

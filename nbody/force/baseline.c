@@ -79,7 +79,7 @@ static int baseline_open(struct nbody *nb)
     nb->force.baseline.bodies = clmalloc(nb->ctx, nb->n * baseline_body_bytes(nb), CL_MEM_DEVONLY);
     if (!nb->force.baseline.bodies || !clgetbuffer(nb->ctx, p->dev, nb->force.baseline.bodies))
         return -1;
-    p->bytes += nb->n * baseline_body_bytes(nb);
+    nbody_device_add_bytes(p, nb->n * baseline_body_bytes(nb));
     return 0;
 }
 

@@ -86,6 +86,7 @@ struct force {
     struct baseline baseline;
     void *forces_sorted;   /* sums of all bodies in the tree's order */
     uint64_t tree_version; /* particles.version of the trees; 0: none */
+    int defer_factor;      /* with domains: the largest shape.defer_factor of all ranks */
     int index;             /* of the sum in its batch; -1 outside */
     bool a_old_valid;      /* the tree's devices have |a| of the last sum for all bodies */
 };
@@ -135,6 +136,9 @@ int nbody_forces_open(struct nbody *nb);
 size_t nbody_forces_bytes(const struct nbody *nb, const struct nbody_device *p);
 int nbody_forces_allocate(struct nbody *nb, struct nbody_device *p);
 void nbody_forces_free(struct nbody *nb);
+
+/* Give up launches of several steps, whose start-up test has failed. */
+void nbody_forces_disable_multi_step(struct nbody_device *p);
 
 /* Enqueue the step's sum over no source bodies, so that the driver compiles the kernel. */
 int nbody_forces_warm_up(const struct nbody *nb, struct nbody_device *p);

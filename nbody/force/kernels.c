@@ -97,6 +97,11 @@ static int device_open_sums(struct nbody *nb, struct nbody_device *p)
     return 0;
 }
 
+void nbody_forces_disable_multi_step(struct nbody_device *p)
+{
+    p->force.multi_step_kernel = NULL;
+}
+
 /* A group sums one chunk if the bodies alone make too few groups, and its items do not split
  * chunks (j_split). */
 static void device_choose_partials(const struct nbody *nb, struct nbody_device *p)

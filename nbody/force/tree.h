@@ -1,27 +1,14 @@
-/* tree.h - Barnes-Hut tree, domain decomposition and locally essential trees: the declarations that
- * the files of the tree share.
+/* tree.h - the Barnes-Hut tree on a device.
  *
  *   tree.c                 sum of forces by the tree, on all devices
  *   tree_buffers.c         programs, kernels and device buffers of the tree
  *   tree_build.c           kernel launches; cells and their moments on one device
  *   tree_walks.c           tree walks of groups of bodies
- *   domain.c               domain decomposition: boundaries, load balancing, transfers
- *   domain_build.c         the distributed tree: migration, sort, halo, cells, return of forces
- *   let.c                  locally essential tree: export of cells and bodies to other domains
- *   device_threads.c       one launcher thread per further GPU
  *   tree_order.c           rows sorted along the Hilbert curve by the devices
  *
  *   hilbert_keys.cl tree.cl moments.cl multipole.cl   keys, cells and moments
- *   domain.cl let.cl                                  kernels of the distributed tree
  *   walk.cl with walk_cpu.cl or walk_gpu.cl           opening criterion and force kernels
  *
- * The order of calls for a sum over several domains:
- *
- *   nbody_tree_evaluate
- *     nbody_domain_build    root cube, boundaries, migration, sort, halo, cells, top tree
- *       nbody_let_find      export walks, exchange, import, tree walks
- *     nbody_tree_walk_all   walks that nbody_let_find has not started
- *     nbody_domain_return   forces return to the devices that own the bodies
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_NBODY_TREE_H
@@ -49,16 +36,6 @@ enum { TREE_SHARED = 256 };
 
 /* Bodies of a leaf, at most: the default, and the value for devices with little memory. */
 enum { TREE_LEAF = 16, TREE_LARGE_LEAF = 32 };
-
-/* Constants of domain.cl and let.cl. */
-enum {
-    TREE_MERGED = 8,                   /* groups with one merged bounding box */
-    TREE_EDGE_BODIES = 2 * TREE_GROUP, /* bodies of a domain that go to neighbours' halos */
-    TREE_TOP_CELLS = 16,               /* cells of a level in the top tree, per domain */
-    TREE_SAMPLES = 1024,               /* keys a domain samples for the first boundaries */
-    TREE_FLAGS = 2048,                 /* flagged groups, at most, per pair of domains */
-    TREE_COUNTS = 4                    /* counters per pair of domains */
-};
 
 /* Keys that a domain sorts in addition to one key per body, at most. */
 enum { TREE_SPARE_KEYS = 4096 };
@@ -143,11 +120,8 @@ struct tree {
         cl_uint n;
     } target;
 
-    /* The domain. */
-    cl_uint domain;              /* index of the domain; 0 without domains */
+    /* Its range of the bodies, and of the keys. */
     cl_uint begin, bodies;       /* range of the domain in tree order; all bodies without domains */
-    cl_uint nkeys;               /* keys of the domain, including NO_KEY padding */
-    cl_uint nkeys_lower;         /* keys from lower-numbered devices; they precede the local keys */
     cl_uint first_group, groups; /* groups that this device walks */
 
     /* Device buffers of bodies and cells. */
@@ -179,15 +153,23 @@ struct tree {
     void *boundary_keys; /* keys of boundary_bodies */
     cl_uint *boundary_bodies, *cell_offset; /* new boundaries; offset of cell numbers per level */
     cl_uint total_cells;                    /* cells of all domains */
-    cl_uint cells_on_level[2 * TREE_LEVELS + 1]; /* cells of this domain */
 
     /* State. */
     bool walks_pending; /* `deferred` is in use, possibly by a sum that was cancelled */
     bool walks_started; /* by nbody_tree_walk_now */
-    bool mark_cleared;
-    bool root_known; /* the root cell holds the moments of this or the previous sum */
-    bool body_valid; /* `body` holds bodies; otherwise forces in the caller's order */
+    bool body_valid;    /* `body` holds bodies; otherwise forces in the caller's order */
 };
+
+/* Loop over this rank's devices that have a tree. */
+static inline struct nbody_device *nbody_tree_next(const struct nbody *nb, struct nbody_device *p)
+{
+    while (p < nb->device + nb->ndev && !p->force.tree)
+        p++;
+    return p;
+}
+#define EACH_TREE(nb, p)                                                                           \
+    for (struct nbody_device *p = nbody_tree_next(nb, (nb)->device);                               \
+         p < (nb)->device + (nb)->ndev; p = nbody_tree_next(nb, p + 1))
 
 /* ---- tree_build.c ---------------------------------------------------------------------------- */
 
@@ -246,299 +228,6 @@ int nbody_tree_grow(struct nbody *nb, struct nbody_device *p, cl_uint capacity);
  * if there are too many bodies. */
 int nbody_tree_extend_keys(struct nbody *nb);
 
-/* ---- domain.c -------------------------------------------------------------------------------- */
-
-/* Enqueue work on one device. */
-typedef int (*launch_fn)(struct nbody *nb, struct nbody_device *p, cl_uint arg);
-
-/* The device, on any rank, that owns domain k. */
-struct owner {
-    int rank;
-    struct nbody_device *device; /* NULL on another rank */
-    size_t first, count;         /* rows that the device integrates */
-    double fraction;             /* wanted fraction of the total work */
-    double speed;                /* measured speed relative to the mean */
-};
-
-/* Bytes of a block that domain `from` has and domain `to` receives. Transfers of equal bytes to
- * several domains stand next to each other in a list. */
-struct transfer {
-    cl_uint from, to;
-    void *at;
-    size_t bytes;
-    bool side_queue;      /* upload on a side queue: the user calls nbody_domain_barrier or
-                             nbody_domain_wait_uploads */
-    cl_event ev_download; /* download that was started before; NULL: none */
-};
-
-/* A tree in several domains: key ranges on the Hilbert curve, one per device.
- *
- * Blocks are CL_MEM_PER_DEVICE: each device of the rank has its own image. Bytes move between two
- * devices at equal offsets of a block, through the host image, and by messages between ranks.
- * Arrays of [domain][other] have n * n entries, [domain][other]{cells, bodies} twice that number.
- */
-struct domains {
-    cl_uint n;
-    struct owner *owner;
-    struct device_threads *threads;
-    cl_uint key_words;       /* as in struct tree */
-    bool cannot_extend_keys; /* as in struct tree, on any device */
-    enum sum_kind sum;       /* sum that the domains are built for */
-    int defer_factor;        /* largest shape.defer_factor of all ranks */
-
-    /* Root cube and domain boundaries. */
-    double side;    /* side of the cube that the boundaries belong to */
-    double cube[4]; /* root cube of the last tree */
-    bool cube_known;
-    bool cube_predicted; /* the last cube is used until the bounding box is known */
-    bool boundaries_known;
-    bool boundaries_changed; /* since the last build */
-    bool boundaries_moved;   /* not yet uploaded */
-    cl_ulong *boundary;      /* n + 1: first key of each domain */
-    cl_ulong *samples;       /* [domain][TREE_SAMPLES] keys, for the first boundaries */
-    cl_uint *begin;          /* n + 1: first body of each domain in tree order */
-
-    /* Load balancing. */
-    cl_uint balance_checks;                       /* calls of nbody_domain_balance */
-    double repartitioned_at, repartition_seconds; /* time and cost of the last repartition */
-    bool repartitioned;                           /* since the domains are balanced */
-    double walks_began;                           /* start of the running walks; 0: none */
-    double *walk_seconds;                         /* accumulated walk time of each domain */
-    cl_uint *walk_count;                          /* walks in walk_seconds */
-    cl_uint wait_first;                           /* domain whose walks are timed next */
-
-    /* Migration: bodies that lie in another device's domain, and the return of their forces. */
-    cl_uint *slot_begin;      /* [device][n + 1]: first slot of the bodies for each domain */
-    size_t slot_capacity;     /* slots of a domain */
-    void *send_buffer;        /* by slot: body and its |a| of the last sum */
-    void *send_row;           /* by slot: row of the body */
-    void *return_buffer;      /* by slot: force or potential */
-    cl_uint *sent_early;      /* slots of each domain that are sent before their number is known */
-    struct transfer *returns; /* transfers of return_buffer, nreturns of them */
-    size_t nreturns;
-    cl_event *ev_return; /* of each domain: end of the downloads of return_buffer */
-    bool late_returns;   /* rows are updated before their returned forces arrive */
-    void *forces_sorted; /* nb->force.forces_sorted */
-
-    /* Counters: [domain][counts_each], downloaded and gathered. TREE_COUNTS for each other domain
-     * {cells, bodies, flagged groups, flagged merged boxes}, then two packed counts for each; the
-     * last two are nbody_let_single_index and nbody_let_stale_index. Migration and cell counts use
-     * the first entries. */
-    cl_uint *counts;
-    cl_uint counts_each;
-    cl_event *ev_counts; /* of each domain: download of counters */
-
-    void *edge;           /* struct edge of each domain (domain.cl) */
-    void *toptree;        /* [domain][level][TREE_TOP_CELLS] packed cells that all domains hold */
-    cl_event *ev_toptree; /* of each domain: download of its top cells, then the last upload */
-    launch_fn join_toptree;
-
-    /* Bounding boxes of groups: per domain the merged boxes, then boxes of single groups. */
-    void *group_box;
-    cl_uint *nsingle;         /* boxes of single groups of each domain */
-    cl_uint *boxes_sent;      /* boxes sent before nsingle is known */
-    cl_event *ev_boxes;       /* of each domain: download of its boxes */
-    cl_uint sums_since_reset; /* sums since split_groups was cleared */
-
-    /* Locally essential trees. */
-    bool walks_begun; /* by nbody_let_begin */
-    cl_uint *flag;    /* [domain][other][2][TREE_FLAGS]: groups of `other`, and merged boxes */
-    void *split_box;  /* boxes of few bodies of flagged groups */
-    size_t split_capacity;
-    void *let_cells, *let_bodies; /* packed cells and bodies for other domains */
-    size_t cell_capacity, body_capacity;
-    cl_uint *let_capacity; /* [domain][other]{cells, bodies}: capacity in let_cells, let_bodies */
-    cl_uint *predicted;    /* [domain][other]{cells, bodies}: sent together with the counts */
-    cl_uint *early;        /* [domain][other]{cells, bodies}: downloaded during the export walks */
-    cl_uint *received;     /* [domain][other]{cells, bodies}: valid ones among those sent */
-    cl_event *ev_download; /* [domain][other]{cells, bodies} */
-    cl_event *ev_upload;   /* of each domain: last upload on its side queue */
-    cl_event *ev_packed;   /* of each domain: end of let_pack */
-
-    world_request **send_request, **receive_request;
-    size_t nsend, nreceive;
-};
-
-/* Create nb->domain.tree if several devices have bodies; this rank's devices have p->force.tree. */
-int nbody_domain_open(struct nbody *nb);
-
-/* Allocate the buffers of nb->domain.tree, if there are any. */
-int nbody_domain_allocate(struct nbody *nb);
-void nbody_domain_free(struct nbody *nb);
-
-/* Allocate a block with an image per device; NULL: out of memory. A block has at least the size
- * from which on the layer pins host memory: a copy to pageable memory would block. */
-void *nbody_domain_block(struct nbody *nb, size_t bytes);
-
-/* Reallocate the migration buffers for `slots` bodies of each domain. */
-int nbody_domain_reserve(struct nbody *nb, size_t slots);
-
-/* Perform n transfers. Block until the downloads have ended. */
-int nbody_domain_exchange_transfers(struct nbody *nb, const struct transfer *transfer, size_t n);
-
-/* Enqueue an upload of a block's bytes on the device's main queue, or on a side queue. A command
- * that reads bytes uploaded by a side queue follows nbody_domain_barrier, or is enqueued after *ev
- * is complete. */
-int nbody_domain_upload(struct nbody *nb, const struct nbody_device *p, void *at, size_t bytes);
-int nbody_domain_upload_side_queue(struct nbody *nb, const struct nbody_device *p, void *at,
-                                   size_t bytes, cl_event *ev);
-
-/* Enqueue a download on a side queue; after: it waits for all commands of the main queue. */
-int nbody_domain_begin_download(struct nbody *nb, const struct nbody_device *p, void *at,
-                                size_t bytes, bool after, cl_event *ev);
-
-/* Enqueue a barrier: later commands of the main queue wait for all copies on side queues. */
-int nbody_domain_barrier(struct nbody *nb, const struct nbody_device *p);
-
-/* Block until the uploads on the device's side queue have ended. Compared with nbody_domain_barrier
- * it costs less device time and more host time. */
-int nbody_domain_wait_uploads(struct nbody *nb, const struct nbody_device *p);
-
-/* Return in *ev an event that completes after all commands of the main queue so far. */
-int nbody_domain_mark_event(struct nbody *nb, const struct nbody_device *p, cl_event *ev);
-
-/* Loop over this rank's devices that own a domain. */
-static inline struct nbody_device *nbody_domain_next(const struct nbody *nb, struct nbody_device *p)
-{
-    while (p < nb->device + nb->ndev && !p->force.tree)
-        p++;
-    return p;
-}
-#define EACH_DOMAIN(nb, p)                                                                         \
-    for (struct nbody_device *p = nbody_domain_next(nb, (nb)->device);                             \
-         p < (nb)->device + (nb)->ndev; p = nbody_domain_next(nb, p + 1))
-
-/* A block of which each domain has `each` bytes. */
-struct gathered {
-    void *block;
-    size_t each;
-};
-
-/* Collective. Gather each domain's bytes of n blocks on the hosts of all ranks. Block until the
- * commands enqueued so far have ended. `meanwhile` (NULL: none) is enqueued on all devices after
- * the downloads and is not waited for. */
-int nbody_domain_gather(struct nbody *nb, const struct gathered *g, size_t n, launch_fn meanwhile);
-
-/* Collective. Gather blocks and perform transfers with a single wait. */
-int nbody_domain_exchange(struct nbody *nb, const struct gathered *g, size_t ng,
-                          const struct transfer *transfer, size_t n, launch_fn meanwhile);
-
-/* Collective. Bitwise OR over all ranks: each word is nonzero on one rank only. */
-int nbody_domain_reduce_or(struct nbody *nb, uint64_t *words, size_t n);
-
-/* Enqueue the import of `count` packed cells of other domains, from number `first` of a block. */
-int nbody_domain_import_nodes(struct nbody *nb, struct nbody_device *p, void *cells, size_t first,
-                              size_t count);
-
-/* Collective. Move the domain boundaries to balance the measured cost and duration of the last
- * walks. Block until the devices are idle. */
-int nbody_domain_balance(struct nbody *nb);
-
-/* True if the load balancing has settled. */
-static inline bool nbody_domain_balanced(const struct nbody *nb)
-{
-    return !nb->domain.tree || nb->domain.tree->balance_checks > 8;
-}
-
-/* Block until this rank's devices that own domains are idle. */
-int nbody_domain_wait(struct nbody *nb);
-
-/* Return forces in two halves, between which other work may be enqueued. begin: enqueue the
- * downloads after the walks. end: block until the downloads have ended, record the walk time, and
- * enqueue the uploads. */
-int nbody_domain_begin_return(struct nbody *nb, const struct transfer *transfer, size_t n);
-int nbody_domain_end_return(struct nbody *nb, const struct transfer *transfer, size_t n);
-
-/* Block until a copy has ended. */
-int nbody_domain_wait_event(struct nbody *nb, const struct nbody_device *p, cl_event ev);
-
-/* Bytes of struct edge in domain.cl. */
-static inline size_t nbody_domain_edge_bytes(const struct nbody *nb)
-{
-    return TREE_EDGE_BODIES * (2 * sizeof(cl_ulong) + 8 * nb->real);
-}
-
-/* Bytes of a packed cell (PACKED_CELL in multipole.cl). */
-static inline size_t nbody_domain_cell_bytes(const struct nbody *nb)
-{
-    return 4 * sizeof(cl_uint) + (nb->moments == 2 ? 14u : 38u) * nb->real;
-}
-
-/* Bytes of a packed body (PACKED_BODY in multipole.cl). */
-static inline size_t nbody_domain_body_bytes(const struct nbody *nb)
-{
-    return 5 * nb->real;
-}
-
-/* Return word w of the shared-node entry {cell, first body, key overflow, -} that a domain has for
- * a level in the top tree. Word 2 is valid for level 0 only. */
-static inline cl_uint nbody_domain_shared_node(const struct nbody *nb, cl_uint domain,
-                                               cl_uint level, size_t w)
-{
-    const size_t levels = nb->domain.tree->key_words * TREE_LEVELS + 1,
-                 at = (domain * levels + level + 1) * TREE_TOP_CELLS - 1;
-    return ((const cl_uint *)((const char *)nb->domain.tree->toptree +
-                              at * nbody_domain_cell_bytes(nb)))[w];
-}
-
-/* ---- device_threads.c ------------------------------------------------------------------------ */
-
-/* Start and end the launcher threads of this rank's further GPUs. */
-int nbody_device_threads_open(struct nbody *nb);
-void nbody_device_threads_free(struct nbody *nb);
-
-/* Call launch(nb, p, arg) concurrently for all of this rank's devices that own a domain, and block
- * until all calls have returned. `launch` may enqueue commands and change its own device's state;
- * it may block for copies in flight only. */
-int nbody_device_threads_all(struct nbody *nb, launch_fn launch, cl_uint arg);
-
-/* ---- domain_build.c -------------------------------------------------------------------------- */
-
-/* Collective. Build the distributed tree and the locally essential trees for a sum. Start the walks
- * that need a single launch. Blocks several times. */
-int nbody_domain_build(struct nbody *nb, enum sum_kind sum, bool geometric);
-
-/* Collective. Return the walks' forces or potentials to the devices that own the bodies. */
-int nbody_domain_return(struct nbody *nb, enum sum_kind sum);
-
-/* Within a batch: update the bodies whose forces returned late. */
-int nbody_domain_update_late(struct nbody *nb, const struct update *all);
-
-/* ---- let.c ----------------------------------------------------------------------------------- */
-
-/* Index in domains->counts of a domain's number of boxes of single groups. */
-static inline cl_uint nbody_let_single_index(const struct nbody *nb, cl_uint domain)
-{
-    return (domain + 1) * nb->domain.tree->counts_each - 2;
-}
-
-/* Index in domains->counts of a flag: the root cell differs from the previous sum's. */
-static inline cl_uint nbody_let_stale_index(const struct nbody *nb, cl_uint domain)
-{
-    return (domain + 1) * nb->domain.tree->counts_each - 1;
-}
-
-/* Return the entries of split_groups: merged boxes of a domain, at most. */
-size_t nbody_let_max_merged_boxes(const struct nbody *nb);
-
-/* Enqueue the bounding boxes of a device's groups and clear the export counters. Within one rank
- * the download of the boxes is enqueued, too. */
-int nbody_let_start_boxes(struct nbody *nb, struct nbody_device *p);
-
-/* Exchange the boxes of all domains, and gather `with`. Blocks. */
-int nbody_let_exchange_boxes(struct nbody *nb, const struct gathered *with, size_t nwith);
-
-/* Exchange the boxes and enqueue the export walks before the top tree is complete. Valid within one
- * rank whose devices know the root cell of the previous sum (root_known), or with the geometric
- * criterion. */
-int nbody_let_begin(struct nbody *nb, bool geometric);
-
-/* Collective. Export, exchange and import the locally essential trees, after `join`, which imports
- * the top tree. Blocks. */
-int nbody_let_find(struct nbody *nb, bool geometric, launch_fn join);
-int nbody_let_allocate(struct nbody *nb);
-void nbody_let_free(struct nbody *nb);
-
 /* ---- tree_order.c ------------------------------------------------------------------ */
 
 /* Sort all rows along the Hilbert curve on a device that holds all positions: new row i is old row
@@ -548,6 +237,14 @@ int nbody_hilbert_find_device(struct nbody *nb, struct nbody_device *p, cl_uint 
 /* Collective. Permute the rows on the devices, each of which holds all positions. Blocks. After a
  * failure the bodies are lost: rows are in neither the old nor the new order. */
 int nbody_hilbert_move_device(struct nbody *nb, const cl_uint *order);
+
+/* Set the range of bodies, in tree order, of a device's tree. */
+void nbody_tree_set_range(struct nbody_device *p, cl_uint begin, cl_uint bodies);
+
+/* Prepare the walks of a sum: discard what is left of a cancelled one. scattered: their sums have
+ * been used. */
+int nbody_tree_begin_walks(struct nbody *nb, struct nbody_device *p);
+void nbody_tree_scattered(struct nbody_device *p);
 
 /* ---- tree_walks.c ---------------------------------------------------------------------------- */
 

@@ -170,9 +170,9 @@ int nbody_tree_grow(struct nbody *nb, struct nbody_device *p, cl_uint capacity)
         {&t->link, 2 * sizeof(cl_int)}, {&t->child_begin, sizeof(cl_uint)},
         {&t->com, 4 * nb->real},        {&t->multipoles, tree_multipole_bytes(nb)},
         {&t->size, 2 * nb->real},       {&t->mark, nb->domain.tree ? sizeof(cl_uint) : 0}};
-    p->bytes -= t->cell_bytes;
+    nbody_device_drop_bytes(p, t->cell_bytes);
     t->cell_bytes = 0;
-    t->mark_cleared = t->root_known = false;
+    nbody_domain_forget_cells(p);
     for (size_t b = 0; b < COUNT_OF(each); b++) {
         clfree(*each[b].block);
         *each[b].block = NULL;
@@ -216,8 +216,7 @@ static struct workspace tree_workspace(const struct nbody *nb, const struct tree
                                         .bytes = 8,
                                         .bits = 64,
                                         .most = tree_max_keys(nb)};
-    const size_t cells = t->key_words * TREE_LEVELS + 1,
-                 domains = nb->domain.tree ? nb->domain.tree->n : 0;
+    const size_t cells = t->key_words * TREE_LEVELS + 1, domains = nb->domain.ndomains;
     return (struct workspace){.keys = tree_key_bytes(nb),
                               .sort = arrays_sort_workspace(t->sorter, &job),
                               .counts = tree_runs(nb) * (cells > domains ? cells : domains) *
@@ -241,7 +240,7 @@ static int tree_allocate_workspace(struct nbody *nb, struct nbody_device *p)
     t->keys = t->keys_lo = t->workspace;
     t->key = t->key_lo = (char *)t->workspace + (nb->domain.tree ? TREE_KEY_MARGIN : 0);
     t->sort_workspace = t->counts = (char *)t->workspace + w.keys;
-    nb->force.forces_sorted = nb->domain.tree ? nb->domain.tree->forces_sorted : t->workspace;
+    nb->force.forces_sorted = nb->domain.tree ? nb->domain.forces_sorted : t->workspace;
     return 0;
 }
 
@@ -249,7 +248,7 @@ static int tree_allocate(struct nbody *nb, struct nbody_device *p)
 {
     struct tree *t = p->force.tree;
     const size_t n = nb->n, groups = (n + TREE_GROUP - 1) / TREE_GROUP,
-                 domains = nb->domain.tree ? nb->domain.tree->n : 0;
+                 domains = nb->domain.ndomains;
     struct {
         void **block;
         size_t size;
@@ -339,7 +338,7 @@ static int tree_choose_defer_factor(struct nbody *nb)
     for (const struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
         if (p->force.tree && p->shape.defer_factor > limit)
             limit = p->shape.defer_factor;
-    return nb->domain.tree ? tree_max_of_ranks(nb, limit, &nb->domain.tree->defer_factor) : 0;
+    return nb->domain.tree ? tree_max_of_ranks(nb, limit, &nb->force.defer_factor) : 0;
 }
 
 static int tree_choose_moments(struct nbody *nb)
@@ -422,18 +421,15 @@ int nbody_tree_prepare(struct nbody *nb)
 
 int nbody_tree_open(struct nbody *nb)
 {
-    if (nbody_domain_allocate(nb) != 0 ||
-        (nb->domain.tree && (nbody_let_allocate(nb) != 0 || nbody_device_threads_open(nb) != 0)))
+    if (nbody_domain_allocate(nb) != 0)
         return -1;
     for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++) {
         if (!p->force.tree)
             continue;
         if (tree_build_kernels(nb, p) != 0 || tree_allocate(nb, p) != 0)
             return -1;
-        *p->bad = INT_MAX;
         if (clmsync(nb->ctx, p->dev, p->force.tree->deferred, CL_MEM_DEVICE) == (cl_event)-1 ||
-            clmsync(nb->ctx, p->dev, p->force.tree->cell_offset, CL_MEM_DEVICE) == (cl_event)-1 ||
-            clmsync(nb->ctx, p->dev, p->bad, CL_MEM_DEVICE) == (cl_event)-1)
+            clmsync(nb->ctx, p->dev, p->force.tree->cell_offset, CL_MEM_DEVICE) == (cl_event)-1)
             return -1;
     }
     return 0;
@@ -502,9 +498,7 @@ int nbody_tree_extend_keys(struct nbody *nb)
         if (tree_max_of_ranks(nb, all, &all) != 0 || all > 1)
             return -1;
         status = all;
-        nb->domain.tree->boundaries_known = false;
-        nb->domain.tree->key_words = status == 0 ? 2 : 1;
-        nb->domain.tree->cannot_extend_keys = status == 1;
+        nbody_domain_set_key_words(nb, status == 0 ? 2 : 1);
     }
     for (struct nbody_device *p = nb->device; status == 1 && p < nb->device + nb->ndev; p++)
         if (p->force.tree) {
@@ -516,8 +510,7 @@ int nbody_tree_extend_keys(struct nbody *nb)
 
 void nbody_tree_free(struct nbody *nb)
 {
-    if (nb->domain.tree)
-        nbody_device_threads_free(nb);
+    nbody_domain_stop_threads(nb);
     for (struct nbody_device *p = nb->device; p && p < nb->device + nb->ndev; p++) {
         struct tree *t = p->force.tree;
         if (!t)
@@ -544,7 +537,5 @@ void nbody_tree_free(struct nbody *nb)
         p->force.phi = p->force.partial;
         free(t);
     }
-    if (nb->domain.tree)
-        nbody_let_free(nb);
     nbody_domain_free(nb);
 }

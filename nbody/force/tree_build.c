@@ -109,7 +109,7 @@ int nbody_tree_moments(struct nbody *nb, struct nbody_device *p, cl_uint geometr
                  some = 16 * (size_t)p->compute_units;
     const cl_uint last = t->key_words * TREE_LEVELS;
     for (cl_uint level = last + 1; level-- > 0;) {
-        if (nb->domain.tree && t->cells_on_level[level] == 0)
+        if (nb->domain.tree && p->domain.cells_on_level[level] == 0)
             continue;
         if (nbody_tree_launch(nb, p, level == last ? TREE_MOMENTS_LAST : TREE_MOMENTS,
                               most < some ? most : some, level == last ? TREE_OVERFLOW_ITEMS : flat,
@@ -119,4 +119,15 @@ int nbody_tree_moments(struct nbody *nb, struct nbody_device *p, cl_uint geometr
             return -1;
     }
     return 0;
+}
+
+void nbody_tree_set_range(struct nbody_device *p, cl_uint begin, cl_uint bodies)
+{
+    struct tree *t = p->force.tree;
+    t->begin = begin;
+    t->bodies = bodies;
+    t->runs = (bodies + TREE_RUN - 1) / TREE_RUN;
+    t->first_group = begin / TREE_GROUP;
+    t->groups = bodies ? (begin + bodies - 1) / TREE_GROUP + 1 - t->first_group : 0;
+    t->body_valid = true;
 }

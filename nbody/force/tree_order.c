@@ -25,9 +25,9 @@ struct column {
 static int sort_wait_all(struct nbody *nb)
 {
     int status = 0;
-    EACH_DOMAIN (nb, p)
-        if (nbody_device_wait(nb, p) != 0)
-            status = -1;
+    EACH_TREE(nb, p)
+    if (nbody_device_wait(nb, p) != 0)
+        status = -1;
     return status;
 }
 
@@ -119,8 +119,8 @@ static int exchange_staged(struct nbody *nb, size_t some, int status)
     if (!nb->domain.tree)
         return status;
     for (size_t k = 0; status == 0 && k < some; k++)
-        EACH_DOMAIN (nb, p)
-            status |= copy_staged(nb, p, k, p->first, p->first + p->count, CL_MEM_HOST);
+        EACH_TREE(nb, p)
+    status |= copy_staged(nb, p, k, p->first, p->first + p->count, CL_MEM_HOST);
     status |= sort_wait_all(nb);
     if (world_reduce_status(nb->world, status) != 0)
         return -1;
@@ -128,9 +128,9 @@ static int exchange_staged(struct nbody *nb, size_t some, int status)
         if (nbody_ranks_spread(nb, staged_column(nb, k, 0), nb->real, 1) != 0)
             return -1;
     for (size_t k = 0; k < some; k++)
-        EACH_DOMAIN (nb, p)
-            status |= copy_staged(nb, p, k, 0, p->first, CL_MEM_DEVICE) |
-                      copy_staged(nb, p, k, p->first + p->count, nb->n, CL_MEM_DEVICE);
+        EACH_TREE(nb, p)
+    status |= copy_staged(nb, p, k, 0, p->first, CL_MEM_DEVICE) |
+              copy_staged(nb, p, k, p->first + p->count, nb->n, CL_MEM_DEVICE);
     return status;
 }
 
@@ -149,14 +149,14 @@ static int permute_columns(struct nbody *nb, size_t first, size_t some)
 {
     int status = 0;
     for (size_t k = 0; k < some; k++)
-        EACH_DOMAIN (nb, p)
-            status |= launch_copy_column(nb, p, column_of(nb, p, first + k),
-                                         (struct column){nb->particles.posm, k * nb->n + p->first},
-                                         (cl_uint)p->count);
+        EACH_TREE(nb, p)
+    status |= launch_copy_column(nb, p, column_of(nb, p, first + k),
+                                 (struct column){nb->particles.posm, k * nb->n + p->first},
+                                 (cl_uint)p->count);
     status = exchange_staged(nb, some, status);
     for (size_t k = 0; status == 0 && k < some; k++)
-        EACH_DOMAIN (nb, p)
-            status |= launch_gather_column(nb, p, k, column_of(nb, p, first + k));
+        EACH_TREE(nb, p)
+    status |= launch_gather_column(nb, p, k, column_of(nb, p, first + k));
     return world_reduce_status(
         nb->world,
         sort_wait_all(nb) | status); /* devices may share posm, which the next columns overwrite */
@@ -166,12 +166,13 @@ int nbody_hilbert_move_device(struct nbody *nb, const cl_uint *order)
 {
     const size_t all = nb->planes + nb->force.a_old_valid;
     int status = 0;
-    EACH_DOMAIN (nb, p)
-        status |= sort_begin_device(nb, p, order);
+    EACH_TREE(nb, p)
+    status |= sort_begin_device(nb, p, order);
     status = world_reduce_status(nb->world, sort_wait_all(nb) | status);
     for (size_t k = 0; status == 0 && k < all; k += COLUMNS_AT_ONCE)
         status = permute_columns(nb, k, all - k < COLUMNS_AT_ONCE ? all - k : COLUMNS_AT_ONCE);
-    EACH_DOMAIN (nb, p) {
+    EACH_TREE(nb, p)
+    {
         const cl_uint first = (cl_uint)p->first, count = (cl_uint)p->count;
         p->force.tree->body_valid = false;
         if (status == 0)

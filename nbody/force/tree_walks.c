@@ -31,7 +31,7 @@ static int walk_launch(struct nbody *nb, struct nbody_device *p, enum sum_kind s
     const enum tree_kernel walk = sum == FORCES ? TREE_WALK : TREE_WALK_POTENTIALS;
     const cl_uint shared = (cl_uint)nbody_tree_shared(nb, p);
     const cl_uint most = nbody_tree_expected_interactions(
-        nb, 0.1 * (nb->domain.tree ? nb->domain.tree->defer_factor : p->shape.defer_factor));
+        nb, 0.1 * (nb->domain.tree ? nb->force.defer_factor : p->shape.defer_factor));
     bool none;
     const double eps2 = nbody_forces_softening(nb, FORCES, &none);
     const size_t items = (size_t)nbody_tree_items(&p->shape);
@@ -164,4 +164,15 @@ int nbody_tree_walk_lists(struct nbody *nb, struct nbody_device *p, void *lists,
 {
     p->force.tree->walks_pending = true;
     return walk_launch(nb, p, FORCES, false, 0, p->force.tree->groups, lists, room, 0);
+}
+
+int nbody_tree_begin_walks(struct nbody *nb, struct nbody_device *p)
+{
+    p->force.tree->walks_started = false;
+    return nbody_tree_discard_deferred(nb, p);
+}
+
+void nbody_tree_scattered(struct nbody_device *p)
+{
+    p->force.tree->walks_pending = false;
 }

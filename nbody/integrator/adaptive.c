@@ -57,9 +57,8 @@ static double adaptive_max_frequency2(struct nbody *nb)
     for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++) {
         if (!p->count)
             continue;
-        *p->bad = 0;
-        if (clmsync(nb->ctx, p->dev, p->bad, CL_MEM_DEVICE) == (cl_event)-1 ||
-            adaptive_start_max(nb, p) != 0 || clflush(nb->ctx, p->dev, 0) != 0)
+        if (nbody_device_write_bad(nb, p, 0) != 0 || adaptive_start_max(nb, p) != 0 ||
+            clflush(nb->ctx, p->dev, 0) != 0)
             return -1;
     }
     for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++) {
@@ -128,7 +127,7 @@ static int adaptive_run_step(struct nbody *nb, double done)
         now += TICKS >> level;
         nb->integration.counts.blocks++;
         nb->integration.counts.steps += (double)nb->n;
-        nb->simulation.task.done = done + (double)now / (double)TICKS;
+        nbody_progress_set_done(nb, done + (double)now / (double)TICKS);
         if (now < TICKS && nbody_progress_report(nb) != 0)
             return -1;
     }
@@ -139,13 +138,12 @@ static int adaptive_run(struct nbody *nb, size_t steps)
 {
     nbody_progress_begin(nb, "nbody_step", (double)steps);
     for (size_t k = 0; k < steps; k++) {
-        nb->simulation.task.stoppable = k > 0;
+        nbody_progress_set_stoppable(nb, k > 0);
         if (nbody_progress_report(nb) != 0 ||
             nbody_rollback_run(nb, adaptive_run_step, (double)k) != 0)
-            return nb->simulation.task.stopped
-                       ? clerror_set(ECANCELED, "nbody_step: stopped after step %zu",
-                                     nb->integration.steps)
-                       : -1;
+            return nb->task.stopped ? clerror_set(ECANCELED, "nbody_step: stopped after step %zu",
+                                                  nb->integration.steps)
+                                    : -1;
         nb->integration.steps++;
     }
     return 0;

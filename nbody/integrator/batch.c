@@ -58,11 +58,9 @@ static int batch_bad_step(struct nbody *nb, int direction)
     for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++) {
         if (!p->rows)
             continue;
-        if (direction == CL_MEM_DEVICE)
-            *p->bad = INT_MAX, p->bad[BARRIER_WORD] = 0;
         if (direction == CL_MEM_HOST
                 ? nbody_device_download(nb, p, p->bad, BAD_WORDS * sizeof *p->bad) != 0
-                : clmsync(nb->ctx, p->dev, p->bad, direction) == (cl_event)-1)
+                : nbody_device_write_bad(nb, p, INT_MAX) != 0)
             return -1;
         if (direction == CL_MEM_HOST && (cl_uint)p->bad[BARRIER_WORD] & GRID_BARRIER_TIMEOUT)
             return clerror_set(

@@ -214,10 +214,9 @@ static int block_steps_begin(struct nbody *nb, struct blocks *b)
 {
     struct nbody_device *p = b->device;
     *b->clock = (struct block_clock){.first_bad = INT_MAX};
-    *p->bad = INT_MAX;
     if (clmsync(nb->ctx, p->dev, b->clock, CL_MEM_DEVICE) == (cl_event)-1 ||
-        clmsync(nb->ctx, p->dev, p->bad, CL_MEM_DEVICE) == (cl_event)-1 ||
-        nbody_integrate_init_forces(nb) != 0 || block_steps_start_levels(nb, b) != 0)
+        nbody_device_write_bad(nb, p, INT_MAX) != 0 || nbody_integrate_init_forces(nb) != 0 ||
+        block_steps_start_levels(nb, b) != 0)
         return -1;
     nb->integration.valid.synchronized = false;
     nbody_particles_moved(nb);
@@ -313,7 +312,7 @@ static int block_steps_run_blocks(struct nbody *nb, struct blocks *b, double don
     while (b->clock->now[turn] < TICKS) {
         if (block_steps_run_batch(nb, b, &turn) != 0 || block_steps_check(nb, b) != 0)
             return -1;
-        nb->simulation.task.done = done + (double)b->clock->now[turn] / (double)TICKS;
+        nbody_progress_set_done(nb, done + (double)b->clock->now[turn] / (double)TICKS);
         if (nbody_progress_report(nb) != 0)
             return -1;
     }
@@ -334,13 +333,12 @@ static int block_steps_run(struct nbody *nb, size_t steps)
 {
     nbody_progress_begin(nb, "nbody_step", (double)steps);
     for (size_t k = 0; k < steps; k++) {
-        nb->simulation.task.stoppable = k > 0;
+        nbody_progress_set_stoppable(nb, k > 0);
         if (nbody_progress_report(nb) != 0 ||
             nbody_rollback_run(nb, block_steps_one_step, (double)k) != 0)
-            return nb->simulation.task.stopped
-                       ? clerror_set(ECANCELED, "nbody_step: stopped after step %zu",
-                                     nb->integration.steps)
-                       : -1;
+            return nb->task.stopped ? clerror_set(ECANCELED, "nbody_step: stopped after step %zu",
+                                                  nb->integration.steps)
+                                    : -1;
         nb->integration.steps++;
     }
     return 0;

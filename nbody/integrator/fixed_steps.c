@@ -31,15 +31,15 @@ static ptrdiff_t integrate_batch_size(struct nbody *nb, size_t steps)
     const size_t left = nbody_hilbert_left(nb), some = steps < left ? steps : left,
                  most = some < nb->batch ? some : nb->batch;
     const double seconds = integrate_step_seconds(nb);
-    nb->simulation.task.stoppable = false;
-    if (!nb->simulation.progress || (double)most * seconds < STOP_SECONDS)
+    nbody_progress_set_stoppable(nb, false);
+    if (!nb->task.progress || (double)most * seconds < STOP_SECONDS)
         return (ptrdiff_t)most;
     if (seconds < STOP_SECONDS)
         return (ptrdiff_t)(STOP_SECONDS / seconds);
     if (nb->method == NBODY_TREE || nb->domain.ranks) /* these sums cannot be cancelled */
         return 1;
     const int saved = nbody_rollback_save(nb);
-    nb->simulation.task.stoppable = saved == 0;
+    nbody_progress_set_stoppable(nb, saved == 0);
     return saved < 0 ? -1 : 1;
 }
 
@@ -57,10 +57,10 @@ static int integrate_agree_bad_step(struct nbody *nb, int bad)
     if (!nb->domain.ranks)
         return bad;
     nbody_progress_report(nb);
-    struct nbody_asked asked = {.bad = bad, .stop = nb->simulation.task.cancel_requested};
+    struct nbody_asked asked = {.bad = bad, .stop = nb->task.cancel_requested};
     if (nbody_ranks_ask(nb, &asked) != 0)
         return -1;
-    nb->simulation.task.cancel_requested = asked.stop;
+    nbody_progress_cancel(nb, asked.stop);
     return (int)asked.bad;
 }
 
@@ -77,7 +77,7 @@ static int fixed_steps_run(struct nbody *nb, size_t steps)
         int bad = now ? nbody_integrate_batch(nb, now) : -1;
         if (bad >= 0)
             bad = integrate_agree_bad_step(nb, bad);
-        if (bad < 0 && nb->simulation.task.stopped && nbody_rollback_restore(nb) == 0)
+        if (bad < 0 && nb->task.stopped && nbody_rollback_restore(nb) == 0)
             return clerror_set(ECANCELED, "nbody_step: stopped after step %zu",
                                nb->integration.steps);
         if (bad < 0)
@@ -97,8 +97,8 @@ static int fixed_steps_run(struct nbody *nb, size_t steps)
                     nb->integration.dt * (double)(nb->integration.steps - now + (size_t)bad -
                                                   nb->integration.base_steps));
         steps -= now;
-        nb->simulation.task.stoppable =
-            steps > 0 && (!nb->domain.ranks || nb->simulation.task.cancel_requested);
+        nbody_progress_set_stoppable(nb,
+                                     steps > 0 && (!nb->domain.ranks || nb->task.cancel_requested));
         if (nbody_progress_report(nb) != 0)
             return -1;
     }

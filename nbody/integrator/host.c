@@ -176,17 +176,16 @@ static int host_run(struct nbody *nb, size_t steps)
     for (struct nbody_device *p = nb->device; status == 0 && p < nb->device + nb->ndev; p++)
         if (p->rows)
             status = host_download(nb, p, &h);
-    nb->simulation.task.done = 0; /* the download does not count */
+    nbody_progress_set_done(nb, 0); /* the download does not count */
     for (size_t k = 0; status == 0 && k < steps; k++) {
         status = host_one_step(nb, &h);
         nb->integration.steps += status == 0;
-        nb->simulation.task.done = (double)(k + 1);
-        nb->simulation.task.stoppable = k + 1 < steps;
+        nbody_progress_set_done(nb, (double)(k + 1));
+        nbody_progress_set_stoppable(nb, k + 1 < steps);
         if (status == 0)
             status = nbody_progress_report(nb);
     }
-    if (h.x && (status == 0 || nb->simulation.task.stopped || clerrno == EDOM) &&
-        host_upload(nb, &h) != 0)
+    if (h.x && (status == 0 || nb->task.stopped || clerrno == EDOM) && host_upload(nb, &h) != 0)
         status = -1;
     free(h.x);
     return status;

@@ -66,12 +66,11 @@ int nbody_rollback_run(struct nbody *nb, int (*step)(struct nbody *nb, double do
     const int saved = nbody_rollback_save(nb);
     if (saved < 0)
         return -1;
-    nb->simulation.task.stoppable = saved == 0;
+    nbody_progress_set_stoppable(nb, saved == 0);
     if (step(nb, done) == 0)
         return 0;
     const int code = clerrno;
-    char *sentence =
-        saved == 0 && (nb->simulation.task.stopped || code == EDOM) ? strdup(clerror()) : NULL;
+    char *sentence = saved == 0 && (nb->task.stopped || code == EDOM) ? strdup(clerror()) : NULL;
     if (sentence && nbody_rollback_restore(nb) == 0)
         clerror_set(code, "%s", sentence);
     free(sentence);

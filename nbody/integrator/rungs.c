@@ -174,10 +174,8 @@ static int rungs_begin(struct nbody *nb, struct rungs *r)
 {
     struct nbody_device *p = r->device;
     *r->clock = (struct rung_clock){.first_bad = INT_MAX, .bad = INT_MAX};
-    *p->bad = INT_MAX;
     if (clmsync(nb->ctx, p->dev, r->clock, CL_MEM_DEVICE) == (cl_event)-1 ||
-        clmsync(nb->ctx, p->dev, p->bad, CL_MEM_DEVICE) == (cl_event)-1 ||
-        rungs_start_levels(nb, r) != 0)
+        nbody_device_write_bad(nb, p, INT_MAX) != 0 || rungs_start_levels(nb, r) != 0)
         return -1;
     return rungs_read_clock(nb, r);
 }
@@ -238,7 +236,7 @@ static int rungs_run_step(struct nbody *nb, double done)
         next = rungs_next_time(r->clock, now, &active);
         if (rungs_block_step(nb, r, now, next, active) != 0)
             return -1;
-        nb->simulation.task.done = STEP_WORK * (done + (double)next / (double)TICKS);
+        nbody_progress_set_done(nb, STEP_WORK * (done + (double)next / (double)TICKS));
         if (next < TICKS && nbody_progress_report(nb) != 0)
             return -1;
     }
@@ -266,7 +264,7 @@ static int rungs_restore(struct nbody *nb, struct rungs *r)
         sentence)
         clerror_set(code, "%s", sentence);
     free(sentence);
-    return nb->simulation.task.stopped
+    return nb->task.stopped
                ? clerror_set(ECANCELED, "nbody_step: stopped after step %zu", nb->integration.steps)
                : -1;
 }
@@ -275,12 +273,11 @@ static int rungs_run(struct nbody *nb, size_t steps)
 {
     nbody_progress_begin(nb, "nbody_step", STEP_WORK * (double)steps);
     for (size_t k = 0; k < steps; k++) {
-        nb->simulation.task.stoppable = k > 0;
+        nbody_progress_set_stoppable(nb, k > 0);
         if (nbody_progress_report(nb) != 0)
-            return nb->simulation.task.stopped
-                       ? clerror_set(ECANCELED, "nbody_step: stopped after step %zu",
-                                     nb->integration.steps)
-                       : -1;
+            return nb->task.stopped ? clerror_set(ECANCELED, "nbody_step: stopped after step %zu",
+                                                  nb->integration.steps)
+                                    : -1;
         if (rungs_prepare(nb, nb->integration.rungs) != 0)
             return -1;
         if (nbody_rollback_run(nb, rungs_run_step, (double)k) != 0)

@@ -5,6 +5,8 @@
 
 #include "core/grid_barrier.h"
 
+#include <limits.h>
+
 EMBEDDED(step, "nbody/integrator/step.cl", nbody_integrator_step_cl);
 
 int nbody_integrator_open(struct nbody *nb)
@@ -43,15 +45,14 @@ int nbody_update_all(struct nbody *nb, const struct update *u)
  * grid barrier, and discard it if a group times out. -1 on error. */
 static int update_test_barrier(struct nbody *nb, struct nbody_device *p)
 {
-    p->bad[BARRIER_WORD] = 0;
-    int status = clmsync(nb->ctx, p->dev, p->bad, CL_MEM_DEVICE) == (cl_event)-1 ? -1 : 0;
+    int status = nbody_device_write_bad(nb, p, INT_MAX);
     if (status == 0)
         status =
             nb->integrator->update(nb, p, 0, &(struct update){.phases = FUSED, .fused_steps = 4});
     if (status == 0)
         status = nbody_device_download(nb, p, p->bad, BAD_WORDS * sizeof *p->bad);
     if ((cl_uint)p->bad[BARRIER_WORD] & GRID_BARRIER_TIMEOUT)
-        p->force.multi_step_kernel = NULL;
+        nbody_forces_disable_multi_step(p);
     return status;
 }
 
@@ -60,7 +61,7 @@ static int update_test_barrier(struct nbody *nb, struct nbody_device *p)
 int nbody_integrate_warm_up(struct nbody *nb)
 {
     int status = 0;
-    nb->flags = CL_EVENT_NOWAIT | CL_EVENT_UNCOUNTED;
+    nbody_device_count_launches(nb, false);
     for (struct nbody_device *p = nb->device; status == 0 && p < nb->device + nb->ndev; p++)
         if (p->count &&
             ((nb->kernel == NBODY_TUNED && nb->method == NBODY_DIRECT &&
@@ -71,7 +72,7 @@ int nbody_integrate_warm_up(struct nbody *nb)
              (p->force.multi_step_kernel && update_test_barrier(nb, p) != 0) ||
              clflush(nb->ctx, p->dev, 0) != 0))
             status = -1;
-    nb->flags = CL_EVENT_NOWAIT;
+    nbody_device_count_launches(nb, true);
     for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
         if (p->count && clwait(nb->ctx, p->dev, CL_KERNEL_EVENT) == (cl_event)-1)
             status = -1;

@@ -30,10 +30,8 @@ void nbody_particles_free(struct nbody *nb)
     clfree(nb->particles.velo);
     clfree(nb->particles.moved);
     clfree(nb->particles.acce);
-    for (cl_uint d = 0; nb->device && d < nb->ndev; d++) {
+    for (cl_uint d = 0; nb->device && d < nb->ndev; d++)
         clfree(nb->device[d].state);
-        clfree(nb->device[d].bad);
-    }
 }
 
 /* Allocate four numbers per body, including padding. If a CPU is the only device, it uses the
@@ -55,12 +53,11 @@ size_t nbody_particles_bytes(const struct nbody *nb, const struct nbody_device *
 
 static int allocate_device(struct nbody *nb, struct nbody_device *p)
 {
-    p->bytes = nb->padded * 4 * nb->real *
-               (1u + (nb->particles.velo != NULL) + (nb->particles.acce != NULL) +
-                (nb->particles.moved != NULL));
+    const size_t arrays = 1u + (nb->particles.velo != NULL) + (nb->particles.acce != NULL) +
+                          (nb->particles.moved != NULL);
+    nbody_device_add_bytes(p, arrays * nb->padded * 4 * nb->real);
     p->state = nbody_device_alloc(nb, p, nb->planes * p->rows * nb->real, CL_MEM_ZEROCOPY);
-    p->bad = nbody_device_alloc(nb, p, BAD_WORDS * sizeof *p->bad, CL_MEM_ZEROCOPY);
-    if (!p->state || !p->bad || nbody_forces_allocate(nb, p) != 0)
+    if (!p->state || nbody_device_allocate(nb, p) != 0 || nbody_forces_allocate(nb, p) != 0)
         return -1;
     return nbody_diagnose_allocate(nb, p);
 }
@@ -167,13 +164,13 @@ static int write_bodies(struct nbody *nb, const double *mass, const double (*pos
 static int upload_arrays(struct nbody *nb)
 {
     for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++) {
-        void *const blocks[] = {nb->particles.posm, p->state,           p->bad,
-                                nb->particles.velo, nb->particles.acce, nb->particles.moved};
-        if (p->rows)
-            *p->bad = INT_MAX; /* sums before the first batch read it, too */
+        void *const blocks[] = {nb->particles.posm, p->state, nb->particles.velo,
+                                nb->particles.acce, nb->particles.moved};
         for (size_t b = 0; p->rows && b < COUNT_OF(blocks); b++)
             if (blocks[b] && clmsync(nb->ctx, p->dev, blocks[b], CL_MEM_DEVICE) == (cl_event)-1)
                 return -1;
+        if (p->rows && nbody_device_write_bad(nb, p, INT_MAX) != 0) /* sums read it, too */
+            return -1;
     }
     nbody_particles_moved(nb);
     nbody_domain_set_shared(nb);

@@ -149,25 +149,6 @@ static void nbody_find_centre(size_t n, const double *mass, const double (*pos)[
 
 /* ---- Devices and memory. --------------------------------------------------------------------- */
 
-static int nbody_choose_shapes(struct nbody *nb, const struct cldev_info *info, const char *words)
-{
-    for (cl_uint d = 0; d < nb->ndev; d++) {
-        struct nbody_device *p = &nb->device[d];
-        if (nbody_has_doubles(nb) && !info[d].dev_pref_vec_double)
-            return clerror_set(ENOTSUP, "nbody_create: %s has no double precision",
-                               info[d].dev_name);
-        p->dev = d;
-        p->pace = pace_of(1e8);
-        p->compute_units = info[d].dev_max_core ? info[d].dev_max_core : 1;
-        p->untracked = untracked_flag(nb->ctx, d);
-        p->barrier_options = grid_barrier_options(nb->ctx, d, &info[d]);
-        p->max_polls = grid_barrier_max_polls(&info[d]);
-        if (nbody_shape_choose(nb, p, &info[d], words) != 0)
-            return -1;
-    }
-    return 0;
-}
-
 /* Decide whether bodies are stored along a curve: with the tree, and from cluster_min bodies on in
  * mixed precision. All ranks use rank 0's cluster_min. */
 static int nbody_choose_sorting(struct nbody *nb)
@@ -197,7 +178,7 @@ static int nbody_prepare(struct nbody *nb, const struct nbody_options *o, const 
     if (status == 0)
         status = clgetdevinfo(nb->ctx, info);
     if (status == 0)
-        status = nbody_choose_shapes(nb, info, o->shape);
+        status = nbody_device_open(nb, info, o->shape);
     status = world_reduce_status(nb->world, status);
     if (status == 0)
         status = world_reduce_status(nb->world, nbody_choose_sorting(nb));
@@ -256,7 +237,7 @@ static nbody *nbody_create_engine(const struct nbody_options *o, size_t n, const
                          .batch = o->burst ? o->burst : MAX_BATCH,
                          .shares_given = o->shares != NULL,
                          .flags = CL_EVENT_NOWAIT,
-                         .simulation = {.progress = o->progress, .arg = o->arg},
+                         .task = {.progress = o->progress, .arg = o->arg},
                          .world = o->world,
                          .fused_disabled = fused_disabled,
                          .ndev = clgetndev(ctx)};
@@ -320,8 +301,8 @@ void nbody_free(nbody *nb)
     nbody_diagnose_free(nb);
     nbody_forces_free(nb);
     nbody_particles_free(nb);
+    nbody_device_free(nb);
     nbody_field_free(nb);
     nbody_softening_free(nb);
-    free(nb->device);
     free(nb);
 }

@@ -131,7 +131,7 @@ static char *save_put_device(const struct nbody *nb, const struct nbody_device *
                p->count * nb->real);
     if (at[REGION_A_OLD])
         memcpy(to + p->first * nb->real, at[REGION_A_OLD], p->count * nb->real);
-    return to + nb->n * nb->real;
+    return nb->method == NBODY_TREE ? to + nb->n * nb->real : to;
 }
 
 static int save_device(struct nbody *nb, struct nbody_device *p, char *to)
@@ -397,7 +397,7 @@ static int load_device(struct nbody *nb, struct nbody_device *p, const char *fro
 /* Extend the keys of trees to the length in the saved engine. */
 static int load_extend_keys(struct nbody *nb, cl_uint key_words)
 {
-    bool any = nb->domain.tree && nb->domain.tree->key_words < key_words;
+    bool any = nb->domain.tree && nb->domain.key_words < key_words;
     for (const struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
         any |= p->force.tree && p->force.tree->key_words < key_words;
     return any && nbody_tree_extend_keys(nb) < 0 ? -1 : 0;

@@ -1,5 +1,4 @@
-/* simulation.h - the public calls (nbody.c, step.c, save.c, diagnose.c), and the progress of the
- * call that runs (progress.c).
+/* simulation.h - the public calls: nbody.c creates, forces.c sums, diagnose.c adds energies, save.c saves.
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_NBODY_SIMULATION_H
@@ -20,27 +19,9 @@ struct device_diagnosis {
     void *sums; /* [blocks][SUM_TERMS] */
 };
 
-/* Progress of the call that runs. */
-struct task {
-    const char *call;      /* its name, for messages */
-    double work, done;     /* operations: of the call, and completed */
-    bool cancel_requested; /* by the caller's progress function */
-    bool stoppable;        /* the call may stop now without losing state */
-    bool stopped;
-};
-
 struct simulation {
-    int (*progress)(void *arg, double fraction);
-    void *arg;
-    struct task task;
     struct snapshot *snapshot; /* save.c; NULL until first used */
 };
-
-/* Start the progress of a call of `work` operations, which may be cancelled at any time. */
-void nbody_progress_begin(struct nbody *nb, const char *call, double work);
-
-/* Report progress to the caller. -1 with ECANCELED if the caller cancels and the call may stop. */
-int nbody_progress_report(struct nbody *nb);
 
 void nbody_save_free(struct nbody *nb);
 

@@ -1,0 +1,279 @@
+/* tree_domain.h - domains of the tree, one per device: key ranges on the Hilbert curve, the
+ * distributed tree, and locally essential trees.
+ *
+ *   domain.c           boundaries, load balancing, transfers
+ *   domain_build.c     migration, sort, halo, cells, return of forces
+ *   let.c              export of cells and bodies to other domains
+ *   device_threads.c   one launcher thread per further GPU
+ *   domain.cl let.cl   their kernels
+ *
+ * The order of calls for a sum over several domains:
+ *
+ *   nbody_tree_evaluate
+ *     nbody_domain_build    root cube, boundaries, migration, sort, halo, cells, top tree
+ *       nbody_let_find      export walks, exchange, import, tree walks
+ *     nbody_tree_walk_all   walks that nbody_let_find has not started
+ *     nbody_domain_return   forces return to the devices that own the bodies
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef STDCL_NBODY_TREE_DOMAIN_H
+#define STDCL_NBODY_TREE_DOMAIN_H
+
+#include "nbody/force/tree.h"
+
+/* Constants of domain.cl and let.cl. */
+enum {
+    TREE_MERGED = 8,                   /* groups with one merged bounding box */
+    TREE_EDGE_BODIES = 2 * TREE_GROUP, /* bodies of a domain that go to neighbours' halos */
+    TREE_TOP_CELLS = 16,               /* cells of a level in the top tree, per domain */
+    TREE_SAMPLES = 1024,               /* keys a domain samples for the first boundaries */
+    TREE_FLAGS = 2048,                 /* flagged groups, at most, per pair of domains */
+    TREE_COUNTS = 4                    /* counters per pair of domains */
+};
+
+/* ---- domain.c -------------------------------------------------------------------------------- */
+
+/* Enqueue work on one device. */
+typedef int (*launch_fn)(struct nbody *nb, struct nbody_device *p, cl_uint arg);
+
+/* The device, on any rank, that owns domain k. */
+struct owner {
+    int rank;
+    struct nbody_device *device; /* NULL on another rank */
+    size_t first, count;         /* rows that the device integrates */
+    double fraction;             /* wanted fraction of the total work */
+    double speed;                /* measured speed relative to the mean */
+};
+
+/* Bytes of a block that domain `from` has and domain `to` receives. Transfers of equal bytes to
+ * several domains stand next to each other in a list. */
+struct transfer {
+    cl_uint from, to;
+    void *at;
+    size_t bytes;
+    bool side_queue;      /* upload on a side queue: the user calls nbody_domain_barrier or
+                             nbody_domain_wait_uploads */
+    cl_event ev_download; /* download that was started before; NULL: none */
+};
+
+/* A tree in several domains: key ranges on the Hilbert curve, one per device.
+ *
+ * Blocks are CL_MEM_PER_DEVICE: each device of the rank has its own image. Bytes move between two
+ * devices at equal offsets of a block, through the host image, and by messages between ranks.
+ * Arrays of [domain][other] have n * n entries, [domain][other]{cells, bodies} twice that number.
+ */
+struct domains {
+    cl_uint n; /* of them */
+    struct owner *owner;
+    struct device_threads *threads;
+    bool cannot_extend_keys; /* as in struct tree, on any device */
+    enum sum_kind sum;       /* sum that the domains are built for */
+
+    /* Root cube and domain boundaries. */
+    double side;    /* side of the cube that the boundaries belong to */
+    double cube[4]; /* root cube of the last tree */
+    bool cube_known;
+    bool cube_predicted; /* the last cube is used until the bounding box is known */
+    bool boundaries_known;
+    bool boundaries_changed; /* since the last build */
+    bool boundaries_moved;   /* not yet uploaded */
+    cl_ulong *boundary;      /* n + 1: first key of each domain */
+    cl_ulong *samples;       /* [domain][TREE_SAMPLES] keys, for the first boundaries */
+    cl_uint *begin;          /* n + 1: first body of each domain in tree order */
+
+    /* Load balancing. */
+    cl_uint balance_checks;                       /* calls of nbody_domain_balance */
+    double repartitioned_at, repartition_seconds; /* time and cost of the last repartition */
+    bool repartitioned;                           /* since the domains are balanced */
+    double walks_began;                           /* start of the running walks; 0: none */
+    double *walk_seconds;                         /* accumulated walk time of each domain */
+    cl_uint *walk_count;                          /* walks in walk_seconds */
+    cl_uint wait_first;                           /* domain whose walks are timed next */
+
+    /* Migration: bodies that lie in another device's domain, and the return of their forces. */
+    cl_uint *slot_begin;      /* [device][n + 1]: first slot of the bodies for each domain */
+    size_t slot_capacity;     /* slots of a domain */
+    void *send_buffer;        /* by slot: body and its |a| of the last sum */
+    void *send_row;           /* by slot: row of the body */
+    void *return_buffer;      /* by slot: force or potential */
+    cl_uint *sent_early;      /* slots of each domain that are sent before their number is known */
+    struct transfer *returns; /* transfers of return_buffer, nreturns of them */
+    size_t nreturns;
+    cl_event *ev_return; /* of each domain: end of the downloads of return_buffer */
+    bool late_returns;   /* rows are updated before their returned forces arrive */
+
+    /* Counters: [domain][counts_each], downloaded and gathered. TREE_COUNTS for each other domain
+     * {cells, bodies, flagged groups, flagged merged boxes}, then two packed counts for each; the
+     * last two are nbody_let_single_index and nbody_let_stale_index. Migration and cell counts use
+     * the first entries. */
+    cl_uint *counts;
+    cl_uint counts_each;
+    cl_event *ev_counts; /* of each domain: download of counters */
+
+    void *edge;           /* struct edge of each domain (domain.cl) */
+    void *toptree;        /* [domain][level][TREE_TOP_CELLS] packed cells that all domains hold */
+    cl_event *ev_toptree; /* of each domain: download of its top cells, then the last upload */
+    launch_fn join_toptree;
+
+    /* Bounding boxes of groups: per domain the merged boxes, then boxes of single groups. */
+    void *group_box;
+    cl_uint *nsingle;         /* boxes of single groups of each domain */
+    cl_uint *boxes_sent;      /* boxes sent before nsingle is known */
+    cl_event *ev_boxes;       /* of each domain: download of its boxes */
+    cl_uint sums_since_reset; /* sums since split_groups was cleared */
+
+    /* Locally essential trees. */
+    bool walks_begun; /* by nbody_let_begin */
+    cl_uint *flag;    /* [domain][other][2][TREE_FLAGS]: groups of `other`, and merged boxes */
+    void *split_box;  /* boxes of few bodies of flagged groups */
+    size_t split_capacity;
+    void *let_cells, *let_bodies; /* packed cells and bodies for other domains */
+    size_t cell_capacity, body_capacity;
+    cl_uint *let_capacity; /* [domain][other]{cells, bodies}: capacity in let_cells, let_bodies */
+    cl_uint *predicted;    /* [domain][other]{cells, bodies}: sent together with the counts */
+    cl_uint *early;        /* [domain][other]{cells, bodies}: downloaded during the export walks */
+    cl_uint *received;     /* [domain][other]{cells, bodies}: valid ones among those sent */
+    cl_event *ev_download; /* [domain][other]{cells, bodies} */
+    cl_event *ev_upload;   /* of each domain: last upload on its side queue */
+    cl_event *ev_packed;   /* of each domain: end of let_pack */
+
+    world_request **send_request, **receive_request;
+    size_t nsend, nreceive;
+};
+
+/* Allocate the buffers of domain.c; free them. */
+int nbody_domain_allocate_all(struct nbody *nb);
+void nbody_domain_free_all(struct nbody *nb);
+
+/* Allocate a block with an image per device; NULL: out of memory. A block has at least the size
+ * from which on the layer pins host memory: a copy to pageable memory would block. */
+void *nbody_domain_block(struct nbody *nb, size_t bytes);
+
+/* Reallocate the migration buffers for `slots` bodies of each domain. */
+int nbody_domain_reserve(struct nbody *nb, size_t slots);
+
+/* Perform n transfers. Block until the downloads have ended. */
+int nbody_domain_exchange_transfers(struct nbody *nb, const struct transfer *transfer, size_t n);
+
+/* Enqueue an upload of a block's bytes on the device's main queue, or on a side queue. A command
+ * that reads bytes uploaded by a side queue follows nbody_domain_barrier, or is enqueued after *ev
+ * is complete. */
+int nbody_domain_upload(struct nbody *nb, const struct nbody_device *p, void *at, size_t bytes);
+int nbody_domain_upload_side_queue(struct nbody *nb, const struct nbody_device *p, void *at,
+                                   size_t bytes, cl_event *ev);
+
+/* Enqueue a download on a side queue; after: it waits for all commands of the main queue. */
+int nbody_domain_begin_download(struct nbody *nb, const struct nbody_device *p, void *at,
+                                size_t bytes, bool after, cl_event *ev);
+
+/* Enqueue a barrier: later commands of the main queue wait for all copies on side queues. */
+int nbody_domain_barrier(struct nbody *nb, const struct nbody_device *p);
+
+/* Block until the uploads on the device's side queue have ended. Compared with nbody_domain_barrier
+ * it costs less device time and more host time. */
+int nbody_domain_wait_uploads(struct nbody *nb, const struct nbody_device *p);
+
+/* Return in *ev an event that completes after all commands of the main queue so far. */
+int nbody_domain_mark_event(struct nbody *nb, const struct nbody_device *p, cl_event *ev);
+
+/* A block of which each domain has `each` bytes. */
+struct gathered {
+    void *block;
+    size_t each;
+};
+
+/* Collective. Gather each domain's bytes of n blocks on the hosts of all ranks. Block until the
+ * commands enqueued so far have ended. `meanwhile` (NULL: none) is enqueued on all devices after
+ * the downloads and is not waited for. */
+int nbody_domain_gather(struct nbody *nb, const struct gathered *g, size_t n, launch_fn meanwhile);
+
+/* Collective. Gather blocks and perform transfers with a single wait. */
+int nbody_domain_exchange(struct nbody *nb, const struct gathered *g, size_t ng,
+                          const struct transfer *transfer, size_t n, launch_fn meanwhile);
+
+/* Collective. Bitwise OR over all ranks: each word is nonzero on one rank only. */
+int nbody_domain_reduce_or(struct nbody *nb, uint64_t *words, size_t n);
+
+/* Enqueue the import of `count` packed cells of other domains, from number `first` of a block. */
+int nbody_domain_import_nodes(struct nbody *nb, struct nbody_device *p, void *cells, size_t first,
+                              size_t count);
+
+/* Block until this rank's devices that own domains are idle. */
+int nbody_domain_wait(struct nbody *nb);
+
+/* Return forces in two halves, between which other work may be enqueued. begin: enqueue the
+ * downloads after the walks. end: block until the downloads have ended, record the walk time, and
+ * enqueue the uploads. */
+int nbody_domain_begin_return(struct nbody *nb, const struct transfer *transfer, size_t n);
+int nbody_domain_end_return(struct nbody *nb, const struct transfer *transfer, size_t n);
+
+/* Block until a copy has ended. */
+int nbody_domain_wait_event(struct nbody *nb, const struct nbody_device *p, cl_event ev);
+
+/* Bytes of a packed cell (PACKED_CELL in multipole.cl). */
+static inline size_t nbody_domain_cell_bytes(const struct nbody *nb)
+{
+    return 4 * sizeof(cl_uint) + (nb->moments == 2 ? 14u : 38u) * nb->real;
+}
+
+/* Bytes of a packed body (PACKED_BODY in multipole.cl). */
+static inline size_t nbody_domain_body_bytes(const struct nbody *nb)
+{
+    return 5 * nb->real;
+}
+
+/* Return word w of the shared-node entry {cell, first body, key overflow, -} that a domain has for
+ * a level in the top tree. Word 2 is valid for level 0 only. */
+static inline cl_uint nbody_domain_shared_node(const struct nbody *nb, cl_uint domain,
+                                               cl_uint level, size_t w)
+{
+    const size_t levels = nb->domain.key_words * TREE_LEVELS + 1,
+                 at = (domain * levels + level + 1) * TREE_TOP_CELLS - 1;
+    return ((const cl_uint *)((const char *)nb->domain.tree->toptree +
+                              at * nbody_domain_cell_bytes(nb)))[w];
+}
+
+/* ---- device_threads.c ------------------------------------------------------------------------ */
+
+/* Start and end the launcher threads of this rank's further GPUs. */
+int nbody_device_threads_open(struct nbody *nb);
+void nbody_device_threads_free(struct nbody *nb);
+
+/* Call launch(nb, p, arg) concurrently for all of this rank's devices that own a domain, and block
+ * until all calls have returned. `launch` may enqueue commands and change its own device's state;
+ * it may block for copies in flight only. */
+int nbody_device_threads_all(struct nbody *nb, launch_fn launch, cl_uint arg);
+
+/* ---- let.c ----------------------------------------------------------------------------------- */
+
+/* Index in domains->counts of a domain's number of boxes of single groups. */
+static inline cl_uint nbody_let_single_index(const struct nbody *nb, cl_uint domain)
+{
+    return (domain + 1) * nb->domain.tree->counts_each - 2;
+}
+
+/* Index in domains->counts of a flag: the root cell differs from the previous sum's. */
+static inline cl_uint nbody_let_stale_index(const struct nbody *nb, cl_uint domain)
+{
+    return (domain + 1) * nb->domain.tree->counts_each - 1;
+}
+
+/* Enqueue the bounding boxes of a device's groups and clear the export counters. Within one rank
+ * the download of the boxes is enqueued, too. */
+int nbody_let_start_boxes(struct nbody *nb, struct nbody_device *p);
+
+/* Exchange the boxes of all domains, and gather `with`. Blocks. */
+int nbody_let_exchange_boxes(struct nbody *nb, const struct gathered *with, size_t nwith);
+
+/* Exchange the boxes and enqueue the export walks before the top tree is complete. Valid within one
+ * rank whose devices know the root cell of the previous sum (root_known), or with the geometric
+ * criterion. */
+int nbody_let_begin(struct nbody *nb, bool geometric);
+
+/* Collective. Export, exchange and import the locally essential trees, after `join`, which imports
+ * the top tree. Blocks. */
+int nbody_let_find(struct nbody *nb, bool geometric, launch_fn join);
+int nbody_let_allocate(struct nbody *nb);
+void nbody_let_free(struct nbody *nb);
+
+#endif
