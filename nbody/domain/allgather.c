@@ -8,7 +8,7 @@
  * read it. Therefore `incoming` is waited for.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/engine.h"
+#include "nbody/domain/ranks.h"
 
 /* ---- Positions to all devices. --------------------------------------------------------------- */
 

@@ -1,7 +1,7 @@
 /* divide.c - the distribution of the bodies to devices, by the caller's shares or by speed.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/engine.h"
+#include "nbody/domain/ranks.h"
 
 #include "core/clock.h"
 

@@ -8,7 +8,7 @@
  * already have.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/engine.h"
+#include "nbody/domain/ranks.h"
 
 #include "core/round.h"
 

@@ -7,7 +7,7 @@
  * sums out of it; beside N interactions per body, these two cost little.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/engine.h"
+#include "nbody/force/methods.h"
 
 #include "nbody/force/baseline.h"
 
@@ -51,7 +51,9 @@ EMBEDDED(kernels, "nbody/force/baseline.cl", nbody_force_baseline_cl);
 
 static int baseline_open_kernels(struct nbody *nb)
 {
-    struct baseline *l = &nb->force.baseline;
+    struct baseline *l = nb->force.baseline = calloc(1, sizeof *l);
+    if (!l)
+        return clerror_set(ENOMEM, "nbody_create: out of memory on the host");
     const struct embedded *const front = &header;
     l->program = embedded_open(nb->ctx, nb->precision == NBODY_DOUBLE ? "-D DOUBLE" : "", &kernels,
                                1, &front);
@@ -76,8 +78,8 @@ static int baseline_open(struct nbody *nb)
         return -1;
     if (nb->kernel == NBODY_TILED)
         return 0;
-    nb->force.baseline.bodies = clmalloc(nb->ctx, nb->n * baseline_body_bytes(nb), CL_MEM_DEVONLY);
-    if (!nb->force.baseline.bodies || !clgetbuffer(nb->ctx, p->dev, nb->force.baseline.bodies))
+    nb->force.baseline->bodies = clmalloc(nb->ctx, nb->n * baseline_body_bytes(nb), CL_MEM_DEVONLY);
+    if (!nb->force.baseline->bodies || !clgetbuffer(nb->ctx, p->dev, nb->force.baseline->bodies))
         return -1;
     nbody_device_add_bytes(p, nb->n * baseline_body_bytes(nb));
     return 0;
@@ -85,10 +87,13 @@ static int baseline_open(struct nbody *nb)
 
 static void baseline_free(struct nbody *nb)
 {
-    if (nb->force.baseline.program)
-        clclose(nb->ctx, nb->force.baseline.program);
-    clfree(nb->force.baseline.bodies);
-    nb->force.baseline = (struct baseline){0};
+    struct baseline *l = nb->force.baseline;
+    if (!l)
+        return;
+    if (l->program)
+        clclose(nb->ctx, l->program);
+    clfree(l->bodies);
+    free(l);
 }
 
 /* ---- The sum. -------------------------------------------------------------------------------- */
@@ -114,17 +119,17 @@ static int baseline_start_slice(const struct nbody *nb, size_t first, size_t cou
     bool none;
     const double eps = sqrt(nbody_forces_softening(nb, FORCES, &none));
     const double work = nbody_forces_sum(nb)->flops * (double)nb->n * (double)count;
-    if (clprofile_work(nb->force.baseline.force, work, 0,
+    if (clprofile_work(nb->force.baseline->force, work, 0,
                        nb->precision == NBODY_DOUBLE ? CLPROF_DOUBLE : CLPROF_SINGLE) != 0)
         return -1;
     pace_started(&p->pace, work);
     if (nb->kernel == NBODY_TILED)
-        return baseline_launch(nb, nb->force.baseline.force, first, count,
+        return baseline_launch(nb, nb->force.baseline->force, first, count,
                                ARGS(nb->particles.posm, p->force.partial,
                                     clarg_local((size_t)p->shape.group_1d * 4 * nb->real), n, rows,
                                     REAL(nb, eps)));
-    return baseline_launch(nb, nb->force.baseline.force, first, count,
-                           ARGS(nb->force.baseline.bodies, n, REAL(nb, eps)));
+    return baseline_launch(nb, nb->force.baseline->force, first, count,
+                           ARGS(nb->force.baseline->bodies, n, REAL(nb, eps)));
 }
 
 /* Enqueue slices of time as for the tuned kernel, of at least one group each. */
@@ -149,16 +154,16 @@ static int baseline_start_pack(const struct nbody *nb)
 {
     const struct nbody_device *p = &nb->device[0];
     const cl_uint n = (cl_uint)nb->n, rows = (cl_uint)p->rows;
-    return baseline_launch(nb, nb->force.baseline.pack, 0, nb->n,
-                           ARGS(nb->particles.posm, p->state, nb->force.baseline.bodies, n, rows));
+    return baseline_launch(nb, nb->force.baseline->pack, 0, nb->n,
+                           ARGS(nb->particles.posm, p->state, nb->force.baseline->bodies, n, rows));
 }
 
 static int baseline_start_unpack(const struct nbody *nb)
 {
     const struct nbody_device *p = &nb->device[0];
     const cl_uint n = (cl_uint)nb->n, rows = (cl_uint)p->rows;
-    return baseline_launch(nb, nb->force.baseline.unpack, 0, nb->n,
-                           ARGS(nb->force.baseline.bodies, p->force.partial, n, rows));
+    return baseline_launch(nb, nb->force.baseline->unpack, 0, nb->n,
+                           ARGS(nb->force.baseline->bodies, p->force.partial, n, rows));
 }
 
 static int baseline_evaluate(struct nbody *nb, enum sum_kind sum)

@@ -9,7 +9,7 @@
  * drives a screen stays responsive, and progress can be reported between launches.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/engine.h"
+#include "nbody/force/methods.h"
 
 #include "core/round.h"
 

@@ -16,15 +16,12 @@
 #include <stdint.h>
 
 #include "core/args.h"
-#include "core/embedded.h"
+#include "nbody/force/sums.h"
 #include "stdcl/nbody.h"
 
 struct nbody_device;
 struct nbody_shape;
 struct update;
-
-/* Sums over all pairs; their properties: `sums` in sums.c. */
-enum sum_kind { FORCES, JERKS, SNAPS, POTENTIALS, CRITERION, SUMS };
 
 /* Remainder of a device's sum over pairs: source chunks from[0] .. to[0] - 1 for the bodies from
  * `top` on, then chunks from[1] .. to[1] - 1 for all of its bodies. */
@@ -47,32 +44,7 @@ struct device_force {
     struct tree *tree; /* tree.h; NULL with direct sums */
 };
 
-/* Objects of the baseline kernels (baseline.c); all NULL with the tuned kernels. */
-struct baseline {
-    void *program;
-    cl_kernel pack, force, unpack;
-    void *bodies; /* array of structures; NULL for `tiled` */
-};
-
-/* A method of summation; all sums but external fields, which the caller adds. */
-struct force_method {
-    /* Choose parameters by the memory that is available; before any is allocated. NULL: nothing to
-     * do. */
-    int (*prepare)(struct nbody *nb);
-
-    /* Build kernels and allocate memory beside nbody_forces_open. NULL: nothing to do. */
-    int (*open)(struct nbody *nb);
-
-    /* Enqueue a sum on all devices, as nbody_forces_evaluate. */
-    int (*evaluate)(struct nbody *nb, enum sum_kind sum);
-
-    /* Return the operations of a sum on all devices. */
-    double (*work)(const struct nbody *nb, enum sum_kind sum);
-
-    /* Wait for commands in flight, then close and free. NULL: nothing to do. */
-    void (*free)(struct nbody *nb);
-};
-extern const struct force_method nbody_method_direct, nbody_method_baseline, nbody_method_tree;
+struct force_method; /* methods.h */
 
 struct force {
     const struct force_method *method;
@@ -83,52 +55,13 @@ struct force {
     void *field_table;                /* fields for kernels, four numbers each */
     void *field_program;
     cl_kernel field_kernel;
-    struct baseline baseline;
-    void *forces_sorted;   /* sums of all bodies in the tree's order */
-    uint64_t tree_version; /* particles.version of the trees; 0: none */
-    int defer_factor;      /* with domains: the largest shape.defer_factor of all ranks */
-    int index;             /* of the sum in its batch; -1 outside */
-    bool a_old_valid;      /* the tree's devices have |a| of the last sum for all bodies */
+    struct baseline *baseline; /* baseline.c; NULL with the tuned kernels */
+    void *forces_sorted;       /* sums of all bodies in the tree's order */
+    uint64_t tree_version;     /* particles.version of the trees; 0: none */
+    int defer_factor;          /* with domains: the largest shape.defer_factor of all ranks */
+    int index;                 /* of the sum in its batch; -1 outside */
+    bool a_old_valid;          /* the tree's devices have |a| of the last sum for all bodies */
 };
-
-/* ---- sums.c ------------------------------------------------------------------------------------ */
-
-/* Properties of a sum over all pairs. */
-struct sum {
-    const char *name[3];           /* in the tuning store, by precision; NULL: no such sum */
-    const struct embedded *source; /* file of its kernel, after root.cl and pairs.cl */
-    const char *kernel;
-    cl_uint planes;      /* components of its partial sums, accelerations first */
-    bool velocities;     /* reads velo */
-    bool accelerations;  /* reads acce */
-    double flops;        /* operations per pair, counting a fused multiply-add as two */
-    int instructions[3]; /* minimum per pair, by precision; double: with a corrected root */
-    int multiplications; /* of these, multiplications and multiply-adds, with a root free */
-};
-
-/* Return the properties of a sum; nbody_forces_sum: of the sum that the engine's steps need. */
-const struct sum *nbody_forces_sum_of(enum sum_kind sum);
-const struct sum *nbody_forces_sum(const struct nbody *nb);
-
-/* Cut the source bodies into chunks; sets nb->chunk and nb->chunks, which depend on n only.
- * `tiles` is a common multiple of the tiles of all devices. */
-void nbody_forces_chunk(struct nbody *nb, size_t tiles);
-
-/* Return the square of the softening in engine units. A negligible softening (*none) is replaced
- * by a number that keeps the self-interaction finite and changes no interaction of bodies at least
- * 5e-9 apart, in units where the largest coordinate is about 1 (double precision: 1e-67; mixed:
- * 3e-16). */
-double nbody_forces_softening(const struct nbody *nb, enum sum_kind sum, bool *none);
-
-/* True if a launch may combine the sum over pairs with the update; can_fuse_steps: if a launch may
- * make several such steps. */
-bool nbody_forces_can_fuse(const struct nbody *nb);
-bool nbody_forces_can_fuse_steps(const struct nbody *nb);
-
-/* True if a sum is computed in doubles. */
-bool nbody_forces_in_doubles(const struct nbody *nb, enum sum_kind sum);
-
-/* ---- direct.c ---------------------------------------------------------------------------------- */
 
 /* open: build programs and kernels of every device that has bodies. allocate: a device's memory for
  * partial sums, once `state` is; bytes: of it, beside `state`. */
@@ -152,10 +85,6 @@ size_t nbody_forces_steps_that_fit(const struct nbody *nb, size_t left);
 int nbody_forces_step(const struct nbody *nb, struct nbody_device *p, bool all,
                       const struct update *u, cl_uint nargs, const struct stdcl_arg *args);
 
-/* Sums over all pairs, in single, double and mixed precision: nbody_method_direct. */
-int nbody_direct_evaluate(struct nbody *nb, enum sum_kind sum);
-double nbody_direct_work(const struct nbody *nb, enum sum_kind sum);
-
 /* Enqueue a sum over all bodies on all devices, after an exchange of positions if they are not
  * current. index: number of the sum in the batch, from 0; -1: the sum is not part of a batch. Leaves partial sums in nbody_device.partial, potentials in nbody_device.phi. Blocks
  * until the remainder is shorter than a launch should be (core/pace.h). ECANCELED if the caller
@@ -164,8 +93,6 @@ int nbody_forces_evaluate(struct nbody *nb, enum sum_kind sum, int index);
 
 /* Return the operations of nbody_forces_evaluate, on all devices. */
 double nbody_forces_work(const struct nbody *nb, enum sum_kind sum);
-
-/* ---- external_field.c -------------------------------------------------------------------------- */
 
 /* EINVAL for invalid fields. */
 int nbody_field_check(const struct nbody_options *o);
@@ -181,19 +108,13 @@ int nbody_field_start(struct nbody *nb, enum sum_kind sum);
 
 void nbody_field_free(struct nbody *nb);
 
-/* ---- forces_out.c ------------------------------------------------------------------------------ */
-
 /* Reduce the partial sums [npartial][planes][rows] of p in `from` and store the first `wanted`
  * components times factor to out[i][wanted], i counting the bodies of all devices. Blocks. */
 int nbody_forces_collect(struct nbody *nb, struct nbody_device *p, void *from, cl_uint npartial,
                          cl_uint planes, cl_uint wanted, double factor, double *out);
 
-/* ---- baseline.c -------------------------------------------------------------------------------- */
-
 /* EINVAL if the baseline kernel does not support the integrator or the number of devices. */
 int nbody_baseline_check(const struct nbody *nb);
-
-/* ---- method.c ---------------------------------------------------------------------------------- */
 
 /* EINVAL for options that mixed precision does not support. */
 int nbody_mixed_check(const struct nbody *nb);
@@ -205,14 +126,6 @@ int nbody_method_choose(struct nbody *nb, enum nbody_method asked);
 int nbody_method_prepare(struct nbody *nb);
 int nbody_method_open(struct nbody *nb);
 void nbody_method_free(struct nbody *nb);
-
-/* ---- tree.c, tree_buffers.c -------------------------------------------------------------------- */
-
-/* prepare: choose how trees are built, by the memory available; before any is allocated. open:
- * build the kernels of every device and allocate the tree's memory. Nothing to do for direct sums.
- */
-int nbody_tree_prepare(struct nbody *nb);
-int nbody_tree_open(struct nbody *nb);
 
 /* Wait, and return 1 if buffers of the last trees overflowed, so that no sum was made. Grows the
  * buffers in that case and, in advance, when they are nearly full. */
@@ -230,8 +143,5 @@ int nbody_tree_sort(struct nbody *nb, struct nbody_device *p);
 
 /* Approximate number of operations of a sum for `bodies` bodies, for paces. */
 double nbody_tree_work(const struct nbody *nb, size_t bodies);
-
-/* Wait for commands in flight, then close and free all. */
-void nbody_tree_free(struct nbody *nb);
 
 #endif

@@ -1,7 +1,7 @@
 /* method.c - choice between direct summation and the tree; which options each supports.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/engine.h"
+#include "nbody/force/methods.h"
 
 #include "core/handle.h"
 

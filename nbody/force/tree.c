@@ -10,6 +10,7 @@
  * is then repeated with the relative criterion.
  * SPDX-License-Identifier: MIT
  */
+#include "nbody/force/methods.h"
 #include "nbody/force/tree.h"
 
 /* Trees are valid until positions change. */

@@ -13,6 +13,7 @@
  * migrating bodies are small.
  * SPDX-License-Identifier: MIT
  */
+#include "nbody/force/methods.h"
 #include "nbody/force/tree.h"
 
 #include "core/round.h"

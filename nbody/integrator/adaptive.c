@@ -7,7 +7,7 @@
  * hermite4 see block_steps.c.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/engine.h"
+#include "nbody/integrator/stepping.h"
 
 #include <limits.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* batch.c - a batch: steps of one length, enqueued without waiting for results.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/engine.h"
+#include "nbody/integrator/stepping.h"
 #include "nbody/force/tree.h"
 
 #include "core/grid_barrier.h"

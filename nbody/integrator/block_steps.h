@@ -5,7 +5,7 @@
 #ifndef STDCL_NBODY_BLOCK_STEPS_H
 #define STDCL_NBODY_BLOCK_STEPS_H
 
-#include "nbody/engine.h"
+#include "nbody/integrator/stepping.h"
 
 /* As in block_steps.cl. */
 struct block_clock {

@@ -1,7 +1,7 @@
 /* clock.c - nbody_step by the stepper that the engine needs; the time, steps and evaluations so far.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/engine.h"
+#include "nbody/integrator/stepping.h"
 
 #include "core/handle.h"
 

@@ -6,7 +6,7 @@
  * host checks for numbers that are not finite. A step that takes long is a batch of its own.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/engine.h"
+#include "nbody/integrator/stepping.h"
 
 #include <math.h>
 

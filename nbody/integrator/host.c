@@ -5,7 +5,7 @@
  * of steps per call changes no bit.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/engine.h"
+#include "nbody/integrator/stepping.h"
 
 #include <math.h>
 

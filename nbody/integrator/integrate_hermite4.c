@@ -1,7 +1,7 @@
 /* integrate_hermite4.c - Hermite's 4th-order scheme, one evaluation a step (Makino & Aarseth 1992).
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/engine.h"
+#include "nbody/integrator/stepping.h"
 
 EMBEDDED(source, "nbody/integrator/integrate_hermite4.cl", nbody_integrator_integrate_hermite4_cl);
 

@@ -2,7 +2,7 @@
  * 2008).
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/engine.h"
+#include "nbody/integrator/stepping.h"
 
 EMBEDDED(source, "nbody/integrator/integrate_hermite6.cl", nbody_integrator_integrate_hermite6_cl);
 

@@ -10,7 +10,7 @@
  * velocities alone, so that results depend neither on where calls end nor on earlier steps.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/engine.h"
+#include "nbody/integrator/stepping.h"
 
 #include <math.h>
 

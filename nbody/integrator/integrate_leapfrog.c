@@ -1,7 +1,7 @@
 /* integrate_leapfrog.c - kick-drift-kick leapfrog, the default integrator.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/engine.h"
+#include "nbody/integrator/stepping.h"
 
 EMBEDDED(source, "nbody/integrator/integrate_leapfrog.cl", nbody_integrator_integrate_leapfrog_cl);
 

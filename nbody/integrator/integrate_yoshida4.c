@@ -5,7 +5,7 @@
  * order errors cancel. The middle step goes back in time. The kernels are leapfrog's.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/engine.h"
+#include "nbody/integrator/stepping.h"
 
 EMBEDDED(source, "nbody/integrator/integrate_leapfrog.cl", nbody_integrator_integrate_leapfrog_cl);
 

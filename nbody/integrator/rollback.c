@@ -6,21 +6,11 @@
  * cancelled.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/engine.h"
-
-struct changes nbody_rollback_changes(const struct nbody *nb, const struct nbody_device *p)
-{
-    const size_t plane = p->rows * nb->real, at = p->first * 4 * nb->real,
-                 four = p->count * 4 * nb->real;
-    void *const velo = nb->particles.velo ? (char *)nb->particles.velo + at : NULL,
-                *const acce = nb->particles.acce ? (char *)nb->particles.acce + at : NULL;
-    return (struct changes){{(char *)nb->particles.posm + at, velo, acce, p->state},
-                            {four, velo ? four : 0, acce ? four : 0, nb->planes * plane}};
-}
+#include "nbody/integrator/stepping.h"
 
 static int rollback_save_device(struct nbody *nb, struct nbody_device *p)
 {
-    const struct changes c = nbody_rollback_changes(nb, p);
+    const struct changes c = nbody_particles_changes(nb, p);
     if (!p->integration.saved)
         p->integration.saved = malloc((12 + nb->planes) * p->rows * nb->real); /* upper bound */
     char *to = p->integration.saved;
@@ -46,7 +36,7 @@ int nbody_rollback_save(struct nbody *nb)
 int nbody_rollback_restore(struct nbody *nb)
 {
     for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++) {
-        const struct changes c = nbody_rollback_changes(nb, p);
+        const struct changes c = nbody_particles_changes(nb, p);
         const char *from = p->integration.saved;
         for (int i = 0; p->rows && i < CHANGES; from += c.bytes[i++]) {
             if (!c.bytes[i])

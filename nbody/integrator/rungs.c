@@ -8,7 +8,7 @@
  */
 #include "nbody/force/tree.h"
 
-#include "nbody/engine.h"
+#include "nbody/integrator/stepping.h"
 
 #include <limits.h>
 #include <math.h>

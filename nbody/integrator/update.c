@@ -1,7 +1,7 @@
 /* update.c - launch the integrator's kernels between sums over pairs, on all devices.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/engine.h"
+#include "nbody/integrator/stepping.h"
 
 #include "core/grid_barrier.h"
 

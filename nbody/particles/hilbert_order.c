@@ -36,7 +36,7 @@ static char *row_a_old(const struct nbody *nb, const struct nbody_device *p, siz
 /* Copy a device's positions, state and a_old to or from the host. Blocks. */
 static int sort_copy_rows(struct nbody *nb, struct nbody_device *p, int direction)
 {
-    const struct changes c = nbody_rollback_changes(nb, p);
+    const struct changes c = nbody_particles_changes(nb, p);
     for (int i = 0; i <= CHANGES; i++) {
         void *const at = i < CHANGES ? c.at[i] : row_a_old(nb, p, 0);
         const size_t bytes = i < CHANGES ? c.bytes[i] : at ? p->count * nb->real : 0;

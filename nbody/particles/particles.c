@@ -182,3 +182,13 @@ int nbody_particles_upload(struct nbody *nb, const double *mass, const double (*
 {
     return write_bodies(nb, mass, pos, vel) == 0 ? upload_arrays(nb) : -1;
 }
+
+struct changes nbody_particles_changes(const struct nbody *nb, const struct nbody_device *p)
+{
+    const size_t plane = p->rows * nb->real, at = p->first * 4 * nb->real,
+                 four = p->count * 4 * nb->real;
+    void *const velo = nb->particles.velo ? (char *)nb->particles.velo + at : NULL,
+                *const acce = nb->particles.acce ? (char *)nb->particles.acce + at : NULL;
+    return (struct changes){{(char *)nb->particles.posm + at, velo, acce, p->state},
+                            {four, velo ? four : 0, acce ? four : 0, nb->planes * plane}};
+}

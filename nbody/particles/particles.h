@@ -56,6 +56,14 @@ int nbody_particles_upload(struct nbody *nb, const double *mass, const double (*
                            const double (*vel)[3]);
 void nbody_particles_free(struct nbody *nb);
 
+/* Memory of a device that a step changes; each region has an image on the host. */
+enum { CHANGES = 4 };
+struct changes {
+    void *at[CHANGES];
+    size_t bytes[CHANGES];
+};
+struct changes nbody_particles_changes(const struct nbody *nb, const struct nbody_device *p);
+
 /* ---- units.c ----------------------------------------------------------------------------------- */
 
 /* Scaling of the caller's units: the engine's length unit is 2^length of the caller's, its time

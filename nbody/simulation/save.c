@@ -101,7 +101,7 @@ struct saved_regions {
 
 static struct saved_regions saved_regions_of(const struct nbody *nb, const struct nbody_device *p)
 {
-    const struct changes c = nbody_rollback_changes(nb, p);
+    const struct changes c = nbody_particles_changes(nb, p);
     struct saved_regions k = {.block = {nb->particles.posm, nb->particles.velo, nb->particles.acce,
                                         p->state, p->force.tree ? p->force.tree->a_old : NULL}};
     for (int i = 0; i < CHANGES; i++) {

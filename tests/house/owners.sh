@@ -1,6 +1,6 @@
 #!/bin/sh
 # owners.sh - an object of the N-body engine is a folder of nbody/. Only its files write its members of struct nbody and
-# struct nbody_device, and only they include its private headers: all but NAME/NAME.h and those listed below.
+# struct nbody_device, and only they include its private headers: all but NAME/NAME.h and a few below.
 #   usage: owners.sh SOURCE_FOLDER
 # SPDX-License-Identifier: MIT
 set -eu
@@ -24,7 +24,7 @@ for object in particles domain force integrator simulation; do
     # shellcheck disable=SC2086
     fail "private headers of nbody/$object; its other files include $object/$object.h:" \
         "$(grep -nE "#include \"nbody/$object/" $others |
-            grep -vE "\"nbody/($object/$object|force/tree|particles/body_blocks)\.h\"" || :)"
+            grep -vE "\"nbody/($object/$object|force/tree|force/sums|particles/body_blocks)\.h\"" || :)"
 done
 
 # Members of a device that have owners of their own, as device/device.h says.

@@ -1,0 +1,107 @@
+/* scheme.h - the table of integrators.
+ *
+ *   a batch:   begin,  sum over pairs, update,  sum over pairs, update,  ...    synchronize (when
+ *                                                                               state is read)
+ *
+ * To add an integrator, write integrate_NAME.c, which defines nbody_integrate_NAME, with kernels in
+ * integrate_NAME.cl; add a line to INTEGRATORS; and add its constant with its formulas to
+ * stdcl/nbody.h. The command, its help, the tests and the benchmark read this table. Entries are
+ * written with designated initialisers, so a new member does not touch the other integrators.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef STDCL_NBODY_SCHEME_H
+#define STDCL_NBODY_SCHEME_H
+
+#include "core/args.h"
+#include "core/embedded.h"
+#include "nbody/force/sums.h"
+#include "nbody/reference/nbody_ref.h"
+
+struct nbody_device;
+
+enum { UPDATE_KERNELS = 4 }; /* maximum per integrator */
+
+/* Constant and name of each integrator, in the order of enum nbody_integrator. */
+#define INTEGRATORS(X)                                                                             \
+    X(NBODY_LEAPFROG, leapfrog)                                                                    \
+    X(NBODY_HERMITE4, hermite4)                                                                    \
+    X(NBODY_TAYLOR, taylor)                                                                        \
+    X(NBODY_YOSHIDA4, yoshida4)                                                                    \
+    X(NBODY_IAS15, ias15)                                                                          \
+    X(NBODY_HERMITE6, hermite6)
+
+/* Phases of an update, executed in this order; as in step.cl. */
+enum {
+    REDUCE = 1,     /* add the partial sums and store the total in `state` */
+    KICK_CLOSE = 2, /* end of a step: closing half kick or corrector */
+    KICK_DRIFT = 4, /* begin of the next: opening half kick and drift, or predictor */
+    FUSED = 8       /* evaluate the sum over pairs first, in the same launch (nbody_forces_step) */
+};
+
+/* Rows of a device: list[from .. from + n - 1], relative to its first. */
+struct row_list {
+    void *list;
+    cl_uint from, n;
+};
+
+/* What an update does. */
+struct update {
+    cl_uint phases;
+    int step;                    /* number of the step in the batch, from 1 */
+    int stage;                   /* index of the sum within its step */
+    size_t fused_steps;          /* with FUSED: steps of the launch */
+    cl_uint barriers;            /* with FUSED: grid barriers that the batch has passed */
+    const struct row_list *rows; /* limits the update to these bodies; NULL: all */
+};
+
+/* Outcome of a step on the host. */
+enum host_end { HOST_DONE, HOST_VANISHES, HOST_NOT_FINITE };
+
+struct integrator {
+    struct nbody_integrator_info info;
+    const struct embedded *source;       /* integrate_NAME.cl, compiled after step.cl */
+    const char *kernels[UPDATE_KERNELS]; /* kernels of nbody_device.update */
+    enum sum_kind sum; /* sum over pairs that a step needs: FORCES, JERKS, SNAPS */
+    int stages;        /* sums per step; 0: one */
+    cl_uint planes;    /* numbers per body in `state`: 6 or more; see STATE_ACC */
+    bool fuses;        /* its file defines UPDATE, so that direct.cl can fuse sum and update */
+    bool keeps_sums;   /* updates need the previous sums in `state` beside the new ones */
+    bool block_steps;  /* supports block steps (block_steps.c); plane 12 of `state` is the step */
+    bool late;         /* updates can be limited to a list of rows (struct update) */
+    bool rungs;        /* supports block steps with the tree (rungs.c) */
+
+    /* Do the part of a step that precedes its sum over pairs. Called before the first sum of a
+     * batch. NULL: nothing to do. */
+    int (*begin)(struct nbody *nb);
+
+    /* Enqueue the phases of u for the first `count` bodies of a device, after a sum over pairs. The
+     * kernel stores u->step in nbody_device.bad if a number is no longer finite. Does not block. */
+    int (*update)(struct nbody *nb, struct nbody_device *p, cl_uint count, const struct update *u);
+
+    /* Enqueue a copy of positions and velocities from `state` to posm and velo, for an integrator
+     * that predicts. NULL: posm holds the positions. */
+    int (*synchronize)(struct nbody *nb, struct nbody_device *p);
+
+    /* Advance positions x and velocities v, 3n numbers each in engine units, by dt on the host
+     * (host.c). `memory` has room for 3n * host_planes numbers. Adds the number of force
+     * evaluations to *evaluations. Such an integrator has no begin and end, and its updates only
+     * reduce sums. NULL: steps run on devices. */
+    enum host_end (*host)(const struct nbody_ref_system *s, double dt, double *x, double *v,
+                          double *memory, double *evaluations);
+    int host_planes;
+
+    /* Scalar reference: advance x and v, 3n numbers each, by `steps` steps of dt. `work` has room
+     * for n numbers per plane of `state`. */
+    void (*reference)(const struct nbody_ref_system *s, double dt, size_t steps, double *x,
+                      double *v, double *work);
+};
+
+struct stepper;
+#define X(constant, name) extern const struct integrator nbody_integrate_##name;
+INTEGRATORS(X)
+#undef X
+
+/* Return the entry of an integrator; NULL if there is none. */
+const struct integrator *nbody_integrator_find(enum nbody_integrator integrator);
+
+#endif

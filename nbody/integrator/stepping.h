@@ -1,0 +1,51 @@
+/* stepping.h - what the kinds of time steps share: batches of steps, updates, rollback.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef STDCL_NBODY_STEPPING_H
+#define STDCL_NBODY_STEPPING_H
+
+#include "nbody/engine.h"
+
+/* Maximum level of steps of dt / 2^level. A step of the engine has TICKS ticks. */
+enum { DEEPEST = 40 };
+#define TICKS ((cl_ulong)1 << DEEPEST)
+
+/* Enqueue leapfrog's update between a step of length closing_dt and one of opening_dt, in engine
+ * units. */
+int nbody_leapfrog_update(struct nbody *nb, struct nbody_device *p, cl_uint count,
+                          const struct update *u, double closing_dt, double opening_dt);
+
+/* Find the closest pair a < b of n positions. */
+void nbody_host_closest(size_t n, const double *x, size_t *a, size_t *b);
+
+/* Run a batch of steps. Return the number (from 1) of the first bad one, more than `steps` + 1 if
+ * all are good, or -1 on error. */
+int nbody_integrate_batch(struct nbody *nb, size_t steps);
+
+/* A kind of time steps. The first of `steppers` (clock.c) that applies to an engine makes its steps. */
+struct stepper {
+    bool (*applies)(const struct nbody *nb);
+    int (*open)(struct nbody *nb);              /* kernels and memory; NULL: none */
+    int (*run)(struct nbody *nb, size_t steps); /* nbody_step */
+    void (*free)(struct nbody *nb);             /* of open; NULL: nothing to do */
+};
+extern const struct stepper nbody_stepper_host;  /* steps on the host, of any length */
+extern const struct stepper nbody_stepper_block, /* individual steps with direct sums */
+    nbody_stepper_rungs;                         /* and with the tree */
+extern const struct stepper nbody_stepper_adaptive, nbody_stepper_fixed;
+/* The usual `begin`: evaluate initial forces if needed, then update with KICK_DRIFT. */
+int nbody_integrate_begin(struct nbody *nb);
+
+/* save: copy the regions that a step changes to the host; 1 if out of memory. restore: write them
+ * back to the devices. */
+int nbody_rollback_save(struct nbody *nb);
+int nbody_rollback_restore(struct nbody *nb);
+
+/* Run a step of the engine, the call's step number `done`. If it is cancelled or fails with EDOM,
+ * restore the state before it, provided there was memory to save it. */
+int nbody_rollback_run(struct nbody *nb, int (*step)(struct nbody *nb, double done), double done);
+
+/* Enqueue an update on every device with bodies. */
+int nbody_update_all(struct nbody *nb, const struct update *u);
+
+#endif
