@@ -64,6 +64,12 @@ static inline double nbody_engine_dt(const struct nbody *nb)
     return nb->integration.dt * nbody_units_factor(&nb->units, 0, -1);
 }
 
+/* True if steps need the sum CRITERION. */
+static inline bool nbody_stepping_needs_criterion(const struct nbody *nb)
+{
+    return nb->stepping == NBODY_ADAPTIVE && !nb->integrator->block_steps;
+}
+
 /* Sums over pairs per step. */
 static inline int integrator_stages(const struct nbody *nb)
 {

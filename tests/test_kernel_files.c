@@ -109,8 +109,10 @@ static void replace_kernel_file(const char *file, const char *line)
     char *text = bytes_of(from, &size);
     ready(text);
     assert_true(asprintf(&whole, "%s\n%s\n", text, line) > 0);
-    snprintf(room, sizeof room, "%.*s", (int)strcspn(file, "/"), file);
-    mkdir(in_folder(room), 0755);
+    for (const char *at = strchr(file, '/'); at; at = strchr(at + 1, '/')) {
+        snprintf(room, sizeof room, "%.*s", (int)(at - file), file);
+        mkdir(in_folder(room), 0755);
+    }
     put_text(in_folder(file), whole);
     free(whole);
     free(text);

@@ -503,7 +503,7 @@ static void block_rejects_bad_options(void **state)
     check_block_refused(&o, "the tree supports NBODY_FIXED steps");
     o.method = NBODY_DIRECT;
     o.integrator = NBODY_IAS15;
-    check_block_refused(&o, "chooses its own steps");
+    check_block_refused(&o, "chooses its steps by itself");
     o.integrator = NBODY_HERMITE4;
     o.eta = -1;
     check_block_refused(&o, "eta");

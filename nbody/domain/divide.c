@@ -17,36 +17,6 @@ static bool devices_are_equal(const struct cldev_info *info, cl_uint ndev)
     return true;
 }
 
-/* Return the interactions per second of one device alone, from the second of two evaluations for
- * up to 16,384 bodies; 0 on error. */
-static double measure_device_rate(struct nbody *nb, cl_uint dev,
-                                  const struct nbody_options *options, const double *mass,
-                                  const double (*pos)[3], const double (*vel)[3])
-{
-    const size_t n = nb->n < 16384 ? nb->n : 16384;
-    struct nbody_options trial = *options;
-    double rate = 0, *shares = calloc(nb->ndev, sizeof *shares);
-    if (!shares)
-        return clerror_set(ENOMEM, "nbody_create: out of memory on the host"), 0;
-    shares[dev] = 1;
-    trial.ctx = nb->ctx;
-    trial.shares = shares;
-    trial.world = NULL;
-    trial.progress = NULL;
-    trial.integrator = NBODY_TAYLOR;
-    trial.stepping = NBODY_FIXED;
-    trial.dt = DBL_MIN; /* nothing moves, so that no position overflows */
-    nbody *one = nbody_create(&trial, n, mass, pos, vel);
-    if (one && nbody_step(one, 1) == 0) {
-        const double start = seconds_now();
-        if (nbody_step(one, 1) == 0)
-            rate = (double)n * (double)n / (seconds_now() - start);
-    }
-    nbody_free(one);
-    free(shares);
-    return rate;
-}
-
 static int nbody_check_weights(const double *weight, cl_uint ndev)
 {
     double all = 0;
@@ -94,8 +64,7 @@ static bool single_device_is_faster(struct nbody *nb, const struct nbody_options
 
 /* Distribute the bodies by the caller's shares, or by the speed of the devices. */
 int nbody_domain_divide(struct nbody *nb, const struct cldev_info *info,
-                        const struct nbody_options *options, const double *mass,
-                        const double (*pos)[3], const double (*vel)[3])
+                        const struct nbody_options *options, nbody_rate_fn rate, const void *arg)
 {
     const bool given = options->shares != NULL, alike = devices_are_equal(info, nb->ndev);
     const bool by_one =
@@ -109,10 +78,7 @@ int nbody_domain_divide(struct nbody *nb, const struct cldev_info *info,
     int status = 0;
     bool taken = false; /* by the single device */
     for (cl_uint d = 0; d < nb->ndev && status == 0; d++) {
-        weight[d] = taken   ? 0
-                    : given ? options->shares[d]
-                    : equal ? 1
-                            : measure_device_rate(nb, d, options, mass, pos, vel);
+        weight[d] = taken ? 0 : given ? options->shares[d] : equal ? 1 : rate(nb, d, arg);
         if (!given && weight[d] == 0 && !taken)
             status = -1;
         taken |= by_one && weight[d] > 0;

@@ -76,11 +76,12 @@ int nbody_ranks_ask(const struct nbody *nb, struct nbody_asked *asked);
 int nbody_allgather_begin(struct nbody *nb);
 int nbody_allgather_finish(struct nbody *nb);
 
-/* Distribute the bodies by the caller's shares, or by the speed of the devices. Fills first, rows and
+/* Distribute the bodies by the caller's shares, or by the speed of the devices: rate(nb, dev, arg) of
+ * unlike ones, in interactions per second, 0 on error. Fills first, rows and
  * count of every device. */
+typedef double (*nbody_rate_fn)(struct nbody *nb, cl_uint dev, const void *arg);
 int nbody_domain_divide(struct nbody *nb, const struct cldev_info *info,
-                        const struct nbody_options *options, const double *mass,
-                        const double (*pos)[3], const double (*vel)[3]);
+                        const struct nbody_options *options, nbody_rate_fn rate, const void *arg);
 
 /* Collective. Move bodies to the devices of their domains, in unchanged order, if it pays. */
 int nbody_domain_repartition(struct nbody *nb);

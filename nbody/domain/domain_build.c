@@ -899,26 +899,3 @@ int nbody_domain_update_late(struct nbody *nb, const struct update *all)
     }
     return status;
 }
-
-int nbody_domain_allocate(struct nbody *nb)
-{
-    if (!nb->domain.tree)
-        return 0;
-    if (nbody_domain_allocate_all(nb) != 0 || nbody_let_allocate(nb) != 0)
-        return -1;
-    return nbody_device_threads_open(nb);
-}
-
-void nbody_domain_free(struct nbody *nb)
-{
-    if (!nb->domain.tree)
-        return;
-    nbody_let_free(nb);
-    nbody_domain_free_all(nb);
-}
-
-void nbody_domain_stop_threads(struct nbody *nb)
-{
-    if (nb->domain.tree)
-        nbody_device_threads_free(nb);
-}

@@ -765,3 +765,28 @@ int nbody_let_find(struct nbody *nb, bool geometric, launch_fn join)
     s->walks_began = seconds_now();
     return nbody_device_threads_all(nb, let_import_and_walk, geometric);
 }
+
+/* ---- Memory of domains. ---------------------------------------------------------------------- */
+
+int nbody_domain_allocate(struct nbody *nb)
+{
+    if (!nb->domain.tree)
+        return 0;
+    if (nbody_domain_allocate_all(nb) != 0 || nbody_let_allocate(nb) != 0)
+        return -1;
+    return nbody_device_threads_open(nb);
+}
+
+void nbody_domain_free(struct nbody *nb)
+{
+    if (!nb->domain.tree)
+        return;
+    nbody_let_free(nb);
+    nbody_domain_free_all(nb);
+}
+
+void nbody_domain_stop_threads(struct nbody *nb)
+{
+    if (nb->domain.tree)
+        nbody_device_threads_free(nb);
+}

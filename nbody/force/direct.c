@@ -102,10 +102,15 @@ int nbody_forces_warm_up(const struct nbody *nb, struct nbody_device *p)
     return forces_launch(nb, p, nb->integrator->sum, 0, 0, 0, p->rows, NULL, 0, NULL);
 }
 
+double nbody_direct_work(const struct nbody *nb, enum sum_kind sum)
+{
+    return nbody_forces_sum_of(sum)->flops * (double)nb->padded * (double)nb->n;
+}
+
 size_t nbody_forces_steps_that_fit(const struct nbody *nb, size_t left)
 {
     const struct nbody_device *p = nb->device;
-    const double work = nbody_forces_work(nb, nb->integrator->sum);
+    const double work = nbody_direct_work(nb, nb->integrator->sum);
     while (p < nb->device + nb->ndev && !p->force.fused_kernel)
         p++;
     if (p == nb->device + nb->ndev || work > pace_slice(&p->pace) || !pace_has_room(&p->pace, work))
@@ -234,11 +239,6 @@ int nbody_direct_evaluate(struct nbody *nb, enum sum_kind sum)
         return -1;
     nbody_domain_set_shared(nb);
     return 0;
-}
-
-double nbody_direct_work(const struct nbody *nb, enum sum_kind sum)
-{
-    return nbody_forces_sum_of(sum)->flops * (double)nb->padded * (double)nb->n;
 }
 
 const struct force_method nbody_method_direct = {

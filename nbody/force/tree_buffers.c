@@ -309,7 +309,8 @@ static struct body_bytes tree_bytes_per_body(const struct nbody *nb, const struc
                  sums = nb->domain.tree ? nb->n * (4 * nb->real + sizeof(cl_uint)) : 0;
     const size_t groups = nb->n / TREE_GROUP * 6 * sizeof(cl_uint),
                  bodies = nb->n * (6 * nb->real + sizeof(cl_uint));
-    const size_t all = nbody_particles_bytes(nb, p) + work + cells + sums + groups + bodies;
+    const size_t all = nbody_particles_bytes(nb, p) + nbody_forces_bytes(nb, p) +
+                       nbody_diagnose_bytes(p->rows) + work + cells + sums + groups + bodies;
     const size_t largest = work > four ? work : four;
     return (struct body_bytes){(double)all / (double)nb->n,
                                (double)(largest > multipoles ? largest : multipoles) /

@@ -16,9 +16,9 @@ EMBEDDED(step, "nbody/integrator/step.cl", nbody_integrator_step_cl);
 EMBEDDED(field, "nbody/force/external_field.cl", nbody_force_external_field_cl);
 EMBEDDED(adaptive, "nbody/integrator/adaptive.cl", nbody_integrator_adaptive_cl);
 
-bool nbody_stepping_needs_criterion(const struct nbody *nb)
+static bool adaptive_applies(const struct nbody *nb)
 {
-    return nb->stepping == NBODY_ADAPTIVE && !nb->integrator->block_steps;
+    return nbody_stepping_needs_criterion(nb);
 }
 
 static int adaptive_open(struct nbody *nb)
@@ -150,7 +150,7 @@ static int adaptive_run(struct nbody *nb, size_t steps)
 }
 
 const struct stepper nbody_stepper_adaptive = {
-    .applies = nbody_stepping_needs_criterion,
+    .applies = adaptive_applies,
     .open = adaptive_open,
     .run = adaptive_run,
     .free = adaptive_free,

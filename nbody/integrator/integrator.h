@@ -14,9 +14,6 @@ enum { MAX_BATCH = 256 };
 /* EINVAL if there are more bodies than steps on the host support. */
 int nbody_host_check(const struct nbody *nb);
 
-/* True if steps need the sum CRITERION. */
-bool nbody_stepping_needs_criterion(const struct nbody *nb);
-
 /* EINVAL if the engine does not support its kind of time steps. */
 int nbody_stepping_check(const struct nbody *nb);
 

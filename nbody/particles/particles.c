@@ -47,19 +47,16 @@ static void *alloc_four_per_body(struct nbody *nb)
 
 size_t nbody_particles_bytes(const struct nbody *nb, const struct nbody_device *p)
 {
-    return nb->padded * 4 * nb->real + nb->planes * p->rows * nb->real + nbody_forces_bytes(nb, p) +
-           nbody_diagnose_bytes(p);
+    return nb->padded * 4 * nb->real + nb->planes * p->rows * nb->real;
 }
 
-static int allocate_device(struct nbody *nb, struct nbody_device *p)
+int nbody_particles_allocate_device(struct nbody *nb, struct nbody_device *p)
 {
     const size_t arrays = 1u + (nb->particles.velo != NULL) + (nb->particles.acce != NULL) +
                           (nb->particles.moved != NULL);
     nbody_device_add_bytes(p, arrays * nb->padded * 4 * nb->real);
     p->state = nbody_device_alloc(nb, p, nb->planes * p->rows * nb->real, CL_MEM_ZEROCOPY);
-    if (!p->state || nbody_device_allocate(nb, p) != 0 || nbody_forces_allocate(nb, p) != 0)
-        return -1;
-    return nbody_diagnose_allocate(nb, p);
+    return p->state ? 0 : -1;
 }
 
 int nbody_particles_allocate(struct nbody *nb)
@@ -73,9 +70,6 @@ int nbody_particles_allocate(struct nbody *nb)
         return -1;
     for (cl_uint d = 0; d < nb->ndev; d++)
         if (nb->device[d].force.fused_kernel && !(nb->particles.moved = alloc_four_per_body(nb)))
-            return -1;
-    for (cl_uint d = 0; d < nb->ndev; d++)
-        if (nb->device[d].rows && allocate_device(nb, &nb->device[d]) != 0)
             return -1;
     return 0;
 }

@@ -47,11 +47,13 @@ void nbody_particles_moved(struct nbody *nb);
 /* Exchange posm and moved, after an odd number of fused steps. */
 void nbody_particles_swap(struct nbody *nb);
 
-/* Write the caller's bodies to the devices. allocate: the arrays of all bodies, and each device's
- * memory. bytes: what a device needs once its rows are known, for an integrator that needs no
- * derivatives of forces; without the tree. */
+/* Allocate the arrays of all bodies, then a device's state. bytes: of both on a device, for an
+ * integrator that needs no derivatives of forces, once its rows are known. */
 int nbody_particles_allocate(struct nbody *nb);
+int nbody_particles_allocate_device(struct nbody *nb, struct nbody_device *p);
 size_t nbody_particles_bytes(const struct nbody *nb, const struct nbody_device *p);
+
+/* Write the caller's bodies to the devices. */
 int nbody_particles_upload(struct nbody *nb, const double *mass, const double (*pos)[3],
                            const double (*vel)[3]);
 void nbody_particles_free(struct nbody *nb);

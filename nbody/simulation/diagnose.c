@@ -47,14 +47,9 @@ int nbody_diagnose_open(struct nbody *nb)
     return 0;
 }
 
-size_t nbody_diagnose_bytes(const struct nbody_device *p)
-{
-    return divide_up(p->rows, SUM_BLOCK) * SUM_TERMS * sizeof(double);
-}
-
 int nbody_diagnose_allocate(struct nbody *nb, struct nbody_device *p)
 {
-    p->diagnosis.sums = nbody_device_alloc(nb, p, nbody_diagnose_bytes(p), CL_MEM_ZEROCOPY);
+    p->diagnosis.sums = nbody_device_alloc(nb, p, nbody_diagnose_bytes(p->rows), CL_MEM_ZEROCOPY);
     return p->diagnosis.sums ? 0 : -1;
 }
 

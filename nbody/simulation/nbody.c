@@ -165,6 +165,53 @@ static int nbody_choose_sorting(struct nbody *nb)
     return 0;
 }
 
+static int allocate_all(struct nbody *nb)
+{
+    if (nbody_particles_allocate(nb) != 0)
+        return -1;
+    for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
+        if (p->rows &&
+            (nbody_particles_allocate_device(nb, p) != 0 || nbody_device_allocate(nb, p) != 0 ||
+             nbody_forces_allocate(nb, p) != 0 || nbody_diagnose_allocate(nb, p) != 0))
+            return -1;
+    return 0;
+}
+
+/* What nbody_create was called with. */
+struct trial {
+    const struct nbody_options *options;
+    const double *mass, (*pos)[3], (*vel)[3];
+};
+
+/* Return the interactions per second of one device alone, from the second of two evaluations for
+ * up to 16,384 bodies; 0 on error. */
+static double measure_device_rate(struct nbody *nb, cl_uint dev, const void *arg)
+{
+    const struct trial *t = arg;
+    const size_t n = nb->n < 16384 ? nb->n : 16384;
+    struct nbody_options trial = *t->options;
+    double rate = 0, *shares = calloc(nb->ndev, sizeof *shares);
+    if (!shares)
+        return clerror_set(ENOMEM, "nbody_create: out of memory on the host"), 0;
+    shares[dev] = 1;
+    trial.ctx = nb->ctx;
+    trial.shares = shares;
+    trial.world = NULL;
+    trial.progress = NULL;
+    trial.integrator = NBODY_TAYLOR;
+    trial.stepping = NBODY_FIXED;
+    trial.dt = DBL_MIN; /* nothing moves, so that no position overflows */
+    nbody *one = nbody_create(&trial, n, t->mass, t->pos, t->vel);
+    if (one && nbody_step(one, 1) == 0) {
+        const double start = seconds_now();
+        if (nbody_step(one, 1) == 0)
+            rate = (double)n * (double)n / (seconds_now() - start);
+    }
+    nbody_free(one);
+    free(shares);
+    return rate;
+}
+
 /* ---- Creation. ------------------------------------------------------------------------------- */
 
 /* Choose shapes and distribute the bodies; kernels and device memory follow later. */
@@ -183,7 +230,8 @@ static int nbody_prepare(struct nbody *nb, const struct nbody_options *o, const 
     if (status == 0)
         status = world_reduce_status(nb->world, nbody_choose_sorting(nb));
     if (status == 0)
-        status = nbody_domain_divide(nb, info, o, mass, pos, vel);
+        status = nbody_domain_divide(nb, info, o, measure_device_rate,
+                                     &(struct trial){o, mass, pos, vel});
     free(info);
     return status;
 }
@@ -260,11 +308,11 @@ static nbody *nbody_create_engine(const struct nbody_options *o, size_t n, const
         nbody_baseline_check(nb) == 0 && nbody_method_choose(nb, o->method) == 0 &&
         nbody_softening_check(nb) == 0 && nbody_prepare(nb, o, mass, pos, vel) == 0 &&
         nbody_forces_open(nb) == 0 && nbody_integrator_open(nb) == 0 && nbody_field_open(nb) == 0 &&
-        nbody_diagnose_open(nb) == 0 && nbody_method_prepare(nb) == 0 &&
-        nbody_particles_allocate(nb) == 0 && nbody_field_upload(nb) == 0 &&
-        nbody_softening_upload(nb) == 0 && nbody_method_open(nb) == 0 &&
-        nbody_stepper_open(nb) == 0 && nbody_particles_upload(nb, mass, pos, vel) == 0 &&
-        nbody_hilbert_open(nb) == 0 && nbody_integrate_warm_up(nb) == 0)
+        nbody_diagnose_open(nb) == 0 && nbody_method_prepare(nb) == 0 && allocate_all(nb) == 0 &&
+        nbody_field_upload(nb) == 0 && nbody_softening_upload(nb) == 0 &&
+        nbody_method_open(nb) == 0 && nbody_stepper_open(nb) == 0 &&
+        nbody_particles_upload(nb, mass, pos, vel) == 0 && nbody_hilbert_open(nb) == 0 &&
+        nbody_integrate_warm_up(nb) == 0)
         return nb;
     nbody_free(nb);
     return NULL;

@@ -13,6 +13,12 @@ struct nbody_device;
 /* Sums of energies and momenta, and bodies per block of them; as in diagnose.cl. */
 enum { SUM_TERMS = 9, SUM_BLOCK = 64 };
 
+/* Bytes of a device's sums. */
+static inline size_t nbody_diagnose_bytes(size_t bodies)
+{
+    return (bodies + SUM_BLOCK - 1) / SUM_BLOCK * SUM_TERMS * sizeof(double);
+}
+
 struct device_diagnosis {
     void *program; /* NULL: the device's twin has it */
     cl_kernel kernel;
@@ -25,10 +31,8 @@ struct simulation {
 
 void nbody_save_free(struct nbody *nb);
 
-/* open: build the kernels of nbody_diagnose. allocate: a device's memory, once its rows are known;
- * bytes: of it. */
+/* open: build the kernels of nbody_diagnose. allocate: a device's memory, once its rows are known. */
 int nbody_diagnose_open(struct nbody *nb);
-size_t nbody_diagnose_bytes(const struct nbody_device *p);
 int nbody_diagnose_allocate(struct nbody *nb, struct nbody_device *p);
 void nbody_diagnose_free(struct nbody *nb);
 
