@@ -36,8 +36,6 @@ static int check_embed_names(const struct embed *job)
         return cli_wrong("-o: '%s' must end in .o (object) or .c (C source)", job->output);
     if (job->output && job->each && files->n > 1)
         return cli_wrong("-c writes one object per file, but -o names only one; omit one of them");
-    if (job->binary && job->no_compile)
-        return cli_wrong("--binary and --no-compile cannot be combined");
     for (size_t i = 0; i < files->n; i++)
         for (size_t j = 0; j < i; j++)
             if (cli_same_file(files->item[i], files->item[j]))
@@ -106,6 +104,11 @@ static int embed_files(const struct embed *job)
     return status;
 }
 
+static const struct cli_combination embed_combinations[] = {
+    CLI_EXCLUDES("binary", "no-compile", NULL),
+    {NULL},
+};
+
 static int cmd_embed_run(int argc, char **argv)
 {
     struct embed job = {0};
@@ -134,11 +137,13 @@ static int cmd_embed_run(int argc, char **argv)
                     "  cc main.c kernels.o -lstdcl -lOpenCL\n"
                     "  stdcl embed -c --binary scale.cl\n",
         .options = options,
+        .combinations = embed_combinations,
         .operands = &job.file,
         .operands_min = 1,
         .operand = "the kernel file",
     };
-    if (cli_parse(&usage, argc, argv, &status))
+    if (cli_parse(&usage, argc, argv, &status) &&
+        (status = cli_combinations_check(&usage)) == CLI_DONE)
         status = embed_files(&job);
     cli_strings_free(&job.file);
     cli_strings_free(&job.folders);

@@ -265,7 +265,7 @@ int life_job_get_states(struct life_job *job, long long x, long long y, size_t w
 int life_job_watch(struct life_job *job);
 
 /* life_census.c: check the options of a census; run it, including the report. */
-int life_census_check(const struct life_job *job, const struct cli_option *options);
+int life_census_check(const struct life_job *job);
 int life_census_run_job(struct life_job *job);
 
 /* life_compare.c: run --compare, including the report. */

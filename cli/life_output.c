@@ -33,9 +33,6 @@ static int add_life_output(struct life_job *job, const char *file, enum cli_outp
 {
     if (kind == CLI_OUTPUT_TABLE && cli_outputs_have(&job->outputs, CLI_OUTPUT_TABLE))
         return cli_wrong("'%s' would be a second table of populations; give only one", file);
-    if (!strcmp(file, "-") && (job->common.json || job->watch))
-        return cli_wrong("-o - and %s would both write to standard output; give a file name",
-                         job->watch ? "--watch" : "--json");
     if (kind == CLI_OUTPUT_STATE && !life_format_of(file))
         return cli_wrong("%s, film (.mp4 .webm .gif), table of populations (.csv)", clerror());
     cli_outputs_add(&job->outputs, file, kind);

@@ -196,8 +196,7 @@ static void report_sweep(const struct matmul_job *job, FILE *out)
     char columns[512] = ">block";
     struct cli_text text;
     for (size_t i = 0; i < job->nkinds; i++)
-        snprintf(columns + strlen(columns), sizeof columns - strlen(columns), "|>%s|>GFLOP/s",
-                 matmul_kind_name(job->kinds[i]));
+        cli_text_append(columns, sizeof columns, "|>%s|>GFLOP/s", matmul_kind_name(job->kinds[i]));
     struct cli_table *table = cli_table_create(columns);
     report_product(job, out);
     for (size_t block = 0; block <= 1024; block = block ? 2 * block : 1) {

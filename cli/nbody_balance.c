@@ -12,6 +12,7 @@
 #include "alloc.h"
 #include "message.h"
 #include "ranks.h"
+#include "nbody_checkpoint.h"
 #include "nbody_job.h"
 
 #include <errno.h>

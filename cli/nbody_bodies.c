@@ -10,6 +10,7 @@
 #include "message.h"
 #include "progress.h"
 #include "ranks.h"
+#include "nbody_checkpoint.h"
 #include "nbody_job.h"
 
 #include "core/device_info.h"

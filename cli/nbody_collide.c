@@ -6,6 +6,7 @@
 #include "json.h"
 #include "alloc.h"
 #include "message.h"
+#include "nbody_checkpoint.h"
 #include "nbody_job.h"
 
 #include <jansson.h>

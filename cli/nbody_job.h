@@ -1,6 +1,7 @@
 /* nbody_job.h - types and functions of `stdcl nbody`.
  *
- *   cmd_nbody.c        options and order of events
+ *   cmd_nbody.c        order of events
+ *   nbody_options.c    options, and which of them go together
  *   nbody_names.c      names of models, integrators, precisions, kernels and methods
  *   nbody_bodies.c     bodies: read or generated; default softening and time step
  *   nbody_fields.c     external fields (--external)
@@ -226,13 +227,16 @@ static inline double nbody_job_accuracy(const struct nbody_job *job)
 
 /* Functions that return int return an exit status, after printing a message. */
 
+/* nbody_options.c: parse the command line. Return true to continue; false to exit with *status. */
+bool nbody_options_parse(struct nbody_job *job, int argc, char **argv, int *status);
+
 /* nbody_bodies.c */
 int nbody_job_bodies(struct nbody_job *job); /* read or generate job->bodies */
 int nbody_job_choose(
     struct nbody_job *job); /* choose softening, step and precision, if not given */
 struct nbody_options nbody_job_options(struct nbody_job *job); /* options of the engine */
 int nbody_job_energies_check(
-    const struct nbody_job *job); /* check the number of bodies for --direct-energies */
+    struct nbody_job *job); /* check the number of bodies for --direct-energies */
 int nbody_job_energies(struct nbody_job *job,
                        struct nbody_diagnostics *d); /* nbody_diagnose; honours --direct-energies */
 int nbody_job_engine(struct nbody_job *job, enum nbody_kernel kernel); /* create job->engine */
@@ -367,14 +371,14 @@ void nbody_checkpoint_free(struct nbody_job *job);
 int nbody_resume_open(struct nbody_job *job, int argc, char **argv);
 int nbody_resume_options(struct nbody_job *job);
 int nbody_resume_bodies(struct nbody_job *job);
-int nbody_resume_devices(const struct nbody_job *job);
+int nbody_resume_devices(struct nbody_job *job);
 void nbody_resume_engine(struct nbody_job *job, struct nbody_options *options);
 int nbody_resume_state(struct nbody_job *job);
 int nbody_resume_outputs(struct nbody_job *job);
 void nbody_resume_free(struct nbody_job *job);
 
 /* nbody_report.c */
-int nbody_job_report(const struct nbody_job *job);
+int nbody_job_report(struct nbody_job *job);
 
 /* nbody_ensemble.c: run --ensemble; needs job->context. */
 int nbody_job_ensemble(struct nbody_job *job);

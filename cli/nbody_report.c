@@ -214,7 +214,7 @@ static void nbody_report_text(const struct nbody_job *job, const char *device, F
         cli_interrupt_report(nbody_steps(job->engine), job->total, "steps", fp);
 }
 
-int nbody_job_report(const struct nbody_job *job)
+int nbody_job_report(struct nbody_job *job)
 {
     char *device = cli_devices_name(job->context);
     int status = CLI_DONE;

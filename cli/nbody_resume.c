@@ -4,6 +4,7 @@
 #include "alloc.h"
 #include "message.h"
 #include "ranks.h"
+#include "text.h"
 #include "nbody_checkpoint.h"
 
 #include <ctype.h>
@@ -222,16 +223,17 @@ int nbody_resume_open(struct nbody_job *job, int argc, char **argv)
 
 static void list_difference(char *list, size_t size, bool differ, const char *name)
 {
-    const size_t used = strlen(list);
     if (differ)
-        snprintf(list + used, size - used, "%s%s", used ? ", " : "", name);
+        cli_text_append(list, size, "%s%s", *list ? ", " : "", name);
 }
 
 /* Check that the options equal those of the run, and restore its values. */
 int nbody_resume_options(struct nbody_job *job)
 {
-    const struct checkpoint_state *k = &job->resumed->state;
+    const struct checkpoint_state *k = job->resumed ? &job->resumed->state : NULL;
     char list[200] = "";
+    if (!k)
+        return CLI_DONE;
     list_difference(list, sizeof list, job->n && job->n != k->n_start, "-n");
     list_difference(list, sizeof list, job->model != k->model, "--ic");
     list_difference(list, sizeof list, job->seed != k->seed, "--seed");
@@ -346,13 +348,13 @@ static bool have_one_model(const struct nbody_job *job, unsigned had)
 
 /* Check that the devices and drivers equal the checkpoint's. For direct sums on one model their
  * number may differ. */
-int nbody_resume_devices(const struct nbody_job *job)
+int nbody_resume_devices(struct nbody_job *job)
 {
+    if (!job->resumed || job->resume_anyway)
+        return CLI_DONE;
     const unsigned had = (unsigned)json_array_size(json_object_get(job->resumed->words, "devices")),
                    have = clgetndev(job->context);
     int status = CLI_DONE;
-    if (job->resume_anyway)
-        return CLI_DONE;
     if (had == 0 || (had != have && !(is_direct(job) && have_one_model(job, had))))
         return cli_failed(
             "--resume: the run of %s used %u device%s, but this one uses %u, which may change bits; select the devices with --device, or use --resume-anyway",

@@ -9,6 +9,7 @@
 #include "message.h"
 #include "progress.h"
 #include "ranks.h"
+#include "nbody_checkpoint.h"
 #include "nbody_job.h"
 
 #include "core/clock.h"

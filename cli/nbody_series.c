@@ -132,9 +132,6 @@ static int check_disk(const struct nbody_job *job, size_t last)
 
 int nbody_series_plan(const struct nbody_job *job)
 {
-    if (job->snapshots > 0 && !job->series_n)
-        return cli_wrong(
-            "--snapshots needs a name with a number field: add -o snap-%%04d.hdf5, for example");
     if (job->series_n && job->snapshots < fabs(job->dt))
         return cli_wrong("--snapshots: '%g' is shorter than a step, %g", job->snapshots,
                          fabs(job->dt));

@@ -127,11 +127,7 @@ static bool keeps_frames(const struct cli_outputs *outputs, const struct cli_out
 
 int cli_outputs_prepare(struct cli_outputs *outputs)
 {
-    const bool film = cli_outputs_have(outputs, CLI_OUTPUT_FILM);
-    if (outputs->frames && !film && !cli_outputs_have(outputs, CLI_OUTPUT_PICTURE))
-        return cli_wrong(
-            "--frames needs an output with frames: add -o FILE.png, FILE.mp4, FILE.webm or FILE.gif");
-    if (film && !outputs->frames)
+    if (cli_outputs_have(outputs, CLI_OUTPUT_FILM) && !outputs->frames)
         outputs->frames = FILM_FRAMES;
     for (size_t i = 0; i < outputs->n; i++) {
         struct cli_output *o = &outputs->item[i];

@@ -48,13 +48,8 @@ bool cli_read_window(const char *text, void *to, char *why, size_t size)
     return false;
 }
 
-int cli_window_check(const struct cli_window *window, const struct cli_option *options)
+int cli_window_check(const struct cli_window *window)
 {
-    static const char *const view_options[] = {"view-wait", "view-guest", "view-rate",
-                                               "view-budget"};
-    for (size_t i = 0; !window->wanted && i < sizeof view_options / sizeof *view_options; i++)
-        if (cli_given(options, view_options[i]) && !(i >= 2 && window->record))
-            return cli_wrong("--%s needs --view", view_options[i]);
     if (window->record && !cli_has_suffix(window->record, ".view"))
         return cli_wrong(
             "--record: '%s' must end in .view; 'stdcl view' plays it or turns it into a page (-o FILE.html)",

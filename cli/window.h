@@ -64,6 +64,9 @@ cli_reader cli_read_window; /* for the table */
                  "maximum share of the run time spent on the view (default 1)"),                                 \
         CLI_STRING(0, "record", "FILE.view", &(window)->record,                                                  \
                    "recording of the view, for 'stdcl view FILE.view'")
+#define CLI_WINDOW_COMBINATIONS                                                                    \
+    CLI_REQUIRES("view-wait view-guest", "view", NULL),                                            \
+        CLI_REQUIRES("view-rate view-budget", "view record", NULL)
 
 /* Functions that return int return an exit status, after printing a message. */
 
@@ -81,7 +84,8 @@ const char *cli_window_number(char text[32], uint64_t number);
 /* File name without its directories, for titles. */
 const char *cli_window_name(const char *file);
 
-int cli_window_check(const struct cli_window *window, const struct cli_option *options);
+/* Check the name of the recording. */
+int cli_window_check(const struct cli_window *window);
 
 /* Open the view and the recording, if requested. `about` describes the picture; the options fill
  * in the rest. */
