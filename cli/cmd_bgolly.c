@@ -6,6 +6,7 @@
 #include "message.h"
 #include "usage.h"
 #include "life_job.h"
+#include "life_run.h"
 
 #include <errno.h>
 #include <float.h>

@@ -6,8 +6,13 @@
 #include "interrupt.h"
 #include "message.h"
 #include "ranks.h"
+#include "nbody_bodies.h"
 #include "nbody_checkpoint.h"
+#include "nbody_history.h"
 #include "nbody_job.h"
+#include "nbody_options.h"
+#include "nbody_output.h"
+#include "nbody_run.h"
 
 #include <errno.h>
 #include <math.h>

@@ -7,6 +7,8 @@
 #include "message.h"
 #include "ranks.h"
 #include "life_job.h"
+#include "life_plane.h"
+#include "life_run.h"
 
 #include <stdcl.h>
 #include <stdcl/world.h>

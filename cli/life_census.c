@@ -17,6 +17,7 @@
 #include "text.h"
 #include "usage.h"
 #include "life_job.h"
+#include "life_run.h"
 
 #include "stdcl/census.h"
 

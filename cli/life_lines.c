@@ -7,6 +7,8 @@
 #include "command.h"
 #include "message.h"
 #include "life_job.h"
+#include "life_output.h"
+#include "life_plane.h"
 
 #include "core/clock.h"
 

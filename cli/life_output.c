@@ -12,6 +12,8 @@
 #include "options.h"
 #include "ranks.h"
 #include "life_job.h"
+#include "life_output.h"
+#include "life_plane.h"
 
 #include "core/clock.h"
 

@@ -14,6 +14,7 @@
 #include "interrupt.h"
 #include "ranks.h"
 #include "life_job.h"
+#include "life_plane.h"
 
 #include "core/clock.h"
 #include "core/pace.h"

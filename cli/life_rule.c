@@ -8,6 +8,7 @@
 #include "files.h"
 #include "alloc.h"
 #include "message.h"
+#include "life_grid.h"
 #include "life_job.h"
 
 #include <ctype.h>

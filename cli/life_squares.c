@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "life_job.h"
+#include "life_plane.h"
 
 #include "core/outfile.h"
 

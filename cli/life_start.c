@@ -8,6 +8,7 @@
 #include "message.h"
 #include "progress.h"
 #include "life_job.h"
+#include "life_plane.h"
 
 #include "core/clock.h"
 

@@ -9,6 +9,9 @@
 #include "message.h"
 #include "ranks.h"
 #include "life_job.h"
+#include "life_output.h"
+#include "life_plane.h"
+#include "life_run.h"
 
 #include "core/clock.h"
 

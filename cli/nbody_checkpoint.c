@@ -7,7 +7,11 @@
 #include "alloc.h"
 #include "message.h"
 #include "ranks.h"
+#include "nbody_bodies.h"
 #include "nbody_checkpoint.h"
+#include "nbody_fields.h"
+#include "nbody_job.h"
+#include "nbody_output.h"
 
 #include "core/clock.h"
 #include "core/outfile.h"

@@ -18,7 +18,10 @@
 #include "progress.h"
 #include "table.h"
 #include "text.h"
+#include "nbody_bodies.h"
 #include "nbody_job.h"
+#include "nbody_options.h"
+#include "nbody_run.h"
 
 #include "core/clock.h"
 #include "core/device_info.h"

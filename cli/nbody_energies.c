@@ -7,6 +7,7 @@
  */
 #include "command.h"
 #include "message.h"
+#include "nbody_bodies.h"
 #include "nbody_job.h"
 
 #include <errno.h>

@@ -11,7 +11,10 @@
 #include "progress.h"
 #include "text.h"
 #include "usage.h"
+#include "nbody_bodies.h"
 #include "nbody_checkpoint.h"
+#include "nbody_job.h"
+#include "nbody_run.h"
 
 #include "core/clock.h"
 #include "formats/number.h"

@@ -4,7 +4,12 @@
 #include "message.h"
 #include "ranks.h"
 #include "usage.h"
+#include "nbody_bodies.h"
+#include "nbody_camera.h"
+#include "nbody_fields.h"
+#include "nbody_history.h"
 #include "nbody_job.h"
+#include "nbody_options.h"
 
 #include <float.h>
 #include <math.h>

@@ -10,7 +10,11 @@
 #include "message.h"
 #include "options.h"
 #include "ranks_file.h"
+#include "nbody_camera.h"
+#include "nbody_history.h"
 #include "nbody_job.h"
+#include "nbody_output.h"
+#include "nbody_run.h"
 
 #include <math.h>
 #include <stdbool.h>

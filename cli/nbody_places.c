@@ -3,6 +3,7 @@
 #include "command.h"
 #include "alloc.h"
 #include "message.h"
+#include "nbody_bodies.h"
 #include "nbody_job.h"
 
 #include <math.h>

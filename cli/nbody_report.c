@@ -6,7 +6,13 @@
 #include "json.h"
 #include "message.h"
 #include "text.h"
+#include "nbody_bodies.h"
+#include "nbody_fields.h"
+#include "nbody_history.h"
 #include "nbody_job.h"
+#include "nbody_options.h"
+#include "nbody_output.h"
+#include "nbody_run.h"
 
 #include <jansson.h>
 #include <math.h>

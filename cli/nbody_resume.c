@@ -5,7 +5,12 @@
 #include "message.h"
 #include "ranks.h"
 #include "text.h"
+#include "nbody_bodies.h"
 #include "nbody_checkpoint.h"
+#include "nbody_fields.h"
+#include "nbody_history.h"
+#include "nbody_job.h"
+#include "nbody_output.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -5,7 +5,9 @@
 #include "message.h"
 #include "ranks_file.h"
 #include "text.h"
+#include "nbody_bodies.h"
 #include "nbody_job.h"
+#include "nbody_output.h"
 
 #include "formats/series.h"
 

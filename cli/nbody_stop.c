@@ -6,7 +6,9 @@
 #include "command.h"
 #include "message.h"
 #include "ranks.h"
+#include "nbody_bodies.h"
 #include "nbody_job.h"
+#include "nbody_run.h"
 
 #include "core/clock.h"
 

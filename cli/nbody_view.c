@@ -7,7 +7,11 @@
 #include "alloc.h"
 #include "message.h"
 #include "ranks.h"
+#include "nbody_camera.h"
 #include "nbody_job.h"
+#include "nbody_options.h"
+#include "nbody_output.h"
+#include "nbody_run.h"
 
 #include "core/clock.h"
 
