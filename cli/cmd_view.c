@@ -80,7 +80,7 @@ static bool cmd_view_parse(struct view_job *job, int argc, char **argv, int *sta
         CLI_STRING('o', "output", "FILE.html", &job->page,
                    "self-contained page, which needs neither a server nor a network"),
         CLI_REAL(0, "speed", "N", &job->window.pace.speed, 0, 1000,
-                 "pictures per second; 0: unlimited"),
+                 "frames per second; 0: unlimited"),
         CLI_FLAG('q', "quiet", &job->quiet, "no report"),
         CLI_WINDOW_OPTIONS(&job->window),
         CLI_END,
@@ -88,7 +88,7 @@ static bool cmd_view_parse(struct view_job *job, int argc, char **argv, int *sta
     const struct cli_usage usage = {
         .synopsis = "[options] FILE...",
         .about =
-            "Plays a recording in a browser, with pause, single pictures and a slider. Also shows files: bodies (several form a series), patterns of Life, velocities (.npy) and the table of a sweep (.csv). The link is for this machine; the second line gives the command to reach it from another. Ctrl-C ends it.",
+            "Plays a recording in a browser, with pause, single frames and a slider. Also shows files: bodies (several form a series), patterns of Life, velocities (.npy) and the table of a sweep (.csv). The link is for this machine; the second line gives the command to reach it from another. Ctrl-C ends it.",
         .examples = "  stdcl nbody --ic collision -n 2^16 --method tree --record collision.view\n"
                     "  stdcl view collision.view\n"
                     "  stdcl view collision.view -o collision.html\n"

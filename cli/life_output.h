@@ -31,7 +31,7 @@ int life_job_report(struct life_job *job);
 /* life_lines.c: print the line of this generation and schedule the next one. */
 int life_lines_visit(struct life_job *job, const char *population);
 
-/* life_view.c. open: open the view, if wanted; visit: between batches; end: the last picture. */
+/* life_view.c. open: open the view, if wanted; visit: between batches; end: the last frame. */
 int life_view_open(struct life_job *job);
 int life_view_visit(struct life_job *job);
 int life_view_end(struct life_job *job);

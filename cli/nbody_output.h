@@ -31,7 +31,7 @@ void nbody_output_discard(struct nbody_job *job);        /* discard incomplete o
 int nbody_output_again(struct nbody_job *job,
                        const struct nbody_row *row); /* add a row of the resumed run */
 
-/* nbody_view.c. open: open the view, if wanted; visit: between batches; end: the last picture;
+/* nbody_view.c. open: open the view, if wanted; visit: between batches; end: the last frame;
  * row: pass on energies that are known anyway. */
 int nbody_view_open(struct nbody_job *job);
 int nbody_view_visit(struct nbody_job *job);

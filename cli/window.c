@@ -25,7 +25,7 @@
 
 static const double POLL_SECONDS = 0.1; /* between polls for Ctrl-C */
 static const double SUMS_SHARE = 0.25,
-                    /* shares of the budget: sums; ending batches early for pictures */
+                    /* shares of the budget: sums; ending batches early for frames */
     BATCH_END_SHARE = 0.25;
 
 static double window_budget(const struct cli_window *w)
@@ -255,8 +255,8 @@ uint64_t cli_window_batch(const struct cli_window *w, uint64_t step, uint64_t wa
     return (double)wanted < most ? wanted : (uint64_t)most;
 }
 
-/* Ending a batch leaves the device idle for a moment. Shorten batches only if pictures are due
- * more often than batches end; otherwise a picture waits for the next end. */
+/* Ending a batch leaves the device idle for a moment. Shorten batches only if frames are due
+ * more often than batches end; otherwise a frame waits for the next end. */
 double cli_window_seconds(const struct cli_window *w, double seconds)
 {
     const double least = 0.25 / (w->rate > 0 ? w->rate : 30);
