@@ -79,25 +79,40 @@ static int write_objects(const struct embed *job, const struct embed_source *sou
     return CLI_DONE;
 }
 
-static int embed_files(const struct embed *job)
+static int compile_sources(const struct embed *job, struct embed_source *source)
 {
     struct compile_targets targets;
-    struct embed_source *source = cli_alloc(job->file.n + 1, sizeof *source);
+    int status = open_targets(job, &targets);
+    if (status != CLI_DONE)
+        return status;
+    for (size_t i = 0; i < job->file.n && status == CLI_DONE && !cli_interrupted(); i++)
+        status = embed_compile(&targets, &source[i], job->binary);
+    compile_targets_close(&targets);
+    if (status != CLI_DONE)
+        return status;
+    return cli_interrupted() ? cli_interrupt_status(CLI_FAILED) : CLI_DONE;
+}
+
+static int read_and_write(const struct embed *job, struct embed_source *source)
+{
     int status = check_embed_names(job);
-    if (status == CLI_DONE)
-        status = compile_folders_check(&job->folders);
-    for (size_t i = 0; i < job->file.n && status == CLI_DONE; i++)
-        status = embed_read(job->file.item[i], &job->folders, &source[i]);
+    if (status != CLI_DONE)
+        return status;
+    if ((status = compile_folders_check(&job->folders)) != CLI_DONE)
+        return status;
+    for (size_t i = 0; i < job->file.n; i++)
+        if ((status = embed_read(job->file.item[i], &job->folders, &source[i])) != CLI_DONE)
+            return status;
     cli_interrupt_catch();
-    if (status == CLI_DONE && (status = open_targets(job, &targets)) == CLI_DONE) {
-        for (size_t i = 0; i < job->file.n && status == CLI_DONE && !cli_interrupted(); i++)
-            status = embed_compile(&targets, &source[i], job->binary);
-        compile_targets_close(&targets);
-    }
-    if (status == CLI_DONE && cli_interrupted())
-        status = cli_interrupt_status(CLI_FAILED);
-    if (status == CLI_DONE)
-        status = write_objects(job, source);
+    if ((status = compile_sources(job, source)) != CLI_DONE)
+        return status;
+    return write_objects(job, source);
+}
+
+static int embed_files(const struct embed *job)
+{
+    struct embed_source *source = cli_alloc(job->file.n + 1, sizeof *source);
+    const int status = read_and_write(job, source);
     for (size_t i = 0; i < job->file.n; i++)
         embed_source_free(&source[i]);
     free(source);

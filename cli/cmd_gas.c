@@ -253,12 +253,13 @@ static int sum_with_outputs(struct gas_job *job)
 static int sum_and_report(struct gas_job *job)
 {
     int status = prepare_gas(job);
+    if (status != CLI_DONE)
+        return status;
     cli_interrupt_catch();
     const int passes =
         job->repeat + (job->stored ? 1 : 0) + (job->stored && !job->input) + (job->histogram.n > 0);
     cli_progress_start(&job->progress, "molecules", (double)job->n * passes, job->common.quiet);
-    if (status == CLI_DONE)
-        status = sum_with_outputs(job);
+    status = sum_with_outputs(job);
     cli_progress_end(&job->progress);
     if (status != CLI_DONE)
         return status;

@@ -17,7 +17,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <float.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdcl.h>

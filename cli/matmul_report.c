@@ -294,10 +294,6 @@ static int write_sweep_plot(const struct matmul_job *job)
 
 int matmul_job_files(const struct matmul_job *job)
 {
-    int status = CLI_DONE;
-    if (job->csv)
-        status = write_sweep_csv(job);
-    if (status == CLI_DONE && job->plot)
-        status = write_sweep_plot(job);
-    return status;
+    const int status = job->csv ? write_sweep_csv(job) : CLI_DONE;
+    return status == CLI_DONE && job->plot ? write_sweep_plot(job) : status;
 }

@@ -58,10 +58,11 @@ enum { FORCE_COLUMNS = sizeof force_columns / sizeof *force_columns };
 /* Check the name of the first file on behalf of the series. */
 static int add_series(struct nbody_job *job, const char *pattern)
 {
-    char *first = series_name(pattern, 0);
     int status = nbody_series_add(job, pattern);
-    if (status == CLI_DONE)
-        status = first ? cli_ranks_check_output(first) : cli_failed_call(NULL);
+    if (status != CLI_DONE)
+        return status;
+    char *first = series_name(pattern, 0);
+    status = first ? cli_ranks_check_output(first) : cli_failed_call(NULL);
     free(first);
     return status;
 }

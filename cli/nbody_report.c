@@ -229,10 +229,12 @@ int nbody_job_report(struct nbody_job *job)
     else if (!job->common.quiet)
         nbody_report_text(job, device, cli_outputs_take_stdout(&job->outputs) ? stderr : stdout);
     free(device);
-    if (status == CLI_DONE && job->failed)
+    if (status != CLI_DONE)
+        return status;
+    if (job->failed)
         return cli_failed("stopped after %zu of %zu steps: %s", nbody_steps(job->engine),
                           job->total, job->stopped);
-    if (status == CLI_DONE && is_meaningless(job))
+    if (is_meaningless(job))
         return cli_failed(
             "the energy changed from %.4g to %.4g: the trajectories are meaningless; use a smaller --dt or a larger --eps",
             job->start.total, job->end.total);

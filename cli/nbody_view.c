@@ -176,8 +176,9 @@ int nbody_view_visit(struct nbody_job *job)
     if (!job->window.open)
         return CLI_DONE;
     const int status = show_energies(job);
-    return status == CLI_DONE ? cli_window_visit(&job->window, step, done, show_sample, job)
-                              : status;
+    if (status != CLI_DONE)
+        return status;
+    return cli_window_visit(&job->window, step, done, show_sample, job);
 }
 
 void nbody_view_row(struct nbody_job *job, const struct nbody_diagnostics *d)

@@ -100,11 +100,11 @@ static int try_output(const struct cli_outputs *outputs, struct cli_output *o)
     if ((o->kind != CLI_OUTPUT_PICTURE || !outputs->frames) && o->kind != CLI_OUTPUT_SERIES)
         status = o->kind == CLI_OUTPUT_STATE && outputs->together ? cli_ranks_check_output(o->file)
                                                                   : cli_check_output(o->file);
-    if (status == CLI_DONE && outputs->frames && cli_output_is_drawn(o) && !o->piped) {
-        char *first = picture_frame_name(o->file, 1);
-        status = first ? cli_check_output(first) : cli_failed_call(NULL);
-        free(first);
-    }
+    if (status != CLI_DONE || !outputs->frames || !cli_output_is_drawn(o) || o->piped)
+        return status;
+    char *first = picture_frame_name(o->file, 1);
+    status = first ? cli_check_output(first) : cli_failed_call(NULL);
+    free(first);
     return status;
 }
 
