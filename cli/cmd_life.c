@@ -9,7 +9,6 @@
 #include "ranks.h"
 #include "usage.h"
 #include "life_grid.h"
-#include "life_job.h"
 #include "life_output.h"
 #include "life_plane.h"
 #include "life_run.h"

@@ -9,7 +9,6 @@
 #include "nbody_bodies.h"
 #include "nbody_checkpoint.h"
 #include "nbody_history.h"
-#include "nbody_job.h"
 #include "nbody_options.h"
 #include "nbody_output.h"
 #include "nbody_run.h"
@@ -193,7 +192,7 @@ static bool reparse(struct nbody_job *job, int argc, char **argv, int *status)
     return *status == CLI_DONE && nbody_options_parse(job, job->argc, job->argv, status);
 }
 
-/* Free the job, after closing its view and discarding incomplete outputs. Return the exit status. */
+/* Close the view, discard incomplete outputs and free the job. Return the exit status. */
 static int close_job(struct nbody_job *job, int status)
 {
     status = cli_first_failure(status, cli_window_close(&job->window));

@@ -16,7 +16,6 @@
 #include "table.h"
 #include "text.h"
 #include "usage.h"
-#include "life_job.h"
 #include "life_run.h"
 
 #include "stdcl/census.h"

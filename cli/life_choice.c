@@ -12,7 +12,6 @@
 #include "ranks.h"
 #include "usage.h"
 #include "life_grid.h"
-#include "life_job.h"
 #include "life_run.h"
 
 #include <stdbool.h>

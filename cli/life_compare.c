@@ -13,7 +13,6 @@
 #include "table.h"
 #include "text.h"
 #include "life_grid.h"
-#include "life_job.h"
 #include "life_run.h"
 
 #include "core/clock.h"

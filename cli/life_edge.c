@@ -11,7 +11,6 @@
 #include "message.h"
 #include "ranks.h"
 #include "life_grid.h"
-#include "life_job.h"
 #include "life_plane.h"
 
 #include <errno.h>

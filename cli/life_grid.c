@@ -9,7 +9,6 @@
 #include "message.h"
 #include "ranks.h"
 #include "life_grid.h"
-#include "life_job.h"
 #include "life_run.h"
 
 #include <ctype.h>

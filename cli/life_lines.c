@@ -6,7 +6,6 @@
  */
 #include "command.h"
 #include "message.h"
-#include "life_job.h"
 #include "life_output.h"
 #include "life_plane.h"
 

@@ -11,7 +11,6 @@
 #include "message.h"
 #include "options.h"
 #include "ranks.h"
-#include "life_job.h"
 #include "life_output.h"
 #include "life_plane.h"
 

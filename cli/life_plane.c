@@ -16,7 +16,6 @@
 #include "text.h"
 #include "usage.h"
 #include "life_grid.h"
-#include "life_job.h"
 #include "life_output.h"
 #include "life_plane.h"
 

@@ -6,7 +6,6 @@
 #include "json.h"
 #include "message.h"
 #include "text.h"
-#include "life_job.h"
 #include "life_output.h"
 #include "life_plane.h"
 

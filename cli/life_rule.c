@@ -9,7 +9,6 @@
 #include "alloc.h"
 #include "message.h"
 #include "life_grid.h"
-#include "life_job.h"
 
 #include <ctype.h>
 #include <errno.h>

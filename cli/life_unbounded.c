@@ -2,7 +2,6 @@
  * sparse tiles on a device.
  * SPDX-License-Identifier: MIT
  */
-#include "life_job.h"
 #include "life_plane.h"
 
 #include <stddef.h>

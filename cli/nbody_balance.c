@@ -14,7 +14,6 @@
 #include "ranks.h"
 #include "nbody_bodies.h"
 #include "nbody_checkpoint.h"
-#include "nbody_job.h"
 #include "nbody_run.h"
 
 #include <errno.h>

@@ -13,7 +13,6 @@
 #include "nbody_bodies.h"
 #include "nbody_camera.h"
 #include "nbody_checkpoint.h"
-#include "nbody_job.h"
 #include "nbody_output.h"
 #include "nbody_run.h"
 

@@ -10,7 +10,6 @@
 #include "nbody_bodies.h"
 #include "nbody_checkpoint.h"
 #include "nbody_fields.h"
-#include "nbody_job.h"
 #include "nbody_output.h"
 
 #include "core/clock.h"

@@ -8,7 +8,6 @@
 #include "message.h"
 #include "nbody_bodies.h"
 #include "nbody_checkpoint.h"
-#include "nbody_job.h"
 #include "nbody_run.h"
 
 #include <jansson.h>

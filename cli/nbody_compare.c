@@ -19,7 +19,6 @@
 #include "table.h"
 #include "text.h"
 #include "nbody_bodies.h"
-#include "nbody_job.h"
 #include "nbody_options.h"
 #include "nbody_run.h"
 

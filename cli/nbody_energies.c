@@ -8,7 +8,6 @@
 #include "command.h"
 #include "message.h"
 #include "nbody_bodies.h"
-#include "nbody_job.h"
 
 #include <errno.h>
 #include <stdcl.h>

@@ -13,7 +13,6 @@
 #include "usage.h"
 #include "nbody_bodies.h"
 #include "nbody_checkpoint.h"
-#include "nbody_job.h"
 #include "nbody_run.h"
 
 #include "core/clock.h"

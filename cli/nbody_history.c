@@ -14,7 +14,6 @@
 #include "options.h"
 #include "nbody_fields.h"
 #include "nbody_history.h"
-#include "nbody_job.h"
 #include "nbody_run.h"
 
 #include "core/outfile.h"

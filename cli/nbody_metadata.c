@@ -7,7 +7,6 @@
 #include "ranks.h"
 #include "nbody_bodies.h"
 #include "nbody_fields.h"
-#include "nbody_job.h"
 #include "nbody_options.h"
 
 #include <math.h>

@@ -8,7 +8,6 @@
 #include "nbody_camera.h"
 #include "nbody_fields.h"
 #include "nbody_history.h"
-#include "nbody_job.h"
 #include "nbody_options.h"
 
 #include <float.h>

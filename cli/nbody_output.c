@@ -12,7 +12,6 @@
 #include "ranks_file.h"
 #include "nbody_camera.h"
 #include "nbody_history.h"
-#include "nbody_job.h"
 #include "nbody_output.h"
 #include "nbody_run.h"
 

@@ -4,7 +4,6 @@
 #include "alloc.h"
 #include "message.h"
 #include "nbody_bodies.h"
-#include "nbody_job.h"
 
 #include <math.h>
 #include <stdbool.h>

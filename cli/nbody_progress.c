@@ -6,7 +6,6 @@
 #include "progress.h"
 #include "ranks.h"
 #include "text.h"
-#include "nbody_job.h"
 #include "nbody_run.h"
 
 #include "core/clock.h"

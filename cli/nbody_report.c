@@ -9,7 +9,6 @@
 #include "nbody_bodies.h"
 #include "nbody_fields.h"
 #include "nbody_history.h"
-#include "nbody_job.h"
 #include "nbody_options.h"
 #include "nbody_output.h"
 #include "nbody_run.h"

@@ -6,7 +6,6 @@
 #include "ranks_file.h"
 #include "text.h"
 #include "nbody_bodies.h"
-#include "nbody_job.h"
 #include "nbody_output.h"
 
 #include "formats/series.h"

@@ -8,7 +8,6 @@
 #include "message.h"
 #include "ranks.h"
 #include "nbody_camera.h"
-#include "nbody_job.h"
 #include "nbody_options.h"
 #include "nbody_output.h"
 #include "nbody_run.h"
