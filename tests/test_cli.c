@@ -552,8 +552,7 @@ static void cli_nbody_draws_few_stars(void **state)
     empty_here(NULL);
     expect_refused_with("nbody -n 100 --heaviest 0.001 --steps 0 -o p.png", 2,
                         "--heaviest: '0.001' excludes all bodies; the lightest has a mass of 0.01");
-    expect_refused_with("nbody -n 100 --heaviest 1 --steps 0", 2,
-                        "--heaviest needs a picture");
+    expect_refused_with("nbody -n 100 --heaviest 1 --steps 0", 2, "--heaviest needs a picture");
     assert_int_equal(empty_here(NULL), 0);
 }
 
@@ -715,7 +714,8 @@ static void cli_nbody_runs_each_stepping(void **state)
     expect_refused_with("nbody --stepping adaptive --method tree --integrator leapfrog", 2,
                         "use --stepping fixed or block");
     expect_refused_with("nbody --stepping adaptive --integrator ias15", 2, "its own steps");
-    expect_refused_with("nbody --eta 0.1", 2, "--eta needs --stepping adaptive or --stepping block");
+    expect_refused_with("nbody --eta 0.1", 2,
+                        "--eta needs --stepping adaptive or --stepping block");
     expect_refused_with("nbody --stepping block --eta 2", 2, "above 0 and at most 1");
     expect_refused_with("nbody --compare --stepping block", 2, "sums the forces once");
 }
