@@ -5,7 +5,7 @@
 #include "command.h"
 #include "message.h"
 #include "usage.h"
-#include "life_job.h"
+#include "life_run.h"
 
 #include <errno.h>
 #include <float.h>

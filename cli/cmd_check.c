@@ -62,14 +62,13 @@ static int check_files(const struct check_files *job)
     return compile_folders_check(&job->folders) == CLI_DONE ? check_kernels(job) : CLI_WRONG;
 }
 
+static const struct cli_combination check_combinations[] = {
+    CLI_REQUIRES("define include device", "kernels", "a program builds its own kernels"),
+    {NULL},
+};
+
 static int check_a_program(const struct check_files *job, char **argv)
 {
-    if (job->defines.n || job->folders.n || job->device.n)
-        return cli_wrong("%s applies only to kernel files (.cl, .clt), but '%s' is a program",
-                         job->device.n    ? "--device"
-                         : job->defines.n ? "-D"
-                                          : "-I",
-                         argv[0]);
     /* STDCL_DEBUG=2 requests this check; avoid recursion */
     if (getenv("STDCL_DEBUG") && !strcmp(getenv("STDCL_DEBUG"), "2"))
         setenv("STDCL_DEBUG", "1", 1);
@@ -100,11 +99,16 @@ static int cmd_check_run(int argc, char **argv)
         .examples = "  stdcl check ./simulation 1000\n"
                     "  stdcl check -D N=64 scale.cl\n",
         .options = options,
+        .combinations = check_combinations,
+        .conditions =
+            (struct cli_condition[]){{"kernels", "kernel files (.cl, .clt)", .holds = !program},
+                                     {NULL}},
         .operands = &job.file,
         .operands_min = program ? 0 : 1,
         .operand = "the program or kernel file",
     };
-    if (cli_parse(&usage, program ? at : argc, argv, &status))
+    if (cli_parse(&usage, program ? at : argc, argv, &status) &&
+        (status = cli_combinations_check(&usage)) == CLI_DONE)
         status = program ? check_a_program(&job, argv + at) : check_files(&job);
     cli_strings_free(&job.device);
     cli_strings_free(&job.defines);

@@ -177,13 +177,21 @@ static int draw_efficiency(const struct model_job *job)
     return plot_write(job->plot, &plot) < 0 ? cli_failed_call(NULL) : CLI_DONE;
 }
 
-static int check_model(struct model_job *job)
+static int report_model(struct model_job *job)
 {
+    int status;
     job->n = job->n > 0 ? job->n : default_figures[job->program].n;
     job->rate = job->rate > 0 ? job->rate : default_figures[job->program].rate;
     if (job->plot && plot_check(job->plot) < 0)
         return cli_refused_call();
-    return read_points(job);
+    if ((status = read_points(job)) != CLI_DONE)
+        return status;
+    if (job->plot && (status = draw_efficiency(job)) != CLI_DONE)
+        return status;
+    if (job->json)
+        return model_report_json(job);
+    model_report_table(job);
+    return CLI_DONE;
 }
 
 static int cmd_cluster_model_run(int argc, char **argv)
@@ -226,15 +234,7 @@ static int cmd_cluster_model_run(int argc, char **argv)
         .options = options,
     };
     if (cli_parse(&usage, argc, argv, &status))
-        status = check_model(&job);
-    else
-        return cli_strings_free(&job.gpus), status;
-    if (status == CLI_DONE && job.plot)
-        status = draw_efficiency(&job);
-    if (status == CLI_DONE && job.json)
-        status = model_report_json(&job);
-    else if (status == CLI_DONE)
-        model_report_table(&job);
+        status = report_model(&job);
     cli_strings_free(&job.gpus);
     return status;
 }

@@ -133,8 +133,7 @@ static void add_contexts(struct cli_table *table, const struct detail *d)
     char text[64] = "";
     for (int i = 0; i < CONTEXTS; i++)
         if (d->in[i])
-            snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", *text ? " " : "",
-                     context_name[i]);
+            cli_text_append(text, sizeof text, "%s%s", *text ? " " : "", context_name[i]);
     cli_table_add(table, "%s", *text ? text : "-");
 }
 

@@ -36,8 +36,6 @@ static int check_embed_names(const struct embed *job)
         return cli_wrong("-o: '%s' must end in .o (object) or .c (C source)", job->output);
     if (job->output && job->each && files->n > 1)
         return cli_wrong("-c writes one object per file, but -o names only one; omit one of them");
-    if (job->binary && job->no_compile)
-        return cli_wrong("--binary and --no-compile cannot be combined");
     for (size_t i = 0; i < files->n; i++)
         for (size_t j = 0; j < i; j++)
             if (cli_same_file(files->item[i], files->item[j]))
@@ -81,30 +79,50 @@ static int write_objects(const struct embed *job, const struct embed_source *sou
     return CLI_DONE;
 }
 
-static int embed_files(const struct embed *job)
+static int compile_sources(const struct embed *job, struct embed_source *source)
 {
     struct compile_targets targets;
-    struct embed_source *source = cli_alloc(job->file.n + 1, sizeof *source);
+    int status = open_targets(job, &targets);
+    if (status != CLI_DONE)
+        return status;
+    for (size_t i = 0; i < job->file.n && status == CLI_DONE && !cli_interrupted(); i++)
+        status = embed_compile(&targets, &source[i], job->binary);
+    compile_targets_close(&targets);
+    if (status != CLI_DONE)
+        return status;
+    return cli_interrupted() ? cli_interrupt_status(CLI_FAILED) : CLI_DONE;
+}
+
+static int read_and_write(const struct embed *job, struct embed_source *source)
+{
     int status = check_embed_names(job);
-    if (status == CLI_DONE)
-        status = compile_folders_check(&job->folders);
-    for (size_t i = 0; i < job->file.n && status == CLI_DONE; i++)
-        status = embed_read(job->file.item[i], &job->folders, &source[i]);
+    if (status != CLI_DONE)
+        return status;
+    if ((status = compile_folders_check(&job->folders)) != CLI_DONE)
+        return status;
+    for (size_t i = 0; i < job->file.n; i++)
+        if ((status = embed_read(job->file.item[i], &job->folders, &source[i])) != CLI_DONE)
+            return status;
     cli_interrupt_catch();
-    if (status == CLI_DONE && (status = open_targets(job, &targets)) == CLI_DONE) {
-        for (size_t i = 0; i < job->file.n && status == CLI_DONE && !cli_interrupted(); i++)
-            status = embed_compile(&targets, &source[i], job->binary);
-        compile_targets_close(&targets);
-    }
-    if (status == CLI_DONE && cli_interrupted())
-        status = cli_interrupt_status(CLI_FAILED);
-    if (status == CLI_DONE)
-        status = write_objects(job, source);
+    if ((status = compile_sources(job, source)) != CLI_DONE)
+        return status;
+    return write_objects(job, source);
+}
+
+static int embed_files(const struct embed *job)
+{
+    struct embed_source *source = cli_alloc(job->file.n + 1, sizeof *source);
+    const int status = read_and_write(job, source);
     for (size_t i = 0; i < job->file.n; i++)
         embed_source_free(&source[i]);
     free(source);
     return status;
 }
+
+static const struct cli_combination embed_combinations[] = {
+    CLI_EXCLUDES("binary", "no-compile", NULL),
+    {NULL},
+};
 
 static int cmd_embed_run(int argc, char **argv)
 {
@@ -134,11 +152,13 @@ static int cmd_embed_run(int argc, char **argv)
                     "  cc main.c kernels.o -lstdcl -lOpenCL\n"
                     "  stdcl embed -c --binary scale.cl\n",
         .options = options,
+        .combinations = embed_combinations,
         .operands = &job.file,
         .operands_min = 1,
         .operand = "the kernel file",
     };
-    if (cli_parse(&usage, argc, argv, &status))
+    if (cli_parse(&usage, argc, argv, &status) &&
+        (status = cli_combinations_check(&usage)) == CLI_DONE)
         status = embed_files(&job);
     cli_strings_free(&job.file);
     cli_strings_free(&job.folders);

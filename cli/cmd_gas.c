@@ -31,38 +31,21 @@ static const char *const accumulate_names[] = {"double", "compensated", NULL};
 static const char *const species_names[] = {"he", "ne", "ar",
                                             "n2", "o2", NULL}; /* as gas_species_list */
 
-/* Reject contradicting options. */
-static int check_gas_options(const struct gas_job *job, const struct cli_option *options)
-{
-    static const char *const drawn_options[] = {"n", "source", "seed"};
-    if (job->stored && job->fused)
-        return cli_wrong("--stored and --fused cannot be combined");
-    for (size_t i = 0; job->input && i < sizeof drawn_options / sizeof *drawn_options; i++)
-        if (cli_given(options, drawn_options[i]))
-            return cli_wrong("%s and %s cannot be combined: the velocities come from the file",
-                             cli_typed(options, "i"), cli_typed(options, drawn_options[i]));
-    const char *needs = job->input                        ? cli_typed(options, "i")
-                        : job->source == GAS_HOST         ? "--source host"
-                        : job->method == ARRAYS_TREE      ? "--sum tree"
-                        : job->precision == ARRAYS_DOUBLE ? "--precision double"
-                        : job->accumulator                ? "--accumulate compensated"
-                                                          : NULL;
-    if (job->fused && needs)
-        return cli_wrong("--fused draws and sums without storing; %s needs --stored", needs);
-    if (job->method == ARRAYS_TREE && job->accumulator)
-        return cli_wrong(
-            "--sum tree sums plain doubles, as in the tutorial; --accumulate compensated needs --sum tuned");
-    if (job->species >= 0 && cli_given(options, "mass"))
-        return cli_wrong(
-            "--gas and %s cannot be combined: the gas determines the mass of its molecules",
-            cli_typed(options, "mass"));
-    if (job->dataset && !job->input)
-        return cli_wrong("--dataset needs -i FILE");
-    if (cli_given(options, "bins") && !job->histogram.n && !job->window.wanted &&
-        !job->window.record)
-        return cli_wrong("--bins applies only to histograms: add --histogram FILE");
-    return CLI_DONE;
-}
+static const struct cli_combination gas_combinations[] = {
+    CLI_EXCLUDES("fused", "stored", NULL),
+    CLI_EXCLUDES("input", "molecules source seed", "the velocities come from the file"),
+    CLI_EXCLUDES("fused", "input source=host sum=tree precision=double accumulate=compensated",
+                 "a fused sum stores no velocities; use --stored"),
+    CLI_EXCLUDES("sum=tree", "accumulate=compensated",
+                 "the tree sums plain doubles, as in the tutorial; use --sum tuned"),
+    CLI_EXCLUDES("sum=tree", "ranks",
+                 "the tree depends on the division between devices; omit --sum tree"),
+    CLI_EXCLUDES("gas", "mass", "the gas determines the mass of its molecules"),
+    CLI_REQUIRES("dataset", "input", NULL),
+    CLI_REQUIRES("bins", "histogram view record", NULL),
+    CLI_WINDOW_COMBINATIONS,
+    {NULL},
+};
 
 /* Set the defaults. */
 static void set_gas_defaults(struct gas_job *job)
@@ -126,6 +109,8 @@ static bool parse_gas_options(struct gas_job *job, int argc, char **argv, int *s
         CLI_COMMON_OPTIONS(&job->common),
         CLI_END,
     };
+    struct cli_condition conditions[] = {
+        {"ranks", "several ranks", .holds = world_size(cli_world) > 1}, {NULL}};
     const struct cli_usage usage = {
         .synopsis = "[options]",
         .about =
@@ -134,16 +119,16 @@ static bool parse_gas_options(struct gas_job *job, int argc, char **argv, int *s
                     "  stdcl gas -n 1e8 --stored --precision double --histogram speeds.svg\n"
                     "  stdcl gas --gas ar -T 293.15 -n 2.5e7 --volume 1e-18\n",
         .options = options,
+        .combinations = gas_combinations,
+        .conditions = conditions,
         .reads = "input",
         .writes = "histogram trace record",
     };
     if (!cli_parse(&usage, argc, argv, status))
         return false;
-    *status = check_gas_options(job, options);
-    if (*status != CLI_DONE)
+    if ((*status = cli_combinations_check(&usage)) != CLI_DONE)
         return false;
-    *status = cli_window_check(&job->window, options);
-    if (*status != CLI_DONE)
+    if ((*status = cli_window_check(&job->window)) != CLI_DONE)
         return false;
     set_gas_defaults(job);
     return true;
@@ -239,10 +224,7 @@ static int prepare_gas(struct gas_job *job)
     int status = gas_output_plan(job);
     if (status != CLI_DONE)
         return status;
-    if (job->method == ARRAYS_TREE && world_size(cli_world) > 1)
-        return cli_wrong(
-            "--sum tree runs on one rank only: its result depends on the division between devices; omit it");
-    if (job->input && (status = cli_ranks_same_file(job->input)) != CLI_DONE)
+    if ((status = cli_ranks_same_file(job->input)) != CLI_DONE)
         return status;
     if (job->input && (status = gas_input_read(job)) != CLI_DONE)
         return status;
@@ -271,12 +253,13 @@ static int sum_with_outputs(struct gas_job *job)
 static int sum_and_report(struct gas_job *job)
 {
     int status = prepare_gas(job);
+    if (status != CLI_DONE)
+        return status;
     cli_interrupt_catch();
     const int passes =
         job->repeat + (job->stored ? 1 : 0) + (job->stored && !job->input) + (job->histogram.n > 0);
     cli_progress_start(&job->progress, "molecules", (double)job->n * passes, job->common.quiet);
-    if (status == CLI_DONE)
-        status = sum_with_outputs(job);
+    status = sum_with_outputs(job);
     cli_progress_end(&job->progress);
     if (status != CLI_DONE)
         return status;
@@ -297,8 +280,7 @@ static int cmd_gas_run(int argc, char **argv)
     int status;
     if (parse_gas_options(&job, argc, argv, &status))
         status = sum_and_report(&job);
-    const int closed = cli_window_close(&job.window);
-    status = status == CLI_DONE ? closed : status;
+    status = cli_first_failure(status, cli_window_close(&job.window));
     free(job.count);
     gas_free(job.gas);
     if (job.context)

@@ -8,12 +8,14 @@
 #include "progress.h"
 #include "ranks.h"
 #include "usage.h"
-#include "life_job.h"
+#include "life_grid.h"
+#include "life_output.h"
+#include "life_plane.h"
+#include "life_run.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <float.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdcl.h>
@@ -26,32 +28,17 @@
 
 /* ---- Values of this command. ------------------------------------------------------- */
 
-/* Parse one side from the first `length` characters. */
-static bool read_grid_side(const char *text, size_t length, size_t *side)
-{
-    uint64_t value;
-    char digits[24];
-    if (length >= sizeof digits)
-        return false;
-    memcpy(digits, text, length);
-    digits[length] = 0;
-    if (cli_read_natural(digits, &value) || value < 1 || value > SIZE_MAX)
-        return false;
-    *side = (size_t)value;
-    return true;
-}
-
 static bool read_size(const char *text, void *to, char *why, size_t size)
 {
     struct life_size *s = to;
-    const size_t length = strcspn(text, "xX");
-    const char *second = text[length] ? text + length + 1 : text;
-    if (read_grid_side(text, length, &s->width) &&
-        read_grid_side(second, strlen(second), &s->height))
-        return true;
-    snprintf(why, size, "'%s' is not a size; give WIDTHxHEIGHT or one number for both, at least 1",
-             text);
-    return false;
+    size_t side[2];
+    if (!cli_read_sides(text, 1, SIZE_MAX, side)) {
+        snprintf(why, size,
+                 "'%s' is not a size; give WIDTHxHEIGHT or one number for both, at least 1", text);
+        return false;
+    }
+    *s = (struct life_size){side[0], side[1]};
+    return true;
 }
 
 static bool read_position(const char *text, void *to, char *why, size_t size)
@@ -121,58 +108,52 @@ static bool read_memory(const char *text, void *to, char *why, size_t size)
     return false;
 }
 
-/* ---- The command line. ----------------------------------------------------------------------- */
+/* ---- Options that go together. --------------------------------------------------------------- */
 
-/* Reject contradicting options. */
-static int check_life_options(const struct life_job *job, const struct cli_option *options)
+static const struct cli_combination life_combinations[] = {
+    CLI_ALLOWS_ONLY("census", "soups size rule soup seed generations output csv " CLI_COMMON_NAMES,
+                    NULL),
+    CLI_REQUIRES("soups", "census", "stdcl life census --soups N"),
+    CLI_EXCLUDES("compare", "watch until-stable output csv every-minutes frames view record", NULL),
+    CLI_EXCLUDES("compare", "engine", "a comparison runs all engines; omit --engine"),
+    CLI_EXCLUDES("watch", "until-stable every-minutes frames json view record", NULL),
+    CLI_EXCLUDES("watch compare engine=hashlife engine=sparse", "ranks", "start one rank only"),
+    CLI_EXCLUDES("json watch", "output=- csv=-",
+                 "both would write to standard output; give a file name"),
+    CLI_REQUIRES("zoom frames", "picture", NULL),
+    CLI_REQUIRES("every-minutes", "cells", NULL),
+    CLI_REQUIRES("at", "pattern", NULL),
+    CLI_REQUIRES("pattern+seed", "soup", "only soups are random"),
+    CLI_EXCLUDES("frames", "until-stable", "frames need a known last generation"),
+    CLI_WINDOW_COMBINATIONS,
+    {NULL},
+};
+
+static int check_operand(const struct life_job *job)
 {
-    if (job->words.n > 1 || (job->words.n && strcmp(job->words.item[0], "census")))
-        return cli_wrong("unexpected argument '%s'; the only operand is census",
-                         job->words.item[job->words.n - 1]);
+    return job->words.n > 1 || (job->words.n && strcmp(job->words.item[0], "census"))
+               ? cli_wrong("unexpected argument '%s'; the only operand is census",
+                           job->words.item[job->words.n - 1])
+               : CLI_DONE;
+}
+
+/* Check a census or an unbounded plane; on a grid, reject options of planes. */
+static int check_life_kind(const struct life_job *job, const struct cli_option *options)
+{
     if (job->words.n)
-        return life_census_check(job, options);
-    if (cli_given(options, "soups"))
-        return cli_wrong("--soups applies only to a census: stdcl life census --soups %" PRIu64,
-                         job->soups);
-    static const char *const run_options[] = {"watch",         "until-stable", "output", "csv",
-                                              "every-minutes", "frames",       "view",   "record"};
-    static const char *const unwatchable_options[] = {"until-stable", "every-minutes", "frames",
-                                                      "json"};
-    for (size_t i = 0; job->compare && i < sizeof run_options / sizeof *run_options; i++)
-        if (cli_given(options, run_options[i]))
-            return cli_wrong("--compare and %s cannot be combined",
-                             cli_typed(options, run_options[i]));
-    if (job->compare && cli_given(options, "engine"))
-        return cli_wrong("--compare runs all engines; omit --engine");
-    for (size_t i = 0; job->watch && i < sizeof unwatchable_options / sizeof *unwatchable_options;
-         i++)
-        if (cli_given(options, unwatchable_options[i]))
-            return cli_wrong("--watch and --%s cannot be combined", unwatchable_options[i]);
-    if (job->watch && (job->window.wanted || job->window.record))
-        return cli_wrong("--watch and --%s cannot be combined",
-                         job->window.wanted ? "view" : "record");
-    if (job->zoom && !cli_outputs_will_draw(&job->outputs))
-        return cli_wrong(
-            "--zoom applies only to pictures: add -o FILE.png, FILE.mp4, FILE.webm or FILE.gif");
+        return life_census_check(job);
     if (job->engine == LIFE_HASHLIFE || job->engine == LIFE_SPARSE)
         return life_plane_check(job, options);
     static const char *const plane_options[] = {"memory", "threads", "step"};
-    for (size_t i = 0; i < sizeof plane_options / sizeof *plane_options && job->engine != LIFE_AUTO;
-         i++)
+    for (size_t i = 0; i < 3 && job->engine != LIFE_AUTO; i++)
         if (cli_given(options, plane_options[i]))
             return cli_wrong("%s applies only to --engine hashlife%s, but the engine is %s: %s",
                              cli_typed(options, plane_options[i]), i == 1 ? "" : " or sparse",
                              life_job_engine_name(job->engine), job->choice);
-    if (job->every_minutes > 0 && !life_output_has_cells(job))
-        return cli_wrong("--every-minutes needs a pattern to write: add -o FILE.mc or FILE.rle");
-    if (job->at.given && !job->input)
-        return cli_wrong("--at needs a pattern: add --pattern FILE");
-    if (cli_given(options, "seed") && job->input && !job->soup)
-        return cli_wrong("--seed applies only to soups: add --soup, or omit --pattern");
-    if (job->until_stable && job->outputs.frames)
-        return cli_wrong("--frames needs a last generation, which --until-stable does not know");
     return CLI_DONE;
 }
+
+/* ---- The command line. ----------------------------------------------------------------------- */
 
 static bool parse_life_options(struct life_job *job, int argc, char **argv, int *status)
 {
@@ -245,6 +226,13 @@ static bool parse_life_options(struct life_job *job, int argc, char **argv, int 
         CLI_COMMON_OPTIONS(&job->common),
         CLI_END,
     };
+    struct cli_condition conditions[] = {
+        {"census", .text = "census"},
+        {"picture", .text = CLI_OUTPUTS_PICTURE},
+        {"cells", .text = "a pattern to write (-o FILE.mc or FILE.rle)"},
+        {"ranks", "several ranks", .holds = world_size(cli_world) > 1},
+        {NULL},
+    };
     const struct cli_usage usage = {
         .synopsis = "[options]\n       stdcl life census [--soups N] [options]",
         .about =
@@ -257,6 +245,8 @@ static bool parse_life_options(struct life_job *job, int argc, char **argv, int 
             "  stdcl life census --soups 1e6 --seed 7 --csv objects.csv\n"
             "  stdcl life --rule B36/S23:P300,200 --soup=0.2 --generations 300 -o highlife.mp4\n",
         .options = options,
+        .combinations = life_combinations,
+        .conditions = conditions,
         .reads = "pattern rule",
         .writes = "output csv trace record",
         .operands = &job->words,
@@ -265,11 +255,16 @@ static bool parse_life_options(struct life_job *job, int argc, char **argv, int 
     if (!cli_parse(&usage, argc, argv, status))
         return false;
     life_choice_begin(job, options);
-    *status = check_life_options(job, options);
-    if (*status != CLI_DONE)
+    if ((*status = check_operand(job)) != CLI_DONE)
         return false;
-    *status = cli_window_check(&job->window, options);
-    return *status == CLI_DONE;
+    cli_condition_set(&usage, "census", job->words.n > 0);
+    cli_condition_set(&usage, "picture", cli_outputs_will_draw(&job->outputs));
+    cli_condition_set(&usage, "cells", life_output_has_cells(job));
+    if ((*status = cli_combinations_check(&usage)) != CLI_DONE)
+        return false;
+    if ((*status = check_life_kind(job, options)) != CLI_DONE)
+        return false;
+    return (*status = cli_window_check(&job->window)) == CLI_DONE;
 }
 
 static int create_grid_engine(struct life_job *job)
@@ -292,14 +287,10 @@ static int create_grid_engine(struct life_job *job)
 /* Checks come before computing, the cheapest first. */
 int life_job_work(struct life_job *job)
 {
-    if (world_size(cli_world) > 1 && !job->words.n &&
-        (job->watch || job->compare || job->engine == LIFE_HASHLIFE || job->engine == LIFE_SPARSE))
-        return cli_wrong(
-            "--watch, --compare and the engines hashlife and sparse run on one rank only");
+    int status;
     if (job->words.n)
         return life_census_run_job(job);
-    int status = job->input ? cli_ranks_same_file(job->input) : CLI_DONE;
-    if (status != CLI_DONE)
+    if ((status = cli_ranks_same_file(job->input)) != CLI_DONE)
         return status;
     if ((status = life_output_plan(job)) != CLI_DONE)
         return status;
@@ -312,7 +303,7 @@ int life_job_work(struct life_job *job)
     if ((job->engine != LIFE_REFERENCE || job->compare) &&
         (status = cli_devices_open(&job->common.device, &job->context)) != CLI_DONE)
         return status;
-    if (job->context && (status = cli_profile_start(&job->common, job->context)) != CLI_DONE)
+    if ((status = cli_profile_start(&job->common, job->context)) != CLI_DONE)
         return status;
     if (job->compare)
         return life_job_compare(job);
@@ -334,15 +325,14 @@ int life_job_work(struct life_job *job)
         return status;
     if ((status = life_job_report(job)) != CLI_DONE)
         return status;
-    if (job->context && (status = cli_profile_report(&job->common, job->context)) != CLI_DONE)
+    if ((status = cli_profile_report(&job->common, job->context)) != CLI_DONE)
         return status;
     return job->interrupted ? cli_interrupt_status(CLI_DONE) : CLI_DONE;
 }
 
 int life_job_close(struct life_job *job, int status)
 {
-    const int closed = cli_window_close(&job->window);
-    status = status == CLI_DONE ? closed : status;
+    status = cli_first_failure(status, cli_window_close(&job->window));
     life_output_discard(job);
     cli_ranks_fail(status);
     life_free(job->engine_of_run);

@@ -41,43 +41,33 @@ static bool has_blocks(const struct matmul_job *job)
     return false;
 }
 
-static int check_matmul_options(struct matmul_job *job, const struct cli_option *options)
+static const struct cli_combination matmul_combinations[] = {
+    CLI_EXCLUDES("compare", "sweep", NULL),
+    CLI_REQUIRES("limit all", "compare sweep", NULL),
+    CLI_EXCLUDES("limit", "all", NULL),
+    CLI_EXCLUDES("block", "sweep", "a sweep runs all block sizes; omit --block"),
+    CLI_REQUIRES("block", "blocks compare", NULL),
+    CLI_REQUIRES("seed", "random", "all matrices come from files; omit --seed"),
+    CLI_REQUIRES("csv plot", "sweep", NULL),
+    CLI_REQUIRES("out-of-core", "a+b+output", "matrices out of core are in files"),
+    CLI_REQUIRES("out-of-core+beta!0", "c", "matrices out of core are in files"),
+    CLI_EXCLUDES("out-of-core", "compare sweep repeat view record",
+                 "a product out of core is computed once"),
+    CLI_EXCLUDES("output", "compare sweep", "-o writes the product of one engine"),
+    CLI_EXCLUDES("json", "output=- csv=-", "both would write to standard output; give a file name"),
+    CLI_EXCLUDES("compare sweep", "ranks", "start one rank only"),
+    CLI_EXCLUDES("output=-", "ranks", "give a file that all ranks can write"),
+    CLI_WINDOW_COMBINATIONS,
+    {NULL},
+};
+
+/* Check the names of files. */
+static int check_matmul_files(const struct matmul_job *job)
 {
-    if (job->compare && job->sweep)
-        return cli_wrong("--compare and --sweep cannot be combined");
-    if ((job->limit > 0 || job->all) && !job->compare && !job->sweep)
-        return cli_wrong("--%s needs --compare or --sweep", job->all ? "all" : "limit");
-    if (job->limit > 0 && job->all)
-        return cli_wrong("--all and --limit cannot be combined");
-    if (cli_given(options, "block") && job->sweep)
-        return cli_wrong("--sweep runs all block sizes; omit --block");
-    if (cli_given(options, "block") && !job->compare && !has_blocks(job))
-        return cli_wrong(
-            "--block applies only to blocked engines: add --engine blocked or --engine cpu-blocked");
-    if (cli_given(options, "seed") && job->file_a && job->file_b && (job->beta == 0 || job->file_c))
-        return cli_wrong("--seed applies only to random matrices; omit it");
-    if ((job->csv || job->plot) && !job->sweep)
-        return cli_wrong("--%s needs --sweep", job->csv ? "csv" : "plot");
-    if (job->out_of_core &&
-        (!job->file_a || !job->file_b || !job->output || (job->beta != 0 && !job->file_c)))
-        return cli_wrong("--out-of-core needs matrices in files: give -a, -b and -o%s",
-                         job->beta != 0 ? ", and -c" : "");
-    if (job->out_of_core &&
-        (job->compare || job->sweep || job->repeat || job->window.wanted || job->window.record))
-        return cli_wrong(
-            "--out-of-core multiplies once; omit --compare, --sweep, --repeat, --view and --record");
-    if (job->output && (job->compare || job->sweep))
-        return cli_wrong("-o writes the product of one engine; omit --compare and --sweep");
     if (job->plot && !cli_has_suffix(job->plot, ".svg") && !cli_has_suffix(job->plot, ".png"))
         return cli_wrong("--plot: '%s' must end in .svg or .png", job->plot);
     if (job->output && names_other_format(job->output))
         return cli_wrong("-o: '%s' must end in .npy", job->output);
-    const char *const taken = job->output && !strcmp(job->output, "-") ? "-o"
-                              : job->csv && !strcmp(job->csv, "-")     ? "--csv"
-                                                                       : NULL;
-    if (taken && job->common.json)
-        return cli_wrong("%s - and --json would both write to standard output; give a file name",
-                         taken);
     if (job->csv && cli_check_table("--csv", job->csv) != CLI_DONE)
         return CLI_WRONG;
     const char *const outputs[] = {job->output, job->csv, job->plot};
@@ -165,6 +155,12 @@ static bool parse_matmul_options(struct matmul_job *job, int argc, char **argv, 
         CLI_COMMON_OPTIONS(&job->common),
         CLI_END,
     };
+    struct cli_condition conditions[] = {
+        {"blocks", .text = "a blocked engine (--engine blocked, cpu-blocked or sycl)"},
+        {"random", .text = "a random matrix"},
+        {"ranks", "several ranks", .holds = world_size(cli_world) > 1},
+        {NULL},
+    };
     const struct cli_usage usage = {
         .synopsis = "[options]",
         .about =
@@ -175,19 +171,23 @@ static bool parse_matmul_options(struct matmul_job *job, int argc, char **argv, 
                     "  stdcl matmul -a a.npy -b b.npy -o c.npy\n"
                     "  stdcl matmul -a a.npy -b b.npy -o c.npy --out-of-core\n",
         .options = options,
+        .combinations = matmul_combinations,
+        .conditions = conditions,
         .reads = "a b c",
         .writes = "output csv plot trace record",
     };
     if (!cli_parse(&usage, argc, argv, status))
         return false;
-    *status = check_matmul_options(job, options);
-    if (*status != CLI_DONE)
+    cli_condition_set(&usage, "blocks", has_blocks(job));
+    cli_condition_set(&usage, "random",
+                      !job->file_a || !job->file_b || (job->beta != 0 && !job->file_c));
+    if ((*status = cli_combinations_check(&usage)) != CLI_DONE)
         return false;
-    *status = cli_window_check(&job->window, options);
-    if (*status != CLI_DONE)
+    if ((*status = check_matmul_files(job)) != CLI_DONE)
         return false;
-    *status = choose_kinds(job);
-    return *status == CLI_DONE;
+    if ((*status = cli_window_check(&job->window)) != CLI_DONE)
+        return false;
+    return (*status = choose_kinds(job)) == CLI_DONE;
 }
 
 /* Open the devices, if an engine or --device needs one. */
@@ -225,28 +225,14 @@ static int run_engines(struct matmul_job *job)
     return CLI_DONE;
 }
 
-/* Reject options that several ranks do not support. */
-static int check_matmul_ranks(const struct matmul_job *job)
-{
-    const char *const files[3] = {job->file_a, job->file_b, job->file_c};
-    if (world_size(cli_world) == 1)
-        return CLI_DONE;
-    if (job->compare || job->sweep)
-        return cli_wrong("--compare and --sweep run on one rank only");
-    if (job->output && strcmp(job->output, "-") == 0)
-        return cli_wrong("-o - works on one rank only; give a file that all ranks can write");
-    for (int i = 0; i < 3; i++) {
-        const int status = files[i] ? cli_ranks_same_file(files[i]) : CLI_DONE;
-        if (status != CLI_DONE)
-            return status;
-    }
-    return CLI_DONE;
-}
-
 static int multiply_and_report(struct matmul_job *job)
 {
-    int status = check_matmul_ranks(job);
-    if (status != CLI_DONE)
+    int status;
+    if ((status = cli_ranks_same_file(job->file_a)) != CLI_DONE)
+        return status;
+    if ((status = cli_ranks_same_file(job->file_b)) != CLI_DONE)
+        return status;
+    if ((status = cli_ranks_same_file(job->file_c)) != CLI_DONE)
         return status;
     if ((status = matmul_job_sizes(job)) != CLI_DONE)
         return status;
@@ -266,7 +252,7 @@ static int multiply_and_report(struct matmul_job *job)
         return status;
     if ((job->outcomes || !job->interrupted) && (status = matmul_job_report(job)) != CLI_DONE)
         return status;
-    if (job->context && (status = cli_profile_report(&job->common, job->context)) != CLI_DONE)
+    if ((status = cli_profile_report(&job->common, job->context)) != CLI_DONE)
         return status;
     if (job->failed)
         return CLI_FAILED;
@@ -282,8 +268,7 @@ static int cmd_matmul_run(int argc, char **argv)
             job.limit = 10;
         status = multiply_and_report(&job);
     }
-    const int closed = cli_window_close(&job.window);
-    status = status == CLI_DONE ? closed : status;
+    status = cli_first_failure(status, cli_window_close(&job.window));
     matmul_job_free(&job);
     return status;
 }

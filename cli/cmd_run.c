@@ -214,16 +214,15 @@ static int run_with_devices(struct script *script)
     int status = CLI_DONE;
     if (common->device.n || common->profile.wanted || common->trace)
         status = cli_devices_open(&common->device, &script->context);
-    if (status == CLI_DONE && script->context)
-        status = cli_profile_start(common, script->context);
     if (status != CLI_DONE)
+        return status;
+    if ((status = cli_profile_start(common, script->context)) != CLI_DONE)
         return status;
     /* before the script queries devices: see cli_interrupt_restore_quit */
     cli_devices_list(&devices);
     cli_devices_free(&devices);
     status = run_script(script);
-    const int reported = script->context ? cli_profile_report(common, script->context) : CLI_DONE;
-    return status == CLI_DONE ? reported : status;
+    return cli_first_failure(status, cli_profile_report(common, script->context));
 }
 
 static int cmd_run_run(int argc, char **argv)

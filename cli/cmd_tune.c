@@ -88,10 +88,9 @@ static int check_kernel_names(const struct tune_job *job)
         for (size_t e = 0, n; e < ENGINES; e++) {
             const struct cltune_kernel *kernel = engines[e](&n);
             for (size_t k = 0; k < n; k++) {
-                const size_t used = strlen(list);
                 found = found || name_matches(kernel[k].name, job->names.item[i]);
                 offer_kernel_name(&guess, offered, sizeof offered, kernel[k].name);
-                snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", kernel[k].name);
+                cli_text_append(list, sizeof list, "%s%s", *list ? ", " : "", kernel[k].name);
             }
         }
         if (!found && *offered)
@@ -261,7 +260,7 @@ static int search_kernels(struct tune_job *job)
         const double left = budget - (seconds_now() - start);
         const int one =
             search_kernel(job, &job->search[i], fmax(0, left / (double)(job->searches - i)));
-        status = status == CLI_DONE ? one : status;
+        status = cli_first_failure(status, one);
         any = any || job->search[i].outcome == TUNE_FOUND;
     }
     job->interrupted = cli_interrupted();
@@ -295,10 +294,16 @@ static int tune_kernels(struct tune_job *job)
     status = search_kernels(job);
     if (job->export_file && tune_export_write(job) != CLI_DONE)
         status = CLI_FAILED;
-    const int reported = tune_report_end(job);
-    status = status == CLI_DONE ? reported : status;
-    return status == CLI_DONE ? cli_interrupt_status(CLI_DONE) : status;
+    status = cli_first_failure(status, tune_report_end(job));
+    return cli_first_failure(status, cli_interrupt_status(CLI_DONE));
 }
+
+static const struct cli_combination tune_combinations[] = {
+    CLI_EXCLUDES("profile trace", "tune", "a search runs hundreds of shapes"),
+    CLI_EXCLUDES("list", "export", NULL),
+    CLI_REQUIRES("as", "export", NULL),
+    {NULL},
+};
 
 static bool parse_tune_options(struct tune_job *job, int argc, char **argv, int *status)
 {
@@ -333,19 +338,14 @@ static bool parse_tune_options(struct tune_job *job, int argc, char **argv, int 
             "  stdcl tune nbody.direct.single --size 8192 --minutes 2\n"
             "  stdcl tune --device H200 --minutes 20 --export hopper.json --as family:hopper\n",
         .options = options,
+        .combinations = tune_combinations,
+        .conditions = (struct cli_condition[]){{"tune", "tune", .holds = true}, {NULL}},
         .operands = &job->names,
         .operand = "KERNEL",
     };
     if (!cli_parse(&usage, argc, argv, status))
         return false;
-    if (job->common.profile.wanted || job->common.trace)
-        *status = cli_wrong(
-            "--profile and --trace cannot be combined with tune, which runs hundreds of shapes");
-    if (job->list && job->export_file)
-        *status = cli_wrong("--list and --export cannot be combined");
-    if (job->export_as && !job->export_file)
-        *status = cli_wrong("--as needs --export FILE");
-    return *status == CLI_DONE;
+    return (*status = cli_combinations_check(&usage)) == CLI_DONE;
 }
 
 static int cmd_tune_run(int argc, char **argv)

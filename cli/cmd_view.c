@@ -58,13 +58,17 @@ static int open_files(struct view_job *job)
 
 /* ---- The command line. ----------------------------------------------------------------------- */
 
-static int cmd_view_check(const struct view_job *job, const struct cli_option *options)
+static const struct cli_combination view_combinations[] = {
+    CLI_EXCLUDES("output", "view record", "a page needs no server"),
+    CLI_WINDOW_COMBINATIONS,
+    {NULL},
+};
+
+static int cmd_view_check(const struct view_job *job)
 {
-    if (job->page && (job->window.wanted || job->window.record))
-        return cli_wrong("-o writes a page without a server; omit --view and --record");
     if (job->page && !cli_has_suffix(job->page, ".html"))
         return cli_wrong("-o: '%s' must end in .html", job->page);
-    const int status = cli_window_check(&job->window, options);
+    const int status = cli_window_check(&job->window);
     if (status != CLI_DONE)
         return status;
     return job->page ? cli_check_output(job->page) : CLI_DONE;
@@ -76,7 +80,7 @@ static bool cmd_view_parse(struct view_job *job, int argc, char **argv, int *sta
         CLI_STRING('o', "output", "FILE.html", &job->page,
                    "self-contained page, which needs neither a server nor a network"),
         CLI_REAL(0, "speed", "N", &job->window.pace.speed, 0, 1000,
-                 "pictures per second; 0: unlimited"),
+                 "frames per second; 0: unlimited"),
         CLI_FLAG('q', "quiet", &job->quiet, "no report"),
         CLI_WINDOW_OPTIONS(&job->window),
         CLI_END,
@@ -84,20 +88,22 @@ static bool cmd_view_parse(struct view_job *job, int argc, char **argv, int *sta
     const struct cli_usage usage = {
         .synopsis = "[options] FILE...",
         .about =
-            "Plays a recording in a browser, with pause, single pictures and a slider. Also shows files: bodies (several form a series), patterns of Life, velocities (.npy) and the table of a sweep (.csv). The link is for this machine; the second line gives the command to reach it from another. Ctrl-C ends it.",
+            "Plays a recording in a browser, with pause, single frames and a slider. Also shows files: bodies (several form a series), patterns of Life, velocities (.npy) and the table of a sweep (.csv). The link is for this machine; the second line gives the command to reach it from another. Ctrl-C ends it.",
         .examples = "  stdcl nbody --ic collision -n 2^16 --method tree --record collision.view\n"
                     "  stdcl view collision.view\n"
                     "  stdcl view collision.view -o collision.html\n"
                     "  stdcl view snap-*.hdf5\n",
         .options = options,
+        .combinations = view_combinations,
         .operands = &job->file,
         .operands_min = 1,
         .operand = "the recording or file",
     };
     if (!cli_parse(&usage, argc, argv, status))
         return false;
-    *status = cmd_view_check(job, options);
-    return *status == CLI_DONE;
+    if ((*status = cli_combinations_check(&usage)) != CLI_DONE)
+        return false;
+    return (*status = cmd_view_check(job)) == CLI_DONE;
 }
 
 static int cmd_view_work(struct view_job *job)
@@ -118,8 +124,7 @@ static int cmd_view_run(int argc, char **argv)
     int status;
     if (cmd_view_parse(&job, argc, argv, &status))
         status = cmd_view_work(&job);
-    const int closed = cli_window_close(&job.window);
-    status = status == CLI_DONE ? closed : status;
+    status = cli_first_failure(status, cli_window_close(&job.window));
     view_recording_close(job.recording);
     life_pattern_free(&job.pattern);
     free(job.bars.count);

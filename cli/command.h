@@ -16,6 +16,12 @@ enum cli_status {
     CLI_WRONG = 2   /* usage error */
 };
 
+/* The first failure of two pieces of work that are both done in any case. */
+static inline int cli_first_failure(int status, int next)
+{
+    return status != CLI_DONE ? status : next;
+}
+
 /* The processes of a launcher: independent runs, or the ranks of one job. */
 enum cli_ranks { CLI_RANKS_INDEPENDENT, CLI_RANKS_COLLECTIVE };
 

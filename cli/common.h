@@ -40,11 +40,12 @@ struct cli_common {
             "under mpirun or srun: independent runs, one per process, instead of the ranks of one job"),                                                                                                                                                                                 \
         CLI_FLAG(0, "share", &(common)->share,                                                                                                                                                                                                                                           \
                  "let several ranks use one device if a host has fewer devices than ranks")
+#define CLI_COMMON_NAMES "device json profile trace explain quiet alone share"
 void cli_common_free(struct cli_common *common);
 cli_reader cli_read_profile; /* for the table above */
 
 /* With --profile or --trace: check that the trace file can be written and start profiling the
- * context. */
+ * context, unless it is NULL. */
 int cli_profile_start(const struct cli_common *common, CLCONTEXT *context);
 
 /* With --profile or --trace: print the profile to stderr and write the timeline. */

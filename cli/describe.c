@@ -6,7 +6,7 @@
  *
  *   command NAME SUMMARY          usage SYNOPSIS        about TEXT        operand NAME
  *   group HEADING                 example LINE
- *   option LETTER NAME ARGUMENT KIND CHOICES HELP
+ *   option LETTER NAME ARGUMENT KIND CHOICES HELP      combination SENTENCE
  *
  * KIND is flag, number, choice, file, device or text, followed by ? if the value is optional.
  * CHOICES are separated by blanks. HELP is the text of --help, with choices and default.
@@ -60,6 +60,11 @@ void cli_describe(const struct cli_usage *usage, FILE *fp)
             fprintf(fp, "group\t%s\n", o->help);
         else
             describe_option(o, fp);
+    for (const struct cli_combination *c = usage->combinations; c && c->option; c++) {
+        char text[1024];
+        cli_combination_text(usage, c, text, sizeof text);
+        fprintf(fp, "combination\t%s\n", text);
+    }
     for (const char *line = usage->examples; line && *line; line += strspn(line, "\n")) {
         line += strspn(line, " ");
         fprintf(fp, "example\t%.*s\n", (int)strcspn(line, "\n"), line);

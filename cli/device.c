@@ -10,6 +10,7 @@
 #include "alloc.h"
 #include "message.h"
 #include "ranks.h"
+#include "text.h"
 
 #include "core/pocl.h"
 
@@ -177,12 +178,10 @@ static void add_once(size_t *chosen, size_t *n, size_t device)
 static int wrong_pattern(const struct cli_devices *devices, const char *pattern)
 {
     char list[2048] = "";
-    for (size_t i = 0; i < devices->n; i++) {
-        const size_t used = strlen(list);
-        snprintf(list + used, sizeof list - used, "%s%zu = %s (%s, %s)", i ? "; " : "", i,
-                 devices->item[i].name, cli_device_type(devices->item[i].type),
-                 devices->item[i].platform_name);
-    }
+    for (size_t i = 0; i < devices->n; i++)
+        cli_text_append(list, sizeof list, "%s%zu = %s (%s, %s)", i ? "; " : "", i,
+                        devices->item[i].name, cli_device_type(devices->item[i].type),
+                        devices->item[i].platform_name);
     return cli_wrong("--device: no device matches '%.100s%s'; there %s: %s", pattern,
                      strlen(pattern) > 100 ? "..." : "", devices->n == 1 ? "is" : "are", list);
 }
@@ -355,12 +354,9 @@ static void read_os_names(const char *path, char *words, size_t size)
     char line[512];
     FILE *fp = fopen(path, "r");
     words[0] = 0;
-    while (fp && fgets(line, sizeof line, fp)) {
-        if (strncmp(line, "ID=", 3) && strncmp(line, "ID_LIKE=", 8))
-            continue;
-        const size_t used = strlen(words);
-        snprintf(words + used, size - used, " %s", strchr(line, '=') + 1);
-    }
+    while (fp && fgets(line, sizeof line, fp))
+        if (strncmp(line, "ID=", 3) == 0 || strncmp(line, "ID_LIKE=", 8) == 0)
+            cli_text_append(words, size, " %s", strchr(line, '=') + 1);
     if (fp)
         fclose(fp);
     for (char *p = words; *p; p++)

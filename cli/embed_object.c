@@ -176,32 +176,42 @@ static int compile_c_file(const char *c_file, const char *object)
     return result;
 }
 
+/* Compile in a folder, and write the object to `out`. */
+static int compile_object(const char *folder, const struct embed_source *source, size_t n,
+                          const char *symbol, FILE *out)
+{
+    char c_file[3072], object[3072];
+    size_t size;
+    int status;
+    snprintf(c_file, sizeof c_file, "%s/kernels.c", folder);
+    snprintf(object, sizeof object, "%s/kernels.o", folder);
+    if ((status = write_c_file(c_file, source, n, symbol)) != CLI_DONE)
+        return status;
+    if ((status = compile_c_file(c_file, object)) != CLI_DONE)
+        return status;
+    char *bytes = embed_read_file(object, &size);
+    if (!bytes)
+        return CLI_FAILED;
+    fwrite(bytes, 1, size, out);
+    free(bytes);
+    return CLI_DONE;
+}
+
 /* Compile in a temporary directory, then write the object to its file, complete or not at all. */
 static int write_object_file(const char *file, const struct embed_source *source, size_t n,
                              const char *symbol)
 {
-    char folder[3000], c_file[3072], object[3072], *bytes = NULL;
-    size_t size;
+    char folder[3000];
     struct outfile out;
     if (embed_make_folder(folder, sizeof folder) != CLI_DONE)
         return CLI_FAILED;
-    snprintf(c_file, sizeof c_file, "%s/kernels.c", folder);
-    snprintf(object, sizeof object, "%s/kernels.o", folder);
-
-    int status = outfile_open(&out, file) < 0 ? cli_failed_call(NULL) : CLI_DONE;
-    if (status == CLI_DONE) {
-        if ((status = write_c_file(c_file, source, n, symbol)) == CLI_DONE &&
-            (status = compile_c_file(c_file, object)) == CLI_DONE &&
-            (status = (bytes = embed_read_file(object, &size)) ? CLI_DONE : CLI_FAILED) ==
-                CLI_DONE) {
-            fwrite(bytes, 1, size, out.fp);
-            status = outfile_commit(&out) < 0 ? cli_failed_call(NULL) : CLI_DONE;
-        } else {
-            outfile_discard(&out);
-        }
-    }
+    const bool opened = outfile_open(&out, file) >= 0;
+    int status = opened ? compile_object(folder, source, n, symbol, out.fp) : cli_failed_call(NULL);
+    if (opened && status != CLI_DONE)
+        outfile_discard(&out);
+    else if (opened && outfile_commit(&out) < 0)
+        status = cli_failed_call(NULL);
     outfile_folder_remove(folder);
-    free(bytes);
     return status;
 }
 

@@ -113,18 +113,6 @@ bool cli_same_file(const char *a, const char *b)
     return same;
 }
 
-static bool is_listed(const char *list, const char *name)
-{
-    const size_t length = strlen(name);
-    for (const char *at = list; at && *at; at += strspn(at, " ")) {
-        const size_t word = strcspn(at, " ");
-        if (word == length && strncmp(at, name, length) == 0)
-            return true;
-        at += word;
-    }
-    return false;
-}
-
 /* File i of an option, or NULL. */
 static const char *option_file(const struct cli_option *o, size_t i)
 {
@@ -143,7 +131,7 @@ static bool may_replace(const struct cli_option *o, const struct cli_option *rea
 static int check_pair(const struct cli_usage *usage, const struct cli_option *o, const char *file,
                       const struct cli_option *p, const char *other)
 {
-    const bool read = is_listed(usage->reads, p->name);
+    const bool read = cli_list_has(usage->reads, p->name);
     if (!cli_same_file(file, other) || (read && (strcmp(file, "-") == 0 || may_replace(o, p))))
         return CLI_DONE;
     if (read)
@@ -158,9 +146,9 @@ static int check_output_file(const struct cli_usage *usage, const struct cli_opt
 {
     int status = CLI_DONE;
     for (const struct cli_option *p = usage->options; p->type != CLI_TYPE_END; p++) {
-        const bool read = p->name && is_listed(usage->reads, p->name);
+        const bool read = p->name && cli_list_has(usage->reads, p->name);
         const char *other;
-        if (!p->name || (!read && (p > o || !is_listed(usage->writes, p->name))))
+        if (!p->name || (!read && (p > o || !cli_list_has(usage->writes, p->name))))
             continue;
         for (size_t i = 0; status == CLI_DONE && (p != o || i < n) && (other = option_file(p, i));
              i++)
@@ -173,7 +161,7 @@ int cli_check_files(const struct cli_usage *usage)
 {
     int status = CLI_DONE;
     for (const struct cli_option *o = usage->options; o->type != CLI_TYPE_END; o++)
-        if (o->name && is_listed(usage->writes, o->name))
+        if (o->name && cli_list_has(usage->writes, o->name))
             for (size_t i = 0; status == CLI_DONE && option_file(o, i); i++)
                 status = check_output_file(usage, o, i);
     return status;

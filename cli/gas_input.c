@@ -107,17 +107,16 @@ int gas_input_read(struct gas_job *job)
     if (!hdf5 && job->dataset)
         return cli_wrong("--dataset: '%s' is not an HDF5 file", job->input);
     const int status = hdf5 ? read_hdf5_velocities(job) : read_npy_velocities(job);
-    if (status == CLI_DONE && asked == ARRAYS_DOUBLE &&
-        job->precision == ARRAYS_FLOAT) { /* convert floats to doubles */
-        const float *from = job->velocity;
-        double *to = cli_alloc(job->rows * 3, sizeof *to);
-        for (size_t i = 0; i < job->rows * 3; i++)
-            to[i] = (double)from[i];
-        free(job->velocity);
-        job->velocity = to;
-        job->precision = ARRAYS_DOUBLE;
-    }
-    return status;
+    if (status != CLI_DONE || asked != ARRAYS_DOUBLE || job->precision != ARRAYS_FLOAT)
+        return status;
+    const float *from = job->velocity; /* convert floats to doubles */
+    double *to = cli_alloc(job->rows * 3, sizeof *to);
+    for (size_t i = 0; i < job->rows * 3; i++)
+        to[i] = (double)from[i];
+    free(job->velocity);
+    job->velocity = to;
+    job->precision = ARRAYS_DOUBLE;
+    return CLI_DONE;
 }
 
 int gas_input_give(struct gas_job *job)

@@ -68,7 +68,7 @@ void gas_input_free(struct gas_job *job);
 int gas_output_plan(const struct gas_job *job);
 int gas_output_finish(const struct gas_job *job);
 
-/* gas_view.c. open: open the view, if wanted; visit: after a sum; end: the last picture. */
+/* gas_view.c. open: open the view, if wanted; visit: after a sum; end: the last frame. */
 int gas_view_open(struct gas_job *job);
 int gas_view_visit(struct gas_job *job);
 int gas_view_end(struct gas_job *job);

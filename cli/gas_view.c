@@ -68,6 +68,8 @@ static int show_histogram(void *arg, int last)
     const double top = TOP * sqrt(job->boltzmann * job->temperature / job->mass),
                  width = top / job->bins;
     const int status = count_speeds(job, top);
+    if (status != CLI_DONE)
+        return status;
     double *expected = cli_alloc((size_t)job->bins + 1, sizeof *expected), below = 0;
     for (int i = 0; i <= job->bins; i++) {
         const double next = i == job->bins ? 1
@@ -77,11 +79,10 @@ static int show_histogram(void *arg, int last)
         below = next;
     }
     const uint64_t sums = (uint64_t)job->sums;
-    if (status == CLI_DONE)
-        view_show_bars(job->window.view, (struct view_moment){(double)sums, sums, last},
-                       (uint32_t)job->bins, top, job->count, expected);
+    view_show_bars(job->window.view, (struct view_moment){(double)sums, sums, last},
+                   (uint32_t)job->bins, top, job->count, expected);
     free(expected);
-    return status;
+    return CLI_DONE;
 }
 
 int gas_view_visit(struct gas_job *job)
@@ -100,7 +101,8 @@ int gas_view_end(struct gas_job *job)
     if (!job->window.open)
         return CLI_DONE;
     const int status = show_histogram(job, 1);
-    if (status == CLI_DONE)
-        cli_window_end(&job->window, "all sums are done");
-    return status;
+    if (status != CLI_DONE)
+        return status;
+    cli_window_end(&job->window, "all sums are done");
+    return CLI_DONE;
 }

@@ -14,7 +14,6 @@
 #include "usage.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdcl.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -43,17 +42,6 @@ void cli_wrap(FILE *fp, const char *text, size_t indent, size_t width)
     fputc('\n', fp);
 }
 
-/* Append to a text; truncates. */
-__attribute__((format(printf, 3, 4))) static void help_append(char *text, size_t size,
-                                                              const char *format, ...)
-{
-    const size_t used = strlen(text);
-    va_list ap;
-    va_start(ap, format);
-    vsnprintf(text + used, size - used, format, ap);
-    va_end(ap);
-}
-
 /* Append " (default VALUE)", or nothing if the variable holds no default; see "Entries" in
  * options.h. */
 static void append_default(char *text, size_t size, const struct cli_option *o)
@@ -61,27 +49,27 @@ static void append_default(char *text, size_t size, const struct cli_option *o)
     switch (o->type) {
     case CLI_TYPE_INT:
         if (*o->to.integer >= o->of.integer.min && *o->to.integer <= o->of.integer.max)
-            help_append(text, size, " (default %d)", *o->to.integer);
+            cli_text_append(text, size, " (default %d)", *o->to.integer);
         break;
     case CLI_TYPE_SIZE:
         if (*o->to.size >= o->of.natural.min && *o->to.size <= o->of.natural.max)
-            help_append(text, size, " (default %zu)", *o->to.size);
+            cli_text_append(text, size, " (default %zu)", *o->to.size);
         break;
     case CLI_TYPE_U64:
         if (*o->to.u64 >= o->of.natural.min && *o->to.u64 <= o->of.natural.max)
-            help_append(text, size, " (default %" PRIu64 ")", *o->to.u64);
+            cli_text_append(text, size, " (default %" PRIu64 ")", *o->to.u64);
         break;
     case CLI_TYPE_REAL:
         if (*o->to.real >= o->of.real.min && *o->to.real <= o->of.real.max)
-            help_append(text, size, " (default %g)", *o->to.real);
+            cli_text_append(text, size, " (default %g)", *o->to.real);
         break;
     case CLI_TYPE_CHOICE:
         if (*o->to.integer >= 0)
-            help_append(text, size, " (default %s)", o->of.choices[*o->to.integer]);
+            cli_text_append(text, size, " (default %s)", o->of.choices[*o->to.integer]);
         break;
     case CLI_TYPE_STRING:
         if (*o->to.string)
-            help_append(text, size, " (default %s)", *o->to.string);
+            cli_text_append(text, size, " (default %s)", *o->to.string);
         break;
     default:
         break;
@@ -93,11 +81,11 @@ static void append_help(char *text, size_t size, const struct cli_option *o)
 {
     const char *place = strstr(o->help, "{}");
     const int head = place ? (int)(place - o->help) : (int)strlen(o->help);
-    help_append(text, size, "%.*s", head, o->help);
+    cli_text_append(text, size, "%.*s", head, o->help);
     if (o->type == CLI_TYPE_CHOICE)
         for (int i = 0; o->of.choices[i]; i++)
-            help_append(text, size, "%s%s", i ? ", " : place ? "" : ": ", o->of.choices[i]);
-    help_append(text, size, "%s", place ? place + 2 : "");
+            cli_text_append(text, size, "%s%s", i ? ", " : place ? "" : ": ", o->of.choices[i]);
+    cli_text_append(text, size, "%s", place ? place + 2 : "");
 }
 
 void cli_help_text(const struct cli_option *option, char *text, size_t size)
@@ -110,15 +98,15 @@ static void help_option(const struct cli_option *o, FILE *fp)
 {
     char left[128] = "", right[1024] = "";
     if (o->letter)
-        help_append(left, sizeof left, "-%c", o->letter);
+        cli_text_append(left, sizeof left, "-%c", o->letter);
     else
-        help_append(left, sizeof left, "  ");
+        cli_text_append(left, sizeof left, "  ");
     if (o->name)
-        help_append(left, sizeof left, "%s--%s", o->letter ? ", " : "  ", o->name);
+        cli_text_append(left, sizeof left, "%s--%s", o->letter ? ", " : "  ", o->name);
     if (o->optional)
-        help_append(left, sizeof left, "[=%s]", o->argument);
+        cli_text_append(left, sizeof left, "[=%s]", o->argument);
     else if (o->argument)
-        help_append(left, sizeof left, " %s", o->argument);
+        cli_text_append(left, sizeof left, " %s", o->argument);
 
     cli_help_text(o, right, sizeof right);
 
@@ -126,6 +114,18 @@ static void help_option(const struct cli_option *o, FILE *fp)
     if (strlen(left) + 4 > HELP_COLUMN)
         fprintf(fp, "\n%*s", HELP_COLUMN, "");
     cli_wrap(fp, right, HELP_COLUMN, HELP_WIDTH);
+}
+
+static void help_combinations(const struct cli_usage *usage, FILE *fp)
+{
+    char text[1024];
+    if (usage->combinations)
+        fputs("\nCombinations\n", fp);
+    for (const struct cli_combination *c = usage->combinations; c && c->option; c++) {
+        cli_combination_text(usage, c, text, sizeof text);
+        fputs("  ", fp);
+        cli_wrap(fp, text, 4, HELP_WIDTH);
+    }
 }
 
 void cli_help(const struct cli_usage *usage, FILE *fp)
@@ -140,6 +140,7 @@ void cli_help(const struct cli_usage *usage, FILE *fp)
         else
             help_option(o, fp);
     fprintf(fp, "      --help              this text\n");
+    help_combinations(usage, fp);
     if (usage->examples)
         fprintf(fp, "\nExamples\n%s", usage->examples);
 }

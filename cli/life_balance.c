@@ -6,7 +6,8 @@
 #include "command.h"
 #include "message.h"
 #include "ranks.h"
-#include "life_job.h"
+#include "life_plane.h"
+#include "life_run.h"
 
 #include <stdcl.h>
 #include <stdcl/world.h>

@@ -16,7 +16,7 @@
 #include "table.h"
 #include "text.h"
 #include "usage.h"
-#include "life_job.h"
+#include "life_run.h"
 
 #include "stdcl/census.h"
 
@@ -91,18 +91,8 @@ static int published_index(const struct life_job *job, const char *code)
 
 /* ---- Plan. --------------------------------------------------------------------------------- */
 
-int life_census_check(const struct life_job *job, const struct cli_option *options)
+int life_census_check(const struct life_job *job)
 {
-    static const char *const its[] = {
-        "soups",  "size", "rule",    "soup",  "seed",    "generations", "output", "csv",
-        "device", "json", "profile", "trace", "explain", "quiet",       "alone",  "share"};
-    for (const struct cli_option *o = options; o->type != CLI_TYPE_END; o++) {
-        bool fits = !o->name || !o->given;
-        for (size_t i = 0; i < sizeof its / sizeof *its && !fits; i++)
-            fits = strcmp(o->name, its[i]) == 0;
-        if (!fits)
-            return cli_wrong("census and %s cannot be combined", cli_typed(options, o->name));
-    }
     if (job->size.width > 64 || job->size.height > 64)
         return cli_wrong("--size: a soup of a census has at most 64 x 64 cells, not %zu x %zu",
                          job->size.width, job->size.height);
@@ -132,9 +122,6 @@ static int plan_census(struct life_job *job)
         job->size = (struct life_size){SIDE, SIDE};
     if (!job->csv && job->outputs.names.n)
         job->csv = job->outputs.names.item[0];
-    if (job->csv && strcmp(job->csv, "-") == 0 && job->common.json)
-        return cli_wrong(
-            "--csv - and --json would both write to standard output; give a file name");
     if (!job->csv)
         return CLI_DONE;
     const int status = cli_check_table("--csv", job->csv);

@@ -11,7 +11,8 @@
 #include "message.h"
 #include "ranks.h"
 #include "usage.h"
-#include "life_job.h"
+#include "life_grid.h"
+#include "life_run.h"
 
 #include <stdbool.h>
 #include <stdcl.h>

@@ -12,7 +12,8 @@
 #include "message.h"
 #include "table.h"
 #include "text.h"
-#include "life_job.h"
+#include "life_grid.h"
+#include "life_run.h"
 
 #include "core/clock.h"
 
@@ -53,6 +54,25 @@ static int time_engine(life *lf, struct result *r)
 }
 
 /* Run and time an engine. `first` holds the cells of the first engine, or is empty. */
+static int run_filled(struct life_job *job, life *lf, struct life_cells *first,
+                      struct life_cells *cells, struct result *r)
+{
+    const int status = life_job_fill(job, lf);
+    if (status != CLI_DONE)
+        return status;
+    if (life_step(lf, job->generations) < 0 || life_population(lf, &r->population) < 0 ||
+        life_cells_alloc(cells, job->size.width, job->size.height) < 0 ||
+        life_get(lf, 0, 0, cells) < 0 || time_engine(lf, r) < 0)
+        return life_job_stopped() ? CLI_DONE : cli_failed_call(NULL);
+    r->run = true;
+    r->equal = !first->word || cells_equal(first, cells);
+    if (!first->word) {
+        *first = *cells;
+        cells->word = NULL;
+    }
+    return CLI_DONE;
+}
+
 static int compare_engine(struct life_job *job, enum life_engine engine, struct life_cells *first,
                           struct result *r)
 {
@@ -62,23 +82,7 @@ static int compare_engine(struct life_job *job, enum life_engine engine, struct 
         r->reason = strdup(cli_reason());
         return CLI_DONE;
     }
-    bool stopped = false;
-    int status = life_job_fill(job, lf);
-    if (status == CLI_DONE &&
-        (life_step(lf, job->generations) < 0 || life_population(lf, &r->population) < 0 ||
-         life_cells_alloc(&cells, job->size.width, job->size.height) < 0 ||
-         life_get(lf, 0, 0, &cells) < 0 || time_engine(lf, r) < 0)) {
-        stopped = life_job_stopped();
-        status = stopped ? CLI_DONE : cli_failed_call(NULL);
-    }
-    if (status == CLI_DONE && !stopped) {
-        r->run = true;
-        r->equal = !first->word || cells_equal(first, &cells);
-        if (!first->word) {
-            *first = cells;
-            cells.word = NULL;
-        }
-    }
+    const int status = run_filled(job, lf, first, &cells, r);
     life_cells_free(&cells);
     life_free(lf);
     return status;
@@ -145,30 +149,38 @@ static void engines_report_text(const struct life_job *job, const char *device,
     cli_table_free(table);
 }
 
+static int report_engines(const struct life_job *job, const struct result results[])
+{
+    char *device = cli_devices_name(job->context);
+    int status = CLI_DONE;
+    if (job->common.json)
+        status = engines_report_json(job, device, results);
+    else if (!job->common.quiet)
+        engines_report_text(job, device, results);
+    free(device);
+    for (int e = 0; e < LIFE_ENGINES && status == CLI_DONE; e++)
+        if (results[e].run && !results[e].equal)
+            status = cli_failed(
+                "the engines disagree; please report this with the command and the device");
+    return status;
+}
+
 int life_job_compare(struct life_job *job)
 {
     struct result results[LIFE_ENGINES] = {0};
     struct life_cells first = {0};
     int status = CLI_DONE;
-    bool equal = true;
     cli_interrupt_catch();
-    for (int e = 0; e < LIFE_ENGINES && status == CLI_DONE && !cli_interrupted(); e++) {
+    for (int e = 0; e < LIFE_ENGINES && status == CLI_DONE && !cli_interrupted(); e++)
         status = compare_engine(job, (enum life_engine)e, &first, &results[e]);
-        equal = equal && (!results[e].run || results[e].equal);
-    }
-    char *device = cli_devices_name(job->context);
-    if (status == CLI_DONE && job->common.json)
-        status = engines_report_json(job, device, results);
-    else if (status == CLI_DONE && !job->common.quiet)
-        engines_report_text(job, device, results);
-    if (status == CLI_DONE && !equal)
-        status =
-            cli_failed("the engines disagree; please report this with the command and the device");
+    if (status == CLI_DONE)
+        status = report_engines(job, results);
     for (int e = 0; e < LIFE_ENGINES; e++)
         free(results[e].reason);
-    free(device);
     life_cells_free(&first);
-    if (status == CLI_DONE)
-        status = cli_profile_report(&job->common, job->context);
-    return status == CLI_DONE ? cli_interrupt_status(CLI_DONE) : status;
+    if (status != CLI_DONE)
+        return status;
+    if ((status = cli_profile_report(&job->common, job->context)) != CLI_DONE)
+        return status;
+    return cli_interrupt_status(CLI_DONE);
 }

@@ -10,7 +10,8 @@
 #include "command.h"
 #include "message.h"
 #include "ranks.h"
-#include "life_job.h"
+#include "life_grid.h"
+#include "life_plane.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -8,7 +8,8 @@
 #include "alloc.h"
 #include "message.h"
 #include "ranks.h"
-#include "life_job.h"
+#include "life_grid.h"
+#include "life_run.h"
 
 #include <ctype.h>
 #include <limits.h>

@@ -1,25 +1,4 @@
-/* life_job.h - types and functions of `stdcl life`.
- *
- *   cmd_life.c        options and order of events
- *   life_names.c      names of engines and bounds
- *   life_rule.c       rule, written out or from a file
- *   life_choice.c     --engine auto: bounded grid or unbounded plane
- *   life_grid.c       bounded grid: size, rule and initial cells
- *   life_run.c        main loop: batches of generations between visits to the outputs
- *   life_balance.c    load balancing between ranks
- *   life_lines.c      populations line by line, as printed by bgolly
- *   life_edge.c       detects when an unbounded pattern reaches the edges of a grid
- *   life_output.c     patterns, pictures, films, the table of populations
- *   life_plane.c      runs of --engine hashlife and sparse on an unbounded plane
- *   life_unbounded.c  common interface of these two engines
- *   life_start.c      creates one of these engines with the pattern
- *   life_race.c       --engine auto: switches to the faster of the two
- *   life_squares.c    macrocell files of a plane
- *   life_view.c       --view: the grid in a browser
- *   life_watch.c      --watch: the grid in the terminal
- *   life_compare.c    --compare: all engines on the same soup
- *   life_census.c     census of soups
- *   life_report.c     report as text or JSON
+/* life_job.h - the state of a run of `stdcl life`.
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_CLI_LIFE_JOB_H
@@ -160,134 +139,6 @@ struct life_job {
     } balance;
 };
 
-/* Functions that return int return an exit status, after printing a message. */
-
-/* cmd_life.c. work: the whole run, once the options are known. close: free the job and return
- * the exit status. */
-int life_job_work(struct life_job *job);
-int life_job_close(struct life_job *job, int status);
-
-/* life_lines.c: print the line of this generation and schedule the next one. */
-int life_lines_visit(struct life_job *job, const char *population);
-
-/* life_choice.c. begin: choose the engine by the options (NULL: not options of `stdcl life`).
- * end: read the pattern and complete the choice. */
-void life_choice_begin(struct life_job *job, const struct cli_option *options);
-int life_choice_end(struct life_job *job);
-
-/* life_rule.c. rule: take a rule without a grid; `where` names its origin in messages. is_large:
- * True for a Larger than Life rule. reach: its range, 1 for all other rules. check_states: check
- * the states of a pattern against the rule. */
-int life_job_rule(struct life_job *job, const char *text, const char *where);
-bool life_job_rule_is_large(const char *text);
-unsigned life_job_rule_reach(const char *text);
-int life_job_check_states(const struct life_job *job, unsigned states);
-
-/* life_grid.c: choose size, rule and bounds; create the engine; fill in the initial cells. */
-int life_job_plan(struct life_job *job);
-life *life_job_create(struct life_job *job, enum life_engine engine);
-int life_job_fill(const struct life_job *job, life *lf);
-
-/* life_run.c: the main loop. An interruption is no failure. progress: the engine's callback.
- * stopped: True if the callback cancelled the failed call. */
-int life_job_run(struct life_job *job);
-int life_job_progress(void *job, double fraction);
-static inline bool life_job_stopped(void)
-{
-    return clerrno == ECANCELED && cli_ranks_interrupted(false);
-}
-
-/* life_edge.c: position of the pattern's cell 0,0. */
-void life_job_corner(const struct life_job *job, long long *x, long long *y);
-
-/* Detect the first contact of a pattern with an edge. open: start; look: check if due, and warn;
- * batch: limit n generations to the next check; end: print a deferred warning. */
-int life_edge_open(struct life_job *job);
-int life_edge_look(struct life_job *job);
-uint64_t life_edge_batch(const struct life_job *job, uint64_t n);
-void life_edge_end(struct life_job *job);
-
-/* life_plane.c: check the options for an unbounded plane; run it, including the report. */
-int life_plane_check(const struct life_job *job, const struct cli_option *options);
-int life_plane_run(struct life_job *job);
-
-/* life_squares.c: fill a plane from a macrocell file; save the plane as a macrocell file. -1
- * with clerror(). */
-int life_squares_fill(const struct life_job *job, struct life_unbounded *e);
-int life_squares_save(struct life_job *job, const char *file);
-
-/* life_unbounded.c: the functions of stdcl/hashlife.h, for either engine. */
-void unbounded_free(struct life_unbounded *e);
-int unbounded_put(struct life_unbounded *e, long long x, long long y,
-                  const struct life_cells *cells);
-int unbounded_get(struct life_unbounded *e, long long x, long long y, struct life_cells *cells);
-int unbounded_density(struct life_unbounded *e, long long x, long long y, size_t width,
-                      size_t height, unsigned zoom, uint64_t *live);
-int unbounded_get_zoomed(struct life_unbounded *e, unsigned zoom, long long x, long long y,
-                         struct life_cells *cells);
-int unbounded_step(struct life_unbounded *e, uint64_t generations);
-int unbounded_population(struct life_unbounded *e, struct hashlife_number *population);
-int unbounded_bounding_box(struct life_unbounded *e, struct hashlife_box *box);
-uint64_t unbounded_generation(const struct life_unbounded *e);
-
-/* Copy all cells of `sparse` to the empty `tree`. */
-int unbounded_copy_to_tree(life_sparse *sparse, hashlife *tree);
-
-/* life_start.c: create the plane of the run with its cells. make: create one of the engines; 0,
- * or -1 with clerror(). fill: put the pattern there; `done` frees the pattern. device: open the
- * device when the first engine needs one; an exit status. */
-int life_start_open(struct life_job *job);
-int life_start_device(struct life_job *job);
-int life_start_make(struct life_job *job, int engine, struct life_unbounded *e);
-int life_start_fill(const struct life_job *job, struct life_unbounded *e);
-void life_start_done(struct life_job *job);
-
-/* life_race.c: step the plane of the run; with --engine auto, find the faster engine. -1 with
- * clerror(). */
-int life_race_step(struct life_job *job, uint64_t generations);
-
-/* life_balance.c: load balancing between ranks; begin before the first batch, visit after each.
- * Collective. */
-void life_balance_begin(struct life_job *job);
-int life_balance_visit(struct life_job *job);
-
-/* life_view.c. open: open the view, if wanted; visit: between batches; end: the last picture. */
-int life_view_open(struct life_job *job);
-int life_view_visit(struct life_job *job);
-int life_view_end(struct life_job *job);
-
-/* Number of states shown; states of a rectangle with its corner in the grid, a byte each. */
-unsigned life_job_states(const struct life_job *job);
-int life_job_get_states(struct life_job *job, long long x, long long y, size_t width, size_t height,
-                        unsigned char *state);
-
-/* life_watch.c: animation in the terminal, for grids and planes. */
-int life_job_watch(struct life_job *job);
-
-/* life_census.c: check the options of a census; run it, including the report. */
-int life_census_check(const struct life_job *job, const struct cli_option *options);
-int life_census_run_job(struct life_job *job);
-
-/* life_compare.c: run --compare, including the report. */
-int life_job_compare(struct life_job *job);
-
-/* life_output.c. plan: classify and check the names; open: open the table; row, frame: add a row
- * or a frame; finish: write the final outputs; discard: drop incomplete ones. For
- * --every-minutes: has_cells: True if -o names a pattern; is_due: True if it is time; keep:
- * write the patterns. */
-int life_output_plan(struct life_job *job);
-int life_output_open(struct life_job *job);
-int life_output_row(struct life_job *job, const struct life_sample *sample);
-int life_output_frame(struct life_job *job);
-int life_output_finish(struct life_job *job);
-bool life_output_has_cells(const struct life_job *job);
-bool life_output_is_due(const struct life_job *job);
-int life_output_keep(struct life_job *job);
-void life_output_discard(struct life_job *job);
-
-/* life_report.c */
-int life_job_report(struct life_job *job);
-
 /* Name of the bounds. */
 static inline const char *life_job_bounds(const struct life_job *job)
 {
@@ -304,13 +155,6 @@ static inline bool life_job_unbounded(const struct life_job *job)
 static inline bool life_job_has_states(const struct life_job *job)
 {
     return job->states > 2 || job->transitions;
-}
-
-/* Current generation, counted from that of the pattern's file. */
-static inline uint64_t life_job_generation(const struct life_job *job)
-{
-    return life_job_unbounded(job) ? unbounded_generation(&job->unbounded)
-                                   : job->started + life_generation(job->engine_of_run);
 }
 
 #endif

@@ -6,7 +6,8 @@
  */
 #include "command.h"
 #include "message.h"
-#include "life_job.h"
+#include "life_output.h"
+#include "life_plane.h"
 
 #include "core/clock.h"
 

@@ -11,7 +11,8 @@
 #include "message.h"
 #include "options.h"
 #include "ranks.h"
-#include "life_job.h"
+#include "life_output.h"
+#include "life_plane.h"
 
 #include "core/clock.h"
 
@@ -33,9 +34,6 @@ static int add_life_output(struct life_job *job, const char *file, enum cli_outp
 {
     if (kind == CLI_OUTPUT_TABLE && cli_outputs_have(&job->outputs, CLI_OUTPUT_TABLE))
         return cli_wrong("'%s' would be a second table of populations; give only one", file);
-    if (!strcmp(file, "-") && (job->common.json || job->watch))
-        return cli_wrong("-o - and %s would both write to standard output; give a file name",
-                         job->watch ? "--watch" : "--json");
     if (kind == CLI_OUTPUT_STATE && !life_format_of(file))
         return cli_wrong("%s, film (.mp4 .webm .gif), table of populations (.csv)", clerror());
     cli_outputs_add(&job->outputs, file, kind);
@@ -123,21 +121,22 @@ static int get_all_states(const struct life_job *job, struct life_cells *cells,
 {
     life *lf = job->engine_of_run;
     const size_t some = ((size_t)1 << 22) / cells->width + 1;
-    int status = CLI_DONE;
     if (cli_memory_for(cells->width, cells->height, "cells of several states") != CLI_DONE)
         return CLI_FAILED;
     p->states = life_states(lf);
     p->colours = job->transitions ? life_transitions_colour(job->transitions, 0) : NULL;
     p->state = cli_alloc(cells->width, cells->height);
-    for (size_t y = 0; y < cells->height && status == CLI_DONE; y += some) {
+    for (size_t y = 0; y < cells->height; y += some) {
         if (y && cli_interrupt_deadline_passed()) {
             clerror_set(ECANCELED, "the time limit for writing the cells has passed");
             return cli_failed_call(NULL);
         }
-        status = get_state_rows(lf, cells, y, cells->height - y < some ? cells->height - y : some,
-                                p->state + y * cells->width);
+        const size_t rows = cells->height - y < some ? cells->height - y : some;
+        const int status = get_state_rows(lf, cells, y, rows, p->state + y * cells->width);
+        if (status != CLI_DONE)
+            return status;
     }
-    return status;
+    return CLI_DONE;
 }
 
 /* Free the pattern of get_whole_grid. */

@@ -15,7 +15,9 @@
 #include "progress.h"
 #include "text.h"
 #include "usage.h"
-#include "life_job.h"
+#include "life_grid.h"
+#include "life_output.h"
+#include "life_plane.h"
 
 #include "core/clock.h"
 #include "core/outfile.h"

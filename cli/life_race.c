@@ -13,7 +13,7 @@
 #include "command.h"
 #include "interrupt.h"
 #include "ranks.h"
-#include "life_job.h"
+#include "life_plane.h"
 
 #include "core/clock.h"
 #include "core/pace.h"

@@ -6,7 +6,8 @@
 #include "json.h"
 #include "message.h"
 #include "text.h"
-#include "life_job.h"
+#include "life_output.h"
+#include "life_plane.h"
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -8,7 +8,7 @@
 #include "files.h"
 #include "alloc.h"
 #include "message.h"
-#include "life_job.h"
+#include "life_grid.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -11,7 +11,10 @@
 #include "progress.h"
 #include "ranks.h"
 #include "text.h"
-#include "life_job.h"
+#include "life_grid.h"
+#include "life_output.h"
+#include "life_plane.h"
+#include "life_run.h"
 
 #include "core/clock.h"
 
@@ -224,16 +227,22 @@ static int run_generations(struct life_job *job)
     return CLI_DONE;
 }
 
+static int print_line_and_run(struct life_job *job)
+{
+    const int status = job->lines.wanted ? print_population_line(job) : CLI_DONE;
+    return status == CLI_DONE ? run_generations(job) : status;
+}
+
 int life_job_run(struct life_job *job)
 {
     struct life_sample first;
-    int status = CLI_DONE;
+    int status;
     const bool known = !job->until_stable && job->generations != UINT64_MAX;
-    if (cli_outputs_have(&job->outputs, CLI_OUTPUT_TABLE)) {
-        if (life_measure(job->engine_of_run, &first) < 0)
-            return cli_failed_call(NULL);
-        status = life_output_row(job, &first);
-    }
+    const bool table = cli_outputs_have(&job->outputs, CLI_OUTPUT_TABLE);
+    if (table && life_measure(job->engine_of_run, &first) < 0)
+        return cli_failed_call(NULL);
+    if (table && (status = life_output_row(job, &first)) != CLI_DONE)
+        return status;
     /* Upload the cells and run each kernel once before timing. */
     uint64_t population;
     if (life_population(job->engine_of_run, &population) < 0)
@@ -241,10 +250,7 @@ int life_job_run(struct life_job *job)
     job->kept = seconds_now();
     cli_progress_start(&job->progress, "generations", known ? (double)job->generations : 0,
                        job->common.quiet || job->lines.wanted);
-    if (status == CLI_DONE && job->lines.wanted)
-        status = print_population_line(job);
-    if (status == CLI_DONE)
-        status = run_generations(job);
+    status = print_line_and_run(job);
     cli_progress_end(&job->progress);
     job->interrupted = cli_ranks_interrupted(status != CLI_DONE);
     return status;

@@ -2,7 +2,7 @@
  * tree; cell by cell into sparse tiles, and out of them through a temporary tree.
  * SPDX-License-Identifier: MIT
  */
-#include "life_job.h"
+#include "life_plane.h"
 
 #include "core/outfile.h"
 

@@ -7,7 +7,7 @@
 #include "interrupt.h"
 #include "message.h"
 #include "progress.h"
-#include "life_job.h"
+#include "life_plane.h"
 
 #include "core/clock.h"
 

@@ -2,7 +2,7 @@
  * sparse tiles on a device.
  * SPDX-License-Identifier: MIT
  */
-#include "life_job.h"
+#include "life_plane.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -8,7 +8,9 @@
 #include "alloc.h"
 #include "message.h"
 #include "ranks.h"
-#include "life_job.h"
+#include "life_output.h"
+#include "life_plane.h"
+#include "life_run.h"
 
 #include "core/clock.h"
 

@@ -11,7 +11,10 @@
 #include "interrupt.h"
 #include "alloc.h"
 #include "message.h"
-#include "life_job.h"
+#include "life_grid.h"
+#include "life_output.h"
+#include "life_plane.h"
+#include "life_run.h"
 
 #include "core/clock.h"
 

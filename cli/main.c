@@ -63,10 +63,11 @@ static int run_command(int argc, char **argv)
             continue;
         snprintf(program, sizeof program, "stdcl %s", argv[0]);
         cli_program = program;
-        int status = CLI_DONE;
-        if (commands[i]->ranks != CLI_RANKS_INDEPENDENT)
-            status = cli_ranks_join(argc, argv);
-        return status == CLI_DONE ? commands[i]->run(argc, argv) : status;
+        int status;
+        if (commands[i]->ranks != CLI_RANKS_INDEPENDENT &&
+            (status = cli_ranks_join(argc, argv)) != CLI_DONE)
+            return status;
+        return commands[i]->run(argc, argv);
     }
     return unknown_command(argv[0]);
 }

@@ -105,7 +105,7 @@ void matmul_job_header(FILE *fp, void *arg);
 /* matmul_ranks.c: collective; error of some rows of C per rank; -1 after clerror_set. */
 int matmul_job_error(struct matmul_job *job, double *error);
 
-/* matmul_view.c. open: open the view, if wanted; visit: after an outcome; end: the last picture. */
+/* matmul_view.c. open: open the view, if wanted; visit: after an outcome; end: the last frame. */
 int matmul_view_open(struct matmul_job *job);
 int matmul_view_visit(struct matmul_job *job);
 void matmul_view_end(struct matmul_job *job);

@@ -251,12 +251,12 @@ int matmul_job_matrices(struct matmul_job *job)
     for (int i = 0; i < 3 && status == CLI_DONE; i++)
         status = allocate_and_fill(job, i, matrix[i], &done, all);
     cli_progress_end(&job->progress);
-    if (status == CLI_DONE && job->beta != 0) {
-        const size_t count = job->slab[2].rows * job->n;
-        job->before = cli_alloc(count + 1, job->real);
-        memcpy(job->before, job->c, count * job->real);
-    }
-    return status;
+    if (status != CLI_DONE || job->beta == 0)
+        return status;
+    const size_t count = job->slab[2].rows * job->n;
+    job->before = cli_alloc(count + 1, job->real);
+    memcpy(job->before, job->c, count * job->real);
+    return CLI_DONE;
 }
 
 void matmul_job_header(FILE *fp, void *arg)

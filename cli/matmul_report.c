@@ -196,8 +196,7 @@ static void report_sweep(const struct matmul_job *job, FILE *out)
     char columns[512] = ">block";
     struct cli_text text;
     for (size_t i = 0; i < job->nkinds; i++)
-        snprintf(columns + strlen(columns), sizeof columns - strlen(columns), "|>%s|>GFLOP/s",
-                 matmul_kind_name(job->kinds[i]));
+        cli_text_append(columns, sizeof columns, "|>%s|>GFLOP/s", matmul_kind_name(job->kinds[i]));
     struct cli_table *table = cli_table_create(columns);
     report_product(job, out);
     for (size_t block = 0; block <= 1024; block = block ? 2 * block : 1) {
@@ -295,10 +294,6 @@ static int write_sweep_plot(const struct matmul_job *job)
 
 int matmul_job_files(const struct matmul_job *job)
 {
-    int status = CLI_DONE;
-    if (job->csv)
-        status = write_sweep_csv(job);
-    if (status == CLI_DONE && job->plot)
-        status = write_sweep_plot(job);
-    return status;
+    const int status = job->csv ? write_sweep_csv(job) : CLI_DONE;
+    return status == CLI_DONE && job->plot ? write_sweep_plot(job) : status;
 }

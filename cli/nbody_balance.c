@@ -12,7 +12,9 @@
 #include "alloc.h"
 #include "message.h"
 #include "ranks.h"
-#include "nbody_job.h"
+#include "nbody_bodies.h"
+#include "nbody_checkpoint.h"
+#include "nbody_run.h"
 
 #include <errno.h>
 #include <stdcl.h>

@@ -3,6 +3,8 @@
 #include "command.h"
 #include "alloc.h"
 #include "message.h"
+#include "nbody_camera.h"
+#include "nbody_history.h"
 #include "nbody_job.h"
 
 #include "formats/number.h"

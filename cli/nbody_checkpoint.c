@@ -7,7 +7,10 @@
 #include "alloc.h"
 #include "message.h"
 #include "ranks.h"
+#include "nbody_bodies.h"
 #include "nbody_checkpoint.h"
+#include "nbody_fields.h"
+#include "nbody_output.h"
 
 #include "core/clock.h"
 #include "core/outfile.h"
@@ -341,9 +344,10 @@ int nbody_checkpoint_write(struct nbody_job *job)
     clprofile_begin(job->context, "checkpoint");
     const int status = save_changing_parts(job, c);
     clprofile_end(job->context);
-    if (status == CLI_DONE)
-        start_writing(c);
-    return status;
+    if (status != CLI_DONE)
+        return status;
+    start_writing(c);
+    return CLI_DONE;
 }
 
 int nbody_checkpoint_put(struct nbody_job *job, char *bytes, size_t size, size_t step, double time)
@@ -371,14 +375,16 @@ int nbody_checkpoint_plan(struct nbody_job *job)
     if (!job->checkpoint)
         return CLI_DONE;
     int status = cli_check_suffix("--checkpoint", job->checkpoint, "a checkpoint", ".ckpt");
-    if (status == CLI_DONE)
-        status = cli_check_output(job->checkpoint);
+    if (status != CLI_DONE)
+        return status;
+    if ((status = cli_check_output(job->checkpoint)) != CLI_DONE)
+        return status;
     job->saver = cli_alloc(1, sizeof *job->saver);
     *job->saver =
         (struct checkpoint){.job = job, .name = job->checkpoint, .written = seconds_now()};
     if (!(job->checkpoint_time > 0) && !(job->checkpoint_minutes > 0))
         job->checkpoint_minutes = DEFAULT_MINUTES;
-    return status;
+    return CLI_DONE;
 }
 
 size_t nbody_checkpoint_next(const struct nbody_job *job, size_t step)

@@ -14,6 +14,7 @@
 
 #include "nbody_job.h"
 
+#include <stdbool.h>
 #include <stdcl.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -55,9 +56,6 @@ struct ensemble_state {
     int integrator;
 };
 
-/* State of a resumed ensemble, `size` bytes; NULL for a different kind of run. */
-const char *nbody_resume_ensemble(const struct nbody_job *job, size_t *size);
-
 /* Checksum over 64-bit words that depends on every bit. */
 static inline uint64_t checkpoint_sum(const char *at, size_t size)
 {
@@ -73,5 +71,38 @@ static inline uint64_t checkpoint_sum(const char *at, size_t size)
 
 /* Name and driver of a device, as recorded in checkpoints. From malloc; NULL with an error. */
 char *checkpoint_device(CLCONTEXT *context, unsigned dev);
+
+/* Functions that return int return an exit status, after printing a message. */
+
+/* nbody_checkpoint.c */
+int nbody_checkpoint_plan(struct nbody_job *job);
+size_t nbody_checkpoint_next(const struct nbody_job *job,
+                             size_t step); /* step of the next checkpoint; SIZE_MAX: none */
+int nbody_checkpoint_visit(struct nbody_job *job, size_t before,
+                           size_t step);           /* after a batch: write a checkpoint if due */
+int nbody_checkpoint_begin(struct nbody_job *job); /* allocate room for the devices' state */
+int nbody_checkpoint_write(struct nbody_job *job);
+bool nbody_checkpoint_late(const struct nbody_job *job); /* a checkpoint is due by the clock */
+int nbody_checkpoint_put(struct nbody_job *job, char *bytes, size_t size, size_t step,
+                         double time); /* of an ensemble: write and free the bytes */
+int nbody_checkpoint_done(
+    const struct nbody_job *job); /* wait; CLI_FAILED if it could not be written */
+void nbody_checkpoint_wait(const struct nbody_job *job); /* wait for the checkpoint being written */
+int nbody_checkpoint_end(struct nbody_job *job); /* write the last checkpoint and wait for it */
+void nbody_checkpoint_free(struct nbody_job *job);
+
+/* nbody_resume.c. open: read job->resume and set job->argv to the saved command line followed by
+ * this one. All others restore a part of the run. */
+int nbody_resume_open(struct nbody_job *job, int argc, char **argv);
+int nbody_resume_options(struct nbody_job *job);
+int nbody_resume_bodies(struct nbody_job *job);
+int nbody_resume_devices(struct nbody_job *job);
+void nbody_resume_engine(struct nbody_job *job, struct nbody_options *options);
+int nbody_resume_state(struct nbody_job *job);
+int nbody_resume_outputs(struct nbody_job *job);
+void nbody_resume_free(struct nbody_job *job);
+
+/* State of a resumed ensemble, `size` bytes; NULL for a different kind of run. */
+const char *nbody_resume_ensemble(const struct nbody_job *job, size_t *size);
 
 #endif

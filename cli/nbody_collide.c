@@ -6,7 +6,9 @@
 #include "json.h"
 #include "alloc.h"
 #include "message.h"
-#include "nbody_job.h"
+#include "nbody_bodies.h"
+#include "nbody_checkpoint.h"
+#include "nbody_run.h"
 
 #include <jansson.h>
 #include <math.h>

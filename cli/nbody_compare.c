@@ -18,7 +18,9 @@
 #include "progress.h"
 #include "table.h"
 #include "text.h"
-#include "nbody_job.h"
+#include "nbody_bodies.h"
+#include "nbody_options.h"
+#include "nbody_run.h"
 
 #include "core/clock.h"
 #include "core/device_info.h"
@@ -148,25 +150,32 @@ static int time_kernel(struct nbody_job *job, int k, struct rung *rung)
 
 /* ---- All kernels. --------------------------------------------------------------------------- */
 
+static int measure_engine(struct nbody_job *job, struct comparison *c, int k)
+{
+    int status;
+    if (k == 0)
+        c->limit = nbody_peak_rate(job->engine);
+    if (k == 0 && (status = compute_reference(job, c)) != CLI_DONE)
+        return status;
+    begin_stage(job, k, 0);
+    if (nbody_forces(job->engine, c->found, NULL) < 0)
+        return failed_or_stopped();
+    c->rung[k].error = rms_error(job, c);
+    if ((status = time_kernel(job, k, &c->rung[k])) != CLI_DONE)
+        return status;
+    if (k == TREE - 1)
+        cli_explain(&job->common, job->context, 0, nbody_explain(job->engine, 0),
+                    nbody_shape(job->engine, 0));
+    return CLI_DONE;
+}
+
 static int measure_rung(struct nbody_job *job, struct comparison *c, int k)
 {
     job->method = k == TREE ? NBODY_TREE : NBODY_DIRECT;
     c->rung[k].tolerance = tolerance_of(job, k);
     int status = nbody_job_engine(job, k == TREE ? NBODY_TUNED : kernels[k]);
-    if (status == CLI_DONE && k == 0) {
-        c->limit = nbody_peak_rate(job->engine);
-        status = compute_reference(job, c);
-    }
-    begin_stage(job, k, 0);
-    if (status == CLI_DONE && nbody_forces(job->engine, c->found, NULL) < 0)
-        status = failed_or_stopped();
-    if (status == CLI_DONE) {
-        c->rung[k].error = rms_error(job, c);
-        status = time_kernel(job, k, &c->rung[k]);
-    }
-    if (status == CLI_DONE && k == TREE - 1)
-        cli_explain(&job->common, job->context, 0, nbody_explain(job->engine, 0),
-                    nbody_shape(job->engine, 0));
+    if (status == CLI_DONE)
+        status = measure_engine(job, c, k);
     nbody_free(job->engine);
     job->engine = NULL;
     return status;

@@ -7,7 +7,7 @@
  */
 #include "command.h"
 #include "message.h"
-#include "nbody_job.h"
+#include "nbody_bodies.h"
 
 #include <errno.h>
 #include <stdcl.h>
@@ -37,7 +37,7 @@ static nbody *direct_engine(struct nbody_job *job)
     return nb;
 }
 
-int nbody_job_energies_check(const struct nbody_job *job)
+int nbody_job_energies_check(struct nbody_job *job)
 {
     if (!job->direct_energies || job->n <= MOST_BODIES)
         return CLI_DONE;

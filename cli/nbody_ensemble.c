@@ -11,7 +11,9 @@
 #include "progress.h"
 #include "text.h"
 #include "usage.h"
+#include "nbody_bodies.h"
 #include "nbody_checkpoint.h"
+#include "nbody_run.h"
 
 #include "core/clock.h"
 #include "formats/number.h"
@@ -136,6 +138,28 @@ static char *read_file_list(const char *list, size_t *n)
     return names;
 }
 
+/* Read system s of n from a file; the first with its metadata, to job->bodies. */
+static int read_system(struct nbody_job *job, struct ensemble *e, size_t s, size_t n,
+                       struct particles *b)
+{
+    int status;
+    if (s == 0 && (status = nbody_job_bodies(job)) != CLI_DONE)
+        return status;
+    if (s > 0 && particles_read(job->input, b) < 0)
+        return cli_failed_call(NULL);
+    const struct particles *system = s ? b : &job->bodies;
+    if ((status = check_star_is_first(job->input, system)) != CLI_DONE)
+        return status;
+    if (s == 0 && (status = allocate_systems(e, n, system->n)) != CLI_DONE)
+        return status;
+    if (system->n != e->bodies)
+        return cli_failed(
+            "%s has %zu bodies, but the preceding systems have %zu; all systems need the same number",
+            job->input, system->n, e->bodies);
+    store_system(e, s, system);
+    return CLI_DONE;
+}
+
 static int read_systems(struct nbody_job *job, struct ensemble *e)
 {
     size_t n = 0;
@@ -144,21 +168,7 @@ static int read_systems(struct nbody_job *job, struct ensemble *e)
     for (size_t s = 0; s < n && status == CLI_DONE; s++, name += strlen(name) + 1) {
         struct particles b = {.n = 0};
         job->input = name;
-        if (s == 0)
-            status = nbody_job_bodies(job); /* with its metadata */
-        else if (particles_read(name, &b) < 0)
-            status = cli_failed_call(NULL);
-        const struct particles *system = s ? &b : &job->bodies;
-        if (status == CLI_DONE)
-            status = check_star_is_first(name, system);
-        if (status == CLI_DONE && s == 0)
-            status = allocate_systems(e, n, system->n);
-        if (status == CLI_DONE && system->n != e->bodies)
-            status = cli_failed(
-                "%s has %zu bodies, but the preceding systems have %zu; all systems need the same number",
-                name, system->n, e->bodies);
-        if (status == CLI_DONE)
-            store_system(e, s, system);
+        status = read_system(job, e, s, n, &b);
         particles_free(&b);
     }
     job->input = job->ensemble;
@@ -503,7 +513,7 @@ static int run_and_report(struct nbody_job *job, struct ensemble *e)
         return status;
     if ((status = nbody_checkpoint_plan(job)) != CLI_DONE)
         return status;
-    if (resumed && (status = nbody_resume_devices(job)) != CLI_DONE)
+    if ((status = nbody_resume_devices(job)) != CLI_DONE)
         return status;
     job->resumed = NULL; /* read bodies from files, not from the checkpoint */
     status = create_systems(job, e);

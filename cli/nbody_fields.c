@@ -4,6 +4,7 @@
 #include "command.h"
 #include "alloc.h"
 #include "message.h"
+#include "nbody_fields.h"
 #include "nbody_job.h"
 
 #include "formats/number.h"

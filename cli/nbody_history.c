@@ -12,7 +12,9 @@
 #include "alloc.h"
 #include "message.h"
 #include "options.h"
-#include "nbody_job.h"
+#include "nbody_fields.h"
+#include "nbody_history.h"
+#include "nbody_run.h"
 
 #include "core/outfile.h"
 #include "core/device_info.h"

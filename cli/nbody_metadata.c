@@ -5,7 +5,9 @@
 #include "alloc.h"
 #include "message.h"
 #include "ranks.h"
-#include "nbody_job.h"
+#include "nbody_bodies.h"
+#include "nbody_fields.h"
+#include "nbody_options.h"
 
 #include <math.h>
 #include <stdbool.h>

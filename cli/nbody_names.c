@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "nbody_job.h"
+#include "nbody_options.h"
 
 #include <stddef.h>
 

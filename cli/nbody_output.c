@@ -10,7 +10,10 @@
 #include "message.h"
 #include "options.h"
 #include "ranks_file.h"
-#include "nbody_job.h"
+#include "nbody_camera.h"
+#include "nbody_history.h"
+#include "nbody_output.h"
+#include "nbody_run.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -54,10 +57,11 @@ enum { FORCE_COLUMNS = sizeof force_columns / sizeof *force_columns };
 /* Check the name of the first file on behalf of the series. */
 static int add_series(struct nbody_job *job, const char *pattern)
 {
-    char *first = series_name(pattern, 0);
     int status = nbody_series_add(job, pattern);
-    if (status == CLI_DONE)
-        status = first ? cli_ranks_check_output(first) : cli_failed_call(NULL);
+    if (status != CLI_DONE)
+        return status;
+    char *first = series_name(pattern, 0);
+    status = first ? cli_ranks_check_output(first) : cli_failed_call(NULL);
     free(first);
     return status;
 }
@@ -72,11 +76,6 @@ static int add_nbody_output(struct nbody_job *job, const char *file, enum cli_ou
                          file);
     if (kind == CLI_OUTPUT_TABLE && cli_outputs_have(&job->outputs, CLI_OUTPUT_TABLE))
         return cli_wrong("'%s' would be a second table of energies; only one can be written", file);
-    if (job->common.json && !strcmp(file, "-"))
-        return cli_wrong("%s - and --json would both write to standard output; give a file name",
-                         file == job->forces ? "--forces"
-                         : file == job->csv  ? "--csv"
-                                             : "-o");
     if (kind == CLI_OUTPUT_TABLE && cli_has_suffix(file, ".json"))
         return cli_wrong(
             "'%s' would be a table of text; give a name that ends in .csv, or use --structure FILE.json, which includes energies",
@@ -115,8 +114,6 @@ int nbody_output_plan(struct nbody_job *job)
         return status;
     if ((status = nbody_history_plan(job)) != CLI_DONE)
         return status;
-    if (job->diag > 0 && !has_rows(job))
-        return cli_wrong("--diag needs a table: add --csv FILE or --structure FILE");
     return cli_outputs_prepare(&job->outputs);
 }
 

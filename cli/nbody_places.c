@@ -3,7 +3,7 @@
 #include "command.h"
 #include "alloc.h"
 #include "message.h"
-#include "nbody_job.h"
+#include "nbody_bodies.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -6,7 +6,7 @@
 #include "progress.h"
 #include "ranks.h"
 #include "text.h"
-#include "nbody_job.h"
+#include "nbody_run.h"
 
 #include "core/clock.h"
 

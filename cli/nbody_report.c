@@ -6,7 +6,12 @@
 #include "json.h"
 #include "message.h"
 #include "text.h"
-#include "nbody_job.h"
+#include "nbody_bodies.h"
+#include "nbody_fields.h"
+#include "nbody_history.h"
+#include "nbody_options.h"
+#include "nbody_output.h"
+#include "nbody_run.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -214,7 +219,7 @@ static void nbody_report_text(const struct nbody_job *job, const char *device, F
         cli_interrupt_report(nbody_steps(job->engine), job->total, "steps", fp);
 }
 
-int nbody_job_report(const struct nbody_job *job)
+int nbody_job_report(struct nbody_job *job)
 {
     char *device = cli_devices_name(job->context);
     int status = CLI_DONE;
@@ -223,10 +228,12 @@ int nbody_job_report(const struct nbody_job *job)
     else if (!job->common.quiet)
         nbody_report_text(job, device, cli_outputs_take_stdout(&job->outputs) ? stderr : stdout);
     free(device);
-    if (status == CLI_DONE && job->failed)
+    if (status != CLI_DONE)
+        return status;
+    if (job->failed)
         return cli_failed("stopped after %zu of %zu steps: %s", nbody_steps(job->engine),
                           job->total, job->stopped);
-    if (status == CLI_DONE && is_meaningless(job))
+    if (is_meaningless(job))
         return cli_failed(
             "the energy changed from %.4g to %.4g: the trajectories are meaningless; use a smaller --dt or a larger --eps",
             job->start.total, job->end.total);

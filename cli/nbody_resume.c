@@ -4,7 +4,12 @@
 #include "alloc.h"
 #include "message.h"
 #include "ranks.h"
+#include "text.h"
+#include "nbody_bodies.h"
 #include "nbody_checkpoint.h"
+#include "nbody_fields.h"
+#include "nbody_history.h"
+#include "nbody_output.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -198,40 +203,41 @@ int nbody_resume_open(struct nbody_job *job, int argc, char **argv)
     struct checkpoint_head h = {.text = 0};
     struct resumed *r = cli_alloc(1, sizeof *r);
     const char *file = job->resume;
+    int status;
     *r = (struct resumed){.image = NULL};
     job->resumed = r;
     r->image = read_checkpoint(file, &r->size);
-    int status = r->image ? check_checkpoint_head(file, r, &h) : CLI_FAILED;
-    if (status == CLI_DONE) {
-        r->words = json_loadb(r->image + sizeof h, (size_t)h.text, 0, NULL);
-        status = find_parts(file, r, sizeof h + (size_t)h.text);
-    }
-    if (status == CLI_DONE && strcmp(json_text(r, "version"), STDCL_VERSION) != 0 &&
-        !job->resume_anyway)
-        status =
-            cli_failed("--resume: %s was written by version %s, but this is version " STDCL_VERSION
-                       ", which may change bits; use --resume-anyway to resume",
-                       file, json_text(r, "version"));
-    if (status == CLI_DONE)
-        r->argv = merge_command_lines(r, argc, argv, &job->argc);
-    job->argv = r->argv;
-    return status;
+    if (!r->image)
+        return CLI_FAILED;
+    if ((status = check_checkpoint_head(file, r, &h)) != CLI_DONE)
+        return status;
+    r->words = json_loadb(r->image + sizeof h, (size_t)h.text, 0, NULL);
+    if ((status = find_parts(file, r, sizeof h + (size_t)h.text)) != CLI_DONE)
+        return status;
+    if (strcmp(json_text(r, "version"), STDCL_VERSION) != 0 && !job->resume_anyway)
+        return cli_failed(
+            "--resume: %s was written by version %s, but this is version " STDCL_VERSION
+            ", which may change bits; use --resume-anyway to resume",
+            file, json_text(r, "version"));
+    job->argv = r->argv = merge_command_lines(r, argc, argv, &job->argc);
+    return CLI_DONE;
 }
 
 /* ---- Options. ---------------------------------------------------------------------------- */
 
 static void list_difference(char *list, size_t size, bool differ, const char *name)
 {
-    const size_t used = strlen(list);
     if (differ)
-        snprintf(list + used, size - used, "%s%s", used ? ", " : "", name);
+        cli_text_append(list, size, "%s%s", *list ? ", " : "", name);
 }
 
 /* Check that the options equal those of the run, and restore its values. */
 int nbody_resume_options(struct nbody_job *job)
 {
-    const struct checkpoint_state *k = &job->resumed->state;
+    const struct checkpoint_state *k = job->resumed ? &job->resumed->state : NULL;
     char list[200] = "";
+    if (!k)
+        return CLI_DONE;
     list_difference(list, sizeof list, job->n && job->n != k->n_start, "-n");
     list_difference(list, sizeof list, job->model != k->model, "--ic");
     list_difference(list, sizeof list, job->seed != k->seed, "--seed");
@@ -344,31 +350,40 @@ static bool have_one_model(const struct nbody_job *job, unsigned had)
     return true;
 }
 
+static int check_device(const struct nbody_job *job, unsigned dev)
+{
+    const char *was = device_then(job, dev);
+    char *is = checkpoint_device(job->context, dev);
+    if (!is)
+        return cli_failed_call(NULL);
+    const int status =
+        strcmp(was, is) == 0
+            ? CLI_DONE
+            : cli_failed(
+                  "--resume: the run of %s used %s, but this is %s, which may change bits; select the device with --device, or use --resume-anyway",
+                  job->resume, was, is);
+    free(is);
+    return status;
+}
+
 /* Check that the devices and drivers equal the checkpoint's. For direct sums on one model their
  * number may differ. */
-int nbody_resume_devices(const struct nbody_job *job)
+int nbody_resume_devices(struct nbody_job *job)
 {
+    if (!job->resumed || job->resume_anyway)
+        return CLI_DONE;
     const unsigned had = (unsigned)json_array_size(json_object_get(job->resumed->words, "devices")),
                    have = clgetndev(job->context);
-    int status = CLI_DONE;
-    if (job->resume_anyway)
-        return CLI_DONE;
     if (had == 0 || (had != have && !(is_direct(job) && have_one_model(job, had))))
         return cli_failed(
             "--resume: the run of %s used %u device%s, but this one uses %u, which may change bits; select the devices with --device, or use --resume-anyway",
             job->resume, had, had == 1 ? "" : "s", have);
-    for (unsigned dev = 0; dev < have && status == CLI_DONE; dev++) {
-        const char *was = device_then(job, dev);
-        char *is = checkpoint_device(job->context, dev);
-        if (!is)
-            status = cli_failed_call(NULL);
-        else if (strcmp(was, is) != 0)
-            status = cli_failed(
-                "--resume: the run of %s used %s, but this is %s, which may change bits; select the device with --device, or use --resume-anyway",
-                job->resume, was, is);
-        free(is);
+    for (unsigned dev = 0; dev < have; dev++) {
+        const int status = check_device(job, dev);
+        if (status != CLI_DONE)
+            return status;
     }
-    return status;
+    return CLI_DONE;
 }
 
 /* Use the checkpoint's kernel shape and division of the bodies. */
@@ -426,16 +441,17 @@ int nbody_resume_outputs(struct nbody_job *job)
 {
     const struct checkpoint_state *k = &job->resumed->state;
     const char *from = job->resumed->table;
-    int status = CLI_DONE;
     job->start = k->start;
     job->seconds = k->seconds;
     job->outputs.frames_done = (unsigned)k->frames_done;
-    for (size_t i = 0; i < k->rows && status == CLI_DONE; i++, from += sizeof(struct nbody_row)) {
+    for (size_t i = 0; i < k->rows; i++, from += sizeof(struct nbody_row)) {
         struct nbody_row row;
         memcpy(&row, from, sizeof row);
-        status = nbody_output_again(job, &row);
+        const int status = nbody_output_again(job, &row);
+        if (status != CLI_DONE)
+            return status;
     }
-    for (size_t i = 0; i < k->series && status == CLI_DONE; i++) {
+    for (size_t i = 0; i < k->series; i++) {
         struct series old = {.pattern = NULL};
         memcpy(&old.n, from, sizeof old.n);
         from += sizeof old.n;
@@ -458,7 +474,7 @@ int nbody_resume_outputs(struct nbody_job *job)
     job->events.n = k->events;
     job->events.event = cli_alloc(k->events + 1, sizeof *job->events.event);
     memcpy(job->events.event, from, k->events * sizeof *job->events.event);
-    return status;
+    return CLI_DONE;
 }
 
 void nbody_resume_free(struct nbody_job *job)

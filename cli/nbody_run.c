@@ -9,7 +9,11 @@
 #include "message.h"
 #include "progress.h"
 #include "ranks.h"
-#include "nbody_job.h"
+#include "nbody_bodies.h"
+#include "nbody_camera.h"
+#include "nbody_checkpoint.h"
+#include "nbody_output.h"
+#include "nbody_run.h"
 
 #include "core/clock.h"
 

@@ -5,7 +5,8 @@
 #include "message.h"
 #include "ranks_file.h"
 #include "text.h"
-#include "nbody_job.h"
+#include "nbody_bodies.h"
+#include "nbody_output.h"
 
 #include "formats/series.h"
 
@@ -132,9 +133,6 @@ static int check_disk(const struct nbody_job *job, size_t last)
 
 int nbody_series_plan(const struct nbody_job *job)
 {
-    if (job->snapshots > 0 && !job->series_n)
-        return cli_wrong(
-            "--snapshots needs a name with a number field: add -o snap-%%04d.hdf5, for example");
     if (job->series_n && job->snapshots < fabs(job->dt))
         return cli_wrong("--snapshots: '%g' is shorter than a step, %g", job->snapshots,
                          fabs(job->dt));

@@ -6,7 +6,8 @@
 #include "command.h"
 #include "json.h"
 #include "message.h"
-#include "nbody_job.h"
+#include "nbody_bodies.h"
+#include "nbody_run.h"
 
 #include <jansson.h>
 #include <math.h>

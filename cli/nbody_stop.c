@@ -6,7 +6,8 @@
 #include "command.h"
 #include "message.h"
 #include "ranks.h"
-#include "nbody_job.h"
+#include "nbody_bodies.h"
+#include "nbody_run.h"
 
 #include "core/clock.h"
 
@@ -77,17 +78,17 @@ static int check_energy(struct nbody_job *job)
 int nbody_stop_visit(struct nbody_job *job, size_t before, size_t step)
 {
     const bool due = step < job->total && nbody_stop_next(job, before) == step;
-    int status = CLI_DONE;
-    if (due && job->stop_distance > 0)
-        status = check_distance(job);
-    if (status == CLI_DONE && due && job->stop_energy > 0 && !*job->stopped)
-        status = check_energy(job);
+    int status;
+    if (due && job->stop_distance > 0 && (status = check_distance(job)) != CLI_DONE)
+        return status;
+    if (due && job->stop_energy > 0 && !*job->stopped && (status = check_energy(job)) != CLI_DONE)
+        return status;
     char late = seconds_now() - job->began > job->time_limit;
     const bool asks = job->time_limit > 0 && !*job->stopped && step < job->total;
-    if (status == CLI_DONE && asks && world_broadcast(cli_world, 0, &late, sizeof late) != 0)
-        status = cli_failed_call(NULL);
+    if (asks && world_broadcast(cli_world, 0, &late, sizeof late) != 0)
+        return cli_failed_call(NULL);
     if (asks && late)
         snprintf(job->stopped, sizeof job->stopped, "the --time-limit of %.3g s has passed",
                  job->time_limit);
-    return status;
+    return CLI_DONE;
 }

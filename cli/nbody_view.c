@@ -7,7 +7,10 @@
 #include "alloc.h"
 #include "message.h"
 #include "ranks.h"
-#include "nbody_job.h"
+#include "nbody_camera.h"
+#include "nbody_options.h"
+#include "nbody_output.h"
+#include "nbody_run.h"
 
 #include "core/clock.h"
 
@@ -172,8 +175,9 @@ int nbody_view_visit(struct nbody_job *job)
     if (!job->window.open)
         return CLI_DONE;
     const int status = show_energies(job);
-    return status == CLI_DONE ? cli_window_visit(&job->window, step, done, show_sample, job)
-                              : status;
+    if (status != CLI_DONE)
+        return status;
+    return cli_window_visit(&job->window, step, done, show_sample, job);
 }
 
 void nbody_view_row(struct nbody_job *job, const struct nbody_diagnostics *d)

@@ -9,6 +9,7 @@
 #include "common.h"
 #include "alloc.h"
 #include "message.h"
+#include "text.h"
 #include "usage.h"
 
 #include <ctype.h>
@@ -142,6 +143,29 @@ int cli_read_natural(const char *text, uint64_t *value)
     return 0;
 }
 
+/* Parse one side from the first `length` characters. */
+static bool read_side(const char *text, size_t length, uint64_t min, uint64_t max, size_t *side)
+{
+    char digits[24];
+    uint64_t value;
+    if (length >= sizeof digits)
+        return false;
+    memcpy(digits, text, length);
+    digits[length] = 0;
+    if (cli_read_natural(digits, &value) || value < min || value > max)
+        return false;
+    *side = (size_t)value;
+    return true;
+}
+
+bool cli_read_sides(const char *text, uint64_t min, uint64_t max, size_t side[2])
+{
+    const size_t length = strcspn(text, "xX");
+    const char *second = text[length] ? text + length + 1 : text;
+    return read_side(text, length, min, max, &side[0]) &&
+           read_side(second, strlen(second), min, max, &side[1]);
+}
+
 /* Write the option as typed, "--steps", "-e" or "-n, --bodies". */
 static const char *option_label(const struct cli_option *option, char buffer[64])
 {
@@ -261,8 +285,7 @@ static int read_choice(const struct cli_option *o, const char *name, const char 
             return CLI_DONE;
         }
         cli_guess_offer(&guess, o->of.choices[i]);
-        const size_t used = strlen(list);
-        snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", o->of.choices[i]);
+        cli_text_append(list, sizeof list, "%s%s", i ? ", " : "", o->of.choices[i]);
     }
     if (guess.best)
         return cli_wrong("%s: unknown value '%s'; did you mean '%s'? (one of %s)", name, text,
@@ -405,10 +428,22 @@ static int read_operand(const struct cli_usage *usage, const char *text)
     return CLI_DONE;
 }
 
+/* Abort if the command's tables name an option or value that does not exist. */
+static void check_table(const struct cli_usage *usage)
+{
+    char term[64];
+    if (cli_combinations_exist(usage, term))
+        return;
+    fprintf(stderr, "%s: a table names '%s', which is no option, value or condition\n", cli_program,
+            term);
+    abort();
+}
+
 bool cli_parse(const struct cli_usage *usage, int argc, char **argv, int *status)
 {
     bool options = true;
     *status = CLI_DONE;
+    check_table(usage);
     for (int i = 1; i < argc && *status == CLI_DONE; i++) {
         const char *word = argv[i];
         if (options && strcmp(word, "--") == 0) {
@@ -434,33 +469,4 @@ bool cli_parse(const struct cli_usage *usage, int argc, char **argv, int *status
     if (*status == CLI_DONE)
         *status = cli_check_files(usage);
     return *status == CLI_DONE;
-}
-
-/* Entry of an option, which must be in the table. */
-static const struct cli_option *option_entry(const struct cli_option *options, const char *name)
-{
-    for (const struct cli_option *o = options; o->type != CLI_TYPE_END; o++)
-        if ((o->name && strcmp(o->name, name) == 0) ||
-            (o->letter && o->letter == name[0] && !name[1]))
-            return o;
-    fprintf(stderr, "%s: no option '%s' in the table\n", cli_program, name);
-    abort();
-}
-
-unsigned cli_given(const struct cli_option *options, const char *name)
-{
-    return option_entry(options, name)->given;
-}
-
-const char *cli_typed(const struct cli_option *options, const char *name)
-{
-    static char typed[4][64];
-    static unsigned next;
-    const struct cli_option *o = option_entry(options, name);
-    char *text = typed[next++ % 4];
-    if (o->letter && (o->by_letter || !o->name))
-        snprintf(text, sizeof *typed, "-%c", o->letter);
-    else
-        snprintf(text, sizeof *typed, "--%s", o->name);
-    return text;
 }

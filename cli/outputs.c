@@ -100,11 +100,11 @@ static int try_output(const struct cli_outputs *outputs, struct cli_output *o)
     if ((o->kind != CLI_OUTPUT_PICTURE || !outputs->frames) && o->kind != CLI_OUTPUT_SERIES)
         status = o->kind == CLI_OUTPUT_STATE && outputs->together ? cli_ranks_check_output(o->file)
                                                                   : cli_check_output(o->file);
-    if (status == CLI_DONE && outputs->frames && cli_output_is_drawn(o) && !o->piped) {
-        char *first = picture_frame_name(o->file, 1);
-        status = first ? cli_check_output(first) : cli_failed_call(NULL);
-        free(first);
-    }
+    if (status != CLI_DONE || !outputs->frames || !cli_output_is_drawn(o) || o->piped)
+        return status;
+    char *first = picture_frame_name(o->file, 1);
+    status = first ? cli_check_output(first) : cli_failed_call(NULL);
+    free(first);
     return status;
 }
 
@@ -127,11 +127,7 @@ static bool keeps_frames(const struct cli_outputs *outputs, const struct cli_out
 
 int cli_outputs_prepare(struct cli_outputs *outputs)
 {
-    const bool film = cli_outputs_have(outputs, CLI_OUTPUT_FILM);
-    if (outputs->frames && !film && !cli_outputs_have(outputs, CLI_OUTPUT_PICTURE))
-        return cli_wrong(
-            "--frames needs an output with frames: add -o FILE.png, FILE.mp4, FILE.webm or FILE.gif");
-    if (film && !outputs->frames)
+    if (cli_outputs_have(outputs, CLI_OUTPUT_FILM) && !outputs->frames)
         outputs->frames = FILM_FRAMES;
     for (size_t i = 0; i < outputs->n; i++) {
         struct cli_output *o = &outputs->item[i];

@@ -54,7 +54,9 @@ enum cli_output_kind cli_output_kind(const char *file);
 /* True for a picture or a film. */
 bool cli_output_is_drawn(const struct cli_output *output);
 
-/* True if -o names a picture or a film. Valid before outputs are added. */
+/* True if -o names a picture or a film. Valid before outputs are added. The text names them in
+ * tables of combinations. */
+#define CLI_OUTPUTS_PICTURE "a picture (-o FILE.png, FILE.mp4, FILE.webm or FILE.gif)"
 bool cli_outputs_will_draw(const struct cli_outputs *outputs);
 
 bool cli_outputs_have(const struct cli_outputs *outputs, enum cli_output_kind kind);

@@ -31,17 +31,15 @@ bool cli_read_profile(const char *text, void *to, char *why, size_t size)
 
 int cli_profile_start(const struct cli_common *common, CLCONTEXT *context)
 {
-    int status = CLI_DONE;
-    if ((!common->profile.wanted && !common->trace) || !cli_ranks_first())
+    int status;
+    if (!context || (!common->profile.wanted && !common->trace) || !cli_ranks_first())
         return CLI_DONE;
     if (common->trace && strcmp(common->trace, "-") == 0)
         return cli_wrong("--trace: standard output holds the report; give a file name");
-    if (common->trace) {
-        status = cli_check_suffix("--trace", common->trace, "a timeline", ".json");
-        if (status == CLI_DONE)
-            status = cli_check_output(common->trace);
-    }
-    if (status != CLI_DONE)
+    if (common->trace &&
+        (status = cli_check_suffix("--trace", common->trace, "a timeline", ".json")) != CLI_DONE)
+        return status;
+    if (common->trace && (status = cli_check_output(common->trace)) != CLI_DONE)
         return status;
     return clprofile(context, common->trace ? CLPROF_EVERY : 1) < 0 ? cli_failed_call(NULL)
                                                                     : CLI_DONE;
@@ -50,7 +48,7 @@ int cli_profile_start(const struct cli_common *common, CLCONTEXT *context)
 int cli_profile_report(const struct cli_common *common, CLCONTEXT *context)
 {
     int status = CLI_DONE;
-    if (!cli_ranks_first())
+    if (!context || !cli_ranks_first())
         return CLI_DONE;
     if (common->profile.wanted) {
         cli_line_wipe();

@@ -16,7 +16,6 @@
 
 #include "core/clock.h"
 
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -47,17 +46,6 @@ static const char *time_left(struct cli_text *text, double seconds)
     return text->s;
 }
 
-/* Append to a line; truncates. */
-__attribute__((format(printf, 3, 4))) static void progress_append(char *line, size_t size,
-                                                                  const char *format, ...)
-{
-    const size_t used = strlen(line);
-    va_list ap;
-    va_start(ap, format);
-    vsnprintf(line + used, size - used, format, ap);
-    va_end(ap);
-}
-
 static void progress_draw(const struct cli_progress *p, double done, double now, const char *note)
 {
     char line[512] = "";
@@ -65,21 +53,21 @@ static void progress_draw(const struct cli_progress *p, double done, double now,
     const double rate = now > p->started ? done / (now - p->started) : 0;
     if (p->total > 0) {
         const double share = done < p->total ? done / p->total : 1;
-        progress_append(line, sizeof line, "%3.0f %% [", 100 * share);
+        cli_text_append(line, sizeof line, "%3.0f %% [", 100 * share);
         for (int i = 0; i < BAR; i++)
-            progress_append(line, sizeof line, "%c", i < (int)(share * BAR) ? '#' : ' ');
-        progress_append(line, sizeof line, "] %.0f/%.0f %s", done, p->total, p->unit);
+            cli_text_append(line, sizeof line, "%c", i < (int)(share * BAR) ? '#' : ' ');
+        cli_text_append(line, sizeof line, "] %.0f/%.0f %s", done, p->total, p->unit);
     } else {
-        progress_append(line, sizeof line, "%.0f %s", done, p->unit);
+        cli_text_append(line, sizeof line, "%.0f %s", done, p->unit);
     }
     if (rate > 0) {
-        progress_append(line, sizeof line, ", %s/s", cli_text_rate(&text, rate, p->unit));
+        cli_text_append(line, sizeof line, ", %s/s", cli_text_rate(&text, rate, p->unit));
         if (p->total > done)
-            progress_append(line, sizeof line, ", %s left",
+            cli_text_append(line, sizeof line, ", %s left",
                             time_left(&text, (p->total - done) / rate));
     }
     if (note)
-        progress_append(line, sizeof line, ", %s", note);
+        cli_text_append(line, sizeof line, ", %s", note);
     cli_line_draw(line);
 }
 

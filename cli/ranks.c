@@ -12,6 +12,7 @@
 #include "message.h"
 #include "progress.h"
 #include "ranks.h"
+#include "text.h"
 
 #include "core/outfile.h"
 #include "world/drain_stdio.h"
@@ -82,12 +83,6 @@ static void ranks_aborted(void *arg, const char *sentence)
     cli_message_print(sentence);
 }
 
-static void append_word(char *text, size_t size, const char *word)
-{
-    const size_t used = strlen(text);
-    snprintf(text + used, size - used, "%s%s", used ? " " : "", word);
-}
-
 static int by_text(const void *a, const void *b)
 {
     return strcmp(*(char *const *)a, *(char *const *)b);
@@ -104,14 +99,14 @@ static void own_variables(char *text, size_t size)
             found[n++] = *v;
     qsort(found, n, sizeof *found, by_text);
     for (size_t i = 0; i < n; i++)
-        append_word(text, size, found[i]);
+        cli_text_append(text, size, "%s%s", i ? " " : "", found[i]);
 }
 
 static int compare_command_lines(int argc, char **argv)
 {
     char words[8192] = "", variables[8192] = "";
     for (int i = 0; i < argc; i++)
-        append_word(words, sizeof words, argv[i]);
+        cli_text_append(words, sizeof words, "%s%s", i ? " " : "", argv[i]);
     own_variables(variables, sizeof variables);
     if (world_check_equal(cli_world, "the options", words) != 0 ||
         world_check_equal(cli_world, "in its environment", variables) != 0)
@@ -212,7 +207,7 @@ void cli_ranks_fail(int status)
 int cli_ranks_same_file(const char *file)
 {
     char what[600], print[64] = "no such file";
-    if (world_size(cli_world) == 1)
+    if (world_size(cli_world) == 1 || !file)
         return CLI_DONE;
     if (strcmp(file, "-") == 0)
         return cli_wrong(

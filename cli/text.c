@@ -1,4 +1,4 @@
-/* text.c - width of text on a terminal, and numbers for people.
+/* text.c - text in buffers, its width on a terminal, and numbers for people.
  *
  * Width is in columns of a terminal. UTF-8 is decoded here because the C library's answer
  * depends on the locale. Nothing here prints: messages, progress and tables all use it.
@@ -7,11 +7,21 @@
 #include "text.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+
+void cli_text_append(char *text, size_t size, const char *format, ...)
+{
+    const size_t used = strlen(text);
+    va_list ap;
+    va_start(ap, format);
+    vsnprintf(text + used, size - used, format, ap);
+    va_end(ap);
+}
 
 /* ---- Width. ---------------------------------------------------------------------------------- */
 

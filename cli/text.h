@@ -1,4 +1,4 @@
-/* text.h - width of text on a terminal, and numbers for people.
+/* text.h - text in buffers, its width on a terminal, and numbers for people.
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_CLI_TEXT_H
@@ -8,6 +8,10 @@
 
 /* Columns of a terminal that a UTF-8 text takes; each invalid byte counts as one. */
 size_t cli_text_width(const char *text);
+
+/* Append to a text in a buffer of `size` bytes; truncates. */
+void cli_text_append(char *text, size_t size, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* Format a number into the caller's buffer; each function returns the buffer's text. */
 struct cli_text {

@@ -29,9 +29,9 @@ int tune_export_open(struct tune_job *job)
     int status =
         cli_check_suffix("--export", job->export_file, "a file of tuning entries (JSON)", ".json");
     job->exported = json_array();
-    if (status == CLI_DONE)
-        status = cli_check_output(job->export_file);
     if (status != CLI_DONE)
+        return status;
+    if ((status = cli_check_output(job->export_file)) != CLI_DONE)
         return status;
     struct stat about;
     const bool has_rows = stat(job->export_file, &about) == 0 &&

@@ -4,6 +4,7 @@
 #ifndef STDCL_CLI_USAGE_H
 #define STDCL_CLI_USAGE_H
 
+#include "combinations.h"
 #include "options.h"
 
 #include <stdio.h>
@@ -14,7 +15,9 @@ struct cli_usage {
     const char *about;    /* one paragraph; wrapped by --help */
     const char *examples; /* lines, printed verbatim; NULL: none */
     struct cli_option *options;
-    struct cli_strings *operands; /* NULL: none accepted */
+    const struct cli_combination *combinations; /* rows, ended by one without option; or NULL */
+    struct cli_condition *conditions;           /* ended by one without name; or NULL */
+    struct cli_strings *operands;               /* NULL: none accepted */
     size_t operands_min;
     const char *operand; /* name of an operand: "FILE" */
     const char *reads;   /* options that name inputs: "input rule"; or NULL */
@@ -26,13 +29,6 @@ struct cli_usage {
  * 1e6, 2.5e7 or 2^20. Return true to continue; false to exit with *status, after --help (which
  * needs no entry) or after a message. */
 bool cli_parse(const struct cli_usage *usage, int argc, char **argv, int *status);
-
-/* Number of occurrences of --name (or of -letter, for "n"). `name` must be in the table. */
-unsigned cli_given(const struct cli_option *options, const char *name);
-
-/* The option as the user last typed it, "-n" or "--bodies", for messages. Valid until the fourth
- * following call. */
-const char *cli_typed(const struct cli_option *options, const char *name);
 
 /* Print the --help of a command; cli_describe prints it as a table for programs, see describe.c. */
 void cli_help(const struct cli_usage *usage, FILE *fp);
@@ -47,6 +43,9 @@ void cli_wrap(FILE *fp, const char *text, size_t indent, size_t width);
 /* Parse a whole number, also one written as 1e6, 2.5e7 or 2^20. Return 0; EINVAL if `text` is no
  * whole number; ERANGE if it exceeds 64 bits. */
 int cli_read_natural(const char *text, uint64_t *value);
+
+/* Parse WIDTHxHEIGHT, or one number for both, each from `min` to `max`. */
+bool cli_read_sides(const char *text, uint64_t min, uint64_t max, size_t side[2]);
 
 /* Closest of the offered names to `word`, for "did you mean". Initialise as {.word = typed}; best
  * stays NULL if no name is close. */

@@ -1,4 +1,4 @@
-/* view_bodies.c - files of bodies for `stdcl view`, one picture each. Each file is read when it
+/* view_bodies.c - files of bodies for `stdcl view`, one frame each. Each file is read when it
  * is shown, so a series may be long.
  * SPDX-License-Identifier: MIT
  */

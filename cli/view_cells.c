@@ -1,4 +1,4 @@
-/* view_cells.c - patterns of Life for `stdcl view`: one picture; each viewer sees a region.
+/* view_cells.c - patterns of Life for `stdcl view`: one frame; each viewer sees a region.
  * SPDX-License-Identifier: MIT
  */
 #include "command.h"

@@ -30,7 +30,7 @@ struct view_job {
     bool quiet;
 
     size_t frames, frame;
-    /* Send picture job->frame to job->window.view; return an exit status. */
+    /* Send frame job->frame to job->window.view; return an exit status. */
     int (*show)(void *job, int last);
     struct view_options about;
 
@@ -61,7 +61,7 @@ int view_speeds_open(struct view_job *job);
 int view_sweep_open(struct view_job *job);
 
 int view_play(struct view_job *job);
-int view_record(struct view_job *job, const char *file); /* all pictures in order */
+int view_record(struct view_job *job, const char *file); /* all frames in order */
 int view_page(struct view_job *job);
 
 #endif

@@ -27,7 +27,7 @@ static int write_page(const struct view_job *job, const char *recording)
     if (outfile_commit(&out) < 0)
         return cli_failed_call(NULL);
     if (!job->quiet)
-        printf("%s: a page with %zu picture%s\n", job->page, job->frames,
+        printf("%s: a page with %zu frame%s\n", job->page, job->frames,
                job->frames == 1 ? "" : "s");
     return CLI_DONE;
 }
@@ -45,13 +45,12 @@ int view_record(struct view_job *job, const char *file)
             view_wait(job->window.view, 0.001);
         status = job->show(job, job->frame + 1 == job->frames);
     }
-    const int closed = cli_window_close(&job->window);
-    return status == CLI_DONE ? closed : status;
+    return cli_first_failure(status, cli_window_close(&job->window));
 }
 
 int view_page(struct view_job *job)
 {
-    static const char *const within[] = {"pictures.view", "pictures.view.part", NULL};
+    static const char *const within[] = {"frames.view", "frames.view.part", NULL};
     char folder[512], file[600];
     if (job->recording)
         return write_page(job, job->file.item[0]);

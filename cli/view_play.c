@@ -1,4 +1,4 @@
-/* view_play.c - `stdcl view` plays the pictures in order, until Ctrl-C.
+/* view_play.c - `stdcl view` plays the frames in order, until Ctrl-C.
  * SPDX-License-Identifier: MIT
  */
 #include "command.h"

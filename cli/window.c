@@ -25,7 +25,7 @@
 
 static const double POLL_SECONDS = 0.1; /* between polls for Ctrl-C */
 static const double SUMS_SHARE = 0.25,
-                    /* shares of the budget: sums; ending batches early for pictures */
+                    /* shares of the budget: sums; ending batches early for frames */
     BATCH_END_SHARE = 0.25;
 
 static double window_budget(const struct cli_window *w)
@@ -48,13 +48,8 @@ bool cli_read_window(const char *text, void *to, char *why, size_t size)
     return false;
 }
 
-int cli_window_check(const struct cli_window *window, const struct cli_option *options)
+int cli_window_check(const struct cli_window *window)
 {
-    static const char *const view_options[] = {"view-wait", "view-guest", "view-rate",
-                                               "view-budget"};
-    for (size_t i = 0; !window->wanted && i < sizeof view_options / sizeof *view_options; i++)
-        if (cli_given(options, view_options[i]) && !(i >= 2 && window->record))
-            return cli_wrong("--%s needs --view", view_options[i]);
     if (window->record && !cli_has_suffix(window->record, ".view"))
         return cli_wrong(
             "--record: '%s' must end in .view; 'stdcl view' plays it or turns it into a page (-o FILE.html)",
@@ -260,8 +255,8 @@ uint64_t cli_window_batch(const struct cli_window *w, uint64_t step, uint64_t wa
     return (double)wanted < most ? wanted : (uint64_t)most;
 }
 
-/* Ending a batch leaves the device idle for a moment. Shorten batches only if pictures are due
- * more often than batches end; otherwise a picture waits for the next end. */
+/* Ending a batch leaves the device idle for a moment. Shorten batches only if frames are due
+ * more often than batches end; otherwise a frame waits for the next end. */
 double cli_window_seconds(const struct cli_window *w, double seconds)
 {
     const double least = 0.25 / (w->rate > 0 ? w->rate : 30);

@@ -3,9 +3,9 @@
  *   CLI_WINDOW_OPTIONS(&job->window),                           in the table of options
  *   cli_window_check(&job->window, options)                     after parsing
  *   cli_window_open(&job->window, &about)                       print the link; --view-wait blocks
- *   cli_window_visit(&job->window, step, fraction, show, job)   between batches: send a picture if
+ *   cli_window_visit(&job->window, step, fraction, show, job)   between batches: send a frame if
  *                                                               due, obey commands, block if paused
- *   cli_window_end(&job->window, sentence)                      keep the last picture while viewed
+ *   cli_window_end(&job->window, sentence)                      keep the last frame while viewed
  *   cli_window_close(&job->window)
  *
  * Without these options nothing is opened, and a visit costs one comparison. Rank 0 owns the
@@ -38,7 +38,7 @@ struct cli_window {
         double speed; /* steps per second; 0: unlimited */
     } pace, agreed;   /* requested by viewers; agreed at the last visit by all ranks */
     double step;      /* of the last visit */
-    double interval;  /* seconds between the last picture and the next */
+    double interval;  /* seconds between the last frame and the next */
     size_t bodies;    /* at opening */
     uint64_t frame;   /* of a replay */
     double seek;      /* frame requested by a viewer; below 0: none */
@@ -59,15 +59,18 @@ cli_reader cli_read_window; /* for the table */
         CLI_FLAG(0, "view-guest", &(window)->guest,                                                              \
                  "second link for viewers without control of the run"),                                          \
         CLI_REAL(0, "view-rate", "N", &(window)->rate, 0.1, 240,                                                 \
-                 "maximum pictures per second (default 30)"),                                                    \
+                 "maximum frames per second (default 30)"),                                                      \
         CLI_REAL(0, "view-budget", "PERCENT", &(window)->budget, 0.01, 100,                                      \
                  "maximum share of the run time spent on the view (default 1)"),                                 \
         CLI_STRING(0, "record", "FILE.view", &(window)->record,                                                  \
                    "recording of the view, for 'stdcl view FILE.view'")
+#define CLI_WINDOW_COMBINATIONS                                                                    \
+    CLI_REQUIRES("view-wait view-guest", "view", NULL),                                            \
+        CLI_REQUIRES("view-rate view-budget", "view record", NULL)
 
 /* Functions that return int return an exit status, after printing a message. */
 
-/* Sums over the whole state, for plots. They may take a quarter of the budget, pictures half.
+/* Sums over the whole state, for plots. They may take a quarter of the budget, frames half.
  * Ask cli_window_sums_due on rank 0 before computing them, and call cli_window_sums_made after. */
 struct cli_sums {
     double at, seconds[3]; /* time of the last sums; durations of the last three */
@@ -81,7 +84,8 @@ const char *cli_window_number(char text[32], uint64_t number);
 /* File name without its directories, for titles. */
 const char *cli_window_name(const char *file);
 
-int cli_window_check(const struct cli_window *window, const struct cli_option *options);
+/* Check the name of the recording. */
+int cli_window_check(const struct cli_window *window);
 
 /* Open the view and the recording, if requested. `about` describes the picture; the options fill
  * in the rest. */
@@ -90,7 +94,7 @@ int cli_window_open(struct cli_window *window, struct view_options *about);
 /* Broadcast rank 0's `word`; false if the broadcast failed. Without ranks: `word`. */
 bool cli_window_decide(const struct cli_window *window, bool word);
 
-/* Visit the view between two batches. `show` sends the current picture; `last`: the final one. */
+/* Visit the view between two batches. `show` sends the current frame; `last`: the final one. */
 int cli_window_visit(struct cli_window *window, uint64_t step, double fraction,
                      int (*show)(void *job, int last), void *job);
 

@@ -86,7 +86,7 @@ kernels() {
     printf 'float twice(float x) { return 2 * x; }\n' >"$folder/none.cl"
     expect 0 '.*none.cl compiles for .*; no kernels' "$stdcl" check "$folder/none.cl"
     expect 0 '  f\(float\* x\)' "$stdcl" check -D N=3 "$folder/n.cl"
-    expect 2 '.*-D applies only to kernel files .*' "$stdcl" check -D N=3 sh
+    expect 2 '.*-D needs kernel files .*' "$stdcl" check -D N=3 sh
     expect 0 '  f\(float\* x\)' "$stdcl" check -D 'N=F(1 + 2)' -D 'F(x)=x' "$folder/n.cl"
     expect 2 ".*-D: '3N' is not NAME or NAME=VALUE.*" "$stdcl" check -D 3N "$folder/n.cl"
     expect 2 ".*-D: 'N=\"a b\"' is not NAME or NAME=VALUE.*" "$stdcl" check -D 'N="a b"' "$folder/n.cl"

@@ -552,8 +552,7 @@ static void cli_nbody_draws_few_stars(void **state)
     empty_here(NULL);
     expect_refused_with("nbody -n 100 --heaviest 0.001 --steps 0 -o p.png", 2,
                         "--heaviest: '0.001' excludes all bodies; the lightest has a mass of 0.01");
-    expect_refused_with("nbody -n 100 --heaviest 1 --steps 0", 2,
-                        "--heaviest applies only to pictures");
+    expect_refused_with("nbody -n 100 --heaviest 1 --steps 0", 2, "--heaviest needs a picture");
     assert_int_equal(empty_here(NULL), 0);
 }
 
@@ -715,7 +714,8 @@ static void cli_nbody_runs_each_stepping(void **state)
     expect_refused_with("nbody --stepping adaptive --method tree --integrator leapfrog", 2,
                         "use --stepping fixed or block");
     expect_refused_with("nbody --stepping adaptive --integrator ias15", 2, "its own steps");
-    expect_refused_with("nbody --eta 0.1", 2, "applies only to --stepping adaptive");
+    expect_refused_with("nbody --eta 0.1", 2,
+                        "--eta needs --stepping adaptive or --stepping block");
     expect_refused_with("nbody --stepping block --eta 2", 2, "above 0 and at most 1");
     expect_refused_with("nbody --compare --stepping block", 2, "sums the forces once");
 }
@@ -876,24 +876,24 @@ static void cli_nbody_rejects_bad_options(void **state)
         {"nbody -i ../in -n 5", "-i and -n cannot be combined"},
         {"nbody --input=../in --bodies 5", "--input and --bodies cannot be combined"},
         {"nbody -n 8 --device ' '", "--device: ' ' is blank"},
-        {"nbody -i ../in --seed 5", "cannot be combined"},
+        {"nbody -i ../in --seed 5", "-i and --seed need --ensemble"},
         {"nbody --steps 1 --until 1", "cannot be combined"},
         {"nbody -n 8 --until -1", "--until: '-1' is before"},
         {"nbody -n 8 --until 1e300", "2^53 steps"},
-        {"nbody -n 8 --frames 3", "--frames needs an output with frames"},
+        {"nbody -n 8 --frames 3", "--frames needs a picture"},
         {"nbody -n 8 --frames 0 -o a.png", "--frames: '0' is too small"},
         {"nbody -n 8 --frames 9 --steps 5 -o a.png", "at least 8 steps"},
         {"nbody -n 8 --diag 3", "--diag needs a table"},
         {"nbody -n 8 --record a.mp4", "--record: 'a.mp4' must end in .view"},
         {"nbody -n 8 --every 3", "--every needs --checkpoint FILE"},
-        {"nbody -n 8 --json --csv -", "--csv - and --json would both"},
-        {"nbody -n 8 --json --forces -", "--forces - and --json would both"},
+        {"nbody -n 8 --json --csv -", "--json and --csv - cannot be combined"},
+        {"nbody -n 8 --json --forces -", "--json and --forces - cannot be combined"},
         {"nbody -n 8 -o x.jpg", "x.jpg: unknown suffix '.jpg'; known are text"},
         {"nbody -n 8 -o x.zip", "known are text"},
-        {"nbody -n 8 --extent 3", "--extent applies only to pictures: add -o FILE.png"},
-        {"nbody -n 8 --plane xz -o a.tab", "--plane applies only to pictures"},
-        {"nbody -n 8 --colours grey --csv e", "--colours applies only to pictures"},
-        {"nbody -n 8 --size 64 --frames 3", "--size applies only to pictures"},
+        {"nbody -n 8 --extent 3", "--extent needs a picture (-o FILE.png"},
+        {"nbody -n 8 --plane xz -o a.tab", "--plane needs a picture"},
+        {"nbody -n 8 --colours grey --csv e", "--colours needs a picture"},
+        {"nbody -n 8 --size 64 --frames 3", "--size needs a picture"},
         {"nbody -n 8 --compare --size 64", "--compare and --size cannot be combined"},
         {"nbody -n 8 --size 8 -o a.png", "'8' is not a size"},
         {"nbody -n 8 --size 64x -o a.png", "'64x' is not a size"},

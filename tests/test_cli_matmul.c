@@ -103,7 +103,7 @@ static void cli_matmul_multiplies_files(void **unused)
     assert_memory_equal(bytes + 128, right, sizeof right);
     free(bytes);
     strcat(words, " --out-of-core");
-    expect_matmul_refused(words, 2, "multiplies once");
+    expect_matmul_refused(words, 2, "a product out of core is computed once");
     snprintf(words, sizeof words, "-a %s -b %s -o %s --out-of-core", in_folder("a.npy"),
              in_folder("b.npy"), in_folder("far.npy"));
     assert_int_equal(run_matmul_command(words), 0);
@@ -259,11 +259,11 @@ static void cli_matmul_rejects_bad_options(void **unused)
     expect_matmul_refused("-n 0", 2, "at least 1");
     expect_matmul_refused("--engine fast", 2, "there are tuned");
     expect_matmul_refused("--engine blocked --block 5000 -n 8", 2, "at most");
-    expect_matmul_refused("--block 8 -n 8", 2, "add --engine blocked");
+    expect_matmul_refused("--block 8 -n 8", 2, "needs a blocked engine (--engine blocked");
     expect_matmul_refused("--block 8 -n 8 --sweep", 2, "omit --block");
     expect_matmul_refused("--alpha 1e39 -n 8", 2, "'1e+39' is infinite in single precision");
     expect_matmul_refused("--beta -1e-60 -n 8", 2, "'-1e-60' is zero in single precision");
-    expect_matmul_refused("--out-of-core -n 8", 2, "needs matrices in files");
+    expect_matmul_refused("--out-of-core -n 8", 2, "needs -a FILE, -b FILE and -o FILE");
     expect_matmul_refused("--compare --sweep", 2, "cannot be combined");
     expect_matmul_refused("--plot x.svg", 2, "--sweep");
     expect_matmul_refused("--all -n 8", 2, "--all needs --compare or --sweep");

@@ -10,13 +10,16 @@
 #include <float.h>
 #include <math.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdcl.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -74,6 +77,7 @@ static struct values {
     unsigned size[2];
 } v;
 static unsigned given_count;
+static const struct cli_combination *rows; /* of the command, or NULL */
 
 /* Parse up to six words; return -1 if the command would continue, else its exit status. */
 static int parse_words(const char *a, const char *b, const char *c, const char *d, const char *e)
@@ -103,13 +107,23 @@ static int parse_words(const char *a, const char *b, const char *c, const char *
         CLI_PARSED_OPTIONAL(0, "soup", "WxH", v.size, size_reader, "a size or none"),
         CLI_END,
     };
+    struct cli_condition conditions[] = {
+        {"film", .text = "a film (-o FILE.mp4)"},
+        {"red", .text = "shades of red", .option = "colour"},
+        {NULL},
+    };
     const struct cli_usage usage = {.synopsis = "[options] [FILE...]",
                                     .about = "Tests.",
                                     .options = options,
+                                    .combinations = rows,
+                                    .conditions = conditions,
                                     .operands = &v.operands,
                                     .operand = "a file"};
     capture_begin();
-    const bool go_on = cli_parse(&usage, argc, (char **)(uintptr_t)words, &status);
+    bool go_on = cli_parse(&usage, argc, (char **)(uintptr_t)words, &status);
+    cli_condition_set(&usage, "film", v.file && strstr(v.file, ".mp4"));
+    cli_condition_set(&usage, "red", v.colour == 0);
+    go_on = go_on && (status = cli_combinations_check(&usage)) == CLI_DONE;
     capture_end();
     given_count = cli_given(options, "n") + 10 * cli_given(options, "verbose");
     return go_on ? -1 : status;
@@ -238,6 +252,152 @@ static void options_parse_counts(void **state)
         if (error != cases[i].error || value != (error ? 77 : cases[i].value))
             fail_msg("'%s' gives %d, %llu", cases[i].text, error, (unsigned long long)value);
     }
+}
+
+/* ---- Combinations. --------------------------------------------------------------------------- */
+
+static const struct cli_combination good_rows[] = {
+    CLI_REQUIRES("dt", "colour=red colour=blue", NULL),
+    CLI_REQUIRES("level", "film", "it is seen in films"),
+    CLI_REQUIRES("eps+any!0", "l", NULL),
+    CLI_EXCLUDES("verbose a", "n device", "be quiet"),
+    CLI_EXCLUDES("red", "output=- device=-", NULL),
+    CLI_EXCLUDES("colour!green", "share+seed", NULL),
+    CLI_ALLOWS_ONLY("size", "o colour", "one size"),
+    {NULL},
+};
+
+static void combinations_that_fit_are_accepted(void **state)
+{
+    (void)state;
+    rows = good_rows;
+    assert_int_equal(parse_words("--dt=1", "--colour=red", NULL, NULL, NULL), -1);
+    assert_int_equal(parse_words("--dt=1", "--colour=blue", "-oa", NULL, NULL), -1);
+    assert_int_equal(parse_words("-l1", "-oa.mp4", NULL, NULL, NULL), -1);
+    assert_int_equal(parse_words("--eps=1", "--any=0", NULL, NULL, NULL), -1);
+    assert_int_equal(parse_words("--any=1", "-n2", "--device=-", NULL, NULL), -1);
+    assert_int_equal(parse_words("--colour=green", "--share=1", "--seed=1", "-o-", NULL), -1);
+    assert_int_equal(parse_words("--size=1x1", "-oa", "--colour=green", NULL, NULL), -1);
+    rows = NULL;
+    assert_int_equal(parse_words("--dt=1", "-v", "-n1", NULL, NULL), -1);
+}
+
+static void combinations_that_contradict_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *words[4];
+        const char *said;
+    } cases[] = {
+        {{"--dt=1"}, "stdcl: --dt needs --colour red or --colour blue\n"},
+        {{"--dt=1", "--colour=green"}, "stdcl: --dt needs --colour red or --colour blue\n"},
+        {{"-l2"}, "stdcl: -l needs a film (-o FILE.mp4): it is seen in films\n"},
+        {{"--level=2", "-oa.png"},
+         "stdcl: --level needs a film (-o FILE.mp4): it is seen in films\n"},
+        {{"--eps=1", "--any=0.5"}, "stdcl: --eps and --any 0.5 need -l LEVEL\n"},
+        {{"-v", "-n1"}, "stdcl: -v and -n cannot be combined: be quiet\n"},
+        {{"-a", "--count=1"}, "stdcl: -a and --count cannot be combined: be quiet\n"},
+        {{"--verbose", "--device=x"},
+         "stdcl: --verbose and --device cannot be combined: be quiet\n"},
+        {{"--colour=red", "-o-"}, "stdcl: --colour red and -o - cannot be combined\n"},
+        {{"--colour=red", "--device=x", "--device=-"},
+         "stdcl: --colour red and --device - cannot be combined\n"},
+        {{"--colour=blue", "--share=1", "--seed=3"},
+         "stdcl: --colour blue and --share and --seed cannot be combined\n"},
+        {{"--size=1x1", "-a"}, "stdcl: --size and -a cannot be combined: one size\n"},
+        {{"--size=1x1", "--soup"}, "stdcl: --size and --soup cannot be combined: one size\n"},
+    };
+    rows = good_rows;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *const *w = cases[i].words;
+        assert_int_equal(parse_words(w[0], w[1], w[2], w[3], NULL), CLI_WRONG);
+        assert_string_equal(said, cases[i].said);
+    }
+    rows = NULL;
+}
+
+static void combinations_are_listed_in_help(void **state)
+{
+    (void)state;
+    char *text = NULL;
+    size_t size;
+    bool flag = false;
+    int colour = -1;
+    double x = NAN;
+    struct cli_option options[] = {
+        CLI_FLAG('v', "verbose", &flag, "talk"), CLI_FLAG('a', NULL, &flag, "all"),
+        CLI_REAL(0, "any", "X", &x, 0, 1, "any number"),
+        CLI_CHOICE(0, "colour", "NAME", &colour, colours, "a colour"), CLI_END};
+    const struct cli_combination listed[] = {CLI_REQUIRES("any v", "colour=red a", NULL),
+                                             CLI_REQUIRES("a", "any", "why"),
+                                             CLI_EXCLUDES("colour!red+any", "verbose", NULL),
+                                             CLI_ALLOWS_ONLY("a", "any verbose", NULL),
+                                             {NULL}};
+    const struct cli_usage usage = {
+        .synopsis = "", .about = "Tests.", .options = options, .combinations = listed};
+    FILE *fp = open_memstream(&text, &size);
+    cli_help(&usage, fp);
+    fclose(fp);
+    assert_non_null(strstr(text, "\nCombinations\n"
+                                 "  --any and -v need --colour red or -a\n"
+                                 "  -a needs --any X: why\n"
+                                 "  --colour other than red and --any exclude -v\n"
+                                 "  -a allows only --any and -v\n"));
+    free(text);
+}
+
+/* Every row of every command is checked when the build calls `stdcl --help=table`. */
+static void combinations_that_name_nothing_are_found(void **state)
+{
+    (void)state;
+    static const struct {
+        struct cli_combination row;
+        const char *term; /* NULL: the row is good */
+    } cases[] = {
+        {CLI_EXCLUDES("verbose", "colour=red film", NULL), NULL},
+        {CLI_EXCLUDES("verbsoe", "colour", NULL), "verbsoe"},
+        {CLI_EXCLUDES("verbose", "colour coluor", NULL), "coluor"},
+        {CLI_REQUIRES("verbose", "colour=rde", NULL), "colour=rde"},
+        {CLI_REQUIRES("verbose", "film+colour!rde", NULL), "film+colour!rde"},
+        {CLI_REQUIRES("verbose", "flim", NULL), "flim"},
+        {CLI_REQUIRES("verbose=1", "colour", NULL), "verbose=1"},
+        {CLI_ALLOWS_ONLY("verbose", "colour x", NULL), "x"},
+    };
+    bool flag = false;
+    int colour = -1;
+    struct cli_option options[] = {CLI_FLAG('v', "verbose", &flag, "talk"),
+                                   CLI_CHOICE(0, "colour", "NAME", &colour, colours, "a colour"),
+                                   CLI_END};
+    struct cli_condition conditions[] = {{"film", .text = "a film"}, {NULL}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct cli_combination table[] = {cases[i].row, {NULL}};
+        const struct cli_usage usage = {
+            .options = options, .combinations = table, .conditions = conditions};
+        char term[64] = "";
+        assert_int_equal(cli_combinations_exist(&usage, term), !cases[i].term);
+        if (cases[i].term)
+            assert_string_equal(term, cases[i].term);
+    }
+    const struct cli_usage files = {.options = options, .reads = "colour", .writes = "colour fiel"};
+    char term[64];
+    assert_false(cli_combinations_exist(&files, term));
+    assert_string_equal(term, "fiel");
+}
+
+static void combination_that_names_nothing_ends_the_command(void **state)
+{
+    (void)state;
+    static const struct cli_combination wrong[] = {CLI_REQUIRES("verbose", "levle", NULL), {NULL}};
+    int ended = 0;
+    fflush(stdout);
+    const pid_t child = fork();
+    if (child == 0) {
+        rows = wrong;
+        PARSE1("--help");
+        _exit(0);
+    }
+    assert_true(child > 0 && waitpid(child, &ended, 0) == child);
+    assert_true(WIFSIGNALED(ended) && WTERMSIG(ended) == SIGABRT);
 }
 
 static void options_reject_unknown_names(void **state)
@@ -470,6 +630,11 @@ int main(void)
         cmocka_unit_test(options_parse_every_spelling),
         cmocka_unit_test(options_parse_real_values),
         cmocka_unit_test(options_parse_counts),
+        cmocka_unit_test(combinations_that_fit_are_accepted),
+        cmocka_unit_test(combinations_that_contradict_are_refused),
+        cmocka_unit_test(combinations_are_listed_in_help),
+        cmocka_unit_test(combinations_that_name_nothing_are_found),
+        cmocka_unit_test(combination_that_names_nothing_ends_the_command),
         cmocka_unit_test(options_reject_unknown_names),
         cmocka_unit_test(options_reject_bad_values),
         cmocka_unit_test(options_help_lists_every_option),

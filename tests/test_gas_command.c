@@ -307,15 +307,17 @@ static void gas_command_rejects_bad_options(void **state)
     expect_gas_refused(2, "'-1'", "-T -1");
     expect_gas_refused(2, "'-2'", "-m -2");
     expect_gas_refused(2, "cannot be combined", "--fused --stored");
-    expect_gas_refused(2, "--sum tree needs --stored", "--fused --sum tree");
-    expect_gas_refused(2, "needs --sum tuned", "--sum tree --accumulate compensated");
+    expect_gas_refused(
+        2, "--sum tree cannot be combined: a fused sum stores no velocities; use --stored",
+        "--fused --sum tree");
+    expect_gas_refused(2, "use --sum tuned", "--sum tree --accumulate compensated");
     expect_gas_refused(2, "cannot be combined", "-i x.npy -n 5");
     expect_gas_refused(2, "cannot be combined", "--gas he -m 4");
     expect_gas_refused(2, ".csv", "--histogram speeds.jpg");
     expect_gas_refused(2, "given twice", "--histogram a.csv --histogram a.csv");
     expect_gas_refused(2, "'a.csv' and './a.csv'", "--histogram ./a.csv --histogram a.csv");
     expect_gas_refused(2, "needs -i FILE", "--dataset x");
-    expect_gas_refused(2, "--bins applies only to histograms", "-n 5 --bins 3");
+    expect_gas_refused(2, "--bins needs --histogram FILE", "-n 5 --bins 3");
     expect_gas_refused(1, "the energy is not within", "-n 5 -T 1.7e308");
     expect_gas_refused(1, "the pressure exceeds", "-n 5 --volume 1e-320");
     expect_gas_refused(2, "colour", "-n 5 --shape colour=3");

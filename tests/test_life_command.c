@@ -267,8 +267,7 @@ static void life_command_hashlife_runs_plane(void **state)
     expect_life_refused(2, "life: 1024 bytes of memory are too few",
                         "-p plane.rle --engine hashlife --memory 1K");
     expect_life_refused(2, "would be a film", "-p plane.rle --engine hashlife -o film.mp4");
-    expect_life_refused(2, "--zoom applies only to pictures",
-                        "-p plane.rle --engine hashlife --zoom 2");
+    expect_life_refused(2, "--zoom needs a picture", "-p plane.rle --engine hashlife --zoom 2");
     expect_life_refused(2, "omit --at", "-p far.mc --engine hashlife --at 3,4");
     put_text(in_folder("torus.rle"), gun);
     expect_life_refused(2, "is a bounded grid", "-p torus.rle --engine hashlife");
@@ -423,7 +422,7 @@ static void life_command_rejects_bad_patterns(void **state)
     expect_life_refused(1, "missing.rle: no such file", "-p missing.rle");
     expect_life_refused(2, "but the grid has 30 x 30", "-p gun.rle --size 30");
     expect_life_refused(2, "is not a size", "--size -5");
-    expect_life_refused(2, "--zoom applies only to pictures", "--zoom 2 -o a.rle");
+    expect_life_refused(2, "--zoom needs a picture", "--zoom 2 -o a.rle");
     expect_life_refused(2, "unknown suffix '.jpg'; known are", "-o a.jpg");
     expect_life_refused(2, "is not a size", "--size 0");
     expect_life_refused(2, "is not a size", "--size 10x");
@@ -438,7 +437,7 @@ static void life_command_rejects_bad_combinations(void **state)
     (void)state;
     put_text(in_folder("gun.rle"), gun);
     expect_life_refused(2, "is not a position", "-p gun.rle --at 3");
-    expect_life_refused(2, "add --pattern", "--at 3,4");
+    expect_life_refused(2, "--at needs -p FILE", "--at 3,4");
     expect_life_refused(2, "is not a density", "--soup=1.5");
     expect_life_refused(2, "suffix", "-o life.txt");
     expect_life_refused(2, "omit --engine", "--compare --engine local");
@@ -761,8 +760,7 @@ static void life_command_takes_census(void **unused)
     expect_life_refused(2, "by B0 all of an empty plane", "census --rule B0/S23");
     expect_life_refused(2, "run on an unbounded plane; omit :T10", "census --rule B3/S23:T10");
     expect_life_refused(2, "at most 64 x 64 cells, not 65 x 3", "census --size 65x3");
-    expect_life_refused(2, "--soups applies only to a census: stdcl life census --soups 3",
-                        "--soups 3");
+    expect_life_refused(2, "--soups needs census: stdcl life census --soups N", "--soups 3");
     expect_life_refused(2, "a census writes only a table of objects: FILE.csv", "census -o a.png");
     expect_life_refused(2, "unexpected argument 'cense'; the only operand is census", "cense");
     expect_life_refused(1, "no-folder", "census --csv no-folder/a.csv");

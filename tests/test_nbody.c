@@ -8,6 +8,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/reference/nbody_ref.h"
+#include "core/args.h"
 
 #include "builds_once.h"
 #include "check.h"
@@ -22,7 +23,6 @@ static double acc[MOST][3], phi[MOST], acc_ref[MOST][3], phi_ref[MOST], pull[MOS
 static double pos1[MOST][3], vel1[MOST][3], pos2[MOST][3], vel2[MOST][3];
 
 static const size_t sizes[] = {1, 2, 3, 63, 64, 65, 1000, 2049};
-#define COUNT(a) (sizeof(a) / sizeof *(a))
 
 /* A GPU shape small enough for PoCL: local tiles, several items a group, splits of unequal
  * length. */
@@ -160,7 +160,7 @@ static int sums_like_one_before(enum nbody_integrator integrator)
 
 static void forces_all(enum nbody_precision precision, double tolerance)
 {
-    for (size_t k = 0; k < COUNT(sizes); k++) {
+    for (size_t k = 0; k < COUNT_OF(sizes); k++) {
         make_nbody_bodies(sizes[k], precision == NBODY_SINGLE);
         const bool uniform =
             sizes[k] ==
@@ -217,7 +217,7 @@ static void nbody_vector_widths_match_reference(void **state)
     (void)state;
     make_nbody_bodies(300, 1);
     reference(300, 1, 0.01);
-    for (size_t w = 0; w < (is_deep ? COUNT(widths) : 2); w++)
+    for (size_t w = 0; w < (is_deep ? COUNT_OF(widths) : 2); w++)
         for (int rsqrt = 0; rsqrt <= 2; rsqrt++)
             for (int precision = NBODY_SINGLE; precision <= NBODY_DOUBLE; precision++) {
                 if (!is_of_its_own(widths[w], rsqrt, precision))
@@ -235,7 +235,7 @@ static void nbody_vector_widths_match_reference(void **state)
 static void nbody_equal_masses_match_reference(void **state)
 {
     (void)state;
-    for (size_t k = 0; k < COUNT(sizes); k++) {
+    for (size_t k = 0; k < COUNT_OF(sizes); k++) {
         make_nbody_bodies(sizes[k], 1);
         for (size_t i = 0; i < sizes[k]; i++)
             mass[i] = 1.0 / 1024;
@@ -267,7 +267,7 @@ static void nbody_width_4_matches_reference(void **state)
 static void nbody_jerks_match_reference(void **state)
 {
     (void)state;
-    for (size_t k = 1; k < COUNT(sizes); k++) {
+    for (size_t k = 1; k < COUNT_OF(sizes); k++) {
         const size_t n = sizes[k];
         make_nbody_bodies(n, 0);
         memcpy(pos1, pos, sizeof pos1);
@@ -342,7 +342,7 @@ static void steps_case(struct nbody_options o, size_t n, double tolerance)
 static void nbody_steps_match_reference(void **state)
 {
     (void)state;
-    for (size_t k = 0; k + 1 < COUNT(sizes); k++)
+    for (size_t k = 0; k + 1 < COUNT_OF(sizes); k++)
         for (EACH_INTEGRATOR(integrator)) {
             if (is_slow_case(integrator, sizes[k]))
                 continue;
@@ -625,7 +625,7 @@ static void diagnose_case(struct nbody_options o, size_t n, double tolerance)
 static void nbody_diagnostics_match_reference(void **state)
 {
     (void)state;
-    for (size_t k = 0; k < COUNT(sizes); k++) {
+    for (size_t k = 0; k < COUNT_OF(sizes); k++) {
         diagnose_case((struct nbody_options){0}, sizes[k], 4e-7);
         diagnose_case((struct nbody_options){.precision = NBODY_DOUBLE}, sizes[k], 1e-12);
         diagnose_case((struct nbody_options){.integrator = NBODY_HERMITE4,
@@ -724,7 +724,7 @@ static void nbody_memory_per_body_is_bounded(void **state)
     (void)state;
     ready(m);
     ready(x);
-    for (size_t s = 0; s < COUNT(shapes); s++) {
+    for (size_t s = 0; s < COUNT_OF(shapes); s++) {
         nbody *nb =
             nbody_create(&(struct nbody_options){.ctx = stddev, .dt = 1, .shape = shapes[s]}, n, m,
                          (rows)x, (rows)x);
@@ -878,11 +878,11 @@ static void nbody_devices_match_reference(void **state)
     (void)state;
     ready(one);
     assert_int_equal(clgetndev(stddev), 2);
-    for (size_t k = 0; k < COUNT(sizes); k++)
+    for (size_t k = 0; k < COUNT_OF(sizes); k++)
         for (EACH_INTEGRATOR(i)) {
             struct nbody_options o = {.integrator = i,
                                       .precision = NBODY_DOUBLE,
-                                      .shares = shares[(k + (size_t)i) % COUNT(shares)]};
+                                      .shares = shares[(k + (size_t)i) % COUNT_OF(shares)]};
             if (is_slow_case(i, sizes[k]) || !is_sampled_case(i, 1))
                 continue;
             make_nbody_bodies(sizes[k], 0);

@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/reference/nbody_ref.h"
+#include "core/args.h"
 
 #include "builds_once.h"
 #include "check.h"
@@ -21,7 +22,6 @@ static double pos1[MOST][3], vel1[MOST][3], pos2[MOST][3], vel2[MOST][3];
 static const size_t sizes[] = {1, 2, 3, 64, 65, 1000};
 static const enum nbody_kernel kernels[] = {NBODY_TUNED, NBODY_NAIVE, NBODY_BRANCHLESS,
                                             NBODY_TILED};
-#define COUNT(a) (sizeof(a) / sizeof *(a))
 
 typedef const double (*rows)[3];
 
@@ -113,7 +113,7 @@ static void check_baseline_forces(enum nbody_precision precision, size_t n, doub
 {
     const double unit = precision == NBODY_DOUBLE ? DBL_EPSILON : (double)FLT_EPSILON;
     nbody_ref_forces(n, 1, eps, mass, (rows)pos, acc_ref, phi_ref);
-    for (size_t k = 0; k < COUNT(kernels); k++) {
+    for (size_t k = 0; k < COUNT_OF(kernels); k++) {
         nbody *nb = baseline_engine(kernels[k], precision, eps, n);
         memset(acc, 0xff, sizeof acc); /* NaN: an unwritten element shows */
         works(nbody_forces(nb, acc, phi));
@@ -129,7 +129,7 @@ static void check_all(enum nbody_precision precision)
 {
     builds_unoptimised =
         precision == NBODY_DOUBLE; /* the command's tests have the others as well */
-    for (size_t k = 0; k < COUNT(sizes); k++) {
+    for (size_t k = 0; k < COUNT_OF(sizes); k++) {
         make_baseline_bodies(sizes[k], precision);
         check_baseline_forces(precision, sizes[k], 0.05);
         check_baseline_forces(precision, sizes[k], 0);
@@ -156,7 +156,7 @@ static void baseline_sliced_forces_match_reference(void **state)
     (void)state;
     make_baseline_bodies(MOST, NBODY_SINGLE);
     nbody_ref_forces(MOST, 1, 0.05, mass, (rows)pos, acc_ref, NULL);
-    for (size_t k = 1; k < COUNT(kernels); k++) {
+    for (size_t k = 1; k < COUNT_OF(kernels); k++) {
         struct nbody_options o = {
             .ctx = one, .kernel = kernels[k], .eps = 0.05, .dt = 1, .shape = "group_1d=128"};
         assert_int_equal(setenv("STDCL_SLICE", "1e-12", 1), 0);
@@ -204,7 +204,7 @@ static void check_baseline_steps(enum nbody_kernel kernel, enum nbody_integrator
 static void baseline_steps_match_reference(void **state)
 {
     (void)state;
-    for (size_t k = 0; k < COUNT(kernels); k++) {
+    for (size_t k = 0; k < COUNT_OF(kernels); k++) {
         check_baseline_steps(kernels[k], NBODY_LEAPFROG);
         check_baseline_steps(kernels[k], NBODY_TAYLOR);
     }

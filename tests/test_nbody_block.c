@@ -8,11 +8,11 @@
 #include "deep.h"
 
 #include "nbody/reference/nbody_ref.h"
+#include "core/args.h"
 
 #include <math.h>
 
 #define PI 3.14159265358979323846
-#define COUNT(a) (sizeof(a) / sizeof *(a))
 
 enum { MOST = 2000 };
 static double mass[MOST], pos[MOST][3], vel[MOST][3], pos1[MOST][3], vel1[MOST][3], pos2[MOST][3],
@@ -180,7 +180,7 @@ static void block_kepler_error_is_fourth_order(void **state)
     if (precision != NBODY_DOUBLE)
         skip();
     for (int s = NBODY_ADAPTIVE; s <= NBODY_BLOCK; s++)
-        for (size_t k = 0; k < COUNT(eccentricity); k++) {
+        for (size_t k = 0; k < COUNT_OF(eccentricity); k++) {
             const double e = eccentricity[k],
                          coarse = kepler_error(e, 1e-3, (enum nbody_stepping)s),
                          fine = kepler_error(e, 1e-3 / 16, (enum nbody_stepping)s),
@@ -203,7 +203,7 @@ static void block_kepler_by_forces_converges(void **state)
     (void)state;
     if (precision != NBODY_DOUBLE)
         skip();
-    for (size_t k = 0; k < COUNT(each); k++) {
+    for (size_t k = 0; k < COUNT_OF(each); k++) {
         if (!sampled(k, 2))
             continue;
         integrator = each[k].integrator;
@@ -407,20 +407,20 @@ static void block_bits_are_reproducible(void **state)
     works(nbody_initial(NBODY_PLUMMER, BITS, 3, mass, pos, vel));
     for (size_t i = 0; i < BITS; i++)
         mass[i] *= 1 + 0.3 * (double)(i % 4);
-    for (size_t r = 0; r < COUNT(runs) + 3;
+    for (size_t r = 0; r < COUNT_OF(runs) + 3;
          r++) { /* the first three again, with steps that are shared */
         static double x[MOST][3], v[MOST][3];
-        const bool block = r < COUNT(runs);
+        const bool block = r < COUNT_OF(runs);
         integrator = block ? NBODY_HERMITE4 : NBODY_LEAPFROG;
-        if (r % COUNT(runs) == 0)
+        if (r % COUNT_OF(runs) == 0)
             block_answer(&(struct run){PLAIN " groups_per_unit=1000" SUMS, 1, false, NULL},
                          block ? NBODY_BLOCK : NBODY_ADAPTIVE, false, pos1, vel1);
         if (!sampled(r, 3))
             continue;
-        block_answer(&runs[r % COUNT(runs)], block ? NBODY_BLOCK : NBODY_ADAPTIVE, r % 2, x, v);
+        block_answer(&runs[r % COUNT_OF(runs)], block ? NBODY_BLOCK : NBODY_ADAPTIVE, r % 2, x, v);
         if (memcmp(x, pos1, BITS * sizeof *x) != 0 || memcmp(v, vel1, BITS * sizeof *v) != 0)
-            fail_msg("other bits: %u devices, %s", runs[r % COUNT(runs)].devices,
-                     runs[r % COUNT(runs)].shape);
+            fail_msg("other bits: %u devices, %s", runs[r % COUNT_OF(runs)].devices,
+                     runs[r % COUNT_OF(runs)].shape);
     }
     integrator = NBODY_HERMITE4;
 }

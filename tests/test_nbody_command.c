@@ -352,7 +352,7 @@ static void nbody_command_runs_ensemble_of_files(void **unused)
     put_text(in_folder("uneven"), "star.tab\none.tab\n");
     put_text(in_folder("one.tab"), "1 0 0 0 0 0 0\n0 1 0 0 0 1 0\n");
     put_text(in_folder("light.tab"), "1 0 0 0 0 0 0\n2 1 0 0 0 1 0\n");
-    nbody_succeeds("--ensemble list --dt 0.1 --steps 0 -o both.tab");
+    nbody_succeeds("--ensemble list --dt 0.1 --steps 0 -o both.tab --alone");
     assert_non_null(strstr(out, "\nsystems       2 of 3 bodies, from list\n"));
     works(particles_read(in_folder("both.tab"), &p));
     assert_true(p.n == 6 && p.pos[4][0] == 2);

@@ -7,13 +7,12 @@
 #include "nbody_engine.h"
 #include "deep.h"
 
+#include "core/args.h"
 #include "nbody/engine.h"
 #include "nbody/reference/nbody_ref.h"
 #include "nbody/reference/nbody_ref_tree.h"
 
 #include <math.h>
-
-#define COUNT(a) (sizeof(a) / sizeof *(a))
 
 enum { MOST = 2048 };
 static double mass[MOST], pos[MOST][3], vel[MOST][3];
@@ -87,13 +86,13 @@ static void mixed_forces_far_from_origin_are_accurate(void **state)
 {
     static const double far[] = {0, 1e3, 1e6};
     (void)state;
-    for (size_t s = 0; s < COUNT(shapes); s++) {
+    for (size_t s = 0; s < COUNT_OF(shapes); s++) {
         const struct nbody_options o = {.precision = NBODY_MIXED, .eps = 0.01, .shape = shapes[s]};
-        if (!sampled(s, COUNT(shapes)))
+        if (!sampled(s, COUNT_OF(shapes)))
             continue;
         double most = 4e-6; /* plain C in single precision, blocks of 384, roots of 22 bits: 0.9e-6
                                to 3e-6 in four spheres */
-        for (size_t f = 0; f < COUNT(far); f++) {
+        for (size_t f = 0; f < COUNT_OF(far); f++) {
             make_mixed_bodies(1500, far[f]);
             assert_true(errors_below(&o, 1500, 0.99) < 1e-6);
             assert_true(error[1499] < most);
@@ -108,8 +107,8 @@ static void mixed_close_pairs_are_accurate(void **state)
 {
     static const double far[] = {0, 100};
     (void)state;
-    for (size_t f = 0; f < COUNT(far); f++)
-        for (size_t s = 0; s < COUNT(shapes); s++) {
+    for (size_t f = 0; f < COUNT_OF(far); f++)
+        for (size_t s = 0; s < COUNT_OF(shapes); s++) {
             double size = 0;
             make_mixed_bodies(1000, 0);
             for (size_t i = 0; i < 1000; i++)
@@ -132,8 +131,8 @@ static void mixed_equal_masses_and_few_bodies_match(void **state)
 {
     static const size_t sizes[] = {2, 3, 65, 300};
     (void)state;
-    for (size_t k = 0; k < COUNT(sizes); k++)
-        for (size_t s = 0; s < COUNT(shapes); s++) {
+    for (size_t k = 0; k < COUNT_OF(sizes); k++)
+        for (size_t s = 0; s < COUNT_OF(shapes); s++) {
             make_mixed_bodies(sizes[k], 7);
             const struct nbody_options o = {
                 .precision = NBODY_MIXED, .eps = 0.01, .shape = shapes[s]};
@@ -191,12 +190,12 @@ static void mixed_state_keeps_doubles(void **state)
 static void mixed_distant_clusters_are_accurate(void **state)
 {
     (void)state;
-    for (size_t s = 0; s < COUNT(clusters); s++) {
+    for (size_t s = 0; s < COUNT_OF(clusters); s++) {
         const struct nbody_options o = {.precision = NBODY_MIXED,
                                         .eps = 0.01,
                                         .shape = clusters[s]},
                                    hard = {.precision = NBODY_MIXED, .shape = clusters[s]};
-        if (!sampled(s, COUNT(clusters)))
+        if (!sampled(s, COUNT_OF(clusters)))
             continue;
         make_mixed_bodies(MOST, 1e6);
         for (size_t i = 0; i < MOST; i++)

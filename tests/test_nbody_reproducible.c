@@ -9,9 +9,8 @@
 #include "check.h"
 #include "deep.h"
 
+#include "core/args.h"
 #include "stdcl/nbody.h"
-
-#define COUNT(a) (sizeof(a) / sizeof *(a))
 
 enum { MOST = 1800, STEPS = 5 };
 static double mass[MOST], pos[MOST][3], vel[MOST][3];
@@ -114,7 +113,7 @@ static void compare_bits(size_t n, const struct nbody_options *o, const struct r
                 {"velocities", right.vel, found.vel, n * sizeof *right.vel},
                 {"energies", &right.d, &found.d, sizeof right.d}};
     int differ = 0;
-    for (size_t k = 0; k < COUNT(each); k++)
+    for (size_t k = 0; k < COUNT_OF(each); k++)
         if (memcmp(each[k].right, each[k].found, each[k].bytes) != 0) {
             print_error("%s differ: %zu bodies, %s, precision %d, %u devices, burst %zu, %s\n",
                         each[k].name, n, nbody_integrator_describe(o->integrator)->name,
@@ -162,7 +161,7 @@ static void nbody_single_bits_are_reproducible(void **state)
 {
     (void)state;
     make_bits_bodies(MOST, false);
-    check_same_bits_in_runs((struct nbody_options){0}, MOST, COUNT(runs));
+    check_same_bits_in_runs((struct nbody_options){0}, MOST, COUNT_OF(runs));
     make_bits_bodies(1000, true); /* unequal masses, multiplied last */
     check_same_bits_in_runs((struct nbody_options){0}, 1000, 1);
 }
@@ -183,7 +182,7 @@ static void nbody_step_takes_one_launch(void **state)
     (void)state;
     works(clgetdevinfo(devices[1], info));
     make_bits_bodies(MOST, false);
-    for (size_t k = 0; k < COUNT(each); k++) {
+    for (size_t k = 0; k < COUNT_OF(each); k++) {
         struct clprofile_row line[16];
         size_t steps = 0;
         nbody *nb = nbody_create(
@@ -201,8 +200,8 @@ static void nbody_step_takes_one_launch(void **state)
         works(clprofile(devices[1], 1));
         works(clprofile_reset(devices[1]));
         works(nbody_step(nb, STEPS));
-        const size_t count = clprofile_rows(devices[1], line, COUNT(line));
-        for (size_t r = 0; r < count && r < COUNT(line); r++)
+        const size_t count = clprofile_rows(devices[1], line, COUNT_OF(line));
+        for (size_t r = 0; r < count && r < COUNT_OF(line); r++)
             if (strcmp(line[r].name, each[k].kernel) == 0)
                 steps += line[r].count;
         works(clprofile(devices[1], 0));
@@ -245,7 +244,7 @@ static void nbody_mixed_bits_are_reproducible(void **state)
     for (size_t i = 0; i < MOST; i += 2)
         pos[i][i / 2 % 3] += 30;
     more = " cluster_min=256";
-    check_same_bits_in_runs((struct nbody_options){.precision = NBODY_MIXED}, MOST, COUNT(runs));
+    check_same_bits_in_runs((struct nbody_options){.precision = NBODY_MIXED}, MOST, COUNT_OF(runs));
     more = "";
 }
 

@@ -9,6 +9,7 @@
  */
 #include "nbody/reference/nbody_ref.h"
 #include "nbody/domain/tree_domain.h"
+#include "core/args.h"
 
 #include "builds_once.h"
 #include "check.h"
@@ -21,7 +22,6 @@ enum { MOST = 8192, LEAF = 16, ROOM = 1024 };
 static double mass[MOST], pos[MOST][3], vel[MOST][3];
 static float posm[MOST][4];
 
-#define COUNT(a) (sizeof(a) / sizeof *(a))
 typedef const double (*rows)[3];
 typedef const float (*floats)[4];
 
@@ -138,7 +138,7 @@ static void tree_reference_holds_each_body_once(void **state)
 {
     (void)state;
     for (enum shape s = 0; s < SHAPES; s++)
-        for (size_t k = 0; k < COUNT(sizes); k++) {
+        for (size_t k = 0; k < COUNT_OF(sizes); k++) {
             struct nbody_ref_tree t;
             make_tree_bodies(s, sizes[k]);
             works(nbody_ref_tree_build(&t, sizes[k], (floats)posm, LEAF, 2, 1, 0));
@@ -211,7 +211,7 @@ static void tree_reference_error_falls_with_accuracy(void **state)
                  {4096, 0, 2, 1e-5f, 0, 2e-5},   {4096, 0, 2, 1e-20f, 0, 1e-7},
                  {1500, 0, 4, 8e-3f, 0, 2.5e-4}, {1500, 0.1, 4, 6e-4f, 0, 4e-5}};
     (void)state;
-    for (size_t k = 0; k < COUNT(cases); k++) {
+    for (size_t k = 0; k < COUNT_OF(cases); k++) {
         if (!sampled(k, 2))
             continue;
         make_tree_bodies(PLUMMER, cases[k].n);
@@ -227,13 +227,13 @@ static void tree_curve_is_hilbert(void **state)
     enum { SIDE = 8 };
     static uint32_t place[SIDE * SIDE * SIDE];
     (void)state;
-    for (uint32_t i = 0; i < COUNT(place); i++) {
+    for (uint32_t i = 0; i < COUNT_OF(place); i++) {
         const uint32_t x = i % SIDE, y = i / SIDE % SIDE, z = i / SIDE / SIDE;
         const uint64_t key = nbody_ref_hilbert(x << 18, y << 18, z << 18) >> 54;
-        assert_true(key < COUNT(place) && place[key] == 0);
+        assert_true(key < COUNT_OF(place) && place[key] == 0);
         place[key] = 1 + i;
     }
-    for (size_t k = 1; k < COUNT(place); k++) {
+    for (size_t k = 1; k < COUNT_OF(place); k++) {
         const int a = (int)place[k - 1] - 1, b = (int)place[k] - 1;
         assert_int_equal(abs(a % SIDE - b % SIDE) + abs(a / SIDE % SIDE - b / SIDE % SIDE) +
                              abs(a / SIDE / SIDE - b / SIDE / SIDE),
@@ -341,7 +341,7 @@ static void same_tree(nbody *nb, struct nbody_ref_tree *t)
     memcpy(t->com, com, t->cells * sizeof *com);
     memcpy(t->size, size, t->cells * sizeof *size);
     void *const copies[] = {key, order, cells, link, com, poles, size};
-    for (size_t b = 0; b < COUNT(copies); b++)
+    for (size_t b = 0; b < COUNT_OF(copies); b++)
         free(copies[b]);
 }
 
@@ -409,7 +409,7 @@ static void tree_kernels_match_reference(void **state)
                  {PLUMMER, 3000, 5e-5, 0.05, 0, 4}};
     static double acc[MOST][3], again[MOST][3];
     (void)state;
-    for (size_t k = 0; k < COUNT(cases); k++) {
+    for (size_t k = 0; k < COUNT_OF(cases); k++) {
         const size_t n = cases[k].n;
         struct nbody_ref_tree t;
         if (!sampled(k, 2)) /* both walks, moments of both orders */
@@ -464,7 +464,7 @@ static void meets_all(nbody *nb, size_t n)
         assert_true(sum == (double)com[0][3] && info[g][3] == 0);
     }
     void *const copies[] = {met, info, com, body, link};
-    for (size_t b = 0; b < COUNT(copies); b++)
+    for (size_t b = 0; b < COUNT_OF(copies); b++)
         free(copies[b]);
     clfree(lists);
 }
@@ -526,7 +526,7 @@ static void tree_error_stays_below_accuracy(void **state)
                  {BLACK_HOLE, 2000, 1, 1e-3}, {PLUMMER, 4097, 0, 1e-4},
                  {PAIRS, 1999, 1, 1e-10}};
     (void)state;
-    for (size_t k = 0; k < COUNT(cases); k++) {
+    for (size_t k = 0; k < COUNT_OF(cases); k++) {
         if (!sampled(k, 3))
             continue;
         make_tree_bodies(cases[k].shape, cases[k].n);
@@ -534,11 +534,11 @@ static void tree_error_stays_below_accuracy(void **state)
             .eps = k % 2 ? 0 : 0.01, .accuracy = cases[k].accuracy, .shape = walks[cases[k].walk]};
         below(judged(cases[k].n, o), fmax(1.5 * cases[k].accuracy, 1e-6));
     }
-    for (size_t k = 0; k < COUNT(sizes); k++) { /* about a group, and a leaf */
+    for (size_t k = 0; k < COUNT_OF(sizes); k++) { /* about a group, and a leaf */
         make_tree_bodies(PLUMMER, sizes[k]);
         below(judged(sizes[k], (struct nbody_options){.eps = 0.01,
                                                       .accuracy = 1e-3,
-                                                      .shape = walks[k % COUNT(walks)]}),
+                                                      .shape = walks[k % COUNT_OF(walks)]}),
               1.5e-3);
     }
     make_tree_bodies(PLUMMER, 1000);
@@ -596,7 +596,7 @@ static uint64_t tree_checksum(struct nbody_options o, size_t n, bool slow)
 static bool all_alike(void)
 {
     struct cldev_info info[64];
-    if (clgetndev(stddev) > COUNT(info) || clgetdevinfo(stddev, info) != 0)
+    if (clgetndev(stddev) > COUNT_OF(info) || clgetdevinfo(stddev, info) != 0)
         return false;
     for (cl_uint d = 1; d < clgetndev(stddev); d++)
         if (strcmp(info[d].dev_name, info[0].dev_name) != 0)
@@ -611,9 +611,9 @@ static void tree_bits_are_reproducible(void **state)
     const double shares[64] = {3, 1};
     (void)state;
     make_tree_bodies(PLUMMER, 4097);
-    for (size_t walk = 0; walk < COUNT(walks); walk++) {
+    for (size_t walk = 0; walk < COUNT_OF(walks); walk++) {
         struct nbody_options o = {.eps = 0.01, .shape = walks[walk]};
-        if (!sampled(walk + 1, COUNT(walks)))
+        if (!sampled(walk + 1, COUNT_OF(walks)))
             continue;
         const uint64_t right = tree_checksum(o, 4097, false);
         for (int run = 1; run < (deep_tests() ? 10 : 2); run++)
@@ -655,7 +655,7 @@ static void part_meets_all(nbody *nb, struct nbody_device *p, size_t n)
         assert_true(sum == (double)com[0][3]);
     }
     void *const copies[] = {met, info, com, body};
-    for (size_t b = 0; b < COUNT(copies); b++)
+    for (size_t b = 0; b < COUNT_OF(copies); b++)
         free(copies[b]);
     clfree(lists);
 }
@@ -866,7 +866,7 @@ static void tree_rejects_unsupported_options(void **state)
     check_tree_refused(&o, "kernel");
     o.kernel = NBODY_TUNED;
     static const double accuracies[] = {-1, 0.51, NAN};
-    for (size_t k = 0; k < COUNT(accuracies); k++) {
+    for (size_t k = 0; k < COUNT_OF(accuracies); k++) {
         o.accuracy = accuracies[k];
         check_tree_refused(&o, "accuracy");
     }

@@ -5,6 +5,7 @@
  * requested accuracy.
  * SPDX-License-Identifier: MIT
  */
+#include "core/args.h"
 #include "stdcl/nbody.h"
 
 #include "check.h"
@@ -78,8 +79,6 @@ static const struct kind {
 static const size_t sizes[] = {1 << 10, 1 << 14, 1 << 17}, small[] = {1, 2, 3, 63, 64, 65};
 static const double softenings[] = {0, 0.02}, wishes[] = {1e-2, 1e-3, 1e-4, 1e-5};
 
-#define COUNT(a) (sizeof(a) / sizeof *(a))
-
 static int judge_tree_errors(const struct kind *kind, size_t n, double eps, double wish)
 {
     struct nbody_force_errors e;
@@ -99,12 +98,12 @@ static void tree_errors_are_below_stored_bounds(void **state)
 {
     int bad = 0;
     (void)state;
-    for (size_t k = 0; k < COUNT(kinds); k++)
-        for (size_t s = 0; s < COUNT(sizes); s++) {
+    for (size_t k = 0; k < COUNT_OF(kinds); k++)
+        for (size_t s = 0; s < COUNT_OF(sizes); s++) {
             works(nbody_initial(kinds[k].model, sizes[s], 11, mass, pos, vel));
             kinds[k].change(sizes[s]);
-            for (size_t e = 0; e < COUNT(softenings); e++)
-                for (size_t w = 0; w < COUNT(wishes); w++)
+            for (size_t e = 0; e < COUNT_OF(softenings); e++)
+                for (size_t w = 0; w < COUNT_OF(wishes); w++)
                     if (!judge_tree_errors(&kinds[k], sizes[s], softenings[e], wishes[w])) {
                         print_error("  that is more than %g wishes\n", kinds[k].bound);
                         bad++;
@@ -116,8 +115,8 @@ static void tree_errors_are_below_stored_bounds(void **state)
 static void tree_few_bodies_are_exact(void **state)
 {
     (void)state;
-    for (size_t k = 0; k < COUNT(kinds); k++)
-        for (size_t s = 0; s < COUNT(small); s++) {
+    for (size_t k = 0; k < COUNT_OF(kinds); k++)
+        for (size_t s = 0; s < COUNT_OF(small); s++) {
             works(nbody_initial(kinds[k].model, small[s], 11, mass, pos, vel));
             kinds[k].change(small[s]);
             assert_true(judge_tree_errors(&kinds[k], small[s], 0, 1e-3));

@@ -154,7 +154,7 @@ sampled && job 1 "several ranks support only fixed steps" 2 "$stdcl" nbody $pick
 for method in direct tree; do
     [ ! -f $method.ckpt ] || { "$stdcl" nbody $pick --resume $method.ckpt -q -o resumed.npy && cmp $method.npy resumed.npy; } || bad=1
 done
-sampled && job 2 "run on one rank only" 2 "$stdcl" nbody $pick -n 100 --compare --share
+sampled && job 2 "start one rank only" 2 "$stdcl" nbody $pick -n 100 --compare --share
 sampled && job 1 "rank 1 on $(uname -n): it has as glider.rle '" 2 sh -c 'cd "$(mktemp -d -p .)" && { [ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ] ||
     cp ../glider.rle .; } && exec "$@"' - "$stdcl" life $pick --pattern glider.rle --share
 share=

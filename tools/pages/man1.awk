@@ -47,6 +47,13 @@ $1 == "option" {
         item = item " Ar " $4
     printf ".It %s\n%s\n", item, sentences($7) > page
 }
+$1 == "combination" {
+    if (listed)
+        print ".El" > page
+    print (combined[name]++ ? ".Pp" : ".Ss Combinations") > page
+    listed = 0
+    print plain($2) "." > page
+}
 $1 == "example" { examples = examples plain($2) "\n" }
 
 END {

@@ -45,6 +45,11 @@ $1 == "option" && !common {
         begin_table(title)
     print row()
 }
+$1 == "combination" {
+    if (!combined[command]++)
+        print "\n### Combinations of " command "\n"
+    print "- " escaped($2)
+}
 $1 == "command" { title = "" }
 END {
     print "\n## Common options\n\n| option | | of |\n| --- | --- | --- |"

@@ -1,0 +1,47 @@
+/* life_output.h - outputs of `stdcl life`: files, lines, the view, the animation, the report.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef STDCL_CLI_LIFE_OUTPUT_H
+#define STDCL_CLI_LIFE_OUTPUT_H
+
+#include "life_job.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Functions that return int return an exit status, after printing a message. */
+
+/* life_output.c. plan: classify and check the names; open: open the table; row, frame: add a row
+ * or a frame; finish: write the final outputs; discard: drop incomplete ones. For
+ * --every-minutes: has_cells: True if -o names a pattern; is_due: True if it is time; keep:
+ * write the patterns. */
+int life_output_plan(struct life_job *job);
+int life_output_open(struct life_job *job);
+int life_output_row(struct life_job *job, const struct life_sample *sample);
+int life_output_frame(struct life_job *job);
+int life_output_finish(struct life_job *job);
+bool life_output_has_cells(const struct life_job *job);
+bool life_output_is_due(const struct life_job *job);
+int life_output_keep(struct life_job *job);
+void life_output_discard(struct life_job *job);
+
+/* life_report.c */
+int life_job_report(struct life_job *job);
+
+/* life_lines.c: print the line of this generation and schedule the next one. */
+int life_lines_visit(struct life_job *job, const char *population);
+
+/* life_view.c. open: open the view, if wanted; visit: between batches; end: the last frame. */
+int life_view_open(struct life_job *job);
+int life_view_visit(struct life_job *job);
+int life_view_end(struct life_job *job);
+
+/* Number of states shown; states of a rectangle with its corner in the grid, a byte each. */
+unsigned life_job_states(const struct life_job *job);
+int life_job_get_states(struct life_job *job, long long x, long long y, size_t width, size_t height,
+                        unsigned char *state);
+
+/* life_watch.c: animation in the terminal, for grids and planes. */
+int life_job_watch(struct life_job *job);
+
+#endif

@@ -1,0 +1,48 @@
+/* nbody_bodies.h - bodies of `stdcl nbody`: read, generated, in fields, colliding.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef STDCL_CLI_NBODY_BODIES_H
+#define STDCL_CLI_NBODY_BODIES_H
+
+#include "nbody_job.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* A collision of two bodies, by their identifiers in files. */
+struct nbody_event {
+    double time;
+    uint64_t first, second;
+};
+extern const char *const nbody_collide_names[];
+
+/* Functions that return int return an exit status, after printing a message. */
+
+/* nbody_bodies.c */
+int nbody_job_bodies(struct nbody_job *job); /* read or generate job->bodies */
+int nbody_job_choose(
+    struct nbody_job *job); /* choose softening, step and precision, if not given */
+struct nbody_options nbody_job_options(struct nbody_job *job); /* options of the engine */
+int nbody_job_energies_check(
+    struct nbody_job *job); /* check the number of bodies for --direct-energies */
+int nbody_job_energies(struct nbody_job *job,
+                       struct nbody_diagnostics *d); /* nbody_diagnose; honours --direct-energies */
+int nbody_job_engine(struct nbody_job *job, enum nbody_kernel kernel); /* create job->engine */
+int nbody_job_plan(struct nbody_job *job); /* choose, create the engine and count the steps */
+
+/* nbody_metadata.c */
+int nbody_metadata_take(
+    struct nbody_job *job); /* apply the input file's metadata where no option overrides it */
+int nbody_metadata_set(struct nbody_job *job); /* set the metadata of output files */
+
+/* nbody_places.c: CLI_FAILED for coincident bodies without softening */
+int nbody_places_check(const struct nbody_job *job);
+
+/* nbody_collide.c */
+int nbody_collide_plan(struct nbody_job *job);
+int nbody_collide_visit(struct nbody_job *job); /* after a step */
+void nbody_collide_text(const struct nbody_job *job, FILE *fp);
+struct json_t *nbody_collide_json(const struct nbody_job *job);
+
+#endif

@@ -1,0 +1,41 @@
+/* nbody_camera.h - pictures of `stdcl nbody`: projection, groups and paths.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef STDCL_CLI_NBODY_CAMERA_H
+#define STDCL_CLI_NBODY_CAMERA_H
+
+#include "formats/picture.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct nbody_job;
+
+/* View direction of pictures; angles in degrees. */
+struct nbody_camera {
+    double azimuth, elevation, zoom;
+    int follow;
+};
+extern const char *const nbody_follow_names[];
+extern const char *const nbody_colour_by_names[];
+
+/* Bodies per colour; groups are contiguous in the order of the bodies. */
+struct nbody_groups {
+    size_t n;
+    size_t size[PICTURE_GROUPS];
+};
+
+/* Functions that return int return an exit status, after printing a message. */
+
+bool nbody_read_groups(const char *text, void *to, char *why, size_t size); /* parser of --groups */
+void nbody_natural_groups(const struct nbody_job *job, struct nbody_groups *g); /* n = 0: none */
+uint8_t nbody_group_of(const struct nbody_groups *g, size_t body);
+int nbody_camera_prepare(struct nbody_job *job); /* determine the bodies' groups */
+int nbody_camera_draw(struct nbody_job *job,
+                      const char *file); /* draw a picture of the current bodies */
+size_t nbody_camera_next(const struct nbody_job *job,
+                         size_t step);         /* step of the next path point; SIZE_MAX: none */
+int nbody_camera_point(struct nbody_job *job); /* add a path point */
+
+#endif

@@ -1,0 +1,29 @@
+/* nbody_fields.h - external force fields (--external).
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef STDCL_CLI_NBODY_FIELDS_H
+#define STDCL_CLI_NBODY_FIELDS_H
+
+#include "stdcl/nbody.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct nbody_job;
+
+/* External force fields. */
+enum { NBODY_MOST_FIELDS = 64 };
+struct nbody_fields {
+    size_t n;
+    struct nbody_field field[NBODY_MOST_FIELDS];
+};
+
+/* Functions that return int return an exit status, after printing a message. read: parse
+ * --external; take: parse a file's metadata; text: format as metadata, from malloc; bind: True if
+ * no body can escape. */
+int nbody_fields_read(struct nbody_job *job);
+int nbody_fields_take(struct nbody_job *job, const char *text);
+char *nbody_fields_text(const struct nbody_fields *fields);
+bool nbody_fields_bind(const struct nbody_fields *fields);
+
+#endif

@@ -1,0 +1,60 @@
+/* nbody_output.h - outputs of `stdcl nbody`: tables, pictures, snapshots, the view, the report.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef STDCL_CLI_NBODY_OUTPUT_H
+#define STDCL_CLI_NBODY_OUTPUT_H
+
+#include "nbody_job.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* One line of the table of energies. */
+enum { NBODY_COLUMNS = 11 };
+struct nbody_row {
+    double value[NBODY_COLUMNS];
+};
+
+/* Functions that return int return an exit status, after printing a message. */
+
+/* nbody_output.c */
+int nbody_output_plan(struct nbody_job *job); /* classify and check the file names before the run */
+int nbody_output_open(struct nbody_job *job); /* open the table */
+int nbody_output_row(struct nbody_job *job,
+                     const struct nbody_diagnostics *d); /* add a row to the table */
+int nbody_output_frame(struct nbody_job *job);           /* draw the current bodies */
+int nbody_output_finish(struct nbody_job *job);          /* write the final outputs */
+void nbody_output_discard(struct nbody_job *job);        /* discard incomplete outputs */
+
+int nbody_output_again(struct nbody_job *job,
+                       const struct nbody_row *row); /* add a row of the resumed run */
+
+/* nbody_view.c. open: open the view, if wanted; visit: between batches; end: the last frame;
+ * row: pass on energies that are known anyway. */
+int nbody_view_open(struct nbody_job *job);
+int nbody_view_visit(struct nbody_job *job);
+void nbody_view_row(struct nbody_job *job, const struct nbody_diagnostics *d);
+int nbody_view_end(struct nbody_job *job);
+void nbody_view_free(struct nbody_job *job);
+
+/* nbody_series.c */
+int nbody_bodies_fetch(
+    struct nbody_job *job); /* download the current bodies to job->bodies, with metadata */
+int nbody_bodies_write(struct nbody_job *job, struct cli_output *o);
+int nbody_series_add(struct nbody_job *job,
+                     const char *pattern); /* add a name of -o that is a series */
+int nbody_series_plan(
+    const struct nbody_job *job); /* check times and disk space, after nbody_job_choose */
+size_t nbody_series_next(
+    const struct nbody_job *job);              /* step of the next snapshot; SIZE_MAX: none */
+int nbody_series_write(struct nbody_job *job); /* write a snapshot and the index */
+int nbody_series_end(struct nbody_job *job);   /* write the last snapshot, if not yet written */
+void nbody_series_report(const struct nbody_job *job, FILE *fp);
+void nbody_series_free(struct nbody_job *job);
+
+/* nbody_report.c */
+int nbody_job_report(struct nbody_job *job);
+
+#endif
