@@ -47,6 +47,41 @@ typedef PASTE(INTEGER, WIDTH) ivec;
 #endif
 #define C(x) ((real)(x))
 
+/* Numbers of the state, as in step.cl: doubles in mixed precision, where interactions are floats.
+ * wide: a vector of them. */
+#ifdef MIXED
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#define NUMBER double
+#else
+#define NUMBER REAL
+#endif
+#ifndef NBODY_STEP_CL
+typedef NUMBER number;
+typedef PASTE(NUMBER, 4) number4;
+#endif
+#if WIDTH == 1
+typedef number wide;
+#else
+typedef PASTE(NUMBER, WIDTH) wide;
+#endif
+#if !defined(MIXED)
+#define WIDEN(v) (v)
+#elif WIDTH == 1
+#define WIDEN(v) ((double)(v))
+#else
+#define WIDEN(v) PASTE(convert_double, WIDTH)(v)
+#endif
+
+/* Convert a comparison to the type that select() takes: scalar comparisons give int for any type.
+ */
+#if WIDTH == 1
+#define IVEC(x) ((ivec)(x))
+#else
+#define IVEC(x) (x)
+#endif
+
+#define UNROLLED _Pragma("unroll")
+
 /* Fused where the hardware does it in one instruction (not every compiler defines FP_FAST_FMA);
  * elsewhere a product and a sum, each rounded. mad() is unsuitable: compilers fuse it in some
  * places only, so bits would depend on the shape. */
