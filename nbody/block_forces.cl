@@ -43,7 +43,9 @@ typedef struct {
 INLINED void add_pair(const struct pairs *p, const struct target *t, const struct source *b,
                       vec *acc)
 {
-    add_jerk(p, t, b, separate(p, t, b), acc);
+    const real4 v = b->in[1];
+    add_jerk(separate(p, t, b), v.x - t->at[3], v.y - t->at[4], v.z - t->at[5], b->in[0].w, p->zero,
+             acc);
 }
 
 /* Store component c of WIDTH active bodies, limited to the length of the list. */

@@ -1,31 +1,23 @@
 /* direct.cl - sums over all pairs: accelerations, potentials, jerks.
  *
- * The loop, chunks and partial sums: pairs.cl. posm[j] = {x, y, z, G m}; padding has G m = 0 and is so
- * far away that r^-3 is 0 (which UNIFORM relies on). Sums run over BLOCK bodies before they are added
- * to the total, so that rounding errors grow with BLOCK + N / BLOCK instead of N. Scalar reference:
- * nbody_ref_forces in nbody_ref.c.
+ * The loop, chunks and partial sums: pairs.cl; what a pair adds: root.cl. posm[j] = {x, y, z, G m};
+ * padding has G m = 0 and is so far away that r^-3 is 0 (which UNIFORM relies on). eps2 > 0, also
+ * without softening: it is then so small that it only changes interactions of bodies less than 5e-9
+ * apart, and the self-interaction is finite times zero. Sums run over BLOCK bodies before they are
+ * added to the total, so that rounding errors grow with BLOCK + N / BLOCK instead of N. Scalar
+ * reference: nbody_ref_forces in nbody_ref.c.
  * SPDX-License-Identifier: MIT
  */
 #ifndef NBODY_PAIRS_CL /* prepended by the host, after root.cl */
 #include "pairs.cl"
 #endif
 
-/* ---- What a pair adds. ----------------------------------------------------------------------- */
+/* ---- The sums. ------------------------------------------------------------------------------- */
 
 enum { FORCES, POTENTIALS, JERKS };
 #define FORCE_SUM ((struct pair_sum){.kind = FORCES, .arrays = 1, .planes = 3, .equal_mass = true})
 #define POTENTIAL_SUM ((struct pair_sum){.kind = POTENTIALS, .arrays = 1, .planes = 1})
 #define JERK_SUM ((struct pair_sum){.kind = JERKS, .arrays = 2, .planes = 6})
-
-/* a += G m_j r^-3 dr. eps2 > 0, also without softening: it is then so small that it only changes
- * interactions of bodies less than 5e-9 apart, and the self-interaction is finite times zero. */
-INLINED void add_force(struct separation d, real mass, vec *acc)
-{
-    const vec s = inverse_cube(d.r2, UNIFORM ? C(1) : mass);
-    acc[0] = FMA(s, d.x, acc[0]);
-    acc[1] = FMA(s, d.y, acc[1]);
-    acc[2] = FMA(s, d.z, acc[2]);
-}
 
 /* phi -= G m_j / r, unless j is the target itself. Pairs with r2 equal to `zero` are left out:
  * without softening zero is eps2, which excludes bodies at one place; with softening zero is
@@ -39,12 +31,14 @@ INLINED void add_pair(const struct pairs *p, const struct target *t, const struc
                       vec *acc)
 {
     const struct separation d = separate(p, t, b);
+    const real m = b->in[0].w;
+    const real4 v = b->in[1]; /* only for jerks */
     if (p->sum.kind == FORCES)
-        add_force(d, b->in[0].w, acc);
+        add_force(d, m, acc);
     else if (p->sum.kind == POTENTIALS)
-        add_potential(d, b->in[0].w, p->zero, IVEC(t->self == (ivec)(integer)b->self), acc);
+        add_potential(d, m, p->zero, IVEC(t->self == (ivec)(integer)b->self), acc);
     else
-        add_jerk(p, t, b, d, acc);
+        add_jerk(d, v.x - t->at[3], v.y - t->at[4], v.z - t->at[5], m, p->zero, acc);
 }
 
 /* ---- Kernels. ----------------------------------------------------------------------------------

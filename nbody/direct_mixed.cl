@@ -185,14 +185,10 @@ INLINED void add_piece(const bool near, const struct pairs *p, const struct targ
         EACH_VECTOR(k)
         {
             const struct target *t = &targets[k];
-            vec dx = b.x - t->at[0], dy = b.y - t->at[1], dz = b.z - t->at[2];
+            vec x = b.x - t->at[0], y = b.y - t->at[1], z = b.z - t->at[2];
             if (near)
-                dx += l.x - t->at[3], dy += l.y - t->at[4], dz += l.z - t->at[5];
-            const vec r2 = FMA(dx, dx, FMA(dy, dy, FMA(dz, dz, (vec)p->eps2)));
-            const vec s = inverse_cube(r2, UNIFORM ? C(1) : b.w);
-            acc[k][0] = FMA(s, dx, acc[k][0]);
-            acc[k][1] = FMA(s, dy, acc[k][1]);
-            acc[k][2] = FMA(s, dz, acc[k][2]);
+                x += l.x - t->at[3], y += l.y - t->at[4], z += l.z - t->at[5];
+            add_force(separation_of(x, y, z, p->eps2), b.w, acc[k]);
         }
     }
 }
@@ -203,14 +199,12 @@ INLINED void add_cluster_piece(const bool near, const struct pairs *p, const str
                                piece_body highs, piece_body lows, vec (*acc)[MOST_PLANES])
 {
     vec piece[ITEMS][MOST_PLANES];
-    EACH_VECTOR(k)
-    piece[k][0] = piece[k][1] = piece[k][2] = (vec)C(0);
+    EACH_VECTOR(k) EACH_PLANE(c, p) piece[k][c] = (vec)C(0);
     if (near)
         add_piece(true, p, targets, highs, lows, piece);
     else
         add_piece(false, p, targets, highs, lows, piece);
-    EACH_VECTOR(k)
-    UNROLLED for (int c = 0; c < 3; c++) acc[k][c] += piece[k][c];
+    EACH_VECTOR(k) EACH_PLANE(c, p) acc[k][c] += piece[k][c];
 }
 
 INLINED void add_tile(const struct pairs *p, const struct target *targets, uint j,

@@ -3,8 +3,9 @@
  * The loop, chunks and partial sums: pairs.cl. Planes 0-2, 3-5 and 6-8. acce[j] = {ax, ay, az,
  * unused} are the accelerations of all bodies. With d, v and a the differences of positions,
  * velocities and accelerations, alpha = d v / r^2 and beta = (v^2 + d a) / r^2 + alpha^2, a pair
- * contributes A = G m d / r^3, J = G m v / r^3 - 3 alpha A and S = G m a / r^3 - 6 alpha J - 3 beta A
- * (Nitadori & Makino 2008, New Astronomy 13, 498). Scalar reference: nbody_ref_snaps in nbody_ref.c.
+ * contributes A = G m d / r^3, J = G m v / r^3 - 3 alpha A and S = G m a / r^3 - 6 alpha J - 3 beta
+ * A (Nitadori & Makino 2008, New Astronomy 13, 498). Scalar reference: nbody_ref_snaps in
+ * nbody_ref.c.
  * SPDX-License-Identifier: MIT
  */
 #ifndef NBODY_PAIRS_CL /* prepended by the host, after root.cl */

@@ -106,9 +106,9 @@ struct pairs {
     local number *reduce;                /* by REDUCE_BUFFER */
 #ifdef MIXED
     number4 centre;  /* origin of coordinates in floats */
-    real border;     /* source bodies with squares below are near */
-    local int *near; /* flags of near pieces, */
-    uint turn;       /* and which half of them is for this tile */
+    real border;     /* source bodies whose squares are below are near */
+    local int *near; /* flags of pieces with a near body: */
+    uint turn;       /* half `turn` is for this tile */
 #endif
 };
 
@@ -125,15 +125,6 @@ struct source {
     real soft;
     uint self;
 };
-
-/* Vector from WIDTH targets to a source body, and its square, softened. */
-struct separation {
-    vec x, y, z, r2;
-};
-
-/* For functions that take arrays or have barriers. PoCL 3.1 does not inline large functions with
- * barriers and then mixes up the local memory of groups. */
-#define INLINED static inline __attribute__((always_inline))
 
 /* Add what source body b exerts on the targets to acc[plane]. */
 INLINED void add_pair(const struct pairs *p, const struct target *t, const struct source *b,
@@ -158,12 +149,13 @@ static inline size_t group_body(const struct pairs *p)
     return p->top + get_group_id(0) * GROUP_BODIES;
 }
 
-/* First body of vector k, counted from the group's; from p->first. */
+/* First body of vector k, counted from the group's. */
 static inline size_t vector_body(int k)
 {
     return (k * COLUMNS + (J_SPLIT == 1 ? get_local_id(0) : get_local_id(0) % COLUMNS)) * WIDTH;
 }
 
+/* First body of vector k, counted from p->first. */
 static inline size_t target_body(const struct pairs *p, int k)
 {
     return group_body(p) + vector_body(k);
@@ -198,12 +190,13 @@ static inline bool chunk_has(const struct pairs *p, uint n, uint j)
 #define TILE_BUFFER(name, arrays) local real4(*const name)[J_SPLIT * TILE] = 0
 #endif
 
-/* Loop over the bodies t of a tile that an item loads into registers, and stores to local memory. */
+/* Loop over an item's share of a tile: bodies t, registers u. */
 #define NEXT ((J_SPLIT * TILE + GROUP - 1) / GROUP)
 #define EACH_NEXT(u, t)                                                                            \
     UNROLLED for (uint u = 0, t = get_local_id(0); u < NEXT;                                       \
                   u++, t += GROUP) if (NEXT * GROUP == J_SPLIT * TILE || t < J_SPLIT * TILE)
 
+/* Load the item's share of the tile at `off` of chunk n into registers. */
 INLINED void load_next(const struct pairs *p, uint n, uint off, number4 (*next)[NEXT])
 {
     EACH_ARRAY(s, p) EACH_NEXT(u, t)
@@ -266,13 +259,12 @@ static inline struct separation separate(const struct pairs *p, const struct tar
     const vec eps2 = p->eps2;
 #endif
     const real4 at = b->in[0];
-    const vec x = at.x - t->at[0], y = at.y - t->at[1], z = at.z - t->at[2];
-    return (struct separation){x, y, z, FMA(x, x, FMA(y, y, FMA(z, z, eps2)))};
+    return separation_of(at.x - t->at[0], at.y - t->at[1], at.z - t->at[2], eps2);
 }
 #endif
 
-/* Copy the tile at `off` of chunk n to local memory. With PREFETCH `next` holds it already; load the
- * following one. */
+/* Copy the tile at `off` of chunk n to local memory. With PREFETCH `next` holds it already; then
+ * load the following tile. */
 INLINED void load_tile(struct pairs *p, uint n, uint off, number4 (*next)[NEXT])
 {
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -395,29 +387,10 @@ INLINED void sum_pairs(struct pairs *p)
     }
 }
 
-/* ---- Jerks, for direct.cl and block_forces.cl. -------------------------------------------------
- * Planes 0-2 accelerations, 3-5 jerks. With dr = x_j - x_i, dv = v_j - v_i and s = G m_j r^-3: a +=
- * s dr, jerk += s (dv - 3 (dr dv) r^-2 dr). */
-INLINED void add_jerk(const struct pairs *p, const struct target *t, const struct source *b,
-                      struct separation d, vec *acc)
-{
-    const real4 v = b->in[1];
-    const vec vx = v.x - t->at[3], vy = v.y - t->at[4], vz = v.z - t->at[5];
-    const vec w = inverse_root(d.r2), ww = w * w;
-    const vec s = select(b->in[0].w * w * ww, (vec)C(0), IVEC(d.r2 == (vec)p->zero));
-    const vec q = C(-3) * ww * FMA(d.x, vx, FMA(d.y, vy, d.z * vz));
-    acc[0] = FMA(s, d.x, acc[0]);
-    acc[1] = FMA(s, d.y, acc[1]);
-    acc[2] = FMA(s, d.z, acc[2]);
-    acc[3] = FMA(s, FMA(q, d.x, vx), acc[3]);
-    acc[4] = FMA(s, FMA(q, d.y, vy), acc[4]);
-    acc[5] = FMA(s, FMA(q, d.z, vz), acc[5]);
-}
-
 /* ---- Sum and update in one launch. -------------------------------------------------------------
- * An integrator's file before this one may define update_component, its UPDATE_PARAMETERS, and their
- * names, UPDATE_ARGUMENTS. The group that has all sums of its bodies then also ends their step and
- * begins the next. */
+ * An integrator's file before this one may define update_component, its UPDATE_PARAMETERS, and
+ * their names, UPDATE_ARGUMENTS. The group that has all sums of its bodies then also ends their
+ * step and begins the next. */
 
 #ifdef UPDATE_PARAMETERS
 INLINED void update_group(const struct pairs *p, UPDATE_PARAMETERS)
