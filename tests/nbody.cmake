@@ -49,3 +49,15 @@ if(TARGET stdcl_command)
   stdcl_test(deep_nbody_restart PROGRAM test_nbody_restart ARGS $<TARGET_FILE:stdcl_command> 200 TIMEOUT 3600)
   stdcl_label(deep deep_nbody_restart)
 endif()
+
+# The files of sums over pairs compile alone without output, as editors compile them; with local
+# memory, too.
+set(compiler ${compiler_clang})
+if(compiler)
+  set(kernels ${PROJECT_SOURCE_DIR}/nbody/force)
+  set(sums ${kernels}/direct.cl ${kernels}/direct_mixed.cl ${kernels}/direct_snaps.cl ${kernels}/timestep_criterion.cl)
+  stdcl_compiles(nbody_kernels_alone ${compiler} "-x cl -Wall -Wno-unused-function" ${sums} ${kernels}/block_forces.cl)
+  stdcl_compiles(nbody_local_kernels_alone ${compiler} "-x cl -D GROUP=64 -D J_SPLIT=4 -D CHAIN=1 -D LOCAL=1 -D PREFETCH=1 -D WIDTH=1 -D TILE=32 -D CLUSTER=256 -D VELOCITIES -D SOFTENED -Wall -Wno-unused-function" ${sums})
+else()
+  stdcl_absent(nbody_kernels_alone "clang is not installed")
+endif()

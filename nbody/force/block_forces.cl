@@ -14,22 +14,25 @@
  * nbody_ref_jerk in nbody_ref.c.
  * SPDX-License-Identifier: MIT
  */
-#ifndef NBODY_ROOT_CL /* prepended by the host */
-#include "root.cl"
-#endif
-#ifndef GROUP
-#define GROUP 1 /* work-items per group */
+#ifndef NBODY_PAIRS_CL /* prepended by the host, after root.cl */
+#define TILE 32
+#define BLOCK 32
+#define ITEMS 1
+#include "pairs.cl"
 #endif
 #ifndef LANES
 #define LANES 1 /* maximum items per vector; a power of two that divides GROUP */
 #endif
-
-#ifndef UNROLL
-#define UNROLL 1 /* of the loop over a piece */
+#if TILE != BLOCK || ITEMS != 1 || LOCAL || J_SPLIT != 1
+#error "block_forces.cl: a piece is a tile and a block; a target is one vector"
 #endif
 
-#define PIECE 32     /* bodies summed before they are added to the chunk's total */
+#define PIECE TILE
 #define MIN_PACKS 32 /* reduce `lanes` while there are fewer packs than this */
+#define JERK_SUM                                                                                   \
+    {                                                                                              \
+        .arrays = 2, .planes = 6                                                                   \
+    }
 
 /* Beginning of the structure of block_steps.cl. */
 typedef struct {
@@ -37,41 +40,12 @@ typedef struct {
     uint active[2];
 } block_clock;
 
-#define UNROLLED _Pragma("unroll")
-
-/* WIDTH active bodies. */
-struct target {
-    vec at[6]; /* x y z vx vy vz */
-};
-
-/* Convert a comparison to the type that select() takes. */
-#if WIDTH == 1
-#define IVEC(x) ((ivec)(x))
-#else
-#define IVEC(x) (x)
-#endif
-
-/* Sum over a piece. Padding after the last body has no mass and is far away. */
-static inline void add_piece_forces(const struct target *t, global const real4 *restrict posm,
-                                    global const real4 *restrict velo, real eps2, real zero,
-                                    vec sum[6])
+INLINED void add_pair(const struct pairs *p, const struct target *t, const struct source *b,
+                      vec *acc)
 {
-#pragma unroll UNROLL
-    for (uint j = 0; j < PIECE; j++) {
-        const real4 b = posm[j], v = velo[j];
-        const vec dx = b.x - t->at[0], dy = b.y - t->at[1], dz = b.z - t->at[2];
-        const vec dvx = v.x - t->at[3], dvy = v.y - t->at[4], dvz = v.z - t->at[5];
-        const vec r2 = FMA(dx, dx, FMA(dy, dy, FMA(dz, dz, (vec)eps2)));
-        const vec w = inverse_root(r2), ww = w * w;
-        const vec s = select(b.w * w * ww, (vec)C(0), IVEC(r2 == (vec)zero));
-        const vec q = C(-3) * ww * FMA(dx, dvx, FMA(dy, dvy, dz * dvz));
-        sum[0] = FMA(s, dx, sum[0]);
-        sum[1] = FMA(s, dy, sum[1]);
-        sum[2] = FMA(s, dz, sum[2]);
-        sum[3] = FMA(s, FMA(q, dx, dvx), sum[3]);
-        sum[4] = FMA(s, FMA(q, dy, dvy), sum[4]);
-        sum[5] = FMA(s, FMA(q, dz, dvz), sum[5]);
-    }
+    const real4 v = b->in[1];
+    add_jerk(separate(p, t, b), v.x - t->at[3], v.y - t->at[4], v.z - t->at[5], b->in[0].w, p->zero,
+             acc);
 }
 
 /* Store component c of WIDTH active bodies, limited to the length of the list. */
@@ -81,58 +55,47 @@ static inline void store_lanes(global real *to, vec sum, uint place, uint active
         to[place + lane] = ((real *)&sum)[lane];
 }
 
-/* One item per vector: sum over the chunks from .. until - 1, in order. `end`: end of the source
- * bodies, a multiple of PIECE. */
-static inline void sum_by_one_item(const struct target *t, global const real4 *restrict posm,
-                                   global const real4 *restrict velo, global real *restrict out,
-                                   uint stride, uint from, uint until, uint chunk, uint end,
-                                   real eps2, real zero, uint place, uint active)
+/* One item per vector: sum over the chunks p->from .. p->until - 1, in order. */
+INLINED void sum_by_one_item(struct pairs *p, const struct target *t, uint place, uint active)
 {
     vec all[6];
     UNROLLED for (int c = 0; c < 6; c++) all[c] = (vec)C(0);
-    for (uint s = from; s < until; s++) {
-        vec total[6];
-        UNROLLED for (int c = 0; c < 6; c++) total[c] = (vec)C(0);
-        const uint stop = min((s + 1) * chunk, end);
-        for (uint piece = s * chunk; piece < stop; piece += PIECE) {
-            vec sum[6];
-            UNROLLED for (int c = 0; c < 6; c++) sum[c] = (vec)C(0);
-            add_piece_forces(t, posm + piece, velo + piece, eps2, zero, sum);
-            UNROLLED for (int c = 0; c < 6; c++) total[c] += sum[c];
-        }
-        UNROLLED for (int c = 0; c < 6; c++) all[c] = s == from ? total[c] : all[c] + total[c];
+    for (uint n = p->from; n < p->until; n++) {
+        vec total[MOST_PLANES][1];
+        sum_chunk(p, t, n, total);
+        UNROLLED for (int c = 0; c < 6; c++) all[c] =
+            n == p->from ? total[c][0] : all[c] + total[c][0];
     }
     UNROLLED for (int c = 0; c < 6; c++)
-        store_lanes(out + c * (size_t)stride, all[c], place, active);
+        store_lanes(p->partial + c * (size_t)p->rows, all[c], place, active);
 }
 
 #if LANES > 1
 /* Several items per vector, one chunk: each sums a piece, then the pieces are added in order. */
-static inline void sum_by_several_items(const struct target *t, global const real4 *restrict posm,
-                                        global const real4 *restrict velo,
-                                        global real *restrict out, uint stride, uint s, uint chunk,
-                                        uint end, real eps2, real zero, uint lanes, uint place,
-                                        uint active, local vec (*piece)[GROUP], local vec *total)
+INLINED void sum_by_several_items(const struct pairs *p, const struct target *t, uint lanes,
+                                  uint place, uint active, local vec (*piece)[GROUP],
+                                  local vec *total)
 {
-    const uint item = get_local_id(0), rows = GROUP / lanes, stop = min((s + 1) * chunk, end);
-    for (uint k = item; k < 6 * rows; k += GROUP)
+    const uint item = get_local_id(0), vectors = GROUP / lanes, start = p->from * p->chunk,
+               stop = start + chunk_length(p, p->from);
+    for (uint k = item; k < 6 * vectors; k += GROUP)
         total[k] = (vec)C(0);
-    for (uint round = s * chunk; round < stop; round += lanes * PIECE) {
-        vec sum[6];
-        UNROLLED for (int c = 0; c < 6; c++) sum[c] = (vec)C(0);
-        const uint from = round + item / rows * PIECE;
-        if (from < stop)
-            add_piece_forces(t, posm + from, velo + from, eps2, zero, sum);
-        UNROLLED for (int c = 0; c < 6; c++) piece[c][item] = sum[c];
+    for (uint round = start; round < stop; round += lanes * PIECE) {
+        vec acc[1][MOST_PLANES];
+        UNROLLED for (int c = 0; c < 6; c++) acc[0][c] = (vec)C(0);
+        const uint j = round + item / vectors * PIECE;
+        if (j < stop)
+            add_tile(p, t, j, acc);
+        UNROLLED for (int c = 0; c < 6; c++) piece[c][item] = acc[0][c];
         barrier(CLK_LOCAL_MEM_FENCE);
-        for (uint k = item; k < 6 * rows; k += GROUP)
+        for (uint k = item; k < 6 * vectors; k += GROUP)
             for (uint lane = 0; lane < lanes; lane++)
-                total[k] += piece[k / rows][lane * rows + k % rows];
+                total[k] += piece[k / vectors][lane * vectors + k % vectors];
         barrier(CLK_LOCAL_MEM_FENCE);
     }
-    if (item < rows)
+    if (item < vectors)
         for (uint c = 0; c < 6; c++)
-            store_lanes(out + c * (size_t)stride, total[c * rows + item], place, active);
+            store_lanes(p->partial + c * (size_t)p->rows, total[c * vectors + item], place, active);
     barrier(CLK_LOCAL_MEM_FENCE);
 }
 #endif
@@ -170,15 +133,18 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void block_forces(
                 ((real *)&t.at[c + 3])[lane] = ((global const real *)(velo + i))[c];
             }
         }
-        const uint stride = all_chunks ? rows : max_partial;
-        global real *out = partial + (all_chunks ? (size_t)0 : s * 6 * (size_t)max_partial);
+        struct pairs p = {{posm, velo}, partial, first, rows, 0,       chunk, 0,
+                          chunks,       end,     eps2,  zero, JERK_SUM};
+        if (!all_chunks) {
+            p.partial += s * 6 * (size_t)max_partial;
+            p.rows = max_partial;
+            p.from = s, p.until = s + 1;
+        }
 #if LANES > 1
         if (lanes > 1)
-            sum_by_several_items(&t, posm, velo, out, stride, s, chunk, end, eps2, zero, lanes,
-                                 place, active, piece, total);
+            sum_by_several_items(&p, &t, lanes, place, active, piece, total);
         else
 #endif
-            sum_by_one_item(&t, posm, velo, out, stride, all_chunks ? 0 : s,
-                            all_chunks ? chunks : s + 1, chunk, end, eps2, zero, place, active);
+            sum_by_one_item(&p, &t, place, active);
     }
 }

@@ -24,19 +24,11 @@
  * SPDX-License-Identifier: MIT
  */
 #ifndef NBODY_PAIRS_CL /* prepended by the host, after root.cl */
+#define MIXED
 #include "pairs.cl"
 #endif
 #ifdef __FAST_RELAXED_MATH__
 #error "direct_mixed.cl: not with -cl-fast-relaxed-math: it undoes differences of pairs of floats"
-#endif
-#pragma OPENCL EXTENSION cl_khr_fp64 : enable
-
-#if WIDTH == 1
-typedef double wide;
-#define WIDEN(v) ((double)(v))
-#else
-typedef PASTE(double, WIDTH) wide;
-#define WIDEN(v) PASTE(convert_double, WIDTH)(v)
 #endif
 
 /* The two floats of a coordinate. */
@@ -66,36 +58,26 @@ static inline void load_split(global const double4 *p, int c, double centre, vec
 #ifndef CLUSTER
 #define CLUSTER 0 /* bodies per cluster, a multiple of GROUP_BODIES; 0: all are near */
 #endif
-#if CLUSTER
-#define PIECE 32 /* a divisor of TILE */
-#define INTO(c) p##c
-#define IS_NEAR(h) ((h).x * (h).x + (h).y * (h).y + (h).z * (h).z < border)
-#else
-#define PIECE TILE
-#define INTO(c) a##c
-#define IS_NEAR(h) 1
-#endif
+#define PIECE (CLUSTER ? 32 : TILE) /* bodies that are near or far together; a divisor of TILE */
 
-#if CLUSTER && LOCAL
 /* Flags of pieces with a near body, double-buffered: this tile, next tile. */
 #define PIECES (J_SPLIT * TILE / PIECE)
-#define FLAGS_OF(name) local int name[2 * PIECES]
-#define FLAG(turn, t) flags[(turn)*PIECES + (t) / PIECE]
-#define MARK(h, t)                                                                                 \
-    if (IS_NEAR(h))                                                                                \
-    FLAG(turn, t) = 1
-#define EACH_PIECE(i) for (uint i = get_local_id(0); i < PIECES; i += GROUP)
-#define CLEAR(turn) EACH_PIECE(i_) flags[(turn)*PIECES + i_] = 0
+#if CLUSTER && LOCAL
+#define FLAGS_BUFFER(name) local int name[2 * PIECES]
 #else
-#define FLAGS_OF(name) local int *const name = 0
-#define MARK(h, t) ((void)0)
-#define CLEAR(turn) ((void)0)
+#define FLAGS_BUFFER(name) local int *const name = 0
 #endif
 
+static inline void clear_flags(const struct pairs *p, uint turn)
+{
+    for (uint i = get_local_id(0); i < PIECES; i += GROUP)
+        p->near[turn * PIECES + i] = 0;
+}
+
 #if CLUSTER && GROUP > 1
-#define BOUNDS_OF(name) local int name[7]
+#define BOUNDS_BUFFER(name) local int name[7]
 #else
-#define BOUNDS_OF(name) local int *const name = 0
+#define BOUNDS_BUFFER(name) local int *const name = 0
 #endif
 
 #if CLUSTER
@@ -123,8 +105,8 @@ static inline int group_max(int own, local int *all)
 
 /* Return the middle of the cluster that contains body `row`; *border: 9/4 R^2. n: number of
  * bodies. Minimum and maximum do not depend on the order of evaluation. */
-static inline INLINED double4 find_cluster(global const double4 *restrict posm, uint row, uint n,
-                                           double4 centre, local int *bounds, float *border)
+INLINED double4 find_cluster(global const double4 *restrict posm, uint row, uint n, double4 centre,
+                             local int *bounds, float *border)
 {
     const uint begin = row / CLUSTER * CLUSTER, stop = min(begin + CLUSTER, n);
     float low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY},
@@ -154,155 +136,148 @@ static inline INLINED double4 find_cluster(global const double4 *restrict posm, 
 }
 #endif
 
-#define LOAD_POSM(n, off) LOAD_NEXT(next, posm, n, off)
-#define STORE_SPLIT                                                                                \
-    do {                                                                                           \
-        CLEAR(!turn);                                                                              \
-        EACH_NEXT(u_, t_)                                                                          \
-        {                                                                                          \
-            float4 h_, l_;                                                                         \
-            split_body(next[u_], centre, &h_, &l_);                                                \
-            highs[t_] = h_, lows[t_] = l_;                                                         \
-            MARK(h_, t_);                                                                          \
-        }                                                                                          \
-    } while (0)
-
-#define PULL(k, dx, dy, dz, m)                                                                     \
-    do {                                                                                           \
-        const vec r2_ = FMA(dx, dx, FMA(dy, dy, FMA(dz, dz, (vec)eps2)));                          \
-        const vec s_ = inverse_cube(r2_, UNIFORM ? C(1) : (m));                                    \
-        INTO(x)[k] = FMA(s_, dx, INTO(x)[k]);                                                      \
-        INTO(y)[k] = FMA(s_, dy, INTO(y)[k]);                                                      \
-        INTO(z)[k] = FMA(s_, dz, INTO(z)[k]);                                                      \
-    } while (0)
-
-static inline INLINED void add_mixed_interactions(global const double4 *restrict posm,
-                                                  global double *partial, uint first, uint rows,
-                                                  uint top, uint chunk, uint from, uint until,
-                                                  uint end, float eps2, uint bodies, double4 centre,
-                                                  local float4 *highs, local float4 *lows,
-                                                  local double *reduce_buffer, local int *flags,
-                                                  local int *bounds)
+/* True if a source body, relative to the middle of the targets' cluster, is near. */
+static inline bool is_near(const struct pairs *p, float4 high)
 {
-#if CLUSTER
-    float border;
-    centre = find_cluster(posm, first + FIRST_BODY, bodies, centre, bounds, &border);
-#endif
-    vec x[ITEMS], y[ITEMS], z[ITEMS], xl[ITEMS], yl[ITEMS], zl[ITEMS];
-    UNROLLED for (int k = 0; k < ITEMS; k++)
-    {
-        load_split(posm + first + BODY(k), 0, centre.x, &x[k], &xl[k]);
-        load_split(posm + first + BODY(k), 1, centre.y, &y[k], &yl[k]);
-        load_split(posm + first + BODY(k), 2, centre.z, &z[k], &zl[k]);
+    return !CLUSTER || high.x * high.x + high.y * high.y + high.z * high.z < p->border;
+}
+
+/* ---- The loop's parts (pairs.cl). --------------------------------------------------------------
+ * t->at[0..2]: first floats of the targets' coordinates; t->at[3..5]: second floats. A tile has the
+ * source bodies' first floats in row 0, their second floats in row 1. */
+
+INLINED void load_target(const struct pairs *p, size_t i, struct target *t)
+{
+    load_split(p->array[0] + p->first + i, 0, p->centre.x, &t->at[0], &t->at[3]);
+    load_split(p->array[0] + p->first + i, 1, p->centre.y, &t->at[1], &t->at[4]);
+    load_split(p->array[0] + p->first + i, 2, p->centre.z, &t->at[2], &t->at[5]);
+}
+
+INLINED void store_tile(struct pairs *p, number4 (*next)[NEXT])
+{
+    if (CLUSTER) {
+        p->turn = !p->turn;
+        clear_flags(p, !p->turn);
     }
-    double4 next[NEXT];
-    uint turn = 0;
-    CLEAR(turn);
-    EACH_CHUNK(n)
+    EACH_NEXT(u, t)
     {
-        wide sum[3][ITEMS];
-        UNROLLED for (int k = 0; k < ITEMS; k++) sum[0][k] = sum[1][k] = sum[2][k] = (wide)(0);
-        PREFETCH_FIRST(n, LOAD_POSM);
-        EACH_BLOCK(block, n)
-        {
-            vec ax[ITEMS], ay[ITEMS], az[ITEMS];
-            UNROLLED for (int k = 0; k < ITEMS; k++) ax[k] = ay[k] = az[k] = (vec)C(0);
-            EACH_TILE(off, block, n)
-            {
-                const uint j = CHUNK_START(n) + off;
-                LOAD_TILE(n, off, LOAD_POSM, STORE_SPLIT);
-                for (uint p = 0; CHUNK_HAS(n, j) && p < TILE; p += PIECE) {
-#if !LOCAL /* convert before the loop: its loads of a body are then broadcast */
-                    float4 highs_[PIECE], lows_[PIECE];
-                    int near = !CLUSTER;
-                    for (uint t = 0; t < PIECE; t++) {
-                        split_body(LOAD_COHERENT(posm + j + p + t), centre, &highs_[t], &lows_[t]);
-                        near |= IS_NEAR(highs_[t]);
-                    }
-#define HIGHS(t) highs_[t]
-#define LOWS(t) lows_[t]
-#else
-#define HIGHS(t) TILE_BODY(highs, posm, j, p + (t))
-#define LOWS(t) TILE_BODY(lows, posm, j, p + (t))
-#if CLUSTER
-                    const int near = FLAG(turn, SPLIT * TILE + p);
-#else
-                    const int near = 1;
-#endif
-#endif
-#if CLUSTER /* neighbours exert similar forces: a block's sum would lose digits */
-                    vec px[ITEMS], py[ITEMS], pz[ITEMS];
-                    UNROLLED for (int k = 0; k < ITEMS; k++) px[k] = py[k] = pz[k] = (vec)C(0);
-#endif
-                    if (near) {
-#pragma unroll UNROLL
-                        for (uint t = 0; t < PIECE; t++) {
-                            const float4 b = HIGHS(t), l = LOWS(t);
-                            UNROLLED for (int k = 0; k < ITEMS; k++)
-                            {
-                                const vec dx = (b.x - x[k]) + (l.x - xl[k]),
-                                          dy = (b.y - y[k]) + (l.y - yl[k]),
-                                          dz = (b.z - z[k]) + (l.z - zl[k]);
-                                PULL(k, dx, dy, dz, b.w);
-                            }
-                        }
-                    } else {
-#pragma unroll UNROLL
-                        for (uint t = 0; t < PIECE; t++) {
-                            const float4 b = HIGHS(t);
-                            UNROLLED for (int k = 0; k < ITEMS; k++)
-                            {
-                                const vec dx = b.x - x[k], dy = b.y - y[k], dz = b.z - z[k];
-                                PULL(k, dx, dy, dz, b.w);
-                            }
-                        }
-                    }
-#if CLUSTER
-                    UNROLLED for (int k = 0; k < ITEMS; k++) ax[k] += px[k], ay[k] += py[k],
-                        az[k] += pz[k];
-#endif
-                }
-                turn = !turn;
-            }
-            UNROLLED for (int k = 0; k < ITEMS; k++) sum[0][k] += WIDEN(ax[k]),
-                sum[1][k] += WIDEN(ay[k]), sum[2][k] += WIDEN(az[k]);
-        }
-        const double m = UNIFORM ? LOAD_COHERENT((global const double *)(posm + first) + 3) : 1;
-        UNROLLED for (int k = 0; UNIFORM && k < ITEMS; k++) sum[0][k] *= m, sum[1][k] *= m,
-            sum[2][k] *= m;
-        STORE(double, partial + PARTIAL(n) * 3 * rows, sum, 3, n, reduce_buffer)
+        float4 high, low;
+        split_body(next[0][u], p->centre, &high, &low);
+        p->tile[0][t] = high, p->tile[1][t] = low;
+        if (CLUSTER && is_near(p, high))
+            p->near[p->turn * PIECES + t / PIECE] = 1;
     }
 }
 
-/* Arguments as in `forces` and `forces_step` of direct.cl; bodies: total number of bodies. */
+#if LOCAL
+typedef local const float4 *piece_body;
+#else
+typedef const float4 *piece_body;
+#endif
+
+/* Add a piece of source bodies. Far bodies need no second floats. */
+INLINED void add_piece(const bool near, const struct pairs *p, const struct target *targets,
+                       piece_body highs, piece_body lows, vec (*acc)[MOST_PLANES])
+{
+#pragma unroll UNROLL
+    for (uint j = 0; j < PIECE; j++) {
+        const float4 b = highs[j], l = near ? lows[j] : (float4)(0);
+        EACH_VECTOR(k)
+        {
+            const struct target *t = &targets[k];
+            vec x = b.x - t->at[0], y = b.y - t->at[1], z = b.z - t->at[2];
+            if (near)
+                x += l.x - t->at[3], y += l.y - t->at[4], z += l.z - t->at[5];
+            add_force(separation_of(x, y, z, p->eps2), b.w, acc[k]);
+        }
+    }
+}
+
+/* Add a piece to a sum of its own: neighbours exert similar forces, and a block's sum would lose
+ * digits. */
+INLINED void add_cluster_piece(const bool near, const struct pairs *p, const struct target *targets,
+                               piece_body highs, piece_body lows, vec (*acc)[MOST_PLANES])
+{
+    vec piece[ITEMS][MOST_PLANES];
+    EACH_VECTOR(k) EACH_PLANE(c, p) piece[k][c] = (vec)C(0);
+    if (near)
+        add_piece(true, p, targets, highs, lows, piece);
+    else
+        add_piece(false, p, targets, highs, lows, piece);
+    EACH_VECTOR(k) EACH_PLANE(c, p) acc[k][c] += piece[k][c];
+}
+
+INLINED void add_tile(const struct pairs *p, const struct target *targets, uint j,
+                      vec (*acc)[MOST_PLANES])
+{
+    for (uint piece = 0; piece < TILE; piece += PIECE) {
+#if LOCAL
+        const uint t = SPLIT * TILE + piece;
+        const piece_body highs = p->tile[0] + t, lows = p->tile[1] + t;
+        const bool near = !CLUSTER || p->near[p->turn * PIECES + t / PIECE];
+#else /* convert before the loop: its loads of a body are then broadcast */
+        float4 highs[PIECE], lows[PIECE];
+        bool near = false;
+        for (uint t = 0; t < PIECE; t++) {
+            split_body(LOAD_COHERENT(p->array[0] + j + piece + t), p->centre, &highs[t], &lows[t]);
+            near |= is_near(p, highs[t]);
+        }
+#endif
+        if (CLUSTER)
+            add_cluster_piece(near, p, targets, highs, lows, acc);
+        else
+            add_piece(true, p, targets, highs, lows, acc);
+    }
+}
+
+/* ---- Kernels. ----------------------------------------------------------------------------------
+ * Parameters as in direct.cl; cx, cy, cz: the system's centre; bodies: total number of bodies. */
+
+#define FORCE_SUM ((struct pair_sum){.arrays = 1, .planes = 3, .equal_mass = true})
+
+INLINED void sum_forces(struct pairs *p, uint bodies, local int *bounds)
+{
+#if CLUSTER
+    p->centre =
+        find_cluster(p->array[0], p->first + group_body(p), bodies, p->centre, bounds, &p->border);
+#endif
+    if (CLUSTER && LOCAL) {
+        p->turn = 1; /* the first tile uses half 0 */
+        clear_flags(p, 0);
+    }
+    sum_pairs(p);
+}
+
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void forces(
     global const double4 *restrict posm, global double *restrict partial, uint first, uint rows,
     uint top, uint chunk, uint from, uint until, uint end, float eps2, double cx, double cy,
     double cz, uint bodies)
 {
-    TILE_BUFFER(float4, highs);
-    TILE_BUFFER(float4, lows);
-    REDUCE_BUFFER(double, reduce_buffer);
-    FLAGS_OF(flags);
-    BOUNDS_OF(bounds);
-    add_mixed_interactions(posm, partial, first, rows, top, chunk, from, until, end, eps2, bodies,
-                           (double4)(cx, cy, cz, 0), highs, lows, reduce_buffer, flags, bounds);
+    TILE_BUFFER(tile, 2);
+    REDUCE_BUFFER(reduce);
+    FLAGS_BUFFER(near);
+    BOUNDS_BUFFER(bounds);
+    struct pairs p = {{posm}, partial, first, rows, top, chunk, from, until, end, eps2};
+    p.sum = FORCE_SUM, p.tile = tile, p.reduce = reduce;
+    p.near = near, p.centre = (double4)(cx, cy, cz, 0);
+    sum_forces(&p, bodies, bounds);
 }
 
-#ifdef UPDATE
+#ifdef UPDATE_PARAMETERS
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void forces_step(
     global const double4 *restrict posm, global double *partial, uint first, uint rows, uint top,
     uint chunk, uint from, uint until, uint end, float eps2, double cx, double cy, double cz,
     uint bodies, UPDATE_PARAMETERS)
 {
-    TILE_BUFFER(float4, highs);
-    TILE_BUFFER(float4, lows);
-    REDUCE_BUFFER(double, reduce_buffer);
-    FLAGS_OF(flags);
-    BOUNDS_OF(bounds);
-    add_mixed_interactions(posm, partial, first, rows, top, chunk, from, until, end, eps2, bodies,
-                           (double4)(cx, cy, cz, 0), highs, lows, reduce_buffer, flags, bounds);
-    EACH_BODY_OF_GROUP(i, c, 3) UPDATE(i, c);
+    TILE_BUFFER(tile, 2);
+    REDUCE_BUFFER(reduce);
+    FLAGS_BUFFER(near);
+    BOUNDS_BUFFER(bounds);
+    struct pairs p = {{posm}, partial, first, rows, top, chunk, from, until, end, eps2};
+    p.sum = FORCE_SUM, p.tile = tile, p.reduce = reduce;
+    p.near = near, p.centre = (double4)(cx, cy, cz, 0);
+    sum_forces(&p, bodies, bounds);
+    update_group(&p, UPDATE_ARGUMENTS);
 }
 
 #if FUSED_STEPS
@@ -311,19 +286,23 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void forces_steps(
     uint from, uint until, uint end, float eps2, double cx, double cy, double cz, uint bodies,
     UPDATE_PARAMETERS, MULTI_STEP_PARAMETERS)
 {
-    TILE_BUFFER(float4, highs);
-    TILE_BUFFER(float4, lows);
-    REDUCE_BUFFER(double, reduce_buffer);
-    FLAGS_OF(flags);
-    BOUNDS_OF(bounds);
-    local uint barrier_flag;
-    EACH_STEP
-    {
-        add_mixed_interactions(posm, partial, first, rows, top, chunk, from, until, end, eps2,
-                               bodies, (double4)(cx, cy, cz, 0), highs, lows, reduce_buffer, flags,
-                               bounds);
-        EACH_BODY_OF_GROUP(i, c, 3) UPDATE(i, c);
-        BARRIER_AFTER_STEP(&barrier_flag)
+    TILE_BUFFER(tile, 2);
+    REDUCE_BUFFER(reduce);
+    FLAGS_BUFFER(near);
+    BOUNDS_BUFFER(bounds);
+    local uint passed;
+    const uint last = phases;
+    for (uint left = steps; left > 0; left--, step++) {
+        phases = left > 1 ? INNER_PHASES : last;
+        struct pairs p = {{posm}, partial, first, rows, top, chunk, from, until, end, eps2};
+        p.sum = FORCE_SUM, p.tile = tile, p.reduce = reduce;
+        p.near = near, p.centre = (double4)(cx, cy, cz, 0);
+        sum_forces(&p, bodies, bounds);
+        update_group(&p, UPDATE_ARGUMENTS);
+        if (left > 1 && !pass_barrier(bad, ++barrier_count, max_polls, &passed))
+            left = 1;
+        global double4 *const was = posm;
+        posm = moved, moved = was;
     }
 }
 #endif

@@ -1,5 +1,5 @@
-/* root.cl - types, vectors, and r^-1 and m r^-3 of a vector; the host puts the file in front of the
- * force kernels.
+/* root.cl - types, vectors, r^-1 and m r^-3 of a vector, and what a pair of bodies adds; the host
+ * puts the file in front of the force kernels.
  * SPDX-License-Identifier: MIT
  */
 #ifndef NBODY_ROOT_CL
@@ -46,6 +46,45 @@ typedef PASTE(REAL, WIDTH) vec;
 typedef PASTE(INTEGER, WIDTH) ivec;
 #endif
 #define C(x) ((real)(x))
+
+/* Numbers of the state, as in step.cl: doubles in mixed precision, where interactions are floats.
+ * wide: a vector of them. */
+#ifdef MIXED
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#define NUMBER double
+#else
+#define NUMBER REAL
+#endif
+#ifndef NBODY_STEP_CL
+typedef NUMBER number;
+typedef PASTE(NUMBER, 4) number4;
+#endif
+#if WIDTH == 1
+typedef number wide;
+#else
+typedef PASTE(NUMBER, WIDTH) wide;
+#endif
+#if !defined(MIXED)
+#define WIDEN(v) (v)
+#elif WIDTH == 1
+#define WIDEN(v) ((double)(v))
+#else
+#define WIDEN(v) PASTE(convert_double, WIDTH)(v)
+#endif
+
+/* Convert a comparison to the type that select() takes: scalar comparisons give int for any type.
+ */
+#if WIDTH == 1
+#define IVEC(x) ((ivec)(x))
+#else
+#define IVEC(x) (x)
+#endif
+
+#define UNROLLED _Pragma("unroll")
+
+/* For functions that take arrays or have barriers. PoCL 3.1 does not inline large functions with
+ * barriers and then mixes up the local memory of groups. */
+#define INLINED static inline __attribute__((always_inline))
 
 /* Fused where the hardware does it in one instruction (not every compiler defines FP_FAST_FMA);
  * elsewhere a product and a sum, each rounded. mad() is unsuitable: compilers fuse it in some
@@ -136,6 +175,42 @@ static inline vec inverse_cube(vec r2, real m)
     const vec e = FMA(-r2, yy, (vec)C(1));
     return y * yy * SERIES(e, m, 3. / 2, 15. / 8, 35. / 16, 315. / 128);
 #endif
+}
+
+/* ---- What a pair adds. ----------------------------------------------------------------------- */
+
+/* Vector d from WIDTH targets to a source body; r2: its square, softened. */
+struct separation {
+    vec x, y, z, r2;
+};
+
+static inline struct separation separation_of(vec x, vec y, vec z, vec eps2)
+{
+    return (struct separation){x, y, z, FMA(x, x, FMA(y, y, FMA(z, z, eps2)))};
+}
+
+/* Acceleration: a += G m r^-3 d. With UNIFORM the mass is left out. */
+INLINED void add_force(struct separation d, real mass, vec *acc)
+{
+    const vec s = inverse_cube(d.r2, UNIFORM ? C(1) : mass);
+    acc[0] = FMA(s, d.x, acc[0]);
+    acc[1] = FMA(s, d.y, acc[1]);
+    acc[2] = FMA(s, d.z, acc[2]);
+}
+
+/* Acceleration and jerk. With v the difference of velocities and s = G m r^-3: a += s d, jerk += s
+ * (v - 3 (d v) r^-2 d). Pairs with r2 equal to `zero` are left out. */
+INLINED void add_jerk(struct separation d, vec vx, vec vy, vec vz, real mass, real zero, vec *acc)
+{
+    const vec w = inverse_root(d.r2), ww = w * w;
+    const vec s = select(mass * w * ww, (vec)C(0), IVEC(d.r2 == (vec)zero));
+    const vec q = C(-3) * ww * FMA(d.x, vx, FMA(d.y, vy, d.z * vz));
+    acc[0] = FMA(s, d.x, acc[0]);
+    acc[1] = FMA(s, d.y, acc[1]);
+    acc[2] = FMA(s, d.z, acc[2]);
+    acc[3] = FMA(s, FMA(q, d.x, vx), acc[3]);
+    acc[4] = FMA(s, FMA(q, d.y, vy), acc[4]);
+    acc[5] = FMA(s, FMA(q, d.z, vz), acc[5]);
 }
 
 #endif

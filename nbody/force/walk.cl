@@ -129,14 +129,6 @@ struct targets {
 };
 
 #define EACH(k, items) UNROLLED for (int k = 0; k < (items); k++)
-#ifndef UNROLLED
-#define UNROLLED _Pragma("unroll")
-#endif
-#if WIDTH == 1
-#define IVEC(x) ((ivec)(x))
-#else
-#define IVEC(x) (x)
-#endif
 
 /* Add the force of body j of the tree; with POINT, of coincident bodies. A target at the same
  * position is then one of them. Potentials exclude the target itself and pairs whose r2 equals

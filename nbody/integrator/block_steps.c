@@ -15,6 +15,7 @@
 #include <math.h>
 
 EMBEDDED(root, "nbody/force/root.cl", nbody_force_root_cl);
+EMBEDDED(pairs, "nbody/force/pairs.cl", nbody_force_pairs_cl);
 EMBEDDED(step, "nbody/integrator/step.cl", nbody_integrator_step_cl);
 EMBEDDED(field, "nbody/force/external_field.cl", nbody_force_external_field_cl);
 EMBEDDED(levels, "nbody/integrator/block_levels.cl", nbody_integrator_block_levels_cl);
@@ -62,19 +63,28 @@ static int block_steps_max_lanes(const struct nbody *nb, const struct nbody_shap
     return lanes;
 }
 
-static int block_steps_open_kernels(struct nbody *nb, struct blocks *b)
+/* Open block_forces.cl, whose tiles and blocks are pieces. */
+static void *block_steps_open_forces(const struct nbody *nb, const struct nbody_device *p)
 {
-    const struct embedded *const before_steps[] = {&step, &levels, &field}, *const before_forces =
-                                                                                &root;
+    const struct embedded *const before[] = {&root, &pairs};
+    struct nbody_device pieces = *p;
+    pieces.shape.tile = pieces.shape.block = PIECE;
+    pieces.shape.items = pieces.shape.j_split = 1;
+    pieces.shape.local = pieces.shape.prefetch = 0;
     char options[512];
-    nbody_shape_options(nb, b->device, nbody_has_doubles(nb), options, sizeof options);
+    nbody_shape_options(nb, &pieces, nbody_has_doubles(nb), options, sizeof options);
     const size_t used = strlen(options);
     snprintf(options + used, sizeof options - used, " -D LANES=%d",
-             block_steps_max_lanes(nb, &b->device->shape));
-    b->program[0] = embedded_open(nb->ctx, nbody_has_doubles(nb) ? "-D DOUBLE" : "", &block_steps,
-                                  3, before_steps);
-    b->program[1] =
-        b->program[0] ? embedded_open(nb->ctx, options, &block_forces, 1, &before_forces) : NULL;
+             block_steps_max_lanes(nb, &p->shape));
+    return embedded_open(nb->ctx, options, &block_forces, 2, before);
+}
+
+static int block_steps_open_kernels(struct nbody *nb, struct blocks *b)
+{
+    const struct embedded *const before[] = {&step, &levels, &field};
+    const char *const options = nbody_has_doubles(nb) ? "-D DOUBLE" : "";
+    b->program[0] = embedded_open(nb->ctx, options, &block_steps, 3, before);
+    b->program[1] = b->program[0] ? block_steps_open_forces(nb, b->device) : NULL;
     if (!b->program[1])
         return -1;
     for (int k = 0; k < BLOCK_KERNELS; k++)

@@ -97,21 +97,24 @@ kernel void leapfrog_rows(global number4 *posm, global number *state, global con
                      step, i);
 }
 
-/* The update at the end of a kernel that sums over pairs. Other groups still read `posm`, so
- * bodies are written to another array, with their masses. The mass is stored as a single number:
- * `.w =` may write all four numbers, but three belong to other items. */
+/* The update at the end of a kernel that sums over pairs, of component c of body i. Other groups
+ * still read `posm`, so bodies are written to another array, with their masses. The mass is stored
+ * as a single number: `.w =` may write all four numbers, but three belong to other items. */
 #define UPDATE_PARAMETERS                                                                          \
     global number4 *moved, global number *state, uint count, uint phases, number closing,          \
         number opening, global int *bad, int step
-#define UPDATE(i, c)                                                                               \
-    do {                                                                                           \
-        if ((i) < count && *bad >= 0) {                                                            \
-            number x_ = COMPONENT(posm, first + (i), c);                                           \
-            leapfrog_component(&x_, state, partial, rows, 1, phases, closing, opening, bad, step,  \
-                               i, c);                                                              \
-            if (phases & KICK_DRIFT)                                                               \
-                COMPONENT(moved, first + (i), c) = x_;                                             \
-        }                                                                                          \
-        if ((c) == 0 && (i) < count)                                                               \
-            COMPONENT(moved, first + (i), 3) = COMPONENT(posm, first + (i), 3);                    \
-    } while (0)
+#define UPDATE_ARGUMENTS moved, state, count, phases, closing, opening, bad, step
+static inline void update_component(global const number4 *posm, global const number *partial,
+                                    uint first, uint rows, uint i, uint c, UPDATE_PARAMETERS)
+{
+    if (i >= count)
+        return;
+    if (*bad >= 0) {
+        number x = COMPONENT(posm, first + i, c);
+        leapfrog_component(&x, state, partial, rows, 1, phases, closing, opening, bad, step, i, c);
+        if (phases & KICK_DRIFT)
+            COMPONENT(moved, first + i, c) = x;
+    }
+    if (c == 0)
+        COMPONENT(moved, first + i, 3) = COMPONENT(posm, first + i, 3);
+}
