@@ -19,7 +19,7 @@
  *                        +---------------+
  *
  * The force per unit of mass on i is the sum over j != i of G m_j d / r^3 with d = x_j - x_i and
- * r^2 = d^2 + eps^2. eps is never 0, but has a tiny minimum (forces_sum.c), so that two bodies at
+ * r^2 = d^2 + eps^2. eps is never 0, but has a tiny minimum (sums.c), so that two bodies at
  * one place do not interact. There may be more items than bodies: n need not be a multiple of the
  * group. Scalar reference: nbody_ref_forces in nbody_ref.c.
  * SPDX-License-Identifier: MIT

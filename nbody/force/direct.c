@@ -1,6 +1,6 @@
-/* forces.c - enqueue sums over all pairs on all devices.
+/* direct.c - enqueue sums over all pairs on all devices.
  *
- * Source bodies are cut into chunks that depend on n only (forces_sum.c), and the partial sums of
+ * Source bodies are cut into chunks that depend on n only (sums.c), and the partial sums of
  * chunks are added in order. Results therefore have the same bits for any number of devices and any
  * order of launches. While the positions of other devices' bodies are in flight, a device sums over
  * the chunks of its own bodies; then over the remaining chunks.

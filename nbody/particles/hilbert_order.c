@@ -6,7 +6,7 @@
  * together lie together. Mixed precision needs consecutive rows that are close in space
  * (direct_mixed.cl). Rows are sorted when an engine is created and after every ORDER_STEPS steps.
  * Callers do not see the order: all arrays of the interface are in the caller's order. With the
- * tree the first device sorts and all devices permute their rows (hilbert_order_device.c);
+ * tree the first device sorts and all devices permute their rows (force/tree_order.c);
  * otherwise the host does both.
  *
  * Sorting a sorted state changes nothing, so a run may be saved before or after a sort.
