@@ -154,7 +154,7 @@ static int check_life_options(const struct life_job *job, const struct cli_optio
     if (job->zoom && !cli_outputs_will_draw(&job->outputs))
         return cli_wrong(
             "--zoom applies only to pictures: add -o FILE.png, FILE.mp4, FILE.webm or FILE.gif");
-    if (job->engine == LIFE_HASHLIFE || job->engine == LIFE_SPARSE)
+    if (life_job_plane_engine(job->engine))
         return life_plane_check(job, options);
     static const char *const plane_options[] = {"memory", "threads", "step"};
     for (size_t i = 0; i < sizeof plane_options / sizeof *plane_options && job->engine != LIFE_AUTO;
@@ -162,7 +162,7 @@ static int check_life_options(const struct life_job *job, const struct cli_optio
         if (cli_given(options, plane_options[i]))
             return cli_wrong("%s applies only to --engine hashlife%s, but the engine is %s: %s",
                              cli_typed(options, plane_options[i]), i == 1 ? "" : " or sparse",
-                             life_job_engine_name(job->engine), job->choice);
+                             life_engine_name((enum life_engine)job->engine), job->choice);
     if (job->every_minutes > 0 && !life_output_has_cells(job))
         return cli_wrong("--every-minutes needs a pattern to write: add -o FILE.mc or FILE.rle");
     if (job->at.given && !job->input)
@@ -181,7 +181,7 @@ static bool parse_life_options(struct life_job *job, int argc, char **argv, int 
         outputs, sizeof outputs,
         "output file, repeatable; the suffix selects its kind: last generation as %s; film (.mp4 .webm .gif); population of every generation (.csv)",
         life_formats());
-    const char *engines[LIFE_JOB_ENGINES + 1];
+    const char *engines[LIFE_ENGINES + 1];
     life_job_engine_names(engines);
     struct cli_option options[] = {
         CLI_GROUP("Grid"),
@@ -277,6 +277,7 @@ static int create_grid_engine(struct life_job *job)
     job->engine_of_run = life_job_create(job, (enum life_engine)job->engine);
     if (!job->engine_of_run)
         return cli_refused_call();
+    life_job_explain(job, job->engine_of_run);
     for (unsigned dev = 0; dev < life_devices(job->engine_of_run); dev++)
         cli_explain(&job->common, job->context, dev, life_explain(job->engine_of_run, dev),
                     life_shape(job->engine_of_run, dev));
@@ -293,7 +294,7 @@ static int create_grid_engine(struct life_job *job)
 int life_job_work(struct life_job *job)
 {
     if (world_size(cli_world) > 1 && !job->words.n &&
-        (job->watch || job->compare || job->engine == LIFE_HASHLIFE || job->engine == LIFE_SPARSE))
+        (job->watch || job->compare || life_job_plane_engine(job->engine)))
         return cli_wrong(
             "--watch, --compare and the engines hashlife and sparse run on one rank only");
     if (job->words.n)
@@ -305,7 +306,7 @@ int life_job_work(struct life_job *job)
         return status;
     if ((status = life_choice_end(job)) != CLI_DONE)
         return status;
-    if (job->engine == LIFE_HASHLIFE || job->engine == LIFE_SPARSE)
+    if (life_job_plane_engine(job->engine))
         return life_plane_run(job);
     if ((status = life_job_plan(job)) != CLI_DONE)
         return status;

@@ -93,7 +93,7 @@ static int engines_report_json(const struct life_job *job, const char *device,
                                const struct result results[])
 {
     json_t *engines = json_array();
-    for (int e = 0; e < LIFE_ENGINES; e++) {
+    for (int e = LIFE_PACKED; e <= LIFE_REFERENCE; e++) {
         const struct result *r = &results[e];
         json_array_append_new(
             engines,
@@ -123,7 +123,7 @@ static void engines_report_text(const struct life_job *job, const char *device,
     printf("%s: %zu x %zu cells, %s, %s, compared after %llu generations\n", device,
            job->size.width, job->size.height, life_job_bounds(job), job->rule,
            (unsigned long long)job->generations);
-    for (int e = 0; e < LIFE_ENGINES; e++) {
+    for (int e = LIFE_PACKED; e <= LIFE_REFERENCE; e++) {
         const struct result *r = &results[e];
         cli_table_add(table, "%s", life_engine_name((enum life_engine)e));
         cli_table_add(table, "%s",
@@ -164,7 +164,7 @@ int life_job_compare(struct life_job *job)
     if (status == CLI_DONE && !equal)
         status =
             cli_failed("the engines disagree; please report this with the command and the device");
-    for (int e = 0; e < LIFE_ENGINES; e++)
+    for (int e = LIFE_PACKED; e <= LIFE_REFERENCE; e++)
         free(results[e].reason);
     free(device);
     life_cells_free(&first);

@@ -1,7 +1,7 @@
 /* life_job.h - types and functions of `stdcl life`.
  *
  *   cmd_life.c        options and order of events
- *   life_names.c      names of engines and bounds
+ *   life_names.c      names of engines and bounds; the reason for an engine
  *   life_rule.c       rule, written out or from a file
  *   life_choice.c     --engine auto: bounded grid or unbounded plane
  *   life_grid.c       bounded grid: size, rule and initial cells
@@ -11,7 +11,6 @@
  *   life_edge.c       detects when an unbounded pattern reaches the edges of a grid
  *   life_output.c     patterns, pictures, films, the table of populations
  *   life_plane.c      runs of --engine hashlife and sparse on an unbounded plane
- *   life_unbounded.c  common interface of these two engines
  *   life_start.c      creates one of these engines with the pattern
  *   life_race.c       --engine auto: switches to the faster of the two
  *   life_squares.c    macrocell files of a plane
@@ -34,9 +33,7 @@
 
 #include "formats/csv.h"
 #include "formats/life.h"
-#include "stdcl/hashlife.h"
 #include "stdcl/life.h"
-#include "stdcl/sparse.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -44,28 +41,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Values of --engine: those of enum life_engine, followed by the engines without a grid. */
-enum {
-    LIFE_NOT_GIVEN = -1,
-    LIFE_HASHLIFE = LIFE_ENGINES,
-    LIFE_SPARSE,
-    LIFE_AUTO,
-    LIFE_JOB_ENGINES
-};
+enum { LIFE_NOT_GIVEN = -1 };
+
+struct life_job;
 
 /* Names in the order of enum life_bounds, ended by NULL. */
 extern const char *const life_bounds_names[];
 
-/* Return the name of a value of --engine; and store the names of all, ended by NULL. */
-const char *life_job_engine_name(int engine);
-void life_job_engine_names(const char *names[LIFE_JOB_ENGINES + 1]);
-
-/* An unbounded plane; both members are NULL for a grid. */
-struct life_unbounded {
-    hashlife *tree;
-    life_sparse *sparse;
-    uint64_t started; /* generation at which sparse started */
-};
+/* With --explain, print the engine's reason for the choice. Store the names of the engines, ended
+ * by NULL. */
+void life_job_explain(const struct life_job *job, const life *lf);
+void life_job_engine_names(const char *names[LIFE_ENGINES + 1]);
 
 /* WIDTHxHEIGHT; 0: not given. */
 struct life_size {
@@ -125,7 +111,6 @@ struct life_job {
     struct life_pattern pattern; /* the pattern, for grids */
     CLCONTEXT *context;
     life *engine_of_run;
-    struct life_unbounded unbounded; /* engine of --engine hashlife and sparse */
     struct {
         bool open;    /* undecided which engine is faster */
         double until; /* time at which a step is cancelled; 0: never */
@@ -175,12 +160,9 @@ int life_lines_visit(struct life_job *job, const char *population);
 void life_choice_begin(struct life_job *job, const struct cli_option *options);
 int life_choice_end(struct life_job *job);
 
-/* life_rule.c. rule: take a rule without a grid; `where` names its origin in messages. is_large:
- * True for a Larger than Life rule. reach: its range, 1 for all other rules. check_states: check
- * the states of a pattern against the rule. */
+/* life_rule.c. rule: take a rule without a grid; `where` names its origin in messages.
+ * check_states: check the states of a pattern against the rule. */
 int life_job_rule(struct life_job *job, const char *text, const char *where);
-bool life_job_rule_is_large(const char *text);
-unsigned life_job_rule_reach(const char *text);
 int life_job_check_states(const struct life_job *job, unsigned states);
 
 /* life_grid.c: choose size, rule and bounds; create the engine; fill in the initial cells. */
@@ -211,35 +193,19 @@ void life_edge_end(struct life_job *job);
 int life_plane_check(const struct life_job *job, const struct cli_option *options);
 int life_plane_run(struct life_job *job);
 
-/* life_squares.c: fill a plane from a macrocell file; save the plane as a macrocell file. -1
- * with clerror(). */
-int life_squares_fill(const struct life_job *job, struct life_unbounded *e);
+/* life_squares.c: fill a plane from a macrocell file; save the plane as a macrocell file; copy all
+ * cells of `sparse` to the empty `tree`. -1 with clerror(). */
+int life_squares_copy(life *sparse, life *tree);
+int life_squares_fill(const struct life_job *job, life *plane);
 int life_squares_save(struct life_job *job, const char *file);
 
-/* life_unbounded.c: the functions of stdcl/hashlife.h, for either engine. */
-void unbounded_free(struct life_unbounded *e);
-int unbounded_put(struct life_unbounded *e, long long x, long long y,
-                  const struct life_cells *cells);
-int unbounded_get(struct life_unbounded *e, long long x, long long y, struct life_cells *cells);
-int unbounded_density(struct life_unbounded *e, long long x, long long y, size_t width,
-                      size_t height, unsigned zoom, uint64_t *live);
-int unbounded_get_zoomed(struct life_unbounded *e, unsigned zoom, long long x, long long y,
-                         struct life_cells *cells);
-int unbounded_step(struct life_unbounded *e, uint64_t generations);
-int unbounded_population(struct life_unbounded *e, struct hashlife_number *population);
-int unbounded_bounding_box(struct life_unbounded *e, struct hashlife_box *box);
-uint64_t unbounded_generation(const struct life_unbounded *e);
-
-/* Copy all cells of `sparse` to the empty `tree`. */
-int unbounded_copy_to_tree(life_sparse *sparse, hashlife *tree);
-
-/* life_start.c: create the plane of the run with its cells. make: create one of the engines; 0,
- * or -1 with clerror(). fill: put the pattern there; `done` frees the pattern. device: open the
+/* life_start.c: create the plane of the run with its cells. make: create one of the engines;
+ * NULL with clerror(). fill: put the pattern there; `done` frees the pattern. device: open the
  * device when the first engine needs one; an exit status. */
 int life_start_open(struct life_job *job);
 int life_start_device(struct life_job *job);
-int life_start_make(struct life_job *job, int engine, struct life_unbounded *e);
-int life_start_fill(const struct life_job *job, struct life_unbounded *e);
+life *life_start_make(struct life_job *job, enum life_engine engine);
+int life_start_fill(const struct life_job *job, life *plane);
 void life_start_done(struct life_job *job);
 
 /* life_race.c: step the plane of the run; with --engine auto, find the faster engine. -1 with
@@ -297,7 +263,7 @@ static inline const char *life_job_bounds(const struct life_job *job)
 /* True for an unbounded plane. */
 static inline bool life_job_unbounded(const struct life_job *job)
 {
-    return job->unbounded.tree || job->unbounded.sparse;
+    return job->engine_of_run && life_bounds_of(job->engine_of_run) == LIFE_UNBOUNDED;
 }
 
 /* True for more than two states, or for a rule file. */
@@ -306,11 +272,16 @@ static inline bool life_job_has_states(const struct life_job *job)
     return job->states > 2 || job->transitions;
 }
 
+/* True for the engines of unbounded planes. */
+static inline bool life_job_plane_engine(int engine)
+{
+    return engine == LIFE_HASHLIFE || engine == LIFE_SPARSE;
+}
+
 /* Current generation, counted from that of the pattern's file. */
 static inline uint64_t life_job_generation(const struct life_job *job)
 {
-    return life_job_unbounded(job) ? unbounded_generation(&job->unbounded)
-                                   : job->started + life_generation(job->engine_of_run);
+    return (life_job_unbounded(job) ? 0 : job->started) + life_generation(job->engine_of_run);
 }
 
 #endif

@@ -6,7 +6,6 @@
  * cells outside are dead. For other topologies grid.c maps places to cells.
  * SPDX-License-Identifier: MIT
  */
-#include "life/transitions.h"
 #include "life/cells.h"
 #include "life/counting.h"
 #include "life/engine.h"
@@ -51,23 +50,12 @@ void life_ref_rows(const struct life_rule *rule, enum life_bounds bounds, size_t
     }
 }
 
-/* Next state of the middle of a block of nine states, rows from the north. */
-static unsigned char reference_next(const struct life_family *rule, const unsigned char block[9])
-{
-    unsigned live = 0;
-    if (rule->transitions)
-        return life_transit(rule->transitions, block);
-    for (int i = 0; i < 9; i++)
-        live |= (unsigned)(block[i] == 1) << i;
-    return life_next_state(rule, block[4], life_table_next(&rule->table, live));
-}
-
 void life_ref_family_rows(const struct life_family *rule, enum life_bounds bounds, size_t width,
                           size_t height, size_t y, size_t end, const unsigned char *from,
                           unsigned char *to)
 {
-    if (rule->large.range) {
-        life_ref_large_rows(rule, bounds, width, height, y, end, from, to);
+    if (rule->row->reference) {
+        rule->row->reference(rule, bounds, width, height, y, end, from, to);
         return;
     }
     if (rule->counts && rule->states == 2) {
@@ -84,34 +72,9 @@ void life_ref_family_rows(const struct life_family *rule, enum life_bounds bound
                 block[i] = row[i / 3] < height && column[i % 3] < width
                                ? from[row[i / 3] * width + column[i % 3]]
                                : 0;
-            to[y * width + x] = reference_next(rule, block);
+            to[y * width + x] = rule->row->next(rule, block);
         }
     }
-}
-
-void life_ref_large_rows(const struct life_family *rule, enum life_bounds bounds, size_t width,
-                         size_t height, size_t y, size_t end, const unsigned char *from,
-                         unsigned char *to)
-{
-    const struct life_large *l = &rule->large;
-    const long range = (long)l->range, w = (long)width, h = (long)height;
-    for (; y < end; y++)
-        for (size_t x = 0; x < width; x++) {
-            const unsigned char state = from[y * width + x];
-            unsigned count = 0;
-            for (long dy = -range; dy <= range; dy++) {
-                const long half = (long)life_large_half(l, (unsigned)labs(dy));
-                for (long dx = -half; dx <= half; dx++) {
-                    const long u = (long)x + dx, v = (long)y + dy;
-                    const bool inside = u >= 0 && v >= 0 && u < w && v < h;
-                    if ((inside || bounds == LIFE_TORUS) && (dx || dy || l->middle))
-                        count += from[(size_t)((v + h) % h * w + (u + w) % w)] == 1;
-                }
-            }
-            const unsigned *counts = state == 1 ? l->survival : l->birth;
-            to[y * width + x] =
-                life_next_state(rule, state, count >= counts[0] && count <= counts[1]);
-        }
 }
 
 void life_ref_topology_rows(const struct life_family *rule, const struct life_grid *grid, size_t y,
@@ -125,7 +88,7 @@ void life_ref_topology_rows(const struct life_family *rule, const struct life_gr
                 life_topology_cell(grid, &u, &v);
                 block[i] = from[(size_t)v * grid->width + (size_t)u];
             }
-            to[y * grid->width + x] = reference_next(rule, block);
+            to[y * grid->width + x] = rule->row->next(rule, block);
         }
 }
 

@@ -24,11 +24,6 @@ void life_ref_family_rows(const struct life_family *rule, enum life_bounds bound
                           size_t height, size_t y, size_t end, const unsigned char *from,
                           unsigned char *to);
 
-/* One generation of rows y ... end - 1 of a rule of Larger than Life. */
-void life_ref_large_rows(const struct life_family *rule, enum life_bounds bounds, size_t width,
-                         size_t height, size_t y, size_t end, const unsigned char *from,
-                         unsigned char *to);
-
 /* One generation of rows y ... end - 1 on a grid with a topology other than the torus. */
 void life_ref_topology_rows(const struct life_family *rule, const struct life_grid *grid, size_t y,
                             size_t end, const unsigned char *from, unsigned char *to);

@@ -586,7 +586,7 @@ static void check_life_views(enum life_engine engine, size_t width, size_t heigh
     life *lf = life_create(&(struct life_options){
         .engine = engine, .width = width, .height = height, .bounds = bounds});
     struct life_cells all, part;
-    uint32_t count[4096];
+    uint64_t count[4096];
     static const struct {
         long long x, y;
         unsigned zoom;
