@@ -2,13 +2,11 @@
  * for engines without a kernel for it.
  * SPDX-License-Identifier: MIT
  */
-#include "life/cells.h"
 #include "life/engine.h"
 
 #include "core/handle.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_ZOOM = 15, PLANE_ZOOM = 24 }; /* a square of a grid then has 2^30 cells */
@@ -41,48 +39,29 @@ static int density_place(const life *lf, long long x, long long y, struct life_r
     return 0;
 }
 
-/* Count the cells of a line that this rank has. */
-static void count_line(const life *lf, const struct life_raster *q, const uint64_t *row,
-                       uint64_t *count)
+/* Count the nonzero cells of row y that this rank has. */
+static void count_row(life *lf, const struct life_raster *q, size_t y, uint64_t *count)
 {
+    const uint64_t *row[LIFE_PLANES_MAX];
+    for (unsigned k = 0; k < life_planes_of(lf); k++)
+        row[k] = life_plane_row(lf, k, y);
     for (size_t i = 0; i < q->across; i++) {
         const size_t c = (q->x + i) % lf->width, word = c / 64 - lf->from;
-        if (word < lf->own)
-            count[i >> q->zoom] += row[word] >> c % 64 & 1;
+        uint64_t live = 0;
+        for (unsigned k = 0; k < life_planes_of(lf) && word < lf->own; k++)
+            live |= row[k][word];
+        count[i >> q->zoom] += live >> c % 64 & 1;
     }
-}
-
-/* Count all states that are not 0. */
-static void count_states(const life *lf, const struct life_raster *q, const unsigned char *state,
-                         uint64_t *count)
-{
-    for (size_t i = 0; i < q->across; i++)
-        count[i >> q->zoom] += state[(q->x + i) % lf->width] != 0;
-}
-
-static int states_on_host(life *lf, const struct life_raster *q, uint64_t *count)
-{
-    unsigned char *state = malloc(lf->width);
-    if (!state)
-        return clerror_set(ENOMEM, "life_density: out of memory");
-    for (size_t j = 0; j < q->down; j++) {
-        life_states_of_planes(lf, 0, (q->y + j) % lf->height, lf->width, state);
-        count_states(lf, q, state, count + (j >> q->zoom) * q->width);
-    }
-    free(state);
-    return 0;
 }
 
 static int density_on_host(life *lf, const struct life_raster *q, uint64_t *count)
 {
     if (life_to_host(lf) < 0)
         return -1;
-    if (lf->rule.states > 2 && world_size(lf->world) == 1)
-        return states_on_host(lf, q, count);
     for (size_t j = 0; j < q->down; j++) {
         const size_t y = (q->y + j) % lf->height;
         if (life_has_row(lf, y))
-            count_line(lf, q, lf->backend->row(lf, y), count + (j >> q->zoom) * q->width);
+            count_row(lf, q, y, count + (j >> q->zoom) * q->width);
     }
     return 0;
 }

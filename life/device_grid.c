@@ -71,8 +71,7 @@ int device_grid_allocate(life *lf, const struct cldev_info *info, double bytes, 
             lf->width, lf->height, lf->rule.text, life_engine_name(lf->engine), all / 1e6,
             most / 1e6, info->dev_name, (double)info->dev_global_mem_sz / 1e6);
     g->grid[0] = clmalloc(lf->ctx, (size_t)bytes, CL_MEM_ZEROCOPY);
-    g->grid[1] =
-        clmalloc(lf->ctx, (size_t)bytes, g->both ? CL_MEM_ZEROCOPY : CL_MEM_DEVONLY);
+    g->grid[1] = clmalloc(lf->ctx, (size_t)bytes, g->both ? CL_MEM_ZEROCOPY : CL_MEM_DEVONLY);
     g->extra = extra > 0 ? clmalloc(lf->ctx, (size_t)extra, g->extra_flags) : NULL;
     g->sums = clmalloc(lf->ctx, LIFE_SLOTS * g->pairs * 2 * sizeof(uint64_t), 0);
     lf->device_bytes = (size_t)all;
@@ -137,7 +136,7 @@ static int device_grid_wait(life *lf)
 static size_t slice_rows(const life *lf, const struct device_grid *g, size_t left)
 {
     const double fit = pace_slice(&g->pace) / (double)lf->width;
-    const size_t whole = fit >= (double)left       ? left
+    const size_t whole = fit >= (double)left      ? left
                          : fit < (double)g->slice ? g->slice
                                                   : (size_t)fit / g->slice * g->slice;
     return whole < left ? whole : left;

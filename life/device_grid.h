@@ -25,14 +25,14 @@ struct device_grid {
         /* Enqueue the counting kernel, with sums from `at` on. */
         cl_event (*count)(life *lf, clndrange_t *ndr, cl_ulong at);
     } * how;
-    void *grid[2];           /* [0] has the host's copy, [1] is scratch memory of the device */
-    int current;             /* index of the present generation */
-    bool both;               /* upload both: ghosts of a plane stay 0 in either */
-    struct life_cells image; /* packed rows for the caller, plane after plane */
-    uint64_t *sums;          /* LIFE_SLOTS x pairs pairs (population, hash) */
+    void *grid[2];              /* [0] has the host's copy, [1] is scratch memory of the device */
+    int current;                /* index of the present generation */
+    bool both;                  /* upload both: ghosts of a plane stay 0 in either */
+    struct life_cells image;    /* packed rows for the caller, plane after plane */
+    uint64_t *sums;             /* LIFE_SLOTS x pairs pairs (population, hash) */
     size_t pairs, items, group; /* work-items of the counting kernel, of a group */
     size_t slice;
-    struct pace pace; /* in cells */
+    struct pace pace;                       /* in cells */
     void *program[DEVICE_PROGRAMS], *extra; /* freed with the grid */
     int extra_flags;
     cl_kernel step, counter;

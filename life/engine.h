@@ -64,6 +64,7 @@ static inline struct life_number life_number_of(long long value)
 }
 
 /* Bit planes that the states of the rule need. */
+enum { LIFE_PLANES_MAX = 9 };
 static inline unsigned life_planes_of(const life *lf)
 {
     unsigned planes = 1;

@@ -60,9 +60,9 @@ static enum absent absent_of(const struct life_engine_row *row, enum life_bounds
 {
     if (!(row->bounds >> bounds & 1))
         return BOUNDS;
-    if (rule->b0 && (row->b0 == LIFE_B0_NONE ||
-                     (row->b0 == LIFE_B0_INVERTED &&
-                      (rule->states > 2 || rule->row->form != LIFE_FORM_TABLE))))
+    if (rule->b0 &&
+        (row->b0 == LIFE_B0_NONE ||
+         (row->b0 == LIFE_B0_INVERTED && (rule->states > 2 || rule->row->form != LIFE_FORM_TABLE))))
         return B0;
     if (!(row->forms >> rule->row->form & 1))
         return FORM;
@@ -77,22 +77,29 @@ static enum absent absent_of(const struct life_engine_row *row, enum life_bounds
 static const char *others(enum life_bounds bounds, const struct life_family *rule, int ranks,
                           char *text, size_t size)
 {
-    enum life_engine last = LIFE_AUTO;
-    size_t used = 0;
-    for (size_t i = 0; i < sizeof engines / sizeof *engines; i++)
-        if (absent_of(&engines[i], bounds, rule, ranks) == NOTHING && engines[i].engine != last) {
-            last = engines[i].engine;
-            used += (size_t)snprintf(text + used, size - used, "%s%s",
-                                     used ? " or " : "; use the engine ", life_engine_name(last));
-        }
-    return used ? text : "";
+    const char *name[LIFE_ENGINES];
+    size_t n = 0, used = 0;
+    *text = '\0';
+    for (size_t i = 0; i < sizeof engines / sizeof *engines; i++) {
+        const char *this = life_engine_name(engines[i].engine);
+        if (absent_of(&engines[i], bounds, rule, ranks) == NOTHING && (!n || name[n - 1] != this))
+            name[n++] = this;
+    }
+    for (size_t i = 0; i < n && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s",
+                                 i == 0       ? "; use the engine "
+                                 : i + 1 == n ? " or "
+                                              : ", ",
+                                 name[i]);
+    return text;
 }
 
 static int engine_refuse(const struct life_engine_row *row, enum absent absent,
                          enum life_bounds bounds, const struct life_family *rule, int ranks)
 {
-    char use[100];
-    const char *name = life_engine_name(row->engine), *instead = others(bounds, rule, ranks, use, sizeof use);
+    char use[120];
+    const char *name = life_engine_name(row->engine),
+               *instead = others(bounds, rule, ranks, use, sizeof use);
     switch (absent) {
     case BOUNDS:
         return clerror_set(ENOTSUP, "life: the engine %s does not compute %s%s", name,
@@ -105,7 +112,7 @@ static int engine_refuse(const struct life_engine_row *row, enum absent absent,
         return clerror_set(ENOTSUP,
                            "life: under the rule %s (B0) an empty plane becomes alive, which the "
                            "engine %s cannot compute%s",
-                           rule->text, name, *instead ? instead : "");
+                           rule->text, name, instead);
     case RANKS:
         return clerror_set(ENOTSUP,
                            "life: with %s%s%s on %s the engine %s is for one rank; several ranks "
@@ -114,8 +121,9 @@ static int engine_refuse(const struct life_engine_row *row, enum absent absent,
                            rule->text, *rule->row->kind ? ", which is " : "", rule->row->kind,
                            bounds_names[bounds], name);
     default:
-        return clerror_set(ENOTSUP, "life: the rule %s is %s, which the engine %s does not compute%s",
-                           rule->text, rule->row->kind, name, *instead ? instead : "; give it a grid");
+        return clerror_set(
+            ENOTSUP, "life: the rule %s is %s, which the engine %s does not compute%s", rule->text,
+            rule->row->kind, name, *instead ? instead : "; give it a grid");
     }
 }
 
@@ -144,7 +152,8 @@ void life_choice_print(const struct life_engine_row *row, enum life_engine asked
                        enum life_bounds bounds, const struct life_family *rule,
                        char text[LIFE_CHOICE])
 {
-    snprintf(text, LIFE_CHOICE, "%s; %s %s under a rule of %u states%s%s", row->how,
-             asked == LIFE_AUTO ? "the first engine for" : "selected, for", bounds_names[bounds],
-             rule->states, *rule->row->kind ? ", " : "", rule->row->kind);
+    static const char *const where[] = {"the host", "one device", "all devices"};
+    snprintf(text, LIFE_CHOICE, "%s, on %s; %s %s under a rule of %u states%s%s", row->how,
+             where[row->devices], asked == LIFE_AUTO ? "the first engine for" : "selected, for",
+             bounds_names[bounds], rule->states, *rule->row->kind ? ", " : "", rule->row->kind);
 }

@@ -40,8 +40,8 @@ static int split_states(const char *text, char head[LIFE_RULE_TEXT], unsigned *s
     if (n < 2 || n > 256)
         return life_family_refuse(text, "a rule has from 2 to 256 states");
     if (*p && strcmp(p, "H") != 0 && strcmp(p, "V") != 0)
-        return life_family_refuse(text,
-                             "after the number of states there may be only H or V, as in 013/2/4V");
+        return life_family_refuse(
+            text, "after the number of states there may be only H or V, as in 013/2/4V");
     *states = n;
     snprintf(head, LIFE_RULE_TEXT, "%.*s%s", (int)(second - copy), copy, p);
     return 0;

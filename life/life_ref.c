@@ -15,12 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void life_ref_step(const struct life_rule *rule, enum life_bounds bounds, size_t width,
-                   size_t height, const unsigned char *from, unsigned char *to)
-{
-    life_ref_rows(rule, bounds, width, height, 0, height, from, to);
-}
-
 /* Places i - 1, i and i + 1 on an axis of n cells; a place that does not exist is n. */
 static void places_about(size_t i, size_t n, enum life_bounds bounds, size_t place[3])
 {
@@ -50,33 +44,7 @@ void life_ref_rows(const struct life_rule *rule, enum life_bounds bounds, size_t
     }
 }
 
-void life_ref_family_rows(const struct life_family *rule, enum life_bounds bounds, size_t width,
-                          size_t height, size_t y, size_t end, const unsigned char *from,
-                          unsigned char *to)
-{
-    if (rule->row->reference) {
-        rule->row->reference(rule, bounds, width, height, y, end, from, to);
-        return;
-    }
-    if (rule->counts && rule->states == 2) {
-        life_ref_rows(&rule->rule, bounds, width, height, y, end, from, to);
-        return;
-    }
-    for (; y < end; y++) {
-        size_t row[3], column[3];
-        places_about(y, height, bounds, row);
-        for (size_t x = 0; x < width; x++) {
-            unsigned char block[9];
-            places_about(x, width, bounds, column);
-            for (int i = 0; i < 9; i++)
-                block[i] = row[i / 3] < height && column[i % 3] < width
-                               ? from[row[i / 3] * width + column[i % 3]]
-                               : 0;
-            to[y * width + x] = rule->row->next(rule, block);
-        }
-    }
-}
-
+/* A torus is a grid of which the rows are shifted by 0. */
 void life_ref_topology_rows(const struct life_family *rule, const struct life_grid *grid, size_t y,
                             size_t end, const unsigned char *from, unsigned char *to)
 {
@@ -85,11 +53,29 @@ void life_ref_topology_rows(const struct life_family *rule, const struct life_gr
             unsigned char block[9];
             for (int i = 0; i < 9; i++) {
                 long u = (long)x + i % 3 - 1, v = (long)y + i / 3 - 1;
-                life_topology_cell(grid, &u, &v);
-                block[i] = from[(size_t)v * grid->width + (size_t)u];
+                const bool inside = (size_t)u < grid->width && (size_t)v < grid->height;
+                if (!inside && grid->bounds != LIFE_PLANE)
+                    life_topology_cell(grid, &u, &v);
+                block[i] = inside || grid->bounds != LIFE_PLANE
+                               ? from[(size_t)v * grid->width + (size_t)u]
+                               : 0;
             }
             to[y * grid->width + x] = rule->row->next(rule, block);
         }
+}
+
+void life_ref_family_rows(const struct life_family *rule, enum life_bounds bounds, size_t width,
+                          size_t height, size_t y, size_t end, const unsigned char *from,
+                          unsigned char *to)
+{
+    if (rule->row->reference)
+        rule->row->reference(rule, bounds, width, height, y, end, from, to);
+    else if (rule->counts && rule->states == 2)
+        life_ref_rows(&rule->rule, bounds, width, height, y, end, from, to);
+    else
+        life_ref_topology_rows(
+            rule, &(struct life_grid){.width = width, .height = height, .bounds = bounds}, y, end,
+            from, to);
 }
 
 /* ---- The engine. ----------------------------------------------------------------------------- */

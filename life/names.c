@@ -7,8 +7,8 @@
 #include <string.h>
 
 static const char *const names[LIFE_ENGINES] = {
-    [LIFE_AUTO] = "auto",           [LIFE_PACKED] = "packed",       [LIFE_LOCAL] = "local",
-    [LIFE_GLOBAL] = "global",       [LIFE_REFERENCE] = "reference", [LIFE_HASHLIFE] = "hashlife",
+    [LIFE_AUTO] = "auto",     [LIFE_PACKED] = "packed",       [LIFE_LOCAL] = "local",
+    [LIFE_GLOBAL] = "global", [LIFE_REFERENCE] = "reference", [LIFE_HASHLIFE] = "hashlife",
     [LIFE_SPARSE] = "sparse",
 };
 

@@ -356,6 +356,9 @@ static void life_command_chooses_engine(void **state)
     check_choice("hashlife", "a long run also tries sparse", "-p free.rle");
     check_choice("hashlife", "unbounded plane\n", "-p free.rle --rule 345/2/4");
     check_choice("hashlife", "unbounded plane\n", "-p free.rle --threads 1");
+    check_choice("hashlife", "a quadtree of distinct squares", "-p free.rle");
+    check_choice("packed", "a bit a cell, several generations", "-p free.rle --size 99");
+    check_choice("packed", "a byte a cell", "--rule R2,C0,M1,S3..8,B5..9,NM:T40");
     check_choice("packed", "random cells", "--seed 4");
     check_choice("packed", "random cells", "-p free.rle --soup");
     check_choice("reference", "selected by", "-p free.rle --engine reference");

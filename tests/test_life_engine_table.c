@@ -53,7 +53,8 @@ static void engine_choice_follows_grid_and_rule(void **unused)
         {LIFE_SPARSE, LIFE_UNBOUNDED, "B2-a/S12", LIFE_SPARSE, "selected"},
         {LIFE_SPARSE, LIFE_UNBOUNDED, "345/2/4", -1, "use the engine hashlife"},
         {LIFE_SPARSE, LIFE_UNBOUNDED, "B03/S23", -1, "use the engine hashlife"},
-        {LIFE_SPARSE, LIFE_TORUS, NULL, -1, "does not compute a torus; use the engine packed"},
+        {LIFE_SPARSE, LIFE_TORUS, NULL, -1,
+         "a torus; use the engine packed, local, global or reference"},
         {LIFE_PACKED, LIFE_UNBOUNDED, NULL, -1, "use the engine hashlife or sparse"},
         {LIFE_LOCAL, LIFE_TORUS, "345/2/4", -1, "use the engine packed or reference"},
         {LIFE_GLOBAL, LIFE_JOINED, "B2-a/S12", LIFE_GLOBAL, "an int a cell"},
@@ -61,8 +62,7 @@ static void engine_choice_follows_grid_and_rule(void **unused)
     };
     (void)unused;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const struct life_options o =
-            options_of(cases[i].asked, cases[i].bounds, cases[i].rule);
+        const struct life_options o = options_of(cases[i].asked, cases[i].bounds, cases[i].rule);
         const char *why = "";
         const int chosen = life_choose(&o, &why);
         if (chosen != cases[i].chosen || (chosen < 0 && clerrno != ENOTSUP) ||

@@ -34,7 +34,7 @@ static void life_reference_steps(struct life_cells *cells, const struct life_rul
     for (size_t i = 0; i < n; i++)
         now[i] = (unsigned char)life_cells_at(cells, i % cells->width, i / cells->width);
     for (unsigned g = 0; g < generations; g++) {
-        life_ref_step(rule, bounds, cells->width, cells->height, now, next);
+        life_ref_rows(rule, bounds, cells->width, cells->height, 0, cells->height, now, next);
         unsigned char *t = now;
         now = next;
         next = t;

@@ -89,7 +89,7 @@ static void check_macrocell_round_trip(life *h, const char *rule)
     struct life_number there, back;
     struct life_box box = {.left = {0, 0}}, box_back = {.left = {0, 0}};
     if (life_population_exact(h, &there) != 0 || life_bounding_box(h, &box) < 0) {
-        promise_sentence(clerror(), "hashlife_");
+        promise_sentence(clerror(), "life");
         return;
     }
     char *text = fuzz_text_of(h);
@@ -111,7 +111,7 @@ static bool is_near_cell(life *h, long long most)
     struct life_box b;
     const int any = life_bounding_box(h, &b);
     if (any < 0)
-        promise_sentence(clerror(), "hashlife_bounding_box");
+        promise_sentence(clerror(), "life");
     return any >= 0 && (!any || (life_number_double(b.left) >= (double)-most &&
                                  life_number_double(b.top) >= (double)-most &&
                                  life_number_double(b.right) <= (double)most &&
@@ -160,7 +160,7 @@ static void check_fuzz_steps(life *h, const struct life_family *rule, unsigned g
     if (near)
         fuzz_cells_of(h, rule, cells[0]);
     if (life_step(h, generations) != 0) {
-        promise_sentence(clerror(), "hashlife_step");
+        promise_sentence(clerror(), "life");
         return;
     }
     promise(life_generation(h) == from + generations);
@@ -190,7 +190,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         promise(life_family_parse(s.rule[0] ? s.rule : "B3/S23", &rule) >= 0);
         check_fuzz_steps(h, &rule, (unsigned)(size % 48));
         if (life_step(h, (uint64_t)1 << size % 11) != 0)
-            promise_sentence(clerror(), "hashlife_step");
+            promise_sentence(clerror(), "life");
         check_macrocell_round_trip(h, s.rule[0] ? s.rule : NULL);
     }
     life_free(h);
