@@ -154,8 +154,9 @@ static int choose_grid(struct life_job *job, const char *why)
 /* A rule with a larger neighbourhood runs on a grid with room, unless it has B0. */
 static int choose_grid_for_rule(struct life_job *job)
 {
-    if (strstr(clerror(), "(B0)"))
-        return cli_wrong("%s; give a grid with --size", cli_reason());
+    const char *why = cli_reason(); /* once: reading the message clears it */
+    if (strstr(why, "(B0)"))
+        return cli_wrong("%s; give a grid with --size", why);
     return choose_grid(job, "no engine has an unbounded plane under this rule");
 }
 

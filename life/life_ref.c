@@ -44,23 +44,35 @@ void life_ref_rows(const struct life_rule *rule, enum life_bounds bounds, size_t
     }
 }
 
-/* A torus is a grid of which the rows are shifted by 0. */
+/* Read the block of nine around a cell at an edge. A torus is a grid whose rows are shifted by 0.
+ */
+static void edge_block(const struct life_grid *grid, const unsigned char *from, size_t x, size_t y,
+                       unsigned char block[9])
+{
+    for (int i = 0; i < 9; i++) {
+        long u = (long)x + i % 3 - 1, v = (long)y + i / 3 - 1;
+        const bool inside = (size_t)u < grid->width && (size_t)v < grid->height;
+        if (!inside && grid->bounds != LIFE_PLANE)
+            life_topology_cell(grid, &u, &v);
+        block[i] =
+            inside || grid->bounds != LIFE_PLANE ? from[(size_t)v * grid->width + (size_t)u] : 0;
+    }
+}
+
 void life_ref_topology_rows(const struct life_family *rule, const struct life_grid *grid, size_t y,
                             size_t end, const unsigned char *from, unsigned char *to)
 {
+    const size_t width = grid->width;
     for (; y < end; y++)
-        for (size_t x = 0; x < grid->width; x++) {
+        for (size_t x = 0; x < width; x++) {
+            const size_t at = y * width + x;
             unsigned char block[9];
-            for (int i = 0; i < 9; i++) {
-                long u = (long)x + i % 3 - 1, v = (long)y + i / 3 - 1;
-                const bool inside = (size_t)u < grid->width && (size_t)v < grid->height;
-                if (!inside && grid->bounds != LIFE_PLANE)
-                    life_topology_cell(grid, &u, &v);
-                block[i] = inside || grid->bounds != LIFE_PLANE
-                               ? from[(size_t)v * grid->width + (size_t)u]
-                               : 0;
-            }
-            to[y * grid->width + x] = rule->row->next(rule, block);
+            if (x == 0 || y == 0 || x + 1 == width || y + 1 == grid->height)
+                edge_block(grid, from, x, y, block);
+            else
+                for (size_t i = 0; i < 3; i++)
+                    memcpy(block + 3 * i, from + at + i * width - width - 1, 3);
+            to[at] = rule->row->next(rule, block);
         }
 }
 
