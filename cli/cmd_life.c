@@ -142,14 +142,14 @@ static int check_life_kind(const struct life_job *job, const struct cli_option *
 {
     if (job->words.n)
         return life_census_check(job);
-    if (job->engine == LIFE_HASHLIFE || job->engine == LIFE_SPARSE)
+    if (life_job_plane_engine(job->engine))
         return life_plane_check(job, options);
     static const char *const plane_options[] = {"memory", "threads", "step"};
     for (size_t i = 0; i < 3 && job->engine != LIFE_AUTO; i++)
         if (cli_given(options, plane_options[i]))
             return cli_wrong("%s applies only to --engine hashlife%s, but the engine is %s: %s",
                              cli_typed(options, plane_options[i]), i == 1 ? "" : " or sparse",
-                             life_job_engine_name(job->engine), job->choice);
+                             life_engine_name((enum life_engine)job->engine), job->choice);
     return CLI_DONE;
 }
 
@@ -162,7 +162,7 @@ static bool parse_life_options(struct life_job *job, int argc, char **argv, int 
         outputs, sizeof outputs,
         "output file, repeatable; the suffix selects its kind: last generation as %s; film (.mp4 .webm .gif); population of every generation (.csv)",
         life_formats());
-    const char *engines[LIFE_JOB_ENGINES + 1];
+    const char *engines[LIFE_ENGINES + 1];
     life_job_engine_names(engines);
     struct cli_option options[] = {
         CLI_GROUP("Grid"),
@@ -272,6 +272,7 @@ static int create_grid_engine(struct life_job *job)
     job->engine_of_run = life_job_create(job, (enum life_engine)job->engine);
     if (!job->engine_of_run)
         return cli_refused_call();
+    life_job_explain(job, job->engine_of_run);
     for (unsigned dev = 0; dev < life_devices(job->engine_of_run); dev++)
         cli_explain(&job->common, job->context, dev, life_explain(job->engine_of_run, dev),
                     life_shape(job->engine_of_run, dev));
@@ -296,7 +297,7 @@ int life_job_work(struct life_job *job)
         return status;
     if ((status = life_choice_end(job)) != CLI_DONE)
         return status;
-    if (job->engine == LIFE_HASHLIFE || job->engine == LIFE_SPARSE)
+    if (life_job_plane_engine(job->engine))
         return life_plane_run(job);
     if ((status = life_job_plan(job)) != CLI_DONE)
         return status;

@@ -106,8 +106,7 @@ void life_choice_begin(struct life_job *job, const struct cli_option *options)
 
 static int read_pattern(struct life_job *job)
 {
-    const bool plane =
-        job->engine == LIFE_AUTO || job->engine == LIFE_HASHLIFE || job->engine == LIFE_SPARSE;
+    const bool plane = job->engine == LIFE_AUTO || life_job_plane_engine(job->engine);
     if ((plane ? life_plane_read(job->input, &job->plane)
                : life_pattern_read(job->input, &job->pattern)) < 0)
         return cli_failed_call(NULL);
@@ -127,11 +126,18 @@ static const char *chosen_rule(const struct life_job *job)
                                   : job->plane.p.rule;
 }
 
-/* True for a Larger than Life rule with B0. */
-static bool has_b0(const char *rule)
+/* True if an engine has an unbounded plane under the rule; LIFE_AUTO: any. Else clerror() says why
+ * not. A rule of a file, which is not known yet, counts as one that hashlife has. */
+static bool plane_has_rule(const struct life_job *job, enum life_engine engine)
 {
+    const char *rule = chosen_rule(job);
     char normal[LIFE_RULE_TEXT];
-    return life_rule_normal(rule, normal) == 0 && strstr(normal, ",B0..") != NULL;
+    if (rule[0] && life_rule_normal(rule, normal) < 0)
+        return engine != LIFE_SPARSE;
+    return life_choose(&(struct life_options){.engine = engine,
+                                              .bounds = LIFE_UNBOUNDED,
+                                              .rule = rule[0] ? rule : NULL},
+                       NULL) >= 0;
 }
 
 /* Fall back to a grid, and read the pattern again as grids need it. */
@@ -146,25 +152,19 @@ static int choose_grid(struct life_job *job, const char *why)
     return CLI_DONE;
 }
 
-static int choose_grid_for_large_rule(struct life_job *job)
+/* A rule with a larger neighbourhood runs on a grid with room, unless it has B0. */
+static int choose_grid_for_rule(struct life_job *job)
 {
-    if (has_b0(chosen_rule(job)))
-        return cli_wrong(
-            "the rule %s (B0) makes an empty plane alive, which is impossible on an unbounded plane; give a grid with --size",
-            chosen_rule(job));
-    return choose_grid(job, "the rule is Larger than Life, and HashLife supports only range 1");
-}
-
-static bool sparse_has_rule(const struct life_job *job)
-{
-    const char *rule = chosen_rule(job);
-    return life_sparse_has_rule(rule[0] ? rule : NULL) == 0;
+    const char *why = cli_reason(); /* once: reading the message clears it */
+    if (strstr(why, "(B0)"))
+        return cli_wrong("%s; give a grid with --size", why);
+    return choose_grid(job, "no engine has an unbounded plane under this rule");
 }
 
 /* Choose HashLife or sparse. Macrocell files, which are trees, and --threads need HashLife. */
 static void choose_plane(struct life_job *job)
 {
-    const bool both = sparse_has_rule(job) && !job->plane.squares.n && !job->threads;
+    const bool both = plane_has_rule(job, LIFE_SPARSE) && !job->plane.squares.n && !job->threads;
     job->race.open = both && !job->on_device;
     job->engine = job->on_device ? LIFE_SPARSE : LIFE_HASHLIFE;
     job->choice =
@@ -186,14 +186,15 @@ int life_choice_end(struct life_job *job)
         job->engine = LIFE_PACKED;
         job->pattern = job->plane.p;
         job->plane.p = (struct life_pattern){.width = 0};
-    } else if (job->engine == LIFE_AUTO && life_job_rule_is_large(chosen_rule(job))) {
-        status = choose_grid_for_large_rule(job);
-    } else if (job->engine == LIFE_AUTO && job->on_device && !sparse_has_rule(job)) {
+    } else if (job->engine == LIFE_AUTO && !plane_has_rule(job, LIFE_AUTO)) {
+        status = choose_grid_for_rule(job);
+    } else if (job->engine == LIFE_AUTO && job->on_device && !plane_has_rule(job, LIFE_SPARSE)) {
         status = choose_grid(job, job->on_device);
     } else if (job->engine == LIFE_AUTO) {
         choose_plane(job);
     }
     if (status == CLI_DONE && job->common.explain && cli_ranks_first())
-        fprintf(stderr, "engine %s: %s\n", life_job_engine_name(job->engine), job->choice);
+        fprintf(stderr, "engine %s: %s\n", life_engine_name((enum life_engine)job->engine),
+                job->choice);
     return status;
 }

@@ -97,7 +97,7 @@ static int engines_report_json(const struct life_job *job, const char *device,
                                const struct result results[])
 {
     json_t *engines = json_array();
-    for (int e = 0; e < LIFE_ENGINES; e++) {
+    for (int e = LIFE_PACKED; e <= LIFE_REFERENCE; e++) {
         const struct result *r = &results[e];
         json_array_append_new(
             engines,
@@ -127,7 +127,7 @@ static void engines_report_text(const struct life_job *job, const char *device,
     printf("%s: %zu x %zu cells, %s, %s, compared after %llu generations\n", device,
            job->size.width, job->size.height, life_job_bounds(job), job->rule,
            (unsigned long long)job->generations);
-    for (int e = 0; e < LIFE_ENGINES; e++) {
+    for (int e = LIFE_PACKED; e <= LIFE_REFERENCE; e++) {
         const struct result *r = &results[e];
         cli_table_add(table, "%s", life_engine_name((enum life_engine)e));
         cli_table_add(table, "%s",
@@ -175,7 +175,7 @@ int life_job_compare(struct life_job *job)
         status = compare_engine(job, (enum life_engine)e, &first, &results[e]);
     if (status == CLI_DONE)
         status = report_engines(job, results);
-    for (int e = 0; e < LIFE_ENGINES; e++)
+    for (int e = LIFE_PACKED; e <= LIFE_REFERENCE; e++)
         free(results[e].reason);
     life_cells_free(&first);
     if (status != CLI_DONE)

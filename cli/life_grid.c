@@ -43,7 +43,8 @@ static size_t side_for_infinite(const struct life_job *job, const char *rule, si
     const size_t least = side_with_room(side);
     char *end;
     const unsigned long long across = strtoull(other, &end, 10);
-    const double wanted = (double)side + 2. * life_job_rule_reach(rule) * (double)generations + 64,
+    const int range = life_rule_range(rule), reach = range < 1 ? 1 : range;
+    const double wanted = (double)side + 2. * reach * (double)generations + 64,
                  most = across ? (double)(MOST_CELLS / across) : (double)MOST_CELLS;
     const double room = wanted < most ? wanted : most;
     return room < (double)least ? least : ((size_t)room + 63) / 64 * 64;

@@ -13,9 +13,7 @@
 
 #include "formats/csv.h"
 #include "formats/life.h"
-#include "stdcl/hashlife.h"
 #include "stdcl/life.h"
-#include "stdcl/sparse.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -23,28 +21,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Values of --engine: those of enum life_engine, followed by the engines without a grid. */
-enum {
-    LIFE_NOT_GIVEN = -1,
-    LIFE_HASHLIFE = LIFE_ENGINES,
-    LIFE_SPARSE,
-    LIFE_AUTO,
-    LIFE_JOB_ENGINES
-};
+enum { LIFE_NOT_GIVEN = -1 };
+
+struct life_job;
 
 /* Names in the order of enum life_bounds, ended by NULL. */
 extern const char *const life_bounds_names[];
 
-/* Return the name of a value of --engine; and store the names of all, ended by NULL. */
-const char *life_job_engine_name(int engine);
-void life_job_engine_names(const char *names[LIFE_JOB_ENGINES + 1]);
-
-/* An unbounded plane; both members are NULL for a grid. */
-struct life_unbounded {
-    hashlife *tree;
-    life_sparse *sparse;
-    uint64_t started; /* generation at which sparse started */
-};
+/* With --explain, print the engine's reason for the choice. Store the names of the engines, ended
+ * by NULL. */
+void life_job_explain(const struct life_job *job, const life *lf);
+void life_job_engine_names(const char *names[LIFE_ENGINES + 1]);
 
 /* WIDTHxHEIGHT; 0: not given. */
 struct life_size {
@@ -104,7 +91,6 @@ struct life_job {
     struct life_pattern pattern; /* the pattern, for grids */
     CLCONTEXT *context;
     life *engine_of_run;
-    struct life_unbounded unbounded; /* engine of --engine hashlife and sparse */
     struct {
         bool open;    /* undecided which engine is faster */
         double until; /* time at which a step is cancelled; 0: never */
@@ -148,13 +134,19 @@ static inline const char *life_job_bounds(const struct life_job *job)
 /* True for an unbounded plane. */
 static inline bool life_job_unbounded(const struct life_job *job)
 {
-    return job->unbounded.tree || job->unbounded.sparse;
+    return job->engine_of_run && life_bounds_of(job->engine_of_run) == LIFE_UNBOUNDED;
 }
 
 /* True for more than two states, or for a rule file. */
 static inline bool life_job_has_states(const struct life_job *job)
 {
     return job->states > 2 || job->transitions;
+}
+
+/* True for the engines of unbounded planes. */
+static inline bool life_job_plane_engine(int engine)
+{
+    return engine == LIFE_HASHLIFE || engine == LIFE_SPARSE;
 }
 
 #endif

@@ -1,29 +1,22 @@
-/* life_names.c - names of engines and bounds.
+/* life_names.c - names of engines and bounds; the reason for an engine.
  * SPDX-License-Identifier: MIT
  */
 #include "life_job.h"
 
 #include <stddef.h>
+#include <stdio.h>
 
 const char *const life_bounds_names[] = {"torus", "plane", NULL};
 
-const char *life_job_engine_name(int engine)
+void life_job_engine_names(const char *names[LIFE_ENGINES + 1])
 {
-    switch (engine) {
-    case LIFE_HASHLIFE:
-        return "hashlife";
-    case LIFE_SPARSE:
-        return "sparse";
-    case LIFE_AUTO:
-        return "auto";
-    default:
-        return life_engine_name((enum life_engine)engine);
-    }
+    for (int engine = 0; engine < LIFE_ENGINES; engine++)
+        names[engine] = life_engine_name((enum life_engine)engine);
+    names[LIFE_ENGINES] = NULL;
 }
 
-void life_job_engine_names(const char *names[LIFE_JOB_ENGINES + 1])
+void life_job_explain(const struct life_job *job, const life *lf)
 {
-    for (int engine = 0; engine < LIFE_JOB_ENGINES; engine++)
-        names[engine] = life_job_engine_name(engine);
-    names[LIFE_JOB_ENGINES] = NULL;
+    if (job->common.explain && cli_ranks_first())
+        fprintf(stderr, "engine %s: %s\n", life_engine_name(life_engine_of(lf)), life_choice(lf));
 }

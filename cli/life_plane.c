@@ -49,15 +49,14 @@ static const char NO_DEVICE[] = "none: plain C";
 
 struct plane {
     struct life_job *job;
-    struct life_unbounded *e; /* job->unbounded */
-    uint64_t end, batch;      /* batch: generations between visits to the view */
+    uint64_t end, batch; /* batch: generations between visits to the view */
 };
 
-static const char *decimal(struct hashlife_number n)
+static const char *decimal(struct life_number n)
 {
     static _Thread_local char text[4][48];
     static _Thread_local unsigned next;
-    return hashlife_number_string(n, text[next++ % 4]);
+    return life_number_string(n, text[next++ % 4]);
 }
 
 /* ---- Plan. --------------------------------------------------------------------------------- */
@@ -67,7 +66,7 @@ int life_plane_check(const struct life_job *job, const struct cli_option *option
     static const char *const grid_only[] = {"size",  "bounds",       "soup",          "seed",
                                             "shape", "until-stable", "every-minutes", "frames"};
     static const char *const device_only[] = {"device", "profile", "trace"};
-    const char *engine = life_job_engine_name(job->engine);
+    const char *engine = life_engine_name((enum life_engine)job->engine);
     for (size_t i = 0; i < sizeof grid_only / sizeof *grid_only; i++)
         if (cli_given(options, grid_only[i]))
             return cli_wrong(
@@ -164,14 +163,15 @@ static int open_plane(struct plane *p)
 
 static int write_plane_row(struct plane *p)
 {
-    struct hashlife_number n;
+    struct life_number n;
     if (!cli_outputs_have(&p->job->outputs, CLI_OUTPUT_TABLE) && !p->job->lines.wanted)
         return CLI_DONE;
-    if (unbounded_population(p->e, &n) < 0)
+    if (life_population_exact(p->job->engine_of_run, &n) < 0)
         return cli_failed_call(NULL);
     if (p->job->lines.wanted)
         return life_lines_visit(p->job, decimal(n));
-    const double values[2] = {(double)unbounded_generation(p->e), hashlife_number_double(n)};
+    const double values[2] = {(double)life_generation(p->job->engine_of_run),
+                              life_number_double(n)};
     return csv_row(&p->job->table, values) < 0 ? cli_failed_call(NULL) : CLI_DONE;
 }
 
@@ -188,7 +188,7 @@ static uint64_t table_step(const struct life_job *job)
 static uint64_t plane_batch(const struct plane *p, uint64_t next)
 {
     const struct life_job *job = p->job;
-    const uint64_t at = unbounded_generation(p->e),
+    const uint64_t at = life_generation(p->job->engine_of_run),
                    most = job->window.open && !job->step && p->batch < next - at ? p->batch
                                                                                  : next - at;
     return cli_window_batch(&job->window, at - job->started, most);
@@ -197,8 +197,9 @@ static uint64_t plane_batch(const struct plane *p, uint64_t next)
 /* Adapt the length of the next batch to the duration of this one of n generations. */
 static void adapt_batch(struct plane *p, uint64_t n, double took)
 {
-    const double visit =
-        p->e->sparse ? cli_window_seconds(&p->job->window, SPARSE_SECONDS) : TREE_SECONDS;
+    const double visit = life_engine_of(p->job->engine_of_run) == LIFE_SPARSE
+                             ? cli_window_seconds(&p->job->window, SPARSE_SECONDS)
+                             : TREE_SECONDS;
     if (n == p->batch && took < visit / 2 && n <= UINT64_MAX / 4)
         p->batch *= 2;
     else if (took > 2 * visit && p->batch > 1)
@@ -223,9 +224,9 @@ static int step_plane(struct plane *p)
     cli_progress_start(&job->progress, "generations", (double)job->generations,
                        job->common.quiet || job->lines.wanted);
     while (status == CLI_DONE &&
-           unbounded_generation(p->e) < (job->lines.wanted ? job->lines.due : p->end) &&
+           life_generation(p->job->engine_of_run) < (job->lines.wanted ? job->lines.due : p->end) &&
            !cli_interrupted()) {
-        if (next == unbounded_generation(p->e))
+        if (next == life_generation(p->job->engine_of_run))
             next = next_row_generation(p, next);
         const uint64_t n = plane_batch(p, next);
         const double start = seconds_now();
@@ -233,9 +234,11 @@ static int step_plane(struct plane *p)
             status = cli_failed_call(NULL);
         job->seconds += seconds_now() - start;
         adapt_batch(p, n, seconds_now() - start);
-        cli_progress_update(&job->progress, (double)(unbounded_generation(p->e) - job->started),
+        cli_progress_update(&job->progress,
+                            (double)(life_generation(p->job->engine_of_run) - job->started),
                             NULL); /* short steps do not call the callback */
-        if (status == CLI_DONE && (unbounded_generation(p->e) == next || cli_interrupted()))
+        if (status == CLI_DONE &&
+            (life_generation(p->job->engine_of_run) == next || cli_interrupted()))
             status = write_plane_row(p);
         if (status == CLI_DONE)
             status = life_view_visit(job);
@@ -247,9 +250,9 @@ static int step_plane(struct plane *p)
 
 /* ---- At the end. ----------------------------------------------------------------------------- */
 
-static bool is_beyond_files(struct hashlife_number n)
+static bool is_beyond_files(struct life_number n)
 {
-    return fabs(hashlife_number_double(n)) > 0x1p62;
+    return fabs(life_number_double(n)) > 0x1p62;
 }
 
 /* Get the states of the rectangle's cells. */
@@ -257,27 +260,26 @@ static int get_box_states(const struct plane *p, struct life_pattern *pattern)
 {
     if (cli_memory_for(pattern->columns, pattern->rows, "cells of several states") != CLI_DONE)
         return CLI_FAILED;
-    pattern->states = hashlife_states(p->e->tree);
+    pattern->states = life_states(p->job->engine_of_run);
     pattern->colours = p->job->transitions ? life_transitions_colour(p->job->transitions, 0) : NULL;
     pattern->state = cli_alloc(pattern->columns, pattern->rows);
-    return hashlife_get_states(p->e->tree, pattern->x, pattern->y - 1, pattern->columns,
-                               pattern->rows, pattern->state) < 0
+    return life_get_states(p->job->engine_of_run, pattern->x, pattern->y - 1, pattern->columns,
+                           pattern->rows, pattern->state) < 0
                ? cli_failed_call(NULL)
                : CLI_DONE;
 }
 
 /* Two-state patterns are written in bands of rows. */
 struct rows {
-    struct life_unbounded *e;
+    life *e;
     const struct life_pattern *pattern;
 };
 
 static int load_box_band(void *rows, size_t first, size_t count, uint64_t *word)
 {
     const struct rows *r = rows;
-    return unbounded_get(
-        r->e, r->pattern->x, r->pattern->y - 1 + (long long)first,
-        &(struct life_cells){r->pattern->columns, count, r->pattern->stride, word});
+    return life_get(r->e, r->pattern->x, r->pattern->y - 1 + (long long)first,
+                    &(struct life_cells){r->pattern->columns, count, r->pattern->stride, word});
 }
 
 /* Get the bounding box of the live cells as a pattern. `cells` holds a band of its rows, or all
@@ -286,12 +288,12 @@ static int get_box(const struct plane *p, const char *file, size_t most, bool wh
                    struct life_cells *cells, struct life_pattern *pattern)
 {
     enum { WORDS = 1 << 23 }; /* words of a band */
-    struct hashlife_box box = {.left = {0, 0}};
-    const int any = unbounded_bounding_box(p->e, &box);
+    struct life_box box = {.left = {0, 0}};
+    const int any = life_bounding_box(p->job->engine_of_run, &box);
     if (any < 0)
         return cli_failed_call(NULL);
-    const double width = hashlife_number_double(box.right) - hashlife_number_double(box.left),
-                 height = hashlife_number_double(box.bottom) - hashlife_number_double(box.top);
+    const double width = life_number_double(box.right) - life_number_double(box.left),
+                 height = life_number_double(box.bottom) - life_number_double(box.top);
     if (width > (double)most || height > (double)most)
         return cli_failed(
             "%s: the live cells span %.4g x %.4g, more than the limit of %zu; write a macrocell file, .mc",
@@ -309,7 +311,7 @@ static int get_box(const struct plane *p, const char *file, size_t most, bool wh
     if (life_cells_alloc(cells, columns, whole || rows < few ? rows : few) < 0)
         return cli_failed_call(NULL);
     const long long x = (long long)box.left.low, y = (long long)box.top.low;
-    if (whole && unbounded_get(p->e, x, y, cells) < 0)
+    if (whole && life_get(p->job->engine_of_run, x, y, cells) < 0)
         return cli_failed_call(NULL);
     *pattern = (struct life_pattern){.width = columns,
                                      .height = rows,
@@ -320,7 +322,7 @@ static int get_box(const struct plane *p, const char *file, size_t most, bool wh
                                      .placed = true,
                                      .x = x,
                                      .y = y + 1, /* in files the middle of the plane is 0,1 */
-                                     .generation = unbounded_generation(p->e)};
+                                     .generation = life_generation(p->job->engine_of_run)};
     snprintf(pattern->rule, sizeof pattern->rule, "%s", p->job->rule);
     return life_job_has_states(p->job) ? get_box_states(p, pattern) : CLI_DONE;
 }
@@ -337,7 +339,7 @@ static int finish_plane_output(const struct plane *p, struct cli_output *o)
     const size_t most = picture ? WIDEST_PICTURE / p->job->zoom : (size_t)1 << 40;
     const bool whole = life_job_has_states(p->job);
     int status = get_box(p, o->file, most, whole, &cells, &pattern);
-    struct rows rows = {p->e, &pattern};
+    struct rows rows = {p->job->engine_of_run, &pattern};
     struct life_band band = {
         .load = load_box_band, .arg = &rows, .word = cells.word, .rows = cells.height};
     pattern.band = whole ? NULL : &band;
@@ -352,7 +354,7 @@ static int finish_plane_output(const struct plane *p, struct cli_output *o)
     return status;
 }
 
-static json_t *json_number(struct hashlife_number n)
+static json_t *json_number(struct life_number n)
 {
     return (n.high == 0 && n.low <= INT64_MAX) || (n.high == -1 && n.low > INT64_MAX)
                ? json_integer((json_int_t)n.low)
@@ -361,94 +363,96 @@ static json_t *json_number(struct hashlife_number n)
 
 static json_t *json_count(uint64_t n)
 {
-    return json_number((struct hashlife_number){n, 0});
+    return json_number((struct life_number){n, 0});
 }
 
 /* Figures of the engine. */
-static json_t *json_of_engine(const struct life_unbounded *e)
+static json_t *json_of_engine(life *e)
 {
-    return e->tree ? json_pack("{s:I, s:I}", "tree_bytes", (json_int_t)hashlife_bytes(e->tree),
-                               "collections", (json_int_t)hashlife_collections(e->tree))
-                   : json_pack("{s:I, s:I, s:o}", "tile_bytes",
-                               (json_int_t)life_sparse_bytes(e->sparse), "tiles",
-                               (json_int_t)life_sparse_tiles(e->sparse), "tiles_computed",
-                               json_count(life_sparse_computed(e->sparse)));
+    const struct life_statistics of = life_statistics_of(e);
+    const json_int_t bytes = (json_int_t)life_device_bytes(e);
+    return life_engine_of(e) == LIFE_HASHLIFE
+               ? json_pack("{s:I, s:I}", "tree_bytes", bytes, "collections",
+                           (json_int_t)of.collections)
+               : json_pack("{s:I, s:I, s:o}", "tile_bytes", bytes, "tiles", (json_int_t)of.tiles,
+                           "tiles_computed", json_count(of.tiles_computed));
 }
 
 static int plane_report_json(const struct plane *p, const char *device,
-                             struct hashlife_number population, const struct hashlife_box *box)
+                             struct life_number population, const struct life_box *box)
 {
     const struct life_job *job = p->job;
-    const uint64_t generation = unbounded_generation(p->e);
-    json_t *report =
-        json_pack("{s:s, s:s, s:s, s:s, s:s, s:n, s:n, s:o, s:o, s:o, s:o, s:o, s:n, s:n, s:b}",
-                  "program", "life", "device", device, "engine", life_job_engine_name(job->engine),
-                  "rule", job->rule, "bounds", "none", "width", "height", "generations",
-                  json_integer((json_int_t)(generation - job->started)), "generation",
-                  json_count(generation), "population", json_number(population), "box",
-                  box ? json_pack("[o, o, o, o]", json_number(box->left), json_number(box->top),
-                                  json_number(box->right), json_number(box->bottom))
-                      : json_null(),
-                  "seconds", cli_json_real(job->seconds), "cell_updates_per_s", "period",
-                  "interrupted", job->interrupted);
-    json_object_update_new(report, json_of_engine(p->e));
+    const uint64_t generation = life_generation(p->job->engine_of_run);
+    json_t *report = json_pack(
+        "{s:s, s:s, s:s, s:s, s:s, s:n, s:n, s:o, s:o, s:o, s:o, s:o, s:n, s:n, s:b}", "program",
+        "life", "device", device, "engine", life_engine_name((enum life_engine)job->engine), "rule",
+        job->rule, "bounds", "none", "width", "height", "generations",
+        json_integer((json_int_t)(generation - job->started)), "generation", json_count(generation),
+        "population", json_number(population), "box",
+        box ? json_pack("[o, o, o, o]", json_number(box->left), json_number(box->top),
+                        json_number(box->right), json_number(box->bottom))
+            : json_null(),
+        "seconds", cli_json_real(job->seconds), "cell_updates_per_s", "period", "interrupted",
+        job->interrupted);
+    json_object_update_new(report, json_of_engine(p->job->engine_of_run));
     const int status = cli_json_print(report);
     json_decref(report);
     return status;
 }
 
-static void report_engine(const struct life_unbounded *e, FILE *fp)
+static void report_engine(life *e, FILE *fp)
 {
+    const struct life_statistics of = life_statistics_of(e);
     struct cli_text text;
-    if (e->sparse) {
-        fprintf(fp, "%-14s%zu, %" PRIu64 " tile steps of up to eight generations; %s\n", "tiles",
-                life_sparse_tiles(e->sparse), life_sparse_computed(e->sparse),
-                cli_text_bytes(&text, (double)life_sparse_bytes(e->sparse)));
-        return;
-    }
-    fprintf(fp, "%-14s%s", "tree", cli_text_bytes(&text, (double)hashlife_bytes(e->tree)));
-    if (hashlife_collections(e->tree))
-        fprintf(fp, ", rebuilt %" PRIu64 " times", hashlife_collections(e->tree));
-    fprintf(fp, "\n");
+    const char *bytes = cli_text_bytes(&text, (double)life_device_bytes(e));
+    if (life_engine_of(e) == LIFE_SPARSE)
+        fprintf(fp, "%-14s%" PRIu64 ", %" PRIu64 " tile steps of up to eight generations; %s\n",
+                "tiles", of.tiles, of.tiles_computed, bytes);
+    else if (of.collections)
+        fprintf(fp, "%-14s%s, rebuilt %" PRIu64 " times\n", "tree", bytes, of.collections);
+    else
+        fprintf(fp, "%-14s%s\n", "tree", bytes);
 }
 
 static void plane_report_text(const struct plane *p, const char *device,
-                              struct hashlife_number population, const struct hashlife_box *box,
-                              FILE *fp)
+                              struct life_number population, const struct life_box *box, FILE *fp)
 {
     const struct life_job *job = p->job;
     struct cli_text text;
     fprintf(fp, "%-14s%s\n", "device", device);
     fprintf(fp, "%-14sunbounded, %s, from %s\n", "plane", job->rule, job->input);
     fprintf(fp, "%-14s%" PRIu64 ", from %" PRIu64 " to %" PRIu64 ", engine %s\n", "generations",
-            unbounded_generation(p->e) - job->started, job->started, unbounded_generation(p->e),
-            life_job_engine_name(job->engine));
+            life_generation(p->job->engine_of_run) - job->started, job->started,
+            life_generation(p->job->engine_of_run),
+            life_engine_name((enum life_engine)job->engine));
     fprintf(fp, "%-14s%s\n", "population", decimal(population));
     if (box)
         fprintf(fp, "%-14scolumns %s to %s, rows %s to %s\n", "live cells", decimal(box->left),
                 decimal(box->right), decimal(box->top), decimal(box->bottom));
     fprintf(fp, "%-14s%s\n", "duration", cli_text_duration(&text, job->seconds));
-    report_engine(p->e, fp);
+    report_engine(p->job->engine_of_run, fp);
     cli_outputs_report(&job->outputs, fp);
     if (job->interrupted)
-        cli_interrupt_report(unbounded_generation(p->e) - job->started,
+        cli_interrupt_report(life_generation(p->job->engine_of_run) - job->started,
                              job->watch ? 0 : job->generations, "generations", fp);
 }
 
 static int finish_plane(struct plane *p)
 {
     const struct life_job *job = p->job;
-    struct hashlife_number population;
-    struct hashlife_box box;
+    struct life_number population;
+    struct life_box box;
     for (size_t i = 0; i < job->outputs.n; i++) {
         const int status = finish_plane_output(p, &job->outputs.item[i]);
         if (status != CLI_DONE)
             return status;
     }
-    const int any = unbounded_bounding_box(p->e, &box);
-    if (any < 0 || unbounded_population(p->e, &population) < 0)
+    const int any = life_bounding_box(p->job->engine_of_run, &box);
+    if (any < 0 || life_population_exact(p->job->engine_of_run, &population) < 0)
         return cli_failed_call(NULL);
-    char *device = p->e->sparse ? cli_devices_name(job->context) : NULL;
+    char *device = life_engine_of(p->job->engine_of_run) == LIFE_SPARSE
+                       ? cli_devices_name(job->context)
+                       : NULL;
     int status = CLI_DONE;
     if (job->common.json)
         status = plane_report_json(p, device ? device : NO_DEVICE, population, any ? &box : NULL);
@@ -480,7 +484,7 @@ static int run_plane(struct plane *p)
 
 int life_plane_run(struct life_job *job)
 {
-    struct plane p = {.job = job, .e = &job->unbounded, .batch = FIRST_BATCH};
+    struct plane p = {.job = job, .batch = FIRST_BATCH};
     if (job->generations == UINT64_MAX)
         job->generations = job->watch ? UINT64_MAX - job->started : 1024;
     if (!job->zoom)
@@ -491,7 +495,6 @@ int life_plane_run(struct life_job *job)
     cli_interrupt_catch(); /* from here on there are results to save */
     if (status == CLI_DONE)
         status = run_plane(&p);
-    unbounded_free(p.e);
     life_start_done(job);
     return status;
 }

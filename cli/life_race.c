@@ -31,6 +31,22 @@ enum {
     /* HashLife's first step. Steps double, because a cancelled step leaves no result */
 };
 
+static bool plane_is_sparse(const struct life_job *job)
+{
+    return life_engine_of(job->engine_of_run) == LIFE_SPARSE;
+}
+
+/* Create HashLife with the cells of sparse; NULL with clerror(). */
+static life *tree_of_tiles(struct life_job *job)
+{
+    life *tree = life_start_make(job, LIFE_HASHLIFE);
+    if (tree && life_set_generation(tree, life_generation(job->engine_of_run)) == 0 &&
+        life_squares_copy(job->engine_of_run, tree) == 0)
+        return tree;
+    life_free(tree);
+    return NULL;
+}
+
 static double deadline_after(double seconds)
 {
     return seconds_now() + seconds;
@@ -38,24 +54,22 @@ static double deadline_after(double seconds)
 
 /* Step an engine with a time limit. Return 0 when done, 1 if the time is over, -1 on failure or
  * cancellation by the user. */
-static int step_until(struct life_job *job, struct life_unbounded *e, uint64_t generations,
-                      double seconds)
+static int step_until(struct life_job *job, life *plane, uint64_t generations, double seconds)
 {
     job->race.until = deadline_after(seconds > 0 ? seconds : 1e-3);
-    const int status = unbounded_step(e, generations);
+    const int status = life_step(plane, generations);
     job->race.until = 0;
     return status == 0 ? 0 : clerrno == ECANCELED && !cli_interrupted() ? 1 : -1;
 }
 
-static void switch_engine(struct life_job *job, struct life_unbounded *winner, int engine,
-                          const char *why)
+static void switch_engine(struct life_job *job, life *winner, const char *why)
 {
-    unbounded_free(&job->unbounded);
-    job->unbounded = *winner;
-    job->engine = engine;
+    life_free(job->engine_of_run);
+    job->engine_of_run = winner;
+    job->engine = (int)life_engine_of(winner);
     if (job->common.explain && cli_ranks_first())
-        fprintf(stderr, "engine %s from generation %" PRIu64 ": %s\n", life_job_engine_name(engine),
-                unbounded_generation(&job->unbounded), why);
+        fprintf(stderr, "engine %s from generation %" PRIu64 ": %s\n",
+                life_engine_name(life_engine_of(winner)), life_generation(job->engine_of_run), why);
 }
 
 static int cancelled_or_0(void)
@@ -66,28 +80,29 @@ static int cancelled_or_0(void)
 /* Try sparse after HashLife's time. If it fails in any way, HashLife continues. */
 static int try_sparse(struct life_job *job)
 {
-    struct life_unbounded other = {.tree = NULL};
-    const uint64_t at = unbounded_generation(&job->unbounded);
+    life *other = NULL;
+    const uint64_t at = life_generation(job->engine_of_run);
     job->race.open = false;
-    int status = (stdgpu || stdcpu) && life_start_device(job) == CLI_DONE
-                     ? life_start_make(job, LIFE_SPARSE, &other)
+    int status = (stdgpu || stdcpu) && life_start_device(job) == CLI_DONE &&
+                         (other = life_start_make(job, LIFE_SPARSE))
+                     ? 0
                      : 1;
     if (status == 0)
-        status = life_start_fill(job, &other);
+        status = life_start_fill(job, other);
     if (status == 0)
-        status = step_until(job, &other, at - job->started, PART * job->race.spent);
+        status = step_until(job, other, at - job->started, PART * job->race.spent);
     if (status == 0) {
-        switch_engine(job, &other, LIFE_SPARSE, "it was faster than HashLife so far");
+        switch_engine(job, other, "it was faster than HashLife so far");
         job->race.open = true;
         job->race.spent = 0;
         job->race.asked = at;
     } else {
-        job->race.open = status == 1 && other.sparse &&
-                         2 * (unbounded_generation(&other) - job->started) > at - job->started;
-        unbounded_free(&other);
+        job->race.open =
+            status == 1 && other && 2 * (life_generation(other) - job->started) > at - job->started;
+        life_free(other);
     }
     job->race.limit *= LATER;
-    if (!job->race.open || job->unbounded.sparse)
+    if (!job->race.open || plane_is_sparse(job))
         life_start_done(job);
     return cancelled_or_0();
 }
@@ -95,16 +110,16 @@ static int try_sparse(struct life_job *job)
 static int step_tree(struct life_job *job, uint64_t end)
 {
     int status = 0;
-    while (status == 0 && job->race.open && unbounded_generation(&job->unbounded) < end) {
-        const uint64_t left = end - unbounded_generation(&job->unbounded),
+    while (status == 0 && job->race.open && life_generation(job->engine_of_run) < end) {
+        const uint64_t left = end - life_generation(job->engine_of_run),
                        now = left < job->race.chunk ? left : job->race.chunk;
         const double began = seconds_now();
-        status = step_until(job, &job->unbounded, now, job->race.limit - job->race.spent);
+        status = step_until(job, job->engine_of_run, now, job->race.limit - job->race.spent);
         job->race.spent += seconds_now() - began;
         job->race.chunk *= status == 0 && now == job->race.chunk ? 2 : 1;
         if (status >= 0 && job->race.spent >= job->race.limit)
             status = try_sparse(job);
-        if (status == 0 && job->unbounded.sparse)
+        if (status == 0 && plane_is_sparse(job))
             break;
     }
     return status < 0 ? -1 : 0;
@@ -113,29 +128,25 @@ static int step_tree(struct life_job *job, uint64_t end)
 /* Try HashLife on the current plane after a long run of sparse, at most to the end of the step. */
 static int try_tree(struct life_job *job, uint64_t end)
 {
-    struct life_unbounded other;
-    const uint64_t at = unbounded_generation(&job->unbounded), came = at - job->race.asked;
+    const uint64_t at = life_generation(job->engine_of_run), came = at - job->race.asked;
     const double began = seconds_now(), time = PART * job->race.spent;
-    int status = life_start_make(job, LIFE_HASHLIFE, &other) < 0 ||
-                         hashlife_set_square(other.tree, 0, at) < 0
-                     ? -1
-                     : unbounded_copy_to_tree(job->unbounded.sparse, other.tree);
+    life *other = tree_of_tiles(job);
+    int status = other ? 0 : -1;
     for (uint64_t chunk = CHUNK;
-         status == 0 && unbounded_generation(&other) < end && seconds_now() - began < time;
-         chunk *= 2) {
-        const uint64_t left = end - unbounded_generation(&other);
+         status == 0 && life_generation(other) < end && seconds_now() - began < time; chunk *= 2) {
+        const uint64_t left = end - life_generation(other);
         status =
-            step_until(job, &other, left < chunk ? left : chunk, time - (seconds_now() - began));
+            step_until(job, other, left < chunk ? left : chunk, time - (seconds_now() - began));
     }
-    const uint64_t reached = status >= 0 ? unbounded_generation(&other) : at;
+    const uint64_t reached = status >= 0 ? life_generation(other) : at;
     job->race.limit *= LATER;
     job->race.spent = 0;
     job->race.asked = at;
     if (reached == end || reached - at > came) {
-        switch_engine(job, &other, LIFE_HASHLIFE, "it has become faster than sparse");
+        switch_engine(job, other, "it has become faster than sparse");
         job->race.open = false;
     } else {
-        unbounded_free(&other);
+        life_free(other);
     }
     return cancelled_or_0();
 }
@@ -143,14 +154,10 @@ static int try_tree(struct life_job *job, uint64_t end)
 /* Switch to HashLife when the plane has become too large for sparse. */
 static int fall_back_to_tree(struct life_job *job)
 {
-    struct life_unbounded other;
-    if (life_start_make(job, LIFE_HASHLIFE, &other) < 0 ||
-        hashlife_set_square(other.tree, 0, unbounded_generation(&job->unbounded)) < 0 ||
-        unbounded_copy_to_tree(job->unbounded.sparse, other.tree) < 0) {
-        unbounded_free(&other);
+    life *other = tree_of_tiles(job);
+    if (!other)
         return -1;
-    }
-    switch_engine(job, &other, LIFE_HASHLIFE, "the plane is too large for sparse");
+    switch_engine(job, other, "the plane is too large for sparse");
     job->race.open = false;
     return 0;
 }
@@ -158,9 +165,9 @@ static int fall_back_to_tree(struct life_job *job)
 static int step_sparse(struct life_job *job, uint64_t end)
 {
     int status = 0;
-    while (status == 0 && job->race.open && unbounded_generation(&job->unbounded) < end) {
+    while (status == 0 && job->race.open && life_generation(job->engine_of_run) < end) {
         const double began = seconds_now();
-        status = step_until(job, &job->unbounded, end - unbounded_generation(&job->unbounded),
+        status = step_until(job, job->engine_of_run, end - life_generation(job->engine_of_run),
                             job->race.limit - job->race.spent);
         job->race.spent += seconds_now() - began;
         if (status == 1)
@@ -173,16 +180,16 @@ static int step_sparse(struct life_job *job, uint64_t end)
 
 int life_race_step(struct life_job *job, uint64_t generations)
 {
-    const uint64_t end = unbounded_generation(&job->unbounded) + generations;
+    const uint64_t end = life_generation(job->engine_of_run) + generations;
     int status = 0;
     if (job->race.open && !job->race.chunk) {
         job->race.chunk = CHUNK;
         job->race.limit = pace_of(1).seconds;
     }
-    if (job->race.open && job->unbounded.tree)
+    if (job->race.open && !plane_is_sparse(job))
         status = step_tree(job, end);
-    if (status == 0 && job->race.open && job->unbounded.sparse)
+    if (status == 0 && job->race.open && plane_is_sparse(job))
         status = step_sparse(job, end);
-    const uint64_t at = unbounded_generation(&job->unbounded);
-    return status < 0 ? -1 : at < end ? unbounded_step(&job->unbounded, end - at) : 0;
+    const uint64_t at = life_generation(job->engine_of_run);
+    return status < 0 ? -1 : at < end ? life_step(job->engine_of_run, end - at) : 0;
 }

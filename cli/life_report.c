@@ -29,11 +29,12 @@ static int life_report_json(const struct life_job *job, const char *device, uint
 {
     json_t *report = json_pack(
         "{s:s, s:s, s:s, s:s, s:I, s:I, s:s, s:I, s:I, s:o, s:o, s:o, s:o}", "program", "life",
-        "device", device, "engine", life_job_engine_name(job->engine), "rule", job->rule, "width",
-        (json_int_t)job->size.width, "height", (json_int_t)job->size.height, "bounds",
-        life_job_bounds(job), "generations", (json_int_t)life_generation(job->engine_of_run),
-        "population", (json_int_t)population, "seconds", cli_json_real(job->seconds),
-        "cell_updates_per_s", cli_json_real(updates_per_s(job)), "period",
+        "device", device, "engine", life_engine_name((enum life_engine)job->engine), "rule",
+        job->rule, "width", (json_int_t)job->size.width, "height", (json_int_t)job->size.height,
+        "bounds", life_job_bounds(job), "generations",
+        (json_int_t)life_generation(job->engine_of_run), "population", (json_int_t)population,
+        "seconds", cli_json_real(job->seconds), "cell_updates_per_s",
+        cli_json_real(updates_per_s(job)), "period",
         job->period ? json_integer((json_int_t)job->period) : json_null(), "edge_generation",
         job->edge.was_met ? json_integer((json_int_t)(job->started + job->edge.met)) : json_null());
     const int status = cli_json_print(report);
@@ -76,7 +77,7 @@ static void life_report_text(const struct life_job *job, const char *device, uin
     if (job->started)
         fprintf(fp, ", from %llu to %llu", (unsigned long long)job->started,
                 (unsigned long long)life_job_generation(job));
-    fprintf(fp, ", engine %s\n", life_job_engine_name(job->engine));
+    fprintf(fp, ", engine %s\n", life_engine_name((enum life_engine)job->engine));
     fprintf(fp, "%-14s%llu, %.4g %% of the cells\n", "population", (unsigned long long)population,
             100 * (double)population / cells);
     report_period(job, fp);

@@ -111,21 +111,6 @@ int life_job_rule(struct life_job *job, const char *text, const char *where)
         where, text, text, SUFFIX);
 }
 
-bool life_job_rule_is_large(const char *text)
-{
-    char normal[LIFE_RULE_TEXT];
-    return life_rule_normal(text, normal) == 0 && normal[0] == 'R' &&
-           isdigit((unsigned char)normal[1]);
-}
-
-unsigned life_job_rule_reach(const char *text)
-{
-    char normal[LIFE_RULE_TEXT];
-    return life_job_rule_is_large(text) && life_rule_normal(text, normal) == 0
-               ? (unsigned)strtoul(normal + 1, NULL, 10)
-               : 1;
-}
-
 int life_job_check_states(const struct life_job *job, unsigned states)
 {
     if (states <= (unsigned)job->states)

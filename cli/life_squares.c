@@ -11,12 +11,13 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { LEAF = 3, LARGEST = 60 }; /* levels: 8 x 8 cells; largest with 64-bit coordinates */
 
 /* ---- In. ------------------------------------------------------------------------------------- */
 
-static int fill_tree(const struct life_job *job, hashlife *tree)
+static int fill_tree(const struct life_job *job, life *tree)
 {
     const struct life_squares *squares = &job->plane.squares;
     uint32_t square = 0;
@@ -24,27 +25,26 @@ static int fill_tree(const struct life_job *job, hashlife *tree)
         const struct life_square *s = &squares->square[i];
         const unsigned char state[4] = {(unsigned char)s->part[0], (unsigned char)s->part[1],
                                         (unsigned char)s->part[2], (unsigned char)s->part[3]};
-        if ((s->bits         ? hashlife_add_leaf(tree, s->cells, &square)
-             : s->level == 1 ? hashlife_add_states(tree, state, &square)
-                             : hashlife_add_square(tree, s->level, s->part, &square)) < 0)
+        if ((s->bits         ? life_tree_add_bits(tree, s->cells, &square)
+             : s->level == 1 ? life_tree_add_states(tree, state, &square)
+                             : life_tree_add_square(tree, s->level, s->part, &square)) < 0)
             return -1;
     }
-    return hashlife_set_square(tree, square, job->started);
+    return life_tree_set(tree, square, job->started);
 }
 
 /* Put a leaf: 8 x 8 bits, or 2 x 2 states of 0 or 1. */
-static int put_leaf(life_sparse *plane, const struct life_square *s, long long x, long long y)
+static int put_leaf(life *plane, const struct life_square *s, long long x, long long y)
 {
     uint64_t row[8] = {s->part[0] | s->part[1] << 1, s->part[2] | s->part[3] << 1};
     for (int j = 0; j < 8 && s->bits; j++)
         row[j] = s->cells >> 8 * j & 255;
-    return life_sparse_put(plane, x, y,
-                           &(struct life_cells){s->bits ? 8 : 2, s->bits ? 8 : 2, 1, row});
+    return life_put(plane, x, y, &(struct life_cells){s->bits ? 8 : 2, s->bits ? 8 : 2, 1, row});
 }
 
 /* Put a node by number, its top left corner at (x, y). */
-static int put_node(const struct life_squares *squares, life_sparse *plane, uint32_t number,
-                    long long x, long long y)
+static int put_node(const struct life_squares *squares, life *plane, uint32_t number, long long x,
+                    long long y)
 {
     const struct life_square *s = number ? &squares->square[number - 1] : NULL;
     const long long half = s ? 1LL << (s->level - 1) : 0;
@@ -59,7 +59,7 @@ static int put_node(const struct life_squares *squares, life_sparse *plane, uint
     return status;
 }
 
-static int fill_tiles(const struct life_job *job, life_sparse *plane)
+static int fill_tiles(const struct life_job *job, life *plane)
 {
     const struct life_squares *squares = &job->plane.squares;
     const int level = squares->n ? squares->square[squares->n - 1].level : 0;
@@ -70,9 +70,9 @@ static int fill_tiles(const struct life_job *job, life_sparse *plane)
     return put_node(squares, plane, (uint32_t)squares->n, -half, -half);
 }
 
-int life_squares_fill(const struct life_job *job, struct life_unbounded *e)
+int life_squares_fill(const struct life_job *job, life *plane)
 {
-    return e->tree ? fill_tree(job, e->tree) : fill_tiles(job, e->sparse);
+    return life_engine_of(plane) == LIFE_HASHLIFE ? fill_tree(job, plane) : fill_tiles(job, plane);
 }
 
 /* ---- Out. ------------------------------------------------------------------------------------ */
@@ -97,31 +97,43 @@ static int write_inner_node(void *out, int level, const uint32_t part[4])
     return outfile_check(out);
 }
 
-static int write_tree(const struct life_job *job, hashlife *tree, const char *file)
+static int write_tree(const struct life_job *job, life *tree, const char *file)
 {
     struct outfile out;
-    struct hashlife_box box;
+    struct life_box box;
     int level;
-    FILE *plain = life_squares_open(&out, file, job->rule, unbounded_generation(&job->unbounded));
+    FILE *plain = life_squares_open(&out, file, job->rule, life_generation(job->engine_of_run));
     if (!plain)
         return -1;
-    int status = life_job_has_states(job)
-                     ? hashlife_walk_states(tree, &level, write_state_node, write_inner_node, &out)
-                     : hashlife_walk(tree, &level, write_leaf_node, write_inner_node, &out);
-    if (status == 0 && hashlife_bounding_box(tree, &box) ==
+    int status =
+        life_tree_walk(tree, &level, write_leaf_node, write_state_node, write_inner_node, &out);
+    if (status == 0 && life_bounding_box(tree, &box) ==
                            0) /* an empty universe has no nodes, but a file needs one */
         status = write_inner_node(&out, 4, (const uint32_t[4]){0, 0, 0, 0});
     return life_squares_close(&out, plain, status);
 }
 
+static int copy_tile(void *tree, long long x, long long y, const uint64_t row[48])
+{
+    uint64_t copy[48];
+    memcpy(copy, row, sizeof copy);
+    return life_put(tree, x, y, &(struct life_cells){48, 48, 1, copy});
+}
+
+int life_squares_copy(life *sparse, life *tree)
+{
+    return life_walk_tiles(sparse, copy_tile, tree);
+}
+
 int life_squares_save(struct life_job *job, const char *file)
 {
-    if (job->unbounded.tree)
-        return write_tree(job, job->unbounded.tree, file);
-    hashlife *tree = hashlife_create(&(struct hashlife_options){.rule = job->rule, .threads = 1});
-    int status = tree ? unbounded_copy_to_tree(job->unbounded.sparse, tree) : -1;
+    if (life_engine_of(job->engine_of_run) == LIFE_HASHLIFE)
+        return write_tree(job, job->engine_of_run, file);
+    life *tree = life_create(&(struct life_options){
+        .engine = LIFE_HASHLIFE, .bounds = LIFE_UNBOUNDED, .rule = job->rule, .threads = 1});
+    int status = tree ? life_squares_copy(job->engine_of_run, tree) : -1;
     if (status == 0)
         status = write_tree(job, tree, file);
-    hashlife_free(tree);
+    life_free(tree);
     return status;
 }

@@ -23,7 +23,7 @@ static int plane_progress(void *arg, double fraction)
     (void)fraction; /* progress of the call, which the plane's generation implies */
     if (job->progress.unit)
         cli_progress_update(&job->progress,
-                            (double)(unbounded_generation(&job->unbounded) - job->started), NULL);
+                            (double)(life_generation(job->engine_of_run) - job->started), NULL);
     cli_window_listen(&job->window);
     return cli_interrupted() || (job->race.until > 0 && seconds_now() >= job->race.until);
 }
@@ -44,45 +44,30 @@ int life_start_device(struct life_job *job)
     return cli_profile_start(&job->common, job->context);
 }
 
-static hashlife *create_tree(struct life_job *job)
+life *life_start_make(struct life_job *job, enum life_engine engine)
 {
-    return hashlife_create(&(struct hashlife_options){.rule = job->transitions ? NULL : job->rule,
-                                                      .transitions = job->transitions,
-                                                      .memory = (size_t)job->memory,
-                                                      .threads = (unsigned)job->threads,
-                                                      .progress = plane_progress,
-                                                      .arg = job});
-}
-
-static life_sparse *create_sparse(struct life_job *job)
-{
-    if (job->transitions) {
-        clerror_set(EINVAL, "life_sparse: rule files such as %s need --engine hashlife", job->rule);
+    life *plane = life_create(&(struct life_options){.ctx = job->context,
+                                                     .engine = engine,
+                                                     .bounds = LIFE_UNBOUNDED,
+                                                     .rule = job->transitions ? NULL : job->rule,
+                                                     .transitions = job->transitions,
+                                                     .memory = (size_t)job->memory,
+                                                     .threads = (unsigned)job->threads,
+                                                     .progress = plane_progress,
+                                                     .arg = job});
+    if (!plane)
         return NULL;
-    }
-    return life_sparse_create(&(struct life_sparse_options){.ctx = job->context,
-                                                            .rule = job->rule,
-                                                            .memory = (size_t)job->memory,
-                                                            .progress = plane_progress,
-                                                            .arg = job});
-}
-
-int life_start_make(struct life_job *job, int engine, struct life_unbounded *e)
-{
-    *e = (struct life_unbounded){.started = job->started};
-    if (engine == LIFE_HASHLIFE)
-        e->tree = create_tree(job);
-    else
-        e->sparse = create_sparse(job);
-    if (e->sparse)
-        cli_explain(&job->common, job->context, 0, life_sparse_explain(e->sparse),
-                    life_sparse_shape(e->sparse));
-    return e->tree || e->sparse ? 0 : -1;
+    life_job_explain(job, plane);
+    life_set_generation(plane, job->started);
+    for (unsigned dev = 0; dev < life_devices(plane); dev++)
+        cli_explain(&job->common, job->context, dev, life_explain(plane, dev),
+                    life_shape(plane, dev));
+    return plane;
 }
 
 /* Put the cells in tiles; or as one rectangle, for several states or a file whose grid --rule
  * has removed. */
-static int put_pattern(const struct life_job *job, struct life_unbounded *e)
+static int put_pattern(const struct life_job *job, life *e)
 {
     const struct life_plane *plane = &job->plane;
     const struct life_pattern *pattern = job->pattern.word ? &job->pattern : &plane->p;
@@ -96,22 +81,21 @@ static int put_pattern(const struct life_job *job, struct life_unbounded *e)
     int status = 0;
     for (size_t i = 0; i < plane->tiles && status == 0; i++) {
         struct life_tile *t = &plane->tile[i];
-        status = unbounded_put(e, x + t->x, y + t->y, &(struct life_cells){64, 64, 1, t->row});
+        status = life_put(e, x + t->x, y + t->y, &(struct life_cells){64, 64, 1, t->row});
     }
     const long long left = x + (long long)pattern->left, top = y + (long long)pattern->top;
     if (pattern->state)
-        return hashlife_put_states(e->tree, left, top, pattern->columns, pattern->rows,
-                                   pattern->state);
+        return life_put_states(e, left, top, pattern->columns, pattern->rows, pattern->state);
     if (pattern->word)
-        status = unbounded_put(
+        status = life_put(
             e, left, top,
             &(struct life_cells){pattern->columns, pattern->rows, pattern->stride, pattern->word});
     return status;
 }
 
-int life_start_fill(const struct life_job *job, struct life_unbounded *e)
+int life_start_fill(const struct life_job *job, life *plane)
 {
-    return life_squares_fill(job, e) < 0 ? -1 : put_pattern(job, e);
+    return life_squares_fill(job, plane) < 0 ? -1 : put_pattern(job, plane);
 }
 
 int life_start_open(struct life_job *job)
@@ -119,9 +103,10 @@ int life_start_open(struct life_job *job)
     const int status = job->engine == LIFE_SPARSE ? life_start_device(job) : CLI_DONE;
     if (status != CLI_DONE)
         return status;
-    if (life_start_make(job, job->engine, &job->unbounded) < 0)
-        return cli_refused_call();
-    if (life_start_fill(job, &job->unbounded) < 0)
+    job->engine_of_run = life_start_make(job, (enum life_engine)job->engine);
+    if (!job->engine_of_run)
+        return clerrno == ENOTSUP ? cli_wrong("%s", cli_reason()) : cli_refused_call();
+    if (life_start_fill(job, job->engine_of_run) < 0)
         return cli_failed_call(job->input);
     if (!job->race.open)
         life_start_done(job);

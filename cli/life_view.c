@@ -39,8 +39,6 @@ static void write_size(const struct life_job *job, char *text, size_t size)
 /* With several ranks only live and dead are known everywhere. */
 unsigned life_job_states(const struct life_job *job)
 {
-    if (life_job_unbounded(job))
-        return job->unbounded.tree ? hashlife_states(job->unbounded.tree) : 2;
     return world_size(cli_world) == 1 ? life_states(job->engine_of_run) : 2;
 }
 
@@ -55,7 +53,7 @@ int life_view_open(struct life_job *job)
              size);
     const char *const facts[] = {"grid",   size,
                                  "rule",   job->rule,
-                                 "engine", life_job_engine_name(job->engine),
+                                 "engine", life_engine_name((enum life_engine)job->engine),
                                  "device", device ? device : "none",
                                  NULL};
     struct view_options about = {.program = "life",
@@ -87,8 +85,7 @@ static int region_bits(struct life_job *job, const struct view_region *r, uint8_
     const size_t bytes = ((size_t)r->width + 7) / 8;
     if (life_cells_alloc(&cells, r->width, r->height) < 0)
         return -1;
-    const int status = life_job_unbounded(job) ? unbounded_get(&job->unbounded, r->x, r->y, &cells)
-                                               : life_get(job->engine_of_run, r->x, r->y, &cells);
+    const int status = life_get(job->engine_of_run, r->x, r->y, &cells);
     for (size_t j = 0; status == 0 && j < r->height; j++)
         for (size_t k = 0; k < bytes; k++)
             body[j * bytes + k] = (uint8_t)(cells.word[j * cells.stride + k / 8] >> 8 * (k % 8));
@@ -102,8 +99,8 @@ int life_job_get_states(struct life_job *job, long long x, long long y, size_t w
 {
     life *lf = job->engine_of_run;
     int status = 0;
-    if (job->unbounded.tree)
-        return hashlife_get_states(job->unbounded.tree, x, y, width, height, state);
+    if (life_job_unbounded(job))
+        return life_get_states(lf, x, y, width, height, state);
     const size_t left = life_width(lf) - (size_t)x, first = width < left ? width : left;
     for (size_t j = 0; status == 0 && j < height; j++, state += width) {
         const long long row = (long long)(((size_t)y + j) % life_height(lf));
@@ -132,7 +129,7 @@ static int count_in_grid(life *lf, const struct view_region *r, uint64_t *live)
         height = height < most_height ? height
                                       : most_height - (life_height(lf) % ((size_t)1 << zoom) == 0);
     }
-    uint32_t *count = cli_alloc(width * height + 1, sizeof *count);
+    uint64_t *count = cli_alloc(width * height + 1, sizeof *count);
     const int status = life_density(lf, r->x, r->y, width, height, zoom, count);
     for (size_t k = 0; status == 0 && k < width * height; k++)
         live[(k / width >> more) * r->width + (k % width >> more)] += count[k];
@@ -146,7 +143,7 @@ enum { SHADES = 1 << 16 }; /* use a table for squares of up to this number of ce
 static int shades_in_grid(life *lf, const struct view_region *r, uint8_t *body)
 {
     const size_t n = (size_t)r->width * r->height, most = (size_t)1 << 2 * r->zoom;
-    uint32_t *count = cli_alloc(n + 1, sizeof *count);
+    uint64_t *count = cli_alloc(n + 1, sizeof *count);
     uint8_t *shade = cli_alloc(most + 1, 1);
     for (size_t k = 0; k <= most; k++)
         shade[k] = view_cells_shade(k, r->zoom);
@@ -164,10 +161,9 @@ static int region_shades(struct life_job *job, const struct view_region *r, uint
     if (!life_job_unbounded(job) && (size_t)1 << 2 * r->zoom <= SHADES)
         return shades_in_grid(job->engine_of_run, r, body);
     uint64_t *live = cli_alloc(n + 1, sizeof *live);
-    const int status =
-        life_job_unbounded(job)
-            ? unbounded_density(&job->unbounded, r->x, r->y, r->width, r->height, r->zoom, live)
-            : count_in_grid(job->engine_of_run, r, live);
+    const int status = life_job_unbounded(job) ? life_density(job->engine_of_run, r->x, r->y,
+                                                              r->width, r->height, r->zoom, live)
+                                               : count_in_grid(job->engine_of_run, r, live);
     for (size_t k = 0; k < n; k++)
         body[k] = view_cells_shade(live[k], r->zoom);
     free(live);
@@ -177,16 +173,10 @@ static int region_shades(struct life_job *job, const struct view_region *r, uint
 /* Population; UINT64_MAX: too large for the page. */
 static int current_population(struct life_job *job, uint64_t *population, double *value)
 {
-    struct hashlife_number n;
-    int status;
-    if (life_job_unbounded(job)) {
-        status = unbounded_population(&job->unbounded, &n);
-        *population = status == 0 && n.high == 0 ? n.low : UINT64_MAX;
-        *value = status == 0 ? hashlife_number_double(n) : NAN;
-    } else {
-        status = life_population(job->engine_of_run, population);
-        *value = (double)*population;
-    }
+    struct life_number n;
+    const int status = life_population_exact(job->engine_of_run, &n);
+    *population = status == 0 && n.high == 0 ? n.low : UINT64_MAX;
+    *value = status == 0 ? life_number_double(n) : NAN;
     return status;
 }
 

@@ -289,18 +289,18 @@ static int get_visible_grid(struct view *v, struct life_cells *c, char populatio
 /* Get the visible part of an unbounded plane, a bit per dot, and the population. */
 static int get_visible_plane(struct view *v, struct life_cells *c, char population[48])
 {
-    struct life_unbounded *e = &v->job->unbounded;
-    struct hashlife_number n;
-    if (unbounded_population(e, &n) < 0 ||
+    life *e = v->job->engine_of_run;
+    struct life_number n;
+    if (life_population_exact(e, &n) < 0 ||
         life_cells_alloc(c, (size_t)dots_across(v), (size_t)dots_down(v)) < 0)
         return -1;
-    hashlife_number_string(n, population);
+    life_number_string(n, population);
     if (v->colour && v->zoom == 0) {
         v->state = cli_alloc(c->width, c->height);
         if (life_job_get_states(v->job, v->x, v->y, c->width, c->height, v->state) < 0)
             return -1;
     }
-    return unbounded_get_zoomed(e, (unsigned)v->zoom, v->x >> v->zoom, v->y >> v->zoom, c);
+    return life_get_zoomed(e, (unsigned)v->zoom, v->x >> v->zoom, v->y >> v->zoom, c);
 }
 
 static int draw_frame(struct view *v)
@@ -478,13 +478,11 @@ static int step_view(struct view *v, uint64_t n)
 static void centre_view(struct view *v)
 {
     struct life_job *job = v->job;
-    struct hashlife_box box;
+    struct life_box box;
     long long x = (long long)job->size.width / 2, y = (long long)job->size.height / 2;
-    if (life_job_unbounded(job) && unbounded_bounding_box(&job->unbounded, &box) == 1) {
-        const double left = hashlife_number_double(box.left),
-                     right = hashlife_number_double(box.right),
-                     top = hashlife_number_double(box.top),
-                     bottom = hashlife_number_double(box.bottom);
+    if (life_job_unbounded(job) && life_bounding_box(job->engine_of_run, &box) == 1) {
+        const double left = life_number_double(box.left), right = life_number_double(box.right),
+                     top = life_number_double(box.top), bottom = life_number_double(box.bottom);
         while (v->zoom < PLANE_ZOOM && ((right - left) > ldexp(dots_across(v), v->zoom) ||
                                         (bottom - top) > ldexp(dots_down(v), v->zoom)))
             v->zoom++;

@@ -104,7 +104,8 @@ static const char *strip_prefix(const char *text, const char *name)
 }
 
 /* The prefix "stdcl life: " makes an engine's "life: " or "life_create: " redundant. The names
- * of libraries that engines use, as "arrays: ", mean nothing to a user of the command. */
+ * of libraries that engines use, as "arrays: ", mean nothing to a user of the command; stdcl bgolly
+ * uses life. */
 static const char *strip_known_prefixes(const char *text)
 {
     const char *blank = strrchr(cli_program, ' ');
@@ -112,7 +113,7 @@ static const char *strip_known_prefixes(const char *text)
         strip_prefix(
             strip_prefix(strip_prefix(strip_prefix(text, blank ? blank + 1 : ""), "arrays"),
                          "world"),
-            "hashlife"),
+            "life"),
         "view");
 }
 

@@ -40,13 +40,17 @@ module stdcl
   integer(c_int), parameter :: LIFE_TORUS = 0
   integer(c_int), parameter :: LIFE_PLANE = 1
   integer(c_int), parameter :: LIFE_JOINED = 2
+  integer(c_int), parameter :: LIFE_UNBOUNDED = 3
   integer(c_int), parameter :: LIFE_RULE_TEXT_TYPE = 128
   integer(c_int), parameter :: LIFE_GRID_TEXT_TYPE = 96
-  integer(c_int), parameter :: LIFE_PACKED = 0
-  integer(c_int), parameter :: LIFE_LOCAL = 1
-  integer(c_int), parameter :: LIFE_GLOBAL = 2
-  integer(c_int), parameter :: LIFE_REFERENCE = 3
-  integer(c_int), parameter :: LIFE_ENGINES = 4
+  integer(c_int), parameter :: LIFE_AUTO = 0
+  integer(c_int), parameter :: LIFE_PACKED = 1
+  integer(c_int), parameter :: LIFE_LOCAL = 2
+  integer(c_int), parameter :: LIFE_GLOBAL = 3
+  integer(c_int), parameter :: LIFE_REFERENCE = 4
+  integer(c_int), parameter :: LIFE_HASHLIFE = 5
+  integer(c_int), parameter :: LIFE_SPARSE = 6
+  integer(c_int), parameter :: LIFE_ENGINES = 7
   integer(c_int), parameter :: GAS_FUSED = 0
   integer(c_int), parameter :: GAS_STORED = 1
   integer(c_int), parameter :: GAS_DEVICE = 0
@@ -352,26 +356,16 @@ module stdcl
     real(c_double) :: temperature = 0
   end type
 
-  type, bind(C) :: hashlife_number
+  type, bind(C) :: life_number
     integer(c_int64_t) :: low = 0
     integer(c_int64_t) :: high = 0
   end type
 
-  type, bind(C) :: hashlife_box
-    type(hashlife_number) :: left
-    type(hashlife_number) :: top
-    type(hashlife_number) :: right
-    type(hashlife_number) :: bottom
-  end type
-
-  type, bind(C) :: hashlife_options
-    type(c_ptr) :: rule = c_null_ptr
-    integer(c_size_t) :: memory = 0
-    integer(c_int) :: threads = 0
-    type(c_funptr) :: progress = c_null_funptr
-    type(c_ptr) :: arg = c_null_ptr
-    type(c_ptr) :: transitions = c_null_ptr
-    integer(c_intptr_t) :: reserved(8) = 0
+  type, bind(C) :: life_box
+    type(life_number) :: left
+    type(life_number) :: top
+    type(life_number) :: right
+    type(life_number) :: bottom
   end type
 
   type, bind(C) :: life_cells
@@ -379,11 +373,6 @@ module stdcl
     integer(c_size_t) :: height = 0
     integer(c_size_t) :: stride = 0
     type(c_ptr) :: word = c_null_ptr
-  end type
-
-  type, bind(C) :: life_rule
-    integer(c_int) :: birth = 0
-    integer(c_int) :: survival = 0
   end type
 
   type, bind(C) :: life_census_options
@@ -422,6 +411,8 @@ module stdcl
     type(c_ptr) :: world = c_null_ptr
     type(c_ptr) :: grid = c_null_ptr
     type(c_ptr) :: transitions = c_null_ptr
+    integer(c_size_t) :: memory = 0
+    integer(c_int) :: threads = 0
     integer(c_intptr_t) :: reserved(8) = 0
   end type
 
@@ -431,20 +422,15 @@ module stdcl
     integer(c_int64_t) :: hash = 0
   end type
 
-  type, bind(C) :: life_sparse_box
-    integer(c_long_long) :: left = 0
-    integer(c_long_long) :: top = 0
-    integer(c_long_long) :: right = 0
-    integer(c_long_long) :: bottom = 0
+  type, bind(C) :: life_rule
+    integer(c_int) :: birth = 0
+    integer(c_int) :: survival = 0
   end type
 
-  type, bind(C) :: life_sparse_options
-    type(c_ptr) :: ctx = c_null_ptr
-    type(c_ptr) :: rule = c_null_ptr
-    integer(c_size_t) :: memory = 0
-    type(c_funptr) :: progress = c_null_funptr
-    type(c_ptr) :: arg = c_null_ptr
-    integer(c_intptr_t) :: reserved(8) = 0
+  type, bind(C) :: life_statistics
+    integer(c_int64_t) :: collections = 0
+    integer(c_int64_t) :: tiles = 0
+    integer(c_int64_t) :: tiles_computed = 0
   end type
 
   type, bind(C) :: matmul_options
@@ -1426,171 +1412,11 @@ module stdcl
       integer(c_size_t), value :: count
       real(c_double), optional :: velocity(3, *)
     end function
-    function hashlife_add_leaf(h, cells, square) bind(C)
+    function life_bounding_box(lf, box) bind(C)
       import
-      integer(c_int) :: hashlife_add_leaf
-      type(c_ptr), value :: h
-      integer(c_int64_t), value :: cells
-      integer(c_int32_t), optional :: square(*)
-    end function
-    function hashlife_add_square(h, level, part, square) bind(C)
-      import
-      integer(c_int) :: hashlife_add_square
-      type(c_ptr), value :: h
-      integer(c_int), value :: level
-      integer(c_int32_t), intent(in), optional :: part(*)
-      integer(c_int32_t), optional :: square(*)
-    end function
-    function hashlife_add_states(h, state, square) bind(C)
-      import
-      integer(c_int) :: hashlife_add_states
-      type(c_ptr), value :: h
-      integer(c_signed_char), intent(in), optional :: state(*)
-      integer(c_int32_t), optional :: square(*)
-    end function
-    function hashlife_bounding_box(h, box) bind(C)
-      import
-      integer(c_int) :: hashlife_bounding_box
-      type(c_ptr), value :: h
-      type(hashlife_box), optional :: box
-    end function
-    function hashlife_bytes(h) bind(C)
-      import
-      integer(c_size_t) :: hashlife_bytes
-      type(c_ptr), value :: h
-    end function
-    function hashlife_collections(h) bind(C)
-      import
-      integer(c_int64_t) :: hashlife_collections
-      type(c_ptr), value :: h
-    end function
-    function hashlife_create(options) bind(C)
-      import
-      type(c_ptr) :: hashlife_create
-      type(hashlife_options), intent(in), optional :: options
-    end function
-    function hashlife_density(h, x, y, width, height, zoom, live) bind(C)
-      import
-      integer(c_int) :: hashlife_density
-      type(c_ptr), value :: h
-      integer(c_long_long), value :: x
-      integer(c_long_long), value :: y
-      integer(c_size_t), value :: width
-      integer(c_size_t), value :: height
-      integer(c_int), value :: zoom
-      integer(c_int64_t), optional :: live(*)
-    end function
-    subroutine hashlife_free(h) bind(C)
-      import
-      type(c_ptr), value :: h
-    end subroutine
-    function hashlife_generation(h) bind(C)
-      import
-      integer(c_int64_t) :: hashlife_generation
-      type(c_ptr), value :: h
-    end function
-    function hashlife_get(h, x, y, cells) bind(C)
-      import
-      integer(c_int) :: hashlife_get
-      type(c_ptr), value :: h
-      integer(c_long_long), value :: x
-      integer(c_long_long), value :: y
-      type(life_cells), optional :: cells
-    end function
-    function hashlife_get_states(h, x, y, width, height, state) bind(C)
-      import
-      integer(c_int) :: hashlife_get_states
-      type(c_ptr), value :: h
-      integer(c_long_long), value :: x
-      integer(c_long_long), value :: y
-      integer(c_size_t), value :: width
-      integer(c_size_t), value :: height
-      integer(c_signed_char), optional :: state(*)
-    end function
-    function hashlife_get_zoomed(h, zoom, x, y, cells) bind(C)
-      import
-      integer(c_int) :: hashlife_get_zoomed
-      type(c_ptr), value :: h
-      integer(c_int), value :: zoom
-      integer(c_long_long), value :: x
-      integer(c_long_long), value :: y
-      type(life_cells), optional :: cells
-    end function
-    function hashlife_number_double(number) bind(C)
-      import
-      real(c_double) :: hashlife_number_double
-      type(hashlife_number), value :: number
-    end function
-    function hashlife_number_string(number, text) bind(C)
-      import
-      type(c_ptr) :: hashlife_number_string
-      type(hashlife_number), value :: number
-      character(kind=c_char), optional :: text(*)
-    end function
-    function hashlife_population(h, population) bind(C)
-      import
-      integer(c_int) :: hashlife_population
-      type(c_ptr), value :: h
-      type(hashlife_number), optional :: population
-    end function
-    function hashlife_put(h, x, y, cells) bind(C)
-      import
-      integer(c_int) :: hashlife_put
-      type(c_ptr), value :: h
-      integer(c_long_long), value :: x
-      integer(c_long_long), value :: y
-      type(life_cells), intent(in), optional :: cells
-    end function
-    function hashlife_put_states(h, x, y, width, height, state) bind(C)
-      import
-      integer(c_int) :: hashlife_put_states
-      type(c_ptr), value :: h
-      integer(c_long_long), value :: x
-      integer(c_long_long), value :: y
-      integer(c_size_t), value :: width
-      integer(c_size_t), value :: height
-      integer(c_signed_char), intent(in), optional :: state(*)
-    end function
-    function hashlife_rule(h) bind(C)
-      import
-      type(life_rule) :: hashlife_rule
-      type(c_ptr), value :: h
-    end function
-    function hashlife_set_square(h, square, generation) bind(C)
-      import
-      integer(c_int) :: hashlife_set_square
-      type(c_ptr), value :: h
-      integer(c_int32_t), value :: square
-      integer(c_int64_t), value :: generation
-    end function
-    function hashlife_states(h) bind(C)
-      import
-      integer(c_int) :: hashlife_states
-      type(c_ptr), value :: h
-    end function
-    function hashlife_step(h, generations) bind(C)
-      import
-      integer(c_int) :: hashlife_step
-      type(c_ptr), value :: h
-      integer(c_int64_t), value :: generations
-    end function
-    function hashlife_walk(h, level, leaf, square, arg) bind(C)
-      import
-      integer(c_int) :: hashlife_walk
-      type(c_ptr), value :: h
-      integer(c_int), optional :: level(*)
-      type(c_funptr), value :: leaf
-      type(c_funptr), value :: square
-      type(c_ptr), value :: arg
-    end function
-    function hashlife_walk_states(h, level, states, square, arg) bind(C)
-      import
-      integer(c_int) :: hashlife_walk_states
-      type(c_ptr), value :: h
-      integer(c_int), optional :: level(*)
-      type(c_funptr), value :: states
-      type(c_funptr), value :: square
-      type(c_ptr), value :: arg
+      integer(c_int) :: life_bounding_box
+      type(c_ptr), value :: lf
+      type(life_box), optional :: box
     end function
     function life_bounds_of(lf) bind(C)
       import
@@ -1642,6 +1468,17 @@ module stdcl
       type(c_ptr), value :: census
       type(life_census_totals), optional :: sums
     end subroutine
+    function life_choice(lf) bind(C)
+      import
+      type(c_ptr) :: life_choice
+      type(c_ptr), value :: lf
+    end function
+    function life_choose(options, why) bind(C)
+      import
+      integer(c_int) :: life_choose
+      type(life_options), intent(in), optional :: options
+      type(c_ptr), optional :: why(*)
+    end function
     function life_clear(lf) bind(C)
       import
       integer(c_int) :: life_clear
@@ -1661,7 +1498,7 @@ module stdcl
       integer(c_size_t), value :: width
       integer(c_size_t), value :: height
       integer(c_int), value :: zoom
-      integer(c_int32_t), optional :: count(*)
+      integer(c_int64_t), optional :: count(*)
     end function
     function life_device_bytes(lf) bind(C)
       import
@@ -1682,6 +1519,11 @@ module stdcl
       import
       type(c_ptr) :: life_engine_name
       integer(c_int), value :: engine
+    end function
+    function life_engine_of(lf) bind(C)
+      import
+      integer(c_int) :: life_engine_of
+      type(c_ptr), value :: lf
     end function
     function life_explain(lf, dev) bind(C)
       import
@@ -1715,6 +1557,15 @@ module stdcl
       integer(c_size_t), value :: width
       integer(c_size_t), value :: height
       integer(c_signed_char), optional :: state(*)
+    end function
+    function life_get_zoomed(lf, zoom, x, y, cells) bind(C)
+      import
+      integer(c_int) :: life_get_zoomed
+      type(c_ptr), value :: lf
+      integer(c_int), value :: zoom
+      integer(c_long_long), value :: x
+      integer(c_long_long), value :: y
+      type(life_cells), optional :: cells
     end function
     function life_grid_split(text, grid, bounds, width, height) bind(C)
       import
@@ -1752,11 +1603,28 @@ module stdcl
       integer(c_int) :: life_neighbourhood_range
       type(c_ptr), value :: lf
     end function
+    function life_number_double(number) bind(C)
+      import
+      real(c_double) :: life_number_double
+      type(life_number), value :: number
+    end function
+    function life_number_string(number, text) bind(C)
+      import
+      type(c_ptr) :: life_number_string
+      type(life_number), value :: number
+      character(kind=c_char), optional :: text(*)
+    end function
     function life_population(lf, population) bind(C)
       import
       integer(c_int) :: life_population
       type(c_ptr), value :: lf
       integer(c_int64_t), optional :: population
+    end function
+    function life_population_exact(lf, population) bind(C)
+      import
+      integer(c_int) :: life_population_exact
+      type(c_ptr), value :: lf
+      type(life_number), optional :: population
     end function
     function life_put(lf, x, y, cells) bind(C)
       import
@@ -1804,6 +1672,11 @@ module stdcl
       character(kind=c_char), intent(in), optional :: text(*)
       type(life_rule), optional :: rule
     end function
+    function life_rule_range(text) bind(C)
+      import
+      integer(c_int) :: life_rule_range
+      character(kind=c_char), intent(in), optional :: text(*)
+    end function
     function life_rule_states(text) bind(C)
       import
       integer(c_int) :: life_rule_states
@@ -1819,6 +1692,12 @@ module stdcl
       import
       type(c_ptr) :: life_rule_text
       type(c_ptr), value :: lf
+    end function
+    function life_set_generation(lf, generation) bind(C)
+      import
+      integer(c_int) :: life_set_generation
+      type(c_ptr), value :: lf
+      integer(c_int64_t), value :: generation
     end function
     function life_set_weight(lf, weight) bind(C)
       import
@@ -1839,124 +1718,14 @@ module stdcl
       real(c_double), value :: density
       integer(c_int64_t), value :: seed
     end function
-    function life_sparse_bounding_box(s, box) bind(C)
-      import
-      integer(c_int) :: life_sparse_bounding_box
-      type(c_ptr), value :: s
-      type(life_sparse_box), optional :: box
-    end function
-    function life_sparse_bytes(s) bind(C)
-      import
-      integer(c_size_t) :: life_sparse_bytes
-      type(c_ptr), value :: s
-    end function
-    function life_sparse_computed(s) bind(C)
-      import
-      integer(c_int64_t) :: life_sparse_computed
-      type(c_ptr), value :: s
-    end function
-    function life_sparse_create(options) bind(C)
-      import
-      type(c_ptr) :: life_sparse_create
-      type(life_sparse_options), intent(in), optional :: options
-    end function
-    function life_sparse_density(s, x, y, width, height, zoom, live) bind(C)
-      import
-      integer(c_int) :: life_sparse_density
-      type(c_ptr), value :: s
-      integer(c_long_long), value :: x
-      integer(c_long_long), value :: y
-      integer(c_size_t), value :: width
-      integer(c_size_t), value :: height
-      integer(c_int), value :: zoom
-      integer(c_int64_t), optional :: live(*)
-    end function
-    function life_sparse_explain(s) bind(C)
-      import
-      type(c_ptr) :: life_sparse_explain
-      type(c_ptr), value :: s
-    end function
-    subroutine life_sparse_free(s) bind(C)
-      import
-      type(c_ptr), value :: s
-    end subroutine
-    function life_sparse_generation(s) bind(C)
-      import
-      integer(c_int64_t) :: life_sparse_generation
-      type(c_ptr), value :: s
-    end function
-    function life_sparse_get(s, x, y, cells) bind(C)
-      import
-      integer(c_int) :: life_sparse_get
-      type(c_ptr), value :: s
-      integer(c_long_long), value :: x
-      integer(c_long_long), value :: y
-      type(life_cells), optional :: cells
-    end function
-    function life_sparse_get_zoomed(s, zoom, x, y, cells) bind(C)
-      import
-      integer(c_int) :: life_sparse_get_zoomed
-      type(c_ptr), value :: s
-      integer(c_int), value :: zoom
-      integer(c_long_long), value :: x
-      integer(c_long_long), value :: y
-      type(life_cells), optional :: cells
-    end function
-    function life_sparse_has_rule(rule) bind(C)
-      import
-      integer(c_int) :: life_sparse_has_rule
-      character(kind=c_char), intent(in), optional :: rule(*)
-    end function
-    function life_sparse_launches(s) bind(C)
-      import
-      integer(c_int64_t) :: life_sparse_launches
-      type(c_ptr), value :: s
-    end function
-    function life_sparse_population(s, population) bind(C)
-      import
-      integer(c_int) :: life_sparse_population
-      type(c_ptr), value :: s
-      integer(c_int64_t), optional :: population(*)
-    end function
-    function life_sparse_put(s, x, y, cells) bind(C)
-      import
-      integer(c_int) :: life_sparse_put
-      type(c_ptr), value :: s
-      integer(c_long_long), value :: x
-      integer(c_long_long), value :: y
-      type(life_cells), intent(in), optional :: cells
-    end function
-    function life_sparse_rule(s) bind(C)
-      import
-      type(c_ptr) :: life_sparse_rule
-      type(c_ptr), value :: s
-    end function
-    function life_sparse_shape(s) bind(C)
-      import
-      type(c_ptr) :: life_sparse_shape
-      type(c_ptr), value :: s
-    end function
-    function life_sparse_step(s, generations) bind(C)
-      import
-      integer(c_int) :: life_sparse_step
-      type(c_ptr), value :: s
-      integer(c_int64_t), value :: generations
-    end function
-    function life_sparse_tiles(s) bind(C)
-      import
-      integer(c_size_t) :: life_sparse_tiles
-      type(c_ptr), value :: s
-    end function
-    function life_sparse_walk(s, tile, arg) bind(C)
-      import
-      integer(c_int) :: life_sparse_walk
-      type(c_ptr), value :: s
-      type(c_funptr), value :: tile
-      type(c_ptr), value :: arg
-    end function
     function life_states(lf) bind(C)
       import
       integer(c_int) :: life_states
+      type(c_ptr), value :: lf
+    end function
+    function life_statistics_of(lf) bind(C)
+      import
+      type(life_statistics) :: life_statistics_of
       type(c_ptr), value :: lf
     end function
     function life_step(lf, generations) bind(C)
@@ -1999,6 +1768,45 @@ module stdcl
       integer(c_int) :: life_transitions_states
       type(c_ptr), value :: transitions
     end function
+    function life_tree_add_bits(lf, cells, square) bind(C)
+      import
+      integer(c_int) :: life_tree_add_bits
+      type(c_ptr), value :: lf
+      integer(c_int64_t), value :: cells
+      integer(c_int32_t), optional :: square(*)
+    end function
+    function life_tree_add_square(lf, level, part, square) bind(C)
+      import
+      integer(c_int) :: life_tree_add_square
+      type(c_ptr), value :: lf
+      integer(c_int), value :: level
+      integer(c_int32_t), intent(in), optional :: part(*)
+      integer(c_int32_t), optional :: square(*)
+    end function
+    function life_tree_add_states(lf, state, square) bind(C)
+      import
+      integer(c_int) :: life_tree_add_states
+      type(c_ptr), value :: lf
+      integer(c_signed_char), intent(in), optional :: state(*)
+      integer(c_int32_t), optional :: square(*)
+    end function
+    function life_tree_set(lf, square, generation) bind(C)
+      import
+      integer(c_int) :: life_tree_set
+      type(c_ptr), value :: lf
+      integer(c_int32_t), value :: square
+      integer(c_int64_t), value :: generation
+    end function
+    function life_tree_walk(lf, level, bits, states, square, arg) bind(C)
+      import
+      integer(c_int) :: life_tree_walk
+      type(c_ptr), value :: lf
+      integer(c_int), optional :: level(*)
+      type(c_funptr), value :: bits
+      type(c_funptr), value :: states
+      type(c_funptr), value :: square
+      type(c_ptr), value :: arg
+    end function
     function life_tune_kernels(count) bind(C)
       import
       type(c_ptr) :: life_tune_kernels
@@ -2012,6 +1820,13 @@ module stdcl
       integer(c_int64_t), optional :: period
       integer(c_int64_t), optional :: generation
       type(c_funptr), value :: watch
+      type(c_ptr), value :: arg
+    end function
+    function life_walk_tiles(lf, tile, arg) bind(C)
+      import
+      integer(c_int) :: life_walk_tiles
+      type(c_ptr), value :: lf
+      type(c_funptr), value :: tile
       type(c_ptr), value :: arg
     end function
     function life_width(lf) bind(C)

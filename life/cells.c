@@ -59,8 +59,6 @@ void life_bits_copy(uint64_t *to, size_t at, const uint64_t *from, size_t start,
 
 /* ---- States as bit planes. ------------------------------------------------------------------ */
 
-enum { PLANES_MAX = 9 };
-
 /* Planes that a state sets: bit k for plane k. */
 static unsigned state_planes(unsigned state)
 {
@@ -83,8 +81,8 @@ void life_states_to_planes(life *lf, size_t x, size_t y, size_t n, const unsigne
 void life_states_of_planes(life *lf, size_t x, size_t y, size_t n, unsigned char *state)
 {
     const unsigned all = life_planes_of(lf),
-                   planes = all < PLANES_MAX ? all : PLANES_MAX; /* tells GCC the limit */
-    const uint64_t *row[PLANES_MAX];
+                   planes = all < LIFE_PLANES_MAX ? all : LIFE_PLANES_MAX; /* tells GCC the limit */
+    const uint64_t *row[LIFE_PLANES_MAX];
     for (unsigned k = 0; k < planes; k++)
         row[k] = life_plane_row(lf, k, y);
     for (size_t i = 0; i < n; i++) {

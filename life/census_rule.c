@@ -132,15 +132,12 @@ int census_rule_make(struct census_rule *rule, const char *text)
     *rule = (struct census_rule){.terms = 0};
     if (life_family_parse(text, &rule->family) < 0)
         return -1;
-    if (rule->family.large.range)
-        return clerror_set(
-            EINVAL,
-            "life: a census needs a rule on the nearest neighbours; '%s' is Larger than Life",
-            text);
-    if (rule->family.states > 2)
-        return clerror_set(EINVAL, "life: a census needs a rule of two states; '%s' has %u", text,
-                           rule->family.states);
-    if (rule->family.counts ? rule->family.rule.birth & 1 : life_table_next(&rule->family.table, 0))
+    if (rule->family.row->form != LIFE_FORM_TABLE || rule->family.states > 2)
+        return clerror_set(EINVAL,
+                           "life: a census needs a rule of two states on the nearest neighbours; "
+                           "'%s' is %s",
+                           text, rule->family.row->kind);
+    if (rule->family.b0)
         return clerror_set(
             EINVAL, "life: a census of '%s' is not possible: B0 turns empty space alive", text);
     for (unsigned n = 0; n <= 8; n++)

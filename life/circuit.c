@@ -192,3 +192,11 @@ void life_circuit_text(const struct life_circuit *circuit, char text[LIFE_CIRCUI
     }
     strcpy(end, "\n");
 }
+
+char *life_table_text(const struct life_table *table, char text[LIFE_TABLE_TEXT])
+{
+    for (int i = 0, used = 0; i < 16; i++)
+        used += sprintf(text + used, "%s0x%08xu", i ? "," : "",
+                        (unsigned)(table->on[i / 2] >> 32 * (i % 2)));
+    return text;
+}

@@ -17,6 +17,10 @@ static inline unsigned life_table_next(const struct life_table *t, unsigned bloc
     return (unsigned)(t->on[block / 64] >> block % 64 & 1);
 }
 
+/* Write the table as 16 words of 32 bits for a kernel; return text. */
+enum { LIFE_TABLE_TEXT = 16 * 12 };
+char *life_table_text(const struct life_table *table, char text[LIFE_TABLE_TEXT]);
+
 /* A circuit as in logic.h, whose inputs are the nine cells; steps set variables 9, 10, ... */
 enum { LIFE_BLOCK_CELLS = 9, LIFE_CIRCUIT_STEPS = 130 };
 struct life_circuit {

@@ -2,16 +2,14 @@
  * for engines without a kernel for it.
  * SPDX-License-Identifier: MIT
  */
-#include "life/cells.h"
 #include "life/engine.h"
 
 #include "core/handle.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ZOOM = 15 }; /* a square then has 2^30 cells */
+enum { MOST_ZOOM = 15, PLANE_ZOOM = 24 }; /* a square of a grid then has 2^30 cells */
 
 /* Cells across n squares from `at` on; 0: none. */
 static size_t density_side(size_t cells, bool around, size_t at, size_t n, unsigned zoom)
@@ -24,10 +22,6 @@ static int density_place(const life *lf, long long x, long long y, struct life_r
 {
     const bool around = lf->bounds == LIFE_TORUS;
     const long long width = (long long)lf->width, height = (long long)lf->height;
-    if (q->zoom > MOST_ZOOM)
-        return clerror_set(EINVAL,
-                           "life_density: squares of 2^%u cells a side are too large; at most 2^%d",
-                           q->zoom, MOST_ZOOM);
     if (!around && (x < 0 || y < 0 || x >= width || y >= height))
         return clerror_set(EINVAL,
                            "life_density: %lld,%lld lies outside a plane of %zu x %zu cells", x, y,
@@ -45,48 +39,29 @@ static int density_place(const life *lf, long long x, long long y, struct life_r
     return 0;
 }
 
-/* Count the cells of a line that this rank has. */
-static void count_line(const life *lf, const struct life_raster *q, const uint64_t *row,
-                       uint32_t *count)
+/* Count the nonzero cells of row y that this rank has. */
+static void count_row(life *lf, const struct life_raster *q, size_t y, uint64_t *count)
 {
+    const uint64_t *row[LIFE_PLANES_MAX];
+    for (unsigned k = 0; k < life_planes_of(lf); k++)
+        row[k] = life_plane_row(lf, k, y);
     for (size_t i = 0; i < q->across; i++) {
         const size_t c = (q->x + i) % lf->width, word = c / 64 - lf->from;
-        if (word < lf->own)
-            count[i >> q->zoom] += (uint32_t)(row[word] >> c % 64 & 1);
+        uint64_t live = 0;
+        for (unsigned k = 0; k < life_planes_of(lf) && word < lf->own; k++)
+            live |= row[k][word];
+        count[i >> q->zoom] += live >> c % 64 & 1;
     }
 }
 
-/* Count all states that are not 0. */
-static void count_states(const life *lf, const struct life_raster *q, const unsigned char *state,
-                         uint32_t *count)
-{
-    for (size_t i = 0; i < q->across; i++)
-        count[i >> q->zoom] += state[(q->x + i) % lf->width] != 0;
-}
-
-static int states_on_host(life *lf, const struct life_raster *q, uint32_t *count)
-{
-    unsigned char *state = malloc(lf->width);
-    if (!state)
-        return clerror_set(ENOMEM, "life_density: out of memory");
-    for (size_t j = 0; j < q->down; j++) {
-        life_states_of_planes(lf, 0, (q->y + j) % lf->height, lf->width, state);
-        count_states(lf, q, state, count + (j >> q->zoom) * q->width);
-    }
-    free(state);
-    return 0;
-}
-
-static int density_on_host(life *lf, const struct life_raster *q, uint32_t *count)
+static int density_on_host(life *lf, const struct life_raster *q, uint64_t *count)
 {
     if (life_to_host(lf) < 0)
         return -1;
-    if (lf->rule.states > 2 && world_size(lf->world) == 1)
-        return states_on_host(lf, q, count);
     for (size_t j = 0; j < q->down; j++) {
         const size_t y = (q->y + j) % lf->height;
         if (life_has_row(lf, y))
-            count_line(lf, q, lf->backend->row(lf, y), count + (j >> q->zoom) * q->width);
+            count_row(lf, q, y, count + (j >> q->zoom) * q->width);
     }
     return 0;
 }
@@ -95,15 +70,22 @@ static int density_on_host(life *lf, const struct life_raster *q, uint32_t *coun
 static void density_add(void *a, const void *b, void *n)
 {
     for (size_t k = 0; k < *(const size_t *)n; k++)
-        ((uint32_t *)a)[k] += ((const uint32_t *)b)[k];
+        ((uint64_t *)a)[k] += ((const uint64_t *)b)[k];
 }
 
 int life_density(life *lf, long long x, long long y, size_t width, size_t height, unsigned zoom,
-                 uint32_t *count)
+                 uint64_t *count)
 {
     if (no_handle(lf, __func__))
         return -1;
     struct life_raster q = {.width = width, .height = height, .zoom = zoom};
+    const unsigned most = lf->backend->density ? PLANE_ZOOM : MOST_ZOOM;
+    if (zoom > most)
+        return clerror_set(EINVAL,
+                           "life_density: squares of 2^%u cells a side are too large; at most 2^%u",
+                           zoom, most);
+    if (lf->backend->density)
+        return lf->backend->density(lf, x, y, width, height, zoom, count);
     if (density_place(lf, x, y, &q) < 0)
         return -1;
     memset(count, 0, width * height * sizeof *count);

@@ -5,7 +5,6 @@
 #define LIFE_ENGINE_H
 
 #include "life/backend.h"
-#include "life/family.h"
 #include "life/grid.h"
 
 #include <stdbool.h>
@@ -16,8 +15,9 @@ struct life {
     const struct life_backend *backend;
     void *state; /* the backend's */
     enum life_engine engine;
-    size_t width, height;
-    size_t words; /* 64-cell words of a packed row, rounded up */
+    char choice[LIFE_CHOICE]; /* reason for the engine */
+    size_t width, height;     /* 0 on an unbounded plane */
+    size_t words;             /* 64-cell words of a packed row, rounded up */
     stdcl_world *world;
     size_t first, rows; /* this rank's rows of the grid */
     size_t from, own;   /* this rank's words of these rows; all unless ranks have blocks */
@@ -58,7 +58,13 @@ int life_call_tell(life *lf, double part);
  * scalar reference (verify.c); a small grid is compared whole. Fails with EDOM if they differ. */
 int life_verify(life *lf);
 
+static inline struct life_number life_number_of(long long value)
+{
+    return (struct life_number){(uint64_t)value, value < 0 ? -1 : 0};
+}
+
 /* Bit planes that the states of the rule need. */
+enum { LIFE_PLANES_MAX = 9 };
 static inline unsigned life_planes_of(const life *lf)
 {
     unsigned planes = 1;

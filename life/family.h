@@ -1,4 +1,8 @@
-/* family.h - a rule of any family that the engines have (family.c, larger_than_life.c).
+/* family.h - a rule of any family, and the table of families (families.c).
+ *
+ * A new family is a file that parses its rules and a row in FAMILIES. If a table of 512
+ * neighbourhoods can express its rules, all engines compute them. If not, the family has form
+ * LIFE_FORM_OWN and brings a scalar reference and a kernel (bytes.h).
  * SPDX-License-Identifier: MIT
  */
 #ifndef LIFE_FAMILY_H
@@ -9,30 +13,60 @@
 
 #include <stdbool.h>
 
-/* A rule of the family Larger than Life: births and survivals by the number of live cells in a
- * neighbourhood of radius `range`. */
-enum { LIFE_RANGE_MAX = 500 };
-struct life_large {
-    unsigned range;                 /* 0: the rule is of another family */
-    unsigned middle;                /* 1: the cell itself counts */
-    unsigned survival[2], birth[2]; /* least and greatest count */
-    char shape;                     /* M, N or C: square, diamond, circle */
+/* How the next state of a cell is defined; an engine has one or several of these forms. */
+enum life_form {
+    LIFE_FORM_TABLE, /* `table` of live neighbours; dying states count up (Generations) */
+    LIFE_FORM_TREE,  /* a transition tree of the neighbours' states (transitions.h) */
+    LIFE_FORM_OWN    /* the family's own reference and kernel */
 };
 
-/* Half width of the neighbourhood in the row `dy` rows away: columns to either side of the cell. */
-unsigned life_large_half(const struct life_large *large, unsigned dy);
+struct life_family;
+
+struct life_family_row {
+    /* For messages: "the rule R5,... is Larger than Life"; "" if nothing is special. */
+    const char *kind;
+    enum life_form form;
+    unsigned bounds; /* bit mask of enum life_bounds */
+    /* Parse a rule: 0, or -1 with EINVAL, or 1 if the text is of another family. `rule` is empty
+     * with two states and range 1. NULL: rules are not written out. */
+    int (*parse)(const char *text, struct life_family *rule);
+    /* Next state of the middle of a block of nine states, rows from the north; NULL: range > 1. */
+    unsigned char (*next)(const struct life_family *rule, const unsigned char block[9]);
+    /* Scalar reference, as life_ref_family_rows; NULL: by `next`. */
+    void (*reference)(const struct life_family *rule, enum life_bounds bounds, size_t width,
+                      size_t height, size_t y, size_t end, const unsigned char *from,
+                      unsigned char *to);
+    const struct bytes_method *bytes; /* its kernel for cells of a byte */
+};
 
 struct life_family {
+    const struct life_family_row *row;
     bool counts;           /* outer-totalistic: `rule` is complete */
     struct life_rule rule; /* 0 unless `counts` */
     struct life_table table;
-    /* 2, or more in the family Generations. Dying cells count as dead in `table`. */
+    /* 2, or more. Dying cells count as dead in `table`. */
     unsigned states;
-    struct life_large large; /* with a range, `table` and `counts` are unused */
-    /* Transition tree of a rule file; NULL for all other families. When set, `table` and `counts`
-     * are unused. */
+    unsigned range; /* of the neighbourhood in columns and rows */
+    bool b0;        /* a cell with an empty neighbourhood becomes alive */
+    /* Transition tree of a rule file; NULL for all other families. */
     const struct life_transitions *transitions;
+    uint64_t own[8];           /* what a family needs besides */
     char text[LIFE_RULE_TEXT]; /* in rule notation */
+};
+
+/* The families in the order in which they are tried. */
+#define FAMILIES(X)                                                                                \
+    X(life_large_family)                                                                           \
+    X(life_generations_family)                                                                     \
+    X(life_table_family)                                                                           \
+    X(life_tree_family)
+#define X(row) extern const struct life_family_row row;
+FAMILIES(X)
+#undef X
+
+enum {
+    LIFE_ON_FLAT = 1 << LIFE_TORUS | 1 << LIFE_PLANE,
+    LIFE_ON_ANY = LIFE_ON_FLAT | 1 << LIFE_JOINED | 1 << LIFE_UNBOUNDED
 };
 
 /* Parse a rule. Fails with EINVAL and a message that says why. */
@@ -42,8 +76,23 @@ int life_family_parse(const char *text, struct life_family *family);
 int life_family_take(const char *text, const struct life_transitions *transitions,
                      struct life_family *family);
 
-/* Parse a rule of Larger than Life. Return 1 if the text is of another family. */
-int life_large_parse(const char *text, struct life_family *family);
+/* Set EINVAL: the text is not a rule. Return -1. */
+int life_family_refuse(const char *text, const char *why);
+
+/* Copy a rule without blanks: B, S, H and V in upper case, all other letters in lower case; _
+ * becomes /. False if it is too long. */
+bool life_family_tidy(const char *text, char *out, size_t size);
+
+/* Write the rule of a table as macros in front of a kernel. */
+enum { LIFE_FAMILY_MACROS = LIFE_CIRCUIT_TEXT };
+void life_family_macros(const struct life_family *rule, bool ternary,
+                        char text[LIFE_FAMILY_MACROS]);
+
+/* Parse a rule of two states by a table (family.c); as `parse` above. */
+int life_table_parse(const char *text, struct life_family *rule);
+
+/* `next` of the families with a table. */
+unsigned char life_table_state(const struct life_family *rule, const unsigned char block[9]);
 
 /* Next state of a cell in `state`, given the table's answer `next` for its block of live cells. */
 static inline unsigned char life_next_state(const struct life_family *rule, unsigned char state,

@@ -11,6 +11,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "life/grid.h"
+#include "life/topology.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -185,46 +186,7 @@ int life_bounds_split(char *text, enum life_bounds *bounds, size_t *width, size_
 
 /* ---- Cells beyond the edges. ----------------------------------------------------------------- */
 
-/* a modulo n, not negative. */
-static long grid_wrap(long a, long n)
-{
-    return (a % n + n) % n;
-}
-
 void life_topology_cell(const struct life_grid *g, long *x, long *y)
 {
-    const long width = (long)g->width, height = (long)g->height, u = *x, v = *y;
-    const bool beside = u < 0 || u >= width, over = v < 0 || v >= height;
-    switch (g->topology) {
-    case LIFE_ROWS_SHIFTED:
-    case LIFE_ROWS_TWISTED:
-        for (; *y < 0; *y += height)
-            *x = g->topology == LIFE_ROWS_TWISTED ? width - 1 - g->shift - *x : *x - g->shift;
-        for (; *y >= height; *y -= height)
-            *x = g->topology == LIFE_ROWS_TWISTED ? width - 1 - g->shift - *x : *x + g->shift;
-        *x = grid_wrap(*x, width);
-        return;
-    case LIFE_COLUMNS_SHIFTED:
-    case LIFE_COLUMNS_TWISTED:
-        for (; *x < 0; *x += width)
-            *y = g->topology == LIFE_COLUMNS_TWISTED ? height - 1 - g->shift - *y : *y - g->shift;
-        for (; *x >= width; *x -= width)
-            *y = g->topology == LIFE_COLUMNS_TWISTED ? height - 1 - g->shift - *y : *y + g->shift;
-        *y = grid_wrap(*y, height);
-        return;
-    case LIFE_CROSS:
-    case LIFE_SPHERE:
-        break;
-    }
-    const bool sphere = g->topology == LIFE_SPHERE;
-    if (beside && over) { /* a corner is its own neighbour */
-        *x = u < 0 ? 0 : width - 1;
-        *y = v < 0 ? 0 : height - 1;
-    } else if (beside) {
-        *x = sphere ? v : u < 0 ? width - 1 : 0;
-        *y = sphere ? (u < 0 ? 0 : height - 1) : height - 1 - v;
-    } else if (over) {
-        *x = sphere ? (v < 0 ? 0 : width - 1) : width - 1 - u;
-        *y = sphere ? u : v < 0 ? height - 1 : 0;
-    }
+    topology_cell((int)g->topology, g->shift, (long)g->width, (long)g->height, x, y);
 }

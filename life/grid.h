@@ -6,8 +6,8 @@
 
 #include "stdcl/life.h"
 
-/* How edges are identified where bounds are LIFE_JOINED; edges.cl has the same numbers. SHIFTED and
- * TWISTED name the pair of edges that is shifted or reversed; the other pair is joined as on a
+/* How edges are identified where bounds are LIFE_JOINED; topology.h has the same numbers. SHIFTED
+ * and TWISTED name the pair of edges that is shifted or reversed; the other pair is joined as on a
  * torus. A cross-surface reverses both pairs. A sphere joins the top row with the left column and
  * the bottom row with the right column. */
 enum life_topology {
@@ -32,8 +32,7 @@ struct life_grid {
 int life_grid_read(const char *text, struct life_grid *grid);
 void life_grid_write(const struct life_grid *grid, char text[LIFE_GRID_TEXT]);
 
-/* Map a place beyond an edge to the cell it stands for. On a cross-surface and a sphere the place
- * must be adjacent to the edge. */
+/* Map a place beyond an edge to the cell it stands for, by topology.h. */
 void life_topology_cell(const struct life_grid *grid, long *x, long *y);
 
 /* All ones in the bits of a packed row's last word that are cells. */

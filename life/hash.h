@@ -7,7 +7,7 @@
  *   hash_step.c    steps of the plane, by one or several threads
  *   hash_tree.c    the tree as a plane of cells: put, get, count
  *   hash_squares.c the tree as in macrocell files: numbered squares
- *   hashlife.c     the functions of stdcl/hashlife.h
+ *   hashlife.c     options, steps; the engine's functions
  *
  * The tree ends in leaves, squares of 16 x 16 cells (level 4), or 8 x 8 (level 3) for rule files.
  * Nodes begin one level above. Equal squares are one leaf or one node, so a number identifies a
@@ -17,23 +17,21 @@
 #ifndef LIFE_HASH_H
 #define LIFE_HASH_H
 
-#include "life/family.h"
+#include "life/engine.h"
 #include "life/hash_worker.h"
 #include "life/logic.h"
-#include "stdcl/hashlife.h"
 
 struct hashlife {
-    struct life_family rule;
-    bool alternates;            /* the rule has B0: see hashlife.c */
-    struct life_logic logic[2]; /* of steps from even and odd generations */
+    life *lf;                                   /* rule, generation, progress */
+    const struct life_transitions *transitions; /* of the rule; or NULL */
+    bool alternates;                            /* the rule has B0: see hashlife.c */
+    struct life_logic logic[2];                 /* of steps from even and odd generations */
     uint8_t *middle[2]; /* other rules: middle 2 x 2 of 4 x 4 cells after a generation; else NULL */
     bool conway;
     bool multistate; /* more than two states: leaves have a byte a cell */
     int leaf_level;
     size_t memory;
     unsigned threads;
-    int (*progress)(void *arg, double fraction);
-    void *arg;
 
     struct pool nodes, leaves;
     struct node *node;
@@ -45,7 +43,6 @@ struct hashlife {
 
     square_t root;
     int level;
-    uint64_t generation;
     int k;   /* results are after 2^min(level - 2, k) generations */
     int odd; /* parity of the generation that results start from; matters if `alternates` */
 
@@ -70,7 +67,6 @@ struct hashlife {
     bool abandon, suspended; /* abandon the work; a thread has suspended the others */
     int error;               /* errno of the failure, 0 if the work is complete */
     size_t needed;           /* for ENOMEM: bytes needed, at least */
-    double done, total;      /* generations of the call */
     double began;            /* start time of the step */
     double last_progress;    /* time of the last progress report */
     double helper_delay; /* seconds before helpers start: shorter steps may be one long chain, which
@@ -113,11 +109,14 @@ bool hash_result(struct worker *w, bool (*poll)(struct worker *w));
 /* hash_step.c. Advance the plane by 2^k generations. */
 int hash_step(struct hashlife *h, int k);
 
-/* hash_tree.c. MiB that the tree needs at least, if h->error is ENOMEM. */
-static inline size_t hash_needed(const struct hashlife *h)
-{
-    return ((h->needed > h->memory ? h->needed : h->memory) >> 20) + 1;
-}
+/* hash_tree.c: the functions of struct life_backend. */
+int hash_put(life *lf, const struct life_window *v);
+int hash_get(life *lf, const struct life_window *v);
+int hash_zoomed(life *lf, unsigned zoom, long long x, long long y, struct life_cells *cells);
+int hash_density(life *lf, long long x, long long y, size_t width, size_t height, unsigned zoom,
+                 uint64_t *live);
+int hash_population(life *lf, struct life_number *population);
+int hash_bounding_box(life *lf, struct life_box *box);
 
 /* Double the plane around its middle. Fails with h->error set. */
 int hash_grow(struct hashlife *h);
@@ -132,9 +131,10 @@ int hash_clear(struct hashlife *h);
 /* Reduce the plane to its smallest square, so that equal planes have equal roots. */
 void hash_shrink(struct hashlife *h);
 
-/* The calling thread's worker, with an empty stack. hash_failed sets the error of `call` and
- * returns -1. */
+/* The calling thread's worker, with an empty stack. */
 struct worker *hash_worker(struct hashlife *h);
-int hash_failed(const struct hashlife *h, const char *call);
+
+/* Set the error for h->error and return -1. */
+int hash_failed(const struct hashlife *h);
 
 #endif

@@ -59,7 +59,7 @@ int hash_nodes_open(struct hashlife *h)
 {
     const size_t most = UINT32_MAX - 1;
     h->leaf_content = h->multistate ? (size_t)1 << 2 * h->leaf_level : sizeof(struct leaf);
-    h->leaf_bytes = h->leaf_content + (h->rule.transitions ? SIDE_OF_FILES : 0);
+    h->leaf_bytes = h->leaf_content + (h->transitions ? SIDE_OF_FILES : 0);
     h->nodes.most = h->memory / NODE_BYTES < most ? h->memory / NODE_BYTES : most;
     h->leaves.most = h->memory / leaf_bytes(h) < most ? h->memory / leaf_bytes(h) : most;
     h->nodes.free = h->leaves.free = NO_SQUARE;
@@ -72,8 +72,7 @@ int hash_nodes_open(struct hashlife *h)
     h->leaves.next = h->leaf_next;
     if (!h->node || !h->leaf || !h->leaf_next || open_table(&h->nodes, h->memory) < 0 ||
         open_table(&h->leaves, h->memory) < 0)
-        return clerror_set(ENOMEM,
-                           "hashlife_create: the system has no addresses for a tree of %zu MiB",
+        return clerror_set(ENOMEM, "life: the system has no addresses for a tree of %zu MiB",
                            h->memory >> 20);
     return 0;
 }
@@ -129,9 +128,9 @@ static size_t place_of_leaf(const struct hashlife *h, const void *leaf)
 /* Compare leaves of either kind, with constant sizes for the compiler: a hot spot. */
 static bool same_leaf(const struct hashlife *h, square_t i, const void *leaf)
 {
-    return (!h->multistate        ? memcmp(hash_leaf(h, i), leaf, sizeof(struct leaf))
-            : h->rule.transitions ? memcmp(hash_states(h, i), leaf, STATES_OF_FILES)
-                                  : memcmp(hash_states(h, i), leaf, STATES_MOST)) == 0;
+    return (!h->multistate   ? memcmp(hash_leaf(h, i), leaf, sizeof(struct leaf))
+            : h->transitions ? memcmp(hash_states(h, i), leaf, STATES_OF_FILES)
+                             : memcmp(hash_states(h, i), leaf, STATES_MOST)) == 0;
 }
 
 /* ---- Marking, and using again. --------------------------------------------------------------- */
@@ -533,7 +532,7 @@ square_t hash_leaf_find(struct worker *w, const void *leaf)
         i = w->leaves.first;
         unsigned char *to = h->leaf + i * h->leaf_bytes;
         memcpy(to, leaf, h->multistate ? h->leaf_content : sizeof(struct leaf));
-        if (h->rule.transitions)
+        if (h->transitions)
             hash_states_find_moves(h, to);
         if (publish(h, &h->leaves, &w->leaves, place, first)) {
             hash_keep(w, i, h->leaf_level);
@@ -558,7 +557,7 @@ square_t hash_empty(struct worker *w, int level)
 
 void hash_set_k(struct hashlife *h, int k)
 {
-    const int odd = h->alternates ? (int)(h->generation & 1) : 0,
+    const int odd = h->alternates ? (int)(h->lf->generation & 1) : 0,
               shared = (k < h->k ? k : h->k) + 2;
     const int same = odd == h->odd ? shared : 0; /* results up to this level do not depend on k */
     for (size_t i = 0; (k != h->k || odd != h->odd) && i < h->nodes.used; i++)

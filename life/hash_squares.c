@@ -14,6 +14,18 @@
 /* Levels of the smallest squares: 2 x 2 states, 8 x 8 bits. */
 enum { PAIR = 1, EIGHT = 3 };
 
+/* The tree of an engine; NULL with ENOTSUP for other engines. */
+static struct hashlife *tree_of(const life *lf, const char *call)
+{
+    if (no_handle(lf, call))
+        return NULL;
+    if (lf->engine == LIFE_HASHLIFE)
+        return lf->state;
+    clerror_set(ENOTSUP, "%s: the engine %s has no quadtree; use the engine hashlife", call,
+                life_engine_name(lf->engine));
+    return NULL;
+}
+
 /* ---- Squares by number. ---------------------------------------------------------------------- */
 
 static struct added *new_square(struct hashlife *h, int level, uint32_t *square)
@@ -22,7 +34,7 @@ static struct added *new_square(struct hashlife *h, int level, uint32_t *square)
         const size_t room = h->room_added ? 2 * h->room_added : 1024;
         struct added *more = room < UINT32_MAX ? realloc(h->added, room * sizeof *more) : NULL;
         if (!more) {
-            clerror_set(ENOMEM, "hashlife_add_square: out of memory for more than %zu squares",
+            clerror_set(ENOMEM, "life_tree_add_square: out of memory for more than %zu squares",
                         h->n_added);
             return NULL;
         }
@@ -36,16 +48,17 @@ static struct added *new_square(struct hashlife *h, int level, uint32_t *square)
     return &h->added[h->n_added++];
 }
 
-int hashlife_add_states(hashlife *h, const unsigned char state[4], uint32_t *square)
+int life_tree_add_states(life *lf, const unsigned char state[4], uint32_t *square)
 {
-    if (no_handle(h, __func__))
+    struct hashlife *h = tree_of(lf, __func__);
+    if (!h)
         return -1;
     for (int i = 0; i < 4; i++)
-        if (state[i] >= h->rule.states)
+        if (state[i] >= h->lf->rule.states)
             return clerror_set(
                 EINVAL,
-                "hashlife_add_states: there is a cell of state %d, and the rule %s has states 0 to %u",
-                state[i], h->rule.text, h->rule.states - 1);
+                "life_tree_add_states: there is a cell of state %d, and the rule %s has states 0 to %u",
+                state[i], h->lf->rule.text, h->lf->rule.states - 1);
     struct added *a = new_square(h, PAIR, square);
     if (!a)
         return -1;
@@ -121,12 +134,13 @@ static int make_square(struct hashlife *h, struct added *a, uint32_t square)
     a->square = level > h->leaf_level              ? node_of_parts(h, level, a->part)
                 : !a->bits && are_bits(h, a->part) ? leaf_of_bits(h, a->part)
                                                    : leaf_of(h, square);
-    return a->square == NO_SQUARE ? hash_failed(h, "hashlife_add_square") : 0;
+    return a->square == NO_SQUARE ? hash_failed(h) : 0;
 }
 
-int hashlife_add_leaf(hashlife *h, uint64_t cells, uint32_t *square)
+int life_tree_add_bits(life *lf, uint64_t cells, uint32_t *square)
 {
-    if (no_handle(h, __func__))
+    struct hashlife *h = tree_of(lf, __func__);
+    if (!h)
         return -1;
     struct added *a = new_square(h, EIGHT, square);
     if (!a)
@@ -136,17 +150,18 @@ int hashlife_add_leaf(hashlife *h, uint64_t cells, uint32_t *square)
     return EIGHT < h->leaf_level ? 0 : make_square(h, a, *square);
 }
 
-int hashlife_add_square(hashlife *h, int level, const uint32_t part[4], uint32_t *square)
+int life_tree_add_square(life *lf, int level, const uint32_t part[4], uint32_t *square)
 {
-    if (no_handle(h, __func__))
+    struct hashlife *h = tree_of(lf, __func__);
+    if (!h)
         return -1;
     if (level <= PAIR || level > LEVEL_MAX)
         return clerror_set(
-            EINVAL, "hashlife_add_square: level %d; squares of four parts have levels %d to %d",
+            EINVAL, "life_tree_add_square: level %d; squares of four parts have levels %d to %d",
             level, PAIR + 1, LEVEL_MAX);
     for (int i = 0; i < 4; i++)
         if (part[i] && (part[i] >= h->n_added || h->added[part[i]].level != level - 1))
-            return clerror_set(EINVAL, "hashlife_add_square: %u is not a square of level %d",
+            return clerror_set(EINVAL, "life_tree_add_square: %u is not a square of level %d",
                                part[i], level - 1);
     struct added *a = new_square(h, level, square);
     if (!a)
@@ -160,24 +175,19 @@ static int put_small(struct hashlife *h, uint32_t square, int level)
 {
     const size_t side = (size_t)1 << level;
     unsigned char state[STATES_MOST];
-    uint64_t word[1 << LEAF_LEVEL_MOST] = {0};
-    for (size_t at = 0; at < side * side; at++) {
-        state[at] = state_in(h, square, level, (unsigned)(at % side), (unsigned)(at / side));
-        word[at / side] |= (uint64_t)(state[at] != 0) << at % side;
-    }
-    const struct life_cells cells = {.width = side, .height = side, .stride = 1, .word = word};
     const long long corner = -(long long)side / 2;
-    return h->multistate ? hashlife_put_states(h, corner, corner, side, side, state)
-                         : hashlife_put(h, corner, corner, &cells);
+    for (size_t at = 0; at < side * side; at++)
+        state[at] = state_in(h, square, level, (unsigned)(at % side), (unsigned)(at / side));
+    return hash_put(h->lf, &(struct life_window){corner, corner, side, side, NULL, state});
 }
 
-int hashlife_set_square(hashlife *h, uint32_t square, uint64_t generation)
+int life_tree_set(life *lf, uint32_t square, uint64_t generation)
 {
-    if (no_handle(h, __func__))
+    struct hashlife *h = tree_of(lf, __func__);
+    if (!h)
         return -1;
     if (square && square >= h->n_added)
-        return clerror_set(EINVAL, "hashlife_set_square: %u is not a square that was added",
-                           square);
+        return clerror_set(EINVAL, "life_tree_set: %u is not a square that was added", square);
     const int level = square ? h->added[square].level : 0;
     int status = hash_clear(h);
     if (status == 0 && square && level <= h->leaf_level) {
@@ -190,11 +200,11 @@ int hashlife_set_square(hashlife *h, uint32_t square, uint64_t generation)
         while (status == 0 && h->level < h->leaf_level + 3)
             status = hash_grow(h);
     }
-    h->generation = generation;
+    h->lf->generation = generation;
     free(h->added);
     h->added = NULL;
     h->n_added = h->room_added = 0;
-    return status == 0 ? 0 : hash_failed(h, "hashlife_set_square");
+    return status == 0 ? 0 : hash_failed(h);
 }
 
 /* ---- The walk. ------------------------------------------------------------------------------- */
@@ -213,7 +223,7 @@ struct walker {
 
 static int squares_no_memory(void)
 {
-    return clerror_set(ENOMEM, "hashlife_walk: out of memory for the numbers of the squares");
+    return clerror_set(ENOMEM, "life_tree_walk: out of memory for the numbers of the squares");
 }
 
 /* Number a square that the caller has received. */
@@ -326,31 +336,14 @@ static int squares_walk_all(struct walker *w, int *level)
     return status;
 }
 
-int hashlife_walk(hashlife *h, int *level, int (*leaf)(void *arg, uint64_t cells),
-                  int (*square)(void *arg, int level, const uint32_t part[4]), void *arg)
+int life_tree_walk(life *lf, int *level, int (*bits)(void *arg, uint64_t cells),
+                   int (*states)(void *arg, const unsigned char state[4]),
+                   int (*square)(void *arg, int level, const uint32_t part[4]), void *arg)
 {
-    if (no_handle(h, __func__))
+    struct hashlife *h = tree_of(lf, __func__);
+    if (!h)
         return -1;
-    if (h->multistate)
-        return clerror_set(
-            ENOTSUP,
-            "hashlife_walk: squares of 8 x 8 bits are of rules of two states, and %s has %u; see hashlife_walk_states",
-            h->rule.text, h->rule.states);
-    return squares_walk_all(&(struct walker){.h = h, .leaf = leaf, .square = square, .arg = arg},
-                            level);
-}
-
-int hashlife_walk_states(hashlife *h, int *level,
-                         int (*states)(void *arg, const unsigned char state[4]),
-                         int (*square)(void *arg, int level, const uint32_t part[4]), void *arg)
-{
-    if (no_handle(h, __func__))
-        return -1;
-    if (!h->multistate)
-        return clerror_set(
-            ENOTSUP,
-            "hashlife_walk_states: is for rules of more than two states, and %s has two; see hashlife_walk",
-            h->rule.text);
     return squares_walk_all(
-        &(struct walker){.h = h, .states = states, .square = square, .arg = arg}, level);
+        &(struct walker){.h = h, .leaf = bits, .states = states, .square = square, .arg = arg},
+        level);
 }

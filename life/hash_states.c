@@ -52,7 +52,7 @@ INLINE uint64_t leaf_spread(uint32_t bits)
 
 static void generations_step(const struct hashlife *h, unsigned char cell[ROWS][ROWS])
 {
-    const unsigned char wraps = (unsigned char)h->rule.states;
+    const unsigned char wraps = (unsigned char)h->lf->rule.states;
     uint32_t next[ROWS] = {0};
     for (int y = 0; y < ROWS; y++)
         for (int x = 0; x < ROWS; x += 8)
@@ -122,7 +122,7 @@ INLINE void find_moves(const struct life_transitions *t, int places, states_t *l
 
 void hash_states_find_moves(const struct hashlife *h, states_t *leaf)
 {
-    const struct life_transitions *t = h->rule.transitions;
+    const struct life_transitions *t = h->transitions;
     memset(leaf + STATES_OF_FILES, 0, SIDE);
     switch (t->places) {
     case 9:
@@ -254,8 +254,8 @@ static void all_transitions(const struct life_transitions *t, const states_t *pa
 
 void hash_states_step(const struct hashlife *h, const states_t *part[4], int k, states_t *out)
 {
-    if (h->rule.transitions)
-        all_transitions(h->rule.transitions, part, 1 << k, out);
+    if (h->transitions)
+        all_transitions(h->transitions, part, 1 << k, out);
     else
         generations_steps(h, part, 1 << k, out);
 }

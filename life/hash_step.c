@@ -6,7 +6,6 @@
 #include "life/hash_nodes.h"
 
 #include "core/clock.h"
-#include "core/progress.h"
 
 #include <errno.h>
 #include <string.h>
@@ -22,10 +21,10 @@ static bool worker_poll(struct worker *w)
     const double now = seconds_now();
     if (now - h->began >= h->helper_delay)
         start_helpers(h);
-    if (!h->progress || now - h->last_progress < PROGRESS_INTERVAL)
+    if (!h->lf->progress || now - h->last_progress < PROGRESS_INTERVAL)
         return true;
     h->last_progress = now;
-    if (!progress_cancels(h->progress, h->arg, h->done, h->total))
+    if (life_call_tell(h->lf, 0) == 0)
         return true;
     hash_give_up(h, ECANCELED);
     return false;
@@ -88,6 +87,6 @@ int hash_step(struct hashlife *h, int k)
         return -1;
     h->root = atomic_load(&h->node[h->root].result);
     h->level--;
-    h->generation += (uint64_t)1 << k;
+    h->lf->generation += (uint64_t)1 << k;
     return 0;
 }

@@ -6,7 +6,6 @@
  */
 #include "life/hash_nodes.h"
 
-#include "core/handle.h"
 #include "life/hash_map.h"
 
 #include <errno.h>
@@ -28,15 +27,20 @@ struct worker *hash_worker(struct hashlife *h)
     return &h->worker[0];
 }
 
-int hash_failed(const struct hashlife *h, const char *call)
+int hash_failed(const struct hashlife *h)
 {
+    const unsigned long long at = h->lf->generation;
+    if (h->error == ECANCELED)
+        return clerror_set(ECANCELED, "life: ended by the caller at generation %llu", at);
     if (h->error == ERANGE)
-        return clerror_set(ERANGE, "%s: the plane would be more than 2^%d cells across", call,
-                           LEVEL_MAX);
+        return clerror_set(
+            ERANGE, "life: at generation %llu the plane would be more than 2^%d cells across", at,
+            LEVEL_MAX);
     return clerror_set(
         ENOMEM,
-        "%s: the tree needs at least %zu MiB of memory, and was given %zu; give it more, or fewer cells",
-        call, hash_needed(h), h->memory >> 20);
+        "life: at generation %llu the tree needs at least %zu MiB of memory, and was "
+        "given %zu; give it more, or go on with fewer cells or in smaller steps",
+        at, ((h->needed > h->memory ? h->needed : h->memory) >> 20) + 1, h->memory >> 20);
 }
 
 static int tree_give_up(struct hashlife *h, int error)
@@ -52,7 +56,7 @@ int hash_clear(struct hashlife *h)
     struct worker *w = hash_worker(h);
     h->level = h->leaf_level + 3;
     h->root = hash_empty(w, h->level);
-    h->generation = 0;
+    h->lf->generation = 0;
     return h->root == NO_SQUARE ? -1 : 0;
 }
 
@@ -119,29 +123,23 @@ void hash_shrink(struct hashlife *h)
 
 /* ---- Rectangles. ----------------------------------------------------------------------------- */
 
-/* A rectangle of host memory, bits or states, with the place of its corner on the plane. */
-struct window {
-    const struct life_cells *cells;
-    const unsigned char *state; /* or NULL */
-    size_t width, height;
-    wide x, y;
-};
-
 /* True if a square with that corner intersects the window. */
-static bool tree_square_in(const struct window *v, int level, wide x, wide y)
+static bool tree_square_in(const struct life_window *v, int level, wide x, wide y)
 {
     return x < v->x + (wide)v->width && y < v->y + (wide)v->height &&
            x + tree_side_of(level) > v->x && y + tree_side_of(level) > v->y;
 }
 
-/* The 16 cells of a window's row from column x on, x >= -15; cells outside are dead. */
-static unsigned tree_sixteen(const struct life_cells *c, long long x, size_t y)
+/* The 16 cells of a window's row from column x on, x >= -15; *in: those inside the window. */
+static unsigned tree_sixteen(const struct life_window *v, long long x, size_t y, unsigned *in)
 {
-    const uint64_t *row = c->word + y * c->stride;
     unsigned bits = 0;
-    for (int i = x < 0 ? (int)-x : 0; i < 16 && x + i < (long long)c->width; i++) {
+    *in = 0;
+    for (int i = x < 0 ? (int)-x : 0; i < 16 && x + i < (long long)v->width; i++) {
         const size_t at = (size_t)(x + i);
-        bits |= (unsigned)(row[at / 64] >> at % 64 & 1) << i;
+        *in |= 1u << i;
+        bits |= (unsigned)(v->state ? v->state[y * v->width + at] : life_cells_at(v->cells, at, y))
+                << i;
     }
     return bits;
 }
@@ -152,7 +150,7 @@ static int clamped(const struct hashlife *h, wide x)
     return x < 0 ? 0 : x > hash_side(h) ? hash_side(h) : (int)x;
 }
 
-static square_t add_states(struct worker *w, const struct window *v, square_t square, wide x,
+static square_t add_states(struct worker *w, const struct life_window *v, square_t square, wide x,
                            wide y)
 {
     const struct hashlife *h = w->h;
@@ -164,15 +162,14 @@ static square_t add_states(struct worker *w, const struct window *v, square_t sq
     for (int i = clamped(h, top); i < bottom; i++)
         for (int j = first; j < end; j++) {
             const size_t row = (size_t)(i - top), column = (size_t)(j - left);
-            const unsigned char state = v->state
-                                            ? v->state[row * v->width + column]
-                                            : (unsigned char)life_cells_at(v->cells, column, row);
-            leaf[i << h->leaf_level | j] = state ? state : leaf[i << h->leaf_level | j];
+            leaf[i << h->leaf_level | j] = v->state
+                                               ? v->state[row * v->width + column]
+                                               : (states_t)life_cells_at(v->cells, column, row);
         }
     return hash_leaf_find(w, leaf);
 }
 
-static square_t add_to_leaf(struct worker *w, const struct window *v, square_t square, wide x,
+static square_t add_to_leaf(struct worker *w, const struct life_window *v, square_t square, wide x,
                             wide y)
 {
     if (w->h->multistate)
@@ -180,16 +177,18 @@ static square_t add_to_leaf(struct worker *w, const struct window *v, square_t s
     struct leaf leaf = *hash_leaf(w->h, square);
     for (int i = 0; i < 16; i++) {
         const wide row = y + i - v->y;
-        if (row >= 0 && row < (wide)v->height)
-            leaf.row[i] = (uint16_t)(leaf.row[i] |
-                                     tree_sixteen(v->cells, (long long)(x - v->x), (size_t)row));
+        if (row < 0 || row >= (wide)v->height)
+            continue;
+        unsigned in;
+        const unsigned bits = tree_sixteen(v, (long long)(x - v->x), (size_t)row, &in);
+        leaf.row[i] = (uint16_t)((leaf.row[i] & ~in) | bits);
     }
     return hash_leaf_find(w, &leaf);
 }
 
-/* Return the square with the window's live cells added; it is pushed on the stack. */
-static square_t add_window(struct worker *w, const struct window *v, square_t square, int level,
-                           wide x, wide y)
+/* Return the square with the window's cells; it is pushed on the stack. */
+static square_t add_window(struct worker *w, const struct life_window *v, square_t square,
+                           int level, wide x, wide y)
 {
     if (!tree_square_in(v, level, x, y))
         return square;
@@ -217,68 +216,34 @@ static bool tree_is_far(long long x, size_t length)
     return x < -most || x > most || length > (size_t)most || (wide)x + (wide)length > most;
 }
 
-static int tree_put(hashlife *h, const char *call, const struct window *v)
+int hash_put(life *lf, const struct life_window *v)
 {
+    struct hashlife *h = lf->state;
+    if (tree_is_far(v->x, v->width) || tree_is_far(v->y, v->height))
+        return clerror_set(ERANGE,
+                           "life_put: cells more than 2^62 from the middle cannot be put there");
     const wide right = v->x + (wide)v->width, bottom = v->y + (wide)v->height;
-    if (tree_is_far((long long)v->x, v->width) || tree_is_far((long long)v->y, v->height))
-        return clerror_set(ERANGE, "%s: cells more than 2^62 from the middle cannot be put there",
-                           call);
     for (wide half = tree_side_of(h->level - 1);
          v->x < -half || v->y < -half || right > half || bottom > half; half *= 2)
         if (hash_grow(h) < 0)
-            return hash_failed(h, call);
+            return hash_failed(h);
     const wide corner = -tree_side_of(h->level - 1);
     const square_t root = add_window(hash_worker(h), v, h->root, h->level, corner, corner);
     if (root == NO_SQUARE)
-        return hash_failed(h, call);
+        return hash_failed(h);
     h->root = root;
     return 0;
 }
 
-int hashlife_put(hashlife *h, long long x, long long y, const struct life_cells *cells)
-{
-    if (no_handle(h, __func__))
-        return -1;
-    if (!cells || !cells->word)
-        return clerror_set(EINVAL, "hashlife_put: the cells are NULL");
-    return tree_put(h, "hashlife_put",
-                    &(struct window){cells, NULL, cells->width, cells->height, x, y});
-}
-
-int hashlife_put_states(hashlife *h, long long x, long long y, size_t width, size_t height,
-                        const unsigned char *state)
-{
-    if (no_handle(h, __func__))
-        return -1;
-    for (size_t i = 0; i < width * height; i++)
-        if (state[i] >= h->rule.states)
-            return clerror_set(
-                EINVAL,
-                "hashlife_put_states: cell %zu,%zu has state %d, and the rule %s has states 0 to %u",
-                i % width, i / width, state[i], h->rule.text, h->rule.states - 1);
-    if (h->multistate)
-        return tree_put(h, "hashlife_put_states",
-                        &(struct window){NULL, state, width, height, x, y});
-    struct life_cells cells;
-    if (life_cells_alloc(&cells, width, height) < 0)
-        return -1;
-    for (size_t i = 0; i < width * height; i++)
-        cells.word[i / width * cells.stride + i % width / 64] |= (uint64_t)state[i]
-                                                                 << i % width % 64;
-    const int status = hashlife_put(h, x, y, &cells);
-    life_cells_free(&cells);
-    return status;
-}
-
 /* Copy a square's part of a rectangle of states. */
-static void get_states(const struct hashlife *h, const struct window *v, unsigned char *state,
-                       square_t square, int level, wide x, wide y)
+static void get_states(const struct hashlife *h, const struct life_window *v, square_t square,
+                       int level, wide x, wide y)
 {
     if (square == h->empty[level] || !tree_square_in(v, level, x, y))
         return;
     if (level > h->leaf_level) {
         for (int i = 0; i < 4; i++)
-            get_states(h, v, state, h->node[square].part[i], level - 1,
+            get_states(h, v, h->node[square].part[i], level - 1,
                        i & 1 ? x + tree_side_of(level - 1) : x,
                        i & 2 ? y + tree_side_of(level - 1) : y);
         return;
@@ -287,25 +252,10 @@ static void get_states(const struct hashlife *h, const struct window *v, unsigne
         const int at_x = i % hash_side(h), at_y = i >> h->leaf_level;
         const wide column = x + at_x - v->x, row = y + at_y - v->y;
         if (column >= 0 && row >= 0 && column < (wide)v->width && row < (wide)v->height)
-            state[(size_t)row * v->width + (size_t)column] =
+            v->state[(size_t)row * v->width + (size_t)column] =
                 (unsigned char)(h->multistate ? hash_states(h, square)[i]
                                               : hash_leaf(h, square)->row[at_y] >> at_x & 1);
     }
-}
-
-int hashlife_get_states(hashlife *h, long long x, long long y, size_t width, size_t height,
-                        unsigned char *state)
-{
-    if (no_handle(h, __func__))
-        return -1;
-    const struct window v = {NULL, state, width, height, x, y};
-    if (tree_is_far(x, width) || tree_is_far(y, height))
-        return clerror_set(
-            ERANGE, "hashlife_get_states: cells more than 2^62 from the middle cannot be had");
-    memset(state, 0, width * height);
-    get_states(h, &v, state, h->root, h->level, -tree_side_of(h->level - 1),
-               -tree_side_of(h->level - 1));
-    return 0;
 }
 
 /* A rectangle of squares of 2^zoom cells a side; (x, y) is its corner in cells. */
@@ -346,47 +296,50 @@ static void tree_look(const struct hashlife *h, const struct distant *v, square_
     }
 }
 
-static int look_from(const char *call, const struct hashlife *h, unsigned zoom, long long x,
-                     long long y, struct life_cells *cells)
+static void look_from(const struct hashlife *h, unsigned zoom, long long x, long long y,
+                      struct life_cells *cells)
 {
     const struct distant v = {cells, (wide)x * tree_side_of((int)zoom),
                               (wide)y * tree_side_of((int)zoom), zoom};
-    if (!cells || !cells->word || cells->stride < (cells->width + 63) / 64)
-        return clerror_set(
-            EINVAL, "%s: the cells are NULL, or their stride is less than their width", call);
+    const wide corner = -tree_side_of(h->level - 1);
     for (size_t row = 0; row < cells->height; row++)
         memset(cells->word + row * cells->stride, 0,
                (cells->width + 63) / 64 * sizeof *cells->word);
-    tree_look(h, &v, h->root, h->level, -tree_side_of(h->level - 1), -tree_side_of(h->level - 1));
+    tree_look(h, &v, h->root, h->level, corner, corner);
+}
+
+int hash_get(life *lf, const struct life_window *v)
+{
+    const struct hashlife *h = lf->state;
+    const wide corner = -tree_side_of(h->level - 1);
+    if (!v->state) {
+        look_from(h, 0, v->x, v->y, v->cells);
+        return 0;
+    }
+    if (tree_is_far(v->x, v->width) || tree_is_far(v->y, v->height))
+        return clerror_set(ERANGE,
+                           "life_get_states: cells more than 2^62 from the middle cannot be had");
+    memset(v->state, 0, v->width * v->height);
+    get_states(h, v, h->root, h->level, corner, corner);
     return 0;
 }
 
-int hashlife_get(hashlife *h, long long x, long long y, struct life_cells *cells)
+int hash_zoomed(life *lf, unsigned zoom, long long x, long long y, struct life_cells *cells)
 {
-    if (no_handle(h, __func__))
-        return -1;
-    return look_from("hashlife_get", h, 0, x, y, cells);
-}
-
-int hashlife_get_zoomed(hashlife *h, unsigned zoom, long long x, long long y,
-                        struct life_cells *cells)
-{
-    if (no_handle(h, __func__))
-        return -1;
-    if (zoom > 60 || (cells && (tree_is_far(x, cells->width) || tree_is_far(y, cells->height))))
-        return clerror_set(
-            ERANGE,
-            "hashlife_get_zoomed: squares of 2^%u cells from %lld,%lld on cannot be looked at; zoom is 0 to "
-            "60, and places are below 2^62",
-            zoom, x, y);
-    return look_from("hashlife_get_zoomed", h, zoom, x, y, cells);
+    if (tree_is_far(x, cells->width) || tree_is_far(y, cells->height))
+        return clerror_set(ERANGE,
+                           "life_get_zoomed: squares from %lld,%lld on cannot be looked at; places "
+                           "are below 2^62",
+                           x, y);
+    look_from(lf->state, zoom, x, y, cells);
+    return 0;
 }
 
 /* ---- Counting. ------------------------------------------------------------------------------- */
 
-static struct hashlife_number tree_number_of(uwide value)
+static struct life_number tree_number_of(uwide value)
 {
-    return (struct hashlife_number){(uint64_t)value, (int64_t)(value >> 64)};
+    return (struct life_number){(uint64_t)value, (int64_t)(value >> 64)};
 }
 
 /* Squares up to this level are counted without memoization. */
@@ -449,10 +402,9 @@ static bool tree_count(const struct hashlife *h, struct counted *c, square_t squ
     return true;
 }
 
-int hashlife_population(hashlife *h, struct hashlife_number *population)
+int hash_population(life *lf, struct life_number *population)
 {
-    if (no_handle(h, __func__))
-        return -1;
+    const struct hashlife *h = lf->state;
     struct counted c = {.of = NULL};
     uwide n = 0;
     const bool done = tree_count(h, &c, h->root, h->level, &n);
@@ -460,14 +412,11 @@ int hashlife_population(hashlife *h, struct hashlife_number *population)
     map_free(&c.seen);
     free(c.of);
     return done ? 0
-                : clerror_set(ENOMEM,
-                              "hashlife_population: out of memory: cannot remember %zu squares",
+                : clerror_set(ENOMEM, "life_population: out of memory: cannot remember %zu squares",
                               c.n);
 }
 
 /* ---- Counting in squares. -------------------------------------------------------------------- */
-
-enum { MOST_ZOOM = 24 };
 
 struct raster {
     wide x, y;            /* of the first square, in units of squares */
@@ -531,20 +480,15 @@ static bool count_squares(const struct hashlife *h, struct raster *r, square_t s
     return true;
 }
 
-int hashlife_density(hashlife *h, long long x, long long y, size_t width, size_t height,
-                     unsigned zoom, uint64_t *live)
+int hash_density(life *lf, long long x, long long y, size_t width, size_t height, unsigned zoom,
+                 uint64_t *live)
 {
-    if (no_handle(h, __func__))
-        return -1;
-    if (zoom > MOST_ZOOM)
-        return clerror_set(
-            EINVAL, "hashlife_density: squares of 2^%u cells a side are too large; at most 2^%d",
-            zoom, MOST_ZOOM);
+    const struct hashlife *h = lf->state;
     const long long side = 1LL << zoom;
     if (x % side || y % side)
         return clerror_set(
             EINVAL,
-            "hashlife_density: %lld,%lld is no corner of squares of 2^%u cells: give multiples of that",
+            "life_density: %lld,%lld is no corner of squares of 2^%u cells: give multiples of that",
             x, y, zoom);
     struct raster r = {.x = x / side,
                        .y = y / side,
@@ -557,10 +501,9 @@ int hashlife_density(hashlife *h, long long x, long long y, size_t width, size_t
     const bool done = count_squares(h, &r, h->root, h->level, corner, corner);
     map_free(&r.seen.seen);
     free(r.seen.of);
-    return done
-               ? 0
-               : clerror_set(ENOMEM, "hashlife_density: out of memory: cannot remember %zu squares",
-                             r.seen.n);
+    return done ? 0
+                : clerror_set(ENOMEM, "life_density: out of memory: cannot remember %zu squares",
+                              r.seen.n);
 }
 
 /* ---- The box of the live cells. -------------------------------------------------------------- */
@@ -657,19 +600,18 @@ static bool margin(const struct hashlife *h, int side, wide *out)
     return done;
 }
 
-int hashlife_bounding_box(hashlife *h, struct hashlife_box *box)
+int hash_bounding_box(life *lf, struct life_box *box)
 {
-    if (no_handle(h, __func__))
-        return -1;
+    const struct hashlife *h = lf->state;
     wide m[4];
     const wide half = tree_side_of(h->level - 1);
     if (h->root == h->empty[h->level])
         return 0;
     for (int side = 0; side < 4; side++)
         if (!margin(h, side, &m[side]))
-            return clerror_set(
-                ENOMEM, "hashlife_bounding_box: out of memory for the squares along an edge");
-    *box = (struct hashlife_box){
+            return clerror_set(ENOMEM,
+                               "life_bounding_box: out of memory for the squares along an edge");
+    *box = (struct life_box){
         tree_number_of((uwide)(m[0] - half)), tree_number_of((uwide)(m[1] - half)),
         tree_number_of((uwide)(half - m[2])), tree_number_of((uwide)(half - m[3]))};
     return 1;

@@ -1,13 +1,9 @@
-/* hashlife.c - the functions of stdcl/hashlife.h that are not about the tree. */
+/* hashlife.c - the engine "hashlife": options, rule, steps. */
 /* SPDX-License-Identifier: MIT */
 #include "life/hash_leaf.h"
 #include "life/hash_nodes.h"
-#include "core/handle.h"
-#include "life/transitions.h"
 #include "life/cells.h"
 #include "life/logic.h"
-
-#include "core/reserved.h"
 
 #include <errno.h>
 #include <math.h>
@@ -18,53 +14,14 @@
 enum { MOST_THREADS = 64 };
 static const size_t LEAST_MEMORY = (size_t)16 << 20;
 
-__extension__ typedef __int128 wide;
-__extension__ typedef unsigned __int128 uwide;
-
-char *hashlife_number_string(struct hashlife_number number, char *text)
+static int hashlife_check_options(const struct life_options *o)
 {
-    char digits[48], *p = digits + sizeof digits;
-    const bool negative = number.high < 0;
-    uwide value = (uwide)(uint64_t)number.high << 64 | number.low;
-    if (negative)
-        value = 0 - value;
-    *--p = 0;
-    do
-        *--p = (char)('0' + (int)(value % 10));
-    while (value /= 10);
-    if (negative)
-        *--p = '-';
-    return strcpy(text, p);
-}
-
-double hashlife_number_double(struct hashlife_number number)
-{
-    return (double)(wide)((uwide)(uint64_t)number.high << 64 | number.low);
-}
-
-static int hashlife_check_options(const struct hashlife_options *o, struct life_family *rule)
-{
-    static const unsigned char none[9] = {0};
-    if (life_family_take(o->rule, o->transitions, rule) < 0)
-        return -1;
-    if (rule->large.range)
-        return clerror_set(
-            EINVAL,
-            "hashlife: the rule %s is Larger than Life, which is for grids; a plane without edges has rules of the nearest neighbours",
-            rule->text);
-    if (rule->transitions ? life_transit(rule->transitions, none) != 0
-                          : rule->states > 2 && life_table_next(&rule->table, 0))
-        return clerror_set(
-            EINVAL,
-            "hashlife: under the rule %s all of an empty plane becomes alive, which a plane without edges cannot be; give it a grid",
-            rule->text);
     if (o->memory && o->memory < LEAST_MEMORY)
-        return clerror_set(EINVAL,
-                           "hashlife_create: %zu bytes of memory are too few; give %zu or more",
+        return clerror_set(EINVAL, "life: %zu bytes of memory are too few; give %zu or more",
                            o->memory, LEAST_MEMORY);
     if (o->threads > MOST_THREADS)
-        return clerror_set(EINVAL, "hashlife_create: %u threads are too many; give 1 to %d",
-                           o->threads, MOST_THREADS);
+        return clerror_set(EINVAL, "life: %u threads are too many; give 1 to %d", o->threads,
+                           MOST_THREADS);
     return 0;
 }
 
@@ -98,7 +55,7 @@ static int hashlife_set_rule(struct hashlife *h, const struct life_family *rule)
     const struct life_table even = inverted(&rule->table, birth && stays, birth),
                             odd = inverted(&rule->table, birth, birth && stays),
                             *const of[2] = {&even, &odd};
-    h->rule = *rule;
+    h->transitions = rule->transitions;
     h->multistate = rule->states > 2 || rule->transitions;
     h->leaf_level = rule->transitions ? LEAF_LEVEL_OF_FILES : LEAF_LEVEL_MOST;
     if (rule->transitions)
@@ -106,7 +63,7 @@ static int hashlife_set_rule(struct hashlife *h, const struct life_family *rule)
     h->alternates = birth && !stays;
     for (int i = 0; i < 2 && !rule->counts; i++) {
         if (!(h->middle[i] = malloc(1 << 16)))
-            return clerror_set(ENOMEM, "hashlife_create: out of memory");
+            return clerror_set(ENOMEM, "life: out of memory for an engine");
         hash_leaf_table(of[i], h->middle[i]);
     }
     for (int i = 0; i < 2 && rule->counts; i++) {
@@ -125,51 +82,9 @@ static unsigned processors(void)
     return n < 1 ? 1 : n > MOST_THREADS ? MOST_THREADS : (unsigned)n;
 }
 
-hashlife *hashlife_create(const struct hashlife_options *options)
+static void hashlife_free(life *lf)
 {
-    struct life_family rule;
-    const struct hashlife_options none = {.rule = NULL}, *o = options ? options : &none;
-    if (reserved_check("hashlife_create", o->reserved) < 0 || hashlife_check_options(o, &rule) < 0)
-        return NULL;
-    struct hashlife *h = calloc(1, sizeof *h);
-    if (!h) {
-        clerror_set(ENOMEM, "hashlife_create: out of memory");
-        return NULL;
-    }
-    h->memory = o->memory ? o->memory : (size_t)(life_host_memory() / 2);
-    h->threads = o->threads ? o->threads : processors();
-    h->helper_delay = 0.02;
-    h->progress = o->progress;
-    h->arg = o->arg;
-    pthread_mutex_init(&h->lock, NULL);
-    pthread_cond_init(&h->change, NULL);
-    for (int i = 0; i < NODE_LEVELS; i++)
-        h->empty[i] = NO_SQUARE;
-    h->root = NO_SQUARE;
-    h->working = 1;
-    h->worker = aligned_alloc(64, h->threads * sizeof *h->worker);
-    for (unsigned t = 0; h->worker && t < h->threads; t++) {
-        struct worker *w = &h->worker[t];
-        w->h = h;
-        w->id = (uint8_t)(t + 1);
-        w->reverse = t % 2 != 0;
-        w->items = 0;
-        for (int i = 0; i < NODE_LEVELS; i++)
-            w->batch[i].own = w->batch[i].deferred = w->batch[i].n = 0;
-        w->depth = w->nodes.n = w->leaves.n = 0;
-    }
-    if (!h->worker)
-        clerror_set(ENOMEM, "hashlife_create: out of memory");
-    if (!h->worker || hashlife_set_rule(h, &rule) < 0 || hash_nodes_open(h) < 0 ||
-        hash_clear(h) < 0) {
-        hashlife_free(h);
-        return NULL;
-    }
-    return h;
-}
-
-void hashlife_free(hashlife *h)
-{
+    struct hashlife *h = lf->state;
     if (!h)
         return;
     hash_nodes_close(h);
@@ -180,73 +95,90 @@ void hashlife_free(hashlife *h)
     free(h->middle[1]);
     free(h->added);
     free(h);
+    lf->state = NULL;
 }
 
-static int step_failed(const struct hashlife *h)
+static int hashlife_create_workers(struct hashlife *h)
 {
-    if (h->error == ECANCELED)
-        return clerror_set(ECANCELED, "hashlife_step: ended by the caller at generation %llu",
-                           (unsigned long long)h->generation);
-    if (h->error == ERANGE)
-        return clerror_set(
-            ERANGE,
-            "hashlife_step: at generation %llu the plane would become more than 2^%d cells across",
-            (unsigned long long)h->generation, LEVEL_MAX);
-    return clerror_set(
-        ENOMEM,
-        "hashlife_step: at generation %llu the tree needs at least %zu MiB of memory, and was given %zu; give it more, or go on in "
-        "smaller steps",
-        (unsigned long long)h->generation, hash_needed(h), h->memory >> 20);
+    h->worker = aligned_alloc(64, h->threads * sizeof *h->worker);
+    if (!h->worker)
+        return clerror_set(ENOMEM, "life: out of memory for an engine");
+    for (unsigned t = 0; t < h->threads; t++) {
+        struct worker *w = &h->worker[t];
+        w->h = h;
+        w->id = (uint8_t)(t + 1);
+        w->reverse = t % 2 != 0;
+        w->items = 0;
+        for (int i = 0; i < NODE_LEVELS; i++)
+            w->batch[i].own = w->batch[i].deferred = w->batch[i].n = 0;
+        w->depth = w->nodes.n = w->leaves.n = 0;
+    }
+    return 0;
 }
 
-int hashlife_step(hashlife *h, uint64_t generations)
+static int hashlife_create(life *lf, const struct life_options *o)
 {
-    if (no_handle(h, __func__))
+    if (hashlife_check_options(o) < 0)
         return -1;
-    if (generations > UINT64_MAX - h->generation)
-        return clerror_set(ERANGE, "hashlife_step: generations are counted up to 2^64 - 1");
-    h->total = (double)generations;
-    h->done = 0;
+    struct hashlife *h = lf->state = calloc(1, sizeof *h);
+    if (!h)
+        return clerror_set(ENOMEM, "life: out of memory for an engine");
+    h->lf = lf;
+    h->memory = o->memory ? o->memory : (size_t)(life_host_memory() / 2);
+    h->threads = o->threads ? o->threads : processors();
+    h->helper_delay = 0.02;
+    pthread_mutex_init(&h->lock, NULL);
+    pthread_cond_init(&h->change, NULL);
+    for (int i = 0; i < NODE_LEVELS; i++)
+        h->empty[i] = NO_SQUARE;
+    h->root = NO_SQUARE;
+    h->working = 1;
+    if (hashlife_create_workers(h) == 0 && hashlife_set_rule(h, &lf->rule) == 0 &&
+        hash_nodes_open(h) == 0 && hash_clear(h) == 0)
+        return 0;
+    hashlife_free(lf);
+    return -1;
+}
+
+static int hashlife_clear(life *lf)
+{
+    return hash_clear(lf->state) < 0 ? hash_failed(lf->state) : 0;
+}
+
+static int hashlife_step(life *lf, uint64_t generations)
+{
+    struct hashlife *h = lf->state;
     for (int k = 0; k < 64; k++)
         if (generations >> k & 1) {
             if (hash_step(h, k) < 0)
-                return step_failed(h);
-            h->done += ldexp(1, k);
+                return hash_failed(h);
+            lf->call.done += ldexp(1, k);
         }
     return 0;
 }
 
-uint64_t hashlife_generation(const hashlife *h)
+static size_t hashlife_bytes(const life *lf)
 {
-    if (no_handle(h, __func__))
-        return 0;
-    return h->generation;
+    return hash_bytes(lf->state);
 }
 
-unsigned hashlife_states(const hashlife *h)
+static struct life_statistics hashlife_statistics(const life *lf)
 {
-    if (no_handle(h, __func__))
-        return 0;
-    return h->rule.states;
+    return (struct life_statistics){.collections =
+                                        ((const struct hashlife *)lf->state)->collections};
 }
 
-struct life_rule hashlife_rule(const hashlife *h)
-{
-    if (no_handle(h, __func__))
-        return (struct life_rule){0};
-    return h->rule.rule;
-}
-
-size_t hashlife_bytes(const hashlife *h)
-{
-    if (no_handle(h, __func__))
-        return 0;
-    return hash_bytes(h);
-}
-
-uint64_t hashlife_collections(const hashlife *h)
-{
-    if (no_handle(h, __func__))
-        return 0;
-    return h->collections;
-}
+const struct life_backend life_hashlife_backend = {
+    .create = hashlife_create,
+    .free = hashlife_free,
+    .step = hashlife_step,
+    .clear = hashlife_clear,
+    .put = hash_put,
+    .get = hash_get,
+    .zoomed = hash_zoomed,
+    .density = hash_density,
+    .population = hash_population,
+    .bounding_box = hash_bounding_box,
+    .bytes = hashlife_bytes,
+    .statistics = hashlife_statistics,
+};

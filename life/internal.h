@@ -10,7 +10,6 @@
 #include "life/counting.h"
 #include "life/engine.h"
 #include "life/family.h"
-#include "life/generation.h"
 #include "life/grid.h"
 #include "life/logic.h"
 #include "life/reference.h"

@@ -2,8 +2,8 @@
  *
  * life.c keeps the generation counter, and copies rectangles between the caller and the host's
  * rows. It downloads the rows before they are read, and uploads them before a step, if they are
- * stale. The engines are packed.c, topology.c, engine_bitplanes.c, engine_bytes.c, engine_padded.c
- * (local, global) and life_ref.c.
+ * stale. Engines of unbounded planes copy rectangles themselves (plane.c). engines.c has the table
+ * of engines.
  * SPDX-License-Identifier: MIT
  */
 #include "life/cells.h"
@@ -17,27 +17,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct life_backend *const backends[LIFE_ENGINES] = {
-    [LIFE_PACKED] = &life_packed_backend,
-    [LIFE_LOCAL] = &life_padded_backend,
-    [LIFE_GLOBAL] = &life_padded_backend,
-    [LIFE_REFERENCE] = &life_reference_backend,
-};
-
 /* ---- Create and free. ------------------------------------------------------------------------ */
 
 enum { SIDE_MAX = 1 << 30 }; /* cells; kernels count them in ints, with room for a halo */
 
-static int refuse_ranks(const char *kind, const char *what, const char *since)
+static int check_plane_options(const struct life_options *o)
 {
-    return clerror_set(
-        ENOTSUP,
-        "life: %s%s%s%s%s is for one rank; several ranks divide tori and planes of the engine packed, under rules of two states that look at nearest "
-        "neighbours: start one process",
-        kind, what, *since ? ", which is " : "", since, *since ? "," : "");
+    if (o->grid || o->width || o->height)
+        return clerror_set(EINVAL,
+                           "life: an unbounded plane has no size; leave width, height and grid 0");
+    return 0;
 }
 
-static int life_check_options(const struct life_options *o, const struct life_grid *g)
+static int check_grid_options(const struct life_options *o, const struct life_grid *g)
 {
     if (g->width < 1 || g->height < 1)
         return clerror_set(EINVAL,
@@ -47,108 +39,104 @@ static int life_check_options(const struct life_options *o, const struct life_gr
     if (g->width > SIDE_MAX || g->height > SIDE_MAX)
         return clerror_set(EINVAL, "life: %zu x %zu cells: a side has at most %d cells", g->width,
                            g->height, SIDE_MAX);
-    if ((unsigned)o->engine >= LIFE_ENGINES)
-        return clerror_set(EINVAL, "life: unknown engine number %d", (int)o->engine);
     if (!o->grid && o->bounds != LIFE_TORUS && o->bounds != LIFE_PLANE)
-        return clerror_set(EINVAL, "life: bounds are LIFE_TORUS or LIFE_PLANE, not %d",
+        return clerror_set(EINVAL,
+                           "life: bounds are LIFE_TORUS, LIFE_PLANE or LIFE_UNBOUNDED, not %d",
                            (int)o->bounds);
     if (o->grid && (o->width || o->height || o->bounds))
         return clerror_set(
             EINVAL,
             "life: the grid '%.60s' sets width, height and bounds; leave them 0 in the options",
             o->grid);
-    if (world_size(o->world) > 1 && o->engine != LIFE_PACKED)
-        return refuse_ranks("the engine ", life_engine_name(o->engine), "");
-    if (world_size(o->world) > 1 && g->bounds == LIFE_JOINED)
-        return refuse_ranks("the grid :", o->grid, "");
-    if (o->ctx && !clgetndev(o->ctx))
-        return clerror_set(ENODEV, "life: the context has no device");
-    return reserved_check("life_create", o->reserved);
-}
-
-/* Name the kind of a rule that the engines local and global and ranks do not have; NULL if they
- * have it. */
-static const char *kind_of(const struct life_family *rule)
-{
-    return rule->large.range   ? "Larger than Life"
-           : rule->transitions ? "of a file"
-           : rule->states > 2  ? "of more than two states"
-                               : NULL;
-}
-
-static int life_check_rule(const struct life_options *o, const struct life_family *rule,
-                           const struct life_grid *grid)
-{
-    const char *kind = kind_of(rule);
-    const size_t least = 2 * (size_t)rule->large.range;
-    if (kind && (o->engine == LIFE_LOCAL || o->engine == LIFE_GLOBAL))
-        return clerror_set(ENOTSUP,
-                           "life: the rule %s is %s; use the engine packed or reference, not %s",
-                           rule->text, kind, life_engine_name(o->engine));
-    if (kind && world_size(o->world) > 1)
-        return refuse_ranks("the rule ", rule->text, kind);
-    if (rule->large.range && grid->bounds == LIFE_JOINED)
-        return clerror_set(ENOTSUP,
-                           "life: the rule %s is %s; such rules are for a torus or a plane",
-                           rule->text, kind);
-    if (grid->width < least || grid->height < least)
-        return clerror_set(
-            EINVAL,
-            "life: under the rule %s a side of a grid has at least %zu cells, twice the range, and not %zu x %zu",
-            rule->text, least, grid->width, grid->height);
     return 0;
+}
+
+static int check_range(const struct life_family *rule, const struct life_grid *grid)
+{
+    const size_t least = rule->range > 1 ? 2 * (size_t)rule->range : 1;
+    if (grid->bounds == LIFE_UNBOUNDED || (grid->width >= least && grid->height >= least))
+        return 0;
+    return clerror_set(
+        EINVAL,
+        "life: under the rule %s a side of a grid has at least %zu cells, twice the range, and not %zu x %zu",
+        rule->text, least, grid->width, grid->height);
+}
+
+/* Check the options and choose the engine; NULL: an error. */
+static const struct life_engine_row *take_options(const struct life_options *o,
+                                                  struct life_grid *grid, struct life_family *rule)
+{
+    *grid = (struct life_grid){.width = o->width, .height = o->height, .bounds = o->bounds};
+    if (o->grid && life_grid_read(o->grid, grid) < 0)
+        return NULL;
+    if ((unsigned)o->engine >= LIFE_ENGINES) {
+        clerror_set(EINVAL, "life: unknown engine number %d", (int)o->engine);
+        return NULL;
+    }
+    if ((o->bounds == LIFE_UNBOUNDED ? check_plane_options(o) : check_grid_options(o, grid)) < 0 ||
+        life_family_take(o->rule, o->transitions, rule) < 0)
+        return NULL;
+    const struct life_engine_row *row =
+        life_engine_find(o->engine, grid->bounds, rule, world_size(o->world));
+    return row && check_range(rule, grid) == 0 ? row : NULL;
+}
+
+int life_choose(const struct life_options *options, const char **why)
+{
+    static _Thread_local char text[LIFE_CHOICE];
+    struct life_grid grid;
+    struct life_family rule;
+    const struct life_engine_row *row = take_options(options, &grid, &rule);
+    if (!row)
+        return -1;
+    life_choice_print(row, options->engine, grid.bounds, &rule, text);
+    if (why)
+        *why = text;
+    return (int)row->engine;
+}
+
+static int set_context(life *lf, CLCONTEXT *ctx)
+{
+    lf->ctx = ctx ? ctx : stdgpu ? stdgpu : stdcpu;
+    if (!lf->ctx)
+        return clerror_set(ENODEV,
+                           "life: no OpenCL device; install PoCL (pocl-opencl-icd), or use the "
+                           "engine reference, or hashlife on an unbounded plane");
+    return clgetndev(lf->ctx) ? 0 : clerror_set(ENODEV, "life: the context has no device");
 }
 
 static life *life_create_engine(const struct life_options *options)
 {
     struct life_family rule;
-    struct life_grid grid = {
-        .width = options->width, .height = options->height, .bounds = options->bounds};
-    if ((options->grid && life_grid_read(options->grid, &grid) < 0) ||
-        life_check_options(options, &grid) < 0 ||
-        life_family_take(options->rule, options->transitions, &rule) < 0)
-        return NULL;
-    if (life_check_rule(options, &rule, &grid) < 0)
+    struct life_grid grid;
+    const struct life_engine_row *row = take_options(options, &grid, &rule);
+    if (!row || reserved_check("life_create", options->reserved) < 0)
         return NULL;
     life *lf = calloc(1, sizeof *lf);
     if (!lf) {
         clerror_set(ENOMEM, "life: out of memory for an engine");
         return NULL;
     }
-    lf->engine = options->engine;
-    const bool bytes =
-        rule.large.range || rule.transitions || (rule.states > 2 && grid.bounds == LIFE_JOINED);
-    lf->backend = options->engine == LIFE_PACKED && bytes ? &life_bytes_backend
-                  : options->engine == LIFE_PACKED && grid.bounds == LIFE_JOINED
-                      ? &life_topology_backend
-                  : options->engine == LIFE_PACKED && rule.states > 2 ? &life_bitplanes_backend
-                                                                      : backends[options->engine];
-    lf->width = grid.width;
-    lf->height = grid.height;
-    lf->words = (grid.width + 63) / 64;
-    lf->world = options->world;
-    lf->rows = grid.height;
-    lf->own = lf->words;
-    lf->bounds = grid.bounds;
-    lf->grid = grid;
-    lf->rule = rule;
-    lf->device_stale = true;
-    lf->progress = options->progress;
-    lf->arg = options->arg;
-    if (options->engine != LIFE_REFERENCE) {
-        lf->ctx = options->ctx ? options->ctx : stdgpu ? stdgpu : stdcpu;
-        if (!lf->ctx) {
-            clerror_set(
-                ENODEV,
-                "life: no OpenCL device; install PoCL (pocl-opencl-icd), or use the engine reference");
-            free(lf);
-            return NULL;
-        }
-    }
+    *lf = (struct life){.backend = row->backend,
+                        .engine = row->engine,
+                        .width = grid.width,
+                        .height = grid.height,
+                        .words = (grid.width + 63) / 64,
+                        .world = options->world,
+                        .rows = grid.height,
+                        .own = (grid.width + 63) / 64,
+                        .bounds = grid.bounds,
+                        .grid = grid,
+                        .rule = rule,
+                        .device_stale = true,
+                        .progress = options->progress,
+                        .arg = options->arg};
+    life_choice_print(row, options->engine, grid.bounds, &rule, lf->choice);
     lf->shape = options->shape ? strdup(options->shape) : NULL;
     if (options->shape && !lf->shape)
         clerror_set(ENOMEM, "life: out of memory for an engine");
-    else if (lf->backend->create(lf, options) == 0)
+    else if ((row->devices == LIFE_HOST || set_context(lf, options->ctx) == 0) &&
+             lf->backend->create(lf, options) == 0)
         return lf;
     free(lf->shape);
     free(lf);
@@ -216,10 +204,24 @@ static int life_place_rectangle(const life *lf, long long *x, long long *y,
     return 0;
 }
 
+/* Copy a rectangle to or from an unbounded plane. */
+static int copy_plane(life *lf, long long x, long long y, const struct life_cells *cells,
+                      int (*copy)(life *lf, const struct life_window *w))
+{
+    if (!cells || !cells->word || cells->stride < (cells->width + 63) / 64)
+        return clerror_set(EINVAL,
+                           "life: the cells are NULL, or their stride is less than their width");
+    const struct life_window w = {x,   y, cells->width, cells->height, (struct life_cells *)cells,
+                                  NULL};
+    return w.width && w.height ? copy(lf, &w) : 0;
+}
+
 int life_put(life *lf, long long x, long long y, const struct life_cells *cells)
 {
     if (no_handle(lf, __func__))
         return -1;
+    if (lf->backend->put)
+        return copy_plane(lf, x, y, cells, lf->backend->put);
     if (life_place_rectangle(lf, &x, &y, cells) < 0 || life_to_host(lf) < 0)
         return -1;
     const size_t left = (size_t)x, before = lf->width - left; /* cells up to the right edge */
@@ -379,6 +381,8 @@ int life_get(life *lf, long long x, long long y, struct life_cells *cells)
 {
     if (no_handle(lf, __func__))
         return -1;
+    if (lf->backend->get)
+        return copy_plane(lf, x, y, cells, lf->backend->get);
     if (life_place_rectangle(lf, &x, &y, cells) < 0)
         return -1;
     const bool few = lf->host_stale && lf->backend->window && !life_in_blocks(lf) &&
@@ -412,6 +416,8 @@ int life_clear(life *lf)
 {
     if (no_handle(lf, __func__))
         return -1;
+    if (lf->backend->clear)
+        return lf->backend->clear(lf);
     clear_planes(lf, 0);
     lf->host_stale = false;
     lf->device_stale = true;
@@ -419,9 +425,26 @@ int life_clear(life *lf)
     return 0;
 }
 
-int life_soup(life *lf, double density, uint64_t seed)
+int life_set_generation(life *lf, uint64_t generation)
 {
     if (no_handle(lf, __func__))
+        return -1;
+    lf->generation = generation;
+    lf->past.n = 0;
+    return 0;
+}
+
+/* Set ENOTSUP for a function of grids. True on an unbounded plane. */
+static bool is_unbounded(const life *lf, const char *call)
+{
+    return lf->bounds == LIFE_UNBOUNDED &&
+           clerror_set(ENOTSUP, "%s: works on grids; the engine %s has an unbounded plane", call,
+                       life_engine_name(lf->engine)) != 0;
+}
+
+int life_soup(life *lf, double density, uint64_t seed)
+{
+    if (no_handle(lf, __func__) || is_unbounded(lf, __func__))
         return -1;
     if (!(density >= 0 && density <= 1))
         return clerror_set(EINVAL, "life: soup density %g is outside 0 to 1", density);
@@ -453,7 +476,11 @@ int life_step(life *lf, uint64_t generations)
         return -1;
     if (!generations)
         return 0;
+    if (generations > UINT64_MAX - lf->generation)
+        return clerror_set(ERANGE, "life_step: generations are counted up to 2^64 - 1");
     life_call_begin(lf, (double)generations);
+    if (lf->bounds == LIFE_UNBOUNDED)
+        return lf->backend->step(lf, generations);
     if (life_to_device(lf) < 0)
         return -1;
     lf->host_stale = true;
@@ -466,7 +493,7 @@ int life_step(life *lf, uint64_t generations)
 
 int life_trace(life *lf, size_t n, struct life_sample *sample)
 {
-    if (no_handle(lf, __func__))
+    if (no_handle(lf, __func__) || is_unbounded(lf, __func__))
         return -1;
     if (!n)
         return 0;
@@ -484,23 +511,12 @@ int life_trace(life *lf, size_t n, struct life_sample *sample)
 
 int life_measure(life *lf, struct life_sample *sample)
 {
-    if (no_handle(lf, __func__))
+    if (no_handle(lf, __func__) || is_unbounded(lf, __func__))
         return -1;
     life_call_begin(lf, 0);
     if (life_to_device(lf) < 0 || lf->backend->trace(lf, 0, sample) < 0)
         return -1;
     sample->generation = lf->generation;
-    return 0;
-}
-
-int life_population(life *lf, uint64_t *population)
-{
-    if (no_handle(lf, __func__))
-        return -1;
-    struct life_sample sample;
-    if (life_measure(lf, &sample) < 0)
-        return -1;
-    *population = sample.population;
     return 0;
 }
 
@@ -613,7 +629,7 @@ static int past_settle(life *lf, uint64_t p, uint64_t ahead)
 int life_until_stable(life *lf, uint64_t limit, uint64_t *period, uint64_t *generation,
                       int (*watch)(void *arg, const struct life_sample *sample), void *arg)
 {
-    if (no_handle(lf, __func__))
+    if (no_handle(lf, __func__) || is_unbounded(lf, __func__))
         return -1;
     struct life_sample batch[LIFE_LONGEST_PERIOD];
     *period = *generation = 0;
@@ -648,93 +664,45 @@ int life_until_stable(life *lf, uint64_t limit, uint64_t *period, uint64_t *gene
 
 /* ---- Queries. -------------------------------------------------------------------------------- */
 
-uint64_t life_generation(const life *lf)
-{
-    if (no_handle(lf, __func__))
-        return 0;
-    return lf->generation;
-}
-size_t life_width(const life *lf)
-{
-    if (no_handle(lf, __func__))
-        return 0;
-    return lf->width;
-}
-size_t life_height(const life *lf)
-{
-    if (no_handle(lf, __func__))
-        return 0;
-    return lf->height;
-}
-size_t life_rows(const life *lf)
-{
-    if (no_handle(lf, __func__))
-        return 0;
-    return lf->rows;
-}
-const char *life_rule_text(const life *lf)
-{
-    if (no_handle(lf, __func__))
-        return "";
-    return lf->rule.text;
-}
+/* A query returns `value`, or `none` for a NULL handle. */
+#define LIFE_QUERY(type, name, none, value)                                                        \
+    type name(const life *lf)                                                                      \
+    {                                                                                              \
+        return no_handle(lf, __func__) ? (none) : (value);                                         \
+    }
+#define LIFE_QUERY_OF_DEVICE(type, name, none, value)                                              \
+    type name(const life *lf, unsigned dev)                                                        \
+    {                                                                                              \
+        return no_handle(lf, __func__) || !(lf->backend->value) ? (none)                           \
+                                                                : lf->backend->value(lf, dev);     \
+    }
 
-unsigned life_neighbourhood_range(const life *lf)
-{
-    if (no_handle(lf, __func__))
-        return 0;
-    return lf->rule.large.range ? lf->rule.large.range : 1;
-}
+LIFE_QUERY(uint64_t, life_generation, 0, lf->generation)
+LIFE_QUERY(size_t, life_width, 0, lf->width)
+LIFE_QUERY(size_t, life_height, 0, lf->height)
+LIFE_QUERY(size_t, life_rows, 0, lf->rows)
+LIFE_QUERY(const char *, life_rule_text, "", lf->rule.text)
+LIFE_QUERY(unsigned, life_states, 0, lf->rule.states)
+LIFE_QUERY(unsigned, life_neighbourhood_range, 0, lf->rule.range)
+LIFE_QUERY(struct life_rule, life_rule_of, (struct life_rule){0}, lf->rule.rule)
+LIFE_QUERY(enum life_bounds, life_bounds_of, LIFE_TORUS, lf->bounds)
+LIFE_QUERY(enum life_engine, life_engine_of, LIFE_AUTO, lf->engine)
+LIFE_QUERY(const char *, life_choice, "", lf->choice)
+LIFE_QUERY(uint64_t, life_launches, 0, lf->launches)
+LIFE_QUERY(size_t, life_device_bytes, 0,
+           lf->backend->bytes ? lf->backend->bytes(lf) : lf->device_bytes)
+LIFE_QUERY(unsigned, life_devices, 0, lf->backend->devices ? lf->backend->devices(lf) : 0)
+LIFE_QUERY(struct life_statistics, life_statistics_of, (struct life_statistics){0},
+           lf->backend->statistics ? lf->backend->statistics(lf) : (struct life_statistics){0})
+LIFE_QUERY_OF_DEVICE(const char *, life_shape, "", shape)
+LIFE_QUERY_OF_DEVICE(const char *, life_explain, "", explain)
 
-struct life_rule life_rule_of(const life *lf)
-{
-    if (no_handle(lf, __func__))
-        return (struct life_rule){0};
-    return lf->rule.rule;
-}
 char *life_grid_text(const life *lf, char text[LIFE_GRID_TEXT])
 {
     if (no_handle(lf, __func__))
         return NULL;
-    life_grid_write(&lf->grid, text);
+    *text = '\0';
+    if (lf->bounds != LIFE_UNBOUNDED)
+        life_grid_write(&lf->grid, text);
     return text;
-}
-enum life_bounds life_bounds_of(const life *lf)
-{
-    if (no_handle(lf, __func__))
-        return 0;
-    return lf->bounds;
-}
-uint64_t life_launches(const life *lf)
-{
-    if (no_handle(lf, __func__))
-        return 0;
-    return lf->launches;
-}
-size_t life_device_bytes(const life *lf)
-{
-    if (no_handle(lf, __func__))
-        return 0;
-    return lf->device_bytes;
-}
-
-unsigned life_devices(const life *lf)
-{
-    if (no_handle(lf, __func__))
-        return 0;
-    return lf->backend->devices ? lf->backend->devices(lf) : 0;
-}
-
-const char *life_shape(const life *lf, unsigned dev)
-{
-    if (no_handle(lf, __func__))
-        return "";
-    return lf->backend->shape ? lf->backend->shape(lf, dev) : "";
-}
-
-const char *life_explain(const life *lf, unsigned dev)
-{
-    if (no_handle(lf, __func__))
-        return "";
-    return lf->backend->explain ? lf->backend->explain(lf, dev) : "";
 }

@@ -6,7 +6,6 @@
  * cells outside are dead. For other topologies grid.c maps places to cells.
  * SPDX-License-Identifier: MIT
  */
-#include "life/transitions.h"
 #include "life/cells.h"
 #include "life/counting.h"
 #include "life/engine.h"
@@ -15,12 +14,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-void life_ref_step(const struct life_rule *rule, enum life_bounds bounds, size_t width,
-                   size_t height, const unsigned char *from, unsigned char *to)
-{
-    life_ref_rows(rule, bounds, width, height, 0, height, from, to);
-}
 
 /* Places i - 1, i and i + 1 on an axis of n cells; a place that does not exist is n. */
 static void places_about(size_t i, size_t n, enum life_bounds bounds, size_t place[3])
@@ -51,82 +44,50 @@ void life_ref_rows(const struct life_rule *rule, enum life_bounds bounds, size_t
     }
 }
 
-/* Next state of the middle of a block of nine states, rows from the north. */
-static unsigned char reference_next(const struct life_family *rule, const unsigned char block[9])
+/* Read the block of nine around a cell at an edge. A torus is a grid whose rows are shifted by 0.
+ */
+static void edge_block(const struct life_grid *grid, const unsigned char *from, size_t x, size_t y,
+                       unsigned char block[9])
 {
-    unsigned live = 0;
-    if (rule->transitions)
-        return life_transit(rule->transitions, block);
-    for (int i = 0; i < 9; i++)
-        live |= (unsigned)(block[i] == 1) << i;
-    return life_next_state(rule, block[4], life_table_next(&rule->table, live));
+    for (int i = 0; i < 9; i++) {
+        long u = (long)x + i % 3 - 1, v = (long)y + i / 3 - 1;
+        const bool inside = (size_t)u < grid->width && (size_t)v < grid->height;
+        if (!inside && grid->bounds != LIFE_PLANE)
+            life_topology_cell(grid, &u, &v);
+        block[i] =
+            inside || grid->bounds != LIFE_PLANE ? from[(size_t)v * grid->width + (size_t)u] : 0;
+    }
+}
+
+void life_ref_topology_rows(const struct life_family *rule, const struct life_grid *grid, size_t y,
+                            size_t end, const unsigned char *from, unsigned char *to)
+{
+    const size_t width = grid->width;
+    for (; y < end; y++)
+        for (size_t x = 0; x < width; x++) {
+            const size_t at = y * width + x;
+            unsigned char block[9];
+            if (x == 0 || y == 0 || x + 1 == width || y + 1 == grid->height)
+                edge_block(grid, from, x, y, block);
+            else
+                for (size_t i = 0; i < 3; i++)
+                    memcpy(block + 3 * i, from + at + i * width - width - 1, 3);
+            to[at] = rule->row->next(rule, block);
+        }
 }
 
 void life_ref_family_rows(const struct life_family *rule, enum life_bounds bounds, size_t width,
                           size_t height, size_t y, size_t end, const unsigned char *from,
                           unsigned char *to)
 {
-    if (rule->large.range) {
-        life_ref_large_rows(rule, bounds, width, height, y, end, from, to);
-        return;
-    }
-    if (rule->counts && rule->states == 2) {
+    if (rule->row->reference)
+        rule->row->reference(rule, bounds, width, height, y, end, from, to);
+    else if (rule->counts && rule->states == 2)
         life_ref_rows(&rule->rule, bounds, width, height, y, end, from, to);
-        return;
-    }
-    for (; y < end; y++) {
-        size_t row[3], column[3];
-        places_about(y, height, bounds, row);
-        for (size_t x = 0; x < width; x++) {
-            unsigned char block[9];
-            places_about(x, width, bounds, column);
-            for (int i = 0; i < 9; i++)
-                block[i] = row[i / 3] < height && column[i % 3] < width
-                               ? from[row[i / 3] * width + column[i % 3]]
-                               : 0;
-            to[y * width + x] = reference_next(rule, block);
-        }
-    }
-}
-
-void life_ref_large_rows(const struct life_family *rule, enum life_bounds bounds, size_t width,
-                         size_t height, size_t y, size_t end, const unsigned char *from,
-                         unsigned char *to)
-{
-    const struct life_large *l = &rule->large;
-    const long range = (long)l->range, w = (long)width, h = (long)height;
-    for (; y < end; y++)
-        for (size_t x = 0; x < width; x++) {
-            const unsigned char state = from[y * width + x];
-            unsigned count = 0;
-            for (long dy = -range; dy <= range; dy++) {
-                const long half = (long)life_large_half(l, (unsigned)labs(dy));
-                for (long dx = -half; dx <= half; dx++) {
-                    const long u = (long)x + dx, v = (long)y + dy;
-                    const bool inside = u >= 0 && v >= 0 && u < w && v < h;
-                    if ((inside || bounds == LIFE_TORUS) && (dx || dy || l->middle))
-                        count += from[(size_t)((v + h) % h * w + (u + w) % w)] == 1;
-                }
-            }
-            const unsigned *counts = state == 1 ? l->survival : l->birth;
-            to[y * width + x] =
-                life_next_state(rule, state, count >= counts[0] && count <= counts[1]);
-        }
-}
-
-void life_ref_topology_rows(const struct life_family *rule, const struct life_grid *grid, size_t y,
-                            size_t end, const unsigned char *from, unsigned char *to)
-{
-    for (; y < end; y++)
-        for (size_t x = 0; x < grid->width; x++) {
-            unsigned char block[9];
-            for (int i = 0; i < 9; i++) {
-                long u = (long)x + i % 3 - 1, v = (long)y + i / 3 - 1;
-                life_topology_cell(grid, &u, &v);
-                block[i] = from[(size_t)v * grid->width + (size_t)u];
-            }
-            to[y * grid->width + x] = reference_next(rule, block);
-        }
+    else
+        life_ref_topology_rows(
+            rule, &(struct life_grid){.width = width, .height = height, .bounds = bounds}, y, end,
+            from, to);
 }
 
 /* ---- The engine. ----------------------------------------------------------------------------- */

@@ -7,10 +7,9 @@
 #include <string.h>
 
 static const char *const names[LIFE_ENGINES] = {
-    [LIFE_PACKED] = "packed",
-    [LIFE_LOCAL] = "local",
-    [LIFE_GLOBAL] = "global",
-    [LIFE_REFERENCE] = "reference",
+    [LIFE_AUTO] = "auto",     [LIFE_PACKED] = "packed",       [LIFE_LOCAL] = "local",
+    [LIFE_GLOBAL] = "global", [LIFE_REFERENCE] = "reference", [LIFE_HASHLIFE] = "hashlife",
+    [LIFE_SPARSE] = "sparse",
 };
 
 int life_engine_by_name(const char *name)
@@ -18,11 +17,13 @@ int life_engine_by_name(const char *name)
     for (int i = 0; i < LIFE_ENGINES; i++)
         if (strcmp(name, names[i]) == 0)
             return i;
-    return clerror_set(
-        EINVAL, "life: unknown engine '%.40s'; use packed, local, global or reference", name);
+    return clerror_set(EINVAL,
+                       "life: unknown engine '%.40s'; use auto, packed, local, global, reference, "
+                       "hashlife or sparse",
+                       name);
 }
 
 const char *life_engine_name(enum life_engine engine)
 {
-    return engine < LIFE_ENGINES ? names[engine] : "unknown";
+    return (unsigned)engine < LIFE_ENGINES ? names[engine] : "unknown";
 }

@@ -269,8 +269,8 @@ static int packed_allocate_part(life *lf, size_t i, const struct cldev_info *inf
         return -1;
     if (s->pass_state)
         memset(s->pass_state, 0, turns);
-    if (s->pass_state &&
-        packed_status(clmsync(lf->ctx, (cl_uint)i, s->pass_state, CL_MEM_DEVICE | CL_EVENT_WAIT)))
+    if (s->pass_state && life_event_status(clmsync(lf->ctx, (cl_uint)i, s->pass_state,
+                                                   CL_MEM_DEVICE | CL_EVENT_WAIT)))
         return -1;
     if (2 * bytes > lf->device_bytes)
         lf->device_bytes = 2 * bytes;
@@ -440,7 +440,7 @@ static int packed_upload(life *lf)
         return -1;
     for (size_t i = 0; i < p->n; i++) {
         p->part[i].current = 0;
-        if (packed_status(
+        if (life_event_status(
                 clmsync(lf->ctx, (cl_uint)i, p->part[i].grid[0], CL_MEM_DEVICE | UNWAITED)))
             return -1;
     }
@@ -453,10 +453,10 @@ static int packed_download(life *lf)
     for (size_t i = 0; i < p->n; i++) {
         struct life_partition *s = &p->part[i];
         if (s->current &&
-            packed_status(clmcopy(lf->ctx, (cl_uint)i, s->grid[1], s->grid[0], UNWAITED)))
+            life_event_status(clmcopy(lf->ctx, (cl_uint)i, s->grid[1], s->grid[0], UNWAITED)))
             return -1;
         s->current = 0;
-        if (packed_status(clmsync(lf->ctx, (cl_uint)i, s->grid[0], CL_MEM_HOST | UNWAITED)))
+        if (life_event_status(clmsync(lf->ctx, (cl_uint)i, s->grid[0], CL_MEM_HOST | UNWAITED)))
             return -1;
     }
     return packed_wait(lf);
@@ -486,7 +486,7 @@ static int packed_count(life *lf, size_t slot)
                           (cl_ulong)lf->words, s->sums, sums)
                 : clforka(lf->ctx, (cl_uint)i, s->count, &ndr, UNWAITED, s->grid[s->current], start,
                           (cl_ulong)(s->rows * lf->words), place, s->sums, sums);
-        if (packed_status(counted))
+        if (life_event_status(counted))
             return -1;
         lf->launches++;
     }
@@ -498,9 +498,9 @@ static int packed_collect(life *lf, size_t slots, struct life_sample *sample)
     struct packed *p = lf->state;
     for (size_t i = 0; i < p->n; i++) {
         struct life_partition *s = &p->part[i];
-        if (packed_status(clmsyncn(lf->ctx, (cl_uint)i, s->sums,
-                                   slots * s->groups * 2 * sizeof(uint64_t),
-                                   CL_MEM_HOST | UNWAITED)))
+        if (life_event_status(clmsyncn(lf->ctx, (cl_uint)i, s->sums,
+                                       slots * s->groups * 2 * sizeof(uint64_t),
+                                       CL_MEM_HOST | UNWAITED)))
             return -1;
     }
     if (packed_wait(lf) < 0)

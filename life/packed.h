@@ -41,6 +41,8 @@ struct packed {
     double last_poll;             /* time of the last poll */
 };
 
+extern const struct life_backend life_packed_backend;
+
 /* True if partitions have neighbours. */
 static inline bool packed_is_divided(const life *lf, const struct packed *p)
 {
@@ -93,13 +95,7 @@ int packed_discard_edges(life *lf);
 
 /* packed_raster.c: see struct life_backend. */
 int packed_window(life *lf, size_t x, size_t y, struct life_cells *cells);
-int packed_squares(life *lf, const struct life_raster *q, uint32_t *count);
+int packed_squares(life *lf, const struct life_raster *q, uint64_t *count);
 void packed_raster_free(life *lf);
-
-/* Return 0, or -1 for the event that stands for a failure. */
-static inline int packed_status(cl_event event)
-{
-    return event == (cl_event)-1 ? -1 : 0;
-}
 
 #endif

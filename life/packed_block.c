@@ -125,10 +125,10 @@ static int copy_column(life *lf, size_t i, int side, size_t word, bool out)
     clndrange_t ndr =
         clndrange_init1d(0, s->groups * (size_t)s->shape.group, (size_t)s->shape.group);
     lf->launches++;
-    return packed_status(clforka(lf->ctx, (cl_uint)i, s->columns, &ndr, UNWAITED,
-                                 s->grid[s->current], (cl_ulong)(s->above * p->words + word),
-                                 (cl_ulong)p->words, (cl_ulong)s->rows, s->column[side],
-                                 (cl_int)out));
+    return life_event_status(clforka(lf->ctx, (cl_uint)i, s->columns, &ndr, UNWAITED,
+                                     s->grid[s->current], (cl_ulong)(s->above * p->words + word),
+                                     (cl_ulong)p->words, (cl_ulong)s->rows, s->column[side],
+                                     (cl_int)out));
 }
 
 /* Download the first and the last own words of all rows. */
@@ -140,8 +140,8 @@ static int download_columns(life *lf)
             if (p->side[side] &&
                 (copy_column(lf, i, side, side == LEFT ? 1 : p->side[LEFT] + lf->own - 1, true) <
                      0 ||
-                 packed_status(clmsync(lf->ctx, (cl_uint)i, p->part[i].column[side],
-                                       CL_MEM_HOST | UNWAITED))))
+                 life_event_status(clmsync(lf->ctx, (cl_uint)i, p->part[i].column[side],
+                                           CL_MEM_HOST | UNWAITED))))
                 return -1;
     if (packed_wait(lf) < 0)
         return -1;
@@ -185,7 +185,7 @@ int packed_exchange_columns(life *lf)
                 continue;
             memcpy(s->column[side], p->column[side][1] + s->first - lf->first,
                    s->rows * sizeof(uint64_t));
-            if (packed_status(
+            if (life_event_status(
                     clmsync(lf->ctx, (cl_uint)i, s->column[side], CL_MEM_DEVICE | UNWAITED)) ||
                 copy_column(lf, i, side, side == LEFT ? 0 : p->words - 1, false) < 0)
                 return -1;

@@ -2,7 +2,6 @@
  * SPDX-License-Identifier: MIT
  */
 #include "life/packed.h"
-#include "life/logic.h"
 
 #include "core/embedded.h"
 
@@ -16,15 +15,9 @@ void *packed_open_rule(life *lf, const char *line, bool ternary, const struct em
                        size_t front)
 {
     const struct embedded *const texts[] = {&ternary_text, &sums_text};
-    struct life_circuit circuit;
     enum { WORDS = 512 };
-    char options[WORDS + LIFE_CIRCUIT_TEXT];
+    char options[WORDS + LIFE_FAMILY_MACROS];
     snprintf(options, WORDS, "%s", line);
-    if (!lf->rule.counts) {
-        life_circuit_find(&lf->rule.table, &circuit);
-        life_circuit_text(&circuit, options + strlen(options));
-    } else {
-        life_rule_macros(&lf->rule.rule, ternary, options + strlen(options));
-    }
+    life_family_macros(&lf->rule, ternary, options + strlen(options));
     return embedded_open(lf->ctx, options, file, front, texts);
 }

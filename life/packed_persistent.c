@@ -93,7 +93,7 @@ static int persistent_start(life *lf, int generations)
                                        (size_t)h->warps, (size_t)h->warps);
     const cl_uint round = h->epoch;
     h->epoch += (cl_uint)((generations - 1) / DEPTH);
-    return packed_status(clforka(
+    return life_event_status(clforka(
         lf->ctx, 0, h->step, &ndr, UNWAITED, s->grid[s->current], s->grid[!s->current], h->mailbox,
         h->timed_out, (cl_int)(2 * p->words), (cl_int)lf->height, (cl_int)h->columns,
         (cl_int)generations, round, h->max_polls, (cl_uint)2, (cl_uint)0x80000000u));
@@ -127,8 +127,8 @@ int packed_persistent_max_generations(const life *lf)
 int packed_persistent_check(life *lf)
 {
     const struct packed *p = lf->state;
-    return p->persistent ? packed_status(clmsync(lf->ctx, 0, p->persistent->timed_out,
-                                                 CL_MEM_HOST | UNWAITED))
+    return p->persistent ? life_event_status(clmsync(lf->ctx, 0, p->persistent->timed_out,
+                                                     CL_MEM_HOST | UNWAITED))
                          : 0;
 }
 
@@ -170,9 +170,9 @@ static int persistent_allocate(life *lf, struct persistent *h)
     memset(h->mailbox, 0, bytes);
     *h->timed_out = 0;
     lf->device_bytes += bytes;
-    if (packed_status(clmsync(lf->ctx, 0, h->mailbox, CL_MEM_DEVICE | CL_EVENT_WAIT)))
+    if (life_event_status(clmsync(lf->ctx, 0, h->mailbox, CL_MEM_DEVICE | CL_EVENT_WAIT)))
         return -1;
-    if (packed_status(clmsync(lf->ctx, 0, h->timed_out, CL_MEM_DEVICE | CL_EVENT_WAIT)))
+    if (life_event_status(clmsync(lf->ctx, 0, h->timed_out, CL_MEM_DEVICE | CL_EVENT_WAIT)))
         return -1;
     return 0;
 }
@@ -195,10 +195,10 @@ void packed_persistent_free(life *lf)
 static int persistent_trial(life *lf)
 {
     const struct packed *p = lf->state;
-    if (packed_status(clmsyncn(lf->ctx, 0, p->part[0].grid[0], p->words * sizeof(uint64_t),
-                               CL_MEM_DEVICE | UNWAITED)) ||
+    if (life_event_status(clmsyncn(lf->ctx, 0, p->part[0].grid[0], p->words * sizeof(uint64_t),
+                                   CL_MEM_DEVICE | UNWAITED)) ||
         persistent_start(lf, 4 * DEPTH) < 0 || packed_persistent_check(lf) < 0 ||
-        packed_status(clwait(lf->ctx, 0, CL_ALL_EVENT)))
+        life_event_status(clwait(lf->ctx, 0, CL_ALL_EVENT)))
         return -1;
     return !*p->persistent->timed_out;
 }

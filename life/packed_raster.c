@@ -63,7 +63,8 @@ static size_t packed_round_to_groups(const struct life_partition *s, size_t n)
 static int packed_raster_download(life *lf, size_t i, size_t bytes)
 {
     struct packed *p = lf->state;
-    if (packed_status(clmsyncn(lf->ctx, (cl_uint)i, p->raster->out, bytes, CL_MEM_HOST | UNWAITED)))
+    if (life_event_status(
+            clmsyncn(lf->ctx, (cl_uint)i, p->raster->out, bytes, CL_MEM_HOST | UNWAITED)))
         return -1;
     if (packed_wait(lf) < 0)
         return -1;
@@ -80,7 +81,7 @@ static int start_window(life *lf, size_t i, cl_uint x, cl_uint y, cl_uint across
     clndrange_t ndr =
         clndrange_init2d(0, packed_round_to_groups(s, words), (size_t)s->shape.group, 0, lines, 1);
     lf->launches++;
-    return packed_status(clforka(
+    return life_event_status(clforka(
         lf->ctx, (cl_uint)i, p->raster->window, &ndr, UNWAITED, s->grid[s->current],
         (cl_uint)lf->words, (cl_uint)s->above, (cl_uint)s->first, (cl_uint)s->rows,
         (cl_uint)lf->width, (cl_uint)lf->height, x, y, across, (cl_uint)words, p->raster->out));
@@ -124,24 +125,24 @@ static int start_squares(life *lf, size_t i, const struct life_raster *q)
         clndrange_init3d(0, packed_round_to_groups(s, q->width), (size_t)s->shape.group, 0,
                          q->height, 1, 0, wanted < side ? wanted : side, 1);
     lf->launches++;
-    return packed_status(clforka(
+    return life_event_status(clforka(
         lf->ctx, (cl_uint)i, p->raster->squares, &ndr, UNWAITED, s->grid[s->current],
         (cl_uint)lf->words, (cl_uint)s->above, (cl_uint)s->first, (cl_uint)s->rows,
         (cl_uint)lf->width, (cl_uint)lf->height, (cl_uint)q->x, (cl_uint)q->y, (cl_uint)q->across,
         (cl_uint)q->down, (cl_uint)q->zoom, (cl_uint)q->width, p->raster->out));
 }
 
-int packed_squares(life *lf, const struct life_raster *q, uint32_t *count)
+int packed_squares(life *lf, const struct life_raster *q, uint64_t *count)
 {
     struct packed *p = lf->state;
-    const size_t n = q->width * q->height, bytes = n * sizeof *count;
+    const size_t n = q->width * q->height, bytes = n * sizeof(uint32_t);
     if (packed_raster_open(lf, bytes) < 0)
         return -1;
     for (size_t i = 0; i < p->n; i++) {
         if (p->part[i].rows == 0)
             continue;
         memset(p->raster->out, 0, bytes);
-        if (packed_status(
+        if (life_event_status(
                 clmsyncn(lf->ctx, (cl_uint)i, p->raster->out, bytes, CL_MEM_DEVICE | UNWAITED)) ||
             start_squares(lf, i, q) < 0 || packed_raster_download(lf, i, bytes) < 0)
             return -1;

@@ -88,9 +88,9 @@ static int enqueue_area(life *lf, size_t i, int generations, struct area a, int 
 {
     const struct packed *p = lf->state;
     const bool tile = p->part[i].shape.tile;
-    return packed_status((tile            ? enqueue_tiles
-                          : p->passes > 1 ? enqueue_passes
-                                          : enqueue_rows)(lf, i, generations, a, flags));
+    return life_event_status((tile            ? enqueue_tiles
+                              : p->passes > 1 ? enqueue_passes
+                                              : enqueue_rows)(lf, i, generations, a, flags));
 }
 
 static int pass_count(const struct packed *p, int generations)
@@ -130,8 +130,8 @@ int packed_warm(life *lf)
 {
     struct packed *p = lf->state;
     for (size_t i = 0; i < p->n; i++)
-        if (packed_status(clmsyncn(lf->ctx, (cl_uint)i, p->part[i].grid[0],
-                                   p->words * sizeof(uint64_t), CL_MEM_DEVICE | UNWAITED)) ||
+        if (life_event_status(clmsyncn(lf->ctx, (cl_uint)i, p->part[i].grid[0],
+                                       p->words * sizeof(uint64_t), CL_MEM_DEVICE | UNWAITED)) ||
             enqueue_area(lf, i, 1, (struct area){1, 0, 1, 1}, UNWAITED | CL_EVENT_UNCOUNTED) < 0 ||
             clflush(lf->ctx, (cl_uint)i, 0) < 0)
             return -1;
@@ -151,10 +151,10 @@ static int copy_edge(life *lf, size_t i, size_t row, uint64_t *edge, bool to_edg
     clndrange_t ndr =
         clndrange_init1d(0, s->groups * (size_t)s->shape.group, (size_t)s->shape.group);
     lf->launches++;
-    return packed_status(to_edge ? clforka(lf->ctx, (cl_uint)i, s->copy, &ndr, UNWAITED, grid,
-                                           place, words, edge, (cl_ulong)0)
-                                 : clforka(lf->ctx, (cl_uint)i, s->copy, &ndr, UNWAITED, edge,
-                                           (cl_ulong)0, words, grid, place));
+    return life_event_status(to_edge ? clforka(lf->ctx, (cl_uint)i, s->copy, &ndr, UNWAITED, grid,
+                                               place, words, edge, (cl_ulong)0)
+                                     : clforka(lf->ctx, (cl_uint)i, s->copy, &ndr, UNWAITED, edge,
+                                               (cl_ulong)0, words, grid, place));
 }
 
 /* Block until an edge is on the host. The transfer owns the event, since waits in between release
@@ -163,7 +163,8 @@ static int await_edge(life *lf, struct halo_transfer *h)
 {
     const cl_event sent = h->ev_download;
     h->ev_download = NULL;
-    return sent ? packed_status(clwaitev(lf->ctx, (cl_uint)h->from, sent, CL_EVENT_RELEASE)) : 0;
+    return sent ? life_event_status(clwaitev(lf->ctx, (cl_uint)h->from, sent, CL_EVENT_RELEASE))
+                : 0;
 }
 
 /* Block until the request pending on this edge buffer is done: a send or receive two exchanges old,
@@ -203,7 +204,7 @@ static int download_edges(life *lf)
             return -1;
         const cl_event sent =
             clmsync(lf->ctx, (cl_uint)h->from, edge, CL_MEM_HOST | CL_EVENT_OWN | UNWAITED);
-        if (packed_status(sent))
+        if (life_event_status(sent))
             return -1;
         h->ev_download = sent;
         if (clflush(lf->ctx, (cl_uint)h->from, 0) < 0)
@@ -243,7 +244,8 @@ static int upload_edges(life *lf)
                 continue;
             const struct life_partition *s = &p->part[h->to];
             if ((from_rank ? wait_edge_request(lf, h, p->parity) : await_edge(lf, h)) != 0 ||
-                packed_status(clmsync(lf->ctx, (cl_uint)h->to, edge, CL_MEM_DEVICE | UNWAITED)) ||
+                life_event_status(
+                    clmsync(lf->ctx, (cl_uint)h->to, edge, CL_MEM_DEVICE | UNWAITED)) ||
                 copy_edge(lf, (size_t)h->to, h->up ? s->above + s->rows : 0, edge, false))
                 return -1;
         }

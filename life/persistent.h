@@ -38,7 +38,7 @@ static inline int packed_wait(life *lf)
     struct packed *p = lf->state;
     int status = packed_persistent_check(lf);
     for (size_t i = 0; i < p->n; i++)
-        if (packed_status(clwait(lf->ctx, (cl_uint)i, CL_ALL_EVENT)))
+        if (life_event_status(clwait(lf->ctx, (cl_uint)i, CL_ALL_EVENT)))
             status = -1;
         else
             pace_waited(&p->part[i].pace);

@@ -10,11 +10,8 @@
 #include "life/family.h"
 #include "life/grid.h"
 
-/* One generation of an outer-totalistic rule; cells are 0 or 1. */
-void life_ref_step(const struct life_rule *rule, enum life_bounds bounds, size_t width,
-                   size_t height, const unsigned char *from, unsigned char *to);
-
-/* One generation of rows y ... end - 1 of an outer-totalistic rule. */
+/* One generation of rows y ... end - 1 of an outer-totalistic rule; cells are 0 or
+ * 1. */
 void life_ref_rows(const struct life_rule *rule, enum life_bounds bounds, size_t width,
                    size_t height, size_t y, size_t end, const unsigned char *from,
                    unsigned char *to);
@@ -24,12 +21,7 @@ void life_ref_family_rows(const struct life_family *rule, enum life_bounds bound
                           size_t height, size_t y, size_t end, const unsigned char *from,
                           unsigned char *to);
 
-/* One generation of rows y ... end - 1 of a rule of Larger than Life. */
-void life_ref_large_rows(const struct life_family *rule, enum life_bounds bounds, size_t width,
-                         size_t height, size_t y, size_t end, const unsigned char *from,
-                         unsigned char *to);
-
-/* One generation of rows y ... end - 1 on a grid with a topology other than the torus. */
+/* One generation of rows y ... end - 1 on any grid, of a rule whose family has `next`. */
 void life_ref_topology_rows(const struct life_family *rule, const struct life_grid *grid, size_t y,
                             size_t end, const unsigned char *from, unsigned char *to);
 

@@ -11,6 +11,7 @@
  * refused with its line.
  * SPDX-License-Identifier: MIT
  */
+#include "life/bytes.h"
 #include "life/transitions.h"
 
 #include "core/handle.h"
@@ -165,3 +166,14 @@ const unsigned char *life_transitions_colour(const life_transitions *t, unsigned
         return NULL;
     return t->has_colours ? t->colour[state & 255] : NULL;
 }
+
+static unsigned char tree_next(const struct life_family *rule, const unsigned char block[9])
+{
+    return life_transit(rule->transitions, block);
+}
+
+const struct life_family_row life_tree_family = {.kind = "of a file",
+                                                 .form = LIFE_FORM_TREE,
+                                                 .bounds = LIFE_ON_ANY,
+                                                 .next = tree_next,
+                                                 .bytes = &life_table_bytes};

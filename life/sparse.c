@@ -8,13 +8,8 @@
  */
 #include "life/sparse.h"
 #include "life/cells.h"
-#include "life/logic.h"
-#include "life/backend.h"
 
 #include "core/embedded.h"
-#include "core/handle.h"
-#include "core/progress.h"
-#include "core/reserved.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -40,42 +35,8 @@ enum {
 
 /* ---- Create and free. ------------------------------------------------------------------------ */
 
-static int sparse_check_rule(const char *text, struct life_family *rule)
-{
-    if (life_family_take(text, NULL, rule) < 0)
-        return -1;
-    if (rule->large.range || rule->states > 2)
-        return clerror_set(
-            EINVAL,
-            "life_sparse: the rule %s is %s; this engine has two states and the nearest neighbours only",
-            rule->text, rule->large.range ? "Larger than Life" : "of more than two states");
-    if (life_table_next(&rule->table, 0))
-        return clerror_set(
-            EINVAL,
-            "life_sparse: rule %s turns empty space alive, which this engine cannot compute; use HashLife",
-            rule->text);
-    return 0;
-}
-
-int life_sparse_has_rule(const char *rule)
-{
-    struct life_family family;
-    return sparse_check_rule(rule, &family);
-}
-
-static int sparse_check_options(const struct life_sparse_options *o, struct life_family *rule)
-{
-    if (sparse_check_rule(o->rule, rule) < 0)
-        return -1;
-    if (o->memory && o->memory < LEAST_MEMORY)
-        return clerror_set(
-            EINVAL, "life_sparse_create: memory of %zu bytes is too little; give at least %zu",
-            o->memory, LEAST_MEMORY);
-    return 0;
-}
-
 /* Set the greatest number of tiles. */
-static void sparse_set_capacity(life_sparse *s, size_t memory, const struct cldev_info *info)
+static void sparse_set_capacity(struct sparse *s, size_t memory, const struct cldev_info *info)
 {
     const double half = fmin(life_host_memory(), (double)info->dev_global_mem_sz) / 2;
     const size_t of_buffer =
@@ -95,47 +56,39 @@ static bool sparse_cpu_has_ternary(void)
 #endif
 }
 
-static int sparse_open_kernels(life_sparse *s, bool cpu)
+static int sparse_open_kernels(struct sparse *s, bool cpu)
 {
     const struct embedded *const front[] = {&ternary_text, &tiles_text};
     enum { OPTIONS = 128 };
-    char text[OPTIONS + LIFE_CIRCUIT_TEXT];
-    struct life_circuit circuit;
+    char text[OPTIONS + LIFE_FAMILY_MACROS];
     const bool ternary = !cpu || sparse_cpu_has_ternary();
     snprintf(text, OPTIONS, "-D GROUP=%d -D TERNARY=%d\n", cpu ? 1 : TILE_GROUP, cpu && ternary);
-    if (s->rule.counts) {
-        life_rule_macros(&s->rule.rule, ternary, text + strlen(text));
-    } else {
-        life_circuit_find(&s->rule.table, &circuit);
-        life_circuit_text(&circuit, text + strlen(text));
-    }
-    s->program = embedded_open(s->ctx, text, &sparse_file, 2, front);
-    s->pass = s->program ? clsym(s->ctx, s->program, "life_sparse_pass", 0) : NULL;
-    s->create = s->pass ? clsym(s->ctx, s->program, "life_sparse_create_requested", 0) : NULL;
-    s->activate = s->create ? clsym(s->ctx, s->program, "life_sparse_activate", 0) : NULL;
-    s->count = s->activate ? clsym(s->ctx, s->program, "life_sparse_count", 0) : NULL;
-    s->passes = s->count && cpu ? clsym(s->ctx, s->program, "life_sparse_passes", 0) : NULL;
+    life_family_macros(&s->lf->rule, ternary, text + strlen(text));
+    s->program = embedded_open(s->lf->ctx, text, &sparse_file, 2, front);
+    s->pass = s->program ? clsym(s->lf->ctx, s->program, "life_sparse_pass", 0) : NULL;
+    s->create = s->pass ? clsym(s->lf->ctx, s->program, "life_sparse_create_requested", 0) : NULL;
+    s->activate = s->create ? clsym(s->lf->ctx, s->program, "life_sparse_activate", 0) : NULL;
+    s->count = s->activate ? clsym(s->lf->ctx, s->program, "life_sparse_count", 0) : NULL;
+    s->passes = s->count && cpu ? clsym(s->lf->ctx, s->program, "life_sparse_passes", 0) : NULL;
     return s->count && (s->passes || !cpu) ? 0 : -1;
 }
 
-static int sparse_create(life_sparse *s, const struct life_sparse_options *o)
+static int sparse_open(struct sparse *s, size_t memory)
 {
-    const size_t n = clgetndev(s->ctx);
-    struct cldev_info *info = calloc(n ? n : 1, sizeof *info);
+    struct cldev_info *info = calloc(clgetndev(s->lf->ctx), sizeof *info);
     if (!info)
-        return clerror_set(ENOMEM, "life_sparse_create: out of memory");
-    int status = n ? clgetdevinfo(s->ctx, info)
-                   : clerror_set(ENODEV, "life_sparse: the context has no device");
+        return clerror_set(ENOMEM, "life: out of memory for an engine");
+    int status = clgetdevinfo(s->lf->ctx, info);
     if (status == 0) {
         const bool cpu = info[SPARSE_DEVICE].dev_type & CL_DEVICE_TYPE_CPU;
         const size_t units =
             info[SPARSE_DEVICE].dev_max_core ? info[SPARSE_DEVICE].dev_max_core : 1;
-        sparse_set_capacity(s, o->memory, &info[SPARSE_DEVICE]);
+        sparse_set_capacity(s, memory, &info[SPARSE_DEVICE]);
         s->pace = pace_of(1e5);
         s->group = cpu ? 1 : TILE_GROUP;
         s->items = units * (cpu ? PARTS_A_UNIT : GROUPS_A_UNIT * TILE_GROUP);
         s->counters = units * COUNTERS;
-        s->sums = clmalloc(s->ctx, s->counters * sizeof *s->sums, 0);
+        s->sums = clmalloc(s->lf->ctx, s->counters * sizeof *s->sums, 0);
         status = s->sums && sparse_pool_make(s) == 0 ? sparse_open_kernels(s, cpu) : -1;
     }
     free(info);
@@ -146,47 +99,48 @@ static int sparse_create(life_sparse *s, const struct life_sparse_options *o)
 
 /* Enqueue a kernel with the pool's arrays as first arguments. */
 #define SPARSE_START(s, kernel, ndr, ...)                                                          \
-    ((s)->launches++,                                                                              \
-     sparse_status(clforka((s)->ctx, SPARSE_DEVICE, kernel, ndr, UNWAITED, (s)->pool.cells[0],     \
-                           (s)->pool.cells[1], (s)->pool.neighbour, (s)->pool.place,               \
-                           (s)->pool.mark, (s)->pool.list, (s)->pool.request, (s)->pool.missing,   \
-                           (s)->pool.table, (s)->pool.control, (cl_int)(s)->pool.capacity,         \
-                           (cl_uint)(s)->pool.mask __VA_ARGS__)))
+    ((s)->lf->launches++,                                                                          \
+     life_event_status(clforka((s)->lf->ctx, SPARSE_DEVICE, kernel, ndr, UNWAITED,                 \
+                               (s)->pool.cells[0], (s)->pool.cells[1], (s)->pool.neighbour,        \
+                               (s)->pool.place, (s)->pool.mark, (s)->pool.list, (s)->pool.request, \
+                               (s)->pool.missing, (s)->pool.table, (s)->pool.control,              \
+                               (cl_int)(s)->pool.capacity, (cl_uint)(s)->pool.mask __VA_ARGS__)))
 
-static int sparse_start_create(life_sparse *s, cl_int pass)
+static int sparse_start_create(struct sparse *s, cl_int pass)
 {
     clndrange_t one = clndrange_init1d(0, 1, 1);
     return SPARSE_START(s, s->create, &one, , pass);
 }
 
 /* Block until the device is idle, and download `control`. */
-static int sparse_download_control(life_sparse *s)
+static int sparse_download_control(struct sparse *s)
 {
-    if (sparse_status(clmsync(s->ctx, SPARSE_DEVICE, s->pool.control, CL_MEM_HOST | UNWAITED)) < 0)
+    if (life_event_status(
+            clmsync(s->lf->ctx, SPARSE_DEVICE, s->pool.control, CL_MEM_HOST | UNWAITED)) < 0)
         return -1;
-    if (sparse_status(clwait(s->ctx, SPARSE_DEVICE, CL_ALL_EVENT)) < 0)
+    if (life_event_status(clwait(s->lf->ctx, SPARSE_DEVICE, CL_ALL_EVENT)) < 0)
         return -1;
     return 0;
 }
 
 /* Reset the counters and the stop reason. */
-static int sparse_reset_control(life_sparse *s)
+static int sparse_reset_control(struct sparse *s)
 {
     int *control = s->pool.control;
     control[SPARSE_PASSES] = control[SPARSE_WORK] = 0;
     control[SPARSE_STOP] = SPARSE_GO;
-    return sparse_status(clmsync(s->ctx, SPARSE_DEVICE, control, CL_MEM_DEVICE | UNWAITED));
+    return life_event_status(clmsync(s->lf->ctx, SPARSE_DEVICE, control, CL_MEM_DEVICE | UNWAITED));
 }
 
 /* Resume after a stop: make room for the requested tiles. */
-static int sparse_resume(life_sparse *s)
+static int sparse_resume(struct sparse *s)
 {
     while (s->pool.control[SPARSE_STOP]) {
         if (s->pool.control[SPARSE_STOP] == SPARSE_FAR)
             return clerror_set(
                 ERANGE,
-                "life_sparse_step: at generation %llu live cells have reached the edge of the plane, %lld cells from its middle",
-                (unsigned long long)s->generation, (long long)SPARSE_FARTHEST * SPARSE_SIDE);
+                "life: at generation %llu live cells have reached the edge of the plane, %lld cells from its middle",
+                (unsigned long long)s->lf->generation, (long long)SPARSE_FARTHEST * SPARSE_SIDE);
         if (sparse_make_room(s) < 0)
             return -1;
         s->pool.control[SPARSE_STOP] = SPARSE_GO;
@@ -196,7 +150,7 @@ static int sparse_resume(life_sparse *s)
 }
 
 /* Put all tiles on the list, and create missing tiles next to live cells. */
-static int sparse_activate_all(life_sparse *s)
+static int sparse_activate_all(struct sparse *s)
 {
     clndrange_t all = clndrange_init1d(0, s->counters, COUNTERS);
     if (sparse_to_device(s) < 0 || sparse_reset_control(s) < 0 ||
@@ -208,7 +162,7 @@ static int sparse_activate_all(life_sparse *s)
 }
 
 /* Enqueue up to `most` passes, limited to a slice. */
-static int sparse_start_passes(life_sparse *s, cl_int generations, uint64_t most)
+static int sparse_start_passes(struct sparse *s, cl_int generations, uint64_t most)
 {
     const int awake = s->pool.control[SPARSE_COUNT + s->pool.control[SPARSE_CURRENT]];
     const double slice = pace_slice(&s->pace);
@@ -226,63 +180,73 @@ static int sparse_start_passes(life_sparse *s, cl_int generations, uint64_t most
     return 0;
 }
 
+static int sparse_population(life *lf, struct life_number *population)
+{
+    struct sparse *s = lf->state;
+    clndrange_t all = clndrange_init1d(0, s->counters, COUNTERS);
+    if (sparse_to_device(s) < 0)
+        return -1;
+    lf->launches++;
+    if (life_event_status(clforka(lf->ctx, SPARSE_DEVICE, s->count, &all, UNWAITED,
+                                  s->pool.cells[0], s->pool.cells[1], s->pool.control, s->sums)) <
+            0 ||
+        life_event_status(clmsync(lf->ctx, SPARSE_DEVICE, s->sums, CL_MEM_HOST | UNWAITED)) < 0 ||
+        life_event_status(clwait(lf->ctx, SPARSE_DEVICE, CL_ALL_EVENT)) < 0)
+        return -1;
+    *population = (struct life_number){0, 0};
+    for (size_t i = 0; i < s->counters; i++)
+        population->low += s->sums[i];
+    return 0;
+}
+
 /* Launch every kernel once on an empty plane, and block until all are done. Drivers compile at the
  * first launch, which would otherwise delay the first generations. */
-static int sparse_warm_up(life_sparse *s)
+static int sparse_warm_up(struct sparse *s)
 {
-    uint64_t none;
+    struct life_number none;
     clndrange_t one = clndrange_init1d(0, 1, 1), all = clndrange_init1d(0, s->items, s->group);
     if (sparse_to_device(s) < 0 || SPARSE_START(s, s->pass, &all, , (cl_int)1) < 0 ||
         (s->passes && SPARSE_START(s, s->passes, &one, , (cl_int)1, (cl_int)1, (cl_int)1) < 0))
         return -1;
     if (sparse_activate_all(s) < 0)
         return -1;
-    if (life_sparse_population(s, &none) < 0)
+    if (sparse_population(s->lf, &none) < 0)
         return -1;
     return 0;
 }
 
-life_sparse *life_sparse_create(const struct life_sparse_options *options)
+static void sparse_free(life *lf)
 {
-    struct life_family rule;
-    const struct life_sparse_options none = {.rule = NULL}, *o = options ? options : &none;
-    if (reserved_check("life_sparse_create", o->reserved) < 0 || sparse_check_options(o, &rule) < 0)
-        return NULL;
-    life_sparse *s = calloc(1, sizeof *s);
-    if (!s) {
-        clerror_set(ENOMEM, "life_sparse_create: out of memory");
-        return NULL;
-    }
-    s->rule = rule;
-    s->progress = o->progress;
-    s->arg = o->arg;
-    s->all_active = true;
-    s->ctx = o->ctx ? o->ctx : stdgpu ? stdgpu : stdcpu;
-    if (!s->ctx)
-        clerror_set(
-            ENODEV,
-            "life_sparse: no OpenCL device; install PoCL (pocl-opencl-icd), or use HashLife");
-    if (s->ctx && sparse_create(s, o) == 0 && sparse_warm_up(s) == 0)
-        return s;
-    life_sparse_free(s);
-    return NULL;
-}
-
-void life_sparse_free(life_sparse *s)
-{
+    struct sparse *s = lf->state;
     if (!s)
         return;
     sparse_pool_free(s);
     clfree(s->sums);
     if (s->program)
-        clclose(s->ctx, s->program);
+        clclose(lf->ctx, s->program);
     free(s);
+    lf->state = NULL;
+}
+
+static int sparse_create(life *lf, const struct life_options *o)
+{
+    if (o->memory && o->memory < LEAST_MEMORY)
+        return clerror_set(EINVAL, "life: %zu bytes of memory are too few; give %zu or more",
+                           o->memory, LEAST_MEMORY);
+    struct sparse *s = lf->state = calloc(1, sizeof *s);
+    if (!s)
+        return clerror_set(ENOMEM, "life: out of memory for an engine");
+    s->lf = lf;
+    if (sparse_open(s, o->memory) == 0 && sparse_warm_up(s) == 0)
+        return 0;
+    sparse_free(lf);
+    return -1;
 }
 
 /* ---- Generations. ---------------------------------------------------------------------------- */
 
 /* Run a batch; subtract its passes from *passes. */
-static int sparse_run_batch(life_sparse *s, unsigned generations, uint64_t *passes)
+static int sparse_run_batch(struct sparse *s, unsigned generations, uint64_t *passes)
 {
     int *control = s->pool.control;
     if (sparse_to_device(s) < 0 || sparse_reset_control(s) < 0)
@@ -294,22 +258,14 @@ static int sparse_run_batch(life_sparse *s, unsigned generations, uint64_t *pass
     pace_waited(&s->pace);
     s->newer = SPARSE_DEVICE_NEWER;
     s->computed += (uint64_t)control[SPARSE_WORK];
-    s->generation += (uint64_t)control[SPARSE_PASSES] * generations;
+    s->lf->generation += (uint64_t)control[SPARSE_PASSES] * generations;
     *passes -= (uint64_t)control[SPARSE_PASSES];
     return sparse_resume(s);
 }
 
-static int sparse_tell(life_sparse *s, uint64_t began, uint64_t all)
-{
-    return progress_cancels(s->progress, s->arg, (double)(s->generation - began), (double)all)
-               ? progress_cancelled("life_sparse_step")
-               : 0;
-}
-
 /* Make `passes` passes of 1 to 8 generations. Sleeping tiles may stay asleep only if `generations`
  * is a multiple of the previous number. */
-static int sparse_advance(life_sparse *s, unsigned generations, uint64_t passes, uint64_t began,
-                          uint64_t all)
+static int sparse_advance(struct sparse *s, unsigned generations, uint64_t passes)
 {
     const bool every = s->all_active || generations % s->period != 0;
     if (!passes)
@@ -322,104 +278,83 @@ static int sparse_advance(life_sparse *s, unsigned generations, uint64_t passes,
         if (sparse_run_batch(s, generations, &passes) < 0)
             return -1;
         if (!s->pool.control[SPARSE_COUNT + s->pool.control[SPARSE_CURRENT]]) {
-            s->generation += passes * generations;
+            s->lf->generation += passes * generations;
             passes = 0;
         }
-        if (passes && sparse_tell(s, began, all) < 0)
+        s->lf->call.done = (double)(s->lf->generation - s->began);
+        if (passes && life_call_tell(s->lf, 0) < 0)
             return -1;
     }
     return 0;
 }
 
-int life_sparse_step(life_sparse *s, uint64_t generations)
+static int sparse_step(life *lf, uint64_t generations)
 {
-    if (no_handle(s, __func__))
+    struct sparse *s = lf->state;
+    s->began = lf->generation;
+    if (sparse_resume(s) < 0 || sparse_advance(s, SPARSE_HALO, generations / SPARSE_HALO) < 0)
         return -1;
-    const uint64_t began = s->generation;
-    if (generations > UINT64_MAX - s->generation)
-        return clerror_set(ERANGE, "life_sparse_step: generations are counted up to 2^64 - 1");
-    if (sparse_resume(s) < 0 ||
-        sparse_advance(s, SPARSE_HALO, generations / SPARSE_HALO, began, generations) < 0)
-        return -1;
-    return sparse_advance(s, (unsigned)(generations % SPARSE_HALO), generations % SPARSE_HALO != 0,
-                          began, generations);
+    return sparse_advance(s, (unsigned)(generations % SPARSE_HALO), generations % SPARSE_HALO != 0);
 }
 
-int life_sparse_population(life_sparse *s, uint64_t *population)
+static int sparse_clear(life *lf)
 {
-    if (no_handle(s, __func__))
-        return -1;
-    clndrange_t all = clndrange_init1d(0, s->counters, COUNTERS);
-    if (sparse_to_device(s) < 0)
-        return -1;
-    s->launches++;
-    if (sparse_status(clforka(s->ctx, SPARSE_DEVICE, s->count, &all, UNWAITED, s->pool.cells[0],
-                              s->pool.cells[1], s->pool.control, s->sums)) < 0 ||
-        sparse_status(clmsync(s->ctx, SPARSE_DEVICE, s->sums, CL_MEM_HOST | UNWAITED)) < 0 ||
-        sparse_status(clwait(s->ctx, SPARSE_DEVICE, CL_ALL_EVENT)) < 0)
-        return -1;
-    *population = 0;
-    for (size_t i = 0; i < s->counters; i++)
-        *population += s->sums[i];
+    sparse_pool_clear(lf->state);
+    lf->generation = 0;
     return 0;
 }
 
 /* ---- Queries. ------------------------------------------------------------------------------ */
 
-uint64_t life_sparse_generation(const life_sparse *s)
+static struct life_statistics sparse_statistics(const life *lf)
 {
-    if (no_handle(s, __func__))
-        return 0;
-    return s->generation;
+    const struct sparse *s = lf->state;
+    return (struct life_statistics){.tiles = (uint64_t)s->pool.control[SPARSE_USED] - 1,
+                                    .tiles_computed = s->computed};
 }
 
-const char *life_sparse_rule(const life_sparse *s)
+static size_t sparse_bytes(const life *lf)
 {
-    if (no_handle(s, __func__))
-        return "";
-    return s->rule.text;
+    return (size_t)((const struct sparse *)lf->state)->pool.capacity * sparse_tile_bytes();
 }
 
-size_t life_sparse_tiles(const life_sparse *s)
+static unsigned sparse_devices(const life *lf)
 {
-    if (no_handle(s, __func__))
-        return 0;
-    return (size_t)s->pool.control[SPARSE_USED] - 1;
+    (void)lf;
+    return 1;
 }
 
-size_t life_sparse_bytes(const life_sparse *s)
+static const char *sparse_shape(const life *lf, unsigned dev)
 {
-    if (no_handle(s, __func__))
-        return 0;
-    return (size_t)s->pool.capacity * sparse_tile_bytes();
+    const struct sparse *s = lf->state;
+    return dev         ? ""
+           : s->passes ? "tile=48 generations=8 group=1"
+                       : "tile=48 generations=8 group=64";
 }
 
-uint64_t life_sparse_launches(const life_sparse *s)
+static const char *sparse_explain(const life *lf, unsigned dev)
 {
-    if (no_handle(s, __func__))
-        return 0;
-    return s->launches;
-}
-
-uint64_t life_sparse_computed(const life_sparse *s)
-{
-    if (no_handle(s, __func__))
-        return 0;
-    return s->computed;
-}
-
-const char *life_sparse_shape(const life_sparse *s)
-{
-    if (no_handle(s, __func__))
-        return "";
-    return s->passes ? "tile=48 generations=8 group=1" : "tile=48 generations=8 group=64";
-}
-
-const char *life_sparse_explain(const life_sparse *s)
-{
-    if (no_handle(s, __func__))
-        return "";
-    return s->passes
+    const struct sparse *s = lf->state;
+    return dev ? ""
+           : s->passes
                ? "fixed: tiles of 48 x 48 cells, vectors of eight rows; one item makes many passes over few tiles"
                : "fixed: tiles of 48 x 48 cells, an item a row";
 }
+
+const struct life_backend life_sparse_backend = {
+    .create = sparse_create,
+    .free = sparse_free,
+    .step = sparse_step,
+    .devices = sparse_devices,
+    .shape = sparse_shape,
+    .explain = sparse_explain,
+    .clear = sparse_clear,
+    .put = sparse_put,
+    .get = sparse_get,
+    .zoomed = sparse_zoomed,
+    .density = sparse_density,
+    .population = sparse_population,
+    .bounding_box = sparse_bounding_box,
+    .bytes = sparse_bytes,
+    .statistics = sparse_statistics,
+};

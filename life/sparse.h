@@ -13,17 +13,15 @@
 #define LIFE_SPARSE_H
 
 #include "core/pace.h"
-#include "life/family.h"
+#include "life/engine.h"
 #include "life/sparse_tiles.h"
-#include "stdcl/sparse.h"
 
 enum { SPARSE_DEVICE = 0 };
 
 enum sparse_newer { SPARSE_IN_SYNC, SPARSE_HOST_NEWER, SPARSE_DEVICE_NEWER };
 
-struct life_sparse {
-    CLCONTEXT *ctx;
-    struct life_family rule;
+struct sparse {
+    life *lf;                /* context, rule, generation, progress */
     struct sparse_pool pool; /* the host's image */
     size_t max_tiles;        /* limit by memory */
     size_t memory;           /* bytes of max_tiles */
@@ -31,31 +29,35 @@ struct life_sparse {
     bool all_active; /* all tiles must be computed; else sleeping tiles repeat after `period`
                         generations */
     unsigned period;
-    uint64_t generation, launches, computed;
+    uint64_t computed; /* tiles */
+    uint64_t began;    /* generation at the start of the call */
     void *program;
     cl_kernel pass, passes, create, activate, count; /* passes: NULL except on CPUs */
     size_t items, group, counters; /* sizes of `pass`; of `activate` and `count` */
     uint64_t *sums;
     struct pace pace; /* in tiles computed */
-    int (*progress)(void *arg, double fraction);
-    void *arg;
 };
-
-/* Return 0, or -1 for the event that stands for a failure. */
-static inline int sparse_status(cl_event event)
-{
-    return event == (cl_event)-1 ? -1 : 0;
-}
 
 /* sparse_pool.c. Bytes of a tile in all arrays; create an empty pool; free it; download the cells
  * (`all`: all arrays) or upload all arrays; grow or compact the pool for the requested tiles
  * (ENOMEM, ERANGE). */
 size_t sparse_tile_bytes(void);
-int sparse_pool_make(life_sparse *s);
-void sparse_pool_free(life_sparse *s);
-int sparse_to_host(life_sparse *s, bool all);
-int sparse_to_device(life_sparse *s);
-int sparse_make_room(life_sparse *s);
+int sparse_pool_make(struct sparse *s);
+void sparse_pool_free(struct sparse *s);
+int sparse_to_host(struct sparse *s, bool all);
+int sparse_to_device(struct sparse *s);
+int sparse_make_room(struct sparse *s);
+
+/* Reset to an empty pool. */
+void sparse_pool_clear(struct sparse *s);
+
+/* The functions of struct life_backend: sparse_pool.c, sparse_raster.c. */
+int sparse_put(life *lf, const struct life_window *w);
+int sparse_get(life *lf, const struct life_window *w);
+int sparse_density(life *lf, long long x, long long y, size_t width, size_t height, unsigned zoom,
+                   uint64_t *live);
+int sparse_zoomed(life *lf, unsigned zoom, long long x, long long y, struct life_cells *cells);
+int sparse_bounding_box(life *lf, struct life_box *box);
 
 /* Column or row of the tile that has a cell. */
 static inline long long sparse_tile_of(long long cell)
@@ -64,7 +66,7 @@ static inline long long sparse_tile_of(long long cell)
 }
 
 /* The current rows of a tile. */
-static inline const uint64_t *sparse_rows(const life_sparse *s, int tile)
+static inline const uint64_t *sparse_rows(const struct sparse *s, int tile)
 {
     return s->pool.cells[s->pool.control[SPARSE_CURRENT]] + (size_t)tile * SPARSE_SIDE;
 }

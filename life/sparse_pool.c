@@ -7,9 +7,6 @@
  */
 #include "life/sparse.h"
 #include "life/cells.h"
-#include "life/backend.h"
-
-#include "core/handle.h"
 
 #include <errno.h>
 #include <string.h>
@@ -33,19 +30,20 @@ size_t sparse_tile_bytes(void)
 /* ---- Host and device. ------------------------------------------------------------------------ */
 
 /* Copy the first `bytes` of an array, or nothing if `bytes` is 0. */
-static int pool_sync(life_sparse *s, void *array, size_t bytes, int side)
+static int pool_sync(struct sparse *s, void *array, size_t bytes, int side)
 {
-    return bytes ? sparse_status(clmsyncn(s->ctx, SPARSE_DEVICE, array, bytes, side | UNWAITED))
+    return bytes ? life_event_status(
+                       clmsyncn(s->lf->ctx, SPARSE_DEVICE, array, bytes, side | UNWAITED))
                  : 0;
 }
 
-static int sync_cells(life_sparse *s, int turn, int side)
+static int sync_cells(struct sparse *s, int turn, int side)
 {
     return pool_sync(s, s->pool.cells[turn],
                      (size_t)s->pool.control[SPARSE_USED] * SPARSE_SIDE * sizeof(uint64_t), side);
 }
 
-static int sync_rest(life_sparse *s, int side)
+static int sync_rest(struct sparse *s, int side)
 {
     const struct sparse_pool *p = &s->pool;
     const size_t used = (size_t)p->control[SPARSE_USED], capacity = (size_t)p->capacity;
@@ -64,13 +62,13 @@ static int sync_rest(life_sparse *s, int side)
     return 0;
 }
 
-static int sync_places(life_sparse *s, int side)
+static int sync_places(struct sparse *s, int side)
 {
     return pool_sync(s, s->pool.place, 2 * (size_t)s->pool.control[SPARSE_USED] * sizeof(int),
                      side);
 }
 
-int sparse_to_host(life_sparse *s, bool all)
+int sparse_to_host(struct sparse *s, bool all)
 {
     const int turn = s->pool.control[SPARSE_CURRENT];
     if (s->newer == SPARSE_DEVICE_NEWER || all) {
@@ -78,21 +76,21 @@ int sparse_to_host(life_sparse *s, bool all)
             return 0;
         if (sync_cells(s, turn, CL_MEM_HOST) < 0 || sync_places(s, CL_MEM_HOST) < 0 ||
             (all && sync_rest(s, CL_MEM_HOST) < 0) ||
-            sparse_status(clwait(s->ctx, SPARSE_DEVICE, CL_ALL_EVENT)))
+            life_event_status(clwait(s->lf->ctx, SPARSE_DEVICE, CL_ALL_EVENT)))
             return -1;
         s->newer = SPARSE_IN_SYNC;
     }
     return 0;
 }
 
-int sparse_to_device(life_sparse *s)
+int sparse_to_device(struct sparse *s)
 {
     if (s->newer != SPARSE_HOST_NEWER)
         return 0;
     if (sync_cells(s, 0, CL_MEM_DEVICE) < 0 || sync_cells(s, 1, CL_MEM_DEVICE) < 0 ||
         sync_places(s, CL_MEM_DEVICE) < 0 || sync_rest(s, CL_MEM_DEVICE) < 0 ||
         pool_sync(s, s->pool.control, SPARSE_CONTROL * sizeof(int), CL_MEM_DEVICE) < 0 ||
-        sparse_status(clwait(s->ctx, SPARSE_DEVICE, CL_ALL_EVENT)))
+        life_event_status(clwait(s->lf->ctx, SPARSE_DEVICE, CL_ALL_EVENT)))
         return -1;
     s->newer = SPARSE_IN_SYNC;
     return 0;
@@ -109,17 +107,17 @@ static unsigned pool_table_size(size_t tiles)
 }
 
 /* Enlarge an array; the host's contents are kept. */
-static int pool_enlarge(life_sparse *s, void **array, size_t bytes)
+static int pool_enlarge(struct sparse *s, void **array, size_t bytes)
 {
-    void *larger =
-        *array ? clmrealloc(s->ctx, *array, bytes, 0) : clmalloc(s->ctx, bytes, CL_MEM_ZEROCOPY);
+    void *larger = *array ? clmrealloc(s->lf->ctx, *array, bytes, 0)
+                          : clmalloc(s->lf->ctx, bytes, CL_MEM_ZEROCOPY);
     if (larger)
         *array = larger;
     return larger ? 0 : -1;
 }
 
 /* Make room for `tiles` tiles. On failure the capacity is unchanged. */
-static int pool_enlarge_all(life_sparse *s, size_t tiles)
+static int pool_enlarge_all(struct sparse *s, size_t tiles)
 {
     struct sparse_pool *p = &s->pool;
     const unsigned entries = pool_table_size(tiles);
@@ -138,22 +136,29 @@ static int pool_enlarge_all(life_sparse *s, size_t tiles)
     return 0;
 }
 
-int sparse_pool_make(life_sparse *s)
+int sparse_pool_make(struct sparse *s)
 {
     struct sparse_pool *p = &s->pool;
     if (pool_enlarge(s, (void **)&p->control, SPARSE_CONTROL * sizeof(int)) < 0 ||
         pool_enlarge_all(s, s->max_tiles < FIRST_ROOM ? s->max_tiles : FIRST_ROOM) < 0)
         return -1;
+    sparse_pool_clear(s);
+    return 0;
+}
+
+void sparse_pool_clear(struct sparse *s)
+{
+    struct sparse_pool *p = &s->pool;
     memset(p->control, 0, SPARSE_CONTROL * sizeof(int));
     memset(p->table, 0, ((size_t)p->mask + 1) * sizeof(int));
     memset(p->cells[0], 0, SPARSE_SIDE * sizeof(uint64_t));
     memset(p->cells[1], 0, SPARSE_SIDE * sizeof(uint64_t));
     p->control[SPARSE_USED] = 1;
     s->newer = SPARSE_HOST_NEWER;
-    return 0;
+    s->all_active = true;
 }
 
-void sparse_pool_free(life_sparse *s)
+void sparse_pool_free(struct sparse *s)
 {
     struct sparse_pool *p = &s->pool;
     clfree(p->cells[0]);
@@ -225,7 +230,7 @@ static void pool_relink(const struct sparse_pool *p)
 }
 
 /* Double the capacity within the limit of memory, if more than half of it is in use. */
-static int pool_grow(life_sparse *s)
+static int pool_grow(struct sparse *s)
 {
     struct sparse_pool *p = &s->pool;
     const size_t used = (size_t)p->control[SPARSE_USED], capacity = (size_t)p->capacity,
@@ -238,9 +243,9 @@ static int pool_grow(life_sparse *s)
                ? 0
                : clerror_set(
                      ENOMEM,
-                     "life_sparse: at generation %llu the %zu MiB for tiles are used up by %zu tiles; give more "
+                     "life: at generation %llu the %zu MiB for tiles are used up by %zu tiles; give more "
                      "memory",
-                     (unsigned long long)s->generation, s->memory >> 20, used - 1);
+                     (unsigned long long)s->lf->generation, s->memory >> 20, used - 1);
 }
 
 /* Copy the current list with new numbers; the lists move when the capacity grows. */
@@ -251,7 +256,7 @@ static void pool_renumber_list(const struct sparse_pool *p, const int *number, i
         list[i] = number[p->list[now * p->capacity + i]];
 }
 
-static int pool_compact(life_sparse *s, int *number, int *list)
+static int pool_compact(struct sparse *s, int *number, int *list)
 {
     struct sparse_pool *p = &s->pool;
     const int now = p->control[SPARSE_CURRENT];
@@ -265,18 +270,17 @@ static int pool_compact(life_sparse *s, int *number, int *list)
     return status;
 }
 
-int sparse_make_room(life_sparse *s)
+int sparse_make_room(struct sparse *s)
 {
     struct sparse_pool *p = &s->pool;
     if (sparse_to_host(s, true) < 0)
         return -1;
     int *number = calloc((size_t)p->capacity, sizeof *number),
         *list = calloc((size_t)p->capacity, sizeof *list);
-    int status =
-        number && list
-            ? 0
-            : clerror_set(ENOMEM, "life_sparse: out of memory on the host for a list of %d tiles",
-                          p->capacity);
+    int status = number && list
+                     ? 0
+                     : clerror_set(ENOMEM, "life: out of memory on the host for a list of %d tiles",
+                                   p->capacity);
     if (status == 0)
         status = pool_compact(s, number, list);
     free(number);
@@ -288,7 +292,7 @@ int sparse_make_room(life_sparse *s)
 /* ---- Cells. ---------------------------------------------------------------------------------- */
 
 /* Find or create the active tile at a place; 0 with ENOMEM. */
-static int pool_tile_at(life_sparse *s, long long x, long long y)
+static int pool_tile_at(struct sparse *s, long long x, long long y)
 {
     const struct sparse_pool *p = &s->pool;
     const int now = p->control[SPARSE_CURRENT], tile = p->table[sparse_entry(p, (int)x, (int)y)];
@@ -300,43 +304,42 @@ static int pool_tile_at(life_sparse *s, long long x, long long y)
 }
 
 /* Write the cells of a rectangle that lie in a tile. */
-static int pool_put_tile(life_sparse *s, long long x, long long y, const struct life_cells *cells,
-                         long long tile_x, long long tile_y)
+static int pool_put_tile(struct sparse *s, const struct life_window *w, long long tile_x,
+                         long long tile_y)
 {
     const long long left = tile_x * SPARSE_SIDE, top = tile_y * SPARSE_SIDE,
                     right = left + SPARSE_SIDE, bottom = top + SPARSE_SIDE,
-                    from = x > left ? x : left,
-                    end = x + (long long)cells->width < right ? x + (long long)cells->width : right;
-    int tile = 0;
-    for (long long row = y > top ? y : top; row < bottom && row < y + (long long)cells->height;
+                    last = w->x + (long long)w->width, from = w->x > left ? w->x : left,
+                    end = last < right ? last : right;
+    const struct sparse_pool *p = &s->pool;
+    int tile = p->table[sparse_entry(p, (int)tile_x, (int)tile_y)];
+    for (long long row = w->y > top ? w->y : top; row < bottom && row < w->y + (long long)w->height;
          row++) {
         uint64_t word = 0;
-        life_bits_copy(&word, (size_t)(from - left) + SPARSE_HALO,
-                       cells->word + (size_t)(row - y) * cells->stride, (size_t)(from - x),
-                       (size_t)(end - from));
-        if (!word)
+        const size_t at = (size_t)(from - left) + SPARSE_HALO, n = (size_t)(end - from);
+        life_bits_copy(&word, at, w->cells->word + (size_t)(row - w->y) * w->cells->stride,
+                       (size_t)(from - w->x), n);
+        if (!tile && !word)
             continue;
-        if (!tile && !(tile = pool_tile_at(s, tile_x, tile_y)))
+        if (word && !(tile = pool_tile_at(s, tile_x, tile_y)))
             return -1;
-        s->pool.cells[s->pool.control[SPARSE_CURRENT]]
-                     [(size_t)tile * SPARSE_SIDE + (size_t)(row - top)] |= word;
+        uint64_t *to =
+            p->cells[p->control[SPARSE_CURRENT]] + (size_t)tile * SPARSE_SIDE + (size_t)(row - top);
+        *to = (*to & ~((((uint64_t)1 << n) - 1) << at)) | word;
     }
     return 0;
 }
 
-int life_sparse_put(life_sparse *s, long long x, long long y, const struct life_cells *cells)
+int sparse_put(life *lf, const struct life_window *w)
 {
-    if (no_handle(s, __func__))
-        return -1;
-    const long long farthest = (long long)SPARSE_FARTHEST * SPARSE_SIDE,
-                    width = (long long)cells->width, height = (long long)cells->height;
-    if (!width || !height)
-        return 0;
+    struct sparse *s = lf->state;
+    const long long farthest = (long long)SPARSE_FARTHEST * SPARSE_SIDE, x = w->x, y = w->y,
+                    width = (long long)w->width, height = (long long)w->height;
     if (width > farthest || height > farthest || x < -farthest || y < -farthest ||
         x + width > farthest || y + height > farthest)
         return clerror_set(
             ERANGE,
-            "life_sparse_put: %lld x %lld cells at %lld,%lld extend beyond the plane, which has columns and rows %lld to %lld",
+            "life_put: %lld x %lld cells at %lld,%lld extend beyond the plane, which has columns and rows %lld to %lld",
             width, height, x, y, -farthest, farthest - 1);
     if (sparse_to_host(s, true) < 0)
         return -1;
@@ -344,7 +347,7 @@ int life_sparse_put(life_sparse *s, long long x, long long y, const struct life_
     s->all_active = true;
     for (long long j = sparse_tile_of(y); j <= sparse_tile_of(y + height - 1); j++)
         for (long long i = sparse_tile_of(x); i <= sparse_tile_of(x + width - 1); i++)
-            if (pool_put_tile(s, x, y, cells, i, j) < 0)
+            if (pool_put_tile(s, w, i, j) < 0)
                 return -1;
     return 0;
 }

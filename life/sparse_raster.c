@@ -11,14 +11,12 @@
 #include <limits.h>
 #include <string.h>
 
-enum { MOST_ZOOM = 24, MOST_LOOK = 60 };
-
 /* A rectangle of cells, such as the part of a larger one that lies in a tile. */
 struct part {
     long long left, top, right, bottom;
 };
 
-static bool raster_intersects(const life_sparse *s, int tile, const struct part *whole,
+static bool raster_intersects(const struct sparse *s, int tile, const struct part *whole,
                               struct part *part)
 {
     const long long left = (long long)s->pool.place[2 * tile] * SPARSE_SIDE,
@@ -31,7 +29,7 @@ static bool raster_intersects(const life_sparse *s, int tile, const struct part 
 }
 
 /* Columns left ... right - 1 of a row of a tile, from bit 0 on. */
-static uint64_t tile_row_cells(const life_sparse *s, int tile, long long y, long long left,
+static uint64_t tile_row_cells(const struct sparse *s, int tile, long long y, long long left,
                                long long right)
 {
     const long long x = (long long)s->pool.place[2 * tile] * SPARSE_SIDE,
@@ -47,10 +45,11 @@ static long long raster_end(long long from, size_t n, unsigned zoom)
     return n >= room ? LLONG_MAX : from + (long long)(n << zoom);
 }
 
-int life_sparse_get(life_sparse *s, long long x, long long y, struct life_cells *cells)
+int sparse_get(life *lf, const struct life_window *w)
 {
-    if (no_handle(s, __func__))
-        return -1;
+    struct sparse *s = lf->state;
+    const long long x = w->x, y = w->y;
+    struct life_cells *cells = w->cells;
     const struct part whole = {x, y, raster_end(x, cells->width, 0),
                                raster_end(y, cells->height, 0)};
     struct part part;
@@ -70,7 +69,7 @@ int life_sparse_get(life_sparse *s, long long x, long long y, struct life_cells 
 
 /* Call add(arg, i, j, live) for square (i, j), once for each row of a tile with live cells in it.
  */
-static int in_squares(life_sparse *s, const struct part *whole, unsigned zoom,
+static int in_squares(struct sparse *s, const struct part *whole, unsigned zoom,
                       void (*add)(void *arg, size_t i, size_t j, unsigned live), void *arg)
 {
     struct part part;
@@ -102,17 +101,11 @@ static void raster_count(void *counts, size_t i, size_t j, unsigned live)
     c->live[j * c->width + i] += live;
 }
 
-int life_sparse_density(life_sparse *s, long long x, long long y, size_t width, size_t height,
-                        unsigned zoom, uint64_t *live)
+int sparse_density(life *lf, long long x, long long y, size_t width, size_t height, unsigned zoom,
+                   uint64_t *live)
 {
-    if (no_handle(s, __func__))
-        return -1;
-    if (zoom > MOST_ZOOM)
-        return clerror_set(
-            EINVAL, "life_sparse_density: squares of 2^%u cells a side are too large; at most 2^%d",
-            zoom, MOST_ZOOM);
     memset(live, 0, width * height * sizeof *live);
-    return in_squares(s,
+    return in_squares(lf->state,
                       &(struct part){x, y, raster_end(x, width, zoom), raster_end(y, height, zoom)},
                       zoom, raster_count, &(struct counts){live, width});
 }
@@ -133,26 +126,23 @@ static long long in_cells(long long squares, unsigned zoom)
                              : squares * ((long long)1 << zoom);
 }
 
-int life_sparse_get_zoomed(life_sparse *s, unsigned zoom, long long x, long long y,
-                           struct life_cells *cells)
+int sparse_zoomed(life *lf, unsigned zoom, long long x, long long y, struct life_cells *cells)
 {
-    if (no_handle(s, __func__))
-        return -1;
-    if (zoom > MOST_LOOK)
-        return clerror_set(
-            EINVAL,
-            "life_sparse_get_zoomed: squares of 2^%u cells a side are too large; at most 2^%d",
-            zoom, MOST_LOOK);
     for (size_t j = 0; j < cells->height; j++)
         memset(cells->word + j * cells->stride, 0, (cells->width + 63) / 64 * sizeof(uint64_t));
     const struct part whole = {in_cells(x, zoom), in_cells(y, zoom),
                                in_cells(x + (long long)cells->width, zoom),
                                in_cells(y + (long long)cells->height, zoom)};
-    return in_squares(s, &whole, zoom, raster_set, cells);
+    return in_squares(lf->state, &whole, zoom, raster_set, cells);
 }
 
+/* A bounding box in cells. */
+struct tiles_box {
+    long long left, top, right, bottom;
+};
+
 /* Extend the box by a tile's live cells. */
-static void raster_widen(const life_sparse *s, int tile, struct life_sparse_box *box)
+static void raster_widen(const struct sparse *s, int tile, struct tiles_box *box)
 {
     const long long x = (long long)s->pool.place[2 * tile] * SPARSE_SIDE - SPARSE_HALO,
                     y = (long long)s->pool.place[2 * tile + 1] * SPARSE_SIDE;
@@ -174,27 +164,32 @@ static void raster_widen(const life_sparse *s, int tile, struct life_sparse_box 
     box->bottom = y + last + 1 > box->bottom ? y + last + 1 : box->bottom;
 }
 
-int life_sparse_bounding_box(life_sparse *s, struct life_sparse_box *box)
+int sparse_bounding_box(life *lf, struct life_box *box)
 {
-    if (no_handle(s, __func__))
-        return -1;
-    *box = (struct life_sparse_box){LLONG_MAX, LLONG_MAX, LLONG_MIN, LLONG_MIN};
+    struct sparse *s = lf->state;
+    struct tiles_box b = {LLONG_MAX, LLONG_MAX, LLONG_MIN, LLONG_MIN};
     if (sparse_to_host(s, false) < 0)
         return -1;
     for (int tile = 1; tile < s->pool.control[SPARSE_USED]; tile++)
-        raster_widen(s, tile, box);
-    if (box->left < box->right)
-        return 1;
-    *box = (struct life_sparse_box){0, 0, 0, 0};
-    return 0;
+        raster_widen(s, tile, &b);
+    if (b.left >= b.right)
+        return 0;
+    *box = (struct life_box){life_number_of(b.left), life_number_of(b.top), life_number_of(b.right),
+                             life_number_of(b.bottom)};
+    return 1;
 }
 
-int life_sparse_walk(life_sparse *s,
-                     int (*tile)(void *arg, long long x, long long y, const uint64_t row[48]),
-                     void *arg)
+int life_walk_tiles(life *lf,
+                    int (*tile)(void *arg, long long x, long long y, const uint64_t row[48]),
+                    void *arg)
 {
-    if (no_handle(s, __func__))
+    if (no_handle(lf, __func__))
         return -1;
+    if (lf->engine != LIFE_SPARSE)
+        return clerror_set(ENOTSUP,
+                           "life_walk_tiles: the engine %s has no tiles; use the engine sparse",
+                           life_engine_name(lf->engine));
+    struct sparse *s = lf->state;
     if (sparse_to_host(s, false) < 0)
         return -1;
     for (int t = 1; t < s->pool.control[SPARSE_USED]; t++) {

@@ -154,17 +154,17 @@ static int topology_fill_margin(life *lf, bool dead)
     const struct packed *p = t->inner.state;
     uint64_t *plane = p->part[0].grid[p->part[0].current];
     clndrange_t ndr = clndrange_init1d(0, (t->items + GROUP - 1) / GROUP * GROUP, GROUP);
-    if (!dead && packed_status(clforka(t->inner.ctx, 0, t->read, &ndr, UNWAITED, plane, t->copies,
-                                       (cl_ulong)t->items, (cl_ulong)t->words, (cl_ulong)t->margin,
-                                       (cl_ulong)lf->width, (cl_ulong)lf->height, (cl_ulong)t->left,
-                                       (cl_ulong)t->right, (cl_int)lf->grid.topology,
-                                       (cl_long)lf->grid.shift)))
+    if (!dead && life_event_status(clforka(
+                     t->inner.ctx, 0, t->read, &ndr, UNWAITED, plane, t->copies, (cl_ulong)t->items,
+                     (cl_ulong)t->words, (cl_ulong)t->margin, (cl_ulong)lf->width,
+                     (cl_ulong)lf->height, (cl_ulong)t->left, (cl_ulong)t->right,
+                     (cl_int)lf->grid.topology, (cl_long)lf->grid.shift)))
         return -1;
     lf->launches += dead ? 1 : 2;
-    return packed_status(clforka(t->inner.ctx, 0, t->write, &ndr, UNWAITED, plane, t->copies,
-                                 (cl_ulong)t->items, (cl_ulong)t->words, (cl_ulong)t->margin,
-                                 (cl_ulong)lf->width, (cl_ulong)lf->height, (cl_ulong)t->left,
-                                 (cl_ulong)t->right, (cl_int)dead));
+    return life_event_status(clforka(t->inner.ctx, 0, t->write, &ndr, UNWAITED, plane, t->copies,
+                                     (cl_ulong)t->items, (cl_ulong)t->words, (cl_ulong)t->margin,
+                                     (cl_ulong)lf->width, (cl_ulong)lf->height, (cl_ulong)t->left,
+                                     (cl_ulong)t->right, (cl_int)dead));
 }
 
 /* Advance; `generations` must not exceed the margin. */

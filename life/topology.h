@@ -1,5 +1,5 @@
-/* topology.h - precedes kernels: the cell that a place beyond an edge stands for, on topologies
- * other than the torus.
+/* topology.h - the cell that a place beyond an edge stands for, on topologies other than the torus;
+ * for the host (grid.c) and for kernels.
  *
  *   topology   enum life_topology of grid.h
  *   shift      cells by which the edge is shifted
@@ -8,6 +8,10 @@
  */
 #ifndef LIFE_TOPOLOGY_H
 #define LIFE_TOPOLOGY_H
+
+#ifndef __OPENCL_C_VERSION__
+#include <stdbool.h>
+#endif
 
 enum { ROWS_SHIFTED, COLUMNS_SHIFTED, ROWS_TWISTED, COLUMNS_TWISTED, CROSS, SPHERE };
 
@@ -18,8 +22,8 @@ static long wrap_coordinate(const long a, const long n)
     return r < 0 ? r + n : r;
 }
 
-/* Map a place beyond an edge to the cell it stands for; life_topology_cell of grid.c is the scalar
- * reference. */
+/* Map a place beyond an edge to the cell it stands for. On a cross-surface and a sphere the place
+ * must be adjacent to the edge. */
 static void topology_cell(const int topology, const long shift, const long width, const long height,
                           long *x, long *y)
 {

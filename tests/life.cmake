@@ -8,6 +8,7 @@ stdcl_test(test_life_patterns test_life_patterns.c LIBS builds_once stdcl_life f
 stdcl_test(test_life_engines test_life_engines.c LIBS builds_once unoptimised stdcl_life TIMEOUT 240)
 stdcl_test(test_life_engines_on_two PROGRAM two_devices ARGS $<TARGET_FILE:test_life_engines> several TIMEOUT 240)
 set_tests_properties(test_life_engines test_life_engines_on_two PROPERTIES RESOURCE_LOCK life_kernels)
+stdcl_test(test_life_engine_table test_life_engine_table.c LIBS builds_once stdcl_life)
 stdcl_test(test_hashlife test_hashlife.c LIBS stdcl_life formats)
 stdcl_test(test_life_sparse test_life_sparse.c LIBS builds_once stdcl_life formats)
 stdcl_test(test_life_topology test_life_topology.c LIBS builds_once stdcl_life)

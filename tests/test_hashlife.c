@@ -8,7 +8,6 @@
  */
 #include "check.h"
 #include "deep.h"
-#include "stdcl/hashlife.h"
 
 #include "formats/life.h"
 #include "life/hash.h"
@@ -50,31 +49,39 @@ static const char breeder[] =
     "34boo11bo$o5bo33b4o4bo4bo$6bo33booboo5boo7boo$o4bo25boo9boo14b4o$bboo27bobo24booboo$16b4o11bo28boo$15bo3bo$19bo$15bobbo29boo$47bobbo"
     "$42b3o13boo$41bobbo8bo5boo$41booboo3bo3bo4boo$49bo4bo3bo$51bo$$59boo$50b4o4b4o$49bo3bo4booboo$53bo6boo$49bobbo!";
 
-static hashlife *create_hashlife(const char *rule, size_t memory, unsigned threads)
+static life *create_hashlife(const char *rule, size_t memory, unsigned threads)
 {
-    hashlife *h = hashlife_create(
-        &(struct hashlife_options){.rule = rule, .memory = memory, .threads = threads});
+    life *h = life_create(&(struct life_options){.engine = LIFE_HASHLIFE,
+                                                 .bounds = LIFE_UNBOUNDED,
+                                                 .rule = rule,
+                                                 .memory = memory,
+                                                 .threads = threads});
     ready(h);
     return h;
 }
 
-static hashlife *hashlife_holding(const char *rle)
+static struct hashlife *tree_of_life(const life *lf)
+{
+    return lf->state;
+}
+
+static life *hashlife_holding(const char *rle)
 {
     struct life_pattern p;
-    hashlife *h = create_hashlife(NULL, 0, 1);
+    life *h = create_hashlife(NULL, 0, 1);
     works(life_pattern_read_memory("pattern", rle, strlen(rle), &p));
-    works(hashlife_put(h, (long long)p.left, (long long)p.top,
-                       &(struct life_cells){p.columns, p.rows, p.stride, p.word}));
+    works(life_put(h, (long long)p.left, (long long)p.top,
+                   &(struct life_cells){p.columns, p.rows, p.stride, p.word}));
     life_pattern_free(&p);
     return h;
 }
 
-static const char *hashlife_population_text(hashlife *h)
+static const char *hashlife_population_text(life *h)
 {
     static char text[48];
-    struct hashlife_number n;
-    works(hashlife_population(h, &n));
-    return hashlife_number_string(n, text);
+    struct life_number n;
+    works(life_population_exact(h, &n));
+    return life_number_string(n, text);
 }
 
 /* ---- Against plain C. ------------------------------------------------------------------------ */
@@ -111,17 +118,17 @@ static void compare_hashlife_with_reference(const char *text, size_t width, size
                 cells.word[i * cells.stride + j / 64] |= (uint64_t)1 << j % 64;
                 now[(i + MOST) * GRID + j + MOST] = !inverted;
             }
-    hashlife *h = create_hashlife(text, 0, 1);
-    works(hashlife_put(h, x, y, &cells));
-    works(hashlife_step(h, generations));
-    assert_true(hashlife_generation(h) == generations);
+    life *h = create_hashlife(text, 0, 1);
+    works(life_put(h, x, y, &cells));
+    works(life_step(h, generations));
+    assert_true(life_generation(h) == generations);
     for (unsigned g = 0; g < generations; g++) {
         life_ref_family_rows(&rule, LIFE_TORUS, GRID, GRID, 0, GRID, now, next);
         unsigned char *old = now;
         now = next;
         next = old;
     }
-    works(hashlife_get(h, x - MOST, y - MOST, &back));
+    works(life_get(h, x - MOST, y - MOST, &back));
     uint64_t alive = 0;
     for (size_t i = 0; i < GRID; i++)
         for (size_t j = 0; j < GRID; j++) {
@@ -135,7 +142,7 @@ static void compare_hashlife_with_reference(const char *text, size_t width, size
     char want[24];
     snprintf(want, sizeof want, "%llu", (unsigned long long)alive);
     assert_string_equal(hashlife_population_text(h), want);
-    hashlife_free(h);
+    life_free(h);
     life_cells_free(&cells);
     life_cells_free(&back);
     free(now);
@@ -170,16 +177,16 @@ static void hashlife_squares_count_cells(void **unused)
     works(life_cells_alloc(&all, 2 * AROUND, 2 * AROUND));
     for (size_t k = 0; k < SIDE * cells.stride; k++)
         cells.word[k] = draw_in_hashlife() & draw_in_hashlife();
-    hashlife *h = create_hashlife(NULL, 0, 1);
-    works(hashlife_put(h, -37, -21, &cells));
-    works(hashlife_step(h, 5));
-    works(hashlife_get(h, -AROUND, -AROUND, &all));
+    life *h = create_hashlife(NULL, 0, 1);
+    works(life_put(h, -37, -21, &cells));
+    works(life_step(h, 5));
+    works(life_get(h, -AROUND, -AROUND, &all));
     for (unsigned zoom = 0; zoom <= 24; zoom++) {
         const long long side = 1LL << zoom, n = zoom < 6 ? 2 * AROUND >> zoom : 2,
                         first = -(n / 2) * side;
         static uint64_t live[4 * AROUND * AROUND], want[4 * AROUND * AROUND];
         memset(want, 0, sizeof want);
-        works(hashlife_density(h, first, first, (size_t)n, (size_t)n, zoom, live));
+        works(life_density(h, first, first, (size_t)n, (size_t)n, zoom, live));
         for (long long y = -AROUND; y < AROUND; y++)
             for (long long x = -AROUND; x < AROUND; x++)
                 if (life_cells_at(&all, (size_t)(x + AROUND), (size_t)(y + AROUND)))
@@ -187,7 +194,7 @@ static void hashlife_squares_count_cells(void **unused)
         assert_memory_equal(live, want, (size_t)(n * n) * sizeof *live);
     }
     uint64_t one[4];
-    works(hashlife_density(h, 8, -16, 2, 2, 3, one)); /* a part of it */
+    works(life_density(h, 8, -16, 2, 2, 3, one)); /* a part of it */
     for (size_t k = 0; k < 4; k++) {
         uint64_t n = 0;
         for (size_t c = 0; c < 64; c++)
@@ -195,10 +202,10 @@ static void hashlife_squares_count_cells(void **unused)
                                          AROUND - 16 + 8 * (k / 2) + c / 8);
         assert_true(one[k] == n);
     }
-    assert_int_equal(hashlife_density(h, 4, 0, 1, 1, 3, one), -1);
+    assert_int_equal(life_density(h, 4, 0, 1, 1, 3, one), -1);
     assert_int_equal(clerrno, EINVAL);
-    assert_int_equal(hashlife_density(h, 0, 0, 1, 1, 25, one), -1);
-    hashlife_free(h);
+    assert_int_equal(life_density(h, 0, 0, 1, 1, 25, one), -1);
+    life_free(h);
     life_cells_free(&cells);
     life_cells_free(&all);
 }
@@ -208,46 +215,45 @@ static void hashlife_squares_count_cells(void **unused)
 static void hashlife_methuselahs_have_known_populations(void **unused)
 {
     (void)unused;
-    hashlife *h = hashlife_holding(r_pentomino);
-    works(hashlife_step(h, 1103));
+    life *h = hashlife_holding(r_pentomino);
+    works(life_step(h, 1103));
     assert_string_equal(hashlife_population_text(h), "116");
-    works(hashlife_step(h, (uint64_t)1 << 40)); /* nothing is lost: it is an endless plane */
+    works(life_step(h, (uint64_t)1 << 40)); /* nothing is lost: it is an endless plane */
     assert_string_equal(hashlife_population_text(h), "116");
-    hashlife_free(h);
+    life_free(h);
     h = hashlife_holding(acorn);
-    works(hashlife_step(h, 5206));
+    works(life_step(h, 5206));
     assert_string_equal(hashlife_population_text(h), "633");
-    hashlife_free(h);
+    life_free(h);
 }
 
 static void hashlife_glider_flies_2_63_generations(void **unused)
 {
     (void)unused;
     char text[48];
-    struct hashlife_box box;
-    hashlife *h = hashlife_holding(glider);
-    works(hashlife_step(h, (uint64_t)1 << 63));
-    works(hashlife_step(h, (uint64_t)1 << 62));
+    struct life_box box;
+    life *h = hashlife_holding(glider);
+    works(life_step(h, (uint64_t)1 << 63));
+    works(life_step(h, (uint64_t)1 << 62));
     assert_string_equal(hashlife_population_text(h), "5");
-    assert_int_equal(hashlife_bounding_box(h, &box), 1);
-    assert_string_equal(hashlife_number_string(box.left, text),
-                        "3458764513820540928"); /* 3 * 2^60 */
-    assert_string_equal(hashlife_number_string(box.bottom, text), "3458764513820540931");
-    fails(ERANGE, hashlife_step(h, (uint64_t)1 << 62));
-    assert_true(hashlife_generation(h) == (uint64_t)3 << 62);
-    hashlife_free(h);
+    assert_int_equal(life_bounding_box(h, &box), 1);
+    assert_string_equal(life_number_string(box.left, text), "3458764513820540928"); /* 3 * 2^60 */
+    assert_string_equal(life_number_string(box.bottom, text), "3458764513820540931");
+    fails(ERANGE, life_step(h, (uint64_t)1 << 62));
+    assert_true(life_generation(h) == (uint64_t)3 << 62);
+    life_free(h);
 }
 
 /* 36 + 5 * 2^58 cells of a gun that has fired 2^58 times. */
 static void hashlife_gun_population_is_known(void **unused)
 {
     (void)unused;
-    hashlife *h = hashlife_holding(gun);
-    works(hashlife_step(h, 30));
+    life *h = hashlife_holding(gun);
+    works(life_step(h, 30));
     assert_string_equal(hashlife_population_text(h), "41");
-    works(hashlife_step(h, 30 * (((uint64_t)1 << 58) - 1)));
+    works(life_step(h, 30 * (((uint64_t)1 << 58) - 1)));
     assert_string_equal(hashlife_population_text(h), "1441151880758558756");
-    hashlife_free(h);
+    life_free(h);
 }
 
 /* Golly's file of the spacefiller gives its population for every generation t: ((t + 17)^2 + c)
@@ -258,13 +264,13 @@ static void hashlife_spacefiller_population_is_known(void **unused)
                           at[] = {
                               0, 1, 2, 3, 4, 1001, 12346, (1u << 20) + 2, ((uint64_t)1 << 31) + 3};
     (void)unused;
-    hashlife *h = hashlife_holding(spacefiller);
+    life *h = hashlife_holding(spacefiller);
     for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
-        works(hashlife_step(h, at[i] - hashlife_generation(h)));
+        works(life_step(h, at[i] - life_generation(h)));
         assert_int_equal(strtoull(hashlife_population_text(h), NULL, 10),
                          ((at[i] + 17) * (at[i] + 17) + c[at[i] % 4]) / 4);
     }
-    hashlife_free(h);
+    life_free(h);
 }
 
 /* Every 1,440 generations adds an equal number of switch engines, whose growth repeats: a
@@ -274,33 +280,33 @@ static void hashlife_breeder_grows_quadratically(void **unused)
     const uint64_t begin = 3000, period = 1440, times[] = {5, 1000, 1 << 20};
     uint64_t n[3];
     (void)unused;
-    hashlife *h = hashlife_holding(breeder);
-    works(hashlife_step(h, begin));
+    life *h = hashlife_holding(breeder);
+    works(life_step(h, begin));
     for (int i = 0; i < 3; i++) {
         n[i] = strtoull(hashlife_population_text(h), NULL, 10);
-        works(hashlife_step(h, period));
+        works(life_step(h, period));
     }
     for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
         const uint64_t t = times[i];
-        works(hashlife_step(h, begin + t * period - hashlife_generation(h)));
+        works(life_step(h, begin + t * period - life_generation(h)));
         assert_int_equal(strtoull(hashlife_population_text(h), NULL, 10),
                          n[0] + t * (n[1] - n[0]) + t * (t - 1) / 2 * (n[2] - 2 * n[1] + n[0]));
     }
-    hashlife_free(h);
+    life_free(h);
 }
 
 static void hashlife_empty_plane_stays_empty(void **unused)
 {
     (void)unused;
-    struct hashlife_box box;
+    struct life_box box;
     int level = -1;
-    hashlife *h = create_hashlife(NULL, 0, 2);
-    works(hashlife_step(h, 12345));
+    life *h = create_hashlife(NULL, 0, 2);
+    works(life_step(h, 12345));
     assert_string_equal(hashlife_population_text(h), "0");
-    assert_int_equal(hashlife_bounding_box(h, &box), 0);
-    works(hashlife_walk(h, &level, NULL, NULL, NULL));
-    hashlife_free(h);
-    hashlife_free(NULL);
+    assert_int_equal(life_bounding_box(h, &box), 0);
+    works(life_tree_walk(h, &level, NULL, NULL, NULL, NULL));
+    life_free(h);
+    life_free(NULL);
 }
 
 /* Zoomed out, a square lives if one of its cells does. */
@@ -309,14 +315,14 @@ static void hashlife_zoomed_out_squares_live(void **unused)
     (void)unused;
     enum { W = 300, H = 200 };
     struct life_cells near, far;
-    hashlife *h = hashlife_holding(gun);
-    works(hashlife_step(h, 400));
+    life *h = hashlife_holding(gun);
+    works(life_step(h, 400));
     for (unsigned zoom = 0; zoom < 7; zoom++) {
         const long long side = 1LL << zoom, x = -2 - (long long)zoom, y = -1;
         works(life_cells_alloc(&far, W >> zoom, H >> zoom));
         works(life_cells_alloc(&near, far.width << zoom, far.height << zoom));
-        works(hashlife_get_zoomed(h, zoom, x, y, &far));
-        works(hashlife_get(h, x * side, y * side, &near));
+        works(life_get_zoomed(h, zoom, x, y, &far));
+        works(life_get(h, x * side, y * side, &near));
         for (size_t j = 0; j < far.height; j++)
             for (size_t i = 0; i < far.width; i++) {
                 int any = 0;
@@ -330,29 +336,29 @@ static void hashlife_zoomed_out_squares_live(void **unused)
         life_cells_free(&far);
     }
     works(life_cells_alloc(&far, 4, 4));
-    works(hashlife_get_zoomed(h, 30, -2, -2,
-                              &far)); /* all of it is to the right of the middle, and below */
+    works(life_get_zoomed(h, 30, -2, -2,
+                          &far)); /* all of it is to the right of the middle, and below */
     assert_true(far.word[0] == 0 && far.word[1] == 0 && far.word[2] == 4 && far.word[3] == 0);
-    works(hashlife_step(h, (uint64_t)1 << 60));
-    works(hashlife_get_zoomed(h, 60, -2, -2, &far)); /* gliders all the way to the south-east */
+    works(life_step(h, (uint64_t)1 << 60));
+    works(life_get_zoomed(h, 60, -2, -2, &far)); /* gliders all the way to the south-east */
     assert_true(far.word[0] == 0 && far.word[2] == 4);
-    fails(ERANGE, hashlife_get_zoomed(h, 61, 0, 0, &far));
-    fails(EINVAL, hashlife_get_zoomed(h, 0, 0, 0, NULL));
+    fails(EINVAL, life_get_zoomed(h, 61, 0, 0, &far));
+    fails(EINVAL, life_get_zoomed(h, 0, 0, 0, NULL));
     life_cells_free(&far);
-    hashlife_free(h);
+    life_free(h);
 }
 
 /* ---- Memory, threads. ------------------------------------------------------------------------ */
 
-static hashlife *hashlife_soup(size_t memory, unsigned threads, size_t side)
+static life *hashlife_soup(size_t memory, unsigned threads, size_t side)
 {
     struct life_cells cells;
-    hashlife *h = create_hashlife(NULL, memory, threads);
+    life *h = create_hashlife(NULL, memory, threads);
     works(life_cells_alloc(&cells, side, side));
     state = 7;
     for (size_t i = 0; i < cells.stride * side; i++)
         cells.word[i] = draw_in_hashlife() & draw_in_hashlife();
-    works(hashlife_put(h, 0, 0, &cells));
+    works(life_put(h, 0, 0, &cells));
     life_cells_free(&cells);
     return h;
 }
@@ -361,55 +367,56 @@ static void hashlife_little_memory_gives_same_cells(void **unused)
 {
     (void)unused;
     char plenty[48];
-    hashlife *h = hashlife_soup((size_t)1 << 30, 1, 1536);
-    works(hashlife_step(h, 1500));
+    life *h = hashlife_soup((size_t)1 << 30, 1, 1536);
+    works(life_step(h, 1500));
     strcpy(plenty, hashlife_population_text(h));
-    assert_true(hashlife_bytes(h) > (size_t)16 << 20 && hashlife_collections(h) == 0);
-    hashlife_free(h);
+    assert_true(life_device_bytes(h) > (size_t)16 << 20 && life_statistics_of(h).collections == 0);
+    life_free(h);
     for (unsigned threads = 1; threads <= 3; threads += 2) {
         h = hashlife_soup((size_t)16 << 20, threads, 1536);
-        h->helper_delay = 0; /* others help at once */
+        tree_of_life(h)->helper_delay = 0; /* others help at once */
         for (int i = 0; i < 3; i++)
-            works(hashlife_step(h, 500));
+            works(life_step(h, 500));
         assert_string_equal(hashlife_population_text(h), plenty);
-        assert_true(hashlife_collections(h) > 0 && hashlife_bytes(h) <= (size_t)16 << 20);
+        assert_true(life_statistics_of(h).collections > 0 && life_device_bytes(h) <= (size_t)16
+                                                                                         << 20);
         assert_true(
-            h->nodes.most_places * sizeof(square_t) <=
+            tree_of_life(h)->nodes.most_places * sizeof(square_t) <=
             (size_t)4 << 20); /* or a larger memory may not suffice where a smaller one does */
-        hashlife_free(h);
+        life_free(h);
     }
 }
 
 static void hashlife_too_little_memory_is_rejected(void **unused)
 {
     (void)unused;
-    hashlife *h = hashlife_soup((size_t)64 << 20, 2, 8192);
+    life *h = hashlife_soup((size_t)64 << 20, 2, 8192);
     char before[48];
     strcpy(before, hashlife_population_text(h));
-    fails(ENOMEM, hashlife_step(h, 256));
-    assert_true(hashlife_generation(h) == 0);
+    fails(ENOMEM, life_step(h, 256));
+    assert_true(life_generation(h) == 0);
     assert_string_equal(hashlife_population_text(h), before);
-    hashlife_free(h);
+    life_free(h);
 }
 
 static void hashlife_threads_give_same_cells(void **unused)
 {
     (void)unused;
     char one[48];
-    struct hashlife_box box, again;
-    hashlife *h = hashlife_soup((size_t)1 << 30, 1, 512);
-    works(hashlife_step(h, 2048));
+    struct life_box box, again;
+    life *h = hashlife_soup((size_t)1 << 30, 1, 512);
+    works(life_step(h, 2048));
     strcpy(one, hashlife_population_text(h));
-    assert_int_equal(hashlife_bounding_box(h, &box), 1);
-    hashlife_free(h);
+    assert_int_equal(life_bounding_box(h, &box), 1);
+    life_free(h);
     for (unsigned threads = 2; threads <= 4; threads += 2) {
         h = hashlife_soup((size_t)1 << 30, threads, 512);
-        h->helper_delay = 0;
-        works(hashlife_step(h, 2048));
+        tree_of_life(h)->helper_delay = 0;
+        works(life_step(h, 2048));
         assert_string_equal(hashlife_population_text(h), one);
-        assert_int_equal(hashlife_bounding_box(h, &again), 1);
+        assert_int_equal(life_bounding_box(h, &again), 1);
         assert_memory_equal(&box, &again, sizeof box);
-        hashlife_free(h);
+        life_free(h);
     }
 }
 
@@ -424,16 +431,19 @@ static void hashlife_progress_can_cancel(void **unused)
     (void)unused;
     int left = 1;
     struct life_cells cells;
-    hashlife *h = hashlife_create(
-        &(struct hashlife_options){.threads = 2, .progress = end_hashlife_after, .arg = &left});
+    life *h = life_create(&(struct life_options){.engine = LIFE_HASHLIFE,
+                                                 .bounds = LIFE_UNBOUNDED,
+                                                 .threads = 2,
+                                                 .progress = end_hashlife_after,
+                                                 .arg = &left});
     ready(h);
     works(life_cells_alloc(&cells, 4096, 4096));
     for (size_t i = 0; i < cells.stride * cells.height; i++)
         cells.word[i] = draw_in_hashlife();
-    works(hashlife_put(h, 0, 0, &cells));
+    works(life_put(h, 0, 0, &cells));
     life_cells_free(&cells);
-    fails(ECANCELED, hashlife_step(h, (uint64_t)1 << 62));
-    hashlife_free(h);
+    fails(ECANCELED, life_step(h, (uint64_t)1 << 62));
+    life_free(h);
 }
 
 /* ---- Squares. -------------------------------------------------------------------------------- */
@@ -441,55 +451,55 @@ static void hashlife_progress_can_cancel(void **unused)
 static int copy_leaf(void *to, uint64_t cells)
 {
     uint32_t square;
-    return hashlife_add_leaf(to, cells, &square);
+    return life_tree_add_bits(to, cells, &square);
 }
 
 static int copy_hashlife_square(void *to, int level, const uint32_t part[4])
 {
     uint32_t square;
-    return hashlife_add_square(to, level, part, &square);
+    return life_tree_add_square(to, level, part, &square);
 }
 
 /* A plane copied square by square is equal and evolves equally. */
 static void hashlife_copies_by_squares(void **unused)
 {
     (void)unused;
-    struct hashlife_box box, again;
+    struct life_box box, again;
     int level;
     uint32_t last;
-    hashlife *a = hashlife_holding(gun), *b = create_hashlife(NULL, 0, 1);
-    works(hashlife_step(a, 1000));
-    works(hashlife_walk(a, &level, copy_leaf, copy_hashlife_square, b));
-    works(hashlife_add_leaf(b, 0, &last));
-    works(hashlife_set_square(b, last - 1, hashlife_generation(a)));
-    assert_true(hashlife_generation(b) == 1000);
-    works(hashlife_step(a, 777));
-    works(hashlife_step(b, 777));
+    life *a = hashlife_holding(gun), *b = create_hashlife(NULL, 0, 1);
+    works(life_step(a, 1000));
+    works(life_tree_walk(a, &level, copy_leaf, NULL, copy_hashlife_square, b));
+    works(life_tree_add_bits(b, 0, &last));
+    works(life_tree_set(b, last - 1, life_generation(a)));
+    assert_true(life_generation(b) == 1000);
+    works(life_step(a, 777));
+    works(life_step(b, 777));
     char want[48];
     strcpy(want, hashlife_population_text(a));
     assert_string_equal(hashlife_population_text(b), want);
-    assert_int_equal(hashlife_bounding_box(a, &box), 1);
-    assert_int_equal(hashlife_bounding_box(b, &again), 1);
+    assert_int_equal(life_bounding_box(a, &box), 1);
+    assert_int_equal(life_bounding_box(b, &again), 1);
     assert_memory_equal(&box, &again, sizeof box);
-    hashlife_free(a);
+    life_free(a);
 
     for (int small = 3; small <= 6; small++) { /* a cell at the corner of the south-eastern quarter,
                                                   in squares of small levels */
         uint32_t square, part[4] = {0, 0, 0, 0};
-        works(hashlife_add_leaf(b, small == 3 ? (uint64_t)1 << 36 : 1, &square));
+        works(life_tree_add_bits(b, small == 3 ? (uint64_t)1 << 36 : 1, &square));
         for (int l = 4; l <= small; l++) {
             part[l == small ? 3 : 0] = square;
-            works(hashlife_add_square(b, l, part, &square));
+            works(life_tree_add_square(b, l, part, &square));
             part[0] = 0;
         }
-        works(hashlife_set_square(b, square, 0));
-        assert_int_equal(hashlife_bounding_box(b, &box), 1);
+        works(life_tree_set(b, square, 0));
+        assert_int_equal(life_bounding_box(b, &box), 1);
         assert_true(box.left.low == 0 && box.top.low == 0 && box.right.low == 1 &&
                     box.bottom.low == 1);
     }
-    works(hashlife_set_square(b, 0, 0));
+    works(life_tree_set(b, 0, 0));
     assert_string_equal(hashlife_population_text(b), "0");
-    hashlife_free(b);
+    life_free(b);
 }
 
 /* ---- Refusals, numbers. ---------------------------------------------------------------------- */
@@ -499,39 +509,41 @@ static void hashlife_rejects_bad_calls(void **unused)
     (void)unused;
     struct life_cells none = {.width = 1, .height = 1};
     uint32_t square, part[4] = {9, 0, 0, 0};
-    fails_null(EINVAL, hashlife_create(&(struct hashlife_options){.rule = "B9"}));
-    fails_null(EINVAL, hashlife_create(&(struct hashlife_options){.memory = 1000}));
-    fails_null(EINVAL, hashlife_create(&(struct hashlife_options){.threads = 1000}));
-    fails_null(EINVAL, hashlife_create(&(struct hashlife_options){.reserved = {0, 1}}));
-    hashlife *h = create_hashlife("B36/S23", 0, 0);
-    assert_int_equal(hashlife_rule(h).birth, 1 << 3 | 1 << 6);
-    fails(EINVAL, hashlife_put(h, 0, 0, &none));
-    fails(EINVAL, hashlife_get(h, 0, 0, &none));
+    fails_null(EINVAL, life_create(&(struct life_options){
+                           .engine = LIFE_HASHLIFE, .bounds = LIFE_UNBOUNDED, .rule = "B9"}));
+    fails_null(EINVAL, life_create(&(struct life_options){
+                           .engine = LIFE_HASHLIFE, .bounds = LIFE_UNBOUNDED, .memory = 1000}));
+    fails_null(EINVAL, life_create(&(struct life_options){
+                           .engine = LIFE_HASHLIFE, .bounds = LIFE_UNBOUNDED, .threads = 1000}));
+    fails_null(EINVAL, life_create(&(struct life_options){
+                           .engine = LIFE_HASHLIFE, .bounds = LIFE_UNBOUNDED, .reserved = {0, 1}}));
+    life *h = create_hashlife("B36/S23", 0, 0);
+    assert_int_equal(life_rule_of(h).birth, 1 << 3 | 1 << 6);
+    fails(EINVAL, life_put(h, 0, 0, &none));
+    fails(EINVAL, life_get(h, 0, 0, &none));
     uint64_t word = 1;
     none = (struct life_cells){.width = 1, .height = 1, .stride = 1, .word = &word};
-    fails(ERANGE, hashlife_put(h, INT64_MAX, 0, &none));
-    fails(EINVAL, hashlife_add_square(h, 3, part, &square));
-    fails(EINVAL, hashlife_add_square(h, 5, part, &square));
-    fails(EINVAL, hashlife_set_square(h, 4, 0));
-    hashlife_free(h);
+    fails(ERANGE, life_put(h, INT64_MAX, 0, &none));
+    fails(EINVAL, life_tree_add_square(h, 3, part, &square));
+    fails(EINVAL, life_tree_add_square(h, 5, part, &square));
+    fails(EINVAL, life_tree_set(h, 4, 0));
+    life_free(h);
 }
 
 static void hashlife_numbers_are_printed(void **unused)
 {
     (void)unused;
     char text[48];
-    assert_string_equal(hashlife_number_string((struct hashlife_number){0, 0}, text), "0");
-    assert_string_equal(hashlife_number_string((struct hashlife_number){UINT64_MAX, -1}, text),
-                        "-1");
-    assert_string_equal(hashlife_number_string((struct hashlife_number){0, 1}, text),
+    assert_string_equal(life_number_string((struct life_number){0, 0}, text), "0");
+    assert_string_equal(life_number_string((struct life_number){UINT64_MAX, -1}, text), "-1");
+    assert_string_equal(life_number_string((struct life_number){0, 1}, text),
                         "18446744073709551616");
-    assert_string_equal(
-        hashlife_number_string((struct hashlife_number){UINT64_MAX, INT64_MAX}, text),
-        "170141183460469231731687303715884105727");
-    assert_string_equal(hashlife_number_string((struct hashlife_number){0, INT64_MIN}, text),
+    assert_string_equal(life_number_string((struct life_number){UINT64_MAX, INT64_MAX}, text),
+                        "170141183460469231731687303715884105727");
+    assert_string_equal(life_number_string((struct life_number){0, INT64_MIN}, text),
                         "-170141183460469231731687303715884105728");
-    assert_true(hashlife_number_double((struct hashlife_number){0, 1}) == 0x1p64);
-    assert_true(hashlife_number_double((struct hashlife_number){UINT64_MAX, -1}) == -1);
+    assert_true(life_number_double((struct life_number){0, 1}) == 0x1p64);
+    assert_true(life_number_double((struct life_number){UINT64_MAX, -1}) == -1);
 }
 
 int main(int argc, char **argv)

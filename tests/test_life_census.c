@@ -6,7 +6,6 @@
  * SPDX-License-Identifier: MIT
  */
 #include "check.h"
-#include "stdcl/hashlife.h"
 
 #include "formats/life.h"
 #include "life/census.h"
@@ -197,17 +196,20 @@ static void census_colliding_ships_are_found(void **unused)
 static uint64_t cells_in_the_end(const char *rule, uint64_t seed, uint64_t soup)
 {
     struct life_cells c;
-    struct hashlife_number n;
+    struct life_number n;
     works(life_cells_alloc(&c, 16, 16));
     for (size_t y = 0; y < 16; y++)
         c.word[y] = life_random_word((uint64_t)1 << 31, soup, y, seed) & 0xffff;
-    hashlife *h = hashlife_create(
-        &(struct hashlife_options){.rule = rule, .memory = (size_t)1 << 28, .threads = 1});
+    life *h = life_create(&(struct life_options){.engine = LIFE_HASHLIFE,
+                                                 .bounds = LIFE_UNBOUNDED,
+                                                 .rule = rule,
+                                                 .memory = (size_t)1 << 28,
+                                                 .threads = 1});
     ready(h);
-    works(hashlife_put(h, 0, 0, &c));
-    works(hashlife_step(h, 1 << 14));
-    works(hashlife_population(h, &n));
-    hashlife_free(h);
+    works(life_put(h, 0, 0, &c));
+    works(life_step(h, 1 << 14));
+    works(life_population_exact(h, &n));
+    life_free(h);
     life_cells_free(&c);
     return n.low;
 }

@@ -168,7 +168,7 @@ static void life_command_stops_when_stable(void **state)
     load_life_file("blinker.csv", csv, sizeof csv);
     assert_string_equal(csv, "generation,population\n0,3\n1,3\n2,3\n");
     succeeds("-p blinker.rle --until-stable");
-    assert_non_null(strstr(out, "from generation 0 on, with period 2"));
+    assert_non_null(strstr(out, "from generation 0, with period 2"));
 }
 
 static void life_command_writes_outputs(void **state)
@@ -309,11 +309,11 @@ static void life_command_sparse_runs_plane(void **state)
                                                                                   takes no time */
     assert_non_null(strstr(err, "engine sparse: selected by --engine"));
     assert_non_null(strstr(err, "tile=48"));
-    expect_life_refused(2, "the rule B03/S23 (B0) makes an empty plane",
+    expect_life_refused(2, "under the rule B03/S23 (B0) an empty plane becomes alive",
                         "-p plane.rle --engine sparse --rule B03/S23");
     expect_life_refused(2, "of more than two states",
                         "-p plane.rle --engine sparse --rule 345/2/4");
-    expect_life_refused(1, "need more than the 1 MiB",
+    expect_life_refused(1, "the 1 MiB for tiles are used up",
                         "-p plane.rle --engine sparse --rule B3/S12345678 -n 100000 --memory 1M");
     expect_life_refused(2, "omit --size", "-p plane.rle --engine sparse --size 100");
     expect_life_refused(2, "needs --pattern FILE", "--engine sparse");
@@ -346,7 +346,7 @@ static void life_command_chooses_engine(void **state)
     check_choice("hashlife", "has no grid", "-p free.rle");
     check_choice("hashlife", "has no grid", "-p free.rle --record r.view");
     check_choice("hashlife", "has no grid", "-p held.rle --rule B36/S23");
-    check_choice("packed", "has a grid", "-p held.rle");
+    check_choice("packed", "names a grid", "-p held.rle");
     check_choice("packed", "--rule names a bounded grid", "-p free.rle --rule B3/S23:T40");
     check_choice("packed", "--size applies only to bounded grids", "-p free.rle --size 99");
     check_choice("sparse", "--device selects", "-p free.rle --device 0");
@@ -355,6 +355,9 @@ static void life_command_chooses_engine(void **state)
     check_choice("hashlife", "a long run also tries sparse", "-p free.rle");
     check_choice("hashlife", "unbounded plane\n", "-p free.rle --rule 345/2/4");
     check_choice("hashlife", "unbounded plane\n", "-p free.rle --threads 1");
+    check_choice("hashlife", "a quadtree of distinct squares", "-p free.rle");
+    check_choice("packed", "a bit a cell, several generations", "-p free.rle --size 99");
+    check_choice("packed", "a byte a cell", "--rule R2,C0,M1,S3..8,B5..9,NM:T40");
     check_choice("packed", "random cells", "--seed 4");
     check_choice("packed", "random cells", "-p free.rle --soup");
     check_choice("reference", "selected by", "-p free.rle --engine reference");
@@ -399,7 +402,8 @@ static void life_command_warns_at_edges(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char words[60];
         json_t *r = life_report(cases[i].arguments);
-        snprintf(words, sizeof words, "at generation %lld its cells met", (long long)cases[i].at);
+        snprintf(words, sizeof words, "at generation %lld its cells reached",
+                 (long long)cases[i].at);
         if (cases[i].at < 0)
             assert_true(json_is_null(json_object_get(r, "edge_generation")) &&
                         !strstr(err, "warning"));
@@ -410,7 +414,7 @@ static void life_command_warns_at_edges(void **state)
         json_decref(r);
     }
     succeeds("-p free.rle --size 12 --until-stable");
-    assert_non_null(strstr(err, "its cells met"));
+    assert_non_null(strstr(err, "its cells reached"));
 }
 
 static void life_command_rejects_bad_patterns(void **state)
@@ -536,7 +540,7 @@ static void life_command_watches_planes(void **state)
              "2o8bo3bob2o4bobo$10bo5bo7bo$11bo3bo$12b2o!\n");
     check_watch("free.rle", "--engine=hashlife", "--watch", "\xe2\x96\x88");
     check_watch("free.rle", "--engine=sparse", "--watch", "\xe2\x96\x88");
-    expect_life_refused(2, "leave 'x.csv' out", "-p free.rle --engine hashlife --watch -o x.csv");
+    expect_life_refused(2, "omit 'x.csv'", "-p free.rle --engine hashlife --watch -o x.csv");
     expect_life_refused(2, "omit --step", "-p free.rle --engine hashlife --watch --step 3");
 }
 
@@ -643,14 +647,13 @@ static void life_command_runs_larger_than_life(void **unused)
     r = life_report("-p large.rle -n 12");
     assert_true(json_is_null(json_object_get(r, "edge_generation")));
     json_decref(r);
-    expect_life_refused(2, "is Larger than Life, which is for grids",
+    expect_life_refused(2, "is Larger than Life, which the engine hashlife does not compute",
                         "-p large.rle --engine hashlife");
     expect_life_refused(2, "at least 10 cells, twice the range",
                         "--rule R5,C0,M1,S34..58,B34..45,NM:T9,50");
     expect_life_refused(2, "counts go from 0 to 121", "--rule R5,C0,M1,S34..58,B34..145,NM");
-    expect_life_refused(
-        2, "makes an empty plane alive, which is impossible on an unbounded plane; give a grid",
-        "-p large.rle --rule R5,C0,M1,S34..58,B0..45,NM");
+    expect_life_refused(2, "(B0) an empty plane becomes alive",
+                        "-p large.rle --rule R5,C0,M1,S34..58,B0..45,NM");
 }
 
 /* One infinite side: populations at generation 110 are those of bgolly 3.3. */
@@ -757,7 +760,7 @@ static void life_command_takes_census(void **unused)
     expect_life_refused(2, "'x.png' would be a table of text", "--csv x.png -n 1");
     expect_life_refused(2, "a census needs a rule such as B3/S23",
                         "census --rule Wire.rule --soups 2");
-    expect_life_refused(2, "by B0 all of an empty plane", "census --rule B0/S23");
+    expect_life_refused(2, "B0 turns empty space alive", "census --rule B0/S23");
     expect_life_refused(2, "run on an unbounded plane; omit :T10", "census --rule B3/S23:T10");
     expect_life_refused(2, "at most 64 x 64 cells, not 65 x 3", "census --size 65x3");
     expect_life_refused(2, "--soups needs census: stdcl life census --soups N", "--soups 3");

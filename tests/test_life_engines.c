@@ -34,7 +34,7 @@ static void life_reference_steps(struct life_cells *cells, const struct life_rul
     for (size_t i = 0; i < n; i++)
         now[i] = (unsigned char)life_cells_at(cells, i % cells->width, i / cells->width);
     for (unsigned g = 0; g < generations; g++) {
-        life_ref_step(rule, bounds, cells->width, cells->height, now, next);
+        life_ref_rows(rule, bounds, cells->width, cells->height, 0, cells->height, now, next);
         unsigned char *t = now;
         now = next;
         next = t;
@@ -586,7 +586,7 @@ static void check_life_views(enum life_engine engine, size_t width, size_t heigh
     life *lf = life_create(&(struct life_options){
         .engine = engine, .width = width, .height = height, .bounds = bounds});
     struct life_cells all, part;
-    uint32_t count[4096];
+    uint64_t count[4096];
     static const struct {
         long long x, y;
         unsigned zoom;

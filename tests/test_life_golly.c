@@ -6,11 +6,10 @@
  */
 #include "files.h"
 #include "deep.h"
+#include "stdcl/life.h"
 
 #include "core/outfile.h"
 #include "formats/life.h"
-#include "stdcl/hashlife.h"
-#include "stdcl/sparse.h"
 
 #include <stdlib.h>
 
@@ -265,18 +264,19 @@ static void golly_macrocell_both_ways_agrees(void **state)
 
 /* ---- HashLife. ------------------------------------------------------------------------------- */
 
-static hashlife *golly_plane(const char *rule)
+static life *golly_plane(const char *rule)
 {
     struct life_cells c;
     uint64_t bits = 1;
-    hashlife *h = hashlife_create(&(struct hashlife_options){.rule = rule});
+    life *h = life_create(
+        &(struct life_options){.engine = LIFE_HASHLIFE, .bounds = LIFE_UNBOUNDED, .rule = rule});
     ready(h);
     works(life_cells_alloc(&c, 130, 90));
     for (size_t i = 0; i < c.stride * c.height; i++) {
         bits = bits * 6364136223846793005u + 1442695040888963407u;
         c.word[i] = (bits >> 11 & bits >> 7) & (i % c.stride == 2 ? 3 : UINT64_MAX);
     }
-    works(hashlife_put(h, -40, -50, &c));
+    works(life_put(h, -40, -50, &c));
     life_cells_free(&c);
     return h;
 }
@@ -295,22 +295,23 @@ static int write_golly_square(void *out, int level, const uint32_t part[4])
 }
 
 /* Compare the cells of a plane with the engine sparse. */
-static void check_sparse(hashlife *h, const char *rule, uint64_t generations, uint64_t golly)
+static void check_sparse(life *h, const char *rule, uint64_t generations, uint64_t golly)
 {
     struct life_cells c;
     uint64_t n = 0;
-    life_sparse *s = life_sparse_create(&(struct life_sparse_options){.rule = rule});
+    life *s = life_create(
+        &(struct life_options){.engine = LIFE_SPARSE, .bounds = LIFE_UNBOUNDED, .rule = rule});
     ready(s);
     works(life_cells_alloc(&c, 130, 90));
-    works(hashlife_get(h, -40, -50, &c));
-    works(life_sparse_put(s, -40, -50, &c));
-    works(life_sparse_step(s, generations));
-    works(life_sparse_population(s, &n));
+    works(life_get(h, -40, -50, &c));
+    works(life_put(s, -40, -50, &c));
+    works(life_step(s, generations));
+    works(life_population(s, &n));
     if (golly != n)
         fail_msg("%s: %llu cells by sparse, %llu by bgolly", rule, (unsigned long long)n,
                  (unsigned long long)golly);
     life_cells_free(&c);
-    life_sparse_free(s);
+    life_free(s);
 }
 
 static void golly_planes_agree(void **state)
@@ -335,17 +336,18 @@ static void golly_planes_agree(void **state)
         skip();
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
         struct outfile out;
-        struct hashlife_number n;
+        struct life_number n;
         char options[60];
         int level;
-        hashlife *h = golly_plane(runs[i].rule), *start = golly_plane(runs[i].rule);
+        life *h = golly_plane(runs[i].rule), *start = golly_plane(runs[i].rule);
         const char *file = in_folder(i % 2 ? "plane.mc.gz" : "plane.mc");
         FILE *plain = life_squares_open(&out, file, runs[i].rule, 0);
         assert_non_null(plain);
         works(life_squares_close(
-            &out, plain, hashlife_walk(h, &level, write_golly_leaf, write_golly_square, &out)));
-        works(hashlife_step(h, runs[i].generations));
-        works(hashlife_population(h, &n));
+            &out, plain,
+            life_tree_walk(h, &level, write_golly_leaf, NULL, write_golly_square, &out)));
+        works(life_step(h, runs[i].generations));
+        works(life_population_exact(h, &n));
         assert_int_equal(n.high, 0);
         snprintf(options, sizeof options, "-h -i %llu", (unsigned long long)runs[i].generations);
         const uint64_t golly = by_golly(options, (unsigned)runs[i].generations, file);
@@ -354,8 +356,8 @@ static void golly_planes_agree(void **state)
                      (unsigned long long)golly);
         if (i == 0 || sampled(i, 5)) /* a program is built for each */
             check_sparse(start, runs[i].rule, runs[i].generations, golly);
-        hashlife_free(h);
-        hashlife_free(start);
+        life_free(h);
+        life_free(start);
     }
 }
 

@@ -11,7 +11,6 @@
 #include "formats/life.h"
 #include "life/internal.h"
 #include "stdcl/census.h"
-#include "stdcl/hashlife.h"
 
 #include <errno.h>
 #include <math.h>
@@ -256,7 +255,8 @@ static void ltl_rejects_bad_options(void **unused)
     fails_null(ENOTSUP, life_create(&(struct life_options){
                             .rule = rule, .width = 50, .height = 50, .engine = LIFE_GLOBAL}));
     fails_null(ENOTSUP, life_create(&(struct life_options){.rule = rule, .grid = "S50"}));
-    fails_null(EINVAL, hashlife_create(&(struct hashlife_options){.rule = rule}));
+    fails_null(ENOTSUP, life_create(&(struct life_options){
+                            .engine = LIFE_HASHLIFE, .bounds = LIFE_UNBOUNDED, .rule = rule}));
     fails_null(EINVAL, life_census_create(&(struct life_census_options){.rule = rule}));
 }
 

@@ -94,7 +94,7 @@ static void life_gosper_gun_fires(void **state)
 static void life_glider_circles_torus(void **state)
 {
     (void)state;
-    for (int e = 0; e < LIFE_ENGINES; e++) {
+    for (int e = LIFE_PACKED; e <= LIFE_REFERENCE; e++) {
         struct life_cells before, after;
         life *lf = create_life_grid((enum life_engine)e, LIFE_TORUS, NULL, 64, 64);
         put_pattern(lf, glider, 62, 63); /* across both edges */
@@ -132,7 +132,7 @@ static void life_replicator_copies(void **state)
 static void life_b0_rules_invert_background(void **state)
 {
     (void)state;
-    for (int e = 0; e < LIFE_ENGINES; e++) {
+    for (int e = LIFE_PACKED; e <= LIFE_REFERENCE; e++) {
         life *lf = create_life_grid((enum life_engine)e, LIFE_TORUS, "B0/S", 70, 9);
         works(life_step(lf, 1));
         assert_int_equal(life_grid_population(lf), 70 * 9);
@@ -158,12 +158,12 @@ static void life_until_stable_finds_period(void **state)
     uint64_t period, generation;
     /* An R-pentomino and its gliders on a torus: compare with a search in plain C, state by
      * state. */
-    for (int e = 0; e < LIFE_ENGINES; e++) {
+    for (int e = LIFE_PACKED; e <= LIFE_REFERENCE; e++) {
         life *lf = create_life_grid((enum life_engine)e, LIFE_TORUS, NULL, 40, 40);
         put_pattern(lf, r_pentomino, 20, 20);
         works(life_until_stable(lf, 100000, &period, &generation, NULL, NULL));
         static uint64_t expected_period, expected_generation, expected_population;
-        if (e == 0) {
+        if (e == LIFE_PACKED) {
             expected_period = period;
             expected_generation = generation;
             expected_population = life_grid_population(lf);
@@ -211,7 +211,7 @@ static void life_trace_counts_every_generation(void **state)
     (void)state;
     enum { N = 150 };
     static struct life_sample by[LIFE_ENGINES][N];
-    for (int e = 0; e < LIFE_ENGINES; e++) {
+    for (int e = LIFE_PACKED; e <= LIFE_REFERENCE; e++) {
         life *lf = create_life_grid((enum life_engine)e, LIFE_TORUS, NULL, 100, 50);
         works(life_soup(lf, 0, 7));
         works(life_trace(lf, N, by[e]));
@@ -220,7 +220,7 @@ static void life_trace_counts_every_generation(void **state)
         life_free(lf);
         for (int i = 0; i < N; i++) {
             assert_int_equal(by[e][i].generation, i + 1);
-            assert_int_equal(by[e][i].population, by[0][i].population);
+            assert_int_equal(by[e][i].population, by[LIFE_PACKED][i].population);
         }
     }
 }

@@ -9,7 +9,6 @@
 #include "check.h"
 
 #include "life/internal.h"
-#include "stdcl/hashlife.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -335,47 +334,47 @@ static void rule_tables_grids_match_reference(void **unused)
 static int copy_table_states(void *to, const unsigned char state[4])
 {
     uint32_t square;
-    return hashlife_add_states(to, state, &square);
+    return life_tree_add_states(to, state, &square);
 }
 
 static int copy_table_square(void *to, int level, const uint32_t part[4])
 {
     uint32_t square;
-    return hashlife_add_square(to, level, part, &square);
+    return life_tree_add_square(to, level, part, &square);
 }
 
 /* A plane copied square by square is equal and evolves equally. */
-static void check_squares(hashlife *h, const struct hashlife_options *o)
+static void check_squares(life *h, const struct life_options *o)
 {
-    struct hashlife_box box;
-    hashlife *copy = hashlife_create(o);
+    struct life_box box;
+    life *copy = life_create(o);
     int level;
     uint32_t last;
     ready(copy);
-    works(hashlife_walk_states(h, &level, copy_table_states, copy_table_square, copy));
-    works(hashlife_add_leaf(copy, 0, &last));
-    works(hashlife_set_square(copy, last - 1, 40));
-    assert_true(hashlife_generation(copy) == 40);
+    works(life_tree_walk(h, &level, NULL, copy_table_states, copy_table_square, copy));
+    works(life_tree_add_bits(copy, 0, &last));
+    works(life_tree_set(copy, last - 1, 40));
+    assert_true(life_generation(copy) == 40);
     for (int turn = 0; turn < 2; turn++) {
         static unsigned char want[300 * 300], got[300 * 300];
-        works(hashlife_get_states(h, -150, -150, 300, 300, want));
-        works(hashlife_get_states(copy, -150, -150, 300, 300, got));
+        works(life_get_states(h, -150, -150, 300, 300, want));
+        works(life_get_states(copy, -150, -150, 300, 300, got));
         assert_memory_equal(got, want, sizeof want);
-        works(hashlife_step(h, 9));
-        works(hashlife_step(copy, 9));
+        works(life_step(h, 9));
+        works(life_step(copy, 9));
     }
     for (int small = 1; small <= 6; small++) { /* a cell at the corner of the south-eastern quarter,
                                                   in squares of small levels */
         uint32_t square, part[4] = {0, 0, 0, 0};
-        works(hashlife_add_states(copy, (const unsigned char[]){small > 1, 0, 0, small == 1},
-                                  &square));
+        works(life_tree_add_states(copy, (const unsigned char[]){small > 1, 0, 0, small == 1},
+                                   &square));
         for (int l = 2; l <= small; l++) {
             part[l == small ? 3 : 0] = square;
-            works(hashlife_add_square(copy, l, part, &square));
+            works(life_tree_add_square(copy, l, part, &square));
             part[0] = 0;
         }
-        works(hashlife_set_square(copy, square, 0));
-        assert_int_equal(hashlife_bounding_box(copy, &box), 1);
+        works(life_tree_set(copy, square, 0));
+        assert_int_equal(life_bounding_box(copy, &box), 1);
         assert_true(box.left.low == 0 && box.top.low == 0 && box.right.low == 1 &&
                     box.bottom.low == 1);
     }
@@ -383,17 +382,17 @@ static void check_squares(hashlife *h, const struct hashlife_options *o)
          large++) { /* squares of 8 x 8 bits, with cells (1, 0) and (0, 2), are of state 1 here */
         uint32_t square, part[4] = {0, 0, 0, 0};
         unsigned char got[9];
-        works(hashlife_add_leaf(copy, 1 << 1 | 1 << 16, &square));
+        works(life_tree_add_bits(copy, 1 << 1 | 1 << 16, &square));
         for (int l = 4; l <= large; l++) {
             part[l == large ? 3 : 0] = square;
-            works(hashlife_add_square(copy, l, part, &square));
+            works(life_tree_add_square(copy, l, part, &square));
             part[0] = 0;
         }
-        works(hashlife_set_square(copy, square, 0));
-        works(hashlife_get_states(copy, large == 3 ? -4 : 0, large == 3 ? -4 : 0, 3, 3, got));
+        works(life_tree_set(copy, square, 0));
+        works(life_get_states(copy, large == 3 ? -4 : 0, large == 3 ? -4 : 0, 3, 3, got));
         assert_memory_equal(got, ((unsigned char[]){0, 1, 0, 0, 0, 0, 1, 0, 0}), sizeof got);
     }
-    hashlife_free(copy);
+    life_free(copy);
 }
 
 /* Compare with a plane whose edges are too far for anything to reach. */
@@ -403,8 +402,8 @@ static void check_table_plane(const char *rule, const life_transitions *transiti
     enum { MARGIN = 120, WIDE = WIDTH + 2 * MARGIN, HIGH = HEIGHT + 2 * MARGIN };
     static unsigned char right[WIDE * HIGH], got[WIDE * HIGH];
     unsigned char start[WIDTH * HEIGHT];
-    struct hashlife_number population;
-    struct hashlife_box box;
+    struct life_number population;
+    struct life_box box;
     uint64_t alive = 0;
     life *lf = life_create(&(struct life_options){.engine = LIFE_REFERENCE,
                                                   .rule = rule,
@@ -412,39 +411,43 @@ static void check_table_plane(const char *rule, const life_transitions *transiti
                                                   .width = WIDE,
                                                   .height = HIGH,
                                                   .bounds = LIFE_PLANE});
-    const struct hashlife_options options = {
-        .rule = rule, .transitions = transitions, .memory = memory, .threads = 2};
-    hashlife *h = hashlife_create(&options);
+    const struct life_options options = {.engine = LIFE_HASHLIFE,
+                                         .bounds = LIFE_UNBOUNDED,
+                                         .rule = rule,
+                                         .transitions = transitions,
+                                         .memory = memory,
+                                         .threads = 2};
+    life *h = life_create(&options);
     ready(lf);
     ready(h);
-    assert_int_equal(hashlife_states(h), states);
+    assert_int_equal(life_states(h), states);
     fill_states(start, states, 77);
     works(life_put_states(lf, MARGIN, MARGIN, WIDTH, HEIGHT, start));
-    works(hashlife_put_states(h, -20, -7, WIDTH, HEIGHT, start));
+    works(life_put_states(h, -20, -7, WIDTH, HEIGHT, start));
     for (; *bursts; bursts++) {
         works(life_step(lf, *bursts));
-        works(hashlife_step(h, *bursts));
+        works(life_step(h, *bursts));
     }
     works(life_get_states(lf, 0, 0, WIDE, HIGH, right));
-    works(hashlife_get_states(h, -20 - MARGIN, -7 - MARGIN, WIDE, HIGH, got));
+    works(life_get_states(h, -20 - MARGIN, -7 - MARGIN, WIDE, HIGH, got));
     assert_memory_equal(got, right, sizeof right);
-    works(hashlife_population(h, &population));
+    works(life_population_exact(h, &population));
     for (size_t i = 0; i < sizeof right; i++)
         alive += right[i] != 0;
     assert_int_equal(population.low, alive);
-    assert_int_equal(hashlife_bounding_box(h, &box), alive > 0);
+    assert_int_equal(life_bounding_box(h, &box), alive > 0);
     if (!alive && rule)
         fail_msg("%s: nothing lives, which shows little", rule);
     struct life_cells bits;
     works(life_cells_alloc(&bits, WIDE, HIGH));
-    works(hashlife_get(h, -20 - MARGIN, -7 - MARGIN, &bits));
+    works(life_get(h, -20 - MARGIN, -7 - MARGIN, &bits));
     for (size_t i = 0; i < WIDE * HIGH; i++)
         assert_int_equal(life_cells_at(&bits, i % WIDE, i / WIDE), right[i] != 0);
     uint64_t live[9 * 8]; /* 32 cells a square */
-    works(hashlife_density(h, -160, -128, 9, 8, 5, live));
+    works(life_density(h, -160, -128, 9, 8, 5, live));
     life_cells_free(&bits);
     check_squares(h, &options);
-    hashlife_free(h);
+    life_free(h);
     life_free(lf);
 }
 
@@ -538,22 +541,25 @@ static void rule_tables_reject_bad_options(void **unused)
     assert_null(life_create(&(struct life_options){
         .transitions = births, .width = 9, .height = 9, .engine = LIFE_LOCAL}));
     assert_int_equal(clerrno, ENOTSUP);
-    contains(clerror(), "the rule B is of a file; use the engine packed or reference, not local");
-    fails_null(EINVAL, hashlife_create(&(struct hashlife_options){.transitions = births}));
-    fails_null(EINVAL, hashlife_create(&(struct hashlife_options){.rule = "3/0/4"}));
-    hashlife *h = hashlife_create(&(struct hashlife_options){.transitions = rule});
+    contains(
+        clerror(),
+        "the rule B is of a file, which the engine local does not compute; use the engine packed or reference");
+    fails_null(ENOTSUP,
+               life_create(&(struct life_options){
+                   .engine = LIFE_HASHLIFE, .bounds = LIFE_UNBOUNDED, .transitions = births}));
+    fails_null(ENOTSUP, life_create(&(struct life_options){
+                            .engine = LIFE_HASHLIFE, .bounds = LIFE_UNBOUNDED, .rule = "3/0/4"}));
+    life *h = life_create(&(struct life_options){
+        .engine = LIFE_HASHLIFE, .bounds = LIFE_UNBOUNDED, .transitions = rule});
     uint32_t square;
-    int level;
     ready(h);
-    fails(EINVAL, hashlife_add_states(h, (const unsigned char[]){0, 0, 3, 0}, &square));
-    fails(ENOTSUP, hashlife_walk(h, &level, NULL, NULL, NULL));
-    fails(EINVAL, hashlife_put_states(h, 0, 0, 1, 1, (const unsigned char[]){3}));
-    hashlife_free(h);
-    h = hashlife_create(NULL);
+    fails(EINVAL, life_tree_add_states(h, (const unsigned char[]){0, 0, 3, 0}, &square));
+    fails(EINVAL, life_put_states(h, 0, 0, 1, 1, (const unsigned char[]){3}));
+    life_free(h);
+    h = life_create(&(struct life_options){.engine = LIFE_HASHLIFE, .bounds = LIFE_UNBOUNDED});
     ready(h);
-    fails(ENOTSUP, hashlife_walk_states(h, &level, NULL, NULL, NULL));
-    fails(EINVAL, hashlife_add_states(h, (const unsigned char[]){2, 0, 0, 0}, &square));
-    hashlife_free(h);
+    fails(EINVAL, life_tree_add_states(h, (const unsigned char[]){2, 0, 0, 0}, &square));
+    life_free(h);
     life_transitions_free(rule);
     life_transitions_free(births);
 }

@@ -9,8 +9,6 @@
  */
 #include "check.h"
 #include "deep.h"
-#include "stdcl/hashlife.h"
-#include "stdcl/sparse.h"
 
 #include "formats/life.h"
 #include "life/internal.h"
@@ -27,36 +25,36 @@ static const char gun[] =
     "10bo5bo7bo$11bo3bo$12b2o!";
 static const long long FARTHEST = 48LL * 0x7ffffff0;
 
-static life_sparse *create_sparse(const char *rule, size_t memory)
+static life *create_sparse(const char *rule, size_t memory)
 {
-    life_sparse *s =
-        life_sparse_create(&(struct life_sparse_options){.rule = rule, .memory = memory});
+    life *s = life_create(&(struct life_options){
+        .engine = LIFE_SPARSE, .bounds = LIFE_UNBOUNDED, .rule = rule, .memory = memory});
     ready(s);
     return s;
 }
 
-static void put_in_sparse(life_sparse *s, hashlife *h, const char *rle, long long x, long long y)
+static void put_in_sparse(life *s, life *h, const char *rle, long long x, long long y)
 {
     struct life_pattern p;
     works(life_pattern_read_memory("pattern", rle, strlen(rle), &p));
     const struct life_cells cells = {p.columns, p.rows, p.stride, p.word};
-    works(life_sparse_put(s, x + (long long)p.left, y + (long long)p.top, &cells));
+    works(life_put(s, x + (long long)p.left, y + (long long)p.top, &cells));
     if (h)
-        works(hashlife_put(h, x + (long long)p.left, y + (long long)p.top, &cells));
+        works(life_put(h, x + (long long)p.left, y + (long long)p.top, &cells));
     life_pattern_free(&p);
 }
 
-static life_sparse *sparse_holding(const char *rle)
+static life *sparse_holding(const char *rle)
 {
-    life_sparse *s = create_sparse(NULL, 0);
+    life *s = create_sparse(NULL, 0);
     put_in_sparse(s, NULL, rle, 0, 0);
     return s;
 }
 
-static uint64_t sparse_population(life_sparse *s)
+static uint64_t sparse_population(life *s)
 {
     uint64_t n = 0;
-    works(life_sparse_population(s, &n));
+    works(life_population(s, &n));
     return n;
 }
 
@@ -71,20 +69,20 @@ static uint64_t draw_in_sparse(void)
 
 enum { SIDE = 110, MOST = 60, GRID = SIDE + 2 * MOST };
 
-static void check_sparse_agrees(life_sparse *s, long long x, long long y, const unsigned char *now,
+static void check_sparse_agrees(life *s, long long x, long long y, const unsigned char *now,
                                 const char *what)
 {
     struct life_cells back;
     uint64_t alive = 0;
     works(life_cells_alloc(&back, GRID, GRID));
     memset(back.word, 255, back.stride * GRID * sizeof *back.word); /* all cells are overwritten */
-    works(life_sparse_get(s, x - MOST, y - MOST, &back));
+    works(life_get(s, x - MOST, y - MOST, &back));
     for (size_t i = 0; i < GRID; i++)
         for (size_t j = 0; j < GRID; j++) {
             alive += now[i * GRID + j];
             if (life_cells_at(&back, j, i) != now[i * GRID + j])
                 fail_msg("%s at (%lld, %lld): cell (%zu, %zu) is wrong at generation %llu", what, x,
-                         y, j, i, (unsigned long long)life_sparse_generation(s));
+                         y, j, i, (unsigned long long)life_generation(s));
         }
     assert_true(sparse_population(s) == alive);
     life_cells_free(&back);
@@ -107,14 +105,14 @@ static void compare_sparse_with_reference(const char *text, size_t width, size_t
                 cells.word[i * cells.stride + j / 64] |= (uint64_t)1 << j % 64;
                 now[(i + MOST) * GRID + j + MOST] = 1;
             }
-    life_sparse *s = create_sparse(text, 0);
-    works(life_sparse_put(s, x, y, &cells));
+    life *s = create_sparse(text, 0);
+    works(life_put(s, x, y, &cells));
     for (unsigned g = 0, step; g < MOST; g += step) {
         step = draw_in_sparse() % 3 ? 8 * (1 + (unsigned)(draw_in_sparse() % 3))
                                     : 1 + (unsigned)(draw_in_sparse() % 13);
         step = step < MOST - g ? step : MOST - g;
-        works(life_sparse_step(s, step));
-        assert_true(life_sparse_generation(s) == g + step);
+        works(life_step(s, step));
+        assert_true(life_generation(s) == g + step);
         for (unsigned i = 0; i < step; i++) {
             life_ref_family_rows(&rule, LIFE_TORUS, GRID, GRID, 0, GRID, now, next);
             unsigned char *old = now;
@@ -123,7 +121,7 @@ static void compare_sparse_with_reference(const char *text, size_t width, size_t
         }
         check_sparse_agrees(s, x, y, now, text);
     }
-    life_sparse_free(s);
+    life_free(s);
     life_cells_free(&cells);
     free(now);
     free(next);
@@ -152,51 +150,49 @@ static void sparse_matches_reference(void **unused)
 
 /* ---- Against HashLife. ----------------------------------------------------------------------- */
 
-static void as_hashlife(life_sparse *s, hashlife *h, const char *what)
+static void as_hashlife(life *s, life *h, const char *what)
 {
-    struct hashlife_number n;
-    struct hashlife_box box;
-    struct life_sparse_box own;
-    works(hashlife_population(h, &n));
+    struct life_number n;
+    struct life_box box, own;
+    works(life_population_exact(h, &n));
     if (n.high || n.low != sparse_population(s))
         fail_msg("%s: %llu cells, and with HashLife %llu, at generation %llu", what,
                  (unsigned long long)sparse_population(s), (unsigned long long)n.low,
-                 (unsigned long long)life_sparse_generation(s));
-    const int any = hashlife_bounding_box(h, &box);
-    assert_int_equal(life_sparse_bounding_box(s, &own), any);
+                 (unsigned long long)life_generation(s));
+    const int any = life_bounding_box(h, &box);
+    assert_int_equal(life_bounding_box(s, &own), any);
     if (any)
-        assert_true(own.left == (long long)box.left.low && own.top == (long long)box.top.low &&
-                    own.right == (long long)box.right.low &&
-                    own.bottom == (long long)box.bottom.low);
+        assert_memory_equal(&own, &box, sizeof box);
 }
 
 static void step_together(const char *rle, const unsigned *steps, size_t n, const char *what)
 {
-    hashlife *h = hashlife_create(NULL);
-    life_sparse *s = create_sparse(NULL, 0);
+    life *h =
+        life_create(&(struct life_options){.engine = LIFE_HASHLIFE, .bounds = LIFE_UNBOUNDED});
+    life *s = create_sparse(NULL, 0);
     ready(h);
     put_in_sparse(s, h, rle, -7, -3);
     for (size_t i = 0; i < n; i++) {
-        works(hashlife_step(h, steps[i]));
-        works(life_sparse_step(s, steps[i]));
+        works(life_step(h, steps[i]));
+        works(life_step(s, steps[i]));
         as_hashlife(s, h, what);
     }
-    hashlife_free(h);
-    life_sparse_free(s);
+    life_free(h);
+    life_free(s);
 }
 
 static void sparse_known_patterns_have_known_populations(void **unused)
 {
     (void)unused;
     static const unsigned few[] = {1, 7, 100, 995, 1000, 1, 1, 8, 897}, many[] = {5206, 3, 2000};
-    life_sparse *s = sparse_holding(r_pentomino);
-    works(life_sparse_step(s, 1103));
+    life *s = sparse_holding(r_pentomino);
+    works(life_step(s, 1103));
     assert_true(sparse_population(s) == 116);
-    life_sparse_free(s);
+    life_free(s);
     s = sparse_holding(acorn);
-    works(life_sparse_step(s, 5206));
+    works(life_step(s, 5206));
     assert_true(sparse_population(s) == 633);
-    life_sparse_free(s);
+    life_free(s);
     step_together(gun, few, sizeof few / sizeof *few, "a gun");
     step_together(r_pentomino, few, sizeof few / sizeof *few, "the R-pentomino");
     step_together(acorn, many, sizeof many / sizeof *many, "the acorn");
@@ -208,29 +204,30 @@ static void sparse_soup_matches_hashlife(void **unused)
     (void)unused;
     enum { ACROSS = 1700 };
     struct life_cells cells, own, other;
-    hashlife *h = hashlife_create(NULL);
-    life_sparse *s = create_sparse(NULL, 0);
+    life *h =
+        life_create(&(struct life_options){.engine = LIFE_HASHLIFE, .bounds = LIFE_UNBOUNDED});
+    life *s = create_sparse(NULL, 0);
     ready(h);
     works(life_cells_alloc(&cells, ACROSS, ACROSS));
     works(life_cells_alloc(&own, ACROSS + 200, ACROSS + 200));
     works(life_cells_alloc(&other, ACROSS + 200, ACROSS + 200));
     for (size_t i = 0; i < cells.stride * ACROSS; i++)
         cells.word[i] = draw_in_sparse() & draw_in_sparse();
-    works(life_sparse_put(s, -700, -800, &cells));
-    works(hashlife_put(h, -700, -800, &cells));
+    works(life_put(s, -700, -800, &cells));
+    works(life_put(h, -700, -800, &cells));
     for (int i = 0; i < 3; i++) {
-        works(life_sparse_step(s, 24 + (unsigned)i));
-        works(hashlife_step(h, 24 + (unsigned)i));
+        works(life_step(s, 24 + (unsigned)i));
+        works(life_step(h, 24 + (unsigned)i));
         as_hashlife(s, h, "a soup");
-        works(life_sparse_get(s, -800, -900, &own));
-        works(hashlife_get(h, -800, -900, &other));
+        works(life_get(s, -800, -900, &own));
+        works(life_get(h, -800, -900, &other));
         assert_memory_equal(own.word, other.word, own.stride * own.height * sizeof *own.word);
     }
     life_cells_free(&cells);
     life_cells_free(&own);
     life_cells_free(&other);
-    hashlife_free(h);
-    life_sparse_free(s);
+    life_free(h);
+    life_free(s);
 }
 
 /* Squares and zoomed-out views, at unaligned offsets. */
@@ -240,31 +237,32 @@ static void sparse_views_match_cells(void **unused)
     enum { N = 40 };
     static uint64_t own[N * N], other[N * N];
     struct life_cells near, far;
-    hashlife *h = hashlife_create(NULL);
-    life_sparse *s = create_sparse(NULL, 0);
+    life *h =
+        life_create(&(struct life_options){.engine = LIFE_HASHLIFE, .bounds = LIFE_UNBOUNDED});
+    life *s = create_sparse(NULL, 0);
     ready(h);
     put_in_sparse(s, h, acorn, -3, -2);
-    works(life_sparse_step(s, 600));
-    works(hashlife_step(h, 600));
+    works(life_step(s, 600));
+    works(life_step(h, 600));
     works(life_cells_alloc(&near, N, N));
     works(life_cells_alloc(&far, N, N));
     for (unsigned zoom = 0; zoom <= 24; zoom++) {
         const long long side = 1LL << zoom, x = -(N / 2) * side, y = -(N / 2 + 1) * side;
-        works(life_sparse_density(s, x, y, N, N, zoom, own));
-        works(hashlife_density(h, x, y, N, N, zoom, other));
+        works(life_density(s, x, y, N, N, zoom, own));
+        works(life_density(h, x, y, N, N, zoom, other));
         assert_memory_equal(own, other, sizeof own);
-        works(life_sparse_get_zoomed(s, zoom, -N / 2, -N / 2 - 1, &near));
-        works(hashlife_get_zoomed(h, zoom, -N / 2, -N / 2 - 1, &far));
+        works(life_get_zoomed(s, zoom, -N / 2, -N / 2 - 1, &near));
+        works(life_get_zoomed(h, zoom, -N / 2, -N / 2 - 1, &far));
         assert_memory_equal(near.word, far.word, N * sizeof *near.word);
     }
-    works(life_sparse_get_zoomed(s, 60, -2, -2, &near));
+    works(life_get_zoomed(s, 60, -2, -2, &near));
     assert_true(near.word[0] == 0 && near.word[1] == 3 << 1 && near.word[2] == 3 << 1);
-    fails(EINVAL, life_sparse_get_zoomed(s, 61, 0, 0, &near));
-    fails(EINVAL, life_sparse_density(s, 0, 0, 1, 1, 25, own));
+    fails(EINVAL, life_get_zoomed(s, 61, 0, 0, &near));
+    fails(EINVAL, life_density(s, 0, 0, 1, 1, 25, own));
     life_cells_free(&near);
     life_cells_free(&far);
-    hashlife_free(h);
-    life_sparse_free(s);
+    life_free(h);
+    life_free(s);
 }
 
 /* ---- Sleep. ---------------------------------------------------------------------------------- */
@@ -273,42 +271,43 @@ static void sparse_views_match_cells(void **unused)
 static void sparse_sleeping_tiles_wake(void **unused)
 {
     (void)unused;
-    hashlife *h = hashlife_create(NULL);
-    life_sparse *s = create_sparse(NULL, 0);
+    life *h =
+        life_create(&(struct life_options){.engine = LIFE_HASHLIFE, .bounds = LIFE_UNBOUNDED});
+    life *s = create_sparse(NULL, 0);
     ready(h);
     put_in_sparse(s, h, "x = 2, y = 2\n2o$2o!", 46, 47);
     put_in_sparse(s, h, "x = 3, y = 1\n3o!", 300, 300);
-    works(life_sparse_step(s, (uint64_t)1 << 60));
-    works(hashlife_step(h, (uint64_t)1 << 60));
+    works(life_step(s, (uint64_t)1 << 60));
+    works(life_step(h, (uint64_t)1 << 60));
     as_hashlife(s, h, "what rests");
-    const uint64_t before = life_sparse_computed(s);
+    const uint64_t before = life_statistics_of(s).tiles_computed;
     assert_true(before < 100);
     put_in_sparse(s, h, glider, -100, -99);
     put_in_sparse(s, h, glider, 180, 180);
     for (int i = 0; i < 12; i++) {
-        works(life_sparse_step(s, 104));
-        works(hashlife_step(h, 104));
+        works(life_step(s, 104));
+        works(life_step(h, 104));
         as_hashlife(s, h, "what was asleep");
     }
-    works(life_sparse_step(s, 1)); /* the blinker is another now */
-    works(hashlife_step(h, 1));
+    works(life_step(s, 1)); /* the blinker is another now */
+    works(life_step(h, 1));
     as_hashlife(s, h, "what was asleep");
-    hashlife_free(h);
-    life_sparse_free(s);
+    life_free(h);
+    life_free(s);
 }
 
 static void sparse_empty_plane_stays_empty(void **unused)
 {
     (void)unused;
-    struct life_sparse_box box;
-    life_sparse *s = create_sparse(NULL, 0);
-    works(life_sparse_step(s, 12345));
-    assert_true(sparse_population(s) == 0 && life_sparse_generation(s) == 12345 &&
-                life_sparse_tiles(s) == 0);
-    assert_int_equal(life_sparse_bounding_box(s, &box), 0);
-    fails(ERANGE, life_sparse_step(s, UINT64_MAX));
-    life_sparse_free(s);
-    life_sparse_free(NULL);
+    struct life_box box;
+    life *s = create_sparse(NULL, 0);
+    works(life_step(s, 12345));
+    assert_true(sparse_population(s) == 0 && life_generation(s) == 12345 &&
+                life_statistics_of(s).tiles == 0);
+    assert_int_equal(life_bounding_box(s, &box), 0);
+    fails(ERANGE, life_step(s, UINT64_MAX));
+    life_free(s);
+    life_free(NULL);
 }
 
 /* ---- Edges and memory. ----------------------------------------------------------------------- */
@@ -317,30 +316,30 @@ static void sparse_empty_plane_stays_empty(void **unused)
 static void sparse_stops_at_edge_of_plane(void **unused)
 {
     (void)unused;
-    struct life_sparse_box box;
+    struct life_box box;
     struct life_cells cell;
     const long long start = FARTHEST - 480;
-    life_sparse *s = create_sparse(NULL, 0);
+    life *s = create_sparse(NULL, 0);
     put_in_sparse(s, NULL, glider, start, start);
-    works(life_sparse_step(s, 4 * 400));
-    assert_int_equal(life_sparse_bounding_box(s, &box), 1);
-    assert_true(box.left == start + 400 && box.bottom == start + 403);
-    fails(ERANGE, life_sparse_step(s, 4 * 800));
-    const uint64_t at = life_sparse_generation(s);
+    works(life_step(s, 4 * 400));
+    assert_int_equal(life_bounding_box(s, &box), 1);
+    assert_true((long long)box.left.low == start + 400 && (long long)box.bottom.low == start + 403);
+    fails(ERANGE, life_step(s, 4 * 800));
+    const uint64_t at = life_generation(s);
     assert_true(at > 4 * 480 && at < 4 * 600 && sparse_population(s) == 5);
-    fails(ERANGE, life_sparse_step(s, 8));
-    assert_true(life_sparse_generation(s) == at);
+    fails(ERANGE, life_step(s, 8));
+    assert_true(life_generation(s) == at);
     works(life_cells_alloc(&cell, 1, 1));
     cell.word[0] = 1;
-    fails(ERANGE, life_sparse_put(s, FARTHEST, 0, &cell));
-    fails(ERANGE, life_sparse_put(s, 0, -FARTHEST - 1, &cell));
-    works(life_sparse_put(s, -FARTHEST, FARTHEST - 1, &cell));
-    works(life_sparse_get(s, -FARTHEST, FARTHEST - 1, &cell));
+    fails(ERANGE, life_put(s, FARTHEST, 0, &cell));
+    fails(ERANGE, life_put(s, 0, -FARTHEST - 1, &cell));
+    works(life_put(s, -FARTHEST, FARTHEST - 1, &cell));
+    works(life_get(s, -FARTHEST, FARTHEST - 1, &cell));
     assert_true(cell.word[0] == 1);
-    works(life_sparse_get(s, LLONG_MAX - 1, LLONG_MIN, &cell));
+    works(life_get(s, LLONG_MAX - 1, LLONG_MIN, &cell));
     assert_true(cell.word[0] == 0);
     life_cells_free(&cell);
-    life_sparse_free(s);
+    life_free(s);
 }
 
 /* Unlimited growth does not fit into 1 MiB; a glider does for ever, since the tiles it leaves
@@ -348,34 +347,36 @@ static void sparse_stops_at_edge_of_plane(void **unused)
 static void sparse_memory_limit_is_kept(void **unused)
 {
     (void)unused;
-    struct life_sparse_box box;
-    life_sparse *s = create_sparse(NULL, (size_t)1 << 20);
+    struct life_box box;
+    life *s = create_sparse(NULL, (size_t)1 << 20);
     put_in_sparse(s, NULL, glider, 0, 0);
-    works(life_sparse_step(s, 100000));
-    assert_true(sparse_population(s) == 5 && life_sparse_bytes(s) <= (size_t)1 << 20);
-    assert_int_equal(life_sparse_bounding_box(s, &box), 1);
-    assert_true(box.left == 25000 && box.top == 25000);
-    life_sparse_free(s);
+    works(life_step(s, 100000));
+    assert_true(sparse_population(s) == 5 && life_device_bytes(s) <= (size_t)1 << 20);
+    assert_int_equal(life_bounding_box(s, &box), 1);
+    assert_true(box.left.low == 25000 && box.top.low == 25000);
+    life_free(s);
 
-    hashlife *h = hashlife_create(NULL);
+    life *h =
+        life_create(&(struct life_options){.engine = LIFE_HASHLIFE, .bounds = LIFE_UNBOUNDED});
     ready(h);
     s = create_sparse("B3/S12345678", (size_t)1 << 20); /* grows without limit */
     put_in_sparse(s, NULL, r_pentomino, 0, 0);
-    fails(ENOMEM, life_sparse_step(s, 100000));
-    const uint64_t at = life_sparse_generation(s), alive = sparse_population(s);
-    fails(ENOMEM, life_sparse_step(s, 8));
-    assert_true(at > 100 && life_sparse_generation(s) == at && sparse_population(s) == alive);
-    life_sparse_free(s);
-    hashlife_free(h);
-    h = hashlife_create(&(struct hashlife_options){.rule = "B3/S12345678"});
+    fails(ENOMEM, life_step(s, 100000));
+    const uint64_t at = life_generation(s), alive = sparse_population(s);
+    fails(ENOMEM, life_step(s, 8));
+    assert_true(at > 100 && life_generation(s) == at && sparse_population(s) == alive);
+    life_free(s);
+    life_free(h);
+    h = life_create(&(struct life_options){
+        .engine = LIFE_HASHLIFE, .bounds = LIFE_UNBOUNDED, .rule = "B3/S12345678"});
     s = create_sparse("B3/S12345678", (size_t)16 << 20);
     put_in_sparse(s, h, r_pentomino, 0, 0);
-    works(hashlife_step(h, at));
-    works(life_sparse_step(s, at));
+    works(life_step(h, at));
+    works(life_step(s, at));
     assert_true(sparse_population(s) == alive);
     as_hashlife(s, h, "what grows");
-    life_sparse_free(s);
-    hashlife_free(h);
+    life_free(s);
+    life_free(h);
 }
 
 /* ---- Options. -------------------------------------------------------------------------------- */
@@ -390,17 +391,19 @@ static void sparse_progress_can_cancel(void **unused)
 {
     (void)unused;
     int left = 2;
-    life_sparse *s = life_sparse_create(
-        &(struct life_sparse_options){.progress = end_sparse_after, .arg = &left});
+    life *s = life_create(&(struct life_options){.engine = LIFE_SPARSE,
+                                                 .bounds = LIFE_UNBOUNDED,
+                                                 .progress = end_sparse_after,
+                                                 .arg = &left});
     ready(s);
     put_in_sparse(s, NULL, gun, 0, 0);
-    fails(ECANCELED, life_sparse_step(s, 100000000));
-    const uint64_t at = life_sparse_generation(s);
+    fails(ECANCELED, life_step(s, 100000000));
+    const uint64_t at = life_generation(s);
     assert_true(at > 0 && at < 100000000);
     left = 1000000;
-    works(life_sparse_step(s, 240 - at % 240));
-    assert_true(sparse_population(s) == 36 + 5 * (life_sparse_generation(s) / 30));
-    life_sparse_free(s);
+    works(life_step(s, 240 - at % 240));
+    assert_true(sparse_population(s) == 36 + 5 * (life_generation(s) / 30));
+    life_free(s);
 }
 
 static void sparse_rejects_bad_calls(void **unused)
@@ -409,11 +412,14 @@ static void sparse_rejects_bad_calls(void **unused)
     static const char *const rules[] = {"B03/S23", "345/2/4", "R5,C0,M1,S34..58,B34..45,NM",
                                         "nonsense", "B0123478/S01234678"};
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
-        assert_null(life_sparse_create(&(struct life_sparse_options){.rule = rules[i]}));
-        assert_int_equal(clerrno, EINVAL);
+        assert_null(life_create(&(struct life_options){
+            .engine = LIFE_SPARSE, .bounds = LIFE_UNBOUNDED, .rule = rules[i]}));
+        assert_int_equal(clerrno, strcmp(rules[i], "nonsense") ? ENOTSUP : EINVAL);
     }
-    fails_null(EINVAL, life_sparse_create(&(struct life_sparse_options){.memory = 1000}));
-    fails_null(EINVAL, life_sparse_create(&(struct life_sparse_options){.reserved = {1}}));
+    fails_null(EINVAL, life_create(&(struct life_options){
+                           .engine = LIFE_SPARSE, .bounds = LIFE_UNBOUNDED, .memory = 1000}));
+    fails_null(EINVAL, life_create(&(struct life_options){
+                           .engine = LIFE_SPARSE, .bounds = LIFE_UNBOUNDED, .reserved = {1}}));
 }
 
 int main(void)

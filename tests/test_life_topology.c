@@ -183,7 +183,7 @@ static void compare_engines(const char *grid, const char *rule, unsigned generat
     unsigned char *now = malloc(n), *next = malloc(n);
     ready(now);
     ready(next);
-    for (int e = 0; e < LIFE_ENGINES; e++) {
+    for (int e = LIFE_PACKED; e <= LIFE_REFERENCE; e++) {
         struct life_cells c;
         struct life_sample sample[2];
         char text[LIFE_GRID_TEXT];

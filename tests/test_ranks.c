@@ -368,7 +368,7 @@ static int compare_pictures(life *lf, const struct life_case *right, bool first)
     const size_t x = right->bounds == LIFE_TORUS ? w - 7 : 3,
                  y = right->bounds == LIFE_TORUS ? h - tall / 2 : h / 2 - tall / 2;
     struct life_cells part;
-    uint32_t *count = calloc(across * down, sizeof *count);
+    uint64_t *count = calloc(across * down, sizeof *count);
     if (life_cells_alloc(&part, WIDTH, tall) < 0 ||
         life_get(lf, (long long)x, (long long)y, &part) < 0 ||
         life_density(lf, 0, 0, across, down, ZOOM, count) < 0)
@@ -385,7 +385,8 @@ static int compare_pictures(life *lf, const struct life_case *right, bool first)
             live += i < w && j < h && life_cells_at(&right->cells, i, j);
         }
         if (count[k] != live)
-            status = WRONG("square %zu has %u live cells, not %u", k, count[k], live);
+            status = WRONG("square %zu has %llu live cells, not %u", k,
+                           (unsigned long long)count[k], live);
     }
     life_cells_free(&part);
     free(count);

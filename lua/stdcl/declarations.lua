@@ -454,26 +454,16 @@ int gas_velocities(gas *g, uint64_t first, size_t count, double (*velocity)[3]);
 ]],
 
 life = [[
-typedef struct hashlife hashlife;
-struct hashlife_number {
+typedef struct life life;
+struct life_number {
   uint64_t low;
   int64_t high;
 };
-struct hashlife_box {
-  struct hashlife_number left;
-  struct hashlife_number top;
-  struct hashlife_number right;
-  struct hashlife_number bottom;
-};
-typedef struct life_transitions life_transitions;
-struct hashlife_options {
-  const char *rule;
-  size_t memory;
-  unsigned threads;
-  int (*progress)(void *arg, double fraction);
-  void *arg;
-  const life_transitions *transitions;
-  uintptr_t reserved[8];
+struct life_box {
+  struct life_number left;
+  struct life_number top;
+  struct life_number right;
+  struct life_number bottom;
 };
 struct life_cells {
   size_t width;
@@ -481,11 +471,6 @@ struct life_cells {
   size_t stride;
   uint64_t *word;
 };
-struct life_rule {
-  unsigned birth;
-  unsigned survival;
-};
-typedef struct life life;
 struct life_census_options {
   CLCONTEXT *ctx;
   const char *rule;
@@ -519,6 +504,7 @@ struct life_census_totals {
   uint64_t undecided_soup[8];
   double objects_error;
 };
+typedef struct life_transitions life_transitions;
 struct life_options {
   CLCONTEXT *ctx;
   int engine;
@@ -532,6 +518,8 @@ struct life_options {
   stdcl_world *world;
   const char *grid;
   const life_transitions *transitions;
+  size_t memory;
+  unsigned threads;
   uintptr_t reserved[8];
 };
 struct life_sample {
@@ -539,55 +527,30 @@ struct life_sample {
   uint64_t population;
   uint64_t hash;
 };
-typedef struct life_sparse life_sparse;
-struct life_sparse_box {
-  long long left;
-  long long top;
-  long long right;
-  long long bottom;
+struct life_rule {
+  unsigned birth;
+  unsigned survival;
 };
-struct life_sparse_options {
-  CLCONTEXT *ctx;
-  const char *rule;
-  size_t memory;
-  int (*progress)(void *arg, double fraction);
-  void *arg;
-  uintptr_t reserved[8];
+struct life_statistics {
+  uint64_t collections;
+  uint64_t tiles;
+  uint64_t tiles_computed;
 };
 static const int LIFE_TORUS = 0;
 static const int LIFE_PLANE = 1;
 static const int LIFE_JOINED = 2;
+static const int LIFE_UNBOUNDED = 3;
 static const int LIFE_RULE_TEXT = 128;
 static const int LIFE_GRID_TEXT = 96;
-static const int LIFE_PACKED = 0;
-static const int LIFE_LOCAL = 1;
-static const int LIFE_GLOBAL = 2;
-static const int LIFE_REFERENCE = 3;
-static const int LIFE_ENGINES = 4;
-int hashlife_add_leaf(hashlife *h, uint64_t cells, uint32_t *square);
-int hashlife_add_square(hashlife *h, int level, const uint32_t part[4], uint32_t *square);
-int hashlife_add_states(hashlife *h, const unsigned char state[4], uint32_t *square);
-int hashlife_bounding_box(hashlife *h, struct hashlife_box *box);
-size_t hashlife_bytes(const hashlife *h);
-uint64_t hashlife_collections(const hashlife *h);
-hashlife *hashlife_create(const struct hashlife_options *options);
-int hashlife_density(hashlife *h, long long x, long long y, size_t width, size_t height, unsigned zoom, uint64_t *live);
-void hashlife_free(hashlife *h);
-uint64_t hashlife_generation(const hashlife *h);
-int hashlife_get(hashlife *h, long long x, long long y, struct life_cells *cells);
-int hashlife_get_states(hashlife *h, long long x, long long y, size_t width, size_t height, unsigned char *state);
-int hashlife_get_zoomed(hashlife *h, unsigned zoom, long long x, long long y, struct life_cells *cells);
-double hashlife_number_double(struct hashlife_number number);
-char *hashlife_number_string(struct hashlife_number number, char *text);
-int hashlife_population(hashlife *h, struct hashlife_number *population);
-int hashlife_put(hashlife *h, long long x, long long y, const struct life_cells *cells);
-int hashlife_put_states(hashlife *h, long long x, long long y, size_t width, size_t height, const unsigned char *state);
-struct life_rule hashlife_rule(const hashlife *h);
-int hashlife_set_square(hashlife *h, uint32_t square, uint64_t generation);
-unsigned hashlife_states(const hashlife *h);
-int hashlife_step(hashlife *h, uint64_t generations);
-int hashlife_walk(hashlife *h, int *level, int (*leaf)(void *arg, uint64_t cells), int (*square)(void *arg, int level, const uint32_t part[4]), void *arg);
-int hashlife_walk_states(hashlife *h, int *level, int (*states)(void *arg, const unsigned char state[4]), int (*square)(void *arg, int level, const uint32_t part[4]), void *arg);
+static const int LIFE_AUTO = 0;
+static const int LIFE_PACKED = 1;
+static const int LIFE_LOCAL = 2;
+static const int LIFE_GLOBAL = 3;
+static const int LIFE_REFERENCE = 4;
+static const int LIFE_HASHLIFE = 5;
+static const int LIFE_SPARSE = 6;
+static const int LIFE_ENGINES = 7;
+int life_bounding_box(life *lf, struct life_box *box);
 int life_bounds_of(const life *lf);
 int life_bounds_split(char *text, int *bounds, size_t *width, size_t *height);
 int life_cells_alloc(struct life_cells *cells, size_t width, size_t height);
@@ -597,25 +560,32 @@ void life_census_free(life_census *census);
 const struct life_object *life_census_objects(life_census *census, size_t *n);
 int life_census_run(life_census *census, uint64_t soups);
 void life_census_total(const life_census *census, struct life_census_totals *sums);
+const char *life_choice(const life *lf);
+int life_choose(const struct life_options *options, const char **why);
 int life_clear(life *lf);
 life *life_create(const struct life_options *options);
-int life_density(life *lf, long long x, long long y, size_t width, size_t height, unsigned zoom, uint32_t *count);
+int life_density(life *lf, long long x, long long y, size_t width, size_t height, unsigned zoom, uint64_t *count);
 size_t life_device_bytes(const life *lf);
 unsigned life_devices(const life *lf);
 int life_engine_by_name(const char *name);
 const char *life_engine_name(int engine);
+int life_engine_of(const life *lf);
 const char *life_explain(const life *lf, unsigned dev);
 void life_free(life *lf);
 uint64_t life_generation(const life *lf);
 int life_get(life *lf, long long x, long long y, struct life_cells *cells);
 int life_get_states(life *lf, long long x, long long y, size_t width, size_t height, unsigned char *state);
+int life_get_zoomed(life *lf, unsigned zoom, long long x, long long y, struct life_cells *cells);
 int life_grid_split(char *text, char grid[LIFE_GRID_TEXT], int *bounds, size_t *width, size_t *height);
 char *life_grid_text(const life *lf, char text[LIFE_GRID_TEXT]);
 size_t life_height(const life *lf);
 uint64_t life_launches(const life *lf);
 int life_measure(life *lf, struct life_sample *sample);
 unsigned life_neighbourhood_range(const life *lf);
+double life_number_double(struct life_number number);
+char *life_number_string(struct life_number number, char *text);
 int life_population(life *lf, uint64_t *population);
+int life_population_exact(life *lf, struct life_number *population);
 int life_put(life *lf, long long x, long long y, const struct life_cells *cells);
 int life_put_states(life *lf, long long x, long long y, size_t width, size_t height, const unsigned char *state);
 size_t life_rows(const life *lf);
@@ -623,32 +593,16 @@ const char *life_rule_name(size_t i, struct life_rule *rule);
 int life_rule_normal(const char *text, char normal[LIFE_RULE_TEXT]);
 struct life_rule life_rule_of(const life *lf);
 int life_rule_parse(const char *text, struct life_rule *rule);
+int life_rule_range(const char *text);
 int life_rule_states(const char *text);
 char *life_rule_string(const struct life_rule *rule, char *text);
 const char *life_rule_text(const life *lf);
+int life_set_generation(life *lf, uint64_t generation);
 int life_set_weight(life *lf, double weight);
 const char *life_shape(const life *lf, unsigned dev);
 int life_soup(life *lf, double density, uint64_t seed);
-int life_sparse_bounding_box(life_sparse *s, struct life_sparse_box *box);
-size_t life_sparse_bytes(const life_sparse *s);
-uint64_t life_sparse_computed(const life_sparse *s);
-life_sparse *life_sparse_create(const struct life_sparse_options *options);
-int life_sparse_density(life_sparse *s, long long x, long long y, size_t width, size_t height, unsigned zoom, uint64_t *live);
-const char *life_sparse_explain(const life_sparse *s);
-void life_sparse_free(life_sparse *s);
-uint64_t life_sparse_generation(const life_sparse *s);
-int life_sparse_get(life_sparse *s, long long x, long long y, struct life_cells *cells);
-int life_sparse_get_zoomed(life_sparse *s, unsigned zoom, long long x, long long y, struct life_cells *cells);
-int life_sparse_has_rule(const char *rule);
-uint64_t life_sparse_launches(const life_sparse *s);
-int life_sparse_population(life_sparse *s, uint64_t *population);
-int life_sparse_put(life_sparse *s, long long x, long long y, const struct life_cells *cells);
-const char *life_sparse_rule(const life_sparse *s);
-const char *life_sparse_shape(const life_sparse *s);
-int life_sparse_step(life_sparse *s, uint64_t generations);
-size_t life_sparse_tiles(const life_sparse *s);
-int life_sparse_walk(life_sparse *s, int (*tile)(void *arg, long long x, long long y, const uint64_t row[48]), void *arg);
 unsigned life_states(const life *lf);
+struct life_statistics life_statistics_of(const life *lf);
 int life_step(life *lf, uint64_t generations);
 int life_trace(life *lf, size_t n, struct life_sample *sample);
 const unsigned char *life_transitions_colour(const life_transitions *transitions, unsigned state);
@@ -656,8 +610,14 @@ void life_transitions_free(life_transitions *transitions);
 const char *life_transitions_name(const life_transitions *transitions);
 life_transitions *life_transitions_read(const char *name, const void *data, size_t size);
 unsigned life_transitions_states(const life_transitions *transitions);
+int life_tree_add_bits(life *lf, uint64_t cells, uint32_t *square);
+int life_tree_add_square(life *lf, int level, const uint32_t part[4], uint32_t *square);
+int life_tree_add_states(life *lf, const unsigned char state[4], uint32_t *square);
+int life_tree_set(life *lf, uint32_t square, uint64_t generation);
+int life_tree_walk(life *lf, int *level, int (*bits)(void *arg, uint64_t cells), int (*states)(void *arg, const unsigned char state[4]), int (*square)(void *arg, int level, const uint32_t part[4]), void *arg);
 const struct cltune_kernel *life_tune_kernels(size_t *count);
 int life_until_stable(life *lf, uint64_t limit, uint64_t *period, uint64_t *generation, int (*watch)(void *arg, const struct life_sample *sample), void *arg);
+int life_walk_tiles(life *lf, int (*tile)(void *arg, long long x, long long y, const uint64_t row[48]), void *arg);
 size_t life_width(const life *lf);
 ]],
 

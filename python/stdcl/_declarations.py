@@ -237,29 +237,18 @@ class gas_species(Structure):  # noqa: F405
         ("mass", c_double),
     ]
 
-class hashlife_number(Structure):  # noqa: F405
+class life_number(Structure):  # noqa: F405
     _fields_ = [
         ("low", c_uint64),
         ("high", c_int64),
     ]
 
-class hashlife_box(Structure):  # noqa: F405
+class life_box(Structure):  # noqa: F405
     _fields_ = [
-        ("left", hashlife_number),
-        ("top", hashlife_number),
-        ("right", hashlife_number),
-        ("bottom", hashlife_number),
-    ]
-
-class hashlife_options(Structure):  # noqa: F405
-    _fields_ = [
-        ("rule", c_char_p),
-        ("memory", c_size_t),
-        ("threads", c_uint),
-        ("progress", CFUNCTYPE(c_int, c_void_p, c_double)),
-        ("arg", c_void_p),
-        ("transitions", c_void_p),
-        ("reserved", c_size_t * 8),
+        ("left", life_number),
+        ("top", life_number),
+        ("right", life_number),
+        ("bottom", life_number),
     ]
 
 class life_cells(Structure):  # noqa: F405
@@ -268,12 +257,6 @@ class life_cells(Structure):  # noqa: F405
         ("height", c_size_t),
         ("stride", c_size_t),
         ("word", c_void_p),
-    ]
-
-class life_rule(Structure):  # noqa: F405
-    _fields_ = [
-        ("birth", c_uint),
-        ("survival", c_uint),
     ]
 
 class life_census_options(Structure):  # noqa: F405
@@ -328,6 +311,8 @@ class life_options(Structure):  # noqa: F405
         ("world", c_void_p),
         ("grid", c_char_p),
         ("transitions", c_void_p),
+        ("memory", c_size_t),
+        ("threads", c_uint),
         ("reserved", c_size_t * 8),
     ]
 
@@ -338,22 +323,17 @@ class life_sample(Structure):  # noqa: F405
         ("hash", c_uint64),
     ]
 
-class life_sparse_box(Structure):  # noqa: F405
+class life_rule(Structure):  # noqa: F405
     _fields_ = [
-        ("left", c_longlong),
-        ("top", c_longlong),
-        ("right", c_longlong),
-        ("bottom", c_longlong),
+        ("birth", c_uint),
+        ("survival", c_uint),
     ]
 
-class life_sparse_options(Structure):  # noqa: F405
+class life_statistics(Structure):  # noqa: F405
     _fields_ = [
-        ("ctx", c_void_p),
-        ("rule", c_char_p),
-        ("memory", c_size_t),
-        ("progress", CFUNCTYPE(c_int, c_void_p, c_double)),
-        ("arg", c_void_p),
-        ("reserved", c_size_t * 8),
+        ("collections", c_uint64),
+        ("tiles", c_uint64),
+        ("tiles_computed", c_uint64),
     ]
 
 class matmul_options(Structure):  # noqa: F405
@@ -739,30 +719,7 @@ FUNCTIONS = {
     "gas_speed_cdf": ("gas", "c_double, [c_double, c_double, c_double, c_double]"),
     "gas_tune_kernels": ("gas", "POINTER(cltune_kernel), [c_void_p]"),
     "gas_velocities": ("gas", "c_int, [c_void_p, c_uint64, c_size_t, c_void_p]"),
-    "hashlife_add_leaf": ("life", "c_int, [c_void_p, c_uint64, c_void_p]"),
-    "hashlife_add_square": ("life", "c_int, [c_void_p, c_int, c_void_p, c_void_p]"),
-    "hashlife_add_states": ("life", "c_int, [c_void_p, c_void_p, c_void_p]"),
-    "hashlife_bounding_box": ("life", "c_int, [c_void_p, POINTER(hashlife_box)]"),
-    "hashlife_bytes": ("life", "c_size_t, [c_void_p]"),
-    "hashlife_collections": ("life", "c_uint64, [c_void_p]"),
-    "hashlife_create": ("life", "c_void_p, [POINTER(hashlife_options)]"),
-    "hashlife_density": ("life", "c_int, [c_void_p, c_longlong, c_longlong, c_size_t, c_size_t, c_uint, c_void_p]"),
-    "hashlife_free": ("life", "None, [c_void_p]"),
-    "hashlife_generation": ("life", "c_uint64, [c_void_p]"),
-    "hashlife_get": ("life", "c_int, [c_void_p, c_longlong, c_longlong, POINTER(life_cells)]"),
-    "hashlife_get_states": ("life", "c_int, [c_void_p, c_longlong, c_longlong, c_size_t, c_size_t, c_void_p]"),
-    "hashlife_get_zoomed": ("life", "c_int, [c_void_p, c_uint, c_longlong, c_longlong, POINTER(life_cells)]"),
-    "hashlife_number_double": ("life", "c_double, [hashlife_number]"),
-    "hashlife_number_string": ("life", "c_char_p, [hashlife_number, c_char_p]"),
-    "hashlife_population": ("life", "c_int, [c_void_p, POINTER(hashlife_number)]"),
-    "hashlife_put": ("life", "c_int, [c_void_p, c_longlong, c_longlong, POINTER(life_cells)]"),
-    "hashlife_put_states": ("life", "c_int, [c_void_p, c_longlong, c_longlong, c_size_t, c_size_t, c_void_p]"),
-    "hashlife_rule": ("life", "life_rule, [c_void_p]"),
-    "hashlife_set_square": ("life", "c_int, [c_void_p, c_uint32, c_uint64]"),
-    "hashlife_states": ("life", "c_uint, [c_void_p]"),
-    "hashlife_step": ("life", "c_int, [c_void_p, c_uint64]"),
-    "hashlife_walk": ("life", "c_int, [c_void_p, c_void_p, CFUNCTYPE(c_int, c_void_p, c_uint64), CFUNCTYPE(c_int, c_void_p, c_int, c_void_p), c_void_p]"),
-    "hashlife_walk_states": ("life", "c_int, [c_void_p, c_void_p, CFUNCTYPE(c_int, c_void_p, c_void_p), CFUNCTYPE(c_int, c_void_p, c_int, c_void_p), c_void_p]"),
+    "life_bounding_box": ("life", "c_int, [c_void_p, POINTER(life_box)]"),
     "life_bounds_of": ("life", "c_int, [c_void_p]"),
     "life_bounds_split": ("life", "c_int, [c_char_p, c_void_p, c_void_p, c_void_p]"),
     "life_cells_alloc": ("life", "c_int, [POINTER(life_cells), c_size_t, c_size_t]"),
@@ -772,6 +729,8 @@ FUNCTIONS = {
     "life_census_objects": ("life", "POINTER(life_object), [c_void_p, c_void_p]"),
     "life_census_run": ("life", "c_int, [c_void_p, c_uint64]"),
     "life_census_total": ("life", "None, [c_void_p, POINTER(life_census_totals)]"),
+    "life_choice": ("life", "c_char_p, [c_void_p]"),
+    "life_choose": ("life", "c_int, [POINTER(life_options), c_void_p]"),
     "life_clear": ("life", "c_int, [c_void_p]"),
     "life_create": ("life", "c_void_p, [POINTER(life_options)]"),
     "life_density": ("life", "c_int, [c_void_p, c_longlong, c_longlong, c_size_t, c_size_t, c_uint, c_void_p]"),
@@ -779,18 +738,23 @@ FUNCTIONS = {
     "life_devices": ("life", "c_uint, [c_void_p]"),
     "life_engine_by_name": ("life", "c_int, [c_char_p]"),
     "life_engine_name": ("life", "c_char_p, [c_int]"),
+    "life_engine_of": ("life", "c_int, [c_void_p]"),
     "life_explain": ("life", "c_char_p, [c_void_p, c_uint]"),
     "life_free": ("life", "None, [c_void_p]"),
     "life_generation": ("life", "c_uint64, [c_void_p]"),
     "life_get": ("life", "c_int, [c_void_p, c_longlong, c_longlong, POINTER(life_cells)]"),
     "life_get_states": ("life", "c_int, [c_void_p, c_longlong, c_longlong, c_size_t, c_size_t, c_void_p]"),
+    "life_get_zoomed": ("life", "c_int, [c_void_p, c_uint, c_longlong, c_longlong, POINTER(life_cells)]"),
     "life_grid_split": ("life", "c_int, [c_char_p, c_void_p, c_void_p, c_void_p, c_void_p]"),
     "life_grid_text": ("life", "c_char_p, [c_void_p, c_void_p]"),
     "life_height": ("life", "c_size_t, [c_void_p]"),
     "life_launches": ("life", "c_uint64, [c_void_p]"),
     "life_measure": ("life", "c_int, [c_void_p, POINTER(life_sample)]"),
     "life_neighbourhood_range": ("life", "c_uint, [c_void_p]"),
+    "life_number_double": ("life", "c_double, [life_number]"),
+    "life_number_string": ("life", "c_char_p, [life_number, c_char_p]"),
     "life_population": ("life", "c_int, [c_void_p, c_void_p]"),
+    "life_population_exact": ("life", "c_int, [c_void_p, POINTER(life_number)]"),
     "life_put": ("life", "c_int, [c_void_p, c_longlong, c_longlong, POINTER(life_cells)]"),
     "life_put_states": ("life", "c_int, [c_void_p, c_longlong, c_longlong, c_size_t, c_size_t, c_void_p]"),
     "life_rows": ("life", "c_size_t, [c_void_p]"),
@@ -798,32 +762,16 @@ FUNCTIONS = {
     "life_rule_normal": ("life", "c_int, [c_char_p, c_void_p]"),
     "life_rule_of": ("life", "life_rule, [c_void_p]"),
     "life_rule_parse": ("life", "c_int, [c_char_p, POINTER(life_rule)]"),
+    "life_rule_range": ("life", "c_int, [c_char_p]"),
     "life_rule_states": ("life", "c_int, [c_char_p]"),
     "life_rule_string": ("life", "c_char_p, [POINTER(life_rule), c_char_p]"),
     "life_rule_text": ("life", "c_char_p, [c_void_p]"),
+    "life_set_generation": ("life", "c_int, [c_void_p, c_uint64]"),
     "life_set_weight": ("life", "c_int, [c_void_p, c_double]"),
     "life_shape": ("life", "c_char_p, [c_void_p, c_uint]"),
     "life_soup": ("life", "c_int, [c_void_p, c_double, c_uint64]"),
-    "life_sparse_bounding_box": ("life", "c_int, [c_void_p, POINTER(life_sparse_box)]"),
-    "life_sparse_bytes": ("life", "c_size_t, [c_void_p]"),
-    "life_sparse_computed": ("life", "c_uint64, [c_void_p]"),
-    "life_sparse_create": ("life", "c_void_p, [POINTER(life_sparse_options)]"),
-    "life_sparse_density": ("life", "c_int, [c_void_p, c_longlong, c_longlong, c_size_t, c_size_t, c_uint, c_void_p]"),
-    "life_sparse_explain": ("life", "c_char_p, [c_void_p]"),
-    "life_sparse_free": ("life", "None, [c_void_p]"),
-    "life_sparse_generation": ("life", "c_uint64, [c_void_p]"),
-    "life_sparse_get": ("life", "c_int, [c_void_p, c_longlong, c_longlong, POINTER(life_cells)]"),
-    "life_sparse_get_zoomed": ("life", "c_int, [c_void_p, c_uint, c_longlong, c_longlong, POINTER(life_cells)]"),
-    "life_sparse_has_rule": ("life", "c_int, [c_char_p]"),
-    "life_sparse_launches": ("life", "c_uint64, [c_void_p]"),
-    "life_sparse_population": ("life", "c_int, [c_void_p, c_void_p]"),
-    "life_sparse_put": ("life", "c_int, [c_void_p, c_longlong, c_longlong, POINTER(life_cells)]"),
-    "life_sparse_rule": ("life", "c_char_p, [c_void_p]"),
-    "life_sparse_shape": ("life", "c_char_p, [c_void_p]"),
-    "life_sparse_step": ("life", "c_int, [c_void_p, c_uint64]"),
-    "life_sparse_tiles": ("life", "c_size_t, [c_void_p]"),
-    "life_sparse_walk": ("life", "c_int, [c_void_p, CFUNCTYPE(c_int, c_void_p, c_longlong, c_longlong, c_void_p), c_void_p]"),
     "life_states": ("life", "c_uint, [c_void_p]"),
+    "life_statistics_of": ("life", "life_statistics, [c_void_p]"),
     "life_step": ("life", "c_int, [c_void_p, c_uint64]"),
     "life_trace": ("life", "c_int, [c_void_p, c_size_t, POINTER(life_sample)]"),
     "life_transitions_colour": ("life", "c_void_p, [c_void_p, c_uint]"),
@@ -831,8 +779,14 @@ FUNCTIONS = {
     "life_transitions_name": ("life", "c_char_p, [c_void_p]"),
     "life_transitions_read": ("life", "c_void_p, [c_char_p, c_void_p, c_size_t]"),
     "life_transitions_states": ("life", "c_uint, [c_void_p]"),
+    "life_tree_add_bits": ("life", "c_int, [c_void_p, c_uint64, c_void_p]"),
+    "life_tree_add_square": ("life", "c_int, [c_void_p, c_int, c_void_p, c_void_p]"),
+    "life_tree_add_states": ("life", "c_int, [c_void_p, c_void_p, c_void_p]"),
+    "life_tree_set": ("life", "c_int, [c_void_p, c_uint32, c_uint64]"),
+    "life_tree_walk": ("life", "c_int, [c_void_p, c_void_p, CFUNCTYPE(c_int, c_void_p, c_uint64), CFUNCTYPE(c_int, c_void_p, c_void_p), CFUNCTYPE(c_int, c_void_p, c_int, c_void_p), c_void_p]"),
     "life_tune_kernels": ("life", "POINTER(cltune_kernel), [c_void_p]"),
     "life_until_stable": ("life", "c_int, [c_void_p, c_uint64, c_void_p, c_void_p, CFUNCTYPE(c_int, c_void_p, c_void_p), c_void_p]"),
+    "life_walk_tiles": ("life", "c_int, [c_void_p, CFUNCTYPE(c_int, c_void_p, c_longlong, c_longlong, c_void_p), c_void_p]"),
     "life_width": ("life", "c_size_t, [c_void_p]"),
     "matmul_batch": ("matmul", "c_int, [c_void_p, c_uint32, c_int, c_size_t, c_size_t, c_size_t, c_double, c_void_p, c_size_t, c_size_t, c_void_p, c_size_t, c_size_t, c_double, c_void_p, c_size_t, c_size_t, c_size_t]"),
     "matmul_block_limit": ("matmul", "c_size_t, [c_void_p, c_int]"),
@@ -994,10 +948,8 @@ CHOICES = {
     "arrays_options": {'type': {'float': 0, 'double': 1, 'int': 2, 'long': 3}, 'accumulator': {'wide': 0, 'compensated': 1}, 'method': {'tuned': 0, 'tree': 1}},
     "arrays_sorter_options": {},
     "gas_options": {'storage': {'fused': 0, 'stored': 1}, 'source': {'device': 0, 'host': 1, 'given': 2}, 'type': {'float': 0, 'double': 1, 'int': 2, 'long': 3}, 'accumulator': {'wide': 0, 'compensated': 1}, 'method': {'tuned': 0, 'tree': 1}},
-    "hashlife_options": {},
     "life_census_options": {},
-    "life_options": {'engine': {'packed': 0, 'local': 1, 'global': 2, 'reference': 3}, 'bounds': {'torus': 0, 'plane': 1, 'joined': 2}},
-    "life_sparse_options": {},
+    "life_options": {'engine': {'auto': 0, 'packed': 1, 'local': 2, 'global': 3, 'reference': 4, 'hashlife': 5, 'sparse': 6}, 'bounds': {'torus': 0, 'plane': 1, 'joined': 2, 'unbounded': 3}},
     "matmul_options": {'kind': {'tuned': 0, 'naive': 1, 'blocked': 2, 'cpu_naive': 3, 'cpu_blocked': 4, 'openblas': 5, 'sycl': 6, 'clblast': 7}, 'precision': {'single': 0, 'double': 1}},
     "nbody_ensemble_options": {'integrator': {'leapfrog': 0, 'hermite4': 1, 'taylor': 2, 'yoshida4': 3, 'ias15': 4, 'hermite6': 5}},
     "nbody_options": {'integrator': {'leapfrog': 0, 'hermite4': 1, 'taylor': 2, 'yoshida4': 3, 'ias15': 4, 'hermite6': 5}, 'precision': {'single': 0, 'double': 1, 'mixed': 2}, 'kernel': {'tuned': 0, 'naive': 1, 'branchless': 2, 'tiled': 3}, 'method': {'direct': 0, 'tree': 1, 'auto': 2}, 'stepping': {'fixed': 0, 'adaptive': 1, 'block': 2}},
@@ -1027,13 +979,17 @@ CONSTANTS = {
     "LIFE_TORUS": 0,
     "LIFE_PLANE": 1,
     "LIFE_JOINED": 2,
+    "LIFE_UNBOUNDED": 3,
     "LIFE_RULE_TEXT": 128,
     "LIFE_GRID_TEXT": 96,
-    "LIFE_PACKED": 0,
-    "LIFE_LOCAL": 1,
-    "LIFE_GLOBAL": 2,
-    "LIFE_REFERENCE": 3,
-    "LIFE_ENGINES": 4,
+    "LIFE_AUTO": 0,
+    "LIFE_PACKED": 1,
+    "LIFE_LOCAL": 2,
+    "LIFE_GLOBAL": 3,
+    "LIFE_REFERENCE": 4,
+    "LIFE_HASHLIFE": 5,
+    "LIFE_SPARSE": 6,
+    "LIFE_ENGINES": 7,
     "GAS_FUSED": 0,
     "GAS_STORED": 1,
     "GAS_DEVICE": 0,

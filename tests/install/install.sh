@@ -41,7 +41,7 @@ declared() { # declared PATTERN HEADER...
 }
 
 # Print the engine of a header: the one of its name, or the one with the declared names in its map
-# (life's map has the names of hashlife.h); nothing for the headers of libstdcl.
+# (life's map has the names of census.h); nothing for the headers of libstdcl.
 engine_of() { # engine_of HEADER
     bare=$(basename "$1" .h)
     if [ -e "$lib/pkgconfig/stdcl_$bare.pc" ]; then

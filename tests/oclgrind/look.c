@@ -36,12 +36,12 @@ static int wrong_window(life *lf, size_t x, size_t y, size_t width, size_t heigh
 
 static int wrong_squares(life *lf, size_t x, size_t y, size_t width, size_t height, unsigned zoom)
 {
-    uint32_t count[HEIGHT * WIDTH];
+    uint64_t count[HEIGHT * WIDTH];
     int wrong = life_density(lf, (long long)x, (long long)y, width, height, zoom, count) != 0;
     for (size_t at = 0; at < width * height && !wrong; at++) {
         const size_t side = (size_t)1 << zoom, left = x + at % width * side,
                      top = y + at / width * side;
-        uint32_t right = 0;
+        uint64_t right = 0;
         for (size_t j = 0; j < side; j++)
             for (size_t i = 0; i < side; i++)
                 right += left + i < WIDTH && top + j < HEIGHT && cell_lives(left + i, top + j);

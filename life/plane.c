@@ -1,0 +1,130 @@
+/* plane.c - populations and bounding boxes of any engine, with 128-bit numbers; views of unbounded
+ * planes.
+ * SPDX-License-Identifier: MIT
+ */
+#include "life/engine.h"
+
+#include "core/handle.h"
+
+#include <errno.h>
+#include <string.h>
+
+__extension__ typedef __int128 wide;
+__extension__ typedef unsigned __int128 uwide;
+
+/* ---- Numbers. -------------------------------------------------------------------------------- */
+
+char *life_number_string(struct life_number number, char *text)
+{
+    char digits[48], *p = digits + sizeof digits;
+    const bool negative = number.high < 0;
+    uwide value = (uwide)(uint64_t)number.high << 64 | number.low;
+    if (negative)
+        value = 0 - value;
+    *--p = 0;
+    do
+        *--p = (char)('0' + (int)(value % 10));
+    while (value /= 10);
+    if (negative)
+        *--p = '-';
+    return strcpy(text, p);
+}
+
+double life_number_double(struct life_number number)
+{
+    return (double)(wide)((uwide)(uint64_t)number.high << 64 | number.low);
+}
+
+/* ---- Population. ----------------------------------------------------------------------------- */
+
+int life_population_exact(life *lf, struct life_number *population)
+{
+    struct life_sample sample;
+    if (no_handle(lf, __func__))
+        return -1;
+    if (lf->backend->population)
+        return lf->backend->population(lf, population);
+    if (life_measure(lf, &sample) < 0)
+        return -1;
+    *population = (struct life_number){sample.population, 0};
+    return 0;
+}
+
+int life_population(life *lf, uint64_t *population)
+{
+    struct life_number n;
+    if (no_handle(lf, __func__) || life_population_exact(lf, &n) < 0)
+        return -1;
+    *population = n.low;
+    return n.high == 0 ? 0
+                       : clerror_set(ERANGE, "life_population: more than 2^64 - 1 cells are alive; "
+                                             "use life_population_exact");
+}
+
+/* ---- Bounding box. --------------------------------------------------------------------------- */
+
+/* Least column and row, and the complements of the greatest. */
+enum { LEFT, TOP, RIGHT, BOTTOM, SIDES };
+
+static void box_join(void *a, const void *b, void *unused)
+{
+    uint64_t *to = a;
+    const uint64_t *from = b;
+    (void)unused;
+    for (int i = 0; i < SIDES; i++)
+        to[i] = from[i] < to[i] ? from[i] : to[i];
+}
+
+/* Extend the box by a word of row y, whose first cell is in column x. */
+static void box_add(uint64_t box[SIDES], uint64_t word, size_t x, size_t y)
+{
+    const uint64_t cell[SIDES] = {x + (size_t)__builtin_ctzll(word), y,
+                                  ~(uint64_t)(x + 63 - (size_t)__builtin_clzll(word)),
+                                  ~(uint64_t)y};
+    box_join(box, cell, NULL);
+}
+
+int life_bounding_box(life *lf, struct life_box *box)
+{
+    if (no_handle(lf, __func__))
+        return -1;
+    if (lf->backend->bounding_box)
+        return lf->backend->bounding_box(lf, box);
+    uint64_t b[SIDES] = {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX};
+    if (life_to_host(lf) < 0)
+        return -1;
+    for (unsigned k = 0; k < life_planes_of(lf); k++)
+        for (size_t y = lf->first; y < lf->first + lf->rows; y++)
+            for (size_t i = 0; i < lf->own; i++) {
+                const uint64_t word = life_plane_row(lf, k, y)[i];
+                if (word)
+                    box_add(b, word, 64 * (lf->from + i), y);
+            }
+    if (world_reduce(lf->world, b, sizeof b, box_join, NULL) != 0)
+        return -1;
+    if (b[TOP] == UINT64_MAX)
+        return 0;
+    *box = (struct life_box){{b[LEFT], 0}, {b[TOP], 0}, {~b[RIGHT] + 1, 0}, {~b[BOTTOM] + 1, 0}};
+    return 1;
+}
+
+/* ---- Unbounded planes. ----------------------------------------------------------------------- */
+
+int life_get_zoomed(life *lf, unsigned zoom, long long x, long long y, struct life_cells *cells)
+{
+    enum { MOST_ZOOM = 60 };
+    if (no_handle(lf, __func__))
+        return -1;
+    if (!lf->backend->zoomed)
+        return clerror_set(
+            ENOTSUP, "life_get_zoomed: works on unbounded planes; use life_density on a grid");
+    if (zoom > MOST_ZOOM)
+        return clerror_set(
+            EINVAL, "life_get_zoomed: squares of 2^%u cells a side are too large; at most 2^%d",
+            zoom, MOST_ZOOM);
+    if (!cells || !cells->word || cells->stride < (cells->width + 63) / 64)
+        return clerror_set(
+            EINVAL,
+            "life_get_zoomed: the cells are NULL, or their stride is less than their width");
+    return lf->backend->zoomed(lf, zoom, x, y, cells);
+}
