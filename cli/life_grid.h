@@ -11,12 +11,9 @@
 
 /* Functions that return int return an exit status, after printing a message. */
 
-/* life_rule.c. rule: take a rule without a grid; `where` names its origin in messages. is_large:
- * True for a Larger than Life rule. reach: its range, 1 for all other rules. check_states: check
- * the states of a pattern against the rule. */
+/* life_rule.c. rule: take a rule without a grid; `where` names its origin in messages.
+ * check_states: check the states of a pattern against the rule. */
 int life_job_rule(struct life_job *job, const char *text, const char *where);
-bool life_job_rule_is_large(const char *text);
-unsigned life_job_rule_reach(const char *text);
 int life_job_check_states(const struct life_job *job, unsigned states);
 
 /* life_grid.c: choose size, rule and bounds; create the engine; fill in the initial cells. */
