@@ -101,6 +101,18 @@ int arrays_upload(arrays *a, const void *x, size_t n)
     return status;
 }
 
+/* Check that each device's image holds data for the device's partition. */
+static int check_images(const arrays *a, const char *call, const void *x, size_t n)
+{
+    for (cl_uint dev = 0; dev < a->ndev; dev++) {
+        size_t first, count;
+        arrays_partition(a, n, dev, &first, &count);
+        if (count && clmrequire(a->ctx, dev, x, call) != 0)
+            return -1;
+    }
+    return 0;
+}
+
 int arrays_check(const arrays *a, const char *call, const void *x, size_t n, size_t least)
 {
     if (n < least)
@@ -115,7 +127,7 @@ int arrays_check(const arrays *a, const char *call, const void *x, size_t n, siz
         return clerror_set(
             EINVAL, "%s: %zu elements of %zu bytes do not fit in the %zu bytes from there on", call,
             n, type_bytes(a->type), room);
-    return 0;
+    return check_images(a, call, x, n);
 }
 
 /* ---- Shape and its source. ------------------------------------------------------------------- */

@@ -27,7 +27,8 @@ struct arrays {
     struct thread_pool *team;    /* threads of small.c; NULL until needed */
 };
 
-/* Check that x has n elements and n is at least `least`. Return -1 with EINVAL or EFAULT and the
+/* Check that x has n elements, that n is at least `least`, and that the devices' images hold data;
+ * the image of a single device is copied to the others. Return -1 with EINVAL or EFAULT and the
  * name of the call. */
 int arrays_check(const arrays *a, const char *call, const void *x, size_t n, size_t least);
 

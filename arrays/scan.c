@@ -42,12 +42,12 @@ static int scan_check_blocks(const arrays_sorter *s, const char *caller,
                              const struct arrays_scan_job *job)
 {
     const size_t size = job->most * (size_t)job->bytes;
-    if (size && (sorter_check_block(s, caller, "x", job->x, size) != 0 ||
+    if (size && (sorter_check_input(s, caller, "x", job->x, size) != 0 ||
                  sorter_check_block(s, caller, "sums", job->sums, size) != 0))
         return -1;
     if (job->total && sorter_check_block(s, caller, "total", job->total, (size_t)job->bytes) != 0)
         return -1;
-    return job->count ? sorter_check_block(s, caller, "count", job->count, sizeof *job->count) : 0;
+    return job->count ? sorter_check_input(s, caller, "count", job->count, sizeof *job->count) : 0;
 }
 
 /* one group scans these faster than two more launches do */

@@ -80,12 +80,12 @@ size_t arrays_sort_workspace(arrays_sorter *s, const struct arrays_sort_job *job
 static int sort_check_blocks(const arrays_sorter *s, const char *caller,
                              const struct arrays_sort_job *job)
 {
-    if (sorter_check_block(s, caller, "keys", job->keys, job->most * (size_t)job->bytes) != 0)
+    if (sorter_check_input(s, caller, "keys", job->keys, job->most * (size_t)job->bytes) != 0)
         return -1;
     if (job->values &&
-        sorter_check_block(s, caller, "values", job->values, job->most * sizeof *job->values) != 0)
+        sorter_check_input(s, caller, "values", job->values, job->most * sizeof *job->values) != 0)
         return -1;
-    return job->count ? sorter_check_block(s, caller, "count", job->count, sizeof *job->count) : 0;
+    return job->count ? sorter_check_input(s, caller, "count", job->count, sizeof *job->count) : 0;
 }
 
 /* ---- Passes. --------------------------------------------------------------------------------- */

@@ -201,6 +201,14 @@ int sorter_check_block(const arrays_sorter *s, const char *caller, const char *w
     return 0;
 }
 
+int sorter_check_input(const arrays_sorter *s, const char *caller, const char *what,
+                       const void *ptr, size_t size)
+{
+    if (sorter_check_block(s, caller, what, ptr, size) != 0)
+        return -1;
+    return clmrequire(s->ctx, s->dev, ptr, caller);
+}
+
 char *sorter_workspace(arrays_sorter *s, const char *caller, void *work, size_t size)
 {
     if (work)

@@ -187,5 +187,8 @@ STDCL_API cl_mem clgetbuffer(CLCONTEXT *cp, cl_uint dev, void *ptr)
         return NULL;
     if (m->cp != cp)
         return (void)fail(EINVAL, 0, "clgetbuffer: %p is not attached to this context", ptr), NULL;
-    return memory_buffer(m, dev, 0, "clgetbuffer");
+    cl_mem buffer = memory_buffer(m, dev, 0, "clgetbuffer");
+    if (buffer)
+        atomic_store(&m->holds_data[dev], true); /* the program may write it unseen */
+    return buffer;
 }

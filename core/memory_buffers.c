@@ -29,10 +29,12 @@ static void forget_devices(struct memory *m)
     free((void *)m->device_current);
     free((void *)m->from_host);
     free((void *)m->program_wrote);
+    free((void *)m->holds_data);
     m->buffer = NULL;
     m->device_current = NULL;
     m->from_host = NULL;
     m->program_wrote = NULL;
+    m->holds_data = NULL;
 }
 
 int memory_attach(CLCONTEXT *cp, struct memory *m, bool filled, const char *call)
@@ -44,7 +46,8 @@ int memory_attach(CLCONTEXT *cp, struct memory *m, bool filled, const char *call
     m->device_current = calloc(cp->ndev, sizeof *m->device_current);
     m->from_host = calloc(cp->ndev, sizeof *m->from_host);
     m->program_wrote = calloc(cp->ndev, sizeof *m->program_wrote);
-    if (!m->buffer || !m->device_current || !m->from_host || !m->program_wrote) {
+    m->holds_data = calloc(cp->ndev, sizeof *m->holds_data);
+    if (!m->buffer || !m->device_current || !m->from_host || !m->program_wrote || !m->holds_data) {
         forget_devices(m);
         return fail(ENOMEM, 0, "%s: out of memory on the host", call);
     }
@@ -232,6 +235,7 @@ void memory_mark_kernel_use(struct memory *m, cl_uint dev)
 {
     for (cl_uint i = 0; i < m->cp->ndev; i++)
         atomic_store_explicit(&m->device_current[i], i == dev, memory_order_relaxed);
+    atomic_store_explicit(&m->holds_data[dev], true, memory_order_relaxed);
     atomic_store_explicit(&m->host_current, false, memory_order_relaxed);
     atomic_store_explicit(&m->last_device, (int)dev, memory_order_relaxed);
 }

@@ -335,6 +335,13 @@ cl_event clmsyncn(CLCONTEXT *cp, cl_uint dev, void *ptr, size_t size, int flags)
  * least as large. Blocks unless CL_EVENT_NOWAIT; returns as clfork does. */
 cl_event clmcopy(CLCONTEXT *cp, cl_uint dev, void *src, void *dst, int flags);
 
+/* For libraries: check, before a kernel on device `dev` reads the block that contains ptr, that the
+ * device's image holds data. The image does after a copy to it, also of a part, after a launch of a
+ * kernel with the block as argument, and after clgetbuffer. If the image holds none and exactly one
+ * other device's image does, that image is copied (blocks). EINVAL otherwise, with a message that
+ * begins with `call` and names the device. */
+int clmrequire(CLCONTEXT *cp, cl_uint dev, const void *ptr, const char *call);
+
 /* Return the size requested for the allocation that contains ptr; 0 with EFAULT for an unknown
  * pointer. */
 size_t clsizeofmem(void *ptr);

@@ -345,6 +345,76 @@ static void arrays_float_sums_are_near_exact(void **state)
     arrays_free(s);
 }
 
+/* ---- Images of several devices. -------------------------------------------------------------- */
+
+enum { FILLED = 5 * 32768 };
+
+/* A block of ones, computed by a kernel on device 0 only. */
+static float *filled_on_first_device(int flags)
+{
+    static const char source[] =
+        "kernel void ones(global float *x) { x[get_global_id(0)] = 1; }\n";
+    clndrange_t ndr = clndrange_init1d(0, FILLED, 64);
+    float *f = clmalloc(cp, FILLED * sizeof *f, flags);
+    void *program = clsopen(cp, source, CLLD_NOW);
+    ready(f);
+    ready(program);
+    cl_kernel ones = clsym(cp, program, "ones", 0);
+    ready(ones);
+    done(clforka(cp, 0, ones, &ndr, CL_EVENT_WAIT, f));
+    works(clclose(cp, program));
+    return f;
+}
+
+/* Every call reads the image of the device that wrote the block, on any number of devices. */
+static void arrays_read_block_that_one_device_wrote(void **state)
+{
+    (void)state;
+    static const int flags[] = {0, CL_MEM_DEVONLY, CL_MEM_PER_DEVICE, CL_MEM_ZEROCOPY};
+    arrays *s = make_array_sums(ARRAYS_FLOAT, ARRAYS_WIDE, ARRAYS_TUNED, NULL);
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
+        double r;
+        float *f = filled_on_first_device(flags[i]), *g = filled_on_first_device(flags[i]),
+              *h = filled_on_first_device(flags[i]);
+        works(arrays_sum(s, f, FILLED, &r));
+        assert_true(r == FILLED);
+        works(arrays_dot(s, f, g, FILLED, &r));
+        assert_true(r == FILLED);
+        works(arrays_sum_squares(s, f, g, h, FILLED, &r));
+        assert_true(r == 3.0 * FILLED);
+        works(arrays_min(s, h, FILLED, &r));
+        assert_true(r == 1);
+        works(clfree(f));
+        works(clfree(g));
+        works(clfree(h));
+    }
+    arrays_free(s);
+}
+
+static void arrays_refuse_block_that_no_device_holds(void **state)
+{
+    (void)state;
+    double r;
+    float *f = clmalloc(cp, FILLED * sizeof *f, CL_MEM_PER_DEVICE);
+    ready(f);
+    arrays *s = make_array_sums(ARRAYS_FLOAT, ARRAYS_WIDE, ARRAYS_TUNED, NULL);
+    fails(EINVAL, arrays_sum(s, f, FILLED, &r));
+    assert_true(arrays_sum(s, f, FILLED, &r) == -1);
+    const char *sentence = clerror();
+    contains(sentence, "arrays_sum: device 0, ");
+    contains(sentence, "holds no data");
+    if (clgetndev(cp) > 1) { /* device 0 holds a part, which the library does not pass on */
+        started(clmsyncn(cp, 0, f, 4096, CL_MEM_DEVICE | CL_EVENT_NOWAIT));
+        assert_true(arrays_max(s, f, FILLED, &r) == -1);
+        contains(clerror(), "arrays_max: device 1, ");
+    }
+    works(arrays_upload(s, f, FILLED));
+    works(arrays_sum(s, f, FILLED, &r));
+    assert_true(r == 0);
+    arrays_free(s);
+    works(clfree(f));
+}
+
 /* ---- Extremes, small sizes, refusals. -------------------------------------------------------- */
 
 static void arrays_min_and_max_match_reference(void **state)
@@ -484,6 +554,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(arrays_min_and_max_match_reference),
         cmocka_unit_test(arrays_tree_template_agrees),
         cmocka_unit_test(arrays_rejects_bad_calls),
+        cmocka_unit_test(arrays_read_block_that_one_device_wrote),
+        cmocka_unit_test(arrays_refuse_block_that_no_device_holds),
         /* Of the following, every n-th runs. */
         cmocka_unit_test(arrays_shapes_give_equal_bits),
         cmocka_unit_test(arrays_floats_in_doubles_match_reference),
@@ -492,5 +564,5 @@ int main(int argc, char **argv)
         cmocka_unit_test(arrays_doubles_match_reference),
         cmocka_unit_test(arrays_compensated_doubles_match_reference),
     };
-    return sampled_run("arrays", tests, 7, 3, open_array_context, close_array_context);
+    return sampled_run("arrays", tests, 9, 3, open_array_context, close_array_context);
 }

@@ -773,6 +773,33 @@ static void matmul_zero_sizes_scale_c(void **unused)
     }
 }
 
+/* The first device has written A; the last one multiplies. The host's A is not read. */
+static void matmul_reads_image_of_device_that_wrote(void **unused)
+{
+    (void)unused;
+    CLCONTEXT *cp = stddev;
+    const cl_uint dev = clgetndev(cp) - 1;
+    float *a = clmalloc(cp, 16 * sizeof *a, CL_MEM_PER_DEVICE), *c = clmalloc(cp, 64, 0);
+    matmul *mm = matmul_create(&(struct matmul_options){.ctx = cp});
+    ready(mm);
+    ready(a);
+    ready(c);
+    assert_true(matmul_enqueue(mm, dev, MATMUL_NN, 4, 4, 4, 1, a, 4, a, 4, 0, c, 4) == -1);
+    contains(clerror(), "matmul_enqueue: device ");
+    for (size_t i = 0; i < 16; i++)
+        a[i] = 1;
+    done(clmsync(cp, 0, a, CL_MEM_DEVICE));
+    memset(a, 0, 64);
+    works(matmul_enqueue(mm, dev, MATMUL_NN, 4, 4, 4, 1, a, 4, a, 4, 0, c, 4));
+    done(clwait(cp, dev, CL_KERNEL_EVENT));
+    done(clmsync(cp, dev, c, CL_MEM_HOST));
+    for (size_t i = 0; i < 16; i++)
+        assert_true(c[i] == 4);
+    matmul_free(mm);
+    works(clfree(a));
+    works(clfree(c));
+}
+
 static void matmul_rejects_bad_calls(void **unused)
 {
     (void)unused;
@@ -945,6 +972,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(matmul_one_call_multiplies),
         cmocka_unit_test(matmul_reports_progress),
         cmocka_unit_test(matmul_zero_sizes_scale_c),
+        cmocka_unit_test(matmul_reads_image_of_device_that_wrote),
     };
     struct CMUnitTest tests[] = {
         cmocka_unit_test(matmul_tiles_match_reference),
@@ -953,6 +981,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(matmul_rejects_overlap),
         cmocka_unit_test(matmul_zero_sizes_scale_c),
         cmocka_unit_test(matmul_rejects_bad_calls),
+        cmocka_unit_test(matmul_reads_image_of_device_that_wrote),
         cmocka_unit_test(matmul_error_check_finds_error),
         cmocka_unit_test(matmul_error_check_survives_overflow),
         cmocka_unit_test(matmul_error_check_includes_beta),
@@ -975,7 +1004,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(matmul_skinny_bits_are_equal),
     };
     if (argc < 2) {
-        return sampled_run("products", tests, 11, 3, NULL, NULL);
+        return sampled_run("products", tests, 12, 3, NULL, NULL);
     }
     return strcmp(argv[1], "clblast") == 0 ? cmocka_run_group_tests(deep, NULL, NULL)
                                            : cmocka_run_group_tests(several, NULL, NULL);

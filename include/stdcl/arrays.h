@@ -88,8 +88,9 @@ void arrays_free(arrays *a);
 /* Copy each device's partition of x from the host; get the partition of a device. x is memory from
  * clmalloc for the object's context, or an address inside it at which every device can start a
  * buffer (a multiple of 4096 bytes always works). Device d reads elements *first ... *first +
- * *count - 1, which must be current there. Partitions depend on n. An array written by the host
- * needs arrays_upload only. */
+ * *count - 1 of its own image. Partitions depend on n. An array written by the host needs
+ * arrays_upload only. If one device has written the array, its image is copied to each device that
+ * holds no data of it; EINVAL if no device or several devices hold data (clmrequire). */
 int arrays_upload(arrays *a, const void *x, size_t n);
 void arrays_partition(const arrays *a, size_t n, cl_uint dev, size_t *first, size_t *count);
 
@@ -123,8 +124,9 @@ int arrays_variance(arrays *a, const void *x, size_t n, double *mean, double *va
 /* ---- Prefix sums and sorting, on one device. ------------------------------------------------- */
 
 /* Arrays are memory from clmalloc for the sorter's context, or addresses inside it that are aligned
- * to 4096 bytes. They are read and written on the sorter's device: they must be current there, and
- * the caller syncs results to the host. Results are exact: equal on every device and for every
+ * to 4096 bytes. They are read and written on the sorter's device: input must hold data there, else
+ * the image of the only other device that holds data is copied, or the call fails with EINVAL. The
+ * caller syncs results to the host. Results are exact: equal on every device and for every
  * launch shape.
  *
  *   arrays_sorter *s = arrays_sorter_create(&(struct arrays_sorter_options){.ctx = cp, .dev = 0});
