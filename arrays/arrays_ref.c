@@ -110,7 +110,11 @@ static struct pair ref_term_squares(const struct problem *p, struct pair sum, si
 static struct pair ref_term_deviation(const struct problem *p, struct pair sum, size_t i)
 {
     const double c = ref_round(p, p->mean), d = ref_round(p, p->mean - c);
-    const double off = ref_round(p, ref_round(p, ref_element(p, p->x, i) - c) - d);
+    double off = ref_round(p, ref_round(p, ref_element(p, p->x, i) - c) - d);
+    if (p->type == ARRAYS_LONG) { /* a double has not all digits of x */
+        const int64_t whole = ((const int64_t *)p->x)[i];
+        off = ((double)(whole >> 32) * 0x1p32 - c) + (double)(whole & 0xFFFFFFFF);
+    }
     return ref_add(p, sum, ref_round(p, off * off));
 }
 

@@ -345,6 +345,69 @@ static void arrays_float_sums_are_near_exact(void **state)
     arrays_free(s);
 }
 
+/* Exact sample variance of base + step k[i], by integers: (n sum k^2 - (sum k)^2) step^2 / (n (n -
+ * 1)). */
+static double exact_variance(const int32_t *k, size_t n, double step)
+{
+    wide sum = 0, squares = 0;
+    for (size_t i = 0; i < n; i++) {
+        sum += k[i];
+        squares += (wide)k[i] * k[i];
+    }
+    return step * step * (double)((wide)n * squares - sum * sum) / ((double)n * (double)(n - 1));
+}
+
+/* x[i] = base + step k[i], each exact in the type. */
+static void fill_offsets(enum arrays_type type, void *array, const int32_t *k, size_t n,
+                         double base, double step)
+{
+    for (size_t i = 0; i < n; i++)
+        if (type == ARRAYS_FLOAT)
+            ((float *)array)[i] = (float)(base + step * k[i]);
+        else if (type == ARRAYS_DOUBLE)
+            ((double *)array)[i] = base + step * k[i];
+        else if (type == ARRAYS_INT)
+            ((int32_t *)array)[i] = (int32_t)base + k[i];
+        else
+            ((int64_t *)array)[i] = (int64_t)base + k[i];
+}
+
+/* The spread is some units in the last place of the numbers; at the end all are equal. */
+static void arrays_variance_of_large_numbers_is_exact(void **state)
+{
+    (void)state;
+    static const struct {
+        enum arrays_type type;
+        double base, step;
+    } cases[] = {{ARRAYS_DOUBLE, 1e16, 2},     {ARRAYS_DOUBLE, -1e15, 0.125},
+                 {ARRAYS_FLOAT, 16777216, 2},  {ARRAYS_INT, 2e9, 1},
+                 {ARRAYS_LONG, 1e18, 1},       {ARRAYS_LONG, -9.2e18, 1}};
+    static const size_t counts[] = {2, 3, 5, 1000, 100003};
+    static int32_t k[100003];
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
+        for (int how = ARRAYS_WIDE; how <= ARRAYS_COMPENSATED; how++) {
+            if (cases[c].type != ARRAYS_FLOAT && !doubles_here)
+                continue;
+            arrays *s = make_array_sums(cases[c].type, (enum arrays_accumulator)how, ARRAYS_TUNED,
+                                        NULL);
+            for (size_t j = 0; j < 2 * sizeof counts / sizeof *counts; j++) {
+                const size_t n = counts[j / 2];
+                double mean, r;
+                for (size_t i = 0; i < n; i++)
+                    k[i] = j % 2 ? 7 : (int32_t)(arrays_random_word(i, 11) % 7);
+                fill_offsets(cases[c].type, x, k, n, cases[c].base, cases[c].step);
+                works(arrays_upload(s, x, n));
+                works(arrays_variance(s, x, n, &mean, &r));
+                const double right = exact_variance(k, n, cases[c].step);
+                const bool in_floats = cases[c].type == ARRAYS_FLOAT && (how || !doubles_here);
+                if (!(fabs(r - right) <= (in_floats ? 4e-7 : 1e-13) * right))
+                    fail_msg("case %zu, accumulator %d, n = %zu: %.17g, not %.17g", c, how, n, r,
+                             right);
+            }
+            arrays_free(s);
+        }
+}
+
 /* ---- Images of several devices. -------------------------------------------------------------- */
 
 enum { FILLED = 5 * 32768 };
@@ -551,6 +614,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(arrays_integer_overflow_is_rejected),
         cmocka_unit_test(arrays_compensation_survives_cancellation),
         cmocka_unit_test(arrays_float_sums_are_near_exact),
+        cmocka_unit_test(arrays_variance_of_large_numbers_is_exact),
         cmocka_unit_test(arrays_min_and_max_match_reference),
         cmocka_unit_test(arrays_tree_template_agrees),
         cmocka_unit_test(arrays_rejects_bad_calls),
@@ -564,5 +628,5 @@ int main(int argc, char **argv)
         cmocka_unit_test(arrays_doubles_match_reference),
         cmocka_unit_test(arrays_compensated_doubles_match_reference),
     };
-    return sampled_run("arrays", tests, 9, 3, open_array_context, close_array_context);
+    return sampled_run("arrays", tests, 10, 3, open_array_context, close_array_context);
 }

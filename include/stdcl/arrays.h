@@ -116,8 +116,10 @@ int arrays_sum_squares(arrays *a, const void *x, const void *y, const void *z, s
 int arrays_min(arrays *a, const void *x, size_t n, double *min);
 int arrays_max(arrays *a, const void *x, size_t n, double *max);
 
-/* Compute the mean, and the sample variance sum (x - mean)^2 / (n - 1) in two passes; `mean` may be
- * NULL. EINVAL for n = 0, and for the variance if n = 1. */
+/* Compute the mean, and the sample variance sum (x - mean)^2 / (n - 1); `mean` may be NULL. The
+ * variance takes two passes over x. If the rounding of the mean would show in the result, as in
+ * 1e16 + small numbers, it takes two more with a mean of twice the digits. EINVAL for n = 0, and
+ * for the variance if n = 1. */
 int arrays_mean(arrays *a, const void *x, size_t n, double *mean);
 int arrays_variance(arrays *a, const void *x, size_t n, double *mean, double *variance);
 
