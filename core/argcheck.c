@@ -48,16 +48,27 @@ static bool told_all(cl_kernel k, cl_uint n, struct parameter *p)
     return true;
 }
 
-void parameters_query(struct kernel *k, const struct part *part)
+static bool ask_devices(struct kernel *k)
 {
     const char *from = getenv("STDCL_ARG_INFO");
-    const bool ask_devices = !from || strcmp(from, "source") != 0;
-    for (cl_uint dev = 0; ask_devices && dev < k->program->cp->ndev; dev++)
+    for (cl_uint dev = 0; dev < k->program->cp->ndev && (!from || strcmp(from, "source") != 0); dev++)
         if (told_all(k->on_device[dev], k->nargs, k->parameters))
-            return;
+            return true;
+    return false;
+}
+
+/* Compilers name a type as the source does: by its typedef. */
+void parameters_query(struct kernel *k, const struct part *part)
+{
+    const char *options = k->program->options;
+    if (ask_devices(k)) {
+        for (cl_uint i = 0; part->source && i < k->nargs; i++)
+            signature_resolve(part->source, options, &k->parameters[i]);
+        return;
+    }
     memset(k->parameters, 0, k->nargs * sizeof *k->parameters);
     if (part->source)
-        signature_parse(part->source, k->program->options, k->name, k->nargs, k->parameters);
+        signature_parse(part->source, options, k->name, k->nargs, k->parameters);
 }
 
 /* Element of a type: "float4*" has elements of 4 bytes, floating. Size 0: not a number in C. */
@@ -87,15 +98,24 @@ static struct number type_number(const char *type)
     return (struct number){0};
 }
 
+/* True for a struct or union by value. */
+static bool is_structure(const char *type)
+{
+    return (strncmp(type, "struct ", 7) == 0 || strncmp(type, "union ", 6) == 0) &&
+           !strchr(type, '*');
+}
+
 /* True if the given type contradicts the declared one, as far as both are numbers or pointers to
- * numbers. Bytes may stand for anything, and integers for integers of their size, signed or not.
- * For pointers, integers may also differ in size: 64-bit words may be stored as pairs of 32-bit
+ * numbers, or a number is given for a struct. Bytes may stand for anything, and integers for
+ * integers of their size, signed or not. For pointers, integers may also differ in size: 64-bit words may be stored as pairs of 32-bit
  * words. */
 static bool differ(const char *declared, const char *given)
 {
     if (!given || strcmp(declared, given) == 0 || !strchr(declared, '*') != !strchr(given, '*'))
         return false;
     const struct number d = type_number(declared), g = type_number(given);
+    if (is_structure(declared))
+        return g.size > 0;
     if (d.size <= 1 || g.size <= 1)
         return false;
     if (strchr(declared, '*'))

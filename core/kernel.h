@@ -75,9 +75,11 @@ size_t opencl_type_size(const char *type);
 
 /* Parse from a source how kernel `name` declares its n arguments. False, with p unchanged, if
  * there is no such declaration of n; kind ARG_UNSET where macros or typedefs leave the type open.
- * options may be NULL. */
+ * options may be NULL. signature_resolve: replace the type of an argument, if a typedef or macro of
+ * the source names it, by the number type or struct that it stands for. */
 bool signature_parse(const char *source, const char *options, const char *name, cl_uint n,
                      struct parameter *p);
+void signature_resolve(const char *source, const char *options, struct parameter *p);
 
 /* ---- launch.c ---- */
 

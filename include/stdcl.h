@@ -467,11 +467,13 @@ size_t clarg_set_global(CLCONTEXT *cp, cl_kernel krn, cl_uint i, void *ptr);
 #define clSetKernelArg(krn, i, size, value) stdcl_set_kernel_arg(krn, i, size, value)
 cl_int stdcl_set_kernel_arg(cl_kernel krn, cl_uint i, size_t size, const void *value);
 
-/* Argument checks. The declared types are known if the kernel was built from source, unless a macro
- * or typedef hides them. A mismatch gives EINVAL: a wrong size, an int for a float, a double * or
- * int * for a float *, a host pointer for a buffer. The message names the kernel, the argument and
- * both types. A void * or char * passes for any pointer, an integer for an integer of equal size,
- * signed or not, and a struct for a struct of equal size.
+/* Argument checks. The declared types are known if the kernel was built from source. Typedefs and
+ * macros of the file are resolved; an argument whose type comes from an included file, or from
+ * definitions between which the library cannot decide, is not checked. A mismatch gives EINVAL: a
+ * wrong size, an int for a float, a number for a struct, a double * or int * for a float *, a host
+ * pointer for a buffer. The message names the kernel, the argument and both types. A void * or char
+ * * passes for any pointer, an integer for an integer of equal size, signed or not, and a struct
+ * for a struct of equal size.
  *
  * A NULL of a type other than void * gives EFAULT, since it means a failed clmalloc. Pass NULL (in
  * C++ (void *)0) to kernels that test for it; a kernel that does not test reads address 0 and may
