@@ -67,6 +67,11 @@ void parameters_query(struct kernel *k, const struct part *part);
 int check_arg(const struct kernel *k, cl_uint i, enum arg_kind kind, size_t size, const char *type,
               const char *call);
 
+/* 0 if argument i takes a memory object of this kind (0: NULL), or if its kind is unknown; else -1
+ * after fail(). */
+int check_object_type(const struct kernel *k, cl_uint i, cl_mem_object_type given,
+                      const char *call);
+
 /* ---- kernel_signature.c ---- */
 
 /* Size of an OpenCL C type by name, such as "float" or "uchar4"; 0 for an unknown name. Vectors of

@@ -471,7 +471,7 @@ cl_int stdcl_set_kernel_arg(cl_kernel krn, cl_uint i, size_t size, const void *v
  * macros of the file are resolved; an argument whose type comes from an included file, or from
  * definitions between which the library cannot decide, is not checked. A mismatch gives EINVAL: a
  * wrong size, an int for a float, a number for a struct, a double * or int * for a float *, a host
- * pointer for a buffer. The message names the kernel, the argument and both types. A void * or char
+ * pointer for a buffer, a buffer for an image or the reverse, a cl_mem for a sampler. The message names the kernel, the argument and both types. A void * or char
  * * passes for any pointer, an integer for an integer of equal size, signed or not, and a struct
  * for a struct of equal size.
  *

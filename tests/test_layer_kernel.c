@@ -277,6 +277,46 @@ static void test_types_are_compared_with_the_declaration(void **state)
     works(clclose(cp, typed));
 }
 
+/* The types of scientific code: 2.0 for a float behind a typedef computed with 0. */
+static void test_typedefs_and_macros_are_compared(void **state)
+{
+    (void)state;
+    void *typed = clsopen(cp,
+                          "typedef float real;\n"
+                          "#ifdef WIDE\ntypedef double number;\n#else\n#define number real\n#endif\n"
+                          "typedef struct { float a, b; } pair_t;\n"
+                          "struct single { float a; };\n"
+                          "kernel void f(real a, number b, pair_t c, struct single d, global real *x)"
+                          " { x[0] = a + b + c.a + c.b + d.a; }",
+                          CLLD_NOW);
+    struct {
+        float a, b;
+    } c = {4, 8};
+    struct {
+        float a;
+    } d = {16};
+    cl_kernel f = clsym(cp, typed, "f", 0);
+    double *wide = clmalloc(cp, 64, 0);
+    ready(f);
+    ready(wide);
+    float *x = (float *)wide;
+    const double given = 1.0;
+    fails(EINVAL, clarg_set(f, 0, 1.0));
+    assert_true(clarg_set(f, 0, 1.0) == -1);
+    contains(clerror(), "is float a; a double of 8 bytes was given");
+    fails(EINVAL, clarg_set(f, 1, 2));
+    assert_int_equal(clSetKernelArg(f, 0, sizeof given, &given), CL_INVALID_ARG_SIZE);
+    fails_event(EINVAL, clforka(cp, 0, f, &one, CL_EVENT_WAIT, 1.0, 2.0f, c, d, x));
+    fails_event(EINVAL, clforka(cp, 0, f, &one, CL_EVENT_WAIT, 1.0f, 2.0f, 4.0, d, x));
+    fails_event(EINVAL, clforka(cp, 0, f, &one, CL_EVENT_WAIT, 1.0f, 2.0f, c, 16.0f, x));
+    fails_event(EINVAL, clforka(cp, 0, f, &one, CL_EVENT_WAIT, 1.0f, 2.0f, c, d, wide));
+    done(clforka(cp, 0, f, &one, CL_EVENT_WAIT, 1.0f, 2.0f, c, d, x));
+    done(clmsync(cp, 0, x, CL_MEM_HOST));
+    assert_true(x[0] == 31);
+    works(clfree(wide));
+    works(clclose(cp, typed));
+}
+
 /* ---- clarg_set_global and clarg_set_pointer. ---- */
 
 static void test_constant_memory(void **state)
@@ -1180,6 +1220,7 @@ int main(void)
         cmocka_unit_test(test_wrong_sizes_are_refused),
         cmocka_unit_test(test_arguments_are_compared_with_the_declaration),
         cmocka_unit_test(test_types_are_compared_with_the_declaration),
+        cmocka_unit_test(test_typedefs_and_macros_are_compared),
         cmocka_unit_test(test_constant_memory),
         cmocka_unit_test(test_pointers_are_seen_as_they_are),
         cmocka_unit_test(test_global_binds_the_whole_block),
