@@ -190,6 +190,8 @@ int sorter_check(const char *caller, int bytes, size_t most, const uintptr_t res
 int sorter_check_block(const arrays_sorter *s, const char *caller, const char *what,
                        const void *ptr, size_t size)
 {
+    if (!clgetqueue(s->ctx, s->dev)) /* in a forked child */
+        return -1;
     char *base = clmemptr(s->ctx, (void *)(uintptr_t)ptr);
     if (!base)
         return clerror_set(EFAULT, "%s: %s, %p, is not in memory from clmalloc of this context",

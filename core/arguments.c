@@ -401,6 +401,8 @@ static int record_raw(struct kernel *k, cl_uint i, size_t size, const void *valu
 
 STDCL_API cl_int stdcl_set_kernel_arg(cl_kernel krn, cl_uint i, size_t size, const void *value)
 {
+    if (forked_child("clSetKernelArg"))
+        return CL_INVALID_OPERATION;
     struct kernel *k = kernel_find(krn);
     if (!k)
         return clSetKernelArg(krn, i, size, value);

@@ -158,7 +158,8 @@ CLCONTEXT *context_unobserved(const cl_device_id *devices, size_t ndev)
 {
     if (!devices || ndev == 0)
         return (void)fail(EINVAL, 0, "clcontext_create_from: the list of devices is empty"), NULL;
-    if (environment_check() != 0)
+    forked_watch();
+    if (forked_child("clcontext_create_from") || environment_check() != 0)
         return NULL;
     CLCONTEXT *cp = calloc(1, sizeof *cp);
     struct device *dev = calloc(ndev, sizeof *dev);
@@ -270,6 +271,8 @@ STDCL_API int clcontext_destroy(CLCONTEXT *cp)
         return fail(EINVAL, 0, "clcontext_destroy: the context is NULL");
     if (cp->standard)
         return fail(EINVAL, 0, "clcontext_destroy: the standard contexts belong to the library");
+    if (forked_child("clcontext_destroy"))
+        return -1;
     for (cl_uint i = 0; i < cp->ndev; i++)
         device_drain(&cp->dev[i]);
     if (context_observed(cp))

@@ -57,6 +57,19 @@ void failure_drop_saved(struct failure *before);
  * if out of memory. */
 struct failure failure_copy(void);
 
+/* ---- forked.c ---- */
+
+/* Call before the first use of OpenCL: later children of this process are refused. */
+void forked_watch(void);
+
+/* True, after fail(), in a process that was forked after that. */
+extern _Atomic bool core_is_forked;
+bool forked_refuse(const char *call);
+static inline bool forked_child(const char *call)
+{
+    return atomic_load_explicit(&core_is_forked, memory_order_relaxed) && forked_refuse(call);
+}
+
 /* ---- device.c ---- */
 
 /* A device of a context, or NULL with EINVAL and a message that names `call`. */

@@ -55,6 +55,8 @@ struct program *program_new(CLCONTEXT *cp, size_t nparts, const char *options, c
 {
     if (!cp)
         return (void)fail_no_context(call), NULL;
+    if (forked_child(call))
+        return NULL;
     struct program *p = calloc(1, sizeof *p);
     if (p) {
         p->cp = cp;
@@ -118,6 +120,8 @@ struct program *program_of(CLCONTEXT *cp, const void *handle, const char *call)
         fail_no_context(call);
         return NULL;
     }
+    if (forked_child(call))
+        return NULL;
     pthread_mutex_lock(&cp->lock);
     for (p = cp->programs; p && p != handle; p = p->next)
         ;

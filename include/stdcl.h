@@ -18,6 +18,8 @@
  *   - Every call is thread-safe, on one context or on several. Threads that share a kernel set its
  *     arguments with clforka, which sets and launches in one step. Do not free, detach, close or
  *     destroy an object while another thread is passing it to a call.
+ *   - In a process that was forked after the first use of OpenCL, every call fails with ENOTSUP:
+ *     drivers do not survive fork(). Fork before the first call, or exec a program in the child.
  *   - Nothing here prints or exits, except functions whose purpose is to print. STDCL_DEBUG=1 in
  *     the environment also prints each error to stderr as it happens. STDCL_DEBUG=2 also runs the
  *     program under Oclgrind, as `stdcl check` does (docs/command.md).

@@ -11,7 +11,6 @@
 #include "matmul/stream.h"
 
 #include "core/device_info.h"
-#include "core/handle.h"
 #include "core/reserved.h"
 
 /* ---- Create and free. ------------------------------------------------------------------------ */
@@ -166,7 +165,7 @@ int matmul_multiply(matmul *mm, enum matmul_trans trans, size_t m, size_t n, siz
                     const void *a, size_t lda, const void *b, size_t ldb, double beta, void *c,
                     size_t ldc)
 {
-    if (no_handle(mm, __func__))
+    if (matmul_unusable(mm, __func__))
         return -1;
     struct host_product p = {trans, m, n, k, alpha, beta, a, b, c, lda, ldb, ldc};
     if (mm->world)
@@ -185,7 +184,7 @@ int matmul_multiply_out_of_core(matmul *mm, enum matmul_trans trans, size_t m, s
                                 const struct matmul_out_of_core *b, double beta,
                                 const struct matmul_out_of_core *c)
 {
-    if (no_handle(mm, __func__))
+    if (matmul_unusable(mm, __func__))
         return -1;
     const struct host_product p = {
         .trans = trans, .m = m, .n = n, .k = k, .alpha = alpha, .beta = beta};
