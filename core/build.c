@@ -57,6 +57,7 @@ static char *with_line(const char *name, const char *before, const char *source,
 bool part_of_source(struct part *p, const char *name, const char *before, const char *source,
                     size_t size, cl_uint ndev)
 {
+    skip_byte_order_mark(&source, &size);
     p->name = strdup(name);
     p->source = with_line(name, before, source, size);
     p->program = calloc(ndev, sizeof(*p->program));

@@ -91,6 +91,14 @@ const char *kernel_override(const char *name, char *path, size_t size);
 
 /* ---- read.c ---- */
 
+/* Skip the byte order mark of UTF-8 that some editors put before a text. */
+static inline void skip_byte_order_mark(const char **text, size_t *size)
+{
+    const size_t mark = *size >= 3 && memcmp(*text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+    *text += mark;
+    *size -= mark;
+}
+
 /* Read a whole file; the caller frees it. NULL after fail(). */
 char *read_file(const char *file, size_t *size, const char *call);
 

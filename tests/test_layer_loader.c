@@ -214,6 +214,28 @@ static void test_open_file_in_a_folder_with_spaces(void **state)
     works(clclose(cp, program));
 }
 
+/* As editors on Windows write: a byte order mark, and lines that end with CR and LF. */
+static void test_open_file_with_byte_order_mark(void **state)
+{
+    (void)state;
+    static const char text[] = "\xEF\xBB\xBF// Gr\xC3\xB6\xC3\x9F" "e\r\n"
+                               "#define SIX \\\r\n 6 /* \xE2\x82\xAC */\r\n"
+                               "__kernel void answer(__global int *out)\r\n"
+                               "{\r\n    out[0] = SIX + WRONG 7;\r\n}\r\n";
+    const char *path = write_kernel_file("mark.cl", text, strlen(text));
+    assert_null(clopen(cp, path, CLLD_NOW));
+    contains(clerror(), "mark.cl:6:");
+    void *program = clopen(cp, path, CLLD_NOBUILD);
+    ready(program);
+    works(clbuild(cp, program, "-D WRONG=", 0));
+    assert_int_equal(answer_of(program), 13);
+    works(clclose(cp, program));
+    program = clopen_named(cp, "mark.cl", text, strlen(text), "-D WRONG=", CLLD_NOW);
+    ready(program);
+    assert_int_equal(answer_of(program), 13);
+    works(clclose(cp, program));
+}
+
 static void test_open_string(void **state)
 {
     (void)state;
@@ -766,6 +788,7 @@ int main(void)
         cmocka_unit_test(test_open_refuses_a_pipe),
         cmocka_unit_test(test_build_on_full_disk_fails),
         cmocka_unit_test(test_open_file_in_a_folder_with_spaces),
+        cmocka_unit_test(test_open_file_with_byte_order_mark),
         cmocka_unit_test(test_open_string),
         cmocka_unit_test(test_load_memory),
         cmocka_unit_test(test_binaries),
@@ -793,5 +816,5 @@ int main(void)
         cmocka_unit_test(test_build_with_options),
         cmocka_unit_test(test_build_with_long_options),
     };
-    return sampled_run("loader", tests, 18, 3, loader_setup, loader_teardown);
+    return sampled_run("loader", tests, 19, 3, loader_setup, loader_teardown);
 }
