@@ -122,7 +122,7 @@ static int device_load(struct matmul *mm, struct matmul_device *p)
         return -1;
     if (h.k == 0)
         return 0;
-    if (!p->in_place)
+    if (!matmul_fits_in_place(mm, p, &h))
         return device_upload(mm, p, &h);
     struct product x;
     int status = matmul_wrap_host(mm, p, &h, &x);

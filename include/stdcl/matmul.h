@@ -95,7 +95,8 @@ void matmul_free(matmul *mm);
 
 /* Multiply host arrays. Blocks. Memory from clmalloc transfers fastest to a GPU. Elements have the
  * engine's precision. With several devices, each computes a block of C. A and B are sent to GPUs in
- * double-buffered panels, so they may be larger than device memory. EINVAL: a leading dimension is
+ * double-buffered panels, so they may be larger than device memory. CPUs use the arrays in place,
+ * or panels if an array is larger than the device's largest buffer. EINVAL: a leading dimension is
  * too small, a pointer is NULL, or C overlaps A or B. ENOMEM. EIO: a device failed. ECANCELED:
  * `progress` cancelled. After an error C is undefined. */
 int matmul_multiply(matmul *mm, enum matmul_trans trans, size_t m, size_t n, size_t k, double alpha,
