@@ -48,7 +48,7 @@ static char *with_line(const char *name, const char *before, const char *source,
         fputc(*c, fp);
     }
     fputs("\"\n", fp);
-    fwrite(source, 1, size, fp);
+    include_write_source(fp, name, source, size);
     fputc('\n', fp);
     fclose(fp);
     return text;
@@ -106,11 +106,10 @@ static char *all_options(const struct device *d, const struct part *p, bool argu
     if (d->number)
         fprintf(fp, " -D STDCL_DEVICE=%u", d->number);
     const char *slash = strrchr(p->name, '/');
-    if (slash && access(p->name, R_OK) == 0)
-        fprintf(fp, strchr(p->name, ' ') ? " -I \"%.*s\"" : " -I %.*s", (int)(slash - p->name + 1),
-                p->name);
-    if (*include)
-        fprintf(fp, strchr(include, ' ') ? " -I \"%s\"" : " -I %s", include);
+    if (slash && access(p->name, R_OK) == 0 && !memchr(p->name, ' ', (size_t)(slash - p->name)))
+        fprintf(fp, " -I %.*s", (int)(slash - p->name + 1), p->name);
+    if (*include && !strchr(include, ' '))
+        fprintf(fp, " -I %s", include);
     fprintf(fp, " -I. %s", options ? options : "");
     fclose(fp);
     return text;

@@ -137,6 +137,10 @@ bool embedded_unopened(CLCONTEXT *cp);
 /* The folder of <stdcl.h> for kernels, "" if there is none. */
 const char *include_folder(void);
 
+/* Write the source of a kernel file; files included from folders with blanks in their names are
+ * replaced by their whole paths. */
+void include_write_source(FILE *fp, const char *name, const char *source, size_t size);
+
 /* ---- buildlog.c ---- */
 
 /* A build's log with positions translated by the source's #line directives; the caller frees it. */

@@ -212,6 +212,20 @@ static void test_open_file_in_a_folder_with_spaces(void **state)
     ready(program);
     assert_int_equal(answer_of(program), 12);
     works(clclose(cp, program));
+
+    static const char neighbour[] = "#include \"deeper.h\"\n#define NEAR (DEEP + 1)\n",
+                      deeper[] = "#define DEEP 13\n",
+                      includes[] = "// a comment\n"
+                                   "  # include \"near.h\" // the neighbour\r\n"
+                                   "#include \"kernels/neighbour.h\"\n"
+                                   "__kernel void answer(__global int *out)"
+                                   " { out[0] = NEAR + NEIGHBOUR; }";
+    write_kernel_file("two words/near.h", neighbour, strlen(neighbour));
+    write_kernel_file("two words/deeper.h", deeper, strlen(deeper));
+    ready(program = clopen(cp, write_kernel_file("two words/c.cl", includes, strlen(includes)),
+                           CLLD_NOW));
+    assert_int_equal(answer_of(program), 14 + 77);
+    works(clclose(cp, program));
 }
 
 /* As editors on Windows write: a byte order mark, and lines that end with CR and LF. */
