@@ -150,6 +150,14 @@ static int migrate_blocks(const struct kernel *k, cl_uint dev, const char *call)
     return 0;
 }
 
+/* The kernel was launched with its blocks. */
+static void mark_blocks(const struct kernel *k, cl_uint dev)
+{
+    for (cl_uint i = 0; i < k->nargs; i++)
+        if (k->args[i].kind == ARG_GLOBAL && k->bound[dev][i].memory)
+            memory_mark_kernel_use(k->bound[dev][i].memory, dev);
+}
+
 /* Bind the arguments and enqueue. Call with the kernel's lock held. -1 after fail(). *ev stays
  * NULL for an untracked launch. */
 static int enqueue_kernel(struct kernel *k, cl_uint dev, const clndrange_t *ndr, int flags,
@@ -176,9 +184,7 @@ static int enqueue_kernel(struct kernel *k, cl_uint dev, const clndrange_t *ndr,
         event_count_untracked(d);
     else
         command_started(&c, note, *ev);
-    for (cl_uint i = 0; i < k->nargs; i++)
-        if (k->args[i].kind == ARG_GLOBAL && k->bound[dev][i].memory)
-            memory_mark_kernel_use(k->bound[dev][i].memory, dev);
+    mark_blocks(k, dev);
     return 0;
 }
 
@@ -229,4 +235,47 @@ STDCL_API cl_event stdcl_forka(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, clndra
                                int flags, cl_uint nargs, const struct stdcl_arg *args)
 {
     return kernel_launch(cp, dev, krn, ndr, flags, nargs, args, "clforka");
+}
+
+/* ---- OpenCL's own call, on a handle. ---- */
+
+/* The device whose OpenCL context a queue belongs to; cp->ndev if there is none. */
+static cl_uint device_of_queue(const CLCONTEXT *cp, cl_command_queue queue)
+{
+    cl_context context = NULL;
+    cl_uint dev = 0;
+    while (dev < cp->ndev && cp->dev[dev].queue != queue)
+        dev++;
+    if (dev < cp->ndev || !queue ||
+        clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof context, &context, NULL) != CL_SUCCESS)
+        return dev;
+    for (dev = 0; dev < cp->ndev && cp->dev[dev].context != context;)
+        dev++;
+    return dev;
+}
+
+STDCL_API cl_int stdcl_enqueue_kernel(cl_command_queue queue, cl_kernel krn, cl_uint dim,
+                                      const size_t *offset, const size_t *global,
+                                      const size_t *local, cl_uint nwait, const cl_event *wait,
+                                      cl_event *ev)
+{
+    const char *const call = "clEnqueueNDRangeKernel";
+    if (forked_child(call))
+        return CL_INVALID_OPERATION;
+    struct kernel *k = kernel_find(krn);
+    const cl_uint dev = k ? device_of_queue(k->program->cp, queue) : 0;
+    if (!k || dev == k->program->cp->ndev)
+        return clEnqueueNDRangeKernel(queue, krn, dim, offset, global, local, nwait, wait, ev);
+    pthread_mutex_lock(&k->lock);
+    oclerrno = CL_SUCCESS;
+    cl_int err = CL_SUCCESS;
+    if (arguments_bind(k, dev, call) != 0 || migrate_blocks(k, dev, call) != 0)
+        err = oclerrno ? oclerrno : CL_INVALID_KERNEL_ARGS;
+    else
+        err = clEnqueueNDRangeKernel(queue, k->on_device[dev], dim, offset, global, local, nwait,
+                                     wait, ev);
+    if (err == CL_SUCCESS)
+        mark_blocks(k, dev);
+    pthread_mutex_unlock(&k->lock);
+    return err;
 }

@@ -469,6 +469,17 @@ size_t clarg_set_global(CLCONTEXT *cp, cl_kernel krn, cl_uint i, void *ptr);
 #define clSetKernelArg(krn, i, size, value) stdcl_set_kernel_arg(krn, i, size, value)
 cl_int stdcl_set_kernel_arg(cl_kernel krn, cl_uint i, size_t size, const void *value);
 
+/* Replace OpenCL's clEnqueueNDRangeKernel: launch a kernel from clsym with the arguments set for
+ * it, on the device of the context whose queue is given: clgetqueue's or the program's own. The
+ * blocks among the arguments are migrated and marked as by clfork; clwait and profiles do not know
+ * the launch. Returns OpenCL's code; clerror() returns the message. Other kernels get OpenCL's own
+ * call. (clEnqueueNDRangeKernel)(...), without this macro, launches the first device's kernel with
+ * the arguments of an earlier launch. */
+#define clEnqueueNDRangeKernel(...) stdcl_enqueue_kernel(__VA_ARGS__)
+cl_int stdcl_enqueue_kernel(cl_command_queue queue, cl_kernel krn, cl_uint dim,
+                            const size_t *offset, const size_t *global, const size_t *local,
+                            cl_uint nwait, const cl_event *wait, cl_event *ev);
+
 /* Argument checks. The declared types are known if the kernel was built from source. Typedefs and
  * macros of the file are resolved; an argument whose type comes from an included file, or from
  * definitions between which the library cannot decide, is not checked. A mismatch gives EINVAL: a

@@ -1011,6 +1011,46 @@ static void test_set_kernel_arg_with_an_opencl_buffer(void **state)
 }
 
 /* Kernels not made by clsym use OpenCL's rules. */
+/* OpenCL's own launch of a kernel from clsym has the arguments set last, on every device. */
+static void test_enqueue_kernel_uses_current_arguments(void **state)
+{
+    (void)state;
+    const size_t items = 16;
+    clndrange_t range = clndrange_init1d(0, 16, 0);
+    cl_kernel fill = basic_kernel(cp, "fill");
+    int *x = clmalloc(cp, items * sizeof *x, 0), *y = clmalloc(cp, items * sizeof *y, 0);
+    ready(x);
+    ready(y);
+    for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
+        cl_int err;
+        cl_command_queue own =
+            clCreateCommandQueue(clgetclcontext(cp, dev), clgetdevice(cp, dev), 0, &err);
+        assert_int_equal(err, CL_SUCCESS);
+        cl_command_queue queues[] = {clgetqueue(cp, dev), own};
+        for (int q = 0; q < 2; q++) {
+            const int before = 10 * (int)dev + q, after = 100 + before;
+            done(clforka(cp, dev, fill, &range, CL_EVENT_WAIT, x, before));
+            assert_int_equal(clarg_set_global(fill, 0, y), 0);
+            works(clarg_set(fill, 1, after));
+            assert_int_equal(clEnqueueNDRangeKernel(queues[q], fill, 1, NULL, &items, NULL, 0, NULL,
+                                                    NULL),
+                             CL_SUCCESS);
+            clFinish(queues[q]);
+            done(clmsync(cp, dev, x, CL_MEM_HOST));
+            done(clmsync(cp, dev, y, CL_MEM_HOST | CL_MEM_NOFORCE));
+            for (size_t i = 0; i < items; i++)
+                assert_true(x[i] == before && y[i] == after);
+        }
+        clReleaseCommandQueue(own);
+    }
+    works(clfree(y));
+    assert_int_equal(clEnqueueNDRangeKernel(clgetqueue(cp, 0), fill, 1, NULL, &items, NULL, 0, NULL,
+                                            NULL),
+                     CL_INVALID_KERNEL_ARGS);
+    contains(clerror(), "clEnqueueNDRangeKernel: argument 0 of kernel fill");
+    works(clfree(x));
+}
+
 static void test_set_kernel_arg_of_other_kernels(void **state)
 {
     (void)state;
@@ -1251,6 +1291,7 @@ int main(void)
         cmocka_unit_test(test_set_kernel_arg_of_local_memory),
         cmocka_unit_test(test_set_kernel_arg_refuses_bad_calls),
         cmocka_unit_test(test_set_kernel_arg_with_an_opencl_buffer),
+        cmocka_unit_test(test_enqueue_kernel_uses_current_arguments),
         cmocka_unit_test(test_set_kernel_arg_of_other_kernels),
         cmocka_unit_test(test_ndrange_macros),
         cmocka_unit_test(test_dimensions_and_offsets),
