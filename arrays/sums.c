@@ -6,6 +6,8 @@
  */
 #include "arrays/internal.h"
 
+#include "core/handle.h"
+
 EMBEDDED(tree_file, "arrays/tree.clt", arrays_tree_clt);
 
 static const struct arrays_mean no_mean = {0, 0};
@@ -130,12 +132,21 @@ static int sums_reduce(arrays *a, enum reduce_op op, const void *x, const void *
 
 /* ---- Public functions. ----------------------------------------------------------------------- */
 
+/* Check the object and the address of the result. */
+static int check_handles(const arrays *a, const char *call, const void *result)
+{
+    if (no_handle(a, call))
+        return -1;
+    return result ? 0 : clerror_set(EINVAL, "%s: the address of the result is NULL", call);
+}
+
 static int sums_run(arrays *a, const char *call, enum reduce_op op, const void *x, const void *y,
                     size_t n, size_t least, struct arrays_mean mean, double *result)
 {
     struct arrays_total total;
     struct arrays_partial kind;
-    if (arrays_check(a, call, x, n, least) != 0 || arrays_check(a, call, y, n, least) != 0 ||
+    if (check_handles(a, call, result) != 0 || arrays_check(a, call, x, n, least) != 0 ||
+        arrays_check(a, call, y, n, least) != 0 ||
         sums_reduce(a, op, x, y, x, n, mean, &total, &kind) != 0)
         return -1;
     *result = arrays_total_value(kind, &total);
@@ -151,6 +162,8 @@ int arrays_sum_integer(arrays *a, const void *x, size_t n, int64_t *sum)
 {
     struct arrays_total total;
     struct arrays_partial kind;
+    if (check_handles(a, "arrays_sum_integer", sum) != 0)
+        return -1;
     if (!has_integers(a))
         return clerror_set(EINVAL, "arrays_sum_integer: the elements are %ss; use arrays_sum",
                            type_names[a->type]);
@@ -166,6 +179,8 @@ int arrays_sum_integer(arrays *a, const void *x, size_t n, int64_t *sum)
 
 int arrays_dot(arrays *a, const void *x, const void *y, size_t n, double *dot)
 {
+    if (check_handles(a, "arrays_dot", dot) != 0)
+        return -1;
     if (has_integers(a))
         return clerror_set(
             EINVAL, "arrays_dot: the elements are %ss; only floats and doubles are supported",
@@ -178,6 +193,8 @@ int arrays_sum_squares(arrays *a, const void *x, const void *y, const void *z, s
 {
     struct arrays_total total;
     struct arrays_partial kind;
+    if (check_handles(a, "arrays_sum_squares", squares) != 0)
+        return -1;
     if (has_integers(a))
         return clerror_set(
             EINVAL,
@@ -205,7 +222,8 @@ int arrays_max(arrays *a, const void *x, size_t n, double *max)
 int arrays_mean(arrays *a, const void *x, size_t n, double *mean)
 {
     double sum;
-    if (sums_run(a, "arrays_mean", OP_SUM, x, x, n, 1, no_mean, &sum) != 0)
+    if (check_handles(a, "arrays_mean", mean) != 0 ||
+        sums_run(a, "arrays_mean", OP_SUM, x, x, n, 1, no_mean, &sum) != 0)
         return -1;
     *mean = sum / (double)n;
     return 0;
@@ -216,8 +234,7 @@ int arrays_mean(arrays *a, const void *x, size_t n, double *mean)
  * mean square. */
 static bool mean_is_too_coarse(const arrays *a, size_t n, double mean, double squares)
 {
-    const double rounding =
-        partial_of(a, OP_DEVIATIONS).wide == WIDE_FLOAT ? 0x1p-42 : 0x1p-46;
+    const double rounding = partial_of(a, OP_DEVIATIONS).wide == WIDE_FLOAT ? 0x1p-42 : 0x1p-46;
     const double error = rounding * rounding * (mean * mean + squares / (double)n);
     return error * (double)n > 0x1p-54 * squares;
 }
@@ -229,6 +246,8 @@ int arrays_variance(arrays *a, const void *x, size_t n, double *mean, double *va
     const char *const call = "arrays_variance";
     struct arrays_mean middle = no_mean;
     double squares, offsets;
+    if (check_handles(a, call, variance) != 0)
+        return -1;
     if (n < 2)
         return clerror_set(EINVAL, "%s: %zu elements are too few; the minimum is 2", call, n);
     if (arrays_mean(a, x, n, &middle.high) != 0 ||

@@ -46,7 +46,8 @@ enum arrays_type { ARRAYS_FLOAT, ARRAYS_DOUBLE, ARRAYS_INT, ARRAYS_LONG };
  *                       floats
  *   ARRAYS_COMPENSATED  pairs of value and rounding error in the element's type (Knuth's TwoSum;
  *                       products by TwoProduct: Ogita, Rump & Oishi 2005, doi:10.1137/030601818),
- *                       as if in twice the precision: 1 + 1e100 + 1 - 1e100 gives 2
+ *                       as if in twice the precision: 1 + 1e100 + 1 - 1e100 gives 2. Products of
+ *                       floats are added in pairs of doubles, if the devices have double precision
  */
 enum arrays_accumulator { ARRAYS_WIDE, ARRAYS_COMPENSATED };
 
@@ -188,7 +189,8 @@ struct arrays_sort_job {
  * waits for the device, waits for the job. Nothing is read back: with `count` the host need not
  * know the number of elements. Elements beyond it are unchanged. The sorter's own workspace serves
  * one job after another; it grows when a job needs more, and then the call blocks. EINVAL:
- * inconsistent sizes or a workspace too small; EFAULT: not from clmalloc. */
+ * inconsistent sizes, a workspace too small, or memory of the job that overlaps; EFAULT: not from
+ * clmalloc. */
 int arrays_scan_start(arrays_sorter *s, const struct arrays_scan_job *job);
 int arrays_sort_start(arrays_sorter *s, const struct arrays_sort_job *job);
 
