@@ -131,9 +131,9 @@ static struct pair ref_strip(const struct problem *p, size_t first)
 
 static double ref_total(struct problem p, enum arrays_accumulator accumulator)
 {
-    p.paired =
-        accumulator == ARRAYS_COMPENSATED && (p.type == ARRAYS_FLOAT || p.type == ARRAYS_DOUBLE);
-    p.single = p.paired && p.type == ARRAYS_FLOAT;
+    p.paired = accumulator != ARRAYS_WIDE && (p.type == ARRAYS_FLOAT || p.type == ARRAYS_DOUBLE);
+    p.single = p.paired && p.type == ARRAYS_FLOAT &&
+               (p.term == ref_term_sum || (int)accumulator == ARRAYS_REF_FLOAT_PAIRS);
     const size_t blocks = p.n / BLOCK + 1;
     size_t used = 0;
     struct pair *sums = calloc(blocks, sizeof *sums), all = {0, 0};

@@ -21,8 +21,9 @@ struct arrays_partial arrays_reduce_kind(enum arrays_type type, enum arrays_accu
         return (struct arrays_partial){WIDE_LONG, JOIN_ADD};
     if (op == OP_SUM && type == ARRAYS_LONG)
         return (struct arrays_partial){WIDE_LONG, JOIN_HALVES};
-    if (!type_is_integer(type) && accumulator == ARRAYS_COMPENSATED)
-        return (struct arrays_partial){own[type], JOIN_PAIRS};
+    if (!type_is_integer(type) && accumulator == ARRAYS_COMPENSATED) /* products may underflow */
+        return (struct arrays_partial){op != OP_SUM && doubles ? WIDE_DOUBLE : own[type],
+                                       JOIN_PAIRS};
     return doubles ? (struct arrays_partial){WIDE_DOUBLE, JOIN_ADD}
                    : (struct arrays_partial){WIDE_FLOAT, JOIN_PAIRS};
 }
@@ -51,8 +52,8 @@ int arrays_reduce_open(struct kernels *k, enum arrays_type type, struct arrays_p
     const struct embedded *const front = &fixed_reduce_text;
     char options[256];
     snprintf(options, sizeof options,
-             "-D OP=%d -D ELEMENT=%s -D WIDE=%s -D PAIRED=%d -D HALVES=%d -D FILL=%s%s",
-             (int)op, names[type], names[kind.wide],
+             "-D OP=%d -D ELEMENT=%s -D WIDE=%s -D PAIRED=%d -D HALVES=%d -D FILL=%s%s", (int)op,
+             names[type], names[kind.wide],
              kind.join == JOIN_PAIRS    ? 1
              : kind.join == JOIN_HALVES ? 2
                                         : 0,

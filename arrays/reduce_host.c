@@ -56,6 +56,24 @@ enum { STRIP = BLOCK_LANES * BLOCK_ROWS, PREFETCH_BYTES = 4096 };
 #define OPERATIONS ARITHMETIC
 #include "arrays/reduce_host.h"
 
+#define NAME(x) float_in_double_pair_##x
+#define ELEMENT float
+#define WIDE double
+#define PAIRED 1
+#define FMA fma
+#if VECTOR_BYTES == 64
+#define FMAS _mm512_fmadd_pd
+#elif VECTOR_BYTES == 32
+#define FMAS _mm256_fmadd_pd
+#endif
+#ifdef FLOATS_IN_DOUBLES
+#define FETCH FLOATS_IN_DOUBLES
+#endif
+#define LOW -INFINITY
+#define HIGH INFINITY
+#define OPERATIONS (ARITHMETIC & ~BIT(OP_SUM))
+#include "arrays/reduce_host.h"
+
 #define NAME(x) double_##x
 #define ELEMENT double
 #define WIDE double
@@ -189,6 +207,7 @@ reduce_host_block *REDUCE_HOST(enum arrays_type type, struct arrays_partial kind
     } all[] = {
         {ARRAYS_FLOAT, {WIDE_DOUBLE, JOIN_ADD}, float_in_double_block},
         {ARRAYS_FLOAT, {WIDE_FLOAT, JOIN_PAIRS}, float_pair_block},
+        {ARRAYS_FLOAT, {WIDE_DOUBLE, JOIN_PAIRS}, float_in_double_pair_block},
         {ARRAYS_FLOAT, {WIDE_FLOAT, JOIN_MIN}, float_block},
         {ARRAYS_FLOAT, {WIDE_FLOAT, JOIN_MAX}, float_block},
         {ARRAYS_DOUBLE, {WIDE_DOUBLE, JOIN_ADD}, double_block},

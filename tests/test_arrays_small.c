@@ -243,6 +243,8 @@ static void small_arrays_instruction_sets_agree(void **state)
         for (enum reduce_op op = OP_SUM; type <= ARRAYS_DOUBLE && op <= OP_DEVIATIONS; op++) {
             blocks_of_kind(type, (struct arrays_partial){WIDE_DOUBLE, JOIN_ADD}, op);
             blocks_of_kind(type, (struct arrays_partial){own[t], JOIN_PAIRS}, op);
+            if (op != OP_SUM)
+                blocks_of_kind(type, (struct arrays_partial){WIDE_DOUBLE, JOIN_PAIRS}, op);
         }
     }
     fill_small_array(ARRAYS_INT, x, 7);
