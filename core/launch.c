@@ -23,6 +23,24 @@ static void print_sizes(char *text, size_t size, size_t dim, const size_t *v)
         n += (size_t)snprintf(text + n, size - n, "%s%zu", i ? " x " : "", v[i]);
 }
 
+/* Explain that the kernel demands another work-group size: -1 after fail(), else 0. */
+static int explain_required_size(const struct kernel *k, const struct device *d,
+                                 cl_kernel on_device, const clndrange_t *ndr, const char *call)
+{
+    size_t required[3] = {0, 0, 0};
+    bool differs = !ndr->ltid[0];
+    clGetKernelWorkGroupInfo(on_device, d->id, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof required,
+                             required, NULL);
+    for (size_t i = 0; i < 3; i++)
+        differs = differs || required[i] != (i < ndr->dim && ndr->ltid[i] ? ndr->ltid[i] : 1);
+    if (!required[0] || !differs)
+        return 0;
+    return fail(EINVAL, 0,
+                "%s: kernel %s on %s demands work-groups of %zu x %zu x %zu work-items "
+                "(reqd_work_group_size); give that as the local size",
+                call, k->name, d->name, required[0], required[1], required[2]);
+}
+
 /* Explain why the driver refused these sizes, if known: -1 after fail(), else 0. */
 static int explain_sizes(const struct kernel *k, const struct device *d, const clndrange_t *ndr,
                          size_t limit, const char *call)
@@ -59,7 +77,9 @@ static int launch_failed(const struct kernel *k, const struct device *d, cl_kern
                     d->name, unset_args(k, args, sizeof args));
     clGetKernelWorkGroupInfo(on_device, d->id, CL_KERNEL_WORK_GROUP_SIZE, sizeof limit, &limit,
                              NULL);
-    if (err == CL_INVALID_WORK_GROUP_SIZE && limit && explain_sizes(k, d, ndr, limit, call) != 0) {
+    if (err == CL_INVALID_WORK_GROUP_SIZE &&
+        (explain_required_size(k, d, on_device, ndr, call) != 0 ||
+         (limit && explain_sizes(k, d, ndr, limit, call) != 0))) {
         oclerrno = err;
         return -1;
     }
@@ -247,7 +267,8 @@ static cl_uint device_of_queue(const CLCONTEXT *cp, cl_command_queue queue)
     while (dev < cp->ndev && cp->dev[dev].queue != queue)
         dev++;
     if (dev < cp->ndev || !queue ||
-        clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof context, &context, NULL) != CL_SUCCESS)
+        clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof context, &context, NULL) !=
+            CL_SUCCESS)
         return dev;
     for (dev = 0; dev < cp->ndev && cp->dev[dev].context != context;)
         dev++;

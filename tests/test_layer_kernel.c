@@ -281,14 +281,15 @@ static void test_types_are_compared_with_the_declaration(void **state)
 static void test_typedefs_and_macros_are_compared(void **state)
 {
     (void)state;
-    void *typed = clsopen(cp,
-                          "typedef float real;\n"
-                          "#ifdef WIDE\ntypedef double number;\n#else\n#define number real\n#endif\n"
-                          "typedef struct { float a, b; } pair_t;\n"
-                          "struct single { float a; };\n"
-                          "kernel void f(real a, number b, pair_t c, struct single d, global real *x)"
-                          " { x[0] = a + b + c.a + c.b + d.a; }",
-                          CLLD_NOW);
+    void *typed =
+        clsopen(cp,
+                "typedef float real;\n"
+                "#ifdef WIDE\ntypedef double number;\n#else\n#define number real\n#endif\n"
+                "typedef struct { float a, b; } pair_t;\n"
+                "struct single { float a; };\n"
+                "kernel void f(real a, number b, pair_t c, struct single d, global real *x)"
+                " { x[0] = a + b + c.a + c.b + d.a; }",
+                CLLD_NOW);
     struct {
         float a, b;
     } c = {4, 8};
@@ -1032,9 +1033,9 @@ static void test_enqueue_kernel_uses_current_arguments(void **state)
             done(clforka(cp, dev, fill, &range, CL_EVENT_WAIT, x, before));
             assert_int_equal(clarg_set_global(fill, 0, y), 0);
             works(clarg_set(fill, 1, after));
-            assert_int_equal(clEnqueueNDRangeKernel(queues[q], fill, 1, NULL, &items, NULL, 0, NULL,
-                                                    NULL),
-                             CL_SUCCESS);
+            assert_int_equal(
+                clEnqueueNDRangeKernel(queues[q], fill, 1, NULL, &items, NULL, 0, NULL, NULL),
+                CL_SUCCESS);
             clFinish(queues[q]);
             done(clmsync(cp, dev, x, CL_MEM_HOST));
             done(clmsync(cp, dev, y, CL_MEM_HOST | CL_MEM_NOFORCE));
@@ -1044,9 +1045,9 @@ static void test_enqueue_kernel_uses_current_arguments(void **state)
         clReleaseCommandQueue(own);
     }
     works(clfree(y));
-    assert_int_equal(clEnqueueNDRangeKernel(clgetqueue(cp, 0), fill, 1, NULL, &items, NULL, 0, NULL,
-                                            NULL),
-                     CL_INVALID_KERNEL_ARGS);
+    assert_int_equal(
+        clEnqueueNDRangeKernel(clgetqueue(cp, 0), fill, 1, NULL, &items, NULL, 0, NULL, NULL),
+        CL_INVALID_KERNEL_ARGS);
     contains(clerror(), "clEnqueueNDRangeKernel: argument 0 of kernel fill");
     works(clfree(x));
 }
@@ -1232,6 +1233,24 @@ static void test_bad_index_spaces(void **state)
     }
 }
 
+static void test_required_group_size_is_named(void **state)
+{
+    (void)state;
+    void *sized = clsopen(cp,
+                          "kernel __attribute__((reqd_work_group_size(4, 2, 1))) void f("
+                          "global int *x) { x[get_global_id(0)] = 1; }",
+                          CLLD_NOW);
+    cl_kernel f = clsym(cp, sized, "f", 0);
+    clndrange_t wrong = clndrange_init2d(0, 8, 2, 0, 4, 2),
+                right = clndrange_init2d(0, 8, 4, 0, 4, 2);
+    ready(f);
+    fails_event(EINVAL, clforka(cp, 0, f, &wrong, CL_EVENT_WAIT, out));
+    assert_true(clforka(cp, 0, f, &wrong, CL_EVENT_WAIT, out) == NO_EVENT);
+    contains(clerror(), "demands work-groups of 4 x 2 x 1 work-items (reqd_work_group_size)");
+    done(clforka(cp, 0, f, &right, CL_EVENT_WAIT, out));
+    works(clclose(cp, sized));
+}
+
 static void test_fork_refuses_bad_calls(void **state)
 {
     (void)state;
@@ -1297,6 +1316,7 @@ int main(void)
         cmocka_unit_test(test_dimensions_and_offsets),
         cmocka_unit_test(test_local_sizes_arrive),
         cmocka_unit_test(test_bad_index_spaces),
+        cmocka_unit_test(test_required_group_size_is_named),
         cmocka_unit_test(test_fork_refuses_bad_calls),
     };
     const struct CMUnitTest on_two[] = {
