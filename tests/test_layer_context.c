@@ -429,6 +429,10 @@ static void test_destroy_refuses_what_is_not_the_callers(void **state)
 {
     (void)state;
     fails(EINVAL, clcontext_destroy(NULL));
+    CLCONTEXT *twice = clcontext_create(NULL, (int)CL_DEVICE_TYPE_ALL, 1, NULL, 0);
+    ready(twice);
+    works(clcontext_destroy(twice));
+    fails(EINVAL, clcontext_destroy(twice));
     fails(EINVAL, clcontext_destroy(stddev));
     fails(EINVAL, clcontext_destroy(stdcpu));
     assert_true(clgetndev(stddev) > 0);
