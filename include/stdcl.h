@@ -424,7 +424,8 @@ void *clopen_named(CLCONTEXT *cp, const char *name, const char *source, size_t s
 int clbuild(CLCONTEXT *cp, void *handle, char *options, int flags);
 
 /* Write device `dev`'s binary of the program to `file`, for clopen on devices of the same model and
- * driver. */
+ * driver. The file begins with 32 bytes by which clopen, clload and clloadb detect a damaged file
+ * (ENOEXEC). */
 int clsave(CLCONTEXT *cp, void *handle, cl_uint dev, const char *file);
 
 /* Return the kernel called `name`, for use on every device of the context. Owned by the program
