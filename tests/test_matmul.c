@@ -828,8 +828,8 @@ static void matmul_multiplies_arrays_larger_than_buffers(void **unused)
     (void)unused;
     if (!have_doubles(matmul_device()))
         skip();
-    matmul *mm = matmul_create(
-        &(struct matmul_options){.ctx = matmul_device(), .precision = MATMUL_DOUBLE});
+    matmul *mm =
+        matmul_create(&(struct matmul_options){.ctx = matmul_device(), .precision = MATMUL_DOUBLE});
     ready(mm);
     enum { M = 2, N = 3, K = FAR_ROWS };
     double *a = far_matrix(K, K), *b = far_matrix(K, N), *c = far_matrix(M, N), near[M * N];
@@ -845,8 +845,8 @@ static void matmul_multiplies_arrays_larger_than_buffers(void **unused)
             for (size_t j = 0; j < N; j++) {
                 double sum = 0;
                 for (size_t k = 0; k < K; k++)
-                    sum += a[trans == MATMUL_NN ? i * far_ld + k : k * far_ld + i] *
-                           b[k * far_ld + j];
+                    sum +=
+                        a[trans == MATMUL_NN ? i * far_ld + k : k * far_ld + i] * b[k * far_ld + j];
                 assert_true(near[i * N + j] == sum);
                 assert_true(c[i * far_ld + j] == 2 * sum - (double)(i * N + j));
             }
@@ -857,6 +857,23 @@ static void matmul_multiplies_arrays_larger_than_buffers(void **unused)
     far_free(a, K, K);
     far_free(b, K, N);
     far_free(c, M, N);
+}
+
+/* alpha A overflows, and so does alpha B; the product does not. */
+static void matmul_alpha_multiplies_sums(void **unused)
+{
+    (void)unused;
+    static const enum matmul_kind kinds[] = {MATMUL_CPU_NAIVE, MATMUL_CPU_BLOCKED};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const float a[4] = {1e30f, 2e30f, 3e30f, 4e30f}, b[4] = {1e-35f, 0, 0, 1e-35f};
+        float c[4];
+        matmul *mm = matmul_create(&(struct matmul_options){.kind = kinds[i]});
+        ready(mm);
+        works(matmul_multiply(mm, MATMUL_NN, 2, 2, 2, 1e20, a, 2, b, 2, 0, c, 2));
+        for (size_t j = 0; j < 4; j++)
+            assert_true(fabsf(c[j] / ((float)(j + 1) * 1e15f) - 1) < 1e-5f);
+        matmul_free(mm);
+    }
 }
 
 static void matmul_rejects_bad_calls(void **unused)
@@ -1042,6 +1059,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(matmul_rejects_bad_calls),
         cmocka_unit_test(matmul_reads_image_of_device_that_wrote),
         cmocka_unit_test(matmul_multiplies_arrays_larger_than_buffers),
+        cmocka_unit_test(matmul_alpha_multiplies_sums),
         cmocka_unit_test(matmul_error_check_finds_error),
         cmocka_unit_test(matmul_error_check_survives_overflow),
         cmocka_unit_test(matmul_error_check_includes_beta),
@@ -1064,7 +1082,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(matmul_skinny_bits_are_equal),
     };
     if (argc < 2) {
-        return sampled_run("products", tests, 13, 3, NULL, NULL);
+        return sampled_run("products", tests, 14, 3, NULL, NULL);
     }
     return strcmp(argv[1], "clblast") == 0 ? cmocka_run_group_tests(deep, NULL, NULL)
                                            : cmocka_run_group_tests(several, NULL, NULL);
