@@ -881,6 +881,39 @@ static void test_forka_with_63_arguments(void **state)
         assert_int_equal(out[i], 1000 + i);
 }
 
+/* The maximum of the macro: 126 bytes and a block. */
+static void test_forka_with_127_arguments(void **state)
+{
+    (void)state;
+    char *source = NULL;
+    size_t size = 0;
+    FILE *fp = open_memstream(&source, &size);
+    ready(fp);
+    fputs("kernel void many(", fp);
+    for (int i = 0; i < 126; i++)
+        fprintf(fp, "char a%d, ", i);
+    fputs("global int *x) {", fp);
+    for (int i = 0; i < 126; i++)
+        fprintf(fp, " x[%d] = a%d;", i, i);
+    fputs(" }", fp);
+    fclose(fp);
+    void *many = clsopen(cp, source, CLLD_NOW);
+    free(source);
+    ready(many);
+    int *x = clmalloc(cp, 126 * sizeof *x, 0);
+    ready(x);
+#define SEVEN(c) c, c, c, c, c, c, c
+#define ALIKE(c) SEVEN(c), SEVEN(c), SEVEN(c), SEVEN(c), SEVEN(c), SEVEN(c)
+    const char a = 1, b = 2, c = 3;
+    done(clforka(cp, 0, clsym(cp, many, "many", 0), &one, CL_EVENT_WAIT, ALIKE(a), ALIKE(b),
+                 ALIKE(c), x));
+    done(clmsync(cp, 0, x, CL_MEM_HOST));
+    for (int i = 0; i < 126; i++)
+        assert_int_equal(x[i], 1 + i / 42);
+    works(clfree(x));
+    works(clclose(cp, many));
+}
+
 static void test_forka_sets_what_clfork_uses(void **state)
 {
     (void)state;
@@ -1304,6 +1337,7 @@ int main(void)
         cmocka_unit_test(test_forka_with_pointers_of_every_type),
         cmocka_unit_test(test_forka_with_an_opencl_buffer),
         cmocka_unit_test(test_forka_with_63_arguments),
+        cmocka_unit_test(test_forka_with_127_arguments),
         cmocka_unit_test(test_forka_sets_what_clfork_uses),
         cmocka_unit_test(test_arguments_may_change_after_the_start),
         cmocka_unit_test(test_set_kernel_arg_reaches_all_devices),
