@@ -3,6 +3,7 @@
  */
 #include "arrays/internal.h"
 
+#include "core/device_info.h"
 #include "core/handle.h"
 #include "core/reserved.h"
 
@@ -101,8 +102,41 @@ int arrays_upload(arrays *a, const void *x, size_t n)
     return status;
 }
 
+/* Check that each device can start a buffer `offset` bytes after the begin of a block. Types are
+ * aligned to at most 128 bytes, as the layer assumes. */
+static int check_start_of(const arrays *a, const char *call, size_t offset)
+{
+    enum { LARGEST_TYPE = 128 };
+    for (cl_uint dev = 0; offset && dev < a->ndev; dev++) {
+        cl_uint bits = 8;
+        if (device_ask(a->ctx, dev, CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof bits, &bits, call) != 0)
+            return -1;
+        const size_t align = bits / 8 < LARGEST_TYPE ? bits / 8 : LARGEST_TYPE;
+        if (offset % (align ? align : 1))
+            return clerror_set(EINVAL,
+                               "%s: the array begins %zu bytes after its block's begin; device %u "
+                               "needs a multiple of %zu bytes",
+                               call, offset, dev, align);
+    }
+    return 0;
+}
+
+/* Check that each device's image holds data for the device's partition. */
+static int check_images(const arrays *a, const char *call, const void *x, size_t n)
+{
+    for (cl_uint dev = 0; dev < a->ndev; dev++) {
+        size_t first, count;
+        arrays_partition(a, n, dev, &first, &count);
+        if (count && clmrequire(a->ctx, dev, x, call) != 0)
+            return -1;
+    }
+    return 0;
+}
+
 int arrays_check(const arrays *a, const char *call, const void *x, size_t n, size_t least)
 {
+    if (!clgetqueue(a->ctx, 0)) /* in a forked child */
+        return -1;
     if (n < least)
         return clerror_set(EINVAL, "%s: %zu elements are too few; the minimum is %zu", call, n,
                            least);
@@ -115,7 +149,9 @@ int arrays_check(const arrays *a, const char *call, const void *x, size_t n, siz
         return clerror_set(
             EINVAL, "%s: %zu elements of %zu bytes do not fit in the %zu bytes from there on", call,
             n, type_bytes(a->type), room);
-    return 0;
+    if (check_start_of(a, call, n ? (size_t)((const char *)x - (const char *)base) : 0) != 0)
+        return -1;
+    return check_images(a, call, x, n);
 }
 
 /* ---- Shape and its source. ------------------------------------------------------------------- */

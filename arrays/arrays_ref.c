@@ -110,7 +110,11 @@ static struct pair ref_term_squares(const struct problem *p, struct pair sum, si
 static struct pair ref_term_deviation(const struct problem *p, struct pair sum, size_t i)
 {
     const double c = ref_round(p, p->mean), d = ref_round(p, p->mean - c);
-    const double off = ref_round(p, ref_round(p, ref_element(p, p->x, i) - c) - d);
+    double off = ref_round(p, ref_round(p, ref_element(p, p->x, i) - c) - d);
+    if (p->type == ARRAYS_LONG) { /* a double has not all digits of x */
+        const int64_t whole = ((const int64_t *)p->x)[i];
+        off = ((double)(whole >> 32) * 0x1p32 - c) + (double)(whole & 0xFFFFFFFF);
+    }
     return ref_add(p, sum, ref_round(p, off * off));
 }
 
@@ -127,9 +131,9 @@ static struct pair ref_strip(const struct problem *p, size_t first)
 
 static double ref_total(struct problem p, enum arrays_accumulator accumulator)
 {
-    p.paired =
-        accumulator == ARRAYS_COMPENSATED && (p.type == ARRAYS_FLOAT || p.type == ARRAYS_DOUBLE);
-    p.single = p.paired && p.type == ARRAYS_FLOAT;
+    p.paired = accumulator != ARRAYS_WIDE && (p.type == ARRAYS_FLOAT || p.type == ARRAYS_DOUBLE);
+    p.single = p.paired && p.type == ARRAYS_FLOAT &&
+               (p.term == ref_term_sum || (int)accumulator == ARRAYS_REF_FLOAT_PAIRS);
     const size_t blocks = p.n / BLOCK + 1;
     size_t used = 0;
     struct pair *sums = calloc(blocks, sizeof *sums), all = {0, 0};

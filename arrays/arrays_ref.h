@@ -11,6 +11,10 @@
 extern "C" {
 #endif
 
+/* An accumulator of the reference: ARRAYS_COMPENSATED on devices without double precision, where
+ * products of floats are pairs of floats, too. */
+enum { ARRAYS_REF_FLOAT_PAIRS = ARRAYS_COMPENSATED + 1 };
+
 /* Return the sum of n terms of arrays of one type, in ARRAYS_WIDE double precision or compensated:
  * of x, and of x y. */
 double arrays_ref_sum(enum arrays_type type, enum arrays_accumulator accumulator, const void *x,

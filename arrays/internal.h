@@ -27,19 +27,19 @@ struct arrays {
     struct thread_pool *team;    /* threads of small.c; NULL until needed */
 };
 
-/* Check that x has n elements and n is at least `least`. Return -1 with EINVAL or EFAULT and the
+/* Check that x has n elements, that n is at least `least`, and that the devices' images hold data;
+ * the image of a single device is copied to the others. Return -1 with EINVAL or EFAULT and the
  * name of the call. */
 int arrays_check(const arrays *a, const char *call, const void *x, size_t n, size_t least);
 
 /* ---- reduce_host.c --------------------------------------------------------------------------- */
 
-/* An operation on arrays x, y, z of n elements; unused ones repeat x. The mean is for
- * OP_DEVIATIONS. */
+/* An operation on arrays x, y, z of n elements; unused ones repeat x. */
 struct reduce_host_job {
     enum reduce_op op;
     const void *x, *y, *z;
     size_t n;
-    double mean;
+    struct arrays_mean mean;
     void *partial; /* one partial sum a block, as a kernel stores it */
 };
 
@@ -54,14 +54,13 @@ reduce_host_block *arrays_reduce_host_avx512(enum arrays_type type, struct array
 
 /* ---- small.c --------------------------------------------------------------------------------- */
 
-/* An operation on arrays x, y, z of n elements; unused ones repeat x. The mean is for
- * OP_DEVIATIONS. */
+/* An operation on arrays x, y, z of n elements; unused ones repeat x. */
 struct small_sum {
     enum reduce_op op;
     struct arrays_partial kind;
     const void *x, *y, *z;
     size_t n;
-    double mean;
+    struct arrays_mean mean;
 };
 
 /* True if the host should compute the sum itself; the operation's shape is chosen. The sum has the

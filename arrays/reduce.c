@@ -21,8 +21,9 @@ struct arrays_partial arrays_reduce_kind(enum arrays_type type, enum arrays_accu
         return (struct arrays_partial){WIDE_LONG, JOIN_ADD};
     if (op == OP_SUM && type == ARRAYS_LONG)
         return (struct arrays_partial){WIDE_LONG, JOIN_HALVES};
-    if (!type_is_integer(type) && accumulator == ARRAYS_COMPENSATED)
-        return (struct arrays_partial){own[type], JOIN_PAIRS};
+    if (!type_is_integer(type) && accumulator == ARRAYS_COMPENSATED) /* products may underflow */
+        return (struct arrays_partial){op != OP_SUM && doubles ? WIDE_DOUBLE : own[type],
+                                       JOIN_PAIRS};
     return doubles ? (struct arrays_partial){WIDE_DOUBLE, JOIN_ADD}
                    : (struct arrays_partial){WIDE_FLOAT, JOIN_PAIRS};
 }
@@ -50,12 +51,13 @@ int arrays_reduce_open(struct kernels *k, enum arrays_type type, struct arrays_p
     static const char *const names[] = {"float", "double", "int", "long"};
     const struct embedded *const front = &fixed_reduce_text;
     char options[256];
-    snprintf(options, sizeof options, "-D OP=%d -D ELEMENT=%s -D WIDE=%s -D PAIRED=%d -D FILL=%s%s",
-             (int)op, names[type], names[kind.wide],
+    snprintf(options, sizeof options,
+             "-D OP=%d -D ELEMENT=%s -D WIDE=%s -D PAIRED=%d -D HALVES=%d -D FILL=%s%s", (int)op,
+             names[type], names[kind.wide],
              kind.join == JOIN_PAIRS    ? 1
              : kind.join == JOIN_HALVES ? 2
                                         : 0,
-             fill_value(type, op),
+             type == ARRAYS_LONG && kind.wide == WIDE_DOUBLE, fill_value(type, op),
              op == OP_MIN   ? " -D KEEP_MIN"
              : op == OP_MAX ? " -D KEEP_MAX"
                             : "");
@@ -63,13 +65,13 @@ int arrays_reduce_open(struct kernels *k, enum arrays_type type, struct arrays_p
 }
 
 int arrays_reduce_part(struct reduce_job *job, const void *x, const void *y, const void *z,
-                       double mean, struct reduce_forest *part)
+                       struct arrays_mean mean, struct reduce_forest *part)
 {
-    const float c_single = (float)mean, d_single = (float)(mean - (double)c_single);
-    const double zero = 0;
+    const float c_single = (float)mean.high,
+                d_single = (float)(mean.high - (double)c_single + mean.low);
     const int c_int = 0;
     const cl_long c_long = 0;
-    struct stdcl_arg c = ARG_AT(mean), d = ARG_AT(zero);
+    struct stdcl_arg c = ARG_AT(mean.high), d = ARG_AT(mean.low);
     if (job->kind.wide == WIDE_FLOAT) {
         c = ARG_AT(c_single);
         d = ARG_AT(d_single);

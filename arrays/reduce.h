@@ -77,7 +77,12 @@ void arrays_fixed_reduce_blocks(struct arrays_partial kind, const void *partial,
 
 /* ---- The kernel of sums and extremes. -------------------------------------------------------- */
 
-enum reduce_op { OP_SUM, OP_DOT, OP_SQUARES, OP_DEVIATIONS, OP_MIN, OP_MAX, OPS };
+/* The mean of OP_DEVIATIONS and OP_OFFSETS: an unevaluated sum, more precise than a double. */
+struct arrays_mean {
+    double high, low;
+};
+
+enum reduce_op { OP_SUM, OP_DOT, OP_SQUARES, OP_DEVIATIONS, OP_MIN, OP_MAX, OP_OFFSETS, OPS };
 
 /* Return the type and join of an operation's partial sums. doubles: all devices have double
  * precision. */
@@ -92,8 +97,8 @@ int arrays_reduce_open(struct kernels *k, enum arrays_type type, struct arrays_p
                        enum reduce_op op);
 
 /* Complete a job that has kernels, kind, n, partial, progress and messages, and run it on arrays
- * x, y, z; unused ones repeat x. The mean is for OP_DEVIATIONS. */
+ * x, y, z; unused ones repeat x. */
 int arrays_reduce_part(struct reduce_job *job, const void *x, const void *y, const void *z,
-                       double mean, struct reduce_forest *part);
+                       struct arrays_mean mean, struct reduce_forest *part);
 
 #endif

@@ -19,7 +19,8 @@ enum { STRIP = BLOCK_LANES * BLOCK_ROWS, PREFETCH_BYTES = 4096 };
 #pragma GCC diagnostic ignored "-Wtautological-compare"
 #define INLINE static inline __attribute__((always_inline))
 #define BIT(op) (1 << (op))
-#define ARITHMETIC (BIT(OP_SUM) | BIT(OP_DOT) | BIT(OP_SQUARES) | BIT(OP_DEVIATIONS))
+#define ABOUT_MEAN (BIT(OP_DEVIATIONS) | BIT(OP_OFFSETS))
+#define ARITHMETIC (BIT(OP_SUM) | BIT(OP_DOT) | BIT(OP_SQUARES) | ABOUT_MEAN)
 #define EXTREMES (BIT(OP_MIN) | BIT(OP_MAX))
 
 /* ---- Intrinsics. ----------------------------------------------------------------------------- */
@@ -29,7 +30,7 @@ enum { STRIP = BLOCK_LANES * BLOCK_ROWS, PREFETCH_BYTES = 4096 };
 #define FLOATS_IN_DOUBLES(x) _mm512_cvtps_pd(_mm256_loadu_ps(x))
 #define FLOATS_ADDED(a, b) _mm512_fmadd_pd(_mm512_set1_pd(1), b, a)
 #define INTS_IN_DOUBLES(x) _mm512_cvtepi32_pd(_mm256_loadu_si256((const void *)(x)))
-#define LONGS_IN_DOUBLES(x) _mm512_cvtepi64_pd(_mm512_loadu_si512((const void *)(x)))
+#define LONGS_IN_DOUBLES(v) _mm512_cvtepi64_pd((__m512i)(v))
 #define INTS_IN_LONGS(x) _mm512_cvtepi32_epi64(_mm256_loadu_si256((const void *)(x)))
 #elif VECTOR_BYTES == 32
 #define FLOATS_IN_DOUBLES(x) _mm256_cvtps_pd(_mm_loadu_ps(x))
@@ -53,6 +54,24 @@ enum { STRIP = BLOCK_LANES * BLOCK_ROWS, PREFETCH_BYTES = 4096 };
 #define LOW -INFINITY
 #define HIGH INFINITY
 #define OPERATIONS ARITHMETIC
+#include "arrays/reduce_host.h"
+
+#define NAME(x) float_in_double_pair_##x
+#define ELEMENT float
+#define WIDE double
+#define PAIRED 1
+#define FMA fma
+#if VECTOR_BYTES == 64
+#define FMAS _mm512_fmadd_pd
+#elif VECTOR_BYTES == 32
+#define FMAS _mm256_fmadd_pd
+#endif
+#ifdef FLOATS_IN_DOUBLES
+#define FETCH FLOATS_IN_DOUBLES
+#endif
+#define LOW -INFINITY
+#define HIGH INFINITY
+#define OPERATIONS (ARITHMETIC & ~BIT(OP_SUM))
 #include "arrays/reduce_host.h"
 
 #define NAME(x) double_##x
@@ -121,7 +140,7 @@ enum { STRIP = BLOCK_LANES * BLOCK_ROWS, PREFETCH_BYTES = 4096 };
 #endif
 #define LOW -INFINITY
 #define HIGH INFINITY
-#define OPERATIONS BIT(OP_DEVIATIONS)
+#define OPERATIONS ABOUT_MEAN
 #include "arrays/reduce_host.h"
 
 #define NAME(x) long_in_double_##x
@@ -129,11 +148,13 @@ enum { STRIP = BLOCK_LANES * BLOCK_ROWS, PREFETCH_BYTES = 4096 };
 #define WIDE double
 #define PAIRED 0
 #ifdef LONGS_IN_DOUBLES
-#define FETCH LONGS_IN_DOUBLES
+#define LONGS LONGS_IN_DOUBLES
+#else
+#define LONGS(v) __builtin_convertvector(v, long_in_double_wides)
 #endif
 #define LOW -INFINITY
 #define HIGH INFINITY
-#define OPERATIONS BIT(OP_DEVIATIONS)
+#define OPERATIONS ABOUT_MEAN
 #include "arrays/reduce_host.h"
 
 #define NAME(x) int_##x
@@ -186,6 +207,7 @@ reduce_host_block *REDUCE_HOST(enum arrays_type type, struct arrays_partial kind
     } all[] = {
         {ARRAYS_FLOAT, {WIDE_DOUBLE, JOIN_ADD}, float_in_double_block},
         {ARRAYS_FLOAT, {WIDE_FLOAT, JOIN_PAIRS}, float_pair_block},
+        {ARRAYS_FLOAT, {WIDE_DOUBLE, JOIN_PAIRS}, float_in_double_pair_block},
         {ARRAYS_FLOAT, {WIDE_FLOAT, JOIN_MIN}, float_block},
         {ARRAYS_FLOAT, {WIDE_FLOAT, JOIN_MAX}, float_block},
         {ARRAYS_DOUBLE, {WIDE_DOUBLE, JOIN_ADD}, double_block},

@@ -7,6 +7,8 @@
  *   PAIRED            as in fixed_reduce.h: 1 value and rounding error, 2 halves of long integers
  *   FETCH(x)          load and convert a vector from elements at x; default: the compiler's
  *                     conversion
+ *   LONGS(v)          convert a vector of 64-bit integers: the 32-bit halves of an element are
+ *                     subtracted from the mean one by one, since WIDE has not all digits
  *   ADDS              sum of vectors; default: the compiler's
  *   FMA, FMAS         a b + c rounded once, of numbers and of vectors: FMA for floating-point WIDE,
  *                     FMAS if there is an instruction
@@ -53,6 +55,17 @@ struct NAME(sum) { /* of a block, as a kernel stores it */
 INLINE NAME(wides) NAME(fetch)(const ELEMENT *x)
 {
     return (NAME(wides))FETCH(x);
+}
+
+/* Return x - (c + d). */
+INLINE NAME(wides) NAME(offset)(const ELEMENT *x, NAME(wides) c, NAME(wides) d)
+{
+#ifdef LONGS
+    const NAME(elements) v = *(const NAME(elements) *)(const void *)x;
+    return (LONGS(v >> 32) * 4294967296.0 - c) + (LONGS(v & 0xFFFFFFFFL) - d);
+#else
+    return (NAME(fetch)(x) - c) - d;
+#endif
 }
 
 /* Return the value that replaces missing elements. */
@@ -136,8 +149,10 @@ INLINE void NAME(add_row)(enum reduce_op op, NAME(wides) * value, NAME(wides) * 
     (void)y, (void)z, (void)c, (void)d;
     if (op == OP_MIN || op == OP_MAX) {
         *value = NAME(select)(op, *value, v);
+    } else if (op == OP_OFFSETS) {
+        NAME(add)(value, error, NAME(offset)(x, c, d));
     } else if (op == OP_DEVIATIONS) {
-        const NAME(wides) off = (v - c) - d;
+        const NAME(wides) off = NAME(offset)(x, c, d);
         NAME(add)(value, error, off * off);
 #ifdef FMA
     } else if (op == OP_DOT) {
@@ -228,6 +243,8 @@ static void NAME(add_rows)(enum reduce_op op, struct NAME(sums) * s, size_t at, 
         NAME(add_rows_as)(OP_SQUARES, s, at, begins, rows, x, y, z, c, d);
     if (HAS(OP_DEVIATIONS) && op == OP_DEVIATIONS)
         NAME(add_rows_as)(OP_DEVIATIONS, s, at, begins, rows, x, y, z, c, d);
+    if (HAS(OP_OFFSETS) && op == OP_OFFSETS)
+        NAME(add_rows_as)(OP_OFFSETS, s, at, begins, rows, x, y, z, c, d);
     if (HAS(OP_MIN) && op == OP_MIN)
         NAME(add_rows_as)(OP_MIN, s, at, begins, rows, x, y, z, c, d);
     if (HAS(OP_MAX) && op == OP_MAX)
@@ -304,7 +321,7 @@ INLINE void NAME(strip)(enum reduce_op op, struct NAME(sums) * s, size_t lane, s
 
 static void NAME(block)(const struct reduce_host_job *job, size_t block)
 {
-    const WIDE c = (WIDE)job->mean, d = (WIDE)(job->mean - (double)c);
+    const WIDE c = (WIDE)job->mean.high, d = (WIDE)(job->mean.high - (double)c + job->mean.low);
     struct NAME(sums) s;
     WIDE mean[2][BLOCK_LANES];
     for (int l = 0; l < BLOCK_LANES; l++) {
@@ -338,6 +355,7 @@ static void NAME(block)(const struct reduce_host_job *job, size_t block)
 #undef PAIRED
 #undef OPERATIONS
 #undef FETCH
+#undef LONGS
 #undef ADDS
 #undef FMA
 #undef FMAS

@@ -39,15 +39,22 @@ size_t arrays_scan_workspace(arrays_sorter *s, const struct arrays_scan_job *job
 }
 
 static int scan_check_blocks(const arrays_sorter *s, const char *caller,
-                             const struct arrays_scan_job *job)
+                             const struct arrays_scan_job *job, size_t work)
 {
     const size_t size = job->most * (size_t)job->bytes;
-    if (size && (sorter_check_block(s, caller, "x", job->x, size) != 0 ||
+    if (size && (sorter_check_input(s, caller, "x", job->x, size) != 0 ||
                  sorter_check_block(s, caller, "sums", job->sums, size) != 0))
         return -1;
     if (job->total && sorter_check_block(s, caller, "total", job->total, (size_t)job->bytes) != 0)
         return -1;
-    return job->count ? sorter_check_block(s, caller, "count", job->count, sizeof *job->count) : 0;
+    if (job->count && sorter_check_input(s, caller, "count", job->count, sizeof *job->count) != 0)
+        return -1;
+    const struct sorter_range ranges[] = {{"x", job->x == job->sums ? NULL : job->x, size},
+                                          {"sums", job->sums, size},
+                                          {"total", job->total, (size_t)job->bytes},
+                                          {"count", job->count, sizeof *job->count},
+                                          {"work", job->work, work}};
+    return sorter_check_apart(caller, ranges, sizeof ranges / sizeof *ranges);
 }
 
 /* one group scans these faster than two more launches do */
@@ -77,9 +84,10 @@ static int scan_launch(arrays_sorter *s, const struct sorter_program *p,
 static int scan_start(arrays_sorter *s, const char *caller, const struct arrays_scan_job *job)
 {
     struct sorter_program *p = scan_program(s, caller, job);
-    if (!p || scan_check_blocks(s, caller, job) != 0 || sorter_open(s, p) != 0)
+    const size_t work = p ? scan_workspace_size(s, p, job) : 0;
+    if (!p || scan_check_blocks(s, caller, job, work) != 0 || sorter_open(s, p) != 0)
         return -1;
-    const void *carry = sorter_workspace(s, caller, job->work, scan_workspace_size(s, p, job));
+    const void *carry = sorter_workspace(s, caller, job->work, work);
     return carry ? scan_launch(s, p, job, carry) : -1;
 }
 

@@ -78,14 +78,20 @@ size_t arrays_sort_workspace(arrays_sorter *s, const struct arrays_sort_job *job
 }
 
 static int sort_check_blocks(const arrays_sorter *s, const char *caller,
-                             const struct arrays_sort_job *job)
+                             const struct arrays_sort_job *job, size_t work)
 {
-    if (sorter_check_block(s, caller, "keys", job->keys, job->most * (size_t)job->bytes) != 0)
+    if (sorter_check_input(s, caller, "keys", job->keys, job->most * (size_t)job->bytes) != 0)
         return -1;
     if (job->values &&
-        sorter_check_block(s, caller, "values", job->values, job->most * sizeof *job->values) != 0)
+        sorter_check_input(s, caller, "values", job->values, job->most * sizeof *job->values) != 0)
         return -1;
-    return job->count ? sorter_check_block(s, caller, "count", job->count, sizeof *job->count) : 0;
+    if (job->count && sorter_check_input(s, caller, "count", job->count, sizeof *job->count) != 0)
+        return -1;
+    const struct sorter_range ranges[] = {{"keys", job->keys, job->most * (size_t)job->bytes},
+                                          {"values", job->values, job->most * sizeof *job->values},
+                                          {"count", job->count, sizeof *job->count},
+                                          {"work", job->work, work}};
+    return sorter_check_apart(caller, ranges, sizeof ranges / sizeof *ranges);
 }
 
 /* ---- Passes. --------------------------------------------------------------------------------- */
@@ -145,9 +151,9 @@ static int sort_start(arrays_sorter *s, const char *caller, const struct arrays_
     struct sorter_program *p = sort_program(s, caller, job);
     if (!p || job->most == 0)
         return p ? 0 : -1;
-    if (sort_check_blocks(s, caller, job) != 0 || sorter_open(s, p) != 0)
-        return -1;
     const struct sort_workspace parts = sort_workspace_of(s, p, job);
+    if (sort_check_blocks(s, caller, job, parts.size) != 0 || sorter_open(s, p) != 0)
+        return -1;
     const char *work = sorter_workspace(s, caller, job->work, parts.size);
     if (!work)
         return -1;

@@ -187,17 +187,57 @@ int sorter_check(const char *caller, int bytes, size_t most, const uintptr_t res
     return 0;
 }
 
+/* As the layer: types are aligned to at most 128 bytes. */
+static size_t sorter_start_align(const arrays_sorter *s)
+{
+    enum { LARGEST_TYPE = 128 };
+    const size_t says = s->info.dev_mem_base_addr_align / 8;
+    return says == 0 ? 1 : says < LARGEST_TYPE ? says : LARGEST_TYPE;
+}
+
 int sorter_check_block(const arrays_sorter *s, const char *caller, const char *what,
                        const void *ptr, size_t size)
 {
+    if (!clgetqueue(s->ctx, s->dev)) /* in a forked child */
+        return -1;
     char *base = clmemptr(s->ctx, (void *)(uintptr_t)ptr);
     if (!base)
         return clerror_set(EFAULT, "%s: %s, %p, is not in memory from clmalloc of this context",
                            caller, what, ptr);
     const size_t room = clsizeofmem(base) - (size_t)((const char *)ptr - base);
+    const size_t offset = (size_t)((const char *)ptr - base), align = sorter_start_align(s);
+    if (offset % align)
+        return clerror_set(EINVAL,
+                           "%s: %s begins %zu bytes after its block's begin; the device needs a "
+                           "multiple of %zu bytes",
+                           caller, what, offset, align);
     if (size > room)
         return clerror_set(EINVAL, "%s: %s: %zu bytes do not fit in the %zu bytes from there on",
                            caller, what, size, room);
+    return 0;
+}
+
+int sorter_check_input(const arrays_sorter *s, const char *caller, const char *what,
+                       const void *ptr, size_t size)
+{
+    if (sorter_check_block(s, caller, what, ptr, size) != 0)
+        return -1;
+    return clmrequire(s->ctx, s->dev, ptr, caller);
+}
+
+static bool ranges_overlap(const struct sorter_range *a, const struct sorter_range *b)
+{
+    const char *x = a->ptr, *y = b->ptr;
+    return x && y && a->size && b->size && x < y + b->size && y < x + a->size;
+}
+
+int sorter_check_apart(const char *caller, const struct sorter_range *r, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < i; j++)
+            if (ranges_overlap(&r[i], &r[j]))
+                return clerror_set(EINVAL, "%s: %s, %zu bytes, and %s, %zu bytes, overlap", caller,
+                                   r[j].name, r[j].size, r[i].name, r[i].size);
     return 0;
 }
 

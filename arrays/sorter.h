@@ -97,6 +97,21 @@ int sorter_check(const char *caller, int bytes, size_t most, const uintptr_t res
 int sorter_check_block(const arrays_sorter *s, const char *caller, const char *what,
                        const void *ptr, size_t size);
 
+/* As sorter_check_block, and check that the device's image holds data, or copy the image of the
+ * only other device that has one. */
+int sorter_check_input(const arrays_sorter *s, const char *caller, const char *what,
+                       const void *ptr, size_t size);
+
+/* Memory of a job: its name for messages, NULL and 0 if there is none. */
+struct sorter_range {
+    const char *name;
+    const void *ptr;
+    size_t size;
+};
+
+/* Check that no two of n ranges overlap. */
+int sorter_check_apart(const char *caller, const struct sorter_range *r, size_t n);
+
 /* Return a workspace of `size` bytes: the caller's if it is given and large enough, else the
  * sorter's own. NULL on failure. */
 char *sorter_workspace(arrays_sorter *s, const char *caller, void *work, size_t size);

@@ -17,11 +17,15 @@
 #define DEVIATIONS 3
 #define MINIMUM 4
 #define MAXIMUM 5
+#define OFFSETS 6 /* of x - (c + d) */
 #ifndef OP
 #define OP SUM
 #endif
 #ifndef ELEMENT
 #define ELEMENT float
+#endif
+#ifndef HALVES
+#define HALVES 0 /* 1: x is a long, of whose digits a double WIDE has not all */
 #endif
 #ifndef FILL
 #define FILL 0 /* replaces elements past the end */
@@ -103,6 +107,14 @@ wides mask_lanes(WIDE c, ulong i, ulong n)
 #endif
 }
 
+/* Return x - (c + d). */
+#if HALVES
+#define OFFSET(x)                                                                                  \
+    ((CONVERT(WIDE, (x) >> 32) * 4294967296.0 - c) + (CONVERT(WIDE, (x)&0xFFFFFFFFL) - d))
+#else
+#define OFFSET(x) ((CONVERT(WIDE, x) - c) - d)
+#endif
+
 /* Add a row to its lanes. */
 void accumulate_row(sums *s, const row_t *r, wides c, wides d)
 {
@@ -113,8 +125,10 @@ void accumulate_row(sums *s, const row_t *r, wides c, wides d)
     s->error += r->x >> 32;
 #elif OP == SUM
     add_vector(s, CONVERT(WIDE, r->x));
+#elif OP == OFFSETS
+    add_vector(s, OFFSET(r->x));
 #elif OP == DEVIATIONS
-    const wides off = (CONVERT(WIDE, r->x) - c) - d;
+    const wides off = OFFSET(r->x);
     add_vector(s, off * off);
 #elif OP == DOT && PAIRED
     add_product(s, CONVERT(WIDE, r->x), CONVERT(WIDE, r->y));

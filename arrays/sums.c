@@ -6,8 +6,11 @@
  */
 #include "arrays/internal.h"
 
+#include "core/handle.h"
+
 EMBEDDED(tree_file, "arrays/tree.clt", arrays_tree_clt);
 
+static const struct arrays_mean no_mean = {0, 0};
 static const char *const type_names[] = {"float", "double", "int", "long"};
 static const char *const wide_names[] = {"float", "double", "int", "long"};
 static const char *const op_names[] = {"sum", "dot", "squares"};
@@ -87,10 +90,9 @@ static int op_open_kernel(arrays *a, enum reduce_op op)
 
 /* ---- Reduction. ------------------------------------------------------------------------------ */
 
-/* Run an operation on arrays x, y, z of n elements; unused ones repeat x. The mean is for
- * OP_DEVIATIONS. */
+/* Run an operation on arrays x, y, z of n elements; unused ones repeat x. */
 static int sums_reduce(arrays *a, enum reduce_op op, const void *x, const void *y, const void *z,
-                       size_t n, double mean, struct arrays_total *total,
+                       size_t n, struct arrays_mean mean, struct arrays_total *total,
                        struct arrays_partial *kind)
 {
     *kind = partial_of(a, op);
@@ -130,12 +132,21 @@ static int sums_reduce(arrays *a, enum reduce_op op, const void *x, const void *
 
 /* ---- Public functions. ----------------------------------------------------------------------- */
 
+/* Check the object and the address of the result. */
+static int check_handles(const arrays *a, const char *call, const void *result)
+{
+    if (no_handle(a, call))
+        return -1;
+    return result ? 0 : clerror_set(EINVAL, "%s: the address of the result is NULL", call);
+}
+
 static int sums_run(arrays *a, const char *call, enum reduce_op op, const void *x, const void *y,
-                    size_t n, size_t least, double mean, double *result)
+                    size_t n, size_t least, struct arrays_mean mean, double *result)
 {
     struct arrays_total total;
     struct arrays_partial kind;
-    if (arrays_check(a, call, x, n, least) != 0 || arrays_check(a, call, y, n, least) != 0 ||
+    if (check_handles(a, call, result) != 0 || arrays_check(a, call, x, n, least) != 0 ||
+        arrays_check(a, call, y, n, least) != 0 ||
         sums_reduce(a, op, x, y, x, n, mean, &total, &kind) != 0)
         return -1;
     *result = arrays_total_value(kind, &total);
@@ -144,18 +155,20 @@ static int sums_run(arrays *a, const char *call, enum reduce_op op, const void *
 
 int arrays_sum(arrays *a, const void *x, size_t n, double *sum)
 {
-    return sums_run(a, "arrays_sum", OP_SUM, x, x, n, 0, 0, sum);
+    return sums_run(a, "arrays_sum", OP_SUM, x, x, n, 0, no_mean, sum);
 }
 
 int arrays_sum_integer(arrays *a, const void *x, size_t n, int64_t *sum)
 {
     struct arrays_total total;
     struct arrays_partial kind;
+    if (check_handles(a, "arrays_sum_integer", sum) != 0)
+        return -1;
     if (!has_integers(a))
         return clerror_set(EINVAL, "arrays_sum_integer: the elements are %ss; use arrays_sum",
                            type_names[a->type]);
     if (arrays_check(a, "arrays_sum_integer", x, n, 0) != 0 ||
-        sums_reduce(a, OP_SUM, x, x, x, n, 0, &total, &kind) != 0)
+        sums_reduce(a, OP_SUM, x, x, x, n, no_mean, &total, &kind) != 0)
         return -1;
     if (total.integer > INT64_MAX || total.integer < INT64_MIN)
         return clerror_set(ERANGE, "arrays_sum_integer: the sum, about %g, does not fit in 64 bits",
@@ -166,11 +179,13 @@ int arrays_sum_integer(arrays *a, const void *x, size_t n, int64_t *sum)
 
 int arrays_dot(arrays *a, const void *x, const void *y, size_t n, double *dot)
 {
+    if (check_handles(a, "arrays_dot", dot) != 0)
+        return -1;
     if (has_integers(a))
         return clerror_set(
             EINVAL, "arrays_dot: the elements are %ss; only floats and doubles are supported",
             type_names[a->type]);
-    return sums_run(a, "arrays_dot", OP_DOT, x, y, n, 0, 0, dot);
+    return sums_run(a, "arrays_dot", OP_DOT, x, y, n, 0, no_mean, dot);
 }
 
 int arrays_sum_squares(arrays *a, const void *x, const void *y, const void *z, size_t n,
@@ -178,6 +193,8 @@ int arrays_sum_squares(arrays *a, const void *x, const void *y, const void *z, s
 {
     struct arrays_total total;
     struct arrays_partial kind;
+    if (check_handles(a, "arrays_sum_squares", squares) != 0)
+        return -1;
     if (has_integers(a))
         return clerror_set(
             EINVAL,
@@ -186,7 +203,7 @@ int arrays_sum_squares(arrays *a, const void *x, const void *y, const void *z, s
     if (arrays_check(a, "arrays_sum_squares", x, n, 0) != 0 ||
         arrays_check(a, "arrays_sum_squares", y, n, 0) != 0 ||
         arrays_check(a, "arrays_sum_squares", z, n, 0) != 0 ||
-        sums_reduce(a, OP_SQUARES, x, y, z, n, 0, &total, &kind) != 0)
+        sums_reduce(a, OP_SQUARES, x, y, z, n, no_mean, &total, &kind) != 0)
         return -1;
     *squares = arrays_total_value(kind, &total);
     return 0;
@@ -194,34 +211,57 @@ int arrays_sum_squares(arrays *a, const void *x, const void *y, const void *z, s
 
 int arrays_min(arrays *a, const void *x, size_t n, double *min)
 {
-    return sums_run(a, "arrays_min", OP_MIN, x, x, n, 1, 0, min);
+    return sums_run(a, "arrays_min", OP_MIN, x, x, n, 1, no_mean, min);
 }
 
 int arrays_max(arrays *a, const void *x, size_t n, double *max)
 {
-    return sums_run(a, "arrays_max", OP_MAX, x, x, n, 1, 0, max);
+    return sums_run(a, "arrays_max", OP_MAX, x, x, n, 1, no_mean, max);
 }
 
 int arrays_mean(arrays *a, const void *x, size_t n, double *mean)
 {
     double sum;
-    if (sums_run(a, "arrays_mean", OP_SUM, x, x, n, 1, 0, &sum) != 0)
+    if (check_handles(a, "arrays_mean", mean) != 0 ||
+        sums_run(a, "arrays_mean", OP_SUM, x, x, n, 1, no_mean, &sum) != 0)
         return -1;
     *mean = sum / (double)n;
     return 0;
 }
 
+/* True if the rounding error of the mean may change the sum of squared deviations. The error of a
+ * sum is at most some 80 rounding errors of the sum of |x|, and (sum of |x| / n)^2 is at most the
+ * mean square. */
+static bool mean_is_too_coarse(const arrays *a, size_t n, double mean, double squares)
+{
+    const double rounding = partial_of(a, OP_DEVIATIONS).wide == WIDE_FLOAT ? 0x1p-42 : 0x1p-46;
+    const double error = rounding * rounding * (mean * mean + squares / (double)n);
+    return error * (double)n > 0x1p-54 * squares;
+}
+
+/* Two passes (mean, deviations), and two more where the rounded mean is too coarse: the mean of the
+ * offsets from it is its remainder. */
 int arrays_variance(arrays *a, const void *x, size_t n, double *mean, double *variance)
 {
-    double middle, squares;
-    if (n < 2)
-        return clerror_set(EINVAL, "arrays_variance: %zu elements are too few; the minimum is 2",
-                           n);
-    if (arrays_mean(a, x, n, &middle) != 0 ||
-        sums_run(a, "arrays_variance", OP_DEVIATIONS, x, x, n, 2, middle, &squares) != 0)
+    const char *const call = "arrays_variance";
+    struct arrays_mean middle = no_mean;
+    double squares, offsets;
+    if (check_handles(a, call, variance) != 0)
         return -1;
+    if (n < 2)
+        return clerror_set(EINVAL, "%s: %zu elements are too few; the minimum is 2", call, n);
+    if (arrays_mean(a, x, n, &middle.high) != 0 ||
+        sums_run(a, call, OP_DEVIATIONS, x, x, n, 2, middle, &squares) != 0)
+        return -1;
+    if (mean_is_too_coarse(a, n, middle.high, squares)) {
+        if (sums_run(a, call, OP_OFFSETS, x, x, n, 2, middle, &offsets) != 0)
+            return -1;
+        middle.low = offsets / (double)n;
+        if (sums_run(a, call, OP_DEVIATIONS, x, x, n, 2, middle, &squares) != 0)
+            return -1;
+    }
     if (mean)
-        *mean = middle;
+        *mean = middle.high + middle.low;
     *variance = squares / (double)(n - 1);
     return 0;
 }

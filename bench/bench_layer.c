@@ -110,7 +110,7 @@ static const size_t single = 1;
 
 static void raw_enqueue(cl_kernel krn, cl_event *ev)
 {
-    must_succeed(clEnqueueNDRangeKernel(raw.queue, krn, 1, NULL, &single, &single, 0, NULL, ev),
+    must_succeed((clEnqueueNDRangeKernel)(raw.queue, krn, 1, NULL, &single, &single, 0, NULL, ev),
                  "clEnqueueNDRangeKernel");
 }
 

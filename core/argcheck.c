@@ -48,16 +48,28 @@ static bool told_all(cl_kernel k, cl_uint n, struct parameter *p)
     return true;
 }
 
-void parameters_query(struct kernel *k, const struct part *part)
+static bool ask_devices(struct kernel *k)
 {
     const char *from = getenv("STDCL_ARG_INFO");
-    const bool ask_devices = !from || strcmp(from, "source") != 0;
-    for (cl_uint dev = 0; ask_devices && dev < k->program->cp->ndev; dev++)
+    for (cl_uint dev = 0; dev < k->program->cp->ndev && (!from || strcmp(from, "source") != 0);
+         dev++)
         if (told_all(k->on_device[dev], k->nargs, k->parameters))
-            return;
+            return true;
+    return false;
+}
+
+/* Compilers name a type as the source does: by its typedef. */
+void parameters_query(struct kernel *k, const struct part *part)
+{
+    const char *options = k->program->options;
+    if (ask_devices(k)) {
+        for (cl_uint i = 0; part->source && i < k->nargs; i++)
+            signature_resolve(part->source, options, &k->parameters[i]);
+        return;
+    }
     memset(k->parameters, 0, k->nargs * sizeof *k->parameters);
     if (part->source)
-        signature_parse(part->source, k->program->options, k->name, k->nargs, k->parameters);
+        signature_parse(part->source, options, k->name, k->nargs, k->parameters);
 }
 
 /* Element of a type: "float4*" has elements of 4 bytes, floating. Size 0: not a number in C. */
@@ -87,15 +99,34 @@ static struct number type_number(const char *type)
     return (struct number){0};
 }
 
+/* True for a struct or union by value. */
+static bool is_structure(const char *type)
+{
+    return (strncmp(type, "struct ", 7) == 0 || strncmp(type, "union ", 6) == 0) &&
+           !strchr(type, '*');
+}
+
+/* True for a handle of OpenCL. */
+static bool is_handle(const char *type)
+{
+    return strcmp(type, "sampler_t") == 0 || strcmp(type, "cl_mem") == 0;
+}
+
 /* True if the given type contradicts the declared one, as far as both are numbers or pointers to
- * numbers. Bytes may stand for anything, and integers for integers of their size, signed or not.
- * For pointers, integers may also differ in size: 64-bit words may be stored as pairs of 32-bit
- * words. */
+ * numbers, a number is given for a struct, or one of them is a handle. Bytes may stand for
+ * anything, and integers for integers of their size, signed or not. For pointers, integers may also
+ * differ in size: 64-bit words may be stored as pairs of 32-bit words. */
 static bool differ(const char *declared, const char *given)
 {
     if (!given || strcmp(declared, given) == 0 || !strchr(declared, '*') != !strchr(given, '*'))
         return false;
     const struct number d = type_number(declared), g = type_number(given);
+    if (is_handle(declared))
+        return true;
+    if (is_structure(declared))
+        return g.size > 0 || is_handle(given);
+    if (is_handle(given))
+        return d.size > 0;
     if (d.size <= 1 || g.size <= 1)
         return false;
     if (strchr(declared, '*'))
@@ -156,4 +187,59 @@ int check_arg(const struct kernel *k, cl_uint i, enum arg_kind kind, size_t size
                 k->name, address_space_of(p->kind), p->type, p->name,
                 type && type[0] == 'i' ? "an" : "a", type ? type : "value", bytes,
                 advice(p, kind, type));
+}
+
+/* ---- Buffers and images. ---- */
+
+static const struct {
+    const char *name;
+    cl_mem_object_type type;
+} image_types[] = {
+    {"image1d_t", CL_MEM_OBJECT_IMAGE1D},
+    {"image1d_buffer_t", CL_MEM_OBJECT_IMAGE1D_BUFFER},
+    {"image1d_array_t", CL_MEM_OBJECT_IMAGE1D_ARRAY},
+    {"image2d_t", CL_MEM_OBJECT_IMAGE2D},
+    {"image2d_array_t", CL_MEM_OBJECT_IMAGE2D_ARRAY},
+    {"image3d_t", CL_MEM_OBJECT_IMAGE3D},
+};
+
+/* The kind of memory object that an argument takes; 0: unknown. */
+static cl_mem_object_type object_type_of(const struct parameter *p)
+{
+    if (p->kind != ARG_GLOBAL)
+        return 0;
+    if (strchr(p->type, '*'))
+        return CL_MEM_OBJECT_BUFFER;
+    for (size_t i = 0; i < sizeof image_types / sizeof *image_types; i++)
+        if (strstr(p->type, image_types[i].name)) /* after read_only, with some drivers */
+            return image_types[i].type;
+    return 0;
+}
+
+/* "a buffer", "an image2d_t" */
+static const char *object_words(cl_mem_object_type type, char *text, size_t room)
+{
+    snprintf(text, room, "%s",
+             type == 0                      ? "NULL"
+             : type == CL_MEM_OBJECT_BUFFER ? "a buffer"
+                                            : "an image of another kind");
+    for (size_t i = 0; i < sizeof image_types / sizeof *image_types; i++)
+        if (image_types[i].type == type)
+            snprintf(text, room, "an %s", image_types[i].name);
+    return text;
+}
+
+int check_object_type(const struct kernel *k, cl_uint i, cl_mem_object_type given, const char *call)
+{
+    const struct parameter *p = &k->parameters[i];
+    const cl_mem_object_type declared = object_type_of(p);
+    char words[40];
+    if (!declared || declared == given || (given == 0 && declared == CL_MEM_OBJECT_BUFFER))
+        return 0;
+    return fail(EINVAL, CL_INVALID_ARG_VALUE,
+                "%s: argument %u of kernel %s is %s %s; %s was given%s", call, i, k->name, p->type,
+                p->name, object_words(given, words, sizeof words),
+                declared == CL_MEM_OBJECT_IMAGE2D && given == CL_MEM_OBJECT_BUFFER
+                    ? " (make a block an image with clmctl and CL_MCTL_SET_IMAGE2D)"
+                    : "");
 }

@@ -172,6 +172,8 @@ static int bind_global(struct kernel *k, cl_uint i, cl_uint dev, struct binding 
     cl_mem buffer = NULL;
     b->epoch = atomic_load(&memory_epoch);
     b->memory = NULL;
+    if (!a->ptr && check_object_type(k, i, 0, call) != 0)
+        return -1;
     if (a->ptr) {
         struct memory *m = memory_find(a->ptr);
         if (!m)
@@ -182,7 +184,10 @@ static int bind_global(struct kernel *k, cl_uint i, cl_uint dev, struct binding 
                         "kernel's context",
                         call, i, k->name, (void *)m->base);
         const size_t offset = (size_t)((const char *)a->ptr - m->base);
-        if (check_start(k, i, dev, m, offset, call) != 0 ||
+        const cl_mem_object_type type =
+            m->flags & CL_MEM_IMAGE2D ? CL_MEM_OBJECT_IMAGE2D : CL_MEM_OBJECT_BUFFER;
+        if (check_object_type(k, i, type, call) != 0 ||
+            check_start(k, i, dev, m, offset, call) != 0 ||
             !(buffer = memory_buffer(m, dev, offset, call)))
             return -1;
         b->memory = m;
@@ -191,19 +196,23 @@ static int bind_global(struct kernel *k, cl_uint i, cl_uint dev, struct binding 
     return err ? set_failed(k, i, err, call) : 0;
 }
 
-/* Check that a cl_mem of the program belongs to one of the devices: not every driver does. */
+/* Check that a cl_mem of the program belongs to one of the devices, and is a buffer or an image as
+ * declared: not every driver does. */
 static int check_object(const struct kernel *k, cl_uint i, cl_uint dev, const char *call)
 {
     const struct device *d = &k->program->cp->dev[dev];
     const struct arg *a = &k->args[i];
     cl_mem object;
     cl_context context = NULL;
+    cl_mem_object_type type = 0;
     if (k->parameters[i].kind != ARG_GLOBAL || a->size != sizeof object)
         return 0;
     memcpy(&object, a->value, sizeof object);
     if (clGetMemObjectInfo(object, CL_MEM_CONTEXT, sizeof context, &context, NULL) != CL_SUCCESS ||
-        context == d->context)
+        clGetMemObjectInfo(object, CL_MEM_TYPE, sizeof type, &type, NULL) != CL_SUCCESS)
         return 0;
+    if (context == d->context)
+        return check_object_type(k, i, type, call);
     return fail(EINVAL, CL_INVALID_MEM_OBJECT,
                 "%s: argument %u of kernel %s is a cl_mem of another device's OpenCL "
                 "context than that of %s; memory from clmalloc serves all devices",
@@ -376,8 +385,9 @@ static int record_raw(struct kernel *k, cl_uint i, size_t size, const void *valu
     if (!arg_of(k, i, call))
         return -1;
     const enum arg_kind declared = k->parameters[i].kind;
+    const bool takes_sampler = strcmp(k->parameters[i].type, "sampler_t") == 0;
     const bool may_be_object =
-        declared != ARG_VALUE && declared != ARG_LOCAL && size == sizeof(cl_mem);
+        (declared != ARG_VALUE || takes_sampler) && declared != ARG_LOCAL && size == sizeof(cl_mem);
     cl_mem object = NULL;
     if (may_be_object && value)
         memcpy(&object, value, sizeof object);
@@ -391,6 +401,8 @@ static int record_raw(struct kernel *k, cl_uint i, size_t size, const void *valu
 
 STDCL_API cl_int stdcl_set_kernel_arg(cl_kernel krn, cl_uint i, size_t size, const void *value)
 {
+    if (forked_child("clSetKernelArg"))
+        return CL_INVALID_OPERATION;
     struct kernel *k = kernel_find(krn);
     if (!k)
         return clSetKernelArg(krn, i, size, value);

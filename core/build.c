@@ -32,6 +32,39 @@ bool is_binary(const char *data, size_t size)
     return version && memmem(version, size - (size_t)(version - data), "\n.target ", 9);
 }
 
+/* ---- Files from clsave. ---- */
+
+struct binary_header {
+    char mark[16];
+    uint64_t size, hash;
+};
+static const char binary_mark[16] = "stdcl binary 1\n";
+
+void binary_header_make(unsigned char header[BINARY_HEADER], const void *data, size_t size)
+{
+    struct binary_header h = {.size = size, .hash = bytes_hash(data, size)};
+    _Static_assert(sizeof h == BINARY_HEADER, "the header has no padding");
+    memcpy(h.mark, binary_mark, sizeof h.mark);
+    memcpy(header, &h, sizeof h);
+}
+
+int binary_unwrap(const char **data, size_t *size, const char *name, const char *call)
+{
+    struct binary_header h;
+    if (*size < sizeof binary_mark || memcmp(*data, binary_mark, sizeof binary_mark) != 0)
+        return 0;
+    const size_t rest = *size < sizeof h ? 0 : *size - sizeof h;
+    if (*size >= sizeof h)
+        memcpy(&h, *data, sizeof h);
+    if (*size < sizeof h || h.size != rest || h.hash != bytes_hash(*data + sizeof h, rest))
+        return fail(ENOEXEC, 0,
+                    "%s: %s is a damaged binary of clsave, %zu bytes of it are left; save it again",
+                    call, name, *size);
+    *data += sizeof h;
+    *size = rest;
+    return 0;
+}
+
 /* The source, preceded by `before` and a #line directive. */
 static char *with_line(const char *name, const char *before, const char *source, size_t size)
 {
@@ -48,7 +81,7 @@ static char *with_line(const char *name, const char *before, const char *source,
         fputc(*c, fp);
     }
     fputs("\"\n", fp);
-    fwrite(source, 1, size, fp);
+    include_write_source(fp, name, source, size);
     fputc('\n', fp);
     fclose(fp);
     return text;
@@ -57,6 +90,7 @@ static char *with_line(const char *name, const char *before, const char *source,
 bool part_of_source(struct part *p, const char *name, const char *before, const char *source,
                     size_t size, cl_uint ndev)
 {
+    skip_byte_order_mark(&source, &size);
     p->name = strdup(name);
     p->source = with_line(name, before, source, size);
     p->program = calloc(ndev, sizeof(*p->program));
@@ -105,11 +139,10 @@ static char *all_options(const struct device *d, const struct part *p, bool argu
     if (d->number)
         fprintf(fp, " -D STDCL_DEVICE=%u", d->number);
     const char *slash = strrchr(p->name, '/');
-    if (slash && access(p->name, R_OK) == 0)
-        fprintf(fp, strchr(p->name, ' ') ? " -I \"%.*s\"" : " -I %.*s", (int)(slash - p->name + 1),
-                p->name);
-    if (*include)
-        fprintf(fp, strchr(include, ' ') ? " -I \"%s\"" : " -I %s", include);
+    if (slash && access(p->name, R_OK) == 0 && !memchr(p->name, ' ', (size_t)(slash - p->name)))
+        fprintf(fp, " -I %.*s", (int)(slash - p->name + 1), p->name);
+    if (*include && !strchr(include, ' '))
+        fprintf(fp, " -I %s", include);
     fprintf(fp, " -I. %s", options ? options : "");
     fclose(fp);
     return text;
@@ -194,10 +227,14 @@ static bool build_embedded_binary(struct part *p, const struct device *d, cl_uin
     if (!p->embedded || options || d->number)
         return false;
     const struct stdcl_embedded_binary *b = embedded_binary(p->embedded, d->id);
-    const unsigned char *data = b ? b->data : NULL;
+    const char *bytes = b ? (const char *)b->data : NULL;
+    size_t size = b ? b->size : 0;
+    if (b && binary_unwrap(&bytes, &size, p->name, "clopen") != 0)
+        return false;
+    const unsigned char *data = (const unsigned char *)bytes;
     cl_int status, err;
     cl_program program =
-        b ? clCreateProgramWithBinary(d->context, 1, &d->id, &b->size, &data, &status, &err) : NULL;
+        b ? clCreateProgramWithBinary(d->context, 1, &d->id, &size, &data, &status, &err) : NULL;
     if (program && clBuildProgram(program, 1, &d->id, NULL, NULL, NULL) == CL_SUCCESS) {
         p->program[dev] = program;
         return true;

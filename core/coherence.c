@@ -54,8 +54,15 @@ static int bring_from(struct memory *m, cl_uint from, cl_uint dev, const char *c
                     m->size);
     if (image_copy(m, from, stage, false, call) != 0 || image_copy(m, dev, stage, true, call) != 0)
         return -1;
-    atomic_store(&m->coherence, COHERENT);
     return 0;
+}
+
+/* A device has the newest data of its image from now on. */
+static void became_current(struct memory *m, cl_uint dev)
+{
+    atomic_store(&m->from_host[dev], false);
+    atomic_store(&m->holds_data[dev], true);
+    atomic_store(&m->device_current[dev], true);
 }
 
 int memory_migrate(struct memory *m, cl_uint dev, const char *call)
@@ -67,14 +74,15 @@ int memory_migrate(struct memory *m, cl_uint dev, const char *call)
     pthread_mutex_lock(&m->migrating);
     const cl_uint from = apart ? m->cp->ndev : holder(m, dev);
     const bool first = atomic_load(&m->from_host[dev]);
-    if (from < m->cp->ndev)
+    if (from < m->cp->ndev) {
         status = bring_from(m, from, dev, call);
-    else if (first && !memory_is_zero_copy(m, &m->cp->dev[dev]))
+        if (status == 0)
+            atomic_store(&m->coherence, COHERENT);
+    } else if (first && !memory_is_zero_copy(m, &m->cp->dev[dev])) {
         status = image_copy(m, dev, m->base, true, call);
-    if (status == 0 && (from < m->cp->ndev || first)) {
-        atomic_store(&m->from_host[dev], false);
-        atomic_store(&m->device_current[dev], true);
     }
+    if (status == 0 && (from < m->cp->ndev || first))
+        became_current(m, dev);
     pthread_mutex_unlock(&m->migrating);
     return status;
 }
@@ -86,6 +94,7 @@ int memory_mark_dirty(struct memory *m, cl_uint dev, bool whole, const char *cal
         if (i != dev && (memory_is_current(m, i) || atomic_load(&m->program_wrote[i])))
             atomic_compare_exchange_strong(&m->coherence, &undecided, PER_DEVICE);
     atomic_store(&m->program_wrote[dev], true);
+    atomic_store(&m->holds_data[dev], true);
     if (whole || memory_is_current(m, dev))
         return 0;
     return memory_migrate(m, dev, call);
@@ -96,6 +105,56 @@ void memory_marked_dirty(struct memory *m, cl_uint dev)
     const bool as_one = atomic_load(&m->coherence) == COHERENT;
     for (cl_uint i = 0; as_one && i < m->cp->ndev; i++)
         atomic_store(&m->device_current[i], false);
-    atomic_store(&m->from_host[dev], false);
-    atomic_store(&m->device_current[dev], true);
+    became_current(m, dev);
+}
+
+/* ---- Reading: the image must hold data. ---- */
+
+/* Number of devices whose images hold data. */
+static cl_uint count_holders(const struct memory *m)
+{
+    cl_uint count = 0;
+    for (cl_uint i = 0; i < m->cp->ndev; i++)
+        count += atomic_load(&m->holds_data[i]);
+    return count;
+}
+
+/* Copy the image of the only device that holds data. The images stay separate. */
+static int copy_only_image(struct memory *m, cl_uint from, cl_uint dev, const char *call)
+{
+    pthread_mutex_lock(&m->migrating);
+    const int status = atomic_load(&m->holds_data[dev]) ? 0 : bring_from(m, from, dev, call);
+    if (status == 0)
+        became_current(m, dev);
+    pthread_mutex_unlock(&m->migrating);
+    return status;
+}
+
+int memory_require(struct memory *m, cl_uint dev, const char *call)
+{
+    const struct device *d = &m->cp->dev[dev];
+    if (m->size == 0 || memory_is_zero_copy(m, d) || memory_is_current(m, dev))
+        return 0;
+    if (memory_migrate(m, dev, call) != 0)
+        return -1;
+    if (atomic_load(&m->holds_data[dev]))
+        return 0;
+    const cl_uint from = holder(m, dev), holders = count_holders(m);
+    if (from < m->cp->ndev && holders == 1)
+        return copy_only_image(m, from, dev, call);
+    return fail(EINVAL, 0,
+                "%s: device %u, %s, holds no data of the block at %p%s; copy the data there with "
+                "clmsync, or compute them there",
+                call, dev, d->name, (void *)m->base,
+                holders ? ", of which other devices hold parts" : ", and no other device does");
+}
+
+STDCL_API int clmrequire(CLCONTEXT *cp, cl_uint dev, const void *ptr, const char *call)
+{
+    struct memory *m = device_of(cp, dev, call) ? memory_or_fail(ptr, call) : NULL;
+    if (!m)
+        return -1;
+    if (m->cp != cp)
+        return fail(EINVAL, 0, "%s: %p is not attached to this context", call, ptr);
+    return memory_require(m, dev, call);
 }

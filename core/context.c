@@ -123,6 +123,7 @@ static cl_int device_open(struct device *d, cl_device_id id)
         {CL_DEVICE_PLATFORM, sizeof d->platform, &d->platform},
         {CL_DEVICE_TYPE, sizeof d->type, &d->type},
         {CL_DEVICE_GLOBAL_MEM_SIZE, sizeof d->memory, &d->memory},
+        {CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof d->largest, &d->largest},
         {CL_DEVICE_LOCAL_MEM_SIZE, sizeof d->local_memory, &d->local_memory},
         {CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof align_bits, &align_bits},
     };
@@ -154,11 +155,39 @@ static cl_int device_open(struct device *d, cl_device_id id)
     return err;
 }
 
+/* ---- Open contexts, by which a destroyed one is told from them. ---- */
+
+static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
+static CLCONTEXT *open_contexts;
+
+static void context_enlist(CLCONTEXT *cp)
+{
+    pthread_mutex_lock(&open_lock);
+    cp->next = open_contexts;
+    open_contexts = cp;
+    pthread_mutex_unlock(&open_lock);
+}
+
+/* False if there is no such context. */
+static bool context_unlist(CLCONTEXT *cp)
+{
+    pthread_mutex_lock(&open_lock);
+    CLCONTEXT **link = &open_contexts;
+    while (*link && *link != cp)
+        link = &(*link)->next;
+    const bool found = *link != NULL;
+    if (found && !cp->standard)
+        *link = cp->next;
+    pthread_mutex_unlock(&open_lock);
+    return found;
+}
+
 CLCONTEXT *context_unobserved(const cl_device_id *devices, size_t ndev)
 {
     if (!devices || ndev == 0)
         return (void)fail(EINVAL, 0, "clcontext_create_from: the list of devices is empty"), NULL;
-    if (environment_check() != 0)
+    forked_watch();
+    if (forked_child("clcontext_create_from") || environment_check() != 0)
         return NULL;
     CLCONTEXT *cp = calloc(1, sizeof *cp);
     struct device *dev = calloc(ndev, sizeof *dev);
@@ -170,6 +199,7 @@ CLCONTEXT *context_unobserved(const cl_device_id *devices, size_t ndev)
     }
     pthread_mutex_init(&cp->lock, NULL);
     cp->dev = dev;
+    context_enlist(cp);
     for (cp->ndev = 0; cp->ndev < ndev; cp->ndev++) {
         struct device *d = &dev[cp->ndev];
         cl_int err = device_open(d, devices[cp->ndev]);
@@ -268,6 +298,11 @@ STDCL_API int clcontext_destroy(CLCONTEXT *cp)
 {
     if (!cp)
         return fail(EINVAL, 0, "clcontext_destroy: the context is NULL");
+    if (forked_child("clcontext_destroy"))
+        return -1;
+    if (!context_unlist(cp))
+        return fail(EINVAL, 0, "clcontext_destroy: %p is no context, or was destroyed before",
+                    (void *)cp);
     if (cp->standard)
         return fail(EINVAL, 0, "clcontext_destroy: the standard contexts belong to the library");
     for (cl_uint i = 0; i < cp->ndev; i++)

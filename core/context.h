@@ -56,10 +56,10 @@ struct device {
     bool numbered; /* programs are built with `number`, one of `among` devices, if that is not 0
                       (number_builds) */
     cl_uint number, among;
-    bool shares_memory;            /* with the host: a zero-copy block is its own buffer */
-    const char *maker;             /* macro that names the platform's vendor to kernels, or NULL */
-    size_t start_align;            /* alignment in bytes of a sub-buffer's start */
-    cl_ulong memory, local_memory; /* bytes */
+    bool shares_memory; /* with the host: a zero-copy block is its own buffer */
+    const char *maker;  /* macro that names the platform's vendor to kernels, or NULL */
+    size_t start_align; /* alignment in bytes of a sub-buffer's start */
+    cl_ulong memory, largest, local_memory; /* bytes; largest: of one buffer */
     char name[128];
     pthread_mutex_t lock; /* guards the members below */
     struct event_list events[EVENT_KINDS];
@@ -71,6 +71,7 @@ struct device {
 };
 
 struct stdcl_context {
+    CLCONTEXT *next; /* in the list of open contexts */
     cl_uint ndev;
     struct device *dev;
     bool standard;

@@ -57,6 +57,19 @@ void failure_drop_saved(struct failure *before);
  * if out of memory. */
 struct failure failure_copy(void);
 
+/* ---- forked.c ---- */
+
+/* Call before the first use of OpenCL: later children of this process are refused. */
+void forked_watch(void);
+
+/* True, after fail(), in a process that was forked after that. */
+extern _Atomic bool core_is_forked;
+bool forked_refuse(const char *call);
+static inline bool forked_child(const char *call)
+{
+    return atomic_load_explicit(&core_is_forked, memory_order_relaxed) && forked_refuse(call);
+}
+
 /* ---- device.c ---- */
 
 /* A device of a context, or NULL with EINVAL and a message that names `call`. */
@@ -77,6 +90,14 @@ void *open_bytes(CLCONTEXT *cp, const char *name, const char *data, size_t size,
 const char *kernel_override(const char *name, char *path, size_t size);
 
 /* ---- read.c ---- */
+
+/* Skip the byte order mark of UTF-8 that some editors put before a text. */
+static inline void skip_byte_order_mark(const char **text, size_t *size)
+{
+    const size_t mark = *size >= 3 && memcmp(*text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+    *text += mark;
+    *size -= mark;
+}
 
 /* Read a whole file; the caller frees it. NULL after fail(). */
 char *read_file(const char *file, size_t *size, const char *call);

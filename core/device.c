@@ -9,6 +9,8 @@ struct device *device_of(CLCONTEXT *cp, cl_uint dev, const char *call)
         fail_no_context(call);
         return NULL;
     }
+    if (forked_child(call))
+        return NULL;
     if (dev >= cp->ndev) {
         fail(EINVAL, 0, "%s: the context has no device %u, only 0 to %u", call, dev, cp->ndev - 1);
         return NULL;
@@ -87,6 +89,8 @@ STDCL_API int clstat(CLCONTEXT *cp, struct clstat_info *info)
 {
     if (!cp || !info)
         return fail(EINVAL, 0, "clstat: the context or the result is NULL");
+    if (forked_child("clstat"))
+        return -1;
     memset(info, 0, sizeof *info);
     info->ndev = cp->ndev;
     pthread_mutex_lock(&cp->lock);
@@ -166,6 +170,8 @@ STDCL_API int clgetdevinfo(CLCONTEXT *cp, struct cldev_info *info)
 {
     if (!cp || !info)
         return fail(EINVAL, 0, "clgetdevinfo: the context or the result is NULL");
+    if (forked_child("clgetdevinfo"))
+        return -1;
     for (cl_uint i = 0; i < cp->ndev; i++) {
         const cl_int err = fill_devinfo(cp->dev[i].id, &info[i]);
         if (err != CL_SUCCESS)

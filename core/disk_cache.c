@@ -55,7 +55,7 @@ void cache_folders(const char *path)
 /* ---- Keys. ---- */
 
 /* FNV-1a over words of eight bytes, then the remaining bytes. */
-static uint64_t hash_of(const void *data, size_t size)
+uint64_t bytes_hash(const void *data, size_t size)
 {
     const unsigned char *byte = data;
     uint64_t h = 14695981039346656037u, word;
@@ -96,7 +96,7 @@ static bool find_key(struct disk_entry *s, const struct device *d, const char *s
     const bool whole = !ferror(fp);
     if (fclose(fp) != 0 || !whole || s->size > MOST_BYTES / 4)
         return false;
-    snprintf(name, sizeof name, "programs/%016" PRIx64 "%s", hash_of(s->key, s->size), suffix);
+    snprintf(name, sizeof name, "programs/%016" PRIx64 "%s", bytes_hash(s->key, s->size), suffix);
     return cache_path(s->path, sizeof s->path, name);
 }
 
@@ -114,7 +114,7 @@ static const unsigned char *binary_in(const struct disk_entry *s, const char *by
         return NULL;
     const size_t head = (size_t)(line + 1 - bytes);
     if (key != s->size || *binary == 0 || size - head < key || size - head - key != *binary ||
-        memcmp(line + 1, s->key, key) != 0 || hash_of(line + 1, size - head) != sum)
+        memcmp(line + 1, s->key, key) != 0 || bytes_hash(line + 1, size - head) != sum)
         return NULL;
     return (const unsigned char *)line + 1 + key;
 }
@@ -257,7 +257,7 @@ static bool disk_entry_write(const struct disk_entry *s, const unsigned char *bi
     memcpy(bytes + s->size, binary, size);
     out.nosync = true;
     fprintf(out.fp, "stdcl-program-1 %zu %zu %" PRIx64 "\n", s->size, size,
-            hash_of(bytes, s->size + size));
+            bytes_hash(bytes, s->size + size));
     fwrite(bytes, 1, s->size + size, out.fp);
     free(bytes);
     return outfile_commit(&out) == 0 &&

@@ -122,7 +122,8 @@ static bool report_all_pending(struct device *d, const char *call)
 cl_event event_or_defer_error(CLCONTEXT *cp, struct device *d, enum event_kind kind, cl_event ev,
                               int flags)
 {
-    if (!cp || ev != CL_FAILED || !(flags & CL_EVENT_NOWAIT) || flags & CL_EVENT_CHECKED)
+    if (!cp || ev != CL_FAILED || !(flags & CL_EVENT_NOWAIT) || flags & CL_EVENT_CHECKED ||
+        atomic_load(&core_is_forked)) /* the locks may be held forever */
         return ev;
     pthread_mutex_t *lock = d ? &d->lock : &cp->lock;
     struct failure *untold = d ? &d->pending_error[kind] : &cp->pending_error;
@@ -390,6 +391,8 @@ STDCL_API cl_event clwait(CLCONTEXT *cp, cl_uint dev, int flags)
 {
     if (!cp)
         return 0;
+    if (forked_child("clwait"))
+        return CL_FAILED;
     if (dev >= cp->ndev)
         return report_absent_device(cp, false) ? CL_FAILED : 0;
     struct device *d = &cp->dev[dev];
@@ -436,6 +439,8 @@ STDCL_API cl_event clwaitev(CLCONTEXT *cp, cl_uint dev, const cl_event ev, int f
 {
     if (!cp || dev >= cp->ndev || !ev)
         return 0;
+    if (forked_child("clwaitev"))
+        return CL_FAILED;
     struct device *d = &cp->dev[dev];
     if (ev == CL_FAILED) {
         if (!report_all_pending(d, "clwaitev"))

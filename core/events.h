@@ -6,7 +6,8 @@
 
 #include "core/observer.h"
 
-#undef clSetKernelArg /* OpenCL's own function */
+#undef clSetKernelArg /* OpenCL's own functions */
+#undef clEnqueueNDRangeKernel
 
 struct device;
 

@@ -81,6 +81,8 @@ struct kernel *kernel_find(cl_kernel handle)
 
 struct kernel *kernel_of(cl_kernel handle, const char *call)
 {
+    if (forked_child(call))
+        return NULL;
     struct kernel *k = kernel_find(handle);
     if (!k)
         fail(EINVAL, 0,

@@ -67,6 +67,11 @@ void parameters_query(struct kernel *k, const struct part *part);
 int check_arg(const struct kernel *k, cl_uint i, enum arg_kind kind, size_t size, const char *type,
               const char *call);
 
+/* 0 if argument i takes a memory object of this kind (0: NULL), or if its kind is unknown; else -1
+ * after fail(). */
+int check_object_type(const struct kernel *k, cl_uint i, cl_mem_object_type given,
+                      const char *call);
+
 /* ---- kernel_signature.c ---- */
 
 /* Size of an OpenCL C type by name, such as "float" or "uchar4"; 0 for an unknown name. Vectors of
@@ -75,9 +80,11 @@ size_t opencl_type_size(const char *type);
 
 /* Parse from a source how kernel `name` declares its n arguments. False, with p unchanged, if
  * there is no such declaration of n; kind ARG_UNSET where macros or typedefs leave the type open.
- * options may be NULL. */
+ * options may be NULL. signature_resolve: replace the type of an argument, if a typedef or macro of
+ * the source names it, by the number type or struct that it stands for. */
 bool signature_parse(const char *source, const char *options, const char *name, cl_uint n,
                      struct parameter *p);
+void signature_resolve(const char *source, const char *options, struct parameter *p);
 
 /* ---- launch.c ---- */
 

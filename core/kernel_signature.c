@@ -2,11 +2,11 @@
  *
  * For platforms without argument information, and for NVIDIA's when a kernel of the file has no
  * arguments (build.c). This is no compiler: it skips comments, strings and directives and reads the
- * words between `kernel` and the parenthesis that closes the parameters. A word that OpenCL C does
- * not define may be a macro or a typedef; the argument that depends on it stays unknown.
+ * words between `kernel` and the parenthesis that closes the parameters. Typedefs and macros of the
+ * file are resolved (kernel_text.c); an argument that depends on another word stays unknown.
  * SPDX-License-Identifier: MIT
  */
-#include "core/kernel.h"
+#include "core/kernel_text.h"
 
 #include <ctype.h>
 
@@ -39,105 +39,9 @@ size_t opencl_type_size(const char *type)
     return 0;
 }
 
-/* ---- Words and signs. ---- */
-
-struct reader {
-    const char *at;
-    bool begun;        /* the current line has a character that is not blank */
-    size_t directives; /* number skipped so far */
-};
-
-struct token {
-    const char *text;
-    size_t length; /* 0: end of the text */
-};
-
-static bool is_letter(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
-}
-
-static const char *after_comment(const char *c)
-{
-    if (c[1] == '/')
-        return c + strcspn(c, "\n");
-    const char *end = strstr(c + 2, "*/");
-    return end ? end + 2 : c + strlen(c);
-}
-
-static const char *after_string(const char *c)
-{
-    const char quote = *c++;
-    while (*c && *c != quote && *c != '\n')
-        c += *c == '\\' && c[1] ? 2 : 1;
-    return *c == quote ? c + 1 : c;
-}
-
-/* Skip to the newline that ends a directive. */
-static const char *after_directive(const char *c)
-{
-    while (*c && *c != '\n')
-        c = *c == '/' && (c[1] == '/' || c[1] == '*')    ? after_comment(c)
-            : *c == '\\' && c[1] == '\r' && c[2] == '\n' ? c + 3
-            : *c == '\\' && c[1]                         ? c + 2
-                                                         : c + 1;
-    return c;
-}
-
-static struct token next(struct reader *r)
-{
-    for (const char *c = r->at;;) {
-        if (*c == '/' && (c[1] == '/' || c[1] == '*')) {
-            c = after_comment(c);
-        } else if (*c == '#' && !r->begun) {
-            c = after_directive(c);
-            r->directives++;
-        } else if (isspace((unsigned char)*c) || (*c == '\\' && (c[1] == '\n' || c[1] == '\r'))) {
-            r->begun = r->begun && *c != '\n';
-            c++;
-        } else {
-            const char *end = is_letter(*c)             ? c
-                              : *c == '"' || *c == '\'' ? after_string(c)
-                                                        : c + (*c != 0);
-            while (is_letter(*c) && is_letter(*end))
-                end++;
-            r->begun = true;
-            r->at = end;
-            return (struct token){c, (size_t)(end - c)};
-        }
-    }
-}
-
-static bool word_is(struct token t, const char *text)
-{
-    return strlen(text) == t.length && strncmp(t.text, text, t.length) == 0;
-}
-
-/* Skip past the bracket that closes the one just read. */
-static void skip_group(struct reader *r)
-{
-    struct token t;
-    for (size_t depth = 1; depth && (t = next(r)).length;)
-        depth = word_is(t, "(") || word_is(t, "[")   ? depth + 1
-                : word_is(t, ")") || word_is(t, "]") ? depth - 1
-                                                     : depth;
-}
-
 /* ---- What words mean. ---- */
 
-enum meaning {
-    UNKNOWN,
-    NOTHING,
-    GLOBAL,
-    LOCAL,
-    PRIVATE,
-    TYPE,
-    OBJECT,
-    TAG,
-    SIGNED,
-    UNSIGNED,
-    ATTRIBUTE
-};
+enum meaning { UNKNOWN, NOTHING, GLOBAL, LOCAL, PRIVATE, TYPE, OBJECT, TAG, SIGNED, UNSIGNED };
 
 static enum meaning meaning_of(const char *word)
 {
@@ -170,7 +74,6 @@ static enum meaning meaning_of(const char *word)
         {"enum", TAG},
         {"signed", SIGNED},
         {"unsigned", UNSIGNED},
-        {"__attribute__", ATTRIBUTE},
         {"image1d_t", OBJECT},
         {"image1d_buffer_t", OBJECT},
         {"image1d_array_t", OBJECT},
@@ -184,30 +87,13 @@ static enum meaning meaning_of(const char *word)
     return opencl_type_size(word) ? TYPE : UNKNOWN;
 }
 
-/* True if the text may define this word as a macro: it contains "define WORD", "-DWORD" or "-D
- * WORD". */
-static bool is_made(const char *text, const char *by, const char *word)
-{
-    const size_t length = strlen(word);
-    for (const char *c = text; c && (c = strstr(c, by)) != NULL;) {
-        c += strlen(by);
-        c += strspn(c, " \t");
-        if (strncmp(c, word, length) == 0 && !is_letter(c[length]))
-            return true;
-    }
-    return false;
-}
-
 /* ---- Parameters. ---- */
-
-struct text {
-    const char *source, *options;
-};
 
 /* A partially read declaration. */
 struct declaration {
     enum meaning space, sign;
     bool pointer, odd;
+    bool tag;          /* the next word is the tag of a struct, union or enum */
     enum meaning kind; /* of the type: TYPE, OBJECT, TAG, or UNKNOWN */
     char type[32], name[32];
 };
@@ -247,7 +133,8 @@ static void add_word(struct declaration *d, const char *word, enum meaning meani
 static void name_type(const struct declaration *d, char *type, size_t room)
 {
     const char *base = d->type[0] ? d->type : "int";
-    snprintf(type, room, "%s%s%s", d->sign == UNSIGNED ? "u" : "", base, d->pointer ? "*" : "");
+    snprintf(type, room, "%s%.*s%s", d->sign == UNSIGNED ? "u" : "", (int)room - 3, base,
+             d->pointer ? "*" : "");
 }
 
 static bool takes_a_sign(const char *type)
@@ -277,37 +164,67 @@ static struct parameter conclude(struct declaration *d)
     return p;
 }
 
+enum { LEVELS = 8 }; /* typedefs and macros that name each other */
+
+static void take_word(struct declaration *d, const struct text *text, struct token t, int levels);
+
+/* Take the words that a typedef or macro stands for. False, with d unchanged, if there are others
+ * than words and stars. */
+static bool take_meaning(struct declaration *d, const struct text *text, const char *words,
+                         int levels)
+{
+    struct reader r = {.at = words, .begun = true}, check = r;
+    for (struct token t = text_next(&check); t.length; t = text_next(&check))
+        if (!text_is_letter(*t.text) && !token_is(t, "*"))
+            return false;
+    for (struct token t = text_next(&r); t.length; t = text_next(&r))
+        if (token_is(t, "*"))
+            d->pointer = true;
+        else
+            take_word(d, text, t, levels);
+    return true;
+}
+
+/* Add a word to the declaration, or what it stands for. */
+static void take_word(struct declaration *d, const struct text *text, struct token t, int levels)
+{
+    char word[64], meant[128];
+    snprintf(word, sizeof word, "%.*s", (int)(t.length < 63 ? t.length : 63), t.text);
+    if (d->tag) {
+        snprintf(d->type + strlen(d->type), sizeof d->type - strlen(d->type), " %s", word);
+        d->tag = false;
+        return;
+    }
+    const enum definition found = text_definition(text, word, meant, sizeof meant);
+    if (found == DEFINED && levels > 0 && take_meaning(d, text, meant, levels - 1))
+        return;
+    const enum meaning meaning = found == UNDEFINED ? meaning_of(word) : UNKNOWN;
+    d->tag = meaning == TAG;
+    add_word(d, word, meaning);
+}
+
 /* Read one parameter; *end is the character after it. */
 static struct parameter read_parameter(struct reader *r, const struct text *text, struct token *end)
 {
     struct declaration d = {0};
-    bool tag = false, any = false;
-    while ((*end = next(r)).length && !word_is(*end, ",") && !word_is(*end, ")")) {
-        char word[64];
-        snprintf(word, sizeof word, "%.*s", (int)(end->length < 63 ? end->length : 63), end->text);
+    bool any = false;
+    while ((*end = text_next(r)).length && !token_is(*end, ",") && !token_is(*end, ")")) {
         any = true;
-        if (word_is(*end, "*") || word_is(*end, "[")) {
+        if (token_is(*end, "*") || token_is(*end, "[")) {
             d.pointer = true;
-            if (word[0] == '[')
-                skip_group(r);
-        } else if (!is_letter(
-                       word[0])) { /* a function, an array after a pointer, or not OpenCL C */
+            if (token_is(*end, "["))
+                text_skip_group(r);
+        } else if (!text_is_letter(
+                       *end->text)) { /* a function, an array after a pointer, or not OpenCL C */
             d.odd = true;
             d.space = UNKNOWN;
-            if (word[0] == '(')
-                skip_group(r);
-        } else if (tag) {
-            snprintf(d.type + strlen(d.type), sizeof d.type - strlen(d.type), " %s", word);
-            tag = false;
+            if (token_is(*end, "("))
+                text_skip_group(r);
+        } else if (token_is(*end, "__attribute__")) {
+            if (token_is(text_next(r), "("))
+                text_skip_group(r);
         } else {
-            const bool macro =
-                is_made(text->source, "define", word) || is_made(text->options, "-D", word);
-            const enum meaning meaning = macro ? UNKNOWN : meaning_of(word);
-            tag = meaning == TAG;
-            if (meaning == ATTRIBUTE && word_is(next(r), "("))
-                skip_group(r);
-            else
-                add_word(&d, word, meaning);
+            take_word(&d, text, *end, LEVELS);
         }
     }
     struct parameter p = conclude(&d);
@@ -327,8 +244,8 @@ static cl_uint read_list(struct reader *r, const struct text *text, cl_uint room
         const struct parameter one = read_parameter(r, text, &end);
         if (n < room)
             p[n] = one;
-        n += n || one.type[0] || word_is(end, ",");
-    } while (word_is(end, ","));
+        n += n || one.type[0] || token_is(end, ",");
+    } while (token_is(end, ","));
     for (cl_uint i = 0; i < n && i < room && r->directives > directives; i++)
         p[i].kind = ARG_UNSET; /* the result of #if is unknown */
     return n;
@@ -340,11 +257,11 @@ static cl_uint read_list(struct reader *r, const struct text *text, cl_uint room
 static bool is_head_of(struct reader *r, const char *name)
 {
     struct token last = {0};
-    for (struct token t = next(r); t.length && !strchr(";{}=,", t.text[0]); t = next(r)) {
-        if (word_is(t, "(") && word_is(last, name))
+    for (struct token t = text_next(r); t.length && !strchr(";{}=,", t.text[0]); t = text_next(r)) {
+        if (token_is(t, "(") && token_is(last, name))
             return true;
-        if (word_is(t, "("))
-            skip_group(r); /* of __attribute__, a macro, or another kernel */
+        if (token_is(t, "("))
+            text_skip_group(r); /* of __attribute__, a macro, or another kernel */
         last = t;
     }
     return false;
@@ -369,8 +286,8 @@ bool signature_parse(const char *source, const char *options, const char *name, 
     struct reader r = {.at = source};
     bool found = false;
     struct parameter *list = calloc((size_t)n + 1, sizeof *list);
-    for (struct token t = next(&r); list && t.length; t = next(&r)) {
-        if ((!word_is(t, "kernel") && !word_is(t, "__kernel")) || !is_head_of(&r, name) ||
+    for (struct token t = text_next(&r); list && t.length; t = text_next(&r)) {
+        if ((!token_is(t, "kernel") && !token_is(t, "__kernel")) || !is_head_of(&r, name) ||
             read_list(&r, &text, n, list) != n)
             continue;
         if (found)
@@ -381,4 +298,22 @@ bool signature_parse(const char *source, const char *options, const char *name, 
     }
     free(list);
     return found;
+}
+
+void signature_resolve(const char *source, const char *options, struct parameter *p)
+{
+    const struct text text = {source, options};
+    const size_t letters = strcspn(p->type, "*");
+    const bool pointer = p->type[letters] != '\0';
+    char name[sizeof p->type];
+    struct declaration d = {.pointer = pointer};
+    snprintf(name, sizeof name, "%.*s", (int)letters, p->type);
+    if (!*name || strchr(name, ' ') || meaning_of(name) != UNKNOWN)
+        return;
+    take_word(&d, &text, (struct token){name, letters}, LEVELS);
+    const struct parameter meant = conclude(&d);
+    if (d.odd || (d.kind != TYPE && (d.kind != TAG || d.pointer)))
+        return;
+    memcpy(p->type, meant.type, sizeof p->type);
+    p->size = p->kind == ARG_VALUE ? opencl_type_size(p->type) : 0;
 }

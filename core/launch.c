@@ -23,6 +23,24 @@ static void print_sizes(char *text, size_t size, size_t dim, const size_t *v)
         n += (size_t)snprintf(text + n, size - n, "%s%zu", i ? " x " : "", v[i]);
 }
 
+/* Explain that the kernel demands another work-group size: -1 after fail(), else 0. */
+static int explain_required_size(const struct kernel *k, const struct device *d,
+                                 cl_kernel on_device, const clndrange_t *ndr, const char *call)
+{
+    size_t required[3] = {0, 0, 0};
+    bool differs = !ndr->ltid[0];
+    clGetKernelWorkGroupInfo(on_device, d->id, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof required,
+                             required, NULL);
+    for (size_t i = 0; i < 3; i++)
+        differs = differs || required[i] != (i < ndr->dim && ndr->ltid[i] ? ndr->ltid[i] : 1);
+    if (!required[0] || !differs)
+        return 0;
+    return fail(EINVAL, 0,
+                "%s: kernel %s on %s demands work-groups of %zu x %zu x %zu work-items "
+                "(reqd_work_group_size); give that as the local size",
+                call, k->name, d->name, required[0], required[1], required[2]);
+}
+
 /* Explain why the driver refused these sizes, if known: -1 after fail(), else 0. */
 static int explain_sizes(const struct kernel *k, const struct device *d, const clndrange_t *ndr,
                          size_t limit, const char *call)
@@ -59,7 +77,9 @@ static int launch_failed(const struct kernel *k, const struct device *d, cl_kern
                     d->name, unset_args(k, args, sizeof args));
     clGetKernelWorkGroupInfo(on_device, d->id, CL_KERNEL_WORK_GROUP_SIZE, sizeof limit, &limit,
                              NULL);
-    if (err == CL_INVALID_WORK_GROUP_SIZE && limit && explain_sizes(k, d, ndr, limit, call) != 0) {
+    if (err == CL_INVALID_WORK_GROUP_SIZE &&
+        (explain_required_size(k, d, on_device, ndr, call) != 0 ||
+         (limit && explain_sizes(k, d, ndr, limit, call) != 0))) {
         oclerrno = err;
         return -1;
     }
@@ -150,6 +170,14 @@ static int migrate_blocks(const struct kernel *k, cl_uint dev, const char *call)
     return 0;
 }
 
+/* The kernel was launched with its blocks. */
+static void mark_blocks(const struct kernel *k, cl_uint dev)
+{
+    for (cl_uint i = 0; i < k->nargs; i++)
+        if (k->args[i].kind == ARG_GLOBAL && k->bound[dev][i].memory)
+            memory_mark_kernel_use(k->bound[dev][i].memory, dev);
+}
+
 /* Bind the arguments and enqueue. Call with the kernel's lock held. -1 after fail(). *ev stays
  * NULL for an untracked launch. */
 static int enqueue_kernel(struct kernel *k, cl_uint dev, const clndrange_t *ndr, int flags,
@@ -176,9 +204,7 @@ static int enqueue_kernel(struct kernel *k, cl_uint dev, const clndrange_t *ndr,
         event_count_untracked(d);
     else
         command_started(&c, note, *ev);
-    for (cl_uint i = 0; i < k->nargs; i++)
-        if (k->args[i].kind == ARG_GLOBAL && k->bound[dev][i].memory)
-            memory_mark_kernel_use(k->bound[dev][i].memory, dev);
+    mark_blocks(k, dev);
     return 0;
 }
 
@@ -229,4 +255,48 @@ STDCL_API cl_event stdcl_forka(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, clndra
                                int flags, cl_uint nargs, const struct stdcl_arg *args)
 {
     return kernel_launch(cp, dev, krn, ndr, flags, nargs, args, "clforka");
+}
+
+/* ---- OpenCL's own call, on a handle. ---- */
+
+/* The device whose OpenCL context a queue belongs to; cp->ndev if there is none. */
+static cl_uint device_of_queue(const CLCONTEXT *cp, cl_command_queue queue)
+{
+    cl_context context = NULL;
+    cl_uint dev = 0;
+    while (dev < cp->ndev && cp->dev[dev].queue != queue)
+        dev++;
+    if (dev < cp->ndev || !queue ||
+        clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof context, &context, NULL) !=
+            CL_SUCCESS)
+        return dev;
+    for (dev = 0; dev < cp->ndev && cp->dev[dev].context != context;)
+        dev++;
+    return dev;
+}
+
+STDCL_API cl_int stdcl_enqueue_kernel(cl_command_queue queue, cl_kernel krn, cl_uint dim,
+                                      const size_t *offset, const size_t *global,
+                                      const size_t *local, cl_uint nwait, const cl_event *wait,
+                                      cl_event *ev)
+{
+    const char *const call = "clEnqueueNDRangeKernel";
+    if (forked_child(call))
+        return CL_INVALID_OPERATION;
+    struct kernel *k = kernel_find(krn);
+    const cl_uint dev = k ? device_of_queue(k->program->cp, queue) : 0;
+    if (!k || dev == k->program->cp->ndev)
+        return clEnqueueNDRangeKernel(queue, krn, dim, offset, global, local, nwait, wait, ev);
+    pthread_mutex_lock(&k->lock);
+    oclerrno = CL_SUCCESS;
+    cl_int err = CL_SUCCESS;
+    if (arguments_bind(k, dev, call) != 0 || migrate_blocks(k, dev, call) != 0)
+        err = oclerrno ? oclerrno : CL_INVALID_KERNEL_ARGS;
+    else
+        err = clEnqueueNDRangeKernel(queue, k->on_device[dev], dim, offset, global, local, nwait,
+                                     wait, ev);
+    if (err == CL_SUCCESS)
+        mark_blocks(k, dev);
+    pthread_mutex_unlock(&k->lock);
+    return err;
 }

@@ -65,6 +65,8 @@ static void *memory_allocate(CLCONTEXT *cp, size_t size, int flags, bool filled,
                       CL_MEM_HOST | CL_MEM_DEVICE;
     const int lasting = CL_MEM_ZEROCOPY | CL_MEM_DEVONLY | CL_MEM_IMAGE2D;
     int special = flags & lasting;
+    if (forked_child(call))
+        return NULL;
     if (flags & ~known)
         return (void)fail(EINVAL, 0, "%s: unknown flags 0x%x", call, (unsigned)(flags & ~known)),
                NULL;
@@ -99,6 +101,8 @@ STDCL_API int clfree(void *ptr)
 {
     if (!ptr)
         return 0;
+    if (forked_child("clfree"))
+        return -1;
     struct memory *m = memory_take(ptr);
     if (!m)
         return fail(EFAULT, 0, "clfree: %p is not the start of memory from clmalloc, or was freed",
@@ -187,5 +191,8 @@ STDCL_API cl_mem clgetbuffer(CLCONTEXT *cp, cl_uint dev, void *ptr)
         return NULL;
     if (m->cp != cp)
         return (void)fail(EINVAL, 0, "clgetbuffer: %p is not attached to this context", ptr), NULL;
-    return memory_buffer(m, dev, 0, "clgetbuffer");
+    cl_mem buffer = memory_buffer(m, dev, 0, "clgetbuffer");
+    if (buffer)
+        atomic_store(&m->holds_data[dev], true); /* the program may write it unseen */
+    return buffer;
 }

@@ -43,6 +43,7 @@ struct memory {
     _Atomic bool *device_current; /* per device */
     _Atomic bool *from_host;      /* per device: the first use copies the host's image */
     _Atomic bool *program_wrote;  /* per device: the program copied the block, or a part, to it */
+    _Atomic bool *holds_data;     /* per device: its image was written at least once */
     _Atomic enum coherence coherence;
     pthread_mutex_t migrating; /* guards migration between images, and `staging` */
     struct mapping staging;    /* host memory for migration */
@@ -112,6 +113,10 @@ static inline bool memory_is_current(const struct memory *m, cl_uint dev)
  * memory_marked_dirty after a copy of the whole block. */
 int memory_mark_dirty(struct memory *m, cl_uint dev, bool whole, const char *call);
 void memory_marked_dirty(struct memory *m, cl_uint dev);
+
+/* Before a device reads its image of m: migrate the newest image; the image must then hold data. If
+ * only one device holds data of separate images, its image is copied. 0, or -1 after fail(). */
+int memory_require(struct memory *m, cl_uint dev, const char *call);
 
 /* The buffer, or sub-buffer at an offset, for device `dev` of m's context; created at first use.
  * NULL after fail(). Owned by m. */

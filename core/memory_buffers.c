@@ -15,36 +15,47 @@ enum { MOST_SUBBUFFERS = 128 };
 
 /* ---- Attachment: the per-device part. ---- */
 
-static bool fits_a_device(const CLCONTEXT *cp, size_t size)
-{
-    for (cl_uint i = 0; i < cp->ndev; i++)
-        if (size <= cp->dev[i].memory)
-            return true;
-    return false;
-}
-
 static void forget_devices(struct memory *m)
 {
     free(m->buffer);
     free((void *)m->device_current);
     free((void *)m->from_host);
     free((void *)m->program_wrote);
+    free((void *)m->holds_data);
     m->buffer = NULL;
     m->device_current = NULL;
     m->from_host = NULL;
     m->program_wrote = NULL;
+    m->holds_data = NULL;
+}
+
+static cl_mem device_buffer_create(const struct memory *m, const struct device *d, cl_int *err);
+
+/* True if a device has room. Drivers may allocate more than the limit that they report: ask them.
+ * A buffer that was created to find out is kept. Zero-copy blocks may serve a GPU as host memory
+ * only. */
+static bool fits_a_device(struct memory *m)
+{
+    bool fits = false;
+    for (cl_uint i = 0; i < m->cp->ndev && !fits; i++) {
+        const struct device *d = &m->cp->dev[i];
+        const bool host_only = (m->flags & CL_MEM_ZEROCOPY) && !d->shares_memory;
+        cl_int err;
+        fits = m->size <= d->memory;
+        if (fits && m->size > d->largest && !host_only && !(m->flags & CL_MEM_IMAGE2D))
+            fits = (m->buffer[i] = device_buffer_create(m, d, &err)) != NULL;
+    }
+    return fits;
 }
 
 int memory_attach(CLCONTEXT *cp, struct memory *m, bool filled, const char *call)
 {
-    if (!fits_a_device(cp, m->size))
-        return fail(ENOMEM, 0, "%s: %zu bytes are more than any device of the context has", call,
-                    m->size);
     m->buffer = calloc(cp->ndev, sizeof *m->buffer);
     m->device_current = calloc(cp->ndev, sizeof *m->device_current);
     m->from_host = calloc(cp->ndev, sizeof *m->from_host);
     m->program_wrote = calloc(cp->ndev, sizeof *m->program_wrote);
-    if (!m->buffer || !m->device_current || !m->from_host || !m->program_wrote) {
+    m->holds_data = calloc(cp->ndev, sizeof *m->holds_data);
+    if (!m->buffer || !m->device_current || !m->from_host || !m->program_wrote || !m->holds_data) {
         forget_devices(m);
         return fail(ENOMEM, 0, "%s: out of memory on the host", call);
     }
@@ -55,6 +66,12 @@ int memory_attach(CLCONTEXT *cp, struct memory *m, bool filled, const char *call
     m->last_device = -1;
     m->host_current = true;
     m->cp = cp;
+    if (!fits_a_device(m)) {
+        forget_devices(m);
+        m->cp = NULL;
+        return fail(ENOMEM, 0, "%s: %zu bytes are more than any device of the context allocates",
+                    call, m->size);
+    }
     return 0;
 }
 
@@ -232,6 +249,7 @@ void memory_mark_kernel_use(struct memory *m, cl_uint dev)
 {
     for (cl_uint i = 0; i < m->cp->ndev; i++)
         atomic_store_explicit(&m->device_current[i], i == dev, memory_order_relaxed);
+    atomic_store_explicit(&m->holds_data[dev], true, memory_order_relaxed);
     atomic_store_explicit(&m->host_current, false, memory_order_relaxed);
     atomic_store_explicit(&m->last_device, (int)dev, memory_order_relaxed);
 }

@@ -91,6 +91,7 @@ static int mark_clean(struct memory *m)
     for (cl_uint i = 0; m->cp && i < m->cp->ndev; i++)
         if (m->buffer[i]) {
             atomic_store(&m->device_current[i], true);
+            atomic_store(&m->holds_data[i], true);
             atomic_store(&m->from_host[i], false);
         }
     return 0;

@@ -87,6 +87,8 @@ struct memory *memory_take(const void *ptr)
 
 struct memory *memory_or_fail(const void *ptr, const char *call)
 {
+    if (forked_child(call))
+        return NULL;
     struct memory *m = memory_find(ptr);
     if (!m)
         fail(EFAULT, 0, "%s: %p is not in memory from clmalloc, or was freed", call, ptr);

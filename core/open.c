@@ -52,11 +52,25 @@ STDCL_API void *clloadb(CLCONTEXT *cp, int n, char **bin, size_t *size, int flag
                           clgetndev(cp)),
                NULL;
     struct program *p = program_new(cp, 1, NULL, "clloadb");
-    if (!p)
-        return NULL;
-    p->nparts = 1;
-    bool ok = part_of_binaries(p->part, "binary in memory", (size_t)n, bin, size, cp->ndev);
-    return program_open(p, ok, flags, "clloadb");
+    char **data = calloc((size_t)n, sizeof *data);
+    size_t *sizes = calloc((size_t)n, sizeof *sizes);
+    bool ok = p && data && sizes, sound = ok;
+    for (int i = 0; i < n && sound; i++) {
+        const char *bytes = bin[i];
+        sizes[i] = size[i];
+        sound = binary_unwrap(&bytes, &sizes[i], "binary in memory", "clloadb") == 0;
+        data[i] = (char *)(uintptr_t)bytes;
+    }
+    if (sound) {
+        p->nparts = 1;
+        ok = part_of_binaries(p->part, "binary in memory", (size_t)n, data, sizes, cp->ndev);
+    }
+    free(data);
+    free(sizes);
+    if (sound || !ok)
+        return p ? program_open(p, ok, flags, "clloadb") : NULL;
+    program_free(p);
+    return NULL;
 }
 
 const char *kernel_override(const char *name, char *path, size_t size)

@@ -55,6 +55,8 @@ struct program *program_new(CLCONTEXT *cp, size_t nparts, const char *options, c
 {
     if (!cp)
         return (void)fail_no_context(call), NULL;
+    if (forked_child(call))
+        return NULL;
     struct program *p = calloc(1, sizeof *p);
     if (p) {
         p->cp = cp;
@@ -96,10 +98,14 @@ void *open_bytes(CLCONTEXT *cp, const char *name, const char *data, size_t size,
                               : NULL; /* further lines are source text, not options */
     if (before)
         *before++ = 0;
-    bool ok = is_binary(data, size)
-                  ? part_of_binaries(p->part, name, 1, &(char *){(char *)(uintptr_t)data}, &size,
-                                     cp->ndev)
-                  : part_of_source(p->part, name, before ? before : "", data, size, cp->ndev);
+    const bool binary = is_binary(data, size);
+    if (binary && binary_unwrap(&data, &size, name, call) != 0) {
+        program_free(p);
+        return NULL;
+    }
+    bool ok = binary ? part_of_binaries(p->part, name, 1, &(char *){(char *)(uintptr_t)data}, &size,
+                                        cp->ndev)
+                     : part_of_source(p->part, name, before ? before : "", data, size, cp->ndev);
     p->part->keep = flags & CLLD_CACHE;
     return program_open(p, ok, flags, call);
 }
@@ -118,6 +124,8 @@ struct program *program_of(CLCONTEXT *cp, const void *handle, const char *call)
         fail_no_context(call);
         return NULL;
     }
+    if (forked_child(call))
+        return NULL;
     pthread_mutex_lock(&cp->lock);
     for (p = cp->programs; p && p != handle; p = p->next)
         ;
@@ -130,9 +138,12 @@ struct program *program_of(CLCONTEXT *cp, const void *handle, const char *call)
 static int program_write_file(const char *file, const unsigned char *data, size_t size)
 {
     struct outfile out;
+    unsigned char header[BINARY_HEADER];
     int status = outfile_open(&out, file);
+    binary_header_make(header, data, size);
     if (status == 0) {
         out.nosync = true; /* a lost file can be compiled again */
+        fwrite(header, 1, sizeof header, out.fp);
         fwrite(data, 1, size, out.fp);
         status = outfile_commit(&out);
     }

@@ -29,6 +29,14 @@ bool part_of_source(struct part *p, const char *name, const char *before, const 
 bool part_of_binaries(struct part *p, const char *name, size_t n, char **bin, const size_t *size,
                       cl_uint ndev);
 
+/* The header of a file from clsave, before the driver's binary. */
+enum { BINARY_HEADER = 32 };
+void binary_header_make(unsigned char header[BINARY_HEADER], const void *data, size_t size);
+
+/* If data has such a header, skip it. -1 after fail() if the binary is not the one that was saved:
+ * drivers crash on a part of a binary. */
+int binary_unwrap(const char **data, size_t *size, const char *name, const char *call);
+
 /* True for binaries: they contain zero bytes, or are NVIDIA's assembly. */
 bool is_binary(const char *data, size_t size);
 
@@ -75,6 +83,9 @@ void disk_cache_end(struct disk_entry *s, cl_program built, const char *log);
 /* The binary of a program for its device; the caller frees it. NULL if there is none, with
  * OpenCL's error, if any. */
 unsigned char *binary_of(cl_program program, size_t *size, cl_int *err);
+
+/* FNV-1a over words of eight bytes, then the remaining bytes. */
+uint64_t bytes_hash(const void *data, size_t size);
 
 /* ---- program.c ---- */
 
@@ -136,6 +147,10 @@ bool embedded_unopened(CLCONTEXT *cp);
 
 /* The folder of <stdcl.h> for kernels, "" if there is none. */
 const char *include_folder(void);
+
+/* Write the source of a kernel file; files included from folders with blanks in their names are
+ * replaced by their whole paths. */
+void include_write_source(FILE *fp, const char *name, const char *source, size_t size);
 
 /* ---- buildlog.c ---- */
 

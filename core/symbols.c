@@ -183,6 +183,8 @@ STDCL_API cl_kernel clsym(CLCONTEXT *cp, void *handle, const char *name, int fla
     (void)flags;
     if (!cp || !name)
         return (void)fail(EINVAL, 0, "clsym: the %s is NULL", cp ? "name" : "context"), NULL;
+    if (forked_child("clsym"))
+        return NULL;
     struct kernel *k = handle ? search_one(cp, handle, name) : search_open_and_embedded(cp, name);
     return k ? k->on_device[0] : NULL;
 }

@@ -23,6 +23,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define THREAD_POOL_SPIN_SECONDS 1e-4
 
@@ -49,9 +50,10 @@ struct thread_pool {
     atomic_bool ending;
     pthread_mutex_t lock; /* for sleeping threads */
     pthread_cond_t wake;
-    double ended; /* time of the last loop's end */
-    int follows;  /* number of loops in close succession */
-    int avoided;  /* processor that threads avoid; -1: none */
+    double ended;  /* time of the last loop's end */
+    int follows;   /* number of loops in close succession */
+    int avoided;   /* processor that threads avoid; -1: none */
+    pid_t process; /* that created the pool: a forked child has none of the threads */
     size_t threads;
     pthread_t thread[THREAD_POOL_MOST];
     struct thread_pool_slot place[THREAD_POOL_MOST];
@@ -136,6 +138,7 @@ static inline struct thread_pool *thread_pool_create(size_t most)
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->wake, NULL);
     pool->avoided = -1;
+    pool->process = getpid();
     size_t n = 0;
     for (bool started = true; started && n + 1 < wanted; n += started) {
         pool->place[n] = (struct thread_pool_slot){pool, n};
@@ -197,7 +200,7 @@ static inline void thread_pool_for(struct thread_pool *pool, size_t parts, bool 
 
 static inline void thread_pool_free(struct thread_pool *pool)
 {
-    if (!pool)
+    if (!pool || pool->process != getpid())
         return;
     atomic_store(&pool->ending, true);
     thread_pool_wake(pool);

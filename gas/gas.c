@@ -368,7 +368,8 @@ static int measure_parts(gas *g, double *sum)
                  : clerror_set(EINVAL,
                                "gas_measure: no velocities are set; call gas_set_velocities first");
     if (status == 0 && g->own > 0)
-        status = arrays_reduce_part(&job, g->plane[0], g->plane[1], g->plane[2], 0, &part);
+        status = arrays_reduce_part(&job, g->plane[0], g->plane[1], g->plane[2],
+                                    (struct arrays_mean){0, 0}, &part);
     if (world_reduce_status(g->world, status) != 0 ||
         world_reduce(g->world, &part, sizeof part, forest_join, &g->kind) != 0)
         return -1;

@@ -1047,6 +1047,14 @@ module stdcl
       integer(c_size_t), value :: size
       integer(c_int), value :: flags
     end function
+    function clmrequire(cp, dev, ptr, call) bind(C)
+      import
+      integer(c_int) :: clmrequire
+      type(c_ptr), value :: cp
+      integer(c_int32_t), value :: dev
+      type(c_ptr), value :: ptr
+      character(kind=c_char), intent(in), optional :: call(*)
+    end function
     function clmsync(cp, dev, ptr, flags) bind(C)
       import
       integer(c_intptr_t) :: clmsync
@@ -2481,6 +2489,19 @@ module stdcl
       import
       type(stdcl_embedded_binary), optional :: binary
     end subroutine
+    function stdcl_enqueue_kernel(queue, krn, dim, offset, global, local, nwait, wait, ev) bind(C)
+      import
+      integer(c_int32_t) :: stdcl_enqueue_kernel
+      type(c_ptr), value :: queue
+      type(c_ptr), value :: krn
+      integer(c_int32_t), value :: dim
+      integer(c_size_t), intent(in), optional :: offset(*)
+      integer(c_size_t), intent(in), optional :: global(*)
+      integer(c_size_t), intent(in), optional :: local(*)
+      integer(c_int32_t), value :: nwait
+      type(c_ptr), intent(in), optional :: wait(*)
+      type(c_ptr), optional :: ev(*)
+    end function
     function stdcl_errno_address() bind(C)
       import
       type(c_ptr) :: stdcl_errno_address

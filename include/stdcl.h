@@ -18,6 +18,8 @@
  *   - Every call is thread-safe, on one context or on several. Threads that share a kernel set its
  *     arguments with clforka, which sets and launches in one step. Do not free, detach, close or
  *     destroy an object while another thread is passing it to a call.
+ *   - In a process that was forked after the first use of OpenCL, every call fails with ENOTSUP:
+ *     drivers do not survive fork(). Fork before the first call, or exec a program in the child.
  *   - Nothing here prints or exits, except functions whose purpose is to print. STDCL_DEBUG=1 in
  *     the environment also prints each error to stderr as it happens. STDCL_DEBUG=2 also runs the
  *     program under Oclgrind, as `stdcl check` does (docs/command.md).
@@ -335,6 +337,13 @@ cl_event clmsyncn(CLCONTEXT *cp, cl_uint dev, void *ptr, size_t size, int flags)
  * least as large. Blocks unless CL_EVENT_NOWAIT; returns as clfork does. */
 cl_event clmcopy(CLCONTEXT *cp, cl_uint dev, void *src, void *dst, int flags);
 
+/* For libraries, before a kernel on device `dev` reads the block that contains ptr: migrate the
+ * newest image as a launch does, and check that the device's image holds data. It does after a
+ * copy to it, also of a part, after a launch of a kernel with the block as argument, and after
+ * clgetbuffer. If the image holds none and exactly one other device's image does, that image is
+ * copied (blocks). EINVAL otherwise; the message begins with `call` and names the device. */
+int clmrequire(CLCONTEXT *cp, cl_uint dev, const void *ptr, const char *call);
+
 /* Return the size requested for the allocation that contains ptr; 0 with EFAULT for an unknown
  * pointer. */
 size_t clsizeofmem(void *ptr);
@@ -415,7 +424,8 @@ void *clopen_named(CLCONTEXT *cp, const char *name, const char *source, size_t s
 int clbuild(CLCONTEXT *cp, void *handle, char *options, int flags);
 
 /* Write device `dev`'s binary of the program to `file`, for clopen on devices of the same model and
- * driver. */
+ * driver. The file begins with 32 bytes by which clopen, clload and clloadb detect a damaged file
+ * (ENOEXEC). */
 int clsave(CLCONTEXT *cp, void *handle, cl_uint dev, const char *file);
 
 /* Return the kernel called `name`, for use on every device of the context. Owned by the program
@@ -460,11 +470,24 @@ size_t clarg_set_global(CLCONTEXT *cp, cl_kernel krn, cl_uint i, void *ptr);
 #define clSetKernelArg(krn, i, size, value) stdcl_set_kernel_arg(krn, i, size, value)
 cl_int stdcl_set_kernel_arg(cl_kernel krn, cl_uint i, size_t size, const void *value);
 
-/* Argument checks. The declared types are known if the kernel was built from source, unless a macro
- * or typedef hides them. A mismatch gives EINVAL: a wrong size, an int for a float, a double * or
- * int * for a float *, a host pointer for a buffer. The message names the kernel, the argument and
- * both types. A void * or char * passes for any pointer, an integer for an integer of equal size,
- * signed or not, and a struct for a struct of equal size.
+/* Replace OpenCL's clEnqueueNDRangeKernel: launch a kernel from clsym with the arguments set for
+ * it, on the device of the context whose queue is given: clgetqueue's or the program's own. The
+ * blocks among the arguments are migrated and marked as by clfork; clwait and profiles do not know
+ * the launch. Returns OpenCL's code; clerror() returns the message. Other kernels get OpenCL's own
+ * call. (clEnqueueNDRangeKernel)(...), without this macro, launches the first device's kernel with
+ * the arguments of an earlier launch. */
+#define clEnqueueNDRangeKernel(...) stdcl_enqueue_kernel(__VA_ARGS__)
+cl_int stdcl_enqueue_kernel(cl_command_queue queue, cl_kernel krn, cl_uint dim,
+                            const size_t *offset, const size_t *global, const size_t *local,
+                            cl_uint nwait, const cl_event *wait, cl_event *ev);
+
+/* Argument checks. The declared types are known if the kernel was built from source. Typedefs and
+ * macros of the file are resolved. An argument is not checked if its type comes from an included
+ * file, or from definitions between which the library cannot decide. A mismatch gives EINVAL: a
+ * wrong size, an int for a float, a number for a struct, a double * or int * for a float *, a host
+ * pointer for a buffer, a buffer for an image or the reverse, a cl_mem for a sampler. The message
+ * names the kernel, the argument and both types. A void * or char * passes for any pointer, an
+ * integer for an integer of equal size, signed or not, and a struct for a struct of equal size.
  *
  * A NULL of a type other than void * gives EFAULT, since it means a failed clmalloc. Pass NULL (in
  * C++ (void *)0) to kernels that test for it; a kernel that does not test reads address 0 and may
@@ -564,7 +587,7 @@ cl_event clfork(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, clndrange_t *ndr, int
 /* clforka(cp, dev, krn, ndr, flags, args...): set arguments 0, 1, ... and launch the kernel, in one
  * step. Pointers act as with clarg_set_pointer, cl_mem and cl_sampler objects are passed as such,
  * `clarg_local(bytes)` allocates local memory, and everything else is passed by value. Takes 0 to
- * 63 arguments; later arguments of the kernel keep their values. */
+ * 127 arguments; later arguments of the kernel keep their values. clforkv takes any number. */
 #define clforka(cp, dev, krn, ndr, ...) STDCL_FORKA(cp, dev, krn, ndr, __VA_ARGS__)
 
 /* clexec(cp, dev, ndr, symbol, args...): launch a kernel that `stdcl embed` linked into this
@@ -709,18 +732,25 @@ void stdcl_embed_register_binary(struct stdcl_embedded_binary *binary);
 #define STDCL_LOC4(cp, krn, i, bytes) STDCL_LOC3(krn, i, bytes)
 #define STDCL_LOC3(krn, i, bytes) stdcl_arg_local((krn), (cl_uint)(i), (size_t)(bytes))
 
-/* Number of arguments after the first, 0 to 63; and the first as a string. */
-#define STDCL_65TH(a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16, a17,     \
-                   a18, a19, a20, a21, a22, a23, a24, a25, a26, a27, a28, a29, a30, a31, a32, a33, \
-                   a34, a35, a36, a37, a38, a39, a40, a41, a42, a43, a44, a45, a46, a47, a48, a49, \
-                   a50, a51, a52, a53, a54, a55, a56, a57, a58, a59, a60, a61, a62, a63, a64, n,   \
-                   ...)                                                                            \
+/* Number of arguments after the first, 0 to 127; and the first as a string. */
+#define STDCL_129TH(a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16, a17,    \
+                    a18, a19, a20, a21, a22, a23, a24, a25, a26, a27, a28, a29, a30, a31, a32,     \
+                    a33, a34, a35, a36, a37, a38, a39, a40, a41, a42, a43, a44, a45, a46, a47,     \
+                    a48, a49, a50, a51, a52, a53, a54, a55, a56, a57, a58, a59, a60, a61, a62,     \
+                    a63, a64, a65, a66, a67, a68, a69, a70, a71, a72, a73, a74, a75, a76, a77,     \
+                    a78, a79, a80, a81, a82, a83, a84, a85, a86, a87, a88, a89, a90, a91, a92,     \
+                    a93, a94, a95, a96, a97, a98, a99, a100, a101, a102, a103, a104, a105, a106,   \
+                    a107, a108, a109, a110, a111, a112, a113, a114, a115, a116, a117, a118, a119,  \
+                    a120, a121, a122, a123, a124, a125, a126, a127, a128, n, ...)                  \
     n
 #define STDCL_COUNT(...)                                                                           \
-    STDCL_65TH(__VA_ARGS__, 63, 62, 61, 60, 59, 58, 57, 56, 55, 54, 53, 52, 51, 50, 49, 48, 47,    \
-               46, 45, 44, 43, 42, 41, 40, 39, 38, 37, 36, 35, 34, 33, 32, 31, 30, 29, 28, 27, 26, \
-               25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4,   \
-               3, 2, 1, 0, 0)
+    STDCL_129TH(__VA_ARGS__, 127, 126, 125, 124, 123, 122, 121, 120, 119, 118, 117, 116, 115, 114, \
+                113, 112, 111, 110, 109, 108, 107, 106, 105, 104, 103, 102, 101, 100, 99, 98, 97,  \
+                96, 95, 94, 93, 92, 91, 90, 89, 88, 87, 86, 85, 84, 83, 82, 81, 80, 79, 78, 77,    \
+                76, 75, 74, 73, 72, 71, 70, 69, 68, 67, 66, 65, 64, 63, 62, 61, 60, 59, 58, 57,    \
+                56, 55, 54, 53, 52, 51, 50, 49, 48, 47, 46, 45, 44, 43, 42, 41, 40, 39, 38, 37,    \
+                36, 35, 34, 33, 32, 31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17,    \
+                16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 0)
 #define STDCL_CAT_(a, b) a##b
 #define STDCL_CAT(a, b) STDCL_CAT_(a, b)
 #define STDCL_STR_(a, ...) #a
@@ -794,6 +824,70 @@ void stdcl_embed_register_binary(struct stdcl_embedded_binary *binary);
 #define STDCL_E61(one, x, a, ...) one(a) STDCL_E60(one, x, __VA_ARGS__)
 #define STDCL_E62(one, x, a, ...) one(a) STDCL_E61(one, x, __VA_ARGS__)
 #define STDCL_E63(one, x, a, ...) one(a) STDCL_E62(one, x, __VA_ARGS__)
+#define STDCL_E64(one, x, a, ...) one(a) STDCL_E63(one, x, __VA_ARGS__)
+#define STDCL_E65(one, x, a, ...) one(a) STDCL_E64(one, x, __VA_ARGS__)
+#define STDCL_E66(one, x, a, ...) one(a) STDCL_E65(one, x, __VA_ARGS__)
+#define STDCL_E67(one, x, a, ...) one(a) STDCL_E66(one, x, __VA_ARGS__)
+#define STDCL_E68(one, x, a, ...) one(a) STDCL_E67(one, x, __VA_ARGS__)
+#define STDCL_E69(one, x, a, ...) one(a) STDCL_E68(one, x, __VA_ARGS__)
+#define STDCL_E70(one, x, a, ...) one(a) STDCL_E69(one, x, __VA_ARGS__)
+#define STDCL_E71(one, x, a, ...) one(a) STDCL_E70(one, x, __VA_ARGS__)
+#define STDCL_E72(one, x, a, ...) one(a) STDCL_E71(one, x, __VA_ARGS__)
+#define STDCL_E73(one, x, a, ...) one(a) STDCL_E72(one, x, __VA_ARGS__)
+#define STDCL_E74(one, x, a, ...) one(a) STDCL_E73(one, x, __VA_ARGS__)
+#define STDCL_E75(one, x, a, ...) one(a) STDCL_E74(one, x, __VA_ARGS__)
+#define STDCL_E76(one, x, a, ...) one(a) STDCL_E75(one, x, __VA_ARGS__)
+#define STDCL_E77(one, x, a, ...) one(a) STDCL_E76(one, x, __VA_ARGS__)
+#define STDCL_E78(one, x, a, ...) one(a) STDCL_E77(one, x, __VA_ARGS__)
+#define STDCL_E79(one, x, a, ...) one(a) STDCL_E78(one, x, __VA_ARGS__)
+#define STDCL_E80(one, x, a, ...) one(a) STDCL_E79(one, x, __VA_ARGS__)
+#define STDCL_E81(one, x, a, ...) one(a) STDCL_E80(one, x, __VA_ARGS__)
+#define STDCL_E82(one, x, a, ...) one(a) STDCL_E81(one, x, __VA_ARGS__)
+#define STDCL_E83(one, x, a, ...) one(a) STDCL_E82(one, x, __VA_ARGS__)
+#define STDCL_E84(one, x, a, ...) one(a) STDCL_E83(one, x, __VA_ARGS__)
+#define STDCL_E85(one, x, a, ...) one(a) STDCL_E84(one, x, __VA_ARGS__)
+#define STDCL_E86(one, x, a, ...) one(a) STDCL_E85(one, x, __VA_ARGS__)
+#define STDCL_E87(one, x, a, ...) one(a) STDCL_E86(one, x, __VA_ARGS__)
+#define STDCL_E88(one, x, a, ...) one(a) STDCL_E87(one, x, __VA_ARGS__)
+#define STDCL_E89(one, x, a, ...) one(a) STDCL_E88(one, x, __VA_ARGS__)
+#define STDCL_E90(one, x, a, ...) one(a) STDCL_E89(one, x, __VA_ARGS__)
+#define STDCL_E91(one, x, a, ...) one(a) STDCL_E90(one, x, __VA_ARGS__)
+#define STDCL_E92(one, x, a, ...) one(a) STDCL_E91(one, x, __VA_ARGS__)
+#define STDCL_E93(one, x, a, ...) one(a) STDCL_E92(one, x, __VA_ARGS__)
+#define STDCL_E94(one, x, a, ...) one(a) STDCL_E93(one, x, __VA_ARGS__)
+#define STDCL_E95(one, x, a, ...) one(a) STDCL_E94(one, x, __VA_ARGS__)
+#define STDCL_E96(one, x, a, ...) one(a) STDCL_E95(one, x, __VA_ARGS__)
+#define STDCL_E97(one, x, a, ...) one(a) STDCL_E96(one, x, __VA_ARGS__)
+#define STDCL_E98(one, x, a, ...) one(a) STDCL_E97(one, x, __VA_ARGS__)
+#define STDCL_E99(one, x, a, ...) one(a) STDCL_E98(one, x, __VA_ARGS__)
+#define STDCL_E100(one, x, a, ...) one(a) STDCL_E99(one, x, __VA_ARGS__)
+#define STDCL_E101(one, x, a, ...) one(a) STDCL_E100(one, x, __VA_ARGS__)
+#define STDCL_E102(one, x, a, ...) one(a) STDCL_E101(one, x, __VA_ARGS__)
+#define STDCL_E103(one, x, a, ...) one(a) STDCL_E102(one, x, __VA_ARGS__)
+#define STDCL_E104(one, x, a, ...) one(a) STDCL_E103(one, x, __VA_ARGS__)
+#define STDCL_E105(one, x, a, ...) one(a) STDCL_E104(one, x, __VA_ARGS__)
+#define STDCL_E106(one, x, a, ...) one(a) STDCL_E105(one, x, __VA_ARGS__)
+#define STDCL_E107(one, x, a, ...) one(a) STDCL_E106(one, x, __VA_ARGS__)
+#define STDCL_E108(one, x, a, ...) one(a) STDCL_E107(one, x, __VA_ARGS__)
+#define STDCL_E109(one, x, a, ...) one(a) STDCL_E108(one, x, __VA_ARGS__)
+#define STDCL_E110(one, x, a, ...) one(a) STDCL_E109(one, x, __VA_ARGS__)
+#define STDCL_E111(one, x, a, ...) one(a) STDCL_E110(one, x, __VA_ARGS__)
+#define STDCL_E112(one, x, a, ...) one(a) STDCL_E111(one, x, __VA_ARGS__)
+#define STDCL_E113(one, x, a, ...) one(a) STDCL_E112(one, x, __VA_ARGS__)
+#define STDCL_E114(one, x, a, ...) one(a) STDCL_E113(one, x, __VA_ARGS__)
+#define STDCL_E115(one, x, a, ...) one(a) STDCL_E114(one, x, __VA_ARGS__)
+#define STDCL_E116(one, x, a, ...) one(a) STDCL_E115(one, x, __VA_ARGS__)
+#define STDCL_E117(one, x, a, ...) one(a) STDCL_E116(one, x, __VA_ARGS__)
+#define STDCL_E118(one, x, a, ...) one(a) STDCL_E117(one, x, __VA_ARGS__)
+#define STDCL_E119(one, x, a, ...) one(a) STDCL_E118(one, x, __VA_ARGS__)
+#define STDCL_E120(one, x, a, ...) one(a) STDCL_E119(one, x, __VA_ARGS__)
+#define STDCL_E121(one, x, a, ...) one(a) STDCL_E120(one, x, __VA_ARGS__)
+#define STDCL_E122(one, x, a, ...) one(a) STDCL_E121(one, x, __VA_ARGS__)
+#define STDCL_E123(one, x, a, ...) one(a) STDCL_E122(one, x, __VA_ARGS__)
+#define STDCL_E124(one, x, a, ...) one(a) STDCL_E123(one, x, __VA_ARGS__)
+#define STDCL_E125(one, x, a, ...) one(a) STDCL_E124(one, x, __VA_ARGS__)
+#define STDCL_E126(one, x, a, ...) one(a) STDCL_E125(one, x, __VA_ARGS__)
+#define STDCL_E127(one, x, a, ...) one(a) STDCL_E126(one, x, __VA_ARGS__)
 
 #ifdef __cplusplus
 
@@ -941,7 +1035,7 @@ inline int set_pointer(cl_kernel krn, cl_uint i, const void *ptr)
 /* Arguments of a launch. Their values live until the end of the full expression. */
 class list
 {
-    stdcl_arg items[64];
+    stdcl_arg items[128];
     cl_uint n;
 
   public:

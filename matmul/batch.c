@@ -104,8 +104,7 @@ int matmul_batch(matmul *mm, cl_uint dev, enum matmul_trans trans, size_t m, siz
                         .step_a = stride_a,
                         .step_b = stride_b,
                         .step_c = stride_c};
-    if (matmul_operand_of(mm, &sc, &x.c) != 0 ||
-        (reads && (matmul_operand_of(mm, &sa, &x.a) != 0 || matmul_operand_of(mm, &sb, &x.b) != 0)))
+    if (matmul_operands_of(mm, dev, &sa, &sb, &sc, &x) != 0)
         return -1;
     if (reads && (matrices_overlap(mm, &sa, &sc) || matrices_overlap(mm, &sb, &sc)))
         return clerror_set(

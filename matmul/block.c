@@ -12,6 +12,8 @@ void *matmul_host_alloc(const struct matmul *mm, size_t size)
 {
     void *p =
         mm->ctx ? clmalloc(mm->ctx, size ? size : 1, CL_MEM_ZEROCOPY) : malloc(size ? size : 1);
+    if (!p && mm->ctx) /* larger than a buffer may be: memory of the host only */
+        p = clmalloc(NULL, size ? size : 1, CL_MEM_ZEROCOPY | CL_MEM_DETACHED);
     if (!p)
         clerror_set(ENOMEM, "matmul_multiply: out of memory on the host for %zu bytes", size);
     return p;

@@ -26,14 +26,14 @@ struct matmul_device {
     struct cldev_info info;
     bool is_cpu;
     int capability;             /* NVIDIA's compute capability, 90 for 9.0; else 0 */
-    bool in_place;              /* kernels use host arrays without copying them */
+    bool in_place;              /* kernels may use host arrays without copying them */
     double weight;              /* in the partition of C */
     struct work_time work_time; /* since the weight was set */
     struct workspace workspace[WORKSPACES];
 
     /* Loaded matrices (matmul_load). */
     struct area area;       /* the device's block of C */
-    struct operand a, b, c; /* buffers on host arrays if in_place */
+    struct operand a, b, c; /* a, b: buffers on host arrays, if used in place */
     cl_event copies[2];     /* uploads in flight */
     size_t loaded_bytes;
 

@@ -21,6 +21,7 @@
 
 #include <pthread.h>
 
+#include "core/handle.h"
 #include "core/round.h"
 #include "matmul/device.h"
 
@@ -50,6 +51,13 @@ struct matmul {
     bool loaded, has_result;      /* since matmul_load */
     struct host_product resident; /* the loaded product; c: own memory if the host computes */
 };
+
+/* True, with the reason in clerror(), if there is no engine or if its devices cannot be used: those
+ * of a process before fork(). */
+static inline bool matmul_unusable(const struct matmul *mm, const char *call)
+{
+    return no_handle(mm, call) || (mm->ctx && !clgetqueue(mm->ctx, 0));
+}
 
 /* Open a library on first use. Return NULL if it is not installed. */
 void *matmul_openblas(void);

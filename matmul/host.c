@@ -22,8 +22,10 @@ static struct strides host_strides(const struct host_product *p)
     return (struct strides){ta ? 1 : p->lda, ta ? p->lda : 1, tb ? 1 : p->ldb, tb ? p->ldb : 1};
 }
 
-/* The blocked product sums products of blocks of A and B. It reads a block of B row by row: the
- * innermost loop is contiguous unless B is transposed. */
+/* The blocked product sums products of blocks of A and B. It reads a strip of a block of B row by
+ * row: the innermost loop is contiguous unless B is transposed. alpha multiplies sums: alpha A may
+ * overflow where the product does not. */
+enum { STRIP = 64 };
 #define HOST_LOOPS(T)                                                                              \
     static void naive_##T(const struct host_product *p)                                            \
     {                                                                                              \
@@ -46,12 +48,17 @@ static struct strides host_strides(const struct host_product *p)
                      x1 = min_size(x0 + block, p->k), b_col = s->b_col;                            \
         const T alpha = (T)p->alpha;                                                               \
         for (size_t i = i0; i < i1; i++)                                                           \
-            for (size_t x = x0; x < x1; x++) {                                                     \
-                const T f = alpha * ((const T *)p->a)[i * s->a_row + x * s->a_col];                \
-                const T *b = (const T *)p->b + x * s->b_row;                                       \
-                T *c = (T *)p->c + i * p->ldc;                                                     \
-                for (size_t j = j0; j < j1; j++)                                                   \
-                    c[j] += f * b[j * b_col];                                                      \
+            for (size_t j = j0; j < j1; j += STRIP) {                                              \
+                const size_t n = min_size(STRIP, j1 - j);                                          \
+                T sum[STRIP] = {0}, *c = (T *)p->c + i * p->ldc + j;                               \
+                for (size_t x = x0; x < x1; x++) {                                                 \
+                    const T f = ((const T *)p->a)[i * s->a_row + x * s->a_col];                    \
+                    const T *b = (const T *)p->b + x * s->b_row + j * b_col;                       \
+                    for (size_t y = 0; y < n; y++)                                                 \
+                        sum[y] += f * b[y * b_col];                                                \
+                }                                                                                  \
+                for (size_t y = 0; y < n; y++)                                                     \
+                    c[y] += alpha * sum[y];                                                        \
             }                                                                                      \
     }                                                                                              \
     static void blocked_##T(const struct host_product *p, size_t block)                            \

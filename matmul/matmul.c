@@ -11,7 +11,6 @@
 #include "matmul/stream.h"
 
 #include "core/device_info.h"
-#include "core/handle.h"
 #include "core/reserved.h"
 
 /* ---- Create and free. ------------------------------------------------------------------------ */
@@ -166,7 +165,7 @@ int matmul_multiply(matmul *mm, enum matmul_trans trans, size_t m, size_t n, siz
                     const void *a, size_t lda, const void *b, size_t ldb, double beta, void *c,
                     size_t ldc)
 {
-    if (no_handle(mm, __func__))
+    if (matmul_unusable(mm, __func__))
         return -1;
     struct host_product p = {trans, m, n, k, alpha, beta, a, b, c, lda, ldb, ldc};
     if (mm->world)
@@ -185,7 +184,7 @@ int matmul_multiply_out_of_core(matmul *mm, enum matmul_trans trans, size_t m, s
                                 const struct matmul_out_of_core *b, double beta,
                                 const struct matmul_out_of_core *c)
 {
-    if (no_handle(mm, __func__))
+    if (matmul_unusable(mm, __func__))
         return -1;
     const struct host_product p = {
         .trans = trans, .m = m, .n = n, .k = k, .alpha = alpha, .beta = beta};
@@ -198,7 +197,7 @@ size_t matmul_footprint(const struct matrices *s)
     return (s->count - 1) * s->stride + (s->rows - 1) * s->ld + s->cols;
 }
 
-int matmul_operand_of(const struct matmul *mm, const struct matrices *s, struct operand *o)
+static int operand_of(const struct matmul *mm, const struct matrices *s, struct operand *o)
 {
     if (s->count > 1 && s->stride > SIZE_MAX / mm->real / 2 / s->count)
         return clerror_set(EINVAL,
@@ -220,6 +219,20 @@ int matmul_operand_of(const struct matmul *mm, const struct matrices *s, struct 
             s->call, s->name, s->count, s->rows, s->ld, at, size);
     *o = (struct operand){.block = base, .offset = at / mm->real, .ld = s->ld};
     return 0;
+}
+
+int matmul_operands_of(const struct matmul *mm, cl_uint dev, const struct matrices *a,
+                       const struct matrices *b, const struct matrices *c, struct product *x)
+{
+    const bool reads = x->k > 0 && x->alpha != 0;
+    if (operand_of(mm, c, &x->c) != 0)
+        return -1;
+    if (reads && (operand_of(mm, a, &x->a) != 0 || operand_of(mm, b, &x->b) != 0))
+        return -1;
+    if (reads && (clmrequire(mm->ctx, dev, a->x, a->call) != 0 ||
+                  clmrequire(mm->ctx, dev, b->x, b->call) != 0))
+        return -1;
+    return x->beta != 0 ? clmrequire(mm->ctx, dev, c->x, c->call) : 0;
 }
 
 int matmul_enqueue(matmul *mm, cl_uint dev, enum matmul_trans trans, size_t m, size_t n, size_t k,
@@ -245,9 +258,7 @@ int matmul_enqueue(matmul *mm, cl_uint dev, enum matmul_trans trans, size_t m, s
     const struct matrices sc = {"matmul_enqueue", "C", c, m, n, h.ldc, 0, 1},
                           sa = {"matmul_enqueue", "A", a, ta ? k : m, ta ? m : k, h.lda, 0, 1},
                           sb = {"matmul_enqueue", "B", b, tb ? n : k, tb ? k : n, h.ldb, 0, 1};
-    if (matmul_operand_of(mm, &sc, &x.c) != 0 ||
-        (k > 0 && alpha != 0 &&
-         (matmul_operand_of(mm, &sa, &x.a) != 0 || matmul_operand_of(mm, &sb, &x.b) != 0)))
+    if (matmul_operands_of(mm, dev, &sa, &sb, &sc, &x) != 0)
         return -1;
     return matmul_start(mm, &mm->device[dev], &x);
 }

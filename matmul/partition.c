@@ -97,6 +97,22 @@ static int wrap_array(struct matmul *mm, const struct matmul_device *p, const vo
                        p->info.dev_name, ((rows - 1) * ld + cols) * mm->real, oclerror_str(err));
 }
 
+/* Bytes from the first to the last of rows x cols elements. */
+static double array_span(const struct matmul *mm, size_t rows, size_t cols, size_t ld)
+{
+    return ((double)(rows - 1) * (double)ld + (double)cols) * (double)mm->real;
+}
+
+bool matmul_fits_in_place(const struct matmul *mm, const struct matmul_device *p,
+                          const struct host_product *h)
+{
+    const bool ta = is_trans_a(h->trans), tb = is_trans_b(h->trans);
+    const double most = (double)p->info.dev_max_mem_alloc_sz;
+    return p->in_place && array_span(mm, ta ? h->k : h->m, ta ? h->m : h->k, h->lda) <= most &&
+           array_span(mm, tb ? h->n : h->k, tb ? h->k : h->n, h->ldb) <= most &&
+           (!h->c || array_span(mm, h->m, h->n, h->ldc) <= most);
+}
+
 int matmul_wrap_host(struct matmul *mm, const struct matmul_device *p, const struct host_product *h,
                      struct product *x)
 {

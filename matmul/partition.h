@@ -15,6 +15,11 @@ struct area matmul_area(const struct matmul *mm, cl_uint d, size_t m, size_t n);
 struct host_product matmul_subproduct(const struct matmul *mm, const struct host_product *p,
                                       struct area area);
 
+/* True if kernels of the device can use the product's host arrays in place: on a CPU, where each
+ * array, from its first to its last element, is no larger than a buffer may be. */
+bool matmul_fits_in_place(const struct matmul *mm, const struct matmul_device *p,
+                          const struct host_product *h);
+
 /* Wrap host arrays in buffers of a CPU device without a copy, and fill in the product's operands.
  * Release the buffers by matmul_unwrap_host, also after a failure. */
 int matmul_wrap_host(struct matmul *mm, const struct matmul_device *p, const struct host_product *h,

@@ -11,7 +11,6 @@
 #include "matmul/start.h"
 
 #include "core/clock.h"
-#include "core/handle.h"
 #include "core/progress.h"
 
 /* ---- Transfers in flight. -------------------------------------------------------------------- */
@@ -123,7 +122,7 @@ static int device_load(struct matmul *mm, struct matmul_device *p)
         return -1;
     if (h.k == 0)
         return 0;
-    if (!p->in_place)
+    if (!matmul_fits_in_place(mm, p, &h))
         return device_upload(mm, p, &h);
     struct product x;
     int status = matmul_wrap_host(mm, p, &h, &x);
@@ -164,7 +163,7 @@ static bool any_in_place(const struct matmul *mm)
 int matmul_load(matmul *mm, enum matmul_trans trans, size_t m, size_t n, size_t k, const void *a,
                 size_t lda, const void *b, size_t ldb)
 {
-    if (no_handle(mm, __func__))
+    if (matmul_unusable(mm, __func__))
         return -1;
     struct host_product h = {
         .trans = trans, .m = m, .n = n, .k = k, .alpha = 1, .a = a, .b = b, .lda = lda, .ldb = ldb};
@@ -243,7 +242,7 @@ static int result_download(struct matmul *mm, void *c, size_t ldc)
 
 int matmul_load_result(matmul *mm, const void *c, size_t ldc)
 {
-    if (no_handle(mm, __func__))
+    if (matmul_unusable(mm, __func__))
         return -1;
     union {
         const void *in;
@@ -260,7 +259,7 @@ int matmul_load_result(matmul *mm, const void *c, size_t ldc)
 
 int matmul_result(matmul *mm, void *c, size_t ldc)
 {
-    if (no_handle(mm, __func__))
+    if (matmul_unusable(mm, __func__))
         return -1;
     if (check_result(mm, "matmul_result", c, &ldc) != 0)
         return -1;
@@ -332,7 +331,7 @@ static int compute_timed(struct matmul *mm, double alpha, double beta)
 
 int matmul_compute(matmul *mm, double alpha, double beta)
 {
-    if (no_handle(mm, __func__))
+    if (matmul_unusable(mm, __func__))
         return -1;
     if (!mm->loaded)
         return clerror_set(EINVAL, "matmul_compute: nothing is loaded; call matmul_load first");

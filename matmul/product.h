@@ -83,9 +83,11 @@ static inline struct stdcl_arg operand_arg(const struct operand *o)
  * name, for messages; `real` is bytes of an element. */
 int matmul_check(const char *call, size_t real, struct host_product *p);
 
-/* Find matrices in the engine's context and fill in the operand. Return -1 if the memory is not
- * from that context or is too small. */
-int matmul_operand_of(const struct matmul *mm, const struct matrices *s, struct operand *o);
+/* Find the matrices in the engine's context and fill in the operands of x; matrices that the
+ * product reads must hold data on device `dev` (clmrequire). Return -1 if the memory is not from
+ * that context or is too small, or if a matrix holds no data. */
+int matmul_operands_of(const struct matmul *mm, cl_uint dev, const struct matrices *a,
+                       const struct matrices *b, const struct matrices *c, struct product *x);
 
 /* Elements from the first to the last of all matrices, gaps included. */
 size_t matmul_footprint(const struct matrices *s);

@@ -10,8 +10,9 @@
  *     download                                                            block 1 ...
  *
  * Each device has a host thread, since copies from memory that is not pinned block. The caller's
- * thread serves the first device and reports the progress. CPU devices and the host work on the
- * arrays in place, in slabs of rows if there is a progress function.
+ * thread serves the first device and reports the progress. The host works on the arrays in place,
+ * and so do CPU devices if no array is larger than a buffer may be, in slabs of rows if there is a
+ * progress function.
  * SPDX-License-Identifier: MIT
  */
 #include "matmul/engine.h"
@@ -248,7 +249,9 @@ static bool all_devices_fit(struct matmul *mm, size_t area_rows, size_t area_col
         const struct area a = matmul_area(mm, d, area_rows, area_cols);
         const struct pipeline f = {
             .mm = mm, .p = &mm->device[d], .mb = a.rows, .nb = a.cols, .kb = panel_depth};
-        if (!f.p->in_place && !pipeline_fits(&f))
+        size_t largest;
+        pipeline_bytes(&f, &largest);
+        if (f.p->in_place ? largest > f.p->info.dev_max_mem_alloc_sz : !pipeline_fits(&f))
             return false;
     }
     return true;
@@ -491,8 +494,9 @@ static void worker_run(struct worker *w)
     struct stream *s = w->s;
     const struct area all = {0, s->all->m, 0, s->all->n},
                       area = w->p ? matmul_area(s->mm, w->p->dev, all.rows, all.cols) : all;
-    const bool in_place = !w->p || w->p->in_place;
     const struct host_product h = matmul_subproduct(s->mm, s->all, area);
+    const bool in_place =
+        !w->p || (s->source ? w->p->in_place : matmul_fits_in_place(s->mm, w->p, &h));
     const double start = seconds_now(), built = matmul_build_seconds();
     struct work_time *work_time = w->p ? &w->p->work_time : &s->mm->work_time;
     if (w->p)

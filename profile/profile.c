@@ -275,6 +275,8 @@ STDCL_API int clprofile(CLCONTEXT *cp, int on)
 {
     if (!cp)
         return fail_no_context("clprofile");
+    if (forked_child("clprofile"))
+        return -1;
     struct profile *p = context_observed(cp);
     const int period = on ? sample_period(cp, on == CLPROF_EVERY || wanted_trace()) : 0;
     if (period < 0 || (on && check_format() != 0))
@@ -305,6 +307,8 @@ STDCL_API int clprofile_reset(CLCONTEXT *cp)
 {
     if (!cp)
         return fail(EINVAL, 0, "clprofile_reset: the context is NULL");
+    if (forked_child("clprofile_reset"))
+        return -1;
     struct profile *p = context_observed(cp);
     if (!p)
         return 0;
@@ -358,7 +362,7 @@ STDCL_API void clprofile_begin(CLCONTEXT *cp, const char *name)
     if (level >= MAX_DEPTH)
         return;
     open_phase[level].serial = 0;
-    if (!p || !p->on)
+    if (!p || !p->on || forked_child("clprofile_begin"))
         return;
     pthread_mutex_lock(&p->lock);
     const bool noted = timeline_name(p->timeline, name, &open_phase[level].name);
@@ -375,7 +379,8 @@ STDCL_API void clprofile_begin(CLCONTEXT *cp, const char *name)
 STDCL_API void clprofile_end(CLCONTEXT *cp)
 {
     (void)cp;
-    if (depth == 0 || --depth >= MAX_DEPTH || !open_phase[depth].serial)
+    if (depth == 0 || --depth >= MAX_DEPTH || !open_phase[depth].serial ||
+        forked_child("clprofile_end"))
         return;
     uint64_t end = ns_now();
     thread_number = thread_number ? thread_number : atomic_fetch_add(&threads, 1) + 1;
@@ -401,6 +406,8 @@ STDCL_API int clprofile_trace(CLCONTEXT *cp, const char *file)
     struct profile *p = cp ? context_observed(cp) : NULL;
     if (!file)
         return fail(EINVAL, 0, "clprofile_trace: the file name is NULL");
+    if (forked_child("clprofile_trace"))
+        return -1;
     if (!p)
         return fail(EINVAL, 0,
                     "clprofile_trace: profiling was never on; call clprofile(cp, 1) first");

@@ -105,7 +105,8 @@ static int report_collect(CLCONTEXT *cp, struct report *report, bool measure, co
 STDCL_API size_t clprofile_rows(CLCONTEXT *cp, struct clprofile_row *rows, size_t room)
 {
     struct report report;
-    if (!cp || !context_observed(cp) || report_collect(cp, &report, false, "clprofile_rows") != 0)
+    if (!cp || !context_observed(cp) || forked_child("clprofile_rows") ||
+        report_collect(cp, &report, false, "clprofile_rows") != 0)
         return 0;
     for (size_t i = 0; i < report.count && i < room && rows; i++)
         rows[i] = report.row[i];
@@ -305,6 +306,8 @@ STDCL_API int clprofile_report(CLCONTEXT *cp, FILE *fp, int format)
 {
     if (!cp || !fp)
         return fail(EINVAL, 0, "clprofile_report: the context or the file is NULL");
+    if (forked_child("clprofile_report"))
+        return -1;
     if (format != CLPROF_TABLE && format != CLPROF_CSV && format != CLPROF_JSON)
         return fail(EINVAL, 0,
                     "clprofile_report: format %d is none of CLPROF_TABLE, _CSV and _JSON", format);

@@ -12,6 +12,8 @@
 
 #include "check.h"
 
+#undef clEnqueueNDRangeKernel /* stdcl.h replaces it for callers */
+
 #include <dlfcn.h>
 
 static int healthy = -1; /* number of commands that succeed before one fails; -1: none fails */

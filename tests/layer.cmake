@@ -55,6 +55,8 @@ target_link_options(test_layer_disk_cache PRIVATE -Wl,--wrap=clCreateProgramWith
   -Wl,--wrap=clGetProgramInfo)
 set_tests_properties(test_layer_disk_cache PROPERTIES RESOURCE_LOCK pocl_cache)
 
+stdcl_test(test_layer_fork test_layer_fork.c LIBS stdcl_matmul stdcl_arrays)
+
 stdcl_test(test_layer_cxx test_layer_cxx.cpp)
 stdcl_test_on_two(test_layer_cxx)
 

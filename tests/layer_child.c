@@ -7,6 +7,7 @@
  *   claim PATTERN KEY MAX     as create, with a lock key; holds the devices until input ends
  *   standard-claim            devices of stddev (STDDEV_LOCK says which); holds them too
  *   reclaim PATTERN KEY MAX   claim, release by clcontext_destroy, claim again
+ *   build FILE                open a kernel file
  *   fail                      one failing call, and a second whose text goes through clperror
  * SPDX-License-Identifier: MIT
  */
@@ -152,6 +153,13 @@ static int fail_once(void)
  * is stored and a leak checker finds it. */
 static CLCONTEXT *volatile made;
 
+static int build_file(const char *file)
+{
+    void *program = clopen(stddev, file, CLLD_NOW);
+    printf("%s\n", program ? "built" : clerror());
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     const char *question = argc > 1 ? argv[1] : "";
@@ -159,6 +167,8 @@ int main(int argc, char **argv)
         return print_counts();
     if (strcmp(question, "calls") == 0)
         return count_calls_of();
+    if (strcmp(question, "build") == 0 && argc == 3)
+        return build_file(argv[2]);
     if (strcmp(question, "fail") == 0)
         return fail_once();
     if (strcmp(question, "standard-claim") == 0)

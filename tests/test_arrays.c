@@ -70,7 +70,8 @@ static arrays *make_array_sums(enum arrays_type type, enum arrays_accumulator ac
 static enum arrays_accumulator exact_float_sum(enum arrays_type type,
                                                enum arrays_accumulator wished)
 {
-    return type == ARRAYS_FLOAT && !doubles_here ? ARRAYS_COMPENSATED : wished;
+    return type == ARRAYS_FLOAT && !doubles_here ? (enum arrays_accumulator)ARRAYS_REF_FLOAT_PAIRS
+                                                 : wished;
 }
 
 /* A device's share depends on n, so every n needs its own offset. */
@@ -345,6 +346,163 @@ static void arrays_float_sums_are_near_exact(void **state)
     arrays_free(s);
 }
 
+/* Exact sample variance of base + step k[i], by integers: (n sum k^2 - (sum k)^2) step^2 / (n (n -
+ * 1)). */
+static double exact_variance(const int32_t *k, size_t n, double step)
+{
+    wide sum = 0, squares = 0;
+    for (size_t i = 0; i < n; i++) {
+        sum += k[i];
+        squares += (wide)k[i] * k[i];
+    }
+    return step * step * (double)((wide)n * squares - sum * sum) / ((double)n * (double)(n - 1));
+}
+
+/* x[i] = base + step k[i], each exact in the type. */
+static void fill_offsets(enum arrays_type type, void *array, const int32_t *k, size_t n,
+                         double base, double step)
+{
+    for (size_t i = 0; i < n; i++)
+        if (type == ARRAYS_FLOAT)
+            ((float *)array)[i] = (float)(base + step * k[i]);
+        else if (type == ARRAYS_DOUBLE)
+            ((double *)array)[i] = base + step * k[i];
+        else if (type == ARRAYS_INT)
+            ((int32_t *)array)[i] = (int32_t)base + k[i];
+        else
+            ((int64_t *)array)[i] = (int64_t)base + k[i];
+}
+
+/* The spread is some units in the last place of the numbers; at the end all are equal. */
+static void arrays_variance_of_large_numbers_is_exact(void **state)
+{
+    (void)state;
+    static const struct {
+        enum arrays_type type;
+        double base, step;
+    } cases[] = {{ARRAYS_DOUBLE, 1e16, 2},    {ARRAYS_DOUBLE, -1e15, 0.125},
+                 {ARRAYS_FLOAT, 16777216, 2}, {ARRAYS_INT, 2e9, 1},
+                 {ARRAYS_LONG, 1e18, 1},      {ARRAYS_LONG, -9.2e18, 1}};
+    static const size_t counts[] = {2, 3, 5, 1000, 100003};
+    static int32_t k[100003];
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
+        for (int how = ARRAYS_WIDE; how <= ARRAYS_COMPENSATED; how++) {
+            if (cases[c].type != ARRAYS_FLOAT && !doubles_here)
+                continue;
+            arrays *s =
+                make_array_sums(cases[c].type, (enum arrays_accumulator)how, ARRAYS_TUNED, NULL);
+            for (size_t j = 0; j < 2 * sizeof counts / sizeof *counts; j++) {
+                const size_t n = counts[j / 2];
+                double mean, r;
+                for (size_t i = 0; i < n; i++)
+                    k[i] = j % 2 ? 7 : (int32_t)(arrays_random_word(i, 11) % 7);
+                fill_offsets(cases[c].type, x, k, n, cases[c].base, cases[c].step);
+                works(arrays_upload(s, x, n));
+                works(arrays_variance(s, x, n, &mean, &r));
+                const double right = exact_variance(k, n, cases[c].step);
+                if (!(fabs(r - right) <= (doubles_here ? 1e-13 : 4e-7) * right))
+                    fail_msg("case %zu, accumulator %d, n = %zu: %.17g, not %.17g", c, how, n, r,
+                             right);
+            }
+            arrays_free(s);
+        }
+}
+
+/* Products that are too small for a float. */
+static void arrays_compensated_products_do_not_underflow(void **state)
+{
+    (void)state;
+    float *f = x, *g = y;
+    double r;
+    if (!doubles_here)
+        skip();
+    arrays *s = make_array_sums(ARRAYS_FLOAT, ARRAYS_COMPENSATED, ARRAYS_TUNED, NULL);
+    for (size_t i = 0; i < 3000; i++) {
+        f[i] = 0x1p-80f;
+        g[i] = 0x1p-70f;
+    }
+    offset_in_array(s, 3000);
+    works(arrays_dot(s, f, g, 3000, &r));
+    assert_true(r == 3000 * 0x1p-150);
+    works(arrays_sum_squares(s, f, g, g, 3000, &r));
+    assert_true(r == 3000 * (0x1p-160 + 0x1p-139));
+    for (size_t i = 0; i < 3000; i++)
+        f[i] = i % 2 ? 0x1p-80f : 0x1p-80f * 3;
+    offset_in_array(s, 3000);
+    works(arrays_variance(s, f, 3000, NULL, &r));
+    assert_true(fabs(r * 0x1p160 - 3000.0 / 2999) < 1e-14);
+    arrays_free(s);
+}
+
+/* ---- Images of several devices. -------------------------------------------------------------- */
+
+enum { FILLED = 5 * 32768 };
+
+/* A block of ones, computed by a kernel on device 0 only. */
+static float *filled_on_first_device(int flags)
+{
+    static const char source[] = "kernel void ones(global float *x) { x[get_global_id(0)] = 1; }\n";
+    clndrange_t ndr = clndrange_init1d(0, FILLED, 64);
+    float *f = clmalloc(cp, FILLED * sizeof *f, flags);
+    void *program = clsopen(cp, source, CLLD_NOW);
+    ready(f);
+    ready(program);
+    cl_kernel ones = clsym(cp, program, "ones", 0);
+    ready(ones);
+    done(clforka(cp, 0, ones, &ndr, CL_EVENT_WAIT, f));
+    works(clclose(cp, program));
+    return f;
+}
+
+/* Every call reads the image of the device that wrote the block, on any number of devices. */
+static void arrays_read_block_that_one_device_wrote(void **state)
+{
+    (void)state;
+    static const int flags[] = {0, CL_MEM_DEVONLY, CL_MEM_PER_DEVICE, CL_MEM_ZEROCOPY};
+    arrays *s = make_array_sums(ARRAYS_FLOAT, ARRAYS_WIDE, ARRAYS_TUNED, NULL);
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
+        double r;
+        float *f = filled_on_first_device(flags[i]), *g = filled_on_first_device(flags[i]),
+              *h = filled_on_first_device(flags[i]);
+        works(arrays_sum(s, f, FILLED, &r));
+        assert_true(r == FILLED);
+        works(arrays_dot(s, f, g, FILLED, &r));
+        assert_true(r == FILLED);
+        works(arrays_sum_squares(s, f, g, h, FILLED, &r));
+        assert_true(r == 3.0 * FILLED);
+        works(arrays_min(s, h, FILLED, &r));
+        assert_true(r == 1);
+        works(clfree(f));
+        works(clfree(g));
+        works(clfree(h));
+    }
+    arrays_free(s);
+}
+
+static void arrays_refuse_block_that_no_device_holds(void **state)
+{
+    (void)state;
+    double r;
+    float *f = clmalloc(cp, FILLED * sizeof *f, CL_MEM_PER_DEVICE);
+    ready(f);
+    arrays *s = make_array_sums(ARRAYS_FLOAT, ARRAYS_WIDE, ARRAYS_TUNED, NULL);
+    fails(EINVAL, arrays_sum(s, f, FILLED, &r));
+    assert_true(arrays_sum(s, f, FILLED, &r) == -1);
+    const char *sentence = clerror();
+    contains(sentence, "arrays_sum: device 0, ");
+    contains(sentence, "holds no data");
+    if (clgetndev(cp) > 1) { /* device 0 holds a part, which the library does not pass on */
+        started(clmsyncn(cp, 0, f, 4096, CL_MEM_DEVICE | CL_EVENT_NOWAIT));
+        assert_true(arrays_max(s, f, FILLED, &r) == -1);
+        contains(clerror(), "arrays_max: device 1, ");
+    }
+    works(arrays_upload(s, f, FILLED));
+    works(arrays_sum(s, f, FILLED, &r));
+    assert_true(r == 0);
+    arrays_free(s);
+    works(clfree(f));
+}
+
 /* ---- Extremes, small sizes, refusals. -------------------------------------------------------- */
 
 static void arrays_min_and_max_match_reference(void **state)
@@ -427,6 +585,22 @@ static void arrays_rejects_bad_calls(void **state)
     works(arrays_sum(s, x, 0, &r));
     assert_true(r == 0);
     fails(EINVAL, arrays_min(s, x, 0, &r));
+    fails(EINVAL, arrays_sum(s, x, 4, NULL));
+    fails(EINVAL, arrays_dot(s, x, y, 4, NULL));
+    fails(EINVAL, arrays_sum_squares(s, x, y, x, 4, NULL));
+    fails(EINVAL, arrays_min(s, x, 4, NULL));
+    fails(EINVAL, arrays_max(s, x, 4, NULL));
+    fails(EINVAL, arrays_mean(s, x, 4, NULL));
+    fails(EINVAL, arrays_variance(s, x, 4, &r, NULL));
+    fails(EINVAL, arrays_sum(NULL, x, 4, &r));
+    fails(EINVAL, arrays_sum_integer(NULL, x, 4, &i));
+    fails(EINVAL, arrays_dot(NULL, x, y, 4, &r));
+    fails(EINVAL, arrays_sum_squares(NULL, x, y, x, 4, &r));
+    fails(EINVAL, arrays_variance(NULL, x, 4, &r, &r));
+    offset_in_array(s, 4);
+    fails(EINVAL, arrays_sum(s, (float *)x + 1, 4, &r));
+    assert_true(arrays_sum(s, (float *)x + 1, 4, &r) == -1);
+    contains(clerror(), "arrays_sum: the array begins 4 bytes after its block's begin");
     fails(EINVAL, arrays_mean(s, x, 0, &r));
     fails(EINVAL, arrays_variance(s, x, 1, NULL, &r));
     fails(EINVAL, arrays_sum(s, x, 2 * MOST + 1, &r));
@@ -438,6 +612,7 @@ static void arrays_rejects_bad_calls(void **state)
     arrays_free(NULL);
     s = make_array_sums(ARRAYS_INT, ARRAYS_WIDE, ARRAYS_TUNED, NULL);
     fails(EINVAL, arrays_dot(s, x, y, 1, &r));
+    fails(EINVAL, arrays_sum_integer(s, x, 1, NULL));
     fails(EINVAL, arrays_sum_squares(s, x, y, x, 1, &r));
     arrays_free(s);
     struct arrays_options grown = {.ctx = cp};
@@ -481,9 +656,13 @@ int main(int argc, char **argv)
         cmocka_unit_test(arrays_integer_overflow_is_rejected),
         cmocka_unit_test(arrays_compensation_survives_cancellation),
         cmocka_unit_test(arrays_float_sums_are_near_exact),
+        cmocka_unit_test(arrays_variance_of_large_numbers_is_exact),
+        cmocka_unit_test(arrays_compensated_products_do_not_underflow),
         cmocka_unit_test(arrays_min_and_max_match_reference),
         cmocka_unit_test(arrays_tree_template_agrees),
         cmocka_unit_test(arrays_rejects_bad_calls),
+        cmocka_unit_test(arrays_read_block_that_one_device_wrote),
+        cmocka_unit_test(arrays_refuse_block_that_no_device_holds),
         /* Of the following, every n-th runs. */
         cmocka_unit_test(arrays_shapes_give_equal_bits),
         cmocka_unit_test(arrays_floats_in_doubles_match_reference),
@@ -492,5 +671,5 @@ int main(int argc, char **argv)
         cmocka_unit_test(arrays_doubles_match_reference),
         cmocka_unit_test(arrays_compensated_doubles_match_reference),
     };
-    return sampled_run("arrays", tests, 7, 3, open_array_context, close_array_context);
+    return sampled_run("arrays", tests, 11, 3, open_array_context, close_array_context);
 }

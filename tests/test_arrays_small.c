@@ -221,7 +221,7 @@ static void blocks_of_kind(enum arrays_type type, struct arrays_partial kind, en
         double *partial = set ? found : right;
         ready(work[set]);
         memset(partial, 0, sizeof right);
-        const struct reduce_host_job job = {op, x, y, y, N, 1e-3, partial};
+        const struct reduce_host_job job = {op, x, y, y, N, {1e-3, 1e-20}, partial};
         for (size_t b = 0; b < BLOCKS; b++)
             work[set](&job, b);
         assert_true(set == 0 || memcmp(right, found, sizeof right) == 0);
@@ -239,9 +239,12 @@ static void small_arrays_instruction_sets_agree(void **state)
         blocks_of_kind(type, (struct arrays_partial){own[t], JOIN_MIN}, OP_MIN);
         blocks_of_kind(type, (struct arrays_partial){own[t], JOIN_MAX}, OP_MAX);
         blocks_of_kind(type, (struct arrays_partial){WIDE_DOUBLE, JOIN_ADD}, OP_DEVIATIONS);
+        blocks_of_kind(type, (struct arrays_partial){WIDE_DOUBLE, JOIN_ADD}, OP_OFFSETS);
         for (enum reduce_op op = OP_SUM; type <= ARRAYS_DOUBLE && op <= OP_DEVIATIONS; op++) {
             blocks_of_kind(type, (struct arrays_partial){WIDE_DOUBLE, JOIN_ADD}, op);
             blocks_of_kind(type, (struct arrays_partial){own[t], JOIN_PAIRS}, op);
+            if (op != OP_SUM)
+                blocks_of_kind(type, (struct arrays_partial){WIDE_DOUBLE, JOIN_PAIRS}, op);
         }
     }
     fill_small_array(ARRAYS_INT, x, 7);

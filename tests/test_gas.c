@@ -43,9 +43,9 @@ static double gas_reference_energy(uint64_t seed, size_t n)
         for (int c = 0; c < 3; c++)
             plane[c][i] = v[c];
     }
-    const double sum =
-        arrays_ref_squares(ARRAYS_FLOAT, doubles_here ? ARRAYS_WIDE : ARRAYS_COMPENSATED, plane[0],
-                           plane[1], plane[2], n);
+    const double sum = arrays_ref_squares(
+        ARRAYS_FLOAT, doubles_here ? ARRAYS_WIDE : (enum arrays_accumulator)ARRAYS_REF_FLOAT_PAIRS,
+        plane[0], plane[1], plane[2], n);
     for (int c = 0; c < 3; c++)
         free(plane[c]);
     return 0.5 * (sum / (double)n);

@@ -162,8 +162,6 @@ static void signature_macros_and_types_stay_unknown(void **state)
           "unknown REAL a, global REAL* x, local REAL* l");
     reads("kernel void f(FLOATS x, global FLOATS y, IMAGE)", 3,
           "unknown FLOATS x, unknown FLOATS y, unknown IMAGE ");
-    reads("#define double float\nkernel void f(double a, float b)", 2,
-          "unknown double a, value float b");
     reads("#define n x, int y\nkernel void f(int n)", 2, "-");
     reads("kernel void f(int a MORE, global int *b MORE)", 2, "unknown int MORE, global int* MORE");
     reads("kernel void f(float *x, private int *y, global int z)", 3,
@@ -171,11 +169,55 @@ static void signature_macros_and_types_stay_unknown(void **state)
     reads("kernel void f(global int (*x)[4], int (*y)(int))", 2, "unknown int* , unknown int ");
     reads("kernel void f(float7 a, long long b, unsigned float c)", 3,
           "unknown float7 a, unknown long b, unknown ufloat c");
+    reads("#define real(x) x\nkernel void f(real a)", 1, "unknown real a");
+    reads("typedef float real; typedef double real;\nkernel void f(real a)", 1, "unknown real a");
+    reads("#ifdef __OPENCL_VERSION__\ntypedef float real;\n#else\ntypedef double real;\n#endif\n"
+          "kernel void f(real a)",
+          1, "unknown real a");
+    reads("#include \"real.h\"\n#ifdef USE_DOUBLE\ntypedef double real;\n#else\n"
+          "typedef float real;\n#endif\nkernel void f(real a)",
+          1, "unknown real a");
+    reads("typedef float real[4]; typedef real (*real_function)(real);\nkernel void f(real a)", 1,
+          "unknown real a");
+    reads("#define a b\n#define b a\nkernel void f(a x)", 1, "unknown a x");
+}
+
+static void signature_resolves_typedefs_and_macros(void **state)
+{
+    (void)state;
+    reads("typedef float real;\nkernel void f(real a, global const real *x)", 2,
+          "value float a, global float* x");
+    reads("typedef float real; typedef real number;\n#define NUMBER number\n"
+          "kernel void f(NUMBER a, global NUMBER *x, local number *l)",
+          3, "value float a, global float* x, local float* l");
+    reads("#define double float\nkernel void f(double a, float b)", 2,
+          "value float a, value float b");
+    reads("typedef unsigned int u32; typedef float4 vec; typedef global vec *vecs;\n"
+          "kernel void f(u32 n, vec v, vecs x)",
+          3, "value uint n, value float4 v, global float4* x");
+    reads("#define IN const global\n#define FLOATS global float *\n"
+          "kernel void f(IN int *a, FLOATS b)",
+          2, "global int* a, global float* b");
+    reads("typedef struct { float x, y; } body; typedef struct cell { int n; } cell_t;\n"
+          "kernel void f(body b, cell_t c, global body *x)",
+          3, "value struct body b, value struct cell c, global struct body* x");
+    static const char choice[] = "#ifdef USE_DOUBLE\ntypedef double real;\n#else\n"
+                                 "typedef float real;\n#endif\nkernel void f(real a, int b)";
+    assert_string_equal(read_from(choice, NULL, "f", 2), "value float a, value int b");
+    assert_string_equal(read_from(choice, "-D USE_DOUBLE", "f", 2), "value double a, value int b");
+    assert_string_equal(read_from(choice, "-DUSE_DOUBLE=1 -w", "f", 2),
+                        "value double a, value int b");
+    static const char number[] = "#ifndef BITS\n#define BITS 32 // default\n#endif\n"
+                                 "#if BITS == 64\n#define REAL double\n#elif BITS == 32\n"
+                                 "#define REAL float\n#else\n#define REAL half\n#endif\n"
+                                 "kernel void f(REAL a)";
+    assert_string_equal(read_from(number, NULL, "f", 1), "value float a");
+    assert_string_equal(read_from(number, "-D BITS=64", "f", 1), "value double a");
     assert_string_equal(read_from("kernel void f(float a, int b)", "-D X=1 -Dfloat=double", "f", 2),
-                        "unknown float a, value int b");
+                        "value double a, value int b");
     assert_string_equal(
-        read_from("kernel void f(float a, int b)", "-D float=double -D integer=1", "f", 2),
-        "unknown float a, value int b");
+        read_from("kernel void f(REAL a, int b)", "-D REAL=double -D integer=1", "f", 2),
+        "value double a, value int b");
 }
 
 static void signature_conditional_parameters_stay_unknown(void **state)
@@ -267,6 +309,7 @@ int main(void)
         cmocka_unit_test(signature_shipped_kernels_match_platform),
         cmocka_unit_test(signature_reads_parameter_lists),
         cmocka_unit_test(signature_macros_and_types_stay_unknown),
+        cmocka_unit_test(signature_resolves_typedefs_and_macros),
         cmocka_unit_test(signature_conditional_parameters_stay_unknown),
         cmocka_unit_test(signature_reader_survives_garbage),
         cmocka_unit_test(signature_is_reported_by_clarg_info),

@@ -429,6 +429,10 @@ static void test_destroy_refuses_what_is_not_the_callers(void **state)
 {
     (void)state;
     fails(EINVAL, clcontext_destroy(NULL));
+    CLCONTEXT *twice = clcontext_create(NULL, (int)CL_DEVICE_TYPE_ALL, 1, NULL, 0);
+    ready(twice);
+    works(clcontext_destroy(twice));
+    fails(EINVAL, clcontext_destroy(twice));
     fails(EINVAL, clcontext_destroy(stddev));
     fails(EINVAL, clcontext_destroy(stdcpu));
     assert_true(clgetndev(stddev) > 0);
@@ -685,6 +689,29 @@ static void test_standard_contexts_claim(void **state)
     assert_int_equal(end_child(&d), 0);
 }
 
+/* Headers of a prefix with a blank in its name. */
+static void test_include_folder_with_a_blank(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/stdcl test XXXXXX", command[512], file[64], variable[64];
+    ready(mkdtemp(folder));
+    snprintf(command, sizeof command,
+             "ln -s \"$PWD/../include/stdcl.h\" \"$PWD/../include/stdcl\" '%s'", folder);
+    assert_int_equal(system(command), 0);
+    snprintf(file, sizeof file, "%s/random.cl", folder);
+    snprintf(variable, sizeof variable, "STDCL_INCLUDE=%s", folder);
+    FILE *fp = fopen(file, "w");
+    ready(fp);
+    fputs("#include <stdcl.h>\n#include <stdcl/philox.h>\n"
+          "kernel void draw(global uint *x) { philox4 c = {0, 0, 0, 0};"
+          " x[0] = philox4x32_10(c, 1, 2).x; }\n",
+          fp);
+    fclose(fp);
+    assert_string_equal(answer_of(with(variable), "build", file), "built\n");
+    snprintf(command, sizeof command, "rm -r '%s'", folder);
+    assert_int_equal(system(command), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -713,6 +740,7 @@ int main(void)
         cmocka_unit_test(test_claims_are_all_or_nothing),
         cmocka_unit_test(test_destroying_gives_back),
         cmocka_unit_test(test_standard_contexts_claim),
+        cmocka_unit_test(test_include_folder_with_a_blank),
     };
     return cmocka_run_group_tests(tests, context_setup, NULL);
 }

@@ -156,6 +156,46 @@ static void test_sampler_as_argument(void **state)
     works(clfree(out));
 }
 
+/* Each of these crashed the driver, or was taken for what it is not. */
+static void test_other_objects_are_refused(void **state)
+{
+    (void)state;
+    need_images();
+    cl_int err = CL_SUCCESS;
+    clndrange_t one = clndrange_init1d(0, 1, 1);
+    cl_float4 *table = new_table(NULL), *block = clmalloc(cp, W * H * sizeof *block, 0);
+    ready(block);
+    cl_kernel unpack = image_kernel("unpack"), sample = image_kernel("sample");
+    cl_sampler sampler = clCreateSampler(clgetclcontext(cp, 0), CL_TRUE, CL_ADDRESS_CLAMP_TO_EDGE,
+                                         CL_FILTER_NEAREST, &err);
+    assert_int_equal(err, CL_SUCCESS);
+    cl_mem buffer = clgetbuffer(cp, 0, block), image = clgetbuffer(cp, 0, table);
+    cl_float2 corner = {{0, 0}};
+    fails_event(EINVAL, clforka(cp, 0, unpack, &pixels, CL_EVENT_WAIT, block, block));
+    fails_event(EINVAL, clforka(cp, 0, unpack, &pixels, CL_EVENT_WAIT, (void *)0, block));
+    fails_event(EINVAL, clforka(cp, 0, unpack, &pixels, CL_EVENT_WAIT, table, table));
+    fails_event(EINVAL, clforka(cp, 0, unpack, &pixels, CL_EVENT_WAIT, buffer, block));
+    fails_event(EINVAL, clforka(cp, 0, unpack, &pixels, CL_EVENT_WAIT, image, image));
+    fails_event(EINVAL, clforka(cp, 0, unpack, &pixels, CL_EVENT_WAIT, sampler, block));
+    fails_event(EINVAL, clforka(cp, 0, sample, &one, CL_EVENT_WAIT, table, image, corner, block));
+    fails_event(EINVAL, clforka(cp, 0, sample, &one, CL_EVENT_WAIT, table, block, corner, block));
+    fails_event(EINVAL, clforka(cp, 0, sample, &one, CL_EVENT_WAIT, table, 7ul, corner, block));
+    assert_true(clSetKernelArg(unpack, 0, sizeof buffer, &buffer) == CL_INVALID_ARG_VALUE);
+    contains(clerror(), "image2d_t");
+    assert_true(clSetKernelArg(sample, 1, sizeof buffer, &buffer) != CL_SUCCESS);
+    contains(clerror(), "sampler_t");
+    assert_int_equal(clarg_set_global(unpack, 0, block), 0);
+    fails_event(EINVAL, clfork(cp, 0, unpack, &pixels, CL_EVENT_WAIT));
+    number_pixels(table, 0);
+    done(clmsync(cp, 0, table, CL_MEM_DEVICE));
+    done(clforka(cp, 0, unpack, &pixels, CL_EVENT_WAIT, image, buffer)); /* as declared */
+    done(clmsync(cp, 0, block, CL_MEM_HOST));
+    assert_memory_equal(block, table, W * H * sizeof *block);
+    clReleaseSampler(sampler);
+    works(clfree(table));
+    works(clfree(block));
+}
+
 static void test_kernel_writes_an_image(void **state)
 {
     (void)state;
@@ -252,6 +292,7 @@ int main(void)
         cmocka_unit_test(test_flag_of_clmalloc),
         cmocka_unit_test(test_bytes_as_pixels),
         cmocka_unit_test(test_sampler_as_argument),
+        cmocka_unit_test(test_other_objects_are_refused),
         cmocka_unit_test(test_kernel_writes_an_image),
         cmocka_unit_test(test_copy_between_images),
         cmocka_unit_test(test_noforce_of_images),

@@ -277,6 +277,47 @@ static void test_types_are_compared_with_the_declaration(void **state)
     works(clclose(cp, typed));
 }
 
+/* The types of scientific code: 2.0 for a float behind a typedef computed with 0. */
+static void test_typedefs_and_macros_are_compared(void **state)
+{
+    (void)state;
+    void *typed =
+        clsopen(cp,
+                "typedef float real;\n"
+                "#ifdef WIDE\ntypedef double number;\n#else\n#define number real\n#endif\n"
+                "typedef struct { float a, b; } pair_t;\n"
+                "struct single { float a; };\n"
+                "kernel void f(real a, number b, pair_t c, struct single d, global real *x)"
+                " { x[0] = a + b + c.a + c.b + d.a; }",
+                CLLD_NOW);
+    struct {
+        float a, b;
+    } c = {4, 8};
+    struct {
+        float a;
+    } d = {16};
+    cl_kernel f = clsym(cp, typed, "f", 0);
+    double *wide = clmalloc(cp, 64, 0);
+    ready(f);
+    ready(wide);
+    float *x = (float *)wide;
+    const double given = 1.0;
+    fails(EINVAL, clarg_set(f, 0, 1.0));
+    assert_true(clarg_set(f, 0, 1.0) == -1);
+    contains(clerror(), "is float a; a double of 8 bytes was given");
+    fails(EINVAL, clarg_set(f, 1, 2));
+    assert_int_equal(clSetKernelArg(f, 0, sizeof given, &given), CL_INVALID_ARG_SIZE);
+    fails_event(EINVAL, clforka(cp, 0, f, &one, CL_EVENT_WAIT, 1.0, 2.0f, c, d, x));
+    fails_event(EINVAL, clforka(cp, 0, f, &one, CL_EVENT_WAIT, 1.0f, 2.0f, 4.0, d, x));
+    fails_event(EINVAL, clforka(cp, 0, f, &one, CL_EVENT_WAIT, 1.0f, 2.0f, c, 16.0f, x));
+    fails_event(EINVAL, clforka(cp, 0, f, &one, CL_EVENT_WAIT, 1.0f, 2.0f, c, d, wide));
+    done(clforka(cp, 0, f, &one, CL_EVENT_WAIT, 1.0f, 2.0f, c, d, x));
+    done(clmsync(cp, 0, x, CL_MEM_HOST));
+    assert_true(x[0] == 31);
+    works(clfree(wide));
+    works(clclose(cp, typed));
+}
+
 /* ---- clarg_set_global and clarg_set_pointer. ---- */
 
 static void test_constant_memory(void **state)
@@ -840,6 +881,39 @@ static void test_forka_with_63_arguments(void **state)
         assert_int_equal(out[i], 1000 + i);
 }
 
+/* The maximum of the macro: 126 bytes and a block. */
+static void test_forka_with_127_arguments(void **state)
+{
+    (void)state;
+    char *source = NULL;
+    size_t size = 0;
+    FILE *fp = open_memstream(&source, &size);
+    ready(fp);
+    fputs("kernel void many(", fp);
+    for (int i = 0; i < 126; i++)
+        fprintf(fp, "char a%d, ", i);
+    fputs("global int *x) {", fp);
+    for (int i = 0; i < 126; i++)
+        fprintf(fp, " x[%d] = a%d;", i, i);
+    fputs(" }", fp);
+    fclose(fp);
+    void *many = clsopen(cp, source, CLLD_NOW);
+    free(source);
+    ready(many);
+    int *x = clmalloc(cp, 126 * sizeof *x, 0);
+    ready(x);
+#define SEVEN(c) c, c, c, c, c, c, c
+#define ALIKE(c) SEVEN(c), SEVEN(c), SEVEN(c), SEVEN(c), SEVEN(c), SEVEN(c)
+    const char a = 1, b = 2, c = 3;
+    done(clforka(cp, 0, clsym(cp, many, "many", 0), &one, CL_EVENT_WAIT, ALIKE(a), ALIKE(b),
+                 ALIKE(c), x));
+    done(clmsync(cp, 0, x, CL_MEM_HOST));
+    for (int i = 0; i < 126; i++)
+        assert_int_equal(x[i], 1 + i / 42);
+    works(clfree(x));
+    works(clclose(cp, many));
+}
+
 static void test_forka_sets_what_clfork_uses(void **state)
 {
     (void)state;
@@ -971,6 +1045,46 @@ static void test_set_kernel_arg_with_an_opencl_buffer(void **state)
 }
 
 /* Kernels not made by clsym use OpenCL's rules. */
+/* OpenCL's own launch of a kernel from clsym has the arguments set last, on every device. */
+static void test_enqueue_kernel_uses_current_arguments(void **state)
+{
+    (void)state;
+    const size_t items = 16;
+    clndrange_t range = clndrange_init1d(0, 16, 0);
+    cl_kernel fill = basic_kernel(cp, "fill");
+    int *x = clmalloc(cp, items * sizeof *x, 0), *y = clmalloc(cp, items * sizeof *y, 0);
+    ready(x);
+    ready(y);
+    for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
+        cl_int err;
+        cl_command_queue own =
+            clCreateCommandQueue(clgetclcontext(cp, dev), clgetdevice(cp, dev), 0, &err);
+        assert_int_equal(err, CL_SUCCESS);
+        cl_command_queue queues[] = {clgetqueue(cp, dev), own};
+        for (int q = 0; q < 2; q++) {
+            const int before = 10 * (int)dev + q, after = 100 + before;
+            done(clforka(cp, dev, fill, &range, CL_EVENT_WAIT, x, before));
+            assert_int_equal(clarg_set_global(fill, 0, y), 0);
+            works(clarg_set(fill, 1, after));
+            assert_int_equal(
+                clEnqueueNDRangeKernel(queues[q], fill, 1, NULL, &items, NULL, 0, NULL, NULL),
+                CL_SUCCESS);
+            clFinish(queues[q]);
+            done(clmsync(cp, dev, x, CL_MEM_HOST));
+            done(clmsync(cp, dev, y, CL_MEM_HOST | CL_MEM_NOFORCE));
+            for (size_t i = 0; i < items; i++)
+                assert_true(x[i] == before && y[i] == after);
+        }
+        clReleaseCommandQueue(own);
+    }
+    works(clfree(y));
+    assert_int_equal(
+        clEnqueueNDRangeKernel(clgetqueue(cp, 0), fill, 1, NULL, &items, NULL, 0, NULL, NULL),
+        CL_INVALID_KERNEL_ARGS);
+    contains(clerror(), "clEnqueueNDRangeKernel: argument 0 of kernel fill");
+    works(clfree(x));
+}
+
 static void test_set_kernel_arg_of_other_kernels(void **state)
 {
     (void)state;
@@ -1152,6 +1266,24 @@ static void test_bad_index_spaces(void **state)
     }
 }
 
+static void test_required_group_size_is_named(void **state)
+{
+    (void)state;
+    void *sized = clsopen(cp,
+                          "kernel __attribute__((reqd_work_group_size(4, 2, 1))) void f("
+                          "global int *x) { x[get_global_id(0)] = 1; }",
+                          CLLD_NOW);
+    cl_kernel f = clsym(cp, sized, "f", 0);
+    clndrange_t wrong = clndrange_init2d(0, 8, 2, 0, 4, 2),
+                right = clndrange_init2d(0, 8, 4, 0, 4, 2);
+    ready(f);
+    fails_event(EINVAL, clforka(cp, 0, f, &wrong, CL_EVENT_WAIT, out));
+    assert_true(clforka(cp, 0, f, &wrong, CL_EVENT_WAIT, out) == NO_EVENT);
+    contains(clerror(), "demands work-groups of 4 x 2 x 1 work-items (reqd_work_group_size)");
+    done(clforka(cp, 0, f, &right, CL_EVENT_WAIT, out));
+    works(clclose(cp, sized));
+}
+
 static void test_fork_refuses_bad_calls(void **state)
 {
     (void)state;
@@ -1180,6 +1312,7 @@ int main(void)
         cmocka_unit_test(test_wrong_sizes_are_refused),
         cmocka_unit_test(test_arguments_are_compared_with_the_declaration),
         cmocka_unit_test(test_types_are_compared_with_the_declaration),
+        cmocka_unit_test(test_typedefs_and_macros_are_compared),
         cmocka_unit_test(test_constant_memory),
         cmocka_unit_test(test_pointers_are_seen_as_they_are),
         cmocka_unit_test(test_global_binds_the_whole_block),
@@ -1204,17 +1337,20 @@ int main(void)
         cmocka_unit_test(test_forka_with_pointers_of_every_type),
         cmocka_unit_test(test_forka_with_an_opencl_buffer),
         cmocka_unit_test(test_forka_with_63_arguments),
+        cmocka_unit_test(test_forka_with_127_arguments),
         cmocka_unit_test(test_forka_sets_what_clfork_uses),
         cmocka_unit_test(test_arguments_may_change_after_the_start),
         cmocka_unit_test(test_set_kernel_arg_reaches_all_devices),
         cmocka_unit_test(test_set_kernel_arg_of_local_memory),
         cmocka_unit_test(test_set_kernel_arg_refuses_bad_calls),
         cmocka_unit_test(test_set_kernel_arg_with_an_opencl_buffer),
+        cmocka_unit_test(test_enqueue_kernel_uses_current_arguments),
         cmocka_unit_test(test_set_kernel_arg_of_other_kernels),
         cmocka_unit_test(test_ndrange_macros),
         cmocka_unit_test(test_dimensions_and_offsets),
         cmocka_unit_test(test_local_sizes_arrive),
         cmocka_unit_test(test_bad_index_spaces),
+        cmocka_unit_test(test_required_group_size_is_named),
         cmocka_unit_test(test_fork_refuses_bad_calls),
     };
     const struct CMUnitTest on_two[] = {

@@ -212,6 +212,43 @@ static void test_open_file_in_a_folder_with_spaces(void **state)
     ready(program);
     assert_int_equal(answer_of(program), 12);
     works(clclose(cp, program));
+
+    static const char neighbour[] = "#include \"deeper.h\"\n#define NEAR (DEEP + 1)\n",
+                      deeper[] = "#define DEEP 13\n",
+                      includes[] = "// a comment\n"
+                                   "  # include \"near.h\" // the neighbour\r\n"
+                                   "#include \"kernels/neighbour.h\"\n"
+                                   "__kernel void answer(__global int *out)"
+                                   " { out[0] = NEAR + NEIGHBOUR; }";
+    write_kernel_file("two words/near.h", neighbour, strlen(neighbour));
+    write_kernel_file("two words/deeper.h", deeper, strlen(deeper));
+    ready(program = clopen(cp, write_kernel_file("two words/c.cl", includes, strlen(includes)),
+                           CLLD_NOW));
+    assert_int_equal(answer_of(program), 14 + 77);
+    works(clclose(cp, program));
+}
+
+/* As editors on Windows write: a byte order mark, and lines that end with CR and LF. */
+static void test_open_file_with_byte_order_mark(void **state)
+{
+    (void)state;
+    static const char text[] = "\xEF\xBB\xBF// Gr\xC3\xB6\xC3\x9F"
+                               "e\r\n"
+                               "#define SIX \\\r\n 6 /* \xE2\x82\xAC */\r\n"
+                               "__kernel void answer(__global int *out)\r\n"
+                               "{\r\n    out[0] = SIX + WRONG 7;\r\n}\r\n";
+    const char *path = write_kernel_file("mark.cl", text, strlen(text));
+    assert_null(clopen(cp, path, CLLD_NOW));
+    contains(clerror(), "mark.cl:6:");
+    void *program = clopen(cp, path, CLLD_NOBUILD);
+    ready(program);
+    works(clbuild(cp, program, "-D WRONG=", 0));
+    assert_int_equal(answer_of(program), 13);
+    works(clclose(cp, program));
+    program = clopen_named(cp, "mark.cl", text, strlen(text), "-D WRONG=", CLLD_NOW);
+    ready(program);
+    assert_int_equal(answer_of(program), 13);
+    works(clclose(cp, program));
 }
 
 static void test_open_string(void **state)
@@ -355,6 +392,31 @@ static void test_open_named(void **state)
 }
 
 /* ---- Headers and options. ---- */
+
+/* A part of a binary would crash the driver. */
+static void test_damaged_binaries_are_refused(void **state)
+{
+    (void)state;
+    char path[256];
+    size_t size = 0;
+    void *program = clsopen(cp, ANSWER(5), CLLD_NOW);
+    ready(program);
+    snprintf(path, sizeof path, "%s/whole.bin", folder);
+    works(clsave(cp, program, 0, path));
+    works(clclose(cp, program));
+    char *whole = read_whole(path, &size);
+    ready(whole);
+    const size_t sizes[] = {20, 31, 32, 33, size / 2, size - 1};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        fails_null(ENOEXEC, clopen(cp, write_kernel_file("part.bin", whole, sizes[i]), CLLD_NOW));
+        fails_null(ENOEXEC, clload(cp, whole, sizes[i], CLLD_NOW));
+        fails_null(ENOEXEC, clloadb(cp, 1, &whole, (size_t *)(uintptr_t)&sizes[i], CLLD_NOW));
+    }
+    whole[size - 7] ^= 1;
+    assert_null(clopen(cp, write_kernel_file("part.bin", whole, size), CLLD_NOW));
+    contains(clerror(), "part.bin is a damaged binary of clsave");
+    free(whole);
+}
 
 static void test_includes(void **state)
 {
@@ -766,9 +828,11 @@ int main(void)
         cmocka_unit_test(test_open_refuses_a_pipe),
         cmocka_unit_test(test_build_on_full_disk_fails),
         cmocka_unit_test(test_open_file_in_a_folder_with_spaces),
+        cmocka_unit_test(test_open_file_with_byte_order_mark),
         cmocka_unit_test(test_open_string),
         cmocka_unit_test(test_load_memory),
         cmocka_unit_test(test_binaries),
+        cmocka_unit_test(test_damaged_binaries_are_refused),
         cmocka_unit_test(test_includes),
         cmocka_unit_test(test_default_defines),
         cmocka_unit_test(test_unbuilt_program_has_no_kernels),
@@ -793,5 +857,5 @@ int main(void)
         cmocka_unit_test(test_build_with_options),
         cmocka_unit_test(test_build_with_long_options),
     };
-    return sampled_run("loader", tests, 18, 3, loader_setup, loader_teardown);
+    return sampled_run("loader", tests, 20, 3, loader_setup, loader_teardown);
 }

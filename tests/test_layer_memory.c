@@ -631,9 +631,34 @@ static void test_gl_is_not_supported(void **state)
     works(clfree(x));
 }
 
+/* A block that no device can hold is refused by clmalloc, not by the first sync. */
+static void test_more_than_the_largest_buffer(void **state)
+{
+    (void)state;
+    static const int flags[] = {0, CL_MEM_DEVONLY, CL_MEM_PER_DEVICE};
+    cl_ulong largest = 0, memory = 0;
+    for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
+        cl_ulong one = 0, all = 0;
+        clGetDeviceInfo(clgetdevice(cp, dev), CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof one, &one, NULL);
+        clGetDeviceInfo(clgetdevice(cp, dev), CL_DEVICE_GLOBAL_MEM_SIZE, sizeof all, &all, NULL);
+        largest = one > largest ? one : largest;
+        memory = all > memory ? all : memory;
+    }
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+        for (size_t size = largest + 4096; size <= memory; size = size / 2 * 3) {
+            void *block = clmalloc(cp, size, flags[i]);
+            if (block)
+                ready(clgetbuffer(cp, 0, block)); /* a driver that allocates more than it reports */
+            else
+                assert_int_equal(clerrno, ENOMEM);
+            works(clfree(block));
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_more_than_the_largest_buffer),
         cmocka_unit_test(test_malloc_gives_zeroed_pages),
         cmocka_unit_test(test_malloc_zeroes_reused_memory),
         cmocka_unit_test(test_malloc_size_0_is_unique),

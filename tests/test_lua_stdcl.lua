@@ -127,7 +127,11 @@ end)
 test("types that macros hide", function() -- where the source is all there is, as in test_lua_stdcl_declared
   local f = stdcl.open([[
 #define FLOATS global float *
+#ifdef __OPENCL_VERSION__
 typedef float real;
+#else
+typedef double real;
+#endif
 kernel void f(FLOATS x, real a, REALS y) { x[0] = a; y[1] = a; }]], nil, "-D REALS=FLOATS").f
   local x = stdcl.malloc("float", 2048)
   f(1, nil, x, ffi.new("float[1]", 3), x + 1024)
@@ -135,6 +139,14 @@ kernel void f(FLOATS x, real a, REALS y) { x[0] = a; y[1] = a; }]], nil, "-D REA
   equal(x[0], 3) equal(x[1025], 3)
   raises("expected a cdata, not a number", function() f(1, nil, x, 3, x) end)
   raises("clmalloc", function() f(1, nil, ffi.new "float[1]" + 0, ffi.new("float[1]", 3), x) end)
+end)
+
+test("types behind typedefs", function()
+  local f = stdcl.open("typedef float real; kernel void f(global real *x, real a) { x[0] = a; }").f
+  local x = stdcl.malloc("float", 1)
+  f(1, nil, x, 2.5)
+  equal(host(x)[0], 2.5)
+  raises("is declared as float", function() f(1, nil, x, "2.5") end)
 end)
 
 test("launches", function()

@@ -11,6 +11,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <sys/mman.h>
 
 #include "stdcl/matmul.h"
 
@@ -773,6 +774,108 @@ static void matmul_zero_sizes_scale_c(void **unused)
     }
 }
 
+/* The first device has written A; the last one multiplies. The host's A is not read. */
+static void matmul_reads_image_of_device_that_wrote(void **unused)
+{
+    (void)unused;
+    CLCONTEXT *cp = stddev;
+    const cl_uint dev = clgetndev(cp) - 1;
+    float *a = clmalloc(cp, 16 * sizeof *a, CL_MEM_PER_DEVICE), *c = clmalloc(cp, 64, 0);
+    matmul *mm = matmul_create(&(struct matmul_options){.ctx = cp});
+    ready(mm);
+    ready(a);
+    ready(c);
+    assert_true(matmul_enqueue(mm, dev, MATMUL_NN, 4, 4, 4, 1, a, 4, a, 4, 0, c, 4) == -1);
+    contains(clerror(), "matmul_enqueue: device ");
+    for (size_t i = 0; i < 16; i++)
+        a[i] = 1;
+    done(clmsync(cp, 0, a, CL_MEM_DEVICE));
+    memset(a, 0, 64);
+    works(matmul_enqueue(mm, dev, MATMUL_NN, 4, 4, 4, 1, a, 4, a, 4, 0, c, 4));
+    done(clwait(cp, dev, CL_KERNEL_EVENT));
+    done(clmsync(cp, dev, c, CL_MEM_HOST));
+    for (size_t i = 0; i < 16; i++)
+        assert_true(c[i] == 4);
+    matmul_free(mm);
+    works(clfree(a));
+    works(clfree(c));
+}
+
+/* Rows that are 2^31 + 5 elements apart, in memory of which only the rows exist. */
+enum { FAR_ROWS = 3 };
+static const size_t far_ld = ((size_t)1 << 31) + 5;
+
+static double *far_matrix(size_t rows, size_t cols)
+{
+    const size_t bytes = ((rows - 1) * far_ld + cols) * sizeof(double);
+    double *x = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    assert_true(x != MAP_FAILED);
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < cols; j++)
+            x[i * far_ld + j] = (double)(1 + 3 * i + j);
+    return x;
+}
+
+static void far_free(double *x, size_t rows, size_t cols)
+{
+    munmap(x, ((rows - 1) * far_ld + cols) * sizeof(double));
+}
+
+/* No buffer of a CPU is as large as these arrays, from their first to their last element. */
+static void matmul_multiplies_arrays_larger_than_buffers(void **unused)
+{
+    (void)unused;
+    if (!have_doubles(matmul_device()))
+        skip();
+    matmul *mm =
+        matmul_create(&(struct matmul_options){.ctx = matmul_device(), .precision = MATMUL_DOUBLE});
+    ready(mm);
+    enum { M = 2, N = 3, K = FAR_ROWS };
+    double *a = far_matrix(K, K), *b = far_matrix(K, N), *c = far_matrix(M, N), near[M * N];
+    for (int trans = MATMUL_NN; trans <= MATMUL_TN; trans += MATMUL_TN - MATMUL_NN) {
+        for (size_t i = 0; i < M * N; i++)
+            c[i / N * far_ld + i % N] = (double)i;
+        works(matmul_multiply(mm, (enum matmul_trans)trans, M, N, K, 2, a, far_ld, b, far_ld, -1, c,
+                              far_ld));
+        works(matmul_load(mm, (enum matmul_trans)trans, M, N, K, a, far_ld, b, far_ld));
+        works(matmul_compute(mm, 1, 0));
+        works(matmul_result(mm, near, N));
+        for (size_t i = 0; i < M; i++)
+            for (size_t j = 0; j < N; j++) {
+                double sum = 0;
+                for (size_t k = 0; k < K; k++)
+                    sum +=
+                        a[trans == MATMUL_NN ? i * far_ld + k : k * far_ld + i] * b[k * far_ld + j];
+                assert_true(near[i * N + j] == sum);
+                assert_true(c[i * far_ld + j] == 2 * sum - (double)(i * N + j));
+            }
+    }
+    works(matmul_double(MATMUL_NN, M, N, K, 1, a, far_ld, b, far_ld, 0, c, far_ld));
+    assert_true(c[0] == a[0] * b[0] + a[1] * b[far_ld] + a[2] * b[2 * far_ld]);
+    matmul_free(mm);
+    far_free(a, K, K);
+    far_free(b, K, N);
+    far_free(c, M, N);
+}
+
+/* alpha A overflows, and so does alpha B; the product does not. */
+static void matmul_alpha_multiplies_sums(void **unused)
+{
+    (void)unused;
+    static const enum matmul_kind kinds[] = {MATMUL_CPU_NAIVE, MATMUL_CPU_BLOCKED};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const float a[4] = {1e30f, 2e30f, 3e30f, 4e30f}, b[4] = {1e-35f, 0, 0, 1e-35f};
+        float c[4];
+        matmul *mm = matmul_create(&(struct matmul_options){.kind = kinds[i]});
+        ready(mm);
+        works(matmul_multiply(mm, MATMUL_NN, 2, 2, 2, 1e20, a, 2, b, 2, 0, c, 2));
+        for (size_t j = 0; j < 4; j++)
+            assert_true(fabsf(c[j] / ((float)(j + 1) * 1e15f) - 1) < 1e-5f);
+        matmul_free(mm);
+    }
+}
+
 static void matmul_rejects_bad_calls(void **unused)
 {
     (void)unused;
@@ -945,6 +1048,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(matmul_one_call_multiplies),
         cmocka_unit_test(matmul_reports_progress),
         cmocka_unit_test(matmul_zero_sizes_scale_c),
+        cmocka_unit_test(matmul_reads_image_of_device_that_wrote),
     };
     struct CMUnitTest tests[] = {
         cmocka_unit_test(matmul_tiles_match_reference),
@@ -953,6 +1057,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(matmul_rejects_overlap),
         cmocka_unit_test(matmul_zero_sizes_scale_c),
         cmocka_unit_test(matmul_rejects_bad_calls),
+        cmocka_unit_test(matmul_reads_image_of_device_that_wrote),
+        cmocka_unit_test(matmul_multiplies_arrays_larger_than_buffers),
+        cmocka_unit_test(matmul_alpha_multiplies_sums),
         cmocka_unit_test(matmul_error_check_finds_error),
         cmocka_unit_test(matmul_error_check_survives_overflow),
         cmocka_unit_test(matmul_error_check_includes_beta),
@@ -975,7 +1082,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(matmul_skinny_bits_are_equal),
     };
     if (argc < 2) {
-        return sampled_run("products", tests, 11, 3, NULL, NULL);
+        return sampled_run("products", tests, 14, 3, NULL, NULL);
     }
     return strcmp(argv[1], "clblast") == 0 ? cmocka_run_group_tests(deep, NULL, NULL)
                                            : cmocka_run_group_tests(several, NULL, NULL);

@@ -462,6 +462,24 @@ static void sort_rejects_bad_jobs(void **state)
     refuse(EFAULT, job.keys = own);
     refuse(EFAULT, job.values = (cl_uint *)(void *)own);
     refuse(EFAULT, job.count = (cl_uint *)(void *)own);
+    cl_uint *inside = (cl_uint *)keys + 1024;
+    refuse(EINVAL, job.values = inside);
+    refuse(EINVAL, job.values = (cl_uint *)keys);
+    refuse(EINVAL, job.count = inside);
+    refuse(EINVAL, job.keys = (char *)keys + 8);
+    assert_true(arrays_sort(s, &job) == -1);
+    contains(clerror(), "arrays_sort: keys begins 8 bytes after");
+    refuse(EINVAL, job.work = values);
+    assert_true(arrays_sort(s, &job) == -1);
+    contains(clerror(), "values, 4000 bytes, and work");
+    struct arrays_scan_job over = {.x = keys, .sums = inside, .bytes = 4, .most = 5000};
+    fails(EINVAL, arrays_scan(s, &over));
+    over.sums = keys; /* in place is allowed, but not with the total inside */
+    over.total = inside;
+    fails(EINVAL, arrays_scan(s, &over));
+    over.total = NULL;
+    over.count = inside;
+    fails(EINVAL, arrays_scan(s, &over));
     struct arrays_scan_job scan = {.x = keys, .sums = own, .bytes = 4, .most = 5};
     fails(EFAULT, arrays_scan(s, &scan));
     scan.bytes = 1;

@@ -202,6 +202,9 @@ static void template_error_keeps_long_name(void **state)
     char *text = cltemplate("a\"b\\c\n", "x", 1, NULL);
     assert_string_equal(text, "#line 1 \"a\\\"b\\\\c?\"\nx");
     free(text);
+    text = cltemplate("k", "\xEF\xBB\xBFx", 4, NULL); /* a byte order mark */
+    assert_string_equal(text, "#line 1 \"k\"\nx");
+    free(text);
 }
 
 /* ---- #line: a count of lines as the preprocessor makes it, against numbers in the text. ---- */

@@ -288,10 +288,38 @@ static void shape_engines_skip_bad_entries(void **unused)
         clerrno = 0;
         engine[e].explained(text);
         contains(text, engine[e].kernel);
-        contains(text, ": the stored row does not fit the device, a modest one");
+        contains(text, "the stored row does not fit");
         assert_int_equal(clerrno, 0);
         assert_null(clerror());
     }
+}
+
+static void shape_arrays_gets(char shape[256])
+{
+    double sum;
+    arrays *a = arrays_create(&(struct arrays_options){.ctx = stddev, .type = ARRAYS_DOUBLE});
+    double *x = clmalloc(stddev, 800, CL_MEM_ZEROCOPY);
+    ready(a);
+    ready(x);
+    works(arrays_upload(a, x, 100));
+    works(arrays_sum(a, x, 100, &sum));
+    snprintf(shape, 256, "%s", arrays_shape(a, 0));
+    contains(arrays_explain(a, 0), "shipped for");
+    clfree(x);
+    arrays_free(a);
+}
+
+/* In place of a bad entry comes the shipped one, not the kernel's defaults. */
+static void shape_bad_entry_gives_way_to_shipped(void **unused)
+{
+    (void)unused;
+    char shipped[256], after[256];
+    if (!have_doubles(stddev))
+        skip();
+    shape_arrays_gets(shipped);
+    works(cltune_store(stddev, 0, "arrays.sum.double", 1000, "width=3", 1, "items/s"));
+    shape_arrays_gets(after);
+    assert_string_equal(after, shipped);
 }
 
 /* Fail unless three bodies, of equal masses or not, get fill=`value`. */
@@ -369,6 +397,7 @@ int main(void)
         CACHED(shape_later_word_wins),
         CACHED(shape_bad_entry_leaves_defaults),
         CACHED(shape_rejects_bad_arguments),
+        CACHED(shape_bad_entry_gives_way_to_shipped),
         CACHED(shape_engines_skip_bad_entries),
         CACHED(shape_equal_masses_have_entries),
         cmocka_unit_test(tune_time_repeats_until_long_enough),

@@ -101,21 +101,41 @@ static void take_defaults(const struct cltune_rules *rules, void *shape)
         rules->defaults(shape, rules->arg);
 }
 
-/* An entry that does not fit is ignored: it is not the caller's error. */
-static void shape_take_row(const struct cltune_rules *rules, const char *kernel,
-                           struct cltune_row *row, void *shape)
+/* Apply an entry; false, with the defaults in the shape, if it does not fit. It is not the caller's
+ * error. */
+static bool shape_apply_row(const struct cltune_rules *rules, const struct cltune_row *row,
+                            void *shape)
 {
     struct failure before;
-    if (!*row->shape) /* no entry */
-        return;
     failure_save(&before);
-    if (shape_apply_words(rules, row->shape, 1, shape) != 0 ||
-        (rules->fit && rules->fit(shape, 1, rules->arg) != 0)) {
-        take_defaults(rules, shape);
-        snprintf(row->source, sizeof row->source,
-                 "%.60s: the stored row does not fit the device, a modest one", kernel);
-    }
+    const bool fits = shape_apply_words(rules, row->shape, 1, shape) == 0 &&
+                      (!rules->fit || rules->fit(shape, 1, rules->arg) == 0);
     failure_restore(&before);
+    if (!fits)
+        take_defaults(rules, shape);
+    return fits;
+}
+
+/* Apply the entry that was found. An entry that does not fit is replaced by the shipped one, or by
+ * the defaults. */
+static int shape_take_row(const struct cltune_rules *rules, CLCONTEXT *cp, cl_uint dev,
+                          const char *kernel, size_t size, struct cltune_row *row, void *shape)
+{
+    struct cltune_row shipped;
+    if (!*row->shape || shape_apply_row(rules, row, shape)) /* no entry, or a good one */
+        return 0;
+    if (tune_find_shipped(cp, dev, kernel, size, &shipped) != 0)
+        return -1;
+    const bool other = *shipped.shape && strcmp(shipped.shape, row->shape) != 0;
+    if (other && shape_apply_row(rules, &shipped, shape)) {
+        *row = shipped;
+        const size_t n = strlen(row->source);
+        snprintf(row->source + n, sizeof row->source - n, "; the stored row does not fit");
+        return 0;
+    }
+    snprintf(row->source, sizeof row->source,
+             "%.60s: the stored row does not fit the device, a modest one", kernel);
+    return 0;
 }
 
 STDCL_API int cltune_choose(const struct cltune_rules *rules, CLCONTEXT *cp, cl_uint dev,
@@ -130,7 +150,8 @@ STDCL_API int cltune_choose(const struct cltune_rules *rules, CLCONTEXT *cp, cl_
     if (cltune_find(cp, dev, kernel, size, row) != 0)
         return -1;
     take_defaults(rules, shape);
-    shape_take_row(rules, kernel, row, shape);
+    if (shape_take_row(rules, cp, dev, kernel, size, row, shape) != 0)
+        return -1;
     if (words && *words) {
         const size_t n = strlen(row->source);
         snprintf(row->source + n, sizeof row->source - n, "; then the caller's words");

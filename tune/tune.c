@@ -269,8 +269,8 @@ static int tune_describe_device(CLCONTEXT *cp, cl_uint dev, struct tune_device *
                                     call, d->name);
 }
 
-STDCL_API int cltune_find(CLCONTEXT *cp, cl_uint dev, const char *kernel, size_t size,
-                          struct cltune_row *row)
+static int find_entry(CLCONTEXT *cp, cl_uint dev, const char *kernel, size_t size, bool measured,
+                      struct cltune_row *row)
 {
     char driver[256] = "";
     struct tune_device device;
@@ -281,10 +281,23 @@ STDCL_API int cltune_find(CLCONTEXT *cp, cl_uint dev, const char *kernel, size_t
         return -1;
     pthread_mutex_lock(&store_lock);
     tune_load_files();
-    const json_t *best = tune_choose(store.user, store.shipped, &device, kernel, size, &rank);
+    const json_t *best =
+        tune_choose(measured ? store.user : NULL, store.shipped, &device, kernel, size, &rank);
     tune_fill_row(row, best, rank, &device, kernel, size);
     pthread_mutex_unlock(&store_lock);
     return 0;
+}
+
+STDCL_API int cltune_find(CLCONTEXT *cp, cl_uint dev, const char *kernel, size_t size,
+                          struct cltune_row *row)
+{
+    return find_entry(cp, dev, kernel, size, true, row);
+}
+
+int tune_find_shipped(CLCONTEXT *cp, cl_uint dev, const char *kernel, size_t size,
+                      struct cltune_row *row)
+{
+    return find_entry(cp, dev, kernel, size, false, row);
 }
 
 STDCL_API int cltune_rows(CLCONTEXT *cp, cl_uint dev, const char *kernel, struct cltune_row *rows,

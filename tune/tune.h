@@ -53,6 +53,10 @@ struct tune_device {
 void tune_families(cl_device_type type, const char *vendor, cl_uint capability,
                    const char *family[TUNE_MAX_FAMILIES + 1]);
 
+/* As cltune_find, among the shipped entries. */
+int tune_find_shipped(CLCONTEXT *cp, cl_uint dev, const char *kernel, size_t size,
+                      struct cltune_row *row);
+
 /* The best entry for a kernel and size, or NULL. If *rank is a family: its number is rank -
  * TUNE_FAMILY. */
 const json_t *tune_choose(const json_t *user, const json_t *shipped,

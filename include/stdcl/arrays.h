@@ -46,7 +46,8 @@ enum arrays_type { ARRAYS_FLOAT, ARRAYS_DOUBLE, ARRAYS_INT, ARRAYS_LONG };
  *                       floats
  *   ARRAYS_COMPENSATED  pairs of value and rounding error in the element's type (Knuth's TwoSum;
  *                       products by TwoProduct: Ogita, Rump & Oishi 2005, doi:10.1137/030601818),
- *                       as if in twice the precision: 1 + 1e100 + 1 - 1e100 gives 2
+ *                       as if in twice the precision: 1 + 1e100 + 1 - 1e100 gives 2. Products of
+ *                       floats are added in pairs of doubles, if the devices have double precision
  */
 enum arrays_accumulator { ARRAYS_WIDE, ARRAYS_COMPENSATED };
 
@@ -88,8 +89,9 @@ void arrays_free(arrays *a);
 /* Copy each device's partition of x from the host; get the partition of a device. x is memory from
  * clmalloc for the object's context, or an address inside it at which every device can start a
  * buffer (a multiple of 4096 bytes always works). Device d reads elements *first ... *first +
- * *count - 1, which must be current there. Partitions depend on n. An array written by the host
- * needs arrays_upload only. */
+ * *count - 1 of its own image. Partitions depend on n. An array written by the host needs
+ * arrays_upload only. If one device has written the array, its image is copied to each device that
+ * holds no data of it; EINVAL if no device or several devices hold data (clmrequire). */
 int arrays_upload(arrays *a, const void *x, size_t n);
 void arrays_partition(const arrays *a, size_t n, cl_uint dev, size_t *first, size_t *count);
 
@@ -115,16 +117,19 @@ int arrays_sum_squares(arrays *a, const void *x, const void *y, const void *z, s
 int arrays_min(arrays *a, const void *x, size_t n, double *min);
 int arrays_max(arrays *a, const void *x, size_t n, double *max);
 
-/* Compute the mean, and the sample variance sum (x - mean)^2 / (n - 1) in two passes; `mean` may be
- * NULL. EINVAL for n = 0, and for the variance if n = 1. */
+/* Compute the mean, and the sample variance sum (x - mean)^2 / (n - 1); `mean` may be NULL. The
+ * variance takes two passes over x. If the rounding of the mean would show in the result, as in
+ * 1e16 + small numbers, it takes two more with a mean of twice the digits. EINVAL for n = 0, and
+ * for the variance if n = 1. */
 int arrays_mean(arrays *a, const void *x, size_t n, double *mean);
 int arrays_variance(arrays *a, const void *x, size_t n, double *mean, double *variance);
 
 /* ---- Prefix sums and sorting, on one device. ------------------------------------------------- */
 
 /* Arrays are memory from clmalloc for the sorter's context, or addresses inside it that are aligned
- * to 4096 bytes. They are read and written on the sorter's device: they must be current there, and
- * the caller syncs results to the host. Results are exact: equal on every device and for every
+ * to 4096 bytes. They are read and written on the sorter's device: input must hold data there, else
+ * the image of the only other device that holds data is copied, or the call fails with EINVAL. The
+ * caller syncs results to the host. Results are exact: equal on every device and for every
  * launch shape.
  *
  *   arrays_sorter *s = arrays_sorter_create(&(struct arrays_sorter_options){.ctx = cp, .dev = 0});
@@ -184,7 +189,8 @@ struct arrays_sort_job {
  * waits for the device, waits for the job. Nothing is read back: with `count` the host need not
  * know the number of elements. Elements beyond it are unchanged. The sorter's own workspace serves
  * one job after another; it grows when a job needs more, and then the call blocks. EINVAL:
- * inconsistent sizes or a workspace too small; EFAULT: not from clmalloc. */
+ * inconsistent sizes, a workspace too small, or memory of the job that overlaps; EFAULT: not from
+ * clmalloc. */
 int arrays_scan_start(arrays_sorter *s, const struct arrays_scan_job *job);
 int arrays_sort_start(arrays_sorter *s, const struct arrays_sort_job *job);
 

@@ -95,7 +95,8 @@ void matmul_free(matmul *mm);
 
 /* Multiply host arrays. Blocks. Memory from clmalloc transfers fastest to a GPU. Elements have the
  * engine's precision. With several devices, each computes a block of C. A and B are sent to GPUs in
- * double-buffered panels, so they may be larger than device memory. EINVAL: a leading dimension is
+ * double-buffered panels, so they may be larger than device memory. CPUs use the arrays in place,
+ * or panels if an array is larger than the device's largest buffer. EINVAL: a leading dimension is
  * too small, a pointer is NULL, or C overlaps A or B. ENOMEM. EIO: a device failed. ECANCELED:
  * `progress` cancelled. After an error C is undefined. */
 int matmul_multiply(matmul *mm, enum matmul_trans trans, size_t m, size_t n, size_t k, double alpha,
@@ -146,9 +147,10 @@ int matmul_multiply_out_of_core(matmul *mm, enum matmul_trans trans, size_t m, s
                                 const struct matmul_out_of_core *c);
 
 /* Enqueue the product of matrices in the memory of device `dev`. Pointers lie in memory from
- * clmalloc of the engine's context; the device's images are multiplied. Returns when the work is
- * queued; clwait(ctx, dev, CL_KERNEL_EVENT) waits for it. Errors as matmul_multiply; EFAULT: not
- * from clmalloc; ENOTSUP: a host kind. */
+ * clmalloc of the engine's context; the device's images are multiplied. Each matrix that is read
+ * must hold data there (clmrequire), else EINVAL. Returns when the work is queued; clwait(ctx, dev,
+ * CL_KERNEL_EVENT) waits for it. Errors as matmul_multiply; EFAULT: not from clmalloc; ENOTSUP: a
+ * host kind. */
 int matmul_enqueue(matmul *mm, cl_uint dev, enum matmul_trans trans, size_t m, size_t n, size_t k,
                    double alpha, const void *a, size_t lda, const void *b, size_t ldb, double beta,
                    void *c, size_t ldc);

@@ -262,6 +262,7 @@ int clmctl(void *ptr, int op, ...);
 int clmdetach(void *ptr);
 void *clmemptr(CLCONTEXT *cp, void *ptr);
 void *clmrealloc(CLCONTEXT *cp, void *ptr, size_t size, int flags);
+int clmrequire(CLCONTEXT *cp, cl_uint dev, const void *ptr, const char *call);
 cl_event clmsync(CLCONTEXT *cp, cl_uint dev, void *ptr, int flags);
 cl_event clmsyncn(CLCONTEXT *cp, cl_uint dev, void *ptr, size_t size, int flags);
 void *clopen(CLCONTEXT *cp, const char *file, int flags);
@@ -309,6 +310,7 @@ int stdcl_arg_pointer(cl_kernel krn, cl_uint i, const void *ptr, const char *typ
 int stdcl_arg_value(cl_kernel krn, cl_uint i, size_t size, const void *value, const char *type);
 void stdcl_embed_register(struct stdcl_embedded *source);
 void stdcl_embed_register_binary(struct stdcl_embedded_binary *binary);
+cl_int stdcl_enqueue_kernel(cl_command_queue queue, cl_kernel krn, cl_uint dim, const size_t *offset, const size_t *global, const size_t *local, cl_uint nwait, const cl_event *wait, cl_event *ev);
 int *stdcl_errno_address(void);
 cl_event stdcl_forka(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, clndrange_t *ndr, int flags, cl_uint nargs, const struct stdcl_arg *args);
 void stdcl_init(void);

@@ -266,6 +266,9 @@ class Kernel:
             kind, holder = "STDCL_GLOBAL", ctypes.c_void_p(value.ctypes.data)
         else:
             wanted, width = _scalar(declared)
+            if wanted == "float" and width == 1 and getattr(getattr(value, "dtype", None), "char", "") == "d":
+                raise TypeError("%s is a float64, but the kernel declares float; pass numpy.float32(%r) or float(%r)" % (
+                    what, float(value), float(value)))
             try:
                 numbers = list(value) if width > 1 else [value]
                 number = _SCALARS[wanted or ("long" if isinstance(value, int) else "double")]

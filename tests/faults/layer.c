@@ -127,6 +127,7 @@ ASKS(clGetProgramBuildInfo,
 MAKES(cl_kernel, clCreateKernel, (cl_program p, const char *name, cl_int *err), (p, name, err))
 RELEASES(clReleaseKernel, cl_kernel)
 ASKS_INFO(clGetMemObjectInfo, cl_mem, cl_mem_info)
+ASKS_INFO(clGetCommandQueueInfo, cl_command_queue, cl_command_queue_info)
 ASKS(clSetKernelArg, (cl_kernel k, cl_uint i, size_t size, const void *value), (k, i, size, value))
 ASKS_INFO(clGetKernelInfo, cl_kernel, cl_kernel_info)
 ASKS(clGetKernelArgInfo,
@@ -317,7 +318,8 @@ static void make_ours(void)
     OURS(clRetainProgram), OURS(clReleaseProgram);
     OURS(clBuildProgram), OURS(clGetProgramInfo), OURS(clGetProgramBuildInfo);
     OURS(clCreateKernel), OURS(clReleaseKernel), OURS(clSetKernelArg);
-    OURS(clGetKernelInfo), OURS(clGetKernelArgInfo), OURS(clGetKernelWorkGroupInfo);
+    OURS(clGetKernelInfo), OURS(clGetCommandQueueInfo), OURS(clGetKernelArgInfo),
+        OURS(clGetKernelWorkGroupInfo);
     OURS(clWaitForEvents), OURS(clGetEventInfo), OURS(clRetainEvent), OURS(clReleaseEvent),
         OURS(clGetEventProfilingInfo);
     OURS(clFlush), OURS(clFinish);

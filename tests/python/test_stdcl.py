@@ -96,6 +96,7 @@ def test_wrong_arguments_are_sentences():
     refused(TypeError, "array of >f4, but", lambda: program.twice(100, ctx.empty(100, ">f4")))
     refused(TypeError, "not contiguous", lambda: program.twice(50, x[::2]))
     refused(TypeError, "the kernel declares float", lambda: program.saxpy(100, "two", x, x))
+    refused(TypeError, "is a float64, but the kernel declares float", lambda: program.saxpy(100, np.float64(2), x, x))
     refused(AttributeError, "there are: ", lambda: program.thrice)
     refused(stdcl.Error, "not a multiple", lambda: program.twice(100, x, local=64))
     assert refused(stdcl.Error, "error", lambda: ctx.source("__kernel void broken( {")).errno != 0
@@ -105,6 +106,16 @@ def test_wrong_arguments_are_sentences():
     refused(TypeError, "a kernel's name must be a string", lambda: program[1])
     refused(ValueError, "the pattern contains a null character", lambda: stdcl.open("cpu\0gpu"))
     refused(TypeError, "must be one or several whole numbers, not 'x'", lambda: program.twice("x", x))
+
+
+def test_types_behind_typedefs_are_known():
+    ctx = context()
+    program = ctx.source("typedef float real; kernel void fill(global real *x, real a) { x[get_global_id(0)] = a; }")
+    x = ctx.empty(10)
+    program.fill(10, x, 2.5).wait()
+    assert (x == 2.5).all()
+    refused(TypeError, "is a float64, but the kernel declares float", lambda: program.fill(10, x, np.float64(2)))
+    refused(TypeError, "array of float64, but the kernel declares float*", lambda: program.fill(10, ctx.empty(10, "f8"), 1))
 
 
 def test_engines_check_their_input():
