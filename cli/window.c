@@ -122,6 +122,7 @@ int cli_window_open(struct cli_window *w, struct view_options *about)
     if (!w->wanted && !w->record)
         return CLI_DONE;
     w->seek = -1;
+    w->frames = about->frames;
     if (world_reduce_status(cli_world, cli_ranks_first() ? open_view(w, about) : 0) != 0)
         return cli_refused_call();
     w->open = true;
@@ -164,6 +165,8 @@ static void obey_command(struct cli_window *w, const struct view_command *c, dou
         cli_interrupt_set(SIGINT);
         break;
     }
+    if (w->frames) /* steps past the last frame, which no step would reach */
+        w->pace.stop = fmin(w->pace.stop, (double)(w->frames - 1));
     restart_pace(w, step);
 }
 

@@ -31,7 +31,7 @@ struct cli_window {
     const char *record;
 
     bool open;
-    view *view; /* on rank 0; NULL: none */
+    view *view;       /* on rank 0; NULL: none */
     struct cli_pace {
         bool paused;
         double stop;  /* while paused: stop at the first step >= stop */
@@ -41,6 +41,7 @@ struct cli_window {
     double interval;  /* seconds between the last picture and the next */
     size_t bodies;    /* at opening */
     uint64_t frame;   /* of a replay */
+    uint64_t frames;  /* of a replay; 0: a run */
     double seek;      /* frame requested by a viewer; below 0: none */
     struct {
         double time, step;
