@@ -51,7 +51,7 @@ int view_record(struct view_job *job, const char *file)
 
 int view_page(struct view_job *job)
 {
-    static const char *const within[] = {"pictures.view", "pictures.view.part", NULL};
+    static const char *const within[] = {"pictures.view", ".pictures.view.0.tmp", NULL};
     char folder[512], file[600];
     if (job->recording)
         return write_page(job, job->file.item[0]);

@@ -11,6 +11,7 @@
 
 #include "core/clock.h"
 
+#include <errno.h>
 #include <math.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -298,6 +299,7 @@ void cli_window_end(struct cli_window *w, const char *sentence)
 {
     if (!w->open)
         return;
+    w->ended = true;
     view_end(w->view, sentence);
     if (!cli_window_decide(w, view_viewers(w->view) && isatty(STDERR_FILENO)) ||
         cli_ranks_interrupted(false))
@@ -311,7 +313,9 @@ void cli_window_end(struct cli_window *w, const char *sentence)
 
 int cli_window_close(struct cli_window *w)
 {
-    const int status = view_close(w->view) < 0 ? cli_failed_call("recording") : CLI_DONE;
+    int status = CLI_DONE;
+    if (view_close(w->view) < 0 && (w->ended || clerrno != ENODATA)) /* a failed run has said why */
+        status = cli_failed_call("recording");
     w->view = NULL;
     w->open = false;
     return status;

@@ -30,7 +30,7 @@ struct cli_window {
     double rate, budget; /* 0: not given */
     const char *record;
 
-    bool open;
+    bool open, ended; /* ended: the run came to its end, which a failed run does not */
     view *view;       /* on rank 0; NULL: none */
     struct cli_pace {
         bool paused;

@@ -592,6 +592,70 @@ static void view_recording_survives_truncation_while_open(void **state)
     bytes_free(&all);
 }
 
+static view *open_recorder(const char *file)
+{
+    view *v = view_open(&(struct view_options){
+        .program = "test", .address = "-", .record = file, .points = {.total = 1}});
+    assert_non_null(v);
+    return v;
+}
+
+static void show_one_body(view *v)
+{
+    static const float at[1][3] = {{1, 2, 3}};
+    assert_int_equal(view_show_points(v, &(struct view_points){{0, 0, 1}, 1, at, NULL}), 0);
+}
+
+static size_t frames_of(const char *file)
+{
+    view_recording *r = view_recording_open(file);
+    const size_t frames = r ? view_recording_frames(r) : 0;
+    view_recording_close(r);
+    return frames;
+}
+
+/* A recording without a picture leaves the file of its name; a planted link is not followed. */
+static void view_recording_appears_whole_or_not_at_all(void **state)
+{
+    char file[PATH_MAX], victim[PATH_MAX], link[PATH_MAX];
+    (void)state;
+    snprintf(file, sizeof file, "%s", in_folder("whole.view"));
+    snprintf(victim, sizeof victim, "%s", in_folder("victim"));
+    view *v = open_recorder(file);
+    assert_int_equal(access(file, F_OK), -1);
+    show_one_body(v);
+    assert_int_equal(view_close(v), 0);
+    assert_int_equal(frames_of(file), 1);
+    assert_int_equal(view_close(open_recorder(file)), -1);
+    assert_int_equal(clerrno, ENODATA);
+    assert_int_equal(frames_of(file), 1);
+    static const char *const names[] = {"whole.view.part", ".whole.view.0.tmp"};
+    for (size_t i = 0; i < 2; i++) {
+        snprintf(link, sizeof link, "%s", in_folder(names[i]));
+        assert_int_equal(symlink(victim, link), 0);
+    }
+    v = open_recorder(file);
+    show_one_body(v);
+    assert_int_equal(view_close(v), 0);
+    assert_int_equal(access(victim, F_OK), -1);
+}
+
+/* Two runs that record under one name at a time: each file is whole, and the last one stays. */
+static void view_recordings_of_one_name_stay_whole(void **state)
+{
+    char file[PATH_MAX];
+    (void)state;
+    snprintf(file, sizeof file, "%s", in_folder("two.view"));
+    view *first = open_recorder(file), *second = open_recorder(file);
+    show_one_body(first);
+    show_one_body(second);
+    show_one_body(second);
+    assert_int_equal(view_close(second), 0);
+    assert_int_equal(frames_of(file), 2);
+    assert_int_equal(view_close(first), 0);
+    assert_int_equal(frames_of(file), 1);
+}
+
 static void view_recording_makes_page(void **state)
 {
     struct bytes all = record_frames(in_folder("page.view"), 3);
@@ -950,6 +1014,8 @@ int main(void)
         cmocka_unit_test(view_difference_needs_frame_of_its_kind),
         cmocka_unit_test(view_grid_size_does_not_wrap),
         cmocka_unit_test(view_recording_survives_truncation_while_open),
+        cmocka_unit_test(view_recording_appears_whole_or_not_at_all),
+        cmocka_unit_test(view_recordings_of_one_name_stay_whole),
         cmocka_unit_test(view_recording_makes_page),
         cmocka_unit_test(view_rejects_bad_options),
         cmocka_unit_test(view_budget_is_kept),
