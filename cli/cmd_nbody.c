@@ -415,6 +415,7 @@ static bool parse_nbody_options(struct nbody_job *job, int argc, char **argv, in
         .options = options,
         .reads = "input resume",
         .writes = "output csv structure plot elements forces checkpoint trace record",
+        .stored = nbody_resume_stored(job),
     };
     if (!cli_parse(&usage, argc, argv, status))
         return false;

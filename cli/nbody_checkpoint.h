@@ -14,6 +14,7 @@
 
 #include "nbody_job.h"
 
+#include <jansson.h>
 #include <stdcl.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -57,6 +58,27 @@ struct ensemble_state {
 
 /* State of a resumed ensemble, `size` bytes; NULL for a different kind of run. */
 const char *nbody_resume_ensemble(const struct nbody_job *job, size_t *size);
+
+/* Parts of a checkpoint. They point into its image and need not be aligned; `state` has their
+ * numbers. Every part lies within the image. */
+struct checkpoint_parts {
+    json_t *words; /* owned */
+    struct checkpoint_state state;
+    const char *mass, *softening, *id, *radius; /* NULL: absent */
+    const char *rows, *series, *path, *events, *engine;
+    const char *history, *text; /* NULL: no row */
+    const char *ensemble;       /* NULL: one system, which the members above describe */
+    size_t ensemble_size;
+};
+
+/* nbody_checkpoint_read.c. Find the parts in an image of `size` bytes, which the caller keeps, and
+ * check every length and value; `file` is for messages. Return an exit status, after printing a
+ * message. The caller releases `words` in both cases. */
+int checkpoint_parse(const char *file, const char *image, size_t size,
+                     struct checkpoint_parts *parts);
+
+/* A text of the JSON object, or "". */
+const char *checkpoint_word(const struct checkpoint_parts *parts, const char *key);
 
 /* Checksum over 64-bit words that depends on every bit. */
 static inline uint64_t checkpoint_sum(const char *at, size_t size)

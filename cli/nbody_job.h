@@ -52,6 +52,7 @@ extern const char *const nbody_method_names[];
 extern const char *const nbody_stepping_names[];
 
 enum { NOT_GIVEN = -1 };
+struct cli_stored; /* usage.h */
 
 /* True for each option given whose default could also be a value. */
 struct nbody_given {
@@ -365,6 +366,8 @@ void nbody_checkpoint_free(struct nbody_job *job);
 /* nbody_resume.c. open: read job->resume and set job->argv to the saved command line followed by
  * this one. All others restore a part of the run. */
 int nbody_resume_open(struct nbody_job *job, int argc, char **argv);
+const struct cli_stored *nbody_resume_stored(
+    const struct nbody_job *job); /* words of the saved command line; NULL: not resumed */
 int nbody_resume_options(struct nbody_job *job);
 int nbody_resume_bodies(struct nbody_job *job);
 int nbody_resume_devices(const struct nbody_job *job);
