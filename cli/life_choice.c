@@ -103,8 +103,11 @@ void life_choice_begin(struct life_job *job, const struct cli_option *options)
             job->on_device = device_options[i].why;
 }
 
+enum { LEAST_MEMORY = 1 << 20 }; /* for a pattern, whatever --memory */
+
 static int read_pattern(struct life_job *job)
 {
+    life_pattern_limit = job->memory && job->memory < LEAST_MEMORY ? LEAST_MEMORY : job->memory;
     const bool plane =
         job->engine == LIFE_AUTO || job->engine == LIFE_HASHLIFE || job->engine == LIFE_SPARSE;
     if ((plane ? life_plane_read(job->input, &job->plane)
