@@ -77,6 +77,7 @@ static void add_candidates(cl_platform_id platform)
 static void ask_platforms(void)
 {
     cl_uint n = 0;
+    pocl_avoid_shared_folder();
     if (query_refused(clGetPlatformIDs(0, NULL, &n)) || n == 0)
         return;
     machine.platforms = n;

@@ -5,6 +5,7 @@
 #ifndef CORE_POCL_H
 #define CORE_POCL_H
 
+#include "core/private_folder.h"
 #include "stdcl.h"
 
 static inline int is_pocl(cl_platform_id platform)
@@ -40,6 +41,23 @@ static inline void pocl_folder(char *path, size_t size)
     else
         snprintf(path, size, "%s%s/pocl/kcache", home && *home ? home : "/tmp",
                  home && *home ? "/.cache" : "");
+}
+
+/* Without a home PoCL takes compiled kernels from /tmp/pocl, where everybody can put some. Name a
+ * folder of this user only. Called before PoCL is loaded. */
+static inline void pocl_avoid_shared_folder(void)
+{
+    static const char *const names[] = {"POCL_CACHE_DIR", "XDG_CACHE_HOME", "HOME"};
+    char path[64];
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (getenv(names[i]) && *getenv(names[i]))
+            return;
+    const int fd = private_folder_open("pocl", path, sizeof path);
+    if (fd >= 0)
+        close(fd);
+    else if (snprintf(path, sizeof path, "/tmp/stdcl-pocl-XXXXXX") < 0 || !mkdtemp(path))
+        return;
+    setenv("POCL_CACHE_DIR", path, 1);
 }
 
 /* " (...)": why the environment may prevent PoCL's device; "" without PoCL. */
