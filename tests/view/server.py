@@ -386,6 +386,24 @@ async def idlers():
         assert (await run.eventually())["type"] == "hello"
 
 
+async def idle_strangers():
+    """Another user of the machine cannot take all connections: of nine the last is closed at once, before the
+    time for a request is over."""
+    if os.geteuid() != 0:
+        return
+    what = ("import os, select, socket, sys; os.setgroups([]); os.setgid(65534); os.setuid(65534)\n"
+            "idle = [socket.create_connection(('127.0.0.1', int(sys.argv[1]))) for _ in range(9)]\n"
+            "closed = select.select(idle, [], [])[0]\n"
+            "print([idle.index(s) for s in closed], closed[0].recv(1), flush=True); sys.stdin.read()")
+    with Run("points") as run:
+        stranger = subprocess.Popen([sys.executable, "-c", what, str(run.port)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        assert stranger.stdout.readline() == "[8] b''\n"
+        async with run.connect() as ws:
+            assert json.loads(await message(ws))["type"] == "hello"
+        stranger.stdin.close()
+        assert stranger.wait(PATIENCE) == 0
+
+
 async def unix_socket():
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "window")
@@ -683,7 +701,7 @@ async def several_states():
                 assert job.process.wait(PATIENCE) == 130
 
 
-TESTS = [shows, credits, asks_early, cells, obeys, seeks, ends_at_once, refuses_strangers, refuses_requests, refuses_messages, viewers, slow_memory, idlers,
+TESTS = [shows, credits, asks_early, cells, obeys, seeks, ends_at_once, refuses_strangers, refuses_requests, refuses_messages, viewers, slow_memory, idlers, idle_strangers,
          unix_socket, other_users, packed_files, same_bits, endless_planes, shown_while_it_goes, several_states,
          replay_stays_at_its_end]
 for test in TESTS if len(sys.argv) < 4 else [ranks, *TESTS]:
