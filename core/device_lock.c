@@ -126,7 +126,7 @@ void device_lock_release(int *claims, size_t n)
     free(claims);
 }
 
-/* Lock more of the devices chosen[*got..n), up to `want` in all, and move them before the others. */
+/* Lock more of the devices chosen[*got..n), up to `want` in all, and move them to the front. */
 static int take_devices(int folder, const struct candidate **chosen, size_t n, size_t want, int key,
                         bool own, bool again, size_t *got, int *claims)
 {

@@ -8,6 +8,8 @@
 #include "core/private_folder.h"
 #include "stdcl.h"
 
+#include <sys/resource.h>
+
 static inline int is_pocl(cl_platform_id platform)
 {
     char name[256] = "";
@@ -65,10 +67,16 @@ static inline const char *no_device_because(char *text, size_t size)
 {
     char folder[2048];
     const char *devices = getenv("POCL_DEVICES");
+    struct rlimit limit;
     *text = 0;
     pocl_folder(folder, sizeof folder);
     if (has_pocl() && devices && *devices)
         snprintf(text, size, " (POCL_DEVICES is set to '%.200s')", devices);
+    else if (has_pocl() && getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+        snprintf(text, size,
+                 " (PoCL is installed; it has none when memory is limited too much: ulimit -v is "
+                 "%.0f MiB)",
+                 (double)limit.rlim_cur / 1048576);
     else if (has_pocl())
         snprintf(
             text, size,

@@ -1,8 +1,8 @@
 /* replay.c - reads recordings: an index of the complete records, and pictures.
  *
  * The index in the file is not trusted. It is rebuilt by walking the records, which reads a few
- * bytes of each, so a truncated file plays up to the cut. Records are read when they are needed, not
- * mapped: another program may truncate the file while it plays.
+ * bytes of each, so a truncated file plays up to the cut. Records are read when they are needed,
+ * not mapped: another program may truncate the file while it plays.
  * SPDX-License-Identifier: MIT
  */
 #include "view/recording.h"
