@@ -199,17 +199,24 @@ static char *folder_of(const char *file)
     return whole;
 }
 
+/* Append the option as the user would type it, and the file, to a list. */
+static void list_output(char *list, size_t size, const struct cli_option *o, const char *file)
+{
+    const size_t used = strlen(list);
+    const char letter[] = {'-', o->letter, 0};
+    snprintf(list + used, size - used, "%s%s%s %s", used ? ", " : "", o->by_letter ? "" : "--",
+             o->by_letter ? letter : o->name, file);
+}
+
 static int check_stored_outputs(const struct cli_usage *usage)
 {
     char list[400] = "", *folder = folder_of(usage->stored->file);
     for (const struct cli_option *o = usage->options; o->type != CLI_TYPE_END; o++)
         for (size_t i = 0; o->name && is_listed(usage->writes, o->name) && option_file(o, i); i++) {
             const char *file = option_file(o, i);
-            const size_t used = strlen(list);
             if (is_stored(usage->stored, file) && strcmp(file, "-") != 0 &&
                 !(folder && is_below(folder, file)))
-                snprintf(list + used, sizeof list - used, "%s%s %s", used ? ", " : "",
-                         cli_typed(usage->options, o->name), file);
+                list_output(list, sizeof list, o, file);
         }
     free(folder);
     return *list ? cli_wrong("%s names outputs that are not below its folder; to write them, give "
