@@ -34,7 +34,7 @@ static const char suffix[] = ".program";
 
 bool cache_path(char *path, size_t size, const char *name)
 {
-    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    const char *cache = secure_getenv("XDG_CACHE_HOME"), *home = secure_getenv("HOME");
     int n = cache && *cache == '/' ? snprintf(path, size, "%s/stdcl/%s", cache, name)
             : home && *home        ? snprintf(path, size, "%s/.cache/stdcl/%s", home, name)
                                    : -1;
