@@ -187,7 +187,7 @@ static int read_state(const char *file, struct remainder *r, struct checkpoint_p
     k->picture.path = NULL;
     k->picture.points = 0;
     const char *bad = bad_value(k);
-    return bad ? cli_failed("--resume: %s is damaged: its %s is out of range", file, bad)
+    return bad ? cli_failed("--resume: %s is damaged: its value '%s' is out of range", file, bad)
                : CLI_DONE;
 }
 
@@ -282,6 +282,7 @@ int checkpoint_parse(const char *file, const char *image, size_t size,
     if ((status = read_state(file, &r, parts)) != CLI_DONE)
         return status;
     const char *bad = take_parts(&r, parts);
-    return bad ? cli_failed("--resume: %s is damaged: its %s does not fit the file", file, bad)
+    return bad ? cli_failed("--resume: %s is damaged: its part '%s' does not fit the file", file,
+                            bad)
                : CLI_DONE;
 }

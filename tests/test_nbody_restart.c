@@ -391,10 +391,11 @@ static void restart_rejects_forged_lengths(void **unused)
         restart_refuses(1, "forged.ckpt is damaged: its ", "--resume forged.ckpt");
     }
     forge(FIELD(dt), &none, sizeof none, "forged.ckpt");
-    restart_refuses(1, "forged.ckpt is damaged: its options is out of range",
+    restart_refuses(1, "forged.ckpt is damaged: its value 'options' is out of range",
                     "--resume forged.ckpt");
     forge(sizeof(struct checkpoint_state), &none, sizeof none, "forged.ckpt");
-    restart_refuses(1, "forged.ckpt is damaged: its masses", "--resume forged.ckpt");
+    restart_refuses(1, "forged.ckpt is damaged: its part 'masses' does not fit",
+                    "--resume forged.ckpt");
 }
 
 /* The JSON object has what is used of it. */
