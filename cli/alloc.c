@@ -1,5 +1,5 @@
-/* alloc.c - small allocations that exit on failure, and a check of large ones against the
- * physical memory.
+/* alloc.c - small allocations that exit on failure, and a check of large ones against the memory
+ * that may be used.
  * SPDX-License-Identifier: MIT
  */
 #include "command.h"
@@ -7,10 +7,11 @@
 #include "message.h"
 #include "text.h"
 
+#include "core/host_memory.h"
+
 #include <stdcl.h>
 #include <stddef.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 _Noreturn void cli_out_of_memory(const char *what)
 {
@@ -43,10 +44,10 @@ void *cli_realloc(void *old, size_t count, size_t size)
 int cli_memory_for(size_t count, size_t size, const char *what)
 {
     const double need = (double)count * (double)size;
-    const double have = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    const double have = host_memory_left();
     struct cli_text a, b;
-    if (have <= 0 || need <= have)
+    if (need <= have)
         return CLI_DONE;
-    return cli_failed("%zu %s need %s of memory, and this machine has %s", count, what,
+    return cli_failed("%zu %s need %s of memory, of which %s may be used", count, what,
                       cli_text_bytes(&a, need), cli_text_bytes(&b, have));
 }

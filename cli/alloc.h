@@ -15,9 +15,9 @@ void *cli_realloc(void *old, size_t count, size_t size);
 /* Report that an allocation for `what` failed, and exit with CLI_FAILED. */
 _Noreturn void cli_out_of_memory(const char *what);
 
-/* CLI_DONE if count * size bytes fit the physical memory; otherwise print a message with `count`,
- * `what` and the size, and return CLI_FAILED. Call it before allocating: an overcommitting system
- * grants more memory than it has. */
+/* CLI_DONE if count * size bytes fit the memory that may be used; otherwise print a message with
+ * `count`, `what` and the size, and return CLI_FAILED. Call it before allocating: an overcommitting
+ * system grants more memory than it has. */
 int cli_memory_for(size_t count, size_t size, const char *what);
 
 #endif

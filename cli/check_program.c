@@ -12,6 +12,7 @@
 #include "check_job.h"
 
 #include "core/clock.h"
+#include "core/host_memory.h"
 #include "core/outfile.h"
 
 #include <errno.h>
@@ -97,8 +98,7 @@ static pid_t start_under_oclgrind(char **argv, const char *log)
         "4",        "--max-errors",    "100000",          "--global-mem-size",
         memory,     "--build-options", "-cl-opt-disable", "--log",
         log};
-    snprintf(memory, sizeof memory, "%lld",
-             (long long)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE));
+    snprintf(memory, sizeof memory, "%.0f", host_memory());
     for (size_t i = 0; i < sizeof front / sizeof *front; i++)
         cli_strings_add(&words, front[i]);
     for (; *argv; argv++)

@@ -36,7 +36,7 @@ static opener *opener_of(const char *file)
     static const struct {
         const char *suffix;
         opener *open;
-    } of[] = {{".view", view_recorded_open}, {".part", view_recorded_open},
+    } of[] = {{".view", view_recorded_open}, {".tmp", view_recorded_open},
               {".rle", view_cells_open},     {".mc", view_cells_open},
               {".cells", view_cells_open},   {".csv", view_sweep_open}};
     for (size_t i = 0; i < sizeof of / sizeof *of; i++)

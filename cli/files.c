@@ -157,9 +157,65 @@ static int check_output_file(const struct cli_usage *usage, const struct cli_opt
     return status;
 }
 
+/* ---- Outputs that a file names. -------------------------------------------------------------- */
+
+static bool is_stored(const struct cli_stored *stored, const char *text)
+{
+    for (size_t i = 0; i < stored->n; i++)
+        if (text >= stored->word[i] && text <= stored->word[i] + strlen(stored->word[i]))
+            return true;
+    return false;
+}
+
+/* True if `path` lies below the folder, links resolved. */
+static bool is_below(const char *folder, const char *path)
+{
+    const size_t length = strlen(folder);
+    char *whole = absolute_name(path);
+    const bool below = whole && strncmp(whole, folder, length) == 0 &&
+                       (whole[length] == '/' || strcmp(folder, "/") == 0);
+    free(whole);
+    return below;
+}
+
+/* The folder of a file, links resolved. The caller frees it. */
+static char *folder_of(const char *file)
+{
+    char *whole = absolute_name(file), *slash = whole ? strrchr(whole, '/') : NULL;
+    if (slash)
+        slash[slash == whole] = 0;
+    return whole;
+}
+
+/* Append the option as the user would type it, and the file, to a list. */
+static void list_output(char *list, size_t size, const struct cli_option *o, const char *file)
+{
+    const size_t used = strlen(list);
+    const char letter[] = {'-', o->letter, 0};
+    snprintf(list + used, size - used, "%s%s%s %s", used ? ", " : "", o->by_letter ? "" : "--",
+             o->by_letter ? letter : o->name, file);
+}
+
+static int check_stored_outputs(const struct cli_usage *usage)
+{
+    char list[400] = "", *folder = folder_of(usage->stored->file);
+    for (const struct cli_option *o = usage->options; o->type != CLI_TYPE_END; o++)
+        for (size_t i = 0; o->name && is_listed(usage->writes, o->name) && option_file(o, i); i++) {
+            const char *file = option_file(o, i);
+            if (is_stored(usage->stored, file) && strcmp(file, "-") != 0 &&
+                !(folder && is_below(folder, file)))
+                list_output(list, sizeof list, o, file);
+        }
+    free(folder);
+    return *list ? cli_wrong("%s names outputs that are not below its folder; to write them, give "
+                             "them again: %s",
+                             usage->stored->file, list)
+                 : CLI_DONE;
+}
+
 int cli_check_files(const struct cli_usage *usage)
 {
-    int status = CLI_DONE;
+    int status = usage->stored ? check_stored_outputs(usage) : CLI_DONE;
     for (const struct cli_option *o = usage->options; o->type != CLI_TYPE_END; o++)
         if (o->name && cli_list_has(usage->writes, o->name))
             for (size_t i = 0; status == CLI_DONE && option_file(o, i); i++)

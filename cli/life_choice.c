@@ -104,8 +104,11 @@ void life_choice_begin(struct life_job *job, const struct cli_option *options)
             job->on_device = device_options[i].why;
 }
 
+enum { LEAST_MEMORY = 1 << 20 }; /* for a pattern, whatever --memory */
+
 static int read_pattern(struct life_job *job)
 {
+    life_pattern_limit = job->memory && job->memory < LEAST_MEMORY ? LEAST_MEMORY : job->memory;
     const bool plane = job->engine == LIFE_AUTO || life_job_plane_engine(job->engine);
     if ((plane ? life_plane_read(job->input, &job->plane)
                : life_pattern_read(job->input, &job->pattern)) < 0)

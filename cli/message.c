@@ -35,8 +35,23 @@ const char *cli_message_kept(void)
     return kept;
 }
 
+/* Cut the middle out of every long line: a sentence may quote an argument of any length. */
+static void shorten_lines(char *text)
+{
+    enum { LINE = 3000, BEGIN = 1000, END = 300 };
+    for (char *line = text; *line; line += strspn(line, "\n")) {
+        const size_t length = strcspn(line, "\n");
+        if (length > LINE) {
+            memcpy(line + BEGIN, "...", 3);
+            memmove(line + BEGIN + 3, line + length - END, strlen(line + length - END) + 1);
+        }
+        line += strcspn(line, "\n");
+    }
+}
+
 static void message_print(const char *kind, char *text)
 {
+    shorten_lines(text);
     for (char *p = text; *p; p++)
         if (((unsigned char)*p < ' ' && *p != '\n' && *p != '\t') || *p == 127)
             *p = '?';

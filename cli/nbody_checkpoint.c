@@ -122,7 +122,7 @@ static char *checkpoint_json(const struct nbody_job *job, size_t step, double ti
 static struct checkpoint_state current_state(const struct nbody_job *job)
 {
     const struct particles *b = &job->bodies;
-    return (struct checkpoint_state){
+    struct checkpoint_state state = {
         .size = sizeof(struct checkpoint_state),
         .n = job->n,
         .gas = b->gas,
@@ -160,6 +160,10 @@ static struct checkpoint_state current_state(const struct nbody_job *job)
         .picture = job->picture,
         .start = job->start,
         .shortened = nbody_steps(job->engine) == job->total && job->last_dt != job->dt};
+    state.picture.value = NULL; /* no address belongs into a file */
+    state.picture.group = NULL;
+    state.picture.path = NULL;
+    return state;
 }
 
 static bool make_piece(struct piece *piece, bool (*write)(const struct nbody_job *job, FILE *fp),

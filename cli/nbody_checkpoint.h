@@ -14,6 +14,7 @@
 
 #include "nbody_job.h"
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdcl.h>
 #include <stddef.h>
@@ -56,6 +57,27 @@ struct ensemble_state {
     int integrator;
 };
 
+/* Parts of a checkpoint. They point into its image and need not be aligned; `state` has their
+ * numbers. Every part lies within the image. */
+struct checkpoint_parts {
+    json_t *words; /* owned */
+    struct checkpoint_state state;
+    const char *mass, *softening, *id, *radius; /* NULL: absent */
+    const char *rows, *series, *path, *events, *engine;
+    const char *history, *text; /* NULL: no row */
+    const char *ensemble;       /* NULL: one system, which the members above describe */
+    size_t ensemble_size;
+};
+
+/* nbody_checkpoint_read.c. Find the parts in an image of `size` bytes, which the caller keeps, and
+ * check every length and value; `file` is for messages. Return an exit status, after printing a
+ * message. The caller releases `words` in both cases. */
+int checkpoint_parse(const char *file, const char *image, size_t size,
+                     struct checkpoint_parts *parts);
+
+/* A text of the JSON object, or "". */
+const char *checkpoint_word(const struct checkpoint_parts *parts, const char *key);
+
 /* Checksum over 64-bit words that depends on every bit. */
 static inline uint64_t checkpoint_sum(const char *at, size_t size)
 {
@@ -94,6 +116,9 @@ void nbody_checkpoint_free(struct nbody_job *job);
 /* nbody_resume.c. open: read job->resume and set job->argv to the saved command line followed by
  * this one. All others restore a part of the run. */
 int nbody_resume_open(struct nbody_job *job, int argc, char **argv);
+
+/* Words of the saved command line; NULL: not resumed. */
+const struct cli_stored *nbody_resume_stored(const struct nbody_job *job);
 int nbody_resume_options(struct nbody_job *job);
 int nbody_resume_bodies(struct nbody_job *job);
 int nbody_resume_devices(struct nbody_job *job);

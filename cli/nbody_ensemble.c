@@ -286,12 +286,13 @@ static int resume_ensemble(const struct ensemble *e)
     const char *from = nbody_resume_ensemble(job, &size);
     if (from && size >= sizeof k)
         memcpy(&k, from, sizeof k);
-    const size_t energies = e->systems * sizeof *e->before, masses = e->all.n * sizeof *e->all.mass;
+    const size_t energies = e->systems * sizeof *e->before, masses = e->all.n * sizeof *e->all.mass,
+                 before = sizeof k + energies + masses;
     if (k.size != sizeof k)
         return cli_failed("--resume: %s is not a checkpoint of an ensemble", job->resume);
     if (k.systems != e->systems || k.bodies != e->bodies || k.seed != job->seed || k.G != job->G ||
         k.spread != job->spread || k.integrator != job->integrator ||
-        k.time_start != job->time_start || size != sizeof k + energies + masses + k.engine ||
+        k.time_start != job->time_start || size < before || size - before != k.engine ||
         memcmp(from + sizeof k + energies, e->all.mass, masses) != 0)
         return cli_wrong(
             "--resume: the run of %s had different systems, -G, --seed, --spread or --integrator; start a new run for these",

@@ -25,6 +25,7 @@
 #include <stdint.h>
 
 enum { NOT_GIVEN = -1 };
+struct cli_stored; /* usage.h */
 
 /* True for each option given whose default could also be a value. */
 struct nbody_given {

@@ -335,6 +335,7 @@ bool nbody_options_parse(struct nbody_job *job, int argc, char **argv, int *stat
         .conditions = conditions,
         .reads = "input resume",
         .writes = "output csv structure plot elements forces checkpoint trace record",
+        .stored = nbody_resume_stored(job),
     };
     if (!cli_parse(&usage, argc, argv, status))
         return false;

@@ -6,6 +6,7 @@
 #include "ranks.h"
 #include "text.h"
 #include "nbody_bodies.h"
+#include "usage.h"
 #include "nbody_checkpoint.h"
 #include "nbody_fields.h"
 #include "nbody_history.h"
@@ -27,14 +28,9 @@
 
 struct resumed {
     char *image;
-    size_t size;
-    json_t *words;
-    struct checkpoint_state state;
-    /* in the image: after struct checkpoint_state, from the masses on */
-    const char *rest;
-    const char *table; /* in the image: rows and series */
-    const char *engine;
-    char **argv; /* merged command line */
+    struct checkpoint_parts parts; /* within the image */
+    char **argv;                   /* merged command line */
+    struct cli_stored stored;      /* words of `argv` that the checkpoint holds */
     double *shares;
 };
 
@@ -70,59 +66,13 @@ static char *read_checkpoint(const char *file, size_t *size)
     return bytes;
 }
 
-/* Check magic, format, size and checksum of the file. */
-static int check_checkpoint_head(const char *file, const struct resumed *r,
-                                 struct checkpoint_head *h)
-{
-    if (r->size < sizeof *h || memcmp(r->image, checkpoint_magic, sizeof h->magic) != 0)
-        return cli_failed("--resume: %s is not a checkpoint of stdcl", file);
-    memcpy(h, r->image, sizeof *h);
-    if (h->format != CHECKPOINT_FORMAT)
-        return cli_failed("--resume: %s is a checkpoint of format %llu; this version reads %d",
-                          file, (unsigned long long)h->format, CHECKPOINT_FORMAT);
-    if (h->size > r->size)
-        return cli_failed("--resume: %s is truncated: %zu bytes of %llu", file, r->size,
-                          (unsigned long long)h->size);
-    if (h->size != r->size || checkpoint_sum(r->image + sizeof *h, r->size - sizeof *h) != h->sum ||
-        h->text > r->size - sizeof *h)
-        return cli_failed("--resume: %s is damaged: its checksum does not match", file);
-    return CLI_DONE;
-}
-
-static const char *json_text(const struct resumed *r, const char *key)
-{
-    const char *text = json_string_value(json_object_get(r->words, key));
-    return text ? text : "";
-}
-
-/* Find the parts of the image. A different version may store a different state. */
-static int find_parts(const char *file, struct resumed *r, size_t at)
-{
-    if (r->words && json_is_true(json_object_get(r->words, "ensemble"))) {
-        r->rest = r->image + at;
-        return CLI_DONE;
-    }
-    if (r->words && r->size - at >= sizeof r->state)
-        memcpy(&r->state, r->image + at, sizeof r->state);
-    const struct checkpoint_state *k = &r->state;
-    if (k->size != sizeof *k)
-        return cli_failed("--resume: %s was written by version %s, which version " STDCL_VERSION
-                          " cannot resume",
-                          file, json_text(r, "version"));
-    const int arrays = 1 + !!(k->also & PARTICLES_SOFTENING) + !!(k->also & PARTICLES_ID) +
-                       !!(k->also & PARTICLES_RADIUS);
-    r->rest = r->image + at + sizeof *k;
-    r->table = r->rest + k->n * sizeof(double) * (size_t)arrays;
-    r->engine = r->image + r->size - k->engine;
-    return CLI_DONE;
-}
-
 const char *nbody_resume_ensemble(const struct nbody_job *job, size_t *size)
 {
-    const struct resumed *r = job->resumed;
-    *size = (size_t)(r->image + r->size - r->rest);
-    return json_is_true(json_object_get(r->words, "ensemble")) ? r->rest : NULL;
+    *size = job->resumed->parts.ensemble_size;
+    return job->resumed->parts.ensemble;
 }
+
+/* ---- The command line. ----------------------------------------------------------------------- */
 
 /* Number of words of an option that ends the run (--steps, --until), from `word` on; 0: a
  * different option. */
@@ -151,76 +101,102 @@ static bool is_repeatable(const char *word)
 }
 
 /* Number of words from word `i` on that the saved command line already contains: an option, and
- * its value if any. */
-static int known_words(json_t *command, int argc, char **argv, int i)
+ * its value if any. *at: their position there. */
+static int known_words(json_t *command, int argc, char **argv, int i, size_t *at)
 {
     const bool value = i + 1 < argc && !is_option(argv[i + 1]);
     bool said = false;
     for (size_t k = 0; is_option(argv[i]) && k < json_array_size(command); k++) {
         const char *next = json_string_value(json_array_get(command, k + 1));
-        if (strcmp(json_string_value(json_array_get(command, k)), argv[i]) == 0)
-            said = (said && is_repeatable(argv[i])) || !value ||
-                   (next && strcmp(next, argv[i + 1]) == 0);
+        if (strcmp(json_string_value(json_array_get(command, k)), argv[i]) != 0)
+            continue;
+        const bool same = !value || (next && strcmp(next, argv[i + 1]) == 0);
+        said = (said && is_repeatable(argv[i])) || same;
+        *at = same ? k : *at;
     }
     return said ? 1 + value : 0;
 }
 
-/* Merge the saved command line with this one, without --resume and without options that the run
- * already has, so that files record equal command lines. A new end of the run replaces the old
- * one. */
-static char **merge_command_lines(const struct resumed *r, int argc, char **argv, int *count)
+/* Append the saved command line; a new end of the run replaces the old one. `word` receives the
+ * place of each word in `all`, or SIZE_MAX. */
+static size_t put_saved_words(json_t *command, bool ends, char **all, size_t *word)
 {
-    json_t *command = json_object_get(r->words, "command");
+    size_t count = 0;
+    for (size_t i = 0, leave = 0; i < json_array_size(command); i++) {
+        const char *text = json_string_value(json_array_get(command, i));
+        if (leave == 0 && ends)
+            leave = end_option_words(text);
+        word[i] = leave ? SIZE_MAX : count;
+        if (leave)
+            leave--;
+        else
+            all[count++] = (char *)(uintptr_t)text;
+    }
+    return count;
+}
+
+/* Merge the saved command line with this one, without --resume. An option that the run already has
+ * takes the place of the saved one, so that files record equal command lines. */
+static void merge_command_lines(struct resumed *r, const char *file, int argc, char **argv,
+                                int *count)
+{
+    json_t *command = json_object_get(r->parts.words, "command");
     const size_t old = json_array_size(command);
-    char **all = cli_alloc(old + (size_t)argc + 1, sizeof *all);
+    size_t *word = cli_alloc(old, sizeof *word), at = 0;
+    char **all = r->argv = cli_alloc(old + (size_t)argc + 1, sizeof *all);
     bool ends = false;
     for (int i = 1; i < argc; i++)
-        ends |= end_option_words(argv[i]) > 0 && !known_words(command, argc, argv, i);
-    *count = 0;
-    for (size_t i = 0; i < old; i++) {
-        const char *word = json_string_value(json_array_get(command, i));
-        if (ends && end_option_words(word))
-            i += end_option_words(word) - 1;
-        else
-            all[(*count)++] = (char *)(uintptr_t)word;
-    }
+        ends |= end_option_words(argv[i]) > 0 && !known_words(command, argc, argv, i, &at);
+    size_t n = put_saved_words(command, ends, all, word);
     for (int i = 1; i < argc; i++) {
-        const bool file = !strcmp(argv[i], "--resume");
-        const int said = known_words(command, argc, argv, i);
-        if (file)
+        const int said = known_words(command, argc, argv, i, &at);
+        if (!strcmp(argv[i], "--resume"))
             i++;
-        else if (said)
+        else if (said) {
+            for (int k = 0; k < said && word[at + (size_t)k] != SIZE_MAX; k++)
+                all[word[at + (size_t)k]] = argv[i + k];
             i += said - 1;
-        else if (strncmp(argv[i], "--resume", 8) != 0)
-            all[(*count)++] = argv[i];
+        } else if (strncmp(argv[i], "--resume", 8) != 0)
+            all[n++] = argv[i];
     }
-    all[*count] = NULL;
-    return all;
+    free(word);
+    *count = (int)n;
+    r->stored = (struct cli_stored){file, cli_alloc(old, sizeof *r->stored.word), old};
+    for (size_t i = 0; i < old; i++)
+        r->stored.word[i] = json_string_value(json_array_get(command, i));
+}
+
+/* Check that the version is this one, or that the user does not mind. */
+static int check_version(const struct nbody_job *job, const char *version)
+{
+    if (strcmp(version, STDCL_VERSION) == 0 || job->resume_anyway)
+        return CLI_DONE;
+    return cli_failed("--resume: %s was written by version %s, but this is version " STDCL_VERSION
+                      ", which may change bits; use --resume-anyway to resume",
+                      job->resume, version);
 }
 
 int nbody_resume_open(struct nbody_job *job, int argc, char **argv)
 {
-    struct checkpoint_head h = {.text = 0};
     struct resumed *r = cli_alloc(1, sizeof *r);
-    const char *file = job->resume;
-    int status;
-    *r = (struct resumed){.image = NULL};
+    size_t size;
     job->resumed = r;
-    r->image = read_checkpoint(file, &r->size);
+    r->image = read_checkpoint(job->resume, &size);
     if (!r->image)
         return CLI_FAILED;
-    if ((status = check_checkpoint_head(file, r, &h)) != CLI_DONE)
+    int status = checkpoint_parse(job->resume, r->image, size, &r->parts);
+    if (status == CLI_DONE)
+        status = check_version(job, checkpoint_word(&r->parts, "version"));
+    if (status != CLI_DONE)
         return status;
-    r->words = json_loadb(r->image + sizeof h, (size_t)h.text, 0, NULL);
-    if ((status = find_parts(file, r, sizeof h + (size_t)h.text)) != CLI_DONE)
-        return status;
-    if (strcmp(json_text(r, "version"), STDCL_VERSION) != 0 && !job->resume_anyway)
-        return cli_failed(
-            "--resume: %s was written by version %s, but this is version " STDCL_VERSION
-            ", which may change bits; use --resume-anyway to resume",
-            file, json_text(r, "version"));
-    job->argv = r->argv = merge_command_lines(r, argc, argv, &job->argc);
+    merge_command_lines(r, job->resume, argc, argv, &job->argc);
+    job->argv = r->argv;
     return CLI_DONE;
+}
+
+const struct cli_stored *nbody_resume_stored(const struct nbody_job *job)
+{
+    return job->resumed ? &job->resumed->stored : NULL;
 }
 
 /* ---- Options. ---------------------------------------------------------------------------- */
@@ -234,10 +210,12 @@ static void list_difference(char *list, size_t size, bool differ, const char *na
 /* Check that the options equal those of the run, and restore its values. */
 int nbody_resume_options(struct nbody_job *job)
 {
-    const struct checkpoint_state *k = job->resumed ? &job->resumed->state : NULL;
-    char list[200] = "";
-    if (!k)
+    if (!job->resumed)
         return CLI_DONE;
+    const struct checkpoint_state *k = &job->resumed->parts.state;
+    char list[200] = "";
+    if (job->resumed->parts.ensemble)
+        return cli_failed("--resume: %s is a checkpoint of an ensemble", job->resume);
     list_difference(list, sizeof list, job->n && job->n != k->n_start, "-n");
     list_difference(list, sizeof list, job->model != k->model, "--ic");
     list_difference(list, sizeof list, job->seed != k->seed, "--seed");
@@ -259,7 +237,8 @@ int nbody_resume_options(struct nbody_job *job)
     list_difference(list, sizeof list, !isnan(job->radius) && job->radius != k->radius, "--radius");
     char *fields = nbody_fields_text(&job->fields);
     list_difference(list, sizeof list,
-                    job->external.n && strcmp(fields, json_text(job->resumed, "external")) != 0,
+                    job->external.n &&
+                        strcmp(fields, checkpoint_word(&job->resumed->parts, "external")) != 0,
                     "--external");
     free(fields);
     list_difference(list, sizeof list, job->given.stepping && job->stepping != k->stepping,
@@ -286,42 +265,40 @@ int nbody_resume_options(struct nbody_job *job)
     job->method = k->method;
     job->picture = k->picture;
     job->fitted = k->frames_done > 0;
-    return nbody_fields_take(job, json_text(job->resumed, "external"));
+    return nbody_fields_take(job, checkpoint_word(&job->resumed->parts, "external"));
 }
 
 /* ---- The run. -------------------------------------------------------------------------------- */
 
-static void *copy_array(const char **from, size_t n)
+static void *copy_array(const char *from, size_t n)
 {
-    void *array = malloc(n * sizeof(double));
+    void *array = from ? malloc(n * sizeof(double)) : NULL;
     if (array)
-        memcpy(array, *from, n * sizeof(double));
-    *from += n * sizeof(double);
+        memcpy(array, from, n * sizeof(double));
     return array;
 }
 
 int nbody_resume_bodies(struct nbody_job *job)
 {
-    const struct resumed *r = job->resumed;
-    const struct checkpoint_state *k = &r->state;
+    const struct checkpoint_parts *parts = &job->resumed->parts;
+    const struct checkpoint_state *k = &parts->state;
     struct particles *b = &job->bodies;
-    const char *from = r->rest;
+    json_t *notes = json_object_get(parts->words, "notes");
     *b = (struct particles){
         .n = k->n, .time = k->time_start, .gas = k->gas, .star = k->star, .also = k->also};
-    b->mass = copy_array(&from, k->n);
-    b->softening = k->also & PARTICLES_SOFTENING ? copy_array(&from, k->n) : NULL;
-    b->id = k->also & PARTICLES_ID ? copy_array(&from, k->n) : NULL;
-    b->radius = k->also & PARTICLES_RADIUS ? copy_array(&from, k->n) : NULL;
+    b->mass = copy_array(parts->mass, k->n);
+    b->softening = copy_array(parts->softening, k->n);
+    b->id = copy_array(parts->id, k->n);
+    b->radius = copy_array(parts->radius, k->n);
     b->pos = calloc(k->n, sizeof *b->pos);
     b->vel = calloc(k->n, sizeof *b->vel);
     job->time_start = k->time_start;
-    if (!b->mass || !b->pos || !b->vel || (k->also & PARTICLES_SOFTENING && !b->softening) ||
-        (k->also & PARTICLES_ID && !b->id) || (k->also & PARTICLES_RADIUS && !b->radius))
+    if (!b->mass || !b->pos || !b->vel || !parts->softening != !b->softening ||
+        !parts->id != !b->id || !parts->radius != !b->radius)
         return cli_failed("out of memory for %zu bodies", k->n);
     for (int i = 0; i < PARTICLES_NOTE_COUNT; i++)
         if (particles_set_note(b, (enum particles_note)i,
-                               json_string_value(json_array_get(json_object_get(r->words, "notes"),
-                                                                (size_t)i))) < 0)
+                               json_string_value(json_array_get(notes, (size_t)i))) < 0)
             return cli_failed_call(NULL);
     return CLI_DONE;
 }
@@ -329,13 +306,13 @@ int nbody_resume_bodies(struct nbody_job *job)
 /* True for direct sums, which any number of devices of the same model may continue. */
 static bool is_direct(const struct nbody_job *job)
 {
-    return job->resumed->state.method == NBODY_DIRECT;
+    return job->resumed->parts.state.method == NBODY_DIRECT;
 }
 
 /* Name of the checkpoint's device that device `dev` replaces. */
 static const char *device_then(const struct nbody_job *job, unsigned dev)
 {
-    json_t *devices = json_object_get(job->resumed->words, "devices");
+    json_t *devices = json_object_get(job->resumed->parts.words, "devices");
     const unsigned had = (unsigned)json_array_size(devices);
     const char *name = json_string_value(
         json_object_get(json_array_get(devices, dev < had ? dev : had - 1), "name"));
@@ -372,7 +349,8 @@ int nbody_resume_devices(struct nbody_job *job)
 {
     if (!job->resumed || job->resume_anyway)
         return CLI_DONE;
-    const unsigned had = (unsigned)json_array_size(json_object_get(job->resumed->words, "devices")),
+    const unsigned had = (unsigned)json_array_size(
+                       json_object_get(job->resumed->parts.words, "devices")),
                    have = clgetndev(job->context);
     if (had == 0 || (had != have && !(is_direct(job) && have_one_model(job, had))))
         return cli_failed(
@@ -389,7 +367,7 @@ int nbody_resume_devices(struct nbody_job *job)
 /* Use the checkpoint's kernel shape and division of the bodies. */
 void nbody_resume_engine(struct nbody_job *job, struct nbody_options *options)
 {
-    json_t *devices = json_object_get(job->resumed->words, "devices");
+    json_t *devices = json_object_get(job->resumed->parts.words, "devices");
     const size_t n = json_array_size(devices);
     double *shares = cli_alloc(n ? n : 1, sizeof *shares);
     bool one_shape = true;
@@ -410,8 +388,8 @@ void nbody_resume_engine(struct nbody_job *job, struct nbody_options *options)
 
 int nbody_resume_state(struct nbody_job *job)
 {
-    const struct checkpoint_state *k = &job->resumed->state;
-    if (nbody_load(job->engine, job->resumed->engine, k->engine) < 0)
+    const struct checkpoint_state *k = &job->resumed->parts.state;
+    if (nbody_load(job->engine, job->resumed->parts.engine, k->engine) < 0)
         return cli_failed_call(NULL);
     if (nbody_steps(job->engine) > job->total)
         return cli_wrong(
@@ -424,56 +402,62 @@ int nbody_resume_state(struct nbody_job *job)
     return CLI_DONE;
 }
 
-static void restore_history(struct nbody_job *job, const char *from)
+/* Different --fractions: the history starts empty. */
+static void restore_history(struct nbody_job *job)
 {
-    const struct checkpoint_state *k = &job->resumed->state;
+    const struct checkpoint_parts *parts = &job->resumed->parts;
+    const struct checkpoint_state *k = &parts->state;
     struct nbody_history *h = &job->history;
     const size_t bytes = k->history * k->columns * sizeof *h->value;
+    if (!k->history || k->columns != h->columns)
+        return;
     h->n = k->history;
     h->bytes = k->text;
     h->value = cli_alloc(1, bytes);
     h->text = cli_alloc(1, h->bytes);
-    memcpy(h->value, from, bytes);
-    memcpy(h->text, from + bytes, h->bytes);
+    memcpy(h->value, parts->history, bytes);
+    memcpy(h->text, parts->text, h->bytes);
 }
 
-int nbody_resume_outputs(struct nbody_job *job)
+static void restore_series(struct nbody_job *job)
 {
-    const struct checkpoint_state *k = &job->resumed->state;
-    const char *from = job->resumed->table;
-    job->start = k->start;
-    job->seconds = k->seconds;
-    job->outputs.frames_done = (unsigned)k->frames_done;
-    for (size_t i = 0; i < k->rows; i++, from += sizeof(struct nbody_row)) {
-        struct nbody_row row;
-        memcpy(&row, from, sizeof row);
-        const int status = nbody_output_again(job, &row);
-        if (status != CLI_DONE)
-            return status;
-    }
-    for (size_t i = 0; i < k->series; i++) {
-        struct series old = {.pattern = NULL};
-        memcpy(&old.n, from, sizeof old.n);
-        from += sizeof old.n;
-        const size_t bytes = old.n * sizeof *old.file;
-        if (i < job->series_n && old.n) {
-            job->series[i].file = cli_alloc(old.n, sizeof *old.file);
-            job->series[i].n = old.n;
+    const char *from = job->resumed->parts.series;
+    for (size_t i = 0; i < job->resumed->parts.state.series; i++) {
+        size_t n;
+        memcpy(&n, from, sizeof n);
+        from += sizeof n;
+        const size_t bytes = n * sizeof(struct series_file);
+        if (i < job->series_n && n) {
+            job->series[i].file = cli_alloc(1, bytes);
+            job->series[i].n = n;
             memcpy(job->series[i].file, from, bytes);
         }
         from += bytes;
     }
-    if (k->history &&
-        k->columns == job->history.columns) /* different --fractions: the history starts empty */
-        restore_history(job, from);
-    from += k->history * k->columns * sizeof(double) + (k->history ? k->text : 0);
+}
+
+int nbody_resume_outputs(struct nbody_job *job)
+{
+    const struct checkpoint_parts *parts = &job->resumed->parts;
+    const struct checkpoint_state *k = &parts->state;
+    job->start = k->start;
+    job->seconds = k->seconds;
+    job->outputs.frames_done = (unsigned)k->frames_done;
+    for (size_t i = 0; i < k->rows; i++) {
+        struct nbody_row row;
+        memcpy(&row, parts->rows + i * sizeof row, sizeof row);
+        const int status = nbody_output_again(job, &row);
+        if (status != CLI_DONE)
+            return status;
+    }
+    restore_series(job);
+    restore_history(job);
     job->path.n = k->path;
     job->path.pos = cli_alloc(k->path * k->n + 1, sizeof *job->path.pos);
-    memcpy(job->path.pos, from, k->path * k->n * sizeof *job->path.pos);
-    from += k->path * k->n * sizeof *job->path.pos;
+    memcpy(job->path.pos, parts->path, k->path * k->n * sizeof *job->path.pos);
     job->events.n = k->events;
     job->events.event = cli_alloc(k->events + 1, sizeof *job->events.event);
-    memcpy(job->events.event, from, k->events * sizeof *job->events.event);
+    memcpy(job->events.event, parts->events, k->events * sizeof *job->events.event);
     return CLI_DONE;
 }
 
@@ -485,7 +469,8 @@ void nbody_resume_free(struct nbody_job *job)
     free(r->image);
     free(r->shares);
     free(r->argv);
-    json_decref(r->words);
+    free(r->stored.word);
+    json_decref(r->parts.words);
     free(r);
     job->resumed = NULL;
 }

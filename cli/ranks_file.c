@@ -53,7 +53,7 @@ static int write_header(struct cli_ranks_file *f, void (*before)(FILE *fp, void 
         fp && fclose(fp) == 0 ? 0 : clerror_set(ENOMEM, "out of memory for the header of a file");
     f->begin = size;
     if (status == 0 && cli_ranks_first())
-        status = ranks_file_pwrite(f->out.fd, text, size, 0, f->name);
+        status = ranks_file_pwrite(f->out.fd, text, size, 0, f->out.name);
     free(text);
     return status;
 }
@@ -81,14 +81,14 @@ int cli_ranks_file_open(struct cli_ranks_file *f, const char *name,
 int cli_ranks_file_write_at(const struct cli_ranks_file *f, uint64_t at, const void *bytes,
                             size_t size)
 {
-    return ranks_file_pwrite(f->out.fd, bytes, size, f->begin + at, f->name);
+    return ranks_file_pwrite(f->out.fd, bytes, size, f->begin + at, f->out.name);
 }
 
 int cli_ranks_file_sync(const struct cli_ranks_file *f, int status)
 {
     const int code = status == 0 ? outfile_sync(f->out.fd) : 0;
     if (code)
-        status = clerror_set(code, "cannot write %s: %s", f->name, strerror(code));
+        status = clerror_set(code, "cannot write %s: %s", f->out.name, strerror(code));
     return world_reduce_status(cli_world, status);
 }
 

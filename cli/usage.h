@@ -9,6 +9,14 @@
 
 #include <stdio.h>
 
+/* Words of a command line that a file holds. The file may come from a stranger: outputs that these
+ * words name must lie below its folder, unless the user gives them again. */
+struct cli_stored {
+    const char *file;
+    const char **word;
+    size_t n;
+};
+
 /* Command line of a command. */
 struct cli_usage {
     const char *synopsis; /* after "usage: stdcl NAME" */
@@ -19,9 +27,10 @@ struct cli_usage {
     struct cli_condition *conditions;           /* ended by one without name; or NULL */
     struct cli_strings *operands;               /* NULL: none accepted */
     size_t operands_min;
-    const char *operand; /* name of an operand: "FILE" */
-    const char *reads;   /* options that name inputs: "input rule"; or NULL */
-    const char *writes;  /* options that name outputs, all distinct */
+    const char *operand;             /* name of an operand: "FILE" */
+    const char *reads;               /* options that name inputs: "input rule"; or NULL */
+    const char *writes;              /* options that name outputs, all distinct */
+    const struct cli_stored *stored; /* words that a file holds, or NULL */
 };
 
 /* Parse the command line: -x, -xVALUE, -x VALUE, --name VALUE, --name=VALUE, operands anywhere;
@@ -56,8 +65,9 @@ struct cli_guess {
 };
 void cli_guess_offer(struct cli_guess *guess, const char *name);
 
-/* Check that no two outputs name one file and that no output replaces an input, by usage->reads and
- * usage->writes. CLI_DONE or CLI_WRONG. Called by cli_parse. */
+/* Check that no two outputs name one file, that no output replaces an input, and that stored words
+ * name no output elsewhere, by usage->reads, writes and stored. CLI_DONE or CLI_WRONG. Called by
+ * cli_parse. */
 int cli_check_files(const struct cli_usage *usage);
 
 #endif

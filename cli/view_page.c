@@ -20,6 +20,7 @@ static int write_page(const struct view_job *job, const char *recording)
     if (outfile_open(&out, job->page) < 0)
         return cli_failed_call(NULL);
     if (view_write_page(out.fp, recording) < 0) {
+        (void)outfile_check(&out); /* the reason, if writing failed */
         const int status = cli_failed_call(NULL);
         outfile_discard(&out);
         return status;
@@ -50,7 +51,7 @@ int view_record(struct view_job *job, const char *file)
 
 int view_page(struct view_job *job)
 {
-    static const char *const within[] = {"frames.view", "frames.view.part", NULL};
+    static const char *const within[] = {"frames.view", ".frames.view.0.tmp", NULL};
     char folder[512], file[600];
     if (job->recording)
         return write_page(job, job->file.item[0]);

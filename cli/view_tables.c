@@ -9,6 +9,7 @@
 #include "message.h"
 #include "view_job.h"
 
+#include "core/host_memory.h"
 #include "formats/npy.h"
 #include "stdcl/gas.h"
 
@@ -69,7 +70,7 @@ int view_speeds_open(struct view_job *job)
     const char *file = job->file.item[0];
     if (npy_open(&in, file) < 0)
         return cli_failed_call(NULL);
-    void *x = malloc(npy_bytes(&in) + 1);
+    void *x = (double)npy_bytes(&in) <= host_memory_left() ? malloc(npy_bytes(&in) + 1) : NULL;
     job->bars.count = cli_alloc(BINS + 1, sizeof *job->bars.count);
     job->bars.expected = cli_alloc(BINS + 1, sizeof *job->bars.expected);
     const bool read = x && npy_read(&in, x) == 0;

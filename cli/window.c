@@ -11,6 +11,7 @@
 
 #include "core/clock.h"
 
+#include <errno.h>
 #include <math.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -117,6 +118,7 @@ int cli_window_open(struct cli_window *w, struct view_options *about)
     if (!w->wanted && !w->record)
         return CLI_DONE;
     w->seek = -1;
+    w->frames = about->frames;
     if (world_reduce_status(cli_world, cli_ranks_first() ? open_view(w, about) : 0) != 0)
         return cli_refused_call();
     w->open = true;
@@ -159,6 +161,8 @@ static void obey_command(struct cli_window *w, const struct view_command *c, dou
         cli_interrupt_set(SIGINT);
         break;
     }
+    if (w->frames) /* steps past the last frame, which no step would reach */
+        w->pace.stop = fmin(w->pace.stop, (double)(w->frames - 1));
     restart_pace(w, step);
 }
 
@@ -290,6 +294,7 @@ void cli_window_end(struct cli_window *w, const char *sentence)
 {
     if (!w->open)
         return;
+    w->ended = true;
     view_end(w->view, sentence);
     if (!cli_window_decide(w, view_viewers(w->view) && isatty(STDERR_FILENO)) ||
         cli_ranks_interrupted(false))
@@ -303,7 +308,9 @@ void cli_window_end(struct cli_window *w, const char *sentence)
 
 int cli_window_close(struct cli_window *w)
 {
-    const int status = view_close(w->view) < 0 ? cli_failed_call("recording") : CLI_DONE;
+    int status = CLI_DONE;
+    if (view_close(w->view) < 0 && (w->ended || clerrno != ENODATA)) /* a failed run has said why */
+        status = cli_failed_call("recording");
     w->view = NULL;
     w->open = false;
     return status;

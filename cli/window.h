@@ -30,8 +30,8 @@ struct cli_window {
     double rate, budget; /* 0: not given */
     const char *record;
 
-    bool open;
-    view *view; /* on rank 0; NULL: none */
+    bool open, ended; /* ended: the run came to its end, which a failed run does not */
+    view *view;       /* on rank 0; NULL: none */
     struct cli_pace {
         bool paused;
         double stop;  /* while paused: stop at the first step >= stop */
@@ -41,6 +41,7 @@ struct cli_window {
     double interval;  /* seconds between the last frame and the next */
     size_t bodies;    /* at opening */
     uint64_t frame;   /* of a replay */
+    uint64_t frames;  /* of a replay; 0: a run */
     double seek;      /* frame requested by a viewer; below 0: none */
     struct {
         double time, step;

@@ -37,8 +37,9 @@ char *enumerate_names(void);
 
 /* ---- device_lock.c ---- */
 
-/* Keep of chosen[0..n) the first `want` devices that no other process has locked, with the locks'
- * descriptors in *claims. Return their number, or 0 after fail(). */
+/* Keep of chosen[0..n) the first `want` devices that no other process has locked, those of other
+ * contexts of this process last, with the locks' descriptors in *claims. Return their number, or 0
+ * after fail(). */
 size_t device_lock_take(const struct candidate **chosen, size_t n, size_t want, int key,
                         int **claims);
 void device_lock_release(int *claims, size_t n);

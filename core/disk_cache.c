@@ -34,7 +34,7 @@ static const char suffix[] = ".program";
 
 bool cache_path(char *path, size_t size, const char *name)
 {
-    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    const char *cache = secure_getenv("XDG_CACHE_HOME"), *home = secure_getenv("HOME");
     int n = cache && *cache == '/' ? snprintf(path, size, "%s/stdcl/%s", cache, name)
             : home && *home        ? snprintf(path, size, "%s/.cache/stdcl/%s", home, name)
                                    : -1;
@@ -130,19 +130,33 @@ static cl_program disk_entry_read(const struct device *d, const unsigned char *b
     return NULL;
 }
 
-/* Load the program. Files of other users are refused: they may hold anything. */
-static cl_program disk_entry_take(const struct disk_entry *s, const struct device *d)
+/* The bytes of the file; NULL if there is none. Files of other users are refused: they may hold
+ * anything. The file that was examined is the one that is read. */
+static char *disk_entry_bytes(const struct disk_entry *s, size_t *size)
 {
     struct stat st;
-    struct failure before;
+    char *bytes = NULL;
+    const int fd = open(s->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
+        st.st_size > 0 && st.st_size <= MOST_BYTES)
+        bytes = malloc((size_t)st.st_size);
+    for (*size = 0; bytes && *size < (size_t)st.st_size;) {
+        const ssize_t n = pread(fd, bytes + *size, (size_t)st.st_size - *size, (off_t)*size);
+        if (n <= 0)
+            break;
+        *size += (size_t)n;
+    }
+    if (fd >= 0)
+        close(fd);
+    return bytes;
+}
+
+/* Load the program. */
+static cl_program disk_entry_take(const struct disk_entry *s, const struct device *d)
+{
     cl_program program = NULL;
     size_t size, binary;
-    if (stat(s->path, &st) != 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid() ||
-        st.st_size > MOST_BYTES)
-        return NULL;
-    failure_save(&before);
-    char *bytes = read_file(s->path, &size, "clopen");
-    failure_restore(&before);
+    char *bytes = disk_entry_bytes(s, &size);
     const unsigned char *found = bytes ? binary_in(s, bytes, size, &binary) : NULL;
     if (found && (program = disk_entry_read(d, found, binary)) != NULL)
         utimensat(AT_FDCWD, s->path, NULL, 0); /* least recently used files are evicted first */

@@ -78,6 +78,7 @@ static void ask_platforms(void)
 {
     cl_uint n = 0;
     forked_watch();
+    pocl_avoid_shared_folder();
     if (query_refused(clGetPlatformIDs(0, NULL, &n)) || n == 0)
         return;
     machine.platforms = n;

@@ -45,7 +45,7 @@ static char *own_file(void)
 /* $STDCL_INCLUDE, then relative to this code, then the installation prefix. */
 static void find_include_folder(void)
 {
-    const char *wish = getenv("STDCL_INCLUDE");
+    const char *wish = secure_getenv("STDCL_INCLUDE");
     char *path = own_file();
     bool found = wish && try(wish, "");
     for (int level = 0; path && !found && level <= LEVELS; level++) {

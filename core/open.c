@@ -75,7 +75,7 @@ STDCL_API void *clloadb(CLCONTEXT *cp, int n, char **bin, size_t *size, int flag
 
 const char *kernel_override(const char *name, char *path, size_t size)
 {
-    const char *folder = getenv("STDCL_KERNEL_PATH");
+    const char *folder = secure_getenv("STDCL_KERNEL_PATH");
     if (!folder || !*folder)
         return NULL;
     snprintf(path, size, "%s/%s", folder, name);

@@ -40,7 +40,7 @@ static struct slot {
     char path[PATH_MAX];
 } slots[SLOTS];
 
-/* Return the slot that holds the path from now on, or -1 if all are in use. */
+/* Return the slot that holds the path from now on; -1 with errno, EMFILE if all are in use. */
 static int slot_register(const char *path, const char *const *within)
 {
     struct stat info;
@@ -56,6 +56,7 @@ static int slot_register(const char *path, const char *const *within)
         atomic_store(&slots[i].owner, (int)getpid());
         return i;
     }
+    errno = EMFILE;
     return -1;
 }
 
@@ -124,7 +125,7 @@ int outfile_folder(char *path, size_t size, const char *word, const char *const 
     const bool made = length < (int)size && length < PATH_MAX && mkdtemp(path);
     int code = made ? 0 : errno;
     if (made && slot_register(path, within) < 0) {
-        code = EMFILE;
+        code = errno;
         rmdir(path);
     }
     end_making(&before);
@@ -430,9 +431,9 @@ static int create_and_remember(struct outfile *out, int *fd)
     if (code == 0)
         out->slot = slot_register(out->temporary, NULL);
     if (code == 0 && out->slot < 0) {
+        code = errno;
         unlink(out->temporary);
         close(*fd);
-        code = EMFILE;
     }
     end_making(&before);
     return code;

@@ -5,7 +5,10 @@
 #ifndef CORE_POCL_H
 #define CORE_POCL_H
 
+#include "core/private_folder.h"
 #include "stdcl.h"
+
+#include <sys/resource.h>
 
 static inline int is_pocl(cl_platform_id platform)
 {
@@ -42,15 +45,38 @@ static inline void pocl_folder(char *path, size_t size)
                  home && *home ? "/.cache" : "");
 }
 
+/* Without a home PoCL takes compiled kernels from /tmp/pocl, where everybody can put some. Name a
+ * folder of this user only. Called before PoCL is loaded. */
+static inline void pocl_avoid_shared_folder(void)
+{
+    static const char *const names[] = {"POCL_CACHE_DIR", "XDG_CACHE_HOME", "HOME"};
+    char path[64];
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (getenv(names[i]) && *getenv(names[i]))
+            return;
+    const int fd = private_folder_open("pocl", path, sizeof path);
+    if (fd >= 0)
+        close(fd);
+    else if (snprintf(path, sizeof path, "/tmp/stdcl-pocl-XXXXXX") < 0 || !mkdtemp(path))
+        return;
+    setenv("POCL_CACHE_DIR", path, 1);
+}
+
 /* " (...)": why the environment may prevent PoCL's device; "" without PoCL. */
 static inline const char *no_device_because(char *text, size_t size)
 {
     char folder[2048];
     const char *devices = getenv("POCL_DEVICES");
+    struct rlimit limit;
     *text = 0;
     pocl_folder(folder, sizeof folder);
     if (has_pocl() && devices && *devices)
         snprintf(text, size, " (POCL_DEVICES is set to '%.200s')", devices);
+    else if (has_pocl() && getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+        snprintf(text, size,
+                 " (PoCL is installed; it has none when memory is limited too much: ulimit -v is "
+                 "%.0f MiB)",
+                 (double)limit.rlim_cur / 1048576);
     else if (has_pocl())
         snprintf(
             text, size,

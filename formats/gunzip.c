@@ -21,11 +21,14 @@ bool gunzip_is(const void *data, size_t size)
 /* Grow the buffer by doubling. */
 static int gunzip_grow(const char *name, double most, char **out, size_t *room)
 {
-    const size_t wanted = *room ? 2 * *room : 1 << 16;
-    char *more = (double)*room < most ? realloc(*out, wanted) : NULL;
+    size_t wanted = *room ? 2 * *room : 1 << 16;
+    if ((double)wanted > most)
+        wanted = (size_t)most;
+    char *more = wanted > *room ? realloc(*out, wanted) : NULL;
     if (!more)
-        return clerror_set(ENOMEM, "%s: unpacks to more than %zu bytes, for which out of memory",
-                           name, *room);
+        return clerror_set(
+            ENOMEM, "%s: unpacks to more than %zu bytes, more than the memory that may be used",
+            name, *room);
     *out = more;
     *room = wanted;
     return 0;

@@ -65,6 +65,9 @@ struct life_band {
 };
 enum { LIFE_BAND_ROWS = 1024 };
 
+/* Bytes that reading a pattern may take; 0: the memory that is left. */
+extern size_t life_pattern_limit;
+
 /* Read `file`, "-" for standard input, into *p; free it with life_pattern_free. Errors: ENOENT
  * EACCES EISDIR as open; EINVAL for content; ENOMEM names the memory needed; EIO. */
 int life_pattern_read(const char *file, struct life_pattern *p);

@@ -70,9 +70,6 @@ void life_tiles_free(struct life_tiles *tiles);
 /* Bound of coordinates, so that sums cannot overflow. */
 #define LIFE_FAR ((long long)1 << 40)
 
-/* Maximum bytes of a pattern; 0: the machine's memory. The fuzzer lowers it. */
-extern size_t life_pattern_limit;
-
 /* Destination of live cells: the bounding box, or, once `filling`, the tiles if there are any,
  * else the pattern's words. */
 struct life_sink {

@@ -9,13 +9,15 @@
 #include "formats/gzip.h"
 #include "formats/life_format.h"
 #include "formats/suffix.h"
+
+#include "core/host_memory.h"
 #include "stdcl.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #define POINTER(name) &life_##name,
 #define LABEL(name) &life_##name.label,
@@ -97,13 +99,10 @@ static const struct life_format *pattern_recognise(const struct life_text *t)
 
 size_t life_pattern_limit;
 
-/* The machine's physical memory. Linux overcommits, and kills the program on use. */
 static double memory_there_is(void)
 {
-    const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-    return life_pattern_limit      ? (double)life_pattern_limit
-           : pages > 0 && page > 0 ? (double)pages * (double)page
-                                   : 0x1p46;
+    const double left = host_memory_left();
+    return life_pattern_limit ? fmin((double)life_pattern_limit, left) : left;
 }
 
 /* Between the two passes: allocate the bounding box. */
@@ -118,11 +117,12 @@ static int pattern_make_room(struct life_sink *s, const char *name)
     p->rows = (size_t)(s->bottom - s->top);
     p->stride = (p->columns + 63) / 64;
     const bool bytewise = s->most > 1;
-    const double bytes = (double)p->rows * ((double)p->stride * 8 + bytewise * (double)p->columns);
+    const double bytes = (double)p->rows * ((double)p->stride * 8 + bytewise * (double)p->columns),
+                 room = memory_there_is();
     p->states = bytewise ? s->most + 1 : 2;
     if (s->tiles)
         return 0;
-    if (bytes <= memory_there_is()) {
+    if (bytes <= room) {
         p->word = calloc(p->rows * p->stride, sizeof *p->word);
         p->state = bytewise ? calloc(p->rows, p->columns) : NULL;
     }
@@ -131,7 +131,7 @@ static int pattern_make_room(struct life_sink *s, const char *name)
             ENOMEM,
             "%s: the live cells span %zu x %zu, which takes %.4g MB of memory; there are "
             "%.4g",
-            name, p->columns, p->rows, bytes / 1e6, memory_there_is() / 1e6);
+            name, p->columns, p->rows, bytes / 1e6, room / 1e6);
     return 0;
 }
 
@@ -225,7 +225,7 @@ static char *pattern_slurp(FILE *fp, const char *name, size_t *size)
         }
         if (*size == room) {
             room = room ? 2 * room : 1 << 16;
-            char *more = realloc(data, room);
+            char *more = (double)(room / 2) <= memory_there_is() ? realloc(data, room) : NULL;
             if (!more) {
                 clerror_set(ENOMEM, "%s: out of memory for a file of more than %zu bytes", name,
                             *size);

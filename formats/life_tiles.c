@@ -24,9 +24,9 @@ static size_t tiles_place_of(const struct life_tiles *t, long long x, long long 
 
 static bool tiles_grow(struct life_tiles *t)
 {
-    const size_t room = t->n ? 2 * t->n : 64;
+    const size_t room = t->n ? 2 * t->n : 64, each = sizeof *t->tile + 4 * sizeof *t->place;
     struct life_tile *tile =
-        (double)room * sizeof *tile <= t->most ? realloc(t->tile, room * sizeof *tile) : NULL;
+        (double)room * (double)each <= t->most ? realloc(t->tile, room * sizeof *tile) : NULL;
     t->tile = tile ? tile : t->tile;
     free(t->place);
     t->places = 4 * room;

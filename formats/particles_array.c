@@ -3,6 +3,7 @@
  */
 #include "formats/particles_format.h"
 
+#include "core/host_memory.h"
 #include "stdcl.h"
 
 #include <errno.h>
@@ -52,12 +53,13 @@ int particles_reserve(struct particles *p, size_t room, const char *name)
                            p->also & PARTICLES_POTENTIAL,
                            p->also & PARTICLES_ID,
                            p->also & PARTICLES_RADIUS};
-    bool fits = room <= SIZE_MAX / sizeof *p->pos;
     size_t bytes = 0;
-    for (int k = 0; k < 7; k++) {
+    for (int k = 0; k < 7; k++)
         bytes += wanted[k] ? size[k] : 0;
+    const double more = ((double)room - (double)p->n) * (double)bytes; /* n are in use */
+    bool fits = room <= SIZE_MAX / sizeof *p->pos && (more <= 0 || more <= host_memory_left());
+    for (int k = 0; k < 7; k++)
         fits = fits && (!wanted[k] || particles_array_grow(&all[k], room, size[k]));
-    }
     p->mass = all[0], p->pos = all[1], p->vel = all[2];
     p->softening = all[3], p->potential = all[4], p->id = all[5], p->radius = all[6];
     return fits ? 0

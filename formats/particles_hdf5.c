@@ -15,6 +15,8 @@
  * SPDX-License-Identifier: MIT
  */
 #include "formats/particles_hdf5.h"
+
+#include "core/host_memory.h"
 #include "stdcl.h"
 
 #include <errno.h>
@@ -35,7 +37,8 @@ static int snapshot_read_hdf5(struct reader *s, struct particles *p)
 
 #else
 
-#include <hdf5.h>
+#include "formats/hdf5_source.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -43,20 +46,21 @@ static const char *const type_names[TYPES] = {HDF5_TYPE_NAMES};
 
 /* ---- Attributes, read. ----------------------------------------------------------------------- */
 
-static hid_t open_attribute(hid_t file, const char *group, const char *name)
+static hid_t open_attribute(const struct hdf5_source *s, const char *group, const char *name)
 {
-    if (H5Lexists(file, group, H5P_DEFAULT) <= 0 ||
-        H5Aexists_by_name(file, group, name, H5P_DEFAULT) <= 0)
+    if (H5Lexists(s->file, group, s->links) <= 0 ||
+        H5Aexists_by_name(s->file, group, name, s->links) <= 0)
         return H5I_INVALID_HID;
-    return H5Aopen_by_name(file, group, name, H5P_DEFAULT, H5P_DEFAULT);
+    return H5Aopen_by_name(s->file, group, name, H5P_DEFAULT, s->links);
 }
 
 /* Read up to `most` numbers of an attribute; return their number, 0 if it is missing. */
-static size_t get_numbers(hid_t file, const char *group, const char *name, double *x, size_t most)
+static size_t get_numbers(const struct hdf5_source *s, const char *group, const char *name,
+                          double *x, size_t most)
 {
     enum { ROOM = 16 };
     double all[ROOM];
-    const hid_t attribute = open_attribute(file, group, name);
+    const hid_t attribute = open_attribute(s, group, name);
     if (attribute < 0)
         return 0;
     const hid_t space = H5Aget_space(attribute), type = H5Aget_type(attribute);
@@ -74,16 +78,17 @@ static size_t get_numbers(hid_t file, const char *group, const char *name, doubl
     return n;
 }
 
-static bool snapshot_get_number(hid_t file, const char *group, const char *name, double *x)
+static bool snapshot_get_number(const struct hdf5_source *s, const char *group, const char *name,
+                                double *x)
 {
-    return get_numbers(file, group, name, x, 1) == 1;
+    return get_numbers(s, group, name, x, 1) == 1;
 }
 
 /* Read a text of fixed or variable length; the caller frees it; NULL if missing. */
-static char *get_text(hid_t file, const char *group, const char *name)
+static char *get_text(const struct hdf5_source *s, const char *group, const char *name)
 {
     char *text = NULL, *wandering = NULL;
-    const hid_t attribute = open_attribute(file, group, name);
+    const hid_t attribute = open_attribute(s, group, name);
     if (attribute < 0)
         return NULL;
     const hid_t type = H5Aget_type(attribute), space = H5Aget_space(attribute);
@@ -111,10 +116,9 @@ static char *get_text(hid_t file, const char *group, const char *name)
 /* ---- Reading. -------------------------------------------------------------------------------- */
 
 struct snapshot {
-    hid_t file;
+    struct hdf5_source source;
     const char *name;
     struct particles *p;
-    long long bytes; /* of the file; -1: unknown */
     double mass[TYPES];
     size_t n[TYPES], first[TYPES];
 };
@@ -131,10 +135,10 @@ static int read_notes(const struct snapshot *s)
             if (at > 0 && (k < NOTE_UnitLength_in_cm || k > NOTE_UnitVelocity_in_cm_per_s))
                 continue;
             if (particles_note_kind(k) == PARTICLES_REAL &&
-                snapshot_get_number(s->file, places[at], particles_note_name(k), &value))
+                snapshot_get_number(&s->source, places[at], particles_note_name(k), &value))
                 status = particles_set_number(s->p, k, value);
             else if (particles_note_kind(k) != PARTICLES_REAL &&
-                     (text = get_text(s->file, places[at], particles_note_name(k))))
+                     (text = get_text(&s->source, places[at], particles_note_name(k))))
                 status = particles_read_note(s->p, k, text, strlen(text));
             free(text);
         }
@@ -146,9 +150,9 @@ static int read_swift_units(const struct snapshot *s)
 {
     double length, mass, time;
     if (s->p->note[NOTE_UnitLength_in_cm] ||
-        !snapshot_get_number(s->file, "Units", "Unit length in cgs (U_L)", &length) ||
-        !snapshot_get_number(s->file, "Units", "Unit mass in cgs (U_M)", &mass) ||
-        !snapshot_get_number(s->file, "Units", "Unit time in cgs (U_t)", &time))
+        !snapshot_get_number(&s->source, "Units", "Unit length in cgs (U_L)", &length) ||
+        !snapshot_get_number(&s->source, "Units", "Unit mass in cgs (U_M)", &mass) ||
+        !snapshot_get_number(&s->source, "Units", "Unit time in cgs (U_t)", &time))
         return 0;
     return particles_set_number(s->p, NOTE_UnitLength_in_cm, length) < 0 ||
                    particles_set_number(s->p, NOTE_UnitMass_in_g, mass) < 0 ||
@@ -177,29 +181,29 @@ static int settle_units(const struct snapshot *s)
 static int snapshot_read_header(struct snapshot *s)
 {
     double value, n[TYPES];
-    if (H5Lexists(s->file, "Header", H5P_DEFAULT) <= 0)
+    if (H5Lexists(s->source.file, "Header", s->source.links) <= 0)
         return clerror_set(EINVAL, "%s: is HDF5, but no snapshot: it has no group Header", s->name);
-    if (snapshot_get_number(s->file, "Header", "NumFilesPerSnapshot", &value) && value > 1)
+    if (snapshot_get_number(&s->source, "Header", "NumFilesPerSnapshot", &value) && value > 1)
         return clerror_set(EINVAL,
                            "%s: is one of %.0f files of a snapshot; only whole snapshots are read",
                            s->name, value);
-    if ((snapshot_get_number(s->file, "Header", "Omega0", &value) ||
-         snapshot_get_number(s->file, "Parameters", "Omega0", &value)) &&
+    if ((snapshot_get_number(&s->source, "Header", "Omega0", &value) ||
+         snapshot_get_number(&s->source, "Parameters", "Omega0", &value)) &&
         value > 0)
         return clerror_set(
             EINVAL,
             "%s: is of a cosmological run (Omega0 is %g): its coordinates expand, which is not "
             "simulated here",
             s->name, value);
-    if (!snapshot_get_number(s->file, "Header", "Time", &s->p->time) &&
+    if (!snapshot_get_number(&s->source, "Header", "Time", &s->p->time) &&
         particles_miss(s->p, "no Header/Time (0 is taken)") < 0)
         return -1;
     if (!isfinite(s->p->time))
         return clerror_set(EINVAL, "%s: Header/Time is %g", s->name, s->p->time);
-    if (!get_numbers(s->file, "Header", "MassTable", s->mass, TYPES) &&
+    if (!get_numbers(&s->source, "Header", "MassTable", s->mass, TYPES) &&
         particles_miss(s->p, "no Header/MassTable") < 0)
         return -1;
-    if (get_numbers(s->file, "Header", "NumPart_ThisFile", n, TYPES) < 2 &&
+    if (get_numbers(&s->source, "Header", "NumPart_ThisFile", n, TYPES) < 2 &&
         particles_miss(s->p, "no Header/NumPart_ThisFile (the groups' own sizes are taken)") < 0)
         return -1;
     return read_notes(s) < 0 || read_swift_units(s) < 0 ? -1 : settle_units(s);
@@ -208,19 +212,24 @@ static int snapshot_read_header(struct snapshot *s)
 static hid_t open_set(const struct snapshot *s, int type, const char *name)
 {
     char path[64];
-    if (H5Lexists(s->file, type_names[type], H5P_DEFAULT) <= 0)
+    if (H5Lexists(s->source.file, type_names[type], s->source.links) <= 0)
         return H5I_INVALID_HID;
     snprintf(path, sizeof path, "%s/%s", type_names[type], name);
-    return H5Lexists(s->file, path, H5P_DEFAULT) > 0 ? H5Dopen2(s->file, path, H5P_DEFAULT)
-                                                     : H5I_INVALID_HID;
+    return H5Lexists(s->source.file, path, s->source.links) > 0
+               ? H5Dopen2(s->source.file, path, s->source.sets)
+               : H5I_INVALID_HID;
 }
 
 /* Rows of a data set of `columns` numbers each; -1 after an error. The claimed size is refused if
- * it cannot fit the file, compressed or not. */
+ * the file or the memory cannot hold it. */
 static long long snapshot_count_rows(const struct snapshot *s, int type, const char *name,
                                      hid_t set, hsize_t columns)
 {
+    char path[64];
     hsize_t size[2] = {0, 1};
+    snprintf(path, sizeof path, "%s/%s", type_names[type], name);
+    if (hdf5_check_set(&s->source, path, set) < 0)
+        return -1;
     const hid_t space = H5Dget_space(set), kind = H5Dget_type(set);
     const int dimensions = H5Sget_simple_extent_ndims(space);
     const H5T_class_t class = H5Tget_class(kind);
@@ -235,10 +244,12 @@ static long long snapshot_count_rows(const struct snapshot *s, int type, const c
         return clerror_set(EINVAL, "%s: %s/%s has %d dimensions, %llu x %llu; it must be N x %llu",
                            s->name, type_names[type], name, dimensions, (unsigned long long)size[0],
                            (unsigned long long)size[1], (unsigned long long)columns);
-    if (size[0] > INT32_MAX || (s->bytes >= 0 && size[0] / 1100 > (hsize_t)s->bytes))
-        return clerror_set(EINVAL,
-                           "%s: %s/%s is said to have %llu rows, more than the file can hold",
-                           s->name, type_names[type], name, (unsigned long long)size[0]);
+    if (size[0] > INT32_MAX)
+        return clerror_set(EINVAL, "%s: %s has %llu rows; at most 2^31 - 1 are read", s->name, path,
+                           (unsigned long long)size[0]);
+    if (hdf5_check_size(&s->source, path, set, (double)size[0] * (double)columns, sizeof(double)) <
+        0)
+        return -1;
     return (long long)size[0];
 }
 
@@ -366,7 +377,7 @@ static char *snapshot_slurp(struct reader *s, size_t *size)
     char *all = NULL;
     for (*size = 0; reader_need(s, 1) == 0;) {
         const size_t ready = reader_ready(s);
-        char *grown = realloc(all, *size + ready + 1);
+        char *grown = (double)ready <= host_memory_left() ? realloc(all, *size + ready + 1) : NULL;
         if (!grown)
             clerror_set(ENOMEM, "%s: out of memory for all of it", s->name);
         if (!grown)
@@ -382,48 +393,48 @@ static char *snapshot_slurp(struct reader *s, size_t *size)
     return NULL;
 }
 
-static hid_t open_image(const char *bytes, size_t size)
-{
-    const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
-    H5Pset_fapl_core(access, 1 << 16, 0);
-    H5Pset_file_image(access, (void *)(uintptr_t)bytes, size);
-    const hid_t file = H5Fopen("memory", H5F_ACC_RDONLY, access);
-    H5Pclose(access);
-    return file;
-}
-
-/* Open a file by name; a pipe or memory as an image. */
-static hid_t open_source(struct reader *s)
-{
-    hid_t file = H5I_INVALID_HID;
+/* What the thread with the time limit reads. */
+struct snapshot_request {
+    const char *image; /* NULL: the file `name` */
+    char *slurped;     /* the image, if it is owned */
     size_t size;
-    if (s->fd < 0)
-        return open_image(s->begin, reader_ready(s));
-    if (s->size >= 0 && strcmp(s->name, "standard input") != 0) {
-        const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
-        H5Pset_file_locking(access, false,
-                            true); /* other processes may read it, or its disk may lack locks */
-        file = H5Fopen(s->name, H5F_ACC_RDONLY, access);
-        H5Pclose(access);
-        return file;
-    }
-    char *all = snapshot_slurp(s, &size);
-    if (all)
-        file = open_image(all, size);
-    free(all);
-    return file;
+    struct particles p;
+    char name[];
+};
+
+static int read_snapshot(struct watchdog *w, void *arg)
+{
+    struct snapshot_request *r = arg;
+    struct snapshot s = {.name = r->name, .p = &r->p};
+    clerror_set(EINVAL, "%s: is HDF5, but damaged or cut short", r->name);
+    const bool opened = hdf5_source_open(&s.source, w, r->name, r->image, r->size);
+    const int status = hdf5_source_close(&s.source, opened ? snapshot_read_bodies(&s) : -1);
+    free(r->slurped);
+    return status;
 }
 
+/* Read a file by name; a pipe or memory as an image. */
 static int snapshot_read_hdf5(struct reader *source, struct particles *p)
 {
-    H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* libhdf5 prints nothing */
-    clerror_set(EINVAL, "%s: is HDF5, but damaged or cut short", source->name);
-    struct snapshot s = {
-        .file = open_source(source), .name = source->name, .p = p, .bytes = source->size};
-    if (s.file < 0)
+    struct snapshot_request *r = calloc(1, sizeof *r + strlen(source->name) + 1);
+    if (!r)
+        return clerror_set(ENOMEM, "%s: out of memory", source->name);
+    strcpy(r->name, source->name);
+    if (source->fd < 0) {
+        r->image = source->begin;
+        r->size = reader_ready(source);
+    } else if (source->size < 0 || strcmp(source->name, "standard input") == 0) {
+        r->image = r->slurped = snapshot_slurp(source, &r->size);
+        if (!r->image) {
+            free(r);
+            return -1;
+        }
+    }
+    const int status = hdf5_run(r->name, read_snapshot, r);
+    if (status > 0) /* the thread uses the request */
         return -1;
-    const int status = snapshot_read_bodies(&s);
-    H5Fclose(s.file);
+    *p = r->p; /* after a failure the caller frees it */
+    free(r);
     return status;
 }
 

@@ -4,6 +4,8 @@
  */
 #include "formats/npy.h"
 #include "formats/particles_format.h"
+
+#include "core/host_memory.h"
 #include "stdcl.h"
 
 #include <errno.h>
@@ -65,7 +67,7 @@ static int read_matrix(struct reader *s, struct npy *in, struct particles *p)
 {
     if (particles_npy_check_shape(s, in) < 0)
         return -1;
-    void *x = malloc(npy_bytes(in));
+    void *x = (double)npy_bytes(in) <= host_memory_left() ? malloc(npy_bytes(in)) : NULL;
     if (!x)
         return clerror_set(ENOMEM, "%s: out of memory for %zu bodies", s->name, in->rows);
     int status = npy_read(in, x) < 0 || particles_reserve(p, in->rows, s->name) < 0 ? -1 : 0;

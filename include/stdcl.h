@@ -169,9 +169,10 @@ void stdcl_init(void);
  *              matches all
  *   ndevmax    maximum number of devices; 0 = no limit
  *   ext        NULL or {0}; properties such as GL sharing give ENOTSUP
- *   lock_key   not 0: processes with equal keys share the node's devices without overlap. The call
- *              locks ndevmax devices (0 = 1) that no other process has locked, until the context is
- *              destroyed or the process terminates (flock). EBUSY if too few are free
+ *   lock_key   not 0: processes of one user, or of all that share $STDCL_LOCK_DIR, with equal keys
+ *              share the node's devices without overlap. The call locks ndevmax devices (0 = 1)
+ *              that no other process has locked, until the context is destroyed or the process
+ *              terminates (flock). EBUSY if too few are free
  *
  * NULL with ENODEV if no device matches; the message lists the available devices. */
 CLCONTEXT *clcontext_create(const char *platforms, int devtype, size_t ndevmax,

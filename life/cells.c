@@ -5,18 +5,17 @@
 #include "life/cells.h"
 #include "life/engine.h"
 
+#include "core/host_memory.h"
 #include "stdcl/philox.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 double life_host_memory(void)
 {
-    const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-    return pages > 0 && page > 0 ? (double)pages * (double)page : 0x1p46;
+    return host_memory();
 }
 
 int life_cells_alloc(struct life_cells *cells, size_t width, size_t height)
@@ -24,7 +23,7 @@ int life_cells_alloc(struct life_cells *cells, size_t width, size_t height)
     size_t stride = width / 64 + (width % 64 != 0);
     *cells = (struct life_cells){.width = width, .height = height, .stride = stride};
     const double bytes = (double)stride * (double)height * sizeof(uint64_t);
-    if (bytes <= life_host_memory())
+    if (bytes <= host_memory_left())
         cells->word = calloc(stride * height + 1, sizeof(uint64_t));
     if (!cells->word)
         return clerror_set(

@@ -4,7 +4,7 @@
 #include "matmul/grid.h"
 #include "matmul/start.h"
 
-#include <unistd.h>
+#include "core/host_memory.h"
 
 enum { SLOTS = 3 }; /* panels of each operand, as in ranks.c */
 
@@ -24,8 +24,7 @@ void matmul_out_of_core_fit(const struct matmul *mm, size_t *area_rows, size_t *
                             size_t *panel_depth)
 {
     const int ranks = world_size(mm->world), hosts = mm->world ? world_hosts(mm->world) : 1;
-    const double have = 0.5 * (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) /
-                        ((ranks + hosts - 1) / hosts);
+    const double have = 0.5 * host_memory() / ((ranks + hosts - 1) / hosts);
     const double room = mm->memory ? (double)mm->memory : have;
     for (;;) {
         const double area = (double)*area_rows * (double)*area_cols,

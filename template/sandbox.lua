@@ -1,13 +1,14 @@
 -- sandbox.lua - the environment of a template that C expands; template.c runs this once a state.
 --
--- Called with the module `templet`; returns prepare(values), which makes the scope, and expand(text,
--- name, strict, scope, put). The Lua state is thrown away after one template, so its libraries are
--- changed in place: methods of strings, ("x"):rep(3), find them there. Instructions and memory are
--- counted by template.c; here are the calls that could run long without executing instructions.
+-- Called with the module `templet` and look(), which ends a template that is out of time; returns
+-- prepare(values), which makes the scope, and expand(text, name, strict, scope, put). The Lua state
+-- is thrown away after one template, so its libraries are changed in place: methods of strings,
+-- ("x"):rep(3), find them there. Instructions and memory are counted by template_lua.c; here are the
+-- calls that could run long without executing instructions or allocating.
 -- SPDX-License-Identifier: MIT
 
-local templet = ...
-local byte, format, gsub = string.byte, string.format, string.gsub
+local templet, look = ...
+local byte, format, gsub, rep, sort = string.byte, string.format, string.gsub, string.rep, table.sort
 
 -- Nothing of base that loads code, changes environments, stops the collector, catches the end of the
 -- budget, or prints.
@@ -18,6 +19,60 @@ local BASE = {
 
 string.dump = nil
 getmetatable("").__metatable = false -- the methods of strings are not a template's to change
+
+-- ---- Strings: C loops over all of their bytes. ----
+
+local MOST_BYTES = 2 ^ 26
+local STEPS_A_LOOK = 1e6 -- some milliseconds
+
+-- Refuse a string that is too long; `level` is that of error().
+local function check_bytes(bytes, level)
+    if bytes > MOST_BYTES then
+        error(format("a string of %.0f bytes is longer than 64 MiB", bytes), level + 1)
+    end
+end
+
+local spent = 0
+
+-- Look at the clock now and then: `steps` more are about to be done in C.
+local function spend(steps)
+    spent = spent + steps
+    if spent > STEPS_A_LOOK then
+        spent = 0
+        look()
+    end
+end
+
+local function sized(f)
+    return function(subject, ...)
+        local length = #tostring(subject)
+        check_bytes(length, 2)
+        spend(length)
+        return f(subject, ...)
+    end
+end
+
+for _, name in pairs{"format", "lower", "reverse", "upper"} do
+    string[name] = sized(string[name])
+end
+
+string.rep = function(subject, n, ...)
+    local length = #tostring(subject) + #tostring(... or "")
+    if type(n) == "number" and n > 0 then
+        check_bytes(length * n, 2)
+        spend(length * n)
+    end
+    return rep(subject, n, ...)
+end
+
+-- By a Lua function, so that comparisons count as instructions: those of long strings take long.
+local function less(a, b)
+    return a < b
+end
+
+table.sort = function(list, before)
+    return sort(list, before or less)
+end
 
 -- ---- Patterns: matching backtracks, a C loop that may take years. ----
 
@@ -39,9 +94,15 @@ end
 local function bounded(f)
     return function(subject, pattern, ...)
         local length = #tostring(subject)
-        if type(pattern) == "string" and steps(length, pattern) > MOST_STEPS then
-            error(format("the pattern '%s' could take too long on a string of %d characters",
-                         pattern, length), 2)
+        check_bytes(length, 2)
+        if type(pattern) == "string" then
+            check_bytes(#pattern, 2)
+            local most = steps(length, pattern)
+            if most > MOST_STEPS then
+                error(format("the pattern '%s' could take too long on a string of %d characters",
+                             pattern, length), 2)
+            end
+            spend(most + #pattern)
         end
         return f(subject, pattern, ...)
     end

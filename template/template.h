@@ -16,6 +16,9 @@
  * NULL. The caller frees the string; NULL after fail(). */
 char *stdcl_template_expand(const char *name, const char *text, size_t size, const char *values);
 
+/* Processor time of an expansion; tests lower it. A few instructions can call slow functions. */
+extern double stdcl_template_seconds;
+
 /* ---- template_text.c ---- */
 
 /* Lexical state at the end of the text, in terms of OpenCL C. */

@@ -21,12 +21,15 @@ extern const unsigned long stdcl_kernel_lua_templet_lua_size,
     stdcl_kernel_template_sandbox_lua_size;
 
 #define MOST_MEMORY ((size_t)1 << 30) /* bytes in the Lua state */
+#define MOST_BLOCK ((size_t)1 << 27)  /* bytes of a string or table: C loops run over all of them */
 #define MOST_INSTRUCTIONS 1000000000UL
-#define MOST_SECONDS 30.0 /* processor time: a few instructions can call slow functions */
 #define MOST_STACK                                                                                 \
     (256 << 10) /* bytes of C stack, for recursion through string.gsub and the like */
 #define HOOK_EVERY 100
-#define CLOCK_EVERY 100 /* hooks */
+#define CLOCK_EVERY 20                /* hooks */
+#define CLOCK_BYTES ((size_t)1 << 24) /* allocated: a few instructions can copy much */
+
+double stdcl_template_seconds = 30; /* as the message says */
 
 /* The template's name inside the state. Lua repeats it in full at the start of its messages, where
  * the real name replaces it. */
@@ -42,6 +45,7 @@ struct expansion {
     lua_Alloc allocate; /* the state's own allocator and its user data */
     void *arena;
     size_t memory;       /* bytes held by the state */
+    size_t allocated;    /* bytes since the last look at the clock */
     unsigned long hooks; /* HOOK_EVERY instructions each */
     const char *stack;   /* start of the C stack */
     double start;        /* seconds of processor time */
@@ -85,13 +89,35 @@ static void expansion_stop(struct expansion *e, int code, const char *sentence, 
     e->stop_line = line;
 }
 
+/* Stop the expansion if its time is over. */
+static void expansion_check_time(struct expansion *e)
+{
+    e->allocated = 0;
+    if (!e->stop_code && thread_seconds() - e->start > stdcl_template_seconds)
+        expansion_stop(e, ENOEXEC, "the template ran for 30 seconds; is a loop endless?",
+                       current_line(e->L));
+}
+
+/* Stop the expansion if the block exceeds a limit, or its time is over. */
+static void expansion_check_block(struct expansion *e, size_t old, size_t size)
+{
+    if (size > MOST_BLOCK)
+        expansion_stop(e, ENOMEM, "a string or table of the template needs more than 128 MiB",
+                       current_line(e->L));
+    else if (size - old > MOST_MEMORY - e->memory)
+        expansion_stop(e, ENOMEM, "the template needs more than 1 GiB of Lua memory",
+                       current_line(e->L));
+    else if ((e->allocated += size) > CLOCK_BYTES)
+        expansion_check_time(e);
+}
+
 static void *limited_allocate(void *user, void *ptr, size_t old, size_t size)
 {
     struct expansion *e = user;
-    if (size > old && size - old > MOST_MEMORY - e->memory) {
-        expansion_stop(e, ENOMEM, "the template needs more than 1 GiB of Lua memory",
-                       current_line(e->L));
-        return NULL;
+    if (size > old) {
+        expansion_check_block(e, old, size);
+        if (e->stop_code)
+            return NULL;
     }
     void *p = e->allocate(e->arena, ptr, old, size);
     if (p || size == 0)
@@ -112,13 +138,20 @@ static void count_instructions(lua_State *L, lua_Debug *at)
     if (++e->hooks >= MOST_INSTRUCTIONS / HOOK_EVERY)
         expansion_stop(e, ENOEXEC, "the template ran for 10^9 instructions; is a loop endless?",
                        current_line(L));
-    else if (e->hooks % CLOCK_EVERY == 0 && thread_seconds() - e->start > MOST_SECONDS)
-        expansion_stop(e, ENOEXEC, "the template ran for 30 seconds; is a loop endless?",
-                       current_line(L));
     else if (stack_in_use(e) > MOST_STACK)
         expansion_stop(e, ENOEXEC, "calls nest too deep", current_line(L));
+    else if (e->hooks % CLOCK_EVERY == 0)
+        expansion_check_time(e);
     if (e->stop_code)
         luaL_error(L, "stopped");
+}
+
+/* look(), called by sandbox.lua before long loops in C. */
+static int expansion_look(lua_State *L)
+{
+    struct expansion *e = expansion_of(L);
+    expansion_check_time(e);
+    return e->stop_code ? luaL_error(L, "stopped") : 0;
 }
 
 /* ---- The run. ---- */
@@ -167,7 +200,8 @@ static void load_templet(lua_State *L)
                    "=sandbox");
     expansion_load(L, stdcl_kernel_lua_templet_lua, stdcl_kernel_lua_templet_lua_size, "=templet");
     lua_call(L, 0, 1);
-    lua_call(L, 1, 2);
+    lua_pushcfunction(L, expansion_look);
+    lua_call(L, 2, 2);
 }
 
 static int expansion_run(lua_State *L)

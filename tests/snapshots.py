@@ -3,6 +3,7 @@
     have            fails when h5py is not installed
     read FOLDER     looks at ours.hdf5 and ours.npy of the test by the readers' rules
     write FOLDER    writes snapshots as GADGET-4 and SWIFT do, and broken ones
+    outside FOLDER  writes snapshots that refer to other files, or claim more than they hold; and packed.hdf5, which is good
     yt FOLDER       opens ours.hdf5 with yt, without options; 77 when yt is not installed
     pynbody FOLDER  the same with pynbody
 
@@ -104,6 +105,40 @@ def write(folder):
         f["x"] = 1
 
 
+def outside(folder):
+    counts = {"NumPart_ThisFile": np.array([0, 3, 0, 0, 0, 0], np.uint32), "MassTable": np.array([0, 2.0, 0, 0, 0, 0]), "Time": 1.5}
+
+    def change(name, make):
+        snapshot(folder + "/" + name, counts, drop=("Coordinates",))
+        with h5py.File(folder + "/" + name, "a") as f:
+            make(f["PartType1"])
+
+    def plist(make):
+        p = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        make(p)
+        return p
+
+    secret = folder + "/secret.txt"
+    with open(secret, "wb") as f:
+        f.write(b"secret" * 100)
+    with h5py.File(folder + "/source.hdf5", "w") as f:
+        f["c"] = np.arange(9.0).reshape(3, 3)
+    stored = plist(lambda p: p.set_external(secret.encode(), 0, 9))
+    change("storage.hdf5", lambda g: h5py.h5d.create(g.id, b"Coordinates", h5py.h5t.NATIVE_UINT8, h5py.h5s.create_simple((3, 3)), stored))
+    layout = h5py.VirtualLayout((3, 3), "f8")
+    layout[:] = h5py.VirtualSource(folder + "/source.hdf5", "c", (3, 3))
+    change("virtual.hdf5", lambda g: g.create_virtual_dataset("Coordinates", layout))
+    change("link.hdf5", lambda g: g.__setitem__("Coordinates", h5py.ExternalLink(folder + "/source.hdf5", "/c")))
+    change("pipe.hdf5", lambda g: g.__setitem__("Coordinates", h5py.ExternalLink(folder + "/pipe", "/c")))
+    change("filter.hdf5", lambda g: g.create_dataset("Coordinates", data=np.zeros((3, 3)), chunks=(3, 3), compression="lzf"))
+    change("claim.hdf5", lambda g: g.create_dataset("Coordinates", (2 * 10**8, 3), "f8", chunks=(1 << 16, 3)))
+    change("packed.hdf5", lambda g: g.create_dataset("Coordinates", data=np.arange(9.0).reshape(3, 3), chunks=(2, 3), compression="gzip",
+                                                     shuffle=True, fletcher32=True))
+    snapshot(folder + "/group.hdf5", counts, kind="PartType3")
+    with h5py.File(folder + "/group.hdf5", "a") as f:
+        f["PartType1"] = h5py.ExternalLink(folder + "/source.hdf5", "/")
+
+
 def open_with_yt(folder):
     try:
         import yt
@@ -135,4 +170,4 @@ def open_with_pynbody(folder):
 
 
 if sys.argv[1] != "have":
-    {"read": read, "write": write, "yt": open_with_yt, "pynbody": open_with_pynbody}[sys.argv[1]](sys.argv[2])
+    {"read": read, "write": write, "outside": outside, "yt": open_with_yt, "pynbody": open_with_pynbody}[sys.argv[1]](sys.argv[2])

@@ -284,6 +284,48 @@ static void cli_reports_file_size_limit(void **state)
                    "a.cells: the file grows larger than the system allows; nothing was written");
 }
 
+/* The page of `stdcl view -o` names the file and the reason, too. */
+static void cli_view_reports_file_size_limit(void **state)
+{
+    struct rlimit before, small;
+    (void)state;
+    input("x = 3, y = 3\nbo$2bo$3o!\n", 25);
+    expect_success("life -p ../in --size 64 -n 1 -q --record ../a.view");
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    small = before;
+    small.rlim_cur = 1 << 12;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    const int status =
+        finish_stdcl(start_stdcl("view ../a.view -o a.html", no_environment, "../out"));
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    expect_refused("view -o", status, 1,
+                   "a.html: the file grows larger than the system allows; nothing was written");
+    unlink("../a.view");
+}
+
+/* An argument of any length is quoted in part. */
+static void cli_shortens_long_arguments(void **state)
+{
+    enum { LONG = 100000 };
+    char *word = malloc(LONG + 1);
+    (void)state;
+    memset(word, 'x', LONG);
+    word[LONG] = 0;
+    fflush(NULL);
+    const pid_t child = fork();
+    if (child == 0) {
+        dup2(open("../err", O_WRONLY | O_CREAT | O_TRUNC, 0600), STDERR_FILENO);
+        execl(command, command, "nbody", "--ic", word, (char *)NULL);
+        _exit(126);
+    }
+    const int status = finish_stdcl(child);
+    free(word);
+    assert_int_equal(status, 2);
+    assert_true(strlen(err) < 2000);
+    assert_non_null(strstr(err, "xxx..."));
+    assert_non_null(strstr(err, "--ic"));
+}
+
 static void cli_lists_devices(void **state)
 {
     (void)state;
@@ -792,7 +834,7 @@ static void cli_nbody_compare_detects_wrong_kernel(void **state)
     rmdir("../nbody/force");
     rmdir("../nbody");
     assert_int_equal(status, 1);
-    assert_non_null(strstr(err, "stdcl nbody: the kernel 'branchless' is wrong"));
+    assert_non_null(strstr(err, "stdcl nbody: kernel 'branchless' is wrong"));
     assert_null(strstr(err, "'naive'"));
     assert_non_null(strstr(out, "WRONG"));
 }
@@ -1170,6 +1212,8 @@ int main(int argc, char **argv)
         TEST(cli_prints_overview_and_version),
         TEST(cli_reports_full_disk_on_stdout),
         TEST(cli_reports_file_size_limit),
+        TEST(cli_view_reports_file_size_limit),
+        TEST(cli_shortens_long_arguments),
         TEST(cli_lists_devices),
         TEST(cli_embed_rejects_bad_input),
         TEST(cli_nbody_prints_json),

@@ -6,8 +6,12 @@
 #include "files.h"
 #include "formats/particles_format.h"
 
+#include "core/clock.h"
+#include "formats/hdf5.h"
 #include "formats/npy.h"
+#include "formats/watchdog.h"
 
+#include <errno.h>
 #include <math.h>
 #include <sys/wait.h>
 
@@ -446,6 +450,71 @@ static void snapshot_reads_hdf5_of_other_codes(void **unused)
         fails_saying(EINVAL, particles_read(in_folder(bad[i].file), &p), bad[i].file, bad[i].part);
 }
 
+/* A file of a stranger must not lead to files of the user, nor wait for a pipe. */
+static void snapshot_refuses_hdf5_that_leads_outside(void **unused)
+{
+    static const struct {
+        const char *file, *part;
+    } bad[] = {
+        {"storage.hdf5", "the bytes of PartType1/Coordinates are in other files"},
+        {"virtual.hdf5", "the bytes of PartType1/Coordinates are in other files"},
+        {"link.hdf5", "has a link to another file, which is not followed"},
+        {"pipe.hdf5", "has a link to another file, which is not followed"},
+        {"group.hdf5", "has a link to another file, which is not followed"},
+        {"filter.hdf5", "PartType1/Coordinates is stored through filter 32000"},
+        {"claim.hdf5", "is said to have 600000000 numbers, more than the file can hold"},
+    };
+    static const char *const names[] = {"PartType1/Coordinates", NULL};
+    struct particles p;
+    struct hdf5_rows rows;
+    (void)unused;
+    if (!has_hdf5() || run_h5py_script("outside") != 0)
+        skip();
+    assert_int_equal(mkfifo(in_folder("pipe"), 0600), 0); /* which nobody ever writes to */
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        const char *file = in_folder(bad[i].file);
+        fails_saying(EINVAL, particles_read(file, &p), bad[i].file, bad[i].part);
+        assert_null(p.mass);
+        if (strcmp(bad[i].file, "group.hdf5") != 0)
+            fails_saying(EINVAL, hdf5_read_rows(file, names, 3, &rows), bad[i].file, bad[i].part);
+    }
+    works(particles_read(in_folder("packed.hdf5"), &p));
+    assert_true(p.n == 3 && p.pos[2][2] == 8);
+    particles_free(&p);
+}
+
+/* ---- The watchdog. --------------------------------------------------------------------------- */
+
+static int work_forever(struct watchdog *w, void *arg)
+{
+    volatile unsigned *turns = arg;
+    (void)w;
+    for (;;)
+        ++*turns;
+    return 0;
+}
+
+static int work_longer(struct watchdog *w, void *arg)
+{
+    const double start = 1e-9 * (double)ns_of_clock(CLOCK_THREAD_CPUTIME_ID);
+    watchdog_allow(w, 60);
+    while (1e-9 * (double)ns_of_clock(CLOCK_THREAD_CPUTIME_ID) < start + 0.2)
+        ++*(volatile unsigned *)arg;
+    return clerror_set(EDOM, "the work's own error");
+}
+
+static void watchdog_ends_waiting_for_endless_work(void **unused)
+{
+    static unsigned turns; /* used by the thread until the program ends */
+    unsigned more = 0;
+    (void)unused;
+    assert_int_equal(watchdog_run(work_forever, &turns, 0.05), 1);
+    assert_true(turns > 0);
+    assert_int_equal(watchdog_run(work_longer, &more, 0.05), -1);
+    assert_int_equal(clerrno, EDOM);
+    assert_string_equal(clerror(), "the work's own error");
+}
+
 /* Only on request, since these readers take seconds to start. */
 static void check_reader_opens_ours(const char *reader)
 {
@@ -496,6 +565,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(snapshot_hdf5_needs_regular_file),
         cmocka_unit_test(snapshot_hdf5_is_read_by_h5py),
         cmocka_unit_test(snapshot_reads_hdf5_of_other_codes),
+        cmocka_unit_test(snapshot_refuses_hdf5_that_leads_outside),
+        cmocka_unit_test(watchdog_ends_waiting_for_endless_work),
     };
     return cmocka_run_group_tests(tests, files_create, files_remove);
 }

@@ -12,6 +12,7 @@
 
 #include <dirent.h>
 #include <signal.h>
+#include <sys/stat.h>
 
 static CLCONTEXT *cp;
 static int key; /* lock key; no other run of this test uses it */
@@ -712,6 +713,77 @@ static void test_include_folder_with_a_blank(void **state)
     assert_int_equal(system(command), 0);
 }
 
+/* stddev and stdcpu have one device under one key. */
+static void test_contexts_of_one_process_share_locks(void **state)
+{
+    char dev[64], cpu[64];
+    (void)state;
+    need(*pocl);
+    snprintf(dev, sizeof dev, "STDDEV_LOCK=%d", key + 6);
+    snprintf(cpu, sizeof cpu, "STDCPU_LOCK=%d", key + 6);
+    struct counts c = counts_with(with(stddev_is_pocl, stdcpu_is_pocl, dev, cpu));
+    assert_int_equal(c.dev, 1);
+    assert_int_equal(c.cpu, 1);
+    assert_int_equal(c.after_use, 0);
+}
+
+/* Claim a device with locks in a folder; return the child's answer. */
+static const char *claim_in(const char *folder)
+{
+    static char answer[256], variable[300];
+    snprintf(variable, sizeof variable, "STDCL_LOCK_DIR=%s", folder);
+    struct child child = start_child(
+        with(variable), (const char *const[]){"claim", pocl, key_text(key + 7), "1", NULL});
+    snprintf(answer, sizeof answer, "%s", line_of(&child));
+    assert_int_equal(end_child(&child), 0);
+    return answer;
+}
+
+/* A lock is a plain file with one name: what somebody plants there is neither followed nor
+ * changed. */
+static void test_lock_file_is_checked(void **state)
+{
+    char folder[] = "/tmp/stdcl_test.XXXXXX", lock[400], victim[64];
+    struct stat info;
+    (void)state;
+    need(*pocl);
+    ready(mkdtemp(folder));
+    snprintf(victim, sizeof victim, "%s/victim", folder);
+    assert_int_equal(claim_in(folder)[0], '1');
+    DIR *dir = opendir(folder);
+    for (const struct dirent *e; (e = readdir(dir));)
+        if (e->d_name[0] != '.')
+            snprintf(lock, sizeof lock, "%s/%s", folder, e->d_name);
+    closedir(dir);
+    assert_int_equal(stat(lock, &info), 0);
+    assert_int_equal(info.st_mode & 0777, 0600); /* as the folder's */
+    assert_int_equal(link(lock, victim), 0);
+    assert_non_null(strstr(claim_in(folder), "none "));
+    assert_int_equal(unlink(lock), 0);
+    assert_int_equal(symlink(victim, lock), 0);
+    assert_non_null(strstr(claim_in(folder), "none "));
+    assert_int_equal(stat(victim, &info), 0);
+    assert_int_equal(info.st_mode & 0777, 0600);
+    assert_int_equal(unlink(lock), 0);
+    assert_int_equal(claim_in(folder)[0], '1');
+    assert_int_equal(unlink(lock) | unlink(victim) | rmdir(folder), 0);
+    assert_non_null(strstr(claim_in(folder), "none ")); /* without the folder */
+}
+
+/* PoCL without a home would share compiled code with everybody. */
+static void test_pocl_without_home_has_private_folder(void **state)
+{
+    char folder[64];
+    struct stat info;
+    (void)state;
+    need(*pocl);
+    snprintf(folder, sizeof folder, "/tmp/stdcl-pocl-%u", (unsigned)geteuid());
+    counts_with(with("HOME=", "XDG_CACHE_HOME=", "POCL_CACHE_DIR="));
+    assert_int_equal(lstat(folder, &info), 0);
+    assert_true(S_ISDIR(info.st_mode) && info.st_uid == geteuid());
+    assert_int_equal(info.st_mode & 077, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -741,6 +813,9 @@ int main(void)
         cmocka_unit_test(test_destroying_gives_back),
         cmocka_unit_test(test_standard_contexts_claim),
         cmocka_unit_test(test_include_folder_with_a_blank),
+        cmocka_unit_test(test_contexts_of_one_process_share_locks),
+        cmocka_unit_test(test_lock_file_is_checked),
+        cmocka_unit_test(test_pocl_without_home_has_private_folder),
     };
     return cmocka_run_group_tests(tests, context_setup, NULL);
 }

@@ -353,6 +353,94 @@ static void restart_rejects_corrupt_checkpoint(void **unused)
     free(bytes);
 }
 
+/* Write good.ckpt with a value in its state replaced, and the checksum updated. */
+static void forge(size_t offset, const void *value, size_t bytes, const char *file)
+{
+    size_t size;
+    struct checkpoint_head head;
+    char *image = bytes_of(in_folder("good.ckpt"), &size);
+    ready(image);
+    memcpy(&head, image, sizeof head);
+    memcpy(image + sizeof head + head.text + offset, value, bytes);
+    head.sum = checkpoint_sum(image + sizeof head, size - sizeof head);
+    memcpy(image, &head, sizeof head);
+    put_bytes(in_folder(file), image, size);
+    free(image);
+}
+
+#define FIELD(name) offsetof(struct checkpoint_state, name)
+
+/* The checksum can be computed by anyone: every length and every choice is checked. */
+static void restart_rejects_forged_lengths(void **unused)
+{
+    static const size_t lengths[] = {FIELD(n),    FIELD(gas),    FIELD(series), FIELD(rows),
+                                     FIELD(path), FIELD(engine), FIELD(events), FIELD(frames_done)};
+    static const size_t choices[] = {FIELD(integrator),   FIELD(precision), FIELD(method),
+                                     FIELD(stepping),     FIELD(also),      FIELD(own_eps),
+                                     FIELD(picture.plane)};
+    const size_t large[] = {(size_t)1 << 40, SIZE_MAX, ((size_t)1 << 61) + 5};
+    const int wrong = 99;
+    const double none = NAN;
+    (void)unused;
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        forge(lengths[i], &large[i % 3], sizeof large[0], "forged.ckpt");
+        restart_refuses(1, "forged.ckpt is damaged: its ", "--resume forged.ckpt");
+    }
+    for (size_t i = 0; i < sizeof choices / sizeof *choices; i++) {
+        forge(choices[i], &wrong, sizeof wrong, "forged.ckpt");
+        restart_refuses(1, "forged.ckpt is damaged: its ", "--resume forged.ckpt");
+    }
+    forge(FIELD(dt), &none, sizeof none, "forged.ckpt");
+    restart_refuses(1, "forged.ckpt is damaged: its value 'options' is out of range",
+                    "--resume forged.ckpt");
+    forge(sizeof(struct checkpoint_state), &none, sizeof none, "forged.ckpt");
+    restart_refuses(1, "forged.ckpt is damaged: its part 'masses' does not fit",
+                    "--resume forged.ckpt");
+}
+
+/* The JSON object has what is used of it. */
+static void restart_rejects_forged_words(void **unused)
+{
+    static const char *const words[] = {"version", "devices",  "command",
+                                        "notes",   "external", "ensemble"};
+    char from[32], to[32], message[80];
+    (void)unused;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        snprintf(from, sizeof from, "\"%s\"", words[i]);
+        snprintf(to, sizeof to, "\"X%s\"", words[i] + 1);
+        snprintf(message, sizeof message, "words.ckpt is damaged: it has no valid entry '%s'",
+                 words[i]);
+        change(from, to, "words.ckpt");
+        restart_refuses(1, message, "--resume words.ckpt");
+    }
+    change("\"nbody\"", "1234567", "words.ckpt"); /* a word that is no text */
+    restart_refuses(1, "no valid entry 'command'", "--resume words.ckpt");
+}
+
+/* A checkpoint may come from a stranger: outputs that it names elsewhere are not written, unless
+ * they are given again. */
+static void restart_needs_outputs_elsewhere_again(void **unused)
+{
+    (void)unused;
+    assert_int_equal(mkdir(in_folder("sub"), 0700), 0);
+    assert_int_equal(symlink("../target.tab", in_folder("sub/link.tab")), 0);
+    put_text(in_folder("target.tab"), "precious\n");
+    restart_succeeds("-n 8 --dt 1/64 --steps 4 -q --checkpoint sub/c.ckpt -o sub/in.tab "
+                     "--output sub/../out.tab");
+    put_text(in_folder("out.tab"), "precious\n");
+    restart_refuses(2,
+                    "sub/c.ckpt names outputs that are not below its folder; to write them, give "
+                    "them again: --output sub/../out.tab\n",
+                    "--resume sub/c.ckpt --steps 8 -q");
+    char *kept = bytes_of(in_folder("out.tab"), NULL);
+    assert_string_equal(kept, "precious\n");
+    free(kept);
+    restart_succeeds("--resume sub/c.ckpt --steps 8 -q --output sub/../out.tab");
+    check_same_files("out.tab", "sub/in.tab");
+    restart_succeeds("-n 8 --dt 1/64 --steps 4 -q --checkpoint sub/c.ckpt -o sub/link.tab");
+    restart_refuses(2, "give them again: -o sub/link.tab\n", "--resume sub/c.ckpt --steps 8 -q");
+}
+
 /* ---- Engines. -------------------------------------------------------------------------------- */
 
 enum { N = 150 };
@@ -456,6 +544,14 @@ static void restart_rejects_other_engine(void **unused)
     fails_saying(EINVAL, nbody_load(b, bytes, size), "another integrator");
     fails_saying(EINVAL, nbody_load(c, bytes, size), "another method");
     free(bytes);
+    const size_t sorted = nbody_save_bytes(c);
+    const uint32_t body = N + 1; /* the last of the storage order, which is used as an index */
+    bytes = malloc(sorted);
+    works(nbody_save(c, bytes));
+    works(nbody_load(c, bytes, sorted));
+    memcpy(bytes + sorted - sizeof body, &body, sizeof body);
+    fails_saying(EINVAL, nbody_load(c, bytes, sorted), "saved order of the bodies is damaged");
+    free(bytes);
     nbody_free(a);
     nbody_free(b);
     nbody_free(c);
@@ -471,6 +567,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(restart_rejects_other_settings),
         cmocka_unit_test(restart_rejects_corrupt_checkpoint), /* the file left by
                                                                  restart_rejects_other_settings */
+        cmocka_unit_test(restart_rejects_forged_lengths),
+        cmocka_unit_test(restart_rejects_forged_words),
+        cmocka_unit_test(restart_needs_outputs_elsewhere_again),
         cmocka_unit_test(restart_accepts_another_end),
         /* Of the following, every n-th runs. */
         cmocka_unit_test(restart_gives_equal_files),
@@ -483,5 +582,5 @@ int main(int argc, char **argv)
     deep = argc > 2;
     if (deep)
         kills = atoi(argv[2]);
-    return sampled_run("restart", tests, 6, 3, files_create, files_remove);
+    return sampled_run("restart", tests, 9, 3, files_create, files_remove);
 }

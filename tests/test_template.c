@@ -10,6 +10,8 @@
 #include "decimal_comma.h"
 #include "deep.h"
 
+#include "core/clock.h"
+
 #include <pthread.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -433,8 +435,11 @@ static const struct {
     {"a\nb\n|while true do\nx\n|end", ":4: the text grows beyond 256 MiB", ENOEXEC},
     {"\n|for i = 1, 10 do\n|  local t = {} while true do t[#t + 1] = #t .. ('x'):rep(999) end\n|end",
      ":3: the template needs more than 1 GiB", ENOMEM},
-    {"\n\n|s = 'x' while true do s = s .. s end", ":3: the template needs more than 1 GiB", ENOMEM},
-    {"${('x'):rep(2^30)}", ":1: the template needs more than 1 GiB", ENOMEM},
+    {"\n\n|s = 'x' while true do s = s .. s end",
+     ":3: a string or table of the template needs more than 128 MiB", ENOMEM},
+    {"${('x'):rep(2^30)}", ":1: a string of 1073741824 bytes is longer than 64 MiB", ENOEXEC},
+    {"|s = ('x'):rep(2^26) s = s .. s:sub(1, 9)\n${s:find('y')}",
+     ":2: a string of 67108873 bytes is longer than 64 MiB", ENOEXEC},
     {"\n|function f() return 1 + f() end\n${f()}", ":2: stack overflow", ENOEXEC},
     {"\n|function f() return 1 + string.gsub('a', 'a', f) end\n|f()", ":2: calls nest too deep",
      ENOEXEC},
@@ -464,6 +469,43 @@ static void *run_limits(void *failed)
         free(text);
     }
     return NULL;
+}
+
+extern double stdcl_template_seconds; /* template/template.h, whose `fail` is not cmocka's */
+
+/* Each of these calls takes long without executing instructions. */
+static const char *const slow[] = {
+    "|s = ('x'):rep(6e7)\n|for i = 1, 1e9 do s:find('[y]') end",
+    "|s = ('x'):rep(6e7)\n|for i = 1, 1e9 do s:match('y') end",
+    "|s = ('x'):rep(6e7)\n|for i = 1, 1e9 do s:gsub('y', '') end",
+    "|s = ('x'):rep(6e7)\n|for i = 1, 1e9 do for _ in s:gmatch('y') do end end",
+    "|s = ('x'):rep(6e7)\n|for i = 1, 1e9 do s:upper() end",
+    "|s = ('x'):rep(6e7)\n|for i = 1, 1e9 do s:reverse() end",
+    "|for i = 1, 1e9 do local s = ('x'):rep(6e7 - i) end",
+    "|s = ('x'):rep(6e7)\n|for i = 1, 1e9 do local t = ('%s%d'):format(s, i) end",
+    "|s = ('x'):rep(6e7)\n|for i = 1, 1e9 do local t = table.concat({s, i}) end",
+    "|s = ('x'):rep(6e7)\n|for i = 1, 1e9 do local t = s .. i end",
+    "|s, t = ('x'):rep(6e7) .. 1, ('x'):rep(6e7) .. 2\n|for i = 1, 1e9 do local u = s < t end",
+    "|s, t, l = ('x'):rep(6e7) .. 1, ('x'):rep(6e7) .. 2, {}\n"
+    "|for i = 1, 1e5 do l[i] = i % 2 == 0 and s or t end\n|table.sort(l)",
+};
+
+/* The time limit holds where single calls are slow, too. Processor time is compared, which does not
+ * depend on how busy the machine is. */
+static void template_time_limit_holds_in_slow_calls(void **state)
+{
+    const double usual = stdcl_template_seconds;
+    (void)state;
+    stdcl_template_seconds = 0.1;
+    for (size_t i = 0; i < sizeof slow / sizeof *slow; i++) {
+        if (!is_deep && !sampled(i, 3))
+            continue;
+        const double start = 1e-9 * (double)ns_of_clock(CLOCK_THREAD_CPUTIME_ID);
+        assert_null(cltemplate("k.clt", slow[i], strlen(slow[i]), NULL));
+        assert_non_null(strstr(clerror(), ": the template ran for 30 seconds; is a loop endless?"));
+        assert_true(1e-9 * (double)ns_of_clock(CLOCK_THREAD_CPUTIME_ID) - start < 20);
+    }
+    stdcl_template_seconds = usual;
 }
 
 static void template_limits_end_expansion(void **state)
@@ -621,6 +663,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(template_threads_expand_at_once),
         /* Of the following, every n-th runs. */
         cmocka_unit_test(template_limits_end_expansion),
+        cmocka_unit_test(template_time_limit_holds_in_slow_calls),
         cmocka_unit_test(template_large_input_is_handled),
         cmocka_unit_test(template_many_names_expand),
     };

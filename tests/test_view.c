@@ -495,6 +495,167 @@ static void view_recording_survives_damage(void **state)
     bytes_free(&all);
 }
 
+/* Append a record of a frame of `size` bytes that are 0, except `set`: pairs of a position and a
+ * 4-byte value. Return the frame. */
+static unsigned char *put_frame(struct bytes *to, enum kind kind, enum coding coding, size_t size,
+                                const uint32_t set[][2], size_t sets)
+{
+    bytes_u(to, size, 4);
+    unsigned char *at = bytes_more(to, size);
+    memset(at, 0, size);
+    at[0] = (unsigned char)kind;
+    at[1] = (unsigned char)coding;
+    for (size_t i = 0; i < sets; i++)
+        bytes_at(at + set[i][0], set[i][1], 4);
+    return at;
+}
+
+static void begin_recording(struct bytes *to)
+{
+    static const char hello[] = "{\"type\":\"hello\",\"version\":1}";
+    bytes_put(to, "STDCLVW1", 8);
+    bytes_u(to, sizeof hello - 1, 4);
+    bytes_put(to, hello, sizeof hello - 1);
+}
+
+/* Bodies cannot build on cells whose bytes look like the head of such bodies, nor cells on bodies:
+ * the base would be shorter than the picture. */
+static void view_difference_needs_frame_of_its_kind(void **state)
+{
+    enum { N = 2000 };
+    static const unsigned char none[96];
+    struct bytes all = {0}, packed = {0};
+    (void)state;
+    const bool packs = pack(&packed, none, sizeof none); /* not without zlib */
+    begin_recording(&all);
+    /* Width 8, height 48: a body of 48 bytes, which has the number of bodies at 72 and 76. */
+    put_frame(&all, CELLS, RAW, CELLS_HEAD + 48,
+              (const uint32_t[][2]){{40, 8}, {44, 48}, {72, N}, {76, N}}, 4);
+    put_frame(&all, POINTS, DIFFERENCES, POINTS_HEAD + 3 * N,
+              (const uint32_t[][2]){{40, 8}, {44, 48}, {72, N}, {76, N}}, 4);
+    put_frame(&all, POINTS, RAW, POINTS_HEAD + 6 * 8,
+              (const uint32_t[][2]){{40, 8}, {44, 96}, {76, 8}}, 3);
+    unsigned char *cells = put_frame(&all, CELLS, DIFFERENCES_PACKED, CELLS_HEAD + packed.used,
+                                     (const uint32_t[][2]){{40, 8}, {44, 96}}, 2);
+    memcpy(cells + CELLS_HEAD, packed.at, packed.used);
+    unsigned char *exact = malloc(all.used); /* so that a sanitizer detects reads beyond the end */
+    memcpy(exact, all.at, all.used);
+    view_recording *r = recording_read(exact, all.used);
+    assert_non_null(r);
+    assert_int_equal(view_recording_frames(r), 4);
+    for (size_t k = 0; k < (packs ? 4 : 3); k++) {
+        const struct bytes *p = recording_picture(r, k);
+        assert_true(k % 2 == 0 ? p != NULL : p == NULL);
+        if (!p)
+            assert_non_null(strstr(clerror(), "is damaged or was cut in picture"));
+    }
+    view_recording_close(r);
+    free(exact);
+    bytes_free(&packed);
+    bytes_free(&all);
+}
+
+/* Rows times columns that overflow do not make a grid without values fit. */
+static void view_grid_size_does_not_wrap(void **state)
+{
+    struct bytes all = {0};
+    (void)state;
+    begin_recording(&all);
+    put_frame(&all, GRID, RAW, 32, (const uint32_t[][2]){{24, 0x80000000u}, {28, 0x80000000u}}, 2);
+    put_frame(&all, GRID, RAW, 32 + 4 * 6, (const uint32_t[][2]){{24, 2}, {28, 3}}, 2);
+    view_recording *r = recording_read(all.at, all.used);
+    assert_null(recording_picture(r, 0));
+    assert_non_null(recording_picture(r, 1));
+    view_recording_close(r);
+    bytes_free(&all);
+}
+
+/* A recording that is truncated while it plays ends with a message, not with a signal. */
+static void view_recording_survives_truncation_while_open(void **state)
+{
+    struct bytes all = record_frames(in_folder("cut_later.view"), 100);
+    char file[PATH_MAX];
+    (void)state;
+    snprintf(file, sizeof file, "%s", in_folder("cut_later.view"));
+    FILE *fp = fopen(file, "wb");
+    assert_int_equal(fwrite(all.at, 1, all.used, fp), all.used);
+    fclose(fp);
+    view_recording *r = view_recording_open(file);
+    assert_non_null(r);
+    assert_non_null(recording_picture(r, 99));
+    assert_int_equal(truncate(file, (off_t)(all.used / 2)), 0);
+    assert_non_null(recording_picture(r, 0));
+    assert_null(recording_picture(r, 99));
+    assert_non_null(strstr(clerror(), "is damaged or was cut in picture"));
+    view_recording_close(r);
+    remove(file);
+    bytes_free(&all);
+}
+
+static view *open_recorder(const char *file)
+{
+    view *v = view_open(&(struct view_options){
+        .program = "test", .address = "-", .record = file, .points = {.total = 1}});
+    assert_non_null(v);
+    return v;
+}
+
+static void show_one_body(view *v)
+{
+    static const float at[1][3] = {{1, 2, 3}};
+    assert_int_equal(view_show_points(v, &(struct view_points){{0, 0, 1}, 1, at, NULL}), 0);
+}
+
+static size_t frames_of(const char *file)
+{
+    view_recording *r = view_recording_open(file);
+    const size_t frames = r ? view_recording_frames(r) : 0;
+    view_recording_close(r);
+    return frames;
+}
+
+/* A recording without a picture leaves the file of its name; a planted link is not followed. */
+static void view_recording_appears_whole_or_not_at_all(void **state)
+{
+    char file[PATH_MAX], victim[PATH_MAX], link[PATH_MAX];
+    (void)state;
+    snprintf(file, sizeof file, "%s", in_folder("whole.view"));
+    snprintf(victim, sizeof victim, "%s", in_folder("victim"));
+    view *v = open_recorder(file);
+    assert_int_equal(access(file, F_OK), -1);
+    show_one_body(v);
+    assert_int_equal(view_close(v), 0);
+    assert_int_equal(frames_of(file), 1);
+    assert_int_equal(view_close(open_recorder(file)), -1);
+    assert_int_equal(clerrno, ENODATA);
+    assert_int_equal(frames_of(file), 1);
+    static const char *const names[] = {"whole.view.part", ".whole.view.0.tmp"};
+    for (size_t i = 0; i < 2; i++) {
+        snprintf(link, sizeof link, "%s", in_folder(names[i]));
+        assert_int_equal(symlink(victim, link), 0);
+    }
+    v = open_recorder(file);
+    show_one_body(v);
+    assert_int_equal(view_close(v), 0);
+    assert_int_equal(access(victim, F_OK), -1);
+}
+
+/* Two runs that record under one name at a time: each file is whole, and the last one stays. */
+static void view_recordings_of_one_name_stay_whole(void **state)
+{
+    char file[PATH_MAX];
+    (void)state;
+    snprintf(file, sizeof file, "%s", in_folder("two.view"));
+    view *first = open_recorder(file), *second = open_recorder(file);
+    show_one_body(first);
+    show_one_body(second);
+    show_one_body(second);
+    assert_int_equal(view_close(second), 0);
+    assert_int_equal(frames_of(file), 2);
+    assert_int_equal(view_close(first), 0);
+    assert_int_equal(frames_of(file), 1);
+}
+
 static void view_recording_makes_page(void **state)
 {
     struct bytes all = record_frames(in_folder("page.view"), 3);
@@ -850,6 +1011,11 @@ int main(void)
         cmocka_unit_test(view_recording_plays_all_frames),
         cmocka_unit_test(view_recording_keeps_last_frame),
         cmocka_unit_test(view_recording_survives_damage),
+        cmocka_unit_test(view_difference_needs_frame_of_its_kind),
+        cmocka_unit_test(view_grid_size_does_not_wrap),
+        cmocka_unit_test(view_recording_survives_truncation_while_open),
+        cmocka_unit_test(view_recording_appears_whole_or_not_at_all),
+        cmocka_unit_test(view_recordings_of_one_name_stay_whole),
         cmocka_unit_test(view_recording_makes_page),
         cmocka_unit_test(view_rejects_bad_options),
         cmocka_unit_test(view_budget_is_kept),

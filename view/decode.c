@@ -5,7 +5,7 @@
 #include "view/recording.h"
 
 enum {
-    MOST_BODIES = 1 << 26,
+    MOST_BODIES = 1 << 22,
     DEFLATED_MOST = 1040
 }; /* deflate compresses by a factor of at most 1032 */
 
@@ -46,11 +46,19 @@ static bool decode_read_head(const struct span *f, struct head *h)
            h->escapes <= 3 * h->count;
 }
 
-/* True for a frame of the same bodies in the same box. */
-static bool decode_fits(const struct bytes *was, const struct span *f)
+/* Bytes of a decoded frame of points. */
+static size_t decoded_points_bytes(size_t count, unsigned char colour)
 {
-    return was->used >= POINTS_HEAD && memcmp(was->at + 24, f->at + 24, 48) == 0 &&
-           memcmp(was->at + 76, f->at + 76, 4) == 0;
+    return POINTS_HEAD + (colour ? 7 : 6) * count;
+}
+
+/* True for a decoded frame of the same bodies in the same box. A frame of another kind may have the
+ * same bytes there, and fewer in all. */
+static bool decode_fits(const struct bytes *was, const struct span *f, size_t count)
+{
+    return was->used >= POINTS_HEAD && was->at[0] == POINTS && was->at[1] == RAW &&
+           was->used == decoded_points_bytes(count, was->at[80]) &&
+           memcmp(was->at + 24, f->at + 24, 48) == 0 && memcmp(was->at + 76, f->at + 76, 4) == 0;
 }
 
 static uint64_t coordinate(const struct bytes *frame, size_t i)
@@ -92,7 +100,7 @@ static bool decode_points(struct bytes *out, const struct span *f, const struct 
     const bool builds = h.coding == DIFFERENCES || h.coding == DIFFERENCES_PACKED;
     const size_t size = (builds ? 3 : 6) * h.count + h.shades + (builds ? 2 * h.escapes : 0);
     const struct bytes *a = &was[0], *b = decode_at(f, 96, 4) == decode_at(f, 92, 4) ? a : &was[1];
-    if (builds && (!decode_fits(a, f) || !decode_fits(b, f)))
+    if (builds && (!decode_fits(a, f, h.count) || !decode_fits(b, f, h.count)))
         return false;
     const unsigned char *from =
         body(f, POINTS_HEAD, h.coding == PACKED || h.coding == DIFFERENCES_PACKED, size, &own);
@@ -124,7 +132,8 @@ static bool decode_cells(struct bytes *out, const struct span *f, const struct b
         return false;
     const size_t size = view_cells_bytes(&r, f->at[49] + 1u);
     const bool builds = f->at[1] == DIFFERENCES_PACKED;
-    if (builds && (was->used != CELLS_HEAD + size || memcmp(was->at + 24, f->at + 24, 28) != 0))
+    if (builds && (was->used != CELLS_HEAD + size || was->at[0] != CELLS || was->at[1] != RAW ||
+                   memcmp(was->at + 24, f->at + 24, 28) != 0))
         return false;
     const unsigned char *from = body(f, CELLS_HEAD, f->at[1] != RAW, size, &own);
     bytes_put(out, f->at, CELLS_HEAD);
@@ -147,6 +156,19 @@ bool frame_is_difference(const struct span *f)
            (f->at[1] == DIFFERENCES || f->at[1] == DIFFERENCES_PACKED);
 }
 
+/* True if bars and grids have the size that their head gives. */
+static bool decode_other_fits(const struct span *f)
+{
+    const bool bars = f->at[0] == BARS;
+    const size_t head = bars ? 40 : 32;
+    if ((!bars && f->at[0] != GRID) || f->at[1] != RAW || f->size < head)
+        return false;
+    const uint64_t across = decode_at(f, 24, 4), down = decode_at(f, 28, 4), body = f->size - head;
+    if (bars)
+        return body == 16 * (across + 1);
+    return body % 4 == 0 && (across ? body / 4 % across == 0 && body / 4 / across == down : !body);
+}
+
 bool frame_decode(struct bytes *out, const struct span *f, const struct bytes was[2])
 {
     bool ok = f->size >= FRAME_HEAD;
@@ -156,16 +178,8 @@ bool frame_decode(struct bytes *out, const struct span *f, const struct bytes wa
         ok = decode_points(out, f, was);
     else if (ok && f->at[0] == CELLS)
         ok = decode_cells(out, f, &was[0]);
-    else if (ok) {
-        const uint64_t across = f->size >= 32 ? decode_at(f, 24, 4) : 0,
-                       down = f->size >= 32 ? decode_at(f, 28, 4) : 0;
-        ok =
-            f->at[1] == RAW &&
-            ((f->at[0] == BARS && f->size >= 40 && f->size == 40 + 16 * (across + 1)) ||
-             (f->at[0] == GRID && f->size >= 32 && f->size == 32 + 4 * across * down) ||
-             (f->at[0] == ROWS && f->size >= 40 && f->size == 40 + 8 * down * decode_at(f, 32, 4)));
+    else if (ok && (ok = decode_other_fits(f)))
         bytes_put(out, f->at, f->size);
-    }
     if (ok && !out->failed)
         out->at[1] = RAW;
     return ok && !out->failed;

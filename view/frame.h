@@ -14,6 +14,7 @@
 enum {
     MOST_VIEWERS = 8,
     MOST_CONNECTIONS = 32,
+    MOST_STRANGERS = 8, /* connections of other users of the machine */
     MOST_CREDITS = 8,
     MOST_MESSAGE = 4096,
     MOST_ROWS = 4096,

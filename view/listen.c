@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <stdio.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -167,6 +168,43 @@ static bool is_own_user(int fd)
     socklen_t size = sizeof peer;
     return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
            (peer.uid == geteuid() || peer.uid == 0);
+}
+
+static int port_of_address(const struct sockaddr_storage *a)
+{
+    return ntohs(a->ss_family == AF_INET6 ? ((const struct sockaddr_in6 *)a)->sin6_port
+                                          : ((const struct sockaddr_in *)a)->sin_port);
+}
+
+/* The user of the socket with these ports in a table of the system; -1: it is not there. */
+static long user_in_table(const char *file, unsigned local, unsigned remote)
+{
+    char line[512];
+    long user = -1;
+    FILE *fp = fopen(file, "re");
+    while (fp && user < 0 && fgets(line, sizeof line, fp)) {
+        unsigned from, to, owner;
+        if (sscanf(line, " %*d: %*[0-9A-Fa-f]:%x %*[0-9A-Fa-f]:%x %*x %*s %*s %*s %u", &from, &to,
+                   &owner) == 3 &&
+            from == local && to == remote)
+            user = (long)owner;
+    }
+    if (fp)
+        fclose(fp);
+    return user;
+}
+
+bool listen_is_of_stranger(const struct listener *l, int fd)
+{
+    struct sockaddr_storage peer, own;
+    socklen_t size = sizeof peer, own_size = sizeof own;
+    if (l->path || getpeername(fd, (struct sockaddr *)&peer, &size) != 0 ||
+        getsockname(fd, (struct sockaddr *)&own, &own_size) != 0)
+        return false;
+    const long user =
+        user_in_table(peer.ss_family == AF_INET6 ? "/proc/net/tcp6" : "/proc/net/tcp",
+                      (unsigned)port_of_address(&peer), (unsigned)port_of_address(&own));
+    return user > 0 && user != (long)geteuid();
 }
 
 int listen_accept(const struct listener *l, int listening)

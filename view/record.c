@@ -1,21 +1,21 @@
 /* record.c - writes recordings: the frames sent to viewers, in a file with an index at its end
  * (WIRE.md).
  *
- * The server's thread writes to FILE.part until the recording is complete; the remains of a killed
- * run can be played too. When a write fails (a full disk), the recording ends with a message, and
- * the run continues.
+ * The server's thread writes to a temporary file, which replaces the named file when the recording
+ * is complete; without a picture the named file stays. When a write fails (a full disk), the
+ * recording is given up, and the run continues.
  * SPDX-License-Identifier: MIT
  */
 #include "view/recording.h"
 
+#include "core/outfile.h"
+
 #include <errno.h>
-#include <stdio.h>
 
 enum { KEY_EVERY = 64, RECORDED_BODIES = 200000 };
 
 struct recording {
-    FILE *fp;
-    char *part; /* temporary name */
+    struct outfile out;
     const struct about *about;
     uint64_t at; /* bytes so far */
     uint32_t pictures;
@@ -24,16 +24,13 @@ struct recording {
     struct bytes index, frame;
     struct quantised *was[2];
     struct previous_cells cells;
-    bool failed;
-    int error; /* errno of the failure */
+    bool failed; /* a write, or out of memory */
 };
 
 static void recording_put(struct recording *r, const void *bytes, size_t n)
 {
-    if (!r->failed && fwrite(bytes, 1, n, r->fp) != n) {
+    if (!r->failed && fwrite(bytes, 1, n, r->out.fp) != n)
         r->failed = true;
-        r->error = errno;
-    }
     r->at += n;
 }
 
@@ -47,30 +44,29 @@ static void put_record(struct recording *r, const void *bytes, size_t n)
 
 static void recording_free(struct recording *r)
 {
+    outfile_discard(&r->out);
     for (int i = 0; i < 2; i++)
         quantised_drop(r->was[i]);
     bytes_free(&r->cells.body);
     bytes_free(&r->index);
     bytes_free(&r->frame);
-    free(r->part);
     free(r);
 }
 
 static int recording_begin(struct recording *r)
 {
     char *hello = hello_text(r->about, false, false);
-    const bool named = asprintf(&r->part, "%s.part", r->about->options.record) > 0;
-    r->fp = hello && named ? fopen(r->part, "wbe") : NULL;
-    if (!hello || !named)
-        clerror_set(ENOMEM, "view_open: out of memory for the recording");
-    else if (!r->fp)
-        clerror_set(errno, "%s: cannot be written: %s", r->part, strerror(errno));
-    if (r->fp) {
-        recording_put(r, "STDCLVW1", 8);
-        put_record(r, hello, strlen(hello));
+    if (!hello)
+        return clerror_set(ENOMEM, "view_open: out of memory for the recording");
+    if (outfile_open(&r->out, r->about->options.record) < 0) {
+        free(hello);
+        return -1;
     }
+    outfile_keep(&r->out); /* an interrupted run has a recording, too */
+    recording_put(r, "STDCLVW1", 8);
+    put_record(r, hello, strlen(hello));
     free(hello);
-    return r->fp ? 0 : -1;
+    return 0;
 }
 
 struct recording *recording_open(const struct about *about)
@@ -166,20 +162,19 @@ static void put_index(struct recording *r)
 
 int recording_close(struct recording *r)
 {
-    const char *file = r->about->options.record;
-    int status = 0;
-    if (!r->failed)
+    int status;
+    if (!r->failed && r->pictures > 0)
         put_index(r);
-    if (fclose(r->fp) != 0 && !r->failed) {
-        r->failed = true;
-        r->error = errno;
-    }
-    if (r->failed)
-        status =
-            clerror_set(EIO, "%s ends early: %s", r->part, strerror(r->error ? r->error : ENOMEM));
-    else if (rename(r->part, file) != 0)
-        status =
-            clerror_set(errno, "%s cannot be renamed to %s: %s", r->part, file, strerror(errno));
+    if (outfile_check(&r->out) < 0)
+        status = -1;
+    else if (r->failed)
+        status = clerror_set(ENOMEM, "%s: out of memory for a picture; nothing was written",
+                             r->about->options.record);
+    else if (r->pictures == 0)
+        status = clerror_set(ENODATA, "%s: no picture was shown; nothing was written",
+                             r->about->options.record);
+    else
+        status = outfile_commit(&r->out);
     recording_free(r);
     return status;
 }

@@ -1,7 +1,8 @@
 /* replay.c - reads recordings: an index of the complete records, and pictures.
  *
  * The index in the file is not trusted. It is rebuilt by walking the records, which reads a few
- * bytes of each, so a truncated file plays up to the cut.
+ * bytes of each, so a truncated file plays up to the cut. Records are read when they are needed,
+ * not mapped: another program may truncate the file while it plays.
  * SPDX-License-Identifier: MIT
  */
 #include "view/recording.h"
@@ -11,35 +12,64 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MOST_RECORD = 1 << 28 };
+enum { MOST_RECORD = 1 << 28, MOST_HELLO = 1 << 24, RECORD_START = 40 };
 
 struct record {
-    struct span span;
+    uint64_t at; /* position of its first byte after the length */
+    size_t size;
+    double time;
     bool builds;
 };
 
 struct view_recording {
-    struct span file;
-    bool mapped;
+    int fd;             /* -1: `memory` */
+    struct span memory; /* not owned */
+    uint64_t size;      /* of the file when it was opened */
     json_t *hello;
     struct record *picture, *table; /* kinds 1 to 4; rows */
     size_t pictures, tables, columns;
-    size_t next; /* picture after the one in `now`; SIZE_MAX: none */
+    size_t next;         /* picture after the one in `now`; SIZE_MAX: none */
+    struct bytes record; /* bytes of the record that was read last */
     struct bytes now, was[2];
 };
 
-static double replay_time_of(const struct record *r)
+/* ---- Bytes of the file. ---------------------------------------------------------------------- */
+
+/* Read `size` bytes at a position; false if the file does not have as many now. */
+static bool recording_fetch(const view_recording *r, uint64_t at, void *to, size_t size)
 {
-    return bytes_read_f64(r->span.at + 8);
+    unsigned char *next = to;
+    if (at > r->size || size > r->size - at)
+        return false;
+    if (r->fd < 0)
+        return memcpy(to, r->memory.at + at, size);
+    while (size > 0) {
+        const ssize_t n = pread(r->fd, next, size, (off_t)at);
+        if (n <= 0 && !(n < 0 && errno == EINTR))
+            return false;
+        next += n > 0 ? n : 0;
+        at += n > 0 ? (uint64_t)n : 0;
+        size -= n > 0 ? (size_t)n : 0;
+    }
+    return true;
+}
+
+/* Read a record into r->record. */
+static bool record_fetch(view_recording *r, const struct record *record, struct span *span)
+{
+    r->record.used = 0;
+    r->record.failed = false;
+    unsigned char *to = bytes_more(&r->record, record->size);
+    *span = (struct span){to, record->size};
+    return to && recording_fetch(r, record->at, to, record->size);
 }
 
 /* ---- The index. ------------------------------------------------------------------------------ */
 
-static int replay_add(struct record **list, size_t *n, struct span span)
+static int replay_add(struct record **list, size_t *n, struct record record)
 {
     if ((*n & (*n - 1)) == 0) {
         struct record *more = realloc(*list, (*n ? 2 * *n : 1) * sizeof *more);
@@ -47,31 +77,58 @@ static int replay_add(struct record **list, size_t *n, struct span span)
             return clerror_set(ENOMEM, "out of memory for an index of the recording");
         *list = more;
     }
-    (*list)[(*n)++] = (struct record){span, frame_is_difference(&span)};
+    (*list)[(*n)++] = record;
     return 0;
 }
 
-static int take_record(view_recording *r, struct span s)
+/* `start`: the first bytes of the record. */
+static int take_record(view_recording *r, uint64_t at, size_t size, const struct span *start)
 {
-    if (s.size >= FRAME_HEAD && s.at[0] >= POINTS && s.at[0] <= GRID)
-        return replay_add(&r->picture, &r->pictures, s);
-    return s.size >= 40 && s.at[0] == ROWS ? replay_add(&r->table, &r->tables, s) : 0;
+    if (size < FRAME_HEAD)
+        return 0;
+    const struct record record = {at, size, bytes_read_f64(start->at + 8),
+                                  frame_is_difference(start)};
+    if (start->at[0] >= POINTS && start->at[0] <= GRID)
+        return replay_add(&r->picture, &r->pictures, record);
+    return size >= RECORD_START && start->at[0] == ROWS ? replay_add(&r->table, &r->tables, record)
+                                                        : 0;
+}
+
+static json_t *fetch_hello(view_recording *r, uint64_t at, size_t size)
+{
+    const struct record record = {.at = at, .size = size};
+    struct span span;
+    if (size > MOST_HELLO || !record_fetch(r, &record, &span) || span.at[0] != '{')
+        return NULL;
+    return json_loadb((const char *)span.at, size, 0, NULL);
+}
+
+static int walk_records(view_recording *r)
+{
+    unsigned char start[4 + RECORD_START];
+    for (uint64_t at = 8; recording_fetch(r, at, start, 4);) {
+        const size_t n = bytes_read(start, 4), few = n < RECORD_START ? n : RECORD_START;
+        at += 4;
+        if (n == 0 || n > MOST_RECORD || n > r->size - at ||
+            !recording_fetch(r, at, start + 4, few) || start[4] == 0)
+            return 0; /* the index, or the cut */
+        if (!r->hello && !(r->hello = fetch_hello(r, at, n)))
+            return 0;
+        if (take_record(r, at, n, &(struct span){start + 4, few}) < 0)
+            return -1;
+        at += n;
+    }
+    return 0;
 }
 
 static int make_index(view_recording *r, const char *name)
 {
-    const unsigned char *p = r->file.at + 8, *const end = r->file.at + r->file.size;
-    for (size_t n = 0; (size_t)(end - p) >= 4; p += 4 + n) {
-        n = bytes_read(p, 4);
-        if (n == 0 || n > MOST_RECORD || (size_t)(end - p) - 4 < n || p[4] == 0)
-            break; /* the index, or the cut */
-        if (!r->hello) {
-            r->hello = p[4] == '{' ? json_loadb((const char *)p + 4, n, 0, NULL) : NULL;
-            if (!r->hello)
-                break;
-        } else if (take_record(r, (struct span){p + 4, n}) < 0)
-            return -1;
-    }
+    char magic[8];
+    if (!recording_fetch(r, 0, magic, sizeof magic) || memcmp(magic, "STDCLVW1", 8) != 0)
+        return clerror_set(EINVAL, "%s: is no recording of stdcl: it does not begin with STDCLVW1",
+                           name);
+    if (walk_records(r) < 0)
+        return -1;
     if (!r->hello)
         return clerror_set(EINVAL, "%s: is no recording, or was cut before anything was kept",
                            name);
@@ -83,18 +140,18 @@ static int make_index(view_recording *r, const char *name)
 
 /* ---- Opening. -------------------------------------------------------------------------------- */
 
-static view_recording *replay_begin(struct span file, const char *name)
+/* Takes over the descriptor, also on failure. */
+static view_recording *replay_begin(struct view_recording begun, const char *name)
 {
-    view_recording *r = calloc(1, sizeof *r);
+    view_recording *r = malloc(sizeof *r);
     if (!r) {
+        if (begun.fd >= 0)
+            close(begun.fd);
         clerror_set(ENOMEM, "%s: out of memory", name);
         return NULL;
     }
-    r->file = file;
-    r->next = SIZE_MAX;
-    if (file.size < 8 || memcmp(file.at, "STDCLVW1", 8) != 0)
-        clerror_set(EINVAL, "%s: is no recording of stdcl: it does not begin with STDCLVW1", name);
-    else if (make_index(r, name) == 0)
+    *r = begun;
+    if (make_index(r, name) == 0)
         return r;
     view_recording_close(r);
     return NULL;
@@ -102,7 +159,9 @@ static view_recording *replay_begin(struct span file, const char *name)
 
 view_recording *recording_read(const void *bytes, size_t size)
 {
-    return replay_begin((struct span){bytes, size}, "recording");
+    return replay_begin(
+        (view_recording){.fd = -1, .memory = {bytes, size}, .size = size, .next = SIZE_MAX},
+        "recording");
 }
 
 view_recording *view_recording_open(const char *file)
@@ -110,34 +169,28 @@ view_recording *view_recording_open(const char *file)
     struct stat st;
     const int fd =
         open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* O_NONBLOCK: opening a pipe would block */
-    void *bytes = MAP_FAILED;
-    if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0)
-        bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-    const int error = fd < 0 ? errno : 0;
-    if (fd >= 0)
-        close(fd);
-    if (bytes == MAP_FAILED) {
-        clerror_set(error ? error : EINVAL, "%s: %s", file,
-                    error ? strerror(error) : "is empty or no file that can be read");
+    if (fd < 0) {
+        clerror_set(errno, "%s: %s", file, strerror(errno));
         return NULL;
     }
-    view_recording *r = replay_begin((struct span){bytes, (size_t)st.st_size}, file);
-    if (r)
-        r->mapped = true;
-    else
-        munmap(bytes, (size_t)st.st_size);
-    return r;
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0)
+        return replay_begin(
+            (view_recording){.fd = fd, .size = (uint64_t)st.st_size, .next = SIZE_MAX}, file);
+    close(fd);
+    clerror_set(EINVAL, "%s: is empty or no file that can be read", file);
+    return NULL;
 }
 
 void view_recording_close(view_recording *r)
 {
     if (!r)
         return;
-    if (r->mapped)
-        munmap((void *)(uintptr_t)r->file.at, r->file.size);
+    if (r->fd >= 0)
+        close(r->fd);
     json_decref(r->hello);
     free(r->picture);
     free(r->table);
+    bytes_free(&r->record);
     bytes_free(&r->now);
     bytes_free(&r->was[0]);
     bytes_free(&r->was[1]);
@@ -155,7 +208,7 @@ double view_recording_time(const view_recording *r, size_t frame)
 {
     if (no_handle(r, __func__))
         return 0;
-    return frame < r->pictures ? replay_time_of(&r->picture[frame]) : 0;
+    return frame < r->pictures ? r->picture[frame].time : 0;
 }
 
 /* ---- Playing. -------------------------------------------------------------------------------- */
@@ -164,11 +217,12 @@ double view_recording_time(const view_recording *r, size_t frame)
 static bool step_to(view_recording *r, size_t i)
 {
     const struct bytes oldest = r->was[1];
+    struct span span;
     r->was[1] = r->was[0];
     r->was[0] = r->now;
     r->now = oldest;
     r->next = i + 1;
-    return frame_decode(&r->now, &r->picture[i].span, r->was);
+    return record_fetch(r, &r->picture[i], &span) && frame_decode(&r->now, &span, r->was);
 }
 
 const struct bytes *recording_picture(view_recording *r, size_t frame)
@@ -180,11 +234,13 @@ const struct bytes *recording_picture(view_recording *r, size_t frame)
         from--;
     if (r->next != SIZE_MAX && r->next > from && r->next <= frame)
         from = r->next;
+    else
+        r->now.used = r->was[0].used = 0; /* pictures of another place */
     for (size_t i = from; i <= frame; i++)
         if (!step_to(r, i)) {
             r->next = SIZE_MAX;
             r->now.used = 0;
-            clerror_set(EINVAL, "the recording is damaged in picture %zu", i);
+            clerror_set(EINVAL, "the recording is damaged or was cut in picture %zu", i);
             return NULL;
         }
     return &r->now;
@@ -195,20 +251,30 @@ size_t recording_columns(const view_recording *r)
     return r->columns;
 }
 
+/* The rows of a table; 0: another table, or a damaged one. */
+static size_t table_rows(const view_recording *r, const struct span *s)
+{
+    const size_t count = bytes_read(s->at + 28, 4), columns = bytes_read(s->at + 32, 4),
+                 numbers = (s->size - 40) / 8;
+    return columns != r->columns || columns == 0 || (s->size - 40) % 8 != 0 ||
+                   numbers % columns != 0 || numbers / columns != count ||
+                   bytes_read(s->at + 2, 2) & FORGET
+               ? 0
+               : count;
+}
+
 /* Call `take` for each row in order. */
-void recording_each_row(const view_recording *r, void (*take)(void *arg, const double *row),
-                        void *arg)
+void recording_each_row(view_recording *r, void (*take)(void *arg, const double *row), void *arg)
 {
     double *row = calloc(r->columns + 1, sizeof *row);
     for (size_t t = 0; row && t < r->tables; t++) {
-        const struct span *s = &r->table[t].span;
-        const size_t count = bytes_read(s->at + 28, 4), columns = bytes_read(s->at + 32, 4);
-        if (columns != r->columns || s->size != 40 + 8 * (uint64_t)count * columns ||
-            bytes_read(s->at + 2, 2) & FORGET)
-            continue;
+        struct span s;
+        if (!record_fetch(r, &r->table[t], &s))
+            break;
+        const size_t count = table_rows(r, &s);
         for (size_t k = 0; k < count; k++) {
-            for (size_t c = 0; c < columns; c++)
-                row[c] = bytes_read_f64(s->at + 40 + 8 * (k * columns + c));
+            for (size_t c = 0; c < r->columns; c++)
+                row[c] = bytes_read_f64(s.at + 40 + 8 * (k * r->columns + c));
             take(arg, row);
         }
     }

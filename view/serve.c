@@ -47,6 +47,8 @@ struct server {
     struct web_file *file;
     size_t files;
     int connections, own; /* all connections; listening sockets */
+    int strangers;
+    struct lws *stranger[MOST_STRANGERS];
     int n;
     struct connection *viewing[MOST_VIEWERS];
     lws_sorted_usec_list_t enough; /* timer that ends the wait for closing connections */
@@ -311,11 +313,26 @@ static int on_listening(struct server *s, int fd)
     const int got = listen_accept(&s->v->listening, fd);
     if (got < 0)
         return 0;
-    if (s->connections - s->own >= MOST_CONNECTIONS)
+    const bool stranger = listen_is_of_stranger(&s->v->listening, got);
+    if (s->connections - s->own >= MOST_CONNECTIONS ||
+        (stranger && s->strangers == MOST_STRANGERS)) {
         close(got);
-    else
-        lws_adopt_socket_vhost(s->vhost, got); /* closes the socket on failure */
+        return 0;
+    }
+    struct lws *wsi = lws_adopt_socket_vhost(s->vhost, got); /* closes the socket on failure */
+    if (wsi && stranger)
+        s->stranger[s->strangers++] = wsi;
     return 0;
+}
+
+static void on_destroyed(struct server *s, const struct lws *wsi)
+{
+    s->connections--;
+    for (int i = 0; i < s->strangers; i++)
+        if (s->stranger[i] == wsi) {
+            s->stranger[i] = s->stranger[--s->strangers];
+            return;
+        }
 }
 
 static void on_wake(struct server *s)
@@ -340,8 +357,7 @@ static int callback(struct lws *wsi, enum lws_callback_reasons reason, void *use
         s->connections++;
         return 0;
     case LWS_CALLBACK_WSI_DESTROY:
-        s->connections--;
-        return 0;
+        return on_destroyed(s, wsi), 0;
     case LWS_CALLBACK_HTTP_CONFIRM_UPGRADE:
         return in && strcmp(in, "websocket") == 0 ? 0 : -1; /* no HTTP/2 */
     case LWS_CALLBACK_HTTP:

@@ -45,6 +45,8 @@ int listen_open(struct listener *l, const char *address);
 void listen_close(struct listener *l);
 /* Accept a connection from this machine, non-blocking; -1: none. */
 int listen_accept(const struct listener *l, int fd);
+/* True if another user of this machine made the connection; false if that is not known. */
+bool listen_is_of_stranger(const struct listener *l, int fd);
 
 /* ---- latest.c ---- */
 

@@ -106,7 +106,7 @@ static int join_modules(struct web_file *files, size_t n)
 
 static int web_prepare(struct web_file *files, size_t n)
 {
-    const char *folder = getenv("STDCL_VIEW_PATH");
+    const char *folder = secure_getenv("STDCL_VIEW_PATH");
     for (size_t i = 0; folder && *folder && i < n; i++)
         if (read_own(&files[i], folder) < 0)
             return -1;

@@ -104,7 +104,7 @@ static const struct transport *plugin_open(const char *path)
 static const struct transport *plugin_choose(const char *const *names, const char *started)
 {
     char path[PATH_MAX + 64];
-    const char *wish = getenv("STDCL_MPI");
+    const char *wish = secure_getenv("STDCL_MPI");
     if (wish && *wish)
         return plugin_open(wish);
     if (plugin_find("site", path, sizeof path))

@@ -83,7 +83,7 @@ struct view_options {
     const char *program, *title; /* program name, "nbody"; title, one line */
     /* "8080"; "unix:PATH"; "" or NULL: a free port; "-": no server, recording only. */
     const char *address;
-    /* Recording file; NULL: none. The file gets its name when it is complete. */
+    /* Recording file; NULL: none. It replaces a file of this name when it is complete. */
     const char *record;
     double rate;   /* maximum frame rate, 0.1 to 240 per second; 0 = 30 */
     double budget; /* maximum share of run time for the view, in percent; 0 = 1 */
@@ -108,8 +108,9 @@ struct view_options {
  * is not available. EIO: the recording cannot be created. ENOMEM. */
 view *view_open(const struct view_options *options);
 
-/* Close a view: stop the server thread and all connections, and complete the recording. -1 with EIO
- * if that fails, with the reason. NULL is allowed. */
+/* Close a view: stop the server thread and all connections, and complete the recording. -1 if that
+ * fails, with the reason: ENOSPC, EIO, ENOMEM; ENODATA: nothing was shown, and no file is written.
+ * NULL is allowed. */
 int view_close(view *v);
 
 /* Return the link for viewers: for guests, who may only watch, or with all rights. With a Unix

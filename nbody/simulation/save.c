@@ -394,6 +394,25 @@ static int load_device(struct nbody *nb, struct nbody_device *p, const char *fro
     return 0;
 }
 
+/* EINVAL unless the storage order, which is at the end, is a permutation: saved bytes may come from
+ * a file, and the order is used as indices. */
+static int load_check_sorting(const struct nbody *nb, const char *end)
+{
+    const char *from = end - nb->n * sizeof(cl_uint);
+    bool *seen = calloc(nb->n, sizeof *seen), right = true;
+    if (!seen)
+        return clerror_set(ENOMEM, "nbody_load: out of memory for %zu bodies", nb->n);
+    for (size_t i = 0; i < nb->n && right; i++) {
+        cl_uint body;
+        memcpy(&body, from + i * sizeof body, sizeof body);
+        right = body < nb->n && !seen[body];
+        if (right)
+            seen[body] = true;
+    }
+    free(seen);
+    return right ? 0 : clerror_set(EINVAL, "nbody_load: the saved order of the bodies is damaged");
+}
+
 /* Extend the keys of trees to the length in the saved engine. */
 static int load_extend_keys(struct nbody *nb, cl_uint key_words)
 {
@@ -406,7 +425,11 @@ static int load_extend_keys(struct nbody *nb, cl_uint key_words)
 /* Load everything except the counters in the header. */
 static int load_state(struct nbody *nb, const struct save_header *h, const char *from, size_t size)
 {
-    if (load_check_header(nb, h, size) != 0 || load_extend_keys(nb, h->key_words) != 0)
+    if (load_check_header(nb, h, size) != 0)
+        return -1;
+    if (nb->particles.sorted && load_check_sorting(nb, from + size - sizeof *h) != 0)
+        return -1;
+    if (load_extend_keys(nb, h->key_words) != 0)
         return -1;
     for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
         if (p->rows && load_device(nb, p, from) != 0)

@@ -123,17 +123,10 @@ static bool is_shorter_index(const struct program *p, const struct result *good,
     return whole;
 }
 
-/* An unfinished recording can be played under this name. */
-static bool fault_is_recording(const char *name)
-{
-    const size_t length = strlen(name), end = strlen(".view.part");
-    return length > end && strcmp(name + length - end, ".view.part") == 0;
-}
-
 /* True if there are unexpected files, or incomplete ones. */
 static bool leaves_files(const struct program *p, const struct result *good, char *why, size_t size)
 {
-    bool bad = leaves_others(p, fault_is_recording, why, size);
+    bool bad = leaves_others(p, NULL, why, size);
     for (int i = 0; !bad && p->outputs[i]; i++) {
         bad = access(in_run_folder(p->outputs[i]), F_OK) == 0 && !output_is_good(p, good, i) &&
               !is_shorter_index(p, good, i);

@@ -263,15 +263,9 @@ static void empty_temporary(void)
         perror(getenv("TMPDIR"));
 }
 
-/* An unfinished recording can be played under its name. */
-static bool signal_is_recording(const char *name)
-{
-    return fnmatch("*.view.part", name, 0) == 0;
-}
-
 static bool is_temporary(const char *name)
 {
-    return fnmatch(".*.[0-9]*.tmp", name, 0) == 0 || signal_is_recording(name);
+    return fnmatch(".*.[0-9]*.tmp", name, 0) == 0;
 }
 
 /* `cut`: the run should have saved its state. */
@@ -410,8 +404,7 @@ static void try_moment(const struct moment *m)
     const bool cut = WIFEXITED(status) && WEXITSTATUS(status) > 128;
     const bool wrong =
         ends_wrong(m, status, why, sizeof why) || leaves_half(m->program, cut, why, sizeof why) ||
-        leaves_others(m->program, number == SIGKILL ? is_temporary : signal_is_recording, why,
-                      sizeof why) ||
+        leaves_others(m->program, number == SIGKILL ? is_temporary : NULL, why, sizeof why) ||
         leaves_folders(number == SIGKILL, why, sizeof why) || !runs_again(m, why, sizeof why);
     atomic_fetch_add(finished ? &count->finished[m->signal] : &count->ended[m->signal], 1);
     atomic_fetch_add(&count->ran, 1);

@@ -11,7 +11,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-enum { MOST_SEEDS = 1024, MOST_BYTES = 4096 };
+enum { MOST_SEEDS = 1024, MOST_BYTES = 12288 };
 
 struct input {
     size_t size;

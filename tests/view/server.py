@@ -12,6 +12,7 @@ import fcntl
 import gzip
 import json
 import os
+import signal
 import socket
 import struct
 import subprocess
@@ -385,6 +386,24 @@ async def idlers():
         assert (await run.eventually())["type"] == "hello"
 
 
+async def idle_strangers():
+    """Another user of the machine cannot take all connections: of nine the last is closed at once, before the
+    time for a request is over."""
+    if os.geteuid() != 0:
+        return
+    what = ("import os, select, socket, sys; os.setgroups([]); os.setgid(65534); os.setuid(65534)\n"
+            "idle = [socket.create_connection(('127.0.0.1', int(sys.argv[1]))) for _ in range(9)]\n"
+            "closed = select.select(idle, [], [])[0]\n"
+            "print([idle.index(s) for s in closed], closed[0].recv(1), flush=True); sys.stdin.read()")
+    with Run("points") as run:
+        stranger = subprocess.Popen([sys.executable, "-c", what, str(run.port)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        assert stranger.stdout.readline() == "[8] b''\n"
+        async with run.connect() as ws:
+            assert json.loads(await message(ws))["type"] == "hello"
+        stranger.stdin.close()
+        assert stranger.wait(PATIENCE) == 0
+
+
 async def unix_socket():
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "window")
@@ -623,6 +642,30 @@ async def shown_while_it_goes():
             assert job.process.wait(PATIENCE) == 130
 
 
+async def replay_stays_at_its_end():
+    """A step past the last frame of a recording stops there; a seek there, too."""
+    with tempfile.TemporaryDirectory() as folder:
+        recording = os.path.join(folder, "run.view")
+        names = []
+        for k in range(5):
+            names.append(os.path.join(folder, "%d.tab" % k))
+            with open(names[-1], "w") as f:
+                f.write("1 %d 0 0 0 0 0\n" % k)
+        subprocess.run([STDCL, "view", *names, "--record", recording, "--quiet"], check=True, stdout=subprocess.DEVNULL)
+        with Job(STDCL, "view", recording) as job:
+            async with job.connect() as ws:
+                assert (await text_of(ws, "hello"))["frames"] == 5
+                for what in ('"step","n":1000000', '"seek","frame":1', '"step","n":7', '"seek","frame":99'):
+                    await ws.send('{"type":"do","what":%s}' % what)
+                    wanted = 1 if '"frame":1}' in what + "}" else 4
+                    while True:
+                        state = await text_of(ws, "state")
+                        if state["frame"] == wanted and state["paused"]:
+                            break
+            job.process.send_signal(signal.SIGINT)
+            assert job.process.wait(PATIENCE) in (0, 130)
+
+
 async def several_states():
     """Brian's Brain: a ship of two live cells followed by two dying ones moves a cell a
     generation, also across the edges of a torus and of the rectangle."""
@@ -658,8 +701,9 @@ async def several_states():
                 assert job.process.wait(PATIENCE) == 130
 
 
-TESTS = [shows, credits, asks_early, cells, obeys, seeks, ends_at_once, refuses_strangers, refuses_requests, refuses_messages, viewers, slow_memory, idlers,
-         unix_socket, other_users, packed_files, same_bits, endless_planes, shown_while_it_goes, several_states]
+TESTS = [shows, credits, asks_early, cells, obeys, seeks, ends_at_once, refuses_strangers, refuses_requests, refuses_messages, viewers, slow_memory, idlers, idle_strangers,
+         unix_socket, other_users, packed_files, same_bits, endless_planes, shown_while_it_goes, several_states,
+         replay_stays_at_its_end]
 for test in TESTS if len(sys.argv) < 4 else [ranks, *TESTS]:
     if len(sys.argv) < 4 or sys.argv[3] == test.__name__:
         print(test.__name__, flush=True)
