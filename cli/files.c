@@ -200,7 +200,8 @@ static int check_stored_outputs(const struct cli_usage *usage)
 {
     char list[400] = "", *folder = folder_of(usage->stored->file);
     for (const struct cli_option *o = usage->options; o->type != CLI_TYPE_END; o++)
-        for (size_t i = 0; o->name && is_listed(usage->writes, o->name) && option_file(o, i); i++) {
+        for (size_t i = 0; o->name && cli_list_has(usage->writes, o->name) && option_file(o, i);
+             i++) {
             const char *file = option_file(o, i);
             if (is_stored(usage->stored, file) && strcmp(file, "-") != 0 &&
                 !(folder && is_below(folder, file)))

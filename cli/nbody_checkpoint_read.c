@@ -6,7 +6,10 @@
  */
 #include "command.h"
 #include "message.h"
+#include "nbody_bodies.h"
 #include "nbody_checkpoint.h"
+#include "nbody_options.h"
+#include "nbody_output.h"
 
 #include <limits.h>
 #include <math.h>

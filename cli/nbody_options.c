@@ -8,6 +8,7 @@
 #include "nbody_camera.h"
 #include "nbody_fields.h"
 #include "nbody_history.h"
+#include "nbody_checkpoint.h"
 #include "nbody_options.h"
 
 #include <float.h>
