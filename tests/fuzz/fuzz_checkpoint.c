@@ -9,7 +9,10 @@
 #include "fuzz.h"
 
 #include "cli/command.h"
+#include "cli/nbody_bodies.h"
 #include "cli/nbody_checkpoint.h"
+#include "cli/nbody_options.h"
+#include "cli/nbody_output.h"
 
 #include <stdarg.h>
 
