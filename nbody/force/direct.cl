@@ -93,10 +93,12 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void forces_steps(
         p.sum = FORCE_SUM, p.tile = tile, p.reduce = reduce;
         sum_pairs(posm, 0, 0, &p);
         update_group(posm, &p, UPDATE_ARGUMENTS);
-        if (left > 1 && !pass_barrier(bad, ++barrier_count, max_polls, &passed))
-            left = 1;
-        global real4 *const was = posm;
-        posm = moved, moved = was;
+        if (left > 1) {
+            if (!pass_barrier(bad, ++barrier_count, max_polls, &passed))
+                left = 1;
+            global real4 *const was = posm;
+            posm = moved, moved = was;
+        }
     }
 }
 #endif

@@ -111,9 +111,9 @@ struct pairs {
 #endif
 };
 
-/* The arrays of source bodies: {x, y, z, G m}, first and second derivatives; unused ones are 0. They
- * are arguments of their own: for pointers that have been in memory, compilers do not use loads
- * through the read-only cache. */
+/* The arrays of source bodies: {x, y, z, G m}, first and second derivatives; an unused array is 0.
+ * They are arguments, not members of `struct pairs`: once a pointer has been stored, compilers do
+ * not load through the read-only cache. */
 #define SOURCE_PARAMETERS                                                                          \
     global const number4 *restrict posm, global const number4 *restrict velo,                      \
         global const number4 *restrict acce
