@@ -56,13 +56,14 @@ static inline void store_lanes(global real *to, vec sum, uint place, uint active
 }
 
 /* One item per vector: sum over the chunks p->from .. p->until - 1, in order. */
-INLINED void sum_by_one_item(struct pairs *p, const struct target *t, uint place, uint active)
+INLINED void sum_by_one_item(SOURCE_PARAMETERS, struct pairs *p, const struct target *t, uint place,
+                             uint active)
 {
     vec all[6];
     UNROLLED for (int c = 0; c < 6; c++) all[c] = (vec)C(0);
     for (uint n = p->from; n < p->until; n++) {
         vec total[MOST_PLANES][1];
-        sum_chunk(p, t, n, total);
+        sum_chunk(SOURCE_ARGUMENTS, p, t, n, total);
         UNROLLED for (int c = 0; c < 6; c++) all[c] =
             n == p->from ? total[c][0] : all[c] + total[c][0];
     }
@@ -72,8 +73,8 @@ INLINED void sum_by_one_item(struct pairs *p, const struct target *t, uint place
 
 #if LANES > 1
 /* Several items per vector, one chunk: each sums a piece, then the pieces are added in order. */
-INLINED void sum_by_several_items(const struct pairs *p, const struct target *t, uint lanes,
-                                  uint place, uint active, local vec (*piece)[GROUP],
+INLINED void sum_by_several_items(SOURCE_PARAMETERS, const struct pairs *p, const struct target *t,
+                                  uint lanes, uint place, uint active, local vec (*piece)[GROUP],
                                   local vec *total)
 {
     const uint item = get_local_id(0), vectors = GROUP / lanes, start = p->from * p->chunk,
@@ -85,7 +86,7 @@ INLINED void sum_by_several_items(const struct pairs *p, const struct target *t,
         UNROLLED for (int c = 0; c < 6; c++) acc[0][c] = (vec)C(0);
         const uint j = round + item / vectors * PIECE;
         if (j < stop)
-            add_tile(p, t, j, acc);
+            add_tile(SOURCE_ARGUMENTS, p, t, j, acc);
         UNROLLED for (int c = 0; c < 6; c++) piece[c][item] = acc[0][c];
         barrier(CLK_LOCAL_MEM_FENCE);
         for (uint k = item; k < 6 * vectors; k += GROUP)
@@ -133,8 +134,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void block_forces(
                 ((real *)&t.at[c + 3])[lane] = ((global const real *)(velo + i))[c];
             }
         }
-        struct pairs p = {{posm, velo}, partial, first, rows, 0,       chunk, 0,
-                          chunks,       end,     eps2,  zero, JERK_SUM};
+        struct pairs p = {partial, first, rows, 0, chunk, 0, chunks, end, eps2, zero, JERK_SUM};
         if (!all_chunks) {
             p.partial += s * 6 * (size_t)max_partial;
             p.rows = max_partial;
@@ -142,9 +142,9 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void block_forces(
         }
 #if LANES > 1
         if (lanes > 1)
-            sum_by_several_items(&p, &t, lanes, place, active, piece, total);
+            sum_by_several_items(posm, velo, 0, &p, &t, lanes, place, active, piece, total);
         else
 #endif
-            sum_by_one_item(&p, &t, place, active);
+            sum_by_one_item(posm, velo, 0, &p, &t, place, active);
     }
 }

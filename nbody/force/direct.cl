@@ -58,9 +58,9 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void forces(
 {
     TILE_BUFFER(tile, 1);
     REDUCE_BUFFER(reduce);
-    struct pairs p = {{posm}, partial, first, rows, top, chunk, from, until, end, eps2};
+    struct pairs p = {partial, first, rows, top, chunk, from, until, end, eps2};
     p.sum = FORCE_SUM, p.soft = SOFT, p.tile = tile, p.reduce = reduce;
-    sum_pairs(&p);
+    sum_pairs(posm, 0, 0, &p);
 }
 
 #ifdef UPDATE_PARAMETERS
@@ -71,10 +71,10 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void forces_step(
 {
     TILE_BUFFER(tile, 1);
     REDUCE_BUFFER(reduce);
-    struct pairs p = {{posm}, partial, first, rows, top, chunk, from, until, end, eps2};
+    struct pairs p = {partial, first, rows, top, chunk, from, until, end, eps2};
     p.sum = FORCE_SUM, p.tile = tile, p.reduce = reduce;
-    sum_pairs(&p);
-    update_group(&p, UPDATE_ARGUMENTS);
+    sum_pairs(posm, 0, 0, &p);
+    update_group(posm, &p, UPDATE_ARGUMENTS);
 }
 
 #if FUSED_STEPS
@@ -89,14 +89,16 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void forces_steps(
     const uint last = phases;
     for (uint left = steps; left > 0; left--, step++) {
         phases = left > 1 ? INNER_PHASES : last;
-        struct pairs p = {{posm}, partial, first, rows, top, chunk, from, until, end, eps2};
+        struct pairs p = {partial, first, rows, top, chunk, from, until, end, eps2};
         p.sum = FORCE_SUM, p.tile = tile, p.reduce = reduce;
-        sum_pairs(&p);
-        update_group(&p, UPDATE_ARGUMENTS);
-        if (left > 1 && !pass_barrier(bad, ++barrier_count, max_polls, &passed))
-            left = 1;
-        global real4 *const was = posm;
-        posm = moved, moved = was;
+        sum_pairs(posm, 0, 0, &p);
+        update_group(posm, &p, UPDATE_ARGUMENTS);
+        if (left > 1) {
+            if (!pass_barrier(bad, ++barrier_count, max_polls, &passed))
+                left = 1;
+            global real4 *const was = posm;
+            posm = moved, moved = was;
+        }
     }
 }
 #endif
@@ -108,9 +110,9 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void potentials(
 {
     TILE_BUFFER(tile, 1);
     REDUCE_BUFFER(reduce);
-    struct pairs p = {{posm}, partial, first, rows, top, chunk, from, until, end, eps2, zero};
+    struct pairs p = {partial, first, rows, top, chunk, from, until, end, eps2, zero};
     p.sum = POTENTIAL_SUM, p.soft = SOFT, p.tile = tile, p.reduce = reduce;
-    sum_pairs(&p);
+    sum_pairs(posm, 0, 0, &p);
 }
 
 #ifdef VELOCITIES /* for integrators that need jerks */
@@ -122,8 +124,8 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void jerks(
 {
     TILE_BUFFER(tile, 2);
     REDUCE_BUFFER(reduce);
-    struct pairs p = {{posm, velo}, partial, first, rows, top, chunk, from, until, end, eps2, zero};
+    struct pairs p = {partial, first, rows, top, chunk, from, until, end, eps2, zero};
     p.sum = JERK_SUM, p.soft = SOFT, p.tile = tile, p.reduce = reduce;
-    sum_pairs(&p);
+    sum_pairs(posm, velo, 0, &p);
 }
 #endif

@@ -146,11 +146,11 @@ static inline bool is_near(const struct pairs *p, float4 high)
  * t->at[0..2]: first floats of the targets' coordinates; t->at[3..5]: second floats. A tile has the
  * source bodies' first floats in row 0, their second floats in row 1. */
 
-INLINED void load_target(const struct pairs *p, size_t i, struct target *t)
+INLINED void load_target(SOURCE_PARAMETERS, const struct pairs *p, size_t i, struct target *t)
 {
-    load_split(p->array[0] + p->first + i, 0, p->centre.x, &t->at[0], &t->at[3]);
-    load_split(p->array[0] + p->first + i, 1, p->centre.y, &t->at[1], &t->at[4]);
-    load_split(p->array[0] + p->first + i, 2, p->centre.z, &t->at[2], &t->at[5]);
+    load_split(posm + p->first + i, 0, p->centre.x, &t->at[0], &t->at[3]);
+    load_split(posm + p->first + i, 1, p->centre.y, &t->at[1], &t->at[4]);
+    load_split(posm + p->first + i, 2, p->centre.z, &t->at[2], &t->at[5]);
 }
 
 INLINED void store_tile(struct pairs *p, number4 (*next)[NEXT])
@@ -207,8 +207,8 @@ INLINED void add_cluster_piece(const bool near, const struct pairs *p, const str
     EACH_VECTOR(k) EACH_PLANE(c, p) acc[k][c] += piece[k][c];
 }
 
-INLINED void add_tile(const struct pairs *p, const struct target *targets, uint j,
-                      vec (*acc)[MOST_PLANES])
+INLINED void add_tile(SOURCE_PARAMETERS, const struct pairs *p, const struct target *targets,
+                      uint j, vec (*acc)[MOST_PLANES])
 {
     for (uint piece = 0; piece < TILE; piece += PIECE) {
 #if LOCAL
@@ -219,7 +219,7 @@ INLINED void add_tile(const struct pairs *p, const struct target *targets, uint 
         float4 highs[PIECE], lows[PIECE];
         bool near = false;
         for (uint t = 0; t < PIECE; t++) {
-            split_body(LOAD_COHERENT(p->array[0] + j + piece + t), p->centre, &highs[t], &lows[t]);
+            split_body(LOAD_COHERENT(posm + j + piece + t), p->centre, &highs[t], &lows[t]);
             near |= is_near(p, highs[t]);
         }
 #endif
@@ -235,17 +235,17 @@ INLINED void add_tile(const struct pairs *p, const struct target *targets, uint 
 
 #define FORCE_SUM ((struct pair_sum){.arrays = 1, .planes = 3, .equal_mass = true})
 
-INLINED void sum_forces(struct pairs *p, uint bodies, local int *bounds)
+INLINED void sum_forces(global const double4 *restrict posm, struct pairs *p, uint bodies,
+                        local int *bounds)
 {
 #if CLUSTER
-    p->centre =
-        find_cluster(p->array[0], p->first + group_body(p), bodies, p->centre, bounds, &p->border);
+    p->centre = find_cluster(posm, p->first + group_body(p), bodies, p->centre, bounds, &p->border);
 #endif
     if (CLUSTER && LOCAL) {
         p->turn = 1; /* the first tile uses half 0 */
         clear_flags(p, 0);
     }
-    sum_pairs(p);
+    sum_pairs(posm, 0, 0, p);
 }
 
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void forces(
@@ -257,10 +257,10 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void forces(
     REDUCE_BUFFER(reduce);
     FLAGS_BUFFER(near);
     BOUNDS_BUFFER(bounds);
-    struct pairs p = {{posm}, partial, first, rows, top, chunk, from, until, end, eps2};
+    struct pairs p = {partial, first, rows, top, chunk, from, until, end, eps2};
     p.sum = FORCE_SUM, p.tile = tile, p.reduce = reduce;
     p.near = near, p.centre = (double4)(cx, cy, cz, 0);
-    sum_forces(&p, bodies, bounds);
+    sum_forces(posm, &p, bodies, bounds);
 }
 
 #ifdef UPDATE_PARAMETERS
@@ -273,11 +273,11 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void forces_step(
     REDUCE_BUFFER(reduce);
     FLAGS_BUFFER(near);
     BOUNDS_BUFFER(bounds);
-    struct pairs p = {{posm}, partial, first, rows, top, chunk, from, until, end, eps2};
+    struct pairs p = {partial, first, rows, top, chunk, from, until, end, eps2};
     p.sum = FORCE_SUM, p.tile = tile, p.reduce = reduce;
     p.near = near, p.centre = (double4)(cx, cy, cz, 0);
-    sum_forces(&p, bodies, bounds);
-    update_group(&p, UPDATE_ARGUMENTS);
+    sum_forces(posm, &p, bodies, bounds);
+    update_group(posm, &p, UPDATE_ARGUMENTS);
 }
 
 #if FUSED_STEPS
@@ -294,11 +294,11 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void forces_steps(
     const uint last = phases;
     for (uint left = steps; left > 0; left--, step++) {
         phases = left > 1 ? INNER_PHASES : last;
-        struct pairs p = {{posm}, partial, first, rows, top, chunk, from, until, end, eps2};
+        struct pairs p = {partial, first, rows, top, chunk, from, until, end, eps2};
         p.sum = FORCE_SUM, p.tile = tile, p.reduce = reduce;
         p.near = near, p.centre = (double4)(cx, cy, cz, 0);
-        sum_forces(&p, bodies, bounds);
-        update_group(&p, UPDATE_ARGUMENTS);
+        sum_forces(posm, &p, bodies, bounds);
+        update_group(posm, &p, UPDATE_ARGUMENTS);
         if (left > 1 && !pass_barrier(bad, ++barrier_count, max_polls, &passed))
             left = 1;
         global double4 *const was = posm;

@@ -47,8 +47,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void snaps(
 {
     TILE_BUFFER(tile, 3);
     REDUCE_BUFFER(reduce);
-    struct pairs p = {
-        {posm, velo, acce}, partial, first, rows, top, chunk, from, until, end, eps2, zero};
+    struct pairs p = {partial, first, rows, top, chunk, from, until, end, eps2, zero};
     p.sum = SNAP_SUM, p.tile = tile, p.reduce = reduce;
-    sum_pairs(&p);
+    sum_pairs(posm, velo, acce, &p);
 }

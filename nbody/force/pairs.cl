@@ -90,7 +90,6 @@ struct pair_sum {
 
 /* A launch (forces.c), its sum, and local memory of the group. */
 struct pairs {
-    global const number4 *array[MOST_ARRAYS]; /* {x, y, z, G m}; first and second derivatives */
     global number *partial;
     uint first;       /* index in posm of the device's first body */
     uint rows;        /* length of a plane of `partial` */
@@ -111,6 +110,19 @@ struct pairs {
     uint turn;       /* half `turn` is for this tile */
 #endif
 };
+
+/* The arrays of source bodies: {x, y, z, G m}, first and second derivatives; an unused array is 0.
+ * They are arguments, not members of `struct pairs`: once a pointer has been stored, compilers do
+ * not load through the read-only cache. */
+#define SOURCE_PARAMETERS                                                                          \
+    global const number4 *restrict posm, global const number4 *restrict velo,                      \
+        global const number4 *restrict acce
+#define SOURCE_ARGUMENTS posm, velo, acce
+
+static inline global const number4 *source_array(int s, SOURCE_PARAMETERS)
+{
+    return s == 0 ? posm : s == 1 ? velo : acce;
+}
 
 /* WIDTH target bodies. */
 struct target {
@@ -197,31 +209,32 @@ static inline bool chunk_has(const struct pairs *p, uint n, uint j)
                   u++, t += GROUP) if (NEXT * GROUP == J_SPLIT * TILE || t < J_SPLIT * TILE)
 
 /* Load the item's share of the tile at `off` of chunk n into registers. */
-INLINED void load_next(const struct pairs *p, uint n, uint off, number4 (*next)[NEXT])
+INLINED void load_next(SOURCE_PARAMETERS, const struct pairs *p, uint n, uint off,
+                       number4 (*next)[NEXT])
 {
     EACH_ARRAY(s, p) EACH_NEXT(u, t)
     {
         const uint j = J_SPLIT == 1
                            ? n * p->chunk + off + t
                            : min((n - SPLIT + t / TILE) * p->chunk + off + t % TILE, p->end - 1);
-        next[s][u] = LOAD_COHERENT(p->array[s] + j);
+        next[s][u] = LOAD_COHERENT(source_array(s, SOURCE_ARGUMENTS) + j);
     }
 }
 
 #ifdef MIXED
-INLINED void load_target(const struct pairs *p, size_t i, struct target *t);
+INLINED void load_target(SOURCE_PARAMETERS, const struct pairs *p, size_t i, struct target *t);
 INLINED void store_tile(struct pairs *p, number4 (*next)[NEXT]);
-INLINED void add_tile(const struct pairs *p, const struct target *targets, uint j,
-                      vec (*acc)[MOST_PLANES]);
+INLINED void add_tile(SOURCE_PARAMETERS, const struct pairs *p, const struct target *targets,
+                      uint j, vec (*acc)[MOST_PLANES]);
 #else
 /* Load the targets i .. i + WIDTH - 1, counted from p->first. */
-INLINED void load_target(const struct pairs *p, size_t i, struct target *t)
+INLINED void load_target(SOURCE_PARAMETERS, const struct pairs *p, size_t i, struct target *t)
 {
     EACH_ARRAY(s, p)
     UNROLLED for (int c = 0; c < 3; c++) t->at[3 * s + c] =
-        load_component(p->array[s] + p->first + i, c);
+        load_component(source_array(s, SOURCE_ARGUMENTS) + p->first + i, c);
     if (p->sum.target_mass)
-        t->mass = load_component(p->array[0] + p->first + i, 3);
+        t->mass = load_component(posm + p->first + i, 3);
     for (int lane = 0; lane < WIDTH; lane++) {
         ((integer *)&t->self)[lane] = p->first + i + lane;
 #ifdef SOFTENED
@@ -236,13 +249,14 @@ INLINED void store_tile(struct pairs *p, number4 (*next)[NEXT])
 }
 
 /* Add TILE source bodies, from j on, to acc[vector][plane]. */
-INLINED void add_tile(const struct pairs *p, const struct target *targets, uint j,
-                      vec (*acc)[MOST_PLANES])
+INLINED void add_tile(SOURCE_PARAMETERS, const struct pairs *p, const struct target *targets,
+                      uint j, vec (*acc)[MOST_PLANES])
 {
 #pragma unroll UNROLL
     for (uint t = 0; t < TILE; t++) {
         struct source b = {.self = j + t};
-        EACH_ARRAY(s, p) b.in[s] = LOCAL ? p->tile[s][SPLIT * TILE + t] : p->array[s][j + t];
+        EACH_ARRAY(s, p)
+        b.in[s] = LOCAL ? p->tile[s][SPLIT * TILE + t] : source_array(s, SOURCE_ARGUMENTS)[j + t];
 #ifdef SOFTENED
         b.soft = p->soft[j + t];
 #endif
@@ -265,36 +279,37 @@ static inline struct separation separate(const struct pairs *p, const struct tar
 
 /* Copy the tile at `off` of chunk n to local memory. With PREFETCH `next` holds it already; then
  * load the following tile. */
-INLINED void load_tile(struct pairs *p, uint n, uint off, number4 (*next)[NEXT])
+INLINED void load_tile(SOURCE_PARAMETERS, struct pairs *p, uint n, uint off, number4 (*next)[NEXT])
 {
     barrier(CLK_LOCAL_MEM_FENCE);
     if (!PREFETCH)
-        load_next(p, n, off, next);
+        load_next(SOURCE_ARGUMENTS, p, n, off, next);
     store_tile(p, next);
     barrier(CLK_LOCAL_MEM_FENCE);
     if (PREFETCH && off + TILE < chunk_length(p, n))
-        load_next(p, n, off + TILE, next);
+        load_next(SOURCE_ARGUMENTS, p, n, off + TILE, next);
 }
 
 /* ---- A chunk. -------------------------------------------------------------------------------- */
 
 /* Sum over chunk n: total[plane][vector]. */
-INLINED void sum_chunk(struct pairs *p, const struct target *targets, uint n, wide (*total)[ITEMS])
+INLINED void sum_chunk(SOURCE_PARAMETERS, struct pairs *p, const struct target *targets, uint n,
+                       wide (*total)[ITEMS])
 {
     const uint start = n * p->chunk, length = chunk_length(p, n),
                block_length = p->sum.one_block ? p->chunk : BLOCK;
     number4 next[MOST_ARRAYS][NEXT];
     if (LOCAL && PREFETCH)
-        load_next(p, n, 0, next);
+        load_next(SOURCE_ARGUMENTS, p, n, 0, next);
     EACH_VECTOR(k) EACH_PLANE(c, p) total[c][k] = (wide)(0);
     for (uint block = 0; block < length; block += block_length) {
         vec acc[ITEMS][MOST_PLANES];
         EACH_VECTOR(k) EACH_PLANE(c, p) acc[k][c] = (vec)C(0);
         for (uint off = block; off < min(block + block_length, length); off += TILE) {
             if (LOCAL)
-                load_tile(p, n, off, next);
+                load_tile(SOURCE_ARGUMENTS, p, n, off, next);
             if (chunk_has(p, n, start + off))
-                add_tile(p, targets, start + off, acc);
+                add_tile(SOURCE_ARGUMENTS, p, targets, start + off, acc);
         }
         EACH_VECTOR(k) EACH_PLANE(c, p) total[c][k] += WIDEN(acc[k][c]);
     }
@@ -361,26 +376,27 @@ INLINED void store_partial(const struct pairs *p, uint n, wide (*total)[ITEMS])
 /* ---- All chunks of a group. ------------------------------------------------------------------ */
 
 /* Multiply the sum by the targets' masses, which are equal to those of the source bodies. */
-INLINED void multiply_by_mass(const struct pairs *p, wide (*total)[ITEMS])
+INLINED void multiply_by_mass(global const number4 *restrict posm, const struct pairs *p,
+                              wide (*total)[ITEMS])
 {
     EACH_VECTOR(k)
     {
-        const wide m = load_component(p->array[0] + p->first + target_body(p, k), 3);
+        const wide m = load_component(posm + p->first + target_body(p, k), 3);
         EACH_PLANE(c, p) total[c][k] *= m;
     }
 }
 
 /* Sum over one chunk of from .. until - 1, or with CHAIN over all of them, J_SPLIT at a time. */
-INLINED void sum_pairs(struct pairs *p)
+INLINED void sum_pairs(SOURCE_PARAMETERS, struct pairs *p)
 {
     struct target targets[ITEMS];
-    EACH_VECTOR(k) load_target(p, target_body(p, k), &targets[k]);
+    EACH_VECTOR(k) load_target(SOURCE_ARGUMENTS, p, target_body(p, k), &targets[k]);
     for (uint n = p->from + (CHAIN ? SPLIT : (uint)get_group_id(1)); n - SPLIT < p->until;
          n += J_SPLIT) {
         wide total[MOST_PLANES][ITEMS];
-        sum_chunk(p, targets, n, total);
+        sum_chunk(SOURCE_ARGUMENTS, p, targets, n, total);
         if (UNIFORM && p->sum.equal_mass)
-            multiply_by_mass(p, total);
+            multiply_by_mass(posm, p, total);
         store_partial(p, n, total);
         if (!CHAIN)
             break;
@@ -393,13 +409,13 @@ INLINED void sum_pairs(struct pairs *p)
  * step and begins the next. */
 
 #ifdef UPDATE_PARAMETERS
-INLINED void update_group(const struct pairs *p, UPDATE_PARAMETERS)
+INLINED void update_group(global const number4 *posm, const struct pairs *p, UPDATE_PARAMETERS)
 {
     if (GROUP > 1)
         barrier(CLK_GLOBAL_MEM_FENCE); /* the group has stored its sums */
     for (uint t = get_local_id(0); t < 3 * GROUP_BODIES; t += GROUP)
-        update_component(p->array[0], p->partial, p->first, p->rows,
-                         group_body(p) + t % GROUP_BODIES, t / GROUP_BODIES, UPDATE_ARGUMENTS);
+        update_component(posm, p->partial, p->first, p->rows, group_body(p) + t % GROUP_BODIES,
+                         t / GROUP_BODIES, UPDATE_ARGUMENTS);
 }
 #endif
 

@@ -29,7 +29,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void timestep_criterio
 {
     TILE_BUFFER(tile, 1);
     REDUCE_BUFFER(reduce);
-    struct pairs p = {{posm}, partial, first, rows, top, chunk, from, until, end, eps2, zero};
+    struct pairs p = {partial, first, rows, top, chunk, from, until, end, eps2, zero};
     p.sum = CRITERION_SUM, p.tile = tile, p.reduce = reduce;
-    sum_pairs(&p);
+    sum_pairs(posm, 0, 0, &p);
 }
