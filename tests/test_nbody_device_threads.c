@@ -1,6 +1,6 @@
-/* test_nbody_device_threads.c - the launcher threads of several GPUs (nbody/domain/device_threads.c),
- * tested without a GPU: the file is included with replaced queries of the device type and the
- * number of processors.
+/* test_nbody_device_threads.c - the launcher threads of several GPUs (device_threads.c), tested
+ * without a GPU: the file is included with replaced queries of the device type and the number of
+ * processors.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/domain/tree_domain.h"

@@ -112,9 +112,9 @@ const struct nbody_integrator_info *nbody_integrator_describe(enum nbody_integra
  * Double and mixed need a device with double precision. */
 enum nbody_precision { NBODY_SINGLE, NBODY_DOUBLE, NBODY_MIXED };
 
-/* Force kernels. Use NBODY_TUNED; the others are simple baselines to read (nbody/force/baseline.cl) and
- * to compare with. All agree to rounding. The baselines run on one device and compute no
- * derivatives, so they exclude the Hermite integrators. */
+/* Force kernels. Use NBODY_TUNED; the others are simple baselines to read
+ * (nbody/force/baseline.cl) and to compare with. All agree to rounding. The baselines run on one
+ * device and compute no derivatives, so they exclude the Hermite integrators. */
 enum nbody_kernel {
     NBODY_TUNED, /* the device's tuned shape: register blocking, splits, rsqrt */
     /* array of structures, with a branch that skips the body itself */
@@ -507,8 +507,8 @@ enum nbody_model {
 
 /* Generate n bodies of a model into mass[n], pos[n], vel[n], multithreaded. One model, n and seed
  * give equal bits on every machine with IEEE arithmetic (counter-based generator, no libm; see
- * nbody/initial/draw.h). EINVAL: n = 0, or the model has a fixed number of bodies (nbody_model_bodies);
- * ENOMEM. */
+ * nbody/initial/draw.h). EINVAL: n = 0, or the model has a fixed number of bodies
+ * (nbody_model_bodies); ENOMEM. */
 int nbody_initial(enum nbody_model model, size_t n, uint64_t seed, double *mass, double (*pos)[3],
                   double (*vel)[3]);
 

@@ -1,4 +1,5 @@
-/* device.h - an OpenCL device of the engine: its launches and memory (device.c), and the bodies that it moves.
+/* device.h - an OpenCL device of the engine: its launches and memory (device.c), and the bodies
+ * that it moves.
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_NBODY_DEVICE_H

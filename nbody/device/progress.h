@@ -21,8 +21,8 @@ struct task {
 /* Start the progress of a call of `work` operations, which may be cancelled at any time. */
 void nbody_progress_begin(struct nbody *nb, const char *call, double work);
 
-/* set_done, add: operations completed. set_stoppable: the call may be cancelled now. cancel: stop at
- * the next report that may. */
+/* set_done, add: operations completed. set_stoppable: the call may be cancelled now. cancel: stop
+ * at the next report that may. */
 void nbody_progress_set_done(struct nbody *nb, double done);
 void nbody_progress_add(struct nbody *nb, double work);
 void nbody_progress_set_stoppable(struct nbody *nb, bool stoppable);

@@ -69,16 +69,16 @@ struct nbody_asked {
 };
 int nbody_ranks_ask(const struct nbody *nb, struct nbody_asked *asked);
 
-/* ---- allgather.c ------------------------------------------------------------------------------- */
+/* ---- allgather.c ----------------------------------------------------------------------------- */
 
 /* begin: enqueue the download of every device's own positions. finish: wait for these and enqueue
  * their upload to the other devices. Nothing to do with one device. */
 int nbody_allgather_begin(struct nbody *nb);
 int nbody_allgather_finish(struct nbody *nb);
 
-/* Distribute the bodies by the caller's shares, or by the speed of the devices: rate(nb, dev, arg) of
- * unlike ones, in interactions per second, 0 on error. Fills first, rows and
- * count of every device. */
+/* Distribute the bodies by the caller's shares, or by the speed of the devices, and fill first,
+ * rows and count of every device. rate is called only if devices differ, and returns the
+ * interactions per second of device `dev`; 0 on error. */
 typedef double (*nbody_rate_fn)(struct nbody *nb, cl_uint dev, const void *arg);
 int nbody_domain_divide(struct nbody *nb, const struct cldev_info *info,
                         const struct nbody_options *options, nbody_rate_fn rate, const void *arg);
@@ -101,10 +101,10 @@ void nbody_domain_stop_threads(struct nbody *nb);
 size_t nbody_domain_edge_bytes(const struct nbody *nb);
 size_t nbody_let_max_merged_boxes(const struct nbody *nb);
 
-/* Collective. build: the distributed tree and the locally essential trees for a sum; start the walks
- * that need a single launch. return: the walks' forces or potentials to the devices that own the
- * bodies. update_late: within a batch, update the bodies whose forces returned late. They block
- * several times. */
+/* Collective; they block several times. build: make the distributed tree and the locally essential
+ * trees for a sum, and start the walks that need a single launch. return: send the walks' results
+ * back to the bodies' devices. update_late: within a batch, update the bodies whose forces returned
+ * late. */
 int nbody_domain_build(struct nbody *nb, enum sum_kind sum, bool geometric);
 int nbody_domain_return(struct nbody *nb, enum sum_kind sum);
 int nbody_domain_update_late(struct nbody *nb, const struct update *all);

@@ -5,8 +5,9 @@
 
 #include "core/clock.h"
 
-/* Compute each device's present and preferred first row, both multiples of nb->domain.grain. Return false
- * if a device would get no rows or more than it has room for, or if too few rows would move. */
+/* Compute each device's present and preferred first row, both multiples of domain.grain. Return
+ * false if a device would get no rows or more than it has room for, or if too few rows would move.
+ */
 static bool repartition_helps(const struct nbody *nb, const struct holder *all, size_t n,
                               size_t *had, size_t *get)
 {

@@ -5,7 +5,6 @@
  *   direct.c          direct sums on all devices; baseline.c: by the baseline kernels
  *   tree.h            sums by the tree
  *   external_field.c  external fields
- *   forces_out.c      forces and potentials for the caller
  *   force_check.c     errors of forces; roofline.c: upper bound of the rate
  * SPDX-License-Identifier: MIT
  */
@@ -85,10 +84,10 @@ size_t nbody_forces_steps_that_fit(const struct nbody *nb, size_t left);
 int nbody_forces_step(const struct nbody *nb, struct nbody_device *p, bool all,
                       const struct update *u, cl_uint nargs, const struct stdcl_arg *args);
 
-/* Enqueue a sum over all bodies on all devices, after an exchange of positions if they are not
- * current. index: number of the sum in the batch, from 0; -1: the sum is not part of a batch. Leaves partial sums in nbody_device.partial, potentials in nbody_device.phi. Blocks
- * until the remainder is shorter than a launch should be (core/pace.h). ECANCELED if the caller
- * cancels. */
+/* Enqueue a sum over all bodies on all devices; exchange positions first if they are out of date.
+ * index: which sum of the batch, from 0; -1 outside a batch. Partial sums go to force.partial of a
+ * device, sums of one plane to force.phi. Blocks until the remainder is shorter than a launch
+ * should be (core/pace.h). ECANCELED if the caller cancels. */
 int nbody_forces_evaluate(struct nbody *nb, enum sum_kind sum, int index);
 
 /* Return the operations of nbody_forces_evaluate, on all devices. */
@@ -97,8 +96,9 @@ double nbody_forces_work(const struct nbody *nb, enum sum_kind sum);
 /* EINVAL for invalid fields. */
 int nbody_field_check(const struct nbody_options *o);
 
-/* open: build the kernel. copy: keep the caller's fields. upload: convert them to the engine's units, which must have been
- * chosen, and send them to the devices. All do nothing without fields. */
+/* open: build the kernel. copy: keep the caller's fields. upload: convert them to the engine's
+ * units, which must have been chosen, and send them to the devices. Nothing to do without fields.
+ */
 int nbody_field_open(struct nbody *nb);
 int nbody_field_copy(struct nbody *nb, const struct nbody_options *o);
 int nbody_field_upload(struct nbody *nb);

@@ -88,7 +88,7 @@ struct pair_sum {
     bool one_block;  /* a chunk is one block */
 };
 
-/* A launch (forces.c), its sum, and local memory of the group. */
+/* A launch (direct.c), its sum, and local memory of the group. */
 struct pairs {
     global number *partial;
     uint first;       /* index in posm of the device's first body */

@@ -1,4 +1,4 @@
-/* forces_sum.c - properties of the sums over pairs: names, planes, operations, softening, chunks.
+/* sums.c - properties of the sums over pairs: names, planes, operations, softening, chunks.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/engine.h"

@@ -30,7 +30,7 @@ struct sum {
 const struct sum *nbody_forces_sum_of(enum sum_kind sum);
 const struct sum *nbody_forces_sum(const struct nbody *nb);
 
-/* Cut the source bodies into chunks; sets nb->chunk and nb->chunks, which depend on n only.
+/* Cut the source bodies into chunks; sets force.chunk and force.chunks, which depend on n only.
  * `tiles` is a common multiple of the tiles of all devices. */
 void nbody_forces_chunk(struct nbody *nb, size_t tiles);
 

@@ -374,7 +374,7 @@ kernel GROUP_OF_ITEMS void cell_write(global const ulong *keys_hi, global const 
     }
 }
 
-/* ---- Row permutation (hilbert_order_device.c). ----------------------------------------------- */
+/* ---- Row permutation (tree_order.c). ----------------------------------------------- */
 
 kernel void copy_order(global const uint *order, uint n, global uint *out)
 {

@@ -228,7 +228,7 @@ int nbody_tree_grow(struct nbody *nb, struct nbody_device *p, cl_uint capacity);
  * if there are too many bodies. */
 int nbody_tree_extend_keys(struct nbody *nb);
 
-/* ---- tree_order.c ------------------------------------------------------------------ */
+/* ---- tree_order.c ---------------------------------------------------------------------------- */
 
 /* Sort all rows along the Hilbert curve on a device that holds all positions: new row i is old row
  * order[i]. Blocks. */

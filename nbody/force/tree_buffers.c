@@ -262,7 +262,7 @@ static int tree_allocate(struct nbody *nb, struct nbody_device *p)
         {&t->span, (2 * TREE_LEVELS + 2) * 2 * sizeof(cl_uint), CL_MEM_DEVONLY},
         {&t->shared_node, (2 * TREE_LEVELS + 1) * sizeof(cl_uint), CL_MEM_DEVONLY},
         {(void **)&t->cell_offset, (2 * TREE_LEVELS + 1) * sizeof(cl_uint), 0},
-        /* save.c copies a_old; the sort passes its order through it (hilbert_order_device.c). */
+        /* save.c copies a_old; the sort passes its order through it (tree_order.c). */
         {&t->a_old, n * nb->real, 0},
         {&t->a_old_sorted, n * nb->real, CL_MEM_DEVONLY},
         {&t->slot, domains ? n * sizeof(cl_uint) : 1, CL_MEM_DEVONLY},

@@ -56,7 +56,7 @@ struct device_integration {
     void *saved; /* host copy of the state, see rollback.c; NULL until needed */
 };
 
-/* ---- update.c ---------------------------------------------------------------------------------- */
+/* ---- update.c -------------------------------------------------------------------------------- */
 
 /* Evaluate the forces at the current positions into nbody_device.state, unless they are valid.
  * Blocks as nbody_forces_evaluate does. */

@@ -1,4 +1,4 @@
-/* integrators.c - the table of integrators (integrate.h).
+/* integrators.c - the table of integrators (integrator/scheme.h).
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/engine.h"

@@ -60,15 +60,17 @@ enum host_end { HOST_DONE, HOST_VANISHES, HOST_NOT_FINITE };
 struct integrator {
     struct nbody_integrator_info info;
     const struct embedded *source;       /* integrate_NAME.cl, compiled after step.cl */
-    const char *kernels[UPDATE_KERNELS]; /* kernels of nbody_device.update */
+    const char *kernels[UPDATE_KERNELS]; /* kernels of integration.update */
     enum sum_kind sum; /* sum over pairs that a step needs: FORCES, JERKS, SNAPS */
     int stages;        /* sums per step; 0: one */
     cl_uint planes;    /* numbers per body in `state`: 6 or more; see STATE_ACC */
-    bool fuses;        /* its file defines UPDATE, so that direct.cl can fuse sum and update */
-    bool keeps_sums;   /* updates need the previous sums in `state` beside the new ones */
-    bool block_steps;  /* supports block steps (block_steps.c); plane 12 of `state` is the step */
-    bool late;         /* updates can be limited to a list of rows (struct update) */
-    bool rungs;        /* supports block steps with the tree (rungs.c) */
+    bool fuses;        /* its kernels can follow a sum in the same launch (integrate_leapfrog.cl) */
+    bool
+        keeps_sums; /* partial sums have memory beside `state`: updates need the old sums, too, or a
+                         sum has more than three planes */
+    bool block_steps; /* supports block steps (block_steps.c); plane 12 of `state` is the step */
+    bool late;        /* updates can be limited to a list of rows (struct update) */
+    bool rungs;       /* supports block steps with the tree (rungs.c) */
 
     /* Do the part of a step that precedes its sum over pairs. Called before the first sum of a
      * batch. NULL: nothing to do. */

@@ -22,7 +22,8 @@ void nbody_host_closest(size_t n, const double *x, size_t *a, size_t *b);
  * all are good, or -1 on error. */
 int nbody_integrate_batch(struct nbody *nb, size_t steps);
 
-/* A kind of time steps. The first of `steppers` (steppers.c) that applies to an engine makes its steps. */
+/* A kind of time steps. The first of `steppers` (steppers.c) that applies to an engine makes its
+ * steps. */
 struct stepper {
     bool (*applies)(const struct nbody *nb);
     int (*open)(struct nbody *nb);              /* kernels and memory; NULL: none */

@@ -26,8 +26,9 @@ enum { STATE_ACC = 0, STATE_VEL = 3, STATE_POS = 6 };
 /* Arrays of four numbers per body, including padding. Every device holds all of them; the host
  * image is the way between devices. */
 struct particles {
-    void *posm;  /* {x, y, z, G m} of all bodies, where forces are evaluated */
-    void *velo;  /* {vx, vy, vz, 0} there; NULL unless the integrator's sum needs it */
+    void *
+        posm; /* {x, y, z, G m} of all bodies, where forces are evaluated; written by kernels, too */
+    void *velo;  /* {vx, vy, vz, 0} at the same time; NULL unless the integrator's sum needs it */
     void *acce;  /* {ax, ay, az, 0}; NULL unless the integrator's sum needs it */
     void *moved; /* destination of fused launches, swapped with posm; NULL without */
     void *soft;  /* half the square of each body's softening in engine units; NULL: eps for all */
@@ -66,7 +67,7 @@ struct changes {
 };
 struct changes nbody_particles_changes(const struct nbody *nb, const struct nbody_device *p);
 
-/* ---- units.c ----------------------------------------------------------------------------------- */
+/* ---- units.c --------------------------------------------------------------------------------- */
 
 /* Scaling of the caller's units: the engine's length unit is 2^length of the caller's, its time
  * unit 2^time. The engine stores G m in length^3 / time^2, so that its G is 1. */
@@ -88,7 +89,7 @@ int nbody_units_check(const struct nbody *nb, size_t n, const double (*pos)[3]);
 /* Return the power of two that converts length^l time^t from the engine's units to the caller's. */
 double nbody_units_factor(const struct units *u, int l, int t);
 
-/* ---- softening.c ------------------------------------------------------------------------------- */
+/* ---- softening.c ----------------------------------------------------------------------------- */
 
 /* copy: keep the softening length of each body (NULL: eps for all). check: EINVAL if the engine
  * does not support them. upload: send them to the devices, in units that have been chosen. */
@@ -97,7 +98,7 @@ int nbody_softening_check(const struct nbody *nb);
 int nbody_softening_upload(struct nbody *nb);
 void nbody_softening_free(struct nbody *nb);
 
-/* ---- hilbert_order.c --------------------------------------------------------------------------- */
+/* ---- hilbert_order.c ------------------------------------------------------------------------- */
 
 enum {
     ORDER_STEPS = 256,
@@ -114,16 +115,16 @@ bool nbody_hilbert_due(const struct nbody *nb);
 size_t nbody_hilbert_left(const struct nbody *nb);
 void nbody_hilbert_free(struct nbody *nb);
 
-/* Collective. Permute positions, state and |a|: new row i is old row order[i]; NULL: rows keep their
- * order, and each device's first row changes from old_first[] to new_first[]. all: workspace of n
- * numbers. Blocks. */
+/* Collective. Permute positions, state and |a|: new row i is old row order[i]. With order == NULL
+ * rows keep their order, and each device's first row changes from old_first[] to new_first[]. all:
+ * workspace of n numbers. Blocks. */
 int nbody_particles_permute(struct nbody *nb, const cl_uint *order, const size_t *old_first,
                             const size_t *new_first, char *all);
 
 /* Reorder of[n][numbers] from storage order to the order of bodies. */
 int nbody_hilbert_unsort(const struct nbody *nb, double *of, size_t numbers);
 
-/* ---- sample.c ---------------------------------------------------------------------------------- */
+/* ---- sample.c -------------------------------------------------------------------------------- */
 
 void nbody_sample_free(struct nbody *nb);
 

@@ -1,4 +1,4 @@
-/* nbody_ref_run.c - steps by the scalar reference of any integrator of the table (integrate.h).
+/* nbody_ref_run.c - steps by the scalar reference of any integrator of the table (scheme.h).
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/engine.h"

@@ -1,7 +1,7 @@
 /* nbody.c - create and free an engine; upload of bodies.
  *
  * Numbers are converted from the caller's units to the engine's here, and back in state.c,
- * forces_out.c and diagnose.c. The other files are listed in engine.h.
+ * simulation/forces.c and diagnose.c. The other files are listed in engine.h.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/engine.h"

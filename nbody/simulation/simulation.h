@@ -1,4 +1,5 @@
-/* simulation.h - the public calls: nbody.c creates, forces.c sums, diagnose.c adds energies, save.c saves.
+/* simulation.h - the public calls: nbody.c creates, forces.c sums, diagnose.c adds energies, save.c
+ * saves.
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_NBODY_SIMULATION_H
@@ -31,7 +32,8 @@ struct simulation {
 
 void nbody_save_free(struct nbody *nb);
 
-/* open: build the kernels of nbody_diagnose. allocate: a device's memory, once its rows are known. */
+/* open: build the kernels of nbody_diagnose. allocate: a device's memory, once its rows are known.
+ */
 int nbody_diagnose_open(struct nbody *nb);
 int nbody_diagnose_allocate(struct nbody *nb, struct nbody_device *p);
 void nbody_diagnose_free(struct nbody *nb);
