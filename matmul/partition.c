@@ -149,10 +149,28 @@ void matmul_unwrap_host(struct product *x)
 
 /* ---- Copies. --------------------------------------------------------------------------------- */
 
+/* Host rows that are farther apart, in bytes, are copied one by one: CUDA's copies of rectangles
+ * have this limit, and a product of such rows was wrong on an H200. */
+static const size_t farthest_rows = INT32_MAX;
+
+static int transfer_rows(struct matmul *mm, const struct matmul_device *p, cl_command_queue queue,
+                         enum direction direction, const struct operand *o, char *host, size_t ld,
+                         size_t rows, size_t cols, cl_event wait1, cl_event wait2, cl_event *done)
+{
+    struct operand row = *o;
+    for (size_t i = 0; i < rows; i++, row.offset += o->ld, host += ld * mm->real)
+        if (matmul_transfer(mm, p, queue, direction, &row, host, cols, 1, cols, i ? NULL : wait1,
+                            i ? NULL : wait2, i + 1 == rows ? done : NULL) != 0)
+            return -1;
+    return 0;
+}
+
 int matmul_transfer(struct matmul *mm, const struct matmul_device *p, cl_command_queue queue,
                     enum direction direction, const struct operand *o, void *host, size_t ld,
                     size_t rows, size_t cols, cl_event wait1, cl_event wait2, cl_event *done)
 {
+    if (rows > 1 && ld * mm->real > farthest_rows)
+        return transfer_rows(mm, p, queue, direction, o, host, ld, rows, cols, wait1, wait2, done);
     const size_t pitch = o->ld * mm->real, at = o->offset * mm->real;
     const size_t there[3] = {at % pitch, at / pitch, 0}, here[3] = {0, 0, 0},
                  region[3] = {cols * mm->real, rows, 1};
