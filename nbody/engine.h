@@ -81,6 +81,7 @@ static inline bool integrator_predicts(const struct nbody *nb)
 {
     return nb->integrator->synchronize != NULL;
 }
+
 /* True if the state is in doubles. */
 static inline bool nbody_has_doubles(const struct nbody *nb)
 {

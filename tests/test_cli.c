@@ -671,7 +671,7 @@ static void cli_nbody_selects_devices(void **state)
     assert_null(strstr(err, idle));
 }
 
-/* ---- The ladder of kernels. ------------------------------------------------------------------ */
+/* ---- The baseline kernels. ------------------------------------------------------------------- */
 
 /* Every kernel gives equal motions. */
 static void cli_nbody_runs_each_kernel(void **state)

@@ -133,7 +133,7 @@ static void kernel_file_replaces_embedded_kernel(void **unused)
     } rows[] = {{"nbody/force/direct.cl", leapfrog_by_file},
                 {"nbody/integrator/integrate_leapfrog.cl", leapfrog_by_file}, /* after step.cl */
                 {"nbody/integrator/integrate_hermite4.cl", hermite_by_file},
-                {"nbody/force/baseline.cl", naive_by_file}, /* after ladder.h */
+                {"nbody/force/baseline.cl", naive_by_file}, /* after baseline.h */
                 {cpu ? "life/rows.cl" : "life/tile.cl", packed},
                 {"life/count.cl", packed},
                 {"life/local.cl", local_life_by_file},

@@ -3,9 +3,6 @@
  */
 #include "nbody/domain/ranks.h"
 
-#include "core/clock.h"
-
-#include <float.h>
 #include <math.h>
 
 static bool devices_are_equal(const struct cldev_info *info, cl_uint ndev)

@@ -9,7 +9,7 @@
  *
  * The order of calls for a sum over several domains:
  *
- *   nbody_tree_evaluate
+ *   tree_evaluate (force/tree.c)
  *     nbody_domain_build    root cube, boundaries, migration, sort, halo, cells, top tree
  *       nbody_let_find      export walks, exchange, import, tree walks
  *     nbody_tree_walk_all   walks that nbody_let_find has not started

@@ -108,11 +108,6 @@ int nbody_field_start(struct nbody *nb, enum sum_kind sum);
 
 void nbody_field_free(struct nbody *nb);
 
-/* Reduce the partial sums [npartial][planes][rows] of p in `from` and store the first `wanted`
- * components times factor to out[i][wanted], i counting the bodies of all devices. Blocks. */
-int nbody_forces_collect(struct nbody *nb, struct nbody_device *p, void *from, cl_uint npartial,
-                         cl_uint planes, cl_uint wanted, double factor, double *out);
-
 /* EINVAL if the baseline kernel does not support the integrator or the number of devices. */
 int nbody_baseline_check(const struct nbody *nb);
 

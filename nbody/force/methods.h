@@ -30,7 +30,7 @@ extern const struct force_method nbody_method_direct, nbody_method_baseline, nbo
 int nbody_direct_evaluate(struct nbody *nb, enum sum_kind sum);
 double nbody_direct_work(const struct nbody *nb, enum sum_kind sum);
 
-/* Objects of the baseline kernels (baseline.c); all NULL with the tuned kernels. */
+/* Objects of the baseline kernels (baseline.c). */
 struct baseline {
     void *program;
     cl_kernel pack, force, unpack;
@@ -38,8 +38,7 @@ struct baseline {
 };
 
 /* prepare: choose how trees are built, by the memory available; before any is allocated. open:
- * build the kernels of every device and allocate the tree's memory. Nothing to do for direct sums.
- */
+ * build the kernels of every device and allocate the tree's memory. */
 int nbody_tree_prepare(struct nbody *nb);
 int nbody_tree_open(struct nbody *nb);
 

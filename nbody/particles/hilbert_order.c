@@ -15,7 +15,6 @@
 #include "nbody/force/tree.h"
 
 #include "arrays/arrays_ref.h"
-#include "core/clock.h"
 
 #include "nbody/particles/body_blocks.h"
 #include "nbody/reference/nbody_ref_tree.h"

@@ -6,7 +6,6 @@
  */
 #include "nbody/engine.h"
 
-#include "core/untracked.h"
 #include "core/clock.h"
 #include "core/grid_barrier.h"
 #include "core/reserved.h"
@@ -14,7 +13,6 @@
 #include "nbody/particles/body_blocks.h"
 
 #include <float.h>
-#include <limits.h>
 #include <math.h>
 #include <stdatomic.h>
 

@@ -32,6 +32,11 @@ struct simulation {
 
 void nbody_save_free(struct nbody *nb);
 
+/* Reduce the partial sums [npartial][planes][rows] of p in `from` and store the first `wanted`
+ * components times factor to out[i][wanted], i counting the bodies of all devices. Blocks. */
+int nbody_forces_collect(struct nbody *nb, struct nbody_device *p, void *from, cl_uint npartial,
+                         cl_uint planes, cl_uint wanted, double factor, double *out);
+
 /* open: build the kernels of nbody_diagnose. allocate: a device's memory, once its rows are known.
  */
 int nbody_diagnose_open(struct nbody *nb);

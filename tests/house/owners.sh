@@ -17,7 +17,7 @@ changed='(\[[^]]*\])*(\.[a-z_]+)*(\[[^]]*\])* *(=[^=]|\+=|-=|\|=|&=|\+\+|--)'
 for object in particles domain force integrator simulation; do
     member=$object
     [ $object != integrator ] || member=integration
-    others=$(ls ./*/*.c ./*/*.h | grep -v "^\./$object/")
+    others=$(ls ./*.c ./*/*.c ./*/*.h | grep -v "^\./$object/")
     # shellcheck disable=SC2086
     fail "nbody/$object owns these; call a function of $object/$object.h:" \
         "$(grep -nE "(nb|p|q)->$member\.[a-z_]+$changed" $others || :)"
@@ -31,7 +31,7 @@ done
 owned_by() { # owned_by FOLDER MEMBERS
     # shellcheck disable=SC2046
     fail "nbody/$1 owns these members of a device:" \
-        "$(grep -nE "\b(p|q|device)->($2) *(=[^=]|\+=|-=|\+\+|--)" $(ls ./*/*.c | grep -vE "^\./($1|ensemble)/") || :)"
+        "$(grep -nE "\b(p|q|device)->($2) *(=[^=]|\+=|-=|\+\+|--)" $(ls ./*.c ./*/*.c | grep -vE "^\./($1|ensemble)/") || :)"
 }
 owned_by domain 'first|rows|count'
 owned_by particles 'state'
