@@ -631,6 +631,15 @@ static void test_gl_is_not_supported(void **state)
     works(clfree(x));
 }
 
+/* True if at least one device of the context gives the block a buffer. */
+static bool has_buffer(void *block)
+{
+    for (cl_uint dev = 0; dev < clgetndev(cp); dev++)
+        if (clgetbuffer(cp, dev, block))
+            return true;
+    return false;
+}
+
 /* A block that no device can hold is refused by clmalloc, not by the first sync. */
 static void test_more_than_the_largest_buffer(void **state)
 {
@@ -648,7 +657,7 @@ static void test_more_than_the_largest_buffer(void **state)
         for (size_t size = largest + 4096; size <= memory; size = size / 2 * 3) {
             void *block = clmalloc(cp, size, flags[i]);
             if (block)
-                ready(clgetbuffer(cp, 0, block)); /* a driver that allocates more than it reports */
+                assert_true(has_buffer(block)); /* a driver that allocates more than it reports */
             else
                 assert_int_equal(clerrno, ENOMEM);
             works(clfree(block));
