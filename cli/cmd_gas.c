@@ -112,7 +112,7 @@ static bool parse_gas_options(struct gas_job *job, int argc, char **argv, int *s
     struct cli_condition conditions[] = {
         {"ranks", "several ranks", .holds = world_size(cli_world) > 1}, {NULL}};
     const struct cli_usage usage = {
-        .synopsis = "[options]",
+        .synopsis = "[FILE] [options]",
         .about =
             "Draws velocities of molecules in equilibrium, sums their kinetic energy and compares the mean with 3/2 k_B T.",
         .examples = "  stdcl gas -n 1e9\n"
@@ -121,6 +121,7 @@ static bool parse_gas_options(struct gas_job *job, int argc, char **argv, int *s
         .options = options,
         .combinations = gas_combinations,
         .conditions = conditions,
+        .file = "input",
         .reads = "input",
         .writes = "histogram trace record",
     };

@@ -53,8 +53,8 @@ static void describe_option(const struct cli_option *o, FILE *fp)
 void cli_describe(const struct cli_usage *usage, FILE *fp)
 {
     fprintf(fp, "usage\t%s\nabout\t%s\n", usage->synopsis, usage->about);
-    if (usage->operands)
-        fprintf(fp, "operand\t%s\n", usage->operand);
+    if (usage->operands || usage->file)
+        fprintf(fp, "operand\t%s\n", usage->operands ? usage->operand : "FILE");
     for (const struct cli_option *o = usage->options; o->type != CLI_TYPE_END; o++)
         if (o->type == CLI_TYPE_GROUP)
             fprintf(fp, "group\t%s\n", o->help);

@@ -49,10 +49,12 @@ static int unknown_command(const char *name)
     struct cli_guess guess = {.word = name};
     for (size_t i = 0; i < COMMANDS; i++)
         cli_guess_offer(&guess, commands[i]->name);
+    cli_guess_offer(&guess, "--help");
+    cli_guess_offer(&guess, "--version");
+    const char *kind = name[0] == '-' ? "option" : "command";
     if (guess.best)
-        return cli_wrong("unknown command '%s'; did you mean '%s'?", name, guess.best);
-    return cli_wrong("unknown %s '%s'; 'stdcl --help' lists all",
-                     name[0] == '-' ? "option" : "command", name);
+        return cli_wrong("unknown %s '%s'; did you mean '%s'?", kind, name, guess.best);
+    return cli_wrong("unknown %s '%s'; 'stdcl --help' lists all", kind, name);
 }
 
 static int run_command(int argc, char **argv)

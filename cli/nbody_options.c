@@ -318,7 +318,7 @@ bool nbody_options_parse(struct nbody_job *job, int argc, char **argv, int *stat
         {NULL},
     };
     const struct cli_usage usage = {
-        .synopsis = "[options]",
+        .synopsis = "[FILE] [options]",
         .about =
             "Simulates bodies under their mutual gravity and reports the speed and the energy error. Forces come from direct sums over all pairs or from a tree.",
         .examples =
@@ -334,6 +334,7 @@ bool nbody_options_parse(struct nbody_job *job, int argc, char **argv, int *stat
         .options = options,
         .combinations = nbody_combinations,
         .conditions = conditions,
+        .file = "input",
         .reads = "input resume",
         .writes = "output csv structure plot elements forces checkpoint trace record",
         .stored = nbody_resume_stored(job),

@@ -356,17 +356,41 @@ static struct cli_option *find_name(struct cli_option *options, const char *name
     return length == 1 ? find_letter(options, *name) : NULL;
 }
 
-static int wrong_name(const struct cli_option *o, const char *name, size_t length)
+/* Offer the options that other programs call `guess->word`: their names do not resemble ours. */
+static void offer_synonyms(struct cli_guess *guess, struct cli_option *options)
+{
+    static const char *const synonyms[][2] = {
+        {"steps", "generations"}, {"iterations", "generations"},
+        {"iterations", "steps"},  {"time", "until"},
+        {"t-end", "until"},       {"tmax", "until"},
+        {"end", "until"},         {"timestep", "dt"},
+        {"file", "input"},        {"softening", "eps"},
+        {"particles", "bodies"},  {"tolerance", "accuracy"},
+        {"theta", "accuracy"},    {"width", "size"},
+        {"format", "output"},     {"gpu", "device"},
+        {"out", "output"}};
+    for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms && !guess->best; i++)
+        if (strcmp(guess->word, synonyms[i][0]) == 0 &&
+            find_name(options, synonyms[i][1], strlen(synonyms[i][1])))
+            guess->best = synonyms[i][1];
+}
+
+static int wrong_name(struct cli_option *o, const char *name, size_t length)
 {
     char word[64];
     snprintf(word, sizeof word, "%.*s", (int)(length < 60 ? length : 60), name);
-    if (strcmp(word, "help") == 0)
-        return cli_wrong("--help takes no value");
+    if (strcmp(word, "help") == 0 || strcmp(word, "version") == 0)
+        return cli_wrong("--%s takes no value", word);
     struct cli_guess guess = {.word = word};
+    offer_synonyms(&guess, o);
+    if (guess.best)
+        return cli_wrong("unknown option '--%s'; did you mean '%s%s'?", word,
+                         guess.best[1] ? "--" : "-", guess.best);
     for (; o->type != CLI_TYPE_END; o++)
         if (o->name)
             cli_guess_offer(&guess, o->name);
     cli_guess_offer(&guess, "help");
+    cli_guess_offer(&guess, "version");
     if (guess.best)
         return cli_wrong("unknown option '--%s'; did you mean '--%s'?", word, guess.best);
     return cli_wrong("unknown option '--%s'; '%s --help' lists those there are", word, cli_program);
@@ -419,6 +443,13 @@ static int read_short(struct cli_option *options, char **argv, int *i)
 
 static int read_operand(const struct cli_usage *usage, const char *text)
 {
+    struct cli_option *o =
+        usage->file ? find_name(usage->options, usage->file, strlen(usage->file)) : NULL;
+    if (o && o->given)
+        return cli_wrong("unexpected argument '%s': there is an input already, %s", text,
+                         *o->to.string);
+    if (o)
+        return read_value(o, text);
     if (!usage->operands)
         return cli_wrong("unexpected argument '%s'; '%s --help' shows the usage", text,
                          cli_program);
@@ -454,6 +485,9 @@ bool cli_parse(const struct cli_usage *usage, int argc, char **argv, int *status
             return false;
         } else if (options && strcmp(word, "--help=table") == 0) {
             cli_describe(usage, stdout);
+            return false;
+        } else if (options && strcmp(word, "--version") == 0) {
+            puts("stdcl " STDCL_VERSION);
             return false;
         } else if (options && strncmp(word, "--", 2) == 0) {
             *status = read_long(usage->options, argv, &i);

@@ -3,8 +3,9 @@
  *    42 % [########            ] 420/1000 steps, 35.1 steps/s, 17 s left, 10.2 G interactions/s
  *
  * It goes to stderr on rank 0, only if stderr is a terminal, cut at the terminal's width.
- * TERM=dumb: no bar. The rate is the mean since the start; the time left follows from it. One line
- * is printed once, after a second, if the run will exceed 10 s:
+ * TERM=dumb: no bar. The rate is the mean since the first report of work, so that the time in which
+ * kernels were compiled does not count; the time left follows from the rate. One line is printed
+ * once, a second after the first report, if the run will exceed 10 s:
  *
  *    stdcl nbody: this takes about 3.0 min
  * SPDX-License-Identifier: MIT
@@ -46,11 +47,18 @@ static const char *time_left(struct cli_text *text, double seconds)
     return text->s;
 }
 
-static void progress_draw(const struct cli_progress *p, double done, double now, const char *note)
+/* Work per second since the first call with work; 0 in that call. */
+static double progress_rate(struct cli_progress_mark *first, double done, double now)
+{
+    if (first->at == 0 && done > 0)
+        *first = (struct cli_progress_mark){now, done};
+    return first->at > 0 && now > first->at ? (done - first->done) / (now - first->at) : 0;
+}
+
+static void progress_draw(const struct cli_progress *p, double done, double rate, const char *note)
 {
     char line[512] = "";
     struct cli_text text;
-    const double rate = now > p->started ? done / (now - p->started) : 0;
     if (p->total > 0) {
         const double share = done < p->total ? done / p->total : 1;
         cli_text_append(line, sizeof line, "%3.0f %% [", 100 * share);
@@ -86,31 +94,29 @@ static const char *rough_duration(struct cli_text *text, double seconds)
     return text->s;
 }
 
-void cli_progress_estimate(const struct cli_progress *p, double done)
+void cli_progress_estimate(struct cli_progress *p, double done)
 {
     struct cli_text text;
-    const double elapsed = seconds_now() - p->started;
-    if (p->quiet || is_estimated || elapsed < SURE_SECONDS || !(done > 0))
+    const double now = seconds_now(), rate = progress_rate(&p->estimate, done, now);
+    if (p->quiet || is_estimated || !(rate > 0) || now - p->estimate.at < SURE_SECONDS)
         return;
     is_estimated = true;
-    if (elapsed / done < LONG_SECONDS)
+    const double all = now - p->started + (1 - done) / rate;
+    if (all < LONG_SECONDS)
         return;
     cli_line_wipe();
-    fprintf(stderr, "%s: this takes about %s\n", cli_program,
-            rough_duration(&text, elapsed / done));
+    fprintf(stderr, "%s: this takes about %s\n", cli_program, rough_duration(&text, all));
 }
 
 void cli_progress_update(struct cli_progress *p, double done, const char *note)
 {
     if (p->total > 0 && !p->partial)
         cli_progress_estimate(p, done / p->total);
-    if (!p->visible)
-        return;
-    const double now = seconds_now();
-    if (now - p->drawn < REDRAW_SECONDS)
+    const double now = seconds_now(), rate = progress_rate(&p->first, done, now);
+    if (!p->visible || now - p->drawn < REDRAW_SECONDS)
         return;
     p->drawn = now;
-    progress_draw(p, done, now, note);
+    progress_draw(p, done, rate, note);
 }
 
 void cli_progress_end(struct cli_progress *p)

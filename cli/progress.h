@@ -9,10 +9,16 @@
 
 #include <stdbool.h>
 
+/* Work done at a time: speeds are measured from the first report, when kernels are compiled. */
+struct cli_progress_mark {
+    double at, done;
+};
+
 struct cli_progress {
     const char *unit; /* "steps" */
     double total;     /* 0: unknown */
     double started, drawn;
+    struct cli_progress_mark first, estimate; /* first calls of update and estimate with work */
     bool visible, quiet;
     bool partial; /* set after the start: total is a part of the run */
 };
@@ -28,7 +34,7 @@ void cli_progress_end(struct cli_progress *progress);
 /* Print the expected duration of the run once, on a terminal, if it exceeds ten seconds. `done`:
  * fraction of the whole run done since the progress started, 0 to 1. cli_progress_update calls it
  * if the total is known. */
-void cli_progress_estimate(const struct cli_progress *progress, double done);
+void cli_progress_estimate(struct cli_progress *progress, double done);
 
 /* Draw a line cut at the terminal's width; erase it before anything else is printed. */
 void cli_line_draw(const char *line);

@@ -26,6 +26,7 @@ struct cli_usage {
     const struct cli_combination *combinations; /* rows, ended by one without option; or NULL */
     struct cli_condition *conditions;           /* ended by one without name; or NULL */
     struct cli_strings *operands;               /* NULL: none accepted */
+    const char *file; /* option that an operand is the value of, or NULL */
     size_t operands_min;
     const char *operand;             /* name of an operand: "FILE" */
     const char *reads;               /* options that name inputs: "input rule"; or NULL */
@@ -35,8 +36,8 @@ struct cli_usage {
 
 /* Parse the command line: -x, -xVALUE, -x VALUE, --name VALUE, --name=VALUE, operands anywhere;
  * "--" ends the options; of equal options the last wins; whole numbers may be written 16384,
- * 1e6, 2.5e7 or 2^20. Return true to continue; false to exit with *status, after --help (which
- * needs no entry) or after a message. */
+ * 1e6, 2.5e7 or 2^20. Return true to continue; false to exit with *status, after --help or
+ * --version (which need no entry) or after a message. */
 bool cli_parse(const struct cli_usage *usage, int argc, char **argv, int *status);
 
 /* Print the --help of a command; cli_describe prints it as a table for programs, see describe.c. */

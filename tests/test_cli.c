@@ -254,6 +254,7 @@ static void cli_prints_overview_and_version(void **state)
     assert_int_equal(run_stdcl(""), 2);
     assert_non_null(strstr(err, "usage: stdcl COMMAND"));
     expect_refused_with("nbdy", 2, "unknown command 'nbdy'; did you mean 'nbody'?");
+    expect_refused_with("--hlep", 2, "unknown option '--hlep'; did you mean '--help'?");
     expect_refused_with("--verion", 2, "unknown option '--verion'");
     expect_refused_with("help nothing", 2, "unknown command 'nothing'");
     expect_refused_with("''", 2, "unknown command ''");
@@ -912,7 +913,9 @@ static void cli_nbody_rejects_bad_options(void **state)
         {"nbody --precision half", "give one of single, double"},
         {"nbody --ic nebula", "give one of plummer"},
         {"nbody --stpes 3", "did you mean '--steps'?"},
-        {"nbody galaxy.tab", "unexpected argument 'galaxy.tab'"},
+        {"nbody --time 3", "did you mean '--until'?"},
+        {"life --steps 3", "did you mean '--generations'?"},
+        {"nbody -i ../in galaxy.tab", "unexpected argument 'galaxy.tab': there is an input"},
         {"nbody --ic figure8 -n 4", "which has 3 bodies"},
         {"nbody -i ../in --ic plummer", "cannot be combined"},
         {"nbody -i ../in -n 5", "-i and -n cannot be combined"},
@@ -970,6 +973,7 @@ static void cli_nbody_rejects_unwritable_outputs(void **state)
         snprintf(line, sizeof line, "nbody -n 2^62 %s", outputs[i]); /* before there are bodies */
         expect_refused_with(line, 1, "nowhere");
     }
+    expect_refused_with("nbody galaxy.tab", 1, "galaxy.tab: no such file");
     expect_refused_with("nbody -n 8 -o ..", 1, "..");
     expect_refused_with("nbody -n 8 --steps 1 -q -o /dev/full", 1, "/dev/full");
     expect_refused("nbody -o a.mp4", run_with("PATH=/proc/nonexistent", "nbody -n 8 -o a.mp4"), 1,
