@@ -109,6 +109,89 @@ static void ias15_pythagorean_matches_extrapolation(void **state)
     nbody_free(nb);
 }
 
+/* ---- Pairs that are close compared with their distance from the origin. ---------------------- */
+
+/* Bodies {mass, position, velocity}, in units with G = 1. */
+static const double low_moon[3][7] = {{1}, {1e-6, 1, 0, 0, 0, 1, 0}, {0, 1.0001, 0, 0, 0, 1.1, 0}};
+/* Sun, Mars and Phobos in au, solar masses and years / 2 pi: Phobos is 6.27e-5 au from Mars. */
+static const double phobos[3][7] = {
+    {1}, {3.227e-7, 1.5237, 0, 0, 0, 0.8101, 0}, {0, 1.5237627, 0, 0, 0, 0.8101, 0.0717}};
+/* A star and a planet far from the origin, and flying away from it. */
+static const double distant[2][7] = {{1, 1e4, 1e4, 0, 3, 0, 0}, {1e-3, 1e4 + 1, 1e4, 0, 3, 1, 0}};
+/* Two planetesimals that pass each other at 1e-6 au. */
+static const double planetesimals[3][7] = {
+    {1}, {1e-10, 1, 0, 0, 0, 1, 0}, {1e-11, 1, -1e-3, 2e-6, 0, 1.01, 0}};
+/* A star between two equal planets: all forces on it cancel. */
+static const double opposite[3][7] = {{1}, {1e-3, 1, 0, 0, 0, 1, 0}, {1e-3, -1, 0, 0, 0, -1, 0}};
+/* A satellite that a planet has captured on an orbit of eccentricity 0.9999. */
+static const double grazing[3][7] = {{1}, {1e-6, 1, 0, 0, 0, 1, 0}, {0, 1.0001, 0, 0, 0, 1.001, 0}};
+/* A body that passes the point between two equal masses where their forces cancel. */
+static const double saddle[3][7] = {
+    {1, -1, 0, 0, 0, -0.5, 0}, {1, 1, 0, 0, 0, 0.5, 0}, {0, 0, -0.25, 0, 0, 1, 0}};
+
+static const struct close_case {
+    const double (*body)[7];
+    size_t n;
+    double time;
+    size_t steps;
+    double error;       /* of the distance of the last two bodies, relative to it */
+    double evaluations; /* at most */
+} close_cases[] = {
+    {low_moon, 3, 0.1, 1, 2e-11, 16000},     /* 16 orbits */
+    {low_moon, 3, 0.1, 100, 2e-8, 25000},    /* steps shorter than the integrator's */
+    {phobos, 3, 0.5, 1, 1e-10, 90000},       /* 91 orbits */
+    {distant, 2, 20, 1, 2e-11, 3500},        /* 3 orbits */
+    {planetesimals, 3, 0.2, 1, 1e-11, 3500}, /* 100 times their distance at the start */
+    {opposite, 3, 20, 1, 1e-12, 3500},       /* 3 orbits */
+    {grazing, 3, 0.003, 1, 2e-9, 9000},      /* one pericentre */
+    {saddle, 3, 1, 1, 1e-14, 500},
+};
+
+static double separation(const double (*x)[3], size_t n, double d[3])
+{
+    for (int c = 0; c < 3; c++)
+        d[c] = x[n - 1][c] - x[n - 2][c];
+    return sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+}
+
+/* Distance between the last two bodies as vectors, against extrapolation in long double with the
+ * last but one at the origin and at rest, where rounding is least. */
+static void ias15_close_pairs_match_extrapolation(void **state)
+{
+    (void)state;
+    if (precision != NBODY_DOUBLE)
+        skip();
+    for (size_t k = 0; k < sizeof close_cases / sizeof *close_cases; k++) {
+        const struct close_case *c = &close_cases[k];
+        double found[3], right[3], off = 0;
+        for (size_t i = 0; i < c->n; i++) {
+            mass[i] = c->body[i][0];
+            memcpy(pos[i], c->body[i] + 1, sizeof pos[i]);
+            memcpy(vel[i], c->body[i] + 4, sizeof vel[i]);
+        }
+        for (size_t i = 0; i < c->n; i++)
+            for (int a = 0; a < 3; a++) {
+                pos2[i][a] = pos[i][a] - pos[c->n - 2][a];
+                vel2[i][a] = vel[i][a] - vel[c->n - 2][a];
+            }
+        works(nbody_ref_exact(c->n, 1, 0, c->time, 1e-17, mass, pos2, vel2));
+        nbody *nb = ias15_engine(
+            (struct nbody_options){.precision = precision, .dt = c->time / (double)c->steps}, c->n);
+        const double before = total_energy(nb);
+        works(nbody_step(nb, c->steps));
+        works(nbody_state(nb, pos1, vel1));
+        separation((rows)pos1, c->n, found);
+        const double r = separation((rows)pos2, c->n, right);
+        for (int i = 0; i < 3; i++)
+            off = fmax(off, fabs(found[i] - right[i]) / r);
+        const double evaluations = nbody_interactions(nb) / (double)(c->n * c->n);
+        assert_true(off < c->error);
+        assert_true(fabs(total_energy(nb) / before - 1) < 2e-14);
+        assert_true(evaluations < c->evaluations);
+        nbody_free(nb);
+    }
+}
+
 /* Call boundaries and queries change no bit in any precision; a run can go backwards. */
 static void ias15_call_boundaries_change_no_bit(void **state)
 {
@@ -170,6 +253,28 @@ static void ias15_cancelled_step_is_undone(void **state)
     nbody_free(nb);
 }
 
+static int stop_within(void *calls, double done)
+{
+    return done > 0 && done < 1 && ++*(int *)calls == 3;
+}
+
+/* A long step is cancelled between inner steps. */
+static void ias15_long_step_is_cancelled(void **state)
+{
+    int calls = 0;
+    (void)state;
+    ias15_ellipse(0);
+    nbody *nb = ias15_engine(
+        (struct nbody_options){
+            .precision = precision, .dt = 1e9, .progress = stop_within, .arg = &calls},
+        2);
+    fails(ECANCELED, nbody_step(nb, 1));
+    assert_true(calls == 3 && nbody_steps(nb) == 0 && nbody_time(nb) == 0);
+    works(nbody_state(nb, pos1, NULL));
+    assert_memory_equal(pos1, pos, 2 * sizeof *pos);
+    nbody_free(nb);
+}
+
 /* The error names two colliding bodies, and the state is that before the step. */
 static void ias15_collision_is_named(void **state)
 {
@@ -208,8 +313,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(ias15_kepler_is_exact_to_rounding),
                                        cmocka_unit_test(ias15_pythagorean_matches_extrapolation),
+                                       cmocka_unit_test(ias15_close_pairs_match_extrapolation),
                                        cmocka_unit_test(ias15_call_boundaries_change_no_bit),
                                        cmocka_unit_test(ias15_cancelled_step_is_undone),
+                                       cmocka_unit_test(ias15_long_step_is_cancelled),
                                        cmocka_unit_test(ias15_collision_is_named),
                                        cmocka_unit_test(ias15_rejects_bad_options)};
     struct cldev_info info[64];

@@ -142,16 +142,27 @@ static int host_failed(const struct nbody *nb, const struct host_state *h, enum 
         nb->integration.steps + 1, nbody_time(nb), a, b);
 }
 
-/* Make one step. On failure the state is restored. */
-static int host_one_step(struct nbody *nb, struct host_state *h)
+bool nbody_host_stops(const struct host_watch *watch, double part)
 {
+    if (!watch)
+        return false;
+    nbody_progress_set_done(watch->nb, (double)watch->step + part);
+    nbody_progress_set_stoppable(watch->nb, true);
+    return nbody_progress_report(watch->nb) != 0;
+}
+
+/* Make step number `step` of the call. On failure the state is restored. */
+static int host_one_step(struct nbody *nb, struct host_state *h, size_t step)
+{
+    struct host_watch watch = {nb, step};
     const struct nbody_ref_system s = {nb->n,
                                        1,
                                        nb->eps * nbody_units_factor(&nb->units, -1, 0),
                                        h->mass,
                                        nb->force.fields,
                                        nb->nfields,
-                                       h->eps};
+                                       h->eps,
+                                       &watch};
     const size_t m = 3 * nb->n;
     host_copy(h->old_x, h->x, m);
     host_copy(h->old_v, h->v, m);
@@ -162,7 +173,7 @@ static int host_one_step(struct nbody *nb, struct host_state *h)
         end = HOST_NOT_FINITE;
     if (end == HOST_DONE)
         return 0;
-    const int status = host_failed(nb, h, end);
+    const int status = end == HOST_STOPPED ? -1 : host_failed(nb, h, end);
     host_copy(h->x, h->old_x, m);
     host_copy(h->v, h->old_v, m);
     return status;
@@ -178,7 +189,7 @@ static int host_run(struct nbody *nb, size_t steps)
             status = host_download(nb, p, &h);
     nbody_progress_set_done(nb, 0); /* the download does not count */
     for (size_t k = 0; status == 0 && k < steps; k++) {
-        status = host_one_step(nb, &h);
+        status = host_one_step(nb, &h, k);
         nb->integration.steps += status == 0;
         nbody_progress_set_done(nb, (double)(k + 1));
         nbody_progress_set_stoppable(nb, k + 1 < steps);
