@@ -120,6 +120,7 @@ struct nbody_job {
         double from, to;  /* steps before and after the phase */
         double runs;      /* fractions of the run that this phase is 1/runs of; 0: none */
         double began;
+        bool limited; /* --time-limit may end the phase */
     } doing;
     bool interrupted;
     uint32_t *shown; /* view: bodies shown, window.bodies of them */

@@ -136,9 +136,13 @@ static int step_engine(struct nbody_job *job, size_t step, size_t batch)
         return cli_failed_call(NULL);
     nbody_job_begin(job, NULL, (double)step, (double)(step + batch));
     clprofile_begin(job->context, "steps");
+    job->doing.limited = true;
     const int called = nbody_step(job->engine, batch);
+    job->doing.limited = false;
     clprofile_end(job->context);
     job->seconds += seconds_now() - job->doing.began;
+    if (called < 0 && clerrno == ECANCELED && job->time_limit > 0)
+        return CLI_DONE; /* nbody_stop_visit follows */
     if (called < 0 && clerrno == EDOM && nbody_job_chooses_steps(job))
         return end_by_failure(job);
     return engine_status(called);
