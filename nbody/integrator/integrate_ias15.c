@@ -53,7 +53,7 @@ struct radau {
     size_t m;
     double *x, *v, *lost_x, *lost_v; /* state; rounding errors of its sums (Kahan) */
     double *a0, *a, *off;            /* acceleration at begin and at a node; displacements there */
-    double *strength;                /* A of each body at the begin of the step, and unused */
+    double *strength;                /* A of each body, at the last node */
     double *b[PLACES], *g[PLACES];   /* polynomial coefficients; divided differences */
     double c[PLACES][PLACES];        /* b[k] = sum over j >= k of c[j][k] g[j] */
     double evaluations;
@@ -202,7 +202,7 @@ static void radau_solve(struct radau *r, double T)
             for (size_t i = 0; i < r->m; i++)
                 r->off[i] = place[n] * T * (r->v[i] + r->lost_v[i]) +
                             (radau_displacement(r, i, place[n], T) + r->lost_x[i]);
-            radau_accelerate(r, r->a, NULL);
+            radau_accelerate(r, r->a, n == PLACES ? r->strength : NULL);
             change = radau_refine(r, n);
         }
         change /= radau_max_abs(r->m, r->a);
@@ -297,11 +297,11 @@ static void radau_reset(struct radau *r)
     }
 }
 
-/* Start a step at the current positions. */
-static void radau_begin(struct radau *r)
+/* Start a step at the current positions. strength: see radau_pair. */
+static void radau_begin(struct radau *r, double *strength)
 {
     memcpy(r->off, r->lost_x, r->m * sizeof *r->off);
-    radau_accelerate(r, r->a0, r->strength);
+    radau_accelerate(r, r->a0, strength);
 }
 
 /* Make a step T. Return the length of the next. If it is much shorter, the step T has not been
@@ -321,7 +321,7 @@ static double radau_try(struct radau *r, double T)
 static enum host_end radau_run(struct radau *r, double t)
 {
     double done = 0, lost = 0, reported = 0;
-    radau_begin(r);
+    radau_begin(r, r->strength);
     double T = radau_first_length(r);
     radau_reset(r);
     while (fabs(done) < fabs(t)) {
@@ -343,7 +343,7 @@ static enum host_end radau_run(struct radau *r, double t)
         if (last)
             return HOST_DONE;
         radau_predict(r, T / fabs(step));
-        radau_begin(r);
+        radau_begin(r, NULL);
     }
     return HOST_DONE;
 }
