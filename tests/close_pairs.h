@@ -28,7 +28,6 @@ static const double grazing[3][7] = {{1}, {1e-6, 1, 0, 0, 0, 1, 0}, {0, 1.0001, 
 static const double saddle[3][7] = {
     {1, -1, 0, 0, 0, -0.5, 0}, {1, 1, 0, 0, 0, 0.5, 0}, {0, 0, -0.25, 0, 0, 1, 0}};
 
-
 /* Copy the bodies of a case. */
 static inline void close_pair_bodies(size_t n, const double (*body)[7], double *m, double (*x)[3],
                                      double (*v)[3])

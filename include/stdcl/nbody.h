@@ -349,7 +349,10 @@ const struct cltune_kernel *nbody_tune_kernels(size_t *count);
 
 /* Kepler elements of a relative orbit; gm is G times the sum of both masses. Angles in radians, 0
  * to 2 pi. In the plane z = 0 the node is 0, and on a circle the pericentre is 0. Radial motion
- * gives NAN for all elements. Computed on the host, as is everything in this section. */
+ * has eccentricity 1, its pericentre lies opposite to the body, and its plane is the one of least
+ * inclination through the line. On a parabola semi_major is infinite and the mean anomaly 0. gm or
+ * the distance 0 gives NAN for all elements. Computed on the host, as is everything in this
+ * section. */
 struct nbody_elements {
     double semi_major; /* negative for a hyperbola */
     double eccentricity;
