@@ -258,6 +258,101 @@ static void ias15_collision_is_named(void **state)
     nbody_free(nb);
 }
 
+/* ---- Contacts. ------------------------------------------------------------------------------- */
+
+/* Two bodies on an ellipse touch at the distance 0.8 once per orbit, at a time that follows from
+ * Kepler's equation. One step of ten orbits ends at each contact; it can be saved and
+ * continued within the step. */
+static void ias15_contacts_follow_kepler(void **state)
+{
+    const double e = 0.5, R = 0.8, period = ias15_ellipse(e), E = acos((1 - R) / e),
+                 first = period * (1 - (E - e * sin(E)) / (2 * PI));
+    const double radius[2] = {0.3, 0.5};
+    const struct nbody_contact *c;
+    size_t n = 0;
+    (void)state;
+    if (precision != NBODY_DOUBLE)
+        skip();
+    pos[1][0] += 1 - e, pos[0][0] += 1 - e; /* the centre of mass does not matter */
+    const struct nbody_options o = {.precision = precision, .dt = 10 * period};
+    nbody *nb = ias15_engine(o, 2), *other = ias15_engine(o, 2);
+    works(nbody_watch_contacts(nb, radius));
+    works(nbody_watch_contacts(other, radius));
+    works(nbody_step(nb, 1)); /* they overlap at the pericentre, where they start */
+    c = nbody_contacts(nb, &n);
+    assert_true(n == 1 && c->first == 0 && c->second == 1 && c->before <= 0);
+    assert_true(nbody_time(nb) <= 0 && nbody_steps(nb) == 0);
+    for (int k = 0; k < 10; k++) {
+        works(nbody_step(nb, 3));
+        c = nbody_contacts(nb, &n);
+        works(nbody_state(nb, pos1, vel1));
+        const double r = hypot(pos1[0][0] - pos1[1][0], pos1[0][1] - pos1[1][1]),
+                     right = first + period * k;
+        assert_true(n == 1 && nbody_steps(nb) == 0 && c->before <= 0);
+        assert_true(fabs(nbody_time(nb) - right) < 1e-11 * right && fabs(r - R) < 1e-12);
+        assert_true(fabs(nbody_elapsed(nb) - nbody_time(nb)) <= 0);
+    }
+    void *saved = malloc(nbody_save_bytes(nb));
+    works(nbody_save(nb, saved));
+    works(nbody_load(other, saved, nbody_save_bytes(nb)));
+    free(saved);
+    assert_true(fabs(nbody_time(other) - nbody_time(nb)) <= 0);
+    works(nbody_step(nb, 1));
+    (void)nbody_contacts(nb, &n);
+    assert_true(n == 0 && nbody_steps(nb) == 1 && fabs(nbody_time(nb) - 10 * period) <= 0);
+    works(nbody_step(other, 1)); /* does not know which pairs have been reported */
+    works(nbody_step(other, 1));
+    works(nbody_state(nb, pos1, vel1));
+    works(nbody_state(other, pos2, vel2));
+    for (int i = 0; i < 2; i++)
+        for (int a = 0; a < 3; a++)
+            assert_true(fabs(pos1[i][a] - pos2[i][a]) < 1e-10);
+    works(nbody_watch_contacts(nb, NULL));
+    works(nbody_step(nb, 1));
+    assert_null(nbody_contacts(nb, &n));
+    assert_int_equal(nbody_steps(nb), 2);
+    nbody_free(nb);
+    nbody_free(other);
+}
+
+/* Free bodies on lines touch at known times within one step, in this order. */
+static void ias15_contacts_come_in_order(void **state)
+{
+    static const double time[] = {0.25, 0.5, 1.875};
+    const double radius[5] = {0.25, 0.25, 0.5, 0.25, 0.25};
+    const struct nbody_contact *c;
+    size_t n;
+    (void)state;
+    memset(mass, 0, sizeof mass);
+    memset(pos, 0, sizeof pos);
+    memset(vel, 0, sizeof vel);
+    pos[1][0] = 1, vel[1][0] = -1; /* meets body 0 at 0.5 */
+    pos[2][0] = 3, pos[2][1] = 1;
+    pos[3][0] = 3, vel[3][1] = 1;     /* meets body 2 at 0.25 */
+    pos[4][1] = -4.25, vel[4][1] = 2; /* meets body 0 at 1.875 */
+    nbody *nb = ias15_engine((struct nbody_options){.precision = precision, .dt = 2}, 5);
+    works(nbody_watch_contacts(nb, radius));
+    for (int k = 0; k < 3; k++) {
+        works(nbody_step(nb, 1));
+        c = nbody_contacts(nb, &n);
+        assert_true(n == 1 && fabs(nbody_time(nb) - time[k]) < 1e-6);
+        assert_true(c->first == (k == 0 ? 2 : 0) && c->second == (k == 0 ? 3 : k == 1 ? 1 : 4));
+    }
+    fails(EINVAL, nbody_set_dt(nb, 1.5)); /* 1.875 of it have passed */
+    works(nbody_step(nb, 1));
+    assert_true(nbody_time(nb) == 2 && nbody_steps(nb) == 1 && nbody_elapsed(nb) <= 0);
+    assert_int_equal(nbody_watch_contacts(nb, (const double[]){1, 1, 1, -1, 1}), -1);
+    assert_non_null(strstr(clerror(), "body 3 has the radius -1"));
+    fails(EINVAL, nbody_set_elapsed(nb, -1));
+    nbody_free(nb);
+    nb = nbody_create(&(struct nbody_options){.ctx = stddev, .dt = 1}, 5, mass, (rows)pos,
+                      (rows)vel);
+    ready(nb);
+    fails(ENOTSUP, nbody_watch_contacts(nb, radius));
+    fails(ENOTSUP, nbody_set_elapsed(nb, 0.5));
+    nbody_free(nb);
+}
+
 static void ias15_rejects_bad_options(void **state)
 {
     static double m[4097], x[4097][3];
@@ -279,6 +374,8 @@ int main(void)
                                        cmocka_unit_test(ias15_cancelled_step_is_undone),
                                        cmocka_unit_test(ias15_long_step_is_cancelled),
                                        cmocka_unit_test(ias15_collision_is_named),
+                                       cmocka_unit_test(ias15_contacts_follow_kepler),
+                                       cmocka_unit_test(ias15_contacts_come_in_order),
                                        cmocka_unit_test(ias15_rejects_bad_options)};
     struct cldev_info info[64];
     if (!stddev || clgetndev(stddev) > 64 || clgetdevinfo(stddev, info) != 0)

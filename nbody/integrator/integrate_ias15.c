@@ -22,6 +22,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/integrator/stepping.h"
+#include "nbody/structure/contacts.h"
 
 #include <math.h>
 
@@ -55,11 +56,12 @@ struct radau {
     double *a0, *a, *off;            /* acceleration at begin and at a node; displacements there */
     double *strength;                /* A of each body, at the last node */
     double *b[PLACES], *g[PLACES];   /* polynomial coefficients; divided differences */
+    double *path[PATH_TERMS];        /* of positions, for contacts */
     double c[PLACES][PLACES];        /* b[k] = sum over j >= k of c[j][k] g[j] */
-    double evaluations;
+    double evaluations, reported;    /* so far; when progress was reported */
 };
 
-enum { ARRAYS = 6 + 2 * PLACES }; /* without x and v */
+enum { ARRAYS = 6 + 2 * PLACES + PATH_TERMS }; /* without x and v */
 
 /* c[j] holds the coefficients of (h - h1) ... (h - hj), since a = a0 + g0 h + g1 h (h - h1) + ...
  */
@@ -83,6 +85,8 @@ static void radau_open(struct radau *r, const struct nbody_ref_system *s, double
         r->b[k] = memory;
         r->g[k] = memory + r->m;
     }
+    for (int k = 0; k < PATH_TERMS; k++, memory += r->m)
+        r->path[k] = memory;
     radau_find_c(r);
 }
 
@@ -254,16 +258,17 @@ static double radau_next_length(const struct radau *r, double T)
     return next;
 }
 
-/* Advance the state to the end of the step. */
-static void radau_advance(struct radau *r, double T)
+/* Advance the state by a fraction h of the step. */
+static void radau_advance(struct radau *r, double T, double h)
 {
     for (size_t i = 0; i < r->m; i++) {
         double kick = 0;
         for (int k = PLACES - 1; k >= 0; k--)
-            kick += r->b[k][i] / (k + 2);
+            kick = (kick + r->b[k][i] / (k + 2)) * h;
         radau_add_compensated(&r->x[i], &r->lost_x[i],
-                              T * r->v[i] + (T * r->lost_v[i] + radau_displacement(r, i, 1, T)));
-        radau_add_compensated(&r->v[i], &r->lost_v[i], T * (r->a0[i] + kick));
+                              h * T * r->v[i] +
+                                  (h * T * r->lost_v[i] + radau_displacement(r, i, h, T)));
+        radau_add_compensated(&r->v[i], &r->lost_v[i], h * T * (r->a0[i] + kick));
     }
 }
 
@@ -304,23 +309,53 @@ static void radau_begin(struct radau *r, double *strength)
     radau_accelerate(r, r->a0, strength);
 }
 
-/* Make a step T. Return the length of the next. If it is much shorter, the step T has not been
- * made. NAN: forces are not finite. */
-static double radau_try(struct radau *r, double T)
+/* Find the first contact in the step T, and in *h its fraction of the step: as nbody_watch_paths.
+ */
+static int radau_find_contact(struct radau *r, double T, double *h)
 {
-    radau_solve(r, T);
-    const double next = radau_next_length(r, T);
-    if (!isnan(next) && next < SHORTER * fabs(T))
-        radau_reset(r);
-    else if (!isnan(next))
-        radau_advance(r, T);
-    return next;
+    struct contact_paths paths = {.n = r->s->n, .terms = PATH_TERMS, .span = T};
+    *h = 1;
+    if (!nbody_host_watches(r->s->watch))
+        return 0;
+    for (int k = 0; k < PATH_TERMS; k++)
+        paths.c[k] = r->path[k];
+    for (size_t i = 0; i < r->m; i++) {
+        r->path[0][i] = r->x[i];
+        r->path[1][i] = T * r->v[i];
+        r->path[2][i] = T * T * r->a0[i] / 2;
+        for (int k = 0; k < PLACES; k++)
+            r->path[k + 3][i] = T * T * r->b[k][i] / ((k + 2) * (k + 3));
+    }
+    return nbody_host_contact(r->s->watch, &paths, h);
+}
+
+/* Complete the step T, up to the first contact. done: time before the step. */
+static enum host_end radau_complete(struct radau *r, double done, double T)
+{
+    double h;
+    const int contact = radau_find_contact(r, T, &h);
+    if (contact < 0)
+        return HOST_STOPPED;
+    radau_advance(r, T, h);
+    if (!contact)
+        return HOST_DONE;
+    r->s->watch->reached = done + h * T;
+    return HOST_CONTACT;
+}
+
+/* True if the caller cancels when the fraction `part` of the time is done. Asks it seldom. */
+static bool radau_stops(struct radau *r, double part)
+{
+    if ((r->evaluations - r->reported) * (double)(r->s->n * r->s->n) < VISIT)
+        return false;
+    r->reported = r->evaluations;
+    return nbody_host_stops(r->s->watch, part);
 }
 
 /* Advance by the time t. */
 static enum host_end radau_run(struct radau *r, double t)
 {
-    double done = 0, lost = 0, reported = 0;
+    double done = 0, lost = 0;
     radau_begin(r, r->strength);
     double T = radau_first_length(r);
     radau_reset(r);
@@ -329,19 +364,20 @@ static enum host_end radau_run(struct radau *r, double t)
         const double step = last ? t - done : copysign(T, t);
         if (!last && T < VANISHED * fabs(t))
             return HOST_VANISHES;
-        T = radau_try(r, step);
+        radau_solve(r, step);
+        T = radau_next_length(r, step);
         if (isnan(T))
             return HOST_NOT_FINITE;
-        if ((r->evaluations - reported) * (double)(r->s->n * r->s->n) > VISIT) {
-            reported = r->evaluations;
-            if (nbody_host_stops(r->s->watch, done / t))
-                return HOST_STOPPED;
-        }
-        if (T < SHORTER * fabs(step))
+        if (radau_stops(r, done / t))
+            return HOST_STOPPED;
+        if (T < SHORTER * fabs(step)) {
+            radau_reset(r);
             continue;
+        }
+        const enum host_end end = radau_complete(r, done, step);
+        if (last || end != HOST_DONE)
+            return end;
         radau_add_compensated(&done, &lost, step);
-        if (last)
-            return HOST_DONE;
         radau_predict(r, T / fabs(step));
         radau_begin(r, NULL);
     }
