@@ -50,6 +50,7 @@ struct nbody_job {
     struct cli_strings external;
     struct nbody_fields fields;
     int collide;
+    bool watched;                /* the engine looks for contacts within steps */
     bool positions_known, bends; /* bodies are known at the last step; warned about curved paths */
     double radius;               /* of every body; NAN: not given */
     double accuracy;             /* 0: not given */
