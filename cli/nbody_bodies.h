@@ -41,7 +41,9 @@ int nbody_places_check(const struct nbody_job *job);
 
 /* nbody_collide.c */
 int nbody_collide_plan(struct nbody_job *job);
-int nbody_collide_visit(struct nbody_job *job); /* after a step */
+int nbody_collide_begin(struct nbody_job *job); /* before the first step */
+int nbody_collide_visit(struct nbody_job *job,
+                        bool whole); /* after a batch; whole: it was completed */
 void nbody_collide_text(const struct nbody_job *job, FILE *fp);
 struct json_t *nbody_collide_json(const struct nbody_job *job);
 

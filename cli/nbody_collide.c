@@ -1,6 +1,7 @@
-/* nbody_collide.c - collisions (--collide). After every step the host looks for bodies in
- * contact. Either the run stops, or the bodies merge, conserving mass, momentum, centre of mass
- * and volume, and the run continues in an engine with fewer bodies. */
+/* nbody_collide.c - collisions (--collide). The engine looks for contacts within the steps that it
+ * chooses, and ends a step there; after fixed and block steps the host looks for bodies in contact.
+ * Either the run stops, or the bodies merge, conserving mass, momentum, centre of mass and volume,
+ * and the run continues in an engine with fewer bodies. */
 /* SPDX-License-Identifier: MIT */
 #include "command.h"
 #include "json.h"
@@ -10,6 +11,7 @@
 #include "nbody_checkpoint.h"
 #include "nbody_run.h"
 
+#include <errno.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdbool.h>
@@ -127,11 +129,18 @@ static void merge_all(struct nbody_job *job, const struct nbody_contact *contact
 
 /* ---- In the run. ----------------------------------------------------------------------------- */
 
+/* Let the engine look for contacts, if it can. */
+static int watch_contacts(struct nbody_job *job)
+{
+    job->watched = nbody_watch_contacts(job->engine, job->bodies.radius) == 0;
+    return job->watched || clerrno == ENOTSUP ? CLI_DONE : cli_failed_call(NULL);
+}
+
 /* Replace the engine by one for the current bodies, at the current time and step. */
 static int replace_engine(struct nbody_job *job)
 {
     const struct nbody_options options = nbody_job_options(job);
-    const double time = nbody_time(job->engine);
+    const double elapsed = nbody_elapsed(job->engine), time = nbody_time(job->engine) - elapsed;
     const size_t steps = nbody_steps(job->engine);
     job->interactions += nbody_interactions(job->engine);
     nbody_free(job->engine);
@@ -141,7 +150,8 @@ static int replace_engine(struct nbody_job *job)
     if (!job->engine)
         return cli_failed_call("merging bodies");
     nbody_set_clock(job->engine, time, steps);
-    return CLI_DONE;
+    return nbody_set_elapsed(job->engine, elapsed) == 0 ? watch_contacts(job)
+                                                        : cli_failed_call(NULL);
 }
 
 /* Merging loses energy. Record the loss, so that the energy error is that of the integration. */
@@ -159,8 +169,8 @@ static int merge_bodies(struct nbody_job *job, const struct nbody_contact *conta
     return CLI_DONE;
 }
 
-/* Contacts are searched along straight lines over --dt, but with chosen steps bodies follow
- * curves within it. Warn about a body that leaves its line by more than its radius: contacts may
+/* Contacts are searched along straight lines over --dt, but with block steps bodies follow curves
+ * within it. Warn about a body that leaves its line by more than its radius: contacts may
  * be missed. `old`: positions at the start of the step. */
 static void check_paths(struct nbody_job *job, const double (*old)[3], double dt)
 {
@@ -197,21 +207,11 @@ static int download_bodies(struct nbody_job *job, double dt)
     return called;
 }
 
-int nbody_collide_visit(struct nbody_job *job)
+/* Merge the bodies, or stop the run. */
+static int handle_contacts(struct nbody_job *job, const struct nbody_contact *contact, size_t n)
 {
-    struct particles *b = &job->bodies;
-    struct nbody_contact *contact;
-    size_t n;
-    const double dt = nbody_steps(job->engine) == job->total ? job->last_dt : job->dt;
-    if (!job->collide)
-        return CLI_DONE;
-    if (download_bodies(job, dt) < 0 ||
-        nbody_find_contacts(b->n, b->radius, (const double(*)[3])b->pos, (const double(*)[3])b->vel,
-                            dt, &contact, &n) < 0)
-        return cli_failed_call(NULL);
-    int status = CLI_DONE;
     if (n && job->collide == MERGE)
-        status = merge_bodies(job, contact, n);
+        return merge_bodies(job, contact, n);
     if (n && job->collide == STOP) {
         add_event(job, contact, contact->first, contact->second);
         snprintf(job->stopped, sizeof job->stopped,
@@ -219,8 +219,56 @@ int nbody_collide_visit(struct nbody_job *job)
                  (unsigned long long)job->events.event[0].first,
                  (unsigned long long)job->events.event[0].second, job->events.event[0].time);
     }
+    return CLI_DONE;
+}
+
+/* Contacts within the last step dt along lines; with dt 0 those of bodies that overlap. */
+static int handle_lines(struct nbody_job *job, double dt)
+{
+    const struct particles *b = &job->bodies;
+    struct nbody_contact *contact;
+    size_t n;
+    if (nbody_find_contacts(b->n, b->radius, (const double(*)[3])b->pos, (const double(*)[3])b->vel,
+                            dt, &contact, &n) < 0)
+        return cli_failed_call(NULL);
+    const int status = handle_contacts(job, contact, n);
     free(contact);
     return status;
+}
+
+/* Contacts at which the engine has ended the last step. The list goes with the engine. */
+static int handle_watched(struct nbody_job *job)
+{
+    size_t n;
+    const struct nbody_contact *found = nbody_contacts(job->engine, &n);
+    if (n == 0)
+        return CLI_DONE;
+    if (nbody_state(job->engine, job->bodies.pos, job->bodies.vel) < 0)
+        return cli_failed_call(NULL);
+    struct nbody_contact *contact = cli_alloc(n, sizeof *contact);
+    memcpy(contact, found, n * sizeof *contact);
+    const int status = handle_contacts(job, contact, n);
+    free(contact);
+    return status;
+}
+
+/* Bodies that overlap at the start touch at time 0. */
+int nbody_collide_begin(struct nbody_job *job)
+{
+    const int status = job->collide ? watch_contacts(job) : CLI_DONE;
+    return status != CLI_DONE || !job->collide || job->resumed ? status : handle_lines(job, 0);
+}
+
+int nbody_collide_visit(struct nbody_job *job, bool whole)
+{
+    const double dt = nbody_steps(job->engine) == job->total ? job->last_dt : job->dt;
+    if (!job->collide)
+        return CLI_DONE;
+    if (job->watched)
+        return handle_watched(job);
+    if (!whole)
+        return CLI_DONE;
+    return download_bodies(job, dt) < 0 ? cli_failed_call(NULL) : handle_lines(job, dt);
 }
 
 /* ---- At the end. ----------------------------------------------------------------------------- */

@@ -50,6 +50,7 @@ struct nbody_job {
     struct cli_strings external;
     struct nbody_fields fields;
     int collide;
+    bool watched;                /* the engine looks for contacts within steps */
     bool positions_known, bends; /* bodies are known at the last step; warned about curved paths */
     double radius;               /* of every body; NAN: not given */
     double accuracy;             /* 0: not given */
@@ -57,7 +58,6 @@ struct nbody_job {
     double eta;   /* 0: not given */
     size_t check; /* number of bodies in the force check */
     bool compare, check_step, direct_energies;
-    bool many_steps;      /* choose dt so that the run has many steps */
     const char *ensemble; /* NULL: one system */
     double spread;
     double snapshots; /* time between them; 0: none */
@@ -120,6 +120,7 @@ struct nbody_job {
         double from, to;  /* steps before and after the phase */
         double runs;      /* fractions of the run that this phase is 1/runs of; 0: none */
         double began;
+        bool limited; /* --time-limit may end the phase */
     } doing;
     bool interrupted;
     uint32_t *shown; /* view: bodies shown, window.bodies of them */

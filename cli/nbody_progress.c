@@ -1,5 +1,5 @@
 /* nbody_progress.c - the engine's callback, called during steps, energies and forces: draws
- * progress and cancels on an interruption.
+ * progress and cancels on an interruption or after the time limit.
  * SPDX-License-Identifier: MIT
  */
 #include "interrupt.h"
@@ -52,7 +52,7 @@ int nbody_job_progress(void *arg, double fraction)
                             progress_note(job, fraction, text));
     }
     cli_window_listen(&job->window);
-    return cli_interrupted();
+    return cli_interrupted() || (job->doing.limited && nbody_stop_late(job));
 }
 
 bool nbody_job_stopped(void)

@@ -89,7 +89,7 @@ static int visit_outputs(struct nbody_job *job, size_t step)
 static size_t batch_from(const struct nbody_job *job, size_t step, size_t wanted)
 {
     size_t end = job->total - step > wanted ? step + wanted : job->total;
-    if (job->collide)
+    if (job->collide && !job->watched)
         end = step + 1;
     if (job->last_dt != job->dt && step < job->total - 1 && end == job->total)
         end--;
@@ -136,9 +136,13 @@ static int step_engine(struct nbody_job *job, size_t step, size_t batch)
         return cli_failed_call(NULL);
     nbody_job_begin(job, NULL, (double)step, (double)(step + batch));
     clprofile_begin(job->context, "steps");
+    job->doing.limited = true;
     const int called = nbody_step(job->engine, batch);
+    job->doing.limited = false;
     clprofile_end(job->context);
     job->seconds += seconds_now() - job->doing.began;
+    if (called < 0 && clerrno == ECANCELED && job->time_limit > 0)
+        return CLI_DONE; /* nbody_stop_visit follows */
     if (called < 0 && clerrno == EDOM && nbody_job_chooses_steps(job))
         return end_by_failure(job);
     return engine_status(called);
@@ -150,10 +154,10 @@ static int step_and_visit(struct nbody_job *job, size_t step, size_t batch)
     int status = step_engine(job, step, batch);
     if (status != CLI_DONE)
         return status;
-    if (nbody_steps(job->engine) == step + batch && (status = nbody_collide_visit(job)) != CLI_DONE)
+    const bool whole = nbody_steps(job->engine) == step + batch;
+    if ((status = nbody_collide_visit(job, whole)) != CLI_DONE)
         return status;
-    if (nbody_steps(job->engine) == step + batch &&
-        (status = visit_outputs(job, step + batch)) != CLI_DONE)
+    if (whole && (status = visit_outputs(job, step + batch)) != CLI_DONE)
         return status;
     if ((status = nbody_stop_visit(job, step, nbody_steps(job->engine))) != CLI_DONE)
         return status;
@@ -173,6 +177,8 @@ static int step_to_end(struct nbody_job *job)
     if ((status = nbody_checkpoint_begin(job)) != CLI_DONE)
         return status;
     if ((status = nbody_view_visit(job)) != CLI_DONE)
+        return status;
+    if ((status = nbody_collide_begin(job)) != CLI_DONE)
         return status;
     nbody_balance_begin(job);
     while (nbody_steps(job->engine) < job->total && !cli_ranks_interrupted(false) &&
@@ -222,6 +228,6 @@ int nbody_job_run(struct nbody_job *job)
     cli_progress_end(&job->progress);
     job->interrupted |= cli_ranks_interrupted(status != CLI_DONE) && job->engine &&
                         (nbody_steps(job->engine) < job->total || isnan(job->end.total));
-    return status == CLI_DONE && nbody_steps(job->engine) > 0 ? nbody_output_row(job, &job->end)
-                                                              : status;
+    const bool moved = nbody_steps(job->engine) > 0 || fabs(nbody_elapsed(job->engine)) > 0;
+    return status == CLI_DONE && moved ? nbody_output_row(job, &job->end) : status;
 }

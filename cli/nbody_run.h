@@ -33,7 +33,8 @@ void nbody_job_begin(struct nbody_job *job, const char *name, double from, doubl
 size_t nbody_stop_next(const struct nbody_job *job,
                        size_t step); /* next step to check; SIZE_MAX: none */
 int nbody_stop_visit(struct nbody_job *job, size_t before,
-                     size_t step); /* after a batch: set job->stopped */
+                     size_t step);                 /* after a batch: set job->stopped */
+bool nbody_stop_late(const struct nbody_job *job); /* rank 0: --time-limit has passed */
 
 /* nbody_balance.c: load balancing between ranks; begin before the first batch, visit after each.
  * Collective. */

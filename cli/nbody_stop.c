@@ -1,7 +1,7 @@
 /* nbody_stop.c - stop conditions, which end a run early; all outputs are still written.
  *
  * Distances and energies are checked after the same steps in every run, so that a run always
- * stops at the same step; the time limit is checked after every batch. */
+ * stops at the same step; the time limit is checked after every batch and within long steps. */
 /* SPDX-License-Identifier: MIT */
 #include "command.h"
 #include "message.h"
@@ -75,6 +75,11 @@ static int check_energy(struct nbody_job *job)
     return CLI_DONE;
 }
 
+bool nbody_stop_late(const struct nbody_job *job)
+{
+    return job->time_limit > 0 && cli_ranks_first() && seconds_now() - job->began > job->time_limit;
+}
+
 int nbody_stop_visit(struct nbody_job *job, size_t before, size_t step)
 {
     const bool due = step < job->total && nbody_stop_next(job, before) == step;
@@ -83,7 +88,7 @@ int nbody_stop_visit(struct nbody_job *job, size_t before, size_t step)
         return status;
     if (due && job->stop_energy > 0 && !*job->stopped && (status = check_energy(job)) != CLI_DONE)
         return status;
-    char late = seconds_now() - job->began > job->time_limit;
+    char late = nbody_stop_late(job);
     const bool asks = job->time_limit > 0 && !*job->stopped && step < job->total;
     if (asks && world_broadcast(cli_world, 0, &late, sizeof late) != 0)
         return cli_failed_call(NULL);

@@ -190,6 +190,54 @@ static void block_kepler_error_is_fourth_order(void **state)
         }
 }
 
+/* Two bodies on an ellipse of eccentricity 0.5 touch at the distance 1.2 on their way in, at a time
+ * that follows from Kepler's equation, within a step of half a period. Inner steps are searched
+ * along cubics. Without an answer of the caller the steps go on with equal bits. */
+static void block_adaptive_contact_follows_kepler(void **state)
+{
+    static const struct {
+        enum nbody_integrator integrator;
+        double eta, error;
+    } each[] = {{NBODY_HERMITE4, 1e-4, 1e-7}, {NBODY_YOSHIDA4, 1e-4, 1e-7}};
+    const double e = 0.5, R = 1.2, period = block_ellipse(e), E = acos((1 - R) / e),
+                 right = period * (1 - (E - e * sin(E)) / (2 * PI));
+    (void)state;
+    if (precision != NBODY_DOUBLE)
+        skip();
+    for (size_t k = 0; k < COUNT_OF(each); k++) {
+        const double radius[2] = {R / 3, 2 * R / 3};
+        const struct nbody_options o = {.precision = precision,
+                                        .dt = period / 2,
+                                        .eta = each[k].eta,
+                                        .stepping = NBODY_ADAPTIVE};
+        size_t n;
+        integrator = each[k].integrator;
+        nbody *nb = block_engine(o, 2), *plain = block_engine(o, 2);
+        works(nbody_watch_contacts(nb, radius));
+        works(nbody_step(nb, 1)); /* they overlap at the start */
+        const struct nbody_contact *c = nbody_contacts(nb, &n);
+        assert_true(n == 1 && fabs(nbody_time(nb) - c->before) <= 0 && nbody_steps(nb) == 0);
+        works(nbody_step(nb, 10));
+        c = nbody_contacts(nb, &n);
+        assert_true(n == 1 && nbody_steps(nb) == 1 && nbody_elapsed(nb) > 0);
+        print_message("contact off by %.2g\n", nbody_time(nb) - c->before - right);
+        assert_true(fabs(nbody_time(nb) - c->before - right) < each[k].error);
+        works(nbody_step(nb, 1));
+        assert_true(nbody_steps(nb) == 2 && nbody_elapsed(nb) <= 0);
+        works(nbody_step(plain, 2));
+        works(nbody_state(nb, pos1, vel1));
+        works(nbody_state(plain, pos2, vel2));
+        assert_memory_equal(pos1, pos2, 2 * sizeof *pos1);
+        assert_memory_equal(vel1, vel2, 2 * sizeof *vel1);
+        nbody_free(nb);
+        nbody_free(plain);
+    }
+    integrator = NBODY_HERMITE4;
+    nbody *nb = block_engine((struct nbody_options){.dt = 1, .stepping = NBODY_BLOCK}, 2);
+    fails(ENOTSUP, nbody_watch_contacts(nb, (const double[]){1, 1}));
+    nbody_free(nb);
+}
+
 /* The other integrators choose steps by positions: eta / 16 gives a fourth of the step. */
 static void block_kepler_by_forces_converges(void **state)
 {
@@ -536,6 +584,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(block_steps_match_reference),
         cmocka_unit_test(block_kepler_error_is_fourth_order),
         cmocka_unit_test(block_kepler_by_forces_converges),
+        cmocka_unit_test(block_adaptive_contact_follows_kepler),
         cmocka_unit_test(block_circle_step_count_is_known),
         cmocka_unit_test(block_steps_conserve_cluster_energy),
         cmocka_unit_test(block_equal_steps_match_fixed),

@@ -4,7 +4,7 @@
  */
 #include "check.h"
 
-#include "stdcl/nbody.h"
+#include "nbody/structure/contacts.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -107,9 +107,79 @@ static void collisions_known_cases_are_found(void **state)
     assert_int_equal(n, 0);
 }
 
+/* Bodies on cubics through positions and velocities at both ends: against all pairs, followed in
+ * small parts of the step. */
+static void collisions_on_cubics_match_all_pairs(void **state)
+{
+    enum { SOME = 60 };
+    static double x0[SOME][3], v0[SOME][3], x1[SOME][3], v1[SOME][3], memory[9 * SOME];
+    struct nbody_contact *c;
+    size_t n, found = 0;
+    (void)state;
+    for (unsigned i = 0; i < SOME; i++) {
+        radius[i] = 0.03 + 0.02 * noise(7 * i);
+        for (unsigned k = 0; k < 3; k++) {
+            x0[i][k] = 2 * noise(31 * i + k);
+            x1[i][k] = 2 * noise(57 * i + k + 11);
+            v0[i][k] = 20 * noise(17 * i + 5 * k + 3);
+            v1[i][k] = 20 * noise(13 * i + 3 * k + 7);
+        }
+    }
+    const double span = -0.5;
+    const struct contact_paths paths =
+        contacts_cubic(SOME, span, x0[0], v0[0], x1[0], v1[0], memory);
+    works(contacts_find("test", &paths, radius, &c, &n));
+    assert_true(n > 10);
+    for (size_t i = 0; i < SOME; i++)
+        for (size_t j = i + 1; j < SOME; j++) {
+            const double R = radius[i] + radius[j];
+            double right = -1;
+            size_t k = 0;
+            for (int p = 0; p <= 20000 && right < 0; p++)
+                if (contacts_distance(&paths, i, j, p / 20000.) <= R)
+                    right = p / 20000.;
+            while (k < n && (c[k].first != i || c[k].second != j))
+                k++;
+            found += k < n;
+            if (right >= 0)
+                assert_true(k < n && fabs(1 - c[k].before / fabs(span) - right) <= 1. / 20000);
+            if (k < n && c[k].before < fabs(span)) /* the distance is R to rounding */
+                assert_true(fabs(contacts_distance(&paths, i, j, 1 - c[k].before / fabs(span)) -
+                                 R) < 1e-12);
+        }
+    assert_int_equal(found, n);
+    for (int k = 0; k < 3; k++) { /* the cubic ends where it should */
+        double end = 0, speed = 0;
+        for (int p = 0; p < paths.terms; p++) {
+            end += paths.c[p][k];
+            speed += p * paths.c[p][k] / span;
+        }
+        assert_true(fabs(end - x1[0][k]) < 1e-14 && fabs(speed - v1[0][k]) < 1e-12);
+    }
+    free(c);
+}
+
+/* Bodies that overlap, without motion. */
+static void collisions_of_bodies_at_rest_are_found(void **state)
+{
+    struct nbody_contact *c;
+    size_t n;
+    (void)state;
+    memset(pos, 0, sizeof pos);
+    radius[0] = radius[1] = radius[2] = 0.5;
+    pos[1][0] = 0.99;
+    pos[2][1] = 1.01;
+    works(nbody_find_contacts(3, radius, (const double(*)[3])pos, (const double(*)[3])vel, 0, &c,
+                              &n));
+    assert_true(n == 1 && c->first == 0 && c->second == 1 && c->before <= 0);
+    free(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(collisions_match_all_pairs),
-                                       cmocka_unit_test(collisions_known_cases_are_found)};
+                                       cmocka_unit_test(collisions_known_cases_are_found),
+                                       cmocka_unit_test(collisions_on_cubics_match_all_pairs),
+                                       cmocka_unit_test(collisions_of_bodies_at_rest_are_found)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

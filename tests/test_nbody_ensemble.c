@@ -3,6 +3,7 @@
  * and to rounding, equal bits for every division into calls, and rejected options.
  * SPDX-License-Identifier: MIT
  */
+#include "close_pairs.h"
 #include "nbody_engine.h"
 
 #include "nbody/reference/nbody_ref.h"
@@ -250,6 +251,24 @@ static void ensemble_close_encounters_match_ias15(void **state)
     assert_true(largest_difference(3, pos1, pos1 + 3) < 1e-7);
 }
 
+/* Satellites and encounters far from the origin: steps do not vanish. */
+static void ensemble_ias15_follows_close_pairs(void **state)
+{
+    static const double(*const body[])[7] = {low_moon, planetesimals, opposite, saddle};
+    (void)state;
+    for (size_t s = 0; s < 4; s++)
+        close_pair_bodies(3, body[s], mass + 3 * s, pos + 3 * s, vel + 3 * s);
+    nbody_ensemble *e = by_ias15(0.1, 4, 3);
+    works(nbody_ensemble_step(e, 1));
+    works(nbody_ensemble_state(e, pos1, vel1));
+    nbody_ensemble_free(e);
+    for (size_t s = 0; s < 4; s++) {
+        double right[3];
+        works(close_pair_exact(3, body[s], 0.1, right));
+        assert_true(close_pair_error(3, (const double(*)[3])pos1 + 3 * s, right) < 1e-10);
+    }
+}
+
 /* The planets' energy is conserved to rounding; bodies that collide become NAN without harm to
  * the other systems. */
 static void ensemble_ias15_keeps_energy_to_rounding(void **state)
@@ -333,6 +352,7 @@ int main(void)
         cmocka_unit_test(ensemble_matches_ias15),
         cmocka_unit_test(ensemble_bits_are_reproducible),
         cmocka_unit_test(ensemble_close_encounters_match_ias15),
+        cmocka_unit_test(ensemble_ias15_follows_close_pairs),
         cmocka_unit_test(ensemble_ias15_keeps_energy_to_rounding),
         cmocka_unit_test(ensemble_rejects_bad_options),
     };

@@ -136,7 +136,7 @@ static void field_integrators_match_reference(void **state)
     const struct nbody_integrator_info *info;
     field_cluster(N);
     for (int i = 0; (info = nbody_integrator_describe((enum nbody_integrator)i)); i++) {
-        const struct nbody_ref_system s = {N, 2, 0.125, mass, three, 3, NULL};
+        const struct nbody_ref_system s = {N, 2, 0.125, mass, three, 3, NULL, NULL};
         nbody *nb = field_engine((struct nbody_options){.integrator = (enum nbody_integrator)i,
                                                         .precision = NBODY_DOUBLE,
                                                         .G = 2,
@@ -161,7 +161,7 @@ static void field_integrators_match_reference(void **state)
 static void field_methods_match_reference(void **state)
 {
     (void)state;
-    const struct nbody_ref_system s = {MOST, 1, 0.05, mass, three, 3, NULL};
+    const struct nbody_ref_system s = {MOST, 1, 0.05, mass, three, 3, NULL, NULL};
     field_cluster(MOST);
     nbody_ref_accelerations(&s, pos[0], acc[0]);
     struct nbody_diagnostics right, d;

@@ -237,6 +237,7 @@ static void nbody_command_stops_at_distance(void **unused)
 
 static void nbody_command_stops_at_energy_and_time(void **unused)
 {
+    struct particles p;
     (void)unused;
     assert_int_equal(
         run_nbody_command(
@@ -247,6 +248,11 @@ static void nbody_command_stops_at_energy_and_time(void **unused)
                      1); /* whole, for a look at what went wrong */
     nbody_succeeds("--ic figure8 --until 1e6 --time-limit 0.3 -o late.tab");
     assert_non_null(strstr(out, "the --time-limit of 0.3 s has passed"));
+    nbody_succeeds("--ic figure8 --integrator ias15 --dt 1e9 --steps 1 --time-limit 0.3 -o in.tab");
+    assert_non_null(strstr(out, "the --time-limit of 0.3 s has passed")); /* within a step */
+    works(particles_read(in_folder("in.tab"), &p));
+    assert_true(p.time == 0);
+    particles_free(&p);
     assert_int_equal(count_files(files_folder, "late.tab"), 1);
 }
 

@@ -4,6 +4,7 @@
  * published results.
  * SPDX-License-Identifier: MIT
  */
+#include "close_pairs.h"
 #include "nbody_engine.h"
 
 #include "nbody/reference/nbody_ref.h"
@@ -109,6 +110,49 @@ static void ias15_pythagorean_matches_extrapolation(void **state)
     nbody_free(nb);
 }
 
+/* ---- Pairs that are close compared with their distance from the origin. ---------------------- */
+
+static const struct close_case {
+    const double (*body)[7];
+    size_t n;
+    double time;
+    size_t steps;
+    double error;       /* of the distance of the last two bodies, relative to it */
+    double evaluations; /* at most */
+} close_cases[] = {
+    {low_moon, 3, 0.1, 1, 2e-11, 16000},     /* 16 orbits */
+    {low_moon, 3, 0.1, 100, 2e-8, 25000},    /* steps shorter than the integrator's */
+    {phobos, 3, 0.5, 1, 1e-10, 90000},       /* 91 orbits */
+    {distant, 2, 20, 1, 2e-11, 3500},        /* 3 orbits */
+    {planetesimals, 3, 0.2, 1, 1e-11, 3500}, /* 100 times their distance at the start */
+    {opposite, 3, 20, 1, 1e-12, 3500},       /* 3 orbits */
+    {grazing, 3, 0.003, 1, 2e-9, 9000},      /* one pericentre */
+    {saddle, 3, 1, 1, 1e-14, 500},
+};
+
+/* The distance between the last two bodies. */
+static void ias15_close_pairs_match_extrapolation(void **state)
+{
+    (void)state;
+    if (precision != NBODY_DOUBLE)
+        skip();
+    for (size_t k = 0; k < sizeof close_cases / sizeof *close_cases; k++) {
+        const struct close_case *c = &close_cases[k];
+        double right[3];
+        close_pair_bodies(c->n, c->body, mass, pos, vel);
+        works(close_pair_exact(c->n, c->body, c->time, right));
+        nbody *nb = ias15_engine(
+            (struct nbody_options){.precision = precision, .dt = c->time / (double)c->steps}, c->n);
+        const double before = total_energy(nb);
+        works(nbody_step(nb, c->steps));
+        works(nbody_state(nb, pos1, NULL));
+        assert_true(close_pair_error(c->n, (rows)pos1, right) < c->error);
+        assert_true(fabs(total_energy(nb) / before - 1) < 2e-14);
+        assert_true(nbody_interactions(nb) / (double)(c->n * c->n) < c->evaluations);
+        nbody_free(nb);
+    }
+}
+
 /* Call boundaries and queries change no bit in any precision; a run can go backwards. */
 static void ias15_call_boundaries_change_no_bit(void **state)
 {
@@ -170,6 +214,28 @@ static void ias15_cancelled_step_is_undone(void **state)
     nbody_free(nb);
 }
 
+static int stop_within(void *calls, double done)
+{
+    return done > 0 && done < 1 && ++*(int *)calls == 3;
+}
+
+/* A long step is cancelled between inner steps. */
+static void ias15_long_step_is_cancelled(void **state)
+{
+    int calls = 0;
+    (void)state;
+    ias15_ellipse(0);
+    nbody *nb = ias15_engine(
+        (struct nbody_options){
+            .precision = precision, .dt = 1e9, .progress = stop_within, .arg = &calls},
+        2);
+    fails(ECANCELED, nbody_step(nb, 1));
+    assert_true(calls == 3 && nbody_steps(nb) == 0 && nbody_time(nb) == 0);
+    works(nbody_state(nb, pos1, NULL));
+    assert_memory_equal(pos1, pos, 2 * sizeof *pos);
+    nbody_free(nb);
+}
+
 /* The error names two colliding bodies, and the state is that before the step. */
 static void ias15_collision_is_named(void **state)
 {
@@ -192,6 +258,101 @@ static void ias15_collision_is_named(void **state)
     nbody_free(nb);
 }
 
+/* ---- Contacts. ------------------------------------------------------------------------------- */
+
+/* Two bodies on an ellipse touch at the distance 0.8 once per orbit, at a time that follows from
+ * Kepler's equation. One step of ten orbits ends at each contact; it can be saved and
+ * continued within the step. */
+static void ias15_contacts_follow_kepler(void **state)
+{
+    const double e = 0.5, R = 0.8, period = ias15_ellipse(e), E = acos((1 - R) / e),
+                 first = period * (1 - (E - e * sin(E)) / (2 * PI));
+    const double radius[2] = {0.3, 0.5};
+    const struct nbody_contact *c;
+    size_t n = 0;
+    (void)state;
+    if (precision != NBODY_DOUBLE)
+        skip();
+    pos[1][0] += 1 - e, pos[0][0] += 1 - e; /* the centre of mass does not matter */
+    const struct nbody_options o = {.precision = precision, .dt = 10 * period};
+    nbody *nb = ias15_engine(o, 2), *other = ias15_engine(o, 2);
+    works(nbody_watch_contacts(nb, radius));
+    works(nbody_watch_contacts(other, radius));
+    works(nbody_step(nb, 1)); /* they overlap at the pericentre, where they start */
+    c = nbody_contacts(nb, &n);
+    assert_true(n == 1 && c->first == 0 && c->second == 1 && c->before <= 0);
+    assert_true(nbody_time(nb) <= 0 && nbody_steps(nb) == 0);
+    for (int k = 0; k < 10; k++) {
+        works(nbody_step(nb, 3));
+        c = nbody_contacts(nb, &n);
+        works(nbody_state(nb, pos1, vel1));
+        const double r = hypot(pos1[0][0] - pos1[1][0], pos1[0][1] - pos1[1][1]),
+                     right = first + period * k;
+        assert_true(n == 1 && nbody_steps(nb) == 0 && c->before <= 0);
+        assert_true(fabs(nbody_time(nb) - right) < 1e-11 * right && fabs(r - R) < 1e-12);
+        assert_true(fabs(nbody_elapsed(nb) - nbody_time(nb)) <= 0);
+    }
+    void *saved = malloc(nbody_save_bytes(nb));
+    works(nbody_save(nb, saved));
+    works(nbody_load(other, saved, nbody_save_bytes(nb)));
+    free(saved);
+    assert_true(fabs(nbody_time(other) - nbody_time(nb)) <= 0);
+    works(nbody_step(nb, 1));
+    (void)nbody_contacts(nb, &n);
+    assert_true(n == 0 && nbody_steps(nb) == 1 && fabs(nbody_time(nb) - 10 * period) <= 0);
+    works(nbody_step(other, 1)); /* does not know which pairs have been reported */
+    works(nbody_step(other, 1));
+    works(nbody_state(nb, pos1, vel1));
+    works(nbody_state(other, pos2, vel2));
+    for (int i = 0; i < 2; i++)
+        for (int a = 0; a < 3; a++)
+            assert_true(fabs(pos1[i][a] - pos2[i][a]) < 1e-10);
+    works(nbody_watch_contacts(nb, NULL));
+    works(nbody_step(nb, 1));
+    assert_null(nbody_contacts(nb, &n));
+    assert_int_equal(nbody_steps(nb), 2);
+    nbody_free(nb);
+    nbody_free(other);
+}
+
+/* Free bodies on lines touch at known times within one step, in this order. */
+static void ias15_contacts_come_in_order(void **state)
+{
+    static const double time[] = {0.25, 0.5, 1.875};
+    const double radius[5] = {0.25, 0.25, 0.5, 0.25, 0.25};
+    const struct nbody_contact *c;
+    size_t n;
+    (void)state;
+    memset(mass, 0, sizeof mass);
+    memset(pos, 0, sizeof pos);
+    memset(vel, 0, sizeof vel);
+    pos[1][0] = 1, vel[1][0] = -1; /* meets body 0 at 0.5 */
+    pos[2][0] = 3, pos[2][1] = 1;
+    pos[3][0] = 3, vel[3][1] = 1;     /* meets body 2 at 0.25 */
+    pos[4][1] = -4.25, vel[4][1] = 2; /* meets body 0 at 1.875 */
+    nbody *nb = ias15_engine((struct nbody_options){.precision = precision, .dt = 2}, 5);
+    works(nbody_watch_contacts(nb, radius));
+    for (int k = 0; k < 3; k++) {
+        works(nbody_step(nb, 1));
+        c = nbody_contacts(nb, &n);
+        assert_true(n == 1 && fabs(nbody_time(nb) - time[k]) < 1e-6);
+        assert_true(c->first == (k == 0 ? 2 : 0) && c->second == (k == 0 ? 3 : k == 1 ? 1 : 4));
+    }
+    fails(EINVAL, nbody_set_dt(nb, 1.5)); /* 1.875 of it have passed */
+    works(nbody_step(nb, 1));
+    assert_true(nbody_time(nb) == 2 && nbody_steps(nb) == 1 && nbody_elapsed(nb) <= 0);
+    assert_int_equal(nbody_watch_contacts(nb, (const double[]){1, 1, 1, -1, 1}), -1);
+    assert_non_null(strstr(clerror(), "body 3 has the radius -1"));
+    fails(EINVAL, nbody_set_elapsed(nb, -1));
+    nbody_free(nb);
+    nb = nbody_create(&(struct nbody_options){.ctx = stddev, .dt = 1}, 5, mass, (rows)pos,
+                      (rows)vel);
+    ready(nb);
+    fails(ENOTSUP, nbody_watch_contacts(nb, radius));
+    fails(ENOTSUP, nbody_set_elapsed(nb, 0.5));
+    nbody_free(nb);
+}
+
 static void ias15_rejects_bad_options(void **state)
 {
     static double m[4097], x[4097][3];
@@ -208,9 +369,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(ias15_kepler_is_exact_to_rounding),
                                        cmocka_unit_test(ias15_pythagorean_matches_extrapolation),
+                                       cmocka_unit_test(ias15_close_pairs_match_extrapolation),
                                        cmocka_unit_test(ias15_call_boundaries_change_no_bit),
                                        cmocka_unit_test(ias15_cancelled_step_is_undone),
+                                       cmocka_unit_test(ias15_long_step_is_cancelled),
                                        cmocka_unit_test(ias15_collision_is_named),
+                                       cmocka_unit_test(ias15_contacts_follow_kepler),
+                                       cmocka_unit_test(ias15_contacts_come_in_order),
                                        cmocka_unit_test(ias15_rejects_bad_options)};
     struct cldev_info info[64];
     if (!stddev || clgetndev(stddev) > 64 || clgetdevinfo(stddev, info) != 0)

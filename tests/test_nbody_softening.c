@@ -74,7 +74,7 @@ static void softening_integrators_match_reference(void **state)
     const struct nbody_integrator_info *info;
     softening_cluster();
     for (int i = 0; (info = nbody_integrator_describe((enum nbody_integrator)i)); i++) {
-        const struct nbody_ref_system s = {FEW, 1, 0, mass, NULL, 0, eps};
+        const struct nbody_ref_system s = {FEW, 1, 0, mass, NULL, 0, eps, NULL};
         struct nbody_options o = {.integrator = (enum nbody_integrator)i,
                                   .precision = NBODY_DOUBLE,
                                   .dt = 1. / 64,

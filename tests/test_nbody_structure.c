@@ -69,8 +69,61 @@ static void structure_finds_orbital_elements(void **unused)
         else
             assert_true(isinf(found.period));
     }
-    const double line[3] = {1, 2, 3};
-    assert_true(isnan(nbody_find_elements(1, line, line).semi_major));
+    const double line[3] = {1, 2, 3}, nowhere[3] = {0};
+    assert_true(isnan(nbody_find_elements(1, nowhere, line).semi_major));
+    assert_true(isnan(nbody_find_elements(0, line, line).semi_major));
+}
+
+/* Radial motion has eccentricity 1. On the ellipse r = a (1 - cos E) and t = (a^3 / gm)^1/2 (E -
+ * sin E); on the hyperbola, whose a is negative, likewise with cosh and sinh. The pericentre lies
+ * opposite to the body. */
+static void structure_finds_elements_of_radial_orbits(void **unused)
+{
+    static const double gm = 7, line[][3] = {{1, 0, 0},
+                                             {-0.6, -0.8, 0},
+                                             {1 / 3., 2 / 3., 2 / 3.},
+                                             {-2 / 3., 1 / 3., -2 / 3.},
+                                             {0, 0, 1},
+                                             {0, 0, -1}},
+                        anomaly[] = {1e-2, 0.3, 2, 3.14159265358979323846, 5, 6.2};
+    (void)unused;
+    for (size_t d = 0; d < sizeof line / sizeof *line; d++)
+        for (size_t k = 0; k < 12; k++) {
+            const bool bound = k < 6;
+            const double *u = line[d], a = bound ? 2.5 : -2.5, E = anomaly[k % 6] - (bound ? 0 : 3),
+                         n = sqrt(gm / 15.625), half = bound ? sin(E / 2) : sinh(E / 2),
+                         r = 2 * fabs(a) * half * half, out = bound ? sin(E) : sinh(E),
+                         speed = n * 6.25 * out / r;
+            double x[3], v[3];
+            for (int c = 0; c < 3; c++) {
+                x[c] = r * u[c];
+                v[c] = speed * u[c];
+            }
+            for (int bent = 0; bent < 2; bent++) { /* 1: nearly radial */
+                const struct nbody_elements o = nbody_find_elements(gm, x, v);
+                const double p = o.pericentre,
+                             to[3] = {
+                                 cos(o.node) * cos(p) - sin(o.node) * sin(p) * cos(o.inclination),
+                                 sin(o.node) * cos(p) + cos(o.node) * sin(p) * cos(o.inclination),
+                                 sin(p) * sin(o.inclination)};
+                structure_near(o.semi_major, a, 1e-7);
+                structure_near(o.eccentricity, 1, 1e-12);
+                structure_near(o.mean_anomaly, bound ? E - sin(E) : sinh(E) - E, 1e-7);
+                for (int c = 0; c < 3; c++)
+                    structure_near(to[c], -u[c], bent ? 1e-5 : 1e-12);
+                if (bound)
+                    structure_near(o.period, 2 * acos(-1) / n, 1e-6);
+                else
+                    assert_true(isinf(o.period));
+                v[0] += 1e-9 * u[1] - 1e-9 * u[2];
+                v[1] += 1e-9 * u[2] - 1e-9 * u[0];
+                v[2] += 1e-9 * u[0] - 1e-9 * u[1];
+            }
+        }
+    const double at[3] = {0, 3, 0}, rest[3] = {0}, escape[3] = {0, sqrt(2 * gm / 3), 0};
+    structure_near(nbody_find_elements(gm, at, rest).semi_major, 1.5, 1e-15);
+    structure_near(nbody_find_elements(gm, at, rest).mean_anomaly, acos(-1), 1e-15);
+    assert_true(fabs(nbody_find_elements(gm, at, escape).semi_major) > 1e14);
 }
 
 static void structure_finds_neighbours(void **unused)
@@ -290,6 +343,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(structure_finds_orbital_elements),
+        cmocka_unit_test(structure_finds_elements_of_radial_orbits),
         cmocka_unit_test(structure_finds_neighbours),
         cmocka_unit_test(structure_plummer_matches_published),
         cmocka_unit_test(structure_finds_binary_and_escaper),

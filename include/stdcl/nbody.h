@@ -231,10 +231,12 @@ void nbody_free(nbody *nb);
  */
 int nbody_step(nbody *nb, size_t steps);
 
-/* Set the time step from now on (not 0), e.g. to end a run at a given time. */
+/* Set the time step from now on (not 0), e.g. to end a run at a given time. EINVAL: 0, or less than
+ * has passed of the current step. */
 int nbody_set_dt(nbody *nb, double dt);
 
-/* Set the current time and the number of steps done, for an engine that continues another run. */
+/* Set the current time and the number of steps done, for an engine that continues another run. No
+ * part of the next step has passed then. */
 void nbody_set_clock(nbody *nb, double time, size_t steps);
 
 /* Copy positions and velocities of the current time to the host, n rows each, in the caller's units
@@ -349,7 +351,10 @@ const struct cltune_kernel *nbody_tune_kernels(size_t *count);
 
 /* Kepler elements of a relative orbit; gm is G times the sum of both masses. Angles in radians, 0
  * to 2 pi. In the plane z = 0 the node is 0, and on a circle the pericentre is 0. Radial motion
- * gives NAN for all elements. Computed on the host, as is everything in this section. */
+ * has eccentricity 1, its pericentre lies opposite to the body, and its plane is the one of least
+ * inclination through the line. On a parabola semi_major is infinite and the mean anomaly 0. gm or
+ * the distance 0 gives NAN for all elements. Computed on the host, as is everything in this
+ * section. */
 struct nbody_elements {
     double semi_major; /* negative for a hyperbola */
     double eccentricity;
@@ -413,11 +418,31 @@ struct nbody_contact {
     double before;        /* time since the contact, 0 to |dt| */
 };
 
-/* Find the pairs that touched during the last step dt, assuming linear motion: *contacts entries,
- * earliest first; the caller calls free(*contact). NULL: none. ENOMEM. */
+/* Find the pairs that touched during the last step dt, or overlap if dt is 0, assuming linear
+ * motion: *contacts entries, earliest first; the caller calls free(*contact). NULL: none.
+ * ENOMEM. */
 int nbody_find_contacts(size_t n, const double *radius, const double (*pos)[3],
                         const double (*vel)[3], double dt, struct nbody_contact **contact,
                         size_t *contacts);
+
+/* Look for contacts from now on, with the radius >= 0 of each body, copied; NULL: no longer.
+ * nbody_step then ends early, with 0: with NBODY_IAS15 at the first contact, at its exact time;
+ * with adaptive steps after the inner step in which bodies touch. Bodies that overlap at the start
+ * touch at once. Paths are the integrator's polynomials, or cubics through positions and velocities
+ * of adaptive steps. A pair is not reported again before it has been apart. EINVAL: a radius.
+ * ENOTSUP: fixed or block steps (use nbody_find_contacts). ENOMEM. */
+int nbody_watch_contacts(nbody *nb, const double *radius);
+
+/* Return the *contacts contacts at which the last nbody_step ended, earliest first, with the time
+ * since each in `before`; owned by the engine, until the next nbody_step. NULL: none. */
+const struct nbody_contact *nbody_contacts(const nbody *nb, size_t *contacts);
+
+/* Return how much of the current step has passed: 0, or up to dt after a contact. nbody_time
+ * includes it, nbody_steps does not, and the next nbody_step first completes this step, as its
+ * first. Or set it, for an engine that continues another; EINVAL if it is longer than dt, ENOTSUP
+ * where nbody_watch_contacts is. */
+double nbody_elapsed(const nbody *nb);
+int nbody_set_elapsed(nbody *nb, double elapsed);
 
 /* ---- Ensembles of planetary systems. --------------------------------------------------------- */
 

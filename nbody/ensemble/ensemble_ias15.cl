@@ -20,7 +20,12 @@
 #define M (3 * BODIES)
 #define PLACES 7
 #define ITERATIONS 12
-#define ROUNDING 1e-16 /* relative change of b at convergence */
+#define ETA 0.1751 /* constants as in integrate_ias15.c */
+#define LAST_TERM 1e-6
+#define SHORTER 0.25
+#define LONGER 4.
+#define ROUNDING 1e-16
+#define VANISHED 1e-18
 
 /* Nodes as fractions of the step: zeros of a Radau polynomial. */
 constant double place[PLACES + 1] = {0,
@@ -34,8 +39,8 @@ constant double place[PLACES + 1] = {0,
 
 /* c[j]: coefficients of (h - h1) ... (h - hj), which convert g to b. */
 struct system {
-    double gm[BODIES], x[M], v[M], lost_x[M], lost_v[M], a0[M], a[M], at[M], b[PLACES][M],
-        g[PLACES][M], c[PLACES][PLACES];
+    double gm[BODIES], strength[BODIES], x[M], v[M], lost_x[M], lost_v[M], a0[M], a[M], off[M],
+        b[PLACES][M], g[PLACES][M], c[PLACES][PLACES];
 };
 
 static void ias15_find_c(struct system *s)
@@ -48,20 +53,64 @@ static void ias15_find_c(struct system *s)
             s->c[j][k] = (k > 0 ? s->c[j - 1][k - 1] : 0) - (k < j ? place[j] * s->c[j - 1][k] : 0);
 }
 
-static void ias15_accelerate(const struct system *s, const double *x, double *a)
+/* Component c of the vector from body p to body q, at the positions x + off. */
+static double ias15_between(const struct system *s, int p, int q, int c)
+{
+    return (s->x[3 * q + c] - s->x[3 * p + c]) + (s->off[3 * q + c] - s->off[3 * p + c]);
+}
+
+/* Compute the accelerations a at the positions x + off, and in s->strength the sums of the forces'
+ * magnitudes. */
+static void ias15_accelerate(struct system *s, double *a)
 {
     for (int k = 0; k < M; k++)
         a[k] = 0;
+    for (int p = 0; p < BODIES; p++)
+        s->strength[p] = 0;
     for (int p = 1; p < BODIES; p++)
         for (int q = 0; q < p; q++) {
-            const double dx = x[3 * q] - x[3 * p], dy = x[3 * q + 1] - x[3 * p + 1],
-                         dz = x[3 * q + 2] - x[3 * p + 2];
-            const double r2 = fma(dx, dx, fma(dy, dy, dz * dz)), r3 = r2 * sqrt(r2),
+            const double dx = ias15_between(s, p, q, 0), dy = ias15_between(s, p, q, 1),
+                         dz = ias15_between(s, p, q, 2);
+            const double r2 = fma(dx, dx, fma(dy, dy, dz * dz)), r = sqrt(r2), r3 = r2 * r,
                          to = s->gm[q] / r3, from = -s->gm[p] / r3;
             a[3 * p] = fma(to, dx, a[3 * p]), a[3 * p + 1] = fma(to, dy, a[3 * p + 1]),
                   a[3 * p + 2] = fma(to, dz, a[3 * p + 2]);
             a[3 * q] = fma(from, dx, a[3 * q]), a[3 * q + 1] = fma(from, dy, a[3 * q + 1]),
                   a[3 * q + 2] = fma(from, dz, a[3 * q + 2]);
+            s->strength[p] = fma(to, r, s->strength[p]);
+            s->strength[q] = fma(-from, r, s->strength[q]);
+        }
+}
+
+/* Compute the first and second time derivatives of the accelerations a0 at the begin of the step
+ * into b[0] and b[1]. With d, u and w the differences of positions, velocities and accelerations,
+ * alpha = d.u / r^2 and beta = (u.u + d.w) / r^2 + alpha^2, they are sums of m / r^3 times u - 3
+ * alpha d, and w - 6 alpha (u - 3 alpha d) - 3 beta d (Nitadori & Makino 2008). */
+static void ias15_derive(struct system *s)
+{
+    for (int k = 0; k < M; k++)
+        s->b[0][k] = s->b[1][k] = 0;
+    for (int p = 1; p < BODIES; p++)
+        for (int q = 0; q < p; q++) {
+            double d[3], u[3], w[3], r2 = 0, du = 0, uu = 0, dw = 0;
+            for (int c = 0; c < 3; c++) {
+                d[c] = ias15_between(s, p, q, c);
+                u[c] = s->v[3 * q + c] - s->v[3 * p + c];
+                w[c] = s->a0[3 * q + c] - s->a0[3 * p + c];
+                r2 = fma(d[c], d[c], r2);
+                du = fma(d[c], u[c], du);
+                uu = fma(u[c], u[c], uu);
+                dw = fma(d[c], w[c], dw);
+            }
+            const double r3 = r2 * sqrt(r2), alpha = du / r2, beta = (uu + dw) / r2 + alpha * alpha;
+            for (int c = 0; c < 3; c++) {
+                const double first = u[c] - 3 * alpha * d[c],
+                             second = w[c] - 6 * alpha * first - 3 * beta * d[c];
+                s->b[0][3 * p + c] += s->gm[q] / r3 * first;
+                s->b[0][3 * q + c] -= s->gm[p] / r3 * first;
+                s->b[1][3 * p + c] += s->gm[q] / r3 * second;
+                s->b[1][3 * q + c] -= s->gm[p] / r3 * second;
+            }
         }
 }
 
@@ -111,9 +160,9 @@ static void ias15_solve(struct system *s, double T)
         double change = 0;
         for (int n = 1; n <= PLACES; n++) {
             for (int k = 0; k < M; k++)
-                s->at[k] = s->x[k] + (place[n] * T * s->v[k] +
-                                      (ias15_displacement(s, k, place[n], T) + s->lost_x[k]));
-            ias15_accelerate(s, s->at, s->a);
+                s->off[k] = place[n] * T * (s->v[k] + s->lost_v[k]) +
+                            (ias15_displacement(s, k, place[n], T) + s->lost_x[k]);
+            ias15_accelerate(s, s->a);
             change = ias15_refine(s, n);
         }
         change /= ias15_max_abs(s->a);
@@ -123,14 +172,52 @@ static void ias15_solve(struct system *s, double T)
     }
 }
 
-/* Return the step length at which the last term is 1e-9 of the largest acceleration, at most 4 T.
- */
+static double ias15_length(const double *v)
+{
+    return sqrt(fma(v[0], v[0], fma(v[1], v[1], v[2] * v[2])));
+}
+
+/* Step that a body needs: A, |a'| and |a''|. Infinite without forces. */
+static double ias15_body_length(double strength, double first, double second)
+{
+    return strength > 0 ? ETA * sqrt(2 / fma(first, first, strength * second)) * strength
+                        : INFINITY;
+}
+
+/* Return the length of the first step. */
+static double ias15_first_length(struct system *s)
+{
+    double T = INFINITY;
+    ias15_derive(s);
+    for (int p = 0; p < BODIES; p++)
+        T = fmin(T, ias15_body_length(s->strength[p], ias15_length(s->b[0] + 3 * p),
+                                      ias15_length(s->b[1] + 3 * p)));
+    return T;
+}
+
+/* Return the length of the next step, at most LONGER |T|. NAN if the forces are not finite. */
 static double ias15_next_length(const struct system *s, double T)
 {
-    const double last = ias15_max_abs(s->b[PLACES - 1]), all = ias15_max_abs(s->a);
-    if (!isfinite(last) || !isfinite(all))
-        return NAN;
-    return last > 0 && all > 0 ? T * fmin(pow(1e-9 * all / last, 1. / 7), 4.) : 4 * T;
+    double next = LONGER * fabs(T);
+    for (int p = 0; p < BODIES; p++) {
+        double first[3], second[3];
+        for (int c = 0; c < 3; c++) {
+            first[c] = second[c] = 0;
+            for (int j = 0; j < PLACES; j++) {
+                first[c] += (j + 1) * s->b[j][3 * p + c];
+                second[c] += (j + 1) * j * s->b[j][3 * p + c];
+            }
+        }
+        const double A = s->strength[p], b7 = ias15_length(s->b[PLACES - 1] + 3 * p),
+                     length =
+                         ias15_body_length(A, ias15_length(first), ias15_length(second)) * fabs(T);
+        if (!isfinite(A) || !isfinite(b7) || isnan(length))
+            return NAN;
+        next = fmin(next, length);
+        if (b7 > LAST_TERM * A)
+            next = fmin(next, fabs(T) * pow(LAST_TERM * A / b7, 1. / 7));
+    }
+    return next;
 }
 
 static void ias15_advance(struct system *s, double T)
@@ -172,30 +259,44 @@ static void ias15_reset(struct system *s)
             s->b[j][k] = s->g[j][k] = 0;
 }
 
+/* Start a step at the current positions. */
+static void ias15_begin(struct system *s)
+{
+    for (int k = 0; k < M; k++)
+        s->off[k] = s->lost_x[k];
+    ias15_accelerate(s, s->a0);
+}
+
 /* Advance by the time t; false if steps vanish. */
 static bool ias15_run(struct system *s, double t)
 {
-    double done = 0, T = t;
+    double done = 0, lost = 0, longest = 0;
     for (int k = 0; k < M; k++)
         s->lost_x[k] = s->lost_v[k] = 0;
+    ias15_begin(s);
+    double T = ias15_first_length(s);
     ias15_reset(s);
-    while (fabs(done) < fabs(t)) {
-        const bool last = fabs(T) >= fabs(t - done);
-        const double step = last ? t - done : T;
-        ias15_accelerate(s, s->x, s->a0);
+    for (;;) {
+        const bool last = T >= fabs(t - done);
+        const double step = last ? t - done : copysign(T, t);
+        longest = fmax(longest, fabs(step));
+        if (!(T >= VANISHED * longest))
+            return false;
         ias15_solve(s, step);
         T = ias15_next_length(s, step);
-        if (!(fabs(T) >= 1e-15 * fabs(t)))
+        if (isnan(T))
             return false;
-        if (fabs(T) < 0.25 * fabs(step)) {
+        if (T < SHORTER * fabs(step)) {
             ias15_reset(s);
             continue;
         }
         ias15_advance(s, step);
-        done = last ? t : done + step;
-        ias15_predict(s, T / step);
+        if (last)
+            return true;
+        ias15_add_compensated(&done, &lost, step);
+        ias15_predict(s, T / fabs(step));
+        ias15_begin(s);
     }
-    return true;
 }
 
 kernel void ensemble_ias15(global double *state, global const double *gms, uint systems, double h,

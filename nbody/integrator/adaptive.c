@@ -104,12 +104,15 @@ static int adaptive_vanished(struct nbody *nb)
         nb->integration.steps + 1, nbody_time(nb), a, b);
 }
 
-/* Make the steps within a step of the engine; `done` steps of the call precede it. */
-static int adaptive_run_step(struct nbody *nb, double done)
+/* Make the inner steps of a step of the engine from *tick on, up to a contact; `done` steps of the
+ * call precede it. */
+static int adaptive_run_inner(struct nbody *nb, struct watch_path *path, double done,
+                              cl_ulong *tick)
 {
     const double dt = nb->integration.dt;
-    cl_ulong now = 0;
-    while (now < TICKS) {
+    int contact = 0;
+    cl_ulong now = *tick;
+    while (now < TICKS && !contact) {
         const int level = adaptive_level_at(nb, now);
         if (level < 0 || level > DEEPEST)
             return level < 0 ? -1 : adaptive_vanished(nb);
@@ -128,23 +131,38 @@ static int adaptive_run_step(struct nbody *nb, double done)
         nb->integration.counts.blocks++;
         nb->integration.counts.steps += (double)nb->n;
         nbody_progress_set_done(nb, done + (double)now / (double)TICKS);
-        if (now < TICKS && nbody_progress_report(nb) != 0)
+        contact = nbody_watch_inner_step(nb, path, ldexp(nbody_engine_dt(nb), -level));
+        if (contact < 0 || (now < TICKS && !contact && nbody_progress_report(nb) != 0))
             return -1;
     }
+    *tick = now;
     return 0;
+}
+
+/* Make a step of the engine, or complete it, up to a contact. */
+static int adaptive_run_step(struct nbody *nb, double done)
+{
+    struct watch_path path;
+    cl_ulong tick = nbody_watch_tick(nb);
+    int status = nbody_watch_open(nb, &path);
+    if (status == 0)
+        status = adaptive_run_inner(nb, &path, done, &tick);
+    if (status == 0)
+        nbody_watch_set_tick(nb, tick);
+    nbody_watch_close(&path);
+    return status;
 }
 
 static int adaptive_run(struct nbody *nb, size_t steps)
 {
     nbody_progress_begin(nb, "nbody_step", (double)steps);
-    for (size_t k = 0; k < steps; k++) {
+    for (size_t k = 0; k < steps && !nb->integration.watch.n; k++) {
         nbody_progress_set_stoppable(nb, k > 0);
         if (nbody_progress_report(nb) != 0 ||
             nbody_rollback_run(nb, adaptive_run_step, (double)k) != 0)
             return nb->task.stopped ? clerror_set(ECANCELED, "nbody_step: stopped after step %zu",
                                                   nb->integration.steps)
                                     : -1;
-        nb->integration.steps++;
     }
     return 0;
 }
@@ -153,5 +171,6 @@ const struct stepper nbody_stepper_adaptive = {
     .applies = adaptive_applies,
     .open = adaptive_open,
     .run = adaptive_run,
+    .watches = adaptive_applies,
     .free = adaptive_free,
 };

@@ -223,7 +223,7 @@ static int block_steps_start_block(struct nbody *nb, struct blocks *b, cl_uint t
 static int block_steps_begin(struct nbody *nb, struct blocks *b)
 {
     struct nbody_device *p = b->device;
-    *b->clock = (struct block_clock){.first_bad = INT_MAX};
+    *b->clock = (struct block_clock){.now = {nbody_watch_tick(nb)}, .first_bad = INT_MAX};
     if (clmsync(nb->ctx, p->dev, b->clock, CL_MEM_DEVICE) == (cl_event)-1 ||
         nbody_device_write_bad(nb, p, INT_MAX) != 0 || nbody_integrate_init_forces(nb) != 0 ||
         block_steps_start_levels(nb, b) != 0)
@@ -251,7 +251,9 @@ static size_t block_steps_remaining(const struct blocks *b, cl_ulong now)
 static int block_steps_run_batch(struct nbody *nb, struct blocks *b, cl_uint *turn)
 {
     const double since = seconds_now(), pulled = (double)b->clock->pulled;
-    const size_t most = block_steps_remaining(b, b->clock->now[*turn]),
+    const size_t most = nb->integration.watch.radius
+                            ? 1 /* contacts are looked for after each block */
+                            : block_steps_remaining(b, b->clock->now[*turn]),
                  blocks = b->batch < most ? b->batch : most;
     const cl_uint parts = block_steps_force_launches(nb, b);
     for (size_t k = 0; k < blocks; k++, *turn = !*turn)
@@ -315,17 +317,33 @@ static int block_steps_check(struct nbody *nb, const struct blocks *b)
         nb->integration.steps + 1, nbody_time(nb), i < j ? i : j, i < j ? j : i);
 }
 
-/* Run blocks to the end of the engine's step. */
-static int block_steps_run_blocks(struct nbody *nb, struct blocks *b, double done)
+/* Look for contacts in the last block, of so many ticks: as nbody_watch_inner_step. */
+static int block_steps_find_contacts(struct nbody *nb, struct watch_path *path, cl_ulong ticks)
+{
+    const int contact =
+        nbody_watch_inner_step(nb, path, ldexp(nbody_engine_dt(nb), -DEEPEST) * (double)ticks);
+    if (path->old_x)
+        nb->integration.valid.synchronized = false; /* the next block predicts */
+    return contact;
+}
+
+/* Run blocks to the end of the engine's step, or to a contact. */
+static int block_steps_run_blocks(struct nbody *nb, struct blocks *b, struct watch_path *path,
+                                  double done)
 {
     cl_uint turn = 0;
-    while (b->clock->now[turn] < TICKS) {
+    int contact = 0;
+    while (b->clock->now[turn] < TICKS && !contact) {
+        const cl_ulong before = b->clock->now[turn];
         if (block_steps_run_batch(nb, b, &turn) != 0 || block_steps_check(nb, b) != 0)
             return -1;
-        nbody_progress_set_done(nb, done + (double)b->clock->now[turn] / (double)TICKS);
-        if (nbody_progress_report(nb) != 0)
+        const cl_ulong now = b->clock->now[turn];
+        contact = block_steps_find_contacts(nb, path, now - before);
+        nbody_progress_set_done(nb, done + (double)now / (double)TICKS);
+        if (contact < 0 || (!contact && nbody_progress_report(nb) != 0))
             return -1;
     }
+    nbody_watch_set_tick(nb, b->clock->now[turn]);
     b->last = b->clock->blocks;
     nb->integration.counts.blocks += b->clock->blocks;
     nb->integration.counts.steps += (double)b->clock->pulled;
@@ -334,22 +352,25 @@ static int block_steps_run_blocks(struct nbody *nb, struct blocks *b, double don
 
 static int block_steps_one_step(struct nbody *nb, double done)
 {
-    return block_steps_begin(nb, nb->integration.blocks) == 0
-               ? block_steps_run_blocks(nb, nb->integration.blocks, done)
-               : -1;
+    struct watch_path path;
+    const int opened = nbody_watch_open(nb, &path),
+              status = opened == 0 && block_steps_begin(nb, nb->integration.blocks) == 0
+                           ? block_steps_run_blocks(nb, nb->integration.blocks, &path, done)
+                           : -1;
+    nbody_watch_close(&path);
+    return status;
 }
 
 static int block_steps_run(struct nbody *nb, size_t steps)
 {
     nbody_progress_begin(nb, "nbody_step", (double)steps);
-    for (size_t k = 0; k < steps; k++) {
+    for (size_t k = 0; k < steps && !nb->integration.watch.n; k++) {
         nbody_progress_set_stoppable(nb, k > 0);
         if (nbody_progress_report(nb) != 0 ||
             nbody_rollback_run(nb, block_steps_one_step, (double)k) != 0)
             return nb->task.stopped ? clerror_set(ECANCELED, "nbody_step: stopped after step %zu",
                                                   nb->integration.steps)
                                     : -1;
-        nb->integration.steps++;
     }
     return 0;
 }
@@ -359,8 +380,15 @@ static bool block_steps_apply(const struct nbody *nb)
     return nb->stepping != NBODY_FIXED && nb->integrator->block_steps;
 }
 
+/* With individual steps, bodies are at different times after a block. */
+static bool block_steps_are_shared(const struct nbody *nb)
+{
+    return nb->stepping == NBODY_ADAPTIVE;
+}
+
 const struct stepper nbody_stepper_block = {
     .applies = block_steps_apply,
+    .watches = block_steps_are_shared,
     .open = block_steps_open,
     .run = block_steps_run,
     .free = block_steps_free,

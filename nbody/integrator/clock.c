@@ -1,16 +1,41 @@
 /* clock.c - the time, steps and evaluations so far.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/engine.h"
+#include "nbody/integrator/stepping.h"
 
 #include "core/handle.h"
+
+/* Time of the last whole step. */
+static double clock_whole_steps(const struct nbody *nb)
+{
+    return nb->integration.base_time +
+           nb->integration.dt * (double)(nb->integration.steps - nb->integration.base_steps);
+}
 
 double nbody_time(const nbody *nb)
 {
     if (no_handle(nb, __func__))
         return 0;
-    return nb->integration.base_time +
-           nb->integration.dt * (double)(nb->integration.steps - nb->integration.base_steps);
+    return clock_whole_steps(nb) + nb->integration.elapsed;
+}
+
+double nbody_elapsed(const nbody *nb)
+{
+    return no_handle(nb, __func__) ? 0 : nb->integration.elapsed;
+}
+
+int nbody_set_elapsed(nbody *nb, double elapsed)
+{
+    if (no_handle(nb, __func__))
+        return -1;
+    if (!(elapsed / nb->integration.dt >= 0 && elapsed / nb->integration.dt <= 1))
+        return clerror_set(EINVAL, "nbody_set_elapsed: %g is not within a step of %g", elapsed,
+                           nb->integration.dt);
+    if (elapsed / nb->integration.dt > 0 && !nbody_watch_is_possible(nb))
+        return clerror_set(
+            ENOTSUP, "nbody_set_elapsed: only steps of ias15 and adaptive steps can be completed");
+    nb->integration.elapsed = elapsed;
+    return 0;
 }
 
 size_t nbody_steps(const nbody *nb)
@@ -42,6 +67,7 @@ void nbody_set_clock(nbody *nb, double time, size_t steps)
     if (no_handle(nb, __func__))
         return;
     nb->integration.base_time = time;
+    nb->integration.elapsed = 0;
     nb->integration.base_steps = nb->integration.steps = steps;
 }
 
@@ -52,7 +78,10 @@ int nbody_set_dt(nbody *nb, double dt)
     if (!(dt < 0 || dt > 0) || dt - dt != 0)
         return clerror_set(
             EINVAL, "nbody_set_dt: a time step of %g; it must be a finite number other than 0", dt);
-    nb->integration.base_time = nbody_time(nb);
+    if (nb->integration.elapsed / dt > 1 || nb->integration.elapsed / dt < 0)
+        return clerror_set(EINVAL, "nbody_set_dt: a time step of %g, of which %g has passed", dt,
+                           nb->integration.elapsed);
+    nb->integration.base_time = clock_whole_steps(nb);
     nb->integration.base_steps = nb->integration.steps;
     nb->integration.dt = dt;
     return 0;
@@ -61,6 +90,7 @@ int nbody_set_dt(nbody *nb, double dt)
 void nbody_integration_load(struct nbody *nb, const struct integration *from)
 {
     nb->integration.dt = from->dt;
+    nb->integration.elapsed = from->elapsed;
     nb->integration.steps = from->steps;
     nb->integration.base_steps = from->base_steps;
     nb->integration.base_time = from->base_time;

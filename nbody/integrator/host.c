@@ -142,27 +142,63 @@ static int host_failed(const struct nbody *nb, const struct host_state *h, enum 
         nb->integration.steps + 1, nbody_time(nb), a, b);
 }
 
-/* Make one step. On failure the state is restored. */
-static int host_one_step(struct nbody *nb, struct host_state *h)
+bool nbody_host_stops(const struct host_watch *watch, double part)
 {
+    if (!watch)
+        return false;
+    nbody_progress_set_done(watch->nb, (double)watch->step + part);
+    nbody_progress_set_stoppable(watch->nb, true);
+    return nbody_progress_report(watch->nb) != 0;
+}
+
+bool nbody_host_watches(const struct host_watch *watch)
+{
+    return watch && watch->nb->integration.watch.radius;
+}
+
+int nbody_host_contact(const struct host_watch *watch, const struct contact_paths *paths, double *h)
+{
+    return nbody_watch_paths(watch->nb, paths, true, h);
+}
+
+/* Account for a step that ended with `end`. */
+static void host_advance_clock(struct nbody *nb, enum host_end end, const struct host_watch *watch)
+{
+    if (end == HOST_CONTACT) {
+        nb->integration.elapsed += watch->reached / nbody_units_factor(&nb->units, 0, -1);
+        return;
+    }
+    nb->integration.elapsed = 0;
+    nb->integration.steps++;
+}
+
+/* Make step number `step` of the call, or complete an interrupted one. On failure the state is
+ * restored. */
+static int host_one_step(struct nbody *nb, struct host_state *h, size_t step)
+{
+    struct host_watch watch = {nb, step, 0};
+    const double rest = nb->integration.dt - nb->integration.elapsed;
     const struct nbody_ref_system s = {nb->n,
                                        1,
                                        nb->eps * nbody_units_factor(&nb->units, -1, 0),
                                        h->mass,
                                        nb->force.fields,
                                        nb->nfields,
-                                       h->eps};
+                                       h->eps,
+                                       &watch};
     const size_t m = 3 * nb->n;
     host_copy(h->old_x, h->x, m);
     host_copy(h->old_v, h->v, m);
-    enum host_end end = nb->integrator->host(&s, nbody_engine_dt(nb), h->x, h->v, h->memory,
-                                             &nb->integration.evaluations);
-    if (end == HOST_DONE &&
+    enum host_end end = nb->integrator->host(&s, rest * nbody_units_factor(&nb->units, 0, -1), h->x,
+                                             h->v, h->memory, &nb->integration.evaluations);
+    if (end <= HOST_CONTACT &&
         (host_round_state(nb, h->x, m) != 0 || host_round_state(nb, h->v, m) != 0))
         end = HOST_NOT_FINITE;
-    if (end == HOST_DONE)
+    if (end <= HOST_CONTACT) {
+        host_advance_clock(nb, end, &watch);
         return 0;
-    const int status = host_failed(nb, h, end);
+    }
+    const int status = end == HOST_STOPPED ? -1 : host_failed(nb, h, end);
     host_copy(h->x, h->old_x, m);
     host_copy(h->v, h->old_v, m);
     return status;
@@ -177,12 +213,11 @@ static int host_run(struct nbody *nb, size_t steps)
         if (p->rows)
             status = host_download(nb, p, &h);
     nbody_progress_set_done(nb, 0); /* the download does not count */
-    for (size_t k = 0; status == 0 && k < steps; k++) {
-        status = host_one_step(nb, &h);
-        nb->integration.steps += status == 0;
+    for (size_t k = 0; status == 0 && k < steps && !nb->integration.watch.n; k++) {
+        status = host_one_step(nb, &h, k);
         nbody_progress_set_done(nb, (double)(k + 1));
         nbody_progress_set_stoppable(nb, k + 1 < steps);
-        if (status == 0)
+        if (status == 0 && !nb->integration.watch.n) /* the caller sees contacts first */
             status = nbody_progress_report(nb);
     }
     if (h.x && (status == 0 || nb->task.stopped || clerrno == EDOM) && host_upload(nb, &h) != 0)
@@ -199,4 +234,5 @@ static bool host_applies(const struct nbody *nb)
 const struct stepper nbody_stepper_host = {
     .applies = host_applies,
     .run = host_run,
+    .watches = host_applies,
 };

@@ -4,13 +4,25 @@
  * Over a step of length T the acceleration is a0 + b1 h + b2 h^2 + ... + b7 h^7 with h = time / T.
  * It is evaluated at h = 0 and at the seven Gauss-Radau nodes, at positions that follow from
  * integrating the polynomial twice. The coefficients b are therefore found by iteration to
- * convergence. If the last term is too large, the step is repeated with a shorter length.
+ * convergence.
+ *
+ * Rounding. A position is the sum of the number x at the begin of the step and a small
+ * displacement, and a pair's distance is (x_j - x_i) plus the difference of the displacements. The
+ * force between a planet and a low satellite is therefore smooth to rounding, however far both are
+ * from the origin.
+ *
+ * Length of a step. A body needs T = ETA tau with tau^2 = 2 A^2 / (|a'|^2 + A |a''|), where a' and
+ * a'' are the time derivatives of its acceleration (Pham, Rein & Spiegel 2024, OJAp 7, 1). They
+ * take A = |a|. Here A is the sum of the magnitudes of all forces on the body, so that steps do not
+ * vanish where forces cancel. The last term b7 must also be below LAST_TERM A: it shows an
+ * encounter that begins and ends within the step. A step that is much too long is repeated.
  *
  * A step dt of the engine is divided into these adaptive steps and starts from positions and
  * velocities alone, so that results depend neither on where calls end nor on earlier steps.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/integrator/stepping.h"
+#include "nbody/structure/contacts.h"
 
 #include <math.h>
 
@@ -28,22 +40,28 @@ static const double place[PLACES + 1] = {0,
                                          0.885320946839095768090359771030,
                                          0.977520613561287501891174488626};
 
-static const double ACCURACY = 1e-9;  /* last term relative to the largest acceleration */
+static const double ETA = 0.1751;     /* (1e-9 * 7!)^(1/7): last term of a circular orbit 1e-9 */
+static const double LAST_TERM = 1e-6; /* largest b7, relative to A */
 static const double SHORTER = 0.25;   /* repeat a step if the next would be shorter by this */
+static const double LONGER = 4;       /* growth of a step at most */
 static const double ROUNDING = 1e-16; /* relative change of b at convergence */
+static const double VANISHED = 1e-18; /* shortest step, relative to the longest */
+static const double VISIT = 1e6;      /* pairs between two reports of progress */
 
 /* Working memory of a step; arrays of m = 3 n numbers. */
 struct radau {
     const struct nbody_ref_system *s;
     size_t m;
     double *x, *v, *lost_x, *lost_v; /* state; rounding errors of its sums (Kahan) */
-    double *a0, *a, *at;             /* acceleration at begin and at a node; positions there */
+    double *a0, *a, *off;            /* acceleration at begin and at a node; displacements there */
+    double *strength;                /* A of each body, at the last node */
     double *b[PLACES], *g[PLACES];   /* polynomial coefficients; divided differences */
+    double *path[PATH_TERMS];        /* of positions, for contacts */
     double c[PLACES][PLACES];        /* b[k] = sum over j >= k of c[j][k] g[j] */
-    double evaluations;
+    double evaluations, reported;    /* so far; when progress was reported */
 };
 
-enum { ARRAYS = 5 + 2 * PLACES }; /* without x and v */
+enum { ARRAYS = 6 + 2 * PLACES + PATH_TERMS }; /* without x and v */
 
 /* c[j] holds the coefficients of (h - h1) ... (h - hj), since a = a0 + g0 h + g1 h (h - h1) + ...
  */
@@ -59,7 +77,7 @@ static void radau_find_c(struct radau *r)
 static void radau_open(struct radau *r, const struct nbody_ref_system *s, double *x, double *v,
                        double *memory)
 {
-    double **const each[] = {&r->lost_x, &r->lost_v, &r->a0, &r->a, &r->at};
+    double **const each[] = {&r->lost_x, &r->lost_v, &r->a0, &r->a, &r->off, &r->strength};
     *r = (struct radau){.s = s, .m = 3 * s->n, .x = x, .v = v};
     for (size_t i = 0; i < COUNT_OF(each); i++, memory += r->m)
         *each[i] = memory;
@@ -67,14 +85,72 @@ static void radau_open(struct radau *r, const struct nbody_ref_system *s, double
         r->b[k] = memory;
         r->g[k] = memory + r->m;
     }
+    for (int k = 0; k < PATH_TERMS; k++, memory += r->m)
+        r->path[k] = memory;
     radau_find_c(r);
 }
 
-static void radau_accelerate(struct radau *r, const double *x, double *a)
+/* ---- Forces. --------------------------------------------------------------------------------- */
+
+/* Add the forces between bodies i and j to a, and their magnitudes to `strength` if not NULL. */
+static inline void radau_pair(const struct radau *r, size_t i, size_t j, double *a,
+                              double *strength)
 {
-    nbody_ref_accelerations(r->s, x, a);
+    const double *const x = r->x, *const off = r->off;
+    double d[3], r2 = nbody_ref_softening2(r->s, i, j);
+    for (size_t c = 0; c < 3; c++) {
+        d[c] = (x[3 * j + c] - x[3 * i + c]) + (off[3 * j + c] - off[3 * i + c]);
+        r2 += d[c] * d[c];
+    }
+    if (!(r2 > 0))
+        return;
+    const double root = sqrt(r2), w = r->s->G / (r2 * root), to_i = w * r->s->mass[j],
+                 to_j = w * r->s->mass[i];
+    for (size_t c = 0; c < 3; c++) {
+        a[3 * i + c] += to_i * d[c];
+        a[3 * j + c] -= to_j * d[c];
+    }
+    if (strength) {
+        strength[i] += to_i * root;
+        strength[j] += to_j * root;
+    }
+}
+
+static double radau_length(const double v[3])
+{
+    return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+}
+
+static void radau_add_fields(const struct radau *r, double *a, double *strength)
+{
+    for (size_t i = 0; i < r->s->n; i++) {
+        double at[3], own[3] = {0, 0, 0};
+        for (size_t c = 0; c < 3; c++)
+            at[c] = r->x[3 * i + c] + r->off[3 * i + c];
+        (void)nbody_ref_field(r->s, at, NULL, own, NULL);
+        for (size_t c = 0; c < 3; c++)
+            a[3 * i + c] += own[c];
+        if (strength)
+            strength[i] += radau_length(own);
+    }
+}
+
+/* Compute the accelerations a at the positions x + off. strength: see radau_pair. */
+static void radau_accelerate(struct radau *r, double *a, double *strength)
+{
+    const size_t n = r->s->n;
+    memset(a, 0, r->m * sizeof *a);
+    if (strength)
+        memset(strength, 0, n * sizeof *strength);
+    for (size_t i = 1; i < n; i++)
+        for (size_t j = 0; j < i; j++)
+            radau_pair(r, i, j, a, strength);
+    if (r->s->nfields)
+        radau_add_fields(r, a, strength);
     r->evaluations++;
 }
+
+/* ---- A step. --------------------------------------------------------------------------------- */
 
 static double radau_max_abs(size_t m, const double *x)
 {
@@ -128,9 +204,9 @@ static void radau_solve(struct radau *r, double T)
         double change = 0;
         for (int n = 1; n <= PLACES; n++) {
             for (size_t i = 0; i < r->m; i++)
-                r->at[i] = r->x[i] + (place[n] * T * r->v[i] +
-                                      (radau_displacement(r, i, place[n], T) + r->lost_x[i]));
-            radau_accelerate(r, r->at, r->a);
+                r->off[i] = place[n] * T * (r->v[i] + r->lost_v[i]) +
+                            (radau_displacement(r, i, place[n], T) + r->lost_x[i]);
+            radau_accelerate(r, r->a, n == PLACES ? r->strength : NULL);
             change = radau_refine(r, n);
         }
         change /= radau_max_abs(r->m, r->a);
@@ -140,26 +216,59 @@ static void radau_solve(struct radau *r, double T)
     }
 }
 
-/* Return the step length at which the last term meets ACCURACY, at most 4 T. */
-static double radau_next_length(const struct radau *r, double T)
+/* Step that a body needs: A, |a'| and |a''|. Infinite without forces. */
+static double radau_body_length(double strength, double first, double second)
 {
-    const double last = radau_max_abs(r->m, r->b[PLACES - 1]), all = radau_max_abs(r->m, r->a);
-    if (!(last > 0) || !(all > 0))
-        return 4 * T;
-    const double factor = pow(ACCURACY * all / last, 1. / 7);
-    return T * fmin(factor, 4);
+    return strength > 0 ? ETA * sqrt(2 / (first * first + strength * second)) * strength : INFINITY;
 }
 
-/* Advance the state to the end of the step. */
-static void radau_advance(struct radau *r, double T)
+/* Return the length of the first step. */
+static double radau_first_length(struct radau *r)
+{
+    double *const jerk = r->b[0], *const snap = r->b[1], T = INFINITY;
+    nbody_ref_snaps(r->s, r->x, r->v, r->a0, r->a, jerk, snap);
+    for (size_t i = 0; i < r->s->n; i++)
+        T = fmin(T, radau_body_length(r->strength[i], radau_length(jerk + 3 * i),
+                                      radau_length(snap + 3 * i)));
+    return T;
+}
+
+/* Return the length of the next step, at most LONGER |T|. NAN if the forces are not finite. */
+static double radau_next_length(const struct radau *r, double T)
+{
+    double next = LONGER * fabs(T);
+    for (size_t i = 0; i < r->s->n; i++) {
+        double first[3] = {0}, second[3] = {0}, last[3];
+        for (size_t c = 0; c < 3; c++) {
+            for (int k = 0; k < PLACES; k++) {
+                first[c] += (k + 1) * r->b[k][3 * i + c];
+                second[c] += (k + 1) * k * r->b[k][3 * i + c];
+            }
+            last[c] = r->b[PLACES - 1][3 * i + c];
+        }
+        const double A = r->strength[i], b7 = radau_length(last),
+                     length =
+                         radau_body_length(A, radau_length(first), radau_length(second)) * fabs(T);
+        if (!isfinite(A) || !isfinite(b7) || isnan(length))
+            return NAN;
+        next = fmin(next, length);
+        if (b7 > LAST_TERM * A)
+            next = fmin(next, fabs(T) * pow(LAST_TERM * A / b7, 1. / 7));
+    }
+    return next;
+}
+
+/* Advance the state by a fraction h of the step. */
+static void radau_advance(struct radau *r, double T, double h)
 {
     for (size_t i = 0; i < r->m; i++) {
         double kick = 0;
         for (int k = PLACES - 1; k >= 0; k--)
-            kick += r->b[k][i] / (k + 2);
+            kick = (kick + r->b[k][i] / (k + 2)) * h;
         radau_add_compensated(&r->x[i], &r->lost_x[i],
-                              T * r->v[i] + (T * r->lost_v[i] + radau_displacement(r, i, 1, T)));
-        radau_add_compensated(&r->v[i], &r->lost_v[i], T * (r->a0[i] + kick));
+                              h * T * r->v[i] +
+                                  (h * T * r->lost_v[i] + radau_displacement(r, i, h, T)));
+        radau_add_compensated(&r->v[i], &r->lost_v[i], h * T * (r->a0[i] + kick));
     }
 }
 
@@ -193,28 +302,85 @@ static void radau_reset(struct radau *r)
     }
 }
 
+/* Start a step at the current positions. strength: see radau_pair. */
+static void radau_begin(struct radau *r, double *strength)
+{
+    memcpy(r->off, r->lost_x, r->m * sizeof *r->off);
+    radau_accelerate(r, r->a0, strength);
+}
+
+/* Find the first contact in the step T, and in *h its fraction of the step: as nbody_watch_paths.
+ */
+static int radau_find_contact(struct radau *r, double T, double *h)
+{
+    struct contact_paths paths = {.n = r->s->n, .terms = PATH_TERMS, .span = T};
+    *h = 1;
+    if (!nbody_host_watches(r->s->watch))
+        return 0;
+    for (int k = 0; k < PATH_TERMS; k++)
+        paths.c[k] = r->path[k];
+    for (size_t i = 0; i < r->m; i++) {
+        r->path[0][i] = r->x[i];
+        r->path[1][i] = T * r->v[i];
+        r->path[2][i] = T * T * r->a0[i] / 2;
+        for (int k = 0; k < PLACES; k++)
+            r->path[k + 3][i] = T * T * r->b[k][i] / ((k + 2) * (k + 3));
+    }
+    return nbody_host_contact(r->s->watch, &paths, h);
+}
+
+/* Complete the step T, up to the first contact. done: time before the step. */
+static enum host_end radau_complete(struct radau *r, double done, double T)
+{
+    double h;
+    const int contact = radau_find_contact(r, T, &h);
+    if (contact < 0)
+        return HOST_STOPPED;
+    radau_advance(r, T, h);
+    if (!contact)
+        return HOST_DONE;
+    r->s->watch->reached = done + h * T;
+    return HOST_CONTACT;
+}
+
+/* True if the caller cancels when the fraction `part` of the time is done. Asks it seldom. */
+static bool radau_stops(struct radau *r, double part)
+{
+    if ((r->evaluations - r->reported) * (double)(r->s->n * r->s->n) < VISIT)
+        return false;
+    r->reported = r->evaluations;
+    return nbody_host_stops(r->s->watch, part);
+}
+
 /* Advance by the time t. */
 static enum host_end radau_run(struct radau *r, double t)
 {
-    double done = 0, T = t;
+    double done = 0, lost = 0, longest = 0;
+    radau_begin(r, r->strength);
+    double T = radau_first_length(r);
+    radau_reset(r);
     while (fabs(done) < fabs(t)) {
-        const bool last = fabs(T) >= fabs(t - done);
-        const double step = last ? t - done : T;
-        radau_accelerate(r, r->x, r->a0);
-        radau_solve(r, step);
-        const double right = radau_next_length(r, step);
-        if (!isfinite(right))
-            return HOST_NOT_FINITE;
-        if (fabs(right) < 1e-15 * fabs(t))
+        const bool last = T >= fabs(t - done);
+        const double step = last ? t - done : copysign(T, t);
+        longest = fmax(longest, fabs(step));
+        if (T < VANISHED * longest)
             return HOST_VANISHES;
-        T = right;
-        if (fabs(right) < SHORTER * fabs(step)) {
+        radau_solve(r, step);
+        T = radau_next_length(r, step);
+        if (isnan(T))
+            return HOST_NOT_FINITE;
+        if (radau_stops(r, done / t))
+            return HOST_STOPPED;
+        if (T < SHORTER * fabs(step)) {
             radau_reset(r);
             continue;
         }
-        radau_advance(r, step);
-        done = last ? t : done + step;
-        radau_predict(r, right / step);
+        const enum host_end end = radau_complete(r, done, step);
+        if (last || end != HOST_DONE)
+            return end;
+        radau_add_compensated(&done, &lost, step);
+        radau_predict(r, T / fabs(step));
+        radau_begin(r, NULL);
     }
     return HOST_DONE;
 }
@@ -226,7 +392,6 @@ static enum host_end ias15_step(const struct nbody_ref_system *s, double dt, dou
     radau_open(&r, s, x, v, memory);
     memset(r.lost_x, 0, r.m * sizeof *r.lost_x);
     memset(r.lost_v, 0, r.m * sizeof *r.lost_v);
-    radau_reset(&r);
     const enum host_end end = radau_run(&r, dt);
     *evaluations += r.evaluations;
     return end;

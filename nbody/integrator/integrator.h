@@ -21,10 +21,25 @@ int nbody_stepping_check(const struct nbody *nb);
 int nbody_stepper_open(struct nbody *nb);
 void nbody_stepper_free(struct nbody *nb);
 
+/* Contacts within steps (watch.c). */
+struct contact_watch {
+    double *radius;                /* of each body, in engine units; NULL: contacts are ignored */
+    struct nbody_contact *contact; /* n contacts that ended the last call */
+    size_t n;
+    struct nbody_contact *held; /* nheld pairs reported and not apart since */
+    size_t nheld;
+};
+void nbody_watch_free(struct nbody *nb);
+
+/* True if steps end at contacts. */
+bool nbody_watch_is_possible(const struct nbody *nb);
+
 /* Members of struct nbody. */
 struct integration {
     const struct stepper *stepper;
-    double dt; /* in the caller's units */
+    double dt;      /* in the caller's units */
+    double elapsed; /* part of the current step that is done, in the caller's units */
+    struct contact_watch watch;
     size_t steps;
     size_t base_steps; /* time = base_time + (steps - base_steps) dt */
     double base_time;

@@ -18,6 +18,7 @@
 #include "nbody/reference/nbody_ref.h"
 
 struct nbody_device;
+struct contact_paths;
 
 enum { UPDATE_KERNELS = 4 }; /* maximum per integrator */
 
@@ -54,8 +55,27 @@ struct update {
     const struct row_list *rows; /* limits the update to these bodies; NULL: all */
 };
 
-/* Outcome of a step on the host. */
-enum host_end { HOST_DONE, HOST_VANISHES, HOST_NOT_FINITE };
+/* Outcome of a step on the host. CONTACT: bodies touch, and watch->reached is set. STOPPED: the
+ * caller cancelled the step, or memory is short. */
+enum host_end { HOST_DONE, HOST_CONTACT, HOST_VANISHES, HOST_NOT_FINITE, HOST_STOPPED };
+
+/* A step on the host as the engine watches it between the integrator's inner steps. */
+struct host_watch {
+    struct nbody *nb;
+    size_t step;    /* index of the step in the call */
+    double reached; /* time at which a contact ended the step, from its begin */
+};
+
+/* Report progress within a step, of which the fraction `part` is done; call this at least once a
+ * second or so. True if the caller cancels: return HOST_STOPPED. watch may be NULL. */
+bool nbody_host_stops(const struct host_watch *watch, double part);
+
+/* Look for contacts along an inner step: as nbody_watch_paths, at the first contact. */
+int nbody_host_contact(const struct host_watch *watch, const struct contact_paths *paths,
+                       double *h);
+
+/* True if contacts are looked for. */
+bool nbody_host_watches(const struct host_watch *watch);
 
 struct integrator {
     struct nbody_integrator_info info;
@@ -86,7 +106,9 @@ struct integrator {
 
     /* Advance positions x and velocities v, 3n numbers each in engine units, by dt on the host
      * (host.c). `memory` has room for 3n * host_planes numbers. Adds the number of force
-     * evaluations to *evaluations. Such an integrator has no begin and end, and its updates only
+     * evaluations to *evaluations. An integrator with inner steps calls nbody_host_stops with
+     * s->watch, and
+     * looks for contacts. Such an integrator has no begin and end, and its updates only
      * reduce sums. NULL: steps run on devices. */
     enum host_end (*host)(const struct nbody_ref_system *s, double dt, double *x, double *v,
                           double *memory, double *evaluations);

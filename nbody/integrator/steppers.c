@@ -20,6 +20,7 @@ int nbody_stepper_open(struct nbody *nb)
 
 void nbody_stepper_free(struct nbody *nb)
 {
+    nbody_watch_free(nb);
     if (nb->integration.stepper && nb->integration.stepper->free)
         nb->integration.stepper->free(nb);
 }
@@ -28,5 +29,6 @@ int nbody_step(nbody *nb, size_t steps)
 {
     if (no_handle(nb, __func__))
         return -1;
+    nbody_watch_begin(nb);
     return nb->integration.stepper->run(nb, steps);
 }

@@ -22,6 +22,31 @@ void nbody_host_closest(size_t n, const double *x, size_t *a, size_t *b);
  * all are good, or -1 on error. */
 int nbody_integrate_batch(struct nbody *nb, size_t steps);
 
+struct contact_paths;
+
+/* Look for contacts along the paths of an inner step, in engine units. 0 if there is none; -1 with
+ * ENOMEM. 1 if the call ends: contacts are recorded, and *h is the fraction of the path where it
+ * ends, at the first contact or with `to_first` false at 1. */
+int nbody_watch_paths(struct nbody *nb, const struct contact_paths *paths, bool to_first,
+                      double *h);
+
+/* Forget the contacts of the previous call. */
+void nbody_watch_begin(struct nbody *nb);
+
+/* Bodies on devices at both ends of an inner step that all make together, in engine units; memory
+ * belongs to old_x, which is NULL if contacts are not looked for. open: before the first inner step
+ * of a call. inner_step: after each one, of dt in engine units; 0, -1, or 1 if the call ends. */
+struct watch_path {
+    double (*old_x)[3], (*old_v)[3], (*x)[3], (*v)[3], *cubic;
+};
+int nbody_watch_open(struct nbody *nb, struct watch_path *path);
+int nbody_watch_inner_step(struct nbody *nb, struct watch_path *path, double dt);
+void nbody_watch_close(struct watch_path *path);
+
+/* Get and set the tick that the current step of the engine has reached. TICKS completes it. */
+cl_ulong nbody_watch_tick(const struct nbody *nb);
+void nbody_watch_set_tick(struct nbody *nb, cl_ulong tick);
+
 /* A kind of time steps. The first of `steppers` (steppers.c) that applies to an engine makes its
  * steps. */
 struct stepper {
@@ -29,6 +54,8 @@ struct stepper {
     int (*open)(struct nbody *nb);              /* kernels and memory; NULL: none */
     int (*run)(struct nbody *nb, size_t steps); /* nbody_step */
     void (*free)(struct nbody *nb);             /* of open; NULL: nothing to do */
+    /* True if `run` ends at contacts and completes interrupted steps; NULL: never. */
+    bool (*watches)(const struct nbody *nb);
 };
 extern const struct stepper nbody_stepper_host;  /* steps on the host, of any length */
 extern const struct stepper nbody_stepper_block, /* individual steps with direct sums */

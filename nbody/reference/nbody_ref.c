@@ -11,20 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Square of the softening of a pair. */
-static double ref_softening2(const struct nbody_ref_system *s, size_t i, size_t j)
-{
-    return s->softening
-               ? (s->softening[i] * s->softening[i] + s->softening[j] * s->softening[j]) / 2
-               : s->eps * s->eps;
-}
-
 static void ref_force(const struct nbody_ref_system *s, const double (*pos)[3], size_t i,
                       double acc[3], double *potential)
 {
     double a[3] = {0, 0, 0}, p = 0;
     for (size_t j = 0; j < s->n; j++) {
-        double d[3], r2 = ref_softening2(s, i, j);
+        double d[3], r2 = nbody_ref_softening2(s, i, j);
         for (int k = 0; k < 3; k++) {
             d[k] = pos[j][k] - pos[i][k];
             r2 += d[k] * d[k];
@@ -45,14 +37,14 @@ static void ref_force(const struct nbody_ref_system *s, const double (*pos)[3], 
 void nbody_ref_force(size_t n, double G, double eps, const double *mass, const double (*pos)[3],
                      size_t i, double acc[3], double *potential)
 {
-    const struct nbody_ref_system s = {n, G, eps, mass, NULL, 0, NULL};
+    const struct nbody_ref_system s = {n, G, eps, mass, NULL, 0, NULL, NULL};
     ref_force(&s, pos, i, acc, potential);
 }
 
 void nbody_ref_forces(size_t n, double G, double eps, const double *mass, const double (*pos)[3],
                       double (*acc)[3], double *potential)
 {
-    const struct nbody_ref_system s = {n, G, eps, mass, NULL, 0, NULL};
+    const struct nbody_ref_system s = {n, G, eps, mass, NULL, 0, NULL, NULL};
     for (size_t i = 0; i < n; i++)
         ref_force(&s, pos, i, acc ? acc[i] : NULL, potential ? potential + i : NULL);
 }
@@ -65,7 +57,7 @@ static void ref_jerks(const struct nbody_ref_system *s, const double (*pos)[3],
         memset(acc[i], 0, sizeof acc[i]);
         memset(jerk[i], 0, sizeof jerk[i]);
         for (size_t j = 0; j < s->n; j++) {
-            double d[3], v[3], r2 = ref_softening2(s, i, j), dv = 0;
+            double d[3], v[3], r2 = nbody_ref_softening2(s, i, j), dv = 0;
             for (int k = 0; k < 3; k++) {
                 d[k] = pos[j][k] - pos[i][k];
                 v[k] = vel[j][k] - vel[i][k];
@@ -86,7 +78,7 @@ static void ref_jerks(const struct nbody_ref_system *s, const double (*pos)[3],
 void nbody_ref_jerk(size_t n, double G, double eps, const double *mass, const double (*pos)[3],
                     const double (*vel)[3], double (*acc)[3], double (*jerk)[3])
 {
-    const struct nbody_ref_system s = {n, G, eps, mass, NULL, 0, NULL};
+    const struct nbody_ref_system s = {n, G, eps, mass, NULL, 0, NULL, NULL};
     ref_jerks(&s, pos, vel, acc, jerk);
 }
 
@@ -185,7 +177,7 @@ void nbody_ref_snaps(const struct nbody_ref_system *s, const double *x, const do
         double *const own = snap + 3 * i;
         memset(own, 0, 3 * sizeof *own);
         for (size_t o = 0; o < s->n; o++) {
-            double d[3], u[3], b[3], r2 = ref_softening2(s, i, o), du = 0, y = 0;
+            double d[3], u[3], b[3], r2 = nbody_ref_softening2(s, i, o), du = 0, y = 0;
             for (int k = 0; k < 3; k++) {
                 d[k] = x[3 * o + (size_t)k] - x[3 * i + (size_t)k];
                 u[k] = v[3 * o + (size_t)k] - v[3 * i + (size_t)k];
@@ -246,7 +238,7 @@ static void derivative(const struct nbody_ref_system *s, const real *y, real *dy
     memset(dy + m, 0, m * sizeof *dy);
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < i; j++) {
-            real d[3], r2 = ref_softening2(s, i, j);
+            real d[3], r2 = nbody_ref_softening2(s, i, j);
             for (size_t k = 0; k < 3; k++) {
                 d[k] = y[3 * j + k] - y[3 * i + k];
                 r2 += d[k] * d[k];
@@ -401,6 +393,6 @@ int nbody_ref_exact_in(const struct nbody_ref_system *s, double t, double tolera
 int nbody_ref_exact(size_t n, double G, double eps, double t, double tolerance, const double *mass,
                     double (*pos)[3], double (*vel)[3])
 {
-    return nbody_ref_exact_in(&(struct nbody_ref_system){n, G, eps, mass, NULL, 0, NULL}, t,
+    return nbody_ref_exact_in(&(struct nbody_ref_system){n, G, eps, mass, NULL, 0, NULL, NULL}, t,
                               tolerance, pos, vel);
 }

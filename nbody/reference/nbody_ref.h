@@ -12,6 +12,8 @@
 
 #include "stdcl/nbody.h"
 
+struct host_watch;
+
 /* Compute accelerations acc[n] and (negative) potentials per unit mass potential[n]; either may be
  * NULL. A pair at distance zero with eps = 0 is left out, as in the engine. */
 void nbody_ref_forces(size_t n, double G, double eps, const double *mass, const double (*pos)[3],
@@ -34,8 +36,18 @@ struct nbody_ref_system {
     const double *mass;
     const struct nbody_field *fields;
     size_t nfields;
-    const double *softening; /* of each body, instead of eps; may be NULL */
+    const double *softening;  /* of each body, instead of eps; may be NULL */
+    struct host_watch *watch; /* of a step of the engine (integrator/scheme.h); else NULL */
 };
+
+/* Square of the softening of a pair. */
+static inline double nbody_ref_softening2(const struct nbody_ref_system *s, size_t i, size_t j)
+{
+    return s->softening
+               ? (s->softening[i] * s->softening[i] + s->softening[j] * s->softening[j]) / 2
+               : s->eps * s->eps;
+}
+
 void nbody_ref_accelerations(const struct nbody_ref_system *s, const double *x, double *a);
 void nbody_ref_jerks(const struct nbody_ref_system *s, const double *x, const double *v, double *a,
                      double *j);

@@ -18,6 +18,6 @@ int nbody_ref_run_in(const struct nbody_ref_system *s, enum nbody_integrator int
 int nbody_ref_run(enum nbody_integrator integrator, size_t n, double G, double eps, double dt,
                   size_t steps, const double *mass, double (*pos)[3], double (*vel)[3])
 {
-    return nbody_ref_run_in(&(struct nbody_ref_system){n, G, eps, mass, NULL, 0, NULL}, integrator,
-                            dt, steps, pos, vel);
+    return nbody_ref_run_in(&(struct nbody_ref_system){n, G, eps, mass, NULL, 0, NULL, NULL},
+                            integrator, dt, steps, pos, vel);
 }

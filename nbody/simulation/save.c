@@ -19,7 +19,7 @@
 struct save_header {
     char name[16]; /* of the integrator */
     uint64_t n, real, planes, steps, base_steps, size;
-    double G, dt, base_time, evaluations, centre[3], eta, blocks, body_steps;
+    double G, dt, elapsed, base_time, evaluations, centre[3], eta, blocks, body_steps;
     struct units units;
     int32_t method, precision, stepping, forces_valid, synchronized, a_old_valid;
     uint32_t leaf, key_words; /* of trees; 0 without */
@@ -51,6 +51,7 @@ static struct save_header save_header_of(const struct nbody *nb)
                             .size = nbody_save_bytes(nb),
                             .G = nb->G,
                             .dt = nb->integration.dt,
+                            .elapsed = nb->integration.elapsed,
                             .base_time = nb->integration.base_time,
                             .evaluations = nb->integration.evaluations,
                             .eta = nb->eta,
@@ -458,6 +459,7 @@ int nbody_load(nbody *nb, const void *from_, size_t size)
     nbody_integration_load(nb, &(struct integration){.dt = h.dt,
                                                      .steps = h.steps,
                                                      .base_steps = h.base_steps,
+                                                     .elapsed = h.elapsed,
                                                      .base_time = h.base_time,
                                                      .evaluations = h.evaluations,
                                                      .counts = {h.blocks, h.body_steps},

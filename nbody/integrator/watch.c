@@ -1,0 +1,203 @@
+/* watch.c - contacts within steps: nbody_step ends at the first one.
+ *
+ * Only integrators that choose their steps look for contacts, along the path of each inner step. A
+ * contact interrupts a step of dt; the next call completes the step. A reported pair is not
+ * reported again before its bodies have been apart.
+ * SPDX-License-Identifier: MIT
+ */
+#include "nbody/integrator/stepping.h"
+#include "nbody/structure/contacts.h"
+
+#include "core/handle.h"
+
+#include <math.h>
+
+bool nbody_watch_is_possible(const struct nbody *nb)
+{
+    const struct stepper *s = nb->integration.stepper;
+    return s->watches && s->watches(nb);
+}
+
+static int watch_check(const struct nbody *nb, const double *radius)
+{
+    if (!nbody_watch_is_possible(nb))
+        return clerror_set(
+            ENOTSUP,
+            "nbody_watch_contacts: only ias15 and adaptive steps look for contacts within a step; call "
+            "nbody_find_contacts after each step");
+    for (size_t i = 0; radius && i < nb->n; i++)
+        if (!(isfinite(radius[i]) && radius[i] >= 0))
+            return clerror_set(
+                EINVAL,
+                "nbody_watch_contacts: body %zu has the radius %g; it must be a number >= 0", i,
+                radius[i]);
+    return 0;
+}
+
+void nbody_watch_free(struct nbody *nb)
+{
+    struct contact_watch *w = &nb->integration.watch;
+    free(w->radius);
+    free(w->contact);
+    free(w->held);
+    *w = (struct contact_watch){.radius = NULL};
+}
+
+int nbody_watch_contacts(nbody *nb, const double *radius)
+{
+    if (no_handle(nb, __func__) || watch_check(nb, radius) != 0)
+        return -1;
+    nbody_watch_free(nb);
+    if (!radius)
+        return 0;
+    double *const own = nb->integration.watch.radius = malloc(nb->n * sizeof *own);
+    if (!own)
+        return clerror_set(ENOMEM, "nbody_watch_contacts: out of memory for %zu bodies", nb->n);
+    for (size_t i = 0; i < nb->n; i++)
+        own[i] = radius[i] * nbody_units_factor(&nb->units, -1, 0);
+    return 0;
+}
+
+const struct nbody_contact *nbody_contacts(const nbody *nb, size_t *contacts)
+{
+    const bool none = no_handle(nb, __func__);
+    if (contacts)
+        *contacts = none ? 0 : nb->integration.watch.n;
+    return none ? NULL : nb->integration.watch.contact;
+}
+
+void nbody_watch_begin(struct nbody *nb)
+{
+    free(nb->integration.watch.contact);
+    nb->integration.watch.contact = NULL;
+    nb->integration.watch.n = 0;
+}
+
+static bool watch_is_held(const struct contact_watch *w, const struct nbody_contact *c)
+{
+    for (size_t k = 0; k < w->nheld; k++)
+        if (w->held[k].first == c->first && w->held[k].second == c->second)
+            return true;
+    return false;
+}
+
+/* Keep the contacts that are not later than the state, which is `after` before the end of the path,
+ * and convert times to the caller's units. Return the number of contacts. */
+static size_t watch_keep_until(const struct nbody *nb, struct nbody_contact *contact, size_t n,
+                               double after)
+{
+    const double back = nbody_units_factor(&nb->units, 0, -1);
+    size_t kept = 0;
+    for (size_t k = 0; k < n; k++)
+        if (contact[k].before >= after) {
+            contact[kept] = contact[k];
+            contact[kept++].before = (contact[k].before - after) / back;
+        }
+    return kept;
+}
+
+/* Forget held pairs that are apart at h. */
+static void watch_release(struct contact_watch *w, const struct contact_paths *paths, double h)
+{
+    size_t kept = 0;
+    for (size_t k = 0; k < w->nheld; k++) {
+        const size_t i = w->held[k].first, j = w->held[k].second;
+        if (contacts_distance(paths, i, j, h) <= w->radius[i] + w->radius[j])
+            w->held[kept++] = w->held[k];
+    }
+    w->nheld = kept;
+}
+
+/* Hold the reported pairs. */
+static int watch_hold(struct contact_watch *w)
+{
+    struct nbody_contact *held = realloc(w->held, (w->nheld + w->n) * sizeof *held);
+    if (!held)
+        return clerror_set(ENOMEM, "nbody_step: out of memory for %zu contacts", w->n);
+    memcpy(held + w->nheld, w->contact, w->n * sizeof *held);
+    w->held = held;
+    w->nheld += w->n;
+    return 0;
+}
+
+int nbody_watch_paths(struct nbody *nb, const struct contact_paths *paths, bool to_first, double *h)
+{
+    struct contact_watch *w = &nb->integration.watch;
+    struct nbody_contact *contact;
+    size_t n, fresh = 0;
+    *h = 1;
+    if (!w->radius)
+        return 0;
+    if (contacts_find("nbody_step", paths, w->radius, &contact, &n) != 0)
+        return -1;
+    for (size_t k = 0; k < n; k++)
+        if (!watch_is_held(w, &contact[k]))
+            contact[fresh++] = contact[k];
+    if (fresh && to_first)
+        *h = 1 - contact[0].before / fabs(paths->span);
+    watch_release(w, paths, *h);
+    w->contact = contact;
+    w->n = fresh ? watch_keep_until(nb, contact, fresh, to_first ? contact[0].before : 0) : 0;
+    return w->n == 0 ? nbody_watch_begin(nb), 0 : watch_hold(w) == 0 ? 1 : -1;
+}
+
+/* ---- Inner steps on devices. ----------------------------------------------------------------- */
+
+static int watch_download(struct nbody *nb, struct watch_path *p)
+{
+    const double length = nbody_units_factor(&nb->units, -1, 0),
+                 speed = nbody_units_factor(&nb->units, -1, 1);
+    if (nbody_state(nb, p->x, p->v) != 0)
+        return -1;
+    for (size_t i = 0; i < 3 * nb->n; i++) {
+        p->x[i / 3][i % 3] *= length;
+        p->v[i / 3][i % 3] *= speed;
+    }
+    return 0;
+}
+
+int nbody_watch_open(struct nbody *nb, struct watch_path *p)
+{
+    *p = (struct watch_path){.old_x = NULL};
+    if (!nb->integration.watch.radius)
+        return 0;
+    p->old_x = malloc(7 * nb->n * sizeof *p->old_x);
+    if (!p->old_x)
+        return clerror_set(ENOMEM, "nbody_step: out of memory on the host for %zu bodies", nb->n);
+    p->old_v = p->old_x + nb->n;
+    p->x = p->old_v + nb->n;
+    p->v = p->x + nb->n;
+    p->cubic = p->old_x[4 * nb->n];
+    return watch_download(nb, p);
+}
+
+int nbody_watch_inner_step(struct nbody *nb, struct watch_path *p, double dt)
+{
+    double h;
+    if (!p->old_x)
+        return 0;
+    memcpy(p->old_x, p->x, 2 * nb->n * sizeof *p->x);
+    if (watch_download(nb, p) != 0)
+        return -1;
+    const struct contact_paths paths =
+        contacts_cubic(nb->n, dt, p->old_x[0], p->old_v[0], p->x[0], p->v[0], p->cubic);
+    return nbody_watch_paths(nb, &paths, false, &h);
+}
+
+void nbody_watch_close(struct watch_path *p)
+{
+    free(p->old_x);
+    p->old_x = NULL;
+}
+
+cl_ulong nbody_watch_tick(const struct nbody *nb)
+{
+    return (cl_ulong)llround(nb->integration.elapsed / nb->integration.dt * (double)TICKS);
+}
+
+void nbody_watch_set_tick(struct nbody *nb, cl_ulong tick)
+{
+    nb->integration.elapsed =
+        tick < TICKS ? nb->integration.dt * ((double)tick / (double)TICKS) : 0;
+    nb->integration.steps += tick >= TICKS;
+}
