@@ -18,6 +18,7 @@
 #include "nbody/reference/nbody_ref.h"
 
 struct nbody_device;
+struct host_bodies;
 
 enum { UPDATE_KERNELS = 4 }; /* maximum per integrator */
 
@@ -52,6 +53,14 @@ struct update {
     size_t fused_steps;          /* with FUSED: steps of the launch */
     cl_uint barriers;            /* with FUSED: grid barriers that the batch has passed */
     const struct row_list *rows; /* limits the update to these bodies; NULL: all */
+};
+
+/* Steps of few bodies on the host. */
+struct host_scheme {
+    /* Make x and v the beginning of a step: evaluate forces, and derivatives if needed. */
+    void (*begin)(const struct host_bodies *b);
+    /* Advance by `steps` steps of dt, in engine units. */
+    void (*steps)(const struct host_bodies *b, double dt, size_t steps);
 };
 
 /* Outcome of a step on the host. */
@@ -91,6 +100,9 @@ struct integrator {
     enum host_end (*host)(const struct nbody_ref_system *s, double dt, double *x, double *v,
                           double *memory, double *evaluations);
     int host_planes;
+
+    /* Steps of few bodies on the host (host.h); NULL: none. */
+    const struct host_scheme *few;
 
     /* Scalar reference: advance x and v, 3n numbers each, by `steps` steps of dt. `work` has room
      * for n numbers per plane of `state`. */
