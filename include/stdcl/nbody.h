@@ -141,8 +141,7 @@ enum nbody_place {
     /* At most 4096 bodies; NBODY_DIRECT, NBODY_TUNED, double or mixed precision, one rank, and
      * fixed steps of any integrator (EINVAL otherwise). */
     NBODY_ON_HOST,
-    /* On the host if that supports the options, `shape` and `shares` are NULL and n <= NBODY_FEW;
-     * else on devices. */
+    /* On the host if it supports the options and n <= NBODY_FEW; else on devices. */
     NBODY_ON_FASTER
 };
 enum { NBODY_FEW = 128 };

@@ -25,7 +25,7 @@ enum {
 static const double CHUNK_PAIRS = 1e7;       /* pairs summed between progress reports */
 static const double NO_SOFTENING = 0x1p-500; /* square: keeps r^-3 of bodies at one place finite */
 
-struct host_state {
+struct few_state {
     struct host_bodies b;
     double *plane; /* [nb->planes][stride] */
     double *old;   /* copy of all numbers that steps change */
@@ -85,9 +85,9 @@ enum nbody_place nbody_place(const nbody *nb)
 
 static void host_steps_free(struct nbody *nb)
 {
-    if (nb->integration.host)
-        free(nb->integration.host->plane);
-    free(nb->integration.host);
+    if (nb->integration.few)
+        free(nb->integration.few->plane);
+    free(nb->integration.few);
 }
 
 /* Positions are in STATE_POS if the integrator predicts, else after the planes. */
@@ -95,36 +95,42 @@ static int host_steps_open(struct nbody *nb)
 {
     const size_t stride = round_up(nb->n, HOST_LANES), own_x = integrator_predicts(nb) ? 0 : 3,
                  changing = (nb->planes + own_x) * stride, all = 2 * changing + 3 * stride;
-    struct host_state *h = nb->integration.host = calloc(1, sizeof *h);
+    struct few_state *h = nb->integration.few = calloc(1, sizeof *h);
     double *const p = h ? aligned_alloc(64, round_up(all * sizeof *p, 64)) : NULL;
     if (!p)
         return clerror_set(ENOMEM, "nbody_create: out of memory on the host for %zu bodies", nb->n);
     memset(p, 0, all * sizeof *p);
     double *const gm = p + 2 * changing, *const e2 = gm + stride;
-    for (size_t i = 0; i < stride; i++) {
-        const double eps = nb->particles.own_eps && i < nb->n ? nb->particles.own_eps[i] : nb->eps,
-                     scaled = eps * nbody_units_factor(&nb->units, -1, 0);
-        e2[i] = i < nb->n ? fmax(scaled * scaled, NO_SOFTENING) / 2 : 1;
-    }
-    *h = (struct host_state){.b = {.n = nb->n,
-                                   .stride = stride,
-                                   .x = p + (own_x ? nb->planes : STATE_POS) * stride,
-                                   .v = p + STATE_VEL * stride,
-                                   .a = p + STATE_ACC * stride,
-                                   .gm = gm,
-                                   .e2 = e2,
-                                   .fields = nb->force.fields,
-                                   .nfields = nb->nfields,
-                                   .work = e2 + stride},
-                             .plane = p,
-                             .old = p + changing,
-                             .changing = changing};
+    *h = (struct few_state){.b = {.n = nb->n,
+                                  .stride = stride,
+                                  .x = p + (own_x ? nb->planes : STATE_POS) * stride,
+                                  .v = p + STATE_VEL * stride,
+                                  .a = p + STATE_ACC * stride,
+                                  .gm = gm,
+                                  .e2 = e2,
+                                  .fields = nb->force.fields,
+                                  .nfields = nb->nfields,
+                                  .work = e2 + stride},
+                            .plane = p,
+                            .old = p + changing,
+                            .changing = changing};
     return 0;
 }
 
 /* ---- Copies between devices and host. -------------------------------------------------------- */
 
-static int host_download_device(struct nbody *nb, struct nbody_device *p, struct host_state *h)
+/* Convert the softening to the engine's units, which a loaded state may have changed. */
+static void host_set_softening(const struct nbody *nb, struct few_state *h)
+{
+    double *const e2 = (double *)h->b.e2;
+    for (size_t i = 0; i < h->b.stride; i++) {
+        const double eps = nb->particles.own_eps && i < nb->n ? nb->particles.own_eps[i] : nb->eps,
+                     scaled = eps * nbody_units_factor(&nb->units, -1, 0);
+        e2[i] = i < nb->n ? fmax(scaled * scaled, NO_SOFTENING) / 2 : 1;
+    }
+}
+
+static int host_download_device(struct nbody *nb, struct nbody_device *p, struct few_state *h)
 {
     const size_t m = h->b.stride, four = 4 * sizeof(double);
     double *const posm = nb->particles.posm, *const gm = (double *)h->b.gm;
@@ -143,7 +149,7 @@ static int host_download_device(struct nbody *nb, struct nbody_device *p, struct
 }
 
 /* Bring the numbers of the devices to the host, unless they are there, and begin a step. */
-static int host_steps_download(struct nbody *nb, struct host_state *h)
+static int host_steps_download(struct nbody *nb, struct few_state *h)
 {
     const bool begun = nb->integration.valid.host;
     if (begun && h->version == nb->particles.version)
@@ -153,6 +159,7 @@ static int host_steps_download(struct nbody *nb, struct host_state *h)
     for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
         if (p->count && host_download_device(nb, p, h) != 0)
             return -1;
+    host_set_softening(nb, h);
     if (!begun) {
         nb->integrator->few->begin(&h->b);
         nb->integration.evaluations++;
@@ -160,7 +167,7 @@ static int host_steps_download(struct nbody *nb, struct host_state *h)
     return 0;
 }
 
-static int host_upload_device(struct nbody *nb, struct nbody_device *p, const struct host_state *h)
+static int host_upload_device(struct nbody *nb, struct nbody_device *p, const struct few_state *h)
 {
     for (size_t k = 0; k < nb->planes; k++)
         memcpy((double *)p->state + k * p->rows, h->plane + k * h->b.stride + p->first,
@@ -173,14 +180,18 @@ static int host_upload_device(struct nbody *nb, struct nbody_device *p, const st
 }
 
 /* Write a coordinate array to an array of four numbers per body; NULL: none. */
-static void host_put_four(const struct host_state *h, double *four, const double *from)
+static void host_put_four(const struct few_state *h, double *four, const double *from)
 {
     for (size_t k = 0; four && k < 3 * h->b.n; k++)
         four[4 * (k / 3) + k % 3] = from[k % 3 * h->b.stride + k / 3];
 }
 
-static int host_steps_upload(struct nbody *nb, struct host_state *h)
+/* A device that shares the host's memory may still copy it for a snapshot, so wait first. */
+static int host_steps_upload(struct nbody *nb, struct few_state *h)
 {
+    for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
+        if (p->count && nbody_device_wait(nb, p) != 0)
+            return -1;
     host_put_four(h, nb->particles.posm, h->b.x);
     host_put_four(h, nb->particles.velo, h->b.v);
     host_put_four(h, nb->particles.acce, h->b.a);
@@ -197,7 +208,7 @@ static int host_steps_upload(struct nbody *nb, struct host_state *h)
 
 /* ---- Steps. ---------------------------------------------------------------------------------- */
 
-static bool host_is_finite(const struct host_state *h)
+static bool host_is_finite(const struct few_state *h)
 {
     double all = 0; /* NaN if a number is infinite or NaN */
     for (size_t k = 0; k < h->changing; k++)
@@ -205,12 +216,12 @@ static bool host_is_finite(const struct host_state *h)
     return all == 0;
 }
 
-static void host_keep_old(struct host_state *h)
+static void host_keep_old(struct few_state *h)
 {
     memcpy(h->old, h->plane, h->changing * sizeof *h->old);
 }
 
-static void host_restore_old(struct host_state *h)
+static void host_restore_old(struct few_state *h)
 {
     memcpy(h->plane, h->old, h->changing * sizeof *h->old);
 }
@@ -224,13 +235,13 @@ static int host_not_finite(const struct nbody *nb, const char *smaller)
         nb->integration.steps + 1, nbody_time(nb) + nb->integration.dt, smaller);
 }
 
-static void host_advance(struct nbody *nb, struct host_state *h, size_t steps)
+static void host_advance(struct nbody *nb, struct few_state *h, size_t steps)
 {
     nb->integrator->few->steps(&h->b, nbody_engine_dt(nb), steps);
 }
 
 /* Make steps of fixed length. If one fails, the state before it remains. */
-static int host_run_fixed(struct nbody *nb, struct host_state *h, size_t steps)
+static int host_run_fixed(struct nbody *nb, struct few_state *h, size_t steps)
 {
     host_keep_old(h);
     host_advance(nb, h, steps);
@@ -275,7 +286,7 @@ static int host_vanished(const struct nbody *nb, const struct host_bodies *b)
 }
 
 /* Make the steps dt / 2^k within a step of the engine, the call's step number `done`. */
-static int host_run_adaptive(struct nbody *nb, struct host_state *h, double done)
+static int host_run_adaptive(struct nbody *nb, struct few_state *h, double done)
 {
     const double dt = nb->integration.dt;
     size_t blocks = 0;
@@ -301,7 +312,7 @@ static int host_run_adaptive(struct nbody *nb, struct host_state *h, double done
 }
 
 /* As host_run_adaptive; a step that fails or is cancelled is undone. */
-static int host_try_adaptive(struct nbody *nb, struct host_state *h, double done)
+static int host_try_adaptive(struct nbody *nb, struct few_state *h, double done)
 {
     host_keep_old(h);
     const int status = host_run_adaptive(nb, h, done);
@@ -319,7 +330,7 @@ static size_t host_chunk(const struct nbody *nb, size_t left)
     return left < most ? left : most;
 }
 
-static int host_run_steps(struct nbody *nb, struct host_state *h, size_t steps)
+static int host_run_steps(struct nbody *nb, struct few_state *h, size_t steps)
 {
     for (size_t done = 0; done < steps;) {
         const size_t chunk = host_chunk(nb, steps - done);
@@ -338,7 +349,7 @@ static int host_run_steps(struct nbody *nb, struct host_state *h, size_t steps)
 
 static int host_steps_run(struct nbody *nb, size_t steps)
 {
-    struct host_state *const h = nb->integration.host;
+    struct few_state *const h = nb->integration.few;
     nbody_progress_begin(nb, "nbody_step", (double)steps);
     if (steps == 0)
         return 0;

@@ -44,8 +44,8 @@ struct integration {
     struct blocks *blocks;            /* block_steps.h; NULL with fixed steps */
     void *criterion_program;          /* adaptive.cl; NULL without adaptive steps */
     cl_kernel criterion_max;
-    struct rungs *rungs;     /* rungs.c; NULL except for block steps with the tree */
-    struct host_state *host; /* host_steps.c; NULL with steps on devices */
+    struct rungs *rungs;   /* rungs.c; NULL except for block steps with the tree */
+    struct few_state *few; /* host_steps.c; NULL with steps on devices */
     struct {
         double blocks, steps;
     } counts; /* of block steps */
