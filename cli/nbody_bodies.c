@@ -240,9 +240,17 @@ static int all_have_doubles(CLCONTEXT *context, bool *all)
     return CLI_DONE;
 }
 
+/* True if steps of few bodies may run on the host: no option concerns devices. */
+static bool may_use_host(const struct nbody_job *job)
+{
+    return job->n <= NBODY_FEW && !job->given.device && job->method != NBODY_TREE &&
+           job->kernel == NBODY_TUNED && job->stepping != NBODY_BLOCK && !job->compare &&
+           world_size(cli_world) == 1;
+}
+
 /* Default precision. Mixed precision supports only accelerations by the tuned kernel with one
- * softening. Double: integrators with force derivatives or on the host, for precise orbits; and
- * chosen steps, whose criterion divides rounding errors of positions by powers of a short step.
+ * softening. Double: integrators with force derivatives, for precise orbits; steps on the host;
+ * and chosen steps, whose criterion divides rounding errors of positions by powers of a short step.
  * Single: the tree and the simple kernels. */
 static enum nbody_precision usual_precision(const struct nbody_job *job,
                                             enum nbody_precision wanted)
@@ -252,7 +260,7 @@ static enum nbody_precision usual_precision(const struct nbody_job *job,
         nbody_integrator_describe((enum nbody_integrator)job->integrator)->derivatives > 0;
     const bool tree = job->method == NBODY_TREE ||
                       (job->stepping == NBODY_BLOCK && job->integrator == NBODY_LEAPFROG);
-    if (wanted == NBODY_DOUBLE || (precise && !tree))
+    if (wanted == NBODY_DOUBLE || (precise && !tree) || may_use_host(job))
         return NBODY_DOUBLE;
     return !tree && job->kernel == NBODY_TUNED && !job->own_eps && !job->compare ? NBODY_MIXED
                                                                                  : NBODY_SINGLE;
@@ -416,6 +424,8 @@ struct nbody_options nbody_job_options(struct nbody_job *job)
         .stepping = (enum nbody_stepping)job->stepping,
         .eta = job->eta,
         .world = cli_world,
+        .place = may_use_host(job) && job->precision == NBODY_DOUBLE ? NBODY_ON_FASTER
+                                                                     : NBODY_ON_DEVICES,
     };
 }
 

@@ -29,7 +29,7 @@ struct cli_stored; /* usage.h */
 
 /* True for each option given whose default could also be a value. */
 struct nbody_given {
-    bool G, integrator, method, stepping;
+    bool G, integrator, method, stepping, device;
 };
 
 struct nbody_job {

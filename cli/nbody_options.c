@@ -358,7 +358,8 @@ bool nbody_options_parse(struct nbody_job *job, int argc, char **argv, int *stat
     job->given = (struct nbody_given){.G = cli_given(options, "gravity"),
                                       .integrator = cli_given(options, "integrator"),
                                       .method = cli_given(options, "method"),
-                                      .stepping = cli_given(options, "stepping")};
+                                      .stepping = cli_given(options, "stepping"),
+                                      .device = cli_given(options, "device")};
     choose_integrator(job);
     set_conditions(job, &usage);
     if ((*status = cli_combinations_check(&usage)) != CLI_DONE)

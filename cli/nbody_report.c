@@ -160,6 +160,7 @@ static int nbody_report_json(const struct nbody_job *job, const char *device)
         job->interrupted, "stopped", *job->stopped ? json_string(job->stopped) : json_null(),
         "external", fields_json(job), "collisions", nbody_collide_json(job));
     json_t *step_errors = nbody_steps_json(job);
+    json_object_set_new(report, "host", json_boolean(nbody_place(job->engine) == NBODY_ON_HOST));
     blocks_json(job, report);
     if (step_errors)
         json_object_set_new(report, "step_errors", step_errors);
@@ -173,6 +174,8 @@ static void nbody_report_text(const struct nbody_job *job, const char *device, F
     struct cli_text text;
     const double *p = job->end.momentum, *l = job->end.angular_momentum;
     fprintf(fp, "%-14s%s\n", "device", device);
+    if (nbody_place(job->engine) == NBODY_ON_HOST)
+        fprintf(fp, "%-14son the host, by one thread; energies on the device\n", "steps");
     fprintf(fp, "%-14s%zu, from %s\n", "bodies", job->n_start,
             job->input ? job->input : nbody_model_names[job->model]);
     char *fields = nbody_fields_text(&job->fields);

@@ -371,6 +371,9 @@ void nbody_resume_engine(struct nbody_job *job, struct nbody_options *options)
     const size_t n = json_array_size(devices);
     double *shares = cli_alloc(n ? n : 1, sizeof *shares);
     bool one_shape = true;
+    options->place = json_is_true(json_object_get(job->resumed->parts.words, "host"))
+                         ? NBODY_ON_HOST
+                         : NBODY_ON_DEVICES;
     for (size_t dev = 0; dev < n; dev++) {
         json_t *device = json_array_get(devices, dev);
         const char *shape = json_string_value(json_object_get(device, "shape"));

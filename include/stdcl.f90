@@ -90,6 +90,10 @@ module stdcl
   integer(c_int), parameter :: NBODY_DIRECT = 0
   integer(c_int), parameter :: NBODY_TREE = 1
   integer(c_int), parameter :: NBODY_AUTO = 2
+  integer(c_int), parameter :: NBODY_ON_DEVICES = 0
+  integer(c_int), parameter :: NBODY_ON_HOST = 1
+  integer(c_int), parameter :: NBODY_ON_FASTER = 2
+  integer(c_int), parameter :: NBODY_FEW = 128
   integer(c_int), parameter :: NBODY_FIELD_POINT = 0
   integer(c_int), parameter :: NBODY_FIELD_PLUMMER = 1
   integer(c_int), parameter :: NBODY_FIELD_LOGARITHMIC = 2
@@ -483,6 +487,7 @@ module stdcl
     integer(c_int) :: stepping = 0
     real(c_double) :: eta = 0
     type(c_ptr) :: world = c_null_ptr
+    integer(c_int) :: place = 0
     integer(c_intptr_t) :: reserved(8) = 0
   end type
 
@@ -2354,6 +2359,11 @@ module stdcl
     function nbody_peak_rate(nb) bind(C)
       import
       real(c_double) :: nbody_peak_rate
+      type(c_ptr), value :: nb
+    end function
+    function nbody_place(nb) bind(C)
+      import
+      integer(c_int) :: nbody_place
       type(c_ptr), value :: nb
     end function
     function nbody_positions(nb, count, which, pos, vel) bind(C)

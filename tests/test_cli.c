@@ -449,7 +449,8 @@ static void cli_nbody_prints_json(void **state)
                                        "interrupted",
                                        "stopped",
                                        "external",
-                                       "collisions"};
+                                       "collisions",
+                                       "host"};
     expect_success(
         "nbody --ic figure8 --steps 100 --integrator hermite4 --precision double --json");
     assert_non_null(strstr(out, "\"dt\": 0.001,")); /* no more digits than it takes */

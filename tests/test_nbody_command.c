@@ -145,8 +145,10 @@ static void nbody_command_default_precision_is_named(void **unused)
 {
     static const struct {
         const char *options, *precision;
-    } of[] = {{"-n 40", "mixed"},
-              {"-n 40 --integrator yoshida4 --method auto", "mixed"},
+    } of[] = {{"-n 200", "mixed"},
+              {"-n 40", "double"}, /* on the host */
+              {"-n 40 --device cpu", "mixed"},
+              {"-n 200 --integrator yoshida4 --method auto", "mixed"},
               {"-n 40 --integrator hermite4", "double"},
               {"-n 40 --method tree", "single"},
               {"-n 40 --kernel tiled", "single"},
@@ -200,6 +202,35 @@ static void nbody_command_default_for_few_bodies_is_ias15(void **unused)
     works(particles_read(in_folder("end.tab"), &p)); /* 1000 orbits */
     assert_true(fabs(p.pos[1][0] - 1) < 1e-10 && fabs(p.pos[1][1]) < 1e-10);
     particles_free(&p);
+}
+
+/* Few bodies are stepped on the host, unless an option concerns devices. The end is the same to
+ * rounding. */
+static void nbody_command_steps_few_bodies_on_host(void **unused)
+{
+    static const struct {
+        const char *options;
+        bool host;
+    } of[] = {{"-n 100", true},
+              {"-n 200", false},
+              {"-n 100 --device cpu --precision double", false},
+              {"-n 100 --precision mixed", false},
+              {"-n 100 --kernel tiled", false},
+              {"-n 100 --method auto --integrator yoshida4 --stepping adaptive", true}};
+    (void)unused;
+    if (run_nbody_command("-n 2 --steps 0 -q --precision double") != 0)
+        skip();
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        char line[200];
+        snprintf(line, sizeof line, "%s --steps 9 --dt 1/256 -q --json", of[i].options);
+        nbody_succeeds(line);
+        json_t *r = nbody_report_json();
+        assert_int_equal(json_is_true(json_object_get(r, "host")), of[i].host);
+        json_decref(r);
+    }
+    nbody_succeeds("-n 100 --steps 9 --dt 1/256 --explain");
+    assert_non_null(strstr(out, "on the host"));
+    assert_non_null(strstr(err, "steps on the host; the bodies are few"));
 }
 
 /* ---- Bad input. ------------------------------------------------------------------------------ */
@@ -494,6 +525,7 @@ int main(int argc, char **argv)
                                  cmocka_unit_test(nbody_command_uses_per_body_softening),
                                  cmocka_unit_test(nbody_command_default_precision_is_named),
                                  cmocka_unit_test(nbody_command_default_for_few_bodies_is_ias15),
+                                 cmocka_unit_test(nbody_command_steps_few_bodies_on_host),
                                  cmocka_unit_test(nbody_command_rejects_coincident_bodies),
                                  cmocka_unit_test(nbody_command_rejects_distant_body),
                                  cmocka_unit_test(nbody_command_rejects_energy_beyond_float),

@@ -302,7 +302,7 @@ static void change(const char *from, const char *to, const char *file)
 static void restart_rejects_other_settings(void **unused)
 {
     (void)unused;
-    restart_succeeds("-n 20 --dt 1/64 --until 0.5 --checkpoint good.ckpt -q -o end.npy");
+    restart_succeeds("-n 200 --dt 1/64 --until 0.5 --checkpoint good.ckpt -q -o end.npy");
     restart_succeeds("--resume good.ckpt -q");
     restart_refuses(
         2, "had different values of --eps, --dt, --integrator; to change them, start a new run",

@@ -132,6 +132,20 @@ enum nbody_method {
     NBODY_AUTO /* the faster one for n bodies */
 };
 
+/* Where steps are computed. On the host one thread computes them in double precision, as fast for
+ * few bodies as a program for the purpose: no launch of a kernel takes less than some microseconds.
+ * Results there have equal bits on all machines. Forces, potentials and energies for the caller
+ * always come from the devices. NBODY_IAS15 ignores this and computes on the host. */
+enum nbody_place {
+    NBODY_ON_DEVICES,
+    /* At most 4096 bodies; NBODY_DIRECT, NBODY_TUNED, double or mixed precision, one rank, and
+     * fixed steps of any integrator (EINVAL otherwise). */
+    NBODY_ON_HOST,
+    /* On the host if it supports the options and n <= NBODY_FEW; else on devices. */
+    NBODY_ON_FASTER
+};
+enum { NBODY_FEW = 128 };
+
 /* External potentials, fixed about the origin. Phi: potential per unit mass at distance r. */
 enum nbody_field_kind {
     NBODY_FIELD_POINT,   /* Phi = -G strength / r; no force at the origin */
@@ -198,6 +212,7 @@ struct nbody_options {
     /* Ranks that divide the force sums of fixed steps; NULL: alone. Not owned. All ranks pass equal
      * bodies. All functions except queries are then collective and give all ranks equal results. */
     stdcl_world *world;
+    enum nbody_place place;
     uintptr_t reserved[8]; /* must be 0 */
 };
 
@@ -311,6 +326,9 @@ int nbody_check_forces(nbody *nb, size_t samples, uint64_t seed, struct nbody_fo
  * engine. */
 enum nbody_method nbody_method(const nbody *nb);
 const char *nbody_explain_method(const nbody *nb);
+
+/* Return where steps are computed, NBODY_ON_DEVICES or NBODY_ON_HOST. */
+enum nbody_place nbody_place(const nbody *nb);
 
 /* Return the current time (0 at creation); the steps done; the number of bodies; the pair
  * interactions computed by steps so far, n^2 per force evaluation by convention, 0 with the

@@ -725,6 +725,7 @@ struct nbody_options {
   int stepping;
   double eta;
   stdcl_world *world;
+  int place;
   uintptr_t reserved[8];
 };
 struct nbody_diagnostics {
@@ -808,6 +809,10 @@ static const int NBODY_TILED = 3;
 static const int NBODY_DIRECT = 0;
 static const int NBODY_TREE = 1;
 static const int NBODY_AUTO = 2;
+static const int NBODY_ON_DEVICES = 0;
+static const int NBODY_ON_HOST = 1;
+static const int NBODY_ON_FASTER = 2;
+static const int NBODY_FEW = 128;
 static const int NBODY_FIELD_POINT = 0;
 static const int NBODY_FIELD_PLUMMER = 1;
 static const int NBODY_FIELD_LOGARITHMIC = 2;
@@ -855,6 +860,7 @@ int nbody_method(const nbody *nb);
 size_t nbody_model_bodies(int model);
 int nbody_model_by_name(const char *name);
 double nbody_peak_rate(const nbody *nb);
+int nbody_place(const nbody *nb);
 int nbody_positions(nbody *nb, size_t count, const uint32_t *which, float (*pos)[3], float (*vel)[3]);
 int nbody_save(nbody *nb, void *to);
 size_t nbody_save_bytes(const nbody *nb);

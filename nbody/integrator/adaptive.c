@@ -73,14 +73,10 @@ static double adaptive_max_frequency2(struct nbody *nb)
     return most;
 }
 
-/* Return the level of the step that begins at `now`, above DEEPEST if its length vanishes;
- * negative on error. */
-static int adaptive_level_at(struct nbody *nb, cl_ulong now)
+int nbody_adaptive_level(const struct nbody *nb, double w2, cl_ulong now)
 {
-    const double w2 = adaptive_max_frequency2(nb), dt = fabs(nbody_engine_dt(nb));
+    const double dt = fabs(nbody_engine_dt(nb));
     int level = 0;
-    if (w2 < 0)
-        return -1;
     while (level <= DEEPEST && !(ldexp(dt, -level) * ldexp(dt, -level) * w2 <= nb->eta))
         level++;
     while (level <= DEEPEST && now & ((TICKS >> level) - 1))
@@ -113,9 +109,12 @@ static int adaptive_run_inner(struct nbody *nb, struct watch_path *path, double 
     int contact = 0;
     cl_ulong now = *tick;
     while (now < TICKS && !contact) {
-        const int level = adaptive_level_at(nb, now);
-        if (level < 0 || level > DEEPEST)
-            return level < 0 ? -1 : adaptive_vanished(nb);
+        const double w2 = adaptive_max_frequency2(nb);
+        if (w2 < 0)
+            return -1;
+        const int level = nbody_adaptive_level(nb, w2, now);
+        if (level > DEEPEST)
+            return adaptive_vanished(nb);
         nb->integration.dt = ldexp(dt, -level);
         const int bad = nbody_integrate_batch(nb, 1);
         nb->integration.dt = dt;

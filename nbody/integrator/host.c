@@ -73,9 +73,13 @@ static int host_download(struct nbody *nb, struct nbody_device *p, struct host_s
     return 0;
 }
 
+/* A device that shares the host's memory may still copy it for a snapshot, so wait first. */
 static int host_upload(struct nbody *nb, const struct host_state *h)
 {
     struct nbody_device *const end = nb->device + nb->ndev;
+    for (struct nbody_device *p = nb->device; p < end; p++)
+        if (p->rows && nbody_device_wait(nb, p) != 0)
+            return -1;
     for (size_t k = 0; k < 3 * nb->n; k++)
         nbody_real_put(nb, nb->particles.posm, 4 * (k / 3) + k % 3, h->x[k]);
     for (struct nbody_device *p = nb->device; p < end; p++) {

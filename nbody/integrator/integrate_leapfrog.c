@@ -1,6 +1,7 @@
 /* integrate_leapfrog.c - kick-drift-kick leapfrog, the default integrator.
  * SPDX-License-Identifier: MIT
  */
+#include "nbody/integrator/host.h"
 #include "nbody/integrator/stepping.h"
 
 EMBEDDED(source, "nbody/integrator/integrate_leapfrog.cl", nbody_integrator_integrate_leapfrog_cl);
@@ -46,6 +47,14 @@ static void leapfrog_reference(const struct nbody_ref_system *s, double dt, size
     }
 }
 
+static void leapfrog_few_steps(const struct host_bodies *b, double dt, size_t steps)
+{
+    while (steps-- > 0)
+        nbody_host_leapfrog(b, dt);
+}
+
+static const struct host_scheme leapfrog_few = {nbody_host_accelerate, leapfrog_few_steps};
+
 const struct integrator nbody_integrate_leapfrog = {
     .info = {.name = "leapfrog",
              .about = "of 2nd order and symplectic: the error of the energy stays bounded",
@@ -59,5 +68,6 @@ const struct integrator nbody_integrate_leapfrog = {
     .planes = 6,
     .begin = nbody_integrate_begin,
     .update = leapfrog_update,
+    .few = &leapfrog_few,
     .reference = leapfrog_reference,
 };

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/engine.h"
+#include "nbody/integrator/host.h"
 
 EMBEDDED(source, "nbody/integrator/integrate_taylor.cl", nbody_integrator_integrate_taylor_cl);
 
@@ -28,6 +29,19 @@ static void taylor_reference(const struct nbody_ref_system *s, double dt, size_t
     }
 }
 
+static void taylor_few_steps(const struct host_bodies *b, double dt, size_t steps)
+{
+    while (steps-- > 0) {
+        for (size_t k = 0; k < 3 * b->stride; k++) {
+            b->x[k] += b->v[k] * dt + b->a[k] * (dt * dt / 2);
+            b->v[k] += b->a[k] * dt;
+        }
+        nbody_host_accelerate(b);
+    }
+}
+
+static const struct host_scheme taylor_few = {nbody_host_accelerate, taylor_few_steps};
+
 const struct integrator nbody_integrate_taylor = {
     .info = {.name = "taylor",
              .about =
@@ -38,5 +52,6 @@ const struct integrator nbody_integrate_taylor = {
     .sum = FORCES,
     .planes = 6,
     .update = taylor_update,
+    .few = &taylor_few,
     .reference = taylor_reference,
 };

@@ -5,6 +5,7 @@
  * order errors cancel. The middle step goes back in time. The kernels are leapfrog's.
  * SPDX-License-Identifier: MIT
  */
+#include "nbody/integrator/host.h"
 #include "nbody/integrator/stepping.h"
 
 EMBEDDED(source, "nbody/integrator/integrate_leapfrog.cl", nbody_integrator_integrate_leapfrog_cl);
@@ -34,6 +35,14 @@ static void yoshida4_reference(const struct nbody_ref_system *s, double dt, size
     }
 }
 
+static void yoshida4_few_steps(const struct host_bodies *b, double dt, size_t steps)
+{
+    for (size_t k = 0; k < STAGES * steps; k++)
+        nbody_host_leapfrog(b, weight[k % STAGES] * dt);
+}
+
+static const struct host_scheme yoshida4_few = {nbody_host_accelerate, yoshida4_few_steps};
+
 const struct integrator nbody_integrate_yoshida4 = {
     .info =
         {.name = "yoshida4",
@@ -49,5 +58,6 @@ const struct integrator nbody_integrate_yoshida4 = {
     .planes = 6,
     .begin = nbody_integrate_begin,
     .update = yoshida4_update,
+    .few = &yoshida4_few,
     .reference = yoshida4_reference,
 };

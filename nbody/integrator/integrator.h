@@ -14,6 +14,10 @@ enum { MAX_BATCH = 256 };
 /* EINVAL if there are more bodies than steps on the host support. */
 int nbody_host_check(const struct nbody *nb);
 
+/* Set nb->on_host; EINVAL if the host does not support an option and the caller asks for it. The
+ * method must have been chosen. */
+int nbody_host_choose(struct nbody *nb, const struct nbody_options *o);
+
 /* EINVAL if the engine does not support its kind of time steps. */
 int nbody_stepping_check(const struct nbody *nb);
 
@@ -47,6 +51,7 @@ struct integration {
     struct sum_validity {
         bool forces_valid; /* `state` holds the sums that the next step begins with */
         bool synchronized; /* posm and velo are of the current time, not predictions */
+        bool host;         /* `state` is as steps on the host left it (host_steps.c) */
     } valid, saved;        /* saved belongs to device_integration.saved */
     void *program;
     cl_kernel update[UPDATE_KERNELS]; /* the integrator's kernels */
@@ -54,7 +59,8 @@ struct integration {
     struct blocks *blocks;            /* block_steps.h; NULL with fixed steps */
     void *criterion_program;          /* adaptive.cl; NULL without adaptive steps */
     cl_kernel criterion_max;
-    struct rungs *rungs; /* rungs.c; NULL except for block steps with the tree */
+    struct rungs *rungs;   /* rungs.c; NULL except for block steps with the tree */
+    struct few_state *few; /* host_steps.c; NULL with steps on devices */
     struct {
         double blocks, steps;
     } counts; /* of block steps */

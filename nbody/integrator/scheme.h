@@ -19,6 +19,7 @@
 
 struct nbody_device;
 struct contact_paths;
+struct host_bodies;
 
 enum { UPDATE_KERNELS = 4 }; /* maximum per integrator */
 
@@ -77,6 +78,14 @@ int nbody_host_contact(const struct host_watch *watch, const struct contact_path
 /* True if contacts are looked for. */
 bool nbody_host_watches(const struct host_watch *watch);
 
+/* Steps of few bodies on the host. */
+struct host_scheme {
+    /* Make x and v the beginning of a step: evaluate forces, and derivatives if needed. */
+    void (*begin)(const struct host_bodies *b);
+    /* Advance by `steps` steps of dt, in engine units. */
+    void (*steps)(const struct host_bodies *b, double dt, size_t steps);
+};
+
 struct integrator {
     struct nbody_integrator_info info;
     const struct embedded *source;       /* integrate_NAME.cl, compiled after step.cl */
@@ -113,6 +122,9 @@ struct integrator {
     enum host_end (*host)(const struct nbody_ref_system *s, double dt, double *x, double *v,
                           double *memory, double *evaluations);
     int host_planes;
+
+    /* Steps of few bodies on the host (host.h); NULL: none. */
+    const struct host_scheme *few;
 
     /* Scalar reference: advance x and v, 3n numbers each, by `steps` steps of dt. `work` has room
      * for n numbers per plane of `state`. */

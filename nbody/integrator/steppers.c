@@ -5,9 +5,9 @@
 
 #include "core/handle.h"
 
-static const struct stepper *const steppers[] = {&nbody_stepper_host, &nbody_stepper_block,
-                                                 &nbody_stepper_rungs, &nbody_stepper_adaptive,
-                                                 &nbody_stepper_fixed};
+static const struct stepper *const steppers[] = {&nbody_stepper_host,     &nbody_stepper_few,
+                                                 &nbody_stepper_block,    &nbody_stepper_rungs,
+                                                 &nbody_stepper_adaptive, &nbody_stepper_fixed};
 
 int nbody_stepper_open(struct nbody *nb)
 {

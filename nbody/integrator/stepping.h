@@ -15,6 +15,11 @@ enum { DEEPEST = 40 };
 int nbody_leapfrog_update(struct nbody *nb, struct nbody_device *p, cl_uint count,
                           const struct update *u, double closing_dt, double opening_dt);
 
+/* Return the level of the adaptive step that begins at tick `now`, where w2 is the square of the
+ * greatest frequency; above DEEPEST if its length vanishes. nb->integration.dt is the longest step.
+ */
+int nbody_adaptive_level(const struct nbody *nb, double w2, cl_ulong now);
+
 /* Find the closest pair a < b of n positions. */
 void nbody_host_closest(size_t n, const double *x, size_t *a, size_t *b);
 
@@ -58,6 +63,7 @@ struct stepper {
     bool (*watches)(const struct nbody *nb);
 };
 extern const struct stepper nbody_stepper_host;  /* steps on the host, of any length */
+extern const struct stepper nbody_stepper_few;   /* steps of few bodies on the host */
 extern const struct stepper nbody_stepper_block, /* individual steps with direct sums */
     nbody_stepper_rungs;                         /* and with the tree */
 extern const struct stepper nbody_stepper_adaptive, nbody_stepper_fixed;

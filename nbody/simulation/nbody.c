@@ -56,6 +56,8 @@ static int nbody_check_options(const struct nbody_options *o, size_t n)
             o->accuracy);
     if (nbody_field_check(o) != 0)
         return -1;
+    if ((unsigned)o->place > NBODY_ON_FASTER)
+        return clerror_set(EINVAL, "nbody_create: there is no place %d", (int)o->place);
     if ((unsigned)o->stepping > NBODY_BLOCK)
         return clerror_set(EINVAL, "nbody_create: there is no stepping %d", (int)o->stepping);
     if (!(o->eta >= 0 && o->eta <= 1))
@@ -155,8 +157,8 @@ static int nbody_choose_sorting(struct nbody *nb)
     if (world_broadcast(nb->world, 0, &least, sizeof least) != 0)
         return -1;
     nb->particles.sorted =
-        nb->method == NBODY_TREE ||
-        (nb->precision == NBODY_MIXED && nb->stepping == NBODY_FIXED && nb->n >= least);
+        nb->method == NBODY_TREE || (nb->precision == NBODY_MIXED && nb->stepping == NBODY_FIXED &&
+                                     nb->n >= least && !nb->on_host);
     for (cl_uint d = 0; nbody_is_clustered(nb) && d < nb->ndev; d++)
         if (nbody_shape_cluster(&nb->device[d].shape) != 0)
             return -1;
@@ -198,6 +200,7 @@ static double measure_device_rate(struct nbody *nb, cl_uint dev, const void *arg
     trial.progress = NULL;
     trial.integrator = NBODY_TAYLOR;
     trial.stepping = NBODY_FIXED;
+    trial.place = NBODY_ON_DEVICES;
     trial.dt = DBL_MIN; /* nothing moves, so that no position overflows */
     nbody *one = nbody_create(&trial, n, t->mass, t->pos, t->vel);
     if (one && nbody_step(one, 1) == 0) {
@@ -304,8 +307,9 @@ static nbody *nbody_create_engine(const struct nbody_options *o, size_t n, const
         nbody_softening_copy(nb, o->softening) == 0 && nbody_mixed_check(nb) == 0 &&
         nbody_host_check(nb) == 0 && nbody_stepping_check(nb) == 0 &&
         nbody_baseline_check(nb) == 0 && nbody_method_choose(nb, o->method) == 0 &&
-        nbody_softening_check(nb) == 0 && nbody_prepare(nb, o, mass, pos, vel) == 0 &&
-        nbody_forces_open(nb) == 0 && nbody_integrator_open(nb) == 0 && nbody_field_open(nb) == 0 &&
+        nbody_host_choose(nb, o) == 0 && nbody_softening_check(nb) == 0 &&
+        nbody_prepare(nb, o, mass, pos, vel) == 0 && nbody_forces_open(nb) == 0 &&
+        nbody_integrator_open(nb) == 0 && nbody_field_open(nb) == 0 &&
         nbody_diagnose_open(nb) == 0 && nbody_method_prepare(nb) == 0 && allocate_all(nb) == 0 &&
         nbody_field_upload(nb) == 0 && nbody_softening_upload(nb) == 0 &&
         nbody_method_open(nb) == 0 && nbody_stepper_open(nb) == 0 &&

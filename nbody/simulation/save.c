@@ -21,7 +21,8 @@ struct save_header {
     uint64_t n, real, planes, steps, base_steps, size;
     double G, dt, elapsed, base_time, evaluations, centre[3], eta, blocks, body_steps;
     struct units units;
-    int32_t method, precision, stepping, forces_valid, synchronized, a_old_valid;
+    int32_t method, precision, stepping, forces_valid, synchronized, a_old_valid, on_host,
+        host_valid;
     uint32_t leaf, key_words; /* of trees; 0 without */
 };
 
@@ -64,7 +65,9 @@ static struct save_header save_header_of(const struct nbody *nb)
                             .stepping = (int32_t)nb->stepping,
                             .forces_valid = nb->integration.valid.forces_valid,
                             .synchronized = nb->integration.valid.synchronized,
-                            .a_old_valid = nb->force.a_old_valid};
+                            .a_old_valid = nb->force.a_old_valid,
+                            .on_host = nb->on_host,
+                            .host_valid = nb->integration.valid.host};
     snprintf(h.name, sizeof h.name, "%s", nb->integrator->info.name);
     for (const struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
         if (p->force.tree) {
@@ -366,6 +369,8 @@ static int load_check_header(const struct nbody *nb, const struct save_header *h
         return load_refuse("choice of steps");
     if (h->method != own.method)
         return load_refuse("method");
+    if (h->on_host != own.on_host)
+        return load_refuse("place of its steps: the host, or devices");
     if (h->G < own.G || h->G > own.G)
         return load_refuse("gravitational constant");
     if (own.leaf && h->leaf != own.leaf)
@@ -456,14 +461,15 @@ int nbody_load(nbody *nb, const void *from_, size_t size)
         return -1;
     nb->units = h.units;
     memcpy(nb->centre, h.centre, sizeof nb->centre);
-    nbody_integration_load(nb, &(struct integration){.dt = h.dt,
-                                                     .steps = h.steps,
-                                                     .base_steps = h.base_steps,
-                                                     .elapsed = h.elapsed,
-                                                     .base_time = h.base_time,
-                                                     .evaluations = h.evaluations,
-                                                     .counts = {h.blocks, h.body_steps},
-                                                     .valid = {h.forces_valid, h.synchronized}});
+    nbody_integration_load(
+        nb, &(struct integration){.dt = h.dt,
+                                  .steps = h.steps,
+                                  .base_steps = h.base_steps,
+                                  .elapsed = h.elapsed,
+                                  .base_time = h.base_time,
+                                  .evaluations = h.evaluations,
+                                  .counts = {h.blocks, h.body_steps},
+                                  .valid = {h.forces_valid, h.synchronized, h.host_valid}});
     nbody_tree_load(nb, h.a_old_valid);
     nbody_particles_moved(nb);
     return nbody_field_upload(nb) == 0 ? nbody_softening_upload(nb) : -1; /* in the loaded units */

@@ -397,6 +397,7 @@ class nbody_options(Structure):  # noqa: F405
         ("stepping", c_int),
         ("eta", c_double),
         ("world", c_void_p),
+        ("place", c_int),
         ("reserved", c_size_t * 8),
     ]
 
@@ -854,6 +855,7 @@ FUNCTIONS = {
     "nbody_model_bodies": ("nbody", "c_size_t, [c_int]"),
     "nbody_model_by_name": ("nbody", "c_int, [c_char_p]"),
     "nbody_peak_rate": ("nbody", "c_double, [c_void_p]"),
+    "nbody_place": ("nbody", "c_int, [c_void_p]"),
     "nbody_positions": ("nbody", "c_int, [c_void_p, c_size_t, c_void_p, c_void_p, c_void_p]"),
     "nbody_save": ("nbody", "c_int, [c_void_p, c_void_p]"),
     "nbody_save_bytes": ("nbody", "c_size_t, [c_void_p]"),
@@ -954,7 +956,7 @@ CHOICES = {
     "life_options": {'engine': {'auto': 0, 'packed': 1, 'local': 2, 'global': 3, 'reference': 4, 'hashlife': 5, 'sparse': 6}, 'bounds': {'torus': 0, 'plane': 1, 'joined': 2, 'unbounded': 3}},
     "matmul_options": {'kind': {'tuned': 0, 'naive': 1, 'blocked': 2, 'cpu_naive': 3, 'cpu_blocked': 4, 'openblas': 5, 'sycl': 6, 'clblast': 7}, 'precision': {'single': 0, 'double': 1}},
     "nbody_ensemble_options": {'integrator': {'leapfrog': 0, 'hermite4': 1, 'taylor': 2, 'yoshida4': 3, 'ias15': 4, 'hermite6': 5}},
-    "nbody_options": {'integrator': {'leapfrog': 0, 'hermite4': 1, 'taylor': 2, 'yoshida4': 3, 'ias15': 4, 'hermite6': 5}, 'precision': {'single': 0, 'double': 1, 'mixed': 2}, 'kernel': {'tuned': 0, 'naive': 1, 'branchless': 2, 'tiled': 3}, 'method': {'direct': 0, 'tree': 1, 'auto': 2}, 'stepping': {'fixed': 0, 'adaptive': 1, 'block': 2}},
+    "nbody_options": {'integrator': {'leapfrog': 0, 'hermite4': 1, 'taylor': 2, 'yoshida4': 3, 'ias15': 4, 'hermite6': 5}, 'precision': {'single': 0, 'double': 1, 'mixed': 2}, 'kernel': {'tuned': 0, 'naive': 1, 'branchless': 2, 'tiled': 3}, 'method': {'direct': 0, 'tree': 1, 'auto': 2}, 'stepping': {'fixed': 0, 'adaptive': 1, 'block': 2}, 'place': {'on_devices': 0, 'on_host': 1, 'on_faster': 2}},
     "view_options": {},
     "world_options": {},
 }
@@ -1031,6 +1033,10 @@ CONSTANTS = {
     "NBODY_DIRECT": 0,
     "NBODY_TREE": 1,
     "NBODY_AUTO": 2,
+    "NBODY_ON_DEVICES": 0,
+    "NBODY_ON_HOST": 1,
+    "NBODY_ON_FASTER": 2,
+    "NBODY_FEW": 128,
     "NBODY_FIELD_POINT": 0,
     "NBODY_FIELD_PLUMMER": 1,
     "NBODY_FIELD_LOGARITHMIC": 2,

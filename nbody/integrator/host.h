@@ -1,0 +1,42 @@
+/* host.h - few bodies on the host, and sums over their pairs in plain C.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef STDCL_NBODY_HOST_H
+#define STDCL_NBODY_HOST_H
+
+#include <stddef.h>
+
+#include "stdcl/nbody.h"
+
+enum { HOST_LANES = 8 }; /* numbers that a loop processes at a time */
+
+/* Bodies in engine units. An array of coordinates has three planes: coordinate c of body i is number
+ * c * stride + i. The stride is n, rounded up to HOST_LANES; numbers beyond n are 0, in e2 1. */
+struct host_bodies {
+    size_t n, stride;
+    double *x, *v, *a;
+    const double *gm, *e2;            /* G m; half the square of the softening */
+    const struct nbody_field *fields; /* in engine units, where G is 1 */
+    size_t nfields;
+    double *work; /* stride numbers */
+};
+
+/* Compute the accelerations a at the positions x. Each pair is computed once, and two bodies at one
+ * place do not attract each other. Results have equal bits on all machines: the order of additions
+ * is fixed, and no product is fused with a sum. */
+void nbody_host_accelerate(const struct host_bodies *b);
+
+/* Add to a the accelerations by pairs of bodies i > j with i >= row, without fields. */
+void nbody_host_add_pairs(const struct host_bodies *b, size_t row, double *a);
+
+/* Return the largest sum over j of G (m_i + m_j) / (r^2 + eps^2)^(3/2) of any body i, and of the
+ * fields: the square of the greatest frequency, for adaptive steps. */
+double nbody_host_criterion(const struct host_bodies *b);
+
+/* v += kick a, then x += drift v. */
+void nbody_host_kick_drift(const struct host_bodies *b, double kick, double drift);
+
+/* A step of leapfrog, which begins and ends with the accelerations of x. */
+void nbody_host_leapfrog(const struct host_bodies *b, double dt);
+
+#endif

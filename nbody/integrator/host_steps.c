@@ -1,0 +1,380 @@
+/* host_steps.c - fixed and adaptive steps of few bodies on the host, by one thread in doubles.
+ *
+ *   devices                                    host
+ *   posm, state  --- host_steps_download --->  x, planes     if they differ
+ *                                              steps
+ *   posm, state  <--- host_steps_upload -----  x, planes     at the end of a call
+ *
+ * The planes are those of nbody_device.state, so that a saved engine holds all that the next step
+ * needs. Queries run on the devices. A copy of the numbers before some steps, or before a step of
+ * adaptive length, serves to find the step that failed, and to undo it.
+ * SPDX-License-Identifier: MIT
+ */
+#include "nbody/integrator/host.h"
+#include "nbody/integrator/stepping.h"
+
+#include "core/handle.h"
+#include "core/round.h"
+
+#include <math.h>
+
+enum {
+    MAX_BODIES = 4096,
+    CHUNK_STEPS = 256 /* steps between checks for numbers that are not finite */
+};
+static const double CHUNK_PAIRS = 1e7;       /* pairs summed between progress reports */
+static const double NO_SOFTENING = 0x1p-500; /* square: keeps r^-3 of bodies at one place finite */
+
+struct few_state {
+    struct host_bodies b;
+    double *plane; /* [nb->planes][stride] */
+    double *old;   /* copy of all numbers that steps change */
+    size_t changing;
+    uint64_t version; /* particles.version that these numbers belong to */
+};
+
+/* ---- Choice. --------------------------------------------------------------------------------- */
+
+/* Return the option that steps on the host do not support, or NULL. */
+static const char *host_obstacle(const struct nbody *nb, const struct nbody_options *o)
+{
+    if (!nb->integrator->few)
+        return "this integrator";
+    if (nb->stepping != NBODY_FIXED &&
+        !(nb->stepping == NBODY_ADAPTIVE && !nb->integrator->block_steps))
+        return "this kind of steps";
+    if (!nbody_has_doubles(nb))
+        return "single precision";
+    if (nb->kernel != NBODY_TUNED)
+        return "baseline kernels";
+    if (nb->method != NBODY_DIRECT)
+        return "tree";
+    if (world_size(o->world) > 1)
+        return "several ranks";
+    return nb->n > MAX_BODIES ? "more than 4096 bodies" : NULL;
+}
+
+int nbody_host_choose(struct nbody *nb, const struct nbody_options *o)
+{
+    const char *const obstacle = host_obstacle(nb, o);
+    if (nb->integrator->host || o->place == NBODY_ON_DEVICES)
+        return 0;
+    if (o->place == NBODY_ON_HOST && obstacle)
+        return clerror_set(EINVAL,
+                           "nbody_create: NBODY_ON_HOST does not support %s; use NBODY_ON_DEVICES",
+                           obstacle);
+    nb->on_host =
+        o->place == NBODY_ON_HOST || (!obstacle && nb->n <= NBODY_FEW && !o->shape && !o->shares);
+    if (nb->on_host) {
+        const size_t used = strlen(nb->method_text);
+        snprintf(nb->method_text + used, sizeof nb->method_text - used,
+                 "; steps on the host%s, in double precision",
+                 o->place == NBODY_ON_HOST ? ", as requested" : "; the bodies are few");
+    }
+    return 0;
+}
+
+enum nbody_place nbody_place(const nbody *nb)
+{
+    if (no_handle(nb, __func__))
+        return NBODY_ON_DEVICES;
+    return nb->on_host || nb->integrator->host ? NBODY_ON_HOST : NBODY_ON_DEVICES;
+}
+
+/* ---- Memory. --------------------------------------------------------------------------------- */
+
+static void host_steps_free(struct nbody *nb)
+{
+    if (nb->integration.few)
+        free(nb->integration.few->plane);
+    free(nb->integration.few);
+}
+
+/* Positions are in STATE_POS if the integrator predicts, else after the planes. */
+static int host_steps_open(struct nbody *nb)
+{
+    const size_t stride = round_up(nb->n, HOST_LANES), own_x = integrator_predicts(nb) ? 0 : 3,
+                 changing = (nb->planes + own_x) * stride, all = 2 * changing + 3 * stride;
+    struct few_state *h = nb->integration.few = calloc(1, sizeof *h);
+    double *const p = h ? aligned_alloc(64, round_up(all * sizeof *p, 64)) : NULL;
+    if (!p)
+        return clerror_set(ENOMEM, "nbody_create: out of memory on the host for %zu bodies", nb->n);
+    memset(p, 0, all * sizeof *p);
+    double *const gm = p + 2 * changing, *const e2 = gm + stride;
+    *h = (struct few_state){.b = {.n = nb->n,
+                                  .stride = stride,
+                                  .x = p + (own_x ? nb->planes : STATE_POS) * stride,
+                                  .v = p + STATE_VEL * stride,
+                                  .a = p + STATE_ACC * stride,
+                                  .gm = gm,
+                                  .e2 = e2,
+                                  .fields = nb->force.fields,
+                                  .nfields = nb->nfields,
+                                  .work = e2 + stride},
+                            .plane = p,
+                            .old = p + changing,
+                            .changing = changing};
+    return 0;
+}
+
+/* ---- Copies between devices and host. -------------------------------------------------------- */
+
+/* Convert the softening to the engine's units, which a loaded state may have changed. */
+static void host_set_softening(const struct nbody *nb, struct few_state *h)
+{
+    double *const e2 = (double *)h->b.e2;
+    for (size_t i = 0; i < h->b.stride; i++) {
+        const double eps = nb->particles.own_eps && i < nb->n ? nb->particles.own_eps[i] : nb->eps,
+                     scaled = eps * nbody_units_factor(&nb->units, -1, 0);
+        e2[i] = i < nb->n ? fmax(scaled * scaled, NO_SOFTENING) / 2 : 1;
+    }
+}
+
+static int host_download_device(struct nbody *nb, struct nbody_device *p, struct few_state *h)
+{
+    const size_t m = h->b.stride, four = 4 * sizeof(double);
+    double *const posm = nb->particles.posm, *const gm = (double *)h->b.gm;
+    if (nbody_device_download(nb, p, posm + 4 * p->first, p->count * four) != 0 ||
+        nbody_device_download(nb, p, p->state, nb->planes * p->rows * sizeof(double)) != 0)
+        return -1;
+    for (size_t k = 0; k < nb->planes; k++)
+        memcpy(h->plane + k * m + p->first, (double *)p->state + k * p->rows,
+               p->count * sizeof(double));
+    for (size_t i = p->first; i < p->first + p->count; i++) {
+        for (size_t c = 0; c < 3; c++)
+            h->b.x[c * m + i] = posm[4 * i + c];
+        gm[i] = posm[4 * i + 3];
+    }
+    return 0;
+}
+
+/* Bring the numbers of the devices to the host, unless they are there, and begin a step. */
+static int host_steps_download(struct nbody *nb, struct few_state *h)
+{
+    const bool begun = nb->integration.valid.host;
+    if (begun && h->version == nb->particles.version)
+        return 0;
+    if (nbody_integrate_synchronize(nb) != 0)
+        return -1;
+    for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
+        if (p->count && host_download_device(nb, p, h) != 0)
+            return -1;
+    host_set_softening(nb, h);
+    if (!begun) {
+        nb->integrator->few->begin(&h->b);
+        nb->integration.evaluations++;
+    }
+    return 0;
+}
+
+static int host_upload_device(struct nbody *nb, struct nbody_device *p, const struct few_state *h)
+{
+    for (size_t k = 0; k < nb->planes; k++)
+        memcpy((double *)p->state + k * p->rows, h->plane + k * h->b.stride + p->first,
+               p->count * sizeof(double));
+    void *const blocks[] = {nb->particles.posm, p->state, nb->particles.velo, nb->particles.acce};
+    for (size_t k = 0; k < COUNT_OF(blocks); k++)
+        if (blocks[k] && clmsync(nb->ctx, p->dev, blocks[k], CL_MEM_DEVICE) == (cl_event)-1)
+            return -1;
+    return 0;
+}
+
+/* Write a coordinate array to an array of four numbers per body; NULL: none. */
+static void host_put_four(const struct few_state *h, double *four, const double *from)
+{
+    for (size_t k = 0; four && k < 3 * h->b.n; k++)
+        four[4 * (k / 3) + k % 3] = from[k % 3 * h->b.stride + k / 3];
+}
+
+/* A device that shares the host's memory may still copy it for a snapshot, so wait first. */
+static int host_steps_upload(struct nbody *nb, struct few_state *h)
+{
+    for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
+        if (p->count && nbody_device_wait(nb, p) != 0)
+            return -1;
+    host_put_four(h, nb->particles.posm, h->b.x);
+    host_put_four(h, nb->particles.velo, h->b.v);
+    host_put_four(h, nb->particles.acce, h->b.a);
+    for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
+        if (p->count && host_upload_device(nb, p, h) != 0)
+            return -1;
+    nbody_particles_moved(nb);
+    nbody_domain_set_shared(nb);
+    h->version = nb->particles.version;
+    nb->integration.valid =
+        (struct sum_validity){.forces_valid = true, .synchronized = true, .host = true};
+    return 0;
+}
+
+/* ---- Steps. ---------------------------------------------------------------------------------- */
+
+static bool host_is_finite(const struct few_state *h)
+{
+    double all = 0; /* NaN if a number is infinite or NaN */
+    for (size_t k = 0; k < h->changing; k++)
+        all += 0 * h->plane[k];
+    return all == 0;
+}
+
+static void host_keep_old(struct few_state *h)
+{
+    memcpy(h->old, h->plane, h->changing * sizeof *h->old);
+}
+
+static void host_restore_old(struct few_state *h)
+{
+    memcpy(h->plane, h->old, h->changing * sizeof *h->old);
+}
+
+static int host_not_finite(const struct nbody *nb, const char *smaller)
+{
+    return clerror_set(
+        EDOM,
+        "nbody_step: a position or velocity became NaN or infinite in step %zu (time %g); a smaller %s "
+        "or a larger softening may help",
+        nb->integration.steps + 1, nbody_time(nb) + nb->integration.dt, smaller);
+}
+
+static void host_advance(struct nbody *nb, struct few_state *h, size_t steps)
+{
+    nb->integrator->few->steps(&h->b, nbody_engine_dt(nb), steps);
+}
+
+/* Make steps of fixed length. If one fails, the state before it remains. */
+static int host_run_fixed(struct nbody *nb, struct few_state *h, size_t steps)
+{
+    host_keep_old(h);
+    host_advance(nb, h, steps);
+    if (!host_is_finite(h)) {
+        host_restore_old(h);
+        for (size_t k = 0; k < steps; k++) {
+            host_keep_old(h);
+            host_advance(nb, h, 1);
+            if (!host_is_finite(h)) {
+                host_restore_old(h);
+                return host_not_finite(nb, "time step");
+            }
+            nb->integration.steps++;
+        }
+        return 0;
+    }
+    nb->integration.steps += steps;
+    nb->integration.evaluations += (double)(steps * (size_t)integrator_stages(nb));
+    return 0;
+}
+
+static int host_vanished(const struct nbody *nb, const struct host_bodies *b)
+{
+    double least = INFINITY;
+    size_t first = 0, second = 0;
+    for (size_t i = 0; i < b->n; i++)
+        for (size_t j = 0; j < i; j++) {
+            double r2 = 0;
+            for (size_t c = 0; c < 3; c++)
+                r2 += pow(b->x[c * b->stride + i] - b->x[c * b->stride + j], 2);
+            if (r2 < least) {
+                least = r2;
+                first = j;
+                second = i;
+            }
+        }
+    return clerror_set(
+        EDOM,
+        "nbody_step: in step %zu, after time %g, bodies %zu and %zu (from 0 on) come so close that the time "
+        "step vanishes; add a softening length",
+        nb->integration.steps + 1, nbody_time(nb), first, second);
+}
+
+/* Make the steps dt / 2^k within a step of the engine, the call's step number `done`. */
+static int host_run_adaptive(struct nbody *nb, struct few_state *h, double done)
+{
+    const double dt = nb->integration.dt;
+    size_t blocks = 0;
+    for (cl_ulong now = 0; now < TICKS; blocks++) {
+        const int level = nbody_adaptive_level(nb, nbody_host_criterion(&h->b), now);
+        if (level > DEEPEST)
+            return host_vanished(nb, &h->b);
+        nb->integration.dt = ldexp(dt, -level);
+        host_advance(nb, h, 1);
+        nb->integration.dt = dt;
+        now += TICKS >> level;
+        nbody_progress_set_done(nb, done + (double)now / (double)TICKS);
+        if (blocks % CHUNK_STEPS == CHUNK_STEPS - 1 && nbody_progress_report(nb) != 0)
+            return -1;
+    }
+    if (!host_is_finite(h))
+        return host_not_finite(nb, "eta");
+    nb->integration.counts.blocks += (double)blocks;
+    nb->integration.counts.steps += (double)blocks * (double)nb->n;
+    nb->integration.evaluations += (double)(blocks * (size_t)integrator_stages(nb));
+    nb->integration.steps++;
+    return 0;
+}
+
+/* As host_run_adaptive; a step that fails or is cancelled is undone. */
+static int host_try_adaptive(struct nbody *nb, struct few_state *h, double done)
+{
+    host_keep_old(h);
+    const int status = host_run_adaptive(nb, h, done);
+    if (status != 0)
+        host_restore_old(h);
+    return status;
+}
+
+/* Steps between two progress reports. */
+static size_t host_chunk(const struct nbody *nb, size_t left)
+{
+    const double pairs = (double)nb->n * (double)nb->n / 2 * integrator_stages(nb),
+                 fitting = fmax(1, fmin(CHUNK_STEPS, CHUNK_PAIRS / pairs));
+    const size_t most = nb->stepping == NBODY_FIXED ? (size_t)fitting : 1;
+    return left < most ? left : most;
+}
+
+static int host_run_steps(struct nbody *nb, struct few_state *h, size_t steps)
+{
+    for (size_t done = 0; done < steps;) {
+        const size_t chunk = host_chunk(nb, steps - done);
+        const int status = nb->stepping == NBODY_FIXED ? host_run_fixed(nb, h, chunk)
+                                                       : host_try_adaptive(nb, h, (double)done);
+        if (status != 0)
+            return status;
+        done += chunk;
+        nbody_progress_set_done(nb, (double)done);
+        nbody_progress_set_stoppable(nb, done < steps);
+        if (nbody_progress_report(nb) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int host_steps_run(struct nbody *nb, size_t steps)
+{
+    struct few_state *const h = nb->integration.few;
+    nbody_progress_begin(nb, "nbody_step", (double)steps);
+    if (steps == 0)
+        return 0;
+    if (host_steps_download(nb, h) != 0)
+        return -1;
+    if (host_run_steps(nb, h, steps) == 0)
+        return host_steps_upload(nb, h);
+    const int code = clerrno; /* the steps before the failure count */
+    char *const sentence = strdup(clerror());
+    if (host_steps_upload(nb, h) == 0 && nb->task.stopped)
+        clerror_set(ECANCELED, "nbody_step: stopped after step %zu", nb->integration.steps);
+    else if (sentence)
+        clerror_set(code, "%s", sentence);
+    free(sentence);
+    return -1;
+}
+
+static bool host_steps_apply(const struct nbody *nb)
+{
+    return nb->on_host;
+}
+
+const struct stepper nbody_stepper_few = {
+    .applies = host_steps_apply,
+    .open = host_steps_open,
+    .run = host_steps_run,
+    .free = host_steps_free,
+};
