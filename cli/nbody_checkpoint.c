@@ -158,8 +158,7 @@ static struct checkpoint_state current_state(const struct nbody_job *job)
         .model = job->model,
         .also = b->also & (PARTICLES_SOFTENING | PARTICLES_ID | PARTICLES_RADIUS),
         .picture = job->picture,
-        .start = job->start,
-        .shortened = nbody_steps(job->engine) == job->total && job->last_dt != job->dt};
+        .start = job->start};
     state.picture.value = NULL; /* no address belongs into a file */
     state.picture.group = NULL;
     state.picture.path = NULL;
@@ -416,6 +415,8 @@ int nbody_checkpoint_visit(struct nbody_job *job, size_t before, size_t step)
     if (by_clock &&
         world_broadcast(cli_world, 0, &late, sizeof late) != 0) /* rank 0's clock decides for all */
         return cli_failed_call(NULL);
+    if (job->shortened)
+        return CLI_DONE;
     return late || nbody_checkpoint_next(job, before) == step ? nbody_checkpoint_write(job)
                                                               : CLI_DONE;
 }
@@ -427,7 +428,8 @@ int nbody_checkpoint_done(const struct nbody_job *job)
 
 int nbody_checkpoint_end(struct nbody_job *job)
 {
-    const int status = job->checkpoint ? nbody_checkpoint_write(job) : CLI_DONE;
+    const bool due = job->checkpoint && !job->shortened;
+    const int status = due ? nbody_checkpoint_write(job) : CLI_DONE;
     if (status != CLI_DONE)
         return status;
     return nbody_checkpoint_done(job);

@@ -1,6 +1,10 @@
 /* nbody_checkpoint.h - file layout of a checkpoint of `stdcl nbody`, from which a killed run
  * resumes bit for bit.
  *
+ * It holds the state after a whole number of steps. If --until shortens the last step, the last
+ * checkpoint is of the time before that step, so that a run to a later time makes a whole step
+ * instead.
+ *
  *   struct checkpoint_head, a JSON object, struct checkpoint_state, then arrays as in memory:
  *   masses; softenings, identifiers and radii, if any; rows of the table; files of each series;
  *   rows of the history and their binaries; paths; collisions; the engine (nbody_save)
@@ -41,8 +45,7 @@ struct checkpoint_state {
     size_t n_start, events;
     double radius, energy_lost, interactions;
     int collide;
-    int own_eps;   /* per-body softenings */
-    int shortened; /* the last step was shortened for --until */
+    int own_eps; /* per-body softenings */
     struct picture_options picture;
     struct nbody_diagnostics start;
 };

@@ -82,6 +82,7 @@ struct nbody_job {
     struct particles bodies; /* positions and velocities as of the last visit */
     double time_start;
     double last_dt; /* last step, shortened for --until; else dt */
+    bool shortened; /* the engine has that shorter step: no checkpoint may hold its state */
     size_t total;   /* steps to do */
     CLCONTEXT *context;
     nbody *engine;

@@ -391,15 +391,13 @@ int nbody_resume_state(struct nbody_job *job)
     const struct checkpoint_state *k = &job->resumed->parts.state;
     if (nbody_load(job->engine, job->resumed->parts.engine, k->engine) < 0)
         return cli_failed_call(NULL);
-    if (nbody_steps(job->engine) > job->total)
-        return cli_wrong(
-            "--resume: %s is at step %zu and time %g, but the run ends at step %zu; give a later --until or more --steps",
-            job->resume, nbody_steps(job->engine), job->time_start + nbody_time(job->engine),
-            job->total);
-    if (k->shortened && nbody_steps(job->engine) < job->total &&
-        nbody_set_dt(job->engine, job->dt) < 0)
-        return cli_failed_call(NULL);
-    return CLI_DONE;
+    if (nbody_steps(job->engine) < job->total ||
+        (nbody_steps(job->engine) == job->total && job->last_dt == job->dt))
+        return CLI_DONE;
+    return cli_wrong(
+        "--resume: %s is at step %zu and time %g, but the run ends %s step %zu; give a later --until or more --steps",
+        job->resume, nbody_steps(job->engine), job->time_start + nbody_time(job->engine),
+        job->last_dt == job->dt ? "at" : "within", job->total);
 }
 
 /* Different --fractions: the history starts empty. */
@@ -419,7 +417,8 @@ static void restore_history(struct nbody_job *job)
     memcpy(h->text, parts->text, h->bytes);
 }
 
-static void restore_series(struct nbody_job *job)
+/* Restore the files written of each series; the next one must be due after the current step. */
+static int restore_series(struct nbody_job *job)
 {
     const char *from = job->resumed->parts.series;
     for (size_t i = 0; i < job->resumed->parts.state.series; i++) {
@@ -434,6 +433,12 @@ static void restore_series(struct nbody_job *job)
         }
         from += bytes;
     }
+    if (nbody_series_next(job) > nbody_steps(job->engine) || !job->series_n ||
+        job->series[0].n == 0)
+        return CLI_DONE;
+    return cli_wrong(
+        "--snapshots: '%g' differs from that of the run of %s, whose series has %zu files; resume with an equal time between snapshots",
+        job->snapshots, job->resume, job->series[0].n);
 }
 
 int nbody_resume_outputs(struct nbody_job *job)
@@ -450,7 +455,9 @@ int nbody_resume_outputs(struct nbody_job *job)
         if (status != CLI_DONE)
             return status;
     }
-    restore_series(job);
+    const int status = restore_series(job);
+    if (status != CLI_DONE)
+        return status;
     restore_history(job);
     job->path.n = k->path;
     job->path.pos = cli_alloc(k->path * k->n + 1, sizeof *job->path.pos);

@@ -63,7 +63,7 @@ static int write_due_outputs(struct nbody_job *job, size_t step)
                    : nbody_camera_next(job, step - 1) == step) &&
         (status = nbody_camera_point(job)) != CLI_DONE)
         return status;
-    if (job->outputs.frames_done < job->outputs.frames && step == next_frame_step(job) &&
+    if (job->outputs.frames_done < job->outputs.frames && step >= next_frame_step(job) &&
         (status = nbody_output_frame(job)) != CLI_DONE)
         return status;
     if (job->every && step % job->every == 0 && step > 0 && step < job->total) {
@@ -93,7 +93,9 @@ static size_t batch_from(const struct nbody_job *job, size_t step, size_t wanted
         end = step + 1;
     if (job->last_dt != job->dt && step < job->total - 1 && end == job->total)
         end--;
-    if (job->outputs.frames_done < job->outputs.frames && next_frame_step(job) < end)
+    /* after --resume with an earlier end, pictures may be overdue: one per batch */
+    if (job->outputs.frames_done < job->outputs.frames && next_frame_step(job) > step &&
+        next_frame_step(job) < end)
         end = next_frame_step(job);
     if (nbody_series_next(job) < end)
         end = nbody_series_next(job);
@@ -129,11 +131,25 @@ static int end_by_failure(struct nbody_job *job)
     return CLI_DONE;
 }
 
+/* Shorten the last step, which begins now, to end at --until. The last checkpoint precedes it. */
+static int shorten_last_step(struct nbody_job *job)
+{
+    const int status = job->checkpoint ? nbody_checkpoint_write(job) : CLI_DONE;
+    if (status != CLI_DONE)
+        return status;
+    if (nbody_set_dt(job->engine, job->last_dt) < 0)
+        return cli_failed_call(NULL);
+    job->shortened = true;
+    return CLI_DONE;
+}
+
 static int step_engine(struct nbody_job *job, size_t step, size_t batch)
 {
-    if (step + batch == job->total && job->last_dt != job->dt &&
-        nbody_set_dt(job->engine, job->last_dt) < 0)
-        return cli_failed_call(NULL);
+    if (step + batch == job->total && job->last_dt != job->dt) {
+        const int status = shorten_last_step(job);
+        if (status != CLI_DONE)
+            return status;
+    }
     nbody_job_begin(job, NULL, (double)step, (double)(step + batch));
     clprofile_begin(job->context, "steps");
     const int called = nbody_step(job->engine, batch);

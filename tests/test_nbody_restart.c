@@ -228,6 +228,64 @@ static void restart_accepts_another_end(void **unused)
     restart_refuses(2, "cannot be combined", "--resume until.ckpt --steps 12 --until 1");
 }
 
+/* A run to 1.005 and then to 2 ends at 2 with the bytes of one run, and a step that was shortened
+ * for the first end is whole in the second. A run to 1, whose last step differs from 0.01 by
+ * rounding, too. */
+static void restart_in_two_parts_gives_equal_files(void **unused)
+{
+    static const char *const kinds[] = {
+        "-n 50 --integrator leapfrog",
+        "-n 50 --precision single",
+        "-n 50 --integrator yoshida4",
+        "-n 50 --integrator hermite4",
+        "-n 50 --integrator hermite6",
+        "-n 50 --integrator taylor",
+        "-n 8 --integrator ias15",
+        "-n 50 --stepping adaptive",
+        "-n 50 --stepping block",
+        "-n 200 --method tree",
+        "-n 200 --method tree --stepping block",
+        "-n 50 --external plummer:1,1",
+    };
+    char words[300];
+    (void)unused;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (!deep && !sampled(i, 4))
+            continue;
+        snprintf(words, sizeof words, "%s --eps 0.05 --dt 0.01 --until 2 -q -o one.npy", kinds[i]);
+        restart_succeeds(words);
+        for (int k = 0; k < 2; k++) {
+            snprintf(words, sizeof words,
+                     "%s --eps 0.05 --dt 0.01 --until %s -q -o two.npy --checkpoint two.ckpt",
+                     kinds[i], k ? "1" : "1.005");
+            restart_succeeds(words);
+            restart_succeeds("--resume two.ckpt --until 2 --json");
+            assert_non_null(strstr(out, "\"time\": 2.0,"));
+            check_same_files("one.npy", "two.npy");
+        }
+    }
+}
+
+/* The checkpoint of a run with a shortened last step is of the time before. Resumed with equal
+ * options, the run ends with equal bytes; an end before the checkpoint is refused. */
+static void restart_before_shortened_step(void **unused)
+{
+    (void)unused;
+    restart_succeeds("-n 20 --dt 0.01 --until 0.105 --snapshots 0.05 -o s-%d.npy -o one.npy "
+                     "--csv one.csv --checkpoint short.ckpt --every 0.01 -q");
+    restart_succeeds("--resume short.ckpt -o two.npy --csv two.csv -q");
+    check_same_files("one.npy", "two.npy");
+    check_same_files("one.csv", "two.csv");
+    restart_refuses(2, "at step 10 and time 0.1, but the run ends within step 10",
+                    "--resume short.ckpt --until 0.095");
+    restart_refuses(2, "whose series has 3 files; resume with an equal time between snapshots",
+                    "--resume short.ckpt --snapshots 0.01 -o s-%d.npy");
+    restart_succeeds("-n 20 --dt 0.01 --until 0.005 --checkpoint short.ckpt -o one.npy -q");
+    restart_succeeds("--resume short.ckpt --until 0.02 -q");
+    restart_succeeds("-n 20 --dt 0.01 --steps 2 -o two.npy -q");
+    check_same_files("one.npy", "two.npy");
+}
+
 /* A series is complete after its run was killed and resumed, and another end may be given. */
 static void restart_series_is_whole(void **unused)
 {
@@ -570,6 +628,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(restart_rejects_forged_lengths),
         cmocka_unit_test(restart_rejects_forged_words),
         cmocka_unit_test(restart_needs_outputs_elsewhere_again),
+        cmocka_unit_test(restart_in_two_parts_gives_equal_files),
+        cmocka_unit_test(restart_before_shortened_step),
         cmocka_unit_test(restart_accepts_another_end),
         /* Of the following, every n-th runs. */
         cmocka_unit_test(restart_gives_equal_files),
@@ -582,5 +642,5 @@ int main(int argc, char **argv)
     deep = argc > 2;
     if (deep)
         kills = atoi(argv[2]);
-    return sampled_run("restart", tests, 9, 3, files_create, files_remove);
+    return sampled_run("restart", tests, 11, 3, files_create, files_remove);
 }
