@@ -195,7 +195,9 @@ static void nbody_report_text(const struct nbody_job *job, const char *device, F
     fprintf(fp, "%-14s%s\n", "speed", nbody_speed_text(&text, job));
     fprintf(fp, "%-14s", "energy");
     if (isnan(job->end.total))
-        fputs("not computed at the end: interrupted", fp);
+        fputs(job->interrupted ? "not computed at the end: interrupted"
+                               : "not computed: no steps; --csv or --json asks for it",
+              fp);
     else
         fprintf(fp, "%.10g at the start, %.10g at the end", job->start.total, job->end.total);
     if (isfinite(energy_error(job))) /* undefined without energy, as for one body at rest */

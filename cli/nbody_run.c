@@ -12,6 +12,7 @@
 #include "nbody_bodies.h"
 #include "nbody_camera.h"
 #include "nbody_checkpoint.h"
+#include "nbody_history.h"
 #include "nbody_output.h"
 #include "nbody_run.h"
 
@@ -39,14 +40,24 @@ static int engine_status(int called)
     return called == 0 || nbody_job_stopped() ? CLI_DONE : cli_failed_call(NULL);
 }
 
-/* Compute the current energies and momenta; NAN if cancelled. */
+/* True if an output needs energies. Without steps a run may only convert bodies, for which the sum
+ * over all pairs would take longer than all other work. */
+static bool needs_energies(const struct nbody_job *job)
+{
+    return job->total > 0 || job->outputs.n == 0 || job->common.json || job->direct_energies ||
+           job->window.open || nbody_history_wanted(job) ||
+           cli_outputs_have(&job->outputs, CLI_OUTPUT_TABLE);
+}
+
+/* Compute the current energies and momenta; NAN if cancelled or not needed. */
 static int diagnose_now(struct nbody_job *job, const char *name, struct nbody_diagnostics *d)
 {
     const double at = (double)nbody_steps(job->engine);
+    const bool needed = needs_energies(job);
     nbody_job_begin(job, name, at, at);
-    const int called = nbody_job_energies(job, d);
+    const int called = needed ? nbody_job_energies(job, d) : 0;
     job->doing.name = NULL;
-    if (called != 0)
+    if (called != 0 || !needed)
         *d = (struct nbody_diagnostics){nbody_time(job->engine), NAN, NAN, NAN, {NAN, NAN, NAN},
                                         {NAN, NAN, NAN},         NAN};
     else
