@@ -109,8 +109,9 @@ struct nbody_job {
     struct resumed *resumed;  /* nbody_resume.c; NULL unless resumed */
     struct series *series;    /* of --snapshots; all series are written at the same times */
     size_t series_n;
-    double seconds; /* time spent stepping */
-    struct {        /* load balancing since the last check */
+    double series_skipped; /* times without a file, because the series or its times are new */
+    double seconds;        /* time spent stepping */
+    struct {               /* load balancing since the last check */
         struct cli_balance clock;
         size_t step;
         const char *shape; /* shape given to the engine; not owned */

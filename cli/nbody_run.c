@@ -28,7 +28,7 @@
 static const double VISIT_SECONDS = 0.1; /* between visits, unless --batch is given */
 static const size_t FIRST_BATCH = 8;
 
-/* Step of the next frame. */
+/* Step of the next frame. If a resumed run ends earlier than before, frames may be overdue. */
 static size_t next_frame_step(const struct nbody_job *job)
 {
     return (size_t)cli_outputs_due(&job->outputs, job->outputs.frames_done, job->total);
@@ -74,9 +74,9 @@ static int write_due_outputs(struct nbody_job *job, size_t step)
                    : nbody_camera_next(job, step - 1) == step) &&
         (status = nbody_camera_point(job)) != CLI_DONE)
         return status;
-    if (job->outputs.frames_done < job->outputs.frames && step >= next_frame_step(job) &&
-        (status = nbody_output_frame(job)) != CLI_DONE)
-        return status;
+    while (job->outputs.frames_done < job->outputs.frames && step >= next_frame_step(job))
+        if ((status = nbody_output_frame(job)) != CLI_DONE)
+            return status;
     if (job->every && step % job->every == 0 && step > 0 && step < job->total) {
         struct nbody_diagnostics d;
         if ((status = diagnose_now(job, "energy", &d)) != CLI_DONE)
@@ -104,7 +104,6 @@ static size_t batch_from(const struct nbody_job *job, size_t step, size_t wanted
         end = step + 1;
     if (job->last_dt != job->dt && step < job->total - 1 && end == job->total)
         end--;
-    /* after --resume with an earlier end, pictures may be overdue: one per batch */
     if (job->outputs.frames_done < job->outputs.frames && next_frame_step(job) > step &&
         next_frame_step(job) < end)
         end = next_frame_step(job);
