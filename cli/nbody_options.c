@@ -45,15 +45,17 @@ static bool parse_pixels(const char *text, void *to, char *why, size_t size)
 static const struct cli_combination nbody_combinations[] = {
     CLI_ALLOWS_ONLY(
         "ensemble",
-        "input seed gravity dt steps until output elements spread integrator checkpoint every every-minutes resume resume-anyway " CLI_COMMON_NAMES,
+        "input isolated seed gravity dt steps until output elements spread integrator checkpoint every every-minutes resume resume-anyway " CLI_COMMON_NAMES,
         NULL),
-    CLI_ALLOWS_ONLY("compare", "input ic bodies seed gravity eps precision " CLI_COMMON_NAMES,
+    CLI_ALLOWS_ONLY("compare",
+                    "input isolated ic bodies seed gravity eps precision " CLI_COMMON_NAMES,
                     "every kernel sums the forces once, without steps"),
     CLI_EXCLUDES("ensemble compare", "ranks", "start one rank only"),
     CLI_EXCLUDES("ensemble", "integrator!ias15",
                  "ensembles support only their own symplectic integrator and ias15"),
     CLI_REQUIRES("spread", "ensemble", NULL),
     CLI_EXCLUDES("input", "ic", "give a file or a model"),
+    CLI_REQUIRES("isolated", "input ensemble resume", NULL),
     CLI_EXCLUDES("input", "bodies", "the file determines the bodies"),
     CLI_REQUIRES("input+seed", "ensemble", "the file determines the bodies"),
     CLI_EXCLUDES("steps", "until", "give the number of steps or the time"),
@@ -163,6 +165,9 @@ bool nbody_options_parse(struct nbody_job *job, int argc, char **argv, int *stat
     struct cli_option options[] = {
         CLI_GROUP("Bodies"),
         CLI_STRING('i', "input", "FILE", &job->input, inputs),
+        CLI_FLAG(
+            0, "isolated", &job->isolated,
+            "take the bodies of -i as isolated in static space, although the file is of a cosmological run or a periodic box"),
         CLI_CHOICE(0, "ic", "MODEL", &job->model, nbody_model_names, "initial model"),
         CLI_SIZE(
             'n', "bodies", "N", &job->n, 1, SIZE_MAX,

@@ -161,6 +161,8 @@ static int nbody_report_json(const struct nbody_job *job, const char *device)
         "external", fields_json(job), "collisions", nbody_collide_json(job));
     json_t *step_errors = nbody_steps_json(job);
     blocks_json(job, report);
+    if (job->bodies.origin)
+        json_object_set_new(report, "file_has", json_string(job->bodies.origin));
     if (step_errors)
         json_object_set_new(report, "step_errors", step_errors);
     const int status = cli_json_print(report);
@@ -175,6 +177,8 @@ static void nbody_report_text(const struct nbody_job *job, const char *device, F
     fprintf(fp, "%-14s%s\n", "device", device);
     fprintf(fp, "%-14s%zu, from %s\n", "bodies", job->n_start,
             job->input ? job->input : nbody_model_names[job->model]);
+    if (job->bodies.origin)
+        fprintf(fp, "%-14s%s\n", "file has", job->bodies.origin);
     char *fields = nbody_fields_text(&job->fields);
     if (*fields)
         fprintf(fp, "%-14s%s\n", "external", fields);

@@ -9,7 +9,7 @@
  *   tipsy   32-byte header (or 28, without the pad), then gas, dark and star records of 12, 9 and
  *           11 floats: big-endian, as the standard has it, or little-endian (tipsy_le).
  *   npy     numpy's: a matrix of N x 7 numbers, the columns of the text.
- *   hdf5    as GADGET-4, SWIFT and their like have it; needs libhdf5.
+ *   hdf5    as GADGET-4, AREPO, SWIFT and GIZMO have it; needs libhdf5.
  *   gadget  GADGET's own formats 1 and 2, which are only read.
  *
  * All functions fail with -1, clerrno set and one sentence in clerror() that names the file, the
@@ -75,13 +75,20 @@ struct particles {
     uint64_t *id;
     double *radius;                   /* length; only in text and HDF5 */
     char *note[PARTICLES_NOTE_COUNT]; /* NULL: not in the file */
-    char *missing;      /* what another program's file lacks, as a sentence; NULL: nothing */
+    char *missing;                    /* list of what another program's file lacks; NULL: nothing */
+    char *origin;  /* list of its G, units and softening, and where it has them; NULL: none */
+    char *space;   /* why its bodies may not be isolated in static space, from the verb on; NULL:
+                    they are */
+    double box[3]; /* sides of its box, whose boundaries may be periodic; 0: none */
+    size_t files;  /* number of files of its snapshot; 0: one */
+    double total;  /* bodies of all these files; 0: not said */
     const char *format; /* of the file: "text", "tipsy", ...; not owned */
 };
 
 /* Read `file`, "-" for standard input, into *p; free it with particles_free. Every number is
- * finite, every mass >= 0 and n >= 1, or the call fails and *p is empty. Errors: ENOENT EACCES
- * EISDIR as open; EINVAL for content; ENOMEM; EIO. */
+ * finite, every mass >= 0 and n >= 1, or the call fails and *p is empty. A snapshot of several
+ * files NAME.0.hdf5 NAME.1.hdf5 ... is read whole, by the name of any of them, NAME or NAME.hdf5.
+ * Errors: ENOENT EACCES EISDIR as open; EINVAL for content; ENOMEM; EIO. */
 int particles_read(const char *file, struct particles *p);
 
 /* As particles_read, from memory; `name` stands for the file in messages. */

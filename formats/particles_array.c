@@ -31,6 +31,8 @@ void particles_free(struct particles *p)
     for (int k = 0; k < PARTICLES_NOTE_COUNT; k++)
         free(p->note[k]);
     free(p->missing);
+    free(p->origin);
+    free(p->space);
     memset(p, 0, sizeof *p);
 }
 

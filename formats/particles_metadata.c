@@ -88,19 +88,34 @@ int particles_read_note(struct particles *p, enum particles_note note, const cha
     return metadata_set(p, note, text, length);
 }
 
-int particles_miss(struct particles *p, const char *format, ...)
+static int add_item(char **list, const char *format, va_list arguments)
 {
     char text[200];
-    va_list arguments;
-    va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    const size_t used = p->missing ? strlen(p->missing) : 0;
-    char *grown = used < LONGEST ? realloc(p->missing, used + strlen(text) + 3) : p->missing;
+    const size_t used = *list ? strlen(*list) : 0;
+    char *grown = used < LONGEST ? realloc(*list, used + strlen(text) + 3) : *list;
     if (!grown)
         return clerror_set(ENOMEM, "out of memory for a sentence");
     if (used < LONGEST)
         sprintf(grown + used, "%s%s", used ? ", " : "", text);
-    p->missing = grown;
+    *list = grown;
     return 0;
+}
+
+int particles_miss(struct particles *p, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    const int status = add_item(&p->missing, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+int particles_tell(struct particles *p, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    const int status = add_item(&p->origin, format, arguments);
+    va_end(arguments);
+    return status;
 }
