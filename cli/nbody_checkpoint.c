@@ -141,6 +141,7 @@ static struct checkpoint_state current_state(const struct nbody_job *job)
         .own_eps = job->own_eps,
         .n_start = job->n_start,
         .events = job->events.n,
+        .orbits = job->orbits.n,
         .radius = job->radius,
         .energy_lost = job->energy_lost,
         .interactions = job->interactions,
@@ -215,6 +216,8 @@ static bool write_back(const struct nbody_job *job, FILE *fp)
         fwrite(job->path.pos, sizeof *job->path.pos, job->path.n * job->n, fp);
     if (job->events.n)
         fwrite(job->events.event, sizeof *job->events.event, job->events.n, fp);
+    if (job->orbits.n)
+        fwrite(job->orbits.row, sizeof *job->orbits.row, job->orbits.n, fp);
     return true;
 }
 

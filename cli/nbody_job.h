@@ -98,6 +98,10 @@ struct nbody_job {
         size_t n;
         struct nbody_event *event;
     } events;
+    struct {
+        size_t n;
+        struct nbody_orbit *row;
+    } orbits;            /* of --elements so far */
     double energy_lost;  /* by collisions */
     double interactions; /* of previous engines */
     size_t n_start;      /* bodies at the start */

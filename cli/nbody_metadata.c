@@ -136,8 +136,11 @@ int nbody_metadata_take(struct nbody_job *job)
         return cli_failed(
             "%s: invalid metadata: G %g, softening %g, step %g, accuracy %g, eta %g; give -G, --eps, --dt, --accuracy, --eta",
             job->input, job->G, job->eps, job->dt, job->accuracy, job->eta);
-    int status = take_name_note(job, NOTE_integrator, "integrator", nbody_integrator_names(),
-                                given->integrator, &job->integrator, &d);
+    int status = nbody_orbits_place(&job->bodies, job->input, job->G);
+    if (status != CLI_DONE)
+        return status;
+    status = take_name_note(job, NOTE_integrator, "integrator", nbody_integrator_names(),
+                            given->integrator, &job->integrator, &d);
     if (status != CLI_DONE)
         return status;
     status = take_name_note(job, NOTE_precision, "precision", nbody_precision_names,

@@ -533,6 +533,11 @@ int nbody_resume_outputs(struct nbody_job *job)
     job->events.n = k->events;
     job->events.event = cli_alloc(k->events + 1, sizeof *job->events.event);
     memcpy(job->events.event, parts->events, k->events * sizeof *job->events.event);
+    job->orbits.n = k->orbits;
+    job->orbits.row = cli_alloc(k->orbits + 1, sizeof *job->orbits.row);
+    memcpy(job->orbits.row, parts->orbits, k->orbits * sizeof *job->orbits.row);
+    for (size_t i = 0; i < k->orbits; i++)
+        job->orbits.row[i].name[PARTICLES_NAME_SIZE - 1] = 0;
     return CLI_DONE;
 }
 

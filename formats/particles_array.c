@@ -28,6 +28,7 @@ void particles_free(struct particles *p)
     free(p->potential);
     free(p->id);
     free(p->radius);
+    free(p->primary);
     for (int k = 0; k < PARTICLES_NOTE_COUNT; k++)
         free(p->note[k]);
     free(p->missing);

@@ -136,13 +136,15 @@ static int read_part(const char *name, particles_file_reader *read, const struct
         return -1;
     if (part->files == first->files && part->time == first->time && part->format == first->format)
         return 0;
-    return clerror_set(EINVAL, "%s: is of another snapshot than the files beside it: its time is %g, "
-                               "not %g, or its number of files %zu, not %zu",
+    return clerror_set(EINVAL,
+                       "%s: is of another snapshot than the files beside it: its time is %g, "
+                       "not %g, or its number of files %zu, not %zu",
                        name, part->time, first->time, part->files, first->files);
 }
 
 static int read_all_parts(const char *file, size_t stem, const char *suffix,
-                          particles_file_reader *read, const struct particles *first, struct particles *part)
+                          particles_file_reader *read, const struct particles *first,
+                          struct particles *part)
 {
     for (size_t k = 0; k < first->files; k++) {
         char *name = numbered_name(file, stem, k, suffix);

@@ -1,16 +1,15 @@
 /* particles_header.c - headers of HDF5 snapshots: time, units, gravitational constant, softenings,
  * and the kind of space.
  *
- *                 GADGET-4, AREPO                  SWIFT                            GIZMO
- *   units         UnitLength_in_cm, ...            Units: Unit length in cgs (U_L)  UnitLength_In_CGS
- *   G             Parameters/                      PhysicalConstants/InternalUnits/ Header/Gravitational_
- *                 GravityConstantInternal          newton_G                         Constant_In_Code_Inits
- *   softening     Parameters/SofteningComoving     GravityScheme, for dark matter   Header/Fixed_
- *                 Class0, ... (AREPO: Type0)       and baryons                      ForceSoftening_...
- *   cosmology     Parameters/                      Cosmology/                       Header/
- *                 ComovingIntegrationOn            Cosmological run                 ComovingIntegrationOn
- *   periodic      Config/PERIODIC (AREPO:          RuntimePars/                     -
- *                 not Config/GRAVITY_NOT_PERIODIC) PeriodicBoundariesOn
+ *              GADGET-4, AREPO                  SWIFT                  GIZMO
+ *   units      UnitLength_in_cm, ...            Units                  UnitLength_In_CGS, ...
+ *   G          GravityConstantInternal          newton_G               Gravitational_Constant_
+ *                                                                      In_Code_Inits
+ *   softening  SofteningComovingClass0, ...     GravityScheme, by      Fixed_ForceSoftening_
+ *              (AREPO: ...Type0)                matter and baryons     Keplerian_Kernel_Extent
+ *   cosmology  ComovingIntegrationOn            Cosmological run       ComovingIntegrationOn
+ *   periodic   Config/PERIODIC (AREPO: not      PeriodicBoundariesOn   -
+ *              Config/GRAVITY_NOT_PERIODIC)
  *
  * A G of 0 in Parameters means that the code derived it from the units. Softenings are equivalents
  * of Plummer's. Sources: the users' guides and the writers of V. Springel's, M. Schaller's and P.
@@ -99,8 +98,9 @@ static int read_units_of_others(const struct snapshot *s)
 
 static int set_constant(const struct snapshot *s, double G, const char *place)
 {
-    return particles_set_number(s->p, NOTE_G, G) < 0 ? -1
-                                                     : particles_tell(s->p, "G %g from %s", G, place);
+    return particles_set_number(s->p, NOTE_G, G) < 0
+               ? -1
+               : particles_tell(s->p, "G %g from %s", G, place);
 }
 
 /* SWIFT's internal units may differ from the snapshot's. */

@@ -35,8 +35,7 @@ static int explain_space(struct particles *p, const char *format, ...)
 /* True if the time may be a scale factor. */
 static bool may_be_scale_factor(double time, double redshift)
 {
-    return time > 0 &&
-           (isnan(redshift) || fabs(time * (1 + redshift) - 1) <= SCALE_FACTOR_ERROR);
+    return time > 0 && (isnan(redshift) || fabs(time * (1 + redshift) - 1) <= SCALE_FACTOR_ERROR);
 }
 
 int particles_set_space(struct particles *p, const struct particles_space *s)

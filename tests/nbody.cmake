@@ -42,6 +42,8 @@ stdcl_test(test_nbody_structure test_nbody_structure.c LIBS unoptimised stdcl_nb
 if(TARGET stdcl_command)
   stdcl_test(test_nbody_files test_nbody_files.c LIBS formats PkgConfig::JANSSON ARGS $<TARGET_FILE:stdcl_command>)
   add_dependencies(test_nbody_files stdcl_command)
+  stdcl_test(test_nbody_orbits test_nbody_orbits.c LIBS formats PkgConfig::JANSSON ARGS $<TARGET_FILE:stdcl_command>)
+  add_dependencies(test_nbody_orbits stdcl_command)
   if(HDF5_FOUND)
     stdcl_test(test_nbody_codes test_nbody_codes.c LIBS formats PkgConfig::HDF5 PkgConfig::JANSSON ARGS $<TARGET_FILE:stdcl_command>)
     add_dependencies(test_nbody_codes stdcl_command)

@@ -45,7 +45,8 @@ static void codes_numbers(const char *in, const char *name, size_t n, const doub
     const hsize_t size = n;
     const hid_t group = codes_group(in),
                 space = n ? H5Screate_simple(1, &size, NULL) : H5Screate(H5S_SCALAR),
-                attribute = H5Acreate2(group, name, H5T_IEEE_F64LE, space, H5P_DEFAULT, H5P_DEFAULT);
+                attribute =
+                    H5Acreate2(group, name, H5T_IEEE_F64LE, space, H5P_DEFAULT, H5P_DEFAULT);
     assert_true(H5Awrite(attribute, H5T_NATIVE_DOUBLE, x) >= 0);
     H5Aclose(attribute);
     H5Sclose(space);
@@ -117,7 +118,7 @@ static void codes_header(size_t types, const double *n, const double *total, dou
     codes_scalar("Header", "Time", time);
 }
 
-/* Three bodies of dark matter and two stars, as GADGET-4 writes them ("Class") or AREPO ("Type"). */
+/* Three dark matter bodies and two stars, as GADGET-4 ("Class") or AREPO ("Type") writes them. */
 static void codes_gadget(const char *name, const char *kind, double G, double comoving,
                          double redshift, double box)
 {
@@ -170,9 +171,10 @@ static void codes_gadget4_has_its_own_constant(void **unused)
         codes_read("g.hdf5", &p);
         check_near(particles_number(&p, NOTE_G), 1);
         check_near(particles_number(&p, NOTE_UnitLength_in_cm), KPC);
-        assert_non_null(strstr(p.origin, "G 1 from Parameters/GravityConstantInternal, units "
-                                         "3.08568e+21 cm, 1.989e+43 g and 100000 cm/s, softenings by "
-                                         "type from Parameters/SofteningComoving"));
+        assert_non_null(strstr(p.origin,
+                               "G 1 from Parameters/GravityConstantInternal, units "
+                               "3.08568e+21 cm, 1.989e+43 g and 100000 cm/s, softenings by "
+                               "type from Parameters/SofteningComoving"));
         assert_true(p.n == 5 && p.star == 2 && !p.space);
         for (size_t i = 0; i < 5; i++)
             assert_true(p.softening[i] == (i < 3 ? 0.25 : 0.125));
@@ -193,7 +195,7 @@ static void codes_gadget4_derives_constant(void **unused)
     particles_free(&p);
 }
 
-/* Internal units of half the length, a third of the mass and a quarter of the time of the file's. */
+/* Internal units are half the length, a third of the mass and a quarter of the time of the file. */
 static void codes_swift(const char *name, double cosmological, const char *periodic,
                         double neutrinos)
 {
@@ -214,7 +216,8 @@ static void codes_swift(const char *name, double cosmological, const char *perio
     codes_single("GravityScheme",
                  "Maximal physical DM softening length (Plummer equivalent) [internal units]", 0.5);
     codes_single("GravityScheme",
-                 "Maximal physical baryon softening length (Plummer equivalent) [internal units]", 1);
+                 "Maximal physical baryon softening length (Plummer equivalent) [internal units]",
+                 1);
     codes_text("Parameters", "InitialConditions:periodic", periodic);
     codes_bodies("PartType1", 3, 1, "Masses");
     codes_bodies("PartType4", 2, 7, "Masses");
@@ -328,8 +331,9 @@ static void codes_periodic_box_is_found(void **unused)
     (void)unused;
     codes_swift("b.hdf5", 0, "1", 0);
     codes_close();
-    check_space("b.hdf5", "is of a periodic box (Parameters/InitialConditions:periodic) with a side "
-                          "of 50");
+    check_space("b.hdf5",
+                "is of a periodic box (Parameters/InitialConditions:periodic) with a side "
+                "of 50");
     codes_gadget("b.hdf5", "Class", 1, 0, 0, 80);
     codes_text("Config", "PERIODIC", "");
     codes_close();
@@ -385,7 +389,8 @@ static void codes_plummer_of_gadget4_is_in_equilibrium(void **unused)
     assert_true(fabs(nbody_json_number(r, "virial_ratio") - 1) < 0.15);
     json_decref(r);
     nbody_succeeds("-i plummer.hdf5 --steps 0");
-    assert_non_null(strstr(out, "file has      G 1 from Parameters/GravityConstantInternal, units"));
+    assert_non_null(
+        strstr(out, "file has      G 1 from Parameters/GravityConstantInternal, units"));
     assert_non_null(strstr(out, "softening 0.015625 from Parameters/SofteningComovingClass0"));
 }
 
@@ -457,7 +462,8 @@ static void codes_several_files_are_one_snapshot(void **unused)
     fails_saying(EINVAL, particles_read(in_folder("snap_005"), &p),
                  "the 3 files of its snapshot have 17 bodies, but its header says 18");
     unlink(in_folder("snap_005.2.hdf5"));
-    fails_saying(ENOENT, particles_read(in_folder("snap_005"), &p), "snap_005.2.hdf5: no such file");
+    fails_saying(ENOENT, particles_read(in_folder("snap_005"), &p),
+                 "snap_005.2.hdf5: no such file");
     codes_part("other.hdf5", 0, 18, 0.25);
     fails_saying(EINVAL, particles_read(in_folder("other.hdf5"), &p),
                  "is one of 3 files of a snapshot, but its name is not NAME.K");
