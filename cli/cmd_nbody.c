@@ -204,6 +204,7 @@ static int close_job(struct nbody_job *job, int status)
     nbody_history_free(job);
     nbody_steps_free(job);
     free(job->events.event);
+    free(job->orbits.row);
     cli_strings_free(&job->external);
     cli_ranks_fail(status);
     nbody_free(job->engine);

@@ -18,6 +18,7 @@
 
 #include "core/device_info.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdcl.h>
@@ -312,15 +313,22 @@ static int choose_shown(struct nbody_job *job)
     return nbody_camera_prepare(job);
 }
 
-/* Convert --until to a number of steps, the last of which may be shorter. A remainder below 1e-9
- * of a step is rounding. */
+/* Rounding error of the number of steps between two times. */
+static double step_count_error(const struct nbody_job *job)
+{
+    return 1e-9 + 4 * DBL_EPSILON * (fabs(job->until) + fabs(job->time_start)) / fabs(job->dt);
+}
+
+/* Convert --until to a number of steps, the last of which may be shorter. If the last step differs
+ * from the others by rounding only, it is a whole one, so that a longer run makes equal steps. */
 static int plan_step_count(struct nbody_job *job)
 {
     job->last_dt = job->dt;
     job->total = job->steps == SIZE_MAX ? 100 : job->steps;
     if (isnan(job->until))
         return CLI_DONE;
-    const double span = job->until - job->time_start, steps = ceil(span / job->dt - 1e-9);
+    const double span = job->until - job->time_start, error = step_count_error(job),
+                 steps = fmax(ceil(span / job->dt - error), 0);
     if (span / job->dt < 0)
         return cli_wrong(
             span < 0
@@ -331,7 +339,7 @@ static int plan_step_count(struct nbody_job *job)
         return cli_wrong("--until: '%g' would take more than 2^53 steps of %g", job->until,
                          job->dt);
     job->total = (size_t)steps;
-    if (job->total > 0)
+    if (job->total > 0 && fabs(span / job->dt - steps) > error)
         job->last_dt = span - (steps - 1) * job->dt;
     return CLI_DONE;
 }

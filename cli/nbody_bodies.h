@@ -36,6 +36,19 @@ int nbody_metadata_take(
     struct nbody_job *job); /* apply the input file's metadata where no option overrides it */
 int nbody_metadata_set(struct nbody_job *job); /* set the metadata of output files */
 
+/* nbody_orbits.c. Place bodies that a file gives by orbital elements, about the centre of mass at
+ * rest in the origin. No other bodies are changed. */
+int nbody_orbits_place(struct particles *b, const char *file, double G);
+
+/* An orbit at a time: time, body and elements, in the order of the columns of --elements. */
+enum { NBODY_ORBIT_NUMBERS = 9 };
+struct nbody_orbit {
+    double value[NBODY_ORBIT_NUMBERS];
+    char name[PARTICLES_NAME_SIZE];
+};
+int nbody_orbits_row(struct nbody_job *job);   /* with --diag: add the current orbits */
+int nbody_orbits_write(struct nbody_job *job); /* write the table of --elements */
+
 /* nbody_places.c: CLI_FAILED for coincident bodies without softening */
 int nbody_places_check(const struct nbody_job *job);
 

@@ -142,6 +142,7 @@ static struct checkpoint_state current_state(const struct nbody_job *job)
         .own_eps = job->own_eps,
         .n_start = job->n_start,
         .events = job->events.n,
+        .orbits = job->orbits.n,
         .radius = job->radius,
         .energy_lost = job->energy_lost,
         .interactions = job->interactions,
@@ -159,8 +160,7 @@ static struct checkpoint_state current_state(const struct nbody_job *job)
         .model = job->model,
         .also = b->also & (PARTICLES_SOFTENING | PARTICLES_ID | PARTICLES_RADIUS),
         .picture = job->picture,
-        .start = job->start,
-        .shortened = nbody_steps(job->engine) == job->total && job->last_dt != job->dt};
+        .start = job->start};
     state.picture.value = NULL; /* no address belongs into a file */
     state.picture.group = NULL;
     state.picture.path = NULL;
@@ -217,6 +217,8 @@ static bool write_back(const struct nbody_job *job, FILE *fp)
         fwrite(job->path.pos, sizeof *job->path.pos, job->path.n * job->n, fp);
     if (job->events.n)
         fwrite(job->events.event, sizeof *job->events.event, job->events.n, fp);
+    if (job->orbits.n)
+        fwrite(job->orbits.row, sizeof *job->orbits.row, job->orbits.n, fp);
     return true;
 }
 
@@ -417,6 +419,8 @@ int nbody_checkpoint_visit(struct nbody_job *job, size_t before, size_t step)
     if (by_clock &&
         world_broadcast(cli_world, 0, &late, sizeof late) != 0) /* rank 0's clock decides for all */
         return cli_failed_call(NULL);
+    if (job->shortened)
+        return CLI_DONE;
     return late || nbody_checkpoint_next(job, before) == step ? nbody_checkpoint_write(job)
                                                               : CLI_DONE;
 }
@@ -428,7 +432,8 @@ int nbody_checkpoint_done(const struct nbody_job *job)
 
 int nbody_checkpoint_end(struct nbody_job *job)
 {
-    const int status = job->checkpoint ? nbody_checkpoint_write(job) : CLI_DONE;
+    const bool due = job->checkpoint && !job->shortened;
+    const int status = due ? nbody_checkpoint_write(job) : CLI_DONE;
     if (status != CLI_DONE)
         return status;
     return nbody_checkpoint_done(job);

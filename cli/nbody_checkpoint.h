@@ -1,9 +1,13 @@
 /* nbody_checkpoint.h - file layout of a checkpoint of `stdcl nbody`, from which a killed run
  * resumes bit for bit.
  *
+ * It holds the state after a whole number of steps. If --until shortens the last step, the last
+ * checkpoint is of the time before that step, so that a run to a later time makes a whole step
+ * instead.
+ *
  *   struct checkpoint_head, a JSON object, struct checkpoint_state, then arrays as in memory:
  *   masses; softenings, identifiers and radii, if any; rows of the table; files of each series;
- *   rows of the history and their binaries; paths; collisions; the engine (nbody_save)
+ *   rows of the history and their binaries; paths; collisions; orbits; the engine (nbody_save)
  *
  * The JSON object holds the data that is compared and reported: version, devices with their
  * bodies and shapes, command line, metadata.
@@ -38,11 +42,10 @@ struct checkpoint_state {
     uint64_t seed;
     double G, eps, dt, accuracy, eta, time_start, seconds;
     int stepping, integrator, precision, kernel, method, model, also;
-    size_t n_start, events;
+    size_t n_start, events, orbits;
     double radius, energy_lost, interactions;
     int collide;
-    int own_eps;   /* per-body softenings */
-    int shortened; /* the last step was shortened for --until */
+    int own_eps; /* per-body softenings */
     struct picture_options picture;
     struct nbody_diagnostics start;
 };
@@ -63,7 +66,7 @@ struct checkpoint_parts {
     json_t *words; /* owned */
     struct checkpoint_state state;
     const char *mass, *softening, *id, *radius; /* NULL: absent */
-    const char *rows, *series, *path, *events, *engine;
+    const char *rows, *series, *path, *events, *orbits, *engine;
     const char *history, *text; /* NULL: no row */
     const char *ensemble;       /* NULL: one system, which the members above describe */
     size_t ensemble_size;

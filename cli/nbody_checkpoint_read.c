@@ -262,6 +262,8 @@ static const char *take_parts(struct remainder *r, struct checkpoint_parts *part
         return "paths";
     if (!(parts->events = remainder_take(r, k->events, sizeof(struct nbody_event))))
         return "collisions";
+    if (!(parts->orbits = remainder_take(r, k->orbits, sizeof(struct nbody_orbit))))
+        return "orbits";
     parts->engine = r->at;
     return r->left == k->engine ? NULL : "engine";
 }

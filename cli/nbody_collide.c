@@ -95,6 +95,8 @@ static void remove_body(struct nbody_job *job, size_t gone)
     for (size_t k = 0, to = 0; k < job->path.n * b->n; k++)
         if (k % b->n != gone)
             memmove(job->path.pos[to++], job->path.pos[k], sizeof *job->path.pos);
+    if (particles_remove_name(b, gone) < 0)
+        cli_warn("%s", clerror());
     b->gas -= gone < b->gas;
     b->star -= gone >= b->n - b->star;
     job->n = --b->n;

@@ -147,6 +147,8 @@ static int read_system(struct nbody_job *job, struct ensemble *e, size_t s, size
         return status;
     if (s > 0 && particles_read(job->input, b) < 0)
         return cli_failed_call(NULL);
+    if ((status = nbody_orbits_place(b, job->input, job->G)) != CLI_DONE)
+        return status;
     const struct particles *system = s ? b : &job->bodies;
     if ((status = check_star_is_first(job->input, system)) != CLI_DONE)
         return status;

@@ -1,5 +1,4 @@
-/* nbody_history.c - structure of the system over time: --structure, the figures of --plot, and
- * the final --elements.
+/* nbody_history.c - structure of the system over time: --structure and the figures of --plot.
  *
  * A row holds energies, density centre, core radius, half-mass radius, relaxation time, escapers
  * and binaries, then five numbers per Lagrangian shell. Orbits of binaries appear only in JSON
@@ -12,6 +11,7 @@
 #include "alloc.h"
 #include "message.h"
 #include "options.h"
+#include "nbody_bodies.h"
 #include "nbody_fields.h"
 #include "nbody_history.h"
 #include "nbody_run.h"
@@ -350,35 +350,6 @@ static int draw_radii(const struct nbody_job *job, const char *file)
     return gnuplot_write(file, &plot) < 0 ? cli_failed_call(NULL) : CLI_DONE;
 }
 
-/* Write the current orbit of each body about the heaviest. */
-static int write_final_elements(const struct nbody_job *job)
-{
-    static const char *const column[] = {"body", "semi_major", "eccentricity", "inclination",
-                                         "node", "pericentre", "mean_anomaly", "period"};
-    const struct particles *b = &job->bodies;
-    struct csv csv = {.columns = 0};
-    size_t heavy = 0;
-    for (size_t i = 1; i < b->n; i++)
-        heavy = b->mass[i] > b->mass[heavy] ? i : heavy;
-    int failed = csv_open(&csv, job->elements, 8, column);
-    for (size_t i = 0; i < b->n && !failed; i++) {
-        double x[3], v[3];
-        for (int k = 0; k < 3; k++) {
-            x[k] = b->pos[i][k] - b->pos[heavy][k];
-            v[k] = b->vel[i][k] - b->vel[heavy][k];
-        }
-        const struct nbody_elements o =
-            nbody_find_elements(job->G * (b->mass[heavy] + b->mass[i]), x, v);
-        const double row[] = {(double)i + 1, o.semi_major, o.eccentricity, o.inclination,
-                              o.node,        o.pericentre, o.mean_anomaly, o.period};
-        failed = i == heavy ? 0 : csv_row(&csv, row);
-    }
-    if (!failed)
-        failed = csv_close(&csv);
-    csv_discard(&csv);
-    return failed ? cli_failed_call(NULL) : CLI_DONE;
-}
-
 int nbody_history_finish(struct nbody_job *job)
 {
     int status = CLI_DONE;
@@ -393,11 +364,7 @@ int nbody_history_finish(struct nbody_job *job)
         if (status != CLI_DONE)
             return status;
     }
-    if (!job->elements)
-        return CLI_DONE;
-    if (nbody_state(job->engine, job->bodies.pos, job->bodies.vel) < 0)
-        return cli_failed_call(NULL);
-    return write_final_elements(job);
+    return job->elements ? nbody_orbits_write(job) : CLI_DONE;
 }
 
 void nbody_history_report(const struct nbody_job *job, FILE *fp)

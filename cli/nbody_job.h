@@ -39,6 +39,7 @@ struct nbody_job {
     char **argv;
     struct nbody_given given;
     const char *input; /* NULL: a model */
+    bool isolated;     /* whatever the header of the input says about its space */
     int model;
     size_t n, steps, batch;
     uint64_t seed;
@@ -82,6 +83,7 @@ struct nbody_job {
     struct particles bodies; /* positions and velocities as of the last visit */
     double time_start;
     double last_dt; /* last step, shortened for --until; else dt */
+    bool shortened; /* the engine has that shorter step: no checkpoint may hold its state */
     size_t total;   /* steps to do */
     CLCONTEXT *context;
     nbody *engine;
@@ -96,6 +98,10 @@ struct nbody_job {
         size_t n;
         struct nbody_event *event;
     } events;
+    struct {
+        size_t n;
+        struct nbody_orbit *row;
+    } orbits;            /* of --elements so far */
     double energy_lost;  /* by collisions */
     double interactions; /* of previous engines */
     size_t n_start;      /* bodies at the start */
@@ -108,8 +114,9 @@ struct nbody_job {
     struct resumed *resumed;  /* nbody_resume.c; NULL unless resumed */
     struct series *series;    /* of --snapshots; all series are written at the same times */
     size_t series_n;
-    double seconds; /* time spent stepping */
-    struct {        /* load balancing since the last check */
+    double series_skipped; /* times without a file, because the series or its times are new */
+    double seconds;        /* time spent stepping */
+    struct {               /* load balancing since the last check */
         struct cli_balance clock;
         size_t step;
         const char *shape; /* shape given to the engine; not owned */

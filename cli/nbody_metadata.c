@@ -99,10 +99,28 @@ static void take_softenings(struct nbody_job *job)
     }
 }
 
+/* True for a snapshot of another code without G. In other formats it is 1 by convention. */
+static bool lacks_constant(const struct nbody_job *job)
+{
+    const char *format = job->bodies.format;
+    return !job->given.G && !job->bodies.note[NOTE_G] &&
+           (strcmp(format, "hdf5") == 0 || strcmp(format, "gadget") == 0);
+}
+
 int nbody_metadata_take(struct nbody_job *job)
 {
     struct differences d = {.n = 0};
     const struct nbody_given *given = &job->given;
+    if (job->bodies.space && !job->isolated)
+        return cli_failed(
+            "%s: %s, which is not simulated here; --isolated takes the bodies as they "
+            "are, isolated in static space",
+            job->input, job->bodies.space);
+    if (lacks_constant(job))
+        return cli_failed(
+            "%s: has neither a gravitational constant nor units, which decide the forces; give -G: 1 "
+            "in N-body units, 43007.1 with kpc, km/s and 10^10 solar masses",
+            job->input);
     take_number(job, NOTE_G, "G", given->G, &job->G, &d);
     if (given->G && particles_number(&job->bodies, NOTE_G) !=
                         job->G) /* the file's units hold only for its own G */
@@ -118,8 +136,11 @@ int nbody_metadata_take(struct nbody_job *job)
         return cli_failed(
             "%s: invalid metadata: G %g, softening %g, step %g, accuracy %g, eta %g; give -G, --eps, --dt, --accuracy, --eta",
             job->input, job->G, job->eps, job->dt, job->accuracy, job->eta);
-    int status = take_name_note(job, NOTE_integrator, "integrator", nbody_integrator_names(),
-                                given->integrator, &job->integrator, &d);
+    int status = nbody_orbits_place(&job->bodies, job->input, job->G);
+    if (status != CLI_DONE)
+        return status;
+    status = take_name_note(job, NOTE_integrator, "integrator", nbody_integrator_names(),
+                            given->integrator, &job->integrator, &d);
     if (status != CLI_DONE)
         return status;
     status = take_name_note(job, NOTE_precision, "precision", nbody_precision_names,

@@ -10,6 +10,7 @@
 #include "message.h"
 #include "options.h"
 #include "ranks_file.h"
+#include "nbody_bodies.h"
 #include "nbody_camera.h"
 #include "nbody_history.h"
 #include "nbody_output.h"
@@ -94,7 +95,8 @@ static int add_nbody_output(struct nbody_job *job, const char *file, enum cli_ou
 
 static bool has_rows(const struct nbody_job *job)
 {
-    return cli_outputs_have(&job->outputs, CLI_OUTPUT_TABLE) || nbody_history_wanted(job);
+    return cli_outputs_have(&job->outputs, CLI_OUTPUT_TABLE) || nbody_history_wanted(job) ||
+           (job->elements && job->diag > 0);
 }
 
 int nbody_output_plan(struct nbody_job *job)
@@ -137,7 +139,9 @@ int nbody_output_open(struct nbody_job *job)
 
 int nbody_output_row(struct nbody_job *job, const struct nbody_diagnostics *d)
 {
-    const int status = nbody_history_row(job, d);
+    int status = nbody_orbits_row(job);
+    if (status == CLI_DONE)
+        status = nbody_history_row(job, d);
     if (status != CLI_DONE || !cli_outputs_have(&job->outputs, CLI_OUTPUT_TABLE) || isnan(d->total))
         return status;
     const struct nbody_row row = {{

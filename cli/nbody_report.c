@@ -162,6 +162,8 @@ static int nbody_report_json(const struct nbody_job *job, const char *device)
     json_t *step_errors = nbody_steps_json(job);
     json_object_set_new(report, "host", json_boolean(nbody_place(job->engine) == NBODY_ON_HOST));
     blocks_json(job, report);
+    if (job->bodies.origin)
+        json_object_set_new(report, "file_has", json_string(job->bodies.origin));
     if (step_errors)
         json_object_set_new(report, "step_errors", step_errors);
     const int status = cli_json_print(report);
@@ -178,6 +180,8 @@ static void nbody_report_text(const struct nbody_job *job, const char *device, F
         fprintf(fp, "%-14son the host, by one thread; energies on the device\n", "steps");
     fprintf(fp, "%-14s%zu, from %s\n", "bodies", job->n_start,
             job->input ? job->input : nbody_model_names[job->model]);
+    if (job->bodies.origin)
+        fprintf(fp, "%-14s%s\n", "file has", job->bodies.origin);
     char *fields = nbody_fields_text(&job->fields);
     if (*fields)
         fprintf(fp, "%-14s%s\n", "external", fields);
@@ -198,7 +202,9 @@ static void nbody_report_text(const struct nbody_job *job, const char *device, F
     fprintf(fp, "%-14s%s\n", "speed", nbody_speed_text(&text, job));
     fprintf(fp, "%-14s", "energy");
     if (isnan(job->end.total))
-        fputs("not computed at the end: interrupted", fp);
+        fputs(job->interrupted ? "not computed at the end: interrupted"
+                               : "not computed: no steps; --csv or --json asks for it",
+              fp);
     else
         fprintf(fp, "%.10g at the start, %.10g at the end", job->start.total, job->end.total);
     if (isfinite(energy_error(job))) /* undefined without energy, as for one body at rest */

@@ -117,15 +117,85 @@ static int known_words(json_t *command, int argc, char **argv, int i, size_t *at
     return said ? 1 + value : 0;
 }
 
-/* Append the saved command line; a new end of the run replaces the old one. `word` receives the
- * place of each word in `all`, or SIZE_MAX. */
-static size_t put_saved_words(json_t *command, bool ends, char **all, size_t *word)
+/* Number of words of an option -o or --output, followed by `next`, and its file; 0: a different
+ * option. */
+static size_t output_words(const char *word, const char *next, const char **file)
+{
+    const bool joined = strncmp(word, "--output=", 9) == 0,
+               apart = strcmp(word, "-o") == 0 || strcmp(word, "--output") == 0;
+    *file = joined ? word + 9 : next;
+    return joined ? 1 : apart && next ? 2 : 0;
+}
+
+/* Outputs of this command line; `added`: some are not among the saved ones. */
+struct new_outputs {
+    int argc;
+    char **argv;
+    bool added, table; /* table: a table of energies is added */
+};
+
+static bool has_output(const struct new_outputs *o, const char *file)
+{
+    const char *name;
+    for (int i = 1; i < o->argc; i++)
+        if (output_words(o->argv[i], i + 1 < o->argc ? o->argv[i + 1] : NULL, &name) &&
+            strcmp(name, file) == 0)
+            return true;
+    return false;
+}
+
+static bool has_saved_output(json_t *command, const char *file)
+{
+    const char *name;
+    for (size_t i = 0; i < json_array_size(command); i++)
+        if (output_words(json_string_value(json_array_get(command, i)),
+                         json_string_value(json_array_get(command, i + 1)), &name) &&
+            strcmp(name, file) == 0)
+            return true;
+    return false;
+}
+
+static struct new_outputs find_new_outputs(json_t *command, int argc, char **argv)
+{
+    struct new_outputs o = {.argc = argc, .argv = argv};
+    const char *name;
+    for (int i = 1; i < argc; i++)
+        if (output_words(argv[i], i + 1 < argc ? argv[i + 1] : NULL, &name) &&
+            !has_saved_output(command, name)) {
+            o.added = true;
+            o.table |= cli_output_kind(name) == CLI_OUTPUT_TABLE;
+        }
+    return o;
+}
+
+/* True if a new output replaces the saved one: any replaces a file that shows the end of the run,
+ * and a table a table. Series and films continue. */
+static bool is_replaced(json_t *command, const struct new_outputs *o, const char *file)
+{
+    bool frames = false;
+    for (size_t i = 0; i < json_array_size(command); i++)
+        frames |= strncmp(json_string_value(json_array_get(command, i)), "--frames", 8) == 0;
+    const enum cli_output_kind kind = cli_output_kind(file);
+    const bool shows_end =
+        (kind == CLI_OUTPUT_STATE && !series_is(file)) || (kind == CLI_OUTPUT_PICTURE && !frames);
+    return ((o->added && shows_end) || (o->table && kind == CLI_OUTPUT_TABLE)) &&
+           !has_output(o, file);
+}
+
+/* Append the saved command line; a new end of the run replaces the old one, and new outputs replace
+ * old ones. `word` receives the place of each word in `all`, or SIZE_MAX. */
+static size_t put_saved_words(json_t *command, bool ends, const struct new_outputs *outputs,
+                              char **all, size_t *word)
 {
     size_t count = 0;
     for (size_t i = 0, leave = 0; i < json_array_size(command); i++) {
-        const char *text = json_string_value(json_array_get(command, i));
+        const char *text = json_string_value(json_array_get(command, i)), *file;
+        const size_t output =
+            output_words(text, json_string_value(json_array_get(command, i + 1)), &file);
         if (leave == 0 && ends)
             leave = end_option_words(text);
+        if (leave == 0 && output && is_replaced(command, outputs, file))
+            leave = output;
         word[i] = leave ? SIZE_MAX : count;
         if (leave)
             leave--;
@@ -147,7 +217,8 @@ static void merge_command_lines(struct resumed *r, const char *file, int argc, c
     bool ends = false;
     for (int i = 1; i < argc; i++)
         ends |= end_option_words(argv[i]) > 0 && !known_words(command, argc, argv, i, &at);
-    size_t n = put_saved_words(command, ends, all, word);
+    const struct new_outputs outputs = find_new_outputs(command, argc, argv);
+    size_t n = put_saved_words(command, ends, &outputs, all, word);
     for (int i = 1; i < argc; i++) {
         const int said = known_words(command, argc, argv, i, &at);
         if (!strcmp(argv[i], "--resume"))
@@ -394,15 +465,13 @@ int nbody_resume_state(struct nbody_job *job)
     const struct checkpoint_state *k = &job->resumed->parts.state;
     if (nbody_load(job->engine, job->resumed->parts.engine, k->engine) < 0)
         return cli_failed_call(NULL);
-    if (nbody_steps(job->engine) > job->total)
-        return cli_wrong(
-            "--resume: %s is at step %zu and time %g, but the run ends at step %zu; give a later --until or more --steps",
-            job->resume, nbody_steps(job->engine), job->time_start + nbody_time(job->engine),
-            job->total);
-    if (k->shortened && nbody_steps(job->engine) < job->total &&
-        nbody_set_dt(job->engine, job->dt) < 0)
-        return cli_failed_call(NULL);
-    return CLI_DONE;
+    if (nbody_steps(job->engine) < job->total ||
+        (nbody_steps(job->engine) == job->total && job->last_dt == job->dt))
+        return CLI_DONE;
+    return cli_wrong(
+        "--resume: %s is at step %zu and time %g, but the run ends %s step %zu; give a later --until or more --steps",
+        job->resume, nbody_steps(job->engine), job->time_start + nbody_time(job->engine),
+        job->last_dt == job->dt ? "at" : "within", job->total);
 }
 
 /* Different --fractions: the history starts empty. */
@@ -422,6 +491,8 @@ static void restore_history(struct nbody_job *job)
     memcpy(h->text, parts->text, h->bytes);
 }
 
+/* Restore the files written of each series. With a new time between them, or in a new series, the
+ * next file is due at the next multiple of that time. */
 static void restore_series(struct nbody_job *job)
 {
     const char *from = job->resumed->parts.series;
@@ -437,6 +508,10 @@ static void restore_series(struct nbody_job *job)
         }
         from += bytes;
     }
+    const double each = job->snapshots / fabs(job->dt), /* steps; a file is due at the nearest */
+        past = ceil(((double)nbody_steps(job->engine) + 0.5) / each);
+    if (job->series_n)
+        job->series_skipped = past - (double)job->series[0].n;
 }
 
 int nbody_resume_outputs(struct nbody_job *job)
@@ -461,6 +536,11 @@ int nbody_resume_outputs(struct nbody_job *job)
     job->events.n = k->events;
     job->events.event = cli_alloc(k->events + 1, sizeof *job->events.event);
     memcpy(job->events.event, parts->events, k->events * sizeof *job->events.event);
+    job->orbits.n = k->orbits;
+    job->orbits.row = cli_alloc(k->orbits + 1, sizeof *job->orbits.row);
+    memcpy(job->orbits.row, parts->orbits, k->orbits * sizeof *job->orbits.row);
+    for (size_t i = 0; i < k->orbits; i++)
+        job->orbits.row[i].name[PARTICLES_NAME_SIZE - 1] = 0;
     return CLI_DONE;
 }
 

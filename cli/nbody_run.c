@@ -12,6 +12,7 @@
 #include "nbody_bodies.h"
 #include "nbody_camera.h"
 #include "nbody_checkpoint.h"
+#include "nbody_history.h"
 #include "nbody_output.h"
 #include "nbody_run.h"
 
@@ -27,7 +28,7 @@
 static const double VISIT_SECONDS = 0.1; /* between visits, unless --batch is given */
 static const size_t FIRST_BATCH = 8;
 
-/* Step of the next frame. */
+/* Step of the next frame. If a resumed run ends earlier than before, frames may be overdue. */
 static size_t next_frame_step(const struct nbody_job *job)
 {
     return (size_t)cli_outputs_due(&job->outputs, job->outputs.frames_done, job->total);
@@ -39,14 +40,24 @@ static int engine_status(int called)
     return called == 0 || nbody_job_stopped() ? CLI_DONE : cli_failed_call(NULL);
 }
 
-/* Compute the current energies and momenta; NAN if cancelled. */
+/* True if an output needs energies. Without steps a run may only convert bodies, for which the sum
+ * over all pairs would take longer than all other work. */
+static bool needs_energies(const struct nbody_job *job)
+{
+    return job->total > 0 || job->outputs.n == 0 || job->common.json || job->direct_energies ||
+           job->window.open || nbody_history_wanted(job) ||
+           cli_outputs_have(&job->outputs, CLI_OUTPUT_TABLE);
+}
+
+/* Compute the current energies and momenta; NAN if cancelled or not needed. */
 static int diagnose_now(struct nbody_job *job, const char *name, struct nbody_diagnostics *d)
 {
     const double at = (double)nbody_steps(job->engine);
+    const bool needed = needs_energies(job);
     nbody_job_begin(job, name, at, at);
-    const int called = nbody_job_energies(job, d);
+    const int called = needed ? nbody_job_energies(job, d) : 0;
     job->doing.name = NULL;
-    if (called != 0)
+    if (called != 0 || !needed)
         *d = (struct nbody_diagnostics){nbody_time(job->engine), NAN, NAN, NAN, {NAN, NAN, NAN},
                                         {NAN, NAN, NAN},         NAN};
     else
@@ -63,9 +74,9 @@ static int write_due_outputs(struct nbody_job *job, size_t step)
                    : nbody_camera_next(job, step - 1) == step) &&
         (status = nbody_camera_point(job)) != CLI_DONE)
         return status;
-    if (job->outputs.frames_done < job->outputs.frames && step == next_frame_step(job) &&
-        (status = nbody_output_frame(job)) != CLI_DONE)
-        return status;
+    while (job->outputs.frames_done < job->outputs.frames && step >= next_frame_step(job))
+        if ((status = nbody_output_frame(job)) != CLI_DONE)
+            return status;
     if (job->every && step % job->every == 0 && step > 0 && step < job->total) {
         struct nbody_diagnostics d;
         if ((status = diagnose_now(job, "energy", &d)) != CLI_DONE)
@@ -93,7 +104,8 @@ static size_t batch_from(const struct nbody_job *job, size_t step, size_t wanted
         end = step + 1;
     if (job->last_dt != job->dt && step < job->total - 1 && end == job->total)
         end--;
-    if (job->outputs.frames_done < job->outputs.frames && next_frame_step(job) < end)
+    if (job->outputs.frames_done < job->outputs.frames && next_frame_step(job) > step &&
+        next_frame_step(job) < end)
         end = next_frame_step(job);
     if (nbody_series_next(job) < end)
         end = nbody_series_next(job);
@@ -129,11 +141,25 @@ static int end_by_failure(struct nbody_job *job)
     return CLI_DONE;
 }
 
+/* Shorten the last step, which begins now, to end at --until. The last checkpoint precedes it. */
+static int shorten_last_step(struct nbody_job *job)
+{
+    const int status = job->checkpoint ? nbody_checkpoint_write(job) : CLI_DONE;
+    if (status != CLI_DONE)
+        return status;
+    if (nbody_set_dt(job->engine, job->last_dt) < 0)
+        return cli_failed_call(NULL);
+    job->shortened = true;
+    return CLI_DONE;
+}
+
 static int step_engine(struct nbody_job *job, size_t step, size_t batch)
 {
-    if (step + batch == job->total && job->last_dt != job->dt &&
-        nbody_set_dt(job->engine, job->last_dt) < 0)
-        return cli_failed_call(NULL);
+    if (step + batch == job->total && job->last_dt != job->dt) {
+        const int status = shorten_last_step(job);
+        if (status != CLI_DONE)
+            return status;
+    }
     nbody_job_begin(job, NULL, (double)step, (double)(step + batch));
     clprofile_begin(job->context, "steps");
     job->doing.limited = true;

@@ -88,7 +88,8 @@ size_t nbody_series_next(const struct nbody_job *job)
 {
     if (!job->series_n)
         return SIZE_MAX;
-    const double step = floor((double)job->series[0].n * job->snapshots / fabs(job->dt) + 0.5);
+    const double count = (double)job->series[0].n + job->series_skipped,
+                 step = floor(count * job->snapshots / fabs(job->dt) + 0.5);
     return step <= (double)job->total ? (size_t)step : SIZE_MAX;
 }
 

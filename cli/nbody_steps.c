@@ -223,8 +223,14 @@ void nbody_steps_text(const struct nbody_job *job, FILE *fp)
     fprintf(fp,
             "%-14sfinal positions at half the step differ by %.2g (median); most:", "step errors",
             c->off[c->order[c->n / 2]]);
-    for (size_t k = 0; k < c->n && k < WORST; k++)
-        fprintf(fp, "%s body %zu by %.2g", k ? "," : "", c->order[k] + 1, c->off[c->order[k]]);
+    for (size_t k = 0; k < c->n && k < WORST; k++) {
+        char name[PARTICLES_NAME_SIZE];
+        fputs(k ? "," : "", fp);
+        if (particles_name(&job->bodies, c->order[k], name))
+            fprintf(fp, " %s by %.2g", name, c->off[c->order[k]]);
+        else
+            fprintf(fp, " body %zu by %.2g", c->order[k] + 1, c->off[c->order[k]]);
+    }
     fputc('\n', fp);
 }
 
@@ -234,9 +240,14 @@ json_t *nbody_steps_json(const struct nbody_job *job)
     if (!c || !c->done)
         return NULL;
     json_t *most = json_array();
-    for (size_t k = 0; k < c->n && k < FEW; k++)
-        json_array_append_new(most, json_pack("{s:I, s:o}", "body", (json_int_t)c->order[k] + 1,
-                                              "distance", cli_json_real(c->off[c->order[k]])));
+    for (size_t k = 0; k < c->n && k < FEW; k++) {
+        char name[PARTICLES_NAME_SIZE];
+        json_t *one = json_pack("{s:I, s:o}", "body", (json_int_t)c->order[k] + 1, "distance",
+                                cli_json_real(c->off[c->order[k]]));
+        if (particles_name(&job->bodies, c->order[k], name))
+            json_object_set_new(one, "name", json_string(name));
+        json_array_append_new(most, one);
+    }
     return json_pack("{s:o, s:o}", "median", cli_json_real(c->off[c->order[c->n / 2]]), "most",
                      most);
 }

@@ -15,12 +15,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Read a file with positions. */
+static int read_body_file(const char *file, struct particles *p)
+{
+    if (particles_read(file, p) < 0)
+        return cli_failed_call(NULL);
+    if (!p->primary)
+        return CLI_DONE;
+    particles_free(p);
+    return cli_failed("%s: has orbital elements; convert it first: stdcl nbody -i %s --steps 0 -o "
+                      "FILE.tab",
+                      file, file);
+}
+
 static int show_body_file(void *arg, int last)
 {
     struct view_job *job = arg;
     struct particles p;
-    if (particles_read(job->file.item[job->frame], &p) < 0)
-        return cli_failed_call(NULL);
+    if (read_body_file(job->file.item[job->frame], &p) != CLI_DONE)
+        return CLI_FAILED;
     const uint32_t *order = view_sample_order(job->window.view);
     const size_t wanted = view_bodies_wanted(job->window.view);
     float(*pos)[3] = cli_alloc(wanted + 1, sizeof *pos),
@@ -48,11 +61,11 @@ int view_bodies_open(struct view_job *job)
     struct particles first, end;
     const char *const *file = job->file.item;
     const size_t n = job->file.n;
-    if (particles_read(file[0], &first) < 0)
-        return cli_failed_call(NULL);
-    if (particles_read(file[n - 1], &end) < 0) {
+    if (read_body_file(file[0], &first) != CLI_DONE)
+        return CLI_FAILED;
+    if (read_body_file(file[n - 1], &end) != CLI_DONE) {
         particles_free(&first);
-        return cli_failed_call(NULL);
+        return CLI_FAILED;
     }
     job->frames = n;
     job->show = show_body_file;

@@ -37,15 +37,29 @@ int csv_open(struct csv *csv, const char *file, size_t columns, const char *cons
     return 0;
 }
 
-int csv_row(struct csv *csv, const double *values)
+static void csv_put_numbers(struct csv *csv, const double *values, size_t n)
 {
     char text[NUMBER_SIZE];
-    for (size_t i = 0; i < csv->columns; i++) {
+    for (size_t i = 0; i < n; i++) {
         size_t length = number_print(text, values[i]);
         if (i)
             putc(',', csv->out.fp);
         fwrite(text, 1, length, csv->out.fp);
     }
+}
+
+int csv_row(struct csv *csv, const double *values)
+{
+    csv_put_numbers(csv, values, csv->columns);
+    putc('\n', csv->out.fp);
+    return outfile_check(&csv->out);
+}
+
+int csv_row_text(struct csv *csv, const double *values, const char *text)
+{
+    csv_put_numbers(csv, values, csv->columns - 1);
+    putc(',', csv->out.fp);
+    csv_put_name(csv->out.fp, text);
     putc('\n', csv->out.fp);
     return outfile_check(&csv->out);
 }

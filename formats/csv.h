@@ -27,6 +27,9 @@ int csv_open(struct csv *csv, const char *file, size_t columns, const char *cons
 /* Add a row of csv->columns values; NaN and infinity are written as nan, inf and -inf. */
 int csv_row(struct csv *csv, const double *values);
 
+/* Add a row of csv->columns - 1 values and a text, which is quoted if necessary. */
+int csv_row_text(struct csv *csv, const double *values, const char *text);
+
 /* Finish the file and give it its name; -1 if it could not be written, and nothing is left. */
 int csv_close(struct csv *csv);
 

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 enum { DEFLATED_MOST = 1100 };              /* deflate compresses by a factor of at most 1032 */
@@ -88,6 +89,76 @@ int hdf5_source_close(struct hdf5_source *s, int status)
                              "one file first, by h5copy -f ext",
                              s->name)
                : status;
+}
+
+/* ---- Attributes. ----------------------------------------------------------------------------- */
+
+bool hdf5_has(const struct hdf5_source *s, const char *group, const char *name)
+{
+    return H5Lexists(s->file, group, s->links) > 0 &&
+           (!name || H5Aexists_by_name(s->file, group, name, s->links) > 0);
+}
+
+static hid_t open_attribute(const struct hdf5_source *s, const char *group, const char *name)
+{
+    return hdf5_has(s, group, name) ? H5Aopen_by_name(s->file, group, name, H5P_DEFAULT, s->links)
+                                    : H5I_INVALID_HID;
+}
+
+size_t hdf5_numbers(const struct hdf5_source *s, const char *group, const char *name, double *x,
+                    size_t most)
+{
+    enum { ROOM = 16 };
+    double all[ROOM];
+    const hid_t attribute = open_attribute(s, group, name);
+    if (attribute < 0)
+        return 0;
+    const hid_t space = H5Aget_space(attribute), type = H5Aget_type(attribute);
+    const H5T_class_t class = H5Tget_class(type);
+    const hssize_t points = H5Sget_simple_extent_npoints(space);
+    size_t n = points > 0 && points <= ROOM ? (size_t)points : 0;
+    if ((class != H5T_FLOAT && class != H5T_INTEGER) ||
+        (n && H5Aread(attribute, H5T_NATIVE_DOUBLE, all) < 0))
+        n = 0;
+    H5Tclose(type);
+    H5Sclose(space);
+    H5Aclose(attribute);
+    n = n < most ? n : most;
+    memcpy(x, all, n * sizeof *x);
+    return n;
+}
+
+bool hdf5_number(const struct hdf5_source *s, const char *group, const char *name, double *x)
+{
+    return hdf5_numbers(s, group, name, x, 1) == 1;
+}
+
+char *hdf5_text(const struct hdf5_source *s, const char *group, const char *name)
+{
+    char *text = NULL, *wandering = NULL;
+    const hid_t attribute = open_attribute(s, group, name);
+    if (attribute < 0)
+        return NULL;
+    const hid_t type = H5Aget_type(attribute), space = H5Aget_space(attribute);
+    const bool one = H5Tget_class(type) == H5T_STRING && H5Sget_simple_extent_npoints(space) == 1;
+    const hid_t memory = H5Tcopy(H5T_C_S1);
+    const size_t size = H5Tget_size(type);
+    H5Tset_cset(memory, H5Tget_cset(type));
+    if (one && H5Tis_variable_str(type) > 0) {
+        H5Tset_size(memory, H5T_VARIABLE);
+        if (H5Aread(attribute, memory, &wandering) >= 0 && wandering)
+            text = strdup(wandering);
+        H5free_memory(wandering);
+    } else if (one && size < 65536 && (text = calloc(size + 1, 1))) {
+        H5Tset_size(memory, size + 1);
+        if (H5Aread(attribute, memory, text) < 0)
+            *text = 0;
+    }
+    H5Tclose(memory);
+    H5Sclose(space);
+    H5Tclose(type);
+    H5Aclose(attribute);
+    return text;
 }
 
 /* ---- Data sets. ------------------------------------------------------------------------------ */

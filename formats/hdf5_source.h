@@ -44,6 +44,21 @@ bool hdf5_source_open(struct hdf5_source *s, struct watchdog *w, const char *nam
 /* Return `status`; but -1 with EINVAL if a name led to another file. */
 int hdf5_source_close(struct hdf5_source *s, int status);
 
+/* True if the file has the group, and, unless `name` is NULL, the group this attribute. For a group
+ * in a group the outer one must exist. */
+bool hdf5_has(const struct hdf5_source *s, const char *group, const char *name);
+
+/* Read up to `most` numbers of an attribute with at most 16. Return their number; 0: missing, or no
+ * numbers. */
+size_t hdf5_numbers(const struct hdf5_source *s, const char *group, const char *name, double *x,
+                    size_t most);
+
+/* Read an attribute that is one number, or an array of one; false: missing. */
+bool hdf5_number(const struct hdf5_source *s, const char *group, const char *name, double *x);
+
+/* Read a text of fixed or variable length; the caller frees it; NULL: missing. */
+char *hdf5_text(const struct hdf5_source *s, const char *group, const char *name);
+
 /* -1 with EINVAL if the data set's bytes are in other files or pass a filter of others. Before any
  * other question to the data set. */
 int hdf5_check_set(const struct hdf5_source *s, const char *name, hid_t set);

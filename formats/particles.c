@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define POINTER(name) &particles_##name,
@@ -97,9 +98,7 @@ static const struct particles_format *particles_recognise(struct reader *s)
 static int read_and_close(struct reader *s, struct particles *p)
 {
     const struct particles_format *format = particles_recognise(s);
-    int status = format ? format->read(s, p) : -1;
-    if (status == 0)
-        particles_drop_zeros(p);
+    const int status = format ? format->read(s, p) : -1;
     if (status < 0)
         particles_free(p);
     else
@@ -108,11 +107,34 @@ static int read_and_close(struct reader *s, struct particles *p)
     return status;
 }
 
-int particles_read(const char *file, struct particles *p)
+static int particles_read_file(const char *file, struct particles *p)
 {
     struct reader s;
     memset(p, 0, sizeof *p);
     return reader_open(&s, file) < 0 ? -1 : read_and_close(&s, p);
+}
+
+/* Drop arrays without information, and judge the box, unless reading failed with `status`. */
+static int finish_reading(struct particles *p, int status)
+{
+    if (status == 0) {
+        particles_drop_zeros(p);
+        status = particles_check_box(p);
+    }
+    if (status < 0)
+        particles_free(p);
+    return status;
+}
+
+int particles_read(const char *file, struct particles *p)
+{
+    char *first = particles_first_file(file);
+    const char *name = first ? first : file;
+    int status = particles_read_file(name, p);
+    if (status == 0 && p->files > 1)
+        status = particles_read_others(name, particles_read_file, p);
+    free(first);
+    return finish_reading(p, status);
 }
 
 int particles_read_memory(const char *name, const void *data, size_t size, struct particles *p)
@@ -120,7 +142,12 @@ int particles_read_memory(const char *name, const void *data, size_t size, struc
     struct reader s;
     memset(p, 0, sizeof *p);
     reader_open_memory(&s, name, data, size);
-    return read_and_close(&s, p);
+    int status = read_and_close(&s, p);
+    if (status == 0 && p->files > 1)
+        status = clerror_set(
+            EINVAL, "%s: is one of %zu files of a snapshot; give a file's name to read all of them",
+            name, p->files);
+    return finish_reading(p, status);
 }
 
 /* ---- Writing. -------------------------------------------------------------------------------- */

@@ -1,15 +1,15 @@
 /* particles.h - files of bodies, recognised by content, written by suffix.
  *
- *   text     one body a line, `mass x y z vx vy vz`, separated by blanks or tabs; # starts a
- *            comment,
- *           blank lines and CRLF are fine; numbers as C or Fortran (1.5d-3) writes them, in any
- *           locale; an eighth is the radius, where a comment above the bodies is `# mass x y z vx
- *           vy vz radius`. Comments above the bodies give the time and the notes, `# time = 1.5`.
- *           Doubles survive exactly.
+ *   text    one body a line, `mass x y z vx vy vz`, separated by blanks or tabs; # starts a
+ *           comment, blank lines and CRLF are fine; numbers as C or Fortran (1.5d-3) writes them,
+ *           in any locale. Comments above the bodies give the time and the notes, `# time = 1.5`,
+ *           and other columns, `# name mass x y z vx vy vz radius`, or orbital elements
+ *           (particles_text.c). A comment of one word after the numbers is the body's name. Doubles
+ *           survive exactly.
  *   tipsy   32-byte header (or 28, without the pad), then gas, dark and star records of 12, 9 and
  *           11 floats: big-endian, as the standard has it, or little-endian (tipsy_le).
  *   npy     numpy's: a matrix of N x 7 numbers, the columns of the text.
- *   hdf5    as GADGET-4, SWIFT and their like have it; needs libhdf5.
+ *   hdf5    as GADGET-4, AREPO, SWIFT and GIZMO have it; needs libhdf5.
  *   gadget  GADGET's own formats 1 and 2, which are only read.
  *
  * All functions fail with -1, clerrno set and one sentence in clerror() that names the file, the
@@ -19,6 +19,7 @@
 #ifndef FORMATS_PARTICLES_H
 #define FORMATS_PARTICLES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -46,7 +47,8 @@ extern "C" {
     NOTE(UnitVelocity_in_cm_per_s, REAL)                                                           \
     NOTE(command, TEXT)                                                                            \
     NOTE(version, TEXT)                                                                            \
-    NOTE(device, TEXT)
+    NOTE(device, TEXT)                                                                             \
+    NOTE(names, TEXT)
 
 #define PARTICLES_NOTE(name, kind) NOTE_##name,
 enum particles_note { PARTICLES_NOTES(PARTICLES_NOTE) PARTICLES_NOTE_COUNT };
@@ -59,6 +61,9 @@ enum particles_also {
     PARTICLES_ID = 4,
     PARTICLES_RADIUS = 8
 };
+
+/* Primary of orbital elements: the centre of mass of all bodies before. */
+#define PARTICLES_JACOBI SIZE_MAX
 
 /* Bodies in the order of their file. In TIPSY the first `gas` bodies are gas, the last `star` are
  * stars and those between are dark matter; both counts are 0 for bodies from elsewhere. */
@@ -73,19 +78,37 @@ struct particles {
     double *softening; /* length */
     double *potential; /* per unit mass */
     uint64_t *id;
-    double *radius;                   /* length; only in text and HDF5 */
+    double *radius; /* length; only in text and HDF5 */
+    size_t
+        *primary; /* NULL, or pos is {a, e, inc} and vel {Omega, omega, M} about this body, before
+                        it in the file, or PARTICLES_JACOBI; body 0 is at rest in the origin */
     char *note[PARTICLES_NOTE_COUNT]; /* NULL: not in the file */
-    char *missing;      /* what another program's file lacks, as a sentence; NULL: nothing */
+    char *missing;                    /* list of what another program's file lacks; NULL: nothing */
+    char *origin;  /* list of its G, units and softening, and where it has them; NULL: none */
+    char *space;   /* why its bodies may not be isolated in static space, from the verb on; NULL:
+                    they are */
+    double box[3]; /* sides of its box, whose boundaries may be periodic; 0: none */
+    size_t files;  /* number of files of its snapshot; 0: one */
+    double total;  /* bodies of all these files; 0: not said */
     const char *format; /* of the file: "text", "tipsy", ...; not owned */
 };
 
 /* Read `file`, "-" for standard input, into *p; free it with particles_free. Every number is
- * finite, every mass >= 0 and n >= 1, or the call fails and *p is empty. Errors: ENOENT EACCES
- * EISDIR as open; EINVAL for content; ENOMEM; EIO. */
+ * finite, every mass >= 0 and n >= 1, or the call fails and *p is empty. A snapshot of several
+ * files NAME.0.hdf5 NAME.1.hdf5 ... is read whole, by the name of any of them, NAME or NAME.hdf5.
+ * Errors: ENOENT EACCES EISDIR as open; EINVAL for content; ENOMEM; EIO. */
 int particles_read(const char *file, struct particles *p);
 
 /* As particles_read, from memory; `name` stands for the file in messages. */
 int particles_read_memory(const char *name, const void *data, size_t size, struct particles *p);
+
+/* Copy the name of body i, a word of at most 63 bytes; false: it has none. Names are the note
+ * `names`, with a word for each body ("-": none), in text and HDF5. */
+enum { PARTICLES_NAME_SIZE = 64, PARTICLES_NAMES_MOST = 60000 /* bytes of all */ };
+bool particles_name(const struct particles *p, size_t i, char name[PARTICLES_NAME_SIZE]);
+
+/* Remove the name of body i from the note. -1: ENOMEM. */
+int particles_remove_name(struct particles *p, size_t i);
 
 /* Metadata as a number; NAN if there is none. */
 double particles_number(const struct particles *p, enum particles_note note);

@@ -28,9 +28,12 @@ void particles_free(struct particles *p)
     free(p->potential);
     free(p->id);
     free(p->radius);
+    free(p->primary);
     for (int k = 0; k < PARTICLES_NOTE_COUNT; k++)
         free(p->note[k]);
     free(p->missing);
+    free(p->origin);
+    free(p->space);
     memset(p, 0, sizeof *p);
 }
 

@@ -62,6 +62,17 @@ int particles_check_body(const char *name, const struct particles *p, size_t i, 
 /* Free optional arrays without information: softenings and potentials that are all 0. */
 void particles_drop_zeros(struct particles *p);
 
+/* ---- particles_files.c: snapshots of several files. ---- */
+
+/* The first file of a snapshot that `file` is the stem of, if there is no such file. The caller
+ * frees it; NULL: read `file` itself. */
+char *particles_first_file(const char *file);
+
+/* Read the files of the snapshot, p->files in all, of which *p is `file`, each by `read`, and
+ * replace *p by all bodies: first the gas of all files, last their stars. -1 with a message. */
+typedef int particles_file_reader(const char *file, struct particles *p);
+int particles_read_others(const char *file, particles_file_reader *read, struct particles *p);
+
 /* ---- particles_metadata.c ---- */
 
 enum particles_kind { PARTICLES_REAL, PARTICLES_TEXT, PARTICLES_WHOLE };
@@ -77,5 +88,26 @@ int particles_read_note(struct particles *p, enum particles_note note, const cha
 /* Append half a sentence, such as "no Header/Time (0 is taken)", to p->missing. -1: ENOMEM. */
 int particles_miss(struct particles *p, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* Append an item, such as "G 1 from Parameters", to p->origin. -1: ENOMEM. */
+int particles_tell(struct particles *p, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* ---- particles_space.c ---- */
+
+/* Data of a header on the space of its bodies. */
+struct particles_space {
+    double comoving, periodic; /* flags, 0 or 1; NAN: the file has none */
+    double omega, redshift;    /* matter's density; NAN: the file has none */
+    double box[3];             /* sides; 0: none */
+    const char *comoving_name, *periodic_name, *omega_name; /* of the attributes */
+};
+
+/* Set p->space if coordinates expand or the box is periodic; p->box if the header does not decide.
+ * p->time is known. -1: ENOMEM. */
+int particles_set_space(struct particles *p, const struct particles_space *space);
+
+/* Set p->space if all bodies lie in p->box. -1: ENOMEM. */
+int particles_check_box(struct particles *p);
 
 #endif

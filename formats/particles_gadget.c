@@ -29,6 +29,7 @@ struct gadget {
     struct reader *s;
     struct particles *p;
     bool big, named; /* byte order; format 2 */
+    bool last;       /* the snapshot has bodies of the last type, after the stars */
     int64_t n[TYPES];
     double mass[TYPES];
     size_t total, weighed; /* bodies; bodies with individual masses */
@@ -148,7 +149,7 @@ static int gadget_take_name(struct gadget *g, char name[5])
 static int gadget_check_header(struct gadget *g, const char *at)
 {
     const int files = (int)gadget_get(at + 124, 4, g->big);
-    const double omega = gadget_get_number(at + 136, 8, g->big);
+    const double box = gadget_get_number(at + 128, 8, g->big);
     for (int type = 0; type < TYPES; type++) {
         g->n[type] = (int32_t)gadget_get(at + 4 * type, 4, g->big);
         g->mass[type] = gadget_get_number(at + 24 + 8 * type, 8, g->big);
@@ -167,16 +168,20 @@ static int gadget_check_header(struct gadget *g, const char *at)
         return clerror_set(EINVAL, "%s: its header says %zu bodies, too many for one file",
                            g->s->name, g->total);
     if (files > 1)
-        return clerror_set(EINVAL,
-                           "%s: is one of %d files of a snapshot; only whole snapshots are read",
-                           g->s->name, files);
-    if (omega > 0)
-        return clerror_set(
-            EINVAL,
-            "%s: is of a cosmological run (Omega0 is %g): its coordinates expand, which is not "
-            "simulated here",
-            g->s->name, omega);
-    return 0;
+        g->p->files = (size_t)files;
+    for (int type = 0; files > 1 && type < TYPES; type++) {
+        const uint32_t n = (uint32_t)gadget_get(at + 96 + 4 * type, 4, g->big);
+        g->p->total += (double)n;
+        g->last |= type == 5 && n > 0;
+    }
+    g->last |= g->n[5] > 0;
+    return particles_set_space(
+        g->p, &(struct particles_space){.comoving = NAN,
+                                        .periodic = NAN,
+                                        .omega = gadget_get_number(at + 136, 8, g->big),
+                                        .omega_name = "Omega0",
+                                        .redshift = gadget_get_number(at + 80, 8, g->big),
+                                        .box = {box, box, box}});
 }
 
 static int gadget_read_header(struct gadget *g)
@@ -319,9 +324,8 @@ static int gadget_finish(struct gadget *g)
                 return -1;
         }
     p->gas = (size_t)g->n[0];
-    p->star = g->n[5] ? 0 : (size_t)g->n[4];
-    return particles_miss(
-        p, "no units (G = 1 is taken; with kpc, km/s and 10^10 solar masses it is 43007.1)");
+    p->star = g->last ? 0 : (size_t)g->n[4];
+    return 0;
 }
 
 static int read_gadget(struct reader *s, struct particles *p)

@@ -37,177 +37,12 @@ static int snapshot_read_hdf5(struct reader *s, struct particles *p)
 
 #else
 
-#include "formats/hdf5_source.h"
-
 #include <math.h>
 #include <stdlib.h>
 
-static const char *const type_names[TYPES] = {HDF5_TYPE_NAMES};
-
-/* ---- Attributes, read. ----------------------------------------------------------------------- */
-
-static hid_t open_attribute(const struct hdf5_source *s, const char *group, const char *name)
-{
-    if (H5Lexists(s->file, group, s->links) <= 0 ||
-        H5Aexists_by_name(s->file, group, name, s->links) <= 0)
-        return H5I_INVALID_HID;
-    return H5Aopen_by_name(s->file, group, name, H5P_DEFAULT, s->links);
-}
-
-/* Read up to `most` numbers of an attribute; return their number, 0 if it is missing. */
-static size_t get_numbers(const struct hdf5_source *s, const char *group, const char *name,
-                          double *x, size_t most)
-{
-    enum { ROOM = 16 };
-    double all[ROOM];
-    const hid_t attribute = open_attribute(s, group, name);
-    if (attribute < 0)
-        return 0;
-    const hid_t space = H5Aget_space(attribute), type = H5Aget_type(attribute);
-    const H5T_class_t class = H5Tget_class(type);
-    const hssize_t points = H5Sget_simple_extent_npoints(space);
-    size_t n = points > 0 && points <= ROOM ? (size_t)points : 0;
-    if ((class != H5T_FLOAT && class != H5T_INTEGER) ||
-        (n && H5Aread(attribute, H5T_NATIVE_DOUBLE, all) < 0))
-        n = 0;
-    H5Tclose(type);
-    H5Sclose(space);
-    H5Aclose(attribute);
-    n = n < most ? n : most;
-    memcpy(x, all, n * sizeof *x);
-    return n;
-}
-
-static bool snapshot_get_number(const struct hdf5_source *s, const char *group, const char *name,
-                                double *x)
-{
-    return get_numbers(s, group, name, x, 1) == 1;
-}
-
-/* Read a text of fixed or variable length; the caller frees it; NULL if missing. */
-static char *get_text(const struct hdf5_source *s, const char *group, const char *name)
-{
-    char *text = NULL, *wandering = NULL;
-    const hid_t attribute = open_attribute(s, group, name);
-    if (attribute < 0)
-        return NULL;
-    const hid_t type = H5Aget_type(attribute), space = H5Aget_space(attribute);
-    const bool one = H5Tget_class(type) == H5T_STRING && H5Sget_simple_extent_npoints(space) == 1;
-    const hid_t memory = H5Tcopy(H5T_C_S1);
-    const size_t size = H5Tget_size(type);
-    H5Tset_cset(memory, H5Tget_cset(type));
-    if (one && H5Tis_variable_str(type) > 0) {
-        H5Tset_size(memory, H5T_VARIABLE);
-        if (H5Aread(attribute, memory, &wandering) >= 0 && wandering)
-            text = strdup(wandering);
-        H5free_memory(wandering);
-    } else if (one && size < 65536 && (text = calloc(size + 1, 1))) {
-        H5Tset_size(memory, size + 1);
-        if (H5Aread(attribute, memory, text) < 0)
-            *text = 0;
-    }
-    H5Tclose(memory);
-    H5Sclose(space);
-    H5Tclose(type);
-    H5Aclose(attribute);
-    return text;
-}
+static const char *const type_names[READ_TYPES] = {HDF5_TYPE_NAMES, "PartType6"};
 
 /* ---- Reading. -------------------------------------------------------------------------------- */
-
-struct snapshot {
-    struct hdf5_source source;
-    const char *name;
-    struct particles *p;
-    double mass[TYPES];
-    size_t n[TYPES], first[TYPES];
-};
-
-/* Read metadata: numbers or texts of /Parameters. */
-static int read_notes(const struct snapshot *s)
-{
-    static const char *const places[] = {"Parameters", "Units", "Header"};
-    double value;
-    int status = 0;
-    for (enum particles_note k = 0; k < PARTICLES_NOTE_COUNT && status == 0; k++)
-        for (int at = 0; at < 3 && status == 0 && !s->p->note[k]; at++) {
-            char *text = NULL;
-            if (at > 0 && (k < NOTE_UnitLength_in_cm || k > NOTE_UnitVelocity_in_cm_per_s))
-                continue;
-            if (particles_note_kind(k) == PARTICLES_REAL &&
-                snapshot_get_number(&s->source, places[at], particles_note_name(k), &value))
-                status = particles_set_number(s->p, k, value);
-            else if (particles_note_kind(k) != PARTICLES_REAL &&
-                     (text = get_text(&s->source, places[at], particles_note_name(k))))
-                status = particles_read_note(s->p, k, text, strlen(text));
-            free(text);
-        }
-    return status;
-}
-
-/* SWIFT gives the time unit where others give the velocity unit. */
-static int read_swift_units(const struct snapshot *s)
-{
-    double length, mass, time;
-    if (s->p->note[NOTE_UnitLength_in_cm] ||
-        !snapshot_get_number(&s->source, "Units", "Unit length in cgs (U_L)", &length) ||
-        !snapshot_get_number(&s->source, "Units", "Unit mass in cgs (U_M)", &mass) ||
-        !snapshot_get_number(&s->source, "Units", "Unit time in cgs (U_t)", &time))
-        return 0;
-    return particles_set_number(s->p, NOTE_UnitLength_in_cm, length) < 0 ||
-                   particles_set_number(s->p, NOTE_UnitMass_in_g, mass) < 0 ||
-                   particles_set_number(s->p, NOTE_UnitVelocity_in_cm_per_s, length / time) < 0
-               ? -1
-               : 0;
-}
-
-/* Derive G from the units. */
-static int settle_units(const struct snapshot *s)
-{
-    struct particles *p = s->p;
-    const double length = particles_number(p, NOTE_UnitLength_in_cm),
-                 mass = particles_number(p, NOTE_UnitMass_in_g);
-    const double speed = particles_number(p, NOTE_UnitVelocity_in_cm_per_s);
-    if (p->note[NOTE_G])
-        return 0;
-    if (length > 0 && mass > 0 && speed > 0)
-        return particles_set_number(p, NOTE_G, HDF5_G_CGS * mass / (length * speed * speed));
-    return particles_miss(
-        p,
-        "no UnitLength_in_cm, UnitMass_in_g and UnitVelocity_in_cm_per_s in Parameters, Units or Header "
-        "(G = 1 is taken)");
-}
-
-static int snapshot_read_header(struct snapshot *s)
-{
-    double value, n[TYPES];
-    if (H5Lexists(s->source.file, "Header", s->source.links) <= 0)
-        return clerror_set(EINVAL, "%s: is HDF5, but no snapshot: it has no group Header", s->name);
-    if (snapshot_get_number(&s->source, "Header", "NumFilesPerSnapshot", &value) && value > 1)
-        return clerror_set(EINVAL,
-                           "%s: is one of %.0f files of a snapshot; only whole snapshots are read",
-                           s->name, value);
-    if ((snapshot_get_number(&s->source, "Header", "Omega0", &value) ||
-         snapshot_get_number(&s->source, "Parameters", "Omega0", &value)) &&
-        value > 0)
-        return clerror_set(
-            EINVAL,
-            "%s: is of a cosmological run (Omega0 is %g): its coordinates expand, which is not "
-            "simulated here",
-            s->name, value);
-    if (!snapshot_get_number(&s->source, "Header", "Time", &s->p->time) &&
-        particles_miss(s->p, "no Header/Time (0 is taken)") < 0)
-        return -1;
-    if (!isfinite(s->p->time))
-        return clerror_set(EINVAL, "%s: Header/Time is %g", s->name, s->p->time);
-    if (!get_numbers(&s->source, "Header", "MassTable", s->mass, TYPES) &&
-        particles_miss(s->p, "no Header/MassTable") < 0)
-        return -1;
-    if (get_numbers(&s->source, "Header", "NumPart_ThisFile", n, TYPES) < 2 &&
-        particles_miss(s->p, "no Header/NumPart_ThisFile (the groups' own sizes are taken)") < 0)
-        return -1;
-    return read_notes(s) < 0 || read_swift_units(s) < 0 ? -1 : settle_units(s);
-}
 
 static hid_t open_set(const struct snapshot *s, int type, const char *name)
 {
@@ -284,7 +119,7 @@ static int survey(struct snapshot *s)
                 {"Radii", PARTICLES_RADIUS}};
     struct particles *p = s->p;
     p->also = PARTICLES_SOFTENING | PARTICLES_POTENTIAL | PARTICLES_ID | PARTICLES_RADIUS;
-    for (int type = 0; type < TYPES; type++) {
+    for (int type = 0; type < READ_TYPES; type++) {
         const hid_t set = open_set(s, type, "Coordinates");
         const long long rows = set < 0 ? 0 : snapshot_count_rows(s, type, "Coordinates", set, 3);
         if (set >= 0)
@@ -304,7 +139,7 @@ static int survey(struct snapshot *s)
     }
     if (p->n == 0)
         return clerror_set(
-            EINVAL, "%s: has no bodies: no group PartType0 .. PartType5 with Coordinates", s->name);
+            EINVAL, "%s: has no bodies: no group PartType0 .. PartType6 with Coordinates", s->name);
     return 0;
 }
 
@@ -312,15 +147,32 @@ static int read_masses(const struct snapshot *s, int type)
 {
     double *mass = s->p->mass + s->first[type];
     int status = snapshot_read_set(s, type, "Masses", 1, H5T_NATIVE_DOUBLE, mass);
+    if (status == 1) /* SWIFT's black holes */
+        status = snapshot_read_set(s, type, "DynamicalMasses", 1, H5T_NATIVE_DOUBLE, mass);
     if (status == 1 && s->mass[type] > 0) {
         for (size_t i = 0; i < s->n[type]; i++)
             mass[i] = s->mass[type];
         status = 0;
     }
     return status == 1
-               ? clerror_set(EINVAL, "%s: %s has no Masses, and Header/MassTable none for it",
-                             s->name, type_names[type])
+               ? clerror_set(
+                     EINVAL,
+                     "%s: %s has no Masses, no DynamicalMasses, and Header/MassTable none for it",
+                     s->name, type_names[type])
                : status;
+}
+
+/* From the data set, else the softening of the type. */
+static int read_softenings(const struct snapshot *s, int type)
+{
+    if (!s->p->softening)
+        return 0;
+    double *softening = s->p->softening + s->first[type];
+    if (!*s->softening_name)
+        return snapshot_read_set(s, type, "Softenings", 1, H5T_NATIVE_DOUBLE, softening);
+    for (size_t i = 0; i < s->n[type]; i++)
+        softening[i] = s->softening[type];
+    return 0;
 }
 
 static int snapshot_read_type(const struct snapshot *s, int type)
@@ -336,9 +188,7 @@ static int snapshot_read_type(const struct snapshot *s, int type)
         snapshot_read_set(s, type, "Velocities", 3, H5T_NATIVE_DOUBLE, p->vel + first);
     if (moving == 1)
         return clerror_set(EINVAL, "%s: %s has no Velocities", s->name, type_names[type]);
-    if (moving < 0 ||
-        (p->softening && snapshot_read_set(s, type, "Softenings", 1, H5T_NATIVE_DOUBLE,
-                                           p->softening + first) != 0) ||
+    if (moving < 0 || read_softenings(s, type) != 0 ||
         (p->potential && snapshot_read_set(s, type, "Potential", 1, H5T_NATIVE_DOUBLE,
                                            p->potential + first) != 0) ||
         (p->radius &&
@@ -352,22 +202,43 @@ static int snapshot_read_type(const struct snapshot *s, int type)
     return 0;
 }
 
+/* Without softenings per body, take those of the types, as one number if they are equal. */
+static int take_type_softenings(struct snapshot *s)
+{
+    struct particles *p = s->p;
+    const bool known = p->also & PARTICLES_SOFTENING || p->note[NOTE_softening];
+    if (known || !snapshot_find_softenings(s)) {
+        *s->softening_name = 0;
+        return 0;
+    }
+    double one = 0;
+    for (int type = 0; type < READ_TYPES; type++)
+        one = snapshot_has_type(s, type) ? s->softening[type] : one;
+    if (!s->one_softening) {
+        p->also |= PARTICLES_SOFTENING;
+        return particles_tell(p, "softenings by type from %s", s->softening_name);
+    }
+    return particles_set_number(p, NOTE_softening, one) < 0
+               ? -1
+               : particles_tell(p, "softening %g from %s", one, s->softening_name);
+}
+
 /* Stars come last, so that they can be told apart. */
 static int snapshot_read_bodies(struct snapshot *s)
 {
     struct particles *p = s->p;
-    if (snapshot_read_header(s) < 0 || survey(s) < 0)
+    if (snapshot_read_header(s) < 0 || survey(s) < 0 || take_type_softenings(s) < 0)
         return -1;
     const size_t n = p->n;
     p->n = 0;
     if (particles_reserve(p, n, s->name) < 0)
         return -1;
     p->n = n;
-    for (int type = 0; type < TYPES; type++)
+    for (int type = 0; type < READ_TYPES; type++)
         if (snapshot_read_type(s, type) != 0)
             return -1;
     p->gas = s->n[GAS];
-    p->star = s->n[LAST] ? 0 : s->n[STAR];
+    p->star = snapshot_has_type(s, 5) || snapshot_has_type(s, 6) ? 0 : s->n[STAR];
     return 0;
 }
 

@@ -38,9 +38,9 @@ double particles_number(const struct particles *p, enum particles_note note)
 }
 
 /* One line of printable characters; UTF-8 passes. */
-static char *one_line(const char *text, size_t length)
+static char *one_line(const char *text, size_t length, size_t longest)
 {
-    length = length < LONGEST ? length : LONGEST;
+    length = length < longest ? length : longest;
     char *line = malloc(length + 1);
     if (!line)
         return NULL;
@@ -53,7 +53,8 @@ static char *one_line(const char *text, size_t length)
 static int metadata_set(struct particles *p, enum particles_note note, const char *text,
                         size_t length)
 {
-    char *line = text ? one_line(text, length) : NULL;
+    const size_t longest = note == NOTE_names ? PARTICLES_NAMES_MOST : LONGEST;
+    char *line = text ? one_line(text, length, longest) : NULL;
     if (text && !line)
         return clerror_set(ENOMEM, "out of memory for a note of %zu bytes", length);
     free(p->note[note]);
@@ -88,19 +89,77 @@ int particles_read_note(struct particles *p, enum particles_note note, const cha
     return metadata_set(p, note, text, length);
 }
 
-int particles_miss(struct particles *p, const char *format, ...)
+/* ---- Names. ---------------------------------------------------------------------------------- */
+
+/* Begin and length of word i of a text; NULL: it has fewer. */
+static const char *find_word(const char *text, size_t i, size_t *length)
+{
+    for (;; i--) {
+        text += strspn(text, " ");
+        *length = strcspn(text, " ");
+        if (!*length || i == 0)
+            return *length ? text : NULL;
+        text += *length;
+    }
+}
+
+bool particles_name(const struct particles *p, size_t i, char name[PARTICLES_NAME_SIZE])
+{
+    size_t length = 0;
+    const char *word = p->note[NOTE_names] ? find_word(p->note[NOTE_names], i, &length) : NULL;
+    if (!word || length >= PARTICLES_NAME_SIZE || (length == 1 && *word == '-'))
+        return false;
+    memcpy(name, word, length);
+    name[length] = 0;
+    return true;
+}
+
+int particles_remove_name(struct particles *p, size_t i)
+{
+    size_t length;
+    const char *all = p->note[NOTE_names], *word = all ? find_word(all, i, &length) : NULL;
+    if (!word)
+        return 0;
+    char *kept = strdup(all);
+    if (!kept)
+        return clerror_set(ENOMEM, "out of memory for the names of bodies");
+    const char *after = word + length + strspn(word + length, " ");
+    memmove(kept + (word - all), after, strlen(after) + 1);
+    const int status = particles_set_note(p, NOTE_names, kept);
+    free(kept);
+    return status;
+}
+
+/* ---- Lists. ---------------------------------------------------------------------------------- */
+
+static int add_item(char **list, const char *format, va_list arguments)
 {
     char text[200];
-    va_list arguments;
-    va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    const size_t used = p->missing ? strlen(p->missing) : 0;
-    char *grown = used < LONGEST ? realloc(p->missing, used + strlen(text) + 3) : p->missing;
+    const size_t used = *list ? strlen(*list) : 0;
+    char *grown = used < LONGEST ? realloc(*list, used + strlen(text) + 3) : *list;
     if (!grown)
         return clerror_set(ENOMEM, "out of memory for a sentence");
     if (used < LONGEST)
         sprintf(grown + used, "%s%s", used ? ", " : "", text);
-    p->missing = grown;
+    *list = grown;
     return 0;
+}
+
+int particles_miss(struct particles *p, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    const int status = add_item(&p->missing, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+int particles_tell(struct particles *p, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    const int status = add_item(&p->origin, format, arguments);
+    va_end(arguments);
+    return status;
 }

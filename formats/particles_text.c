@@ -1,5 +1,16 @@
 /* particles_text.c - bodies as text: one a line, `mass x y z vx vy vz`.
  *
+ * A comment above the bodies may name other columns, in any order:
+ *
+ *   # name mass x y z vx vy vz radius
+ *   # name mass a e inc Omega omega M primary
+ *
+ * Orbital elements: semi-major axis (negative for a hyperbola), eccentricity, inclination,
+ * longitude of the ascending node, argument (omega) or longitude (pomega) of the pericentre, and
+ * mean anomaly M, true anomaly f or mean longitude l. Those without a column are 0. Angles are
+ * radians, or degrees after `# angles = degrees`. `primary` is the name or number of a body above,
+ * or - for the centre of mass of all bodies above (Jacobi), as without that column. The first body
+ * has a name and a mass only.
  * SPDX-License-Identifier: MIT
  */
 #include "formats/number.h"
@@ -8,21 +19,61 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define COLUMNS "mass x y z vx vy vz"
 #define RADIUS " radius"
+
+/* The first seven are those of particles_columns. */
+enum column {
+    MASS,
+    X,
+    VX = 4,
+    VZ = 6,
+    COLUMN_RADIUS,
+    NAME,
+    AXIS,
+    ECCENTRICITY,
+    INCLINATION,
+    NODE,
+    ARGUMENT,
+    PERICENTRE,
+    MEAN,
+    TRUE_ANOMALY,
+    LONGITUDE,
+    PRIMARY,
+    COLUMN_COUNT
+};
+
+static const char *const column_names[COLUMN_COUNT] = {
+    "mass", "x",   "y",     "z",     "vx",     "vy", "vz", "radius", "name",   "a",
+    "e",    "inc", "Omega", "omega", "pomega", "M",  "f",  "l",      "primary"};
 
 struct text {
     struct reader *source;
     struct particles *bodies;
     size_t room; /* capacity of the arrays, in bodies */
     size_t line; /* from 1, for messages */
+    enum column column[COLUMN_COUNT];
+    size_t columns;
+    bool has[COLUMN_COUNT], degrees;
+    char *names; /* a word for each body; NULL: none has a name */
+    size_t names_size;
+    bool named, too_long; /* a body has a name; names exceed PARTICLES_NAMES_MOST */
 };
 
 struct word {
     const char *start;
     size_t length;
+};
+
+/* A line: numbers by column, and texts. */
+struct line {
+    double value[COLUMN_COUNT];
+    struct word name, primary;
+    bool short_; /* the first body of orbital elements: no more than name and mass */
 };
 
 /* ---- Sentences. ------------------------------------------------------------------------------ */
@@ -47,12 +98,12 @@ static int explain_value(const struct text *t, struct word w, size_t column, enu
     const char *hint = "";
     if (kind == NUMBER_BAD && memchr(w.start, ',', w.length))
         hint = "; separate columns by blanks and write decimals with a point";
-    else if (kind == NUMBER_BAD && t->bodies->n == 0)
+    else if (kind == NUMBER_BAD && t->bodies->n == 0 && !t->has[AXIS])
         hint = "; a line is seven numbers, " COLUMNS;
     return clerror_set(EINVAL, "%s:%zu: '%s' in column %zu (%s) is not a %snumber%s",
                        t->source->name, t->line, quoted(w).text, column + 1,
-                       column < 7 ? particles_columns[column] : "radius",
-                       kind == NUMBER_INFINITE ? "finite " : "", hint);
+                       column_names[t->column[column]], kind == NUMBER_INFINITE ? "finite " : "",
+                       hint);
 }
 
 /* ---- Reading. -------------------------------------------------------------------------------- */
@@ -91,20 +142,104 @@ static struct word rest_of(const char *p, const char *end)
     return (struct word){p, (size_t)(end - p)};
 }
 
+/* ---- Columns. -------------------------------------------------------------------------------- */
+
+static void set_columns(struct text *t, const enum column *column, size_t n)
+{
+    memset(t->has, 0, sizeof t->has);
+    memcpy(t->column, column, n * sizeof *column);
+    t->columns = n;
+    for (size_t i = 0; i < n; i++)
+        t->has[column[i]] = true;
+    t->bodies->also &= ~PARTICLES_RADIUS;
+    t->bodies->also |= t->has[COLUMN_RADIUS] ? PARTICLES_RADIUS : 0;
+}
+
+static enum column column_of(struct word w)
+{
+    int c = 0;
+    if (equals(w, "m"))
+        return MASS;
+    while (c < COLUMN_COUNT && !equals(w, column_names[c]))
+        c++;
+    return (enum column)c;
+}
+
+/* Columns that a comment names. */
+struct named_columns {
+    enum column column[COLUMN_COUNT];
+    size_t n, words;
+    bool has[COLUMN_COUNT], twice;
+    struct word unknown;
+};
+
+static struct named_columns find_named_columns(const char *p, const char *end)
+{
+    struct named_columns c = {.n = 0};
+    for (struct word w = next_word(&p, end); w.length; w = next_word(&p, end), c.words++) {
+        const enum column is = column_of(w);
+        if (is == COLUMN_COUNT)
+            c.unknown = c.unknown.length ? c.unknown : w;
+        else if (c.has[is])
+            c.twice = true;
+        else
+            c.has[c.column[c.n++] = is] = true;
+    }
+    return c;
+}
+
+/* A comment that names columns selects them. Others are comments, unless they look like columns of
+ * orbital elements, which would be taken for coordinates. */
+static int read_column_names(struct text *t, const char *p, const char *end)
+{
+    const struct named_columns c = find_named_columns(p, end);
+    bool any = false, all = true;
+    for (int k = X; k <= VZ; k++) {
+        any |= c.has[k];
+        all &= c.has[k];
+    }
+    const bool elements = c.has[MASS] && c.has[AXIS] && c.has[ECCENTRICITY];
+    const bool known = c.n == c.words && !c.twice;
+    if (known && c.has[MASS] && all && c.n == 7u + c.has[COLUMN_RADIUS] + c.has[NAME])
+        set_columns(t, c.column, c.n);
+    if (!elements)
+        return 0;
+    if (c.unknown.length)
+        return clerror_set(EINVAL,
+                           "%s:%zu: no column is called '%s'; orbital elements are a e inc Omega "
+                           "omega (or pomega) and M (or f or l), besides name mass radius primary",
+                           t->source->name, t->line, quoted(c.unknown).text);
+    if (any || c.twice || c.has[ARGUMENT] + c.has[PERICENTRE] > 1 ||
+        c.has[MEAN] + c.has[TRUE_ANOMALY] + c.has[LONGITUDE] > 1)
+        return clerror_set(EINVAL,
+                           "%s:%zu: columns contradict each other: give coordinates or orbital "
+                           "elements, one of omega and pomega, and one of M, f and l",
+                           t->source->name, t->line);
+    set_columns(t, c.column, c.n);
+    return 0;
+}
+
 /* `# time = 1.5` sets the time, `# softening = 0.05` and the like metadata; other comments are
  * skipped. */
 static int text_read_comment(struct text *t, const char *p, const char *end)
 {
     double time;
     p++;
-    if (equals(rest_of(p, end), COLUMNS RADIUS))
-        t->bodies->also |= PARTICLES_RADIUS;
+    if (read_column_names(t, p, end) < 0)
+        return -1;
     const struct word name = next_word(&p, end);
     if (!equals(next_word(&p, end), "="))
         return 0;
     const struct word rest = rest_of(p, end), value = next_word(&p, end);
     if (equals(name, "time") && number_read(value.start, value.length, &time) == NUMBER_OK)
         t->bodies->time = time;
+    if (equals(name, "angles")) {
+        t->degrees = equals(value, "degrees");
+        return t->degrees || equals(value, "radians")
+                   ? 0
+                   : clerror_set(EINVAL, "%s:%zu: angles are radians or degrees, not '%s'",
+                                 t->source->name, t->line, quoted(value).text);
+    }
     for (enum particles_note k = 0; k < PARTICLES_NOTE_COUNT; k++)
         if (equals(name, particles_note_name(k))) {
             const struct word said = particles_note_kind(k) == PARTICLES_TEXT ? rest : value;
@@ -113,51 +248,229 @@ static int text_read_comment(struct text *t, const char *p, const char *end)
     return 0;
 }
 
-static int text_add_body(struct text *t, const double value[8])
+/* ---- Names. ---------------------------------------------------------------------------------- */
+
+/* Append the name of a body, or "-". */
+static int add_name(struct text *t, struct word name)
+{
+    const bool has = name.length > 0 && name.length < PARTICLES_NAME_SIZE;
+    const struct word w = has ? name : (struct word){"-", 1};
+    t->too_long |= t->names_size + w.length + 1 > PARTICLES_NAMES_MOST;
+    if (t->too_long)
+        return 0;
+    char *grown = realloc(t->names, t->names_size + w.length + 1);
+    if (!grown)
+        return clerror_set(ENOMEM, "%s: out of memory for names", t->source->name);
+    memcpy(grown + t->names_size, w.start, w.length);
+    grown[t->names_size + w.length] = ' ';
+    t->names = grown;
+    t->names_size += w.length + 1;
+    t->named |= has && !equals(w, "-");
+    return 0;
+}
+
+/* A comment of one word after the numbers, which begins with a letter, is the name of the body. */
+static struct word name_in_comment(const char *p, const char *end)
+{
+    const struct word none = {p, 0};
+    if (p == end || *p != '#')
+        return none;
+    p++;
+    const struct word name = next_word(&p, end), more = next_word(&p, end);
+    return name.length && !more.length && p == end && isalpha((unsigned char)*name.start) ? name
+                                                                                          : none;
+}
+
+static int set_names(struct text *t)
+{
+    if (t->named && t->too_long)
+        return particles_miss(t->bodies, "names of more than %d bytes (none is kept)",
+                              PARTICLES_NAMES_MOST);
+    return t->named ? particles_read_note(t->bodies, NOTE_names, t->names, t->names_size - 1) : 0;
+}
+
+/* ---- Orbital elements. ----------------------------------------------------------------------- */
+
+/* Index of the body of that name or number, from 1, among those before; SIZE_MAX: there is none. */
+static size_t find_primary(const struct text *t, struct word w)
+{
+    size_t i = 0;
+    for (const char *at = t->names, *end = at + t->names_size; at && at < end; i++) {
+        const size_t length = (size_t)((const char *)memchr(at, ' ', (size_t)(end - at)) - at);
+        if (length == w.length && memcmp(at, w.start, length) == 0)
+            return i;
+        at += length + 1;
+    }
+    double number;
+    return number_read(w.start, w.length, &number) == NUMBER_OK && number >= 1 &&
+                   number <= (double)t->bodies->n && floor(number) == number
+               ? (size_t)number - 1
+               : SIZE_MAX;
+}
+
+/* Mean anomaly of the true anomaly f, by Kepler's equation. */
+static double mean_of_true(double e, double f)
+{
+    const double half = sqrt(fabs(1 - e) / (1 + e)) * tan(f / 2);
+    const double E = 2 * atan(half), F = 2 * atanh(half);
+    return e < 1 ? E - e * sin(E) : e * sinh(F) - F;
+}
+
+static int check_elements(const struct text *t, const double *v, const double orbit[6])
+{
+    const double a = orbit[0], e = orbit[1];
+    if (e < 0 || e == 1 || !(a * (1 - e) > 0))
+        return clerror_set(
+            EINVAL,
+            "%s:%zu: no orbit has a = %g and e = %g: an ellipse has a > 0 and 0 <= e < "
+            "1, a hyperbola a < 0 and e > 1",
+            t->source->name, t->line, a, e);
+    if (!isfinite(orbit[5]) ||
+        (t->has[TRUE_ANOMALY] && e > 1 && !(1 + e * cos(v[TRUE_ANOMALY]) > 0)))
+        return clerror_set(EINVAL, "%s:%zu: a hyperbola with e = %g does not reach f = %g",
+                           t->source->name, t->line, e, v[TRUE_ANOMALY]);
+    return 0;
+}
+
+/* Reduce a line to the six elements of struct particles. On a retrograde orbit longitudes count
+ * against the motion, as pomega = Omega - omega. */
+static int find_elements(const struct text *t, const double *given, double orbit[6])
+{
+    double v[COLUMN_COUNT];
+    memcpy(v, given, sizeof v);
+    for (int c = INCLINATION; c <= LONGITUDE; c++)
+        v[c] *= t->degrees ? acos(-1) / 180 : 1;
+    const double sense = cos(v[INCLINATION]) < 0 ? -1 : 1;
+    const double argument = t->has[PERICENTRE] ? sense * (v[PERICENTRE] - v[NODE]) : v[ARGUMENT];
+    const double mean = t->has[TRUE_ANOMALY] ? mean_of_true(v[ECCENTRICITY], v[TRUE_ANOMALY])
+                        : t->has[LONGITUDE]  ? sense * (v[LONGITUDE] - v[NODE]) - argument
+                                             : v[MEAN];
+    const double all[6] = {v[AXIS], v[ECCENTRICITY], v[INCLINATION], v[NODE], argument, mean};
+    memcpy(orbit, all, sizeof all);
+    return check_elements(t, v, orbit);
+}
+
+static int put_elements(struct text *t, const struct line *line)
 {
     struct particles *b = t->bodies;
-    if (b->also & PARTICLES_RADIUS && value[7] < 0)
+    double orbit[6] = {0};
+    const bool named = line->primary.length && !equals(line->primary, "-");
+    const size_t primary = named ? find_primary(t, line->primary) : SIZE_MAX;
+    if (!line->short_ && b->n == 0)
+        return clerror_set(EINVAL,
+                           "%s:%zu: the first body has a name and a mass, but no orbit; write - in "
+                           "the other columns",
+                           t->source->name, t->line);
+    if (named && primary == SIZE_MAX)
+        return clerror_set(EINVAL, "%s:%zu: the primary '%s' is no body above", t->source->name,
+                           t->line, quoted(line->primary).text);
+    if (!line->short_ && find_elements(t, line->value, orbit) < 0)
+        return -1;
+    b->primary[b->n] = named ? primary : PARTICLES_JACOBI;
+    memcpy(b->pos[b->n], orbit, sizeof *b->pos);
+    memcpy(b->vel[b->n], orbit + 3, sizeof *b->vel);
+    return 0;
+}
+
+/* ---- Lines. ---------------------------------------------------------------------------------- */
+
+static int make_text_room(struct text *t)
+{
+    struct particles *b = t->bodies;
+    if (b->n < t->room)
+        return 0;
+    t->room = t->room ? 2 * t->room : 1024;
+    if (particles_reserve(b, t->room, t->source->name) < 0)
+        return -1;
+    size_t *grown = t->has[AXIS] ? realloc(b->primary, t->room * sizeof *grown) : NULL;
+    if (t->has[AXIS] && !grown)
+        return clerror_set(ENOMEM, "%s: out of memory for %zu bodies", t->source->name, t->room);
+    b->primary = grown;
+    return 0;
+}
+
+static int text_add_body(struct text *t, const struct line *line)
+{
+    struct particles *b = t->bodies;
+    const double *value = line->value;
+    if (b->also & PARTICLES_RADIUS && value[COLUMN_RADIUS] < 0)
         return clerror_set(EINVAL, "%s:%zu: the radius %g is negative", t->source->name, t->line,
-                           value[7]);
-    if (value[0] < 0)
+                           value[COLUMN_RADIUS]);
+    if (value[MASS] < 0)
         return clerror_set(EINVAL, "%s:%zu: the mass %g is negative", t->source->name, t->line,
-                           value[0]);
-    if (b->n == t->room) {
-        t->room = t->room ? 2 * t->room : 1024;
-        if (particles_reserve(b, t->room, t->source->name) < 0)
-            return -1;
-    }
-    b->mass[b->n] = value[0];
-    memcpy(b->pos[b->n], value + 1, sizeof *b->pos);
-    memcpy(b->vel[b->n], value + 4, sizeof *b->vel);
+                           value[MASS]);
+    if (make_text_room(t) < 0)
+        return -1;
+    b->mass[b->n] = value[MASS];
+    memcpy(b->pos[b->n], value + X, sizeof *b->pos);
+    memcpy(b->vel[b->n], value + VX, sizeof *b->vel);
     if (b->radius)
-        b->radius[b->n] = value[7];
+        b->radius[b->n] = value[COLUMN_RADIUS];
+    if ((t->has[AXIS] && put_elements(t, line) < 0) || add_name(t, line->name) < 0)
+        return -1;
     b->n++;
     return 0;
 }
 
+/* True if a word may be missing in the first line of orbital elements. */
+static bool may_lack(const struct text *t, enum column column, struct word w)
+{
+    return t->has[AXIS] && t->bodies->n == 0 && column != MASS && column != NAME &&
+           (w.length == 0 || equals(w, "-"));
+}
+
+static int explain_columns(const struct text *t, size_t c)
+{
+    char names[120] = "";
+    for (size_t k = 0; k < t->columns; k++)
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", k ? " " : "",
+                 column_names[t->column[k]]);
+    return clerror_set(EINVAL, "%s:%zu: %zu column%s instead of %zu (%s)", t->source->name, t->line,
+                       c, c == 1 ? "" : "s", t->columns, names);
+}
+
+static int explain_more(const struct text *t, struct word w)
+{
+    static const char *const numbers[] = {"eighth", "ninth", "tenth"};
+    char names[120] = "";
+    for (size_t k = 0; k < t->columns; k++)
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", k ? " " : "",
+                 column_names[t->column[k]]);
+    return clerror_set(EINVAL, "%s:%zu: more than %zu columns (%s); the %s is '%s'",
+                       t->source->name, t->line, t->columns, names,
+                       t->columns >= 7 && t->columns < 10 ? numbers[t->columns - 7] : "next",
+                       quoted(w).text);
+}
+
 static int text_read_line(struct text *t, const char *p, const char *end)
 {
-    double value[8];
-    const size_t columns = t->bodies->also & PARTICLES_RADIUS ? 8 : 7;
+    struct line line = {.short_ = false};
     struct word w = next_word(&p, end);
-    if (w.length == 0) {
+    if (w.length == 0)
         return p < end && t->bodies->n == 0 ? text_read_comment(t, p, end) : 0;
-    }
-    for (size_t c = 0; c < columns; c++, w = next_word(&p, end)) {
+    for (size_t c = 0; c < t->columns; c++, w = next_word(&p, end)) {
+        const enum column column = t->column[c];
+        if (may_lack(t, column, w)) {
+            line.short_ = true;
+            continue;
+        }
         if (w.length == 0)
-            return clerror_set(EINVAL, "%s:%zu: %zu column%s instead of %zu (" COLUMNS "%s)",
-                               t->source->name, t->line, c, c == 1 ? "" : "s", columns,
-                               columns == 8 ? RADIUS : "");
-        enum number_kind kind = number_read(w.start, w.length, &value[c]);
-        if (kind != NUMBER_OK)
-            return explain_value(t, w, c, kind);
+            return explain_columns(t, c);
+        if (column == NAME)
+            line.name = w;
+        else if (column == PRIMARY)
+            line.primary = w;
+        else {
+            const enum number_kind kind = number_read(w.start, w.length, &line.value[column]);
+            if (kind != NUMBER_OK)
+                return explain_value(t, w, c, kind);
+        }
     }
     if (w.length)
-        return clerror_set(EINVAL, "%s:%zu: more than %zu columns (" COLUMNS "%s); the %s is '%s'",
-                           t->source->name, t->line, columns, columns == 8 ? RADIUS : "",
-                           columns == 8 ? "ninth" : "eighth", quoted(w).text);
-    return text_add_body(t, value);
+        return explain_more(t, w);
+    if (!t->has[NAME])
+        line.name = name_in_comment(p, end);
+    return text_add_body(t, &line);
 }
 
 /* Find the end of the line at s->begin, reading on if necessary; NULL with an error. */
@@ -184,47 +497,72 @@ static bool sniff_text(const char *start, size_t size)
     return !memchr(start, 0, size);
 }
 
-static int text_read_text(struct reader *s, struct particles *p)
+static int read_text_lines(struct text *t)
 {
-    struct text t = {.source = s, .bodies = p};
-    if (reader_ready(s) >= 3 && memcmp(s->begin, "\357\273\277", 3) == 0)
-        s->begin += 3; /* UTF-8 byte order mark */
+    struct reader *s = t->source;
     for (;;) {
-        t.line++;
-        const char *end = find_line_end(&t);
-        if (!end || text_read_line(&t, s->begin, end) < 0)
+        t->line++;
+        const char *end = find_line_end(t);
+        if (!end || text_read_line(t, s->begin, end) < 0)
             return -1;
         if (end == s->end && s->ended)
-            break;
+            return 0;
         s->begin = end + 1;
     }
-    if (p->n == 0)
-        return clerror_set(EINVAL, "%s: holds no bodies, only comments and blank lines", s->name);
-    return particles_reserve(p, p->n, s->name); /* release the excess capacity */
+}
+
+static int text_read_text(struct reader *s, struct particles *p)
+{
+    static const enum column usual[7] = {MASS, X, X + 1, X + 2, VX, VX + 1, VZ};
+    struct text t = {.source = s, .bodies = p};
+    set_columns(&t, usual, 7);
+    if (reader_ready(s) >= 3 && memcmp(s->begin, "\357\273\277", 3) == 0)
+        s->begin += 3; /* UTF-8 byte order mark */
+    int status = read_text_lines(&t);
+    if (status == 0 && p->n == 0)
+        status = clerror_set(EINVAL, "%s: holds no bodies, only comments and blank lines", s->name);
+    if (status == 0)
+        status = particles_reserve(p, p->n, s->name); /* release the excess capacity */
+    if (status == 0)
+        status = set_names(&t);
+    free(t.names);
+    return status;
 }
 
 /* ---- Writing. -------------------------------------------------------------------------------- */
 
+/* Write the first of the names as a comment; return the remaining ones. */
+static const char *write_name(FILE *fp, const char *name)
+{
+    if (!name)
+        return NULL;
+    const size_t length = strcspn(name, " ");
+    if (length && strncmp(name, "-", length) != 0)
+        fprintf(fp, " # %.*s", (int)length, name);
+    return name[length] ? name + length + 1 : NULL;
+}
+
 static int text_write_text(struct outfile *out, const struct particles *p)
 {
     char line[8 * (NUMBER_SIZE + 1)];
+    const char *name = p->note[NOTE_names];
     size_t length = number_print(line, p->time);
     fprintf(out->fp, "# " COLUMNS "%s\n# time = %.*s\n", p->radius ? RADIUS : "", (int)length,
             line);
     for (enum particles_note k = 0; k < PARTICLES_NOTE_COUNT; k++)
-        if (p->note[k])
+        if (p->note[k] && k != NOTE_names)
             fprintf(out->fp, "# %s = %s\n", particles_note_name(k), p->note[k]);
     for (size_t i = 0; i < p->n; i++) {
         length = 0;
         for (int c = 0; c < 7; c++) {
             length += number_print(line + length, particles_value(p, i, c));
-            line[length++] = c < 6 || p->radius ? ' ' : '\n';
+            line[length++] = ' ';
         }
-        if (p->radius) {
-            length += number_print(line + length, p->radius[i]);
-            line[length++] = '\n';
-        }
-        fwrite(line, 1, length, out->fp);
+        if (p->radius)
+            length += number_print(line + length, p->radius[i]) + 1;
+        fwrite(line, 1, length - 1, out->fp);
+        name = write_name(out->fp, name);
+        putc('\n', out->fp);
         if (i % 4096 == 0 && outfile_check(out) < 0)
             return -1;
     }

@@ -2356,6 +2356,14 @@ module stdcl
       integer(c_int) :: nbody_model_by_name
       character(kind=c_char), intent(in), optional :: name(*)
     end function
+    function nbody_orbit_state(gm, orbit, pos, vel) bind(C)
+      import
+      integer(c_int) :: nbody_orbit_state
+      real(c_double), value :: gm
+      type(nbody_elements), intent(in), optional :: orbit
+      real(c_double), optional :: pos(*)
+      real(c_double), optional :: vel(*)
+    end function
     function nbody_peak_rate(nb) bind(C)
       import
       real(c_double) :: nbody_peak_rate

@@ -92,7 +92,6 @@ def write(folder):
         units["Unit mass in cgs (U_M)"] = np.array([1.989e43])
         units["Unit time in cgs (U_t)"] = np.array([3.085678e16])
     snapshot(folder + "/bare.hdf5")
-    snapshot(folder + "/cosmos.hdf5", dict(counts, Omega0=0.3))
     snapshot(folder + "/parts.hdf5", dict(counts, NumFilesPerSnapshot=4))
     snapshot(folder + "/light.hdf5", counts, drop=("Masses",))
     snapshot(folder + "/still.hdf5", counts, drop=("Velocities",))

@@ -241,7 +241,7 @@ static void snapshot_reads_gadget(void **unused)
                 assert_true(p.pos[i][c] == (double)(3 * i + c) &&
                             p.vel[i][c] == -(double)(3 * i + c));
         }
-        assert_non_null(strstr(p.missing, "no units (G = 1 is taken"));
+        assert_true(!p.missing && !p.note[NOTE_G] && !p.space);
         particles_free(&p);
     }
 }
@@ -271,7 +271,6 @@ static void snapshot_rejects_bad_gadget(void **unused)
         {4, 0x7ffffffe, "too many"},
         {80, 0x7ff00000, "the time in its header is"},
         {128, 4, "is one of 4 files"},
-        {144, 0x3fd33333, "is of a cosmological run (Omega0 is 0.3"},
         {260, 255, "its header is said to have 256 bytes before and 255 after it"},
         {268, 0x7fc00000, "x of body 1 (type 0) is nan"},
     };
@@ -294,6 +293,59 @@ static void snapshot_rejects_writing_gadget(void **unused)
                  "GADGET 1 and 2 is only read", "bodies are written as text");
     assert_int_equal(count_files(files_folder, "x.tab"), 0);
     particles_free(&p);
+}
+
+/* The time 2.25 is no scale factor at redshift 0, so that a density parameter does not matter; 1
+ * may be one. All bodies lie in a box of 16, but not of 8. */
+static void snapshot_judges_space_of_gadget(void **unused)
+{
+    static const struct {
+        double time, omega, box;
+        const char *part;
+    } cases[] = {
+        {2.25, 0.3, 0, NULL},
+        {1, 0.3, 0, "may be of a cosmological run (Omega0 is 0.3, and its time, 1, may be"},
+        {1, 0, 8, NULL},
+        {1, 0, 16, "may be of a periodic box: all bodies lie in the box of its header"}};
+    (void)unused;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct bytes b = gadget(false, false, 8);
+        struct particles p;
+        const size_t end = b.n;
+        b.n = 4 + 72;
+        put_gadget_real(&b, cases[i].time, 8);
+        b.n = 4 + 128;
+        put_gadget_real(&b, cases[i].box, 8);
+        put_gadget_real(&b, cases[i].omega, 8);
+        works(particles_read_memory("space", b.at, end, &p));
+        assert_true(!p.space == !cases[i].part);
+        if (cases[i].part)
+            assert_non_null(strstr(p.space, cases[i].part));
+        particles_free(&p);
+    }
+}
+
+/* Two files NAME.0 and NAME.1, given by a file's name and by the stem. */
+static void snapshot_reads_gadget_in_two_files(void **unused)
+{
+    (void)unused;
+    struct bytes b = gadget(true, false, 4);
+    const size_t end = b.n;
+    for (int k = 0; k < 6; k++) {
+        b.n = 16 + 4 + 96 + 4 * (size_t)k;
+        put_gadget_word(&b, (unsigned[]){4, 2, 0, 0, 4, 0}[k], 4);
+    }
+    b.n = 16 + 4 + 124;
+    put_gadget_word(&b, 2, 4);
+    put_bytes(in_folder("snap_1.0"), b.at, end);
+    put_bytes(in_folder("snap_1.1"), b.at, end);
+    for (int k = 0; k < 2; k++) {
+        struct particles p;
+        works(particles_read(in_folder(k ? "snap_1.1" : "snap_1"), &p));
+        assert_true(p.n == 10 && p.gas == 4 && p.star == 4);
+        assert_true(p.mass[2] == 10 && p.mass[5] == 7.5 && p.mass[9] == 13);
+        particles_free(&p);
+    }
 }
 
 /* ---- numpy. ---------------------------------------------------------------------------------- */
@@ -413,15 +465,14 @@ static void snapshot_reads_hdf5_of_other_codes(void **unused)
         {"swift.hdf5", NULL, 43018.7},
         {"bare.hdf5",
          "no Header/Time (0 is taken), no Header/MassTable, no Header/NumPart_ThisFile (the groups' own sizes are "
-         "taken), no UnitLength_in_cm, UnitMass_in_g and UnitVelocity_in_cm_per_s",
+         "taken)",
          0},
     };
     static const struct {
         const char *file, *part;
     } bad[] = {
-        {"cosmos.hdf5", "is of a cosmological run (Omega0 is 0.3)"},
         {"parts.hdf5", "is one of 4 files"},
-        {"light.hdf5", "PartType1 has no Masses, and Header/MassTable none"},
+        {"light.hdf5", "PartType1 has no Masses, no DynamicalMasses, and Header/MassTable none"},
         {"still.hdf5", "PartType1 has no Velocities"},
         {"short.hdf5", "Velocities has 2 rows, but Coordinates 3"},
         {"flat.hdf5", "Coordinates has 1 dimensions"},
@@ -558,6 +609,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(snapshot_reads_gadget),
         cmocka_unit_test(snapshot_rejects_truncated_gadget),
         cmocka_unit_test(snapshot_rejects_bad_gadget),
+        cmocka_unit_test(snapshot_judges_space_of_gadget),
+        cmocka_unit_test(snapshot_reads_gadget_in_two_files),
         cmocka_unit_test(snapshot_rejects_writing_gadget),
         cmocka_unit_test(snapshot_rejects_other_matrices),
         cmocka_unit_test(snapshot_hdf5_keeps_all),

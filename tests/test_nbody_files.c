@@ -279,8 +279,13 @@ static void nbody_command_writes_structure(void **unused)
     assert_true(fabs(nbody_json_number(json_array_get(rows, 2), "momentum_x")) < 1e-7);
     json_decref(rows);
     load_nbody_file("e.csv", out, sizeof out);
-    assert_int_equal(strncmp(out, "body,semi_major,eccentricity,", 29), 0);
-    assert_non_null(strstr(out, "\n3,"));
+    assert_int_equal(strncmp(out, "time,body,semi_major,eccentricity,", 34), 0);
+    for (int k = 0; k < 3; k++) /* at the start, at 0.5 and at the end */
+        assert_non_null(strstr(out, (const char *[]){"\n0,3,", "\n0.5,3,", "\n1,3,"}[k]));
+    nbody_succeeds("--ic figure8 --until 1 --elements e.csv -q");
+    load_nbody_file("e.csv", out, sizeof out);
+    assert_null(strstr(out, "\n0,3,"));
+    assert_non_null(strstr(out, "\n1,3,"));
     nbody_refuses(2, "give up to 32 numbers above 0", "-n 8 --structure s.csv --fractions 0.5,0.1");
     nbody_refuses(2, "must end in .csv or .json", "-n 8 --structure s.txt");
     nbody_refuses(2, "or use --structure FILE.json", "-n 8 --csv d.json");

@@ -228,6 +228,114 @@ static void restart_accepts_another_end(void **unused)
     restart_refuses(2, "cannot be combined", "--resume until.ckpt --steps 12 --until 1");
 }
 
+/* A run to 1.005 and then to 2 ends at 2 with the bytes of one run, and a step that was shortened
+ * for the first end is whole in the second. A run to 1, whose last step differs from 0.01 by
+ * rounding, too. */
+static void restart_in_two_parts_gives_equal_files(void **unused)
+{
+    static const char *const kinds[] = {
+        "-n 50 --integrator leapfrog",
+        "-n 50 --precision single",
+        "-n 50 --integrator yoshida4",
+        "-n 50 --integrator hermite4",
+        "-n 50 --integrator hermite6",
+        "-n 50 --integrator taylor",
+        "-n 8 --integrator ias15",
+        "-n 50 --stepping adaptive",
+        "-n 50 --stepping block",
+        "-n 200 --method tree",
+        "-n 200 --method tree --stepping block",
+        "-n 50 --external plummer:1,1",
+    };
+    char words[300];
+    (void)unused;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (!deep && !sampled(i, 6))
+            continue;
+        snprintf(words, sizeof words, "%s --eps 0.05 --dt 0.01 --until 2 -q -o one.npy", kinds[i]);
+        restart_succeeds(words);
+        for (int k = 0; k < 2; k++) {
+            snprintf(words, sizeof words,
+                     "%s --eps 0.05 --dt 0.01 --until %s -q -o two.npy --checkpoint two.ckpt",
+                     kinds[i], k ? "1" : "1.005");
+            restart_succeeds(words);
+            restart_succeeds("--resume two.ckpt --until 2 --json");
+            assert_non_null(strstr(out, "\"time\": 2.0,"));
+            check_same_files("one.npy", "two.npy");
+        }
+    }
+}
+
+/* The checkpoint of a run with a shortened last step is of the time before. Resumed with equal
+ * options, the run ends with equal bytes; an end before the checkpoint is refused. */
+static void restart_before_shortened_step(void **unused)
+{
+    (void)unused;
+    restart_succeeds("-n 20 --dt 0.01 --until 0.105 --snapshots 0.05 -o s-%d.npy -o one.npy "
+                     "--csv one.csv --checkpoint short.ckpt --every 0.01 -q");
+    restart_succeeds("--resume short.ckpt -o two.npy --csv two.csv -q");
+    check_same_files("one.npy", "two.npy");
+    check_same_files("one.csv", "two.csv");
+    restart_refuses(2, "at step 10 and time 0.1, but the run ends within step 10",
+                    "--resume short.ckpt --until 0.095");
+    restart_succeeds("-n 20 --dt 0.01 --until 0.005 --checkpoint short.ckpt -o one.npy -q");
+    restart_succeeds("--resume short.ckpt --until 0.02 -q");
+    restart_succeeds("-n 20 --dt 0.01 --steps 2 -o two.npy -q");
+    check_same_files("one.npy", "two.npy");
+}
+
+static void check_time_of(const char *file, const char *time)
+{
+    char line[40];
+    snprintf(line, sizeof line, "\n# time = %s\n", time);
+    char *text = bytes_of(in_folder(file), NULL);
+    assert_non_null(text);
+    assert_non_null(strstr(text, line));
+    free(text);
+}
+
+/* A new output leaves those of the first part alone; tables and series continue. */
+static void restart_keeps_old_outputs(void **unused)
+{
+    (void)unused;
+    restart_succeeds("-n 20 --dt 1/64 --until 0.5 --snapshots 0.25 -o k-%d.npy -o old.tab "
+                     "--output=old.npy -o table.csv --diag 0.25 --checkpoint keep.ckpt -q");
+    restart_succeeds("--resume keep.ckpt --until 1 -o new.tab -q");
+    check_time_of("old.tab", "0.5");
+    check_time_of("new.tab", "1");
+    load_restart_file("table.csv", out, sizeof out);
+    assert_non_null(strstr(out, "\n0.25,"));
+    assert_non_null(strstr(out, "\n0.75,"));
+    load_restart_file("k-series.csv", out, sizeof out);
+    assert_non_null(strstr(out, "\n4,\"k-4.npy\",1,64\n"));
+    restart_succeeds("--resume keep.ckpt --until 1.5 -o new.tab -o old.tab -q");
+    check_time_of("old.tab", "1.5");
+    put_text(in_folder("table.csv"), "kept\n");
+    restart_succeeds("--resume keep.ckpt -o other.csv -q");
+    load_restart_file("table.csv", out, sizeof out);
+    assert_string_equal(out, "kept\n");
+}
+
+/* A series with other times, a new series, and pictures up to an earlier end. */
+static void restart_accepts_other_times_of_outputs(void **unused)
+{
+    (void)unused;
+    restart_succeeds("-n 20 --dt 1/64 --until 0.5 --snapshots 0.25 -o t-%d.npy "
+                     "--checkpoint times.ckpt -q");
+    restart_succeeds("--resume times.ckpt --until 1 --snapshots 0.125 -o t-%d.npy -q");
+    load_restart_file("t-series.csv", out, sizeof out);
+    assert_non_null(strstr(out, "\n2,\"t-2.npy\",0.5,32\n3,\"t-3.npy\",0.625,40\n"));
+    restart_succeeds("-n 20 --dt 1/64 --until 0.5 --checkpoint times.ckpt -q");
+    restart_succeeds("--resume times.ckpt --until 1 --snapshots 0.25 -o u-%d.npy -q");
+    load_restart_file("u-series.csv", out, sizeof out);
+    assert_non_null(strstr(out, "\n0,\"u-0.npy\",0.75,48\n1,\"u-1.npy\",1,64\n"));
+    if (run_restart_command("-n 20 --dt 1/64 --until 1 --frames 9 --time-limit 1e-9 "
+                            "--checkpoint times.ckpt --size 16 -o f.png -q") != 0)
+        skip(); /* no libpng */
+    restart_succeeds("--resume times.ckpt --until 0.25 --time-limit 100 -q");
+    assert_int_equal(access(in_folder("f-0009.png"), F_OK), 0);
+}
+
 /* A series is complete after its run was killed and resumed, and another end may be given. */
 static void restart_series_is_whole(void **unused)
 {
@@ -570,6 +678,10 @@ int main(int argc, char **argv)
         cmocka_unit_test(restart_rejects_forged_lengths),
         cmocka_unit_test(restart_rejects_forged_words),
         cmocka_unit_test(restart_needs_outputs_elsewhere_again),
+        cmocka_unit_test(restart_in_two_parts_gives_equal_files),
+        cmocka_unit_test(restart_before_shortened_step),
+        cmocka_unit_test(restart_keeps_old_outputs),
+        cmocka_unit_test(restart_accepts_other_times_of_outputs),
         cmocka_unit_test(restart_accepts_another_end),
         /* Of the following, every n-th runs. */
         cmocka_unit_test(restart_gives_equal_files),
@@ -582,5 +694,5 @@ int main(int argc, char **argv)
     deep = argc > 2;
     if (deep)
         kills = atoi(argv[2]);
-    return sampled_run("restart", tests, 9, 3, files_create, files_remove);
+    return sampled_run("restart", tests, 13, 3, files_create, files_remove);
 }

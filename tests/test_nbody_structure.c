@@ -56,6 +56,12 @@ static void structure_finds_orbital_elements(void **unused)
         const struct nbody_elements *o = &cases[i];
         double x[3], v[3];
         place_binary(7, o, x, v);
+        double y[3], w[3];
+        works(nbody_orbit_state(7, o, y, w));
+        for (int k = 0; k < 3; k++) {
+            structure_near(y[k], x[k], 1e-12 * fabs(o->semi_major));
+            structure_near(w[k], v[k], 1e-12 * fabs(v[0]) + 1e-12 * fabs(v[1]) + 1e-13);
+        }
         const struct nbody_elements found = nbody_find_elements(7, x, v);
         structure_near(found.semi_major, o->semi_major, 1e-11 * fabs(o->semi_major));
         structure_near(found.eccentricity, o->eccentricity, 1e-12 * (1 + o->eccentricity));
@@ -124,6 +130,45 @@ static void structure_finds_elements_of_radial_orbits(void **unused)
     structure_near(nbody_find_elements(gm, at, rest).semi_major, 1.5, 1e-15);
     structure_near(nbody_find_elements(gm, at, rest).mean_anomaly, acos(-1), 1e-15);
     assert_true(fabs(nbody_find_elements(gm, at, escape).semi_major) > 1e14);
+}
+
+/* The pericentre, where distance and speed have closed forms, and orbits close to a parabola and a
+ * line, through Kepler's equation: E - e sin E = M. */
+static void structure_places_bodies_on_orbits(void **unused)
+{
+    double x[3], v[3];
+    (void)unused;
+    for (int k = 0; k < 2; k++) { /* in the plane x = 0, towards z */
+        const struct nbody_elements o = {.semi_major = k ? -2 : 2,
+                                         .eccentricity = k ? 3 : 0.75,
+                                         .inclination = acos(-1) / 2,
+                                         .node = acos(-1) / 2,
+                                         .pericentre = acos(-1) / 2};
+        works(nbody_orbit_state(5, &o, x, v));
+        const double r = k ? 4 : 0.5, speed = sqrt(5 / r * (1 + o.eccentricity));
+        structure_near(x[0], 0, 1e-15);
+        structure_near(x[1], 0, 1e-15);
+        structure_near(x[2], r, 1e-14);
+        structure_near(v[0], 0, 1e-15);
+        structure_near(v[1], -speed, 1e-14);
+        structure_near(v[2], 0, 1e-14);
+    }
+    for (double e = 0.9; e < 1 - 1e-12; e = 1 - (1 - e) / 10)
+        for (int k = -40; k <= 40; k++) {
+            const struct nbody_elements o = {
+                .semi_major = 1, .eccentricity = e, .mean_anomaly = 0.1 * k};
+            works(nbody_orbit_state(1, &o, x, v));
+            const double E = atan2(x[1] / sqrt(1 - e * e), x[0] + e);
+            structure_near(remainder(E - e * sin(E) - o.mean_anomaly, 2 * acos(-1)), 0, 1e-13);
+        }
+    const struct nbody_elements bad[] = {
+        {.semi_major = 1, .eccentricity = 1},    {.semi_major = 1, .eccentricity = 2},
+        {.semi_major = -1, .eccentricity = 0.5}, {.semi_major = 1, .eccentricity = -0.5},
+        {.semi_major = 1, .mean_anomaly = NAN},  {.semi_major = INFINITY}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        fails_saying(EINVAL, nbody_orbit_state(1, &bad[i], x, v), "no orbit has gm 1");
+    fails(EINVAL, nbody_orbit_state(0, &(struct nbody_elements){.semi_major = 1}, x, v));
+    fails(EINVAL, nbody_orbit_state(1, NULL, x, v));
 }
 
 static void structure_finds_neighbours(void **unused)
@@ -344,6 +389,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(structure_finds_orbital_elements),
         cmocka_unit_test(structure_finds_elements_of_radial_orbits),
+        cmocka_unit_test(structure_places_bodies_on_orbits),
         cmocka_unit_test(structure_finds_neighbours),
         cmocka_unit_test(structure_plummer_matches_published),
         cmocka_unit_test(structure_finds_binary_and_escaper),

@@ -384,6 +384,11 @@ struct nbody_elements {
 };
 struct nbody_elements nbody_find_elements(double gm, const double pos[3], const double vel[3]);
 
+/* Relative position and velocity on an orbit: the inverse of nbody_find_elements. `period` is not
+ * read. Kepler's equation is solved to rounding. -1 with EINVAL unless gm > 0 and either
+ * semi_major > 0 with 0 <= eccentricity < 1, or semi_major < 0 with eccentricity > 1. */
+int nbody_orbit_state(double gm, const struct nbody_elements *orbit, double pos[3], double vel[3]);
+
 /* A binary: two bound bodies, mutually nearest neighbours, with every other body farther away than
  * the apocentre of their orbit. */
 struct nbody_binary {

@@ -859,6 +859,7 @@ int nbody_load(nbody *nb, const void *from, size_t size);
 int nbody_method(const nbody *nb);
 size_t nbody_model_bodies(int model);
 int nbody_model_by_name(const char *name);
+int nbody_orbit_state(double gm, const struct nbody_elements *orbit, double pos[3], double vel[3]);
 double nbody_peak_rate(const nbody *nb);
 int nbody_place(const nbody *nb);
 int nbody_positions(nbody *nb, size_t count, const uint32_t *which, float (*pos)[3], float (*vel)[3]);

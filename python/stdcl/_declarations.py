@@ -854,6 +854,7 @@ FUNCTIONS = {
     "nbody_method": ("nbody", "c_int, [c_void_p]"),
     "nbody_model_bodies": ("nbody", "c_size_t, [c_int]"),
     "nbody_model_by_name": ("nbody", "c_int, [c_char_p]"),
+    "nbody_orbit_state": ("nbody", "c_int, [c_double, POINTER(nbody_elements), c_void_p, c_void_p]"),
     "nbody_peak_rate": ("nbody", "c_double, [c_void_p]"),
     "nbody_place": ("nbody", "c_int, [c_void_p]"),
     "nbody_positions": ("nbody", "c_int, [c_void_p, c_size_t, c_void_p, c_void_p, c_void_p]"),

@@ -249,6 +249,7 @@ DOCUMENTATION = {
     "nbody_method": 'Return the method in use, never NBODY_AUTO; and the reason for its choice, owned by the\nengine.',
     "nbody_model_bodies": 'Return the number of bodies of a model; 0: any number.',
     "nbody_model_by_name": 'Return the model called "plummer", "hernquist", "uniform", "cold", "galaxy", "collision",\n"figure8" or "pythagorean"; -1 with EINVAL otherwise.',
+    "nbody_orbit_state": "Relative position and velocity on an orbit: the inverse of nbody_find_elements. `period` is not\nread. Kepler's equation is solved to rounding. -1 with EINVAL unless gm > 0 and either\nsemi_major > 0 with 0 <= eccentricity < 1, or semi_major < 0 with eccentricity > 1.",
     "nbody_peak_rate": 'Return the roofline of the devices in use in interactions/s: their measured multiply-add rate\n(clpeak, which takes a moment at first) divided by the instructions per pair (nbody/README.md,\n"One interaction"); 0 if unknown. A device in use by another program measures too low.',
     "nbody_place": 'Return where steps are computed, NBODY_ON_DEVICES or NBODY_ON_HOST.',
     "nbody_positions": "Copy positions and velocities of `count` bodies in single precision, for pictures: row k is body\nwhich[k], or body k if `which` is NULL. Only these bodies are copied from the devices. pos or vel\nmay be NULL. With a world only rank 0 receives them; other ranks' rows are undefined. EINVAL: a\nbody out of range.",
