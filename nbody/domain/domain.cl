@@ -249,16 +249,15 @@ kernel GROUP_OF_ITEMS void group_boxes(global const real4 *body, global const re
         return;
     const uint some = min((uint)MERGED, groups - k);
     real least = INFINITY;
+    bool split = split_groups[get_group_id(0)];
     all = empty;
-    for (uint i = 0; i < some; i++) {
-        all = box_union(all, found[i * each]);
-        least = fmin(least, box_longest_side(found[i * each]));
-    }
-    bool split = split_groups[get_group_id(0)] || box_longest_side(all) > MERGE_RATIO * least;
     for (uint i = 0; i < some; i++) {
         const uint met = info[first + k + i].x + info[first + k + i].y;
         split |= met == 0 || met > split_above;
+        all = box_union(all, found[i * each]);
+        least = fmin(least, box_longest_side(found[i * each]));
     }
+    split |= box_longest_side(all) > MERGE_RATIO * least;
     box[to + get_group_id(0)] = split ? empty : all;
     if (!split)
         return;

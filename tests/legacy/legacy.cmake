@@ -68,7 +68,8 @@ if(MPI_C_FOUND AND NOT STDCL_SANITIZE)
   target_compile_definitions(legacy_ranks_mpi PRIVATE WITH_MPI)
   target_link_libraries(legacy_ranks_mpi PRIVATE stdcl_static MPI::MPI_C)
   stdcl_test(legacy_ranks_mpi_on_two PROGRAM two_devices ENV STDCL_DEBUG=1 STDCPU_LOCK=${mpi_key}
-    OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 ARGS ${MPIEXEC_EXECUTABLE}
+    OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+    PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe ARGS ${MPIEXEC_EXECUTABLE}
     ${MPIEXEC_NUMPROC_FLAG} 3 $<TARGET_FILE:legacy_ranks_mpi>)
 else()
   stdcl_absent(legacy_ranks_mpi "mpicc is not installed, or the build has a sanitizer")
