@@ -28,7 +28,17 @@
 
 EMBEDDED(source, "nbody/integrator/integrate_leapfrog.cl", nbody_integrator_integrate_leapfrog_cl);
 
-enum { PLACES = 7, ITERATIONS = 12 };
+/* With gcc on x86-64 a function that is declared CLONES has one copy per vector length. Copies
+ * differ in speed, not in bits, as CMakeLists.txt forbids fused multiply-adds in this file. */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) &&                             \
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define CLONES
+#endif
+#define INLINE static inline __attribute__((always_inline))
+
+enum { PLACES = 7, ITERATIONS = 12, LANES = 8 };
 
 /* Nodes as fractions of the step: zeros of a Radau polynomial. */
 static const double place[PLACES + 1] = {0,
@@ -40,11 +50,17 @@ static const double place[PLACES + 1] = {0,
                                          0.885320946839095768090359771030,
                                          0.977520613561287501891174488626};
 
+/* Factors of b1 ... b7 in twice integrated accelerations, and in once integrated ones. */
+static const double twice[PLACES] = {1. / 6, 1. / 12, 1. / 20, 1. / 30, 1. / 42, 1. / 56, 1. / 72},
+                    once[PLACES] = {1. / 2, 1. / 3, 1. / 4, 1. / 5, 1. / 6, 1. / 7, 1. / 8};
+
 static const double ETA = 0.1751;     /* (1e-9 * 7!)^(1/7): last term of a circular orbit 1e-9 */
 static const double LAST_TERM = 1e-6; /* largest b7, relative to A */
 static const double SHORTER = 0.25;   /* repeat a step if the next would be shorter by this */
 static const double LONGER = 4;       /* growth of a step at most */
-static const double ROUNDING = 1e-16; /* relative change of b at convergence */
+/* Change of b7, relative to the largest acceleration, after which b has converged: another
+ * iteration would change b7 by a thousandth of it, and positions by less than their rounding. */
+static const double CONVERGED = 1e-11;
 static const double VANISHED = 1e-18; /* shortest step, relative to the longest */
 static const double VISIT = 1e6;      /* pairs between two reports of progress */
 
@@ -52,16 +68,23 @@ static const double VISIT = 1e6;      /* pairs between two reports of progress *
 struct radau {
     const struct nbody_ref_system *s;
     size_t m;
-    double *x, *v, *lost_x, *lost_v; /* state; rounding errors of its sums (Kahan) */
-    double *a0, *a, *off;            /* acceleration at begin and at a node; displacements there */
-    double *strength;                /* A of each body, at the last node */
-    double *b[PLACES], *g[PLACES];   /* polynomial coefficients; divided differences */
-    double *path[PATH_TERMS];        /* of positions, for contacts */
-    double c[PLACES][PLACES];        /* b[k] = sum over j >= k of c[j][k] g[j] */
-    double evaluations, reported;    /* so far; when progress was reported */
+    double *x, *v, *lost_x, *lost_v;  /* state; rounding errors of its sums (Kahan) */
+    double *a0, *a, *off;             /* acceleration at begin and at a node; displacements there */
+    double *strength;                 /* A of each body, at the last node; then: */
+    double *softening2;               /* half the squares of the softenings */
+    double *planes;                   /* x, off and a by coordinate */
+    double *row;                      /* d, r^-3 and r of a body's pairs */
+    double *b[PLACES], *g[PLACES];    /* polynomial coefficients; divided differences */
+    double *e[PLACES];                /* b as predicted from the previous step */
+    bool predicted;                   /* e is known */
+    double *path[PATH_TERMS];         /* of positions, for contacts */
+    double c[PLACES][PLACES];         /* b[k] = sum over j >= k of c[j][k] g[j] */
+    double apart[PLACES + 1][PLACES]; /* 1 / (place[n] - place[k]) for k < n */
+    double binomial[PLACES][PLACES];  /* j + 1 over k + 1 */
+    double evaluations, reported;     /* so far; when progress was reported */
 };
 
-enum { ARRAYS = 6 + 2 * PLACES + PATH_TERMS }; /* without x and v */
+enum { ARRAYS = 11 + 3 * PLACES + PATH_TERMS }; /* without x and v */
 
 /* c[j] holds the coefficients of (h - h1) ... (h - hj), since a = a0 + g0 h + g1 h (h - h1) + ...
  */
@@ -74,6 +97,18 @@ static void radau_find_c(struct radau *r)
             r->c[j][k] = (k > 0 ? r->c[j - 1][k - 1] : 0) - (k < j ? place[j] * r->c[j - 1][k] : 0);
 }
 
+static void radau_find_factors(struct radau *r)
+{
+    for (int n = 1; n <= PLACES; n++)
+        for (int k = 0; k < n; k++)
+            r->apart[n][k] = 1 / (place[n] - place[k]);
+    for (int j = 0; j < PLACES; j++) {
+        r->binomial[j][0] = j + 1;
+        for (int k = 1; k <= j; k++)
+            r->binomial[j][k] = r->binomial[j][k - 1] * (j + 1 - k) / (k + 1);
+    }
+}
+
 static void radau_open(struct radau *r, const struct nbody_ref_system *s, double *x, double *v,
                        double *memory)
 {
@@ -81,38 +116,87 @@ static void radau_open(struct radau *r, const struct nbody_ref_system *s, double
     *r = (struct radau){.s = s, .m = 3 * s->n, .x = x, .v = v};
     for (size_t i = 0; i < COUNT_OF(each); i++, memory += r->m)
         *each[i] = memory;
-    for (int k = 0; k < PLACES; k++, memory += 2 * r->m) {
+    for (int k = 0; k < PLACES; k++, memory += 3 * r->m) {
         r->b[k] = memory;
         r->g[k] = memory + r->m;
+        r->e[k] = memory + 2 * r->m;
     }
     for (int k = 0; k < PATH_TERMS; k++, memory += r->m)
         r->path[k] = memory;
+    r->softening2 = r->strength + s->n;
+    r->planes = memory;
+    r->row = memory + 3 * r->m;
+    for (size_t i = 0; i < s->n; i++)
+        r->softening2[i] = nbody_ref_softening2(s, i, i) / 2;
     radau_find_c(r);
+    radau_find_factors(r);
 }
 
 /* ---- Forces. --------------------------------------------------------------------------------- */
 
-/* Add the forces between bodies i and j to a, and their magnitudes to `strength` if not NULL. */
-static inline void radau_pair(const struct radau *r, size_t i, size_t j, double *a,
-                              double *strength)
+/* Coordinate c of all bodies: numbers c * n to c * n + n - 1 of a plane. */
+static void radau_to_planes(size_t n, const double *x, double *plane)
 {
-    const double *const x = r->x, *const off = r->off;
-    double d[3], r2 = nbody_ref_softening2(r->s, i, j);
-    for (size_t c = 0; c < 3; c++) {
-        d[c] = (x[3 * j + c] - x[3 * i + c]) + (off[3 * j + c] - off[3 * i + c]);
-        r2 += d[c] * d[c];
+    for (size_t c = 0; c < 3; c++)
+        for (size_t i = 0; i < n; i++)
+            plane[c * n + i] = x[3 * i + c];
+}
+
+/* Compute the vectors d from body i to the bodies j < i, 3 planes, and r^-3 and r of the pairs. Two
+ * bodies at one place do not attract each other. */
+INLINE void radau_row(const struct radau *r, size_t i, double *restrict d, double *restrict cube,
+                      double *restrict length)
+{
+    const size_t n = r->s->n;
+    const double *const x = r->planes, *const y = x + n, *const z = y + n, *const ox = z + n,
+                        *const oy = ox + n, *const oz = oy + n, *const e2 = r->softening2;
+    const double here = e2[i];
+    for (size_t j = 0; j < i; j++) {
+        const double dx = (x[j] - x[i]) + (ox[j] - ox[i]), dy = (y[j] - y[i]) + (oy[j] - oy[i]),
+                     dz = (z[j] - z[i]) + (oz[j] - oz[i]),
+                     r2 = (e2[j] + here) + (dx * dx + (dy * dy + dz * dz)), root = sqrt(r2),
+                     w = 1 / (r2 * root);
+        d[j] = dx;
+        d[n + j] = dy;
+        d[2 * n + j] = dz;
+        cube[j] = r2 > 0 ? w : 0;
+        length[j] = root;
     }
-    if (!(r2 > 0))
-        return;
-    const double root = sqrt(r2), w = r->s->G / (r2 * root), to_i = w * r->s->mass[j],
-                 to_j = w * r->s->mass[i];
-    for (size_t c = 0; c < 3; c++) {
-        a[3 * i + c] += to_i * d[c];
-        a[3 * j + c] -= to_j * d[c];
+}
+
+/* Subtract gm_i f_j d_j from a[j] for each j < i, and return the sum of gm_j f_j d_j, in an order
+ * that vectors of any length keep. */
+INLINE double radau_add(size_t i, const double *restrict gm, double gm_i, const double *restrict f,
+                        const double *restrict d, double *restrict a)
+{
+    double sum[LANES] = {0};
+    size_t j = 0;
+    for (; j + LANES <= i; j += LANES)
+        for (size_t l = 0; l < LANES; l++) {
+            const double fd = f[j + l] * d[j + l];
+            sum[l] += gm[j + l] * fd;
+            a[j + l] -= gm_i * fd;
+        }
+    for (size_t l = 0; j < i; l++, j++) {
+        const double fd = f[j] * d[j];
+        sum[l] += gm[j] * fd;
+        a[j] -= gm_i * fd;
     }
-    if (strength) {
-        strength[i] += to_i * root;
-        strength[j] += to_j * root;
+    return ((sum[0] + sum[4]) + (sum[2] + sum[6])) + ((sum[1] + sum[5]) + (sum[3] + sum[7]));
+}
+
+/* Add the forces of all pairs to a, 3 planes, and their magnitudes to `strength` if not NULL. */
+CLONES static void radau_add_pairs(const struct radau *r, double *a, double *strength)
+{
+    const size_t n = r->s->n;
+    const double *const gm = r->s->mass;
+    double *const d = r->row, *const cube = d + 3 * n, *const length = cube + n;
+    for (size_t i = 1; i < n; i++) {
+        radau_row(r, i, d, cube, length);
+        for (size_t c = 0; c < 3; c++)
+            a[c * n + i] += radau_add(i, gm, gm[i], cube, d + c * n, a + c * n);
+        if (strength)
+            strength[i] += radau_add(i, gm, -gm[i], cube, length, strength);
     }
 }
 
@@ -135,16 +219,18 @@ static void radau_add_fields(const struct radau *r, double *a, double *strength)
     }
 }
 
-/* Compute the accelerations a at the positions x + off. strength: see radau_pair. */
+/* Compute the accelerations a at the positions x + off. strength: see radau_add_pairs. */
 static void radau_accelerate(struct radau *r, double *a, double *strength)
 {
     const size_t n = r->s->n;
-    memset(a, 0, r->m * sizeof *a);
+    double *const sum = r->planes + 2 * r->m;
+    memset(sum, 0, r->m * sizeof *sum);
     if (strength)
         memset(strength, 0, n * sizeof *strength);
-    for (size_t i = 1; i < n; i++)
-        for (size_t j = 0; j < i; j++)
-            radau_pair(r, i, j, a, strength);
+    radau_to_planes(n, r->off, r->planes + r->m);
+    radau_add_pairs(r, sum, strength);
+    for (size_t i = 0; i < r->m; i++)
+        a[i] = sum[i % 3 * n + i / 3];
     if (r->s->nfields)
         radau_add_fields(r, a, strength);
     r->evaluations++;
@@ -174,24 +260,24 @@ static double radau_displacement(const struct radau *r, size_t i, double h, doub
 {
     double sum = 0;
     for (int k = PLACES - 1; k >= 0; k--)
-        sum = (sum + r->b[k][i] / ((k + 2) * (k + 3))) * h;
+        sum = (sum + r->b[k][i] * twice[k]) * h;
     return (sum + r->a0[i] / 2) * (h * T) * (h * T);
 }
 
 /* Update g[n - 1] from the acceleration at node n by divided differences, and b from it. Return
  * the largest change of b7. */
-static double radau_refine(struct radau *r, int n)
+static inline double radau_refine(struct radau *r, const int n)
 {
     double most = 0;
     for (size_t i = 0; i < r->m; i++) {
-        double g = (r->a[i] - r->a0[i]) / place[n];
+        double g = (r->a[i] - r->a0[i]) * r->apart[n][0];
         for (int k = 1; k < n; k++)
-            g = (g - r->g[k - 1][i]) / (place[n] - place[k]);
+            g = (g - r->g[k - 1][i]) * r->apart[n][k];
         const double change = g - r->g[n - 1][i];
         r->g[n - 1][i] = g;
         for (int k = 0; k < n; k++)
             r->b[k][i] += change * r->c[n - 1][k];
-        most = fmax(most, fabs(change));
+        most = fabs(change) > most ? fabs(change) : most;
     }
     return most;
 }
@@ -210,7 +296,7 @@ static void radau_solve(struct radau *r, double T)
             change = radau_refine(r, n);
         }
         change /= radau_max_abs(r->m, r->a);
-        if (change < ROUNDING || (k > 1 && change >= before))
+        if (change < CONVERGED || (k > 1 && change >= before))
             return;
         before = change;
     }
@@ -264,7 +350,7 @@ static void radau_advance(struct radau *r, double T, double h)
     for (size_t i = 0; i < r->m; i++) {
         double kick = 0;
         for (int k = PLACES - 1; k >= 0; k--)
-            kick = (kick + r->b[k][i] / (k + 2)) * h;
+            kick = (kick + r->b[k][i] * once[k]) * h;
         radau_add_compensated(&r->x[i], &r->lost_x[i],
                               h * T * r->v[i] +
                                   (h * T * r->lost_v[i] + radau_displacement(r, i, h, T)));
@@ -273,18 +359,19 @@ static void radau_advance(struct radau *r, double T, double h)
 }
 
 /* Predict b of a step of `ratio` times the previous length: the same polynomial, expanded about
- * its end. */
+ * its end, plus the error of the previous prediction (Everhart 1985). */
 static void radau_predict(struct radau *r, double ratio)
 {
+    const bool corrects = r->predicted && ratio > 0.5 && ratio < 2;
     for (size_t i = 0; i < r->m; i++) {
         double power = 1;
         for (int k = 0; k < PLACES; k++) {
-            double sum = 0, binomial = 1; /* (j + 1 over k + 1) */
-            for (int j = k; j < PLACES; j++) {
-                sum += binomial * r->b[j][i];
-                binomial *= (double)(j + 2) / (j + 1 - k);
-            }
-            r->b[k][i] = (power *= ratio) * sum;
+            double sum = 0;
+            for (int j = k; j < PLACES; j++)
+                sum += r->binomial[j][k] * r->b[j][i];
+            const double off = corrects ? r->b[k][i] - r->e[k][i] : 0;
+            r->e[k][i] = (power *= ratio) * sum;
+            r->b[k][i] = r->e[k][i] + off;
         }
         for (int j = PLACES - 1; j >= 0; j--) { /* g from b, by inverting c */
             r->g[j][i] = r->b[j][i];
@@ -292,6 +379,7 @@ static void radau_predict(struct radau *r, double ratio)
                 r->g[j][i] -= r->c[k][j] * r->g[k][i];
         }
     }
+    r->predicted = true;
 }
 
 static void radau_reset(struct radau *r)
@@ -300,12 +388,14 @@ static void radau_reset(struct radau *r)
         memset(r->b[k], 0, r->m * sizeof *r->b[k]);
         memset(r->g[k], 0, r->m * sizeof *r->g[k]);
     }
+    r->predicted = false;
 }
 
-/* Start a step at the current positions. strength: see radau_pair. */
+/* Start a step at the current positions. strength: see radau_add_pairs. */
 static void radau_begin(struct radau *r, double *strength)
 {
     memcpy(r->off, r->lost_x, r->m * sizeof *r->off);
+    radau_to_planes(r->s->n, r->x, r->planes);
     radau_accelerate(r, r->a0, strength);
 }
 
@@ -324,7 +414,7 @@ static int radau_find_contact(struct radau *r, double T, double *h)
         r->path[1][i] = T * r->v[i];
         r->path[2][i] = T * T * r->a0[i] / 2;
         for (int k = 0; k < PLACES; k++)
-            r->path[k + 3][i] = T * T * r->b[k][i] / ((k + 2) * (k + 3));
+            r->path[k + 3][i] = T * T * r->b[k][i] * twice[k];
     }
     return nbody_host_contact(r->s->watch, &paths, h);
 }
