@@ -9,18 +9,22 @@
 #include "nbody/reference/nbody_ref.h"
 
 /* The sums over pairs once more, without vector instructions. */
-#define HOST_PAIRS_PLAIN
+#define HOST_LANES_PLAIN
 #define nbody_host_accelerate plain_accelerate
 #define nbody_host_add_pairs plain_add_pairs
 #define nbody_host_criterion plain_criterion
 #define nbody_host_kick_drift plain_kick_drift
 #define nbody_host_leapfrog plain_leapfrog
+#define nbody_host_begin plain_begin
+#define nbody_host_add_fields plain_add_fields
 #include "nbody/integrator/host_pairs.c"
 #undef nbody_host_accelerate
 #undef nbody_host_add_pairs
 #undef nbody_host_criterion
 #undef nbody_host_kick_drift
 #undef nbody_host_leapfrog
+#undef nbody_host_begin
+#undef nbody_host_add_fields
 void nbody_host_accelerate(const struct host_bodies *b);
 double nbody_host_criterion(const struct host_bodies *b);
 void nbody_host_leapfrog(const struct host_bodies *b, double dt);

@@ -3,34 +3,12 @@
  *   body i        x_i
  *   bodies j < i  x_0 ... x_7 | x_8 ... x_15 | ... x_i-1 (masked)      8 lanes at a time
  *
- * For each lane f = (d^2 + eps^2)^-3/2 with d = x_j - x_i. Body i receives G m_j f d, summed lane by
+ * For each lane f = (d^2 + eps^2)^-3/2 with d = x_j - x_i. Body i receives G m_j f d, summed by
  * lane and then over the lanes; body j receives - G m_i f d. Root and division of a pair are thus
  * computed once.
- *
- * With gcc on x86-64 there is one copy of each function per vector length. Copies differ in speed,
- * not in bits, because the order of additions is fixed and CMakeLists.txt forbids fused
- * multiply-adds.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/integrator/host.h"
-
-#include <math.h>
-#include <string.h>
-
-#if !defined(HOST_PAIRS_PLAIN) && defined(__x86_64__) && defined(__GNUC__) &&                      \
-    !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define CLONES
-#endif
-#define INLINE static inline __attribute__((always_inline))
-
-/* In memory, aligned to a number only. */
-typedef double lanes_at __attribute__((vector_size(64), aligned(8), may_alias));
-typedef double lanes __attribute__((vector_size(64)));
-typedef long long lane_numbers __attribute__((vector_size(64)));
-
-#define LOAD(from) (*(const lanes_at *)(from))
+#include "nbody/integrator/host_lanes.h"
 
 /* f = r2^-3/2 in the first `count` lanes, 0 in the others. */
 INLINE void host_cube(const lanes *r2, size_t count, lanes *f)
@@ -41,11 +19,8 @@ INLINE void host_cube(const lanes *r2, size_t count, lanes *f)
         out[l] = 1 / (in[l] * sqrt(in[l]));
     memcpy(f, out, sizeof out);
     if (count < HOST_LANES) {
-        const lane_numbers lane = {0, 1, 2, 3, 4, 5, 6, 7}, kept = lane < (long long)count;
-        lane_numbers bits;
-        memcpy(&bits, f, sizeof bits);
-        bits &= kept;
-        memcpy(f, &bits, sizeof bits);
+        const lane_numbers lane = {0, 1, 2, 3, 4, 5, 6, 7};
+        *f = (lanes)((lane_numbers)*f & (lane < (long long)count));
     }
 }
 
@@ -110,15 +85,26 @@ static double host_fields_factor(const struct host_bodies *b, size_t i)
     return w;
 }
 
+void nbody_host_add_fields(const struct host_bodies *b, double *a)
+{
+    for (size_t i = 0; b->nfields && i < b->n; i++) {
+        const double w = host_fields_factor(b, i);
+        for (size_t c = 0; c < 3; c++)
+            a[c * b->stride + i] -= w * b->x[c * b->stride + i];
+    }
+}
+
 void nbody_host_accelerate(const struct host_bodies *b)
 {
     memset(b->a, 0, 3 * b->stride * sizeof *b->a);
     host_sum_pairs(b, 1, b->a);
-    for (size_t i = 0; b->nfields && i < b->n; i++) {
-        const double w = host_fields_factor(b, i);
-        for (size_t c = 0; c < 3; c++)
-            b->a[c * b->stride + i] -= w * b->x[c * b->stride + i];
-    }
+    nbody_host_add_fields(b, b->a);
+}
+
+void nbody_host_begin(const struct host_bodies *b, double dt)
+{
+    (void)dt;
+    nbody_host_accelerate(b);
 }
 
 /* Add the criterion's sums over pairs to sums[n]. Bodies at one place do not count: without
