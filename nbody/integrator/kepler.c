@@ -4,8 +4,8 @@
  *
  *   dt = r0 s + eta G2(s) + zeta G3(s),     G_k = s^k c_k(beta s^2)
  *
- * with eta = x v, beta = 2 gm / r0 - v^2, zeta = gm - beta r0 and Stumpff's functions c_k (Stiefel &
- * Scheifele 1971). The changes of position and velocity are computed and added with compensation,
+ * with eta = x v, beta = 2 gm / r0 - v^2, zeta = gm - beta r0 and Stumpff's functions c_k (Stiefel
+ * & Scheifele 1971). The changes of position and velocity are computed and added with compensation,
  * rather than the new position and velocity, so that errors of many steps are a random walk (Rein &
  * Tamayo 2015, MNRAS 452, 376).
  * SPDX-License-Identifier: MIT
@@ -28,7 +28,8 @@ struct stumpff_lanes {
 
 #define ABS(x) SELECT((x) < 0, -(x), x)
 
-/* Series for |z| <= 1/8; polynomials in pairs of terms, which do not wait for each other. In lanes
+/* Series for |z| <= 1/8. Small terms are added first: a term near half a rounding unit of the sum,
+ * if added last, would always round in one direction, which makes a trend of the energy. In lanes
  * with a larger argument, it is divided by 4 and the results are doubled again. */
 INLINE void stumpff(const lanes *beta, const lanes *s, struct stumpff_lanes *out)
 {
@@ -40,12 +41,13 @@ INLINE void stumpff(const lanes *beta, const lanes *s, struct stumpff_lanes *out
         quarters -= __builtin_convertvector(large, lanes);
         large = ABS(z) > 0.125;
     }
-    const lanes z2 = z * z, z4 = z2 * z2;
-    lanes c3 = (1. / 6 - z * (1. / 120)) + z2 * (1. / 5040 - z * (1. / 362880)) +
-               z4 * ((1. / 39916800 - z * (1. / 6227020800)) + z2 * (1. / 1307674368000)),
-          c2 = (1. / 2 - z * (1. / 24)) + z2 * (1. / 720 - z * (1. / 40320)) +
-               z4 * ((1. / 3628800 - z * (1. / 479001600)) + z2 * (1. / 87178291200)),
-          c1 = 1 - z * c3, c0 = 1 - z * c2;
+    const lanes z2 = z * z,
+                d3 = (1. / 5040 - z * (1. / 362880)) +
+                     z2 * ((1. / 39916800 - z * (1. / 6227020800)) + z2 * (1. / 1307674368000)),
+                d2 = (1. / 720 - z * (1. / 40320)) +
+                     z2 * ((1. / 3628800 - z * (1. / 479001600)) + z2 * (1. / 87178291200));
+    lanes c3 = 1. / 6 - z * (1. / 120 - z * d3), c2 = 0.5 - z * (1. / 24 - z * d2), c1 = 1 - z * c3,
+          c0 = 1 - z * c2;
     for (int q = most; q > 0; q--) {
         const lane_numbers now = quarters >= (double)q;
         c3 = SELECT(now, (c2 + c0 * c3) * 0.25, c3);
