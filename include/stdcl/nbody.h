@@ -163,7 +163,7 @@ enum nbody_method {
 enum nbody_place {
     NBODY_ON_DEVICES,
     /* At most 4096 bodies; NBODY_DIRECT, NBODY_TUNED, double or mixed precision, one rank, and
-     * fixed steps of any integrator (EINVAL otherwise). */
+     * fixed or adaptive steps of any integrator (EINVAL otherwise). */
     NBODY_ON_HOST,
     /* On the host if it supports the options and n <= NBODY_FEW; else on devices. */
     NBODY_ON_FASTER

@@ -23,6 +23,7 @@ struct host_bodies {
     double *planes;  /* those of nbody_device.state, `stride` numbers each */
     double *scratch; /* host_scheme.scratch planes */
     const struct nbody_whfast_options *whfast; /* options */
+    double eta;                                /* accuracy of adaptive steps; 0 with fixed steps */
 };
 
 /* Compute the accelerations a at the positions x. Each pair is computed once, and two bodies at one
@@ -35,6 +36,17 @@ void nbody_host_begin(const struct host_bodies *b, double dt);
 
 /* Add the fields' accelerations to a. */
 void nbody_host_add_fields(const struct host_bodies *b, double *a);
+
+/* Positions, velocities and, for the snap, accelerations (else NULL) at which derivatives of the
+ * acceleration are evaluated; acceleration, jerk and snap (NULL: none) there. */
+struct host_derivatives {
+    const double *x, *v, *w;
+    double *a, *jerk, *snap;
+};
+
+/* Compute accelerations and jerks, and snaps too if d->snap is not NULL (Nitadori & Makino 2008). A
+ * snap needs the accelerations of all bodies, w. Pairs at one place do not count. */
+void nbody_host_derive(const struct host_bodies *b, const struct host_derivatives *d);
 
 /* Add to a the accelerations by pairs of bodies i > j with i >= row, without fields. */
 void nbody_host_add_pairs(const struct host_bodies *b, size_t row, double *a);

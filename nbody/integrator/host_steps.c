@@ -40,9 +40,8 @@ static const char *host_obstacle(const struct nbody *nb, const struct nbody_opti
 {
     if (!nb->integrator->few)
         return "this integrator";
-    if (nb->stepping != NBODY_FIXED &&
-        !(nb->stepping == NBODY_ADAPTIVE && !nb->integrator->block_steps))
-        return "this kind of steps";
+    if (nb->stepping == NBODY_BLOCK)
+        return "block steps";
     if (!nbody_has_doubles(nb))
         return "single precision";
     if (nb->kernel != NBODY_TUNED)
@@ -127,7 +126,8 @@ static int host_steps_open(struct nbody *nb)
                                   .work = e2 + stride,
                                   .planes = p,
                                   .scratch = e2 + 2 * stride,
-                                  .whfast = &nb->whfast},
+                                  .whfast = &nb->whfast,
+                                  .eta = nb->eta},
                             .plane = p,
                             .old = p + changing,
                             .changing = changing};
@@ -306,13 +306,28 @@ static int host_vanished(const struct nbody *nb, const struct host_bodies *b)
         nb->integration.steps + 1, nbody_time(nb), first, second);
 }
 
+/* Return the level of the step that begins at tick `now`; above DEEPEST if its length vanishes. */
+static int host_level(const struct nbody *nb, const struct few_state *h, cl_ulong now)
+{
+    const double longest = fabs(nbody_engine_dt(nb));
+    int level = 0;
+    if (!nb->integrator->few->wanted)
+        return nbody_adaptive_level(nb, nbody_host_criterion(&h->b), now);
+    const double wanted = nb->integrator->few->wanted(&h->b, longest);
+    while (level <= DEEPEST && !(ldexp(longest, -level) <= wanted))
+        level++;
+    while (level <= DEEPEST && now & ((TICKS >> level) - 1))
+        level++;
+    return level;
+}
+
 /* Make the steps dt / 2^k within a step of the engine, the call's step number `done`. */
 static int host_run_adaptive(struct nbody *nb, struct few_state *h, double done)
 {
     const double dt = nb->integration.dt;
     size_t blocks = 0;
     for (cl_ulong now = 0; now < TICKS; blocks++) {
-        const int level = nbody_adaptive_level(nb, nbody_host_criterion(&h->b), now);
+        const int level = host_level(nb, h, now);
         if (level > DEEPEST)
             return host_vanished(nb, &h->b);
         nb->integration.dt = ldexp(dt, -level);

@@ -68,6 +68,9 @@ struct host_scheme {
     /* Compute x and v from the planes after them, which hold the state; NULL: x and v are the
      * state. */
     void (*synchronize)(const struct host_bodies *b, double dt);
+    /* Return the length of the next adaptive step, at most `longest`, both > 0; 0 or NaN: it
+     * vanishes. host_bodies.eta is the accuracy. NULL: by nbody_host_criterion. */
+    double (*wanted)(const struct host_bodies *b, double longest);
     /* EINVAL if the scheme does not support the engine's options; NULL: it supports all. */
     int (*check)(const struct nbody *nb, double first_mass);
 };
