@@ -12,6 +12,7 @@
 #include "ranks.h"
 #include "nbody_bodies.h"
 #include "nbody_camera.h"
+#include "nbody_options.h"
 #include "nbody_checkpoint.h"
 #include "nbody_output.h"
 #include "nbody_run.h"
@@ -258,6 +259,7 @@ static enum nbody_precision usual_precision(const struct nbody_job *job,
 {
     const bool precise =
         job->stepping != NBODY_FIXED || job->integrator == NBODY_IAS15 ||
+        job->integrator == NBODY_WHFAST ||
         nbody_integrator_describe((enum nbody_integrator)job->integrator)->derivatives > 0;
     const bool tree = job->method == NBODY_TREE ||
                       (job->stepping == NBODY_BLOCK && job->integrator == NBODY_LEAPFROG);
@@ -429,6 +431,9 @@ struct nbody_options nbody_job_options(struct nbody_job *job)
         .softening = job->own_eps ? job->bodies.softening : NULL,
         .fields = job->fields.field,
         .nfields = job->fields.n,
+        .whfast = {.coordinates = (enum nbody_coordinates)job->coordinates,
+                   .corrector = nbody_corrector_order(job->corrector),
+                   .safe = job->safe_mode},
         .stepping = (enum nbody_stepping)job->stepping,
         .eta = job->eta,
         .world = cli_world,

@@ -46,6 +46,8 @@ struct nbody_job {
     double G, eps, dt, until;
     bool own_eps; /* per-body softenings from the file; eps is 0 */
     int integrator, precision, kernel, method;
+    int coordinates, corrector; /* of whfast; nbody_corrector_order */
+    bool safe_mode;
     bool if_direct;       /* precision applies only to direct sums */
     bool precision_noted; /* precision comes from the input file */
     struct cli_strings external;

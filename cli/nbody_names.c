@@ -14,6 +14,14 @@ const char *const nbody_precision_names[] = {"single", "double", "mixed", NULL};
 const char *const nbody_kernel_names[] = {"tuned", "naive", "branchless", "tiled", NULL};
 const char *const nbody_method_names[] = {"direct", "tree", "auto", NULL};
 const char *const nbody_stepping_names[] = {"fixed", "adaptive", "block", NULL};
+const char *const nbody_coordinates_names[] = {"jacobi", "heliocentric", NULL};
+const char *const nbody_corrector_names[] = {"17", "11", "7", "5", "3", "none", NULL};
+
+int nbody_corrector_order(int name)
+{
+    static const int order[] = {0, 11, 7, 5, 3, -1}; /* 0: the default */
+    return order[name];
+}
 
 enum { MOST = 32 };
 

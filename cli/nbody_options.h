@@ -15,6 +15,11 @@ const char *const *nbody_integrator_names(void);
 extern const char *const nbody_kernel_names[];
 extern const char *const nbody_method_names[];
 extern const char *const nbody_stepping_names[];
+extern const char *const nbody_coordinates_names[];
+
+/* Orders of the correctors of whfast. */
+extern const char *const nbody_corrector_names[];
+int nbody_corrector_order(int name);
 
 /* Parse the command line. Return true to continue; false to exit with *status. */
 bool nbody_options_parse(struct nbody_job *job, int argc, char **argv, int *status);

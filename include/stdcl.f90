@@ -77,6 +77,9 @@ module stdcl
   integer(c_int), parameter :: NBODY_YOSHIDA4 = 3
   integer(c_int), parameter :: NBODY_IAS15 = 4
   integer(c_int), parameter :: NBODY_HERMITE6 = 5
+  integer(c_int), parameter :: NBODY_WHFAST = 6
+  integer(c_int), parameter :: NBODY_JACOBI = 0
+  integer(c_int), parameter :: NBODY_HELIOCENTRIC = 1
   integer(c_int), parameter :: NBODY_FIXED = 0
   integer(c_int), parameter :: NBODY_ADAPTIVE = 1
   integer(c_int), parameter :: NBODY_BLOCK = 2
@@ -466,6 +469,12 @@ module stdcl
     integer(c_size_t) :: worst = 0
   end type
 
+  type, bind(C) :: nbody_whfast_options
+    integer(c_int) :: coordinates = 0
+    integer(c_int) :: corrector = 0
+    integer(c_int) :: safe = 0
+  end type
+
   type, bind(C) :: nbody_options
     type(c_ptr) :: ctx = c_null_ptr
     integer(c_int) :: integrator = 0
@@ -488,6 +497,7 @@ module stdcl
     real(c_double) :: eta = 0
     type(c_ptr) :: world = c_null_ptr
     integer(c_int) :: place = 0
+    type(nbody_whfast_options) :: whfast
     integer(c_intptr_t) :: reserved(8) = 0
   end type
 

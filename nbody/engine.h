@@ -31,8 +31,9 @@ struct nbody {
     enum nbody_kernel kernel;
     enum nbody_method method; /* NBODY_DIRECT or NBODY_TREE */
     enum nbody_stepping stepping;
-    bool on_host;          /* steps run on the host (host_steps.c); false for ias15 (host.c) */
-    char method_text[256]; /* why this method was chosen; a sentence for the user */
+    bool on_host; /* steps run on the host (host_steps.c); false for ias15 (host.c) */
+    struct nbody_whfast_options whfast; /* options of NBODY_WHFAST */
+    char method_text[256];              /* why this method was chosen; a sentence for the user */
     double eta, accuracy;
     double G, eps; /* in the caller's units */
     struct units units;

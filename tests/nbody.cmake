@@ -15,6 +15,7 @@ stdcl_test(test_nbody_grid_barrier test_nbody_grid_barrier.c LIBS builds_once un
 stdcl_test(test_nbody_mixed test_nbody_mixed.c LIBS builds_once stdcl_nbody)
 stdcl_test_on_two(test_nbody_mixed)
 stdcl_test(test_nbody_ias15 test_nbody_ias15.c LIBS builds_once stdcl_nbody)
+stdcl_test(test_nbody_whfast test_nbody_whfast.c LIBS builds_once stdcl_nbody)
 stdcl_test(test_nbody_host test_nbody_host.c LIBS builds_once stdcl_nbody)
 stdcl_test_on_two(test_nbody_host)
 stdcl_test(test_nbody_field test_nbody_field.c LIBS builds_once stdcl_nbody)

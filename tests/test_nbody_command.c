@@ -233,6 +233,36 @@ static void nbody_command_steps_few_bodies_on_host(void **unused)
     assert_non_null(strstr(err, "steps on the host; the bodies are few"));
 }
 
+/* whfast with each of its options, which exclude others. */
+static void nbody_command_runs_whfast(void **unused)
+{
+    static const char *const options[] = {"", "--corrector none --safe-mode",
+                                          "--coordinates heliocentric"};
+    (void)unused;
+    if (run_nbody_command("-n 2 --steps 0 -q --precision double") != 0)
+        skip();
+    put_text(in_folder("star.tab"),
+             "1 0 0 0 0 0 0\n1e-4 1 0 0 0 1 0\n1e-4 0 2 0 -0.70710678118654752 0 0\n");
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        char line[200];
+        snprintf(line, sizeof line,
+                 "-i star.tab --integrator whfast --dt 0.1 --until 100 --json %s", options[i]);
+        nbody_succeeds(line);
+        json_t *r = nbody_report_json();
+        assert_true(json_is_true(json_object_get(r, "host")));
+        assert_true(json_real_value(json_object_get(r, "energy_error_rel")) < 1e-6);
+        json_decref(r);
+    }
+    nbody_refuses(2, "--corrector needs --integrator whfast", "-n 8 --corrector 3");
+    nbody_refuses(2, "use Jacobi coordinates",
+                  "-i star.tab --integrator whfast --coordinates heliocentric --corrector 3");
+    nbody_refuses(2, "whfast needs steps of one length",
+                  "-i star.tab --integrator whfast --stepping adaptive");
+    nbody_refuses(2, "computes on the host", "-i star.tab --integrator whfast --method tree");
+    nbody_refuses(2, "computes on the host", "-i star.tab --integrator whfast --kernel tiled");
+    nbody_refuses(1, "has no softening", "-i star.tab --integrator whfast --eps 0.1");
+}
+
 /* ---- Bad input. ------------------------------------------------------------------------------ */
 
 static void nbody_command_rejects_coincident_bodies(void **unused)
@@ -545,6 +575,7 @@ int main(int argc, char **argv)
                                  cmocka_unit_test(nbody_command_default_precision_is_named),
                                  cmocka_unit_test(nbody_command_default_for_few_bodies_is_ias15),
                                  cmocka_unit_test(nbody_command_steps_few_bodies_on_host),
+                                 cmocka_unit_test(nbody_command_runs_whfast),
                                  cmocka_unit_test(nbody_command_rejects_coincident_bodies),
                                  cmocka_unit_test(nbody_command_rejects_distant_body),
                                  cmocka_unit_test(nbody_command_rejects_energy_beyond_float),

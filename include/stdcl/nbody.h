@@ -67,7 +67,31 @@ enum nbody_integrator {
      * derivatives of j; evaluate a1, j1, s1 there; then v1 = v + dt/2 (a + a1) - dt^2/10 (j1 - j) +
      * dt^3/120 (s + s1) and x1 = x + dt/2 (v + v1) - dt^2/10 (a1 - a) + dt^3/120 (j + j1), and k
      * from the polynomial of 5th degree through both ends. The first step has k = 0. */
-    NBODY_HERMITE6
+    NBODY_HERMITE6,
+    /* Wisdom & Holman (1991, AJ 102, 1528) for planets: Kepler motion for dt/2, a kick by all other
+     * forces for dt, Kepler motion for dt/2; 2nd order, symplectic, with an error smaller than
+     * leapfrog's by the planets' mass fraction. Body 0 is the star. A symplectic corrector (Wisdom
+     * 2006, AJ 131, 2294) removes the largest error terms from all results. On the host, without a
+     * trend in the rounding errors (Rein & Tamayo 2015, MNRAS 452, 376), for at most 4096 bodies;
+     * options in nbody_options.whfast. Needs a mass of body 0, no softening, NBODY_FIXED, and
+     * double or mixed precision. Use at least 20 steps per shortest period. Close encounters of
+     * planets are not resolved. */
+    NBODY_WHFAST
+};
+
+/* Coordinates of NBODY_WHFAST. Jacobi: each body from the centre of mass of the bodies before it;
+ * for planets in the order of their distances. Democratic heliocentric (Duncan, Levison & Lee 1998,
+ * AJ 116, 2067): positions from the star, velocities from the centre of mass; for any order. */
+enum nbody_coordinates { NBODY_JACOBI, NBODY_HELIOCENTRIC };
+
+struct nbody_whfast_options {
+    enum nbody_coordinates coordinates;
+    /* Order of the corrector: 3, 5, 7, 11 or 17. 0: 17 with NBODY_JACOBI, else none. -1: none, the
+     * only choice with NBODY_HELIOCENTRIC. */
+    int corrector;
+    /* 1: begin each step from rounded positions and velocities, which is slower. 0: combine the
+     * Kepler motions of consecutive steps; results are computed on the side. */
+    int safe;
 };
 
 /* Time-step schemes. */
@@ -135,11 +159,11 @@ enum nbody_method {
 /* Where steps are computed. On the host one thread computes them in double precision, as fast for
  * few bodies as a program for the purpose: no launch of a kernel takes less than some microseconds.
  * Results there have equal bits on all machines. Forces, potentials and energies for the caller
- * always come from the devices. NBODY_IAS15 ignores this and computes on the host. */
+ * always come from the devices. NBODY_IAS15 and NBODY_WHFAST always compute on the host. */
 enum nbody_place {
     NBODY_ON_DEVICES,
     /* At most 4096 bodies; NBODY_DIRECT, NBODY_TUNED, double or mixed precision, one rank, and
-     * fixed steps of any integrator (EINVAL otherwise). */
+     * fixed or adaptive steps of any integrator (EINVAL otherwise). */
     NBODY_ON_HOST,
     /* On the host if it supports the options and n <= NBODY_FEW; else on devices. */
     NBODY_ON_FASTER
@@ -213,6 +237,7 @@ struct nbody_options {
      * bodies. All functions except queries are then collective and give all ranks equal results. */
     stdcl_world *world;
     enum nbody_place place;
+    struct nbody_whfast_options whfast;
     uintptr_t reserved[8]; /* must be 0 */
 };
 

@@ -709,6 +709,11 @@ struct nbody_field {
   double strength;
   double scale;
 };
+struct nbody_whfast_options {
+  int coordinates;
+  int corrector;
+  int safe;
+};
 struct nbody_options {
   CLCONTEXT *ctx;
   int integrator;
@@ -731,6 +736,7 @@ struct nbody_options {
   double eta;
   stdcl_world *world;
   int place;
+  struct nbody_whfast_options whfast;
   uintptr_t reserved[8];
 };
 struct nbody_diagnostics {
@@ -796,6 +802,9 @@ static const int NBODY_TAYLOR = 2;
 static const int NBODY_YOSHIDA4 = 3;
 static const int NBODY_IAS15 = 4;
 static const int NBODY_HERMITE6 = 5;
+static const int NBODY_WHFAST = 6;
+static const int NBODY_JACOBI = 0;
+static const int NBODY_HELIOCENTRIC = 1;
 static const int NBODY_FIXED = 0;
 static const int NBODY_ADAPTIVE = 1;
 static const int NBODY_BLOCK = 2;

@@ -16,7 +16,7 @@ static const char *tree_obstacle(const struct nbody *nb)
 {
     if (nb->integrator->sum != FORCES)
         return "derivatives of forces";
-    if (nb->integrator->host)
+    if (integrator_is_host_only(nb->integrator))
         return "steps on the host";
     if (nb->precision == NBODY_MIXED)
         return "mixed precision";
@@ -33,7 +33,7 @@ static const char *integrators_for_trees(char *text, size_t size)
     size_t used = 0;
     const struct integrator *row;
     for (int i = 0; used < size && (row = nbody_integrator_find((enum nbody_integrator)i)); i++)
-        if (row->sum == FORCES && !row->host)
+        if (row->sum == FORCES && !integrator_is_host_only(row))
             used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "",
                                      row->info.name);
     return text;
@@ -42,7 +42,7 @@ static const char *integrators_for_trees(char *text, size_t size)
 static int refuse_tree(const struct nbody *nb)
 {
     char names[128] = "";
-    if (nb->integrator->host)
+    if (integrator_is_host_only(nb->integrator))
         return clerror_set(
             EINVAL,
             "nbody_create: the integrator %s computes on the host, without a tree; use "
@@ -75,12 +75,16 @@ static int refuse_tree(const struct nbody *nb)
 int nbody_stepping_check(const struct nbody *nb)
 {
     if (nb->stepping == NBODY_FIXED || nb->integrator->block_steps || uses_rungs(nb) ||
-        (nb->stepping == NBODY_ADAPTIVE && !nb->integrator->host))
+        (nb->stepping == NBODY_ADAPTIVE && !integrator_is_host_only(nb->integrator)))
         return 0;
-    if (nb->integrator->host)
-        return clerror_set(
-            EINVAL, "nbody_create: the integrator %s chooses its steps by itself; use NBODY_FIXED",
-            nb->integrator->info.name);
+    if (integrator_is_host_only(nb->integrator))
+        return clerror_set(EINVAL,
+                           nb->integrator->host
+                               ? "nbody_create: the integrator %s chooses its steps by itself; use "
+                                 "NBODY_FIXED"
+                               : "nbody_create: the integrator %s needs steps of one length; use "
+                                 "NBODY_FIXED",
+                           nb->integrator->info.name);
     return clerror_set(
         EINVAL,
         "nbody_create: the integrator %s has no block steps; use NBODY_HERMITE4, or NBODY_LEAPFROG "

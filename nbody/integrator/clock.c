@@ -83,6 +83,8 @@ int nbody_set_dt(nbody *nb, double dt)
                            nb->integration.elapsed);
     nb->integration.base_time = clock_whole_steps(nb);
     nb->integration.base_steps = nb->integration.steps;
+    if (nb->integrator->few && nb->integrator->few->synchronize)
+        nb->integration.valid.host = false; /* that state is of the previous dt */
     nb->integration.dt = dt;
     return 0;
 }

@@ -10,21 +10,43 @@
 
 enum { HOST_LANES = 8 }; /* numbers that a loop processes at a time */
 
-/* Bodies in engine units. An array of coordinates has three planes: coordinate c of body i is number
- * c * stride + i. The stride is n, rounded up to HOST_LANES; numbers beyond n are 0, in e2 1. */
+/* Bodies in engine units. An array of coordinates has three planes: coordinate c of body i is
+ * number c * stride + i. The stride is n, rounded up to HOST_LANES; numbers beyond n are 0, in e2
+ * 1. */
 struct host_bodies {
     size_t n, stride;
     double *x, *v, *a;
     const double *gm, *e2;            /* G m; half the square of the softening */
     const struct nbody_field *fields; /* in engine units, where G is 1 */
     size_t nfields;
-    double *work; /* stride numbers */
+    double *work;    /* stride numbers */
+    double *planes;  /* those of nbody_device.state, `stride` numbers each */
+    double *scratch; /* host_scheme.scratch planes */
+    const struct nbody_whfast_options *whfast; /* options */
+    double eta;                                /* accuracy of adaptive steps; 0 with fixed steps */
 };
 
 /* Compute the accelerations a at the positions x. Each pair is computed once, and two bodies at one
  * place do not attract each other. Results have equal bits on all machines: the order of additions
  * is fixed, and no product is fused with a sum. */
 void nbody_host_accelerate(const struct host_bodies *b);
+
+/* As nbody_host_accelerate, to begin a step of any length. */
+void nbody_host_begin(const struct host_bodies *b, double dt);
+
+/* Add the fields' accelerations to a. */
+void nbody_host_add_fields(const struct host_bodies *b, double *a);
+
+/* Positions, velocities and, for the snap, accelerations (else NULL) at which derivatives of the
+ * acceleration are evaluated; acceleration, jerk and snap (NULL: none) there. */
+struct host_derivatives {
+    const double *x, *v, *w;
+    double *a, *jerk, *snap;
+};
+
+/* Compute accelerations and jerks, and snaps too if d->snap is not NULL (Nitadori & Makino 2008). A
+ * snap needs the accelerations of all bodies, w. Pairs at one place do not count. */
+void nbody_host_derive(const struct host_bodies *b, const struct host_derivatives *d);
 
 /* Add to a the accelerations by pairs of bodies i > j with i >= row, without fields. */
 void nbody_host_add_pairs(const struct host_bodies *b, size_t row, double *a);

@@ -3,34 +3,12 @@
  *   body i        x_i
  *   bodies j < i  x_0 ... x_7 | x_8 ... x_15 | ... x_i-1 (masked)      8 lanes at a time
  *
- * For each lane f = (d^2 + eps^2)^-3/2 with d = x_j - x_i. Body i receives G m_j f d, summed lane by
+ * For each lane f = (d^2 + eps^2)^-3/2 with d = x_j - x_i. Body i receives G m_j f d, summed by
  * lane and then over the lanes; body j receives - G m_i f d. Root and division of a pair are thus
  * computed once.
- *
- * With gcc on x86-64 there is one copy of each function per vector length. Copies differ in speed,
- * not in bits, because the order of additions is fixed and CMakeLists.txt forbids fused
- * multiply-adds.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/integrator/host.h"
-
-#include <math.h>
-#include <string.h>
-
-#if !defined(HOST_PAIRS_PLAIN) && defined(__x86_64__) && defined(__GNUC__) &&                      \
-    !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define CLONES
-#endif
-#define INLINE static inline __attribute__((always_inline))
-
-/* In memory, aligned to a number only. */
-typedef double lanes_at __attribute__((vector_size(64), aligned(8), may_alias));
-typedef double lanes __attribute__((vector_size(64)));
-typedef long long lane_numbers __attribute__((vector_size(64)));
-
-#define LOAD(from) (*(const lanes_at *)(from))
+#include "nbody/integrator/host_lanes.h"
 
 /* f = r2^-3/2 in the first `count` lanes, 0 in the others. */
 INLINE void host_cube(const lanes *r2, size_t count, lanes *f)
@@ -41,11 +19,8 @@ INLINE void host_cube(const lanes *r2, size_t count, lanes *f)
         out[l] = 1 / (in[l] * sqrt(in[l]));
     memcpy(f, out, sizeof out);
     if (count < HOST_LANES) {
-        const lane_numbers lane = {0, 1, 2, 3, 4, 5, 6, 7}, kept = lane < (long long)count;
-        lane_numbers bits;
-        memcpy(&bits, f, sizeof bits);
-        bits &= kept;
-        memcpy(f, &bits, sizeof bits);
+        const lane_numbers lane = {0, 1, 2, 3, 4, 5, 6, 7};
+        *f = (lanes)((lane_numbers)*f & (lane < (long long)count));
     }
 }
 
@@ -110,16 +85,140 @@ static double host_fields_factor(const struct host_bodies *b, size_t i)
     return w;
 }
 
+void nbody_host_add_fields(const struct host_bodies *b, double *a)
+{
+    for (size_t i = 0; b->nfields && i < b->n; i++) {
+        const double w = host_fields_factor(b, i);
+        for (size_t c = 0; c < 3; c++)
+            a[c * b->stride + i] -= w * b->x[c * b->stride + i];
+    }
+}
+
 void nbody_host_accelerate(const struct host_bodies *b)
 {
     memset(b->a, 0, 3 * b->stride * sizeof *b->a);
     host_sum_pairs(b, 1, b->a);
-    for (size_t i = 0; b->nfields && i < b->n; i++) {
-        const double w = host_fields_factor(b, i);
-        for (size_t c = 0; c < 3; c++)
-            b->a[c * b->stride + i] -= w * b->x[c * b->stride + i];
+    nbody_host_add_fields(b, b->a);
+}
+
+void nbody_host_begin(const struct host_bodies *b, double dt)
+{
+    (void)dt;
+    nbody_host_accelerate(b);
+}
+
+/* ---- Derivatives of the acceleration. -------------------------------------------------------- */
+
+/* With y = 1/r, alpha = (d dv) y^2 and beta = (dv^2 + d dw) y^2 + alpha^2 a pair has
+ * A = y^3 d,  J = y^3 dv - 3 alpha A,  S = y^3 dw - 6 alpha J - 3 beta A. */
+INLINE void host_derive_lanes(const struct host_bodies *b, const struct host_derivatives *d,
+                              size_t i, size_t j, int snaps, lanes sum[9])
+{
+    const size_t m = b->stride;
+    const lane_numbers lane = {0, 1, 2, 3, 4, 5, 6, 7};
+    lanes dx[3], dv[3], dw[3], r2 = LOAD(b->e2 + j) + b->e2[i], xv = {0}, yy = {0};
+    for (size_t c = 0; c < 3; c++) {
+        dx[c] = LOAD(d->x + c * m + j) - d->x[c * m + i];
+        dv[c] = LOAD(d->v + c * m + j) - d->v[c * m + i];
+        r2 += dx[c] * dx[c];
+        xv += dx[c] * dv[c];
+        if (snaps) {
+            dw[c] = LOAD(d->w + c * m + j) - d->w[c * m + i];
+            yy += dv[c] * dv[c] + dx[c] * dw[c];
+        }
+    }
+    lanes r = r2;
+    lanes_root(&r);
+    const lanes y = SELECT((lane < (long long)(i - j)) & (r2 > 0x1p-499), 1 / r, (lanes){0}),
+                y2 = y * y, f = y * y2, alpha = 3 * xv * y2,
+                beta = 3 * yy * y2 + alpha * alpha * (1. / 3), to_i = LOAD(b->gm + j),
+                to_j = (lanes){0} + b->gm[i];
+    for (size_t c = 0; c < 3; c++) {
+        const lanes a = f * dx[c], jerk = f * dv[c] - alpha * a;
+        sum[c] += to_i * a;
+        sum[3 + c] += to_i * jerk;
+        *(lanes_at *)(d->a + c * m + j) -= to_j * a;
+        *(lanes_at *)(d->jerk + c * m + j) -= to_j * jerk;
+        if (!snaps)
+            continue;
+        const lanes snap = f * dw[c] - 2 * alpha * jerk - beta * a;
+        sum[6 + c] += to_i * snap;
+        *(lanes_at *)(d->snap + c * m + j) -= to_j * snap;
     }
 }
+
+INLINE void host_derive_pairs(const struct host_bodies *b, const struct host_derivatives *d,
+                              int snaps)
+{
+    const size_t m = b->stride;
+    for (size_t i = 1; i < b->n; i++) {
+        lanes sum[9] = {{0}};
+        for (size_t j = 0; j < i; j += HOST_LANES)
+            host_derive_lanes(b, d, i, j, snaps, sum);
+        for (size_t c = 0; c < 3; c++) {
+            d->a[c * m + i] += host_sum_lanes(&sum[c]);
+            d->jerk[c * m + i] += host_sum_lanes(&sum[3 + c]);
+            if (snaps)
+                d->snap[c * m + i] += host_sum_lanes(&sum[6 + c]);
+        }
+    }
+}
+
+CLONES static void host_sum_jerks(const struct host_bodies *b, const struct host_derivatives *d)
+{
+    host_derive_pairs(b, d, 0);
+}
+
+CLONES static void host_sum_snaps(const struct host_bodies *b, const struct host_derivatives *d)
+{
+    host_derive_pairs(b, d, 1);
+}
+
+/* Add the contribution of a field -s x, whose s changes by the factor q with r^2 / d2 (see
+ * external_field.cl), to body i. */
+static void host_derive_field(const struct host_bodies *b, const struct host_derivatives *d,
+                              const struct nbody_field *field, size_t i)
+{
+    const size_t m = b->stride;
+    double r2 = 0, xv = 0, vv = 0, xw = 0;
+    for (size_t c = 0; c < 3; c++) {
+        const double x = d->x[c * m + i], v = d->v[c * m + i];
+        r2 += x * x;
+        xv += x * v;
+        vv += v * v;
+        xw += d->snap ? x * d->w[c * m + i] : 0;
+    }
+    const double s = -host_field_factor(field, r2),
+                 d2 = field->kind == NBODY_FIELD_POINT ? r2 : r2 + field->scale * field->scale,
+                 k = d2 > 0 ? (field->kind == NBODY_FIELD_LOGARITHMIC ? -2 : -3) / d2 : 0,
+                 q = k * xv;
+    for (size_t c = 0; c < 3; c++) {
+        const double x = d->x[c * m + i], v = d->v[c * m + i];
+        d->a[c * m + i] += s * x;
+        d->jerk[c * m + i] += s * (v + q * x);
+        if (d->snap && d2 > 0)
+            d->snap[c * m + i] +=
+                s * (d->w[c * m + i] + 2 * q * v + (k * (vv + xw) - 2 * q * xv / d2 + q * q) * x);
+    }
+}
+
+void nbody_host_derive(const struct host_bodies *b, const struct host_derivatives *d)
+{
+    const size_t bytes = 3 * b->stride * sizeof(double);
+    memset(d->a, 0, bytes);
+    memset(d->jerk, 0, bytes);
+    if (d->snap)
+        memset(d->snap, 0, bytes);
+    if (d->snap)
+        host_sum_snaps(b, d);
+    else
+        host_sum_jerks(b, d);
+    for (size_t k = 0; k < b->nfields; k++)
+        for (size_t i = 0; i < b->n; i++)
+            host_derive_field(b, d, &b->fields[k], i);
+}
+
+/* ---- Steps. ---------------------------------------------------------------------------------- */
 
 /* Add the criterion's sums over pairs to sums[n]. Bodies at one place do not count: without
  * softening their f is beyond any other. */

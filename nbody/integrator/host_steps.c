@@ -40,9 +40,8 @@ static const char *host_obstacle(const struct nbody *nb, const struct nbody_opti
 {
     if (!nb->integrator->few)
         return "this integrator";
-    if (nb->stepping != NBODY_FIXED &&
-        !(nb->stepping == NBODY_ADAPTIVE && !nb->integrator->block_steps))
-        return "this kind of steps";
+    if (nb->stepping == NBODY_BLOCK)
+        return "block steps";
     if (!nbody_has_doubles(nb))
         return "single precision";
     if (nb->kernel != NBODY_TUNED)
@@ -54,24 +53,37 @@ static const char *host_obstacle(const struct nbody *nb, const struct nbody_opti
     return nb->n > MAX_BODIES ? "more than 4096 bodies" : NULL;
 }
 
-int nbody_host_choose(struct nbody *nb, const struct nbody_options *o)
+static int host_refuse(const struct nbody *nb, const char *obstacle)
 {
+    return nb->integrator->few_only
+               ? clerror_set(EINVAL,
+                             "nbody_create: the integrator %s computes on the host, which does not "
+                             "support %s",
+                             nb->integrator->info.name, obstacle)
+               : clerror_set(
+                     EINVAL,
+                     "nbody_create: NBODY_ON_HOST does not support %s; use NBODY_ON_DEVICES",
+                     obstacle);
+}
+
+int nbody_host_choose(struct nbody *nb, const struct nbody_options *o, const double *mass)
+{
+    const struct host_scheme *const few = nb->integrator->few;
     const char *const obstacle = host_obstacle(nb, o);
-    if (nb->integrator->host || o->place == NBODY_ON_DEVICES)
+    const bool only = nb->integrator->few_only, required = only || o->place == NBODY_ON_HOST;
+    if (nb->integrator->host || (o->place == NBODY_ON_DEVICES && !only))
         return 0;
-    if (o->place == NBODY_ON_HOST && obstacle)
-        return clerror_set(EINVAL,
-                           "nbody_create: NBODY_ON_HOST does not support %s; use NBODY_ON_DEVICES",
-                           obstacle);
-    nb->on_host =
-        o->place == NBODY_ON_HOST || (!obstacle && nb->n <= NBODY_FEW && !o->shape && !o->shares);
-    if (nb->on_host) {
-        const size_t used = strlen(nb->method_text);
-        snprintf(nb->method_text + used, sizeof nb->method_text - used,
-                 "; steps on the host%s, in double precision",
-                 o->place == NBODY_ON_HOST ? ", as requested" : "; the bodies are few");
-    }
-    return 0;
+    if (required && obstacle)
+        return host_refuse(nb, obstacle);
+    nb->whfast = o->whfast;
+    nb->on_host = required || (!obstacle && nb->n <= NBODY_FEW);
+    if (!nb->on_host)
+        return 0;
+    const size_t used = strlen(nb->method_text);
+    snprintf(nb->method_text + used, sizeof nb->method_text - used,
+             "; steps on the host%s, in double precision",
+             required ? ", as requested" : "; the bodies are few");
+    return few->check ? few->check(nb, mass[0]) : 0;
 }
 
 enum nbody_place nbody_place(const nbody *nb)
@@ -94,7 +106,8 @@ static void host_steps_free(struct nbody *nb)
 static int host_steps_open(struct nbody *nb)
 {
     const size_t stride = round_up(nb->n, HOST_LANES), own_x = integrator_predicts(nb) ? 0 : 3,
-                 changing = (nb->planes + own_x) * stride, all = 2 * changing + 3 * stride;
+                 changing = (nb->planes + own_x) * stride,
+                 all = 2 * changing + (3 + nb->integrator->few->scratch) * stride;
     struct few_state *h = nb->integration.few = calloc(1, sizeof *h);
     double *const p = h ? aligned_alloc(64, round_up(all * sizeof *p, 64)) : NULL;
     if (!p)
@@ -110,7 +123,11 @@ static int host_steps_open(struct nbody *nb)
                                   .e2 = e2,
                                   .fields = nb->force.fields,
                                   .nfields = nb->nfields,
-                                  .work = e2 + stride},
+                                  .work = e2 + stride,
+                                  .planes = p,
+                                  .scratch = e2 + 2 * stride,
+                                  .whfast = &nb->whfast,
+                                  .eta = nb->eta},
                             .plane = p,
                             .old = p + changing,
                             .changing = changing};
@@ -160,8 +177,10 @@ static int host_steps_download(struct nbody *nb, struct few_state *h)
         if (p->count && host_download_device(nb, p, h) != 0)
             return -1;
     host_set_softening(nb, h);
+    if (nb->integrator->few->prepare)
+        nb->integrator->few->prepare(&h->b);
     if (!begun) {
-        nb->integrator->few->begin(&h->b);
+        nb->integrator->few->begin(&h->b, nbody_engine_dt(nb));
         nb->integration.evaluations++;
     }
     return 0;
@@ -192,6 +211,8 @@ static int host_steps_upload(struct nbody *nb, struct few_state *h)
     for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
         if (p->count && nbody_device_wait(nb, p) != 0)
             return -1;
+    if (nb->integrator->few->synchronize)
+        nb->integrator->few->synchronize(&h->b, nbody_engine_dt(nb));
     host_put_four(h, nb->particles.posm, h->b.x);
     host_put_four(h, nb->particles.velo, h->b.v);
     host_put_four(h, nb->particles.acce, h->b.a);
@@ -201,8 +222,8 @@ static int host_steps_upload(struct nbody *nb, struct few_state *h)
     nbody_particles_moved(nb);
     nbody_domain_set_shared(nb);
     h->version = nb->particles.version;
-    nb->integration.valid =
-        (struct sum_validity){.forces_valid = true, .synchronized = true, .host = true};
+    nb->integration.valid = (struct sum_validity){
+        .forces_valid = !nb->integrator->few->synchronize, .synchronized = true, .host = true};
     return 0;
 }
 
@@ -285,13 +306,28 @@ static int host_vanished(const struct nbody *nb, const struct host_bodies *b)
         nb->integration.steps + 1, nbody_time(nb), first, second);
 }
 
+/* Return the level of the step that begins at tick `now`; above DEEPEST if its length vanishes. */
+static int host_level(const struct nbody *nb, const struct few_state *h, cl_ulong now)
+{
+    const double longest = fabs(nbody_engine_dt(nb));
+    int level = 0;
+    if (!nb->integrator->few->wanted)
+        return nbody_adaptive_level(nb, nbody_host_criterion(&h->b), now);
+    const double wanted = nb->integrator->few->wanted(&h->b, longest);
+    while (level <= DEEPEST && !(ldexp(longest, -level) <= wanted))
+        level++;
+    while (level <= DEEPEST && now & ((TICKS >> level) - 1))
+        level++;
+    return level;
+}
+
 /* Make the steps dt / 2^k within a step of the engine, the call's step number `done`. */
 static int host_run_adaptive(struct nbody *nb, struct few_state *h, double done)
 {
     const double dt = nb->integration.dt;
     size_t blocks = 0;
     for (cl_ulong now = 0; now < TICKS; blocks++) {
-        const int level = nbody_adaptive_level(nb, nbody_host_criterion(&h->b), now);
+        const int level = host_level(nb, h, now);
         if (level > DEEPEST)
             return host_vanished(nb, &h->b);
         nb->integration.dt = ldexp(dt, -level);

@@ -2,6 +2,7 @@
  * 2008).
  * SPDX-License-Identifier: MIT
  */
+#include "nbody/integrator/host_lanes.h"
 #include "nbody/integrator/stepping.h"
 
 EMBEDDED(source, "nbody/integrator/integrate_hermite6.cl", nbody_integrator_integrate_hermite6_cl);
@@ -89,6 +90,90 @@ static void hermite6_reference(const struct nbody_ref_system *s, double dt, size
     free(own);
 }
 
+/* ---- Few bodies on the host. ----------------------------------------------------------------- */
+
+/* Planes of the state after the positions: derivatives of the acceleration; and of the scratch
+ * memory. */
+enum { H6_JERK = 9, H6_SNAP = 12, H6_CRACKLE = 15 };
+enum { H6_XP = 0, H6_VP = 3, H6_AP = 6, H6_A1 = 9, H6_J1 = 12, H6_S1 = 15, H6_SCRATCH = 18 };
+
+/* Snaps need the accelerations of all bodies, which the first evaluation computes. */
+static void hermite6_few_begin(const struct host_bodies *b, double dt)
+{
+    const size_t m = b->stride;
+    double *const w = b->scratch + H6_AP * m;
+    (void)dt;
+    memset(w, 0, 3 * m * sizeof *w);
+    memset(b->planes + H6_CRACKLE * m, 0, 3 * m * sizeof *w);
+    for (int k = 0; k < 2; k++) {
+        nbody_host_derive(b, &(struct host_derivatives){.x = b->x,
+                                                        .v = b->v,
+                                                        .w = w,
+                                                        .a = b->a,
+                                                        .jerk = b->planes + H6_JERK * m,
+                                                        .snap = b->planes + H6_SNAP * m});
+        memcpy(w, b->a, 3 * m * sizeof *w);
+    }
+}
+
+CLONES static void hermite6_few_predict(const struct host_bodies *b, double h)
+{
+    const size_t m = b->stride;
+    for (size_t k = 0; k < 3 * m; k += HOST_LANES) {
+        const lanes x = LOAD(b->x + k), v = LOAD(b->v + k), a = LOAD(b->a + k),
+                    j = LOAD(b->planes + H6_JERK * m + k), s = LOAD(b->planes + H6_SNAP * m + k),
+                    c = LOAD(b->planes + H6_CRACKLE * m + k);
+        STORE(b->scratch + H6_XP * m + k,
+              x + h * (v + h / 2 * (a + h / 3 * (j + h / 4 * (s + h / 5 * c)))));
+        STORE(b->scratch + H6_VP * m + k, v + h * (a + h / 2 * (j + h / 3 * (s + h / 4 * c))));
+        STORE(b->scratch + H6_AP * m + k, a + h * (j + h / 2 * (s + h / 3 * c)));
+    }
+}
+
+/* As the kernel hermite6. */
+CLONES static void hermite6_few_correct(const struct host_bodies *b, double h)
+{
+    const size_t m = b->stride;
+    const double half = h / 2;
+    for (size_t k = 0; k < 3 * m; k += HOST_LANES) {
+        double *const jerk = b->planes + H6_JERK * m + k, *const snap = jerk + 3 * m,
+                      *const crackle = snap + 3 * m;
+        const lanes a0 = LOAD(b->a + k), j0 = LOAD(jerk), s0 = LOAD(snap), v0 = LOAD(b->v + k),
+                    a = LOAD(b->scratch + H6_A1 * m + k), j = LOAD(b->scratch + H6_J1 * m + k),
+                    s = LOAD(b->scratch + H6_S1 * m + k);
+        const lanes v = v0 + half * ((a0 + a) - h / 5 * ((j - j0) - h / 12 * (s0 + s)));
+        const lanes am = a - a0, jp = half * (j + j0), jm = half * (j - j0),
+                    sp = half * half * (s + s0), sm = half * half * (s - s0);
+        const lanes f3 = (-5 * am + 5 * jp - sm) / 8, f4 = (sp - jm) / 16,
+                    f5 = (3 * am - 3 * jp + sm) / 16;
+        STORE(b->x + k, LOAD(b->x + k) + half * ((v0 + v) - h / 5 * (am - h / 12 * (j0 + j))));
+        STORE(b->v + k, v);
+        STORE(b->a + k, a);
+        STORE(jerk, j);
+        STORE(snap, s);
+        STORE(crackle, (6 * f3 + 24 * f4 + 60 * f5) / (half * half * half));
+    }
+}
+
+static void hermite6_few_steps(const struct host_bodies *b, double dt, size_t steps)
+{
+    const size_t m = b->stride;
+    const struct host_derivatives d = {.x = b->scratch + H6_XP * m,
+                                       .v = b->scratch + H6_VP * m,
+                                       .w = b->scratch + H6_AP * m,
+                                       .a = b->scratch + H6_A1 * m,
+                                       .jerk = b->scratch + H6_J1 * m,
+                                       .snap = b->scratch + H6_S1 * m};
+    for (; steps > 0; steps--) {
+        hermite6_few_predict(b, dt);
+        nbody_host_derive(b, &d);
+        hermite6_few_correct(b, dt);
+    }
+}
+
+static const struct host_scheme hermite6_few = {
+    .scratch = H6_SCRATCH, .begin = hermite6_few_begin, .steps = hermite6_few_steps};
+
 const struct integrator nbody_integrate_hermite6 = {
     .info =
         {.name = "hermite6",
@@ -104,5 +189,6 @@ const struct integrator nbody_integrate_hermite6 = {
     .begin = nbody_integrate_begin,
     .update = hermite6_update,
     .synchronize = hermite6_start_synchronize,
+    .few = &hermite6_few,
     .reference = hermite6_reference,
 };

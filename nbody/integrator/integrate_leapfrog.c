@@ -53,7 +53,8 @@ static void leapfrog_few_steps(const struct host_bodies *b, double dt, size_t st
         nbody_host_leapfrog(b, dt);
 }
 
-static const struct host_scheme leapfrog_few = {nbody_host_accelerate, leapfrog_few_steps};
+static const struct host_scheme leapfrog_few = {.begin = nbody_host_begin,
+                                                .steps = leapfrog_few_steps};
 
 const struct integrator nbody_integrate_leapfrog = {
     .info = {.name = "leapfrog",

@@ -40,7 +40,7 @@ static void taylor_few_steps(const struct host_bodies *b, double dt, size_t step
     }
 }
 
-static const struct host_scheme taylor_few = {nbody_host_accelerate, taylor_few_steps};
+static const struct host_scheme taylor_few = {.begin = nbody_host_begin, .steps = taylor_few_steps};
 
 const struct integrator nbody_integrate_taylor = {
     .info = {.name = "taylor",

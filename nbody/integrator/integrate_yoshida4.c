@@ -41,7 +41,8 @@ static void yoshida4_few_steps(const struct host_bodies *b, double dt, size_t st
         nbody_host_leapfrog(b, weight[k % STAGES] * dt);
 }
 
-static const struct host_scheme yoshida4_few = {nbody_host_accelerate, yoshida4_few_steps};
+static const struct host_scheme yoshida4_few = {.begin = nbody_host_begin,
+                                                .steps = yoshida4_few_steps};
 
 const struct integrator nbody_integrate_yoshida4 = {
     .info =

@@ -16,7 +16,7 @@ int nbody_host_check(const struct nbody *nb);
 
 /* Set nb->on_host; EINVAL if the host does not support an option and the caller asks for it. The
  * method must have been chosen. */
-int nbody_host_choose(struct nbody *nb, const struct nbody_options *o);
+int nbody_host_choose(struct nbody *nb, const struct nbody_options *o, const double *mass);
 
 /* EINVAL if the engine does not support its kind of time steps. */
 int nbody_stepping_check(const struct nbody *nb);

@@ -30,7 +30,8 @@ enum { UPDATE_KERNELS = 4 }; /* maximum per integrator */
     X(NBODY_TAYLOR, taylor)                                                                        \
     X(NBODY_YOSHIDA4, yoshida4)                                                                    \
     X(NBODY_IAS15, ias15)                                                                          \
-    X(NBODY_HERMITE6, hermite6)
+    X(NBODY_HERMITE6, hermite6)                                                                    \
+    X(NBODY_WHFAST, whfast)
 
 /* Phases of an update, executed in this order; as in step.cl. */
 enum {
@@ -78,12 +79,23 @@ int nbody_host_contact(const struct host_watch *watch, const struct contact_path
 /* True if contacts are looked for. */
 bool nbody_host_watches(const struct host_watch *watch);
 
-/* Steps of few bodies on the host. */
+/* Steps of few bodies on the host. Lengths of steps are in engine units. */
 struct host_scheme {
-    /* Make x and v the beginning of a step: evaluate forces, and derivatives if needed. */
-    void (*begin)(const struct host_bodies *b);
-    /* Advance by `steps` steps of dt, in engine units. */
+    size_t scratch; /* numbers per body in host_bodies.scratch */
+    /* Compute constants from masses to the scratch memory; NULL: none. */
+    void (*prepare)(const struct host_bodies *b);
+    /* Make x and v the beginning of a step of dt: evaluate forces, or transform. */
+    void (*begin)(const struct host_bodies *b, double dt);
+    /* Advance by `steps` steps of dt. */
     void (*steps)(const struct host_bodies *b, double dt, size_t steps);
+    /* Compute x and v from the planes after them, which hold the state; NULL: x and v are the
+     * state. */
+    void (*synchronize)(const struct host_bodies *b, double dt);
+    /* Return the length of the next adaptive step, at most `longest`, both > 0; 0 or NaN: it
+     * vanishes. host_bodies.eta is the accuracy. NULL: by nbody_host_criterion. */
+    double (*wanted)(const struct host_bodies *b, double longest);
+    /* EINVAL if the scheme does not support the engine's options; NULL: it supports all. */
+    int (*check)(const struct nbody *nb, double first_mass);
 };
 
 struct integrator {
@@ -125,12 +137,19 @@ struct integrator {
 
     /* Steps of few bodies on the host (host.h); NULL: none. */
     const struct host_scheme *few;
+    bool few_only; /* no steps on devices */
 
     /* Scalar reference: advance x and v, 3n numbers each, by `steps` steps of dt. `work` has room
      * for n numbers per plane of `state`. */
     void (*reference)(const struct nbody_ref_system *s, double dt, size_t steps, double *x,
                       double *v, double *work);
 };
+
+/* True if the integrator has no steps on devices. */
+static inline bool integrator_is_host_only(const struct integrator *i)
+{
+    return i->host || i->few_only;
+}
 
 struct stepper;
 #define X(constant, name) extern const struct integrator nbody_integrate_##name;

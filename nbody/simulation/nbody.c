@@ -242,8 +242,8 @@ static int nbody_check_ranks(const struct nbody_options *o)
 {
     if (world_size(o->world) == 1)
         return 0;
-    if (o->stepping != NBODY_FIXED || nbody_integrator_find(o->integrator)->host ||
-        o->kernel != NBODY_TUNED)
+    if (o->stepping != NBODY_FIXED ||
+        integrator_is_host_only(nbody_integrator_find(o->integrator)) || o->kernel != NBODY_TUNED)
         return clerror_set(
             ENOTSUP,
             "nbody_create: several ranks support only fixed steps on devices, with the tuned kernel");
@@ -307,7 +307,7 @@ static nbody *nbody_create_engine(const struct nbody_options *o, size_t n, const
         nbody_softening_copy(nb, o->softening) == 0 && nbody_mixed_check(nb) == 0 &&
         nbody_host_check(nb) == 0 && nbody_stepping_check(nb) == 0 &&
         nbody_baseline_check(nb) == 0 && nbody_method_choose(nb, o->method) == 0 &&
-        nbody_host_choose(nb, o) == 0 && nbody_softening_check(nb) == 0 &&
+        nbody_host_choose(nb, o, mass) == 0 && nbody_softening_check(nb) == 0 &&
         nbody_prepare(nb, o, mass, pos, vel) == 0 && nbody_forces_open(nb) == 0 &&
         nbody_integrator_open(nb) == 0 && nbody_field_open(nb) == 0 &&
         nbody_diagnose_open(nb) == 0 && nbody_method_prepare(nb) == 0 && allocate_all(nb) == 0 &&
