@@ -33,14 +33,14 @@ static void particles_list(bool all, char *text, size_t size)
 
 const char *particles_formats(void)
 {
-    static _Thread_local char text[256];
+    static _Thread_local char text[300];
     particles_list(false, text, sizeof text);
     return text;
 }
 
 const char *particles_readable(void)
 {
-    static _Thread_local char text[300];
+    static _Thread_local char text[400];
     particles_list(true, text, sizeof text);
     return text;
 }
@@ -75,7 +75,7 @@ static const struct particles_format *take_for_text(const char *name)
 static const struct particles_format *particles_recognise(struct reader *s)
 {
     enum { LOOK = 32 }; /* a TIPSY header */
-    char known[400];
+    char known[500];
     if (reader_need(s, LOOK) < 0)
         return NULL;
     const size_t size = reader_ready(s) < LOOK ? reader_ready(s) : LOOK;

@@ -11,6 +11,7 @@
  *   npy     numpy's: a matrix of N x 7 numbers, the columns of the text.
  *   hdf5    as GADGET-4, AREPO, SWIFT and GIZMO have it; needs libhdf5.
  *   gadget  GADGET's own formats 1 and 2, which are only read.
+ *   rebound the last snapshot of a Simulationarchive of REBOUND 4 or 5, which is only read.
  *
  * All functions fail with -1, clerrno set and one sentence in clerror() that names the file, the
  * line or byte, the value, and what to do.

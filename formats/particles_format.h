@@ -18,6 +18,7 @@
 #define PARTICLES_FORMATS(FORMAT)                                                                  \
     FORMAT(hdf5)                                                                                   \
     FORMAT(npy)                                                                                    \
+    FORMAT(rebound)                                                                                \
     FORMAT(gadget)                                                                                 \
     FORMAT(tipsy_le)                                                                               \
     FORMAT(tipsy)                                                                                  \

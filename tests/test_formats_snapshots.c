@@ -348,6 +348,148 @@ static void snapshot_reads_gadget_in_two_files(void **unused)
     }
 }
 
+/* ---- REBOUND. -------------------------------------------------------------------------------- */
+
+static void put_archive_field(struct bytes *b, int version, const char *name, uint32_t number,
+                              size_t size)
+{
+    put_gadget_word(b, version == 4 ? number : strlen(name) + 1, 8);
+    put_gadget_word(b, size, 8);
+    if (version > 4) {
+        memcpy(b->at + b->n, name, strlen(name) + 1);
+        b->n += strlen(name) + 1;
+    }
+}
+
+static void put_archive_real(struct bytes *b, int version, const char *name, uint32_t number,
+                             double value)
+{
+    put_archive_field(b, version, name, number, 8);
+    put_gadget_real(b, value, 8);
+}
+
+static void put_archive_int(struct bytes *b, int version, const char *name, uint32_t number,
+                            int value)
+{
+    put_archive_field(b, version, name, number, 4);
+    put_gadget_word(b, (uint32_t)value, 4);
+}
+
+/* n bodies at {i, i + 1, i + 2} + time, of mass 1 + i and radius i; pointers 77 + i to names. */
+static void put_archive_rows(struct bytes *b, int version, size_t n, double time)
+{
+    put_archive_field(b, version, "particles", 85, n * (version == 4 ? 128 : 112));
+    for (size_t i = 0; i < n; i++) {
+        for (size_t k = 0; k < 3; k++)
+            put_gadget_real(b, (double)(i + k) + time, 8);
+        for (size_t k = 0; k < 3; k++)
+            put_gadget_real(b, -(double)k, 8);
+        for (size_t k = 0; k < 3; k++)
+            put_gadget_real(b, NAN, 8); /* accelerations */
+        put_gadget_real(b, 1 + (double)i, 8);
+        put_gadget_real(b, (double)i, 8);
+        put_gadget_word(b, 77 + i, 8);
+        for (size_t k = 12; k < (version == 4 ? 16 : 14); k++)
+            put_gadget_word(b, 0, 8);
+    }
+}
+
+static void end_archive_snapshot(struct bytes *b, int version, bool more)
+{
+    put_archive_field(b, version, "end", 9999, 0);
+    put_gadget_word(b, 0, 8);
+    put_gadget_word(b, more ? 99 : 0, 4);
+}
+
+/* Three snapshots at the times 0.5, 1.5 and 2.5; all data that do not change are in the first. */
+static struct bytes archive(int version, int boundary, int test_type)
+{
+    struct bytes b = {.big = false};
+    b.n = (size_t)snprintf((char *)b.at, 64, "REBOUND Binary File. Version: %d.1.2", version) + 1;
+    b.n = 64;
+    put_archive_real(&b, version, "t", 0, 0.5);
+    put_archive_real(&b, version, "G", 1, 0.25);
+    put_archive_field(&b, version, "unknown", 500, 3);
+    put_gadget_word(&b, 0, 3);
+    put_archive_real(&b, version, "softening", 2, 0.125);
+    put_archive_int(&b, version, "N_var", 5, version == 4 ? 1 : 0);
+    put_archive_int(&b, version, "N_active", 7, 2);
+    put_archive_int(&b, version, "testparticle_type", 8, test_type);
+    put_archive_int(&b, version, "boundary", 52, boundary);
+    put_archive_field(&b, version, "boxsize", 22, 24);
+    for (int k = 0; k < 3; k++)
+        put_gadget_real(&b, 40, 8);
+    put_archive_rows(&b, version, version == 4 ? 4 : 3, 0.5);
+    put_archive_field(&b, version, "name_list", UINT32_MAX, 12 + 14);
+    memcpy(b.at + b.n, "Sun", 4), b.n += 4;
+    put_gadget_word(&b, 77, 8);
+    memcpy(b.at + b.n, "a b c", 6), b.n += 6;
+    put_gadget_word(&b, 79, 8);
+    end_archive_snapshot(&b, version, true);
+    for (int k = 1; k < 3; k++) {
+        put_archive_real(&b, version, "t", 0, 0.5 + k);
+        put_archive_rows(&b, version, version == 4 ? 4 : 3, 0.5 + k);
+        end_archive_snapshot(&b, version, k == 1);
+    }
+    return b;
+}
+
+static void snapshot_reads_rebound(void **unused)
+{
+    (void)unused;
+    for (int version = 4; version <= 5; version++) {
+        struct bytes b = archive(version, 1, 0);
+        struct particles p;
+        works(particles_read_memory("archive", b.at, b.n, &p));
+        assert_string_equal(p.format, "rebound");
+        assert_true(p.n == 3 && p.time == 2.5 && !p.space && !p.missing);
+        assert_true(particles_number(&p, NOTE_G) == 0.25 &&
+                    particles_number(&p, NOTE_softening) == 0.125);
+        assert_string_equal(p.origin, "the last of 3 snapshots, G 0.25, softening 0.125");
+        for (size_t i = 0; i < 3; i++) /* the third is a test particle */
+            assert_true(p.mass[i] == (i < 2 ? 1 + (double)i : 0) && p.radius[i] == (double)i &&
+                        p.pos[i][1] == (double)i + 3.5 && p.vel[i][2] == -2);
+        if (version == 4)
+            assert_null(p.note[NOTE_names]);
+        else
+            assert_string_equal(p.note[NOTE_names], "Sun - a_b_c");
+        particles_free(&p);
+        b = archive(version, 2, 1);
+        works(particles_read_memory("archive", b.at, b.n, &p));
+        assert_string_equal(p.space,
+                            "is of a periodic box (boundary) with a side of 40: its bodies "
+                            "attract their images");
+        assert_string_equal(p.missing,
+                            "test particles of type 1, which here attract each other, too");
+        assert_true(p.mass[2] == 3);
+        particles_free(&p);
+        for (size_t size = 32; size < b.n; size++) {
+            fails_saying(EINVAL, particles_read_memory("piece", b.at, size, &p), "piece: ");
+            assert_null(p.mass);
+        }
+    }
+}
+
+static void snapshot_rejects_bad_rebound(void **unused)
+{
+    struct bytes b = archive(3, 0, 0);
+    struct particles p;
+    (void)unused;
+    fails_saying(EINVAL, particles_read_memory("bad", b.at, b.n, &p),
+                 "bad: is of REBOUND 3.1.2; archives of versions 4 and 5 are read");
+    b = archive(5, 0, 0);
+    b.at[64] = 0;
+    fails_saying(EINVAL, particles_read_memory("bad", b.at, b.n, &p), "bad: is damaged: a name in");
+    b = archive(4, 0, 0);
+    b.at[64 + 15] = 0x7f; /* a size of 2^62 bytes and more */
+    fails_saying(EINVAL, particles_read_memory("bad", b.at, b.n, &p), "is cut short in snapshot 0");
+    b = archive(4, 0, 0);
+    char *rows = memmem(b.at, b.n, (char[]){85, 0, 0, 0, 0, 0, 0, 0, 0, 2}, 10);
+    assert_non_null(rows);
+    rows[8] = 8; /* with the following fields */
+    fails(EINVAL, particles_read_memory("bad", b.at, b.n, &p));
+}
+
 /* ---- numpy. ---------------------------------------------------------------------------------- */
 
 static void snapshot_rejects_other_matrices(void **unused)
@@ -612,6 +754,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(snapshot_judges_space_of_gadget),
         cmocka_unit_test(snapshot_reads_gadget_in_two_files),
         cmocka_unit_test(snapshot_rejects_writing_gadget),
+        cmocka_unit_test(snapshot_reads_rebound),
+        cmocka_unit_test(snapshot_rejects_bad_rebound),
         cmocka_unit_test(snapshot_rejects_other_matrices),
         cmocka_unit_test(snapshot_hdf5_keeps_all),
         cmocka_unit_test(snapshot_rejects_truncated_hdf5),
