@@ -37,6 +37,10 @@ void binary_header_make(unsigned char header[BINARY_HEADER], const void *data, s
  * drivers crash on a part of a binary. */
 int binary_unwrap(const char **data, size_t *size, const char *name, const char *call);
 
+/* Return 0 if a file's bytes are source, NVIDIA's assembly, or a binary with such a header; else -1
+ * after fail(): a driver's binary without the header may be damaged. */
+int binary_file_check(const char *data, size_t size, const char *file, const char *call);
+
 /* True for binaries: they contain zero bytes, or are NVIDIA's assembly. */
 bool is_binary(const char *data, size_t size);
 
@@ -151,6 +155,11 @@ const char *include_folder(void);
 /* Write the source of a kernel file; files included from folders with blanks in their names are
  * replaced by their whole paths. */
 void include_write_source(FILE *fp, const char *name, const char *source, size_t size);
+
+/* The source of a kernel file with the text of the files that it includes in place of #include, for
+ * reading declarations; conditional parts and #include of a file that is not found stay. The caller
+ * frees it. NULL if the source includes nothing, or if out of memory. */
+char *include_expand(const char *name, const char *source, const char *options);
 
 /* ---- buildlog.c ---- */
 

@@ -483,9 +483,9 @@ cl_int stdcl_enqueue_kernel(cl_command_queue queue, cl_kernel krn, cl_uint dim,
                             cl_uint nwait, const cl_event *wait, cl_event *ev);
 
 /* Argument checks. The declared types are known if the kernel was built from source. Typedefs and
- * macros of the file are resolved. An argument is not checked if its type comes from an included
- * file, or from definitions between which the library cannot decide. A mismatch gives EINVAL: a
- * wrong size, an int for a float, a number for a struct, a double * or int * for a float *, a host
+ * macros of the file and of the files that it includes are resolved. An argument is not checked if
+ * its type comes from definitions between which the library cannot decide. A mismatch gives EINVAL:
+ * a wrong size, an int for a float, a number for a struct, a double * or int * for a float *, a host
  * pointer for a buffer, a buffer for an image or the reverse, a cl_mem for a sampler. The message
  * names the kernel, the argument and both types. A void * or char * passes for any pointer, an
  * integer for an integer of equal size, signed or not, and a struct for a struct of equal size.
