@@ -65,6 +65,18 @@ int binary_unwrap(const char **data, size_t *size, const char *name, const char 
     return 0;
 }
 
+int binary_file_check(const char *data, size_t size, const char *file, const char *call)
+{
+    const bool marked =
+        size >= sizeof binary_mark && memcmp(data, binary_mark, sizeof binary_mark) == 0;
+    if (marked || !memchr(data, 0, size))
+        return 0;
+    return fail(ENOEXEC, 0,
+                "%s: %s is no OpenCL C, and a binary without the length and hash that clsave "
+                "writes; save it again with clsave, or pass a driver's own binary to clloadb",
+                call, file);
+}
+
 /* The source, preceded by `before` and a #line directive. */
 static char *with_line(const char *name, const char *before, const char *source, size_t size)
 {

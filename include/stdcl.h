@@ -389,8 +389,8 @@ cl_event clglmsync(CLCONTEXT *cp, cl_uint dev, void *ptr, int flags);
 #define CLLD_CACHE 16  /* cache PoCL's CPU binaries on disk (docs/layer.md) */
 #define CLLD_GLOBAL 8  /* historic, no effect: every program is found by clsym with handle NULL */
 
-/* Open a program. `file` holds OpenCL C or a program binary, such as clsave writes; NULL opens the
- * sources that `stdcl embed` linked into this executable. The caller closes the handle. With
+/* Open a program. `file` holds OpenCL C, or a binary that clsave wrote; NULL opens the sources
+ * that `stdcl embed` linked into this executable. The caller closes the handle. With
  * CLLD_CACHE, binaries that PoCL builds for a CPU are cached on disk: later processes load them ten
  * times faster, and the first one compiles about twice as long.
  *
@@ -426,7 +426,8 @@ int clbuild(CLCONTEXT *cp, void *handle, char *options, int flags);
 
 /* Write device `dev`'s binary of the program to `file`, for clopen on devices of the same model and
  * driver. The file begins with 32 bytes by which clopen, clload and clloadb detect a damaged file
- * (ENOEXEC). */
+ * (ENOEXEC). A driver's own binary lacks them: clopen refuses a file of it (ENOEXEC), clload and
+ * clloadb pass it to the driver. */
 int clsave(CLCONTEXT *cp, void *handle, cl_uint dev, const char *file);
 
 /* Return the kernel called `name`, for use on every device of the context. Owned by the program
