@@ -28,9 +28,10 @@ enum coherence { UNDECIDED, COHERENT, PER_DEVICE };
 struct memory {
     char *base;            /* host region, or for CL_MEM_DEVONLY a reserved range of addresses */
     size_t size;           /* as requested */
-    size_t mapped;         /* length of the mapping at base */
+    size_t mapped;         /* length of our mapping at base; 0: the program's memory */
     int flags;             /* CL_MEM_PER_DEVICE, _ZEROCOPY, _DEVONLY, _IMAGE2D */
     CLCONTEXT *_Atomic cp; /* NULL while detached */
+    bool adopted;          /* a device's buffer is the program's cl_mem */
     cl_mem_flags user_flags;
     size_t width, height; /* of an image; 0: no shape yet */
     cl_image_format format;
@@ -61,8 +62,8 @@ struct memory *memory_or_fail(const void *ptr, const char *call);
 /* The allocation attached to cp with this device buffer, or NULL. */
 struct memory *memory_of_buffer(const CLCONTEXT *cp, cl_mem buffer);
 
-/* Add an allocation to the table; false if out of memory. */
-bool memory_enter(struct memory *m);
+/* Add an allocation to the table. 0; -1 after fail() if out of memory, or if it overlaps another. */
+int memory_enter(struct memory *m, const char *call);
 
 /* Remove the entry with base ptr from the table; NULL if there is none. If two threads free the
  * same block, one of them gets it. */
@@ -76,6 +77,10 @@ struct memory *memory_any_attached(const CLCONTEXT *cp);
 /* Attach m to a context. filled: the first use on a device copies the host's image. 0, or -1 after
  * fail(). */
 int memory_attach(CLCONTEXT *cp, struct memory *m, bool filled, const char *call);
+
+/* Make the program's buffer or 2-D image of `size` bytes, with a reference of our own, the image of
+ * device `dev`, which holds the newest data. 0, or -1 after fail(). */
+int memory_adopt(struct memory *m, cl_uint dev, cl_mem buffer, const char *call);
 
 /* Wait for commands in flight on the devices that hold m, then release its buffers. */
 void memory_detach(struct memory *m);

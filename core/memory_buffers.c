@@ -48,6 +48,22 @@ static bool fits_a_device(struct memory *m)
     return fits;
 }
 
+/* A kernel may read vectors at the start of a buffer: memory of the program must be aligned for
+ * these. 0, or -1 after fail(). */
+static int check_zero_copy(const struct memory *m, const char *call)
+{
+    for (cl_uint i = 0; i < m->cp->ndev; i++) {
+        const struct device *d = &m->cp->dev[i];
+        if (memory_is_zero_copy(m, d) && (uintptr_t)m->base % d->start_align)
+            return fail(
+                EINVAL, CL_MISALIGNED_SUB_BUFFER_OFFSET,
+                "%s: the memory at %p is no buffer of %s (CL_MEM_ZEROCOPY): its address must "
+                "be a multiple of %zu",
+                call, (void *)m->base, d->name, d->start_align);
+    }
+    return 0;
+}
+
 int memory_attach(CLCONTEXT *cp, struct memory *m, bool filled, const char *call)
 {
     m->buffer = calloc(cp->ndev, sizeof *m->buffer);
@@ -66,13 +82,15 @@ int memory_attach(CLCONTEXT *cp, struct memory *m, bool filled, const char *call
     m->last_device = -1;
     m->host_current = true;
     m->cp = cp;
-    if (!fits_a_device(m)) {
+    int status = check_zero_copy(m, call);
+    if (status == 0 && !m->adopted && !fits_a_device(m))
+        status = fail(ENOMEM, 0, "%s: %zu bytes are more than any device of the context allocates",
+                      call, m->size);
+    if (status != 0) {
         forget_devices(m);
         m->cp = NULL;
-        return fail(ENOMEM, 0, "%s: %zu bytes are more than any device of the context allocates",
-                    call, m->size);
     }
-    return 0;
+    return status;
 }
 
 static void unmap(struct mapping *map)
@@ -158,6 +176,48 @@ static cl_mem whole_buffer(struct memory *m, cl_uint dev, const char *call)
     if (!m->buffer[dev])
         fail(errno_of(err), err, "%s: no buffer of %zu bytes on %s", call, m->size, d->name);
     return m->buffer[dev];
+}
+
+/* Take the shape of the program's image. */
+static cl_int image_query(struct memory *m, cl_mem image)
+{
+    size_t element = 0;
+    cl_int err = clGetImageInfo(image, CL_IMAGE_WIDTH, sizeof m->width, &m->width, NULL);
+    if (err == CL_SUCCESS)
+        err = clGetImageInfo(image, CL_IMAGE_HEIGHT, sizeof m->height, &m->height, NULL);
+    if (err == CL_SUCCESS)
+        err = clGetImageInfo(image, CL_IMAGE_FORMAT, sizeof m->format, &m->format, NULL);
+    if (err == CL_SUCCESS)
+        err = clGetImageInfo(image, CL_IMAGE_ELEMENT_SIZE, sizeof element, &element, NULL);
+    m->flags |= CL_MEM_IMAGE2D;
+    return err == CL_SUCCESS && m->width * m->height * element != m->size ? CL_INVALID_IMAGE_SIZE
+                                                                          : err;
+}
+
+int memory_adopt(struct memory *m, cl_uint dev, cl_mem buffer, const char *call)
+{
+    const struct device *d = &m->cp->dev[dev];
+    cl_context context = NULL;
+    cl_mem_object_type type = 0;
+    cl_int err = clGetMemObjectInfo(buffer, CL_MEM_CONTEXT, sizeof context, &context, NULL);
+    if (err == CL_SUCCESS)
+        err = clGetMemObjectInfo(buffer, CL_MEM_TYPE, sizeof type, &type, NULL);
+    if (err == CL_SUCCESS && context != d->context)
+        return fail(EINVAL, CL_INVALID_CONTEXT,
+                    "%s: the cl_mem belongs to another OpenCL context than that of %s; give its "
+                    "context to clcontext_adopt",
+                    call, d->name);
+    if (err == CL_SUCCESS && type != CL_MEM_OBJECT_BUFFER && type != CL_MEM_OBJECT_IMAGE2D)
+        return fail(ENOTSUP, 0, "%s: the cl_mem is neither a buffer nor a 2-D image", call);
+    if (err == CL_SUCCESS && type == CL_MEM_OBJECT_IMAGE2D)
+        err = image_query(m, buffer);
+    if (err == CL_SUCCESS)
+        err = clRetainMemObject(buffer);
+    if (err != CL_SUCCESS)
+        return fail(errno_of(err), err, "%s: the cl_mem cannot be used on %s", call, d->name);
+    m->buffer[dev] = buffer;
+    memory_mark_kernel_use(m, dev);
+    return 0;
 }
 
 /* If there are too many sub-buffers, release the older half after they are idle: PoCL 7.1 crashes

@@ -849,6 +849,13 @@ module stdcl
       type(c_ptr), value :: cp
       type(c_ptr), value :: handle
     end function
+    function clcontext_adopt(context, n, queues) bind(C)
+      import
+      type(c_ptr) :: clcontext_adopt
+      type(c_ptr), value :: context
+      integer(c_size_t), value :: n
+      type(c_ptr), intent(in), optional :: queues(*)
+    end function
     function clcontext_create(platforms, devtype, ndevmax, ext, lock_key) bind(C)
       import
       type(c_ptr) :: clcontext_create
@@ -1013,6 +1020,14 @@ module stdcl
       integer(c_size_t), value :: size
       integer(c_int), value :: flags
     end function
+    function clmalloc_from(cp, ptr, size, flags) bind(C)
+      import
+      type(c_ptr) :: clmalloc_from
+      type(c_ptr), value :: cp
+      type(c_ptr), value :: ptr
+      integer(c_size_t), value :: size
+      integer(c_int), value :: flags
+    end function
     function clmattach(cp, ptr) bind(C)
       import
       integer(c_int) :: clmattach
@@ -1032,6 +1047,13 @@ module stdcl
       import
       integer(c_int) :: clmdetach
       type(c_ptr), value :: ptr
+    end function
+    function clmem_adopt(cp, dev, buffer) bind(C)
+      import
+      type(c_ptr) :: clmem_adopt
+      type(c_ptr), value :: cp
+      integer(c_int32_t), value :: dev
+      type(c_ptr), value :: buffer
     end function
     function clmemptr(cp, ptr) bind(C)
       import

@@ -185,6 +185,14 @@ CLCONTEXT *clcontext_create_stdnpu(const char *platforms, int devtype, size_t nd
 /* Create a context of exactly these devices, in this order. The caller destroys it. */
 CLCONTEXT *clcontext_create_from(const cl_device_id *devices, size_t ndev);
 
+/* Create a context of `n` devices around OpenCL objects of the program, for programs that have their
+ * own: device i runs its commands on queues[i], in order with the program's commands there. All
+ * queues belong to `context` and run in order (EINVAL). The caller destroys the result; `context`
+ * and queues stay the program's, and only a reference is held to each meanwhile. The context cannot
+ * be profiled. To share memory, see clmem_adopt; clgetqueue, clgetclcontext and clgetbuffer are the
+ * way back. */
+CLCONTEXT *clcontext_adopt(cl_context context, size_t n, const cl_command_queue *queues);
+
 /* Wait for all commands, then release the context with its programs, kernels, events and every
  * allocation still attached. EINVAL for NULL and for the standard contexts. */
 int clcontext_destroy(CLCONTEXT *cp);
@@ -300,6 +308,23 @@ cl_mem clgetbuffer(CLCONTEXT *cp, cl_uint dev, void *ptr);
  * ENOMEM if host or devices are out of memory (the message gives the size). EINVAL for a NULL
  * context without CL_MEM_DETACHED, and for flags that exclude each other. */
 void *clmalloc(CLCONTEXT *cp, size_t size, int flags);
+
+/* Make memory of the program a block: `size` bytes at ptr from malloc, mmap or another library.
+ * Returns ptr. A device's first use copies the host's contents, unless that use is clmsync. Flags as
+ * clmalloc, without CL_MEM_DEVONLY. With CL_MEM_ZEROCOPY a CPU's kernels work on the memory itself:
+ * ptr must then be aligned as the device demands (EINVAL names the number). The memory must stay
+ * valid until clfree, which leaves it to the program. It may be read-only if nothing is synced to
+ * the host. EEXIST if it overlaps another block. */
+void *clmalloc_from(CLCONTEXT *cp, void *ptr, size_t size, int flags);
+
+/* Make a buffer or 2-D image of the program a block of its size, whose image on device `dev` is that
+ * cl_mem. It belongs to the OpenCL context of the device: of the one given to clcontext_adopt, or
+ * clgetclcontext's (EINVAL). The newest data are on the device; clmsync copies them to the host
+ * region, which is the result. The program's own commands may use the cl_mem in between: order them
+ * by the queue, and sync without CL_MEM_NOFORCE afterwards. clfree, clcontext_destroy: the cl_mem
+ * stays the program's, only a reference is released. EEXIST if the cl_mem is a block's already;
+ * clmrealloc and clmdetach give EINVAL. */
+void *clmem_adopt(CLCONTEXT *cp, cl_uint dev, cl_mem buffer);
 
 /* Resize a block, which may move. Blocks until work on the block is complete. Host bytes are kept
  * up to the smaller size; data held only by a device is lost. ptr NULL acts as clmalloc. On failure
