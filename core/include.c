@@ -192,8 +192,8 @@ static bool option_has(const char *options, const struct include_name *name,
     return false;
 }
 
-/* Find a file where the compiler does (build.c): beside the file that includes it, beside the kernel
- * file, in the library's folder, in the working directory, and in the folders of -I. */
+/* Find a file where the compiler does (build.c): beside the file that includes it, beside the
+ * kernel file, in the library's folder, in the working directory, and in the folders of -I. */
 static bool find_included(const struct expansion *e, const struct include_name *name,
                           char path[2 * PATH_MAX])
 {

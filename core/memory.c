@@ -78,7 +78,8 @@ static int check_flags(CLCONTEXT *cp, int flags, const char *call)
     return cp || (flags & CL_MEM_DETACHED) ? 0 : fail_no_context(call);
 }
 
-/* from: memory of the program, or NULL. filled: the first use on a device copies the host's data. */
+/* from: memory of the program, or NULL. filled: the first use on a device copies the host's
+ * data. */
 static void *memory_allocate(CLCONTEXT *cp, void *from, size_t size, int flags, bool filled,
                              const char *call)
 {

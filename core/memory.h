@@ -62,7 +62,8 @@ struct memory *memory_or_fail(const void *ptr, const char *call);
 /* The allocation attached to cp with this device buffer, or NULL. */
 struct memory *memory_of_buffer(const CLCONTEXT *cp, cl_mem buffer);
 
-/* Add an allocation to the table. 0; -1 after fail() if out of memory, or if it overlaps another. */
+/* Add an allocation to the table. 0, or -1 after fail() if out of memory or if it overlaps
+ * another. */
 int memory_enter(struct memory *m, const char *call);
 
 /* Remove the entry with base ptr from the table; NULL if there is none. If two threads free the

@@ -1216,6 +1216,15 @@ module stdcl
       character(kind=c_char), intent(in), optional :: source(*)
       integer(c_int), value :: flags
     end function
+    function clspec(cp, handle, id, size, value) bind(C)
+      import
+      integer(c_int) :: clspec
+      type(c_ptr), value :: cp
+      type(c_ptr), value :: handle
+      integer(c_int32_t), value :: id
+      integer(c_size_t), value :: size
+      type(c_ptr), value :: value
+    end function
     function clstat(cp, info) bind(C)
       import
       integer(c_int) :: clstat

@@ -185,12 +185,11 @@ CLCONTEXT *clcontext_create_stdnpu(const char *platforms, int devtype, size_t nd
 /* Create a context of exactly these devices, in this order. The caller destroys it. */
 CLCONTEXT *clcontext_create_from(const cl_device_id *devices, size_t ndev);
 
-/* Create a context of `n` devices around OpenCL objects of the program, for programs that have their
- * own: device i runs its commands on queues[i], in order with the program's commands there. All
- * queues belong to `context` and run in order (EINVAL). The caller destroys the result; `context`
- * and queues stay the program's, and only a reference is held to each meanwhile. The context cannot
- * be profiled. To share memory, see clmem_adopt; clgetqueue, clgetclcontext and clgetbuffer are the
- * way back. */
+/* Create a context of `n` devices around OpenCL objects of the program: device i runs its commands
+ * on queues[i], in order with the program's commands there. All queues belong to `context` and run
+ * in order (EINVAL). The caller destroys the result; `context` and queues stay the program's, and
+ * only a reference is held to each meanwhile. The context cannot be profiled. To share memory, see
+ * clmem_adopt; clgetqueue, clgetclcontext and clgetbuffer are the way back. */
 CLCONTEXT *clcontext_adopt(cl_context context, size_t n, const cl_command_queue *queues);
 
 /* Wait for all commands, then release the context with its programs, kernels, events and every
@@ -310,16 +309,16 @@ cl_mem clgetbuffer(CLCONTEXT *cp, cl_uint dev, void *ptr);
 void *clmalloc(CLCONTEXT *cp, size_t size, int flags);
 
 /* Make memory of the program a block: `size` bytes at ptr from malloc, mmap or another library.
- * Returns ptr. A device's first use copies the host's contents, unless that use is clmsync. Flags as
- * clmalloc, without CL_MEM_DEVONLY. With CL_MEM_ZEROCOPY a CPU's kernels work on the memory itself:
- * ptr must then be aligned as the device demands (EINVAL names the number). The memory must stay
- * valid until clfree, which leaves it to the program. It may be read-only if nothing is synced to
- * the host. EEXIST if it overlaps another block. */
+ * Returns ptr. A device's first use copies the host's contents, unless that use is clmsync. Flags
+ * as clmalloc, without CL_MEM_DEVONLY. With CL_MEM_ZEROCOPY a CPU's kernels work on the memory
+ * itself: ptr must then be aligned as the device demands (EINVAL names the number). The memory must
+ * stay valid until clfree, which leaves it to the program. It may be read-only if nothing is synced
+ * to the host. EEXIST if it overlaps another block. */
 void *clmalloc_from(CLCONTEXT *cp, void *ptr, size_t size, int flags);
 
-/* Make a buffer or 2-D image of the program a block of its size, whose image on device `dev` is that
- * cl_mem. It belongs to the OpenCL context of the device: of the one given to clcontext_adopt, or
- * clgetclcontext's (EINVAL). The newest data are on the device; clmsync copies them to the host
+/* Make a buffer or 2-D image of the program a block of its size, whose image on device `dev` is
+ * that cl_mem. It belongs to the OpenCL context of the device: of the one given to clcontext_adopt,
+ * or clgetclcontext's (EINVAL). The newest data are on the device; clmsync copies them to the host
  * region, which is the result. The program's own commands may use the cl_mem in between: order them
  * by the queue, and sync without CL_MEM_NOFORCE afterwards. clfree, clcontext_destroy: the cl_mem
  * stays the program's, only a reference is released. EEXIST if the cl_mem is a block's already;
@@ -414,8 +413,8 @@ cl_event clglmsync(CLCONTEXT *cp, cl_uint dev, void *ptr, int flags);
 #define CLLD_CACHE 16  /* cache PoCL's CPU binaries on disk (docs/layer.md) */
 #define CLLD_GLOBAL 8  /* historic, no effect: every program is found by clsym with handle NULL */
 
-/* Open a program. `file` holds OpenCL C, or a binary that clsave wrote; NULL opens the sources
- * that `stdcl embed` linked into this executable. The caller closes the handle. With
+/* Open a program. `file` holds OpenCL C, SPIR-V, or a binary that clsave wrote; NULL opens the
+ * sources that `stdcl embed` linked into this executable. The caller closes the handle. With
  * CLLD_CACHE, binaries that PoCL builds for a CPU are cached on disk: later processes load them ten
  * times faster, and the first one compiles about twice as long.
  *
@@ -428,7 +427,9 @@ void *clopen(CLCONTEXT *cp, const char *file, int flags);
 /* Open a program from a zero-terminated string, which is copied. Otherwise as clopen. */
 void *clsopen(CLCONTEXT *cp, const char *source, int flags);
 
-/* Open a program from `size` bytes of source or binary, which are copied. Otherwise as clopen. */
+/* Open a program from `size` bytes of source, SPIR-V or binary, which are copied. Otherwise as
+ * clopen. SPIR-V is known by its first word, 0x07230203. A device whose CL_DEVICE_IL_VERSION names
+ * no SPIR-V gives ENOTSUP, a module that is no sequence of whole instructions ENOEXEC. */
 void *clload(CLCONTEXT *cp, void *ptr, size_t size, int flags);
 
 /* Open a program from binaries: bin[i], of size[i] bytes, for device i of the context. n must be
@@ -448,6 +449,12 @@ void *clopen_named(CLCONTEXT *cp, const char *name, const char *source, size_t s
  * length; NULL = none. handle NULL: the sources that `stdcl embed` linked into this executable.
  * EINVAL if already built; ENOEXEC, with the log in clerror(), if the build fails. */
 int clbuild(CLCONTEXT *cp, void *handle, char *options, int flags);
+
+/* Set specialization constant `id` of a SPIR-V program opened with CLLD_NOBUILD or CLLD_LAZY,
+ * before it is built: `size` bytes of value, 1 (bool), 2, 4 or 8, are copied. Constants that are
+ * not set keep the module's values. ENOENT if the module has no such constant. EINVAL for another
+ * size, for other programs, and once the program is built. */
+int clspec(CLCONTEXT *cp, void *handle, cl_uint id, size_t size, const void *value);
 
 /* Write device `dev`'s binary of the program to `file`, for clopen on devices of the same model and
  * driver. The file begins with 32 bytes by which clopen, clload and clloadb detect a damaged file
@@ -511,10 +518,11 @@ cl_int stdcl_enqueue_kernel(cl_command_queue queue, cl_kernel krn, cl_uint dim,
 /* Argument checks. The declared types are known if the kernel was built from source. Typedefs and
  * macros of the file and of the files that it includes are resolved. An argument is not checked if
  * its type comes from definitions between which the library cannot decide. A mismatch gives EINVAL:
- * a wrong size, an int for a float, a number for a struct, a double * or int * for a float *, a host
- * pointer for a buffer, a buffer for an image or the reverse, a cl_mem for a sampler. The message
- * names the kernel, the argument and both types. A void * or char * passes for any pointer, an
- * integer for an integer of equal size, signed or not, and a struct for a struct of equal size.
+ * a wrong size, an int for a float, a number for a struct, a double * or int * for a float *, a
+ * host pointer for a buffer, a buffer for an image or the reverse, a cl_mem for a sampler. The
+ * message names the kernel, the argument and both types. A void * or char * passes for any
+ * pointer, an integer for an integer of equal size, signed or not, and a struct for a struct of
+ * equal size.
  *
  * A NULL of a type other than void * gives EFAULT, since it means a failed clmalloc. Pass NULL (in
  * C++ (void *)0) to kernels that test for it; a kernel that does not test reads address 0 and may

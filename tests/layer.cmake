@@ -55,6 +55,10 @@ target_link_options(test_layer_disk_cache PRIVATE -Wl,--wrap=clCreateProgramWith
   -Wl,--wrap=clGetProgramInfo)
 set_tests_properties(test_layer_disk_cache PROPERTIES RESOURCE_LOCK pocl_cache)
 
+stdcl_test(test_layer_spirv test_layer_spirv.c)
+target_link_options(test_layer_spirv PRIVATE -Wl,--wrap=clGetDeviceInfo -Wl,--wrap=clCreateProgramWithIL
+  -Wl,--wrap=clSetProgramSpecializationConstant)
+
 stdcl_test(test_layer_fork test_layer_fork.c LIBS stdcl_matmul stdcl_arrays)
 
 stdcl_test(test_layer_cxx test_layer_cxx.cpp)

@@ -90,16 +90,16 @@ static cl_mem raw_buffer(const float *values)
 static cl_uint references_of_buffer(cl_mem buffer)
 {
     cl_uint count = 0;
-    assert_int_equal(
-        clGetMemObjectInfo(buffer, CL_MEM_REFERENCE_COUNT, sizeof count, &count, NULL), 0);
+    assert_int_equal(clGetMemObjectInfo(buffer, CL_MEM_REFERENCE_COUNT, sizeof count, &count, NULL),
+                     0);
     return count;
 }
 
 static void read_raw(cl_command_queue queue, cl_mem buffer, float *values)
 {
-    assert_int_equal(clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, N * sizeof *values, values, 0,
-                                         NULL, NULL),
-                     CL_SUCCESS);
+    assert_int_equal(
+        clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, N * sizeof *values, values, 0, NULL, NULL),
+        CL_SUCCESS);
 }
 
 static void number_values(float *values, float first)

@@ -288,6 +288,7 @@ int clprofile_work(cl_kernel krn, double flops, double bytes, int precision);
 int clsave(CLCONTEXT *cp, void *handle, cl_uint dev, const char *file);
 size_t clsizeofmem(void *ptr);
 void *clsopen(CLCONTEXT *cp, const char *source, int flags);
+int clspec(CLCONTEXT *cp, void *handle, cl_uint id, size_t size, const void *value);
 int clstat(CLCONTEXT *cp, struct clstat_info *info);
 cl_kernel clsym(CLCONTEXT *cp, void *handle, const char *name, int flags);
 char *cltemplate(const char *name, const char *text, size_t size, const char *values, ...);

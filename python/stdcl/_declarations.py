@@ -690,6 +690,7 @@ FUNCTIONS = {
     "clsave": ("stdcl", "c_int, [c_void_p, c_void_p, c_uint32, c_char_p]"),
     "clsizeofmem": ("stdcl", "c_size_t, [c_void_p]"),
     "clsopen": ("stdcl", "c_void_p, [c_void_p, c_char_p, c_int]"),
+    "clspec": ("stdcl", "c_int, [c_void_p, c_void_p, c_uint32, c_size_t, c_void_p]"),
     "clstat": ("stdcl", "c_int, [c_void_p, POINTER(clstat_info)]"),
     "clsym": ("stdcl", "c_void_p, [c_void_p, c_void_p, c_char_p, c_int]"),
     "cltemplate": ("stdcl", "c_char_p, [c_char_p, c_char_p, c_size_t, c_char_p]"),
