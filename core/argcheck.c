@@ -246,7 +246,7 @@ int check_object_type(const struct kernel *k, cl_uint i, cl_mem_object_type give
     return fail(EINVAL, CL_INVALID_ARG_VALUE,
                 "%s: argument %u of kernel %s is %s %s; %s was given%s", call, i, k->name, p->type,
                 p->name, object_words(given, words, sizeof words),
-                declared == CL_MEM_OBJECT_IMAGE2D && given == CL_MEM_OBJECT_BUFFER
-                    ? " (make a block an image with clmctl and CL_MCTL_SET_IMAGE2D)"
+                declared != CL_MEM_OBJECT_BUFFER && given == CL_MEM_OBJECT_BUFFER
+                    ? " (make a block an image with clmctl and CL_MCTL_SET_IMAGE)"
                     : "");
 }

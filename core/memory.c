@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 /* The flags of which a block has at most one. */
-enum { KINDS = CL_MEM_ZEROCOPY | CL_MEM_DEVONLY | CL_MEM_IMAGE2D };
+enum { KINDS = CL_MEM_ZEROCOPY | CL_MEM_DEVONLY | CL_MEM_IMAGE | CL_MEM_SAMPLER };
 
 static size_t page_round(size_t size)
 {
@@ -56,6 +56,7 @@ static struct memory *memory_create(void *from, size_t size, int flags, const ch
     m->mapped = mapped;
     m->flags = flags;
     m->format = (cl_image_format){CL_RGBA, CL_FLOAT};
+    m->sampling = (struct sampling){CL_FALSE, CL_ADDRESS_CLAMP_TO_EDGE, CL_FILTER_NEAREST};
     m->last_device = -1;
     pthread_mutex_init(&m->lock, NULL);
     pthread_mutex_init(&m->migrating, NULL);
@@ -65,15 +66,15 @@ static struct memory *memory_create(void *from, size_t size, int flags, const ch
 static int check_flags(CLCONTEXT *cp, int flags, const char *call)
 {
     const int known = CL_MEM_RW | CL_MEM_NOCOPY | CL_MEM_DETACHED | CL_MEM_ZEROCOPY |
-                      CL_MEM_DEVONLY | CL_MEM_IMAGE2D | CL_MEM_PER_DEVICE | CL_MEM_NOFORCE |
-                      CL_MEM_HOST | CL_MEM_DEVICE;
+                      CL_MEM_DEVONLY | CL_MEM_IMAGE | CL_MEM_SAMPLER | CL_MEM_PER_DEVICE |
+                      CL_MEM_NOFORCE | CL_MEM_HOST | CL_MEM_DEVICE;
     const int special = flags & KINDS;
     if (flags & ~known)
         return fail(EINVAL, 0, "%s: unknown flags 0x%x", call, (unsigned)(flags & ~known));
     if (special & (special - 1))
         return fail(EINVAL, 0,
-                    "%s: of CL_MEM_ZEROCOPY, CL_MEM_DEVONLY and CL_MEM_IMAGE2D only one "
-                    "may be given",
+                    "%s: of CL_MEM_ZEROCOPY, CL_MEM_DEVONLY, CL_MEM_IMAGE and CL_MEM_SAMPLER only "
+                    "one may be given",
                     call);
     return cp || (flags & CL_MEM_DETACHED) ? 0 : fail_no_context(call);
 }

@@ -22,6 +22,7 @@ static void forget_devices(struct memory *m)
     free((void *)m->from_host);
     free((void *)m->program_wrote);
     free((void *)m->holds_data);
+    sampler_detach(m);
     m->buffer = NULL;
     m->device_current = NULL;
     m->from_host = NULL;
@@ -42,7 +43,7 @@ static bool fits_a_device(struct memory *m)
         const bool host_only = (m->flags & CL_MEM_ZEROCOPY) && !d->shares_memory;
         cl_int err;
         fits = m->size <= d->memory;
-        if (fits && m->size > d->largest && !host_only && !(m->flags & CL_MEM_IMAGE2D))
+        if (fits && m->size > d->largest && !host_only && !(m->flags & CL_MEM_IMAGE))
             fits = (m->buffer[i] = device_buffer_create(m, d, &err)) != NULL;
     }
     return fits;
@@ -71,7 +72,8 @@ int memory_attach(CLCONTEXT *cp, struct memory *m, bool filled, const char *call
     m->from_host = calloc(cp->ndev, sizeof *m->from_host);
     m->program_wrote = calloc(cp->ndev, sizeof *m->program_wrote);
     m->holds_data = calloc(cp->ndev, sizeof *m->holds_data);
-    if (!m->buffer || !m->device_current || !m->from_host || !m->program_wrote || !m->holds_data) {
+    if (!m->buffer || !m->device_current || !m->from_host || !m->program_wrote || !m->holds_data ||
+        sampler_attach(m, cp->ndev) != 0) {
         forget_devices(m);
         return fail(ENOMEM, 0, "%s: out of memory on the host", call);
     }
@@ -137,9 +139,7 @@ static cl_mem_flags creation_flags(const struct memory *m)
 
 static cl_mem device_image_create(const struct memory *m, const struct device *d, cl_int *err)
 {
-    cl_image_desc desc = {
-        .image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = m->width, .image_height = m->height};
-    return clCreateImage(d->context, creation_flags(m), &m->format, &desc, NULL, err);
+    return clCreateImage(d->context, creation_flags(m), &m->format, &m->shape, NULL, err);
 }
 
 bool memory_is_zero_copy(const struct memory *m, const struct device *d)
@@ -150,7 +150,7 @@ bool memory_is_zero_copy(const struct memory *m, const struct device *d)
 static cl_mem device_buffer_create(const struct memory *m, const struct device *d, cl_int *err)
 {
     size_t size = m->size ? m->size : 1;
-    if (m->flags & CL_MEM_IMAGE2D)
+    if (m->flags & CL_MEM_IMAGE)
         return device_image_create(m, d, err);
     if (memory_is_zero_copy(m, d))
         return clCreateBuffer(d->context, creation_flags(m) | CL_MEM_USE_HOST_PTR, size, m->base,
@@ -165,33 +165,22 @@ static cl_mem whole_buffer(struct memory *m, cl_uint dev, const char *call)
     cl_int err = CL_SUCCESS;
     if (m->buffer[dev])
         return m->buffer[dev];
-    if ((m->flags & CL_MEM_IMAGE2D) && m->width == 0) {
+    if ((m->flags & CL_MEM_IMAGE) && m->shape.image_width == 0) {
         fail(EINVAL, 0,
              "%s: the image at %p has no shape; give it one with clmctl(ptr, "
              "CL_MCTL_SET_IMAGE2D, width, height, format)",
              call, (void *)m->base);
         return NULL;
     }
+    if (m->flags & CL_MEM_SAMPLER) {
+        fail(EINVAL, 0, "%s: the block at %p is a sampler, which has no bytes", call,
+             (void *)m->base);
+        return NULL;
+    }
     m->buffer[dev] = device_buffer_create(m, d, &err);
     if (!m->buffer[dev])
         fail(errno_of(err), err, "%s: no buffer of %zu bytes on %s", call, m->size, d->name);
     return m->buffer[dev];
-}
-
-/* Take the shape of the program's image. */
-static cl_int image_query(struct memory *m, cl_mem image)
-{
-    size_t element = 0;
-    cl_int err = clGetImageInfo(image, CL_IMAGE_WIDTH, sizeof m->width, &m->width, NULL);
-    if (err == CL_SUCCESS)
-        err = clGetImageInfo(image, CL_IMAGE_HEIGHT, sizeof m->height, &m->height, NULL);
-    if (err == CL_SUCCESS)
-        err = clGetImageInfo(image, CL_IMAGE_FORMAT, sizeof m->format, &m->format, NULL);
-    if (err == CL_SUCCESS)
-        err = clGetImageInfo(image, CL_IMAGE_ELEMENT_SIZE, sizeof element, &element, NULL);
-    m->flags |= CL_MEM_IMAGE2D;
-    return err == CL_SUCCESS && m->width * m->height * element != m->size ? CL_INVALID_IMAGE_SIZE
-                                                                          : err;
 }
 
 int memory_adopt(struct memory *m, cl_uint dev, cl_mem buffer, const char *call)
@@ -207,9 +196,7 @@ int memory_adopt(struct memory *m, cl_uint dev, cl_mem buffer, const char *call)
                     "%s: the cl_mem belongs to another OpenCL context than that of %s; give its "
                     "context to clcontext_adopt",
                     call, d->name);
-    if (err == CL_SUCCESS && type != CL_MEM_OBJECT_BUFFER && type != CL_MEM_OBJECT_IMAGE2D)
-        return fail(ENOTSUP, 0, "%s: the cl_mem is neither a buffer nor a 2-D image", call);
-    if (err == CL_SUCCESS && type == CL_MEM_OBJECT_IMAGE2D)
+    if (err == CL_SUCCESS && type != CL_MEM_OBJECT_BUFFER)
         err = image_query(m, buffer);
     if (err == CL_SUCCESS)
         err = clRetainMemObject(buffer);
@@ -354,8 +341,9 @@ void *memory_staging(struct memory *m, struct device *d)
 cl_int memory_enqueue(cl_command_queue queue, const struct memory *m, cl_mem buffer, size_t offset,
                       size_t size, char *host, bool to_device, cl_event *ev)
 {
-    const size_t origin[3] = {0, 0, 0}, region[3] = {m->width, m->height, 1};
-    if (m->flags & CL_MEM_IMAGE2D)
+    const size_t origin[3] = {0, 0, 0};
+    size_t region[3];
+    if ((m->flags & CL_MEM_IMAGE) && image_region(&m->shape, region))
         return to_device ? clEnqueueWriteImage(queue, buffer, CL_FALSE, origin, region, 0, 0, host,
                                                0, NULL, ev)
                          : clEnqueueReadImage(queue, buffer, CL_FALSE, origin, region, 0, 0, host,

@@ -126,8 +126,10 @@ module stdcl
   integer(c_int), parameter :: CL_MEM_NOFORCE = int(z'002000', c_int)
   integer(c_int), parameter :: CL_MEM_ZEROCOPY = int(z'004000', c_int)
   integer(c_int), parameter :: CL_MEM_DEVONLY = int(z'008000', c_int)
+  integer(c_int), parameter :: CL_MEM_IMAGE = int(z'010000', c_int)
   integer(c_int), parameter :: CL_MEM_IMAGE2D = int(z'010000', c_int)
   integer(c_int), parameter :: CL_MEM_PER_DEVICE = int(z'020000', c_int)
+  integer(c_int), parameter :: CL_MEM_SAMPLER = int(z'040000', c_int)
   integer(c_int), parameter :: CL_MEM_CLBUF = int(z'100000', c_int)
   integer(c_int), parameter :: CL_MEM_GLBUF = int(z'200000', c_int)
   integer(c_int), parameter :: CL_MEM_GLTEX2D = int(z'2000000', c_int)
@@ -140,6 +142,8 @@ module stdcl
   integer(c_int), parameter :: CL_MCTL_SET_IMAGE2D = 5
   integer(c_int), parameter :: CL_MCTL_SET_USRFLAGS = 6
   integer(c_int), parameter :: CL_MCTL_CLR_USRFLAGS = 7
+  integer(c_int), parameter :: CL_MCTL_SET_IMAGE = 8
+  integer(c_int), parameter :: CL_MCTL_SET_SAMPLER = 9
   integer(c_int), parameter :: CLLD_DEFAULT = 0
   integer(c_int), parameter :: CLLD_LAZY = 1
   integer(c_int), parameter :: CLLD_NOW = 2

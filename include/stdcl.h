@@ -273,8 +273,10 @@ cl_mem clgetbuffer(CLCONTEXT *cp, cl_uint dev, void *ptr);
 #define CL_MEM_NOFORCE 0x002000    /* clmsync: copy only if the destination is out of date */
 #define CL_MEM_ZEROCOPY 0x004000   /* clmalloc: one image for host and CPU devices */
 #define CL_MEM_DEVONLY 0x008000    /* clmalloc: no host region */
-#define CL_MEM_IMAGE2D 0x010000    /* clmalloc: a 2-D image, shaped by clmctl */
+#define CL_MEM_IMAGE 0x010000      /* clmalloc: an image, shaped by clmctl */
+#define CL_MEM_IMAGE2D 0x010000    /* historic name of CL_MEM_IMAGE */
 #define CL_MEM_PER_DEVICE 0x020000 /* clmalloc: one image per device */
+#define CL_MEM_SAMPLER 0x040000    /* clmalloc: a sampler, set by clmctl */
 /* Historic: for clglmalloc, which is not supported (docs/legacy.md); clmalloc rejects them. */
 #define CL_MEM_CLBUF 0x100000
 #define CL_MEM_GLBUF 0x200000
@@ -294,7 +296,10 @@ cl_mem clgetbuffer(CLCONTEXT *cp, cl_uint dev, void *ptr);
  *
  * Flags, or 0:
  *   CL_MEM_DETACHED    ignore `cp`; clmattach gives the block a context later
- *   CL_MEM_IMAGE2D     devices hold a 2-D image; set its shape with clmctl before first use
+ *   CL_MEM_IMAGE       devices hold an image; set its shape with clmctl before first use. Rows and
+ *                      planes of the host region follow each other without padding
+ *   CL_MEM_SAMPLER     a sampler of every device, for kernels' sampler_t arguments; `size` is 0.
+ *                      Without clmctl: coordinates in pixels, clamped to the edge, nearest pixel
  *   CL_MEM_ZEROCOPY    on CPU devices the host region is the buffer: syncs copy nothing, and the
  *                      host must not touch the region while a kernel runs. On other devices syncs
  *                      copy, and each device has its own image as with CL_MEM_PER_DEVICE
@@ -316,7 +321,7 @@ void *clmalloc(CLCONTEXT *cp, size_t size, int flags);
  * to the host. EEXIST if it overlaps another block. */
 void *clmalloc_from(CLCONTEXT *cp, void *ptr, size_t size, int flags);
 
-/* Make a buffer or 2-D image of the program a block of its size, whose image on device `dev` is
+/* Make a buffer or image of the program a block of its size, whose image on device `dev` is
  * that cl_mem. It belongs to the OpenCL context of the device: of the one given to clcontext_adopt,
  * or clgetclcontext's (EINVAL). The newest data are on the device; clmsync copies them to the host
  * region, which is the result. The program's own commands may use the cl_mem in between: order them
@@ -386,6 +391,12 @@ void *clmemptr(CLCONTEXT *cp, void *ptr);
  *   CL_MCTL_SET_IMAGE2D     (int w, int h, cl_image_format *) make the block a w x h image; format
  *                           NULL = RGBA float. The pixels must fit the block. EBUSY once a device
  *                           has an image
+ *   CL_MCTL_SET_IMAGE       (const cl_image_desc *, const cl_image_format *) make the block an
+ *                           image of image_type 1-D, 2-D, 3-D or an array of 1-D or 2-D; pitches,
+ *                           mip levels, samples and buffer are 0. Else as CL_MCTL_SET_IMAGE2D
+ *   CL_MCTL_SET_SAMPLER     (int normalized, int addressing, int filter) set a sampler, with
+ *                           CL_ADDRESS_CLAMP, ... and CL_FILTER_NEAREST or CL_FILTER_LINEAR. Holds
+ *                           from the next launch on
  *   CL_MCTL_SET_USRFLAGS    (int) set cl_mem_flags for the devices' buffers; EBUSY once a device
  *                           has one
  *   CL_MCTL_CLR_USRFLAGS    (int) clear cl_mem_flags; EBUSY once a device has a buffer
@@ -397,6 +408,8 @@ void *clmemptr(CLCONTEXT *cp, void *ptr);
 #define CL_MCTL_SET_IMAGE2D 5
 #define CL_MCTL_SET_USRFLAGS 6
 #define CL_MCTL_CLR_USRFLAGS 7
+#define CL_MCTL_SET_IMAGE 8
+#define CL_MCTL_SET_SAMPLER 9
 int clmctl(void *ptr, int op, ...);
 int clmctl_va(void *ptr, int op, va_list ap);
 

@@ -267,6 +267,42 @@ static void test_adopt_image(void **state)
     clReleaseMemObject(image);
 }
 
+/* What raw commands wrote into an array of images reaches the host region, plane after plane. */
+static void test_adopt_image_array(void **state)
+{
+    (void)state;
+    enum { W = 7, H = 5, D = 3 };
+    cl_bool supported = CL_FALSE;
+    cl_int err;
+    unsigned char values[D][H][W];
+    clGetDeviceInfo(own.device[0], CL_DEVICE_IMAGE_SUPPORT, sizeof supported, &supported, NULL);
+    if (!supported) {
+        print_message("needs images\n");
+        skip();
+    }
+    for (int i = 0; i < W * H * D; i++)
+        (&values[0][0][0])[i] = (unsigned char)(2 * i + 1);
+    const cl_image_format format = {CL_R, CL_UNSIGNED_INT8};
+    const cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE2D_ARRAY,
+                                .image_width = W,
+                                .image_height = H,
+                                .image_array_size = D};
+    cl_mem image = clCreateImage(own.context, CL_MEM_READ_WRITE, &format, &desc, NULL, &err);
+    assert_int_equal(err, CL_SUCCESS);
+    const size_t origin[3] = {0, 0, 0}, region[3] = {W, H, D};
+    assert_int_equal(clEnqueueWriteImage(own.queue[0], image, CL_TRUE, origin, region, 0, 0, values,
+                                         0, NULL, NULL),
+                     CL_SUCCESS);
+    CLCONTEXT *cp = adopted();
+    unsigned char *pixels = clmem_adopt(cp, 0, image);
+    ready(pixels);
+    assert_int_equal(clsizeofmem(pixels), sizeof values);
+    done(clmsync(cp, 0, pixels, CL_MEM_HOST));
+    assert_memory_equal(pixels, values, sizeof values);
+    works(clcontext_destroy(cp));
+    clReleaseMemObject(image);
+}
+
 static void test_adopt_buffer_refuses_bad_calls(void **state)
 {
     (void)state;
@@ -374,6 +410,7 @@ int main(void)
         cmocka_unit_test(test_adopt_buffer_between_raw_commands),
         cmocka_unit_test(test_adopt_buffer_with_other_blocks),
         cmocka_unit_test(test_adopt_image),
+        cmocka_unit_test(test_adopt_image_array),
         cmocka_unit_test(test_adopt_buffer_refuses_bad_calls),
         cmocka_unit_test(test_malloc_from_a_mapped_file),
         cmocka_unit_test(test_malloc_from_zero_copy),

@@ -105,6 +105,11 @@ MAKES(cl_mem, clCreateImage,
       (cl_context c, cl_mem_flags flags, const cl_image_format *format, const cl_image_desc *what,
        void *host, cl_int *err),
       (c, flags, format, what, host, err))
+MAKES(cl_sampler, clCreateSampler,
+      (cl_context c, cl_bool normalized, cl_addressing_mode addressing, cl_filter_mode filter,
+       cl_int *err),
+      (c, normalized, addressing, filter, err))
+RELEASES(clReleaseSampler, cl_sampler)
 RELEASES(clReleaseMemObject, cl_mem)
 MAKES(cl_program, clCreateProgramWithSource,
       (cl_context c, cl_uint n, const char **text, const size_t *length, cl_int *err),
@@ -320,6 +325,7 @@ static void make_ours(void)
     OURS(clCreateContext), OURS(clReleaseContext);
     OURS(clCreateCommandQueue), OURS(clRetainCommandQueue), OURS(clReleaseCommandQueue);
     OURS(clCreateBuffer), OURS(clCreateSubBuffer), OURS(clCreateImage), OURS(clReleaseMemObject);
+    OURS(clCreateSampler), OURS(clReleaseSampler);
     OURS(clGetMemObjectInfo), OURS(clGetImageInfo), OURS(clRetainContext), OURS(clRetainMemObject);
     OURS(clCreateProgramWithSource), OURS(clCreateProgramWithBinary);
     OURS(clCreateProgramWithIL), OURS(clSetProgramSpecializationConstant);
