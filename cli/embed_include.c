@@ -60,6 +60,17 @@ void embed_source_free(struct embed_source *source)
     free(source->text);
 }
 
+/* Read OpenCL C without the byte order mark, which is an error in the middle of a file. */
+static char *read_kernel_text(const char *name, size_t *size)
+{
+    char *data = embed_read_file(name, size);
+    const char *text = data;
+    if (!data)
+        return NULL;
+    skip_byte_order_mark(&text, size);
+    return memmove(data, text, *size + 1);
+}
+
 /* ---- Finding files. -------------------------------------------------------------------------- */
 
 enum { DEEPEST = 100 };
@@ -189,7 +200,7 @@ static int write_included(struct includer *in, const char *path, size_t line, co
     int status = CLI_DONE;
     if (!is_open(in, path)) {
         size_t size;
-        char *text = embed_read_file(path, &size);
+        char *text = read_kernel_text(path, &size);
         if (!text)
             return CLI_FAILED;
         status = write_expanded_file(in, path, text);
@@ -316,7 +327,7 @@ int embed_read(const char *name, const struct cli_strings *folders, struct embed
     struct includer in = {.folders = folders};
     size_t size;
     *source = (struct embed_source){.name = name};
-    char *text = embed_read_file(name, &size);
+    char *text = read_kernel_text(name, &size);
     if (!text)
         return CLI_FAILED;
     int status = CLI_DONE;

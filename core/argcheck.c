@@ -59,17 +59,24 @@ static bool ask_devices(struct kernel *k)
 }
 
 /* Compilers name a type as the source does: by its typedef. */
-void parameters_query(struct kernel *k, const struct part *part)
+static void query_with_source(struct kernel *k, const char *source, const char *options)
 {
-    const char *options = k->program->options;
     if (ask_devices(k)) {
-        for (cl_uint i = 0; part->source && i < k->nargs; i++)
-            signature_resolve(part->source, options, &k->parameters[i]);
+        for (cl_uint i = 0; source && i < k->nargs; i++)
+            signature_resolve(source, options, &k->parameters[i]);
         return;
     }
     memset(k->parameters, 0, k->nargs * sizeof *k->parameters);
-    if (part->source)
-        signature_parse(part->source, options, k->name, k->nargs, k->parameters);
+    if (source)
+        signature_parse(source, options, k->name, k->nargs, k->parameters);
+}
+
+void parameters_query(struct kernel *k, const struct part *part)
+{
+    const char *options = k->program->options;
+    char *expanded = part->source ? include_expand(part->name, part->source, options) : NULL;
+    query_with_source(k, expanded ? expanded : part->source, options);
+    free(expanded);
 }
 
 /* Element of a type: "float4*" has elements of 4 bytes, floating. Size 0: not a number in C. */
@@ -239,7 +246,7 @@ int check_object_type(const struct kernel *k, cl_uint i, cl_mem_object_type give
     return fail(EINVAL, CL_INVALID_ARG_VALUE,
                 "%s: argument %u of kernel %s is %s %s; %s was given%s", call, i, k->name, p->type,
                 p->name, object_words(given, words, sizeof words),
-                declared == CL_MEM_OBJECT_IMAGE2D && given == CL_MEM_OBJECT_BUFFER
-                    ? " (make a block an image with clmctl and CL_MCTL_SET_IMAGE2D)"
+                declared != CL_MEM_OBJECT_BUFFER && given == CL_MEM_OBJECT_BUFFER
+                    ? " (make a block an image with clmctl and CL_MCTL_SET_IMAGE)"
                     : "");
 }

@@ -78,11 +78,21 @@ static bool is_typed_pointer(const char *type)
     return (strchr(type, '*') || strcmp(type, "pointer") == 0) && strcmp(type, "void*") != 0;
 }
 
+/* True if a block from clmalloc with CL_MEM_SAMPLER is given for a sampler_t. */
+static bool is_sampler_block(const struct kernel *k, cl_uint i, const void *ptr)
+{
+    const struct memory *m =
+        ptr && strcmp(k->parameters[i].type, "sampler_t") == 0 ? memory_find(ptr) : NULL;
+    return m && (m->flags & CL_MEM_SAMPLER);
+}
+
 static int record_global(struct kernel *k, cl_uint i, const void *ptr, const char *type,
                          const char *call)
 {
     struct arg *a = arg_of(k, i, call);
-    if (!a || check_arg(k, i, ARG_GLOBAL, sizeof ptr, type ? type : "pointer", call) != 0)
+    if (a && is_sampler_block(k, i, ptr))
+        type = NULL;
+    else if (!a || check_arg(k, i, ARG_GLOBAL, sizeof ptr, type ? type : "pointer", call) != 0)
         return -1;
     if (!ptr && type && is_typed_pointer(type))
         return fail_arg_memory(k, i, type, call);
@@ -159,9 +169,25 @@ static int check_start(const struct kernel *k, cl_uint i, cl_uint dev, const str
     enum { LARGEST_TYPE = 128 };
     const size_t says = k->program->cp->dev[dev].start_align,
                  align = says < LARGEST_TYPE ? says : LARGEST_TYPE;
-    return offset % align == 0 && !(offset && (m->flags & CL_MEM_IMAGE2D))
+    return offset % align == 0 && !(offset && (m->flags & CL_MEM_IMAGE))
                ? 0
                : cannot_start(k, i, offset, says, call);
+}
+
+/* Set an argument to the device's sampler. */
+static int bind_sampler(struct kernel *k, cl_uint i, cl_uint dev, struct memory *m,
+                        const char *call)
+{
+    const struct parameter *p = &k->parameters[i];
+    if (p->kind != ARG_UNSET && strcmp(p->type, "sampler_t") != 0)
+        return fail(EINVAL, CL_INVALID_ARG_VALUE,
+                    "%s: argument %u of kernel %s is %s %s; a sampler was given", call, i, k->name,
+                    p->type, p->name);
+    const cl_sampler sampler = sampler_on(m, dev, call);
+    if (!sampler)
+        return -1;
+    cl_int err = clSetKernelArg(k->on_device[dev], i, sizeof sampler, &sampler);
+    return err ? set_failed(k, i, err, call) : 0;
 }
 
 static int bind_global(struct kernel *k, cl_uint i, cl_uint dev, struct binding *b,
@@ -183,9 +209,11 @@ static int bind_global(struct kernel *k, cl_uint i, cl_uint dev, struct binding 
                         "%s: argument %u of kernel %s: the block at %p is not attached to the "
                         "kernel's context",
                         call, i, k->name, (void *)m->base);
+        if (m->flags & CL_MEM_SAMPLER)
+            return bind_sampler(k, i, dev, m, call);
         const size_t offset = (size_t)((const char *)a->ptr - m->base);
         const cl_mem_object_type type =
-            m->flags & CL_MEM_IMAGE2D ? CL_MEM_OBJECT_IMAGE2D : CL_MEM_OBJECT_BUFFER;
+            m->flags & CL_MEM_IMAGE ? m->shape.image_type : CL_MEM_OBJECT_BUFFER;
         if (check_object_type(k, i, type, call) != 0 ||
             check_start(k, i, dev, m, offset, call) != 0 ||
             !(buffer = memory_buffer(m, dev, offset, call)))
@@ -341,7 +369,7 @@ static int check_offset(const struct kernel *k, cl_uint i, const struct memory *
 {
     const CLCONTEXT *cp = k->program->cp;
     for (cl_uint d = 0; d < cp->ndev; d++)
-        if (offset % cp->dev[d].start_align || (offset && (m->flags & CL_MEM_IMAGE2D)))
+        if (offset % cp->dev[d].start_align || (offset && (m->flags & CL_MEM_IMAGE)))
             return cannot_start(k, i, offset, cp->dev[d].start_align, call);
     return 0;
 }

@@ -19,6 +19,7 @@ void part_free(struct part *p, cl_uint ndev)
         free(p->binary[i]);
     free(p->binary);
     free(p->binary_size);
+    free(p->spec);
     free(p->program);
     free(p->source);
     free(p->name);
@@ -63,6 +64,24 @@ int binary_unwrap(const char **data, size_t *size, const char *name, const char 
     *data += sizeof h;
     *size = rest;
     return 0;
+}
+
+int binary_file_check(const char *data, size_t size, const char *file, const char *call)
+{
+    const bool marked =
+        size >= sizeof binary_mark && memcmp(data, binary_mark, sizeof binary_mark) == 0;
+    const char *const dot = strrchr(file, '.');
+    if (spirv_begins(data, size))
+        return 0;
+    if (dot && strcmp(dot, ".spv") == 0)
+        return fail(ENOEXEC, 0, "%s: %s is no SPIR-V: it does not begin with the word 0x07230203",
+                    call, file);
+    if (marked || !memchr(data, 0, size))
+        return 0;
+    return fail(ENOEXEC, 0,
+                "%s: %s is no OpenCL C, and a binary without the length and hash that clsave "
+                "writes; save it again with clsave, or pass a driver's own binary to clloadb",
+                call, file);
 }
 
 /* The source, preceded by `before` and a #line directive. */
@@ -178,6 +197,8 @@ static cl_program part_create_program(const struct part *p, const struct device 
         const char *source = p->source;
         return clCreateProgramWithSource(d->context, 1, &source, NULL, err);
     }
+    if (p->spirv)
+        return spirv_program(p, d, err);
     size_t which = p->nbinary > 1 ? dev : 0;
     const unsigned char *binary = p->binary[which];
     cl_int status;
@@ -212,6 +233,8 @@ static int try_build(struct part *p, struct device *d, cl_uint dev, bool argumen
     p->program[dev] = program_cache_find(d, p->source, all);
     const cl_int err = p->program[dev] ? CL_SUCCESS : part_make_program(p, d, dev, all);
     free(all);
+    if (!p->program[dev] && p->spirv)
+        return spirv_failed(p, d, err, call);
     if (!p->program[dev])
         return fail(p->source ? errno_of(err) : ENOEXEC, err, "%s: %s cannot be loaded for %s",
                     call, p->name, d->name);

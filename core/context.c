@@ -2,7 +2,7 @@
  *
  * Each device has an OpenCL context and an in-order queue of its own. Two devices of one OpenCL
  * context exchange data a thousand times slower than through pinned host memory, and their commands
- * serialize.
+ * serialize. The devices of an adopted context share the program's OpenCL context.
  * SPDX-License-Identifier: MIT
  */
 #include "core/environment.h"
@@ -111,7 +111,32 @@ static cl_int maker_of(cl_platform_id platform, const char **maker)
     return err;
 }
 
-static cl_int device_open(struct device *d, cl_device_id id)
+/* Use a context and queue of the program, each with a reference of our own. */
+static cl_int device_adopt(struct device *d, cl_context context, cl_command_queue queue)
+{
+    cl_int err = clRetainContext(context);
+    if (err != CL_SUCCESS)
+        return err;
+    d->context = context;
+    err = clRetainCommandQueue(queue);
+    if (err == CL_SUCCESS)
+        d->queue = queue;
+    return err;
+}
+
+static cl_int device_create_queue(struct device *d)
+{
+    const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM,
+                                                (cl_context_properties)d->platform, 0};
+    cl_int err;
+    d->context = clCreateContext(properties, 1, &d->id, NULL, NULL, &err);
+    if (err == CL_SUCCESS)
+        d->queue = clCreateCommandQueue(d->context, d->id, queue_properties(), &err);
+    return err;
+}
+
+/* Query the properties of a device. */
+static cl_int device_query(struct device *d, cl_device_id id)
 {
     cl_int err = CL_SUCCESS;
     cl_uint align_bits = 0;
@@ -145,13 +170,6 @@ static cl_int device_open(struct device *d, cl_device_id id)
         named != CL_INVALID_VALUE) /* the result for a name longer than our buffer */
         err = named;
     d->start_align = align_bits / 8 ? align_bits / 8 : 1;
-    if (err != CL_SUCCESS)
-        return err;
-    cl_context_properties properties[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)d->platform,
-                                          0};
-    d->context = clCreateContext(properties, 1, &id, NULL, NULL, &err);
-    if (err == CL_SUCCESS)
-        d->queue = clCreateCommandQueue(d->context, id, queue_properties(), &err);
     return err;
 }
 
@@ -182,27 +200,35 @@ static bool context_unlist(CLCONTEXT *cp)
     return found;
 }
 
-CLCONTEXT *context_unobserved(const cl_device_id *devices, size_t ndev)
+/* Allocate a context with room for ndev devices, and none yet; NULL after fail(). */
+static CLCONTEXT *context_allocate(size_t ndev, const char *call)
 {
-    if (!devices || ndev == 0)
-        return (void)fail(EINVAL, 0, "clcontext_create_from: the list of devices is empty"), NULL;
     forked_watch();
-    if (forked_child("clcontext_create_from") || environment_check() != 0)
+    if (forked_child(call) || environment_check() != 0)
         return NULL;
     CLCONTEXT *cp = calloc(1, sizeof *cp);
     struct device *dev = calloc(ndev, sizeof *dev);
     if (!cp || !dev) {
         free(cp);
         free(dev);
-        return (void)fail(ENOMEM, 0, "clcontext_create_from: out of memory for %zu devices", ndev),
-               NULL;
+        return (void)fail(ENOMEM, 0, "%s: out of memory for %zu devices", call, ndev), NULL;
     }
     pthread_mutex_init(&cp->lock, NULL);
     cp->dev = dev;
     context_enlist(cp);
-    for (cp->ndev = 0; cp->ndev < ndev; cp->ndev++) {
-        struct device *d = &dev[cp->ndev];
-        cl_int err = device_open(d, devices[cp->ndev]);
+    return cp;
+}
+
+/* Open the devices; with queues: of the program's context, on these queues. NULL after fail(). */
+static CLCONTEXT *context_open(const cl_device_id *devices, size_t ndev, cl_context context,
+                               const cl_command_queue *queues, const char *call)
+{
+    CLCONTEXT *cp = context_allocate(ndev, call);
+    for (; cp && cp->ndev < ndev; cp->ndev++) {
+        struct device *d = &cp->dev[cp->ndev];
+        cl_int err = device_query(d, devices[cp->ndev]);
+        if (err == CL_SUCCESS)
+            err = queues ? device_adopt(d, context, queues[cp->ndev]) : device_create_queue(d);
         if (err != CL_SUCCESS) {
             fail(errno_of(err), err, "clcontext: %s cannot be opened", d->name);
             device_close(d);
@@ -213,6 +239,13 @@ CLCONTEXT *context_unobserved(const cl_device_id *devices, size_t ndev)
     return cp;
 }
 
+CLCONTEXT *context_unobserved(const cl_device_id *devices, size_t ndev)
+{
+    if (!devices || ndev == 0)
+        return (void)fail(EINVAL, 0, "clcontext_create_from: the list of devices is empty"), NULL;
+    return context_open(devices, ndev, NULL, NULL, "clcontext_create_from");
+}
+
 STDCL_API CLCONTEXT *clcontext_create_from(const cl_device_id *devices, size_t ndev)
 {
     CLCONTEXT *cp = context_unobserved(devices, ndev);
@@ -221,6 +254,55 @@ STDCL_API CLCONTEXT *clcontext_create_from(const cl_device_id *devices, size_t n
         return NULL;
     }
     return cp;
+}
+
+/* Find the device of a queue. 0 if the queue is one of the context's and runs in order, else -1
+ * after fail(). */
+static int adopted_device(cl_context context, size_t i, cl_command_queue queue,
+                          cl_device_id *device)
+{
+    cl_context own = NULL;
+    cl_command_queue_properties properties = 0;
+    if (clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof own, &own, NULL) != CL_SUCCESS ||
+        clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof *device, device, NULL) != CL_SUCCESS ||
+        clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL) !=
+            CL_SUCCESS)
+        return fail(EINVAL, CL_INVALID_COMMAND_QUEUE, "clcontext_adopt: queue %zu is no queue", i);
+    if (own != context)
+        return fail(EINVAL, CL_INVALID_CONTEXT,
+                    "clcontext_adopt: queue %zu belongs to another OpenCL context", i);
+    if (properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)
+        return fail(
+            EINVAL, CL_INVALID_QUEUE_PROPERTIES,
+            "clcontext_adopt: queue %zu runs its commands out of order; give a queue without "
+            "CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE",
+            i);
+    return 0;
+}
+
+STDCL_API CLCONTEXT *clcontext_adopt(cl_context context, size_t n, const cl_command_queue *queues)
+{
+    const char *const call = "clcontext_adopt";
+    if (!context || !queues || n == 0)
+        return (void)fail(EINVAL, 0, "%s: %s", call,
+                          context ? "the list of queues is empty" : "the OpenCL context is NULL"),
+               NULL;
+    if (forked_child(call))
+        return NULL;
+    cl_device_id *devices = calloc(n, sizeof *devices);
+    int status = devices ? 0 : fail(ENOMEM, 0, "%s: out of memory for %zu devices", call, n);
+    for (size_t i = 0; i < n && status == 0; i++)
+        status = adopted_device(context, i, queues[i], &devices[i]);
+    CLCONTEXT *cp = status == 0 ? context_open(devices, n, context, queues, call) : NULL;
+    if (cp)
+        cp->adopted = true;
+    free(devices);
+    return cp;
+}
+
+bool context_is_adopted(const CLCONTEXT *cp)
+{
+    return cp->adopted;
 }
 
 CLCONTEXT *context_of(const struct candidate **chosen, size_t n, int *claims)

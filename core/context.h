@@ -76,6 +76,7 @@ struct stdcl_context {
     cl_uint ndev;
     struct device *dev;
     bool standard;
+    bool adopted;                 /* the devices use the program's OpenCL context and queues */
     void *_Atomic observed;       /* the observer's data; NULL: not observed */
     int *claims;                  /* descriptors of the device locks, ndev of them, or NULL */
     pthread_mutex_t lock;         /* guards the members below */

@@ -9,12 +9,15 @@
  * -I cannot name a folder with a blank: PoCL splits its options there, quoted or not. A file that a
  * kernel includes from such a folder is therefore included by its whole path. The files that this
  * one includes are found beside it.
+ *
+ * The types of arguments may come from included files: include_expand puts their text in place.
  * SPDX-License-Identifier: MIT
  */
-#include "core/program.h"
+#include "core/kernel_text.h"
 
 #include <dlfcn.h>
 #include <limits.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { LEVELS = 3 }; /* parent folders that are searched */
@@ -141,4 +144,124 @@ void include_write_source(FILE *fp, const char *name, const char *source, size_t
         fwrite(rest, 1, (size_t)(line + length - rest), fp);
         line += length;
     }
+}
+
+/* ---- Included text. ---- */
+
+/* Limits of an expansion. Beyond them an #include stays. */
+enum { MOST_FILES_DEEP = 16, MOST_EXPANDED_BYTES = 1 << 20 };
+
+struct expansion {
+    FILE *out;
+    size_t written;
+    const char *options;               /* the program's, or NULL */
+    const char *file[MOST_FILES_DEEP]; /* the kernel file, and the files that include each other */
+    size_t depth;                      /* number of these */
+};
+
+/* True if `folder_path`, of `length` bytes, has the file; its path is then in `path`. An empty
+ * folder stands for the working directory. */
+static bool folder_has(const char *folder_path, size_t length, const struct include_name *name,
+                       char path[2 * PATH_MAX])
+{
+    struct stat status;
+    const int letters = (int)(name->end - name->begin - 1);
+    snprintf(path, 2 * PATH_MAX, "%.*s%s%.*s", (int)length, folder_path,
+             length && folder_path[length - 1] != '/' ? "/" : "", letters, name->begin + 1);
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+/* Length of the folder in a path, with its '/'. */
+static size_t folder_length(const char *file)
+{
+    const char *slash = strrchr(file, '/');
+    return slash ? (size_t)(slash - file) + 1 : 0;
+}
+
+/* True if a folder that the options name by -I has the file. */
+static bool option_has(const char *options, const struct include_name *name,
+                       char path[2 * PATH_MAX])
+{
+    for (const char *c = options; c && (c = strstr(c, "-I")) != NULL;) {
+        c += 2;
+        c += strspn(c, " \t");
+        const size_t length = strcspn(c, " \t\n");
+        if (length && folder_has(c, length, name, path))
+            return true;
+    }
+    return false;
+}
+
+/* Find a file where the compiler does (build.c): beside the file that includes it, beside the
+ * kernel file, in the library's folder, in the working directory, and in the folders of -I. */
+static bool find_included(const struct expansion *e, const struct include_name *name,
+                          char path[2 * PATH_MAX])
+{
+    const char *from = e->file[e->depth - 1], *kernel = e->file[0], *library = include_folder();
+    if (name->begin[1] == '/')
+        return folder_has("", 0, name, path);
+    if (name->quoted && folder_has(from, folder_length(from), name, path))
+        return true;
+    return folder_has(kernel, folder_length(kernel), name, path) ||
+           (*library && folder_has(library, strlen(library), name, path)) ||
+           folder_has("", 0, name, path) || option_has(e->options, name, path);
+}
+
+static void expand_text(struct expansion *e, const char *source);
+
+/* Write the text of the file that a directive includes; false if there is none, or too much. */
+static bool expand_include(struct expansion *e, struct token directive)
+{
+    char path[2 * PATH_MAX];
+    struct include_name name;
+    struct failure before;
+    size_t size;
+    if (e->depth == MOST_FILES_DEEP || !included_name_of(directive.text, directive.length, &name) ||
+        !find_included(e, &name, path))
+        return false;
+    failure_save(&before);
+    char *text = read_file(path, &size, "#include");
+    failure_restore(&before);
+    const bool fits = text && size < MOST_EXPANDED_BYTES - e->written && !memchr(text, 0, size);
+    if (fits) {
+        const char *begin = text;
+        skip_byte_order_mark(&begin, &size);
+        e->file[e->depth++] = path;
+        expand_text(e, begin);
+        e->depth--;
+    }
+    free(text);
+    return fits;
+}
+
+static void write_piece(struct expansion *e, const char *begin, const char *end)
+{
+    fwrite(begin, 1, (size_t)(end - begin), e->out);
+    e->written += (size_t)(end - begin);
+}
+
+static void expand_text(struct expansion *e, const char *source)
+{
+    struct reader r = {.at = source, .tells_directives = true};
+    const char *written = source;
+    for (struct token t = text_next(&r); t.length; t = text_next(&r)) {
+        if (*t.text != '#' || t.length == 1)
+            continue;
+        write_piece(e, written, t.text);
+        written = expand_include(e, t) ? t.text + t.length : t.text;
+    }
+    write_piece(e, written, source + strlen(source));
+    fputc('\n', e->out);
+}
+
+char *include_expand(const char *name, const char *source, const char *options)
+{
+    char *text = NULL;
+    size_t size = 0;
+    struct expansion e = {.options = options, .file = {name}, .depth = 1};
+    if (!strstr(source, "include") || !(e.out = open_memstream(&text, &size)))
+        return NULL;
+    expand_text(&e, source);
+    fclose(e.out);
+    return text;
 }

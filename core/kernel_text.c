@@ -97,7 +97,7 @@ struct macro {
     struct token name, value;
 };
 
-enum { MOST_LEVELS = 32, MOST_MACROS = 128 };
+enum { MOST_LEVELS = 32, MOST_MACROS = 512 };
 
 /* A walk through the source. */
 struct walk {

@@ -259,18 +259,21 @@ STDCL_API cl_event stdcl_forka(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, clndra
 
 /* ---- OpenCL's own call, on a handle. ---- */
 
-/* The device whose OpenCL context a queue belongs to; cp->ndev if there is none. */
+/* The device whose queue it is, or on which it runs in the same OpenCL context; cp->ndev if there
+ * is none. */
 static cl_uint device_of_queue(const CLCONTEXT *cp, cl_command_queue queue)
 {
     cl_context context = NULL;
+    cl_device_id id = NULL;
     cl_uint dev = 0;
     while (dev < cp->ndev && cp->dev[dev].queue != queue)
         dev++;
     if (dev < cp->ndev || !queue ||
         clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof context, &context, NULL) !=
-            CL_SUCCESS)
+            CL_SUCCESS ||
+        clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof id, &id, NULL) != CL_SUCCESS)
         return dev;
-    for (dev = 0; dev < cp->ndev && cp->dev[dev].context != context;)
+    for (dev = 0; dev < cp->ndev && (cp->dev[dev].context != context || cp->dev[dev].id != id);)
         dev++;
     return dev;
 }

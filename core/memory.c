@@ -10,6 +10,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+/* The flags of which a block has at most one. */
+enum { KINDS = CL_MEM_ZEROCOPY | CL_MEM_DEVONLY | CL_MEM_IMAGE | CL_MEM_SAMPLER };
+
 static size_t page_round(size_t size)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -21,7 +24,8 @@ static void memory_destroy(struct memory *m)
 {
     memory_new_epoch();
     memory_detach(m);
-    munmap(m->base, m->mapped);
+    if (m->mapped)
+        munmap(m->base, m->mapped);
     pthread_mutex_destroy(&m->lock);
     pthread_mutex_destroy(&m->migrating);
     free(m);
@@ -36,11 +40,12 @@ static void *map_region(size_t mapped, int flags)
     return base == MAP_FAILED ? NULL : base;
 }
 
-static struct memory *memory_create(size_t size, int flags, const char *call)
+/* from: memory of the program, or NULL. */
+static struct memory *memory_create(void *from, size_t size, int flags, const char *call)
 {
-    size_t mapped = page_round(size);
-    struct memory *m = mapped >= size ? calloc(1, sizeof *m) : NULL;
-    void *base = m ? map_region(mapped, flags) : NULL;
+    size_t mapped = from ? 0 : page_round(size);
+    struct memory *m = from || mapped >= size ? calloc(1, sizeof *m) : NULL;
+    void *base = !m ? NULL : from ? from : map_region(mapped, flags);
     if (!base) {
         free(m);
         fail(ENOMEM, 0, "%s: no %zu bytes of memory on the host", call, size);
@@ -51,50 +56,90 @@ static struct memory *memory_create(size_t size, int flags, const char *call)
     m->mapped = mapped;
     m->flags = flags;
     m->format = (cl_image_format){CL_RGBA, CL_FLOAT};
+    m->sampling = (struct sampling){CL_FALSE, CL_ADDRESS_CLAMP_TO_EDGE, CL_FILTER_NEAREST};
     m->last_device = -1;
     pthread_mutex_init(&m->lock, NULL);
     pthread_mutex_init(&m->migrating, NULL);
     return m;
 }
 
-/* filled: the first use on a device copies the host's data. */
-static void *memory_allocate(CLCONTEXT *cp, size_t size, int flags, bool filled, const char *call)
+static int check_flags(CLCONTEXT *cp, int flags, const char *call)
 {
     const int known = CL_MEM_RW | CL_MEM_NOCOPY | CL_MEM_DETACHED | CL_MEM_ZEROCOPY |
-                      CL_MEM_DEVONLY | CL_MEM_IMAGE2D | CL_MEM_PER_DEVICE | CL_MEM_NOFORCE |
-                      CL_MEM_HOST | CL_MEM_DEVICE;
-    const int lasting = CL_MEM_ZEROCOPY | CL_MEM_DEVONLY | CL_MEM_IMAGE2D;
-    int special = flags & lasting;
-    if (forked_child(call))
-        return NULL;
+                      CL_MEM_DEVONLY | CL_MEM_IMAGE | CL_MEM_SAMPLER | CL_MEM_PER_DEVICE |
+                      CL_MEM_NOFORCE | CL_MEM_HOST | CL_MEM_DEVICE;
+    const int special = flags & KINDS;
     if (flags & ~known)
-        return (void)fail(EINVAL, 0, "%s: unknown flags 0x%x", call, (unsigned)(flags & ~known)),
-               NULL;
+        return fail(EINVAL, 0, "%s: unknown flags 0x%x", call, (unsigned)(flags & ~known));
     if (special & (special - 1))
-        return (void)fail(EINVAL, 0,
-                          "%s: of CL_MEM_ZEROCOPY, CL_MEM_DEVONLY and CL_MEM_IMAGE2D only one "
-                          "may be given",
-                          call),
-               NULL;
-    if (!cp && !(flags & CL_MEM_DETACHED))
-        return (void)fail_no_context(call), NULL;
-    struct memory *m = memory_create(size, special | (flags & CL_MEM_PER_DEVICE), call);
+        return fail(EINVAL, 0,
+                    "%s: of CL_MEM_ZEROCOPY, CL_MEM_DEVONLY, CL_MEM_IMAGE and CL_MEM_SAMPLER only "
+                    "one may be given",
+                    call);
+    return cp || (flags & CL_MEM_DETACHED) ? 0 : fail_no_context(call);
+}
+
+/* from: memory of the program, or NULL. filled: the first use on a device copies the host's
+ * data. */
+static void *memory_allocate(CLCONTEXT *cp, void *from, size_t size, int flags, bool filled,
+                             const char *call)
+{
+    if (forked_child(call) || check_flags(cp, flags, call) != 0)
+        return NULL;
+    struct memory *m = memory_create(from, size, flags & (KINDS | CL_MEM_PER_DEVICE), call);
     if (!m)
         return NULL;
-    if (!(flags & CL_MEM_DETACHED) && memory_attach(cp, m, filled, call) != 0) {
+    if ((!(flags & CL_MEM_DETACHED) && memory_attach(cp, m, filled, call) != 0) ||
+        memory_enter(m, call) != 0) {
         memory_destroy(m);
         return NULL;
-    }
-    if (!memory_enter(m)) {
-        memory_destroy(m);
-        return (void)fail(ENOMEM, 0, "%s: out of memory on the host", call), NULL;
     }
     return m->base;
 }
 
 STDCL_API void *clmalloc(CLCONTEXT *cp, size_t size, int flags)
 {
-    return memory_allocate(cp, size, flags, false, "clmalloc");
+    return memory_allocate(cp, NULL, size, flags, false, "clmalloc");
+}
+
+STDCL_API void *clmalloc_from(CLCONTEXT *cp, void *ptr, size_t size, int flags)
+{
+    if (!ptr || size == 0 || (flags & CL_MEM_DEVONLY))
+        return (void)fail(EINVAL, 0, "clmalloc_from: %s",
+                          !ptr        ? "the pointer is NULL"
+                          : size == 0 ? "there are no bytes"
+                                      : "memory of the host cannot be CL_MEM_DEVONLY"),
+               NULL;
+    if ((uintptr_t)ptr + size < (uintptr_t)ptr)
+        return (void)fail(EINVAL, 0, "clmalloc_from: no %zu bytes begin at %p", size, ptr), NULL;
+    return memory_allocate(cp, ptr, size, flags, true, "clmalloc_from");
+}
+
+STDCL_API void *clmem_adopt(CLCONTEXT *cp, cl_uint dev, cl_mem buffer)
+{
+    const char *const call = "clmem_adopt";
+    size_t size = 0;
+    if (!device_of(cp, dev, call))
+        return NULL;
+    if (!buffer || clGetMemObjectInfo(buffer, CL_MEM_SIZE, sizeof size, &size, NULL) != CL_SUCCESS)
+        return (void)fail(EINVAL, CL_INVALID_MEM_OBJECT, "%s: %p is no memory object", call,
+                          (void *)buffer),
+               NULL;
+    const struct memory *other = memory_of_buffer(cp, buffer);
+    if (other)
+        return (void)fail(EEXIST, 0, "%s: the cl_mem is already a buffer of the block at %p", call,
+                          (void *)other->base),
+               NULL;
+    struct memory *m = memory_create(NULL, size, 0, call);
+    if (!m)
+        return NULL;
+    m->adopted = true;
+    if (memory_attach(cp, m, false, call) != 0 || memory_adopt(m, dev, buffer, call) != 0 ||
+        memory_enter(m, call) != 0) {
+        memory_destroy(m);
+        return NULL;
+    }
+    return m->base;
 }
 
 STDCL_API int clfree(void *ptr)
@@ -114,7 +159,7 @@ STDCL_API int clfree(void *ptr)
 STDCL_API void *clmrealloc(CLCONTEXT *cp, void *ptr, size_t size, int flags)
 {
     if (!ptr)
-        return memory_allocate(cp, size, flags, false, "clmrealloc");
+        return memory_allocate(cp, NULL, size, flags, false, "clmrealloc");
     struct memory *old = memory_or_fail(ptr, "clmrealloc");
     if (!old)
         return NULL;
@@ -122,9 +167,14 @@ STDCL_API void *clmrealloc(CLCONTEXT *cp, void *ptr, size_t size, int flags)
         return (void)fail(EFAULT, 0, "clmrealloc: %p is not the start of its block, %p is", ptr,
                           (void *)old->base),
                NULL;
+    if (!old->mapped || old->adopted)
+        return (void)fail(EINVAL, 0,
+                          "clmrealloc: the block at %p is %s, which is not ours to resize", ptr,
+                          old->adopted ? "a cl_mem of the program" : "memory of the program"),
+               NULL;
     CLCONTEXT *to = flags & CL_MEM_DETACHED ? NULL : cp ? cp : old->cp;
-    void *base =
-        memory_allocate(to, size, old->flags | (to ? 0 : CL_MEM_DETACHED), true, "clmrealloc");
+    void *base = memory_allocate(to, NULL, size, old->flags | (to ? 0 : CL_MEM_DETACHED), true,
+                                 "clmrealloc");
     if (!base)
         return NULL;
     struct memory *m = memory_find(base);
@@ -159,6 +209,11 @@ STDCL_API int clmdetach(void *ptr)
         return -1;
     if (!m->cp)
         return fail(EINVAL, 0, "clmdetach: the block at %p is not attached", ptr);
+    if (m->adopted)
+        return fail(EINVAL, 0,
+                    "clmdetach: the block at %p is a cl_mem of the program, which belongs to one "
+                    "context; use clfree, which leaves the cl_mem to the program",
+                    ptr);
     memory_new_epoch();
     memory_detach(m);
     return 0;

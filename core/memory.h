@@ -22,20 +22,30 @@ struct mapping {
     void *at;
 };
 
+/* How a sampler reads an image. */
+struct sampling {
+    cl_bool normalized;
+    cl_addressing_mode addressing;
+    cl_filter_mode filter;
+};
+
 /* Coherence between the devices' images of a block (coherence.c). */
 enum coherence { UNDECIDED, COHERENT, PER_DEVICE };
 
 struct memory {
     char *base;            /* host region, or for CL_MEM_DEVONLY a reserved range of addresses */
     size_t size;           /* as requested */
-    size_t mapped;         /* length of the mapping at base */
-    int flags;             /* CL_MEM_PER_DEVICE, _ZEROCOPY, _DEVONLY, _IMAGE2D */
+    size_t mapped;         /* length of our mapping at base; 0: the program's memory */
+    int flags;             /* CL_MEM_PER_DEVICE, _ZEROCOPY, _DEVONLY, _IMAGE, _SAMPLER */
     CLCONTEXT *_Atomic cp; /* NULL while detached */
+    bool adopted;          /* a device's buffer is the program's cl_mem */
     cl_mem_flags user_flags;
-    size_t width, height; /* of an image; 0: no shape yet */
+    cl_image_desc shape; /* of an image; width 0: none yet */
     cl_image_format format;
+    struct sampling sampling;
     pthread_mutex_t lock; /* guards the creation of the members below */
     cl_mem *buffer;       /* per device, NULL until first use */
+    cl_sampler *samplers; /* per device, NULL until first use; NULL unless CL_MEM_SAMPLER */
     struct subbuffer *subbuffers;
     struct mapping pin;      /* host region registered with the GPU driver */
     _Atomic int last_device; /* last user; -1: the host */
@@ -61,8 +71,9 @@ struct memory *memory_or_fail(const void *ptr, const char *call);
 /* The allocation attached to cp with this device buffer, or NULL. */
 struct memory *memory_of_buffer(const CLCONTEXT *cp, cl_mem buffer);
 
-/* Add an allocation to the table; false if out of memory. */
-bool memory_enter(struct memory *m);
+/* Add an allocation to the table. 0, or -1 after fail() if out of memory or if it overlaps
+ * another. */
+int memory_enter(struct memory *m, const char *call);
 
 /* Remove the entry with base ptr from the table; NULL if there is none. If two threads free the
  * same block, one of them gets it. */
@@ -76,6 +87,10 @@ struct memory *memory_any_attached(const CLCONTEXT *cp);
 /* Attach m to a context. filled: the first use on a device copies the host's image. 0, or -1 after
  * fail(). */
 int memory_attach(CLCONTEXT *cp, struct memory *m, bool filled, const char *call);
+
+/* Make the program's buffer or image of `size` bytes, with a reference of our own, the image of
+ * device `dev`, which holds the newest data. 0, or -1 after fail(). */
+int memory_adopt(struct memory *m, cl_uint dev, cl_mem buffer, const char *call);
 
 /* Wait for commands in flight on the devices that hold m, then release its buffers. */
 void memory_detach(struct memory *m);
@@ -98,6 +113,30 @@ void *memory_staging(struct memory *m, struct device *d);
  * image. */
 cl_int memory_enqueue(cl_command_queue queue, const struct memory *m, cl_mem buffer, size_t offset,
                       size_t size, char *host, bool to_device, cl_event *ev);
+
+/* ---- image.c ---- */
+
+/* The extent of an image in pixels, as OpenCL's commands take it: array elements are the last
+ * dimension. False for a type that is not supported, or if an extent is 0. */
+bool image_region(const cl_image_desc *shape, size_t region[3]);
+
+/* Give a block this shape; the pixels must fit it. 0, or -1 after fail(). */
+int image_set(struct memory *m, const cl_image_desc *shape, const cl_image_format *format);
+
+/* Take the shape of the program's image. An error of OpenCL. */
+cl_int image_query(struct memory *m, cl_mem image);
+
+/* ---- sampler.c ---- */
+
+/* Memory for the samplers of m, if it is one; -1 if out of memory. Release them. */
+int sampler_attach(struct memory *m, cl_uint ndev);
+void sampler_detach(struct memory *m);
+
+/* The sampler for a device, created at first use; NULL after fail(). Owned by m. */
+cl_sampler sampler_on(struct memory *m, cl_uint dev, const char *call);
+
+/* Set how it samples. 0, or -1 after fail(). */
+int sampler_set(struct memory *m, int normalized, int addressing, int filter);
 
 /* ---- coherence.c ---- */
 

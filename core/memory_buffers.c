@@ -22,6 +22,7 @@ static void forget_devices(struct memory *m)
     free((void *)m->from_host);
     free((void *)m->program_wrote);
     free((void *)m->holds_data);
+    sampler_detach(m);
     m->buffer = NULL;
     m->device_current = NULL;
     m->from_host = NULL;
@@ -42,10 +43,26 @@ static bool fits_a_device(struct memory *m)
         const bool host_only = (m->flags & CL_MEM_ZEROCOPY) && !d->shares_memory;
         cl_int err;
         fits = m->size <= d->memory;
-        if (fits && m->size > d->largest && !host_only && !(m->flags & CL_MEM_IMAGE2D))
+        if (fits && m->size > d->largest && !host_only && !(m->flags & CL_MEM_IMAGE))
             fits = (m->buffer[i] = device_buffer_create(m, d, &err)) != NULL;
     }
     return fits;
+}
+
+/* A kernel may read vectors at the start of a buffer: memory of the program must be aligned for
+ * these. 0, or -1 after fail(). */
+static int check_zero_copy(const struct memory *m, const char *call)
+{
+    for (cl_uint i = 0; i < m->cp->ndev; i++) {
+        const struct device *d = &m->cp->dev[i];
+        if (memory_is_zero_copy(m, d) && (uintptr_t)m->base % d->start_align)
+            return fail(
+                EINVAL, CL_MISALIGNED_SUB_BUFFER_OFFSET,
+                "%s: the memory at %p is no buffer of %s (CL_MEM_ZEROCOPY): its address must "
+                "be a multiple of %zu",
+                call, (void *)m->base, d->name, d->start_align);
+    }
+    return 0;
 }
 
 int memory_attach(CLCONTEXT *cp, struct memory *m, bool filled, const char *call)
@@ -55,7 +72,8 @@ int memory_attach(CLCONTEXT *cp, struct memory *m, bool filled, const char *call
     m->from_host = calloc(cp->ndev, sizeof *m->from_host);
     m->program_wrote = calloc(cp->ndev, sizeof *m->program_wrote);
     m->holds_data = calloc(cp->ndev, sizeof *m->holds_data);
-    if (!m->buffer || !m->device_current || !m->from_host || !m->program_wrote || !m->holds_data) {
+    if (!m->buffer || !m->device_current || !m->from_host || !m->program_wrote || !m->holds_data ||
+        sampler_attach(m, cp->ndev) != 0) {
         forget_devices(m);
         return fail(ENOMEM, 0, "%s: out of memory on the host", call);
     }
@@ -66,13 +84,15 @@ int memory_attach(CLCONTEXT *cp, struct memory *m, bool filled, const char *call
     m->last_device = -1;
     m->host_current = true;
     m->cp = cp;
-    if (!fits_a_device(m)) {
+    int status = check_zero_copy(m, call);
+    if (status == 0 && !m->adopted && !fits_a_device(m))
+        status = fail(ENOMEM, 0, "%s: %zu bytes are more than any device of the context allocates",
+                      call, m->size);
+    if (status != 0) {
         forget_devices(m);
         m->cp = NULL;
-        return fail(ENOMEM, 0, "%s: %zu bytes are more than any device of the context allocates",
-                    call, m->size);
     }
-    return 0;
+    return status;
 }
 
 static void unmap(struct mapping *map)
@@ -119,9 +139,7 @@ static cl_mem_flags creation_flags(const struct memory *m)
 
 static cl_mem device_image_create(const struct memory *m, const struct device *d, cl_int *err)
 {
-    cl_image_desc desc = {
-        .image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = m->width, .image_height = m->height};
-    return clCreateImage(d->context, creation_flags(m), &m->format, &desc, NULL, err);
+    return clCreateImage(d->context, creation_flags(m), &m->format, &m->shape, NULL, err);
 }
 
 bool memory_is_zero_copy(const struct memory *m, const struct device *d)
@@ -132,7 +150,7 @@ bool memory_is_zero_copy(const struct memory *m, const struct device *d)
 static cl_mem device_buffer_create(const struct memory *m, const struct device *d, cl_int *err)
 {
     size_t size = m->size ? m->size : 1;
-    if (m->flags & CL_MEM_IMAGE2D)
+    if (m->flags & CL_MEM_IMAGE)
         return device_image_create(m, d, err);
     if (memory_is_zero_copy(m, d))
         return clCreateBuffer(d->context, creation_flags(m) | CL_MEM_USE_HOST_PTR, size, m->base,
@@ -147,17 +165,46 @@ static cl_mem whole_buffer(struct memory *m, cl_uint dev, const char *call)
     cl_int err = CL_SUCCESS;
     if (m->buffer[dev])
         return m->buffer[dev];
-    if ((m->flags & CL_MEM_IMAGE2D) && m->width == 0) {
+    if ((m->flags & CL_MEM_IMAGE) && m->shape.image_width == 0) {
         fail(EINVAL, 0,
              "%s: the image at %p has no shape; give it one with clmctl(ptr, "
              "CL_MCTL_SET_IMAGE2D, width, height, format)",
              call, (void *)m->base);
         return NULL;
     }
+    if (m->flags & CL_MEM_SAMPLER) {
+        fail(EINVAL, 0, "%s: the block at %p is a sampler, which has no bytes", call,
+             (void *)m->base);
+        return NULL;
+    }
     m->buffer[dev] = device_buffer_create(m, d, &err);
     if (!m->buffer[dev])
         fail(errno_of(err), err, "%s: no buffer of %zu bytes on %s", call, m->size, d->name);
     return m->buffer[dev];
+}
+
+int memory_adopt(struct memory *m, cl_uint dev, cl_mem buffer, const char *call)
+{
+    const struct device *d = &m->cp->dev[dev];
+    cl_context context = NULL;
+    cl_mem_object_type type = 0;
+    cl_int err = clGetMemObjectInfo(buffer, CL_MEM_CONTEXT, sizeof context, &context, NULL);
+    if (err == CL_SUCCESS)
+        err = clGetMemObjectInfo(buffer, CL_MEM_TYPE, sizeof type, &type, NULL);
+    if (err == CL_SUCCESS && context != d->context)
+        return fail(EINVAL, CL_INVALID_CONTEXT,
+                    "%s: the cl_mem belongs to another OpenCL context than that of %s; give its "
+                    "context to clcontext_adopt",
+                    call, d->name);
+    if (err == CL_SUCCESS && type != CL_MEM_OBJECT_BUFFER)
+        err = image_query(m, buffer);
+    if (err == CL_SUCCESS)
+        err = clRetainMemObject(buffer);
+    if (err != CL_SUCCESS)
+        return fail(errno_of(err), err, "%s: the cl_mem cannot be used on %s", call, d->name);
+    m->buffer[dev] = buffer;
+    memory_mark_kernel_use(m, dev);
+    return 0;
 }
 
 /* If there are too many sub-buffers, release the older half after they are idle: PoCL 7.1 crashes
@@ -294,8 +341,9 @@ void *memory_staging(struct memory *m, struct device *d)
 cl_int memory_enqueue(cl_command_queue queue, const struct memory *m, cl_mem buffer, size_t offset,
                       size_t size, char *host, bool to_device, cl_event *ev)
 {
-    const size_t origin[3] = {0, 0, 0}, region[3] = {m->width, m->height, 1};
-    if (m->flags & CL_MEM_IMAGE2D)
+    const size_t origin[3] = {0, 0, 0};
+    size_t region[3];
+    if ((m->flags & CL_MEM_IMAGE) && image_region(&m->shape, region))
         return to_device ? clEnqueueWriteImage(queue, buffer, CL_FALSE, origin, region, 0, 0, host,
                                                0, NULL, ev)
                          : clEnqueueReadImage(queue, buffer, CL_FALSE, origin, region, 0, 0, host,

@@ -3,74 +3,12 @@
  */
 #include "core/memory.h"
 
-static size_t pixel_bytes(const cl_image_format *f)
+static int set_image2d(struct memory *m, int width, int height, const cl_image_format *format)
 {
-    size_t channels, bytes;
-    switch (f->image_channel_order) {
-    case CL_R:
-    case CL_A:
-    case CL_INTENSITY:
-    case CL_LUMINANCE:
-    case CL_DEPTH:
-        channels = 1;
-        break;
-    case CL_RG:
-    case CL_RA:
-        channels = 2;
-        break;
-    case CL_RGB:
-        channels = 3;
-        break;
-    default:
-        channels = 4;
-        break;
-    }
-    switch (f->image_channel_data_type) {
-    case CL_SNORM_INT8:
-    case CL_UNORM_INT8:
-    case CL_SIGNED_INT8:
-    case CL_UNSIGNED_INT8:
-        bytes = 1;
-        break;
-    case CL_SNORM_INT16:
-    case CL_UNORM_INT16:
-    case CL_SIGNED_INT16:
-    case CL_UNSIGNED_INT16:
-    case CL_HALF_FLOAT:
-        bytes = 2;
-        break;
-    case CL_UNORM_SHORT_565:
-    case CL_UNORM_SHORT_555:
-        return 2;
-    case CL_UNORM_INT_101010:
-        return 4;
-    default:
-        bytes = 4;
-        break;
-    }
-    return channels * bytes;
-}
-
-static int set_image(struct memory *m, int width, int height, const cl_image_format *format)
-{
-    cl_image_format f = format ? *format : (cl_image_format){CL_RGBA, CL_FLOAT};
-    if (width <= 0 || height <= 0)
-        return fail(EINVAL, 0, "clmctl: an image of %d x %d pixels; both numbers must be > 0",
-                    width, height);
-    if (memory_has_buffers(m))
-        return fail(EBUSY, 0, "clmctl: a device already holds the block at %p", (void *)m->base);
-    if (m->flags & (CL_MEM_ZEROCOPY | CL_MEM_DEVONLY))
-        return fail(EINVAL, 0, "clmctl: a zero-copy or device-only block cannot become an image");
-    size_t need = (size_t)width * (size_t)height * pixel_bytes(&f);
-    if (need > m->size)
-        return fail(EINVAL, 0, "clmctl: %d x %d pixels need %zu bytes, the block has %zu", width,
-                    height, need, m->size);
-    m->flags |= CL_MEM_IMAGE2D;
-    m->width = (size_t)width;
-    m->height = (size_t)height;
-    m->format = f;
-    memory_new_epoch();
-    return 0;
+    const cl_image_desc shape = {.image_type = CL_MEM_OBJECT_IMAGE2D,
+                                 .image_width = width > 0 ? (size_t)width : 0,
+                                 .image_height = height > 0 ? (size_t)height : 0};
+    return image_set(m, &shape, format);
 }
 
 static int set_user_flags(struct memory *m, cl_mem_flags set, cl_mem_flags clear)
@@ -119,7 +57,16 @@ STDCL_API int clmctl_va(void *ptr, int op, va_list ap)
     case CL_MCTL_SET_IMAGE2D: {
         int width = va_arg(ap, int);
         int height = va_arg(ap, int);
-        return set_image(m, width, height, va_arg(ap, const cl_image_format *));
+        return set_image2d(m, width, height, va_arg(ap, const cl_image_format *));
+    }
+    case CL_MCTL_SET_IMAGE: {
+        const cl_image_desc *shape = va_arg(ap, const cl_image_desc *);
+        return image_set(m, shape, va_arg(ap, const cl_image_format *));
+    }
+    case CL_MCTL_SET_SAMPLER: {
+        int normalized = va_arg(ap, int);
+        int addressing = va_arg(ap, int);
+        return sampler_set(m, normalized, addressing, va_arg(ap, int));
     }
     case CL_MCTL_SET_USRFLAGS:
         return set_user_flags(m, (cl_mem_flags)va_arg(ap, unsigned), 0);

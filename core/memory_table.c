@@ -46,28 +46,45 @@ struct memory *memory_find(const void *ptr)
     return found;
 }
 
-bool memory_enter(struct memory *m)
+static bool memory_table_reserve(void)
 {
-    bool ok = true;
+    if (table.count < table.capacity)
+        return true;
+    size_t capacity = table.capacity ? 2 * table.capacity : 64;
+    struct memory **entry = realloc(table.entry, capacity * sizeof *entry);
+    if (!entry)
+        return false;
+    table.entry = entry;
+    table.capacity = capacity;
+    return true;
+}
+
+static bool overlap(const struct memory *a, const struct memory *b)
+{
+    const uintptr_t first = (uintptr_t)a->base, second = (uintptr_t)b->base;
+    return first < second + (b->size ? b->size : 1) && second < first + (a->size ? a->size : 1);
+}
+
+int memory_enter(struct memory *m, const char *call)
+{
+    const void *taken = NULL;
     pthread_rwlock_wrlock(&table.lock);
-    if (table.count == table.capacity) {
-        size_t capacity = table.capacity ? 2 * table.capacity : 64;
-        struct memory **entry = realloc(table.entry, capacity * sizeof *entry);
-        ok = entry != NULL;
-        if (ok) {
-            table.entry = entry;
-            table.capacity = capacity;
-        }
-    }
-    if (ok) {
-        size_t rank = memory_table_rank(m->base);
+    const size_t rank = memory_table_rank(m->base);
+    for (size_t i = rank ? rank - 1 : 0; i < table.count && i <= rank; i++)
+        if (overlap(m, table.entry[i]))
+            taken = table.entry[i]->base;
+    const bool enters = !taken && memory_table_reserve();
+    if (enters) {
         memmove(&table.entry[rank + 1], &table.entry[rank],
                 (table.count - rank) * sizeof *table.entry);
         table.entry[rank] = m;
         table.count++;
     }
     pthread_rwlock_unlock(&table.lock);
-    return ok;
+    if (taken)
+        return fail(EEXIST, 0, "%s: the %zu bytes at %p overlap the block at %p; clfree that first",
+                    call, m->size, (void *)m->base, taken);
+    return enters ? 0 : fail(ENOMEM, 0, "%s: out of memory on the host", call);
 }
 
 struct memory *memory_take(const void *ptr)

@@ -69,6 +69,9 @@ void *context_observed(const CLCONTEXT *cp);
 /* As clcontext_create_from, without calling the observer. */
 CLCONTEXT *context_unobserved(const cl_device_id *devices, size_t ndev);
 
+/* True if the queues are the program's own, which must not be replaced. */
+bool context_is_adopted(const CLCONTEXT *cp);
+
 /* Wait for all commands of a context and pass each to the observer. */
 void context_collect_all(CLCONTEXT *cp);
 

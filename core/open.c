@@ -25,7 +25,9 @@ STDCL_API void *clopen(CLCONTEXT *cp, const char *file, int flags)
     if (!file)
         return embedded_open_all(cp, flags, "clopen");
     char *data = read_file(file, &size, "clopen");
-    void *handle = data ? open_source_text(cp, file, data, size, NULL, flags, "clopen") : NULL;
+    void *handle = data && binary_file_check(data, size, file, "clopen") == 0
+                       ? open_source_text(cp, file, data, size, NULL, flags, "clopen")
+                       : NULL;
     free(data);
     return handle;
 }

@@ -98,8 +98,11 @@ void *open_bytes(CLCONTEXT *cp, const char *name, const char *data, size_t size,
                               : NULL; /* further lines are source text, not options */
     if (before)
         *before++ = 0;
-    const bool binary = is_binary(data, size);
-    if (binary && binary_unwrap(&data, &size, name, call) != 0) {
+    const bool spirv = spirv_begins(data, size), binary = spirv || is_binary(data, size);
+    const int status = spirv    ? spirv_check(data, size, name, call)
+                       : binary ? binary_unwrap(&data, &size, name, call)
+                                : 0;
+    if (status != 0) {
         program_free(p);
         return NULL;
     }
@@ -107,6 +110,7 @@ void *open_bytes(CLCONTEXT *cp, const char *name, const char *data, size_t size,
                                         cp->ndev)
                      : part_of_source(p->part, name, before ? before : "", data, size, cp->ndev);
     p->part->keep = flags & CLLD_CACHE;
+    p->part->spirv = spirv;
     return program_open(p, ok, flags, call);
 }
 

@@ -10,12 +10,22 @@ struct program;
 
 /* ---- build.c ---- */
 
-/* One translation unit: source text or one binary per device, and its builds. */
+/* A specialization constant's value for the next build. */
+struct constant {
+    cl_uint id;
+    size_t size;
+    unsigned char value[8];
+};
+
+/* One translation unit: source text, a SPIR-V module or one binary per device, and its builds. */
 struct part {
     char *name;
     char *source; /* zero-terminated; NULL for binaries */
     size_t nbinary, *binary_size;
     unsigned char **binary;
+    bool spirv; /* binary[0] is a module for every device */
+    size_t nspecs;
+    struct constant *spec;
     cl_program *program;                   /* per device */
     const struct stdcl_embedded *embedded; /* origin of the source, or NULL; not owned */
     bool keep;                             /* CLLD_CACHE */
@@ -37,6 +47,11 @@ void binary_header_make(unsigned char header[BINARY_HEADER], const void *data, s
  * drivers crash on a part of a binary. */
 int binary_unwrap(const char **data, size_t *size, const char *name, const char *call);
 
+/* Return 0 if a file's bytes are source, NVIDIA's assembly, SPIR-V, or a binary with such a header,
+ * else -1 after fail(): a driver's binary without the header may be damaged, and a file that ends
+ * in .spv must be SPIR-V. */
+int binary_file_check(const char *data, size_t size, const char *file, const char *call);
+
 /* True for binaries: they contain zero bytes, or are NVIDIA's assembly. */
 bool is_binary(const char *data, size_t size);
 
@@ -47,6 +62,23 @@ char *part_build_log(const struct part *p, cl_device_id id, cl_program program);
 /* Build all parts for all devices. Call with p->lock held, or before p is shared. 0, or -1 after
  * fail(). */
 int program_build(struct program *p, const char *call);
+
+/* ---- spirv.c ---- */
+
+/* True for SPIR-V of either byte order, by its first word. */
+bool spirv_begins(const void *data, size_t size);
+
+/* Return 0 if a module in this machine's byte order consists of whole instructions, else -1 after
+ * fail(). */
+int spirv_check(const void *data, size_t size, const char *name, const char *call);
+
+/* Bytes of a specialization constant of the module; 0 if there is none with this number. */
+size_t spirv_constant_size(const struct part *p, cl_uint id);
+
+/* Create the program of a module with its specialization constants; NULL with the error if the
+ * device takes none. spirv_failed then explains it: -1 after fail(). */
+cl_program spirv_program(const struct part *p, const struct device *d, cl_int *err);
+int spirv_failed(const struct part *p, const struct device *d, cl_int err, const char *call);
 
 /* ---- program_cache.c ---- */
 
@@ -151,6 +183,11 @@ const char *include_folder(void);
 /* Write the source of a kernel file; files included from folders with blanks in their names are
  * replaced by their whole paths. */
 void include_write_source(FILE *fp, const char *name, const char *source, size_t size);
+
+/* The source of a kernel file with the text of the files that it includes in place of #include, for
+ * reading declarations; conditional parts and #include of a file that is not found stay. The caller
+ * frees it. NULL if the source includes nothing, or if out of memory. */
+char *include_expand(const char *name, const char *source, const char *options);
 
 /* ---- buildlog.c ---- */
 

@@ -77,7 +77,7 @@ static cl_event transfer_run(struct transfer *t, int flags, const char *call)
     cl_event ev = NULL;
     if (!skip && before_transfer(t, whole, call) != 0)
         return CL_FAILED;
-    if (!skip && !(t->m->flags & CL_MEM_IMAGE2D))
+    if (!skip && !(t->m->flags & CL_MEM_IMAGE))
         memory_pin(t->m, t->d);
     cl_int err = enqueue_transfer(queue_for(&c, &note, flags), t, skip, &ev);
     if (err != CL_SUCCESS) {
@@ -116,7 +116,7 @@ static cl_event sync_part(struct transfer *t, CLCONTEXT *cp, void *ptr, size_t s
              t->offset, t->m->size);
         return CL_FAILED;
     }
-    if ((t->m->flags & CL_MEM_IMAGE2D) && size != t->m->size) {
+    if ((t->m->flags & CL_MEM_IMAGE) && size != t->m->size) {
         fail(EINVAL, 0, "clmsyncn: an image is copied as a whole; use clmsync");
         return CL_FAILED;
     }
@@ -133,9 +133,10 @@ STDCL_API cl_event clmsyncn(CLCONTEXT *cp, cl_uint dev, void *ptr, size_t size, 
 static cl_int enqueue_copy(cl_command_queue queue, const struct memory *src, cl_mem from,
                            const struct memory *dst, cl_mem to, cl_event *ev)
 {
-    const size_t origin[3] = {0, 0, 0}, src_region[3] = {src->width, src->height, 1};
-    const size_t dst_region[3] = {dst->width, dst->height, 1};
-    bool src_image = src->flags & CL_MEM_IMAGE2D, dst_image = dst->flags & CL_MEM_IMAGE2D;
+    const size_t origin[3] = {0, 0, 0};
+    size_t src_region[3], dst_region[3];
+    const bool src_image = (src->flags & CL_MEM_IMAGE) && image_region(&src->shape, src_region),
+               dst_image = (dst->flags & CL_MEM_IMAGE) && image_region(&dst->shape, dst_region);
     if (src->size == 0)
         return clEnqueueMarkerWithWaitList(queue, 0, NULL, ev);
     if (src_image && dst_image)

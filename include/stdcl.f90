@@ -133,8 +133,10 @@ module stdcl
   integer(c_int), parameter :: CL_MEM_NOFORCE = int(z'002000', c_int)
   integer(c_int), parameter :: CL_MEM_ZEROCOPY = int(z'004000', c_int)
   integer(c_int), parameter :: CL_MEM_DEVONLY = int(z'008000', c_int)
+  integer(c_int), parameter :: CL_MEM_IMAGE = int(z'010000', c_int)
   integer(c_int), parameter :: CL_MEM_IMAGE2D = int(z'010000', c_int)
   integer(c_int), parameter :: CL_MEM_PER_DEVICE = int(z'020000', c_int)
+  integer(c_int), parameter :: CL_MEM_SAMPLER = int(z'040000', c_int)
   integer(c_int), parameter :: CL_MEM_CLBUF = int(z'100000', c_int)
   integer(c_int), parameter :: CL_MEM_GLBUF = int(z'200000', c_int)
   integer(c_int), parameter :: CL_MEM_GLTEX2D = int(z'2000000', c_int)
@@ -147,6 +149,8 @@ module stdcl
   integer(c_int), parameter :: CL_MCTL_SET_IMAGE2D = 5
   integer(c_int), parameter :: CL_MCTL_SET_USRFLAGS = 6
   integer(c_int), parameter :: CL_MCTL_CLR_USRFLAGS = 7
+  integer(c_int), parameter :: CL_MCTL_SET_IMAGE = 8
+  integer(c_int), parameter :: CL_MCTL_SET_SAMPLER = 9
   integer(c_int), parameter :: CLLD_DEFAULT = 0
   integer(c_int), parameter :: CLLD_LAZY = 1
   integer(c_int), parameter :: CLLD_NOW = 2
@@ -864,6 +868,13 @@ module stdcl
       type(c_ptr), value :: cp
       type(c_ptr), value :: handle
     end function
+    function clcontext_adopt(context, n, queues) bind(C)
+      import
+      type(c_ptr) :: clcontext_adopt
+      type(c_ptr), value :: context
+      integer(c_size_t), value :: n
+      type(c_ptr), intent(in), optional :: queues(*)
+    end function
     function clcontext_create(platforms, devtype, ndevmax, ext, lock_key) bind(C)
       import
       type(c_ptr) :: clcontext_create
@@ -1028,6 +1039,14 @@ module stdcl
       integer(c_size_t), value :: size
       integer(c_int), value :: flags
     end function
+    function clmalloc_from(cp, ptr, size, flags) bind(C)
+      import
+      type(c_ptr) :: clmalloc_from
+      type(c_ptr), value :: cp
+      type(c_ptr), value :: ptr
+      integer(c_size_t), value :: size
+      integer(c_int), value :: flags
+    end function
     function clmattach(cp, ptr) bind(C)
       import
       integer(c_int) :: clmattach
@@ -1047,6 +1066,13 @@ module stdcl
       import
       integer(c_int) :: clmdetach
       type(c_ptr), value :: ptr
+    end function
+    function clmem_adopt(cp, dev, buffer) bind(C)
+      import
+      type(c_ptr) :: clmem_adopt
+      type(c_ptr), value :: cp
+      integer(c_int32_t), value :: dev
+      type(c_ptr), value :: buffer
     end function
     function clmemptr(cp, ptr) bind(C)
       import
@@ -1208,6 +1234,15 @@ module stdcl
       type(c_ptr), value :: cp
       character(kind=c_char), intent(in), optional :: source(*)
       integer(c_int), value :: flags
+    end function
+    function clspec(cp, handle, id, size, value) bind(C)
+      import
+      integer(c_int) :: clspec
+      type(c_ptr), value :: cp
+      type(c_ptr), value :: handle
+      integer(c_int32_t), value :: id
+      integer(c_size_t), value :: size
+      type(c_ptr), value :: value
     end function
     function clstat(cp, info) bind(C)
       import

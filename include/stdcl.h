@@ -185,6 +185,13 @@ CLCONTEXT *clcontext_create_stdnpu(const char *platforms, int devtype, size_t nd
 /* Create a context of exactly these devices, in this order. The caller destroys it. */
 CLCONTEXT *clcontext_create_from(const cl_device_id *devices, size_t ndev);
 
+/* Create a context of `n` devices around OpenCL objects of the program: device i runs its commands
+ * on queues[i], in order with the program's commands there. All queues belong to `context` and run
+ * in order (EINVAL). The caller destroys the result; `context` and queues stay the program's, and
+ * only a reference is held to each meanwhile. The context cannot be profiled. To share memory, see
+ * clmem_adopt; clgetqueue, clgetclcontext and clgetbuffer are the way back. */
+CLCONTEXT *clcontext_adopt(cl_context context, size_t n, const cl_command_queue *queues);
+
 /* Wait for all commands, then release the context with its programs, kernels, events and every
  * allocation still attached. EINVAL for NULL and for the standard contexts. */
 int clcontext_destroy(CLCONTEXT *cp);
@@ -266,8 +273,10 @@ cl_mem clgetbuffer(CLCONTEXT *cp, cl_uint dev, void *ptr);
 #define CL_MEM_NOFORCE 0x002000    /* clmsync: copy only if the destination is out of date */
 #define CL_MEM_ZEROCOPY 0x004000   /* clmalloc: one image for host and CPU devices */
 #define CL_MEM_DEVONLY 0x008000    /* clmalloc: no host region */
-#define CL_MEM_IMAGE2D 0x010000    /* clmalloc: a 2-D image, shaped by clmctl */
+#define CL_MEM_IMAGE 0x010000      /* clmalloc: an image, shaped by clmctl */
+#define CL_MEM_IMAGE2D 0x010000    /* historic name of CL_MEM_IMAGE */
 #define CL_MEM_PER_DEVICE 0x020000 /* clmalloc: one image per device */
+#define CL_MEM_SAMPLER 0x040000    /* clmalloc: a sampler, set by clmctl */
 /* Historic: for clglmalloc, which is not supported (docs/legacy.md); clmalloc rejects them. */
 #define CL_MEM_CLBUF 0x100000
 #define CL_MEM_GLBUF 0x200000
@@ -287,7 +296,10 @@ cl_mem clgetbuffer(CLCONTEXT *cp, cl_uint dev, void *ptr);
  *
  * Flags, or 0:
  *   CL_MEM_DETACHED    ignore `cp`; clmattach gives the block a context later
- *   CL_MEM_IMAGE2D     devices hold a 2-D image; set its shape with clmctl before first use
+ *   CL_MEM_IMAGE       devices hold an image; set its shape with clmctl before first use. Rows and
+ *                      planes of the host region follow each other without padding
+ *   CL_MEM_SAMPLER     a sampler of every device, for kernels' sampler_t arguments; `size` is 0.
+ *                      Without clmctl: coordinates in pixels, clamped to the edge, nearest pixel
  *   CL_MEM_ZEROCOPY    on CPU devices the host region is the buffer: syncs copy nothing, and the
  *                      host must not touch the region while a kernel runs. On other devices syncs
  *                      copy, and each device has its own image as with CL_MEM_PER_DEVICE
@@ -300,6 +312,23 @@ cl_mem clgetbuffer(CLCONTEXT *cp, cl_uint dev, void *ptr);
  * ENOMEM if host or devices are out of memory (the message gives the size). EINVAL for a NULL
  * context without CL_MEM_DETACHED, and for flags that exclude each other. */
 void *clmalloc(CLCONTEXT *cp, size_t size, int flags);
+
+/* Make memory of the program a block: `size` bytes at ptr from malloc, mmap or another library.
+ * Returns ptr. A device's first use copies the host's contents, unless that use is clmsync. Flags
+ * as clmalloc, without CL_MEM_DEVONLY. With CL_MEM_ZEROCOPY a CPU's kernels work on the memory
+ * itself: ptr must then be aligned as the device demands (EINVAL names the number). The memory must
+ * stay valid until clfree, which leaves it to the program. It may be read-only if nothing is synced
+ * to the host. EEXIST if it overlaps another block. */
+void *clmalloc_from(CLCONTEXT *cp, void *ptr, size_t size, int flags);
+
+/* Make a buffer or image of the program a block of its size, whose image on device `dev` is
+ * that cl_mem. It belongs to the OpenCL context of the device: of the one given to clcontext_adopt,
+ * or clgetclcontext's (EINVAL). The newest data are on the device; clmsync copies them to the host
+ * region, which is the result. The program's own commands may use the cl_mem in between: order them
+ * by the queue, and sync without CL_MEM_NOFORCE afterwards. clfree, clcontext_destroy: the cl_mem
+ * stays the program's, only a reference is released. EEXIST if the cl_mem is a block's already;
+ * clmrealloc and clmdetach give EINVAL. */
+void *clmem_adopt(CLCONTEXT *cp, cl_uint dev, cl_mem buffer);
 
 /* Resize a block, which may move. Blocks until work on the block is complete. Host bytes are kept
  * up to the smaller size; data held only by a device is lost. ptr NULL acts as clmalloc. On failure
@@ -362,6 +391,12 @@ void *clmemptr(CLCONTEXT *cp, void *ptr);
  *   CL_MCTL_SET_IMAGE2D     (int w, int h, cl_image_format *) make the block a w x h image; format
  *                           NULL = RGBA float. The pixels must fit the block. EBUSY once a device
  *                           has an image
+ *   CL_MCTL_SET_IMAGE       (const cl_image_desc *, const cl_image_format *) make the block an
+ *                           image of image_type 1-D, 2-D, 3-D or an array of 1-D or 2-D; pitches,
+ *                           mip levels, samples and buffer are 0. Else as CL_MCTL_SET_IMAGE2D
+ *   CL_MCTL_SET_SAMPLER     (int normalized, int addressing, int filter) set a sampler, with
+ *                           CL_ADDRESS_CLAMP, ... and CL_FILTER_NEAREST or CL_FILTER_LINEAR. Holds
+ *                           from the next launch on
  *   CL_MCTL_SET_USRFLAGS    (int) set cl_mem_flags for the devices' buffers; EBUSY once a device
  *                           has one
  *   CL_MCTL_CLR_USRFLAGS    (int) clear cl_mem_flags; EBUSY once a device has a buffer
@@ -373,6 +408,8 @@ void *clmemptr(CLCONTEXT *cp, void *ptr);
 #define CL_MCTL_SET_IMAGE2D 5
 #define CL_MCTL_SET_USRFLAGS 6
 #define CL_MCTL_CLR_USRFLAGS 7
+#define CL_MCTL_SET_IMAGE 8
+#define CL_MCTL_SET_SAMPLER 9
 int clmctl(void *ptr, int op, ...);
 int clmctl_va(void *ptr, int op, va_list ap);
 
@@ -389,7 +426,7 @@ cl_event clglmsync(CLCONTEXT *cp, cl_uint dev, void *ptr, int flags);
 #define CLLD_CACHE 16  /* cache PoCL's CPU binaries on disk (docs/layer.md) */
 #define CLLD_GLOBAL 8  /* historic, no effect: every program is found by clsym with handle NULL */
 
-/* Open a program. `file` holds OpenCL C or a program binary, such as clsave writes; NULL opens the
+/* Open a program. `file` holds OpenCL C, SPIR-V, or a binary that clsave wrote; NULL opens the
  * sources that `stdcl embed` linked into this executable. The caller closes the handle. With
  * CLLD_CACHE, binaries that PoCL builds for a CPU are cached on disk: later processes load them ten
  * times faster, and the first one compiles about twice as long.
@@ -403,7 +440,9 @@ void *clopen(CLCONTEXT *cp, const char *file, int flags);
 /* Open a program from a zero-terminated string, which is copied. Otherwise as clopen. */
 void *clsopen(CLCONTEXT *cp, const char *source, int flags);
 
-/* Open a program from `size` bytes of source or binary, which are copied. Otherwise as clopen. */
+/* Open a program from `size` bytes of source, SPIR-V or binary, which are copied. Otherwise as
+ * clopen. SPIR-V is known by its first word, 0x07230203. A device whose CL_DEVICE_IL_VERSION names
+ * no SPIR-V gives ENOTSUP, a module that is no sequence of whole instructions ENOEXEC. */
 void *clload(CLCONTEXT *cp, void *ptr, size_t size, int flags);
 
 /* Open a program from binaries: bin[i], of size[i] bytes, for device i of the context. n must be
@@ -424,9 +463,16 @@ void *clopen_named(CLCONTEXT *cp, const char *name, const char *source, size_t s
  * EINVAL if already built; ENOEXEC, with the log in clerror(), if the build fails. */
 int clbuild(CLCONTEXT *cp, void *handle, char *options, int flags);
 
+/* Set specialization constant `id` of a SPIR-V program opened with CLLD_NOBUILD or CLLD_LAZY,
+ * before it is built: `size` bytes of value, 1 (bool), 2, 4 or 8, are copied. Constants that are
+ * not set keep the module's values. ENOENT if the module has no such constant. EINVAL for another
+ * size, for other programs, and once the program is built. */
+int clspec(CLCONTEXT *cp, void *handle, cl_uint id, size_t size, const void *value);
+
 /* Write device `dev`'s binary of the program to `file`, for clopen on devices of the same model and
  * driver. The file begins with 32 bytes by which clopen, clload and clloadb detect a damaged file
- * (ENOEXEC). */
+ * (ENOEXEC). A driver's own binary lacks them: clopen refuses a file of it (ENOEXEC), clload and
+ * clloadb pass it to the driver. */
 int clsave(CLCONTEXT *cp, void *handle, cl_uint dev, const char *file);
 
 /* Return the kernel called `name`, for use on every device of the context. Owned by the program
@@ -483,12 +529,13 @@ cl_int stdcl_enqueue_kernel(cl_command_queue queue, cl_kernel krn, cl_uint dim,
                             cl_uint nwait, const cl_event *wait, cl_event *ev);
 
 /* Argument checks. The declared types are known if the kernel was built from source. Typedefs and
- * macros of the file are resolved. An argument is not checked if its type comes from an included
- * file, or from definitions between which the library cannot decide. A mismatch gives EINVAL: a
- * wrong size, an int for a float, a number for a struct, a double * or int * for a float *, a host
- * pointer for a buffer, a buffer for an image or the reverse, a cl_mem for a sampler. The message
- * names the kernel, the argument and both types. A void * or char * passes for any pointer, an
- * integer for an integer of equal size, signed or not, and a struct for a struct of equal size.
+ * macros of the file and of the files that it includes are resolved. An argument is not checked if
+ * its type comes from definitions between which the library cannot decide. A mismatch gives EINVAL:
+ * a wrong size, an int for a float, a number for a struct, a double * or int * for a float *, a
+ * host pointer for a buffer, a buffer for an image or the reverse, a cl_mem for a sampler. The
+ * message names the kernel, the argument and both types. A void * or char * passes for any
+ * pointer, an integer for an integer of equal size, signed or not, and a struct for a struct of
+ * equal size.
  *
  * A NULL of a type other than void * gives EFAULT, since it means a failed clmalloc. Pass NULL (in
  * C++ (void *)0) to kernels that test for it; a kernel that does not test reads address 0 and may

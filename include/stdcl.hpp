@@ -112,6 +112,13 @@ class context
         return context(stdgpu ? stdgpu : stdcpu);
     }
 
+    /* Use an OpenCL context and in-order queues of the program, which keeps them; see
+     * clcontext_adopt. */
+    static context adopt(cl_context own, std::size_t n, const cl_command_queue *queues)
+    {
+        return context(clcontext_adopt(own, n, queues), destroy{true});
+    }
+
     CLCONTEXT *get() const noexcept
     {
         return handle_.get();
@@ -137,6 +144,9 @@ class context
         }
     };
     explicit context(CLCONTEXT *standard) : handle_(check(standard), {false})
+    {
+    }
+    context(CLCONTEXT *created, destroy owned) : handle_(check(created), owned)
     {
     }
     std::unique_ptr<CLCONTEXT, destroy> handle_;

@@ -277,6 +277,10 @@ STDCL_API int clprofile(CLCONTEXT *cp, int on)
         return fail_no_context("clprofile");
     if (forked_child("clprofile"))
         return -1;
+    if (on && context_is_adopted(cp))
+        return fail(ENOTSUP, 0,
+                    "clprofile: an adopted context keeps the program's queues; create them with "
+                    "CL_QUEUE_PROFILING_ENABLE and read the times of events instead");
     struct profile *p = context_observed(cp);
     const int period = on ? sample_period(cp, on == CLPROF_EVERY || wanted_trace()) : 0;
     if (period < 0 || (on && check_format() != 0))

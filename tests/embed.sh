@@ -65,6 +65,14 @@ kernel void size(global int *x) { int a[A == 41 ? 1 : -1], line[__LINE__ == 14 ?
 (cd alone && "$stdcl" check k.cl) >said 2>&1 || fail "what was embedded is not what was written"
 expect 1 'src/two.h:2' sh -c "echo 'int three(void) { return THREE; }' >>src/two.h; '$stdcl' embed src/k.cl -I inc -I src -o k.c"
 
+# Byte order marks, in front of a file and of an included file, are not embedded.
+printf '\357\273\277#define M 3\n' >mark.h
+printf '\357\273\277#include "mark.h"\nkernel void m(global int *x) { x[0] = M; }\n' >mark.cl
+expect 0 '' "$stdcl" embed mark.cl -o mark.c
+text mark.c >marked.cl
+! LC_ALL=C grep -q "$(printf '\357\273\277')" marked.cl || fail "a byte order mark is left:"
+grep -q '#define M 3' marked.cl || fail "the include is missing:"
+
 # Called like a compiler: an object of the file's name, here.
 printf 'kernel void g(global int *x) { x[0] = 1; }\n' >sub/g.cl
 printf 'kernel void h(global int *x) { x[0] = 1; }\n' >h.cl

@@ -39,7 +39,7 @@ function(stdcl_test_as_gpu subject name)
 endfunction()
 
 set(libraries_of_event LIBS leak_count)
-foreach(subject context memory sync image loader kernel event failure error threads)
+foreach(subject context adopt memory sync image loader kernel event failure error threads)
   stdcl_test(test_layer_${subject} test_layer_${subject}.c ${libraries_of_${subject}})
   target_compile_definitions(test_layer_${subject} PRIVATE
     LAYER_CHILD="$<TARGET_FILE:layer_child>")
@@ -54,6 +54,10 @@ stdcl_test(test_layer_disk_cache test_layer_disk_cache.c)
 target_link_options(test_layer_disk_cache PRIVATE -Wl,--wrap=clCreateProgramWithSource -Wl,--wrap=clCreateProgramWithBinary
   -Wl,--wrap=clGetProgramInfo)
 set_tests_properties(test_layer_disk_cache PROPERTIES RESOURCE_LOCK pocl_cache)
+
+stdcl_test(test_layer_spirv test_layer_spirv.c)
+target_link_options(test_layer_spirv PRIVATE -Wl,--wrap=clGetDeviceInfo -Wl,--wrap=clCreateProgramWithIL
+  -Wl,--wrap=clSetProgramSpecializationConstant)
 
 stdcl_test(test_layer_fork test_layer_fork.c LIBS stdcl_matmul stdcl_arrays)
 

@@ -130,6 +130,193 @@ static void test_bytes_as_pixels(void **state)
     works(clfree(out));
 }
 
+/* ---- Images of other kinds. ---- */
+
+enum { D = 5 };
+
+static const struct {
+    const char *kernel;
+    cl_image_desc shape;
+} kinds[] = {
+    {"unpack_1d", {.image_type = CL_MEM_OBJECT_IMAGE1D, .image_width = W}},
+    {"unpack_1d_array",
+     {.image_type = CL_MEM_OBJECT_IMAGE1D_ARRAY, .image_width = W, .image_array_size = H}},
+    {"unpack", {.image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = W, .image_height = H}},
+    {"unpack_2d_array",
+     {.image_type = CL_MEM_OBJECT_IMAGE2D_ARRAY,
+      .image_width = W,
+      .image_height = H,
+      .image_array_size = D}},
+    {"unpack_3d",
+     {.image_type = CL_MEM_OBJECT_IMAGE3D, .image_width = W, .image_height = H, .image_depth = D}},
+};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+/* The index space of a shape's pixels, with `bytes` of RGBA float. */
+static clndrange_t space_of(const cl_image_desc *s, size_t *bytes)
+{
+    const bool line = s->image_type == CL_MEM_OBJECT_IMAGE1D_ARRAY;
+    const size_t h = line ? s->image_array_size : s->image_height ? s->image_height : 1;
+    const size_t d = line ? 1 : s->image_depth + s->image_array_size;
+    *bytes = s->image_width * h * (d ? d : 1) * sizeof(cl_float4);
+    return (clndrange_t)clndrange_init3d(0, s->image_width, 0, 0, h, 0, 0, d ? d : 1, 0);
+}
+
+static cl_float4 *new_image(const cl_image_desc *shape, size_t bytes)
+{
+    cl_float4 *image = clmalloc(cp, bytes, CL_MEM_IMAGE);
+    ready(image);
+    works(clmctl(image, CL_MCTL_SET_IMAGE, shape, (const cl_image_format *)NULL));
+    for (size_t i = 0; i < bytes / sizeof *image; i++)
+        image[i] = (cl_float4){{(float)i, (float)i / 4, -(float)i, 1}};
+    return image;
+}
+
+/* To every device and through the kernel; from device to device; and back to the host. */
+static void test_images_of_every_kind(void **state)
+{
+    (void)state;
+    need_images();
+    const cl_uint last = clgetndev(cp) - 1;
+    for (int i = 0; i < KINDS; i++) {
+        size_t bytes;
+        clndrange_t space = space_of(&kinds[i].shape, &bytes);
+        cl_float4 *image = new_image(&kinds[i].shape, bytes), *copy = clmalloc(cp, bytes, 0);
+        ready(copy);
+        memcpy(copy, image, bytes);
+        done(clmsync(cp, 0, image, CL_MEM_DEVICE));
+        memset(image, 0, bytes);
+        cl_float4 *out = clmalloc(cp, bytes, 0);
+        ready(out);
+        done(clforka(cp, last, image_kernel(kinds[i].kernel), &space, CL_EVENT_WAIT, image, out));
+        done(clmsync(cp, last, out, CL_MEM_HOST));
+        assert_memory_equal(out, copy, bytes);
+        done(clmsync(cp, 0, image, CL_MEM_HOST));
+        assert_memory_equal(image, copy, bytes);
+        memset(out, 0, bytes);
+        done(clmcopy(cp, 0, image, out, CL_EVENT_WAIT));
+        done(clmsync(cp, 0, out, CL_MEM_HOST));
+        assert_memory_equal(out, copy, bytes);
+        works(clfree(image));
+        works(clfree(copy));
+        works(clfree(out));
+    }
+}
+
+static void test_kernel_writes_an_image_array(void **state)
+{
+    (void)state;
+    need_images();
+    size_t bytes;
+    clndrange_t space = space_of(&kinds[3].shape, &bytes);
+    cl_float4 *image = new_image(&kinds[3].shape, bytes);
+    done(clforka(cp, 0, image_kernel("paint_2d_array"), &space, CL_EVENT_WAIT, image));
+    done(clmsync(cp, 0, image, CL_MEM_HOST));
+    for (int i = 0; i < W * H * D; i++) {
+        const cl_float4 p = image[i];
+        assert_true(p.s[0] == (float)(i % W) && p.s[1] == (float)(i / W % H));
+        assert_true(p.s[2] == (float)(i / W / H) && p.s[3] == 2.0f);
+    }
+    works(clfree(image));
+}
+
+static void test_images_of_another_kind_are_refused(void **state)
+{
+    (void)state;
+    need_images();
+    for (int i = 0; i < KINDS; i++) {
+        size_t bytes;
+        clndrange_t space = space_of(&kinds[i].shape, &bytes);
+        cl_float4 *image = new_image(&kinds[i].shape, bytes), *out = clmalloc(cp, bytes, 0);
+        ready(out);
+        for (int k = 0; k < KINDS; k++)
+            if (k != i)
+                fails_event(EINVAL, clforka(cp, 0, image_kernel(kinds[k].kernel), &space,
+                                            CL_EVENT_WAIT, image, out));
+        works(clfree(image));
+        works(clfree(out));
+    }
+}
+
+static void test_bad_shapes_of_other_kinds(void **state)
+{
+    (void)state;
+    need_images();
+    size_t bytes;
+    space_of(&kinds[4].shape, &bytes);
+    cl_float4 *image = clmalloc(cp, bytes, CL_MEM_IMAGE);
+    ready(image);
+    for (int i = 0; i < 7; i++) {
+        cl_image_desc s = kinds[4].shape;
+        s.image_depth = i == 0 ? D + 1 : i == 1 ? 0 : i == 2 ? SIZE_MAX / 2 : s.image_depth;
+        s.image_type = i == 3 ? CL_MEM_OBJECT_BUFFER : s.image_type;
+        s.image_row_pitch = i == 4 ? 16 * W : 0;
+        s.num_samples = i == 5;
+        fails(EINVAL,
+              clmctl(image, CL_MCTL_SET_IMAGE, i == 6 ? NULL : &s, (const cl_image_format *)NULL));
+    }
+    works(clmctl(image, CL_MCTL_SET_IMAGE, &kinds[4].shape, (const cl_image_format *)NULL));
+    works(clfree(image));
+}
+
+/* ---- Samplers. ---- */
+
+/* One sampler serves every device, and may be changed between launches. */
+static void test_sampler_of_every_device(void **state)
+{
+    (void)state;
+    need_images();
+    cl_float4 *table = new_table(NULL), *out = clmalloc(cp, sizeof *out, 0);
+    void *sampler = clmalloc(cp, 0, CL_MEM_SAMPLER);
+    ready(out);
+    ready(sampler);
+    number_pixels(table, 0);
+    clndrange_t one = clndrange_init1d(0, 1, 1);
+    const cl_kernel sample = image_kernel("sample");
+    const cl_float2 corner = {{0.999f, 0.999f}}, outside = {{-3, 2}};
+    const cl_float4 border = {{0, 0, 0, 0}};
+    for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
+        done(clmsync(cp, dev, table, CL_MEM_DEVICE));
+        works(clmctl(sampler, CL_MCTL_SET_SAMPLER, 1, CL_ADDRESS_CLAMP_TO_EDGE, CL_FILTER_NEAREST));
+        done(clforka(cp, dev, sample, &one, CL_EVENT_WAIT, table, sampler, corner, out));
+        done(clmsync(cp, dev, out, CL_MEM_HOST));
+        assert_memory_equal(out, &table[W * H - 1], sizeof *out);
+        works(clmctl(sampler, CL_MCTL_SET_SAMPLER, 0, CL_ADDRESS_CLAMP, CL_FILTER_NEAREST));
+        done(clforka(cp, dev, sample, &one, CL_EVENT_WAIT, table, sampler, outside, out));
+        done(clmsync(cp, dev, out, CL_MEM_HOST));
+        assert_memory_equal(out, &border, sizeof *out);
+    }
+    works(clfree(sampler));
+    works(clfree(table));
+    works(clfree(out));
+}
+
+static void test_samplers_are_no_memory(void **state)
+{
+    (void)state;
+    need_images();
+    cl_float4 *table = new_table(NULL), *out = clmalloc(cp, W * H * sizeof *out, 0);
+    void *sampler = clmalloc(cp, 0, CL_MEM_SAMPLER);
+    ready(out);
+    ready(sampler);
+    clndrange_t one = clndrange_init1d(0, 1, 1);
+    const cl_float2 corner = {{0, 0}};
+    const cl_kernel sample = image_kernel("sample"), unpack = image_kernel("unpack");
+    fails_event(EINVAL, clforka(cp, 0, sample, &one, CL_EVENT_WAIT, table, out, corner, out));
+    fails_event(EINVAL, clforka(cp, 0, sample, &one, CL_EVENT_WAIT, sampler, sampler, corner, out));
+    fails_event(EINVAL, clforka(cp, 0, unpack, &pixels, CL_EVENT_WAIT, table, sampler));
+    fails_event(EINVAL, clmsync(cp, 0, sampler, CL_MEM_DEVICE));
+    fails_null(EINVAL, clgetbuffer(cp, 0, sampler));
+    fails(EINVAL, clmctl(out, CL_MCTL_SET_SAMPLER, 1, CL_ADDRESS_CLAMP, CL_FILTER_NEAREST));
+    fails(EINVAL, clmctl(sampler, CL_MCTL_SET_SAMPLER, 0, CL_ADDRESS_REPEAT, CL_FILTER_NEAREST));
+    fails(EINVAL, clmctl(sampler, CL_MCTL_SET_SAMPLER, 1, 7, CL_FILTER_NEAREST));
+    fails(EINVAL, clmctl(sampler, CL_MCTL_SET_SAMPLER, 1, CL_ADDRESS_CLAMP, 7));
+    fails_null(EINVAL, clmalloc(cp, 0, CL_MEM_SAMPLER | CL_MEM_IMAGE));
+    works(clfree(sampler));
+    works(clfree(table));
+    works(clfree(out));
+}
+
 /* A sampler created by the program with OpenCL is passed as it is. */
 static void test_sampler_as_argument(void **state)
 {
@@ -291,6 +478,12 @@ int main(void)
         cmocka_unit_test(test_recipe),
         cmocka_unit_test(test_flag_of_clmalloc),
         cmocka_unit_test(test_bytes_as_pixels),
+        cmocka_unit_test(test_images_of_every_kind),
+        cmocka_unit_test(test_kernel_writes_an_image_array),
+        cmocka_unit_test(test_images_of_another_kind_are_refused),
+        cmocka_unit_test(test_bad_shapes_of_other_kinds),
+        cmocka_unit_test(test_sampler_of_every_device),
+        cmocka_unit_test(test_samplers_are_no_memory),
         cmocka_unit_test(test_sampler_as_argument),
         cmocka_unit_test(test_other_objects_are_refused),
         cmocka_unit_test(test_kernel_writes_an_image),

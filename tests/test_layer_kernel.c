@@ -6,6 +6,7 @@
  */
 #include "check.h"
 #include "core/args.h"
+#include "files.h"
 #include "pocl.h"
 
 static CLCONTEXT *cp;
@@ -316,6 +317,44 @@ static void test_typedefs_and_macros_are_compared(void **state)
     assert_true(x[0] == 31);
     works(clfree(wide));
     works(clclose(cp, typed));
+}
+
+/* Headers that include each other, one beside the kernel, one in a folder of -I, twice; a header in
+ * a comment does not count. */
+static void test_types_of_included_files_are_compared(void **state)
+{
+    assert_int_equal(files_create(state), 0);
+    assert_int_equal(mkdir(in_folder("types"), 0700), 0);
+    put_text(in_folder("types/real.h"), "\xEF\xBB\xBF#ifndef REAL_H\n#define REAL_H\n"
+                                        "#include \"number.h\"\n#ifdef WIDE\n"
+                                        "typedef double real;\n#else\ntypedef float real;\n"
+                                        "#endif\n#endif\n");
+    put_text(in_folder("types/number.h"), "#include <real.h>\n#define NUMBER int\n");
+    put_text(in_folder("other.h"), "typedef double real;\n#define NUMBER long\n");
+    put_text(in_folder("single.h"), "#pragma once\nstruct single { float a; };\n");
+    put_text(in_folder("k.cl"), "/*\n#include \"other.h\"\n*/\n#include \"single.h\"\n"
+                                "  # include <real.h> // by -I\n#include \"single.h\"\n"
+                                "kernel void f(real a, NUMBER b, struct single c,"
+                                " global real *x) { x[0] = a + b + c.a; }\n");
+    char options[PATH_MAX + 16];
+    for (int wide = 0; wide < 2; wide++) {
+        void *typed = clopen(cp, in_folder("k.cl"), CLLD_NOBUILD);
+        ready(typed);
+        snprintf(options, sizeof options, "-I%s%s", in_folder("types"), wide ? " -D WIDE" : "");
+        works(clbuild(cp, typed, options, 0));
+        cl_kernel f = clsym(cp, typed, "f", 0);
+        ready(f);
+        if (wide)
+            fails(EINVAL, clarg_set(f, 0, 1.0f));
+        else
+            fails(EINVAL, clarg_set(f, 0, 1.0));
+        fails(EINVAL, clarg_set(f, 1, 1.0f));
+        fails(EINVAL, clarg_set(f, 2, 1.0f));
+        works(wide ? clarg_set(f, 0, 1.0) : clarg_set(f, 0, 1.0f));
+        works(clarg_set(f, 1, 7));
+        works(clclose(cp, typed));
+    }
+    files_remove(NULL);
 }
 
 /* ---- clarg_set_global and clarg_set_pointer. ---- */
@@ -1313,6 +1352,7 @@ int main(void)
         cmocka_unit_test(test_arguments_are_compared_with_the_declaration),
         cmocka_unit_test(test_types_are_compared_with_the_declaration),
         cmocka_unit_test(test_typedefs_and_macros_are_compared),
+        cmocka_unit_test(test_types_of_included_files_are_compared),
         cmocka_unit_test(test_constant_memory),
         cmocka_unit_test(test_pointers_are_seen_as_they_are),
         cmocka_unit_test(test_global_binds_the_whole_block),

@@ -418,6 +418,37 @@ static void test_damaged_binaries_are_refused(void **state)
     free(whole);
 }
 
+/* Bytes that the driver returned have no header. In memory they are used; a file of them, as clsave
+ * once wrote, may be damaged. */
+static void test_binaries_without_header(void **state)
+{
+    (void)state;
+    CLCONTEXT *all = cp;
+    cl_program raw = NULL;
+    size_t size = 0;
+    cp = same_devices();
+    void *program = clsopen(cp, ANSWER(6), CLLD_NOW);
+    ready(program);
+    const cl_kernel krn = clsym(cp, program, "answer", 0);
+    assert_int_equal(clGetKernelInfo(krn, CL_KERNEL_PROGRAM, sizeof raw, &raw, NULL), 0);
+    assert_int_equal(clGetProgramInfo(raw, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL), 0);
+    char *bytes = malloc(size);
+    ready(bytes);
+    assert_int_equal(clGetProgramInfo(raw, CL_PROGRAM_BINARIES, sizeof bytes, &bytes, NULL), 0);
+    works(clclose(cp, program));
+    program = clloadb(cp, 1, &bytes, &size, CLLD_NOW);
+    ready(program);
+    works(clclose(cp, program));
+    if (memchr(bytes, 0, size)) { /* no assembly of NVIDIA, which is text */
+        fails_null(ENOEXEC, clopen(cp, write_kernel_file("old.bin", bytes, size), CLLD_NOW));
+        assert_null(clopen(cp, write_kernel_file("old.bin", bytes, size / 2), CLLD_NOW));
+        contains(clerror(), "old.bin is no OpenCL C, and a binary without the length and hash");
+    }
+    free(bytes);
+    works(clcontext_destroy(cp));
+    cp = all;
+}
+
 static void test_includes(void **state)
 {
     (void)state;
@@ -833,6 +864,7 @@ int main(void)
         cmocka_unit_test(test_load_memory),
         cmocka_unit_test(test_binaries),
         cmocka_unit_test(test_damaged_binaries_are_refused),
+        cmocka_unit_test(test_binaries_without_header),
         cmocka_unit_test(test_includes),
         cmocka_unit_test(test_default_defines),
         cmocka_unit_test(test_unbuilt_program_has_no_kernels),

@@ -84,6 +84,23 @@ void moves_and_frees(const stdcl::context &ctx)
     CHECK(moved.size() >= 1);
 }
 
+/* The objects of another context stand for the program's own. */
+void adopts(const stdcl::context &ctx)
+{
+    const cl_command_queue queue = clgetqueue(ctx.get(), 0);
+    const stdcl::context own = stdcl::context::adopt(clgetclcontext(ctx.get(), 0), 1, &queue);
+    CHECK(own.get() != ctx.get() && clgetqueue(own.get(), 0) == queue);
+    stdcl::array<float> x(own, 1000), y(own, 1000);
+    std::iota(x.begin(), x.end(), 0.0f);
+    x.to_device();
+    y.to_device();
+    stdcl::program program(own, source);
+    program["saxpy"](x.size(), 2.0f, x, y);
+    y.to_host();
+    CHECK(y[999] == 2.0f * 999);
+    CHECK(has_text(thrown([] { stdcl::context::adopt(nullptr, 0, nullptr); }), "is NULL"));
+}
+
 void throws(const stdcl::context &ctx)
 {
     CHECK(has_text(thrown([&] { stdcl::program(ctx, "__kernel void broken( {"); }), "error"));
@@ -134,6 +151,7 @@ int main()
         const stdcl::context ctx = stdcl::context::gpu_or_cpu();
         computes(ctx);
         moves_and_frees(ctx);
+        adopts(ctx);
         throws(ctx);
         check_engines();
     } catch (const std::exception &failed) {

@@ -28,6 +28,8 @@ extern "C" {
  *                 EINVAL unless a whole number from 1 to 1,000,000)
  *   CLPROF_EVERY  count and time all commands, as a timeline needs
  *   0             off
+ *
+ * ENOTSUP for a context of clcontext_adopt.
  */
 #define CLPROF_EVERY 2
 int clprofile(CLCONTEXT *cp, int on);

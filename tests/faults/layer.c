@@ -105,6 +105,11 @@ MAKES(cl_mem, clCreateImage,
       (cl_context c, cl_mem_flags flags, const cl_image_format *format, const cl_image_desc *what,
        void *host, cl_int *err),
       (c, flags, format, what, host, err))
+MAKES(cl_sampler, clCreateSampler,
+      (cl_context c, cl_bool normalized, cl_addressing_mode addressing, cl_filter_mode filter,
+       cl_int *err),
+      (c, normalized, addressing, filter, err))
+RELEASES(clReleaseSampler, cl_sampler)
 RELEASES(clReleaseMemObject, cl_mem)
 MAKES(cl_program, clCreateProgramWithSource,
       (cl_context c, cl_uint n, const char **text, const size_t *length, cl_int *err),
@@ -113,6 +118,10 @@ MAKES(cl_program, clCreateProgramWithBinary,
       (cl_context c, cl_uint n, const cl_device_id *id, const size_t *length,
        const unsigned char **binary, cl_int *status, cl_int *err),
       (c, n, id, length, binary, status, err))
+MAKES(cl_program, clCreateProgramWithIL,
+      (cl_context c, const void *words, size_t length, cl_int *err), (c, words, length, err))
+ASKS(clSetProgramSpecializationConstant, (cl_program p, cl_uint id, size_t size, const void *value),
+     (p, id, size, value))
 ASKS(clRetainProgram, (cl_program p), (p))
 RELEASES(clReleaseProgram, cl_program)
 ASKS(clBuildProgram,
@@ -126,7 +135,10 @@ ASKS(clGetProgramBuildInfo,
      (p, id, what, size, value, needed))
 MAKES(cl_kernel, clCreateKernel, (cl_program p, const char *name, cl_int *err), (p, name, err))
 RELEASES(clReleaseKernel, cl_kernel)
+ASKS(clRetainContext, (cl_context c), (c))
+ASKS(clRetainMemObject, (cl_mem m), (m))
 ASKS_INFO(clGetMemObjectInfo, cl_mem, cl_mem_info)
+ASKS_INFO(clGetImageInfo, cl_mem, cl_image_info)
 ASKS_INFO(clGetCommandQueueInfo, cl_command_queue, cl_command_queue_info)
 ASKS(clSetKernelArg, (cl_kernel k, cl_uint i, size_t size, const void *value), (k, i, size, value))
 ASKS_INFO(clGetKernelInfo, cl_kernel, cl_kernel_info)
@@ -313,8 +325,10 @@ static void make_ours(void)
     OURS(clCreateContext), OURS(clReleaseContext);
     OURS(clCreateCommandQueue), OURS(clRetainCommandQueue), OURS(clReleaseCommandQueue);
     OURS(clCreateBuffer), OURS(clCreateSubBuffer), OURS(clCreateImage), OURS(clReleaseMemObject);
-    OURS(clGetMemObjectInfo);
+    OURS(clCreateSampler), OURS(clReleaseSampler);
+    OURS(clGetMemObjectInfo), OURS(clGetImageInfo), OURS(clRetainContext), OURS(clRetainMemObject);
     OURS(clCreateProgramWithSource), OURS(clCreateProgramWithBinary);
+    OURS(clCreateProgramWithIL), OURS(clSetProgramSpecializationConstant);
     OURS(clRetainProgram), OURS(clReleaseProgram);
     OURS(clBuildProgram), OURS(clGetProgramInfo), OURS(clGetProgramBuildInfo);
     OURS(clCreateKernel), OURS(clReleaseKernel), OURS(clSetKernelArg);

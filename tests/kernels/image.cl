@@ -38,3 +38,38 @@ __kernel void paint(__write_only image2d_t image)
     int x = get_global_id(0), y = get_global_id(1);
     write_imagef(image, (int2)(x, y), (float4)(x, y, 10 * x + y, 1));
 }
+
+/* out[x] = the pixel of a 1-D image; of element y of an array, out[y * width + x] */
+__kernel void unpack_1d(__read_only image1d_t image, __global float4 *out)
+{
+    int x = get_global_id(0);
+    out[x] = read_imagef(image, nearest, x);
+}
+
+__kernel void unpack_1d_array(__read_only image1d_array_t image, __global float4 *out)
+{
+    int x = get_global_id(0), y = get_global_id(1);
+    out[y * (int)get_global_size(0) + x] = read_imagef(image, nearest, (int2)(x, y));
+}
+
+/* out[(z * height + y) * width + x] = the pixel of element or plane z */
+__kernel void unpack_2d_array(__read_only image2d_array_t image, __global float4 *out)
+{
+    int x = get_global_id(0), y = get_global_id(1), z = get_global_id(2);
+    out[(z * (int)get_global_size(1) + y) * (int)get_global_size(0) + x] =
+        read_imagef(image, nearest, (int4)(x, y, z, 0));
+}
+
+__kernel void unpack_3d(__read_only image3d_t image, __global float4 *out)
+{
+    int x = get_global_id(0), y = get_global_id(1), z = get_global_id(2);
+    out[(z * (int)get_global_size(1) + y) * (int)get_global_size(0) + x] =
+        read_imagef(image, nearest, (int4)(x, y, z, 0));
+}
+
+/* pixel (x, y) of element z = (x, y, z, 2) */
+__kernel void paint_2d_array(__write_only image2d_array_t image)
+{
+    int x = get_global_id(0), y = get_global_id(1), z = get_global_id(2);
+    write_imagef(image, (int4)(x, y, z, 0), (float4)(x, y, z, 2));
+}

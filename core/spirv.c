@@ -1,0 +1,208 @@
+/* spirv.c - SPIR-V modules: recognised, checked word by word, and created with their specialization
+ * constants.
+ *
+ * A module is a header of five words, then instructions: one word of opcode and length, then
+ * operands (SPIR-V Specification, 2.3). Instructions that do not add up to the module's size are a
+ * damaged file, on which drivers crash. A constant that clspec may set is a scalar decorated with
+ * SpecId.
+ * SPDX-License-Identifier: MIT
+ */
+#include "core/program.h"
+
+enum { MAGIC = 0x07230203, SWAPPED_MAGIC = 0x03022307, HEADER_WORDS = 5 };
+
+enum opcode {
+    OP_TYPE_INT = 21,
+    OP_TYPE_FLOAT = 22,
+    OP_SPEC_CONSTANT_TRUE = 48,
+    OP_SPEC_CONSTANT_FALSE = 49,
+    OP_SPEC_CONSTANT = 50,
+    OP_DECORATE = 71,
+};
+enum { DECORATION_SPEC_ID = 1 };
+
+static uint32_t word_at(const unsigned char *data, size_t i)
+{
+    uint32_t word;
+    memcpy(&word, data + 4 * i, sizeof word);
+    return word;
+}
+
+bool spirv_begins(const void *data, size_t size)
+{
+    const uint32_t first = size >= 4 ? word_at(data, 0) : 0;
+    return first == MAGIC || first == SWAPPED_MAGIC;
+}
+
+/* An instruction: its opcode and its words, the first of which holds the opcode. */
+struct instruction {
+    unsigned op;
+    size_t words;
+    const unsigned char *at;
+};
+
+/* Read the instruction at word *i and advance; false at the end, or if none fits there. */
+static bool next_instruction(const unsigned char *data, size_t size, size_t *i,
+                             struct instruction *in)
+{
+    const size_t left = size / 4 - *i;
+    if (left == 0)
+        return false;
+    const uint32_t first = word_at(data, *i);
+    *in = (struct instruction){first & 0xffff, first >> 16, data + 4 * *i};
+    if (in->words == 0 || in->words > left)
+        return false;
+    *i += in->words;
+    return true;
+}
+
+int spirv_check(const void *data, size_t size, const char *name, const char *call)
+{
+    struct instruction in;
+    size_t i = HEADER_WORDS;
+    if (spirv_begins(data, size) && word_at(data, 0) == SWAPPED_MAGIC)
+        return fail(
+            ENOEXEC, 0,
+            "%s: %s is SPIR-V in the byte order of another machine; compile it for this one", call,
+            name);
+    if (spirv_begins(data, size) && size >= 4 * HEADER_WORDS && size % 4 == 0) {
+        while (next_instruction(data, size, &i, &in))
+            ;
+        if (i == size / 4 && i > HEADER_WORDS)
+            return 0;
+    }
+    return fail(ENOEXEC, 0, "%s: %s is damaged SPIR-V: its %zu bytes are no whole instructions",
+                call, name, size);
+}
+
+/* ---- Specialization constants. ---- */
+
+/* Find the instruction with one of two opcodes whose word `at` has this value; more than `at` words
+ * long. */
+static bool find_instruction(const struct part *p, enum opcode a, enum opcode b, size_t at,
+                             uint32_t value, struct instruction *in)
+{
+    size_t i = HEADER_WORDS;
+    while (next_instruction(p->binary[0], p->binary_size[0], &i, in))
+        if ((in->op == a || in->op == b) && in->words > at && word_at(in->at, at) == value)
+            return true;
+    return false;
+}
+
+/* Find the result whose decoration is SpecId `id`. */
+static bool find_spec_target(const struct part *p, uint32_t id, uint32_t *target)
+{
+    struct instruction in;
+    size_t i = HEADER_WORDS;
+    while (next_instruction(p->binary[0], p->binary_size[0], &i, &in))
+        if (in.op == OP_DECORATE && in.words == 4 && word_at(in.at, 2) == DECORATION_SPEC_ID &&
+            word_at(in.at, 3) == id) {
+            *target = word_at(in.at, 1);
+            return true;
+        }
+    return false;
+}
+
+size_t spirv_constant_size(const struct part *p, cl_uint id)
+{
+    struct instruction constant, type;
+    uint32_t target;
+    if (!find_spec_target(p, id, &target))
+        return 0;
+    if (find_instruction(p, OP_SPEC_CONSTANT_TRUE, OP_SPEC_CONSTANT_FALSE, 2, target, &constant))
+        return 1;
+    if (!find_instruction(p, OP_SPEC_CONSTANT, OP_SPEC_CONSTANT, 2, target, &constant) ||
+        !find_instruction(p, OP_TYPE_INT, OP_TYPE_FLOAT, 1, word_at(constant.at, 1), &type) ||
+        type.words < 3)
+        return 0;
+    const size_t bytes = word_at(type.at, 2) / 8;
+    return bytes <= sizeof p->spec->value ? bytes : 0;
+}
+
+/* ---- Programs. ---- */
+
+/* True if the device compiles SPIR-V: OpenCL 2.1 and newer devices name the versions. */
+static bool takes_spirv(const struct device *d)
+{
+    char versions[1024] = "";
+    return clGetDeviceInfo(d->id, CL_DEVICE_IL_VERSION, sizeof versions, versions, NULL) ==
+               CL_SUCCESS &&
+           strstr(versions, "SPIR-V") != NULL;
+}
+
+cl_program spirv_program(const struct part *p, const struct device *d, cl_int *err)
+{
+    *err = CL_INVALID_OPERATION;
+    cl_program program =
+        takes_spirv(d) ? clCreateProgramWithIL(d->context, p->binary[0], p->binary_size[0], err)
+                       : NULL;
+    for (size_t i = 0; program && i < p->nspecs && *err == CL_SUCCESS; i++)
+        *err = clSetProgramSpecializationConstant(program, p->spec[i].id, p->spec[i].size,
+                                                  p->spec[i].value);
+    if (program && *err != CL_SUCCESS) {
+        clReleaseProgram(program);
+        program = NULL;
+    }
+    return program;
+}
+
+int spirv_failed(const struct part *p, const struct device *d, cl_int err, const char *call)
+{
+    if (!takes_spirv(d))
+        return fail(ENOTSUP, err,
+                    "%s: %s: this device takes no SPIR-V: %s; compile OpenCL C for it instead",
+                    call, p->name, d->name);
+    return fail(ENOEXEC, err, "%s: %s: %s takes no such SPIR-V", call, p->name, d->name);
+}
+
+/* Store the value for the next build. Call with the program's lock held. */
+static int store_constant(struct part *part, cl_uint id, size_t size, const void *value)
+{
+    size_t i = 0;
+    while (i < part->nspecs && part->spec[i].id != id)
+        i++;
+    if (i == part->nspecs) {
+        struct constant *more = realloc(part->spec, (i + 1) * sizeof *more);
+        if (!more)
+            return fail(ENOMEM, 0, "clspec: out of memory on the host");
+        part->spec = more;
+        part->nspecs++;
+    }
+    part->spec[i] = (struct constant){.id = id, .size = size};
+    memcpy(part->spec[i].value, value, size);
+    return 0;
+}
+
+static int check_constant(const struct program *p, cl_uint id, size_t size)
+{
+    const struct part *part = &p->part[0];
+    if (p->nparts != 1 || !part->spirv)
+        return fail(EINVAL, 0, "clspec: %s is no SPIR-V; use macros of clbuild", part->name);
+    if (p->built)
+        return fail(EINVAL, 0, "clspec: %s is already built; open it with CLLD_NOBUILD",
+                    part->name);
+    const size_t declared = spirv_constant_size(part, id);
+    if (!declared)
+        return fail(ENOENT, CL_INVALID_SPEC_ID, "clspec: %s has no specialization constant %u",
+                    part->name, id);
+    if (declared != size)
+        return fail(EINVAL, CL_INVALID_VALUE,
+                    "clspec: specialization constant %u of %s has %zu bytes, %zu were given", id,
+                    part->name, declared, size);
+    return 0;
+}
+
+STDCL_API int clspec(CLCONTEXT *cp, void *handle, cl_uint id, size_t size, const void *value)
+{
+    struct program *p = program_of(cp, handle, "clspec");
+    if (!p)
+        return -1;
+    if (!value)
+        return fail(EINVAL, 0, "clspec: the value is NULL");
+    pthread_mutex_lock(&p->lock);
+    int status = check_constant(p, id, size);
+    if (status == 0)
+        status = store_constant(&p->part[0], id, size, value);
+    pthread_mutex_unlock(&p->lock);
+    return status;
+}
