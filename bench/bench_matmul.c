@@ -16,7 +16,8 @@
  * settle at the clock that a kernel's power allows, and would otherwise charge one program for the
  * other. Output: one line per case of KEY=VALUE words. Sizes: N or MxNxK. --tight: leading
  * dimensions as short as the rows, so that odd sizes are unaligned; this is the default. --padded
- * rounds them up to 128 bytes. Peers, if installed: OpenBLAS and CLBlast on CPUs, cuBLAS on NVIDIA
+ * rounds them up to 128 bytes. One CPU multiplies host arrays by matmul_multiply, other devices
+ * multiply by matmul_enqueue. Peers, if installed: OpenBLAS and CLBlast on CPUs, cuBLAS on NVIDIA
  * GPUs.
  * SPDX-License-Identifier: MIT
  */
@@ -39,6 +40,7 @@ struct options {
     double seconds;
     size_t batch; /* 0: a product a call */
     bool peer, padded;
+    bool host; /* one CPU, which multiplies host arrays, as OpenBLAS does */
     enum matmul_trans trans;
     struct matmul_options engine;
 };
@@ -174,8 +176,10 @@ static void run_matmul_engine(void *arg, size_t count)
                                        p->stride_a, p->b, p->ldb, p->stride_b, 0, p->c, p->ldc,
                                        p->stride_c, p->o->batch)
             : is_loaded(p->o) ? matmul_compute(j->mm, 1, 0)
-                              : matmul_enqueue(j->mm, 0, p->o->trans, p->m, p->n, p->k, 1, p->a,
-                                               p->lda, p->b, p->ldb, 0, p->c, p->ldc))
+            : p->o->host ? matmul_multiply(j->mm, p->o->trans, p->m, p->n, p->k, 1, p->a, p->lda,
+                                           p->b, p->ldb, 0, p->c, p->ldc)
+                         : matmul_enqueue(j->mm, 0, p->o->trans, p->m, p->n, p->k, 1, p->a, p->lda,
+                                          p->b, p->ldb, 0, p->c, p->ldc))
             die("product");
     if (clwait(p->ctx, 0, CL_KERNEL_EVENT) == (cl_event)-1)
         die("product");
@@ -535,6 +539,7 @@ int main(int argc, char **argv)
     if (!ctx || clgetndev(ctx) > 64 || clgetdevinfo(ctx, info) != 0)
         die("devices");
     o.engine.ctx = ctx;
+    o.host = clgetndev(ctx) == 1 && info[0].dev_type & CL_DEVICE_TYPE_CPU;
     const double limit = matmul_rate_limit(ctx, &o);
     printf("# device \"%s\" x %u, driver %s, limit %.1f gflops\n", info[0].dev_name, clgetndev(ctx),
            info[0].dev_drv_version, 1e-9 * limit);

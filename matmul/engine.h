@@ -9,6 +9,7 @@
  *   program.h    kernels, workspaces, launches (program.c)
  *   start.h      start a product on a device: gpu.c, cpu.c, skinny.c, batch.c, baseline.c,
  *                clblast.c; products on the host: host.c, sycl.cpp
+ *   small.h      small products on CPUs, by the host (small.c, small_kernel.c)
  *   partition.h  blocks of C of devices, transfers (partition.c, place.c)
  *   stream.h     pipelined products of host arrays (stream.c)
  *   grid.h       several ranks (grid.c, balance.c, block.c, ranks.c, out_of_core.c)
@@ -47,6 +48,9 @@ struct matmul {
     struct matmul_device *device;
     pthread_mutex_t lock; /* of programs: each device has a host thread */
     struct program *programs;
+
+    const struct small_kernels *small; /* for products by the host, or NULL */
+    struct thread_pool *team;          /* of small.c; NULL until needed */
 
     bool loaded, has_result;      /* since matmul_load */
     struct host_product resident; /* the loaded product; c: own memory if the host computes */

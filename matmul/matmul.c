@@ -7,10 +7,12 @@
 #include "matmul/partition.h"
 #include "matmul/program.h"
 #include "matmul/ranks.h"
+#include "matmul/small.h"
 #include "matmul/start.h"
 #include "matmul/stream.h"
 
 #include "core/device_info.h"
+#include "core/progress.h"
 #include "core/reserved.h"
 
 /* ---- Create and free. ------------------------------------------------------------------------ */
@@ -135,8 +137,10 @@ matmul *matmul_create(const struct matmul_options *o)
     mm->shape_words = o->shape && *o->shape ? strdup(o->shape) : NULL;
     if (o->shape && *o->shape && !mm->shape_words)
         clerror_set(ENOMEM, "matmul_create: out of memory on the host");
-    else if (!mm->ndev || (engine_open_devices(mm) == 0 && engine_check_shape_words(mm) == 0))
+    else if (!mm->ndev || (engine_open_devices(mm) == 0 && engine_check_shape_words(mm) == 0)) {
+        mm->small = matmul_small_usable(mm) ? matmul_small_kernels() : NULL;
         return mm;
+    }
     matmul_free(mm);
     return NULL;
 }
@@ -151,6 +155,7 @@ void matmul_free(matmul *mm)
         for (int i = 0; i < WORKSPACES; i++)
             clfree(mm->device[d].workspace[i].block);
     matmul_programs_close(mm);
+    matmul_small_free(mm);
     if (mm->kind == MATMUL_CLBLAST)
         matmul_clblast_clear_cache();
     pthread_mutex_destroy(&mm->lock);
@@ -160,6 +165,13 @@ void matmul_free(matmul *mm)
 }
 
 /* ---- Products. ---------------------------------------------------------------------------- */
+
+static int multiply_small(struct matmul *mm, const struct host_product *p)
+{
+    matmul_small_run(mm, p);
+    return progress_cancels(mm->progress, mm->arg, 1, 1) ? progress_cancelled("matmul_multiply")
+                                                         : 0;
+}
 
 int matmul_multiply(matmul *mm, enum matmul_trans trans, size_t m, size_t n, size_t k, double alpha,
                     const void *a, size_t lda, const void *b, size_t ldb, double beta, void *c,
@@ -176,7 +188,7 @@ int matmul_multiply(matmul *mm, enum matmul_trans trans, size_t m, size_t n, siz
         return 0;
     if (k == 0 || alpha == 0)
         return matmul_host_scale(mm, &p), 0;
-    return matmul_stream(mm, &p, NULL);
+    return matmul_small_fits(mm, m, n, k) ? multiply_small(mm, &p) : matmul_stream(mm, &p, NULL);
 }
 
 int matmul_multiply_out_of_core(matmul *mm, enum matmul_trans trans, size_t m, size_t n, size_t k,
@@ -235,6 +247,27 @@ int matmul_operands_of(const struct matmul *mm, cl_uint dev, const struct matric
     return x->beta != 0 ? clmrequire(mm->ctx, dev, c->x, c->call) : 0;
 }
 
+/* True if the host's addresses of all operands are the device's, too. */
+static bool is_host_memory(const struct product *x)
+{
+    void *const blocks[] = {x->a.block, x->b.block, x->c.block};
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+        if (!(clmctl(blocks[i], CL_MCTL_GET_STATUS) & CL_MEM_ZEROCOPY))
+            return false;
+    return true;
+}
+
+/* Compute a small product at once, after all commands in the device's queue. */
+static int enqueue_small(struct matmul *mm, cl_uint dev, const struct host_product *h)
+{
+    const cl_int err = clFinish(clgetqueue(mm->ctx, dev));
+    if (err != CL_SUCCESS)
+        return clerror_set(EIO, "matmul_enqueue: waiting for %s failed (%s)",
+                           mm->device[dev].info.dev_name, oclerror_str(err));
+    matmul_small_run(mm, h);
+    return 0;
+}
+
 int matmul_enqueue(matmul *mm, cl_uint dev, enum matmul_trans trans, size_t m, size_t n, size_t k,
                    double alpha, const void *a, size_t lda, const void *b, size_t ldb, double beta,
                    void *c, size_t ldc)
@@ -260,6 +293,8 @@ int matmul_enqueue(matmul *mm, cl_uint dev, enum matmul_trans trans, size_t m, s
                           sb = {"matmul_enqueue", "B", b, tb ? n : k, tb ? k : n, h.ldb, 0, 1};
     if (matmul_operands_of(mm, dev, &sa, &sb, &sc, &x) != 0)
         return -1;
+    if (k > 0 && alpha != 0 && matmul_small_fits(mm, m, n, k) && is_host_memory(&x))
+        return enqueue_small(mm, dev, &h);
     return matmul_start(mm, &mm->device[dev], &x);
 }
 
@@ -324,7 +359,8 @@ const char *matmul_shape(matmul *mm, cl_uint dev, size_t m, size_t n, size_t k)
 {
     if (no_handle(mm, __func__))
         return "";
-    const struct matmul_device *p = device_with_shape(mm, dev, m, n, k);
+    const struct matmul_device *p =
+        matmul_small_fits(mm, m, n, k) ? NULL : device_with_shape(mm, dev, m, n, k);
     return p ? p->entry.shape : "";
 }
 
@@ -332,6 +368,8 @@ const char *matmul_explain(matmul *mm, cl_uint dev, size_t m, size_t n, size_t k
 {
     if (no_handle(mm, __func__))
         return "";
+    if (matmul_small_fits(mm, m, n, k))
+        return "a small product on CPUs: computed by the host, without a kernel";
     const struct matmul_device *p = device_with_shape(mm, dev, m, n, k);
     return p ? p->entry.source : "";
 }

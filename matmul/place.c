@@ -8,6 +8,7 @@
 #include "matmul/partition.h"
 #include "matmul/program.h"
 #include "matmul/ranks.h"
+#include "matmul/small.h"
 #include "matmul/start.h"
 
 #include "core/clock.h"
@@ -283,6 +284,31 @@ static int compute_report(void *arg, double work)
     return progress_cancels(t->mm->progress, t->mm->arg, t->done, t->total);
 }
 
+/* Compute a small product on the host, where matrices are in place. */
+static int compute_small(struct matmul *mm, double alpha, double beta)
+{
+    for (struct matmul_device *p = mm->device; p < mm->device + mm->ndev; p++) {
+        struct host_product h = matmul_subproduct(mm, &mm->resident, p->area);
+        h.alpha = alpha;
+        h.beta = beta;
+        h.c = p->c.block;
+        h.ldc = p->c.ld;
+        if (has_block(p))
+            matmul_small_run(mm, &h);
+    }
+    return progress_cancels(mm->progress, mm->arg, 1, 1) ? progress_cancelled("matmul_compute") : 0;
+}
+
+/* True if the host should compute the loaded product. */
+static bool is_small(const struct matmul *mm, double alpha)
+{
+    const struct host_product *h = &mm->resident;
+    bool in_place = alpha != 0 && h->k > 0 && matmul_small_fits(mm, h->m, h->n, h->k);
+    for (cl_uint d = 0; in_place && d < mm->ndev; d++)
+        in_place = mm->device[d].in_place && !mm->device[d].a.block;
+    return in_place;
+}
+
 static int compute_devices(struct matmul *mm, double alpha, double beta)
 {
     const struct host_product *h = &mm->resident;
@@ -320,8 +346,9 @@ static int compute_timed(struct matmul *mm, double alpha, double beta)
     const double start = seconds_now(), built = matmul_build_seconds();
     if (mm->world)
         matmul_ranks_fix_shape(mm, true);
-    const int status =
-        mm->ndev ? compute_devices(mm, alpha, beta) : matmul_host_run(mm, &mm->resident);
+    const int status = is_small(mm, alpha) ? compute_small(mm, alpha, beta)
+                       : mm->ndev          ? compute_devices(mm, alpha, beta)
+                                           : matmul_host_run(mm, &mm->resident);
     if (mm->world)
         matmul_ranks_fix_shape(mm, false);
     mm->work_time.work += (double)mm->resident.m * (double)mm->resident.n * (double)mm->resident.k;

@@ -3,6 +3,7 @@
 stdcl_test(test_npy test_npy.c LIBS formats)
 stdcl_test(test_matmul test_matmul.c LIBS builds_once unoptimised stdcl_matmul TIMEOUT 400)
 stdcl_test(test_matmul_plan test_matmul_plan.c LIBS unoptimised stdcl_matmul)
+stdcl_test(test_matmul_small test_matmul_small.c LIBS stdcl_matmul)
 stdcl_test_as_gpu(matmul_plan test_matmul_plan_as_gpu)
 stdcl_test(test_matmul_on_two PROGRAM two_devices ARGS $<TARGET_FILE:test_matmul> several TIMEOUT 180)
 stdcl_test(deep_matmul_clblast PROGRAM test_matmul ARGS clblast)

@@ -100,12 +100,13 @@ static int fail_all(struct matmul_options o, product *run, const char *command, 
     return failures;
 }
 
-/* In place, streamed in small panels, kept on the device. */
+/* In place (the words keep the product of a CPU in kernels), streamed in small panels, kept on the
+ * device. */
 static void matmul_failed_command_fails_product(void **unused)
 {
     (void)unused;
     needs_the_layer();
-    const struct matmul_options in_place = {0}, streamed = {.memory = 40000},
+    const struct matmul_options in_place = {.shape = "path=2"}, streamed = {.memory = 40000},
                                 kept = {.memory = 1 << 22};
     for (int way = 0; way < 2; way++) {
         assert_true(fail_all(in_place, multiply_with_fault, commands[0], ways[way]) >= 1);
@@ -117,13 +118,14 @@ static void matmul_failed_command_fails_product(void **unused)
     }
 }
 
-/* Run "stdcl matmul -n 64 --repeat 1 -o c.npy WORDS", with its output in the folder. */
+/* Run "stdcl matmul -n 64 --shape path=2 --repeat 1 -o c.npy WORDS", by kernels, with its output in
+ * the folder. */
 static int run_with_fault(const char *words)
 {
     char command[4096];
     snprintf(command, sizeof command,
-             "'%s' matmul -n 64 --repeat 1 --device cpu -o '%s' %s > '%s' 2> '%s'", program,
-             in_folder("c.npy"), words, in_folder("out"), in_folder("err"));
+             "'%s' matmul -n 64 --shape path=2 --repeat 1 --device cpu -o '%s' %s > '%s' 2> '%s'",
+             program, in_folder("c.npy"), words, in_folder("out"), in_folder("err"));
     const int status = system(command);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
@@ -156,7 +158,8 @@ static void matmul_compare_continues_after_failure(void **unused)
     needs_the_layer();
     char command[4096];
     snprintf(command, sizeof command,
-             "'%s' matmul -n 8 --repeat 1 --device cpu --compare --engine tuned --engine naive "
+             "'%s' matmul -n 8 --shape path=2 --repeat 1 --device cpu --compare --engine tuned "
+             "--engine naive "
              "> '%s' 2> '%s'",
              program, in_folder("out"), in_folder("err"));
     set_fault(commands[0], 1, "refused");

@@ -240,7 +240,7 @@ static void shape_matmul_explains_choice(char text[512])
 {
     matmul *mm = matmul_create(&(struct matmul_options){.ctx = stddev});
     ready(mm);
-    snprintf(text, 512, "%s", matmul_explain(mm, 0, 32, 32, 32));
+    snprintf(text, 512, "%s", matmul_explain(mm, 0, 320, 320, 320));
     matmul_free(mm);
 }
 
