@@ -59,6 +59,14 @@ static const char *decimal(struct life_number n)
     return life_number_string(n, text[next++ % 4]);
 }
 
+static struct life_number number_plus(struct life_number n, int more)
+{
+    const uint64_t before = n.low;
+    n.low += (uint64_t)(int64_t)more;
+    n.high += more < 0 ? -(n.low > before) : n.low < before;
+    return n;
+}
+
 /* ---- Plan. --------------------------------------------------------------------------------- */
 
 int life_plane_check(const struct life_job *job, const struct cli_option *options)
@@ -163,15 +171,14 @@ static int open_plane(struct plane *p)
 
 static int write_plane_row(struct plane *p)
 {
-    struct life_number n;
+    char population[LIFE_POPULATION_TEXT];
     if (!cli_outputs_have(&p->job->outputs, CLI_OUTPUT_TABLE) && !p->job->lines.wanted)
         return CLI_DONE;
-    if (life_population_exact(p->job->engine_of_run, &n) < 0)
+    if (life_population_text(p->job->engine_of_run, population) < 0)
         return cli_failed_call(NULL);
     if (p->job->lines.wanted)
-        return life_lines_visit(p->job, decimal(n));
-    const double values[2] = {(double)life_generation(p->job->engine_of_run),
-                              life_number_double(n)};
+        return life_lines_visit(p->job, population);
+    const double values[2] = {(double)life_job_absolute(p->job), strtod(population, NULL)};
     return csv_row(&p->job->table, values) < 0 ? cli_failed_call(NULL) : CLI_DONE;
 }
 
@@ -322,7 +329,7 @@ static int get_box(const struct plane *p, const char *file, size_t most, bool wh
                                      .placed = true,
                                      .x = x,
                                      .y = y + 1, /* in files the middle of the plane is 0,1 */
-                                     .generation = life_generation(p->job->engine_of_run)};
+                                     .generation = life_job_absolute(p->job)};
     snprintf(pattern->rule, sizeof pattern->rule, "%s", p->job->rule);
     return life_job_has_states(p->job) ? get_box_states(p, pattern) : CLI_DONE;
 }
@@ -356,9 +363,7 @@ static int finish_plane_output(const struct plane *p, struct cli_output *o)
 
 static json_t *json_number(struct life_number n)
 {
-    return (n.high == 0 && n.low <= INT64_MAX) || (n.high == -1 && n.low > INT64_MAX)
-               ? json_integer((json_int_t)n.low)
-               : json_string(decimal(n));
+    return cli_json_digits(decimal(n));
 }
 
 static json_t *json_count(uint64_t n)
@@ -378,17 +383,19 @@ static json_t *json_of_engine(life *e)
                            "tiles_computed", json_count(of.tiles_computed));
 }
 
-static int plane_report_json(const struct plane *p, const char *device,
-                             struct life_number population, const struct life_box *box)
+static int plane_report_json(const struct plane *p, const char *device, const char *population,
+                             const struct life_box *box)
 {
     const struct life_job *job = p->job;
-    const uint64_t generation = life_generation(p->job->engine_of_run);
+    const uint64_t generation = life_job_generation(job);
+    char text[LIFE_GENERATION_TEXT];
     json_t *report = json_pack(
         "{s:s, s:s, s:s, s:s, s:s, s:n, s:n, s:o, s:o, s:o, s:o, s:o, s:n, s:n, s:b}", "program",
         "life", "device", device, "engine", life_engine_name((enum life_engine)job->engine), "rule",
         job->rule, "bounds", "none", "width", "height", "generations",
-        json_integer((json_int_t)(generation - job->started)), "generation", json_count(generation),
-        "population", json_number(population), "box",
+        json_integer((json_int_t)(generation - job->started)), "generation",
+        cli_json_digits(life_job_generation_text(job, generation, text)), "population",
+        cli_json_digits(population), "box",
         box ? json_pack("[o, o, o, o]", json_number(box->left), json_number(box->top),
                         json_number(box->right), json_number(box->bottom))
             : json_null(),
@@ -414,21 +421,24 @@ static void report_engine(life *e, FILE *fp)
         fprintf(fp, "%-14s%s\n", "tree", bytes);
 }
 
-static void plane_report_text(const struct plane *p, const char *device,
-                              struct life_number population, const struct life_box *box, FILE *fp)
+static void plane_report_text(const struct plane *p, const char *device, const char *population,
+                              const struct life_box *box, FILE *fp)
 {
     const struct life_job *job = p->job;
     struct cli_text text;
+    char from[LIFE_GENERATION_TEXT], to[LIFE_GENERATION_TEXT];
     fprintf(fp, "%-14s%s\n", "device", device);
     fprintf(fp, "%-14sunbounded, %s, from %s\n", "plane", job->rule, job->input);
-    fprintf(fp, "%-14s%" PRIu64 ", from %" PRIu64 " to %" PRIu64 ", engine %s\n", "generations",
-            life_generation(p->job->engine_of_run) - job->started, job->started,
-            life_generation(p->job->engine_of_run),
+    fprintf(fp, "%-14s%" PRIu64 ", from %s to %s, engine %s\n", "generations",
+            life_job_generation(job) - job->started,
+            life_job_generation_text(job, job->started, from),
+            life_job_generation_text(job, life_job_generation(job), to),
             life_engine_name((enum life_engine)job->engine));
-    fprintf(fp, "%-14s%s\n", "population", decimal(population));
+    fprintf(fp, "%-14s%s\n", "population", population);
     if (box)
         fprintf(fp, "%-14scolumns %s to %s, rows %s to %s\n", "live cells", decimal(box->left),
-                decimal(box->right), decimal(box->top), decimal(box->bottom));
+                decimal(number_plus(box->right, -1)), decimal(box->top),
+                decimal(number_plus(box->bottom, -1)));
     fprintf(fp, "%-14s%s\n", "duration", cli_text_duration(&text, job->seconds));
     report_engine(p->job->engine_of_run, fp);
     cli_outputs_report(&job->outputs, fp);
@@ -440,7 +450,7 @@ static void plane_report_text(const struct plane *p, const char *device,
 static int finish_plane(struct plane *p)
 {
     const struct life_job *job = p->job;
-    struct life_number population;
+    char population[LIFE_POPULATION_TEXT];
     struct life_box box;
     for (size_t i = 0; i < job->outputs.n; i++) {
         const int status = finish_plane_output(p, &job->outputs.item[i]);
@@ -448,8 +458,12 @@ static int finish_plane(struct plane *p)
             return status;
     }
     const int any = life_bounding_box(p->job->engine_of_run, &box);
-    if (any < 0 || life_population_exact(p->job->engine_of_run, &population) < 0)
+    if (any < 0 || life_population_text(p->job->engine_of_run, population) < 0)
         return cli_failed_call(NULL);
+    if (any) {
+        box.top = number_plus(box.top, 1); /* in files the middle of the plane is 0,1 */
+        box.bottom = number_plus(box.bottom, 1);
+    }
     char *device = life_engine_of(p->job->engine_of_run) == LIFE_SPARSE
                        ? cli_devices_name(job->context)
                        : NULL;

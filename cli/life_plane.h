@@ -34,10 +34,21 @@ void life_start_done(struct life_job *job);
  * clerror(). */
 int life_race_step(struct life_job *job, uint64_t generations);
 
-/* Current generation, counted from that of the pattern's file. */
+/* Current generation, without the epoch. */
 static inline uint64_t life_job_generation(const struct life_job *job)
 {
     return (life_job_unbounded(job) ? 0 : job->started) + life_generation(job->engine_of_run);
+}
+
+/* Current generation, counted from 0; and a generation of the run in decimal. */
+static inline life_generation_t life_job_absolute(const struct life_job *job)
+{
+    return job->epoch + life_job_generation(job);
+}
+static inline char *life_job_generation_text(const struct life_job *job, uint64_t generation,
+                                             char text[LIFE_GENERATION_TEXT])
+{
+    return life_generation_text(job->epoch + generation, text);
 }
 
 #endif

@@ -67,9 +67,11 @@ static void switch_engine(struct life_job *job, life *winner, const char *why)
     life_free(job->engine_of_run);
     job->engine_of_run = winner;
     job->engine = (int)life_engine_of(winner);
+    char text[LIFE_GENERATION_TEXT];
     if (job->common.explain && cli_ranks_first())
-        fprintf(stderr, "engine %s from generation %" PRIu64 ": %s\n",
-                life_engine_name(life_engine_of(winner)), life_generation(job->engine_of_run), why);
+        fprintf(stderr, "engine %s from generation %s: %s\n",
+                life_engine_name(life_engine_of(winner)),
+                life_job_generation_text(job, life_job_generation(job), text), why);
 }
 
 static int cancelled_or_0(void)

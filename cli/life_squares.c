@@ -102,7 +102,7 @@ static int write_tree(const struct life_job *job, life *tree, const char *file)
     struct outfile out;
     struct life_box box;
     int level;
-    FILE *plain = life_squares_open(&out, file, job->rule, life_generation(job->engine_of_run));
+    FILE *plain = life_squares_open(&out, file, job->rule, life_job_absolute(job));
     if (!plain)
         return -1;
     int status =

@@ -75,9 +75,10 @@ static int put_pattern(const struct life_job *job, life *e)
     const long long x = at.given          ? at.x
                         : pattern->placed ? pattern->x
                                           : -(long long)(pattern->width / 2),
-                    y = at.given          ? at.y
-                        : pattern->placed ? pattern->y - 1
-                                          : -(long long)(pattern->height / 2) - 1;
+                    row = at.given          ? at.y
+                          : pattern->placed ? pattern->y
+                                            : -(long long)(pattern->height / 2),
+                    y = row - 1; /* in files the middle of the plane is 0,1 */
     int status = 0;
     for (size_t i = 0; i < plane->tiles && status == 0; i++) {
         struct life_tile *t = &plane->tile[i];

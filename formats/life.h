@@ -30,6 +30,12 @@
 extern "C" {
 #endif
 
+/* A generation: counted below 2^127, since HashLife makes steps of any power of two. Print one in
+ * decimal into `text` and return text. */
+__extension__ typedef unsigned __int128 life_generation_t;
+enum { LIFE_GENERATION_TEXT = 48 };
+char *life_generation_text(life_generation_t generation, char text[LIFE_GENERATION_TEXT]);
+
 /* Cells of a pattern, width x height, of which only the bounding box of the live cells is stored:
  * column x, row y (0 = top left) of the box is bit x % 64 of word[y * stride + x / 64], and is the
  * pattern's cell (left + x, top + y). A pattern without live cells has no box: columns and rows
@@ -48,7 +54,7 @@ struct life_pattern {
     char bounds[96];              /* the part after the colon, such as "T64,64"; "" if none */
     bool placed;                  /* the file gives the pattern's position: */
     long long x, y; /* of its top left corner; 0,0 is the middle of a grid (Golly's coordinates) */
-    uint64_t generation;    /* 0 if the file has none */
+    life_generation_t generation; /* 0 if the file has none */
     struct life_band *band; /* of a pattern to be written: rows are loaded a few at a time, and
                                `word` is NULL; else NULL */
 };
@@ -117,7 +123,7 @@ struct life_squares {
     struct life_square *square;
     unsigned states;            /* highest state + 1, at least 2 */
     char rule[128], bounds[96]; /* as in struct life_pattern */
-    uint64_t generation;
+    life_generation_t generation;
 };
 void life_squares_free(struct life_squares *squares);
 
@@ -149,7 +155,7 @@ void life_plane_free(struct life_plane *plane);
  * message; close keeps the file if `status` is 0 and nothing failed; else it returns -1. */
 struct outfile;
 FILE *life_squares_open(struct outfile *out, const char *file, const char *rule,
-                        uint64_t generation);
+                        life_generation_t generation);
 int life_squares_close(struct outfile *out, FILE *plain, int status);
 void life_squares_write(struct outfile *out, const struct life_square *square);
 

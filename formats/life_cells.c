@@ -84,8 +84,9 @@ static int write_cells(struct outfile *out, const struct life_pattern *p)
 {
     fprintf(out->fp, "!Rule: %s%s%s\n", p->rule[0] ? p->rule : "B3/S23", p->bounds[0] ? ":" : "",
             p->bounds);
-    fprintf(out->fp, "!%zu x %zu cells, generation %llu\n", p->width, p->height,
-            (unsigned long long)p->generation);
+    char generation[LIFE_GENERATION_TEXT];
+    fprintf(out->fp, "!%zu x %zu cells, generation %s\n", p->width, p->height,
+            life_generation_text(p->generation, generation));
     for (size_t y = 0; y < p->height; y++) {
         size_t x = 0, end, at = 0;
         if (y >= p->top && y < p->top + p->rows)

@@ -107,6 +107,10 @@ bool life_text_is_blank(char c);
 int life_text_rule(const struct life_text *t, const char *from, const char *to,
                    struct life_pattern *p);
 
+/* Read digits, and commas between them, at *p as a generation; *p is then after them. */
+int life_text_generation(const struct life_text *t, const char **p, const char *end,
+                         life_generation_t *generation);
+
 /* A row of the stored box; it and the rows below are valid. Rows above are gone if the pattern is
  * loaded in bands. */
 const uint64_t *life_pattern_row(const struct life_pattern *p, size_t y);

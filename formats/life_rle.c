@@ -59,8 +59,9 @@ static int rle_read_comment(const struct life_text *t, const char *p, const char
                 return life_text_error(t, at, "Pos= needs two whole numbers, as in Pos=-3,17");
             out->placed = true;
         } else if (end - p > 4 && strncmp(p, "Gen=", 4) == 0) {
-            for (p += 4; p < end && isdigit((unsigned char)*p); p++)
-                out->generation = out->generation * 10 + (uint64_t)(*p - '0');
+            p += 4;
+            if (life_text_generation(t, &p, end, &out->generation) < 0)
+                return -1;
         }
         if (p == end)
             break;
@@ -352,12 +353,13 @@ static void rle_put_cells(struct line *line, const struct life_pattern *p, struc
 static int write_rle(struct outfile *out, const struct life_pattern *p)
 {
     struct line line = {out->fp, 0};
+    char generation[LIFE_GENERATION_TEXT];
     if (p->placed || p->generation) {
         fprintf(out->fp, "#CXRLE");
         if (p->placed)
             fprintf(out->fp, " Pos=%lld,%lld", p->x, p->y);
         if (p->generation)
-            fprintf(out->fp, " Gen=%llu", (unsigned long long)p->generation);
+            fprintf(out->fp, " Gen=%s", life_generation_text(p->generation, generation));
         fprintf(out->fp, "\n");
     }
     fprintf(out->fp, "x = %zu, y = %zu, rule = %s%s%s\n", p->width, p->height,

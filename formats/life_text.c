@@ -6,6 +6,7 @@
 
 #include "stdcl.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
@@ -151,4 +152,32 @@ int life_text_rule(const struct life_text *t, const char *from, const char *to,
     memcpy(p->rule, from, (size_t)(end - from));
     memcpy(p->bounds, rest, (size_t)(to - rest));
     return 0;
+}
+
+int life_text_generation(const struct life_text *t, const char **p, const char *end,
+                         life_generation_t *generation)
+{
+    const life_generation_t most = ((life_generation_t)1 << 127) - 1;
+    const char *start = *p;
+    *generation = 0;
+    for (; *p < end && (isdigit((unsigned char)**p) || **p == ','); ++*p) {
+        if (**p == ',')
+            continue;
+        const unsigned digit = (unsigned)(**p - '0');
+        if (*generation > (most - digit) / 10)
+            return life_text_error(t, start,
+                                   "the generation is 2^127 or more; generations are below that");
+        *generation = 10 * *generation + digit;
+    }
+    return 0;
+}
+
+char *life_generation_text(life_generation_t generation, char text[LIFE_GENERATION_TEXT])
+{
+    char digits[LIFE_GENERATION_TEXT], *p = digits + sizeof digits;
+    *--p = '\0';
+    do
+        *--p = (char)('0' + (int)(generation % 10));
+    while (generation /= 10);
+    return strcpy(text, p);
 }

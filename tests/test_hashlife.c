@@ -546,9 +546,44 @@ static void hashlife_numbers_are_printed(void **unused)
     assert_true(life_number_double((struct life_number){UINT64_MAX, -1}) == -1);
 }
 
+/* A plane of 2^level x 2^level live cells has a population of 4^level. */
+static void hashlife_counts_planes_full_of_cells(void **unused)
+{
+    static const struct {
+        int level;
+        const char *population;
+    } full[] = {{31, "4611686018427387904"},
+                {32, "18446744073709551616"},
+                {63, "85070591730234615865843651857942052864"},
+                {64, "340282366920938463463374607431768211456"},
+                {120, "176684706477838432958329750074291851582748389687"
+                      "5618958121606201292619776"}};
+    (void)unused;
+    for (size_t i = 0; i < sizeof full / sizeof *full; i++) {
+        char text[LIFE_POPULATION_TEXT];
+        struct life_number exact;
+        uint64_t number;
+        uint32_t square;
+        life *h = create_hashlife(NULL, 0, 1);
+        works(life_tree_add_bits(h, ~(uint64_t)0, &square));
+        for (int level = 4; level <= full[i].level; level++)
+            works(life_tree_add_square(
+                h, level, (const uint32_t[4]){square, square, square, square}, &square));
+        works(life_tree_set(h, square, 0));
+        works(life_population_text(h, text));
+        assert_string_equal(text, full[i].population);
+        assert_int_equal(life_population(h, &number), full[i].level < 32 ? 0 : -1);
+        assert_int_equal(life_population_exact(h, &exact), full[i].level < 64 ? 0 : -1);
+        if (full[i].level >= 64)
+            assert_int_equal(clerrno, ERANGE);
+        life_free(h);
+    }
+}
+
 int main(int argc, char **argv)
 {
     struct CMUnitTest tests[] = {
+        cmocka_unit_test(hashlife_counts_planes_full_of_cells),
         cmocka_unit_test(hashlife_squares_count_cells),
         cmocka_unit_test(hashlife_methuselahs_have_known_populations),
         cmocka_unit_test(hashlife_glider_flies_2_63_generations),

@@ -274,6 +274,68 @@ static void life_command_hashlife_runs_plane(void **state)
     expect_life_refused(2, "--threads", "-p plane.rle --engine hashlife --threads 65");
 }
 
+/* Columns and rows are equal in the report, in JSON and in RLE files, which Golly reads. The
+ * pattern in a macrocell file has its first cell at 0,1. */
+static void life_command_has_one_origin(void **unused)
+{
+    static const char *const engines[] = {"hashlife", "sparse"};
+    char text[500];
+    (void)unused;
+    put_text(in_folder("tub.rle"), "x = 3, y = 3\nbo$obo$bo!\n");
+    put_text(in_folder("tub.mc"), "[M2]\n#R B3/S23\n.*$*.*$.*$$$$$$\n4 0 0 0 1\n");
+    for (size_t i = 0; i < sizeof engines / sizeof *engines; i++) {
+        snprintf(text, sizeof text, "-p tub.rle -n 2 --engine %s --at 5,-7 -o at.rle", engines[i]);
+        json_t *at = life_report(text), *want = json_pack("[i, i, i, i]", 5, -7, 8, -4);
+        assert_true(json_equal(json_object_get(at, "box"), want));
+        json_decref(want);
+        json_decref(at);
+        load_life_file("at.rle", text, sizeof text);
+        assert_non_null(strstr(text, "Pos=5,-7"));
+        snprintf(text, sizeof text, "-p at.rle -n 2 --engine %s", engines[i]);
+        succeeds(text);
+        assert_non_null(strstr(out, "columns 5 to 7, rows -7 to -5\n"));
+        snprintf(text, sizeof text, "-p tub.mc -n 2 --engine %s", engines[i]);
+        succeeds(text);
+        assert_non_null(strstr(out, "columns 0 to 2, rows 1 to 3\n"));
+    }
+}
+
+/* Generations above 2^64 are kept in RLE and macrocell files, with an odd number of generations
+ * under a rule with B0, which has a different phase in odd ones. */
+static void life_command_counts_late_generations(void **unused)
+{
+    static const char *const engines[] = {"--engine hashlife", "--engine sparse", "--size 64"};
+    char text[500];
+    (void)unused;
+    for (size_t i = 0; i < sizeof engines / sizeof *engines; i++) {
+        snprintf(text, sizeof text, "-p late.rle -n 3 %s -o later.rle -o later.mc", engines[i]);
+        put_text(in_folder("late.rle"), "#CXRLE Pos=0,0 Gen=18446744073709551615\n"
+                                        "x = 3, y = 1, rule = B3/S23\n3o!\n");
+        succeeds(text);
+        assert_non_null(strstr(out, "from 18446744073709551615 to 18446744073709551618"));
+        load_life_file("later.rle", text, sizeof text);
+        assert_non_null(strstr(text, "Gen=18446744073709551618\n"));
+        load_life_file("later.mc", text, sizeof text);
+        assert_non_null(strstr(text, "#G 18446744073709551618\n"));
+    }
+    put_text(in_folder("late.mc"),
+             "[M2]\n#R B3/S23\n#G 170141183460469231731687303715884105724\n..*$...*$.***$$$$$\n");
+    json_t *at = life_report("-p late.mc --engine hashlife -n 3");
+    assert_string_equal(json_string_value(json_object_get(at, "generation")),
+                        "170141183460469231731687303715884105727");
+    json_decref(at);
+    put_text(in_folder("late.rle"), "#CXRLE Gen=170141183460469231731687303715884105728\n"
+                                    "x = 3, y = 1\n3o!\n");
+    expect_life_refused(1, "line 1, column 12: the generation is 2^127 or more", "-p late.rle");
+    put_text(in_folder("late.rle"), "#CXRLE Gen=18446744073709551617\n"
+                                    "x = 3, y = 1, rule = B01357/S2468\n3o!\n");
+    put_text(in_folder("soon.rle"), "#CXRLE Gen=1\nx = 3, y = 1, rule = B01357/S2468\n3o!\n");
+    json_t *late = life_report("-p late.rle -n 4"), *soon = life_report("-p soon.rle -n 4");
+    assert_int_equal(life_number(late, "population"), life_number(soon, "population"));
+    json_decref(late);
+    json_decref(soon);
+}
+
 /* The engine sparse gives equal results, and each engine reads the other's files. */
 static void life_command_sparse_runs_plane(void **state)
 {
@@ -787,6 +849,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(life_command_race_gives_same_cells),
         cmocka_unit_test(life_command_warns_at_edges),
         cmocka_unit_test(life_command_hashlife_runs_plane),
+        cmocka_unit_test(life_command_has_one_origin),
+        cmocka_unit_test(life_command_counts_late_generations),
         cmocka_unit_test(life_command_sparse_runs_plane),
         cmocka_unit_test(life_command_rejects_bad_combinations),
         cmocka_unit_test(life_command_watches_in_blocks),

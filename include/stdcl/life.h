@@ -289,9 +289,14 @@ int life_soup(life *lf, double density, uint64_t seed);
 int life_set_weight(life *lf, double weight);
 
 /* Count the live cells, on the device if there is one; with more than two states, the nonzero
- * cells. life_population fails with ERANGE if 64 bits are too few, on unbounded planes. */
+ * cells. On unbounded planes ERANGE: life_population, 2^64 cells or more are alive;
+ * life_population_exact, 2^127 or more. */
 int life_population(life *lf, uint64_t *population);
 int life_population_exact(life *lf, struct life_number *population);
+
+/* Count the live cells and print their number in decimal into `text`, exact at any size. */
+enum { LIFE_POPULATION_TEXT = 80 };
+int life_population_text(life *lf, char text[LIFE_POPULATION_TEXT]);
 
 /* Find the bounding box of the live (nonzero) cells, right and bottom excluded. Return 1, or 0 if
  * no cell is alive; -1 on an error. */
