@@ -21,6 +21,11 @@ int life_squares_copy(life *sparse, life *tree);
 int life_squares_fill(const struct life_job *job, life *plane);
 int life_squares_save(struct life_job *job, const char *file);
 
+/* HashLife's tree with the cells of the run: the engine of the run, or a temporary one for sparse;
+ * NULL with clerror(). Free it by the second function. */
+life *life_squares_tree(struct life_job *job);
+void life_squares_tree_free(const struct life_job *job, life *tree);
+
 /* life_start.c: create the plane of the run with its cells. make: create one of the engines;
  * NULL with clerror(). fill: put the pattern there; `done` frees the pattern. device: open the
  * device when the first engine needs one; an exit status. */
@@ -33,6 +38,11 @@ void life_start_done(struct life_job *job);
 /* life_race.c: step the plane of the run; with --engine auto, find the faster engine. -1 with
  * clerror(). */
 int life_race_step(struct life_job *job, uint64_t generations);
+
+/* Seconds by the clock of an engine: HashLife's are processor time of the calling thread, which
+ * always computes, so that a busy machine does not change the choice; sparse's thread waits for a
+ * device, and its seconds are those of the clock. */
+double life_race_clock(enum life_engine engine);
 
 /* Current generation, without the epoch. */
 static inline uint64_t life_job_generation(const struct life_job *job)

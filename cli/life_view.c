@@ -44,7 +44,7 @@ unsigned life_job_states(const struct life_job *job)
 
 int life_view_open(struct life_job *job)
 {
-    char title[256], size[64];
+    char title[LIFE_RULE_TEXT + 80], size[64];
     if (!job->window.wanted && !job->window.record)
         return CLI_DONE;
     char *device = job->context ? cli_devices_name(job->context) : NULL;

@@ -6,6 +6,7 @@
  *   hash_result.c  results of nodes
  *   hash_step.c    steps of the plane, by one or several threads
  *   hash_tree.c    the tree as a plane of cells: put, get, count
+ *   hash_runs.c    its live cells in rows
  *   hash_squares.c the tree as in macrocell files: numbered squares
  *   hashlife.c     options, steps; the engine's functions
  *
