@@ -129,12 +129,20 @@ static const struct cli_combination life_combinations[] = {
     {NULL},
 };
 
-static int check_operand(const struct life_job *job)
+/* The operand is census or a pattern, as with --pattern. */
+static int take_operand(struct life_job *job)
 {
-    return job->words.n > 1 || (job->words.n && strcmp(job->words.item[0], "census"))
-               ? cli_wrong("unexpected argument '%s'; the only operand is census",
-                           job->words.item[job->words.n - 1])
-               : CLI_DONE;
+    if (job->words.n > 1)
+        return cli_wrong("unexpected argument '%s'; the only operand is census or one pattern",
+                         job->words.item[1]);
+    if (!job->words.n || strcmp(job->words.item[0], "census") == 0)
+        return CLI_DONE;
+    if (job->input)
+        return cli_wrong("unexpected argument '%s'; --pattern is given, too, and a run has one",
+                         job->words.item[0]);
+    job->input = job->words.item[0];
+    job->words.n = 0;
+    return CLI_DONE;
 }
 
 /* Check a census or an unbounded plane; on a grid, reject options of planes. */
@@ -234,14 +242,14 @@ static bool parse_life_options(struct life_job *job, int argc, char **argv, int 
         {NULL},
     };
     const struct cli_usage usage = {
-        .synopsis = "[options]\n       stdcl life census [--soups N] [options]",
+        .synopsis = "[options] [PATTERN]\n       stdcl life census [--soups N] [options]",
         .about =
             "Runs Conway's Life and related rules on a torus or a plane of any size, and reports the speed. A census runs many small soups on an unbounded plane until they stabilise, and counts the objects that remain.",
         .examples =
             "  stdcl life --size 65536 --generations 1024\n"
-            "  stdcl life --pattern gun.rle --watch\n"
+            "  stdcl life gun.rle --watch\n"
             "  stdcl life --size 512 --seed 7 --until-stable --csv population.csv -o ash.rle\n"
-            "  stdcl life --pattern gun.rle --generations 2^40 -o later.mc\n"
+            "  stdcl life gun.rle --generations 2^40 -o later.mc\n"
             "  stdcl life census --soups 1e6 --seed 7 --csv objects.csv\n"
             "  stdcl life --rule B36/S23:P300,200 --soup=0.2 --generations 300 -o highlife.mp4\n",
         .options = options,
@@ -250,13 +258,15 @@ static bool parse_life_options(struct life_job *job, int argc, char **argv, int 
         .reads = "pattern rule",
         .writes = "output csv trace record",
         .operands = &job->words,
-        .operand = "census",
+        .operand = "PATTERN",
     };
     if (!cli_parse(&usage, argc, argv, status))
         return false;
-    life_choice_begin(job, options);
-    if ((*status = check_operand(job)) != CLI_DONE)
+    if ((*status = take_operand(job)) != CLI_DONE)
         return false;
+    if ((*status = cli_check_files(&usage)) != CLI_DONE)
+        return false;
+    life_choice_begin(job, options);
     cli_condition_set(&usage, "census", job->words.n > 0);
     cli_condition_set(&usage, "picture", cli_outputs_will_draw(&job->outputs));
     cli_condition_set(&usage, "cells", life_output_has_cells(job));

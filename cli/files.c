@@ -116,10 +116,10 @@ bool cli_same_file(const char *a, const char *b)
 /* File i of an option, or NULL. */
 static const char *option_file(const struct cli_option *o, size_t i)
 {
-    return !o->given                    ? NULL
-           : o->type == CLI_TYPE_STRING ? (i == 0 ? *o->to.string : NULL)
-           : i < o->to.strings->n       ? o->to.strings->item[i]
-                                        : NULL;
+    return o->type == CLI_TYPE_STRING ? (i == 0 ? *o->to.string : NULL) /* also set by an operand */
+           : !o->given                ? NULL
+           : i < o->to.strings->n     ? o->to.strings->item[i]
+                                      : NULL;
 }
 
 /* --output may replace an input; --checkpoint may replace the file of --resume. */

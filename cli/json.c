@@ -12,6 +12,7 @@
 
 #include "formats/number.h"
 
+#include <errno.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdbool.h>
@@ -129,4 +130,11 @@ json_t *cli_json_reals(const double *values, size_t n)
     for (size_t i = 0; i < n; i++)
         json_array_append_new(array, cli_json_real(values[i]));
     return array;
+}
+
+json_t *cli_json_digits(const char *digits)
+{
+    errno = 0;
+    const long long value = strtoll(digits, NULL, 10);
+    return errno ? json_string(digits) : json_integer(value);
 }

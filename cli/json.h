@@ -16,4 +16,7 @@ int cli_json_print(const struct json_t *object);
 struct json_t *cli_json_real(double value);
 struct json_t *cli_json_reals(const double *values, size_t n);
 
+/* A whole number in decimal; as text if it exceeds 63 bits. */
+struct json_t *cli_json_digits(const char *digits);
+
 #endif

@@ -106,6 +106,15 @@ void life_choice_begin(struct life_job *job, const struct cli_option *options)
 
 enum { LEAST_MEMORY = 1 << 20 }; /* for a pattern, whatever --memory */
 
+/* Divide the file's generation into the part that engines count and the rest, which is even as
+ * rules with B0 need it. */
+static void set_start(struct life_job *job, life_generation_t generation)
+{
+    const uint64_t epochs = (uint64_t)1 << 62;
+    job->started = (uint64_t)(generation < 2 * epochs ? generation : generation % epochs);
+    job->epoch = generation - job->started;
+}
+
 static int read_pattern(struct life_job *job)
 {
     life_pattern_limit = job->memory && job->memory < LEAST_MEMORY ? LEAST_MEMORY : job->memory;
@@ -116,9 +125,9 @@ static int read_pattern(struct life_job *job)
     drop_infinite_grid(job->plane.squares.bounds);
     drop_infinite_grid(job->plane.p.bounds);
     drop_infinite_grid(job->pattern.bounds);
-    job->started = job->plane.squares.n ? job->plane.squares.generation
+    set_start(job, job->plane.squares.n ? job->plane.squares.generation
                    : plane              ? job->plane.p.generation
-                                        : job->pattern.generation;
+                                        : job->pattern.generation);
     return CLI_DONE;
 }
 
@@ -182,6 +191,8 @@ int life_choice_end(struct life_job *job)
     int status = CLI_DONE;
     if (job->input && read_pattern(job) != CLI_DONE)
         return CLI_FAILED;
+    if (job->epoch && job->lines.last != UINT64_MAX)
+        job->lines.last = job->started; /* the file's generation is later than any last one */
     if (job->lines.wanted && job->lines.last != UINT64_MAX)
         job->generations = job->lines.last > job->started ? job->lines.last - job->started : 0;
     if (job->engine == LIFE_AUTO && job->plane.p.bounds[0] && !job->rule_text) {

@@ -141,13 +141,14 @@ static int smallest_margin(const struct life_job *job, uint64_t *margin)
 
 static void warn_of_edge(const struct life_job *job, const char *met)
 {
+    char at[LIFE_GENERATION_TEXT];
     if (!job->common.quiet)
         cli_warn(
-            "%s %s: at generation %" PRIu64
-            " its cells %s the edges of the %s of %zu x %zu; from then on they may differ from those on %s%s",
+            "%s %s: at generation %s its cells %s the edges of the %s of %zu x %zu; from then on they may differ from those on %s%s",
             job->input, job->rule_has_grid ? "has a grid with an infinite side" : "has no grid",
-            job->started + job->edge.met, met, life_job_bounds(job), job->size.width,
-            job->size.height, job->rule_has_grid ? "such a grid" : "an unbounded plane",
+            life_job_generation_text(job, job->started + job->edge.met, at), met,
+            life_job_bounds(job), job->size.width, job->size.height,
+            job->rule_has_grid ? "such a grid" : "an unbounded plane",
             job->rule_has_grid                                 ? ""
             : life_neighbourhood_range(job->engine_of_run) > 1 ? "; give a larger --size"
                                                                : "; use --engine hashlife");

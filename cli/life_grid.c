@@ -12,6 +12,7 @@
 #include "life_run.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdcl.h>
@@ -87,6 +88,23 @@ static int copy_rule(struct life_job *job, const char *text, const char *where, 
                : cli_wrong("%s: a rule of %zu characters is too long", where, strlen(text));
 }
 
+/* Check that --size and --bounds do not contradict the grid of --rule. */
+static int check_one_grid(const struct life_job *job, enum life_bounds bounds,
+                          struct life_size size)
+{
+    const char *grid = strrchr(job->rule_text, ':');
+    if (!size.width)
+        return CLI_DONE;
+    if (job->size.width && (job->size.width != size.width || job->size.height != size.height))
+        return cli_wrong(
+            "--rule: the grid '%.60s' has %zu x %zu cells, and --size %zu x %zu; omit one of the two",
+            grid, size.width, size.height, job->size.width, job->size.height);
+    if (job->bounds != LIFE_NOT_GIVEN && job->bounds != (int)bounds)
+        return cli_wrong("--rule: the grid '%.60s' is a %s, and --bounds a %s; omit one of the two",
+                         grid, life_bounds_names[bounds], life_bounds_names[job->bounds]);
+    return CLI_DONE;
+}
+
 /* Take a rule, with optional bounds and size after a colon. `where` names its origin in
  * messages. */
 static int take_grid_rule(struct life_job *job, const char *text, const char *where)
@@ -104,9 +122,12 @@ static int take_grid_rule(struct life_job *job, const char *text, const char *wh
     if (bounds == LIFE_JOINED && (job->size.width || job->bounds != LIFE_NOT_GIVEN))
         return cli_wrong("%s: the grid :%s and %s cannot be combined", where, grid,
                          job->size.width ? "--size" : "--bounds");
+    if (text == job->rule_text && check_one_grid(job, bounds, size) != CLI_DONE)
+        return CLI_WRONG;
     if (bounds == LIFE_JOINED)
         snprintf(job->grid, sizeof job->grid, "%s", grid);
-    if (size.width && !job->size.width)
+    job->size_of_rule = size.width && !job->size.width;
+    if (job->size_of_rule)
         job->size = size;
     if (size.width && job->bounds == LIFE_NOT_GIVEN)
         job->bounds = (int)bounds;
@@ -140,6 +161,74 @@ static int check_position(const struct life_job *job)
     return cli_wrong(
         "%s: its live cells, %zu x %zu at %lld,%lld, extend beyond the grid of %zu x %zu; give a different --at or a larger --size",
         job->input, p->columns, p->rows, x, y, job->size.width, job->size.height);
+}
+
+static uint64_t count_live(const struct life_pattern *p)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < p->rows * p->stride; i++)
+        n += (uint64_t)__builtin_popcountll(p->word[i]);
+    return n;
+}
+
+/* Copy the cells of `from` that lie in `to`, whose box lies in that of `from`. */
+static void copy_box(const struct life_pattern *from, struct life_pattern *to)
+{
+    to->stride = (to->columns + 63) / 64;
+    to->word = cli_alloc(to->rows * to->stride + 1, sizeof *to->word);
+    to->state = from->state ? cli_alloc(to->rows * to->columns + 1, 1) : NULL;
+    for (size_t y = 0; y < to->rows; y++)
+        for (size_t x = 0; x < to->columns; x++) {
+            const size_t row = y + to->top - from->top, column = x + to->left - from->left;
+            to->word[y * to->stride + x / 64] |=
+                (from->word[row * from->stride + column / 64] >> column % 64 & 1) << x % 64;
+            if (to->state)
+                to->state[y * to->columns + x] = from->state[row * from->columns + column];
+        }
+}
+
+static long long clamp_cell(long long x, size_t side)
+{
+    return x < 0 ? 0 : x > (long long)side ? (long long)side : x;
+}
+
+/* Leave out cells that do not fit into the grid that the file or --rule names, as Golly does. On a
+ * torus a smaller pattern may cross the edges. */
+static void clip_pattern(struct life_job *job)
+{
+    struct life_pattern *p = &job->pattern, inside = *p;
+    long long x, y;
+    if (!job->size_of_rule || !p->word || job->at.given)
+        return;
+    life_job_corner(job, &x, &y);
+    const long long left = clamp_cell(x + (long long)p->left, job->size.width),
+                    right = clamp_cell(x + (long long)(p->left + p->columns), job->size.width),
+                    top = clamp_cell(y + (long long)p->top, job->size.height),
+                    bottom = clamp_cell(y + (long long)(p->top + p->rows), job->size.height);
+    inside.left = (size_t)(left - x);
+    inside.top = (size_t)(top - y);
+    inside.columns = (size_t)(right - left);
+    inside.rows = (size_t)(bottom - top);
+    const bool fits = p->columns <= job->size.width && p->rows <= job->size.height;
+    if ((inside.columns == p->columns && inside.rows == p->rows) ||
+        (fits && job->bounds == LIFE_TORUS))
+        return;
+    const uint64_t before = count_live(p);
+    copy_box(p, &inside);
+    if (!inside.columns || !inside.rows) { /* as a pattern without live cells */
+        free(inside.word);
+        free(inside.state);
+        inside.word = NULL;
+        inside.state = NULL;
+        inside.columns = inside.rows = 0;
+    }
+    free(p->word);
+    free(p->state);
+    *p = inside;
+    if (!job->common.quiet)
+        cli_warn("%s: %" PRIu64 " of its %" PRIu64
+                 " live cells lie outside the grid of %zu x %zu and are left out",
+                 job->input, before - count_live(p), before, job->size.width, job->size.height);
 }
 
 static int check_grid_size(const struct life_job *job)
@@ -187,6 +276,7 @@ int life_job_plan(struct life_job *job)
         job->generations = job->compare ? COMPARED_GENERATIONS : GENERATIONS;
     if (!job->zoom)
         job->zoom = 1;
+    clip_pattern(job);
     return check_grid_size(job);
 }
 

@@ -85,6 +85,7 @@ struct life_job {
     life_transitions *transitions; /* transition table, for a rule file */
     char grid[LIFE_GRID_TEXT];     /* K30*,20, if bounds are LIFE_JOINED */
     bool rule_has_grid;            /* the rule of the option or file names bounds */
+    bool size_of_rule;             /* and the size is theirs, not --size */
     /* infinite sides (horizontal, vertical), replaced by sides with room for the pattern */
     bool infinite[2];
     struct life_plane plane;     /* the pattern, for an unbounded plane */
@@ -92,15 +93,19 @@ struct life_job {
     CLCONTEXT *context;
     life *engine_of_run;
     struct {
-        bool open;    /* undecided which engine is faster */
-        double until; /* time at which a step is cancelled; 0: never */
+        bool open;              /* undecided which engine is faster */
+        double until;           /* time at which a step is cancelled; 0: never */
+        enum life_engine clock; /* the clock of `until` is this engine's, life_race_clock */
         /* seconds of the current engine since it started or the other was tried; limit at which
          * the other is tried */
         double spent, limit;
         uint64_t chunk; /* generations of HashLife's next step */
         uint64_t asked; /* generation of the last trial of the other engine */
     } race;
-    uint64_t started; /* generation of the pattern's file */
+    /* The pattern's file is of generation epoch + started. Engines count from `started`, in 64 bits;
+     * epoch is 0 or a multiple of 2^62. */
+    life_generation_t epoch;
+    uint64_t started;
     struct csv table;
     double seconds; /* time spent stepping */
     struct cli_progress progress;

@@ -21,7 +21,7 @@
 #include <string.h>
 
 /* 1234567 as 1,234,567. */
-static const char *group_digits(const char *digits, char text[64])
+static const char *group_digits(const char *digits, char text[2 * LIFE_POPULATION_TEXT])
 {
     const size_t length = strlen(digits);
     char *to = text;
@@ -51,9 +51,9 @@ int life_lines_visit(struct life_job *job, const char *population)
 {
     struct life_lines *l = &job->lines;
     const uint64_t at = life_job_generation(job);
-    char number[24], generation[64], alive[64];
-    snprintf(number, sizeof number, "%" PRIu64, at);
-    group_digits(number, generation);
+    char number[LIFE_GENERATION_TEXT], generation[2 * LIFE_POPULATION_TEXT],
+        alive[2 * LIFE_POPULATION_TEXT];
+    group_digits(life_job_generation_text(job, at, number), generation);
     if (l->began == 0)
         l->began = seconds_now();
     if (l->stamps && l->quiet < 2)
@@ -66,8 +66,9 @@ int life_lines_visit(struct life_job *job, const char *population)
         return cli_failed("cannot write standard output: %s", strerror(errno));
     const uint64_t step = lines_are_over(l, at) ? 0 : next_line_step(l, job->started, at);
     if (step > UINT64_MAX - at)
-        return cli_failed("generations are counted up to 2^64 - 1; cannot step from %s by %" PRIu64,
-                          generation, step);
+        return cli_failed(
+            "a run counts up to 2^64 - 1 generations; cannot step from %s by %" PRIu64, generation,
+            step);
     l->due = at + step;
     return CLI_DONE;
 }

@@ -74,7 +74,8 @@ int life_output_row(struct life_job *job, const struct life_sample *sample)
 {
     if (!cli_outputs_have(&job->outputs, CLI_OUTPUT_TABLE) || !cli_ranks_first())
         return CLI_DONE;
-    const double row[2] = {(double)(job->started + sample->generation), (double)sample->population};
+    const double row[2] = {(double)(job->epoch + job->started + sample->generation),
+                           (double)sample->population};
     return csv_row(&job->table, row) < 0 ? cli_failed_call(NULL) : CLI_DONE;
 }
 
@@ -91,7 +92,7 @@ static struct life_pattern describe_grid(const struct life_job *job)
                              .placed = true,
                              .x = -(long long)(width / 2),
                              .y = -(long long)(height / 2),
-                             .generation = life_job_generation(job)};
+                             .generation = life_job_absolute(job)};
     snprintf(p.rule, sizeof p.rule, "%s", job->rule);
     life_grid_text(lf, p.bounds);
     return p;

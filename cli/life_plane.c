@@ -2,7 +2,8 @@
  * plane, from the file to the report.
  *
  * HashLife reads and writes macrocell files node by node (life_squares.c), so a universe may
- * exceed any memory. All other formats, and pictures, hold the bounding box of the live cells.
+ * exceed any memory. Other formats are written run by run; pictures show the bounding box of the
+ * live cells.
  * SPDX-License-Identifier: MIT
  */
 #include "command.h"
@@ -57,6 +58,14 @@ static const char *decimal(struct life_number n)
     static _Thread_local char text[4][48];
     static _Thread_local unsigned next;
     return life_number_string(n, text[next++ % 4]);
+}
+
+static struct life_number number_plus(struct life_number n, int more)
+{
+    const uint64_t before = n.low;
+    n.low += (uint64_t)(int64_t)more;
+    n.high += more < 0 ? -(n.low > before) : n.low < before;
+    return n;
 }
 
 /* ---- Plan. --------------------------------------------------------------------------------- */
@@ -121,15 +130,6 @@ static int choose_plane_rule(struct life_job *job)
                : take_plane_rule(job, plane->p.rule, plane->p.bounds, job->input);
 }
 
-/* Read a pattern of several states as a rectangle instead of tiles of bits. */
-static int read_state_pattern(struct life_job *job)
-{
-    life_plane_free(&job->plane);
-    return life_pattern_read(job->input, &job->pattern) < 0
-               ? cli_failed_call(NULL)
-               : life_job_check_states(job, job->pattern.states);
-}
-
 static int plan_plane(struct plane *p)
 {
     struct life_job *job = p->job;
@@ -139,10 +139,7 @@ static int plan_plane(struct plane *p)
     const int status = choose_plane_rule(job);
     if (status != CLI_DONE)
         return status;
-    return life_job_has_states(job) && job->plane.p.states > 2
-               ? read_state_pattern(job)
-               : life_job_check_states(job,
-                                       squares ? job->plane.squares.states : job->plane.p.states);
+    return life_job_check_states(job, squares ? job->plane.squares.states : job->plane.p.states);
 }
 
 static int open_plane(struct plane *p)
@@ -163,15 +160,14 @@ static int open_plane(struct plane *p)
 
 static int write_plane_row(struct plane *p)
 {
-    struct life_number n;
+    char population[LIFE_POPULATION_TEXT];
     if (!cli_outputs_have(&p->job->outputs, CLI_OUTPUT_TABLE) && !p->job->lines.wanted)
         return CLI_DONE;
-    if (life_population_exact(p->job->engine_of_run, &n) < 0)
+    if (life_population_text(p->job->engine_of_run, population) < 0)
         return cli_failed_call(NULL);
     if (p->job->lines.wanted)
-        return life_lines_visit(p->job, decimal(n));
-    const double values[2] = {(double)life_generation(p->job->engine_of_run),
-                              life_number_double(n)};
+        return life_lines_visit(p->job, population);
+    const double values[2] = {(double)life_job_absolute(p->job), strtod(population, NULL)};
     return csv_row(&p->job->table, values) < 0 ? cli_failed_call(NULL) : CLI_DONE;
 }
 
@@ -269,25 +265,10 @@ static int get_box_states(const struct plane *p, struct life_pattern *pattern)
                : CLI_DONE;
 }
 
-/* Two-state patterns are written in bands of rows. */
-struct rows {
-    life *e;
-    const struct life_pattern *pattern;
-};
-
-static int load_box_band(void *rows, size_t first, size_t count, uint64_t *word)
+/* The bounding box of the live cells as a pattern without cells; one dead cell if there are none. */
+static int describe_box(const struct plane *p, const char *file, size_t most,
+                        struct life_pattern *pattern)
 {
-    const struct rows *r = rows;
-    return life_get(r->e, r->pattern->x, r->pattern->y - 1 + (long long)first,
-                    &(struct life_cells){r->pattern->columns, count, r->pattern->stride, word});
-}
-
-/* Get the bounding box of the live cells as a pattern. `cells` holds a band of its rows, or all
- * if `whole`; the caller frees it. */
-static int get_box(const struct plane *p, const char *file, size_t most, bool whole,
-                   struct life_cells *cells, struct life_pattern *pattern)
-{
-    enum { WORDS = 1 << 23 }; /* words of a band */
     struct life_box box = {.left = {0, 0}};
     const int any = life_bounding_box(p->job->engine_of_run, &box);
     if (any < 0)
@@ -302,63 +283,95 @@ static int get_box(const struct plane *p, const char *file, size_t most, bool wh
         return cli_failed(
             "%s: the live cells are more than 2^62 from the middle of the plane; write a macrocell file, .mc",
             file);
-    const size_t columns = any ? (size_t)width : 1, rows = any ? (size_t)height : 1;
-    const size_t words = (columns + 63) / 64,
-                 few = WORDS / words > LIFE_BAND_ROWS ? WORDS / words : LIFE_BAND_ROWS;
-    if (cli_memory_for(words * (whole || rows < few ? rows : few), 8, "words of 64 cells") !=
-        CLI_DONE)
-        return CLI_FAILED;
-    if (life_cells_alloc(cells, columns, whole || rows < few ? rows : few) < 0)
-        return cli_failed_call(NULL);
-    const long long x = (long long)box.left.low, y = (long long)box.top.low;
-    if (whole && life_get(p->job->engine_of_run, x, y, cells) < 0)
-        return cli_failed_call(NULL);
-    *pattern = (struct life_pattern){.width = columns,
-                                     .height = rows,
-                                     .columns = columns,
-                                     .rows = rows,
-                                     .stride = cells->stride,
-                                     .word = whole ? cells->word : NULL,
+    *pattern = (struct life_pattern){.width = any ? (size_t)width : 1,
+                                     .height = any ? (size_t)height : 1,
                                      .placed = true,
-                                     .x = x,
-                                     .y = y + 1, /* in files the middle of the plane is 0,1 */
-                                     .generation = life_generation(p->job->engine_of_run)};
+                                     .states = life_states(p->job->engine_of_run),
+                                     .x = (long long)box.left.low,
+                                     .y = (long long)box.top.low + 1, /* of files, see above */
+                                     .generation = life_job_absolute(p->job)};
     snprintf(pattern->rule, sizeof pattern->rule, "%s", p->job->rule);
-    return life_job_has_states(p->job) ? get_box_states(p, pattern) : CLI_DONE;
+    return CLI_DONE;
 }
 
-static int finish_plane_output(const struct plane *p, struct cli_output *o)
+/* Write a picture of the bounding box, which a limit keeps small. */
+static int draw_plane(const struct plane *p, struct cli_output *o)
 {
     struct life_cells cells = {0};
-    struct life_pattern pattern = {.width = 0};
-    const bool picture = o->kind == CLI_OUTPUT_PICTURE;
-    if (o->kind == CLI_OUTPUT_TABLE)
-        return csv_close(&p->job->table) < 0 ? cli_failed_call(NULL) : CLI_DONE;
-    if (!picture && strcmp(life_format_of(o->file), "macrocell") == 0)
-        return cli_output_end(o, life_squares_save(p->job, o->file), &p->job->interrupted);
-    const size_t most = picture ? WIDEST_PICTURE / p->job->zoom : (size_t)1 << 40;
-    const bool whole = life_job_has_states(p->job);
-    int status = get_box(p, o->file, most, whole, &cells, &pattern);
-    struct rows rows = {p->job->engine_of_run, &pattern};
-    struct life_band band = {
-        .load = load_box_band, .arg = &rows, .word = cells.word, .rows = cells.height};
-    pattern.band = whole ? NULL : &band;
+    struct life_pattern pattern;
+    int status = describe_box(p, o->file, WIDEST_PICTURE / p->job->zoom, &pattern);
+    if (status != CLI_DONE)
+        return status;
+    pattern.columns = pattern.width;
+    pattern.rows = pattern.height;
+    if (life_cells_alloc(&cells, pattern.width, pattern.height) < 0 ||
+        life_get(p->job->engine_of_run, pattern.x, pattern.y - 1, &cells) < 0)
+        status = cli_failed_call(NULL);
+    pattern.stride = cells.stride;
+    pattern.word = cells.word;
+    if (status == CLI_DONE && life_job_has_states(p->job))
+        status = get_box_states(p, &pattern);
     if (status == CLI_DONE)
-        status = cli_output_end(
-            o,
-            picture ? life_pattern_write_png(o->file, &pattern, (unsigned)p->job->zoom)
-                    : life_pattern_write(o->file, &pattern, NULL),
-            &p->job->interrupted);
+        status =
+            cli_output_end(o, life_pattern_write_png(o->file, &pattern, (unsigned)p->job->zoom),
+                           &p->job->interrupted);
     life_cells_free(&cells);
     free(pattern.state);
     return status;
 }
 
+/* Live cells of the plane as runs of a pattern. */
+struct plane_runs {
+    life *tree;
+    const struct life_pattern *pattern;
+    life_run_f *run;
+    void *to;
+};
+
+static int pass_run(void *arg, long long x, long long y, uint64_t n, unsigned state)
+{
+    const struct plane_runs *r = arg;
+    return r->run(r->to, (size_t)(x - r->pattern->x), (size_t)(y + 1 - r->pattern->y), (size_t)n,
+                  state);
+}
+
+static int walk_plane(void *arg, life_run_f *run, void *to)
+{
+    struct plane_runs *r = arg;
+    r->run = run;
+    r->to = to;
+    return life_walk_runs(r->tree, pass_run, r);
+}
+
+static int write_plane_text(const struct plane *p, struct cli_output *o)
+{
+    struct life_pattern pattern;
+    struct plane_runs source = {.pattern = &pattern};
+    const struct life_runs runs = {walk_plane, &source};
+    const int status = describe_box(p, o->file, (size_t)1 << 40, &pattern);
+    if (status != CLI_DONE)
+        return status;
+    pattern.runs = &runs;
+    source.tree = life_squares_tree(p->job);
+    const int written = source.tree ? life_pattern_write(o->file, &pattern, NULL) : -1;
+    life_squares_tree_free(p->job, source.tree);
+    return cli_output_end(o, written, &p->job->interrupted);
+}
+
+static int finish_plane_output(const struct plane *p, struct cli_output *o)
+{
+    if (o->kind == CLI_OUTPUT_TABLE)
+        return csv_close(&p->job->table) < 0 ? cli_failed_call(NULL) : CLI_DONE;
+    if (o->kind == CLI_OUTPUT_PICTURE)
+        return draw_plane(p, o);
+    return strcmp(life_format_of(o->file), "macrocell") == 0
+               ? cli_output_end(o, life_squares_save(p->job, o->file), &p->job->interrupted)
+               : write_plane_text(p, o);
+}
+
 static json_t *json_number(struct life_number n)
 {
-    return (n.high == 0 && n.low <= INT64_MAX) || (n.high == -1 && n.low > INT64_MAX)
-               ? json_integer((json_int_t)n.low)
-               : json_string(decimal(n));
+    return cli_json_digits(decimal(n));
 }
 
 static json_t *json_count(uint64_t n)
@@ -378,17 +391,19 @@ static json_t *json_of_engine(life *e)
                            "tiles_computed", json_count(of.tiles_computed));
 }
 
-static int plane_report_json(const struct plane *p, const char *device,
-                             struct life_number population, const struct life_box *box)
+static int plane_report_json(const struct plane *p, const char *device, const char *population,
+                             const struct life_box *box)
 {
     const struct life_job *job = p->job;
-    const uint64_t generation = life_generation(p->job->engine_of_run);
+    const uint64_t generation = life_job_generation(job);
+    char text[LIFE_GENERATION_TEXT];
     json_t *report = json_pack(
         "{s:s, s:s, s:s, s:s, s:s, s:n, s:n, s:o, s:o, s:o, s:o, s:o, s:n, s:n, s:b}", "program",
         "life", "device", device, "engine", life_engine_name((enum life_engine)job->engine), "rule",
         job->rule, "bounds", "none", "width", "height", "generations",
-        json_integer((json_int_t)(generation - job->started)), "generation", json_count(generation),
-        "population", json_number(population), "box",
+        json_integer((json_int_t)(generation - job->started)), "generation",
+        cli_json_digits(life_job_generation_text(job, generation, text)), "population",
+        cli_json_digits(population), "box",
         box ? json_pack("[o, o, o, o]", json_number(box->left), json_number(box->top),
                         json_number(box->right), json_number(box->bottom))
             : json_null(),
@@ -414,21 +429,24 @@ static void report_engine(life *e, FILE *fp)
         fprintf(fp, "%-14s%s\n", "tree", bytes);
 }
 
-static void plane_report_text(const struct plane *p, const char *device,
-                              struct life_number population, const struct life_box *box, FILE *fp)
+static void plane_report_text(const struct plane *p, const char *device, const char *population,
+                              const struct life_box *box, FILE *fp)
 {
     const struct life_job *job = p->job;
     struct cli_text text;
+    char from[LIFE_GENERATION_TEXT], to[LIFE_GENERATION_TEXT];
     fprintf(fp, "%-14s%s\n", "device", device);
     fprintf(fp, "%-14sunbounded, %s, from %s\n", "plane", job->rule, job->input);
-    fprintf(fp, "%-14s%" PRIu64 ", from %" PRIu64 " to %" PRIu64 ", engine %s\n", "generations",
-            life_generation(p->job->engine_of_run) - job->started, job->started,
-            life_generation(p->job->engine_of_run),
+    fprintf(fp, "%-14s%" PRIu64 ", from %s to %s, engine %s\n", "generations",
+            life_job_generation(job) - job->started,
+            life_job_generation_text(job, job->started, from),
+            life_job_generation_text(job, life_job_generation(job), to),
             life_engine_name((enum life_engine)job->engine));
-    fprintf(fp, "%-14s%s\n", "population", decimal(population));
+    fprintf(fp, "%-14s%s\n", "population", population);
     if (box)
         fprintf(fp, "%-14scolumns %s to %s, rows %s to %s\n", "live cells", decimal(box->left),
-                decimal(box->right), decimal(box->top), decimal(box->bottom));
+                decimal(number_plus(box->right, -1)), decimal(box->top),
+                decimal(number_plus(box->bottom, -1)));
     fprintf(fp, "%-14s%s\n", "duration", cli_text_duration(&text, job->seconds));
     report_engine(p->job->engine_of_run, fp);
     cli_outputs_report(&job->outputs, fp);
@@ -440,7 +458,7 @@ static void plane_report_text(const struct plane *p, const char *device,
 static int finish_plane(struct plane *p)
 {
     const struct life_job *job = p->job;
-    struct life_number population;
+    char population[LIFE_POPULATION_TEXT];
     struct life_box box;
     for (size_t i = 0; i < job->outputs.n; i++) {
         const int status = finish_plane_output(p, &job->outputs.item[i]);
@@ -448,8 +466,12 @@ static int finish_plane(struct plane *p)
             return status;
     }
     const int any = life_bounding_box(p->job->engine_of_run, &box);
-    if (any < 0 || life_population_exact(p->job->engine_of_run, &population) < 0)
+    if (any < 0 || life_population_text(p->job->engine_of_run, population) < 0)
         return cli_failed_call(NULL);
+    if (any) {
+        box.top = number_plus(box.top, 1); /* in files the middle of the plane is 0,1 */
+        box.bottom = number_plus(box.bottom, 1);
+    }
     char *device = life_engine_of(p->job->engine_of_run) == LIFE_SPARSE
                        ? cli_devices_name(job->context)
                        : NULL;

@@ -21,6 +21,11 @@ int life_squares_copy(life *sparse, life *tree);
 int life_squares_fill(const struct life_job *job, life *plane);
 int life_squares_save(struct life_job *job, const char *file);
 
+/* HashLife's tree with the cells of the run: the engine of the run, or a temporary one for sparse;
+ * NULL with clerror(). Free it by the second function. */
+life *life_squares_tree(struct life_job *job);
+void life_squares_tree_free(const struct life_job *job, life *tree);
+
 /* life_start.c: create the plane of the run with its cells. make: create one of the engines;
  * NULL with clerror(). fill: put the pattern there; `done` frees the pattern. device: open the
  * device when the first engine needs one; an exit status. */
@@ -34,10 +39,26 @@ void life_start_done(struct life_job *job);
  * clerror(). */
 int life_race_step(struct life_job *job, uint64_t generations);
 
-/* Current generation, counted from that of the pattern's file. */
+/* Seconds by the clock of an engine: HashLife's are processor time of the calling thread, which
+ * always computes, so that a busy machine does not change the choice; sparse's thread waits for a
+ * device, and its seconds are those of the clock. */
+double life_race_clock(enum life_engine engine);
+
+/* Current generation, without the epoch. */
 static inline uint64_t life_job_generation(const struct life_job *job)
 {
     return (life_job_unbounded(job) ? 0 : job->started) + life_generation(job->engine_of_run);
+}
+
+/* Current generation, counted from 0; and a generation of the run in decimal. */
+static inline life_generation_t life_job_absolute(const struct life_job *job)
+{
+    return job->epoch + life_job_generation(job);
+}
+static inline char *life_job_generation_text(const struct life_job *job, uint64_t generation,
+                                             char text[LIFE_GENERATION_TEXT])
+{
+    return life_generation_text(job->epoch + generation, text);
 }
 
 #endif

@@ -2,7 +2,7 @@
  * engines.
  *
  * HashLife starts, because it needs no device and finishes small or regular patterns at once. If
- * it is still running after PACE_SECONDS, sparse starts with the same pattern. If sparse reaches
+ * it is still running after PACE_SECONDS of its thread's processor time, sparse starts with the same pattern. If sparse reaches
  * the same generation in a fraction PART of that time, it replaces HashLife; if it gets at least
  * half as far, it may try again later. After sparse has run LATER times as long, HashLife gets
  * the current plane, which may have become regular, for a fraction of that time. If HashLife
@@ -24,6 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <time.h>
 
 static const double PART = 2. / 3, LATER = 4;
 enum {
@@ -47,16 +48,20 @@ static life *tree_of_tiles(struct life_job *job)
     return NULL;
 }
 
-static double deadline_after(double seconds)
+double life_race_clock(enum life_engine engine)
 {
-    return seconds_now() + seconds;
+    struct timespec t;
+    if (engine == LIFE_HASHLIFE && clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) == 0)
+        return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    return seconds_now();
 }
 
 /* Step an engine with a time limit. Return 0 when done, 1 if the time is over, -1 on failure or
  * cancellation by the user. */
 static int step_until(struct life_job *job, life *plane, uint64_t generations, double seconds)
 {
-    job->race.until = deadline_after(seconds > 0 ? seconds : 1e-3);
+    job->race.clock = life_engine_of(plane);
+    job->race.until = life_race_clock(job->race.clock) + (seconds > 0 ? seconds : 1e-3);
     const int status = life_step(plane, generations);
     job->race.until = 0;
     return status == 0 ? 0 : clerrno == ECANCELED && !cli_interrupted() ? 1 : -1;
@@ -67,9 +72,11 @@ static void switch_engine(struct life_job *job, life *winner, const char *why)
     life_free(job->engine_of_run);
     job->engine_of_run = winner;
     job->engine = (int)life_engine_of(winner);
+    char text[LIFE_GENERATION_TEXT];
     if (job->common.explain && cli_ranks_first())
-        fprintf(stderr, "engine %s from generation %" PRIu64 ": %s\n",
-                life_engine_name(life_engine_of(winner)), life_generation(job->engine_of_run), why);
+        fprintf(stderr, "engine %s from generation %s: %s\n",
+                life_engine_name(life_engine_of(winner)),
+                life_job_generation_text(job, life_job_generation(job), text), why);
 }
 
 static int cancelled_or_0(void)
@@ -113,9 +120,9 @@ static int step_tree(struct life_job *job, uint64_t end)
     while (status == 0 && job->race.open && life_generation(job->engine_of_run) < end) {
         const uint64_t left = end - life_generation(job->engine_of_run),
                        now = left < job->race.chunk ? left : job->race.chunk;
-        const double began = seconds_now();
+        const double began = life_race_clock(LIFE_HASHLIFE);
         status = step_until(job, job->engine_of_run, now, job->race.limit - job->race.spent);
-        job->race.spent += seconds_now() - began;
+        job->race.spent += life_race_clock(LIFE_HASHLIFE) - began;
         job->race.chunk *= status == 0 && now == job->race.chunk ? 2 : 1;
         if (status >= 0 && job->race.spent >= job->race.limit)
             status = try_sparse(job);
@@ -129,14 +136,15 @@ static int step_tree(struct life_job *job, uint64_t end)
 static int try_tree(struct life_job *job, uint64_t end)
 {
     const uint64_t at = life_generation(job->engine_of_run), came = at - job->race.asked;
-    const double began = seconds_now(), time = PART * job->race.spent;
+    const double began = life_race_clock(LIFE_HASHLIFE), time = PART * job->race.spent;
+    double used = 0;
     life *other = tree_of_tiles(job);
     int status = other ? 0 : -1;
-    for (uint64_t chunk = CHUNK;
-         status == 0 && life_generation(other) < end && seconds_now() - began < time; chunk *= 2) {
+    for (uint64_t chunk = CHUNK; status == 0 && life_generation(other) < end && used < time;
+         chunk *= 2) {
         const uint64_t left = end - life_generation(other);
-        status =
-            step_until(job, other, left < chunk ? left : chunk, time - (seconds_now() - began));
+        status = step_until(job, other, left < chunk ? left : chunk, time - used);
+        used = life_race_clock(LIFE_HASHLIFE) - began;
     }
     const uint64_t reached = status >= 0 ? life_generation(other) : at;
     job->race.limit *= LATER;

@@ -27,6 +27,7 @@ static double updates_per_s(const struct life_job *job)
 
 static int life_report_json(const struct life_job *job, const char *device, uint64_t population)
 {
+    char text[LIFE_GENERATION_TEXT];
     json_t *report = json_pack(
         "{s:s, s:s, s:s, s:s, s:I, s:I, s:s, s:I, s:I, s:o, s:o, s:o, s:o}", "program", "life",
         "device", device, "engine", life_engine_name((enum life_engine)job->engine), "rule",
@@ -36,7 +37,9 @@ static int life_report_json(const struct life_job *job, const char *device, uint
         "seconds", cli_json_real(job->seconds), "cell_updates_per_s",
         cli_json_real(updates_per_s(job)), "period",
         job->period ? json_integer((json_int_t)job->period) : json_null(), "edge_generation",
-        job->edge.was_met ? json_integer((json_int_t)(job->started + job->edge.met)) : json_null());
+        job->edge.was_met
+            ? cli_json_digits(life_job_generation_text(job, job->started + job->edge.met, text))
+            : json_null());
     const int status = cli_json_print(report);
     json_decref(report);
     return status;
@@ -44,11 +47,12 @@ static int life_report_json(const struct life_job *job, const char *device, uint
 
 static void report_period(const struct life_job *job, FILE *fp)
 {
-    const unsigned long long at = (unsigned long long)(job->started + job->period_generation);
+    char at[LIFE_GENERATION_TEXT];
+    life_job_generation_text(job, job->started + job->period_generation, at);
     if (job->period == 1)
-        fprintf(fp, "%-14sno change from generation %llu\n", "stable", at);
+        fprintf(fp, "%-14sno change from generation %s\n", "stable", at);
     else if (job->period)
-        fprintf(fp, "%-14sfrom generation %llu, with period %llu\n", "stable", at,
+        fprintf(fp, "%-14sfrom generation %s, with period %llu\n", "stable", at,
                 (unsigned long long)job->period);
     else if (job->until_stable)
         fprintf(fp, "%-14sno state has repeated within 64 generations\n", "not stable");
@@ -64,6 +68,7 @@ static void life_report_text(const struct life_job *job, const char *device, uin
                              FILE *fp)
 {
     struct cli_text text;
+    char from[LIFE_GENERATION_TEXT], to[LIFE_GENERATION_TEXT];
     const double cells = (double)job->size.width * (double)job->size.height;
     fprintf(fp, "%-14s%s\n", "device", device);
     fprintf(fp, "%-14s%zu x %zu cells, %s, %s", "grid", job->size.width, job->size.height,
@@ -74,9 +79,9 @@ static void life_report_text(const struct life_job *job, const char *device, uin
         fprintf(fp, ", soup with seed %llu\n", (unsigned long long)job->seed);
     fprintf(fp, "%-14s%llu", "generations",
             (unsigned long long)life_generation(job->engine_of_run));
-    if (job->started)
-        fprintf(fp, ", from %llu to %llu", (unsigned long long)job->started,
-                (unsigned long long)life_job_generation(job));
+    if (job->started || job->epoch)
+        fprintf(fp, ", from %s to %s", life_job_generation_text(job, job->started, from),
+                life_job_generation_text(job, life_job_generation(job), to));
     fprintf(fp, ", engine %s\n", life_engine_name((enum life_engine)job->engine));
     fprintf(fp, "%-14s%llu, %.4g %% of the cells\n", "population", (unsigned long long)population,
             100 * (double)population / cells);

@@ -1,4 +1,5 @@
-/* life_rule.c - the rule of a run: written out, or from a rule file, NAME.rule, as in Golly.
+/* life_rule.c - the rule of a run: written out, with annotations (RULEHistory), or from a rule file,
+ * NAME.rule, as in Golly.
  *
  * --rule accepts such a file. A name that is not a rule is searched as NAME.rule beside the
  * pattern, in the directories of $STDCL_RULES and in Golly's.
@@ -11,6 +12,7 @@
 #include "life_grid.h"
 
 #include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdcl.h>
@@ -18,11 +20,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 
 enum { PATH = 4096 };
 static const long MOST_BYTES = 1L << 28;
-static const char SUFFIX[] = ".rule",
+static const char SUFFIX[] = ".rule", HISTORY[] = "History",
                   GOLLY[] = "/usr/share/golly/Rules:/usr/local/share/golly/Rules";
 
 /* Read a file; the caller frees the content. NULL after a message. */
@@ -43,20 +46,45 @@ static char *read_rule_file(const char *file, size_t *size)
     return data;
 }
 
+/* Take a rule of transitions, which the job owns from then on. NULL: the call failed. */
+static int take_transitions(struct life_job *job, life_transitions *transitions, const char *where)
+{
+    life_transitions_free(job->transitions);
+    job->transitions = transitions;
+    if (!transitions)
+        return where ? cli_wrong("%s: %s", where, clerror()) : cli_refused_call();
+    snprintf(job->rule, sizeof job->rule, "%s", life_transitions_name(transitions));
+    job->states = (int)life_transitions_states(transitions);
+    return CLI_DONE;
+}
+
 static int take_rule_file(struct life_job *job, const char *file)
 {
     size_t size;
     char *data = read_rule_file(file, &size);
     if (!data)
         return CLI_WRONG;
-    life_transitions_free(job->transitions);
-    job->transitions = life_transitions_read(file, data, size);
+    life_transitions *read = life_transitions_read(file, data, size);
     free(data);
-    if (!job->transitions)
-        return cli_refused_call();
-    snprintf(job->rule, sizeof job->rule, "%s", life_transitions_name(job->transitions));
-    job->states = (int)life_transitions_states(job->transitions);
-    return CLI_DONE;
+    return take_transitions(job, read, NULL);
+}
+
+/* Replace the file's name in a path, from `at` on, by the first in its directory that differs only
+ * in case. False if there is none. */
+static bool find_any_case(char path[PATH], size_t at)
+{
+    char folder[PATH];
+    bool found = false;
+    snprintf(folder, sizeof folder, "%.*s", at ? (int)at : 1, at ? path : ".");
+    DIR *in = opendir(folder);
+    for (struct dirent *e; in && !found && (e = readdir(in));)
+        if (strcasecmp(e->d_name, path + at) == 0) {
+            strcpy(path + at, e->d_name); /* equally long */
+            found = true;
+        }
+    if (in)
+        closedir(in);
+    return found;
 }
 
 /* True if the rule file `name` exists in a directory, `n` characters of `folder`; writes its
@@ -66,7 +94,11 @@ static bool find_in_folder(char path[PATH], const char *folder, size_t n, const 
     struct stat info;
     const int length =
         snprintf(path, PATH, "%.*s%s%s%s", (int)n, folder, n ? "/" : "", name, SUFFIX);
-    return length < PATH && stat(path, &info) == 0 && S_ISREG(info.st_mode);
+    if (length >= PATH)
+        return false;
+    if (stat(path, &info) == 0 && S_ISREG(info.st_mode))
+        return true;
+    return find_any_case(path, n ? n + 1 : 0) && stat(path, &info) == 0 && S_ISREG(info.st_mode);
 }
 
 static bool find_in_folders(char path[PATH], const char *folders, const char *name)
@@ -87,6 +119,17 @@ static bool is_rule_name(const char *text)
     return true;
 }
 
+/* The rule file of this name inside the pattern's file; NULL: none. */
+static const char *embedded_rule(const struct life_job *job, const char *name)
+{
+    const char *file = job->plane.p.rule_file ? job->plane.p.rule_file : job->pattern.rule_file;
+    const size_t head = strlen("@RULE "), length = strlen(name);
+    return file && strlen(file) > head + length && strncasecmp(file + head, name, length) == 0 &&
+                   isspace((unsigned char)file[head + length])
+               ? file
+               : NULL;
+}
+
 int life_job_rule(struct life_job *job, const char *text, const char *where)
 {
     char path[PATH];
@@ -99,8 +142,14 @@ int life_job_rule(struct life_job *job, const char *text, const char *where)
         job->states = life_rule_states(job->rule);
         return CLI_DONE;
     }
+    if (cli_has_suffix(text, HISTORY))
+        return take_transitions(job, life_transitions_history(text), where);
     if (!is_rule_name(text))
         return cli_wrong("%s: %s", where, clerror());
+    const char *embedded = embedded_rule(job, text);
+    if (embedded)
+        return take_transitions(job, life_transitions_read(job->input, embedded, strlen(embedded)),
+                                NULL);
     if ((job->input &&
          find_in_folder(path, job->input, beside ? (size_t)(beside - job->input) : 0, text)) ||
         find_in_folders(path, job->rules_folder, text) ||

@@ -102,7 +102,7 @@ static int write_tree(const struct life_job *job, life *tree, const char *file)
     struct outfile out;
     struct life_box box;
     int level;
-    FILE *plain = life_squares_open(&out, file, job->rule, life_generation(job->engine_of_run));
+    FILE *plain = life_squares_open(&out, file, job->rule, life_job_absolute(job));
     if (!plain)
         return -1;
     int status =
@@ -125,15 +125,28 @@ int life_squares_copy(life *sparse, life *tree)
     return life_walk_tiles(sparse, copy_tile, tree);
 }
 
-int life_squares_save(struct life_job *job, const char *file)
+life *life_squares_tree(struct life_job *job)
 {
     if (life_engine_of(job->engine_of_run) == LIFE_HASHLIFE)
-        return write_tree(job, job->engine_of_run, file);
+        return job->engine_of_run;
     life *tree = life_create(&(struct life_options){
         .engine = LIFE_HASHLIFE, .bounds = LIFE_UNBOUNDED, .rule = job->rule, .threads = 1});
-    int status = tree ? life_squares_copy(job->engine_of_run, tree) : -1;
-    if (status == 0)
-        status = write_tree(job, tree, file);
+    if (tree && life_squares_copy(job->engine_of_run, tree) == 0)
+        return tree;
     life_free(tree);
+    return NULL;
+}
+
+void life_squares_tree_free(const struct life_job *job, life *tree)
+{
+    if (tree != job->engine_of_run)
+        life_free(tree);
+}
+
+int life_squares_save(struct life_job *job, const char *file)
+{
+    life *tree = life_squares_tree(job);
+    const int status = tree ? write_tree(job, tree, file) : -1;
+    life_squares_tree_free(job, tree);
     return status;
 }

@@ -25,7 +25,8 @@ static int plane_progress(void *arg, double fraction)
         cli_progress_update(&job->progress,
                             (double)(life_generation(job->engine_of_run) - job->started), NULL);
     cli_window_listen(&job->window);
-    return cli_interrupted() || (job->race.until > 0 && seconds_now() >= job->race.until);
+    return cli_interrupted() ||
+           (job->race.until > 0 && life_race_clock(job->race.clock) >= job->race.until);
 }
 
 /* Open the device; of several the first. */
@@ -65,23 +66,25 @@ life *life_start_make(struct life_job *job, enum life_engine engine)
     return plane;
 }
 
-/* Put the cells in tiles; or as one rectangle, for several states or a file whose grid --rule
- * has removed. */
+/* Put the cells in tiles, or as one rectangle for a file whose grid --rule has removed. */
 static int put_pattern(const struct life_job *job, life *e)
 {
     const struct life_plane *plane = &job->plane;
-    const struct life_pattern *pattern = job->pattern.word ? &job->pattern : &plane->p;
+    const struct life_pattern *pattern = &plane->p;
     const struct life_place at = job->at;
     const long long x = at.given          ? at.x
                         : pattern->placed ? pattern->x
                                           : -(long long)(pattern->width / 2),
-                    y = at.given          ? at.y
-                        : pattern->placed ? pattern->y - 1
-                                          : -(long long)(pattern->height / 2) - 1;
+                    row = at.given          ? at.y
+                          : pattern->placed ? pattern->y
+                                            : -(long long)(pattern->height / 2),
+                    y = row - 1; /* in files the middle of the plane is 0,1 */
     int status = 0;
     for (size_t i = 0; i < plane->tiles && status == 0; i++) {
         struct life_tile *t = &plane->tile[i];
-        status = life_put(e, x + t->x, y + t->y, &(struct life_cells){64, 64, 1, t->row});
+        status = t->state
+                     ? life_put_states(e, x + t->x, y + t->y, 64, 64, t->state)
+                     : life_put(e, x + t->x, y + t->y, &(struct life_cells){64, 64, 1, t->row});
     }
     const long long left = x + (long long)pattern->left, top = y + (long long)pattern->top;
     if (pattern->state)

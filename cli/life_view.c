@@ -44,7 +44,7 @@ unsigned life_job_states(const struct life_job *job)
 
 int life_view_open(struct life_job *job)
 {
-    char title[256], size[64];
+    char title[LIFE_RULE_TEXT + 80], size[64];
     if (!job->window.wanted && !job->window.record)
         return CLI_DONE;
     char *device = job->context ? cli_devices_name(job->context) : NULL;
@@ -173,10 +173,10 @@ static int region_shades(struct life_job *job, const struct view_region *r, uint
 /* Population; UINT64_MAX: too large for the page. */
 static int current_population(struct life_job *job, uint64_t *population, double *value)
 {
-    struct life_number n;
-    const int status = life_population_exact(job->engine_of_run, &n);
-    *population = status == 0 && n.high == 0 ? n.low : UINT64_MAX;
-    *value = status == 0 ? life_number_double(n) : NAN;
+    char digits[LIFE_POPULATION_TEXT] = "";
+    const int status = life_population_text(job->engine_of_run, digits);
+    *population = strtoull(digits, NULL, 10); /* UINT64_MAX, too, above 64 bits */
+    *value = status == 0 ? strtod(digits, NULL) : NAN;
     return status;
 }
 
@@ -217,10 +217,11 @@ static int show_regions(void *arg, int last)
     }
     const uint64_t now = life_job_generation(job);
     if (status == 0)
-        status = view_show_cells(job->window.view, (struct view_moment){(double)now, now, last},
+        status = view_show_cells(job->window.view,
+                                 (struct view_moment){(double)(job->epoch + now), now, last},
                                  population, n, cells);
     if (status == 0 && counts)
-        view_add_row(job->window.view, (const double[]){(double)now, value});
+        view_add_row(job->window.view, (const double[]){(double)(job->epoch + now), value});
     for (int i = 0; i < n; i++)
         free(body[i]);
     return status == 0 || life_job_stopped() ? CLI_DONE : cli_failed_call(NULL);
@@ -237,11 +238,11 @@ int life_view_visit(struct life_job *job)
 
 int life_view_end(struct life_job *job)
 {
-    char sentence[64];
+    char sentence[64], text[LIFE_GENERATION_TEXT];
     if (!job->window.open)
         return CLI_DONE;
-    snprintf(sentence, sizeof sentence, "generation %llu",
-             (unsigned long long)life_job_generation(job));
+    snprintf(sentence, sizeof sentence, "generation %s",
+             life_job_generation_text(job, life_job_generation(job), text));
     const int status = show_regions(job, 1);
     cli_window_end(&job->window, sentence);
     return status;

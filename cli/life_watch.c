@@ -224,13 +224,13 @@ static void append_cell(struct view *v, const struct life_cells *c, int zoom, in
 
 static void append_status(struct view *v, const char *population)
 {
-    char line[400], text[300];
+    char line[400], text[300], generation[LIFE_GENERATION_TEXT];
     const int length = snprintf(
         text, sizeof text,
-        " generation %llu, %s alive, %s%llu per frame%s, 1:%llu | q space s + - arrows z Z",
-        (unsigned long long)life_job_generation(v->job), population, v->speed < 0 ? "1/" : "",
-        1ull << (v->speed < 0 ? -v->speed : v->speed), v->paused ? ", paused" : "",
-        1ull << v->zoom);
+        " generation %s, %s alive, %s%llu per frame%s, 1:%llu | q space s + - arrows z Z",
+        life_job_generation_text(v->job, life_job_generation(v->job), generation), population,
+        v->speed < 0 ? "1/" : "", 1ull << (v->speed < 0 ? -v->speed : v->speed),
+        v->paused ? ", paused" : "", 1ull << v->zoom);
     const int used = snprintf(line, sizeof line, "\033[%d;1H\033[7m%-*.*s\033[0m", v->lines + 1,
                               v->columns, v->columns, length > 0 ? text : "");
     if (used > 0)
@@ -275,26 +275,26 @@ static int get_visible_states(struct view *v, struct life_cells *c)
 }
 
 /* Get the visible part of the grid, and the population. */
-static int get_visible_grid(struct view *v, struct life_cells *c, char population[48])
+static int get_visible_grid(struct view *v, struct life_cells *c,
+                            char population[LIFE_POPULATION_TEXT])
 {
     size_t width, height;
     uint64_t n;
     clamp_corner(v, &width, &height);
     if (life_population(v->job->engine_of_run, &n) < 0 || life_cells_alloc(c, width, height) < 0)
         return -1;
-    snprintf(population, 48, "%llu", (unsigned long long)n);
+    snprintf(population, LIFE_POPULATION_TEXT, "%llu", (unsigned long long)n);
     return v->colour ? get_visible_states(v, c) : life_get(v->job->engine_of_run, v->x, v->y, c);
 }
 
 /* Get the visible part of an unbounded plane, a bit per dot, and the population. */
-static int get_visible_plane(struct view *v, struct life_cells *c, char population[48])
+static int get_visible_plane(struct view *v, struct life_cells *c,
+                             char population[LIFE_POPULATION_TEXT])
 {
     life *e = v->job->engine_of_run;
-    struct life_number n;
-    if (life_population_exact(e, &n) < 0 ||
+    if (life_population_text(e, population) < 0 ||
         life_cells_alloc(c, (size_t)dots_across(v), (size_t)dots_down(v)) < 0)
         return -1;
-    life_number_string(n, population);
     if (v->colour && v->zoom == 0) {
         v->state = cli_alloc(c->width, c->height);
         if (life_job_get_states(v->job, v->x, v->y, c->width, c->height, v->state) < 0)
@@ -306,7 +306,7 @@ static int get_visible_plane(struct view *v, struct life_cells *c, char populati
 static int draw_frame(struct view *v)
 {
     struct life_cells c = {0};
-    char population[48];
+    char population[LIFE_POPULATION_TEXT];
     const bool plane = life_job_unbounded(v->job);
     measure_terminal(v);
     v->state = NULL;

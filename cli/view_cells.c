@@ -79,7 +79,8 @@ static int show_pattern(void *arg, int last)
          : many > 2     ? pattern_states
                         : pattern_bits)(&job->pattern, &region[i], body[i]);
     }
-    const struct view_moment at = {(double)job->pattern.generation, job->pattern.generation, last};
+    const struct view_moment at = {(double)job->pattern.generation,
+                                   (uint64_t)job->pattern.generation, last};
     const int status =
         view_show_cells(job->window.view, at, pattern_population(&job->pattern), n, cells) < 0
             ? cli_failed_call(NULL)

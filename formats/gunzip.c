@@ -52,19 +52,21 @@ static int inflate_all(z_stream *z, const char *name, size_t size, double most, 
         if (status == Z_STREAM_END)
             return 0;
         if (status != Z_OK && status != Z_BUF_ERROR)
-            return clerror_set(EINVAL, "%s: is compressed by gzip, and broken: %s", name,
+            return clerror_set(EINVAL, "%s: is compressed, and broken: %s", name,
                                z->msg ? z->msg : "it does not unpack");
         if (z->avail_in == 0 && z->avail_out > 0)
-            return clerror_set(EINVAL, "%s: is compressed by gzip, and ends too early", name);
+            return clerror_set(EINVAL, "%s: is compressed, and ends too early", name);
     }
 }
 
-int gunzip(const char *name, const void *data, size_t size, double most, char **out, size_t *length)
+/* `bits`: of the window, and which header there is, as for inflateInit2. */
+static int gunzip_by(int bits, const char *name, const void *data, size_t size, double most,
+                     char **out, size_t *length)
 {
     z_stream z = {.next_in = (Bytef *)(uintptr_t)data};
     *out = NULL;
     *length = 0;
-    if (inflateInit2(&z, 15 + 16) != Z_OK) /* the largest window; gzip's header */
+    if (inflateInit2(&z, bits) != Z_OK)
         return clerror_set(ENOMEM, "%s: out of memory: cannot unpack it", name);
     const int status = inflate_all(&z, name, size, most, out, length);
     inflateEnd(&z);
@@ -75,16 +77,38 @@ int gunzip(const char *name, const void *data, size_t size, double most, char **
     return status;
 }
 
+int gunzip(const char *name, const void *data, size_t size, double most, char **out, size_t *length)
+{
+    return gunzip_by(15 + 16, name, data, size, most, out, length); /* gzip's header */
+}
+
+int gunzip_deflated(const char *name, const void *data, size_t size, double most, char **out,
+                    size_t *length)
+{
+    return gunzip_by(-15, name, data, size, most, out, length); /* no header */
+}
+
 #else
+
+static int gunzip_absent(const char *name, char **out, size_t *length)
+{
+    *out = NULL;
+    *length = 0;
+    return clerror_set(ENOTSUP, "%s: is compressed, and this build has no zlib; unpack it first",
+                       name);
+}
 
 int gunzip(const char *name, const void *data, size_t size, double most, char **out, size_t *length)
 {
     (void)data, (void)size, (void)most;
-    *out = NULL;
-    *length = 0;
-    return clerror_set(
-        ENOTSUP,
-        "%s: is compressed by gzip, and this build has no zlib; unpack it with gunzip first", name);
+    return gunzip_absent(name, out, length);
+}
+
+int gunzip_deflated(const char *name, const void *data, size_t size, double most, char **out,
+                    size_t *length)
+{
+    (void)data, (void)size, (void)most;
+    return gunzip_absent(name, out, length);
 }
 
 #endif

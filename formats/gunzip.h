@@ -16,4 +16,8 @@ bool gunzip_is(const void *data, size_t size);
 int gunzip(const char *name, const void *data, size_t size, double most, char **out,
            size_t *length);
 
+/* As gunzip, for data without a header, as in zip archives. */
+int gunzip_deflated(const char *name, const void *data, size_t size, double most, char **out,
+                    size_t *length);
+
 #endif

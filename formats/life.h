@@ -12,7 +12,7 @@
  *               read
  *   .png        pictures, written
  *
- * Any of them may be compressed by gzip when it is read, and is when it is written as NAME.rle.gz
+ * Any of them may be compressed by gzip, or alone in a zip archive, when it is read, and is when it is written as NAME.rle.gz
  * and so on. Recognised by content, written by suffix. A rule is text here; who reads it decides
  * whether it is known. All functions fail with -1, clerrno set and one sentence in clerror() that
  * names the file, line and column, and what is wrong.
@@ -30,10 +30,17 @@
 extern "C" {
 #endif
 
+/* A generation: counted below 2^127, since HashLife makes steps of any power of two. Print one in
+ * decimal into `text` and return text. */
+__extension__ typedef unsigned __int128 life_generation_t;
+enum { LIFE_GENERATION_TEXT = 48 };
+char *life_generation_text(life_generation_t generation, char text[LIFE_GENERATION_TEXT]);
+
 /* Cells of a pattern, width x height, of which only the bounding box of the live cells is stored:
  * column x, row y (0 = top left) of the box is bit x % 64 of word[y * stride + x / 64], and is the
  * pattern's cell (left + x, top + y). A pattern without live cells has no box: columns and rows
  * are 0. */
+enum { LIFE_PATTERN_RULE = 512 };
 struct life_band;
 struct life_pattern {
     size_t width, height;
@@ -44,13 +51,26 @@ struct life_pattern {
     unsigned char *state;         /* `word` are 1 where the state is not 0; else NULL */
     const unsigned char *colours; /* RGB of each state, for pictures; not owned; NULL: black, and
                                      from yellow to red */
-    char rule[128];               /* as in the file, without the part after a colon; "" if none */
+    char rule[LIFE_PATTERN_RULE]; /* as in the file, without the part after a colon; "" if none */
     char bounds[96];              /* the part after the colon, such as "T64,64"; "" if none */
+    char *rule_file;              /* RLE: the text from @RULE on, a rule file; or NULL */
     bool placed;                  /* the file gives the pattern's position: */
     long long x, y; /* of its top left corner; 0,0 is the middle of a grid (Golly's coordinates) */
-    uint64_t generation;    /* 0 if the file has none */
+    life_generation_t generation; /* 0 if the file has none */
     struct life_band *band; /* of a pattern to be written: rows are loaded a few at a time, and
                                `word` is NULL; else NULL */
+    const struct life_runs *runs; /* of a pattern to be written in text: its live cells, and `word`
+                                     is NULL; else NULL */
+};
+
+/* A run of live cells of one state: pattern's cells (x, y) ... (x + n - 1, y). Nonzero: stop. */
+typedef int life_run_f(void *to, size_t x, size_t y, size_t n, unsigned state);
+
+/* A sparse pattern. walk() calls `run` for each run of live cells, row by row from the top, from
+ * left to right; -1 with an error, or if `run` has stopped it. */
+struct life_runs {
+    int (*walk)(void *arg, life_run_f *run, void *to);
+    void *arg;
 };
 
 /* load() fills in rows first ... first + count - 1 of the box, with the pattern's stride; -1 with
@@ -115,17 +135,18 @@ struct life_square {
 struct life_squares {
     size_t n;
     struct life_square *square;
-    unsigned states;            /* highest state + 1, at least 2 */
-    char rule[128], bounds[96]; /* as in struct life_pattern */
-    uint64_t generation;
+    unsigned states;                          /* highest state + 1, at least 2 */
+    char rule[LIFE_PATTERN_RULE], bounds[96]; /* as in struct life_pattern */
+    life_generation_t generation;
 };
 void life_squares_free(struct life_squares *squares);
 
 /* A tile of 64 x 64 cells with live ones among them: bit c of row[r] is the pattern's cell (x + c,
- * y + r); x and y are multiples of 64. */
+ * y + r); x and y are multiples of 64. With more than two states `state` has them, row by row. */
 struct life_tile {
     long long x, y;
     uint64_t row[64];
+    unsigned char *state; /* 64 x 64; NULL: two states */
 };
 
 /* A pattern for an unbounded plane: the squares of a macrocell file, which may be up to 2^120
@@ -149,7 +170,7 @@ void life_plane_free(struct life_plane *plane);
  * message; close keeps the file if `status` is 0 and nothing failed; else it returns -1. */
 struct outfile;
 FILE *life_squares_open(struct outfile *out, const char *file, const char *rule,
-                        uint64_t generation);
+                        life_generation_t generation);
 int life_squares_close(struct outfile *out, FILE *plain, int status);
 void life_squares_write(struct outfile *out, const struct life_square *square);
 

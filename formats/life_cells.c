@@ -7,7 +7,10 @@
  */
 #include "formats/life_format.h"
 
+#include "stdcl.h"
+
 #include <ctype.h>
+#include <errno.h>
 #include <string.h>
 
 static int cells_read_row(const struct life_text *t, const char *p, const char *end, long long y,
@@ -80,27 +83,58 @@ static int cells_read_cells(const struct life_text *t, struct life_sink *sink)
     return 0;
 }
 
-static int write_cells(struct outfile *out, const struct life_pattern *p)
+/* The position after the cells written so far. Rows of a sparse pattern are not padded. */
+struct cells_writer {
+    struct outfile *out;
+    size_t x, y, padded; /* padded: columns of a row */
+};
+
+static void put_cells(struct cells_writer *w, size_t end, char cell)
 {
-    fprintf(out->fp, "!Rule: %s%s%s\n", p->rule[0] ? p->rule : "B3/S23", p->bounds[0] ? ":" : "",
-            p->bounds);
-    fprintf(out->fp, "!%zu x %zu cells, generation %llu\n", p->width, p->height,
-            (unsigned long long)p->generation);
-    for (size_t y = 0; y < p->height; y++) {
-        size_t x = 0, end, at = 0;
-        if (y >= p->top && y < p->top + p->rows)
-            for (; life_next_run(p, y - p->top, &x, &end); x = end) {
-                for (; at < x; at++)
-                    putc('.', out->fp);
-                for (; at < end; at++)
-                    putc('O', out->fp);
-            }
-        for (; at < p->width; at++)
-            putc('.', out->fp);
-        putc('\n', out->fp);
-        if (y % 256 == 0 && outfile_check(out) < 0)
+    for (; w->x < end; w->x++)
+        putc(cell, w->out->fp);
+}
+
+/* End rows up to row y. */
+static int cells_end_rows(struct cells_writer *w, size_t y)
+{
+    for (; w->y < y; w->y++) {
+        put_cells(w, w->padded, '.');
+        putc('\n', w->out->fp);
+        w->x = 0;
+        if (w->y % 256 == 0 && outfile_check(w->out) < 0)
             return -1;
     }
+    return 0;
+}
+
+static int cells_put_run(void *to, size_t x, size_t y, size_t n, unsigned state)
+{
+    struct cells_writer *w = to;
+    (void)state;
+    if (cells_end_rows(w, y) < 0)
+        return -1;
+    put_cells(w, x, '.');
+    put_cells(w, x + n, 'O');
+    return 0;
+}
+
+static int write_cells(struct outfile *out, const struct life_pattern *p)
+{
+    const size_t most = (size_t)1 << 32;
+    char generation[LIFE_GENERATION_TEXT];
+    struct cells_writer w = {.out = out, .padded = p->runs ? 0 : p->width};
+    if (p->runs && (p->width > most || p->height > most))
+        return clerror_set(ENOTSUP,
+                           "%s: plain text has a character for each cell to the left of a live one "
+                           "and a line for each row, here %zu x %zu; write RLE, .rle",
+                           out->name, p->width, p->height);
+    fprintf(out->fp, "!Rule: %s%s%s\n", p->rule[0] ? p->rule : "B3/S23", p->bounds[0] ? ":" : "",
+            p->bounds);
+    fprintf(out->fp, "!%zu x %zu cells, generation %s\n", p->width, p->height,
+            life_generation_text(p->generation, generation));
+    if (life_pattern_walk(p, cells_put_run, &w) < 0 || cells_end_rows(&w, p->height) < 0)
+        return -1;
     return outfile_check(out);
 }
 

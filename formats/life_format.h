@@ -60,9 +60,11 @@ struct life_tiles {
     uint32_t *place; /* hash table of tile numbers, from 1 up */
     size_t places;
     double most; /* bytes */
+    bool states; /* more than two */
     bool full;   /* out of memory: cells are missing */
 };
-void life_tiles_run(struct life_tiles *tiles, long long x, long long y, long long n);
+void life_tiles_run(struct life_tiles *tiles, long long x, long long y, long long n,
+                    unsigned state);
 void life_tiles_free(struct life_tiles *tiles);
 
 /* ---- life_text.c: what is read, and where it goes. ---- */
@@ -77,7 +79,6 @@ struct life_sink {
     struct life_tiles *tiles;
     bool filling, any;
     unsigned most;  /* highest state */
-    bool history;   /* RLE: LifeHistory's states */
     bool boundless; /* set by formats whose patterns have no size other than their bounding box */
     long long left, top, right,
         bottom; /* bounding box of the live cells; right and bottom excluded */
@@ -107,11 +108,18 @@ bool life_text_is_blank(char c);
 int life_text_rule(const struct life_text *t, const char *from, const char *to,
                    struct life_pattern *p);
 
+/* Read digits, and commas between them, at *p as a generation; *p is then after them. */
+int life_text_generation(const struct life_text *t, const char **p, const char *end,
+                         life_generation_t *generation);
+
 /* A row of the stored box; it and the rows below are valid. Rows above are gone if the pattern is
  * loaded in bands. */
 const uint64_t *life_pattern_row(const struct life_pattern *p, size_t y);
 /* Load the rows; they stay valid until others are loaded. */
 void life_pattern_load(const struct life_pattern *p, size_t first, size_t count);
+
+/* Call `run` for each run of live cells of a pattern, in bits, states, bands or runs. */
+int life_pattern_walk(const struct life_pattern *p, life_run_f *run, void *to);
 
 /* Find the next run of live cells in row y of the stored box from column *x on: its first column
  * in *x, its end in *end, both relative to the pattern; false if there is none. */

@@ -7,7 +7,7 @@
  *   .*                      0 1
  *   ..*                     1 1
  *
- * Of 1.05: blocks of rows, each with its top left corner after #P, or 0,0; * is alive, and #N
+ * A file may begin with #P at once. Of 1.05: blocks of rows, each with its top left corner after #P, or 0,0; * is alive, and #N
  * stands for B3/S23. Of 1.06: the column and row of each live cell; it has no rule. The middle of a
  * universe is 0,0. We write 1.06.
  * SPDX-License-Identifier: MIT
@@ -26,7 +26,7 @@ static bool lif_begins(const char *p, const char *end, const char *words)
 
 static bool lif_sniff(const struct life_text *t)
 {
-    return lif_begins(t->begin, t->end, "#Life 1.0");
+    return lif_begins(t->begin, t->end, "#Life 1.0") || lif_begins(t->begin, t->end, "#P ");
 }
 
 static const char *lif_skip_blanks(const char *p, const char *end)
@@ -116,20 +116,28 @@ static int read_lif(const struct life_text *t, struct life_sink *sink)
     return 0;
 }
 
+struct lif_writer {
+    struct outfile *out;
+    long long left, top;
+    size_t runs;
+};
+
+static int lif_put_run(void *to, size_t x, size_t y, size_t n, unsigned state)
+{
+    struct lif_writer *w = to;
+    (void)state;
+    for (size_t end = x + n; x < end; x++)
+        fprintf(w->out->fp, "%lld %lld\n", w->left + (long long)x, w->top + (long long)y);
+    return ++w->runs % 65536 == 0 ? outfile_check(w->out) : 0;
+}
+
 static int write_lif(struct outfile *out, const struct life_pattern *p)
 {
-    const long long left = p->placed ? p->x : -(long long)(p->width / 2),
-                    top = p->placed ? p->y : -(long long)(p->height / 2);
+    struct lif_writer w = {.out = out,
+                           .left = p->placed ? p->x : -(long long)(p->width / 2),
+                           .top = p->placed ? p->y : -(long long)(p->height / 2)};
     fprintf(out->fp, "#Life 1.06\n");
-    for (size_t y = 0; y < p->rows; y++) {
-        size_t x = 0, end;
-        for (; life_next_run(p, y, &x, &end); x = end)
-            for (; x < end; x++)
-                fprintf(out->fp, "%lld %lld\n", left + (long long)x, top + (long long)(p->top + y));
-        if (y % 256 == 0 && outfile_check(out) < 0)
-            return -1;
-    }
-    return outfile_check(out);
+    return life_pattern_walk(p, lif_put_run, &w) < 0 ? -1 : outfile_check(out);
 }
 
 const struct life_format life_lif = {

@@ -176,10 +176,9 @@ static int macrocell_read_remark(const struct life_text *t, const char *p, const
     if (end - p > 2 && p[1] == 'R')
         return life_text_rule(t, p + 2, end, out);
     if (end - p > 2 && p[1] == 'G') {
-        out->generation = 0;
-        for (p += 2; p < end; p++)
-            if (isdigit((unsigned char)*p))
-                out->generation = out->generation * 10 + (uint64_t)(*p - '0');
+        for (p += 2; p < end && life_text_is_blank(*p);)
+            p++;
+        return life_text_generation(t, &p, end, &out->generation);
     }
     return 0;
 }
@@ -260,12 +259,13 @@ static int read_macrocell(const struct life_text *t, struct life_sink *sink)
 
 /* ---- Lines. ---------------------------------------------------------------------------------- */
 
-static void write_head(FILE *fp, const char *rule, const char *bounds, uint64_t generation)
+static void write_head(FILE *fp, const char *rule, const char *bounds, life_generation_t generation)
 {
+    char text[LIFE_GENERATION_TEXT];
     fprintf(fp, "[M2] (stdcl)\n#R %s%s%s\n", rule[0] ? rule : "B3/S23", bounds[0] ? ":" : "",
             bounds);
     if (generation)
-        fprintf(fp, "#G %llu\n", (unsigned long long)generation);
+        fprintf(fp, "#G %s\n", life_generation_text(generation, text));
 }
 
 static void print_leaf(FILE *fp, uint64_t cells)
@@ -320,7 +320,7 @@ void life_squares_free(struct life_squares *s)
 }
 
 FILE *life_squares_open(struct outfile *out, const char *file, const char *rule,
-                        uint64_t generation)
+                        life_generation_t generation)
 {
     if (outfile_open(out, file) < 0)
         return NULL;

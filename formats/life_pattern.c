@@ -9,10 +9,12 @@
 #include "formats/gzip.h"
 #include "formats/life_format.h"
 #include "formats/suffix.h"
+#include "formats/unzip.h"
 
 #include "core/host_memory.h"
 #include "stdcl.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -66,6 +68,7 @@ void life_pattern_free(struct life_pattern *p)
 {
     free(p->word);
     free(p->state);
+    free(p->rule_file);
     *p = (struct life_pattern){0};
 }
 
@@ -120,8 +123,10 @@ static int pattern_make_room(struct life_sink *s, const char *name)
     const double bytes = (double)p->rows * ((double)p->stride * 8 + bytewise * (double)p->columns),
                  room = memory_there_is();
     p->states = bytewise ? s->most + 1 : 2;
-    if (s->tiles)
+    if (s->tiles) {
+        s->tiles->states = bytewise;
         return 0;
+    }
     if (bytes <= room) {
         p->word = calloc(p->rows * p->stride, sizeof *p->word);
         p->state = bytewise ? calloc(p->rows, p->columns) : NULL;
@@ -167,18 +172,52 @@ static int read_unpacked(const struct life_text *t, struct life_pattern *p,
     return status;
 }
 
-/* Decompress the text if necessary; the caller frees *data. */
+/* True if the text has lines that end in a carriage return alone. */
+static bool has_lone_returns(const struct life_text *t)
+{
+    for (const char *p = t->begin; (p = memchr(p, '\r', (size_t)(t->end - p))); p++)
+        if (p + 1 < t->end && p[1] != '\n')
+            return true;
+    return false;
+}
+
+/* Skip a UTF-8 mark, and end lines by newlines; the caller frees *data. */
+static int pattern_clean(struct life_text *t, char **data)
+{
+    static const char mark[] = "\357\273\277";
+    if ((size_t)(t->end - t->begin) >= strlen(mark) && memcmp(t->begin, mark, strlen(mark)) == 0)
+        t->begin += strlen(mark);
+    if (!has_lone_returns(t))
+        return 0;
+    const size_t size = (size_t)(t->end - t->begin);
+    char *copy = malloc(size + 1);
+    if (!copy)
+        return clerror_set(ENOMEM, "%s: out of memory for %zu bytes", t->name, size);
+    for (size_t i = 0; i < size; i++) {
+        const bool lone = t->begin[i] == '\r' && (i + 1 == size || t->begin[i + 1] != '\n');
+        copy[i] = (char)(lone ? '\n' : t->begin[i]);
+    }
+    free(*data);
+    *data = copy;
+    t->begin = copy;
+    t->end = copy + size;
+    return 0;
+}
+
+/* Decompress and clean the text if necessary; the caller frees *data, also after an error. */
 static int pattern_unpack(struct life_text *t, char **data)
 {
+    const size_t packed = (size_t)(t->end - t->begin);
+    const bool zip = unzip_is(t->begin, packed);
     size_t size;
     *data = NULL;
-    if (!gunzip_is(t->begin, (size_t)(t->end - t->begin)))
-        return 0;
-    if (gunzip(t->name, t->begin, (size_t)(t->end - t->begin), memory_there_is(), data, &size) < 0)
-        return -1;
-    t->begin = *data;
-    t->end = *data + size;
-    return 0;
+    if (zip || gunzip_is(t->begin, packed)) {
+        if ((zip ? unzip : gunzip)(t->name, t->begin, packed, memory_there_is(), data, &size) < 0)
+            return -1;
+        t->begin = *data;
+        t->end = *data + size;
+    }
+    return pattern_clean(t, data);
 }
 
 int life_pattern_read_memory(const char *name, const void *data, size_t size,
@@ -251,7 +290,7 @@ static int open_text(const char *file, struct life_text *t, char **data)
     size_t size;
     t->name = standard ? "standard input" : file;
     FILE *fp = standard ? stdin : fopen(file, "rb");
-    if (!fp && errno == ENOENT && life_apgcode_is(file)) {
+    if (!fp && (errno == ENOENT || errno == ENAMETOOLONG) && life_apgcode_is(file)) {
         *data = NULL;
         t->begin = file;
         t->end = file + strlen(file);
@@ -301,6 +340,7 @@ static int read_plane(const struct life_text *t, struct life_plane *plane)
         plane->tiles = tiles.n;
         plane->tile = tiles.tile;
         tiles.tile = NULL;
+        tiles.n = 0;
     }
     life_tiles_free(&tiles);
     return status;
@@ -334,6 +374,8 @@ void life_plane_free(struct life_plane *plane)
 {
     life_squares_free(&plane->squares);
     life_pattern_free(&plane->p);
+    for (size_t i = 0; i < plane->tiles; i++)
+        free(plane->tile[i].state);
     free(plane->tile);
     *plane = (struct life_plane){.tiles = 0};
 }
@@ -350,12 +392,13 @@ int life_pattern_write(const char *file, const struct life_pattern *p, const cha
 {
     struct outfile out;
     const struct life_format *format = pattern_find(file, name);
-    if (format && p->state && format != &life_rle && format != &life_macrocell &&
+    if (format && p->states > 2 && format != &life_rle && format != &life_macrocell &&
         format != &life_png)
         return clerror_set(
             ENOTSUP,
             "%s: %s has no more than two states, and the cells have %u; write RLE, .rle, or macrocells, .mc",
             file, format->label.title, p->states);
+    assert(!p->runs || (format != &life_macrocell && format != &life_png));
     if (!format || outfile_open(&out, file) < 0)
         return -1;
     FILE *plain = gzip_begin(&out);

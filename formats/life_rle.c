@@ -3,14 +3,17 @@
  * Lines that begin with # are comments, two of which mean something: `#CXRLE Pos=x,y Gen=n` and `#r
  * RULE`. The line `x = W, y = H, rule = R` is optional, and so is the ! at the end. Between them,
  * an optional count and a letter: b or . dead, o or A alive, $ the end of a row. Rules of more
- * states have B to X for 2 to 24, and pA to yO for 25 to 255. Under the rule LifeHistory, which is
- * Life with notes in colour, A, C and E are alive, B and D dead; the notes are left out. F, which
- * kills its neighbours, is refused.
+ * states have B to X for 2 to 24, and pA to yO for 25 to 255; a
+ * letter p to y alone is a live cell, as xlife wrote them. A rule file may follow the !, from @RULE
+ * on.
  * SPDX-License-Identifier: MIT
  */
 #include "formats/life_format.h"
 
+#include "stdcl.h"
+
 #include <ctype.h>
+#include <errno.h>
 #include <string.h>
 #include <strings.h>
 
@@ -59,8 +62,9 @@ static int rle_read_comment(const struct life_text *t, const char *p, const char
                 return life_text_error(t, at, "Pos= needs two whole numbers, as in Pos=-3,17");
             out->placed = true;
         } else if (end - p > 4 && strncmp(p, "Gen=", 4) == 0) {
-            for (p += 4; p < end && isdigit((unsigned char)*p); p++)
-                out->generation = out->generation * 10 + (uint64_t)(*p - '0');
+            p += 4;
+            if (life_text_generation(t, &p, end, &out->generation) < 0)
+                return -1;
         }
         if (p == end)
             break;
@@ -95,6 +99,15 @@ static int rle_read_side(const struct life_text *t, const char **p, const char *
                            name);
 }
 
+/* A comma before a blank or at the end of the line ends the rule, unlike the commas inside one. */
+static const char *end_of_rule(const char *p, const char *end)
+{
+    for (; p < end; p++)
+        if (*p == ',' && (p + 1 == end || life_text_is_blank(p[1])))
+            break;
+    return p;
+}
+
 static int rle_read_header(const struct life_text *t, const char *p, const char *end,
                            struct life_pattern *out)
 {
@@ -115,7 +128,7 @@ static int rle_read_header(const struct life_text *t, const char *p, const char 
     rle_skip_blanks(&p, end);
     if (p == end || *p != '=')
         return life_text_error(t, p, "after 'rule' there should be '='");
-    return life_text_rule(t, p + 1, end, out);
+    return life_text_rule(t, p + 1, end_of_rule(p + 1, end), out);
 }
 
 /* Position of the next cell. */
@@ -153,24 +166,26 @@ static int rle_read_letter(const struct life_text *t, const char *at, struct pen
     return 0;
 }
 
+/* p to y without a letter A to X behind are live cells, as in xlife. */
+static void rle_end_prefix(struct pen *pen, struct life_sink *sink)
+{
+    if (!pen->prefix)
+        return;
+    put_cells_of(pen, sink, pen->count, 1);
+    pen->prefix = 0;
+    pen->count = 0;
+}
+
 /* Read one character of cell data. 1 if it ends the pattern. */
 static int rle_read_item(const struct life_text *t, const char *at, struct pen *pen,
                          struct life_sink *sink)
 {
-    const long long n = pen->count ? pen->count : 1;
-    const bool note = sink->history && *at >= 'B' && *at <= 'E',
-               letter = isupper((unsigned char)*at) || (*at >= 'p' && *at <= 'y');
-    pen->count = 0;
     if (pen->prefix && !isupper((unsigned char)*at))
-        return life_text_error(t, at, "after a letter p to y there should be one of A to X");
-    if (note)
-        put_cells_of(pen, sink, n, *at == 'C' || *at == 'E');
-    else if (sink->history && letter && *at != 'A')
-        return life_text_error(
-            t, at,
-            "'%c' is a state of LifeHistory that changes the cells about it, which is not supported",
-            *at);
-    else if (*at == 'o')
+        rle_end_prefix(pen, sink);
+    const long long n = pen->count ? pen->count : 1;
+    const bool letter = isupper((unsigned char)*at) || (*at >= 'p' && *at <= 'y');
+    pen->count = 0;
+    if (*at == 'o')
         put_cells_of(pen, sink, n, 1);
     else if (*at == 'b' || *at == '.')
         put_cells_of(pen, sink, n, 0);
@@ -199,8 +214,7 @@ static int rle_read_line(const struct life_text *t, const char *p, const char *e
         if (*p == ' ' || *p == '\t' || *p == '\r') {
             p++;
         } else if (isdigit((unsigned char)*p)) {
-            if (pen->prefix)
-                return life_text_error(t, p, "after a letter p to y there should be one of A to X");
+            rle_end_prefix(pen, sink);
             pen->number = p;
             if (!rle_read_number(&p, end, &pen->count) || pen->count == 0)
                 return life_text_error(t, pen->number, "a count must be from 1 to 2^40 - 1");
@@ -225,6 +239,19 @@ static bool rle_sniff(const struct life_text *t)
     return false;
 }
 
+/* Keep a rule file that stands behind the cells. */
+static int keep_rule_file(const struct life_text *t, const char *p, struct life_pattern *out)
+{
+    static const char head[] = "@RULE";
+    for (; p < t->end; p = life_text_line_end(t, p), p += p < t->end)
+        if ((size_t)(t->end - p) > strlen(head) && memcmp(p, head, strlen(head)) == 0) {
+            out->rule_file = strndup(p, (size_t)(t->end - p));
+            return out->rule_file ? 0
+                                  : clerror_set(ENOMEM, "%s: out of memory for its rule", t->name);
+        }
+    return 0;
+}
+
 static int read_rle(const struct life_text *t, struct life_sink *sink)
 {
     struct life_pattern *out = sink->p;
@@ -240,18 +267,16 @@ static int read_rle(const struct life_text *t, struct life_sink *sink)
             header = true;
             if (!sink->filling)
                 status = rle_read_header(t, p, end, out);
-            sink->history |= strcasecmp(out->rule, "LifeHistory") == 0;
         } else {
             status = rle_read_line(t, p, end, &pen, sink);
         }
         p = end < t->end ? end + 1 : end;
+        if (status > 0 && !sink->filling && keep_rule_file(t, p, out) < 0)
+            return -1;
     }
     if (status < 0)
         return -1;
-    if (strcasecmp(out->rule, "LifeHistory") == 0)
-        strcpy(out->rule, "B3/S23");
-    if (status == 0 && pen.prefix)
-        return life_text_error(t, t->end, "the file ends within a state");
+    rle_end_prefix(&pen, sink);
     if (status == 0 && pen.count)
         return life_text_error(t, pen.number, "the file ends after a count");
     /* the header's size is only a hint: some files have it wrong */
@@ -300,69 +325,53 @@ static void put_state(struct line *line, size_t count, unsigned state)
     put_words(line, count, text);
 }
 
-/* Check now and then whether the file is still wanted. */
-static bool rle_goes_on(const struct life_pattern *p, size_t y, struct outfile *out)
-{
-    return y % (((size_t)1 << 20) / p->columns + 1) != 0 || outfile_check(out) == 0;
-}
+/* The position after the cells written so far. */
+struct rle_writer {
+    struct line line;
+    struct outfile *out;
+    bool states; /* . and A to X instead of b and o */
+    size_t x, y, runs;
+};
 
-/* Write runs of equal states, without trailing dead cells. */
-static void put_states(struct line *line, const struct life_pattern *p, struct outfile *out)
+static int rle_put_run(void *to, size_t x, size_t y, size_t n, unsigned state)
 {
-    size_t row = 0; /* the row of the pattern written so far */
-    for (size_t y = 0; y < p->rows && rle_goes_on(p, y, out); y++) {
-        const unsigned char *state = p->state + y * p->columns;
-        size_t columns = p->columns, end;
-        while (columns && !state[columns - 1])
-            columns--;
-        if (columns && row < p->top + y) {
-            put_item(line, p->top + y - row, '$');
-            row = p->top + y;
-        }
-        if (columns && p->left && state[0])
-            put_state(line, p->left, 0);
-        for (size_t x = 0; x < columns; x = end) {
-            for (end = x; end < columns && state[end] == state[x];)
-                end++;
-            put_state(line, end - x + (x == 0 && !state[0] ? p->left : 0), state[x]);
-        }
+    struct rle_writer *w = to;
+    if (y > w->y) {
+        put_item(&w->line, y - w->y, '$');
+        w->x = 0;
     }
-    put_item(line, 1, '!');
-    putc('\n', line->fp);
-}
-
-static void rle_put_cells(struct line *line, const struct life_pattern *p, struct outfile *out)
-{
-    size_t row = 0; /* the row of the pattern written so far */
-    for (size_t y = 0; y < p->rows && rle_goes_on(p, y, out); y++) {
-        size_t at = 0, x = 0, end;
-        for (; life_next_run(p, y, &x, &end); at = x = end) {
-            if (row < p->top + y)
-                put_item(line, p->top + y - row, '$');
-            row = p->top + y;
-            if (x > at)
-                put_item(line, x - at, 'b');
-            put_item(line, end - x, 'o');
-        }
-    }
-    put_item(line, 1, '!');
-    putc('\n', line->fp);
+    w->y = y;
+    if (x > w->x && w->states)
+        put_state(&w->line, x - w->x, 0);
+    else if (x > w->x)
+        put_item(&w->line, x - w->x, 'b');
+    if (w->states)
+        put_state(&w->line, n, state);
+    else
+        put_item(&w->line, n, 'o');
+    w->x = x + n;
+    /* now and then, whether the file is still wanted */
+    return ++w->runs % 65536 == 0 ? outfile_check(w->out) : 0;
 }
 
 static int write_rle(struct outfile *out, const struct life_pattern *p)
 {
-    struct line line = {out->fp, 0};
+    struct rle_writer w = {.line = {out->fp, 0}, .out = out, .states = p->states > 2};
+    char generation[LIFE_GENERATION_TEXT];
     if (p->placed || p->generation) {
         fprintf(out->fp, "#CXRLE");
         if (p->placed)
             fprintf(out->fp, " Pos=%lld,%lld", p->x, p->y);
         if (p->generation)
-            fprintf(out->fp, " Gen=%llu", (unsigned long long)p->generation);
+            fprintf(out->fp, " Gen=%s", life_generation_text(p->generation, generation));
         fprintf(out->fp, "\n");
     }
     fprintf(out->fp, "x = %zu, y = %zu, rule = %s%s%s\n", p->width, p->height,
             p->rule[0] ? p->rule : "B3/S23", p->bounds[0] ? ":" : "", p->bounds);
-    (p->state ? put_states : rle_put_cells)(&line, p, out);
+    if (life_pattern_walk(p, rle_put_run, &w) < 0)
+        return -1;
+    put_item(&w.line, 1, '!');
+    putc('\n', out->fp);
     return outfile_check(out);
 }
 

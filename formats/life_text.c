@@ -6,6 +6,7 @@
 
 #include "stdcl.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
@@ -24,10 +25,11 @@ static void set_bits(uint64_t *word, size_t at, size_t n)
 
 void life_sink_run(struct life_sink *s, long long x, long long y, long long n)
 {
-    if (s->filling && s->tiles) {
-        life_tiles_run(s->tiles, s->boundless ? x - s->left : x, s->boundless ? y - s->top : y, n);
-        return;
-    }
+    life_sink_state(s, x, y, n, 1);
+}
+
+static void sink_bits(struct life_sink *s, long long x, long long y, long long n)
+{
     if (s->filling) {
         set_bits(s->p->word + (size_t)(y - s->top) * s->p->stride, (size_t)(x - s->left),
                  (size_t)n);
@@ -46,8 +48,13 @@ void life_sink_run(struct life_sink *s, long long x, long long y, long long n)
 
 void life_sink_state(struct life_sink *s, long long x, long long y, long long n, unsigned state)
 {
-    life_sink_run(s, x, y, n);
     s->most = state > s->most ? state : s->most;
+    if (s->filling && s->tiles) {
+        life_tiles_run(s->tiles, s->boundless ? x - s->left : x, s->boundless ? y - s->top : y, n,
+                       state);
+        return;
+    }
+    sink_bits(s, x, y, n);
     if (s->filling && s->p->state)
         memset(s->p->state + (size_t)(y - s->top) * s->p->columns + (size_t)(x - s->left),
                (int)state, (size_t)n);
@@ -97,6 +104,34 @@ bool life_next_run(const struct life_pattern *p, size_t y, size_t *x, size_t *en
     }
     *end = p->left + i;
     return true;
+}
+
+/* Walk over the states of the stored box. */
+static int walk_states(const struct life_pattern *p, life_run_f *run, void *to)
+{
+    for (size_t y = 0; y < p->rows; y++) {
+        const unsigned char *state = p->state + y * p->columns;
+        for (size_t x = 0, end; x < p->columns; x = end) {
+            for (end = x + 1; end < p->columns && state[end] == state[x];)
+                end++;
+            if (state[x] && run(to, p->left + x, p->top + y, end - x, state[x]) != 0)
+                return -1;
+        }
+    }
+    return 0;
+}
+
+int life_pattern_walk(const struct life_pattern *p, life_run_f *run, void *to)
+{
+    if (p->runs)
+        return p->runs->walk(p->runs->arg, run, to);
+    if (p->state)
+        return walk_states(p, run, to);
+    for (size_t y = 0; y < p->rows; y++)
+        for (size_t x = 0, end; life_next_run(p, y, &x, &end); x = end)
+            if (run(to, x, p->top + y, end - x, 1) != 0)
+                return -1;
+    return 0;
 }
 
 /* ---- Text. ----------------------------------------------------------------------------------- */
@@ -151,4 +186,32 @@ int life_text_rule(const struct life_text *t, const char *from, const char *to,
     memcpy(p->rule, from, (size_t)(end - from));
     memcpy(p->bounds, rest, (size_t)(to - rest));
     return 0;
+}
+
+int life_text_generation(const struct life_text *t, const char **p, const char *end,
+                         life_generation_t *generation)
+{
+    const life_generation_t most = ((life_generation_t)1 << 127) - 1;
+    const char *start = *p;
+    *generation = 0;
+    for (; *p < end && (isdigit((unsigned char)**p) || **p == ','); ++*p) {
+        if (**p == ',')
+            continue;
+        const unsigned digit = (unsigned)(**p - '0');
+        if (*generation > (most - digit) / 10)
+            return life_text_error(t, start,
+                                   "the generation is 2^127 or more; generations are below that");
+        *generation = 10 * *generation + digit;
+    }
+    return 0;
+}
+
+char *life_generation_text(life_generation_t generation, char text[LIFE_GENERATION_TEXT])
+{
+    char digits[LIFE_GENERATION_TEXT], *p = digits + sizeof digits;
+    *--p = '\0';
+    do
+        *--p = (char)('0' + (int)(generation % 10));
+    while (generation /= 10);
+    return strcpy(text, p);
 }

@@ -7,6 +7,9 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+
+enum { TILE = 64 };
 
 static size_t tiles_hash(long long x, long long y)
 {
@@ -22,9 +25,14 @@ static size_t tiles_place_of(const struct life_tiles *t, long long x, long long 
     return at;
 }
 
+static size_t tile_bytes(const struct life_tiles *t)
+{
+    return sizeof *t->tile + (t->states ? TILE * TILE : 0);
+}
+
 static bool tiles_grow(struct life_tiles *t)
 {
-    const size_t room = t->n ? 2 * t->n : 64, each = sizeof *t->tile + 4 * sizeof *t->place;
+    const size_t room = t->n ? 2 * t->n : 64, each = tile_bytes(t) + 4 * sizeof *t->place;
     struct life_tile *tile =
         (double)room * (double)each <= t->most ? realloc(t->tile, room * sizeof *tile) : NULL;
     t->tile = tile ? tile : t->tile;
@@ -45,15 +53,19 @@ static struct life_tile *tiles_tile_at(struct life_tiles *t, long long x, long l
     const size_t at = tiles_place_of(t, x, y);
     if (!t->place[at]) {
         t->tile[t->n] = (struct life_tile){.x = x, .y = y};
+        if (t->states && !(t->tile[t->n].state = calloc(TILE, TILE))) {
+            t->full = true;
+            return NULL;
+        }
         t->place[at] = (uint32_t)++t->n;
     }
     return &t->tile[t->place[at] - 1];
 }
 
 /* A run that needs more memory than allowed is refused at once, not after minutes. */
-void life_tiles_run(struct life_tiles *t, long long x, long long y, long long n)
+void life_tiles_run(struct life_tiles *t, long long x, long long y, long long n, unsigned state)
 {
-    if ((double)n / 64 * sizeof *t->tile > t->most)
+    if ((double)n / TILE * (double)tile_bytes(t) > t->most)
         t->full = true;
     while (n > 0) {
         const long long in = x & 63, here = 64 - in < n ? 64 - in : n;
@@ -61,6 +73,8 @@ void life_tiles_run(struct life_tiles *t, long long x, long long y, long long n)
         if (!tile)
             return;
         tile->row[y & 63] |= (here < 64 ? ((uint64_t)1 << here) - 1 : ~(uint64_t)0) << in;
+        if (tile->state)
+            memset(tile->state + (y & 63) * TILE + in, (int)state, (size_t)here);
         x += here;
         n -= here;
     }
@@ -68,6 +82,8 @@ void life_tiles_run(struct life_tiles *t, long long x, long long y, long long n)
 
 void life_tiles_free(struct life_tiles *t)
 {
+    for (size_t i = 0; i < t->n; i++)
+        free(t->tile[i].state);
     free(t->tile);
     free(t->place);
     *t = (struct life_tiles){.n = 0};

@@ -41,7 +41,7 @@ module stdcl
   integer(c_int), parameter :: LIFE_PLANE = 1
   integer(c_int), parameter :: LIFE_JOINED = 2
   integer(c_int), parameter :: LIFE_UNBOUNDED = 3
-  integer(c_int), parameter :: LIFE_RULE_TEXT_TYPE = 128
+  integer(c_int), parameter :: LIFE_RULE_TEXT_TYPE = 512
   integer(c_int), parameter :: LIFE_GRID_TEXT_TYPE = 96
   integer(c_int), parameter :: LIFE_AUTO = 0
   integer(c_int), parameter :: LIFE_PACKED = 1
@@ -51,6 +51,7 @@ module stdcl
   integer(c_int), parameter :: LIFE_HASHLIFE = 5
   integer(c_int), parameter :: LIFE_SPARSE = 6
   integer(c_int), parameter :: LIFE_ENGINES = 7
+  integer(c_int), parameter :: LIFE_POPULATION_TEXT_TYPE = 80
   integer(c_int), parameter :: GAS_FUSED = 0
   integer(c_int), parameter :: GAS_STORED = 1
   integer(c_int), parameter :: GAS_DEVICE = 0
@@ -1684,6 +1685,12 @@ module stdcl
       type(c_ptr), value :: lf
       type(life_number), optional :: population
     end function
+    function life_population_text(lf, text) bind(C)
+      import
+      integer(c_int) :: life_population_text
+      type(c_ptr), value :: lf
+      character(kind=c_char), optional :: text(*)
+    end function
     function life_put(lf, x, y, cells) bind(C)
       import
       integer(c_int) :: life_put
@@ -1809,6 +1816,11 @@ module stdcl
       import
       type(c_ptr), value :: transitions
     end subroutine
+    function life_transitions_history(text) bind(C)
+      import
+      type(c_ptr) :: life_transitions_history
+      character(kind=c_char), intent(in), optional :: text(*)
+    end function
     function life_transitions_name(transitions) bind(C)
       import
       type(c_ptr) :: life_transitions_name
@@ -1878,6 +1890,13 @@ module stdcl
       integer(c_int64_t), optional :: period
       integer(c_int64_t), optional :: generation
       type(c_funptr), value :: watch
+      type(c_ptr), value :: arg
+    end function
+    function life_walk_runs(lf, run, arg) bind(C)
+      import
+      integer(c_int) :: life_walk_runs
+      type(c_ptr), value :: lf
+      type(c_funptr), value :: run
       type(c_ptr), value :: arg
     end function
     function life_walk_tiles(lf, tile, arg) bind(C)

@@ -36,6 +36,12 @@ struct life_window {
     unsigned char *state; /* NULL: bits */
 };
 
+/* A count of up to 2^256 - 1 cells: a plane of HashLife may be 2^120 cells across. */
+__extension__ typedef unsigned __int128 life_uwide;
+struct life_tally {
+    life_uwide low, high;
+};
+
 struct life_backend {
     int (*create)(life *lf, const struct life_options *options);
     void (*free)(life *lf);
@@ -69,7 +75,7 @@ struct life_backend {
     int (*zoomed)(life *lf, unsigned zoom, long long x, long long y, struct life_cells *cells);
     int (*density)(life *lf, long long x, long long y, size_t width, size_t height, unsigned zoom,
                    uint64_t *count);
-    int (*population)(life *lf, struct life_number *population);
+    int (*population)(life *lf, struct life_tally *population);
     int (*bounding_box)(life *lf, struct life_box *box);
     size_t (*bytes)(const life *lf); /* life_device_bytes; NULL: lf->device_bytes */
     struct life_statistics (*statistics)(const life *lf);

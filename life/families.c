@@ -7,12 +7,30 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #define X(row) &row,
 static const struct life_family_row *const families[] = {FAMILIES(X)};
 #undef X
 
-/* life_rule_parse has refused a text of no family. */
+/* Refuse a text of no family. */
+static int families_refuse(const char *text)
+{
+    static const char *const suffix[][2] = {
+        {"History", "rules with History are created by life_transitions_history"},
+        {"Super", "the family Super is not supported"},
+        {"Investigator", "the family Investigator is not supported"}};
+    const size_t length = strlen(text);
+    for (size_t i = 0; i < sizeof suffix / sizeof *suffix; i++) {
+        const size_t tail = strlen(suffix[i][0]);
+        if (length > tail && strcasecmp(text + length - tail, suffix[i][0]) == 0)
+            return life_family_refuse(text, suffix[i][1]);
+    }
+    return life_family_refuse(
+        text, "write B, the counts that give birth, /S, and the counts that survive, as in B3/S23, "
+              "a rule of another family, such as 345/2/4 or B2-a/S12, or a name such as highlife");
+}
+
 int life_family_parse(const char *text, struct life_family *family)
 {
     for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
@@ -27,7 +45,7 @@ int life_family_parse(const char *text, struct life_family *family)
         *family = rule;
         return 0;
     }
-    return -1;
+    return families_refuse(text);
 }
 
 int life_family_take(const char *text, const struct life_transitions *transitions,

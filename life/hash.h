@@ -6,6 +6,7 @@
  *   hash_result.c  results of nodes
  *   hash_step.c    steps of the plane, by one or several threads
  *   hash_tree.c    the tree as a plane of cells: put, get, count
+ *   hash_runs.c    its live cells in rows
  *   hash_squares.c the tree as in macrocell files: numbered squares
  *   hashlife.c     options, steps; the engine's functions
  *
@@ -115,7 +116,7 @@ int hash_get(life *lf, const struct life_window *v);
 int hash_zoomed(life *lf, unsigned zoom, long long x, long long y, struct life_cells *cells);
 int hash_density(life *lf, long long x, long long y, size_t width, size_t height, unsigned zoom,
                  uint64_t *live);
-int hash_population(life *lf, struct life_number *population);
+int hash_population(life *lf, struct life_tally *population);
 int hash_bounding_box(life *lf, struct life_box *box);
 
 /* Double the plane around its middle. Fails with h->error set. */

@@ -347,9 +347,15 @@ enum { SMALL = 8 };
 
 struct counted {
     struct map seen; /* node: index in `of` */
-    uwide *of;
+    struct life_tally *of;
     size_t n, room;
 };
+
+static void tally_add(struct life_tally *sum, struct life_tally more)
+{
+    sum->low += more.low;
+    sum->high += more.high + (sum->low < more.low);
+}
 
 static uint64_t count_small(const struct hashlife *h, square_t square, int level)
 {
@@ -373,11 +379,11 @@ static uint64_t count_small(const struct hashlife *h, square_t square, int level
 
 /* False if out of memory. */
 static bool tree_count(const struct hashlife *h, struct counted *c, square_t square, int level,
-                       uwide *sum)
+                       struct life_tally *sum)
 {
-    uwide n = 0;
+    struct life_tally n = {0, 0};
     if (level <= SMALL || square == h->empty[level]) {
-        *sum += count_small(h, square, level);
+        tally_add(sum, (struct life_tally){count_small(h, square, level), 0});
         return true;
     }
     uint32_t at = map_get(&c->seen, square);
@@ -387,7 +393,7 @@ static bool tree_count(const struct hashlife *h, struct counted *c, square_t squ
                 return false;
         if (c->n == c->room) {
             const size_t room = c->room ? 2 * c->room : 256;
-            uwide *more = realloc(c->of, room * sizeof *more);
+            struct life_tally *more = realloc(c->of, room * sizeof *more);
             if (!more)
                 return false;
             c->of = more;
@@ -398,17 +404,16 @@ static bool tree_count(const struct hashlife *h, struct counted *c, square_t squ
             return false;
         c->of[c->n++] = n;
     }
-    *sum += c->of[at];
+    tally_add(sum, c->of[at]);
     return true;
 }
 
-int hash_population(life *lf, struct life_number *population)
+int hash_population(life *lf, struct life_tally *population)
 {
     const struct hashlife *h = lf->state;
     struct counted c = {.of = NULL};
-    uwide n = 0;
-    const bool done = tree_count(h, &c, h->root, h->level, &n);
-    *population = tree_number_of(n);
+    *population = (struct life_tally){0, 0};
+    const bool done = tree_count(h, &c, h->root, h->level, population);
     map_free(&c.seen);
     free(c.of);
     return done ? 0
@@ -462,10 +467,10 @@ static bool count_squares(const struct hashlife *h, struct raster *r, square_t s
     if (square == h->empty[level] || lies_apart(r, x, y, level))
         return true;
     if (level <= r->zoom && level < h->level) {
-        uwide n = 0;
+        struct life_tally n = {0, 0};
         if (!tree_count(h, &r->seen, square, level, &n))
             return false;
-        *counter_of(r, x, y) += (uint64_t)n;
+        *counter_of(r, x, y) += (uint64_t)n.low;
         return true;
     }
     if (level == h->leaf_level) {

@@ -14,20 +14,43 @@ __extension__ typedef unsigned __int128 uwide;
 
 /* ---- Numbers. -------------------------------------------------------------------------------- */
 
+/* Divide in place by 10, 32 bits at a time, and return the remainder. */
+static unsigned tally_divide(uint32_t limb[8])
+{
+    uint64_t rest = 0;
+    for (int i = 7; i >= 0; i--) {
+        rest = rest << 32 | limb[i];
+        limb[i] = (uint32_t)(rest / 10);
+        rest %= 10;
+    }
+    return (unsigned)rest;
+}
+
+static char *tally_print(struct life_tally value, char *text)
+{
+    char digits[LIFE_POPULATION_TEXT], *p = digits + sizeof digits;
+    uint32_t limb[8], any;
+    for (int i = 0; i < 4; i++) {
+        limb[i] = (uint32_t)(value.low >> 32 * i);
+        limb[i + 4] = (uint32_t)(value.high >> 32 * i);
+    }
+    *--p = 0;
+    do {
+        *--p = (char)('0' + tally_divide(limb));
+        any = 0;
+        for (int i = 0; i < 8; i++)
+            any |= limb[i];
+    } while (any);
+    return strcpy(text, p);
+}
+
 char *life_number_string(struct life_number number, char *text)
 {
-    char digits[48], *p = digits + sizeof digits;
+    const uwide value = (uwide)(uint64_t)number.high << 64 | number.low;
     const bool negative = number.high < 0;
-    uwide value = (uwide)(uint64_t)number.high << 64 | number.low;
-    if (negative)
-        value = 0 - value;
-    *--p = 0;
-    do
-        *--p = (char)('0' + (int)(value % 10));
-    while (value /= 10);
-    if (negative)
-        *--p = '-';
-    return strcpy(text, p);
+    text[0] = '-';
+    tally_print((struct life_tally){negative ? 0 - value : value, 0}, text + negative);
+    return text;
 }
 
 double life_number_double(struct life_number number)
@@ -37,28 +60,48 @@ double life_number_double(struct life_number number)
 
 /* ---- Population. ----------------------------------------------------------------------------- */
 
-int life_population_exact(life *lf, struct life_number *population)
+static int population_tally(life *lf, struct life_tally *population)
 {
     struct life_sample sample;
-    if (no_handle(lf, __func__))
-        return -1;
     if (lf->backend->population)
         return lf->backend->population(lf, population);
     if (life_measure(lf, &sample) < 0)
         return -1;
-    *population = (struct life_number){sample.population, 0};
+    *population = (struct life_tally){sample.population, 0};
+    return 0;
+}
+
+int life_population_text(life *lf, char text[LIFE_POPULATION_TEXT])
+{
+    struct life_tally n;
+    if (no_handle(lf, __func__) || population_tally(lf, &n) < 0)
+        return -1;
+    tally_print(n, text);
+    return 0;
+}
+
+int life_population_exact(life *lf, struct life_number *population)
+{
+    struct life_tally n;
+    if (no_handle(lf, __func__) || population_tally(lf, &n) < 0)
+        return -1;
+    if (n.high || n.low >> 127)
+        return clerror_set(ERANGE, "life_population_exact: 2^127 or more cells are alive; "
+                                   "use life_population_text");
+    *population = (struct life_number){(uint64_t)n.low, (int64_t)(n.low >> 64)};
     return 0;
 }
 
 int life_population(life *lf, uint64_t *population)
 {
-    struct life_number n;
-    if (no_handle(lf, __func__) || life_population_exact(lf, &n) < 0)
+    struct life_tally n;
+    if (no_handle(lf, __func__) || population_tally(lf, &n) < 0)
         return -1;
-    *population = n.low;
-    return n.high == 0 ? 0
-                       : clerror_set(ERANGE, "life_population: more than 2^64 - 1 cells are alive; "
-                                             "use life_population_exact");
+    *population = (uint64_t)n.low;
+    return n.high || n.low >> 64
+               ? clerror_set(ERANGE, "life_population: more than 2^64 - 1 cells are alive; "
+                                     "use life_population_text")
+               : 0;
 }
 
 /* ---- Bounding box. --------------------------------------------------------------------------- */

@@ -80,12 +80,9 @@ static const char *rule_complaint(int c)
 {
     if (c == '9')
         return "a cell has 8 neighbours, so counts go from 0 to 8";
-    if (c == 'h' || c == 'v')
-        return "hexagonal and von Neumann neighbourhoods are not supported, only all 8 neighbours";
-    if (c == 'g')
-        return "rules with more than two states (Generations) are not supported";
-    if (c && strchr("-ceaiknjqrytwz", c))
-        return "rules that look at where the neighbours are (non-totalistic) are not supported";
+    if (c && strchr("hvg-ceaiknjqrytwz", c))
+        return "only counts of live cells among 8 neighbours are B/S rules; life_rule_normal reads "
+               "other families, too";
     return "write B, the counts that give birth, /S, and the counts that survive, as in B3/S23, or a "
            "name such as highlife";
 }

@@ -58,6 +58,21 @@ static void read_colours(const struct rule_text *text, struct life_transitions *
     }
 }
 
+/* A copy of a file with lines that end in newlines, without a UTF-8 mark; the caller frees it. */
+static char *rule_file_clean(const char *data, size_t *size)
+{
+    const size_t mark = *size >= 3 && memcmp(data, "\357\273\277", 3) == 0 ? 3 : 0;
+    char *copy = malloc(*size + 1);
+    if (!copy)
+        return NULL;
+    *size -= mark;
+    memcpy(copy, data + mark, *size);
+    for (size_t i = 0; i < *size; i++)
+        if (copy[i] == '\r' && (i + 1 == *size || copy[i + 1] != '\n'))
+            copy[i] = '\n';
+    return copy;
+}
+
 /* ---- The file. ------------------------------------------------------------------------------- */
 
 /* Find the first section of a name, from the line after it to the next section. False if there is
@@ -126,13 +141,13 @@ static int rule_file_read_all(const struct rule_text *text, struct life_transiti
 life_transitions *life_transitions_read(const char *name, const void *data, size_t size)
 {
     life_transitions *t = calloc(1, sizeof *t);
-    const char *begin = size ? data : "";
-    const struct rule_text text = {name, begin, begin + size, begin};
-    if (!t) {
+    char *copy = t ? rule_file_clean(size ? data : "", &size) : NULL;
+    const struct rule_text text = {name, copy, copy + size, copy};
+    if (!copy)
         clerror_set(ENOMEM, "%s: out of memory for a rule", name);
-        return NULL;
-    }
-    if (rule_file_read_all(&text, t) == 0)
+    const bool read = copy && rule_file_read_all(&text, t) == 0;
+    free(copy);
+    if (read)
         return t;
     life_transitions_free(t);
     return NULL;

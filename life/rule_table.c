@@ -70,7 +70,7 @@ struct table {
 
 /* A line without blanks and comments. */
 struct line {
-    char text[1000];
+    char text[1 << 16];
     const char *at; /* its place in the file */
 };
 

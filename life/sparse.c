@@ -180,7 +180,7 @@ static int sparse_start_passes(struct sparse *s, cl_int generations, uint64_t mo
     return 0;
 }
 
-static int sparse_population(life *lf, struct life_number *population)
+static int sparse_population(life *lf, struct life_tally *population)
 {
     struct sparse *s = lf->state;
     clndrange_t all = clndrange_init1d(0, s->counters, COUNTERS);
@@ -193,7 +193,7 @@ static int sparse_population(life *lf, struct life_number *population)
         life_event_status(clmsync(lf->ctx, SPARSE_DEVICE, s->sums, CL_MEM_HOST | UNWAITED)) < 0 ||
         life_event_status(clwait(lf->ctx, SPARSE_DEVICE, CL_ALL_EVENT)) < 0)
         return -1;
-    *population = (struct life_number){0, 0};
+    *population = (struct life_tally){0, 0};
     for (size_t i = 0; i < s->counters; i++)
         population->low += s->sums[i];
     return 0;
@@ -203,7 +203,7 @@ static int sparse_population(life *lf, struct life_number *population)
  * first launch, which would otherwise delay the first generations. */
 static int sparse_warm_up(struct sparse *s)
 {
-    struct life_number none;
+    struct life_tally none;
     clndrange_t one = clndrange_init1d(0, 1, 1), all = clndrange_init1d(0, s->items, s->group);
     if (sparse_to_device(s) < 0 || SPARSE_START(s, s->pass, &all, , (cl_int)1) < 0 ||
         (s->passes && SPARSE_START(s, s->passes, &one, , (cl_int)1, (cl_int)1, (cl_int)1) < 0))

@@ -546,9 +546,127 @@ static void hashlife_numbers_are_printed(void **unused)
     assert_true(life_number_double((struct life_number){UINT64_MAX, -1}) == -1);
 }
 
+/* ---- Live cells in rows. --------------------------------------------------------------------- */
+
+enum { WALK_WIDTH = 150, WALK_HEIGHT = 90 };
+
+/* Cells that a walk has passed on, and its last run. */
+struct walked {
+    unsigned char state[WALK_HEIGHT][WALK_WIDTH];
+    long long left, top, x, y;
+    uint64_t n;
+    unsigned last;
+    size_t runs, stop; /* stop: end the walk at this run; 0: never */
+};
+
+static int take_run(void *arg, long long x, long long y, uint64_t n, unsigned value)
+{
+    struct walked *w = arg;
+    if (++w->runs == w->stop)
+        return clerror_set(EIO, "the runs are enough");
+    assert_true(n > 0 && value > 0);
+    if (w->runs > 1) { /* in order, and not to be joined with the run before */
+        assert_true(y > w->y || (y == w->y && x >= w->x + (long long)w->n));
+        assert_true(y > w->y || x > w->x + (long long)w->n || value != w->last);
+    }
+    w->x = x;
+    w->y = y;
+    w->n = n;
+    w->last = value;
+    for (; n; n--, x++)
+        w->state[y - w->top][x - w->left] = (unsigned char)value;
+    return 0;
+}
+
+/* Walk over random cells of a rule, and compare with the cells that were put there. */
+static void check_walk(const char *rule, unsigned states, unsigned sparse)
+{
+    static struct walked w;
+    static unsigned char cells[WALK_HEIGHT][WALK_WIDTH];
+    life *h = create_hashlife(rule, 0, 1);
+    memset(&w, 0, sizeof w);
+    w.left = -70;
+    w.top = -33;
+    for (size_t y = 0; y < WALK_HEIGHT; y++)
+        for (size_t x = 0; x < WALK_WIDTH; x++)
+            cells[y][x] = (unsigned char)(draw_in_hashlife() % sparse
+                                              ? 0
+                                              : 1 + draw_in_hashlife() % (states - 1));
+    works(life_put_states(h, w.left, w.top, WALK_WIDTH, WALK_HEIGHT, cells[0]));
+    works(life_walk_runs(h, take_run, &w));
+    assert_memory_equal(w.state, cells, sizeof cells);
+    const size_t runs = w.runs;
+    w.runs = 0;
+    w.stop = runs / 2;
+    fails(EIO, life_walk_runs(h, take_run, &w));
+    assert_int_equal(w.runs, runs / 2);
+    life_free(h);
+}
+
+static void hashlife_walks_runs(void **unused)
+{
+    (void)unused;
+    for (unsigned sparse = 1; sparse <= 300; sparse *= 3) {
+        check_walk("B3/S23", 2, sparse + 1);
+        check_walk("345/2/4", 4, sparse);
+    }
+    /* Two cells far apart, and a cell too far. */
+    static struct walked w;
+    uint64_t one = 1;
+    const struct life_cells cell = {1, 1, 1, &one};
+    life *h = create_hashlife(NULL, 0, 1);
+    works(life_walk_runs(h, take_run, &w));
+    assert_int_equal(w.runs, 0);
+    works(life_put(h, -((long long)1 << 61), -((long long)1 << 61), &cell));
+    w.left = w.top = -((long long)1 << 61);
+    works(life_walk_runs(h, take_run, &w));
+    assert_true(w.runs == 1 && w.x == w.left && w.y == w.top);
+    works(life_put(h, (long long)1 << 61, (long long)1 << 61, &cell));
+    w.runs = 0;
+    w.stop = 2;
+    fails(EIO, life_walk_runs(h, take_run, &w));
+    life_free(h);
+}
+
+/* A plane of 2^level x 2^level live cells has a population of 4^level. */
+static void hashlife_counts_planes_full_of_cells(void **unused)
+{
+    static const struct {
+        int level;
+        const char *population;
+    } full[] = {{31, "4611686018427387904"},
+                {32, "18446744073709551616"},
+                {63, "85070591730234615865843651857942052864"},
+                {64, "340282366920938463463374607431768211456"},
+                {120, "176684706477838432958329750074291851582748389687"
+                      "5618958121606201292619776"}};
+    (void)unused;
+    for (size_t i = 0; i < sizeof full / sizeof *full; i++) {
+        char text[LIFE_POPULATION_TEXT];
+        struct life_number exact;
+        uint64_t number;
+        uint32_t square;
+        life *h = create_hashlife(NULL, 0, 1);
+        works(life_tree_add_bits(h, ~(uint64_t)0, &square));
+        for (int level = 4; level <= full[i].level; level++)
+            works(life_tree_add_square(
+                h, level, (const uint32_t[4]){square, square, square, square}, &square));
+        works(life_tree_set(h, square, 0));
+        works(life_population_text(h, text));
+        assert_string_equal(text, full[i].population);
+        assert_int_equal(life_population(h, &number), full[i].level < 32 ? 0 : -1);
+        assert_int_equal(life_population_exact(h, &exact), full[i].level < 64 ? 0 : -1);
+        if (full[i].level >= 64)
+            assert_int_equal(clerrno, ERANGE);
+        life_free(h);
+    }
+}
+
 int main(int argc, char **argv)
 {
     struct CMUnitTest tests[] = {
+        cmocka_unit_test(hashlife_walks_runs),
+        cmocka_unit_test(hashlife_counts_planes_full_of_cells),
         cmocka_unit_test(hashlife_squares_count_cells),
         cmocka_unit_test(hashlife_methuselahs_have_known_populations),
         cmocka_unit_test(hashlife_glider_flies_2_63_generations),

@@ -12,6 +12,7 @@
 #include <pty.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <time.h>
@@ -274,6 +275,113 @@ static void life_command_hashlife_runs_plane(void **state)
     expect_life_refused(2, "--threads", "-p plane.rle --engine hashlife --threads 65");
 }
 
+/* Files cost the live cells, not the area between them: two gliders 3 * 10^7 apart, and cells of
+ * several states. bgolly writes the same rows. */
+static void life_command_writes_wide_planes(void **unused)
+{
+    static const char *const engines[] = {"hashlife", "sparse"};
+    char text[500];
+    (void)unused;
+    for (size_t i = 0; i < sizeof engines / sizeof *engines; i++) {
+        put_text(in_folder("wide.lif"), "#Life 1.06\n1 0\n2 1\n0 2\n1 2\n2 2\n30000001 30000000\n"
+                                        "30000002 30000001\n30000000 30000002\n"
+                                        "30000001 30000002\n30000002 30000002\n");
+        snprintf(text, sizeof text, "wide.lif -n 1000 --engine %s -o w.rle -o w.lif -o w.mc",
+                 engines[i]);
+        json_t *at = life_report(text),
+               *want = json_pack("[i, i, i, i]", 250, 250, 30000253, 30000253);
+        assert_true(json_equal(json_object_get(at, "box"), want));
+        json_decref(want);
+        json_decref(at);
+        load_life_file("w.rle", text, sizeof text);
+        assert_string_equal(text, "#CXRLE Pos=250,250 Gen=1000\n"
+                                  "x = 30000003, y = 30000003, rule = B3/S23\n"
+                                  "bo$2bo$3o29999998$30000001bo$30000002bo$30000000b3o!\n");
+        load_life_file("w.lif", text, sizeof text);
+        assert_string_equal(text, "#Life 1.06\n251 250\n252 251\n250 252\n251 252\n252 252\n"
+                                  "30000251 30000250\n30000252 30000251\n30000250 30000252\n"
+                                  "30000251 30000252\n30000252 30000252\n");
+    }
+    put_text(in_folder("wide.lif"), "#Life 1.06\n0 0\n500000000000 1\n");
+    expect_life_refused(1, "plain text has a character for each cell", "wide.lif -n 0 -o w.cells");
+    put_text(in_folder("wires.rle"),
+             "#CXRLE Pos=0,0\nx = 900000001, y = 700000001, rule = WireWorld\n"
+             "BA3C700000000$900000000bC!\n");
+    put_text(in_folder("WireWorld.rule"),
+             "@RULE WireWorld\n@TABLE\nn_states:4\nneighborhood:Moore\nsymmetries:permute\n"
+             "var a={0,1,2,3}\nvar b=a\nvar c=a\nvar d=a\nvar e=a\nvar f=a\nvar g=a\nvar h=a\n"
+             "var i={0,2,3}\nvar j=i\nvar k=i\nvar l=i\nvar m=i\nvar n=i\nvar o=i\n"
+             "1,a,b,c,d,e,f,g,h,2\n2,a,b,c,d,e,f,g,h,3\n3,1,i,j,k,l,m,n,o,1\n"
+             "3,1,1,i,j,k,l,m,n,1\n");
+    succeeds("wires.rle -n 2 -o wired.rle");
+    load_life_file("wired.rle", text, sizeof text);
+    assert_string_equal(text,
+                        "#CXRLE Pos=0,0 Gen=2\nx = 900000001, y = 700000001, rule = WireWorld\n"
+                        "2CBAC700000000$900000000.C!\n");
+}
+
+/* Columns and rows are equal in the report, in JSON and in RLE files, which Golly reads. The
+ * pattern in a macrocell file has its first cell at 0,1. */
+static void life_command_has_one_origin(void **unused)
+{
+    static const char *const engines[] = {"hashlife", "sparse"};
+    char text[500];
+    (void)unused;
+    put_text(in_folder("tub.rle"), "x = 3, y = 3\nbo$obo$bo!\n");
+    put_text(in_folder("tub.mc"), "[M2]\n#R B3/S23\n.*$*.*$.*$$$$$$\n4 0 0 0 1\n");
+    for (size_t i = 0; i < sizeof engines / sizeof *engines; i++) {
+        snprintf(text, sizeof text, "-p tub.rle -n 2 --engine %s --at 5,-7 -o at.rle", engines[i]);
+        json_t *at = life_report(text), *want = json_pack("[i, i, i, i]", 5, -7, 8, -4);
+        assert_true(json_equal(json_object_get(at, "box"), want));
+        json_decref(want);
+        json_decref(at);
+        load_life_file("at.rle", text, sizeof text);
+        assert_non_null(strstr(text, "Pos=5,-7"));
+        snprintf(text, sizeof text, "-p at.rle -n 2 --engine %s", engines[i]);
+        succeeds(text);
+        assert_non_null(strstr(out, "columns 5 to 7, rows -7 to -5\n"));
+        snprintf(text, sizeof text, "-p tub.mc -n 2 --engine %s", engines[i]);
+        succeeds(text);
+        assert_non_null(strstr(out, "columns 0 to 2, rows 1 to 3\n"));
+    }
+}
+
+/* Generations above 2^64 are kept in RLE and macrocell files, with an odd number of generations
+ * under a rule with B0, which has a different phase in odd ones. */
+static void life_command_counts_late_generations(void **unused)
+{
+    static const char *const engines[] = {"--engine hashlife", "--engine sparse", "--size 64"};
+    char text[500];
+    (void)unused;
+    for (size_t i = 0; i < sizeof engines / sizeof *engines; i++) {
+        snprintf(text, sizeof text, "-p late.rle -n 3 %s -o later.rle -o later.mc", engines[i]);
+        put_text(in_folder("late.rle"), "#CXRLE Pos=0,0 Gen=18446744073709551615\n"
+                                        "x = 3, y = 1, rule = B3/S23\n3o!\n");
+        succeeds(text);
+        assert_non_null(strstr(out, "from 18446744073709551615 to 18446744073709551618"));
+        load_life_file("later.rle", text, sizeof text);
+        assert_non_null(strstr(text, "Gen=18446744073709551618\n"));
+        load_life_file("later.mc", text, sizeof text);
+        assert_non_null(strstr(text, "#G 18446744073709551618\n"));
+    }
+    put_text(in_folder("late.mc"),
+             "[M2]\n#R B3/S23\n#G 170141183460469231731687303715884105724\n..*$...*$.***$$$$$\n");
+    json_t *at = life_report("-p late.mc --engine hashlife -n 3");
+    assert_string_equal(json_string_value(json_object_get(at, "generation")),
+                        "170141183460469231731687303715884105727");
+    json_decref(at);
+    put_text(in_folder("late.rle"), "#CXRLE Gen=170141183460469231731687303715884105728\n"
+                                    "x = 3, y = 1\n3o!\n");
+    expect_life_refused(1, "line 1, column 12: the generation is 2^127 or more", "-p late.rle");
+    put_text(in_folder("late.rle"), "#CXRLE Gen=18446744073709551617\n"
+                                    "x = 3, y = 1, rule = B01357/S2468\n3o!\n");
+    put_text(in_folder("soon.rle"), "#CXRLE Gen=1\nx = 3, y = 1, rule = B01357/S2468\n3o!\n");
+    json_t *late = life_report("-p late.rle -n 4"), *soon = life_report("-p soon.rle -n 4");
+    assert_int_equal(life_number(late, "population"), life_number(soon, "population"));
+    json_decref(late);
+    json_decref(soon);
+}
+
 /* The engine sparse gives equal results, and each engine reads the other's files. */
 static void life_command_sparse_runs_plane(void **state)
 {
@@ -361,6 +469,49 @@ static void life_command_chooses_engine(void **state)
     check_choice("packed", "random cells", "--seed 4");
     check_choice("packed", "random cells", "-p free.rle --soup");
     check_choice("reference", "selected by", "-p free.rle --engine reference");
+}
+
+/* HashLife computes for 0.25 s of processor time before sparse starts, however long it has to wait
+ * for a processor: here it is stopped for most of the time. */
+static void life_command_race_ignores_busy_machine(void **unused)
+{
+    char line[2 * PATH_MAX + 200];
+    struct rusage used;
+    int status = 0;
+    (void)unused;
+    put_text(in_folder("acorn.rle"), "x = 7, y = 3\nbo$3bo$2o2b3o!\n");
+    snprintf(line, sizeof line,
+             "cd '%s' && exec '%s' life acorn.rle -n 5206 --explain -q >out 2>err", files_folder,
+             command);
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        execl("/bin/sh", "sh", "-c", line, (char *)NULL);
+        _exit(127);
+    }
+    const struct timespec run = {0, 3000000}, stopped = {0, 60000000};
+    while (wait4(child, &status, WNOHANG, &used) == 0) {
+        nanosleep(&run, NULL);
+        kill(child, SIGSTOP);
+        nanosleep(&stopped, NULL);
+        kill(child, SIGCONT);
+    }
+    assert_int_equal(status, 0);
+    load_life_file("err", err, sizeof err);
+    assert_non_null(strstr(err, "engine hashlife"));
+    const double seconds = (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+                           1e-6 * (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+    if (seconds < 0.2 && strstr(err, "engine sparse"))
+        fail_msg("sparse started after %g s of processor time:\n%s", seconds, err);
+}
+
+/* The population of the tutorial of 2009. */
+static void life_command_gives_population_of_tutorial(void **unused)
+{
+    (void)unused;
+    json_t *r = life_report("--seed 1985 --size 1024 -n 1024");
+    assert_int_equal(life_number(r, "population"), 45224);
+    json_decref(r);
 }
 
 /* With minimal time slices the two engines alternate, and cells are equal whichever engine
@@ -703,6 +854,74 @@ static void life_command_runs_infinite_sides(void **unused)
     expect_life_refused(2, "0 stands for an infinite side", "-p endless.rle --rule B3/S23:K0*,40");
 }
 
+/* Rules as Golly finds them: inside an RLE file, in any case, with long names and long lines; and
+ * patterns larger than their grid, which lose the cells outside. */
+static void life_command_reads_rules_as_golly(void **unused)
+{
+    static char text[9000], name[201], line[3001];
+    (void)unused;
+    /* Every live cell dies, and none is born: state 1 becomes 2, and 2 becomes 0. */
+    static const char fades[] =
+        "@TABLE\nn_states:3\nneighborhood:vonNeumann\nsymmetries:permute\n"
+        "var a={0,1,2}\nvar b=a\nvar c=a\nvar d=a\n1,a,b,c,d,2\n2,a,b,c,d,0\n";
+    snprintf(text, sizeof text, "x = 3, y = 1, rule = Fades\n3A!\n\n@RULE Fades\n%s", fades);
+    put_text(in_folder("inside.rle"), text);
+    succeeds("inside.rle -n 1 -o faded.rle");
+    load_life_file("faded.rle", text, sizeof text);
+    assert_non_null(strstr(text, "rule = Fades\n3B!"));
+    succeeds("inside.rle -n 1 --size 64 --engine reference -o faded.rle");
+    expect_life_refused(2, "no file Other.rule was found", "inside.rle --rule Other");
+    memset(name, 'n', sizeof name - 1);
+    memset(line, ' ', sizeof line - 1);
+    snprintf(text, sizeof text, "@RULE %s\r# %s\r%s", name, line, fades);
+    char file[300];
+    snprintf(file, sizeof file, "%.*s.rule", (int)sizeof name - 1, name);
+    put_text(in_folder(file), text);
+    snprintf(text, sizeof text, "x = 3, y = 1, rule = N%s\n3A!\n", name + 1);
+    put_text(in_folder("long.rle"), text);
+    succeeds("long.rle -n 1 -o faded.rle");
+    load_life_file("faded.rle", text, sizeof text);
+    assert_non_null(strstr(text, "\n3B!"));
+    put_text(in_folder("clipped.rle"), "x = 9, y = 1, rule = B3/S23:P5,5\n9o!\n");
+    succeeds("clipped.rle -n 0 -o inside.rle");
+    assert_non_null(strstr(err, "4 of its 9 live cells lie outside the grid of 5 x 5"));
+    load_life_file("inside.rle", text, sizeof text);
+    assert_non_null(strstr(text, "2$5o!")); /* as bgolly has it */
+    expect_life_refused(2, "give a larger --size", "clipped.rle --rule B3/S23 --size 5");
+}
+
+/* ---- Rules with history. --------------------------------------------------------------------- */
+
+/* A glider in a row with a boundary, which it hits. The header and --rule run the same rule, on a
+ * plane and on a grid. */
+static void life_command_runs_history(void **unused)
+{
+    static const char body[] = ".A$2.A.F$3A!\n";
+    char text[300];
+    json_int_t population[4];
+    (void)unused;
+    snprintf(text, sizeof text, "x = 5, y = 3, rule = LifeHistory\n%s", body);
+    put_text(in_folder("header.rle"), text);
+    snprintf(text, sizeof text, "x = 5, y = 3\n%s", body);
+    put_text(in_folder("none.rle"), text);
+    static const char *const runs[] = {
+        "header.rle -n 20 -o after.rle", "none.rle -n 20 --rule LifeHistory",
+        "none.rle -n 20 --rule lifehistory --size 64 --engine reference",
+        "none.rle -n 20 --rule B3/S23History --size 64"};
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+        json_t *r = life_report(runs[i]);
+        assert_string_equal(json_string_value(json_object_get(r, "rule")), "LifeHistory");
+        population[i] = life_number(r, "population");
+        assert_int_equal(population[i], population[0]);
+        json_decref(r);
+    }
+    load_life_file("after.rle", text, sizeof text);
+    assert_non_null(strstr(text, "rule = LifeHistory\n"));
+    assert_non_null(strchr(text, 'F'));
+    expect_life_refused(2, "the family Super is not supported", "none.rle --rule B3/S23Super");
+    expect_life_refused(2, "only rules of two states have", "none.rle --rule 345/2/4History");
+}
+
 /* ---- Bounded grids. -------------------------------------------------------------------------- */
 
 static void life_command_runs_bounded_grids(void **unused)
@@ -726,6 +945,30 @@ static void life_command_runs_bounded_grids(void **unused)
     expect_life_refused(2, "the grid :T30+2,20 and --bounds cannot be combined",
                         "--rule B3/S23:T30+2,20 --bounds plane");
     expect_life_refused(2, "which random cells cannot fill", "--rule B3/S23:T30,0");
+    expect_life_refused(2, "the grid ':T100' has 100 x 100 cells, and --size 50 x 50",
+                        "--rule B3/S23:T100 --size 50");
+    expect_life_refused(2, "the grid ':T100' is a torus, and --bounds a plane",
+                        "--rule B3/S23:T100 --bounds plane");
+    r = life_report("--rule B3/S23:T100 --size 100 --bounds torus -n 1");
+    assert_int_equal(life_number(r, "width"), 100);
+    json_decref(r);
+}
+
+/* A pattern may be given as the operand. Gosper's gun has 36 cells and emits a glider of 5 every 30
+ * generations. */
+static void life_command_accepts_pattern_as_operand(void **unused)
+{
+    (void)unused;
+    json_t *r = life_report("gun.rle -n 300");
+    assert_int_equal(life_number(r, "population"), 86);
+    json_decref(r);
+    r = life_report("-n 4 --size 20 --at 1,1 xq4_153");
+    assert_int_equal(life_number(r, "population"), 5);
+    json_decref(r);
+    expect_life_refused(2, "unexpected argument 'gun.rle'; --pattern is given, too",
+                        "-p gun.rle gun.rle");
+    expect_life_refused(2, "would replace an input", "gun.rle --record gun.rle");
+    expect_life_refused(2, "only soups are random", "gun.rle --seed 3");
 }
 
 /* ---- A census. ------------------------------------------------------------------------------- */
@@ -765,7 +1008,9 @@ static void life_command_takes_census(void **unused)
     expect_life_refused(2, "at most 64 x 64 cells, not 65 x 3", "census --size 65x3");
     expect_life_refused(2, "--soups needs census: stdcl life census --soups N", "--soups 3");
     expect_life_refused(2, "a census writes only a table of objects: FILE.csv", "census -o a.png");
-    expect_life_refused(2, "unexpected argument 'cense'; the only operand is census", "cense");
+    expect_life_refused(1, "cense: no such file", "cense");
+    expect_life_refused(2, "unexpected argument 'b.rle'; the only operand is census or one pattern",
+                        "a.rle b.rle");
     expect_life_refused(1, "no-folder", "census --csv no-folder/a.csv");
     put_text(in_folder("run.rle"), "x = 3, y = 1\n999999999999o!\n");
     expect_life_refused(
@@ -785,8 +1030,13 @@ int main(int argc, char **argv)
         cmocka_unit_test(life_command_rejects_bad_patterns),
         cmocka_unit_test(life_command_chooses_engine),
         cmocka_unit_test(life_command_race_gives_same_cells),
+        cmocka_unit_test(life_command_race_ignores_busy_machine),
+        cmocka_unit_test(life_command_gives_population_of_tutorial),
         cmocka_unit_test(life_command_warns_at_edges),
         cmocka_unit_test(life_command_hashlife_runs_plane),
+        cmocka_unit_test(life_command_writes_wide_planes),
+        cmocka_unit_test(life_command_has_one_origin),
+        cmocka_unit_test(life_command_counts_late_generations),
         cmocka_unit_test(life_command_sparse_runs_plane),
         cmocka_unit_test(life_command_rejects_bad_combinations),
         cmocka_unit_test(life_command_watches_in_blocks),
@@ -798,7 +1048,10 @@ int main(int argc, char **argv)
         cmocka_unit_test(life_command_runs_infinite_sides),
         cmocka_unit_test(life_command_runs_rule_files),
         cmocka_unit_test(life_command_runs_larger_than_life),
+        cmocka_unit_test(life_command_runs_history),
+        cmocka_unit_test(life_command_reads_rules_as_golly),
         cmocka_unit_test(life_command_runs_bounded_grids),
+        cmocka_unit_test(life_command_accepts_pattern_as_operand),
     };
     if (argc != 2)
         return 2;

@@ -132,9 +132,10 @@ static void life_formats_read_life105_and_106(void **state)
     assert_true(p.states == 4 && p.bounds[0] == '\0');
     life_pattern_free(&p);
     read_pattern_text("x = 4, y = 2, rule = LifeHistory:T31,20\nABCD$.E2B!", &p);
-    assert_string_equal(p.rule, "B3/S23");
+    assert_string_equal(p.rule, "LifeHistory");
     assert_string_equal(p.bounds, "T31,20");
-    check_drawing(&p, "O.O./.O../");
+    assert_int_equal(p.states, 6);
+    check_drawing(&p, "OOOO/.OOO/");
     life_pattern_free(&p);
     read_pattern_text("xq4_153\n",
                       &p); /* the glider; then a pulsar, whose code has strips with blanks */
@@ -192,6 +193,133 @@ static void life_formats_read_plane_tiles(void **state)
     life_plane_free(&plane);
 }
 
+/* What Golly reads, too (bgolly 3.3 gives equal cells; marks and archives since version 4). */
+static void life_formats_read_what_golly_reads(void **state)
+{
+    static const struct {
+        const char *text, *cells, *rule;
+    } cases[] = {
+        {"x = 3, y = 2, rule = B36/S23, by = me\n3o$o!", "OOO/O../", "B36/S23"},
+        {"x = 3, y = 2, rule = R2,C0,M1,S5..8,B6..7,NM,\n3o$o!", "OOO/O../",
+         "R2,C0,M1,S5..8,B6..7,NM"},
+        {"x = 5, y = 1\n3xby!", "OOO.O/", ""},
+        {"x = 3, y = 2\nox$q", "OO./O../", ""},
+        {"x = 4, y = 1\n2pbp", "OO.O/", ""},
+        {"\357\273\277x = 3, y = 1, rule = B3/S23\n3o!", "OOO/", "B3/S23"},
+        {"x = 3, y = 2, rule = B3/S23\r3o$\ro!", "OOO/O../", "B3/S23"},
+        {"!Name: x\r.O\rOO\r", ".O/OO/", ""},
+        {"#P -1 -1\n.*\n**\n", ".O/OO/", ""},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct life_pattern p;
+        read_pattern_text(cases[i].text, &p);
+        assert_string_equal(p.rule, cases[i].rule);
+        check_drawing(&p, cases[i].cells);
+        life_pattern_free(&p);
+    }
+    struct life_pattern p;
+    char text[600];
+    snprintf(text, sizeof text, "x = 1, y = 1, rule = %0500d\no!", 7); /* long names */
+    read_pattern_text(text, &p);
+    assert_int_equal(strlen(p.rule), 500);
+    life_pattern_free(&p);
+    read_pattern_text("x = 1, y = 1, rule = Two\no!\n\nnote\n@RULE Two\n@TABLE\n", &p);
+    assert_string_equal(p.rule_file, "@RULE Two\n@TABLE\n");
+    life_pattern_free(&p);
+    /* An apgcode longer than a file's name may be: a row of 130 blocks. */
+    char code[500] = "xs520_";
+    for (int i = 0; i < 130; i++)
+        strcat(code, "33w");
+    works(life_pattern_read(code, &p));
+    assert_true(p.columns == 130 * 4 - 2 && p.rows == 2);
+    life_pattern_free(&p);
+}
+
+/* Archives made here byte by byte, as APPNOTE.TXT has them: a glider stored, beside a folder and a
+ * text; deflated ones are tested with the program zip. */
+static size_t add_zip_file(unsigned char *to, const char *name, const char *content)
+{
+    const size_t n = strlen(name), size = strlen(content);
+    memset(to, 0, 30);
+    memcpy(to, "PK\3\4\24", 5);
+    to[18] = to[22] = (unsigned char)size;
+    to[26] = (unsigned char)n;
+    memcpy(to + 30, name, n);
+    memcpy(to + 30 + n, content, size);
+    return 30 + n + size;
+}
+
+static size_t add_zip_entry(unsigned char *to, const char *name, const char *content, size_t local)
+{
+    const size_t n = strlen(name);
+    memset(to, 0, 46);
+    memcpy(to, "PK\1\2\24\0\24", 7);
+    to[20] = to[24] = (unsigned char)strlen(content);
+    to[28] = (unsigned char)n;
+    to[42] = (unsigned char)local;
+    to[43] = (unsigned char)(local >> 8);
+    memcpy(to + 46, name, n);
+    return 46 + n;
+}
+
+static size_t make_zip(unsigned char *to, const char *const files[][2], size_t n)
+{
+    size_t at = 0, local[8], directory;
+    for (size_t i = 0; i < n; i++) {
+        local[i] = at;
+        at += add_zip_file(to + at, files[i][0], files[i][1]);
+    }
+    directory = at;
+    for (size_t i = 0; i < n; i++)
+        at += add_zip_entry(to + at, files[i][0], files[i][1], local[i]);
+    memset(to + at, 0, 22);
+    memcpy(to + at, "PK\5\6", 4);
+    to[at + 8] = to[at + 10] = (unsigned char)n;
+    to[at + 16] = (unsigned char)directory;
+    to[at + 17] = (unsigned char)(directory >> 8);
+    return at + 22;
+}
+
+static void life_formats_read_zip(void **state)
+{
+    static const char *const files[][2] = {{"a/", ""},
+                                           {"a/readme.txt", "what it is"},
+                                           {"a/glider.rle", "x = 3, y = 3\nbo$2bo$3o!"},
+                                           {"a/other.rle", "3o!"}};
+    unsigned char zip[1000];
+    struct life_pattern p;
+    (void)state;
+    const size_t size = make_zip(zip, files, 3);
+    works(life_pattern_read_memory("one.zip", zip, size, &p));
+    check_drawing(&p, ".O./..O/OOO/");
+    life_pattern_free(&p);
+    for (size_t n = 4; n < size; n++) { /* cut off, it is refused */
+        fails(EINVAL, life_pattern_read_memory("one.zip", zip, n, &p));
+        assert_null(p.word);
+    }
+    for (size_t i = 0; i < size; i++) { /* no byte makes it read beyond its end */
+        zip[i] ^= 255;
+        if (life_pattern_read_memory("one.zip", zip, size, &p) == 0)
+            life_pattern_free(&p);
+        zip[i] ^= 255;
+    }
+    fails(EINVAL, life_pattern_read_memory("two.zip", zip, make_zip(zip, files, 4), &p));
+    life_pattern_read_memory("two.zip", zip, make_zip(zip, files, 4), &p);
+    contains(clerror(), "two.zip: is a zip archive of 2 patterns");
+    char command[3 * PATH_MAX];
+    put_text(in_folder("packed.rle"), "#C %0300d\nx = 3, y = 3\nbo$2bo$3o!");
+    snprintf(command, sizeof command, "cd '%s' && zip -q packed.zip packed.rle", files_folder);
+    if (system("zip -v >/dev/null 2>&1") != 0 || system(command) != 0)
+        return; /* without the program zip, or zlib */
+    if (life_pattern_read(in_folder("packed.zip"), &p) < 0) {
+        assert_int_equal(clerrno, ENOTSUP);
+        return;
+    }
+    check_drawing(&p, ".O./..O/OOO/");
+    life_pattern_free(&p);
+}
+
 static void life_formats_report_line_and_column(void **state)
 {
     (void)state;
@@ -232,7 +360,6 @@ static void life_formats_report_line_and_column(void **state)
         {"#MCell 4.00\n#GAME Generations\n#L .a.\n", "line 3, column 6", "states are"},
         {"#MCell 4.00\n#GAME Generations\n#L jP\n", "line 3, column 5", "states are"},
         {"#MCell 4.00\n#GAME Cyclic CA\n", "line 2, column 7", "'Cyclic CA' are not supported"},
-        {"x = 1, y = 1, rule = LifeHistory\nAF!", "line 2, column 2", "LifeHistory"},
         {"x = 1, y = 1, rule = /2/3\nAZ!", "line 2, column 2", "states are"},
         {"xs4_3!", "line 1, column 6", "not part of an apgcode"},
         {"xs4_3y", "line 1, column 7", "after y"},
@@ -240,7 +367,7 @@ static void life_formats_report_line_and_column(void **state)
          "xs5 stands for a still life of 5 cells, but the code has 4"},
         {"xs99999999999999999999999999_33", "line 1, column 1", "the code has 4"},
         {"-- a script\n", "name: ", "script in Lua"},
-        {"\x1f\x8b\x08", "name: ", "gzip"},
+        {"\x1f\x8b\x08", "name: ", "is compressed"},
         {"\x89PNG\r\n", "name: ", "is a PNG picture"},
         {"x = 9, y = 9\no999999999999$999999999999bo!", "name: ", "MB of memory"},
     };
@@ -462,6 +589,8 @@ int main(void)
         cmocka_unit_test(life_formats_read_macrocell),
         cmocka_unit_test(life_formats_read_life105_and_106),
         cmocka_unit_test(life_formats_read_gzip),
+        cmocka_unit_test(life_formats_read_what_golly_reads),
+        cmocka_unit_test(life_formats_read_zip),
         cmocka_unit_test(life_formats_read_plane_tiles),
         cmocka_unit_test(life_formats_report_line_and_column),
         cmocka_unit_test(life_formats_write_png),

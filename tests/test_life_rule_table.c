@@ -9,6 +9,7 @@
 #include "check.h"
 
 #include "life/internal.h"
+#include "life/transitions.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -564,6 +565,64 @@ static void rule_tables_reject_bad_options(void **unused)
     life_transitions_free(births);
 }
 
+/* LifeHistory by its definition (conwaylife.com/wiki/OCA:LifeHistory), as a table in which
+ * neighbours have no order. */
+static const char life_history[] = "@RULE Definition\n@TABLE\nn_states:7\nneighborhood:Moore\n"
+                                   "symmetries:permute\n"
+                                   "var a={0,1,2,3,4,5,6}\nvar b=a\nvar c=a\nvar d=a\nvar e=a\n"
+                                   "var f=a\nvar g=a\nvar h=a\n"
+                                   "var i={0,2,4,6}\nvar j=i\nvar k=i\nvar l=i\nvar m=i\nvar n=i\n"
+                                   "var o={1,3,5}\nvar p=o\nvar q=o\nvar r={3,5}\nvar s={0,1,2}\n"
+                                   "6,a,b,c,d,e,f,g,h,6\n"
+                                   "r,6,b,c,d,e,f,g,h,4\n1,6,b,c,d,e,f,g,h,2\n"
+                                   "4,o,p,q,i,j,k,l,m,3\nr,o,p,q,i,j,k,l,m,r\n"
+                                   "s,o,p,q,i,j,k,l,m,1\no,p,q,i,j,k,l,m,n,o\n"
+                                   "r,a,b,c,d,e,f,g,h,4\n1,a,b,c,d,e,f,g,h,2\n";
+
+/* Without annotations a rule with history has the live cells of the rule. */
+static void check_history_of(const char *rule)
+{
+    char text[64];
+    struct life_family plain;
+    snprintf(text, sizeof text, "%sHistory", rule);
+    life_transitions *t = life_transitions_history(text);
+    ready(t);
+    works(life_family_parse(rule, &plain));
+    for (unsigned live = 0; live < 512; live++) {
+        unsigned char block[9];
+        for (int i = 0; i < 9; i++)
+            block[i] = live >> i & 1;
+        assert_int_equal(life_transit(t, block) & 1, life_table_next(&plain.table, live));
+    }
+    life_transitions_free(t);
+}
+
+static void life_history_follows_definition(void **unused)
+{
+    (void)unused;
+    life_transitions *want = rule_of_table(life_history),
+                     *have = life_transitions_history("LifeHistory");
+    ready(have);
+    assert_string_equal(life_transitions_name(have), "LifeHistory");
+    assert_int_equal(life_transitions_states(have), 7);
+    for (int i = 0; i < 200000; i++) {
+        unsigned char block[9];
+        const unsigned few = i % 3 ? 6 : 7; /* without boundaries in most blocks */
+        for (int j = 0; j < 9; j++)
+            block[j] = (unsigned char)((unsigned)rand() % few);
+        assert_int_equal(life_transit(have, block), life_transit(want, block));
+    }
+    life_transitions_free(want);
+    life_transitions_free(have);
+    check_history_of("B36/S23");
+    check_history_of("B2-a/S12");
+    check_history_of("B2/S34H");
+    fails_null(EINVAL, life_transitions_history("345/2/4History"));
+    fails_null(EINVAL, life_transitions_history("History"));
+    fails_null(EINVAL, life_transitions_history("B3/S23"));
+    fails_null(EINVAL, life_transitions_history("B9/S23History"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -572,6 +631,7 @@ int main(void)
         cmocka_unit_test(rule_tables_grids_match_reference),
         cmocka_unit_test(rule_tables_planes_match_reference),
         cmocka_unit_test(rule_tables_reject_bad_files),
+        cmocka_unit_test(life_history_follows_definition),
         cmocka_unit_test(rule_tables_reject_bad_options),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -75,7 +75,7 @@ char *life_rule_string(const struct life_rule *rule, char *text);
  *                       up to 256 states, live-cell counts within the range for survival and birth.
  *                       Grid sides must be at least twice the range
  */
-enum { LIFE_RULE_TEXT = 128 };
+enum { LIFE_RULE_TEXT = 512 };
 int life_rule_normal(const char *text, char normal[LIFE_RULE_TEXT]);
 
 /* Read a rule file (*.rule, Golly's RuleLoader): the next state of a cell from the states (2 to
@@ -86,6 +86,12 @@ int life_rule_normal(const char *text, char normal[LIFE_RULE_TEXT]);
 typedef struct life_transitions life_transitions;
 life_transitions *life_transitions_read(const char *name, const void *data, size_t size);
 void life_transitions_free(life_transitions *transitions);
+
+/* Create the rule "RULEHistory" of a rule of two states, as in "B36/S23History"; "LifeHistory" is
+ * "B3/S23History". States: 0 dead; 1 alive; 2 dead, was alive; 3 and 4 alive and dead, marked; 5
+ * alive, becomes 4; 6 boundary, which stays and kills adjacent live cells. The caller frees it as
+ * above. NULL with EINVAL: not such a rule; ENOMEM. */
+life_transitions *life_transitions_history(const char *text);
 
 /* Return the rule's name; its number of states; the colour of `state` as red, green and blue,
  * followed by the colours of later states (NULL: the file has no colours). Owned by the rule. */
@@ -266,6 +272,15 @@ int life_density(life *lf, long long x, long long y, size_t width, size_t height
  * squares. ENOTSUP on grids. */
 int life_get_zoomed(life *lf, unsigned zoom, long long x, long long y, struct life_cells *cells);
 
+/* Call `run` for each run of equal live cells in a row of hashlife's plane, from the top row down
+ * and from left to right: n cells of `state` from (x, y) on. Neighbouring runs have different
+ * states or a dead cell between them. Time is proportional to the live squares of 16 x 16 cells. A
+ * nonzero return value ends the walk, which then returns -1 and leaves clerror as the callback set
+ * it. ERANGE: a live cell more than 2^62 from (0, 0); ENOTSUP: other engines. */
+int life_walk_runs(life *lf,
+                   int (*run)(void *arg, long long x, long long y, uint64_t n, unsigned state),
+                   void *arg);
+
 /* Call `tile` for each tile of sparse with live cells, in any order, with its top left corner and
  * 48 rows; bit c of a row is cell (x + c, y + row). A nonzero return value ends the walk, which
  * then returns -1 and leaves clerror as the callback set it. Other engines: ENOTSUP. */
@@ -289,9 +304,14 @@ int life_soup(life *lf, double density, uint64_t seed);
 int life_set_weight(life *lf, double weight);
 
 /* Count the live cells, on the device if there is one; with more than two states, the nonzero
- * cells. life_population fails with ERANGE if 64 bits are too few, on unbounded planes. */
+ * cells. On unbounded planes ERANGE: life_population, 2^64 cells or more are alive;
+ * life_population_exact, 2^127 or more. */
 int life_population(life *lf, uint64_t *population);
 int life_population_exact(life *lf, struct life_number *population);
+
+/* Count the live cells and print their number in decimal into `text`, exact at any size. */
+enum { LIFE_POPULATION_TEXT = 80 };
+int life_population_text(life *lf, char text[LIFE_POPULATION_TEXT]);
 
 /* Find the bounding box of the live (nonzero) cells, right and bottom excluded. Return 1, or 0 if
  * no cell is alive; -1 on an error. */
