@@ -143,7 +143,7 @@ static int adaptive_run_step(struct nbody *nb, double done)
 {
     struct watch_path path;
     cl_ulong tick = nbody_watch_tick(nb);
-    int status = nbody_watch_open(nb, &path);
+    int status = nbody_watch_open(nb, &path, NULL);
     if (status == 0)
         status = adaptive_run_inner(nb, &path, done, &tick);
     if (status == 0)

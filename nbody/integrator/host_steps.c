@@ -321,29 +321,59 @@ static int host_level(const struct nbody *nb, const struct few_state *h, cl_ulon
     return level;
 }
 
-/* Make the steps dt / 2^k within a step of the engine, the call's step number `done`. */
-static int host_run_adaptive(struct nbody *nb, struct few_state *h, double done)
+static int host_read_rows(struct nbody *nb, double (*x)[3], double (*v)[3])
+{
+    const struct host_bodies *const b = &nb->integration.few->b;
+    for (size_t i = 0; i < b->n; i++)
+        for (size_t c = 0; c < 3; c++) {
+            x[i][c] = b->x[c * b->stride + i];
+            v[i][c] = b->v[c * b->stride + i];
+        }
+    return 0;
+}
+
+/* Make the steps dt / 2^k within the call's step number `done` of the engine from *tick on, up to a
+ * contact. Return their number; -1 on error. */
+static double host_run_inner(struct nbody *nb, struct few_state *h, struct watch_path *path,
+                             double done, cl_ulong *tick)
 {
     const double dt = nb->integration.dt;
-    size_t blocks = 0;
-    for (cl_ulong now = 0; now < TICKS; blocks++) {
-        const int level = host_level(nb, h, now);
+    double blocks = 0;
+    int contact = 0;
+    while (*tick < TICKS && !contact) {
+        const int level = host_level(nb, h, *tick);
         if (level > DEEPEST)
             return host_vanished(nb, &h->b);
         nb->integration.dt = ldexp(dt, -level);
         host_advance(nb, h, 1);
         nb->integration.dt = dt;
-        now += TICKS >> level;
-        nbody_progress_set_done(nb, done + (double)now / (double)TICKS);
-        if (blocks % CHUNK_STEPS == CHUNK_STEPS - 1 && nbody_progress_report(nb) != 0)
+        *tick += TICKS >> level;
+        contact = nbody_watch_inner_step(nb, path, ldexp(nbody_engine_dt(nb), -level));
+        nbody_progress_set_done(nb, done + (double)*tick / (double)TICKS);
+        if (contact < 0 ||
+            (fmod(++blocks, CHUNK_STEPS) == 0 && !contact && nbody_progress_report(nb) != 0))
             return -1;
     }
+    return blocks;
+}
+
+/* Make a step of the engine, or complete it, up to a contact. */
+static int host_run_adaptive(struct nbody *nb, struct few_state *h, double done)
+{
+    struct watch_path path;
+    cl_ulong tick = nbody_watch_tick(nb);
+    if (nbody_watch_open(nb, &path, host_read_rows) != 0)
+        return -1;
+    const double blocks = host_run_inner(nb, h, &path, done, &tick);
+    nbody_watch_close(&path);
+    if (blocks < 0)
+        return -1;
     if (!host_is_finite(h))
         return host_not_finite(nb, "eta");
-    nb->integration.counts.blocks += (double)blocks;
-    nb->integration.counts.steps += (double)blocks * (double)nb->n;
-    nb->integration.evaluations += (double)(blocks * (size_t)integrator_stages(nb));
-    nb->integration.steps++;
+    nb->integration.counts.blocks += blocks;
+    nb->integration.counts.steps += blocks * (double)nb->n;
+    nb->integration.evaluations += blocks * integrator_stages(nb);
+    nbody_watch_set_tick(nb, tick);
     return 0;
 }
 
@@ -368,7 +398,7 @@ static size_t host_chunk(const struct nbody *nb, size_t left)
 
 static int host_run_steps(struct nbody *nb, struct few_state *h, size_t steps)
 {
-    for (size_t done = 0; done < steps;) {
+    for (size_t done = 0; done < steps && !nb->integration.watch.n;) {
         const size_t chunk = host_chunk(nb, steps - done);
         const int status = nb->stepping == NBODY_FIXED ? host_run_fixed(nb, h, chunk)
                                                        : host_try_adaptive(nb, h, (double)done);
@@ -377,8 +407,8 @@ static int host_run_steps(struct nbody *nb, struct few_state *h, size_t steps)
         done += chunk;
         nbody_progress_set_done(nb, (double)done);
         nbody_progress_set_stoppable(nb, done < steps);
-        if (nbody_progress_report(nb) != 0)
-            return -1;
+        if (!nb->integration.watch.n && nbody_progress_report(nb) != 0)
+            return -1; /* the caller sees contacts first */
     }
     return 0;
 }
@@ -408,9 +438,15 @@ static bool host_steps_apply(const struct nbody *nb)
     return nb->on_host;
 }
 
+static bool host_steps_watch(const struct nbody *nb)
+{
+    return nb->stepping == NBODY_ADAPTIVE;
+}
+
 const struct stepper nbody_stepper_few = {
     .applies = host_steps_apply,
     .open = host_steps_open,
     .run = host_steps_run,
     .free = host_steps_free,
+    .watches = host_steps_watch,
 };

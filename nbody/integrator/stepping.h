@@ -38,13 +38,18 @@ int nbody_watch_paths(struct nbody *nb, const struct contact_paths *paths, bool 
 /* Forget the contacts of the previous call. */
 void nbody_watch_begin(struct nbody *nb);
 
-/* Bodies on devices at both ends of an inner step that all make together, in engine units; memory
- * belongs to old_x, which is NULL if contacts are not looked for. open: before the first inner step
- * of a call. inner_step: after each one, of dt in engine units; 0, -1, or 1 if the call ends. */
+/* Read positions and velocities of all bodies, in engine units; 0 or -1. */
+typedef int watch_reader(struct nbody *nb, double (*x)[3], double (*v)[3]);
+
+/* Bodies at both ends of an inner step that all make together, in engine units; memory belongs to
+ * old_x, which is NULL if contacts are not looked for. open: before the first inner step of a call;
+ * read: NULL from the devices. inner_step: after each one, of dt in engine units; 0, -1, or 1 if
+ * the call ends. */
 struct watch_path {
+    watch_reader *read;
     double (*old_x)[3], (*old_v)[3], (*x)[3], (*v)[3], *cubic;
 };
-int nbody_watch_open(struct nbody *nb, struct watch_path *path);
+int nbody_watch_open(struct nbody *nb, struct watch_path *path, watch_reader *read);
 int nbody_watch_inner_step(struct nbody *nb, struct watch_path *path, double dt);
 void nbody_watch_close(struct watch_path *path);
 

@@ -141,24 +141,24 @@ int nbody_watch_paths(struct nbody *nb, const struct contact_paths *paths, bool 
     return w->n == 0 ? nbody_watch_begin(nb), 0 : watch_hold(w) == 0 ? 1 : -1;
 }
 
-/* ---- Inner steps on devices. ----------------------------------------------------------------- */
+/* ---- Inner steps that all bodies make together. ---------------------------------------------- */
 
-static int watch_download(struct nbody *nb, struct watch_path *p)
+static int watch_download(struct nbody *nb, double (*x)[3], double (*v)[3])
 {
     const double length = nbody_units_factor(&nb->units, -1, 0),
                  speed = nbody_units_factor(&nb->units, -1, 1);
-    if (nbody_state(nb, p->x, p->v) != 0)
+    if (nbody_state(nb, x, v) != 0)
         return -1;
     for (size_t i = 0; i < 3 * nb->n; i++) {
-        p->x[i / 3][i % 3] *= length;
-        p->v[i / 3][i % 3] *= speed;
+        x[i / 3][i % 3] *= length;
+        v[i / 3][i % 3] *= speed;
     }
     return 0;
 }
 
-int nbody_watch_open(struct nbody *nb, struct watch_path *p)
+int nbody_watch_open(struct nbody *nb, struct watch_path *p, watch_reader *read)
 {
-    *p = (struct watch_path){.old_x = NULL};
+    *p = (struct watch_path){.read = read ? read : watch_download};
     if (!nb->integration.watch.radius)
         return 0;
     p->old_x = malloc(7 * nb->n * sizeof *p->old_x);
@@ -168,7 +168,7 @@ int nbody_watch_open(struct nbody *nb, struct watch_path *p)
     p->x = p->old_v + nb->n;
     p->v = p->x + nb->n;
     p->cubic = p->old_x[4 * nb->n];
-    return watch_download(nb, p);
+    return p->read(nb, p->x, p->v);
 }
 
 int nbody_watch_inner_step(struct nbody *nb, struct watch_path *p, double dt)
@@ -177,7 +177,7 @@ int nbody_watch_inner_step(struct nbody *nb, struct watch_path *p, double dt)
     if (!p->old_x)
         return 0;
     memcpy(p->old_x, p->x, 2 * nb->n * sizeof *p->x);
-    if (watch_download(nb, p) != 0)
+    if (p->read(nb, p->x, p->v) != 0)
         return -1;
     const struct contact_paths paths =
         contacts_cubic(nb->n, dt, p->old_x[0], p->old_v[0], p->x[0], p->v[0], p->cubic);
