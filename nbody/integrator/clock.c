@@ -54,8 +54,11 @@ int nbody_set_dt(nbody *nb, double dt)
             EINVAL, "nbody_set_dt: a time step of %g; it must be a finite number other than 0", dt);
     nb->integration.base_time = nbody_time(nb);
     nb->integration.base_steps = nb->integration.steps;
-    if (nb->integrator->few && nb->integrator->few->synchronize)
+    if (nb->integrator->few && nb->integrator->few->synchronize) {
+        if (nbody_host_flush(nb) != 0)
+            return -1;
         nb->integration.valid.host = false; /* that state is of the previous dt */
+    }
     nb->integration.dt = dt;
     return 0;
 }
