@@ -211,6 +211,28 @@ static void host_snapshot_is_not_overwritten(void **state)
     }
 }
 
+/* Pictures, which devices sample, show the state of the host. */
+static void host_positions_are_current(void **state)
+{
+    static float at[20][3], with[20][3];
+    (void)state;
+    works(nbody_initial(NBODY_PLUMMER, 20, 3, mass, pos, vel));
+    nbody *nb = host_engine((struct nbody_options){.dt = 1. / 64, .eps = 0.01}, 20);
+    for (int k = 0; k < 3; k++) {
+        works(nbody_step(nb, 1));
+        works(nbody_step(nb, 1));
+        works(nbody_state(nb, pos1, vel1));
+        works(nbody_positions(nb, 20, NULL, at, with));
+        works(nbody_state(nb, pos2, vel2));
+        assert_memory_equal(pos1, pos2, 20 * sizeof *pos1);
+        assert_memory_equal(vel1, vel2, 20 * sizeof *vel1);
+        for (int i = 0; i < 60; i++)
+            assert_true(at[i / 3][i % 3] == (float)pos1[i / 3][i % 3] &&
+                        with[i / 3][i % 3] == (float)vel1[i / 3][i % 3]);
+    }
+    nbody_free(nb);
+}
+
 static void host_bits_do_not_depend_on_vectors(void **state)
 {
     static double number[2][24 * 104] __attribute__((aligned(64)));
@@ -415,6 +437,7 @@ int main(void)
                                        cmocka_unit_test(host_adaptive_steps_follow_an_ellipse),
                                        cmocka_unit_test(host_call_boundaries_change_no_bit),
                                        cmocka_unit_test(host_snapshot_is_not_overwritten),
+                                       cmocka_unit_test(host_positions_are_current),
                                        cmocka_unit_test(host_bits_do_not_depend_on_vectors),
                                        cmocka_unit_test(host_cancelled_steps_are_undone),
                                        cmocka_unit_test(host_failures_are_named),

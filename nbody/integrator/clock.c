@@ -83,8 +83,11 @@ int nbody_set_dt(nbody *nb, double dt)
                            nb->integration.elapsed);
     nb->integration.base_time = clock_whole_steps(nb);
     nb->integration.base_steps = nb->integration.steps;
-    if (nb->integrator->few && nb->integrator->few->synchronize)
+    if (nb->integrator->few && nb->integrator->few->synchronize) {
+        if (nbody_host_flush(nb) != 0)
+            return -1;
         nb->integration.valid.host = false; /* that state is of the previous dt */
+    }
     nb->integration.dt = dt;
     return 0;
 }

@@ -1,20 +1,12 @@
 /* host_steps.c - fixed and adaptive steps of few bodies on the host, by one thread in doubles.
  *
- *   devices                                    host
- *   posm, state  --- host_steps_download --->  x, planes     if they differ
- *                                              steps
- *   posm, state  <--- host_steps_upload -----  x, planes     at the end of a call
- *
- * The planes are those of nbody_device.state, so that a saved engine holds all that the next step
- * needs. Queries run on the devices. A copy of the numbers before some steps, or before a step of
- * adaptive length, serves to find the step that failed, and to undo it.
+ * A copy of the numbers before some steps, or before a step of adaptive length, serves to find the
+ * step that failed, and to undo it.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/integrator/host.h"
-#include "nbody/integrator/stepping.h"
+#include "nbody/integrator/host_state.h"
 
 #include "core/handle.h"
-#include "core/round.h"
 
 #include <math.h>
 
@@ -22,16 +14,7 @@ enum {
     MAX_BODIES = 4096,
     CHUNK_STEPS = 256 /* steps between checks for numbers that are not finite */
 };
-static const double CHUNK_PAIRS = 1e7;       /* pairs summed between progress reports */
-static const double NO_SOFTENING = 0x1p-500; /* square: keeps r^-3 of bodies at one place finite */
-
-struct few_state {
-    struct host_bodies b;
-    double *plane; /* [nb->planes][stride] */
-    double *old;   /* copy of all numbers that steps change */
-    size_t changing;
-    uint64_t version; /* particles.version that these numbers belong to */
-};
+static const double CHUNK_PAIRS = 1e7; /* pairs summed between progress reports */
 
 /* ---- Choice. --------------------------------------------------------------------------------- */
 
@@ -91,140 +74,6 @@ enum nbody_place nbody_place(const nbody *nb)
     if (no_handle(nb, __func__))
         return NBODY_ON_DEVICES;
     return nb->on_host || nb->integrator->host ? NBODY_ON_HOST : NBODY_ON_DEVICES;
-}
-
-/* ---- Memory. --------------------------------------------------------------------------------- */
-
-static void host_steps_free(struct nbody *nb)
-{
-    if (nb->integration.few)
-        free(nb->integration.few->plane);
-    free(nb->integration.few);
-}
-
-/* Positions are in STATE_POS if the integrator predicts, else after the planes. */
-static int host_steps_open(struct nbody *nb)
-{
-    const size_t stride = round_up(nb->n, HOST_LANES), own_x = integrator_predicts(nb) ? 0 : 3,
-                 changing = (nb->planes + own_x) * stride,
-                 all = 2 * changing + (3 + nb->integrator->few->scratch) * stride;
-    struct few_state *h = nb->integration.few = calloc(1, sizeof *h);
-    double *const p = h ? aligned_alloc(64, round_up(all * sizeof *p, 64)) : NULL;
-    if (!p)
-        return clerror_set(ENOMEM, "nbody_create: out of memory on the host for %zu bodies", nb->n);
-    memset(p, 0, all * sizeof *p);
-    double *const gm = p + 2 * changing, *const e2 = gm + stride;
-    *h = (struct few_state){.b = {.n = nb->n,
-                                  .stride = stride,
-                                  .x = p + (own_x ? nb->planes : STATE_POS) * stride,
-                                  .v = p + STATE_VEL * stride,
-                                  .a = p + STATE_ACC * stride,
-                                  .gm = gm,
-                                  .e2 = e2,
-                                  .fields = nb->force.fields,
-                                  .nfields = nb->nfields,
-                                  .work = e2 + stride,
-                                  .planes = p,
-                                  .scratch = e2 + 2 * stride,
-                                  .whfast = &nb->whfast,
-                                  .eta = nb->eta},
-                            .plane = p,
-                            .old = p + changing,
-                            .changing = changing};
-    return 0;
-}
-
-/* ---- Copies between devices and host. -------------------------------------------------------- */
-
-/* Convert the softening to the engine's units, which a loaded state may have changed. */
-static void host_set_softening(const struct nbody *nb, struct few_state *h)
-{
-    double *const e2 = (double *)h->b.e2;
-    for (size_t i = 0; i < h->b.stride; i++) {
-        const double eps = nb->particles.own_eps && i < nb->n ? nb->particles.own_eps[i] : nb->eps,
-                     scaled = eps * nbody_units_factor(&nb->units, -1, 0);
-        e2[i] = i < nb->n ? fmax(scaled * scaled, NO_SOFTENING) / 2 : 1;
-    }
-}
-
-static int host_download_device(struct nbody *nb, struct nbody_device *p, struct few_state *h)
-{
-    const size_t m = h->b.stride, four = 4 * sizeof(double);
-    double *const posm = nb->particles.posm, *const gm = (double *)h->b.gm;
-    if (nbody_device_download(nb, p, posm + 4 * p->first, p->count * four) != 0 ||
-        nbody_device_download(nb, p, p->state, nb->planes * p->rows * sizeof(double)) != 0)
-        return -1;
-    for (size_t k = 0; k < nb->planes; k++)
-        memcpy(h->plane + k * m + p->first, (double *)p->state + k * p->rows,
-               p->count * sizeof(double));
-    for (size_t i = p->first; i < p->first + p->count; i++) {
-        for (size_t c = 0; c < 3; c++)
-            h->b.x[c * m + i] = posm[4 * i + c];
-        gm[i] = posm[4 * i + 3];
-    }
-    return 0;
-}
-
-/* Bring the numbers of the devices to the host, unless they are there, and begin a step. */
-static int host_steps_download(struct nbody *nb, struct few_state *h)
-{
-    const bool begun = nb->integration.valid.host;
-    if (begun && h->version == nb->particles.version)
-        return 0;
-    if (nbody_integrate_synchronize(nb) != 0)
-        return -1;
-    for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
-        if (p->count && host_download_device(nb, p, h) != 0)
-            return -1;
-    host_set_softening(nb, h);
-    if (nb->integrator->few->prepare)
-        nb->integrator->few->prepare(&h->b);
-    if (!begun) {
-        nb->integrator->few->begin(&h->b, nbody_engine_dt(nb));
-        nb->integration.evaluations++;
-    }
-    return 0;
-}
-
-static int host_upload_device(struct nbody *nb, struct nbody_device *p, const struct few_state *h)
-{
-    for (size_t k = 0; k < nb->planes; k++)
-        memcpy((double *)p->state + k * p->rows, h->plane + k * h->b.stride + p->first,
-               p->count * sizeof(double));
-    void *const blocks[] = {nb->particles.posm, p->state, nb->particles.velo, nb->particles.acce};
-    for (size_t k = 0; k < COUNT_OF(blocks); k++)
-        if (blocks[k] && clmsync(nb->ctx, p->dev, blocks[k], CL_MEM_DEVICE) == (cl_event)-1)
-            return -1;
-    return 0;
-}
-
-/* Write a coordinate array to an array of four numbers per body; NULL: none. */
-static void host_put_four(const struct few_state *h, double *four, const double *from)
-{
-    for (size_t k = 0; four && k < 3 * h->b.n; k++)
-        four[4 * (k / 3) + k % 3] = from[k % 3 * h->b.stride + k / 3];
-}
-
-/* A device that shares the host's memory may still copy it for a snapshot, so wait first. */
-static int host_steps_upload(struct nbody *nb, struct few_state *h)
-{
-    for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
-        if (p->count && nbody_device_wait(nb, p) != 0)
-            return -1;
-    if (nb->integrator->few->synchronize)
-        nb->integrator->few->synchronize(&h->b, nbody_engine_dt(nb));
-    host_put_four(h, nb->particles.posm, h->b.x);
-    host_put_four(h, nb->particles.velo, h->b.v);
-    host_put_four(h, nb->particles.acce, h->b.a);
-    for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
-        if (p->count && host_upload_device(nb, p, h) != 0)
-            return -1;
-    nbody_particles_moved(nb);
-    nbody_domain_set_shared(nb);
-    h->version = nb->particles.version;
-    nb->integration.valid = (struct sum_validity){
-        .forces_valid = !nb->integrator->few->synchronize, .synchronized = true, .host = true};
-    return 0;
 }
 
 /* ---- Steps. ---------------------------------------------------------------------------------- */
@@ -419,18 +268,17 @@ static int host_steps_run(struct nbody *nb, size_t steps)
     nbody_progress_begin(nb, "nbody_step", (double)steps);
     if (steps == 0)
         return 0;
-    if (host_steps_download(nb, h) != 0)
+    if (nbody_few_download(nb) != 0)
         return -1;
-    if (host_run_steps(nb, h, steps) == 0)
-        return host_steps_upload(nb, h);
-    const int code = clerrno; /* the steps before the failure count */
-    char *const sentence = strdup(clerror());
-    if (host_steps_upload(nb, h) == 0 && nb->task.stopped)
-        clerror_set(ECANCELED, "nbody_step: stopped after step %zu", nb->integration.steps);
-    else if (sentence)
-        clerror_set(code, "%s", sentence);
-    free(sentence);
-    return -1;
+    const int status = host_run_steps(nb, h, steps); /* the steps before a failure count */
+    h->ahead = true;
+    h->x_current = false;
+    h->version = nb->particles.version;
+    nb->integration.valid = (struct sum_validity){
+        .forces_valid = !nb->integrator->few->synchronize, .synchronized = true, .host = true};
+    return status != 0 && nb->task.stopped
+               ? clerror_set(ECANCELED, "nbody_step: stopped after step %zu", nb->integration.steps)
+               : status;
 }
 
 static bool host_steps_apply(const struct nbody *nb)
@@ -445,8 +293,8 @@ static bool host_steps_watch(const struct nbody *nb)
 
 const struct stepper nbody_stepper_few = {
     .applies = host_steps_apply,
-    .open = host_steps_open,
+    .open = nbody_few_open,
     .run = host_steps_run,
-    .free = host_steps_free,
+    .free = nbody_few_free,
     .watches = host_steps_watch,
 };

@@ -14,6 +14,14 @@ enum { MAX_BATCH = 256 };
 /* EINVAL if there are more bodies than steps on the host support. */
 int nbody_host_check(const struct nbody *nb);
 
+/* Write positions, velocities and state to the devices, if steps on the host have changed them.
+ * Before devices, or their images on the host, are read. */
+int nbody_host_flush(struct nbody *nb);
+
+/* Copy positions and velocities, in the caller's units, if steps on the host have changed them;
+ * false if the devices have the current ones. Either array may be NULL. */
+bool nbody_host_state(struct nbody *nb, double (*pos)[3], double (*vel)[3]);
+
 /* Set nb->on_host; EINVAL if the host does not support an option and the caller asks for it. The
  * method must have been chosen. */
 int nbody_host_choose(struct nbody *nb, const struct nbody_options *o, const double *mass);

@@ -81,6 +81,8 @@ int nbody_integrate_warm_up(struct nbody *nb)
 
 int nbody_integrate_synchronize(struct nbody *nb)
 {
+    if (nbody_host_flush(nb) != 0)
+        return -1;
     if (!integrator_predicts(nb) || nb->integration.valid.synchronized)
         return 0;
     for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
@@ -104,6 +106,8 @@ static int update_sum_again(struct nbody *nb)
 
 int nbody_integrate_init_forces(struct nbody *nb)
 {
+    if (nbody_host_flush(nb) != 0)
+        return -1;
     if (nb->integration.valid.forces_valid)
         return 0;
     if (nbody_integrate_synchronize(nb) != 0 ||

@@ -177,7 +177,7 @@ static int sampler_copy_device(struct nbody *nb, struct nbody_device *p, size_t 
 int nbody_positions(nbody *nb, size_t count, const uint32_t *which, float (*pos)[3],
                     float (*vel)[3])
 {
-    if (no_handle(nb, __func__))
+    if (no_handle(nb, __func__) || nbody_host_flush(nb) != 0)
         return -1;
     if ((!nb->particles.sampler && sampler_open(nb) != 0) || sampler_reserve(nb, count) != 0 ||
         sampler_choose(nb, count, which) != 0)

@@ -168,7 +168,7 @@ static int save_devices(struct nbody *nb, char *to)
 
 int nbody_save(nbody *nb, void *to_)
 {
-    if (no_handle(nb, __func__))
+    if (no_handle(nb, __func__) || nbody_host_flush(nb) != 0)
         return -1;
     struct save_header save_header = save_header_of(nb);
     if (world_reduce(nb->world, &save_header, sizeof save_header, save_larger_tree, NULL) != 0)
@@ -306,7 +306,7 @@ static int snapshot_copy_all(struct nbody *nb, struct snapshot *h)
 
 int nbody_snapshot_begin(nbody *nb)
 {
-    if (no_handle(nb, __func__))
+    if (no_handle(nb, __func__) || nbody_host_flush(nb) != 0)
         return -1;
     struct snapshot *h = snapshot_open(nb);
     if (world_reduce_status(
