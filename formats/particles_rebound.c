@@ -145,11 +145,10 @@ static int read_archive_header(struct archive *a)
     a->version = strtol(header + sizeof start_of_archive - 1, NULL, 10);
     return a->version == 4 || a->version == 5
                ? 0
-               : clerror_set(
-                     EINVAL,
-                     "%s: is of REBOUND %.8s; archives of versions 4 and 5 are read: load and "
-                     "save it with one of these",
-                     a->s->name, header + sizeof start_of_archive - 1);
+               : clerror_set(EINVAL,
+                             "%s: is of version %ld of REBOUND; archives of versions 4 and 5 are "
+                             "read: load and save it with one of these",
+                             a->s->name, a->version);
 }
 
 /* Read the head of a field: which it is, and the size of its data. */
@@ -307,13 +306,14 @@ static int put_test_particles(const struct archive *a)
 /* Name with this pointer, in the list of a snapshot; NULL: there is none. */
 static const char *find_archive_name(const struct bytes *list, uint64_t pointer)
 {
-    for (const char *at = list->at, *end = at + list->size; at && at < end;) {
-        const char *zero = memchr(at, 0, (size_t)(end - at));
-        if (!zero || end - zero < 9)
+    for (size_t at = 0; at < list->size;) {
+        const char *name = list->at + at, *zero = memchr(name, 0, list->size - at);
+        const size_t next = zero ? (size_t)(zero - list->at) + 9 : SIZE_MAX;
+        if (next > list->size)
             return NULL;
         if (archive_number(zero + 1, 8) == pointer)
-            return at;
-        at = zero + 9;
+            return name;
+        at = next;
     }
     return NULL;
 }

@@ -295,9 +295,10 @@ static int set_names(struct text *t)
 static size_t find_primary(const struct text *t, struct word w)
 {
     size_t i = 0;
-    for (const char *at = t->names, *end = at + t->names_size; at && at < end; i++) {
-        const size_t length = (size_t)((const char *)memchr(at, ' ', (size_t)(end - at)) - at);
-        if (length == w.length && memcmp(at, w.start, length) == 0)
+    for (size_t at = 0; at < t->names_size; i++) {
+        const char *name = t->names + at, *blank = memchr(name, ' ', t->names_size - at);
+        const size_t length = blank ? (size_t)(blank - name) : t->names_size - at;
+        if (length == w.length && memcmp(name, w.start, length) == 0)
             return i;
         at += length + 1;
     }
@@ -325,10 +326,13 @@ static int check_elements(const struct text *t, const double *v, const double or
             "%s:%zu: no orbit has a = %g and e = %g: an ellipse has a > 0 and 0 <= e < "
             "1, a hyperbola a < 0 and e > 1",
             t->source->name, t->line, a, e);
-    if (!isfinite(orbit[5]) ||
-        (t->has[TRUE_ANOMALY] && e > 1 && !(1 + e * cos(v[TRUE_ANOMALY]) > 0)))
+    if (t->has[TRUE_ANOMALY] && e > 1 && !(1 + e * cos(v[TRUE_ANOMALY]) > 0))
         return clerror_set(EINVAL, "%s:%zu: a hyperbola with e = %g does not reach f = %g",
                            t->source->name, t->line, e, v[TRUE_ANOMALY]);
+    for (int k = 0; k < 6; k++)
+        if (!isfinite(orbit[k]))
+            return clerror_set(EINVAL, "%s:%zu: the orbit is not finite: a %g, e %g, M %g",
+                               t->source->name, t->line, a, e, orbit[5]);
     return 0;
 }
 

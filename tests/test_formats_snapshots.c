@@ -476,7 +476,7 @@ static void snapshot_rejects_bad_rebound(void **unused)
     struct particles p;
     (void)unused;
     fails_saying(EINVAL, particles_read_memory("bad", b.at, b.n, &p),
-                 "bad: is of REBOUND 3.1.2; archives of versions 4 and 5 are read");
+                 "bad: is of version 3 of REBOUND; archives of versions 4 and 5 are read");
     b = archive(5, 0, 0);
     b.at[64] = 0;
     fails_saying(EINVAL, particles_read_memory("bad", b.at, b.n, &p), "bad: is damaged: a name in");
