@@ -112,8 +112,6 @@ static cl_image_desc plain_shape(const cl_image_desc *shape)
 
 static int check_shape(const struct memory *m, const cl_image_desc *shape)
 {
-    if (memory_has_buffers(m))
-        return fail(EBUSY, 0, "clmctl: a device already holds the block at %p", (void *)m->base);
     if (m->flags & (CL_MEM_ZEROCOPY | CL_MEM_DEVONLY | CL_MEM_SAMPLER))
         return fail(EINVAL, 0,
                     "clmctl: a zero-copy or device-only block or a sampler cannot become an image");

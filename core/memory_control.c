@@ -3,12 +3,19 @@
  */
 #include "core/memory.h"
 
+static int set_image(struct memory *m, const cl_image_desc *shape, const cl_image_format *format)
+{
+    if (memory_has_buffers(m))
+        return fail(EBUSY, 0, "clmctl: a device already holds the block at %p", (void *)m->base);
+    return image_set(m, shape, format);
+}
+
 static int set_image2d(struct memory *m, int width, int height, const cl_image_format *format)
 {
     const cl_image_desc shape = {.image_type = CL_MEM_OBJECT_IMAGE2D,
                                  .image_width = width > 0 ? (size_t)width : 0,
                                  .image_height = height > 0 ? (size_t)height : 0};
-    return image_set(m, &shape, format);
+    return set_image(m, &shape, format);
 }
 
 static int set_user_flags(struct memory *m, cl_mem_flags set, cl_mem_flags clear)
@@ -61,7 +68,7 @@ STDCL_API int clmctl_va(void *ptr, int op, va_list ap)
     }
     case CL_MCTL_SET_IMAGE: {
         const cl_image_desc *shape = va_arg(ap, const cl_image_desc *);
-        return image_set(m, shape, va_arg(ap, const cl_image_format *));
+        return set_image(m, shape, va_arg(ap, const cl_image_format *));
     }
     case CL_MCTL_SET_SAMPLER: {
         int normalized = va_arg(ap, int);

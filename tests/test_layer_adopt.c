@@ -87,6 +87,7 @@ static cl_mem raw_buffer(const float *values)
     return buffer;
 }
 
+/* Number of references to an object of the program. */
 static cl_uint references_of_buffer(cl_mem buffer)
 {
     cl_uint count = 0;
@@ -94,6 +95,31 @@ static cl_uint references_of_buffer(cl_mem buffer)
                      0);
     return count;
 }
+
+static cl_uint references_of_context(void)
+{
+    cl_uint count = 0;
+    assert_int_equal(
+        clGetContextInfo(own.context, CL_CONTEXT_REFERENCE_COUNT, sizeof count, &count, NULL), 0);
+    return count;
+}
+
+static cl_uint references_of_queue(void)
+{
+    cl_uint count = 0;
+    assert_int_equal(
+        clGetCommandQueueInfo(own.queue[0], CL_QUEUE_REFERENCE_COUNT, sizeof count, &count, NULL),
+        0);
+    return count;
+}
+
+/* Wait until an expression holds: drivers release their own references some time after a command is
+ * complete. The test's time limit is the bound. */
+#define settles(holds)                                                                             \
+    do {                                                                                           \
+        while (!(holds))                                                                           \
+            usleep(1000);                                                                          \
+    } while (0)
 
 static void read_raw(cl_command_queue queue, cl_mem buffer, float *values)
 {
@@ -127,9 +153,7 @@ static void test_adopt_context_uses_its_objects(void **state)
 static void test_adopt_context_leaves_its_objects(void **state)
 {
     (void)state;
-    cl_uint before[2] = {0}, after[2] = {0};
-    clGetContextInfo(own.context, CL_CONTEXT_REFERENCE_COUNT, sizeof *before, &before[0], NULL);
-    clGetCommandQueueInfo(own.queue[0], CL_QUEUE_REFERENCE_COUNT, sizeof *before, &before[1], NULL);
+    const cl_uint context = references_of_context(), queue = references_of_queue();
     CLCONTEXT *cp = adopted();
     float *x = clmalloc(cp, N * sizeof *x, 0);
     ready(x);
@@ -137,10 +161,9 @@ static void test_adopt_context_leaves_its_objects(void **state)
     done(clmsync(cp, 0, x, CL_MEM_DEVICE));
     done(clforka(cp, 0, adopt_kernel(cp, "scale"), &all_items, CL_EVENT_WAIT, x, 2.0f));
     works(clcontext_destroy(cp));
-    clGetContextInfo(own.context, CL_CONTEXT_REFERENCE_COUNT, sizeof *after, &after[0], NULL);
-    clGetCommandQueueInfo(own.queue[0], CL_QUEUE_REFERENCE_COUNT, sizeof *after, &after[1], NULL);
-    assert_int_equal(after[0], before[0]);
-    assert_int_equal(after[1], before[1]);
+    settles(references_of_context() <= context && references_of_queue() <= queue);
+    assert_int_equal(references_of_context(), context);
+    assert_int_equal(references_of_queue(), queue);
 }
 
 static void test_adopt_context_refuses_bad_queues(void **state)
@@ -198,7 +221,7 @@ static void test_adopt_buffer_between_raw_commands(void **state)
         assert_true(result[7] == -1.0f);
         done(clwait(cp, dev, CL_ALL_EVENT));
         works(clfree(x));
-        assert_int_equal(references_of_buffer(buffer), 1);
+        settles(references_of_buffer(buffer) <= 1);
         read_raw(own.queue[dev], buffer, result);
         assert_true(result[7] == -1.0f);
         clReleaseMemObject(buffer);
@@ -229,7 +252,7 @@ static void test_adopt_buffer_with_other_blocks(void **state)
     done(clforka(cp, 0, adopt_kernel(cp, "scale"), &all_items, CL_EVENT_WAIT, x, 2.0f));
     works(clcontext_destroy(cp));
     fails(EFAULT, clfree(x));
-    assert_int_equal(references_of_buffer(buffer), 1);
+    settles(references_of_buffer(buffer) <= 1);
     read_raw(own.queue[0], buffer, result);
     assert_true(result[0] == 2.0f && result[N - 1] == 2.0f * N);
     clReleaseMemObject(buffer);
@@ -263,7 +286,7 @@ static void test_adopt_image(void **state)
         for (int x = 0; x < W; x++)
             assert_true(pixels[y * W + x].s[0] == (float)x && pixels[y * W + x].s[1] == (float)y);
     works(clcontext_destroy(cp));
-    assert_int_equal(references_of_buffer(image), 1);
+    settles(references_of_buffer(image) <= 1);
     clReleaseMemObject(image);
 }
 
@@ -322,7 +345,7 @@ static void test_adopt_buffer_refuses_bad_calls(void **state)
     fails_null(EINVAL, clmrealloc(cp, x, 2 * sizeof values, 0));
     works(clfree(x));
     works(clcontext_destroy(cp));
-    assert_int_equal(references_of_buffer(buffer), 1);
+    settles(references_of_buffer(buffer) <= 1);
     clReleaseMemObject(buffer);
 }
 
