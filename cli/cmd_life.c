@@ -311,6 +311,7 @@ int life_job_work(struct life_job *job)
         return life_plane_run(job);
     if ((status = life_job_plan(job)) != CLI_DONE)
         return status;
+    life_choice_small(job);
     if ((job->engine != LIFE_REFERENCE || job->compare) &&
         (status = cli_devices_open(&job->common.device, &job->context)) != CLI_DONE)
         return status;

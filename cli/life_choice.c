@@ -61,6 +61,16 @@ static const char *grid_reason(const struct life_job *job, const struct cli_opti
                                                            : NULL;
 }
 
+/* True if an option needs a device, or the packed kernels. */
+static bool given_for_devices(const struct cli_option *options)
+{
+    static const char *const names[] = {"device", "profile", "trace", "shape", "compare"};
+    for (size_t i = 0; i < sizeof names / sizeof *names && options; i++)
+        if (cli_given(options, names[i]))
+            return true;
+    return false;
+}
+
 /* True for Golly's T0, T0,0, P0 and P0,0: with both sides infinite, there is no grid. */
 static bool is_infinite_grid(const char *bounds)
 {
@@ -94,6 +104,7 @@ void life_choice_begin(struct life_job *job, const struct cli_option *options)
 {
     if (job->rule_text)
         job->rule_text = rule_without_infinite_grid(job, job->rule_text);
+    job->any_engine = job->engine == LIFE_AUTO && !given_for_devices(options);
     job->choice = job->engine == LIFE_AUTO ? grid_reason(job, options) : "selected by --engine";
     if (job->engine == LIFE_AUTO && job->choice)
         job->engine = LIFE_PACKED;
@@ -184,6 +195,25 @@ static void choose_plane(struct life_job *job)
         : both
             ? "the pattern has no grid and runs on an unbounded plane; a long run also tries sparse"
             : "the pattern has no grid and runs on an unbounded plane";
+}
+
+/* Updates of cells that plain C makes in less time than a kernel takes to compile, by far: about 10^7
+ * a second, in proportion to the neighbourhood. */
+static const double FEW_UPDATES = 1 << 21;
+
+void life_choice_small(struct life_job *job)
+{
+    const int range = job->transitions ? 1 : life_rule_range(job->rule);
+    const double side = 2. * (range > 1 ? range : 1) + 1,
+                 work = (double)job->size.width * (double)job->size.height *
+                        (double)job->generations * (range > 1 ? side * side : 1);
+    if (!job->any_engine || job->engine != LIFE_PACKED || job->watch || job->until_stable ||
+        job->window.wanted || job->window.record || world_size(cli_world) > 1 || work > FEW_UPDATES)
+        return;
+    job->engine = LIFE_REFERENCE;
+    if (job->common.explain && cli_ranks_first())
+        fprintf(stderr, "engine %s: few cells and generations: compiling a kernel takes longer\n",
+                life_engine_name(LIFE_REFERENCE));
 }
 
 int life_choice_end(struct life_job *job)

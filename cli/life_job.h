@@ -79,6 +79,7 @@ struct life_job {
 
     /* Results and state of the run. */
     const char *choice;            /* reason for the engine */
+    bool any_engine;               /* no option selects an engine or a device */
     const char *on_device;         /* reason for an engine on devices; NULL: none */
     char rule[LIFE_RULE_TEXT];     /* B3/S23 */
     int states;                    /* states of a cell under the rule */

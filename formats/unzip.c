@@ -58,12 +58,12 @@ static const unsigned char *zip_end(const struct zip *z)
 /* True if a file's name is not that of a pattern. */
 static bool zip_skips(const struct zip_entry *e)
 {
-    static const char *const suffixes[] = {"/",    ".txt", ".rule", ".lua",  ".py",  ".pl",  ".html",
-                                           ".htm", ".md",  ".icons", ".colors", ".tree", ".table"};
+    static const char *const suffixes[] = {"/",       ".txt",  ".rule", ".lua", ".py",
+                                           ".pl",     ".html", ".htm",  ".md",  ".icons",
+                                           ".colors", ".tree", ".table"};
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
         const size_t n = strlen(suffixes[i]);
-        if (e->name_length >= n &&
-            strncasecmp(e->name + e->name_length - n, suffixes[i], n) == 0)
+        if (e->name_length >= n && strncasecmp(e->name + e->name_length - n, suffixes[i], n) == 0)
             return true;
     }
     return false;
@@ -135,8 +135,9 @@ int unzip(const char *name, const void *data, size_t size, double most, char **o
         return gunzip_deflated(name, p + head, e.packed, most, out, length);
     *out = (double)e.packed <= most ? malloc(e.packed + 1) : NULL;
     if (!*out)
-        return clerror_set(ENOMEM, "%s: unpacks to %zu bytes, more than the memory that may be used",
-                           name, e.packed);
+        return clerror_set(ENOMEM,
+                           "%s: unpacks to %zu bytes, more than the memory that may be used", name,
+                           e.packed);
     memcpy(*out, p + head, e.packed);
     *length = e.packed;
     return 0;

@@ -439,7 +439,7 @@ static void life_command_sparse_runs_plane(void **state)
 static void check_choice(const char *engine, const char *why, const char *arguments)
 {
     char line[200];
-    snprintf(line, sizeof line, "%s -n 8 --explain --quiet", arguments);
+    snprintf(line, sizeof line, "%s --explain --quiet", arguments);
     succeeds(line);
     snprintf(line, sizeof line, "engine %s: ", engine);
     if (!strstr(err, line) || !strstr(err, why))
@@ -451,24 +451,39 @@ static void life_command_chooses_engine(void **state)
     (void)state;
     put_text(in_folder("free.rle"), "x = 3, y = 3\nbo$2bo$3o!\n");
     put_text(in_folder("held.rle"), "x = 3, y = 3, rule = B3/S23:T30\nbo$2bo$3o!\n");
-    check_choice("hashlife", "has no grid", "-p free.rle");
-    check_choice("hashlife", "has no grid", "-p free.rle --record r.view");
-    check_choice("hashlife", "has no grid", "-p held.rle --rule B36/S23");
-    check_choice("packed", "names a grid", "-p held.rle");
-    check_choice("packed", "--rule names a bounded grid", "-p free.rle --rule B3/S23:T40");
-    check_choice("packed", "--size applies only to bounded grids", "-p free.rle --size 99");
-    check_choice("sparse", "--device selects", "-p free.rle --device 0");
-    check_choice("sparse", "--profile applies only to", "-p free.rle --profile");
-    check_choice("packed", "--device selects", "-p free.rle --device 0 --rule 345/2/4");
-    check_choice("hashlife", "a long run also tries sparse", "-p free.rle");
-    check_choice("hashlife", "unbounded plane\n", "-p free.rle --rule 345/2/4");
-    check_choice("hashlife", "unbounded plane\n", "-p free.rle --threads 1");
-    check_choice("hashlife", "a quadtree of distinct squares", "-p free.rle");
-    check_choice("packed", "a bit a cell, several generations", "-p free.rle --size 99");
-    check_choice("packed", "a byte a cell", "--rule R2,C0,M1,S3..8,B5..9,NM:T40");
-    check_choice("packed", "random cells", "--seed 4");
-    check_choice("packed", "random cells", "-p free.rle --soup");
-    check_choice("reference", "selected by", "-p free.rle --engine reference");
+    check_choice("hashlife", "has no grid", "-p free.rle -n 8");
+    check_choice("hashlife", "has no grid", "-p free.rle --record r.view -n 8");
+    check_choice("hashlife", "has no grid", "-p held.rle --rule B36/S23 -n 8");
+    check_choice("packed", "names a grid", "-p held.rle -n 8000");
+    check_choice("packed", "--rule names a bounded grid", "-p free.rle --rule B3/S23:T40 -n 8000");
+    check_choice("packed", "--size applies only to bounded grids", "-p free.rle --size 99 -n 8000");
+    check_choice("sparse", "--device selects", "-p free.rle --device 0 -n 8");
+    check_choice("sparse", "--profile applies only to", "-p free.rle --profile -n 8");
+    check_choice("packed", "--device selects", "-p free.rle --device 0 --rule 345/2/4 -n 8000");
+    check_choice("hashlife", "a long run also tries sparse", "-p free.rle -n 8");
+    check_choice("hashlife", "unbounded plane\n", "-p free.rle --rule 345/2/4 -n 8");
+    check_choice("hashlife", "unbounded plane\n", "-p free.rle --threads 1 -n 8");
+    check_choice("hashlife", "a quadtree of distinct squares", "-p free.rle -n 8");
+    check_choice("packed", "a bit a cell, several generations", "-p free.rle --size 99 -n 8000");
+    check_choice("packed", "a byte a cell", "--rule R2,C0,M1,S3..8,B5..9,NM:T40 -n 8000");
+    check_choice("packed", "random cells", "--seed 4 -n 8000");
+    check_choice("packed", "random cells", "-p free.rle --soup -n 8000");
+    check_choice("reference", "selected by", "-p free.rle --engine reference -n 8");
+    /* Small runs are in plain C, unless an option asks for a device. */
+    static const char *const small[] = {"-p held.rle -n 8", "--size 64 -n 100 --rule B3678/S1235",
+                                        "--size 40 -n 20 --rule R2,C0,M1,S3..8,B5..9,NM",
+                                        "--size 60 -n 30 --rule B2-a/S12:K60*,60"};
+    for (size_t i = 0; i < sizeof small / sizeof *small; i++) {
+        char line[200];
+        check_choice("reference", "few cells and generations", small[i]);
+        json_t *plain = life_report(small[i]);
+        snprintf(line, sizeof line, "%s --engine packed", small[i]);
+        json_t *packed = life_report(line);
+        assert_string_equal(json_string_value(json_object_get(plain, "engine")), "reference");
+        assert_int_equal(life_number(plain, "population"), life_number(packed, "population"));
+        json_decref(plain);
+        json_decref(packed);
+    }
 }
 
 /* HashLife computes for 0.25 s of processor time before sparse starts, however long it has to wait

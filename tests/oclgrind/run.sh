@@ -119,7 +119,7 @@ life() { # life cpu|gpu SIZE SHAPE [WORD...]: five generations, on a torus and o
     local as=$1 size=$2 shape=$3 bounds
     shift 3
     for bounds in torus plane; do
-        on "$as" "$stdcl" life -q --size "$size" --bounds $bounds -n 5 ${shape:+--shape "$shape"} "$@" -o cells.rle || continue
+        on "$as" "$stdcl" life -q --engine packed --size "$size" --bounds $bounds -n 5 ${shape:+--shape "$shape"} "$@" -o cells.rle || continue
         "$stdcl" life -q --size "$size" --bounds $bounds -n 5 "$@" --engine reference -o right.rle
         cmp -s cells.rle right.rle || fail "wrong cells"
     done
