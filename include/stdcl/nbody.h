@@ -92,6 +92,7 @@ struct nbody_whfast_options {
     /* 1: begin each step from rounded positions and velocities, which is slower. 0: combine the
      * Kepler motions of consecutive steps; results are computed on the side. */
     int safe;
+    uintptr_t reserved[8]; /* must be 0 */
 };
 
 /* Time-step schemes. */
