@@ -321,8 +321,8 @@ static double step_count_error(const struct nbody_job *job)
     return 1e-9 + 4 * DBL_EPSILON * (fabs(job->until) + fabs(job->time_start)) / fabs(job->dt);
 }
 
-/* Convert --until to a number of steps, the last of which may be shorter. If the last step differs
- * from the others by rounding only, it is a whole one, so that a longer run makes equal steps. */
+/* Convert --until to a number of steps. The last step may be shorter. If it differs from the others
+ * by rounding only, it is a whole step, so that a longer run makes equal steps. */
 static int plan_step_count(struct nbody_job *job)
 {
     job->last_dt = job->dt;

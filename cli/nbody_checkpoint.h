@@ -25,7 +25,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { CHECKPOINT_FORMAT = 1 };
+enum { CHECKPOINT_FORMAT = 2 };
 
 static const char checkpoint_magic[] = "stdcl checkpoint"; /* not terminated in the file */
 

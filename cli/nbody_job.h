@@ -39,7 +39,7 @@ struct nbody_job {
     char **argv;
     struct nbody_given given;
     const char *input; /* NULL: a model */
-    bool isolated;     /* whatever the header of the input says about its space */
+    bool isolated;     /* ignore the kind of space of the input */
     int model;
     size_t n, steps, batch;
     uint64_t seed;

@@ -40,8 +40,8 @@ static int engine_status(int called)
     return called == 0 || nbody_job_stopped() ? CLI_DONE : cli_failed_call(NULL);
 }
 
-/* True if an output needs energies. Without steps a run may only convert bodies, for which the sum
- * over all pairs would take longer than all other work. */
+/* True if an output needs energies. A run without steps may only convert bodies: there the sum over
+ * all pairs would take longer than all other work. */
 static bool needs_energies(const struct nbody_job *job)
 {
     return job->total > 0 || job->outputs.n == 0 || job->common.json || job->direct_energies ||

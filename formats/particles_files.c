@@ -113,7 +113,7 @@ static int join_files(const char *name, const struct particles *part, size_t fil
     return 0;
 }
 
-/* Replace the arrays of *p by those of `all`, which have all bodies. */
+/* Replace the arrays of *p, with the bodies of one file, by the arrays of `all`. */
 static void take_bodies(struct particles *p, struct particles *all)
 {
     const struct particles one = *p;

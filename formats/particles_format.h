@@ -69,8 +69,8 @@ void particles_drop_zeros(struct particles *p);
  * frees it; NULL: read `file` itself. */
 char *particles_first_file(const char *file);
 
-/* Read the files of the snapshot, p->files in all, of which *p is `file`, each by `read`, and
- * replace *p by all bodies: first the gas of all files, last their stars. -1 with a message. */
+/* Read all p->files files of a snapshot by `read`, and replace *p by their bodies: first the gas of
+ * all files, last their stars. `file` is the name of the file that *p is. -1 with a message. */
 typedef int particles_file_reader(const char *file, struct particles *p);
 int particles_read_others(const char *file, particles_file_reader *read, struct particles *p);
 

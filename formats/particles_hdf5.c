@@ -202,7 +202,7 @@ static int snapshot_read_type(const struct snapshot *s, int type)
     return 0;
 }
 
-/* Without softenings per body, take those of the types, as one number if they are equal. */
+/* Without softenings per body, take the softenings of the types: one number if they are equal. */
 static int take_type_softenings(struct snapshot *s)
 {
     struct particles *p = s->p;

@@ -34,7 +34,7 @@ struct snapshot {
 /* particles_header.c. Read the header, with units, G and the kind of space. -1 with a message. */
 int snapshot_read_header(struct snapshot *s);
 
-/* True if the snapshot has bodies of the type, in this file or others. s->n is known. */
+/* True if the snapshot has bodies of the type, in any of its files. s->n is known. */
 bool snapshot_has_type(const struct snapshot *s, int type);
 
 /* Find the softening of every type with bodies. False if any has none. */

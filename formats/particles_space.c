@@ -1,6 +1,6 @@
 /* particles_space.c - is the space of a snapshot static and unbounded?
  *
- * Cosmological codes write comoving coordinates, and periodic boxes whose bodies attract their
+ * Cosmological codes write comoving coordinates, and periodic boxes, where bodies attract their
  * images. A flag of the header decides, where there is one. Density parameters alone do not: files
  * of isolated galaxies have them, too. In a cosmological run the time is the scale factor, 1 / (1 +
  * redshift).

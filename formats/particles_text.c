@@ -7,7 +7,7 @@
  *
  * Orbital elements: semi-major axis (negative for a hyperbola), eccentricity, inclination,
  * longitude of the ascending node, argument (omega) or longitude (pomega) of the pericentre, and
- * mean anomaly M, true anomaly f or mean longitude l. Those without a column are 0. Angles are
+ * mean anomaly M, true anomaly f or mean longitude l. Elements without a column are 0. Angles are
  * radians, or degrees after `# angles = degrees`. `primary` is the name or number of a body above,
  * or - for the centre of mass of all bodies above (Jacobi), as without that column. The first body
  * has a name and a mass only.
@@ -26,7 +26,7 @@
 #define COLUMNS "mass x y z vx vy vz"
 #define RADIUS " radius"
 
-/* The first seven are those of particles_columns. */
+/* The first seven equal particles_columns. */
 enum column {
     MASS,
     X,

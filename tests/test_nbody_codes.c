@@ -360,7 +360,7 @@ static void codes_periodic_box_is_found(void **unused)
 /* ---- The command. ---------------------------------------------------------------------------- */
 
 /* A Plummer sphere in N-body units that GADGET-4 ran with G = 1, although its parameters have the
- * units of galaxies: in virial equilibrium, which G = 43022 would miss by as much. */
+ * units of galaxies: in virial equilibrium for G = 1 only. */
 static void codes_plummer_of_gadget4_is_in_equilibrium(void **unused)
 {
     const double n[6] = {0, 400, 0, 0, 0, 0};

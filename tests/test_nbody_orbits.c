@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <math.h>
 
-/* Read the file to which the command converts `text`. */
+/* Let the command convert `text`, and read the result. */
 static struct particles orbits_convert(const char *text)
 {
     struct particles p;
@@ -35,7 +35,7 @@ static double orbits_apart(const double (*x)[3], size_t i, size_t j)
 /* ---- Elements. ------------------------------------------------------------------------------- */
 
 /* Closed forms at the pericentre, r = a (1 - e) and v^2 = G M (1 + e) / r, in all spellings of the
- * angles: the direction is that of longitude 60 degrees. */
+ * angles: the longitude is 60 degrees. */
 static void orbits_at_pericentre_have_closed_form(void **unused)
 {
     static const char *const angles[] = {
@@ -240,7 +240,7 @@ static void orbits_names_of_many_bodies_are_dropped(void **unused)
     particles_free(&p);
 }
 
-/* Outputs of a run use names, and a merger removes that of the absorbed body. */
+/* Outputs of a run use names, and a merger removes the name of the absorbed body. */
 static void orbits_outputs_have_names(void **unused)
 {
     struct particles p;

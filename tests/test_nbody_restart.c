@@ -231,7 +231,7 @@ static void restart_accepts_another_end(void **unused)
 }
 
 /* A run to 1.005 and then to 2 ends at 2 with the bytes of one run, and a step that was shortened
- * for the first end is whole in the second. A run to 1, whose last step differs from 0.01 by
+ * for the first end is whole in the second. A run to 1, where the last step differs from 0.01 by
  * rounding, too. */
 static void restart_in_two_parts_gives_equal_files(void **unused)
 {
@@ -296,7 +296,7 @@ static void check_time_of(const char *file, const char *time)
     free(text);
 }
 
-/* A new output leaves those of the first part alone; tables and series continue. */
+/* A new output leaves old outputs alone; tables and series continue. */
 static void restart_keeps_old_outputs(void **unused)
 {
     (void)unused;
