@@ -28,6 +28,7 @@ static void exchange_halos(CLCONTEXT *cp, float *a, size_t part)
     const cl_uint last = clgetndev(cp) - 1;
     const int from = CL_MEM_HOST | CL_EVENT_NOWAIT, to = CL_MEM_DEVICE | CL_EVENT_NOWAIT;
     const size_t bytes = HALO * sizeof *a;
+    wait_for_all(cp); /* another device may still be copying these host cells */
     for (cl_uint d = 0; d < last; d++) {
         clmsyncn(cp, d, a + (d + 1) * part - HALO, bytes, from);
         clmsyncn(cp, d + 1, a + (d + 1) * part, bytes, from);
@@ -65,6 +66,7 @@ int main(void)
             clforka(cp, d, diffuse, &cells, CL_EVENT_NOWAIT, x[t & 1], x[1 - (t & 1)]);
         }
     }
+    wait_for_all(cp);
     for (cl_uint d = 0; d < ndev; d++) /* each its part; STEPS is even */
         clmsyncn(cp, d, x[0] + d * part, (d < ndev - 1 ? part : N - d * part) * sizeof(float),
                  CL_MEM_HOST | CL_EVENT_NOWAIT);
