@@ -3,6 +3,7 @@
  */
 #include "arrays/sorter.h"
 
+#include "arrays/scan_host_threads.h"
 #include "core/handle.h"
 
 EMBEDDED(scan_file, "arrays/scan.cl", arrays_scan_cl);
@@ -98,9 +99,57 @@ int arrays_scan_start(arrays_sorter *s, const struct arrays_scan_job *job)
     return scan_start(s, "arrays_scan_start", job);
 }
 
+/* ---- On the host. ---------------------------------------------------------------------------- */
+
+static bool scan_memory_is_shared(const void *ptr)
+{
+    return !ptr || clmctl((void *)(uintptr_t)ptr, CL_MCTL_GET_STATUS) & CL_MEM_ZEROCOPY;
+}
+
+/* True if the host should scan: on a CPU that shares all memory of the job, unless the caller chose
+ * the shape of the kernels. */
+static bool scan_is_for_host(const arrays_sorter *s, const struct arrays_scan_job *job)
+{
+    return s->info.dev_type & CL_DEVICE_TYPE_CPU && !s->words && job->most > 0 &&
+           scan_memory_is_shared(job->x) && scan_memory_is_shared(job->sums) &&
+           scan_memory_is_shared(job->total) && scan_memory_is_shared(job->count);
+}
+
+static int scan_check(arrays_sorter *s, const char *caller, const struct arrays_scan_job *job)
+{
+    const struct sorter_program *p = scan_program(s, caller, job);
+    const size_t work = p ? scan_workspace_size(s, p, job) : 0;
+    if (!p || scan_check_blocks(s, caller, job, work) != 0)
+        return -1;
+    return !job->work || sorter_workspace(s, caller, job->work, work) ? 0 : -1;
+}
+
+/* Scan after all commands in the device's queue. */
+static int scan_on_host(arrays_sorter *s, const struct arrays_scan_job *job)
+{
+    if (scan_check(s, "arrays_scan", job) != 0 || sorter_finish(s, 0) != 0)
+        return -1;
+    const cl_int err = clFinish(clgetqueue(s->ctx, s->dev));
+    if (err != CL_SUCCESS)
+        return clerror_set(EIO, "arrays_scan: waiting for %s failed (%s)", s->info.dev_name,
+                           oclerror_str(err));
+    const size_t n = job->count && *job->count < job->most ? *job->count : job->most;
+    const uint64_t all =
+        arrays_scan_host_threads(arrays_scan_host(), &s->team, job->bytes, job->sums, job->x, n);
+    const uint32_t all_32 = (uint32_t)all;
+    if (job->total)
+        memcpy(job->total, job->bytes == 8 ? (const void *)&all : (const void *)&all_32,
+               (size_t)job->bytes);
+    return 0;
+}
+
 int arrays_scan(arrays_sorter *s, const struct arrays_scan_job *job)
 {
     if (no_handle(s, __func__))
         return -1;
+    if (sorter_check("arrays_scan", job->bytes, job->most, job->reserved) != 0)
+        return -1;
+    if (scan_is_for_host(s, job))
+        return scan_on_host(s, job);
     return sorter_finish(s, scan_start(s, "arrays_scan", job));
 }

@@ -8,6 +8,7 @@
 #include "core/device_info.h"
 #include "core/handle.h"
 #include "core/reserved.h"
+#include "core/thread_pool.h"
 
 #include <stddef.h>
 
@@ -308,6 +309,7 @@ void arrays_sorter_free(arrays_sorter *s)
     }
     if (s->workspace)
         clfree(s->workspace);
+    thread_pool_free(s->team);
     free(s->words);
     free(s);
 }

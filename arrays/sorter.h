@@ -2,6 +2,7 @@
  *
  *   sorter.c        the object; shapes, kernels, workspace; the common part of all jobs
  *   scan.c          prefix sums
+ *   scan_host_threads.h  prefix sums on the host, for CPUs
  *   sort.c          sorting
  *   sorter_tune.c   kernels for the search of tuning entries
  *   tiles.h         how work-groups divide an array
@@ -72,6 +73,7 @@ struct arrays_sorter {
     struct sorter_program *chosen[SORTER_KINDS][SIZES]; /* NULL until looked up */
     const struct sorter_program *last;                  /* last used */
     void *workspace;                                    /* owned, or NULL */
+    struct thread_pool *team; /* of scans on the host; NULL until needed */
 };
 
 enum { WORKSPACE_ALIGN = 4096 }; /* alignment of the parts of a workspace */

@@ -13,8 +13,8 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* Rows of a micro tile and of dot products. A micro tile's sums, vectors of B and a broadcast number
- * fill the registers: 32 with AVX-512, else 16. */
+/* Rows of a micro tile and of dot products. A micro tile's sums, vectors of B and a broadcast
+ * number fill the registers: 32 with AVX-512, else 16. */
 #if VECTOR_BYTES == 64
 #define SMALL_ROWS 13
 #define DOT_ROWS 8

@@ -358,9 +358,10 @@ INLINE void NAME(dot)(const int rows, const int cols, const struct NAME(dot_job)
         NAME(dot)(DOT_ROWS, cols, t);                                                              \
     }
 DOT(1)
-DOT(2) DOT(3)
+DOT(2)
+DOT(3)
 
-    static void NAME(pack_columns)(T *to, const struct small_product *p, size_t k0, size_t depth)
+static void NAME(pack_columns)(T *to, const struct small_product *p, size_t k0, size_t depth)
 {
     for (size_t j = 0; j < p->n; j++) {
         const T *b = (const T *)p->b + k0 * p->b_row + j * p->b_col;

@@ -7,6 +7,8 @@
 #include "deep.h"
 
 #include "arrays/arrays_ref.h"
+#include "arrays/scan_host_threads.h"
+#include "core/thread_pool.h"
 
 enum { MOST = (1 << 22) + 77, SMALL = 300, GUARDS = 64 };
 static const size_t sizes[] = {1023,  1024,  1025,  2047,   2048,   2049,   4095,    4097, 8191,
@@ -242,7 +244,7 @@ static void scan_and_check(arrays_sorter *s, int bytes, size_t n, bool in_place)
     const struct arrays_scan_job job = {
         .x = keys, .sums = in_place ? keys : room, .total = total, .bytes = bytes, .most = n};
     sync_all(CL_MEM_DEVICE, blocks, 3);
-    works(arrays_scan(s, &job));
+    works(n % 3 ? arrays_scan(s, &job) : arrays_scan_start(s, &job)); /* host, kernels */
     sync_all(CL_MEM_HOST, blocks, 3);
     same(job.sums, right, n, bytes);
     assert_true(*total == all);
@@ -262,6 +264,49 @@ static void scan_matches_reference(void **state)
 }
 
 /* The reference against its definition. */
+/* Scan by functions of the host, beside x and in place. Nothing is written beyond the end. */
+static void scan_on_host_and_check(const struct scan_host *host, struct thread_pool **pool,
+                                   int bytes, const void *x, size_t n)
+{
+    const size_t size = n * (size_t)bytes;
+    unsigned char *sums = malloc(size + 1), *own = malloc(size + 1);
+    ready(sums), ready(own);
+    memcpy(sums, x, size);
+    own[size] = 0x5a;
+    const uint64_t all = arrays_ref_scan(bytes, sums, sums, n),
+                   mask = bytes == 4 ? UINT32_MAX : UINT64_MAX;
+    assert_true((arrays_scan_host_threads(host, pool, bytes, own, x, n) & mask) == (all & mask));
+    assert_memory_equal(own, sums, size);
+    memcpy(own, x, size);
+    arrays_scan_host_threads(host, pool, bytes, own, own, n);
+    assert_memory_equal(own, sums, size);
+    assert_int_equal(own[size], 0x5a);
+    free(sums), free(own);
+}
+
+/* For each set of instructions of this processor, by one thread and by several. */
+static void scan_host_matches_reference(void **state)
+{
+    static const size_t lengths[] = {0, 1, 7, 16, 17, 100, 1023, (1 << 20) + 3, (3 << 20) + 5};
+    const struct scan_host *hosts[] = {&arrays_scan_host_any, arrays_scan_host(), NULL};
+    uint64_t *x = malloc(((3 << 20) + 6) * sizeof *x);
+    struct thread_pool *pool = NULL;
+    (void)state;
+    ready(x);
+#ifdef __x86_64__
+    hosts[2] = __builtin_cpu_supports("avx2") ? &arrays_scan_host_avx2 : NULL;
+#endif
+    for (size_t i = 0; i < (3 << 20) + 6; i++)
+        x[i] = sort_random_word(i, 5);
+    for (int h = 0; h < 3 && hosts[h]; h++)
+        for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++) {
+            scan_on_host_and_check(hosts[h], &pool, 4, (uint32_t *)x + k % 2, lengths[k]);
+            scan_on_host_and_check(hosts[h], &pool, 8, x + k % 2, lengths[k]);
+        }
+    thread_pool_free(pool);
+    free(x);
+}
+
 static void scan_reference_matches_definition(void **state)
 {
     (void)state;
@@ -536,6 +581,7 @@ int main(int argc, char **argv)
     struct CMUnitTest tests[] = {
         cmocka_unit_test(sort_reference_matches_qsort),
         cmocka_unit_test(scan_reference_matches_definition),
+        cmocka_unit_test(scan_host_matches_reference),
         cmocka_unit_test(sort_bit_widths_match_qsort),
         cmocka_unit_test(sort_input_orders_match_qsort),
         cmocka_unit_test(sort_reads_count_on_device),

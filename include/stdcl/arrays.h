@@ -195,7 +195,9 @@ int arrays_scan_start(arrays_sorter *s, const struct arrays_scan_job *job);
 int arrays_sort_start(arrays_sorter *s, const struct arrays_sort_job *job);
 
 /* Run a scan or a sort and block until it is complete. Otherwise as arrays_scan_start and
- * arrays_sort_start. */
+ * arrays_sort_start. On a CPU the host scans memory with CL_MEM_ZEROCOPY, with threads, after all
+ * earlier commands of the device's queue, and uses no kernel; a `shape` in the options keeps to
+ * kernels. */
 int arrays_scan(arrays_sorter *s, const struct arrays_scan_job *job);
 int arrays_sort(arrays_sorter *s, const struct arrays_sort_job *job);
 
@@ -212,8 +214,8 @@ int arrays_sort(arrays_sorter *s, const struct arrays_sort_job *job);
 size_t arrays_scan_workspace(arrays_sorter *s, const struct arrays_scan_job *job);
 size_t arrays_sort_workspace(arrays_sorter *s, const struct arrays_sort_job *job);
 
-/* Return the last job's launch shape as KEY=NUMBER words, and the reason for its choice; "" before
- * the first job. Owned by s. */
+/* Return the launch shape of the last job by kernels as KEY=NUMBER words, and the reason for its
+ * choice; "" before the first one. Owned by s. */
 const char *arrays_sorter_shape(const arrays_sorter *s);
 const char *arrays_sorter_explain(const arrays_sorter *s);
 

@@ -96,12 +96,12 @@ void matmul_free(matmul *mm);
 /* Multiply host arrays. Blocks. Memory from clmalloc transfers fastest to a GPU. Elements have the
  * engine's precision. With several devices, each computes a block of C. A and B are sent to GPUs in
  * double-buffered panels, so they may be larger than device memory. CPUs use the arrays in place,
- * or panels if an array is larger than the device's largest buffer. If all devices are CPUs and
- * `shape` is NULL, TUNED computes products of up to 2^24 multiply-adds, without ranks and a limit of
- * memory, on the host with threads and compiles no kernel; equal calls give equal bits on processors with equal vector
- * instructions (none, AVX2, AVX-512), for any number of threads. EINVAL: a leading dimension is
- * too small, a pointer is NULL, or C overlaps A or B. ENOMEM. EIO: a device failed. ECANCELED:
- * `progress` cancelled. After an error C is undefined. */
+ * or panels if an array is larger than the device's largest buffer. If all devices are CPUs, TUNED
+ * computes products of up to 2^24 multiply-adds on the host, with threads, and compiles no kernel,
+ * unless the options have `shape`, `memory` or ranks. Equal calls then give equal bits on all
+ * processors with equal vectors (AVX-512, AVX2 or neither), for any number of threads. EINVAL: a
+ * leading dimension is too small, a pointer is NULL, or C overlaps A or B. ENOMEM. EIO: a device
+ * failed. ECANCELED: `progress` cancelled. After an error C is undefined. */
 int matmul_multiply(matmul *mm, enum matmul_trans trans, size_t m, size_t n, size_t k, double alpha,
                     const void *a, size_t lda, const void *b, size_t ldb, double beta, void *c,
                     size_t ldc);
@@ -152,9 +152,9 @@ int matmul_multiply_out_of_core(matmul *mm, enum matmul_trans trans, size_t m, s
 /* Enqueue the product of matrices in the memory of device `dev`. Pointers lie in memory from
  * clmalloc of the engine's context; the device's images are multiplied. Each matrix that is read
  * must hold data there (clmrequire), else EINVAL. Returns when the work is queued; clwait(ctx, dev,
- * CL_KERNEL_EVENT) waits for it. A product that matmul_multiply would compute on the host, in memory
- * with CL_MEM_ZEROCOPY, is computed before the call returns, after all earlier commands of the
- * device's queue. Errors as matmul_multiply; EFAULT: not from clmalloc; ENOTSUP: a
+ * CL_KERNEL_EVENT) waits for it. If matmul_multiply would compute a product on the host and its
+ * memory has CL_MEM_ZEROCOPY, the call computes it before it returns, after all earlier commands of
+ * the device's queue. Errors as matmul_multiply; EFAULT: not from clmalloc; ENOTSUP: a
  * host kind. */
 int matmul_enqueue(matmul *mm, cl_uint dev, enum matmul_trans trans, size_t m, size_t n, size_t k,
                    double alpha, const void *a, size_t lda, const void *b, size_t ldb, double beta,
