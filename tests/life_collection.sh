@@ -5,7 +5,7 @@
 #   life_collection.sh STDCL some|all
 #
 # some: a few small ones of each kind of file; all: all files in Golly's folder of patterns except
-# scripts, archives and annotated ones (rule LifeHistory, whose annotations bgolly counts as cells).
+# scripts and archives.
 # Rule files run to generation 200, Generations and Larger than Life to 30, since some of those are
 # on a grid here. Unsupported rules must be rejected with a message: JvN29, Nobili32 and Hutton32
 # are built into Golly and in no file. Without bgolly or its patterns: 77.
@@ -62,7 +62,6 @@ population_of_golly() {
 run=0 refused=0 wrong=0
 while IFS= read -r file; do
     [ -f "$file" ] || continue # other versions of Golly have other patterns
-    zcat -f "$file" | head -n 50 | grep -q 'rule *= *LifeHistory' && continue
     n=1000 by=QuickLife
     case $file in */HashLife/*) by=HashLife ;; */Generations/*) n=30 by=Generations ;; */Larger-than-Life/*) n=30 by='Larger than Life' ;;
     */Loops/* | */Margolus/* | */Other-Rules/* | */Patersons-Worms/* | */Self-Rep/* | */Turmites/* | */WireWorld/*) n=200 by=RuleLoader ;; esac

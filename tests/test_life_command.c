@@ -1012,6 +1012,8 @@ static void life_command_takes_census(void **unused)
     free(table);
     succeeds("census --soups 20 --seed 3");
     ready(strstr(out, "xs4_33"));
+    succeeds("census --soups 20 --seed 5");
+    ready(strstr(out, "barge"));
     expect_life_refused(2, "census and --pattern cannot be combined", "census --pattern x.rle");
     expect_life_refused(2, "'x.json' would be a table of text; give a name that ends in .csv",
                         "census --csv x.json --soups 2");
