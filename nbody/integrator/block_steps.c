@@ -353,7 +353,7 @@ static int block_steps_run_blocks(struct nbody *nb, struct blocks *b, struct wat
 static int block_steps_one_step(struct nbody *nb, double done)
 {
     struct watch_path path;
-    const int opened = nbody_watch_open(nb, &path),
+    const int opened = nbody_watch_open(nb, &path, NULL),
               status = opened == 0 && block_steps_begin(nb, nb->integration.blocks) == 0
                            ? block_steps_run_blocks(nb, nb->integration.blocks, &path, done)
                            : -1;
