@@ -111,7 +111,7 @@ int nbody_job_bodies(struct nbody_job *job)
 
 /* ---- Estimated for a file. ------------------------------------------------------------------- */
 
-enum { VERY_FEW = 16, LEAST_STEPS = 1000 }; /* see choose_stepping */
+enum { VERY_FEW = 16, LEAST_STEPS = 1000 }; /* see choose_few */
 enum { FEW = 512 };                         /* up to this number bodies are examined pair by pair */
 
 /* Mass and scales of many bodies, about their centre of mass. */
@@ -192,7 +192,7 @@ static double estimate_dt_many(const struct particles *b, double G, double eps)
 /* Maximum of chosen steps, where a fixed step would be dt. */
 static double maximum_step(const struct nbody_job *job, double dt)
 {
-    return job->stepping == NBODY_FIXED ? dt : 32 * dt;
+    return nbody_job_chooses_steps(job) ? 32 * dt : dt;
 }
 
 /* Smallest nonzero softening. */
@@ -343,31 +343,31 @@ static int check_softenings(const struct nbody_job *job)
                       job->input, what);
 }
 
-/* Up to VERY_FEW bodies default to adaptive steps by hermite4, unless an option or the file
- * concerns steps or sums: no fixed step suits a close encounter, and energy is insensitive to
- * light bodies. */
-static void choose_stepping(struct nbody_job *job)
+/* Up to VERY_FEW bodies default to ias15, unless an option or the file concerns steps or sums: no
+ * fixed step suits a close encounter, and energy is insensitive to light bodies. */
+static void choose_few(struct nbody_job *job)
 {
     const bool open = !job->given.stepping && !job->given.integrator && !job->given.method &&
                       isnan(job->dt) && job->steps == SIZE_MAX && job->precision == NOT_GIVEN &&
                       !(job->accuracy > 0) && !(job->eta > 0);
     const bool plain = job->method == NBODY_DIRECT && job->kernel == NBODY_TUNED && !job->own_eps &&
-                       !job->collide && !job->compare && !job->resumed &&
-                       world_size(cli_world) == 1;
+                       !job->compare && !job->resumed && world_size(cli_world) == 1;
     if (!open || !plain || job->bodies.n > VERY_FEW || job->bodies.n < 2 ||
         job->bodies.note[NOTE_integrator])
         return;
-    job->stepping = NBODY_ADAPTIVE;
-    job->integrator = NBODY_HERMITE4;
-    job->many_steps = true;
+    job->integrator = NBODY_IAS15;
 }
 
-/* Shorten the step so that outputs can be close enough in time. */
-static void shorten_step(struct nbody_job *job)
+/* Adjust the estimated step of ias15, whose inner steps do not depend on it, so that outputs can be
+ * close enough in time: 1 / LEAST_STEPS of the run, at most the time between outputs. */
+static void adjust_ias15_step(struct nbody_job *job)
 {
-    const double span = job->until - job->time_start;
-    if (job->many_steps && fabs(span) > 0)
-        job->dt = copysign(fmin(fabs(job->dt), fabs(span) / LEAST_STEPS), job->dt);
+    const double between[] = {job->diag, job->snapshots, job->checkpoint_time},
+                 span = fabs(job->until - job->time_start);
+    double dt = span > 0 ? span / LEAST_STEPS : fabs(job->dt);
+    for (size_t i = 0; i < sizeof between / sizeof *between; i++)
+        dt = between[i] > 0 ? fmin(dt, between[i]) : dt;
+    job->dt = copysign(dt, job->dt);
 }
 
 static int choose_defaults(struct nbody_job *job)
@@ -387,12 +387,12 @@ int nbody_job_choose(struct nbody_job *job)
 {
     if (check_softenings(job) != CLI_DONE)
         return CLI_FAILED;
-    choose_stepping(job);
+    choose_few(job);
+    const bool adjust = isnan(job->dt) && job->integrator == NBODY_IAS15 && !job->resumed;
     const int status = choose_defaults(job);
-    if (status != CLI_DONE)
-        return status;
-    shorten_step(job);
-    return CLI_DONE;
+    if (status == CLI_DONE && adjust)
+        adjust_ias15_step(job);
+    return status;
 }
 
 struct nbody_options nbody_job_options(struct nbody_job *job)

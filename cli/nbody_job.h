@@ -58,7 +58,6 @@ struct nbody_job {
     double eta;   /* 0: not given */
     size_t check; /* number of bodies in the force check */
     bool compare, check_step, direct_energies;
-    bool many_steps;      /* choose dt so that the run has many steps */
     const char *ensemble; /* NULL: one system */
     double spread;
     double snapshots; /* time between them; 0: none */

@@ -160,155 +160,167 @@ bool nbody_options_parse(struct nbody_job *job, int argc, char **argv, int *stat
         particles_readable());
     char integrators[2048];
     describe_integrators(integrators, sizeof integrators);
-    struct cli_option options[] = {
-        CLI_GROUP("Bodies"),
-        CLI_STRING('i', "input", "FILE", &job->input, inputs),
-        CLI_CHOICE(0, "ic", "MODEL", &job->model, nbody_model_names, "initial model"),
-        CLI_SIZE(
-            'n', "bodies", "N", &job->n, 1, SIZE_MAX,
-            "number of bodies of the model (default 16384; with --compare 4096 on CPUs, else 32768; figure8 and pythagorean have 3)"),
-        CLI_U64(
-            0, "seed", "SEED", &job->seed, 0, UINT64_MAX,
-            "seed of the model's random numbers; equal seeds give equal bodies on every machine"),
-        CLI_GROUP("Physics"),
-        CLI_REAL('G', "gravity", "G", &job->G, CLI_ABOVE_0, DBL_MAX,
-                 "gravitational constant, in the units of the bodies"),
-        CLI_STRINGS(
-            0, "external", "FIELD", &job->external,
-            "external force field about the origin, repeatable: plummer:M,a, point:M, logarithmic:v,r (circular speed v far out), or none to drop a file's fields"),
-        CLI_REAL(0, "eps", "LENGTH", &job->eps, 0, DBL_MAX,
-                 "softening length (default: the model's or file's, else an estimate)"),
-        CLI_REAL(
-            0, "dt", "TIME", &job->dt, -DBL_MAX, DBL_MAX,
-            "time step, such as 0.01, 1/256 or 2^-7; negative: backward in time (default: the model's or file's, else an estimate)"),
-        CLI_CHOICE(
-            0, "stepping", "NAME", &job->stepping, nbody_stepping_names,
-            "time-step scheme: {}. fixed: --dt for all bodies; adaptive: one step for all, set by the most demanding body; block: individual steps. --dt is the maximum step of adaptive and block; their default integrator is hermite4 (block with --method tree: leapfrog). Up to 16 bodies without --dt, --steps, --integrator, --precision and --method default to adaptive"),
-        CLI_REAL(
-            0, "eta", "ETA", &job->eta, CLI_ABOVE_0, 1,
-            "accuracy parameter of --stepping adaptive and block; step length scales as sqrt(ETA) (default 0.01 for hermite4, 0.025 with --method tree, else 0.001)"),
-        CLI_SIZE(0, "steps", "N", &job->steps, 0, (uint64_t)1 << 53,
-                 "number of steps (default: the model's --until; 100 for a file)"),
-        CLI_REAL(
-            0, "until", "TIME", &job->until, -DBL_MAX, DBL_MAX,
-            "end time of the run, instead of --steps; the last step is shortened to end there"),
-        CLI_REAL(0, "stop-distance", "LENGTH", &job->stop_distance, CLI_ABOVE_0, DBL_MAX,
-                 "stop when a body is farther than LENGTH from the centre of mass"),
-        CLI_CHOICE(
-            0, "collide", "WHAT", &job->collide, nbody_collide_names,
-            "what becomes of bodies that touch during a step: {}; merge conserves mass, momentum and volume; stop ends the run"),
-        CLI_REAL(0, "radius", "LENGTH", &job->radius, 0, DBL_MAX,
-                 "radius of every body, for --collide (default: the file's radii)"),
-        CLI_REAL(0, "stop-energy", "ERROR", &job->stop_energy, CLI_ABOVE_0, DBL_MAX,
-                 "stop with status 1 when the relative energy error exceeds ERROR"),
-        CLI_REAL(0, "time-limit", "SECONDS", &job->time_limit, CLI_ABOVE_0, DBL_MAX,
-                 "stop after SECONDS of wall-clock time"),
-        CLI_CHOICE(0, "integrator", "NAME", &job->integrator, nbody_integrator_names(),
-                   integrators),
-        CLI_CHOICE(
-            0, "precision", "NAME", &job->precision, nbody_precision_names,
-            "precision on the device: {}; mixed: positions, velocities and their differences in double, forces in single (default mixed; double for hermite4, hermite6, ias15, --stepping and models of three bodies; single, the fastest, for the tree, the simple kernels, per-body softenings and devices without double)"),
-        CLI_CHOICE(0, "kernel", "NAME", &job->kernel, nbody_kernel_names,
-                   "force kernel; all but tuned are baselines for comparison, on one device"),
-        CLI_CHOICE(
-            0, "method", "NAME", &job->method, nbody_method_names,
-            "force method: {}; direct sums over all pairs, tree is a Barnes-Hut tree, auto is the faster of the two for N bodies (--explain prints the choice)"),
-        CLI_REAL(
-            0, "accuracy", "ERROR", &job->accuracy, CLI_ABOVE_0, 0.5,
-            "error limit of the tree: 99 % of the bodies have a smaller relative error of the acceleration (default 0.001)"),
-        CLI_SIZE(
-            0, "batch", "N", &job->batch, 1, SIZE_MAX,
-            "steps per batch, after which the host checks for Ctrl-C and shows progress (default: about ten batches a second)"),
-        CLI_GROUP("Output"),
-        CLI_STRINGS('o', "output", "FILE", &job->outputs.names, outputs),
-        CLI_REAL(
-            0, "snapshots", "TIME", &job->snapshots, CLI_ABOVE_0, DBL_MAX,
-            "time between numbered snapshots, to the nearest step: -o snap-%04d.hdf5 or any format of bodies, with an index snap-series.csv; one more at the end"),
-        CLI_SIZE(
-            0, "frames", "N", &job->outputs.frames, 1, 1000000,
-            "number of pictures from start to end, FILE-0001.png and so on (default 100 for a film)"),
-        CLI_STRING(
-            0, "csv", "FILE", &job->csv,
-            "table of time, energies, momentum, angular momentum and virial ratio, as -o FILE.csv"),
-        CLI_REAL(
-            0, "diag", "TIME", &job->diag, CLI_ABOVE_0, DBL_MAX,
-            "time between rows of the table of energies, to the nearest step (default: about 100 rows)"),
-        CLI_STRING(
-            0, "structure", "FILE", &job->structure,
-            "structure of a cluster over time, as .csv or .json: energies, density centre, core, Lagrangian radii, relaxation time, dispersions and anisotropy by shell, escapers, binaries (orbits in .json); rows as in --csv"),
-        CLI_PARSED(
-            0, "fractions", "LIST", &job->fractions, nbody_read_fractions,
-            "mass fractions of the Lagrangian radii (default 0.01,0.05,0.1,0.3,0.5,0.7,0.9)"),
-        CLI_STRINGS(
-            0, "plot", "FILE", &job->plots,
-            "figure over time, drawn by gnuplot, repeatable: energy or lagrange (the Lagrangian radii), as .svg or .png"),
-        CLI_STRING(0, "elements", "FILE", &job->elements,
-                   "table of the final orbits of all bodies about the heaviest, for planets"),
-        CLI_SIZE(
-            0, "check-forces", "N", &job->check, 1, SIZE_MAX,
-            "force check at the end: the accelerations of N bodies against direct sums in double precision"),
-        CLI_FLAG(0, "direct-energies", &job->direct_energies,
-                 "potential energies of the tree by direct sums, for up to 2^20 bodies"),
-        CLI_FLAG(
-            0, "check-step", &job->check_step,
-            "repeat the run at half the step and report how far the final positions differ; energy is insensitive to light bodies"),
-        CLI_STRING(
-            0, "forces", "FILE", &job->forces,
-            "table of mass, force, acceleration and potential of every body at the end of the run (--steps 0: at its start)"),
-        CLI_CHOICE(0, "plane", "NAME", &plane, plane_names, "projection plane of pictures"),
-        CLI_CHOICE(0, "colours", "NAME", &colours, colour_names, "colour map of pictures"),
-        CLI_CHOICE(
-            0, "colour-by", "WHAT", &job->colour_by, nbody_colour_by_names,
-            "quantity shown by hue: {}; with speed (the mean) and group, density sets the brightness. Groups are the two galaxies of a collision, or the gas, dark matter and stars of a file"),
-        CLI_PARSED(0, "groups", "N,N,...", &job->groups, nbody_read_groups,
-                   "numbers of bodies per group, in the order of the bodies"),
-        CLI_PARSED(0, "size", "WxH", &job->picture, parse_pixels,
-                   "size of pictures in pixels (default 1024x1024)"),
-        CLI_REAL(0, "extent", "LENGTH", &job->picture.extent, CLI_ABOVE_0, DBL_MAX,
-                 "length of the shorter side of pictures (default: fits nearly all bodies)"),
-        CLI_REAL(
-            0, "heaviest", "MASS", &job->heaviest, 0, DBL_MAX,
-            "maximum mass of the bodies in pictures (default: unlimited; for the models galaxy and collision the stars alone, without the heavier bodies of the dark halos)"),
-        CLI_REAL(0, "azimuth", "DEGREES", &job->camera.azimuth, -DBL_MAX, DBL_MAX,
-                 "camera angle about the normal of the projection plane"),
-        CLI_REAL(0, "elevation", "DEGREES", &job->camera.elevation, -90, 90,
-                 "camera angle above the projection plane"),
-        CLI_REAL(0, "zoom", "FACTOR", &job->camera.zoom, CLI_ABOVE_0, DBL_MAX,
-                 "magnification of pictures"),
-        CLI_CHOICE(
-            0, "follow", "WHAT", &job->camera.follow, nbody_follow_names,
-            "centre of pictures: {}; mass and density are the centres of mass and of density, heaviest is the heaviest body"),
-        CLI_FLAG(0, "caption", &job->picture.caption,
-                 "time, length scale and colour legend in pictures"),
-        CLI_SIZE(0, "trails", "N", &job->trails, 0, 1000,
-                 "points of each body's path in pictures, of 1000 per run; for up to 64 bodies"),
-        CLI_SIZE(0, "fps", "N", &job->outputs.fps, 1, 1000,
-                 "frames per second of films (default 25)"),
-        CLI_GROUP("Checkpoints"),
-        CLI_STRING(
-            0, "checkpoint", "FILE", &job->checkpoint,
-            "checkpoint of the run, written periodically and at the end; a resumed run gives the same bits. Written in the background under a temporary name"),
-        CLI_REAL(0, "every", "TIME", &job->checkpoint_time, CLI_ABOVE_0, DBL_MAX,
-                 "simulated time between checkpoints, to the nearest step"),
-        CLI_REAL(0, "every-minutes", "MINUTES", &job->checkpoint_minutes, CLI_ABOVE_0, DBL_MAX,
-                 "wall-clock minutes between checkpoints (default 10, without --every)"),
-        CLI_STRING(
-            0, "resume", "FILE", &job->resume,
-            "checkpoint to resume, with its options; additional options, such as a later --until, override them"),
-        CLI_FLAG(0, "resume-anyway", &job->resume_anyway,
-                 "resume even on a different device, driver or version, which may change bits"),
-        CLI_WINDOW_OPTIONS(&job->window),
-        CLI_GROUP("Instead of a simulation"),
-        CLI_STRING(0, "ensemble", "N|FILE", &job->ensemble,
-                   "many independent planetary systems at once: N copies of the system of -i, a star and its planets, slightly perturbed (--spread); or the systems in the files listed in FILE, one per line. Symplectic steps or --integrator ias15, with --dt (default: 1/20 of the shortest period; for ias15, where it is the maximum step, the whole period), --steps or --until, -o FILE of all bodies, and --elements"),
-        CLI_REAL(0, "spread", "X", &job->spread, 0, 1,
-                 "maximum relative perturbation of the copies' coordinates and velocities"),
-        CLI_FLAG(
-            0, "compare", &job->compare,
-            "table of all force kernels: one force sum each, checked against plain C in double precision, and its speed; status 1 if one is wrong"),
-        CLI_COMMON_OPTIONS(&job->common),
-        CLI_END,
-    };
+    struct cli_option options[] =
+        {
+            CLI_GROUP("Bodies"),
+            CLI_STRING('i', "input", "FILE", &job->input, inputs),
+            CLI_CHOICE(0, "ic", "MODEL", &job->model, nbody_model_names, "initial model"),
+            CLI_SIZE(
+                'n', "bodies", "N", &job->n, 1, SIZE_MAX,
+                "number of bodies of the model (default 16384; with --compare 4096 on CPUs, else 32768; figure8 and pythagorean have 3)"),
+            CLI_U64(
+                0, "seed", "SEED", &job->seed, 0, UINT64_MAX,
+                "seed of the model's random numbers; equal seeds give equal bodies on every machine"),
+            CLI_GROUP("Physics"),
+            CLI_REAL('G', "gravity", "G", &job->G, CLI_ABOVE_0, DBL_MAX,
+                     "gravitational constant, in the units of the bodies"),
+            CLI_STRINGS(
+                0, "external", "FIELD", &job->external,
+                "external force field about the origin, repeatable: plummer:M,a, point:M, logarithmic:v,r (circular speed v far out), or none to drop a file's fields"),
+            CLI_REAL(0, "eps", "LENGTH", &job->eps, 0, DBL_MAX,
+                     "softening length (default: the model's or file's, else an estimate)"),
+            CLI_REAL(
+                0, "dt", "TIME", &job->dt, -DBL_MAX, DBL_MAX,
+                "time step, such as 0.01, 1/256 or 2^-7; negative: backward in time (default: the model's or file's, else an estimate; for ias15 1/1000 of the run)"),
+            CLI_CHOICE(
+                0, "stepping", "NAME", &job->stepping, nbody_stepping_names,
+                "time-step scheme: {}. fixed: --dt for all bodies; adaptive: one step for all, set by the most demanding body; block: individual steps. --dt is the maximum step of adaptive and block; their default integrator is hermite4 (block with --method tree: leapfrog). Up to 16 bodies without --dt, --steps, --stepping, --integrator, --precision and --method default to --integrator ias15, which chooses its own steps"),
+            CLI_REAL(
+                0, "eta", "ETA", &job->eta, CLI_ABOVE_0, 1,
+                "accuracy parameter of --stepping adaptive and block; step length scales as sqrt(ETA) (default 0.01 for hermite4, 0.025 with --method tree, else 0.001)"),
+            CLI_SIZE(0, "steps", "N", &job->steps, 0, (uint64_t)1 << 53,
+                     "number of steps (default: the model's --until; 100 for a file)"),
+            CLI_REAL(
+                0, "until", "TIME", &job->until, -DBL_MAX, DBL_MAX,
+                "end time of the run, instead of --steps; the last step is shortened to end there"),
+            CLI_REAL(0, "stop-distance", "LENGTH", &job->stop_distance, CLI_ABOVE_0, DBL_MAX,
+                     "stop when a body is farther than LENGTH from the centre of mass"),
+            CLI_CHOICE(
+                0, "collide", "WHAT", &job->collide, nbody_collide_names,
+                "what becomes of bodies that touch during a step: {}; merge conserves mass, momentum and volume; stop ends the run"),
+            CLI_REAL(0, "radius", "LENGTH", &job->radius, 0, DBL_MAX,
+                     "radius of every body, for --collide (default: the file's radii)"),
+            CLI_REAL(0, "stop-energy", "ERROR", &job->stop_energy, CLI_ABOVE_0, DBL_MAX,
+                     "stop with status 1 when the relative energy error exceeds ERROR"),
+            CLI_REAL(0, "time-limit", "SECONDS", &job->time_limit, CLI_ABOVE_0, DBL_MAX,
+                     "stop after SECONDS of wall-clock time"),
+            CLI_CHOICE(0, "integrator", "NAME", &job->integrator, nbody_integrator_names(),
+                       integrators),
+            CLI_CHOICE(
+                0, "precision", "NAME", &job->precision, nbody_precision_names,
+                "precision on the device: {}; mixed: positions, velocities and their differences in double, forces in single (default mixed; double for hermite4, hermite6, ias15, --stepping and models of three bodies; single, the fastest, for the tree, the simple kernels, per-body softenings and devices without double)"),
+            CLI_CHOICE(0, "kernel", "NAME", &job->kernel, nbody_kernel_names,
+                       "force kernel; all but tuned are baselines for comparison, on one device"),
+            CLI_CHOICE(
+                0,
+                "method", "NAME", &job->method, nbody_method_names,
+                "force method: {}; direct sums over all pairs, tree is a Barnes-Hut tree, auto is the faster of the two for N bodies (--explain prints the choice)"),
+            CLI_REAL(
+                0, "accuracy", "ERROR", &job->accuracy, CLI_ABOVE_0, 0.5,
+                "error limit of the tree: 99 % of the bodies have a smaller relative error of the acceleration (default 0.001)"),
+            CLI_SIZE(
+                0, "batch", "N", &job->batch, 1, SIZE_MAX,
+                "steps per batch, after which the host checks for Ctrl-C and shows progress (default: about ten batches a second)"),
+            CLI_GROUP("Output"),
+            CLI_STRINGS('o', "output", "FILE", &job->outputs.names, outputs),
+            CLI_REAL(
+                0, "snapshots", "TIME", &job->snapshots, CLI_ABOVE_0, DBL_MAX,
+                "time between numbered snapshots, to the nearest step: -o snap-%04d.hdf5 or any format of bodies, with an index snap-series.csv; one more at the end"),
+            CLI_SIZE(
+                0, "frames", "N", &job->outputs.frames, 1, 1000000,
+                "number of pictures from start to end, FILE-0001.png and so on (default 100 for a film)"),
+            CLI_STRING(
+                0,
+                "csv",
+                "FILE", &job->csv,
+                "table of time, energies, momentum, angular momentum and virial ratio, as -o FILE.csv"),
+            CLI_REAL(
+                0, "diag", "TIME", &job->diag, CLI_ABOVE_0, DBL_MAX,
+                "time between rows of the table of energies, to the nearest step (default: about 100 rows)"),
+            CLI_STRING(
+                0,
+                "structure", "FILE", &job->structure,
+                "structure of a cluster over time, as .csv or .json: energies, density centre, core, Lagrangian radii, relaxation time, dispersions and anisotropy by shell, escapers, binaries (orbits in .json); rows as in --csv"),
+            CLI_PARSED(
+                0,
+                "fractions", "LIST", &job->fractions, nbody_read_fractions,
+                "mass fractions of the Lagrangian radii (default 0.01,0.05,0.1,0.3,0.5,0.7,0.9)"),
+            CLI_STRINGS(
+                0, "plot", "FILE", &job->plots,
+                "figure over time, drawn by gnuplot, repeatable: energy or lagrange (the Lagrangian radii), as .svg or .png"),
+            CLI_STRING(0, "elements", "FILE", &job->elements,
+                       "table of the final orbits of all bodies about the heaviest, for planets"),
+            CLI_SIZE(
+                0, "check-forces", "N", &job->check, 1, SIZE_MAX,
+                "force check at the end: the accelerations of N bodies against direct sums in double precision"),
+            CLI_FLAG(0, "direct-energies", &job->direct_energies,
+                     "potential energies of the tree by direct sums, for up to 2^20 bodies"),
+            CLI_FLAG(
+                0, "check-step", &job->check_step,
+                "repeat the run at half the step and report how far the final positions differ; energy is insensitive to light bodies"),
+            CLI_STRING(
+                0,
+                "forces", "FILE", &job->forces,
+                "table of mass, force, acceleration and potential of every body at the end of the run (--steps 0: at its start)"),
+            CLI_CHOICE(0, "plane", "NAME", &plane, plane_names, "projection plane of pictures"),
+            CLI_CHOICE(0, "colours", "NAME", &colours, colour_names, "colour map of pictures"),
+            CLI_CHOICE(
+                0,
+                "colour-by", "WHAT", &job->colour_by, nbody_colour_by_names,
+                "quantity shown by hue: {}; with speed (the mean) and group, density sets the brightness. Groups are the two galaxies of a collision, or the gas, dark matter and stars of a file"),
+            CLI_PARSED(0, "groups", "N,N,...", &job->groups, nbody_read_groups,
+                       "numbers of bodies per group, in the order of the bodies"),
+            CLI_PARSED(0, "size", "WxH", &job->picture, parse_pixels,
+                       "size of pictures in pixels (default 1024x1024)"),
+            CLI_REAL(
+                0, "extent", "LENGTH", &job->picture.extent, CLI_ABOVE_0, DBL_MAX,
+                "length of the shorter side of pictures (default: fits nearly all bodies)"),
+            CLI_REAL(
+                0, "heaviest", "MASS", &job->heaviest, 0, DBL_MAX, "maximum mass of the bodies in pictures (default: unlimited; for the models galaxy and collision the stars alone, without the heavier bodies of the dark halos)"),
+            CLI_REAL(0, "azimuth", "DEGREES", &job->camera.azimuth, -DBL_MAX,
+                     DBL_MAX, "camera angle about the normal of the projection plane"),
+            CLI_REAL(0, "elevation", "DEGREES", &job->camera.elevation, -90,
+                     90, "camera angle above the projection plane"),
+            CLI_REAL(0, "zoom", "FACTOR", &job->camera.zoom, CLI_ABOVE_0,
+                     DBL_MAX, "magnification of pictures"),
+            CLI_CHOICE(
+                0,
+                "follow", "WHAT", &job->camera.follow, nbody_follow_names,
+                "centre of pictures: {}; mass and density are the centres of mass and of density, heaviest is the heaviest body"),
+            CLI_FLAG(0, "caption", &job->picture.caption,
+                     "time, length scale and colour legend in pictures"),
+            CLI_SIZE(
+                0, "trails", "N", &job->trails, 0, 1000,
+                "points of each body's path in pictures, of 1000 per run; for up to 64 bodies"),
+            CLI_SIZE(0, "fps", "N", &job->outputs.fps, 1,
+                     1000, "frames per second of films (default 25)"),
+            CLI_GROUP("Checkpoints"),
+            CLI_STRING(
+                0,
+                "checkpoint", "FILE", &job->checkpoint,
+                "checkpoint of the run, written periodically and at the end; a resumed run gives the same bits. Written in the background under a temporary name"),
+            CLI_REAL(0, "every", "TIME", &job->checkpoint_time, CLI_ABOVE_0, DBL_MAX,
+                     "simulated time between checkpoints, to the nearest step"),
+            CLI_REAL(0, "every-minutes", "MINUTES", &job->checkpoint_minutes, CLI_ABOVE_0, DBL_MAX,
+                     "wall-clock minutes between checkpoints (default 10, without --every)"),
+            CLI_STRING(
+                0, "resume", "FILE", &job->resume,
+                "checkpoint to resume, with its options; additional options, such as a later --until, override them"),
+            CLI_FLAG(0, "resume-anyway", &job->resume_anyway,
+                     "resume even on a different device, driver or version, which may change bits"),
+            CLI_WINDOW_OPTIONS(&job->window),
+            CLI_GROUP("Instead of a simulation"),
+            CLI_STRING(
+                0, "ensemble", "N|FILE", &job->ensemble,
+                "many independent planetary systems at once: N copies of the system of -i, a star and its planets, slightly perturbed (--spread); or the systems in the files listed in FILE, one per line. Symplectic steps or --integrator ias15, with --dt (default: 1/20 of the shortest period; for ias15, where it is the maximum step, the whole period), --steps or --until, -o FILE of all bodies, and --elements"),
+            CLI_REAL(0, "spread", "X", &job->spread, 0, 1,
+                     "maximum relative perturbation of the copies' coordinates and velocities"),
+            CLI_FLAG(
+                0, "compare", &job->compare,
+                "table of all force kernels: one force sum each, checked against plain C in double precision, and its speed; status 1 if one is wrong"),
+            CLI_COMMON_OPTIONS(&job->common),
+            CLI_END,
+        };
     struct cli_condition conditions[] = {
         {"picture", .text = CLI_OUTPUTS_PICTURE},
         {"table", .text = "a table (--csv FILE or --structure FILE)"},

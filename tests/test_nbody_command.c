@@ -132,9 +132,9 @@ static void nbody_command_uses_per_body_softening(void **unused)
     assert_non_null(strstr(out, "softening 0.25\n"));
     nbody_refuses(1, "own.tipsy has per-body softenings, but --method tree needs one",
                   "-i own.tipsy --method tree");
-    nbody_refuses(1, "and --stepping takes one",
+    nbody_refuses(1, "but --stepping needs one",
                   "-i own.tipsy --integrator hermite4 --stepping block");
-    nbody_refuses(1, "and --compare takes one", "-i own.tipsy --compare");
+    nbody_refuses(1, "but --compare needs one", "-i own.tipsy --compare");
 }
 
 /* ---- Precision. ------------------------------------------------------------------------------ */
@@ -164,6 +164,42 @@ static void nbody_command_default_precision_is_named(void **unused)
                             doubles ? of[i].precision : "single");
         json_decref(r);
     }
+}
+
+/* Up to 16 bodies default to ias15, also with --collide: the Pythagorean problem at t = 20 is where
+ * Szebehely & Peters say. Options about steps keep leapfrog. */
+static void nbody_command_default_for_few_bodies_is_ias15(void **unused)
+{
+    static const struct {
+        const char *options, *integrator;
+    } of[] = {{"-n 16", "ias15"},
+              {"-n 5 --collide merge --radius 1e-6", "ias15"},
+              {"-n 17", "leapfrog"},
+              {"-n 16 --dt 1/64", "leapfrog"},
+              {"-n 16 --stepping adaptive", "hermite4"}};
+    struct particles p;
+    (void)unused;
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        char line[200];
+        snprintf(line, sizeof line, "%s --until 0.1 -q --json", of[i].options);
+        nbody_succeeds(line);
+        json_t *r = nbody_report_json();
+        assert_string_equal(json_string_value(json_object_get(r, "integrator")), of[i].integrator);
+        json_decref(r);
+    }
+    nbody_succeeds("--ic pythagorean --until 20 --json -o end.tab");
+    json_t *r = nbody_report_json();
+    assert_string_equal(json_string_value(json_object_get(r, "integrator")), "ias15");
+    assert_true(nbody_json_number(r, "energy_error_rel") < 1e-12);
+    json_decref(r);
+    works(particles_read(in_folder("end.tab"), &p));
+    assert_true(fabs(p.pos[0][0] - 3.004292637) < 1e-8 && fabs(p.pos[0][1] - 0.511925235) < 1e-8);
+    particles_free(&p);
+    put_text(in_folder("pair.tab"), "1 0 0 0 0 0 0\n0 1 0 0 0 1 0\n");
+    nbody_succeeds("-i pair.tab --until 6283.185307179586 --diag 100 --csv rows.csv -o end.tab");
+    works(particles_read(in_folder("end.tab"), &p)); /* 1000 orbits */
+    assert_true(fabs(p.pos[1][0] - 1) < 1e-10 && fabs(p.pos[1][1]) < 1e-10);
+    particles_free(&p);
 }
 
 /* ---- Bad input. ------------------------------------------------------------------------------ */
@@ -258,7 +294,8 @@ static void nbody_command_merges_colliding_bodies(void **unused)
 
 /* In one step of 6.3, which ias15 and adaptive steps divide, two bodies of an ellipse with
  * semi-major axis 1 and eccentricity 0.9 come within the sum of their radii and part again.
- * Kepler's equation says when; merged there, they rest. Bodies that overlap at the start touch at time 0. */
+ * Kepler's equation says when; merged there, they rest. Bodies that overlap at the start touch at
+ * time 0. */
 static void nbody_command_finds_contacts_within_steps(void **unused)
 {
     static const struct {
@@ -456,6 +493,7 @@ int main(int argc, char **argv)
                                  cmocka_unit_test(nbody_command_resumes_in_field),
                                  cmocka_unit_test(nbody_command_uses_per_body_softening),
                                  cmocka_unit_test(nbody_command_default_precision_is_named),
+                                 cmocka_unit_test(nbody_command_default_for_few_bodies_is_ias15),
                                  cmocka_unit_test(nbody_command_rejects_coincident_bodies),
                                  cmocka_unit_test(nbody_command_rejects_distant_body),
                                  cmocka_unit_test(nbody_command_rejects_energy_beyond_float),

@@ -418,8 +418,9 @@ struct nbody_contact {
     double before;        /* time since the contact, 0 to |dt| */
 };
 
-/* Find the pairs that touched during the last step dt, or overlap if dt is 0, assuming linear motion: *contacts entries,
- * earliest first; the caller calls free(*contact). NULL: none. ENOMEM. */
+/* Find the pairs that touched during the last step dt, or overlap if dt is 0, assuming linear
+ * motion: *contacts entries, earliest first; the caller calls free(*contact). NULL: none.
+ * ENOMEM. */
 int nbody_find_contacts(size_t n, const double *radius, const double (*pos)[3],
                         const double (*vel)[3], double dt, struct nbody_contact **contact,
                         size_t *contacts);
@@ -428,8 +429,8 @@ int nbody_find_contacts(size_t n, const double *radius, const double (*pos)[3],
  * nbody_step then ends early, with 0: with NBODY_IAS15 at the first contact, at its exact time;
  * with adaptive steps after the inner step in which bodies touch. Bodies that overlap at the start
  * touch at once. Paths are the integrator's polynomials, or cubics through positions and velocities
- * of adaptive steps. A pair is not reported again before it has been apart. EINVAL: a radius; ENOTSUP:
- * fixed or block steps (use nbody_find_contacts); ENOMEM. */
+ * of adaptive steps. A pair is not reported again before it has been apart. EINVAL: a radius.
+ * ENOTSUP: fixed or block steps (use nbody_find_contacts). ENOMEM. */
 int nbody_watch_contacts(nbody *nb, const double *radius);
 
 /* Return the *contacts contacts at which the last nbody_step ended, earliest first, with the time

@@ -71,8 +71,8 @@ static double contacts_bend(int terms, const double (*c)[3])
     return bend;
 }
 
-/* Distance of a chord from 0 to 1 to the origin; *s: where on the chord it first falls to R, else 2.
- */
+/* Return the distance of a chord to the origin. *s: the first place on the chord, 0 to 1, where the
+ * distance is at most R; else 2. */
 static double contacts_chord(const double from[3], const double to[3], double R, double *s)
 {
     double vv = 0, xv = 0, xx = 0;
