@@ -921,7 +921,7 @@ static void cli_nbody_rejects_bad_options(void **state)
         {"nbody -i ../in --seed 5", "-i and --seed need --ensemble"},
         {"nbody --steps 1 --until 1", "cannot be combined"},
         {"nbody -n 8 --until -1", "--until: '-1' is before"},
-        {"nbody -n 8 --until 1e300", "2^53 steps"},
+        {"nbody -n 8 --dt 1 --until 1e300", "2^53 steps"},
         {"nbody -n 8 --frames 3", "--frames needs a picture"},
         {"nbody -n 8 --frames 0 -o a.png", "--frames: '0' is too small"},
         {"nbody -n 8 --frames 9 --steps 5 -o a.png", "at least 8 steps"},

@@ -270,7 +270,7 @@ static void ias15_begin(struct system *s)
 /* Advance by the time t; false if steps vanish. */
 static bool ias15_run(struct system *s, double t)
 {
-    double done = 0, lost = 0;
+    double done = 0, lost = 0, longest = 0;
     for (int k = 0; k < M; k++)
         s->lost_x[k] = s->lost_v[k] = 0;
     ias15_begin(s);
@@ -279,7 +279,8 @@ static bool ias15_run(struct system *s, double t)
     for (;;) {
         const bool last = T >= fabs(t - done);
         const double step = last ? t - done : copysign(T, t);
-        if (!last && !(T >= VANISHED * fabs(t)))
+        longest = fmax(longest, fabs(step));
+        if (!(T >= VANISHED * longest))
             return false;
         ias15_solve(s, step);
         T = ias15_next_length(s, step);

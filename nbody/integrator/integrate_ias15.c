@@ -45,7 +45,7 @@ static const double LAST_TERM = 1e-6; /* largest b7, relative to A */
 static const double SHORTER = 0.25;   /* repeat a step if the next would be shorter by this */
 static const double LONGER = 4;       /* growth of a step at most */
 static const double ROUNDING = 1e-16; /* relative change of b at convergence */
-static const double VANISHED = 1e-18; /* shortest step, relative to the engine's */
+static const double VANISHED = 1e-18; /* shortest step, relative to the longest */
 static const double VISIT = 1e6;      /* pairs between two reports of progress */
 
 /* Working memory of a step; arrays of m = 3 n numbers. */
@@ -355,14 +355,15 @@ static bool radau_stops(struct radau *r, double part)
 /* Advance by the time t. */
 static enum host_end radau_run(struct radau *r, double t)
 {
-    double done = 0, lost = 0;
+    double done = 0, lost = 0, longest = 0;
     radau_begin(r, r->strength);
     double T = radau_first_length(r);
     radau_reset(r);
     while (fabs(done) < fabs(t)) {
         const bool last = T >= fabs(t - done);
         const double step = last ? t - done : copysign(T, t);
-        if (!last && T < VANISHED * fabs(t))
+        longest = fmax(longest, fabs(step));
+        if (T < VANISHED * longest)
             return HOST_VANISHES;
         radau_solve(r, step);
         T = radau_next_length(r, step);
