@@ -24,7 +24,7 @@
 #define LAST_TERM 1e-6
 #define SHORTER 0.25
 #define LONGER 4.
-#define ROUNDING 1e-16
+#define CONVERGED 1e-11
 #define VANISHED 1e-18
 
 /* Nodes as fractions of the step: zeros of a Radau polynomial. */
@@ -166,7 +166,7 @@ static void ias15_solve(struct system *s, double T)
             change = ias15_refine(s, n);
         }
         change /= ias15_max_abs(s->a);
-        if (change < ROUNDING || (i > 1 && change >= before))
+        if (change < CONVERGED || (i > 1 && change >= before))
             return;
         before = change;
     }

@@ -40,11 +40,17 @@ static const double place[PLACES + 1] = {0,
                                          0.885320946839095768090359771030,
                                          0.977520613561287501891174488626};
 
+/* Factors of b1 ... b7 in twice integrated accelerations, and in once integrated ones. */
+static const double twice[PLACES] = {1. / 6, 1. / 12, 1. / 20, 1. / 30, 1. / 42, 1. / 56, 1. / 72},
+                    once[PLACES] = {1. / 2, 1. / 3, 1. / 4, 1. / 5, 1. / 6, 1. / 7, 1. / 8};
+
 static const double ETA = 0.1751;     /* (1e-9 * 7!)^(1/7): last term of a circular orbit 1e-9 */
 static const double LAST_TERM = 1e-6; /* largest b7, relative to A */
 static const double SHORTER = 0.25;   /* repeat a step if the next would be shorter by this */
 static const double LONGER = 4;       /* growth of a step at most */
-static const double ROUNDING = 1e-16; /* relative change of b at convergence */
+/* Change of b7, relative to the largest acceleration, after which b has converged. Another iteration
+ * would change b7 by a thousandth of it, and positions by less than their rounding. */
+static const double CONVERGED = 1e-11;
 static const double VANISHED = 1e-18; /* shortest step, relative to the longest */
 static const double VISIT = 1e6;      /* pairs between two reports of progress */
 
@@ -52,16 +58,20 @@ static const double VISIT = 1e6;      /* pairs between two reports of progress *
 struct radau {
     const struct nbody_ref_system *s;
     size_t m;
-    double *x, *v, *lost_x, *lost_v; /* state; rounding errors of its sums (Kahan) */
-    double *a0, *a, *off;            /* acceleration at begin and at a node; displacements there */
-    double *strength;                /* A of each body, at the last node */
-    double *b[PLACES], *g[PLACES];   /* polynomial coefficients; divided differences */
-    double *path[PATH_TERMS];        /* of positions, for contacts */
-    double c[PLACES][PLACES];        /* b[k] = sum over j >= k of c[j][k] g[j] */
-    double evaluations, reported;    /* so far; when progress was reported */
+    double *x, *v, *lost_x, *lost_v;  /* state; rounding errors of its sums (Kahan) */
+    double *a0, *a, *off;             /* acceleration at begin and at a node; displacements there */
+    double *strength;                 /* A of each body, at the last node */
+    double *b[PLACES], *g[PLACES];    /* polynomial coefficients; divided differences */
+    double *e[PLACES];                /* b as predicted from the previous step */
+    bool predicted;                   /* e is known */
+    double *path[PATH_TERMS];         /* of positions, for contacts */
+    double c[PLACES][PLACES];         /* b[k] = sum over j >= k of c[j][k] g[j] */
+    double apart[PLACES + 1][PLACES]; /* 1 / (place[n] - place[k]) for k < n */
+    double binomial[PLACES][PLACES];  /* j + 1 over k + 1 */
+    double evaluations, reported;     /* so far; when progress was reported */
 };
 
-enum { ARRAYS = 6 + 2 * PLACES + PATH_TERMS }; /* without x and v */
+enum { ARRAYS = 6 + 3 * PLACES + PATH_TERMS }; /* without x and v */
 
 /* c[j] holds the coefficients of (h - h1) ... (h - hj), since a = a0 + g0 h + g1 h (h - h1) + ...
  */
@@ -74,6 +84,18 @@ static void radau_find_c(struct radau *r)
             r->c[j][k] = (k > 0 ? r->c[j - 1][k - 1] : 0) - (k < j ? place[j] * r->c[j - 1][k] : 0);
 }
 
+static void radau_find_factors(struct radau *r)
+{
+    for (int n = 1; n <= PLACES; n++)
+        for (int k = 0; k < n; k++)
+            r->apart[n][k] = 1 / (place[n] - place[k]);
+    for (int j = 0; j < PLACES; j++) {
+        r->binomial[j][0] = j + 1;
+        for (int k = 1; k <= j; k++)
+            r->binomial[j][k] = r->binomial[j][k - 1] * (j + 1 - k) / (k + 1);
+    }
+}
+
 static void radau_open(struct radau *r, const struct nbody_ref_system *s, double *x, double *v,
                        double *memory)
 {
@@ -81,13 +103,15 @@ static void radau_open(struct radau *r, const struct nbody_ref_system *s, double
     *r = (struct radau){.s = s, .m = 3 * s->n, .x = x, .v = v};
     for (size_t i = 0; i < COUNT_OF(each); i++, memory += r->m)
         *each[i] = memory;
-    for (int k = 0; k < PLACES; k++, memory += 2 * r->m) {
+    for (int k = 0; k < PLACES; k++, memory += 3 * r->m) {
         r->b[k] = memory;
         r->g[k] = memory + r->m;
+        r->e[k] = memory + 2 * r->m;
     }
     for (int k = 0; k < PATH_TERMS; k++, memory += r->m)
         r->path[k] = memory;
     radau_find_c(r);
+    radau_find_factors(r);
 }
 
 /* ---- Forces. --------------------------------------------------------------------------------- */
@@ -174,24 +198,24 @@ static double radau_displacement(const struct radau *r, size_t i, double h, doub
 {
     double sum = 0;
     for (int k = PLACES - 1; k >= 0; k--)
-        sum = (sum + r->b[k][i] / ((k + 2) * (k + 3))) * h;
+        sum = (sum + r->b[k][i] * twice[k]) * h;
     return (sum + r->a0[i] / 2) * (h * T) * (h * T);
 }
 
 /* Update g[n - 1] from the acceleration at node n by divided differences, and b from it. Return
  * the largest change of b7. */
-static double radau_refine(struct radau *r, int n)
+static inline double radau_refine(struct radau *r, const int n)
 {
     double most = 0;
     for (size_t i = 0; i < r->m; i++) {
-        double g = (r->a[i] - r->a0[i]) / place[n];
+        double g = (r->a[i] - r->a0[i]) * r->apart[n][0];
         for (int k = 1; k < n; k++)
-            g = (g - r->g[k - 1][i]) / (place[n] - place[k]);
+            g = (g - r->g[k - 1][i]) * r->apart[n][k];
         const double change = g - r->g[n - 1][i];
         r->g[n - 1][i] = g;
         for (int k = 0; k < n; k++)
             r->b[k][i] += change * r->c[n - 1][k];
-        most = fmax(most, fabs(change));
+        most = fabs(change) > most ? fabs(change) : most;
     }
     return most;
 }
@@ -210,7 +234,7 @@ static void radau_solve(struct radau *r, double T)
             change = radau_refine(r, n);
         }
         change /= radau_max_abs(r->m, r->a);
-        if (change < ROUNDING || (k > 1 && change >= before))
+        if (change < CONVERGED || (k > 1 && change >= before))
             return;
         before = change;
     }
@@ -264,7 +288,7 @@ static void radau_advance(struct radau *r, double T, double h)
     for (size_t i = 0; i < r->m; i++) {
         double kick = 0;
         for (int k = PLACES - 1; k >= 0; k--)
-            kick = (kick + r->b[k][i] / (k + 2)) * h;
+            kick = (kick + r->b[k][i] * once[k]) * h;
         radau_add_compensated(&r->x[i], &r->lost_x[i],
                               h * T * r->v[i] +
                                   (h * T * r->lost_v[i] + radau_displacement(r, i, h, T)));
@@ -273,18 +297,19 @@ static void radau_advance(struct radau *r, double T, double h)
 }
 
 /* Predict b of a step of `ratio` times the previous length: the same polynomial, expanded about
- * its end. */
+ * its end, plus the error of the previous prediction (Everhart 1985). */
 static void radau_predict(struct radau *r, double ratio)
 {
+    const bool corrects = r->predicted && ratio > 0.5 && ratio < 2;
     for (size_t i = 0; i < r->m; i++) {
         double power = 1;
         for (int k = 0; k < PLACES; k++) {
-            double sum = 0, binomial = 1; /* (j + 1 over k + 1) */
-            for (int j = k; j < PLACES; j++) {
-                sum += binomial * r->b[j][i];
-                binomial *= (double)(j + 2) / (j + 1 - k);
-            }
-            r->b[k][i] = (power *= ratio) * sum;
+            double sum = 0;
+            for (int j = k; j < PLACES; j++)
+                sum += r->binomial[j][k] * r->b[j][i];
+            const double off = corrects ? r->b[k][i] - r->e[k][i] : 0;
+            r->e[k][i] = (power *= ratio) * sum;
+            r->b[k][i] = r->e[k][i] + off;
         }
         for (int j = PLACES - 1; j >= 0; j--) { /* g from b, by inverting c */
             r->g[j][i] = r->b[j][i];
@@ -292,6 +317,7 @@ static void radau_predict(struct radau *r, double ratio)
                 r->g[j][i] -= r->c[k][j] * r->g[k][i];
         }
     }
+    r->predicted = true;
 }
 
 static void radau_reset(struct radau *r)
@@ -300,6 +326,7 @@ static void radau_reset(struct radau *r)
         memset(r->b[k], 0, r->m * sizeof *r->b[k]);
         memset(r->g[k], 0, r->m * sizeof *r->g[k]);
     }
+    r->predicted = false;
 }
 
 /* Start a step at the current positions. strength: see radau_pair. */
@@ -324,7 +351,7 @@ static int radau_find_contact(struct radau *r, double T, double *h)
         r->path[1][i] = T * r->v[i];
         r->path[2][i] = T * T * r->a0[i] / 2;
         for (int k = 0; k < PLACES; k++)
-            r->path[k + 3][i] = T * T * r->b[k][i] / ((k + 2) * (k + 3));
+            r->path[k + 3][i] = T * T * r->b[k][i] * twice[k];
     }
     return nbody_host_contact(r->s->watch, &paths, h);
 }
