@@ -28,7 +28,17 @@
 
 EMBEDDED(source, "nbody/integrator/integrate_leapfrog.cl", nbody_integrator_integrate_leapfrog_cl);
 
-enum { PLACES = 7, ITERATIONS = 12 };
+/* With gcc on x86-64 a function that is declared CLONES has one copy per vector length. Copies
+ * differ in speed, not in bits, as CMakeLists.txt forbids fused multiply-adds in this file. */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) &&                             \
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define CLONES
+#endif
+#define INLINE static inline __attribute__((always_inline))
+
+enum { PLACES = 7, ITERATIONS = 12, LANES = 8 };
 
 /* Nodes as fractions of the step: zeros of a Radau polynomial. */
 static const double place[PLACES + 1] = {0,
@@ -60,7 +70,10 @@ struct radau {
     size_t m;
     double *x, *v, *lost_x, *lost_v;  /* state; rounding errors of its sums (Kahan) */
     double *a0, *a, *off;             /* acceleration at begin and at a node; displacements there */
-    double *strength;                 /* A of each body, at the last node */
+    double *strength;                 /* A of each body, at the last node; then: */
+    double *softening2;               /* half the squares of the softenings */
+    double *planes;                   /* x, off and a by coordinate */
+    double *row;                      /* d, r^-3 and r of a body's pairs */
     double *b[PLACES], *g[PLACES];    /* polynomial coefficients; divided differences */
     double *e[PLACES];                /* b as predicted from the previous step */
     bool predicted;                   /* e is known */
@@ -71,7 +84,7 @@ struct radau {
     double evaluations, reported;     /* so far; when progress was reported */
 };
 
-enum { ARRAYS = 6 + 3 * PLACES + PATH_TERMS }; /* without x and v */
+enum { ARRAYS = 11 + 3 * PLACES + PATH_TERMS }; /* without x and v */
 
 /* c[j] holds the coefficients of (h - h1) ... (h - hj), since a = a0 + g0 h + g1 h (h - h1) + ...
  */
@@ -110,33 +123,80 @@ static void radau_open(struct radau *r, const struct nbody_ref_system *s, double
     }
     for (int k = 0; k < PATH_TERMS; k++, memory += r->m)
         r->path[k] = memory;
+    r->softening2 = r->strength + s->n;
+    r->planes = memory;
+    r->row = memory + 3 * r->m;
+    for (size_t i = 0; i < s->n; i++)
+        r->softening2[i] = nbody_ref_softening2(s, i, i) / 2;
     radau_find_c(r);
     radau_find_factors(r);
 }
 
 /* ---- Forces. --------------------------------------------------------------------------------- */
 
-/* Add the forces between bodies i and j to a, and their magnitudes to `strength` if not NULL. */
-static inline void radau_pair(const struct radau *r, size_t i, size_t j, double *a,
-                              double *strength)
+/* Coordinate c of all bodies: numbers c * n to c * n + n - 1 of a plane. */
+static void radau_to_planes(size_t n, const double *x, double *plane)
 {
-    const double *const x = r->x, *const off = r->off;
-    double d[3], r2 = nbody_ref_softening2(r->s, i, j);
-    for (size_t c = 0; c < 3; c++) {
-        d[c] = (x[3 * j + c] - x[3 * i + c]) + (off[3 * j + c] - off[3 * i + c]);
-        r2 += d[c] * d[c];
+    for (size_t c = 0; c < 3; c++)
+        for (size_t i = 0; i < n; i++)
+            plane[c * n + i] = x[3 * i + c];
+}
+
+/* Compute the vectors d from body i to the bodies j < i, 3 planes, and r^-3 and r of the pairs. Two
+ * bodies at one place do not attract each other. */
+INLINE void radau_row(const struct radau *r, size_t i, double *restrict d, double *restrict cube,
+                      double *restrict length)
+{
+    const size_t n = r->s->n;
+    const double *const x = r->planes, *const y = x + n, *const z = y + n, *const ox = z + n,
+                        *const oy = ox + n, *const oz = oy + n, *const e2 = r->softening2;
+    const double here = e2[i];
+    for (size_t j = 0; j < i; j++) {
+        const double dx = (x[j] - x[i]) + (ox[j] - ox[i]), dy = (y[j] - y[i]) + (oy[j] - oy[i]),
+                     dz = (z[j] - z[i]) + (oz[j] - oz[i]),
+                     r2 = (e2[j] + here) + (dx * dx + (dy * dy + dz * dz)), root = sqrt(r2),
+                     w = 1 / (r2 * root);
+        d[j] = dx;
+        d[n + j] = dy;
+        d[2 * n + j] = dz;
+        cube[j] = r2 > 0 ? w : 0;
+        length[j] = root;
     }
-    if (!(r2 > 0))
-        return;
-    const double root = sqrt(r2), w = r->s->G / (r2 * root), to_i = w * r->s->mass[j],
-                 to_j = w * r->s->mass[i];
-    for (size_t c = 0; c < 3; c++) {
-        a[3 * i + c] += to_i * d[c];
-        a[3 * j + c] -= to_j * d[c];
+}
+
+/* Subtract gm_i f_j d_j from a[j] for each j < i, and return the sum of gm_j f_j d_j, in an order
+ * that vectors of any length keep. */
+INLINE double radau_add(size_t i, const double *restrict gm, double gm_i, const double *restrict f,
+                        const double *restrict d, double *restrict a)
+{
+    double sum[LANES] = {0};
+    size_t j = 0;
+    for (; j + LANES <= i; j += LANES)
+        for (size_t l = 0; l < LANES; l++) {
+            const double fd = f[j + l] * d[j + l];
+            sum[l] += gm[j + l] * fd;
+            a[j + l] -= gm_i * fd;
+        }
+    for (size_t l = 0; j < i; l++, j++) {
+        const double fd = f[j] * d[j];
+        sum[l] += gm[j] * fd;
+        a[j] -= gm_i * fd;
     }
-    if (strength) {
-        strength[i] += to_i * root;
-        strength[j] += to_j * root;
+    return ((sum[0] + sum[4]) + (sum[2] + sum[6])) + ((sum[1] + sum[5]) + (sum[3] + sum[7]));
+}
+
+/* Add the forces of all pairs to a, 3 planes, and their magnitudes to `strength` if not NULL. */
+CLONES static void radau_add_pairs(const struct radau *r, double *a, double *strength)
+{
+    const size_t n = r->s->n;
+    const double *const gm = r->s->mass;
+    double *const d = r->row, *const cube = d + 3 * n, *const length = cube + n;
+    for (size_t i = 1; i < n; i++) {
+        radau_row(r, i, d, cube, length);
+        for (size_t c = 0; c < 3; c++)
+            a[c * n + i] += radau_add(i, gm, gm[i], cube, d + c * n, a + c * n);
+        if (strength)
+            strength[i] += radau_add(i, gm, -gm[i], cube, length, strength);
     }
 }
 
@@ -159,16 +219,18 @@ static void radau_add_fields(const struct radau *r, double *a, double *strength)
     }
 }
 
-/* Compute the accelerations a at the positions x + off. strength: see radau_pair. */
+/* Compute the accelerations a at the positions x + off. strength: see radau_add_pairs. */
 static void radau_accelerate(struct radau *r, double *a, double *strength)
 {
     const size_t n = r->s->n;
-    memset(a, 0, r->m * sizeof *a);
+    double *const sum = r->planes + 2 * r->m;
+    memset(sum, 0, r->m * sizeof *sum);
     if (strength)
         memset(strength, 0, n * sizeof *strength);
-    for (size_t i = 1; i < n; i++)
-        for (size_t j = 0; j < i; j++)
-            radau_pair(r, i, j, a, strength);
+    radau_to_planes(n, r->off, r->planes + r->m);
+    radau_add_pairs(r, sum, strength);
+    for (size_t i = 0; i < r->m; i++)
+        a[i] = sum[i % 3 * n + i / 3];
     if (r->s->nfields)
         radau_add_fields(r, a, strength);
     r->evaluations++;
@@ -329,10 +391,11 @@ static void radau_reset(struct radau *r)
     r->predicted = false;
 }
 
-/* Start a step at the current positions. strength: see radau_pair. */
+/* Start a step at the current positions. strength: see radau_add_pairs. */
 static void radau_begin(struct radau *r, double *strength)
 {
     memcpy(r->off, r->lost_x, r->m * sizeof *r->off);
+    radau_to_planes(r->s->n, r->x, r->planes);
     radau_accelerate(r, r->a0, strength);
 }
 
