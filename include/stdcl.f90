@@ -2136,6 +2136,12 @@ module stdcl
       integer(c_int64_t), value :: seed
       type(nbody_force_errors), optional :: errors
     end function
+    function nbody_contacts(nb, contacts) bind(C)
+      import
+      type(c_ptr) :: nbody_contacts
+      type(c_ptr), value :: nb
+      integer(c_size_t), optional :: contacts(*)
+    end function
     function nbody_create(options, n, mass, pos, vel) bind(C)
       import
       type(c_ptr) :: nbody_create
@@ -2166,6 +2172,11 @@ module stdcl
       integer(c_int) :: nbody_diagnose
       type(c_ptr), value :: nb
       type(nbody_diagnostics), optional :: d
+    end function
+    function nbody_elapsed(nb) bind(C)
+      import
+      real(c_double) :: nbody_elapsed
+      type(c_ptr), value :: nb
     end function
     function nbody_ensemble_create(options, systems, bodies, mass, pos, vel) bind(C)
       import
@@ -2388,6 +2399,12 @@ module stdcl
       type(c_ptr), value :: nb
       real(c_double), value :: dt
     end function
+    function nbody_set_elapsed(nb, elapsed) bind(C)
+      import
+      integer(c_int) :: nbody_set_elapsed
+      type(c_ptr), value :: nb
+      real(c_double), value :: elapsed
+    end function
     function nbody_shape(nb, dev) bind(C)
       import
       type(c_ptr) :: nbody_shape
@@ -2439,6 +2456,12 @@ module stdcl
       import
       type(c_ptr) :: nbody_tune_kernels
       integer(c_size_t), optional :: count
+    end function
+    function nbody_watch_contacts(nb, radius) bind(C)
+      import
+      integer(c_int) :: nbody_watch_contacts
+      type(c_ptr), value :: nb
+      real(c_double), intent(in), optional :: radius(*)
     end function
     function oclerror_str(code) bind(C)
       import

@@ -699,6 +699,11 @@ struct nbody_force_errors {
   double most;
   size_t worst;
 };
+struct nbody_contact {
+  size_t first;
+  size_t second;
+  double before;
+};
 struct nbody_field {
   int kind;
   double strength;
@@ -746,11 +751,6 @@ struct nbody_ensemble_options {
   uintptr_t reserved[8];
 };
 typedef struct nbody_ensemble nbody_ensemble;
-struct nbody_contact {
-  size_t first;
-  size_t second;
-  double before;
-};
 struct nbody_elements {
   double semi_major;
   double eccentricity;
@@ -822,11 +822,13 @@ static const int NBODY_GALAXY = 7;
 void nbody_block_counts(const nbody *nb, double *blocks, double *steps);
 size_t nbody_bodies(const nbody *nb);
 int nbody_check_forces(nbody *nb, size_t samples, uint64_t seed, struct nbody_force_errors *errors);
+const struct nbody_contact *nbody_contacts(const nbody *nb, size_t *contacts);
 nbody *nbody_create(const struct nbody_options *options, size_t n, const double *mass, double (*pos)[3], double (*vel)[3]);
 size_t nbody_device_bodies(const nbody *nb, unsigned dev);
 size_t nbody_device_bytes(const nbody *nb);
 unsigned nbody_devices(const nbody *nb);
 int nbody_diagnose(nbody *nb, struct nbody_diagnostics *d);
+double nbody_elapsed(const nbody *nb);
 nbody_ensemble *nbody_ensemble_create(const struct nbody_ensemble_options *options, size_t systems, size_t bodies, const double *mass, double (*pos)[3], double (*vel)[3]);
 int nbody_ensemble_energies(nbody_ensemble *e, double *energy);
 void nbody_ensemble_free(nbody_ensemble *e);
@@ -860,6 +862,7 @@ int nbody_save(nbody *nb, void *to);
 size_t nbody_save_bytes(const nbody *nb);
 void nbody_set_clock(nbody *nb, double time, size_t steps);
 int nbody_set_dt(nbody *nb, double dt);
+int nbody_set_elapsed(nbody *nb, double elapsed);
 const char *nbody_shape(const nbody *nb, unsigned dev);
 int nbody_snapshot_begin(nbody *nb);
 int nbody_snapshot_read(nbody *nb, void *to);
@@ -869,6 +872,7 @@ size_t nbody_steps(const nbody *nb);
 double nbody_time(const nbody *nb);
 int nbody_time_forces(nbody *nb, size_t times, double *seconds);
 const struct cltune_kernel *nbody_tune_kernels(size_t *count);
+int nbody_watch_contacts(nbody *nb, const double *radius);
 ]],
 
 view = [[

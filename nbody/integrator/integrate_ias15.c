@@ -58,8 +58,8 @@ static const double ETA = 0.1751;     /* (1e-9 * 7!)^(1/7): last term of a circu
 static const double LAST_TERM = 1e-6; /* largest b7, relative to A */
 static const double SHORTER = 0.25;   /* repeat a step if the next would be shorter by this */
 static const double LONGER = 4;       /* growth of a step at most */
-/* Change of b7, relative to the largest acceleration, after which b has converged. Another iteration
- * would change b7 by a thousandth of it, and positions by less than their rounding. */
+/* Change of b7, relative to the largest acceleration, after which b has converged: another
+ * iteration would change b7 by a thousandth of it, and positions by less than their rounding. */
 static const double CONVERGED = 1e-11;
 static const double VANISHED = 1e-18; /* shortest step, relative to the longest */
 static const double VISIT = 1e6;      /* pairs between two reports of progress */

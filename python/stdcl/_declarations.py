@@ -368,6 +368,13 @@ class nbody_force_errors(Structure):  # noqa: F405
         ("worst", c_size_t),
     ]
 
+class nbody_contact(Structure):  # noqa: F405
+    _fields_ = [
+        ("first", c_size_t),
+        ("second", c_size_t),
+        ("before", c_double),
+    ]
+
 class nbody_field(Structure):  # noqa: F405
     _fields_ = [
         ("kind", c_int),
@@ -821,11 +828,13 @@ FUNCTIONS = {
     "nbody_block_counts": ("nbody", "None, [c_void_p, c_void_p, c_void_p]"),
     "nbody_bodies": ("nbody", "c_size_t, [c_void_p]"),
     "nbody_check_forces": ("nbody", "c_int, [c_void_p, c_size_t, c_uint64, POINTER(nbody_force_errors)]"),
+    "nbody_contacts": ("nbody", "POINTER(nbody_contact), [c_void_p, c_void_p]"),
     "nbody_create": ("nbody", "c_void_p, [POINTER(nbody_options), c_size_t, c_void_p, c_void_p, c_void_p]"),
     "nbody_device_bodies": ("nbody", "c_size_t, [c_void_p, c_uint]"),
     "nbody_device_bytes": ("nbody", "c_size_t, [c_void_p]"),
     "nbody_devices": ("nbody", "c_uint, [c_void_p]"),
     "nbody_diagnose": ("nbody", "c_int, [c_void_p, POINTER(nbody_diagnostics)]"),
+    "nbody_elapsed": ("nbody", "c_double, [c_void_p]"),
     "nbody_ensemble_create": ("nbody", "c_void_p, [POINTER(nbody_ensemble_options), c_size_t, c_size_t, c_void_p, c_void_p, c_void_p]"),
     "nbody_ensemble_energies": ("nbody", "c_int, [c_void_p, c_void_p]"),
     "nbody_ensemble_free": ("nbody", "None, [c_void_p]"),
@@ -859,6 +868,7 @@ FUNCTIONS = {
     "nbody_save_bytes": ("nbody", "c_size_t, [c_void_p]"),
     "nbody_set_clock": ("nbody", "None, [c_void_p, c_double, c_size_t]"),
     "nbody_set_dt": ("nbody", "c_int, [c_void_p, c_double]"),
+    "nbody_set_elapsed": ("nbody", "c_int, [c_void_p, c_double]"),
     "nbody_shape": ("nbody", "c_char_p, [c_void_p, c_uint]"),
     "nbody_snapshot_begin": ("nbody", "c_int, [c_void_p]"),
     "nbody_snapshot_read": ("nbody", "c_int, [c_void_p, c_void_p]"),
@@ -868,6 +878,7 @@ FUNCTIONS = {
     "nbody_time": ("nbody", "c_double, [c_void_p]"),
     "nbody_time_forces": ("nbody", "c_int, [c_void_p, c_size_t, c_void_p]"),
     "nbody_tune_kernels": ("nbody", "POINTER(cltune_kernel), [c_void_p]"),
+    "nbody_watch_contacts": ("nbody", "c_int, [c_void_p, c_void_p]"),
     "oclerror_str": ("stdcl", "c_char_p, [c_int]"),
     "oclperror": ("stdcl", "None, [c_char_p]"),
     "stdcl_arg_global": ("stdcl", "c_size_t, [c_void_p, c_uint32, c_void_p, c_char_p]"),
