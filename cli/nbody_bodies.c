@@ -358,8 +358,8 @@ static void choose_few(struct nbody_job *job)
     job->integrator = NBODY_IAS15;
 }
 
-/* Adjust the estimated step of ias15, whose inner steps do not depend on it, so that outputs can be
- * close enough in time: 1 / LEAST_STEPS of the run, at most the time between outputs. */
+/* Choose the step of ias15: 1 / LEAST_STEPS of the run, at most the time between outputs. The step
+ * only limits when outputs are possible; ias15 divides it as needed. */
 static void adjust_ias15_step(struct nbody_job *job)
 {
     const double between[] = {job->diag, job->snapshots, job->checkpoint_time},

@@ -222,7 +222,7 @@ static int handle_contacts(struct nbody_job *job, const struct nbody_contact *co
     return CLI_DONE;
 }
 
-/* Contacts within the last step dt along lines; with dt 0 those of bodies that overlap. */
+/* Handle contacts within the last step dt along lines; with dt 0, bodies that overlap. */
 static int handle_lines(struct nbody_job *job, double dt)
 {
     const struct particles *b = &job->bodies;

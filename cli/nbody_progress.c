@@ -40,6 +40,11 @@ static const char *progress_note(const struct nbody_job *job, double fraction, c
     return text;
 }
 
+bool nbody_job_late(const struct nbody_job *job)
+{
+    return job->time_limit > 0 && cli_ranks_first() && seconds_now() - job->began > job->time_limit;
+}
+
 int nbody_job_progress(void *arg, double fraction)
 {
     struct nbody_job *job = arg;
@@ -52,7 +57,7 @@ int nbody_job_progress(void *arg, double fraction)
                             progress_note(job, fraction, text));
     }
     cli_window_listen(&job->window);
-    return cli_interrupted() || (job->doing.limited && nbody_stop_late(job));
+    return cli_interrupted() || (job->doing.limited && nbody_job_late(job));
 }
 
 bool nbody_job_stopped(void)

@@ -26,6 +26,7 @@ int nbody_job_run(struct nbody_job *job);
 
 /* nbody_progress.c. begin: announce the engine's next phase; progress: the engine's callback. */
 int nbody_job_progress(void *job, double fraction);
+bool nbody_job_late(const struct nbody_job *job); /* rank 0: --time-limit has passed */
 bool nbody_job_stopped(void); /* true if nbody_job_progress cancelled the failed call */
 void nbody_job_begin(struct nbody_job *job, const char *name, double from, double to);
 
@@ -33,8 +34,7 @@ void nbody_job_begin(struct nbody_job *job, const char *name, double from, doubl
 size_t nbody_stop_next(const struct nbody_job *job,
                        size_t step); /* next step to check; SIZE_MAX: none */
 int nbody_stop_visit(struct nbody_job *job, size_t before,
-                     size_t step);                 /* after a batch: set job->stopped */
-bool nbody_stop_late(const struct nbody_job *job); /* rank 0: --time-limit has passed */
+                     size_t step); /* after a batch: set job->stopped */
 
 /* nbody_balance.c: load balancing between ranks; begin before the first batch, visit after each.
  * Collective. */

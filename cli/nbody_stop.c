@@ -9,8 +9,6 @@
 #include "nbody_bodies.h"
 #include "nbody_run.h"
 
-#include "core/clock.h"
-
 #include <math.h>
 #include <stdbool.h>
 #include <stdcl.h>
@@ -75,11 +73,6 @@ static int check_energy(struct nbody_job *job)
     return CLI_DONE;
 }
 
-bool nbody_stop_late(const struct nbody_job *job)
-{
-    return job->time_limit > 0 && cli_ranks_first() && seconds_now() - job->began > job->time_limit;
-}
-
 int nbody_stop_visit(struct nbody_job *job, size_t before, size_t step)
 {
     const bool due = step < job->total && nbody_stop_next(job, before) == step;
@@ -88,7 +81,7 @@ int nbody_stop_visit(struct nbody_job *job, size_t before, size_t step)
         return status;
     if (due && job->stop_energy > 0 && !*job->stopped && (status = check_energy(job)) != CLI_DONE)
         return status;
-    char late = nbody_stop_late(job);
+    char late = nbody_job_late(job);
     const bool asks = job->time_limit > 0 && !*job->stopped && step < job->total;
     if (asks && world_broadcast(cli_world, 0, &late, sizeof late) != 0)
         return cli_failed_call(NULL);

@@ -427,7 +427,7 @@ int nbody_find_contacts(size_t n, const double *radius, const double (*pos)[3],
 
 /* Look for contacts from now on, with the radius >= 0 of each body, copied; NULL: no longer.
  * nbody_step then ends early, with 0: with NBODY_IAS15 at the first contact, at its exact time;
- * with adaptive steps after the inner step in which bodies touch. Bodies that overlap at the start
+ * with adaptive steps at the end of the inner step. Bodies that overlap at the start
  * touch at once. Paths are the integrator's polynomials, or cubics through positions and velocities
  * of adaptive steps. A pair is not reported again before it has been apart. EINVAL: a radius.
  * ENOTSUP: fixed or block steps (use nbody_find_contacts). ENOMEM. */
@@ -439,8 +439,8 @@ const struct nbody_contact *nbody_contacts(const nbody *nb, size_t *contacts);
 
 /* Return how much of the current step has passed: 0, or up to dt after a contact. nbody_time
  * includes it, nbody_steps does not, and the next nbody_step first completes this step, as its
- * first. Or set it, for an engine that continues another; EINVAL if it is longer than dt, ENOTSUP
- * where nbody_watch_contacts is. */
+ * first. Or set it, for an engine that continues another run. EINVAL: longer than dt. ENOTSUP: as
+ * nbody_watch_contacts. */
 double nbody_elapsed(const nbody *nb);
 int nbody_set_elapsed(nbody *nb, double elapsed);
 

@@ -317,7 +317,7 @@ static int block_steps_check(struct nbody *nb, const struct blocks *b)
         nb->integration.steps + 1, nbody_time(nb), i < j ? i : j, i < j ? j : i);
 }
 
-/* Look for contacts in the last block, of so many ticks: as nbody_watch_inner_step. */
+/* Look for contacts in the last block, `ticks` long, like nbody_watch_inner_step. */
 static int block_steps_find_contacts(struct nbody *nb, struct watch_path *path, cl_ulong ticks)
 {
     const int contact =

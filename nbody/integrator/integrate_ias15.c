@@ -58,8 +58,8 @@ static const double ETA = 0.1751;     /* (1e-9 * 7!)^(1/7): last term of a circu
 static const double LAST_TERM = 1e-6; /* largest b7, relative to A */
 static const double SHORTER = 0.25;   /* repeat a step if the next would be shorter by this */
 static const double LONGER = 4;       /* growth of a step at most */
-/* Change of b7, relative to the largest acceleration, after which b has converged: another
- * iteration would change b7 by a thousandth of it, and positions by less than their rounding. */
+/* Largest change of b7 at convergence, relative to the largest acceleration. One more iteration
+ * would change b7 by a thousandth of this, and positions by less than their rounding. */
 static const double CONVERGED = 1e-11;
 static const double VANISHED = 1e-18; /* shortest step, relative to the longest */
 static const double VISIT = 1e6;      /* pairs between two reports of progress */
@@ -399,8 +399,7 @@ static void radau_begin(struct radau *r, double *strength)
     radau_accelerate(r, r->a0, strength);
 }
 
-/* Find the first contact in the step T, and in *h its fraction of the step: as nbody_watch_paths.
- */
+/* Find the first contact in the step T, like nbody_watch_paths. *h: its fraction of the step. */
 static int radau_find_contact(struct radau *r, double T, double *h)
 {
     struct contact_paths paths = {.n = r->s->n, .terms = PATH_TERMS, .span = T};

@@ -66,11 +66,11 @@ struct host_watch {
     double reached; /* time at which a contact ended the step, from its begin */
 };
 
-/* Report progress within a step, of which the fraction `part` is done; call this at least once a
- * second or so. True if the caller cancels: return HOST_STOPPED. watch may be NULL. */
+/* Report progress within a step; part: the fraction done. Call this about once a millisecond. True
+ * if the caller cancels: return HOST_STOPPED. watch may be NULL. */
 bool nbody_host_stops(const struct host_watch *watch, double part);
 
-/* Look for contacts along an inner step: as nbody_watch_paths, at the first contact. */
+/* Look for contacts along an inner step, like nbody_watch_paths, up to the first contact. */
 int nbody_host_contact(const struct host_watch *watch, const struct contact_paths *paths,
                        double *h);
 

@@ -5,8 +5,9 @@
  * including its radius, is sorted by its start; only pairs with overlapping intervals are tested.
  *
  * A pair's relative path d(h) deviates from its chord between two times by at most an eighth of the
- * squared interval times the largest |d''|. Bisection discards intervals whose chord stays away by
- * more, the earlier half first, until the deviation is rounding: no contact is missed.
+ * squared interval times the largest |d''|. Bisection, the earlier half first, discards intervals
+ * with chords that stay farther away than this, until the deviation is rounding: no contact is
+ * missed.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/structure/contacts.h"

@@ -8,7 +8,7 @@
 
 static const double TINY = 1e-12;   /* below it an orbit is circular, or in the plane */
 static const double RADIAL = 1e-15; /* |x cross v| of radial motion relative to |x| |v| */
-static const double ROUND = 0.5;    /* eccentricity from which anomalies come from the energy */
+static const double ROUND = 0.5;    /* above this eccentricity, anomalies come from the energy */
 
 static double elements_dot(const double a[3], const double b[3])
 {
@@ -70,8 +70,8 @@ static double mean_anomaly_of_energy(const struct nbody_elements *o, double gm, 
     return M < 0 ? M + 2 * acos(-1) : M;
 }
 
-/* The orbital plane of radial motion: of all planes through the line x the one with the least
- * inclination. h: its normal. */
+/* Find the normal h of the plane of radial motion: the plane of least inclination through the
+ * line x. */
 static void radial_normal(const double x[3], double h[3])
 {
     const double level[3] = {-x[1], x[0], 0}; /* in the plane z = 0, across x */
