@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "failing.h"
+#include "nbody_engine.h"
 
 #include "nbody/force/tree.h"
 
@@ -15,8 +16,13 @@ static double mass[N], pos[N][3], vel[N][3], acc[N][3], phi[N];
 static nbody *failure_engine(enum nbody_integrator integrator)
 {
     const double shares[64] = {1, 1, 1, 1};
-    const struct nbody_options o = {
-        .ctx = stddev, .integrator = integrator, .dt = 1. / 256, .eps = 0.1, .shares = shares};
+    const bool planets = integrator == NBODY_WHFAST; /* needs doubles, without softening */
+    const struct nbody_options o = {.ctx = stddev,
+                                    .integrator = integrator,
+                                    .precision = planets ? NBODY_DOUBLE : NBODY_SINGLE,
+                                    .dt = 1. / 256,
+                                    .eps = planets ? 0 : 0.1,
+                                    .shares = shares};
     works(nbody_initial(NBODY_PLUMMER, N, 1, mass, pos, vel));
     nbody *nb = nbody_create(&o, N, mass, (const double(*)[3])pos, (const double(*)[3])vel);
     ready(nb);
@@ -73,10 +79,12 @@ static void nbody_failed_launch_is_reported(void **state)
     for (int i = 0; i != NBODY_WHFAST && nbody_integrator_describe((enum nbody_integrator)i); i++)
         for (size_t c = 0; c < sizeof calls / sizeof *calls; c++) {
             int k = 0;
+            if (i == NBODY_WHFAST && !context_has_doubles())
+                continue;
             while (fails_at((enum nbody_integrator)i, calls[c], k))
                 k++;
-            assert_true(k >= 2 || (i == NBODY_IAS15 &&
-                                   calls[c] == failure_step)); /* whose steps launch nothing */
+            assert_true(k >= 2 || ((i == NBODY_IAS15 || i == NBODY_WHFAST) &&
+                                   calls[c] == failure_step)); /* they launch nothing */
         }
 }
 
