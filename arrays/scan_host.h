@@ -13,8 +13,8 @@ typedef NUMBER NAME(vec) __attribute__((vector_size(VECTOR_BYTES)));
 /* A vector in an array: aligned like one element. */
 typedef NUMBER NAME(stored) __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(NUMBER))));
 
-/* Lanes of a zero vector, numbered from 0, then of v, numbered from LANES: v moved up. LAST: its last
- * lane in all lanes. */
+/* Lanes of a zero vector, numbered from 0, and of v, numbered from LANES: v moved up. LAST: its
+ * last lane in all lanes. */
 #if LANES == 2
 #define UP_1 0, 2
 #define LAST 1, 1

@@ -50,8 +50,7 @@ static size_t part_length(const struct scan_block *b, size_t part)
 static void sum_part(void *block_, size_t part)
 {
     struct scan_block *b = block_;
-    b->carry[part] =
-        b->host->sum[b->kind](b->x + part * b->each * b->bytes, part_length(b, part));
+    b->carry[part] = b->host->sum[b->kind](b->x + part * b->each * b->bytes, part_length(b, part));
 }
 
 static void scan_part(void *block_, size_t part)

@@ -13,6 +13,7 @@
 #include "stdcl/nbody.h"
 
 #include <math.h>
+#include <sys/mman.h>
 
 enum { MOST_DEVICES = 2 };
 static cl_device_id device[MOST_DEVICES];
@@ -1080,6 +1081,57 @@ static void ranks_matmul_products_are_right(void **state)
     }
 }
 
+/* Rows of this rank's slab that are 2^31 + 5 elements apart, in memory of which only the rows
+ * exist. *bytes: of the mapping. NULL on failure. */
+static const size_t far_slab_ld = ((size_t)1 << 31) + 5;
+
+static double *far_slab(const struct rank_run *r, size_t rows, size_t cols, size_t *bytes)
+{
+    size_t first, count;
+    matmul_partition(r->world, r->rank, rows, &first, &count);
+    *bytes = (count * far_slab_ld + cols) * sizeof(double);
+    double *x = mmap(NULL, *bytes, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    for (size_t i = 0; x != MAP_FAILED && i < count; i++)
+        for (size_t j = 0; j < cols; j++)
+            x[i * far_slab_ld + j] = (double)(1 + 3 * (first + i) + j);
+    return x == MAP_FAILED ? NULL : x;
+}
+
+/* Integers, whose sums are exact: C = 2 A B - C with the elements of far_slab. */
+static int matmul_far_slabs(struct rank_run *r)
+{
+    enum { M = 6, N = 4, K = 7 };
+    size_t first, count, bytes[3], wrong = 0;
+    double *a = far_slab(r, M, K, &bytes[0]), *b = far_slab(r, K, N, &bytes[1]),
+           *c = far_slab(r, M, N, &bytes[2]);
+    matmul *mm = matmul_create(&(struct matmul_options){
+        .kind = *(const enum matmul_kind *)r->arg, .precision = MATMUL_DOUBLE, .world = r->world});
+    if (!a || !b || !c || !mm)
+        return WRONG("no memory or no engine");
+    if (matmul_multiply(mm, MATMUL_NN, M, N, K, 2, a, far_slab_ld, b, far_slab_ld, -1, c,
+                        far_slab_ld) != 0)
+        return WRONG("the product failed: %s", clerror());
+    matmul_partition(r->world, r->rank, M, &first, &count);
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < N; j++) {
+            double sum = -(double)(1 + 3 * (first + i) + j);
+            for (size_t k = 0; k < K; k++)
+                sum += 2 * (double)((1 + 3 * (first + i) + k) * (1 + 3 * k + j));
+            wrong += c[i * far_slab_ld + j] != sum;
+        }
+    matmul_free(mm);
+    munmap(a, bytes[0]), munmap(b, bytes[1]), munmap(c, bytes[2]);
+    return wrong ? WRONG("%zu elements are wrong", wrong) : 0;
+}
+
+static void ranks_matmul_takes_far_rows(void **state)
+{
+    (void)state;
+    enum matmul_kind kind = MATMUL_CPU_BLOCKED;
+    ranks_work(3, matmul_far_slabs, (struct ranks_how){.arg = &kind});
+}
+
 /* A failure of a rank's device, or a cancelling caller, ends the product of all ranks. */
 static int tell_matmul(void *arg, double fraction)
 {
@@ -1173,6 +1225,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(ranks_nbody_saved_state_continues),
         cmocka_unit_test(ranks_nbody_errors_end_all),
         cmocka_unit_test(ranks_matmul_products_are_right),
+        cmocka_unit_test(ranks_matmul_takes_far_rows),
         cmocka_unit_test(ranks_matmul_errors_end_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
