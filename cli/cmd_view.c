@@ -126,7 +126,7 @@ static int cmd_view_run(int argc, char **argv)
         status = cmd_view_work(&job);
     status = cli_first_failure(status, cli_window_close(&job.window));
     view_recording_close(job.recording);
-    life_pattern_free(&job.pattern);
+    life_plane_free(&job.plane);
     free(job.bars.count);
     free(job.bars.expected);
     free(job.table.value);

@@ -197,8 +197,8 @@ static void choose_plane(struct life_job *job)
             : "the pattern has no grid and runs on an unbounded plane";
 }
 
-/* Updates of cells that plain C makes in less time than a kernel takes to compile, by far: about 10^7
- * a second, in proportion to the neighbourhood. */
+/* Most updates of cells in a small run. Plain C makes about 10^7 a second, in proportion to the
+ * neighbourhood; compiling a kernel takes 2 to 3 s. */
 static const double FEW_UPDATES = 1 << 21;
 
 void life_choice_small(struct life_job *job)

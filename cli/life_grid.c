@@ -171,7 +171,7 @@ static uint64_t count_live(const struct life_pattern *p)
     return n;
 }
 
-/* Copy the cells of `from` that lie in `to`, whose box lies in that of `from`. */
+/* Copy the cells of `from` within the box of `to`, a part of the box of `from`. */
 static void copy_box(const struct life_pattern *from, struct life_pattern *to)
 {
     to->stride = (to->columns + 63) / 64;

@@ -103,8 +103,8 @@ struct life_job {
         uint64_t chunk; /* generations of HashLife's next step */
         uint64_t asked; /* generation of the last trial of the other engine */
     } race;
-    /* The pattern's file is of generation epoch + started. Engines count from `started`, in 64 bits;
-     * epoch is 0 or a multiple of 2^62. */
+    /* The pattern's file is of generation epoch + started. Engines count from `started`, in 64
+     * bits; epoch is 0 or a multiple of 2^62. */
     life_generation_t epoch;
     uint64_t started;
     struct csv table;

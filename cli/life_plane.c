@@ -265,7 +265,7 @@ static int get_box_states(const struct plane *p, struct life_pattern *pattern)
                : CLI_DONE;
 }
 
-/* The bounding box of the live cells as a pattern without cells; one dead cell if there are none. */
+/* The bounding box of the live cells as a pattern without cells; a dead cell if there are none. */
 static int describe_box(const struct plane *p, const char *file, size_t most,
                         struct life_pattern *pattern)
 {

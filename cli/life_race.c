@@ -2,12 +2,13 @@
  * engines.
  *
  * HashLife starts, because it needs no device and finishes small or regular patterns at once. If
- * it is still running after PACE_SECONDS of its thread's processor time, sparse starts with the same pattern. If sparse reaches
- * the same generation in a fraction PART of that time, it replaces HashLife; if it gets at least
- * half as far, it may try again later. After sparse has run LATER times as long, HashLife gets
- * the current plane, which may have become regular, for a fraction of that time. If HashLife
- * gets further, it takes over; otherwise it tries again after LATER times as long. So at most
- * about a quarter of a long run is spent on the slower engine. Both engines give equal cells.
+ * it is still running after PACE_SECONDS of its thread's processor time, sparse starts with the
+ * same pattern. If sparse reaches the same generation in a fraction PART of that time, it
+ * replaces HashLife; if it gets at least half as far, it may try again later. After
+ * sparse has run LATER times as long, HashLife gets the current plane, which may have become
+ * regular, for a fraction of that time. If HashLife gets further, it takes over; otherwise it tries
+ * again after LATER times as long. So at most about a quarter of a long run is spent on the slower
+ * engine. Both engines give equal cells.
  * SPDX-License-Identifier: MIT
  */
 #include "command.h"
@@ -24,7 +25,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <time.h>
 
 static const double PART = 2. / 3, LATER = 4;
 enum {
@@ -46,14 +46,6 @@ static life *tree_of_tiles(struct life_job *job)
         return tree;
     life_free(tree);
     return NULL;
-}
-
-double life_race_clock(enum life_engine engine)
-{
-    struct timespec t;
-    if (engine == LIFE_HASHLIFE && clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) == 0)
-        return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-    return seconds_now();
 }
 
 /* Step an engine with a time limit. Return 0 when done, 1 if the time is over, -1 on failure or

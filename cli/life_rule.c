@@ -1,5 +1,5 @@
-/* life_rule.c - the rule of a run: written out, with annotations (RULEHistory), or from a rule file,
- * NAME.rule, as in Golly.
+/* life_rule.c - the rule of a run: written out, with annotations (RULEHistory), or from a rule
+ * file, NAME.rule, as in Golly.
  *
  * --rule accepts such a file. A name that is not a rule is searched as NAME.rule beside the
  * pattern, in the directories of $STDCL_RULES and in Golly's.

@@ -12,54 +12,76 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-static bool pattern_is_alive(const struct life_pattern *p, int64_t x, int64_t y)
+/* The content of a region: bits or states of cells, or `live`, cells per pixel. */
+struct painting {
+    const struct view_region *region;
+    unsigned states;
+    uint8_t *body;
+    uint64_t *live; /* NULL: cells are as large as pixels */
+};
+
+static void paint_cell(const struct painting *p, int64_t x, int64_t y, unsigned state)
 {
-    const int64_t column = x - (int64_t)p->left, row = y - (int64_t)p->top;
-    return column >= 0 && row >= 0 && (uint64_t)column < p->columns && (uint64_t)row < p->rows &&
-           (p->word[(size_t)row * p->stride + (size_t)column / 64] >> column % 64 & 1);
+    const struct view_region *r = p->region;
+    const int64_t column = (x - r->x) >> r->zoom, row = (y - r->y) >> r->zoom;
+    if (column < 0 || row < 0 || column >= r->width || row >= r->height)
+        return;
+    if (p->live)
+        p->live[(size_t)row * r->width + (size_t)column]++;
+    else if (p->states > 2)
+        p->body[(size_t)row * r->width + (size_t)column] = (uint8_t)state;
+    else
+        p->body[(size_t)row * ((r->width + 7) / 8) + (size_t)column / 8] |=
+            (uint8_t)(1 << column % 8);
 }
 
-static void pattern_bits(const struct life_pattern *p, const struct view_region *r, uint8_t *body)
+/* Paint the live cells among up to 64 of a row, from (x, y) on. */
+static void paint_word(const struct painting *p, int64_t x, int64_t y, uint64_t word,
+                       const unsigned char *state)
 {
-    const size_t bytes = ((size_t)r->width + 7) / 8;
-    for (uint32_t j = 0; j < r->height; j++)
-        for (uint32_t i = 0; i < r->width; i++)
-            body[j * bytes + i / 8] |= (uint8_t)(pattern_is_alive(p, r->x + i, r->y + j) << i % 8);
+    for (; word; word &= word - 1) {
+        const int i = __builtin_ctzll(word);
+        paint_cell(p, x + i, y, state ? state[i] : 1);
+    }
 }
 
-static void pattern_states(const struct life_pattern *p, const struct view_region *r, uint8_t *body)
+/* Paint the live cells of a file, in tiles or in a rectangle. */
+static void paint_pattern(const struct life_plane *plane, const struct painting *to)
 {
-    for (uint32_t j = 0; j < r->height; j++)
-        for (uint32_t i = 0; i < r->width; i++)
-            if (pattern_is_alive(p, r->x + i, r->y + j))
-                body[(size_t)j * r->width + i] =
-                    p->state[(size_t)(r->y + j - (int64_t)p->top) * p->columns +
-                             (size_t)(r->x + i - (int64_t)p->left)];
-}
-
-/* Count live cells per pixel by iterating over the pattern, which has fewer cells than the
- * region. */
-static void pattern_shades(const struct life_pattern *p, const struct view_region *r, uint8_t *body)
-{
-    uint64_t *live = cli_alloc((size_t)r->width * r->height + 1, sizeof *live);
-    for (size_t row = 0; row < p->rows; row++)
-        for (size_t column = 0; column < p->columns; column++) {
-            const int64_t x = (int64_t)(p->left + column) - r->x,
-                          y = (int64_t)(p->top + row) - r->y;
-            if (!(p->word[row * p->stride + column / 64] >> column % 64 & 1) || x < 0 || y < 0)
-                continue;
-            if (x >> r->zoom < r->width && y >> r->zoom < r->height)
-                live[(size_t)(y >> r->zoom) * r->width + (size_t)(x >> r->zoom)]++;
+    const struct life_pattern *p = &plane->p;
+    for (size_t i = 0; i < plane->tiles; i++)
+        for (int row = 0; row < 64; row++) {
+            const struct life_tile *t = &plane->tile[i];
+            paint_word(to, t->x, t->y + row, t->row[row], t->state ? t->state + 64 * row : NULL);
         }
-    for (size_t k = 0; k < (size_t)r->width * r->height; k++)
-        body[k] = view_cells_shade(live[k], r->zoom);
-    free(live);
+    for (size_t row = 0; row < p->rows && p->word; row++)
+        for (size_t i = 0; i < p->stride; i++)
+            paint_word(to, (int64_t)(p->left + 64 * i), (int64_t)(p->top + row),
+                       p->word[row * p->stride + i],
+                       p->state ? p->state + row * p->columns + 64 * i : NULL);
 }
 
-static uint64_t pattern_population(const struct life_pattern *p)
+static void paint_region(const struct view_job *job, const struct view_region *r, unsigned states,
+                         uint8_t *body)
 {
+    const size_t n = (size_t)r->width * r->height;
+    struct painting to = {.region = r, .states = states, .body = body};
+    if (r->zoom)
+        to.live = cli_alloc(n + 1, sizeof *to.live);
+    paint_pattern(&job->plane, &to);
+    for (size_t k = 0; k < n && to.live; k++)
+        body[k] = view_cells_shade(to.live[k], r->zoom);
+    free(to.live);
+}
+
+static uint64_t pattern_population(const struct life_plane *plane)
+{
+    const struct life_pattern *p = &plane->p;
     uint64_t sum = 0;
-    for (size_t k = 0; k < p->rows * p->stride; k++)
+    for (size_t i = 0; i < plane->tiles; i++)
+        for (int row = 0; row < 64; row++)
+            sum += (uint64_t)__builtin_popcountll(plane->tile[i].row[row]);
+    for (size_t k = 0; k < p->rows * p->stride && p->word; k++)
         sum += (uint64_t)__builtin_popcountll(p->word[k]);
     return sum;
 }
@@ -75,14 +97,12 @@ static int show_pattern(void *arg, int last)
     for (int i = 0; i < n; i++) {
         body[i] = cli_alloc(view_cells_bytes(&region[i], many) + 1, 1);
         cells[i] = (struct view_cells){region[i], body[i]};
-        (region[i].zoom ? pattern_shades
-         : many > 2     ? pattern_states
-                        : pattern_bits)(&job->pattern, &region[i], body[i]);
+        paint_region(job, &region[i], many, body[i]);
     }
-    const struct view_moment at = {(double)job->pattern.generation,
-                                   (uint64_t)job->pattern.generation, last};
+    const struct view_moment at = {(double)job->plane.p.generation,
+                                   (uint64_t)job->plane.p.generation, last};
     const int status =
-        view_show_cells(job->window.view, at, pattern_population(&job->pattern), n, cells) < 0
+        view_show_cells(job->window.view, at, pattern_population(&job->plane), n, cells) < 0
             ? cli_failed_call(NULL)
             : CLI_DONE;
     for (int i = 0; i < n; i++)
@@ -90,10 +110,21 @@ static int show_pattern(void *arg, int last)
     return status;
 }
 
+/* Read a file in tiles, or a macrocell file, whose squares are not drawn, as a rectangle. */
+static int read_for_view(const char *file, struct life_plane *plane)
+{
+    if (life_plane_read(file, plane) < 0)
+        return -1;
+    if (!plane->squares.n)
+        return 0;
+    life_plane_free(plane);
+    return life_pattern_read(file, &plane->p);
+}
+
 int view_cells_open(struct view_job *job)
 {
-    struct life_pattern *p = &job->pattern;
-    if (life_pattern_read(job->file.item[0], p) < 0)
+    const struct life_pattern *p = &job->plane.p;
+    if (read_for_view(job->file.item[0], &job->plane) < 0)
         return cli_failed_call(NULL);
     job->frames = 1;
     job->show = show_pattern;
@@ -103,6 +134,6 @@ int view_cells_open(struct view_job *job)
                                        .time = "generation",
                                        .cells = {p->width ? p->width : 1, p->height ? p->height : 1,
                                                  "plane", *p->rule ? p->rule : "B3/S23",
-                                                 p->state ? p->states : 2, p->colours}};
+                                                 p->states > 2 ? p->states : 2, p->colours}};
     return CLI_DONE;
 }

@@ -36,7 +36,7 @@ struct view_job {
 
     /* One member per kind of file. */
     view_recording *recording;
-    struct life_pattern pattern;
+    struct life_plane plane;
     struct {
         uint32_t n;
         double top;

@@ -59,7 +59,7 @@ static int inflate_all(z_stream *z, const char *name, size_t size, double most, 
     }
 }
 
-/* `bits`: of the window, and which header there is, as for inflateInit2. */
+/* `bits` as for inflateInit2: the size of the window, and the kind of header. */
 static int gunzip_by(int bits, const char *name, const void *data, size_t size, double most,
                      char **out, size_t *length)
 {

@@ -12,8 +12,9 @@
  *               read
  *   .png        pictures, written
  *
- * Any of them may be compressed by gzip, or alone in a zip archive, when it is read, and is when it is written as NAME.rle.gz
- * and so on. Recognised by content, written by suffix. A rule is text here; who reads it decides
+ * Any of them may be compressed by gzip, or alone in a zip archive, when it is read, and is
+ * compressed when it is written as NAME.rle.gz and so on. Recognised by content, written by
+ * suffix. A rule is text here; who reads it decides
  * whether it is known. All functions fail with -1, clerrno set and one sentence in clerror() that
  * names the file, line and column, and what is wrong.
  * SPDX-License-Identifier: MIT

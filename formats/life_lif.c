@@ -7,9 +7,9 @@
  *   .*                      0 1
  *   ..*                     1 1
  *
- * A file may begin with #P at once. Of 1.05: blocks of rows, each with its top left corner after #P, or 0,0; * is alive, and #N
- * stands for B3/S23. Of 1.06: the column and row of each live cell; it has no rule. The middle of a
- * universe is 0,0. We write 1.06.
+ * Life 1.05 has blocks of rows, each with its top left corner after #P, or 0,0; * is alive, and #N
+ * stands for B3/S23. A file may also begin with #P. Life 1.06 has the column and row of each live
+ * cell, and no rule. The middle of a universe is 0,0. We write 1.06.
  * SPDX-License-Identifier: MIT
  */
 #include "formats/life_format.h"

@@ -166,7 +166,7 @@ static int rle_read_letter(const struct life_text *t, const char *at, struct pen
     return 0;
 }
 
-/* p to y without a letter A to X behind are live cells, as in xlife. */
+/* p to y that no letter A to X follows are live cells, as in xlife. */
 static void rle_end_prefix(struct pen *pen, struct life_sink *sink)
 {
     if (!pen->prefix)
@@ -239,7 +239,7 @@ static bool rle_sniff(const struct life_text *t)
     return false;
 }
 
-/* Keep a rule file that stands behind the cells. */
+/* Keep a rule file that follows the cells. */
 static int keep_rule_file(const struct life_text *t, const char *p, struct life_pattern *out)
 {
     static const char head[] = "@RULE";

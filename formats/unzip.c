@@ -1,4 +1,4 @@
-/* unzip.c - see unzip.h. The layout is that of APPNOTE.TXT 6.3 (PKWARE): files with a local header
+/* unzip.c - see unzip.h. The layout follows APPNOTE.TXT 6.3 (PKWARE): files with a local header
  * each, then a directory of entries, then its end record.
  * SPDX-License-Identifier: MIT
  */

@@ -1,8 +1,8 @@
 /* hash_runs.c - the live cells of HashLife's plane in rows, as text formats have them.
  *
  * A strip is a list of squares of one level that lie side by side, from left to right, without the
- * empty ones. Its rows are those of the strip of all upper halves, then those of the lower halves.
- * Time and memory are proportional to the live squares, whatever lies between them.
+ * empty ones. The strip of all upper halves has its upper rows, the strip of all lower halves its
+ * lower rows. Time and memory are proportional to the live squares, whatever lies between them.
  * SPDX-License-Identifier: MIT
  */
 #include "life/hash_nodes.h"

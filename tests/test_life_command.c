@@ -302,6 +302,11 @@ static void life_command_writes_wide_planes(void **unused)
                                   "30000251 30000250\n30000252 30000251\n30000250 30000252\n"
                                   "30000251 30000252\n30000252 30000252\n");
     }
+    put_text(in_folder("wide.rle"), "x = 30000003, y = 30000003\nbo$2bo$3o29999998$30000001bo$"
+                                    "30000002bo$30000000b3o!\n");
+    snprintf(text, sizeof text, "cd '%.200s' && '%.200s' view wide.rle -q -o wide.html",
+             files_folder, command);
+    assert_int_equal(system(text), 0);
     put_text(in_folder("wide.lif"), "#Life 1.06\n0 0\n500000000000 1\n");
     expect_life_refused(1, "plain text has a character for each cell", "wide.lif -n 0 -o w.cells");
     put_text(in_folder("wires.rle"),
