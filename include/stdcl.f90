@@ -478,6 +478,7 @@ module stdcl
     integer(c_int) :: coordinates = 0
     integer(c_int) :: corrector = 0
     integer(c_int) :: safe = 0
+    integer(c_intptr_t) :: reserved(8) = 0
   end type
 
   type, bind(C) :: nbody_options

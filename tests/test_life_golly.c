@@ -45,7 +45,7 @@ static life *golly_population_from_file(const char *file)
     struct life_pattern p;
     enum life_bounds bounds;
     size_t width, height;
-    char rule[250], grid[LIFE_GRID_TEXT];
+    char rule[LIFE_RULE_TEXT + 512], grid[LIFE_GRID_TEXT];
     works(life_pattern_read(file, &p));
     snprintf(rule, sizeof rule, "%s:%s", p.rule, p.bounds);
     works(life_grid_split(rule, grid, &bounds, &width, &height));

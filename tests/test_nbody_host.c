@@ -83,7 +83,8 @@ static void host_matches_reference(void **state)
         o.softening = options == 2 ? softening : NULL;
         o.fields = fields;
         o.nfields = options == 3 ? 3 : 0;
-        const struct nbody_ref_system s = {n, o.G, o.eps, mass, o.fields, o.nfields, o.softening};
+        const struct nbody_ref_system s = {n,        o.G,       o.eps,       mass,
+                                           o.fields, o.nfields, o.softening, NULL};
         memcpy(pos2, pos, sizeof pos2);
         memcpy(vel2, vel, sizeof vel2);
         works(nbody_ref_run_in(&s, integrator, o.dt, 20, pos2, vel2));

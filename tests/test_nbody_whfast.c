@@ -307,7 +307,7 @@ static void whfast_field_acts(void **state)
     double off[2];
     (void)state;
     whfast_load_planets();
-    const struct nbody_ref_system s = {9, GAUSS, 0, mass, &field, 1, NULL};
+    const struct nbody_ref_system s = {9, GAUSS, 0, mass, &field, 1, NULL, NULL};
     memcpy(pos2, pos, sizeof pos2);
     memcpy(vel2, vel, sizeof vel2);
     works(nbody_ref_exact_in(&s, 400, 1e-15, pos2, vel2));

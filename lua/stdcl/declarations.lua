@@ -725,6 +725,7 @@ struct nbody_whfast_options {
   int coordinates;
   int corrector;
   int safe;
+  uintptr_t reserved[8];
 };
 struct nbody_options {
   CLCONTEXT *ctx;

@@ -387,6 +387,7 @@ class nbody_whfast_options(Structure):  # noqa: F405
         ("coordinates", c_int),
         ("corrector", c_int),
         ("safe", c_int),
+        ("reserved", c_size_t * 8),
     ]
 
 class nbody_options(Structure):  # noqa: F405

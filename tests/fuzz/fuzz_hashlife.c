@@ -45,7 +45,7 @@ static life *plane_of(const struct life_squares *s, const char *rule)
                                  : life_tree_add_square(h, q->level, q->part, &square);
     }
     if (h && status == 0)
-        status = life_tree_set(h, square, s->generation);
+        status = life_tree_set(h, square, (uint64_t)s->generation);
     if (h && status == 0)
         return h;
     promise_sentence(clerror(), "");
