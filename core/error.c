@@ -238,11 +238,20 @@ void no_context_reason(const char *text)
     atomic_compare_exchange_strong(&first_reason, &none, text);
 }
 
+static const char *missing_device(void)
+{
+    cl_uint platforms = 0;
+    if (clGetPlatformIDs(0, NULL, &platforms) != CL_SUCCESS || platforms == 0)
+        return "this system has no OpenCL platform; PoCL makes the CPU a device: sudo apt-get "
+               "install pocl-opencl-icd on Debian and Ubuntu, else the package pocl";
+    return "no such device on this machine? 'stdcl devices' lists the devices of each context";
+}
+
 int fail_no_context(const char *call)
 {
     const char *reason = atomic_load(&first_reason);
     return fail(EINVAL, 0, "%s: the context is NULL (%s)", call,
-                reason ? reason : "no such device on this machine?");
+                reason ? reason : missing_device());
 }
 
 STDCL_API char *clerror(void)

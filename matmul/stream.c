@@ -495,8 +495,10 @@ static void worker_run(struct worker *w)
     const struct area all = {0, s->all->m, 0, s->all->n},
                       area = w->p ? matmul_area(s->mm, w->p->dev, all.rows, all.cols) : all;
     const struct host_product h = matmul_subproduct(s->mm, s->all, area);
-    const bool in_place =
-        !w->p || (s->source ? w->p->in_place : matmul_fits_in_place(s->mm, w->p, &h));
+    struct host_product at_a_time = h; /* a panel, or the product */
+    if (s->source)
+        at_a_time.k = min_size(h.k, s->source->depth);
+    const bool in_place = !w->p || matmul_fits_in_place(s->mm, w->p, &at_a_time);
     const double start = seconds_now(), built = matmul_build_seconds();
     struct work_time *work_time = w->p ? &w->p->work_time : &s->mm->work_time;
     if (w->p)

@@ -252,6 +252,7 @@ static void matmul_edge_tiles_are_exact(void **unused)
     CLCONTEXT *cp = clcontext_create_from(&first, 1);
     matmul *mm = matmul_create(&(struct matmul_options){.ctx = cp, .precision = MATMUL_DOUBLE});
     assert_non_null(mm);
+    mm->small = NULL; /* not on the host */
     struct matmul_device *p = &mm->device[0];
     p->entries[0].size = 4096;
     p->entries[0].shape = (struct matmul_shape){.path = 1,

@@ -1128,8 +1128,9 @@ static int matmul_far_slabs(struct rank_run *r)
 static void ranks_matmul_takes_far_rows(void **state)
 {
     (void)state;
-    enum matmul_kind kind = MATMUL_CPU_BLOCKED;
-    ranks_work(3, matmul_far_slabs, (struct ranks_how){.arg = &kind});
+    static enum matmul_kind kinds[] = {MATMUL_CPU_BLOCKED, MATMUL_TUNED};
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+        ranks_work(3, matmul_far_slabs, (struct ranks_how){.arg = &kinds[k]});
 }
 
 /* A failure of a rank's device, or a cancelling caller, ends the product of all ranks. */

@@ -17,7 +17,7 @@ printf '#!/bin/sh\ncat >/dev/null; echo "<svg/>"\n' >bin/gnuplot
 chmod +x bin/ffmpeg bin/gnuplot
 
 # A program to check, if Oclgrind is installed.
-printf '#!/bin/sh\n' >simulation
+printf '#!/bin/sh\nexec stdcl gas -n 1000 -q\n' >simulation
 chmod +x simulation
 
 # Commands are in blocks, indented or fenced, perhaps after "$ " and with arguments on a second
