@@ -259,8 +259,8 @@ STDCL_API cl_event stdcl_forka(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, clndra
 
 /* ---- OpenCL's own call, on a handle. ---- */
 
-/* The device whose queue it is, or on which it runs in the same OpenCL context; cp->ndev if there
- * is none. */
+/* Return the device of a queue of stdcl, or of any other queue of its OpenCL context; cp->ndev if
+ * there is none. */
 static cl_uint device_of_queue(const CLCONTEXT *cp, cl_command_queue queue)
 {
     cl_context context = NULL;

@@ -3,9 +3,8 @@
  * Lines that begin with # are comments, two of which mean something: `#CXRLE Pos=x,y Gen=n` and `#r
  * RULE`. The line `x = W, y = H, rule = R` is optional, and so is the ! at the end. Between them,
  * an optional count and a letter: b or . dead, o or A alive, $ the end of a row. Rules of more
- * states have B to X for 2 to 24, and pA to yO for 25 to 255; a
- * letter p to y alone is a live cell, as xlife wrote them. A rule file may follow the !, from @RULE
- * on.
+ * states have B to X for 2 to 24, and pA to yO for 25 to 255; a letter p to y
+ * alone is a live cell, as xlife wrote them. A rule file may follow the !, from @RULE on.
  * SPDX-License-Identifier: MIT
  */
 #include "formats/life_format.h"

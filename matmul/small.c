@@ -16,9 +16,9 @@ static const double SMALL_WORK_MAX = 1 << 24; /* multiply-adds: a cube of 256 */
 static const double PART_WORK = 3e5, WAKE_WORK = 3e6;
 enum {
     PARTS_MAX = 4 * THREAD_POOL_MOST,
-    PACK_ROWS_MIN = 100, /* rows of A from which on packing B pays */
+    PACK_ROWS_MIN = 100, /* fewest rows of A for which packing B pays */
     DOT_DEPTH_MIN = 32,  /* shallower dot products are mostly sums of lanes */
-    DOT_ROWS_MIN = 8,    /* rows of A from which on packing columns of B pays */
+    DOT_ROWS_MIN = 8,    /* fewest rows of A for which packing columns of B pays */
 };
 
 const struct small_kernels *matmul_small_kernels(void)

@@ -128,9 +128,8 @@ struct integrator {
     /* Advance positions x and velocities v, 3n numbers each in engine units, by dt on the host
      * (host.c). `memory` has room for 3n * host_planes numbers. Adds the number of force
      * evaluations to *evaluations. An integrator with inner steps calls nbody_host_stops with
-     * s->watch, and
-     * looks for contacts. Such an integrator has no begin and end, and its updates only
-     * reduce sums. NULL: steps run on devices. */
+     * s->watch, and looks for contacts. Such an integrator has no begin and end, and its updates
+     * only reduce sums. NULL: steps run on devices. */
     enum host_end (*host)(const struct nbody_ref_system *s, double dt, double *x, double *v,
                           double *memory, double *evaluations);
     int host_planes;
