@@ -66,7 +66,7 @@ life *life_start_make(struct life_job *job, enum life_engine engine)
     return plane;
 }
 
-/* Put the cells in tiles, or as one rectangle for a file whose grid --rule has removed. */
+/* Put the cells in tiles, or in one rectangle if --rule has removed the file's grid. */
 static int put_pattern(const struct life_job *job, life *e)
 {
     const struct life_plane *plane = &job->plane;

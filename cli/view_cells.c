@@ -110,7 +110,7 @@ static int show_pattern(void *arg, int last)
     return status;
 }
 
-/* Read a file in tiles, or a macrocell file, whose squares are not drawn, as a rectangle. */
+/* Read a file in tiles. A macrocell file becomes a rectangle: its squares cannot be drawn. */
 static int read_for_view(const char *file, struct life_plane *plane)
 {
     if (life_plane_read(file, plane) < 0)

@@ -34,7 +34,7 @@ bool spirv_begins(const void *data, size_t size)
     return first == MAGIC || first == SWAPPED_MAGIC;
 }
 
-/* An instruction: its opcode and its words, the first of which holds the opcode. */
+/* An instruction: its opcode and its words. The first word holds the opcode, too. */
 struct instruction {
     unsigned op;
     size_t words;

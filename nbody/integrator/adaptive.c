@@ -73,31 +73,31 @@ static double adaptive_max_frequency2(struct nbody *nb)
     return most;
 }
 
+int nbody_adaptive_align(int level, cl_ulong now)
+{
+    while (level <= DEEPEST && now & ((TICKS >> level) - 1))
+        level++;
+    return level;
+}
+
 int nbody_adaptive_level(const struct nbody *nb, double w2, cl_ulong now)
 {
     const double dt = fabs(nbody_engine_dt(nb));
     int level = 0;
     while (level <= DEEPEST && !(ldexp(dt, -level) * ldexp(dt, -level) * w2 <= nb->eta))
         level++;
-    while (level <= DEEPEST && now & ((TICKS >> level) - 1))
-        level++;
-    return level;
+    return nbody_adaptive_align(level, now);
 }
 
 static int adaptive_vanished(struct nbody *nb)
 {
     double(*pos)[3] = malloc(nb->n * sizeof *pos);
-    size_t a = 0, b = 0;
     if (!pos || nbody_state(nb, pos, NULL) != 0)
         return free(pos),
                clerror_set(ENOMEM, "nbody_step: out of memory on the host for %zu bodies", nb->n);
-    nbody_host_closest(nb->n, pos[0], &a, &b);
+    const int status = nbody_step_vanished(nb, pos[0]);
     free(pos);
-    return clerror_set(
-        EDOM,
-        "nbody_step: in step %zu, after time %g, bodies %zu and %zu (from 0 on) come so close that the time "
-        "step vanishes; add a softening length",
-        nb->integration.steps + 1, nbody_time(nb), a, b);
+    return status;
 }
 
 /* Make the inner steps of a step of the engine from *tick on, up to a contact; `done` steps of the
@@ -121,11 +121,7 @@ static int adaptive_run_inner(struct nbody *nb, struct watch_path *path, double 
         if (bad < 0)
             return -1;
         if (bad <= 2)
-            return clerror_set(
-                EDOM,
-                "nbody_step: a position or velocity became NaN or infinite in step %zu (time %g); a smaller eta or a "
-                "larger softening may help",
-                nb->integration.steps + 1, nbody_time(nb) + nb->integration.dt);
+            return nbody_step_not_finite(nb, "eta");
         now += TICKS >> level;
         nb->integration.counts.blocks++;
         nb->integration.counts.steps += (double)nb->n;

@@ -1,9 +1,11 @@
-/* clock.c - the time, steps and evaluations so far.
+/* clock.c - the time, steps and evaluations so far, and failures of the current step.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/integrator/stepping.h"
 
 #include "core/handle.h"
+
+#include <math.h>
 
 /* Time of the last whole step. */
 static double clock_whole_steps(const struct nbody *nb)
@@ -102,4 +104,42 @@ void nbody_integration_load(struct nbody *nb, const struct integration *from)
     nb->integration.evaluations = from->evaluations;
     nb->integration.counts = from->counts;
     nb->integration.valid = from->valid;
+}
+
+/* ---- Failures of a step. ---- */
+
+/* Find the closest pair a < b of n positions. */
+static void clock_closest(size_t n, const double *x, size_t *a, size_t *b)
+{
+    double least = INFINITY;
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < i; j++) {
+            const double d = hypot(hypot(x[3 * i] - x[3 * j], x[3 * i + 1] - x[3 * j + 1]),
+                                   x[3 * i + 2] - x[3 * j + 2]);
+            if (d < least) {
+                least = d;
+                *a = j;
+                *b = i;
+            }
+        }
+}
+
+int nbody_step_vanished(const struct nbody *nb, const double *x)
+{
+    size_t a = 0, b = 0;
+    clock_closest(nb->n, x, &a, &b);
+    return clerror_set(
+        EDOM,
+        "nbody_step: in step %zu, after time %g, bodies %zu and %zu (from 0 on) come so close that the time "
+        "step vanishes; add a softening length",
+        nb->integration.steps + 1, nbody_time(nb), a, b);
+}
+
+int nbody_step_not_finite(const struct nbody *nb, const char *smaller)
+{
+    return clerror_set(
+        EDOM,
+        "nbody_step: a position or velocity became NaN or infinite in step %zu (time %g); a smaller %s "
+        "or a larger softening may help",
+        nb->integration.steps + 1, nbody_time(nb) + nb->integration.dt, smaller);
 }

@@ -114,36 +114,10 @@ static int host_round_state(const struct nbody *nb, double *x, size_t m)
     return 0;
 }
 
-void nbody_host_closest(size_t n, const double *x, size_t *a, size_t *b)
-{
-    double least = INFINITY;
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < i; j++) {
-            const double d = hypot(hypot(x[3 * i] - x[3 * j], x[3 * i + 1] - x[3 * j + 1]),
-                                   x[3 * i + 2] - x[3 * j + 2]);
-            if (d < least) {
-                least = d;
-                *a = j;
-                *b = i;
-            }
-        }
-}
-
 static int host_failed(const struct nbody *nb, const struct host_state *h, enum host_end end)
 {
-    size_t a = 0, b = 0;
-    if (end == HOST_NOT_FINITE)
-        return clerror_set(
-            EDOM,
-            "nbody_step: a position or velocity became NaN or infinite in step %zu (time %g); a smaller time "
-            "step or a larger softening may help",
-            nb->integration.steps + 1, nbody_time(nb) + nb->integration.dt);
-    nbody_host_closest(nb->n, h->x, &a, &b);
-    return clerror_set(
-        EDOM,
-        "nbody_step: in step %zu, after time %g, bodies %zu and %zu (from 0 on) come so close that the time "
-        "step vanishes; add a softening length",
-        nb->integration.steps + 1, nbody_time(nb), a, b);
+    return end == HOST_NOT_FINITE ? nbody_step_not_finite(nb, "time step")
+                                  : nbody_step_vanished(nb, h->x);
 }
 
 bool nbody_host_stops(const struct host_watch *watch, double part)

@@ -96,15 +96,6 @@ static void host_restore_old(struct few_state *h)
     memcpy(h->plane, h->old, h->changing * sizeof *h->old);
 }
 
-static int host_not_finite(const struct nbody *nb, const char *smaller)
-{
-    return clerror_set(
-        EDOM,
-        "nbody_step: a position or velocity became NaN or infinite in step %zu (time %g); a smaller %s "
-        "or a larger softening may help",
-        nb->integration.steps + 1, nbody_time(nb) + nb->integration.dt, smaller);
-}
-
 static void host_advance(struct nbody *nb, struct few_state *h, size_t steps)
 {
     nb->integrator->few->steps(&h->b, nbody_engine_dt(nb), steps);
@@ -122,7 +113,7 @@ static int host_run_fixed(struct nbody *nb, struct few_state *h, size_t steps)
             host_advance(nb, h, 1);
             if (!host_is_finite(h)) {
                 host_restore_old(h);
-                return host_not_finite(nb, "time step");
+                return nbody_step_not_finite(nb, "time step");
             }
             nb->integration.steps++;
         }
@@ -131,43 +122,6 @@ static int host_run_fixed(struct nbody *nb, struct few_state *h, size_t steps)
     nb->integration.steps += steps;
     nb->integration.evaluations += (double)(steps * (size_t)integrator_stages(nb));
     return 0;
-}
-
-static int host_vanished(const struct nbody *nb, const struct host_bodies *b)
-{
-    double least = INFINITY;
-    size_t first = 0, second = 0;
-    for (size_t i = 0; i < b->n; i++)
-        for (size_t j = 0; j < i; j++) {
-            double r2 = 0;
-            for (size_t c = 0; c < 3; c++)
-                r2 += pow(b->x[c * b->stride + i] - b->x[c * b->stride + j], 2);
-            if (r2 < least) {
-                least = r2;
-                first = j;
-                second = i;
-            }
-        }
-    return clerror_set(
-        EDOM,
-        "nbody_step: in step %zu, after time %g, bodies %zu and %zu (from 0 on) come so close that the time "
-        "step vanishes; add a softening length",
-        nb->integration.steps + 1, nbody_time(nb), first, second);
-}
-
-/* Return the level of the step that begins at tick `now`; above DEEPEST if its length vanishes. */
-static int host_level(const struct nbody *nb, const struct few_state *h, cl_ulong now)
-{
-    const double longest = fabs(nbody_engine_dt(nb));
-    int level = 0;
-    if (!nb->integrator->few->wanted)
-        return nbody_adaptive_level(nb, nbody_host_criterion(&h->b), now);
-    const double wanted = nb->integrator->few->wanted(&h->b, longest);
-    while (level <= DEEPEST && !(ldexp(longest, -level) <= wanted))
-        level++;
-    while (level <= DEEPEST && now & ((TICKS >> level) - 1))
-        level++;
-    return level;
 }
 
 static int host_read_rows(struct nbody *nb, double (*x)[3], double (*v)[3])
@@ -181,6 +135,30 @@ static int host_read_rows(struct nbody *nb, double (*x)[3], double (*v)[3])
     return 0;
 }
 
+static int host_vanished(struct nbody *nb)
+{
+    double(*const x)[3] = malloc(2 * nb->n * sizeof *x);
+    if (!x)
+        return clerror_set(ENOMEM, "nbody_step: out of memory on the host for %zu bodies", nb->n);
+    host_read_rows(nb, x, x + nb->n);
+    const int status = nbody_step_vanished(nb, x[0]);
+    free(x);
+    return status;
+}
+
+/* Return the level of the step that begins at tick `now`; above DEEPEST if its length vanishes. */
+static int host_level(const struct nbody *nb, const struct few_state *h, cl_ulong now)
+{
+    const double longest = fabs(nbody_engine_dt(nb));
+    int level = 0;
+    if (!nb->integrator->few->wanted)
+        return nbody_adaptive_level(nb, nbody_host_criterion(&h->b), now);
+    const double wanted = nb->integrator->few->wanted(&h->b, longest);
+    while (level <= DEEPEST && !(ldexp(longest, -level) <= wanted))
+        level++;
+    return nbody_adaptive_align(level, now);
+}
+
 /* Make the steps dt / 2^k within the call's step number `done` of the engine from *tick on, up to a
  * contact. Return their number; -1 on error. */
 static double host_run_inner(struct nbody *nb, struct few_state *h, struct watch_path *path,
@@ -192,7 +170,7 @@ static double host_run_inner(struct nbody *nb, struct few_state *h, struct watch
     while (*tick < TICKS && !contact) {
         const int level = host_level(nb, h, *tick);
         if (level > DEEPEST)
-            return host_vanished(nb, &h->b);
+            return host_vanished(nb);
         nb->integration.dt = ldexp(dt, -level);
         host_advance(nb, h, 1);
         nb->integration.dt = dt;
@@ -218,7 +196,7 @@ static int host_run_adaptive(struct nbody *nb, struct few_state *h, double done)
     if (blocks < 0)
         return -1;
     if (!host_is_finite(h))
-        return host_not_finite(nb, "eta");
+        return nbody_step_not_finite(nb, "eta");
     nb->integration.counts.blocks += blocks;
     nb->integration.counts.steps += blocks * (double)nb->n;
     nb->integration.evaluations += blocks * integrator_stages(nb);
@@ -271,11 +249,7 @@ static int host_steps_run(struct nbody *nb, size_t steps)
     if (nbody_few_download(nb) != 0)
         return -1;
     const int status = host_run_steps(nb, h, steps); /* the steps before a failure count */
-    h->ahead = true;
-    h->x_current = false;
-    h->version = nb->particles.version;
-    nb->integration.valid = (struct sum_validity){
-        .forces_valid = !nb->integrator->few->synchronize, .synchronized = true, .host = true};
+    nbody_few_stepped(nb);
     return status != 0 && nb->task.stopped
                ? clerror_set(ECANCELED, "nbody_step: stopped after step %zu", nb->integration.steps)
                : status;

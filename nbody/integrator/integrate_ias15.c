@@ -21,24 +21,13 @@
  * velocities alone, so that results depend neither on where calls end nor on earlier steps.
  * SPDX-License-Identifier: MIT
  */
+#include "nbody/integrator/host_lanes.h"
 #include "nbody/integrator/stepping.h"
 #include "nbody/structure/contacts.h"
 
-#include <math.h>
-
 EMBEDDED(source, "nbody/integrator/integrate_leapfrog.cl", nbody_integrator_integrate_leapfrog_cl);
 
-/* With gcc on x86-64 a function that is declared CLONES has one copy per vector length. Copies
- * differ in speed, not in bits, as CMakeLists.txt forbids fused multiply-adds in this file. */
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) &&                             \
-    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define CLONES
-#endif
-#define INLINE static inline __attribute__((always_inline))
-
-enum { PLACES = 7, ITERATIONS = 12, LANES = 8 };
+enum { PLACES = 7, ITERATIONS = 12, LANES = HOST_LANES };
 
 /* Nodes as fractions of the step: zeros of a Radau polynomial. */
 static const double place[PLACES + 1] = {0,

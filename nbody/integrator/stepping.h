@@ -20,8 +20,13 @@ int nbody_leapfrog_update(struct nbody *nb, struct nbody_device *p, cl_uint coun
  */
 int nbody_adaptive_level(const struct nbody *nb, double w2, cl_ulong now);
 
-/* Find the closest pair a < b of n positions. */
-void nbody_host_closest(size_t n, const double *x, size_t *a, size_t *b);
+/* Return the lowest level from `level` on at which a step may begin at tick `now`. */
+int nbody_adaptive_align(int level, cl_ulong now);
+
+/* Fail with EDOM in the current step. vanished: name the closest pair of the positions x, 3 numbers
+ * per body. not_finite: `smaller` names what to reduce. */
+int nbody_step_vanished(const struct nbody *nb, const double *x);
+int nbody_step_not_finite(const struct nbody *nb, const char *smaller);
 
 /* Run a batch of steps. Return the number (from 1) of the first bad one, more than `steps` + 1 if
  * all are good, or -1 on error. */
