@@ -83,13 +83,15 @@ static inline double host_memory_used(int field)
  * is known. */
 static inline double host_memory_resident(void)
 {
-    static double known; /* a race writes the same value twice */
-    if (!(known > 0)) {
+    static _Atomic double known; /* threads may set it twice, to the same value */
+    double bytes = known;
+    if (!(bytes > 0)) {
         const double ram = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-        known = fmin(ram > 0 ? ram : 0x1p46,
+        bytes = fmin(ram > 0 ? ram : 0x1p46,
                      host_memory_of_cgroups("/proc/self/cgroup", "/sys/fs/cgroup"));
+        known = bytes;
     }
-    return known;
+    return bytes;
 }
 
 static inline double host_memory_limit(int resource)
