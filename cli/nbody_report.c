@@ -177,7 +177,7 @@ static void nbody_report_text(const struct nbody_job *job, const char *device, F
     const double *p = job->end.momentum, *l = job->end.angular_momentum;
     fprintf(fp, "%-14s%s\n", "device", device);
     if (nbody_place(job->engine) == NBODY_ON_HOST)
-        fprintf(fp, "%-14son the host, by one thread; energies on the device\n", "place");
+        fprintf(fp, "%-14son the host, by one thread\n", "place");
     fprintf(fp, "%-14s%zu, from %s\n", "bodies", job->n_start,
             job->input ? job->input : nbody_model_names[job->model]);
     if (job->bodies.origin)

@@ -78,6 +78,12 @@ static inline int integrator_stages(const struct nbody *nb)
     return nb->integrator->stages ? nb->integrator->stages : 1;
 }
 
+/* True if steps and queries run on the host; kernels are then built when one is needed. */
+static inline bool nbody_runs_on_host(const struct nbody *nb)
+{
+    return nb->on_host || nb->integrator->host;
+}
+
 /* True if posm holds predictions and `state` the positions. */
 static inline bool integrator_predicts(const struct nbody *nb)
 {

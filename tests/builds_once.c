@@ -42,6 +42,7 @@ struct program {
 };
 
 bool builds_unoptimised;
+atomic_int builds_called;
 
 static struct program *programs;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -101,6 +102,7 @@ REAL(cl_int, clBuildProgram, cl_program made, cl_uint n, const cl_device_id *dev
      const char *options, void (*done)(cl_program, void *), void *arg)
 {
     char less[4096];
+    builds_called++;
     pthread_mutex_lock(&lock);
     struct program *p = find_built_program(made), *q = built_before(p, options);
     if (!q && n == 1 && builds_unoptimised && runs_unoptimised(*device) && !deep_tests()) {

@@ -4,9 +4,13 @@
 #ifndef BUILDS_ONCE_H
 #define BUILDS_ONCE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 /* True: PoCL builds the following programs without optimisation. */
 extern bool builds_unoptimised;
+
+/* Calls of clBuildProgram so far. */
+extern atomic_int builds_called;
 
 #endif /* BUILDS_ONCE_H */

@@ -84,7 +84,7 @@ static void nbody_failed_launch_is_reported(void **state)
             while (fails_at((enum nbody_integrator)i, calls[c], k))
                 k++;
             assert_true(k >= 2 || ((i == NBODY_IAS15 || i == NBODY_WHFAST) &&
-                                   calls[c] == failure_step)); /* they launch nothing */
+                                   calls[c] != failure_measure)); /* they launch nothing */
         }
 }
 

@@ -18,6 +18,8 @@
 #define nbody_host_begin plain_begin
 #define nbody_host_add_fields plain_add_fields
 #define nbody_host_derive plain_derive
+#define nbody_host_potentials plain_potentials
+#define nbody_host_field_potential plain_field_potential
 #include "nbody/integrator/host_pairs.c"
 #undef nbody_host_accelerate
 #undef nbody_host_add_pairs
@@ -27,6 +29,8 @@
 #undef nbody_host_begin
 #undef nbody_host_add_fields
 #undef nbody_host_derive
+#undef nbody_host_potentials
+#undef nbody_host_field_potential
 void nbody_host_accelerate(const struct host_bodies *b);
 double nbody_host_criterion(const struct host_bodies *b);
 void nbody_host_leapfrog(const struct host_bodies *b, double dt);
@@ -367,6 +371,68 @@ static enum nbody_place place_of(struct nbody_options o, size_t n)
     return place;
 }
 
+/* Compare numbers with those of the devices, relative to the largest. */
+static void assert_all_near(size_t n, const double *host, const double *device)
+{
+    double size = 0, off = 0;
+    for (size_t k = 0; k < n; k++) {
+        size = fmax(size, fabs(device[k]));
+        off = fmax(off, fabs(host[k] - device[k]));
+    }
+    assert_true(off <= 1e-13 * size);
+}
+
+static void query_both(struct nbody_options o, size_t n)
+{
+    struct nbody_diagnostics d[2];
+    const int built = builds_called;
+    nbody *nb = host_engine(o, n);
+    works(nbody_forces(nb, pos1, pos1[n]));
+    works(nbody_diagnose(nb, &d[0]));
+    assert_int_equal(builds_called, built);
+    nbody_free(nb);
+    o.ctx = stddev;
+    o.precision = NBODY_DOUBLE;
+    nb = nbody_create(&o, n, mass, (rows)pos, (rows)vel);
+    ready(nb);
+    works(nbody_forces(nb, pos2, pos2[n]));
+    works(nbody_diagnose(nb, &d[1]));
+    nbody_free(nb);
+    assert_all_near(3 * n, pos1[0], pos2[0]);
+    assert_all_near(n, pos1[n], pos2[n]);
+    assert_all_near(3, &d[0].kinetic, &d[1].kinetic); /* kinetic, potential, total */
+    assert_all_near(3, d[0].momentum, d[1].momentum);
+    assert_all_near(3, d[0].angular_momentum, d[1].angular_momentum);
+    assert_all_near(1, &d[0].virial_ratio, &d[1].virial_ratio);
+}
+
+/* The devices' sums are tested against references. Options: softening, none, one per body,
+ * fields. */
+static void host_queries_build_no_kernel_and_match_devices(void **state)
+{
+    static const struct nbody_field fields[] = {{NBODY_FIELD_POINT, 0.7, 0},
+                                                {NBODY_FIELD_PLUMMER, 2, 0.5},
+                                                {NBODY_FIELD_LOGARITHMIC, 1e-3, 20}};
+    static const size_t counts[] = {1, 3, 9, 100};
+    (void)state;
+    for (size_t k = 0; k < 4 * 4; k++) {
+        const size_t n = counts[k % 4], options = k / 4;
+        works(nbody_initial(NBODY_PLUMMER, n > 1 ? n : 2, k, mass, pos, vel));
+        for (size_t i = 0; i < n; i++) {
+            softening[i] = 0.1 + (double)i / 700;
+            mass[i] = i == 2 ? 0 : mass[i];
+        }
+        memcpy(pos[n / 2], pos[0], sizeof *pos); /* two bodies at one place */
+        query_both((struct nbody_options){.dt = 1,
+                                          .G = 1e-6,
+                                          .eps = options == 0 ? 0.01 : 0,
+                                          .softening = options == 2 ? softening : NULL,
+                                          .fields = fields,
+                                          .nfields = options == 3 || n == 1 ? 3 : 0},
+                   n);
+    }
+}
+
 static void host_is_chosen_for_few_bodies(void **state)
 {
     const enum nbody_precision p = NBODY_DOUBLE;
@@ -434,18 +500,20 @@ static void host_state_is_refused_by_devices(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(host_matches_reference),
-                                       cmocka_unit_test(host_adaptive_steps_follow_an_ellipse),
-                                       cmocka_unit_test(host_call_boundaries_change_no_bit),
-                                       cmocka_unit_test(host_snapshot_is_not_overwritten),
-                                       cmocka_unit_test(host_positions_are_current),
-                                       cmocka_unit_test(host_bits_do_not_depend_on_vectors),
-                                       cmocka_unit_test(host_cancelled_steps_are_undone),
-                                       cmocka_unit_test(host_failures_are_named),
-                                       cmocka_unit_test(host_coincident_bodies_do_not_attract),
-                                       cmocka_unit_test(host_is_chosen_for_few_bodies),
-                                       cmocka_unit_test(host_refuses_other_options),
-                                       cmocka_unit_test(host_state_is_refused_by_devices)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(host_matches_reference),
+        cmocka_unit_test(host_adaptive_steps_follow_an_ellipse),
+        cmocka_unit_test(host_call_boundaries_change_no_bit),
+        cmocka_unit_test(host_snapshot_is_not_overwritten),
+        cmocka_unit_test(host_positions_are_current),
+        cmocka_unit_test(host_bits_do_not_depend_on_vectors),
+        cmocka_unit_test(host_cancelled_steps_are_undone),
+        cmocka_unit_test(host_failures_are_named),
+        cmocka_unit_test(host_coincident_bodies_do_not_attract),
+        cmocka_unit_test(host_queries_build_no_kernel_and_match_devices),
+        cmocka_unit_test(host_is_chosen_for_few_bodies),
+        cmocka_unit_test(host_refuses_other_options),
+        cmocka_unit_test(host_state_is_refused_by_devices)};
     if (!context_has_doubles())
         return 77;
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -159,8 +159,9 @@ enum nbody_method {
 
 /* Where steps are computed. On the host one thread computes them in double precision, as fast for
  * few bodies as a program for the purpose: no launch of a kernel takes less than some microseconds.
- * Results there have equal bits on all machines. Forces, potentials and energies for the caller
- * always come from the devices. NBODY_IAS15 and NBODY_WHFAST always compute on the host. */
+ * Results there have equal bits on all machines, and forces, potentials and energies for the caller
+ * are computed there, too, so that no kernel is built. NBODY_IAS15 and NBODY_WHFAST always compute
+ * on the host. */
 enum nbody_place {
     NBODY_ON_DEVICES,
     /* At most 4096 bodies; NBODY_DIRECT, NBODY_TUNED, double or mixed precision, one rank, and

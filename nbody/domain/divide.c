@@ -30,10 +30,11 @@ static int nbody_check_weights(const double *weight, cl_uint ndev)
                : clerror_set(EINVAL, "nbody_create: the shares add up to %g", all);
 }
 
-/* True if the kind of time steps is limited to one device. */
+/* True if the kind of time steps is limited to one device; or runs on the host, where a division
+ * brings nothing. */
 static bool stepping_needs_one_device(const struct nbody *nb)
 {
-    return nb->stepping == NBODY_BLOCK ||
+    return nbody_runs_on_host(nb) || nb->stepping == NBODY_BLOCK ||
            (nb->stepping == NBODY_ADAPTIVE && nb->integrator->block_steps);
 }
 

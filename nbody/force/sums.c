@@ -22,8 +22,9 @@ double nbody_forces_softening(const struct nbody *nb, enum sum_kind sum, bool *n
 
 bool nbody_forces_can_fuse(const struct nbody *nb)
 {
-    return nb->integrator->fuses && world_size(nb->world) == 1 && nb->kernel == NBODY_TUNED &&
-           nb->method == NBODY_DIRECT && nb->nfields == 0 && !nb->particles.own_eps;
+    return nb->integrator->fuses && !nb->on_host && world_size(nb->world) == 1 &&
+           nb->kernel == NBODY_TUNED && nb->method == NBODY_DIRECT && nb->nfields == 0 &&
+           !nb->particles.own_eps;
 }
 
 bool nbody_forces_can_fuse_steps(const struct nbody *nb)

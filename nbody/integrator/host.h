@@ -48,6 +48,12 @@ struct host_derivatives {
  * snap needs the accelerations of all bodies, w. Pairs at one place do not count. */
 void nbody_host_derive(const struct host_bodies *b, const struct host_derivatives *d);
 
+/* Set work[i] to the potential of body i by the others. */
+void nbody_host_potentials(const struct host_bodies *b);
+
+/* Return the fields' potential at body i, and x times their acceleration there in *virial. */
+double nbody_host_field_potential(const struct host_bodies *b, size_t i, double *virial);
+
 /* Add to a the accelerations by pairs of bodies i > j with i >= row, without fields. */
 void nbody_host_add_pairs(const struct host_bodies *b, size_t row, double *a);
 

@@ -218,6 +218,49 @@ void nbody_host_derive(const struct host_bodies *b, const struct host_derivative
             host_derive_field(b, d, &b->fields[k], i);
 }
 
+/* ---- Potentials. ----------------------------------------------------------------------------- */
+
+/* Bodies at one place have no potential of each other without softening. */
+CLONES void nbody_host_potentials(const struct host_bodies *b)
+{
+    const size_t m = b->stride;
+    const lane_numbers lane = {0, 1, 2, 3, 4, 5, 6, 7};
+    memset(b->work, 0, m * sizeof *b->work);
+    for (size_t i = 1; i < b->n; i++) {
+        lanes sum = {0};
+        for (size_t j = 0; j < i; j += HOST_LANES) {
+            lanes r2 = LOAD(b->e2 + j) + b->e2[i];
+            for (size_t c = 0; c < 3; c++) {
+                const lanes d = LOAD(b->x + c * m + j) - b->x[c * m + i];
+                r2 += d * d;
+            }
+            lanes r = r2;
+            lanes_root(&r);
+            const lanes y =
+                SELECT((lane < (long long)(i - j)) & (r2 > 0x1p-499), 1 / r, (lanes){0});
+            sum += y * LOAD(b->gm + j);
+            *(lanes_at *)(b->work + j) -= y * b->gm[i];
+        }
+        b->work[i] -= host_sum_lanes(&sum);
+    }
+}
+
+double nbody_host_field_potential(const struct host_bodies *b, size_t i, double *virial)
+{
+    const double x = b->x[i], y = b->x[b->stride + i], z = b->x[2 * b->stride + i],
+                 r2 = x * x + (y * y + z * z);
+    double all = 0;
+    *virial = -r2 * host_fields_factor(b, i);
+    for (size_t k = 0; k < b->nfields; k++) {
+        const struct nbody_field *const f = &b->fields[k];
+        if (f->kind == NBODY_FIELD_LOGARITHMIC)
+            all += f->strength * f->strength / 2 * log1p(r2 / (f->scale * f->scale));
+        else if (f->kind == NBODY_FIELD_PLUMMER || r2 > 0)
+            all -= f->strength / sqrt(r2 + f->scale * f->scale);
+    }
+    return all;
+}
+
 /* ---- Steps. ---------------------------------------------------------------------------------- */
 
 /* Add the criterion's sums over pairs to sums[n]. Bodies at one place do not count: without

@@ -60,11 +60,9 @@ int nbody_few_open(struct nbody *nb)
 
 /* ---- Copies between devices and host. -------------------------------------------------------- */
 
-/* Convert the softening to the engine's units, which a loaded state may have changed. */
-static void host_set_softening(const struct nbody *nb, struct few_state *h)
+void nbody_host_set_softening(const struct nbody *nb, double *e2, size_t stride)
 {
-    double *const e2 = (double *)h->b.e2;
-    for (size_t i = 0; i < h->b.stride; i++) {
+    for (size_t i = 0; i < stride; i++) {
         const double eps = nb->particles.own_eps && i < nb->n ? nb->particles.own_eps[i] : nb->eps,
                      scaled = eps * nbody_units_factor(&nb->units, -1, 0);
         e2[i] = i < nb->n ? fmax(scaled * scaled, NO_SOFTENING) / 2 : 1;
@@ -98,7 +96,7 @@ int nbody_few_download(struct nbody *nb)
     for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
         if (p->count && host_download_device(nb, p, h) != 0)
             return -1;
-    host_set_softening(nb, h);
+    nbody_host_set_softening(nb, (double *)h->b.e2, h->b.stride);
     if (nb->integrator->few->prepare)
         nb->integrator->few->prepare(&h->b);
     if (!begun) {

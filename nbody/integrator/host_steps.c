@@ -73,7 +73,7 @@ enum nbody_place nbody_place(const nbody *nb)
 {
     if (no_handle(nb, __func__))
         return NBODY_ON_DEVICES;
-    return nb->on_host || nb->integrator->host ? NBODY_ON_HOST : NBODY_ON_DEVICES;
+    return nbody_runs_on_host(nb) ? NBODY_ON_HOST : NBODY_ON_DEVICES;
 }
 
 /* ---- Steps. ---------------------------------------------------------------------------------- */

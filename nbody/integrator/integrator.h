@@ -22,6 +22,15 @@ int nbody_host_flush(struct nbody *nb);
  * false if the devices have the current ones. Either array may be NULL. */
 bool nbody_host_state(struct nbody *nb, double (*pos)[3], double (*vel)[3]);
 
+/* Set e2[0..stride-1] to half the squares of the softening in the engine's units, which a loaded
+ * state may have changed; 1 after the bodies. */
+void nbody_host_set_softening(const struct nbody *nb, double *e2, size_t stride);
+
+/* Forces and potentials of an engine whose steps run on the host, as nbody_forces; and the sums of
+ * nbody_diagnose, in engine units, added to `sum`. */
+int nbody_host_forces(struct nbody *nb, double (*acc)[3], double *potential);
+int nbody_host_sums(struct nbody *nb, double *sum);
+
 /* Set nb->on_host; EINVAL if the host does not support an option and the caller asks for it. The
  * method must have been chosen. */
 int nbody_host_choose(struct nbody *nb, const struct nbody_options *o, const double *mass);

@@ -136,18 +136,24 @@ static int diagnose_check_range(const struct nbody *nb, const double *sum)
     return 0;
 }
 
+static int diagnose_on_devices(struct nbody *nb, double *sum)
+{
+    if (nbody_integrate_synchronize(nb) != 0 || nbody_forces_evaluate(nb, POTENTIALS, -1) != 0)
+        return -1;
+    for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
+        if (p->count && diagnose_start(nb, p) != 0)
+            return -1;
+    return diagnose_sum_blocks(nb, sum);
+}
+
 int nbody_diagnose(nbody *nb, struct nbody_diagnostics *d)
 {
     if (no_handle(nb, __func__))
         return -1;
     double sum[SUM_TERMS] = {0};
     nbody_progress_begin(nb, "nbody_diagnose", nbody_forces_work(nb, POTENTIALS));
-    if (nbody_integrate_synchronize(nb) != 0 || nbody_forces_evaluate(nb, POTENTIALS, -1) != 0)
-        return -1;
-    for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
-        if (p->count && diagnose_start(nb, p) != 0)
-            return -1;
-    if (diagnose_sum_blocks(nb, sum) != 0 || diagnose_check_range(nb, sum) != 0)
+    if ((nbody_runs_on_host(nb) ? nbody_host_sums(nb, sum) : diagnose_on_devices(nb, sum)) != 0 ||
+        diagnose_check_range(nb, sum) != 0)
         return -1;
     /* Units: G m is length^3 / time^2. */
     const double energy = nbody_units_factor(&nb->units, 5, -4) / nb->G;

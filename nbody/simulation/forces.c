@@ -63,6 +63,8 @@ int nbody_forces(nbody *nb, double (*acc)[3], double *potential)
 {
     if (no_handle(nb, __func__))
         return -1;
+    if (nbody_runs_on_host(nb))
+        return nbody_host_forces(nb, acc, potential);
     nbody_progress_begin(nb, "nbody_forces",
                          (acc ? nbody_forces_work(nb, nb->integrator->sum) : 0) +
                              (potential ? nbody_forces_work(nb, POTENTIALS) : 0));
@@ -101,7 +103,8 @@ int nbody_time_forces(nbody *nb, size_t times, double *seconds)
         return -1;
     nbody_progress_begin(nb, "nbody_time_forces",
                          (double)times * nbody_forces_work(nb, nb->integrator->sum));
-    if (nbody_integrate_init_forces(nb) != 0 || forces_wait_all(nb) != 0)
+    if (nbody_simulation_open_sums(nb) != 0 || nbody_integrate_init_forces(nb) != 0 ||
+        forces_wait_all(nb) != 0)
         return -1;
     const double start = seconds_now();
     for (size_t k = 0; k < times; k++)

@@ -167,17 +167,52 @@ static int nbody_choose_sorting(struct nbody *nb)
     return 0;
 }
 
-static int allocate_all(struct nbody *nb)
+static int allocate_bodies(struct nbody *nb)
 {
     if (nbody_particles_allocate(nb) != 0)
         return -1;
     for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
         if (p->rows &&
-            (nbody_particles_allocate_device(nb, p) != 0 || nbody_device_allocate(nb, p) != 0 ||
-             nbody_forces_allocate(nb, p) != 0 || nbody_diagnose_allocate(nb, p) != 0))
+            (nbody_particles_allocate_device(nb, p) != 0 || nbody_device_allocate(nb, p) != 0))
             return -1;
     return 0;
 }
+
+static int allocate_sums(struct nbody *nb)
+{
+    for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
+        if (p->rows && (nbody_forces_allocate(nb, p) != 0 || nbody_diagnose_allocate(nb, p) != 0))
+            return -1;
+    return nbody_method_open(nb);
+}
+
+/* ---- Kernels of sums and updates. ------------------------------------------------------------ */
+
+static int build(struct nbody *nb)
+{
+    return nbody_forces_open(nb) == 0 && nbody_integrator_open(nb) == 0 &&
+                   nbody_field_open(nb) == 0 && nbody_diagnose_open(nb) == 0
+               ? nbody_method_prepare(nb)
+               : -1;
+}
+
+/* The last step of opening: the bodies have been uploaded. */
+static int warm_up(struct nbody *nb)
+{
+    if (nbody_hilbert_open(nb) != 0 || nbody_integrate_warm_up(nb) != 0)
+        return -1;
+    nb->simulation.sums_are_open = true;
+    return 0;
+}
+
+int nbody_simulation_open_sums(struct nbody *nb)
+{
+    if (nb->simulation.sums_are_open)
+        return 0;
+    return build(nb) == 0 && allocate_sums(nb) == 0 ? warm_up(nb) : -1;
+}
+
+/* ---- Division. ------------------------------------------------------------------------------- */
 
 /* What nbody_create was called with. */
 struct trial {
@@ -310,13 +345,11 @@ static nbody *nbody_create_engine(const struct nbody_options *o, size_t n, const
         nbody_host_check(nb) == 0 && nbody_stepping_check(nb) == 0 &&
         nbody_baseline_check(nb) == 0 && nbody_method_choose(nb, o->method) == 0 &&
         nbody_host_choose(nb, o, mass) == 0 && nbody_softening_check(nb) == 0 &&
-        nbody_prepare(nb, o, mass, pos, vel) == 0 && nbody_forces_open(nb) == 0 &&
-        nbody_integrator_open(nb) == 0 && nbody_field_open(nb) == 0 &&
-        nbody_diagnose_open(nb) == 0 && nbody_method_prepare(nb) == 0 && allocate_all(nb) == 0 &&
-        nbody_field_upload(nb) == 0 && nbody_softening_upload(nb) == 0 &&
-        nbody_method_open(nb) == 0 && nbody_stepper_open(nb) == 0 &&
-        nbody_particles_upload(nb, mass, pos, vel) == 0 && nbody_hilbert_open(nb) == 0 &&
-        nbody_integrate_warm_up(nb) == 0)
+        nbody_prepare(nb, o, mass, pos, vel) == 0 && (nbody_runs_on_host(nb) || build(nb) == 0) &&
+        allocate_bodies(nb) == 0 && nbody_field_upload(nb) == 0 &&
+        nbody_softening_upload(nb) == 0 && (nbody_runs_on_host(nb) || allocate_sums(nb) == 0) &&
+        nbody_stepper_open(nb) == 0 && nbody_particles_upload(nb, mass, pos, vel) == 0 &&
+        (nbody_runs_on_host(nb) || warm_up(nb) == 0))
         return nb;
     nbody_free(nb);
     return NULL;
@@ -327,7 +360,7 @@ nbody *nbody_create(const struct nbody_options *o, size_t n, const double *mass,
 {
     o = o ? o : &(const struct nbody_options){.ctx = NULL};
     nbody *nb = nbody_create_engine(o, n, mass, pos, vel, false);
-    if (nb && nb->device[0].fused_entry &&
+    if (nb && !nbody_runs_on_host(nb) && nb->device[0].fused_entry &&
         !nb->device[0]
              .force.multi_step_kernel) { /* the shape is tuned for multi-step launches only */
         nbody_free(nb);

@@ -27,8 +27,13 @@ struct device_diagnosis {
 };
 
 struct simulation {
+    bool sums_are_open;
     struct snapshot *snapshot; /* save.c; NULL until first used */
 };
+
+/* Build the kernels of sums and updates and allocate their memory, unless that has been done:
+ * nbody_create leaves it out for steps on the host. */
+int nbody_simulation_open_sums(struct nbody *nb);
 
 void nbody_save_free(struct nbody *nb);
 

@@ -119,14 +119,14 @@ def test_types_behind_typedefs_are_known():
 
 
 def test_engines_check_their_input():
-    refused(ValueError, "(3, 3)", lambda: stdcl.Nbody([1, 1, 1], np.zeros((2, 3)), np.zeros((3, 3)), dt=1))
-    refused(ValueError, "hermite4", lambda: stdcl.Nbody([1], [[0, 0, 0]], [[0, 0, 0]], dt=1, integrator="euler"))
-    refused(ValueError, "integrator must be one of leapfrog, ", lambda: stdcl.Nbody([1], [[0, 0, 0]], [[0, 0, 0]], dt=1, integrator="double"))
-    refused(TypeError, "dt cannot be 'soon'", lambda: stdcl.Nbody([1], [[0, 0, 0]], [[0, 0, 0]], dt="soon"))
+    refused(ValueError, "(3, 3)", lambda: stdcl.NBody([1, 1, 1], np.zeros((2, 3)), np.zeros((3, 3)), dt=1))
+    refused(ValueError, "hermite4", lambda: stdcl.NBody([1], [[0, 0, 0]], [[0, 0, 0]], dt=1, integrator="euler"))
+    refused(ValueError, "integrator must be one of leapfrog, ", lambda: stdcl.NBody([1], [[0, 0, 0]], [[0, 0, 0]], dt=1, integrator="double"))
+    refused(TypeError, "dt cannot be 'soon'", lambda: stdcl.NBody([1], [[0, 0, 0]], [[0, 0, 0]], dt="soon"))
     refused(ValueError, "torus, plane", lambda: stdcl.Life(10, 10, bounds="engines"))
     refused(TypeError, "n must be a whole number", lambda: stdcl.Gas(1.5))
     refused(TypeError, "width cannot be -1", lambda: stdcl.Life(-1, 10))
-    refused(TypeError, "steps must be a whole number", lambda: stdcl.Nbody([1], [[0, 0, 0]], [[0, 0, 0]], dt=1).step(-1))
+    refused(TypeError, "steps must be a whole number", lambda: stdcl.NBody([1], [[0, 0, 0]], [[0, 0, 0]], dt=1).step(-1))
     refused(stdcl.Error, "B9", lambda: stdcl.Life(10, 10, rule="B9"))
     refused(TypeError, "rule must be a string, not 1", lambda: stdcl.Life(10, 10, rule=1))  # would be taken for an address
     refused(ValueError, "rule contains a null character", lambda: stdcl.Life(10, 10, rule="B3\0"))
@@ -178,7 +178,7 @@ def test_null_handles_are_refused():
 
 def test_two_bodies_go_round():
     pos, vel = [[0.5, 0, 0], [-0.5, 0, 0]], [[0, 0.5, 0], [0, -0.5, 0]]
-    with stdcl.Nbody([0.5, 0.5], pos, vel, dt=2 * np.pi / 4096, precision="double") as run:
+    with stdcl.NBody([0.5, 0.5], pos, vel, dt=2 * np.pi / 4096, precision="double") as run:
         start = run.diagnose().total
         run.step(4096)
         assert abs(run.time - 2 * np.pi) < 1e-9
@@ -230,7 +230,7 @@ def test_templates_and_profiles():
 
 
 def test_interrupt_ends_between_bursts():
-    class Interrupted(stdcl.Nbody):
+    class Interrupted(stdcl.NBody):
         def _guarded(self, function):
             looked = super()._guarded(function)  # called by the library between batches: the signal comes shortly before
             return function(lambda *args: os.kill(os.getpid(), signal.SIGINT) or looked(*args))
@@ -260,7 +260,7 @@ def test_sizes_and_counts_are_sentences():
     refused(TypeError, "64 bits", lambda: ctx.template("", N=2**64))
     refused(stdcl.Error, "nonesuch", lambda: stdcl.open("nonesuch"))
     refused(stdcl.Error, "plummer", lambda: stdcl.initial("venus", 3))
-    refused(stdcl.Error, "finite", lambda: stdcl.Nbody([1], [[0, 0, 0]], [[0, 0, np.nan]], dt=1))
+    refused(stdcl.Error, "finite", lambda: stdcl.NBody([1], [[0, 0, 0]], [[0, 0, np.nan]], dt=1))
 
 
 def test_numbers_fit_what_the_kernel_declares():
@@ -283,7 +283,7 @@ def test_numbers_fit_what_the_kernel_declares():
 
 def test_order_of_rows_is_numpys():
     pos = np.asfortranarray(np.random.default_rng(1).random((10, 3)))
-    run = stdcl.Nbody(np.ones(10), pos, np.zeros((10, 3), "f4"), dt=1, eps=0.1)
+    run = stdcl.NBody(np.ones(10), pos, np.zeros((10, 3), "f4"), dt=1, eps=0.1)
     assert np.allclose(run.pos, pos)
     a = np.asfortranarray(np.random.default_rng(2).random((4, 5)))
     assert np.allclose(stdcl.matmul(a, a.T), a @ a.T)
@@ -300,7 +300,7 @@ def test_use_after_close_is_an_error():
     refused(stdcl.Error, "the program and its kernels are closed", lambda: twice(64, x))
     refused(AttributeError, "closed", lambda: program.saxpy)
     event.wait()
-    run = stdcl.Nbody([1], [[0, 0, 0]], [[0, 0, 0]], dt=1, context=ctx)
+    run = stdcl.NBody([1], [[0, 0, 0]], [[0, 0, 0]], dt=1, context=ctx)
     refused(stdcl.Error, "2 live arrays or engines", ctx.close)
     event = x = None
     gc.collect()
@@ -329,7 +329,7 @@ def test_programs_go_with_their_last_kernel():
 def test_names_and_notebooks():
     ctx = context()
     assert len(ctx.names) == len(ctx) >= 1 and ctx.names[0] in repr(ctx) and "<td>" in ctx._repr_html_()
-    run = stdcl.Nbody(*stdcl.initial("plummer", 100, seed=3), dt=1 / 64, eps=0.05)
+    run = stdcl.NBody(*stdcl.initial("plummer", 100, seed=3), dt=1 / 64, eps=0.05)
     assert "<th>total</th>" in run._repr_html_()
     assert "<th>mean_energy</th>" in stdcl.Gas(1000)._repr_html_()
     with ctx.profile() as profile:
