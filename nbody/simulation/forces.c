@@ -66,15 +66,22 @@ int nbody_forces(nbody *nb, double (*acc)[3], double *potential)
     nbody_progress_begin(nb, "nbody_forces",
                          (acc ? nbody_forces_work(nb, nb->integrator->sum) : 0) +
                              (potential ? nbody_forces_work(nb, POTENTIALS) : 0));
+    const bool added = acc && nbody_added_apply(nb); /* the host adds these forces */
     if (nbody_integrate_synchronize(nb) != 0)
         return -1;
+    if (added)
+        nbody_integrate_forget_forces(nb);
     if (acc && forces_start_accelerations(nb) != 0)
         return -1;
+    if (added)
+        nbody_integrate_forget_forces(nb);
     for (struct nbody_device *p = nb->device; acc && p < nb->device + nb->ndev; p++)
         if (p->rows && forces_collect_accelerations(nb, p, acc[0]) != 0)
             return -1;
     if (acc && (nbody_ranks_spread(nb, acc, sizeof *acc, 1) != 0 ||
                 nbody_hilbert_unsort(nb, acc[0], 3) != 0))
+        return -1;
+    if (added && nbody_callback_collect(nb, acc) != 0)
         return -1;
     if (potential && nbody_forces_evaluate(nb, POTENTIALS, -1) != 0)
         return -1;
