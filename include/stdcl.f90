@@ -101,6 +101,8 @@ module stdcl
   integer(c_int), parameter :: NBODY_FIELD_POINT = 0
   integer(c_int), parameter :: NBODY_FIELD_PLUMMER = 1
   integer(c_int), parameter :: NBODY_FIELD_LOGARITHMIC = 2
+  integer(c_int), parameter :: NBODY_FORCE_OF_POSITION = 0
+  integer(c_int), parameter :: NBODY_FORCE_OF_VELOCITY = 1
   integer(c_int), parameter :: NBODY_PLUMMER = 0
   integer(c_int), parameter :: NBODY_UNIFORM = 1
   integer(c_int), parameter :: NBODY_COLD = 2
@@ -2487,6 +2489,14 @@ module stdcl
       integer(c_int) :: nbody_set_elapsed
       type(c_ptr), value :: nb
       real(c_double), value :: elapsed
+    end function
+    function nbody_set_force_callback(nb, force, arg, kind) bind(C)
+      import
+      integer(c_int) :: nbody_set_force_callback
+      type(c_ptr), value :: nb
+      type(c_funptr), value :: force
+      type(c_ptr), value :: arg
+      integer(c_int), value :: kind
     end function
     function nbody_shape(nb, dev) bind(C)
       import

@@ -72,6 +72,13 @@ static inline bool nbody_stepping_needs_criterion(const struct nbody *nb)
     return nb->stepping == NBODY_ADAPTIVE && !nb->integrator->block_steps;
 }
 
+/* Return the current time in the caller's units, within a step after a contact. */
+static inline double nbody_engine_time(const struct nbody *nb)
+{
+    const struct integration *const i = &nb->integration;
+    return i->base_time + i->dt * (double)(i->steps - i->base_steps) + i->elapsed;
+}
+
 /* Sums over pairs per step. */
 static inline int integrator_stages(const struct nbody *nb)
 {

@@ -277,6 +277,34 @@ int nbody_step(nbody *nb, size_t steps);
  * has passed of the current step. */
 int nbody_set_dt(nbody *nb, double dt);
 
+/* What a force of the caller depends on, beside the masses. */
+enum nbody_force_kind { NBODY_FORCE_OF_POSITION, NBODY_FORCE_OF_VELOCITY };
+
+/* Add a force of the caller to all others from now on; a NULL function removes it. `force` is
+ * called in the thread of nbody_step, nbody_state or nbody_forces, once per evaluation: it adds to
+ * acc[i] the accelerations of all n bodies, at the time `time`, positions pos[i], velocities
+ * vel[i] and with the masses mass[i], in the caller's units and the order of nbody_create. It
+ * must not call the engine. A nonzero return value ends the call with ECANCELED, with the state
+ * before the step. All arrays belong to the engine, only during the call.
+ *
+ * kind: NBODY_FORCE_OF_POSITION depends on positions and time alone, and vel is NULL.
+ * NBODY_FORCE_OF_VELOCITY also depends on velocities, such as drag. Leapfrog, ias15 and whfast then
+ * keep their order: leapfrog passes velocities predicted over half a step, and whfast calls twice
+ * per kick. yoshida4 would fall to 2nd order.
+ *
+ * Positions and steps include this force, nbody_forces too; potentials and energies do not. It is
+ * not saved: set it again after nbody_load, before the next step.
+ *
+ * Needs steps on the host: NBODY_IAS15, NBODY_WHFAST with NBODY_JACOBI, or NBODY_ON_HOST or few
+ * bodies with NBODY_ON_FASTER and NBODY_LEAPFROG, NBODY_YOSHIDA4 or NBODY_TAYLOR; NBODY_FIXED.
+ * ENOTSUP otherwise, and for NBODY_FORCE_OF_VELOCITY with NBODY_YOSHIDA4. EINVAL: an unknown kind.
+ * ENOMEM. nbody_step: EDOM if the function returns an acceleration that is not finite. */
+int nbody_set_force_callback(nbody *nb,
+                             int (*force)(void *arg, double time, size_t n, const double (*pos)[3],
+                                          const double (*vel)[3], const double *mass,
+                                          double (*acc)[3]),
+                             void *arg, enum nbody_force_kind kind);
+
 /* Set the current time and the number of steps done, for an engine that continues another run. No
  * part of the next step has passed then. */
 void nbody_set_clock(nbody *nb, double time, size_t steps);

@@ -5,6 +5,7 @@
  *   direct.c          direct sums on all devices; baseline.c: by the baseline kernels
  *   tree.h            sums by the tree
  *   external_field.c  external fields
+ *   added_forces.c    forces of the caller
  *   force_check.c     errors of forces; roofline.c: upper bound of the rate
  * SPDX-License-Identifier: MIT
  */
@@ -44,6 +45,7 @@ struct device_force {
 };
 
 struct force_method; /* methods.h */
+struct added_forces; /* added_forces.c */
 
 struct force {
     const struct force_method *method;
@@ -54,12 +56,13 @@ struct force {
     void *field_table;                /* fields for kernels, four numbers each */
     void *field_program;
     cl_kernel field_kernel;
-    struct baseline *baseline; /* baseline.c; NULL with the tuned kernels */
-    void *forces_sorted;       /* sums of all bodies in the tree's order */
-    uint64_t tree_version;     /* particles.version of the trees; 0: none */
-    int defer_factor;          /* with domains: the largest shape.defer_factor of all ranks */
-    int index;                 /* of the sum in its batch; -1 outside */
-    bool a_old_valid;          /* the tree's devices have |a| of the last sum for all bodies */
+    struct added_forces *added; /* forces of the caller; NULL: none */
+    struct baseline *baseline;  /* baseline.c; NULL with the tuned kernels */
+    void *forces_sorted;        /* sums of all bodies in the tree's order */
+    uint64_t tree_version;      /* particles.version of the trees; 0: none */
+    int defer_factor;           /* with domains: the largest shape.defer_factor of all ranks */
+    int index;                  /* of the sum in its batch; -1 outside */
+    bool a_old_valid;           /* the tree's devices have |a| of the last sum for all bodies */
 };
 
 /* open: build programs and kernels of every device that has bodies. allocate: a device's memory for
@@ -92,6 +95,26 @@ int nbody_forces_evaluate(struct nbody *nb, enum sum_kind sum, int index);
 
 /* Return the operations of nbody_forces_evaluate, on all devices. */
 double nbody_forces_work(const struct nbody *nb, enum sum_kind sum);
+
+/* ---- added_forces.c: forces of the caller on the host ---------------------------------------- */
+
+typedef int force_function(void *arg, double time, size_t n, const double (*pos)[3],
+                           const double (*vel)[3], const double *mass, double (*acc)[3]);
+
+/* Take over the caller's function, which steps must support; NULL: none. */
+int nbody_added_set(struct nbody *nb, force_function *force, void *arg, enum nbody_force_kind kind);
+void nbody_added_free(struct nbody *nb);
+
+/* apply: true if there are any; need_velocities: true if they depend on velocities. */
+bool nbody_added_apply(const struct nbody *nb);
+bool nbody_added_need_velocities(const struct nbody *nb);
+
+/* Add the accelerations at the time, positions and velocities given to a, n rows each, in engine
+ * units. -1 if the caller's function fails, and until nbody_added_begin; failed: true then. */
+int nbody_added_evaluate(struct nbody *nb, double time, const double (*x)[3], const double (*v)[3],
+                         double (*a)[3]);
+void nbody_added_begin(struct nbody *nb);
+bool nbody_added_failed(const struct nbody *nb);
 
 /* EINVAL for invalid fields. */
 int nbody_field_check(const struct nbody_options *o);

@@ -18,7 +18,7 @@ double nbody_time(const nbody *nb)
 {
     if (no_handle(nb, __func__))
         return 0;
-    return clock_whole_steps(nb) + nb->integration.elapsed;
+    return nbody_engine_time(nb);
 }
 
 double nbody_elapsed(const nbody *nb)

@@ -186,6 +186,7 @@ static int host_run(struct nbody *nb, size_t steps)
 {
     struct host_state h;
     int status = host_allocate(nb, &h);
+    nbody_added_begin(nb);
     nbody_progress_begin(nb, "nbody_step", (double)steps);
     for (struct nbody_device *p = nb->device; status == 0 && p < nb->device + nb->ndev; p++)
         if (p->rows)
@@ -198,8 +199,10 @@ static int host_run(struct nbody *nb, size_t steps)
         if (status == 0 && !nb->integration.watch.n) /* the caller sees contacts first */
             status = nbody_progress_report(nb);
     }
-    if (h.x && (status == 0 || nb->task.stopped || clerrno == EDOM) && host_upload(nb, &h) != 0)
+    if (h.x && (status == 0 || nb->task.stopped || nbody_added_failed(nb) || clerrno == EDOM) &&
+        host_upload(nb, &h) != 0)
         status = -1;
+    nbody_added_begin(nb); /* the state is a good one again */
     free(h.x);
     return status;
 }

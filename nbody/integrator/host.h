@@ -10,6 +10,16 @@
 
 enum { HOST_LANES = 8 }; /* numbers that a loop processes at a time */
 
+struct nbody;
+
+/* Forces of the caller at the bodies of a scheme (host_added.c), in engine units. */
+struct host_added {
+    struct nbody *nb;
+    double time;                      /* at which x is; a scheme advances it as it moves bodies */
+    double lag;                       /* time by which v is behind x */
+    double (*x)[3], (*v)[3], (*a)[3]; /* n rows each */
+};
+
 /* Bodies in engine units. An array of coordinates has three planes: coordinate c of body i is
  * number c * stride + i. The stride is n, rounded up to HOST_LANES; numbers beyond n are 0, in e2
  * 1. */
@@ -19,9 +29,10 @@ struct host_bodies {
     const double *gm, *e2;            /* G m; half the square of the softening */
     const struct nbody_field *fields; /* in engine units, where G is 1 */
     size_t nfields;
-    double *work;    /* stride numbers */
-    double *planes;  /* those of nbody_device.state, `stride` numbers each */
-    double *scratch; /* host_scheme.scratch planes */
+    struct host_added *added; /* forces of the caller; NULL: none */
+    double *work;             /* stride numbers */
+    double *planes;           /* those of nbody_device.state, `stride` numbers each */
+    double *scratch;          /* host_scheme.scratch planes */
     const struct nbody_whfast_options *whfast; /* options */
     double eta;                                /* accuracy of adaptive steps; 0 with fixed steps */
 };
@@ -36,6 +47,16 @@ void nbody_host_begin(const struct host_bodies *b, double dt);
 
 /* Add the fields' accelerations to a. */
 void nbody_host_add_fields(const struct host_bodies *b, double *a);
+
+/* Forces of the caller. gather: note x and the velocities v + lag a, before a is cleared; add: add
+ * the accelerations there to a; move: advance the time. They do nothing without such forces. */
+void nbody_host_added_gather(const struct host_bodies *b);
+void nbody_host_added_add(const struct host_bodies *b);
+static inline void nbody_host_added_move(const struct host_bodies *b, double dt)
+{
+    if (b->added)
+        b->added->time += dt;
+}
 
 /* Positions, velocities and, for the snap, accelerations (else NULL) at which derivatives of the
  * acceleration are evaluated; acceleration, jerk and snap (NULL: none) there. */

@@ -96,9 +96,11 @@ void nbody_host_add_fields(const struct host_bodies *b, double *a)
 
 void nbody_host_accelerate(const struct host_bodies *b)
 {
+    nbody_host_added_gather(b);
     memset(b->a, 0, 3 * b->stride * sizeof *b->a);
     host_sum_pairs(b, 1, b->a);
     nbody_host_add_fields(b, b->a);
+    nbody_host_added_add(b);
 }
 
 void nbody_host_begin(const struct host_bodies *b, double dt)
@@ -308,9 +310,14 @@ CLONES static void host_kick(const struct host_bodies *b, double kick)
         *(lanes_at *)(b->v + k) += kick * LOAD(b->a + k);
 }
 
+/* Where forces depend on velocities, they are evaluated at v + a dt/2 with the old a: an error of
+ * order dt^2, which keeps the order of the step. */
 void nbody_host_leapfrog(const struct host_bodies *b, double dt)
 {
     nbody_host_kick_drift(b, dt / 2, dt);
+    nbody_host_added_move(b, dt);
+    if (b->added)
+        b->added->lag = dt / 2;
     nbody_host_accelerate(b);
     host_kick(b, dt / 2);
 }

@@ -30,9 +30,8 @@ static int query_open(struct nbody *nb, const char *call, struct host_bodies *b)
                               .work = x + 11 * m,
                               .fields = nb->force.fields,
                               .nfields = nb->nfields};
-    int status = pos && x ? 0
-                          : clerror_set(ENOMEM, "%s: out of memory on the host for %zu bodies",
-                                        call, n);
+    int status =
+        pos && x ? 0 : clerror_set(ENOMEM, "%s: out of memory on the host for %zu bodies", call, n);
     if (status == 0)
         status = nbody_state(nb, pos, pos + n);
     for (size_t i = 0; status == 0 && i < n; i++)

@@ -21,8 +21,10 @@ static const double NO_SOFTENING = 0x1p-500; /* square: keeps r^-3 of bodies at 
 
 void nbody_few_free(struct nbody *nb)
 {
-    if (nb->integration.few)
+    if (nb->integration.few) {
         free(nb->integration.few->plane);
+        free(nb->integration.few->added.x);
+    }
     free(nb->integration.few);
 }
 
@@ -87,10 +89,36 @@ static int host_download_device(struct nbody *nb, struct nbody_device *p, struct
     return 0;
 }
 
+void nbody_few_set_time(struct nbody *nb, double time)
+{
+    struct host_added *const added = &nb->integration.few->added;
+    added->time = time * nbody_units_factor(&nb->units, 0, -1);
+    added->lag = 0;
+}
+
+/* Pass forces of the caller to the scheme, if there are any. */
+static int host_open_added(struct nbody *nb, struct few_state *h)
+{
+    h->b.added = NULL;
+    if (!nbody_added_apply(nb))
+        return 0;
+    if (!h->added.x && !(h->added.x = calloc(3 * nb->n, sizeof *h->added.x)))
+        return clerror_set(ENOMEM, "nbody_step: out of memory on the host for %zu bodies", nb->n);
+    h->added.nb = nb;
+    h->added.v = h->added.x + nb->n;
+    h->added.a = h->added.v + nb->n;
+    h->b.added = &h->added;
+    nbody_few_set_time(nb, nbody_engine_time(nb));
+    nbody_added_begin(nb);
+    return 0;
+}
+
 int nbody_few_download(struct nbody *nb)
 {
     struct few_state *const h = nb->integration.few;
     const bool begun = nb->integration.valid.host;
+    if (host_open_added(nb, h) != 0)
+        return -1;
     if (begun && h->version == nb->particles.version)
         return 0;
     for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
@@ -103,7 +131,10 @@ int nbody_few_download(struct nbody *nb)
         nb->integrator->few->begin(&h->b, nbody_engine_dt(nb));
         nb->integration.evaluations++;
     }
-    return 0;
+    if (!nbody_added_failed(nb))
+        return 0;
+    nbody_added_begin(nb);
+    return -1;
 }
 
 void nbody_few_stepped(struct nbody *nb)
@@ -156,9 +187,12 @@ static struct few_state *host_ahead(struct nbody *nb)
     struct few_state *const h = nb->integration.few;
     if (!h || !h->ahead || h->version != nb->particles.version)
         return NULL;
-    if (nb->integrator->few->synchronize && !h->x_current)
+    if (nb->integrator->few->synchronize && !h->x_current) {
+        nbody_added_begin(nb);
+        nbody_few_set_time(nb, nbody_engine_time(nb));
         nb->integrator->few->synchronize(&h->b, nbody_engine_dt(nb));
-    h->x_current = true;
+    }
+    h->x_current = !nbody_added_failed(nb);
     return h;
 }
 
@@ -167,7 +201,7 @@ int nbody_host_flush(struct nbody *nb)
     struct few_state *const h = host_ahead(nb);
     if (!h)
         return 0;
-    if (host_steps_upload(nb, h) != 0)
+    if (nbody_added_failed(nb) || host_steps_upload(nb, h) != 0)
         return -1;
     nbody_particles_moved(nb);
     nbody_domain_set_shared(nb);

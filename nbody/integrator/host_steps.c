@@ -101,6 +101,24 @@ static void host_advance(struct nbody *nb, struct few_state *h, size_t steps)
     nb->integrator->few->steps(&h->b, nbody_engine_dt(nb), steps);
 }
 
+/* Make a step of fixed length with forces of the caller. If one fails, the state before the step
+ * remains. */
+static int host_run_added(struct nbody *nb, struct few_state *h)
+{
+    host_keep_old(h);
+    nbody_few_set_time(nb, nbody_engine_time(nb));
+    host_advance(nb, h, 1);
+    const bool failed = nbody_added_failed(nb);
+    if (failed || !host_is_finite(h)) {
+        host_restore_old(h);
+        nbody_added_begin(nb); /* the state is a good one again */
+        return failed ? -1 : nbody_step_not_finite(nb, "time step");
+    }
+    nb->integration.steps++;
+    nb->integration.evaluations += integrator_stages(nb);
+    return 0;
+}
+
 /* Make steps of fixed length. If one fails, the state before it remains. */
 static int host_run_fixed(struct nbody *nb, struct few_state *h, size_t steps)
 {
@@ -219,7 +237,8 @@ static size_t host_chunk(const struct nbody *nb, size_t left)
 {
     const double pairs = (double)nb->n * (double)nb->n / 2 * integrator_stages(nb),
                  fitting = fmax(1, fmin(CHUNK_STEPS, CHUNK_PAIRS / pairs));
-    const size_t most = nb->stepping == NBODY_FIXED ? (size_t)fitting : 1;
+    const bool by_step = nb->stepping != NBODY_FIXED || nbody_added_apply(nb);
+    const size_t most = by_step ? 1 : (size_t)fitting;
     return left < most ? left : most;
 }
 
@@ -227,8 +246,9 @@ static int host_run_steps(struct nbody *nb, struct few_state *h, size_t steps)
 {
     for (size_t done = 0; done < steps && !nb->integration.watch.n;) {
         const size_t chunk = host_chunk(nb, steps - done);
-        const int status = nb->stepping == NBODY_FIXED ? host_run_fixed(nb, h, chunk)
-                                                       : host_try_adaptive(nb, h, (double)done);
+        const int status = h->b.added                    ? host_run_added(nb, h)
+                           : nb->stepping == NBODY_FIXED ? host_run_fixed(nb, h, chunk)
+                                                         : host_try_adaptive(nb, h, (double)done);
         if (status != 0)
             return status;
         done += chunk;

@@ -43,10 +43,11 @@ static const double place[PLACES + 1] = {0,
 static const double twice[PLACES] = {1. / 6, 1. / 12, 1. / 20, 1. / 30, 1. / 42, 1. / 56, 1. / 72},
                     once[PLACES] = {1. / 2, 1. / 3, 1. / 4, 1. / 5, 1. / 6, 1. / 7, 1. / 8};
 
-static const double ETA = 0.1751;     /* (1e-9 * 7!)^(1/7): last term of a circular orbit 1e-9 */
-static const double LAST_TERM = 1e-6; /* largest b7, relative to A */
-static const double SHORTER = 0.25;   /* repeat a step if the next would be shorter by this */
-static const double LONGER = 4;       /* growth of a step at most */
+static const double ETA = 0.1751;       /* (1e-9 * 7!)^(1/7): last term of a circular orbit 1e-9 */
+static const double LAST_TERM = 1e-6;   /* largest b7, relative to A */
+static const double FIRST_ADDED = 0.02; /* first step, relative to |v| / |a| */
+static const double SHORTER = 0.25;     /* repeat a step if the next would be shorter by this */
+static const double LONGER = 4;         /* growth of a step at most */
 /* Largest change of b7 at convergence, relative to the largest acceleration. One more iteration
  * would change b7 by a thousandth of this, and positions by less than their rounding. */
 static const double CONVERGED = 1e-11;
@@ -67,13 +68,15 @@ struct radau {
     double *e[PLACES];                /* b as predicted from the previous step */
     bool predicted;                   /* e is known */
     double *path[PATH_TERMS];         /* of positions, for contacts */
+    double *at, *speed, *added;       /* forces of the caller: x + off, v and a */
+    double start, done;               /* time of x: begin of the engine's step; since then */
     double c[PLACES][PLACES];         /* b[k] = sum over j >= k of c[j][k] g[j] */
     double apart[PLACES + 1][PLACES]; /* 1 / (place[n] - place[k]) for k < n */
     double binomial[PLACES][PLACES];  /* j + 1 over k + 1 */
     double evaluations, reported;     /* so far; when progress was reported */
 };
 
-enum { ARRAYS = 11 + 3 * PLACES + PATH_TERMS }; /* without x and v */
+enum { ARRAYS = 14 + 3 * PLACES + PATH_TERMS }; /* without x and v */
 
 /* c[j] holds the coefficients of (h - h1) ... (h - hj), since a = a0 + g0 h + g1 h (h - h1) + ...
  */
@@ -112,6 +115,10 @@ static void radau_open(struct radau *r, const struct nbody_ref_system *s, double
     }
     for (int k = 0; k < PATH_TERMS; k++, memory += r->m)
         r->path[k] = memory;
+    r->at = memory;
+    r->speed = memory + r->m;
+    r->added = memory + 2 * r->m;
+    memory += 3 * r->m;
     r->softening2 = r->strength + s->n;
     r->planes = memory;
     r->row = memory + 3 * r->m;
@@ -208,8 +215,49 @@ static void radau_add_fields(const struct radau *r, double *a, double *strength)
     }
 }
 
-/* Compute the accelerations a at the positions x + off. strength: see radau_add_pairs. */
-static void radau_accelerate(struct radau *r, double *a, double *strength)
+/* The engine if it has forces of the caller, else NULL. */
+static struct nbody *radau_engine(const struct radau *r)
+{
+    return r->s->watch && nbody_added_apply(r->s->watch->nb) ? r->s->watch->nb : NULL;
+}
+
+/* Velocities at the fraction h of a step T. */
+static void radau_find_speed(const struct radau *r, double h, double T)
+{
+    for (size_t i = 0; i < r->m; i++) {
+        double kick = 0;
+        for (int k = PLACES - 1; h > 0 && k >= 0; k--)
+            kick = (kick + r->b[k][i] * once[k]) * h;
+        r->speed[i] = r->v[i] + (r->lost_v[i] + h * T * (r->a0[i] + kick));
+    }
+}
+
+/* Add forces of the caller at the fraction h of a step T. A failure is kept: radau_failed. */
+static void radau_add_added(const struct radau *r, double h, double T, double *a, double *strength)
+{
+    struct nbody *const nb = radau_engine(r);
+    if (!nb)
+        return;
+    radau_find_speed(r, h, T);
+    for (size_t i = 0; i < r->m; i++)
+        r->at[i] = r->x[i] + r->off[i];
+    memset(r->added, 0, r->m * sizeof *r->added);
+    (void)nbody_added_evaluate(nb, r->start + (r->done + h * T), (const double(*)[3])r->at,
+                               (const double(*)[3])r->speed, (double(*)[3])r->added);
+    for (size_t i = 0; i < r->m; i++)
+        a[i] += r->added[i];
+    for (size_t i = 0; strength && i < r->s->n; i++)
+        strength[i] += radau_length(r->added + 3 * i);
+}
+
+static bool radau_failed(const struct radau *r)
+{
+    return r->s->watch && nbody_added_failed(r->s->watch->nb);
+}
+
+/* Compute the accelerations a at the positions x + off, at the fraction h of a step T. strength:
+ * see radau_add_pairs. */
+static void radau_accelerate(struct radau *r, double h, double T, double *a, double *strength)
 {
     const size_t n = r->s->n;
     double *const sum = r->planes + 2 * r->m;
@@ -222,6 +270,7 @@ static void radau_accelerate(struct radau *r, double *a, double *strength)
         a[i] = sum[i % 3 * n + i / 3];
     if (r->s->nfields)
         radau_add_fields(r, a, strength);
+    radau_add_added(r, h, T, a, strength);
     r->evaluations++;
 }
 
@@ -281,7 +330,7 @@ static void radau_solve(struct radau *r, double T)
             for (size_t i = 0; i < r->m; i++)
                 r->off[i] = place[n] * T * (r->v[i] + r->lost_v[i]) +
                             (radau_displacement(r, i, place[n], T) + r->lost_x[i]);
-            radau_accelerate(r, r->a, n == PLACES ? r->strength : NULL);
+            radau_accelerate(r, place[n], T, r->a, n == PLACES ? r->strength : NULL);
             change = radau_refine(r, n);
         }
         change /= radau_max_abs(r->m, r->a);
@@ -297,10 +346,22 @@ static double radau_body_length(double strength, double first, double second)
     return strength > 0 ? ETA * sqrt(2 / (first * first + strength * second)) * strength : INFINITY;
 }
 
+/* Limit the first step where forces of the caller, whose derivatives are unknown, act. */
+static double radau_first_added(const struct radau *r)
+{
+    double T = INFINITY;
+    for (size_t i = 0; radau_engine(r) && i < r->s->n; i++) {
+        const double a = radau_length(r->a0 + 3 * i), v = radau_length(r->v + 3 * i);
+        if (v > 0 && a > 0)
+            T = fmin(T, FIRST_ADDED * v / a);
+    }
+    return T;
+}
+
 /* Return the length of the first step. */
 static double radau_first_length(struct radau *r)
 {
-    double *const jerk = r->b[0], *const snap = r->b[1], T = INFINITY;
+    double *const jerk = r->b[0], *const snap = r->b[1], T = radau_first_added(r);
     nbody_ref_snaps(r->s, r->x, r->v, r->a0, r->a, jerk, snap);
     for (size_t i = 0; i < r->s->n; i++)
         T = fmin(T, radau_body_length(r->strength[i], radau_length(jerk + 3 * i),
@@ -308,10 +369,34 @@ static double radau_first_length(struct radau *r)
     return T;
 }
 
+/* Step that body i needs where forces of the caller act, in units of the last step. Unlike forces
+ * between pairs, the whole force on a body may pass through zero, where A^2 / (|a'|^2 + A |a''|)
+ * vanishes. Aarseth's criterion does not: (|a| |a''| + |a'|^2) / (|a'| |a'''| + |a''|^2). *A: the
+ * larger force of both ends of the step. */
+static double radau_added_length(const struct radau *r, size_t i, double *A)
+{
+    double d[4][3] = {{0}}, size[4];
+    for (size_t c = 0; c < 3; c++) {
+        d[0][c] = r->a[3 * i + c];
+        for (int k = 0; k < PLACES; k++) {
+            const double b = r->b[k][3 * i + c];
+            d[1][c] += (k + 1) * b;
+            d[2][c] += (k + 1) * k * b;
+            d[3][c] += (k + 1) * k * (k - 1) * b;
+        }
+    }
+    for (int k = 0; k < 4; k++)
+        size[k] = radau_length(d[k]);
+    *A = fmax(*A, radau_length(r->a0 + 3 * i));
+    const double below = size[1] * size[3] + size[2] * size[2];
+    return below > 0 ? ETA * sqrt((size[0] * size[2] + size[1] * size[1]) / below) : 0;
+}
+
 /* Return the length of the next step, at most LONGER |T|. NAN if the forces are not finite. */
 static double radau_next_length(const struct radau *r, double T)
 {
     double next = LONGER * fabs(T);
+    const bool added = radau_engine(r) != NULL;
     for (size_t i = 0; i < r->s->n; i++) {
         double first[3] = {0}, second[3] = {0}, last[3];
         for (size_t c = 0; c < 3; c++) {
@@ -321,12 +406,13 @@ static double radau_next_length(const struct radau *r, double T)
             }
             last[c] = r->b[PLACES - 1][3 * i + c];
         }
-        const double A = r->strength[i], b7 = radau_length(last),
-                     length =
-                         radau_body_length(A, radau_length(first), radau_length(second)) * fabs(T);
-        if (!isfinite(A) || !isfinite(b7) || isnan(length))
+        double A = r->strength[i];
+        const double b7 = radau_length(last),
+                     pairs = radau_body_length(A, radau_length(first), radau_length(second)),
+                     length = fmax(pairs, added ? radau_added_length(r, i, &A) : 0);
+        if (!isfinite(A) || !isfinite(b7) || isnan(pairs))
             return NAN;
-        next = fmin(next, length);
+        next = fmin(next, length * fabs(T));
         if (b7 > LAST_TERM * A)
             next = fmin(next, fabs(T) * pow(LAST_TERM * A / b7, 1. / 7));
     }
@@ -385,7 +471,7 @@ static void radau_begin(struct radau *r, double *strength)
 {
     memcpy(r->off, r->lost_x, r->m * sizeof *r->off);
     radau_to_planes(r->s->n, r->x, r->planes);
-    radau_accelerate(r, r->a0, strength);
+    radau_accelerate(r, 0, 0, r->a0, strength);
 }
 
 /* Find the first contact in the step T, like nbody_watch_paths. *h: its fraction of the step. */
@@ -434,6 +520,8 @@ static bool radau_stops(struct radau *r, double part)
 static enum host_end radau_run(struct radau *r, double t)
 {
     double done = 0, lost = 0, longest = 0;
+    struct nbody *const nb = radau_engine(r);
+    r->start = nb ? nbody_engine_time(nb) * nbody_units_factor(&nb->units, 0, -1) : 0;
     radau_begin(r, r->strength);
     double T = radau_first_length(r);
     radau_reset(r);
@@ -445,6 +533,8 @@ static enum host_end radau_run(struct radau *r, double t)
             return HOST_VANISHES;
         radau_solve(r, step);
         T = radau_next_length(r, step);
+        if (radau_failed(r))
+            return HOST_STOPPED;
         if (isnan(T))
             return HOST_NOT_FINITE;
         if (radau_stops(r, done / t))
@@ -457,6 +547,7 @@ static enum host_end radau_run(struct radau *r, double t)
         if (last || end != HOST_DONE)
             return end;
         radau_add_compensated(&done, &lost, step);
+        r->done = done;
         radau_predict(r, T / fabs(step));
         radau_begin(r, NULL);
     }
@@ -500,6 +591,7 @@ const struct integrator nbody_integrate_ias15 = {
     .source = &source,
     .kernels = {"leapfrog"},
     .sum = FORCES,
+    .added = ADDED_OF_VELOCITY,
     .planes = 6,
     .update = ias15_update,
     .host = ias15_step,

@@ -66,6 +66,7 @@ const struct integrator nbody_integrate_leapfrog = {
     .sum = FORCES,
     .fuses = true,
     .rungs = true,
+    .added = ADDED_OF_VELOCITY,
     .planes = 6,
     .begin = nbody_integrate_begin,
     .update = leapfrog_update,

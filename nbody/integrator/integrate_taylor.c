@@ -36,6 +36,7 @@ static void taylor_few_steps(const struct host_bodies *b, double dt, size_t step
             b->x[k] += b->v[k] * dt + b->a[k] * (dt * dt / 2);
             b->v[k] += b->a[k] * dt;
         }
+        nbody_host_added_move(b, dt);
         nbody_host_accelerate(b);
     }
 }
@@ -50,6 +51,7 @@ const struct integrator nbody_integrate_taylor = {
     .source = &source,
     .kernels = {"taylor"},
     .sum = FORCES,
+    .added = ADDED_OF_VELOCITY,
     .planes = 6,
     .update = taylor_update,
     .few = &taylor_few,

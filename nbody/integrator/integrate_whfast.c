@@ -184,21 +184,39 @@ CLONES static void wh_subtract_focus(const struct wh *w)
     }
 }
 
-/* Positions are relative to the centre of mass, where no field needs the place of the origin, so
- * that a distant centre costs no digits. */
-static void wh_jacobi_force(const struct wh *w)
+/* Pass positions, and velocities with a kick of `lag` by the last forces, to forces of the caller.
+ */
+static void wh_gather_added(const struct wh *w, double lag)
 {
     const struct host_bodies *const b = w->b;
     const size_t m = b->stride, last = b->n - 1;
+    for (size_t c = 0; b->added && c < 3; c++) {
+        inertial_from_jacobi(w, w->o.v + c * m, w->o.v[c * m + last], b->v + c * m);
+        if (lag != 0)
+            inertial_from_jacobi(w, w->force + c * m, w->force[c * m + last], b->a + c * m);
+    }
+    if (b->added)
+        b->added->lag = lag;
+    nbody_host_added_gather(b);
+}
+
+/* Positions are relative to the centre of mass, where no field needs the place of the origin, so
+ * that a distant centre costs no digits. lag: see wh_gather_added. */
+static void wh_jacobi_force(const struct wh *w, double lag)
+{
+    const struct host_bodies *const b = w->b;
+    const size_t m = b->stride, last = b->n - 1;
+    const bool outer = b->nfields || b->added;
     for (size_t c = 0; c < 3; c++)
-        inertial_from_jacobi(w, w->o.x + c * m, b->nfields ? w->o.x[c * m + last] : 0,
-                             b->x + c * m);
+        inertial_from_jacobi(w, w->o.x + c * m, outer ? w->o.x[c * m + last] : 0, b->x + c * m);
+    wh_gather_added(w, lag);
     memset(b->a, 0, 3 * m * sizeof *b->a);
     nbody_host_add_pairs(b, 2, b->a);
     nbody_host_add_fields(b, b->a);
+    nbody_host_added_add(b);
     for (size_t c = 0; c < 3; c++) {
         jacobi_from_inertial(w, b->a + c * m, w->force + c * m);
-        if (!b->nfields)
+        if (!outer)
             w->force[c * m + last] = 0;
     }
     wh_subtract_focus(w);
@@ -230,10 +248,13 @@ static void wh_jump(const struct wh *w, double dt)
     }
 }
 
+/* Forces that depend on velocities are evaluated again in the middle of the kick. */
 static void wh_kick(const struct wh *w, double dt)
 {
     if (!w->heliocentric) {
-        wh_jacobi_force(w);
+        wh_jacobi_force(w, 0);
+        if (w->b->added && nbody_added_need_velocities(w->b->added->nb))
+            wh_jacobi_force(w, dt / 2);
         nbody_kepler_kick(&w->o, dt, w->force);
         return;
     }
@@ -246,6 +267,7 @@ static void wh_kick(const struct wh *w, double dt)
 static void wh_drift(const struct wh *w, double dt)
 {
     nbody_kepler_drift(&w->o, dt);
+    nbody_host_added_move(w->b, dt);
 }
 
 /* ---- Symplectic correctors. ------------------------------------------------------------------ */
@@ -333,6 +355,7 @@ static void whfast_steps(const struct host_bodies *b, double dt, size_t steps)
     const struct wh w = wh_open(b, wh_state(b));
     for (; b->whfast->safe && steps > 0; steps--)
         whfast_safe_step(&w, dt);
+    nbody_host_added_move(b, dt / 2); /* between steps the state is half a step ahead */
     for (; steps > 0; steps--) {
         wh_kick(&w, dt);
         wh_drift(&w, dt);
@@ -346,6 +369,7 @@ static void whfast_synchronize(const struct host_bodies *b, double dt)
     double *const copy = wh_scratch(b, WH_COPY);
     memcpy(copy, wh_state(b), WH_STATE_PLANES * b->stride * sizeof *copy);
     const struct wh w = wh_open(b, copy);
+    nbody_host_added_move(b, dt / 2);
     wh_drift(&w, -dt / 2);
     wh_correct(&w, dt, -1);
     wh_to_inertial(&w);
@@ -407,6 +431,7 @@ const struct integrator nbody_integrate_whfast = {
     .source = &source,
     .kernels = {"leapfrog"},
     .sum = FORCES,
+    .added = ADDED_OF_VELOCITY,
     .planes = WH_STATE + WH_STATE_PLANES,
     .update = whfast_update,
     .few = &whfast_few,

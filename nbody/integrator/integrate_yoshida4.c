@@ -56,6 +56,7 @@ const struct integrator nbody_integrate_yoshida4 = {
     .sum = FORCES,
     .stages = STAGES,
     .fuses = true,
+    .added = ADDED_OF_POSITION,
     .planes = 6,
     .begin = nbody_integrate_begin,
     .update = yoshida4_update,

@@ -104,6 +104,10 @@ int nbody_integrate_init_forces(struct nbody *nb);
  * does not count as part of the first step. Tests multi-step launches. */
 int nbody_integrate_warm_up(struct nbody *nb);
 
+/* Forget the sums that the next step begins with, after forces have changed: it begins as the first
+ * step of an engine with the current positions and velocities. */
+int nbody_integrate_restart(struct nbody *nb);
+
 /* Write positions and velocities of the current time to posm and velo, if these hold predictions.
  * Does not block. */
 int nbody_integrate_synchronize(struct nbody *nb);

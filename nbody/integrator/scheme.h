@@ -98,6 +98,9 @@ struct host_scheme {
     int (*check)(const struct nbody *nb, double first_mass);
 };
 
+/* Forces of the caller with which an integrator keeps its order. */
+enum added_support { ADDED_NONE, ADDED_OF_POSITION, ADDED_OF_VELOCITY };
+
 struct integrator {
     struct nbody_integrator_info info;
     const struct embedded *source;       /* integrate_NAME.cl, compiled after step.cl */
@@ -112,6 +115,7 @@ struct integrator {
     bool block_steps; /* supports block steps (block_steps.c); plane 12 of `state` is the step */
     bool late;        /* updates can be limited to a list of rows (struct update) */
     bool rungs;       /* supports block steps with the tree (rungs.c) */
+    enum added_support added;
 
     /* Do the part of a step that precedes its sum over pairs. Called before the first sum of a
      * batch. NULL: nothing to do. */

@@ -120,6 +120,14 @@ int nbody_integrate_init_forces(struct nbody *nb)
     return 0;
 }
 
+int nbody_integrate_restart(struct nbody *nb)
+{
+    if (nbody_integrate_synchronize(nb) != 0)
+        return -1;
+    nb->integration.valid = (struct sum_validity){.synchronized = true};
+    return 0;
+}
+
 int nbody_integrate_begin(struct nbody *nb)
 {
     /* the last stage of a step precedes the first of the next */

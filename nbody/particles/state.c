@@ -54,7 +54,7 @@ int nbody_state(nbody *nb, double (*pos)[3], double (*vel)[3])
     if (no_handle(nb, __func__))
         return -1;
     if (nbody_host_state(nb, pos, vel))
-        return 0;
+        return nbody_added_failed(nb) ? -1 : 0;
     for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++) {
         struct copying copying = {nb, p, pos, vel};
         if (p->count && state_download(nb, p, pos != NULL, vel != NULL) != 0)

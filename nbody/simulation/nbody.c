@@ -160,7 +160,7 @@ static int nbody_choose_sorting(struct nbody *nb)
         return -1;
     nb->particles.sorted =
         nb->method == NBODY_TREE || (nb->precision == NBODY_MIXED && nb->stepping == NBODY_FIXED &&
-                                     nb->n >= least && !nb->on_host);
+                                     nb->n >= least && nbody_place(nb) == NBODY_ON_DEVICES);
     for (cl_uint d = 0; nbody_is_clustered(nb) && d < nb->ndev; d++)
         if (nbody_shape_cluster(&nb->device[d].shape) != 0)
             return -1;
@@ -387,6 +387,7 @@ void nbody_free(nbody *nb)
     nbody_forces_free(nb);
     nbody_particles_free(nb);
     nbody_device_free(nb);
+    nbody_added_free(nb);
     nbody_field_free(nb);
     nbody_softening_free(nb);
     free(nb);
