@@ -41,7 +41,7 @@ endif()
 
 if(have_numpy AND NOT STDCL_SANITIZE)
   add_test(NAME test_python_notebook COMMAND ${STDCL_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/notebook.py
-    ${PROJECT_SOURCE_DIR}/docs/notebook.ipynb)
+    ${PROJECT_SOURCE_DIR}/docs/notebook.ipynb ${PROJECT_SOURCE_DIR}/docs/nbody.ipynb)
   set_tests_properties(test_python_notebook PROPERTIES TIMEOUT 1800 SKIP_RETURN_CODE 77 ENVIRONMENT "${python_environment}")
   add_test(NAME test_python_wheel COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/python/wheel.sh ${PROJECT_SOURCE_DIR}
     ${CMAKE_CURRENT_BINARY_DIR}/install/prefix ${PROJECT_BINARY_DIR}/install/libstdcl.so.1 ${STDCL_PYTHON})

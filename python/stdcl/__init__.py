@@ -22,10 +22,11 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from .arrays import Array
-    from .engines import Gas, Life, Matmul, Nbody, initial, matmul
+    from .bodies import NBody, Orbit, initial
+    from .engines import Gas, Life, Matmul, matmul
 
 __version__ = c.VERSION
-__all__ = ["Array", "Context", "Error", "Event", "Gas", "Kernel", "Life", "Matmul", "Nbody", "Program", "cpu", "devices", "documentation", "gpu",
+__all__ = ["Array", "Context", "Error", "Event", "Gas", "Kernel", "Life", "Matmul", "NBody", "Orbit", "Program", "cpu", "devices", "documentation", "gpu",
            "initial", "local", "matmul", "open"]
 
 Sizes = Union[int, Sequence[int]]  # of an index space or an array: one number, or one for each dimension
@@ -37,15 +38,16 @@ _NOWAIT = c.CONSTANTS["CL_EVENT_NOWAIT"] | c.CONSTANTS["CL_EVENT_CHECKED"]  # fa
 def _with_numpy() -> Any:
     """Import the parts that need numpy, which takes longer to import than this package."""
     try:
-        from . import engines
+        from . import bodies
     except ImportError as missing:
         raise Error("arrays and engines of stdcl need numpy: install it (python3-numpy); %s" % missing) from None
-    return engines
+    return bodies
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("Array", "Gas", "Life", "Matmul", "Nbody", "initial", "matmul"):
-        return getattr(_with_numpy(), name)
+    if name in ("Array", "Gas", "Life", "Matmul", "NBody", "Orbit", "initial", "matmul"):
+        bodies = _with_numpy()
+        return getattr(bodies if name in ("NBody", "Orbit", "initial") else bodies.engines, name)
     raise AttributeError("module 'stdcl' has no attribute %r" % name)
 
 
@@ -80,7 +82,7 @@ class Context(Owner):
 
     def empty(self, shape: Sizes, dtype: npt.DTypeLike = "float32") -> Array:
         """Return an array of zeros shared by the host and the devices; freed with its last view."""
-        return _with_numpy().allocate(self, shape, dtype)  # type: ignore[no-any-return]
+        return _with_numpy().engines.allocate(self, shape, dtype)  # type: ignore[no-any-return]
 
     zeros = empty
 

@@ -1,4 +1,4 @@
-"""The four programs as classes Nbody, Life, Gas and Matmul, and the functions initial and matmul, with numpy arrays.
+"""The programs as classes Life, Gas and Matmul, and the function matmul, with numpy arrays; gravity: bodies.py.
 
 SPDX-License-Identifier: MIT
 """
@@ -24,15 +24,7 @@ if TYPE_CHECKING:
 Floats = npt.NDArray[np.float64]
 
 
-def _rows(values: npt.ArrayLike, n: int, name: str) -> Floats:
-    """Check an array of n rows of three doubles."""
-    array = np.ascontiguousarray(values, dtype=np.float64)
-    if array.shape != (n, 3):
-        raise ValueError("%s has the shape %s, not (%d, 3)" % (name, array.shape, n))
-    return array
-
-
-class _Engine(Owner):
+class Engine(Owner):
     """Keeps the C object, its options and the context alive; Ctrl-C cancels a call between batches."""
 
     _closed, _name = "the engine is closed", ""
@@ -94,74 +86,7 @@ class _Engine(Owner):
             self._context._held -= 1
 
 
-class Nbody(_Engine):
-    """Gravity between bodies: masses (n), positions and velocities (n, 3).
-
-    run = stdcl.Nbody(mass, pos, vel, eps=0.05, dt=1/256); run.step(100); run.diagnose().total
-    """
-
-    _name = "nbody"
-
-    def __init__(self, mass: npt.ArrayLike, pos: npt.ArrayLike, vel: npt.ArrayLike, *, dt: float, eps: float = 0.0,
-                 G: float = 1.0, integrator: str = "leapfrog", precision: str = "single", method: str = "direct",
-                 accuracy: float = 0.0, stepping: str = "fixed", eta: float = 0.0, context: Context | None = None) -> None:
-        mass = np.ascontiguousarray(mass, dtype=np.float64)
-        if mass.ndim != 1:
-            raise ValueError("mass has %d dimensions, not one" % mass.ndim)
-        self.n = mass.size
-        pos, vel = _rows(pos, self.n, "pos"), _rows(vel, self.n, "vel")
-        self._make(context, (self.n, mass.ctypes.data, pos.ctypes.data, vel.ctypes.data), integrator=integrator, precision=precision,
-                   method=method, G=G, eps=eps, dt=dt, accuracy=accuracy, stepping=stepping, eta=eta)
-
-    def step(self, steps: int = 1) -> None:
-        """Advance by `steps` steps of dt."""
-        self._call(lib.nbody_step, whole(steps, "steps"))
-
-    def _planes(self, function: Any, *shapes: tuple[int, ...]) -> list[Floats]:
-        arrays = [np.empty(shape) for shape in shapes]
-        self._call(function, *(a.ctypes.data for a in arrays))
-        return arrays
-
-    def state(self) -> list[Floats]:
-        """Return positions and velocities, (n, 3) each."""
-        return self._planes(lib.nbody_state, (self.n, 3), (self.n, 3))
-
-    @property
-    def pos(self) -> Floats:
-        return self.state()[0]
-
-    @property
-    def vel(self) -> Floats:
-        return self.state()[1]
-
-    def forces(self) -> list[Floats]:
-        """Return accelerations (n, 3) and potentials (n) at the current time."""
-        return self._planes(lib.nbody_forces, (self.n, 3), (self.n,))
-
-    def diagnose(self) -> Any:
-        """Return energies, momenta and the virial ratio, with the names of struct nbody_diagnostics."""
-        d = c.nbody_diagnostics()
-        self._call(lib.nbody_diagnose, d)
-        return d
-
-    @property
-    def time(self) -> float:
-        return float(lib.nbody_time(self._use()))
-
-    def _repr_html_(self) -> str:
-        d = self.diagnose()
-        return html_table([("bodies", self.n), *((name, "%.10g" % getattr(d, name)) for name in ("time", "kinetic", "potential", "total"))])
-
-
-def initial(model: str, n: int, seed: int = 0) -> tuple[Floats, Floats, Floats]:
-    """Return masses (n), positions and velocities (n, 3) of a model of nbody.h, such as "plummer" or "galaxy"."""
-    mass, pos, vel = np.empty(whole(n, "n")), np.empty((n, 3)), np.empty((n, 3))
-    check(lib.nbody_initial(check(lib.nbody_model_by_name(letters(model, "the model"))), n, whole(seed, "seed"), mass.ctypes.data,
-                            pos.ctypes.data, vel.ctypes.data))
-    return mass, pos, vel
-
-
-class Life(_Engine):
+class Life(Engine):
     """Conway's Life and related rules. `cells` is a (height, width) array of booleans.
 
     life = stdcl.Life(1024, 1024, rule="B36/S23"); life.soup(seed=1); life.step(1000); life.population
@@ -233,7 +158,7 @@ class Life(_Engine):
                 chunk(b"IDAT", zlib.compress(data)) + chunk(b"IEND", b""))
 
 
-class Gas(_Engine):
+class Gas(Engine):
     """A gas of n molecules in equilibrium. gas = stdcl.Gas(10**9); gas.measure().mean_energy"""
 
     _name = "gas"
@@ -262,7 +187,7 @@ class Gas(_Engine):
         return velocity
 
 
-class Matmul(_Engine):
+class Matmul(Engine):
     """Products of matrices of one precision, on all devices of a context. Matmul("double").multiply(a, b)"""
 
     _name = "matmul"

@@ -1,4 +1,4 @@
-"""notebook.py NOTEBOOK - runs a notebook with nbclient, and looks at what its cells show.
+"""notebook.py NOTEBOOK... - runs notebooks with nbclient, and looks at what their cells show.
 
 SPDX-License-Identifier: MIT
 """
@@ -21,9 +21,11 @@ with open(os.path.join(home.name, "kernel.json"), "w") as spec:
 os.makedirs(os.path.join(home.name, "kernels", "python3"))
 os.rename(os.path.join(home.name, "kernel.json"), os.path.join(home.name, "kernels", "python3", "kernel.json"))
 
-notebook = nbformat.read(sys.argv[1], 4)
-nbformat.validate(notebook)
-assert not any(cell.get("outputs") for cell in notebook.cells), "clear the outputs before you commit the notebook"
-nbclient.NotebookClient(notebook, timeout=1500, kernel_name="python3").execute()
-shown = {kind for cell in notebook.cells for output in cell.get("outputs", ()) for kind in output.get("data", ())}
+shown = set()
+for name in sys.argv[1:]:
+    notebook = nbformat.read(name, 4)
+    nbformat.validate(notebook)
+    assert not any(cell.get("outputs") for cell in notebook.cells), "clear the outputs before you commit %s" % name
+    nbclient.NotebookClient(notebook, timeout=1500, kernel_name="python3").execute()
+    shown |= {kind for cell in notebook.cells for output in cell.get("outputs", ()) for kind in output.get("data", ())}
 assert {"text/html", "image/png", "text/plain"} <= shown, shown

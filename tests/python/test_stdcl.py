@@ -189,6 +189,113 @@ def test_two_bodies_go_round():
     refused(stdcl.Error, "closed", run.step)
 
 
+def planets():
+    sim = stdcl.NBody()
+    sim.add(mass=1, name="Sun")
+    sim.add(mass=1e-3, a=1, e=0.1, name="Jupiter")
+    sim.add(a=2, e=0.3, inc=0.2, Omega=0.3, pomega=0.7, f=1.0)
+    return sim
+
+
+def test_orbits_go_in_and_out():
+    sim = planets()
+    found = sim.orbit(2)
+    assert np.allclose(found, (2, 0.3, 0.2, 0.3, 0.4, found.M, 1.0, 2 * np.pi * np.sqrt(8 / 1.001)), rtol=1e-13)
+    centre = sim.mass[:2] @ sim.pos[:2] / 1.001
+    assert np.isclose(np.linalg.norm(sim.pos[2] - centre), 2 * (1 - 0.09) / (1 + 0.3 * np.cos(1)), rtol=1e-14)
+    sim.add(a=-1, e=2, f=-1.5, primary="Sun")
+    assert np.isclose(sim.orbit(3, "Sun").f, -1.5) and sim.orbit(3, "Sun").P == np.inf
+    before = sim.energy
+    sim.integrate(100)
+    assert abs(sim.energy / before - 1) < 1e-14 and np.isclose(sim.orbit("Jupiter").a, 1, rtol=1e-12)
+    for wrong, words in (({"e": 0.1}, "semi-major axis"), ({"a": 1, "pos": [1, 0, 0]}, "not both"), ({"a": 1, "M": 0, "f": 0}, "exclude"),
+                         ({"a": -1, "e": 2, "f": 3}, "asymptotes"), ({"name": "Sun"}, "already"), ({"pos": [1, 2]}, "shape")):
+        refused(ValueError, words, lambda: sim.add(**wrong))
+    refused(stdcl.Error, "eccentricity 2", lambda: sim.add(a=1, e=2))
+    refused(KeyError, "Pluto", lambda: sim.orbit("Pluto"))
+    refused(IndexError, "no body 4 among 4", lambda: sim.remove(4))
+    refused(ValueError, "add the star first", lambda: stdcl.NBody().add(a=1))
+    refused(stdcl.Error, "no bodies", lambda: stdcl.NBody().integrate(1))
+    assert sim.n == 4
+
+
+def test_integrate_reaches_times():
+    for options in ({}, {"dt": 0.03, "integrator": "whfast"}, {"dt": 0.001}):
+        sim, seen = planets(), []
+        for name, value in options.items():
+            setattr(sim, name, value)
+        start = sim.pos
+        sim.integrate(1, every=0.3, call=lambda s: seen.append(s.time))
+        assert np.allclose(seen, [0.3, 0.6, 0.9, 1], rtol=1e-15) and sim.time == 1
+        sim.integrate(0)
+        assert sim.time == 0 and np.abs(sim.pos - start).max() < (1e-5 if options else 1e-13)
+    sim.integrate(0.0105, exact=False)
+    assert np.isclose(sim.time, 0.011)
+    sim.integrate(2, call=lambda s: s.time > 1)
+    assert 1 < sim.time < 1.0021
+    refused(ValueError, "finite time", lambda: sim.integrate(np.nan))
+    refused(ValueError, "every", lambda: sim.integrate(3, every=0))
+    sim.dt = None
+    refused(ValueError, "set dt", sim.step)
+    refused(ValueError, "give `every`", lambda: sim.integrate(3, call=print))
+    sim.integrator = "whfast"
+    refused(ValueError, "needs a time step", lambda: sim.integrate(3))
+
+
+def test_bodies_meet_and_go():
+    sim = stdcl.NBody()
+    sim.add(1, radius=0.1, name="heavy")
+    sim.add(0.1, pos=[1, 0, 0], vel=[-0.1, 0, 0], radius=0.1, name="light")
+    sim.add(1e-9, pos=[0, 50, 0], name="far")
+    sim.integrate(10)
+    assert sim.contacts == [(0, 1)] and sim.time < 2 and np.isclose(sim.pos[1, 0] - sim.pos[0, 0], 0.2)
+    sim.merge("heavy", "light")
+    assert sim.names == {"heavy": 0, "far": 1} and np.isclose(sim.mass[0], 1.1) and np.isclose(sim.vel[0, 0], -0.01 / 1.1)
+    assert np.isclose(sim.radius[0], 0.002 ** (1 / 3))
+    sim.integrate(10)
+    assert sim.time == 10 and not sim.contacts
+    sim.pos = sim.pos + [0, 0, 1]
+    sim.move_to_centre()
+    assert np.abs(sim.mass @ sim.pos).max() < 1e-15
+    refused(ValueError, "read-only", lambda: sim.pos.__setitem__(0, 1))
+    refused(ValueError, "itself", lambda: sim.merge(0, "heavy"))
+
+
+def test_forces_of_python():
+    """A body at rest in the middle of drag -k v: v = exp(-k t), x = (1 - exp(-k t)) / k."""
+    sim = stdcl.NBody([1e-12], [[0, 0, 0]], [[1, 0, 0]])
+
+    def drag(time, pos, vel, mass, acc):
+        acc -= 0.5 * vel
+    sim.set_force(drag, of_velocity=True)
+    sim.integrate(3)
+    assert np.isclose(sim.vel[0, 0], np.exp(-1.5), rtol=1e-12) and np.isclose(sim.pos[0, 0], 2 * (1 - np.exp(-1.5)), rtol=1e-12)
+
+    def fail(*_):
+        raise LookupError("no force")
+    sim.set_force(fail)
+    refused(LookupError, "no force", lambda: sim.integrate(4))
+    assert sim.time == 3
+    sim.set_force(None)
+    sim.integrate(4)
+    assert np.isclose(sim.vel[0, 0], np.exp(-1.5), rtol=1e-12)
+
+
+def test_view_of_bodies_opens():
+    with planets() as sim:
+        try:
+            link = sim.view()
+        except (stdcl.Error, ImportError) as missing:  # built without libwebsockets
+            assert "libwebsockets" in str(missing) or "libstdcl_view" in str(missing), missing
+            return
+        assert link.startswith("http://127.0.0.1:") and sim.view() == link
+        sim.integrate(1)
+        sim.dt = 0.01
+        sim.step(100)
+        sim.remove(2)
+        refused(stdcl.Error, "the view shows 3 bodies", sim.step)
+
+
 def test_glider_flies():
     life = stdcl.Life(100, 70)
     glider = np.array([[0, 1, 0], [0, 0, 1], [1, 1, 1]], bool)
@@ -306,7 +413,7 @@ def test_use_after_close_is_an_error():
     gc.collect()
     refused(stdcl.Error, "1 live arrays or engines", ctx.close)
     run.close()
-    refused(stdcl.Error, "the engine is closed", run.diagnose)
+    refused(stdcl.Error, "the simulation is closed", run.diagnose)
     ctx.close()
     ctx.close()
     assert repr(ctx) == "<stdcl.Context closed>"
