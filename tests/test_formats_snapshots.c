@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <sys/wait.h>
 
 static struct particles make_snapshot_particles(size_t n)
@@ -680,7 +681,7 @@ static void snapshot_refuses_hdf5_that_leads_outside(void **unused)
 
 static int work_forever(struct watchdog *w, void *arg)
 {
-    volatile unsigned *turns = arg;
+    atomic_uint *const turns = arg;
     (void)w;
     for (;;)
         ++*turns;
@@ -692,14 +693,14 @@ static int work_longer(struct watchdog *w, void *arg)
     const double start = 1e-9 * (double)ns_of_clock(CLOCK_THREAD_CPUTIME_ID);
     watchdog_allow(w, 60);
     while (1e-9 * (double)ns_of_clock(CLOCK_THREAD_CPUTIME_ID) < start + 0.2)
-        ++*(volatile unsigned *)arg;
+        ++*(atomic_uint *)arg;
     return clerror_set(EDOM, "the work's own error");
 }
 
 static void watchdog_ends_waiting_for_endless_work(void **unused)
 {
-    static unsigned turns; /* used by the thread until the program ends */
-    unsigned more = 0;
+    static atomic_uint turns; /* used by the thread until the program ends */
+    atomic_uint more = 0;
     (void)unused;
     assert_int_equal(watchdog_run(work_forever, &turns, 0.05), 1);
     assert_true(turns > 0);
