@@ -5,6 +5,7 @@
 #include "alloc.h"
 #include "message.h"
 #include "usage.h"
+#include "window.h"
 
 #include "core/outfile.h"
 
@@ -18,6 +19,8 @@
 #include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+static const char SOCKET[] = "unix:"; /* before the path of a socket */
 
 bool cli_output_is_regular(const char *path)
 {
@@ -192,14 +195,23 @@ static void list_output(char *list, size_t size, const struct cli_option *o, con
 {
     const size_t used = strlen(list);
     const char letter[] = {'-', o->letter, 0};
-    snprintf(list + used, size - used, "%s%s%s %s", used ? ", " : "", o->by_letter ? "" : "--",
-             o->by_letter ? letter : o->name, file);
+    snprintf(list + used, size - used, "%s%s%s%s%s", used ? ", " : "", o->by_letter ? "" : "--",
+             o->by_letter ? letter : o->name, o->optional ? "=" : " ", file);
+}
+
+/* The address of --view if it is a Unix socket, or NULL. */
+static const char *socket_address(const struct cli_option *o)
+{
+    const bool window = o->name && strcmp(o->name, "view") == 0 && o->given;
+    const char *address = window ? ((const struct cli_window *)o->to.any)->address : NULL;
+    return address && strncmp(address, SOCKET, strlen(SOCKET)) == 0 ? address : NULL;
 }
 
 static int check_stored_outputs(const struct cli_usage *usage)
 {
     char list[400] = "", *folder = folder_of(usage->stored->file);
-    for (const struct cli_option *o = usage->options; o->type != CLI_TYPE_END; o++)
+    for (const struct cli_option *o = usage->options; o->type != CLI_TYPE_END; o++) {
+        const char *address = socket_address(o);
         for (size_t i = 0; o->name && cli_list_has(usage->writes, o->name) && option_file(o, i);
              i++) {
             const char *file = option_file(o, i);
@@ -207,6 +219,10 @@ static int check_stored_outputs(const struct cli_usage *usage)
                 !(folder && is_below(folder, file)))
                 list_output(list, sizeof list, o, file);
         }
+        if (address && is_stored(usage->stored, address) &&
+            !(folder && is_below(folder, address + strlen(SOCKET))))
+            list_output(list, sizeof list, o, address);
+    }
     free(folder);
     return *list ? cli_wrong("%s names outputs that are not below its folder; to write them, give "
                              "them again: %s",

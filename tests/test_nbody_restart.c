@@ -549,6 +549,11 @@ static void restart_needs_outputs_elsewhere_again(void **unused)
     check_same_files("out.tab", "sub/in.tab");
     restart_succeeds("-n 8 --dt 1/64 --steps 4 -q --checkpoint sub/c.ckpt -o sub/link.tab");
     restart_refuses(2, "give them again: -o sub/link.tab\n", "--resume sub/c.ckpt --steps 8 -q");
+    restart_succeeds("-n 8 --dt 1/64 --steps 4 -q --checkpoint good.ckpt --trace=sub/t.json");
+    change("--trace=sub/t.json", "--view=unix:o.sock", "sub/c.ckpt");
+    restart_refuses(2, "give them again: --checkpoint good.ckpt, --view=unix:o.sock\n",
+                    "--resume sub/c.ckpt -q");
+    assert_int_equal(access(in_folder("o.sock"), F_OK), -1);
 }
 
 /* ---- Engines. -------------------------------------------------------------------------------- */
