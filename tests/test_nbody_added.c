@@ -93,8 +93,9 @@ static int add_relativity(void *c, double time, size_t n, rows pos, rows vel, co
 static double wave_error(enum nbody_integrator integrator, size_t steps)
 {
     double w = 3;
-    nbody *nb = added_engine((struct nbody_options){.integrator = integrator, .dt = 2. / (double)steps}, 1,
-                             (const double[]){1}, (rows)pos0, (rows)vel0);
+    nbody *nb =
+        added_engine((struct nbody_options){.integrator = integrator, .dt = 2. / (double)steps}, 1,
+                     (const double[]){1}, (rows)pos0, (rows)vel0);
     works(nbody_set_force_callback(nb, add_wave, &w, NBODY_FORCE_OF_POSITION));
     works(nbody_step(nb, steps));
     works(nbody_state(nb, pos1, vel1));
@@ -105,8 +106,9 @@ static double wave_error(enum nbody_integrator integrator, size_t steps)
 static double turn_error(enum nbody_integrator integrator, size_t steps)
 {
     double w = 3;
-    nbody *nb = added_engine((struct nbody_options){.integrator = integrator, .dt = 2. / (double)steps}, 1,
-                             (const double[]){1}, (rows)pos0, (const double[][3]){{1, 0, 0}});
+    nbody *nb =
+        added_engine((struct nbody_options){.integrator = integrator, .dt = 2. / (double)steps}, 1,
+                     (const double[]){1}, (rows)pos0, (const double[][3]){{1, 0, 0}});
     works(nbody_set_force_callback(nb, add_turn, &w, NBODY_FORCE_OF_VELOCITY));
     works(nbody_step(nb, steps));
     works(nbody_state(nb, pos1, vel1));
@@ -134,8 +136,8 @@ static double whfast_error(int drag, size_t steps)
 {
     double size = drag ? 0.1 : 0.5;
     for (int k = 0; k < 2; k++) {
-        nbody *nb =
-            k ? planets_engine(NBODY_WHFAST, 2. / (double)steps) : planets_engine(NBODY_IAS15, 2. / 2);
+        nbody *nb = k ? planets_engine(NBODY_WHFAST, 2. / (double)steps)
+                      : planets_engine(NBODY_IAS15, 2. / 2);
         works(nbody_set_force_callback(nb, drag ? add_drag : add_wave, &size,
                                        drag ? NBODY_FORCE_OF_VELOCITY : NBODY_FORCE_OF_POSITION));
         works(nbody_step(nb, k ? steps : 2));
@@ -175,9 +177,9 @@ static double mercury_precession(enum nbody_integrator integrator, double dt)
     double c = 173.1446326846693, first[2][3] = {{0}}, second[2][3] = {{0}}, sum = 0, square = 0;
     const struct nbody_elements start = {.semi_major = 0.38709893, .eccentricity = 0.20563069};
     works(nbody_orbit_state(gm, &start, first[1], second[1]));
-    nbody *nb = added_engine(
-        (struct nbody_options){.integrator = integrator, .G = gauss * gauss, .dt = dt}, 2, mass,
-        (rows)first, (rows)second);
+    nbody *nb =
+        added_engine((struct nbody_options){.integrator = integrator, .G = gauss * gauss, .dt = dt},
+                     2, mass, (rows)first, (rows)second);
     works(nbody_set_force_callback(nb, add_relativity, &c, NBODY_FORCE_OF_POSITION));
     for (int k = 0; k < 501; k++) {
         const double t = (k - 250) / 500.;
@@ -317,10 +319,9 @@ static void added_rejects_bad_engines(void **state)
                                          .place = NBODY_ON_HOST,
                                          .integrator = NBODY_YOSHIDA4},
                   1, ENOTSUP, "yoshida4 loses its order");
-    added_rejects((struct nbody_options){.precision = d,
-                                         .place = NBODY_ON_HOST,
-                                         .stepping = NBODY_ADAPTIVE},
-                  0, ENOTSUP, "adaptive steps");
+    added_rejects(
+        (struct nbody_options){.precision = d, .place = NBODY_ON_HOST, .stepping = NBODY_ADAPTIVE},
+        0, ENOTSUP, "adaptive steps");
     added_rejects((struct nbody_options){.precision = d,
                                          .integrator = NBODY_WHFAST,
                                          .whfast = {.coordinates = NBODY_HELIOCENTRIC}},

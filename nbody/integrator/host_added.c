@@ -23,7 +23,7 @@ void nbody_host_added_add(const struct host_bodies *b)
         return;
     memset(h->a, 0, b->n * sizeof *h->a);
     (void)nbody_added_evaluate(h->nb, h->time, (const double(*)[3])h->x, (const double(*)[3])h->v,
-                               h->a); /* a failure is kept: nbody_added_failed */
+                               false, h->a); /* a failure is kept: nbody_added_failed */
     for (size_t i = 0; i < b->n; i++)
         for (size_t c = 0; c < 3; c++)
             b->a[c * b->stride + i] += h->a[i][c];

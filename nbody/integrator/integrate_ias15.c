@@ -243,7 +243,7 @@ static void radau_add_added(const struct radau *r, double h, double T, double *a
         r->at[i] = r->x[i] + r->off[i];
     memset(r->added, 0, r->m * sizeof *r->added);
     (void)nbody_added_evaluate(nb, r->start + (r->done + h * T), (const double(*)[3])r->at,
-                               (const double(*)[3])r->speed, (double(*)[3])r->added);
+                               (const double(*)[3])r->speed, false, (double(*)[3])r->added);
     for (size_t i = 0; i < r->m; i++)
         a[i] += r->added[i];
     for (size_t i = 0; strength && i < r->s->n; i++)

@@ -29,8 +29,9 @@ static int callback_check(const struct nbody *nb, enum nbody_force_kind kind)
                            "integrator %s loses its order; use NBODY_LEAPFROG or NBODY_IAS15",
                            name);
     if (nb->integrator->few_only && nb->whfast.coordinates != NBODY_JACOBI)
-        return clerror_set(ENOTSUP, "nbody_set_force_callback: the integrator %s has added forces "
-                                    "only with NBODY_JACOBI",
+        return clerror_set(ENOTSUP,
+                           "nbody_set_force_callback: the integrator %s has added forces "
+                           "only with NBODY_JACOBI",
                            name);
     return 0;
 }
@@ -64,7 +65,7 @@ int nbody_callback_collect(struct nbody *nb, double (*acc)[3])
     nbody_added_begin(nb);
     if (status == 0)
         status = nbody_added_evaluate(nb, nbody_time(nb) * nbody_units_factor(&nb->units, 0, -1),
-                                      (const double(*)[3])x, (const double(*)[3])v, a);
+                                      (const double(*)[3])x, (const double(*)[3])v, true, a);
     for (size_t k = 0; status == 0 && k < 3 * nb->n; k++)
         acc[k / 3][k % 3] += factor * a[k / 3][k % 3];
     nbody_added_begin(nb); /* a failure leaves the state valid */

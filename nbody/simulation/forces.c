@@ -66,7 +66,7 @@ int nbody_forces(nbody *nb, double (*acc)[3], double *potential)
     nbody_progress_begin(nb, "nbody_forces",
                          (acc ? nbody_forces_work(nb, nb->integrator->sum) : 0) +
                              (potential ? nbody_forces_work(nb, POTENTIALS) : 0));
-    const bool added = acc && nbody_added_apply(nb); /* the host adds these forces */
+    const bool added = acc && nbody_added_only_on_host(nb); /* the host adds these forces */
     if (nbody_integrate_synchronize(nb) != 0)
         return -1;
     if (added)
