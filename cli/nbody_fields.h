@@ -11,11 +11,12 @@
 
 struct nbody_job;
 
-/* External force fields. */
-enum { NBODY_MOST_FIELDS = 64 };
+/* External force fields, and other forces: texts of nbody_options.forces, one a line. */
+enum { NBODY_MOST_FIELDS = 64, NBODY_FORCES_SIZE = 4096 };
 struct nbody_fields {
     size_t n;
     struct nbody_field field[NBODY_MOST_FIELDS];
+    char forces[NBODY_FORCES_SIZE];
 };
 
 /* Functions that return int return an exit status, after printing a message. read: parse

@@ -18,8 +18,7 @@ static double mass[MOST], pos[MOST][3], vel[MOST][3], pos1[MOST][3], vel1[MOST][
 static nbody *law_engine(struct nbody_options o, size_t n)
 {
     o.ctx = stddev;
-    if (!o.precision)
-        o.precision = NBODY_DOUBLE;
+    o.precision = NBODY_DOUBLE;
     nbody *nb = nbody_create(&o, n, mass, (rows)pos, (rows)vel);
     ready(nb);
     return nb;
@@ -94,9 +93,12 @@ static void laws_of_galaxies_have_circular_orbits(void **state)
 static void laws_conserve_energy(void **state)
 {
     (void)state;
-    static const char *const each[] = {"nfw:M=2,a=0.7", "miyamoto-nagai:M=2,a=0.7,b=0.3",
-                                       "logarithmic:v=1.1,r=0.5,q=0.8", "point:M=2,eps=0.1",
-                                       "relativity:c=20", "oblate:J2=0.01,J4=-0.002,R=0.3,nx=1"};
+    static const char *const each[] = {"nfw:M=2,a=0.7",
+                                       "miyamoto-nagai:M=2,a=0.7,b=0.3",
+                                       "logarithmic:v=1.1,r=0.5,q=0.8",
+                                       "point:M=2,eps=0.1",
+                                       "relativity:c=20",
+                                       "oblate:J2=0.01,J4=-0.002,R=0.3,nx=1"};
     for (size_t k = 0; k < COUNT_OF(each); k++) {
         law_pair(1e-3, 1, 0.3, 0.4);
         for (int i = 0; i < 2; i++)
@@ -196,8 +198,7 @@ static void law_of_relativity_turns_mercury(void **state)
                                                       .dt = 2 * PI * 0.2,
                                                       .forces = each[k]},
                                2);
-        const double arc =
-            law_slope(nb, 1 + 1.66e-7, false, 501) * 200 * PI * 180 / PI * 3600;
+        const double arc = law_slope(nb, 1 + 1.66e-7, false, 501) * 200 * PI * 180 / PI * 3600;
         nbody_free(nb);
         print_message("%s: %.3f arc seconds per century\n", each[k], arc);
         assert_true(fabs(arc - 42.98) < 0.03);
@@ -318,11 +319,11 @@ static void law_of_file_is_drag(void **state)
         const int steps = 320 << (k % 3);
         law_one(scale, 0);
         vel[0][2] = 1e4;
-        nbody *nb = law_engine(
-            (struct nbody_options){.integrator = k == 3 ? NBODY_IAS15 : NBODY_LEAPFROG,
-                                   .dt = t / steps,
-                                   .forces = law_file(drag, ":gamma=1e-7")},
-            1);
+        nbody *nb =
+            law_engine((struct nbody_options){.integrator = k == 3 ? NBODY_IAS15 : NBODY_LEAPFROG,
+                                              .dt = t / steps,
+                                              .forces = law_file(drag, ":gamma=1e-7")},
+                       1);
         works(nbody_step(nb, (size_t)steps));
         works(nbody_state(nb, pos1, vel1));
         nbody_free(nb);
@@ -361,13 +362,13 @@ static void laws_on_devices_match_host(void **state)
     for (size_t k = 0; k < COUNT_OF(each); k++) {
         for (int host = 0; host < 2; host++) {
             law_many(40);
-            nbody *nb = law_engine(
-                (struct nbody_options){.integrator = each[k],
-                                       .dt = 1. / 64,
-                                       .eps = 0.1,
-                                       .place = host ? NBODY_ON_HOST : NBODY_ON_DEVICES,
-                                       .forces = text},
-                40);
+            nbody *nb =
+                law_engine((struct nbody_options){.integrator = each[k],
+                                                  .dt = 1. / 64,
+                                                  .eps = 0.1,
+                                                  .place = host ? NBODY_ON_HOST : NBODY_ON_DEVICES,
+                                                  .forces = text},
+                           40);
             works(nbody_step(nb, 70));
             works(nbody_state(nb, host ? pos1 : pos2, vel1));
             nbody_free(nb);
@@ -375,6 +376,77 @@ static void laws_on_devices_match_host(void **state)
         print_message("host and devices differ by %g\n", largest_difference(40, pos1, pos2));
         assert_true(largest_difference(40, pos1, pos2) < 1e-9);
     }
+    (void)unlink(file);
+}
+
+/* In single precision, and in units of SI, devices compute the accelerations of double. */
+static void laws_in_single_precision_match_double(void **state)
+{
+    (void)state;
+    double acc[2][40][3], phi[2][40], largest = 0, size = 0;
+    law_many(40);
+    for (int i = 0; i < 40; i++) {
+        mass[i] *= 2e30;
+        for (int c = 0; c < 3; c++)
+            pos[i][c] *= 1.5e11, vel[i][c] *= 3e4;
+    }
+    for (int k = 0; k < 2; k++) {
+        nbody *nb = nbody_create(
+            &(struct nbody_options){.ctx = stddev,
+                                    .precision = k ? NBODY_SINGLE : NBODY_DOUBLE,
+                                    .G = 6.674e-11,
+                                    .dt = 1,
+                                    .eps = 1e10,
+                                    .forces =
+                                        "nfw:M=2e30,a=1e11\nmiyamoto-nagai:M=2e30,a=1e11,b=3e10\n"
+                                        "logarithmic:v=3e4,r=1e11\noblate:J2=0.1,R=1e10\n"
+                                        "relativity:c=3e5"},
+            40, mass, (rows)pos, (rows)vel);
+        ready(nb);
+        works(nbody_forces(nb, acc[k], phi[k]));
+        nbody_free(nb);
+    }
+    for (int i = 0; i < 120; i++) {
+        largest = fmax(largest, fabs(acc[0][i / 3][i % 3] - acc[1][i / 3][i % 3]));
+        size = fmax(size, fabs(acc[0][i / 3][i % 3]));
+    }
+    print_message("single precision differs by %.1e\n", largest / size);
+    assert_true(largest < 2e-6 * size);
+    for (int i = 0; i < 40; i++)
+        assert_true(fabs(phi[0][i] / phi[1][i] - 1) < 1e-5);
+}
+
+/* The tree stores bodies in another order; a file sees their numbers, and the masses. */
+static void law_of_file_knows_bodies_of_trees(void **state)
+{
+    (void)state;
+    enum { N = 700 };
+    double(*const all)[3] = calloc(3 * N, sizeof *all), *const m = calloc(N, sizeof *m),
+                  (*const acc)[3] = calloc(N, sizeof *acc);
+    works(nbody_initial(NBODY_PLUMMER, N, 3, m, all, all + N));
+    for (int i = 0; i < N; i++)
+        m[i] = 1e-12 * (i + 1);
+    nbody *nb = nbody_create(
+        &(struct nbody_options){
+            .ctx = stddev,
+            .dt = 1e-3,
+            .eps = 0.1,
+            .method = NBODY_TREE,
+            .forces =
+                law_file("real3 force(real3 position, real3 velocity, real mass, real time, "
+                         "uint index)\n{\n    return (real3)(index, mass * scale, time);\n}\n",
+                         ":scale=1e12")},
+        N, m, (rows)all, (rows)(all + N));
+    ready(nb);
+    works(nbody_step(nb, 3));
+    works(nbody_forces(nb, acc, NULL));
+    for (int i = 0; i < N; i++)
+        assert_true(fabs(acc[i][0] - i) < 1e-3 && fabs(acc[i][1] - (i + 1)) < 1e-3 &&
+                    fabs(acc[i][2] - 3e-3) < 1e-6);
+    nbody_free(nb);
+    free(all);
+    free(m);
+    free(acc);
     (void)unlink(file);
 }
 
@@ -461,13 +533,13 @@ static void laws_reject_bad_texts(void **state)
     laws_reject(d, law_file("real3 f(void);\n", ""), "does not define the function");
     laws_reject(d, law_file(drag, ":gama=1"), "does not use a parameter gama");
     laws_reject(d, law_file(drag, ":gamma=inf"), "must be a finite number");
-    laws_reject(d, law_file(drag, ""), "gamma");
-    laws_reject(d, law_file("real3 force(void)\n{\n    return 0;\n}\n", ""), "");
+    laws_reject(d, law_file(drag, ""), ".cl:3");
+    laws_reject(d, law_file("\nreal3 force(void)\n{\n    return 0;\n}\n", ""), ".cl:2");
     (void)unlink(file);
     laws_reject((struct nbody_options){.integrator = NBODY_HERMITE4, .precision = NBODY_DOUBLE},
                 "nfw:M=1,a=1", "hermite4 needs derivatives");
-    laws_reject((struct nbody_options){.integrator = NBODY_YOSHIDA4},
-                "radiation:beta=0.1,c=10", "yoshida4 loses its order");
+    laws_reject((struct nbody_options){.integrator = NBODY_YOSHIDA4}, "radiation:beta=0.1,c=10",
+                "yoshida4 loses its order");
     laws_reject((struct nbody_options){.stepping = NBODY_ADAPTIVE}, "nfw:M=1,a=1",
                 "adaptive and block steps do not know");
     laws_reject((struct nbody_options){.method = NBODY_TREE, .eps = 0.1}, "relativity:c=10",
@@ -490,6 +562,8 @@ int main(void)
                                        cmocka_unit_test(law_of_mass_loss_keeps_product),
                                        cmocka_unit_test(law_of_file_is_drag),
                                        cmocka_unit_test(laws_on_devices_match_host),
+                                       cmocka_unit_test(laws_in_single_precision_match_double),
+                                       cmocka_unit_test(law_of_file_knows_bodies_of_trees),
                                        cmocka_unit_test(laws_keep_order_of_yoshida),
                                        cmocka_unit_test(laws_continue_with_same_bits),
                                        cmocka_unit_test(laws_reject_bad_texts)};

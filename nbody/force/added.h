@@ -27,7 +27,7 @@ struct added_force {
 struct added_forces {
     size_t n; /* of `force`; files come last */
     struct added_force force[LAW_MOST];
-    size_t laws; /* how many are not files */
+    size_t laws;         /* how many are not files */
     double (*table)[16]; /* of the laws in engine units, for the host */
 
     force_function *function; /* of nbody_set_force_callback; NULL: none */
@@ -43,8 +43,8 @@ struct added_forces {
     /* added_kernel.c */
     void *program;
     cl_kernel kernel;
-    void *device_table, *order;                        /* order: of sorted bodies */
-    size_t sorts;                                      /* particles.sort_count of `order` */
+    void *device_table, *order;                         /* order: of sorted bodies */
+    size_t sorts;                                       /* particles.sort_count of `order` */
     void *host_posm, *host_state, *host_out, *host_own; /* bodies of the host, for files */
 };
 

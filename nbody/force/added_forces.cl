@@ -14,7 +14,7 @@
 #endif
 #ifndef ADDED_FILES
 #define ADDED_FILES(K, X, V, M, T, I, A) /* no files */
-typedef real4 real3; /* only for editors */
+typedef real4 real3;                     /* only for editors */
 #endif
 
 /* Add the acceleration by function number k of the files. */

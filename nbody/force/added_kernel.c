@@ -23,11 +23,12 @@ static char *kernel_files_text(const struct added_forces *f)
         return NULL;
     fprintf(fp, "typedef REAL3 real3;\n");
     for (size_t k = f->laws; k < f->n; k++)
-        fprintf(fp,
-                "#define force user_force_%zu\n%s#line 1 \"%s\"\n%s\n#undef force\n"
-                "#undef FORCE_OF_POSITION\n%s",
-                k - f->laws, f->force[k].before, f->force[k].file, f->force[k].text,
-                f->force[k].after);
+        fprintf(
+            fp,
+            "#define force user_force_%zu\nreal3 force(real3 position, real3 velocity, real mass, "
+            "real time, uint index);\n%s#line 1 \"%s\"\n%s\n#undef force\n"
+            "#undef FORCE_OF_POSITION\n%s",
+            k - f->laws, f->force[k].before, f->force[k].file, f->force[k].text, f->force[k].after);
     fprintf(fp, "#line 1 \"calls\"\n#define ADDED_FILES(K, X, V, M, T, I, A) switch (K) {");
     for (size_t k = 0; k < f->n - f->laws; k++)
         fprintf(fp,
@@ -48,13 +49,32 @@ static int kernel_build(struct nbody *nb)
     const struct embedded files = {f->laws < f->n ? f->force[f->laws].file : "none",
                                    (const unsigned char *)text, &size};
     const struct embedded *const before[] = {&step, &laws, &files};
-    f->program = embedded_open(nb->ctx,
-                               nbody_has_doubles(nb) ? "-D DOUBLE -D REAL3=double3"
-                                                     : "-D REAL3=float3",
-                               &added, COUNT_OF(before), before);
+    f->program = embedded_open(
+        nb->ctx, nbody_has_doubles(nb) ? "-D DOUBLE -D REAL3=double3" : "-D REAL3=float3", &added,
+        COUNT_OF(before), before);
     free(text);
     f->kernel = f->program ? clsym(nb->ctx, f->program, "added_forces", 0) : NULL;
     return f->kernel ? 0 : -1;
+}
+
+/* Replace a message with the compiler's log by its first line about a file. */
+static int kernel_explain(const struct added_forces *f)
+{
+    const int code = clerrno;
+    const char *const text = clerror();
+    char *const log = strdup(text ? text : "");
+    for (size_t k = f->laws; log && k < f->n; k++) {
+        char *const at = strstr(log, f->force[k].file);
+        if (at) {
+            at[strcspn(at, "\n")] = 0;
+            clerror_set(code, "nbody_create: force %s", at);
+            free(log);
+            return -1;
+        }
+    }
+    clerror_set(code, "nbody_create: forces from files do not build: %s", log ? log : "");
+    free(log);
+    return -1;
 }
 
 static void *kernel_memory(const struct nbody *nb, size_t numbers)
@@ -80,15 +100,17 @@ int nbody_added_open(struct nbody *nb)
     struct added_forces *const f = nb->force.added;
     if (nb->nforces == 0)
         return 0;
-    if (kernel_build(nb) != 0 || kernel_open_host(nb) != 0)
+    if (kernel_build(nb) != 0)
+        return f->laws < f->n ? kernel_explain(f) : -1;
+    if (kernel_open_host(nb) != 0)
         return -1;
     f->device_table = kernel_memory(nb, LAW_NUMBERS * (f->n + 1));
     f->order = clmalloc(nb->ctx, nb->padded * sizeof(cl_uint), CL_MEM_ZEROCOPY);
     if (!f->device_table || !f->order)
         return -1;
     for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
-        if (p->rows && !(p->force.added =
-                             nbody_device_alloc(nb, p, 2 * p->rows * nb->real, CL_MEM_DEVONLY)))
+        if (p->rows &&
+            !(p->force.added = nbody_device_alloc(nb, p, 2 * p->rows * nb->real, CL_MEM_DEVONLY)))
             return -1;
     return 0;
 }

@@ -192,8 +192,9 @@ static int file_open(struct added_force *force, const char *path, size_t length)
         return -1;
     if (!file_mentions(force->text, "force", strlen("force")))
         return clerror_set(
-            EINVAL, "nbody_create: %s does not define the function `real3 force(real3 position, "
-                    "real3 velocity, real mass, real time, uint index)`",
+            EINVAL,
+            "nbody_create: %s does not define the function `real3 force(real3 position, "
+            "real3 velocity, real mass, real time, uint index)`",
             force->file);
     force->of_velocity = !file_mentions(force->text, "FORCE_OF_POSITION", 17);
     return 0;
@@ -301,8 +302,8 @@ static int law_parse_lines(const char *text, bool files, struct added_force *for
 {
     for (text += strspn(text, "\n"); *text; text += strspn(text, "\n")) {
         bool is_file;
-        const char *const end = text + strcspn(text, "\n"),
-                          *const name = law_name_end(text, end, &is_file);
+        const char *const end = text + strcspn(text, "\n"), *const name =
+                                                                law_name_end(text, end, &is_file);
         if (*n == LAW_MOST)
             return clerror_set(EINVAL, "nbody_create: more than %d forces", LAW_MOST);
         if (is_file == files &&

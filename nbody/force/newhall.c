@@ -52,8 +52,8 @@ static void newhall_pair(const double *work, size_t i, size_t j, const double d[
                                  1.5 * along * along + newhall_dot(d, aj) / 2,
                         relative = 4 * newhall_dot(d, vi) - 3 * newhall_dot(d, vj);
     for (size_t c = 0; c < 3; c++)
-        a[c] += gm / (r * r * r) *
-                (radial * d[c] - relative * (vi[c] - vj[c]) + 3.5 * r * r * aj[c]);
+        a[c] +=
+            gm / (r * r * r) * (radial * d[c] - relative * (vi[c] - vj[c]) + 3.5 * r * r * aj[c]);
 }
 
 void newhall_add(size_t n, double c, const double *posm, const double (*v)[3], double *work,
