@@ -1,10 +1,9 @@
-/* nbody_fields.c - the external fields and forces of --external: parsed, formatted, stored in files'
- * metadata. */
+/* nbody_fields.c - external fields and forces (--external): parsed, formatted, stored in metadata.
+ */
 /* SPDX-License-Identifier: MIT */
 #include "command.h"
 #include "alloc.h"
 #include "message.h"
-#include "nbody_bodies.h"
 #include "nbody_fields.h"
 #include "nbody_job.h"
 
@@ -99,17 +98,13 @@ static bool parse_field_list(const char *text, struct nbody_fields *fields)
     return true;
 }
 
-/* Mergers renumber bodies, which forces may name. */
-static int check_mergers(const struct nbody_job *job)
+bool nbody_fields_name_bodies(const struct nbody_fields *fields)
 {
     static const char *const words[] = {"body=", "first=", "last=", ".cl"};
-    const bool merges = strcmp(nbody_collide_names[job->collide], "merge") == 0;
-    for (size_t k = 0; merges && k < sizeof words / sizeof *words; k++)
-        if (strstr(job->fields.forces, words[k]))
-            return cli_wrong(
-                "--external: forces from files, and on bodies by number, exclude --collide merge, "
-                "which renumbers bodies");
-    return CLI_DONE;
+    bool any = false;
+    for (size_t k = 0; k < sizeof words / sizeof *words; k++)
+        any |= strstr(fields->forces, words[k]) != NULL;
+    return any;
 }
 
 int nbody_fields_read(struct nbody_job *job)
@@ -126,7 +121,7 @@ int nbody_fields_read(struct nbody_job *job)
             return cli_wrong(
                 "--external: '%s' is not a field; give plummer:M,a, logarithmic:v,r or point:M with positive numbers, a force such as nfw:M=1,a=2 or FILE.cl (no blanks), or none",
                 job->external.item[i]);
-    return check_mergers(job);
+    return CLI_DONE;
 }
 
 int nbody_fields_take(struct nbody_job *job, const char *text)

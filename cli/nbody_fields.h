@@ -21,10 +21,11 @@ struct nbody_fields {
 
 /* Functions that return int return an exit status, after printing a message. read: parse
  * --external; take: parse a file's metadata; text: format as metadata, from malloc; bind: True if
- * no body can escape. */
+ * no body can escape; name_bodies: True if forces may name bodies by their numbers. */
 int nbody_fields_read(struct nbody_job *job);
 int nbody_fields_take(struct nbody_job *job, const char *text);
 char *nbody_fields_text(const struct nbody_fields *fields);
 bool nbody_fields_bind(const struct nbody_fields *fields);
+bool nbody_fields_name_bodies(const struct nbody_fields *fields);
 
 #endif

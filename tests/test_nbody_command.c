@@ -41,8 +41,8 @@ static void nbody_command_runs_in_field(void **unused)
     nbody_refuses(2, "--compare and --external", "-n 8 --compare --external point:1");
 }
 
-/* Forces with named parameters, and a file: Mercury's pericentre after a century, drag, resumed runs
- * with equal bits, metadata, bad input. */
+/* Forces with named parameters, and a file: drag, resumed runs with equal bits, metadata, and bad
+ * input. */
 static void nbody_command_adds_forces(void **unused)
 {
     struct particles p;
@@ -84,7 +84,7 @@ static void nbody_command_adds_forces(void **unused)
                   "-i one.tab --dt 1 --integrator hermite4 --external nfw:M=1,a=1");
     nbody_refuses(1, "missing.cl: No such file", "-i one.tab --dt 1 --external missing.cl");
     nbody_refuses(
-        2, "exclude --collide merge",
+        2, "--collide merge renumbers bodies",
         "-i two.tab --dt 1 --collide merge --radius 0 --external relativity:c=1000,body=0");
     assert_int_equal(run_nbody_command("-i one.tab --dt 1 --external drag.cl"), 1);
     assert_non_null(strstr(err, "force drag.cl:3"));

@@ -239,8 +239,8 @@ struct nbody_options {
     stdcl_world *world;
     enum nbody_place place;
     struct nbody_whfast_options whfast;
-    /* Forces beside gravity, one a line: NAME:KEY=NUMBER,... with the names and parameters below, or
-     * FILE.cl:KEY=NUMBER,... NULL: none. Copied. */
+    /* Forces beside gravity, one a line, copied: NAME:KEY=NUMBER,... with the names and parameters
+     * below, or FILE.cl:KEY=NUMBER,... NULL: none. */
     const char *forces;
     uintptr_t reserved[8]; /* must be 0 */
 };

@@ -120,15 +120,16 @@ int nbody_added_start(struct nbody *nb, enum sum_kind sum);
 int nbody_added_set(struct nbody *nb, force_function *force, void *arg, enum nbody_force_kind kind);
 void nbody_added_free(struct nbody *nb);
 
-/* apply: true if there are any; need_velocities: true if they depend on velocities; from_files: true
- * if files define one; only_on_host: true if devices do not have one. */
+/* apply: true if there are any. need_velocities: true if they depend on velocities. from_files:
+ * true if files define one. only_on_host: true if devices do not have one. */
 bool nbody_added_apply(const struct nbody *nb);
 bool nbody_added_from_files(const struct nbody *nb);
 bool nbody_added_only_on_host(const struct nbody *nb);
 bool nbody_added_need_velocities(const struct nbody *nb);
 
 /* Add the accelerations at the time, positions and velocities given to a, n rows each, in engine
- * units; only_host: only by forces that devices do not have. -1 if the caller's function fails, and until nbody_added_begin; failed: true then. */
+ * units. only_host: only by forces that devices do not have. -1 if the caller's function fails, and
+ * until nbody_added_begin; failed: true then. */
 int nbody_added_evaluate(struct nbody *nb, double time, const double (*x)[3], const double (*v)[3],
                          bool only_host, double (*a)[3]);
 void nbody_added_begin(struct nbody *nb);

@@ -1,6 +1,6 @@
 /* newhall.c - general relativity between all bodies to order 1 / c^2: the equations of Einstein,
- * Infeld & Hoffmann as Newhall, Standish & Williams write them (1983, A&A 125, 150, eq. 1) with beta
- * = gamma = 1.
+ * Infeld & Hoffmann in the form of Newhall, Standish & Williams (1983, A&A 125, 150, eq. 1) with
+ * beta = gamma = 1.
  *
  *   a_i += 1/c^2 sum over j of G m_j / r^3 (
  *            d (-4 U_i - U_j + v_i^2 + 2 v_j^2 - 4 v_i v_j - 3/2 (d v_j / r)^2 + d a_j / 2)
