@@ -371,8 +371,8 @@ void nbody_free(nbody *nb)
     nbody_diagnose_free(nb);
     nbody_forces_free(nb);
     nbody_particles_free(nb);
-    nbody_device_free(nb);
     nbody_added_free(nb);
+    nbody_device_free(nb);
     nbody_field_free(nb);
     nbody_softening_free(nb);
     free(nb);
