@@ -392,7 +392,7 @@ static int choose_defaults(struct nbody_job *job)
 {
     if (!job->input)
         return use_recipe(job);
-    if (job->fields.n && isnan(job->dt))
+    if ((job->fields.n || *job->fields.forces) && isnan(job->dt) && job->integrator != NBODY_IAS15)
         return cli_wrong("--external: no step can be estimated for a field; give --dt");
     estimate_eps_and_dt(job);
     if (job->precision_noted && job->precision == NBODY_MIXED &&
@@ -431,6 +431,7 @@ struct nbody_options nbody_job_options(struct nbody_job *job)
         .softening = job->own_eps ? job->bodies.softening : NULL,
         .fields = job->fields.field,
         .nfields = job->fields.n,
+        .forces = job->fields.forces,
         .whfast = {.coordinates = (enum nbody_coordinates)job->coordinates,
                    .corrector = nbody_corrector_order(job->corrector),
                    .safe = job->safe_mode},
@@ -472,7 +473,7 @@ int nbody_job_engine(struct nbody_job *job, enum nbody_kernel kernel)
     job->engine = create_engine(job, options);
     job->if_direct = false;
     if (!job->engine)
-        return cli_failed_call(NULL);
+        return *job->fields.forces ? cli_refused_call() : cli_failed_call(NULL);
     return job->resumed ? nbody_resume_state(job) : CLI_DONE;
 }
 

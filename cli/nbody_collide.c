@@ -36,6 +36,9 @@ int nbody_collide_plan(struct nbody_job *job)
         return CLI_DONE;
     if (isnan(job->radius) && !b->radius)
         return cli_wrong("--collide needs radii: add --radius LENGTH, or use a file with radii");
+    if (job->collide == MERGE && nbody_fields_name_bodies(&job->fields))
+        return cli_wrong(
+            "--collide merge renumbers bodies, which --external names; use --collide stop");
     if (!isnan(job->radius)) {
         b->radius = cli_realloc(b->radius, b->n, sizeof *b->radius);
         for (size_t i = 0; i < b->n; i++)

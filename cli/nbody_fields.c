@@ -1,5 +1,5 @@
-/* nbody_fields.c - the external fields of --external: parsed, formatted, stored in files'
- * metadata. */
+/* nbody_fields.c - external fields and forces (--external): parsed, formatted, stored in metadata.
+ */
 /* SPDX-License-Identifier: MIT */
 #include "command.h"
 #include "alloc.h"
@@ -41,7 +41,26 @@ static bool read_parameters(const char *text, size_t length, int n, double value
     return true;
 }
 
-static bool parse_field(const char *text, size_t length, struct nbody_field *field)
+/* True if the text is a force with named parameters, or a file. */
+static bool is_force(const char *text, size_t length)
+{
+    const char *const dot = length > 2 ? memmem(text, length, ".cl", 3) : NULL;
+    return memchr(text, '=', length) || (dot && (dot + 3 == text + length || dot[3] == ':'));
+}
+
+/* Append a force, whose parameters the library checks. */
+static bool add_force(const char *text, size_t length, struct nbody_fields *fields)
+{
+    const size_t used = strlen(fields->forces);
+    if (used + length + 2 > sizeof fields->forces || memchr(text, ' ', length) ||
+        memchr(text, '\n', length))
+        return false;
+    snprintf(fields->forces + used, sizeof fields->forces - used, "%s%.*s", used ? "\n" : "",
+             (int)length, text);
+    return true;
+}
+
+static bool parse_kind(const char *text, size_t length, struct nbody_field *field)
 {
     for (int k = 0; k < KINDS; k++) {
         const size_t name = strlen(kinds[k].name);
@@ -55,18 +74,37 @@ static bool parse_field(const char *text, size_t length, struct nbody_field *fie
     return false;
 }
 
+static bool parse_field(const char *text, size_t length, struct nbody_fields *fields)
+{
+    if (is_force(text, length))
+        return add_force(text, length, fields);
+    if (fields->n == NBODY_MOST_FIELDS || !parse_kind(text, length, &fields->field[fields->n]))
+        return false;
+    fields->n++;
+    return true;
+}
+
 /* Parse fields separated by blanks. */
 static bool parse_field_list(const char *text, struct nbody_fields *fields)
 {
     fields->n = 0;
+    *fields->forces = 0;
     for (text += strspn(text, " "); *text; text += strspn(text, " ")) {
         const size_t length = strcspn(text, " ");
-        if (fields->n == NBODY_MOST_FIELDS || !parse_field(text, length, &fields->field[fields->n]))
+        if (!parse_field(text, length, fields))
             return false;
-        fields->n++;
         text += length;
     }
     return true;
+}
+
+bool nbody_fields_name_bodies(const struct nbody_fields *fields)
+{
+    static const char *const words[] = {"body=", "first=", "last=", ".cl"};
+    bool any = false;
+    for (size_t k = 0; k < sizeof words / sizeof *words; k++)
+        any |= strstr(fields->forces, words[k]) != NULL;
+    return any;
 }
 
 int nbody_fields_read(struct nbody_job *job)
@@ -74,13 +112,14 @@ int nbody_fields_read(struct nbody_job *job)
     struct nbody_fields *f = &job->fields;
     const bool none = job->external.n == 1 && strcmp(job->external.item[0], "none") == 0;
     f->n = 0;
+    *f->forces = 0;
     if (job->external.n > NBODY_MOST_FIELDS)
         return cli_wrong("--external: %zu fields are more than %d", job->external.n,
                          NBODY_MOST_FIELDS);
     for (size_t i = 0; i < job->external.n && !none; i++)
-        if (!parse_field(job->external.item[i], strlen(job->external.item[i]), &f->field[f->n++]))
+        if (!parse_field(job->external.item[i], strlen(job->external.item[i]), f))
             return cli_wrong(
-                "--external: '%s' is not a field; give plummer:M,a, logarithmic:v,r or point:M with positive numbers, or none",
+                "--external: '%s' is not a field; give plummer:M,a, logarithmic:v,r or point:M with positive numbers, a force such as nfw:M=1,a=2 or FILE.cl (no blanks), or none",
                 job->external.item[i]);
     return CLI_DONE;
 }
@@ -106,6 +145,8 @@ char *nbody_fields_text(const struct nbody_fields *fields)
         if (kinds[f->kind].n > 1)
             fprintf(fp, ",%s", number[1]);
     }
+    for (const char *c = fields->forces; fp && *c; c++)
+        fprintf(fp, "%s%c", c == fields->forces && fields->n ? " " : "", *c == '\n' ? ' ' : *c);
     if (!fp || fclose(fp) != 0)
         cli_out_of_memory("the words of --external");
     return text;
@@ -116,5 +157,6 @@ bool nbody_fields_bind(const struct nbody_fields *fields)
     for (size_t i = 0; i < fields->n; i++)
         if (fields->field[i].kind == NBODY_FIELD_LOGARITHMIC)
             return true;
-    return false;
+    return strncmp(fields->forces, "logarithmic:", 12) == 0 ||
+           strstr(fields->forces, "\nlogarithmic:");
 }

@@ -189,7 +189,7 @@ bool nbody_options_parse(struct nbody_job *job, int argc, char **argv, int *stat
                  "gravitational constant, in the units of the bodies"),
         CLI_STRINGS(
             0, "external", "FIELD", &job->external,
-            "external force field about the origin, repeatable: plummer:M,a, point:M, logarithmic:v,r (circular speed v far out), or none to drop a file's fields"),
+            "force beside gravity, repeatable. Fields about the origin for every integrator: plummer:M,a, point:M, logarithmic:v,r (circular speed v far out). With fixed steps of leapfrog, yoshida4, ias15, whfast and taylor also NAME:KEY=NUMBER,...: nfw:M,a, miyamoto-nagai:M,a,b, logarithmic:v,r,q, point:M,eps,x,y,z,vx,vy,vz (moves), orbit:M,centre,a,e,inc,Omega,omega,l, relativity:c,body, relativity-pairs:c, oblate:J2,J4,R,body,nx,ny,nz, radiation:beta,c,body,first,last, mass-loss:tau,body, and FILE.cl:KEY=NUMBER,... with a function in OpenCL C. none drops a file's forces"),
         CLI_REAL(0, "eps", "LENGTH", &job->eps, 0, DBL_MAX,
                  "softening length (default: the model's or file's, else an estimate)"),
         CLI_REAL(

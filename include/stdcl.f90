@@ -506,6 +506,7 @@ module stdcl
     type(c_ptr) :: world = c_null_ptr
     integer(c_int) :: place = 0
     type(nbody_whfast_options) :: whfast
+    type(c_ptr) :: forces = c_null_ptr
     integer(c_intptr_t) :: reserved(8) = 0
   end type
 

@@ -45,6 +45,7 @@ struct nbody {
     size_t real;         /* bytes of a number of the state: 4 or 8 */
     size_t n, padded;    /* bodies; with padding */
     size_t nfields;      /* external fields */
+    size_t nforces;      /* forces of options */
     cl_uint planes;      /* numbers per body in `state` */
     int moments;         /* highest order of the cells' multipole moments, 2 or 4 */
     size_t batch;        /* maximum steps per batch */
@@ -77,6 +78,12 @@ static inline double nbody_engine_time(const struct nbody *nb)
 {
     const struct integration *const i = &nb->integration;
     return i->base_time + i->dt * (double)(i->steps - i->base_steps) + i->elapsed;
+}
+
+/* True if the last partial sum of a body is the sum of external fields and added forces. */
+static inline bool nbody_has_outer_sum(const struct nbody *nb)
+{
+    return nb->nfields > 0 || nb->nforces > 0;
 }
 
 /* Sums over pairs per step. */

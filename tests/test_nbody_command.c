@@ -41,6 +41,56 @@ static void nbody_command_runs_in_field(void **unused)
     nbody_refuses(2, "--compare and --external", "-n 8 --compare --external point:1");
 }
 
+/* Forces with named parameters, and a file: drag, resumed runs with equal bits, metadata, and bad
+ * input. */
+static void nbody_command_adds_forces(void **unused)
+{
+    struct particles p;
+    (void)unused;
+    const char *const drag =
+        "-i one.tab --dt 1/8 --external drag.cl:gamma=0.5 --external nfw:M=1e-9,a=1";
+    char line[256];
+    put_text(in_folder("one.tab"), "0 1 0 0 0 1 0\n");
+    put_text(in_folder("drag.cl"),
+             "real3 force(real3 position, real3 velocity, real mass, real time, uint index)\n"
+             "{\n    return -gamma * velocity;\n}\n");
+    snprintf(line, sizeof line, "%s --until 2 -q --precision double -o whole.tab", drag);
+    nbody_succeeds(line);
+    works(particles_read(in_folder("whole.tab"), &p));
+    assert_string_equal(p.note[NOTE_external], "drag.cl:gamma=0.5 nfw:M=1e-9,a=1");
+    assert_true(fabs(p.pos[0][1] - (1 - exp(-1.)) / 0.5) < 1e-3);
+    particles_free(&p);
+    snprintf(line, sizeof line,
+             "%s --until 1 -q --precision double -o part.tab --checkpoint d.ckpt", drag);
+    nbody_succeeds(line);
+    nbody_succeeds("--resume d.ckpt --until 2 -q -o part.tab");
+    struct particles whole;
+    works(particles_read(in_folder("whole.tab"), &whole));
+    works(particles_read(in_folder("part.tab"), &p));
+    assert_memory_equal(whole.pos, p.pos, sizeof *p.pos);
+    assert_string_equal(p.note[NOTE_external], "drag.cl:gamma=0.5 nfw:M=1e-9,a=1");
+    particles_free(&whole);
+    particles_free(&p);
+    put_text(in_folder("two.tab"), "1 0 0 0 0 0 0\n0 1 0 0 0 1 0\n");
+    nbody_succeeds("-i two.tab --external relativity:c=1000 --until 10 --json");
+    json_t *const r = nbody_report_json();
+    assert_string_equal(json_string_value(json_object_get(r, "integrator")), "ias15");
+    assert_string_equal(json_string_value(json_object_get(r, "external")), "relativity:c=1000");
+    json_decref(r);
+    nbody_refuses(2, "force nfw needs the parameter a=NUMBER",
+                  "-i one.tab --dt 1 --external nfw:M=1");
+    nbody_refuses(2, "there is no force 'nwf'", "-i one.tab --dt 1 --external nwf:M=1");
+    nbody_refuses(2, "hermite4 needs derivatives",
+                  "-i one.tab --dt 1 --integrator hermite4 --external nfw:M=1,a=1");
+    nbody_refuses(1, "missing.cl: No such file", "-i one.tab --dt 1 --external missing.cl");
+    nbody_refuses(
+        2, "--collide merge renumbers bodies",
+        "-i two.tab --dt 1 --collide merge --radius 0 --external relativity:c=1000,body=0");
+    assert_int_equal(run_nbody_command("-i one.tab --dt 1 --external drag.cl"), 1);
+    assert_non_null(strstr(err, "force drag.cl:3"));
+    assert_non_null(strstr(err, "gamma"));
+}
+
 /* A run in a field resumes with equal bits, and only in the same field. */
 static void nbody_command_resumes_in_field(void **unused)
 {
@@ -571,6 +621,7 @@ int main(int argc, char **argv)
     struct CMUnitTest tests[] = {cmocka_unit_test(nbody_sums_energies_where_asked),
                                  cmocka_unit_test(nbody_command_runs_in_field),
                                  cmocka_unit_test(nbody_command_reports_vanishing_step),
+                                 cmocka_unit_test(nbody_command_adds_forces),
                                  cmocka_unit_test(nbody_command_resumes_in_field),
                                  cmocka_unit_test(nbody_command_uses_per_body_softening),
                                  cmocka_unit_test(nbody_command_default_precision_is_named),

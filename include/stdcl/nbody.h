@@ -240,8 +240,57 @@ struct nbody_options {
     stdcl_world *world;
     enum nbody_place place;
     struct nbody_whfast_options whfast;
+    /* Forces beside gravity, one a line, copied: NAME:KEY=NUMBER,... with the names and parameters
+     * below, or FILE.cl:KEY=NUMBER,... NULL: none. */
+    const char *forces;
     uintptr_t reserved[8]; /* must be 0 */
 };
+
+/* Forces of nbody_options.forces, such as "nfw:M=1,a=20\ndrag.cl:gamma=0.01". M in units of mass, c
+ * is the speed of light, angles are radians; x [0] is 0 if not given. Potentials per unit mass:
+ *
+ *   nfw:M,a                        Phi = -G M ln(1 + r/a) / r, with M = 4 pi rho_0 a^3 (Navarro,
+ *                                  Frenk & White 1997, ApJ 490, 493)
+ *   miyamoto-nagai:M,a,b           Phi = -G M / (x^2 + y^2 + (a + (z^2 + b^2)^1/2)^2)^1/2 (1975,
+ *                                  PASJ 27, 533)
+ *   logarithmic:v,r,q[1]           Phi = v^2 / 2 ln(1 + (x^2 + y^2 + z^2 / q^2) / r^2)
+ *   point:M,eps[0],x[0],y[0],z[0],vx[0],vy[0],vz[0]
+ *                                  a point of mass M at (x, y, z) at time 0, on a straight line
+ *   orbit:M,centre,a,e[0],inc[0],Omega[0],omega[0],l[0],eps[0]
+ *                                  a point of mass M on an ellipse about the origin, of period
+ *                                  2 pi (a^3 / (G (centre + M)))^1/2 and mean anomaly l at time 0
+ *   relativity:c,body[0]           Phi = -3 (G m / (c r))^2 about a body of mass m, which turns
+ *                                  pericentres as general relativity does (Nobili & Roxburgh 1986)
+ *   relativity-pairs:c             all bodies to order 1/c^2 (Newhall et al. 1983, A&A 125, 150);
+ *                                  on the host
+ *   oblate:J2,R,J4[0],body[0],nx[0],ny[0],nz[1]
+ *                                  Phi = G m / r (J2 (R/r)^2 P2 + J4 (R/r)^4 P4) about a body with
+ *                                  the axis (nx, ny, nz)
+ *   radiation:beta,c,body[0],first[1],last
+ *                                  pressure of beta times the gravity of a body on the bodies first
+ *                                  to last, with Poynting-Robertson drag if c is given (Burns et
+ *                                  al. 1979, Icarus 40, 1)
+ *   mass-loss:tau,body[0]          the gravity of a body falls as exp(-t / tau)
+ *
+ * `relativity` and `oblate` act back on their body, which conserves momentum. Energies contain the
+ * potentials, not drag and relativity-pairs. They are constant for forces that do not change with
+ * time and have no drag; nbody_diagnostics.kinetic keeps the initial masses.
+ *
+ * A file defines, in OpenCL C and in the caller's units,
+ *
+ *   real3 force(real3 position, real3 velocity, real mass, real time, uint index)
+ *   {
+ *       return -gamma * velocity;
+ *   }
+ *
+ * which returns the acceleration of body `index`. `real` is the precision of the engine, and each
+ * KEY a number. Forces from files have no potential. With the line `#define FORCE_OF_POSITION` the
+ * function must not use `velocity`. With NBODY_ON_FASTER they run on devices; on the host each
+ * evaluation is a launch.
+ *
+ * Fixed steps, one rank; NBODY_IAS15, NBODY_LEAPFROG, NBODY_TAYLOR, NBODY_WHFAST with NBODY_JACOBI,
+ * and without velocities NBODY_YOSHIDA4. Bodies as sources: not with NBODY_TREE. Else nbody_create
+ * fails with EINVAL or ENOTSUP, and with ENOEXEC (and the log) if a file does not compile. */
 
 /* Create an engine with n >= 1 bodies, copied from the caller's arrays: mass[i] >= 0, position
  * pos[i][0..2], velocity vel[i][0..2], all finite. The caller frees it with nbody_free. Builds the

@@ -750,6 +750,7 @@ struct nbody_options {
   stdcl_world *world;
   int place;
   struct nbody_whfast_options whfast;
+  const char *forces;
   uintptr_t reserved[8];
 };
 struct nbody_diagnostics {

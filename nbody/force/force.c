@@ -24,9 +24,9 @@ int nbody_forces_evaluate(struct nbody *nb, enum sum_kind sum, int index)
     nb->force.index = index;
     if (nb->force.method->evaluate(nb, sum) != 0)
         return -1;
-    return sum == CRITERION
-               ? 0
-               : nbody_field_start(nb, sum); /* timestep_criterion_max adds the fields */
+    if (sum == CRITERION)
+        return 0; /* timestep_criterion_max adds the fields */
+    return nbody_field_start(nb, sum) == 0 ? nbody_added_start(nb, sum) : -1;
 }
 
 double nbody_forces_work(const struct nbody *nb, enum sum_kind sum)

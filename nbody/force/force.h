@@ -37,9 +37,10 @@ struct device_force {
     cl_kernel multi_step_kernel; /* several fused steps in one launch, or NULL */
     bool all_chunks;             /* a work-group sums all source chunks, not one */
     cl_uint npartial; /* partial sums per body: 1 with all_chunks, else one per chunk; plus one with
-                         external fields */
+                         external fields or added forces */
     void *partial;    /* partial sums [npartial][planes][rows]; may be `state` when npartial is 1 */
     void *phi;        /* partial sums of potentials; may be `partial` */
+    void *added;      /* added forces: potential of each body, then position times force */
     struct pending_sum pending;
     struct tree *tree; /* tree.h; NULL with direct sums */
 };
@@ -101,18 +102,40 @@ double nbody_forces_work(const struct nbody *nb, enum sum_kind sum);
 typedef int force_function(void *arg, double time, size_t n, const double (*pos)[3],
                            const double (*vel)[3], const double *mass, double (*acc)[3]);
 
+/* copy: parse and keep the forces of options. fields: write a field as strong as each to `all`, and
+ * return their number. check: EINVAL if the engine does not support one; check_devices: likewise,
+ * once devices have their bodies. open: build the kernel, if a device evaluates any: all
+ * of them, or on_devices false and some are from files. upload: convert them to the engine's units,
+ * and send them to the devices. */
+int nbody_added_copy(struct nbody *nb, const struct nbody_options *o);
+size_t nbody_added_fields(const struct nbody *nb, struct nbody_field *all);
+int nbody_added_check(const struct nbody *nb, const double *mass);
+int nbody_added_check_devices(const struct nbody *nb);
+int nbody_added_open(struct nbody *nb, bool on_devices);
+int nbody_added_upload(struct nbody *nb);
+
+/* Enqueue the forces of options as part of the last partial sum, on all devices. */
+int nbody_added_start(struct nbody *nb, enum sum_kind sum);
+
 /* Take over the caller's function, which steps must support; NULL: none. */
 int nbody_added_set(struct nbody *nb, force_function *force, void *arg, enum nbody_force_kind kind);
 void nbody_added_free(struct nbody *nb);
 
-/* apply: true if there are any; need_velocities: true if they depend on velocities. */
+/* apply: true if there are any. need_velocities: true if they depend on velocities. from_files:
+ * true if files define one. */
 bool nbody_added_apply(const struct nbody *nb);
+bool nbody_added_from_files(const struct nbody *nb);
 bool nbody_added_need_velocities(const struct nbody *nb);
 
 /* Add the accelerations at the time, positions and velocities given to a, n rows each, in engine
  * units. -1 if the caller's function fails, and until nbody_added_begin; failed: true then. */
 int nbody_added_evaluate(struct nbody *nb, double time, const double (*x)[3], const double (*v)[3],
                          double (*a)[3]);
+/* The same without the function of the caller, whose potential is unknown; phi[n] receives the sum
+ * with the potentials of the laws. */
+int nbody_added_potentials(struct nbody *nb, double time, const double (*x)[3],
+                           const double (*v)[3], double *phi, double (*a)[3]);
+
 void nbody_added_begin(struct nbody *nb);
 bool nbody_added_failed(const struct nbody *nb);
 

@@ -111,7 +111,7 @@ static void device_choose_partials(const struct nbody *nb, struct nbody_device *
                           groups >= (size_t)p->shape.groups_per_unit * p->compute_units;
     p->force.npartial =
         (p->force.all_chunks || nb->method == NBODY_TREE ? 1 : (cl_uint)nb->force.chunks) +
-        (nb->nfields > 0);
+        nbody_has_outer_sum(nb);
 }
 
 int nbody_forces_open(struct nbody *nb)

@@ -23,7 +23,7 @@ double nbody_forces_softening(const struct nbody *nb, enum sum_kind sum, bool *n
 bool nbody_forces_can_fuse(const struct nbody *nb)
 {
     return nb->integrator->fuses && !nb->on_host && world_size(nb->world) == 1 &&
-           nb->kernel == NBODY_TUNED && nb->method == NBODY_DIRECT && nb->nfields == 0 &&
+           nb->kernel == NBODY_TUNED && nb->method == NBODY_DIRECT && !nbody_has_outer_sum(nb) &&
            !nb->particles.own_eps;
 }
 

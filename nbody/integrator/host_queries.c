@@ -12,88 +12,131 @@
 #include <math.h>
 #include <string.h>
 
-/* Copy the current numbers of all bodies to b, in engine units, into memory that the caller frees
- * by free(b->x). Returns -1 on error. */
-static int query_open(struct nbody *nb, const char *call, struct host_bodies *b)
+/* The bodies in engine units, as planes and as rows; sums of added forces in a and phi. */
+struct query {
+    struct host_bodies b;
+    double (*x)[3], (*v)[3], (*a)[3], *phi;
+};
+
+/* Copy the current numbers of all bodies. The caller frees q->x. Returns -1 on error. */
+static int query_open(struct nbody *nb, const char *call, struct query *q)
 {
     const size_t n = nb->n, m = round_up(n, HOST_LANES);
     const double length = nbody_units_factor(&nb->units, -1, 0),
                  speed = nbody_units_factor(&nb->units, -1, 1);
-    double(*pos)[3] = malloc(2 * n * sizeof *pos), *const x = calloc(12 * m, sizeof *x);
-    *b = (struct host_bodies){.n = n,
+    double(*const rows)[3] = calloc(10 * n + 12 * m, sizeof(double));
+    if (!rows)
+        return clerror_set(ENOMEM, "%s: out of memory on the host for %zu bodies", call, n);
+    double *const phi = (double *)(rows + 3 * n), *const plane = phi + n;
+    *q = (struct query){.b = {.n = n,
                               .stride = m,
-                              .x = x,
-                              .v = x + 3 * m,
-                              .a = x + 6 * m,
-                              .gm = x + 9 * m,
-                              .e2 = x + 10 * m,
-                              .work = x + 11 * m,
+                              .x = plane,
+                              .v = plane + 3 * m,
+                              .a = plane + 6 * m,
+                              .gm = plane + 9 * m,
+                              .e2 = plane + 10 * m,
+                              .work = plane + 11 * m,
                               .fields = nb->force.fields,
-                              .nfields = nb->nfields};
-    int status =
-        pos && x ? 0 : clerror_set(ENOMEM, "%s: out of memory on the host for %zu bodies", call, n);
-    if (status == 0)
-        status = nbody_state(nb, pos, pos + n);
-    for (size_t i = 0; status == 0 && i < n; i++)
+                              .nfields = nb->nfields},
+                        .x = rows,
+                        .v = rows + n,
+                        .a = rows + 2 * n,
+                        .phi = phi};
+    if (nbody_state(nb, q->x, q->v) != 0) {
+        free(rows);
+        return -1;
+    }
+    for (size_t i = 0; i < n; i++) {
         for (size_t c = 0; c < 3; c++) {
-            b->x[c * m + i] = length * pos[i][c];
-            b->v[c * m + i] = speed * pos[n + i][c];
-            x[9 * m + i] = nbody_real_get(nb, nb->particles.posm, 4 * i + 3);
+            q->b.x[c * m + i] = q->x[i][c] *= length;
+            q->b.v[c * m + i] = q->v[i][c] *= speed;
         }
-    free(pos);
-    if (status == 0)
-        nbody_host_set_softening(nb, x + 10 * m, m);
-    else
-        free(x);
+        plane[9 * m + i] = nbody_real_get(nb, nb->particles.posm, 4 * i + 3);
+    }
+    nbody_host_set_softening(nb, plane + 10 * m, m);
+    return 0;
+}
+
+static double query_time(const struct nbody *nb)
+{
+    return nbody_time(nb) * nbody_units_factor(&nb->units, 0, -1);
+}
+
+/* Evaluate added forces into q->a. A failure leaves the state of the engine valid. */
+static int query_add_forces(struct nbody *nb, struct query *q)
+{
+    if (!nbody_added_apply(nb))
+        return 0;
+    nbody_added_begin(nb);
+    const int status = nbody_added_evaluate(nb, query_time(nb), (const double(*)[3])q->x,
+                                            (const double(*)[3])q->v, q->a);
+    nbody_added_begin(nb);
     return status;
+}
+
+static int query_accelerations(struct nbody *nb, struct query *q, double (*acc)[3])
+{
+    const double factor = nbody_units_factor(&nb->units, 1, -2);
+    nbody_host_accelerate(&q->b);
+    if (query_add_forces(nb, q) != 0)
+        return -1;
+    for (size_t i = 0; i < nb->n; i++)
+        for (size_t c = 0; c < 3; c++)
+            acc[i][c] = factor * (q->b.a[c * q->b.stride + i] + q->a[i][c]);
+    return 0;
+}
+
+/* Add up the potentials of pairs in q->b.work, and of added forces in q->phi, with their
+ * accelerations in q->a. */
+static int query_potentials(struct nbody *nb, struct query *q)
+{
+    nbody_host_potentials(&q->b);
+    memset(q->a, 0, nb->n * sizeof *q->a);
+    return nbody_added_potentials(nb, query_time(nb), (const double(*)[3])q->x,
+                                  (const double(*)[3])q->v, q->phi, q->a);
 }
 
 int nbody_host_forces(struct nbody *nb, double (*acc)[3], double *potential)
 {
-    struct host_bodies b;
-    if (nbody_host_flush(nb) != 0 || query_open(nb, "nbody_forces", &b) != 0)
+    struct query q;
+    double virial;
+    if (nbody_host_flush(nb) != 0 || query_open(nb, "nbody_forces", &q) != 0)
         return -1;
-    const double a = nbody_units_factor(&nb->units, 1, -2),
-                 phi = nbody_units_factor(&nb->units, 2, -2);
-    if (acc)
-        nbody_host_accelerate(&b);
-    for (size_t k = 0; acc && k < 3 * b.n; k++)
-        acc[k / 3][k % 3] = a * b.a[k % 3 * b.stride + k / 3];
-    if (potential)
-        nbody_host_potentials(&b);
-    for (size_t i = 0; potential && i < b.n; i++) {
-        double virial;
-        potential[i] = phi * (b.work[i] + nbody_host_field_potential(&b, i, &virial));
-    }
-    free(b.x);
-    return 0;
+    int status = acc ? query_accelerations(nb, &q, acc) : 0;
+    if (status == 0 && potential)
+        status = query_potentials(nb, &q);
+    for (size_t i = 0; status == 0 && potential && i < nb->n; i++)
+        potential[i] = nbody_units_factor(&nb->units, 2, -2) *
+                       (q.b.work[i] + (nbody_host_field_potential(&q.b, i, &virial) + q.phi[i]));
+    free(q.x);
+    return status;
 }
 
 /* The order is that of diagnose.cl. */
-static void query_add_body(const struct host_bodies *b, size_t i, double *sum)
+static void query_add_body(const struct query *q, size_t i, double *sum)
 {
-    const size_t m = b->stride;
-    const double gm = b->gm[i], pairs = b->work[i] / 2, *const x = b->x + i, *const v = b->v + i;
+    const double gm = q->b.gm[i], pairs = q->b.work[i] / 2, *const x = q->x[i], *const v = q->v[i],
+                 *const a = q->a[i];
     double virial;
-    const double field = nbody_host_field_potential(b, i, &virial);
-    sum[0] += gm * (v[0] * v[0] + v[m] * v[m] + v[2 * m] * v[2 * m]) / 2;
-    sum[1] += gm * (pairs + field);
+    const double field = nbody_host_field_potential(&q->b, i, &virial);
+    sum[0] += gm * (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]) / 2;
+    sum[1] += gm * (pairs + (field + q->phi[i]));
     for (size_t c = 0; c < 3; c++) {
-        const size_t next = (c + 1) % 3 * m, last = (c + 2) % 3 * m;
-        sum[2 + c] += gm * v[c * m];
+        const size_t next = (c + 1) % 3, last = (c + 2) % 3;
+        sum[2 + c] += gm * v[c];
         sum[5 + c] += gm * (x[next] * v[last] - x[last] * v[next]);
     }
-    sum[8] += gm * (pairs + virial);
+    sum[8] += gm * (pairs + (virial + (x[0] * a[0] + x[1] * a[1] + x[2] * a[2])));
 }
 
 int nbody_host_sums(struct nbody *nb, double *sum)
 {
-    struct host_bodies b;
-    if (query_open(nb, "nbody_diagnose", &b) != 0)
+    struct query q;
+    if (query_open(nb, "nbody_diagnose", &q) != 0)
         return -1;
-    nbody_host_potentials(&b);
-    for (size_t i = 0; i < b.n; i++)
-        query_add_body(&b, i, sum);
-    free(b.x);
-    return 0;
+    const int status = query_potentials(nb, &q);
+    for (size_t i = 0; status == 0 && i < nb->n; i++)
+        query_add_body(&q, i, sum);
+    free(q.x);
+    return status;
 }

@@ -59,7 +59,7 @@ int nbody_host_choose(struct nbody *nb, const struct nbody_options *o, const dou
     if (required && obstacle)
         return host_refuse(nb, obstacle);
     nb->whfast = o->whfast;
-    nb->on_host = required || (!obstacle && nb->n <= NBODY_FEW);
+    nb->on_host = required || (!obstacle && nb->n <= NBODY_FEW && !nbody_added_from_files(nb));
     if (!nb->on_host)
         return 0;
     const size_t used = strlen(nb->method_text);

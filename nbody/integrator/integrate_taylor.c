@@ -6,6 +6,8 @@
 
 EMBEDDED(source, "nbody/integrator/integrate_taylor.cl", nbody_integrator_integrate_taylor_cl);
 
+static const double taylor_ends[] = {0};
+
 static int taylor_update(struct nbody *nb, struct nbody_device *p, cl_uint count,
                          const struct update *u)
 {
@@ -52,6 +54,7 @@ const struct integrator nbody_integrate_taylor = {
     .kernels = {"taylor"},
     .sum = FORCES,
     .added = ADDED_OF_VELOCITY,
+    .ends = taylor_ends,
     .planes = 6,
     .update = taylor_update,
     .few = &taylor_few,

@@ -13,6 +13,8 @@ EMBEDDED(source, "nbody/integrator/integrate_leapfrog.cl", nbody_integrator_inte
 enum { STAGES = 3 };
 static const double weight[STAGES] = {1.3512071919596578, -1.7024143839193153, 1.3512071919596578};
 
+static const double yoshida4_ends[STAGES] = {1.3512071919596578, -0.3512071919596575, 1};
+
 static int yoshida4_update(struct nbody *nb, struct nbody_device *p, cl_uint count,
                            const struct update *u)
 {
@@ -57,6 +59,7 @@ const struct integrator nbody_integrate_yoshida4 = {
     .stages = STAGES,
     .fuses = true,
     .added = ADDED_OF_POSITION,
+    .ends = yoshida4_ends,
     .planes = 6,
     .begin = nbody_integrate_begin,
     .update = yoshida4_update,

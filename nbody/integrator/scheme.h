@@ -116,6 +116,7 @@ struct integrator {
     bool late;        /* updates can be limited to a list of rows (struct update) */
     bool rungs;       /* supports block steps with the tree (rungs.c) */
     enum added_support added;
+    const double *ends; /* times of a step's sums, as fractions of it; NULL: at its end */
 
     /* Do the part of a step that precedes its sum over pairs. Called before the first sum of a
      * batch. NULL: nothing to do. */

@@ -1,5 +1,4 @@
-/* callback.c - the caller's function for forces: which engines support it; its accelerations for
- * nbody_forces.
+/* callback.c - the caller's function for forces, and which engines support it.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/engine.h"
@@ -46,29 +45,4 @@ int nbody_set_force_callback(nbody *nb, force_function *force, void *arg,
     if (!force && !nbody_added_apply(nb))
         return 0;
     return nbody_integrate_restart(nb) == 0 ? nbody_added_set(nb, force, arg, kind) : -1;
-}
-
-int nbody_callback_collect(struct nbody *nb, double (*acc)[3])
-{
-    double(*const x)[3] = calloc(3 * nb->n, sizeof *x);
-    if (!x)
-        return clerror_set(ENOMEM, "nbody_forces: out of memory for %zu bodies", nb->n);
-    double(*const v)[3] = x + nb->n, (*const a)[3] = v + nb->n;
-    const double length = nbody_units_factor(&nb->units, -1, 0),
-                 speed = nbody_units_factor(&nb->units, -1, 1),
-                 factor = nbody_units_factor(&nb->units, 1, -2);
-    int status = nbody_state(nb, x, v);
-    for (size_t k = 0; k < 3 * nb->n; k++) {
-        x[k / 3][k % 3] *= length;
-        v[k / 3][k % 3] *= speed;
-    }
-    nbody_added_begin(nb);
-    if (status == 0)
-        status = nbody_added_evaluate(nb, nbody_time(nb) * nbody_units_factor(&nb->units, 0, -1),
-                                      (const double(*)[3])x, (const double(*)[3])v, a);
-    for (size_t k = 0; status == 0 && k < 3 * nb->n; k++)
-        acc[k / 3][k % 3] += factor * a[k / 3][k % 3];
-    nbody_added_begin(nb); /* a failure leaves the state valid */
-    free(x);
-    return status;
 }

@@ -67,12 +67,14 @@ static int diagnose_start(const struct nbody *nb, struct nbody_device *p)
 {
     const size_t group = (size_t)p->shape.group_1d;
     const cl_uint first = (cl_uint)p->first, rows = (cl_uint)p->rows, count = (cl_uint)p->count,
-                  npartial = p->force.npartial - (nb->nfields > 0), nfields = (cl_uint)nb->nfields;
-    void *const fields = nb->nfields ? nb->force.field_table : nb->particles.posm;
+                  npartial = p->force.npartial - nbody_has_outer_sum(nb),
+                  nfields = (cl_uint)nb->nfields, nadded = (cl_uint)nb->nforces;
+    void *const fields = nb->nfields ? nb->force.field_table : nb->particles.posm,
+                *const added = nadded ? p->force.added : nb->particles.posm;
     clndrange_t ndr = clndrange_init1d(0, group * sum_blocks(p), group);
     if (clforkv(nb->ctx, p->dev, p->diagnosis.kernel, &ndr, CL_EVENT_NOWAIT | CL_EVENT_CHECKED,
                 ARGS(nb->particles.posm, p->state, p->force.phi, first, rows, count, npartial,
-                     fields, nfields, p->diagnosis.sums)) == (cl_event)-1)
+                     fields, nfields, added, nadded, p->diagnosis.sums)) == (cl_event)-1)
         return -1;
     return clflush(nb->ctx, p->dev, 0);
 }

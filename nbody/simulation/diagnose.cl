@@ -2,7 +2,8 @@
  *
  *   sums[block][9]: kinetic, potential, px, py, pz, Lx, Ly, Lz, virial, with G m in place of m
  *
- * The virial is the potential energy between bodies plus sum m x a in external fields.
+ * The virial is the potential energy between bodies plus sum m x a in external fields and by added
+ * forces. `added` holds the potential of each body, then x a (added_forces.cl).
  *
  * A group adds a block of SUM_BLOCK bodies in local memory, in an order that does not depend on the
  * group's size. Sums are doubles. Without doubles (or with NO_FP64) a sum is a pair of floats
@@ -52,7 +53,7 @@ static inline wide to_wide(term t)
 kernel __attribute__((reqd_work_group_size(SUM_GROUP, 1, 1))) void diagnose(
     global const real4 *posm, global const real *state, global const real *phi, uint first,
     uint rows, uint count, uint npartial, global const real *fields, uint nfields,
-    global wide *sums)
+    global const real *added, uint nadded, global wide *sums)
 {
     local wide part[TERMS][SUM_BLOCK];
     const uint lid = get_local_id(0), block = get_group_id(0);
@@ -68,7 +69,11 @@ kernel __attribute__((reqd_work_group_size(SUM_GROUP, 1, 1))) void diagnose(
         const term vx = vel[0], vy = vel[rows], vz = vel[2 * (size_t)rows];
         const real p = partial_total(phi, i, rows, 0, 1, npartial);
         real xa;
-        const real outer = field_potential(fields, nfields, b, &xa);
+        real outer = field_potential(fields, nfields, b, &xa);
+        if (nadded) {
+            outer += added[i];
+            xa += added[rows + i];
+        }
         part[0][at] = to_wide(m * (vx * vx + vy * vy + vz * vz) / 2);
         part[1][at] = to_wide(m * (term)p / 2 + m * (term)outer);
         part[2][at] = to_wide(m * vx);

@@ -59,20 +59,12 @@ static int forces_collect_accelerations(struct nbody *nb, struct nbody_device *p
     return nbody_forces_collect(nb, p, p->state, 1, 3, 3, factor, out);
 }
 
-/* Only steps on the host have forces of the caller. */
-static int forces_on_host(struct nbody *nb, double (*acc)[3], double *potential)
-{
-    if (nbody_host_forces(nb, acc, potential) != 0)
-        return -1;
-    return acc && nbody_added_apply(nb) ? nbody_callback_collect(nb, acc) : 0;
-}
-
 int nbody_forces(nbody *nb, double (*acc)[3], double *potential)
 {
     if (no_handle(nb, __func__))
         return -1;
     if (nbody_runs_on_host(nb))
-        return forces_on_host(nb, acc, potential);
+        return nbody_host_forces(nb, acc, potential);
     nbody_progress_begin(nb, "nbody_forces",
                          (acc ? nbody_forces_work(nb, nb->integrator->sum) : 0) +
                              (potential ? nbody_forces_work(nb, POTENTIALS) : 0));

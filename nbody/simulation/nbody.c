@@ -209,7 +209,10 @@ int nbody_simulation_open_sums(struct nbody *nb)
 {
     if (nb->simulation.sums_are_open)
         return 0;
-    return build(nb) == 0 && allocate_sums(nb) == 0 ? warm_up(nb) : -1;
+    return build(nb) == 0 && allocate_sums(nb) == 0 && nbody_added_open(nb, true) == 0 &&
+                   nbody_added_upload(nb) == 0
+               ? warm_up(nb)
+               : -1;
 }
 
 /* ---- Division. ------------------------------------------------------------------------------- */
@@ -238,6 +241,7 @@ static double measure_device_rate(struct nbody *nb, cl_uint dev, const void *arg
     trial.integrator = NBODY_TAYLOR;
     trial.stepping = NBODY_FIXED;
     trial.place = NBODY_ON_DEVICES;
+    trial.forces = NULL;
     trial.dt = DBL_MIN; /* nothing moves, so that no position overflows */
     nbody *one = nbody_create(&trial, n, t->mass, t->pos, t->vel);
     if (one && nbody_step(one, 1) == 0) {
@@ -287,6 +291,20 @@ static int nbody_check_ranks(const struct nbody_options *o)
     return 0;
 }
 
+/* Choose units by bodies, fields and forces. */
+static struct units choose_units(const struct nbody *nb, const struct nbody_options *o,
+                                 const double *mass, const double (*pos)[3])
+{
+    enum { MOST = 128 }; /* fields and forces */
+    struct nbody_field all[MOST];
+    const size_t forces = nbody_added_fields(nb, all);
+    for (size_t k = 0; k < o->nfields; k++)
+        all[forces + k] = o->fields[k];
+    return nbody_units_choose(nb->G, nb->n, mass, pos, nb->centre,
+                              nb->precision == NBODY_MIXED ? MIXED_LENGTH_BITS : 0, all,
+                              forces + o->nfields);
+}
+
 static double default_eta(const struct nbody *nb)
 {
     return nb->integrator->block_steps ? 0.01 : nb->stepping == NBODY_BLOCK ? 0.025 : 0.001;
@@ -333,9 +351,11 @@ static nbody *nbody_create_engine(const struct nbody_options *o, size_t n, const
     nb->batch = nb->batch < MAX_BATCH ? nb->batch : MAX_BATCH;
     if (nb->precision == NBODY_MIXED)
         nbody_find_centre(n, mass, pos, nb->centre);
-    nb->units = nbody_units_choose(nb->G, n, mass, pos, nb->centre,
-                                   nb->precision == NBODY_MIXED ? MIXED_LENGTH_BITS : 0, o->fields,
-                                   o->nfields);
+    if (nbody_added_copy(nb, o) != 0) {
+        nbody_free(nb);
+        return NULL;
+    }
+    nb->units = choose_units(nb, o, mass, pos);
     for (int c = 0; c < 3; c++)
         nb->centre[c] = MIXED_GRID * rint(ldexp(nb->centre[c], -nb->units.length) / MIXED_GRID);
     nb->uniform = masses_are_equal(n, mass);
@@ -345,8 +365,10 @@ static nbody *nbody_create_engine(const struct nbody_options *o, size_t n, const
         nbody_host_check(nb) == 0 && nbody_stepping_check(nb) == 0 &&
         nbody_baseline_check(nb) == 0 && nbody_method_choose(nb, o->method) == 0 &&
         nbody_host_choose(nb, o, mass) == 0 && nbody_softening_check(nb) == 0 &&
-        nbody_prepare(nb, o, mass, pos, vel) == 0 && (nbody_runs_on_host(nb) || build(nb) == 0) &&
-        allocate_bodies(nb) == 0 && nbody_field_upload(nb) == 0 &&
+        nbody_added_check(nb, mass) == 0 && nbody_prepare(nb, o, mass, pos, vel) == 0 &&
+        nbody_added_check_devices(nb) == 0 && (nbody_runs_on_host(nb) || build(nb) == 0) &&
+        allocate_bodies(nb) == 0 && nbody_added_open(nb, !nbody_runs_on_host(nb)) == 0 &&
+        nbody_field_upload(nb) == 0 && nbody_added_upload(nb) == 0 &&
         nbody_softening_upload(nb) == 0 && (nbody_runs_on_host(nb) || allocate_sums(nb) == 0) &&
         nbody_stepper_open(nb) == 0 && nbody_particles_upload(nb, mass, pos, vel) == 0 &&
         (nbody_runs_on_host(nb) || warm_up(nb) == 0))
@@ -386,8 +408,8 @@ void nbody_free(nbody *nb)
     nbody_diagnose_free(nb);
     nbody_forces_free(nb);
     nbody_particles_free(nb);
-    nbody_device_free(nb);
     nbody_added_free(nb);
+    nbody_device_free(nb);
     nbody_field_free(nb);
     nbody_softening_free(nb);
     free(nb);

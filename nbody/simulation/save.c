@@ -472,5 +472,7 @@ int nbody_load(nbody *nb, const void *from_, size_t size)
                                   .valid = {h.forces_valid, h.synchronized, h.host_valid}});
     nbody_tree_load(nb, h.a_old_valid);
     nbody_particles_moved(nb);
-    return nbody_field_upload(nb) == 0 ? nbody_softening_upload(nb) : -1; /* in the loaded units */
+    if (nbody_field_upload(nb) != 0 || nbody_added_upload(nb) != 0) /* in the loaded units */
+        return -1;
+    return nbody_softening_upload(nb);
 }

@@ -42,9 +42,6 @@ void nbody_save_free(struct nbody *nb);
 int nbody_forces_collect(struct nbody *nb, struct nbody_device *p, void *from, cl_uint npartial,
                          cl_uint planes, cl_uint wanted, double factor, double *out);
 
-/* Add the accelerations by the caller's function (nbody_set_force_callback) to acc, n rows. */
-int nbody_callback_collect(struct nbody *nb, double (*acc)[3]);
-
 /* open: build the kernels of nbody_diagnose. allocate: a device's memory, once its rows are known.
  */
 int nbody_diagnose_open(struct nbody *nb);

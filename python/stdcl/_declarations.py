@@ -414,6 +414,7 @@ class nbody_options(Structure):  # noqa: F405
         ("world", c_void_p),
         ("place", c_int),
         ("whfast", nbody_whfast_options),
+        ("forces", c_char_p),
         ("reserved", c_size_t * 8),
     ]
 
