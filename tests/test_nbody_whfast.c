@@ -238,6 +238,24 @@ static void whfast_kepler_matches_reference(void **state)
     }
 }
 
+/* A circle has equal bits alone and beside an ellipse, which needs more iterations. */
+static void whfast_orbits_are_independent(void **state)
+{
+    static const double gm[2][8] = {{1, 1}, {1}};
+    static double x[2][24], v[2][24], lost[2][48];
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        x[k][0] = x[k][1] = v[k][8] = 1;
+        v[k][9] = 0.3;
+        for (int step = 1; step <= 1000; step++)
+            nbody_kepler_drift(
+                &(struct kepler_orbits){8, 8, gm[k], x[k], v[k], lost[k], lost[k] + 24},
+                1e-3 * step);
+    }
+    for (size_t c = 0; c < 3; c++)
+        assert_true(x[0][8 * c] == x[1][8 * c] && v[0][8 * c] == v[1][8 * c]);
+}
+
 static long double kepler_energy(const struct kepler_orbits *o, size_t i)
 {
     long double r2 = 0, v2 = 0;
@@ -415,6 +433,7 @@ int main(void)
                                        cmocka_unit_test(whfast_is_of_second_order),
                                        cmocka_unit_test(whfast_two_bodies_follow_kepler),
                                        cmocka_unit_test(whfast_kepler_matches_reference),
+                                       cmocka_unit_test(whfast_orbits_are_independent),
                                        cmocka_unit_test(whfast_rounding_has_no_trend),
                                        cmocka_unit_test(whfast_test_particles_do_not_act),
                                        cmocka_unit_test(whfast_field_acts),
