@@ -335,7 +335,8 @@ static int run_systems(struct nbody_job *job, struct ensemble *e)
         .ctx = job->context,
         .G = job->G,
         .dt = job->dt,
-        .integrator = job->integrator == NBODY_IAS15 ? NBODY_IAS15 : 0,
+        .integrator = (enum nbody_integrator)job->integrator, /* leapfrog is 0 */
+        .whfast = nbody_job_whfast(job),
         .progress = ensemble_progress,
         .arg = e};
     e->engine =

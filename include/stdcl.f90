@@ -524,6 +524,7 @@ module stdcl
     integer(c_int) :: integrator = 0
     type(c_funptr) :: progress = c_null_funptr
     type(c_ptr) :: arg = c_null_ptr
+    type(nbody_whfast_options) :: whfast
     integer(c_intptr_t) :: reserved(8) = 0
   end type
 

@@ -516,6 +516,43 @@ static void nbody_command_runs_ensemble_of_copies(void **unused)
     assert_true(strncmp(out, "system,body,semi_major,", 23) == 0 && strstr(out, "\n20,3,") != NULL);
 }
 
+/* The first copy has the bits of a single run, with every option. */
+static void nbody_command_runs_ensemble_by_whfast(void **unused)
+{
+    static const char *const options[] = {"", "--coordinates heliocentric", "--corrector none",
+                                          "--safe-mode"};
+    struct particles p, q;
+    (void)unused;
+    put_text(in_folder("star.tab"),
+             "1 0 0 0 0 0 0\n1e-4 1 0 0 0 1 0\n1e-3 0 2 0 -0.70710678118654752 0 0\n");
+    for (size_t k = 0; k < sizeof options / sizeof *options; k++) {
+        char line[200];
+        snprintf(line, sizeof line,
+                 "-i star.tab --integrator whfast --dt 0.25 --steps 40 -q -o one.tab %s",
+                 options[k]);
+        nbody_succeeds(line);
+        snprintf(line, sizeof line,
+                 "-i star.tab --integrator whfast --dt 0.25 --steps 40 -q -o all.tab --ensemble 3 "
+                 "%s",
+                 options[k]);
+        nbody_succeeds(line);
+        works(particles_read(in_folder("one.tab"), &p));
+        works(particles_read(in_folder("all.tab"), &q));
+        assert_true(p.n == 3 && q.n == 9);
+        assert_memory_equal(p.pos, q.pos, 3 * sizeof *p.pos);
+        assert_memory_equal(p.vel, q.vel, 3 * sizeof *p.vel);
+        particles_free(&p);
+        particles_free(&q);
+    }
+    nbody_refuses(2, "support only their own symplectic integrator, whfast and ias15",
+                  "-i star.tab --ensemble 3 --integrator hermite4");
+    nbody_refuses(2, "use Jacobi coordinates",
+                  "-i star.tab --ensemble 3 --integrator whfast --coordinates heliocentric "
+                  "--corrector 3");
+    nbody_refuses(2, "--corrector needs --integrator whfast",
+                  "-i star.tab --ensemble 3 --corrector 3");
+}
+
 static void nbody_command_runs_ensemble_of_files(void **unused)
 {
     struct particles p;
@@ -585,6 +622,7 @@ int main(int argc, char **argv)
                                  cmocka_unit_test(nbody_command_resumes_after_mergers_within_steps),
                                  cmocka_unit_test(nbody_command_resumes_after_merger),
                                  cmocka_unit_test(nbody_command_runs_ensemble_of_copies),
+                                 cmocka_unit_test(nbody_command_runs_ensemble_by_whfast),
                                  cmocka_unit_test(nbody_command_runs_ensemble_of_files)};
     if (argc != 2)
         return fprintf(stderr, "usage: test_nbody_command PATH_OF_STDCL\n"), 2;

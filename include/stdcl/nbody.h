@@ -510,13 +510,16 @@ struct nbody_ensemble_options {
     /* Time step; not 0; at most 1/20 of the shortest period. With NBODY_IAS15 a period or more,
      * since each dt restarts the step control. */
     double dt;
-    /* 0: Wisdom-Holman. NBODY_IAS15: Gauss-Radau, 15th order, with adaptive steps within dt for
-     * each system, accurate to rounding, close encounters included. */
+    /* 0: Wisdom-Holman. NBODY_WHFAST: the same method, with the coordinates, correctors and
+     * rounding of a single run, whose bits it has on devices that round IEEE 754's way. NBODY_IAS15:
+     * Gauss-Radau, 15th order, with adaptive steps within dt for each system, accurate to rounding,
+     * close encounters included. */
     enum nbody_integrator integrator;
     /* As in nbody_options. After a cancelled call nbody_ensemble_steps returns the whole steps
      * done. */
     int (*progress)(void *arg, double fraction);
     void *arg;
+    struct nbody_whfast_options whfast;
     uintptr_t reserved[8]; /* must be 0 */
 };
 

@@ -768,6 +768,7 @@ struct nbody_ensemble_options {
   int integrator;
   int (*progress)(void *arg, double fraction);
   void *arg;
+  struct nbody_whfast_options whfast;
   uintptr_t reserved[8];
 };
 typedef struct nbody_ensemble nbody_ensemble;

@@ -9,6 +9,7 @@
 #include "nbody/integrator/host_lanes.h"
 #include "nbody/integrator/kepler.h"
 #include "nbody/integrator/stepping.h"
+#include "nbody/integrator/whfast.h"
 
 #define WH_NUMBER double
 #define WH_CONSTANT static const
@@ -26,8 +27,7 @@ static double *wh_scratch(const struct host_bodies *b, size_t plane)
     return b->scratch + plane * b->stride;
 }
 
-/* Return the entry of the corrector of the options; -1: none. */
-static int wh_find_corrector(const struct nbody_whfast_options *o)
+int nbody_whfast_corrector(const struct nbody_whfast_options *o)
 {
     const int order = o->corrector || o->coordinates == NBODY_HELIOCENTRIC ? o->corrector : 17;
     for (int k = 0; k < WH_CORRECTORS; k++)
@@ -54,7 +54,7 @@ static struct wh wh_open(const struct host_bodies *b, double *state)
                        .a = b->a,
                        .force = wh_scratch(b, WH_FORCE),
                        .heliocentric = b->whfast->coordinates == NBODY_HELIOCENTRIC,
-                       .corrector = wh_find_corrector(b->whfast),
+                       .corrector = nbody_whfast_corrector(b->whfast),
                        .b = b};
 }
 
@@ -203,26 +203,32 @@ static void whfast_synchronize(const struct host_bodies *b, double dt)
     wh_synchronize(&w, dt);
 }
 
+int nbody_whfast_check(const struct nbody_whfast_options *o, const char *function)
+{
+    if ((unsigned)o->coordinates > NBODY_HELIOCENTRIC)
+        return clerror_set(EINVAL, "%s: there are no coordinates %d", function,
+                           (int)o->coordinates);
+    if (o->corrector != 0 && o->corrector != -1 && nbody_whfast_corrector(o) < 0)
+        return clerror_set(EINVAL,
+                           "%s: there is no corrector of order %d; take 3, 5, 7, 11, 17, or -1 for "
+                           "none",
+                           function, o->corrector);
+    return o->coordinates == NBODY_HELIOCENTRIC && o->corrector > 0
+               ? clerror_set(EINVAL, "%s: correctors need NBODY_JACOBI", function)
+               : 0;
+}
+
 static int whfast_check(const struct nbody *nb, double first_mass)
 {
-    const struct nbody_whfast_options *const o = &nb->whfast;
-    const bool heliocentric = o->coordinates == NBODY_HELIOCENTRIC;
+    const bool heliocentric = nb->whfast.coordinates == NBODY_HELIOCENTRIC;
     if (!(first_mass > 0))
         return clerror_set(EINVAL, "nbody_create: the integrator whfast needs a star: the mass of "
                                    "body 0 is 0; put the heaviest body first");
     if (nb->eps > 0 || nb->particles.own_eps)
         return clerror_set(EINVAL, "nbody_create: the integrator whfast has no softening, because "
                                    "it follows Kepler's orbits; set eps to 0");
-    if ((unsigned)o->coordinates > NBODY_HELIOCENTRIC)
-        return clerror_set(EINVAL, "nbody_create: there are no coordinates %d",
-                           (int)o->coordinates);
-    if (o->corrector != 0 && o->corrector != -1 && wh_find_corrector(o) < 0)
-        return clerror_set(EINVAL,
-                           "nbody_create: there is no corrector of order %d; take 3, 5, 7, 11, 17, "
-                           "or -1 for none",
-                           o->corrector);
-    if (heliocentric && o->corrector > 0)
-        return clerror_set(EINVAL, "nbody_create: correctors need NBODY_JACOBI");
+    if (nbody_whfast_check(&nb->whfast, "nbody_create") != 0)
+        return -1;
     return heliocentric && nb->nfields ? clerror_set(EINVAL, "nbody_create: the integrator whfast "
                                                              "has fields only with NBODY_JACOBI")
                                        : 0;

@@ -27,8 +27,8 @@
 /* Three planes of `stride` numbers each per coordinate array. */
 struct wh {
     size_t n, stride;
-    WH_NUMBER *own_x, *own_v;                /* bodies: inertial */
-    WH_NUMBER *x, *v, *lost_x, *lost_v;      /* slots: relative; rounding errors */
+    WH_NUMBER *own_x, *own_v;            /* bodies: inertial */
+    WH_NUMBER *x, *v, *lost_x, *lost_v;  /* slots: relative; rounding errors */
     const WH_NUMBER *gm, *focus, *ratio; /* G m of bodies; wh_find_masses */
     WH_NUMBER *a, *force;                /* accelerations of bodies and of slots */
     bool heliocentric;

@@ -436,6 +436,7 @@ class nbody_ensemble_options(Structure):  # noqa: F405
         ("integrator", c_int),
         ("progress", CFUNCTYPE(c_int, c_void_p, c_double)),
         ("arg", c_void_p),
+        ("whfast", nbody_whfast_options),
         ("reserved", c_size_t * 8),
     ]
 
