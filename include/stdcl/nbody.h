@@ -510,8 +510,8 @@ struct nbody_ensemble_options {
     /* Time step; not 0; at most 1/20 of the shortest period. With NBODY_IAS15 a period or more,
      * since each dt restarts the step control. */
     double dt;
-    /* 0: Wisdom-Holman. NBODY_WHFAST: the same method, with the coordinates, correctors and
-     * rounding of a single run, whose bits it has on devices that round IEEE 754's way. NBODY_IAS15:
+    /* 0: Wisdom-Holman. NBODY_WHFAST: the same method with the coordinates and correctors of a
+     * single run, whose bits it has on devices that round as IEEE 754 demands. NBODY_IAS15:
      * Gauss-Radau, 15th order, with adaptive steps within dt for each system, accurate to rounding,
      * close encounters included. */
     enum nbody_integrator integrator;

@@ -188,8 +188,8 @@ static int ensemble_upload(const nbody_ensemble *e, cl_uint dev)
     return 0;
 }
 
-/* Check that a device has doubles. A work-item of whfast has as many systems as all devices' vectors
- * have numbers. */
+/* Check that a device has doubles. A work-item of whfast has as many systems as a vector of any
+ * device has numbers. */
 static int ensemble_check_doubles(nbody_ensemble *e, cl_uint dev)
 {
     cl_uint width = 0;
