@@ -439,6 +439,7 @@ struct nbody_options nbody_job_options(struct nbody_job *job)
         .fields = job->fields.field,
         .nfields = job->fields.n,
         .whfast = nbody_job_whfast(job),
+        .megno = job->megno,
         .stepping = (enum nbody_stepping)job->stepping,
         .eta = job->eta,
         .world = cli_world,

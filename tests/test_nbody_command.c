@@ -553,6 +553,42 @@ static void nbody_command_runs_ensemble_by_whfast(void **unused)
                   "-i star.tab --ensemble 3 --corrector 3");
 }
 
+/* MEGNO in report, table and ensemble: one run, the same numbers. */
+static void nbody_command_reports_megno(void **unused)
+{
+    (void)unused;
+    put_text(in_folder("star.tab"), star_and_two);
+    nbody_succeeds("-i star.tab --integrator whfast --dt 0.25 --steps 4000 --megno --json "
+                   "--csv chaos.csv");
+    json_t *r = nbody_report_json();
+    const double megno = nbody_json_number(r, "megno");
+    assert_true(fabs(megno - 2) < 0.1 && fabs(nbody_json_number(r, "megno_now") - 2) < 0.3);
+    assert_true(nbody_json_number(r, "lyapunov") > 0 && nbody_json_number(r, "lyapunov") < 0.02);
+    json_decref(r);
+    load_nbody_file("chaos.csv", out, sizeof out);
+    assert_non_null(strstr(out, ",virial_ratio,megno,megno_now,lyapunov\n"));
+    const char *last = strrchr(out, '\n');
+    for (int commas = 0; commas < 3; commas += *last == ',')
+        last--;
+    assert_true(fabs(strtod(last + 1, NULL) / megno - 1) < 1e-12);
+    nbody_succeeds("-i star.tab --integrator whfast --dt 0.25 --steps 4000 --megno --json "
+                   "--ensemble 2 --spread 0 --elements chaos.csv");
+    r = nbody_report_json();
+    assert_true(nbody_json_number(r, "chaotic_systems") < 1);
+    json_decref(r);
+    load_nbody_file("chaos.csv", out, sizeof out);
+    assert_non_null(strstr(out, ",energy_error,megno,lyapunov\n"));
+    last = strrchr(out, '\n');
+    for (int commas = 0; commas < 2; commas += *last == ',')
+        last--;
+    assert_true(fabs(strtod(last + 1, NULL) - megno) < 1e-9);
+    nbody_succeeds("-i star.tab --integrator whfast --dt 0.25 --steps 40 --megno");
+    assert_non_null(strstr(out, "MEGNO"));
+    nbody_refuses(2, "only whfast has variational equations", "-i star.tab --megno --dt 1");
+    nbody_refuses(2, "--megno and --safe-mode cannot be combined",
+                  "-i star.tab --integrator whfast --megno --safe-mode");
+}
+
 static void nbody_command_runs_ensemble_of_files(void **unused)
 {
     struct particles p;
@@ -623,6 +659,7 @@ int main(int argc, char **argv)
                                  cmocka_unit_test(nbody_command_resumes_after_merger),
                                  cmocka_unit_test(nbody_command_runs_ensemble_of_copies),
                                  cmocka_unit_test(nbody_command_runs_ensemble_by_whfast),
+                                 cmocka_unit_test(nbody_command_reports_megno),
                                  cmocka_unit_test(nbody_command_runs_ensemble_of_files)};
     if (argc != 2)
         return fprintf(stderr, "usage: test_nbody_command PATH_OF_STDCL\n"), 2;

@@ -215,23 +215,26 @@ static void ensemble_bits_are_reproducible(void **state)
 
 enum { WHFAST_SYSTEMS = 11 }; /* not a multiple of a vector */
 
-static nbody_ensemble *by_whfast(double dt, size_t systems, struct nbody_whfast_options options)
+static nbody_ensemble *by_whfast(double dt, size_t systems, struct nbody_whfast_options options,
+                                 int megno)
 {
     nbody_ensemble *e = nbody_ensemble_create(
         &(struct nbody_ensemble_options){
-            .ctx = stddev, .dt = dt, .integrator = NBODY_WHFAST, .whfast = options},
+            .ctx = stddev, .dt = dt, .integrator = NBODY_WHFAST, .whfast = options, .megno = megno},
         systems, BODIES, mass, (const double(*)[3])pos, (const double(*)[3])vel);
     ready(e);
     return e;
 }
 
 /* Every kind of steps has the bits of a single run on the host, in one call and in several, with a
- * query, saved and loaded. A planet is a test particle; one system has orbits of high
- * eccentricity. */
+ * query, saved and loaded. MEGNO agrees to rounding. A planet is a test particle; one system has
+ * orbits of high eccentricity. */
 static void ensemble_whfast_has_bits_of_single_runs(void **state)
 {
-    static const struct nbody_whfast_options options[] = {
-        {.corrector = 0}, {.coordinates = NBODY_HELIOCENTRIC}, {.corrector = 3, .safe = 1}};
+    static const struct nbody_whfast_options options[] = {{.corrector = 0},
+                                                          {.coordinates = NBODY_HELIOCENTRIC},
+                                                          {.corrector = 3, .safe = 1},
+                                                          {.corrector = -1}};
     (void)state;
     planets(WHFAST_SYSTEMS, 10);
     for (size_t s = 0; s < WHFAST_SYSTEMS; s++)
@@ -239,7 +242,9 @@ static void ensemble_whfast_has_bits_of_single_runs(void **state)
     for (int c = 0; c < 3; c++)
         vel[4 * BODIES + 1][c] *= 0.2;
     for (size_t k = 0; k < sizeof options / sizeof *options; k++) {
-        nbody_ensemble *e = by_whfast(0.05, WHFAST_SYSTEMS, options[k]);
+        const int megno = k < 2;
+        struct nbody_chaos chaos[WHFAST_SYSTEMS], one;
+        nbody_ensemble *e = by_whfast(0.05, WHFAST_SYSTEMS, options[k], megno);
         works(nbody_ensemble_step(e, 60));
         works(nbody_ensemble_state(e, pos1, NULL));
         const size_t size = nbody_ensemble_save_bytes(e);
@@ -247,10 +252,14 @@ static void ensemble_whfast_has_bits_of_single_runs(void **state)
         assert_non_null(bytes);
         works(nbody_ensemble_save(e, bytes));
         nbody_ensemble_free(e);
-        e = by_whfast(0.05, WHFAST_SYSTEMS, options[k]);
+        e = by_whfast(0.05, WHFAST_SYSTEMS, options[k], megno);
         works(nbody_ensemble_load(e, bytes, size));
         works(nbody_ensemble_step(e, 40));
         works(nbody_ensemble_state(e, pos1, vel1));
+        if (megno)
+            works(nbody_ensemble_find_chaos(e, chaos));
+        else
+            fails(EINVAL, nbody_ensemble_find_chaos(e, chaos));
         nbody_ensemble_free(e);
         free(bytes);
         for (size_t s = 0; s < WHFAST_SYSTEMS; s++) {
@@ -259,12 +268,23 @@ static void ensemble_whfast_has_bits_of_single_runs(void **state)
                                                              .integrator = NBODY_WHFAST,
                                                              .precision = NBODY_DOUBLE,
                                                              .dt = 0.05,
+                                                             .megno = megno,
                                                              .whfast = options[k]},
                                      BODIES, mass + star, (const double(*)[3])pos + star,
                                      (const double(*)[3])vel + star);
             ready(nb);
             works(nbody_step(nb, 100));
             works(nbody_state(nb, pos2, vel2));
+            if (megno) {
+                works(nbody_find_chaos(nb, &one));
+                const double off = fabs(one.megno - chaos[s].megno) +
+                                   fabs(one.megno_now - chaos[s].megno_now) +
+                                   fabs(one.lyapunov - chaos[s].lyapunov);
+                if (!(off < 1e-9 && fabs(one.time - chaos[s].time) < 1e-12))
+                    fail_msg("options %zu, system %zu: %g %g, %g %g, %g %g, %g %g", k, s, one.megno,
+                             chaos[s].megno, one.megno_now, chaos[s].megno_now, one.lyapunov,
+                             chaos[s].lyapunov, one.time, chaos[s].time);
+            }
             nbody_free(nb);
             for (size_t b = 0; b < BODIES; b++)
                 for (int c = 0; c < 3; c++)
@@ -399,6 +419,9 @@ static void ensemble_rejects_bad_options(void **state)
                            &(struct nbody_ensemble_options){
                                .dt = 1, .integrator = NBODY_WHFAST, .whfast = {.corrector = 4}},
                            2, BODIES, mass, (const double(*)[3])pos, (const double(*)[3])vel));
+    fails_null(EINVAL, nbody_ensemble_create(&(struct nbody_ensemble_options){.dt = 1, .megno = 1},
+                                             2, BODIES, mass, (const double(*)[3])pos,
+                                             (const double(*)[3])vel));
     int calls = 0;
     nbody_ensemble *e = nbody_ensemble_create(
         &(struct nbody_ensemble_options){.dt = 0.05, .progress = stop_ensemble, .arg = &calls}, 2,

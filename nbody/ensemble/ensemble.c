@@ -50,6 +50,7 @@ struct nbody_ensemble {
     size_t systems, bodies, steps;
     enum nbody_integrator integrator; /* 0: Wisdom and Holman */
     struct nbody_whfast_options whfast;
+    bool megno;   /* slots have a tangent vector */
     size_t width; /* systems of a work-item */
     bool current; /* the slots, if any, have the state */
     double G, dt;
@@ -80,9 +81,12 @@ static int ensemble_check(const struct nbody_ensemble_options *o, size_t systems
             EINVAL,
             "nbody_ensemble_create: integrator %d; it must be 0, for steps of Wisdom and Holman, NBODY_WHFAST or NBODY_IAS15",
             (int)o->integrator);
-    if (nbody_whfast_check(&o->whfast, "nbody_ensemble_create") != 0 ||
+    if (nbody_whfast_check(&o->whfast, o->megno, "nbody_ensemble_create") != 0 ||
         reserved_check("nbody_ensemble_create", o->whfast.reserved) != 0)
         return -1;
+    if (o->megno && o->integrator != NBODY_WHFAST)
+        return clerror_set(EINVAL,
+                           "nbody_ensemble_create: MEGNO needs the integrator NBODY_WHFAST");
     if (!isfinite(o->dt) || o->dt == 0)
         return clerror_set(
             EINVAL, "nbody_ensemble_create: a time step of %g; it must be a number other than 0",
@@ -127,6 +131,16 @@ static void ensemble_find_centre(const double *mass, const double (*pos)[3], con
 static size_t ensemble_first_body(const nbody_ensemble *e)
 {
     return e->integrator ? 0 : 1;
+}
+
+/* First sum of a tangent vector in the slots; numbers of a system in the slots. */
+static size_t ensemble_sums(const nbody_ensemble *e)
+{
+    return (e->megno ? 18 : 12) * e->bodies;
+}
+static size_t ensemble_slots(const nbody_ensemble *e)
+{
+    return ensemble_sums(e) + (e->megno ? NBODY_TANGENT_PLANES - 6 : 0);
 }
 
 static bool ensemble_has_slots(const nbody_ensemble *e)
@@ -174,7 +188,7 @@ static int ensemble_allocate(nbody_ensemble *e, cl_uint dev)
                         CL_MEM_ZEROCOPY);
     p->gm = clmalloc(e->ctx, e->bodies * p->n * sizeof *p->gm, CL_MEM_ZEROCOPY);
     if (ensemble_has_slots(e))
-        p->slots = clmalloc(e->ctx, 12 * e->bodies * p->n * sizeof *p->slots, CL_MEM_ZEROCOPY);
+        p->slots = clmalloc(e->ctx, ensemble_slots(e) * p->n * sizeof *p->slots, CL_MEM_ZEROCOPY);
     return p->state && p->gm && (p->slots || !ensemble_has_slots(e)) ? 0 : -1;
 }
 
@@ -188,8 +202,8 @@ static int ensemble_upload(const nbody_ensemble *e, cl_uint dev)
     return 0;
 }
 
-/* Check that a device has doubles. A work-item of whfast has as many systems as a vector of any
- * device has numbers. */
+/* Check that a device has doubles. Limit the width of whfast's vectors to the preferred width of
+ * each device. */
 static int ensemble_check_doubles(nbody_ensemble *e, cl_uint dev)
 {
     cl_uint width = 0;
@@ -207,10 +221,11 @@ static int ensemble_open_whfast(nbody_ensemble *e)
 {
     static const struct embedded *const front[] = {&source_lanes, &source_kepler, &source_steps};
     char options[128];
-    snprintf(options, sizeof options,
-             "-D PLANETS=%zu -D WIDTH=%zu -D HELIOCENTRIC=%d -D CORRECTOR=%d -D SAFE=%d",
-             e->bodies - 1, e->width, (int)e->whfast.coordinates,
-             nbody_whfast_corrector(&e->whfast), e->whfast.safe != 0);
+    snprintf(
+        options, sizeof options,
+        "-D PLANETS=%zu -D WIDTH=%zu -D HELIOCENTRIC=%d -D CORRECTOR=%d -D SAFE=%d -D MEGNO=%d",
+        e->bodies - 1, e->width, (int)e->whfast.coordinates, nbody_whfast_corrector(&e->whfast),
+        e->whfast.safe != 0, e->megno);
     e->program = embedded_open(e->ctx, options, &source_whfast, COUNT_OF(front), front);
     e->kernel = e->program ? clsym(e->ctx, e->program, "ensemble_whfast", 0) : NULL;
     if (!e->kernel || !ensemble_has_slots(e))
@@ -336,6 +351,7 @@ nbody_ensemble *nbody_ensemble_create(const struct nbody_ensemble_options *o, si
                           .dt = o->dt,
                           .integrator = o->integrator,
                           .whfast = o->whfast,
+                          .megno = o->megno != 0,
                           .width = MAX_WIDTH,
                           .current = true,
                           .ndev = clgetndev(ctx),
@@ -504,19 +520,48 @@ int nbody_ensemble_energies(nbody_ensemble *e, double *energy)
     return 0;
 }
 
+/* Download the numbers that steps change. */
+static int ensemble_download_own(nbody_ensemble *e)
+{
+    if (!ensemble_has_slots(e))
+        return ensemble_download(e);
+    for (cl_uint d = 0; d < e->ndev; d++)
+        if (e->part[d].n && clmsync(e->ctx, d, e->part[d].slots, CL_MEM_HOST) == (cl_event)-1)
+            return -1;
+    return ensemble_wait_all(e);
+}
+
+int nbody_ensemble_find_chaos(nbody_ensemble *e, struct nbody_chaos *chaos)
+{
+    if (no_handle(e, __func__))
+        return -1;
+    if (!e->megno)
+        return clerror_set(EINVAL,
+                           "nbody_ensemble_find_chaos: the ensemble has no tangent vectors; "
+                           "create it with nbody_ensemble_options.megno");
+    if (ensemble_download_own(e) != 0)
+        return -1;
+    for (cl_uint d = 0; d < e->ndev; d++) {
+        const struct part *p = &e->part[d];
+        for (size_t i = 0; i < p->n; i++)
+            chaos[p->first + i] = nbody_whfast_chaos(p->slots + ensemble_sums(e) * p->n + i, p->n);
+    }
+    return 0;
+}
+
 /* ---- Save and load. -----------------------------------------------------------------------------
  * Header; centres of mass; then the components of the device's state or slots, each of all
  * systems. */
 
 struct saved_head {
-    uint64_t systems, bodies, steps, integrator, coordinates, safe;
+    uint64_t systems, bodies, steps, integrator, coordinates, safe, megno;
     int64_t corrector;
     double G, dt;
 };
 
 static size_t ensemble_components(const nbody_ensemble *e)
 {
-    return ensemble_has_slots(e) ? 12 * e->bodies : 6 * (e->bodies - ensemble_first_body(e));
+    return ensemble_has_slots(e) ? ensemble_slots(e) : 6 * (e->bodies - ensemble_first_body(e));
 }
 
 size_t nbody_ensemble_save_bytes(const nbody_ensemble *e)
@@ -535,6 +580,7 @@ static struct saved_head ensemble_header(const nbody_ensemble *e)
                                .integrator = e->integrator,
                                .coordinates = e->whfast.coordinates,
                                .safe = e->whfast.safe != 0,
+                               .megno = e->megno,
                                .corrector = nbody_whfast_corrector(&e->whfast),
                                .G = e->G,
                                .dt = e->dt};
@@ -551,17 +597,6 @@ static void ensemble_copy_states(const nbody_ensemble *e, char *all, bool out)
             if (p->n)
                 memcpy(out ? (void *)at : own, out ? (const void *)own : at, p->n * sizeof *own);
         }
-}
-
-/* Download the numbers that steps change. */
-static int ensemble_download_own(nbody_ensemble *e)
-{
-    if (!ensemble_has_slots(e))
-        return ensemble_download(e);
-    for (cl_uint d = 0; d < e->ndev; d++)
-        if (e->part[d].n && clmsync(e->ctx, d, e->part[d].slots, CL_MEM_HOST) == (cl_event)-1)
-            return -1;
-    return ensemble_wait_all(e);
 }
 
 int nbody_ensemble_save(nbody_ensemble *e, void *to)

@@ -17,6 +17,7 @@
 #define LANES(x) ((lanes)(x))
 #define WH_NUMBER lanes
 #define WH_CONSTANT constant
+#define WH_SELECT(which, a, b) SELECT(which, a, b)
 
 #if WIDTH == 1
 typedef double lanes;
@@ -45,7 +46,7 @@ INLINE void lanes_add_compensated(lanes *x, lanes *lost, const lanes *y)
     *x = sum;
 }
 
-/* Load and store a number of WIDTH systems, of which `left` exist. */
+/* Load and store a number of WIDTH systems, or of the `left` systems that exist. */
 INLINE lanes lanes_load(global const double *at, size_t left)
 {
     lanes x;

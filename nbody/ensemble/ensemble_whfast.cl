@@ -5,7 +5,8 @@
  *   state[c * systems + i]    component c of system i: for each body, including the star, 3 of the
  *                             position and 3 of the velocity, inertial
  *   slots[c * systems + i]    component c of system i: planes of relative x, v and their rounding
- *                             errors, 3 BODIES each; half a step ahead, unless SAFE
+ *                             errors, 3 BODIES each; with MEGNO also of the tangent vector, then
+ *                             WH_SUMS sums; half a step ahead, unless SAFE
  *   gm[c * systems + i]       G m: the star, then the planets
  *
  * SPDX-License-Identifier: MIT
@@ -31,16 +32,54 @@
 #ifndef SAFE
 #define SAFE 0 /* 1: begin each step from inertial positions and velocities */
 #endif
+#ifndef MEGNO
+#define MEGNO 0 /* 1: follow a tangent vector */
+#endif
 #define BODIES (PLANETS + 1)
 #define M (3 * BODIES)
-#define PARTS 8 /* lanes of a sum on the host */
+#define PARTS 8                             /* lanes of a sum on the host */
+#define INTERACTING (BODIES - HELIOCENTRIC) /* bodies of a kick, and the first i of its pairs */
+#define FIRST_ROW (2 - HELIOCENTRIC)
+#if WIDTH == 1 /* partial sums in registers; lanes gain nothing */
+#define UNROLLED _Pragma("unroll")
+#else
+#define UNROLLED
+#endif
 
 struct whfast_numbers {
     lanes gm[BODIES], focus[BODIES], ratio[BODIES], own_x[M], own_v[M], x[M], v[M], lost_x[M],
         lost_v[M], a[M], force[M];
+#if MEGNO
+    lanes tx[M], tv[M], sums[WH_SUMS];
+#endif
 };
 
 /* ---- Parts of a step. ------------------------------------------------------------------------ */
+
+/* Compute the changes of the x and v of a slot, and move its tangent vector. */
+static inline void wh_drift_planet(const struct wh *w, int s, double dt, const lanes *x,
+                                   const lanes *v, lanes *dx, lanes *dv)
+{
+    struct orbit_lanes k;
+    struct stumpff_lanes g;
+    struct kepler_factors f;
+    kepler_follow(&w->focus[s], dt, x, v, &k, &g);
+    kepler_find_factors(&w->focus[s], &k, &g, &f);
+    kepler_change(&f, x, v, dx, dv);
+#if MEGNO
+    lanes tx[3], tv[3];
+    for (int c = 0; w->tx && c < 3; c++) {
+        tx[c] = w->tx[c * BODIES + s];
+        tv[c] = w->tv[c * BODIES + s];
+    }
+    if (w->tx)
+        kepler_tangent(&w->focus[s], dt, &k, &g, &f, x, v, tx, tv);
+    for (int c = 0; w->tx && c < 3; c++) {
+        w->tx[c * BODIES + s] = tx[c];
+        w->tv[c * BODIES + s] = tv[c];
+    }
+#endif
+}
 
 static void wh_drift(const struct wh *w, double dt)
 {
@@ -53,7 +92,7 @@ static void wh_drift(const struct wh *w, double dt)
             dv[c] = 0;
         }
         if (s < PLANETS) /* the centre of mass moves in a straight line */
-            kepler_change(&w->focus[s], dt, x, v, dx, dv);
+            wh_drift_planet(w, s, dt, x, v, dx, dv);
         for (int c = 0; c < 3; c++) {
             const int k = c * BODIES + s;
             lanes_add_compensated(&w->x[k], &w->lost_x[k], &dx[c]);
@@ -62,17 +101,17 @@ static void wh_drift(const struct wh *w, double dt)
     }
 }
 
-/* Add the accelerations by pairs of the first n bodies, i > j with i >= row, in the order of
- * nbody_host_add_pairs: a body's sum over j has PARTS parts. */
-static inline void wh_add_pairs(int n, int row, const lanes *x, const lanes *gm, lanes *a)
+/* Add the accelerations by pairs in the order of nbody_host_add_pairs: a body's sum over j has
+ * PARTS parts. */
+static inline void wh_add_pairs(const lanes *x, const lanes *gm, lanes *a)
 {
-    _Pragma("unroll") for (int i = row; i < n; i++)
+    UNROLLED for (int i = FIRST_ROW; i < INTERACTING; i++)
     {
         lanes sum[3][PARTS];
         for (int c = 0; c < 3; c++)
             for (int p = 0; p < PARTS; p++)
                 sum[c][p] = 0;
-        _Pragma("unroll") for (int j = 0; j < i; j++)
+        UNROLLED for (int j = 0; j < i; j++)
         {
             lanes d[3], r2 = 0;
             for (int c = 2; c >= 0; c--) {
@@ -115,7 +154,7 @@ static inline void wh_jacobi_force(const struct wh *w)
         inertial_from_jacobi(w, w->x + c * BODIES, LANES(0), w->own_x + c * BODIES);
     for (int k = 0; k < M; k++)
         w->a[k] = 0;
-    wh_add_pairs(BODIES, 2, w->own_x, w->gm, w->a);
+    wh_add_pairs(w->own_x, w->gm, w->a);
     for (int c = 0; c < 3; c++)
         jacobi_from_inertial(w, w->a + c * BODIES, w->force + c * BODIES);
     wh_subtract_focus(w);
@@ -125,7 +164,7 @@ static inline void wh_heliocentric_force(const struct wh *w)
 {
     for (int k = 0; k < M; k++)
         w->force[k] = 0;
-    wh_add_pairs(PLANETS, 1, w->x, w->gm + 1, w->force);
+    wh_add_pairs(w->x, w->gm + 1, w->force);
 }
 
 /* Move the planets by the star's recoil. */
@@ -151,6 +190,10 @@ static void wh_kick(const struct wh *w, double dt)
         if (k % BODIES < PLANETS)
             lanes_add_compensated(&w->v[k], &w->lost_v[k], &change);
     }
+#if MEGNO
+    if (w->tx)
+        wh_tangent_kick(w, dt);
+#endif
     if (w->heliocentric)
         wh_jump(w, dt / 2);
 }
@@ -163,21 +206,16 @@ static inline struct wh whfast_open(struct whfast_numbers *s, global const doubl
     for (int b = 0; b < BODIES; b++)
         s->gm[b] = lanes_load(gms + b * n, left);
     wh_find_masses(BODIES, HELIOCENTRIC, s->gm, s->focus, s->ratio);
-    return (struct wh){.n = BODIES,
-                       .stride = BODIES,
-                       .own_x = s->own_x,
-                       .own_v = s->own_v,
-                       .x = s->x,
-                       .v = s->v,
-                       .lost_x = s->lost_x,
-                       .lost_v = s->lost_v,
-                       .gm = s->gm,
-                       .focus = s->focus,
-                       .ratio = s->ratio,
-                       .a = s->a,
-                       .force = s->force,
-                       .heliocentric = HELIOCENTRIC,
-                       .corrector = CORRECTOR};
+    return (struct wh)
+    {
+        .n = BODIES, .stride = BODIES, .own_x = s->own_x, .own_v = s->own_v, .x = s->x, .v = s->v,
+        .lost_x = s->lost_x, .lost_v = s->lost_v, .gm = s->gm, .focus = s->focus, .ratio = s->ratio,
+        .a = s->a, .force = s->force,
+#if MEGNO
+        .tx = s->tx, .tv = s->tv, .sums = s->sums, .sum_stride = 1,
+#endif
+        .heliocentric = HELIOCENTRIC, .corrector = CORRECTOR
+    };
 }
 
 static inline void whfast_load_state(struct whfast_numbers *s, global const double *state, size_t n,
@@ -208,7 +246,15 @@ static inline void whfast_load_slots(struct whfast_numbers *s, global const doub
         s->v[k] = lanes_load(slots + (M + k) * n, left);
         s->lost_x[k] = lanes_load(slots + (2 * M + k) * n, left);
         s->lost_v[k] = lanes_load(slots + (3 * M + k) * n, left);
+#if MEGNO
+        s->tx[k] = lanes_load(slots + (4 * M + k) * n, left);
+        s->tv[k] = lanes_load(slots + (5 * M + k) * n, left);
+#endif
     }
+#if MEGNO
+    for (int k = 0; k < WH_SUMS; k++)
+        s->sums[k] = lanes_load(slots + (6 * M + k) * n, left);
+#endif
 }
 
 static inline void whfast_store_slots(const struct whfast_numbers *s, global double *slots,
@@ -219,7 +265,15 @@ static inline void whfast_store_slots(const struct whfast_numbers *s, global dou
         lanes_store(slots + (M + k) * n, left, s->v[k]);
         lanes_store(slots + (2 * M + k) * n, left, s->lost_x[k]);
         lanes_store(slots + (3 * M + k) * n, left, s->lost_v[k]);
+#if MEGNO
+        lanes_store(slots + (4 * M + k) * n, left, s->tx[k]);
+        lanes_store(slots + (5 * M + k) * n, left, s->tv[k]);
+#endif
     }
+#if MEGNO
+    for (int k = 0; k < WH_SUMS; k++)
+        lanes_store(slots + (6 * M + k) * n, left, s->sums[k]);
+#endif
 }
 
 /* Compute the slots from the state. */
@@ -232,7 +286,7 @@ kernel void ensemble_whfast_begin(global const double *state, global double *slo
     struct whfast_numbers s;
     const struct wh w = whfast_open(&s, gms + i, n, n - i);
     whfast_load_state(&s, state + i, n, n - i);
-    wh_begin(&w, h);
+    wh_begin(&w, h, false, 0);
     whfast_store_slots(&s, slots + i, n, n - i);
 }
 
@@ -264,7 +318,7 @@ kernel void ensemble_whfast_synchronize(global double *state, global const doubl
     if (i >= n)
         return;
     struct whfast_numbers s;
-    const struct wh w = whfast_open(&s, gms + i, n, n - i);
+    const struct wh all = whfast_open(&s, gms + i, n, n - i), w = wh_plain(&all);
     whfast_load_slots(&s, slots + i, n, n - i);
     wh_synchronize(&w, h);
     whfast_store_state(&s, state + i, n, n - i);

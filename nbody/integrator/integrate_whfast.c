@@ -2,23 +2,28 @@
  * host: Kepler motion of each planet about a focus, and kicks by all other forces. The order of
  * these parts and the layout of planes are in whfast_steps.h.
  *
- *   planes               a (inertial), v, then relative x, v, and their rounding errors
+ *   planes               a (inertial), v, then relative x, v, and their rounding errors; for MEGNO
+ *                        the tangent vector, and a plane per sum, the first number of the plane
  *
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/integrator/host_lanes.h"
+#include "core/handle.h"
+#include "nbody/integrator/host_state.h"
 #include "nbody/integrator/kepler.h"
 #include "nbody/integrator/stepping.h"
 #include "nbody/integrator/whfast.h"
 
 #define WH_NUMBER double
 #define WH_CONSTANT static const
+#define WH_SELECT(which, a, b) ((which) ? (a) : (b))
 #include "nbody/integrator/whfast_steps.h"
 
 EMBEDDED(source, "nbody/integrator/integrate_leapfrog.cl", nbody_integrator_integrate_leapfrog_cl);
 
 /* Planes of the state after acceleration and velocity, and of the scratch memory. */
-enum { WH_STATE = 6, WH_STATE_PLANES = 12 };
+enum { WH_STATE = 6, WH_STATE_PLANES = 12, WH_TANGENT = WH_STATE + WH_STATE_PLANES };
+_Static_assert(NBODY_TANGENT_PLANES == 6 + WH_SUMS, "planes of a tangent vector");
 enum { WH_FOCUS, WH_RATIO, WH_GM, WH_E2, WH_FORCE, WH_COPY = WH_FORCE + 3 };
 enum { WH_SCRATCH = WH_COPY + WH_STATE_PLANES };
 
@@ -36,7 +41,7 @@ int nbody_whfast_corrector(const struct nbody_whfast_options *o)
     return -1;
 }
 
-/* `state` has WH_STATE_PLANES planes. */
+/* Without the tangent vector. `state` has WH_STATE_PLANES planes. */
 static struct wh wh_open(const struct host_bodies *b, double *state)
 {
     const size_t three = 3 * b->stride;
@@ -56,6 +61,19 @@ static struct wh wh_open(const struct host_bodies *b, double *state)
                        .heliocentric = b->whfast->coordinates == NBODY_HELIOCENTRIC,
                        .corrector = nbody_whfast_corrector(b->whfast),
                        .b = b};
+}
+
+/* As wh_open of the planes, with the tangent vector if there is one. */
+static struct wh wh_open_all(const struct host_bodies *b)
+{
+    struct wh w = wh_open(b, b->planes + WH_STATE * b->stride);
+    if (b->megno) {
+        w.tx = b->planes + WH_TANGENT * b->stride;
+        w.tv = w.tx + 3 * b->stride;
+        w.sums = w.tx + 6 * b->stride;
+        w.sum_stride = b->stride;
+    }
+    return w;
 }
 
 static void whfast_prepare(const struct host_bodies *b)
@@ -146,21 +164,25 @@ static struct kepler_orbits wh_orbits(const struct wh *w)
                                   .x = w->x,
                                   .v = w->v,
                                   .lost_x = w->lost_x,
-                                  .lost_v = w->lost_v};
+                                  .lost_v = w->lost_v,
+                                  .tx = w->tx,
+                                  .tv = w->tv};
 }
 
 static void wh_kick(const struct wh *w, double dt)
 {
     const struct kepler_orbits o = wh_orbits(w);
-    if (!w->heliocentric) {
+    if (w->heliocentric) {
+        wh_jump(w, dt / 2);
+        wh_heliocentric_force(w);
+    } else {
         wh_jacobi_force(w);
-        nbody_kepler_kick(&o, dt, w->force);
-        return;
     }
-    wh_jump(w, dt / 2);
-    wh_heliocentric_force(w);
     nbody_kepler_kick(&o, dt, w->force);
-    wh_jump(w, dt / 2);
+    if (w->tx)
+        wh_tangent_kick(w, dt);
+    if (w->heliocentric)
+        wh_jump(w, dt / 2);
 }
 
 static void wh_drift(const struct wh *w, double dt)
@@ -171,22 +193,18 @@ static void wh_drift(const struct wh *w, double dt)
 
 /* ---- The scheme. ----------------------------------------------------------------------------- */
 
-static double *wh_state(const struct host_bodies *b)
-{
-    return b->planes + WH_STATE * b->stride;
-}
-
 static void whfast_begin(const struct host_bodies *b, double dt)
 {
     if (b->whfast->safe)
         return;
-    const struct wh w = wh_open(b, wh_state(b));
-    wh_begin(&w, dt);
+    const struct wh w = wh_open_all(b);
+    const bool started = b->megno && WH_SUM(&w, WH_WEIGHT) > 0;
+    wh_begin(&w, dt, started, started ? WH_SUM(&w, WH_AHEAD) : 0);
 }
 
 static void whfast_steps(const struct host_bodies *b, double dt, size_t steps)
 {
-    const struct wh w = wh_open(b, wh_state(b));
+    const struct wh w = wh_open_all(b);
     if (b->whfast->safe)
         wh_safe_steps(&w, dt, steps);
     else
@@ -198,13 +216,15 @@ static void whfast_synchronize(const struct host_bodies *b, double dt)
     if (b->whfast->safe)
         return;
     double *const copy = wh_scratch(b, WH_COPY);
-    memcpy(copy, wh_state(b), WH_STATE_PLANES * b->stride * sizeof *copy);
+    memcpy(copy, b->planes + WH_STATE * b->stride, WH_STATE_PLANES * b->stride * sizeof *copy);
     const struct wh w = wh_open(b, copy);
     wh_synchronize(&w, dt);
 }
 
-int nbody_whfast_check(const struct nbody_whfast_options *o, const char *function)
+int nbody_whfast_check(const struct nbody_whfast_options *o, bool megno, const char *function)
 {
+    if (megno && o->safe)
+        return clerror_set(EINVAL, "%s: MEGNO needs steps without safe mode", function);
     if ((unsigned)o->coordinates > NBODY_HELIOCENTRIC)
         return clerror_set(EINVAL, "%s: there are no coordinates %d", function,
                            (int)o->coordinates);
@@ -227,11 +247,40 @@ static int whfast_check(const struct nbody *nb, double first_mass)
     if (nb->eps > 0 || nb->particles.own_eps)
         return clerror_set(EINVAL, "nbody_create: the integrator whfast has no softening, because "
                                    "it follows Kepler's orbits; set eps to 0");
-    if (nbody_whfast_check(&nb->whfast, "nbody_create") != 0)
+    if (nbody_whfast_check(&nb->whfast, nb->megno, "nbody_create") != 0)
         return -1;
+    if (nb->megno && nb->nfields)
+        return clerror_set(EINVAL, "nbody_create: MEGNO does not support fields");
     return heliocentric && nb->nfields ? clerror_set(EINVAL, "nbody_create: the integrator whfast "
                                                              "has fields only with NBODY_JACOBI")
                                        : 0;
+}
+
+struct nbody_chaos nbody_whfast_chaos(const double *sums, size_t stride)
+{
+    const double t = sums[WH_TIME * stride], y = sums[WH_MEGNO * stride];
+    return t > 0 ? (struct nbody_chaos){.megno = sums[WH_MEAN * stride] / t,
+                                        .megno_now = 2 * y / t,
+                                        .lyapunov = sums[WH_GROWTH * stride] / t,
+                                        .time = t}
+                 : (struct nbody_chaos){.time = 0};
+}
+
+int nbody_find_chaos(nbody *nb, struct nbody_chaos *chaos)
+{
+    if (no_handle(nb, __func__))
+        return -1;
+    if (!nb->megno)
+        return clerror_set(EINVAL,
+                           "nbody_find_chaos: the engine has no tangent vector; create it with "
+                           "nbody_options.megno");
+    if (nbody_few_download(nb) != 0)
+        return -1;
+    const struct host_bodies *const b = &nb->integration.few->b;
+    *chaos = nbody_whfast_chaos(b->planes + (WH_TANGENT + 6) * b->stride, b->stride);
+    chaos->time *= nbody_units_factor(&nb->units, 0, 1);
+    chaos->lyapunov *= nbody_units_factor(&nb->units, 0, -1);
+    return 0;
 }
 
 /* Queries run on the devices and use leapfrog's kernel to reduce sums. */

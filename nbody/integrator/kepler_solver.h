@@ -20,18 +20,19 @@
 #ifndef STDCL_NBODY_KEPLER_SOLVER_H
 #define STDCL_NBODY_KEPLER_SOLVER_H
 
-/* Relative change of s after which the next change, its cube, is below rounding. */
+/* Relative change of s at convergence: the next change, its cube, is below rounding. */
 #define KEPLER_CONVERGED 3e-6
 #define KEPLER_ITERATIONS 200
 #define KEPLER_QUARTERS 500
 #define KEPLER_ABS(x) SELECT((x) < 0, -(x), x)
+#define KEPLER_DOT(a, b) ((a)[0] * (b)[0] + (a)[1] * (b)[1] + (a)[2] * (b)[2])
 
 struct orbit_lanes {
     lanes r0, eta, beta, zeta, dt;
 };
 
 struct stumpff_lanes {
-    lanes G0, G1, G2, G3;
+    lanes s, G0, G1, G2, G3;
 };
 
 /* Series for |z| <= 1/8. Small terms are added first: a term near half a rounding unit of the sum,
@@ -135,35 +136,99 @@ INLINE void kepler_solve(const struct orbit_lanes *k, struct stumpff_lanes *g)
         s = SELECT(more, next, s);
     }
     stumpff_advance(&k->beta, &change, g);
+    g->s = s + change;
 }
 
-/* Compute the changes of x and v in the time dt, of either sign, along a conic about the mass gm /
- * G; gm 0: a straight line. An orbit that passes through its focus becomes NaN. */
-INLINE void kepler_change(const lanes *gm_, double dt, const lanes *x, const lanes *v, lanes *dx,
+/* Solve Kepler's problem for x and v, about the mass gm / G, and the time dt, of either sign. gm 0:
+ * a straight line. An orbit that passes through its focus becomes NaN. */
+INLINE void kepler_follow(const lanes *gm_, double dt, const lanes *x, const lanes *v,
+                          struct orbit_lanes *k, struct stumpff_lanes *g)
+{
+    const lanes gm = *gm_, none = LANES(0), v2 = KEPLER_DOT(v, v);
+    const lane_numbers straight = gm == 0;
+    lanes r0 = KEPLER_DOT(x, x);
+    lanes_root(&r0);
+    k->r0 = SELECT(straight, LANES(1), r0);
+    k->eta = SELECT(straight, none, KEPLER_DOT(x, v));
+    k->beta = SELECT(straight, none, 2 * gm / k->r0 - v2);
+    k->zeta = gm - k->beta * k->r0;
+    k->dt = LANES(dt);
+    kepler_remove_periods(k, &gm);
+    kepler_solve(k, g);
+}
+
+/* Factors of the changes x += f1 x + g v, v += fd x + gd1 v, with f1 = f - 1, gd1 = dg/dt - 1. */
+struct kepler_factors {
+    lanes r, f1, g, fd, gd1;
+};
+
+INLINE void kepler_find_factors(const lanes *gm_, const struct orbit_lanes *k,
+                                const struct stumpff_lanes *g, struct kepler_factors *f)
+{
+    const lanes gm = *gm_, r = k->r0 + (k->eta * g->G1 + k->zeta * g->G2);
+    f->r = r;
+    f->f1 = -gm * g->G2 / k->r0;
+    f->g = k->dt - gm * g->G3;
+    f->fd = -gm * g->G1 / (k->r0 * r);
+    f->gd1 = -gm * g->G2 / r;
+}
+
+/* Compute the changes of x and v. */
+INLINE void kepler_change(const struct kepler_factors *f, const lanes *x, const lanes *v, lanes *dx,
                           lanes *dv)
 {
-    const lanes gm = *gm_, none = LANES(0);
-    lanes r2 = x[0] * x[0] + x[1] * x[1] + x[2] * x[2];
-    const lanes v2 = v[0] * v[0] + v[1] * v[1] + v[2] * v[2],
-                xv = x[0] * v[0] + x[1] * v[1] + x[2] * v[2];
-    const lane_numbers straight = gm == 0;
-    struct orbit_lanes k;
-    struct stumpff_lanes g;
-    lanes_root(&r2);
-    k.r0 = SELECT(straight, LANES(1), r2);
-    k.eta = SELECT(straight, none, xv);
-    k.beta = SELECT(straight, none, 2 * gm / k.r0 - v2);
-    k.zeta = gm - k.beta * k.r0;
-    k.dt = LANES(dt);
-    kepler_remove_periods(&k, &gm);
-    kepler_solve(&k, &g);
-    const lanes r = k.r0 + (k.eta * g.G1 + k.zeta * g.G2);
-    /* x += f1 x + g v, v += fd x + gd1 v, with f1 = f - 1 and gd1 = dg/dt - 1 */
-    const lanes f1 = -gm * g.G2 / k.r0, gx = k.dt - gm * g.G3, fd = -gm * g.G1 / (k.r0 * r),
-                gd1 = -gm * g.G2 / r;
     for (int c = 0; c < 3; c++) {
-        dx[c] = f1 * x[c] + gx * v[c];
-        dv[c] = fd * x[c] + gd1 * v[c];
+        dx[c] = f->f1 * x[c] + f->g * v[c];
+        dv[c] = f->fd * x[c] + f->gd1 * v[c];
+    }
+}
+
+/* Derivatives of G1, G2 and G3 by beta: dG_n/dbeta = (n G_(n + 2) - s G_(n + 1)) / 2. */
+INLINE void stumpff_derive(const lanes *beta, const struct stumpff_lanes *g, lanes d[3])
+{
+    const lanes s = g->s, s2 = s * s, z = *beta * s2;
+    const lane_numbers small = KEPLER_ABS(z) < 0.125;
+    const lanes some = SELECT(small, LANES(1), *beta),
+                c4 = 1. / 24 -
+                     z * (1. / 720 - z * (1. / 40320 - z * (1. / 3628800 - z * (1. / 479001600)))),
+                c5 = 1. / 120 - z * (1. / 5040 - z * (1. / 362880 -
+                                                      z * (1. / 39916800 - z * (1. / 6227020800)))),
+                G4 = SELECT(small, s2 * s2 * c4, (0.5 * s2 - g->G2) / some),
+                G5 = SELECT(small, s2 * s2 * s * c5, ((1. / 6) * s2 * s - g->G3) / some);
+    d[0] = 0.5 * (g->G3 - s * g->G2);
+    d[1] = G4 - 0.5 * s * g->G3;
+    d[2] = 0.5 * (3 * G5 - s * G4);
+}
+
+/* Move a tangent vector tx, tv of the orbit by the derivative of its motion (Mikkola & Innanen
+ * 1999, CeMDA 74, 59; Rein & Tamayo 2016, MNRAS 459, 2275). t_NAME is the derivative of NAME along
+ * the vector. */
+INLINE void kepler_tangent(const lanes *gm_, double dt, const struct orbit_lanes *k,
+                           const struct stumpff_lanes *g, const struct kepler_factors *f,
+                           const lanes *x, const lanes *v, lanes *tx, lanes *tv)
+{
+    const lanes gm = *gm_, none = LANES(0), r0 = k->r0;
+    const lane_numbers straight = gm == 0, turned = k->dt != dt;
+    const lanes t_r0 = SELECT(straight, none, KEPLER_DOT(x, tx) / r0),
+                t_eta = SELECT(straight, none, KEPLER_DOT(x, tv) + KEPLER_DOT(v, tx)),
+                t_beta = SELECT(straight, none, -2 * (gm * t_r0 / (r0 * r0) + KEPLER_DOT(v, tv))),
+                t_zeta = -(t_beta * r0 + k->beta * t_r0),
+                t_dt = SELECT(turned, 1.5 * (dt - k->dt) * t_beta / k->beta, none);
+    lanes by_beta[3];
+    stumpff_derive(&k->beta, g, by_beta);
+    const lanes t_s = (t_dt - (t_r0 * g->s + t_eta * g->G2 + t_zeta * g->G3 +
+                               t_beta * (k->eta * by_beta[1] + k->zeta * by_beta[2]))) /
+                      f->r,
+                t_G1 = g->G0 * t_s + by_beta[0] * t_beta, t_G2 = g->G1 * t_s + by_beta[1] * t_beta,
+                t_G3 = g->G2 * t_s + by_beta[2] * t_beta,
+                t_r = t_r0 + (t_eta * g->G1 + k->eta * t_G1) + (t_zeta * g->G2 + k->zeta * t_G2);
+    const lanes t_f1 = -(gm * t_G2 + f->f1 * t_r0) / r0, t_g = t_dt - gm * t_G3,
+                t_fd = -gm * t_G1 / (r0 * f->r) - f->fd * (t_r0 / r0 + t_r / f->r),
+                t_gd1 = -(gm * t_G2 + f->gd1 * t_r) / f->r;
+    for (int c = 0; c < 3; c++) {
+        const lanes old = tx[c];
+        tx[c] += f->f1 * old + f->g * tv[c] + (t_f1 * x[c] + t_g * v[c]);
+        tv[c] += f->fd * old + f->gd1 * tv[c] + (t_fd * x[c] + t_gd1 * v[c]);
     }
 }
 
