@@ -529,8 +529,8 @@ struct nbody_ensemble_options {
     double dt;
     /* 0: Wisdom-Holman. NBODY_WHFAST: the same method with the coordinates and correctors of a
      * single run; results have the bits of single runs on devices that round as IEEE 754 demands.
-     * NBODY_IAS15: Gauss-Radau, 15th order, with adaptive steps within dt for each system, accurate to rounding,
-     * close encounters included. */
+     * NBODY_IAS15: Gauss-Radau, 15th order, with adaptive steps within dt for each system, accurate
+     * to rounding, close encounters included. */
     enum nbody_integrator integrator;
     /* As in nbody_options. After a cancelled call nbody_ensemble_steps returns the whole steps
      * done. */

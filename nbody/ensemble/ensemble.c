@@ -17,7 +17,7 @@
 #include "core/pace.h"
 #include "core/progress.h"
 #include "core/reserved.h"
-#include "nbody/integrator/whfast.h"
+#include "nbody/integrator/integrator.h"
 #include "stdcl/nbody.h"
 
 #include <math.h>

@@ -12,7 +12,6 @@
 #include "nbody/integrator/host_state.h"
 #include "nbody/integrator/kepler.h"
 #include "nbody/integrator/stepping.h"
-#include "nbody/integrator/whfast.h"
 
 #define WH_NUMBER double
 #define WH_CONSTANT static const

@@ -4,7 +4,6 @@
  * simulation/forces.c and diagnose.c. The other files are listed in engine.h.
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/integrator/whfast.h"
 #include "nbody/engine.h"
 
 #include "core/clock.h"
