@@ -35,10 +35,11 @@ static const double STEPS_PER_PERIOD = 20; /* default step: this fraction of the
 struct ensemble {
     struct nbody_job *job;
     nbody_ensemble *engine;
-    size_t systems, bodies; /* per system */
-    struct particles all;   /* all systems, concatenated */
-    double *before, *after; /* initial energies; relative energy errors */
-    size_t wrong;           /* systems with a non-finite energy */
+    size_t systems, bodies;    /* per system */
+    struct particles all;      /* all systems, concatenated */
+    double *before, *after;    /* initial energies; relative energy errors */
+    struct nbody_chaos *chaos; /* with --megno; else NULL */
+    size_t wrong;              /* systems with a non-finite energy */
     size_t worst;
     double median;
 };
@@ -59,7 +60,9 @@ static int allocate_systems(struct ensemble *e, size_t systems, size_t bodies)
     e->all.vel = malloc(n * sizeof *e->all.vel);
     e->before = malloc(systems * sizeof *e->before);
     e->after = malloc(systems * sizeof *e->after);
-    return e->all.mass && e->all.pos && e->all.vel && e->before && e->after
+    e->chaos = e->job->megno ? malloc(systems * sizeof *e->chaos) : NULL;
+    return e->all.mass && e->all.pos && e->all.vel && e->before && e->after &&
+                   (e->chaos || !e->job->megno)
                ? CLI_DONE
                : cli_failed("out of memory for %zu systems of %zu bodies", systems, bodies);
 }
@@ -335,7 +338,9 @@ static int run_systems(struct nbody_job *job, struct ensemble *e)
         .ctx = job->context,
         .G = job->G,
         .dt = job->dt,
-        .integrator = job->integrator == NBODY_IAS15 ? NBODY_IAS15 : 0,
+        .integrator = (enum nbody_integrator)job->integrator, /* leapfrog is 0 */
+        .whfast = nbody_job_whfast(job),
+        .megno = job->megno,
         .progress = ensemble_progress,
         .arg = e};
     e->engine =
@@ -355,7 +360,8 @@ static int run_systems(struct nbody_job *job, struct ensemble *e)
     if ((status = nbody_checkpoint_done(job)) != CLI_DONE)
         return status;
     if (nbody_ensemble_energies(e->engine, e->after) < 0 ||
-        nbody_ensemble_state(e->engine, e->all.pos, e->all.vel) < 0)
+        nbody_ensemble_state(e->engine, e->all.pos, e->all.vel) < 0 ||
+        (e->chaos && nbody_ensemble_find_chaos(e->engine, e->chaos) < 0))
         return cli_failed_call(NULL);
     e->all.time = job->time_start + nbody_ensemble_time(e->engine);
     return CLI_DONE;
@@ -392,11 +398,11 @@ static int find_energy_errors(struct ensemble *e)
 
 static int write_ensemble_elements(const struct nbody_job *job, const struct ensemble *e)
 {
-    static const char *const column[] = {"system",      "body",        "semi_major", "eccentricity",
-                                         "inclination", "node",        "pericentre", "mean_anomaly",
-                                         "period",      "energy_error"};
+    static const char *const column[] = {
+        "system",     "body",         "semi_major", "eccentricity", "inclination", "node",
+        "pericentre", "mean_anomaly", "period",     "energy_error", "megno",       "lyapunov"};
     struct csv csv = {.columns = 0};
-    int failed = csv_open(&csv, job->elements, 10, column);
+    int failed = csv_open(&csv, job->elements, e->chaos ? 12 : 10, column);
     for (size_t i = 0; i < e->all.n && !failed; i++) {
         const size_t star = i / e->bodies * e->bodies;
         double x[3], v[3];
@@ -415,7 +421,9 @@ static int write_ensemble_elements(const struct nbody_job *job, const struct ens
                               o.pericentre,
                               o.mean_anomaly,
                               o.period,
-                              e->after[i / e->bodies]};
+                              e->after[i / e->bodies],
+                              e->chaos ? e->chaos[i / e->bodies].megno : NAN,
+                              e->chaos ? e->chaos[i / e->bodies].lyapunov : NAN};
         failed = i == star ? 0 : csv_row(&csv, row);
     }
     if (!failed)
@@ -433,6 +441,15 @@ static int write_ensemble_outputs(struct nbody_job *job, struct ensemble *e)
     if (failed)
         return cli_failed_call(NULL);
     return job->elements ? write_ensemble_elements(job, e) : CLI_DONE;
+}
+
+/* Number of chaotic systems: with a MEGNO above 4, twice the limit of regular motion. */
+static size_t ensemble_chaotic(const struct ensemble *e)
+{
+    size_t n = 0;
+    for (size_t s = 0; s < e->systems; s++)
+        n += e->chaos[s].megno > 4;
+    return n;
 }
 
 static double ensemble_rate(const struct nbody_job *job, const struct ensemble *e)
@@ -455,6 +472,9 @@ static int ensemble_report_json(const struct nbody_job *job, const struct ensemb
         (json_int_t)e->worst + 1, "wrong_systems", (json_int_t)e->wrong, "G", cli_json_real(job->G),
         "time", cli_json_real(e->all.time), "spread", cli_json_real(job->spread), "seed",
         (json_int_t)job->seed, "version", STDCL_VERSION, "interrupted", job->interrupted);
+    if (e->chaos)
+        json_object_set_new(ensemble_report, "chaotic_systems",
+                            json_integer((json_int_t)ensemble_chaotic(e)));
     const int status = cli_json_print(ensemble_report);
     json_decref(ensemble_report);
     return status;
@@ -473,6 +493,8 @@ static void ensemble_report_text(const struct nbody_job *job, const struct ensem
             cli_text_rate(&text, ensemble_rate(job, e), "system steps/s"));
     fprintf(fp, "%-14srelative errors: half below %.2g, the largest %.2g (system %zu)\n", "energy",
             e->median, e->after[e->worst], e->worst + 1);
+    if (e->chaos)
+        fprintf(fp, "%-14s%zu systems with a MEGNO above 4\n", "chaotic", ensemble_chaotic(e));
     if (e->wrong)
         fprintf(fp, "%-14s%zu systems without a finite energy\n", "failed", e->wrong);
     if (job->interrupted)
@@ -545,5 +567,6 @@ int nbody_job_ensemble(struct nbody_job *job)
     particles_free(&e.all);
     free(e.before);
     free(e.after);
+    free(e.chaos);
     return status == CLI_DONE && job->interrupted ? cli_interrupt_status(CLI_DONE) : status;
 }

@@ -1,9 +1,13 @@
-/* ensemble.c - many planetary systems at once, one per work-item (ensemble.cl, ensemble_ias15.cl).
+/* ensemble.c - many planetary systems at once, one per work-item (ensemble.cl, ensemble_ias15.cl,
+ * ensemble_whfast.cl).
  *
  * The device has democratic heliocentric coordinates: positions relative to the star, velocities
  * relative to the centre of mass. For IAS15 both are relative to the centre of mass, and include
  * the star. The centre of mass moves uniformly; the host keeps it. The number of steps per launch
  * is limited by a slice of time (core/pace.h).
+ *
+ * For WHFAST positions and velocities are inertial, and include the star. Unless in safe mode,
+ * steps change the slots (whfast_steps.h), and queries compute positions and velocities from them.
  * SPDX-License-Identifier: MIT
  */
 #include "core/args.h"
@@ -13,6 +17,7 @@
 #include "core/pace.h"
 #include "core/progress.h"
 #include "core/reserved.h"
+#include "nbody/integrator/integrator.h"
 #include "stdcl/nbody.h"
 
 #include <math.h>
@@ -21,8 +26,12 @@
 
 EMBEDDED(source, "nbody/ensemble/ensemble.cl", nbody_ensemble_ensemble_cl);
 EMBEDDED(source_ias15, "nbody/ensemble/ensemble_ias15.cl", nbody_ensemble_ensemble_ias15_cl);
+EMBEDDED(source_whfast, "nbody/ensemble/ensemble_whfast.cl", nbody_ensemble_ensemble_whfast_cl);
+EMBEDDED(source_lanes, "nbody/ensemble/ensemble_lanes.cl", nbody_ensemble_ensemble_lanes_cl);
+EMBEDDED(source_kepler, "nbody/integrator/kepler_solver.h", nbody_integrator_kepler_solver_h);
+EMBEDDED(source_steps, "nbody/integrator/whfast_steps.h", nbody_integrator_whfast_steps_h);
 
-enum { MAX_BODIES_PER_SYSTEM = 16, GROUP = 64 };
+enum { MAX_BODIES_PER_SYSTEM = 16, GROUP = 64, MAX_WIDTH = 8 };
 static const size_t MAX_SYSTEMS = (size_t)1 << 30;
 static const double PLANET_OPERATIONS = 300; /* rough, per planet and step, without its pairs */
 static const double IAS15_STEP_FACTOR =
@@ -31,18 +40,23 @@ static const double IAS15_STEP_FACTOR =
 /* The systems of a device. */
 struct part {
     size_t first, n;
-    double *state, *gm; /* layout: ensemble.cl */
+    double *state, *gm; /* layout: ensemble.cl, ensemble_ias15.cl, ensemble_whfast.cl */
+    double *slots;      /* whfast, not in safe mode; else NULL */
     struct pace pace;
 };
 
 struct nbody_ensemble {
     CLCONTEXT *ctx;
     size_t systems, bodies, steps;
-    bool ias15;
+    enum nbody_integrator integrator; /* 0: Wisdom and Holman */
+    struct nbody_whfast_options whfast;
+    bool megno;   /* slots have a tangent vector */
+    size_t width; /* systems of a work-item */
+    bool current; /* the slots, if any, have the state */
     double G, dt;
     double (*centre)[6]; /* initial centre of mass, and its velocity */
     void *program;
-    cl_kernel kernel;
+    cl_kernel kernel, begin, synchronize; /* the last two with slots */
     cl_uint ndev;
     struct part *part;
     int (*progress)(void *arg, double fraction);
@@ -62,11 +76,17 @@ static int ensemble_check(const struct nbody_ensemble_options *o, size_t systems
             EINVAL,
             "nbody_ensemble_create: %zu bodies a system; there must be a star and 1 to %d planets",
             bodies, MAX_BODIES_PER_SYSTEM - 1);
-    if (o->integrator != 0 && o->integrator != NBODY_IAS15)
+    if (o->integrator != 0 && o->integrator != NBODY_IAS15 && o->integrator != NBODY_WHFAST)
         return clerror_set(
             EINVAL,
-            "nbody_ensemble_create: integrator %d; it must be 0, for steps of Wisdom and Holman, or NBODY_IAS15",
+            "nbody_ensemble_create: integrator %d; it must be 0, for steps of Wisdom and Holman, NBODY_WHFAST or NBODY_IAS15",
             (int)o->integrator);
+    if (nbody_whfast_check(&o->whfast, o->megno, "nbody_ensemble_create") != 0 ||
+        reserved_check("nbody_ensemble_create", o->whfast.reserved) != 0)
+        return -1;
+    if (o->megno && o->integrator != NBODY_WHFAST)
+        return clerror_set(EINVAL,
+                           "nbody_ensemble_create: MEGNO needs the integrator NBODY_WHFAST");
     if (!isfinite(o->dt) || o->dt == 0)
         return clerror_set(
             EINVAL, "nbody_ensemble_create: a time step of %g; it must be a number other than 0",
@@ -110,7 +130,22 @@ static void ensemble_find_centre(const double *mass, const double (*pos)[3], con
 /* First body that the device stores. */
 static size_t ensemble_first_body(const nbody_ensemble *e)
 {
-    return e->ias15 ? 0 : 1;
+    return e->integrator ? 0 : 1;
+}
+
+/* First sum of a tangent vector in the slots; numbers of a system in the slots. */
+static size_t ensemble_sums(const nbody_ensemble *e)
+{
+    return (e->megno ? 18 : 12) * e->bodies;
+}
+static size_t ensemble_slots(const nbody_ensemble *e)
+{
+    return ensemble_sums(e) + (e->megno ? NBODY_TANGENT_PLANES - 6 : 0);
+}
+
+static bool ensemble_has_slots(const nbody_ensemble *e)
+{
+    return e->integrator == NBODY_WHFAST && !e->whfast.safe;
 }
 
 /* Component c of body b of the i-th system of a part; its velocity is 3 n numbers further. */
@@ -126,13 +161,16 @@ static void ensemble_write_systems(nbody_ensemble *e, struct part *p, const doub
     for (size_t i = 0; i < p->n; i++) {
         const size_t star = (p->first + i) * e->bodies;
         double *centre = e->centre[p->first + i];
-        ensemble_find_centre(mass + star, pos + star, vel + star, e->bodies, centre);
+        if (e->integrator == NBODY_WHFAST)
+            memset(centre, 0, sizeof *e->centre);
+        else
+            ensemble_find_centre(mass + star, pos + star, vel + star, e->bodies, centre);
         for (size_t b = 0; b < e->bodies; b++)
             p->gm[b * p->n + i] = e->G * mass[star + b];
         for (size_t b = ensemble_first_body(e); b < e->bodies; b++)
             for (size_t c = 0; c < 3; c++) {
                 double *at = ensemble_component(e, p, i, b, c);
-                at[0] = pos[star + b][c] - (e->ias15 ? centre[c] : pos[star][c]);
+                at[0] = pos[star + b][c] - (e->integrator ? centre[c] : pos[star][c]);
                 at[3 * p->n] = vel[star + b][c] - centre[3 + c];
             }
     }
@@ -149,36 +187,64 @@ static int ensemble_allocate(nbody_ensemble *e, cl_uint dev)
     p->state = clmalloc(e->ctx, 6 * (e->bodies - ensemble_first_body(e)) * p->n * sizeof *p->state,
                         CL_MEM_ZEROCOPY);
     p->gm = clmalloc(e->ctx, e->bodies * p->n * sizeof *p->gm, CL_MEM_ZEROCOPY);
-    return p->state && p->gm ? 0 : -1;
+    if (ensemble_has_slots(e))
+        p->slots = clmalloc(e->ctx, ensemble_slots(e) * p->n * sizeof *p->slots, CL_MEM_ZEROCOPY);
+    return p->state && p->gm && (p->slots || !ensemble_has_slots(e)) ? 0 : -1;
 }
 
 static int ensemble_upload(const nbody_ensemble *e, cl_uint dev)
 {
     const struct part *p = &e->part[dev];
     if (p->n && (clmsync(e->ctx, dev, p->state, CL_MEM_DEVICE) == (cl_event)-1 ||
-                 clmsync(e->ctx, dev, p->gm, CL_MEM_DEVICE) == (cl_event)-1))
+                 clmsync(e->ctx, dev, p->gm, CL_MEM_DEVICE) == (cl_event)-1 ||
+                 (p->slots && clmsync(e->ctx, dev, p->slots, CL_MEM_DEVICE) == (cl_event)-1)))
         return -1;
     return 0;
 }
 
-static int ensemble_check_doubles(const nbody_ensemble *e, cl_uint dev)
+/* Check that a device has doubles. Limit the width of whfast's vectors to the preferred width of
+ * each device. */
+static int ensemble_check_doubles(nbody_ensemble *e, cl_uint dev)
 {
     cl_uint width = 0;
     if (device_ask(e->ctx, dev, CL_DEVICE_PREFERRED_VECTOR_WIDTH_DOUBLE, sizeof width, &width,
                    "nbody_ensemble_create") != 0)
         return -1;
+    while (e->width > 1 && e->width > width)
+        e->width /= 2;
     return width ? 0
                  : clerror_set(ENOTSUP, "nbody_ensemble_create: device %u has no double precision",
                                dev);
 }
 
+static int ensemble_open_whfast(nbody_ensemble *e)
+{
+    static const struct embedded *const front[] = {&source_lanes, &source_kepler, &source_steps};
+    char options[128];
+    snprintf(
+        options, sizeof options,
+        "-D PLANETS=%zu -D WIDTH=%zu -D HELIOCENTRIC=%d -D CORRECTOR=%d -D SAFE=%d -D MEGNO=%d",
+        e->bodies - 1, e->width, (int)e->whfast.coordinates, nbody_whfast_corrector(&e->whfast),
+        e->whfast.safe != 0, e->megno);
+    e->program = embedded_open(e->ctx, options, &source_whfast, COUNT_OF(front), front);
+    e->kernel = e->program ? clsym(e->ctx, e->program, "ensemble_whfast", 0) : NULL;
+    if (!e->kernel || !ensemble_has_slots(e))
+        return e->kernel ? 0 : -1;
+    e->begin = clsym(e->ctx, e->program, "ensemble_whfast_begin", 0);
+    e->synchronize = clsym(e->ctx, e->program, "ensemble_whfast_synchronize", 0);
+    return e->begin && e->synchronize ? 0 : -1;
+}
+
 static int ensemble_open_kernel(nbody_ensemble *e)
 {
     char options[32];
+    if (e->integrator == NBODY_WHFAST)
+        return ensemble_open_whfast(e);
+    e->width = 1;
     snprintf(options, sizeof options, "-D PLANETS=%zu", e->bodies - 1);
-    e->program = embedded_open(e->ctx, options, e->ias15 ? &source_ias15 : &source, 0, NULL);
+    e->program = embedded_open(e->ctx, options, e->integrator ? &source_ias15 : &source, 0, NULL);
     e->kernel = e->program ? clsym(e->ctx, e->program,
-                                   e->ias15 ? "ensemble_ias15" : "ensemble_wisdom_holman", 0)
+                                   e->integrator ? "ensemble_ias15" : "ensemble_wisdom_holman", 0)
                            : NULL;
     return e->kernel ? 0 : -1;
 }
@@ -190,17 +256,38 @@ static double ensemble_work(const nbody_ensemble *e, const struct part *p)
 {
     const double planets = (double)e->bodies - 1;
     return (double)p->n * planets * (PLANET_OPERATIONS + 20 * planets) *
-           (e->ias15 ? IAS15_STEP_FACTOR : 1);
+           (e->integrator == NBODY_IAS15 ? IAS15_STEP_FACTOR : 1);
+}
+
+/* A work-group has GROUP systems. */
+static clndrange_t ensemble_range(const nbody_ensemble *e, const struct part *p)
+{
+    const size_t local = GROUP / e->width;
+    return (clndrange_t)clndrange_init1d(0, (p->n + GROUP - 1) / GROUP * local, local);
 }
 
 static int ensemble_start(nbody_ensemble *e, cl_uint dev, cl_uint n, cl_uint steps)
 {
     struct part *p = &e->part[dev];
-    clndrange_t ndr = clndrange_init1d(0, (p->n + GROUP - 1) / GROUP * GROUP, GROUP);
+    clndrange_t ndr = ensemble_range(e, p);
+    double *const own = p->slots ? p->slots : p->state;
     return clforkv(e->ctx, dev, e->kernel, &ndr, CL_EVENT_NOWAIT | CL_EVENT_CHECKED,
-                   ARGS(p->state, p->gm, n, e->dt, steps)) == (cl_event)-1
+                   ARGS(own, p->gm, n, e->dt, steps)) == (cl_event)-1
                ? -1
                : clflush(e->ctx, dev, 0);
+}
+
+/* Compute slots from states (begin), or states from slots (synchronize), of all systems. */
+static int ensemble_convert(nbody_ensemble *e, cl_kernel kernel)
+{
+    for (cl_uint d = 0; d < e->ndev; d++) {
+        const struct part *p = &e->part[d];
+        clndrange_t ndr = ensemble_range(e, p);
+        if (p->n && clforkv(e->ctx, d, kernel, &ndr, CL_EVENT_NOWAIT | CL_EVENT_CHECKED,
+                            ARGS(p->state, p->slots, p->gm, (cl_uint)p->n, e->dt)) == (cl_event)-1)
+            return -1;
+    }
+    return 0;
 }
 
 static int ensemble_launch_steps(nbody_ensemble *e, cl_uint dev, cl_uint steps)
@@ -262,7 +349,11 @@ nbody_ensemble *nbody_ensemble_create(const struct nbody_ensemble_options *o, si
                           .bodies = bodies,
                           .G = o->G > 0 ? o->G : 1,
                           .dt = o->dt,
-                          .ias15 = o->integrator == NBODY_IAS15,
+                          .integrator = o->integrator,
+                          .whfast = o->whfast,
+                          .megno = o->megno != 0,
+                          .width = MAX_WIDTH,
+                          .current = true,
                           .ndev = clgetndev(ctx),
                           .progress = o->progress,
                           .arg = o->arg};
@@ -279,6 +370,8 @@ nbody_ensemble *nbody_ensemble_create(const struct nbody_ensemble_options *o, si
         ensemble_write_systems(e, &e->part[d], mass, pos, vel);
         status = ensemble_upload(e, d);
     }
+    if (status == 0 && ensemble_has_slots(e))
+        status = ensemble_convert(e, e->begin);
     if (status == 0 && ensemble_warm_up(e) == 0)
         return e;
     nbody_ensemble_free(e);
@@ -293,6 +386,7 @@ void nbody_ensemble_free(nbody_ensemble *e)
         clclose(e->ctx, e->program);
     for (cl_uint d = 0; e->part && d < e->ndev; d++) {
         clfree(e->part[d].state);
+        clfree(e->part[d].slots);
         clfree(e->part[d].gm);
     }
     free(e->part);
@@ -306,6 +400,7 @@ int nbody_ensemble_step(nbody_ensemble *e, size_t steps)
         return -1;
     for (size_t done = 0, some; done < steps; done += some) {
         some = ensemble_steps_in_slice(e, steps - done);
+        e->current = !ensemble_has_slots(e);
         for (cl_uint d = 0; d < e->ndev; d++)
             if (e->part[d].n && ensemble_launch_steps(e, d, (cl_uint)some) != 0)
                 return -1;
@@ -321,9 +416,9 @@ int nbody_ensemble_step(nbody_ensemble *e, size_t steps)
 
 /* ---- Download. ------------------------------------------------------------------------------- */
 
-/* Convert a system of IAS15 to the caller's frame. */
-static void ensemble_read_ias15(const nbody_ensemble *e, const struct part *p, size_t i,
-                                double (*pos)[3], double (*vel)[3])
+/* Convert a system with its star to the caller's frame. */
+static void ensemble_read_bodies(const nbody_ensemble *e, const struct part *p, size_t i,
+                                 double (*pos)[3], double (*vel)[3])
 {
     const double *centre = e->centre[p->first + i], t = nbody_ensemble_time(e);
     for (size_t b = 0; b < e->bodies; b++)
@@ -341,8 +436,8 @@ static void ensemble_read_system(const nbody_ensemble *e, const struct part *p, 
 {
     const double *gm = p->gm + i, *centre = e->centre[p->first + i], t = nbody_ensemble_time(e);
     double all = 0;
-    if (e->ias15) {
-        ensemble_read_ias15(e, p, i, pos, vel);
+    if (e->integrator) {
+        ensemble_read_bodies(e, p, i, pos, vel);
         return;
     }
     for (size_t b = 0; b < e->bodies; b++)
@@ -366,6 +461,9 @@ static void ensemble_read_system(const nbody_ensemble *e, const struct part *p, 
 
 static int ensemble_download(nbody_ensemble *e)
 {
+    if (!e->current && ensemble_convert(e, e->synchronize) != 0)
+        return -1;
+    e->current = true;
     for (cl_uint d = 0; d < e->ndev; d++)
         if (e->part[d].n && clmsync(e->ctx, d, e->part[d].state, CL_MEM_HOST) == (cl_event)-1)
             return -1;
@@ -422,17 +520,48 @@ int nbody_ensemble_energies(nbody_ensemble *e, double *energy)
     return 0;
 }
 
+/* Download the numbers that steps change. */
+static int ensemble_download_own(nbody_ensemble *e)
+{
+    if (!ensemble_has_slots(e))
+        return ensemble_download(e);
+    for (cl_uint d = 0; d < e->ndev; d++)
+        if (e->part[d].n && clmsync(e->ctx, d, e->part[d].slots, CL_MEM_HOST) == (cl_event)-1)
+            return -1;
+    return ensemble_wait_all(e);
+}
+
+int nbody_ensemble_find_chaos(nbody_ensemble *e, struct nbody_chaos *chaos)
+{
+    if (no_handle(e, __func__))
+        return -1;
+    if (!e->megno)
+        return clerror_set(EINVAL,
+                           "nbody_ensemble_find_chaos: the ensemble has no tangent vectors; "
+                           "create it with nbody_ensemble_options.megno");
+    if (ensemble_download_own(e) != 0)
+        return -1;
+    for (cl_uint d = 0; d < e->ndev; d++) {
+        const struct part *p = &e->part[d];
+        for (size_t i = 0; i < p->n; i++)
+            chaos[p->first + i] = nbody_whfast_chaos(p->slots + ensemble_sums(e) * p->n + i, p->n);
+    }
+    return 0;
+}
+
 /* ---- Save and load. -----------------------------------------------------------------------------
- * Header; centres of mass; then the components of the device's state, each of all systems. */
+ * Header; centres of mass; then the components of the device's state or slots, each of all
+ * systems. */
 
 struct saved_head {
-    uint64_t systems, bodies, steps, ias15;
+    uint64_t systems, bodies, steps, integrator, coordinates, safe, megno;
+    int64_t corrector;
     double G, dt;
 };
 
 static size_t ensemble_components(const nbody_ensemble *e)
 {
-    return 6 * (e->bodies - ensemble_first_body(e));
+    return ensemble_has_slots(e) ? ensemble_slots(e) : 6 * (e->bodies - ensemble_first_body(e));
 }
 
 size_t nbody_ensemble_save_bytes(const nbody_ensemble *e)
@@ -445,7 +574,16 @@ size_t nbody_ensemble_save_bytes(const nbody_ensemble *e)
 
 static struct saved_head ensemble_header(const nbody_ensemble *e)
 {
-    return (struct saved_head){e->systems, e->bodies, e->steps, e->ias15, e->G, e->dt};
+    return (struct saved_head){.systems = e->systems,
+                               .bodies = e->bodies,
+                               .steps = e->steps,
+                               .integrator = e->integrator,
+                               .coordinates = e->whfast.coordinates,
+                               .safe = e->whfast.safe != 0,
+                               .megno = e->megno,
+                               .corrector = nbody_whfast_corrector(&e->whfast),
+                               .G = e->G,
+                               .dt = e->dt};
 }
 
 /* Copy between the devices' images on the host and the components of all systems. */
@@ -455,7 +593,7 @@ static void ensemble_copy_states(const nbody_ensemble *e, char *all, bool out)
         for (size_t k = 0; k < ensemble_components(e); k++) {
             const struct part *p = &e->part[d];
             char *const at = all + (k * e->systems + p->first) * sizeof(double);
-            double *const own = p->state + k * p->n;
+            double *const own = (p->slots ? p->slots : p->state) + k * p->n;
             if (p->n)
                 memcpy(out ? (void *)at : own, out ? (const void *)own : at, p->n * sizeof *own);
         }
@@ -467,7 +605,7 @@ int nbody_ensemble_save(nbody_ensemble *e, void *to)
         return -1;
     const struct saved_head h = ensemble_header(e);
     const size_t centres = e->systems * sizeof *e->centre;
-    if (ensemble_download(e) != 0)
+    if (ensemble_download_own(e) != 0)
         return -1;
     memcpy(to, &h, sizeof h);
     memcpy((char *)to + sizeof h, e->centre, centres);
@@ -480,19 +618,19 @@ int nbody_ensemble_load(nbody_ensemble *e, const void *from, size_t size)
     if (no_handle(e, __func__))
         return -1;
     struct saved_head h = {.systems = 0};
-    const struct saved_head own = ensemble_header(e);
+    struct saved_head own = ensemble_header(e);
     const size_t centres = e->systems * sizeof *e->centre;
     if (size >= sizeof h)
         memcpy(&h, from, sizeof h);
-    if (size != nbody_ensemble_save_bytes(e) || h.systems != own.systems ||
-        h.bodies != own.bodies || h.ias15 != own.ias15 || h.G < own.G || h.G > own.G ||
-        h.dt < own.dt || h.dt > own.dt)
+    own.steps = h.steps;
+    if (size != nbody_ensemble_save_bytes(e) || memcmp(&h, &own, sizeof h) != 0)
         return clerror_set(
             EINVAL,
-            "nbody_ensemble_load: these bytes were saved by an ensemble with other systems, another integrator, G or step");
+            "nbody_ensemble_load: these bytes were saved by an ensemble with other systems, another integrator or its options, G or step");
     memcpy(e->centre, (const char *)from + sizeof h, centres);
     ensemble_copy_states(e, (char *)(uintptr_t)from + sizeof h + centres, false);
     e->steps = h.steps;
+    e->current = !ensemble_has_slots(e);
     for (cl_uint d = 0; d < e->ndev; d++)
         if (ensemble_upload(e, d) != 0)
             return -1;

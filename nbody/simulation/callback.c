@@ -27,6 +27,9 @@ static int callback_check(const struct nbody *nb, enum nbody_force_kind kind)
                            "nbody_set_force_callback: with forces that depend on velocities the "
                            "integrator %s loses its order; use NBODY_LEAPFROG or NBODY_IAS15",
                            name);
+    if (nb->megno)
+        return clerror_set(ENOTSUP,
+                           "nbody_set_force_callback: MEGNO supports no forces beside gravity");
     if (nb->integrator->few_only && nb->whfast.coordinates != NBODY_JACOBI)
         return clerror_set(ENOTSUP,
                            "nbody_set_force_callback: the integrator %s has added forces "
