@@ -48,6 +48,7 @@ struct nbody_job {
     int integrator, precision, kernel, method;
     int coordinates, corrector; /* of whfast; nbody_corrector_order */
     bool safe_mode;
+    double hill;          /* critical distance of trace; 0: not given */
     bool if_direct;       /* precision applies only to direct sums */
     bool precision_noted; /* precision comes from the input file */
     struct cli_strings external;

@@ -79,6 +79,7 @@ module stdcl
   integer(c_int), parameter :: NBODY_IAS15 = 4
   integer(c_int), parameter :: NBODY_HERMITE6 = 5
   integer(c_int), parameter :: NBODY_WHFAST = 6
+  integer(c_int), parameter :: NBODY_TRACE = 7
   integer(c_int), parameter :: NBODY_JACOBI = 0
   integer(c_int), parameter :: NBODY_HELIOCENTRIC = 1
   integer(c_int), parameter :: NBODY_FIXED = 0
@@ -481,6 +482,12 @@ module stdcl
     integer(c_intptr_t) :: reserved(8) = 0
   end type
 
+  type, bind(C) :: nbody_trace_options
+    real(c_double) :: hill = 0
+    real(c_double) :: pericentre = 0
+    integer(c_intptr_t) :: reserved(8) = 0
+  end type
+
   type, bind(C) :: nbody_options
     type(c_ptr) :: ctx = c_null_ptr
     integer(c_int) :: integrator = 0
@@ -504,6 +511,7 @@ module stdcl
     type(c_ptr) :: world = c_null_ptr
     integer(c_int) :: place = 0
     type(nbody_whfast_options) :: whfast
+    type(nbody_trace_options) :: trace
     integer(c_intptr_t) :: reserved(8) = 0
   end type
 

@@ -256,11 +256,52 @@ static void nbody_command_runs_whfast(void **unused)
     nbody_refuses(2, "--corrector needs --integrator whfast", "-n 8 --corrector 3");
     nbody_refuses(2, "use Jacobi coordinates",
                   "-i star.tab --integrator whfast --coordinates heliocentric --corrector 3");
-    nbody_refuses(2, "whfast needs steps of one length",
+    nbody_refuses(2, "needs steps of one length",
                   "-i star.tab --integrator whfast --stepping adaptive");
     nbody_refuses(2, "computes on the host", "-i star.tab --integrator whfast --method tree");
     nbody_refuses(2, "computes on the host", "-i star.tab --integrator whfast --kernel tiled");
     nbody_refuses(1, "has no softening", "-i star.tab --integrator whfast --eps 0.1");
+}
+
+/* Planets that meet: trace keeps the energy, whfast does not; a run resumed in the middle has equal
+ * bits. */
+static void nbody_command_runs_trace(void **unused)
+{
+    size_t size;
+    (void)unused;
+    if (run_nbody_command("-n 2 --steps 0 -q --precision double") != 0)
+        skip();
+    put_text(in_folder("meet.tab"), "1 0 0 0 0 0 0\n1e-3 1 0 0 0 1 0\n"
+                                    "1e-3 -1.02 0.1 0 0.05 -0.99 0\n1e-4 0 1.3 0 -0.87 0 0.01\n");
+    for (int k = 0; k < 2; k++) {
+        char line[200];
+        snprintf(line, sizeof line,
+                 "-i meet.tab --eps 0 --dt 0.1 --until 200.05 --json -o whole.npy --integrator %s",
+                 k ? "trace --hill 4" : "whfast");
+        nbody_succeeds(line);
+        json_t *r = nbody_report_json();
+        assert_true((fabs(nbody_json_number(r, "energy_error_rel")) < 1e-4) == (k == 1));
+        json_decref(r);
+    }
+    nbody_succeeds("-i meet.tab --eps 0 --dt 0.1 --until 90 -q -o part.npy --integrator trace "
+                   "--hill 4 --checkpoint c.ckpt");
+    nbody_succeeds("--resume c.ckpt --until 200.05 -q");
+    char *one = bytes_of(in_folder("whole.npy"), &size),
+         *other = bytes_of(in_folder("part.npy"), NULL);
+    assert_memory_equal(one, other, size);
+    free(one);
+    free(other);
+    nbody_succeeds("-i meet.tab --eps 0 --dt 0.1 --until 40 --collide merge --radius 0.015 --json "
+                   "--integrator trace");
+    json_t *r = nbody_report_json();
+    assert_true(nbody_json_number(json_object_get(r, "collisions"), "count") >= 1 &&
+                nbody_json_number(r, "time") == 40 &&
+                fabs(nbody_json_number(r, "energy_error_rel")) < 1e-3);
+    json_decref(r);
+    nbody_refuses(2, "--hill needs --integrator trace", "-n 8 --hill 3");
+    nbody_refuses(2, "computes on the host", "-i meet.tab --integrator trace --method tree");
+    nbody_refuses(2, "no external fields", "-i meet.tab --integrator trace --external point:1");
+    nbody_refuses(1, "has no softening", "-i meet.tab --integrator trace --eps 0.1");
 }
 
 /* ---- Bad input. ------------------------------------------------------------------------------ */
@@ -577,6 +618,7 @@ int main(int argc, char **argv)
                                  cmocka_unit_test(nbody_command_default_for_few_bodies_is_ias15),
                                  cmocka_unit_test(nbody_command_steps_few_bodies_on_host),
                                  cmocka_unit_test(nbody_command_runs_whfast),
+                                 cmocka_unit_test(nbody_command_runs_trace),
                                  cmocka_unit_test(nbody_command_rejects_coincident_bodies),
                                  cmocka_unit_test(nbody_command_rejects_distant_body),
                                  cmocka_unit_test(nbody_command_rejects_energy_beyond_float),

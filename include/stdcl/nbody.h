@@ -76,7 +76,15 @@ enum nbody_integrator {
      * options in nbody_options.whfast. Needs a mass of body 0, no softening, NBODY_FIXED, and
      * double or mixed precision. Use at least 20 steps per shortest period. Close encounters of
      * planets are not resolved. */
-    NBODY_WHFAST
+    NBODY_WHFAST,
+    /* TRACE (Lu, Hernandez & Rein 2024, MNRAS 533, 3708): steps of Wisdom & Holman in democratic
+     * heliocentric coordinates, 2nd order, in which planets close to each other, or all bodies if
+     * one is at its pericentre, follow NBODY_IAS15 instead. A step that ends in an encounter which
+     * its begin did not foresee is repeated, so that steps are reversible and energy errors stay
+     * bounded. As NBODY_WHFAST on the host, with the star as body 0, without softening and fields,
+     * and in double or mixed precision; options in nbody_options.trace. EDOM if bodies come so
+     * close that steps vanish. */
+    NBODY_TRACE
 };
 
 /* Coordinates of NBODY_WHFAST. Jacobi: each body from the centre of mass of the bodies before it;
@@ -92,6 +100,18 @@ struct nbody_whfast_options {
     /* 1: begin each step from rounded positions and velocities, which is slower. 0: combine the
      * Kepler motions of consecutive steps; results are computed on the side. */
     int safe;
+    uintptr_t reserved[8]; /* must be 0 */
+};
+
+struct nbody_trace_options {
+    /* Distance below which two planets are in a close encounter, in units of the greater of their
+     * Hill radii r (m / 3 M)^(1/3); 0 = 3. Includes the distance that straight motion will reach,
+     * or has had, within half a step. Test particles, of mass 0, meet planets only. */
+    double hill;
+    /* Longest step, in units of the time scale of a planet's acceleration (2 a^2 / (a'^2 + a
+     * a''))^(1/2), which on a circle is the period / 2 pi; otherwise the planet is at its
+     * pericentre (Pham, Rein & Spiegel 2024, OJAp 7, 1). 0 = 1. */
+    double pericentre;
     uintptr_t reserved[8]; /* must be 0 */
 };
 
@@ -160,7 +180,8 @@ enum nbody_method {
 /* Where steps are computed. On the host one thread computes them in double precision, as fast for
  * few bodies as a program for the purpose: no launch of a kernel takes less than some microseconds.
  * Results there have equal bits on all machines. Forces, potentials and energies for the caller
- * always come from the devices. NBODY_IAS15 and NBODY_WHFAST always compute on the host. */
+ * always come from the devices. NBODY_IAS15, NBODY_WHFAST and NBODY_TRACE always compute on the
+ * host. */
 enum nbody_place {
     NBODY_ON_DEVICES,
     /* At most 4096 bodies; NBODY_DIRECT, NBODY_TUNED, double or mixed precision, one rank, and
@@ -239,6 +260,7 @@ struct nbody_options {
     stdcl_world *world;
     enum nbody_place place;
     struct nbody_whfast_options whfast;
+    struct nbody_trace_options trace;
     uintptr_t reserved[8]; /* must be 0 */
 };
 
@@ -476,10 +498,11 @@ int nbody_find_contacts(size_t n, const double *radius, const double (*pos)[3],
 
 /* Look for contacts from now on, with the radius >= 0 of each body, copied; NULL: no longer.
  * nbody_step then ends early, with 0: with NBODY_IAS15 at the first contact, at its exact time;
- * with adaptive steps at the end of the inner step. Bodies that overlap at the start
- * touch at once. Paths are the integrator's polynomials, or cubics through positions and velocities
- * of adaptive steps. A pair is not reported again before it has been apart. EINVAL: a radius.
- * ENOTSUP: fixed or block steps (use nbody_find_contacts). ENOMEM. */
+ * with adaptive steps at the end of the inner step; with NBODY_TRACE at the end of the step. Bodies
+ * that overlap at the start touch at once. Paths are the integrator's polynomials, or cubics
+ * through positions and velocities of adaptive steps and of NBODY_TRACE. A pair is not reported
+ * again before it has been apart. EINVAL: a radius. ENOTSUP: block steps, and fixed steps of other
+ * integrators (use nbody_find_contacts). ENOMEM. */
 int nbody_watch_contacts(nbody *nb, const double *radius);
 
 /* Return the *contacts contacts at which the last nbody_step ended, earliest first, with the time

@@ -727,6 +727,11 @@ struct nbody_whfast_options {
   int safe;
   uintptr_t reserved[8];
 };
+struct nbody_trace_options {
+  double hill;
+  double pericentre;
+  uintptr_t reserved[8];
+};
 struct nbody_options {
   CLCONTEXT *ctx;
   int integrator;
@@ -750,6 +755,7 @@ struct nbody_options {
   stdcl_world *world;
   int place;
   struct nbody_whfast_options whfast;
+  struct nbody_trace_options trace;
   uintptr_t reserved[8];
 };
 struct nbody_diagnostics {
@@ -816,6 +822,7 @@ static const int NBODY_YOSHIDA4 = 3;
 static const int NBODY_IAS15 = 4;
 static const int NBODY_HERMITE6 = 5;
 static const int NBODY_WHFAST = 6;
+static const int NBODY_TRACE = 7;
 static const int NBODY_JACOBI = 0;
 static const int NBODY_HELIOCENTRIC = 1;
 static const int NBODY_FIXED = 0;

@@ -54,11 +54,14 @@ int nbody_host_choose(struct nbody *nb, const struct nbody_options *o, const dou
     const struct host_scheme *const few = nb->integrator->few;
     const char *const obstacle = host_obstacle(nb, o);
     const bool only = nb->integrator->few_only, required = only || o->place == NBODY_ON_HOST;
+    nb->whfast = o->whfast;
+    nb->trace = o->trace;
+    if (nb->integrator->host_check && nb->integrator->host_check(nb, mass[0]) != 0)
+        return -1;
     if (nb->integrator->host || (o->place == NBODY_ON_DEVICES && !only))
         return 0;
     if (required && obstacle)
         return host_refuse(nb, obstacle);
-    nb->whfast = o->whfast;
     nb->on_host = required || (!obstacle && nb->n <= NBODY_FEW);
     if (!nb->on_host)
         return 0;

@@ -13,13 +13,12 @@
  *
  * Jacobi coordinates: body i relative to the centre of mass of bodies 0 to i - 1, about a focus of
  * the mass of bodies 0 to i. The kick is by all pairs except (0, 1), without the force from the
- * focus on bodies from 2 on. Democratic heliocentric coordinates (Duncan, Levison & Lee 1998):
- * positions from the star, velocities from the centre of mass, about a focus of the star's mass.
- * The kick is by the pairs of planets, between two jumps by the star's recoil.
+ * focus on bodies from 2 on. Democratic heliocentric coordinates (heliocentric.c): about a focus of
+ * the star's mass. The kick is by the pairs of planets, between two jumps by the star's recoil.
  * SPDX-License-Identifier: MIT
  */
+#include "nbody/integrator/heliocentric.h"
 #include "nbody/integrator/host_lanes.h"
-#include "nbody/integrator/kepler.h"
 #include "nbody/integrator/stepping.h"
 
 EMBEDDED(source, "nbody/integrator/integrate_leapfrog.cl", nbody_integrator_integrate_leapfrog_cl);
@@ -32,9 +31,9 @@ enum { WH_SCRATCH = WH_COPY + WH_STATE_PLANES };
 struct wh {
     const struct host_bodies *b;
     struct kepler_orbits o;
-    const double *ratio; /* Jacobi: G m of body i / G m of bodies 0 to i */
-    double *force;       /* accelerations of the slots */
-    bool heliocentric;
+    const double *ratio;   /* Jacobi: G m of body i / G m of bodies 0 to i */
+    double *force;         /* accelerations of the slots */
+    struct heliocentric h; /* total 0: Jacobi coordinates */
 };
 
 static double *wh_scratch(const struct host_bodies *b, size_t plane)
@@ -46,17 +45,24 @@ static double *wh_scratch(const struct host_bodies *b, size_t plane)
 static struct wh wh_open(const struct host_bodies *b, double *state)
 {
     const size_t three = 3 * b->stride;
-    return (struct wh){.b = b,
-                       .o = {.n = b->n,
-                             .stride = b->stride,
-                             .gm = wh_scratch(b, WH_FOCUS),
-                             .x = state,
-                             .v = state + three,
-                             .lost_x = state + 2 * three,
-                             .lost_v = state + 3 * three},
-                       .ratio = wh_scratch(b, WH_RATIO),
-                       .force = wh_scratch(b, WH_FORCE),
-                       .heliocentric = b->whfast->coordinates == NBODY_HELIOCENTRIC};
+    struct wh w = {.b = b,
+                   .o = {.n = b->n,
+                         .stride = b->stride,
+                         .gm = wh_scratch(b, WH_FOCUS),
+                         .x = state,
+                         .v = state + three,
+                         .lost_x = state + 2 * three,
+                         .lost_v = state + 3 * three},
+                   .ratio = wh_scratch(b, WH_RATIO),
+                   .force = wh_scratch(b, WH_FORCE)};
+    if (b->whfast->coordinates == NBODY_HELIOCENTRIC)
+        w.h = (struct heliocentric){.orbits = w.o,
+                                    .gm = b->gm,
+                                    .slot_gm = wh_scratch(b, WH_GM),
+                                    .e2 = wh_scratch(b, WH_E2),
+                                    .total = w.ratio[0],
+                                    .force = w.force};
+    return w;
 }
 
 static void whfast_prepare(const struct host_bodies *b)
@@ -99,67 +105,31 @@ static void inertial_from_jacobi(const struct wh *w, const double *slot, double 
     own[0] = centre;
 }
 
-/* Sum of G m times the slots of all planets. */
-static double heliocentric_sum(const struct wh *w, const double *slot)
-{
-    double sum = 0;
-    for (size_t i = 1; i < w->b->n; i++)
-        sum += w->b->gm[i] * slot[i - 1];
-    return sum;
-}
-
-/* Of positions from the star, of velocities from the centre of mass. */
-static void heliocentric_from_inertial(const struct wh *w, const double *own, bool position,
-                                       double *slot)
-{
-    double centre = w->b->gm[0] * own[0];
-    for (size_t i = 1; i < w->b->n; i++)
-        centre += w->b->gm[i] * own[i];
-    centre /= w->ratio[0];
-    for (size_t i = 1; i < w->b->n; i++)
-        slot[i - 1] = own[i] - (position ? own[0] : centre);
-    slot[w->b->n - 1] = centre;
-}
-
-static void inertial_from_heliocentric(const struct wh *w, const double *slot, bool position,
-                                       double *own)
-{
-    const double centre = slot[w->b->n - 1], sum = heliocentric_sum(w, slot);
-    own[0] = centre - sum / (position ? w->ratio[0] : w->b->gm[0]);
-    for (size_t i = 1; i < w->b->n; i++)
-        own[i] = slot[i - 1] + (position ? own[0] : centre);
-}
-
 static void wh_from_inertial(const struct wh *w)
 {
     const size_t m = w->b->stride;
+    if (w->h.total > 0) {
+        nbody_heliocentric_from(&w->h, w->b->x, w->b->v);
+        return;
+    }
     memset(w->o.lost_x, 0, 6 * m * sizeof(double));
     for (size_t c = 0; c < 3; c++) {
-        const double *const x = w->b->x + c * m, *const v = w->b->v + c * m;
-        double *const slot_x = w->o.x + c * m, *const slot_v = w->o.v + c * m;
-        if (w->heliocentric) {
-            heliocentric_from_inertial(w, x, true, slot_x);
-            heliocentric_from_inertial(w, v, false, slot_v);
-        } else {
-            jacobi_from_inertial(w, x, slot_x);
-            jacobi_from_inertial(w, v, slot_v);
-        }
+        jacobi_from_inertial(w, w->b->x + c * m, w->o.x + c * m);
+        jacobi_from_inertial(w, w->b->v + c * m, w->o.v + c * m);
     }
 }
 
 static void wh_to_inertial(const struct wh *w)
 {
     const size_t m = w->b->stride, last = w->b->n - 1;
+    if (w->h.total > 0) {
+        nbody_heliocentric_to(&w->h, w->b->x, w->b->v);
+        return;
+    }
     for (size_t c = 0; c < 3; c++) {
-        double *const x = w->b->x + c * m, *const v = w->b->v + c * m;
         const double *const slot_x = w->o.x + c * m, *const slot_v = w->o.v + c * m;
-        if (w->heliocentric) {
-            inertial_from_heliocentric(w, slot_x, true, x);
-            inertial_from_heliocentric(w, slot_v, false, v);
-        } else {
-            inertial_from_jacobi(w, slot_x, slot_x[last], x);
-            inertial_from_jacobi(w, slot_v, slot_v[last], v);
-        }
+        inertial_from_jacobi(w, slot_x, slot_x[last], w->b->x + c * m);
+        inertial_from_jacobi(w, slot_v, slot_v[last], w->b->v + c * m);
     }
 }
 
@@ -204,43 +174,17 @@ static void wh_jacobi_force(const struct wh *w)
     wh_subtract_focus(w);
 }
 
-/* Kick by the pairs of planets, whose relative positions need no transformation. */
-static void wh_heliocentric_force(const struct wh *w)
-{
-    const struct host_bodies planets = {.n = w->b->n - 1,
-                                        .stride = w->b->stride,
-                                        .x = w->o.x,
-                                        .gm = wh_scratch(w->b, WH_GM),
-                                        .e2 = wh_scratch(w->b, WH_E2)};
-    memset(w->force, 0, 3 * planets.stride * sizeof *w->force);
-    nbody_host_add_pairs(&planets, 1, w->force);
-}
-
-/* Move the planets by the star's recoil. */
-static void wh_jump(const struct wh *w, double dt)
-{
-    const size_t m = w->b->stride;
-    for (size_t c = 0; c < 3; c++) {
-        const lanes step = (lanes){0} + dt * (heliocentric_sum(w, w->o.v + c * m) / w->b->gm[0]);
-        const double centre = w->o.x[c * m + w->b->n - 1], lost = w->o.lost_x[c * m + w->b->n - 1];
-        for (size_t i = 0; i < w->b->n; i += HOST_LANES)
-            lanes_add_compensated(w->o.x + c * m + i, w->o.lost_x + c * m + i, &step);
-        w->o.x[c * m + w->b->n - 1] = centre;
-        w->o.lost_x[c * m + w->b->n - 1] = lost;
-    }
-}
-
 static void wh_kick(const struct wh *w, double dt)
 {
-    if (!w->heliocentric) {
+    if (!(w->h.total > 0)) {
         wh_jacobi_force(w);
         nbody_kepler_kick(&w->o, dt, w->force);
         return;
     }
-    wh_jump(w, dt / 2);
-    wh_heliocentric_force(w);
+    nbody_heliocentric_jump(&w->h, dt / 2);
+    nbody_heliocentric_force(&w->h);
     nbody_kepler_kick(&w->o, dt, w->force);
-    wh_jump(w, dt / 2);
+    nbody_heliocentric_jump(&w->h, dt / 2);
 }
 
 static void wh_drift(const struct wh *w, double dt)

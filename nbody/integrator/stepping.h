@@ -40,7 +40,16 @@ struct contact_paths;
 int nbody_watch_paths(struct nbody *nb, const struct contact_paths *paths, bool to_first,
                       double *h);
 
-/* Forget the contacts of the previous call. */
+/* Contacts in a step that parts of the bodies make on their own. part: record those along the paths
+ * of the bodies with these numbers, which end `left` before the step does. add: record contacts, in
+ * engine units. settle: after the step, whose end is the end of `paths`, keep the first contact of
+ * each pair, in the order of time. 0; -1 with ENOMEM. */
+int nbody_watch_part(struct nbody *nb, const struct contact_paths *paths, const size_t *body,
+                     double left);
+int nbody_watch_add(struct nbody *nb, const struct nbody_contact *contact, size_t n);
+int nbody_watch_settle(struct nbody *nb, const struct contact_paths *paths);
+
+/* Forget the contacts of the previous call, or of the current step. */
 void nbody_watch_begin(struct nbody *nb);
 
 /* Read positions and velocities of all bodies, in engine units; 0 or -1. */

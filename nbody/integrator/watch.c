@@ -23,7 +23,7 @@ static int watch_check(const struct nbody *nb, const double *radius)
     if (!nbody_watch_is_possible(nb))
         return clerror_set(
             ENOTSUP,
-            "nbody_watch_contacts: only ias15 and adaptive steps look for contacts within a step; call "
+            "nbody_watch_contacts: only ias15, trace and adaptive steps look for contacts within a step; call "
             "nbody_find_contacts after each step");
     for (size_t i = 0; radius && i < nb->n; i++)
         if (!(isfinite(radius[i]) && radius[i] >= 0))
@@ -139,6 +139,66 @@ int nbody_watch_paths(struct nbody *nb, const struct contact_paths *paths, bool 
     w->contact = contact;
     w->n = fresh ? watch_keep_until(nb, contact, fresh, to_first ? contact[0].before : 0) : 0;
     return w->n == 0 ? nbody_watch_begin(nb), 0 : watch_hold(w) == 0 ? 1 : -1;
+}
+
+/* ---- Steps of parts of the bodies. ----------------------------------------------------------- */
+
+int nbody_watch_add(struct nbody *nb, const struct nbody_contact *contact, size_t n)
+{
+    struct contact_watch *w = &nb->integration.watch;
+    if (n == 0)
+        return 0;
+    struct nbody_contact *all = realloc(w->contact, (w->n + n) * sizeof *all);
+    if (!all)
+        return clerror_set(ENOMEM, "nbody_step: out of memory for %zu contacts", w->n + n);
+    memcpy(all + w->n, contact, n * sizeof *all);
+    w->contact = all;
+    w->n += n;
+    return 0;
+}
+
+int nbody_watch_part(struct nbody *nb, const struct contact_paths *paths, const size_t *body,
+                     double left)
+{
+    struct nbody_contact *contact;
+    size_t n;
+    double *const radius = malloc(paths->n * sizeof *radius);
+    if (!radius)
+        return clerror_set(ENOMEM, "nbody_step: out of memory for %zu bodies", paths->n);
+    for (size_t i = 0; i < paths->n; i++)
+        radius[i] = nb->integration.watch.radius[body[i]];
+    int status = contacts_find("nbody_step", paths, radius, &contact, &n);
+    free(radius);
+    for (size_t k = 0; k < n; k++) {
+        const size_t i = body[contact[k].first], j = body[contact[k].second];
+        contact[k] = (struct nbody_contact){i < j ? i : j, i < j ? j : i, contact[k].before + left};
+    }
+    status = status == 0 ? nbody_watch_add(nb, contact, n) : status;
+    free(contact);
+    return status;
+}
+
+static bool watch_comes_earlier(const struct contact_watch *w, size_t k)
+{
+    for (size_t l = 0; l < k; l++)
+        if (w->contact[l].first == w->contact[k].first &&
+            w->contact[l].second == w->contact[k].second)
+            return true;
+    return false;
+}
+
+int nbody_watch_settle(struct nbody *nb, const struct contact_paths *paths)
+{
+    struct contact_watch *w = &nb->integration.watch;
+    size_t fresh = 0;
+    if (w->n)
+        contacts_sort(w->contact, w->n);
+    for (size_t k = 0; k < w->n; k++)
+        if (!watch_is_held(w, &w->contact[k]) && !watch_comes_earlier(w, k))
+            w->contact[fresh++] = w->contact[k];
+    watch_release(w, paths, 1);
+    w->n = watch_keep_until(nb, w->contact, fresh, 0);
+    return w->n == 0 ? nbody_watch_begin(nb), 0 : watch_hold(w);
 }
 
 /* ---- Inner steps that all bodies make together. ---------------------------------------------- */

@@ -64,7 +64,8 @@ static int nbody_check_options(const struct nbody_options *o, size_t n)
         return clerror_set(EINVAL,
                            "nbody_create: an eta of %g; it must be a number above 0 and at most 1",
                            o->eta);
-    if (reserved_check("nbody_create", o->whfast.reserved) != 0)
+    if (reserved_check("nbody_create", o->whfast.reserved) != 0 ||
+        reserved_check("nbody_create", o->trace.reserved) != 0)
         return -1;
     return reserved_check("nbody_create", o->reserved);
 }

@@ -390,6 +390,13 @@ class nbody_whfast_options(Structure):  # noqa: F405
         ("reserved", c_size_t * 8),
     ]
 
+class nbody_trace_options(Structure):  # noqa: F405
+    _fields_ = [
+        ("hill", c_double),
+        ("pericentre", c_double),
+        ("reserved", c_size_t * 8),
+    ]
+
 class nbody_options(Structure):  # noqa: F405
     _fields_ = [
         ("ctx", c_void_p),
@@ -414,6 +421,7 @@ class nbody_options(Structure):  # noqa: F405
         ("world", c_void_p),
         ("place", c_int),
         ("whfast", nbody_whfast_options),
+        ("trace", nbody_trace_options),
         ("reserved", c_size_t * 8),
     ]
 
@@ -983,8 +991,9 @@ CHOICES = {
     "life_census_options": {},
     "life_options": {'engine': {'auto': 0, 'packed': 1, 'local': 2, 'global': 3, 'reference': 4, 'hashlife': 5, 'sparse': 6}, 'bounds': {'torus': 0, 'plane': 1, 'joined': 2, 'unbounded': 3}},
     "matmul_options": {'kind': {'tuned': 0, 'naive': 1, 'blocked': 2, 'cpu_naive': 3, 'cpu_blocked': 4, 'openblas': 5, 'sycl': 6, 'clblast': 7}, 'precision': {'single': 0, 'double': 1}},
-    "nbody_ensemble_options": {'integrator': {'leapfrog': 0, 'hermite4': 1, 'taylor': 2, 'yoshida4': 3, 'ias15': 4, 'hermite6': 5, 'whfast': 6}},
-    "nbody_options": {'integrator': {'leapfrog': 0, 'hermite4': 1, 'taylor': 2, 'yoshida4': 3, 'ias15': 4, 'hermite6': 5, 'whfast': 6}, 'precision': {'single': 0, 'double': 1, 'mixed': 2}, 'kernel': {'tuned': 0, 'naive': 1, 'branchless': 2, 'tiled': 3}, 'method': {'direct': 0, 'tree': 1, 'auto': 2}, 'stepping': {'fixed': 0, 'adaptive': 1, 'block': 2}, 'place': {'on_devices': 0, 'on_host': 1, 'on_faster': 2}},
+    "nbody_ensemble_options": {'integrator': {'leapfrog': 0, 'hermite4': 1, 'taylor': 2, 'yoshida4': 3, 'ias15': 4, 'hermite6': 5, 'whfast': 6, 'trace': 7}},
+    "nbody_options": {'integrator': {'leapfrog': 0, 'hermite4': 1, 'taylor': 2, 'yoshida4': 3, 'ias15': 4, 'hermite6': 5, 'whfast': 6, 'trace': 7}, 'precision': {'single': 0, 'double': 1, 'mixed': 2}, 'kernel': {'tuned': 0, 'naive': 1, 'branchless': 2, 'tiled': 3}, 'method': {'direct': 0, 'tree': 1, 'auto': 2}, 'stepping': {'fixed': 0, 'adaptive': 1, 'block': 2}, 'place': {'on_devices': 0, 'on_host': 1, 'on_faster': 2}},
+    "nbody_trace_options": {},
     "nbody_whfast_options": {'coordinates': {'jacobi': 0, 'heliocentric': 1}},
     "view_options": {},
     "world_options": {},
@@ -1051,6 +1060,7 @@ CONSTANTS = {
     "NBODY_IAS15": 4,
     "NBODY_HERMITE6": 5,
     "NBODY_WHFAST": 6,
+    "NBODY_TRACE": 7,
     "NBODY_JACOBI": 0,
     "NBODY_HELIOCENTRIC": 1,
     "NBODY_FIXED": 0,
