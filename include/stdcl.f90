@@ -102,6 +102,11 @@ module stdcl
   integer(c_int), parameter :: NBODY_FIELD_POINT = 0
   integer(c_int), parameter :: NBODY_FIELD_PLUMMER = 1
   integer(c_int), parameter :: NBODY_FIELD_LOGARITHMIC = 2
+  integer(c_int), parameter :: NBODY_ENCOUNTER = 0
+  integer(c_int), parameter :: NBODY_PERICENTRE = 1
+  integer(c_int), parameter :: NBODY_APOCENTRE = 2
+  integer(c_int), parameter :: NBODY_TRANSIT = 3
+  integer(c_int), parameter :: NBODY_ESCAPE = 4
   integer(c_int), parameter :: NBODY_PLUMMER = 0
   integer(c_int), parameter :: NBODY_UNIFORM = 1
   integer(c_int), parameter :: NBODY_COLD = 2
@@ -563,6 +568,15 @@ module stdcl
     integer(c_size_t) :: escapers = 0
     integer(c_size_t) :: binaries = 0
     type(c_ptr) :: binary = c_null_ptr
+  end type
+
+  type, bind(C) :: nbody_event_rule
+    integer(c_int) :: kind = 0
+    integer(c_size_t) :: body = 0
+    integer(c_size_t) :: other = 0
+    real(c_double) :: limit = 0
+    integer(c_int) :: axis = 0
+    integer(c_int) :: stop = 0
   end type
 
   type, bind(C) :: stdcl_embedded
@@ -2322,6 +2336,12 @@ module stdcl
       real(c_double) :: nbody_eta
       type(c_ptr), value :: nb
     end function
+    function nbody_events(nb, events) bind(C)
+      import
+      type(c_ptr) :: nbody_events
+      type(c_ptr), value :: nb
+      integer(c_size_t), optional :: events(*)
+    end function
     function nbody_explain(nb, dev) bind(C)
       import
       type(c_ptr) :: nbody_explain
@@ -2553,6 +2573,13 @@ module stdcl
       integer(c_int) :: nbody_watch_contacts
       type(c_ptr), value :: nb
       real(c_double), intent(in), optional :: radius(*)
+    end function
+    function nbody_watch_events(nb, rules, rule) bind(C)
+      import
+      integer(c_int) :: nbody_watch_events
+      type(c_ptr), value :: nb
+      integer(c_size_t), value :: rules
+      type(nbody_event_rule), intent(in), optional :: rule
     end function
     function oclerror_str(code) bind(C)
       import

@@ -509,6 +509,50 @@ int nbody_watch_contacts(nbody *nb, const double *radius);
  * since each in `before`; owned by the engine, until the next nbody_step. NULL: none. */
 const struct nbody_contact *nbody_contacts(const nbody *nb, size_t *contacts);
 
+/* Events that nbody_step records, with the relative position d and velocity w of two bodies. */
+enum nbody_event_kind {
+    NBODY_ENCOUNTER,  /* closest approach at a distance below `limit` */
+    NBODY_PERICENTRE, /* d w becomes positive: smallest distance of `body` from `other` */
+    NBODY_APOCENTRE,  /* d w becomes negative: largest distance */
+    /* d has the coordinate 0 on the axis after `axis` (x, y, z, x), of which `body` is on the
+     * positive side, as an observer there sees it in front of `other`; with a limit > 0 only if the
+     * coordinate on the third axis is at most `limit` of either sign. */
+    NBODY_TRANSIT,
+    NBODY_ESCAPE /* the distance of `body` from `other` exceeds `limit` */
+};
+
+/* Events to look for; bodies are numbered from 0. body = other stands for all: encounters of all
+ * pairs, apsides and transits of all other bodies about `other`, and escapes of all bodies from
+ * the origin. */
+struct nbody_event_rule {
+    enum nbody_event_kind kind;
+    size_t body, other;
+    double limit; /* a distance */
+    int axis;     /* of a transit: 0 x, 1 y, 2 z */
+    int stop;     /* 1: nbody_step ends at the event */
+};
+
+/* An event: the rule's number, the bodies (of an escape from the origin both the same), the time,
+ * and position and velocity of `body` relative to `other`. */
+struct nbody_event_record {
+    size_t rule, body, other;
+    double time, pos[3], vel[3];
+};
+
+/* Look for events of `rules` rules from now on, copied; 0: no longer. A new call forgets the
+ * previous one; call it again after nbody_load. Times come from the polynomials of NBODY_IAS15.
+ * Steps of other integrators must be short enough that an event's quantity changes sign at most
+ * once in each; where it does, NBODY_IAS15 repeats the step on a copy (up to 4096 bodies with
+ * NBODY_DIRECT; else cubics through positions and velocities are used). With `stop` NBODY_IAS15
+ * ends nbody_step at the event, other integrators at the end of their step. Fixed steps are then
+ * made one by one, which costs a copy to the host each on devices. EINVAL: a rule (named). ENOTSUP:
+ * NBODY_BLOCK, several ranks. ENOMEM. */
+int nbody_watch_events(nbody *nb, size_t rules, const struct nbody_event_rule *rule);
+
+/* Return the *events events of the last nbody_step in the order in which the run passes them; owned
+ * by the engine, until the next nbody_step. NULL: none. */
+const struct nbody_event_record *nbody_events(const nbody *nb, size_t *events);
+
 /* Return how much of the current step has passed: 0, or up to dt after a contact. nbody_time
  * includes it, nbody_steps does not, and the next nbody_step first completes this step, as its
  * first. Or set it, for an engine that continues another run. EINVAL: longer than dt. ENOTSUP: as

@@ -777,6 +777,14 @@ struct nbody_ensemble_options {
   uintptr_t reserved[8];
 };
 typedef struct nbody_ensemble nbody_ensemble;
+struct nbody_event_record {
+  size_t rule;
+  size_t body;
+  size_t other;
+  double time;
+  double pos[3];
+  double vel[3];
+};
 struct nbody_elements {
   double semi_major;
   double eccentricity;
@@ -815,6 +823,14 @@ struct nbody_integrator_info {
   int order;
   int derivatives;
 };
+struct nbody_event_rule {
+  int kind;
+  size_t body;
+  size_t other;
+  double limit;
+  int axis;
+  int stop;
+};
 static const int NBODY_LEAPFROG = 0;
 static const int NBODY_HERMITE4 = 1;
 static const int NBODY_TAYLOR = 2;
@@ -845,6 +861,11 @@ static const int NBODY_FEW = 128;
 static const int NBODY_FIELD_POINT = 0;
 static const int NBODY_FIELD_PLUMMER = 1;
 static const int NBODY_FIELD_LOGARITHMIC = 2;
+static const int NBODY_ENCOUNTER = 0;
+static const int NBODY_PERICENTRE = 1;
+static const int NBODY_APOCENTRE = 2;
+static const int NBODY_TRANSIT = 3;
+static const int NBODY_ESCAPE = 4;
 static const int NBODY_PLUMMER = 0;
 static const int NBODY_UNIFORM = 1;
 static const int NBODY_COLD = 2;
@@ -874,6 +895,7 @@ int nbody_ensemble_step(nbody_ensemble *e, size_t steps);
 size_t nbody_ensemble_steps(const nbody_ensemble *e);
 double nbody_ensemble_time(const nbody_ensemble *e);
 double nbody_eta(const nbody *nb);
+const struct nbody_event_record *nbody_events(const nbody *nb, size_t *events);
 const char *nbody_explain(const nbody *nb, unsigned dev);
 const char *nbody_explain_method(const nbody *nb);
 int nbody_find_contacts(size_t n, const double *radius, double (*pos)[3], double (*vel)[3], double dt, struct nbody_contact **contact, size_t *contacts);
@@ -909,6 +931,7 @@ double nbody_time(const nbody *nb);
 int nbody_time_forces(nbody *nb, size_t times, double *seconds);
 const struct cltune_kernel *nbody_tune_kernels(size_t *count);
 int nbody_watch_contacts(nbody *nb, const double *radius);
+int nbody_watch_events(nbody *nb, size_t rules, const struct nbody_event_rule *rule);
 ]],
 
 view = [[

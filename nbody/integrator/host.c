@@ -129,6 +129,8 @@ bool nbody_host_stops(const struct host_watch *watch, double part)
 {
     if (!watch)
         return false;
+    if (watch->events_only)
+        return false;
     nbody_progress_set_done(watch->nb, (double)watch->step + part);
     nbody_progress_set_stoppable(watch->nb, true);
     return nbody_progress_report(watch->nb) != 0;
@@ -136,17 +138,26 @@ bool nbody_host_stops(const struct host_watch *watch, double part)
 
 bool nbody_host_watches(const struct host_watch *watch)
 {
-    return watch && watch->nb->integration.watch.radius;
+    if (!watch)
+        return false;
+    const bool events = watch->nb->integration.events.rule && watch->nb->integrator->host_adapts;
+    return watch->events_only || watch->nb->integration.watch.radius || events;
 }
 
 int nbody_host_contact(const struct host_watch *watch, double done,
                        const struct contact_paths *paths, double *h)
 {
-    if (!watch->body)
-        return nbody_watch_paths(watch->nb, paths, true, h);
     *h = 1;
-    return nbody_watch_part(watch->nb, paths, watch->body,
-                            fabs(watch->span) - fabs(done + paths->span));
+    if (watch->body)
+        return nbody_watch_part(watch->nb, paths, watch->body,
+                                fabs(watch->span) - fabs(done + paths->span));
+    const int contact = watch->events_only ? 0 : nbody_watch_paths(watch->nb, paths, true, h);
+    if (contact < 0)
+        return -1;
+    const double start = watch->events_only ? watch->time : nbody_time(watch->nb),
+                 before = done / nbody_units_factor(&watch->nb->units, 0, -1);
+    const int stop = nbody_events_search(watch->nb, paths, start + before, !watch->events_only, h);
+    return stop != 0 && !watch->events_only ? stop : stop < 0 ? -1 : contact;
 }
 
 /* Account for a step that ended with `end`. */
@@ -214,11 +225,11 @@ static int host_run(struct nbody *nb, size_t steps)
         if (p->rows)
             status = host_download(nb, p, &h);
     nbody_progress_set_done(nb, 0); /* the download does not count */
-    for (size_t k = 0; status == 0 && k < steps && !nb->integration.watch.n; k++) {
+    for (size_t k = 0; status == 0 && k < steps && !nbody_watch_ends(nb); k++) {
         status = host_one_step(nb, &h, k);
         nbody_progress_set_done(nb, (double)(k + 1));
         nbody_progress_set_stoppable(nb, k + 1 < steps);
-        if (status == 0 && !nb->integration.watch.n) /* the caller sees contacts first */
+        if (status == 0 && !nbody_watch_ends(nb)) /* the caller sees contacts first */
             status = host_report(nb, k + 1 == steps, &reported);
     }
     if (h.x && (status == 0 || nb->task.stopped || clerrno == EDOM) && host_upload(nb, &h) != 0)

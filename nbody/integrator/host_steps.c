@@ -228,7 +228,7 @@ static size_t host_chunk(const struct nbody *nb, size_t left)
 
 static int host_run_steps(struct nbody *nb, struct few_state *h, size_t steps)
 {
-    for (size_t done = 0; done < steps && !nb->integration.watch.n;) {
+    for (size_t done = 0; done < steps && !nbody_watch_ends(nb);) {
         const size_t chunk = host_chunk(nb, steps - done);
         const int status = nb->stepping == NBODY_FIXED ? host_run_fixed(nb, h, chunk)
                                                        : host_try_adaptive(nb, h, (double)done);
@@ -237,7 +237,7 @@ static int host_run_steps(struct nbody *nb, struct few_state *h, size_t steps)
         done += chunk;
         nbody_progress_set_done(nb, (double)done);
         nbody_progress_set_stoppable(nb, done < steps);
-        if (!nb->integration.watch.n && nbody_progress_report(nb) != 0)
+        if (!nbody_watch_ends(nb) && nbody_progress_report(nb) != 0)
             return -1; /* the caller sees contacts first */
     }
     return 0;

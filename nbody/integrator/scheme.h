@@ -70,19 +70,21 @@ struct host_watch {
     /* Numbers in the engine of the bodies of an integrator that is called for part of them. It
      * records all contacts and does not stop at the first. NULL: it is called for all bodies. */
     const size_t *body;
-    double span; /* time that it is called for, up to the end of the step; with `body` only */
+    double span;      /* time that it is called for, up to the end of the step; with `body` only */
+    bool events_only; /* a copy of the bodies: look for events alone, from the caller's `time` on */
+    double time;
 };
 
 /* Report progress within a step; part: the fraction done. Call this about once a millisecond. True
  * if the caller cancels: return HOST_STOPPED. watch may be NULL. */
 bool nbody_host_stops(const struct host_watch *watch, double part);
 
-/* Look for contacts along an inner step, like nbody_watch_paths, up to the first contact. done:
- * time before the inner step. */
+/* Look for contacts and events along an inner step, like nbody_watch_paths, up to the first contact
+ * or the first event that stops. done: time before the inner step. */
 int nbody_host_contact(const struct host_watch *watch, double done,
                        const struct contact_paths *paths, double *h);
 
-/* True if contacts are looked for. */
+/* True if contacts or events are looked for. */
 bool nbody_host_watches(const struct host_watch *watch);
 
 /* Steps of few bodies on the host. Lengths of steps are in engine units. */

@@ -447,6 +447,16 @@ class nbody_ensemble_options(Structure):  # noqa: F405
         ("reserved", c_size_t * 8),
     ]
 
+class nbody_event_record(Structure):  # noqa: F405
+    _fields_ = [
+        ("rule", c_size_t),
+        ("body", c_size_t),
+        ("other", c_size_t),
+        ("time", c_double),
+        ("pos", c_double * 3),
+        ("vel", c_double * 3),
+    ]
+
 class nbody_elements(Structure):  # noqa: F405
     _fields_ = [
         ("semi_major", c_double),
@@ -493,6 +503,16 @@ class nbody_integrator_info(Structure):  # noqa: F405
         ("about", c_char_p),
         ("order", c_int),
         ("derivatives", c_int),
+    ]
+
+class nbody_event_rule(Structure):  # noqa: F405
+    _fields_ = [
+        ("kind", c_int),
+        ("body", c_size_t),
+        ("other", c_size_t),
+        ("limit", c_double),
+        ("axis", c_int),
+        ("stop", c_int),
     ]
 
 class stdcl_embedded(Structure):  # noqa: F405
@@ -871,6 +891,7 @@ FUNCTIONS = {
     "nbody_ensemble_steps": ("nbody", "c_size_t, [c_void_p]"),
     "nbody_ensemble_time": ("nbody", "c_double, [c_void_p]"),
     "nbody_eta": ("nbody", "c_double, [c_void_p]"),
+    "nbody_events": ("nbody", "POINTER(nbody_event_record), [c_void_p, c_void_p]"),
     "nbody_explain": ("nbody", "c_char_p, [c_void_p, c_uint]"),
     "nbody_explain_method": ("nbody", "c_char_p, [c_void_p]"),
     "nbody_find_contacts": ("nbody", "c_int, [c_size_t, c_void_p, c_void_p, c_void_p, c_double, c_void_p, c_void_p]"),
@@ -906,6 +927,7 @@ FUNCTIONS = {
     "nbody_time_forces": ("nbody", "c_int, [c_void_p, c_size_t, c_void_p]"),
     "nbody_tune_kernels": ("nbody", "POINTER(cltune_kernel), [c_void_p]"),
     "nbody_watch_contacts": ("nbody", "c_int, [c_void_p, c_void_p]"),
+    "nbody_watch_events": ("nbody", "c_int, [c_void_p, c_size_t, POINTER(nbody_event_rule)]"),
     "oclerror_str": ("stdcl", "c_char_p, [c_int]"),
     "oclperror": ("stdcl", "None, [c_char_p]"),
     "stdcl_arg_global": ("stdcl", "c_size_t, [c_void_p, c_uint32, c_void_p, c_char_p]"),
@@ -1083,6 +1105,11 @@ CONSTANTS = {
     "NBODY_FIELD_POINT": 0,
     "NBODY_FIELD_PLUMMER": 1,
     "NBODY_FIELD_LOGARITHMIC": 2,
+    "NBODY_ENCOUNTER": 0,
+    "NBODY_PERICENTRE": 1,
+    "NBODY_APOCENTRE": 2,
+    "NBODY_TRANSIT": 3,
+    "NBODY_ESCAPE": 4,
     "NBODY_PLUMMER": 0,
     "NBODY_UNIFORM": 1,
     "NBODY_COLD": 2,
