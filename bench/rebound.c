@@ -43,6 +43,7 @@ static void choose_integrator(struct reb_simulation *r, const char *name)
 #else
     r->integrator = strcmp(name, "ias15") == 0      ? REB_INTEGRATOR_IAS15
                     : strcmp(name, "leapfrog") == 0 ? REB_INTEGRATOR_LEAPFROG
+                    : strcmp(name, "trace") == 0    ? REB_INTEGRATOR_TRACE
                                                     : REB_INTEGRATOR_WHFAST;
     r->ri_whfast.safe_mode = 0;
     r->ri_whfast.corrector = corrector;

@@ -1,7 +1,7 @@
 #!/bin/sh
 # rebound.sh - few bodies: `stdcl nbody` beside REBOUND, on one thread of the CPU.
 #
-#   bench/rebound.sh BUILD_FOLDER          leapfrog, whfast and ias15 for 3, 10, 30 and 100 bodies
+#   bench/rebound.sh BUILD_FOLDER          leapfrog, whfast, trace and ias15 for 3, 10, 30 and 100 bodies
 #   bench/rebound.sh BUILD_FOLDER long     ten planets for a million years by whfast
 #
 # REBOUND must be installed: $REBOUND names a folder with rebound.h and librebound.so, or Python's
@@ -9,7 +9,7 @@
 # bodies 1.35) times the previous one start at 1 au; the step is 4 days. Each row is a line of JSON:
 # nanoseconds of a step (ias15: of 4 days), the fastest of three alternating runs, and the relative
 # energy errors. Energies of both programs are computed by `stdcl nbody`. Runs that do not conserve
-# energy, and ias15 and whfast of both programs in different places, are failures.
+# energy, and ias15, whfast and trace of both programs in different places, are failures.
 # SPDX-License-Identifier: MIT
 set -eu
 build=$1 long=${2:-}
@@ -104,7 +104,7 @@ if [ "$long" = long ]; then
     race whfast 11 91310500
     exit 0
 fi
-for integrator in leapfrog whfast ias15; do
+for integrator in leapfrog whfast trace ias15; do
     for n in 3 10 30 100; do
         steps=$((20000000 / n / n))
         [ "$integrator" != ias15 ] || steps=$((steps / 10))

@@ -259,7 +259,7 @@ static enum nbody_precision usual_precision(const struct nbody_job *job,
 {
     const bool precise =
         job->stepping != NBODY_FIXED || job->integrator == NBODY_IAS15 ||
-        job->integrator == NBODY_WHFAST ||
+        job->integrator == NBODY_WHFAST || job->integrator == NBODY_TRACE ||
         nbody_integrator_describe((enum nbody_integrator)job->integrator)->derivatives > 0;
     const bool tree = job->method == NBODY_TREE ||
                       (job->stepping == NBODY_BLOCK && job->integrator == NBODY_LEAPFROG);
@@ -441,6 +441,7 @@ struct nbody_options nbody_job_options(struct nbody_job *job)
         .forces = job->fields.forces,
         .whfast = nbody_job_whfast(job),
         .megno = job->megno,
+        .trace = {.hill = job->hill},
         .stepping = (enum nbody_stepping)job->stepping,
         .eta = job->eta,
         .world = cli_world,

@@ -79,6 +79,7 @@ module stdcl
   integer(c_int), parameter :: NBODY_IAS15 = 4
   integer(c_int), parameter :: NBODY_HERMITE6 = 5
   integer(c_int), parameter :: NBODY_WHFAST = 6
+  integer(c_int), parameter :: NBODY_TRACE = 7
   integer(c_int), parameter :: NBODY_JACOBI = 0
   integer(c_int), parameter :: NBODY_HELIOCENTRIC = 1
   integer(c_int), parameter :: NBODY_FIXED = 0
@@ -103,6 +104,11 @@ module stdcl
   integer(c_int), parameter :: NBODY_FIELD_LOGARITHMIC = 2
   integer(c_int), parameter :: NBODY_FORCE_OF_POSITION = 0
   integer(c_int), parameter :: NBODY_FORCE_OF_VELOCITY = 1
+  integer(c_int), parameter :: NBODY_ENCOUNTER = 0
+  integer(c_int), parameter :: NBODY_PERICENTRE = 1
+  integer(c_int), parameter :: NBODY_APOCENTRE = 2
+  integer(c_int), parameter :: NBODY_TRANSIT = 3
+  integer(c_int), parameter :: NBODY_ESCAPE = 4
   integer(c_int), parameter :: NBODY_PLUMMER = 0
   integer(c_int), parameter :: NBODY_UNIFORM = 1
   integer(c_int), parameter :: NBODY_COLD = 2
@@ -483,6 +489,12 @@ module stdcl
     integer(c_intptr_t) :: reserved(8) = 0
   end type
 
+  type, bind(C) :: nbody_trace_options
+    real(c_double) :: hill = 0
+    real(c_double) :: pericentre = 0
+    integer(c_intptr_t) :: reserved(8) = 0
+  end type
+
   type, bind(C) :: nbody_options
     type(c_ptr) :: ctx = c_null_ptr
     integer(c_int) :: integrator = 0
@@ -508,6 +520,7 @@ module stdcl
     type(nbody_whfast_options) :: whfast
     type(c_ptr) :: forces = c_null_ptr
     integer(c_int) :: megno = 0
+    type(nbody_trace_options) :: trace
     integer(c_intptr_t) :: reserved(8) = 0
   end type
 
@@ -568,6 +581,15 @@ module stdcl
     integer(c_size_t) :: escapers = 0
     integer(c_size_t) :: binaries = 0
     type(c_ptr) :: binary = c_null_ptr
+  end type
+
+  type, bind(C) :: nbody_event_rule
+    integer(c_int) :: kind = 0
+    integer(c_size_t) :: body = 0
+    integer(c_size_t) :: other = 0
+    real(c_double) :: limit = 0
+    integer(c_int) :: axis = 0
+    integer(c_int) :: stop = 0
   end type
 
   type, bind(C) :: stdcl_embedded
@@ -2333,6 +2355,12 @@ module stdcl
       real(c_double) :: nbody_eta
       type(c_ptr), value :: nb
     end function
+    function nbody_events(nb, events) bind(C)
+      import
+      type(c_ptr) :: nbody_events
+      type(c_ptr), value :: nb
+      integer(c_size_t), optional :: events(*)
+    end function
     function nbody_explain(nb, dev) bind(C)
       import
       type(c_ptr) :: nbody_explain
@@ -2578,6 +2606,13 @@ module stdcl
       integer(c_int) :: nbody_watch_contacts
       type(c_ptr), value :: nb
       real(c_double), intent(in), optional :: radius(*)
+    end function
+    function nbody_watch_events(nb, rules, rule) bind(C)
+      import
+      integer(c_int) :: nbody_watch_events
+      type(c_ptr), value :: nb
+      integer(c_size_t), value :: rules
+      type(nbody_event_rule), intent(in), optional :: rule
     end function
     function oclerror_str(code) bind(C)
       import

@@ -41,4 +41,10 @@ static inline bool context_has_doubles(void)
     return all;
 }
 
+/* True for the integrators of planets, which need doubles, a star, and no softening. */
+static inline bool integrates_planets(enum nbody_integrator i)
+{
+    return i == NBODY_WHFAST || i == NBODY_TRACE;
+}
+
 #endif /* NBODY_ENGINE_H */

@@ -59,11 +59,11 @@ static void make_nbody_bodies(size_t n, int floats)
     nbody_integrator_describe(i);                                                                  \
     i = (enum nbody_integrator)(i + 1)
 
-/* True for leapfrog, the default, and for every third of the other integrators. whfast, which has
- * no softening, has test_nbody_whfast.c. */
+/* True for leapfrog, the default, and for every third of the other integrators. whfast and
+ * trace, which have no softening, have tests of their own. */
 static bool is_sampled_case(enum nbody_integrator i, size_t variant)
 {
-    if (i == NBODY_WHFAST)
+    if (i == NBODY_WHFAST || i == NBODY_TRACE)
         return false;
     return i == NBODY_LEAPFROG || sampled((size_t)i + variant, 3);
 }

@@ -76,7 +76,15 @@ enum nbody_integrator {
      * options in nbody_options.whfast. Needs a mass of body 0, no softening, NBODY_FIXED, and
      * double or mixed precision. Use at least 20 steps per shortest period. Close encounters of
      * planets are not resolved. */
-    NBODY_WHFAST
+    NBODY_WHFAST,
+    /* TRACE (Lu, Hernandez & Rein 2024, MNRAS 533, 3708): steps of Wisdom & Holman in democratic
+     * heliocentric coordinates, 2nd order, in which planets close to each other, or all bodies if
+     * one is at its pericentre, follow NBODY_IAS15 instead. A step that ends in an encounter which
+     * its begin did not foresee is repeated, so that steps are reversible and energy errors stay
+     * bounded. As NBODY_WHFAST on the host, with the star as body 0, without softening and fields,
+     * and in double or mixed precision; options in nbody_options.trace. EDOM if bodies come so
+     * close that steps vanish. */
+    NBODY_TRACE
 };
 
 /* Coordinates of NBODY_WHFAST. Jacobi: each body from the centre of mass of the bodies before it;
@@ -92,6 +100,18 @@ struct nbody_whfast_options {
     /* 1: begin each step from rounded positions and velocities, which is slower. 0: combine the
      * Kepler motions of consecutive steps; results are computed on the side. */
     int safe;
+    uintptr_t reserved[8]; /* must be 0 */
+};
+
+struct nbody_trace_options {
+    /* Distance below which two planets are in a close encounter, in units of the greater of their
+     * Hill radii r (m / 3 M)^(1/3); 0 = 3. Includes the distance that straight motion will reach,
+     * or has had, within half a step. Test particles, of mass 0, meet planets only. */
+    double hill;
+    /* Longest step, in units of the time scale of a planet's acceleration (2 a^2 / (a'^2 + a
+     * a''))^(1/2), which on a circle is the period / 2 pi; otherwise the planet is at its
+     * pericentre (Pham, Rein & Spiegel 2024, OJAp 7, 1). 0 = 1. */
+    double pericentre;
     uintptr_t reserved[8]; /* must be 0 */
 };
 
@@ -160,8 +180,8 @@ enum nbody_method {
 /* Where steps are computed. On the host one thread computes them in double precision, as fast for
  * few bodies as a program for the purpose: no launch of a kernel takes less than some microseconds.
  * Results there have equal bits on all machines, and forces, potentials and energies for the caller
- * are computed there, too, so that no kernel is built. NBODY_IAS15 and NBODY_WHFAST always compute
- * on the host. */
+ * are computed there, too, so that no kernel is built. NBODY_IAS15, NBODY_WHFAST and NBODY_TRACE
+ * always compute on the host. */
 enum nbody_place {
     NBODY_ON_DEVICES,
     /* At most 4096 bodies; NBODY_DIRECT, NBODY_TUNED, double or mixed precision, one rank, and
@@ -246,6 +266,7 @@ struct nbody_options {
     /* 1: follow a tangent vector of the motion, for nbody_find_chaos. Needs NBODY_WHFAST without
      * safe mode, and no fields or other forces. */
     int megno;
+    struct nbody_trace_options trace;
     uintptr_t reserved[8]; /* must be 0 */
 };
 
@@ -557,15 +578,60 @@ int nbody_find_contacts(size_t n, const double *radius, const double (*pos)[3],
 
 /* Look for contacts from now on, with the radius >= 0 of each body, copied; NULL: no longer.
  * nbody_step then ends early, with 0: with NBODY_IAS15 at the first contact, at its exact time;
- * with adaptive steps at the end of the inner step. Bodies that overlap at the start
- * touch at once. Paths are the integrator's polynomials, or cubics through positions and velocities
- * of adaptive steps. A pair is not reported again before it has been apart. EINVAL: a radius.
- * ENOTSUP: fixed or block steps (use nbody_find_contacts). ENOMEM. */
+ * with adaptive steps at the end of the inner step; with NBODY_TRACE at the end of the step. Bodies
+ * that overlap at the start touch at once. Paths are the integrator's polynomials, or cubics
+ * through positions and velocities of adaptive steps and of NBODY_TRACE. A pair is not reported
+ * again before it has been apart. EINVAL: a radius. ENOTSUP: block steps, and fixed steps of other
+ * integrators (use nbody_find_contacts). ENOMEM. */
 int nbody_watch_contacts(nbody *nb, const double *radius);
 
 /* Return the *contacts contacts at which the last nbody_step ended, earliest first, with the time
  * since each in `before`; owned by the engine, until the next nbody_step. NULL: none. */
 const struct nbody_contact *nbody_contacts(const nbody *nb, size_t *contacts);
+
+/* Events that nbody_step records, with the relative position d and velocity w of two bodies. */
+enum nbody_event_kind {
+    NBODY_ENCOUNTER,  /* closest approach at a distance below `limit` */
+    NBODY_PERICENTRE, /* d w becomes positive: smallest distance of `body` from `other` */
+    NBODY_APOCENTRE,  /* d w becomes negative: largest distance */
+    /* d has the coordinate 0 on the axis after `axis` (x, y, z, x), of which `body` is on the
+     * positive side, as an observer there sees it in front of `other`; with a limit > 0 only if the
+     * coordinate on the third axis is at most `limit` of either sign. */
+    NBODY_TRANSIT,
+    NBODY_ESCAPE /* the distance of `body` from `other` exceeds `limit` */
+};
+
+/* Events to look for; bodies are numbered from 0. body = other stands for all: encounters of all
+ * pairs, apsides and transits of all other bodies about `other`, and escapes of all bodies from
+ * the origin. */
+struct nbody_event_rule {
+    enum nbody_event_kind kind;
+    size_t body, other;
+    double limit; /* a distance */
+    int axis;     /* of a transit: 0 x, 1 y, 2 z */
+    int stop;     /* 1: nbody_step ends at the event */
+};
+
+/* An event: the rule's number, the bodies (of an escape from the origin both the same), the time,
+ * and position and velocity of `body` relative to `other`. */
+struct nbody_event_record {
+    size_t rule, body, other;
+    double time, pos[3], vel[3];
+};
+
+/* Look for events of `rules` rules from now on, copied; 0: no longer. A new call forgets the
+ * previous one; call it again after nbody_load. Times come from the polynomials of NBODY_IAS15.
+ * Steps of other integrators must be short enough that an event's quantity changes sign at most
+ * once in each; where it does, NBODY_IAS15 repeats the step on a copy (up to 4096 bodies with
+ * NBODY_DIRECT; else cubics through positions and velocities are used). With `stop` NBODY_IAS15
+ * ends nbody_step at the event, other integrators at the end of their step. Fixed steps are then
+ * made one by one, which costs a copy to the host each on devices. EINVAL: a rule (named). ENOTSUP:
+ * NBODY_BLOCK, several ranks. ENOMEM. */
+int nbody_watch_events(nbody *nb, size_t rules, const struct nbody_event_rule *rule);
+
+/* Return the *events events of the last nbody_step in the order in which the run passes them; owned
+ * by the engine, until the next nbody_step. NULL: none. */
+const struct nbody_event_record *nbody_events(const nbody *nb, size_t *events);
 
 /* Return how much of the current step has passed: 0, or up to dt after a contact. nbody_time
  * includes it, nbody_steps does not, and the next nbody_step first completes this step, as its

@@ -727,6 +727,11 @@ struct nbody_whfast_options {
   int safe;
   uintptr_t reserved[8];
 };
+struct nbody_trace_options {
+  double hill;
+  double pericentre;
+  uintptr_t reserved[8];
+};
 struct nbody_options {
   CLCONTEXT *ctx;
   int integrator;
@@ -752,6 +757,7 @@ struct nbody_options {
   struct nbody_whfast_options whfast;
   const char *forces;
   int megno;
+  struct nbody_trace_options trace;
   uintptr_t reserved[8];
 };
 struct nbody_diagnostics {
@@ -780,6 +786,13 @@ struct nbody_chaos {
   double megno_now;
   double lyapunov;
   double time;
+struct nbody_event_record {
+  size_t rule;
+  size_t body;
+  size_t other;
+  double time;
+  double pos[3];
+  double vel[3];
 };
 struct nbody_elements {
   double semi_major;
@@ -819,6 +832,14 @@ struct nbody_integrator_info {
   int order;
   int derivatives;
 };
+struct nbody_event_rule {
+  int kind;
+  size_t body;
+  size_t other;
+  double limit;
+  int axis;
+  int stop;
+};
 static const int NBODY_LEAPFROG = 0;
 static const int NBODY_HERMITE4 = 1;
 static const int NBODY_TAYLOR = 2;
@@ -826,6 +847,7 @@ static const int NBODY_YOSHIDA4 = 3;
 static const int NBODY_IAS15 = 4;
 static const int NBODY_HERMITE6 = 5;
 static const int NBODY_WHFAST = 6;
+static const int NBODY_TRACE = 7;
 static const int NBODY_JACOBI = 0;
 static const int NBODY_HELIOCENTRIC = 1;
 static const int NBODY_FIXED = 0;
@@ -850,6 +872,11 @@ static const int NBODY_FIELD_PLUMMER = 1;
 static const int NBODY_FIELD_LOGARITHMIC = 2;
 static const int NBODY_FORCE_OF_POSITION = 0;
 static const int NBODY_FORCE_OF_VELOCITY = 1;
+static const int NBODY_ENCOUNTER = 0;
+static const int NBODY_PERICENTRE = 1;
+static const int NBODY_APOCENTRE = 2;
+static const int NBODY_TRANSIT = 3;
+static const int NBODY_ESCAPE = 4;
 static const int NBODY_PLUMMER = 0;
 static const int NBODY_UNIFORM = 1;
 static const int NBODY_COLD = 2;
@@ -880,6 +907,7 @@ int nbody_ensemble_step(nbody_ensemble *e, size_t steps);
 size_t nbody_ensemble_steps(const nbody_ensemble *e);
 double nbody_ensemble_time(const nbody_ensemble *e);
 double nbody_eta(const nbody *nb);
+const struct nbody_event_record *nbody_events(const nbody *nb, size_t *events);
 const char *nbody_explain(const nbody *nb, unsigned dev);
 const char *nbody_explain_method(const nbody *nb);
 int nbody_find_chaos(nbody *nb, struct nbody_chaos *chaos);
@@ -917,6 +945,7 @@ double nbody_time(const nbody *nb);
 int nbody_time_forces(nbody *nb, size_t times, double *seconds);
 const struct cltune_kernel *nbody_tune_kernels(size_t *count);
 int nbody_watch_contacts(nbody *nb, const double *radius);
+int nbody_watch_events(nbody *nb, size_t rules, const struct nbody_event_rule *rule);
 ]],
 
 view = [[

@@ -29,6 +29,8 @@ EMBEDDED(source_ias15, "nbody/ensemble/ensemble_ias15.cl", nbody_ensemble_ensemb
 EMBEDDED(source_whfast, "nbody/ensemble/ensemble_whfast.cl", nbody_ensemble_ensemble_whfast_cl);
 EMBEDDED(source_lanes, "nbody/ensemble/ensemble_lanes.cl", nbody_ensemble_ensemble_lanes_cl);
 EMBEDDED(source_kepler, "nbody/integrator/kepler_solver.h", nbody_integrator_kepler_solver_h);
+EMBEDDED(source_slots, "nbody/integrator/heliocentric_slots.h",
+         nbody_integrator_heliocentric_slots_h);
 EMBEDDED(source_steps, "nbody/integrator/whfast_steps.h", nbody_integrator_whfast_steps_h);
 
 enum { MAX_BODIES_PER_SYSTEM = 16, GROUP = 64, MAX_WIDTH = 8 };
@@ -219,7 +221,8 @@ static int ensemble_check_doubles(nbody_ensemble *e, cl_uint dev)
 
 static int ensemble_open_whfast(nbody_ensemble *e)
 {
-    static const struct embedded *const front[] = {&source_lanes, &source_kepler, &source_steps};
+    static const struct embedded *const front[] = {&source_lanes, &source_kepler, &source_slots,
+                                                   &source_steps};
     char options[128];
     snprintf(
         options, sizeof options,

@@ -1,6 +1,7 @@
 /* ensemble_whfast.cl - many planetary systems at once, WIDTH per work-item: the steps of whfast
  * (whfast_steps.h), with the bits of a single run on the host (integrate_whfast.c, its scalar
- * reference). The host puts ensemble_lanes.cl, kepler_solver.h and whfast_steps.h in front.
+ * reference). The host puts ensemble_lanes.cl, kepler_solver.h, heliocentric_slots.h and
+ * whfast_steps.h in front.
  *
  *   state[c * systems + i]    component c of system i: for each body, including the star, 3 of the
  *                             position and 3 of the velocity, inertial
@@ -16,6 +17,9 @@
 #endif
 #ifndef STDCL_NBODY_KEPLER_SOLVER_H
 #include "../integrator/kepler_solver.h"
+#endif
+#ifndef STDCL_NBODY_HELIOCENTRIC_SLOTS_H
+#include "../integrator/heliocentric_slots.h"
 #endif
 #ifndef STDCL_NBODY_WHFAST_STEPS_H
 #include "../integrator/whfast_steps.h"
@@ -171,7 +175,7 @@ static inline void wh_heliocentric_force(const struct wh *w)
 static inline void wh_jump(const struct wh *w, double dt)
 {
     for (int c = 0; c < 3; c++) {
-        const lanes change = dt * (heliocentric_sum(w, w->v + c * BODIES) / w->gm[0]);
+        const lanes change = dt * (heliocentric_sum(w->n, w->gm, w->v + c * BODIES) / w->gm[0]);
         for (int s = 0; s < PLANETS; s++)
             lanes_add_compensated(&w->x[c * BODIES + s], &w->lost_x[c * BODIES + s], &change);
     }

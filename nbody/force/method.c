@@ -79,7 +79,7 @@ int nbody_stepping_check(const struct nbody *nb)
         return 0;
     if (integrator_is_host_only(nb->integrator))
         return clerror_set(EINVAL,
-                           nb->integrator->host
+                           nb->integrator->host_adapts
                                ? "nbody_create: the integrator %s chooses its steps by itself; use "
                                  "NBODY_FIXED"
                                : "nbody_create: the integrator %s needs steps of one length; use "

@@ -151,7 +151,7 @@ static int adaptive_run_step(struct nbody *nb, double done)
 static int adaptive_run(struct nbody *nb, size_t steps)
 {
     nbody_progress_begin(nb, "nbody_step", (double)steps);
-    for (size_t k = 0; k < steps && !nb->integration.watch.n; k++) {
+    for (size_t k = 0; k < steps && !nbody_watch_ends(nb); k++) {
         nbody_progress_set_stoppable(nb, k > 0);
         if (nbody_progress_report(nb) != 0 ||
             nbody_rollback_run(nb, adaptive_run_step, (double)k) != 0)

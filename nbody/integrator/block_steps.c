@@ -364,7 +364,7 @@ static int block_steps_one_step(struct nbody *nb, double done)
 static int block_steps_run(struct nbody *nb, size_t steps)
 {
     nbody_progress_begin(nb, "nbody_step", (double)steps);
-    for (size_t k = 0; k < steps && !nb->integration.watch.n; k++) {
+    for (size_t k = 0; k < steps && !nbody_watch_ends(nb); k++) {
         nbody_progress_set_stoppable(nb, k > 0);
         if (nbody_progress_report(nb) != 0 ||
             nbody_rollback_run(nb, block_steps_one_step, (double)k) != 0)

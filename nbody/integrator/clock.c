@@ -35,7 +35,8 @@ int nbody_set_elapsed(nbody *nb, double elapsed)
                            nb->integration.dt);
     if (elapsed / nb->integration.dt > 0 && !nbody_watch_is_possible(nb))
         return clerror_set(
-            ENOTSUP, "nbody_set_elapsed: only steps of ias15 and adaptive steps can be completed");
+            ENOTSUP,
+            "nbody_set_elapsed: only steps of ias15, trace and adaptive steps can be completed");
     nb->integration.elapsed = elapsed;
     return 0;
 }

@@ -5,11 +5,16 @@
  * of steps per call changes no bit.
  * SPDX-License-Identifier: MIT
  */
+#include "nbody/integrator/host.h"
 #include "nbody/integrator/stepping.h"
+#include "nbody/structure/contacts.h"
+
+#include "core/round.h"
 
 #include <math.h>
 
 enum { MAX_BODIES = 4096 };
+static const double REPORT_PAIRS = 1e5; /* between progress reports of short steps */
 
 int nbody_host_check(const struct nbody *nb)
 {
@@ -30,9 +35,9 @@ struct host_state {
 
 static int host_allocate(const struct nbody *nb, struct host_state *h)
 {
-    const size_t m = 3 * nb->n;
-    *h = (struct host_state){
-        .x = calloc((6 + (size_t)nb->integrator->host_planes) * m, sizeof(double))};
+    const size_t m = 3 * nb->n, planes = (size_t)nb->integrator->host_planes,
+                 all = 6 * m + planes * 3 * round_up(nb->n, HOST_LANES);
+    *h = (struct host_state){.x = calloc(all, sizeof(double))};
     if (!h->x)
         return clerror_set(ENOMEM, "nbody_step: out of memory on the host for %zu bodies", nb->n);
     h->v = h->x + m;
@@ -40,7 +45,7 @@ static int host_allocate(const struct nbody *nb, struct host_state *h)
     h->old_x = h->mass + m;
     h->old_v = h->old_x + m;
     h->memory = h->old_v + m;
-    h->eps = nb->particles.own_eps ? h->memory + (size_t)nb->integrator->host_planes * m : NULL;
+    h->eps = nb->particles.own_eps ? h->x + all - nb->n : NULL;
     for (size_t i = 0; h->eps && i < nb->n; i++)
         h->eps[i] = nb->particles.own_eps[i] * nbody_units_factor(&nb->units, -1, 0);
     return 0;
@@ -124,6 +129,8 @@ bool nbody_host_stops(const struct host_watch *watch, double part)
 {
     if (!watch)
         return false;
+    if (watch->events_only)
+        return false;
     nbody_progress_set_done(watch->nb, (double)watch->step + part);
     nbody_progress_set_stoppable(watch->nb, true);
     return nbody_progress_report(watch->nb) != 0;
@@ -131,12 +138,26 @@ bool nbody_host_stops(const struct host_watch *watch, double part)
 
 bool nbody_host_watches(const struct host_watch *watch)
 {
-    return watch && watch->nb->integration.watch.radius;
+    if (!watch)
+        return false;
+    const bool events = watch->nb->integration.events.rule && watch->nb->integrator->host_adapts;
+    return watch->events_only || watch->nb->integration.watch.radius || events;
 }
 
-int nbody_host_contact(const struct host_watch *watch, const struct contact_paths *paths, double *h)
+int nbody_host_contact(const struct host_watch *watch, double done,
+                       const struct contact_paths *paths, double *h)
 {
-    return nbody_watch_paths(watch->nb, paths, true, h);
+    *h = 1;
+    if (watch->body)
+        return nbody_watch_part(watch->nb, paths, watch->body,
+                                fabs(watch->span) - fabs(done + paths->span));
+    const int contact = watch->events_only ? 0 : nbody_watch_paths(watch->nb, paths, true, h);
+    if (contact < 0)
+        return -1;
+    const double start = watch->events_only ? watch->time : nbody_time(watch->nb),
+                 before = done / nbody_units_factor(&watch->nb->units, 0, -1);
+    const int stop = nbody_events_search(watch->nb, paths, start + before, !watch->events_only, h);
+    return stop != 0 && !watch->events_only ? stop : stop < 0 ? -1 : contact;
 }
 
 /* Account for a step that ended with `end`. */
@@ -154,7 +175,7 @@ static void host_advance_clock(struct nbody *nb, enum host_end end, const struct
  * restored. */
 static int host_one_step(struct nbody *nb, struct host_state *h, size_t step)
 {
-    struct host_watch watch = {nb, step, 0};
+    struct host_watch watch = {.nb = nb, .step = step};
     const double rest = nb->integration.dt - nb->integration.elapsed;
     const struct nbody_ref_system s = {nb->n,
                                        1,
@@ -182,9 +203,22 @@ static int host_one_step(struct nbody *nb, struct host_state *h, size_t step)
     return status;
 }
 
+/* Report progress after a step of the call, seldom if steps are short. reported: evaluations at the
+ * last report. */
+static int host_report(struct nbody *nb, bool last, double *reported)
+{
+    const double more = nb->integration.evaluations - *reported;
+    if (!last && !nb->integrator->host_adapts &&
+        more * (double)nb->n * (double)nb->n < REPORT_PAIRS)
+        return 0;
+    *reported = nb->integration.evaluations;
+    return nbody_progress_report(nb);
+}
+
 static int host_run(struct nbody *nb, size_t steps)
 {
     struct host_state h;
+    double reported = nb->integration.evaluations;
     int status = host_allocate(nb, &h);
     nbody_added_begin(nb);
     nbody_progress_begin(nb, "nbody_step", (double)steps);
@@ -192,12 +226,12 @@ static int host_run(struct nbody *nb, size_t steps)
         if (p->rows)
             status = host_download(nb, p, &h);
     nbody_progress_set_done(nb, 0); /* the download does not count */
-    for (size_t k = 0; status == 0 && k < steps && !nb->integration.watch.n; k++) {
+    for (size_t k = 0; status == 0 && k < steps && !nbody_watch_ends(nb); k++) {
         status = host_one_step(nb, &h, k);
         nbody_progress_set_done(nb, (double)(k + 1));
         nbody_progress_set_stoppable(nb, k + 1 < steps);
-        if (status == 0 && !nb->integration.watch.n) /* the caller sees contacts first */
-            status = nbody_progress_report(nb);
+        if (status == 0 && !nbody_watch_ends(nb)) /* the caller sees contacts first */
+            status = host_report(nb, k + 1 == steps, &reported);
     }
     if (h.x && (status == 0 || nb->task.stopped || nbody_added_failed(nb) || clerrno == EDOM) &&
         host_upload(nb, &h) != 0)

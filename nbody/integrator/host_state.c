@@ -114,6 +114,18 @@ static int host_open_added(struct nbody *nb, struct few_state *h)
     return 0;
 }
 
+int nbody_host_masses(struct nbody *nb, double *gm)
+{
+    for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++) {
+        void *const own = (char *)nb->particles.posm + p->first * 4 * nb->real;
+        if (p->count && nbody_device_download(nb, p, own, p->count * 4 * nb->real) != 0)
+            return -1;
+    }
+    for (size_t i = 0; i < nb->n; i++)
+        gm[i] = nbody_real_get(nb, nb->particles.posm, 4 * i + 3);
+    return 0;
+}
+
 int nbody_few_download(struct nbody *nb)
 {
     struct few_state *const h = nb->integration.few;

@@ -54,11 +54,14 @@ int nbody_host_choose(struct nbody *nb, const struct nbody_options *o, const dou
     const struct host_scheme *const few = nb->integrator->few;
     const char *const obstacle = host_obstacle(nb, o);
     const bool only = nb->integrator->few_only, required = only || o->place == NBODY_ON_HOST;
+    nb->whfast = o->whfast;
+    nb->trace = o->trace;
+    if (nb->integrator->host_check && nb->integrator->host_check(nb, mass[0]) != 0)
+        return -1;
     if (nb->integrator->host || (o->place == NBODY_ON_DEVICES && !only))
         return 0;
     if (required && obstacle)
         return host_refuse(nb, obstacle);
-    nb->whfast = o->whfast;
     nb->on_host = required || (!obstacle && nb->n <= NBODY_FEW && !nbody_added_from_files(nb));
     if (!nb->on_host)
         return 0;
@@ -244,7 +247,7 @@ static size_t host_chunk(const struct nbody *nb, size_t left)
 
 static int host_run_steps(struct nbody *nb, struct few_state *h, size_t steps)
 {
-    for (size_t done = 0; done < steps && !nb->integration.watch.n;) {
+    for (size_t done = 0; done < steps && !nbody_watch_ends(nb);) {
         const size_t chunk = host_chunk(nb, steps - done);
         const int status = h->b.added                    ? host_run_added(nb, h)
                            : nb->stepping == NBODY_FIXED ? host_run_fixed(nb, h, chunk)
@@ -254,7 +257,7 @@ static int host_run_steps(struct nbody *nb, struct few_state *h, size_t steps)
         done += chunk;
         nbody_progress_set_done(nb, (double)done);
         nbody_progress_set_stoppable(nb, done < steps);
-        if (!nb->integration.watch.n && nbody_progress_report(nb) != 0)
+        if (!nbody_watch_ends(nb) && nbody_progress_report(nb) != 0)
             return -1; /* the caller sees contacts first */
     }
     return 0;

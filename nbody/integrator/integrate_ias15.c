@@ -21,13 +21,13 @@
  * velocities alone, so that results depend neither on where calls end nor on earlier steps.
  * SPDX-License-Identifier: MIT
  */
+#include "nbody/integrator/integrate_ias15.h"
 #include "nbody/integrator/host_lanes.h"
 #include "nbody/integrator/stepping.h"
-#include "nbody/structure/contacts.h"
 
 EMBEDDED(source, "nbody/integrator/integrate_leapfrog.cl", nbody_integrator_integrate_leapfrog_cl);
 
-enum { PLACES = 7, ITERATIONS = 12, LANES = HOST_LANES };
+enum { PLACES = IAS15_NODES, ITERATIONS = 12, LANES = HOST_LANES };
 
 /* Nodes as fractions of the step: zeros of a Radau polynomial. */
 static const double place[PLACES + 1] = {0,
@@ -75,8 +75,6 @@ struct radau {
     double binomial[PLACES][PLACES];  /* j + 1 over k + 1 */
     double evaluations, reported;     /* so far; when progress was reported */
 };
-
-enum { ARRAYS = 14 + 3 * PLACES + PATH_TERMS }; /* without x and v */
 
 /* c[j] holds the coefficients of (h - h1) ... (h - hj), since a = a0 + g0 h + g1 h (h - h1) + ...
  */
@@ -474,8 +472,9 @@ static void radau_begin(struct radau *r, double *strength)
     radau_accelerate(r, 0, 0, r->a0, strength);
 }
 
-/* Find the first contact in the step T, like nbody_watch_paths. *h: its fraction of the step. */
-static int radau_find_contact(struct radau *r, double T, double *h)
+/* Find the first contact in the step T, like nbody_watch_paths. done: time before the step; *h: the
+ * contact's fraction of the step. */
+static int radau_find_contact(struct radau *r, double done, double T, double *h)
 {
     struct contact_paths paths = {.n = r->s->n, .terms = PATH_TERMS, .span = T};
     *h = 1;
@@ -490,14 +489,14 @@ static int radau_find_contact(struct radau *r, double T, double *h)
         for (int k = 0; k < PLACES; k++)
             r->path[k + 3][i] = T * T * r->b[k][i] * twice[k];
     }
-    return nbody_host_contact(r->s->watch, &paths, h);
+    return nbody_host_contact(r->s->watch, done, &paths, h);
 }
 
 /* Complete the step T, up to the first contact. done: time before the step. */
 static enum host_end radau_complete(struct radau *r, double done, double T)
 {
     double h;
-    const int contact = radau_find_contact(r, T, &h);
+    const int contact = radau_find_contact(r, done, T, &h);
     if (contact < 0)
         return HOST_STOPPED;
     radau_advance(r, T, h);
@@ -521,7 +520,9 @@ static enum host_end radau_run(struct radau *r, double t)
 {
     double done = 0, lost = 0, longest = 0;
     struct nbody *const nb = radau_engine(r);
-    r->start = nb ? nbody_engine_time(nb) * nbody_units_factor(&nb->units, 0, -1) : 0;
+    if (nb)
+        r->start = (r->s->watch->events_only ? r->s->watch->time : nbody_engine_time(nb)) *
+                   nbody_units_factor(&nb->units, 0, -1);
     radau_begin(r, r->strength);
     double T = radau_first_length(r);
     radau_reset(r);
@@ -554,8 +555,8 @@ static enum host_end radau_run(struct radau *r, double t)
     return HOST_DONE;
 }
 
-static enum host_end ias15_step(const struct nbody_ref_system *s, double dt, double *x, double *v,
-                                double *memory, double *evaluations)
+enum host_end nbody_ias15_step(const struct nbody_ref_system *s, double dt, double *x, double *v,
+                               double *memory, double *evaluations)
 {
     struct radau r;
     radau_open(&r, s, x, v, memory);
@@ -594,7 +595,8 @@ const struct integrator nbody_integrate_ias15 = {
     .added = ADDED_OF_VELOCITY,
     .planes = 6,
     .update = ias15_update,
-    .host = ias15_step,
-    .host_planes = ARRAYS,
+    .host = nbody_ias15_step,
+    .host_planes = IAS15_PLANES,
+    .host_adapts = true,
     .reference = ias15_reference,
 };

@@ -7,8 +7,9 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "nbody/integrator/host_lanes.h"
 #include "core/handle.h"
+#include "nbody/integrator/heliocentric.h"
+#include "nbody/integrator/host_lanes.h"
 #include "nbody/integrator/host_state.h"
 #include "nbody/integrator/kepler.h"
 #include "nbody/integrator/stepping.h"
@@ -16,6 +17,7 @@
 #define WH_NUMBER double
 #define WH_CONSTANT static const
 #define WH_SELECT(which, a, b) ((which) ? (a) : (b))
+#include "nbody/integrator/heliocentric_slots.h"
 #include "nbody/integrator/whfast_steps.h"
 
 EMBEDDED(source, "nbody/integrator/integrate_leapfrog.cl", nbody_integrator_integrate_leapfrog_cl);
@@ -148,32 +150,6 @@ static void wh_jacobi_force(const struct wh *w, double lag)
     wh_subtract_focus(w);
 }
 
-/* Kick by the pairs of planets, whose relative positions need no transformation. */
-static void wh_heliocentric_force(const struct wh *w)
-{
-    const struct host_bodies planets = {.n = w->b->n - 1,
-                                        .stride = w->b->stride,
-                                        .x = w->x,
-                                        .gm = wh_scratch(w->b, WH_GM),
-                                        .e2 = wh_scratch(w->b, WH_E2)};
-    memset(w->force, 0, 3 * planets.stride * sizeof *w->force);
-    nbody_host_add_pairs(&planets, 1, w->force);
-}
-
-/* Move the planets by the star's recoil. */
-static void wh_jump(const struct wh *w, double dt)
-{
-    const size_t m = w->b->stride;
-    for (size_t c = 0; c < 3; c++) {
-        const lanes step = (lanes){0} + dt * (heliocentric_sum(w, w->v + c * m) / w->b->gm[0]);
-        const double centre = w->x[c * m + w->b->n - 1], lost = w->lost_x[c * m + w->b->n - 1];
-        for (size_t i = 0; i < w->b->n; i += HOST_LANES)
-            lanes_add_compensated(w->x + c * m + i, w->lost_x + c * m + i, &step);
-        w->x[c * m + w->b->n - 1] = centre;
-        w->lost_x[c * m + w->b->n - 1] = lost;
-    }
-}
-
 static struct kepler_orbits wh_orbits(const struct wh *w)
 {
     return (struct kepler_orbits){.n = w->n,
@@ -187,23 +163,46 @@ static struct kepler_orbits wh_orbits(const struct wh *w)
                                   .tv = w->tv};
 }
 
+static struct heliocentric wh_heliocentric(const struct wh *w)
+{
+    return (struct heliocentric){.orbits = wh_orbits(w),
+                                 .gm = w->gm,
+                                 .slot_gm = wh_scratch(w->b, WH_GM),
+                                 .e2 = wh_scratch(w->b, WH_E2),
+                                 .total = w->ratio[0],
+                                 .force = w->force};
+}
+
+/* Kick by the pairs of planets, between two jumps by the star's recoil. */
+static void wh_heliocentric_kick(const struct wh *w, double dt)
+{
+    const struct heliocentric h = wh_heliocentric(w);
+    nbody_heliocentric_jump(&h, dt / 2);
+    nbody_heliocentric_force(&h);
+    nbody_kepler_kick(&h.orbits, dt, h.force);
+    if (w->tx)
+        wh_tangent_kick(w, dt);
+    nbody_heliocentric_jump(&h, dt / 2);
+}
+
 /* Forces that depend on velocities are evaluated again in the middle of the kick. */
-static void wh_kick(const struct wh *w, double dt)
+static void wh_jacobi_kick(const struct wh *w, double dt)
 {
     const struct kepler_orbits o = wh_orbits(w);
-    if (w->heliocentric) {
-        wh_jump(w, dt / 2);
-        wh_heliocentric_force(w);
-    } else {
-        wh_jacobi_force(w, 0);
-        if (w->b->added && nbody_added_need_velocities(w->b->added->nb))
-            wh_jacobi_force(w, dt / 2);
-    }
+    wh_jacobi_force(w, 0);
+    if (w->b->added && nbody_added_need_velocities(w->b->added->nb))
+        wh_jacobi_force(w, dt / 2);
     nbody_kepler_kick(&o, dt, w->force);
     if (w->tx)
         wh_tangent_kick(w, dt);
+}
+
+static void wh_kick(const struct wh *w, double dt)
+{
     if (w->heliocentric)
-        wh_jump(w, dt / 2);
+        wh_heliocentric_kick(w, dt);
+    else
+        wh_jacobi_kick(w, dt);
 }
 
 static void wh_drift(const struct wh *w, double dt)

@@ -55,8 +55,18 @@ struct contact_watch {
 };
 void nbody_watch_free(struct nbody *nb);
 
-/* True if steps end at contacts. */
-bool nbody_watch_is_possible(const struct nbody *nb);
+/* Events within steps (events.c). */
+struct event_watch {
+    struct nbody_event_rule *rule;     /* NULL: none */
+    size_t rules, pairs;               /* pairs of bodies that the rules concern */
+    double *last, *saved;              /* of each pair: sign at the end of the path; a copy */
+    bool known;                        /* `last` is */
+    bool stops, ended;                 /* a rule stops; such an event has ended the call */
+    double *gm;                        /* G m of each body, in engine units; NULL: cubics only */
+    struct nbody_event_record *record; /* n events of the last call */
+    size_t n;
+};
+void nbody_events_free(struct nbody *nb);
 
 /* Members of struct nbody. */
 struct integration {
@@ -64,6 +74,7 @@ struct integration {
     double dt;      /* in the caller's units */
     double elapsed; /* part of the current step that is done, in the caller's units */
     struct contact_watch watch;
+    struct event_watch events;
     size_t steps;
     size_t base_steps; /* time = base_time + (steps - base_steps) dt */
     double base_time;

@@ -31,7 +31,8 @@ enum { UPDATE_KERNELS = 4 }; /* maximum per integrator */
     X(NBODY_YOSHIDA4, yoshida4)                                                                    \
     X(NBODY_IAS15, ias15)                                                                          \
     X(NBODY_HERMITE6, hermite6)                                                                    \
-    X(NBODY_WHFAST, whfast)
+    X(NBODY_WHFAST, whfast)                                                                        \
+    X(NBODY_TRACE, trace)
 
 /* Phases of an update, executed in this order; as in step.cl. */
 enum {
@@ -66,17 +67,24 @@ struct host_watch {
     struct nbody *nb;
     size_t step;    /* index of the step in the call */
     double reached; /* time at which a contact ended the step, from its begin */
+    /* Numbers in the engine of the bodies of an integrator that is called for part of them. It
+     * records all contacts and does not stop at the first. NULL: it is called for all bodies. */
+    const size_t *body;
+    double span;      /* time that it is called for, up to the end of the step; with `body` only */
+    bool events_only; /* a copy of the bodies: look for events alone, from the caller's `time` on */
+    double time;
 };
 
 /* Report progress within a step; part: the fraction done. Call this about once a millisecond. True
  * if the caller cancels: return HOST_STOPPED. watch may be NULL. */
 bool nbody_host_stops(const struct host_watch *watch, double part);
 
-/* Look for contacts along an inner step, like nbody_watch_paths, up to the first contact. */
-int nbody_host_contact(const struct host_watch *watch, const struct contact_paths *paths,
-                       double *h);
+/* Look for contacts and events along an inner step, like nbody_watch_paths, up to the first contact
+ * or the first event that stops. done: time before the inner step. */
+int nbody_host_contact(const struct host_watch *watch, double done,
+                       const struct contact_paths *paths, double *h);
 
-/* True if contacts are looked for. */
+/* True if contacts or events are looked for. */
 bool nbody_host_watches(const struct host_watch *watch);
 
 /* Steps of few bodies on the host. Lengths of steps are in engine units. */
@@ -138,6 +146,9 @@ struct integrator {
     enum host_end (*host)(const struct nbody_ref_system *s, double dt, double *x, double *v,
                           double *memory, double *evaluations);
     int host_planes;
+    bool host_adapts; /* its steps within dt have any length */
+    /* EINVAL if steps on the host do not support the engine's options; NULL: they support all. */
+    int (*host_check)(const struct nbody *nb, double first_mass);
 
     /* Steps of few bodies on the host (host.h); NULL: none. */
     const struct host_scheme *few;

@@ -21,8 +21,31 @@ int nbody_stepper_open(struct nbody *nb)
 void nbody_stepper_free(struct nbody *nb)
 {
     nbody_watch_free(nb);
+    nbody_events_free(nb);
     if (nb->integration.stepper && nb->integration.stepper->free)
         nb->integration.stepper->free(nb);
+}
+
+/* Make steps one by one, and look for events along cubics. */
+static int steps_with_events(struct nbody *nb, size_t steps)
+{
+    struct watch_path path;
+    int status = nbody_watch_open(nb, &path, NULL);
+    path.events_only = true;
+    for (size_t k = 0; k < steps && status == 0 && !nbody_watch_ends(nb); k++) {
+        path.time = nbody_time(nb);
+        status = nb->integration.stepper->run(nb, 1);
+        if (status == 0 && nbody_watch_inner_step(nb, &path, nbody_engine_dt(nb)) < 0)
+            status = -1;
+    }
+    nbody_watch_close(&path);
+    return status;
+}
+
+/* True if the integrator itself looks for events in its inner steps. */
+static bool stepper_finds_events(const struct nbody *nb)
+{
+    return nb->stepping == NBODY_ADAPTIVE || nb->integrator->host_adapts;
 }
 
 int nbody_step(nbody *nb, size_t steps)
@@ -30,5 +53,11 @@ int nbody_step(nbody *nb, size_t steps)
     if (no_handle(nb, __func__))
         return -1;
     nbody_watch_begin(nb);
-    return nb->integration.stepper->run(nb, steps);
+    nbody_events_begin(nb);
+    const int status = nb->integration.events.rule && !stepper_finds_events(nb)
+                           ? steps_with_events(nb, steps)
+                           : nb->integration.stepper->run(nb, steps);
+    if (status != 0)
+        nbody_events_undo(nb);
+    return status;
 }

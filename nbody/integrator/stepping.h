@@ -40,19 +40,59 @@ struct contact_paths;
 int nbody_watch_paths(struct nbody *nb, const struct contact_paths *paths, bool to_first,
                       double *h);
 
-/* Forget the contacts of the previous call. */
+/* Contacts in a step that parts of the bodies make on their own. part: record those along the paths
+ * of the bodies with these numbers, which end `left` before the step does. add: record contacts, in
+ * engine units. settle: after the step, whose end is the end of `paths`, keep the first contact of
+ * each pair, in the order of time. 0; -1 with ENOMEM. */
+int nbody_watch_part(struct nbody *nb, const struct contact_paths *paths, const size_t *body,
+                     double left);
+int nbody_watch_add(struct nbody *nb, const struct nbody_contact *contact, size_t n);
+int nbody_watch_settle(struct nbody *nb, const struct contact_paths *paths);
+
+/* Look for events along the paths of all bodies, from the caller's time `time` on, up to the
+ * fraction *end of the paths. 0; -1 with ENOMEM; 1 if an event ends the call: with `to_first` *end
+ * is set to its place. */
+int nbody_events_search(struct nbody *nb, const struct contact_paths *paths, double time,
+                        bool to_first, double *end);
+
+/* As nbody_events_search, along the cubics of a step that began with the velocities v; times are
+ * those of ias15 (events_repeat.c). */
+int nbody_events_cubic(struct nbody *nb, const struct contact_paths *paths, const double *v,
+                       double time);
+
+/* Append an event; -1 with ENOMEM. Sort the events from number `from` on, in the direction of the
+ * run. */
+int nbody_events_append(struct nbody *nb, const struct nbody_event_record *one);
+void nbody_events_sort(struct nbody *nb, size_t from, bool backward);
+
+/* Forget the events of the previous call; or those of a step that has been undone. */
+void nbody_events_begin(struct nbody *nb);
+void nbody_events_undo(struct nbody *nb);
+
+/* Copy the engine's G m of all bodies. */
+int nbody_host_masses(struct nbody *nb, double *gm);
+
+/* True if a contact or an event ends the call. */
+static inline bool nbody_watch_ends(const struct nbody *nb)
+{
+    return nb->integration.watch.n > 0 || nb->integration.events.ended;
+}
+
+/* Forget the contacts of the previous call, or of the current step. */
 void nbody_watch_begin(struct nbody *nb);
 
 /* Read positions and velocities of all bodies, in engine units; 0 or -1. */
 typedef int watch_reader(struct nbody *nb, double (*x)[3], double (*v)[3]);
 
 /* Bodies at both ends of an inner step that all make together, in engine units; memory belongs to
- * old_x, which is NULL if contacts are not looked for. open: before the first inner step of a call;
- * read: NULL from the devices. inner_step: after each one, of dt in engine units; 0, -1, or 1 if
- * the call ends. */
+ * old_x, which is NULL if neither contacts nor events are looked for. open: before the first inner
+ * step; read: NULL from the devices. inner_step: after each one, of dt in engine units; 0, -1, or 1
+ * if the call ends. */
 struct watch_path {
     watch_reader *read;
     double (*old_x)[3], (*old_v)[3], (*x)[3], (*v)[3], *cubic;
+    double time;      /* the caller's, at the begin of the inner step */
+    bool events_only; /* contacts are looked for elsewhere */
 };
 int nbody_watch_open(struct nbody *nb, struct watch_path *path, watch_reader *read);
 int nbody_watch_inner_step(struct nbody *nb, struct watch_path *path, double dt);
@@ -72,6 +112,13 @@ struct stepper {
     /* True if `run` ends at contacts and completes interrupted steps; NULL: never. */
     bool (*watches)(const struct nbody *nb);
 };
+/* True if steps end at contacts. */
+static inline bool nbody_watch_is_possible(const struct nbody *nb)
+{
+    const struct stepper *s = nb->integration.stepper;
+    return s->watches && s->watches(nb);
+}
+
 extern const struct stepper nbody_stepper_host;  /* steps on the host, of any length */
 extern const struct stepper nbody_stepper_few;   /* steps of few bodies on the host */
 extern const struct stepper nbody_stepper_block, /* individual steps with direct sums */

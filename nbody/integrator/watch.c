@@ -12,18 +12,12 @@
 
 #include <math.h>
 
-bool nbody_watch_is_possible(const struct nbody *nb)
-{
-    const struct stepper *s = nb->integration.stepper;
-    return s->watches && s->watches(nb);
-}
-
 static int watch_check(const struct nbody *nb, const double *radius)
 {
     if (!nbody_watch_is_possible(nb))
         return clerror_set(
             ENOTSUP,
-            "nbody_watch_contacts: only ias15 and adaptive steps look for contacts within a step; call "
+            "nbody_watch_contacts: only ias15, trace and adaptive steps look for contacts within a step; call "
             "nbody_find_contacts after each step");
     for (size_t i = 0; radius && i < nb->n; i++)
         if (!(isfinite(radius[i]) && radius[i] >= 0))
@@ -141,63 +135,62 @@ int nbody_watch_paths(struct nbody *nb, const struct contact_paths *paths, bool 
     return w->n == 0 ? nbody_watch_begin(nb), 0 : watch_hold(w) == 0 ? 1 : -1;
 }
 
-/* ---- Inner steps that all bodies make together. ---------------------------------------------- */
+/* ---- Steps of parts of the bodies. ----------------------------------------------------------- */
 
-static int watch_download(struct nbody *nb, double (*x)[3], double (*v)[3])
+int nbody_watch_add(struct nbody *nb, const struct nbody_contact *contact, size_t n)
 {
-    const double length = nbody_units_factor(&nb->units, -1, 0),
-                 speed = nbody_units_factor(&nb->units, -1, 1);
-    if (nbody_state(nb, x, v) != 0)
-        return -1;
-    for (size_t i = 0; i < 3 * nb->n; i++) {
-        x[i / 3][i % 3] *= length;
-        v[i / 3][i % 3] *= speed;
-    }
+    struct contact_watch *w = &nb->integration.watch;
+    if (n == 0)
+        return 0;
+    struct nbody_contact *all = realloc(w->contact, (w->n + n) * sizeof *all);
+    if (!all)
+        return clerror_set(ENOMEM, "nbody_step: out of memory for %zu contacts", w->n + n);
+    memcpy(all + w->n, contact, n * sizeof *all);
+    w->contact = all;
+    w->n += n;
     return 0;
 }
 
-int nbody_watch_open(struct nbody *nb, struct watch_path *p, watch_reader *read)
+int nbody_watch_part(struct nbody *nb, const struct contact_paths *paths, const size_t *body,
+                     double left)
 {
-    *p = (struct watch_path){.read = read ? read : watch_download};
-    if (!nb->integration.watch.radius)
-        return 0;
-    p->old_x = malloc(7 * nb->n * sizeof *p->old_x);
-    if (!p->old_x)
-        return clerror_set(ENOMEM, "nbody_step: out of memory on the host for %zu bodies", nb->n);
-    p->old_v = p->old_x + nb->n;
-    p->x = p->old_v + nb->n;
-    p->v = p->x + nb->n;
-    p->cubic = p->old_x[4 * nb->n];
-    return p->read(nb, p->x, p->v);
+    struct nbody_contact *contact;
+    size_t n;
+    double *const radius = malloc(paths->n * sizeof *radius);
+    if (!radius)
+        return clerror_set(ENOMEM, "nbody_step: out of memory for %zu bodies", paths->n);
+    for (size_t i = 0; i < paths->n; i++)
+        radius[i] = nb->integration.watch.radius[body[i]];
+    int status = contacts_find("nbody_step", paths, radius, &contact, &n);
+    free(radius);
+    for (size_t k = 0; k < n; k++) {
+        const size_t i = body[contact[k].first], j = body[contact[k].second];
+        contact[k] = (struct nbody_contact){i < j ? i : j, i < j ? j : i, contact[k].before + left};
+    }
+    status = status == 0 ? nbody_watch_add(nb, contact, n) : status;
+    free(contact);
+    return status;
 }
 
-int nbody_watch_inner_step(struct nbody *nb, struct watch_path *p, double dt)
+static bool watch_comes_earlier(const struct contact_watch *w, size_t k)
 {
-    double h;
-    if (!p->old_x)
-        return 0;
-    memcpy(p->old_x, p->x, 2 * nb->n * sizeof *p->x);
-    if (p->read(nb, p->x, p->v) != 0)
-        return -1;
-    const struct contact_paths paths =
-        contacts_cubic(nb->n, dt, p->old_x[0], p->old_v[0], p->x[0], p->v[0], p->cubic);
-    return nbody_watch_paths(nb, &paths, false, &h);
+    for (size_t l = 0; l < k; l++)
+        if (w->contact[l].first == w->contact[k].first &&
+            w->contact[l].second == w->contact[k].second)
+            return true;
+    return false;
 }
 
-void nbody_watch_close(struct watch_path *p)
+int nbody_watch_settle(struct nbody *nb, const struct contact_paths *paths)
 {
-    free(p->old_x);
-    p->old_x = NULL;
-}
-
-cl_ulong nbody_watch_tick(const struct nbody *nb)
-{
-    return (cl_ulong)llround(nb->integration.elapsed / nb->integration.dt * (double)TICKS);
-}
-
-void nbody_watch_set_tick(struct nbody *nb, cl_ulong tick)
-{
-    nb->integration.elapsed =
-        tick < TICKS ? nb->integration.dt * ((double)tick / (double)TICKS) : 0;
-    nb->integration.steps += tick >= TICKS;
+    struct contact_watch *w = &nb->integration.watch;
+    size_t fresh = 0;
+    if (w->n)
+        contacts_sort(w->contact, w->n);
+    for (size_t k = 0; k < w->n; k++)
+        if (!watch_is_held(w, &w->contact[k]) && !watch_comes_earlier(w, k))
+            w->contact[fresh++] = w->contact[k];
+    watch_release(w, paths, 1);
+    w->n = watch_keep_until(nb, w->contact, fresh, 0);
+    return w->n == 0 ? nbody_watch_begin(nb), 0 : watch_hold(w);
 }

@@ -20,7 +20,7 @@
  * A tangent vector is the derivative of the slots by the initial ones along a direction. Steps move
  * it by the derivatives of their parts, and add its growth up (wh_record).
  *
- * The includer defines WH_NUMBER, the number of a body: double, or a vector with one system per
+ * The includer includes heliocentric_slots.h before, and defines WH_NUMBER, the number of a body: double, or a vector with one system per
  * lane; WH_SELECT(which, a, b); and WH_CONSTANT, the storage of a table of constants.
  * SPDX-License-Identifier: MIT
  */
@@ -84,37 +84,6 @@ static void inertial_from_jacobi(const struct wh *w, const WH_NUMBER *slot, WH_N
     own[0] = centre;
 }
 
-/* Sum of G m times the slots of all planets. */
-static WH_NUMBER heliocentric_sum(const struct wh *w, const WH_NUMBER *slot)
-{
-    WH_NUMBER sum = w->gm[1] * slot[0];
-    for (size_t i = 2; i < w->n; i++)
-        sum += w->gm[i] * slot[i - 1];
-    return sum;
-}
-
-/* Of positions from the star, of velocities from the centre of mass. */
-static void heliocentric_from_inertial(const struct wh *w, const WH_NUMBER *own, bool position,
-                                       WH_NUMBER *slot)
-{
-    WH_NUMBER centre = w->gm[0] * own[0];
-    for (size_t i = 1; i < w->n; i++)
-        centre += w->gm[i] * own[i];
-    centre /= w->ratio[0];
-    for (size_t i = 1; i < w->n; i++)
-        slot[i - 1] = own[i] - (position ? own[0] : centre);
-    slot[w->n - 1] = centre;
-}
-
-static void inertial_from_heliocentric(const struct wh *w, const WH_NUMBER *slot, bool position,
-                                       WH_NUMBER *own)
-{
-    const WH_NUMBER centre = slot[w->n - 1], sum = heliocentric_sum(w, slot);
-    own[0] = centre - sum / (position ? w->ratio[0] : w->gm[0]);
-    for (size_t i = 1; i < w->n; i++)
-        own[i] = slot[i - 1] + (position ? own[0] : centre);
-}
-
 static void wh_from_inertial(const struct wh *w)
 {
     const size_t m = w->stride;
@@ -122,8 +91,10 @@ static void wh_from_inertial(const struct wh *w)
         w->lost_x[k] = w->lost_v[k] = 0;
     for (size_t c = 0; c < 3; c++) {
         if (w->heliocentric) {
-            heliocentric_from_inertial(w, w->own_x + c * m, true, w->x + c * m);
-            heliocentric_from_inertial(w, w->own_v + c * m, false, w->v + c * m);
+            heliocentric_from_inertial(w->n, w->gm, w->ratio[0], w->own_x + c * m, true,
+                                       w->x + c * m);
+            heliocentric_from_inertial(w->n, w->gm, w->ratio[0], w->own_v + c * m, false,
+                                       w->v + c * m);
         } else {
             jacobi_from_inertial(w, w->own_x + c * m, w->x + c * m);
             jacobi_from_inertial(w, w->own_v + c * m, w->v + c * m);
@@ -137,8 +108,8 @@ static void wh_to_inertial(const struct wh *w)
     for (size_t c = 0; c < 3; c++) {
         const WH_NUMBER *const x = w->x + c * m, *const v = w->v + c * m;
         if (w->heliocentric) {
-            inertial_from_heliocentric(w, x, true, w->own_x + c * m);
-            inertial_from_heliocentric(w, v, false, w->own_v + c * m);
+            inertial_from_heliocentric(w->n, w->gm, w->ratio[0], x, true, w->own_x + c * m);
+            inertial_from_heliocentric(w->n, w->gm, w->ratio[0], v, false, w->own_v + c * m);
         } else {
             inertial_from_jacobi(w, x, x[last], w->own_x + c * m);
             inertial_from_jacobi(w, v, v[last], w->own_v + c * m);
@@ -294,7 +265,7 @@ static void wh_tangent_jump(const struct wh *w, double dt)
 {
     const size_t m = w->stride;
     for (size_t c = 0; c < 3; c++) {
-        const WH_NUMBER step = dt * (heliocentric_sum(w, w->tv + c * m) / w->gm[0]);
+        const WH_NUMBER step = dt * (heliocentric_sum(w->n, w->gm, w->tv + c * m) / w->gm[0]);
         for (size_t s = 0; s + 1 < w->n; s++)
             w->tx[c * m + s] += step;
     }

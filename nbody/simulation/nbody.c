@@ -66,7 +66,8 @@ static int nbody_check_options(const struct nbody_options *o, size_t n)
                            o->eta);
     if (o->megno && o->integrator != NBODY_WHFAST)
         return clerror_set(EINVAL, "nbody_create: MEGNO needs the integrator NBODY_WHFAST");
-    if (reserved_check("nbody_create", o->whfast.reserved) != 0)
+    if (reserved_check("nbody_create", o->whfast.reserved) != 0 ||
+        reserved_check("nbody_create", o->trace.reserved) != 0)
         return -1;
     return reserved_check("nbody_create", o->reserved);
 }

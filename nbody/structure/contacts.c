@@ -42,6 +42,11 @@ static int contacts_by_time(const void *a_, const void *b_)
                                 : (a->second > b->second) - (a->second < b->second);
 }
 
+void contacts_sort(struct nbody_contact *contact, size_t contacts)
+{
+    qsort(contact, contacts, sizeof *contact, contacts_by_time);
+}
+
 /* ---- A pair. --------------------------------------------------------------------------------- */
 
 /* Relative path of a pair; bend: upper limit of |d''|. */
@@ -192,7 +197,7 @@ int contacts_find(const char *call, const struct contact_paths *paths, const dou
         y.n = 0;
     }
     if (y.n)
-        qsort(y.contact, y.n, sizeof *y.contact, contacts_by_time);
+        contacts_sort(y.contact, y.n);
     *contact = y.contact;
     *contacts = y.n;
     return status;

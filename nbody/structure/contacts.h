@@ -22,6 +22,9 @@ struct contact_paths {
 int contacts_find(const char *call, const struct contact_paths *paths, const double *radius,
                   struct nbody_contact **contact, size_t *contacts);
 
+/* Sort by time, earliest first; then by the numbers of the bodies. */
+void contacts_sort(struct nbody_contact *contact, size_t contacts);
+
 /* Distance of two bodies at h. */
 double contacts_distance(const struct contact_paths *paths, size_t i, size_t j, double h);
 

@@ -390,6 +390,13 @@ class nbody_whfast_options(Structure):  # noqa: F405
         ("reserved", c_size_t * 8),
     ]
 
+class nbody_trace_options(Structure):  # noqa: F405
+    _fields_ = [
+        ("hill", c_double),
+        ("pericentre", c_double),
+        ("reserved", c_size_t * 8),
+    ]
+
 class nbody_options(Structure):  # noqa: F405
     _fields_ = [
         ("ctx", c_void_p),
@@ -416,6 +423,7 @@ class nbody_options(Structure):  # noqa: F405
         ("whfast", nbody_whfast_options),
         ("forces", c_char_p),
         ("megno", c_int),
+        ("trace", nbody_trace_options),
         ("reserved", c_size_t * 8),
     ]
 
@@ -449,6 +457,14 @@ class nbody_chaos(Structure):  # noqa: F405
         ("megno_now", c_double),
         ("lyapunov", c_double),
         ("time", c_double),
+class nbody_event_record(Structure):  # noqa: F405
+    _fields_ = [
+        ("rule", c_size_t),
+        ("body", c_size_t),
+        ("other", c_size_t),
+        ("time", c_double),
+        ("pos", c_double * 3),
+        ("vel", c_double * 3),
     ]
 
 class nbody_elements(Structure):  # noqa: F405
@@ -497,6 +513,16 @@ class nbody_integrator_info(Structure):  # noqa: F405
         ("about", c_char_p),
         ("order", c_int),
         ("derivatives", c_int),
+    ]
+
+class nbody_event_rule(Structure):  # noqa: F405
+    _fields_ = [
+        ("kind", c_int),
+        ("body", c_size_t),
+        ("other", c_size_t),
+        ("limit", c_double),
+        ("axis", c_int),
+        ("stop", c_int),
     ]
 
 class stdcl_embedded(Structure):  # noqa: F405
@@ -876,6 +902,7 @@ FUNCTIONS = {
     "nbody_ensemble_steps": ("nbody", "c_size_t, [c_void_p]"),
     "nbody_ensemble_time": ("nbody", "c_double, [c_void_p]"),
     "nbody_eta": ("nbody", "c_double, [c_void_p]"),
+    "nbody_events": ("nbody", "POINTER(nbody_event_record), [c_void_p, c_void_p]"),
     "nbody_explain": ("nbody", "c_char_p, [c_void_p, c_uint]"),
     "nbody_explain_method": ("nbody", "c_char_p, [c_void_p]"),
     "nbody_find_chaos": ("nbody", "c_int, [c_void_p, POINTER(nbody_chaos)]"),
@@ -913,6 +940,7 @@ FUNCTIONS = {
     "nbody_time_forces": ("nbody", "c_int, [c_void_p, c_size_t, c_void_p]"),
     "nbody_tune_kernels": ("nbody", "POINTER(cltune_kernel), [c_void_p]"),
     "nbody_watch_contacts": ("nbody", "c_int, [c_void_p, c_void_p]"),
+    "nbody_watch_events": ("nbody", "c_int, [c_void_p, c_size_t, POINTER(nbody_event_rule)]"),
     "oclerror_str": ("stdcl", "c_char_p, [c_int]"),
     "oclperror": ("stdcl", "None, [c_char_p]"),
     "stdcl_arg_global": ("stdcl", "c_size_t, [c_void_p, c_uint32, c_void_p, c_char_p]"),
@@ -998,8 +1026,9 @@ CHOICES = {
     "life_census_options": {},
     "life_options": {'engine': {'auto': 0, 'packed': 1, 'local': 2, 'global': 3, 'reference': 4, 'hashlife': 5, 'sparse': 6}, 'bounds': {'torus': 0, 'plane': 1, 'joined': 2, 'unbounded': 3}},
     "matmul_options": {'kind': {'tuned': 0, 'naive': 1, 'blocked': 2, 'cpu_naive': 3, 'cpu_blocked': 4, 'openblas': 5, 'sycl': 6, 'clblast': 7}, 'precision': {'single': 0, 'double': 1}},
-    "nbody_ensemble_options": {'integrator': {'leapfrog': 0, 'hermite4': 1, 'taylor': 2, 'yoshida4': 3, 'ias15': 4, 'hermite6': 5, 'whfast': 6}},
-    "nbody_options": {'integrator': {'leapfrog': 0, 'hermite4': 1, 'taylor': 2, 'yoshida4': 3, 'ias15': 4, 'hermite6': 5, 'whfast': 6}, 'precision': {'single': 0, 'double': 1, 'mixed': 2}, 'kernel': {'tuned': 0, 'naive': 1, 'branchless': 2, 'tiled': 3}, 'method': {'direct': 0, 'tree': 1, 'auto': 2}, 'stepping': {'fixed': 0, 'adaptive': 1, 'block': 2}, 'place': {'on_devices': 0, 'on_host': 1, 'on_faster': 2}},
+    "nbody_ensemble_options": {'integrator': {'leapfrog': 0, 'hermite4': 1, 'taylor': 2, 'yoshida4': 3, 'ias15': 4, 'hermite6': 5, 'whfast': 6, 'trace': 7}},
+    "nbody_options": {'integrator': {'leapfrog': 0, 'hermite4': 1, 'taylor': 2, 'yoshida4': 3, 'ias15': 4, 'hermite6': 5, 'whfast': 6, 'trace': 7}, 'precision': {'single': 0, 'double': 1, 'mixed': 2}, 'kernel': {'tuned': 0, 'naive': 1, 'branchless': 2, 'tiled': 3}, 'method': {'direct': 0, 'tree': 1, 'auto': 2}, 'stepping': {'fixed': 0, 'adaptive': 1, 'block': 2}, 'place': {'on_devices': 0, 'on_host': 1, 'on_faster': 2}},
+    "nbody_trace_options": {},
     "nbody_whfast_options": {'coordinates': {'jacobi': 0, 'heliocentric': 1}},
     "view_options": {},
     "world_options": {},
@@ -1066,6 +1095,7 @@ CONSTANTS = {
     "NBODY_IAS15": 4,
     "NBODY_HERMITE6": 5,
     "NBODY_WHFAST": 6,
+    "NBODY_TRACE": 7,
     "NBODY_JACOBI": 0,
     "NBODY_HELIOCENTRIC": 1,
     "NBODY_FIXED": 0,
@@ -1090,6 +1120,11 @@ CONSTANTS = {
     "NBODY_FIELD_LOGARITHMIC": 2,
     "NBODY_FORCE_OF_POSITION": 0,
     "NBODY_FORCE_OF_VELOCITY": 1,
+    "NBODY_ENCOUNTER": 0,
+    "NBODY_PERICENTRE": 1,
+    "NBODY_APOCENTRE": 2,
+    "NBODY_TRANSIT": 3,
+    "NBODY_ESCAPE": 4,
     "NBODY_PLUMMER": 0,
     "NBODY_UNIFORM": 1,
     "NBODY_COLD": 2,
