@@ -439,6 +439,22 @@ class nbody_ensemble_options(Structure):  # noqa: F405
         ("reserved", c_size_t * 8),
     ]
 
+class nbody_system(Structure):  # noqa: F405
+    _fields_ = [
+        ("status", c_int),
+        ("bodies", c_size_t),
+        ("time", c_double),
+        ("energy_lost", c_double),
+    ]
+
+class nbody_ensemble_watch_options(Structure):  # noqa: F405
+    _fields_ = [
+        ("stop_distance", c_double),
+        ("radius", c_void_p),
+        ("merge", c_int),
+        ("reserved", c_size_t * 8),
+    ]
+
 class nbody_elements(Structure):  # noqa: F405
     _fields_ = [
         ("semi_major", c_double),
@@ -854,14 +870,18 @@ FUNCTIONS = {
     "nbody_elapsed": ("nbody", "c_double, [c_void_p]"),
     "nbody_ensemble_create": ("nbody", "c_void_p, [POINTER(nbody_ensemble_options), c_size_t, c_size_t, c_void_p, c_void_p, c_void_p]"),
     "nbody_ensemble_energies": ("nbody", "c_int, [c_void_p, c_void_p]"),
+    "nbody_ensemble_events": ("nbody", "c_int, [c_void_p, c_void_p, c_void_p]"),
     "nbody_ensemble_free": ("nbody", "None, [c_void_p]"),
     "nbody_ensemble_load": ("nbody", "c_int, [c_void_p, c_void_p, c_size_t]"),
+    "nbody_ensemble_read": ("nbody", "c_int, [c_void_p, c_size_t, c_void_p, c_void_p, c_void_p, c_void_p]"),
     "nbody_ensemble_save": ("nbody", "c_int, [c_void_p, c_void_p]"),
     "nbody_ensemble_save_bytes": ("nbody", "c_size_t, [c_void_p]"),
     "nbody_ensemble_state": ("nbody", "c_int, [c_void_p, c_void_p, c_void_p]"),
     "nbody_ensemble_step": ("nbody", "c_int, [c_void_p, c_size_t]"),
     "nbody_ensemble_steps": ("nbody", "c_size_t, [c_void_p]"),
+    "nbody_ensemble_systems": ("nbody", "c_int, [c_void_p, POINTER(nbody_system)]"),
     "nbody_ensemble_time": ("nbody", "c_double, [c_void_p]"),
+    "nbody_ensemble_watch": ("nbody", "c_int, [c_void_p, POINTER(nbody_ensemble_watch_options)]"),
     "nbody_eta": ("nbody", "c_double, [c_void_p]"),
     "nbody_explain": ("nbody", "c_char_p, [c_void_p, c_uint]"),
     "nbody_explain_method": ("nbody", "c_char_p, [c_void_p]"),
@@ -984,6 +1004,7 @@ CHOICES = {
     "life_options": {'engine': {'auto': 0, 'packed': 1, 'local': 2, 'global': 3, 'reference': 4, 'hashlife': 5, 'sparse': 6}, 'bounds': {'torus': 0, 'plane': 1, 'joined': 2, 'unbounded': 3}},
     "matmul_options": {'kind': {'tuned': 0, 'naive': 1, 'blocked': 2, 'cpu_naive': 3, 'cpu_blocked': 4, 'openblas': 5, 'sycl': 6, 'clblast': 7}, 'precision': {'single': 0, 'double': 1}},
     "nbody_ensemble_options": {'integrator': {'leapfrog': 0, 'hermite4': 1, 'taylor': 2, 'yoshida4': 3, 'ias15': 4, 'hermite6': 5, 'whfast': 6}},
+    "nbody_ensemble_watch_options": {},
     "nbody_options": {'integrator': {'leapfrog': 0, 'hermite4': 1, 'taylor': 2, 'yoshida4': 3, 'ias15': 4, 'hermite6': 5, 'whfast': 6}, 'precision': {'single': 0, 'double': 1, 'mixed': 2}, 'kernel': {'tuned': 0, 'naive': 1, 'branchless': 2, 'tiled': 3}, 'method': {'direct': 0, 'tree': 1, 'auto': 2}, 'stepping': {'fixed': 0, 'adaptive': 1, 'block': 2}, 'place': {'on_devices': 0, 'on_host': 1, 'on_faster': 2}},
     "nbody_whfast_options": {'coordinates': {'jacobi': 0, 'heliocentric': 1}},
     "view_options": {},
@@ -1073,6 +1094,10 @@ CONSTANTS = {
     "NBODY_FIELD_POINT": 0,
     "NBODY_FIELD_PLUMMER": 1,
     "NBODY_FIELD_LOGARITHMIC": 2,
+    "NBODY_SYSTEM_RUNS": 0,
+    "NBODY_SYSTEM_ESCAPE": 1,
+    "NBODY_SYSTEM_CONTACT": 2,
+    "NBODY_SYSTEM_FAILED": 3,
     "NBODY_PLUMMER": 0,
     "NBODY_UNIFORM": 1,
     "NBODY_COLD": 2,
