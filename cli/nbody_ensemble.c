@@ -73,6 +73,7 @@ static int ensemble_progress(void *arg, double fraction)
     (void)fraction;
     cli_progress_update(&e->job->progress, e->engine ? (double)nbody_ensemble_steps(e->engine) : 0,
                         "");
+    cli_window_listen(&e->job->window);
     return cli_interrupted() || nbody_checkpoint_late(e->job) || nbody_job_late(e->job);
 }
 
@@ -151,27 +152,48 @@ static int resume_ensemble(struct ensemble *e)
                      job->resume, nbody_ensemble_steps(e->engine), job->total);
 }
 
-/* Step to the next checkpoint or output, by time or by the clock; then write it. */
-static int run_to_visit(struct ensemble *e)
+/* Step of the next checkpoint, output or visit of the view. */
+static size_t next_visit(struct ensemble *e, size_t step)
+{
+    const size_t due = nbody_checkpoint_next(e->job, step), output = ensemble_output_next(e, step),
+                 first = due < output ? due : output, batch = ensemble_view_batch(e, step),
+                 end = first < e->job->total ? first : e->job->total;
+    return end - step < batch ? end : step + batch;
+}
+
+static int step_to_visit(struct ensemble *e, size_t end)
 {
     struct nbody_job *job = e->job;
-    const size_t step = nbody_ensemble_steps(e->engine), due = nbody_checkpoint_next(job, step),
-                 output = ensemble_output_next(e, step), first = due < output ? due : output,
-                 end = first < job->total ? first : job->total;
     const double start = seconds_now();
-    const int called = nbody_ensemble_step(e->engine, end - step);
-    job->seconds += seconds_now() - start;
+    const int called = nbody_ensemble_step(e->engine, end - nbody_ensemble_steps(e->engine));
+    e->took = seconds_now() - start;
+    job->seconds += e->took;
     if (called < 0 && clerrno != ECANCELED)
         return cli_failed_call(NULL);
-    const size_t now = nbody_ensemble_steps(e->engine);
-    job->interrupted = cli_interrupted() && now < job->total;
-    if (nbody_job_late(job) && now < job->total)
+    const bool early = nbody_ensemble_steps(e->engine) < job->total;
+    job->interrupted = cli_interrupted() && early;
+    if (nbody_job_late(job) && early)
         snprintf(job->stopped, sizeof job->stopped, "the --time-limit of %.3g s has passed",
                  job->time_limit);
-    const int status = ensemble_output_visit(e, false);
+    return CLI_DONE;
+}
+
+/* Step to the next visit, or as far as the clock allows; then write the outputs that are due. */
+static int run_to_visit(struct ensemble *e)
+{
+    const struct nbody_job *job = e->job;
+    const size_t step = nbody_ensemble_steps(e->engine), due = nbody_checkpoint_next(job, step);
+    int status = step_to_visit(e, next_visit(e, step));
+    if (status != CLI_DONE)
+        return status;
+    if ((status = ensemble_output_visit(e, false)) != CLI_DONE)
+        return status;
+    if ((status = ensemble_view_visit(e)) != CLI_DONE)
+        return status;
+    const size_t now = nbody_ensemble_steps(e->engine);
     const bool saves = job->checkpoint && !job->interrupted &&
                        (now == due || now == job->total || nbody_checkpoint_late(job));
-    return status == CLI_DONE && saves ? write_ensemble_checkpoint(e) : status;
+    return saves ? write_ensemble_checkpoint(e) : CLI_DONE;
 }
 
 /* Create the engine, which copies all systems. */
@@ -201,6 +223,8 @@ static int step_systems(struct ensemble *e)
 {
     struct nbody_job *job = e->job;
     int status = job->resumed ? resume_ensemble(e) : ensemble_output_visit(e, false);
+    if (status == CLI_DONE)
+        status = ensemble_view_visit(e);
     job->began = seconds_now();
     cli_progress_start(&job->progress, "steps", (double)job->total, job->common.quiet);
     while (status == CLI_DONE && nbody_ensemble_steps(e->engine) < job->total &&
@@ -224,9 +248,13 @@ static int run_systems(struct ensemble *e)
         return status;
     if ((status = ensemble_output_open(e)) != CLI_DONE)
         return status;
+    if ((status = ensemble_view_open(e)) != CLI_DONE)
+        return status;
     if ((status = step_systems(e)) != CLI_DONE)
         return status;
-    return ensemble_output_visit(e, true);
+    if ((status = ensemble_output_visit(e, true)) != CLI_DONE)
+        return status;
+    return ensemble_view_end(e);
 }
 
 static int run_and_report(struct ensemble *e)

@@ -4,6 +4,7 @@
  *   nbody_ensemble_systems.c   systems from copies or files; the systems chosen by --systems
  *   nbody_ensemble_output.c    tables, snapshots and the bodies at the end
  *   nbody_ensemble_kept.c      outputs so far in checkpoints
+ *   nbody_ensemble_view.c      the view
  *   nbody_ensemble_report.c    the report
  *
  * SPDX-License-Identifier: MIT
@@ -37,6 +38,8 @@ struct ensemble {
     bool *ended;                 /* by chosen system: it has ended, and has its last rows */
     struct nbody_system *system; /* all, as of the last ensemble_fetch */
     struct ensemble_table energies, orbits;
+    size_t batch;                     /* steps between visits of the view */
+    double took;                      /* seconds of the last batch */
     size_t last_row;                  /* step of the last rows; SIZE_MAX: none */
     double *before, *after;           /* initial energies; relative energy errors */
     struct nbody_system_event *event; /* at the end; NULL: none */
@@ -77,6 +80,13 @@ size_t ensemble_kept_bytes(const struct ensemble *e);
 void ensemble_kept_save(const struct ensemble *e, char *to);
 int ensemble_kept_restore(struct ensemble *e, const char *from, size_t bytes);
 int ensemble_table_add(struct ensemble *e, struct ensemble_table *table, const double *row);
+
+/* nbody_ensemble_view.c. open: open the view, if wanted; batch: number of steps from `step` to the
+ * next visit; visit: between batches; end: the last frame. */
+int ensemble_view_open(struct ensemble *e);
+size_t ensemble_view_batch(struct ensemble *e, size_t step);
+int ensemble_view_visit(struct ensemble *e);
+int ensemble_view_end(struct ensemble *e);
 
 /* nbody_ensemble_report.c. judge: find e->after to e->median and the events. */
 int ensemble_judge(struct ensemble *e);

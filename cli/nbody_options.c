@@ -46,7 +46,7 @@ static bool parse_pixels(const char *text, void *to, char *why, size_t size)
 static const struct cli_combination nbody_combinations[] = {
     CLI_ALLOWS_ONLY(
         "ensemble",
-        "input isolated seed gravity dt steps until time-limit stop-distance collide radius output snapshots csv diag elements systems spread integrator checkpoint every every-minutes resume resume-anyway " CLI_COMMON_NAMES,
+        "input isolated seed gravity dt steps until time-limit stop-distance collide radius output snapshots csv diag elements systems spread integrator checkpoint every every-minutes resume resume-anyway view view-wait view-guest view-rate view-budget record " CLI_COMMON_NAMES,
         NULL),
     CLI_ALLOWS_ONLY("compare",
                     "input isolated ic bodies seed gravity eps precision " CLI_COMMON_NAMES,

@@ -7,6 +7,7 @@
 #include "nbody_command.h"
 
 #include "formats/particles.h"
+#include "stdcl/view.h"
 
 #include <math.h>
 
@@ -276,6 +277,22 @@ static void ensemble_resumes_with_equal_files(void **unused)
     nbody_refuses(2, "had different systems", "--resume e.ckpt --until 9 --collide stop");
 }
 
+/* The view shows the chosen systems, from the start to the end. */
+static void ensemble_records_view(void **unused)
+{
+    (void)unused;
+    put_text(in_folder("star.tab"), leaving_planet);
+    nbody_succeeds("-i star.tab --ensemble 30 --dt 0.125 --until 20 --systems 2,5-6 -q "
+                   "--record e.view --view-rate 240 --view-budget 100");
+    view_recording *r = view_recording_open(in_folder("e.view"));
+    ready(r);
+    const size_t frames = view_recording_frames(r);
+    assert_string_equal(view_recording_title(r), "star.tab: 3 systems");
+    assert_true(frames >= 2 && view_recording_time(r, 0) == 0);
+    assert_true(view_recording_time(r, frames - 1) == 20);
+    view_recording_close(r);
+}
+
 /* ---- Refused. -------------------------------------------------------------------------------- */
 
 static void ensemble_rejects_bad_runs(void **unused)
@@ -309,6 +326,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(ensemble_stops_at_time_limit),
         cmocka_unit_test(ensemble_writes_snapshots),
         cmocka_unit_test(ensemble_resumes_with_equal_files),
+        cmocka_unit_test(ensemble_records_view),
         cmocka_unit_test(ensemble_rejects_bad_runs),
     };
     if (argc < 2)
