@@ -134,6 +134,35 @@ static void watch_circles_touch_on_time(void **state)
     }
 }
 
+/* Planets on circles of radii 1 and 1.01 run against each other: they touch within a step, and are
+ * many radii apart at both ends. */
+static void watch_finds_fast_encounters(void **state)
+{
+    enum { PHASES = 6 };
+    const double R = 0.02, rate = 1 + pow(1.01, -1.5),
+                 touch = acos((1 + 1.01 * 1.01 - R * R) / 2.02);
+    (void)state;
+    watch_clear();
+    for (size_t s = 0; s < PHASES; s++) {
+        const double apart = 1 + 0.04 * (double)s;
+        watch_put(3 * s, 1, 0, 0, 0, 0);
+        watch_circle(3 * s + 1, 0, 1, 0);
+        watch_circle(3 * s + 2, 0, 1.01, apart);
+        vel[3 * s + 2][0] *= -1, vel[3 * s + 2][1] *= -1;
+        radius[3 * s + 1] = R / 4, radius[3 * s + 2] = 3 * R / 4;
+    }
+    nbody_ensemble *e = watch_ensemble(0, 0.125, PHASES, 3);
+    watch_set(e, 0, 0);
+    works(nbody_ensemble_step(e, 8));
+    for (size_t s = 0; s < PHASES; s++) {
+        const double right = (1 + 0.04 * (double)s - touch) / rate,
+                     off = watch_event(e, s).time - right;
+        if (!(fabs(off) < 1e-5))
+            fail_msg("phase %zu: contact %g off", s, off);
+    }
+    nbody_ensemble_free(e);
+}
+
 /* ---- Mergers. -------------------------------------------------------------------------------- */
 
 static void watch_sums(size_t bodies, const double *m, double (*x)[3], double (*v)[3],
@@ -400,6 +429,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(watch_fall_ends_at_surface),
         cmocka_unit_test(watch_circles_touch_on_time),
+        cmocka_unit_test(watch_finds_fast_encounters),
         cmocka_unit_test(watch_mergers_conserve),
         cmocka_unit_test(watch_overlap_merges_at_start),
         cmocka_unit_test(watch_escape_ends_system),
