@@ -37,6 +37,7 @@ RUNS = {
     "taylor, tree": "-n 5000 --dt 1/64 --until 1.501 --method tree --integrator taylor",
     "hermite6, adaptive": "-n 200 --dt 1/16 --until 1.001 --stepping adaptive --integrator hermite6 --eps 0.02",
     "ensemble": "-i SOLAR -G 0.00029591220828559115 --ensemble 200 --dt 4 --until 40000",
+    "ensemble, whfast": "-i SOLAR -G 0.00029591220828559115 --ensemble 200 --dt 4 --until 40000 --integrator whfast",
     "ensemble, ias15": "-i SOLAR -G 0.00029591220828559115 --ensemble 8 --dt 100 --until 3000 --integrator ias15",
     "leapfrog, tree, block": "-n 4000 --dt 1/16 --until 1.501 --method tree --stepping block --eps 0.02",
 }

@@ -413,6 +413,13 @@ int nbody_job_choose(struct nbody_job *job)
     return status;
 }
 
+struct nbody_whfast_options nbody_job_whfast(const struct nbody_job *job)
+{
+    return (struct nbody_whfast_options){.coordinates = (enum nbody_coordinates)job->coordinates,
+                                         .corrector = nbody_corrector_order(job->corrector),
+                                         .safe = job->safe_mode};
+}
+
 struct nbody_options nbody_job_options(struct nbody_job *job)
 {
     return (struct nbody_options){
@@ -431,9 +438,8 @@ struct nbody_options nbody_job_options(struct nbody_job *job)
         .softening = job->own_eps ? job->bodies.softening : NULL,
         .fields = job->fields.field,
         .nfields = job->fields.n,
-        .whfast = {.coordinates = (enum nbody_coordinates)job->coordinates,
-                   .corrector = nbody_corrector_order(job->corrector),
-                   .safe = job->safe_mode},
+        .whfast = nbody_job_whfast(job),
+        .megno = job->megno,
         .stepping = (enum nbody_stepping)job->stepping,
         .eta = job->eta,
         .world = cli_world,

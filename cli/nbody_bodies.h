@@ -24,6 +24,7 @@ int nbody_job_bodies(struct nbody_job *job); /* read or generate job->bodies */
 int nbody_job_choose(
     struct nbody_job *job); /* choose softening, step and precision, if not given */
 struct nbody_options nbody_job_options(struct nbody_job *job); /* options of the engine */
+struct nbody_whfast_options nbody_job_whfast(const struct nbody_job *job); /* of whfast */
 int nbody_job_energies_check(
     struct nbody_job *job); /* check the number of bodies for --direct-energies */
 int nbody_job_energies(struct nbody_job *job,

@@ -204,7 +204,9 @@ static int create_engine(struct ensemble *e)
         .ctx = job->context,
         .G = job->G,
         .dt = job->dt,
-        .integrator = job->integrator == NBODY_IAS15 ? NBODY_IAS15 : 0,
+        .integrator = (enum nbody_integrator)job->integrator, /* leapfrog is 0 */
+        .whfast = nbody_job_whfast(job),
+        .megno = job->megno,
         .progress = ensemble_progress,
         .arg = e};
     const struct nbody_ensemble_watch_options watch = {.stop_distance = job->stop_distance,
@@ -297,5 +299,6 @@ int nbody_job_ensemble(struct nbody_job *job)
     void *const own[] = {e.mass, e.radius, e.before, e.after, e.event, e.chosen, e.ended, e.system};
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
         free(own[i]);
+    free(e.chaos);
     return status == CLI_DONE && job->interrupted ? cli_interrupt_status(CLI_DONE) : status;
 }

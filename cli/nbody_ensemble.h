@@ -38,10 +38,11 @@ struct ensemble {
     bool *ended;                 /* by chosen system: it has ended, and has its last rows */
     struct nbody_system *system; /* all, as of the last ensemble_fetch */
     struct ensemble_table energies, orbits;
-    size_t batch;                     /* steps between visits of the view */
-    double took;                      /* seconds of the last batch */
-    size_t last_row;                  /* step of the last rows; SIZE_MAX: none */
-    double *before, *after;           /* initial energies; relative energy errors */
+    size_t batch;              /* steps between visits of the view */
+    double took;               /* seconds of the last batch */
+    size_t last_row;           /* step of the last rows; SIZE_MAX: none */
+    struct nbody_chaos *chaos; /* of all, as of the last ensemble_fetch, with --megno; else NULL */
+    double *before, *after;    /* initial energies; relative energy errors */
     struct nbody_system_event *event; /* at the end; NULL: none */
     size_t events;
     size_t wrong; /* systems with a non-finite energy */

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ENERGY_COLUMNS = 12, ORBIT_COLUMNS = 11 };
+enum { ENERGY_COLUMNS = 12, ORBIT_COLUMNS = 13 };
 
 /* ---- Plan. ----------------------------------------------------------------------------------- */
 
@@ -64,8 +64,9 @@ int ensemble_output_open(struct ensemble *e)
                                            "angular_momentum_z",
                                            "virial_ratio"};
     static const char *const orbits[] = {
-        "system",     "body",         "semi_major", "eccentricity", "inclination", "node",
-        "pericentre", "mean_anomaly", "period",     "energy_error", "time"};
+        "system", "body",       "semi_major",   "eccentricity", "inclination",
+        "node",   "pericentre", "mean_anomaly", "period",       "energy_error",
+        "time",   "megno",      "lyapunov"};
     struct nbody_job *job = e->job;
     const char *file = energies_file(job);
     e->last_row = SIZE_MAX;
@@ -73,7 +74,8 @@ int ensemble_output_open(struct ensemble *e)
     job->bodies.also = e->bodies_out.also;
     job->every = file || (job->elements && job->diag > 0) ? nbody_output_interval(job) : 0;
     if ((file && csv_open(&e->energies.csv, file, ENERGY_COLUMNS, energies) < 0) ||
-        (job->elements && csv_open(&e->orbits.csv, job->elements, ORBIT_COLUMNS, orbits) < 0))
+        (job->elements &&
+         csv_open(&e->orbits.csv, job->elements, ORBIT_COLUMNS - (e->chaos ? 0 : 2), orbits) < 0))
         return cli_failed_call(NULL);
     return nbody_series_plan(job);
 }
@@ -152,7 +154,9 @@ static int write_orbit_rows(struct ensemble *e, size_t k, const struct nbody_dia
                                            o.mean_anomaly,
                                            o.period,
                                            error,
-                                           time_of_system(e, k)};
+                                           time_of_system(e, k),
+                                           e->chaos ? e->chaos[system].megno : NAN,
+                                           e->chaos ? e->chaos[system].lyapunov : NAN};
         const int status =
             ensemble_is_merged(e, i) ? CLI_DONE : ensemble_table_add(e, &e->orbits, row);
         if (status != CLI_DONE)

@@ -144,6 +144,15 @@ static void events_text(const struct ensemble *e, FILE *fp)
 
 /* ---- The report. ----------------------------------------------------------------------------- */
 
+/* Number of chaotic systems: with a MEGNO above 4, twice the limit of regular motion. */
+static size_t ensemble_chaotic(const struct ensemble *e)
+{
+    size_t n = 0;
+    for (size_t s = 0; s < e->systems; s++)
+        n += e->chaos[s].megno > 4;
+    return n;
+}
+
 static double ensemble_rate(const struct nbody_job *job, const struct ensemble *e)
 {
     return job->seconds > 0
@@ -165,6 +174,9 @@ static int ensemble_report_json(const struct nbody_job *job, const struct ensemb
         "time", cli_json_real(e->bodies_out.time), "spread", cli_json_real(job->spread), "seed",
         (json_int_t)job->seed, "version", STDCL_VERSION, "interrupted", job->interrupted);
     add_events_json(e, report);
+    if (e->chaos)
+        json_object_set_new(report, "chaotic_systems",
+                            json_integer((json_int_t)ensemble_chaotic(e)));
     const int status = cli_json_print(report);
     json_decref(report);
     return status;
@@ -183,6 +195,8 @@ static void ensemble_report_text(const struct nbody_job *job, const struct ensem
             cli_text_rate(&text, ensemble_rate(job, e), "system steps/s"));
     fprintf(fp, "%-14srelative errors: half below %.2g, the largest %.2g (system %zu)\n", "energy",
             e->median, e->after[e->worst], e->worst + 1);
+    if (e->chaos)
+        fprintf(fp, "%-14s%zu systems with a MEGNO above 4\n", "chaotic", ensemble_chaotic(e));
     if (e->wrong)
         fprintf(fp, "%-14s%zu systems without a finite energy\n", "failed", e->wrong);
     events_text(e, fp);

@@ -36,8 +36,9 @@ static int allocate_systems(struct ensemble *e, size_t systems, size_t bodies)
     e->before = malloc(systems * sizeof *e->before);
     e->after = malloc(systems * sizeof *e->after);
     e->system = malloc(systems * sizeof *e->system);
+    e->chaos = e->job->megno ? malloc(systems * sizeof *e->chaos) : NULL;
     return b->mass && b->pos && b->vel && e->before && e->after && e->system &&
-                   (e->radius || !e->job->collide)
+                   (e->radius || !e->job->collide) && (e->chaos || !e->job->megno)
                ? CLI_DONE
                : cli_failed("out of memory for %zu systems of %zu bodies", systems, bodies);
 }
@@ -305,7 +306,8 @@ int ensemble_fetch(struct ensemble *e)
     struct particles *b = &e->bodies_out;
     double *const mass = nbody_collide_merges(e->job) ? b->mass : NULL;
     if (nbody_ensemble_systems(e->engine, e->system) < 0 ||
-        nbody_ensemble_read(e->engine, e->chosen_n, e->chosen, mass, b->pos, b->vel) < 0)
+        nbody_ensemble_read(e->engine, e->chosen_n, e->chosen, mass, b->pos, b->vel) < 0 ||
+        (e->chaos && nbody_ensemble_find_chaos(e->engine, e->chaos) < 0))
         return cli_failed_call(NULL);
     b->time = e->job->time_start + nbody_ensemble_time(e->engine);
     return place_merged(e);

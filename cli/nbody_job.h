@@ -53,7 +53,7 @@ struct nbody_job {
     bool own_eps; /* per-body softenings from the file; eps is 0 */
     int integrator, precision, kernel, method;
     int coordinates, corrector; /* of whfast; nbody_corrector_order */
-    bool safe_mode;
+    bool safe_mode, megno;
     bool if_direct;       /* precision applies only to direct sums */
     bool precision_noted; /* precision comes from the input file */
     struct cli_strings external;

@@ -46,15 +46,17 @@ static bool parse_pixels(const char *text, void *to, char *why, size_t size)
 static const struct cli_combination nbody_combinations[] = {
     CLI_ALLOWS_ONLY(
         "ensemble",
-        "input isolated seed gravity dt steps until time-limit stop-distance collide radius output snapshots csv diag elements systems spread integrator checkpoint every every-minutes resume resume-anyway view view-wait view-guest view-rate view-budget record " CLI_COMMON_NAMES,
+        "input isolated seed gravity dt steps until time-limit stop-distance collide radius output snapshots csv diag elements systems spread integrator coordinates corrector safe-mode megno checkpoint every every-minutes resume resume-anyway view view-wait view-guest view-rate view-budget record " CLI_COMMON_NAMES,
         NULL),
     CLI_ALLOWS_ONLY("compare",
                     "input isolated ic bodies seed gravity eps precision " CLI_COMMON_NAMES,
                     "every kernel sums the forces once, without steps"),
     CLI_EXCLUDES("ensemble compare", "ranks", "start one rank only"),
-    CLI_EXCLUDES("ensemble", "integrator!ias15",
-                 "ensembles support only their own symplectic integrator and ias15"),
+    CLI_EXCLUDES("ensemble", "integrator!ias15+integrator!whfast",
+                 "ensembles support only their own symplectic integrator, whfast and ias15"),
     CLI_REQUIRES("spread systems", "ensemble", NULL),
+    CLI_EXCLUDES("ensemble+integrator=whfast", "collide stop-distance",
+                 "use ias15 or the symplectic integrator of ensembles"),
     CLI_EXCLUDES("input", "ic", "give a file or a model"),
     CLI_REQUIRES("isolated", "input ensemble resume", NULL),
     CLI_EXCLUDES("input", "bodies", "the file determines the bodies"),
@@ -69,6 +71,9 @@ static const struct cli_combination nbody_combinations[] = {
     CLI_EXCLUDES("stepping=adaptive stepping=block", "integrator=whfast",
                  "whfast needs steps of one length"),
     CLI_REQUIRES("coordinates corrector safe-mode", "integrator=whfast", NULL),
+    CLI_REQUIRES("megno", "integrator=whfast", "only whfast has variational equations"),
+    CLI_EXCLUDES("megno", "safe-mode external collide",
+                 "the variational equations have none of these"),
     CLI_EXCLUDES("coordinates=heliocentric", "corrector!none external", "use Jacobi coordinates"),
     CLI_EXCLUDES("integrator=whfast", "precision=single kernel!tuned ranks",
                  "whfast computes on the host, in double precision"),
@@ -229,6 +234,9 @@ bool nbody_options_parse(struct nbody_job *job, int argc, char **argv, int *stat
         CLI_FLAG(
             0, "safe-mode", &job->safe_mode,
             "begin each step of whfast from rounded positions and velocities, which is slower and less accurate"),
+        CLI_FLAG(
+            0, "megno", &job->megno,
+            "compute the largest Lyapunov exponent and MEGNO by the variational equations of whfast; the mean of MEGNO tends to 2 for regular motion and grows for chaotic motion"),
         CLI_CHOICE(
             0, "precision", "NAME", &job->precision, nbody_precision_names,
             "precision on the device: {}; mixed: positions, velocities and their differences in double, forces in single (default mixed; double for hermite4, hermite6, ias15, whfast, --stepping, models of three bodies and up to 128 bodies on the host; single, the fastest, for the tree, the simple kernels, per-body softenings and devices without double)"),
@@ -325,7 +333,7 @@ bool nbody_options_parse(struct nbody_job *job, int argc, char **argv, int *stat
         CLI_GROUP("Instead of a simulation"),
         CLI_STRING(
             0, "ensemble", "N|FILE", &job->ensemble,
-            "many independent planetary systems at once: N copies of the system of -i, a star and its planets, slightly perturbed (--spread); or the systems in the files listed in FILE, one per line. Symplectic steps or --integrator ias15, with --dt (default: 1/20 of the shortest period; for ias15, where it is the maximum step, the whole period), --steps or --until. Outputs and stop conditions apply to each system"),
+            "many independent planetary systems at once: N copies of the system of -i, a star and its planets, slightly perturbed (--spread); or the systems in the files listed in FILE, one per line. Symplectic steps, --integrator whfast or ias15, with --dt (default: 1/20 of the shortest period; for ias15, where it is the maximum step, the whole period), --steps or --until. Outputs and stop conditions apply to each system"),
         CLI_PARSED(0, "systems", "LIST", &job->chosen, nbody_read_systems,
                    "systems of an ensemble in its outputs, as numbers from 1 and ranges, such as 1,5-9 (default all)"),
         CLI_REAL(0, "spread", "X", &job->spread, 0, 1,

@@ -37,8 +37,10 @@ static const char *const columns[NBODY_COLUMNS] = {
     "angular_momentum_y",
     "angular_momentum_z",
     "virial_ratio",
+    "megno",
+    "megno_now",
+    "lyapunov",
 };
-enum { COLUMNS = NBODY_COLUMNS };
 
 /* Units follow from the bodies and G. */
 static const char *const force_columns[] = {
@@ -134,7 +136,8 @@ int nbody_output_open(struct nbody_job *job)
     job->every = nbody_output_interval(job);
     for (size_t i = 0; i < job->outputs.n; i++)
         if (job->outputs.item[i].kind == CLI_OUTPUT_TABLE &&
-            csv_open(&job->table, job->outputs.item[i].file, COLUMNS, columns) < 0)
+            csv_open(&job->table, job->outputs.item[i].file,
+                     job->megno ? NBODY_COLUMNS : NBODY_ENERGY_COLUMNS, columns) < 0)
             return cli_failed_call(NULL);
     return CLI_DONE;
 }
@@ -148,6 +151,9 @@ int nbody_output_row(struct nbody_job *job, const struct nbody_diagnostics *d)
         status = nbody_history_row(job, d);
     if (status != CLI_DONE || !cli_outputs_have(&job->outputs, CLI_OUTPUT_TABLE) || isnan(d->total))
         return status;
+    struct nbody_chaos chaos = {.time = 0};
+    if (job->megno && nbody_find_chaos(job->engine, &chaos) < 0)
+        return cli_failed_call(NULL);
     const struct nbody_row row = {{
         job->time_start + d->time,
         d->kinetic,
@@ -160,6 +166,9 @@ int nbody_output_row(struct nbody_job *job, const struct nbody_diagnostics *d)
         d->angular_momentum[1],
         d->angular_momentum[2],
         d->virial_ratio,
+        chaos.megno,
+        chaos.megno_now,
+        chaos.lyapunov,
     }};
     return nbody_output_again(job, &row);
 }

@@ -96,6 +96,24 @@ static void blocks_text(const struct nbody_job *job, FILE *fp)
                 blocks > 0 ? steps / blocks : 0);
 }
 
+static void chaos_json(const struct nbody_job *job, json_t *report)
+{
+    struct nbody_chaos c;
+    if (!job->megno || nbody_find_chaos(job->engine, &c) < 0)
+        return;
+    json_object_set_new(report, "megno", cli_json_real(c.megno));
+    json_object_set_new(report, "megno_now", cli_json_real(c.megno_now));
+    json_object_set_new(report, "lyapunov", cli_json_real(c.lyapunov));
+}
+
+static void chaos_text(const struct nbody_job *job, FILE *fp)
+{
+    struct nbody_chaos c;
+    if (job->megno && nbody_find_chaos(job->engine, &c) == 0)
+        fprintf(fp, "%-14sMEGNO %.4f on average, %.4f at the end; Lyapunov exponent %.3g\n",
+                "chaos", c.megno, c.megno_now, c.lyapunov);
+}
+
 static void errors_text(const struct nbody_job *job, FILE *fp)
 {
     const struct nbody_force_errors *e = &job->errors;
@@ -162,6 +180,7 @@ static int nbody_report_json(const struct nbody_job *job, const char *device)
     json_t *step_errors = nbody_steps_json(job);
     json_object_set_new(report, "host", json_boolean(nbody_place(job->engine) == NBODY_ON_HOST));
     blocks_json(job, report);
+    chaos_json(job, report);
     if (job->bodies.origin)
         json_object_set_new(report, "file_has", json_string(job->bodies.origin));
     if (step_errors)
@@ -215,6 +234,7 @@ static void nbody_report_text(const struct nbody_job *job, const char *device, F
         fprintf(fp, "%-14s%.6g %.6g %.6g\n", "ang. momentum", l[0], l[1], l[2]);
         fprintf(fp, "%-14s%.4f\n", "virial ratio", job->end.virial_ratio);
     }
+    chaos_text(job, fp);
     nbody_collide_text(job, fp);
     errors_text(job, fp);
     nbody_steps_text(job, fp);

@@ -508,6 +508,7 @@ module stdcl
     type(c_ptr) :: world = c_null_ptr
     integer(c_int) :: place = 0
     type(nbody_whfast_options) :: whfast
+    integer(c_int) :: megno = 0
     integer(c_intptr_t) :: reserved(8) = 0
   end type
 
@@ -528,7 +529,16 @@ module stdcl
     integer(c_int) :: integrator = 0
     type(c_funptr) :: progress = c_null_funptr
     type(c_ptr) :: arg = c_null_ptr
+    type(nbody_whfast_options) :: whfast
+    integer(c_int) :: megno = 0
     integer(c_intptr_t) :: reserved(8) = 0
+  end type
+
+  type, bind(C) :: nbody_chaos
+    real(c_double) :: megno = 0
+    real(c_double) :: megno_now = 0
+    real(c_double) :: lyapunov = 0
+    real(c_double) :: time = 0
   end type
 
   type, bind(C) :: nbody_system
@@ -2289,6 +2299,12 @@ module stdcl
       type(c_ptr), optional :: event(*)
       integer(c_size_t), optional :: events(*)
     end function
+    function nbody_ensemble_find_chaos(e, chaos) bind(C)
+      import
+      integer(c_int) :: nbody_ensemble_find_chaos
+      type(c_ptr), value :: e
+      type(nbody_chaos), optional :: chaos
+    end function
     subroutine nbody_ensemble_free(e) bind(C)
       import
       type(c_ptr), value :: e
@@ -2371,6 +2387,12 @@ module stdcl
       import
       type(c_ptr) :: nbody_explain_method
       type(c_ptr), value :: nb
+    end function
+    function nbody_find_chaos(nb, chaos) bind(C)
+      import
+      integer(c_int) :: nbody_find_chaos
+      type(c_ptr), value :: nb
+      type(nbody_chaos), optional :: chaos
     end function
     function nbody_find_contacts(n, radius, pos, vel, dt, contact, contacts) bind(C)
       import

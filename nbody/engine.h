@@ -33,6 +33,7 @@ struct nbody {
     enum nbody_stepping stepping;
     bool on_host; /* steps run on the host (host_steps.c); false for ias15 (host.c) */
     struct nbody_whfast_options whfast; /* options of NBODY_WHFAST */
+    bool megno;                         /* nbody_options.megno */
     char method_text[256];              /* why this method was chosen; a sentence for the user */
     double eta, accuracy;
     double G, eps; /* in the caller's units */

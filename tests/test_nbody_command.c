@@ -516,6 +516,79 @@ static void nbody_command_runs_ensemble_of_copies(void **unused)
     assert_true(strncmp(out, "system,body,semi_major,", 23) == 0 && strstr(out, "\n20,3,") != NULL);
 }
 
+/* The first copy has the bits of a single run, with every option. */
+static void nbody_command_runs_ensemble_by_whfast(void **unused)
+{
+    static const char *const options[] = {"", "--coordinates heliocentric", "--corrector none",
+                                          "--safe-mode"};
+    struct particles p, q;
+    (void)unused;
+    put_text(in_folder("star.tab"),
+             "1 0 0 0 0 0 0\n1e-4 1 0 0 0 1 0\n1e-3 0 2 0 -0.70710678118654752 0 0\n");
+    for (size_t k = 0; k < sizeof options / sizeof *options; k++) {
+        char line[200];
+        snprintf(line, sizeof line,
+                 "-i star.tab --integrator whfast --dt 0.25 --steps 40 -q -o one.tab %s",
+                 options[k]);
+        nbody_succeeds(line);
+        snprintf(line, sizeof line,
+                 "-i star.tab --integrator whfast --dt 0.25 --steps 40 -q -o all.tab --ensemble 3 "
+                 "%s",
+                 options[k]);
+        nbody_succeeds(line);
+        works(particles_read(in_folder("one.tab"), &p));
+        works(particles_read(in_folder("all.tab"), &q));
+        assert_true(p.n == 3 && q.n == 9);
+        assert_memory_equal(p.pos, q.pos, 3 * sizeof *p.pos);
+        assert_memory_equal(p.vel, q.vel, 3 * sizeof *p.vel);
+        particles_free(&p);
+        particles_free(&q);
+    }
+    nbody_refuses(2, "support only their own symplectic integrator, whfast and ias15",
+                  "-i star.tab --ensemble 3 --integrator hermite4");
+    nbody_refuses(2, "use Jacobi coordinates",
+                  "-i star.tab --ensemble 3 --integrator whfast --coordinates heliocentric "
+                  "--corrector 3");
+    nbody_refuses(2, "--corrector needs --integrator whfast",
+                  "-i star.tab --ensemble 3 --corrector 3");
+}
+
+/* MEGNO in report, table and ensemble: one run, the same numbers. */
+static void nbody_command_reports_megno(void **unused)
+{
+    (void)unused;
+    put_text(in_folder("star.tab"), star_and_two);
+    nbody_succeeds("-i star.tab --integrator whfast --dt 0.25 --steps 4000 --megno --json "
+                   "--csv chaos.csv");
+    json_t *r = nbody_report_json();
+    const double megno = nbody_json_number(r, "megno");
+    assert_true(fabs(megno - 2) < 0.1 && fabs(nbody_json_number(r, "megno_now") - 2) < 0.3);
+    assert_true(nbody_json_number(r, "lyapunov") > 0 && nbody_json_number(r, "lyapunov") < 0.02);
+    json_decref(r);
+    load_nbody_file("chaos.csv", out, sizeof out);
+    assert_non_null(strstr(out, ",virial_ratio,megno,megno_now,lyapunov\n"));
+    const char *last = strrchr(out, '\n');
+    for (int commas = 0; commas < 3; commas += *last == ',')
+        last--;
+    assert_true(fabs(strtod(last + 1, NULL) / megno - 1) < 1e-12);
+    nbody_succeeds("-i star.tab --integrator whfast --dt 0.25 --steps 4000 --megno --json "
+                   "--ensemble 2 --spread 0 --elements chaos.csv");
+    r = nbody_report_json();
+    assert_true(nbody_json_number(r, "chaotic_systems") < 1);
+    json_decref(r);
+    load_nbody_file("chaos.csv", out, sizeof out);
+    assert_non_null(strstr(out, ",energy_error,megno,lyapunov\n"));
+    last = strrchr(out, '\n');
+    for (int commas = 0; commas < 2; commas += *last == ',')
+        last--;
+    assert_true(fabs(strtod(last + 1, NULL) - megno) < 1e-9);
+    nbody_succeeds("-i star.tab --integrator whfast --dt 0.25 --steps 40 --megno");
+    assert_non_null(strstr(out, "MEGNO"));
+    nbody_refuses(2, "only whfast has variational equations", "-i star.tab --megno --dt 1");
+    nbody_refuses(2, "--megno and --safe-mode cannot be combined",
+                  "-i star.tab --integrator whfast --megno --safe-mode");
+}
+
 static void nbody_command_runs_ensemble_of_files(void **unused)
 {
     struct particles p;
@@ -585,6 +658,8 @@ int main(int argc, char **argv)
                                  cmocka_unit_test(nbody_command_resumes_after_mergers_within_steps),
                                  cmocka_unit_test(nbody_command_resumes_after_merger),
                                  cmocka_unit_test(nbody_command_runs_ensemble_of_copies),
+                                 cmocka_unit_test(nbody_command_runs_ensemble_by_whfast),
+                                 cmocka_unit_test(nbody_command_reports_megno),
                                  cmocka_unit_test(nbody_command_runs_ensemble_of_files)};
     if (argc != 2)
         return fprintf(stderr, "usage: test_nbody_command PATH_OF_STDCL\n"), 2;

@@ -211,6 +211,90 @@ static void ensemble_bits_are_reproducible(void **state)
     assert_memory_equal(vel2, vel1 + 41 * BODIES, BODIES * sizeof *vel);
 }
 
+/* ---- By whfast. ------------------------------------------------------------------------------ */
+
+enum { WHFAST_SYSTEMS = 11 }; /* not a multiple of a vector */
+
+static nbody_ensemble *by_whfast(double dt, size_t systems, struct nbody_whfast_options options,
+                                 int megno)
+{
+    nbody_ensemble *e = nbody_ensemble_create(
+        &(struct nbody_ensemble_options){
+            .ctx = stddev, .dt = dt, .integrator = NBODY_WHFAST, .whfast = options, .megno = megno},
+        systems, BODIES, mass, (const double(*)[3])pos, (const double(*)[3])vel);
+    ready(e);
+    return e;
+}
+
+/* Every kind of steps has the bits of a single run on the host, in one call and in several, with a
+ * query, saved and loaded. MEGNO agrees to rounding. A planet is a test particle; one system has
+ * orbits of high eccentricity. */
+static void ensemble_whfast_has_bits_of_single_runs(void **state)
+{
+    static const struct nbody_whfast_options options[] = {{.corrector = 0},
+                                                          {.coordinates = NBODY_HELIOCENTRIC},
+                                                          {.corrector = 3, .safe = 1},
+                                                          {.corrector = -1}};
+    (void)state;
+    planets(WHFAST_SYSTEMS, 10);
+    for (size_t s = 0; s < WHFAST_SYSTEMS; s++)
+        mass[s * BODIES + 3] = 0;
+    for (int c = 0; c < 3; c++)
+        vel[4 * BODIES + 1][c] *= 0.2;
+    for (size_t k = 0; k < sizeof options / sizeof *options; k++) {
+        const int megno = k < 2;
+        struct nbody_chaos chaos[WHFAST_SYSTEMS], one;
+        nbody_ensemble *e = by_whfast(0.05, WHFAST_SYSTEMS, options[k], megno);
+        works(nbody_ensemble_step(e, 60));
+        works(nbody_ensemble_state(e, pos1, NULL));
+        const size_t size = nbody_ensemble_save_bytes(e);
+        char *bytes = malloc(size);
+        assert_non_null(bytes);
+        works(nbody_ensemble_save(e, bytes));
+        nbody_ensemble_free(e);
+        e = by_whfast(0.05, WHFAST_SYSTEMS, options[k], megno);
+        works(nbody_ensemble_load(e, bytes, size));
+        works(nbody_ensemble_step(e, 40));
+        works(nbody_ensemble_state(e, pos1, vel1));
+        if (megno)
+            works(nbody_ensemble_find_chaos(e, chaos));
+        else
+            fails(EINVAL, nbody_ensemble_find_chaos(e, chaos));
+        nbody_ensemble_free(e);
+        free(bytes);
+        for (size_t s = 0; s < WHFAST_SYSTEMS; s++) {
+            const size_t star = s * BODIES;
+            nbody *nb = nbody_create(&(struct nbody_options){.ctx = stddev,
+                                                             .integrator = NBODY_WHFAST,
+                                                             .precision = NBODY_DOUBLE,
+                                                             .dt = 0.05,
+                                                             .megno = megno,
+                                                             .whfast = options[k]},
+                                     BODIES, mass + star, (const double(*)[3])pos + star,
+                                     (const double(*)[3])vel + star);
+            ready(nb);
+            works(nbody_step(nb, 100));
+            works(nbody_state(nb, pos2, vel2));
+            if (megno) {
+                works(nbody_find_chaos(nb, &one));
+                const double off = fabs(one.megno - chaos[s].megno) +
+                                   fabs(one.megno_now - chaos[s].megno_now) +
+                                   fabs(one.lyapunov - chaos[s].lyapunov);
+                if (!(off < 1e-9 && fabs(one.time - chaos[s].time) < 1e-12))
+                    fail_msg("options %zu, system %zu: %g %g, %g %g, %g %g, %g %g", k, s, one.megno,
+                             chaos[s].megno, one.megno_now, chaos[s].megno_now, one.lyapunov,
+                             chaos[s].lyapunov, one.time, chaos[s].time);
+            }
+            nbody_free(nb);
+            for (size_t b = 0; b < BODIES; b++)
+                for (int c = 0; c < 3; c++)
+                    if (!(pos1[star + b][c] == pos2[b][c] && vel1[star + b][c] == vel2[b][c]))
+                        fail_msg("options %zu, system %zu, body %zu: %.17g and %.17g", k, s, b,
+                                 pos1[star + b][c], pos2[b][c]);
+        }
+    }
+}
+
 /* ---- By ias15. ------------------------------------------------------------------------------- */
 
 static nbody_ensemble *by_ias15(double dt, size_t systems, size_t bodies)
@@ -331,6 +415,13 @@ static void ensemble_rejects_bad_options(void **state)
     fails_null(EINVAL, nbody_ensemble_create(
                            &(struct nbody_ensemble_options){.dt = 1, .integrator = NBODY_HERMITE4},
                            2, BODIES, mass, (const double(*)[3])pos, (const double(*)[3])vel));
+    fails_null(EINVAL, nbody_ensemble_create(
+                           &(struct nbody_ensemble_options){
+                               .dt = 1, .integrator = NBODY_WHFAST, .whfast = {.corrector = 4}},
+                           2, BODIES, mass, (const double(*)[3])pos, (const double(*)[3])vel));
+    fails_null(EINVAL, nbody_ensemble_create(&(struct nbody_ensemble_options){.dt = 1, .megno = 1},
+                                             2, BODIES, mass, (const double(*)[3])pos,
+                                             (const double(*)[3])vel));
     int calls = 0;
     nbody_ensemble *e = nbody_ensemble_create(
         &(struct nbody_ensemble_options){.dt = 0.05, .progress = stop_ensemble, .arg = &calls}, 2,
@@ -351,6 +442,7 @@ int main(void)
         cmocka_unit_test(ensemble_error_is_second_order),
         cmocka_unit_test(ensemble_matches_ias15),
         cmocka_unit_test(ensemble_bits_are_reproducible),
+        cmocka_unit_test(ensemble_whfast_has_bits_of_single_runs),
         cmocka_unit_test(ensemble_close_encounters_match_ias15),
         cmocka_unit_test(ensemble_ias15_follows_close_pairs),
         cmocka_unit_test(ensemble_ias15_keeps_energy_to_rounding),

@@ -314,6 +314,8 @@ static void ensemble_rejects_bad_runs(void **unused)
     nbody_refuses(2, "is shorter than a step",
                   "-i star.tab --ensemble 8 --dt 0.1 -o s-%02d.npy --snapshots 0.01");
     nbody_refuses(2, "--ensemble writes only bodies", "-i star.tab --ensemble 8 -o a.png");
+    nbody_refuses(2, "use ias15 or the symplectic integrator of ensembles",
+                  "-i star.tab --ensemble 8 --integrator whfast --stop-distance 9");
     nbody_refuses(2, "--diag needs a table", "-i star.tab --ensemble 8 --diag 1");
 }
 

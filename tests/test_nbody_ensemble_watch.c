@@ -422,6 +422,10 @@ static void watch_rejects_bad_options(void **state)
     fails(EINVAL,
           nbody_ensemble_watch(e, &(struct nbody_ensemble_watch_options){.stop_distance = 1}));
     nbody_ensemble_free(e);
+    e = watch_ensemble(NBODY_WHFAST, 0.03, SYSTEMS, BODIES);
+    fails(ENOTSUP,
+          nbody_ensemble_watch(e, &(struct nbody_ensemble_watch_options){.stop_distance = 1}));
+    nbody_ensemble_free(e);
 }
 
 int main(void)

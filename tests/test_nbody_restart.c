@@ -204,9 +204,12 @@ static void restart_ensemble_gives_equal_files(void **unused)
     put_text(in_folder("star.tab"),
              "1 0 0 0 0 0 0\n1e-4 1 0 0 0 1 0\n1e-4 0 2 0 -0.70710678118654752 0 0\n");
     check_restart("-i star.tab --ensemble 300 --until 2000", "--elements", "50", 20);
-    if (deep || deep_tests())
+    if (deep || deep_tests()) {
+        check_restart("-i star.tab --ensemble 300 --until 2000 --integrator whfast", "--elements",
+                      "50", 20);
         check_restart("-i star.tab --ensemble 30 --until 600 --integrator ias15", "--elements",
                       "20", 20);
+    }
     restart_succeeds("-i star.tab --ensemble 3 --dt 0.25 --until 5 --checkpoint e.ckpt -q");
     restart_refuses(2, "had different systems, -G, --seed, --spread, --integrator",
                     "--resume e.ckpt --seed 7");

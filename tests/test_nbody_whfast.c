@@ -6,6 +6,7 @@
 #include "nbody_engine.h"
 
 #include "core/args.h"
+#include "nbody/integrator/host_state.h"
 #include "nbody/reference/nbody_ref.h"
 
 /* Kepler's motion once more, without vector instructions. */
@@ -219,8 +220,10 @@ static void whfast_kepler_matches_reference(void **state)
             }
         }
         memset(lost, 0, sizeof lost);
-        nbody_kepler_drift(&(struct kepler_orbits){8, 8, gm, x[0], v[0], lost[0], lost[1]}, dt);
-        plain_kepler_drift(&(struct kepler_orbits){8, 8, gm, x[1], v[1], lost[2], lost[3]}, dt);
+        nbody_kepler_drift(
+            &(struct kepler_orbits){8, 8, gm, x[0], v[0], lost[0], lost[1], NULL, NULL}, dt);
+        plain_kepler_drift(
+            &(struct kepler_orbits){8, 8, gm, x[1], v[1], lost[2], lost[3], NULL, NULL}, dt);
         assert_memory_equal(x[0], x[1], sizeof x[0]);
         assert_memory_equal(v[0], v[1], sizeof v[0]);
         assert_memory_equal(lost[0], lost[2], 2 * sizeof lost[0]);
@@ -236,6 +239,24 @@ static void whfast_kepler_matches_reference(void **state)
             assert_true(sqrt(off / size) < 1e-12 * (1 + fabs(dt)));
         }
     }
+}
+
+/* A circle has equal bits alone and beside an ellipse, which needs more iterations. */
+static void whfast_orbits_are_independent(void **state)
+{
+    static const double gm[2][8] = {{1, 1}, {1}};
+    static double x[2][24], v[2][24], lost[2][48];
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        x[k][0] = x[k][1] = v[k][8] = 1;
+        v[k][9] = 0.3;
+        for (int step = 1; step <= 1000; step++)
+            nbody_kepler_drift(
+                &(struct kepler_orbits){8, 8, gm[k], x[k], v[k], lost[k], lost[k] + 24, NULL, NULL},
+                1e-3 * step);
+    }
+    for (size_t c = 0; c < 3; c++)
+        assert_true(x[0][8 * c] == x[1][8 * c] && v[0][8 * c] == v[1][8 * c]);
 }
 
 static long double kepler_energy(const struct kepler_orbits *o, size_t i)
@@ -256,7 +277,7 @@ static long double kepler_energy(const struct kepler_orbits *o, size_t i)
 static void whfast_rounding_has_no_trend(void **state)
 {
     static double x[24], v[24], lost[48], gm[8];
-    const struct kepler_orbits o = {8, 8, gm, x, v, lost, lost + 24};
+    const struct kepler_orbits o = {8, 8, gm, x, v, lost, lost + 24, NULL, NULL};
     long double before[8];
     (void)state;
     for (size_t i = 0; i < 8; i++) {
@@ -368,6 +389,213 @@ static void whfast_call_boundaries_change_no_bit(void **state)
     }
 }
 
+/* ---- Chaos. ---------------------------------------------------------------------------------- */
+
+/* The derivative of Kepler's motion is the limit of differences between the reference's motions,
+ * for ellipses, hyperbolas, several periods and straight lines. */
+static void whfast_kepler_tangent_matches_differences(void **state)
+{
+    static const double q[8] = {1, 1, 0.5, 0.2, 1, 1, 0.3, 1}, e[8] = {0, 0.3, 0.6, 0.9, 1.5, 0.1},
+                        gm[8] = {1, 1, 1, 1, 1, 1, 0, 2}, moved[8] = {0, 2, 1, 3, 2, 5, 0, 0.1};
+    (void)state;
+    for (int k = 0; k < 4; k++) {
+        static double x[24], v[24], lost[48], tx[24], tv[24];
+        const double dt = (const double[]){0.01, 0.7, -2.5, 20}[k], h = 1e-5;
+        double x0[8][3], v0[8][3], ux[8][3], uv[8][3];
+        memset(lost, 0, sizeof lost);
+        for (size_t i = 0; i < 8; i++) {
+            const double w = sqrt(fmax(gm[i], 0.1) * (1 + e[i]) / q[i]), at[3] = {q[i], 0, 0.1},
+                         with[3] = {0, 0.6 * w, 0.8 * w};
+            memcpy(x0[i], at, sizeof at);
+            memcpy(v0[i], with, sizeof with);
+            if (gm[i] > 0)
+                nbody_ref_kepler(gm[i], moved[i], x0[i], v0[i]);
+            for (size_t c = 0; c < 3; c++) {
+                ux[i][c] = tx[8 * c + i] = cos(1 + 3. * (double)i + (double)c);
+                uv[i][c] = tv[8 * c + i] = cos(2 + 5. * (double)i + 2. * (double)c);
+                x[8 * c + i] = x0[i][c];
+                v[8 * c + i] = v0[i][c];
+            }
+        }
+        nbody_kepler_drift(&(struct kepler_orbits){8, 8, gm, x, v, lost, lost + 24, tx, tv}, dt);
+        for (size_t i = 0; i < 8; i++) {
+            double side[2][6], off = 0, size = 0;
+            for (int s = 0; s < 2; s++) {
+                for (size_t c = 0; c < 3; c++) {
+                    side[s][c] = x0[i][c] + (s ? h : -h) * ux[i][c];
+                    side[s][3 + c] = v0[i][c] + (s ? h : -h) * uv[i][c];
+                }
+                if (gm[i] > 0)
+                    nbody_ref_kepler(gm[i], dt, side[s], side[s] + 3);
+                for (size_t c = 0; c < 3 && !(gm[i] > 0); c++)
+                    side[s][c] += dt * side[s][3 + c];
+            }
+            for (size_t c = 0; c < 6; c++) {
+                const double right = (side[1][c] - side[0][c]) / (2 * h),
+                             got = c < 3 ? tx[8 * c + i] : tv[8 * (c - 3) + i];
+                off += (got - right) * (got - right);
+                size += right * right;
+            }
+            if (!(sqrt(off / size) < 1e-5))
+                fail_msg("orbit %zu, dt %g: %g off", i, dt, sqrt(off / size));
+        }
+    }
+}
+
+static nbody *whfast_with_megno(size_t n, double dt, enum nbody_coordinates coordinates)
+{
+    nbody *nb = nbody_create(&(struct nbody_options){.ctx = stddev,
+                                                     .integrator = NBODY_WHFAST,
+                                                     .precision = NBODY_DOUBLE,
+                                                     .G = GAUSS,
+                                                     .dt = dt,
+                                                     .megno = 1,
+                                                     .whfast = {.coordinates = coordinates}},
+                             n, mass, (rows)pos, (rows)vel);
+    ready(nb);
+    return nb;
+}
+
+/* Steps move the tangent vector by the limit of differences between two orbits: whole steps, so
+ * that all their parts count, with heavy planets. */
+static void whfast_tangent_matches_shadow_orbit(void **state)
+{
+    enum { N = 9, STEPS = 500, SLOTS = 6, TANGENT = 18 };
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        double off = 0, size = 0, h = 1e-8;
+        whfast_load_planets();
+        for (size_t i = 1; i < N; i++)
+            mass[i] *= 10;
+        nbody *nb = whfast_with_megno(N, 1, k ? NBODY_HELIOCENTRIC : NBODY_JACOBI),
+              *shadow = whfast_with_megno(N, 1, k ? NBODY_HELIOCENTRIC : NBODY_JACOBI);
+        works(nbody_step(nb, 1));
+        works(nbody_step(shadow, 1));
+        const struct host_bodies *const a = &nb->integration.few->b, *const b = &shadow->integration
+                                                                                     .few->b;
+        for (size_t i = 0; i < 6 * a->stride; i++)
+            b->planes[SLOTS * a->stride + i] += h * a->planes[TANGENT * a->stride + i];
+        works(nbody_step(nb, STEPS));
+        works(nbody_step(shadow, STEPS));
+        for (size_t i = 0; i < 6 * a->stride; i++) {
+            const double t = a->planes[TANGENT * a->stride + i],
+                         d = (b->planes[SLOTS * a->stride + i] - a->planes[SLOTS * a->stride + i]) /
+                             h;
+            off += (t - d) * (t - d);
+            size += t * t;
+        }
+        if (!(sqrt(off / size) < 1e-4))
+            fail_msg("coordinates %d: %g off, of %g", k, sqrt(off), sqrt(size));
+        nbody_free(nb);
+        nbody_free(shadow);
+    }
+}
+
+/* Jupiter, and a Saturn moved to a = 9.58, e = 0.05 (regular) or a = 7.3, e = 0.1 (chaotic), about
+ * the centre of mass; G = 1. */
+static const double two_planets[2][3][7] = {
+    {{1, -0.0010297466962315672, -0.005207583509082926, 0, 0.00038222427438021952,
+      -0.00022024197271098523, 0},
+     {0.00095399999999999999, 3.2686875409788225, 3.7697878598801347, 0, -0.33686405519976825,
+      0.30762952765304041, 0},
+     {0.00028499999999999999, -7.3283551503937883, 5.6533540026571165, 0, -0.21352970427944062,
+      -0.25697051463163273, 0}},
+    {{1, -0.0015858075869368967, -0.004778162864801626, 0, 0.00039664183299585571,
+      -0.00020906336998996109, 0},
+     {0.00095399999999999999, 3.2681314800881172, 3.7702172805244158, 0, -0.33684963764115261,
+      0.30764070625576145, 0},
+     {0.00028499999999999999, -5.3754029651479538, 4.1451774708116975, 0, -0.26416589012700392,
+      -0.2962311009755626, 0}}};
+
+static nbody *whfast_two_planets(int k, struct nbody_whfast_options options)
+{
+    for (size_t i = 0; i < 3; i++) {
+        mass[i] = two_planets[k][i][0];
+        memcpy(pos[i], &two_planets[k][i][1], sizeof pos[i]);
+        memcpy(vel[i], &two_planets[k][i][4], sizeof vel[i]);
+    }
+    nbody *nb = nbody_create(&(struct nbody_options){.ctx = stddev,
+                                                     .integrator = NBODY_WHFAST,
+                                                     .precision = NBODY_DOUBLE,
+                                                     .dt = PI / 10,
+                                                     .megno = 1,
+                                                     .whfast = options},
+                             3, mass, (rows)pos, (rows)vel);
+    ready(nb);
+    return nb;
+}
+
+/* Regular motion has a MEGNO of 2, in both coordinates. */
+static void whfast_regular_motion_has_megno_2(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        struct nbody_chaos c;
+        nbody *nb = whfast_two_planets(
+            0, (struct nbody_whfast_options){.coordinates = k ? NBODY_HELIOCENTRIC : NBODY_JACOBI});
+        works(nbody_step(nb, 200000));
+        works(nbody_find_chaos(nb, &c));
+        assert_true(fabs(c.megno - 2) < 0.02 && fabs(c.megno_now - 2) < 0.3);
+        assert_true(c.lyapunov < 2e-4 && fabs(c.time / 20000 / PI - 1) < 1e-9);
+        nbody_free(nb);
+    }
+}
+
+/* Chaotic motion: 7.33 and 7.59 are REBOUND's means with two tangent vectors, by WHFast without
+ * corrector, after 2000 years. Later the mean is lyapunov t / 2 and MEGNO lyapunov t. */
+static void whfast_chaotic_motion_has_growing_megno(void **state)
+{
+    struct nbody_chaos c;
+    (void)state;
+    nbody *nb = whfast_two_planets(1, (struct nbody_whfast_options){.corrector = -1});
+    works(nbody_step(nb, 40000));
+    works(nbody_find_chaos(nb, &c));
+    assert_true(fabs(c.megno - 7.46) < 0.6);
+    works(nbody_step(nb, 260000));
+    works(nbody_find_chaos(nb, &c));
+    const double grown = c.lyapunov * c.time;
+    assert_true(grown > 60 && fabs(c.megno / grown - 0.5) < 0.15);
+    assert_true(fabs(c.megno_now / grown - 1) < 0.2);
+    nbody_free(nb);
+}
+
+/* Neither queries, nor saving and loading, nor another step lose the tangent vector. */
+static void whfast_megno_continues(void **state)
+{
+    struct nbody_chaos c[3];
+    (void)state;
+    for (int k = 0; k < 3; k++) {
+        nbody *nb = whfast_two_planets(1, (struct nbody_whfast_options){.corrector = 0});
+        works(nbody_step(nb, 10000));
+        if (k == 1) {
+            const size_t size = nbody_save_bytes(nb);
+            char *bytes = malloc(size);
+            assert_non_null(bytes);
+            works(nbody_find_chaos(nb, &c[0]));
+            works(nbody_save(nb, bytes));
+            nbody_free(nb);
+            nb = whfast_two_planets(1, (struct nbody_whfast_options){.corrector = 0});
+            works(nbody_load(nb, bytes, size));
+            free(bytes);
+        }
+        if (k == 2) {
+            works(nbody_set_dt(nb, PI / 20));
+            works(nbody_step(nb, 20000));
+        } else {
+            works(nbody_step(nb, 10000));
+        }
+        works(nbody_find_chaos(nb, &c[k]));
+        nbody_free(nb);
+        if (k == 0)
+            c[2] = c[0];
+        if (k == 1)
+            assert_memory_equal(&c[1], &c[2], sizeof *c);
+    }
+    assert_true(fabs(c[2].time / c[1].time - 1) < 1e-9);
+    if (!(fabs(c[2].megno - c[1].megno) < 0.1 && fabs(c[2].megno_now - c[1].megno_now) < 0.3))
+        fail_msg("%g %g, %g %g", c[1].megno, c[1].megno_now, c[2].megno, c[2].megno_now);
+}
+
 static void whfast_rejects(struct nbody_options o, size_t n, const char *words)
 {
     o.ctx = stddev;
@@ -405,6 +633,18 @@ static void whfast_rejects_bad_options(void **state)
                    "without a tree");
     whfast_rejects((struct nbody_options){.precision = p, .whfast = {.coordinates = 7}}, 9,
                    "no coordinates 7");
+    whfast_rejects((struct nbody_options){.precision = p, .megno = 1, .whfast = {.safe = 1}}, 9,
+                   "without safe mode");
+    whfast_rejects(
+        (struct nbody_options){.precision = p, .megno = 1, .fields = &field, .nfields = 1}, 9,
+        "MEGNO does not support fields");
+    assert_null(nbody_create(&(struct nbody_options){.ctx = stddev, .dt = 1, .megno = 1}, 9, mass,
+                             (rows)pos, (rows)vel));
+    assert_non_null(strstr(clerror(), "MEGNO needs the integrator NBODY_WHFAST"));
+    struct nbody_chaos chaos;
+    nbody *plain = whfast_engine(9, 1, (struct nbody_whfast_options){.safe = 0});
+    fails(EINVAL, nbody_find_chaos(plain, &chaos));
+    nbody_free(plain);
     mass[0] = 0;
     whfast_rejects((struct nbody_options){.precision = p}, 9, "needs a star");
 }
@@ -415,10 +655,16 @@ int main(void)
                                        cmocka_unit_test(whfast_is_of_second_order),
                                        cmocka_unit_test(whfast_two_bodies_follow_kepler),
                                        cmocka_unit_test(whfast_kepler_matches_reference),
+                                       cmocka_unit_test(whfast_orbits_are_independent),
                                        cmocka_unit_test(whfast_rounding_has_no_trend),
                                        cmocka_unit_test(whfast_test_particles_do_not_act),
                                        cmocka_unit_test(whfast_field_acts),
                                        cmocka_unit_test(whfast_call_boundaries_change_no_bit),
+                                       cmocka_unit_test(whfast_kepler_tangent_matches_differences),
+                                       cmocka_unit_test(whfast_tangent_matches_shadow_orbit),
+                                       cmocka_unit_test(whfast_regular_motion_has_megno_2),
+                                       cmocka_unit_test(whfast_chaotic_motion_has_growing_megno),
+                                       cmocka_unit_test(whfast_megno_continues),
                                        cmocka_unit_test(whfast_rejects_bad_options)};
     if (!context_has_doubles())
         return 77;

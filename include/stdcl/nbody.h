@@ -239,6 +239,9 @@ struct nbody_options {
     stdcl_world *world;
     enum nbody_place place;
     struct nbody_whfast_options whfast;
+    /* 1: follow a tangent vector of the motion, for nbody_find_chaos. Needs NBODY_WHFAST without
+     * safe mode, and no fields. */
+    int megno;
     uintptr_t reserved[8]; /* must be 0 */
 };
 
@@ -493,6 +496,20 @@ const struct nbody_contact *nbody_contacts(const nbody *nb, size_t *contacts);
 double nbody_elapsed(const nbody *nb);
 int nbody_set_elapsed(nbody *nb, double elapsed);
 
+/* Indicators of chaos since creation, from the growth of a tangent vector d, a solution of the
+ * variational equations (Rein & Tamayo 2016, MNRAS 459, 2275). MEGNO at the time t is Y = 2/t times
+ * the integral of t (ln |d|)' from 0 to t. The mean of Y over time converges to 2 for regular
+ * motion, and grows as lyapunov t / 2 for chaotic motion (Cincotta & Simo 2000, A&AS 147, 205). */
+struct nbody_chaos {
+    double megno;     /* mean over the time from 0 to t */
+    double megno_now; /* Y */
+    double lyapunov;  /* largest Lyapunov exponent, ln (|d(t)| / |d(0)|) / t; 1/time */
+    double time;      /* t: the sum of the steps' lengths */
+};
+
+/* Compute the indicators of an engine with nbody_options.megno. Blocks. EINVAL: without megno. */
+int nbody_find_chaos(nbody *nb, struct nbody_chaos *chaos);
+
 /* ---- Ensembles of planetary systems. --------------------------------------------------------- */
 
 /* An ensemble of planetary systems: a star and 1 to 15 planets each, equal numbers in all, one
@@ -510,13 +527,17 @@ struct nbody_ensemble_options {
     /* Time step; not 0; at most 1/20 of the shortest period. With NBODY_IAS15 a period or more,
      * since each dt restarts the step control. */
     double dt;
-    /* 0: Wisdom-Holman. NBODY_IAS15: Gauss-Radau, 15th order, with adaptive steps within dt for
-     * each system, accurate to rounding, close encounters included. */
+    /* 0: Wisdom-Holman. NBODY_WHFAST: the same method with the coordinates and correctors of a
+     * single run; results have the bits of single runs on devices that round as IEEE 754 demands.
+     * NBODY_IAS15: Gauss-Radau, 15th order, with adaptive steps within dt for each system, accurate
+     * to rounding, close encounters included. */
     enum nbody_integrator integrator;
     /* As in nbody_options. After a cancelled call nbody_ensemble_steps returns the whole steps
      * done. */
     int (*progress)(void *arg, double fraction);
     void *arg;
+    struct nbody_whfast_options whfast;
+    int megno;             /* as in nbody_options, for nbody_ensemble_find_chaos */
     uintptr_t reserved[8]; /* must be 0 */
 };
 
@@ -593,6 +614,9 @@ int nbody_ensemble_read(nbody_ensemble *e, size_t n, const size_t *which, double
 
 /* Compute energy[systems], the total energies, on the host. Mergers remove energy. */
 int nbody_ensemble_energies(nbody_ensemble *e, double *energy);
+
+/* Compute chaos[systems], as nbody_find_chaos. EINVAL: without nbody_ensemble_options.megno. */
+int nbody_ensemble_find_chaos(nbody_ensemble *e, struct nbody_chaos *chaos);
 
 /* Save and load an ensemble, as nbody_save and nbody_load, on any number of devices. Load into an
  * ensemble created with equal options and masses. */

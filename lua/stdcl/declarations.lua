@@ -750,6 +750,7 @@ struct nbody_options {
   stdcl_world *world;
   int place;
   struct nbody_whfast_options whfast;
+  int megno;
   uintptr_t reserved[8];
 };
 struct nbody_diagnostics {
@@ -768,6 +769,8 @@ struct nbody_ensemble_options {
   int integrator;
   int (*progress)(void *arg, double fraction);
   void *arg;
+  struct nbody_whfast_options whfast;
+  int megno;
   uintptr_t reserved[8];
 };
 typedef struct nbody_ensemble nbody_ensemble;
@@ -775,6 +778,12 @@ struct nbody_system_event {
   size_t system;
   size_t first;
   size_t second;
+  double time;
+};
+struct nbody_chaos {
+  double megno;
+  double megno_now;
+  double lyapunov;
   double time;
 };
 struct nbody_system {
@@ -881,6 +890,7 @@ double nbody_elapsed(const nbody *nb);
 nbody_ensemble *nbody_ensemble_create(const struct nbody_ensemble_options *options, size_t systems, size_t bodies, const double *mass, double (*pos)[3], double (*vel)[3]);
 int nbody_ensemble_energies(nbody_ensemble *e, double *energy);
 int nbody_ensemble_events(nbody_ensemble *e, struct nbody_system_event **event, size_t *events);
+int nbody_ensemble_find_chaos(nbody_ensemble *e, struct nbody_chaos *chaos);
 void nbody_ensemble_free(nbody_ensemble *e);
 int nbody_ensemble_load(nbody_ensemble *e, const void *from, size_t size);
 int nbody_ensemble_read(nbody_ensemble *e, size_t n, const size_t *which, double *mass, double (*pos)[3], double (*vel)[3]);
@@ -895,6 +905,7 @@ int nbody_ensemble_watch(nbody_ensemble *e, const struct nbody_ensemble_watch_op
 double nbody_eta(const nbody *nb);
 const char *nbody_explain(const nbody *nb, unsigned dev);
 const char *nbody_explain_method(const nbody *nb);
+int nbody_find_chaos(nbody *nb, struct nbody_chaos *chaos);
 int nbody_find_contacts(size_t n, const double *radius, double (*pos)[3], double (*vel)[3], double dt, struct nbody_contact **contact, size_t *contacts);
 struct nbody_elements nbody_find_elements(double gm, const double pos[3], const double vel[3]);
 int nbody_find_structure(size_t n, double G, const double *mass, double (*pos)[3], double (*vel)[3], const double *potential, size_t shells, struct nbody_shell *shell, struct nbody_structure *s);

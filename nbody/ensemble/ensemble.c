@@ -1,9 +1,13 @@
-/* ensemble.c - many planetary systems at once, one per work-item (ensemble.cl, ensemble_ias15.cl).
+/* ensemble.c - many planetary systems at once, one per work-item (ensemble.cl, ensemble_ias15.cl,
+ * ensemble_whfast.cl).
  *
  * The device has democratic heliocentric coordinates: positions relative to the star, velocities
  * relative to the centre of mass. For IAS15 both are relative to the centre of mass, and include
  * the star. The centre of mass moves uniformly; the host keeps it. The number of steps per launch
  * is limited by a slice of time (core/pace.h).
+ *
+ * For WHFAST positions and velocities are inertial, and include the star. Unless in safe mode,
+ * steps change the slots (whfast_steps.h), and queries compute positions and velocities from them.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/ensemble/ensemble.h"
@@ -20,9 +24,13 @@
 
 EMBEDDED(source, "nbody/ensemble/ensemble.cl", nbody_ensemble_ensemble_cl);
 EMBEDDED(source_ias15, "nbody/ensemble/ensemble_ias15.cl", nbody_ensemble_ensemble_ias15_cl);
+EMBEDDED(source_whfast, "nbody/ensemble/ensemble_whfast.cl", nbody_ensemble_ensemble_whfast_cl);
+EMBEDDED(source_lanes, "nbody/ensemble/ensemble_lanes.cl", nbody_ensemble_ensemble_lanes_cl);
+EMBEDDED(source_kepler, "nbody/integrator/kepler_solver.h", nbody_integrator_kepler_solver_h);
+EMBEDDED(source_steps, "nbody/integrator/whfast_steps.h", nbody_integrator_whfast_steps_h);
 EMBEDDED(watch, "nbody/ensemble/ensemble_watch.cl", nbody_ensemble_ensemble_watch_cl);
 
-enum { GROUP = 64 };
+enum { MAX_WIDTH = 8 };
 static const size_t MAX_SYSTEMS = (size_t)1 << 30;
 static const double PLANET_OPERATIONS = 300; /* rough, per planet and step, without its pairs */
 static const double IAS15_STEP_FACTOR =
@@ -41,11 +49,17 @@ static int ensemble_check(const struct nbody_ensemble_options *o, size_t systems
             EINVAL,
             "nbody_ensemble_create: %zu bodies a system; there must be a star and 1 to %d planets",
             bodies, MAX_BODIES_PER_SYSTEM - 1);
-    if (o->integrator != 0 && o->integrator != NBODY_IAS15)
+    if (o->integrator != 0 && o->integrator != NBODY_IAS15 && o->integrator != NBODY_WHFAST)
         return clerror_set(
             EINVAL,
-            "nbody_ensemble_create: integrator %d; it must be 0, for steps of Wisdom and Holman, or NBODY_IAS15",
+            "nbody_ensemble_create: integrator %d; it must be 0, for steps of Wisdom and Holman, NBODY_WHFAST or NBODY_IAS15",
             (int)o->integrator);
+    if (nbody_whfast_check(&o->whfast, o->megno, "nbody_ensemble_create") != 0 ||
+        reserved_check("nbody_ensemble_create", o->whfast.reserved) != 0)
+        return -1;
+    if (o->megno && o->integrator != NBODY_WHFAST)
+        return clerror_set(EINVAL,
+                           "nbody_ensemble_create: MEGNO needs the integrator NBODY_WHFAST");
     if (!isfinite(o->dt) || o->dt == 0)
         return clerror_set(
             EINVAL, "nbody_ensemble_create: a time step of %g; it must be a number other than 0",
@@ -92,13 +106,16 @@ static void ensemble_write_systems(nbody_ensemble *e, struct part *p, const doub
     for (size_t i = 0; i < p->n; i++) {
         const size_t star = (p->first + i) * e->bodies;
         double *centre = e->centre[p->first + i];
-        ensemble_find_centre(mass + star, pos + star, vel + star, e->bodies, centre);
+        if (e->integrator == NBODY_WHFAST)
+            memset(centre, 0, sizeof *e->centre);
+        else
+            ensemble_find_centre(mass + star, pos + star, vel + star, e->bodies, centre);
         for (size_t b = 0; b < e->bodies; b++)
             p->gm[b * p->n + i] = e->G * mass[star + b];
         for (size_t b = ensemble_first_body(e); b < e->bodies; b++)
             for (size_t c = 0; c < 3; c++) {
                 double *at = ensemble_component(e, p, i, b, c);
-                at[0] = pos[star + b][c] - (e->ias15 ? centre[c] : pos[star][c]);
+                at[0] = pos[star + b][c] - (e->integrator ? centre[c] : pos[star][c]);
                 at[3 * p->n] = vel[star + b][c] - centre[3 + c];
             }
     }
@@ -115,25 +132,52 @@ static int ensemble_allocate(nbody_ensemble *e, cl_uint dev)
     p->state = clmalloc(e->ctx, 6 * (e->bodies - ensemble_first_body(e)) * p->n * sizeof *p->state,
                         CL_MEM_ZEROCOPY);
     p->gm = clmalloc(e->ctx, e->bodies * p->n * sizeof *p->gm, CL_MEM_ZEROCOPY);
-    return p->state && p->gm ? 0 : -1;
+    if (ensemble_has_slots(e))
+        p->slots = clmalloc(e->ctx, ensemble_slots(e) * p->n * sizeof *p->slots, CL_MEM_ZEROCOPY);
+    return p->state && p->gm && (p->slots || !ensemble_has_slots(e)) ? 0 : -1;
 }
 
-static int ensemble_check_doubles(const nbody_ensemble *e, cl_uint dev)
+/* Check that a device has doubles. Limit the width of whfast's vectors to the preferred width of
+ * each device. */
+static int ensemble_check_doubles(nbody_ensemble *e, cl_uint dev)
 {
     cl_uint width = 0;
     if (device_ask(e->ctx, dev, CL_DEVICE_PREFERRED_VECTOR_WIDTH_DOUBLE, sizeof width, &width,
                    "nbody_ensemble_create") != 0)
         return -1;
+    while (e->width > 1 && e->width > width)
+        e->width /= 2;
     return width ? 0
                  : clerror_set(ENOTSUP, "nbody_ensemble_create: device %u has no double precision",
                                dev);
 }
 
+static int ensemble_open_whfast(nbody_ensemble *e)
+{
+    static const struct embedded *const front[] = {&source_lanes, &source_kepler, &source_steps};
+    char options[128];
+    snprintf(
+        options, sizeof options,
+        "-D PLANETS=%zu -D WIDTH=%zu -D HELIOCENTRIC=%d -D CORRECTOR=%d -D SAFE=%d -D MEGNO=%d",
+        e->bodies - 1, e->width, (int)e->whfast.coordinates, nbody_whfast_corrector(&e->whfast),
+        e->whfast.safe != 0, e->megno);
+    e->program = embedded_open(e->ctx, options, &source_whfast, COUNT_OF(front), front);
+    e->kernel = e->program ? clsym(e->ctx, e->program, "ensemble_whfast", 0) : NULL;
+    if (!e->kernel || !ensemble_has_slots(e))
+        return e->kernel ? 0 : -1;
+    e->begin = clsym(e->ctx, e->program, "ensemble_whfast_begin", 0);
+    e->synchronize = clsym(e->ctx, e->program, "ensemble_whfast_synchronize", 0);
+    return e->begin && e->synchronize ? 0 : -1;
+}
+
 /* Open the kernel, which looks for contacts and distant bodies if the ensemble is watched. */
 static int ensemble_open_kernel(nbody_ensemble *e)
 {
+    if (e->integrator == NBODY_WHFAST)
+        return ensemble_open_whfast(e);
+    e->width = 1;
     const struct embedded *const front[] = {&watch};
-    const char *const scheme = e->ias15 ? "ensemble_ias15" : "ensemble_wisdom_holman";
+    const char *const scheme = e->integrator ? "ensemble_ias15" : "ensemble_wisdom_holman";
     char options[96], name[64];
     snprintf(name, sizeof name, "%s%s", scheme, e->watched ? "_watched" : "");
     snprintf(options, sizeof options, "-D PLANETS=%zu", e->bodies - 1);
@@ -141,7 +185,7 @@ static int ensemble_open_kernel(nbody_ensemble *e)
         snprintf(options, sizeof options, "-D PLANETS=%zu -D WATCH=1 -D CONTACTS=%d -D MERGE=%d",
                  e->bodies - 1, e->contacts, e->merges);
     e->program =
-        embedded_open(e->ctx, options, e->ias15 ? &source_ias15 : &source, e->watched, front);
+        embedded_open(e->ctx, options, e->integrator ? &source_ias15 : &source, e->watched, front);
     e->kernel = e->program ? clsym(e->ctx, e->program, name, 0) : NULL;
     return e->kernel ? 0 : -1;
 }
@@ -153,7 +197,7 @@ static double ensemble_work(const nbody_ensemble *e, const struct part *p)
 {
     const double planets = (double)e->bodies - 1;
     return (double)p->n * planets * (PLANET_OPERATIONS + 20 * planets) *
-           (e->ias15 ? IAS15_STEP_FACTOR : 1);
+           (e->integrator == NBODY_IAS15 ? IAS15_STEP_FACTOR : 1);
 }
 
 static int ensemble_start(nbody_ensemble *e, cl_uint dev, cl_uint n, cl_uint steps)
@@ -161,12 +205,13 @@ static int ensemble_start(nbody_ensemble *e, cl_uint dev, cl_uint n, cl_uint ste
     struct part *p = &e->part[dev];
     const int flags = CL_EVENT_NOWAIT | CL_EVENT_CHECKED;
     const cl_ulong before = e->steps;
-    clndrange_t ndr = clndrange_init1d(0, (p->n + GROUP - 1) / GROUP * GROUP, GROUP);
+    clndrange_t ndr = ensemble_range(e, p);
+    double *const own = p->slots ? p->slots : p->state;
     const cl_event event =
         e->watched
             ? clforkv(e->ctx, dev, e->kernel, &ndr, flags,
                       ARGS(p->state, p->gm, p->record, n, e->dt, steps, e->distance, before))
-            : clforkv(e->ctx, dev, e->kernel, &ndr, flags, ARGS(p->state, p->gm, n, e->dt, steps));
+            : clforkv(e->ctx, dev, e->kernel, &ndr, flags, ARGS(own, p->gm, n, e->dt, steps));
     return event == (cl_event)-1 ? -1 : clflush(e->ctx, dev, 0);
 }
 
@@ -224,7 +269,11 @@ nbody_ensemble *nbody_ensemble_create(const struct nbody_ensemble_options *o, si
                           .bodies = bodies,
                           .G = o->G > 0 ? o->G : 1,
                           .dt = o->dt,
-                          .ias15 = o->integrator == NBODY_IAS15,
+                          .integrator = o->integrator,
+                          .whfast = o->whfast,
+                          .megno = o->megno != 0,
+                          .width = MAX_WIDTH,
+                          .current = true,
                           .ndev = clgetndev(ctx),
                           .progress = o->progress,
                           .arg = o->arg};
@@ -241,6 +290,8 @@ nbody_ensemble *nbody_ensemble_create(const struct nbody_ensemble_options *o, si
         ensemble_write_systems(e, &e->part[d], mass, pos, vel);
         status = ensemble_upload(e, d);
     }
+    if (status == 0 && ensemble_has_slots(e))
+        status = ensemble_convert(e, e->begin);
     if (status == 0 && ensemble_warm_up(e) == 0)
         return e;
     nbody_ensemble_free(e);
@@ -255,6 +306,7 @@ void nbody_ensemble_free(nbody_ensemble *e)
         clclose(e->ctx, e->program);
     for (cl_uint d = 0; e->part && d < e->ndev; d++) {
         clfree(e->part[d].state);
+        clfree(e->part[d].slots);
         clfree(e->part[d].gm);
         clfree(e->part[d].record);
     }
@@ -269,6 +321,7 @@ int nbody_ensemble_step(nbody_ensemble *e, size_t steps)
         return -1;
     for (size_t done = 0, some; done < steps; done += some) {
         some = ensemble_steps_in_slice(e, steps - done);
+        e->current = !ensemble_has_slots(e);
         for (cl_uint d = 0; d < e->ndev; d++)
             if (e->part[d].n && ensemble_launch_steps(e, d, (cl_uint)some) != 0)
                 return -1;
@@ -283,18 +336,19 @@ int nbody_ensemble_step(nbody_ensemble *e, size_t steps)
 }
 
 /* ---- Save and load. -----------------------------------------------------------------------------
- * Header; centres of mass; then the components of the device's state, each of all systems. A
- * watched ensemble adds the components of G m and of the record. */
+ * Header; centres of mass; then the components of the device's state or slots, each of all
+ * systems. A watched ensemble adds the components of G m and of the record. */
 
 struct saved_head {
-    uint64_t systems, bodies, steps, kind;
+    uint64_t systems, bodies, steps, integrator, coordinates, safe, megno, watch;
+    int64_t corrector;
     double G, dt;
 };
 
 /* Components of the state, of G m and of the record that are saved. */
 static size_t ensemble_components(const nbody_ensemble *e)
 {
-    return 6 * (e->bodies - ensemble_first_body(e));
+    return ensemble_has_slots(e) ? ensemble_slots(e) : 6 * (e->bodies - ensemble_first_body(e));
 }
 
 static size_t ensemble_saved_masses(const nbody_ensemble *e)
@@ -313,9 +367,18 @@ size_t nbody_ensemble_save_bytes(const nbody_ensemble *e)
 
 static struct saved_head ensemble_header(const nbody_ensemble *e)
 {
-    const uint64_t kind = (uint64_t)e->ias15 + 2 * (uint64_t)e->watched +
-                          4 * (uint64_t)e->contacts + 8 * (uint64_t)e->merges;
-    return (struct saved_head){e->systems, e->bodies, e->steps, kind, e->G, e->dt};
+    return (struct saved_head){.systems = e->systems,
+                               .bodies = e->bodies,
+                               .steps = e->steps,
+                               .integrator = e->integrator,
+                               .coordinates = e->whfast.coordinates,
+                               .safe = e->whfast.safe != 0,
+                               .megno = e->megno,
+                               .watch = (uint64_t)e->watched + 2 * (uint64_t)e->contacts +
+                                        4 * (uint64_t)e->merges,
+                               .corrector = nbody_whfast_corrector(&e->whfast),
+                               .G = e->G,
+                               .dt = e->dt};
 }
 
 /* Copy `components` numbers of each of a part's systems to or from the components of all systems.
@@ -338,7 +401,8 @@ static void ensemble_copy_states(const nbody_ensemble *e, char *all, bool out)
 {
     for (cl_uint d = 0; d < e->ndev; d++) {
         const struct part *p = &e->part[d];
-        char *at = ensemble_copy_part(e, p, p->state, ensemble_components(e), all, out);
+        char *at = ensemble_copy_part(e, p, p->slots ? p->slots : p->state, ensemble_components(e),
+                                      all, out);
         at = ensemble_copy_part(e, p, p->gm, ensemble_saved_masses(e), at, out);
         ensemble_copy_part(e, p, p->record, ensemble_record_size(e), at, out);
     }
@@ -350,7 +414,7 @@ int nbody_ensemble_save(nbody_ensemble *e, void *to)
         return -1;
     const struct saved_head h = ensemble_header(e);
     const size_t centres = e->systems * sizeof *e->centre;
-    if (ensemble_download(e) != 0)
+    if (ensemble_download_own(e) != 0)
         return -1;
     memcpy(to, &h, sizeof h);
     memcpy((char *)to + sizeof h, e->centre, centres);
@@ -363,19 +427,19 @@ int nbody_ensemble_load(nbody_ensemble *e, const void *from, size_t size)
     if (no_handle(e, __func__))
         return -1;
     struct saved_head h = {.systems = 0};
-    const struct saved_head own = ensemble_header(e);
+    struct saved_head own = ensemble_header(e);
     const size_t centres = e->systems * sizeof *e->centre;
     if (size >= sizeof h)
         memcpy(&h, from, sizeof h);
-    if (size != nbody_ensemble_save_bytes(e) || h.systems != own.systems ||
-        h.bodies != own.bodies || h.kind != own.kind || h.G < own.G || h.G > own.G ||
-        h.dt < own.dt || h.dt > own.dt)
+    own.steps = h.steps;
+    if (size != nbody_ensemble_save_bytes(e) || memcmp(&h, &own, sizeof h) != 0)
         return clerror_set(
             EINVAL,
-            "nbody_ensemble_load: these bytes were saved by an ensemble with other systems, another integrator, G, step or watch");
+            "nbody_ensemble_load: these bytes were saved by an ensemble with other systems, another integrator or its options, G, step or watch");
     memcpy(e->centre, (const char *)from + sizeof h, centres);
     ensemble_copy_states(e, (char *)(uintptr_t)from + sizeof h + centres, false);
     e->steps = h.steps;
+    e->current = !ensemble_has_slots(e);
     for (cl_uint d = 0; d < e->ndev; d++)
         if (ensemble_upload(e, d) != 0)
             return -1;

@@ -10,6 +10,7 @@
 #ifndef STDCL_NBODY_ENSEMBLE_H
 #define STDCL_NBODY_ENSEMBLE_H
 
+#include "nbody/integrator/integrator.h"
 #include "stdcl/nbody.h"
 
 #include "core/pace.h"
@@ -17,12 +18,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { MAX_BODIES_PER_SYSTEM = 16 };
+enum { MAX_BODIES_PER_SYSTEM = 16, GROUP = 64 };
 
 /* The systems of a device. */
 struct part {
     size_t first, n;
-    double *state, *gm; /* layout: ensemble.cl */
+    double *state, *gm; /* layout: ensemble.cl, ensemble_ias15.cl, ensemble_whfast.cl */
+    double *slots;      /* whfast, not in safe mode; else NULL */
     double *record;     /* layout: ensemble_watch.cl; NULL unless watched */
     struct pace pace;
 };
@@ -30,12 +32,16 @@ struct part {
 struct nbody_ensemble {
     CLCONTEXT *ctx;
     size_t systems, bodies, steps;
-    bool ias15;
+    enum nbody_integrator integrator; /* 0: Wisdom and Holman */
+    struct nbody_whfast_options whfast;
+    bool megno;                     /* slots have a tangent vector */
+    size_t width;                   /* systems of a work-item */
+    bool current;                   /* the slots, if any, have the state */
     bool watched, contacts, merges; /* for distances or contacts; bodies have radii; they merge */
     double G, dt, distance;         /* from the centre of mass, at which a system ends; 0: none */
     double (*centre)[6];            /* initial centre of mass, and its velocity */
     void *program;
-    cl_kernel kernel;
+    cl_kernel kernel, begin, synchronize; /* the last two with slots */
     cl_uint ndev;
     struct part *part;
     int (*progress)(void *arg, double fraction);
@@ -50,7 +56,29 @@ enum ensemble_record { RECORD_STATUS, RECORD_ENDED, RECORD_LOST, RECORD_EVENTS, 
 /* First body that the device stores. */
 static inline size_t ensemble_first_body(const nbody_ensemble *e)
 {
-    return e->ias15 ? 0 : 1;
+    return e->integrator ? 0 : 1;
+}
+
+/* First sum of a tangent vector in the slots; numbers of a system in the slots. */
+static inline size_t ensemble_sums(const nbody_ensemble *e)
+{
+    return (e->megno ? 18 : 12) * e->bodies;
+}
+static inline size_t ensemble_slots(const nbody_ensemble *e)
+{
+    return ensemble_sums(e) + (e->megno ? NBODY_TANGENT_PLANES - 6 : 0);
+}
+
+static inline bool ensemble_has_slots(const nbody_ensemble *e)
+{
+    return e->integrator == NBODY_WHFAST && !e->whfast.safe;
+}
+
+/* A work-group has GROUP systems. */
+static inline clndrange_t ensemble_range(const nbody_ensemble *e, const struct part *p)
+{
+    const size_t local = GROUP / e->width;
+    return (clndrange_t)clndrange_init1d(0, (p->n + GROUP - 1) / GROUP * local, local);
 }
 
 /* Component c of body b of the i-th system of a part; its velocity is 3 n numbers further. */
@@ -103,6 +131,8 @@ static inline double ensemble_system_time(const nbody_ensemble *e, const struct 
  * devices. -1 with an error. */
 int ensemble_upload(const nbody_ensemble *e, cl_uint dev);
 int ensemble_download(nbody_ensemble *e);
+int ensemble_download_own(nbody_ensemble *e);              /* the numbers that steps change */
+int ensemble_convert(nbody_ensemble *e, cl_kernel kernel); /* slots from states, or back */
 int ensemble_wait_all(nbody_ensemble *e);
 
 /* ensemble.c. Open the kernel that the members `watched`, `contacts` and `merges` select. -1 with

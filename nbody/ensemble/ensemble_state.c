@@ -4,6 +4,7 @@
  */
 #include "nbody/ensemble/ensemble.h"
 
+#include "core/args.h"
 #include "core/handle.h"
 
 #include <errno.h>
@@ -20,6 +21,8 @@ int ensemble_upload(const nbody_ensemble *e, cl_uint dev)
     if (clmsync(e->ctx, dev, p->state, CL_MEM_DEVICE) == (cl_event)-1 ||
         clmsync(e->ctx, dev, p->gm, CL_MEM_DEVICE) == (cl_event)-1)
         return -1;
+    if (p->slots && clmsync(e->ctx, dev, p->slots, CL_MEM_DEVICE) == (cl_event)-1)
+        return -1;
     return p->record && clmsync(e->ctx, dev, p->record, CL_MEM_DEVICE) == (cl_event)-1 ? -1 : 0;
 }
 
@@ -33,6 +36,18 @@ int ensemble_wait_all(nbody_ensemble *e)
             pace_waited(&e->part[d].pace);
         }
     return status;
+}
+
+int ensemble_convert(nbody_ensemble *e, cl_kernel kernel)
+{
+    for (cl_uint d = 0; d < e->ndev; d++) {
+        const struct part *p = &e->part[d];
+        clndrange_t ndr = ensemble_range(e, p);
+        if (p->n && clforkv(e->ctx, d, kernel, &ndr, CL_EVENT_NOWAIT | CL_EVENT_CHECKED,
+                            ARGS(p->state, p->slots, p->gm, (cl_uint)p->n, e->dt)) == (cl_event)-1)
+            return -1;
+    }
+    return 0;
 }
 
 static int ensemble_download_part(nbody_ensemble *e, cl_uint d)
@@ -52,17 +67,30 @@ static int ensemble_download_part(nbody_ensemble *e, cl_uint d)
 
 int ensemble_download(nbody_ensemble *e)
 {
+    if (!e->current && ensemble_convert(e, e->synchronize) != 0)
+        return -1;
+    e->current = true;
     for (cl_uint d = 0; d < e->ndev; d++)
         if (ensemble_download_part(e, d) != 0)
             return -1;
     return ensemble_wait_all(e);
 }
 
+int ensemble_download_own(nbody_ensemble *e)
+{
+    if (!ensemble_has_slots(e))
+        return ensemble_download(e);
+    for (cl_uint d = 0; d < e->ndev; d++)
+        if (e->part[d].n && clmsync(e->ctx, d, e->part[d].slots, CL_MEM_HOST) == (cl_event)-1)
+            return -1;
+    return ensemble_wait_all(e);
+}
+
 /* ---- One system. ----------------------------------------------------------------------------- */
 
-/* Convert a system of IAS15 to the caller's frame. */
-static void ensemble_read_ias15(const nbody_ensemble *e, const struct part *p, size_t i,
-                                double (*pos)[3], double (*vel)[3])
+/* Convert a system with its star to the caller's frame. */
+static void ensemble_read_bodies(const nbody_ensemble *e, const struct part *p, size_t i,
+                                 double (*pos)[3], double (*vel)[3])
 {
     const double *centre = e->centre[p->first + i], t = ensemble_system_time(e, p, i);
     for (size_t b = 0; b < e->bodies; b++)
@@ -104,8 +132,8 @@ static void ensemble_read_planets(const nbody_ensemble *e, const struct part *p,
 static void ensemble_read_system(const nbody_ensemble *e, const struct part *p, size_t i,
                                  double (*pos)[3], double (*vel)[3])
 {
-    if (e->ias15)
-        ensemble_read_ias15(e, p, i, pos, vel);
+    if (e->integrator)
+        ensemble_read_bodies(e, p, i, pos, vel);
     else
         ensemble_read_planets(e, p, i, pos, vel);
     for (size_t b = 0; b < e->bodies; b++)
@@ -190,5 +218,23 @@ int nbody_ensemble_energies(nbody_ensemble *e, double *energy)
             ensemble_read_system(e, &e->part[d], i, x, v);
             energy[e->part[d].first + i] = ensemble_system_energy(e, &e->part[d], i, x, v);
         }
+    return 0;
+}
+
+int nbody_ensemble_find_chaos(nbody_ensemble *e, struct nbody_chaos *chaos)
+{
+    if (no_handle(e, __func__))
+        return -1;
+    if (!e->megno)
+        return clerror_set(EINVAL,
+                           "nbody_ensemble_find_chaos: the ensemble has no tangent vectors; "
+                           "create it with nbody_ensemble_options.megno");
+    if (ensemble_download_own(e) != 0)
+        return -1;
+    for (cl_uint d = 0; d < e->ndev; d++) {
+        const struct part *p = &e->part[d];
+        for (size_t i = 0; i < p->n; i++)
+            chaos[p->first + i] = nbody_whfast_chaos(p->slots + ensemble_sums(e) * p->n + i, p->n);
+    }
     return 0;
 }

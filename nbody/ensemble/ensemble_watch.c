@@ -22,6 +22,10 @@ static int ensemble_check_watch(const nbody_ensemble *e,
         return clerror_set(
             EINVAL, "nbody_ensemble_watch: call it once, after nbody_ensemble_create and before "
                     "the first step");
+    if (e->integrator == NBODY_WHFAST && (o->radius || o->stop_distance > 0))
+        return clerror_set(ENOTSUP,
+                           "nbody_ensemble_watch: NBODY_WHFAST looks neither for contacts nor "
+                           "for distances; use the integrator 0 or NBODY_IAS15");
     if (!isfinite(o->stop_distance) || o->stop_distance < 0)
         return clerror_set(EINVAL,
                            "nbody_ensemble_watch: a stop_distance of %g; it must be a number >= 0",

@@ -4,6 +4,7 @@
 #ifndef STDCL_NBODY_HOST_H
 #define STDCL_NBODY_HOST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "stdcl/nbody.h"
@@ -23,6 +24,7 @@ struct host_bodies {
     double *planes;  /* those of nbody_device.state, `stride` numbers each */
     double *scratch; /* host_scheme.scratch planes */
     const struct nbody_whfast_options *whfast; /* options */
+    bool megno;                                /* a tangent vector follows the planes */
     double eta;                                /* accuracy of adaptive steps; 0 with fixed steps */
 };
 

@@ -29,6 +29,9 @@ typedef double lanes_at __attribute__((vector_size(64), aligned(8), may_alias));
 #define LOAD(from) (*(const lanes_at *)(from))
 #define STORE(to, value) (*(lanes_at *)(to) = (value))
 
+/* x in all lanes. */
+#define LANES(x) ((lanes){0} + (x))
+
 /* a where `which` is true, else b. */
 #define SELECT(which, a, b)                                                                        \
     ((lanes)(((lane_numbers)(a) & (which)) | ((lane_numbers)(b) & ~(which))))

@@ -51,6 +51,7 @@ int nbody_few_open(struct nbody *nb)
                                   .planes = p,
                                   .scratch = e2 + 2 * stride,
                                   .whfast = &nb->whfast,
+                                  .megno = nb->megno,
                                   .eta = nb->eta},
                             .plane = p,
                             .old = p + changing,

@@ -6,6 +6,9 @@
 #define STDCL_NBODY_INTEGRATOR_H
 
 #include "nbody/integrator/scheme.h"
+#include "stdcl/nbody.h"
+
+#include <stdbool.h>
 
 struct nbody_device;
 
@@ -84,6 +87,20 @@ void nbody_integration_load(struct nbody *nb, const struct integration *from);
 struct device_integration {
     void *saved; /* host copy of the state, see rollback.c; NULL until needed */
 };
+
+/* ---- integrate_whfast.c: what single runs and ensembles share. ------------------------------- */
+
+/* Numbers per body of the tangent vector and its sums (whfast_steps.h), in planes. */
+enum { NBODY_TANGENT_PLANES = 13 };
+
+/* Return the entry of wh_correctors that the options choose; -1: none. */
+int nbody_whfast_corrector(const struct nbody_whfast_options *o);
+
+/* EINVAL if an option is invalid; the message begins with the public function's name. */
+int nbody_whfast_check(const struct nbody_whfast_options *o, bool megno, const char *function);
+
+/* Return the results of a tangent vector's sums, `stride` apart, in the units of the sums. */
+struct nbody_chaos nbody_whfast_chaos(const double *sums, size_t stride);
 
 /* ---- update.c -------------------------------------------------------------------------------- */
 

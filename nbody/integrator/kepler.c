@@ -1,165 +1,38 @@
-/* kepler.c - Kepler's problem for several bodies at once, without a trend in its rounding errors.
- *
- * The universal variable s with ds = dt / r solves
- *
- *   dt = r0 s + eta G2(s) + zeta G3(s),     G_k = s^k c_k(beta s^2)
- *
- * with eta = x v, beta = 2 gm / r0 - v^2, zeta = gm - beta r0 and Stumpff's functions c_k (Stiefel
- * & Scheifele 1971). The changes of position and velocity are computed and added with compensation,
- * rather than the new position and velocity, so that errors of many steps are a random walk (Rein &
- * Tamayo 2015, MNRAS 452, 376).
+/* kepler.c - motion along conics and kicks of the planes of kepler.h, a vector of bodies at a time.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/integrator/kepler.h"
 #include "nbody/integrator/host_lanes.h"
-
-enum { MOST_ITERATIONS = 200, MOST_QUARTERS = 500 };
-
-/* Relative change of s after which the next change, its cube, is below rounding. */
-static const double CONVERGED = 3e-6;
-
-struct orbit_lanes {
-    lanes r0, eta, beta, zeta, dt;
-};
-
-struct stumpff_lanes {
-    lanes G0, G1, G2, G3;
-};
-
-#define ABS(x) SELECT((x) < 0, -(x), x)
-
-/* Series for |z| <= 1/8. Small terms are added first: a term near half a rounding unit of the sum,
- * if added last, would always round in one direction, which makes a trend of the energy. In lanes
- * with a larger argument, it is divided by 4 and the results are doubled again. */
-INLINE void stumpff(const lanes *beta, const lanes *s, struct stumpff_lanes *out)
-{
-    const lanes S = *s, S2 = S * S;
-    lanes z = *beta * S2, quarters = {0};
-    int most = 0;
-    for (lane_numbers large = ABS(z) > 0.125; most < MOST_QUARTERS && lanes_any(&large); most++) {
-        z = SELECT(large, 0.25 * z, z);
-        quarters -= __builtin_convertvector(large, lanes);
-        large = ABS(z) > 0.125;
-    }
-    const lanes z2 = z * z,
-                d3 = (1. / 5040 - z * (1. / 362880)) +
-                     z2 * ((1. / 39916800 - z * (1. / 6227020800)) + z2 * (1. / 1307674368000)),
-                d2 = (1. / 720 - z * (1. / 40320)) +
-                     z2 * ((1. / 3628800 - z * (1. / 479001600)) + z2 * (1. / 87178291200));
-    lanes c3 = 1. / 6 - z * (1. / 120 - z * d3), c2 = 0.5 - z * (1. / 24 - z * d2), c1 = 1 - z * c3,
-          c0 = 1 - z * c2;
-    for (int q = most; q > 0; q--) {
-        const lane_numbers now = quarters >= (double)q;
-        c3 = SELECT(now, (c2 + c0 * c3) * 0.25, c3);
-        c2 = SELECT(now, c1 * c1 * 0.5, c2);
-        c1 = SELECT(now, c0 * c1, c1);
-        c0 = SELECT(now, 2 * c0 * c0 - 1, c0);
-    }
-    out->G0 = c0;
-    out->G1 = S * c1;
-    out->G2 = S2 * c2;
-    out->G3 = S2 * S * c3;
-}
-
-/* Advance the functions by a small change d of s, to third order. */
-INLINE void stumpff_advance(const lanes *beta, const lanes *d_, struct stumpff_lanes *g)
-{
-    const lanes d = *d_, half = 0.5 * d, third = d * (1. / 3), G0 = g->G0, G1 = g->G1, G2 = g->G2;
-    g->G3 += d * (G2 + half * (G1 + third * G0));
-    g->G2 += d * (G1 + half * (G0 - third * (*beta * G1)));
-    g->G1 += d * (G0 - half * (*beta * (G1 + third * G0)));
-}
-
-/* Remove whole periods of closed orbits where a step is not short. */
-INLINE void remove_periods(struct orbit_lanes *k, const lanes *gm)
-{
-    const lanes X = k->dt / k->r0;
-    const lane_numbers wide = X * X * k->beta > 1;
-    if (!lanes_any(&wide))
-        return;
-    lanes root = SELECT(wide, k->beta, X * 0 + 1);
-    lanes_root(&root);
-    const lanes period = 6.283185307179586477 * *gm / (k->beta * root), turns = k->dt / period,
-                shift = X * 0 + 0x1.8p52, whole = (turns + shift) - shift;
-    k->dt = SELECT(wide & (ABS(turns) < 0x1p50), k->dt - whole * period, k->dt);
-}
-
-/* First guess of s: the equation's series in s, inverted to fifth order. */
-INLINE void guess_kepler(const struct orbit_lanes *k, lanes *s)
-{
-    const lanes one_r = 1 / k->r0, X = k->dt * one_r, a2 = 0.5 * k->eta * one_r,
-                a3 = (1. / 6) * k->zeta * one_r, a4 = (-1. / 12) * a2 * k->beta,
-                a5 = (-1. / 20) * a3 * k->beta, a22 = a2 * a2;
-    const lanes series =
-        (1 - a2 * X) + X * X *
-                           ((2 * a22 - a3) + X * ((5 * a2 * a3 - a4 - 5 * a2 * a22) +
-                                                  X * (6 * a2 * a4 + 3 * a3 * a3 + 14 * a22 * a22 -
-                                                       a5 - 21 * a22 * a3)));
-    *s = SELECT((series > 0.5) & (series < 2), X * series, X);
-}
-
-/* Halley's method between brackets: the left side grows with s, because its derivative is the
- * distance. */
-INLINE void solve_kepler(const struct orbit_lanes *k, lanes *s, struct stumpff_lanes *g)
-{
-    const lanes zero = {0};
-    lanes low = SELECT(k->dt < 0, zero - INFINITY, zero), change = zero,
-          high = SELECT(k->dt < 0, zero, zero + INFINITY);
-    guess_kepler(k, s);
-    for (int i = 0; i < MOST_ITERATIONS; i++) {
-        stumpff(&k->beta, s, g);
-        const lanes f = k->r0 * *s + (k->eta * g->G2 + (k->zeta * g->G3 - k->dt)),
-                    r = k->r0 + (k->eta * g->G1 + k->zeta * g->G2),
-                    slope = k->eta * g->G0 + k->zeta * g->G1;
-        const lane_numbers beyond = (f > 0) | ((f != f) & (*s > 0)); /* NaN: s is far too large */
-        high = SELECT(beyond, *s, high);
-        low = SELECT(beyond, low, *s);
-        lanes next = *s - 2 * f * r / (2 * r * r - f * slope);
-        const lane_numbers outside = ~((next >= low) & (next <= high)),
-                           open = (low < -0x1p1000) | (high > 0x1p1000);
-        next = SELECT(outside, SELECT(open, 2 * *s, 0.5 * (low + high)), next);
-        change = next - *s;
-        const lanes limit =
-            CONVERGED * ABS(next); /* Halley's step may be short far from the root */
-        const lane_numbers more = (ABS(change) > limit) | (ABS(f) > limit * r);
-        *s = next;
-        if (!lanes_any(&more))
-            break;
-    }
-    stumpff_advance(&k->beta, &change, g);
-}
+#include "nbody/integrator/kepler_solver.h"
 
 INLINE void drift_lanes(const struct kepler_orbits *o, size_t i, double dt)
 {
     const size_t m = o->stride;
-    lanes x[3], v[3], r2 = {0}, v2 = {0}, s;
-    struct orbit_lanes k = {.eta = {0}};
+    const lanes gm = LOAD(o->gm + i);
+    lanes x[3], v[3], dx[3], dv[3];
+    struct orbit_lanes k;
     struct stumpff_lanes g;
+    struct kepler_factors f;
     for (size_t c = 0; c < 3; c++) {
         x[c] = LOAD(o->x + c * m + i);
         v[c] = LOAD(o->v + c * m + i);
-        r2 += x[c] * x[c];
-        v2 += v[c] * v[c];
-        k.eta += x[c] * v[c];
     }
-    const lanes gm = LOAD(o->gm + i), zero = {0};
-    const lane_numbers straight = gm == zero;
-    lanes_root(&r2);
-    k.r0 = SELECT(straight, zero + 1, r2);
-    k.eta = SELECT(straight, zero, k.eta);
-    k.beta = SELECT(straight, zero, 2 * gm / k.r0 - v2);
-    k.zeta = gm - k.beta * k.r0;
-    k.dt = zero + dt;
-    remove_periods(&k, &gm);
-    solve_kepler(&k, &s, &g);
-    const lanes r = k.r0 + (k.eta * g.G1 + k.zeta * g.G2);
-    /* x += f1 x + g v, v += fd x + gd1 v, with f1 = f - 1 and gd1 = dg/dt - 1 */
-    const lanes f1 = -gm * g.G2 / k.r0, gx = k.dt - gm * g.G3, fd = -gm * g.G1 / (k.r0 * r),
-                gd1 = -gm * g.G2 / r;
+    kepler_follow(&gm, dt, x, v, &k, &g);
+    kepler_find_factors(&gm, &k, &g, &f);
+    kepler_change(&f, x, v, dx, dv);
     for (size_t c = 0; c < 3; c++) {
-        const lanes dx = f1 * x[c] + gx * v[c], dv = fd * x[c] + gd1 * v[c];
-        lanes_add_compensated(o->x + c * m + i, o->lost_x + c * m + i, &dx);
-        lanes_add_compensated(o->v + c * m + i, o->lost_v + c * m + i, &dv);
+        lanes_add_compensated(o->x + c * m + i, o->lost_x + c * m + i, &dx[c]);
+        lanes_add_compensated(o->v + c * m + i, o->lost_v + c * m + i, &dv[c]);
+    }
+    for (size_t c = 0; o->tx && c < 3; c++) {
+        dx[c] = LOAD(o->tx + c * m + i);
+        dv[c] = LOAD(o->tv + c * m + i);
+    }
+    if (o->tx)
+        kepler_tangent(&gm, dt, &k, &g, &f, x, v, dx, dv);
+    for (size_t c = 0; o->tx && c < 3; c++) {
+        STORE(o->tx + c * m + i, dx[c]);
+        STORE(o->tv + c * m + i, dv[c]);
     }
 }
 

@@ -12,9 +12,11 @@ struct kepler_orbits {
     size_t n, stride;
     const double *gm; /* G times the mass in the focus; 0: the body moves in a straight line */
     double *x, *v, *lost_x, *lost_v;
+    double *tx, *tv; /* tangent vectors; NULL: none */
 };
 
-/* Move all bodies along their conics for the time dt, of either sign. An orbit that passes through
+/* Move all bodies, and tangent vectors with them, along their conics for the time dt, of either
+ * sign. An orbit that passes through
  * its focus becomes NaN. */
 void nbody_kepler_drift(const struct kepler_orbits *o, double dt);
 

@@ -64,6 +64,8 @@ static int nbody_check_options(const struct nbody_options *o, size_t n)
         return clerror_set(EINVAL,
                            "nbody_create: an eta of %g; it must be a number above 0 and at most 1",
                            o->eta);
+    if (o->megno && o->integrator != NBODY_WHFAST)
+        return clerror_set(EINVAL, "nbody_create: MEGNO needs the integrator NBODY_WHFAST");
     if (reserved_check("nbody_create", o->whfast.reserved) != 0)
         return -1;
     return reserved_check("nbody_create", o->reserved);
@@ -294,7 +296,8 @@ static nbody *nbody_create_engine(const struct nbody_options *o, size_t n, const
                          .ndev = clgetndev(ctx)};
     const bool by_body = nb->stepping != NBODY_FIXED && nb->integrator->block_steps;
     nb->eta = nb->stepping == NBODY_FIXED ? 0 : o->eta > 0 ? o->eta : default_eta(nb);
-    nb->planes = nb->integrator->planes + by_body;
+    nb->megno = o->megno != 0;
+    nb->planes = nb->integrator->planes + by_body + (nb->megno ? NBODY_TANGENT_PLANES : 0);
     nb->batch = nb->batch < MAX_BATCH ? nb->batch : MAX_BATCH;
     if (nb->precision == NBODY_MIXED)
         nbody_find_centre(n, mass, pos, nb->centre);

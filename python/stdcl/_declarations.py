@@ -414,6 +414,7 @@ class nbody_options(Structure):  # noqa: F405
         ("world", c_void_p),
         ("place", c_int),
         ("whfast", nbody_whfast_options),
+        ("megno", c_int),
         ("reserved", c_size_t * 8),
     ]
 
@@ -436,7 +437,17 @@ class nbody_ensemble_options(Structure):  # noqa: F405
         ("integrator", c_int),
         ("progress", CFUNCTYPE(c_int, c_void_p, c_double)),
         ("arg", c_void_p),
+        ("whfast", nbody_whfast_options),
+        ("megno", c_int),
         ("reserved", c_size_t * 8),
+    ]
+
+class nbody_chaos(Structure):  # noqa: F405
+    _fields_ = [
+        ("megno", c_double),
+        ("megno_now", c_double),
+        ("lyapunov", c_double),
+        ("time", c_double),
     ]
 
 class nbody_system(Structure):  # noqa: F405
@@ -871,6 +882,7 @@ FUNCTIONS = {
     "nbody_ensemble_create": ("nbody", "c_void_p, [POINTER(nbody_ensemble_options), c_size_t, c_size_t, c_void_p, c_void_p, c_void_p]"),
     "nbody_ensemble_energies": ("nbody", "c_int, [c_void_p, c_void_p]"),
     "nbody_ensemble_events": ("nbody", "c_int, [c_void_p, c_void_p, c_void_p]"),
+    "nbody_ensemble_find_chaos": ("nbody", "c_int, [c_void_p, POINTER(nbody_chaos)]"),
     "nbody_ensemble_free": ("nbody", "None, [c_void_p]"),
     "nbody_ensemble_load": ("nbody", "c_int, [c_void_p, c_void_p, c_size_t]"),
     "nbody_ensemble_read": ("nbody", "c_int, [c_void_p, c_size_t, c_void_p, c_void_p, c_void_p, c_void_p]"),
@@ -885,6 +897,7 @@ FUNCTIONS = {
     "nbody_eta": ("nbody", "c_double, [c_void_p]"),
     "nbody_explain": ("nbody", "c_char_p, [c_void_p, c_uint]"),
     "nbody_explain_method": ("nbody", "c_char_p, [c_void_p]"),
+    "nbody_find_chaos": ("nbody", "c_int, [c_void_p, POINTER(nbody_chaos)]"),
     "nbody_find_contacts": ("nbody", "c_int, [c_size_t, c_void_p, c_void_p, c_void_p, c_double, c_void_p, c_void_p]"),
     "nbody_find_elements": ("nbody", "nbody_elements, [c_double, c_void_p, c_void_p]"),
     "nbody_find_structure": ("nbody", "c_int, [c_size_t, c_double, c_void_p, c_void_p, c_void_p, c_void_p, c_size_t, POINTER(nbody_shell), POINTER(nbody_structure)]"),
