@@ -69,7 +69,8 @@ int nbody_places_check(const struct nbody_job *job);
 
 /* nbody_collide.c */
 int nbody_collide_plan(struct nbody_job *job);
-int nbody_collide_begin(struct nbody_job *job); /* before the first step */
+bool nbody_collide_merges(const struct nbody_job *job); /* true for --collide merge */
+int nbody_collide_begin(struct nbody_job *job);         /* before the first step */
 int nbody_collide_visit(struct nbody_job *job,
                         bool whole); /* after a batch; whole: it was completed */
 void nbody_collide_text(const struct nbody_job *job, FILE *fp);

@@ -51,11 +51,11 @@ struct checkpoint_state {
     struct nbody_diagnostics start;
 };
 
-/* State of an ensemble. The initial energies, all masses and the engine (nbody_ensemble_save)
- * follow. */
+/* State of an ensemble. The initial energies, all masses, the engine (nbody_ensemble_save) and
+ * `kept` bytes of its outputs (nbody_ensemble_kept.c) follow. */
 struct ensemble_state {
     uint64_t size; /* of this struct */
-    size_t systems, bodies, engine;
+    size_t systems, bodies, engine, kept;
     uint64_t seed;
     double G, dt, spread, time_start, seconds;
     int integrator;

@@ -26,6 +26,11 @@ const char *const nbody_collide_names[] = {"nothing", "merge", "stop", NULL};
 enum { NOTHING, MERGE, STOP };
 enum { REPORTED = 10 }; /* events in the report */
 
+bool nbody_collide_merges(const struct nbody_job *job)
+{
+    return job->collide == MERGE;
+}
+
 /* ---- Before the run. ------------------------------------------------------------------------- */
 
 int nbody_collide_plan(struct nbody_job *job)

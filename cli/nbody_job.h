@@ -32,6 +32,12 @@ struct nbody_given {
     bool G, integrator, method, stepping, device;
 };
 
+/* Numbers of systems, from 1, as ascending ranges. */
+enum { NBODY_SYSTEM_RANGES = 64 };
+struct nbody_system_list {
+    size_t n, first[NBODY_SYSTEM_RANGES], last[NBODY_SYSTEM_RANGES];
+};
+
 struct nbody_job {
     /* From the command line; NAN, 0 or NOT_GIVEN: to be chosen. */
     struct cli_common common;
@@ -62,7 +68,8 @@ struct nbody_job {
     double eta;   /* 0: not given */
     size_t check; /* number of bodies in the force check */
     bool compare, check_step, direct_energies;
-    const char *ensemble; /* NULL: one system */
+    const char *ensemble;            /* NULL: one system */
+    struct nbody_system_list chosen; /* of its systems, for outputs; none: all */
     double spread;
     double snapshots;                           /* time between them; 0: none */
     double diag;                                /* time between rows of the table; 0: not given */

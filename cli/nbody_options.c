@@ -9,6 +9,7 @@
 #include "nbody_fields.h"
 #include "nbody_history.h"
 #include "nbody_checkpoint.h"
+#include "nbody_ensemble.h"
 #include "nbody_options.h"
 
 #include <float.h>
@@ -45,7 +46,7 @@ static bool parse_pixels(const char *text, void *to, char *why, size_t size)
 static const struct cli_combination nbody_combinations[] = {
     CLI_ALLOWS_ONLY(
         "ensemble",
-        "input isolated seed gravity dt steps until output elements spread integrator coordinates corrector safe-mode megno checkpoint every every-minutes resume resume-anyway " CLI_COMMON_NAMES,
+        "input isolated seed gravity dt steps until time-limit stop-distance collide radius output snapshots csv diag elements systems spread integrator coordinates corrector safe-mode megno checkpoint every every-minutes resume resume-anyway view view-wait view-guest view-rate view-budget record " CLI_COMMON_NAMES,
         NULL),
     CLI_ALLOWS_ONLY("compare",
                     "input isolated ic bodies seed gravity eps precision " CLI_COMMON_NAMES,
@@ -53,7 +54,9 @@ static const struct cli_combination nbody_combinations[] = {
     CLI_EXCLUDES("ensemble compare", "ranks", "start one rank only"),
     CLI_EXCLUDES("ensemble", "integrator!ias15+integrator!whfast",
                  "ensembles support only their own symplectic integrator, whfast and ias15"),
-    CLI_REQUIRES("spread", "ensemble", NULL),
+    CLI_REQUIRES("spread systems", "ensemble", NULL),
+    CLI_EXCLUDES("ensemble+integrator=whfast", "collide stop-distance",
+                 "use ias15 or the symplectic integrator of ensembles"),
     CLI_EXCLUDES("input", "ic", "give a file or a model"),
     CLI_REQUIRES("isolated", "input ensemble resume", NULL),
     CLI_EXCLUDES("input", "bodies", "the file determines the bodies"),
@@ -349,7 +352,9 @@ bool nbody_options_parse(struct nbody_job *job, int argc, char **argv, int *stat
         CLI_GROUP("Instead of a simulation"),
         CLI_STRING(
             0, "ensemble", "N|FILE", &job->ensemble,
-            "many independent planetary systems at once: N copies of the system of -i, a star and its planets, slightly perturbed (--spread); or the systems in the files listed in FILE, one per line. Symplectic steps, --integrator whfast or ias15, with --dt (default: 1/20 of the shortest period; for ias15, where it is the maximum step, the whole period), --steps or --until, -o FILE of all bodies, and --elements"),
+            "many independent planetary systems at once: N copies of the system of -i, a star and its planets, slightly perturbed (--spread); or the systems in the files listed in FILE, one per line. Symplectic steps, --integrator whfast or ias15, with --dt (default: 1/20 of the shortest period; for ias15, where it is the maximum step, the whole period), --steps or --until. Outputs and stop conditions apply to each system"),
+        CLI_PARSED(0, "systems", "LIST", &job->chosen, nbody_read_systems,
+                   "systems of an ensemble in its outputs, as numbers from 1 and ranges, such as 1,5-9 (default all)"),
         CLI_REAL(0, "spread", "X", &job->spread, 0, 1,
                  "maximum relative perturbation of the copies' coordinates and velocities"),
         CLI_FLAG(

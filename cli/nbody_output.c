@@ -121,15 +121,19 @@ int nbody_output_plan(struct nbody_job *job)
     return cli_outputs_prepare(&job->outputs);
 }
 
+size_t nbody_output_interval(const struct nbody_job *job)
+{
+    const double steps = floor(job->diag / fabs(job->dt) + 0.5);
+    if (!(job->diag > 0))
+        return job->total / TABLE_ROWS + 1;
+    return steps < 1 ? 1 : steps < 0x1p53 ? (size_t)steps : SIZE_MAX;
+}
+
 int nbody_output_open(struct nbody_job *job)
 {
     if (!has_rows(job))
         return CLI_DONE;
-    const double steps = floor(job->diag / fabs(job->dt) + 0.5);
-    job->every = !(job->diag > 0) ? job->total / TABLE_ROWS + 1
-                 : steps < 1      ? 1
-                 : steps < 0x1p53 ? (size_t)steps
-                                  : SIZE_MAX;
+    job->every = nbody_output_interval(job);
     for (size_t i = 0; i < job->outputs.n; i++)
         if (job->outputs.item[i].kind == CLI_OUTPUT_TABLE &&
             csv_open(&job->table, job->outputs.item[i].file,
@@ -237,7 +241,7 @@ static int finish_nbody_output(struct nbody_job *job, struct cli_output *o)
 {
     switch (o->kind) {
     case CLI_OUTPUT_STATE:
-        return nbody_bodies_write(job, o);
+        return nbody_bodies_write(job, &job->bodies, nbody_steps(job->engine), o);
     case CLI_OUTPUT_SERIES:
         return nbody_series_end(job);
     case CLI_OUTPUT_PICTURE:

@@ -23,10 +23,11 @@ struct nbody_row {
 int nbody_output_plan(struct nbody_job *job); /* classify and check the file names before the run */
 int nbody_output_open(struct nbody_job *job); /* open the table */
 int nbody_output_row(struct nbody_job *job,
-                     const struct nbody_diagnostics *d); /* add a row to the table */
-int nbody_output_frame(struct nbody_job *job);           /* draw the current bodies */
-int nbody_output_finish(struct nbody_job *job);          /* write the final outputs */
-void nbody_output_discard(struct nbody_job *job);        /* discard incomplete outputs */
+                     const struct nbody_diagnostics *d);   /* add a row to the table */
+int nbody_output_frame(struct nbody_job *job);             /* draw the current bodies */
+int nbody_output_finish(struct nbody_job *job);            /* write the final outputs */
+void nbody_output_discard(struct nbody_job *job);          /* discard incomplete outputs */
+size_t nbody_output_interval(const struct nbody_job *job); /* steps between rows of tables */
 
 int nbody_output_again(struct nbody_job *job,
                        const struct nbody_row *row); /* add a row of the resumed run */
@@ -42,7 +43,8 @@ void nbody_view_free(struct nbody_job *job);
 /* nbody_series.c */
 int nbody_bodies_fetch(
     struct nbody_job *job); /* download the current bodies to job->bodies, with metadata */
-int nbody_bodies_write(struct nbody_job *job, struct cli_output *o);
+int nbody_bodies_write(struct nbody_job *job, const struct particles *b, size_t step,
+                       struct cli_output *o); /* write bodies of this step to the output */
 int nbody_series_add(struct nbody_job *job,
                      const char *pattern); /* add a name of -o that is a series */
 int nbody_series_plan(
@@ -50,7 +52,11 @@ int nbody_series_plan(
 size_t nbody_series_next(
     const struct nbody_job *job);              /* step of the next snapshot; SIZE_MAX: none */
 int nbody_series_write(struct nbody_job *job); /* write a snapshot and the index */
-int nbody_series_end(struct nbody_job *job);   /* write the last snapshot, if not yet written */
+int nbody_series_write_bodies(struct nbody_job *job, const struct particles *b,
+                              size_t step); /* write these bodies as the next snapshot */
+bool nbody_series_lacks(const struct nbody_job *job,
+                        size_t step);        /* true if no snapshot is of this step */
+int nbody_series_end(struct nbody_job *job); /* write the last snapshot, if not yet written */
 void nbody_series_report(const struct nbody_job *job, FILE *fp);
 void nbody_series_free(struct nbody_job *job);
 

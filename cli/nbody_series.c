@@ -36,23 +36,24 @@ int nbody_bodies_fetch(struct nbody_job *job)
 
 /* All ranks hold all bodies and write the file together. An abandoned file is not added to the
  * series. */
-static int write_snapshot(struct nbody_job *job, const char *file, struct series *series)
+static int write_snapshot(struct nbody_job *job, const struct particles *b, size_t step,
+                          const char *file, struct series *series)
 {
     struct cli_output one = {.file = file};
     cli_ranks_shared_files(true);
-    const int failed = particles_write(file, &job->bodies, NULL);
+    const int failed = particles_write(file, b, NULL);
     cli_ranks_shared_files(false);
     const int status = cli_output_end(&one, failed, &job->interrupted);
     if (status != CLI_DONE || one.left_out)
         return status;
-    return series_add(series, nbody_steps(job->engine), &job->bodies) < 0 ? cli_failed_call(NULL)
-                                                                          : CLI_DONE;
+    return series_add(series, step, b) < 0 ? cli_failed_call(NULL) : CLI_DONE;
 }
 
-int nbody_bodies_write(struct nbody_job *job, struct cli_output *o)
+int nbody_bodies_write(struct nbody_job *job, const struct particles *b, size_t step,
+                       struct cli_output *o)
 {
     struct series alone = {.pattern = o->file};
-    const int status = write_snapshot(job, o->file, &alone);
+    const int status = write_snapshot(job, b, step, o->file, &alone);
     o->left_out = alone.n == 0;
     series_free(&alone);
     return status;
@@ -145,15 +146,12 @@ int nbody_series_plan(const struct nbody_job *job)
     return CLI_DONE;
 }
 
-int nbody_series_write(struct nbody_job *job)
+int nbody_series_write_bodies(struct nbody_job *job, const struct particles *b, size_t step)
 {
-    int status = nbody_bodies_fetch(job);
-    if (status != CLI_DONE)
-        return status;
     for (size_t i = 0; i < job->series_n; i++) {
         struct series *s = &job->series[i];
         char *file = series_name(s->pattern, s->n);
-        status = file ? write_snapshot(job, file, s) : cli_failed_call(NULL);
+        const int status = file ? write_snapshot(job, b, step, file, s) : cli_failed_call(NULL);
         free(file);
         if (status != CLI_DONE)
             return status;
@@ -161,12 +159,23 @@ int nbody_series_write(struct nbody_job *job)
     return CLI_DONE;
 }
 
-int nbody_series_end(struct nbody_job *job)
+int nbody_series_write(struct nbody_job *job)
+{
+    const int status = nbody_bodies_fetch(job);
+    return status != CLI_DONE
+               ? status
+               : nbody_series_write_bodies(job, &job->bodies, nbody_steps(job->engine));
+}
+
+bool nbody_series_lacks(const struct nbody_job *job, size_t step)
 {
     const struct series *s = job->series;
-    if (job->series_n && (s->n == 0 || s->file[s->n - 1].step != nbody_steps(job->engine)))
-        return nbody_series_write(job);
-    return CLI_DONE;
+    return job->series_n && (s->n == 0 || s->file[s->n - 1].step != step);
+}
+
+int nbody_series_end(struct nbody_job *job)
+{
+    return nbody_series_lacks(job, nbody_steps(job->engine)) ? nbody_series_write(job) : CLI_DONE;
 }
 
 void nbody_series_report(const struct nbody_job *job, FILE *fp)

@@ -109,6 +109,10 @@ module stdcl
   integer(c_int), parameter :: NBODY_APOCENTRE = 2
   integer(c_int), parameter :: NBODY_TRANSIT = 3
   integer(c_int), parameter :: NBODY_ESCAPE = 4
+  integer(c_int), parameter :: NBODY_SYSTEM_RUNS = 0
+  integer(c_int), parameter :: NBODY_SYSTEM_ESCAPE = 1
+  integer(c_int), parameter :: NBODY_SYSTEM_CONTACT = 2
+  integer(c_int), parameter :: NBODY_SYSTEM_FAILED = 3
   integer(c_int), parameter :: NBODY_PLUMMER = 0
   integer(c_int), parameter :: NBODY_UNIFORM = 1
   integer(c_int), parameter :: NBODY_COLD = 2
@@ -551,6 +555,20 @@ module stdcl
     real(c_double) :: megno_now = 0
     real(c_double) :: lyapunov = 0
     real(c_double) :: time = 0
+  end type
+
+  type, bind(C) :: nbody_system
+    integer(c_int) :: status = 0
+    integer(c_size_t) :: bodies = 0
+    real(c_double) :: time = 0
+    real(c_double) :: energy_lost = 0
+  end type
+
+  type, bind(C) :: nbody_ensemble_watch_options
+    real(c_double) :: stop_distance = 0
+    type(c_ptr) :: radius = c_null_ptr
+    integer(c_int) :: merge = 0
+    integer(c_intptr_t) :: reserved(8) = 0
   end type
 
   type, bind(C) :: nbody_elements
@@ -2299,6 +2317,13 @@ module stdcl
       type(c_ptr), value :: e
       real(c_double), optional :: energy(*)
     end function
+    function nbody_ensemble_events(e, event, events) bind(C)
+      import
+      integer(c_int) :: nbody_ensemble_events
+      type(c_ptr), value :: e
+      type(c_ptr), optional :: event(*)
+      integer(c_size_t), optional :: events(*)
+    end function
     function nbody_ensemble_find_chaos(e, chaos) bind(C)
       import
       integer(c_int) :: nbody_ensemble_find_chaos
@@ -2315,6 +2340,16 @@ module stdcl
       type(c_ptr), value :: e
       type(c_ptr), value :: from
       integer(c_size_t), value :: size
+    end function
+    function nbody_ensemble_read(e, n, which, mass, pos, vel) bind(C)
+      import
+      integer(c_int) :: nbody_ensemble_read
+      type(c_ptr), value :: e
+      integer(c_size_t), value :: n
+      integer(c_size_t), intent(in), optional :: which(*)
+      real(c_double), optional :: mass(*)
+      real(c_double), optional :: pos(3, *)
+      real(c_double), optional :: vel(3, *)
     end function
     function nbody_ensemble_save(e, to) bind(C)
       import
@@ -2345,10 +2380,22 @@ module stdcl
       integer(c_size_t) :: nbody_ensemble_steps
       type(c_ptr), value :: e
     end function
+    function nbody_ensemble_systems(e, system) bind(C)
+      import
+      integer(c_int) :: nbody_ensemble_systems
+      type(c_ptr), value :: e
+      type(nbody_system), optional :: system
+    end function
     function nbody_ensemble_time(e) bind(C)
       import
       real(c_double) :: nbody_ensemble_time
       type(c_ptr), value :: e
+    end function
+    function nbody_ensemble_watch(e, options) bind(C)
+      import
+      integer(c_int) :: nbody_ensemble_watch
+      type(c_ptr), value :: e
+      type(nbody_ensemble_watch_options), intent(in), optional :: options
     end function
     function nbody_eta(nb) bind(C)
       import

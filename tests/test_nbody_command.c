@@ -769,7 +769,7 @@ static void nbody_command_runs_ensemble_of_files(void **unused)
                   "-i star.tab --ensemble list");
     nbody_refuses(2, "--ensemble and --eps cannot be combined", "-i star.tab --ensemble 4 --eps 1");
     nbody_refuses(2, "--spread needs --ensemble N", "-i star.tab --spread 0.1");
-    nbody_refuses(2, "writes only the final bodies", "-i star.tab --ensemble 4 -o a.png");
+    nbody_refuses(2, "--ensemble writes only bodies", "-i star.tab --ensemble 4 -o a.png");
     nbody_refuses(2, "'-1' cannot be reached", "-i star.tab --ensemble 4 --until -1");
 }
 

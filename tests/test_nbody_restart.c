@@ -212,7 +212,7 @@ static void restart_ensemble_gives_equal_files(void **unused)
                       "20", 20);
     }
     restart_succeeds("-i star.tab --ensemble 3 --dt 0.25 --until 5 --checkpoint e.ckpt -q");
-    restart_refuses(2, "had different systems, -G, --seed, --spread or --integrator",
+    restart_refuses(2, "had different systems, -G, --seed, --spread, --integrator",
                     "--resume e.ckpt --seed 7");
     restart_refuses(2, "has steps of 0.25, but this --dt or --until gives 0.2",
                     "--resume e.ckpt --until 5.1");

@@ -693,14 +693,70 @@ nbody_ensemble *nbody_ensemble_create(const struct nbody_ensemble_options *optio
                                       const double (*vel)[3]);
 void nbody_ensemble_free(nbody_ensemble *e);
 
+/* What ends a system or changes its bodies before the end of a run. Both are looked for in each
+ * step, or each inner step of NBODY_IAS15. */
+struct nbody_ensemble_watch_options {
+    /* A system ends when a body is farther from the system's centre of mass; 0: never. */
+    double stop_distance;
+    /* Radii >= 0, systems x bodies, copied; NULL: no contacts. Bodies touch when their distance is
+     * the sum of their radii, on paths that are the polynomials of NBODY_IAS15, or cubics through
+     * positions and velocities of Wisdom-Holman steps. Bodies that overlap at the start touch at
+     * time 0. */
+    const double *radius;
+    /* 0: a system ends at its first contact. 1: bodies that touch merge, conserving mass, momentum
+     * and volume; the star stays, else the heavier body, or the first of equal masses. With
+     * NBODY_IAS15 both happens at the contact; otherwise at the end of the step. */
+    int merge;
+    uintptr_t reserved[8]; /* must be 0 */
+};
+
+/* Look for distant bodies and contacts from now on. Call it once, before the first step. Without a
+ * distance and radii it does nothing. EINVAL: an invalid number, or too late. ENOMEM. ENOEXEC. */
+int nbody_ensemble_watch(nbody_ensemble *e, const struct nbody_ensemble_watch_options *options);
+
+enum nbody_system_status {
+    NBODY_SYSTEM_RUNS,
+    NBODY_SYSTEM_ESCAPE,  /* ended: a body beyond stop_distance */
+    NBODY_SYSTEM_CONTACT, /* ended: two bodies touch */
+    NBODY_SYSTEM_FAILED   /* its state is NAN: steps of NBODY_IAS15 vanish */
+};
+
+/* A system of an ensemble. */
+struct nbody_system {
+    enum nbody_system_status status;
+    size_t bodies;      /* which have not merged into another one */
+    double time;        /* of its state: when it ended, else nbody_ensemble_time */
+    double energy_lost; /* in mergers */
+};
+
+/* Describe all systems: fill system[systems]. */
+int nbody_ensemble_systems(nbody_ensemble *e, struct nbody_system *system);
+
+/* An event: bodies `first` and `second` of a system touch; or, if both are equal, this body is
+ * beyond stop_distance. After a merger the first body remains. */
+struct nbody_system_event {
+    size_t system, first, second;
+    double time; /* since creation; contacts within steps are interpolated */
+};
+
+/* Find the events so far: *events entries, by system, then by time. The caller calls free(*event);
+ * NULL: none. ENOMEM. */
+int nbody_ensemble_events(nbody_ensemble *e, struct nbody_system_event **event, size_t *events);
+
 /* Advance all systems by `steps` steps and block until done. ECANCELED if `progress` cancelled. */
 int nbody_ensemble_step(nbody_ensemble *e, size_t steps);
 
 /* Copy positions and velocities to the host, systems x bodies rows each; either may be NULL. A
- * planet whose integration failed is NAN. */
+ * planet whose integration failed is NAN, and so is a body that merged into another one. */
 int nbody_ensemble_state(nbody_ensemble *e, double (*pos)[3], double (*vel)[3]);
 
-/* Compute energy[systems], the total energies, on the host. */
+/* As nbody_ensemble_state, for the n systems with the given indices, in this order; which NULL:
+ * the first n. Arrays have n x bodies rows; each may be NULL. Masses differ from those at creation
+ * after mergers, and by rounding. EINVAL: an index. */
+int nbody_ensemble_read(nbody_ensemble *e, size_t n, const size_t *which, double *mass,
+                        double (*pos)[3], double (*vel)[3]);
+
+/* Compute energy[systems], the total energies, on the host. Mergers remove energy. */
 int nbody_ensemble_energies(nbody_ensemble *e, double *energy);
 
 /* Compute chaos[systems], as nbody_find_chaos. EINVAL: without nbody_ensemble_options.megno. */

@@ -781,6 +781,12 @@ struct nbody_ensemble_options {
   uintptr_t reserved[8];
 };
 typedef struct nbody_ensemble nbody_ensemble;
+struct nbody_system_event {
+  size_t system;
+  size_t first;
+  size_t second;
+  double time;
+};
 struct nbody_chaos {
   double megno;
   double megno_now;
@@ -793,6 +799,18 @@ struct nbody_event_record {
   double time;
   double pos[3];
   double vel[3];
+};
+struct nbody_system {
+  int status;
+  size_t bodies;
+  double time;
+  double energy_lost;
+};
+struct nbody_ensemble_watch_options {
+  double stop_distance;
+  const double *radius;
+  int merge;
+  uintptr_t reserved[8];
 };
 struct nbody_elements {
   double semi_major;
@@ -877,6 +895,10 @@ static const int NBODY_PERICENTRE = 1;
 static const int NBODY_APOCENTRE = 2;
 static const int NBODY_TRANSIT = 3;
 static const int NBODY_ESCAPE = 4;
+static const int NBODY_SYSTEM_RUNS = 0;
+static const int NBODY_SYSTEM_ESCAPE = 1;
+static const int NBODY_SYSTEM_CONTACT = 2;
+static const int NBODY_SYSTEM_FAILED = 3;
 static const int NBODY_PLUMMER = 0;
 static const int NBODY_UNIFORM = 1;
 static const int NBODY_COLD = 2;
@@ -897,15 +919,19 @@ int nbody_diagnose(nbody *nb, struct nbody_diagnostics *d);
 double nbody_elapsed(const nbody *nb);
 nbody_ensemble *nbody_ensemble_create(const struct nbody_ensemble_options *options, size_t systems, size_t bodies, const double *mass, double (*pos)[3], double (*vel)[3]);
 int nbody_ensemble_energies(nbody_ensemble *e, double *energy);
+int nbody_ensemble_events(nbody_ensemble *e, struct nbody_system_event **event, size_t *events);
 int nbody_ensemble_find_chaos(nbody_ensemble *e, struct nbody_chaos *chaos);
 void nbody_ensemble_free(nbody_ensemble *e);
 int nbody_ensemble_load(nbody_ensemble *e, const void *from, size_t size);
+int nbody_ensemble_read(nbody_ensemble *e, size_t n, const size_t *which, double *mass, double (*pos)[3], double (*vel)[3]);
 int nbody_ensemble_save(nbody_ensemble *e, void *to);
 size_t nbody_ensemble_save_bytes(const nbody_ensemble *e);
 int nbody_ensemble_state(nbody_ensemble *e, double (*pos)[3], double (*vel)[3]);
 int nbody_ensemble_step(nbody_ensemble *e, size_t steps);
 size_t nbody_ensemble_steps(const nbody_ensemble *e);
+int nbody_ensemble_systems(nbody_ensemble *e, struct nbody_system *system);
 double nbody_ensemble_time(const nbody_ensemble *e);
+int nbody_ensemble_watch(nbody_ensemble *e, const struct nbody_ensemble_watch_options *options);
 double nbody_eta(const nbody *nb);
 const struct nbody_event_record *nbody_events(const nbody *nb, size_t *events);
 const char *nbody_explain(const nbody *nb, unsigned dev);

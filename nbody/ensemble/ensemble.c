@@ -10,18 +10,16 @@
  * steps change the slots (whfast_steps.h), and queries compute positions and velocities from them.
  * SPDX-License-Identifier: MIT
  */
+#include "nbody/ensemble/ensemble.h"
+
 #include "core/args.h"
 #include "core/device_info.h"
 #include "core/embedded.h"
 #include "core/handle.h"
-#include "core/pace.h"
 #include "core/progress.h"
 #include "core/reserved.h"
-#include "nbody/integrator/integrator.h"
-#include "stdcl/nbody.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <string.h>
 
 EMBEDDED(source, "nbody/ensemble/ensemble.cl", nbody_ensemble_ensemble_cl);
@@ -32,38 +30,13 @@ EMBEDDED(source_kepler, "nbody/integrator/kepler_solver.h", nbody_integrator_kep
 EMBEDDED(source_slots, "nbody/integrator/heliocentric_slots.h",
          nbody_integrator_heliocentric_slots_h);
 EMBEDDED(source_steps, "nbody/integrator/whfast_steps.h", nbody_integrator_whfast_steps_h);
+EMBEDDED(watch, "nbody/ensemble/ensemble_watch.cl", nbody_ensemble_ensemble_watch_cl);
 
-enum { MAX_BODIES_PER_SYSTEM = 16, GROUP = 64, MAX_WIDTH = 8 };
+enum { MAX_WIDTH = 8 };
 static const size_t MAX_SYSTEMS = (size_t)1 << 30;
 static const double PLANET_OPERATIONS = 300; /* rough, per planet and step, without its pairs */
 static const double IAS15_STEP_FACTOR =
     3000; /* rough cost of an IAS15 step in steps of Wisdom and Holman */
-
-/* The systems of a device. */
-struct part {
-    size_t first, n;
-    double *state, *gm; /* layout: ensemble.cl, ensemble_ias15.cl, ensemble_whfast.cl */
-    double *slots;      /* whfast, not in safe mode; else NULL */
-    struct pace pace;
-};
-
-struct nbody_ensemble {
-    CLCONTEXT *ctx;
-    size_t systems, bodies, steps;
-    enum nbody_integrator integrator; /* 0: Wisdom and Holman */
-    struct nbody_whfast_options whfast;
-    bool megno;   /* slots have a tangent vector */
-    size_t width; /* systems of a work-item */
-    bool current; /* the slots, if any, have the state */
-    double G, dt;
-    double (*centre)[6]; /* initial centre of mass, and its velocity */
-    void *program;
-    cl_kernel kernel, begin, synchronize; /* the last two with slots */
-    cl_uint ndev;
-    struct part *part;
-    int (*progress)(void *arg, double fraction);
-    void *arg;
-};
 
 /* ---- Checks and memory. ---------------------------------------------------------------------- */
 
@@ -129,34 +102,6 @@ static void ensemble_find_centre(const double *mass, const double (*pos)[3], con
         centre[c] /= all;
 }
 
-/* First body that the device stores. */
-static size_t ensemble_first_body(const nbody_ensemble *e)
-{
-    return e->integrator ? 0 : 1;
-}
-
-/* First sum of a tangent vector in the slots; numbers of a system in the slots. */
-static size_t ensemble_sums(const nbody_ensemble *e)
-{
-    return (e->megno ? 18 : 12) * e->bodies;
-}
-static size_t ensemble_slots(const nbody_ensemble *e)
-{
-    return ensemble_sums(e) + (e->megno ? NBODY_TANGENT_PLANES - 6 : 0);
-}
-
-static bool ensemble_has_slots(const nbody_ensemble *e)
-{
-    return e->integrator == NBODY_WHFAST && !e->whfast.safe;
-}
-
-/* Component c of body b of the i-th system of a part; its velocity is 3 n numbers further. */
-static double *ensemble_component(const nbody_ensemble *e, const struct part *p, size_t i, size_t b,
-                                  size_t c)
-{
-    return p->state + (6 * (b - ensemble_first_body(e)) + c) * p->n + i;
-}
-
 static void ensemble_write_systems(nbody_ensemble *e, struct part *p, const double *mass,
                                    const double (*pos)[3], const double (*vel)[3])
 {
@@ -194,16 +139,6 @@ static int ensemble_allocate(nbody_ensemble *e, cl_uint dev)
     return p->state && p->gm && (p->slots || !ensemble_has_slots(e)) ? 0 : -1;
 }
 
-static int ensemble_upload(const nbody_ensemble *e, cl_uint dev)
-{
-    const struct part *p = &e->part[dev];
-    if (p->n && (clmsync(e->ctx, dev, p->state, CL_MEM_DEVICE) == (cl_event)-1 ||
-                 clmsync(e->ctx, dev, p->gm, CL_MEM_DEVICE) == (cl_event)-1 ||
-                 (p->slots && clmsync(e->ctx, dev, p->slots, CL_MEM_DEVICE) == (cl_event)-1)))
-        return -1;
-    return 0;
-}
-
 /* Check that a device has doubles. Limit the width of whfast's vectors to the preferred width of
  * each device. */
 static int ensemble_check_doubles(nbody_ensemble *e, cl_uint dev)
@@ -238,17 +173,23 @@ static int ensemble_open_whfast(nbody_ensemble *e)
     return e->begin && e->synchronize ? 0 : -1;
 }
 
+/* Open the kernel, which looks for contacts and distant bodies if the ensemble is watched. */
 static int ensemble_open_kernel(nbody_ensemble *e)
 {
-    char options[32];
     if (e->integrator == NBODY_WHFAST)
         return ensemble_open_whfast(e);
     e->width = 1;
+    const struct embedded *const front[] = {&watch};
+    const char *const scheme = e->integrator ? "ensemble_ias15" : "ensemble_wisdom_holman";
+    char options[96], name[64];
+    snprintf(name, sizeof name, "%s%s", scheme, e->watched ? "_watched" : "");
     snprintf(options, sizeof options, "-D PLANETS=%zu", e->bodies - 1);
-    e->program = embedded_open(e->ctx, options, e->integrator ? &source_ias15 : &source, 0, NULL);
-    e->kernel = e->program ? clsym(e->ctx, e->program,
-                                   e->integrator ? "ensemble_ias15" : "ensemble_wisdom_holman", 0)
-                           : NULL;
+    if (e->watched)
+        snprintf(options, sizeof options, "-D PLANETS=%zu -D WATCH=1 -D CONTACTS=%d -D MERGE=%d",
+                 e->bodies - 1, e->contacts, e->merges);
+    e->program =
+        embedded_open(e->ctx, options, e->integrator ? &source_ias15 : &source, e->watched, front);
+    e->kernel = e->program ? clsym(e->ctx, e->program, name, 0) : NULL;
     return e->kernel ? 0 : -1;
 }
 
@@ -262,35 +203,19 @@ static double ensemble_work(const nbody_ensemble *e, const struct part *p)
            (e->integrator == NBODY_IAS15 ? IAS15_STEP_FACTOR : 1);
 }
 
-/* A work-group has GROUP systems. */
-static clndrange_t ensemble_range(const nbody_ensemble *e, const struct part *p)
-{
-    const size_t local = GROUP / e->width;
-    return (clndrange_t)clndrange_init1d(0, (p->n + GROUP - 1) / GROUP * local, local);
-}
-
 static int ensemble_start(nbody_ensemble *e, cl_uint dev, cl_uint n, cl_uint steps)
 {
     struct part *p = &e->part[dev];
+    const int flags = CL_EVENT_NOWAIT | CL_EVENT_CHECKED;
+    const cl_ulong before = e->steps;
     clndrange_t ndr = ensemble_range(e, p);
     double *const own = p->slots ? p->slots : p->state;
-    return clforkv(e->ctx, dev, e->kernel, &ndr, CL_EVENT_NOWAIT | CL_EVENT_CHECKED,
-                   ARGS(own, p->gm, n, e->dt, steps)) == (cl_event)-1
-               ? -1
-               : clflush(e->ctx, dev, 0);
-}
-
-/* Compute slots from states (begin), or states from slots (synchronize), of all systems. */
-static int ensemble_convert(nbody_ensemble *e, cl_kernel kernel)
-{
-    for (cl_uint d = 0; d < e->ndev; d++) {
-        const struct part *p = &e->part[d];
-        clndrange_t ndr = ensemble_range(e, p);
-        if (p->n && clforkv(e->ctx, d, kernel, &ndr, CL_EVENT_NOWAIT | CL_EVENT_CHECKED,
-                            ARGS(p->state, p->slots, p->gm, (cl_uint)p->n, e->dt)) == (cl_event)-1)
-            return -1;
-    }
-    return 0;
+    const cl_event event =
+        e->watched
+            ? clforkv(e->ctx, dev, e->kernel, &ndr, flags,
+                      ARGS(p->state, p->gm, p->record, n, e->dt, steps, e->distance, before))
+            : clforkv(e->ctx, dev, e->kernel, &ndr, flags, ARGS(own, p->gm, n, e->dt, steps));
+    return event == (cl_event)-1 ? -1 : clflush(e->ctx, dev, 0);
 }
 
 static int ensemble_launch_steps(nbody_ensemble *e, cl_uint dev, cl_uint steps)
@@ -311,18 +236,6 @@ static size_t ensemble_steps_in_slice(const nbody_ensemble *e, size_t steps)
     return steps < (size_t)1 << 30 ? steps : (size_t)1 << 30;
 }
 
-static int ensemble_wait_all(nbody_ensemble *e)
-{
-    int status = 0;
-    for (cl_uint d = 0; d < e->ndev; d++)
-        if (e->part[d].n) {
-            if (clwait(e->ctx, d, CL_ALL_EVENT) == (cl_event)-1)
-                status = -1;
-            pace_waited(&e->part[d].pace);
-        }
-    return status;
-}
-
 /* Launch once over no systems, since drivers compile at the first launch. */
 static int ensemble_warm_up(nbody_ensemble *e)
 {
@@ -330,6 +243,13 @@ static int ensemble_warm_up(nbody_ensemble *e)
         if (e->part[d].n && ensemble_start(e, d, 0, 0) != 0)
             return -1;
     return ensemble_wait_all(e);
+}
+
+int ensemble_watch_kernel(nbody_ensemble *e)
+{
+    clclose(e->ctx, e->program);
+    e->program = NULL;
+    return ensemble_open_kernel(e) == 0 ? ensemble_warm_up(e) : -1;
 }
 
 /* ---- Creation. ------------------------------------------------------------------------------- */
@@ -391,6 +311,7 @@ void nbody_ensemble_free(nbody_ensemble *e)
         clfree(e->part[d].state);
         clfree(e->part[d].slots);
         clfree(e->part[d].gm);
+        clfree(e->part[d].record);
     }
     free(e->part);
     free(e->centre);
@@ -417,162 +338,34 @@ int nbody_ensemble_step(nbody_ensemble *e, size_t steps)
     return 0;
 }
 
-/* ---- Download. ------------------------------------------------------------------------------- */
-
-/* Convert a system with its star to the caller's frame. */
-static void ensemble_read_bodies(const nbody_ensemble *e, const struct part *p, size_t i,
-                                 double (*pos)[3], double (*vel)[3])
-{
-    const double *centre = e->centre[p->first + i], t = nbody_ensemble_time(e);
-    for (size_t b = 0; b < e->bodies; b++)
-        for (size_t c = 0; c < 3; c++) {
-            const double *at = ensemble_component(e, p, i, b, c);
-            pos[b][c] = centre[c] + t * centre[3 + c] + at[0];
-            vel[b][c] = centre[3 + c] + at[3 * p->n];
-        }
-}
-
-/* Convert a system to the caller's frame. The star follows from the centre of mass and the
- * planets. */
-static void ensemble_read_system(const nbody_ensemble *e, const struct part *p, size_t i,
-                                 double (*pos)[3], double (*vel)[3])
-{
-    const double *gm = p->gm + i, *centre = e->centre[p->first + i], t = nbody_ensemble_time(e);
-    double all = 0;
-    if (e->integrator) {
-        ensemble_read_bodies(e, p, i, pos, vel);
-        return;
-    }
-    for (size_t b = 0; b < e->bodies; b++)
-        all += gm[b * p->n];
-    for (size_t c = 0; c < 3; c++) {
-        double x = 0, v = 0;
-        for (size_t b = 1; b < e->bodies; b++) {
-            const double *at = ensemble_component(e, p, i, b, c);
-            x += gm[b * p->n] * at[0];
-            v += gm[b * p->n] * at[3 * p->n];
-        }
-        pos[0][c] = centre[c] + t * centre[3 + c] - x / all;
-        vel[0][c] = centre[3 + c] - v / gm[0];
-        for (size_t b = 1; b < e->bodies; b++) {
-            const double *at = ensemble_component(e, p, i, b, c);
-            pos[b][c] = pos[0][c] + at[0];
-            vel[b][c] = centre[3 + c] + at[3 * p->n];
-        }
-    }
-}
-
-static int ensemble_download(nbody_ensemble *e)
-{
-    if (!e->current && ensemble_convert(e, e->synchronize) != 0)
-        return -1;
-    e->current = true;
-    for (cl_uint d = 0; d < e->ndev; d++)
-        if (e->part[d].n && clmsync(e->ctx, d, e->part[d].state, CL_MEM_HOST) == (cl_event)-1)
-            return -1;
-    return ensemble_wait_all(e);
-}
-
-int nbody_ensemble_state(nbody_ensemble *e, double (*pos)[3], double (*vel)[3])
-{
-    if (no_handle(e, __func__))
-        return -1;
-    if (ensemble_download(e) != 0)
-        return -1;
-    for (cl_uint d = 0; d < e->ndev; d++)
-        for (size_t i = 0; i < e->part[d].n; i++) {
-            double x[MAX_BODIES_PER_SYSTEM][3], v[MAX_BODIES_PER_SYSTEM][3];
-            const size_t star = (e->part[d].first + i) * e->bodies;
-            ensemble_read_system(e, &e->part[d], i, x, v);
-            if (pos)
-                memcpy(pos + star, x, e->bodies * sizeof *x);
-            if (vel)
-                memcpy(vel + star, v, e->bodies * sizeof *v);
-        }
-    return 0;
-}
-
-static double ensemble_system_energy(const struct part *p, size_t i, size_t bodies, double G,
-                                     double (*x)[3], double (*v)[3])
-{
-    double energy = 0;
-    for (size_t b = 0; b < bodies; b++) {
-        const double gm = p->gm[b * p->n + i];
-        energy += gm / 2 * (v[b][0] * v[b][0] + v[b][1] * v[b][1] + v[b][2] * v[b][2]);
-        for (size_t c = 0; c < b; c++) {
-            const double d[3] = {x[b][0] - x[c][0], x[b][1] - x[c][1], x[b][2] - x[c][2]};
-            energy -= gm * p->gm[c * p->n + i] / sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
-        }
-    }
-    return energy / G;
-}
-
-int nbody_ensemble_energies(nbody_ensemble *e, double *energy)
-{
-    if (no_handle(e, __func__))
-        return -1;
-    if (ensemble_download(e) != 0)
-        return -1;
-    for (cl_uint d = 0; d < e->ndev; d++)
-        for (size_t i = 0; i < e->part[d].n; i++) {
-            double x[MAX_BODIES_PER_SYSTEM][3], v[MAX_BODIES_PER_SYSTEM][3];
-            ensemble_read_system(e, &e->part[d], i, x, v);
-            energy[e->part[d].first + i] =
-                ensemble_system_energy(&e->part[d], i, e->bodies, e->G, x, v);
-        }
-    return 0;
-}
-
-/* Download the numbers that steps change. */
-static int ensemble_download_own(nbody_ensemble *e)
-{
-    if (!ensemble_has_slots(e))
-        return ensemble_download(e);
-    for (cl_uint d = 0; d < e->ndev; d++)
-        if (e->part[d].n && clmsync(e->ctx, d, e->part[d].slots, CL_MEM_HOST) == (cl_event)-1)
-            return -1;
-    return ensemble_wait_all(e);
-}
-
-int nbody_ensemble_find_chaos(nbody_ensemble *e, struct nbody_chaos *chaos)
-{
-    if (no_handle(e, __func__))
-        return -1;
-    if (!e->megno)
-        return clerror_set(EINVAL,
-                           "nbody_ensemble_find_chaos: the ensemble has no tangent vectors; "
-                           "create it with nbody_ensemble_options.megno");
-    if (ensemble_download_own(e) != 0)
-        return -1;
-    for (cl_uint d = 0; d < e->ndev; d++) {
-        const struct part *p = &e->part[d];
-        for (size_t i = 0; i < p->n; i++)
-            chaos[p->first + i] = nbody_whfast_chaos(p->slots + ensemble_sums(e) * p->n + i, p->n);
-    }
-    return 0;
-}
-
 /* ---- Save and load. -----------------------------------------------------------------------------
  * Header; centres of mass; then the components of the device's state or slots, each of all
- * systems. */
+ * systems. A watched ensemble adds the components of G m and of the record. */
 
 struct saved_head {
-    uint64_t systems, bodies, steps, integrator, coordinates, safe, megno;
+    uint64_t systems, bodies, steps, integrator, coordinates, safe, megno, watch;
     int64_t corrector;
     double G, dt;
 };
 
+/* Components of the state, of G m and of the record that are saved. */
 static size_t ensemble_components(const nbody_ensemble *e)
 {
     return ensemble_has_slots(e) ? ensemble_slots(e) : 6 * (e->bodies - ensemble_first_body(e));
+}
+
+static size_t ensemble_saved_masses(const nbody_ensemble *e)
+{
+    return e->watched ? e->bodies : 0;
 }
 
 size_t nbody_ensemble_save_bytes(const nbody_ensemble *e)
 {
     if (no_handle(e, __func__))
         return 0;
-    return sizeof(struct saved_head) +
-           e->systems * (sizeof *e->centre + ensemble_components(e) * sizeof(double));
+    const size_t numbers =
+        ensemble_components(e) + ensemble_saved_masses(e) + ensemble_record_size(e);
+    return sizeof(struct saved_head) + e->systems * (sizeof *e->centre + numbers * sizeof(double));
 }
 
 static struct saved_head ensemble_header(const nbody_ensemble *e)
@@ -584,22 +377,38 @@ static struct saved_head ensemble_header(const nbody_ensemble *e)
                                .coordinates = e->whfast.coordinates,
                                .safe = e->whfast.safe != 0,
                                .megno = e->megno,
+                               .watch = (uint64_t)e->watched + 2 * (uint64_t)e->contacts +
+                                        4 * (uint64_t)e->merges,
                                .corrector = nbody_whfast_corrector(&e->whfast),
                                .G = e->G,
                                .dt = e->dt};
 }
 
+/* Copy `components` numbers of each of a part's systems to or from the components of all systems.
+ * Return the end of these. */
+static char *ensemble_copy_part(const nbody_ensemble *e, const struct part *p, double *own,
+                                size_t components, char *all, bool out)
+{
+    for (size_t k = 0; k < components; k++) {
+        char *const at = all + (k * e->systems + p->first) * sizeof(double);
+        double *const numbers = own + k * p->n;
+        if (p->n)
+            memcpy(out ? (void *)at : numbers, out ? (const void *)numbers : at,
+                   p->n * sizeof *numbers);
+    }
+    return all + components * e->systems * sizeof(double);
+}
+
 /* Copy between the devices' images on the host and the components of all systems. */
 static void ensemble_copy_states(const nbody_ensemble *e, char *all, bool out)
 {
-    for (cl_uint d = 0; d < e->ndev; d++)
-        for (size_t k = 0; k < ensemble_components(e); k++) {
-            const struct part *p = &e->part[d];
-            char *const at = all + (k * e->systems + p->first) * sizeof(double);
-            double *const own = (p->slots ? p->slots : p->state) + k * p->n;
-            if (p->n)
-                memcpy(out ? (void *)at : own, out ? (const void *)own : at, p->n * sizeof *own);
-        }
+    for (cl_uint d = 0; d < e->ndev; d++) {
+        const struct part *p = &e->part[d];
+        char *at = ensemble_copy_part(e, p, p->slots ? p->slots : p->state, ensemble_components(e),
+                                      all, out);
+        at = ensemble_copy_part(e, p, p->gm, ensemble_saved_masses(e), at, out);
+        ensemble_copy_part(e, p, p->record, ensemble_record_size(e), at, out);
+    }
 }
 
 int nbody_ensemble_save(nbody_ensemble *e, void *to)
@@ -629,7 +438,7 @@ int nbody_ensemble_load(nbody_ensemble *e, const void *from, size_t size)
     if (size != nbody_ensemble_save_bytes(e) || memcmp(&h, &own, sizeof h) != 0)
         return clerror_set(
             EINVAL,
-            "nbody_ensemble_load: these bytes were saved by an ensemble with other systems, another integrator or its options, G or step");
+            "nbody_ensemble_load: these bytes were saved by an ensemble with other systems, another integrator or its options, G, step or watch");
     memcpy(e->centre, (const char *)from + sizeof h, centres);
     ensemble_copy_states(e, (char *)(uintptr_t)from + sizeof h + centres, false);
     e->steps = h.steps;
@@ -644,7 +453,7 @@ double nbody_ensemble_time(const nbody_ensemble *e)
 {
     if (no_handle(e, __func__))
         return 0;
-    return e->dt * (double)e->steps;
+    return ensemble_time(e);
 }
 
 size_t nbody_ensemble_steps(const nbody_ensemble *e)

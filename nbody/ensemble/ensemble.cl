@@ -4,6 +4,7 @@
  *   state[c * systems + i]    component c of system i: for each planet 3 of the position from the
  *                             star, then 3 of the velocity from the centre of mass
  *   gm[c * systems + i]       G m: the star, then the planets
+ *   record                    ensemble_watch.cl
  *
  * A step of h: half a kick by the other planets, half a jump of all by -h (sum m v) / (star's m),
  * Kepler's motion about the star, then jump and kick in reverse order. Half kicks are rounded one
@@ -15,10 +16,23 @@
 #ifndef PLANETS
 #define PLANETS 2 /* per system */
 #endif
-#define EACH(p) _Pragma("unroll") for (int p = 0; p < PLANETS; p++)
+#ifndef WATCH
+#define WATCH 0 /* 1: after ensemble_watch.cl */
+#endif
+#define ALL(p) _Pragma("unroll") for (int p = 0; p < PLANETS; p++)
+#if WATCH && MERGE
+#define EACH(p) ALL(p) if (o->has >> p & 1)
+#define HAS(p) (o->has >> p & 1)
+#else
+#define EACH(p) ALL(p)
+#define HAS(p) true
+#endif
 
 struct orbiting {
     double x[PLANETS], y[PLANETS], z[PLANETS], vx[PLANETS], vy[PLANETS], vz[PLANETS];
+#if WATCH && MERGE
+    uint has; /* bit p: planet p has not merged into another body */
+#endif
 };
 
 /* ---- Kepler's motion. ---------------------------------------------------------------------------
@@ -100,10 +114,10 @@ static inline void planet_drift(double gm, double h, double *x, double *y, doubl
 static inline void planets_accelerate(const struct orbiting *o, const double *gm, double *ax,
                                       double *ay, double *az)
 {
-    EACH(p) ax[p] = ay[p] = az[p] = 0;
+    ALL(p) ax[p] = ay[p] = az[p] = 0;
     EACH(p)
     {
-        _Pragma("unroll") for (int q = 0; q < p; q++)
+        _Pragma("unroll") for (int q = 0; q < p; q++) if (HAS(q))
         {
             const double dx = o->x[q] - o->x[p], dy = o->y[q] - o->y[p], dz = o->z[q] - o->z[p];
             const double w = rsqrt(fma(dx, dx, fma(dy, dy, dz * dz))), www = w * w * w;
@@ -123,17 +137,60 @@ static inline void planets_kick(struct orbiting *o, double h, const double *ax, 
     o->vz[p] = fma(h, az[p], o->vz[p]);
 }
 
-/* Move all planets by the star's velocity: their momentum over the star's mass, for the time h. */
+/* Velocity of the star, times -1: the planets' momentum over the star's mass. */
+static inline void planets_recoil(const struct orbiting *o, const double *part, double *px,
+                                  double *py, double *pz)
+{
+    *px = *py = *pz = 0;
+    EACH(p)
+    *px = fma(part[p], o->vx[p], *px), *py = fma(part[p], o->vy[p], *py),
+    *pz = fma(part[p], o->vz[p], *pz);
+}
+
+/* Move all planets by the star's velocity for the time h. */
 static inline void planets_jump(struct orbiting *o, const double *part, double h)
 {
-    double px = 0, py = 0, pz = 0;
-    EACH(p)
-    px = fma(part[p], o->vx[p], px), py = fma(part[p], o->vy[p], py),
-    pz = fma(part[p], o->vz[p], pz);
+    double px, py, pz;
+    planets_recoil(o, part, &px, &py, &pz);
     EACH(p)
     o->x[p] = fma(h, px, o->x[p]), o->y[p] = fma(h, py, o->y[p]), o->z[p] = fma(h, pz, o->z[p]);
 }
 
+/* A step of h. ax, ay, az: accelerations at its begin, then at its end. */
+static inline void planets_step(struct orbiting *o, double star, const double *gm,
+                                const double *part, double h, double *ax, double *ay, double *az)
+{
+    planets_kick(o, h / 2, ax, ay, az);
+    planets_jump(o, part, h / 2);
+    EACH(p) planet_drift(star, h, &o->x[p], &o->y[p], &o->z[p], &o->vx[p], &o->vy[p], &o->vz[p]);
+    planets_jump(o, part, h / 2);
+    planets_accelerate(o, gm, ax, ay, az);
+    planets_kick(o, h / 2, ax, ay, az);
+}
+
+static inline void planets_load(struct orbiting *o, global const double *state, size_t n, size_t i)
+{
+    ALL(p)
+    {
+        global const double *at = state + 6 * (size_t)p * n + i;
+        o->x[p] = at[0], o->y[p] = at[n], o->z[p] = at[2 * n];
+        o->vx[p] = at[3 * n], o->vy[p] = at[4 * n], o->vz[p] = at[5 * n];
+    }
+}
+
+static inline void planets_store(const struct orbiting *o, global double *state, size_t n, size_t i)
+{
+    ALL(p)
+    {
+        global double *at = state + 6 * (size_t)p * n + i;
+        at[0] = o->x[p], at[n] = o->y[p], at[2 * n] = o->z[p];
+        at[3 * n] = o->vx[p], at[4 * n] = o->vy[p], at[5 * n] = o->vz[p];
+    }
+}
+
+/* ---- Kernels. -------------------------------------------------------------------------------- */
+
+#if !WATCH
 kernel void ensemble_wisdom_holman(global double *state, global const double *gms, uint systems,
                                    double h, uint steps)
 {
@@ -143,27 +200,97 @@ kernel void ensemble_wisdom_holman(global double *state, global const double *gm
     struct orbiting o;
     const double star = gms[i];
     double gm[PLANETS], part[PLANETS], ax[PLANETS], ay[PLANETS], az[PLANETS];
-    EACH(p)
+    planets_load(&o, state, n, i);
+    ALL(p)
     {
-        global const double *at = state + 6 * (size_t)p * n + i;
-        o.x[p] = at[0], o.y[p] = at[n], o.z[p] = at[2 * n];
-        o.vx[p] = at[3 * n], o.vy[p] = at[4 * n], o.vz[p] = at[5 * n];
         gm[p] = gms[(p + 1) * n + i];
         part[p] = gm[p] / star;
     }
     planets_accelerate(&o, gm, ax, ay, az);
-    for (uint k = 0; k < steps; k++) {
-        planets_kick(&o, h / 2, ax, ay, az);
-        planets_jump(&o, part, h / 2);
-        EACH(p) planet_drift(star, h, &o.x[p], &o.y[p], &o.z[p], &o.vx[p], &o.vy[p], &o.vz[p]);
-        planets_jump(&o, part, h / 2);
-        planets_accelerate(&o, gm, ax, ay, az);
-        planets_kick(&o, h / 2, ax, ay, az);
-    }
-    EACH(p)
+    for (uint k = 0; k < steps; k++)
+        planets_step(&o, star, gm, part, h, ax, ay, az);
+    planets_store(&o, state, n, i);
+}
+#else
+
+/* All bodies for ensemble_watch.cl: the star in the origin, the centre of mass at rest. */
+static void planets_to_bodies(const struct orbiting *o, const double *part, double *x, double *v)
+{
+    double px, py, pz;
+    planets_recoil(o, part, &px, &py, &pz);
+    x[0] = x[1] = x[2] = 0;
+    v[0] = -px, v[1] = -py, v[2] = -pz;
+    ALL(p)
     {
-        global double *at = state + 6 * (size_t)p * n + i;
-        at[0] = o.x[p], at[n] = o.y[p], at[2 * n] = o.z[p];
-        at[3 * n] = o.vx[p], at[4 * n] = o.vy[p], at[5 * n] = o.vz[p];
+        x[3 * p + 3] = o->x[p], x[3 * p + 4] = o->y[p], x[3 * p + 5] = o->z[p];
+        v[3 * p + 3] = o->vx[p], v[3 * p + 4] = o->vy[p], v[3 * p + 5] = o->vz[p];
     }
 }
+
+/* The planets after bodies have merged. */
+static void planets_from_bodies(struct orbiting *o, const double *x, const double *v)
+{
+    EACH(p)
+    {
+        o->x[p] = x[3 * p + 3] - x[0], o->y[p] = x[3 * p + 4] - x[1], o->z[p] = x[3 * p + 5] - x[2];
+        o->vx[p] = v[3 * p + 3], o->vy[p] = v[3 * p + 4], o->vz[p] = v[3 * p + 5];
+    }
+}
+
+/* Masses that steps use, from G m of all bodies, and which planets exist. */
+static void planets_take_masses(struct orbiting *o, const struct watch *w, const double *all,
+                                double *gm, double *part)
+{
+#if MERGE
+    o->has = 0;
+    ALL(p) o->has |= watch_has(w, p + 1) ? 1u << p : 0;
+#endif
+    ALL(p)
+    {
+        gm[p] = all[p + 1];
+        part[p] = gm[p] / all[0];
+    }
+}
+
+kernel void ensemble_wisdom_holman_watched(global double *state, global double *gms,
+                                           global double *record, uint systems, double h,
+                                           uint steps, double distance, ulong before)
+{
+    const size_t i = get_global_id(0), n = systems;
+    if (i >= n)
+        return;
+    struct watch w;
+    watch_open(&w, record, n, i, distance);
+    if (!watch_runs(&w))
+        return;
+    struct orbiting o;
+    double all[BODIES], gm[PLANETS], part[PLANETS], ax[PLANETS], ay[PLANETS], az[PLANETS],
+        x0[3 * BODIES], v0[3 * BODIES], x[3 * BODIES], v[3 * BODIES];
+    for (int b = 0; b < BODIES; b++)
+        all[b] = gms[b * n + i];
+    planets_load(&o, state, n, i);
+    planets_take_masses(&o, &w, all, gm, part);
+    planets_to_bodies(&o, part, x, v);
+    if (before == 0)
+        watch_overlaps(&w, all, x, v);
+    int events = -1; /* after the last look at masses */
+    for (uint k = 0; k < steps && watch_runs(&w); k++) {
+        if (events != w.events) {
+            events = w.events;
+            planets_take_masses(&o, &w, all, gm, part);
+            planets_from_bodies(&o, x, v);
+            planets_accelerate(&o, gm, ax, ay, az);
+        }
+        planets_to_bodies(&o, part, x0, v0);
+        planets_step(&o, all[0], gm, part, h, ax, ay, az);
+        planets_to_bodies(&o, part, x, v);
+        watch_step(&w, h * (double)(before + k), h * (double)(before + k + 1), all, x0, v0, x, v);
+    }
+    planets_take_masses(&o, &w, all, gm, part);
+    planets_from_bodies(&o, x, v);
+    planets_store(&o, state, n, i);
+    for (int b = 0; b < BODIES; b++)
+        gms[b * n + i] = all[b];
+    watch_close(&w);
+}
+#endif

@@ -5,6 +5,7 @@
  *   state[c * systems + i]    component c of system i: for each body, including the star, 3 of the
  *                             position and 3 of the velocity, relative to the centre of mass
  *   gm[c * systems + i]       G m: the star, then the planets
+ *   record                    ensemble_watch.cl
  *
  * A step of dt is divided into adaptive steps, per system, and starts from positions and velocities
  * alone. The scheme is explained in integrate_ias15.c, its scalar reference. If a system's steps
@@ -16,7 +17,11 @@
 #ifndef PLANETS
 #define PLANETS 2 /* per system */
 #endif
+#ifndef WATCH
+#define WATCH 0 /* 1: after ensemble_watch.cl */
+#define MERGE 0
 #define BODIES (PLANETS + 1)
+#endif
 #define M (3 * BODIES)
 #define PLACES 7
 #define ITERATIONS 12
@@ -41,7 +46,21 @@ constant double place[PLACES + 1] = {0,
 struct system {
     double gm[BODIES], strength[BODIES], x[M], v[M], lost_x[M], lost_v[M], a0[M], a[M], off[M],
         b[PLACES][M], g[PLACES][M], c[PLACES][PLACES];
+#if WATCH
+    struct watch watch;
+    double begin; /* time of the current step of dt, since creation */
+#endif
 };
+
+/* True unless the body has merged into another one. */
+static bool ias15_has(const struct system *s, int b)
+{
+#if MERGE
+    return watch_has(&s->watch, b);
+#else
+    return true;
+#endif
+}
 
 static void ias15_find_c(struct system *s)
 {
@@ -69,6 +88,8 @@ static void ias15_accelerate(struct system *s, double *a)
         s->strength[p] = 0;
     for (int p = 1; p < BODIES; p++)
         for (int q = 0; q < p; q++) {
+            if (!ias15_has(s, p) || !ias15_has(s, q))
+                continue;
             const double dx = ias15_between(s, p, q, 0), dy = ias15_between(s, p, q, 1),
                          dz = ias15_between(s, p, q, 2);
             const double r2 = fma(dx, dx, fma(dy, dy, dz * dz)), r = sqrt(r2), r3 = r2 * r,
@@ -93,6 +114,8 @@ static void ias15_derive(struct system *s)
     for (int p = 1; p < BODIES; p++)
         for (int q = 0; q < p; q++) {
             double d[3], u[3], w[3], r2 = 0, du = 0, uu = 0, dw = 0;
+            if (!ias15_has(s, p) || !ias15_has(s, q))
+                continue;
             for (int c = 0; c < 3; c++) {
                 d[c] = ias15_between(s, p, q, c);
                 u[c] = s->v[3 * q + c] - s->v[3 * p + c];
@@ -267,7 +290,82 @@ static void ias15_begin(struct system *s)
     ias15_accelerate(s, s->a0);
 }
 
-/* Advance by the time t; false if steps vanish. */
+#if WATCH && CONTACTS
+/* Advance by the fraction h of a step. */
+static void ias15_advance_part(struct system *s, double T, double h)
+{
+    for (int k = 0; k < M; k++) {
+        double kick = 0;
+        for (int j = PLACES - 1; j >= 0; j--)
+            kick = (kick + s->b[j][k] / (j + 2)) * h;
+        ias15_add_compensated(&s->x[k], &s->lost_x[k],
+                              h * T * s->v[k] +
+                                  (h * T * s->lost_v[k] + ias15_displacement(s, k, h, T)));
+        ias15_add_compensated(&s->v[k], &s->lost_v[k], h * T * (s->a0[k] + kick));
+    }
+}
+
+/* Relative path of a pair over the step T, for watch_first. */
+static void ias15_path(const struct system *s, int p, int q, double T, double (*c)[3])
+{
+    for (int a = 0; a < 3; a++) {
+        const int i = 3 * p + a, j = 3 * q + a;
+        c[0][a] = s->x[j] - s->x[i];
+        c[1][a] = T * (s->v[j] - s->v[i]);
+        c[2][a] = T * T * (s->a0[j] - s->a0[i]) / 2;
+        for (int k = 0; k < PLACES; k++)
+            c[k + 3][a] = T * T * (s->b[k][j] - s->b[k][i]) / ((k + 2) * (k + 3));
+    }
+}
+
+/* First contact of any pair in the step T, as a fraction of it; 2 if there is none. */
+static double ias15_contact(const struct system *s, double T, int *first, int *second)
+{
+    double earliest = 2, c[PLACES + 3][3];
+    for (int q = 1; q < BODIES; q++)
+        for (int p = 0; p < q; p++) {
+            const double R = s->watch.radius[p] + s->watch.radius[q];
+            if (!(R > 0) || !ias15_has(s, p) || !ias15_has(s, q))
+                continue;
+            ias15_path(s, p, q, T, c);
+            const double at = watch_first(PLACES + 3, (const double(*)[3])c, R);
+            *first = at < earliest ? p : *first;
+            *second = at < earliest ? q : *second;
+            earliest = fmin(earliest, at);
+        }
+    return earliest;
+}
+
+/* If bodies touch in the step T, which begins `done` after s->begin: advance to the contact, let
+ * them merge or end the system, and return the part of the step done; else return 2. */
+static double ias15_touch(struct system *s, double T, double done)
+{
+    int first = 0, second = 0;
+    const double part = ias15_contact(s, T, &first, &second);
+    if (part > 1)
+        return 2;
+    ias15_advance_part(s, T, part);
+    watch_touch(&s->watch, s->begin + fma(part, T, done), first, second, s->gm, s->x, s->v);
+    for (int c = 0; c < 3; c++) {
+        s->lost_x[3 * first + c] = s->lost_v[3 * first + c] = 0;
+        s->lost_x[3 * second + c] = s->lost_v[3 * second + c] = 0;
+    }
+    return part;
+}
+#endif
+
+/* True unless a body is so far from the centre of mass that the system ends, at s->begin + done. */
+static bool ias15_inside(struct system *s, double done)
+{
+#if WATCH
+    watch_inside(&s->watch, s->begin + done, s->gm, s->x);
+    return watch_runs(&s->watch);
+#else
+    return true;
+#endif
+}
+
+/* Advance by the time t, or until the system ends; false if steps vanish. */
 static bool ias15_run(struct system *s, double t)
 {
     double done = 0, lost = 0, longest = 0;
@@ -290,15 +388,56 @@ static bool ias15_run(struct system *s, double t)
             ias15_reset(s);
             continue;
         }
+#if WATCH && CONTACTS
+        const double part = ias15_touch(s, step, done);
+        if (part <= 1) {
+            ias15_add_compensated(&done, &lost, part * step);
+            if (!watch_runs(&s->watch) || fabs(t - done) <= VANISHED * fabs(t))
+                return true;
+            ias15_begin(s);
+            T = ias15_first_length(s);
+            ias15_reset(s);
+            continue;
+        }
+#endif
         ias15_advance(s, step);
-        if (last)
+        if (last) {
+            ias15_inside(s, t);
             return true;
+        }
         ias15_add_compensated(&done, &lost, step);
+        if (!ias15_inside(s, done))
+            return true;
         ias15_predict(s, T / fabs(step));
         ias15_begin(s);
     }
 }
 
+static void ias15_load(struct system *s, global const double *state, global const double *gms,
+                       size_t n, size_t i)
+{
+    ias15_find_c(s);
+    for (int b = 0; b < BODIES; b++) {
+        s->gm[b] = gms[b * n + i];
+        for (int c = 0; c < 3; c++) {
+            s->x[3 * b + c] = state[(6 * b + c) * n + i];
+            s->v[3 * b + c] = state[(6 * b + 3 + c) * n + i];
+        }
+    }
+}
+
+static void ias15_store(const struct system *s, bool good, global double *state, size_t n, size_t i)
+{
+    for (int b = 0; b < BODIES; b++)
+        for (int c = 0; c < 3; c++) {
+            state[(6 * b + c) * n + i] = good ? s->x[3 * b + c] : NAN;
+            state[(6 * b + 3 + c) * n + i] = good ? s->v[3 * b + c] : NAN;
+        }
+}
+
+/* ---- Kernels. -------------------------------------------------------------------------------- */
+
+#if !WATCH
 kernel void ensemble_ias15(global double *state, global const double *gms, uint systems, double h,
                            uint steps)
 {
@@ -307,19 +446,37 @@ kernel void ensemble_ias15(global double *state, global const double *gms, uint 
         return;
     struct system s;
     bool good = true;
-    ias15_find_c(&s);
-    for (int b = 0; b < BODIES; b++) {
-        s.gm[b] = gms[b * n + i];
-        for (int c = 0; c < 3; c++) {
-            s.x[3 * b + c] = state[(6 * b + c) * n + i];
-            s.v[3 * b + c] = state[(6 * b + 3 + c) * n + i];
-        }
-    }
+    ias15_load(&s, state, gms, n, i);
     for (uint k = 0; k < steps && good; k++)
         good = ias15_run(&s, h);
-    for (int b = 0; b < BODIES; b++)
-        for (int c = 0; c < 3; c++) {
-            state[(6 * b + c) * n + i] = good ? s.x[3 * b + c] : NAN;
-            state[(6 * b + 3 + c) * n + i] = good ? s.v[3 * b + c] : NAN;
-        }
+    ias15_store(&s, good, state, n, i);
 }
+#else
+
+kernel void ensemble_ias15_watched(global double *state, global double *gms, global double *record,
+                                   uint systems, double h, uint steps, double distance,
+                                   ulong before)
+{
+    const size_t i = get_global_id(0), n = systems;
+    if (i >= n)
+        return;
+    struct system s;
+    bool good = true;
+    watch_open(&s.watch, record, n, i, distance);
+    if (!watch_runs(&s.watch))
+        return;
+    ias15_load(&s, state, gms, n, i);
+    if (before == 0)
+        watch_overlaps(&s.watch, s.gm, s.x, s.v);
+    for (uint k = 0; k < steps && good && watch_runs(&s.watch); k++) {
+        s.begin = h * (double)(before + k);
+        good = ias15_run(&s, h);
+    }
+    if (!good)
+        watch_end(&s.watch, FAILED, s.begin);
+    ias15_store(&s, good, state, n, i);
+    for (int b = 0; b < BODIES; b++)
+        gms[b * n + i] = s.gm[b];
+    watch_close(&s.watch);
+}
+#endif

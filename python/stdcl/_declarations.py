@@ -467,6 +467,22 @@ class nbody_event_record(Structure):  # noqa: F405
         ("vel", c_double * 3),
     ]
 
+class nbody_system(Structure):  # noqa: F405
+    _fields_ = [
+        ("status", c_int),
+        ("bodies", c_size_t),
+        ("time", c_double),
+        ("energy_lost", c_double),
+    ]
+
+class nbody_ensemble_watch_options(Structure):  # noqa: F405
+    _fields_ = [
+        ("stop_distance", c_double),
+        ("radius", c_void_p),
+        ("merge", c_int),
+        ("reserved", c_size_t * 8),
+    ]
+
 class nbody_elements(Structure):  # noqa: F405
     _fields_ = [
         ("semi_major", c_double),
@@ -892,15 +908,19 @@ FUNCTIONS = {
     "nbody_elapsed": ("nbody", "c_double, [c_void_p]"),
     "nbody_ensemble_create": ("nbody", "c_void_p, [POINTER(nbody_ensemble_options), c_size_t, c_size_t, c_void_p, c_void_p, c_void_p]"),
     "nbody_ensemble_energies": ("nbody", "c_int, [c_void_p, c_void_p]"),
+    "nbody_ensemble_events": ("nbody", "c_int, [c_void_p, c_void_p, c_void_p]"),
     "nbody_ensemble_find_chaos": ("nbody", "c_int, [c_void_p, POINTER(nbody_chaos)]"),
     "nbody_ensemble_free": ("nbody", "None, [c_void_p]"),
     "nbody_ensemble_load": ("nbody", "c_int, [c_void_p, c_void_p, c_size_t]"),
+    "nbody_ensemble_read": ("nbody", "c_int, [c_void_p, c_size_t, c_void_p, c_void_p, c_void_p, c_void_p]"),
     "nbody_ensemble_save": ("nbody", "c_int, [c_void_p, c_void_p]"),
     "nbody_ensemble_save_bytes": ("nbody", "c_size_t, [c_void_p]"),
     "nbody_ensemble_state": ("nbody", "c_int, [c_void_p, c_void_p, c_void_p]"),
     "nbody_ensemble_step": ("nbody", "c_int, [c_void_p, c_size_t]"),
     "nbody_ensemble_steps": ("nbody", "c_size_t, [c_void_p]"),
+    "nbody_ensemble_systems": ("nbody", "c_int, [c_void_p, POINTER(nbody_system)]"),
     "nbody_ensemble_time": ("nbody", "c_double, [c_void_p]"),
+    "nbody_ensemble_watch": ("nbody", "c_int, [c_void_p, POINTER(nbody_ensemble_watch_options)]"),
     "nbody_eta": ("nbody", "c_double, [c_void_p]"),
     "nbody_events": ("nbody", "POINTER(nbody_event_record), [c_void_p, c_void_p]"),
     "nbody_explain": ("nbody", "c_char_p, [c_void_p, c_uint]"),
@@ -1029,6 +1049,9 @@ CHOICES = {
     "nbody_ensemble_options": {'integrator': {'leapfrog': 0, 'hermite4': 1, 'taylor': 2, 'yoshida4': 3, 'ias15': 4, 'hermite6': 5, 'whfast': 6, 'trace': 7}},
     "nbody_options": {'integrator': {'leapfrog': 0, 'hermite4': 1, 'taylor': 2, 'yoshida4': 3, 'ias15': 4, 'hermite6': 5, 'whfast': 6, 'trace': 7}, 'precision': {'single': 0, 'double': 1, 'mixed': 2}, 'kernel': {'tuned': 0, 'naive': 1, 'branchless': 2, 'tiled': 3}, 'method': {'direct': 0, 'tree': 1, 'auto': 2}, 'stepping': {'fixed': 0, 'adaptive': 1, 'block': 2}, 'place': {'on_devices': 0, 'on_host': 1, 'on_faster': 2}},
     "nbody_trace_options": {},
+    "nbody_ensemble_options": {'integrator': {'leapfrog': 0, 'hermite4': 1, 'taylor': 2, 'yoshida4': 3, 'ias15': 4, 'hermite6': 5, 'whfast': 6}},
+    "nbody_ensemble_watch_options": {},
+    "nbody_options": {'integrator': {'leapfrog': 0, 'hermite4': 1, 'taylor': 2, 'yoshida4': 3, 'ias15': 4, 'hermite6': 5, 'whfast': 6}, 'precision': {'single': 0, 'double': 1, 'mixed': 2}, 'kernel': {'tuned': 0, 'naive': 1, 'branchless': 2, 'tiled': 3}, 'method': {'direct': 0, 'tree': 1, 'auto': 2}, 'stepping': {'fixed': 0, 'adaptive': 1, 'block': 2}, 'place': {'on_devices': 0, 'on_host': 1, 'on_faster': 2}},
     "nbody_whfast_options": {'coordinates': {'jacobi': 0, 'heliocentric': 1}},
     "view_options": {},
     "world_options": {},
@@ -1125,6 +1148,10 @@ CONSTANTS = {
     "NBODY_APOCENTRE": 2,
     "NBODY_TRANSIT": 3,
     "NBODY_ESCAPE": 4,
+    "NBODY_SYSTEM_RUNS": 0,
+    "NBODY_SYSTEM_ESCAPE": 1,
+    "NBODY_SYSTEM_CONTACT": 2,
+    "NBODY_SYSTEM_FAILED": 3,
     "NBODY_PLUMMER": 0,
     "NBODY_UNIFORM": 1,
     "NBODY_COLD": 2,

@@ -156,9 +156,10 @@ struct program programs[] = {
      {"made/figure8.ckpt"},
      {0}},
     {"nbody_ensemble",
-     "bin/stdcl nbody -i solar.tab --ensemble 3 --steps 4 --dt 1 -q -o e.tab --checkpoint e.ckpt",
+     "bin/stdcl nbody -i solar.tab --ensemble 3 --steps 4 --dt 1 -q -o e.tab --checkpoint e.ckpt "
+     "--collide merge --radius 0.01 --stop-distance 90 --csv e.csv",
      "",
-     {"e.tab", "e.ckpt"},
+     {"e.tab", "e.ckpt", "e.csv"},
      {"data/solar.tab"},
      {0}},
 #ifdef STDCL_HAVE_VIEW

@@ -1,0 +1,131 @@
+/* nbody_ensemble_kept.c - outputs of an ensemble in its checkpoint: the rows of its tables, and the
+ * files of its series, so that those of a resumed run equal those of one run.
+ * SPDX-License-Identifier: MIT
+ */
+#include "command.h"
+#include "alloc.h"
+#include "message.h"
+#include "nbody_ensemble.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Followed by the chosen systems, one byte for each that has ended, the rows of both tables and the
+ * files of each series. */
+struct kept_head {
+    uint64_t chosen, energies, orbits, series, files, last_row;
+};
+
+int ensemble_table_add(struct ensemble *e, struct ensemble_table *t, const double *row)
+{
+    const size_t columns = t->csv.columns;
+    if (e->job->checkpoint) {
+        t->row = cli_realloc(t->row, t->n + 1, columns * sizeof *t->row);
+        memcpy(t->row + columns * t->n++, row, columns * sizeof *row);
+    }
+    return csv_row(&t->csv, row) < 0 ? cli_failed_call(NULL) : CLI_DONE;
+}
+
+static size_t series_files(const struct nbody_job *job)
+{
+    return job->series_n ? job->series[0].n : 0;
+}
+
+static struct kept_head kept_head_of(const struct ensemble *e)
+{
+    const struct nbody_job *job = e->job;
+    return (struct kept_head){e->chosen_n,   e->energies.n,     e->orbits.n,
+                              job->series_n, series_files(job), e->last_row};
+}
+
+/* Bytes of what follows a head; the numbers are small enough. */
+static size_t kept_bytes_of(const struct ensemble *e, const struct kept_head *h)
+{
+    return h->chosen * (sizeof *e->chosen + 1) +
+           (h->energies * e->energies.csv.columns + h->orbits * e->orbits.csv.columns) *
+               sizeof(double) +
+           h->series * h->files * sizeof(struct series_file);
+}
+
+size_t ensemble_kept_bytes(const struct ensemble *e)
+{
+    const struct kept_head h = kept_head_of(e);
+    return sizeof h + kept_bytes_of(e, &h);
+}
+
+static char *put_bytes(char *to, const void *from, size_t bytes)
+{
+    if (bytes)
+        memcpy(to, from, bytes);
+    return to + bytes;
+}
+
+static char *put_rows(char *to, const struct ensemble_table *t)
+{
+    return put_bytes(to, t->row, t->n * t->csv.columns * sizeof *t->row);
+}
+
+void ensemble_kept_save(const struct ensemble *e, char *to)
+{
+    const struct nbody_job *job = e->job;
+    const struct kept_head h = kept_head_of(e);
+    to = put_bytes(to, &h, sizeof h);
+    to = put_bytes(to, e->chosen, e->chosen_n * sizeof *e->chosen);
+    for (size_t k = 0; k < e->chosen_n; k++)
+        *to++ = e->ended[k];
+    to = put_rows(to, &e->energies);
+    to = put_rows(to, &e->orbits);
+    for (size_t i = 0; i < job->series_n; i++)
+        to = put_bytes(to, job->series[i].file, h.files * sizeof *job->series[i].file);
+}
+
+/* Write rows again. *from: where they are, and after them. */
+static int restore_rows(struct ensemble *e, struct ensemble_table *t, size_t rows,
+                        const char **from)
+{
+    double row[16];
+    const size_t bytes = t->csv.columns * sizeof *row;
+    int status = CLI_DONE;
+    for (size_t i = 0; i < rows && status == CLI_DONE; i++, *from += bytes) {
+        memcpy(row, *from, bytes);
+        status = ensemble_table_add(e, t, row);
+    }
+    return status;
+}
+
+/* True if the head fits the outputs of this run and `bytes` bytes after it. */
+static bool head_fits(const struct ensemble *e, const struct kept_head *h, size_t bytes)
+{
+    const size_t most = SIZE_MAX / 1024;
+    return h->energies < most && h->orbits < most && h->files < most && h->chosen == e->chosen_n &&
+           h->series == e->job->series_n && (h->energies == 0) == (e->energies.csv.columns == 0) &&
+           kept_bytes_of(e, h) == bytes;
+}
+
+int ensemble_kept_restore(struct ensemble *e, const char *from, size_t bytes)
+{
+    struct nbody_job *job = e->job;
+    struct kept_head h = {.chosen = 0};
+    if (bytes >= sizeof h)
+        memcpy(&h, from, sizeof h);
+    if (bytes < sizeof h || !head_fits(e, &h, bytes - sizeof h) ||
+        memcmp(from + sizeof h, e->chosen, h.chosen * sizeof *e->chosen) != 0)
+        return cli_wrong(
+            "--resume: the run of %s had other outputs over time (--systems, --csv, --elements or --snapshots); resume it with the same ones",
+            job->resume);
+    from += sizeof h + h.chosen * sizeof *e->chosen;
+    for (size_t k = 0; k < e->chosen_n; k++)
+        e->ended[k] = *from++ != 0;
+    e->last_row = h.last_row;
+    int status = restore_rows(e, &e->energies, h.energies, &from);
+    if (status == CLI_DONE)
+        status = restore_rows(e, &e->orbits, h.orbits, &from);
+    for (size_t i = 0; i < job->series_n && status == CLI_DONE && h.files; i++) {
+        struct series *s = &job->series[i];
+        s->file = cli_realloc(s->file, h.files, sizeof *s->file);
+        memcpy(s->file, from, h.files * sizeof *s->file);
+        from += h.files * sizeof *s->file;
+        s->n = h.files;
+    }
+    return status;
+}

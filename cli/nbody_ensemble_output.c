@@ -1,0 +1,262 @@
+/* nbody_ensemble_output.c - outputs of `stdcl nbody --ensemble`, of all systems or those of
+ * --systems: tables over time, snapshots, and the bodies at the end.
+ *
+ * A system that ends early has its last rows at the next visit, with its own time, and its bodies
+ * then rest in the snapshots.
+ * SPDX-License-Identifier: MIT
+ */
+#include "command.h"
+#include "files.h"
+#include "message.h"
+#include "nbody_bodies.h"
+#include "nbody_ensemble.h"
+#include "nbody_output.h"
+
+#include <math.h>
+#include <stdcl.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ENERGY_COLUMNS = 12, ORBIT_COLUMNS = 13 };
+
+/* ---- Plan. ----------------------------------------------------------------------------------- */
+
+int ensemble_output_plan(struct ensemble *e)
+{
+    struct nbody_job *job = e->job;
+    int status;
+    for (size_t i = 0; i < job->outputs.names.n; i++) {
+        const enum cli_output_kind kind = cli_output_kind(job->outputs.names.item[i]);
+        if (kind == CLI_OUTPUT_PICTURE || kind == CLI_OUTPUT_FILM)
+            return cli_wrong(
+                "-o %s: --ensemble writes only bodies, as %s, and a table of energies (.csv)",
+                job->outputs.names.item[i], particles_formats());
+    }
+    if ((status = nbody_output_plan(job)) != CLI_DONE)
+        return status;
+    if (!job->elements)
+        return CLI_DONE;
+    if ((status = cli_check_table("--elements", job->elements)) != CLI_DONE)
+        return status;
+    return cli_check_output(job->elements);
+}
+
+static const char *energies_file(const struct nbody_job *job)
+{
+    for (size_t i = 0; i < job->outputs.n; i++)
+        if (job->outputs.item[i].kind == CLI_OUTPUT_TABLE)
+            return job->outputs.item[i].file;
+    return NULL;
+}
+
+int ensemble_output_open(struct ensemble *e)
+{
+    static const char *const energies[] = {"system",
+                                           "time",
+                                           "kinetic",
+                                           "potential",
+                                           "total",
+                                           "momentum_x",
+                                           "momentum_y",
+                                           "momentum_z",
+                                           "angular_momentum_x",
+                                           "angular_momentum_y",
+                                           "angular_momentum_z",
+                                           "virial_ratio"};
+    static const char *const orbits[] = {
+        "system", "body",       "semi_major",   "eccentricity", "inclination",
+        "node",   "pericentre", "mean_anomaly", "period",       "energy_error",
+        "time",   "megno",      "lyapunov"};
+    struct nbody_job *job = e->job;
+    const char *file = energies_file(job);
+    e->last_row = SIZE_MAX;
+    job->n = e->bodies_out.n;
+    job->bodies.also = e->bodies_out.also;
+    job->every = file || (job->elements && job->diag > 0) ? nbody_output_interval(job) : 0;
+    if ((file && csv_open(&e->energies.csv, file, ENERGY_COLUMNS, energies) < 0) ||
+        (job->elements &&
+         csv_open(&e->orbits.csv, job->elements, ORBIT_COLUMNS - (e->chaos ? 0 : 2), orbits) < 0))
+        return cli_failed_call(NULL);
+    return nbody_series_plan(job);
+}
+
+/* ---- Rows. ----------------------------------------------------------------------------------- */
+
+static struct nbody_diagnostics diagnose_system(const struct ensemble *e, size_t k)
+{
+    const struct particles *b = &e->bodies_out;
+    const size_t star = k * e->bodies;
+    struct nbody_diagnostics d = {.kinetic = 0};
+    for (size_t i = star; i < star + e->bodies; i++) {
+        const double m = b->mass[i], *x = b->pos[i], *v = b->vel[i];
+        d.kinetic += m / 2 * (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+        for (int c = 0; c < 3; c++) {
+            const int y = (c + 1) % 3, z = (c + 2) % 3;
+            d.momentum[c] += m * v[c];
+            d.angular_momentum[c] += m * (x[y] * v[z] - x[z] * v[y]);
+        }
+        for (size_t j = star; j < i && m > 0; j++) {
+            const double *o = b->pos[j], dx = x[0] - o[0], dy = x[1] - o[1], dz = x[2] - o[2];
+            if (b->mass[j] > 0)
+                d.potential -= e->job->G * m * b->mass[j] / sqrt(dx * dx + dy * dy + dz * dz);
+        }
+    }
+    d.total = d.kinetic + d.potential;
+    d.virial_ratio = d.potential < 0 ? -2 * d.kinetic / d.potential : 0;
+    return d;
+}
+
+/* Time of the state of the chosen system k. */
+static double time_of_system(const struct ensemble *e, size_t k)
+{
+    return e->job->time_start + e->system[e->chosen[k]].time;
+}
+
+static int write_energy_row(struct ensemble *e, size_t k, const struct nbody_diagnostics *d)
+{
+    const double row[ENERGY_COLUMNS] = {(double)e->chosen[k] + 1,
+                                        time_of_system(e, k),
+                                        d->kinetic,
+                                        d->potential,
+                                        d->total,
+                                        d->momentum[0],
+                                        d->momentum[1],
+                                        d->momentum[2],
+                                        d->angular_momentum[0],
+                                        d->angular_momentum[1],
+                                        d->angular_momentum[2],
+                                        d->virial_ratio};
+    return ensemble_table_add(e, &e->energies, row);
+}
+
+/* Orbits of the planets of the chosen system k about its star. */
+static int write_orbit_rows(struct ensemble *e, size_t k, const struct nbody_diagnostics *d)
+{
+    const struct particles *b = &e->bodies_out;
+    const size_t star = k * e->bodies, system = e->chosen[k];
+    const double lost = e->system[system].energy_lost,
+                 error = fabs((d->total + lost) / e->before[system] - 1);
+    for (size_t i = star + 1; i < star + e->bodies; i++) {
+        double x[3], v[3];
+        for (int c = 0; c < 3; c++) {
+            x[c] = b->pos[i][c] - b->pos[star][c];
+            v[c] = b->vel[i][c] - b->vel[star][c];
+        }
+        const struct nbody_elements o =
+            nbody_find_elements(e->job->G * (b->mass[star] + b->mass[i]), x, v);
+        const double row[ORBIT_COLUMNS] = {(double)system + 1,
+                                           (double)(i - star) + 1,
+                                           o.semi_major,
+                                           o.eccentricity,
+                                           o.inclination,
+                                           o.node,
+                                           o.pericentre,
+                                           o.mean_anomaly,
+                                           o.period,
+                                           error,
+                                           time_of_system(e, k),
+                                           e->chaos ? e->chaos[system].megno : NAN,
+                                           e->chaos ? e->chaos[system].lyapunov : NAN};
+        const int status =
+            ensemble_is_merged(e, i) ? CLI_DONE : ensemble_table_add(e, &e->orbits, row);
+        if (status != CLI_DONE)
+            return status;
+    }
+    return CLI_DONE;
+}
+
+/* Rows of the chosen system k, unless it has had its last ones. */
+static int write_system_rows(struct ensemble *e, size_t k, bool orbits)
+{
+    const bool energies = !e->ended[k] && energies_file(e->job);
+    const struct nbody_diagnostics d = diagnose_system(e, k);
+    const int status = energies ? write_energy_row(e, k, &d) : CLI_DONE;
+    return status == CLI_DONE && orbits ? write_orbit_rows(e, k, &d) : status;
+}
+
+/* Without --diag, orbits are those at the end only, of all chosen systems. */
+static int write_rows(struct ensemble *e, size_t step, bool end)
+{
+    const bool over_time = e->job->elements && e->job->diag > 0,
+               only_end = e->job->elements && !over_time && end;
+    for (size_t k = 0; k < e->chosen_n; k++) {
+        const int status = write_system_rows(e, k, only_end || (over_time && !e->ended[k]));
+        if (status != CLI_DONE)
+            return status;
+        e->ended[k] = e->system[e->chosen[k]].status != NBODY_SYSTEM_RUNS;
+    }
+    e->last_row = step;
+    return CLI_DONE;
+}
+
+/* ---- In the run. ----------------------------------------------------------------------------- */
+
+static bool rows_are_due(const struct ensemble *e, size_t step, bool end)
+{
+    const struct nbody_job *job = e->job;
+    const bool row = job->every && (end || step % job->every == 0) && e->last_row != step;
+    return row || (end && job->elements && !(job->diag > 0));
+}
+
+size_t ensemble_output_next(const struct ensemble *e, size_t step)
+{
+    const struct nbody_job *job = e->job;
+    const size_t row = job->every ? step + (job->every - step % job->every) : SIZE_MAX,
+                 snapshot = nbody_series_next(job);
+    return row < snapshot ? row : snapshot;
+}
+
+static int set_notes(struct ensemble *e)
+{
+    return particles_set_number(&e->bodies_out, NOTE_G, e->job->G) < 0 ||
+                   particles_set_number(&e->bodies_out, NOTE_step, e->job->dt) < 0
+               ? cli_failed_call(NULL)
+               : CLI_DONE;
+}
+
+int ensemble_output_visit(struct ensemble *e, bool end)
+{
+    struct nbody_job *job = e->job;
+    const size_t step = nbody_ensemble_steps(e->engine);
+    const bool rows = rows_are_due(e, step, end),
+               snapshot = end ? nbody_series_lacks(job, step) : nbody_series_next(job) == step;
+    int status;
+    if (!rows && !snapshot && !end)
+        return CLI_DONE;
+    if ((status = ensemble_fetch(e)) != CLI_DONE)
+        return status;
+    if ((status = set_notes(e)) != CLI_DONE)
+        return status;
+    if (rows && (status = write_rows(e, step, end)) != CLI_DONE)
+        return status;
+    return snapshot ? nbody_series_write_bodies(job, &e->bodies_out, step) : CLI_DONE;
+}
+
+/* ---- At the end. ----------------------------------------------------------------------------- */
+
+int ensemble_output_finish(struct ensemble *e)
+{
+    struct nbody_job *job = e->job;
+    const bool table = energies_file(job) != NULL;
+    for (size_t i = 0; i < job->outputs.n; i++) {
+        struct cli_output *o = &job->outputs.item[i];
+        const int status =
+            o->kind == CLI_OUTPUT_STATE
+                ? nbody_bodies_write(job, &e->bodies_out, nbody_ensemble_steps(e->engine), o)
+                : CLI_DONE;
+        if (status != CLI_DONE)
+            return status;
+    }
+    if ((table && csv_close(&e->energies.csv) < 0) ||
+        (job->elements && csv_close(&e->orbits.csv) < 0))
+        return cli_failed_call(NULL);
+    return CLI_DONE;
+}
+
+void ensemble_output_discard(struct ensemble *e)
+{
+    csv_discard(&e->energies.csv);
+    csv_discard(&e->orbits.csv);
+    free(e->energies.row);
+    free(e->orbits.row);
+}

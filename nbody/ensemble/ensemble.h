@@ -1,0 +1,142 @@
+/* ensemble.h - an ensemble of planetary systems: the systems of each device, and the functions
+ * that its files share.
+ *
+ *   ensemble.c         creation, steps, saved states
+ *   ensemble_state.c   copies to and from devices; systems in the caller's frame
+ *   ensemble_watch.c   contacts and distant bodies
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef STDCL_NBODY_ENSEMBLE_H
+#define STDCL_NBODY_ENSEMBLE_H
+
+#include "nbody/integrator/integrator.h"
+#include "stdcl/nbody.h"
+
+#include "core/pace.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { MAX_BODIES_PER_SYSTEM = 16, GROUP = 64 };
+
+/* The systems of a device. */
+struct part {
+    size_t first, n;
+    double *state, *gm; /* layout: ensemble.cl, ensemble_ias15.cl, ensemble_whfast.cl */
+    double *slots;      /* whfast, not in safe mode; else NULL */
+    double *record;     /* layout: ensemble_watch.cl; NULL unless watched */
+    struct pace pace;
+};
+
+struct nbody_ensemble {
+    CLCONTEXT *ctx;
+    size_t systems, bodies, steps;
+    enum nbody_integrator integrator; /* 0: Wisdom and Holman */
+    struct nbody_whfast_options whfast;
+    bool megno;                     /* slots have a tangent vector */
+    size_t width;                   /* systems of a work-item */
+    bool current;                   /* the slots, if any, have the state */
+    bool watched, contacts, merges; /* for distances or contacts; bodies have radii; they merge */
+    double G, dt, distance;         /* from the centre of mass, at which a system ends; 0: none */
+    double (*centre)[6];            /* initial centre of mass, and its velocity */
+    void *program;
+    cl_kernel kernel, begin, synchronize; /* the last two with slots */
+    cl_uint ndev;
+    struct part *part;
+    int (*progress)(void *arg, double fraction);
+    void *arg;
+};
+
+enum { EVENT_NUMBERS = 3 };
+
+/* Components of a record, as in ensemble_watch.cl. */
+enum ensemble_record { RECORD_STATUS, RECORD_ENDED, RECORD_LOST, RECORD_EVENTS, RECORD_RADII };
+
+/* First body that the device stores. */
+static inline size_t ensemble_first_body(const nbody_ensemble *e)
+{
+    return e->integrator ? 0 : 1;
+}
+
+/* First sum of a tangent vector in the slots; numbers of a system in the slots. */
+static inline size_t ensemble_sums(const nbody_ensemble *e)
+{
+    return (e->megno ? 18 : 12) * e->bodies;
+}
+static inline size_t ensemble_slots(const nbody_ensemble *e)
+{
+    return ensemble_sums(e) + (e->megno ? NBODY_TANGENT_PLANES - 6 : 0);
+}
+
+static inline bool ensemble_has_slots(const nbody_ensemble *e)
+{
+    return e->integrator == NBODY_WHFAST && !e->whfast.safe;
+}
+
+/* A work-group has GROUP systems. */
+static inline clndrange_t ensemble_range(const nbody_ensemble *e, const struct part *p)
+{
+    const size_t local = GROUP / e->width;
+    return (clndrange_t)clndrange_init1d(0, (p->n + GROUP - 1) / GROUP * local, local);
+}
+
+/* Component c of body b of the i-th system of a part; its velocity is 3 n numbers further. */
+static inline double *ensemble_component(const nbody_ensemble *e, const struct part *p, size_t i,
+                                         size_t b, size_t c)
+{
+    return p->state + (6 * (b - ensemble_first_body(e)) + c) * p->n + i;
+}
+
+/* Component c of the record of the i-th system of a part. */
+static inline double *ensemble_record(const struct part *p, size_t i, size_t c)
+{
+    return p->record + c * p->n + i;
+}
+
+static inline double ensemble_time(const nbody_ensemble *e)
+{
+    return e->dt * (double)e->steps;
+}
+
+/* Components of a record; 0 unless watched. A system has one event that ends it, or at most one
+ * merger for each planet. */
+static inline size_t ensemble_record_size(const nbody_ensemble *e)
+{
+    const size_t events = e->merges ? e->bodies - 1 : 1;
+    return e->watched ? RECORD_RADII + e->bodies + EVENT_NUMBERS * events : 0;
+}
+
+/* True if a body has merged into another one. */
+static inline bool ensemble_has_merged(const nbody_ensemble *e, const struct part *p, size_t i,
+                                       size_t b)
+{
+    return e->merges && *ensemble_record(p, i, RECORD_RADII + b) < 0;
+}
+
+static inline enum nbody_system_status ensemble_status_of(const struct part *p, size_t i)
+{
+    return p->record ? (enum nbody_system_status) * ensemble_record(p, i, RECORD_STATUS)
+                     : NBODY_SYSTEM_RUNS;
+}
+
+/* Time of a system's state. */
+static inline double ensemble_system_time(const nbody_ensemble *e, const struct part *p, size_t i)
+{
+    return ensemble_status_of(p, i) == NBODY_SYSTEM_RUNS ? ensemble_time(e)
+                                                         : *ensemble_record(p, i, RECORD_ENDED);
+}
+
+/* ensemble_state.c. Copy the systems of a device to it, and all systems to the host; wait for all
+ * devices. -1 with an error. */
+int ensemble_upload(const nbody_ensemble *e, cl_uint dev);
+int ensemble_download(nbody_ensemble *e);
+int ensemble_download_own(nbody_ensemble *e);              /* the numbers that steps change */
+int ensemble_convert(nbody_ensemble *e, cl_kernel kernel); /* slots from states, or back */
+int ensemble_wait_all(nbody_ensemble *e);
+
+/* ensemble.c. Open the kernel that the members `watched`, `contacts` and `merges` select. -1 with
+ * an error. */
+int ensemble_watch_kernel(nbody_ensemble *e);
+
+#endif
