@@ -88,8 +88,7 @@ static void laws_of_galaxies_have_circular_orbits(void **state)
     }
 }
 
-/* The potentials belong to the forces: energies of inclined eccentric orbits stay. The body has
- * mass, so that the energy is that of its orbit. */
+/* The potentials belong to the forces: energies of inclined eccentric orbits stay. */
 static void laws_conserve_energy(void **state)
 {
     (void)state;
@@ -219,6 +218,27 @@ static void law_of_oblate_bodies_turns_node(void **state)
     nbody_free(nb);
     print_message("node: %.5g, by theory %.5g\n", found, expected);
     assert_true(fabs(found / expected - 1) < 2e-3);
+}
+
+/* At the distance 2 R gravity is 1 + 3/2 J2 / 4 - 15/8 J4 / 16 times Newton's on the equator, and
+ * 1 - 3 J2 / 4 - 5 J4 / 16 times on the axis. */
+static void law_of_oblate_bodies_has_known_gravity(void **state)
+{
+    (void)state;
+    const double J2 = 0.03, J4 = -0.01,
+                 expected[] = {1 + 1.5 * J2 / 4 - 1.875 * J4 / 16, 1 - 3 * J2 / 4 - 5 * J4 / 16};
+    double acc[2][3];
+    for (int axis = 0; axis < 2; axis++) {
+        law_pair(0, 1, 0, 0);
+        nbody *nb = law_engine(
+            (struct nbody_options){.dt = 1,
+                                   .forces = axis ? "oblate:J2=0.03,J4=-0.01,R=0.5,nx=3,nz=0"
+                                                  : "oblate:J2=0.03,J4=-0.01,R=0.5"},
+            2);
+        works(nbody_forces(nb, acc, NULL));
+        nbody_free(nb);
+        assert_true(fabs(acc[1][0] + expected[axis]) < 1e-14 && fabs(acc[1][2]) < 1e-14);
+    }
 }
 
 /* An oblate planet, and relativity of a heavy body, conserve momentum. */
@@ -473,8 +493,7 @@ static void laws_keep_order_of_yoshida(void **state)
     assert_true(fabs(error[0] / error[1] - 16) < 3);
 }
 
-/* Energies, accelerations and potentials do not depend on the number of a batch's steps, and
- * accelerations are those of the reference of one step. */
+/* Neither the ends of batches nor saving and loading change a bit. */
 static void laws_continue_with_same_bits(void **state)
 {
     (void)state;
@@ -556,6 +575,7 @@ int main(void)
                                        cmocka_unit_test(laws_of_orbits_match_bodies),
                                        cmocka_unit_test(law_of_relativity_turns_mercury),
                                        cmocka_unit_test(law_of_oblate_bodies_turns_node),
+                                       cmocka_unit_test(law_of_oblate_bodies_has_known_gravity),
                                        cmocka_unit_test(laws_of_bodies_conserve_momentum),
                                        cmocka_unit_test(law_of_radiation_reduces_gravity),
                                        cmocka_unit_test(law_of_radiation_drags_dust),

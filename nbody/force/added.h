@@ -48,14 +48,14 @@ struct added_forces {
     void *host_posm, *host_state, *host_out, *host_own; /* bodies of the host, for files */
 };
 
-/* Parse the texts of options, one force a line. EINVAL names what is wrong. */
+/* Parse the texts of options, one force a line. EINVAL: the message names the error. */
 int law_parse(const char *text, struct added_force force[LAW_MOST], size_t *n);
 void law_free(struct added_force *force, size_t n);
 
 /* Write the parameters of a law in engine units, as laws.cl has them. */
 void law_convert(const struct nbody *nb, const struct added_force *force, double p[16]);
 
-/* Return a field as strong as the force, to choose units by; of strength 0 if it has no mass. */
+/* Return a field as strong as the force, to choose units by. Without mass its strength is 0. */
 struct nbody_field law_field(const struct added_force *force);
 
 /* Add relativity between all bodies to a, engine units; `work`: 4 n numbers. */

@@ -28,7 +28,7 @@ static inline void added_by_file(uint k, global const real *factor, real gm,
     law_pull(a, factor[4], sum);
 }
 
-/* Velocity of row i at the time of its position; lag: time by which it is behind. */
+/* Velocity of row i at the time of its position; lag: time from the stored velocity to it. */
 static inline void added_velocity(global const real *state, uint rows, uint i, real lag, real v[3])
 {
     for (uint c = 0; c < 3; c++) {

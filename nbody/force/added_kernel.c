@@ -168,14 +168,15 @@ static double kernel_time(const struct nbody *nb)
     return time * nbody_units_factor(&nb->units, 0, -1);
 }
 
-/* Time by which velocities are behind positions: half a step of leapfrog. */
+/* Time from the stored velocities to the positions: half a step of leapfrog. */
 static double kernel_lag(const struct nbody *nb)
 {
     const bool between = nb->force.index >= 0 && nb->integrator->begin != NULL;
     return between && integrator_stages(nb) == 1 ? nbody_engine_dt(nb) / 2 : 0;
 }
 
-/* Send the order of sorted bodies to the devices after a sort, for which all had to wait. */
+/* Send the order of sorted bodies to the devices after a sort. The sort has waited for all kernels,
+ * so that none still reads the old order. */
 static int kernel_send_order(struct nbody *nb)
 {
     struct added_forces *const f = nb->force.added;

@@ -277,7 +277,7 @@ static const char *law_name_end(const char *text, const char *end, bool *is_file
     return text;
 }
 
-/* Parse a law or a file whose name has `length` characters. */
+/* Parse a law or a file; length: characters of its name. */
 static int law_parse_one(const char *text, size_t length, const char *end, bool is_file,
                          struct added_force *force)
 {

@@ -17,7 +17,7 @@ struct nbody;
 struct host_added {
     struct nbody *nb;
     double time;                      /* at which x is; a scheme advances it as it moves bodies */
-    double lag;                       /* time by which v is behind x */
+    double lag;                       /* time from v to x */
     double (*x)[3], (*v)[3], (*a)[3]; /* n rows each */
 };
 
