@@ -149,9 +149,9 @@ int nbody_events_begin_run(struct nbody_job *job)
 static void add_found(struct nbody_job *job, const struct nbody_event_record *r)
 {
     const struct nbody_event_rule *const rule = &job->rules.rule[r->rule];
+    const bool origin = rule->kind == NBODY_ESCAPE && r->body == r->other;
     const double time = job->time_start + r->time, x = r->pos[0], y = r->pos[1], z = r->pos[2],
-                 other =
-                     rule->kind == NBODY_ESCAPE && r->body == r->other ? 0 : (double)r->other + 1;
+                 other = origin ? 0 : (double)r->other + 1;
     job->found.row = cli_realloc(job->found.row, job->found.n + 1, sizeof *job->found.row);
     job->found.row[job->found.n++] =
         (struct nbody_found){{time, (double)r->body + 1, other, sqrt(x * x + y * y + z * z), x, y,
