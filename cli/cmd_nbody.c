@@ -114,6 +114,7 @@ static run_step *const simulation[] = {
     nbody_job_bodies,
     nbody_job_energies_check,
     nbody_collide_plan,
+    nbody_events_plan,
     open_nbody_devices,
     nbody_resume_devices,
     nbody_job_plan,
@@ -187,6 +188,8 @@ static bool reparse(struct nbody_job *job, int argc, char **argv, int *status)
     cli_common_free(&job->common);
     cli_strings_free(&job->plots);
     cli_strings_free(&job->external);
+    cli_strings_free(&job->event_rules);
+    cli_strings_free(&job->stop_rules);
     *job = whole;
     *status = nbody_resume_open(job, argc, argv);
     return *status == CLI_DONE && nbody_options_parse(job, job->argc, job->argv, status);
@@ -205,6 +208,10 @@ static int close_job(struct nbody_job *job, int status)
     nbody_steps_free(job);
     free(job->events.event);
     free(job->orbits.row);
+    free(job->found.row);
+    free(job->rules.rule);
+    cli_strings_free(&job->event_rules);
+    cli_strings_free(&job->stop_rules);
     cli_strings_free(&job->external);
     cli_ranks_fail(status);
     nbody_free(job->engine);

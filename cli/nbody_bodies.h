@@ -49,6 +49,20 @@ struct nbody_orbit {
 int nbody_orbits_row(struct nbody_job *job);   /* with --diag: add the current orbits */
 int nbody_orbits_write(struct nbody_job *job); /* write the table of --elements */
 
+/* An event at a time: the values of the columns of --events, and enum nbody_event_kind. */
+enum { NBODY_FOUND_NUMBERS = 10 };
+struct nbody_found {
+    double value[NBODY_FOUND_NUMBERS];
+    enum nbody_event_kind kind;
+};
+
+/* nbody_events.c. plan: parse --event and --stop-event. begin_run: let the engine look for their
+ * events. visit: after a batch. */
+int nbody_events_plan(struct nbody_job *job);
+int nbody_events_begin_run(struct nbody_job *job);
+void nbody_events_visit(struct nbody_job *job);
+int nbody_events_write(const struct nbody_job *job); /* write the table of --events */
+
 /* nbody_places.c: CLI_FAILED for coincident bodies without softening */
 int nbody_places_check(const struct nbody_job *job);
 

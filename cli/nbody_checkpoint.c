@@ -143,6 +143,7 @@ static struct checkpoint_state current_state(const struct nbody_job *job)
         .n_start = job->n_start,
         .events = job->events.n,
         .orbits = job->orbits.n,
+        .found = job->found.n,
         .radius = job->radius,
         .energy_lost = job->energy_lost,
         .interactions = job->interactions,
@@ -219,6 +220,8 @@ static bool write_back(const struct nbody_job *job, FILE *fp)
         fwrite(job->events.event, sizeof *job->events.event, job->events.n, fp);
     if (job->orbits.n)
         fwrite(job->orbits.row, sizeof *job->orbits.row, job->orbits.n, fp);
+    if (job->found.n)
+        fwrite(job->found.row, sizeof *job->found.row, job->found.n, fp);
     return true;
 }
 

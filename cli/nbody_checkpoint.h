@@ -7,7 +7,8 @@
  *
  *   struct checkpoint_head, a JSON object, struct checkpoint_state, then arrays as in memory:
  *   masses; softenings, identifiers and radii, if any; rows of the table; files of each series;
- *   rows of the history and their binaries; paths; collisions; orbits; the engine (nbody_save)
+ *   rows of the history and their binaries; paths; collisions; orbits; events; the engine
+ *   (nbody_save)
  *
  * The JSON object holds the data that is compared and reported: version, devices with their
  * bodies and shapes, command line, metadata.
@@ -25,7 +26,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { CHECKPOINT_FORMAT = 2 };
+enum { CHECKPOINT_FORMAT = 3 };
 
 static const char checkpoint_magic[] = "stdcl checkpoint"; /* not terminated in the file */
 
@@ -42,7 +43,7 @@ struct checkpoint_state {
     uint64_t seed;
     double G, eps, dt, accuracy, eta, time_start, seconds;
     int stepping, integrator, precision, kernel, method, model, also;
-    size_t n_start, events, orbits;
+    size_t n_start, events, orbits, found;
     double radius, energy_lost, interactions;
     int collide;
     int own_eps; /* per-body softenings */
@@ -66,7 +67,7 @@ struct checkpoint_parts {
     json_t *words; /* owned */
     struct checkpoint_state state;
     const char *mass, *softening, *id, *radius; /* NULL: absent */
-    const char *rows, *series, *path, *events, *orbits, *engine;
+    const char *rows, *series, *path, *events, *orbits, *found, *engine;
     const char *history, *text; /* NULL: no row */
     const char *ensemble;       /* NULL: one system, which the members above describe */
     size_t ensemble_size;

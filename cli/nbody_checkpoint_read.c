@@ -264,6 +264,8 @@ static const char *take_parts(struct remainder *r, struct checkpoint_parts *part
         return "collisions";
     if (!(parts->orbits = remainder_take(r, k->orbits, sizeof(struct nbody_orbit))))
         return "orbits";
+    if (!(parts->found = remainder_take(r, k->found, sizeof(struct nbody_found))))
+        return "events";
     parts->engine = r->at;
     return r->left == k->engine ? NULL : "engine";
 }

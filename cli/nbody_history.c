@@ -107,6 +107,10 @@ int nbody_history_plan(struct nbody_job *job)
     if (job->structure && !cli_has_suffix(job->structure, ".csv") &&
         !cli_has_suffix(job->structure, ".json"))
         return cli_wrong("--structure: '%s' must end in .csv or .json", job->structure);
+    if (job->event_file && cli_check_table("--events", job->event_file) != CLI_DONE)
+        return CLI_WRONG;
+    if (job->event_file && (status = cli_check_output(job->event_file)) != CLI_DONE)
+        return status;
     if (job->elements && cli_check_table("--elements", job->elements) != CLI_DONE)
         return CLI_WRONG;
     if (job->structure && (status = cli_check_output(job->structure)) != CLI_DONE)
@@ -364,15 +368,18 @@ int nbody_history_finish(struct nbody_job *job)
         if (status != CLI_DONE)
             return status;
     }
+    if (job->event_file && (status = nbody_events_write(job)) != CLI_DONE)
+        return status;
     return job->elements ? nbody_orbits_write(job) : CLI_DONE;
 }
 
 void nbody_history_report(const struct nbody_job *job, FILE *fp)
 {
-    const char *const files[] = {job->structure, job->elements};
-    for (int i = 0; i < 2; i++)
+    const char *const files[] = {job->structure, job->elements, job->event_file};
+    static const char *const names[] = {"structure", "elements", "events"};
+    for (int i = 0; i < 3; i++)
         if (files[i])
-            fprintf(fp, "%-14s%s\n", i ? "elements" : "structure", files[i]);
+            fprintf(fp, "%-14s%s\n", names[i], files[i]);
     for (size_t i = 0; i < job->plots.n; i++)
         fprintf(fp, "%-14s%s\n", "figure", job->plots.item[i]);
 }

@@ -64,8 +64,10 @@ struct nbody_job {
     bool compare, check_step, direct_energies;
     const char *ensemble; /* NULL: one system */
     double spread;
-    double snapshots; /* time between them; 0: none */
-    double diag;      /* time between rows of the table; 0: not given */
+    double snapshots;                           /* time between them; 0: none */
+    double diag;                                /* time between rows of the table; 0: not given */
+    struct cli_strings event_rules, stop_rules; /* --event, --stop-event */
+    const char *event_file;                     /* --events */
     double stop_distance, stop_energy, time_limit; /* 0: none */
     const char *checkpoint, *resume;
     bool resume_anyway;
@@ -104,7 +106,15 @@ struct nbody_job {
     struct {
         size_t n;
         struct nbody_orbit *row;
-    } orbits;            /* of --elements so far */
+    } orbits; /* of --elements so far */
+    struct {
+        size_t n;
+        struct nbody_found *row;
+    } found; /* of --events so far */
+    struct {
+        size_t n;
+        struct nbody_event_rule *rule;
+    } rules;             /* of --event and --stop-event */
     double energy_lost;  /* by collisions */
     double interactions; /* of previous engines */
     size_t n_start;      /* bodies at the start */

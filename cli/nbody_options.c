@@ -68,6 +68,11 @@ static const struct cli_combination nbody_combinations[] = {
     CLI_EXCLUDES("stepping=adaptive stepping=block", "integrator=whfast integrator=trace",
                  "this integrator needs steps of one length"),
     CLI_REQUIRES("coordinates corrector safe-mode", "integrator=whfast", NULL),
+    CLI_REQUIRES("events", "event stop-event", NULL),
+    CLI_REQUIRES("event", "events", NULL),
+    CLI_EXCLUDES("event stop-event", "stepping=block ranks",
+                 "bodies need steps of equal times, on one rank"),
+    CLI_EXCLUDES("event stop-event", "collide=merge", "mergers change the numbers of the bodies"),
     CLI_REQUIRES("hill", "integrator=trace", NULL),
     CLI_EXCLUDES("integrator=trace", "external", "trace has no external fields; use ias15"),
     CLI_EXCLUDES("coordinates=heliocentric", "corrector!none external", "use Jacobi coordinates"),
@@ -217,6 +222,9 @@ bool nbody_options_parse(struct nbody_job *job, int argc, char **argv, int *stat
                  "radius of every body, for --collide (default: the file's radii)"),
         CLI_REAL(0, "stop-energy", "ERROR", &job->stop_energy, CLI_ABOVE_0, DBL_MAX,
                  "stop with status 1 when the relative energy error exceeds ERROR"),
+        CLI_STRINGS(
+            0, "stop-event", "RULE", &job->stop_rules,
+            "stop at the first event of RULE (see --event), repeatable: ias15 at its time, other integrators at the end of the step"),
         CLI_REAL(0, "time-limit", "SECONDS", &job->time_limit, CLI_ABOVE_0, DBL_MAX,
                  "stop after SECONDS of wall-clock time"),
         CLI_CHOICE(0, "integrator", "NAME", &job->integrator, nbody_integrator_names(),
@@ -283,6 +291,12 @@ bool nbody_options_parse(struct nbody_job *job, int argc, char **argv, int *stat
         CLI_STRING(
             0, "forces", "FILE", &job->forces,
             "table of mass, force, acceleration and potential of every body at the end of the run (--steps 0: at its start)"),
+        CLI_STRING(
+            0, "events", "FILE", &job->event_file,
+            "table of the events of --event and --stop-event: time, bodies, distance, relative position and velocity"),
+        CLI_STRINGS(
+            0, "event", "RULE", &job->event_rules,
+            "events to find, repeatable, at their times within steps; bodies by names or numbers from 1. encounter:D[,A,B]: closest approach below the distance D of A and B, or of any pair; apsis:A[,B]: smallest and largest distance of A, or of all bodies (all), from B (default: the heaviest); transit:AXIS,A[,B]: A crosses B as seen from the axis x, y or z, where its coordinate on the next axis is that of B; escape:D[,A,B]: A is farther from B than D, or any body from the origin"),
         CLI_CHOICE(0, "plane", "NAME", &plane, plane_names, "projection plane of pictures"),
         CLI_CHOICE(0, "colours", "NAME", &colours, colour_names, "colour map of pictures"),
         CLI_CHOICE(
@@ -366,7 +380,7 @@ bool nbody_options_parse(struct nbody_job *job, int argc, char **argv, int *stat
         .conditions = conditions,
         .file = "input",
         .reads = "input resume",
-        .writes = "output csv structure plot elements forces checkpoint trace record",
+        .writes = "output csv structure plot elements events forces checkpoint trace record",
         .stored = nbody_resume_stored(job),
     };
     if (!cli_parse(&usage, argc, argv, status))

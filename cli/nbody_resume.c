@@ -541,6 +541,13 @@ int nbody_resume_outputs(struct nbody_job *job)
     memcpy(job->orbits.row, parts->orbits, k->orbits * sizeof *job->orbits.row);
     for (size_t i = 0; i < k->orbits; i++)
         job->orbits.row[i].name[PARTICLES_NAME_SIZE - 1] = 0;
+    job->found.n = k->found;
+    job->found.row = cli_alloc(k->found + 1, sizeof *job->found.row);
+    memcpy(job->found.row, parts->found, k->found * sizeof *job->found.row);
+    for (size_t i = 0; i < k->found; i++)
+        if ((unsigned)job->found.row[i].kind > NBODY_ESCAPE)
+            return cli_failed("%s: event %zu has the kind %d, which there is not", job->resume,
+                              i + 1, job->found.row[i].kind);
     return CLI_DONE;
 }
 

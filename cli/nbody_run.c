@@ -180,6 +180,7 @@ static int step_and_visit(struct nbody_job *job, size_t step, size_t batch)
     int status = step_engine(job, step, batch);
     if (status != CLI_DONE)
         return status;
+    nbody_events_visit(job);
     const bool whole = nbody_steps(job->engine) == step + batch;
     if ((status = nbody_collide_visit(job, whole)) != CLI_DONE)
         return status;
@@ -205,6 +206,8 @@ static int step_to_end(struct nbody_job *job)
     if ((status = nbody_view_visit(job)) != CLI_DONE)
         return status;
     if ((status = nbody_collide_begin(job)) != CLI_DONE)
+        return status;
+    if ((status = nbody_events_begin_run(job)) != CLI_DONE)
         return status;
     nbody_balance_begin(job);
     while (nbody_steps(job->engine) < job->total && !cli_ranks_interrupted(false) &&

@@ -304,6 +304,67 @@ static void nbody_command_runs_trace(void **unused)
     nbody_refuses(1, "has no softening", "-i meet.tab --integrator trace --eps 0.1");
 }
 
+/* A planet of period 2 pi, eccentricity 0.5 and mass 0 starts at its apocentre: pericentres at pi,
+ * 3 pi and so on. A run resumed in the middle has an equal table. --stop-event ends ias15 at the
+ * event, and whfast at the end of its step. */
+static void nbody_command_finds_events(void **unused)
+{
+    static const char *const rules =
+        "--event apsis:b --event transit:x,2 --event escape:1.4,b,star --event encounter:0.6";
+    char line[400];
+    size_t size;
+    (void)unused;
+    if (run_nbody_command("-n 2 --steps 0 -q --precision double") != 0)
+        skip();
+    put_text(in_folder("named.tab"), "# name mass x y z vx vy vz\nstar 1 0 0 0 0 0 0\n"
+                                     "b 0 -1.5 0 0 0 -0.57735026918962576 0\n");
+    for (int k = 0; k < 2; k++) {
+        const char *const how = k ? "whfast --dt 0.1" : "ias15 --dt 0.25";
+        snprintf(line, sizeof line,
+                 "-i named.tab --eps 0 --until 20 -q --events whole.csv %s --integrator %s", rules,
+                 how);
+        nbody_succeeds(line);
+        char *one = bytes_of(in_folder("whole.csv"), &size), *row = one;
+        int pericentres = 0, apocentres = 0, transits = 0, escapes = 0, encounters = 0;
+        while ((row = strchr(row, '\n')) && row[1]) {
+            const double time = strtod(++row, NULL), turn = time / acos(-1);
+            const char *const kind = strcspn(row, "\n") + row;
+            const double whole = fabs(turn - rint(turn));
+            pericentres += !strncmp(kind - 10, "pericentre", 10) && whole < 1e-12;
+            apocentres += !strncmp(kind - 9, "apocentre", 9) && whole < 1e-12;
+            transits += !strncmp(kind - 7, "transit", 7) && whole < 1e-12;
+            encounters += !strncmp(kind - 9, "encounter", 9) && whole < 1e-12;
+            escapes += !strncmp(kind - 6, "escape", 6);
+        }
+        assert_true(pericentres == 3 && apocentres == 3 && transits == 3 && encounters == 3 &&
+                    escapes == 3);
+        snprintf(line, sizeof line,
+                 "-i named.tab --eps 0 --until 10 -q --events part.csv --checkpoint c.ckpt %s "
+                 "--integrator %s",
+                 rules, how);
+        nbody_succeeds(line);
+        nbody_succeeds("--resume c.ckpt --until 20 -q");
+        char *other = bytes_of(in_folder("part.csv"), NULL);
+        assert_memory_equal(one, other, size);
+        free(one);
+        free(other);
+        snprintf(line, sizeof line,
+                 "-i named.tab --eps 0 --until 20 --json --stop-event apsis:2,1 --integrator %s",
+                 how);
+        nbody_succeeds(line);
+        json_t *r = nbody_report_json();
+        assert_true(fabs(nbody_json_number(r, "time") - (k ? 3.2 : acos(-1))) < 1e-12);
+        json_decref(r);
+    }
+    nbody_refuses(2, "--event needs --events", "-n 8 --event apsis:1");
+    nbody_refuses(2, "'apsis:c' is not a rule for 2 bodies",
+                  "-i named.tab --event apsis:c --events none.csv");
+    nbody_refuses(2, "mergers change the numbers",
+                  "-n 8 --stop-event apsis:1 --collide merge --radius 1");
+    nbody_refuses(2, "steps of equal times", "-n 8 --stop-event apsis:1 --stepping block");
+    assert_true(access(in_folder("none.csv"), F_OK) != 0);
+}
+
 /* ---- Bad input. ------------------------------------------------------------------------------ */
 
 static void nbody_command_rejects_coincident_bodies(void **unused)
@@ -619,6 +680,7 @@ int main(int argc, char **argv)
                                  cmocka_unit_test(nbody_command_steps_few_bodies_on_host),
                                  cmocka_unit_test(nbody_command_runs_whfast),
                                  cmocka_unit_test(nbody_command_runs_trace),
+                                 cmocka_unit_test(nbody_command_finds_events),
                                  cmocka_unit_test(nbody_command_rejects_coincident_bodies),
                                  cmocka_unit_test(nbody_command_rejects_distant_body),
                                  cmocka_unit_test(nbody_command_rejects_energy_beyond_float),

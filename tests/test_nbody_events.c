@@ -9,8 +9,8 @@
 #define PI 3.14159265358979323846
 
 enum { MOST = 8 };
-static double mass[MOST], pos[MOST][3], vel[MOST][3], pos1[MOST][3], vel1[MOST][3],
-    pos2[MOST][3], vel2[MOST][3];
+static double mass[MOST], pos[MOST][3], vel[MOST][3], pos1[MOST][3], vel1[MOST][3], pos2[MOST][3],
+    vel2[MOST][3];
 
 static nbody *events_engine(struct nbody_options o, size_t n)
 {
@@ -44,15 +44,15 @@ static void events_put_planet(double e, double since)
 static const struct events_by {
     struct nbody_options o;
     double error;
-} by[] = {{{.integrator = NBODY_IAS15, .dt = 20}, 1e-12},
-          {{.integrator = NBODY_IAS15, .dt = 0.1}, 1e-12},
-          {{.integrator = NBODY_WHFAST, .dt = 0.3}, 1e-12},
-          {{.integrator = NBODY_TRACE, .dt = 0.3}, 1e-12},
-          {{.integrator = NBODY_LEAPFROG, .dt = 1. / 256, .place = NBODY_ON_HOST}, 3e-3},
-          {{.integrator = NBODY_HERMITE6, .dt = 1. / 128, .place = NBODY_ON_HOST}, 1e-8},
-          {{.integrator = NBODY_YOSHIDA4, .dt = 1. / 16}, 1e-3},
-          {{.integrator = NBODY_HERMITE4, .stepping = NBODY_ADAPTIVE, .dt = 0.5, .eta = 1e-4},
-           1e-6}};
+} by[] = {
+    {{.integrator = NBODY_IAS15, .dt = 20}, 1e-12},
+    {{.integrator = NBODY_IAS15, .dt = 0.1}, 1e-12},
+    {{.integrator = NBODY_WHFAST, .dt = 0.3}, 1e-12},
+    {{.integrator = NBODY_TRACE, .dt = 0.3}, 1e-12},
+    {{.integrator = NBODY_LEAPFROG, .dt = 1. / 256, .place = NBODY_ON_HOST}, 3e-3},
+    {{.integrator = NBODY_HERMITE6, .dt = 1. / 128, .place = NBODY_ON_HOST}, 1e-8},
+    {{.integrator = NBODY_YOSHIDA4, .dt = 1. / 16}, 1e-3},
+    {{.integrator = NBODY_HERMITE4, .stepping = NBODY_ADAPTIVE, .dt = 0.5, .eta = 1e-4}, 1e-6}};
 
 /* Apsides of three orbits: pericentre, apocentre and so on at half periods, by all kinds of steps,
  * forward and backward. The bits of the run do not change. */
@@ -78,8 +78,7 @@ static void events_apsides_follow_kepler(void **state)
                 const double turn = (double)(forward > 0 ? seen + 1 : seen) * PI,
                              right = forward > 0 ? turn - since : -turn - since;
                 const bool pericentre = (seen % 2 == 1) == (forward > 0);
-                assert_true(r[l].rule == (pericentre ? 0 : 1) && r[l].body == 1 &&
-                            r[l].other == 0);
+                assert_true(r[l].rule == (pericentre ? 0 : 1) && r[l].body == 1 && r[l].other == 0);
                 if (fabs(r[l].time - right) > by[k / 2].error * 2 * PI * (double)(seen + 1))
                     fail_msg("case %zu, event %zu: %.17g, not %.17g", k, seen, r[l].time, right);
                 const double d = sqrt(pow(r[l].pos[0], 2) + pow(r[l].pos[1], 2));
@@ -95,8 +94,8 @@ static void events_apsides_follow_kepler(void **state)
     }
 }
 
-/* Transits seen from the axis x are at y = 0 with x > 0, which is the pericentre; seen from z, whose
- * orbit is tilted, at x = 0. A limit excludes an inclined orbit. */
+/* Transits seen from the axis x are at y = 0 with x > 0, which is the pericentre; seen from z, at
+ * x = 0, since the orbit is tilted. A limit may exclude it. */
 static void events_transits_follow_kepler(void **state)
 {
     static const struct nbody_event_rule rules[] = {
@@ -107,12 +106,11 @@ static void events_transits_follow_kepler(void **state)
     size_t n, seen[3] = {0};
     (void)state;
     double x[3], v[3];
-    works(nbody_orbit_state(1,
-                            &(struct nbody_elements){.semi_major = 1,
-                                                     .eccentricity = e,
-                                                     .inclination = tilt,
-                                                     .mean_anomaly = 2 * PI - 1},
-                            x, v));
+    works(nbody_orbit_state(
+        1,
+        &(struct nbody_elements){
+            .semi_major = 1, .eccentricity = e, .inclination = tilt, .mean_anomaly = 2 * PI - 1},
+        x, v));
     events_put(0, 1, (double[3]){0}, (double[3]){0});
     events_put(1, 0, x, v);
     nbody *nb = events_engine((struct nbody_options){.integrator = NBODY_IAS15, .dt = 3}, 2);
@@ -138,10 +136,9 @@ static void events_of_lines_are_exact(void **state)
         {.kind = NBODY_ENCOUNTER, .limit = 0.5, .stop = 1},
         {.kind = NBODY_ESCAPE, .limit = 4},
         {.kind = NBODY_ESCAPE, .body = 2, .other = 1, .limit = 2}};
-    static const struct nbody_event_record right[] = {
-        {.rule = 0, .body = 1, .other = 0},
-        {.rule = 2, .body = 2, .other = 1},
-        {.rule = 1, .body = 1, .other = 1}};
+    static const struct nbody_event_record right[] = {{.rule = 0, .body = 1, .other = 0},
+                                                      {.rule = 2, .body = 2, .other = 1},
+                                                      {.rule = 1, .body = 1, .other = 1}};
     (void)state;
     events_put(0, 0, (double[3]){0, 0.25, 0}, (double[3]){0});
     events_put(1, 0, (double[3]){-2, 0, 0}, (double[3]){2, 0, 0});
@@ -225,11 +222,10 @@ static void events_bad_rules_are_named(void **state)
     events_rejects(nb, (struct nbody_event_rule){.kind = NBODY_TRANSIT, .body = 1, .axis = 3},
                    "no axis 3");
     nbody_free(nb);
-    nb = events_engine((struct nbody_options){.integrator = NBODY_HERMITE4,
-                                              .stepping = NBODY_BLOCK,
-                                              .eps = 0.1,
-                                              .dt = 1},
-                       2);
+    nb = events_engine(
+        (struct nbody_options){
+            .integrator = NBODY_HERMITE4, .stepping = NBODY_BLOCK, .eps = 0.1, .dt = 1},
+        2);
     fails(ENOTSUP, nbody_watch_events(nb, 1, &(struct nbody_event_rule){.limit = 1}));
     nbody_free(nb);
     size_t n = 1;

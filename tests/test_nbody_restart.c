@@ -484,8 +484,9 @@ static void forge(size_t offset, const void *value, size_t bytes, const char *fi
 /* The checksum can be computed by anyone: every length and every choice is checked. */
 static void restart_rejects_forged_lengths(void **unused)
 {
-    static const size_t lengths[] = {FIELD(n),    FIELD(gas),    FIELD(series), FIELD(rows),
-                                     FIELD(path), FIELD(engine), FIELD(events), FIELD(frames_done)};
+    static const size_t lengths[] = {FIELD(n),      FIELD(gas),   FIELD(series),
+                                     FIELD(rows),   FIELD(path),  FIELD(engine),
+                                     FIELD(events), FIELD(found), FIELD(frames_done)};
     static const size_t choices[] = {FIELD(integrator),   FIELD(precision), FIELD(method),
                                      FIELD(stepping),     FIELD(also),      FIELD(own_eps),
                                      FIELD(picture.plane)};

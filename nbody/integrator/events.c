@@ -214,9 +214,8 @@ static int event_look(struct nbody *nb, const struct contact_paths *paths,
         return 0;
     if (b->rule->stop)
         *stop = fmin(*stop, h);
-    const struct nbody_event_record one =
-        event_record(nb, b, time + h * paths->span / nbody_units_factor(&nb->units, 0, -1),
-                     paths->span, d, w);
+    const struct nbody_event_record one = event_record(
+        nb, b, time + h * paths->span / nbody_units_factor(&nb->units, 0, -1), paths->span, d, w);
     return nbody_events_append(nb, &one);
 }
 

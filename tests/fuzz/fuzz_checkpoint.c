@@ -77,6 +77,7 @@ static void check_parts(const struct checkpoint_parts *p, const char *image, siz
     }
     check_part(image, size, p->path, k->path, k->n * 24);
     check_part(image, size, p->events, k->events, sizeof(struct nbody_event));
+    check_part(image, size, p->found, k->found, sizeof(struct nbody_found));
     check_part(image, size, p->engine, k->engine, 1);
     promise(p->engine + k->engine == image + size);
     promise(nbody_integrator_names()[k->integrator] && nbody_precision_names[k->precision]);
