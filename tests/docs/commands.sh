@@ -54,10 +54,12 @@ printf '1 0 0 0 0 0 0\n1e-6 1 0 0 0 1 0\n' >planets.tab
 stdcl nbody -n 20 --steps 1 -q --checkpoint run.ckpt
 if stdcl nbody -n 20 --steps 0 -q -o with.hdf5 2>said; then
     cp with.hdf5 snap-0000.hdf5
+    cp with.hdf5 snapshot_010.hdf5
 else # built without libhdf5
     grep -q libhdf5 said
     sed -i 's/\.hdf5/.npy/' commands
     stdcl nbody -n 20 --steps 0 -q -o snap-0000.npy
+    cp snap-0000.npy snapshot_010.npy
 fi
 stdcl matmul -n 8 -q -o a.npy
 stdcl matmul -n 8 --seed 1 -q -o b.npy
