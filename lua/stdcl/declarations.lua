@@ -792,13 +792,6 @@ struct nbody_chaos {
   double megno_now;
   double lyapunov;
   double time;
-struct nbody_event_record {
-  size_t rule;
-  size_t body;
-  size_t other;
-  double time;
-  double pos[3];
-  double vel[3];
 };
 struct nbody_system {
   int status;
@@ -811,6 +804,14 @@ struct nbody_ensemble_watch_options {
   const double *radius;
   int merge;
   uintptr_t reserved[8];
+};
+struct nbody_event_record {
+  size_t rule;
+  size_t body;
+  size_t other;
+  double time;
+  double pos[3];
+  double vel[3];
 };
 struct nbody_elements {
   double semi_major;

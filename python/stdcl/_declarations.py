@@ -457,14 +457,6 @@ class nbody_chaos(Structure):  # noqa: F405
         ("megno_now", c_double),
         ("lyapunov", c_double),
         ("time", c_double),
-class nbody_event_record(Structure):  # noqa: F405
-    _fields_ = [
-        ("rule", c_size_t),
-        ("body", c_size_t),
-        ("other", c_size_t),
-        ("time", c_double),
-        ("pos", c_double * 3),
-        ("vel", c_double * 3),
     ]
 
 class nbody_system(Structure):  # noqa: F405
@@ -481,6 +473,16 @@ class nbody_ensemble_watch_options(Structure):  # noqa: F405
         ("radius", c_void_p),
         ("merge", c_int),
         ("reserved", c_size_t * 8),
+    ]
+
+class nbody_event_record(Structure):  # noqa: F405
+    _fields_ = [
+        ("rule", c_size_t),
+        ("body", c_size_t),
+        ("other", c_size_t),
+        ("time", c_double),
+        ("pos", c_double * 3),
+        ("vel", c_double * 3),
     ]
 
 class nbody_elements(Structure):  # noqa: F405
@@ -1047,11 +1049,9 @@ CHOICES = {
     "life_options": {'engine': {'auto': 0, 'packed': 1, 'local': 2, 'global': 3, 'reference': 4, 'hashlife': 5, 'sparse': 6}, 'bounds': {'torus': 0, 'plane': 1, 'joined': 2, 'unbounded': 3}},
     "matmul_options": {'kind': {'tuned': 0, 'naive': 1, 'blocked': 2, 'cpu_naive': 3, 'cpu_blocked': 4, 'openblas': 5, 'sycl': 6, 'clblast': 7}, 'precision': {'single': 0, 'double': 1}},
     "nbody_ensemble_options": {'integrator': {'leapfrog': 0, 'hermite4': 1, 'taylor': 2, 'yoshida4': 3, 'ias15': 4, 'hermite6': 5, 'whfast': 6, 'trace': 7}},
+    "nbody_ensemble_watch_options": {},
     "nbody_options": {'integrator': {'leapfrog': 0, 'hermite4': 1, 'taylor': 2, 'yoshida4': 3, 'ias15': 4, 'hermite6': 5, 'whfast': 6, 'trace': 7}, 'precision': {'single': 0, 'double': 1, 'mixed': 2}, 'kernel': {'tuned': 0, 'naive': 1, 'branchless': 2, 'tiled': 3}, 'method': {'direct': 0, 'tree': 1, 'auto': 2}, 'stepping': {'fixed': 0, 'adaptive': 1, 'block': 2}, 'place': {'on_devices': 0, 'on_host': 1, 'on_faster': 2}},
     "nbody_trace_options": {},
-    "nbody_ensemble_options": {'integrator': {'leapfrog': 0, 'hermite4': 1, 'taylor': 2, 'yoshida4': 3, 'ias15': 4, 'hermite6': 5, 'whfast': 6}},
-    "nbody_ensemble_watch_options": {},
-    "nbody_options": {'integrator': {'leapfrog': 0, 'hermite4': 1, 'taylor': 2, 'yoshida4': 3, 'ias15': 4, 'hermite6': 5, 'whfast': 6}, 'precision': {'single': 0, 'double': 1, 'mixed': 2}, 'kernel': {'tuned': 0, 'naive': 1, 'branchless': 2, 'tiled': 3}, 'method': {'direct': 0, 'tree': 1, 'auto': 2}, 'stepping': {'fixed': 0, 'adaptive': 1, 'block': 2}, 'place': {'on_devices': 0, 'on_host': 1, 'on_faster': 2}},
     "nbody_whfast_options": {'coordinates': {'jacobi': 0, 'heliocentric': 1}},
     "view_options": {},
     "world_options": {},

@@ -39,6 +39,17 @@ class Orbit(NamedTuple):
     P: float
 
 
+class Event(NamedTuple):
+    """What NBody.watch found: a body, the other one (None: the origin), their relative position and velocity."""
+
+    kind: str
+    time: float
+    body: int
+    other: int | None
+    pos: Floats
+    vel: Floats
+
+
 class _Setting(Generic[Value]):
     """An option of the engine. After a change the engine is made anew at the next call that needs it."""
 
@@ -104,11 +115,13 @@ class NBody(Engine):
     integrator, precision = _Setting["str | None"](), _Setting["str | None"]()
     method, accuracy, stepping, eta = _Setting[str](), _Setting[float](), _Setting[str](), _Setting[float]()
     coordinates, corrector, safe = _Setting[str](), _Setting[int](), _Setting[bool]()
+    hill, megno, external = _Setting[float](), _Setting[bool](), _Setting["str | None"]()
 
     def __init__(self, mass: npt.ArrayLike = (), pos: npt.ArrayLike | None = None, vel: npt.ArrayLike | None = None, *,
                  dt: float | None = None, G: float = 1.0, eps: float | Floats = 0.0, integrator: str | None = None,
                  precision: str | None = None, method: str = "direct", accuracy: float = 0.0, stepping: str = "fixed",
                  eta: float = 0.0, coordinates: str = "jacobi", corrector: int = 0, safe: bool = False,
+                 hill: float = 0.0, megno: bool = False, external: str | None = None,
                  context: Context | None = None) -> None:
         self._mass: Floats = np.array(mass, dtype=np.float64)
         if self._mass.ndim != 1:
@@ -119,12 +132,16 @@ class NBody(Engine):
         self._pos, self._vel = (np.zeros((n, 3)) if given is None else _rows(given, n, what) for given, what in ((pos, "pos"), (vel, "vel")))
         self._radius: Floats | None = None
         self._force: Any = None  # the callback, kept alive
+        self._rules: list[Any] = []
+        self.events: list[Event] = []
+        self._stopped = False  # by an event
         self.names: dict[str, int] = {}
         self._time, self._steps, self._current, self._is_closed = 0.0, 0, True, False
         self._over, self._view, self._shown = context, None, 0.0
         self._settings: dict[str, Any] = {}
         for name, value in dict(dt=dt, G=G, eps=eps, integrator=integrator, precision=precision, method=method, accuracy=accuracy,
-                                stepping=stepping, eta=eta, coordinates=coordinates, corrector=corrector, safe=safe).items():
+                                stepping=stepping, eta=eta, coordinates=coordinates, corrector=corrector, safe=safe,
+                                hill=hill, megno=megno, external=external).items():
             self._set(name, value)
         if n:
             self._use()
@@ -151,7 +168,7 @@ class NBody(Engine):
         if options["integrator"] is None:
             options["integrator"] = "ias15" if options["dt"] is None else "leapfrog"
         if options["precision"] is None:
-            options["precision"] = "double" if few or options["integrator"] in ("ias15", "whfast") else "single"
+            options["precision"] = "double" if few or options["integrator"] in ("ias15", "whfast", "trace") else "single"
         if options["dt"] is None:
             if options["integrator"] != "ias15":
                 raise ValueError("the integrator %s needs a time step: set dt" % options["integrator"])
@@ -165,6 +182,8 @@ class NBody(Engine):
         coordinates = known["nbody_whfast_options"]["coordinates"]
         options["whfast"] = c.nbody_whfast_options(coordinates[options.pop("coordinates").lower()], whole(options.pop("corrector") + 1, "corrector + 1") - 1,
                                                    bool(options.pop("safe")))
+        options["forces"] = options.pop("external")
+        options["trace"], options["megno"] = c.nbody_trace_options(options.pop("hill")), int(options["megno"])
         options["place"] = "on_faster" if few else "on_devices"
         return options
 
@@ -178,6 +197,8 @@ class NBody(Engine):
             lib.nbody_set_clock(self._handle, self._time, self._steps)
             if self._radius is not None:
                 check(lib.nbody_watch_contacts(self._handle, self._radius.ctypes.data))
+            if self._rules:
+                check(lib.nbody_watch_events(self._handle, len(self._rules), (c.nbody_event_rule * len(self._rules))(*self._rules)))
             if self._force:
                 check(lib.nbody_set_force_callback(self._handle, *self._force))
         return super()._use()
@@ -388,16 +409,59 @@ class NBody(Engine):
         found = lib.nbody_contacts(self._handle, ctypes.byref(count))
         return [(found[k].first, found[k].second) for k in range(count.value)]
 
+    def watch(self, kind: str, body: Which | None = None, other: Which | None = None, *, limit: float = 0.0, axis: str = "x",
+              stop: bool = False) -> None:
+        """Record events of the following steps in `events`, with their times; with `stop` integrate() and step() end there.
+
+        encounter     closest approach of two bodies, or of any without them, below the distance `limit`
+        pericentre    smallest distance of a body, or without one of all others, from `other`
+        apocentre     largest distance
+        transit       a body passes in front of `other`, as seen from far on the axis x, y or z
+        escape        a body is farther than `limit` from `other`, or without bodies any from the origin
+        """
+        kinds = ("encounter", "pericentre", "apocentre", "transit", "escape")
+        if kind not in kinds or axis not in ("x", "y", "z"):
+            raise ValueError("%s must be one of %s, not %r" % (("kind", ", ".join(kinds), kind) if kind not in kinds else ("axis", "x, y, z", axis)))
+        if kind in kinds[1:4] and other is None:
+            raise ValueError("%s needs the other body" % kind)
+        if (body is None) != (other is None) and kind not in kinds[1:4]:
+            raise ValueError("%s needs both bodies, or none" % kind)
+        second = 0 if other is None else self.number(other)
+        first = second if body is None else self.number(body)
+        self._drop()
+        self._rules.append(c.nbody_event_rule(kinds.index(kind), first, second, limit, "xyz".index(axis), int(stop)))
+
+    def _collect_events(self) -> None:
+        """Copy the events of the last step."""
+        count = ctypes.c_size_t()
+        found = lib.nbody_events(self._handle, ctypes.byref(count))
+        kinds = ("encounter", "pericentre", "apocentre", "transit", "escape")
+        for k in range(count.value):
+            one, rule = found[k], self._rules[found[k].rule]
+            self._stopped = self._stopped or bool(rule.stop)
+            self.events.append(Event(kinds[rule.kind], one.time, one.body, None if one.body == one.other else one.other,
+                                     np.array(one.pos), np.array(one.vel)))
+
+    def _has_ended(self) -> bool:
+        return self._stopped or bool(self.contacts)
+
+    def chaos(self) -> Any:
+        """Return MEGNO and the largest Lyapunov exponent, with the names of struct nbody_chaos. Needs megno=True."""
+        found = c.nbody_chaos()
+        self._call(lib.nbody_find_chaos, found)
+        return found
+
     def step(self, steps: int = 1) -> None:
-        """Advance by `steps` steps of dt, or to the first contact."""
+        """Advance by `steps` steps of dt, or to the first contact or event that stops."""
         left = whole(steps, "steps")
+        self._stopped = False
         if self.dt is None:
             raise ValueError("a step needs its length: set dt, or call integrate()")
         if self._view is None:
             self._advance(left)
             return
         chunk = 1
-        while left and not self.contacts:
+        while left and not self._has_ended():
             some = min(chunk, left)
             took = self._advance(some)
             left -= some
@@ -411,19 +475,22 @@ class NBody(Engine):
         self._use()
         self._current = False
         self._call(lib.nbody_step, steps)
+        if self._rules:
+            self._collect_events()
         return perf_counter() - start
 
     def _advance_to(self, time: float, exact: bool) -> None:
-        """Advance to a time, or to the first contact."""
+        """Advance to a time, or to the first contact or event that stops."""
+        self._stopped = False
         span = time - self.time
         if self.dt is None:
             parts = _PARTS if self._view else 1
             for k in range(parts):
-                if not self.contacts or k == 0:
+                if k == 0 or not self._has_ended():
                     check(lib.nbody_set_dt(self._use(), span / parts))
                     self._advance(1)
                     self._show(last=k + 1 == parts)
-            if not self.contacts:
+            if not self._has_ended():
                 self._at(time)
             return
         dt = math.copysign(self.dt, span)
@@ -433,11 +500,11 @@ class NBody(Engine):
         if dt != self.dt:
             self.dt = dt
         self.step(steps - (rest != 0))
-        if rest and not self.contacts:
+        if rest and not self._has_ended():
             check(lib.nbody_set_dt(self._use(), time - self.time))
             self._advance(1)
             check(lib.nbody_set_dt(self._use(), dt))
-        if exact and not self.contacts:
+        if exact and not self._has_ended():
             self._at(time)
 
     def _at(self, time: float) -> None:
@@ -448,7 +515,7 @@ class NBody(Engine):
 
     def integrate(self, until: float, *, every: float | None = None, call: Callable[[NBody], Any] | None = None,
                   exact: bool = True) -> None:
-        """Integrate to a time, forwards or backwards, or to the first contact.
+        """Integrate to a time, forwards or backwards, or to the first contact or event that stops.
 
         call(sim) is called after each interval of `every`, by default of dt, and at the end; if it returns True, the
         integration ends. With a fixed dt the last step of an interval is shorter, unless exact is False: then the
@@ -470,7 +537,7 @@ class NBody(Engine):
                 there = until
             if (there - self.time) * (until - start) > 0:
                 self._advance_to(there, exact)
-            if (call and call(self)) or self.contacts or (there == until and (not exact or self.time == until)):
+            if (call and call(self)) or self._has_ended() or (there == until and (not exact or self.time == until)):
                 return
 
     # ---- Sums, and what is seen. ----

@@ -281,6 +281,42 @@ def test_forces_of_python():
     assert np.isclose(sim.vel[0, 0], np.exp(-1.5), rtol=1e-12)
 
 
+def test_events_have_times():
+    """Kepler: the pericentre is passed after whole periods, the apocentre between."""
+    sim = stdcl.NBody()
+    sim.add(1, name="star")
+    sim.add(a=1, e=0.3, M=-1, name="planet")
+    for kind in ("pericentre", "apocentre"):
+        sim.watch(kind, "planet", "star")
+    sim.integrate(20)
+    assert [one.kind for one in sim.events] == ["pericentre", "apocentre"] * 3 and sim.events[0].other == 0
+    assert np.allclose([one.time for one in sim.events], 1 + np.pi * np.arange(6), rtol=1e-12)
+    assert np.isclose(np.linalg.norm(sim.events[1].pos), 1.3, rtol=1e-12)
+    sim.watch("transit", "planet", "star", stop=True)
+    sim.integrate(100)
+    assert sim.events[-1].kind == "transit" and sim.time == sim.events[-1].time < 30
+    assert sim.orbit(1).f % (2 * np.pi) < 1e-9 or sim.orbit(1).f % (2 * np.pi) > 2 * np.pi - 1e-9
+    refused(ValueError, "kind must be one of encounter", lambda: sim.watch("eclipse"))
+    refused(ValueError, "needs the other body", lambda: sim.watch("transit", 1))
+    refused(ValueError, "both bodies", lambda: sim.watch("escape", 1, limit=3))
+
+
+def test_options_of_dynamicists():
+    sim = planets()
+    sim.integrator, sim.dt, sim.megno = "whfast", 0.1, True
+    sim.integrate(2000)
+    assert 1.8 < sim.chaos().megno < 2.2
+    sim.megno, sim.integrator, sim.hill = False, "trace", 4
+    before = sim.energy
+    sim.integrate(2100)
+    assert abs(sim.energy / before - 1) < 1e-6
+    sim = stdcl.NBody(external="nfw:M=100,a=2")  # a circle where the halo's mass inside is 100 (ln 2 - 1/2)
+    sim.add(1e-30, pos=[2, 0, 0], vel=[0, np.sqrt(100 * (np.log(2) - 0.5) / 2), 0])
+    sim.integrate(5)
+    assert np.isclose(np.linalg.norm(sim.pos[0]), 2, rtol=1e-12)
+    refused(stdcl.Error, "MEGNO", sim.chaos)
+
+
 def test_view_of_bodies_opens():
     with planets() as sim:
         try:
