@@ -594,9 +594,9 @@ enum nbody_event_kind {
     NBODY_ENCOUNTER,  /* closest approach at a distance below `limit` */
     NBODY_PERICENTRE, /* d w becomes positive: smallest distance of `body` from `other` */
     NBODY_APOCENTRE,  /* d w becomes negative: largest distance */
-    /* d has the coordinate 0 on the axis after `axis` (x, y, z, x), of which `body` is on the
-     * positive side, as an observer there sees it in front of `other`; with a limit > 0 only if the
-     * coordinate on the third axis is at most `limit` of either sign. */
+    /* `body` crosses `other` as seen from far on the positive axis `axis`: d is positive on this
+     * axis and 0 on the next (x, y, z, x). With a limit > 0 only if |d| on the third axis is at
+     * most `limit`. */
     NBODY_TRANSIT,
     NBODY_ESCAPE /* the distance of `body` from `other` exceeds `limit` */
 };

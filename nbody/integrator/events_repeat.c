@@ -47,8 +47,8 @@ static bool event_is_among(const struct nbody_event_record *one,
     return false;
 }
 
-/* Of the records from `from` on, keep those of rules and bodies that the cubics have found, and add
- * those of the cubics that the repeated step lacks, as the end of the step lies between. */
+/* Keep the records from `from` on whose rule and bodies the cubics have found too. Add each record
+ * of the cubics that the repeated step lacks: its event is at the end of the step. */
 static int event_merge(struct nbody *nb, size_t from, const struct nbody_event_record *cubic,
                        size_t found)
 {

@@ -34,7 +34,7 @@ EMBEDDED(source, "nbody/integrator/integrate_leapfrog.cl", nbody_integrator_inte
 static const double HILL = 3, PERICENTRE = 1; /* defaults of nbody_trace_options */
 static const double NO_SOFTENING = 0x1p-1001; /* as in host_state.c, halved */
 
-/* Bodies whose motion ias15 computes; 3 numbers each. */
+/* Bodies that ias15 moves; 3 numbers each. */
 struct trace_part {
     size_t n;
     double *x, *v, *mass, *memory;

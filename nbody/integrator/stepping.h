@@ -65,7 +65,7 @@ int nbody_events_cubic(struct nbody *nb, const struct contact_paths *paths, cons
 int nbody_events_append(struct nbody *nb, const struct nbody_event_record *one);
 void nbody_events_sort(struct nbody *nb, size_t from, bool backward);
 
-/* Forget the events of the previous call; or those of a step that has been undone. */
+/* Forget the events of the previous call; or the events of a step that has been undone. */
 void nbody_events_begin(struct nbody *nb);
 void nbody_events_undo(struct nbody *nb);
 

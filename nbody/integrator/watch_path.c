@@ -1,5 +1,5 @@
-/* watch_path.c - inner steps that all bodies make together, along whose cubics contacts and events
- * are looked for.
+/* watch_path.c - inner steps that all bodies make together: contacts and events along cubics
+ * through their ends.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/integrator/stepping.h"
