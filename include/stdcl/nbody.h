@@ -240,7 +240,8 @@ struct nbody_options {
     enum nbody_place place;
     struct nbody_whfast_options whfast;
     /* 1: follow a tangent vector of the motion, for nbody_find_chaos. Needs NBODY_WHFAST without
-     * safe mode, and no fields. */
+     * safe mode, or NBODY_IAS15, which records growth once per dt; double or mixed precision; and
+     * no fields. */
     int megno;
     uintptr_t reserved[8]; /* must be 0 */
 };
@@ -537,7 +538,7 @@ struct nbody_ensemble_options {
     int (*progress)(void *arg, double fraction);
     void *arg;
     struct nbody_whfast_options whfast;
-    int megno;             /* as in nbody_options, for nbody_ensemble_find_chaos */
+    int megno; /* for nbody_ensemble_find_chaos, as in nbody_options; needs NBODY_WHFAST */
     uintptr_t reserved[8]; /* must be 0 */
 };
 
