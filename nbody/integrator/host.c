@@ -25,7 +25,7 @@ int nbody_host_check(const struct nbody *nb)
  * memory, in engine units. */
 struct host_state {
     double *x, *v, *mass, *old_x, *old_v, *memory;
-    double sums[NBODY_TANGENT_PLANES - 6]; /* of the tangent vector, behind x and v */
+    double sums[NBODY_TANGENT_PLANES - 6]; /* of the tangent vector, which follows x and v */
     double *eps;                           /* softening of each body; NULL: one for all */
 };
 

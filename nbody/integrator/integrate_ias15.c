@@ -56,7 +56,7 @@ static const double VISIT = 1e6;      /* pairs between two reports of progress *
 /* Working memory of a step; arrays of m = 3 n numbers. */
 struct radau {
     const struct nbody_ref_system *s;
-    size_t own, m; /* numbers of bodies, 3 n; with a tangent vector behind them 6 n */
+    size_t own, m;                    /* numbers of bodies, 3 n; with a tangent vector 6 n */
     double *x, *v, *lost_x, *lost_v;  /* state; rounding errors of its sums (Kahan) */
     double *a0, *a, *off;             /* acceleration at begin and at a node; displacements there */
     double *strength;                 /* A of each body, at the last node; then: */
@@ -219,7 +219,7 @@ static double radau_between(const struct radau *r, size_t first, size_t i, size_
 }
 
 /* Compute the accelerations of the tangent vector, the derivative of the bodies' along it: a pair
- * has (t - 3 d (d t) / r^2) / r^3, with d its distance and t that of the tangent vector. */
+ * has (t - 3 d (d t) / r^2) / r^3, with distance d and the tangent vector's distance t. */
 static void radau_accelerate_tangent(const struct radau *r, double *a)
 {
     memset(a + r->own, 0, (r->m - r->own) * sizeof *a);

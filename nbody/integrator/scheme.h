@@ -76,7 +76,7 @@ bool nbody_host_stops(const struct host_watch *watch, double part);
 int nbody_host_contact(const struct host_watch *watch, const struct contact_paths *paths,
                        double *h);
 
-/* True if positions, velocities and memory have room for a tangent vector behind the bodies. */
+/* True if positions, velocities and memory have room for a tangent vector after the bodies. */
 bool nbody_host_has_tangent(const struct host_watch *watch);
 
 /* True if contacts are looked for. */
@@ -129,7 +129,7 @@ struct integrator {
     int (*synchronize)(struct nbody *nb, struct nbody_device *p);
 
     /* Advance positions x and velocities v, 3n numbers each in engine units, by dt on the host
-     * (host.c). With a tangent vector behind the bodies x and v have 6n numbers. `memory` has room
+     * (host.c). With a tangent vector after the bodies x and v have 6n numbers. `memory` has room
      * for host_planes arrays of this size. Adds the number of force evaluations to *evaluations. An
      * integrator with inner steps calls nbody_host_stops with s->watch, and looks for contacts. It
      * has no begin and end, and its updates only reduce sums. NULL: steps run on devices. */
