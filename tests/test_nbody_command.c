@@ -736,7 +736,15 @@ static void nbody_command_reports_megno(void **unused)
     assert_true(fabs(strtod(last + 1, NULL) - megno) < 1e-9);
     nbody_succeeds("-i star.tab --integrator whfast --dt 0.25 --steps 40 --megno");
     assert_non_null(strstr(out, "MEGNO"));
-    nbody_refuses(2, "only whfast has variational equations", "-i star.tab --megno --dt 1");
+    nbody_refuses(2, "no other integrator has variational equations", "-i star.tab --megno --dt 1");
+    nbody_refuses(2, "in ensembles only whfast has variational equations",
+                  "-i star.tab --megno --ensemble 3 --integrator ias15");
+    nbody_succeeds("-i star.tab --integrator ias15 --dt 6 --steps 200 --megno --json "
+                   "--checkpoint megno.ckpt");
+    nbody_succeeds("--resume megno.ckpt --steps 400 --json");
+    r = nbody_report_json();
+    assert_true(fabs(nbody_json_number(r, "megno") - 2) < 0.1);
+    json_decref(r);
     nbody_refuses(2, "--megno and --safe-mode cannot be combined",
                   "-i star.tab --integrator whfast --megno --safe-mode");
 }

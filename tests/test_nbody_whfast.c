@@ -507,13 +507,18 @@ static const double two_planets[2][3][7] = {
      {0.00028499999999999999, -5.3754029651479538, 4.1451774708116975, 0, -0.26416589012700392,
       -0.2962311009755626, 0}}};
 
-static nbody *whfast_two_planets(int k, struct nbody_whfast_options options)
+static void whfast_load_two_planets(int k)
 {
     for (size_t i = 0; i < 3; i++) {
         mass[i] = two_planets[k][i][0];
         memcpy(pos[i], &two_planets[k][i][1], sizeof pos[i]);
         memcpy(vel[i], &two_planets[k][i][4], sizeof vel[i]);
     }
+}
+
+static nbody *whfast_two_planets(int k, struct nbody_whfast_options options)
+{
+    whfast_load_two_planets(k);
     nbody *nb = nbody_create(&(struct nbody_options){.ctx = stddev,
                                                      .integrator = NBODY_WHFAST,
                                                      .precision = NBODY_DOUBLE,
@@ -523,6 +528,78 @@ static nbody *whfast_two_planets(int k, struct nbody_whfast_options options)
                              3, mass, (rows)pos, (rows)vel);
     ready(nb);
     return nb;
+}
+
+static nbody *whfast_ias15_engine(double dt, int megno)
+{
+    nbody *nb = nbody_create(&(struct nbody_options){.ctx = stddev,
+                                                     .integrator = NBODY_IAS15,
+                                                     .precision = NBODY_DOUBLE,
+                                                     .dt = dt,
+                                                     .megno = megno},
+                             3, mass, (rows)pos, (rows)vel);
+    ready(nb);
+    return nb;
+}
+
+/* The tangent vector of ias15 is the limit of differences between two orbits. */
+static void whfast_ias15_tangent_matches_shadow_orbit(void **state)
+{
+    enum { N = 3 };
+    const double h = 1e-8;
+    double t[2 * N][3], sums[16], off = 0, size = 0;
+    (void)state;
+    whfast_load_two_planets(1);
+    nbody *nb = whfast_ias15_engine(30, 1);
+    const double length = nbody_units_factor(&nb->units, 1, 0),
+                 speed = nbody_units_factor(&nb->units, 1, -1);
+    for (int end = 0; end < 2; end++) {
+        works(nbody_step(nb, end ? 20 : 1));
+        works(nbody_state(nb, pos1, vel1));
+        works(nbody_host_tangent_sums(nb, sums)); /* downloads the planes */
+        const struct nbody_device *const p = nb->device;
+        for (size_t i = 0; i < N; i++)
+            for (size_t c = 0; c < 3; c++) {
+                const double *const plane = (const double *)p->state + 6 * p->rows + i;
+                t[i][c] = length * plane[c * p->rows];
+                t[N + i][c] = speed * plane[(3 + c) * p->rows];
+                if (!end) {
+                    pos[i][c] = pos1[i][c] + h * t[i][c];
+                    vel[i][c] = vel1[i][c] + h * t[N + i][c];
+                }
+            }
+    }
+    nbody *shadow = whfast_ias15_engine(30, 0);
+    works(nbody_step(shadow, 20));
+    works(nbody_state(shadow, pos2, vel2));
+    for (size_t i = 0; i < N; i++)
+        for (size_t c = 0; c < 3; c++) {
+            const double dx = (pos2[i][c] - pos1[i][c]) / h, dv = (vel2[i][c] - vel1[i][c]) / h;
+            off += pow(dx - t[i][c], 2) + pow(dv - t[N + i][c], 2);
+            size += dx * dx + dv * dv;
+        }
+    if (!(sqrt(off / size) < 1e-4 && size > 1))
+        fail_msg("%g off, of %g", sqrt(off), sqrt(size));
+    nbody_free(nb);
+    nbody_free(shadow);
+}
+
+/* MEGNO by ias15: 2 for regular motion. For chaotic motion whfast has 6.7, REBOUND 7.3 and 7.6 with
+ * other tangent vectors. */
+static void whfast_ias15_has_equal_megno(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        struct nbody_chaos c;
+        whfast_load_two_planets(k);
+        nbody *nb = whfast_ias15_engine(40 * PI, 1);
+        works(nbody_step(nb, k ? 100 : 300));
+        works(nbody_find_chaos(nb, &c));
+        if (!(fabs(c.megno - (k ? 7 : 2)) < (k ? 1.5 : 0.15)))
+            fail_msg("planets %d: MEGNO %g, %g", k, c.megno, c.megno_now);
+        assert_true(fabs(c.time / (40 * PI * (k ? 100 : 300)) - 1) < 1e-9);
+        nbody_free(nb);
+    }
 }
 
 /* Regular motion has a MEGNO of 2, in both coordinates. */
@@ -665,6 +742,8 @@ int main(void)
                                        cmocka_unit_test(whfast_regular_motion_has_megno_2),
                                        cmocka_unit_test(whfast_chaotic_motion_has_growing_megno),
                                        cmocka_unit_test(whfast_megno_continues),
+                                       cmocka_unit_test(whfast_ias15_tangent_matches_shadow_orbit),
+                                       cmocka_unit_test(whfast_ias15_has_equal_megno),
                                        cmocka_unit_test(whfast_rejects_bad_options)};
     if (!context_has_doubles())
         return 77;

@@ -264,7 +264,8 @@ struct nbody_options {
      * below, or FILE.cl:KEY=NUMBER,... NULL: none. */
     const char *forces;
     /* 1: follow a tangent vector of the motion, for nbody_find_chaos. Needs NBODY_WHFAST without
-     * safe mode, and no fields or other forces. */
+     * safe mode, or NBODY_IAS15, which records growth once per dt; double or mixed precision; and
+     * no fields or other forces. */
     int megno;
     struct nbody_trace_options trace;
     uintptr_t reserved[8]; /* must be 0 */
@@ -681,7 +682,7 @@ struct nbody_ensemble_options {
     int (*progress)(void *arg, double fraction);
     void *arg;
     struct nbody_whfast_options whfast;
-    int megno;             /* as in nbody_options, for nbody_ensemble_find_chaos */
+    int megno; /* for nbody_ensemble_find_chaos, as in nbody_options; needs NBODY_WHFAST */
     uintptr_t reserved[8]; /* must be 0 */
 };
 

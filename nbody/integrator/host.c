@@ -30,13 +30,20 @@ int nbody_host_check(const struct nbody *nb)
  * memory, in engine units. */
 struct host_state {
     double *x, *v, *mass, *old_x, *old_v, *memory;
-    double *eps; /* softening of each body; NULL: one for all */
+    double sums[NBODY_TANGENT_PLANES - 6]; /* of the tangent vector, which follows x and v */
+    double *eps;                           /* softening of each body; NULL: one for all */
 };
+
+/* Numbers of x: bodies, and a tangent vector. */
+static size_t host_numbers(const struct nbody *nb)
+{
+    return (nb->megno ? 6 : 3) * nb->n;
+}
 
 static int host_allocate(const struct nbody *nb, struct host_state *h)
 {
-    const size_t m = 3 * nb->n, planes = (size_t)nb->integrator->host_planes,
-                 all = 6 * m + planes * 3 * round_up(nb->n, HOST_LANES);
+    const size_t m = host_numbers(nb), planes = (size_t)nb->integrator->host_planes,
+                 all = 6 * m + planes * (m / nb->n) * round_up(nb->n, HOST_LANES);
     *h = (struct host_state){.x = calloc(all, sizeof(double))};
     if (!h->x)
         return clerror_set(ENOMEM, "nbody_step: out of memory on the host for %zu bodies", nb->n);
@@ -61,12 +68,38 @@ static void *host_velocities(const struct nbody *nb, const struct nbody_device *
     return (char *)p->state + STATE_VEL * host_plane_bytes(nb, p);
 }
 
+/* Bytes of the planes that the host has: velocities, and the planes of a tangent vector. */
+static size_t host_bytes(const struct nbody *nb, const struct nbody_device *p)
+{
+    return (3 + (nb->megno ? (size_t)NBODY_TANGENT_PLANES : 0)) * host_plane_bytes(nb, p);
+}
+
+/* Address of number c of a tangent vector's position, velocity at c + 3, or sum at c + 6. */
+static double *host_tangent(const struct nbody_device *p, size_t c, size_t row)
+{
+    return (double *)p->state + (STATE_POS + c) * p->rows + row;
+}
+
+/* Copy the tangent vector of a device's bodies from or to its planes, the sums with body 0. */
+static void host_copy_tangent(const struct nbody *nb, const struct nbody_device *p,
+                              struct host_state *h, bool out)
+{
+    for (size_t row = 0; nb->megno && row < p->count; row++)
+        for (size_t c = 0; c < NBODY_TANGENT_PLANES; c++) {
+            const size_t at = 3 * (nb->n + p->first + row) + c % 3;
+            double *const own = c < 3 ? h->x + at : c < 6 ? h->v + at : h->sums + c - 6;
+            if (c < 6 || p->first + row == 0)
+                *(out ? host_tangent(p, c, row) : own) = *(out ? own : host_tangent(p, c, row));
+        }
+}
+
 static int host_download(struct nbody *nb, struct nbody_device *p, struct host_state *h)
 {
     void *const own = (char *)nb->particles.posm + p->first * 4 * nb->real;
     if (nbody_device_download(nb, p, own, 4 * host_plane_bytes(nb, p)) != 0 ||
-        nbody_device_download(nb, p, host_velocities(nb, p), 3 * host_plane_bytes(nb, p)) != 0)
+        nbody_device_download(nb, p, host_velocities(nb, p), host_bytes(nb, p)) != 0)
         return -1;
+    host_copy_tangent(nb, p, h, false);
     for (size_t row = 0; row < p->count; row++) {
         const size_t i = p->first + row;
         h->mass[i] = nbody_real_get(nb, nb->particles.posm, 4 * i + 3);
@@ -78,8 +111,21 @@ static int host_download(struct nbody *nb, struct nbody_device *p, struct host_s
     return 0;
 }
 
+int nbody_host_tangent_sums(struct nbody *nb, double *sums)
+{
+    for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++) {
+        if (p->first || !p->count)
+            continue;
+        if (nbody_device_download(nb, p, host_velocities(nb, p), host_bytes(nb, p)) != 0)
+            return -1;
+        for (size_t k = 0; k < NBODY_TANGENT_PLANES - 6; k++)
+            sums[k] = *host_tangent(p, 6 + k, 0);
+    }
+    return 0;
+}
+
 /* A device that shares the host's memory may still copy it for a snapshot, so wait first. */
-static int host_upload(struct nbody *nb, const struct host_state *h)
+static int host_upload(struct nbody *nb, struct host_state *h)
 {
     struct nbody_device *const end = nb->device + nb->ndev;
     for (struct nbody_device *p = nb->device; p < end; p++)
@@ -91,10 +137,11 @@ static int host_upload(struct nbody *nb, const struct host_state *h)
         for (size_t k = 0; k < 3 * p->count; k++)
             nbody_real_put(nb, p->state, (STATE_VEL + k % 3) * p->rows + k / 3,
                            h->v[3 * p->first + k]);
+        host_copy_tangent(nb, p, h, true);
         if (p->rows &&
             (clmsync(nb->ctx, p->dev, nb->particles.posm, CL_MEM_DEVICE) == (cl_event)-1 ||
-             clmsyncn(nb->ctx, p->dev, host_velocities(nb, p), 3 * host_plane_bytes(nb, p),
-                      CL_MEM_DEVICE) == (cl_event)-1))
+             clmsyncn(nb->ctx, p->dev, host_velocities(nb, p), host_bytes(nb, p), CL_MEM_DEVICE) ==
+                 (cl_event)-1))
             return -1;
     }
     nbody_particles_moved(nb);
@@ -134,6 +181,11 @@ bool nbody_host_stops(const struct host_watch *watch, double part)
     nbody_progress_set_done(watch->nb, (double)watch->step + part);
     nbody_progress_set_stoppable(watch->nb, true);
     return nbody_progress_report(watch->nb) != 0;
+}
+
+bool nbody_host_has_tangent(const struct host_watch *watch)
+{
+    return watch && watch->nb->megno && !watch->events_only;
 }
 
 bool nbody_host_watches(const struct host_watch *watch)
@@ -185,7 +237,10 @@ static int host_one_step(struct nbody *nb, struct host_state *h, size_t step)
                                        nb->nfields,
                                        h->eps,
                                        &watch};
-    const size_t m = 3 * nb->n;
+    const size_t m = host_numbers(nb);
+    const struct tangent tangent = {nb->n, h->x, h->v, h->x + 3 * nb->n, h->v + 3 * nb->n, h->sums};
+    if (nb->megno && !nbody_tangent_has_begun(h->sums))
+        nbody_tangent_begin(&tangent);
     host_copy(h->old_x, h->x, m);
     host_copy(h->old_v, h->v, m);
     enum host_end end = nb->integrator->host(&s, rest * nbody_units_factor(&nb->units, 0, -1), h->x,
@@ -194,6 +249,10 @@ static int host_one_step(struct nbody *nb, struct host_state *h, size_t step)
         (host_round_state(nb, h->x, m) != 0 || host_round_state(nb, h->v, m) != 0))
         end = HOST_NOT_FINITE;
     if (end <= HOST_CONTACT) {
+        if (nb->megno)
+            nbody_tangent_record(&tangent, end == HOST_CONTACT
+                                               ? watch.reached
+                                               : rest * nbody_units_factor(&nb->units, 0, -1));
         host_advance_clock(nb, end, &watch);
         return 0;
     }

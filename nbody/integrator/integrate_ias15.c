@@ -57,7 +57,7 @@ static const double VISIT = 1e6;      /* pairs between two reports of progress *
 /* Working memory of a step; arrays of m = 3 n numbers. */
 struct radau {
     const struct nbody_ref_system *s;
-    size_t m;
+    size_t own, m;                    /* numbers of bodies, 3 n; with a tangent vector 6 n */
     double *x, *v, *lost_x, *lost_v;  /* state; rounding errors of its sums (Kahan) */
     double *a0, *a, *off;             /* acceleration at begin and at a node; displacements there */
     double *strength;                 /* A of each body, at the last node; then: */
@@ -103,7 +103,9 @@ static void radau_open(struct radau *r, const struct nbody_ref_system *s, double
                        double *memory)
 {
     double **const each[] = {&r->lost_x, &r->lost_v, &r->a0, &r->a, &r->off, &r->strength};
-    *r = (struct radau){.s = s, .m = 3 * s->n, .x = x, .v = v};
+    const size_t own = 3 * s->n;
+    *r = (struct radau){
+        .s = s, .own = own, .m = nbody_host_has_tangent(s->watch) ? 2 * own : own, .x = x, .v = v};
     for (size_t i = 0; i < COUNT_OF(each); i++, memory += r->m)
         *each[i] = memory;
     for (int k = 0; k < PLACES; k++, memory += 3 * r->m) {
@@ -253,18 +255,49 @@ static bool radau_failed(const struct radau *r)
     return r->s->watch && nbody_added_failed(r->s->watch->nb);
 }
 
+/* Component c of the vector from body i to body j at the positions x + off; of the tangent vector
+ * with first = r->own. */
+static double radau_between(const struct radau *r, size_t first, size_t i, size_t j, size_t c)
+{
+    const size_t p = first + 3 * i + c, q = first + 3 * j + c;
+    return (r->x[q] - r->x[p]) + (r->off[q] - r->off[p]);
+}
+
+/* Compute the accelerations of the tangent vector, the derivative of the bodies' along it: a pair
+ * has (t - 3 d (d t) / r^2) / r^3, with distance d and the tangent vector's distance t. */
+static void radau_accelerate_tangent(const struct radau *r, double *a)
+{
+    memset(a + r->own, 0, (r->m - r->own) * sizeof *a);
+    for (size_t i = 1; r->m > r->own && i < r->s->n; i++)
+        for (size_t j = 0; j < i; j++) {
+            double d[3], t[3], r2 = r->softening2[i] + r->softening2[j], dt = 0;
+            for (size_t c = 0; c < 3; c++) {
+                d[c] = radau_between(r, 0, i, j, c);
+                t[c] = radau_between(r, r->own, i, j, c);
+                r2 += d[c] * d[c];
+                dt += d[c] * t[c];
+            }
+            for (size_t c = 0; r2 > 0 && c < 3; c++) {
+                const double f = (t[c] - 3 * dt / r2 * d[c]) / (r2 * sqrt(r2));
+                a[r->own + 3 * i + c] += r->s->mass[j] * f;
+                a[r->own + 3 * j + c] -= r->s->mass[i] * f;
+            }
+        }
+}
+
 /* Compute the accelerations a at the positions x + off, at the fraction h of a step T. strength:
  * see radau_add_pairs. */
 static void radau_accelerate(struct radau *r, double h, double T, double *a, double *strength)
 {
     const size_t n = r->s->n;
-    double *const sum = r->planes + 2 * r->m;
-    memset(sum, 0, r->m * sizeof *sum);
+    double *const sum = r->planes + 2 * r->own;
+    memset(sum, 0, r->own * sizeof *sum);
     if (strength)
         memset(strength, 0, n * sizeof *strength);
-    radau_to_planes(n, r->off, r->planes + r->m);
+    radau_to_planes(n, r->off, r->planes + r->own);
     radau_add_pairs(r, sum, strength);
-    for (size_t i = 0; i < r->m; i++)
+    radau_accelerate_tangent(r, a);
+    for (size_t i = 0; i < r->own; i++)
         a[i] = sum[i % 3 * n + i / 3];
     if (r->s->nfields)
         radau_add_fields(r, a, strength);
@@ -301,7 +334,7 @@ static double radau_displacement(const struct radau *r, size_t i, double h, doub
 }
 
 /* Update g[n - 1] from the acceleration at node n by divided differences, and b from it. Return
- * the largest change of b7. */
+ * the largest change of the bodies' b7. */
 static inline double radau_refine(struct radau *r, const int n)
 {
     double most = 0;
@@ -313,7 +346,7 @@ static inline double radau_refine(struct radau *r, const int n)
         r->g[n - 1][i] = g;
         for (int k = 0; k < n; k++)
             r->b[k][i] += change * r->c[n - 1][k];
-        most = fabs(change) > most ? fabs(change) : most;
+        most = i < r->own && fabs(change) > most ? fabs(change) : most;
     }
     return most;
 }
@@ -331,7 +364,7 @@ static void radau_solve(struct radau *r, double T)
             radau_accelerate(r, place[n], T, r->a, n == PLACES ? r->strength : NULL);
             change = radau_refine(r, n);
         }
-        change /= radau_max_abs(r->m, r->a);
+        change /= radau_max_abs(r->own, r->a);
         if (change < CONVERGED || (k > 1 && change >= before))
             return;
         before = change;

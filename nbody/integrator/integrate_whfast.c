@@ -273,12 +273,40 @@ static int whfast_check(const struct nbody *nb, double first_mass)
                                    "it follows Kepler's orbits; set eps to 0");
     if (nbody_whfast_check(&nb->whfast, nb->megno, "nbody_create") != 0)
         return -1;
-    if (nb->megno && (nb->nfields || nb->nforces))
-        return clerror_set(EINVAL,
-                           "nbody_create: MEGNO supports no fields or forces beside gravity");
     return heliocentric && nb->nfields ? clerror_set(EINVAL, "nbody_create: the integrator whfast "
                                                              "has fields only with NBODY_JACOBI")
                                        : 0;
+}
+
+/* Norms and sums do not depend on the order of the numbers. */
+static struct wh wh_of_tangent(const struct tangent *t)
+{
+    return (struct wh){.n = t->n + 1,
+                       .stride = t->n,
+                       .x = t->x,
+                       .v = t->v,
+                       .gm = t->sums,
+                       .tx = t->tx,
+                       .tv = t->tv,
+                       .sums = t->sums,
+                       .sum_stride = 1};
+}
+
+bool nbody_tangent_has_begun(const double *sums)
+{
+    return sums[WH_WEIGHT] > 0;
+}
+
+void nbody_tangent_begin(const struct tangent *t)
+{
+    const struct wh w = wh_of_tangent(t);
+    wh_tangent_begin(&w);
+}
+
+void nbody_tangent_record(const struct tangent *t, double dt)
+{
+    const struct wh w = wh_of_tangent(t);
+    wh_record(&w, dt);
 }
 
 struct nbody_chaos nbody_whfast_chaos(const double *sums, size_t stride)
@@ -299,10 +327,17 @@ int nbody_find_chaos(nbody *nb, struct nbody_chaos *chaos)
         return clerror_set(EINVAL,
                            "nbody_find_chaos: the engine has no tangent vector; create it with "
                            "nbody_options.megno");
-    if (nbody_few_download(nb) != 0)
-        return -1;
-    const struct host_bodies *const b = &nb->integration.few->b;
-    *chaos = nbody_whfast_chaos(b->planes + (WH_TANGENT + 6) * b->stride, b->stride);
+    if (nb->integration.few) {
+        if (nbody_few_download(nb) != 0)
+            return -1;
+        const struct host_bodies *const b = &nb->integration.few->b;
+        *chaos = nbody_whfast_chaos(b->planes + (WH_TANGENT + 6) * b->stride, b->stride);
+    } else {
+        double sums[WH_SUMS];
+        if (nbody_host_tangent_sums(nb, sums) != 0)
+            return -1;
+        *chaos = nbody_whfast_chaos(sums, 1);
+    }
     chaos->time *= nbody_units_factor(&nb->units, 0, 1);
     chaos->lyapunov *= nbody_units_factor(&nb->units, 0, -1);
     return 0;

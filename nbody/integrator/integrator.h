@@ -119,6 +119,19 @@ int nbody_whfast_corrector(const struct nbody_whfast_options *o);
 /* EINVAL if an option is invalid; the message begins with the public function's name. */
 int nbody_whfast_check(const struct nbody_whfast_options *o, bool megno, const char *function);
 
+/* Begin a tangent vector tx, tv at n bodies' x and v, 3n numbers each, and its sums; and record its
+ * growth in a step of dt. */
+struct tangent {
+    size_t n;
+    double *x, *v, *tx, *tv, *sums;
+};
+bool nbody_tangent_has_begun(const double *sums);
+void nbody_tangent_begin(const struct tangent *t);
+void nbody_tangent_record(const struct tangent *t, double dt);
+
+/* Read the sums of ias15's tangent vector. Blocks. */
+int nbody_host_tangent_sums(struct nbody *nb, double *sums);
+
 /* Return the results of a tangent vector's sums, `stride` apart, in the units of the sums. */
 struct nbody_chaos nbody_whfast_chaos(const double *sums, size_t stride);
 

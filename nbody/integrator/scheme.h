@@ -84,6 +84,9 @@ bool nbody_host_stops(const struct host_watch *watch, double part);
 int nbody_host_contact(const struct host_watch *watch, double done,
                        const struct contact_paths *paths, double *h);
 
+/* True if positions, velocities and memory have room for a tangent vector after the bodies. */
+bool nbody_host_has_tangent(const struct host_watch *watch);
+
 /* True if contacts or events are looked for. */
 bool nbody_host_watches(const struct host_watch *watch);
 
@@ -139,10 +142,10 @@ struct integrator {
     int (*synchronize)(struct nbody *nb, struct nbody_device *p);
 
     /* Advance positions x and velocities v, 3n numbers each in engine units, by dt on the host
-     * (host.c). `memory` has room for 3n * host_planes numbers. Adds the number of force
-     * evaluations to *evaluations. An integrator with inner steps calls nbody_host_stops with
-     * s->watch, and looks for contacts. Such an integrator has no begin and end, and its updates
-     * only reduce sums. NULL: steps run on devices. */
+     * (host.c). With a tangent vector after the bodies x and v have 6n numbers. `memory` has room
+     * for host_planes arrays of this size. Adds the number of force evaluations to *evaluations. An
+     * integrator with inner steps calls nbody_host_stops with s->watch, and looks for contacts. It
+     * has no begin and end, and its updates only reduce sums. NULL: steps run on devices. */
     enum host_end (*host)(const struct nbody_ref_system *s, double dt, double *x, double *v,
                           double *memory, double *evaluations);
     int host_planes;

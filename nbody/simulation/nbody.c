@@ -64,8 +64,13 @@ static int nbody_check_options(const struct nbody_options *o, size_t n)
         return clerror_set(EINVAL,
                            "nbody_create: an eta of %g; it must be a number above 0 and at most 1",
                            o->eta);
-    if (o->megno && o->integrator != NBODY_WHFAST)
-        return clerror_set(EINVAL, "nbody_create: MEGNO needs the integrator NBODY_WHFAST");
+    if (o->megno && ((o->integrator != NBODY_WHFAST && o->integrator != NBODY_IAS15) ||
+                     o->precision == NBODY_SINGLE))
+        return clerror_set(EINVAL, "nbody_create: MEGNO needs the integrator NBODY_WHFAST or "
+                                   "NBODY_IAS15, and double or mixed precision");
+    if (o->megno && (o->nfields || o->forces))
+        return clerror_set(EINVAL,
+                           "nbody_create: MEGNO supports no fields or forces beside gravity");
     if (reserved_check("nbody_create", o->whfast.reserved) != 0 ||
         reserved_check("nbody_create", o->trace.reserved) != 0)
         return -1;
