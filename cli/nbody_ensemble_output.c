@@ -17,7 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ENERGY_COLUMNS = 12, ORBIT_COLUMNS = 13 };
+/* Columns of each table with --megno, and the last of these, which other runs lack. */
+enum { ENERGY_COLUMNS = 15, ENERGY_CHAOS = 3, ORBIT_COLUMNS = 13, ORBIT_CHAOS = 2 };
 
 /* ---- Plan. ----------------------------------------------------------------------------------- */
 
@@ -62,7 +63,10 @@ int ensemble_output_open(struct ensemble *e)
                                            "angular_momentum_x",
                                            "angular_momentum_y",
                                            "angular_momentum_z",
-                                           "virial_ratio"};
+                                           "virial_ratio",
+                                           "megno",
+                                           "megno_now",
+                                           "lyapunov"};
     static const char *const orbits[] = {
         "system", "body",       "semi_major",   "eccentricity", "inclination",
         "node",   "pericentre", "mean_anomaly", "period",       "energy_error",
@@ -73,9 +77,10 @@ int ensemble_output_open(struct ensemble *e)
     job->n = e->bodies_out.n;
     job->bodies.also = e->bodies_out.also;
     job->every = file || (job->elements && job->diag > 0) ? nbody_output_interval(job) : 0;
-    if ((file && csv_open(&e->energies.csv, file, ENERGY_COLUMNS, energies) < 0) ||
-        (job->elements &&
-         csv_open(&e->orbits.csv, job->elements, ORBIT_COLUMNS - (e->chaos ? 0 : 2), orbits) < 0))
+    const size_t energies_n = ENERGY_COLUMNS - (e->chaos ? 0 : ENERGY_CHAOS),
+                 orbits_n = ORBIT_COLUMNS - (e->chaos ? 0 : ORBIT_CHAOS);
+    if ((file && csv_open(&e->energies.csv, file, energies_n, energies) < 0) ||
+        (job->elements && csv_open(&e->orbits.csv, job->elements, orbits_n, orbits) < 0))
         return cli_failed_call(NULL);
     return nbody_series_plan(job);
 }
@@ -112,8 +117,15 @@ static double time_of_system(const struct ensemble *e, size_t k)
     return e->job->time_start + e->system[e->chosen[k]].time;
 }
 
+/* Indicators of chaos of the chosen system k; 0 without --megno, when tables lack these columns. */
+static struct nbody_chaos chaos_of_system(const struct ensemble *e, size_t k)
+{
+    return e->chaos ? e->chaos[e->chosen[k]] : (struct nbody_chaos){.time = 0};
+}
+
 static int write_energy_row(struct ensemble *e, size_t k, const struct nbody_diagnostics *d)
 {
+    const struct nbody_chaos chaos = chaos_of_system(e, k);
     const double row[ENERGY_COLUMNS] = {(double)e->chosen[k] + 1,
                                         time_of_system(e, k),
                                         d->kinetic,
@@ -125,7 +137,10 @@ static int write_energy_row(struct ensemble *e, size_t k, const struct nbody_dia
                                         d->angular_momentum[0],
                                         d->angular_momentum[1],
                                         d->angular_momentum[2],
-                                        d->virial_ratio};
+                                        d->virial_ratio,
+                                        chaos.megno,
+                                        chaos.megno_now,
+                                        chaos.lyapunov};
     return ensemble_table_add(e, &e->energies, row);
 }
 
@@ -136,6 +151,7 @@ static int write_orbit_rows(struct ensemble *e, size_t k, const struct nbody_dia
     const size_t star = k * e->bodies, system = e->chosen[k];
     const double lost = e->system[system].energy_lost,
                  error = fabs((d->total + lost) / e->before[system] - 1);
+    const struct nbody_chaos chaos = chaos_of_system(e, k);
     for (size_t i = star + 1; i < star + e->bodies; i++) {
         double x[3], v[3];
         for (int c = 0; c < 3; c++) {
@@ -155,8 +171,8 @@ static int write_orbit_rows(struct ensemble *e, size_t k, const struct nbody_dia
                                            o.period,
                                            error,
                                            time_of_system(e, k),
-                                           e->chaos ? e->chaos[system].megno : NAN,
-                                           e->chaos ? e->chaos[system].lyapunov : NAN};
+                                           chaos.megno,
+                                           chaos.lyapunov};
         const int status =
             ensemble_is_merged(e, i) ? CLI_DONE : ensemble_table_add(e, &e->orbits, row);
         if (status != CLI_DONE)

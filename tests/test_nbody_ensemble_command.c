@@ -11,7 +11,7 @@
 
 #include <math.h>
 
-enum { COLUMNS = 12, MOST_ROWS = 4000 };
+enum { COLUMNS = 15, MOST_ROWS = 4000 };
 
 /* Two planets merge at 3.7, and the star absorbs the third planet at 5.7. */
 static const char close_planets[] = "# mass x y z vx vy vz radius\n"
@@ -77,6 +77,16 @@ static json_t *event_of(json_t *report, size_t k)
 static double number_of(json_t *object, const char *key)
 {
     return json_number_value(json_object_get(object, key));
+}
+
+static void check_equal_files(const char *one, const char *two)
+{
+    size_t size[2];
+    char *bytes[] = {bytes_of(in_folder(one), size), bytes_of(in_folder(two), size + 1)};
+    assert_true(bytes[0] && bytes[1] && size[0] == size[1]);
+    assert_memory_equal(bytes[0], bytes[1], size[0]);
+    free(bytes[0]);
+    free(bytes[1]);
 }
 
 /* ---- Mergers and tables. --------------------------------------------------------------------- */
@@ -151,6 +161,42 @@ static void ensemble_tables_equal_those_of_a_run(void **unused)
     check_rows_of_system(1, n, rows, 5, 1e-5);
     nbody_succeeds("-i star.tab --ensemble 4 --dt 0.125 --until 20 -o default.csv --json");
     assert_int_equal(read_table("default.csv", table), 4 * 81);
+}
+
+/* With whfast, the table of a system has the energies and the chaos of a run of this system alone,
+ * and the table of orbits has the chaos of the table of energies. A run in two parts has the files
+ * of one run. */
+static void ensemble_whfast_tables_have_chaos(void **unused)
+{
+    static const char alone[] = "-i star.tab --integrator whfast --dt 0.125 --megno --eps 0 "
+                                "--diag 1 --until 20 --csv one.csv -q",
+                      run[] = "-i star.tab --integrator whfast --dt 0.125 --megno --diag 1 "
+                              "--ensemble 9 --systems 1,5 --csv %s.csv --elements %s-orbits.csv "
+                              "-o %s.npy --until %s";
+    char line[400];
+    (void)unused;
+    put_text(in_folder("star.tab"), leaving_planet);
+    nbody_succeeds(alone);
+    snprintf(line, sizeof line, run, "all", "all", "all", "20 --json");
+    nbody_succeeds(line);
+    json_t *r = nbody_report_json();
+    assert_true(json_is_integer(json_object_get(r, "chaotic_systems")));
+    json_decref(r);
+    const size_t n = read_table("all.csv", table), rows = read_table("one.csv", other);
+    assert_true(n == 2 * 21 && rows == 21);
+    check_rows_of_system(1, n, rows, 14, 1e-7);
+    assert_true(table[n - 1][12] > 0.5 && table[n - 1][14] > 0);
+    assert_int_equal(read_table("all-orbits.csv", other), 2 * 2 * 21);
+    for (size_t i = 0; i < 2 * n; i++) { /* two planets */
+        assert_true(other[i][0] == table[i / 2][0] && other[i][10] == table[i / 2][1]);
+        assert_true(other[i][11] == table[i / 2][12] && other[i][12] == table[i / 2][14]);
+    }
+    snprintf(line, sizeof line, run, "half", "half", "half", "10 -q --checkpoint w.ckpt");
+    nbody_succeeds(line);
+    nbody_succeeds("--resume w.ckpt --until 20 -q");
+    check_equal_files("all.csv", "half.csv");
+    check_equal_files("all-orbits.csv", "half-orbits.csv");
+    check_equal_files("all.npy", "half.npy");
 }
 
 /* ---- Stop conditions. ------------------------------------------------------------------------ */
@@ -240,16 +286,6 @@ static void ensemble_writes_snapshots(void **unused)
     particles_free(&q);
 }
 
-static void check_equal_files(const char *one, const char *two)
-{
-    size_t size[2];
-    char *bytes[] = {bytes_of(in_folder(one), size), bytes_of(in_folder(two), size + 1)};
-    assert_true(bytes[0] && bytes[1] && size[0] == size[1]);
-    assert_memory_equal(bytes[0], bytes[1], size[0]);
-    free(bytes[0]);
-    free(bytes[1]);
-}
-
 /* A run in two parts has the files of one run: mergers, escapes, tables and snapshots. */
 static void ensemble_resumes_with_equal_files(void **unused)
 {
@@ -324,6 +360,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ensemble_merges_like_a_run),
         cmocka_unit_test(ensemble_tables_equal_those_of_a_run),
+        cmocka_unit_test(ensemble_whfast_tables_have_chaos),
         cmocka_unit_test(ensemble_ends_systems_by_distance),
         cmocka_unit_test(ensemble_stops_at_time_limit),
         cmocka_unit_test(ensemble_writes_snapshots),
