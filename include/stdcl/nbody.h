@@ -712,7 +712,8 @@ struct nbody_ensemble_watch_options {
 };
 
 /* Look for distant bodies and contacts from now on. Call it once, before the first step. Without a
- * distance and radii it does nothing. EINVAL: an invalid number, or too late. ENOMEM. ENOEXEC. */
+ * distance and radii it does nothing. EINVAL: an invalid number, or too late. ENOTSUP: the ensemble
+ * has NBODY_WHFAST, whose kernels look for neither. ENOMEM. ENOEXEC. */
 int nbody_ensemble_watch(nbody_ensemble *e, const struct nbody_ensemble_watch_options *options);
 
 enum nbody_system_status {

@@ -245,7 +245,7 @@ DOCUMENTATION = {
     "nbody_ensemble_steps": 'Return the time, 0 at creation; and the steps done.',
     "nbody_ensemble_systems": 'Describe all systems: fill system[systems].',
     "nbody_ensemble_time": 'Return the time, 0 at creation; and the steps done.',
-    "nbody_ensemble_watch": 'Look for distant bodies and contacts from now on. Call it once, before the first step. Without a\ndistance and radii it does nothing. EINVAL: an invalid number, or too late. ENOMEM. ENOEXEC.',
+    "nbody_ensemble_watch": 'Look for distant bodies and contacts from now on. Call it once, before the first step. Without a\ndistance and radii it does nothing. EINVAL: an invalid number, or too late. ENOTSUP: the ensemble\nhas NBODY_WHFAST, whose kernels look for neither. ENOMEM. ENOEXEC.',
     "nbody_eta": 'Return the eta in use; 0 with NBODY_FIXED.',
     "nbody_events": 'Return the *events events of the last nbody_step in the order in which the run passes them; owned\nby the engine, until the next nbody_step. NULL: none.',
     "nbody_explain": "Return the number of devices in use; and for device `dev` of the context the number of bodies\nthat it owns (0: idle), its launch shape as KEY=NUMBER words, and the reason for the shape's\nchoice. Texts are owned by the engine.",
