@@ -21,8 +21,8 @@
  * it by the derivatives of their parts, and add its growth up (wh_record).
  *
  * The includer includes heliocentric_slots.h before, and defines WH_NUMBER, the number of a body:
- * double, or a vector with one system per lane; WH_SELECT(which, a, b); and WH_CONSTANT, the storage
- * of a table of constants.
+ * double, or a vector with one system per lane; WH_SELECT(which, a, b); and WH_CONSTANT, the
+ * storage of a table of constants.
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_NBODY_WHFAST_STEPS_H
