@@ -80,6 +80,8 @@ if(compiler)
   stdcl_compiles(nbody_local_kernels_alone ${compiler} "-x cl -D GROUP=64 -D J_SPLIT=4 -D CHAIN=1 -D LOCAL=1 -D PREFETCH=1 -D WIDTH=1 -D TILE=32 -D CLUSTER=256 -D VELOCITIES -D SOFTENED -Wall -Wno-unused-function" ${sums})
   set(whfast ${PROJECT_SOURCE_DIR}/nbody/ensemble/ensemble_whfast.cl)
   stdcl_compiles(nbody_whfast_alone ${compiler} "-x cl -Wall -Wno-unused-function" ${whfast})
+  stdcl_compiles(nbody_kernels_cl3_alone ${compiler} "-x cl -cl-std=CL3.0 -D __OPENCL_VERSION__=300 -Xclang -finclude-default-header -Wall -Wno-unused-function" ${sums}
+    ${kernels}/block_forces.cl ${kernels}/added_forces.cl ${whfast})
   stdcl_compiles(nbody_whfast_lanes_alone ${compiler} "-x cl -D WIDTH=8 -D HELIOCENTRIC=1 -D SAFE=1 -Wall -Wno-unused-function" ${whfast})
 else()
   stdcl_absent(nbody_kernels_alone "clang is not installed")

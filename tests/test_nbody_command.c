@@ -729,7 +729,7 @@ static void nbody_command_reports_megno(void **unused)
     assert_true(nbody_json_number(r, "chaotic_systems") < 1);
     json_decref(r);
     load_nbody_file("chaos.csv", out, sizeof out);
-    assert_non_null(strstr(out, ",energy_error,megno,lyapunov\n"));
+    assert_non_null(strstr(out, ",energy_error,time,megno,lyapunov\n"));
     last = strrchr(out, '\n');
     for (int commas = 0; commas < 2; commas += *last == ',')
         last--;

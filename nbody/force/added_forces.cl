@@ -19,7 +19,7 @@ typedef real4 real3;                     /* only for editors */
 
 /* Add the acceleration by function number k of the files. */
 static inline void added_by_file(uint k, global const real *factor, real gm,
-                                 const struct law_place *at, real a[3])
+                                 PRIVATE const struct law_place *at, real a[3])
 {
     real sum[3] = {0, 0, 0};
     ADDED_FILES(k, factor[0] * ((real3)(at->x[0], at->x[1], at->x[2])),

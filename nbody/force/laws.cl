@@ -14,9 +14,11 @@
 #include "../integrator/step.cl"
 #endif
 #define GLOBAL global
+#define PRIVATE private /* plain pointers are generic from OpenCL 2.0 on, arrays are not */
 #else
 #include <math.h>
 #define GLOBAL
+#define PRIVATE
 #define C(x) (x)
 typedef double real;
 typedef unsigned uint;
@@ -79,7 +81,7 @@ static inline real law_nfw_mass(real u)
 }
 
 /* Navarro, Frenk & White (1997, ApJ 490, 493): p = M, r_s with M = 4 pi rho_0 r_s^3. */
-static inline real law_nfw(GLOBAL const real *p, const struct law_place *at, real a[3])
+static inline real law_nfw(GLOBAL const real *p, PRIVATE const struct law_place *at, real a[3])
 {
     const real r = sqrt(law_dot(at->x, at->x)), u = r / p[2];
     if (!(r > 0))
@@ -89,7 +91,7 @@ static inline real law_nfw(GLOBAL const real *p, const struct law_place *at, rea
 }
 
 /* Miyamoto & Nagai (1975, PASJ 27, 533): p = M, a, b. */
-static inline real law_miyamoto(GLOBAL const real *p, const struct law_place *at, real a[3])
+static inline real law_miyamoto(GLOBAL const real *p, PRIVATE const struct law_place *at, real a[3])
 {
     const real z = at->x[2], root = sqrt(z * z + p[3] * p[3]), height = p[2] + root,
                d2 = at->x[0] * at->x[0] + at->x[1] * at->x[1] + height * height, d = sqrt(d2),
@@ -101,7 +103,8 @@ static inline real law_miyamoto(GLOBAL const real *p, const struct law_place *at
 }
 
 /* v^2 / 2 ln(1 + (x^2 + y^2 + z^2 / q^2) / r^2): p = v, r, q. */
-static inline real law_logarithmic(GLOBAL const real *p, const struct law_place *at, real a[3])
+static inline real law_logarithmic(GLOBAL const real *p, PRIVATE const struct law_place *at,
+                                   real a[3])
 {
     const real q2 = p[3] * p[3],
                s2 = at->x[0] * at->x[0] + at->x[1] * at->x[1] + at->x[2] * at->x[2] / q2,
@@ -125,7 +128,7 @@ static inline real law_point(real gm, real eps, const real d[3], real a[3])
 }
 
 /* On a straight line: p = M, eps, position at time 0, velocity. */
-static inline real law_moving(GLOBAL const real *p, const struct law_place *at, real a[3])
+static inline real law_moving(GLOBAL const real *p, PRIVATE const struct law_place *at, real a[3])
 {
     real d[3];
     for (int c = 0; c < 3; c++)
@@ -145,7 +148,7 @@ static inline real law_kepler(real M, real e)
 
 /* On an ellipse about the origin: p = M, eps, mean motion, mean anomaly at time 0, e, and the two
  * half axes as vectors. */
-static inline real law_orbit(GLOBAL const real *p, const struct law_place *at, real a[3])
+static inline real law_orbit(GLOBAL const real *p, PRIVATE const struct law_place *at, real a[3])
 {
     const real E = law_kepler(p[4] + p[3] * at->time, p[5]);
     real d[3];
@@ -184,7 +187,7 @@ static inline real law_oblate(GLOBAL const real *p, real gm, const real d[3], re
 }
 
 /* The source has lost the fraction 1 - exp(-t / tau) of its mass: p = body, 1 / tau, eps^2. */
-static inline real law_mass_loss(GLOBAL const real *p, const struct law_place *at, real gm,
+static inline real law_mass_loss(GLOBAL const real *p, PRIVATE const struct law_place *at, real gm,
                                  const real d[3], real a[3])
 {
     const real lost = -gm * expm1(-at->time * p[2]), r2 = law_dot(d, d) + p[3], r = sqrt(r2);
@@ -196,7 +199,7 @@ static inline real law_mass_loss(GLOBAL const real *p, const struct law_place *a
 
 /* Radiation pressure beta G M / r^2 with Poynting-Robertson drag (Burns, Lamy & Soter 1979, Icarus
  * 40, 1) on bodies p[4] to p[5]: p = body, beta, 1 / c (0: without drag), first, last. */
-static inline real law_radiation(GLOBAL const real *p, const struct law_place *at, real gm,
+static inline real law_radiation(GLOBAL const real *p, PRIVATE const struct law_place *at, real gm,
                                  const real d[3], real a[3])
 {
     const real r2 = law_dot(d, d), r = sqrt(r2), f = p[2] * gm / r2;
@@ -211,7 +214,7 @@ static inline real law_radiation(GLOBAL const real *p, const struct law_place *a
 }
 
 /* Force of the source, of G m `gm`, on a body at d from it. */
-static inline real law_of_source(GLOBAL const real *p, const struct law_place *at, real gm,
+static inline real law_of_source(GLOBAL const real *p, PRIVATE const struct law_place *at, real gm,
                                  const real d[3], real a[3])
 {
     switch ((int)p[0]) {
@@ -226,15 +229,15 @@ static inline real law_of_source(GLOBAL const real *p, const struct law_place *a
     }
 }
 
-static inline void law_apart(const struct law_bodies *b, uint i, uint from, real d[3])
+static inline void law_apart(PRIVATE const struct law_bodies *b, uint i, uint from, real d[3])
 {
     for (uint c = 0; c < 3; c++)
         d[c] = b->posm[4 * i + c] - b->posm[4 * from + c];
 }
 
 /* Reaction of all bodies on the source, in their order. */
-static inline void law_react(GLOBAL const real *p, const struct law_bodies *b,
-                             const struct law_place *at, real a[3])
+static inline void law_react(GLOBAL const real *p, PRIVATE const struct law_bodies *b,
+                             PRIVATE const struct law_place *at, real a[3])
 {
     const real gm = b->posm[4 * at->i + 3];
     for (uint j = 0; j < b->n && gm > 0; j++) {
@@ -249,8 +252,8 @@ static inline void law_react(GLOBAL const real *p, const struct law_bodies *b,
 
 /* ---- All laws. ------------------------------------------------------------------------------- */
 
-static inline real law_add(GLOBAL const real *p, const struct law_bodies *b,
-                           const struct law_place *at, real a[3])
+static inline real law_add(GLOBAL const real *p, PRIVATE const struct law_bodies *b,
+                           PRIVATE const struct law_place *at, real a[3])
 {
     const uint source = (uint)p[1];
     real d[3];

@@ -7,7 +7,6 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "core/handle.h"
 #include "nbody/integrator/heliocentric.h"
 #include "nbody/integrator/host_lanes.h"
 #include "nbody/integrator/host_state.h"
@@ -319,28 +318,13 @@ struct nbody_chaos nbody_whfast_chaos(const double *sums, size_t stride)
                  : (struct nbody_chaos){.time = 0};
 }
 
-int nbody_find_chaos(nbody *nb, struct nbody_chaos *chaos)
+const double *nbody_whfast_sums(struct nbody *nb, size_t *stride)
 {
-    if (no_handle(nb, __func__))
-        return -1;
-    if (!nb->megno)
-        return clerror_set(EINVAL,
-                           "nbody_find_chaos: the engine has no tangent vector; create it with "
-                           "nbody_options.megno");
-    if (nb->integration.few) {
-        if (nbody_few_download(nb) != 0)
-            return -1;
-        const struct host_bodies *const b = &nb->integration.few->b;
-        *chaos = nbody_whfast_chaos(b->planes + (WH_TANGENT + 6) * b->stride, b->stride);
-    } else {
-        double sums[WH_SUMS];
-        if (nbody_host_tangent_sums(nb, sums) != 0)
-            return -1;
-        *chaos = nbody_whfast_chaos(sums, 1);
-    }
-    chaos->time *= nbody_units_factor(&nb->units, 0, 1);
-    chaos->lyapunov *= nbody_units_factor(&nb->units, 0, -1);
-    return 0;
+    if (nbody_few_download(nb) != 0)
+        return NULL;
+    const struct host_bodies *const b = &nb->integration.few->b;
+    *stride = b->stride;
+    return b->planes + (WH_TANGENT + 6) * b->stride;
 }
 
 /* Queries run on the devices and use leapfrog's kernel to reduce sums. */

@@ -135,6 +135,9 @@ int nbody_host_tangent_sums(struct nbody *nb, double *sums);
 /* Return the results of a tangent vector's sums, `stride` apart, in the units of the sums. */
 struct nbody_chaos nbody_whfast_chaos(const double *sums, size_t stride);
 
+/* Return the sums of whfast's tangent vector, and their stride; NULL on error. */
+const double *nbody_whfast_sums(struct nbody *nb, size_t *stride);
+
 /* ---- update.c -------------------------------------------------------------------------------- */
 
 /* Evaluate the forces at the current positions into nbody_device.state, unless they are valid.

@@ -19,7 +19,7 @@ def main() -> None:
     ctx.source(SOURCE).twice(x.size, x).wait()
     print("kernel", int(x.sum()))
     mass, pos, vel = stdcl.initial("plummer", 64, seed=1)
-    with stdcl.Nbody(mass, pos, vel, eps=0.05, dt=0.01) as run:
+    with stdcl.NBody(mass, pos, vel, eps=0.05, dt=0.01, precision="single") as run:
         run.step(2)
         print("gravity %.9g" % run.diagnose().kinetic)
     with stdcl.Life(130, 67) as cells:
