@@ -31,12 +31,18 @@ static double energy_error(const struct nbody_job *job)
     return start != 0 ? fabs(job->end.total + job->energy_lost - start) / fabs(start) : NAN;
 }
 
+/* True if the energy should be constant: forces of --external may do work. */
+static bool keeps_energy(const struct nbody_job *job)
+{
+    return !*job->fields.forces;
+}
+
 /* True if the energy changed by more than the initial kinetic and potential energy: the results
  * are meaningless. */
 static bool is_meaningless(const struct nbody_job *job)
 {
-    return fabs(job->end.total + job->energy_lost - job->start.total) >
-           fmax(job->start.kinetic, fabs(job->start.potential));
+    return keeps_energy(job) && fabs(job->end.total + job->energy_lost - job->start.total) >
+                                    fmax(job->start.kinetic, fabs(job->start.potential));
 }
 
 static double interactions_per_s(const struct nbody_job *job)
@@ -266,7 +272,7 @@ int nbody_job_report(struct nbody_job *job)
         return cli_failed(
             "the energy changed from %.4g to %.4g: the trajectories are meaningless; use a smaller --dt or a larger --eps",
             job->start.total, job->end.total);
-    if (!job->common.quiet && energy_error(job) > UNPHYSICAL)
+    if (!job->common.quiet && keeps_energy(job) && energy_error(job) > UNPHYSICAL)
         cli_warn(
             "the energy changed by %.2g %%: the trajectories are inaccurate; use a smaller --dt or a larger --eps",
             100 * energy_error(job));

@@ -77,6 +77,9 @@ static void nbody_command_adds_forces(void **unused)
     assert_string_equal(json_string_value(json_object_get(r, "integrator")), "ias15");
     assert_string_equal(json_string_value(json_object_get(r, "external")), "relativity:c=1000");
     json_decref(r);
+    put_text(in_folder("two.tab"), "1 0 0 0 0 0 0\n1e-3 1 0 0 0 1 0\n");
+    nbody_succeeds("-i two.tab --external drag.cl:gamma=2 --until 1");
+    assert_null(strstr(err, "inaccurate")); /* drag takes energy */
     nbody_refuses(2, "force nfw needs the parameter a=NUMBER",
                   "-i one.tab --dt 1 --external nfw:M=1");
     nbody_refuses(2, "there is no force 'nwf'", "-i one.tab --dt 1 --external nwf:M=1");
