@@ -226,25 +226,31 @@ sample() {
 every_kernel() {
     local as n words
     for as in cpu gpu; do
-        for n in 1 2 63 67; do nbody $as $n; done
-        for words in taylor hermite4 hermite6; do nbody $as 65 --integrator $words; done
+        for n in 1 2 63; do nbody $as $n --precision single; done
+        nbody $as 131 # up to 128 bodies run on the host
+        for words in taylor hermite4 hermite6; do nbody $as 131 --integrator $words; done
         for n in 3 33; do nbody $as $n --stepping block; done
         for words in naive branchless tiled; do
             on $as "$stdcl" nbody -q -n 65 --steps 1 --kernel $words -o bodies.tab
             on $as "$stdcl" nbody -q -n 65 --steps 1 --kernel $words --precision double -o bodies.tab
         done
-        nbody $as 67 --csv energies.csv --forces forces.csv
-        nbody $as 67 --stepping adaptive --dt 1e-6
-        nbody $as 67 --stepping adaptive --dt 1e-6 --integrator leapfrog
-        for words in single mixed double; do nbody $as 67 --precision $words; done
+        nbody $as 131 --csv energies.csv --forces forces.csv
+        nbody $as 131 --stepping adaptive --dt 1e-6
+        nbody $as 131 --stepping adaptive --dt 1e-6 --integrator leapfrog
+        for words in single mixed double; do nbody $as 131 --precision $words; done
         use_row arrays.sort.64 "group=64 items=3 groups_per_unit=2"
         # The second time Oclgrind takes keys for unwritten, the same ones even where a kernel writes i * 1234567 to each key i.
-        unseen=yes nbody $as 67 --structure cluster.json
+        unseen=yes nbody $as 131 --structure cluster.json
         no_row
-        on $as "$stdcl" nbody -q -n 67 --steps 1 --external plummer:1,1 --csv energies.csv
+        on $as "$stdcl" nbody -q -n 131 --steps 1 --external plummer:1,1 --csv energies.csv
+        on $as "$stdcl" nbody -q -n 131 --steps 1 --external nfw:M=1,a=1 --external oblate:J2=1e-3,R=1e-3 --external "$source/tests/oclgrind/drag.cl:gamma=1" --csv energies.csv
         on $as "$stdcl" nbody -q -i "$source/data/solar.tab" --steps 1 --dt 1 --ensemble 5 -o systems.tab
         on $as "$stdcl" nbody -q -i "$source/data/solar.tab" --steps 1 --dt 1 --ensemble 3 --integrator ias15 -o systems.tab
-        nbody $as 67 --record bodies.view
+        on $as "$stdcl" nbody -q -i "$source/data/solar.tab" --steps 1 --dt 1 --ensemble 3 --collide merge --radius 0.01 -o systems.tab
+        on $as "$stdcl" nbody -q -i "$source/data/solar.tab" --steps 1 --dt 1 --ensemble 3 --integrator ias15 --collide stop --radius 1e-5 --stop-distance 100 -o systems.tab
+        on $as "$stdcl" nbody -q -i "$source/data/solar.tab" --steps 1 --dt 1 --ensemble 3 --integrator whfast --megno -o systems.tab
+        on $as "$stdcl" nbody -q -i "$source/data/solar.tab" --steps 1 --dt 1 --ensemble 3 --integrator whfast --coordinates heliocentric --safe-mode -o systems.tab
+        nbody $as 131 --record bodies.view
         tree $as 67
         for n in 1x1 63x65 130x5; do
             life $as $n "" --engine local
