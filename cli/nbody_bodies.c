@@ -401,10 +401,24 @@ static int choose_defaults(struct nbody_job *job)
     return choose_precision(job, NBODY_MIXED);
 }
 
+/* The engine counts time from the start of the run. */
+static void warn_of_other_times(const struct nbody_job *job)
+{
+    static const char *const names[] = {"point:", "orbit:", "mass-loss:", ".cl"};
+    bool depends = false;
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+        depends |= strstr(job->fields.forces, names[k]) != NULL;
+    if (depends && job->time_start != 0 && !job->resumed)
+        cli_warn("--external: forces that depend on time count it from the start of this run, at "
+                 "time %g; continue a run with --checkpoint and --resume",
+                 job->time_start);
+}
+
 int nbody_job_choose(struct nbody_job *job)
 {
     if (check_softenings(job) != CLI_DONE)
         return CLI_FAILED;
+    warn_of_other_times(job);
     choose_few(job);
     const bool adjust = isnan(job->dt) && job->integrator == NBODY_IAS15 && !job->resumed;
     const int status = choose_defaults(job);

@@ -153,10 +153,13 @@ static void add_found(struct nbody_job *job, const struct nbody_event_record *r)
     const double time = job->time_start + r->time, x = r->pos[0], y = r->pos[1], z = r->pos[2],
                  other = origin ? 0 : (double)r->other + 1;
     job->found.row = cli_realloc(job->found.row, job->found.n + 1, sizeof *job->found.row);
-    job->found.row[job->found.n++] =
-        (struct nbody_found){{time, (double)r->body + 1, other, sqrt(x * x + y * y + z * z), x, y,
-                              z, r->vel[0], r->vel[1], r->vel[2]},
-                             rule->kind};
+    const double value[NBODY_FOUND_NUMBERS] = {
+        time,      (double)r->body + 1, other,    sqrt(x * x + y * y + z * z), x, y, z,
+        r->vel[0], r->vel[1],           r->vel[2]};
+    struct nbody_found *const row = &job->found.row[job->found.n++];
+    memset(row, 0, sizeof *row); /* checkpoints have its padding */
+    memcpy(row->value, value, sizeof value);
+    row->kind = rule->kind;
     if (rule->stop && !*job->stopped)
         snprintf(job->stopped, sizeof job->stopped, "%s of body %zu at time %.15g (--stop-event)",
                  event_names[rule->kind], r->body + 1, time);

@@ -104,6 +104,7 @@ static const struct cli_combination nbody_combinations[] = {
     CLI_REQUIRES("accuracy", "method=tree method=auto", NULL),
     CLI_REQUIRES("radius", "collide=merge collide=stop", NULL),
     CLI_EXCLUDES("check-step", "resume", "a checkpoint does not hold the start of the run"),
+    CLI_EXCLUDES("check-step", "stop-event", "the two runs may end at different times"),
     CLI_EXCLUDES("check-step", "collide", "the two runs may merge different bodies"),
     CLI_REQUIRES(
         "plane colours colour-by groups size extent heaviest azimuth elevation zoom follow caption trails fps frames",

@@ -80,6 +80,11 @@ static void nbody_command_adds_forces(void **unused)
     put_text(in_folder("two.tab"), "1 0 0 0 0 0 0\n1e-3 1 0 0 0 1 0\n");
     nbody_succeeds("-i two.tab --external drag.cl:gamma=2 --until 1");
     assert_null(strstr(err, "inaccurate")); /* drag takes energy */
+    nbody_succeeds("-i two.tab --external drag.cl:gamma=1e-3 --integrator leapfrog --dt 1/64 "
+                   "--until 10 -q --event apsis:all --events apsides.csv");
+    nbody_succeeds("-i two.tab --external mass-loss:tau=9 --until 1 -q -o later.tab");
+    nbody_succeeds("-i later.tab --until 2 -q");
+    assert_non_null(strstr(err, "count it from the start of this run, at time 1"));
     nbody_refuses(2, "force nfw needs the parameter a=NUMBER",
                   "-i one.tab --dt 1 --external nfw:M=1");
     nbody_refuses(2, "there is no force 'nwf'", "-i one.tab --dt 1 --external nwf:M=1");

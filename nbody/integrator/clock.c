@@ -91,6 +91,8 @@ int nbody_set_dt(nbody *nb, double dt)
             return -1;
         nb->integration.valid.host = false; /* that state is of the previous dt */
     }
+    if ((dt < 0) != (nb->integration.dt < 0))
+        nb->integration.events.known = false; /* signs of events follow the direction */
     nb->integration.dt = dt;
     return 0;
 }

@@ -326,7 +326,9 @@ static int events_open(struct nbody *nb, const struct nbody_event_rule *rule, si
     }
     e->rule = malloc(rules * sizeof *rule);
     e->last = calloc(2 * e->pairs + 1, sizeof *e->last);
-    const bool repeats = nb->n <= MOST_REPEATED && nb->method == NBODY_DIRECT;
+    /* the host has functions of files for its own steps only */
+    const bool missing = nbody_added_from_files(nb) && !nbody_runs_on_host(nb),
+               repeats = nb->n <= MOST_REPEATED && nb->method == NBODY_DIRECT && !missing;
     e->gm = repeats ? malloc(nb->n * sizeof *e->gm) : NULL;
     if (!e->rule || !e->last || (repeats && !e->gm))
         return clerror_set(ENOMEM, "nbody_watch_events: out of memory for %zu pairs", e->pairs);

@@ -194,14 +194,22 @@ class NBody(Engine):
             if not self.n:
                 raise Error("the simulation has no bodies; add some")
             self._make(self._over, (self.n, self._mass.ctypes.data, self._pos.ctypes.data, self._vel.ctypes.data), **self._members())
-            lib.nbody_set_clock(self._handle, self._time, self._steps)
-            if self._radius is not None:
-                check(lib.nbody_watch_contacts(self._handle, self._radius.ctypes.data))
-            if self._rules:
-                check(lib.nbody_watch_events(self._handle, len(self._rules), (c.nbody_event_rule * len(self._rules))(*self._rules)))
-            if self._force:
-                check(lib.nbody_set_force_callback(self._handle, *self._force))
+            try:
+                self._watch_again()
+            except BaseException:
+                super().close()
+                raise
         return super()._use()
+
+    def _watch_again(self) -> None:
+        """Give a new engine its clock, and all that it watches and calls."""
+        lib.nbody_set_clock(self._handle, self._time, self._steps)
+        if self._radius is not None:
+            check(lib.nbody_watch_contacts(self._handle, self._radius.ctypes.data))
+        if self._rules:
+            check(lib.nbody_watch_events(self._handle, len(self._rules), (c.nbody_event_rule * len(self._rules))(*self._rules)))
+        if self._force:
+            check(lib.nbody_set_force_callback(self._handle, *self._force))
 
     def _read(self) -> None:
         """Copy the engine's state to the arrays, if it has moved on."""
@@ -343,13 +351,21 @@ class NBody(Engine):
         return self.n - 1
 
     def remove(self, which: Which) -> None:
-        """Remove a body. The numbers of later bodies decrease by one."""
+        """Remove a body, and the events that are watched of it. The numbers of later bodies decrease by one."""
         gone = self.number(which)
         self._drop()
         self._mass, self._pos, self._vel = (np.delete(array, gone, axis=0) for array in (self._mass, self._pos, self._vel))
         if self._radius is not None:
             self._radius = np.delete(self._radius, gone)
         self.names = {name: i - (i > gone) for name, i in self.names.items() if i != gone}
+        rules, self._rules = self._rules, []
+        for rule in rules:
+            of_all = rule.kind in (c.CONSTANTS["NBODY_ENCOUNTER"], c.CONSTANTS["NBODY_ESCAPE"]) and rule.body == rule.other
+            if not of_all:
+                if gone in (rule.body, rule.other):
+                    continue
+                rule.body, rule.other = rule.body - (rule.body > gone), rule.other - (rule.other > gone)
+            self._rules.append(rule)
 
     def merge(self, first: Which, second: Which) -> None:
         """Merge two bodies into the first: mass and momentum add up, and so do the volumes of their radii."""
@@ -428,6 +444,8 @@ class NBody(Engine):
             raise ValueError("%s needs both bodies, or none" % kind)
         second = 0 if other is None else self.number(other)
         first = second if body is None else self.number(body)
+        if body is not None and first == second:
+            raise ValueError("%s needs two different bodies" % kind)
         self._drop()
         self._rules.append(c.nbody_event_rule(kinds.index(kind), first, second, limit, "xyz".index(axis), int(stop)))
 
@@ -482,6 +500,9 @@ class NBody(Engine):
     def _advance_to(self, time: float, exact: bool) -> None:
         """Advance to a time, or to the first contact or event that stops."""
         self._stopped = False
+        if self._handle is not None and lib.nbody_elapsed(self._handle):  # the last call ended within a step
+            self._read()
+            lib.nbody_set_clock(self._handle, self._time, self._steps)
         span = time - self.time
         if self.dt is None:
             parts = _PARTS if self._view else 1
@@ -502,8 +523,11 @@ class NBody(Engine):
         self.step(steps - (rest != 0))
         if rest and not self._has_ended():
             check(lib.nbody_set_dt(self._use(), time - self.time))
-            self._advance(1)
-            check(lib.nbody_set_dt(self._use(), dt))
+            try:
+                self._advance(1)
+            finally:
+                if self._handle is not None and not lib.nbody_elapsed(self._handle):
+                    check(lib.nbody_set_dt(self._handle, dt))
         if exact and not self._has_ended():
             self._at(time)
 

@@ -301,6 +301,37 @@ def test_events_have_times():
     refused(ValueError, "both bodies", lambda: sim.watch("escape", 1, limit=3))
 
 
+def test_calls_after_a_stop_go_on_from_there():
+    def kepler():
+        sim = stdcl.NBody()
+        sim.add(1, name="star")
+        sim.add(name="far", a=300)
+        sim.add(a=1, e=0.3, M=0.5, name="planet", primary="star")
+        return sim
+    sim = kepler()
+    sim.watch("apocentre", "planet", "star", stop=True)
+    sim.integrate(100)
+    assert np.isclose(sim.time, np.pi - 0.5, rtol=1e-12)
+    for time in (4, 7):
+        sim.integrate(time)
+        assert np.isclose(sim.orbit("planet", "star").M, (0.5 + time) % (2 * np.pi), rtol=1e-12)
+    sim = kepler()
+    sim.watch("apocentre", "planet", "star")
+    sim.integrate(2)
+    sim.integrate(1)  # back: no apocentre is between
+    assert not sim.events
+    sim.remove("far")
+    sim.integrate(3)
+    assert [one.body for one in sim.events] == [1]
+    sim = stdcl.NBody(integrator="whfast", dt=0.1)
+    sim.add(1)
+    sim.add(a=1)
+    sim.radius = 0.01
+    for _ in range(2):
+        refused(stdcl.Error, "nbody_watch_contacts", lambda: sim.integrate(1))
+    refused(ValueError, "two different bodies", lambda: sim.watch("encounter", 1, 1, limit=1))
+
+
 def test_options_of_dynamicists():
     sim = stdcl.NBody(integrator="whfast", dt=0.1, megno=True)
     sim.add(1)
