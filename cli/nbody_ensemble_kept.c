@@ -1,5 +1,5 @@
 /* nbody_ensemble_kept.c - outputs of an ensemble in its checkpoint: the rows of its tables, and the
- * files of its series, so that those of a resumed run equal those of one run.
+ * files of its series, so that a resumed run writes the same files as one run.
  * SPDX-License-Identifier: MIT
  */
 #include "command.h"

@@ -319,8 +319,8 @@ struct nbody_options {
 
 /* Create an engine with n >= 1 bodies, copied from the caller's arrays: mass[i] >= 0, position
  * pos[i][0..2], velocity vel[i][0..2], all finite. The caller frees it with nbody_free. Builds the
- * kernels and warms them up, which takes about a second. Bodies at one place do not attract each
- * other, whatever eps.
+ * kernels and warms them up, which takes about a second; for steps on the host there are none.
+ * Bodies at one place do not attract each other, whatever eps.
  *
  * Device memory in single precision: 44 bytes per body owned by the device (104 with hermite4), 16
  * per other body (32), and at most 192 MiB of workspace (384) for up to 4 million bodies. The tree

@@ -95,7 +95,7 @@ static size_t added_devices(const struct nbody *nb)
 
 static int added_check_force(const struct nbody *nb, const struct added_force *force)
 {
-    const bool host = nb->on_host || nb->integrator->host, drag = force->law == LAW_RADIATION;
+    const bool host = nbody_runs_on_host(nb), drag = force->law == LAW_RADIATION;
     const char *const name = force->name;
     if (force->of_velocity && nb->integrator->added < ADDED_OF_VELOCITY &&
         !(drag && isinf(force->given[2])))

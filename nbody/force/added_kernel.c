@@ -86,7 +86,7 @@ static void *kernel_memory(const struct nbody *nb, size_t numbers)
 static int kernel_open_host(struct nbody *nb)
 {
     struct added_forces *const f = nb->force.added;
-    if (f->laws == f->n || (!nb->on_host && !nb->integrator->host))
+    if (f->laws == f->n || !nbody_runs_on_host(nb))
         return 0;
     f->host_posm = kernel_memory(nb, 4 * nb->n);
     f->host_state = kernel_memory(nb, 6 * nb->n);

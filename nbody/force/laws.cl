@@ -36,7 +36,7 @@ enum law {
     LAW_MASS_LOSS,
     LAW_RADIATION,
     LAW_NEWHALL, /* newhall.c, on the host only */
-    LAW_FILE,    /* a function of the user (user_forces.c) */
+    LAW_FILE,    /* a function of the user (added_kernel.c) */
     LAWS
 };
 enum { LAW_NUMBERS = 16 };

@@ -600,7 +600,7 @@ enum host_end nbody_ias15_step(const struct nbody_ref_system *s, double dt, doub
     return end;
 }
 
-/* Queries run on the devices and use leapfrog's kernel to reduce sums. */
+/* Only nbody_time_forces runs on devices; leapfrog's kernel reduces its sums. */
 static int ias15_update(struct nbody *nb, struct nbody_device *p, cl_uint count,
                         const struct update *u)
 {

@@ -518,7 +518,7 @@ static int trace_check(const struct nbody *nb, double first_mass)
     return 0;
 }
 
-/* Queries run on the devices and use leapfrog's kernel to reduce sums. */
+/* Only nbody_time_forces runs on devices; leapfrog's kernel reduces its sums. */
 static int trace_update(struct nbody *nb, struct nbody_device *p, cl_uint count,
                         const struct update *u)
 {

@@ -327,7 +327,7 @@ const double *nbody_whfast_sums(struct nbody *nb, size_t *stride)
     return b->planes + (WH_TANGENT + 6) * b->stride;
 }
 
-/* Queries run on the devices and use leapfrog's kernel to reduce sums. */
+/* Only nbody_time_forces runs on devices; leapfrog's kernel reduces its sums. */
 static int whfast_update(struct nbody *nb, struct nbody_device *p, cl_uint count,
                          const struct update *u)
 {

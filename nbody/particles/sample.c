@@ -93,6 +93,17 @@ static void sampler_find_block(void *finding, size_t block, size_t first, size_t
     }
 }
 
+/* Return false if one of the bodies does not exist. */
+static bool sample_is_valid(const struct nbody *nb, size_t count, const uint32_t *which)
+{
+    for (size_t k = 0; k < count; k++)
+        if ((which ? which[k] : k) >= nb->n)
+            return clerror_set(EINVAL, "nbody_positions: there is no body %zu among %zu",
+                               which ? (size_t)which[k] : k, nb->n),
+                   false;
+    return true;
+}
+
 /* Find where bodies are stored, and upload the list. */
 static int sampler_choose(struct nbody *nb, size_t count, const uint32_t *which)
 {
@@ -100,6 +111,8 @@ static int sampler_choose(struct nbody *nb, size_t count, const uint32_t *which)
     if (sampler_is_current(nb, count, which))
         return 0;
     s->nasked = 0;
+    if (!sample_is_valid(nb, count, which))
+        return -1;
     nbody_each_block(count, sampler_find_block, &(struct finding){nb, which});
     for (const struct nbody_device *p = nb->device; count && p < nb->device + nb->ndev; p++)
         if (p->count && clmsyncn(nb->ctx, p->dev, s->which, count * sizeof(cl_uint),
@@ -170,21 +183,12 @@ static int sampler_copy_device(struct nbody *nb, struct nbody_device *p, size_t 
     return 0;
 }
 
-/* Return false if one of the bodies does not exist. */
-static bool sample_is_valid(const struct nbody *nb, size_t count, const uint32_t *which)
-{
-    for (size_t k = 0; k < count; k++)
-        if ((which ? which[k] : k) >= nb->n)
-            return clerror_set(EINVAL, "nbody_positions: there is no body %zu among %zu",
-                               which ? (size_t)which[k] : k, nb->n),
-                   false;
-    return true;
-}
-
-/* Copy from the state of an engine whose steps run on the host, without a kernel. */
+/* Copy from the state of steps on the host, without a kernel. */
 static int sample_from_host(nbody *nb, size_t count, const uint32_t *which, float (*pos)[3],
                             float (*vel)[3])
 {
+    if (!sample_is_valid(nb, count, which))
+        return -1;
     double(*all)[3] = malloc(2 * nb->n * sizeof *all);
     int status = all ? nbody_state(nb, all, all + nb->n)
                      : clerror_set(ENOMEM, "nbody_positions: out of memory");
@@ -202,7 +206,7 @@ static int sample_from_host(nbody *nb, size_t count, const uint32_t *which, floa
 int nbody_positions(nbody *nb, size_t count, const uint32_t *which, float (*pos)[3],
                     float (*vel)[3])
 {
-    if (no_handle(nb, __func__) || !sample_is_valid(nb, count, which))
+    if (no_handle(nb, __func__))
         return -1;
     if (nbody_runs_on_host(nb))
         return sample_from_host(nb, count, which, pos, vel);

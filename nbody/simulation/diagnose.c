@@ -1,4 +1,5 @@
-/* diagnose.c - energies, momentum and angular momentum, summed on the devices.
+/* diagnose.c - energies, momentum and angular momentum, summed on the devices; of steps on the host
+ * by host_queries.c.
  *
  * Each device sums over blocks of its own bodies, and the host adds the blocks in the order of
  * bodies, so that the number of devices changes no bit. In single precision a sum beyond the range

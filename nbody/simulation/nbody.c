@@ -168,7 +168,7 @@ static int nbody_choose_sorting(struct nbody *nb)
         return -1;
     nb->particles.sorted =
         nb->method == NBODY_TREE || (nb->precision == NBODY_MIXED && nb->stepping == NBODY_FIXED &&
-                                     nb->n >= least && nbody_place(nb) == NBODY_ON_DEVICES);
+                                     nb->n >= least && !nbody_runs_on_host(nb));
     for (cl_uint d = 0; nbody_is_clustered(nb) && d < nb->ndev; d++)
         if (nbody_shape_cluster(&nb->device[d].shape) != 0)
             return -1;

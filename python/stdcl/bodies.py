@@ -23,6 +23,7 @@ Which = Union[int, str]  # a body: its number, or its name
 Value = TypeVar("Value")
 _MOST_ON_HOST = int(c.CONSTANTS["NBODY_FEW"])
 _ON_VIEW = 0.02  # seconds of steps between two looks at the view
+_EVENTS = ("encounter", "pericentre", "apocentre", "transit", "escape")  # as enum nbody_event_kind
 _PARTS = 256  # of an interval of ias15, while a view is open
 
 
@@ -435,29 +436,27 @@ class NBody(Engine):
         transit       a body passes in front of `other`, as seen from far on the axis x, y or z
         escape        a body is farther than `limit` from `other`, or without bodies any from the origin
         """
-        kinds = ("encounter", "pericentre", "apocentre", "transit", "escape")
-        if kind not in kinds or axis not in ("x", "y", "z"):
-            raise ValueError("%s must be one of %s, not %r" % (("kind", ", ".join(kinds), kind) if kind not in kinds else ("axis", "x, y, z", axis)))
-        if kind in kinds[1:4] and other is None:
+        if kind not in _EVENTS or axis not in ("x", "y", "z"):
+            raise ValueError("%s must be one of %s, not %r" % (("kind", ", ".join(_EVENTS), kind) if kind not in _EVENTS else ("axis", "x, y, z", axis)))
+        if kind in _EVENTS[1:4] and other is None:
             raise ValueError("%s needs the other body" % kind)
-        if (body is None) != (other is None) and kind not in kinds[1:4]:
+        if (body is None) != (other is None) and kind not in _EVENTS[1:4]:
             raise ValueError("%s needs both bodies, or none" % kind)
         second = 0 if other is None else self.number(other)
         first = second if body is None else self.number(body)
         if body is not None and first == second:
             raise ValueError("%s needs two different bodies" % kind)
         self._drop()
-        self._rules.append(c.nbody_event_rule(kinds.index(kind), first, second, limit, "xyz".index(axis), int(stop)))
+        self._rules.append(c.nbody_event_rule(_EVENTS.index(kind), first, second, limit, "xyz".index(axis), int(stop)))
 
     def _collect_events(self) -> None:
         """Copy the events of the last step."""
         count = ctypes.c_size_t()
         found = lib.nbody_events(self._handle, ctypes.byref(count))
-        kinds = ("encounter", "pericentre", "apocentre", "transit", "escape")
         for k in range(count.value):
             one, rule = found[k], self._rules[found[k].rule]
             self._stopped = self._stopped or bool(rule.stop)
-            self.events.append(Event(kinds[rule.kind], one.time, one.body, None if one.body == one.other else one.other,
+            self.events.append(Event(_EVENTS[rule.kind], one.time, one.body, None if one.body == one.other else one.other,
                                      np.array(one.pos), np.array(one.vel)))
 
     def _has_ended(self) -> bool:
