@@ -329,6 +329,8 @@ char *cli_devices_name(CLCONTEXT *context)
 {
     char *text = NULL;
     size_t size = 0;
+    if (!context)
+        return strcpy(cli_alloc(1, sizeof "host"), "host");
     if (listed.n == 0) /* the context is one of the standard contexts */
         cli_devices_list(&listed);
     char *lines = all_lines(own_lines(context));

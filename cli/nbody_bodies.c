@@ -250,6 +250,20 @@ static bool may_use_host(const struct nbody_job *job)
            world_size(cli_world) == 1;
 }
 
+/* True if the engine needs devices: for its steps, a force from a file or a check of forces, or
+ * because an option concerns them. */
+bool nbody_job_needs_devices(const struct nbody_job *job)
+{
+    const bool only_host = job->integrator == NBODY_IAS15 || job->integrator == NBODY_WHFAST ||
+                           job->integrator == NBODY_TRACE,
+               doubles = job->precision == NOT_GIVEN || job->precision == NBODY_DOUBLE ||
+                         (job->precision == NBODY_MIXED && job->precision_noted),
+               host = job->resumed ? nbody_resume_uses_host(job)
+                                   : only_host || (may_use_host(job) && doubles);
+    return !host || job->given.device || job->check || job->common.profile.wanted ||
+           job->common.trace || world_size(cli_world) > 1 || strstr(job->fields.forces, ".cl");
+}
+
 /* Default precision. Mixed precision supports only accelerations by the tuned kernel with one
  * softening. Double: integrators with force derivatives, for precise orbits; steps on the host;
  * and chosen steps, whose criterion divides rounding errors of positions by powers of a short step.

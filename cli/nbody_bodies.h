@@ -23,6 +23,7 @@ extern const char *const nbody_collide_names[];
 int nbody_job_bodies(struct nbody_job *job); /* read or generate job->bodies */
 int nbody_job_choose(
     struct nbody_job *job); /* choose softening, step and precision, if not given */
+bool nbody_job_needs_devices(const struct nbody_job *job);     /* before the engine is created */
 struct nbody_options nbody_job_options(struct nbody_job *job); /* options of the engine */
 struct nbody_whfast_options nbody_job_whfast(const struct nbody_job *job); /* of whfast */
 int nbody_job_energies_check(

@@ -126,6 +126,7 @@ const struct cli_stored *nbody_resume_stored(const struct nbody_job *job);
 int nbody_resume_options(struct nbody_job *job);
 int nbody_resume_bodies(struct nbody_job *job);
 int nbody_resume_devices(struct nbody_job *job);
+bool nbody_resume_uses_host(const struct nbody_job *job); /* the checkpoint's run did */
 void nbody_resume_engine(struct nbody_job *job, struct nbody_options *options);
 int nbody_resume_state(struct nbody_job *job);
 int nbody_resume_outputs(struct nbody_job *job);

@@ -76,12 +76,13 @@ static bool is_checkpoint_device(const json_t *device)
            (!bodies || (json_is_integer(bodies) && json_integer_value(bodies) >= 0));
 }
 
-static bool are_checkpoint_devices(const json_t *devices)
+/* Steps on the host may have no device. */
+static bool are_checkpoint_devices(const json_t *devices, bool host)
 {
     size_t i;
     json_t *device;
     json_array_foreach(devices, i, device) if (!is_checkpoint_device(device)) return false;
-    return json_array_size(devices) > 0;
+    return json_array_size(devices) > 0 || (json_is_array(devices) && host);
 }
 
 /* Name of the first entry that is missing or of a wrong kind; NULL: all are right. */
@@ -91,7 +92,8 @@ static const char *bad_word(const json_t *words)
                  *notes = json_object_get(words, "notes");
     if (!json_is_string(json_object_get(words, "version")))
         return "version";
-    if (!are_checkpoint_devices(json_object_get(words, "devices")))
+    if (!are_checkpoint_devices(json_object_get(words, "devices"),
+                                json_is_true(json_object_get(words, "host"))))
         return "devices";
     if (json_array_size(command) == 0 || !all_are_texts(command, false))
         return "command";

@@ -414,15 +414,22 @@ static int check_device(const struct nbody_job *job, unsigned dev)
     return status;
 }
 
+bool nbody_resume_uses_host(const struct nbody_job *job)
+{
+    return json_is_true(json_object_get(job->resumed->parts.words, "host"));
+}
+
 /* Check that the devices and drivers equal the checkpoint's. For direct sums on one model their
- * number may differ. */
+ * number may differ, and steps on the host have equal bits everywhere. */
 int nbody_resume_devices(struct nbody_job *job)
 {
-    if (!job->resumed || job->resume_anyway)
+    if (!job->resumed || job->resume_anyway || !job->context)
         return CLI_DONE;
     const unsigned had = (unsigned)json_array_size(
                        json_object_get(job->resumed->parts.words, "devices")),
                    have = clgetndev(job->context);
+    if (nbody_resume_uses_host(job) && !strstr(job->fields.forces, ".cl"))
+        return CLI_DONE;
     if (had == 0 || (had != have && !(is_direct(job) && have_one_model(job, had))))
         return cli_failed(
             "--resume: the run of %s used %u device%s, but this one uses %u, which may change bits; select the devices with --device, or use --resume-anyway",
@@ -442,9 +449,7 @@ void nbody_resume_engine(struct nbody_job *job, struct nbody_options *options)
     const size_t n = json_array_size(devices);
     double *shares = cli_alloc(n ? n : 1, sizeof *shares);
     bool one_shape = true;
-    options->place = json_is_true(json_object_get(job->resumed->parts.words, "host"))
-                         ? NBODY_ON_HOST
-                         : NBODY_ON_DEVICES;
+    options->place = nbody_resume_uses_host(job) ? NBODY_ON_HOST : NBODY_ON_DEVICES;
     for (size_t dev = 0; dev < n; dev++) {
         json_t *device = json_array_get(devices, dev);
         const char *shape = json_string_value(json_object_get(device, "shape"));
@@ -455,7 +460,7 @@ void nbody_resume_engine(struct nbody_job *job, struct nbody_options *options)
     /* different devices use their own shapes; nbody_load detects changed ones */
     if (!one_shape)
         options->shape = NULL;
-    if (n == clgetndev(job->context) && world_size(cli_world) == 1)
+    if (n > 0 && n == clgetndev(job->context) && world_size(cli_world) == 1)
         options->shares = shares;
     job->resumed->shares = shares;
 }

@@ -24,7 +24,7 @@
 
 struct nbody {
     /* Constant after creation. */
-    CLCONTEXT *ctx;
+    CLCONTEXT *ctx; /* NULL: the host computes all, and `device` is an entry for its memory */
     stdcl_world *world;
     const struct integrator *integrator;
     enum nbody_precision precision;
@@ -98,6 +98,16 @@ static inline int integrator_stages(const struct nbody *nb)
 static inline bool nbody_runs_on_host(const struct nbody *nb)
 {
     return nb->on_host || nb->integrator->host;
+}
+
+/* ENODEV unless the engine has devices, for calls that need kernels. */
+static inline int nbody_need_device(const struct nbody *nb, const char *call)
+{
+    return nb->ctx ? 0
+                   : clerror_set(ENODEV,
+                                 "%s: this engine computes on the host, without a device; create "
+                                 "it with a context in nbody_options.ctx",
+                                 call);
 }
 
 /* True if posm holds predictions and `state` the positions. */

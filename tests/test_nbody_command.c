@@ -6,6 +6,7 @@
  */
 #include "nbody_command.h"
 #include "deep.h"
+#include "pocl.h"
 
 #include "formats/particles.h"
 
@@ -292,6 +293,48 @@ static void nbody_command_steps_few_bodies_on_host(void **unused)
 }
 
 /* whfast with each of its options, which exclude others. */
+static void assert_equal_bodies(const char *one, const char *two)
+{
+    struct particles p[2];
+    works(particles_read(in_folder(one), &p[0]));
+    works(particles_read(in_folder(two), &p[1]));
+    assert_int_equal(p[0].n, p[1].n);
+    assert_memory_equal(p[0].pos, p[1].pos, p[0].n * sizeof *p[0].pos);
+    assert_memory_equal(p[0].vel, p[1].vel, p[0].n * sizeof *p[0].vel);
+    particles_free(&p[0]);
+    particles_free(&p[1]);
+}
+
+/* Runs of few bodies need no OpenCL driver for any of their outputs; other runs say so. */
+static void nbody_command_runs_few_bodies_without_devices(void **unused)
+{
+    static const char none[] = NO_DRIVERS;
+    char variable[64];
+    (void)unused;
+    snprintf(variable, sizeof variable, "%.*s", (int)strcspn(none, "="), none);
+    nbody_succeeds("-n 20 --steps 20 --check-forces 3 -q -o with.npy");
+    assert_int_equal(setenv(variable, strchr(none, '=') + 1, 1), 0);
+    assert_int_equal(setenv("OCL_ICD_FILENAMES", "", 1), 0);
+    nbody_succeeds("-n 20 --steps 10 -q --checkpoint few.ckpt");
+    nbody_succeeds("--resume few.ckpt --steps 20 -q -o without.npy");
+    nbody_succeeds("--ic figure8 --steps 10 --json --explain --csv t.csv --structure s.csv "
+                   "--elements e.csv --forces f.csv --event apsis:2 --events v.csv -o p.png "
+                   "--snapshots 0.02 -o s-%03d.tab --record r.view");
+    assert_non_null(strstr(out, "\"device\": \"host\""));
+    nbody_succeeds("--ic figure8 -o f.webm --frames 3 --size 64 -q");
+    nbody_succeeds("--ic pythagorean --until 1 --collide merge --radius 0.01 -q");
+    nbody_succeeds("--ic figure8 --steps 10 --integrator leapfrog --check-step -q");
+    nbody_succeeds("--ic figure8 --integrator ias15 --megno --steps 10");
+    nbody_refuses(1, "no OpenCL platform", "-n 200 --steps 1");
+    nbody_refuses(1, "no OpenCL platform", "--ic figure8 --device cpu");
+    nbody_refuses(1, "no OpenCL platform", "-n 20 --steps 1 --check-forces 3");
+    assert_int_equal(unsetenv(variable), 0);
+    assert_int_equal(unsetenv("OCL_ICD_FILENAMES"), 0);
+    assert_equal_bodies("with.npy", "without.npy");
+    nbody_succeeds("--resume few.ckpt --steps 20 -q --device 0 -o without.npy");
+    assert_equal_bodies("with.npy", "without.npy");
+}
+
 static void nbody_command_runs_whfast(void **unused)
 {
     static const char *const options[] = {"", "--corrector none --safe-mode",
@@ -818,6 +861,7 @@ int main(int argc, char **argv)
                                  cmocka_unit_test(nbody_command_default_precision_is_named),
                                  cmocka_unit_test(nbody_command_default_for_few_bodies_is_ias15),
                                  cmocka_unit_test(nbody_command_steps_few_bodies_on_host),
+                                 cmocka_unit_test(nbody_command_runs_few_bodies_without_devices),
                                  cmocka_unit_test(nbody_command_runs_whfast),
                                  cmocka_unit_test(nbody_command_runs_trace),
                                  cmocka_unit_test(nbody_command_finds_events),

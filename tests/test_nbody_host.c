@@ -498,6 +498,86 @@ static void host_state_is_refused_by_devices(void **state)
     nbody_free(device);
 }
 
+static void compare_engines(nbody *one, nbody *two, size_t n)
+{
+    struct nbody_diagnostics d[2];
+    float few[2][2][3];
+    memset(d, 0, sizeof d);
+    works(nbody_state(one, pos1, vel1));
+    works(nbody_state(two, pos2, vel2));
+    assert_memory_equal(pos1, pos2, n * sizeof *pos1);
+    assert_memory_equal(vel1, vel2, n * sizeof *vel1);
+    works(nbody_forces(one, pos1, vel1[0]));
+    works(nbody_forces(two, pos2, vel2[0]));
+    assert_memory_equal(pos1, pos2, n * sizeof *pos1);
+    assert_memory_equal(vel1, vel2, n * sizeof *vel1[0]);
+    works(nbody_diagnose(one, &d[0]));
+    works(nbody_diagnose(two, &d[1]));
+    assert_memory_equal(&d[0], &d[1], sizeof d[0]);
+    works(nbody_positions(one, 2, (const uint32_t[]){2, 0}, few[0], NULL));
+    works(nbody_positions(two, 2, (const uint32_t[]){2, 0}, few[1], NULL));
+    assert_memory_equal(few[0], few[1], sizeof few[0]);
+}
+
+/* Steps, saves and loads of an engine without a context have the bits of one with a context, and
+ * each continues a run of the other one. Calls that need kernels say so. */
+static void host_engine_needs_no_device(void **state)
+{
+    static const struct nbody_field field = {NBODY_FIELD_PLUMMER, 2, 0.5};
+    struct nbody_force_errors errors;
+    double seconds;
+    (void)state;
+    works(nbody_initial(NBODY_PLUMMER, 7, 3, mass, pos, vel));
+    mass[0] = 100;
+    for (int k = 0; k <= NBODY_TRACE + 2; k++) {
+        const bool again = k > NBODY_TRACE, planets = !again && integrates_planets(k);
+        struct nbody_options o = {.integrator = again ? NBODY_LEAPFROG : (enum nbody_integrator)k,
+                                  .stepping = k == NBODY_TRACE + 1 ? NBODY_ADAPTIVE : NBODY_FIXED,
+                                  .precision = k == NBODY_IAS15 ? NBODY_SINGLE : NBODY_DOUBLE,
+                                  .softening = k == NBODY_TRACE + 2 ? softening : NULL,
+                                  .forces = k == NBODY_IAS15 ? "nfw:M=1,a=2" : NULL,
+                                  .fields = &field,
+                                  .nfields = k == NBODY_LEAPFROG,
+                                  .megno = k == NBODY_WHFAST,
+                                  .place = NBODY_ON_FASTER,
+                                  .eps = planets ? 0 : 0.1,
+                                  .dt = 1e-3};
+        nbody *none = nbody_create(&o, 7, mass, (rows)pos, (rows)vel);
+        ready(none);
+        o.ctx = stddev;
+        nbody *device = nbody_create(&o, 7, mass, (rows)pos, (rows)vel);
+        ready(device);
+        assert_int_equal(nbody_place(none), NBODY_ON_HOST);
+        assert_int_equal(nbody_devices(none), 0);
+        assert_int_equal(nbody_device_bodies(none, 0), 0);
+        assert_int_equal(nbody_device_bytes(none), 0);
+        assert_string_equal(nbody_shape(none, 0), "");
+        assert_true(nbody_peak_rate(none) == 0);
+        works(nbody_step(none, 20));
+        works(nbody_step(device, 20));
+        compare_engines(none, device, 7);
+        const size_t size = nbody_save_bytes(none);
+        assert_int_equal(size, nbody_save_bytes(device));
+        char *const bytes = malloc(2 * size);
+        assert_non_null(bytes);
+        works(nbody_snapshot_begin(none));
+        works(nbody_save(device, bytes + size));
+        works(nbody_step(none, 5));
+        works(nbody_step(device, 10));
+        works(nbody_snapshot_read(none, bytes));
+        assert_memory_equal(bytes, bytes + size, size);
+        works(nbody_load(none, bytes, size));
+        works(nbody_step(none, 10));
+        compare_engines(none, device, 7);
+        fails(ENODEV, nbody_time_forces(none, 1, &seconds));
+        fails(ENODEV, nbody_check_forces(none, 1, 1, &errors));
+        works(nbody_step(none, 1));
+        free(bytes);
+        nbody_free(none);
+        nbody_free(device);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -512,6 +592,7 @@ int main(void)
         cmocka_unit_test(host_coincident_bodies_do_not_attract),
         cmocka_unit_test(host_queries_build_no_kernel_and_match_devices),
         cmocka_unit_test(host_is_chosen_for_few_bodies),
+        cmocka_unit_test(host_engine_needs_no_device),
         cmocka_unit_test(host_refuses_other_options),
         cmocka_unit_test(host_state_is_refused_by_devices)};
     if (!context_has_doubles())

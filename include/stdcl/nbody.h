@@ -181,7 +181,8 @@ enum nbody_method {
  * few bodies as a program for the purpose: no launch of a kernel takes less than some microseconds.
  * Results there have equal bits on all machines, and forces, potentials and energies for the caller
  * are computed there, too, so that no kernel is built. NBODY_IAS15, NBODY_WHFAST and NBODY_TRACE
- * always compute on the host. */
+ * always compute on the host. With nbody_options.ctx NULL such an engine has no device:
+ * nbody_devices is 0, and nbody_time_forces and nbody_check_forces fail with ENODEV. */
 enum nbody_place {
     NBODY_ON_DEVICES,
     /* At most 4096 bodies; NBODY_DIRECT, NBODY_TUNED, double or mixed precision, one rank, and
@@ -208,8 +209,9 @@ struct nbody_field {
 
 /* Options of nbody_create. Zero means the default, except in dt. */
 struct nbody_options {
-    /* All devices of the context are used. NULL: stdgpu, else stdcpu. Not owned; must outlive the
-     * engine. */
+    /* All devices of the context are used. Not owned; must outlive the engine. NULL: stdgpu, else
+     * stdcpu; for steps on the host no device is opened, and none is needed, except for forces from
+     * files. Shares and shape are then ignored. */
     CLCONTEXT *ctx;
     enum nbody_integrator integrator;
     enum nbody_precision precision;
@@ -329,8 +331,8 @@ struct nbody_options {
  *
  * EINVAL: an invalid number, a body 10^15 times (in double precision 10^140) farther from the
  * middle than half of the bodies, or a kernel that does not support an option (named). ENODEV: no
- * device. ENOTSUP: a device lacks double precision. ENOMEM. ENOEXEC: a kernel does not build (with
- * the log). */
+ * device, where one is needed. ENOTSUP: a device lacks double precision. ENOMEM. ENOEXEC: a kernel
+ * does not build (with the log). */
 nbody *nbody_create(const struct nbody_options *options, size_t n, const double *mass,
                     const double (*pos)[3], const double (*vel)[3]);
 
@@ -399,7 +401,7 @@ int nbody_positions(nbody *nb, size_t count, const uint32_t *which, float (*pos)
 int nbody_forces(nbody *nb, double (*acc)[3], double *potential);
 
 /* Compute all accelerations `times` times without copies to the host, and return the seconds taken.
- * Changes nothing else. */
+ * Changes nothing else. ENODEV: the engine has no device. */
 int nbody_time_forces(nbody *nb, size_t times, double *seconds);
 
 /* Save the complete state for a bit-identical continuation: copy nbody_save_bytes(nb) bytes to the
@@ -447,8 +449,8 @@ struct nbody_force_errors {
 };
 
 /* Check the accelerations of `samples` bodies drawn at random by `seed`, or of all bodies if
- * samples >= n, on the first device that owns bodies. EINVAL: no samples. ENOTSUP: that device
- * lacks double precision. ENOMEM. */
+ * samples >= n, on the first device that owns bodies. EINVAL: no samples. ENODEV: the engine has no
+ * device. ENOTSUP: the device lacks double precision. ENOMEM. */
 int nbody_check_forces(nbody *nb, size_t samples, uint64_t seed, struct nbody_force_errors *errors);
 
 /* Return the method in use, never NBODY_AUTO; and the reason for its choice, owned by the

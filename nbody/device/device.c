@@ -25,7 +25,7 @@ int nbody_device_write_bad(struct nbody *nb, struct nbody_device *p, int first)
 {
     *p->bad = first;
     p->bad[BARRIER_WORD] = 0;
-    return clmsync(nb->ctx, p->dev, p->bad, CL_MEM_DEVICE) == (cl_event)-1 ? -1 : 0;
+    return nbody_device_upload(nb, p, p->bad, 0);
 }
 
 void nbody_device_mark_idle(struct nbody *nb, struct nbody_device *p)
@@ -36,7 +36,7 @@ void nbody_device_mark_idle(struct nbody *nb, struct nbody_device *p)
 
 int nbody_device_wait(struct nbody *nb, struct nbody_device *p)
 {
-    const cl_event ev = clwait(nb->ctx, p->dev, CL_ALL_EVENT);
+    const cl_event ev = nb->ctx ? clwait(nb->ctx, p->dev, CL_ALL_EVENT) : NULL;
     nbody_device_mark_idle(nb, p);
     p->ev_upload = p->ev_download = NULL; /* released by the wait */
     return ev == (cl_event)-1 ? -1 : 0;
@@ -51,8 +51,20 @@ int nbody_device_wait_all(struct nbody *nb)
     return status == 0 ? nbody_progress_report(nb) : -1;
 }
 
+int nbody_device_upload(const struct nbody *nb, const struct nbody_device *p, void *from,
+                        size_t size)
+{
+    if (!nb->ctx)
+        return 0;
+    const cl_event ev = size ? clmsyncn(nb->ctx, p->dev, from, size, CL_MEM_DEVICE)
+                             : clmsync(nb->ctx, p->dev, from, CL_MEM_DEVICE);
+    return ev == (cl_event)-1 ? -1 : 0;
+}
+
 int nbody_device_download(struct nbody *nb, struct nbody_device *p, void *from, size_t size)
 {
+    if (!nb->ctx)
+        return 0;
     if (clmsyncn(nb->ctx, p->dev, from, size, CL_MEM_HOST) == (cl_event)-1)
         return -1;
     return nbody_device_wait(nb, p);
@@ -77,9 +89,16 @@ void nbody_device_drop_bytes(struct nbody_device *p, size_t bytes)
     p->bytes -= bytes;
 }
 
+void *nbody_device_memory(const struct nbody *nb, size_t size, int flags)
+{
+    return clmalloc(nb->ctx, size, nb->ctx ? flags : flags | CL_MEM_DETACHED);
+}
+
 void *nbody_device_alloc(struct nbody *nb, struct nbody_device *p, size_t size, int flags)
 {
-    void *block = clmalloc(nb->ctx, size, flags);
+    void *block = nbody_device_memory(nb, size, flags);
+    if (!nb->ctx)
+        return block;
     if (!block || !clgetbuffer(nb->ctx, p->dev, block))
         return clfree(block), NULL;
     nbody_device_add_bytes(p, size);

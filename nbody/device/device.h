@@ -67,6 +67,9 @@ void nbody_device_free(struct nbody *nb);
 void nbody_device_add_bytes(struct nbody_device *p, size_t bytes);
 void nbody_device_drop_bytes(struct nbody_device *p, size_t bytes);
 
+/* clmalloc for the context of the engine; memory of the host for an engine without devices. */
+void *nbody_device_memory(const struct nbody *nb, size_t size, int flags);
+
 /* clmalloc, added to p->bytes and created on the device immediately, so that a lack of memory is
  * reported here; NULL in that case. */
 void *nbody_device_alloc(struct nbody *nb, struct nbody_device *p, size_t size, int flags);
@@ -75,6 +78,11 @@ void *nbody_device_alloc(struct nbody *nb, struct nbody_device *p, size_t size, 
 int nbody_device_launch_1d(const struct nbody *nb, const struct nbody_device *p, cl_kernel kernel,
                            size_t rows, size_t components, cl_uint nargs,
                            const struct stdcl_arg *args);
+
+/* Copy `size` bytes, or with 0 the whole block at `from`, from the host to the device. The host's
+ * copy is the only one of an engine without devices. */
+int nbody_device_upload(const struct nbody *nb, const struct nbody_device *p, void *from,
+                        size_t size);
 
 /* Copy `size` bytes from the device to the host and wait for all commands of the device. A failure
  * of any earlier kernel fails this call, since the copy may hold its results. */

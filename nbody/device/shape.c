@@ -119,6 +119,8 @@ enum { DEFAULT_TREE_MIN = 40000 }; /* without an entry */
 size_t nbody_shape_crossover(const struct nbody *nb)
 {
     struct cltune_row row;
+    if (!nb->ctx)
+        return DEFAULT_TREE_MIN;
     if (cltune_find(nb->ctx, 0, shape_tree_kernel(nb), nb->n, &row) != 0)
         return 0;
     return (size_t)cltune_value(row.shape, "tree_min", DEFAULT_TREE_MIN);
@@ -221,8 +223,22 @@ size_t nbody_shape_group_bodies(const struct nbody_shape *shape)
     return (size_t)(shape->group / shape->j_split) * (size_t)shape->width * (size_t)shape->items;
 }
 
+/* Describe the memory of an engine without devices. */
+static void shape_open_host(struct nbody_device *p)
+{
+    p->shape = (struct nbody_shape){
+#define X(key, least, most, value, text) .key = value,
+        NBODY_SHAPE_KEYS(X)
+#undef X
+    };
+    p->pace = pace_of(1e8);
+    p->compute_units = 1;
+}
+
 int nbody_device_open(struct nbody *nb, const struct cldev_info *info, const char *words)
 {
+    if (!nb->ctx)
+        return shape_open_host(nb->device), 0;
     for (cl_uint d = 0; d < nb->ndev; d++) {
         struct nbody_device *p = &nb->device[d];
         if (nbody_has_doubles(nb) && !info[d].dev_pref_vec_double)

@@ -64,7 +64,7 @@ static bool single_device_is_faster(struct nbody *nb, const struct nbody_options
 int nbody_domain_divide(struct nbody *nb, const struct cldev_info *info,
                         const struct nbody_options *options, nbody_rate_fn rate, const void *arg)
 {
-    const bool given = options->shares != NULL, alike = devices_are_equal(info, nb->ndev);
+    const bool given = options->shares && nb->ctx, alike = devices_are_equal(info, nb->ndev);
     const bool by_one =
         stepping_needs_one_device(nb) || (alike && single_device_is_faster(nb, options));
     bool equal = alike || by_one;

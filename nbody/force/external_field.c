@@ -85,14 +85,12 @@ int nbody_field_upload(struct nbody *nb)
 {
     if (!nb->nfields)
         return 0;
-    if (!nb->force.field_table &&
-        !(nb->force.field_table =
-              clmalloc(nb->ctx, nb->nfields * NUMBERS * nb->real, CL_MEM_ZEROCOPY)))
+    if (!nb->force.field_table && !(nb->force.field_table = nbody_device_memory(
+                                        nb, nb->nfields * NUMBERS * nb->real, CL_MEM_ZEROCOPY)))
         return -1;
     field_write_table(nb);
     for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
-        if (p->rows &&
-            clmsync(nb->ctx, p->dev, nb->force.field_table, CL_MEM_DEVICE) == (cl_event)-1)
+        if (p->rows && nbody_device_upload(nb, p, nb->force.field_table, 0) != 0)
             return -1;
     return 0;
 }

@@ -106,7 +106,7 @@ static void force_check_compare(const struct nbody *nb, const double (*acc)[3],
 
 int nbody_check_forces(nbody *nb, size_t samples, uint64_t seed, struct nbody_force_errors *errors)
 {
-    if (no_handle(nb, __func__))
+    if (no_handle(nb, __func__) || nbody_need_device(nb, "nbody_check_forces") != 0)
         return -1;
     struct nbody_device *p = nb->device;
     cl_uint width = 0;

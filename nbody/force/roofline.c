@@ -30,7 +30,7 @@ static double instructions(const struct nbody *nb, cl_device_type type)
 
 double nbody_peak_rate(const nbody *nb)
 {
-    if (no_handle(nb, __func__))
+    if (no_handle(nb, __func__) || !nb->ctx)
         return 0;
     double limit = 0;
     for (const struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++) {

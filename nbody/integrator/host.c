@@ -138,10 +138,8 @@ static int host_upload(struct nbody *nb, struct host_state *h)
             nbody_real_put(nb, p->state, (STATE_VEL + k % 3) * p->rows + k / 3,
                            h->v[3 * p->first + k]);
         host_copy_tangent(nb, p, h, true);
-        if (p->rows &&
-            (clmsync(nb->ctx, p->dev, nb->particles.posm, CL_MEM_DEVICE) == (cl_event)-1 ||
-             clmsyncn(nb->ctx, p->dev, host_velocities(nb, p), host_bytes(nb, p), CL_MEM_DEVICE) ==
-                 (cl_event)-1))
+        if (p->rows && (nbody_device_upload(nb, p, nb->particles.posm, 0) != 0 ||
+                        nbody_device_upload(nb, p, host_velocities(nb, p), host_bytes(nb, p)) != 0))
             return -1;
     }
     nbody_particles_moved(nb);

@@ -167,7 +167,7 @@ static int host_upload_device(struct nbody *nb, struct nbody_device *p, const st
                p->count * sizeof(double));
     void *const blocks[] = {nb->particles.posm, p->state, nb->particles.velo, nb->particles.acce};
     for (size_t k = 0; k < COUNT_OF(blocks); k++)
-        if (blocks[k] && clmsync(nb->ctx, p->dev, blocks[k], CL_MEM_DEVICE) == (cl_event)-1)
+        if (blocks[k] && nbody_device_upload(nb, p, blocks[k], 0) != 0)
             return -1;
     return 0;
 }

@@ -49,16 +49,32 @@ static int host_refuse(const struct nbody *nb, const char *obstacle)
                      obstacle);
 }
 
+static bool host_is_required(const struct nbody *nb, const struct nbody_options *o)
+{
+    return nb->integrator->few_only || o->place == NBODY_ON_HOST;
+}
+
+/* Forces from files are the kernels of a device. */
+bool nbody_host_decided(const struct nbody *nb, const struct nbody_options *o)
+{
+    if (nbody_added_from_files(nb))
+        return false;
+    if (nb->integrator->host || host_is_required(nb, o))
+        return true;
+    return o->place == NBODY_ON_FASTER && o->method != NBODY_TREE && nb->n <= NBODY_FEW &&
+           !host_obstacle(nb, o);
+}
+
 int nbody_host_choose(struct nbody *nb, const struct nbody_options *o, const double *mass)
 {
     const struct host_scheme *const few = nb->integrator->few;
     const char *const obstacle = host_obstacle(nb, o);
-    const bool only = nb->integrator->few_only, required = only || o->place == NBODY_ON_HOST;
+    const bool required = host_is_required(nb, o);
     nb->whfast = o->whfast;
     nb->trace = o->trace;
     if (nb->integrator->host_check && nb->integrator->host_check(nb, mass[0]) != 0)
         return -1;
-    if (nb->integrator->host || (o->place == NBODY_ON_DEVICES && !only))
+    if (nb->integrator->host || (o->place == NBODY_ON_DEVICES && !required))
         return 0;
     if (required && obstacle)
         return host_refuse(nb, obstacle);

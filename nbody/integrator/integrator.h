@@ -34,6 +34,10 @@ void nbody_host_set_softening(const struct nbody *nb, double *e2, size_t stride)
 int nbody_host_forces(struct nbody *nb, double (*acc)[3], double *potential);
 int nbody_host_sums(struct nbody *nb, double *sum);
 
+/* True if all will be computed on the host, so that the engine needs no device; nbody_host_choose
+ * then fails if the host does not support an option. Forces must have been copied. */
+bool nbody_host_decided(const struct nbody *nb, const struct nbody_options *o);
+
 /* Set nb->on_host; EINVAL if the host does not support an option and the caller asks for it. The
  * method must have been chosen. */
 int nbody_host_choose(struct nbody *nb, const struct nbody_options *o, const double *mass);

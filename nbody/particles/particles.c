@@ -41,8 +41,8 @@ static void *alloc_four_per_body(struct nbody *nb)
     cl_uint owners = 0;
     for (cl_uint d = 0; d < nb->ndev; d++)
         owners += nb->device[d].rows > 0;
-    return clmalloc(nb->ctx, nb->padded * 4 * nb->real,
-                    owners == 1 && !nb->domain.ranks ? CL_MEM_ZEROCOPY : 0);
+    return nbody_device_memory(nb, nb->padded * 4 * nb->real,
+                               owners == 1 && !nb->domain.ranks ? CL_MEM_ZEROCOPY : 0);
 }
 
 size_t nbody_particles_bytes(const struct nbody *nb, const struct nbody_device *p)
@@ -54,7 +54,8 @@ int nbody_particles_allocate_device(struct nbody *nb, struct nbody_device *p)
 {
     const size_t arrays = 1u + (nb->particles.velo != NULL) + (nb->particles.acce != NULL) +
                           (nb->particles.moved != NULL);
-    nbody_device_add_bytes(p, arrays * nb->padded * 4 * nb->real);
+    if (nb->ctx)
+        nbody_device_add_bytes(p, arrays * nb->padded * 4 * nb->real);
     p->state = nbody_device_alloc(nb, p, nb->planes * p->rows * nb->real, CL_MEM_ZEROCOPY);
     return p->state ? 0 : -1;
 }
@@ -161,7 +162,7 @@ static int upload_arrays(struct nbody *nb)
         void *const blocks[] = {nb->particles.posm, p->state, nb->particles.velo,
                                 nb->particles.acce, nb->particles.moved};
         for (size_t b = 0; p->rows && b < COUNT_OF(blocks); b++)
-            if (blocks[b] && clmsync(nb->ctx, p->dev, blocks[b], CL_MEM_DEVICE) == (cl_event)-1)
+            if (blocks[b] && nbody_device_upload(nb, p, blocks[b], 0) != 0)
                 return -1;
         if (p->rows && nbody_device_write_bad(nb, p, INT_MAX) != 0) /* sums read it, too */
             return -1;

@@ -50,7 +50,7 @@ int nbody_softening_upload(struct nbody *nb)
     if (!nb->particles.own_eps)
         return 0;
     if (!nb->particles.soft &&
-        !(nb->particles.soft = clmalloc(nb->ctx, nb->padded * nb->real, CL_MEM_ZEROCOPY)))
+        !(nb->particles.soft = nbody_device_memory(nb, nb->padded * nb->real, CL_MEM_ZEROCOPY)))
         return -1;
     nb->eps = 0; /* for the minimum softening */
     const double least = nbody_forces_softening(nb, FORCES, &none) / 2,
@@ -60,7 +60,7 @@ int nbody_softening_upload(struct nbody *nb)
         nbody_real_put(nb, nb->particles.soft, i, fmax(eps * eps / 2, least));
     }
     for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
-        if (p->rows && clmsync(nb->ctx, p->dev, nb->particles.soft, CL_MEM_DEVICE) == (cl_event)-1)
+        if (p->rows && nbody_device_upload(nb, p, nb->particles.soft, 0) != 0)
             return -1;
     return 0;
 }

@@ -100,7 +100,7 @@ unsigned nbody_devices(const nbody *nb)
     if (no_handle(nb, __func__))
         return 0;
     unsigned owners = 0;
-    for (cl_uint d = 0; d < nb->ndev; d++)
+    for (cl_uint d = 0; nb->ctx && d < nb->ndev; d++)
         owners += nb->device[d].rows > 0;
     return owners;
 }
@@ -109,7 +109,7 @@ size_t nbody_device_bodies(const nbody *nb, unsigned dev)
 {
     if (no_handle(nb, __func__))
         return 0;
-    return dev < nb->ndev ? nb->device[dev].count : 0;
+    return nb->ctx && dev < nb->ndev ? nb->device[dev].count : 0;
 }
 
 const char *nbody_shape(const nbody *nb, unsigned dev)

@@ -99,7 +99,7 @@ static int forces_wait_all(struct nbody *nb)
 
 int nbody_time_forces(nbody *nb, size_t times, double *seconds)
 {
-    if (no_handle(nb, __func__))
+    if (no_handle(nb, __func__) || nbody_need_device(nb, "nbody_time_forces") != 0)
         return -1;
     nbody_progress_begin(nb, "nbody_time_forces",
                          (double)times * nbody_forces_work(nb, nb->integrator->sum));

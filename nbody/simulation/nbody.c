@@ -272,7 +272,7 @@ static int nbody_prepare(struct nbody *nb, const struct nbody_options *o, const 
     nb->device = calloc(nb->ndev, sizeof *nb->device);
     int status =
         info && nb->device ? 0 : clerror_set(ENOMEM, "nbody_create: out of memory on the host");
-    if (status == 0)
+    if (status == 0 && nb->ctx)
         status = clgetdevinfo(nb->ctx, info);
     if (status == 0)
         status = nbody_device_open(nb, info, o->shape);
@@ -313,6 +313,18 @@ static struct units choose_units(const struct nbody *nb, const struct nbody_opti
                               forces + o->nfields);
 }
 
+/* Choose the devices. Without a context of the caller, an engine for the host opens none. */
+static int choose_devices(struct nbody *nb, const struct nbody_options *o)
+{
+    if (!o->ctx && nbody_host_decided(nb, o)) {
+        nb->ndev = 1;
+        return 0;
+    }
+    nb->ctx = o->ctx ? o->ctx : stdgpu ? stdgpu : stdcpu;
+    nb->ndev = clgetndev(nb->ctx);
+    return nb->ndev ? 0 : clerror_set(ENODEV, "nbody_create: there is no OpenCL device");
+}
+
 static double default_eta(const struct nbody *nb)
 {
     return nb->integrator->block_steps ? 0.01 : nb->stepping == NBODY_BLOCK ? 0.025 : 0.001;
@@ -329,13 +341,10 @@ static nbody *nbody_create_engine(const struct nbody_options *o, size_t n, const
         checked = nbody_check_bodies(n, mass, pos, vel);
     if (world_reduce_status(o->world, checked) != 0)
         return NULL;
-    CLCONTEXT *ctx = o->ctx ? o->ctx : stdgpu ? stdgpu : stdcpu;
-    if (clgetndev(ctx) == 0)
-        return clerror_set(ENODEV, "nbody_create: there is no OpenCL device"), NULL;
     struct nbody *nb = calloc(1, sizeof *nb);
     if (!nb)
         return clerror_set(ENOMEM, "nbody_create: out of memory on the host"), NULL;
-    *nb = (struct nbody){.ctx = ctx,
+    *nb = (struct nbody){.ctx = o->ctx,
                          .integrator = nbody_integrator_find(o->integrator),
                          .precision = o->precision,
                          .kernel = o->kernel,
@@ -351,8 +360,7 @@ static nbody *nbody_create_engine(const struct nbody_options *o, size_t n, const
                          .flags = CL_EVENT_NOWAIT,
                          .task = {.progress = o->progress, .arg = o->arg},
                          .world = o->world,
-                         .fused_disabled = fused_disabled,
-                         .ndev = clgetndev(ctx)};
+                         .fused_disabled = fused_disabled};
     const bool by_body = nb->stepping != NBODY_FIXED && nb->integrator->block_steps;
     nb->eta = nb->stepping == NBODY_FIXED ? 0 : o->eta > 0 ? o->eta : default_eta(nb);
     nb->megno = o->megno != 0;
@@ -360,7 +368,7 @@ static nbody *nbody_create_engine(const struct nbody_options *o, size_t n, const
     nb->batch = nb->batch < MAX_BATCH ? nb->batch : MAX_BATCH;
     if (nb->precision == NBODY_MIXED)
         nbody_find_centre(n, mass, pos, nb->centre);
-    if (nbody_added_copy(nb, o) != 0) {
+    if (nbody_added_copy(nb, o) != 0 || choose_devices(nb, o) != 0) {
         nbody_free(nb);
         return NULL;
     }

@@ -178,8 +178,8 @@ int nbody_save(nbody *nb, void *to_)
 
 /* ---- Snapshots, while the run continues. --------------------------------------------------------
  * Devices copy the regions to spare blocks, then to the host, after the commands enqueued so
- * far. Only nbody_snapshot_read waits. Without memory for spare blocks, and with ranks, which
- * exchange bodies, nbody_snapshot_begin saves everything at once. */
+ * far. Only nbody_snapshot_read waits. Without memory for spare blocks, without devices, and with
+ * ranks, which exchange bodies, nbody_snapshot_begin saves everything at once. */
 
 struct spare {
     void *block[REGIONS];
@@ -253,7 +253,7 @@ static struct snapshot *snapshot_open(struct nbody *nb)
     if (!h || nb->simulation.snapshot)
         return h;
     nb->simulation.snapshot = h;
-    h->spare = nb->domain.ranks ? NULL : calloc(nb->ndev, sizeof *h->spare);
+    h->spare = nb->domain.ranks || !nb->ctx ? NULL : calloc(nb->ndev, sizeof *h->spare);
     h->body = h->spare ? malloc(nb->n * sizeof *h->body) : NULL;
     bool whole = h->body;
     for (cl_uint d = 0; whole && d < nb->ndev; d++)
@@ -394,8 +394,7 @@ static int load_device(struct nbody *nb, struct nbody_device *p, const char *fro
     if (k.bytes[REGION_A_OLD])
         memcpy(k.at[REGION_A_OLD], from + p->first * nb->real, k.bytes[REGION_A_OLD]);
     for (int i = 0; i < REGIONS; i++)
-        if (k.bytes[i] &&
-            clmsyncn(nb->ctx, p->dev, k.at[i], k.bytes[i], CL_MEM_DEVICE) == (cl_event)-1)
+        if (k.bytes[i] && nbody_device_upload(nb, p, k.at[i], k.bytes[i]) != 0)
             return -1;
     return 0;
 }
