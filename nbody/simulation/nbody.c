@@ -68,6 +68,8 @@ static int nbody_check_options(const struct nbody_options *o, size_t n)
                      o->precision == NBODY_SINGLE))
         return clerror_set(EINVAL, "nbody_create: MEGNO needs the integrator NBODY_WHFAST or "
                                    "NBODY_IAS15, and double or mixed precision");
+    if (o->megno && n < 2)
+        return clerror_set(EINVAL, "nbody_create: MEGNO needs at least 2 bodies; there is 1");
     if (o->megno && (o->nfields || (o->forces && o->forces[strspn(o->forces, "\n")])))
         return clerror_set(EINVAL,
                            "nbody_create: MEGNO supports no fields or forces beside gravity");

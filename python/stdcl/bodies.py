@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+import warnings
 from typing import TYPE_CHECKING, Any, Callable, Generic, NamedTuple, TypeVar, Union, overload
 
 import numpy as np
@@ -136,6 +137,7 @@ class NBody(Engine):
         self._rules: list[Any] = []
         self.events: list[Event] = []
         self._stopped = False  # by an event
+        self._in_force = False  # the function of set_force is running
         self.names: dict[str, int] = {}
         self._time, self._steps, self._current, self._is_closed = 0.0, 0, True, False
         self._over, self._view, self._shown = context, None, 0.0
@@ -154,12 +156,13 @@ class NBody(Engine):
         choices = {**known["nbody_options"], **known["nbody_whfast_options"]}
         if value is not None and name in choices and str(value).lower() not in choices[name]:
             raise ValueError("%s must be one of %s, not %r" % (name, ", ".join(choices[name]), value))
+        self._check_no_force()
         if name in ("dt", "G") and isinstance(value, (str, bytes)):
             raise TypeError("%s cannot be %r" % (name, value))
         if name == "dt" and value is not None and self._handle is not None and self._settings["dt"] is not None:
             check(lib.nbody_set_dt(self._handle, value))
         elif self._settings.get(name, self) is not value:
-            self._drop()
+            self._drop(warn=name != "megno")
         self._settings[name] = value
 
     def _members(self) -> dict[str, Any]:
@@ -188,7 +191,12 @@ class NBody(Engine):
         options["place"] = "on_faster" if few else "on_devices"
         return options
 
+    def _check_no_force(self) -> None:
+        if self._in_force:
+            raise Error("a force must not use its simulation; it has the bodies as arguments")
+
     def _use(self) -> int:
+        self._check_no_force()
         if self._is_closed:
             raise Error(self._closed)
         if self._handle is None:
@@ -219,13 +227,17 @@ class NBody(Engine):
         self._call(lib.nbody_state, self._pos.ctypes.data, self._vel.ctypes.data)
         self._time, self._steps, self._current = float(lib.nbody_time(self._handle)), int(lib.nbody_steps(self._handle)), True
 
-    def _drop(self) -> None:
-        """Free the engine; the arrays keep its state."""
+    def _drop(self, warn: bool = True) -> None:
+        """Free the engine; the arrays keep its state, but not the tangent vector of chaos()."""
+        self._check_no_force()
         self._read()
+        if warn and self._handle is not None and self._settings["megno"] and self.chaos().time:
+            warnings.warn("chaos() begins again at time %g: bodies, options or events have changed" % self._time, RuntimeWarning, 3)
         super().close()
 
     def close(self) -> None:
         """Free the simulation and close its view. Closing again has no effect."""
+        self._check_no_force()
         super().close()
         self._is_closed = True
         if self._view:
@@ -463,7 +475,11 @@ class NBody(Engine):
         return self._stopped or bool(self.contacts)
 
     def chaos(self) -> Any:
-        """Return MEGNO and the largest Lyapunov exponent, with the names of struct nbody_chaos. Needs megno=True."""
+        """Return MEGNO and the largest Lyapunov exponent, with the names of struct nbody_chaos. Needs megno=True.
+
+        They begin again, with a warning, when bodies, options, radii, forces or watched events change: `time` is the time
+        since then.
+        """
         found = c.nbody_chaos()
         self._call(lib.nbody_find_chaos, found)
         return found
@@ -580,12 +596,15 @@ class NBody(Engine):
             return seen[at, shape] if at else None
 
         def call(_arg: Any, time: float, n: int, pos: int, vel: int | None, mass: int, acc: int) -> int:
+            self._in_force = True
             try:
                 force(time, rows(pos, n, 3), rows(vel, n, 3), rows(mass, n), rows(acc, n, 3))  # type: ignore[misc]
                 return 0
             except BaseException as failure:  # noqa: BLE001
                 self._interrupt = failure
                 return 1
+            finally:
+                self._in_force = False
         self._drop()
         self._force = (kind(call), None, int(of_velocity)) if force else None
 

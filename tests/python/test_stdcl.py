@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import warnings
 
 import numpy as np
 
@@ -276,6 +277,11 @@ def test_forces_of_python():
     sim.set_force(fail)
     refused(LookupError, "no force", lambda: sim.integrate(4))
     assert sim.time == 3
+    for use in (lambda: sim.add(1), lambda: sim.pos, sim.close, lambda: setattr(sim, "dt", 1), lambda: sim.integrate(9), lambda: sim.remove(0),
+                lambda: sim.set_force(None), lambda: setattr(sim, "G", 2), sim.diagnose):
+        sim.set_force(lambda *_, use=use: use())
+        refused(stdcl.Error, "must not use its simulation", lambda: sim.integrate(4))
+        assert sim.time == 3 and sim.n == 1
     sim.set_force(None)
     sim.integrate(4)
     assert np.isclose(sim.vel[0, 0], np.exp(-1.5), rtol=1e-12)
@@ -339,7 +345,16 @@ def test_options_of_dynamicists():
     sim.add(1e-6, a=3, e=0.1, inc=0.1)
     sim.integrate(2000)
     assert abs(sim.chaos().megno - 2) < 0.01 and 0 < sim.chaos().lyapunov < 0.01
-    sim.megno, sim.integrator, sim.hill = False, "trace", 4
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        sim.remove(2)
+        sim.add(1e-6, a=3, e=0.1, inc=0.1)
+        assert len(found) == 1 and "chaos() begins again at time 2000" in str(found[0].message)
+        sim.integrate(2010)
+        assert np.isclose(sim.chaos().time, 10)
+        sim.megno = False
+        assert len(found) == 1
+    sim.integrator, sim.hill = "trace", 4
     before = sim.energy
     sim.integrate(2100)
     assert abs(sim.energy / before - 1) < 1e-6
@@ -348,6 +363,14 @@ def test_options_of_dynamicists():
     sim.integrate(5)
     assert np.isclose(np.linalg.norm(sim.pos[0]), 2, rtol=1e-12)
     refused(stdcl.Error, "tangent vector", sim.chaos)
+    refused(stdcl.Error, "MEGNO needs at least 2 bodies", lambda: stdcl.NBody([1], [[0, 0, 0]], [[0, 0, 0]], megno=True))
+
+
+def test_few_bodies_need_no_device():
+    program = "import stdcl; sim = stdcl.NBody(); sim.add(1); sim.add(a=1); sim.integrate(10); sim.diagnose(); print(sim.orbit(1).a)"
+    done = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, check=True, text=True,
+                          env={**os.environ, "OCL_ICD_VENDORS": "/proc/self/task", "OCL_ICD_FILENAMES": ""})
+    assert abs(float(done.stdout) - 1) < 1e-12
 
 
 def test_view_of_bodies_opens():
