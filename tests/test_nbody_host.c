@@ -578,6 +578,56 @@ static void host_engine_needs_no_device(void **state)
     }
 }
 
+/* A saved state belongs to its forces, softening and scheme; its time is that of the forces. */
+static void host_load_refuses_other_options(void **state)
+{
+    static const struct nbody_field field = {NBODY_FIELD_PLUMMER, 2, 0.5};
+    (void)state;
+    works(nbody_initial(NBODY_PLUMMER, 4, 3, mass, pos, vel));
+    const struct nbody_options o = {.precision = NBODY_DOUBLE,
+                                    .place = NBODY_ON_HOST,
+                                    .dt = 0.01,
+                                    .eps = 0.1,
+                                    .forces = "orbit:M=1,centre=1,a=2"};
+    struct nbody_options other[5] = {o, o, o, o, o};
+    nbody *nb = nbody_create(&o, 4, mass, (rows)pos, (rows)vel);
+    ready(nb);
+    const size_t size = nbody_save_bytes(nb);
+    char *const bytes = malloc(size);
+    assert_non_null(bytes);
+    works(nbody_save(nb, bytes));
+    works(nbody_load(nb, bytes, size));
+    other[0].forces = "orbit:M=1,centre=1,a=2.5";
+    other[1].forces = NULL;
+    other[2].fields = &field;
+    other[2].nfields = 1;
+    other[3].eps = 0.2;
+    other[4].softening = softening;
+    for (int k = 0; k < 5; k++) {
+        nbody *const second = nbody_create(&other[k], 4, mass, (rows)pos, (rows)vel);
+        ready(second);
+        assert_int_equal(nbody_load(second, bytes, size), -1);
+        assert_int_equal(clerrno, EINVAL);
+        assert_non_null(strstr(clerror(), k < 3 ? "forces beside gravity" : "softening"));
+        nbody_free(second);
+    }
+    free(bytes);
+    for (int k = 0; k < 2; k++) { /* the point is at (2, 0, 0), then at (-2, 0, 0) */
+        const double period = 2 * PI * sqrt(8. / 2);
+        works(nbody_forces(nb, pos1, NULL));
+        nbody_set_clock(nb, k ? 0 : period / 2, 0);
+        works(nbody_forces(nb, pos2, NULL));
+        for (size_t i = 0; i < 4; i++) {
+            const double x = pos[i][0], yz = pos[i][1] * pos[i][1] + pos[i][2] * pos[i][2],
+                         right = (2 - x) / pow((2 - x) * (2 - x) + yz, 1.5),
+                         left = (-2 - x) / pow((2 + x) * (2 + x) + yz, 1.5),
+                         change = k ? right - left : left - right;
+            assert_true(fabs(pos2[i][0] - pos1[i][0] - change) < 1e-12 * (1 + fabs(change)));
+        }
+    }
+    nbody_free(nb);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -593,6 +643,7 @@ int main(void)
         cmocka_unit_test(host_queries_build_no_kernel_and_match_devices),
         cmocka_unit_test(host_is_chosen_for_few_bodies),
         cmocka_unit_test(host_engine_needs_no_device),
+        cmocka_unit_test(host_load_refuses_other_options),
         cmocka_unit_test(host_refuses_other_options),
         cmocka_unit_test(host_state_is_refused_by_devices)};
     if (!context_has_doubles())

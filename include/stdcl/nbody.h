@@ -382,7 +382,8 @@ int nbody_set_force_callback(nbody *nb,
                              void *arg, enum nbody_force_kind kind);
 
 /* Set the current time and the number of steps done, for an engine that continues another run. No
- * part of the next step has passed then. */
+ * part of the next step has passed then. Forces that depend on time, and events, count from the
+ * same time 0: an engine for the bodies of a file continues at the file's time. */
 void nbody_set_clock(nbody *nb, double time, size_t steps);
 
 /* Copy positions and velocities of the current time to the host, n rows each, in the caller's units
@@ -409,7 +410,8 @@ int nbody_time_forces(nbody *nb, size_t times, double *seconds);
  * (its positions do not matter), on any number of devices of that model and ranks, and with any
  * shares; nbody_device_bodies and nbody_shape report these. Collective: all ranks save and load all
  * bytes. The format belongs to one version of the library on one kind of machine and has no
- * checksum. EINVAL: the bytes belong to another engine (the message says how it differs). After any
+ * checksum. EINVAL: the bytes belong to another engine (the message says how it differs), also if
+ * the file of a force has changed. After any
  * other failure of nbody_load the state is lost. */
 size_t nbody_save_bytes(const nbody *nb);
 int nbody_save(nbody *nb, void *to);

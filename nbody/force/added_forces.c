@@ -184,6 +184,26 @@ void nbody_added_free(struct nbody *nb)
     nb->force.added = NULL;
 }
 
+uint64_t nbody_added_digest(const struct nbody *nb)
+{
+    uint64_t sum = 0;
+    for (size_t k = 0; k < nb->nfields; k++) {
+        const struct nbody_field *const field = &nb->force.given_fields[k];
+        const double number[] = {(double)field->kind, field->strength, field->scale};
+        sum = nbody_digest(sum, number, sizeof number);
+    }
+    for (size_t k = 0; k < nb->nforces; k++) {
+        const struct added_force *const force = &nb->force.added->force[k];
+        sum = nbody_digest(sum, &force->law, sizeof force->law);
+        sum = nbody_digest(sum, force->given, sizeof force->given);
+        if (force->file) {
+            sum = nbody_digest(sum, force->before, strlen(force->before) + 1);
+            sum = nbody_digest(sum, force->text, strlen(force->text) + 1);
+        }
+    }
+    return sum;
+}
+
 /* ---- Evaluation on the host. ----------------------------------------------------------------- */
 
 bool nbody_added_apply(const struct nbody *nb)

@@ -114,6 +114,19 @@ int nbody_added_check_devices(const struct nbody *nb);
 int nbody_added_open(struct nbody *nb, bool on_devices);
 int nbody_added_upload(struct nbody *nb);
 
+/* Continue the 64-bit FNV-1a digest `sum` (Fowler, Noll & Vo) over bytes. */
+static inline uint64_t nbody_digest(uint64_t sum, const void *from, size_t size)
+{
+    const unsigned char *const byte = from;
+    sum = sum ? sum : 0xcbf29ce484222325u;
+    for (size_t k = 0; k < size; k++)
+        sum = (sum ^ byte[k]) * 0x100000001b3u;
+    return sum;
+}
+
+/* Digest of the fields and forces of options, with the texts of files. */
+uint64_t nbody_added_digest(const struct nbody *nb);
+
 /* Enqueue the forces of options as part of the last partial sum, on all devices. */
 int nbody_added_start(struct nbody *nb, enum sum_kind sum);
 

@@ -65,10 +65,18 @@ void nbody_block_counts(const nbody *nb, double *blocks, double *steps)
         *steps = none ? 0 : nb->integration.counts.steps;
 }
 
+/* True if a new time changes forces that depend on it by more than rounding. */
+static bool clock_differs(const struct nbody *nb, double time)
+{
+    return fabs(time - nbody_engine_time(nb)) > 1e-9 * fabs(nb->integration.dt);
+}
+
 void nbody_set_clock(nbody *nb, double time, size_t steps)
 {
     if (no_handle(nb, __func__))
         return;
+    if (nbody_added_apply(nb) && clock_differs(nb, time) && nbody_integrate_restart(nb) != 0)
+        nb->integration.valid = (struct sum_validity){.synchronized = true};
     nb->integration.base_time = time;
     nb->integration.elapsed = 0;
     nb->integration.base_steps = nb->integration.steps = steps;

@@ -19,6 +19,7 @@
 struct save_header {
     char name[16]; /* of the integrator */
     uint64_t n, real, planes, steps, base_steps, size;
+    uint64_t forces, scheme; /* digests of options */
     double G, dt, elapsed, base_time, evaluations, centre[3], eta, blocks, body_steps;
     struct units units;
     int32_t method, precision, stepping, forces_valid, synchronized, a_old_valid, on_host,
@@ -42,6 +43,21 @@ size_t nbody_save_bytes(const nbody *nb)
            nb->n * (nb->real * (4 * save_vectors(nb) + nb->planes) + a_old + order);
 }
 
+/* Digest of the softening and of options of integrators. */
+static uint64_t save_scheme(const struct nbody *nb)
+{
+    const double number[] = {nb->particles.own_eps ? 0 : nb->eps,
+                             (double)nb->whfast.coordinates,
+                             (double)nb->whfast.corrector,
+                             (double)nb->whfast.safe,
+                             nb->trace.hill,
+                             nb->trace.pericentre};
+    const uint64_t sum = nbody_digest(0, number, sizeof number);
+    return nb->particles.own_eps
+               ? nbody_digest(sum, nb->particles.own_eps, nb->n * sizeof *nb->particles.own_eps)
+               : sum;
+}
+
 static struct save_header save_header_of(const struct nbody *nb)
 {
     struct save_header h = {.n = nb->n,
@@ -50,6 +66,8 @@ static struct save_header save_header_of(const struct nbody *nb)
                             .steps = nb->integration.steps,
                             .base_steps = nb->integration.base_steps,
                             .size = nbody_save_bytes(nb),
+                            .forces = nbody_added_digest(nb),
+                            .scheme = save_scheme(nb),
                             .G = nb->G,
                             .dt = nb->integration.dt,
                             .elapsed = nb->integration.elapsed,
@@ -373,6 +391,10 @@ static int load_check_header(const struct nbody *nb, const struct save_header *h
         return load_refuse("place of its steps: the host, or devices");
     if (h->G < own.G || h->G > own.G)
         return load_refuse("gravitational constant");
+    if (h->forces != own.forces)
+        return load_refuse("set of fields and forces beside gravity, or file of a force");
+    if (h->scheme != own.scheme)
+        return load_refuse("softening, or options of whfast or trace");
     if (own.leaf && h->leaf != own.leaf)
         return load_refuse("leaf size of the tree, which depends on the free memory");
     return h->size != own.size || size != own.size ? load_refuse("size") : 0;
