@@ -8,6 +8,7 @@
 #include "ranks.h"
 #include "nbody_bodies.h"
 #include "nbody_checkpoint.h"
+#include "nbody_fields.h"
 #include "nbody_history.h"
 #include "nbody_options.h"
 #include "nbody_output.h"
@@ -118,6 +119,7 @@ static run_step *const simulation[] = {
     nbody_output_plan,
     nbody_checkpoint_plan,
     nbody_job_bodies,
+    nbody_fields_plan,
     nbody_job_energies_check,
     nbody_collide_plan,
     nbody_events_plan,

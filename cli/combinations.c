@@ -174,7 +174,11 @@ static const char *actual_value(const struct cli_option *o, char text[32])
 {
     if (o->type == CLI_TYPE_CHOICE)
         return o->of.choices[*o->to.integer];
-    snprintf(text, 32, "%g", *o->to.real);
+    if (o->type == CLI_TYPE_STRINGS) {
+        const struct cli_strings *const given = o->to.strings;
+        snprintf(text, 32, "%s", given->n ? given->item[given->n - 1] : "");
+    } else
+        snprintf(text, 32, "%g", *o->to.real);
     return text;
 }
 

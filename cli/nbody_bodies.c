@@ -182,6 +182,33 @@ static double estimate_dt_few(const struct particles *b, double G, double eps)
     return shortest / 50;
 }
 
+/* 1/20 of the shortest passage of a pericentre, 2 pi over the angular speed there (Wisdom 2015, AJ
+ * 150, 127), or for trace, which leaves pericentres to ias15, of the shortest period. INFINITY
+ * without an orbit about the first body. */
+static double estimate_dt_planets(const struct nbody_job *job)
+{
+    const struct particles *b = &job->bodies;
+    double shortest = INFINITY;
+    for (size_t i = 1; i < b->n; i++) {
+        double x[3], v[3];
+        for (int k = 0; k < 3; k++) {
+            x[k] = b->pos[i][k] - b->pos[0][k];
+            v[k] = b->vel[i][k] - b->vel[0][k];
+        }
+        const double gm = job->G * (b->mass[0] + b->mass[i]),
+                     l[3] = {x[1] * v[2] - x[2] * v[1], x[2] * v[0] - x[0] * v[2],
+                             x[0] * v[1] - x[1] * v[0]};
+        const struct nbody_elements o = nbody_find_elements(gm, x, v);
+        const double rim = 1 + o.eccentricity,
+                     near = (l[0] * l[0] + l[1] * l[1] + l[2] * l[2]) / (gm * rim),
+                     passage = 2 * acos(-1) * sqrt(near * near * near / (gm * rim)),
+                     time = job->integrator == NBODY_TRACE ? o.period : passage;
+        if (time > 0)
+            shortest = fmin(shortest, time);
+    }
+    return shortest / 20;
+}
+
 /* 1/10 of the time in which a body crosses the softening length, at most 1/50 of the dynamical
  * time, which limits bodies at rest. */
 static double estimate_dt_many(const struct particles *b, double G, double eps)
@@ -220,6 +247,10 @@ static void estimate_eps_and_dt(struct nbody_job *job)
     if (isnan(job->eps))
         job->eps = round_to_2_digits(estimate_eps(b));
     const double eps = job->own_eps ? least_softening(b) : job->eps;
+    const bool planets = job->integrator == NBODY_WHFAST || job->integrator == NBODY_TRACE;
+    const double passage = planets ? estimate_dt_planets(job) : INFINITY;
+    if (isnan(job->dt) && isfinite(passage))
+        job->dt = round_to_2_digits(passage);
     if (isnan(job->dt))
         job->dt = round_to_2_digits(maximum_step(
             job, b->n <= FEW ? estimate_dt_few(b, job->G, eps) : estimate_dt_many(b, job->G, eps)));
@@ -415,24 +446,10 @@ static int choose_defaults(struct nbody_job *job)
     return choose_precision(job, NBODY_MIXED);
 }
 
-/* The engine counts time from the start of the run. */
-static void warn_of_other_times(const struct nbody_job *job)
-{
-    static const char *const names[] = {"point:", "orbit:", "mass-loss:", ".cl"};
-    bool depends = false;
-    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
-        depends |= strstr(job->fields.forces, names[k]) != NULL;
-    if (depends && job->time_start != 0 && !job->resumed)
-        cli_warn("--external: forces that depend on time count it from the start of this run, at "
-                 "time %g; continue a run with --checkpoint and --resume",
-                 job->time_start);
-}
-
 int nbody_job_choose(struct nbody_job *job)
 {
     if (check_softenings(job) != CLI_DONE)
         return CLI_FAILED;
-    warn_of_other_times(job);
     choose_few(job);
     const bool adjust = isnan(job->dt) && job->integrator == NBODY_IAS15 && !job->resumed;
     const int status = choose_defaults(job);
@@ -466,7 +483,7 @@ struct nbody_options nbody_job_options(struct nbody_job *job)
         .softening = job->own_eps ? job->bodies.softening : NULL,
         .fields = job->fields.field,
         .nfields = job->fields.n,
-        .forces = job->fields.forces,
+        .forces = job->fields.engine,
         .whfast = nbody_job_whfast(job),
         .megno = job->megno,
         .trace = {.hill = job->hill},
@@ -509,6 +526,7 @@ int nbody_job_engine(struct nbody_job *job, enum nbody_kernel kernel)
     job->if_direct = false;
     if (!job->engine)
         return *job->fields.forces ? cli_refused_call() : cli_failed_call(NULL);
+    nbody_set_clock(job->engine, job->time_start, 0);
     return job->resumed ? nbody_resume_state(job) : CLI_DONE;
 }
 

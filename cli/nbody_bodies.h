@@ -33,6 +33,9 @@ int nbody_job_energies(struct nbody_job *job,
 int nbody_job_engine(struct nbody_job *job, enum nbody_kernel kernel); /* create job->engine */
 int nbody_job_plan(struct nbody_job *job); /* choose, create the engine and count the steps */
 
+/* nbody_names.c. Find a body by its name or its number from 1 on; false: there is none. */
+bool nbody_find_body(const struct particles *b, const char *word, size_t length, size_t *body);
+
 /* nbody_metadata.c */
 int nbody_metadata_take(
     struct nbody_job *job); /* apply the input file's metadata where no option overrides it */

@@ -271,7 +271,7 @@ int nbody_camera_draw(struct nbody_job *job, const char *file)
     if (status == CLI_DONE)
         status = fix_frame(job, &s, (const double(*)[3])seen);
     o = job->picture;
-    o.time = job->time_start + nbody_time(job->engine);
+    o.time = nbody_time(job->engine);
     o.points = points;
     o.path = (const double(*)[3])path;
     if (status == CLI_DONE && picture_density(&o, s.n, s.mass, (const double(*)[3])seen, file) < 0)

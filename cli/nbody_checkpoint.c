@@ -105,11 +105,11 @@ static char *checkpoint_json(const struct nbody_job *job, size_t step, double ti
     for (int i = 0; i < job->argc; i++)
         json_array_append_new(command, json_string(job->argv[i]));
     char *fields = nbody_fields_text(&job->fields);
-    json_t *all = json_pack("{s:s, s:o, s:o, s:o, s:s, s:I, s:f, s:b, s:b}", "version",
-                            STDCL_VERSION, "devices", devices, "command", command, "notes",
-                            notes_json(job), "external", fields, "step", (json_int_t)step, "time",
-                            job->time_start + time, "ensemble", job->ensemble != NULL, "host",
-                            job->engine && nbody_place(job->engine) == NBODY_ON_HOST);
+    json_t *all = json_pack(
+        "{s:s, s:o, s:o, s:o, s:s, s:s, s:I, s:f, s:b, s:b}", "version", STDCL_VERSION, "devices",
+        devices, "command", command, "notes", notes_json(job), "external", fields, "forces",
+        job->fields.engine, "step", (json_int_t)step, "time", time, "ensemble",
+        job->ensemble != NULL, "host", job->engine && nbody_place(job->engine) == NBODY_ON_HOST);
     char *text = all ? json_dumps(all, JSON_INDENT(1)) : NULL;
     free(fields);
     json_decref(all);
@@ -148,6 +148,11 @@ static struct checkpoint_state current_state(const struct nbody_job *job)
         .energy_lost = job->energy_lost,
         .interactions = job->interactions,
         .collide = job->collide,
+        .coordinates = job->coordinates,
+        .corrector = job->corrector,
+        .safe_mode = job->safe_mode,
+        .megno = job->megno,
+        .hill = job->hill,
         .dt = job->dt,
         .accuracy = job->accuracy,
         .eta = job->eta,

@@ -26,7 +26,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { CHECKPOINT_FORMAT = 3 };
+enum { CHECKPOINT_FORMAT = 4 };
 
 static const char checkpoint_magic[] = "stdcl checkpoint"; /* not terminated in the file */
 
@@ -45,7 +45,8 @@ struct checkpoint_state {
     int stepping, integrator, precision, kernel, method, model, also;
     size_t n_start, events, orbits, found;
     double radius, energy_lost, interactions;
-    int collide;
+    int collide, coordinates, corrector, safe_mode, megno;
+    double hill;
     int own_eps; /* per-body softenings */
     struct picture_options picture;
     struct nbody_diagnostics start;

@@ -101,6 +101,8 @@ static const char *bad_word(const json_t *words)
         return "notes";
     if (!json_is_string(json_object_get(words, "external")))
         return "external";
+    if (!json_is_string(json_object_get(words, "forces")))
+        return "forces";
     return json_is_boolean(json_object_get(words, "ensemble")) ? NULL : "ensemble";
 }
 

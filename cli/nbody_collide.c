@@ -41,9 +41,9 @@ int nbody_collide_plan(struct nbody_job *job)
         return CLI_DONE;
     if (isnan(job->radius) && !b->radius)
         return cli_wrong("--collide needs radii: add --radius LENGTH, or use a file with radii");
-    if (job->collide == MERGE && nbody_fields_name_bodies(&job->fields))
-        return cli_wrong(
-            "--collide merge renumbers bodies, which --external names; use --collide stop");
+    if (job->collide == MERGE && nbody_fields_have_files(&job->fields))
+        return cli_wrong("--collide merge renumbers bodies, which a force from a file sees by "
+                         "their index; use --collide stop");
     if (!isnan(job->radius)) {
         b->radius = cli_realloc(b->radius, b->n, sizeof *b->radius);
         for (size_t i = 0; i < b->n; i++)
@@ -70,9 +70,9 @@ static void add_event(struct nbody_job *job, const struct nbody_contact *c, size
 {
     job->events.event =
         cli_realloc(job->events.event, job->events.n + 1, sizeof *job->events.event);
-    job->events.event[job->events.n++] = (struct nbody_event){
-        job->time_start + nbody_time(job->engine) - copysign(c->before, job->dt),
-        body_id(&job->bodies, i), body_id(&job->bodies, j)};
+    job->events.event[job->events.n++] =
+        (struct nbody_event){nbody_time(job->engine) - copysign(c->before, job->dt),
+                             body_id(&job->bodies, i), body_id(&job->bodies, j)};
 }
 
 /* Merge body j into body i. Massless bodies merge at the midpoint. */
@@ -131,6 +131,7 @@ static void merge_all(struct nbody_job *job, const struct nbody_contact *contact
         merge_pair(b, stays, goes);
         is[goes] = stays;
     }
+    nbody_fields_merge(&job->fields, b->n, is);
     for (size_t i = b->n; i-- > 0;)
         if (is[i] != i)
             remove_body(job, i);
@@ -195,8 +196,8 @@ static void check_paths(struct nbody_job *job, const double (*old)[3], double dt
         if (job->bends)
             cli_warn(
                 "--collide checks after every --dt; before time %g, body %llu left its straight line by %.2g, more than its radius %.2g: contacts may have been missed; use a smaller --dt",
-                job->time_start + nbody_time(job->engine), (unsigned long long)body_id(b, i),
-                sqrt(off), b->radius[i]);
+                nbody_time(job->engine), (unsigned long long)body_id(b, i), sqrt(off),
+                b->radius[i]);
     }
 }
 

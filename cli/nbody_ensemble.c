@@ -107,7 +107,7 @@ static int write_ensemble_checkpoint(const struct ensemble *e)
         return cli_failed_call(NULL);
     }
     return nbody_checkpoint_put(job, bytes, size, nbody_ensemble_steps(e->engine),
-                                nbody_ensemble_time(e->engine));
+                                job->time_start + nbody_ensemble_time(e->engine));
 }
 
 /* Restore the initial energies and the engine from the checkpoint. The systems of the command

@@ -41,23 +41,10 @@ static bool split_words(const char *text, struct event_words *w)
     return false;
 }
 
-/* Find a body by its name or its number from 1 on; false: there is none. */
-static bool find_event_body(const struct particles *b, const struct event_words *w, size_t k,
-                            size_t *body)
+static bool find_word(const struct particles *b, const struct event_words *w, size_t k,
+                      size_t *body)
 {
-    char name[PARTICLES_NAME_SIZE];
-    double number;
-    for (size_t i = 0; i < b->n; i++)
-        if (particles_name(b, i, name) && strlen(name) == w->length[k] &&
-            memcmp(name, w->word[k], w->length[k]) == 0) {
-            *body = i;
-            return true;
-        }
-    if (number_read(w->word[k], w->length[k], &number) != NUMBER_OK || number != floor(number) ||
-        !(number >= 1 && number <= (double)b->n))
-        return false;
-    *body = (size_t)number - 1;
-    return true;
+    return nbody_find_body(b, w->word[k], w->length[k], body);
 }
 
 static bool read_distance(const struct event_words *w, double *distance)
@@ -78,8 +65,8 @@ static bool read_event_bodies(const struct particles *b, const struct event_word
         return false;
     for (size_t i = 1; i < b->n; i++)
         r->other = b->mass[i] > b->mass[r->other] ? i : r->other;
-    if ((w->n == k + 2 && !find_event_body(b, w, k + 1, &r->other)) ||
-        (!all && !find_event_body(b, w, k, &r->body)) || w->n > k + 2)
+    if ((w->n == k + 2 && !find_word(b, w, k + 1, &r->other)) ||
+        (!all && !find_word(b, w, k, &r->body)) || w->n > k + 2)
         return false;
     r->body = all ? r->other : r->body;
     return all || r->body != r->other;
@@ -150,7 +137,7 @@ static void add_found(struct nbody_job *job, const struct nbody_event_record *r)
 {
     const struct nbody_event_rule *const rule = &job->rules.rule[r->rule];
     const bool origin = rule->kind == NBODY_ESCAPE && r->body == r->other;
-    const double time = job->time_start + r->time, x = r->pos[0], y = r->pos[1], z = r->pos[2],
+    const double time = r->time, x = r->pos[0], y = r->pos[1], z = r->pos[2],
                  other = origin ? 0 : (double)r->other + 1;
     job->found.row = cli_realloc(job->found.row, job->found.n + 1, sizeof *job->found.row);
     const double value[NBODY_FOUND_NUMBERS] = {

@@ -4,8 +4,10 @@
 #include "command.h"
 #include "alloc.h"
 #include "message.h"
+#include "nbody_bodies.h"
 #include "nbody_fields.h"
 #include "nbody_job.h"
+#include "text.h"
 
 #include "formats/number.h"
 
@@ -13,6 +15,7 @@
 #include <stdcl.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Names of fields, and their parameters. */
@@ -98,25 +101,160 @@ static bool parse_field_list(const char *text, struct nbody_fields *fields)
     return true;
 }
 
-bool nbody_fields_name_bodies(const struct nbody_fields *fields)
+bool nbody_fields_have_files(const struct nbody_fields *fields)
 {
-    static const char *const words[] = {"body=", "first=", "last=", ".cl"};
-    bool any = false;
-    for (size_t k = 0; k < sizeof words / sizeof *words; k++)
-        any |= strstr(fields->forces, words[k]) != NULL;
-    return any;
+    return strstr(fields->forces, ".cl") != NULL;
 }
+
+/* ---- Bodies of forces. ----------------------------------------------------------------------- */
+
+/* Find the number to write for the value of a key, KEY=VALUE; false: there is no such body. */
+typedef bool body_map(const void *arg, const char *key, const char *value, size_t length,
+                      size_t *number);
+
+static bool starts_with(const char *text, const char *start)
+{
+    return strncmp(text, start, strlen(start)) == 0;
+}
+
+static bool acts_from_body(const char *force)
+{
+    return starts_with(force, "relativity:") || starts_with(force, "oblate:") ||
+           starts_with(force, "radiation:") || starts_with(force, "mass-loss:");
+}
+
+static bool is_body_key(const char *word)
+{
+    return starts_with(word, "body=") || starts_with(word, "first=") || starts_with(word, "last=");
+}
+
+/* Append one force to `to`, with mapped bodies. Where no source is given it is the first body. */
+static bool map_force(const char *force, size_t length, body_map *map, const void *arg, char *to,
+                      size_t size)
+{
+    const char *const end = force + length, *const colon = memchr(force, ':', length);
+    const char *at = colon ? colon + 1 : end;
+    bool given = !acts_from_body(force);
+    cli_text_append(to, size, "%.*s", (int)(at - force), force);
+    while (at < end) {
+        const char *const comma = memchr(at, ',', (size_t)(end - at)),
+                          *const stop = comma ? comma : end,
+                          *const value = at + strcspn(at, "=") + 1;
+        size_t number;
+        if (!is_body_key(at))
+            cli_text_append(to, size, "%.*s", (int)(stop - at), at);
+        else if (map(arg, at, value, (size_t)(stop - value), &number))
+            cli_text_append(to, size, "%.*s%zu", (int)(value - at), at, number);
+        else
+            return false;
+        given |= starts_with(at, "body=");
+        cli_text_append(to, size, "%s", comma ? "," : "");
+        at = comma ? comma + 1 : end;
+    }
+    if (!given)
+        cli_text_append(to, size, ",body=0");
+    return true;
+}
+
+/* Map all forces, `between` them; NULL, or the force of which a body does not exist. */
+static const char *map_forces(const char *forces, char between, body_map *map, const void *arg,
+                              char *to, size_t size)
+{
+    *to = 0;
+    for (; *forces; forces += *forces == '\n') {
+        const size_t length = strcspn(forces, "\n");
+        const bool file = memmem(forces, length, ".cl", 3) != NULL;
+        cli_text_append(to, size, "%.*s", *to != 0, &between);
+        if (file || !acts_from_body(forces))
+            cli_text_append(to, size, "%.*s", (int)length, forces);
+        else if (!map_force(forces, length, map, arg, to, size))
+            return forces;
+        forces += length;
+    }
+    return NULL;
+}
+
+static bool body_as_given(const void *arg, const char *key, const char *value, size_t length,
+                          size_t *number)
+{
+    (void)key;
+    return nbody_find_body(arg, value, length, number);
+}
+
+int nbody_fields_plan(struct nbody_job *job)
+{
+    struct nbody_fields *const f = &job->fields;
+    const char *const wrong = job->resumed ? NULL
+                                           : map_forces(f->forces, '\n', body_as_given,
+                                                        &job->bodies, f->engine, sizeof f->engine);
+    if (!wrong)
+        return CLI_DONE;
+    return cli_wrong(
+        "--external: '%.*s' names none of the %zu bodies; give a name, or a number from 1 on",
+        (int)strcspn(wrong, "\n"), wrong, job->bodies.n);
+}
+
+void nbody_fields_restore(struct nbody_fields *fields, const char *engine)
+{
+    snprintf(fields->engine, sizeof fields->engine, "%s", engine);
+}
+
+/* Bodies of which some have merged. */
+struct merged {
+    size_t n;
+    const size_t *is;
+};
+
+/* Number of bodies left among the first `end`. */
+static size_t count_left(const struct merged *m, size_t end)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < end && i < m->n; i++)
+        left += m->is[i] == i;
+    return left;
+}
+
+/* A source is where its mass is; a range keeps the bodies that are left in it. */
+static bool body_after_merging(const void *arg, const char *key, const char *value, size_t length,
+                               size_t *number)
+{
+    const struct merged *const m = arg;
+    size_t body = strtoul(value, NULL, 10);
+    (void)length;
+    if (*key == 'l') {
+        *number = count_left(m, body + 1);
+        *number -= *number > 0;
+        return true;
+    }
+    while (*key == 'b' && m->is[body] != body)
+        body = m->is[body];
+    *number = count_left(m, body);
+    return true;
+}
+
+void nbody_fields_merge(struct nbody_fields *fields, size_t n, const size_t *is)
+{
+    char before[sizeof fields->engine];
+    memcpy(before, fields->engine, sizeof before);
+    (void)map_forces(before, '\n', body_after_merging, &(struct merged){n, is}, fields->engine,
+                     sizeof fields->engine);
+}
+
+/* ---- Texts. ---------------------------------------------------------------------------------- */
 
 int nbody_fields_read(struct nbody_job *job)
 {
     struct nbody_fields *f = &job->fields;
-    const bool none = job->external.n == 1 && strcmp(job->external.item[0], "none") == 0;
+    size_t first = 0; /* after the last none */
     f->n = 0;
     *f->forces = 0;
     if (job->external.n > NBODY_MOST_FIELDS)
         return cli_wrong("--external: %zu fields are more than %d", job->external.n,
                          NBODY_MOST_FIELDS);
-    for (size_t i = 0; i < job->external.n && !none; i++)
+    for (size_t i = 0; i < job->external.n; i++)
+        if (strcmp(job->external.item[i], "none") == 0)
+            first = i + 1;
+    for (size_t i = first; i < job->external.n; i++)
         if (!parse_field(job->external.item[i], strlen(job->external.item[i]), f))
             return cli_wrong(
                 "--external: '%s' is not a field; give plummer:M,a, logarithmic:v,r or point:M with positive numbers, a force such as nfw:M=1,a=2 or FILE.cl (no blanks), or none",
@@ -132,7 +270,7 @@ int nbody_fields_take(struct nbody_job *job, const char *text)
                             text);
 }
 
-char *nbody_fields_text(const struct nbody_fields *fields)
+static char *fields_text(const struct nbody_fields *fields, const char *forces)
 {
     char *text = NULL, number[2][NUMBER_SIZE];
     size_t size = 0;
@@ -145,11 +283,33 @@ char *nbody_fields_text(const struct nbody_fields *fields)
         if (kinds[f->kind].n > 1)
             fprintf(fp, ",%s", number[1]);
     }
-    for (const char *c = fields->forces; fp && *c; c++)
-        fprintf(fp, "%s%c", c == fields->forces && fields->n ? " " : "", *c == '\n' ? ' ' : *c);
+    for (const char *c = forces; fp && *c; c++)
+        fprintf(fp, "%s%c", c == forces && fields->n ? " " : "", *c == '\n' ? ' ' : *c);
     if (!fp || fclose(fp) != 0)
         cli_out_of_memory("the words of --external");
     return text;
+}
+
+char *nbody_fields_text(const struct nbody_fields *fields)
+{
+    return fields_text(fields, fields->forces);
+}
+
+static bool body_from_1(const void *arg, const char *key, const char *value, size_t length,
+                        size_t *number)
+{
+    (void)arg;
+    (void)key;
+    (void)length;
+    *number = strtoul(value, NULL, 10) + 1;
+    return true;
+}
+
+char *nbody_fields_text_now(const struct nbody_fields *fields)
+{
+    char forces[sizeof fields->engine];
+    (void)map_forces(fields->engine, '\n', body_from_1, NULL, forces, sizeof forces);
+    return fields_text(fields, forces);
 }
 
 bool nbody_fields_bind(const struct nbody_fields *fields)

@@ -164,7 +164,7 @@ static void add_numbers(struct nbody_job *job, const struct nbody_diagnostics *d
     struct nbody_history *h = &job->history;
     h->value = cli_realloc(h->value, (h->n + 1) * h->columns, sizeof *h->value);
     double *row = h->value + h->columns * h->n++;
-    const double before[FIXED_COLUMNS] = {job->time_start + d->time,
+    const double before[FIXED_COLUMNS] = {d->time,
                                           d->kinetic,
                                           d->potential,
                                           d->total,

@@ -223,7 +223,8 @@ int nbody_metadata_set(struct nbody_job *job)
     struct particles *b = &job->bodies;
     const bool tree = nbody_method(job->engine) == NBODY_TREE;
     char seed[24], *command = command_line(job), *device = cli_devices_name(job->context),
-                   *fields = nbody_fields_text(&job->fields);
+                   *fields = job->n < job->n_start ? nbody_fields_text_now(&job->fields)
+                                                   : nbody_fields_text(&job->fields);
     if (!command) {
         free(fields);
         free(device);

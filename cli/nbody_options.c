@@ -76,7 +76,7 @@ static const struct cli_combination nbody_combinations[] = {
     CLI_REQUIRES("ensemble+megno", "integrator=whfast",
                  "in ensembles only whfast has variational equations"),
     CLI_EXCLUDES("megno", "precision=single", "use --precision double"),
-    CLI_EXCLUDES("megno", "safe-mode external collide",
+    CLI_EXCLUDES("megno", "safe-mode external!none collide",
                  "the variational equations do not support it"),
     CLI_REQUIRES("events", "event stop-event", NULL),
     CLI_REQUIRES("event", "events", NULL),
@@ -84,8 +84,9 @@ static const struct cli_combination nbody_combinations[] = {
                  "bodies need steps of equal times, on one rank"),
     CLI_EXCLUDES("event stop-event", "collide=merge", "mergers change the numbers of the bodies"),
     CLI_REQUIRES("hill", "integrator=trace", NULL),
-    CLI_EXCLUDES("integrator=trace", "external", "trace has no external fields; use ias15"),
-    CLI_EXCLUDES("coordinates=heliocentric", "corrector!none external", "use Jacobi coordinates"),
+    CLI_EXCLUDES("integrator=trace", "external!none", "trace has no external fields; use ias15"),
+    CLI_EXCLUDES("coordinates=heliocentric", "corrector!none external!none",
+                 "use Jacobi coordinates"),
     CLI_EXCLUDES("integrator=whfast integrator=trace", "precision=single kernel!tuned ranks",
                  "this integrator computes on the host, in double precision"),
     CLI_EXCLUDES("stepping=adaptive", "method=tree", "use --stepping fixed or block"),
@@ -134,10 +135,21 @@ static int check_values(const struct nbody_job *job, const struct cli_option *op
     return CLI_DONE;
 }
 
+/* Check an option beside --resume. All options are parsed and checked again after those of the
+ * checkpoint, but there one end of the run replaces the other. */
+static bool check_end(const struct cli_option *options, int *status)
+{
+    if (!cli_given(options, "steps") || !cli_given(options, "until"))
+        return true;
+    *status = cli_wrong("--steps and --until cannot be combined: give the number of steps or the "
+                        "time");
+    return false;
+}
+
 /* Set the default of --integrator for steps that are not fixed. */
 static void choose_integrator(struct nbody_job *job)
 {
-    if (job->stepping == NBODY_FIXED || job->given.integrator)
+    if (job->stepping == NBODY_FIXED || job->given.integrator || job->resumed)
         return;
     job->integrator = job->stepping == NBODY_BLOCK && job->method != NBODY_DIRECT ? NBODY_LEAPFROG
                                                                                   : NBODY_HERMITE4;
@@ -207,12 +219,12 @@ bool nbody_options_parse(struct nbody_job *job, int argc, char **argv, int *stat
                  "gravitational constant, in the units of the bodies"),
         CLI_STRINGS(
             0, "external", "FIELD", &job->external,
-            "force beside gravity, repeatable. Fields about the origin for every integrator: plummer:M,a, point:M, logarithmic:v,r (circular speed v far out). With fixed steps of leapfrog, yoshida4, ias15, whfast and taylor also NAME:KEY=NUMBER,...: nfw:M,a, miyamoto-nagai:M,a,b, logarithmic:v,r,q, point:M,eps,x,y,z,vx,vy,vz (moves), orbit:M,centre,a,e,inc,Omega,omega,l, relativity:c,body, relativity-pairs:c, oblate:J2,J4,R,body,nx,ny,nz, radiation:beta,c,body,first,last, mass-loss:tau,body, and FILE.cl:KEY=NUMBER,... with a function in OpenCL C. none drops a file's forces"),
+            "force beside gravity, repeatable. Fields about the origin for every integrator: plummer:M,a, point:M, logarithmic:v,r (circular speed v far out). With fixed steps of leapfrog, yoshida4, ias15, whfast and taylor also NAME:KEY=NUMBER,...: nfw:M,a, miyamoto-nagai:M,a,b, logarithmic:v,r,q, point:M,eps,x,y,z,vx,vy,vz (moves), orbit:M,centre,a,e,inc,Omega,omega,l, relativity:c,body, relativity-pairs:c, oblate:J2,J4,R,body,nx,ny,nz, radiation:beta,c,body,first,last, mass-loss:tau,body (bodies by name, or by number from 1), and FILE.cl:KEY=NUMBER,... with a function in OpenCL C. none drops the forces of the file, and those given before"),
         CLI_REAL(0, "eps", "LENGTH", &job->eps, 0, DBL_MAX,
                  "softening length (default: the model's or file's, else an estimate)"),
         CLI_REAL(
             0, "dt", "TIME", &job->dt, -DBL_MAX, DBL_MAX,
-            "time step, such as 0.01, 1/256 or 2^-7; negative: backward in time (default: the model's or file's, else an estimate; for ias15 1/1000 of the run)"),
+            "time step, such as 0.01, 1/256 or 2^-7; negative: backward in time (default: the model's or file's, else an estimate; for ias15 1/1000 of the run, for whfast 1/20 of the shortest passage of a pericentre, for trace 1/20 of the shortest period)"),
         CLI_CHOICE(
             0, "stepping", "NAME", &job->stepping, nbody_stepping_names,
             "time-step scheme: {}. fixed: --dt for all bodies; adaptive: one step for all, set by the most demanding body; block: individual steps. --dt is the maximum step of adaptive and block; their default integrator is hermite4 (block with --method tree: leapfrog). Up to 16 bodies without --dt, --steps, --stepping, --integrator, --precision and --method default to --integrator ias15, which chooses its own steps"),
@@ -408,6 +420,8 @@ bool nbody_options_parse(struct nbody_job *job, int argc, char **argv, int *stat
                                       .method = cli_given(options, "method"),
                                       .stepping = cli_given(options, "stepping"),
                                       .device = cli_given(options, "device")};
+    if (job->resume && !job->resumed)
+        return check_end(options, status);
     choose_integrator(job);
     set_conditions(job, &usage);
     if ((*status = cli_combinations_check(&usage)) != CLI_DONE)

@@ -92,7 +92,7 @@ static struct nbody_orbit orbit_of(const struct nbody_job *job, size_t i, size_t
     }
     const struct nbody_elements o =
         nbody_find_elements(job->G * (b->mass[heavy] + b->mass[i]), x, v);
-    struct nbody_orbit row = {{job->time_start + nbody_time(job->engine),
+    struct nbody_orbit row = {{nbody_time(job->engine),
                                job->collide && b->id ? (double)b->id[i] : (double)i + 1,
                                o.semi_major, o.eccentricity, o.inclination, o.node, o.pericentre,
                                o.mean_anomaly, o.period},

@@ -155,7 +155,7 @@ int nbody_output_row(struct nbody_job *job, const struct nbody_diagnostics *d)
     if (job->megno && nbody_find_chaos(job->engine, &chaos) < 0)
         return cli_failed_call(NULL);
     const struct nbody_row row = {{
-        job->time_start + d->time,
+        d->time,
         d->kinetic,
         d->potential,
         d->total,

@@ -179,8 +179,8 @@ static int nbody_report_json(const struct nbody_job *job, const char *device)
         nbody_method_names[nbody_method(job->engine)], "accuracy",
         has_tree(job) ? cli_json_real(nbody_job_accuracy(job)) : json_null(), "bodies_per_s",
         cli_json_real(bodies_per_s(job)), "force_errors", errors_json(job), "G",
-        cli_json_real(job->G), "time", cli_json_real(job->time_start + nbody_time(job->engine)),
-        "model", model_json(job), "seed", seed_json(job), "version", STDCL_VERSION, "interrupted",
+        cli_json_real(job->G), "time", cli_json_real(nbody_time(job->engine)), "model",
+        model_json(job), "seed", seed_json(job), "version", STDCL_VERSION, "interrupted",
         job->interrupted, "stopped", *job->stopped ? json_string(job->stopped) : json_null(),
         "external", fields_json(job), "collisions", nbody_collide_json(job));
     json_t *step_errors = nbody_steps_json(job);
@@ -212,7 +212,7 @@ static void nbody_report_text(const struct nbody_job *job, const char *device, F
         fprintf(fp, "%-14s%s\n", "external", fields);
     free(fields);
     fprintf(fp, "%-14s%zu of %g to time %g, %s, %s precision, softening ", "steps",
-            nbody_steps(job->engine), job->dt, job->time_start + nbody_time(job->engine),
+            nbody_steps(job->engine), job->dt, nbody_time(job->engine),
             nbody_integrator_names()[job->integrator], nbody_precision_names[job->precision]);
     if (job->own_eps)
         fputs("per body\n", fp);

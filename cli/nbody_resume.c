@@ -93,7 +93,8 @@ static bool is_option(const char *word)
 /* True for repeatable options; of all others the last one holds. */
 static bool is_repeatable(const char *word)
 {
-    static const char *const names[] = {"-o", "--output", "--plot", "--external", "--device"};
+    static const char *const names[] = {"-o",       "--output", "--plot",      "--external",
+                                        "--device", "--event",  "--stop-event"};
     bool any = false;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         any |= strcmp(word, names[i]) == 0;
@@ -262,6 +263,10 @@ int nbody_resume_open(struct nbody_job *job, int argc, char **argv)
         return status;
     merge_command_lines(r, job->resume, argc, argv, &job->argc);
     job->argv = r->argv;
+    if (!r->parts.ensemble) { /* options are judged by the run's integrator, whoever chose it */
+        job->integrator = r->parts.state.integrator;
+        job->stepping = r->parts.state.stepping;
+    }
     return CLI_DONE;
 }
 
@@ -315,6 +320,11 @@ int nbody_resume_options(struct nbody_job *job)
     list_difference(list, sizeof list, job->given.stepping && job->stepping != k->stepping,
                     "--stepping");
     list_difference(list, sizeof list, job->eta > 0 && job->eta != k->eta, "--eta");
+    list_difference(list, sizeof list, job->coordinates != k->coordinates, "--coordinates");
+    list_difference(list, sizeof list, job->corrector != k->corrector, "--corrector");
+    list_difference(list, sizeof list, job->safe_mode != k->safe_mode, "--safe-mode");
+    list_difference(list, sizeof list, job->megno != k->megno, "--megno");
+    list_difference(list, sizeof list, job->hill != k->hill, "--hill");
     if (*list)
         return cli_wrong(
             "--resume: the run of %s had different values of %s; to change them, start a new run from a snapshot with -i",
@@ -336,6 +346,7 @@ int nbody_resume_options(struct nbody_job *job)
     job->method = k->method;
     job->picture = k->picture;
     job->fitted = k->frames_done > 0;
+    nbody_fields_restore(&job->fields, checkpoint_word(&job->resumed->parts, "forces"));
     return nbody_fields_take(job, checkpoint_word(&job->resumed->parts, "external"));
 }
 
@@ -469,13 +480,13 @@ int nbody_resume_state(struct nbody_job *job)
 {
     const struct checkpoint_state *k = &job->resumed->parts.state;
     if (nbody_load(job->engine, job->resumed->parts.engine, k->engine) < 0)
-        return cli_failed_call(NULL);
+        return cli_failed("--resume: %s: %s", job->resume, cli_reason());
     if (nbody_steps(job->engine) < job->total ||
         (nbody_steps(job->engine) == job->total && job->last_dt == job->dt))
         return CLI_DONE;
     return cli_wrong(
         "--resume: %s is at step %zu and time %g, but the run ends %s step %zu; give a later --until or more --steps",
-        job->resume, nbody_steps(job->engine), job->time_start + nbody_time(job->engine),
+        job->resume, nbody_steps(job->engine), nbody_time(job->engine),
         job->last_dt == job->dt ? "at" : "within", job->total);
 }
 

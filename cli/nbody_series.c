@@ -30,7 +30,7 @@ int nbody_bodies_fetch(struct nbody_job *job)
         (b->potential && nbody_steps(job->engine) > 0 &&
          nbody_forces(job->engine, NULL, b->potential) < 0))
         return cli_failed_call(NULL);
-    b->time = job->time_start + nbody_time(job->engine);
+    b->time = nbody_time(job->engine);
     return nbody_metadata_set(job);
 }
 

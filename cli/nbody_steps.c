@@ -151,6 +151,7 @@ static int half_steps(struct nbody_job *job, nbody *nb, size_t steps)
     const size_t times = job->stepping == NBODY_FIXED ? 2 : 1;
     const bool shorter = steps == job->total && (job->last_dt < job->dt || job->last_dt > job->dt);
     const size_t whole = shorter ? steps - 1 : steps;
+    nbody_set_clock(nb, job->time_start, 0);
     if (nbody_step(nb, times * whole) < 0)
         return -1;
     return shorter &&

@@ -12,6 +12,26 @@
 
 #include <math.h>
 
+/* Fail if bodies of two files differ by more than `most`. */
+static void assert_near_bodies(const char *one, const char *two, double most)
+{
+    struct particles p[2];
+    works(particles_read(in_folder(one), &p[0]));
+    works(particles_read(in_folder(two), &p[1]));
+    assert_int_equal(p[0].n, p[1].n);
+    for (size_t k = 0; k < 3 * p[0].n; k++) {
+        assert_true(fabs(p[0].pos[k / 3][k % 3] - p[1].pos[k / 3][k % 3]) <= most);
+        assert_true(fabs(p[0].vel[k / 3][k % 3] - p[1].vel[k / 3][k % 3]) <= most);
+    }
+    particles_free(&p[0]);
+    particles_free(&p[1]);
+}
+
+static void assert_equal_bodies(const char *one, const char *two)
+{
+    assert_near_bodies(one, two, 0);
+}
+
 /* ---- Fields. --------------------------------------------------------------------------------- */
 
 /* A massless body circles a point mass, and the file records the field. */
@@ -85,22 +105,135 @@ static void nbody_command_adds_forces(void **unused)
                    "--until 10 -q --event apsis:all --events apsides.csv");
     nbody_succeeds("-i two.tab --external mass-loss:tau=9 --until 1 -q -o later.tab");
     nbody_succeeds("-i later.tab --until 2 -q");
-    assert_non_null(strstr(err, "count it from the start of this run, at time 1"));
+    assert_null(strstr(err, "warning")); /* forces go on from time 1 */
     nbody_refuses(2, "force nfw needs the parameter a=NUMBER",
                   "-i one.tab --dt 1 --external nfw:M=1");
     nbody_refuses(2, "there is no force 'nwf'", "-i one.tab --dt 1 --external nwf:M=1");
     nbody_refuses(2, "hermite4 needs derivatives",
                   "-i one.tab --dt 1 --integrator hermite4 --external nfw:M=1,a=1");
     nbody_refuses(1, "missing.cl: No such file", "-i one.tab --dt 1 --external missing.cl");
-    nbody_refuses(
-        2, "--collide merge renumbers bodies",
-        "-i two.tab --dt 1 --collide merge --radius 0 --external relativity:c=1000,body=0");
+    nbody_refuses(2, "--collide merge renumbers bodies",
+                  "-i two.tab --dt 1 --collide merge --radius 0 --external drag.cl:gamma=1");
     assert_int_equal(run_nbody_command("-i one.tab --dt 1 --external drag.cl"), 1);
     assert_non_null(strstr(err, "force drag.cl:3"));
     assert_non_null(strstr(err, "gamma"));
 }
 
 /* A run in a field resumes with equal bits, and only in the same field. */
+/* Forces that depend on time count it from 0, not from the start of a run: two runs make one. */
+static void nbody_command_keeps_time_of_forces(void **unused)
+{
+    (void)unused;
+    put_text(in_folder("late.tab"), "# time = 5\n1 0 0 0 0 0 0\n1e-3 1 0 0 0 1 0\n");
+    put_text(in_folder("wind.cl"),
+             "real3 force(real3 position, real3 velocity, real mass, real time, uint index)\n"
+             "{\n    return (real3)(C(0.0), C(0.0), time);\n}\n");
+    const char *const forces[] = {"orbit:M=0.1,centre=1,a=6,l=1", "wind.cl"};
+    for (int k = 0; k < 2; k++) {
+        char line[256];
+        snprintf(line, sizeof line,
+                 "-i late.tab --external %s --integrator leapfrog --dt 1/64 --precision double -q ",
+                 forces[k]);
+        char first[512];
+        snprintf(first, sizeof first, "%s --until 7 -o whole.npy --csv t.csv", line);
+        nbody_succeeds(first);
+        assert_null(strstr(err, "warning"));
+        snprintf(first, sizeof first, "%s --until 6 -o half.tab --checkpoint h.ckpt", line);
+        nbody_succeeds(first);
+        nbody_succeeds("-i half.tab --until 7 -q -o two.npy");
+        assert_equal_bodies("whole.npy", "two.npy");
+        nbody_succeeds("--resume h.ckpt --until 7 -q -o two.npy");
+        assert_equal_bodies("whole.npy", "two.npy");
+    }
+    /* v gains the integral of t from 5 to 7 */
+    struct particles p;
+    works(particles_read(in_folder("whole.npy"), &p));
+    assert_true(fabs(p.vel[0][2] - 12) < 1e-2);
+    particles_free(&p);
+}
+
+/* Options beside --resume are judged by the run, and a changed force is refused. */
+static void nbody_command_resume_judges_by_run(void **unused)
+{
+    (void)unused;
+    put_text(in_folder("s.tab"), "# integrator = trace\n1 0 0 0 0 0 0\n1e-3 1 0 0 0 1 0\n");
+    nbody_succeeds(
+        "-i s.tab --dt 0.1 --steps 3 --checkpoint s.ckpt -q --event apsis:all --events e.csv");
+    nbody_succeeds("--resume s.ckpt --steps 4 -q --events g.csv");
+    free(bytes_of(in_folder("g.csv"), NULL));
+    nbody_succeeds("--resume s.ckpt --steps 5 -q --external none");
+    nbody_refuses(2, "different values of --hill;", "--resume s.ckpt --steps 9 --hill 5");
+    nbody_refuses(2, "--integrator trace and --external nfw:M=1,a=1 cannot be combined",
+                  "-i s.tab --dt 1 --integrator trace --external nfw:M=1,a=1");
+    nbody_refuses(2, "--coordinates needs", "--resume s.ckpt --coordinates heliocentric");
+    nbody_succeeds("-n 8 --dt 0.01 --steps 3 --checkpoint s.ckpt -q --external nfw:M=1,a=2");
+    nbody_refuses(2, "--events needs --event", "--resume s.ckpt --steps 9 --events e.csv");
+    nbody_refuses(2, "different values of --external;",
+                  "--resume s.ckpt --steps 9 --external none");
+    put_text(in_folder("v.cl"),
+             "real3 force(real3 position, real3 velocity, real mass, real time, uint index)\n"
+             "{\n    return -velocity;\n}\n");
+    nbody_succeeds("-n 8 --dt 0.01 --steps 3 --checkpoint s.ckpt -q --external v.cl");
+    nbody_succeeds("--resume s.ckpt --steps 4 -q");
+    put_text(in_folder("v.cl"),
+             "real3 force(real3 position, real3 velocity, real mass, real time, uint index)\n"
+             "{\n    return velocity;\n}\n");
+    nbody_refuses(1, "or file of a force", "--resume s.ckpt --steps 9 -q");
+}
+
+/* Forces name bodies as events do, and follow them when they merge. */
+static void nbody_command_forces_follow_bodies(void **unused)
+{
+    struct particles p;
+    (void)unused;
+    put_text(in_folder("three.tab"), "# name mass x y z vx vy vz radius\n"
+                                     "small 0.25 0 0 0 0 0 0 0.1\n"
+                                     "moon 1e-3 2 0 0 0 0.7 0 0.01\n"
+                                     "big 0.75 0.1 0 0 0 0 0 0.1\n");
+    put_text(in_folder("merged.tab"), "1e-3 2 0 0 0 0.7 0\n1 0.075 0 0 0 0 0\n");
+    nbody_succeeds("-i merged.tab --external oblate:J2=0.02,R=0.3,body=2 --dt 1/64 --until 3 "
+                   "--integrator ias15 -q -o by-hand.npy");
+    static const char *const source[] = {"", ",body=small", ",body=1", ",body=big", ",body=3"};
+    for (int k = 0; k < 5; k++) {
+        char line[256];
+        snprintf(line, sizeof line,
+                 "-i three.tab --external oblate:J2=0.02,R=0.3%s --dt 1/64 --until 3 --collide "
+                 "merge --integrator ias15 -q -o merged.npy -o merged.hdf5 --checkpoint m.ckpt",
+                 source[k]);
+        nbody_succeeds(line);
+        assert_near_bodies("by-hand.npy", "merged.npy", 1e-12);
+    }
+    works(particles_read(in_folder("merged.hdf5"), &p));
+    assert_string_equal(p.note[NOTE_external], "oblate:J2=0.02,R=0.3,body=2");
+    particles_free(&p);
+    nbody_succeeds("--resume m.ckpt --until 4 -q -o on.npy");
+    nbody_succeeds("-i merged.tab --external oblate:J2=0.02,R=0.3,body=2 --dt 1/64 --until 4 "
+                   "--integrator ias15 -q -o by-hand.npy");
+    assert_near_bodies("by-hand.npy", "on.npy", 1e-12);
+    nbody_refuses(2, "body=0' names none of the 3 bodies",
+                  "-i three.tab --dt 1 --external oblate:J2=1,R=1,body=0");
+    nbody_refuses(2, "body=sun' names none of the 3 bodies",
+                  "-i three.tab --dt 1 --external oblate:J2=1,R=1,body=sun");
+}
+
+/* A twentieth of the passage of the pericentre for whfast, of the period for trace, which leaves
+ * pericentres to ias15. */
+static void nbody_command_steps_planets_by_their_orbits(void **unused)
+{
+    (void)unused;
+    put_text(in_folder("e.tab"), "1 0 0 0 0 0 0\n0 0.5 0 0 0 1.7320508075688772 0\n"
+                                 "0 -9 0 0 0 0.1 0\n");
+    nbody_succeeds("-i e.tab --integrator trace --steps 1 --json");
+    json_t *r = nbody_report_json();
+    assert_true(fabs(nbody_json_number(r, "dt") / (2 * acos(-1) / 20) - 1) < 0.05);
+    json_decref(r);
+    put_text(in_folder("e.tab"), "1 0 0 0 0 0 0\n0 0.5 0 0 0 1.7320508075688772 0\n");
+    nbody_succeeds("-i e.tab --integrator whfast --steps 1 --json");
+    r = nbody_report_json(); /* at 0.5 the angular speed is 2 sqrt(3) */
+    assert_true(fabs(nbody_json_number(r, "dt") / (acos(-1) / sqrt(3) / 20) - 1) < 0.05);
+    json_decref(r);
+}
+
 static void nbody_command_resumes_in_field(void **unused)
 {
     (void)unused;
@@ -293,18 +426,6 @@ static void nbody_command_steps_few_bodies_on_host(void **unused)
 }
 
 /* whfast with each of its options, which exclude others. */
-static void assert_equal_bodies(const char *one, const char *two)
-{
-    struct particles p[2];
-    works(particles_read(in_folder(one), &p[0]));
-    works(particles_read(in_folder(two), &p[1]));
-    assert_int_equal(p[0].n, p[1].n);
-    assert_memory_equal(p[0].pos, p[1].pos, p[0].n * sizeof *p[0].pos);
-    assert_memory_equal(p[0].vel, p[1].vel, p[0].n * sizeof *p[0].vel);
-    particles_free(&p[0]);
-    particles_free(&p[1]);
-}
-
 /* Runs of few bodies need no OpenCL driver for any of their outputs; other runs say so. */
 static void nbody_command_runs_few_bodies_without_devices(void **unused)
 {
@@ -856,6 +977,10 @@ int main(int argc, char **argv)
                                  cmocka_unit_test(nbody_command_runs_in_field),
                                  cmocka_unit_test(nbody_command_reports_vanishing_step),
                                  cmocka_unit_test(nbody_command_adds_forces),
+                                 cmocka_unit_test(nbody_command_keeps_time_of_forces),
+                                 cmocka_unit_test(nbody_command_resume_judges_by_run),
+                                 cmocka_unit_test(nbody_command_forces_follow_bodies),
+                                 cmocka_unit_test(nbody_command_steps_planets_by_their_orbits),
                                  cmocka_unit_test(nbody_command_resumes_in_field),
                                  cmocka_unit_test(nbody_command_uses_per_body_softening),
                                  cmocka_unit_test(nbody_command_default_precision_is_named),
