@@ -176,6 +176,25 @@ static void lua_reports_missing_device(void **state)
     assert_string_equal(out, "0\n");
 }
 
+/* A planet returns after a period, computed on the host without a device. */
+static void lua_integrates_few_bodies_without_device(void **state)
+{
+    (void)state;
+    write_script("few.lua",
+                 "local stdcl, ffi = require 'stdcl', require 'ffi'\n"
+                 "local C, options = stdcl.engine 'nbody', ffi.new 'struct nbody_options'\n"
+                 "options.dt, options.integrator = 6.283185307179586, C.NBODY_IAS15\n"
+                 "local m, x, v = ffi.new('double[2]', 1, 0), ffi.new 'double[2][3]', "
+                 "ffi.new 'double[2][3]'\n"
+                 "x[1][0], v[1][1] = 1, 1\n"
+                 "local nb = stdcl.check(C.nbody_create(options, 2, m, x, v))\n"
+                 "stdcl.check(C.nbody_step(nb, 1))\n"
+                 "stdcl.check(C.nbody_state(nb, x, v))\n"
+                 "print(string.format('%.9f %d', x[1][0], C.nbody_devices(nb)))\n"
+                 "C.nbody_free(nb)\n");
+    prints(NO_DRIVERS " OCL_ICD_FILENAMES= $S run few.lua", "1.000000000 0\n");
+}
+
 /* ---- Options. -------------------------------------------------------------------------------- */
 
 static void lua_profile_and_trace_are_written(void **state)
@@ -328,6 +347,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(lua_reports_runtime_errors),
         cmocka_unit_test(lua_reports_opencl_errors),
         cmocka_unit_test(lua_reports_missing_device),
+        cmocka_unit_test(lua_integrates_few_bodies_without_device),
         /* Of the following, every n-th runs. */
         cmocka_unit_test(lua_life_example_matches_reference),
         cmocka_unit_test(lua_energy_example_is_golden),

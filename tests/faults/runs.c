@@ -16,7 +16,7 @@
  * "made/NAME". */
 static const struct program made[] = {
     {"figure8.ckpt",
-     "bin/stdcl nbody --ic figure8 --steps 4 -q --checkpoint figure8.ckpt",
+     "bin/stdcl nbody --ic figure8 --device 0 --steps 4 -q --checkpoint figure8.ckpt",
      NULL,
      {0},
      {0},
