@@ -156,7 +156,8 @@ static bool map_force(const char *force, size_t length, body_map *map, const voi
     return true;
 }
 
-/* Map all forces, `between` them; NULL, or the force of which a body does not exist. */
+/* Map all forces, separated by `between`. Return the first force that names a missing body; NULL:
+ * none. */
 static const char *map_forces(const char *forces, char between, body_map *map, const void *arg,
                               char *to, size_t size)
 {
@@ -199,7 +200,7 @@ void nbody_fields_restore(struct nbody_fields *fields, const char *engine)
     snprintf(fields->engine, sizeof fields->engine, "%s", engine);
 }
 
-/* Bodies of which some have merged. */
+/* n bodies after mergers: body i is now part of body is[i]. */
 struct merged {
     size_t n;
     const size_t *is;

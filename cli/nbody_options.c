@@ -135,8 +135,8 @@ static int check_values(const struct nbody_job *job, const struct cli_option *op
     return CLI_DONE;
 }
 
-/* Check an option beside --resume. All options are parsed and checked again after those of the
- * checkpoint, but there one end of the run replaces the other. */
+/* Check that options beside --resume give one end of the run. All options are parsed and checked
+ * again after the options of the checkpoint, where a new end replaces the saved one. */
 static bool check_end(const struct cli_option *options, int *status)
 {
     if (!cli_given(options, "steps") || !cli_given(options, "until"))

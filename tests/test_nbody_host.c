@@ -578,7 +578,7 @@ static void host_engine_needs_no_device(void **state)
     }
 }
 
-/* A saved state belongs to its forces, softening and scheme; its time is that of the forces. */
+/* A saved state belongs to its forces, softening and scheme. Forces follow nbody_set_clock. */
 static void host_load_refuses_other_options(void **state)
 {
     static const struct nbody_field field = {NBODY_FIELD_PLUMMER, 2, 0.5};
