@@ -266,5 +266,22 @@ command)
     done
     ;;
 
+examples) # the copies appear whole, in a new folder, and build against this installation
+    rm -rf copies
+    "$prefix/bin/stdcl" examples copies >said
+    grep -q 'make -C copies run' said || fail "stdcl examples says: $(cat said)"
+    (unset PKG_CONFIG_PATH && make -s -C copies CC="$cc" && cd copies && ./01_hello >/dev/null && ./07_embedded >/dev/null)
+    ldd copies/01_hello | grep -q "libstdcl.so.* => $lib/" || fail "not linked with the installed library"
+    for file in "$source"/examples/[0-9]*; do
+        cmp "$file" "copies/${file##*/}"
+    done
+    "$prefix/bin/stdcl" examples copies 2>said && fail "an existing folder was replaced"
+    grep -q "'copies' exists" said || fail "an existing folder is refused with: $(cat said)"
+    [ -z "$(find . -maxdepth 1 -name 'copies.*')" ] || fail "a temporary folder is left"
+    make -s -C copies clean
+    make -s -C copies PREFIX=/nonexistent PKG_CONFIG_LIBDIR=/nonexistent 2>said && fail "built without the library"
+    grep -q 'not installed below /nonexistent' said || fail "without the library make says: $(cat said)"
+    ;;
+
 *) fail "unknown step $step" ;;
 esac
