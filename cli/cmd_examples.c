@@ -43,8 +43,8 @@ static void write_prefix(FILE *to, const char *name, const char *from)
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                 "/._+-";
     const size_t length = strlen(from), tail = strlen(PLACE);
-    if (strcmp(name, "Makefile") == 0 && length > tail && strcmp(from + length - tail, PLACE) == 0 &&
-        strspn(from, plain) == length)
+    if (strcmp(name, "Makefile") == 0 && length > tail &&
+        strcmp(from + length - tail, PLACE) == 0 && strspn(from, plain) == length)
         fprintf(to, "PREFIX = %.*s\n", (int)(length - tail), from);
 }
 

@@ -299,6 +299,8 @@ static bool parse_life_options(struct life_job *job, int argc, char **argv, int 
 
 static int create_grid_engine(struct life_job *job)
 {
+    if (!job->watch)
+        cli_progress_start(&job->progress, "generations", 0, job->common.quiet);
     job->engine_of_run = life_job_create(job, (enum life_engine)job->engine);
     if (!job->engine_of_run)
         return cli_refused_call();
@@ -306,8 +308,6 @@ static int create_grid_engine(struct life_job *job)
     for (unsigned dev = 0; dev < life_devices(job->engine_of_run); dev++)
         cli_explain(&job->common, job->context, dev, life_explain(job->engine_of_run, dev),
                     life_shape(job->engine_of_run, dev));
-    if (!job->watch)
-        cli_progress_start(&job->progress, "generations", 0, job->common.quiet);
     job->doing.filling = true;
     const int status = life_job_fill(job, job->engine_of_run);
     job->doing.filling = false;

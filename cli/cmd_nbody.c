@@ -5,6 +5,7 @@
 #include "device.h"
 #include "interrupt.h"
 #include "message.h"
+#include "progress.h"
 #include "ranks.h"
 #include "nbody_bodies.h"
 #include "nbody_checkpoint.h"
@@ -33,6 +34,13 @@ static int check_input_files(struct nbody_job *job)
 static int open_nbody_devices(struct nbody_job *job)
 {
     return cli_devices_open(&job->common.device, &job->context);
+}
+
+/* Show progress from here on, also of compilers. */
+static int begin_progress(struct nbody_job *job)
+{
+    cli_progress_start(&job->progress, "steps", 0, job->common.quiet);
+    return CLI_DONE;
 }
 
 static int start_nbody_profile(struct nbody_job *job)
@@ -117,6 +125,7 @@ static run_step *const simulation[] = {
     nbody_events_plan,
     open_nbody_devices,
     nbody_resume_devices,
+    begin_progress,
     nbody_job_plan,
     nbody_steps_begin,
     start_nbody_profile,

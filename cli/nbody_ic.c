@@ -13,9 +13,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
-const char *const nbody_ic_names[] = {"plummer",     "uniform",   "cold",   "collision", "figure8",
-                                      "pythagorean", "hernquist", "galaxy", "solar",     "list",
-                                      NULL};
+const char *const nbody_ic_names[] = {"plummer", "uniform",     "cold",      "collision",
+                                      "figure8", "pythagorean", "hernquist", "galaxy",
+                                      "solar",   "list",        NULL};
 static const char *const nbody_ic_about[NBODY_IC_LIST] = {
     [NBODY_PLUMMER] = "Plummer sphere in equilibrium, the standard cluster",
     [NBODY_UNIFORM] = "uniform sphere in virial equilibrium",
