@@ -487,19 +487,25 @@ int clclose(CLCONTEXT *cp, void *handle);
 
 /* ---- Arguments. ------------------------------------------------------------------------------ */
 
-/* clarg_set([cp,] krn, i, value): set argument i by value. Any type, literals included. The type is
+/* int clarg_set([CLCONTEXT *cp,] cl_kernel krn, cl_uint i, value);
+ *
+ * Set argument i by value. Any type, literals included. The type is
  * the value's own: 1.0f is a float, 1.0 a double and 1 an int. Parenthesise a compound literal that
  * contains commas. Returns 0 or -1. */
-/* clarg_set_global([cp,] krn, i, ptr): set argument i to the whole block that contains ptr, on
+/* size_t clarg_set_global([CLCONTEXT *cp,] cl_kernel krn, cl_uint i, void *ptr);
+ * int clarg_set_pointer(cl_kernel krn, cl_uint i, void *ptr);
+ * int clarg_set_local([CLCONTEXT *cp,] cl_kernel krn, cl_uint i, size_t bytes);
+ *
+ * clarg_set_global: set argument i to the whole block that contains ptr, on
  * whichever device the kernel is launched. Returns the offset of ptr in the block in bytes, which
  * the program passes to the kernel if it is not 0. (size_t)-1 with EFAULT for an unknown pointer.
  * Also a function, so that its address can be taken: size_t (CLCONTEXT *, cl_kernel, cl_uint, void
  * *).
  *
- * clarg_set_pointer(krn, i, ptr): set argument i to ptr itself, which the kernel sees as the start
+ * clarg_set_pointer: set argument i to ptr itself, which the kernel sees as the start
  * of its buffer. Returns 0, or -1 with EFAULT for an unknown pointer, EINVAL for an offset at which
  * a device of the context cannot start a buffer. */
-/* clarg_set_local([cp,] krn, i, bytes): set argument i to `bytes` bytes of local memory. Returns 0
+/* clarg_set_local: set argument i to `bytes` bytes of local memory. Returns 0
  * or -1. */
 size_t clarg_set_global(CLCONTEXT *cp, cl_kernel krn, cl_uint i, void *ptr);
 #define clarg_set(...) STDCL_PICK4(__VA_ARGS__, STDCL_ARG4, STDCL_ARG3, , )(__VA_ARGS__)
@@ -632,14 +638,20 @@ typedef struct clndrange_struct {
  * a block. */
 cl_event clfork(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, clndrange_t *ndr, int flags);
 
-/* clforka(cp, dev, krn, ndr, flags, args...): set arguments 0, 1, ... and launch the kernel, in one
- * step. Pointers act as with clarg_set_pointer, cl_mem and cl_sampler objects are passed as such,
- * `clarg_local(bytes)` allocates local memory, and everything else is passed by value. Takes 0 to
- * 127 arguments; later arguments of the kernel keep their values. clforkv takes any number. */
+/* cl_event clforka(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, clndrange_t *ndr, int flags, ...);
+ *
+ * Set arguments 0, 1, ... and launch the kernel, in one step. Pointers act as with
+ * clarg_set_pointer, cl_mem and cl_sampler objects are passed as such, `clarg_local(bytes)`
+ * allocates local memory, and everything else is passed by value. Takes 0 to 127 arguments; later
+ * arguments of the kernel keep their values. clforkv takes any number. Returns what clfork
+ * returns. */
 #define clforka(cp, dev, krn, ndr, ...) STDCL_FORKA(cp, dev, krn, ndr, __VA_ARGS__)
 
-/* clexec(cp, dev, ndr, symbol, args...): launch a kernel that `stdcl embed` linked into this
- * executable, by its bare name, with arguments as clforka and CL_EVENT_NOWAIT. clexecb blocks. */
+/* cl_event clexec(CLCONTEXT *cp, cl_uint dev, clndrange_t *ndr, symbol, ...);
+ * cl_event clexecb(CLCONTEXT *cp, cl_uint dev, clndrange_t *ndr, symbol, ...);
+ *
+ * Launch a kernel that `stdcl embed` linked into this executable, by its bare name, with arguments
+ * as clforka and CL_EVENT_NOWAIT. clexecb blocks. Returns what clfork returns. */
 #define clexec(cp, dev, ndr, ...) STDCL_EXEC(cp, dev, ndr, CL_EVENT_NOWAIT, __VA_ARGS__)
 #define clexecb(cp, dev, ndr, ...) STDCL_EXEC(cp, dev, ndr, CL_EVENT_WAIT, __VA_ARGS__)
 

@@ -192,6 +192,16 @@ pages)
         [ -e "$man/man3/$name.3" ] || fail "no manual page of $name"
     done
     empty=$(grep -lx 'See' "$man"/man3/*.3) && fail "no words in the header for: $empty"
+    for page in "$man"/man3/*.3; do
+        case ${page##*/} in stdcl.3 | stdcl_*) continue ;; esac
+        grep -q '^.Sh RETURN VALUES' "$page" || fail "$page does not say what the function returns"
+        grep -qE '^\.Nd ([a-zA-Z"`0-9(]|\\)' "$page" || fail "the NAME of $page begins with a sign"
+        grep -qi '^\.Nd.*the same' "$page" && fail "the NAME of $page refers to another page"
+    done
+    grep -q '^cl_event clforka(CLCONTEXT' "$man/man3/clforka.3" || fail "clforka.3 shows no prototype"
+    grep -q '^#define' "$man/man3/clforka.3" && fail "clforka.3 shows a macro"
+    grep -q '^EINVAL: a wrong size' "$man/man3/clfork.3" || fail "clfork.3 names no errors"
+    grep -q '^clfork(' "$man/man3/clfork.3" || fail "clfork.3 has no example"
     if command -v mandoc >/dev/null; then
         mandoc -T lint -W style "$man"/man?/* 2>&1 | grep -v 'referenced manual not found' >lint.txt || true
         [ ! -s lint.txt ] || { cat lint.txt; fail "mandoc finds fault with pages"; }
