@@ -596,6 +596,17 @@ typedef struct clndrange_struct {
 #define clndrange_set4d(ndr, o0, g0, l0, o1, g1, l1, o2, g2, l2, o3, g3, l3)                       \
     STDCL_NDR_SET(ndr, (4, o0, g0, l0, o1, g1, l1, o2, g2, l2, o3, g3, l3))
 
+/* clndrange_t *clrange1(size_t n);
+ * clndrange_t *clrange2(size_t n, size_t m);
+ * clndrange_t *clrange3(size_t n, size_t m, size_t k);
+ *
+ * Return an index space of n, n x m or n x m x k work-items from 0, in groups that the device
+ * chooses, for the argument of a launch: clforka(cp, 0, krn, clrange2(width, height), flags, u).
+ * Valid until the end of the enclosing block, in C++ until the end of the statement. */
+#define clrange1(n) STDCL_RANGE(1, n, 0, 0)
+#define clrange2(n, m) STDCL_RANGE(2, n, m, 0)
+#define clrange3(n, m, k) STDCL_RANGE(3, n, m, k)
+
 #define CL_FAST 0 /* historic, no effect */
 #define CL_EVENT_WAIT 0x1
 #define CL_EVENT_NOWAIT 0x2
@@ -952,6 +963,8 @@ void stdcl_embed_register_binary(struct stdcl_embedded_binary *binary);
 #ifdef __cplusplus
 
 #define STDCL_NDR_SET(ndr, numbers) ((void)((ndr) = stdcl_cxx::range numbers))
+#define STDCL_RANGE(d, n, m, k)                                                                    \
+    static_cast<clndrange_t *>(stdcl_cxx::index_space(d, (size_t)(n), (size_t)(m), (size_t)(k)))
 #define STDCL_ARG3(krn, i, value) stdcl_cxx::set((krn), (cl_uint)(i), (value))
 #define STDCL_PTR3(krn, i, ptr) stdcl_cxx::set_pointer((krn), (cl_uint)(i), (ptr))
 #define STDCL_FORKA(cp, dev, krn, ndr, ...)                                                        \
@@ -1071,6 +1084,18 @@ inline clndrange_t range(size_t dim, size_t o0, size_t g0, size_t l0, size_t o1,
     const clndrange_t r = STDCL_NDR(dim, o0, g0, l0, o1, g1, l1, o2, g2, l2, o3, g3, l3);
     return r;
 }
+/* An index space that lives until the end of the statement. */
+struct index_space {
+    clndrange_t r;
+    index_space(size_t dim, size_t n, size_t m, size_t k)
+        : r(range(dim, 0, n, 0, 0, m, 0, 0, k, 0, 0, 0, 0))
+    {
+    }
+    operator clndrange_t *()
+    {
+        return &r;
+    }
+};
 template <class T> int set(cl_kernel krn, cl_uint i, const T &v)
 {
     return stdcl_arg_value(krn, i, sizeof(T), &v, name<T>::of());
@@ -1134,6 +1159,7 @@ template <class T> size_t clarg_set_global(CLCONTEXT *, cl_kernel krn, cl_uint i
 #else /* C with __typeof__ and _Generic, which gcc and clang have in every dialect of GNU C */
 
 #define STDCL_NDR_SET(ndr, numbers) ((void)((ndr) = (clndrange_t)STDCL_NDR numbers))
+#define STDCL_RANGE(d, n, m, k) (&(clndrange_t)STDCL_NDR(d, 0, n, 0, 0, m, 0, 0, k, 0, 0, 0, 0))
 #define STDCL_TYPEOF(v) __typeof__(((void)0, (v)))
 #define STDCL_ADDRESS(v) ((const void *)(STDCL_TYPEOF(v)[1]){v})
 #define STDCL_ARG3(krn, i, v)                                                                      \

@@ -1216,6 +1216,11 @@ static void test_ndrange_macros(void **state)
             assert_int_equal(given[d - 1]->ltid[k], 3 * k + 3);
         }
     }
+    const clndrange_t whole[] = {clndrange_init1d(0, 7, 0), clndrange_init2d(0, 7, 0, 0, 8, 0),
+                                 clndrange_init3d(0, 7, 0, 0, 8, 0, 0, 9, 0)};
+    assert_memory_equal(clrange1(7), &whole[0], sizeof *whole);
+    assert_memory_equal(clrange2(7, 8), &whole[1], sizeof *whole);
+    assert_memory_equal(clrange3(7, 8, 9), &whole[2], sizeof *whole);
 }
 
 static void test_dimensions_and_offsets(void **state)
