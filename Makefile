@@ -1,5 +1,6 @@
 # Drives CMake, so that a newcomer needs two commands: `make run` and `make test`. Variables:
 #   PREFIX=/usr/local  DESTDIR=    where `make install` installs
+#   PYTHON_SITE=FOLDER             where `make install` installs the Python package, if given
 #   BUILD=build                    the build folder; one for each compiler you use
 #   CC=clang                       the compiler, when a build folder is first made
 #   CMAKE_FLAGS=-DSTDCL_WERROR=ON  more for CMake
@@ -107,7 +108,7 @@ deps-deep: ## the same for tests of `make test-deep`
 	@BUILD=$(BUILD) tools/deps.sh deep
 
 install: ## install into $(DESTDIR)$(PREFIX)
-	@$(CONFIGURE) -B $(BUILD) -DCMAKE_INSTALL_PREFIX=$(PREFIX)
+	@$(CONFIGURE) -B $(BUILD) -DCMAKE_INSTALL_PREFIX=$(PREFIX) -DSTDCL_PYTHON_SITE=$(PYTHON_SITE)
 	@+$(COMPILE) $(BUILD) install
 
 dist: ## the source of a release, from what is committed
