@@ -653,9 +653,9 @@ cl_event clfork(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, clndrange_t *ndr, int
  *
  * Set arguments 0, 1, ... and launch the kernel, in one step. Pointers act as with
  * clarg_set_pointer, cl_mem and cl_sampler objects are passed as such, `clarg_local(bytes)`
- * allocates local memory, and everything else is passed by value. Takes 0 to 127 arguments; later
- * arguments of the kernel keep their values. clforkv takes any number. Returns what clfork
- * returns. */
+ * allocates local memory, and everything else is passed by value. Takes 0 to 127 arguments. Later
+ * arguments of the kernel keep the values of clarg_set; EINVAL if an earlier launch set one.
+ * clforkv takes any number of arguments. Returns what clfork returns. */
 #define clforka(cp, dev, krn, ndr, ...) STDCL_FORKA(cp, dev, krn, ndr, __VA_ARGS__)
 
 /* cl_event clexec(CLCONTEXT *cp, cl_uint dev, clndrange_t *ndr, symbol, ...);
