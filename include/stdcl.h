@@ -502,11 +502,10 @@ int clclose(CLCONTEXT *cp, void *handle);
  * Also a function, so that its address can be taken: size_t (CLCONTEXT *, cl_kernel, cl_uint, void
  * *).
  *
- * clarg_set_pointer: set argument i to ptr itself, which the kernel sees as the start
- * of its buffer. Returns 0, or -1 with EFAULT for an unknown pointer, EINVAL for an offset at which
- * a device of the context cannot start a buffer. */
-/* clarg_set_local: set argument i to `bytes` bytes of local memory. Returns 0
- * or -1. */
+ * clarg_set_pointer: set argument i to ptr itself, which the kernel sees as the start of its
+ * buffer. Returns 0, or -1 with EFAULT for an unknown pointer, EINVAL for an offset at which a
+ * device of the context cannot start a buffer. */
+/* clarg_set_local: set argument i to `bytes` bytes of local memory. Returns 0 or -1. */
 size_t clarg_set_global(CLCONTEXT *cp, cl_kernel krn, cl_uint i, void *ptr);
 #define clarg_set(...) STDCL_PICK4(__VA_ARGS__, STDCL_ARG4, STDCL_ARG3, , )(__VA_ARGS__)
 #ifndef __cplusplus /* C++ has function templates instead, see below */

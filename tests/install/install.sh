@@ -196,7 +196,7 @@ pages)
         case ${page##*/} in stdcl.3 | stdcl_*) continue ;; esac
         grep -q '^.Sh RETURN VALUES' "$page" || fail "$page does not say what the function returns"
         grep -qE '^\.Nd ([a-zA-Z"`0-9(]|\\)' "$page" || fail "the NAME of $page begins with a sign"
-        grep -qi '^\.Nd.*the same' "$page" && fail "the NAME of $page refers to another page"
+        grep -qi '^\.Nd the same' "$page" && fail "the NAME of $page refers to another page"
     done
     grep -q '^cl_event clforka(CLCONTEXT' "$man/man3/clforka.3" || fail "clforka.3 shows no prototype"
     grep -q '^#define' "$man/man3/clforka.3" && fail "clforka.3 shows a macro"
