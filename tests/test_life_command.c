@@ -991,7 +991,7 @@ static void life_command_accepts_pattern_as_operand(void **unused)
     expect_life_refused(2, "only soups are random", "gun.rle --seed 3");
 }
 
-/* The shipped patterns by name. Populations and generations are those of the LifeWiki. */
+/* The shipped patterns by name. The LifeWiki gives their generations and populations. */
 static void life_command_finds_patterns_by_name(void **unused)
 {
     static const struct {
