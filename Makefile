@@ -1,5 +1,6 @@
 # Drives CMake, so that a newcomer needs two commands: `make run` and `make test`. Variables:
 #   PREFIX=/usr/local  DESTDIR=    where `make install` installs
+#   PYTHON_SITE=FOLDER             where `make install` installs the Python package, if given
 #   BUILD=build                    the build folder; one for each compiler you use
 #   CC=clang                       the compiler, when a build folder is first made
 #   CMAKE_FLAGS=-DSTDCL_WERROR=ON  more for CMake
@@ -18,7 +19,7 @@ CONFIGURE = cmake -S . -G "Unix Makefiles" $(GIVEN_CC) $(CMAKE_FLAGS)
 COMPILE = $(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS)) -C
 
 .PHONY: all command help run format test test-deep test-faults test-oclgrind test-sanitize fuzz soak layout bindings options interface site
-.PHONY: mpi deps deps-bench deps-view deps-test deps-deep install uninstall dist deb abi sbom clean
+.PHONY: mpi deps deps-run deps-bench deps-view deps-test deps-deep install uninstall dist deb abi sbom clean
 all: $(BUILD)/Makefile ## build everything
 	@+$(COMPILE) $(BUILD)
 
@@ -28,8 +29,8 @@ command: $(BUILD)/Makefile ## build only the command
 help: ## this list
 	@awk -F ' *:.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
 
-# Only after `deps` can make know whether the build folder is to be configured, hence the second make.
-run: deps ## let two galaxies collide, on whatever OpenCL device there is
+# Only after `deps-run` can make know whether the build folder is to be configured, hence the second make.
+run: deps-run ## let two galaxies collide, on whatever OpenCL device there is
 	@+$(MAKE) --no-print-directory command
 	$(BUILD)/bin/stdcl nbody --ic collision -o collision.png
 
@@ -86,8 +87,11 @@ site: $(BUILD)/Makefile ## the documentation as a web site in $(BUILD)/site, wit
 	@+$(COMPILE) $(BUILD) pages >/dev/null
 	@/usr/bin/env python3 -B tools/site/make.py . $(BUILD) $(BUILD)/site
 
-deps: ## install the packages that are missing, if any
+deps: ## install the packages that are missing, if any, for building all and `make test`
 	@BUILD=$(BUILD) tools/deps.sh
+
+deps-run: ## the same for what the command needs, as for `make run`
+	@BUILD=$(BUILD) tools/deps.sh run
 
 deps-bench: ## the same for what comparisons and benchmarks need besides
 	@BUILD=$(BUILD) tools/deps.sh bench
@@ -104,7 +108,7 @@ deps-deep: ## the same for tests of `make test-deep`
 	@BUILD=$(BUILD) tools/deps.sh deep
 
 install: ## install into $(DESTDIR)$(PREFIX)
-	@$(CONFIGURE) -B $(BUILD) -DCMAKE_INSTALL_PREFIX=$(PREFIX)
+	@$(CONFIGURE) -B $(BUILD) -DCMAKE_INSTALL_PREFIX=$(PREFIX) -DSTDCL_PYTHON_SITE=$(PYTHON_SITE)
 	@+$(COMPILE) $(BUILD) install
 
 dist: ## the source of a release, from what is committed

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "command.h"
 #include "common.h"
+#include "data_files.h"
 #include "device.h"
 #include "interrupt.h"
 #include "message.h"
@@ -25,6 +26,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- Values of this command. ------------------------------------------------------- */
 
@@ -145,6 +147,22 @@ static int take_operand(struct life_job *job)
     return CLI_DONE;
 }
 
+/* Replace the name of a shipped pattern by its path, unless a file has this name. False after
+ * --pattern list. */
+static bool find_named_pattern(struct life_job *job, int *status)
+{
+    const char *const name = job->input;
+    if (!name || access(name, F_OK) == 0)
+        return true;
+    if (strcmp(name, "list") == 0) {
+        *status = cli_data_list(stdout, ".rle", "#C ");
+        return false;
+    }
+    const char *path = cli_data_file(name, ".rle");
+    job->input = path ? path : name;
+    return true;
+}
+
 /* Check a census or an unbounded plane; on a grid, reject options of planes. */
 static int check_life_kind(const struct life_job *job, const struct cli_option *options)
 {
@@ -190,7 +208,7 @@ static bool parse_life_options(struct life_job *job, int argc, char **argv, int 
                 "seed of the random cells; equal seeds give equal cells on every machine"),
         CLI_STRING(
             'p', "pattern", "FILE", &job->input,
-            "pattern file, recognised by content, also gzipped: RLE, .cells, macrocell, .lif, .mcl; '-' reads standard input; or an apgcode such as xq4_153"),
+            "pattern file, recognised by content, also gzipped: RLE, .cells, macrocell, .lif, .mcl; '-' reads standard input; or an apgcode such as xq4_153; or a shipped pattern's name, such as gun: 'list' prints all"),
         CLI_PARSED(0, "at", "X,Y", &job->at, read_position,
                    "position of the pattern's top left corner (default: centred, or the file's)"),
         CLI_GROUP("Run"),
@@ -247,9 +265,9 @@ static bool parse_life_options(struct life_job *job, int argc, char **argv, int 
             "Runs Conway's Life and related rules on a torus or a plane of any size, and reports the speed. A census runs many small soups on an unbounded plane until they stabilise, and counts the objects that remain.",
         .examples =
             "  stdcl life --size 65536 --generations 1024\n"
-            "  stdcl life gun.rle --watch\n"
+            "  stdcl life gun --watch\n"
             "  stdcl life --size 512 --seed 7 --until-stable --csv population.csv -o ash.rle\n"
-            "  stdcl life gun.rle --generations 2^40 -o later.mc\n"
+            "  stdcl life gun --generations 2^40 -o later.mc\n"
             "  stdcl life census --soups 1e6 --seed 7 --csv objects.csv\n"
             "  stdcl life --rule B36/S23:P300,200 --soup=0.2 --generations 300 -o highlife.mp4\n",
         .options = options,
@@ -263,6 +281,8 @@ static bool parse_life_options(struct life_job *job, int argc, char **argv, int 
     if (!cli_parse(&usage, argc, argv, status))
         return false;
     if ((*status = take_operand(job)) != CLI_DONE)
+        return false;
+    if (!find_named_pattern(job, status))
         return false;
     if ((*status = cli_check_files(&usage)) != CLI_DONE)
         return false;
@@ -279,6 +299,8 @@ static bool parse_life_options(struct life_job *job, int argc, char **argv, int 
 
 static int create_grid_engine(struct life_job *job)
 {
+    if (!job->watch)
+        cli_progress_start(&job->progress, "generations", 0, job->common.quiet);
     job->engine_of_run = life_job_create(job, (enum life_engine)job->engine);
     if (!job->engine_of_run)
         return cli_refused_call();
@@ -286,8 +308,6 @@ static int create_grid_engine(struct life_job *job)
     for (unsigned dev = 0; dev < life_devices(job->engine_of_run); dev++)
         cli_explain(&job->common, job->context, dev, life_explain(job->engine_of_run, dev),
                     life_shape(job->engine_of_run, dev));
-    if (!job->watch)
-        cli_progress_start(&job->progress, "generations", 0, job->common.quiet);
     job->doing.filling = true;
     const int status = life_job_fill(job, job->engine_of_run);
     job->doing.filling = false;

@@ -5,6 +5,7 @@
 #include "device.h"
 #include "interrupt.h"
 #include "message.h"
+#include "progress.h"
 #include "ranks.h"
 #include "nbody_bodies.h"
 #include "nbody_checkpoint.h"
@@ -40,6 +41,13 @@ static int open_nbody_devices(struct nbody_job *job)
 static int open_needed_devices(struct nbody_job *job)
 {
     return nbody_job_needs_devices(job) ? open_nbody_devices(job) : CLI_DONE;
+}
+
+/* Show progress from here on, also of compilers. */
+static int begin_progress(struct nbody_job *job)
+{
+    cli_progress_start(&job->progress, "steps", 0, job->common.quiet);
+    return CLI_DONE;
 }
 
 static int start_nbody_profile(struct nbody_job *job)
@@ -125,6 +133,7 @@ static run_step *const simulation[] = {
     nbody_events_plan,
     open_needed_devices,
     nbody_resume_devices,
+    begin_progress,
     nbody_job_plan,
     nbody_steps_begin,
     start_nbody_profile,

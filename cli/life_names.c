@@ -17,6 +17,8 @@ void life_job_engine_names(const char *names[LIFE_ENGINES + 1])
 
 void life_job_explain(const struct life_job *job, const life *lf)
 {
-    if (job->common.explain && cli_ranks_first())
-        fprintf(stderr, "engine %s: %s\n", life_engine_name(life_engine_of(lf)), life_choice(lf));
+    if (!job->common.explain || !cli_ranks_first())
+        return;
+    cli_line_wipe();
+    fprintf(stderr, "engine %s: %s\n", life_engine_name(life_engine_of(lf)), life_choice(lf));
 }

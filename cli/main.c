@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "command.h"
+#include "compiling.h"
 #include "interrupt.h"
 #include "message.h"
 #include "ranks.h"
@@ -136,6 +137,7 @@ int main(int argc, char **argv)
     make_blocking(1);
     make_blocking(2);
     int status = dispatch(argc, argv);
+    cli_compiling_end();
     errno = 0;
     if (fflush(stdout) || ferror(stdout)) /* a truncated report is a failure */
         status = cli_failed("cannot write standard output%s%s", errno ? ": " : "",

@@ -363,7 +363,9 @@ int matmul_job_run(struct matmul_job *job, enum matmul_kind kind, size_t block)
     if (status == 0 && o.seconds > 0) {
         const bool told =
             job->common.json || !job->common.quiet; /* measuring the peak takes time */
+        cli_progress_start(&job->progress, "%", 0, job->common.quiet); /* kernels are compiled */
         const double peak = told ? peak_rate(job, kind) : 0;
+        cli_progress_end(&job->progress);
         o.gflops = 2e-9 * (double)job->m * (double)job->n * (double)job->k / o.seconds;
         const double percent = peak > 0 ? 1e11 * o.gflops / peak : NAN;
         o.peak_percent =

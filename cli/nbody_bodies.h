@@ -19,6 +19,10 @@ extern const char *const nbody_collide_names[];
 
 /* Functions that return int return an exit status, after printing a message. */
 
+/* nbody_ic.c. Take --ic: the file of solar becomes the input, list is printed. Return true to
+ * continue; false to exit with *status. */
+bool nbody_bodies_named(struct nbody_job *job, int *status);
+
 /* nbody_bodies.c */
 int nbody_job_bodies(struct nbody_job *job); /* read or generate job->bodies */
 int nbody_job_choose(

@@ -46,7 +46,7 @@ static bool parse_pixels(const char *text, void *to, char *why, size_t size)
 static const struct cli_combination nbody_combinations[] = {
     CLI_ALLOWS_ONLY(
         "ensemble",
-        "input isolated seed gravity dt steps until time-limit stop-distance collide radius output snapshots csv diag elements systems spread integrator coordinates corrector safe-mode megno checkpoint every every-minutes resume resume-anyway view view-wait view-guest view-rate view-budget record " CLI_COMMON_NAMES,
+        "input isolated ic seed gravity dt steps until time-limit stop-distance collide radius output snapshots csv diag elements systems spread integrator coordinates corrector safe-mode megno checkpoint every every-minutes resume resume-anyway view view-wait view-guest view-rate view-budget record " CLI_COMMON_NAMES,
         NULL),
     CLI_ALLOWS_ONLY("compare",
                     "input isolated ic bodies seed gravity eps precision " CLI_COMMON_NAMES,
@@ -57,10 +57,11 @@ static const struct cli_combination nbody_combinations[] = {
     CLI_REQUIRES("spread systems", "ensemble", NULL),
     CLI_EXCLUDES("ensemble+integrator=whfast", "collide stop-distance",
                  "use ias15 or the symplectic integrator of ensembles"),
+    CLI_EXCLUDES("ensemble", "ic!solar", "give a star and its planets: --ic solar or -i FILE"),
     CLI_EXCLUDES("input", "ic", "give a file or a model"),
     CLI_REQUIRES("isolated", "input ensemble resume", NULL),
-    CLI_EXCLUDES("input", "bodies", "the file determines the bodies"),
-    CLI_REQUIRES("input+seed", "ensemble", "the file determines the bodies"),
+    CLI_EXCLUDES("input ic=solar", "bodies", "the file determines the bodies"),
+    CLI_REQUIRES("input+seed ic=solar+seed", "ensemble", "the file determines the bodies"),
     CLI_EXCLUDES("steps", "until", "give the number of steps or the time"),
     CLI_REQUIRES("stepping=block+integrator=leapfrog", "method=tree method=auto",
                  "direct sums have block steps only with hermite4"),
@@ -207,7 +208,9 @@ bool nbody_options_parse(struct nbody_job *job, int argc, char **argv, int *stat
         CLI_FLAG(
             0, "isolated", &job->isolated,
             "take the bodies of -i as isolated in static space, although the file is of a cosmological run or a periodic box"),
-        CLI_CHOICE(0, "ic", "MODEL", &job->model, nbody_model_names, "initial model"),
+        CLI_CHOICE(
+            0, "ic", "MODEL", &job->model, nbody_ic_names,
+            "initial bodies: {}; solar is the Sun, its planets, the Moon and Pluto on 1 January 2000, in au and days; list prints a line on each"),
         CLI_SIZE(
             'n', "bodies", "N", &job->n, 1, SIZE_MAX,
             "number of bodies of the model (default 16384; with --compare 4096 on CPUs, else 32768; figure8 and pythagorean have 3)"),
@@ -425,6 +428,8 @@ bool nbody_options_parse(struct nbody_job *job, int argc, char **argv, int *stat
     choose_integrator(job);
     set_conditions(job, &usage);
     if ((*status = cli_combinations_check(&usage)) != CLI_DONE)
+        return false;
+    if (!nbody_bodies_named(job, status))
         return false;
     if ((*status = check_values(job, options)) != CLI_DONE)
         return false;

@@ -10,6 +10,7 @@
  *    stdcl nbody: this takes about 3.0 min
  * SPDX-License-Identifier: MIT
  */
+#include "compiling.h"
 #include "message.h"
 #include "progress.h"
 #include "ranks.h"
@@ -36,6 +37,8 @@ void cli_progress_start(struct cli_progress *p, const char *unit, double total, 
     *p = (struct cli_progress){
         .unit = unit, .total = total, .quiet = quiet, .started = seconds_now()};
     p->visible = !p->quiet && !dumb;
+    if (p->visible)
+        cli_compiling_watch();
 }
 
 /* Without decimals, which would flicker. */
@@ -110,6 +113,10 @@ void cli_progress_estimate(struct cli_progress *p, double done)
 
 void cli_progress_update(struct cli_progress *p, double done, const char *note)
 {
+    if (done > 0)
+        cli_compiling_end();
+    else if (cli_compiling_shown())
+        return;
     if (p->total > 0 && !p->partial)
         cli_progress_estimate(p, done / p->total);
     const double now = seconds_now(), rate = progress_rate(&p->first, done, now);
@@ -121,6 +128,7 @@ void cli_progress_update(struct cli_progress *p, double done, const char *note)
 
 void cli_progress_end(struct cli_progress *p)
 {
+    cli_compiling_end();
     p->visible = false;
     p->quiet = true;
     cli_line_wipe();

@@ -5,6 +5,7 @@
 #include "files.h"
 #include "interrupt.h"
 #include "message.h"
+#include "progress.h"
 #include "ranks.h"
 #include "usage.h"
 #include "window.h"
@@ -82,6 +83,7 @@ const char *cli_window_name(const char *file)
 
 static void print_links(const struct cli_window *w)
 {
+    cli_line_wipe();
     fprintf(stderr, "%s: view at %s\n", cli_program, view_url(w->view, 0));
     if (w->guest)
         fprintf(stderr, "%s: for viewers without control: %s\n", cli_program, view_url(w->view, 1));

@@ -34,10 +34,20 @@ install(FILES ${pages}/stdcl.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-comp
 install(FILES ${pages}/_stdcl DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 install(FILES ${pages}/stdcl.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 
+# The Python package, pure Python, where a folder is named.
+set(STDCL_PYTHON_SITE "" CACHE PATH "Folder of Python's packages in which to install the Python package, if any")
+if(STDCL_PYTHON_SITE)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/python/stdcl DESTINATION ${STDCL_PYTHON_SITE}
+    FILES_MATCHING PATTERN "*.py" PATTERN "py.typed" PATTERN "__pycache__" EXCLUDE)
+endif()
+
 # Licence, documents, examples and data.
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md
   DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DOCDIR}
-  FILES_MATCHING PATTERN "*.c" PATTERN "*.cl" PATTERN "*.clt" PATTERN "*.lua" PATTERN "README.md")
+  FILES_MATCHING PATTERN "*.c" PATTERN "*.cl" PATTERN "*.clt" PATTERN "*.lua" PATTERN "README.md" PATTERN "Makefile")
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/data/ DESTINATION ${CMAKE_INSTALL_DATADIR}/stdcl/data)
+# Without the documents, too, for `stdcl examples`.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DATADIR}/stdcl
+  FILES_MATCHING PATTERN "*.c" PATTERN "*.cl" PATTERN "*.clt" PATTERN "Makefile")

@@ -10,8 +10,10 @@
 
 static struct arg *arg_of(struct kernel *k, cl_uint i, const char *call)
 {
-    if (i < k->nargs)
+    if (i < k->nargs) {
+        k->args[i].of_launch = false;
         return &k->args[i];
+    }
     fail(EINVAL, CL_INVALID_ARG_INDEX, "%s: kernel %s has %u arguments, there is no argument %u",
          call, k->name, k->nargs, i);
     return NULL;
@@ -104,6 +106,19 @@ static int record_global(struct kernel *k, cl_uint i, const void *ptr, const cha
     return 0;
 }
 
+/* A launch with fewer arguments than the launch before it has forgotten some. -1 after fail(). */
+static int check_forgotten(const struct kernel *k, cl_uint nargs, const char *call)
+{
+    for (cl_uint i = nargs; i < k->nargs; i++)
+        if (k->args[i].of_launch)
+            return fail(EINVAL, 0,
+                        "%s: kernel %s has %u arguments, %u are given, and argument %u (%s %s) has "
+                        "only the value of an earlier launch; give all, or set it by clarg_set",
+                        call, k->name, k->nargs, nargs, i, k->parameters[i].type,
+                        k->parameters[i].name);
+    return 0;
+}
+
 int arguments_record(struct kernel *k, cl_uint nargs, const struct stdcl_arg *args,
                      const char *call)
 {
@@ -111,6 +126,8 @@ int arguments_record(struct kernel *k, cl_uint nargs, const struct stdcl_arg *ar
     if (nargs > k->nargs)
         return fail(EINVAL, 0, "%s: kernel %s has %u arguments, %u are given", call, k->name,
                     k->nargs, nargs);
+    if (check_forgotten(k, nargs, call) != 0)
+        return -1;
     for (cl_uint i = 0; i < nargs && status == 0; i++) {
         const void *ptr;
         switch (args[i].kind) {
@@ -124,6 +141,7 @@ int arguments_record(struct kernel *k, cl_uint nargs, const struct stdcl_arg *ar
         default:
             status = record_value(k, i, args[i].size, args[i].value, args[i].type, call);
         }
+        k->args[i].of_launch = true;
     }
     return status;
 }

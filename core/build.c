@@ -4,6 +4,7 @@
  * line.
  * SPDX-License-Identifier: MIT
  */
+#include "core/observer.h"
 #include "core/program.h"
 
 #include <unistd.h>
@@ -206,6 +207,19 @@ static cl_program part_create_program(const struct part *p, const struct device 
                                      &status, err);
 }
 
+void (*core_compiles)(bool begins);
+
+static cl_int part_compile(cl_program program, const struct device *d, const char *options)
+{
+    void (*const note)(bool begins) = core_compiles;
+    if (note)
+        note(true);
+    const cl_int err = clBuildProgram(program, 1, &d->id, options, NULL, NULL);
+    if (note)
+        note(false);
+    return err;
+}
+
 /* Load the program from disk, or create and build it. */
 static cl_int part_make_program(struct part *p, struct device *d, cl_uint dev, const char *options)
 {
@@ -214,7 +228,7 @@ static cl_int part_make_program(struct part *p, struct device *d, cl_uint dev, c
     p->program[dev] = p->source && p->keep ? disk_cache_find(&stored, d, p->source, options) : NULL;
     const bool found = p->program[dev] != NULL;
     if (!found && (p->program[dev] = part_create_program(p, d, dev, &err)) != NULL)
-        err = clBuildProgram(p->program[dev], 1, &d->id, options, NULL, NULL);
+        err = part_compile(p->program[dev], d, options);
     const bool ready = p->program[dev] && err == CL_SUCCESS;
     char *log = ready && stored.lock >= 0 ? part_build_log(p, d->id, p->program[dev]) : NULL;
     disk_cache_end(&stored, ready && !found ? p->program[dev] : NULL, log);

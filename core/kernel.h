@@ -26,6 +26,7 @@ struct arg {
     size_t capacity;
     const void *ptr;  /* ARG_GLOBAL */
     uint64_t version; /* changes whenever the argument does */
+    bool of_launch;   /* set by a launch with arguments, not by clarg_set */
 };
 
 /* An argument as last bound on a device. */

@@ -59,6 +59,10 @@ struct observer {
  * linked programs get the observer too. */
 extern const struct observer *const core_observer;
 
+/* Called before and after a program is compiled that no cache holds, in the thread that compiles;
+ * NULL: not called. Set it before the first program is built. */
+extern void (*core_compiles)(bool begins);
+
 /* ---- What the observer may do. ---- */
 
 /* Store the observer's data in a context, which is observed while the data is not NULL, and read

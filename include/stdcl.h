@@ -487,20 +487,25 @@ int clclose(CLCONTEXT *cp, void *handle);
 
 /* ---- Arguments. ------------------------------------------------------------------------------ */
 
-/* clarg_set([cp,] krn, i, value): set argument i by value. Any type, literals included. The type is
+/* int clarg_set([CLCONTEXT *cp,] cl_kernel krn, cl_uint i, value);
+ *
+ * Set argument i by value. Any type, literals included. The type is
  * the value's own: 1.0f is a float, 1.0 a double and 1 an int. Parenthesise a compound literal that
  * contains commas. Returns 0 or -1. */
-/* clarg_set_global([cp,] krn, i, ptr): set argument i to the whole block that contains ptr, on
+/* size_t clarg_set_global([CLCONTEXT *cp,] cl_kernel krn, cl_uint i, void *ptr);
+ * int clarg_set_pointer(cl_kernel krn, cl_uint i, void *ptr);
+ * int clarg_set_local([CLCONTEXT *cp,] cl_kernel krn, cl_uint i, size_t bytes);
+ *
+ * clarg_set_global: set argument i to the whole block that contains ptr, on
  * whichever device the kernel is launched. Returns the offset of ptr in the block in bytes, which
  * the program passes to the kernel if it is not 0. (size_t)-1 with EFAULT for an unknown pointer.
  * Also a function, so that its address can be taken: size_t (CLCONTEXT *, cl_kernel, cl_uint, void
  * *).
  *
- * clarg_set_pointer(krn, i, ptr): set argument i to ptr itself, which the kernel sees as the start
- * of its buffer. Returns 0, or -1 with EFAULT for an unknown pointer, EINVAL for an offset at which
- * a device of the context cannot start a buffer. */
-/* clarg_set_local([cp,] krn, i, bytes): set argument i to `bytes` bytes of local memory. Returns 0
- * or -1. */
+ * clarg_set_pointer: set argument i to ptr itself, which the kernel sees as the start of its
+ * buffer. Returns 0, or -1 with EFAULT for an unknown pointer, EINVAL for an offset at which a
+ * device of the context cannot start a buffer. */
+/* clarg_set_local: set argument i to `bytes` bytes of local memory. Returns 0 or -1. */
 size_t clarg_set_global(CLCONTEXT *cp, cl_kernel krn, cl_uint i, void *ptr);
 #define clarg_set(...) STDCL_PICK4(__VA_ARGS__, STDCL_ARG4, STDCL_ARG3, , )(__VA_ARGS__)
 #ifndef __cplusplus /* C++ has function templates instead, see below */
@@ -590,6 +595,17 @@ typedef struct clndrange_struct {
 #define clndrange_set4d(ndr, o0, g0, l0, o1, g1, l1, o2, g2, l2, o3, g3, l3)                       \
     STDCL_NDR_SET(ndr, (4, o0, g0, l0, o1, g1, l1, o2, g2, l2, o3, g3, l3))
 
+/* clndrange_t *clrange1(size_t n);
+ * clndrange_t *clrange2(size_t n, size_t m);
+ * clndrange_t *clrange3(size_t n, size_t m, size_t k);
+ *
+ * Return an index space of n, n x m or n x m x k work-items from 0, in groups that the device
+ * chooses, for the argument of a launch: clforka(cp, 0, krn, clrange2(width, height), flags, u).
+ * Valid until the end of the enclosing block, in C++ until the end of the statement. */
+#define clrange1(n) STDCL_RANGE(1, n, 0, 0)
+#define clrange2(n, m) STDCL_RANGE(2, n, m, 0)
+#define clrange3(n, m, k) STDCL_RANGE(3, n, m, k)
+
 #define CL_FAST 0 /* historic, no effect */
 #define CL_EVENT_WAIT 0x1
 #define CL_EVENT_NOWAIT 0x2
@@ -632,14 +648,20 @@ typedef struct clndrange_struct {
  * a block. */
 cl_event clfork(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, clndrange_t *ndr, int flags);
 
-/* clforka(cp, dev, krn, ndr, flags, args...): set arguments 0, 1, ... and launch the kernel, in one
- * step. Pointers act as with clarg_set_pointer, cl_mem and cl_sampler objects are passed as such,
- * `clarg_local(bytes)` allocates local memory, and everything else is passed by value. Takes 0 to
- * 127 arguments; later arguments of the kernel keep their values. clforkv takes any number. */
+/* cl_event clforka(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, clndrange_t *ndr, int flags, ...);
+ *
+ * Set arguments 0, 1, ... and launch the kernel, in one step. Pointers act as with
+ * clarg_set_pointer, cl_mem and cl_sampler objects are passed as such, `clarg_local(bytes)`
+ * allocates local memory, and everything else is passed by value. Takes 0 to 127 arguments. Later
+ * arguments of the kernel keep the values of clarg_set; EINVAL if an earlier launch set one.
+ * clforkv takes any number of arguments. Returns what clfork returns. */
 #define clforka(cp, dev, krn, ndr, ...) STDCL_FORKA(cp, dev, krn, ndr, __VA_ARGS__)
 
-/* clexec(cp, dev, ndr, symbol, args...): launch a kernel that `stdcl embed` linked into this
- * executable, by its bare name, with arguments as clforka and CL_EVENT_NOWAIT. clexecb blocks. */
+/* cl_event clexec(CLCONTEXT *cp, cl_uint dev, clndrange_t *ndr, symbol, ...);
+ * cl_event clexecb(CLCONTEXT *cp, cl_uint dev, clndrange_t *ndr, symbol, ...);
+ *
+ * Launch a kernel that `stdcl embed` linked into this executable, by its bare name, with arguments
+ * as clforka and CL_EVENT_NOWAIT. clexecb blocks. Returns what clfork returns. */
 #define clexec(cp, dev, ndr, ...) STDCL_EXEC(cp, dev, ndr, CL_EVENT_NOWAIT, __VA_ARGS__)
 #define clexecb(cp, dev, ndr, ...) STDCL_EXEC(cp, dev, ndr, CL_EVENT_WAIT, __VA_ARGS__)
 
@@ -940,6 +962,8 @@ void stdcl_embed_register_binary(struct stdcl_embedded_binary *binary);
 #ifdef __cplusplus
 
 #define STDCL_NDR_SET(ndr, numbers) ((void)((ndr) = stdcl_cxx::range numbers))
+#define STDCL_RANGE(d, n, m, k)                                                                    \
+    static_cast<clndrange_t *>(stdcl_cxx::index_space(d, (size_t)(n), (size_t)(m), (size_t)(k)))
 #define STDCL_ARG3(krn, i, value) stdcl_cxx::set((krn), (cl_uint)(i), (value))
 #define STDCL_PTR3(krn, i, ptr) stdcl_cxx::set_pointer((krn), (cl_uint)(i), (ptr))
 #define STDCL_FORKA(cp, dev, krn, ndr, ...)                                                        \
@@ -1059,6 +1083,18 @@ inline clndrange_t range(size_t dim, size_t o0, size_t g0, size_t l0, size_t o1,
     const clndrange_t r = STDCL_NDR(dim, o0, g0, l0, o1, g1, l1, o2, g2, l2, o3, g3, l3);
     return r;
 }
+/* An index space that lives until the end of the statement. */
+struct index_space {
+    clndrange_t r;
+    index_space(size_t dim, size_t n, size_t m, size_t k)
+        : r(range(dim, 0, n, 0, 0, m, 0, 0, k, 0, 0, 0, 0))
+    {
+    }
+    operator clndrange_t *()
+    {
+        return &r;
+    }
+};
 template <class T> int set(cl_kernel krn, cl_uint i, const T &v)
 {
     return stdcl_arg_value(krn, i, sizeof(T), &v, name<T>::of());
@@ -1122,6 +1158,7 @@ template <class T> size_t clarg_set_global(CLCONTEXT *, cl_kernel krn, cl_uint i
 #else /* C with __typeof__ and _Generic, which gcc and clang have in every dialect of GNU C */
 
 #define STDCL_NDR_SET(ndr, numbers) ((void)((ndr) = (clndrange_t)STDCL_NDR numbers))
+#define STDCL_RANGE(d, n, m, k) (&(clndrange_t)STDCL_NDR(d, 0, n, 0, 0, m, 0, 0, k, 0, 0, 0, 0))
 #define STDCL_TYPEOF(v) __typeof__(((void)0, (v)))
 #define STDCL_ADDRESS(v) ((const void *)(STDCL_TYPEOF(v)[1]){v})
 #define STDCL_ARG3(krn, i, v)                                                                      \

@@ -26,6 +26,7 @@ int use_all(CLCONTEXT *cp, cl_kernel krn, float *x, FILE *fp)
     int n = 0;
     memset(&v, 0, sizeof v); /* <string.h> */
     clndrange_set1d(ndr, 0, 512, 64);
+    n += clforka(cp, 0, krn, clrange2(8, n), CL_EVENT_NOWAIT, x) == (cl_event)-1;
     clndrange_set2d(two, 0, 8, 4, 0, 8, 4);
     clndrange_set3d(three, 0, 8, 4, 0, 8, 4, 0, 8, 4);
     clndrange_set4d(four, 0, 8, 4, 0, 8, 4, 0, 8, 4, 0, 8, 4);

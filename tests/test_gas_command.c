@@ -6,6 +6,8 @@
 #include "files.h"
 #include "deep.h"
 
+#include "core/clock.h"
+
 #include <jansson.h>
 #include <math.h>
 #include <pty.h>
@@ -119,30 +121,37 @@ static void gas_command_energy_bits_are_equal(void **state)
     assert_string_equal(out, "");
 }
 
-/* Return the largest number of molecules that a terminal shows during 60 repeats. */
-static double most_shown(double molecules)
+/* Run `stdcl gas` on a terminal and write all that appears there to `seen`. */
+static void run_gas_on_terminal(char *const *argv, char *seen, size_t room)
 {
-    char number[32], all[64], seen[1 << 16];
     struct winsize size = {25, 200, 0, 0};
     size_t used = 0;
     ssize_t n;
     int terminal, status;
-    snprintf(number, sizeof number, "%.0f", molecules);
-    snprintf(all, sizeof all, "/%.0f molecules", 60 * molecules);
     fflush(NULL);
     const pid_t child = forkpty(&terminal, NULL, NULL, &size);
     assert_true(child >= 0);
     if (child == 0) {
         setenv("TERM", "xterm", 1);
-        execl(command, command, "gas", "-n", number, "--fused", "--repeat", "60", (char *)NULL);
+        execv(command, argv);
         _exit(127);
     }
-    while ((n = read(terminal, seen + used, sizeof seen - 1 - used)) > 0)
+    while ((n = read(terminal, seen + used, room - 1 - used)) > 0)
         used += (size_t)n;
     seen[used] = 0;
     close(terminal);
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
+}
+
+/* Return the largest number of molecules that a terminal shows during 60 repeats. */
+static double most_shown(double molecules)
+{
+    char number[32], all[64], seen[1 << 16];
+    snprintf(number, sizeof number, "%.0f", molecules);
+    snprintf(all, sizeof all, "/%.0f molecules", 60 * molecules);
+    run_gas_on_terminal((char *[]){"stdcl", "gas", "-n", number, "--fused", "--repeat", "60", NULL},
+                        seen, sizeof seen);
     double most = 0;
     for (const char *p = seen; (p = strstr(p, "] ")); p++)
         most = fmax(most, strtod(p + 2, NULL));
@@ -151,10 +160,38 @@ static double most_shown(double molecules)
     return most;
 }
 
+/* A terminal shows that kernels are compiled, unless that takes less than a second. Then the line
+ * is erased. No line with --quiet, and none in a file. */
+static void check_compiling_line(void)
+{
+    static const char line[] = "\r\033[Kcompiling kernels, first run only\r\033[K";
+    char seen[1 << 16], *const run[] = {"stdcl", "gas",  "-n",          "1000",   "--stored",
+                                        "--sum", "tree", "--precision", "double", NULL},
+                               *const quiet[] = {"stdcl", "gas", "-n", "1000", "-q", NULL};
+    const char *const kept = getenv("POCL_CACHE_DIR");
+    char before[PATH_MAX] = "";
+    snprintf(before, sizeof before, "%s", kept ? kept : "");
+    setenv("POCL_CACHE_DIR", in_folder("cold"), 1);
+    const double begun = seconds_now();
+    run_gas_on_terminal(run, seen, sizeof seen);
+    assert_true(strstr(seen, line) || seconds_now() - begun < 1);
+    setenv("POCL_CACHE_DIR", in_folder("cold2"), 1);
+    run_gas_on_terminal(quiet, seen, sizeof seen);
+    assert_string_equal(seen, "");
+    setenv("POCL_CACHE_DIR", in_folder("cold3"), 1);
+    assert_int_equal(run_gas_command("-n 1000"), 0);
+    assert_string_equal(err, "");
+    if (kept)
+        setenv("POCL_CACHE_DIR", before, 1);
+    else
+        unsetenv("POCL_CACHE_DIR");
+}
+
 /* Progress covers all repeats, with enough molecules that more than the first repeat is shown. */
 static void gas_command_progress_covers_repeats(void **state)
 {
     (void)state;
+    check_compiling_line();
     double molecules = fmax(1e5, floor(asked("-n 3e7 --fused", "molecules_per_s") / 40)), most = 0;
     for (int run = 0; run < 5; run++, molecules *= 4)
         if ((most = most_shown(molecules)) >= 2 * molecules)

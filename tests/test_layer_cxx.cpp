@@ -90,6 +90,9 @@ void memory_and_kernels(CLCONTEXT *cp, void *program, cl_uint dev)
     CHECK(clwait(cp, dev, CL_ALL_EVENT) == NULL);
     CHECK(memcmp(x, expected.data(), n * sizeof *x) == 0);
     CHECK(clforka(cp, dev, clsym(cp, program, "nothing", 0), &ndr, CL_EVENT_WAIT) == NULL);
+    CHECK(clforka(cp, dev, scale, clrange1(n), CL_EVENT_WAIT, constant, 2.0f) == NULL);
+    CHECK(clmsync(cp, dev, x, CL_MEM_HOST) == NULL && x[n - 1] == 2 * expected[n - 1]);
+    CHECK(clrange3(n, 2, 3)->gtid[2] == 3 && clrange2(n, 2)->dim == 2);
     CHECK(clfree(x) == 0);
 }
 

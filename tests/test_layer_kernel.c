@@ -967,6 +967,21 @@ static void test_forka_sets_what_clfork_uses(void **state)
     assert_int_equal(out[0], 42);
 }
 
+/* A forgotten argument is refused, rather than taken from an earlier launch. */
+static void test_forka_refuses_forgotten_arguments(void **state)
+{
+    (void)state;
+    cl_kernel krn = args_kernel("three_names");
+    done(clforka(cp, 0, krn, &one, CL_EVENT_WAIT, out, 1, 2));
+    fails_event(EINVAL, clforka(cp, 0, krn, &one, CL_EVENT_WAIT, out, 3));
+    fails_event(EINVAL, clforka(cp, 0, krn, &one, CL_EVENT_WAIT));
+    done(clfork(cp, 0, krn, &one, CL_EVENT_WAIT)); /* takes all from before by definition */
+    works(clarg_set(krn, 2, 2));                   /* an equal value counts as set */
+    done(clforka(cp, 0, krn, &one, CL_EVENT_WAIT, out, 3));
+    done(clmsync(cp, 0, out, CL_MEM_HOST));
+    assert_int_equal(out[0], 5);
+}
+
 /* A launched kernel keeps the arguments of its launch. */
 static void test_arguments_may_change_after_the_start(void **state)
 {
@@ -1216,6 +1231,11 @@ static void test_ndrange_macros(void **state)
             assert_int_equal(given[d - 1]->ltid[k], 3 * k + 3);
         }
     }
+    const clndrange_t whole[] = {clndrange_init1d(0, 7, 0), clndrange_init2d(0, 7, 0, 0, 8, 0),
+                                 clndrange_init3d(0, 7, 0, 0, 8, 0, 0, 9, 0)};
+    assert_memory_equal(clrange1(7), &whole[0], sizeof *whole);
+    assert_memory_equal(clrange2(7, 8), &whole[1], sizeof *whole);
+    assert_memory_equal(clrange3(7, 8, 9), &whole[2], sizeof *whole);
 }
 
 static void test_dimensions_and_offsets(void **state)
@@ -1379,6 +1399,7 @@ int main(void)
         cmocka_unit_test(test_forka_with_63_arguments),
         cmocka_unit_test(test_forka_with_127_arguments),
         cmocka_unit_test(test_forka_sets_what_clfork_uses),
+        cmocka_unit_test(test_forka_refuses_forgotten_arguments),
         cmocka_unit_test(test_arguments_may_change_after_the_start),
         cmocka_unit_test(test_set_kernel_arg_reaches_all_devices),
         cmocka_unit_test(test_set_kernel_arg_of_local_memory),

@@ -991,6 +991,41 @@ static void life_command_accepts_pattern_as_operand(void **unused)
     expect_life_refused(2, "only soups are random", "gun.rle --seed 3");
 }
 
+/* The shipped patterns by name. The LifeWiki gives their generations and populations. */
+static void life_command_finds_patterns_by_name(void **unused)
+{
+    static const struct {
+        const char *name;
+        int generations, population;
+    } row[] = {{"glider", 400, 5},         {"lwss", 400, 9},           {"gun", 300, 86},
+               {"r-pentomino", 1103, 116}, {"acorn", 5206, 633},       {"diehard", 130, 0},
+               {"pulsar", 3, 48},          {"pentadecathlon", 15, 12}, {"infinite-growth", 0, 10},
+               {"replicator", 12, 24}};
+    char line[100];
+    (void)unused;
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        snprintf(line, sizeof line, "--pattern %s --engine hashlife -n %d", row[i].name,
+                 row[i].generations);
+        json_t *r = life_report(line);
+        if (life_number(r, "population") != row[i].population)
+            fail_msg("%s: population %d", line, (int)life_number(r, "population"));
+        json_decref(r);
+    }
+    json_t *r = life_report("acorn --engine hashlife -n 0");
+    assert_int_equal(life_number(r, "population"), 7);
+    json_decref(r);
+    succeeds("--pattern list");
+    assert_non_null(strstr(out, "gun               Fires a glider every 30"));
+    assert_null(strstr(out, "solar"));
+    /* A file comes before a name, and a name is no path. */
+    put_text(in_folder("pulsar"), "x = 1, y = 1\no!\n");
+    r = life_report("pulsar --engine hashlife -n 0");
+    assert_int_equal(life_number(r, "population"), 1);
+    json_decref(r);
+    expect_life_refused(1, "no-such-pattern", "no-such-pattern");
+    expect_life_refused(1, "../data/gun", "../data/gun");
+}
+
 /* ---- A census. ------------------------------------------------------------------------------- */
 
 static void life_command_takes_census(void **unused)
@@ -1074,6 +1109,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(life_command_reads_rules_as_golly),
         cmocka_unit_test(life_command_runs_bounded_grids),
         cmocka_unit_test(life_command_accepts_pattern_as_operand),
+        cmocka_unit_test(life_command_finds_patterns_by_name),
     };
     if (argc != 2)
         return 2;

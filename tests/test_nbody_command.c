@@ -971,6 +971,29 @@ static void nbody_sums_energies_where_asked(void **unused)
     json_decref(one);
 }
 
+/* The solar system by name: the run of the shipped file, in its units, and its refusals. */
+static void nbody_command_names_solar_system(void **unused)
+{
+    struct particles named, given;
+    (void)unused;
+    nbody_succeeds("--ic solar --until 36.5 -q -o named.tab");
+    nbody_succeeds("-i \"$OLDPWD/../data/solar.tab\" --until 36.5 -q -o given.tab");
+    works(particles_read(in_folder("named.tab"), &named));
+    works(particles_read(in_folder("given.tab"), &given));
+    assert_int_equal(named.n, 11);
+    assert_memory_equal(named.pos, given.pos, 11 * sizeof *named.pos);
+    assert_string_equal(named.note[NOTE_G], given.note[NOTE_G]);
+    particles_free(&named);
+    particles_free(&given);
+    nbody_succeeds("--ic solar --ensemble 2 --steps 1 -q -o systems.tab");
+    nbody_succeeds("--ic list");
+    assert_non_null(strstr(out, "solar        the Sun, its planets"));
+    nbody_refuses(2, "--ic solar and -n", "--ic solar -n 5");
+    nbody_refuses(2, "--ic solar and --seed", "--ic solar --seed 5");
+    nbody_refuses(2, "--ensemble", "--ic plummer --ensemble 2");
+    nbody_refuses(2, "did you mean 'solar'", "--ic sola");
+}
+
 int main(int argc, char **argv)
 {
     struct CMUnitTest tests[] = {cmocka_unit_test(nbody_sums_energies_where_asked),
@@ -1000,7 +1023,8 @@ int main(int argc, char **argv)
                                  cmocka_unit_test(nbody_command_runs_ensemble_of_copies),
                                  cmocka_unit_test(nbody_command_runs_ensemble_by_whfast),
                                  cmocka_unit_test(nbody_command_reports_megno),
-                                 cmocka_unit_test(nbody_command_runs_ensemble_of_files)};
+                                 cmocka_unit_test(nbody_command_runs_ensemble_of_files),
+                                 cmocka_unit_test(nbody_command_names_solar_system)};
     if (argc != 2)
         return fprintf(stderr, "usage: test_nbody_command PATH_OF_STDCL\n"), 2;
     command = argv[1];

@@ -1,7 +1,8 @@
 #!/bin/sh
 # deps.sh - install missing build dependencies.
 #
-#   tools/deps.sh          for `make run` and `make test`
+#   tools/deps.sh run      for the command, which `make run` builds
+#   tools/deps.sh          for `make test`: the same and more
 #   tools/deps.sh bench    for benchmarks and comparisons
 #   tools/deps.sh deb      for building and checking the Debian packages, and for the site
 #   tools/deps.sh view     for tests of the live view's page: a browser, Node and npm
@@ -19,7 +20,7 @@ set -u
 # contents, from whatever source.
 packages() {
     case $1 in
-    base) cat <<'END' ;;
+    run) cat <<'END' ;;
 must gcc                gcc                  gcc               gcc               command gcc
 must g++                gcc-c++              gcc               gcc               command g++
 must make               make                 make              make              command make
@@ -29,11 +30,16 @@ must opencl-headers     opencl-headers       opencl-headers    opencl-headers   
 must ocl-icd-opencl-dev pkgconfig(OpenCL)    ocl-icd           opencl-icd-loader library OpenCL
 may  pocl-opencl-icd    pocl                 pocl              pocl              driver pocl
 may  libpng-dev         libpng-devel         libpng            libpng            library libpng
-may  libhdf5-dev        hdf5-devel           hdf5              hdf5              library hdf5
 may  libwebsockets-dev  libwebsockets-devel  libwebsockets     libwebsockets     library libwebsockets
 may  zlib1g-dev         zlib-devel           zlib              zlib              library zlib
 may  libfast-float-dev  fast_float-devel     fast_float        fast_float        header fast_float/fast_float.h
 may  libluajit-5.1-dev  luajit-devel         luajit            luajit            library luajit
+must libjansson-dev     jansson-devel        jansson           jansson           library jansson
+END
+    base)
+        packages run
+        cat <<'END'
+may  libhdf5-dev        hdf5-devel           hdf5              hdf5              library hdf5
 may  luajit             luajit               luajit            luajit            command luajit
 may  openmpi-bin        openmpi              openmpi           open-mpi          command mpirun
 may  libopenmpi-dev     openmpi-devel        openmpi           open-mpi          command mpicc
@@ -45,8 +51,8 @@ may  python3-pycparser  python3-pycparser    python-pycparser  pycparser        
 may  clang-format-14    -                    -                 -                 command clang-format-14
 may  gfortran           gcc-gfortran         gcc-fortran       gcc               command gfortran
 must libcmocka-dev      libcmocka-devel      cmocka            cmocka            library cmocka
-must libjansson-dev     jansson-devel        jansson           jansson           library jansson
 END
+        ;;
     deb) cat <<'END' ;;
 must debhelper          -                    -                 -                 command dh
 must dh-python          -                    -                 -                 command dh_python3
@@ -165,9 +171,9 @@ install() {
 
 list=${1:-base}
 case $list in
-base | bench | deb | view | test | deep) ;;
+run | base | bench | deb | view | test | deep) ;;
 *)
-    echo "deps.sh: unknown list '$list': give base, bench, deb, view, test or deep" >&2
+    echo "deps.sh: unknown list '$list': give run, base, bench, deb, view, test or deep" >&2
     exit 2
     ;;
 esac

@@ -8,7 +8,7 @@ s/( nbody\.lua)$/\1 256 2/
 s/^(stdcl nbody.*) -n [0-9^e]+/\1/
 /^stdcl nbody .*--check-forces/s/ --steps 10//
 s/^stdcl nbody (.*--check-forces)/stdcl nbody -n 2000 --steps 10 \1/
-/^stdcl nbody .*(-i |-n |--help|--resume)/!s/^stdcl nbody /stdcl nbody -n 200 /
+/^stdcl nbody .*(-i |-n |--help|--resume|--ic (solar|list))/!s/^stdcl nbody /stdcl nbody -n 200 /
 s/^(stdcl nbody .*)--until [0-9]{2,}/\1--until 1/
 s/(stdcl nbody .*)--frames 300/\1--frames 3/
 s/(stdcl nbody .*\.(png|mp4).*)/\1 --size 64x64/

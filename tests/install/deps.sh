@@ -69,7 +69,8 @@ status_is() { [ "$status" = "$1" ]; }
 says() { case $said in *"$1"*) true ;; *) false ;; esac; }
 
 base='gcc g++ make cmake pkg-config opencl-headers ocl-icd-opencl-dev pocl-opencl-icd libpng-dev'
-rest='libhdf5-dev libwebsockets-dev zlib1g-dev libfast-float-dev libluajit-5.1-dev luajit openmpi-bin libopenmpi-dev gnuplot-nox python3-h5py python3-websockets python3-numpy python3-pycparser clang-format-14 gfortran libcmocka-dev libjansson-dev'
+command='libwebsockets-dev zlib1g-dev libfast-float-dev libluajit-5.1-dev libjansson-dev' # of `make run`, with $base
+rest="$command"' libhdf5-dev luajit openmpi-bin libopenmpi-dev gnuplot-nox python3-h5py python3-websockets python3-numpy python3-pycparser clang-format-14 gfortran libcmocka-dev'
 
 # shellcheck disable=SC2086 # one word a package
 system debian 0 $base $rest
@@ -85,6 +86,15 @@ run
 expect "some missing: exactly those are installed" called "apt-get install $rest"
 expect "some missing: status 0" status_is 0
 expect "some missing: the build is configured again" test ! -e "$box/build/Makefile"
+
+# shellcheck disable=SC2086
+system debian 0 $base
+run run
+expect "for make run: only packages of the command are installed" called "apt-get install $command"
+run run
+expect "for make run: the second time nothing" called "apt-get install $command"
+run
+expect "for make test: the remainder" called "apt-get install $command\napt-get install${rest#"$command"}"
 
 # shellcheck disable=SC2086
 system debian 0 $base
@@ -117,7 +127,7 @@ expect "a user without sudo: fails" status_is 1
 system debian 0 $base libcmocka-dev libjansson-dev
 stand_in apt-get 'exit 100'
 run
-expect "only features cannot be installed: says which" says "still missing: libhdf5-dev"
+expect "only features cannot be installed: says which" says "still missing: libwebsockets-dev"
 expect "only features cannot be installed: goes on" status_is 0
 
 system other 0

@@ -192,6 +192,16 @@ pages)
         [ -e "$man/man3/$name.3" ] || fail "no manual page of $name"
     done
     empty=$(grep -lx 'See' "$man"/man3/*.3) && fail "no words in the header for: $empty"
+    for page in "$man"/man3/*.3; do
+        case ${page##*/} in stdcl.3 | stdcl_*) continue ;; esac
+        grep -q '^.Sh RETURN VALUES' "$page" || fail "$page does not say what the function returns"
+        grep -qE '^\.Nd ([a-zA-Z"`0-9(]|\\)' "$page" || fail "the NAME of $page begins with a sign"
+        grep -qi '^\.Nd the same' "$page" && fail "the NAME of $page refers to another page"
+    done
+    grep -q '^cl_event clforka(CLCONTEXT' "$man/man3/clforka.3" || fail "clforka.3 shows no prototype"
+    grep -q '^#define' "$man/man3/clforka.3" && fail "clforka.3 shows a macro"
+    grep -q '^EINVAL: a wrong size' "$man/man3/clfork.3" || fail "clfork.3 names no errors"
+    grep -q '^clfork(' "$man/man3/clfork.3" || fail "clfork.3 has no example"
     if command -v mandoc >/dev/null; then
         mandoc -T lint -W style "$man"/man?/* 2>&1 | grep -v 'referenced manual not found' >lint.txt || true
         [ ! -s lint.txt ] || { cat lint.txt; fail "mandoc finds fault with pages"; }
@@ -264,6 +274,23 @@ command)
     (cd "$source" && find nbody -name '*.cl') | while read -r file; do
         cmp "$source/$file" "$prefix/share/stdcl/kernels/$file"
     done
+    ;;
+
+examples) # the copies appear whole, in a new folder, and build against this installation
+    rm -rf copies
+    "$prefix/bin/stdcl" examples copies >said
+    grep -q 'make -C copies run' said || fail "stdcl examples says: $(cat said)"
+    (unset PKG_CONFIG_PATH && make -s -C copies CC="$cc" && cd copies && ./01_hello >/dev/null && ./07_embedded >/dev/null)
+    ldd copies/01_hello | grep -q "libstdcl.so.* => $lib/" || fail "not linked with the installed library"
+    for file in "$source"/examples/[0-9]*; do
+        cmp "$file" "copies/${file##*/}"
+    done
+    "$prefix/bin/stdcl" examples copies 2>said && fail "an existing folder was replaced"
+    grep -q "'copies' exists" said || fail "an existing folder is refused with: $(cat said)"
+    [ -z "$(find . -maxdepth 1 -name 'copies.*')" ] || fail "a temporary folder is left"
+    make -s -C copies clean
+    make -s -C copies PREFIX=/nonexistent PKG_CONFIG_LIBDIR=/nonexistent 2>said && fail "built without the library"
+    grep -q 'not installed below /nonexistent' said || fail "without the library make says: $(cat said)"
     ;;
 
 *) fail "unknown step $step" ;;

@@ -57,6 +57,7 @@ if [ -d "$source/debian" ]; then
     cat "$source"/debian/libstdcl*.install "$source"/debian/stdcl*.install "$source/debian/not-installed" | awk '{ print $1 }' |
         sed "s|usr/lib/\*/|usr/$libdir/|; s|^|/|" >"$work/patterns"
     whole debian "$work/patterns"
+    grep -q '^Architecture: any$' "$source/debian/control" && fail "debian/control promises 32-bit and big-endian machines"
     # `make deb` on a fresh system has the build's dependencies.
     awk '/^(must|may) / { print $2 }' "$source/tools/deps.sh" | sed 's/^debhelper$/debhelper-compat/; s/^pkg-config$/pkgconf/' >"$work/known"
     unknown=$(sed -n '/^Build-Depends/,/^Standards/p' "$source/debian/control" | sed '/^Standards/d; s/^[A-Z].*: //; s/([^)]*)//g' |

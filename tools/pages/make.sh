@@ -20,9 +20,11 @@ page() { # page DIR SCRIPT OPTION... FILE
 "$command" --help=table > "$out/options.table"
 page man1 man1.awk "$out/options.table"
 page . completions.awk "$out/options.table"
+awk -f "$here/examples.awk" "$top/README.md" "$top"/docs/*.md >"$out/blocks"
 (cd "$top/include" && ls stdcl.h stdcl/*.h) | while read -r header; do
-    page man3 man3.awk -v header="$header" "$top/include/$header"
+    page man3 man3.awk -v header="$header" -v blocks="$out/blocks" "$top/include/$header"
 done
+rm "$out/blocks"
 for text in environment files; do
     page man7 man7.awk -v name=stdcl-$text "$top/docs/$text.md"
 done

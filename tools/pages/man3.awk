@@ -1,9 +1,13 @@
 # man3.awk - the manual pages of the functions, from the comments and declarations of a public header.
-#   usage: awk -v dir=DIR -v date='November 22, 2026' -v version=1.0.0 -v header=stdcl/life.h -f mdoc.awk -f man3.awk HEADER
+#   usage: awk -v dir=DIR -v date='November 22, 2026' -v version=1.0.0 -v header=stdcl/life.h -v blocks=FILE
+#              -f mdoc.awk -f man3.awk HEADER
 #
 # A comment at the left margin and the declarations below it, up to the next blank line, make one page, named after the
 # first function; DIR/links has a line "PAGE NAME" for each further function there. Declarations without a comment
-# belong to the previous page. The comment at the top of the header, and types and constants, make the overview: stdcl(3) of
+# belong to the previous page. RETURN VALUES and ERRORS repeat the comment's sentences on these, or state the header's
+# conventions. EXAMPLES has the shortest block of the documents (examples.awk) that calls a function of the page. The
+# synopsis of a macro is the prototype that its comment begins with, if there is one.
+# The comment at the top of the header, and types and constants, make the overview: stdcl(3) of
 # stdcl.h, stdcl_life(3) of stdcl/life.h.
 # SPDX-License-Identifier: MIT
 
@@ -11,6 +15,11 @@ BEGIN {
     overview = header
     gsub(/\//, "_", overview)
     sub(/\.h$/, "", overview)
+    while (blocks != "" && (getline line < blocks) > 0)
+        if (line == "\f")
+            block_length[++block_count] = gsub(/\n/, "\n", block[block_count])
+        else
+            block[block_count + 1] = block[block_count + 1] line "\n"
 }
 
 # ---- From a comment to mdoc: paragraphs; indented lines are literal.
@@ -74,6 +83,70 @@ function short(comment,    text) {
     return text == "" ? "a call of " header : text
 }
 
+# ---- Sections from sentences.
+
+# The sentences of a comment that match a pattern, joined by blanks. Indented lines are left out; a sentence ends there,
+# and with its paragraph.
+function matching(comment, pattern,    text, n, i, part, out) {
+    text = comment
+    gsub(/\n \*  [^\n]*/, "\f", text)
+    gsub(/\n \*(\n|$)/, "\f\n", text)
+    gsub(/\f\n \* /, "\f", text)
+    gsub(/\n \* ?/, " ", text)
+    gsub(/^\/\* ?| *\*\/ *$/, "", text)
+    gsub(/[.] +/, ".\f", text)
+    n = split(text, part, "\f")
+    for (i = 1; i <= n; i++)
+        if (part[i] ~ pattern)
+            out = out (out == "" ? "" : " ") part[i]
+    return out
+}
+
+# The kind of a function's result by its declaration: int, pointer, event, void or other.
+function kind_of(declaration, name,    before) {
+    before = substr(declaration, 1, index(declaration, name) - 1)
+    return before ~ /\*$/ ? "pointer" : before ~ /(^|[^a-z_])int $/ ? "int" : before ~ /cl_event $/ ? "event" \
+        : before ~ /(^|[^a-z_])void $/ ? "void" : "other"
+}
+
+function returns(comment, kinds,    said) {
+    said = matching(comment, "^[^a-z]*Returns? |[;:,] returns? | and returns? |^True if|^\\((cl_event|size_t)\\)-1|^-1 |^0 if|^NULL (if|on|with|after|at)")
+    if (said != "" && kinds ~ /pointer/ && said !~ /NULL/ && comment ~ /[^A-Za-z_]E[A-Z][A-Z][A-Z]+/)
+        return said " NULL on failure, with clerrno set."
+    if (said != "")
+        return said
+    if (kinds ~ /int/ && kinds ~ /pointer/)
+        return "int functions return 0, or -1 with clerrno set. Pointer functions return NULL on failure, with clerrno set."
+    said = kinds ~ /int/ ? "0, or -1 with clerrno set." : ""
+    said = said (kinds ~ /pointer/ ? (said == "" ? "" : " ") "NULL on failure, with clerrno set." : "")
+    said = said (kinds ~ /event/ ? (said == "" ? "" : " ") "(cl_event)-1 on failure, with clerrno set." : "")
+    return said != "" ? said : kinds ~ /^( void)+$/ ? "None." : matching(comment, ".")
+}
+
+function errors(comment, kinds,    said) {
+    said = matching(comment, "(^|[^A-Za-z_])E[A-Z][A-Z][A-Z]+")
+    if (said != "" || kinds ~ /^( void| other)*$/)
+        return said
+    return "clerror() returns the message."
+}
+
+# The shortest block that calls one of the functions, or "".
+function example(names,    i, n, list, b, best, code) {
+    n = split(names, list, " ")
+    for (b = 1; b <= block_count; b++)
+        for (i = 1; i <= n; i++)
+            if (match(block[b], "(^|[^a-z_])" list[i] "\\(") && (!best || block_length[b] < block_length[best]))
+                best = b
+    code = best ? block[best] : ""
+    sub(/\n+$/, "", code)
+    return code
+}
+
+function section(title, text) {
+    if (text != "")
+        printf ".Sh %s\n%s\n", title, sentences(text) > page
+}
+
 # ---- A group of declarations.
 
 # The function or function-like macro that a declaration names, or "".
@@ -112,21 +185,35 @@ function end_group(    i, n, list) {
         if (about ~ /[])]$/) # not a delimiter of mdoc
             about = about "\\&"
         printf ".Nd %s\n.Sh SYNOPSIS\n.In %s\n.Bd -literal\n%s.Ed\n", about, header, declarations > page
-        printf ".Sh DESCRIPTION\n%s.Sh SEE ALSO\n.Xr %s 3\n", \
-            comment != "" ? prose(comment) : "See\n.Xr " overview " 3 .\n", overview > page
+        printf ".Sh DESCRIPTION\n%s", comment != "" ? prose(comment) : "See\n.Xr " overview " 3 .\n" > page
+        section("RETURN VALUES", returns(comment, kinds))
+        code = example(names)
+        if (code != "")
+            printf ".Sh EXAMPLES\n.Bd -literal\n%s.Ed\n", plain_lines(code) > page
+        section("ERRORS", errors(comment, kinds))
+        printf ".Sh SEE ALSO\n.Xr %s 3\n", overview > page
         close(page)
         for (i = 2; i <= n; i++)
             print list[1], list[i] >> (dir "/links")
         for (i = 1; i <= n; i++)
             all[++functions] = list[i]
     }
-    declarations = names = comment = ""
+    declarations = names = comment = kinds = ""
 }
 
 function declare(text,    name) {
     name = name_of(text)
     if (name != "" && name !~ /^__/ && !seen[name]++)
         names = names (names == "" ? "" : " ") name
+    if (name != "" && text ~ /^#define/ && match(comment, "[^\n]*[ *]" name "\\([^;]*\\);\n")) {
+        text = substr(comment, RSTART, RLENGTH - 1)
+        comment = substr(comment, 1, RSTART - 1) substr(comment, RSTART + RLENGTH)
+        sub(/^[\n *]+/, "/* ", comment)
+        gsub(/(^|\n)(\/\*| \*) ?/, "\n", text)
+        sub(/^\n+/, "", text)
+    }
+    if (name != "")
+        kinds = kinds " " kind_of(text, name)
     declarations = declarations plain_lines(text)
 }
 function plain_lines(text,    n, i, line, out) {

@@ -1,0 +1,18 @@
+/* data_files.h - the patterns, systems and examples that ship with the command, by name.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef STDCL_CLI_DATA_FILES_H
+#define STDCL_CLI_DATA_FILES_H
+
+#include <stdio.h>
+
+/* Path of share/stdcl/data/NAME + suffix, valid until the next call; NULL if there is no such
+ * file, or if NAME has a '/'. */
+const char *cli_data_file(const char *name, const char *suffix);
+
+/* Print the name and the title of each file with the suffix, sorted. A title is the rest of the
+ * file's first line that begins with `mark`, such as "#C ". CLI_DONE, or CLI_FAILED after a
+ * message if the folder cannot be read. */
+int cli_data_list(FILE *fp, const char *suffix, const char *mark);
+
+#endif
