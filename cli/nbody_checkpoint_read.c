@@ -85,12 +85,20 @@ static bool are_checkpoint_devices(const json_t *devices, bool host)
     return json_array_size(devices) > 0 || (json_is_array(devices) && host);
 }
 
+/* A version is quoted in messages. */
+static bool is_checkpoint_version(const json_t *version)
+{
+    const char *text = json_string_value(version);
+    return text && strlen(text) < 32 &&
+           strspn(text, "0123456789.abcdefghijklmnopqrstuvwxyz-+~") == strlen(text);
+}
+
 /* Name of the first entry that is missing or of a wrong kind; NULL: all are right. */
 static const char *bad_word(const json_t *words)
 {
     const json_t *command = json_object_get(words, "command"),
                  *notes = json_object_get(words, "notes");
-    if (!json_is_string(json_object_get(words, "version")))
+    if (!is_checkpoint_version(json_object_get(words, "version")))
         return "version";
     if (!are_checkpoint_devices(json_object_get(words, "devices"),
                                 json_is_true(json_object_get(words, "host"))))
