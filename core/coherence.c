@@ -12,7 +12,7 @@
  *                image or a part; always with CL_MEM_PER_DEVICE, CL_MEM_ZEROCOPY and CL_MEM_DEVONLY
  * SPDX-License-Identifier: MIT
  */
-#include "core/memory.h"
+#include "core/recording.h"
 
 /* A device other than `dev` with a current image; m->cp->ndev if there is none. */
 static cl_uint holder(const struct memory *m, cl_uint dev)
@@ -151,8 +151,9 @@ int memory_require(struct memory *m, cl_uint dev, const char *call)
 
 STDCL_API int clmrequire(CLCONTEXT *cp, cl_uint dev, const void *ptr, const char *call)
 {
-    struct memory *m = device_of(cp, dev, call) ? memory_or_fail(ptr, call) : NULL;
-    if (!m)
+    struct device *d = device_of(cp, dev, call);
+    struct memory *m = d ? memory_or_fail(ptr, call) : NULL;
+    if (!m || recording_refuses_wait(d, call))
         return -1;
     if (m->cp != cp)
         return fail(EINVAL, 0, "%s: %p is not attached to this context", call, ptr);

@@ -38,6 +38,7 @@ struct memory {
     size_t mapped;         /* length of our mapping at base; 0: the program's memory */
     int flags;             /* CL_MEM_PER_DEVICE, _ZEROCOPY, _DEVONLY, _IMAGE, _SAMPLER */
     CLCONTEXT *_Atomic cp; /* NULL while detached */
+    uint64_t attachment;   /* number of the attachment to cp, unique in the process */
     bool adopted;          /* a device's buffer is the program's cl_mem */
     cl_mem_flags user_flags;
     cl_image_desc shape; /* of an image; width 0: none yet */

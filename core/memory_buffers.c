@@ -67,6 +67,8 @@ static int check_zero_copy(const struct memory *m, const char *call)
 
 int memory_attach(CLCONTEXT *cp, struct memory *m, bool filled, const char *call)
 {
+    static _Atomic uint64_t attachments;
+    m->attachment = atomic_fetch_add(&attachments, 1) + 1;
     m->buffer = calloc(cp->ndev, sizeof *m->buffer);
     m->device_current = calloc(cp->ndev, sizeof *m->device_current);
     m->from_host = calloc(cp->ndev, sizeof *m->from_host);

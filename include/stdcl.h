@@ -701,6 +701,62 @@ cl_event clwaitev(CLCONTEXT *cp, cl_uint dev, const cl_event ev, int flags);
 /* Submit all commands enqueued so far to the device without waiting. `flags` is historic: 0. */
 int clflush(CLCONTEXT *cp, cl_uint dev, int flags);
 
+/* ---- Recordings: command graphs. ------------------------------------------------------------- */
+
+/* Record the calling thread's commands on device `dev` from here to clrecord_end, for replays that
+ * cost less than the calls:
+ *
+ *   clrecord_begin(cp, 0);
+ *   clforka(cp, 0, step, &ndr, CL_EVENT_NOWAIT, x, y, 0.1f);    recorded as command 0, not started
+ *   clmsync(cp, 0, y, CL_MEM_HOST | CL_EVENT_NOWAIT);           command 1
+ *   void *r = clrecord_end(cp, 0);
+ *   for (int i = 0; i < 1000; i++) {
+ *       clrecord_set(cp, r, 0, 2, 0.1f * i);                    argument 2 of command 0
+ *       clrecord_replay(cp, r, CL_EVENT_WAIT);
+ *   }
+ *
+ * clfork, clforka, clexec, clmsync, clmsyncn and clmcopy are recorded: checked as usual, and
+ * arguments copied, but nothing is started, and they return 0. They need CL_EVENT_NOWAIT; without
+ * it, and with CL_EVENT_OWN, CL_EVENT_SIDE_QUEUE or CL_EVENT_BARRIER, they give EINVAL. So do clwait,
+ * clwaitev, clmrequire and clrecord_replay on the device, and functions of libraries that call
+ * these: there is nothing to wait for. Commands of other threads and on other devices, and OpenCL's
+ * own, are not affected.
+ *
+ * Returns 0; -1 with EBUSY if the device is being recorded, by this thread or another. */
+int clrecord_begin(CLCONTEXT *cp, cl_uint dev);
+
+/* The number of the next command that the calling thread records on device `dev`: 0, 1, ... -1 with
+ * EINVAL if the thread records none. */
+int clrecord_next(CLCONTEXT *cp, cl_uint dev);
+
+/* End recording, and return the recording's handle. The caller frees it with clrecord_free; else
+ * clcontext_destroy does. NULL if a command was refused meanwhile, with its error and message, or
+ * with EINVAL if none was recorded. */
+void *clrecord_end(CLCONTEXT *cp, cl_uint dev);
+
+/* Start all commands of a recording again, in order, on the main queue of its device. Flags and
+ * result as clfork's; the event is the last command's. CL_EVENT_SIDE_QUEUE and CL_EVENT_BARRIER give
+ * EINVAL. Profiles count the commands. Blocks are migrated and marked as by the recorded calls.
+ *
+ * Arguments of launches may change between replays, by clrecord_set. Index spaces, kernels, the
+ * blocks of copies and the order are fixed. Kernels stay usable after clclose. EFAULT, before any
+ * command is started: a block of the recording was freed, detached or resized since. If a command
+ * is refused otherwise, the commands before it are started. Replays of one recording by several
+ * threads follow each other. */
+cl_event clrecord_replay(CLCONTEXT *cp, void *recording, int flags);
+
+/* clrecord_set(cp, recording, command, i, value): set argument i of a recorded launch, for replays
+ * that begin from now on. Values and pointers act as in clforka. Returns 0; -1 with the errors of
+ * clforka, and EINVAL if the command is no launch: the argument keeps its value. clrecord_setv
+ * takes the argument as clforkv does. */
+#define clrecord_set(cp, recording, command, i, value)                                             \
+    STDCL_RECORD_SET(cp, recording, command, i, value)
+int clrecord_setv(CLCONTEXT *cp, void *recording, cl_uint command, cl_uint i,
+                  const struct stdcl_arg *arg);
+
+/* Wait for the device's commands in flight, then free a recording. NULL is allowed. */
+int clrecord_free(CLCONTEXT *cp, void *recording);
+
 /* ---- Errors. --------------------------------------------------------------------------------- */
 
 /* Error code of the calling thread's last failing call, an errno value; initially 0 and never reset
@@ -946,6 +1002,8 @@ void stdcl_embed_register_binary(struct stdcl_embedded_binary *binary);
     stdcl_cxx::list() STDCL_EACH(STDCL_ONE, __VA_ARGS__)                                           \
         .fork((cp), (dev), (krn), (ndr), STDCL_FIRST(__VA_ARGS__))
 #define STDCL_ONE(v) .add(v)
+#define STDCL_RECORD_SET(cp, recording, command, i, v)                                             \
+    stdcl_cxx::list().add(v).replace((cp), (recording), (command), (i))
 #define STDCL_EXEC(cp, dev, ndr, flags, ...)                                                       \
     stdcl_cxx::list() STDCL_EACH(STDCL_ONE, __VA_ARGS__)                                           \
         .exec((cp), (dev), (ndr), (flags), STDCL_FIRST_NAME(__VA_ARGS__))
@@ -1099,6 +1157,10 @@ class list
     {
         return stdcl_forka(cp, dev, krn, ndr, flags, n, items);
     }
+    int replace(CLCONTEXT *cp, void *recording, cl_uint command, cl_uint i)
+    {
+        return clrecord_setv(cp, recording, command, i, items);
+    }
     cl_event exec(CLCONTEXT *cp, cl_uint dev, clndrange_t *ndr, int flags, const char *symbol)
     {
         return clexecv(cp, dev, ndr, flags, symbol, n, items);
@@ -1157,6 +1219,8 @@ template <class T> size_t clarg_set_global(CLCONTEXT *, cl_kernel krn, cl_uint i
 #define STDCL_FORKA(cp, dev, krn, ndr, ...)                                                        \
     stdcl_forka((cp), (dev), (krn), (ndr), STDCL_FIRST(__VA_ARGS__), STDCL_COUNT(__VA_ARGS__),     \
                 STDCL_ARRAY(__VA_ARGS__))
+#define STDCL_RECORD_SET(cp, recording, command, i, v)                                             \
+    clrecord_setv((cp), (recording), (command), (i), (const struct stdcl_arg[]){STDCL_ONE(v)})
 #define STDCL_EXEC(cp, dev, ndr, flags, ...)                                                       \
     clexecv((cp), (dev), (ndr), (flags), STDCL_FIRST_NAME(__VA_ARGS__), STDCL_COUNT(__VA_ARGS__),  \
             STDCL_ARRAY(__VA_ARGS__))

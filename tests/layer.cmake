@@ -39,7 +39,8 @@ function(stdcl_test_as_gpu subject name)
 endfunction()
 
 set(libraries_of_event LIBS leak_count)
-foreach(subject context adopt memory sync image loader kernel event failure error threads)
+set(libraries_of_recording LIBS leak_count)
+foreach(subject context adopt memory sync image loader kernel event recording failure error threads)
   stdcl_test(test_layer_${subject} test_layer_${subject}.c ${libraries_of_${subject}})
   target_compile_definitions(test_layer_${subject} PRIVATE
     LAYER_CHILD="$<TARGET_FILE:layer_child>")
