@@ -192,6 +192,18 @@ static int bind_sampler(struct kernel *k, cl_uint i, cl_uint dev, struct memory 
     return err ? set_failed(k, i, err, call) : 0;
 }
 
+/* Set an argument to an address in shared virtual memory. */
+static int bind_svm(struct kernel *k, cl_uint i, cl_uint dev, struct memory *m, const char *call)
+{
+    if (check_object_type(k, i, CL_MEM_OBJECT_BUFFER, call) != 0)
+        return -1;
+    const cl_int err = svm_bind(k->on_device[dev], i, k->program->cp, dev, k->args[i].ptr);
+    if (err != CL_SUCCESS)
+        return set_failed(k, i, err, call);
+    k->bound[dev][i].memory = m;
+    return 0;
+}
+
 static int bind_global(struct kernel *k, cl_uint i, cl_uint dev, struct binding *b,
                        const char *call)
 {
@@ -218,6 +230,8 @@ static int bind_global(struct kernel *k, cl_uint i, cl_uint dev, struct binding 
                         call, i, k->name, (void *)m->base);
         if (m->flags & CL_MEM_SAMPLER)
             return bind_sampler(k, i, dev, m, call);
+        if (memory_is_svm(m, dev))
+            return bind_svm(k, i, dev, m, call);
         const size_t offset = (size_t)((const char *)a->ptr - m->base);
         const cl_mem_object_type type =
             m->flags & CL_MEM_IMAGE ? m->shape.image_type : CL_MEM_OBJECT_BUFFER;
@@ -301,7 +315,7 @@ int arguments_bind(struct kernel *k, cl_uint dev, const char *call)
 
 /* ---- Copies of kernels, for recordings. ---- */
 
-/* Refuse the block of an argument from now on once it is attached anew. */
+/* From now on refuse the block of an argument after it was detached or freed. */
 static void fix_block(struct kernel *copy, cl_uint dev, cl_uint i)
 {
     struct arg *a = &copy->args[i];
@@ -415,7 +429,8 @@ static int check_offset(const struct kernel *k, cl_uint i, const struct memory *
 {
     const CLCONTEXT *cp = k->program->cp;
     for (cl_uint d = 0; d < cp->ndev; d++)
-        if (offset % cp->dev[d].start_align || (offset && (m->flags & CL_MEM_IMAGE)))
+        if (!memory_is_svm(m, d) &&
+            (offset % cp->dev[d].start_align || (offset && (m->flags & CL_MEM_IMAGE))))
             return cannot_start(k, i, offset, cp->dev[d].start_align, call);
     return 0;
 }

@@ -79,7 +79,10 @@ int memory_migrate(struct memory *m, cl_uint dev, const char *call)
         if (status == 0)
             atomic_store(&m->coherence, COHERENT);
     } else if (first && !memory_is_zero_copy(m, &m->cp->dev[dev])) {
-        status = image_copy(m, dev, m->base, true, call);
+        if (m->svm.context)
+            status = svm_map(m, call);
+        if (status == 0)
+            status = image_copy(m, dev, m->base, true, call);
     }
     if (status == 0 && (from < m->cp->ndev || first))
         became_current(m, dev);

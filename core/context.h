@@ -1,10 +1,10 @@
 /* context.h - contexts and their devices; device enumeration and device locks.
  *
  * Locks, in the order in which they may be taken: a context's, a program's, a recording's, a
- * kernel's (in a recording: the copy's, then that of clsym), the kernel table's, the memory table's,
- * an allocation's (`migrating`, then `lock`), a device's. No lock is held while waiting for a device,
- * except a recording's, a kernel's and an allocation's `migrating` while the newest image of a block
- * is copied to another device.
+ * kernel's (a copy's before its origin's), the kernel table's, the memory table's, an allocation's
+ * (`migrating`, then `lock`), a device's. No lock is held while waiting for a device, except a
+ * recording's during a replay, and a kernel's and an allocation's `migrating` while the newest
+ * image of a block is copied to another device.
  * SPDX-License-Identifier: MIT
  */
 #ifndef CORE_CONTEXT_H
@@ -64,6 +64,7 @@ struct device {
     cl_ulong memory, largest, local_memory; /* bytes; largest: of one buffer */
     char name[128];
     _Atomic(pthread_t) recorder; /* the thread that records the device's commands; 0: none */
+    _Atomic int svm_mapped;      /* shared blocks that the host may access (svm.c) */
     struct recording *recording; /* read and written by the recorder only */
     pthread_mutex_t lock;        /* guards the members below */
     struct event_list events[EVENT_KINDS];

@@ -26,7 +26,7 @@ struct arg {
     size_t capacity;
     const void *ptr;     /* ARG_GLOBAL */
     uint64_t version;    /* changes whenever the argument does */
-    uint64_t attachment; /* ARG_GLOBAL in a recording: that of the block; 0: any */
+    uint64_t attachment; /* of the recorded block; 0: any */
 };
 
 /* An argument as last bound on a device. */
@@ -110,7 +110,7 @@ int arguments_record(struct kernel *k, cl_uint nargs, const struct stdcl_arg *ar
 /* Update a device's cl_kernel. Call with the kernel's lock held. 0, or -1 after fail(). */
 int arguments_bind(struct kernel *k, cl_uint dev, const char *call);
 
-/* Bind the arguments of a copy, which refuses its blocks from then on once they are freed, detached
+/* Bind the arguments of a copy. From then on it refuses its blocks after they were freed, detached
  * or resized. Call with the copy's lock held. 0, or -1 after fail(). */
 int arguments_fix(struct kernel *copy, cl_uint dev, const char *call);
 

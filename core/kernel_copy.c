@@ -1,4 +1,4 @@
-/* kernel_copy.c - copies of kernels: a cl_kernel of one device with its own arguments, for recordings.
+/* kernel_copy.c - copies of kernels for recordings, on one device, with arguments of their own.
  * SPDX-License-Identifier: MIT
  */
 #include "core/kernel.h"

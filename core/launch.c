@@ -159,15 +159,18 @@ static int check_groups(const struct kernel *k, const struct device *d, const cl
                       call, k->name, d->name, groups);
 }
 
-/* Migrate the newest images of the kernel's blocks to the device. */
-static int migrate_blocks(const struct kernel *k, cl_uint dev, const char *call)
+/* Migrate the newest images of the kernel's blocks to the device, and give it the shared ones.
+ * elsewhere: the launch uses another queue than the main one. */
+static int migrate_blocks(const struct kernel *k, cl_uint dev, bool elsewhere, const char *call)
 {
+    bool shared = false;
     for (cl_uint i = 0; i < k->nargs; i++) {
         struct memory *m = k->args[i].kind == ARG_GLOBAL ? k->bound[dev][i].memory : NULL;
         if (m && !memory_is_current(m, dev) && memory_migrate(m, dev, call) != 0)
             return -1;
+        shared = shared || (m && memory_is_svm(m, dev));
     }
-    return 0;
+    return shared ? svm_unmap_all(k->program->cp, dev, elsewhere, call) : 0;
 }
 
 /* The kernel was launched with its blocks. */
@@ -188,14 +191,15 @@ static int launch_prepare(struct kernel *k, cl_uint dev, const clndrange_t *ndr,
     return arguments_bind(k, dev, call);
 }
 
-/* Bind the arguments and enqueue. ev NULL: without an event. Call with the kernel's lock held. 0, or
- * -1 after fail(). */
+/* Bind the arguments and enqueue. ev NULL: without an event. Call with the kernel's lock held. 0,
+ * or -1 after fail(). */
 static int enqueue_kernel(struct kernel *k, cl_uint dev, const clndrange_t *ndr, int flags,
                           struct command_record *note, cl_event *ev, const char *call)
 {
     struct device *d = &k->program->cp->dev[dev];
     size_t local[3];
-    if (launch_prepare(k, dev, ndr, call) != 0 || migrate_blocks(k, dev, call) != 0)
+    if (launch_prepare(k, dev, ndr, call) != 0 ||
+        migrate_blocks(k, dev, flags & CL_EVENT_SIDE_QUEUE, call) != 0)
         return -1;
     for (size_t i = 0; i < ndr->dim; i++)
         local[i] = ndr->ltid[i] ? ndr->ltid[i] : 1;
@@ -380,7 +384,8 @@ STDCL_API cl_int stdcl_enqueue_kernel(cl_command_queue queue, cl_kernel krn, cl_
     pthread_mutex_lock(&k->lock);
     oclerrno = CL_SUCCESS;
     cl_int err = CL_SUCCESS;
-    if (arguments_bind(k, dev, call) != 0 || migrate_blocks(k, dev, call) != 0)
+    const bool elsewhere = queue != k->program->cp->dev[dev].queue;
+    if (arguments_bind(k, dev, call) != 0 || migrate_blocks(k, dev, elsewhere, call) != 0)
         err = oclerrno ? oclerrno : CL_INVALID_KERNEL_ARGS;
     else
         err = clEnqueueNDRangeKernel(queue, k->on_device[dev], dim, offset, global, local, nwait,

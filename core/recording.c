@@ -137,7 +137,7 @@ static int replay_untracked(CLCONTEXT *cp, cl_uint dev)
 {
     const struct device *d = &cp->dev[dev];
     return (d->type & CL_DEVICE_TYPE_CPU) && is_pocl(d->platform) ? CL_EVENT_UNTRACKED
-                                                                   : untracked_flag(cp, dev);
+                                                                  : untracked_flag(cp, dev);
 }
 
 static struct recording *recording_new(CLCONTEXT *cp, cl_uint dev)

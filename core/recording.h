@@ -28,8 +28,8 @@ struct recording {
     struct recording *next; /* in the context's list */
     CLCONTEXT *cp;
     cl_uint dev;
-    int untracked;   /* CL_EVENT_UNTRACKED where the device allows it */
-    bool recorded;   /* clrecord_end was called */
+    int untracked;          /* CL_EVENT_UNTRACKED where the device allows it */
+    bool recorded;          /* clrecord_end was called */
     struct failure refusal; /* first refusal of a command while recording; code 0: none */
     pthread_mutex_t lock;   /* guards the members below */
     struct recorded *command;
@@ -63,8 +63,7 @@ struct recording *recording_find(CLCONTEXT *cp, const void *handle, const char *
 /* Free the recordings of a context, whose commands are complete. */
 void recordings_free(CLCONTEXT *cp);
 
-/* ---- launch.c, sync.c: start a recorded command again. As the recorded call, with other
- * flags. ---- */
+/* ---- launch.c, sync.c: start a recorded command again, with flags of the replay. ---- */
 cl_event launch_recorded(const struct recording *r, const struct recorded *c, int flags,
                          const char *call);
 cl_event sync_recorded(const struct recording *r, const struct recorded *c, int flags,

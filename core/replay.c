@@ -12,10 +12,11 @@ static int block_check(const struct recording *r, size_t i, const struct recorde
     const struct memory *m = memory_find(b->ptr);
     if (m && m->cp == r->cp && m->attachment == b->attachment)
         return 0;
-    return fail(EFAULT, 0,
-                "clrecord_replay: command %zu: the block at %p was freed, detached or resized after "
-                "the recording; record again",
-                i, b->ptr);
+    return fail(
+        EFAULT, 0,
+        "clrecord_replay: command %zu: the block at %p was freed, detached or resized after "
+        "the recording; record again",
+        i, b->ptr);
 }
 
 static int command_check(const struct recording *r, size_t i)
@@ -53,7 +54,8 @@ static cl_event command_start(const struct recording *r, const struct recorded *
 }
 
 /* Start all commands but the last: without events where the device allows it, but for every 64th,
- * so that a program that never waits is throttled. Call with r->lock held. 0, or -1 after fail(). */
+ * so that a program that never waits is throttled. Call with r->lock held. 0, or -1 after
+ * fail(). */
 static int start_all_but_last(const struct recording *r)
 {
     enum { TRACKED_EVERY = 64 };

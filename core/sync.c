@@ -30,6 +30,8 @@ static int transfer_check(struct transfer *t, CLCONTEXT *cp, void *ptr, int flag
         return fail(EINVAL, 0, "%s: the block at %p has no host region (CL_MEM_DEVONLY)", call,
                     (void *)t->m->base);
     t->to_device = sides == CL_MEM_DEVICE;
+    if (memory_is_svm(t->m, t->dev))
+        return 0;
     t->buffer = memory_buffer(t->m, t->dev, 0, call);
     return t->buffer ? 0 : -1;
 }
@@ -39,6 +41,8 @@ static int transfer_check(struct transfer *t, CLCONTEXT *cp, void *ptr, int flag
 static cl_int enqueue_transfer(cl_command_queue queue, const struct transfer *t, bool skip,
                                cl_event *ev)
 {
+    if (memory_is_svm(t->m, t->dev))
+        return svm_enqueue(t->m, queue, t->to_device, ev);
     if (skip)
         return clEnqueueMarkerWithWaitList(queue, 0, NULL, ev);
     return memory_enqueue(queue, t->m, t->buffer, t->offset, t->size, t->m->base + t->offset,
@@ -75,9 +79,10 @@ static cl_event transfer_run(struct transfer *t, int flags, const char *call)
                               .size = skip ? 0 : (double)t->size};
     struct command_record note = {0};
     cl_event ev = NULL;
-    if (!skip && before_transfer(t, whole, call) != 0)
+    if (!skip &&
+        ((t->m->svm.context && svm_map(t->m, call) != 0) || before_transfer(t, whole, call) != 0))
         return CL_FAILED;
-    if (!skip && !(t->m->flags & CL_MEM_IMAGE))
+    if (!skip && !(t->m->flags & CL_MEM_IMAGE) && !t->m->svm.context)
         memory_pin(t->m, t->d);
     cl_int err = enqueue_transfer(queue_for(&c, &note, flags), t, skip, &ev);
     if (err != CL_SUCCESS) {
@@ -214,7 +219,9 @@ static cl_event copy_on_device(CLCONTEXT *cp, cl_uint dev, const void *src, cons
         return CL_FAILED;
     struct memory *s = b.src, *t = b.dst;
     if ((!memory_is_current(s, dev) && memory_migrate(s, dev, call) != 0) ||
-        (t->size > s->size && !memory_is_current(t, dev) && memory_migrate(t, dev, call) != 0))
+        (t->size > s->size && !memory_is_current(t, dev) && memory_migrate(t, dev, call) != 0) ||
+        ((s->svm.context || t->svm.context) &&
+         svm_unmap_all(cp, dev, flags & CL_EVENT_SIDE_QUEUE, call) != 0))
         return CL_FAILED;
     const struct command c = {
         .cp = cp, .dev = dev, .kind = COPY_ON_DEVICE, .size = (double)s->size};

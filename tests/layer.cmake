@@ -60,6 +60,11 @@ stdcl_test(test_layer_spirv test_layer_spirv.c)
 target_link_options(test_layer_spirv PRIVATE -Wl,--wrap=clGetDeviceInfo -Wl,--wrap=clCreateProgramWithIL
   -Wl,--wrap=clSetProgramSpecializationConstant)
 
+stdcl_test(test_layer_svm test_layer_svm.c)
+target_link_options(test_layer_svm PRIVATE -Wl,--wrap=clGetDeviceInfo -Wl,--wrap=clSVMAlloc -Wl,--wrap=clSVMFree
+  -Wl,--wrap=clEnqueueSVMMap -Wl,--wrap=clEnqueueSVMUnmap -Wl,--wrap=clSetKernelExecInfo -Wl,--wrap=clEnqueueNDRangeKernel)
+stdcl_test_on_two(test_layer_svm)
+
 stdcl_test(test_layer_fork test_layer_fork.c LIBS stdcl_matmul stdcl_arrays)
 
 stdcl_test(test_layer_cxx test_layer_cxx.cpp)

@@ -126,8 +126,8 @@ static void refused_argument_leaves_the_old_one(void **state)
     (void)state;
     int *x = recording_block(1), *y = recording_block(0);
     void *recording = record_two_adds(x, y, 10, 20);
-    fails(EINVAL, clrecord_set(cp, recording, 1, 1, 2.5f)); /* an int */
-    fails(EINVAL, clrecord_set(cp, recording, 1, 0, 3));    /* a block */
+    fails(EINVAL, clrecord_set(cp, recording, 1, 1, 2.5f));  /* an int */
+    fails(EINVAL, clrecord_set(cp, recording, 1, 0, 3));     /* a block */
     fails(EFAULT, clrecord_set(cp, recording, 1, 0, &last)); /* not from clmalloc */
     fails(EINVAL, clrecord_set(cp, recording, 1, 9, 3));
     refused(clrecord_set(cp, recording, 0, 0, x) == -1, EINVAL, "no kernel launch"); /* a sync */
@@ -305,7 +305,7 @@ static void waits_are_refused_while_recording(void **state)
                                                  : clrecord_replay(cp, other, flags));
         assert_null(clrecord_end(cp, last));
         contains(clerror(), calls[i].text); /* the sentence of the refusal */
-        works(clrecord_begin(cp, last)); /* and the next one may begin */
+        works(clrecord_begin(cp, last));    /* and the next one may begin */
         fails_null(EINVAL, clrecord_end(cp, last));
     }
     done(clwait(cp, last, CL_ALL_EVENT)); /* no refusal is left for the wait */
@@ -352,10 +352,12 @@ static void unset_arguments_and_other_contexts_are_refused(void **state)
     ready(h);
     int *x = recording_block(1);
     works(clrecord_begin(cp, last));
-    refused(clforka(cp, last, clsym(other, h, "g", 0), &all, CL_EVENT_NOWAIT, x, 1) == NO_EVENT, EINVAL, "another context");
+    refused(clforka(cp, last, clsym(other, h, "g", 0), &all, CL_EVENT_NOWAIT, x, 1) == NO_EVENT,
+            EINVAL, "another context");
     fails_null(EINVAL, clrecord_end(cp, last));
     works(clrecord_begin(other, 0));
-    refused(clfork(other, 0, clsym(other, h, "g", 0), &all, CL_EVENT_NOWAIT) == NO_EVENT, EINVAL, "not set");
+    refused(clfork(other, 0, clsym(other, h, "g", 0), &all, CL_EVENT_NOWAIT) == NO_EVENT, EINVAL,
+            "not set");
     works(clcontext_destroy(other)); /* also while recording */
     works(clfree(x));
 }
