@@ -4,8 +4,8 @@
  *
  * Launches: an empty kernel launched and waited for, without arguments and with four new ones, raw
  * and through clfork, alternately, so that other load affects both; a launch alone; 50 launches
- * with four arguments, raw, through clforka, and as the replay of a recording; and the memory of the
- * process over many launches. Copies: clmsync against a raw copy from and to pinned memory,
+ * with four arguments, raw, through clforka, and as the replay of a recording; and the memory of
+ * the process over many launches. Copies: clmsync against a raw copy from and to pinned memory,
  * and of a zero-copy block. Each answer is checked before it is timed; figures are medians.
  * SPDX-License-Identifier: MIT
  */

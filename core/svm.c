@@ -44,8 +44,8 @@ int svm_allocate(struct memory *m, CLCONTEXT *cp, const char *call)
     const size_t size = m->size ? m->size : 1;
     if (clRetainContext(d->context) != CL_SUCCESS)
         return fail(ENOMEM, CL_OUT_OF_HOST_MEMORY, "%s: out of memory on the host", call);
-    m->base = clSVMAlloc(d->context,
-                         CL_MEM_READ_WRITE | (fine ? CL_MEM_SVM_FINE_GRAIN_BUFFER : 0), size, 0);
+    m->base = clSVMAlloc(d->context, CL_MEM_READ_WRITE | (fine ? CL_MEM_SVM_FINE_GRAIN_BUFFER : 0),
+                         size, 0);
     if (!m->base) {
         clReleaseContext(d->context);
         return fail(ENOMEM, CL_MEM_OBJECT_ALLOCATION_FAILURE,

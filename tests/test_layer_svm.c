@@ -138,7 +138,8 @@ static int svm_setup(void **state)
 static cl_bitfield capabilities_of_first(void)
 {
     cl_bitfield caps = 0;
-    __real_clGetDeviceInfo(clgetdevice(cp, 0), CL_DEVICE_SVM_CAPABILITIES, sizeof caps, &caps, NULL);
+    __real_clGetDeviceInfo(clgetdevice(cp, 0), CL_DEVICE_SVM_CAPABILITIES, sizeof caps, &caps,
+                           NULL);
     return caps & BOTH;
 }
 
