@@ -1,10 +1,10 @@
 /* test_layer_svm.c - shared virtual memory (CL_MEM_SVM): of fine grain, of coarse grain, and on
  * devices without it.
  *
- * The calls of OpenCL 2.0 are replaced (--wrap in layer.cmake). They report fewer capabilities than
- * the device has, keep account of blocks and mappings, and count what OpenCL forbids: a launch while
- * a coarse-grained block is mapped, a mapping of a mapped block, a block freed while it is mapped or
- * freed twice.
+ * The calls of OpenCL 2.0 are replaced (--wrap in layer.cmake). They report fewer capabilities
+ * than the device has, keep account of blocks and mappings, and count what OpenCL forbids: a launch
+ * while a coarse-grained block is mapped, a mapping of a mapped block, a block freed while it is
+ * mapped or freed twice.
  * SPDX-License-Identifier: MIT
  */
 #include "check.h"
