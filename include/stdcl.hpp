@@ -232,7 +232,7 @@ template <class T> class array
 };
 
 /* An image whose pixels are of type T (cl_float4, unsigned char, ...), initially zero: an argument
- * for image1d_t, image2d_t, image3d_t, image1d_array_t or image2d_array_t, chosen by `type`, such as
+ * for image1d_t, image2d_t, image3d_t, image1d_array_t or image2d_array_t, as `type` says, such as
  * CL_MEM_OBJECT_IMAGE2D. Extents that the type does not have are 1; the last extent of an array is
  * its number of elements. The host holds the pixels row by row. Throws if a pixel of `format`
  * has another size than T. */
