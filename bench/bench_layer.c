@@ -3,8 +3,9 @@
  *   usage: bench_layer [--device cpu|gpu|PATTERN] [--launches N] [--mib N] [--json]
  *
  * Launches: an empty kernel launched and waited for, without arguments and with four new ones, raw
- * and through clfork, alternately, so that other load affects both; a launch alone; and the memory
- * of the process over many launches. Copies: clmsync against a raw copy from and to pinned memory,
+ * and through clfork, alternately, so that other load affects both; a launch alone; 50 launches
+ * with four arguments, raw, through clforka, and as the replay of a recording; and the memory of
+ * the process over many launches. Copies: clmsync against a raw copy from and to pinned memory,
  * and of a zero-copy block. Each answer is checked before it is timed; figures are medians.
  * SPDX-License-Identifier: MIT
  */
@@ -127,7 +128,7 @@ static void raw_launch_and_wait(void)
     raw_wait(raw.nothing);
 }
 
-static void raw_four_arguments(void)
+static void raw_set_four(void)
 {
     cl_int a = 1;
     cl_float b = 2;
@@ -135,7 +136,20 @@ static void raw_four_arguments(void)
     (clSetKernelArg)(raw.four, 1, sizeof raw.y, &raw.y);
     (clSetKernelArg)(raw.four, 2, sizeof a, &a);
     (clSetKernelArg)(raw.four, 3, sizeof b, &b);
+}
+
+static void raw_four_arguments(void)
+{
+    raw_set_four();
     raw_wait(raw.four);
+}
+
+static void raw_four_alone(void)
+{
+    cl_event ev;
+    raw_set_four();
+    raw_enqueue(raw.four, &ev);
+    clReleaseEvent(ev);
 }
 
 static void raw_launch_alone(void)
@@ -155,6 +169,11 @@ static void layer_four_arguments(void)
 {
     clforka(layer.cp, 0, layer.four, &one, CL_EVENT_NOWAIT, layer.x, layer.y, 1, 2.0f);
     clwait(layer.cp, 0, CL_ALL_EVENT);
+}
+
+static void layer_four_alone(void)
+{
+    clforka(layer.cp, 0, layer.four, &one, CL_EVENT_NOWAIT, layer.x, layer.y, 1, 2.0f);
 }
 
 static void layer_launch_alone(void)
@@ -203,6 +222,51 @@ static struct pair compare_launches(void (*by_raw)(void), void (*by_layer)(void)
         d[i] = b - a;
     }
     return (struct pair){bench_median(r, ROUNDS), bench_median(l, ROUNDS), bench_median(d, ROUNDS)};
+}
+
+/* Seconds per launch of 50 with four arguments: raw, through clforka, and as a replay. */
+struct replays {
+    double raw, layer, replay;
+};
+
+static void *record_fours(void)
+{
+    clrecord_begin(layer.cp, 0);
+    for (int i = 0; i < BATCH; i++)
+        layer_four_alone();
+    void *recording = clrecord_end(layer.cp, 0);
+    if (!recording)
+        die("cannot record");
+    return recording;
+}
+
+static double time_replay(void *recording)
+{
+    const double start = seconds_now();
+    if (clrecord_replay(layer.cp, recording, CL_EVENT_NOWAIT) == (cl_event)-1)
+        die("cannot replay");
+    const double seconds = (seconds_now() - start) / BATCH;
+    drain_both();
+    return seconds;
+}
+
+static struct replays compare_replays(void)
+{
+    static double r[ROUNDS], l[ROUNDS], p[ROUNDS];
+    void *recording = record_fours();
+    for (int i = -10; i < ROUNDS; i++) { /* the first ten warm up */
+        const double a = time_batch(raw_four_alone, drain_both);
+        const double b = time_batch(layer_four_alone, drain_both);
+        const double c = time_replay(recording);
+        if (i < 0)
+            continue;
+        r[i] = a;
+        l[i] = b;
+        p[i] = c;
+    }
+    clrecord_free(layer.cp, recording);
+    return (struct replays){bench_median(r, ROUNDS), bench_median(l, ROUNDS),
+                            bench_median(p, ROUNDS)};
 }
 
 /* Return the growth of the process in MiB over n launches, after the first tenth of them. */
@@ -363,6 +427,7 @@ static double zero_copy(size_t size)
 
 struct figures {
     struct pair wait, args, alone, to_device, to_host;
+    struct replays fifty;
     double waiting_growth, waiting_s, never_growth, never_s, zero_copy;
     int launches;
     size_t size;
@@ -386,6 +451,9 @@ static void print_layer_table(const char *device, const char *driver, const stru
     print_pair("launch and wait", f->wait);
     print_pair("4 arguments, launch and wait", f->args);
     print_pair("launch alone", f->alone);
+    printf("\n%d launches with 4 arguments, each: raw %.2f us, clforka %.2f us, replay of a "
+           "recording %.2f us\n",
+           BATCH, 1e6 * f->fifty.raw, 1e6 * f->fifty.layer, 1e6 * f->fifty.replay);
     printf("\n%d launches, each waited for: %.2f us each, process grew by %.2f MiB\n", f->launches,
            1e6 * f->waiting_s, f->waiting_growth);
     printf("%d launches, none waited for: %.2f us each, process grew by %.2f MiB\n\n", f->launches,
@@ -420,6 +488,9 @@ static void print_layer_json(const char *device, const char *driver, const struc
            f->args.raw, f->args.layer, f->args.added);
     printf("\"launch_raw_s\": %.4g, \"launch_layer_s\": %.4g, \"launch_added_s\": %.4g, ",
            f->alone.raw, f->alone.layer, f->alone.added);
+    printf("\"args_launch_raw_s\": %.4g, \"args_launch_layer_s\": %.4g, "
+           "\"args_launch_replay_s\": %.4g, ",
+           f->fifty.raw, f->fifty.layer, f->fifty.replay);
     printf(
         "\"launches\": %d, \"waiting_growth_bytes\": %.0f, \"never_waiting_growth_bytes\": %.0f, ",
         f->launches, 1048576 * f->waiting_growth, 1048576 * f->never_growth);
@@ -463,6 +534,7 @@ int main(int argc, char **argv)
     f.wait = compare_launches(raw_launch_and_wait, layer_launch_and_wait, no_end);
     f.args = compare_launches(raw_four_arguments, layer_four_arguments, no_end);
     f.alone = compare_launches(raw_launch_alone, layer_launch_alone, drain_both);
+    f.fifty = compare_replays();
     f.waiting_growth = memory_growth(layer_launch_and_wait, f.launches, &f.waiting_s);
     f.never_growth = memory_growth(layer_launch_alone, f.launches, &f.never_s);
     copies(f.size, &f.to_device, &f.to_host);

@@ -119,6 +119,20 @@ static int check_forgotten(const struct kernel *k, cl_uint nargs, const char *ca
     return 0;
 }
 
+static int record_arg(struct kernel *k, cl_uint i, const struct stdcl_arg *arg, const char *call)
+{
+    const void *ptr;
+    switch (arg->kind) {
+    case STDCL_GLOBAL:
+        memcpy(&ptr, arg->value, sizeof ptr);
+        return record_global(k, i, ptr, arg->type, call);
+    case STDCL_LOCAL:
+        return record_local(k, i, ((const stdcl_local_t *)arg->value)->bytes, call);
+    default:
+        return record_value(k, i, arg->size, arg->value, arg->type, call);
+    }
+}
+
 int arguments_record(struct kernel *k, cl_uint nargs, const struct stdcl_arg *args,
                      const char *call)
 {
@@ -129,18 +143,7 @@ int arguments_record(struct kernel *k, cl_uint nargs, const struct stdcl_arg *ar
     if (check_forgotten(k, nargs, call) != 0)
         return -1;
     for (cl_uint i = 0; i < nargs && status == 0; i++) {
-        const void *ptr;
-        switch (args[i].kind) {
-        case STDCL_GLOBAL:
-            memcpy(&ptr, args[i].value, sizeof ptr);
-            status = record_global(k, i, ptr, args[i].type, call);
-            break;
-        case STDCL_LOCAL:
-            status = record_local(k, i, ((const stdcl_local_t *)args[i].value)->bytes, call);
-            break;
-        default:
-            status = record_value(k, i, args[i].size, args[i].value, args[i].type, call);
-        }
+        status = record_arg(k, i, &args[i], call);
         k->args[i].of_launch = true;
     }
     return status;
@@ -208,6 +211,18 @@ static int bind_sampler(struct kernel *k, cl_uint i, cl_uint dev, struct memory 
     return err ? set_failed(k, i, err, call) : 0;
 }
 
+/* Set an argument to an address in shared virtual memory. */
+static int bind_svm(struct kernel *k, cl_uint i, cl_uint dev, struct memory *m, const char *call)
+{
+    if (check_object_type(k, i, CL_MEM_OBJECT_BUFFER, call) != 0)
+        return -1;
+    const cl_int err = svm_bind(k->on_device[dev], i, k->program->cp, dev, k->args[i].ptr);
+    if (err != CL_SUCCESS)
+        return set_failed(k, i, err, call);
+    k->bound[dev][i].memory = m;
+    return 0;
+}
+
 static int bind_global(struct kernel *k, cl_uint i, cl_uint dev, struct binding *b,
                        const char *call)
 {
@@ -227,8 +242,15 @@ static int bind_global(struct kernel *k, cl_uint i, cl_uint dev, struct binding 
                         "%s: argument %u of kernel %s: the block at %p is not attached to the "
                         "kernel's context",
                         call, i, k->name, (void *)m->base);
+        if (a->attachment && a->attachment != m->attachment)
+            return fail(EFAULT, 0,
+                        "%s: argument %u of kernel %s: the block at %p was freed, detached or "
+                        "resized after the recording; record again",
+                        call, i, k->name, (void *)m->base);
         if (m->flags & CL_MEM_SAMPLER)
             return bind_sampler(k, i, dev, m, call);
+        if (memory_is_svm(m, dev))
+            return bind_svm(k, i, dev, m, call);
         const size_t offset = (size_t)((const char *)a->ptr - m->base);
         const cl_mem_object_type type =
             m->flags & CL_MEM_IMAGE ? m->shape.image_type : CL_MEM_OBJECT_BUFFER;
@@ -310,6 +332,45 @@ int arguments_bind(struct kernel *k, cl_uint dev, const char *call)
     return 0;
 }
 
+/* ---- Copies of kernels, for recordings. ---- */
+
+/* From now on refuse the block of an argument after it was detached or freed. */
+static void fix_block(struct kernel *copy, cl_uint dev, cl_uint i)
+{
+    struct arg *a = &copy->args[i];
+    const struct memory *m = a->kind == ARG_GLOBAL ? copy->bound[dev][i].memory : NULL;
+    a->attachment = m ? m->attachment : 0;
+}
+
+int arguments_fix(struct kernel *copy, cl_uint dev, const char *call)
+{
+    if (arguments_bind(copy, dev, call) != 0)
+        return -1;
+    for (cl_uint i = 0; i < copy->nargs; i++)
+        fix_block(copy, dev, i);
+    return 0;
+}
+
+int arguments_replace(struct kernel *copy, cl_uint dev, cl_uint i, const struct stdcl_arg *arg,
+                      const char *call)
+{
+    struct arg *a = arg_of(copy, i, call);
+    if (!a)
+        return -1;
+    const struct arg old = *a;
+    *a = (struct arg){.kind = ARG_UNSET};
+    const int status = record_arg(copy, i, arg, call) == 0 ? arguments_bind(copy, dev, call) : -1;
+    if (status == 0) {
+        free(old.value);
+        fix_block(copy, dev, i);
+        return 0;
+    }
+    free(a->value);
+    *a = old;
+    copy->bound[dev][i].version = 0; /* bound again by the next replay */
+    return -1;
+}
+
 /* ---- Setting arguments one by one, and asking how they are declared. ---- */
 
 STDCL_API int clarg_info(cl_kernel krn, cl_uint i, clarg_info_t *info)
@@ -387,7 +448,8 @@ static int check_offset(const struct kernel *k, cl_uint i, const struct memory *
 {
     const CLCONTEXT *cp = k->program->cp;
     for (cl_uint d = 0; d < cp->ndev; d++)
-        if (offset % cp->dev[d].start_align || (offset && (m->flags & CL_MEM_IMAGE)))
+        if (!memory_is_svm(m, d) &&
+            (offset % cp->dev[d].start_align || (offset && (m->flags & CL_MEM_IMAGE))))
             return cannot_start(k, i, offset, cp->dev[d].start_align, call);
     return 0;
 }

@@ -12,7 +12,7 @@
  *                image or a part; always with CL_MEM_PER_DEVICE, CL_MEM_ZEROCOPY and CL_MEM_DEVONLY
  * SPDX-License-Identifier: MIT
  */
-#include "core/memory.h"
+#include "core/recording.h"
 
 /* A device other than `dev` with a current image; m->cp->ndev if there is none. */
 static cl_uint holder(const struct memory *m, cl_uint dev)
@@ -79,7 +79,10 @@ int memory_migrate(struct memory *m, cl_uint dev, const char *call)
         if (status == 0)
             atomic_store(&m->coherence, COHERENT);
     } else if (first && !memory_is_zero_copy(m, &m->cp->dev[dev])) {
-        status = image_copy(m, dev, m->base, true, call);
+        if (m->svm.context)
+            status = svm_map(m, call);
+        if (status == 0)
+            status = image_copy(m, dev, m->base, true, call);
     }
     if (status == 0 && (from < m->cp->ndev || first))
         became_current(m, dev);
@@ -151,8 +154,9 @@ int memory_require(struct memory *m, cl_uint dev, const char *call)
 
 STDCL_API int clmrequire(CLCONTEXT *cp, cl_uint dev, const void *ptr, const char *call)
 {
-    struct memory *m = device_of(cp, dev, call) ? memory_or_fail(ptr, call) : NULL;
-    if (!m)
+    struct device *d = device_of(cp, dev, call);
+    struct memory *m = d ? memory_or_fail(ptr, call) : NULL;
+    if (!m || recording_refuses_wait(d, call))
         return -1;
     if (m->cp != cp)
         return fail(EINVAL, 0, "%s: %p is not attached to this context", call, ptr);

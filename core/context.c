@@ -6,7 +6,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "core/environment.h"
-#include "core/kernel.h"
+#include "core/recording.h"
 
 /* ---- Numbers that programs are built with. ---- */
 
@@ -391,6 +391,7 @@ STDCL_API int clcontext_destroy(CLCONTEXT *cp)
         device_drain(&cp->dev[i]);
     if (context_observed(cp))
         core_observer->context_ends(cp);
+    recordings_free(cp);
     memory_free_attached(cp);
     while (cp->programs)
         clclose(cp, cp->programs);

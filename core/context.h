@@ -1,9 +1,10 @@
 /* context.h - contexts and their devices; device enumeration and device locks.
  *
- * Locks, in the order in which they may be taken: a context's, a program's, a kernel's, the kernel
- * table's, the memory table's, an allocation's (`migrating`, then `lock`), a device's. No lock is
- * held while waiting for a device, except a kernel's and an allocation's `migrating` while the
- * newest image of a block is copied to another device.
+ * Locks, in the order in which they may be taken: a context's, a program's, a recording's, a
+ * kernel's (a copy's before its origin's), the kernel table's, the memory table's, an allocation's
+ * (`migrating`, then `lock`), a device's. No lock is held while waiting for a device, except a
+ * recording's during a replay, and a kernel's and an allocation's `migrating` while the newest
+ * image of a block is copied to another device.
  * SPDX-License-Identifier: MIT
  */
 #ifndef CORE_CONTEXT_H
@@ -62,7 +63,10 @@ struct device {
     size_t start_align; /* alignment in bytes of a sub-buffer's start */
     cl_ulong memory, largest, local_memory; /* bytes; largest: of one buffer */
     char name[128];
-    pthread_mutex_t lock; /* guards the members below */
+    _Atomic(pthread_t) recorder; /* the thread that records the device's commands; 0: none */
+    _Atomic int svm_mapped;      /* shared blocks that the host may access (svm.c) */
+    struct recording *recording; /* read and written by the recorder only */
+    pthread_mutex_t lock;        /* guards the members below */
     struct event_list events[EVENT_KINDS];
     struct failure pending_error[EVENT_KINDS]; /* first error since the last wait, which the next
                                                   wait reports; code 0: none */
@@ -76,12 +80,13 @@ struct stdcl_context {
     cl_uint ndev;
     struct device *dev;
     bool standard;
-    bool adopted;                 /* the devices use the program's OpenCL context and queues */
-    void *_Atomic observed;       /* the observer's data; NULL: not observed */
-    int *claims;                  /* descriptors of the device locks, ndev of them, or NULL */
-    pthread_mutex_t lock;         /* guards the members below */
-    struct program *programs;     /* newest first */
-    struct program *embedded;     /* opened by embedded_of */
+    bool adopted;             /* the devices use the program's OpenCL context and queues */
+    void *_Atomic observed;   /* the observer's data; NULL: not observed */
+    int *claims;              /* descriptors of the device locks, ndev of them, or NULL */
+    pthread_mutex_t lock;     /* guards the members below */
+    struct program *programs; /* newest first */
+    struct program *embedded; /* opened by embedded_of */
+    struct recording *recordings;
     struct failure pending_error; /* first command since the last wait for a device that the context
                                      does not have */
 };

@@ -14,7 +14,7 @@
  * released, or with CL_EVENT_NORELEASE passed to the caller.
  * SPDX-License-Identifier: MIT
  */
-#include "core/context.h"
+#include "core/recording.h"
 
 /* Every TRIM_EVERY-th command of a device trims the list to KEPT_EVENTS by releasing completed
  * events from CL_EVENT_NOWAIT. */
@@ -396,6 +396,8 @@ STDCL_API cl_event clwait(CLCONTEXT *cp, cl_uint dev, int flags)
     if (dev >= cp->ndev)
         return report_absent_device(cp, false) ? CL_FAILED : 0;
     struct device *d = &cp->dev[dev];
+    if (recording_refuses_wait(d, "clwait"))
+        return CL_FAILED;
     int kinds = flags & CL_ALL_EVENT ? flags & CL_ALL_EVENT : CL_ALL_EVENT;
     const bool hand_over = flags & CL_EVENT_NORELEASE, at_once = flags & CL_EVENT_NOWAIT;
     cl_int err = CL_SUCCESS;
@@ -442,6 +444,8 @@ STDCL_API cl_event clwaitev(CLCONTEXT *cp, cl_uint dev, const cl_event ev, int f
     if (forked_child("clwaitev"))
         return CL_FAILED;
     struct device *d = &cp->dev[dev];
+    if (recording_refuses_wait(d, "clwaitev"))
+        return CL_FAILED;
     if (ev == CL_FAILED) {
         if (!report_all_pending(d, "clwaitev"))
             fail(EINVAL, 0, "clwaitev: the event is the (cl_event)-1 of a call that failed");

@@ -112,9 +112,11 @@ static cl_image_desc plain_shape(const cl_image_desc *shape)
 
 static int check_shape(const struct memory *m, const cl_image_desc *shape)
 {
-    if (m->flags & (CL_MEM_ZEROCOPY | CL_MEM_DEVONLY | CL_MEM_SAMPLER))
-        return fail(EINVAL, 0,
-                    "clmctl: a zero-copy or device-only block or a sampler cannot become an image");
+    if (m->flags & (CL_MEM_ZEROCOPY | CL_MEM_DEVONLY | CL_MEM_SAMPLER | CL_MEM_SVM))
+        return fail(
+            EINVAL, 0,
+            "clmctl: a zero-copy, device-only or shared block or a sampler cannot become an "
+            "image");
     if (!shape)
         return fail(EINVAL, 0, "clmctl: the image's description is NULL");
     if (shape->image_row_pitch || shape->image_slice_pitch || shape->num_mip_levels ||

@@ -24,9 +24,10 @@ struct arg {
     size_t size; /* of the value, or of local memory */
     void *value; /* ARG_VALUE: `capacity` bytes, the first `size` in use */
     size_t capacity;
-    const void *ptr;  /* ARG_GLOBAL */
-    uint64_t version; /* changes whenever the argument does */
-    bool of_launch;   /* set by a launch with arguments, not by clarg_set */
+    const void *ptr;     /* ARG_GLOBAL */
+    uint64_t version;    /* changes whenever the argument does */
+    uint64_t attachment; /* of the recorded block; 0: any */
+    bool of_launch;      /* set by a launch with arguments, not by clarg_set */
 };
 
 /* An argument as last bound on a device. */
@@ -46,7 +47,8 @@ struct kernel {
     struct arg *args;
     struct binding **bound; /* [device][argument] */
     uint64_t versions;
-    void *place; /* the observer's data */
+    void *place;           /* the observer's data */
+    struct kernel *origin; /* of a copy: the kernel from clsym; else NULL */
 };
 
 /* Create the kernel of this name and register its handle. Call with p->lock held. NULL after
@@ -57,6 +59,13 @@ void kernel_remove(struct kernel *k);
 /* The kernel of a handle, or NULL; kernel_of then calls fail(). */
 struct kernel *kernel_find(cl_kernel handle);
 void kernel_free(struct kernel *k);
+
+/* ---- kernel_copy.c ---- */
+
+/* A copy for one device, for a recording, with the arguments recorded so far; it retains the
+ * program. Call with the kernel's lock held. NULL after fail(). */
+struct kernel *kernel_copy(struct kernel *k, cl_uint dev, const char *call);
+void kernel_free_copy(struct kernel *copy);
 
 /* ---- argcheck.c ---- */
 
@@ -101,5 +110,14 @@ int arguments_record(struct kernel *k, cl_uint nargs, const struct stdcl_arg *ar
 
 /* Update a device's cl_kernel. Call with the kernel's lock held. 0, or -1 after fail(). */
 int arguments_bind(struct kernel *k, cl_uint dev, const char *call);
+
+/* Bind the arguments of a copy. From then on it refuses its blocks after they were freed, detached
+ * or resized. Call with the copy's lock held. 0, or -1 after fail(). */
+int arguments_fix(struct kernel *copy, cl_uint dev, const char *call);
+
+/* Replace argument i of a copy; on failure it keeps its value. Call with the copy's lock held. 0,
+ * or -1 after fail(). */
+int arguments_replace(struct kernel *copy, cl_uint dev, cl_uint i, const struct stdcl_arg *arg,
+                      const char *call);
 
 #endif

@@ -1,7 +1,7 @@
 /* launch.c - clfork and clforka: kernel launches.
  * SPDX-License-Identifier: MIT
  */
-#include "core/kernel.h"
+#include "core/recording.h"
 
 #include "core/pocl.h"
 
@@ -159,15 +159,18 @@ static int check_groups(const struct kernel *k, const struct device *d, const cl
                       call, k->name, d->name, groups);
 }
 
-/* Migrate the newest images of the kernel's blocks to the device. */
-static int migrate_blocks(const struct kernel *k, cl_uint dev, const char *call)
+/* Migrate the newest images of the kernel's blocks to the device, and give it the shared ones.
+ * elsewhere: the launch uses another queue than the main one. */
+static int migrate_blocks(const struct kernel *k, cl_uint dev, bool elsewhere, const char *call)
 {
+    bool shared = false;
     for (cl_uint i = 0; i < k->nargs; i++) {
         struct memory *m = k->args[i].kind == ARG_GLOBAL ? k->bound[dev][i].memory : NULL;
         if (m && !memory_is_current(m, dev) && memory_migrate(m, dev, call) != 0)
             return -1;
+        shared = shared || (m && memory_is_svm(m, dev));
     }
-    return 0;
+    return shared ? svm_unmap_all(k->program->cp, dev, elsewhere, call) : 0;
 }
 
 /* The kernel was launched with its blocks. */
@@ -178,34 +181,59 @@ static void mark_blocks(const struct kernel *k, cl_uint dev)
             memory_mark_kernel_use(k->bound[dev][i].memory, dev);
 }
 
-/* Bind the arguments and enqueue. Call with the kernel's lock held. -1 after fail(). *ev stays
- * NULL for an untracked launch. */
+/* 0 if a device takes a launch of these sizes, with the arguments bound to its cl_kernel; else -1
+ * after fail(). */
+static int launch_prepare(struct kernel *k, cl_uint dev, const clndrange_t *ndr, const char *call)
+{
+    const struct device *d = &k->program->cp->dev[dev];
+    if (check_groups(k, d, ndr, call) != 0 || check_local_memory(k, d, call) != 0)
+        return -1;
+    return arguments_bind(k, dev, call);
+}
+
+/* Bind the arguments and enqueue. ev NULL: without an event. Call with the kernel's lock held. 0,
+ * or -1 after fail(). */
 static int enqueue_kernel(struct kernel *k, cl_uint dev, const clndrange_t *ndr, int flags,
                           struct command_record *note, cl_event *ev, const char *call)
 {
     struct device *d = &k->program->cp->dev[dev];
-    const bool bare = event_may_be_untracked(k->program->cp, d, flags);
     size_t local[3];
-    if (check_groups(k, d, ndr, call) != 0 || check_local_memory(k, d, call) != 0 ||
-        arguments_bind(k, dev, call) != 0 || migrate_blocks(k, dev, call) != 0)
+    if (launch_prepare(k, dev, ndr, call) != 0 ||
+        migrate_blocks(k, dev, flags & CL_EVENT_SIDE_QUEUE, call) != 0)
         return -1;
     for (size_t i = 0; i < ndr->dim; i++)
         local[i] = ndr->ltid[i] ? ndr->ltid[i] : 1;
-    const struct command c = {
-        k->program->cp, dev, KERNEL_LAUNCH, k, work_items_of(ndr), flags & CL_EVENT_UNCOUNTED};
+    const struct command c = {.cp = k->program->cp,
+                              .dev = dev,
+                              .kind = KERNEL_LAUNCH,
+                              .kernel = k->origin ? k->origin : k,
+                              .size = work_items_of(ndr),
+                              .uncounted = flags & CL_EVENT_UNCOUNTED};
     cl_int err = clEnqueueNDRangeKernel(queue_for(&c, note, flags), k->on_device[dev],
                                         (cl_uint)ndr->dim, ndr->gtid_offset, ndr->gtid,
-                                        ndr->ltid[0] ? local : NULL, 0, NULL, bare ? NULL : ev);
+                                        ndr->ltid[0] ? local : NULL, 0, NULL, ev);
     if (err != CL_SUCCESS) {
         launch_failed(k, d, k->on_device[dev], ndr, err, call);
         return -1;
     }
-    if (bare)
-        event_count_untracked(d);
-    else
+    if (ev)
         command_started(&c, note, *ev);
     mark_blocks(k, dev);
     return 0;
+}
+
+/* The kernel of a handle, if it can be launched in this context with these sizes; else NULL after
+ * fail(). */
+static struct kernel *launch_check(CLCONTEXT *cp, cl_kernel krn, const clndrange_t *ndr,
+                                   const char *call)
+{
+    struct kernel *k = kernel_of(krn, call);
+    if (!k || check_index_space(k, ndr, call) != 0)
+        return NULL;
+    if (k->program->cp != cp)
+        return (void)fail(EINVAL, 0, "%s: kernel %s belongs to another context", call, k->name),
+               NULL;
+    return k;
 }
 
 /* args NULL: start with the arguments already set. */
@@ -213,28 +241,91 @@ static cl_event launch_on_device(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, cons
                                  int flags, cl_uint nargs, const struct stdcl_arg *args,
                                  const char *call)
 {
-    struct kernel *k = kernel_of(krn, call);
-    if (!k || check_index_space(k, ndr, call) != 0)
-        return CL_FAILED;
-    if (k->program->cp != cp)
-        return (void)fail(EINVAL, 0, "%s: kernel %s belongs to another context", call, k->name),
-               CL_FAILED;
+    struct kernel *k = launch_check(cp, krn, ndr, call);
     struct command_record note = {0};
     cl_event ev = NULL;
     int status = -1;
+    if (!k)
+        return CL_FAILED;
+    const bool untracked = event_may_be_untracked(cp, &cp->dev[dev], flags);
     pthread_mutex_lock(&k->lock);
     if (!args || arguments_record(k, nargs, args, call) == 0)
-        status = enqueue_kernel(k, dev, ndr, flags, &note, &ev, call);
+        status = enqueue_kernel(k, dev, ndr, flags, &note, untracked ? NULL : &ev, call);
+    if (status == 0 && untracked)
+        event_count_untracked(&cp->dev[dev]);
     pthread_mutex_unlock(&k->lock);
     if (status != 0)
         return CL_FAILED;
     return ev ? event_finish(&cp->dev[dev], KERNEL_EVENT, ev, note, flags, call) : 0;
 }
 
+/* ---- Recordings. ---- */
+
+/* Check a copy of a kernel and bind its arguments. 0, or -1 after fail(). */
+static int copy_prepare(struct kernel *copy, cl_uint dev, const clndrange_t *ndr, const char *call)
+{
+    const struct device *d = &copy->program->cp->dev[dev];
+    char args[400];
+    for (cl_uint i = 0; i < copy->nargs; i++)
+        if (copy->args[i].kind == ARG_UNSET)
+            return fail(EINVAL, CL_INVALID_KERNEL_ARGS, "%s: kernel %s on %s: not set: argument %s",
+                        call, copy->name, d->name, unset_args(copy, args, sizeof args));
+    return launch_prepare(copy, dev, ndr, call) == 0 ? arguments_fix(copy, dev, call) : -1;
+}
+
+/* Record a launch. args NULL: with the arguments already set. 0, or -1 after fail(). */
+static int launch_record(struct recording *r, cl_kernel krn, const clndrange_t *ndr, int flags,
+                         cl_uint nargs, const struct stdcl_arg *args, const char *call)
+{
+    struct kernel *k = launch_check(r->cp, krn, ndr, call), *copy = NULL;
+    if (!k || recording_check_flags(r, flags, call) != 0)
+        return -1;
+    pthread_mutex_lock(&k->lock);
+    if (!args || arguments_record(k, nargs, args, call) == 0)
+        copy = kernel_copy(k, r->dev, call);
+    pthread_mutex_unlock(&k->lock);
+    if (!copy)
+        return -1;
+    if (copy_prepare(copy, r->dev, ndr, call) != 0) {
+        kernel_free_copy(copy);
+        return -1;
+    }
+    const struct recorded c = {
+        .kind = RECORDED_LAUNCH, .flags = flags & CL_EVENT_UNCOUNTED, .kernel = copy, .ndr = *ndr};
+    return recording_add(r, &c, call);
+}
+
+cl_event launch_recorded(const struct recording *r, const struct recorded *c, int flags,
+                         const char *call)
+{
+    struct kernel *copy = c->kernel;
+    struct kernel *shown = context_observed(r->cp) ? copy->origin : NULL;
+    const bool untracked = (flags & CL_EVENT_UNTRACKED) && !shown;
+    struct command_record note = {0};
+    cl_event ev = NULL;
+    flags |= c->flags;
+    pthread_mutex_lock(&copy->lock);
+    if (shown)
+        pthread_mutex_lock(&shown->lock);
+    const int status =
+        enqueue_kernel(copy, r->dev, &c->ndr, flags, &note, untracked ? NULL : &ev, call);
+    if (shown)
+        pthread_mutex_unlock(&shown->lock);
+    pthread_mutex_unlock(&copy->lock);
+    if (status != 0)
+        return CL_FAILED;
+    return ev ? event_finish(&r->cp->dev[r->dev], KERNEL_EVENT, ev, note, flags, call) : 0;
+}
+
+/* ---- The calls. ---- */
+
 cl_event kernel_launch(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, const clndrange_t *ndr, int flags,
                        cl_uint nargs, const struct stdcl_arg *args, const char *call)
 {
     struct device *d = device_of(cp, dev, call);
+    struct recording *r = d ? recording_of(d) : NULL;
+    if (r)
+        return recording_result(r, launch_record(r, krn, ndr, flags, nargs, args, call));
     const cl_event ev =
         d ? launch_on_device(cp, dev, krn, ndr, flags, nargs, args, call) : CL_FAILED;
     return event_or_defer_error(cp, d, KERNEL_EVENT, ev, flags);
@@ -293,7 +384,8 @@ STDCL_API cl_int stdcl_enqueue_kernel(cl_command_queue queue, cl_kernel krn, cl_
     pthread_mutex_lock(&k->lock);
     oclerrno = CL_SUCCESS;
     cl_int err = CL_SUCCESS;
-    if (arguments_bind(k, dev, call) != 0 || migrate_blocks(k, dev, call) != 0)
+    const bool elsewhere = queue != k->program->cp->dev[dev].queue;
+    if (arguments_bind(k, dev, call) != 0 || migrate_blocks(k, dev, elsewhere, call) != 0)
         err = oclerrno ? oclerrno : CL_INVALID_KERNEL_ARGS;
     else
         err = clEnqueueNDRangeKernel(queue, k->on_device[dev], dim, offset, global, local, nwait,

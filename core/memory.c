@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 /* The flags of which a block has at most one. */
-enum { KINDS = CL_MEM_ZEROCOPY | CL_MEM_DEVONLY | CL_MEM_IMAGE | CL_MEM_SAMPLER };
+enum { KINDS = CL_MEM_ZEROCOPY | CL_MEM_DEVONLY | CL_MEM_IMAGE | CL_MEM_SAMPLER | CL_MEM_SVM };
 
 static size_t page_round(size_t size)
 {
@@ -20,15 +20,21 @@ static size_t page_round(size_t size)
     return rounded ? rounded : page;
 }
 
+static void memory_end(struct memory *m)
+{
+    pthread_mutex_destroy(&m->lock);
+    pthread_mutex_destroy(&m->migrating);
+    free(m);
+}
+
 static void memory_destroy(struct memory *m)
 {
     memory_new_epoch();
     memory_detach(m);
+    svm_free(m);
     if (m->mapped)
         munmap(m->base, m->mapped);
-    pthread_mutex_destroy(&m->lock);
-    pthread_mutex_destroy(&m->migrating);
-    free(m);
+    memory_end(m);
 }
 
 /* Map the host region; for CL_MEM_DEVONLY a range of addresses without memory. */
@@ -40,41 +46,56 @@ static void *map_region(size_t mapped, int flags)
     return base == MAP_FAILED ? NULL : base;
 }
 
-/* from: memory of the program, or NULL. */
-static struct memory *memory_create(void *from, size_t size, int flags, const char *call)
+/* Make the memory of a block: `from`, shared virtual memory, or a new mapping. 0, or -1 after
+ * fail(). */
+static int memory_place(struct memory *m, CLCONTEXT *cp, void *from, const char *call)
 {
-    size_t mapped = from ? 0 : page_round(size);
-    struct memory *m = from || mapped >= size ? calloc(1, sizeof *m) : NULL;
-    void *base = !m ? NULL : from ? from : map_region(mapped, flags);
-    if (!base) {
-        free(m);
-        fail(ENOMEM, 0, "%s: no %zu bytes of memory on the host", call, size);
+    const int shared = m->flags & CL_MEM_SVM ? svm_allocate(m, cp, call) : 0;
+    if (shared)
+        return shared > 0 ? 0 : -1;
+    m->mapped = from ? 0 : page_round(m->size);
+    m->base = from ? from : m->mapped >= m->size ? map_region(m->mapped, m->flags) : NULL;
+    return m->base ? 0 : fail(ENOMEM, 0, "%s: no %zu bytes of memory on the host", call, m->size);
+}
+
+/* from: memory of the program, or NULL. cp: of a block of CL_MEM_SVM. */
+static struct memory *memory_create(CLCONTEXT *cp, void *from, size_t size, int flags,
+                                    const char *call)
+{
+    struct memory *m = calloc(1, sizeof *m);
+    if (!m)
+        return (void)fail(ENOMEM, 0, "%s: no %zu bytes of memory on the host", call, size), NULL;
+    pthread_mutex_init(&m->lock, NULL);
+    pthread_mutex_init(&m->migrating, NULL);
+    m->size = size;
+    m->flags = flags;
+    if (memory_place(m, cp, from, call) != 0) {
+        memory_end(m);
         return NULL;
     }
-    m->base = base;
-    m->size = size;
-    m->mapped = mapped;
-    m->flags = flags;
     m->format = (cl_image_format){CL_RGBA, CL_FLOAT};
     m->sampling = (struct sampling){CL_FALSE, CL_ADDRESS_CLAMP_TO_EDGE, CL_FILTER_NEAREST};
     m->last_device = -1;
-    pthread_mutex_init(&m->lock, NULL);
-    pthread_mutex_init(&m->migrating, NULL);
     return m;
 }
 
 static int check_flags(CLCONTEXT *cp, int flags, const char *call)
 {
     const int known = CL_MEM_RW | CL_MEM_NOCOPY | CL_MEM_DETACHED | CL_MEM_ZEROCOPY |
-                      CL_MEM_DEVONLY | CL_MEM_IMAGE | CL_MEM_SAMPLER | CL_MEM_PER_DEVICE |
-                      CL_MEM_NOFORCE | CL_MEM_HOST | CL_MEM_DEVICE;
+                      CL_MEM_DEVONLY | CL_MEM_IMAGE | CL_MEM_SAMPLER | CL_MEM_SVM |
+                      CL_MEM_PER_DEVICE | CL_MEM_NOFORCE | CL_MEM_HOST | CL_MEM_DEVICE;
     const int special = flags & KINDS;
     if (flags & ~known)
         return fail(EINVAL, 0, "%s: unknown flags 0x%x", call, (unsigned)(flags & ~known));
     if (special & (special - 1))
         return fail(EINVAL, 0,
-                    "%s: of CL_MEM_ZEROCOPY, CL_MEM_DEVONLY, CL_MEM_IMAGE and CL_MEM_SAMPLER only "
-                    "one may be given",
+                    "%s: of CL_MEM_ZEROCOPY, CL_MEM_DEVONLY, CL_MEM_IMAGE, CL_MEM_SAMPLER and "
+                    "CL_MEM_SVM only one may be given",
+                    call);
+    if ((flags & CL_MEM_SVM) && (flags & CL_MEM_DETACHED))
+        return fail(EINVAL, 0,
+                    "%s: shared virtual memory belongs to a context; give it instead of "
+                    "CL_MEM_DETACHED",
                     call);
     return cp || (flags & CL_MEM_DETACHED) ? 0 : fail_no_context(call);
 }
@@ -86,7 +107,7 @@ static void *memory_allocate(CLCONTEXT *cp, void *from, size_t size, int flags, 
 {
     if (forked_child(call) || check_flags(cp, flags, call) != 0)
         return NULL;
-    struct memory *m = memory_create(from, size, flags & (KINDS | CL_MEM_PER_DEVICE), call);
+    struct memory *m = memory_create(cp, from, size, flags & (KINDS | CL_MEM_PER_DEVICE), call);
     if (!m)
         return NULL;
     if ((!(flags & CL_MEM_DETACHED) && memory_attach(cp, m, filled, call) != 0) ||
@@ -94,6 +115,8 @@ static void *memory_allocate(CLCONTEXT *cp, void *from, size_t size, int flags, 
         memory_destroy(m);
         return NULL;
     }
+    if (m->svm.context)
+        memory_new_epoch(); /* kernels are told its address when they are bound again */
     return m->base;
 }
 
@@ -104,11 +127,14 @@ STDCL_API void *clmalloc(CLCONTEXT *cp, size_t size, int flags)
 
 STDCL_API void *clmalloc_from(CLCONTEXT *cp, void *ptr, size_t size, int flags)
 {
-    if (!ptr || size == 0 || (flags & CL_MEM_DEVONLY))
+    if (!ptr || size == 0 || (flags & (CL_MEM_DEVONLY | CL_MEM_SVM)))
         return (void)fail(EINVAL, 0, "clmalloc_from: %s",
                           !ptr        ? "the pointer is NULL"
                           : size == 0 ? "there are no bytes"
-                                      : "memory of the host cannot be CL_MEM_DEVONLY"),
+                          : flags & CL_MEM_DEVONLY
+                              ? "memory of the host cannot be CL_MEM_DEVONLY"
+                              : "memory of the program cannot become CL_MEM_SVM; "
+                                "allocate it with clmalloc"),
                NULL;
     if ((uintptr_t)ptr + size < (uintptr_t)ptr)
         return (void)fail(EINVAL, 0, "clmalloc_from: no %zu bytes begin at %p", size, ptr), NULL;
@@ -130,7 +156,7 @@ STDCL_API void *clmem_adopt(CLCONTEXT *cp, cl_uint dev, cl_mem buffer)
         return (void)fail(EEXIST, 0, "%s: the cl_mem is already a buffer of the block at %p", call,
                           (void *)other->base),
                NULL;
-    struct memory *m = memory_create(NULL, size, 0, call);
+    struct memory *m = memory_create(cp, NULL, size, 0, call);
     if (!m)
         return NULL;
     m->adopted = true;
@@ -167,7 +193,7 @@ STDCL_API void *clmrealloc(CLCONTEXT *cp, void *ptr, size_t size, int flags)
         return (void)fail(EFAULT, 0, "clmrealloc: %p is not the start of its block, %p is", ptr,
                           (void *)old->base),
                NULL;
-    if (!old->mapped || old->adopted)
+    if ((!old->mapped && !old->svm.context) || old->adopted)
         return (void)fail(EINVAL, 0,
                           "clmrealloc: the block at %p is %s, which is not ours to resize", ptr,
                           old->adopted ? "a cl_mem of the program" : "memory of the program"),
@@ -182,6 +208,10 @@ STDCL_API void *clmrealloc(CLCONTEXT *cp, void *ptr, size_t size, int flags)
     for (cl_uint i = 0; old->cp && i < old->cp->ndev; i++)
         if (old->buffer[i])
             device_drain(&old->cp->dev[i]);
+    if (old->svm.context && svm_map(old, "clmrealloc") != 0) {
+        clfree(base);
+        return NULL;
+    }
     if (!(old->flags & CL_MEM_DEVONLY))
         memcpy(base, old->base, size < old->size ? size : old->size);
     clfree(ptr);
@@ -214,6 +244,10 @@ STDCL_API int clmdetach(void *ptr)
                     "clmdetach: the block at %p is a cl_mem of the program, which belongs to one "
                     "context; use clfree, which leaves the cl_mem to the program",
                     ptr);
+    if (m->svm.context)
+        return fail(
+            EINVAL, 0,
+            "clmdetach: the block at %p is shared virtual memory of its context; use clfree", ptr);
     memory_new_epoch();
     memory_detach(m);
     return 0;

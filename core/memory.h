@@ -32,13 +32,24 @@ struct sampling {
 /* Coherence between the devices' images of a block (coherence.c). */
 enum coherence { UNDECIDED, COHERENT, PER_DEVICE };
 
+/* Shared virtual memory of a block (svm.c). */
+struct svm {
+    cl_context context; /* of the memory; NULL: the block is not shared */
+    struct device *device;
+    cl_uint dev; /* number of the device that shares it */
+    bool fine;
+    _Atomic bool mapped; /* coarse grain: the host may access it */
+};
+
 struct memory {
     char *base;            /* host region, or for CL_MEM_DEVONLY a reserved range of addresses */
     size_t size;           /* as requested */
     size_t mapped;         /* length of our mapping at base; 0: the program's memory */
-    int flags;             /* CL_MEM_PER_DEVICE, _ZEROCOPY, _DEVONLY, _IMAGE, _SAMPLER */
+    int flags;             /* CL_MEM_PER_DEVICE, _ZEROCOPY, _DEVONLY, _IMAGE, _SAMPLER, _SVM */
     CLCONTEXT *_Atomic cp; /* NULL while detached */
+    uint64_t attachment;   /* number of the attachment to cp, unique in the process */
     bool adopted;          /* a device's buffer is the program's cl_mem */
+    struct svm svm;
     cl_mem_flags user_flags;
     cl_image_desc shape; /* of an image; width 0: none yet */
     cl_image_format format;
@@ -82,6 +93,40 @@ struct memory *memory_take(const void *ptr);
 /* Any allocation attached to the context, or NULL. */
 struct memory *memory_any_attached(const CLCONTEXT *cp);
 
+/* Call `visit` for each block that is shared with a device of the context, until one returns an
+ * error, which is returned. No block is freed meanwhile. */
+cl_int memory_each_shared(const CLCONTEXT *cp, cl_uint dev,
+                          cl_int (*visit)(struct memory *m, void *data), void *data);
+
+/* ---- svm.c ---- */
+
+/* True if the block's addresses are valid on the device. */
+static inline bool memory_is_svm(const struct memory *m, cl_uint dev)
+{
+    return m->svm.context && m->svm.dev == dev;
+}
+
+/* Allocate m->base, zeroed, as memory that a device of the context shares. 1; 0 if no device has
+ * shared virtual memory; -1 after fail(). Wait for the device's commands and free it, after the
+ * block's buffers. */
+int svm_allocate(struct memory *m, CLCONTEXT *cp, const char *call);
+void svm_free(struct memory *m);
+
+/* Give the block to the device, or to the host, on the device's queue; with fine grain, or if the
+ * side has it already, enqueue a marker, or nothing for ev NULL. */
+cl_int svm_enqueue(struct memory *m, cl_command_queue queue, bool to_device, cl_event *ev);
+
+/* Block until the host may access a shared block. 0, or -1 after fail(). */
+int svm_map(struct memory *m, const char *call);
+
+/* Before a launch with a shared block: give all shared blocks to the device. elsewhere: the launch
+ * does not use the device's main queue, so wait. 0, or -1 after fail(). */
+int svm_unmap_all(CLCONTEXT *cp, cl_uint dev, bool elsewhere, const char *call);
+
+/* Set a kernel's argument to an address in a shared block, and tell the kernel the addresses of all
+ * shared blocks. An error of OpenCL. */
+cl_int svm_bind(cl_kernel kernel, cl_uint i, CLCONTEXT *cp, cl_uint dev, const void *ptr);
+
 /* ---- memory_buffers.c ---- */
 
 /* Attach m to a context. filled: the first use on a device copies the host's image. 0, or -1 after
@@ -95,7 +140,7 @@ int memory_adopt(struct memory *m, cl_uint dev, cl_mem buffer, const char *call)
 /* Wait for commands in flight on the devices that hold m, then release its buffers. */
 void memory_detach(struct memory *m);
 
-/* True if the host region is the device's buffer too. */
+/* True if the host region is the device's buffer too: of a zero-copy or a shared block. */
 bool memory_is_zero_copy(const struct memory *m, const struct device *d);
 
 /* True if a device has a buffer of m. */

@@ -40,7 +40,8 @@ static bool fits_a_device(struct memory *m)
     bool fits = false;
     for (cl_uint i = 0; i < m->cp->ndev && !fits; i++) {
         const struct device *d = &m->cp->dev[i];
-        const bool host_only = (m->flags & CL_MEM_ZEROCOPY) && !d->shares_memory;
+        const bool host_only =
+            m->svm.context || ((m->flags & CL_MEM_ZEROCOPY) && !d->shares_memory);
         cl_int err;
         fits = m->size <= d->memory;
         if (fits && m->size > d->largest && !host_only && !(m->flags & CL_MEM_IMAGE))
@@ -55,7 +56,7 @@ static int check_zero_copy(const struct memory *m, const char *call)
 {
     for (cl_uint i = 0; i < m->cp->ndev; i++) {
         const struct device *d = &m->cp->dev[i];
-        if (memory_is_zero_copy(m, d) && (uintptr_t)m->base % d->start_align)
+        if (!m->svm.context && memory_is_zero_copy(m, d) && (uintptr_t)m->base % d->start_align)
             return fail(
                 EINVAL, CL_MISALIGNED_SUB_BUFFER_OFFSET,
                 "%s: the memory at %p is no buffer of %s (CL_MEM_ZEROCOPY): its address must "
@@ -67,6 +68,8 @@ static int check_zero_copy(const struct memory *m, const char *call)
 
 int memory_attach(CLCONTEXT *cp, struct memory *m, bool filled, const char *call)
 {
+    static _Atomic uint64_t attachments;
+    m->attachment = atomic_fetch_add(&attachments, 1) + 1;
     m->buffer = calloc(cp->ndev, sizeof *m->buffer);
     m->device_current = calloc(cp->ndev, sizeof *m->device_current);
     m->from_host = calloc(cp->ndev, sizeof *m->from_host);
@@ -79,8 +82,9 @@ int memory_attach(CLCONTEXT *cp, struct memory *m, bool filled, const char *call
     }
     for (cl_uint i = 0; i < cp->ndev; i++)
         m->from_host[i] = filled && !(m->flags & CL_MEM_DEVONLY);
-    m->coherence =
-        m->flags & (CL_MEM_PER_DEVICE | CL_MEM_ZEROCOPY | CL_MEM_DEVONLY) ? PER_DEVICE : UNDECIDED;
+    m->coherence = m->flags & (CL_MEM_PER_DEVICE | CL_MEM_ZEROCOPY | CL_MEM_DEVONLY | CL_MEM_SVM)
+                       ? PER_DEVICE
+                       : UNDECIDED;
     m->last_device = -1;
     m->host_current = true;
     m->cp = cp;
@@ -144,7 +148,8 @@ static cl_mem device_image_create(const struct memory *m, const struct device *d
 
 bool memory_is_zero_copy(const struct memory *m, const struct device *d)
 {
-    return (m->flags & CL_MEM_ZEROCOPY) && d->shares_memory;
+    return ((m->flags & CL_MEM_ZEROCOPY) && d->shares_memory) ||
+           (m->svm.context && m->svm.device == d);
 }
 
 static cl_mem device_buffer_create(const struct memory *m, const struct device *d, cl_int *err)

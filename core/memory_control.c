@@ -50,6 +50,8 @@ STDCL_API int clmctl_va(void *ptr, int op, va_list ap)
     switch (op) {
     case CL_MCTL_GET_STATUS:
         return m->flags | (m->cp ? 0 : CL_MEM_DETACHED);
+    case CL_MCTL_GET_SVM:
+        return !m->svm.context ? 0 : m->svm.fine ? 2 : 1;
     case CL_MCTL_GET_DEVNUM:
         return atomic_load(&m->last_device);
     case CL_MCTL_SET_DEVNUM: {

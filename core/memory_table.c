@@ -143,3 +143,15 @@ struct memory *memory_any_attached(const CLCONTEXT *cp)
     pthread_rwlock_unlock(&table.lock);
     return m;
 }
+
+cl_int memory_each_shared(const CLCONTEXT *cp, cl_uint dev,
+                          cl_int (*visit)(struct memory *m, void *data), void *data)
+{
+    cl_int err = CL_SUCCESS;
+    pthread_rwlock_rdlock(&table.lock);
+    for (size_t i = 0; i < table.count && err == CL_SUCCESS; i++)
+        if (table.entry[i]->cp == cp && memory_is_svm(table.entry[i], dev))
+            err = visit(table.entry[i], data);
+    pthread_rwlock_unlock(&table.lock);
+    return err;
+}

@@ -23,6 +23,13 @@ void program_free(struct program *p)
     free(p);
 }
 
+void program_retain(struct program *p)
+{
+    pthread_mutex_lock(&p->cp->lock);
+    p->references++;
+    pthread_mutex_unlock(&p->cp->lock);
+}
+
 void program_release(struct program *p)
 {
     CLCONTEXT *cp = p->cp;

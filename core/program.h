@@ -150,7 +150,8 @@ struct program *program_of(CLCONTEXT *cp, const void *handle, const char *call);
  * frees the array. */
 struct program **program_retain_all(CLCONTEXT *cp, size_t *count, const char *call);
 
-/* Release one reference; the last one frees the program. */
+/* Add a reference to a program, which has one already. Release one: the last one frees it. */
+void program_retain(struct program *p);
 void program_release(struct program *p);
 
 /* True if kernels are generated from a file of this name. */

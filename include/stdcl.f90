@@ -150,6 +150,7 @@ module stdcl
   integer(c_int), parameter :: CL_MEM_IMAGE2D = int(z'010000', c_int)
   integer(c_int), parameter :: CL_MEM_PER_DEVICE = int(z'020000', c_int)
   integer(c_int), parameter :: CL_MEM_SAMPLER = int(z'040000', c_int)
+  integer(c_int), parameter :: CL_MEM_SVM = int(z'080000', c_int)
   integer(c_int), parameter :: CL_MEM_CLBUF = int(z'100000', c_int)
   integer(c_int), parameter :: CL_MEM_GLBUF = int(z'200000', c_int)
   integer(c_int), parameter :: CL_MEM_GLTEX2D = int(z'2000000', c_int)
@@ -164,6 +165,7 @@ module stdcl
   integer(c_int), parameter :: CL_MCTL_CLR_USRFLAGS = 7
   integer(c_int), parameter :: CL_MCTL_SET_IMAGE = 8
   integer(c_int), parameter :: CL_MCTL_SET_SAMPLER = 9
+  integer(c_int), parameter :: CL_MCTL_GET_SVM = 10
   integer(c_int), parameter :: CLLD_DEFAULT = 0
   integer(c_int), parameter :: CLLD_LAZY = 1
   integer(c_int), parameter :: CLLD_NOW = 2
@@ -1269,6 +1271,46 @@ module stdcl
       real(c_double), value :: flops
       real(c_double), value :: bytes
       integer(c_int), value :: precision
+    end function
+    function clrecord_begin(cp, dev) bind(C)
+      import
+      integer(c_int) :: clrecord_begin
+      type(c_ptr), value :: cp
+      integer(c_int32_t), value :: dev
+    end function
+    function clrecord_end(cp, dev) bind(C)
+      import
+      type(c_ptr) :: clrecord_end
+      type(c_ptr), value :: cp
+      integer(c_int32_t), value :: dev
+    end function
+    function clrecord_free(cp, recording) bind(C)
+      import
+      integer(c_int) :: clrecord_free
+      type(c_ptr), value :: cp
+      type(c_ptr), value :: recording
+    end function
+    function clrecord_next(cp, dev) bind(C)
+      import
+      integer(c_int) :: clrecord_next
+      type(c_ptr), value :: cp
+      integer(c_int32_t), value :: dev
+    end function
+    function clrecord_replay(cp, recording, flags) bind(C)
+      import
+      integer(c_intptr_t) :: clrecord_replay
+      type(c_ptr), value :: cp
+      type(c_ptr), value :: recording
+      integer(c_int), value :: flags
+    end function
+    function clrecord_setv(cp, recording, command, i, arg) bind(C)
+      import
+      integer(c_int) :: clrecord_setv
+      type(c_ptr), value :: cp
+      type(c_ptr), value :: recording
+      integer(c_int32_t), value :: command
+      integer(c_int32_t), value :: i
+      type(stdcl_arg), intent(in), optional :: arg
     end function
     function clsave(cp, handle, dev, file) bind(C)
       import

@@ -277,6 +277,7 @@ cl_mem clgetbuffer(CLCONTEXT *cp, cl_uint dev, void *ptr);
 #define CL_MEM_IMAGE2D 0x010000    /* historic name of CL_MEM_IMAGE */
 #define CL_MEM_PER_DEVICE 0x020000 /* clmalloc: one image per device */
 #define CL_MEM_SAMPLER 0x040000    /* clmalloc: a sampler, set by clmctl */
+#define CL_MEM_SVM 0x080000        /* clmalloc: shared virtual memory */
 /* Historic: for clglmalloc, which is not supported (docs/legacy.md); clmalloc rejects them. */
 #define CL_MEM_CLBUF 0x100000
 #define CL_MEM_GLBUF 0x200000
@@ -306,6 +307,19 @@ cl_mem clgetbuffer(CLCONTEXT *cp, cl_uint dev, void *ptr);
  *   CL_MEM_DEVONLY     scratch memory, one image per device, without a host region: pass the
  *                      pointer to clarg_* and clmcopy, but do not dereference it; clmsync gives
  *                      EINVAL
+ *   CL_MEM_SVM         shared virtual memory (OpenCL 2.0), aligned to 128 bytes: addresses in the
+ *                      block are valid on the host and on the first device that has the capability.
+ *                      Kernels take pointers at any offset, and may follow pointers stored in one
+ *                      shared block into all shared blocks of the context. clmsync copies nothing.
+ *                      With fine grain (CL_MCTL_GET_SVM is 2) the host must not touch bytes that a
+ *                      kernel in flight uses. With coarse grain (1) the host may access the block
+ *                      until the next launch that takes a shared block, which unmaps all shared
+ *                      blocks, and again after clmsync with CL_MEM_HOST, which maps the block. Do
+ *                      not free a shared block while another thread launches such a kernel. On
+ *                      other devices the block has images as with CL_MEM_PER_DEVICE, and its
+ *                      addresses are not valid. Without any such device (0; STDCL_DEBUG=1 prints a
+ *                      sentence) all devices have images: programs that store no pointers run
+ *                      unchanged
  *   CL_MEM_PER_DEVICE  one image per device from the start, for a block of which every device
  *                      writes its own partition
  *
@@ -397,6 +411,7 @@ void *clmemptr(CLCONTEXT *cp, void *ptr);
  *   CL_MCTL_SET_SAMPLER     (int normalized, int addressing, int filter) set a sampler, with
  *                           CL_ADDRESS_CLAMP, ... and CL_FILTER_NEAREST or CL_FILTER_LINEAR. Holds
  *                           from the next launch on
+ *   CL_MCTL_GET_SVM         2: shared virtual memory of fine grain, 1: of coarse grain, 0: none
  *   CL_MCTL_SET_USRFLAGS    (int) set cl_mem_flags for the devices' buffers; EBUSY once a device
  *                           has one
  *   CL_MCTL_CLR_USRFLAGS    (int) clear cl_mem_flags; EBUSY once a device has a buffer
@@ -410,6 +425,7 @@ void *clmemptr(CLCONTEXT *cp, void *ptr);
 #define CL_MCTL_CLR_USRFLAGS 7
 #define CL_MCTL_SET_IMAGE 8
 #define CL_MCTL_SET_SAMPLER 9
+#define CL_MCTL_GET_SVM 10
 int clmctl(void *ptr, int op, ...);
 int clmctl_va(void *ptr, int op, va_list ap);
 
@@ -723,6 +739,63 @@ cl_event clwaitev(CLCONTEXT *cp, cl_uint dev, const cl_event ev, int flags);
 /* Submit all commands enqueued so far to the device without waiting. `flags` is historic: 0. */
 int clflush(CLCONTEXT *cp, cl_uint dev, int flags);
 
+/* ---- Recordings. ----------------------------------------------------------------------------- */
+
+/* Record the calling thread's commands on device `dev` from here to clrecord_end, for replays that
+ * cost less than the calls (a command graph):
+ *
+ *   clrecord_begin(cp, 0);
+ *   clforka(cp, 0, step, &ndr, CL_EVENT_NOWAIT, x, y, 0.1f);    recorded as command 0, not started
+ *   clmsync(cp, 0, y, CL_MEM_HOST | CL_EVENT_NOWAIT);           command 1
+ *   void *r = clrecord_end(cp, 0);
+ *   for (int i = 0; i < 1000; i++) {
+ *       clrecord_set(cp, r, 0, 2, 0.1f * i);                    argument 2 of command 0
+ *       clrecord_replay(cp, r, CL_EVENT_WAIT);
+ *   }
+ *
+ * clfork, clforka, clexec, clmsync, clmsyncn and clmcopy are recorded: checked as usual, and
+ * arguments copied, but nothing is started, and they return 0. EINVAL without CL_EVENT_NOWAIT, and
+ * with CL_EVENT_OWN, CL_EVENT_SIDE_QUEUE or CL_EVENT_BARRIER. clwait, clwaitev, clmrequire and
+ * clrecord_replay on the device give EINVAL, since there is nothing to wait for, as do functions of
+ * libraries that wait. Commands of other threads, on other devices, and OpenCL's own calls are not
+ * affected.
+ *
+ * Returns 0; -1 with EBUSY if this or another thread records the device. */
+int clrecord_begin(CLCONTEXT *cp, cl_uint dev);
+
+/* The number of the next command that the calling thread records on device `dev`: 0, 1, ... -1 with
+ * EINVAL if the thread records none. */
+int clrecord_next(CLCONTEXT *cp, cl_uint dev);
+
+/* End recording, and return the recording's handle. The caller frees it with clrecord_free; else
+ * clcontext_destroy does. NULL if a command was refused meanwhile, with its error and message, or
+ * with EINVAL if none was recorded. */
+void *clrecord_end(CLCONTEXT *cp, cl_uint dev);
+
+/* Start all commands of a recording again, in order, on the main queue of its device. Flags and
+ * result as clfork's; the event is the last command's. EINVAL for CL_EVENT_SIDE_QUEUE and
+ * CL_EVENT_BARRIER. Profiles count the commands. Blocks are migrated and marked as by the recorded
+ * calls.
+ *
+ * Arguments of launches may change between replays, by clrecord_set. Index spaces, kernels, the
+ * blocks of copies and the order are fixed. Kernels stay usable after clclose. EFAULT, before any
+ * command is started: a block of the recording was freed, detached or resized since. If a command
+ * is refused for another reason, the commands before it are started. Threads may replay one
+ * recording at once: the replays run one after the other. */
+cl_event clrecord_replay(CLCONTEXT *cp, void *recording, int flags);
+
+/* clrecord_set(cp, recording, command, i, value): set argument i of a recorded launch, for replays
+ * that begin from now on. Values and pointers act as in clforka. Returns 0; -1 with the errors of
+ * clforka, and EINVAL if the command is no launch: the argument keeps its value. clrecord_setv
+ * takes the argument as clforkv does. */
+#define clrecord_set(cp, recording, command, i, value)                                             \
+    STDCL_RECORD_SET(cp, recording, command, i, value)
+int clrecord_setv(CLCONTEXT *cp, void *recording, cl_uint command, cl_uint i,
+                  const struct stdcl_arg *arg);
+
+/* Wait for the device's commands in flight, then free a recording. NULL is allowed. */
+int clrecord_free(CLCONTEXT *cp, void *recording);
+
 /* ---- Errors. --------------------------------------------------------------------------------- */
 
 /* Error code of the calling thread's last failing call, an errno value; initially 0 and never reset
@@ -970,6 +1043,8 @@ void stdcl_embed_register_binary(struct stdcl_embedded_binary *binary);
     stdcl_cxx::list() STDCL_EACH(STDCL_ONE, __VA_ARGS__)                                           \
         .fork((cp), (dev), (krn), (ndr), STDCL_FIRST(__VA_ARGS__))
 #define STDCL_ONE(v) .add(v)
+#define STDCL_RECORD_SET(cp, recording, command, i, v)                                             \
+    stdcl_cxx::list().add(v).replace((cp), (recording), (command), (i))
 #define STDCL_EXEC(cp, dev, ndr, flags, ...)                                                       \
     stdcl_cxx::list() STDCL_EACH(STDCL_ONE, __VA_ARGS__)                                           \
         .exec((cp), (dev), (ndr), (flags), STDCL_FIRST_NAME(__VA_ARGS__))
@@ -1135,6 +1210,10 @@ class list
     {
         return stdcl_forka(cp, dev, krn, ndr, flags, n, items);
     }
+    int replace(CLCONTEXT *cp, void *recording, cl_uint command, cl_uint i)
+    {
+        return clrecord_setv(cp, recording, command, i, items);
+    }
     cl_event exec(CLCONTEXT *cp, cl_uint dev, clndrange_t *ndr, int flags, const char *symbol)
     {
         return clexecv(cp, dev, ndr, flags, symbol, n, items);
@@ -1194,6 +1273,8 @@ template <class T> size_t clarg_set_global(CLCONTEXT *, cl_kernel krn, cl_uint i
 #define STDCL_FORKA(cp, dev, krn, ndr, ...)                                                        \
     stdcl_forka((cp), (dev), (krn), (ndr), STDCL_FIRST(__VA_ARGS__), STDCL_COUNT(__VA_ARGS__),     \
                 STDCL_ARRAY(__VA_ARGS__))
+#define STDCL_RECORD_SET(cp, recording, command, i, v)                                             \
+    clrecord_setv((cp), (recording), (command), (i), (const struct stdcl_arg[]){STDCL_ONE(v)})
 #define STDCL_EXEC(cp, dev, ndr, flags, ...)                                                       \
     clexecv((cp), (dev), (ndr), (flags), STDCL_FIRST_NAME(__VA_ARGS__), STDCL_COUNT(__VA_ARGS__),  \
             STDCL_ARRAY(__VA_ARGS__))

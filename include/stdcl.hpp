@@ -205,10 +205,20 @@ template <class T> class array
         sync(device, CL_MEM_HOST);
     }
 
-  private:
-    void sync(cl_uint device, int to) const
+    /* Copy without waiting; context::wait waits. */
+    void start_to_device(cl_uint device = 0) const
     {
-        check_event(clmsync(data_.get_deleter().cp, device, data(), to));
+        sync(device, CL_MEM_DEVICE | CL_EVENT_NOWAIT);
+    }
+    void start_to_host(cl_uint device = 0) const
+    {
+        sync(device, CL_MEM_HOST | CL_EVENT_NOWAIT);
+    }
+
+  private:
+    void sync(cl_uint device, int how) const
+    {
+        check_event(clmsync(data_.get_deleter().cp, device, data(), how));
     }
     struct memory {
         CLCONTEXT *cp = nullptr;
@@ -220,6 +230,70 @@ template <class T> class array
     };
     std::unique_ptr<T, memory> data_;
 };
+
+/* An image whose pixels are of type T (cl_float4, unsigned char, ...), initially zero: an argument
+ * for image1d_t, image2d_t, image3d_t, image1d_array_t or image2d_array_t, as `type` says, such as
+ * CL_MEM_OBJECT_IMAGE2D. Extents that the type does not have are 1; the last extent of an array is
+ * its number of elements. The host holds the pixels row by row. Throws if a pixel of `format`
+ * has another size than T. */
+template <class T> class image : public array<T>
+{
+  public:
+    image(const context &ctx, cl_mem_object_type type, const std::array<std::size_t, 3> &extent,
+          const cl_image_format &format)
+        : array<T>(ctx, extent[0] * extent[1] * extent[2], CL_MEM_IMAGE)
+    {
+        const bool lines = type == CL_MEM_OBJECT_IMAGE1D_ARRAY;
+        cl_image_desc shape{};
+        shape.image_type = type;
+        shape.image_width = extent[0];
+        shape.image_height = extent[1];
+        shape.image_depth = extent[2];
+        shape.image_array_size = lines ? extent[1] : extent[2];
+        check(clmctl(this->data(), CL_MCTL_SET_IMAGE, &shape, &format));
+        std::size_t pixel = 0;
+        clGetImageInfo(check(clgetbuffer(ctx.get(), 0, this->data())), CL_IMAGE_ELEMENT_SIZE,
+                       sizeof pixel, &pixel, nullptr);
+        if (pixel != sizeof(T))
+            throw error(EINVAL, CL_INVALID_IMAGE_FORMAT_DESCRIPTOR,
+                        "stdcl::image: a pixel of the format has " + std::to_string(pixel) +
+                            " bytes, one of the host " + std::to_string(sizeof(T)));
+    }
+};
+
+/* A sampler for kernels' sampler_t arguments; see CL_MCTL_SET_SAMPLER. */
+class sampler : public array<char>
+{
+  public:
+    explicit sampler(const context &ctx, bool normalized = false,
+                     int addressing = CL_ADDRESS_CLAMP_TO_EDGE, int filter = CL_FILTER_NEAREST)
+        : array<char>(ctx, 0, CL_MEM_SAMPLER)
+    {
+        check(
+            clmctl(data(), CL_MCTL_SET_SAMPLER, static_cast<int>(normalized), addressing, filter));
+    }
+};
+
+namespace detail
+{
+/* A kernel's argument as C has it. */
+template <class T> T *plain(const array<T> &x)
+{
+    return x.data();
+}
+template <class T> T *plain(const image<T> &x)
+{
+    return x.data();
+}
+inline char *plain(const sampler &x)
+{
+    return x.data();
+}
+template <class T> const T &plain(const T &x)
+{
+    return x;
+}
+} // namespace detail
 
 /* ---- Kernels. -------------------------------------------------------------------------------- */
 
@@ -264,23 +338,15 @@ class kernel
      * does, and throws if the kernel failed. */
     template <class... Args> void operator()(const range &items, const Args &...args) const
     {
-        run(0, items, CL_EVENT_WAIT, plain(args)...);
+        run(0, items, CL_EVENT_WAIT, detail::plain(args)...);
     }
     template <class... Args>
     cl_event start(cl_uint device, const range &items, const Args &...args) const
     {
-        return run(device, items, CL_EVENT_NOWAIT, plain(args)...);
+        return run(device, items, CL_EVENT_NOWAIT, detail::plain(args)...);
     }
 
   private:
-    template <class T> static T *plain(const array<T> &x)
-    {
-        return x.data();
-    }
-    template <class T> static const T &plain(const T &x)
-    {
-        return x;
-    }
     template <class... Args>
     cl_event run(cl_uint device, const range &items, int flags, const Args &...args) const
     {
@@ -292,6 +358,63 @@ class kernel
     }
     CLCONTEXT *cp_;
     cl_kernel handle_;
+};
+
+/* Commands that `commands()` starts on a device, by kernel::start, array::start_to_device and
+ * start_to_host, recorded instead of started: see clrecord_begin. Blocks and programs must outlive
+ * the replays, and the recording must not outlive its context. */
+class recording
+{
+  public:
+    template <class F>
+    recording(const context &ctx, cl_uint device, F &&commands)
+        : handle_(record(ctx.get(), device, commands), {ctx.get()})
+    {
+    }
+
+    /* Start the commands again; replay waits for them, and start does not. */
+    void replay() const
+    {
+        check_event(clrecord_replay(cp(), handle_.get(), CL_EVENT_WAIT));
+    }
+    cl_event start() const
+    {
+        return check_event(clrecord_replay(cp(), handle_.get(), CL_EVENT_NOWAIT));
+    }
+
+    /* Set argument i of a recorded launch for later replays. */
+    template <class T> void set(cl_uint command, cl_uint i, const T &value) const
+    {
+        const auto plain = detail::plain(value);
+        const stdcl_arg argument =
+            stdcl_cxx::arg<typename std::remove_const<decltype(plain)>::type>::make(plain);
+        check(clrecord_setv(cp(), handle_.get(), command, i, &argument));
+    }
+
+  private:
+    template <class F> static void *record(CLCONTEXT *cp, cl_uint device, F &commands)
+    {
+        check(clrecord_begin(cp, device));
+        try {
+            commands();
+        } catch (...) {
+            clrecord_free(cp, clrecord_end(cp, device));
+            throw;
+        }
+        return check(clrecord_end(cp, device));
+    }
+    CLCONTEXT *cp() const noexcept
+    {
+        return handle_.get_deleter().cp;
+    }
+    struct release {
+        CLCONTEXT *cp;
+        void operator()(void *handle) const noexcept
+        {
+            clrecord_free(cp, handle);
+        }
+    };
+    std::unique_ptr<void, release> handle_;
 };
 
 /* Kernels built from OpenCL C, or from a file. */

@@ -115,9 +115,19 @@ local function number(cp, device)
   return device - 1
 end
 
+-- The recording under way (stdcl.record), with the values that it keeps alive; nil: none.
+local recording
+
+local function keep(value)
+  if recording then
+    recording.kept[#recording.kept + 1] = value
+  end
+end
+
 -- ---- Memory. ----
 
-local flag_bits = {zerocopy = C.CL_MEM_ZEROCOPY, device_only = C.CL_MEM_DEVONLY}
+local flag_bits = {zerocopy = C.CL_MEM_ZEROCOPY, device_only = C.CL_MEM_DEVONLY, svm = C.CL_MEM_SVM,
+                   [C.CL_MEM_IMAGE] = C.CL_MEM_IMAGE}
 local allocated, COLLECT_AFTER = 0, 2^28 -- the collector does not know the sizes of the blocks
 
 local function allocate(size, flags)
@@ -136,19 +146,83 @@ local function allocate(size, flags)
 end
 
 -- An array of n elements (default 1) of a C type, shared by host and devices: zeroed on the host, collected like any
--- Lua value. `flag` may be "zerocopy" or "device_only", see clmalloc.
+-- Lua value. `flag` may be "zerocopy", "device_only" or "svm", see clmalloc.
 function stdcl.malloc(ctype, n, flag)
   n = n or 1
   if type(n) ~= "number" or n < 0 or n % 1 ~= 0 then
     wrong("stdcl.malloc: '%s' is not a number of elements", tostring(n))
   elseif flag and not flag_bits[flag] then
-    wrong("stdcl.malloc: '%s' is neither \"zerocopy\" nor \"device_only\"", tostring(flag))
+    wrong("stdcl.malloc: '%s' is neither \"zerocopy\", \"device_only\" nor \"svm\"", tostring(flag))
   end
   local element = typeof(ctype)
   local p = allocate(n * sizeof(element), flag and flag_bits[flag] or 0)
   local ok, array = pcall(typeof, "$ (&)[$]", element, n) -- supports ffi.sizeof, but only up to 2 GiB
   return gc(cast(ok and array or typeof("$ *", element), p), C.clfree)
 end
+
+-- ---- Images and samplers. ----
+
+ffi.cdef [[
+struct stdcl_lua_image_format { uint32_t order, type; };
+struct stdcl_lua_image { uint32_t type; size_t width, height, depth, elements, row, slice; uint32_t levels, samples; void *buffer; };
+]]
+
+-- OpenCL's numbers: channel orders by count, channel types by name, image types by dimensions.
+local orders = {[1] = 0x10B0, [2] = 0x10B2, [4] = 0x10B5}
+local channels = {char = 0x10D7, short = 0x10D8, int = 0x10D9, uchar = 0x10DA, ushort = 0x10DB, uint = 0x10DC, float = 0x10DE}
+local normalized = {char = 0x10D0, short = 0x10D1, uchar = 0x10D2, ushort = 0x10D3}
+local image_types, array_types = {0x10F4, 0x10F1, 0x10F2}, {0x10F5, 0x10F3}
+local addressings = {none = 0x1130, clamp_to_edge = 0x1131, clamp = 0x1132, ["repeat"] = 0x1133, mirrored_repeat = 0x1134}
+local filters = {nearest = 0x1140, linear = 0x1141}
+
+local function image_format(pixel, options)
+  local name, n = pixel:match "^cl_(%l+)(%d*)$"
+  local kinds = options.normalized and normalized or channels
+  local order = orders[tonumber(n) or 1]
+  if not name or not kinds[name] or not order then
+    wrong("stdcl.image: '%s' is no pixel%s; expected cl_float4, cl_uchar4, cl_ushort, ... of 1, 2 or 4 channels", tostring(pixel),
+          options.normalized and " of normalized integers" or "")
+  end
+  return new("struct stdcl_lua_image_format", order, kinds[name])
+end
+
+-- An image of pixels such as "cl_float4" or "cl_uchar", zeroed: an array with the pixels row by row, for arguments
+-- declared image1d_t, image2d_t, ... `size` is a list {width [, height [, depth]]}. options.array = true: the last size
+-- counts the images of an array; options.normalized = true: kernels read the integers as floats.
+function stdcl.image(pixel, size, options)
+  options = options or {}
+  local types, dimensions = options.array and array_types or image_types, #size - (options.array and 1 or 0)
+  local format = image_format(pixel, options)
+  if not types[dimensions] then
+    wrong("stdcl.image: no %simage has %d sizes", options.array and "array of an " or "", #size)
+  end
+  local inner = {size[1], dimensions > 1 and size[2] or 0, dimensions > 2 and size[3] or 0}
+  local shape = new("struct stdcl_lua_image", types[dimensions], inner[1], inner[2], inner[3], options.array and size[#size] or 0)
+  local image = stdcl.malloc(pixel, size[1] * (size[2] or 1) * (size[3] or 1), C.CL_MEM_IMAGE)
+  if C.clmctl(image, C.CL_MCTL_SET_IMAGE, shape, format) ~= 0 then
+    failed()
+  end
+  return image
+end
+
+-- A sampler, for arguments declared sampler_t. options.normalized = true: coordinates from 0 to 1; options.addressing:
+-- "clamp_to_edge" (default), "none", "clamp", "repeat", "mirrored_repeat"; options.filter: "nearest" (default), "linear".
+function stdcl.sampler(options)
+  options = options or {}
+  local addressing, filter = addressings[options.addressing or "clamp_to_edge"], filters[options.filter or "nearest"]
+  if not addressing or not filter then
+    wrong("stdcl.sampler: no %s", not filter and ("filter '%s'"):format(tostring(options.filter))
+          or ("addressing '%s'"):format(tostring(options.addressing)))
+  end
+  local sampler = gc(allocate(0, C.CL_MEM_SAMPLER), C.clfree)
+  if C.clmctl(sampler, C.CL_MCTL_SET_SAMPLER, new("int", options.normalized and 1 or 0), new("int", addressing),
+              new("int", filter)) ~= 0 then
+    failed()
+  end
+  return sampler
+end
+
+-- ---- Copies and waits. ----
 
 -- Free an array now. Do not use it afterwards.
 function stdcl.free(array)
@@ -157,12 +231,13 @@ function stdcl.free(array)
   end
 end
 
--- Copy an array to the "device" or to the "host"; block until done unless "nowait" is given.
+-- Copy an array to the "device" or to the "host"; block until done unless "nowait" is given, or in a recording.
 function stdcl.sync(array, where, device, nowait)
   local cp = context()
   local flag = where == "device" and C.CL_MEM_DEVICE or where == "host" and C.CL_MEM_HOST
     or wrong("stdcl.sync: expected \"device\" or \"host\", not '%s'", tostring(where))
-  if is_failure(C.clmsync(cp, number(cp, device), array, flag + (nowait == "nowait" and NOWAIT or WAIT))) then
+  keep(array)
+  if is_failure(C.clmsync(cp, number(cp, device), array, flag + ((nowait == "nowait" or recording) and NOWAIT or WAIT))) then
     failed()
   end
 end
@@ -364,6 +439,7 @@ local function put_pointer(arg, name, what)
     local is_mem = istype("cl_mem", value)
     arg.size, arg.kind, arg.type = sizeof(box), is_mem and VALUE or GLOBAL, is_mem and "cl_mem" or nil
     box[0] = cast("void *", value)
+    keep(value)
   end, box
 end
 
@@ -404,7 +480,7 @@ local function put_argument(kernel, i, arg, kernel_name)
   local kind, name, called = arg_info[0].kind, ffi.string(arg_info[0].type), ffi.string(arg_info[0].name)
   local what = ("argument %d%s of kernel '%s'"):format(i, called ~= "" and " (" .. called .. ")" or "", kernel_name)
   local scalar, n = name:match "^(%l+)(%d+)$"
-  if kind == GLOBAL then
+  if kind == GLOBAL or name == "sampler_t" then
     return put_pointer(arg, name, what)
   elseif kind == LOCAL then
     return put_local(arg, name, what)
@@ -471,7 +547,7 @@ end
 function new_kernel(program, cp, kernel, name)
   local n = kernel:get_info "num_args"
   local args, range = new("struct stdcl_arg[?]", n + 1), new "clndrange_t"
-  local self = {name = name, program = program, put = {}, boxes = {}}
+  local self = {name = name, program = program, put = {}, boxes = {}, args = args, count = n}
   for i = 1, n do
     self.put[i], self.boxes[i] = put_argument(kernel, i - 1, args[i - 1], name)
   end
@@ -483,6 +559,9 @@ function new_kernel(program, cp, kernel, name)
   end
   local function start(device, global, group)
     set_range(range, global, group)
+    if recording then
+      recording.kernels[C.clrecord_next(cp, device and number(cp, device) or 0)] = self
+    end
     if is_failure(C.clforkv(cp, device and number(cp, device) or 0, kernel, range, NOWAIT, n, args)) then
       failed()
     end
@@ -497,6 +576,55 @@ end
 -- device. Does not block.
 function Kernel:__call(global, group, ...)
   return self.launch(self, nil, global, group, ...)
+end
+
+-- ---- Recordings. ----
+
+local Recording = {}
+Recording.__index = Recording
+
+-- Record the launches and copies on a device that commands() makes, instead of starting them. Waits are errors.
+function stdcl.record(commands, device)
+  local cp = context()
+  local dev, outer = number(cp, device), recording
+  if C.clrecord_begin(cp, dev) ~= 0 then
+    failed()
+  end
+  local made = setmetatable({cp = cp, kernels = {}, kept = {}}, Recording)
+  recording = made
+  local ok, problem = pcall(commands)
+  recording = outer
+  local handle = C.clrecord_end(cp, dev)
+  if not ok then
+    C.clrecord_free(cp, handle)
+    error(problem, 0)
+  elseif handle == nil then
+    failed()
+  end
+  made.handle = gc(handle, function(ended) C.clrecord_free(cp, ended) end)
+  return made
+end
+
+-- Start the recorded commands without waiting.
+function Recording:replay()
+  if is_failure(C.clrecord_replay(self.cp, self.handle, NOWAIT)) then
+    failed()
+  end
+end
+
+-- Set argument i, from 0, of a recorded launch for later replays. Commands are numbered from 0.
+function Recording:set(command, i, value)
+  local kernel = self.kernels[command]
+  if not kernel then
+    wrong("recording:set: command %s is no launch", tostring(command))
+  elseif not kernel.put[i + 1] then
+    wrong("recording:set: kernel '%s' has no argument %s", kernel.name, tostring(i))
+  end
+  kernel.put[i + 1](value)
+  self.kept[#self.kept + 1] = value
+  if C.clrecord_setv(self.cp, self.handle, command, i, kernel.args + i) ~= 0 then
+    failed()
+  end
 end
 
 -- ---- Profiles. ----

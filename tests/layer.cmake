@@ -39,7 +39,8 @@ function(stdcl_test_as_gpu subject name)
 endfunction()
 
 set(libraries_of_event LIBS leak_count)
-foreach(subject context adopt memory sync image loader kernel event failure error threads)
+set(libraries_of_recording LIBS leak_count)
+foreach(subject context adopt memory sync image loader kernel event recording failure error threads)
   stdcl_test(test_layer_${subject} test_layer_${subject}.c ${libraries_of_${subject}})
   target_compile_definitions(test_layer_${subject} PRIVATE
     LAYER_CHILD="$<TARGET_FILE:layer_child>")
@@ -58,6 +59,11 @@ set_tests_properties(test_layer_disk_cache PROPERTIES RESOURCE_LOCK pocl_cache)
 stdcl_test(test_layer_spirv test_layer_spirv.c)
 target_link_options(test_layer_spirv PRIVATE -Wl,--wrap=clGetDeviceInfo -Wl,--wrap=clCreateProgramWithIL
   -Wl,--wrap=clSetProgramSpecializationConstant)
+
+stdcl_test(test_layer_svm test_layer_svm.c)
+target_link_options(test_layer_svm PRIVATE -Wl,--wrap=clGetDeviceInfo -Wl,--wrap=clSVMAlloc -Wl,--wrap=clSVMFree
+  -Wl,--wrap=clEnqueueSVMMap -Wl,--wrap=clEnqueueSVMUnmap -Wl,--wrap=clSetKernelExecInfo -Wl,--wrap=clEnqueueNDRangeKernel)
+stdcl_test_on_two(test_layer_svm)
 
 stdcl_test(test_layer_fork test_layer_fork.c LIBS stdcl_matmul stdcl_arrays)
 

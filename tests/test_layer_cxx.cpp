@@ -47,6 +47,24 @@ void check_values(const float *out)
         CHECK(out[i] == expected[i]);
 }
 
+void recorded(CLCONTEXT *cp, cl_uint dev, cl_kernel scale, float *x)
+{
+    clndrange_t four = clndrange_init1d(0, 4, 0);
+    x[1] = 3;
+    CHECK(clrecord_begin(cp, dev) == 0);
+    clmsync(cp, dev, x, CL_MEM_DEVICE | CL_EVENT_NOWAIT);
+    clforka(cp, dev, scale, &four, CL_EVENT_NOWAIT, x, 2.0f);
+    clmsync(cp, dev, x, CL_MEM_HOST | CL_EVENT_NOWAIT);
+    void *recording = clrecord_end(cp, dev);
+    CHECK(recording != NULL);
+    CHECK(clrecord_set(cp, recording, 1, 1, 5.0f) == 0);
+    CHECK(clrecord_set(cp, recording, 1, 0, x) == 0);
+    CHECK(clrecord_set(cp, recording, 1, 1, 5) == -1);
+    CHECK(clrecord_replay(cp, recording, CL_EVENT_WAIT) == 0);
+    CHECK(x[1] == 15);
+    CHECK(clrecord_free(cp, recording) == 0);
+}
+
 void values_by_every_way(CLCONTEXT *cp, cl_uint dev, cl_kernel values, float *out)
 {
     clndrange_t one = clndrange_init1d(0, 1, 1);
@@ -189,6 +207,7 @@ int main()
     float *out = static_cast<float *>(clmalloc(cp, 11 * sizeof(float), 0));
     for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
         values_by_every_way(cp, dev, clsym(cp, program, "values", 0), out);
+        recorded(cp, dev, clsym(cp, program, "scale", 0), out);
         memory_and_kernels(cp, program, dev);
         local_memory(cp, program, dev);
         types(cp, program, dev);

@@ -13,7 +13,7 @@
 enum { N = 1024, CHILD_SECONDS = 60 };
 
 static CLCONTEXT *cp;
-static void *program;
+static void *program, *recording;
 static cl_kernel scale;
 static float *x;
 static clndrange_t range = clndrange_init1d(0, N, 0);
@@ -45,6 +45,11 @@ static void child_of_the_layer(void)
     refuses(NO_EVENT, clforka(cp, 0, scale, &range, CL_EVENT_NOWAIT, x, 2.0f));
     refuses(NO_EVENT, clwait(cp, 0, CL_ALL_EVENT));
     refuses(-1, clflush(cp, 0, 0));
+    refuses(-1, clrecord_begin(cp, 0));
+    refuses(NULL, clrecord_end(cp, 0));
+    refuses(NO_EVENT, clrecord_replay(cp, recording, CL_EVENT_WAIT));
+    refuses(-1, clrecord_set(cp, recording, 0, 1, 2.0f));
+    refuses(-1, clrecord_free(cp, recording));
     refuses(NULL, clmalloc(cp, 64, 0));
     refuses(NULL, clmrealloc(cp, x, 64, 0));
     refuses(-1, clfree(x));
@@ -90,6 +95,10 @@ static void fork_child_is_refused(void **state)
     (void)state;
     for (int i = 0; i < N; i++)
         x[i] = (float)i;
+    works(clrecord_begin(cp, 0));
+    done(clmsync(cp, 0, x, CL_MEM_DEVICE | CL_EVENT_NOWAIT));
+    recording = clrecord_end(cp, 0);
+    ready(recording);
     started(clmsync(cp, 0, x, CL_MEM_DEVICE | CL_EVENT_NOWAIT));
     started(clforka(cp, 0, scale, &range, CL_EVENT_NOWAIT, x, 2.0f)); /* in flight */
     in_child(child_of_the_layer);

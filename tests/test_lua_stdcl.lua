@@ -44,7 +44,7 @@ test("memory", function()
   equal(ffi.sizeof(stdcl.malloc(ffi.typeof "struct { int a; double b; }", 3)), 48)
   stdcl.free(x)
   raises("'-1' is not a number of elements", stdcl.malloc, "int", -1)
-  raises("neither \"zerocopy\" nor \"device_only\"", stdcl.malloc, "int", 1, "fast")
+  raises("neither \"zerocopy\", \"device_only\" nor \"svm\"", stdcl.malloc, "int", 1, "fast")
   raises("9007199254740992 bytes", stdcl.malloc, "double", 2^50)
 end)
 
@@ -265,6 +265,59 @@ test("devices", function()
   equal(host(x)[1], 5)
   stdcl.use(stdcl.devices()[1]:get_info "name")
   raises("not attached to the kernel's context", function() k.scale(1, nil, stdcl.malloc "float", 2) end)
+end)
+
+test("recordings", function()
+  local k = stdcl.open "kernel void scale(global float *x, float f) { x[get_global_id(0)] *= f; }\n"
+  local x = stdcl.malloc("float", 10)
+  local recording = stdcl.record(function()
+    stdcl.sync(x, "device")
+    k.scale(10, nil, x, 2)
+    k.scale(10, nil, x, 10)
+    stdcl.sync(x, "host")
+  end)
+  for i = 0, 9 do x[i] = i end
+  k.scale(10, nil, stdcl.malloc("float", 10), 7) -- the recording keeps its arguments
+  recording:replay()
+  stdcl.wait()
+  equal(x[9], 180)
+  recording:set(2, 1, 100)
+  recording:replay()
+  stdcl.wait()
+  equal(x[9], 36000)
+  raises("command 0 is no launch", function() recording:set(0, 1, 1) end)
+  raises("no argument 5", function() recording:set(1, 5, 1) end)
+  raises({"argument 1", "not a string"}, function() recording:set(1, 1, "text") end)
+  raises("nothing to wait for", function() stdcl.record(stdcl.wait) end)
+  raises("mine", function() stdcl.record(function() error("mine") end) end)
+  raises("no command", function() stdcl.record(function() end) end)
+end)
+
+test("images and samplers", function()
+  local image = stdcl.image("cl_float4", {4, 3})
+  for i = 0, 11 do
+    for c = 0, 3 do image[i].s[c] = 10 * i + c end
+  end
+  local program = stdcl.open [[
+kernel void mean(read_only image2d_t image, sampler_t s, global float4 *out)
+{ *out = read_imagef(image, s, (float2)(1, 1)); }
+kernel void first(read_only image1d_array_t image, sampler_t s, global float4 *out)
+{ *out = read_imagef(image, s, (float2)(4, 1)); }
+]]
+  local out = stdcl.malloc "cl_float4"
+  stdcl.sync(image, "device")
+  program.mean(1, nil, image, stdcl.sampler {filter = "linear"}, out)
+  equal(host(out)[0].s[3], 28) -- pixels 0, 1, 4 and 5
+  local lines = stdcl.image("cl_uchar", {5, 2}, {array = true, normalized = true})
+  lines[9] = 51
+  stdcl.sync(lines, "device")
+  program.first(1, nil, lines, stdcl.sampler(), out)
+  assert(math.abs(host(out)[0].s[0] - 0.2) < 1e-6)
+  raises("no pixel", stdcl.image, "cl_float3", {4, 4})
+  raises("no pixel of normalized", stdcl.image, "cl_float4", {4, 4}, {normalized = true})
+  raises("4 sizes", stdcl.image, "cl_float4", {4, 4, 4, 4})
+  raises("no filter 'cubic'", stdcl.sampler, {filter = "cubic"})
+  raises("normalized", stdcl.sampler, {addressing = "repeat"})
 end)
 
 test("engines, and every function that the headers declare", function()

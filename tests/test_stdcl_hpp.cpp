@@ -70,6 +70,59 @@ void computes(const stdcl::context &ctx)
 #endif
 }
 
+/* y += a x and y to the host, with a = 2 and 3, and with another x. */
+void records(const stdcl::context &ctx)
+{
+    stdcl::array<float> x(ctx, 100), y(ctx, 100);
+    std::iota(x.begin(), x.end(), 1.0f);
+    x.to_device();
+    y.to_device();
+    stdcl::program program(ctx, source);
+    const stdcl::kernel saxpy = program["saxpy"];
+    const stdcl::recording recording(ctx, 0, [&] {
+        saxpy.start(0, x.size(), 2.0f, x, y);
+        y.start_to_host();
+    });
+    CHECK(y[9] == 0);
+    recording.replay();
+    CHECK(y[9] == 20);
+    recording.set(0, 0, 3.0f);
+    recording.set(0, 1, y);
+    recording.start();
+    ctx.wait();
+    CHECK(y[9] == 80);
+    CHECK(has_text(thrown([&] { recording.set(0, 0, 3); }), "float"));
+    CHECK(has_text(thrown([&] { stdcl::recording(ctx, 0, [&] { x.to_device(); }); }), "NOWAIT"));
+    CHECK(has_text(thrown([&] { stdcl::recording(ctx, 0, [] {}); }), "no command"));
+}
+
+/* Each channel of the mean of four pixels, read between them. */
+void samples_images(const stdcl::context &ctx)
+{
+    const cl_image_format rgba = {CL_RGBA, CL_FLOAT}, r = {CL_R, CL_FLOAT};
+    const std::array<std::size_t, 3> extent{{4, 3, 1}};
+    stdcl::image<cl_float4> image(ctx, CL_MEM_OBJECT_IMAGE2D, extent, rgba);
+    const stdcl::sampler linear(ctx, false, CL_ADDRESS_CLAMP_TO_EDGE, CL_FILTER_LINEAR);
+    for (std::size_t i = 0; i < image.size(); i++)
+        for (std::size_t c = 0; c < 4; c++)
+            image[i].s[c] = static_cast<float>(10 * i + c);
+    image.to_device();
+    stdcl::array<cl_float4> out(ctx, 1);
+    stdcl::program program(ctx, "kernel void mean(read_only image2d_t image, sampler_t s,"
+                                " global float4 *out) {"
+                                " *out = read_imagef(image, s, (float2)(1, 1)); }");
+    program["mean"](1, image, linear, out);
+    out.to_host();
+    for (std::size_t c = 0; c < 4; c++) /* of pixels 0, 1, 4 and 5 */
+        CHECK(out[0].s[c] == 25 + static_cast<float>(c));
+    CHECK(has_text(thrown([&] { stdcl::image<cl_float4>(ctx, CL_MEM_OBJECT_IMAGE2D, extent, r); }),
+                   "4 bytes"));
+    const std::array<std::size_t, 3> lines{{5, 2, 1}};
+    stdcl::image<float> array(ctx, CL_MEM_OBJECT_IMAGE1D_ARRAY, lines, r);
+    CHECK(array.size() == 10);
+    array.to_device();
+}
+
 void moves_and_frees(const stdcl::context &ctx)
 {
     stdcl::array<double> x(ctx, 10);
@@ -150,6 +203,8 @@ int main()
     try {
         const stdcl::context ctx = stdcl::context::gpu_or_cpu();
         computes(ctx);
+        records(ctx);
+        samples_images(ctx);
         moves_and_frees(ctx);
         adopts(ctx);
         throws(ctx);

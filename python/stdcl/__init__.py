@@ -13,6 +13,7 @@ import contextlib
 import ctypes
 import functools
 import os
+import threading
 from typing import TYPE_CHECKING, Any, Iterator, List, NamedTuple, Sequence, Union
 
 from . import _declarations as c
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from .engines import Gas, Life, Matmul, matmul
 
 __version__ = c.VERSION
-__all__ = ["Array", "Context", "Error", "Event", "Gas", "Kernel", "Life", "Matmul", "NBody", "Orbit", "Program", "cpu", "devices", "documentation", "gpu",
+__all__ = ["Array", "Context", "Error", "Event", "Gas", "Kernel", "Life", "Matmul", "NBody", "Orbit", "Program", "Recording", "Sampler", "cpu", "devices", "documentation", "gpu",
            "initial", "local", "matmul", "open"]
 
 Sizes = Union[int, Sequence[int]]  # of an index space or an array: one number, or one for each dimension
@@ -59,6 +60,7 @@ class Context(Owner):
     def __init__(self, handle: int, owned: bool) -> None:
         self._handle, self._owned = handle, owned
         self._held = 0  # number of live arrays and engines
+        self._recordings: dict[tuple[int, int], Recording] = {}  # under way, by thread and device
 
     def __len__(self) -> int:
         return int(lib.clgetndev(self._use()))
@@ -85,6 +87,38 @@ class Context(Owner):
         return _with_numpy().engines.allocate(self, shape, dtype)  # type: ignore[no-any-return]
 
     zeros = empty
+
+    def image(self, shape: Sequence[int], dtype: npt.DTypeLike = "float32", array: bool = False, normalized: bool = False) -> Array:
+        """Return an image of zeros as an array, for kernels' image arguments. `shape` ends with the number of channels,
+        1, 2 or 4 (R, RG, RGBA): (width, channels) is 1-D, (height, width, channels) 2-D, (depth, height, width, channels)
+        3-D. With `array` the first number counts the images of an array of 1-D or 2-D images. Kernels read integers with
+        read_imagei or read_imageui, or with `normalized` (8 and 16 bits) as floats from -1 or 0 to 1."""
+        return _with_numpy().engines.allocate_image(self, shape, dtype, array, normalized)  # type: ignore[no-any-return]
+
+    def sampler(self, normalized: bool = False, addressing: str = "clamp_to_edge", filter: str = "nearest") -> Sampler:  # noqa: A002
+        """Return a sampler, for kernels' sampler_t arguments: `normalized` coordinates from 0 to 1; "none", "clamp_to_edge",
+        "clamp", "repeat" or "mirrored_repeat"; "nearest" or "linear"."""
+        return Sampler(self, normalized, addressing, filter)
+
+    @contextlib.contextmanager
+    def record(self, device: int = 0) -> Iterator[Recording]:
+        """Record this thread's commands on a device in the with block instead of starting them: kernels, to_device, to_host
+        and Event.wait, which do not wait. Recording.replay starts them, as often as needed."""
+        key = (threading.get_ident(), whole(device, "a device"))
+        check(lib.clrecord_begin(self._use(), device))
+        recording = self._recordings[key] = Recording(self, device)
+        try:
+            yield recording
+        except BaseException:
+            lib.clrecord_free(self._use(), lib.clrecord_end(self._use(), device))
+            raise
+        finally:
+            del self._recordings[key]
+        recording._handle = check(lib.clrecord_end(self._use(), device))
+
+    def _recording(self, device: int) -> Recording | None:
+        """The recording that this thread has begun on a device."""
+        return self._recordings.get((threading.get_ident(), device)) if self._recordings else None
 
     def array(self, values: npt.ArrayLike, dtype: npt.DTypeLike = None) -> Array:
         """Return a copy of `values` shared with the devices."""
@@ -198,6 +232,62 @@ class local(NamedTuple):  # noqa: N801
     nbytes: int
 
 
+class Sampler(Owner):
+    """How kernels read images, from Context.sampler()."""
+
+    _closed = "the sampler is closed"
+
+    def __init__(self, context: Context, normalized: bool, addressing: str, filter: str) -> None:  # noqa: A002
+        modes = {"none": 0x1130, "clamp_to_edge": 0x1131, "clamp": 0x1132, "repeat": 0x1133, "mirrored_repeat": 0x1134}
+        filters = {"nearest": 0x1140, "linear": 0x1141}  # OpenCL's numbers
+        for given, known in ((addressing, modes), (filter, filters)):
+            if given not in known:
+                raise ValueError("%r is none of %s" % (given, ", ".join(known)))
+        self._context = context
+        self._handle = check(lib.clmalloc(context._use(), 0, c.CONSTANTS["CL_MEM_SAMPLER"]))
+        check(lib.clmctl(ctypes.c_void_p(self._handle), c.CONSTANTS["CL_MCTL_SET_SAMPLER"], int(bool(normalized)), modes[addressing],
+                         filters[filter]))
+
+    def _free(self, handle: int) -> None:
+        if not lib._forked:
+            lib.clfree(handle)
+
+
+class Recording(Owner):
+    """Commands recorded by Context.record(). It keeps their arrays alive until it is closed."""
+
+    _closed = "the recording is closed, or its with block has not ended"
+
+    def __init__(self, context: Context, device: int) -> None:
+        self._context, self._device = context, device
+        self._kernels: dict[int, Kernel] = {}  # by number of the command
+        self._arrays: list[Any] = []
+
+    def _free(self, handle: int) -> None:
+        check(lib.clrecord_free(self._context._use(), handle))
+        self._kernels, self._arrays = {}, []
+
+    def next(self) -> int:
+        """Return the number of the next command, in the with block: 0, 1, ..."""
+        return int(check(lib.clrecord_next(self._context._use(), self._device)))
+
+    def start(self) -> None:
+        """Start the commands without waiting; Context.wait() waits."""
+        check(lib.clrecord_replay(self._context._use(), self._use(), _NOWAIT))
+
+    def replay(self) -> None:
+        """Start the commands and wait for them. Raises Error, and starts none, if an array of them was freed."""
+        check(lib.clrecord_replay(self._context._use(), self._use(), c.CONSTANTS["CL_EVENT_WAIT"]))
+
+    def set(self, command: int, argument: int, value: Any) -> None:
+        """Set an argument of a recorded kernel, by its number and the command's, for later replays."""
+        handle, kernel, kept = self._use(), self._kernels.get(command), [value]
+        if kernel is None:
+            raise Error("command %r of the recording is no kernel; kernels are %s" % (command, sorted(self._kernels)))
+        check(lib.clrecord_setv(self._context._use(), handle, command, whole(argument, "an argument"), kernel._argument(argument, value, kept)))
+        self._arrays.append(value)
+
+
 class Program(Owner):
     """A program; its kernels are attributes or items."""
 
@@ -255,6 +345,10 @@ class Kernel:
         holder: Any
         if isinstance(value, local):
             kind, holder = "STDCL_LOCAL", ctypes.c_size_t(whole(value.nbytes, "the size of local memory"))
+        elif isinstance(value, Sampler):
+            if value._context is not self._context:
+                raise TypeError("%s is a sampler of a different context" % what)
+            kind, holder = "STDCL_GLOBAL", ctypes.c_void_p(value._use())
         elif hasattr(value, "__array_interface__") and getattr(value, "ndim", 0) > 0 and not _scalar(declared)[0]:
             if getattr(value, "context", None) is None:
                 raise TypeError("%s is an array outside the memory shared with devices; create it with context.array()" % what)
@@ -299,6 +393,10 @@ class Kernel:
                 work.dim = work.dim or len(numbers)  # the dimensions of work_items, which comes first
                 getattr(work, field)[:len(numbers)] = numbers
         self._program._use()
+        recording = self._context._recording(device)
+        if recording is not None:
+            recording._kernels[recording.next()] = self
+            recording._arrays += args
         check(lib.clforkv(self._context._use(), whole(device, "a device"), self._handle, work, _NOWAIT, len(args), given))
         return Event(self._context, device, [a for a in args if getattr(a, "context", None) is not None])
 
@@ -311,7 +409,8 @@ class Kernel:
 
 
 class Event:
-    """A started kernel. wait() copies its arrays back to the host, and raises Error if a command failed."""
+    """A started kernel. wait() copies its arrays back to the host, and raises Error if a command failed. In a recording
+    wait() records the copies."""
 
     def __init__(self, context: Context, device: int, arrays: list[Array]) -> None:
         self._context, self._device, self._arrays = context, device, arrays
@@ -320,5 +419,6 @@ class Event:
         handle = self._context._use()
         for array in self._arrays:
             check(lib.clmsync(handle, self._device, array.ctypes.data, _HOST | _NOWAIT))
-        check(lib.clwait(handle, self._device, _ALL))
+        if self._context._recording(self._device) is None:
+            check(lib.clwait(handle, self._device, _ALL))
         self._arrays = []

@@ -37,12 +37,20 @@ class Array(np.ndarray[Any, Any]):
 
     def to_device(self, device: int = 0) -> Array:
         """Copy the whole allocation to a device; return the array."""
-        check(lib.clmsync(self._shared(), whole(device, "a device"), self.ctypes.data, c.CONSTANTS["CL_MEM_DEVICE"]))
-        return self
+        return self._sync(device, "CL_MEM_DEVICE")
 
     def to_host(self, device: int = 0) -> Array:
         """Copy the whole allocation back to the host; return the array."""
-        check(lib.clmsync(self._shared(), whole(device, "a device"), self.ctypes.data, c.CONSTANTS["CL_MEM_HOST"]))
+        return self._sync(device, "CL_MEM_HOST")
+
+    def _sync(self, device: int, to: str) -> Array:
+        """Copy and wait; in a recording only record the copy."""
+        context, handle = self.context, self._shared()
+        recording = context._recording(device) if context is not None else None
+        if recording is not None:
+            recording._arrays.append(self)
+        wait = c.CONSTANTS["CL_EVENT_WAIT" if recording is None else "CL_EVENT_NOWAIT"]
+        check(lib.clmsync(handle, whole(device, "a device"), self.ctypes.data, c.CONSTANTS[to] | wait))
         return self
 
     @property
@@ -51,20 +59,60 @@ class Array(np.ndarray[Any, Any]):
         return int(check(lib.clgetbuffer(self._shared(), 0, self.ctypes.data)))
 
 
-def allocate(context: Context, shape: Any, dtype: Any) -> Array:
-    """See Context.empty."""
+def allocate(context: Context, shape: Any, dtype: Any, flags: int = 0) -> Array:
+    """See Context.empty. flags: of clmalloc."""
     kind: Any = np.dtype(dtype)
     if kind.hasobject:
         raise TypeError("an array of Python objects cannot be shared with a device; give a dtype of numbers")
     shape = sizes(shape, "a shape")
     size = whole(math.prod(shape) * kind.itemsize, "the number of bytes of an array")
-    address = check(lib.clmalloc(context._use(), max(size, 1), 0))
+    address = check(lib.clmalloc(context._use(), max(size, 1), flags))
     buffer: Any = (ctypes.c_char * max(size, 1)).from_address(address)
     weakref.finalize(buffer, _free, address, context).atexit = False
     context._held += 1
     buffer.context = context  # keeps the context alive
     array: Any = np.frombuffer(buffer, dtype=kind, count=math.prod(shape))
     return array.reshape(shape).view(Array)  # type: ignore[no-any-return]
+
+
+class _Format(ctypes.Structure):
+    """cl_image_format."""
+
+    _fields_ = [("order", ctypes.c_uint32), ("type", ctypes.c_uint32)]
+
+
+class _Description(ctypes.Structure):
+    """cl_image_desc."""
+
+    _fields_ = [("type", ctypes.c_uint32), ("width", ctypes.c_size_t), ("height", ctypes.c_size_t), ("depth", ctypes.c_size_t),
+                ("elements", ctypes.c_size_t), ("row", ctypes.c_size_t), ("slice", ctypes.c_size_t), ("levels", ctypes.c_uint32),
+                ("samples", ctypes.c_uint32), ("buffer", ctypes.c_void_p)]
+
+
+# OpenCL's numbers: channel orders by count; channel types by dtype; image types by dimensions and whether it is an array.
+_ORDERS = {1: 0x10B0, 2: 0x10B2, 4: 0x10B5}
+_CHANNELS = {"b": 0x10D7, "h": 0x10D8, "i": 0x10D9, "B": 0x10DA, "H": 0x10DB, "I": 0x10DC, "e": 0x10DD, "f": 0x10DE}
+_NORMALIZED = {"b": 0x10D0, "h": 0x10D1, "B": 0x10D2, "H": 0x10D3}
+_IMAGES = {(1, False): 0x10F4, (1, True): 0x10F5, (2, False): 0x10F1, (2, True): 0x10F3, (3, False): 0x10F2}
+
+
+def allocate_image(context: Context, shape: Any, dtype: Any, array: bool, normalized: bool) -> Array:
+    """See Context.image."""
+    *extent, channels = sizes(shape, "a shape")
+    kind = np.dtype(dtype)
+    dimensions = len(extent) - bool(array)
+    types = _NORMALIZED if normalized else _CHANNELS
+    if (dimensions, bool(array)) not in _IMAGES or channels not in _ORDERS:
+        raise ValueError("an image has 1 to 3 extents, in an array 2 or 3, and then 1, 2 or 4 channels; the shape is %r" % (shape,))
+    if kind.char not in types or not kind.isnative:
+        raise TypeError("an image of %s is not possible; %s are" % (kind, ", ".join(np.dtype(one).name for one in types)))
+    pixels = allocate(context, shape, kind, c.CONSTANTS["CL_MEM_IMAGE"])
+    inner = extent[:0:-1] if array else extent[::-1]  # width, height, depth
+    width, height, depth = (inner + [0, 0])[:3]
+    description = _Description(_IMAGES[dimensions, bool(array)], width, height, depth, extent[0] if array else 0)
+    check(lib.clmctl(ctypes.c_void_p(pixels.ctypes.data), c.CONSTANTS["CL_MCTL_SET_IMAGE"], ctypes.byref(description),
+                     ctypes.byref(_Format(_ORDERS[channels], types[kind.char]))))
+    return pixels
 
 
 def _free(address: int, context: Context) -> None:

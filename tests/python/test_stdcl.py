@@ -61,6 +61,83 @@ def test_kernels_are_functions():
     assert (z[:16] == np.arange(15, -1, -1)).all()
 
 
+def test_recordings_cannot_wait():
+    ctx = context()
+    x = ctx.array(np.arange(100, dtype=np.float32))
+
+    def record(call):
+        with ctx.record():
+            x.to_device()
+            call()
+
+    refused(stdcl.Error, "nothing to wait for", lambda: record(ctx.wait))
+    refused(ZeroDivisionError, "", lambda: record(lambda: 1 // 0))
+    record(lambda: None)
+    ctx.source(SOURCE).twice(100, x).wait()
+    assert x[1] == 2  # started at once
+
+
+def test_recordings_replay_with_new_arguments():
+    ctx = context()
+    x, y = ctx.array(np.arange(100, dtype=np.float32)), ctx.empty(100)
+    program = ctx.source(SOURCE)
+    with ctx.record() as recording:
+        x.to_device()
+        y.to_device()
+        command = recording.next()
+        program.saxpy.start(100, 2.0, x, y).wait()  # copies back
+    refused(stdcl.Error, "with block", stdcl.Recording(ctx, 0).replay)
+    assert (y == 0).all()
+    for a in (2.0, 3.0, 4.0):
+        recording.set(command, 0, a)
+        y[:] = 1
+        recording.replay()
+        assert (y == a * x + 1).all()
+    recording.start()
+    ctx.wait()
+    assert (y == 8 * x + 1).all()
+    refused(TypeError, "float", lambda: recording.set(command, 0, "no number"))
+    refused(stdcl.Error, "no kernel; kernels are [2]", lambda: recording.set(0, 0, 1.0))
+    del x, y
+    gc.collect()
+    recording.replay()  # it keeps its arrays alive
+    recording.close()
+    refused(stdcl.Error, "recording is closed", recording.replay)
+    with ctx.record() as empty:
+        refused(stdcl.Error, "this thread", lambda: ctx.record().__enter__())
+        ctx.empty(3).to_device()
+    empty.close()
+
+
+def test_images():
+    ctx = context()
+    image = ctx.image((3, 4, 4))
+    image[...] = np.arange(48).reshape(3, 4, 4)
+    out = ctx.empty(4)
+    program = ctx.source("""
+        kernel void mean(read_only image2d_t image, sampler_t s, global float4 *out) { *out = read_imagef(image, s, (float2)(1, 1)); }
+        kernel void first(read_only image1d_array_t image, sampler_t s, global float4 *out)
+        { *out = read_imagef(image, s, (float2)(4, 1)); }
+        kernel void third(read_only image3d_t image, sampler_t s, global uint4 *out)
+        { *out = read_imageui(image, s, (int4)(2, 1, 0, 0)); }""")
+    program.mean(1, image, ctx.sampler(filter="linear"), out).wait()
+    assert (out == image[:2, :2].reshape(4, 4).mean(axis=0)).all()
+    lines = ctx.image((2, 5, 1), "uint8", array=True, normalized=True)
+    lines[1, 4] = 51
+    program.first(1, lines, ctx.sampler(), out).wait()
+    assert abs(out[0] - 0.2) < 1e-6
+    volume, numbers = ctx.image((1, 2, 3, 4), "uint16"), ctx.empty(4, "uint32")
+    volume[0, 1, 2] = 7, 60000, 1, 2
+    program.third(1, volume, ctx.sampler(), numbers).wait()
+    assert list(numbers) == [7, 60000, 1, 2]
+    refused(ValueError, "channels", lambda: ctx.image((4, 4, 3)))
+    refused(ValueError, "extents", lambda: ctx.image((4,)))
+    refused(TypeError, "image of float64", lambda: ctx.image((4, 4, 1), "float64"))
+    refused(ValueError, "nearest", lambda: ctx.sampler(filter="cubic"))
+    refused(stdcl.Error, "normalized", lambda: ctx.sampler(addressing="repeat"))
+    refused(stdcl.Error, "sampler_t", lambda: program.mean.start(1, image, image, out))
+
+
 def test_start_does_not_copy():
     ctx = context()
     x = ctx.array(np.ones(100, np.float32)).to_device()
