@@ -227,8 +227,8 @@ static nbody_ensemble *by_whfast(double dt, size_t systems, struct nbody_whfast_
 }
 
 /* Every kind of steps has the bits of a single run on the host, in one call and in several, with a
- * query, saved and loaded. MEGNO agrees to rounding. A planet is a test particle; one system has
- * orbits of high eccentricity. */
+ * query, saved and loaded, also after the time step has changed. MEGNO agrees to rounding. A planet
+ * is a test particle; one system has orbits of high eccentricity. */
 static void ensemble_whfast_has_bits_of_single_runs(void **state)
 {
     static const struct nbody_whfast_options options[] = {{.corrector = 0},
@@ -255,6 +255,9 @@ static void ensemble_whfast_has_bits_of_single_runs(void **state)
         e = by_whfast(0.05, WHFAST_SYSTEMS, options[k], megno);
         works(nbody_ensemble_load(e, bytes, size));
         works(nbody_ensemble_step(e, 40));
+        works(nbody_ensemble_set_dt(e, 0.017));
+        works(nbody_ensemble_step(e, 5));
+        assert_true(fabs(nbody_ensemble_time(e) - 5.085) < 1e-14);
         works(nbody_ensemble_state(e, pos1, vel1));
         if (megno)
             works(nbody_ensemble_find_chaos(e, chaos));
@@ -274,6 +277,8 @@ static void ensemble_whfast_has_bits_of_single_runs(void **state)
                                      (const double(*)[3])vel + star);
             ready(nb);
             works(nbody_step(nb, 100));
+            works(nbody_set_dt(nb, 0.017));
+            works(nbody_step(nb, 5));
             works(nbody_state(nb, pos2, vel2));
             if (megno) {
                 works(nbody_find_chaos(nb, &one));
@@ -429,6 +434,8 @@ static void ensemble_rejects_bad_options(void **state)
     ready(e);
     fails(ECANCELED, nbody_ensemble_step(e, (size_t)1 << 40));
     assert_true(calls == 2 && nbody_ensemble_steps(e) > 0);
+    fails(EINVAL, nbody_ensemble_set_dt(e, 0));
+    fails(EINVAL, nbody_ensemble_set_dt(e, NAN));
     nbody_ensemble_free(e);
     nbody_ensemble_free(NULL);
 }

@@ -313,6 +313,37 @@ static void ensemble_resumes_with_equal_files(void **unused)
     nbody_refuses(2, "had different systems", "--resume e.ckpt --until 9 --collide stop");
 }
 
+/* A run to a time that is no multiple of the step ends there, as a single run does, and resumes
+ * with the files of one run. */
+static void ensemble_resumes_after_shortened_step(void **unused)
+{
+    static const char *const by[] = {"", "--integrator whfast", "--integrator whfast --megno",
+                                     "--integrator ias15 --collide merge"};
+    char line[300];
+    (void)unused;
+    put_text(in_folder("close.tab"), close_planets);
+    for (size_t k = 0; k < sizeof by / sizeof *by; k++) {
+        const char *const run = "-i close.tab --ensemble 5 --spread 1e-3 --dt 0.01 %s --diag 0.25 "
+                                "--csv %s.csv -o %s.npy -q --until %s %s";
+        snprintf(line, sizeof line, run, by[k], "whole", "whole", "2", "");
+        nbody_succeeds(line);
+        snprintf(line, sizeof line, run, by[k], "part", "part", "1.005", "--checkpoint s.ckpt");
+        nbody_succeeds(line);
+        const size_t rows = read_table("part.csv", table);
+        assert_true(rows == 30 && fabs(table[29][1] - 1.005) < 1e-15 && table[24][1] == 1);
+        nbody_succeeds("--resume s.ckpt --until 2 -q");
+        check_equal_files("whole.csv", "part.csv");
+        check_equal_files("whole.npy", "part.npy");
+    }
+    nbody_refuses(2, "ends within step 101", "--resume s.ckpt --until 1.005 --ensemble 5");
+    nbody_refuses(2, "but this --dt gives", "--resume s.ckpt --until 3 --dt 0.02");
+    nbody_succeeds("-i close.tab --ensemble 1 --integrator whfast --dt 0.01 --until 1.005 -q "
+                   "-o all.npy");
+    nbody_succeeds(
+        "-i close.tab --integrator whfast --eps 0 --dt 0.01 --until 1.005 -q -o one.npy");
+    check_equal_files("all.npy", "one.npy");
+}
+
 /* The view shows the chosen systems, from the start to the end. */
 static void ensemble_records_view(void **unused)
 {
@@ -365,6 +396,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(ensemble_stops_at_time_limit),
         cmocka_unit_test(ensemble_writes_snapshots),
         cmocka_unit_test(ensemble_resumes_with_equal_files),
+        cmocka_unit_test(ensemble_resumes_after_shortened_step),
         cmocka_unit_test(ensemble_records_view),
         cmocka_unit_test(ensemble_rejects_bad_runs),
     };

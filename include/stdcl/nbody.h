@@ -748,6 +748,10 @@ int nbody_ensemble_events(nbody_ensemble *e, struct nbody_system_event **event, 
 /* Advance all systems by `steps` steps and block until done. ECANCELED if `progress` cancelled. */
 int nbody_ensemble_step(nbody_ensemble *e, size_t steps);
 
+/* Set the time step from now on, as nbody_set_dt, e.g. to end at a given time. EINVAL: 0 or not
+ * finite. */
+int nbody_ensemble_set_dt(nbody_ensemble *e, double dt);
+
 /* Copy positions and velocities to the host, systems x bodies rows each; either may be NULL. A
  * planet whose integration failed is NAN, and so is a body that merged into another one. */
 int nbody_ensemble_state(nbody_ensemble *e, double (*pos)[3], double (*vel)[3]);
@@ -765,7 +769,8 @@ int nbody_ensemble_energies(nbody_ensemble *e, double *energy);
 int nbody_ensemble_find_chaos(nbody_ensemble *e, struct nbody_chaos *chaos);
 
 /* Save and load an ensemble, as nbody_save and nbody_load, on any number of devices. Load into an
- * ensemble created with equal options and masses. */
+ * ensemble created with equal options and masses; it continues with the time step of the saved
+ * one. */
 size_t nbody_ensemble_save_bytes(const nbody_ensemble *e);
 int nbody_ensemble_save(nbody_ensemble *e, void *to);
 int nbody_ensemble_load(nbody_ensemble *e, const void *from, size_t size);

@@ -207,14 +207,14 @@ static int ensemble_start(nbody_ensemble *e, cl_uint dev, cl_uint n, cl_uint ste
 {
     struct part *p = &e->part[dev];
     const int flags = CL_EVENT_NOWAIT | CL_EVENT_CHECKED;
-    const cl_ulong before = e->steps;
+    const cl_ulong before = e->steps - e->base_steps;
     clndrange_t ndr = ensemble_range(e, p);
     double *const own = p->slots ? p->slots : p->state;
-    const cl_event event =
-        e->watched
-            ? clforkv(e->ctx, dev, e->kernel, &ndr, flags,
-                      ARGS(p->state, p->gm, p->record, n, e->dt, steps, e->distance, before))
-            : clforkv(e->ctx, dev, e->kernel, &ndr, flags, ARGS(own, p->gm, n, e->dt, steps));
+    const cl_event event = e->watched ? clforkv(e->ctx, dev, e->kernel, &ndr, flags,
+                                                ARGS(p->state, p->gm, p->record, n, e->dt, steps,
+                                                     e->distance, before, e->base_time))
+                                      : clforkv(e->ctx, dev, e->kernel, &ndr, flags,
+                                                ARGS(own, p->gm, n, e->dt, steps));
     return event == (cl_event)-1 ? -1 : clflush(e->ctx, dev, 0);
 }
 
@@ -272,6 +272,7 @@ nbody_ensemble *nbody_ensemble_create(const struct nbody_ensemble_options *o, si
                           .bodies = bodies,
                           .G = o->G > 0 ? o->G : 1,
                           .dt = o->dt,
+                          .first_dt = o->dt,
                           .integrator = o->integrator,
                           .whfast = o->whfast,
                           .megno = o->megno != 0,
@@ -294,7 +295,7 @@ nbody_ensemble *nbody_ensemble_create(const struct nbody_ensemble_options *o, si
         status = ensemble_upload(e, d);
     }
     if (status == 0 && ensemble_has_slots(e))
-        status = ensemble_convert(e, e->begin);
+        status = ensemble_begin_slots(e, 0, 0);
     if (status == 0 && ensemble_warm_up(e) == 0)
         return e;
     nbody_ensemble_free(e);
@@ -338,14 +339,36 @@ int nbody_ensemble_step(nbody_ensemble *e, size_t steps)
     return 0;
 }
 
+int nbody_ensemble_set_dt(nbody_ensemble *e, double dt)
+{
+    if (no_handle(e, __func__))
+        return -1;
+    if (!isfinite(dt) || dt == 0)
+        return clerror_set(
+            EINVAL,
+            "nbody_ensemble_set_dt: a time step of %g; it must be a finite number other than 0",
+            dt);
+    if (ensemble_synchronize(e) != 0)
+        return -1;
+    const double ahead = e->dt / 2;
+    e->base_time = ensemble_time(e);
+    e->base_steps = e->steps;
+    e->dt = dt;
+    return ensemble_has_slots(e) ? ensemble_begin_slots(e, e->megno && e->steps > 0, ahead) : 0;
+}
+
 /* ---- Save and load. -----------------------------------------------------------------------------
  * Header; centres of mass; then the components of the device's state or slots, each of all
  * systems. A watched ensemble adds the components of G m and of the record. */
 
 struct saved_head {
-    uint64_t systems, bodies, steps, integrator, coordinates, safe, megno, watch;
+    uint64_t systems, bodies, integrator, coordinates, safe, megno, watch;
     int64_t corrector;
-    double G, dt;
+    double G, first_dt;
+    struct saved_clock { /* restored; all other members must be equal */
+        uint64_t steps, base_steps;
+        double dt, base_time;
+    } clock;
 };
 
 /* Components of the state, of G m and of the record that are saved. */
@@ -372,7 +395,6 @@ static struct saved_head ensemble_header(const nbody_ensemble *e)
 {
     return (struct saved_head){.systems = e->systems,
                                .bodies = e->bodies,
-                               .steps = e->steps,
                                .integrator = e->integrator,
                                .coordinates = e->whfast.coordinates,
                                .safe = e->whfast.safe != 0,
@@ -381,7 +403,11 @@ static struct saved_head ensemble_header(const nbody_ensemble *e)
                                         4 * (uint64_t)e->merges,
                                .corrector = nbody_whfast_corrector(&e->whfast),
                                .G = e->G,
-                               .dt = e->dt};
+                               .first_dt = e->first_dt,
+                               .clock = {.steps = e->steps,
+                                         .base_steps = e->base_steps,
+                                         .dt = e->dt,
+                                         .base_time = e->base_time}};
 }
 
 /* Copy `components` numbers of each of a part's systems to or from the components of all systems.
@@ -434,14 +460,17 @@ int nbody_ensemble_load(nbody_ensemble *e, const void *from, size_t size)
     const size_t centres = e->systems * sizeof *e->centre;
     if (size >= sizeof h)
         memcpy(&h, from, sizeof h);
-    own.steps = h.steps;
+    own.clock = h.clock;
     if (size != nbody_ensemble_save_bytes(e) || memcmp(&h, &own, sizeof h) != 0)
         return clerror_set(
             EINVAL,
             "nbody_ensemble_load: these bytes were saved by an ensemble with other systems, another integrator or its options, G, step or watch");
     memcpy(e->centre, (const char *)from + sizeof h, centres);
     ensemble_copy_states(e, (char *)(uintptr_t)from + sizeof h + centres, false);
-    e->steps = h.steps;
+    e->steps = h.clock.steps;
+    e->base_steps = h.clock.base_steps;
+    e->base_time = h.clock.base_time;
+    e->dt = h.clock.dt;
     e->current = !ensemble_has_slots(e);
     for (cl_uint d = 0; d < e->ndev; d++)
         if (ensemble_upload(e, d) != 0)

@@ -32,13 +32,15 @@ struct part {
 struct nbody_ensemble {
     CLCONTEXT *ctx;
     size_t systems, bodies, steps;
+    size_t base_steps;                /* whole steps at the last change of dt */
     enum nbody_integrator integrator; /* 0: Wisdom and Holman */
     struct nbody_whfast_options whfast;
     bool megno;                     /* slots have a tangent vector */
     size_t width;                   /* systems of a work-item */
     bool current;                   /* the slots, if any, have the state */
     bool watched, contacts, merges; /* for distances or contacts; bodies have radii; they merge */
-    double G, dt, distance;         /* from the centre of mass, at which a system ends; 0: none */
+    double G, distance;             /* from the centre of mass, at which a system ends; 0: none */
+    double dt, first_dt, base_time; /* time step now and at creation; time after base_steps */
     double (*centre)[6];            /* initial centre of mass, and its velocity */
     void *program;
     cl_kernel kernel, begin, synchronize; /* the last two with slots */
@@ -96,7 +98,7 @@ static inline double *ensemble_record(const struct part *p, size_t i, size_t c)
 
 static inline double ensemble_time(const nbody_ensemble *e)
 {
-    return e->dt * (double)e->steps;
+    return e->base_time + e->dt * (double)(e->steps - e->base_steps);
 }
 
 /* Components of a record; 0 unless watched. A system has one event that ends it, or at most one
@@ -131,9 +133,12 @@ static inline double ensemble_system_time(const nbody_ensemble *e, const struct 
  * devices. -1 with an error. */
 int ensemble_upload(const nbody_ensemble *e, cl_uint dev);
 int ensemble_download(nbody_ensemble *e);
-int ensemble_download_own(nbody_ensemble *e);              /* the numbers that steps change */
-int ensemble_convert(nbody_ensemble *e, cl_kernel kernel); /* slots from states, or back */
+int ensemble_download_own(nbody_ensemble *e); /* the numbers that steps change */
+int ensemble_synchronize(nbody_ensemble *e);  /* states from the slots, if any */
 int ensemble_wait_all(nbody_ensemble *e);
+
+/* Compute the slots from the states. started: keep tangent vectors, which are `ahead` of states. */
+int ensemble_begin_slots(nbody_ensemble *e, cl_uint started, double ahead);
 
 /* ensemble.c. Open the kernel that the members `watched`, `contacts` and `merges` select. -1 with
  * an error. */

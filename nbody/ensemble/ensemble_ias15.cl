@@ -455,7 +455,7 @@ kernel void ensemble_ias15(global double *state, global const double *gms, uint 
 
 kernel void ensemble_ias15_watched(global double *state, global double *gms, global double *record,
                                    uint systems, double h, uint steps, double distance,
-                                   ulong before)
+                                   ulong before, double base)
 {
     const size_t i = get_global_id(0), n = systems;
     if (i >= n)
@@ -466,10 +466,10 @@ kernel void ensemble_ias15_watched(global double *state, global double *gms, glo
     if (!watch_runs(&s.watch))
         return;
     ias15_load(&s, state, gms, n, i);
-    if (before == 0)
+    if (before == 0 && base == 0)
         watch_overlaps(&s.watch, s.gm, s.x, s.v);
     for (uint k = 0; k < steps && good && watch_runs(&s.watch); k++) {
-        s.begin = h * (double)(before + k);
+        s.begin = base + h * (double)(before + k);
         good = ias15_run(&s, h);
     }
     if (!good)

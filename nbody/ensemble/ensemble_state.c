@@ -38,15 +38,29 @@ int ensemble_wait_all(nbody_ensemble *e)
     return status;
 }
 
-int ensemble_convert(nbody_ensemble *e, cl_kernel kernel)
+int ensemble_begin_slots(nbody_ensemble *e, cl_uint started, double ahead)
 {
     for (cl_uint d = 0; d < e->ndev; d++) {
         const struct part *p = &e->part[d];
         clndrange_t ndr = ensemble_range(e, p);
-        if (p->n && clforkv(e->ctx, d, kernel, &ndr, CL_EVENT_NOWAIT | CL_EVENT_CHECKED,
+        if (p->n && clforkv(e->ctx, d, e->begin, &ndr, CL_EVENT_NOWAIT | CL_EVENT_CHECKED,
+                            ARGS(p->state, p->slots, p->gm, (cl_uint)p->n, e->dt, started,
+                                 ahead)) == (cl_event)-1)
+            return -1;
+    }
+    return 0;
+}
+
+int ensemble_synchronize(nbody_ensemble *e)
+{
+    for (cl_uint d = 0; d < e->ndev && !e->current; d++) {
+        const struct part *p = &e->part[d];
+        clndrange_t ndr = ensemble_range(e, p);
+        if (p->n && clforkv(e->ctx, d, e->synchronize, &ndr, CL_EVENT_NOWAIT | CL_EVENT_CHECKED,
                             ARGS(p->state, p->slots, p->gm, (cl_uint)p->n, e->dt)) == (cl_event)-1)
             return -1;
     }
+    e->current = true;
     return 0;
 }
 
@@ -67,9 +81,8 @@ static int ensemble_download_part(nbody_ensemble *e, cl_uint d)
 
 int ensemble_download(nbody_ensemble *e)
 {
-    if (!e->current && ensemble_convert(e, e->synchronize) != 0)
+    if (ensemble_synchronize(e) != 0)
         return -1;
-    e->current = true;
     for (cl_uint d = 0; d < e->ndev; d++)
         if (ensemble_download_part(e, d) != 0)
             return -1;

@@ -280,17 +280,20 @@ static inline void whfast_store_slots(const struct whfast_numbers *s, global dou
 #endif
 }
 
-/* Compute the slots from the state. */
+/* Compute the slots from the state. started: keep the tangent vector, `ahead` of the state. */
 kernel void ensemble_whfast_begin(global const double *state, global double *slots,
-                                  global const double *gms, uint systems, double h)
+                                  global const double *gms, uint systems, double h, uint started,
+                                  double ahead)
 {
     const size_t i = WIDTH * get_global_id(0), n = systems;
     if (i >= n)
         return;
     struct whfast_numbers s;
     const struct wh w = whfast_open(&s, gms + i, n, n - i);
+    if (started)
+        whfast_load_slots(&s, slots + i, n, n - i);
     whfast_load_state(&s, state + i, n, n - i);
-    wh_begin(&w, h, false, 0);
+    wh_begin(&w, h, started, ahead);
     whfast_store_slots(&s, slots + i, n, n - i);
 }
 
