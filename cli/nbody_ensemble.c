@@ -302,7 +302,8 @@ int nbody_job_ensemble(struct nbody_job *job)
     nbody_checkpoint_wait(job);
     nbody_ensemble_free(e.engine);
     particles_free(&e.bodies_out);
-    void *const own[] = {e.mass, e.radius, e.before, e.after, e.event, e.chosen, e.ended, e.system};
+    void *const own[] = {e.mass,   e.radius, e.before, e.after, e.event,
+                         e.chosen, e.ended,  e.system, e.all};
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
         free(own[i]);
     free(e.chaos);

@@ -260,9 +260,9 @@ static void ensemble_whfast_has_bits_of_single_runs(void **state)
         assert_true(fabs(nbody_ensemble_time(e) - 5.085) < 1e-14);
         works(nbody_ensemble_state(e, pos1, vel1));
         if (megno)
-            works(nbody_ensemble_find_chaos(e, chaos));
+            works(nbody_ensemble_find_chaos(e, WHFAST_SYSTEMS, NULL, chaos));
         else
-            fails(EINVAL, nbody_ensemble_find_chaos(e, chaos));
+            fails(EINVAL, nbody_ensemble_find_chaos(e, WHFAST_SYSTEMS, NULL, chaos));
         nbody_ensemble_free(e);
         free(bytes);
         for (size_t s = 0; s < WHFAST_SYSTEMS; s++) {

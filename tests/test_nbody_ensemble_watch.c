@@ -60,16 +60,12 @@ static void watch_set(nbody_ensemble *e, double distance, int merge)
 /* Return the only event of a system. */
 static struct nbody_system_event watch_event(nbody_ensemble *e, size_t system)
 {
-    struct nbody_system_event *event, found = {.system = SIZE_MAX};
+    struct nbody_system_event *event;
     size_t n;
-    works(nbody_ensemble_events(e, &event, &n));
-    for (size_t k = 0; k < n; k++)
-        if (event[k].system == system) {
-            assert_true(found.system == SIZE_MAX);
-            found = event[k];
-        }
+    works(nbody_ensemble_events(e, 1, &system, &event, &n));
+    assert_true(n == 1 && event->system == system);
+    const struct nbody_system_event found = *event;
     free(event);
-    assert_true(found.system == system);
     return found;
 }
 
@@ -91,7 +87,7 @@ static void watch_fall_ends_at_surface(void **state)
     watch_set(e, 0, 0);
     works(nbody_ensemble_step(e, 2));
     struct nbody_system s[2];
-    works(nbody_ensemble_systems(e, s));
+    works(nbody_ensemble_systems(e, 2, NULL, s));
     works(nbody_ensemble_state(e, pos1, vel1));
     const struct nbody_system_event event = watch_event(e, 0);
     nbody_ensemble_free(e);
@@ -124,7 +120,7 @@ static void watch_circles_touch_on_time(void **state)
         watch_set(e, 0, 0);
         works(nbody_ensemble_step(e, (size_t)(10 / dt)));
         struct nbody_system s;
-        works(nbody_ensemble_systems(e, &s));
+        works(nbody_ensemble_systems(e, 1, NULL, &s));
         const struct nbody_system_event event = watch_event(e, 0);
         nbody_ensemble_free(e);
         assert_true(s.status == NBODY_SYSTEM_CONTACT && event.first == 1 && event.second == 2);
@@ -200,10 +196,10 @@ static void watch_mergers_conserve(void **state)
         works(nbody_ensemble_step(e, by[k] ? 32 : 32 * 64));
         works(nbody_ensemble_energies(e, &end));
         works(nbody_ensemble_read(e, 1, NULL, mass1, pos1, vel1));
-        works(nbody_ensemble_systems(e, &s));
+        works(nbody_ensemble_systems(e, 1, NULL, &s));
         struct nbody_system_event *event;
         size_t n;
-        works(nbody_ensemble_events(e, &event, &n));
+        works(nbody_ensemble_events(e, 1, NULL, &event, &n));
         if (!(s.status == NBODY_SYSTEM_RUNS && s.bodies == 2 && n == 2))
             fail_msg("integrator %d: %zu bodies, %zu events", (int)by[k], s.bodies, n);
         for (size_t i = 0; i < n; i++) /* the heavier planet and the star stay */
@@ -277,7 +273,7 @@ static void watch_escape_ends_system(void **state)
         works(nbody_ensemble_watch(e,
                                    &(struct nbody_ensemble_watch_options){.stop_distance = limit}));
         works(nbody_ensemble_step(e, k ? 1 : STEPS));
-        works(nbody_ensemble_systems(e, s));
+        works(nbody_ensemble_systems(e, 2, NULL, s));
         works(nbody_ensemble_state(e, pos1, vel1));
         const struct nbody_system_event event = watch_event(e, 0);
         nbody_ensemble_free(e);
@@ -328,7 +324,7 @@ static void watch_changes_no_other_system(void **state)
         watch_set(e, 12, 1);
         works(nbody_ensemble_step(e, steps));
         works(nbody_ensemble_state(e, pos2, vel2));
-        works(nbody_ensemble_systems(e, s));
+        works(nbody_ensemble_systems(e, SYSTEMS, NULL, s));
         nbody_ensemble_free(e);
         assert_true(s[1].bodies == 2 && s[3].status == NBODY_SYSTEM_ESCAPE);
         for (size_t i = 0; i < SYSTEMS; i++)
@@ -367,8 +363,8 @@ static void watch_saves_and_loads(void **state)
         works(nbody_ensemble_step(second, 6 * half));
         works(nbody_ensemble_state(whole, pos1, vel1));
         works(nbody_ensemble_state(second, pos2, vel2));
-        works(nbody_ensemble_events(whole, &event[0], &n[0]));
-        works(nbody_ensemble_events(second, &event[1], &n[1]));
+        works(nbody_ensemble_events(whole, SYSTEMS, NULL, &event[0], &n[0]));
+        works(nbody_ensemble_events(second, SYSTEMS, NULL, &event[1], &n[1]));
         assert_memory_equal(pos1, pos2, sizeof pos1);
         assert_memory_equal(vel1, vel2, sizeof vel1);
         assert_true(n[0] == 3 && n[1] == 3);
@@ -416,7 +412,7 @@ static void watch_rejects_bad_options(void **state)
     assert_true(nbody_ensemble_watch(e, &bad_radius) == -1 && clerrno == EINVAL);
     assert_non_null(strstr(clerror(), "system 1: body 3"));
     works(nbody_ensemble_watch(e, &(struct nbody_ensemble_watch_options){.merge = 1}));
-    works(nbody_ensemble_events(e, &event, &n));
+    works(nbody_ensemble_events(e, SYSTEMS, NULL, &event, &n));
     assert_true(n == 0 && !event);
     works(nbody_ensemble_step(e, 1));
     fails(EINVAL,

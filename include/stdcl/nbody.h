@@ -731,8 +731,13 @@ struct nbody_system {
     double energy_lost; /* in mergers */
 };
 
-/* Describe all systems: fill system[systems]. */
-int nbody_ensemble_systems(nbody_ensemble *e, struct nbody_system *system);
+/* Queries of an ensemble take the n systems with the indices which[n], in this order; which NULL:
+ * the first n. They copy only these systems to the host, and fail with EINVAL if there is no system
+ * of an index, ENOMEM, or ENOEXEC.
+ *
+ * Describe systems: fill system[n]. */
+int nbody_ensemble_systems(nbody_ensemble *e, size_t n, const size_t *which,
+                           struct nbody_system *system);
 
 /* An event: bodies `first` and `second` of a system touch; or, if both are equal, this body is
  * beyond stop_distance. After a merger the first body remains. */
@@ -741,9 +746,10 @@ struct nbody_system_event {
     double time; /* since creation; contacts within steps are interpolated */
 };
 
-/* Find the events so far: *events entries, by system, then by time. The caller calls free(*event);
- * NULL: none. ENOMEM. */
-int nbody_ensemble_events(nbody_ensemble *e, struct nbody_system_event **event, size_t *events);
+/* Find the events of n systems so far: *events entries, by system, then by time. The caller calls
+ * free(*event); NULL: none. ENOMEM. */
+int nbody_ensemble_events(nbody_ensemble *e, size_t n, const size_t *which,
+                          struct nbody_system_event **event, size_t *events);
 
 /* Advance all systems by `steps` steps and block until done. ECANCELED if `progress` cancelled. */
 int nbody_ensemble_step(nbody_ensemble *e, size_t steps);
@@ -756,17 +762,17 @@ int nbody_ensemble_set_dt(nbody_ensemble *e, double dt);
  * planet whose integration failed is NAN, and so is a body that merged into another one. */
 int nbody_ensemble_state(nbody_ensemble *e, double (*pos)[3], double (*vel)[3]);
 
-/* As nbody_ensemble_state, for the n systems with the given indices, in this order; which NULL:
- * the first n. Arrays have n x bodies rows; each may be NULL. Masses differ from those at creation
- * after mergers, and by rounding. EINVAL: an index. */
+/* As nbody_ensemble_state, for n systems. Arrays have n x bodies rows; each may be NULL. Masses
+ * differ from those at creation after mergers, and by rounding. */
 int nbody_ensemble_read(nbody_ensemble *e, size_t n, const size_t *which, double *mass,
                         double (*pos)[3], double (*vel)[3]);
 
 /* Compute energy[systems], the total energies, on the host. Mergers remove energy. */
 int nbody_ensemble_energies(nbody_ensemble *e, double *energy);
 
-/* Compute chaos[systems], as nbody_find_chaos. EINVAL: without nbody_ensemble_options.megno. */
-int nbody_ensemble_find_chaos(nbody_ensemble *e, struct nbody_chaos *chaos);
+/* Compute chaos[n], as nbody_find_chaos. EINVAL: without nbody_ensemble_options.megno. */
+int nbody_ensemble_find_chaos(nbody_ensemble *e, size_t n, const size_t *which,
+                              struct nbody_chaos *chaos);
 
 /* Save and load an ensemble, as nbody_save and nbody_load, on any number of devices. Load into an
  * ensemble created with equal options and masses; it continues with the time step of the saved

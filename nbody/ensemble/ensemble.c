@@ -131,8 +131,8 @@ static int ensemble_allocate(nbody_ensemble *e, cl_uint dev)
     p->n = e->systems * (dev + 1) / e->ndev - p->first;
     if (p->n == 0)
         return 0;
-    p->state = clmalloc(e->ctx, 6 * (e->bodies - ensemble_first_body(e)) * p->n * sizeof *p->state,
-                        CL_MEM_ZEROCOPY);
+    p->state =
+        clmalloc(e->ctx, ensemble_state_numbers(e) * p->n * sizeof *p->state, CL_MEM_ZEROCOPY);
     p->gm = clmalloc(e->ctx, e->bodies * p->n * sizeof *p->gm, CL_MEM_ZEROCOPY);
     if (ensemble_has_slots(e))
         p->slots = clmalloc(e->ctx, ensemble_slots(e) * p->n * sizeof *p->slots, CL_MEM_ZEROCOPY);
@@ -314,6 +314,7 @@ void nbody_ensemble_free(nbody_ensemble *e)
         clfree(e->part[d].gm);
         clfree(e->part[d].record);
     }
+    ensemble_sample_free(e);
     free(e->part);
     free(e->centre);
     free(e);
@@ -326,6 +327,7 @@ int nbody_ensemble_step(nbody_ensemble *e, size_t steps)
     for (size_t done = 0, some; done < steps; done += some) {
         some = ensemble_steps_in_slice(e, steps - done);
         e->current = !ensemble_has_slots(e);
+        e->downloaded = false;
         for (cl_uint d = 0; d < e->ndev; d++)
             if (e->part[d].n && ensemble_launch_steps(e, d, (cl_uint)some) != 0)
                 return -1;
@@ -374,7 +376,7 @@ struct saved_head {
 /* Components of the state, of G m and of the record that are saved. */
 static size_t ensemble_components(const nbody_ensemble *e)
 {
-    return ensemble_has_slots(e) ? ensemble_slots(e) : 6 * (e->bodies - ensemble_first_body(e));
+    return ensemble_has_slots(e) ? ensemble_slots(e) : ensemble_state_numbers(e);
 }
 
 static size_t ensemble_saved_masses(const nbody_ensemble *e)
@@ -472,6 +474,7 @@ int nbody_ensemble_load(nbody_ensemble *e, const void *from, size_t size)
     e->base_time = h.clock.base_time;
     e->dt = h.clock.dt;
     e->current = !ensemble_has_slots(e);
+    e->downloaded = false;
     for (cl_uint d = 0; d < e->ndev; d++)
         if (ensemble_upload(e, d) != 0)
             return -1;
