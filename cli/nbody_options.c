@@ -73,8 +73,6 @@ static const struct cli_combination nbody_combinations[] = {
     CLI_REQUIRES("coordinates corrector safe-mode", "integrator=whfast", NULL),
     CLI_REQUIRES("megno", "integrator=whfast integrator=ias15",
                  "no other integrator has variational equations"),
-    CLI_REQUIRES("ensemble+megno", "integrator=whfast",
-                 "in ensembles only whfast has variational equations"),
     CLI_EXCLUDES("megno", "precision=single", "use --precision double"),
     CLI_EXCLUDES("megno", "safe-mode external collide",
                  "the variational equations do not support it"),

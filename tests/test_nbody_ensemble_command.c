@@ -163,21 +163,20 @@ static void ensemble_tables_equal_those_of_a_run(void **unused)
     assert_int_equal(read_table("default.csv", table), 4 * 81);
 }
 
-/* With whfast, the table of a system has the energies and the chaos of a run of this system alone,
- * and the table of orbits has the chaos of the table of energies. A run in two parts has the files
- * of one run. */
-static void ensemble_whfast_tables_have_chaos(void **unused)
+/* The table of a system has the energies and the chaos of a run of this system alone, and the table
+ * of orbits has the chaos of the table of energies. A run in two parts has the files of one run. */
+static void check_tables_of_chaos(const char *integrator)
 {
-    static const char alone[] = "-i star.tab --integrator whfast --dt 0.125 --megno --eps 0 "
-                                "--diag 1 --until 20 --csv one.csv -q",
-                      run[] = "-i star.tab --integrator whfast --dt 0.125 --megno --diag 1 "
+    static const char alone[] = "-i star.tab --integrator %s --dt 0.125 --megno --eps 0 --diag 1 "
+                                "--until 20 --csv one.csv -q",
+                      run[] = "-i star.tab --integrator %s --dt 0.125 --megno --diag 1 "
                               "--ensemble 9 --systems 1,5 --csv %s.csv --elements %s-orbits.csv "
                               "-o %s.npy --until %s";
     char line[400];
-    (void)unused;
     put_text(in_folder("star.tab"), leaving_planet);
-    nbody_succeeds(alone);
-    snprintf(line, sizeof line, run, "all", "all", "all", "20 --json");
+    snprintf(line, sizeof line, alone, integrator);
+    nbody_succeeds(line);
+    snprintf(line, sizeof line, run, integrator, "all", "all", "all", "20 --json");
     nbody_succeeds(line);
     json_t *r = nbody_report_json();
     assert_true(json_is_integer(json_object_get(r, "chaotic_systems")));
@@ -191,12 +190,20 @@ static void ensemble_whfast_tables_have_chaos(void **unused)
         assert_true(other[i][0] == table[i / 2][0] && other[i][10] == table[i / 2][1]);
         assert_true(other[i][11] == table[i / 2][12] && other[i][12] == table[i / 2][14]);
     }
-    snprintf(line, sizeof line, run, "half", "half", "half", "10 -q --checkpoint w.ckpt");
+    snprintf(line, sizeof line, run, integrator, "half", "half", "half",
+             "10 -q --checkpoint w.ckpt");
     nbody_succeeds(line);
     nbody_succeeds("--resume w.ckpt --until 20 -q");
     check_equal_files("all.csv", "half.csv");
     check_equal_files("all-orbits.csv", "half-orbits.csv");
     check_equal_files("all.npy", "half.npy");
+}
+
+static void ensemble_tables_have_chaos(void **unused)
+{
+    (void)unused;
+    check_tables_of_chaos("whfast");
+    check_tables_of_chaos("ias15");
 }
 
 /* ---- Stop conditions. ------------------------------------------------------------------------ */
@@ -391,7 +398,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ensemble_merges_like_a_run),
         cmocka_unit_test(ensemble_tables_equal_those_of_a_run),
-        cmocka_unit_test(ensemble_whfast_tables_have_chaos),
+        cmocka_unit_test(ensemble_tables_have_chaos),
         cmocka_unit_test(ensemble_ends_systems_by_distance),
         cmocka_unit_test(ensemble_stops_at_time_limit),
         cmocka_unit_test(ensemble_writes_snapshots),

@@ -682,7 +682,9 @@ struct nbody_ensemble_options {
     int (*progress)(void *arg, double fraction);
     void *arg;
     struct nbody_whfast_options whfast;
-    int megno; /* for nbody_ensemble_find_chaos, as in nbody_options; needs NBODY_WHFAST */
+    /* For nbody_ensemble_find_chaos, as in nbody_options; needs NBODY_WHFAST, or NBODY_IAS15, which
+     * adds the growth of the tangent vector once per dt. */
+    int megno;
     uintptr_t reserved[8]; /* must be 0 */
 };
 

@@ -252,9 +252,9 @@ static void planets_take_masses(struct orbiting *o, const struct watch *w, const
     }
 }
 
-kernel void ensemble_wisdom_holman_watched(global double *state, global double *gms,
-                                           global double *record, uint systems, double h,
-                                           uint steps, double distance, ulong before, double base)
+kernel void ensemble_wisdom_holman_watched(global double *state, global double *gms, uint systems,
+                                           double h, uint steps, global double *record,
+                                           double distance, ulong before, double base)
 {
     const size_t i = get_global_id(0), n = systems;
     if (i >= n)

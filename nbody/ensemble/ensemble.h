@@ -27,7 +27,7 @@ struct part {
     size_t first, n;
     const size_t *system; /* of a sample; NULL: from `first` on */
     double *state, *gm;   /* layout: ensemble.cl, ensemble_ias15.cl, ensemble_whfast.cl */
-    double *slots;        /* whfast, not in safe mode; else NULL */
+    double *slots;        /* of whfast, not in safe mode; ias15's tangent vector; else NULL */
     double *record;       /* layout: ensemble_watch.cl; NULL unless watched */
     struct pace pace;
 };
@@ -80,16 +80,22 @@ static inline size_t ensemble_first_body(const nbody_ensemble *e)
 /* First sum of a tangent vector in the slots; numbers of a system in the slots. */
 static inline size_t ensemble_sums(const nbody_ensemble *e)
 {
-    return (e->megno ? 18 : 12) * e->bodies;
+    return (e->integrator == NBODY_IAS15 ? 6 : e->megno ? 18 : 12) * e->bodies;
 }
 static inline size_t ensemble_slots(const nbody_ensemble *e)
 {
     return ensemble_sums(e) + (e->megno ? NBODY_TANGENT_PLANES - 6 : 0);
 }
 
-static inline bool ensemble_has_slots(const nbody_ensemble *e)
+/* True if steps change the slots, from which states follow. */
+static inline bool ensemble_steps_slots(const nbody_ensemble *e)
 {
     return e->integrator == NBODY_WHFAST && !e->whfast.safe;
+}
+
+static inline bool ensemble_has_slots(const nbody_ensemble *e)
+{
+    return ensemble_steps_slots(e) || e->megno;
 }
 
 /* Numbers of a system in the state. */

@@ -158,8 +158,9 @@ static int sample_download(const nbody_ensemble *e, cl_uint d, double *numbers, 
 static int sample_fetch(const nbody_ensemble *e, cl_uint d, double *from, double *to, size_t first,
                         size_t count)
 {
-    return sample_gather(e, d, from, to, first, count) == 0 ? sample_download(e, d, to, first, count)
-                                                            : -1;
+    return sample_gather(e, d, from, to, first, count) == 0
+               ? sample_download(e, d, to, first, count)
+               : -1;
 }
 
 static int sample_fetch_states(const nbody_ensemble *e, cl_uint d)

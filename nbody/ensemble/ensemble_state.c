@@ -103,8 +103,10 @@ int ensemble_download_sums(nbody_ensemble *e)
 
 int ensemble_download_own(nbody_ensemble *e)
 {
+    if (!ensemble_steps_slots(e) && ensemble_download(e) != 0)
+        return -1;
     if (!ensemble_has_slots(e))
-        return ensemble_download(e);
+        return 0;
     for (cl_uint d = 0; d < e->ndev; d++)
         if (e->part[d].n && clmsync(e->ctx, d, e->part[d].slots, CL_MEM_HOST) == (cl_event)-1)
             return -1;

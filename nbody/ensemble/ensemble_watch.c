@@ -26,6 +26,10 @@ static int ensemble_check_watch(const nbody_ensemble *e,
         return clerror_set(ENOTSUP,
                            "nbody_ensemble_watch: NBODY_WHFAST looks neither for contacts nor "
                            "for distances; use the integrator 0 or NBODY_IAS15");
+    if (e->megno && o->radius)
+        return clerror_set(ENOTSUP,
+                           "nbody_ensemble_watch: tangent vectors do not support contacts; "
+                           "create the ensemble without megno");
     if (!isfinite(o->stop_distance) || o->stop_distance < 0)
         return clerror_set(EINVAL,
                            "nbody_ensemble_watch: a stop_distance of %g; it must be a number >= 0",

@@ -1,7 +1,7 @@
 /* ensemble_whfast.cl - many planetary systems at once, WIDTH per work-item: the steps of whfast
  * (whfast_steps.h), with the bits of a single run on the host (integrate_whfast.c, its scalar
- * reference). The host puts ensemble_lanes.cl, kepler_solver.h, heliocentric_slots.h and
- * whfast_steps.h in front.
+ * reference). The host puts ensemble_lanes.cl, kepler_solver.h, heliocentric_slots.h,
+ * tangent_sums.h and whfast_steps.h in front.
  *
  *   state[c * systems + i]    component c of system i: for each body, including the star, 3 of the
  *                             position and 3 of the velocity, inertial
@@ -20,6 +20,9 @@
 #endif
 #ifndef STDCL_NBODY_HELIOCENTRIC_SLOTS_H
 #include "../integrator/heliocentric_slots.h"
+#endif
+#ifndef STDCL_NBODY_TANGENT_SUMS_H
+#include "../integrator/tangent_sums.h"
 #endif
 #ifndef STDCL_NBODY_WHFAST_STEPS_H
 #include "../integrator/whfast_steps.h"
