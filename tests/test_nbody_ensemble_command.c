@@ -238,6 +238,12 @@ static void ensemble_ends_systems_by_distance(void **unused)
     }
     assert_true(table[last][1] == time && count == (size_t)ceil(time / 4) + 1);
     assert_true(fabs(table[last][4] - other[rows - 1][3]) < 1e-15);
+    nbody_succeeds("--ensemble list --integrator whfast --coordinates heliocentric --dt 0.125 "
+                   "--until 40 --stop-distance 9 --csv whfast.csv --diag 4 -q");
+    const size_t equal = read_table("whfast.csv", other);
+    assert_int_equal(equal, n);
+    for (size_t i = 0; i < n; i++)
+        assert_true(other[i][1] == table[i][1] && fabs(other[i][4] - table[i][4]) < 1e-14);
     assert_true(n - count == 11);
     nbody_succeeds("--ensemble list --dt 0.125 --until 40 --stop-distance 9 --elements end.csv -q");
     assert_int_equal(read_table("end.csv", table), 4);
@@ -388,8 +394,8 @@ static void ensemble_rejects_bad_runs(void **unused)
     nbody_refuses(2, "is shorter than a step",
                   "-i star.tab --ensemble 8 --dt 0.1 -o s-%02d.npy --snapshots 0.01");
     nbody_refuses(2, "--ensemble writes only bodies", "-i star.tab --ensemble 8 -o a.png");
-    nbody_refuses(2, "use ias15 or the symplectic integrator of ensembles",
-                  "-i star.tab --ensemble 8 --integrator whfast --stop-distance 9");
+    nbody_refuses(2, "whfast resolves no close encounters",
+                  "-i star.tab --ensemble 8 --integrator whfast --collide merge --radius 0.01");
     nbody_refuses(2, "--diag needs a table", "-i star.tab --ensemble 8 --diag 1");
 }
 

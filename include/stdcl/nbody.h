@@ -703,19 +703,20 @@ struct nbody_ensemble_watch_options {
     double stop_distance;
     /* Radii >= 0, systems x bodies, copied; NULL: no contacts. Bodies touch when their distance is
      * the sum of their radii, on paths that are the polynomials of NBODY_IAS15, or cubics through
-     * positions and velocities of Wisdom-Holman steps. Bodies that overlap at the start touch at
+     * positions and velocities at both ends of a step. Bodies that overlap at the start touch at
      * time 0. */
     const double *radius;
     /* 0: a system ends at its first contact. 1: bodies that touch merge, conserving mass, momentum
      * and volume; the star stays, else the heavier body, or the first of equal masses. With
-     * NBODY_IAS15 both happens at the contact; otherwise at the end of the step. */
+     * NBODY_IAS15 both happens at the contact; otherwise at the end of the step. NBODY_WHFAST does
+     * not merge bodies. */
     int merge;
     uintptr_t reserved[8]; /* must be 0 */
 };
 
 /* Look for distant bodies and contacts from now on. Call it once, before the first step. Without a
- * distance and radii it does nothing. EINVAL: an invalid number, or too late. ENOTSUP: the ensemble
- * has NBODY_WHFAST, whose kernels look for neither. ENOMEM. ENOEXEC. */
+ * distance and radii it does nothing. EINVAL: an invalid number, or too late. ENOTSUP: mergers with
+ * NBODY_WHFAST, or radii with megno. ENOMEM. ENOEXEC. */
 int nbody_ensemble_watch(nbody_ensemble *e, const struct nbody_ensemble_watch_options *options);
 
 enum nbody_system_status {

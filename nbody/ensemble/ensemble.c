@@ -174,18 +174,21 @@ static int ensemble_check_doubles(nbody_ensemble *e, cl_uint dev)
                                dev);
 }
 
-static int ensemble_open_whfast(nbody_ensemble *e)
+/* common: options of all kernels. */
+static int ensemble_open_whfast(nbody_ensemble *e, const char *common)
 {
-    static const struct embedded *const front[] = {&source_lanes, &source_kepler, &source_slots,
-                                                   &source_sums, &source_steps};
-    char options[128];
-    snprintf(
-        options, sizeof options,
-        "-D PLANETS=%zu -D WIDTH=%zu -D HELIOCENTRIC=%d -D CORRECTOR=%d -D SAFE=%d -D MEGNO=%d",
-        e->bodies - 1, e->width, (int)e->whfast.coordinates, nbody_whfast_corrector(&e->whfast),
-        e->whfast.safe != 0, e->megno);
-    e->program = embedded_open(e->ctx, options, &source_whfast, COUNT_OF(front), front);
-    e->kernel = e->program ? clsym(e->ctx, e->program, "ensemble_whfast", 0) : NULL;
+    const struct embedded *front[] = {&source_lanes, &source_kepler, &source_slots,
+                                      &source_sums,  &source_steps,  &watch};
+    char options[256];
+    e->width = e->watched ? 1 : e->width;
+    snprintf(options, sizeof options,
+             "%s -D WIDTH=%zu -D HELIOCENTRIC=%d -D CORRECTOR=%d -D SAFE=%d", common, e->width,
+             (int)e->whfast.coordinates, nbody_whfast_corrector(&e->whfast), e->whfast.safe != 0);
+    e->program = embedded_open(e->ctx, options, &source_whfast,
+                               COUNT_OF(front) - (e->watched ? 0 : 1), front);
+    e->kernel = e->program ? clsym(e->ctx, e->program,
+                                   e->watched ? "ensemble_whfast_watched" : "ensemble_whfast", 0)
+                           : NULL;
     if (!e->kernel || !ensemble_steps_slots(e))
         return e->kernel ? 0 : -1;
     e->begin = clsym(e->ctx, e->program, "ensemble_whfast_begin", 0);
@@ -196,25 +199,25 @@ static int ensemble_open_whfast(nbody_ensemble *e)
 /* Open the kernel, which looks for contacts and distant bodies if the ensemble is watched. */
 static int ensemble_open_kernel(nbody_ensemble *e)
 {
-    if (e->integrator == NBODY_WHFAST)
-        return ensemble_open_whfast(e);
-    e->width = 1;
     const struct embedded *front[3];
     size_t nfront = 0;
+    const char *const scheme = e->integrator ? "ensemble_ias15" : "ensemble_wisdom_holman";
+    char options[128], name[64];
+    const int length =
+        snprintf(options, sizeof options, "-D PLANETS=%zu -D MEGNO=%d", e->bodies - 1, e->megno);
+    if (e->watched)
+        snprintf(options + length, sizeof options - (size_t)length,
+                 " -D WATCH=1 -D CONTACTS=%d -D MERGE=%d", e->contacts, e->merges);
+    if (e->integrator == NBODY_WHFAST)
+        return ensemble_open_whfast(e, options);
     if (e->megno) {
         front[nfront++] = &source_lanes;
         front[nfront++] = &source_sums;
     }
     if (e->watched)
         front[nfront++] = &watch;
-    const char *const scheme = e->integrator ? "ensemble_ias15" : "ensemble_wisdom_holman";
-    char options[128], name[64];
+    e->width = 1;
     snprintf(name, sizeof name, "%s%s", scheme, e->watched ? "_watched" : "");
-    const int length =
-        snprintf(options, sizeof options, "-D PLANETS=%zu -D MEGNO=%d", e->bodies - 1, e->megno);
-    if (e->watched)
-        snprintf(options + length, sizeof options - (size_t)length,
-                 " -D WATCH=1 -D CONTACTS=%d -D MERGE=%d", e->contacts, e->merges);
     e->program =
         embedded_open(e->ctx, options, e->integrator ? &source_ias15 : &source, nfront, front);
     e->kernel = e->program ? clsym(e->ctx, e->program, name, 0) : NULL;

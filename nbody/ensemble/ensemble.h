@@ -166,6 +166,7 @@ static inline double ensemble_system_time(const nbody_ensemble *e, const struct 
 /* ensemble_state.c. Copy the systems of a device to it, and all systems to the host; wait for all
  * devices. -1 with an error. */
 int ensemble_upload(const nbody_ensemble *e, cl_uint dev);
+int ensemble_upload_record(const nbody_ensemble *e, cl_uint dev);
 int ensemble_download(nbody_ensemble *e);
 int ensemble_download_sums(nbody_ensemble *e); /* of tangent vectors */
 int ensemble_download_own(nbody_ensemble *e);  /* the numbers that steps change */

@@ -7,6 +7,12 @@
 
 /* ---- Copies. --------------------------------------------------------------------------------- */
 
+int ensemble_upload_record(const nbody_ensemble *e, cl_uint dev)
+{
+    const struct part *p = &e->part[dev];
+    return p->record && clmsync(e->ctx, dev, p->record, CL_MEM_DEVICE) == (cl_event)-1 ? -1 : 0;
+}
+
 int ensemble_upload(const nbody_ensemble *e, cl_uint dev)
 {
     const struct part *p = &e->part[dev];
@@ -17,7 +23,7 @@ int ensemble_upload(const nbody_ensemble *e, cl_uint dev)
         return -1;
     if (p->slots && clmsync(e->ctx, dev, p->slots, CL_MEM_DEVICE) == (cl_event)-1)
         return -1;
-    return p->record && clmsync(e->ctx, dev, p->record, CL_MEM_DEVICE) == (cl_event)-1 ? -1 : 0;
+    return ensemble_upload_record(e, dev);
 }
 
 int ensemble_wait_all(nbody_ensemble *e)
@@ -101,6 +107,16 @@ int ensemble_download_sums(nbody_ensemble *e)
     return ensemble_wait_all(e);
 }
 
+static int ensemble_download_slots(const nbody_ensemble *e, cl_uint dev)
+{
+    const struct part *p = &e->part[dev];
+    if (!p->n)
+        return 0;
+    if (clmsync(e->ctx, dev, p->slots, CL_MEM_HOST) == (cl_event)-1)
+        return -1;
+    return p->record && clmsync(e->ctx, dev, p->record, CL_MEM_HOST) == (cl_event)-1 ? -1 : 0;
+}
+
 int ensemble_download_own(nbody_ensemble *e)
 {
     if (!ensemble_steps_slots(e) && ensemble_download(e) != 0)
@@ -108,7 +124,7 @@ int ensemble_download_own(nbody_ensemble *e)
     if (!ensemble_has_slots(e))
         return 0;
     for (cl_uint d = 0; d < e->ndev; d++)
-        if (e->part[d].n && clmsync(e->ctx, d, e->part[d].slots, CL_MEM_HOST) == (cl_event)-1)
+        if (ensemble_download_slots(e, d) != 0)
             return -1;
     return ensemble_wait_all(e);
 }

@@ -22,10 +22,10 @@ static int ensemble_check_watch(const nbody_ensemble *e,
         return clerror_set(
             EINVAL, "nbody_ensemble_watch: call it once, after nbody_ensemble_create and before "
                     "the first step");
-    if (e->integrator == NBODY_WHFAST && (o->radius || o->stop_distance > 0))
+    if (e->integrator == NBODY_WHFAST && o->radius && o->merge)
         return clerror_set(ENOTSUP,
-                           "nbody_ensemble_watch: NBODY_WHFAST looks neither for contacts nor "
-                           "for distances; use the integrator 0 or NBODY_IAS15");
+                           "nbody_ensemble_watch: NBODY_WHFAST does not merge bodies; end systems "
+                           "at contacts, or use the integrator 0 or NBODY_IAS15");
     if (e->megno && o->radius)
         return clerror_set(ENOTSUP,
                            "nbody_ensemble_watch: tangent vectors do not support contacts; "
@@ -74,7 +74,8 @@ int nbody_ensemble_watch(nbody_ensemble *e, const struct nbody_ensemble_watch_op
     e->merges = o->radius && o->merge;
     e->downloaded = false;
     for (cl_uint d = 0; d < e->ndev; d++)
-        if (ensemble_allocate_record(e, &e->part[d], o->radius) != 0 || ensemble_upload(e, d) != 0)
+        if (ensemble_allocate_record(e, &e->part[d], o->radius) != 0 ||
+            ensemble_upload_record(e, d) != 0)
             return -1;
     return ensemble_watch_kernel(e);
 }
