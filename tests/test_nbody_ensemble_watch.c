@@ -337,8 +337,8 @@ static void watch_changes_no_other_system(void **state)
     }
 }
 
-/* By whfast, make the steps of a single run until it is farther than `limit` from the centre of mass
- * of its bodies, or `most` steps. Return their number. */
+/* By whfast, make the steps of a single run until a body is farther than `limit` from the centre of
+ * mass, or `most` steps. Return their number. */
 static size_t watch_steps_alone(const struct nbody_ensemble_options *o, size_t system, double limit,
                                 size_t most)
 {

@@ -400,7 +400,8 @@ int nbody_ensemble_set_dt(nbody_ensemble *e, double dt)
 
 /* ---- Save and load. -----------------------------------------------------------------------------
  * Header; centres of mass; then the components of the device's state and slots, without a state
- * that follows from the slots, each of all systems. A watched ensemble adds the components of G m and of the record. */
+ * that follows from the slots, each of all systems. A watched ensemble adds the components of G m
+ * and of the record. */
 
 struct saved_head {
     uint64_t systems, bodies, integrator, coordinates, safe, megno, watch;

@@ -9,9 +9,10 @@
  *   tangent[c * systems + i]  with MEGNO, component c of system i: 3 numbers of each body's tangent
  *                             position, then 3 of its velocity, then WH_SUMS sums
  *
- * The host puts ensemble_lanes.cl and tangent_sums.h in front with MEGNO. A step of dt is divided into adaptive steps, per system, and starts from positions and velocities
- * alone. The scheme is explained in integrate_ias15.c, its scalar reference. If a system's steps
- * vanish in a collision, its state becomes NAN.
+ * The host puts ensemble_lanes.cl and tangent_sums.h in front with MEGNO. A step of dt is divided
+ * into adaptive steps, per system, and starts from positions and velocities alone. The scheme is
+ * explained in integrate_ias15.c, its scalar reference. If a system's steps vanish in a collision,
+ * its state becomes NAN.
  * SPDX-License-Identifier: MIT
  */
 #pragma OPENCL FP_CONTRACT OFF

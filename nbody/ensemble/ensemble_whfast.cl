@@ -357,8 +357,8 @@ static void whfast_look(const struct whfast_numbers *s, double h, bool exact, do
     whfast_list(&copy, x, v);
 }
 
-/* Make a step between the times `begin` and `end`, and watch it. x, v: approximate state before the
- * step, then after it. */
+/* Make a step between the times `begin` and `end`, and watch it. x, v: approximate or exact state
+ * before the step, then the approximate one after it. */
 static void whfast_watched_step(struct watch *watch, struct whfast_numbers *s, const struct wh *w,
                                 double h, double begin, double end, double *x, double *v)
 {
@@ -409,13 +409,10 @@ kernel void ensemble_whfast_watched(global double *own, global const double *gms
     whfast_list(&s, x, v);
 #else
     whfast_load_slots(&s, own + i, n, 1);
-    whfast_look(&s, h, true, x, v);
+    whfast_look(&s, h, before == 0 && base == 0, x, v);
 #endif
     if (before == 0 && base == 0)
         watch_overlaps(&watch, s.gm, x, v);
-#if !SAFE
-    whfast_look(&s, h, false, x, v);
-#endif
     for (uint k = 0; k < steps && watch_runs(&watch); k++) {
         const double begin = base + h * (double)(before + k),
                      end = base + h * (double)(before + k + 1);

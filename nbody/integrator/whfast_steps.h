@@ -20,9 +20,9 @@
  * A tangent vector is the derivative of the slots by the initial ones along a direction. Steps move
  * it by the derivatives of their parts, and add its growth up (wh_record).
  *
- * The includer includes heliocentric_slots.h and tangent_sums.h before, and defines WH_NUMBER, the number of a body:
- * double, or a vector with one system per lane; WH_SELECT(which, a, b); and WH_CONSTANT, the
- * storage of a table of constants.
+ * The includer includes heliocentric_slots.h and tangent_sums.h before, and defines WH_NUMBER, the
+ * number of a body: double, or a vector with one system per lane; WH_SELECT(which, a, b); and
+ * WH_CONSTANT, the storage of a table of constants.
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_NBODY_WHFAST_STEPS_H
