@@ -366,28 +366,28 @@ static double step_count_error(const struct nbody_job *job)
     return 1e-9 + 4 * DBL_EPSILON * (fabs(job->until) + fabs(job->time_start)) / fabs(job->dt);
 }
 
-/* Convert --until to a number of steps. The last step may be shorter. If it differs from the others
- * by rounding only, it is a whole step, so that a longer run makes equal steps. */
-static int plan_step_count(struct nbody_job *job)
+/* The last step may be shorter. If it differs from the others by rounding only, it is a whole step,
+ * so that a longer run makes equal steps. */
+int nbody_job_plan_steps(struct nbody_job *job, size_t steps)
 {
     job->last_dt = job->dt;
-    job->total = job->steps == SIZE_MAX ? 100 : job->steps;
+    job->total = job->steps == SIZE_MAX ? steps : job->steps;
     if (isnan(job->until))
         return CLI_DONE;
     const double span = job->until - job->time_start, error = step_count_error(job),
-                 steps = fmax(ceil(span / job->dt - error), 0);
+                 count = fmax(ceil(span / job->dt - error), 0);
     if (span / job->dt < 0)
         return cli_wrong(
             span < 0
                 ? "--until: '%g' is before the initial time, %g; give a negative --dt to run backward"
                 : "--until: '%g' is after the initial time, %g, but --dt is negative; give a positive --dt",
             job->until, job->time_start);
-    if (!(steps <= 0x1p53))
+    if (!(count <= 0x1p53))
         return cli_wrong("--until: '%g' would take more than 2^53 steps of %g", job->until,
                          job->dt);
-    job->total = (size_t)steps;
-    if (job->total > 0 && fabs(span / job->dt - steps) > error)
-        job->last_dt = span - (steps - 1) * job->dt;
+    job->total = (size_t)count;
+    if (job->total > 0 && fabs(span / job->dt - count) > error)
+        job->last_dt = span - (count - 1) * job->dt;
     return CLI_DONE;
 }
 
@@ -539,7 +539,7 @@ int nbody_job_plan(struct nbody_job *job)
         return status;
     if ((status = choose_shown(job)) != CLI_DONE)
         return status;
-    if ((status = plan_step_count(job)) != CLI_DONE)
+    if ((status = nbody_job_plan_steps(job, 100)) != CLI_DONE)
         return status;
     if (!job->resumed && (status = nbody_series_plan(job)) != CLI_DONE)
         return status;

@@ -36,6 +36,9 @@ int nbody_job_energies(struct nbody_job *job,
                        struct nbody_diagnostics *d); /* nbody_diagnose; honours --direct-energies */
 int nbody_job_engine(struct nbody_job *job, enum nbody_kernel kernel); /* create job->engine */
 int nbody_job_plan(struct nbody_job *job); /* choose, create the engine and count the steps */
+/* Convert --until, or --steps, to a number of steps and the length of the last one; without both:
+ * `steps`. */
+int nbody_job_plan_steps(struct nbody_job *job, size_t steps);
 
 /* nbody_names.c. Find a body by its name or its number from 1 on; false: there is none. */
 bool nbody_find_body(const struct particles *b, const char *word, size_t length, size_t *body);

@@ -23,6 +23,7 @@
 #include <string.h>
 
 static const double STEPS_PER_PERIOD = 20; /* default step: this fraction of the shortest period */
+enum { STEPS = 1000 };                     /* default */
 
 /* ---- The plan. ------------------------------------------------------------------------------- */
 
@@ -47,22 +48,6 @@ static int choose_ensemble_step(struct nbody_job *job, const struct ensemble *e)
     return isfinite(job->dt) && job->dt != 0
                ? CLI_DONE
                : cli_failed("no planet has a period from which to choose the step; give --dt");
-}
-
-/* With --until, shorten --dt slightly so that a whole number of steps ends there. */
-static int plan_ensemble_steps(struct nbody_job *job)
-{
-    job->total = job->steps == SIZE_MAX ? 1000 : job->steps;
-    if (isnan(job->until))
-        return CLI_DONE;
-    const double span = job->until - job->time_start, steps = ceil(span / job->dt - 1e-9);
-    if (!(steps >= 0 && steps <= 0x1p53))
-        return cli_wrong("--until: '%g' cannot be reached from %g with steps of %g", job->until,
-                         job->time_start, job->dt);
-    job->total = (size_t)steps;
-    if (job->total)
-        job->dt = span / steps;
-    return CLI_DONE;
 }
 
 /* ---- The run. -------------------------------------------------------------------------------- */
@@ -135,9 +120,8 @@ static int resume_ensemble(struct ensemble *e)
             "--resume: the run of %s had different systems, -G, --seed, --spread, --integrator, --collide or --stop-distance; start a new run for these",
             job->resume);
     if (k.dt != job->dt)
-        return cli_wrong(
-            "--resume: the run of %s has steps of %.17g, but this --dt or --until gives %.17g",
-            job->resume, k.dt, job->dt);
+        return cli_wrong("--resume: the run of %s has steps of %.17g, but this --dt gives %.17g",
+                         job->resume, k.dt, job->dt);
     memcpy(e->before, from + sizeof k, energies);
     job->seconds = k.seconds;
     if (nbody_ensemble_load(e->engine, from + before, k.engine) < 0)
@@ -145,25 +129,47 @@ static int resume_ensemble(struct ensemble *e)
     const int status = ensemble_kept_restore(e, from + before + k.engine, k.kept);
     if (status != CLI_DONE)
         return status;
-    return nbody_ensemble_steps(e->engine) <= job->total
-               ? CLI_DONE
-               : cli_wrong(
-                     "--resume: %s is at step %zu, but the run ends at step %zu; give a later --until or more --steps",
-                     job->resume, nbody_ensemble_steps(e->engine), job->total);
+    const size_t step = nbody_ensemble_steps(e->engine);
+    if (step < job->total || (step == job->total && job->last_dt == job->dt))
+        return CLI_DONE;
+    return cli_wrong(
+        "--resume: %s is at step %zu, but the run ends %s step %zu; give a later --until or more --steps",
+        job->resume, step, job->last_dt == job->dt ? "at" : "within", job->total);
 }
 
-/* Step of the next checkpoint, output or visit of the view. */
+/* Step of the next checkpoint, output or visit of the view. A shortened last step is a batch of its
+ * own. */
 static size_t next_visit(struct ensemble *e, size_t step)
 {
     const size_t due = nbody_checkpoint_next(e->job, step), output = ensemble_output_next(e, step),
                  first = due < output ? due : output, batch = ensemble_view_batch(e, step),
                  end = first < e->job->total ? first : e->job->total;
-    return end - step < batch ? end : step + batch;
+    if (end - step > batch)
+        return step + batch;
+    return e->job->last_dt != e->job->dt && end == e->job->total && step + 1 < end ? end - 1 : end;
+}
+
+/* Shorten the last step, which begins now, to end at --until. The last checkpoint precedes it. */
+static int shorten_last_step(const struct ensemble *e)
+{
+    struct nbody_job *job = e->job;
+    const int status = job->checkpoint ? write_ensemble_checkpoint(e) : CLI_DONE;
+    if (status != CLI_DONE)
+        return status;
+    if (nbody_ensemble_set_dt(e->engine, job->last_dt) < 0)
+        return cli_failed_call(NULL);
+    job->shortened = true;
+    return CLI_DONE;
 }
 
 static int step_to_visit(struct ensemble *e, size_t end)
 {
     struct nbody_job *job = e->job;
+    if (end == job->total && job->last_dt != job->dt) {
+        const int status = shorten_last_step(e);
+        if (status != CLI_DONE)
+            return status;
+    }
     const double start = seconds_now();
     const int called = nbody_ensemble_step(e->engine, end - nbody_ensemble_steps(e->engine));
     e->took = seconds_now() - start;
@@ -191,7 +197,7 @@ static int run_to_visit(struct ensemble *e)
     if ((status = ensemble_view_visit(e)) != CLI_DONE)
         return status;
     const size_t now = nbody_ensemble_steps(e->engine);
-    const bool saves = job->checkpoint && !job->interrupted &&
+    const bool saves = job->checkpoint && !job->interrupted && !job->shortened &&
                        (now == due || now == job->total || nbody_checkpoint_late(job));
     return saves ? write_ensemble_checkpoint(e) : CLI_DONE;
 }
@@ -277,7 +283,7 @@ static int run_and_report(struct ensemble *e)
         return status;
     if ((status = choose_ensemble_step(job, e)) != CLI_DONE)
         return status;
-    if ((status = plan_ensemble_steps(job)) != CLI_DONE)
+    if ((status = nbody_job_plan_steps(job, STEPS)) != CLI_DONE)
         return status;
     if ((status = run_systems(e)) != CLI_DONE)
         return status;
@@ -296,7 +302,8 @@ int nbody_job_ensemble(struct nbody_job *job)
     nbody_checkpoint_wait(job);
     nbody_ensemble_free(e.engine);
     particles_free(&e.bodies_out);
-    void *const own[] = {e.mass, e.radius, e.before, e.after, e.event, e.chosen, e.ended, e.system};
+    void *const own[] = {e.mass,   e.radius, e.before, e.after, e.event,
+                         e.chosen, e.ended,  e.system, e.all};
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
         free(own[i]);
     free(e.chaos);

@@ -36,13 +36,15 @@ struct ensemble {
     struct particles bodies_out;
     size_t chosen_n, *chosen;    /* indices of the systems of --systems, ascending */
     bool *ended;                 /* by chosen system: it has ended, and has its last rows */
-    struct nbody_system *system; /* all, as of the last ensemble_fetch */
+    struct nbody_system *system; /* chosen, as of the last ensemble_fetch */
     struct ensemble_table energies, orbits;
     size_t batch;              /* steps between visits of the view */
     double took;               /* seconds of the last batch */
     size_t last_row;           /* step of the last rows; SIZE_MAX: none */
-    struct nbody_chaos *chaos; /* of all, as of the last ensemble_fetch, with --megno; else NULL */
+    struct nbody_chaos *chaos; /* as system, with --megno; else NULL */
     double *before, *after;    /* initial energies; relative energy errors */
+    struct nbody_system *all;  /* at the end */
+    size_t chaotic;            /* systems with a MEGNO above 4, twice the limit of regular motion */
     struct nbody_system_event *event; /* at the end; NULL: none */
     size_t events;
     size_t wrong; /* systems with a non-finite energy */

@@ -114,13 +114,13 @@ static struct nbody_diagnostics diagnose_system(const struct ensemble *e, size_t
 /* Time of the state of the chosen system k. */
 static double time_of_system(const struct ensemble *e, size_t k)
 {
-    return e->job->time_start + e->system[e->chosen[k]].time;
+    return e->job->time_start + e->system[k].time;
 }
 
 /* Indicators of chaos of the chosen system k; 0 without --megno, when tables lack these columns. */
 static struct nbody_chaos chaos_of_system(const struct ensemble *e, size_t k)
 {
-    return e->chaos ? e->chaos[e->chosen[k]] : (struct nbody_chaos){.time = 0};
+    return e->chaos ? e->chaos[k] : (struct nbody_chaos){.time = 0};
 }
 
 static int write_energy_row(struct ensemble *e, size_t k, const struct nbody_diagnostics *d)
@@ -149,7 +149,7 @@ static int write_orbit_rows(struct ensemble *e, size_t k, const struct nbody_dia
 {
     const struct particles *b = &e->bodies_out;
     const size_t star = k * e->bodies, system = e->chosen[k];
-    const double lost = e->system[system].energy_lost,
+    const double lost = e->system[k].energy_lost,
                  error = fabs((d->total + lost) / e->before[system] - 1);
     const struct nbody_chaos chaos = chaos_of_system(e, k);
     for (size_t i = star + 1; i < star + e->bodies; i++) {
@@ -199,7 +199,7 @@ static int write_rows(struct ensemble *e, size_t step, bool end)
         const int status = write_system_rows(e, k, only_end || (over_time && !e->ended[k]));
         if (status != CLI_DONE)
             return status;
-        e->ended[k] = e->system[e->chosen[k]].status != NBODY_SYSTEM_RUNS;
+        e->ended[k] = e->system[k].status != NBODY_SYSTEM_RUNS;
     }
     e->last_row = step;
     return CLI_DONE;

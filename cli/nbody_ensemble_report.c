@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "command.h"
 #include "device.h"
+#include "alloc.h"
 #include "interrupt.h"
 #include "json.h"
 #include "message.h"
@@ -35,7 +36,7 @@ static int find_energy_errors(struct ensemble *e)
     if (!sorted)
         return cli_failed("out of memory for the energies of %zu systems", e->systems);
     for (size_t s = 0; s < e->systems; s++) {
-        e->after[s] = fabs((e->after[s] + e->system[s].energy_lost) / e->before[s] - 1);
+        e->after[s] = fabs((e->after[s] + e->all[s].energy_lost) / e->before[s] - 1);
         if (isfinite(e->after[s]))
             sorted[n++] = e->after[s];
         e->worst =
@@ -48,12 +49,25 @@ static int find_energy_errors(struct ensemble *e)
     return CLI_DONE;
 }
 
+/* Count the chaotic systems. */
+static int find_chaotic(struct ensemble *e)
+{
+    struct nbody_chaos *chaos = cli_alloc(e->systems, sizeof *chaos);
+    const int called = nbody_ensemble_find_chaos(e->engine, e->systems, NULL, chaos);
+    for (size_t s = 0; called == 0 && s < e->systems; s++)
+        e->chaotic += chaos[s].megno > 4;
+    free(chaos);
+    return called < 0 ? cli_failed_call(NULL) : CLI_DONE;
+}
+
 int ensemble_judge(struct ensemble *e)
 {
     if (nbody_ensemble_energies(e->engine, e->after) < 0 ||
-        nbody_ensemble_events(e->engine, &e->event, &e->events) < 0)
+        nbody_ensemble_systems(e->engine, e->systems, NULL, e->all) < 0 ||
+        nbody_ensemble_events(e->engine, e->systems, NULL, &e->event, &e->events) < 0)
         return cli_failed_call(NULL);
-    return find_energy_errors(e);
+    const int status = e->job->megno ? find_chaotic(e) : CLI_DONE;
+    return status == CLI_DONE ? find_energy_errors(e) : status;
 }
 
 /* ---- Systems that ended, and mergers. -------------------------------------------------------- */
@@ -63,7 +77,7 @@ static size_t count_systems(const struct ensemble *e, enum nbody_system_status s
 {
     size_t n = 0;
     for (size_t s = 0; s < e->systems; s++)
-        n += e->system[s].status == status;
+        n += e->all[s].status == status;
     return n;
 }
 
@@ -144,15 +158,6 @@ static void events_text(const struct ensemble *e, FILE *fp)
 
 /* ---- The report. ----------------------------------------------------------------------------- */
 
-/* Number of chaotic systems: with a MEGNO above 4, twice the limit of regular motion. */
-static size_t ensemble_chaotic(const struct ensemble *e)
-{
-    size_t n = 0;
-    for (size_t s = 0; s < e->systems; s++)
-        n += e->chaos[s].megno > 4;
-    return n;
-}
-
 static double ensemble_rate(const struct nbody_job *job, const struct ensemble *e)
 {
     return job->seconds > 0
@@ -175,8 +180,7 @@ static int ensemble_report_json(const struct nbody_job *job, const struct ensemb
         (json_int_t)job->seed, "version", STDCL_VERSION, "interrupted", job->interrupted);
     add_events_json(e, report);
     if (e->chaos)
-        json_object_set_new(report, "chaotic_systems",
-                            json_integer((json_int_t)ensemble_chaotic(e)));
+        json_object_set_new(report, "chaotic_systems", json_integer((json_int_t)e->chaotic));
     const int status = cli_json_print(report);
     json_decref(report);
     return status;
@@ -196,7 +200,7 @@ static void ensemble_report_text(const struct nbody_job *job, const struct ensem
     fprintf(fp, "%-14srelative errors: half below %.2g, the largest %.2g (system %zu)\n", "energy",
             e->median, e->after[e->worst], e->worst + 1);
     if (e->chaos)
-        fprintf(fp, "%-14s%zu systems with a MEGNO above 4\n", "chaotic", ensemble_chaotic(e));
+        fprintf(fp, "%-14s%zu systems with a MEGNO above 4\n", "chaotic", e->chaotic);
     if (e->wrong)
         fprintf(fp, "%-14s%zu systems without a finite energy\n", "failed", e->wrong);
     events_text(e, fp);

@@ -35,10 +35,9 @@ static int allocate_systems(struct ensemble *e, size_t systems, size_t bodies)
     e->radius = e->job->collide ? malloc(n * sizeof *e->radius) : NULL;
     e->before = malloc(systems * sizeof *e->before);
     e->after = malloc(systems * sizeof *e->after);
-    e->system = malloc(systems * sizeof *e->system);
-    e->chaos = e->job->megno ? malloc(systems * sizeof *e->chaos) : NULL;
-    return b->mass && b->pos && b->vel && e->before && e->after && e->system &&
-                   (e->radius || !e->job->collide) && (e->chaos || !e->job->megno)
+    e->all = malloc(systems * sizeof *e->all);
+    return b->mass && b->pos && b->vel && e->before && e->after && e->all &&
+                   (e->radius || !e->job->collide)
                ? CLI_DONE
                : cli_failed("out of memory for %zu systems of %zu bodies", systems, bodies);
 }
@@ -226,6 +225,8 @@ static int list_chosen(struct ensemble *e)
     e->chosen = cli_alloc(n, sizeof *e->chosen);
     e->ended = cli_alloc(n, sizeof *e->ended);
     memset(e->ended, 0, n * sizeof *e->ended);
+    e->system = cli_alloc(n, sizeof *e->system);
+    e->chaos = e->job->megno ? cli_alloc(n, sizeof *e->chaos) : NULL;
     for (size_t i = 0; i < list->n; i++)
         for (size_t k = list->first[i]; k <= list->last[i]; k++)
             e->chosen[e->chosen_n++] = k - 1;
@@ -280,7 +281,7 @@ static int place_merged(struct ensemble *e)
     size_t n, k = 0;
     if (!nbody_collide_merges(e->job))
         return CLI_DONE;
-    if (nbody_ensemble_events(e->engine, &event, &n) < 0)
+    if (nbody_ensemble_events(e->engine, e->chosen_n, e->chosen, &event, &n) < 0)
         return cli_failed_call(NULL);
     for (size_t i = 0; i < e->bodies_out.n; i++)
         e->bodies_out.radius[i] = e->radius[e->chosen[i / e->bodies] * e->bodies + i % e->bodies];
@@ -305,9 +306,9 @@ int ensemble_fetch(struct ensemble *e)
 {
     struct particles *b = &e->bodies_out;
     double *const mass = nbody_collide_merges(e->job) ? b->mass : NULL;
-    if (nbody_ensemble_systems(e->engine, e->system) < 0 ||
+    if (nbody_ensemble_systems(e->engine, e->chosen_n, e->chosen, e->system) < 0 ||
         nbody_ensemble_read(e->engine, e->chosen_n, e->chosen, mass, b->pos, b->vel) < 0 ||
-        (e->chaos && nbody_ensemble_find_chaos(e->engine, e->chaos) < 0))
+        (e->chaos && nbody_ensemble_find_chaos(e->engine, e->chosen_n, e->chosen, e->chaos) < 0))
         return cli_failed_call(NULL);
     b->time = e->job->time_start + nbody_ensemble_time(e->engine);
     return place_merged(e);

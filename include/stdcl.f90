@@ -2359,17 +2359,21 @@ module stdcl
       type(c_ptr), value :: e
       real(c_double), optional :: energy(*)
     end function
-    function nbody_ensemble_events(e, event, events) bind(C)
+    function nbody_ensemble_events(e, n, which, event, events) bind(C)
       import
       integer(c_int) :: nbody_ensemble_events
       type(c_ptr), value :: e
+      integer(c_size_t), value :: n
+      integer(c_size_t), intent(in), optional :: which(*)
       type(c_ptr), optional :: event(*)
       integer(c_size_t), optional :: events(*)
     end function
-    function nbody_ensemble_find_chaos(e, chaos) bind(C)
+    function nbody_ensemble_find_chaos(e, n, which, chaos) bind(C)
       import
       integer(c_int) :: nbody_ensemble_find_chaos
       type(c_ptr), value :: e
+      integer(c_size_t), value :: n
+      integer(c_size_t), intent(in), optional :: which(*)
       type(nbody_chaos), optional :: chaos
     end function
     subroutine nbody_ensemble_free(e) bind(C)
@@ -2404,6 +2408,12 @@ module stdcl
       integer(c_size_t) :: nbody_ensemble_save_bytes
       type(c_ptr), value :: e
     end function
+    function nbody_ensemble_set_dt(e, dt) bind(C)
+      import
+      integer(c_int) :: nbody_ensemble_set_dt
+      type(c_ptr), value :: e
+      real(c_double), value :: dt
+    end function
     function nbody_ensemble_state(e, pos, vel) bind(C)
       import
       integer(c_int) :: nbody_ensemble_state
@@ -2422,10 +2432,12 @@ module stdcl
       integer(c_size_t) :: nbody_ensemble_steps
       type(c_ptr), value :: e
     end function
-    function nbody_ensemble_systems(e, system) bind(C)
+    function nbody_ensemble_systems(e, n, which, system) bind(C)
       import
       integer(c_int) :: nbody_ensemble_systems
       type(c_ptr), value :: e
+      integer(c_size_t), value :: n
+      integer(c_size_t), intent(in), optional :: which(*)
       type(nbody_system), optional :: system
     end function
     function nbody_ensemble_time(e) bind(C)

@@ -32,6 +32,8 @@ stdcl_test(test_nbody_ensemble test_nbody_ensemble.c LIBS builds_once stdcl_nbod
 stdcl_test_on_two(test_nbody_ensemble)
 stdcl_test(test_nbody_ensemble_watch test_nbody_ensemble_watch.c LIBS builds_once unoptimised stdcl_nbody)
 stdcl_test_on_two(test_nbody_ensemble_watch)
+stdcl_test(test_nbody_ensemble_sample test_nbody_ensemble_sample.c LIBS builds_once unoptimised stdcl_nbody)
+stdcl_test_on_two(test_nbody_ensemble_sample)
 stdcl_test(test_nbody_softening test_nbody_softening.c LIBS builds_once stdcl_nbody)
 stdcl_test_on_two(test_nbody_softening)
 stdcl_test(test_nbody_baseline test_nbody_baseline.c LIBS builds_once stdcl_nbody TIMEOUT 120)

@@ -227,8 +227,8 @@ static nbody_ensemble *by_whfast(double dt, size_t systems, struct nbody_whfast_
 }
 
 /* Every kind of steps has the bits of a single run on the host, in one call and in several, with a
- * query, saved and loaded. MEGNO agrees to rounding. A planet is a test particle; one system has
- * orbits of high eccentricity. */
+ * query, saved and loaded, also after the time step has changed. MEGNO agrees to rounding. A planet
+ * is a test particle; one system has orbits of high eccentricity. */
 static void ensemble_whfast_has_bits_of_single_runs(void **state)
 {
     static const struct nbody_whfast_options options[] = {{.corrector = 0},
@@ -255,11 +255,14 @@ static void ensemble_whfast_has_bits_of_single_runs(void **state)
         e = by_whfast(0.05, WHFAST_SYSTEMS, options[k], megno);
         works(nbody_ensemble_load(e, bytes, size));
         works(nbody_ensemble_step(e, 40));
+        works(nbody_ensemble_set_dt(e, 0.017));
+        works(nbody_ensemble_step(e, 5));
+        assert_true(fabs(nbody_ensemble_time(e) - 5.085) < 1e-14);
         works(nbody_ensemble_state(e, pos1, vel1));
         if (megno)
-            works(nbody_ensemble_find_chaos(e, chaos));
+            works(nbody_ensemble_find_chaos(e, WHFAST_SYSTEMS, NULL, chaos));
         else
-            fails(EINVAL, nbody_ensemble_find_chaos(e, chaos));
+            fails(EINVAL, nbody_ensemble_find_chaos(e, WHFAST_SYSTEMS, NULL, chaos));
         nbody_ensemble_free(e);
         free(bytes);
         for (size_t s = 0; s < WHFAST_SYSTEMS; s++) {
@@ -274,6 +277,8 @@ static void ensemble_whfast_has_bits_of_single_runs(void **state)
                                      (const double(*)[3])vel + star);
             ready(nb);
             works(nbody_step(nb, 100));
+            works(nbody_set_dt(nb, 0.017));
+            works(nbody_step(nb, 5));
             works(nbody_state(nb, pos2, vel2));
             if (megno) {
                 works(nbody_find_chaos(nb, &one));
@@ -297,13 +302,79 @@ static void ensemble_whfast_has_bits_of_single_runs(void **state)
 
 /* ---- By ias15. ------------------------------------------------------------------------------- */
 
-static nbody_ensemble *by_ias15(double dt, size_t systems, size_t bodies)
+static nbody_ensemble *by_ias15_with(double dt, size_t systems, size_t bodies, int megno)
 {
     nbody_ensemble *e = nbody_ensemble_create(
-        &(struct nbody_ensemble_options){.dt = dt, .integrator = NBODY_IAS15}, systems, bodies,
-        mass, (const double(*)[3])pos, (const double(*)[3])vel);
+        &(struct nbody_ensemble_options){.dt = dt, .integrator = NBODY_IAS15, .megno = megno},
+        systems, bodies, mass, (const double(*)[3])pos, (const double(*)[3])vel);
     ready(e);
     return e;
+}
+
+static nbody_ensemble *by_ias15(double dt, size_t systems, size_t bodies)
+{
+    return by_ias15_with(dt, systems, bodies, 0);
+}
+
+/* Find the chaos of a system by a single run on the host. */
+static struct nbody_chaos chaos_alone(size_t star, double dt, size_t steps)
+{
+    struct nbody_chaos chaos;
+    nbody *nb = nbody_create(&(struct nbody_options){.ctx = stddev,
+                                                     .integrator = NBODY_IAS15,
+                                                     .precision = NBODY_DOUBLE,
+                                                     .dt = dt,
+                                                     .megno = 1},
+                             BODIES, mass + star, (const double(*)[3])pos + star,
+                             (const double(*)[3])vel + star);
+    ready(nb);
+    works(nbody_step(nb, steps));
+    works(nbody_find_chaos(nb, &chaos));
+    nbody_free(nb);
+    return chaos;
+}
+
+/* MEGNO and the Lyapunov exponent of ias15 agree with single runs, watched or not, saved and
+ * loaded, with a moving centre of mass. */
+static void ensemble_ias15_finds_chaos_of_single_runs(void **state)
+{
+    enum { STEPS = 24, CHAOTIC = 4 };
+    struct nbody_chaos chaos[CHAOTIC];
+    (void)state;
+    planets(CHAOTIC, 10);
+    for (int watched = 0; watched < 2; watched++) {
+        nbody_ensemble *e = by_ias15_with(3, CHAOTIC, BODIES, 1),
+                       *f = by_ias15_with(3, CHAOTIC, BODIES, 1);
+        const struct nbody_ensemble_watch_options watch = {.stop_distance = watched ? 1e3 : 0};
+        works(nbody_ensemble_watch(e, &watch));
+        works(nbody_ensemble_watch(f, &watch));
+        works(nbody_ensemble_step(e, STEPS / 2));
+        const size_t size = nbody_ensemble_save_bytes(e);
+        char *bytes = malloc(size);
+        assert_non_null(bytes);
+        works(nbody_ensemble_save(e, bytes));
+        works(nbody_ensemble_load(f, bytes, size));
+        works(nbody_ensemble_step(f, STEPS / 2));
+        works(nbody_ensemble_find_chaos(f, CHAOTIC, NULL, chaos));
+        for (size_t s = 0; s < CHAOTIC; s++) {
+            const struct nbody_chaos one = chaos_alone(s * BODIES, 3, STEPS);
+            if (!(fabs(one.megno - chaos[s].megno) + fabs(one.megno_now - chaos[s].megno_now) +
+                          fabs(one.lyapunov - chaos[s].lyapunov) <
+                      1e-8 &&
+                  fabs(one.time - chaos[s].time) < 1e-12))
+                fail_msg("system %zu: %g %g, %g %g, %g %g, %g %g", s, one.megno, chaos[s].megno,
+                         one.megno_now, chaos[s].megno_now, one.lyapunov, chaos[s].lyapunov,
+                         one.time, chaos[s].time);
+        }
+        free(bytes);
+        nbody_ensemble_free(e);
+        nbody_ensemble_free(f);
+    }
+    nbody_ensemble *e = by_ias15_with(3, CHAOTIC, BODIES, 1);
+    const struct nbody_ensemble_watch_options contacts = {.radius = pos1[0]};
+    memset(pos1, 0, sizeof pos1);
+    assert_true(nbody_ensemble_watch(e, &contacts) == -1 && clerrno == ENOTSUP);
+    nbody_ensemble_free(e);
 }
 
 /* Burrau's three bodies, twice, one of them displaced and moving: close encounters, which
@@ -429,6 +500,8 @@ static void ensemble_rejects_bad_options(void **state)
     ready(e);
     fails(ECANCELED, nbody_ensemble_step(e, (size_t)1 << 40));
     assert_true(calls == 2 && nbody_ensemble_steps(e) > 0);
+    fails(EINVAL, nbody_ensemble_set_dt(e, 0));
+    fails(EINVAL, nbody_ensemble_set_dt(e, NAN));
     nbody_ensemble_free(e);
     nbody_ensemble_free(NULL);
 }
@@ -443,6 +516,7 @@ int main(void)
         cmocka_unit_test(ensemble_matches_ias15),
         cmocka_unit_test(ensemble_bits_are_reproducible),
         cmocka_unit_test(ensemble_whfast_has_bits_of_single_runs),
+        cmocka_unit_test(ensemble_ias15_finds_chaos_of_single_runs),
         cmocka_unit_test(ensemble_close_encounters_match_ias15),
         cmocka_unit_test(ensemble_ias15_follows_close_pairs),
         cmocka_unit_test(ensemble_ias15_keeps_energy_to_rounding),

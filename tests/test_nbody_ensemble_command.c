@@ -163,21 +163,20 @@ static void ensemble_tables_equal_those_of_a_run(void **unused)
     assert_int_equal(read_table("default.csv", table), 4 * 81);
 }
 
-/* With whfast, the table of a system has the energies and the chaos of a run of this system alone,
- * and the table of orbits has the chaos of the table of energies. A run in two parts has the files
- * of one run. */
-static void ensemble_whfast_tables_have_chaos(void **unused)
+/* The table of a system has the energies and the chaos of a run of this system alone, and the table
+ * of orbits has the chaos of the table of energies. A run in two parts has the files of one run. */
+static void check_tables_of_chaos(const char *integrator)
 {
-    static const char alone[] = "-i star.tab --integrator whfast --dt 0.125 --megno --eps 0 "
-                                "--diag 1 --until 20 --csv one.csv -q",
-                      run[] = "-i star.tab --integrator whfast --dt 0.125 --megno --diag 1 "
+    static const char alone[] = "-i star.tab --integrator %s --dt 0.125 --megno --eps 0 --diag 1 "
+                                "--until 20 --csv one.csv -q",
+                      run[] = "-i star.tab --integrator %s --dt 0.125 --megno --diag 1 "
                               "--ensemble 9 --systems 1,5 --csv %s.csv --elements %s-orbits.csv "
                               "-o %s.npy --until %s";
     char line[400];
-    (void)unused;
     put_text(in_folder("star.tab"), leaving_planet);
-    nbody_succeeds(alone);
-    snprintf(line, sizeof line, run, "all", "all", "all", "20 --json");
+    snprintf(line, sizeof line, alone, integrator);
+    nbody_succeeds(line);
+    snprintf(line, sizeof line, run, integrator, "all", "all", "all", "20 --json");
     nbody_succeeds(line);
     json_t *r = nbody_report_json();
     assert_true(json_is_integer(json_object_get(r, "chaotic_systems")));
@@ -191,12 +190,20 @@ static void ensemble_whfast_tables_have_chaos(void **unused)
         assert_true(other[i][0] == table[i / 2][0] && other[i][10] == table[i / 2][1]);
         assert_true(other[i][11] == table[i / 2][12] && other[i][12] == table[i / 2][14]);
     }
-    snprintf(line, sizeof line, run, "half", "half", "half", "10 -q --checkpoint w.ckpt");
+    snprintf(line, sizeof line, run, integrator, "half", "half", "half",
+             "10 -q --checkpoint w.ckpt");
     nbody_succeeds(line);
     nbody_succeeds("--resume w.ckpt --until 20 -q");
     check_equal_files("all.csv", "half.csv");
     check_equal_files("all-orbits.csv", "half-orbits.csv");
     check_equal_files("all.npy", "half.npy");
+}
+
+static void ensemble_tables_have_chaos(void **unused)
+{
+    (void)unused;
+    check_tables_of_chaos("whfast");
+    check_tables_of_chaos("ias15");
 }
 
 /* ---- Stop conditions. ------------------------------------------------------------------------ */
@@ -231,6 +238,12 @@ static void ensemble_ends_systems_by_distance(void **unused)
     }
     assert_true(table[last][1] == time && count == (size_t)ceil(time / 4) + 1);
     assert_true(fabs(table[last][4] - other[rows - 1][3]) < 1e-15);
+    nbody_succeeds("--ensemble list --integrator whfast --coordinates heliocentric --dt 0.125 "
+                   "--until 40 --stop-distance 9 --csv whfast.csv --diag 4 -q");
+    const size_t equal = read_table("whfast.csv", other);
+    assert_int_equal(equal, n);
+    for (size_t i = 0; i < n; i++)
+        assert_true(other[i][1] == table[i][1] && fabs(other[i][4] - table[i][4]) < 1e-14);
     assert_true(n - count == 11);
     nbody_succeeds("--ensemble list --dt 0.125 --until 40 --stop-distance 9 --elements end.csv -q");
     assert_int_equal(read_table("end.csv", table), 4);
@@ -313,6 +326,37 @@ static void ensemble_resumes_with_equal_files(void **unused)
     nbody_refuses(2, "had different systems", "--resume e.ckpt --until 9 --collide stop");
 }
 
+/* A run to a time that is no multiple of the step ends there, as a single run does, and resumes
+ * with the files of one run. */
+static void ensemble_resumes_after_shortened_step(void **unused)
+{
+    static const char *const by[] = {"", "--integrator whfast", "--integrator whfast --megno",
+                                     "--integrator ias15 --collide merge"};
+    char line[300];
+    (void)unused;
+    put_text(in_folder("close.tab"), close_planets);
+    for (size_t k = 0; k < sizeof by / sizeof *by; k++) {
+        const char *const run = "-i close.tab --ensemble 5 --spread 1e-3 --dt 0.01 %s --diag 0.25 "
+                                "--csv %s.csv -o %s.npy -q --until %s %s";
+        snprintf(line, sizeof line, run, by[k], "whole", "whole", "2", "");
+        nbody_succeeds(line);
+        snprintf(line, sizeof line, run, by[k], "part", "part", "1.005", "--checkpoint s.ckpt");
+        nbody_succeeds(line);
+        const size_t rows = read_table("part.csv", table);
+        assert_true(rows == 30 && fabs(table[29][1] - 1.005) < 1e-15 && table[24][1] == 1);
+        nbody_succeeds("--resume s.ckpt --until 2 -q");
+        check_equal_files("whole.csv", "part.csv");
+        check_equal_files("whole.npy", "part.npy");
+    }
+    nbody_refuses(2, "ends within step 101", "--resume s.ckpt --until 1.005 --ensemble 5");
+    nbody_refuses(2, "but this --dt gives", "--resume s.ckpt --until 3 --dt 0.02");
+    nbody_succeeds("-i close.tab --ensemble 1 --integrator whfast --dt 0.01 --until 1.005 -q "
+                   "-o all.npy");
+    nbody_succeeds(
+        "-i close.tab --integrator whfast --eps 0 --dt 0.01 --until 1.005 -q -o one.npy");
+    check_equal_files("all.npy", "one.npy");
+}
+
 /* The view shows the chosen systems, from the start to the end. */
 static void ensemble_records_view(void **unused)
 {
@@ -350,8 +394,8 @@ static void ensemble_rejects_bad_runs(void **unused)
     nbody_refuses(2, "is shorter than a step",
                   "-i star.tab --ensemble 8 --dt 0.1 -o s-%02d.npy --snapshots 0.01");
     nbody_refuses(2, "--ensemble writes only bodies", "-i star.tab --ensemble 8 -o a.png");
-    nbody_refuses(2, "use ias15 or the symplectic integrator of ensembles",
-                  "-i star.tab --ensemble 8 --integrator whfast --stop-distance 9");
+    nbody_refuses(2, "whfast resolves no close encounters",
+                  "-i star.tab --ensemble 8 --integrator whfast --collide merge --radius 0.01");
     nbody_refuses(2, "--diag needs a table", "-i star.tab --ensemble 8 --diag 1");
 }
 
@@ -360,11 +404,12 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ensemble_merges_like_a_run),
         cmocka_unit_test(ensemble_tables_equal_those_of_a_run),
-        cmocka_unit_test(ensemble_whfast_tables_have_chaos),
+        cmocka_unit_test(ensemble_tables_have_chaos),
         cmocka_unit_test(ensemble_ends_systems_by_distance),
         cmocka_unit_test(ensemble_stops_at_time_limit),
         cmocka_unit_test(ensemble_writes_snapshots),
         cmocka_unit_test(ensemble_resumes_with_equal_files),
+        cmocka_unit_test(ensemble_resumes_after_shortened_step),
         cmocka_unit_test(ensemble_records_view),
         cmocka_unit_test(ensemble_rejects_bad_runs),
     };

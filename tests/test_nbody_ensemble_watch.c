@@ -60,16 +60,12 @@ static void watch_set(nbody_ensemble *e, double distance, int merge)
 /* Return the only event of a system. */
 static struct nbody_system_event watch_event(nbody_ensemble *e, size_t system)
 {
-    struct nbody_system_event *event, found = {.system = SIZE_MAX};
+    struct nbody_system_event *event;
     size_t n;
-    works(nbody_ensemble_events(e, &event, &n));
-    for (size_t k = 0; k < n; k++)
-        if (event[k].system == system) {
-            assert_true(found.system == SIZE_MAX);
-            found = event[k];
-        }
+    works(nbody_ensemble_events(e, 1, &system, &event, &n));
+    assert_true(n == 1 && event->system == system);
+    const struct nbody_system_event found = *event;
     free(event);
-    assert_true(found.system == system);
     return found;
 }
 
@@ -91,7 +87,7 @@ static void watch_fall_ends_at_surface(void **state)
     watch_set(e, 0, 0);
     works(nbody_ensemble_step(e, 2));
     struct nbody_system s[2];
-    works(nbody_ensemble_systems(e, s));
+    works(nbody_ensemble_systems(e, 2, NULL, s));
     works(nbody_ensemble_state(e, pos1, vel1));
     const struct nbody_system_event event = watch_event(e, 0);
     nbody_ensemble_free(e);
@@ -108,23 +104,23 @@ static void watch_fall_ends_at_surface(void **state)
  * when the angle between them is acos((1 + 1.44 - R^2) / 2.4). */
 static void watch_circles_touch_on_time(void **state)
 {
-    static const enum nbody_integrator by[] = {0, NBODY_IAS15};
-    static const double limit[] = {4e-6, 1e-12};
+    static const enum nbody_integrator by[] = {0, NBODY_IAS15, NBODY_WHFAST};
+    static const double limit[] = {4e-6, 1e-12, 4e-6};
     (void)state;
     const double R = 0.25, apart = 0.9, rate = 1 - pow(1.2, -1.5),
                  right = (apart - acos((1 + 1.44 - R * R) / 2.4)) / rate;
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < 3; k++) {
         watch_clear();
         watch_put(0, 1, 0, 0, 0, 0);
         watch_circle(1, 0, 1, 0);
         watch_circle(2, 0, 1.2, apart);
         radius[1] = 0.1, radius[2] = 0.15;
-        const double dt = by[k] ? 1 : 0.125;
+        const double dt = by[k] == NBODY_IAS15 ? 1 : 0.125;
         nbody_ensemble *e = watch_ensemble(by[k], dt, 1, 3);
         watch_set(e, 0, 0);
         works(nbody_ensemble_step(e, (size_t)(10 / dt)));
         struct nbody_system s;
-        works(nbody_ensemble_systems(e, &s));
+        works(nbody_ensemble_systems(e, 1, NULL, &s));
         const struct nbody_system_event event = watch_event(e, 0);
         nbody_ensemble_free(e);
         assert_true(s.status == NBODY_SYSTEM_CONTACT && event.first == 1 && event.second == 2);
@@ -200,10 +196,10 @@ static void watch_mergers_conserve(void **state)
         works(nbody_ensemble_step(e, by[k] ? 32 : 32 * 64));
         works(nbody_ensemble_energies(e, &end));
         works(nbody_ensemble_read(e, 1, NULL, mass1, pos1, vel1));
-        works(nbody_ensemble_systems(e, &s));
+        works(nbody_ensemble_systems(e, 1, NULL, &s));
         struct nbody_system_event *event;
         size_t n;
-        works(nbody_ensemble_events(e, &event, &n));
+        works(nbody_ensemble_events(e, 1, NULL, &event, &n));
         if (!(s.status == NBODY_SYSTEM_RUNS && s.bodies == 2 && n == 2))
             fail_msg("integrator %d: %zu bodies, %zu events", (int)by[k], s.bodies, n);
         for (size_t i = 0; i < n; i++) /* the heavier planet and the star stay */
@@ -261,29 +257,30 @@ static void watch_escape_ends_system(void **state)
     const double dt = 0.05, limit = 6;
     double x[3] = {1, 0, 0}, v[3] = {0, 1.6, 0};
     struct nbody_system s[2];
+    static const enum nbody_integrator by[] = {0, NBODY_IAS15, NBODY_WHFAST};
     size_t right = 0;
     (void)state;
     while (hypot(x[0], x[1]) <= limit) {
         nbody_ref_kepler(1, dt, x, v);
         right++;
     }
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < 3; k++) {
         watch_clear();
         watch_put(0, 1, 0, 0, 0, 0);
         watch_put(1, 0, 1, 0, 0, 1.6);
         watch_put(2, 1, 0, 0, 0, 0);
         watch_put(3, 0, 1, 0, 0, 1.2);
-        nbody_ensemble *e = watch_ensemble(k ? NBODY_IAS15 : 0, k ? 20 : dt, 2, 2);
+        nbody_ensemble *e = watch_ensemble(by[k], k == 1 ? 20 : dt, 2, 2);
         works(nbody_ensemble_watch(e,
                                    &(struct nbody_ensemble_watch_options){.stop_distance = limit}));
-        works(nbody_ensemble_step(e, k ? 1 : STEPS));
-        works(nbody_ensemble_systems(e, s));
+        works(nbody_ensemble_step(e, k == 1 ? 1 : STEPS));
+        works(nbody_ensemble_systems(e, 2, NULL, s));
         works(nbody_ensemble_state(e, pos1, vel1));
         const struct nbody_system_event event = watch_event(e, 0);
         nbody_ensemble_free(e);
         assert_true(s[0].status == NBODY_SYSTEM_ESCAPE && s[1].status == NBODY_SYSTEM_RUNS);
         assert_true(event.first == 1 && event.second == 1 && event.time == s[0].time);
-        if (k == 0)
+        if (k != 1)
             assert_true(fabs(s[0].time - dt * (double)right) < 1e-12);
         assert_true(hypot(pos1[1][0], pos1[1][1]) > limit && s[0].time < 20);
         double y[3] = {1, 0, 0}, u[3] = {0, 1.6, 0}; /* at the time of the state */
@@ -328,7 +325,7 @@ static void watch_changes_no_other_system(void **state)
         watch_set(e, 12, 1);
         works(nbody_ensemble_step(e, steps));
         works(nbody_ensemble_state(e, pos2, vel2));
-        works(nbody_ensemble_systems(e, s));
+        works(nbody_ensemble_systems(e, SYSTEMS, NULL, s));
         nbody_ensemble_free(e);
         assert_true(s[1].bodies == 2 && s[3].status == NBODY_SYSTEM_ESCAPE);
         for (size_t i = 0; i < SYSTEMS; i++)
@@ -340,39 +337,110 @@ static void watch_changes_no_other_system(void **state)
     }
 }
 
+/* By whfast, make the steps of a single run until a body is farther than `limit` from the centre of
+ * mass, or `most` steps. Return their number. */
+static size_t watch_steps_alone(const struct nbody_ensemble_options *o, size_t system, double limit,
+                                size_t most)
+{
+    const size_t star = system * BODIES;
+    size_t steps = 0;
+    nbody *nb = nbody_create(&(struct nbody_options){.ctx = o->ctx,
+                                                     .integrator = NBODY_WHFAST,
+                                                     .precision = NBODY_DOUBLE,
+                                                     .dt = o->dt,
+                                                     .whfast = o->whfast},
+                             BODIES, mass + star, (rows)pos + star, (rows)vel + star);
+    ready(nb);
+    for (bool inside = true; inside && steps < most; steps++) {
+        works(nbody_step(nb, 1));
+        works(nbody_state(nb, pos2, vel2));
+        double centre[3] = {0}, all = 0;
+        for (size_t b = 0; b < BODIES; b++)
+            for (size_t c = 0; c < 3; c++) {
+                centre[c] += mass[star + b] * pos2[b][c];
+                all += c == 0 ? mass[star + b] : 0;
+            }
+        for (size_t b = 0; b < BODIES; b++)
+            inside &= hypot(pos2[b][0] - centre[0] / all, pos2[b][1] - centre[1] / all) < limit;
+    }
+    nbody_free(nb);
+    return steps;
+}
+
+/* Systems by whfast have the bits of single runs, and end after the step that a single run of the
+ * same steps shows; contacts agree with ias15. */
+static void watch_whfast_ends_like_single_runs(void **state)
+{
+    enum { STEPS = 640 };
+    static const struct nbody_whfast_options options[] = {
+        {.corrector = 17}, {.coordinates = NBODY_HELIOCENTRIC}, {.safe = 1}};
+    struct nbody_system s[SYSTEMS];
+    (void)state;
+    watch_mixed_systems();
+    nbody_ensemble *e = watch_ensemble(NBODY_IAS15, 1, SYSTEMS, BODIES);
+    watch_set(e, 12, 0);
+    works(nbody_ensemble_step(e, 20));
+    const struct nbody_system_event contact = watch_event(e, 1), escape = watch_event(e, 3);
+    nbody_ensemble_free(e);
+    for (size_t k = 0; k < sizeof options / sizeof *options; k++) {
+        const struct nbody_ensemble_options o = {
+            .ctx = stddev, .dt = 1. / 32, .integrator = NBODY_WHFAST, .whfast = options[k]};
+        e = nbody_ensemble_create(&o, SYSTEMS, BODIES, mass, (rows)pos, (rows)vel);
+        ready(e);
+        watch_set(e, 12, 0);
+        works(nbody_ensemble_step(e, 100));
+        works(nbody_ensemble_step(e, STEPS - 100));
+        works(nbody_ensemble_systems(e, SYSTEMS, NULL, s));
+        works(nbody_ensemble_state(e, pos1, vel1));
+        assert_true(s[1].status == NBODY_SYSTEM_CONTACT && s[3].status == NBODY_SYSTEM_ESCAPE);
+        assert_true(fabs(watch_event(e, 1).time - contact.time) < 2e-3);
+        assert_true(fabs(watch_event(e, 3).time - escape.time) < 0.1);
+        for (size_t i = 0; i < SYSTEMS; i++) {
+            const size_t steps = (size_t)(s[i].time * 32);
+            assert_int_equal(
+                watch_steps_alone(&o, i, i == 3 ? 12 : INFINITY, i == 3 ? STEPS : steps), steps);
+            assert_memory_equal(pos1 + i * BODIES, pos2, BODIES * sizeof *pos1);
+            assert_memory_equal(vel1 + i * BODIES, vel2, BODIES * sizeof *vel1);
+        }
+        nbody_ensemble_free(e);
+    }
+}
+
 /* A run in two parts, the second in another ensemble, gives equal bits and events. */
 static void watch_saves_and_loads(void **state)
 {
-    static const enum nbody_integrator by[] = {0, NBODY_IAS15};
+    static const enum nbody_integrator by[] = {0, NBODY_IAS15, NBODY_WHFAST};
     (void)state;
-    for (int k = 0; k < 2; k++) {
-        const double dt = by[k] ? 1 : 1. / 32;
-        const size_t half = by[k] ? 3 : 96;
+    for (int k = 0; k < 3; k++) {
+        const double dt = by[k] == NBODY_IAS15 ? 1 : 1. / 32;
+        const size_t half = by[k] == NBODY_IAS15 ? 3 : 96;
+        const int merge = by[k] != NBODY_WHFAST;
+        const size_t right = merge ? 3 : 2;
         struct nbody_system_event *event[2];
         size_t n[2];
         watch_mixed_systems();
         nbody_ensemble *whole = watch_ensemble(by[k], dt, SYSTEMS, BODIES),
                        *first = watch_ensemble(by[k], dt, SYSTEMS, BODIES),
                        *second = watch_ensemble(by[k], dt, SYSTEMS, BODIES);
-        watch_set(whole, 12, 1);
-        watch_set(first, 12, 1);
+        watch_set(whole, 12, merge);
+        watch_set(first, 12, merge);
         works(nbody_ensemble_step(whole, 7 * half));
         works(nbody_ensemble_step(first, half));
         const size_t size = nbody_ensemble_save_bytes(first);
         char *saved = malloc(size);
         works(nbody_ensemble_save(first, saved));
         fails(EINVAL, nbody_ensemble_load(second, saved, size)); /* not watched */
-        watch_set(second, 12, 1);
+        watch_set(second, 12, merge);
         works(nbody_ensemble_load(second, saved, size));
         works(nbody_ensemble_step(second, 6 * half));
         works(nbody_ensemble_state(whole, pos1, vel1));
         works(nbody_ensemble_state(second, pos2, vel2));
-        works(nbody_ensemble_events(whole, &event[0], &n[0]));
-        works(nbody_ensemble_events(second, &event[1], &n[1]));
+        works(nbody_ensemble_events(whole, SYSTEMS, NULL, &event[0], &n[0]));
+        works(nbody_ensemble_events(second, SYSTEMS, NULL, &event[1], &n[1]));
         assert_memory_equal(pos1, pos2, sizeof pos1);
         assert_memory_equal(vel1, vel2, sizeof vel1);
-        assert_true(n[0] == 3 && n[1] == 3);
-        assert_memory_equal(event[0], event[1], 3 * sizeof **event);
+        assert_true(n[0] == right && n[1] == right);
+        assert_memory_equal(event[0], event[1], right * sizeof **event);
         free(event[0]);
         free(event[1]);
         free(saved);
@@ -416,15 +484,16 @@ static void watch_rejects_bad_options(void **state)
     assert_true(nbody_ensemble_watch(e, &bad_radius) == -1 && clerrno == EINVAL);
     assert_non_null(strstr(clerror(), "system 1: body 3"));
     works(nbody_ensemble_watch(e, &(struct nbody_ensemble_watch_options){.merge = 1}));
-    works(nbody_ensemble_events(e, &event, &n));
+    works(nbody_ensemble_events(e, SYSTEMS, NULL, &event, &n));
     assert_true(n == 0 && !event);
     works(nbody_ensemble_step(e, 1));
     fails(EINVAL,
           nbody_ensemble_watch(e, &(struct nbody_ensemble_watch_options){.stop_distance = 1}));
     nbody_ensemble_free(e);
     e = watch_ensemble(NBODY_WHFAST, 0.03, SYSTEMS, BODIES);
-    fails(ENOTSUP,
-          nbody_ensemble_watch(e, &(struct nbody_ensemble_watch_options){.stop_distance = 1}));
+    radius[7] = 0;
+    const struct nbody_ensemble_watch_options merge = {.radius = radius, .merge = 1};
+    assert_true(nbody_ensemble_watch(e, &merge) == -1 && clerrno == ENOTSUP);
     nbody_ensemble_free(e);
 }
 
@@ -438,6 +507,7 @@ int main(void)
         cmocka_unit_test(watch_overlap_merges_at_start),
         cmocka_unit_test(watch_escape_ends_system),
         cmocka_unit_test(watch_changes_no_other_system),
+        cmocka_unit_test(watch_whfast_ends_like_single_runs),
         cmocka_unit_test(watch_saves_and_loads),
         cmocka_unit_test(watch_reads_chosen_systems),
         cmocka_unit_test(watch_rejects_bad_options),

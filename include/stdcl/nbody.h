@@ -686,7 +686,9 @@ struct nbody_ensemble_options {
     int (*progress)(void *arg, double fraction);
     void *arg;
     struct nbody_whfast_options whfast;
-    int megno; /* for nbody_ensemble_find_chaos, as in nbody_options; needs NBODY_WHFAST */
+    /* For nbody_ensemble_find_chaos, as in nbody_options; needs NBODY_WHFAST, or NBODY_IAS15, which
+     * adds the growth of the tangent vector once per dt. */
+    int megno;
     uintptr_t reserved[8]; /* must be 0 */
 };
 
@@ -705,19 +707,20 @@ struct nbody_ensemble_watch_options {
     double stop_distance;
     /* Radii >= 0, systems x bodies, copied; NULL: no contacts. Bodies touch when their distance is
      * the sum of their radii, on paths that are the polynomials of NBODY_IAS15, or cubics through
-     * positions and velocities of Wisdom-Holman steps. Bodies that overlap at the start touch at
+     * positions and velocities at both ends of a step. Bodies that overlap at the start touch at
      * time 0. */
     const double *radius;
     /* 0: a system ends at its first contact. 1: bodies that touch merge, conserving mass, momentum
      * and volume; the star stays, else the heavier body, or the first of equal masses. With
-     * NBODY_IAS15 both happens at the contact; otherwise at the end of the step. */
+     * NBODY_IAS15 both happens at the contact; otherwise at the end of the step. NBODY_WHFAST does
+     * not merge bodies. */
     int merge;
     uintptr_t reserved[8]; /* must be 0 */
 };
 
 /* Look for distant bodies and contacts from now on. Call it once, before the first step. Without a
- * distance and radii it does nothing. EINVAL: an invalid number, or too late. ENOTSUP: the ensemble
- * has NBODY_WHFAST, whose kernels look for neither. ENOMEM. ENOEXEC. */
+ * distance and radii it does nothing. EINVAL: an invalid number, or too late. ENOTSUP: mergers with
+ * NBODY_WHFAST, or radii with megno. ENOMEM. ENOEXEC. */
 int nbody_ensemble_watch(nbody_ensemble *e, const struct nbody_ensemble_watch_options *options);
 
 enum nbody_system_status {
@@ -735,8 +738,13 @@ struct nbody_system {
     double energy_lost; /* in mergers */
 };
 
-/* Describe all systems: fill system[systems]. */
-int nbody_ensemble_systems(nbody_ensemble *e, struct nbody_system *system);
+/* Queries of an ensemble take the n systems with the indices which[n], in this order; which NULL:
+ * the first n. They copy only these systems to the host, and fail with EINVAL if there is no system
+ * of an index, ENOMEM, or ENOEXEC.
+ *
+ * Describe systems: fill system[n]. */
+int nbody_ensemble_systems(nbody_ensemble *e, size_t n, const size_t *which,
+                           struct nbody_system *system);
 
 /* An event: bodies `first` and `second` of a system touch; or, if both are equal, this body is
  * beyond stop_distance. After a merger the first body remains. */
@@ -745,31 +753,37 @@ struct nbody_system_event {
     double time; /* since creation; contacts within steps are interpolated */
 };
 
-/* Find the events so far: *events entries, by system, then by time. The caller calls free(*event);
- * NULL: none. ENOMEM. */
-int nbody_ensemble_events(nbody_ensemble *e, struct nbody_system_event **event, size_t *events);
+/* Find the events of n systems so far: *events entries, by system, then by time. The caller calls
+ * free(*event); NULL: none. ENOMEM. */
+int nbody_ensemble_events(nbody_ensemble *e, size_t n, const size_t *which,
+                          struct nbody_system_event **event, size_t *events);
 
 /* Advance all systems by `steps` steps and block until done. ECANCELED if `progress` cancelled. */
 int nbody_ensemble_step(nbody_ensemble *e, size_t steps);
+
+/* Set the time step from now on, as nbody_set_dt, e.g. to end at a given time. EINVAL: 0 or not
+ * finite. */
+int nbody_ensemble_set_dt(nbody_ensemble *e, double dt);
 
 /* Copy positions and velocities to the host, systems x bodies rows each; either may be NULL. A
  * planet whose integration failed is NAN, and so is a body that merged into another one. */
 int nbody_ensemble_state(nbody_ensemble *e, double (*pos)[3], double (*vel)[3]);
 
-/* As nbody_ensemble_state, for the n systems with the given indices, in this order; which NULL:
- * the first n. Arrays have n x bodies rows; each may be NULL. Masses differ from those at creation
- * after mergers, and by rounding. EINVAL: an index. */
+/* As nbody_ensemble_state, for n systems. Arrays have n x bodies rows; each may be NULL. Masses
+ * differ from those at creation after mergers, and by rounding. */
 int nbody_ensemble_read(nbody_ensemble *e, size_t n, const size_t *which, double *mass,
                         double (*pos)[3], double (*vel)[3]);
 
 /* Compute energy[systems], the total energies, on the host. Mergers remove energy. */
 int nbody_ensemble_energies(nbody_ensemble *e, double *energy);
 
-/* Compute chaos[systems], as nbody_find_chaos. EINVAL: without nbody_ensemble_options.megno. */
-int nbody_ensemble_find_chaos(nbody_ensemble *e, struct nbody_chaos *chaos);
+/* Compute chaos[n], as nbody_find_chaos. EINVAL: without nbody_ensemble_options.megno. */
+int nbody_ensemble_find_chaos(nbody_ensemble *e, size_t n, const size_t *which,
+                              struct nbody_chaos *chaos);
 
 /* Save and load an ensemble, as nbody_save and nbody_load, on any number of devices. Load into an
- * ensemble created with equal options and masses. */
+ * ensemble created with equal options and masses; it continues with the time step of the saved
+ * one. */
 size_t nbody_ensemble_save_bytes(const nbody_ensemble *e);
 int nbody_ensemble_save(nbody_ensemble *e, void *to);
 int nbody_ensemble_load(nbody_ensemble *e, const void *from, size_t size);

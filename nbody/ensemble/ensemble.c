@@ -8,6 +8,7 @@
  *
  * For WHFAST positions and velocities are inertial, and include the star. Unless in safe mode,
  * steps change the slots (whfast_steps.h), and queries compute positions and velocities from them.
+ * For IAS15 with MEGNO the slots are the tangent vector and its sums, beside the state.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody/ensemble/ensemble.h"
@@ -29,6 +30,7 @@ EMBEDDED(source_lanes, "nbody/ensemble/ensemble_lanes.cl", nbody_ensemble_ensemb
 EMBEDDED(source_kepler, "nbody/integrator/kepler_solver.h", nbody_integrator_kepler_solver_h);
 EMBEDDED(source_slots, "nbody/integrator/heliocentric_slots.h",
          nbody_integrator_heliocentric_slots_h);
+EMBEDDED(source_sums, "nbody/integrator/tangent_sums.h", nbody_integrator_tangent_sums_h);
 EMBEDDED(source_steps, "nbody/integrator/whfast_steps.h", nbody_integrator_whfast_steps_h);
 EMBEDDED(watch, "nbody/ensemble/ensemble_watch.cl", nbody_ensemble_ensemble_watch_cl);
 
@@ -59,9 +61,9 @@ static int ensemble_check(const struct nbody_ensemble_options *o, size_t systems
     if (nbody_whfast_check(&o->whfast, o->megno, "nbody_ensemble_create") != 0 ||
         reserved_check("nbody_ensemble_create", o->whfast.reserved) != 0)
         return -1;
-    if (o->megno && o->integrator != NBODY_WHFAST)
-        return clerror_set(EINVAL,
-                           "nbody_ensemble_create: MEGNO needs the integrator NBODY_WHFAST");
+    if (o->megno && !o->integrator)
+        return clerror_set(EINVAL, "nbody_ensemble_create: MEGNO needs the integrator NBODY_WHFAST "
+                                   "or NBODY_IAS15");
     if (!isfinite(o->dt) || o->dt == 0)
         return clerror_set(
             EINVAL, "nbody_ensemble_create: a time step of %g; it must be a number other than 0",
@@ -123,6 +125,24 @@ static void ensemble_write_systems(nbody_ensemble *e, struct part *p, const doub
     }
 }
 
+/* Begin the tangent vectors of ias15, which single runs begin in the caller's frame, too. */
+static void ensemble_write_tangents(nbody_ensemble *e, struct part *p, const double (*pos)[3],
+                                    const double (*vel)[3])
+{
+    enum { MOST = 3 * MAX_BODIES_PER_SYSTEM };
+    const size_t three = 3 * e->bodies;
+    for (size_t i = 0; i < p->n; i++) {
+        double x[MOST], v[MOST], slots[2 * MOST + NBODY_TANGENT_PLANES - 6];
+        const size_t star = (p->first + i) * e->bodies;
+        const struct tangent t = {e->bodies, x, v, slots, slots + three, slots + 2 * three};
+        memcpy(x, pos + star, three * sizeof *x);
+        memcpy(v, vel + star, three * sizeof *v);
+        nbody_tangent_begin(&t);
+        for (size_t k = 0; k < ensemble_slots(e); k++)
+            p->slots[k * p->n + i] = slots[k];
+    }
+}
+
 static int ensemble_allocate(nbody_ensemble *e, cl_uint dev)
 {
     struct part *p = &e->part[dev];
@@ -131,8 +151,8 @@ static int ensemble_allocate(nbody_ensemble *e, cl_uint dev)
     p->n = e->systems * (dev + 1) / e->ndev - p->first;
     if (p->n == 0)
         return 0;
-    p->state = clmalloc(e->ctx, 6 * (e->bodies - ensemble_first_body(e)) * p->n * sizeof *p->state,
-                        CL_MEM_ZEROCOPY);
+    p->state =
+        clmalloc(e->ctx, ensemble_state_numbers(e) * p->n * sizeof *p->state, CL_MEM_ZEROCOPY);
     p->gm = clmalloc(e->ctx, e->bodies * p->n * sizeof *p->gm, CL_MEM_ZEROCOPY);
     if (ensemble_has_slots(e))
         p->slots = clmalloc(e->ctx, ensemble_slots(e) * p->n * sizeof *p->slots, CL_MEM_ZEROCOPY);
@@ -154,19 +174,22 @@ static int ensemble_check_doubles(nbody_ensemble *e, cl_uint dev)
                                dev);
 }
 
-static int ensemble_open_whfast(nbody_ensemble *e)
+/* common: options of all kernels. */
+static int ensemble_open_whfast(nbody_ensemble *e, const char *common)
 {
-    static const struct embedded *const front[] = {&source_lanes, &source_kepler, &source_slots,
-                                                   &source_steps};
-    char options[128];
-    snprintf(
-        options, sizeof options,
-        "-D PLANETS=%zu -D WIDTH=%zu -D HELIOCENTRIC=%d -D CORRECTOR=%d -D SAFE=%d -D MEGNO=%d",
-        e->bodies - 1, e->width, (int)e->whfast.coordinates, nbody_whfast_corrector(&e->whfast),
-        e->whfast.safe != 0, e->megno);
-    e->program = embedded_open(e->ctx, options, &source_whfast, COUNT_OF(front), front);
-    e->kernel = e->program ? clsym(e->ctx, e->program, "ensemble_whfast", 0) : NULL;
-    if (!e->kernel || !ensemble_has_slots(e))
+    const struct embedded *front[] = {&source_lanes, &source_kepler, &source_slots,
+                                      &source_sums,  &source_steps,  &watch};
+    char options[256];
+    e->width = e->watched ? 1 : e->width;
+    snprintf(options, sizeof options,
+             "%s -D WIDTH=%zu -D HELIOCENTRIC=%d -D CORRECTOR=%d -D SAFE=%d", common, e->width,
+             (int)e->whfast.coordinates, nbody_whfast_corrector(&e->whfast), e->whfast.safe != 0);
+    e->program = embedded_open(e->ctx, options, &source_whfast,
+                               COUNT_OF(front) - (e->watched ? 0 : 1), front);
+    e->kernel = e->program ? clsym(e->ctx, e->program,
+                                   e->watched ? "ensemble_whfast_watched" : "ensemble_whfast", 0)
+                           : NULL;
+    if (!e->kernel || !ensemble_steps_slots(e))
         return e->kernel ? 0 : -1;
     e->begin = clsym(e->ctx, e->program, "ensemble_whfast_begin", 0);
     e->synchronize = clsym(e->ctx, e->program, "ensemble_whfast_synchronize", 0);
@@ -176,19 +199,27 @@ static int ensemble_open_whfast(nbody_ensemble *e)
 /* Open the kernel, which looks for contacts and distant bodies if the ensemble is watched. */
 static int ensemble_open_kernel(nbody_ensemble *e)
 {
-    if (e->integrator == NBODY_WHFAST)
-        return ensemble_open_whfast(e);
-    e->width = 1;
-    const struct embedded *const front[] = {&watch};
+    const struct embedded *front[3];
+    size_t nfront = 0;
     const char *const scheme = e->integrator ? "ensemble_ias15" : "ensemble_wisdom_holman";
-    char options[96], name[64];
-    snprintf(name, sizeof name, "%s%s", scheme, e->watched ? "_watched" : "");
-    snprintf(options, sizeof options, "-D PLANETS=%zu", e->bodies - 1);
+    char options[128], name[64];
+    const int length =
+        snprintf(options, sizeof options, "-D PLANETS=%zu -D MEGNO=%d", e->bodies - 1, e->megno);
     if (e->watched)
-        snprintf(options, sizeof options, "-D PLANETS=%zu -D WATCH=1 -D CONTACTS=%d -D MERGE=%d",
-                 e->bodies - 1, e->contacts, e->merges);
+        snprintf(options + length, sizeof options - (size_t)length,
+                 " -D WATCH=1 -D CONTACTS=%d -D MERGE=%d", e->contacts, e->merges);
+    if (e->integrator == NBODY_WHFAST)
+        return ensemble_open_whfast(e, options);
+    if (e->megno) {
+        front[nfront++] = &source_lanes;
+        front[nfront++] = &source_sums;
+    }
+    if (e->watched)
+        front[nfront++] = &watch;
+    e->width = 1;
+    snprintf(name, sizeof name, "%s%s", scheme, e->watched ? "_watched" : "");
     e->program =
-        embedded_open(e->ctx, options, e->integrator ? &source_ias15 : &source, e->watched, front);
+        embedded_open(e->ctx, options, e->integrator ? &source_ias15 : &source, nfront, front);
     e->kernel = e->program ? clsym(e->ctx, e->program, name, 0) : NULL;
     return e->kernel ? 0 : -1;
 }
@@ -207,14 +238,20 @@ static int ensemble_start(nbody_ensemble *e, cl_uint dev, cl_uint n, cl_uint ste
 {
     struct part *p = &e->part[dev];
     const int flags = CL_EVENT_NOWAIT | CL_EVENT_CHECKED;
-    const cl_ulong before = e->steps;
+    const cl_ulong before = e->steps - e->base_steps;
     clndrange_t ndr = ensemble_range(e, p);
-    double *const own = p->slots ? p->slots : p->state;
-    const cl_event event =
-        e->watched
-            ? clforkv(e->ctx, dev, e->kernel, &ndr, flags,
-                      ARGS(p->state, p->gm, p->record, n, e->dt, steps, e->distance, before))
-            : clforkv(e->ctx, dev, e->kernel, &ndr, flags, ARGS(own, p->gm, n, e->dt, steps));
+    double *const own = ensemble_steps_slots(e) ? p->slots : p->state;
+    struct stdcl_arg arg[12] = {ARG(own), ARG(p->gm), ARG(n), ARG(e->dt), ARG(steps)};
+    cl_uint count = 5;
+    if (e->watched) {
+        arg[count++] = ARG_AT(p->record);
+        arg[count++] = ARG_AT(e->distance);
+        arg[count++] = ARG_AT(before);
+        arg[count++] = ARG_AT(e->base_time);
+    }
+    if (p->slots && own != p->slots)
+        arg[count++] = ARG_AT(p->slots);
+    const cl_event event = clforkv(e->ctx, dev, e->kernel, &ndr, flags, count, arg);
     return event == (cl_event)-1 ? -1 : clflush(e->ctx, dev, 0);
 }
 
@@ -272,6 +309,7 @@ nbody_ensemble *nbody_ensemble_create(const struct nbody_ensemble_options *o, si
                           .bodies = bodies,
                           .G = o->G > 0 ? o->G : 1,
                           .dt = o->dt,
+                          .first_dt = o->dt,
                           .integrator = o->integrator,
                           .whfast = o->whfast,
                           .megno = o->megno != 0,
@@ -291,10 +329,12 @@ nbody_ensemble *nbody_ensemble_create(const struct nbody_ensemble_options *o, si
         status = ensemble_open_kernel(e);
     for (cl_uint d = 0; d < e->ndev && status == 0; d++) {
         ensemble_write_systems(e, &e->part[d], mass, pos, vel);
+        if (e->megno && !ensemble_steps_slots(e))
+            ensemble_write_tangents(e, &e->part[d], pos, vel);
         status = ensemble_upload(e, d);
     }
-    if (status == 0 && ensemble_has_slots(e))
-        status = ensemble_convert(e, e->begin);
+    if (status == 0 && ensemble_steps_slots(e))
+        status = ensemble_begin_slots(e, 0, 0);
     if (status == 0 && ensemble_warm_up(e) == 0)
         return e;
     nbody_ensemble_free(e);
@@ -313,6 +353,7 @@ void nbody_ensemble_free(nbody_ensemble *e)
         clfree(e->part[d].gm);
         clfree(e->part[d].record);
     }
+    ensemble_sample_free(e);
     free(e->part);
     free(e->centre);
     free(e);
@@ -324,7 +365,8 @@ int nbody_ensemble_step(nbody_ensemble *e, size_t steps)
         return -1;
     for (size_t done = 0, some; done < steps; done += some) {
         some = ensemble_steps_in_slice(e, steps - done);
-        e->current = !ensemble_has_slots(e);
+        e->current = !ensemble_steps_slots(e);
+        e->downloaded = false;
         for (cl_uint d = 0; d < e->ndev; d++)
             if (e->part[d].n && ensemble_launch_steps(e, d, (cl_uint)some) != 0)
                 return -1;
@@ -338,20 +380,48 @@ int nbody_ensemble_step(nbody_ensemble *e, size_t steps)
     return 0;
 }
 
+int nbody_ensemble_set_dt(nbody_ensemble *e, double dt)
+{
+    if (no_handle(e, __func__))
+        return -1;
+    if (!isfinite(dt) || dt == 0)
+        return clerror_set(
+            EINVAL,
+            "nbody_ensemble_set_dt: a time step of %g; it must be a finite number other than 0",
+            dt);
+    if (ensemble_synchronize(e) != 0)
+        return -1;
+    const double ahead = e->dt / 2;
+    e->base_time = ensemble_time(e);
+    e->base_steps = e->steps;
+    e->dt = dt;
+    return ensemble_steps_slots(e) ? ensemble_begin_slots(e, e->megno && e->steps > 0, ahead) : 0;
+}
+
 /* ---- Save and load. -----------------------------------------------------------------------------
- * Header; centres of mass; then the components of the device's state or slots, each of all
- * systems. A watched ensemble adds the components of G m and of the record. */
+ * Header; centres of mass; then the components of the device's state and slots, without a state
+ * that follows from the slots, each of all systems. A watched ensemble adds the components of G m
+ * and of the record. */
 
 struct saved_head {
-    uint64_t systems, bodies, steps, integrator, coordinates, safe, megno, watch;
+    uint64_t systems, bodies, integrator, coordinates, safe, megno, watch;
     int64_t corrector;
-    double G, dt;
+    double G, first_dt;
+    struct saved_clock { /* restored; all other members must be equal */
+        uint64_t steps, base_steps;
+        double dt, base_time;
+    } clock;
 };
 
-/* Components of the state, of G m and of the record that are saved. */
-static size_t ensemble_components(const nbody_ensemble *e)
+/* Components of the state, the slots, G m and the record that are saved. */
+static size_t ensemble_saved_states(const nbody_ensemble *e)
 {
-    return ensemble_has_slots(e) ? ensemble_slots(e) : 6 * (e->bodies - ensemble_first_body(e));
+    return ensemble_steps_slots(e) ? 0 : ensemble_state_numbers(e);
+}
+
+static size_t ensemble_saved_slots(const nbody_ensemble *e)
+{
+    return ensemble_has_slots(e) ? ensemble_slots(e) : 0;
 }
 
 static size_t ensemble_saved_masses(const nbody_ensemble *e)
@@ -363,8 +433,8 @@ size_t nbody_ensemble_save_bytes(const nbody_ensemble *e)
 {
     if (no_handle(e, __func__))
         return 0;
-    const size_t numbers =
-        ensemble_components(e) + ensemble_saved_masses(e) + ensemble_record_size(e);
+    const size_t numbers = ensemble_saved_states(e) + ensemble_saved_slots(e) +
+                           ensemble_saved_masses(e) + ensemble_record_size(e);
     return sizeof(struct saved_head) + e->systems * (sizeof *e->centre + numbers * sizeof(double));
 }
 
@@ -372,7 +442,6 @@ static struct saved_head ensemble_header(const nbody_ensemble *e)
 {
     return (struct saved_head){.systems = e->systems,
                                .bodies = e->bodies,
-                               .steps = e->steps,
                                .integrator = e->integrator,
                                .coordinates = e->whfast.coordinates,
                                .safe = e->whfast.safe != 0,
@@ -381,7 +450,11 @@ static struct saved_head ensemble_header(const nbody_ensemble *e)
                                         4 * (uint64_t)e->merges,
                                .corrector = nbody_whfast_corrector(&e->whfast),
                                .G = e->G,
-                               .dt = e->dt};
+                               .first_dt = e->first_dt,
+                               .clock = {.steps = e->steps,
+                                         .base_steps = e->base_steps,
+                                         .dt = e->dt,
+                                         .base_time = e->base_time}};
 }
 
 /* Copy `components` numbers of each of a part's systems to or from the components of all systems.
@@ -404,8 +477,8 @@ static void ensemble_copy_states(const nbody_ensemble *e, char *all, bool out)
 {
     for (cl_uint d = 0; d < e->ndev; d++) {
         const struct part *p = &e->part[d];
-        char *at = ensemble_copy_part(e, p, p->slots ? p->slots : p->state, ensemble_components(e),
-                                      all, out);
+        char *at = ensemble_copy_part(e, p, p->state, ensemble_saved_states(e), all, out);
+        at = ensemble_copy_part(e, p, p->slots, ensemble_saved_slots(e), at, out);
         at = ensemble_copy_part(e, p, p->gm, ensemble_saved_masses(e), at, out);
         ensemble_copy_part(e, p, p->record, ensemble_record_size(e), at, out);
     }
@@ -434,15 +507,19 @@ int nbody_ensemble_load(nbody_ensemble *e, const void *from, size_t size)
     const size_t centres = e->systems * sizeof *e->centre;
     if (size >= sizeof h)
         memcpy(&h, from, sizeof h);
-    own.steps = h.steps;
+    own.clock = h.clock;
     if (size != nbody_ensemble_save_bytes(e) || memcmp(&h, &own, sizeof h) != 0)
         return clerror_set(
             EINVAL,
             "nbody_ensemble_load: these bytes were saved by an ensemble with other systems, another integrator or its options, G, step or watch");
     memcpy(e->centre, (const char *)from + sizeof h, centres);
     ensemble_copy_states(e, (char *)(uintptr_t)from + sizeof h + centres, false);
-    e->steps = h.steps;
-    e->current = !ensemble_has_slots(e);
+    e->steps = h.clock.steps;
+    e->base_steps = h.clock.base_steps;
+    e->base_time = h.clock.base_time;
+    e->dt = h.clock.dt;
+    e->current = !ensemble_steps_slots(e);
+    e->downloaded = false;
     for (cl_uint d = 0; d < e->ndev; d++)
         if (ensemble_upload(e, d) != 0)
             return -1;

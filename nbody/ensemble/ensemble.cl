@@ -252,9 +252,9 @@ static void planets_take_masses(struct orbiting *o, const struct watch *w, const
     }
 }
 
-kernel void ensemble_wisdom_holman_watched(global double *state, global double *gms,
-                                           global double *record, uint systems, double h,
-                                           uint steps, double distance, ulong before)
+kernel void ensemble_wisdom_holman_watched(global double *state, global double *gms, uint systems,
+                                           double h, uint steps, global double *record,
+                                           double distance, ulong before, double base)
 {
     const size_t i = get_global_id(0), n = systems;
     if (i >= n)
@@ -271,7 +271,7 @@ kernel void ensemble_wisdom_holman_watched(global double *state, global double *
     planets_load(&o, state, n, i);
     planets_take_masses(&o, &w, all, gm, part);
     planets_to_bodies(&o, part, x, v);
-    if (before == 0)
+    if (before == 0 && base == 0)
         watch_overlaps(&w, all, x, v);
     int events = -1; /* after the last look at masses */
     for (uint k = 0; k < steps && watch_runs(&w); k++) {
@@ -284,7 +284,9 @@ kernel void ensemble_wisdom_holman_watched(global double *state, global double *
         planets_to_bodies(&o, part, x0, v0);
         planets_step(&o, all[0], gm, part, h, ax, ay, az);
         planets_to_bodies(&o, part, x, v);
-        watch_step(&w, h * (double)(before + k), h * (double)(before + k + 1), all, x0, v0, x, v);
+        const double begin = base + h * (double)(before + k),
+                     end = base + h * (double)(before + k + 1);
+        watch_step(&w, begin, end, all, x0, v0, x, v);
     }
     planets_take_masses(&o, &w, all, gm, part);
     planets_from_bodies(&o, x, v);

@@ -6,14 +6,20 @@
  *                             position and 3 of the velocity, relative to the centre of mass
  *   gm[c * systems + i]       G m: the star, then the planets
  *   record                    ensemble_watch.cl
+ *   tangent[c * systems + i]  with MEGNO, component c of system i: 3 numbers of each body's tangent
+ *                             position, then 3 of its velocity, then WH_SUMS sums
  *
- * A step of dt is divided into adaptive steps, per system, and starts from positions and velocities
- * alone. The scheme is explained in integrate_ias15.c, its scalar reference. If a system's steps
- * vanish in a collision, its state becomes NAN.
+ * The host puts ensemble_lanes.cl and tangent_sums.h in front with MEGNO. A step of dt is divided
+ * into adaptive steps, per system, and starts from positions and velocities alone. The scheme is
+ * explained in integrate_ias15.c, its scalar reference. If a system's steps vanish in a collision,
+ * its state becomes NAN.
  * SPDX-License-Identifier: MIT
  */
 #pragma OPENCL FP_CONTRACT OFF
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#ifndef MEGNO
+#define MEGNO 0 /* 1: follow a tangent vector, after tangent_sums.h */
+#endif
 #ifndef PLANETS
 #define PLANETS 2 /* per system */
 #endif
@@ -22,7 +28,8 @@
 #define MERGE 0
 #define BODIES (PLANETS + 1)
 #endif
-#define M (3 * BODIES)
+#define OWN (3 * BODIES)
+#define M (OWN + MEGNO * OWN) /* numbers of bodies, and of a tangent vector after them */
 #define PLACES 7
 #define ITERATIONS 12
 #define ETA 0.1751 /* constants as in integrate_ias15.c */
@@ -46,6 +53,9 @@ constant double place[PLACES + 1] = {0,
 struct system {
     double gm[BODIES], strength[BODIES], x[M], v[M], lost_x[M], lost_v[M], a0[M], a[M], off[M],
         b[PLACES][M], g[PLACES][M], c[PLACES][PLACES];
+#if MEGNO
+    double sums[WH_SUMS];
+#endif
 #if WATCH
     struct watch watch;
     double begin; /* time of the current step of dt, since creation */
@@ -78,6 +88,30 @@ static double ias15_between(const struct system *s, int p, int q, int c)
     return (s->x[3 * q + c] - s->x[3 * p + c]) + (s->off[3 * q + c] - s->off[3 * p + c]);
 }
 
+#if MEGNO
+/* Compute the accelerations of the tangent vector, the derivative of the bodies' along it: a pair
+ * has (t - 3 d (d t) / r^2) / r^3, with distance d and the tangent vector's distance t. */
+static void ias15_accelerate_tangent(const struct system *s, double *a)
+{
+    for (int p = 1; p < BODIES; p++)
+        for (int q = 0; q < p; q++) {
+            double d[3], t[3], r2 = 0, dt = 0;
+            for (int c = 0; c < 3; c++) {
+                d[c] = ias15_between(s, p, q, c);
+                t[c] = ias15_between(s, p, q, OWN + c);
+                r2 = fma(d[c], d[c], r2);
+                dt = fma(d[c], t[c], dt);
+            }
+            const double r3 = r2 * sqrt(r2);
+            for (int c = 0; c < 3; c++) {
+                const double f = (t[c] - 3 * dt / r2 * d[c]) / r3;
+                a[OWN + 3 * p + c] += s->gm[q] * f;
+                a[OWN + 3 * q + c] -= s->gm[p] * f;
+            }
+        }
+}
+#endif
+
 /* Compute the accelerations a at the positions x + off, and in s->strength the sums of the forces'
  * magnitudes. */
 static void ias15_accelerate(struct system *s, double *a)
@@ -101,6 +135,9 @@ static void ias15_accelerate(struct system *s, double *a)
             s->strength[p] = fma(to, r, s->strength[p]);
             s->strength[q] = fma(-from, r, s->strength[q]);
         }
+#if MEGNO
+    ias15_accelerate_tangent(s, a);
+#endif
 }
 
 /* Compute the first and second time derivatives of the accelerations a0 at the begin of the step
@@ -140,7 +177,7 @@ static void ias15_derive(struct system *s)
 static double ias15_max_abs(const double *x)
 {
     double most = 0;
-    for (int k = 0; k < M; k++)
+    for (int k = 0; k < OWN; k++)
         most = fabs(x[k]) <= most ? most : fabs(x[k]); /* NaN counts */
     return most;
 }
@@ -171,7 +208,7 @@ static double ias15_refine(struct system *s, int n)
         s->g[n - 1][k] = g;
         for (int j = 0; j < n; j++)
             s->b[j][k] += change * s->c[n - 1][j];
-        most = fmax(most, fabs(change));
+        most = k < OWN ? fmax(most, fabs(change)) : most;
     }
     return most;
 }
@@ -435,11 +472,60 @@ static void ias15_store(const struct system *s, bool good, global double *state,
         }
 }
 
+/* ---- Tangent vectors. ------------------------------------------------------------------------ */
+
+#if MEGNO
+static void ias15_load_tangent(struct system *s, global const double *tangent, size_t n, size_t i)
+{
+    for (int k = 0; k < OWN; k++) {
+        s->x[OWN + k] = tangent[k * n + i];
+        s->v[OWN + k] = tangent[(OWN + k) * n + i];
+    }
+    for (int k = 0; k < WH_SUMS; k++)
+        s->sums[k] = tangent[(2 * OWN + k) * n + i];
+}
+
+static void ias15_store_tangent(const struct system *s, global double *tangent, size_t n, size_t i)
+{
+    for (int k = 0; k < OWN; k++) {
+        tangent[k * n + i] = s->x[OWN + k];
+        tangent[(OWN + k) * n + i] = s->v[OWN + k];
+    }
+    for (int k = 0; k < WH_SUMS; k++)
+        tangent[(2 * OWN + k) * n + i] = s->sums[k];
+}
+
+/* Add the growth in a step of h to the sums. */
+static void ias15_record(struct system *s, double h)
+{
+    double xx = 0, vv = 0;
+    for (int k = OWN; k < M; k++) {
+        xx = fma(s->x[k], s->x[k], xx);
+        vv = fma(s->v[k], s->v[k], vv);
+    }
+    const double scale = tangent_add_growth(xx + s->sums[WH_WEIGHT] * vv, h, s->sums, 1);
+    for (int k = OWN; k < M; k++) {
+        s->x[k] *= scale;
+        s->v[k] *= scale;
+    }
+}
+
+#define TANGENT , global double *tangent
+#define LOAD_TANGENT ias15_load_tangent(&s, tangent, n, i)
+#define STORE_TANGENT ias15_store_tangent(&s, tangent, n, i)
+#define RECORD(h) ias15_record(&s, h)
+#else
+#define TANGENT
+#define LOAD_TANGENT
+#define STORE_TANGENT
+#define RECORD(h)
+#endif
+
 /* ---- Kernels. -------------------------------------------------------------------------------- */
 
 #if !WATCH
 kernel void ensemble_ias15(global double *state, global const double *gms, uint systems, double h,
-                           uint steps)
+                           uint steps TANGENT)
 {
     const size_t i = get_global_id(0), n = systems;
     if (i >= n)
@@ -447,15 +533,19 @@ kernel void ensemble_ias15(global double *state, global const double *gms, uint 
     struct system s;
     bool good = true;
     ias15_load(&s, state, gms, n, i);
-    for (uint k = 0; k < steps && good; k++)
+    LOAD_TANGENT;
+    for (uint k = 0; k < steps && good; k++) {
         good = ias15_run(&s, h);
+        RECORD(h);
+    }
     ias15_store(&s, good, state, n, i);
+    STORE_TANGENT;
 }
 #else
 
-kernel void ensemble_ias15_watched(global double *state, global double *gms, global double *record,
-                                   uint systems, double h, uint steps, double distance,
-                                   ulong before)
+kernel void ensemble_ias15_watched(global double *state, global double *gms, uint systems, double h,
+                                   uint steps, global double *record, double distance, ulong before,
+                                   double base TANGENT)
 {
     const size_t i = get_global_id(0), n = systems;
     if (i >= n)
@@ -466,15 +556,18 @@ kernel void ensemble_ias15_watched(global double *state, global double *gms, glo
     if (!watch_runs(&s.watch))
         return;
     ias15_load(&s, state, gms, n, i);
-    if (before == 0)
+    LOAD_TANGENT;
+    if (before == 0 && base == 0)
         watch_overlaps(&s.watch, s.gm, s.x, s.v);
     for (uint k = 0; k < steps && good && watch_runs(&s.watch); k++) {
-        s.begin = h * (double)(before + k);
+        s.begin = base + h * (double)(before + k);
         good = ias15_run(&s, h);
+        RECORD(watch_runs(&s.watch) ? h : s.watch.ended - s.begin);
     }
     if (!good)
         watch_end(&s.watch, FAILED, s.begin);
     ias15_store(&s, good, state, n, i);
+    STORE_TANGENT;
     for (int b = 0; b < BODIES; b++)
         gms[b * n + i] = s.gm[b];
     watch_close(&s.watch);

@@ -22,10 +22,14 @@ static int ensemble_check_watch(const nbody_ensemble *e,
         return clerror_set(
             EINVAL, "nbody_ensemble_watch: call it once, after nbody_ensemble_create and before "
                     "the first step");
-    if (e->integrator == NBODY_WHFAST && (o->radius || o->stop_distance > 0))
+    if (e->integrator == NBODY_WHFAST && o->radius && o->merge)
         return clerror_set(ENOTSUP,
-                           "nbody_ensemble_watch: NBODY_WHFAST looks neither for contacts nor "
-                           "for distances; use the integrator 0 or NBODY_IAS15");
+                           "nbody_ensemble_watch: NBODY_WHFAST does not merge bodies; end systems "
+                           "at contacts, or use the integrator 0 or NBODY_IAS15");
+    if (e->megno && o->radius)
+        return clerror_set(ENOTSUP,
+                           "nbody_ensemble_watch: tangent vectors do not support contacts; "
+                           "create the ensemble without megno");
     if (!isfinite(o->stop_distance) || o->stop_distance < 0)
         return clerror_set(EINVAL,
                            "nbody_ensemble_watch: a stop_distance of %g; it must be a number >= 0",
@@ -68,8 +72,10 @@ int nbody_ensemble_watch(nbody_ensemble *e, const struct nbody_ensemble_watch_op
     e->distance = o->stop_distance;
     e->contacts = o->radius != NULL;
     e->merges = o->radius && o->merge;
+    e->downloaded = false;
     for (cl_uint d = 0; d < e->ndev; d++)
-        if (ensemble_allocate_record(e, &e->part[d], o->radius) != 0 || ensemble_upload(e, d) != 0)
+        if (ensemble_allocate_record(e, &e->part[d], o->radius) != 0 ||
+            ensemble_upload_record(e, d) != 0)
             return -1;
     return ensemble_watch_kernel(e);
 }
@@ -92,56 +98,57 @@ static struct nbody_system ensemble_describe_system(const nbody_ensemble *e, con
     return s;
 }
 
-int nbody_ensemble_systems(nbody_ensemble *e, struct nbody_system *system)
+int nbody_ensemble_systems(nbody_ensemble *e, size_t n, const size_t *which,
+                           struct nbody_system *system)
 {
-    if (no_handle(e, __func__))
+    struct ensemble_query q = {.n = n, .which = which};
+    if (no_handle(e, __func__) || ensemble_query(e, __func__, &q, NEED_STATES) != 0)
         return -1;
-    if (ensemble_download(e) != 0)
-        return -1;
-    for (cl_uint d = 0; d < e->ndev; d++)
-        for (size_t i = 0; i < e->part[d].n; i++)
-            system[e->part[d].first + i] = ensemble_describe_system(e, &e->part[d], i);
+    for (size_t k = 0; k < n; k++) {
+        size_t i;
+        const struct part *p = ensemble_find(e, &q, k, &i);
+        system[k] = ensemble_describe_system(e, p, i);
+    }
     return 0;
 }
 
-/* Copy a part's events to `to`, unless NULL. Return their number. */
-static size_t ensemble_copy_events(const struct part *p, size_t first_event,
+/* Copy the events of a query's systems to `to`, unless NULL. Return their number. */
+static size_t ensemble_copy_events(const nbody_ensemble *e, const struct ensemble_query *q,
                                    struct nbody_system_event *to)
 {
     size_t count = 0;
-    for (size_t i = 0; p->record && i < p->n; i++) {
+    for (size_t k = 0; k < q->n; k++) {
+        size_t i;
+        const struct part *p = ensemble_find(e, q, k, &i);
         const size_t events = (size_t)*ensemble_record(p, i, RECORD_EVENTS);
-        for (size_t k = 0; k < events; k++, count++) {
-            const double *at = ensemble_record(p, i, first_event + EVENT_NUMBERS * k);
+        for (size_t j = 0; j < events; j++, count++) {
+            const double *at = ensemble_record(p, i, RECORD_RADII + e->bodies + EVENT_NUMBERS * j);
             if (to)
-                to[count] = (struct nbody_system_event){p->first + i, (size_t)at[p->n],
+                to[count] = (struct nbody_system_event){ensemble_system(p, i), (size_t)at[p->n],
                                                         (size_t)at[2 * p->n], at[0]};
         }
     }
     return count;
 }
 
-int nbody_ensemble_events(nbody_ensemble *e, struct nbody_system_event **event, size_t *events)
+int nbody_ensemble_events(nbody_ensemble *e, size_t n, const size_t *which,
+                          struct nbody_system_event **event, size_t *events)
 {
+    struct ensemble_query q = {.n = n, .which = which};
     if (no_handle(e, __func__))
         return -1;
-    const size_t first = RECORD_RADII + e->bodies;
     *event = NULL;
     *events = 0;
     if (!e->watched)
         return 0;
-    if (ensemble_download(e) != 0)
+    if (ensemble_query(e, __func__, &q, NEED_STATES) != 0)
         return -1;
-    size_t all = 0;
-    for (cl_uint d = 0; d < e->ndev; d++)
-        all += ensemble_copy_events(&e->part[d], first, NULL);
+    const size_t all = ensemble_copy_events(e, &q, NULL);
     if (!all)
         return 0;
-    struct nbody_system_event *to = *event = malloc(all * sizeof *to);
-    if (!to)
+    *event = malloc(all * sizeof **event);
+    if (!*event)
         return clerror_set(ENOMEM, "nbody_ensemble_events: out of memory for %zu events", all);
-    for (cl_uint d = 0; d < e->ndev; d++)
-        to += ensemble_copy_events(&e->part[d], first, to);
-    *events = all;
+    *events = ensemble_copy_events(e, &q, *event);
     return 0;
 }

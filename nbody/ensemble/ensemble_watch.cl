@@ -20,6 +20,8 @@
  *                     merge, or the system ends.
  *   watch_inside      after a step, for the distance from the centre of mass.
  *
+ * watch_may_act decides with approximate states whether watch_step needs the exact ones.
+ *
  * and watch_overlaps before the first step. It skips each body for which watch_has is false: its
  * coordinates and G m are 0. After its steps it closes the watch.
  *
@@ -297,13 +299,11 @@ static double watch_square(const double *d)
     return fma(d[0], d[0], fma(d[1], d[1], d[2] * d[2]));
 }
 
-/* End the system if a body is farther from the centre of mass than the limit. */
-static void watch_inside(struct watch *w, double time, const double *gm, const double *x)
+/* Return the square of the largest distance from the centre of mass, and the body there. */
+static double watch_farthest(const struct watch *w, const double *gm, const double *x, int *body)
 {
     double centre[3] = {0, 0, 0}, all = 0, most = 0;
-    int body = 0;
-    if (!(w->distance > 0))
-        return;
+    *body = 0;
     for (int b = 0; b < BODIES; b++) {
         all += gm[b];
         for (int c = 0; c < 3; c++)
@@ -315,10 +315,17 @@ static void watch_inside(struct watch *w, double time, const double *gm, const d
         const double d[3] = {x[3 * b] - centre[0], x[3 * b + 1] - centre[1],
                              x[3 * b + 2] - centre[2]},
                      rr = watch_has(w, b) ? watch_square(d) : 0;
-        body = rr > most ? b : body;
+        *body = rr > most ? b : *body;
         most = fmax(most, rr);
     }
-    if (most > w->distance * w->distance) {
+    return most;
+}
+
+/* End the system if a body is farther from the centre of mass than the limit. */
+static void watch_inside(struct watch *w, double time, const double *gm, const double *x)
+{
+    int body;
+    if (w->distance > 0 && watch_farthest(w, gm, x, &body) > w->distance * w->distance) {
         watch_note(w, time, body, body);
         watch_end(w, ESCAPE, time);
     }
@@ -326,9 +333,9 @@ static void watch_inside(struct watch *w, double time, const double *gm, const d
 
 /* True if a pair may touch in a step of h. A cubic deviates from its chord by at most 4/27 of the
  * velocities at both ends times h. A pair's path therefore stays within the sum of both bodies'
- * `reach` from its end; (a + b + c)^2 <= 3 (a^2 + b^2 + c^2). */
-static bool watch_may_touch(const struct watch *w, double h, const double *x0, const double *v0,
-                            const double *x, const double *v)
+ * `reach` from its end; (a + b + c)^2 <= 3 (a^2 + b^2 + c^2). margin: factor of the reach. */
+static bool watch_may_touch(const struct watch *w, double margin, double h, const double *x0,
+                            const double *v0, const double *x, const double *v)
 {
     const double bulge = 16. / 729 * h * h;
     double reach[BODIES];
@@ -344,7 +351,7 @@ static bool watch_may_touch(const struct watch *w, double h, const double *x0, c
         for (int p = 0; p < q; p++) {
             const double d[3] = {x[3 * q] - x[3 * p], x[3 * q + 1] - x[3 * p + 1],
                                  x[3 * q + 2] - x[3 * p + 2]},
-                         most = reach[p] + reach[q];
+                         most = margin * (reach[p] + reach[q]);
             near |= watch_square(d) <= most * fabs(most) && w->radius[p] + w->radius[q] > 0;
         }
     return near;
@@ -381,10 +388,22 @@ static void watch_step(struct watch *w, double begin, double end, double *gm, do
                        double *v0, double *x, double *v)
 {
 #if CONTACTS
-    if (watch_may_touch(w, end - begin, x0, v0, x, v))
+    if (watch_may_touch(w, 1, end - begin, x0, v0, x, v))
         watch_contacts(w, begin, end, gm, x0, v0, x, v);
     if (!watch_runs(w))
         return;
 #endif
     watch_inside(w, end, gm, x);
+}
+
+/* False if watch_step would find nothing in a step of h between states that differ from x0, v0 and
+ * x, v by less than a percent of the distances and paths. */
+static bool watch_may_act(const struct watch *w, double h, const double *gm, const double *x0,
+                          const double *v0, const double *x, const double *v)
+{
+    const double inside = 0.99 * w->distance;
+    int body;
+    if (CONTACTS && watch_may_touch(w, 1.1, h, x0, v0, x, v))
+        return true;
+    return w->distance > 0 && watch_farthest(w, gm, x, &body) > inside * inside;
 }

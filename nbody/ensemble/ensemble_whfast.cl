@@ -1,7 +1,7 @@
 /* ensemble_whfast.cl - many planetary systems at once, WIDTH per work-item: the steps of whfast
  * (whfast_steps.h), with the bits of a single run on the host (integrate_whfast.c, its scalar
- * reference). The host puts ensemble_lanes.cl, kepler_solver.h, heliocentric_slots.h and
- * whfast_steps.h in front.
+ * reference). The host puts ensemble_lanes.cl, kepler_solver.h, heliocentric_slots.h,
+ * tangent_sums.h and whfast_steps.h in front.
  *
  *   state[c * systems + i]    component c of system i: for each body, including the star, 3 of the
  *                             position and 3 of the velocity, inertial
@@ -9,6 +9,12 @@
  *                             errors, 3 BODIES each; with MEGNO also of the tangent vector, then
  *                             WH_SUMS sums; half a step ahead, unless SAFE
  *   gm[c * systems + i]       G m: the star, then the planets
+ *   record                    ensemble_watch.cl, which the host puts in front of watched kernels
+ *
+ * Watched systems end, but their bodies do not merge. Slots are corrected and half a step ahead, so
+ * that states for the watch cost a step or, with a corrector, several. A watched kernel therefore
+ * looks at states without the correction, which is of the order of the planets' masses, and
+ * computes the exact ones where something may happen.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -20,6 +26,9 @@
 #endif
 #ifndef STDCL_NBODY_HELIOCENTRIC_SLOTS_H
 #include "../integrator/heliocentric_slots.h"
+#endif
+#ifndef STDCL_NBODY_TANGENT_SUMS_H
+#include "../integrator/tangent_sums.h"
 #endif
 #ifndef STDCL_NBODY_WHFAST_STEPS_H
 #include "../integrator/whfast_steps.h"
@@ -38,6 +47,9 @@
 #endif
 #ifndef MEGNO
 #define MEGNO 0 /* 1: follow a tangent vector */
+#endif
+#ifndef WATCH
+#define WATCH 0 /* 1: after ensemble_watch.cl, with WIDTH 1 and MERGE 0 */
 #endif
 #define BODIES (PLANETS + 1)
 #define M (3 * BODIES)
@@ -204,12 +216,8 @@ static void wh_kick(const struct wh *w, double dt)
 
 /* ---- Kernels. -------------------------------------------------------------------------------- */
 
-static inline struct wh whfast_open(struct whfast_numbers *s, global const double *gms, size_t n,
-                                    size_t left)
+static inline struct wh whfast_of(struct whfast_numbers *s)
 {
-    for (int b = 0; b < BODIES; b++)
-        s->gm[b] = lanes_load(gms + b * n, left);
-    wh_find_masses(BODIES, HELIOCENTRIC, s->gm, s->focus, s->ratio);
     return (struct wh)
     {
         .n = BODIES, .stride = BODIES, .own_x = s->own_x, .own_v = s->own_v, .x = s->x, .v = s->v,
@@ -220,6 +228,15 @@ static inline struct wh whfast_open(struct whfast_numbers *s, global const doubl
 #endif
         .heliocentric = HELIOCENTRIC, .corrector = CORRECTOR
     };
+}
+
+static inline struct wh whfast_open(struct whfast_numbers *s, global const double *gms, size_t n,
+                                    size_t left)
+{
+    for (int b = 0; b < BODIES; b++)
+        s->gm[b] = lanes_load(gms + b * n, left);
+    wh_find_masses(BODIES, HELIOCENTRIC, s->gm, s->focus, s->ratio);
+    return whfast_of(s);
 }
 
 static inline void whfast_load_state(struct whfast_numbers *s, global const double *state, size_t n,
@@ -280,20 +297,24 @@ static inline void whfast_store_slots(const struct whfast_numbers *s, global dou
 #endif
 }
 
-/* Compute the slots from the state. */
+/* Compute the slots from the state. started: keep the tangent vector, `ahead` of the state. */
 kernel void ensemble_whfast_begin(global const double *state, global double *slots,
-                                  global const double *gms, uint systems, double h)
+                                  global const double *gms, uint systems, double h, uint started,
+                                  double ahead)
 {
     const size_t i = WIDTH * get_global_id(0), n = systems;
     if (i >= n)
         return;
     struct whfast_numbers s;
     const struct wh w = whfast_open(&s, gms + i, n, n - i);
+    if (started)
+        whfast_load_slots(&s, slots + i, n, n - i);
     whfast_load_state(&s, state + i, n, n - i);
-    wh_begin(&w, h, false, 0);
+    wh_begin(&w, h, started, ahead);
     whfast_store_slots(&s, slots + i, n, n - i);
 }
 
+#if !WATCH
 /* Advance the slots by `steps` steps of h; with SAFE `own` is the state, otherwise the slots. */
 kernel void ensemble_whfast(global double *own, global const double *gms, uint systems, double h,
                             uint steps)
@@ -313,6 +334,102 @@ kernel void ensemble_whfast(global double *own, global const double *gms, uint s
     whfast_store_slots(&s, own + i, n, n - i);
 #endif
 }
+#else
+
+/* Positions and velocities of the bodies, for ensemble_watch.cl. */
+static void whfast_list(const struct whfast_numbers *s, double *x, double *v)
+{
+    for (int b = 0; b < BODIES; b++)
+        for (int c = 0; c < 3; c++) {
+            x[3 * b + c] = s->own_x[c * BODIES + b];
+            v[3 * b + c] = s->own_v[c * BODIES + b];
+        }
+}
+
+/* Compute the state from a copy of the slots; unless `exact`, without the correction. */
+static void whfast_look(const struct whfast_numbers *s, double h, bool exact, double *x, double *v)
+{
+    struct whfast_numbers copy = *s;
+    const struct wh all = whfast_of(&copy);
+    struct wh w = wh_plain(&all);
+    w.corrector = exact ? w.corrector : -1;
+    wh_synchronize(&w, h);
+    whfast_list(&copy, x, v);
+}
+
+/* Make a step between the times `begin` and `end`, and watch it. x, v: approximate or exact state
+ * before the step, then the approximate one after it. */
+static void whfast_watched_step(struct watch *watch, struct whfast_numbers *s, const struct wh *w,
+                                double h, double begin, double end, double *x, double *v)
+{
+    const struct whfast_numbers before = *s;
+    double x0[M], v0[M];
+    for (int k = 0; k < M; k++) {
+        x0[k] = x[k];
+        v0[k] = v[k];
+    }
+    wh_steps(w, h, 1);
+    whfast_look(s, h, false, x, v);
+    if (!watch_may_act(watch, h, s->gm, x0, v0, x, v))
+        return;
+    double exact_x[M], exact_v[M];
+    whfast_look(&before, h, true, x0, v0);
+    whfast_look(s, h, true, exact_x, exact_v);
+    watch_step(watch, begin, end, s->gm, x0, v0, exact_x, exact_v);
+}
+
+/* As whfast_watched_step in safe mode, where the state is exact. */
+static void whfast_watched_safe_step(struct watch *watch, struct whfast_numbers *s,
+                                     const struct wh *w, double h, double begin, double end,
+                                     double *x, double *v)
+{
+    double x0[M], v0[M];
+    whfast_list(s, x0, v0);
+    wh_safe_steps(w, h, 1);
+    whfast_list(s, x, v);
+    watch_step(watch, begin, end, s->gm, x0, v0, x, v);
+}
+
+kernel void ensemble_whfast_watched(global double *own, global const double *gms, uint systems,
+                                    double h, uint steps, global double *record, double distance,
+                                    ulong before, double base)
+{
+    const size_t i = get_global_id(0), n = systems;
+    if (i >= n)
+        return;
+    struct watch watch;
+    watch_open(&watch, record, n, i, distance);
+    if (!watch_runs(&watch))
+        return;
+    struct whfast_numbers s;
+    const struct wh w = whfast_open(&s, gms + i, n, 1);
+    double x[M], v[M];
+#if SAFE
+    whfast_load_state(&s, own + i, n, 1);
+    whfast_list(&s, x, v);
+#else
+    whfast_load_slots(&s, own + i, n, 1);
+    whfast_look(&s, h, before == 0 && base == 0, x, v);
+#endif
+    if (before == 0 && base == 0)
+        watch_overlaps(&watch, s.gm, x, v);
+    for (uint k = 0; k < steps && watch_runs(&watch); k++) {
+        const double begin = base + h * (double)(before + k),
+                     end = base + h * (double)(before + k + 1);
+#if SAFE
+        whfast_watched_safe_step(&watch, &s, &w, h, begin, end, x, v);
+#else
+        whfast_watched_step(&watch, &s, &w, h, begin, end, x, v);
+#endif
+    }
+#if SAFE
+    whfast_store_state(&s, own + i, n, 1);
+#else
+    whfast_store_slots(&s, own + i, n, 1);
+#endif
+    watch_close(&watch);
+}
+#endif
 
 /* Compute the state from the slots, which do not change. */
 kernel void ensemble_whfast_synchronize(global double *state, global const double *slots,

@@ -17,6 +17,7 @@
 #define WH_CONSTANT static const
 #define WH_SELECT(which, a, b) ((which) ? (a) : (b))
 #include "nbody/integrator/heliocentric_slots.h"
+#include "nbody/integrator/tangent_sums.h"
 #include "nbody/integrator/whfast_steps.h"
 
 EMBEDDED(source, "nbody/integrator/integrate_leapfrog.cl", nbody_integrator_integrate_leapfrog_cl);

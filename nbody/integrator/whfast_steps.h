@@ -20,9 +20,9 @@
  * A tangent vector is the derivative of the slots by the initial ones along a direction. Steps move
  * it by the derivatives of their parts, and add its growth up (wh_record).
  *
- * The includer includes heliocentric_slots.h before, and defines WH_NUMBER, the number of a body:
- * double, or a vector with one system per lane; WH_SELECT(which, a, b); and WH_CONSTANT, the
- * storage of a table of constants.
+ * The includer includes heliocentric_slots.h and tangent_sums.h before, and defines WH_NUMBER, the
+ * number of a body: double, or a vector with one system per lane; WH_SELECT(which, a, b); and
+ * WH_CONSTANT, the storage of a table of constants.
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_NBODY_WHFAST_STEPS_H
@@ -165,11 +165,6 @@ static void wh_correct(const struct wh *w, double dt, int direction)
 
 /* ---- Tangent vectors. ------------------------------------------------------------------------ */
 
-/* Sums over the steps: the square of the tangent vector's norm; time; integrals of MEGNO (Cincotta
- * & Simo 2000, A&AS 147, 205) and of its mean; logarithm of the growth; weight of velocities in the
- * norm; time from the state to the slots. */
-enum { WH_NORM2, WH_TIME, WH_MEGNO, WH_MEAN, WH_GROWTH, WH_WEIGHT, WH_AHEAD, WH_SUMS };
-
 #define WH_SUM(w, k) (w)->sums[(k) * (w)->sum_stride]
 
 /* Sum of the squares of the coordinates of all planets. */
@@ -288,17 +283,10 @@ static void wh_tangent_kick(const struct wh *w, double dt)
         wh_tangent_jump(w, dt / 2);
 }
 
-/* Add the growth of a step to the sums: MEGNO is 2/t times the integral of t d(ln norm). Scale the
- * tangent vector before it overflows. */
+/* Add the growth of a step to the sums. Scale the tangent vector before it overflows. */
 static void wh_record(const struct wh *w, double dt)
 {
-    const WH_NUMBER norm2 = wh_tangent_norm2(w), growth = 0.5 * log(norm2 / WH_SUM(w, WH_NORM2)),
-                    scale = WH_SELECT(norm2 > 0x1p200, w->gm[0] * 0 + 0x1p-100, w->gm[0] * 0 + 1);
-    WH_SUM(w, WH_TIME) += fabs(dt);
-    WH_SUM(w, WH_MEGNO) += WH_SUM(w, WH_TIME) * growth;
-    WH_SUM(w, WH_MEAN) += 2 * WH_SUM(w, WH_MEGNO) / WH_SUM(w, WH_TIME) * fabs(dt);
-    WH_SUM(w, WH_GROWTH) += growth;
-    WH_SUM(w, WH_NORM2) = norm2 * scale * scale;
+    const WH_NUMBER scale = tangent_add_growth(wh_tangent_norm2(w), dt, w->sums, w->sum_stride);
     for (size_t k = 0; k < 3 * w->stride; k++) {
         w->tx[k] *= scale;
         w->tv[k] *= scale;
