@@ -1,5 +1,5 @@
-/* ensemble_gather.cl - copy components of a few systems of an ensemble, so that a query of these
- * downloads no others.
+/* ensemble_gather.cl - copy components of a few systems of an ensemble, so that a query downloads
+ * only these systems.
  *
  *   from[c * systems + i]    component c of system i
  *   to[c * n + k]            component c of system index[k], for `count` components from `first` on
