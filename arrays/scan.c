@@ -8,12 +8,14 @@
 
 EMBEDDED(scan_file, "arrays/scan.cl", arrays_scan_cl);
 
-static const char *const names[SCAN_KERNELS] = {"scan_sums", "scan_carry", "scan_write",
-                                                "scan_few"};
+static const char *const names[2][MOST_KERNELS] = {
+    {"scan_sums", "scan_carry", "scan_write", "scan_few"},
+    {"lookback_clear", "lookback_test", "scan_once"},
+};
 
 static const struct sorter_source sources[] = {
-    {SCAN_32, "arrays.scan.32", 4, false, &scan_file, names, SCAN_KERNELS},
-    {SCAN_64, "arrays.scan.64", 8, false, &scan_file, names, SCAN_KERNELS},
+    {SCAN_32, "arrays.scan.32", 4, false, &scan_file, names},
+    {SCAN_64, "arrays.scan.64", 8, false, &scan_file, names},
 };
 
 /* Check the job's numbers and choose its program and shape. NULL on failure. */
@@ -82,12 +84,55 @@ static int scan_launch(arrays_sorter *s, const struct sorter_program *p,
                   : 0;
 }
 
+/* Make room for the words of `tiles` tiles, and count a scan. */
+static int scan_count_launch(arrays_sorter *s, const struct sorter_program *p, cl_uint tiles)
+{
+    const cl_uint last_epoch = (1u << 30) - 1; /* see scan.cl */
+    if (s->tiles < tiles) {
+        if (s->words)
+            clfree(s->words);
+        s->tiles = 0;
+        s->words = clmalloc(s->ctx, (1 + 2 * (size_t)tiles) * sizeof(cl_ulong), CL_MEM_DEVONLY);
+        if (!s->words)
+            return -1;
+        s->tiles = tiles;
+        s->epoch = last_epoch;
+    }
+    if (s->epoch == last_epoch) {
+        s->epoch = s->tickets = 0;
+        const cl_ulong n = 2 * (1 + 2 * (cl_ulong)s->tiles);
+        if (sorter_launch(s, p, LOOKBACK_CLEAR, sorter_groups(s, p, n), ARGS(s->words, n)) != 0)
+            return -1;
+    }
+    s->epoch++;
+    return 0;
+}
+
+static int scan_launch_once(arrays_sorter *s, const struct sorter_program *p,
+                            const struct arrays_scan_job *job)
+{
+    const cl_uint tiles = sorter_tiles(p, job->most), most = (cl_uint)job->most;
+    const cl_uint groups = tiles ? tiles : 1;
+    const int counted = job->count != NULL, wanted = job->total != NULL;
+    if ((!tiles && !wanted) || scan_count_launch(s, p, groups) != 0)
+        return tiles || wanted ? -1 : 0;
+    const cl_uint first_ticket = s->tickets, epoch = s->epoch;
+    const void *words = s->words, *total = wanted ? (const void *)job->total : words,
+               *count = counted ? (const void *)job->count : words;
+    s->tickets += groups;
+    return sorter_launch(
+        s, p, SCAN_ONCE, groups,
+        ARGS(job->sums, job->x, words, first_ticket, epoch, total, wanted, most, counted, count));
+}
+
 static int scan_start(arrays_sorter *s, const char *caller, const struct arrays_scan_job *job)
 {
     struct sorter_program *p = scan_program(s, caller, job);
     const size_t work = p ? scan_workspace_size(s, p, job) : 0;
     if (!p || scan_check_blocks(s, caller, job, work) != 0 || sorter_open(s, p) != 0)
         return -1;
+    if (p->look_back)
+        return scan_launch_once(s, p, job);
     const void *carry = sorter_workspace(s, caller, job->work, work);
     return carry ? scan_launch(s, p, job, carry) : -1;
 }
@@ -110,7 +155,7 @@ static bool scan_memory_is_shared(const void *ptr)
  * the shape of the kernels. */
 static bool scan_is_for_host(const arrays_sorter *s, const struct arrays_scan_job *job)
 {
-    return s->info.dev_type & CL_DEVICE_TYPE_CPU && !s->words && job->most > 0 &&
+    return s->info.dev_type & CL_DEVICE_TYPE_CPU && !s->caller_shape && job->most > 0 &&
            scan_memory_is_shared(job->x) && scan_memory_is_shared(job->sums) &&
            scan_memory_is_shared(job->total) && scan_memory_is_shared(job->count);
 }

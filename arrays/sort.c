@@ -9,12 +9,14 @@
 
 EMBEDDED(sort_file, "arrays/sort.cl", arrays_sort_cl);
 
-static const char *const names[SORT_KERNELS] = {"sort_count", "sort_scan", "sort_scatter",
-                                                "sort_copy"};
+static const char *const names[2][MOST_KERNELS] = {
+    {"sort_count", "sort_scan", "sort_copy", "sort_scatter"},
+    {"lookback_clear", "lookback_test", "sort_copy", "sort_digits", "sort_sweep"},
+};
 
 static const struct sorter_source sources[] = {
-    {SORT_32, "arrays.sort.32", 4, true, &sort_file, names, SORT_KERNELS},
-    {SORT_64, "arrays.sort.64", 8, true, &sort_file, names, SORT_KERNELS},
+    {SORT_32, "arrays.sort.32", 4, true, &sort_file, names},
+    {SORT_64, "arrays.sort.64", 8, true, &sort_file, names},
 };
 
 /* Check the job's numbers and choose its program and shape. NULL on failure. */
@@ -62,7 +64,8 @@ static struct sort_workspace sort_workspace_of(const arrays_sorter *s,
 {
     const size_t most = sort_capacity(job->most),
                  tiles = p->shape.group > 1 ? sorter_tiles(p, most) : 0;
-    const size_t rows = sorter_groups(s, p, most) + 1 + tiles;
+    const cl_uint groups = sorter_groups(s, p, most);
+    const size_t rows = (groups > 8 ? groups : 8) + 1 + tiles; /* look-back: 4 or 8 passes */
     struct sort_workspace parts = {.keys = sorter_align(rows * SORT_DIGITS * sizeof(cl_uint))};
     parts.values = parts.keys + sorter_align(most * (size_t)job->bytes);
     parts.size = parts.values + (job->values ? sorter_align(most * sizeof(cl_uint)) : 0);
@@ -110,10 +113,15 @@ struct sorting {
     int counted, paired;
 };
 
+/* Bits of the digit of a pass, for keys of `bits` bits. */
+static cl_uint digit_mask(int bit, int bits)
+{
+    return bits - bit < SORT_DIGIT_BITS ? (1u << (bits - bit)) - 1 : SORT_DIGITS - 1;
+}
+
 static int sort_pass(const struct sorting *j, struct pairs from, struct pairs to, int bit, int bits)
 {
-    const cl_uint shift = (cl_uint)bit,
-                  mask = bits - bit < SORT_DIGIT_BITS ? (1u << (bits - bit)) - 1 : SORT_DIGITS - 1;
+    const cl_uint shift = (cl_uint)bit, mask = digit_mask(bit, bits);
     if (sorter_launch(j->s, j->program, SORT_COUNT, j->groups,
                       ARGS(j->table, from.keys, shift, mask, j->most, j->counted, j->count)) != 0 ||
         sorter_launch(j->s, j->program, SORT_SCAN, SORT_DIGITS,
@@ -122,6 +130,26 @@ static int sort_pass(const struct sorting *j, struct pairs from, struct pairs to
     return sorter_launch(j->s, j->program, SORT_SCATTER, j->scatter_groups,
                          ARGS(to.keys, from.keys, j->paired, to.values, from.values, j->table,
                               j->groups, shift, mask, j->most, j->counted, j->count));
+}
+
+static int sort_sweep(const struct sorting *j, struct pairs from, struct pairs to, int bit,
+                      int bits)
+{
+    const cl_uint pass = (cl_uint)bit / SORT_DIGIT_BITS, mask = digit_mask(bit, bits);
+    return sorter_launch(j->s, j->program, SORT_SWEEP, j->scatter_groups,
+                         ARGS(to.keys, from.keys, j->paired, to.values, from.values, j->table, pass,
+                              mask, j->most, j->counted, j->count));
+}
+
+/* With look-back: count the digits of all passes. */
+static int sort_count_all(const struct sorting *j, struct pairs own, int bits)
+{
+    const cl_uint key_bits = (cl_uint)bits;
+    const cl_ulong n = SORT_DIGITS * (9 + (cl_ulong)j->scatter_groups);
+    if (sorter_launch(j->s, j->program, LOOKBACK_CLEAR, j->groups, ARGS(j->table, n)) != 0)
+        return -1;
+    return sorter_launch(j->s, j->program, SORT_ALL_DIGITS, j->groups,
+                         ARGS(j->table, own.keys, key_bits, j->most, j->counted, j->count));
 }
 
 static int sort_copy_back(const struct sorting *j, struct pairs from, struct pairs to)
@@ -133,9 +161,12 @@ static int sort_copy_back(const struct sorting *j, struct pairs from, struct pai
 
 static int sort_all_passes(const struct sorting *j, struct pairs own, struct pairs other, int bits)
 {
+    const bool look_back = j->program->look_back;
     struct pairs from = own, to = other;
+    if (look_back && sort_count_all(j, own, bits) != 0)
+        return -1;
     for (int bit = 0; bit < bits; bit += SORT_DIGIT_BITS) {
-        if (sort_pass(j, from, to, bit, bits) != 0)
+        if ((look_back ? sort_sweep : sort_pass)(j, from, to, bit, bits) != 0)
             return -1;
         const struct pairs now = to;
         to = from;

@@ -26,7 +26,9 @@
     X(match, 0, 1, 0,                                                                              \
       "how equal digits of 32 items are found: 0 in local memory, 1 by NVIDIA's ballots")          \
     X(stream, 0, 31, 21,                                                                           \
-      "on CPUs: log2 of the elements from which on a sort writes past the caches")
+      "on CPUs: log2 of the elements from which on a sort writes past the caches")                 \
+    X(look_back, 0, 1, 0, "on GPUs: 1: groups wait for the sums of earlier groups (lookback.h)")   \
+    X(polls, 0, 1 << 24, 1 << 16, "look-back: reads of a sum before a group computes it itself")
 
 struct sorter_shape {
 #define X(key, least, most, value, text) int key;
@@ -34,9 +36,12 @@ struct sorter_shape {
 #undef X
 };
 
-enum { SCAN_SUMS, SCAN_CARRY, SCAN_WRITE, SCAN_FEW, SCAN_KERNELS };
-enum { SORT_COUNT, SORT_SCAN, SORT_SCATTER, SORT_COPY, SORT_KERNELS };
-enum { SORT_DIGITS = 256, SORT_DIGIT_BITS = 8, MOST_KERNELS = 4 };
+/* Kernels of programs without look-back, and with it. */
+enum { SCAN_SUMS, SCAN_CARRY, SCAN_WRITE, SCAN_FEW };
+enum { SORT_COUNT, SORT_SCAN, SORT_COPY, SORT_SCATTER };
+enum { LOOKBACK_CLEAR, LOOKBACK_TEST, SCAN_ONCE };
+enum { SORT_ALL_DIGITS = SORT_COPY + 1, SORT_SWEEP };
+enum { SORT_DIGITS = 256, SORT_DIGIT_BITS = 8, MOST_KERNELS = 5 };
 
 /* A kind of program, its tuning entry and its source. */
 enum sorter_kind { SCAN_32, SCAN_64, SORT_32, SORT_64, SORTER_KINDS };
@@ -46,8 +51,7 @@ struct sorter_source {
     int bytes; /* of an element */
     bool sorts;
     const struct embedded *file;
-    const char *const *names; /* of kernels */
-    int nnames;
+    const char *const (*names)[MOST_KERNELS]; /* of kernels, without and with look-back */
 };
 
 /* A program of one kind in one shape. */
@@ -55,7 +59,8 @@ struct sorter_program {
     const struct sorter_source *source;
     struct sorter_shape shape;
     struct cltune_row row;
-    void *program; /* NULL until needed */
+    bool look_back; /* false also where the device has failed the test */
+    void *program;  /* NULL until needed */
     cl_kernel kernel[MOST_KERNELS];
     struct sorter_program *next;
 };
@@ -68,11 +73,18 @@ struct arrays_sorter {
     /* CL_EVENT flag for untracked launches (core/untracked.h), or 0. */
     int untracked;
     struct cldev_info info;
-    char *words;                                        /* of the caller, or NULL */
+    char *caller_shape;                                 /* words, or NULL */
     struct sorter_program *programs;                    /* list of all programs */
     struct sorter_program *chosen[SORTER_KINDS][SIZES]; /* NULL until looked up */
     const struct sorter_program *last;                  /* last used */
     void *workspace;                                    /* owned, or NULL */
+    /* Do groups that have started go on while others wait for them? */
+    enum { PROGRESS_UNTRIED, PROGRESS_YES, PROGRESS_NO } progress;
+    /* Words of scans with look-back for up to `tiles` tiles, NULL until needed; the number of the
+     * last scan; the groups of all scans. */
+    void *words;
+    size_t tiles;
+    cl_uint epoch, tickets;
     struct thread_pool *team; /* of scans on the host; NULL until needed */
 };
 
