@@ -115,6 +115,53 @@ uint await_word(volatile __global const ulong *words, uint t, uint epoch, NUMBER
     return OWN;
 }
 
+#ifdef __NV_CL_C_VERSION
+#ifndef DEPTH
+#define DEPTH 4 /* words that an item reads at once */
+#endif
+struct window {
+    NUMBER before;
+};
+
+/* Return the sum over all tiles before tile t. All items of the group call it; the first warp reads
+ * the words of 32 DEPTH tiles at once. */
+NUMBER sum_before(volatile __global const ulong *words, uint t, uint epoch,
+                  __global const NUMBER *x, __local struct window *w)
+{
+    const uint item = get_local_id(0);
+    if (item < 32) {
+        NUMBER before = 0;
+        uint prefixes = 0;
+        for (uint end = t; !prefixes; end -= 32 * DEPTH) {
+            NUMBER sum[DEPTH];
+            uint state[DEPTH];
+#pragma unroll
+            for (uint k = 0; k < DEPTH; k++) {
+                const uint back = 32 * k + item;
+                sum[k] = 0;
+                state[k] = back < end ? load_word(words, end - 1 - back, epoch, &sum[k]) : PREFIX;
+            }
+#pragma unroll
+            for (uint k = 0; k < DEPTH; k++) {
+                if (prefixes)
+                    continue;
+                if (!state[k])
+                    state[k] = await_word(words, end - 1 - 32 * k - item, epoch, &sum[k], x);
+                prefixes = warp_ballot(state[k] == PREFIX);
+                const uint nearest = popcount((prefixes & -prefixes) - 1); /* 32: none */
+                before += item <= nearest ? sum[k] : 0;
+            }
+        }
+#pragma unroll
+        for (uint apart = 1; apart < 32; apart *= 2)
+            before += warp_exchange(before, apart);
+        if (item == 0)
+            w->before = before;
+    }
+    GROUP_BARRIER();
+    return w->before;
+}
+#else
 #define WINDOW 32 /* tiles that are looked at together */
 
 struct window {
@@ -146,6 +193,7 @@ NUMBER sum_before(volatile __global const ulong *words, uint t, uint epoch,
     }
     return before;
 }
+#endif
 
 /* As many groups as `most` elements have tiles, at least one. The first of `words` counts groups: it
  * was first_ticket before this launch. */

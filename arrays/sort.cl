@@ -38,7 +38,8 @@
 #endif
 
 #ifndef MATCH
-#define MATCH 0 /* 1: teams are NVIDIA's warps and match by ballots, in PTX */
+/* 1: teams are NVIDIA's warps and match by ballots; 2: they are, and match in local memory. */
+#define MATCH 0
 #endif
 #ifndef STREAM
 /* With one item: log2 of the keys from which on results bypass the caches. */
@@ -179,8 +180,8 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void sort_scatter(
 #define TEAM 32
 #define TEAMS (GROUP / TEAM)
 #define OWN_DIGITS ((DIGITS + GROUP - 1) / GROUP) /* digits of an item */
-#if MATCH == 1 && defined(__NV_CL_C_VERSION)
-#define WARPS 1
+#ifdef __NV_CL_C_VERSION
+#define WARPS MATCH
 #else
 #define WARPS 0
 #endif
@@ -252,15 +253,38 @@ void scan_digits(__local uint2 *v, __local uint2 *room)
  * items that have each digit, in the current row and in the next. */
 struct teams {
     uint count[TEAMS][DIGITS];
-#if !WARPS
+#if WARPS == 2
+    uint mask[1][TEAMS][DIGITS];
+#elif WARPS == 0
     uint mask[2][TEAMS][DIGITS];
 #endif
 };
 
-/* Return a mask of the team's items with this digit in row `row`. All items of the group call it.
- * Earlier writes to local memory are visible to the team after it. */
-#if WARPS
-#define TEAM_BARRIER() __asm volatile("bar.warp.sync 0xffffffff;" ::: "memory")
+/* Return the rank of an item's key among the keys of its digit that the team had so far, in order.
+ * All items of the group call it for each row. */
+#if WARPS == 2
+uint rank(__local struct teams *t, uint team, uint lane, uint digit, uint row)
+{
+    volatile __local uint *mask = &t->mask[0][team][digit];
+    atomic_or(mask, 1u << lane);
+    WARP_BARRIER();
+    const uint peers = *mask, last = 31 - clz(peers), first = popcount(peers & ((1u << lane) - 1));
+    uint before = 0;
+    if (lane == last) {
+        before = t->count[team][digit];
+        t->count[team][digit] = before + first + 1;
+    }
+    before = warp_take(before, last);
+    if (lane == last)
+        *mask = 0;
+    WARP_BARRIER();
+    return before + first;
+}
+#else
+/* Return a mask of the team's items with this digit. Earlier writes to local memory are visible to
+ * the team after it. */
+#if WARPS == 1
+#define TEAM_BARRIER() WARP_BARRIER()
 uint match(__local struct teams *t, uint team, uint lane, uint digit, uint row)
 {
     uint mask = ~0u;
@@ -268,12 +292,7 @@ uint match(__local struct teams *t, uint team, uint lane, uint digit, uint row)
 #pragma unroll
     for (uint b = 0; b < 8; b++) {
         const uint bit = digit >> b & 1;
-        uint vote;
-        __asm volatile(
-            "{ .reg .pred p; setp.ne.u32 p, %1, 0; vote.sync.ballot.b32 %0, p, 0xffffffff; }"
-            : "=r"(vote)
-            : "r"(bit));
-        mask &= vote ^ (bit - 1);
+        mask &= warp_ballot(bit) ^ (bit - 1);
     }
     return mask;
 }
@@ -287,8 +306,6 @@ uint match(__local struct teams *t, uint team, uint lane, uint digit, uint row)
 }
 #endif
 
-/* Return the rank of an item's key among the keys of its digit that the team had so far, in order.
- */
 uint rank(__local struct teams *t, uint team, uint lane, uint digit, uint row)
 {
     const uint peers = match(t, team, lane, digit, row), before = READ(uint, t->count[team][digit]);
@@ -296,12 +313,13 @@ uint rank(__local struct teams *t, uint team, uint lane, uint digit, uint row)
     TEAM_BARRIER();
     if (first == 0) {
         t->count[team][digit] = before + popcount(peers);
-#if !WARPS
+#if WARPS == 0
         t->mask[row % 2][team][digit] = 0; /* next used two rows from here, after barriers */
 #endif
     }
     return before + first;
 }
+#endif
 
 /* Compute at[], the ranks of the items' keys among the team's keys of their digits. For an item's
  * digits, set start[d].x to the number of keys in the tile, and t->count[w][d] to that of the
@@ -313,8 +331,9 @@ INLINE void rank_tile(__local struct teams *t, const NUMBER *own, uint *at, __lo
     EACH_DIGIT(d)
     for (uint w = 0; w < TEAMS; w++) {
         t->count[w][d] = 0;
-#if !WARPS
-        t->mask[0][w][d] = t->mask[1][w][d] = 0;
+#if WARPS != 1
+        for (uint i = 0; i < sizeof t->mask / sizeof t->mask[0]; i++)
+            t->mask[i][w][d] = 0;
 #endif
     }
     GROUP_BARRIER();
@@ -336,14 +355,18 @@ INLINE void rank_tile(__local struct teams *t, const NUMBER *own, uint *at, __lo
 
 /* Turn at[] into places in the sorted tile. Before, start[d] is the number of keys of a digit in
  * the tile and in the array; after, where they start in the sorted tile and in the result. */
-INLINE void place_tile(__local const struct teams *t, const NUMBER *own, uint *at,
-                       __local uint2 *start, __local uint2 *room, uint shift, uint mask)
+INLINE void place_tile(__local struct teams *t, const NUMBER *own, uint *at, __local uint2 *start,
+                       __local uint2 *room, uint shift, uint mask)
 {
     GROUP_BARRIER();
     scan_digits(start, room);
+    EACH_DIGIT(d)
+    for (uint w = 0; w < TEAMS; w++)
+        t->count[w][d] += start[d].x;
+    GROUP_BARRIER();
 #pragma unroll
     for (uint k = 0; k < ITEMS; k++)
-        at[k] += start[DIGIT(own[k])].x + t->count[get_local_id(0) / TEAM][DIGIT(own[k])];
+        at[k] += t->count[get_local_id(0) / TEAM][DIGIT(own[k])];
     GROUP_BARRIER();
 }
 
@@ -466,23 +489,45 @@ struct states states_of(uint pass)
     return pass & 1 ? odd : even;
 }
 
-/* Return how many keys of a digit are in the tiles before t. A tile whose group does not run is
- * counted here: its keys are not overwritten in this pass. */
+/* Return the word of a digit of tile t. A tile whose group does not run is counted here: its keys
+ * are not overwritten in this pass. */
+uint await_keys(volatile __global const uint *words, __global const NUMBER *keys,
+                const struct states s, uint t, uint digit, uint shift, uint mask)
+{
+    uint word = s.nothing, n = 0;
+    for (uint polls = 0; (word & ~NUMBER_OF_KEYS) == s.nothing && polls < POLLS; polls++)
+        word = words[t * DIGITS + digit];
+    if ((word & ~NUMBER_OF_KEYS) != s.nothing)
+        return word;
+    for (uint i = 0; i < TILE; i++)
+        n += DIGIT(keys[(ulong)t * TILE + i]) == digit;
+    return s.own | n;
+}
+
+#ifndef DEPTH
+#define DEPTH 4 /* words that an item reads at once */
+#endif
+
+/* Return how many keys of a digit are in the tiles before t. */
 uint keys_before(volatile __global const uint *words, __global const NUMBER *keys,
                  const struct states s, uint t, uint digit, uint shift, uint mask)
 {
     uint before = 0;
-    while (t-- > 0) {
-        uint word = s.nothing;
-        for (uint polls = 0; (word & ~NUMBER_OF_KEYS) == s.nothing && polls < POLLS; polls++)
-            word = words[t * DIGITS + digit];
-        if ((word & ~NUMBER_OF_KEYS) == s.nothing)
-            for (uint i = 0; i < TILE; i++)
-                before += DIGIT(keys[(ulong)t * TILE + i]) == digit;
-        else
-            before += word & NUMBER_OF_KEYS;
-        if ((word & ~NUMBER_OF_KEYS) == s.prefix)
-            break;
+    for (; t > 0; t -= min(t, (uint)DEPTH)) {
+        uint word[DEPTH];
+#pragma unroll
+        for (uint k = 0; k < DEPTH; k++)
+            word[k] = POLLS && k < t ? words[(t - 1 - k) * DIGITS + digit] : s.nothing;
+#pragma unroll
+        for (uint k = 0; k < DEPTH; k++) {
+            if (k >= t)
+                return before;
+            if ((word[k] & ~NUMBER_OF_KEYS) == s.nothing)
+                word[k] = await_keys(words, keys, s, t - 1 - k, digit, shift, mask);
+            before += word[k] & NUMBER_OF_KEYS;
+            if ((word[k] & ~NUMBER_OF_KEYS) == s.prefix)
+                return before;
+        }
     }
     return before;
 }

@@ -48,8 +48,8 @@ static size_t sorter_local_bytes(const struct sorter_shape *s, const struct sort
 {
     const size_t room = 2 * (size_t)s->group * (size_t)target->source->bytes;
     const size_t tile = (size_t)s->group * (size_t)s->items * (size_t)target->source->bytes;
-    const bool warps = s->match && vendor_is_nvidia(target->info->dev_vendor);
-    const size_t teams = (size_t)s->group / 32 * (warps ? 1 : 3) * SORT_DIGITS * 4;
+    const int words = vendor_is_nvidia(target->info->dev_vendor) && s->match ? s->match : 3;
+    const size_t teams = (size_t)s->group / 32 * (size_t)words * SORT_DIGITS * 4;
     return target->source->sorts ? 5 * SORT_DIGITS * 4 + 4 + (tile > teams ? tile : teams)
                                  : tile + room + (s->look_back ? 32 * 12 + 4 : 0);
 }

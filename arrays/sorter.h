@@ -23,8 +23,9 @@
     X(items, 1, 1 << 16, 8, "elements of a tile that an item has")                                 \
     X(groups_per_unit, 1, 64, 8,                                                                   \
       "work-groups for each compute unit, where there are elements enough")                        \
-    X(match, 0, 1, 0,                                                                              \
-      "how equal digits of 32 items are found: 0 in local memory, 1 by NVIDIA's ballots")          \
+    X(match, 0, 2, 0,                                                                              \
+      "how equal digits of 32 items are found: 0 in local memory; NVIDIA: 1 by ballots, 2 in "     \
+      "local memory of a warp")                                                                    \
     X(stream, 0, 31, 21,                                                                           \
       "on CPUs: log2 of the elements from which on a sort writes past the caches")                 \
     X(look_back, 0, 1, 0, "on GPUs: 1: groups wait for the sums of earlier groups (lookback.h)")   \
