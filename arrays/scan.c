@@ -99,10 +99,10 @@ static int scan_count_launch(arrays_sorter *s, const struct sorter_program *p, c
         s->epoch = last_epoch;
     }
     if (s->epoch == last_epoch) {
-        s->epoch = s->tickets = 0;
         const cl_ulong n = 2 * (1 + 2 * (cl_ulong)s->tiles);
         if (sorter_launch(s, p, LOOKBACK_CLEAR, sorter_groups(s, p, n), ARGS(s->words, n)) != 0)
             return -1;
+        s->epoch = 0;
     }
     s->epoch++;
     return 0;
@@ -112,17 +112,18 @@ static int scan_launch_once(arrays_sorter *s, const struct sorter_program *p,
                             const struct arrays_scan_job *job)
 {
     const cl_uint tiles = sorter_tiles(p, job->most), most = (cl_uint)job->most;
-    const cl_uint groups = tiles ? tiles : 1;
+    const cl_uint groups = tiles ? sorter_groups(s, p, job->most) : 1;
     const int counted = job->count != NULL, wanted = job->total != NULL;
-    if ((!tiles && !wanted) || scan_count_launch(s, p, groups) != 0)
-        return tiles || wanted ? -1 : 0;
-    const cl_uint first_ticket = s->tickets, epoch = s->epoch;
+    if (!tiles && !wanted)
+        return 0;
+    if (scan_count_launch(s, p, tiles) != 0)
+        return -1;
+    const cl_uint epoch = s->epoch;
     const void *words = s->words, *total = wanted ? (const void *)job->total : words,
                *count = counted ? (const void *)job->count : words;
-    s->tickets += groups;
     return sorter_launch(
         s, p, SCAN_ONCE, groups,
-        ARGS(job->sums, job->x, words, first_ticket, epoch, total, wanted, most, counted, count));
+        ARGS(job->sums, job->x, words, epoch, total, wanted, most, counted, count));
 }
 
 static int scan_start(arrays_sorter *s, const char *caller, const struct arrays_scan_job *job)

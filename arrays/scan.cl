@@ -21,22 +21,34 @@
 
 SCAN_GROUP(NUMBER)
 
+#define INLINE __attribute__((always_inline)) /* arrays of an item stay in registers */
+
 #if GROUP > 1
 /* Items load and store elements of a tile side by side, and each sums ITEMS neighbours: the tile is
  * transposed through local memory. An odd ITEMS avoids bank conflicts. */
-void load_tile(__local NUMBER *tile, __global const NUMBER *x, uint first, uint end)
+INLINE void load_tile(NUMBER *own, __global const NUMBER *x, uint t, uint n)
+{
+    const uint first = t * TILE + get_local_id(0);
+    if ((ulong)(t + 1) * TILE <= n)
+#pragma unroll
+        for (uint k = 0; k < ITEMS; k++)
+            own[k] = x[first + k * GROUP];
+    else
+#pragma unroll
+        for (uint k = 0; k < ITEMS; k++)
+            own[k] = (ulong)t * TILE + get_local_id(0) + k * GROUP < n ? x[first + k * GROUP] : 0;
+}
+INLINE void spread_tile(__local NUMBER *tile, const NUMBER *own)
 {
 #pragma unroll
-    for (uint k = 0; k < ITEMS; k++) {
-        const uint p = k * GROUP + get_local_id(0);
-        tile[p] = first + p < end ? x[first + p] : 0;
-    }
+    for (uint k = 0; k < ITEMS; k++)
+        tile[k * GROUP + get_local_id(0)] = own[k];
     GROUP_BARRIER();
 }
 
 /* Set own[] to the item's neighbours and *all to the sum of the tile; return the sum of the tile's
  * elements before them. */
-NUMBER scan_tile(__local const NUMBER *tile, NUMBER *own, __local NUMBER *room, NUMBER *all)
+INLINE NUMBER scan_tile(__local const NUMBER *tile, NUMBER *own, __local NUMBER *room, NUMBER *all)
 {
     NUMBER sum = 0;
 #pragma unroll
@@ -46,7 +58,7 @@ NUMBER scan_tile(__local const NUMBER *tile, NUMBER *own, __local NUMBER *room, 
 }
 
 /* Store the prefix sums of the tile's elements; `before`: that of the item's first. */
-void store_tile(__global NUMBER *sums, __local NUMBER *tile, const NUMBER *own, NUMBER before,
+INLINE void store_tile(__global NUMBER *sums, __local NUMBER *tile, const NUMBER *own, NUMBER before,
                 uint first, uint end)
 {
 #pragma unroll
@@ -195,35 +207,44 @@ NUMBER sum_before(volatile __global const ulong *words, uint t, uint epoch,
 }
 #endif
 
-/* As many groups as `most` elements have tiles, at least one. The first of `words` counts groups: it
- * was first_ticket before this launch. */
+/* A group takes its next tile, and loads its elements, before it looks back for the present one.
+ * words: two counters of tickets, for launches with odd and with even epochs; then a word for each
+ * sum. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan_once(
-    __global NUMBER *sums, __global const NUMBER *x, volatile __global ulong *words,
-    uint first_ticket, uint epoch, __global NUMBER *total, int wanted, uint most, int counted,
-    __global const uint *count)
+    __global NUMBER *sums, __global const NUMBER *x, volatile __global ulong *words, uint epoch,
+    __global NUMBER *total, int wanted, uint most, int counted, __global const uint *count)
 {
     __local NUMBER tile[TILE], room[2 * GROUP];
     __local struct window window;
     __local uint ticket;
+    volatile __global uint *counters = (volatile __global uint *)words;
     const uint n = element_count(most, counted, count), tiles = (n + (TILE - 1)) / TILE,
-               t = take_ticket((volatile __global uint *)words, &ticket) - first_ticket,
-               first = t * TILE, item = get_local_id(0);
+               item = get_local_id(0);
     words++;
-    if (t == 0 && n == 0 && wanted && item == 0)
-        *total = 0;
-    if (t >= tiles)
-        return;
-    NUMBER own[ITEMS], all;
-    load_tile(tile, x, first, n);
-    const NUMBER in_tile = scan_tile(tile, own, room, &all);
-    if (item == 0)
-        store_word(words, t, epoch, t ? OWN : PREFIX, all);
-    const NUMBER before = t ? sum_before(words, t, epoch, x, &window) : 0;
-    if (item == 0 && t)
-        store_word(words, t, epoch, PREFIX, before + all);
-    if (item == 0 && wanted && t == tiles - 1)
-        *total = before + all;
-    store_tile(sums, tile, own, before + in_tile, first, n);
+    uint t = take_ticket(&counters[epoch & 1], &ticket);
+    if (t == 0 && item == 0) {
+        counters[~epoch & 1] = 0; /* for the next launch */
+        if (n == 0 && wanted)
+            *total = 0;
+    }
+    NUMBER next[ITEMS], own[ITEMS], all;
+    load_tile(next, x, t, n);
+    while (t < tiles) {
+        const uint now = t;
+        spread_tile(tile, next);
+        const NUMBER in_tile = scan_tile(tile, own, room, &all);
+        if (item == 0)
+            store_word(words, now, epoch, now ? OWN : PREFIX, all);
+        t = take_ticket(&counters[epoch & 1], &ticket);
+        load_tile(next, x, t, n);
+        const NUMBER before = now ? sum_before(words, now, epoch, x, &window) : 0;
+        if (item == 0 && now)
+            store_word(words, now, epoch, PREFIX, before + all);
+        if (item == 0 && wanted && now == tiles - 1)
+            *total = before + all;
+        store_tile(sums, tile, own, before + in_tile, now * TILE, n);
+        GROUP_BARRIER();
+    }
 }
 #else
 /* ---- Three launches, or one group. ----------------------------------------------------------- */
@@ -290,7 +311,8 @@ NUMBER write_chunk(__global NUMBER *sums, __global const NUMBER *x, NUMBER befor
 {
     for (; first < end; first += TILE) {
         NUMBER own[ITEMS], all;
-        load_tile(tile, x, first, end);
+        load_tile(own, x, first / TILE, end);
+        spread_tile(tile, own);
         const NUMBER sum = scan_tile(tile, own, room, &all);
         store_tile(sums, tile, own, before + sum, first, end);
         before += all;

@@ -82,10 +82,10 @@ struct arrays_sorter {
     /* Do groups that have started go on while others wait for them? */
     enum { PROGRESS_UNTRIED, PROGRESS_YES, PROGRESS_NO } progress;
     /* Words of scans with look-back for up to `tiles` tiles, NULL until needed; the number of the
-     * last scan; the groups of all scans. */
+     * last scan. */
     void *words;
     size_t tiles;
-    cl_uint epoch, tickets;
+    cl_uint epoch;
     struct thread_pool *team; /* of scans on the host; NULL until needed */
 };
 
