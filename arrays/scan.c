@@ -24,7 +24,7 @@ static struct sorter_program *scan_program(arrays_sorter *s, const char *caller,
 {
     if (sorter_check(caller, job->bytes, job->most, job->reserved) != 0)
         return NULL;
-    return sorter_choose(s, &sources[job->bytes == 8], job->most);
+    return sorter_choose(s, &sources[job->bytes == 8], job->most, false);
 }
 
 static size_t scan_workspace_size(const arrays_sorter *s, const struct sorter_program *p,

@@ -58,8 +58,8 @@ INLINE NUMBER scan_tile(__local const NUMBER *tile, NUMBER *own, __local NUMBER 
 }
 
 /* Store the prefix sums of the tile's elements; `before`: that of the item's first. */
-INLINE void store_tile(__global NUMBER *sums, __local NUMBER *tile, const NUMBER *own, NUMBER before,
-                uint first, uint end)
+INLINE void store_tile(__global NUMBER *sums, __local NUMBER *tile, const NUMBER *own,
+                       NUMBER before, uint first, uint end)
 {
 #pragma unroll
     for (uint k = 0; k < ITEMS; k++) {

@@ -30,7 +30,7 @@ static struct sorter_program *sort_program(arrays_sorter *s, const char *caller,
                     job->bits, job->bytes, 8 * job->bytes);
         return NULL;
     }
-    return sorter_choose(s, &sources[job->bytes == 8], job->most);
+    return sorter_choose(s, &sources[job->bytes == 8], job->most, job->values != NULL);
 }
 
 /* ---- Workspace. ------------------------------------------------------------------------------ */
@@ -137,8 +137,8 @@ static int sort_sweep(const struct sorting *j, struct pairs from, struct pairs t
 {
     const cl_uint pass = (cl_uint)bit / SORT_DIGIT_BITS, mask = digit_mask(bit, bits);
     return sorter_launch(j->s, j->program, SORT_SWEEP, j->scatter_groups,
-                         ARGS(to.keys, from.keys, j->paired, to.values, from.values, j->table, pass,
-                              mask, j->most, j->counted, j->count));
+                         ARGS(to.keys, from.keys, to.values, from.values, j->table, pass, mask,
+                              j->most, j->counted, j->count));
 }
 
 /* With look-back: count the digits of all passes. */

@@ -532,9 +532,13 @@ uint keys_before(volatile __global const uint *words, __global const NUMBER *key
     return before;
 }
 
+#ifndef PAIRED
+#define PAIRED 1 /* keys have values; without them a group needs fewer registers */
+#endif
+
 /* One pass, for fewer than 2^30 keys: as many groups as `most` keys have tiles. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void sort_sweep(
-    __global NUMBER *to, __global const NUMBER *keys, int paired, __global uint *to_values,
+    __global NUMBER *to, __global const NUMBER *keys, __global uint *to_values,
     __global const uint *values, __global uint *table, uint pass, uint mask, uint most, int counted,
     __global const uint *count)
 {
@@ -562,7 +566,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void sort_sweep(
     }
     place_tile(&room.teams, own, at, start, scanned, shift, mask);
     sort_in_room(room.keys, own, at);
-    if (paired)
+    if (PAIRED)
         load_values(own_values, values, first, n); /* in flight meanwhile */
     j = 0;
     EACH_DIGIT(d)
@@ -574,7 +578,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void sort_sweep(
         off[d] = start[d].y + before - start[d].x;
     }
     scatter_keys(room.keys, destination, off, filled, to, shift, mask);
-    if (paired)
+    if (PAIRED)
         scatter_values(room.values, own_values, at, destination, filled, to_values);
 }
 #else

@@ -87,7 +87,7 @@ static struct sorter_program *sorter_program_of(arrays_sorter *s,
 {
     for (struct sorter_program *p = s->programs; p; p = p->next)
         if (p->source == wanted->source && p->look_back == wanted->look_back &&
-            strcmp(p->row.shape, wanted->row.shape) == 0)
+            p->paired == wanted->paired && strcmp(p->row.shape, wanted->row.shape) == 0)
             return p;
     struct sorter_program *p = malloc(sizeof *p);
     if (!p) {
@@ -101,12 +101,13 @@ static struct sorter_program *sorter_program_of(arrays_sorter *s,
 }
 
 struct sorter_program *sorter_choose(arrays_sorter *s, const struct sorter_source *source,
-                                     size_t most)
+                                     size_t most, bool paired)
 {
     unsigned log = 0;
     while (log + 1 < SIZES && most >> log > 1)
         log++;
-    struct sorter_program **chosen = &s->chosen[source->kind][log], wanted = {.source = source};
+    struct sorter_program **chosen = &s->chosen[source->kind][log][paired],
+                          wanted = {.source = source};
     struct sorter_target target = {.info = &s->info, .source = source};
     const struct cltune_rules rules = {.name = "arrays",
                                        .keys = keys,
@@ -120,6 +121,7 @@ struct sorter_program *sorter_choose(arrays_sorter *s, const struct sorter_sourc
     /* A word of sort_sweep has 30 bits for a number of keys. */
     wanted.look_back = wanted.shape.look_back && wanted.shape.group > 1 &&
                        s->progress != PROGRESS_NO && !(source->sorts && log >= 30);
+    wanted.paired = wanted.look_back && paired;
     return *chosen = sorter_program_of(s, &wanted);
 }
 
@@ -150,12 +152,12 @@ static int sorter_build(arrays_sorter *s, struct sorter_program *p)
     const struct sorter_source *source = p->source;
     const struct embedded *const front[] = {&tiles_text, &lookback_text};
     const char *const *name = source->names[p->look_back];
-    char options[192];
+    char options[208];
     snprintf(options, sizeof options,
              "-D GROUP=%d -D ITEMS=%d -D MATCH=%d -D STREAM=%d -D LOOK_BACK=%d -D POLLS=%d "
-             "-D NUMBER=%s",
+             "-D PAIRED=%d -D NUMBER=%s",
              p->shape.group, p->shape.items, p->shape.match, p->shape.stream, p->look_back,
-             p->shape.polls, source->bytes == 4 ? "uint" : "ulong");
+             p->shape.polls, p->paired, source->bytes == 4 ? "uint" : "ulong");
     p->program = embedded_open(s->ctx, options, source->file, p->look_back ? 2 : 1, front);
     for (int k = 0; p->program && k < MOST_KERNELS && name[k]; k++) {
         p->kernel[k] = clsym(s->ctx, p->program, name[k], 0);

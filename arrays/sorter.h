@@ -61,6 +61,7 @@ struct sorter_program {
     struct sorter_shape shape;
     struct cltune_row row;
     bool look_back; /* false also where the device has failed the test */
+    bool paired;    /* keys have values; of programs with look-back */
     void *program;  /* NULL until needed */
     cl_kernel kernel[MOST_KERNELS];
     struct sorter_program *next;
@@ -74,11 +75,11 @@ struct arrays_sorter {
     /* CL_EVENT flag for untracked launches (core/untracked.h), or 0. */
     int untracked;
     struct cldev_info info;
-    char *caller_shape;                                 /* words, or NULL */
-    struct sorter_program *programs;                    /* list of all programs */
-    struct sorter_program *chosen[SORTER_KINDS][SIZES]; /* NULL until looked up */
-    const struct sorter_program *last;                  /* last used */
-    void *workspace;                                    /* owned, or NULL */
+    char *caller_shape;                                    /* words, or NULL */
+    struct sorter_program *programs;                       /* list of all programs */
+    struct sorter_program *chosen[SORTER_KINDS][SIZES][2]; /* NULL until looked up */
+    const struct sorter_program *last;                     /* last used */
+    void *workspace;                                       /* owned, or NULL */
     /* Do groups that have started go on while others wait for them? */
     enum { PROGRESS_UNTRIED, PROGRESS_YES, PROGRESS_NO } progress;
     /* Words of scans with look-back for up to `tiles` tiles, NULL until needed; the number of the
@@ -96,9 +97,9 @@ static inline size_t sorter_align(size_t bytes)
 }
 
 /* Return the program for `most` elements, with its shape chosen, NULL on failure. sorter_open
- * builds it. */
+ * builds it. paired: keys have values. */
 struct sorter_program *sorter_choose(arrays_sorter *s, const struct sorter_source *source,
-                                     size_t most);
+                                     size_t most, bool paired);
 int sorter_open(arrays_sorter *s, struct sorter_program *p);
 
 /* Return the tiles of `most` elements, and the number of groups for them, at most one a tile. */
