@@ -112,7 +112,7 @@ static int scan_launch_once(arrays_sorter *s, const struct sorter_program *p,
                             const struct arrays_scan_job *job)
 {
     const cl_uint tiles = sorter_tiles(p, job->most), most = (cl_uint)job->most;
-    const cl_uint groups = tiles ? sorter_groups(s, p, job->most) : 1;
+    const cl_uint groups = tiles ? tiles : 1;
     const int counted = job->count != NULL, wanted = job->total != NULL;
     if (!tiles && !wanted)
         return 0;

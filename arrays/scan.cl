@@ -112,8 +112,10 @@ uint await_word(volatile __global const ulong *words, uint t, uint epoch, NUMBER
                 __global const NUMBER *x)
 {
     uint state = 0;
-    for (uint polls = 0; !state && polls < POLLS; polls++)
+    for (uint polls = 0; !state && polls < POLLS; polls++) {
+        rest();
         state = load_word(words, t, epoch, sum);
+    }
     if (state)
         return state;
     NUMBER own = 0;
@@ -207,9 +209,8 @@ NUMBER sum_before(volatile __global const ulong *words, uint t, uint epoch,
 }
 #endif
 
-/* A group takes its next tile, and loads its elements, before it looks back for the present one.
- * words: two counters of tickets, for launches with odd and with even epochs; then a word for each
- * sum. */
+/* As many groups as `most` elements have tiles, at least one. words: two counters of tickets, for
+ * launches with odd and with even epochs; then a word for each sum. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan_once(
     __global NUMBER *sums, __global const NUMBER *x, volatile __global ulong *words, uint epoch,
     __global NUMBER *total, int wanted, uint most, int counted, __global const uint *count)
@@ -219,32 +220,27 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan_once(
     __local uint ticket;
     volatile __global uint *counters = (volatile __global uint *)words;
     const uint n = element_count(most, counted, count), tiles = (n + (TILE - 1)) / TILE,
-               item = get_local_id(0);
+               t = take_ticket(&counters[epoch & 1], &ticket), item = get_local_id(0);
     words++;
-    uint t = take_ticket(&counters[epoch & 1], &ticket);
     if (t == 0 && item == 0) {
         counters[~epoch & 1] = 0; /* for the next launch */
         if (n == 0 && wanted)
             *total = 0;
     }
-    NUMBER next[ITEMS], own[ITEMS], all;
-    load_tile(next, x, t, n);
-    while (t < tiles) {
-        const uint now = t;
-        spread_tile(tile, next);
-        const NUMBER in_tile = scan_tile(tile, own, room, &all);
-        if (item == 0)
-            store_word(words, now, epoch, now ? OWN : PREFIX, all);
-        t = take_ticket(&counters[epoch & 1], &ticket);
-        load_tile(next, x, t, n);
-        const NUMBER before = now ? sum_before(words, now, epoch, x, &window) : 0;
-        if (item == 0 && now)
-            store_word(words, now, epoch, PREFIX, before + all);
-        if (item == 0 && wanted && now == tiles - 1)
-            *total = before + all;
-        store_tile(sums, tile, own, before + in_tile, now * TILE, n);
-        GROUP_BARRIER();
-    }
+    if (t >= tiles)
+        return;
+    NUMBER own[ITEMS], all;
+    load_tile(own, x, t, n);
+    spread_tile(tile, own);
+    const NUMBER in_tile = scan_tile(tile, own, room, &all);
+    if (item == 0)
+        store_word(words, t, epoch, t ? OWN : PREFIX, all);
+    const NUMBER before = t ? sum_before(words, t, epoch, x, &window) : 0;
+    if (item == 0 && t)
+        store_word(words, t, epoch, PREFIX, before + all);
+    if (item == 0 && wanted && t == tiles - 1)
+        *total = before + all;
+    store_tile(sums, tile, own, before + in_tile, t * TILE, n);
 }
 #else
 /* ---- Three launches, or one group. ----------------------------------------------------------- */
