@@ -31,18 +31,6 @@ uint take_ticket(volatile __global uint *counter, __local uint *room)
     return READ(uint, *room);
 }
 
-#ifndef REST
-#define REST 200
-#endif
-
-/* Leave the second-level cache to others for a while: groups that wait would read nothing else. */
-void rest(void)
-{
-#if defined(__NV_CL_C_VERSION) && REST
-    __asm volatile("nanosleep.u32 %0;" ::"r"(REST));
-#endif
-}
-
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void lookback_clear(
     __global uint *words, ulong n)
 {

@@ -112,10 +112,8 @@ uint await_word(volatile __global const ulong *words, uint t, uint epoch, NUMBER
                 __global const NUMBER *x)
 {
     uint state = 0;
-    for (uint polls = 0; !state && polls < POLLS; polls++) {
-        rest();
+    for (uint polls = 0; !state && polls < POLLS; polls++)
         state = load_word(words, t, epoch, sum);
-    }
     if (state)
         return state;
     NUMBER own = 0;
@@ -130,15 +128,13 @@ uint await_word(volatile __global const ulong *words, uint t, uint epoch, NUMBER
 }
 
 #ifdef __NV_CL_C_VERSION
-#ifndef DEPTH
-#define DEPTH 4 /* words that an item reads at once */
-#endif
 struct window {
     NUMBER before;
 };
 
 /* Return the sum over all tiles before tile t. All items of the group call it; the first warp reads
- * the words of 32 DEPTH tiles at once. */
+ * the words of 32 tiles at once. More are slower: groups that wait then use up the bandwidth of the
+ * second-level cache. */
 NUMBER sum_before(volatile __global const ulong *words, uint t, uint epoch,
                   __global const NUMBER *x, __local struct window *w)
 {
@@ -146,25 +142,13 @@ NUMBER sum_before(volatile __global const ulong *words, uint t, uint epoch,
     if (item < 32) {
         NUMBER before = 0;
         uint prefixes = 0;
-        for (uint end = t; !prefixes; end -= 32 * DEPTH) {
-            NUMBER sum[DEPTH];
-            uint state[DEPTH];
-#pragma unroll
-            for (uint k = 0; k < DEPTH; k++) {
-                const uint back = 32 * k + item;
-                sum[k] = 0;
-                state[k] = back < end ? load_word(words, end - 1 - back, epoch, &sum[k]) : PREFIX;
-            }
-#pragma unroll
-            for (uint k = 0; k < DEPTH; k++) {
-                if (prefixes)
-                    continue;
-                if (!state[k])
-                    state[k] = await_word(words, end - 1 - 32 * k - item, epoch, &sum[k], x);
-                prefixes = warp_ballot(state[k] == PREFIX);
-                const uint nearest = popcount((prefixes & -prefixes) - 1); /* 32: none */
-                before += item <= nearest ? sum[k] : 0;
-            }
+        for (uint end = t; !prefixes; end -= 32) {
+            NUMBER sum = 0;
+            const uint state =
+                item < end ? await_word(words, end - 1 - item, epoch, &sum, x) : PREFIX;
+            prefixes = warp_ballot(state == PREFIX);
+            const uint nearest = popcount((prefixes & -prefixes) - 1); /* 32: none */
+            before += item <= nearest ? sum : 0;
         }
 #pragma unroll
         for (uint apart = 1; apart < 32; apart *= 2)

@@ -495,10 +495,8 @@ uint await_keys(volatile __global const uint *words, __global const NUMBER *keys
                 const struct states s, uint t, uint digit, uint shift, uint mask)
 {
     uint word = s.nothing, n = 0;
-    for (uint polls = 0; (word & ~NUMBER_OF_KEYS) == s.nothing && polls < POLLS; polls++) {
-        rest();
+    for (uint polls = 0; (word & ~NUMBER_OF_KEYS) == s.nothing && polls < POLLS; polls++)
         word = words[t * DIGITS + digit];
-    }
     if ((word & ~NUMBER_OF_KEYS) != s.nothing)
         return word;
     for (uint i = 0; i < TILE; i++)
