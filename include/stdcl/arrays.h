@@ -13,7 +13,7 @@
  * million elements are reduced on the host without a kernel launch.
  *
  * int functions return 0, or -1 with clerrno set and a message in clerror(); pointer functions
- * return NULL likewise. All functions block, except arrays_scan_start and arrays_sort_start. One
+ * return NULL likewise. All functions block, except those whose names end in _start. One
  * object is used by one thread at a time; different objects are independent. A NULL handle gives
  * EINVAL, and the function returns -1, NULL, 0 or "". NULL may be freed.
  *
@@ -65,8 +65,7 @@ typedef struct arrays arrays;
 
 /* Options of arrays_create. Zero means the default. */
 struct arrays_options {
-    /* All devices of the context are used. NULL: stdgpu, else stdcpu. Not owned; must outlive the
-     * object. */
+    /* NULL: stdgpu, else stdcpu. Not owned; must outlive the object. */
     CLCONTEXT *ctx;
     enum arrays_type type;
     enum arrays_accumulator accumulator;
@@ -78,7 +77,10 @@ struct arrays_options {
      * NULL. */
     int (*progress)(void *arg, uint64_t done);
     void *arg;
-    uintptr_t reserved[8]; /* must be 0 */
+    /* Devices of the context that are used: `devices` of them, from number `first_device` on. 0: all
+     * from there on. */
+    cl_uint first_device, devices;
+    uintptr_t reserved[7]; /* must be 0 */
 };
 
 /* Create the reduction kernels; the caller frees the object. Kernels are built at first use.
@@ -87,9 +89,11 @@ arrays *arrays_create(const struct arrays_options *options);
 void arrays_free(arrays *a);
 
 /* Copy each device's partition of x from the host; get the partition of a device. x is memory from
- * clmalloc for the object's context, or an address inside it at which every device can start a
- * buffer (a multiple of 4096 bytes always works). Device d reads elements *first ... *first +
- * *count - 1 of its own image. Partitions depend on n. An array written by the host needs
+ * clmalloc for the object's context, or an element inside it: its offset in the block is a multiple
+ * of the element's size (EINVAL). Arrays that start at multiples of 4096 bytes are read fastest;
+ * ARRAYS_TREE takes only these. Device d of the context reads elements *first ... *first + *count -
+ * 1 of its own image; *count = 0 for devices that the object does not use. Partitions depend on n.
+ * An array written by the host needs
  * arrays_upload only. If one device has written the array, its image is copied to each device that
  * holds no data of it; EINVAL if no device or several devices hold data (clmrequire). */
 int arrays_upload(arrays *a, const void *x, size_t n);
@@ -116,6 +120,24 @@ int arrays_sum_squares(arrays *a, const void *x, const void *y, const void *z, s
  * to double. */
 int arrays_min(arrays *a, const void *x, size_t n, double *min);
 int arrays_max(arrays *a, const void *x, size_t n, double *max);
+
+/* Find the first element that is the minimum or maximum: x[*index]. If elements are NaN, the first
+ * NaN; -0 and 0 are equal. Integers are compared exactly. EINVAL for n = 0. */
+int arrays_argmin(arrays *a, const void *x, size_t n, size_t *index);
+int arrays_argmax(arrays *a, const void *x, size_t n, size_t *index);
+
+/* Enqueue a sum, dot product, minimum or maximum and return; nothing is read back. The object uses
+ * one device (devices = 1; else EINVAL), and the result, with the bits of the functions above, is
+ * written to this device's image of *result: memory from clmalloc, or an address inside it at a
+ * multiple of 8 bytes. It is a double (a float, if the device has no doubles), or for integers a
+ * long, modulo 2^64. Kernels that are launched later on the device read it without waiting;
+ * clwait(ctx, first_device, CL_KERNEL_EVENT) waits for it. The object's memory for partial sums, up
+ * to n / 600 bytes, grows when a call needs more, and then the call blocks. One launch sums all
+ * elements, without progress and cancelling. EINVAL and EFAULT as above. */
+int arrays_sum_start(arrays *a, const void *x, size_t n, void *result);
+int arrays_dot_start(arrays *a, const void *x, const void *y, size_t n, void *result);
+int arrays_min_start(arrays *a, const void *x, size_t n, void *result);
+int arrays_max_start(arrays *a, const void *x, size_t n, void *result);
 
 /* Compute the mean, and the sample variance sum (x - mean)^2 / (n - 1); `mean` may be NULL. The
  * variance takes two passes over x. If the rounding of the mean would show in the result, as in
