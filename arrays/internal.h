@@ -24,7 +24,7 @@ struct arrays {
     char *shape;  /* the caller's words, or NULL */
     int (*progress)(void *arg, uint64_t done);
     void *arg;
-    /* Built on first use: for arrays that start where a device can start a buffer, and for others. */
+    /* Built on first use: for arrays that start where a device can start a buffer; for others. */
     struct kernels kernels[2][OPS];
     cl_kernel join[2][OPS], find[2][OPS]; /* NULL until needed */
     void **partial;                       /* ndev of them */

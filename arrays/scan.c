@@ -3,6 +3,7 @@
  */
 #include "arrays/sorter.h"
 
+#include "arrays/kernels.h"
 #include "arrays/scan_host_threads.h"
 #include "core/handle.h"
 
@@ -42,13 +43,13 @@ size_t arrays_scan_workspace(arrays_sorter *s, const struct arrays_scan_job *job
 static int scan_check_blocks(const arrays_sorter *s, const char *caller,
                              const struct arrays_scan_job *job, size_t work)
 {
-    const size_t size = job->most * (size_t)job->bytes;
-    if (size && (sorter_check_input(s, caller, "x", job->x, size) != 0 ||
-                 sorter_check_block(s, caller, "sums", job->sums, size) != 0))
+    const size_t bytes = (size_t)job->bytes, size = job->most * bytes;
+    if (size && (sorter_check_input(s, caller, "x", job->x, size, bytes) != 0 ||
+                 sorter_check_block(s, caller, "sums", job->sums, size, bytes) != 0))
         return -1;
-    if (job->total && sorter_check_block(s, caller, "total", job->total, (size_t)job->bytes) != 0)
+    if (job->total && sorter_check_block(s, caller, "total", job->total, bytes, bytes) != 0)
         return -1;
-    if (job->count && sorter_check_input(s, caller, "count", job->count, sizeof *job->count) != 0)
+    if (job->count && sorter_check_input(s, caller, "count", job->count, 4, 4) != 0)
         return -1;
     const struct sorter_range ranges[] = {{"x", job->x == job->sums ? NULL : job->x, size},
                                           {"sums", job->sums, size},
@@ -65,20 +66,28 @@ static int scan_launch(arrays_sorter *s, const struct sorter_program *p,
                        const struct arrays_scan_job *job, const void *carry)
 {
     const cl_uint groups = sorter_groups(s, p, job->most), most = (cl_uint)job->most;
-    const int counted = job->count != NULL, wanted = job->total != NULL;
-    const void *count = counted ? job->count : carry, *total = wanted ? job->total : carry;
+    const size_t bytes = (size_t)job->bytes;
+    const struct array_start x = arrays_start_of(s->ctx, job->x, bytes),
+                             sums = arrays_start_of(s->ctx, job->sums, bytes),
+                             total =
+                                 arrays_start_of(s->ctx, job->total ? job->total : carry, bytes),
+                             count = arrays_start_of(s->ctx, job->count ? job->count : carry, 4);
+    const int counted = job->count ? 1 + (int)count.first : 0,
+              wanted = job->total ? 1 + (int)total.first : 0;
+    const cl_uint2 start = {{x.first, sums.first}};
     if (groups && sorter_tiles(p, job->most) <= FEW_TILES)
-        return sorter_launch(s, p, SCAN_FEW, 1,
-                             ARGS(job->sums, job->x, total, wanted, most, counted, count));
-    if (groups &&
-        sorter_launch(s, p, SCAN_SUMS, groups, ARGS(carry, job->x, most, counted, count)) != 0)
+        return sorter_launch(
+            s, p, SCAN_FEW, 1,
+            ARGS(sums.base, x.base, start, total.base, wanted, most, counted, count.base));
+    if (groups && sorter_launch(s, p, SCAN_SUMS, groups,
+                                ARGS(carry, x.base, start, most, counted, count.base)) != 0)
         return -1;
     if ((groups || wanted) &&
         sorter_launch(s, p, SCAN_CARRY, 1,
-                      ARGS(carry, groups, total, wanted, most, counted, count)) != 0)
+                      ARGS(carry, groups, total.base, wanted, most, counted, count.base)) != 0)
         return -1;
     return groups ? sorter_launch(s, p, SCAN_WRITE, groups,
-                                  ARGS(job->sums, job->x, carry, most, counted, count))
+                                  ARGS(sums.base, x.base, start, carry, most, counted, count.base))
                   : 0;
 }
 

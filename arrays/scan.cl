@@ -18,10 +18,11 @@
 SCAN_GROUP(NUMBER)
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan_sums(
-    __global NUMBER *carry, __global const NUMBER *x, uint most, int counted,
+    __global NUMBER *carry, __global const NUMBER *x, uint2 start, uint most, int counted,
     __global const uint *count)
 {
     __local NUMBER room[2 * GROUP];
+    x += start.x;
     const uint n = element_count(most, counted, count), chunks = chunk_count(n, get_num_groups(0)),
                g = get_group_id(0);
     if (g >= chunks)
@@ -40,7 +41,8 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan_sums(
         carry[g] = all;
 }
 
-/* Run by one group. `groups`: number of groups of the other two kernels. */
+/* Run by one group. `groups`: number of groups of the other two kernels. wanted: 1 plus the place
+ * of the total in total[], or 0. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan_carry(
     __global NUMBER *carry, uint groups, __global NUMBER *total, int wanted, uint most, int counted,
     __global const uint *count)
@@ -56,7 +58,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan_carry(
         before += all;
     }
     if (wanted && get_local_id(0) == 0)
-        *total = before;
+        total[wanted - 1] = before;
 }
 
 #if GROUP == 1
@@ -111,12 +113,14 @@ NUMBER write_chunk(__global NUMBER *sums, __global const NUMBER *x, NUMBER befor
 #endif
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan_write(
-    __global NUMBER *sums, __global const NUMBER *x, __global const NUMBER *carry, uint most,
-    int counted, __global const uint *count)
+    __global NUMBER *sums, __global const NUMBER *x, uint2 start, __global const NUMBER *carry,
+    uint most, int counted, __global const uint *count)
 {
 #if GROUP > 1
     __local NUMBER tile[TILE], room[2 * GROUP];
 #endif
+    x += start.x;
+    sums += start.y;
     const uint n = element_count(most, counted, count), chunks = chunk_count(n, get_num_groups(0)),
                g = get_group_id(0);
     if (g >= chunks)
@@ -131,10 +135,12 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan_write(
 
 /* Run by one group. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan_few(
-    __global NUMBER *sums, __global const NUMBER *x, __global NUMBER *total, int wanted, uint most,
-    int counted, __global const uint *count)
+    __global NUMBER *sums, __global const NUMBER *x, uint2 start, __global NUMBER *total,
+    int wanted, uint most, int counted, __global const uint *count)
 {
     const uint n = element_count(most, counted, count);
+    x += start.x;
+    sums += start.y;
 #if GROUP > 1
     __local NUMBER tile[TILE], room[2 * GROUP];
     const NUMBER all = write_chunk(sums, x, 0, 0, n, tile, room);
@@ -142,5 +148,5 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan_few(
     const NUMBER all = write_chunk(sums, x, 0, 0, n);
 #endif
     if (wanted && get_local_id(0) == 0)
-        *total = all;
+        total[wanted - 1] = all;
 }

@@ -4,6 +4,7 @@
  */
 #include "arrays/sorter.h"
 
+#include "arrays/kernels.h"
 #include "core/handle.h"
 #include "core/round.h"
 
@@ -80,12 +81,13 @@ size_t arrays_sort_workspace(arrays_sorter *s, const struct arrays_sort_job *job
 static int sort_check_blocks(const arrays_sorter *s, const char *caller,
                              const struct arrays_sort_job *job, size_t work)
 {
-    if (sorter_check_input(s, caller, "keys", job->keys, job->most * (size_t)job->bytes) != 0)
+    const size_t bytes = (size_t)job->bytes;
+    if (sorter_check_input(s, caller, "keys", job->keys, job->most * bytes, bytes) != 0)
         return -1;
-    if (job->values &&
-        sorter_check_input(s, caller, "values", job->values, job->most * sizeof *job->values) != 0)
+    if (job->values && sorter_check_input(s, caller, "values", job->values,
+                                          job->most * sizeof *job->values, 4) != 0)
         return -1;
-    if (job->count && sorter_check_input(s, caller, "count", job->count, sizeof *job->count) != 0)
+    if (job->count && sorter_check_input(s, caller, "count", job->count, 4, 4) != 0)
         return -1;
     const struct sorter_range ranges[] = {{"keys", job->keys, job->most * (size_t)job->bytes},
                                           {"values", job->values, job->most * sizeof *job->values},
@@ -98,7 +100,7 @@ static int sort_check_blocks(const arrays_sorter *s, const char *caller,
 
 /* Keys and their values in one of the two places. */
 struct pairs {
-    const void *keys, *values;
+    struct array_start keys, values;
 };
 
 /* Arguments that all launches of a job share. */
@@ -110,25 +112,34 @@ struct sorting {
     int counted, paired;
 };
 
+static cl_uint4 start_of(struct pairs from, struct pairs to)
+{
+    return (cl_uint4){{from.keys.first, from.values.first, to.keys.first, to.values.first}};
+}
+
 static int sort_pass(const struct sorting *j, struct pairs from, struct pairs to, int bit, int bits)
 {
     const cl_uint shift = (cl_uint)bit,
                   mask = bits - bit < SORT_DIGIT_BITS ? (1u << (bits - bit)) - 1 : SORT_DIGITS - 1;
+    const cl_uint4 start = start_of(from, to);
     if (sorter_launch(j->s, j->program, SORT_COUNT, j->groups,
-                      ARGS(j->table, from.keys, shift, mask, j->most, j->counted, j->count)) != 0 ||
+                      ARGS(j->table, from.keys.base, from.keys.first, shift, mask, j->most,
+                           j->counted, j->count)) != 0 ||
         sorter_launch(j->s, j->program, SORT_SCAN, SORT_DIGITS,
                       ARGS(j->table, j->groups, j->most, j->counted, j->count)) != 0)
         return -1;
     return sorter_launch(j->s, j->program, SORT_SCATTER, j->scatter_groups,
-                         ARGS(to.keys, from.keys, j->paired, to.values, from.values, j->table,
-                              j->groups, shift, mask, j->most, j->counted, j->count));
+                         ARGS(to.keys.base, from.keys.base, j->paired, to.values.base,
+                              from.values.base, start, j->table, j->groups, shift, mask, j->most,
+                              j->counted, j->count));
 }
 
 static int sort_copy_back(const struct sorting *j, struct pairs from, struct pairs to)
 {
-    return sorter_launch(
-        j->s, j->program, SORT_COPY, j->groups,
-        ARGS(to.keys, from.keys, j->paired, to.values, from.values, j->most, j->counted, j->count));
+    const cl_uint4 start = start_of(from, to);
+    return sorter_launch(j->s, j->program, SORT_COPY, j->groups,
+                         ARGS(to.keys.base, from.keys.base, j->paired, to.values.base,
+                              from.values.base, start, j->most, j->counted, j->count));
 }
 
 static int sort_all_passes(const struct sorting *j, struct pairs own, struct pairs other, int bits)
@@ -141,7 +152,7 @@ static int sort_all_passes(const struct sorting *j, struct pairs own, struct pai
         to = from;
         from = now;
     }
-    return from.keys == own.keys ? 0 : sort_copy_back(j, from, own);
+    return from.keys.base == own.keys.base ? 0 : sort_copy_back(j, from, own);
 }
 
 /* ---- Public functions. ----------------------------------------------------------------------- */
@@ -157,18 +168,23 @@ static int sort_start(arrays_sorter *s, const char *caller, const struct arrays_
     const char *work = sorter_workspace(s, caller, job->work, parts.size);
     if (!work)
         return -1;
+    const struct array_start count =
+        arrays_start_of(s->ctx, job->count ? (const void *)job->count : work, 4);
     const struct sorting sorting = {.s = s,
                                     .program = p,
                                     .table = work,
-                                    .count = job->count ? (const void *)job->count : work,
+                                    .count = count.base,
                                     .most = (cl_uint)job->most,
                                     .groups = sorter_groups(s, p, job->most),
                                     .scatter_groups = scatter_groups(s, p, job->most),
-                                    .counted = job->count != NULL,
+                                    .counted = job->count ? 1 + (int)count.first : 0,
                                     .paired = job->values != NULL};
     /* Without values the kernels get the table in their place and do not access it. */
-    const struct pairs own = {job->keys, job->values ? (const void *)job->values : work};
-    const struct pairs other = {work + parts.keys, job->values ? work + parts.values : work};
+    const struct pairs own = {
+        arrays_start_of(s->ctx, job->keys, (size_t)job->bytes),
+        arrays_start_of(s->ctx, job->values ? (const void *)job->values : work, 4)};
+    const struct pairs other = {{work + parts.keys, 0},
+                                {job->values ? work + parts.values : work, 0}};
     return sort_all_passes(&sorting, own, other, job->bits ? job->bits : 8 * job->bytes);
 }
 

@@ -45,6 +45,13 @@
 
 SCAN_GROUP(uint)
 
+/* Move to the first elements of the arrays; `start` has their numbers. */
+#define PLACE_ARRAYS                                                                               \
+    keys += start.x;                                                                               \
+    values += start.y;                                                                             \
+    to += start.z;                                                                                 \
+    to_values += start.w;
+
 /* Rows of the table, DIGITS counts each: of chunk g, of all chunks, of tile t. `groups`: number of
  * groups of sort_count. */
 #define CHUNK_ROW(g) (table + (g)*DIGITS)
@@ -54,17 +61,16 @@ SCAN_GROUP(uint)
 #if GROUP == 1
 /* ---- CPUs: a group is one item. -------------------------------------------------------------- */
 
-__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void sort_count(__global uint *table,
-                                                                        __global const NUMBER *keys,
-                                                                        uint shift, uint mask,
-                                                                        uint most, int counted,
-                                                                        __global const uint *count)
+__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void sort_count(
+    __global uint *table, __global const NUMBER *keys, uint start, uint shift, uint mask, uint most,
+    int counted, __global const uint *count)
 {
     const uint n = element_count(most, counted, count), groups = get_num_groups(0),
                chunks = chunk_count(n, groups), g = get_group_id(0);
     if (g >= chunks)
         return;
     uint bins[DIGITS];
+    keys += start;
     for (uint d = 0; d < DIGITS; d++)
         bins[d] = 0;
     const uint end = chunk_start(n, chunks, g + 1);
@@ -136,13 +142,14 @@ void scatter_streaming(__global NUMBER *to, __global const NUMBER *keys, int pai
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void sort_scatter(
     __global NUMBER *to, __global const NUMBER *keys, int paired, __global uint *to_values,
-    __global const uint *values, __global const uint *table, uint groups, uint shift, uint mask,
-    uint most, int counted, __global const uint *count)
+    __global const uint *values, uint4 start, __global const uint *table, uint groups, uint shift,
+    uint mask, uint most, int counted, __global const uint *count)
 {
     const uint n = element_count(most, counted, count), chunks = chunk_count(n, groups),
                g = get_group_id(0);
     if (g >= chunks)
         return;
+    PLACE_ARRAYS
     uint place[DIGITS];
     ulong before = 0;
     bool fits = true;
@@ -154,7 +161,7 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void sort_scatter(
     if (!fits || before != n) /* the counting kernel has failed */
         return;
     const uint first = chunk_start(n, chunks, g), end = chunk_start(n, chunks, g + 1);
-    if (n >> STREAM)
+    if (n >> STREAM && start.z % LINE == 0 && start.w % LINE == 0)
         scatter_streaming(to, keys, paired, to_values, values, place, shift, mask, first, end);
     else
         for (uint i = first; i < end; i++) {
@@ -180,7 +187,7 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void sort_scatter(
 #define EACH_DIGIT(d) for (uint d = get_local_id(0); d < DIGITS; d += GROUP)
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void sort_count(
-    __global uint *table, __global const NUMBER *keys, uint shift, uint mask, uint most,
+    __global uint *table, __global const NUMBER *keys, uint start, uint shift, uint mask, uint most,
     int counted, __global const uint *count)
 {
     __local uint bins[DIGITS];
@@ -188,6 +195,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void sort_count(
                chunks = chunk_count(n, groups), g = get_group_id(0);
     if (g >= chunks)
         return;
+    keys += start;
     EACH_DIGIT(d)
     bins[d] = 0;
     GROUP_BARRIER();
@@ -375,20 +383,21 @@ INLINE void scatter_values(__local uint *room, const uint *own, const uint *at,
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void sort_scatter(
     __global NUMBER *to, __global const NUMBER *keys, int paired, __global uint *to_values,
-    __global const uint *values, __global const uint *table, uint groups, uint shift, uint mask,
-    uint most, int counted, __global const uint *count)
+    __global const uint *values, uint4 start, __global const uint *table, uint groups, uint shift,
+    uint mask, uint most, int counted, __global const uint *count)
 {
     __local union {
         struct teams teams;
         NUMBER keys[TILE];
         uint values[TILE];
     } room;
-    __local uint2 start[DIGITS], scanned[DIGITS];
+    __local uint2 tile_start[DIGITS], scanned[DIGITS];
     __local uint off[DIGITS];
     const uint n = element_count(most, counted, count), tiles = (n + (TILE - 1)) / TILE,
                t = get_group_id(0);
     if (t >= tiles)
         return;
+    PLACE_ARRAYS
     const uint item = get_local_id(0),
                first = t * TILE + item / TEAM * (TEAM * ITEMS) + item % TEAM;
     NUMBER own[ITEMS];
@@ -403,7 +412,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void sort_scatter(
         total[j] = TOTALS_ROW[d];
         before[j++] = CHUNK_ROW(g)[d] + TILE_ROW(t)[d];
     }
-    rank_tile(&room.teams, own, at, total, before, start, scanned, off, shift, mask);
+    rank_tile(&room.teams, own, at, total, before, tile_start, scanned, off, shift, mask);
     if (paired)
 #pragma unroll
         for (uint k = 0; k < ITEMS; k++) /* in flight while the keys are written */
@@ -439,12 +448,13 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void sort_scan(
 /* Copy back to the caller's memory, after an odd number of passes. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void sort_copy(
     __global NUMBER *to, __global const NUMBER *keys, int paired, __global uint *to_values,
-    __global const uint *values, uint most, int counted, __global const uint *count)
+    __global const uint *values, uint4 start, uint most, int counted, __global const uint *count)
 {
     const uint n = element_count(most, counted, count), chunks = chunk_count(n, get_num_groups(0)),
                g = get_group_id(0);
     if (g >= chunks)
         return;
+    PLACE_ARRAYS
     const uint first = chunk_start(n, chunks, g) + get_local_id(0),
                end = chunk_start(n, chunks, g + 1);
     for (uint i = first; i < end; i += GROUP)

@@ -197,7 +197,7 @@ static size_t sorter_start_align(const arrays_sorter *s)
 }
 
 int sorter_check_block(const arrays_sorter *s, const char *caller, const char *what,
-                       const void *ptr, size_t size)
+                       const void *ptr, size_t size, size_t align)
 {
     if (!clgetqueue(s->ctx, s->dev)) /* in a forked child */
         return -1;
@@ -206,11 +206,11 @@ int sorter_check_block(const arrays_sorter *s, const char *caller, const char *w
         return clerror_set(EFAULT, "%s: %s, %p, is not in memory from clmalloc of this context",
                            caller, what, ptr);
     const size_t room = clsizeofmem(base) - (size_t)((const char *)ptr - base);
-    const size_t offset = (size_t)((const char *)ptr - base), align = sorter_start_align(s);
+    const size_t offset = (size_t)((const char *)ptr - base);
     if (offset % align)
         return clerror_set(EINVAL,
-                           "%s: %s begins %zu bytes after its block's begin; the device needs a "
-                           "multiple of %zu bytes",
+                           "%s: %s begins %zu bytes after its block's begin; it must be a multiple "
+                           "of %zu bytes",
                            caller, what, offset, align);
     if (size > room)
         return clerror_set(EINVAL, "%s: %s: %zu bytes do not fit in the %zu bytes from there on",
@@ -219,9 +219,9 @@ int sorter_check_block(const arrays_sorter *s, const char *caller, const char *w
 }
 
 int sorter_check_input(const arrays_sorter *s, const char *caller, const char *what,
-                       const void *ptr, size_t size)
+                       const void *ptr, size_t size, size_t align)
 {
-    if (sorter_check_block(s, caller, what, ptr, size) != 0)
+    if (sorter_check_block(s, caller, what, ptr, size, align) != 0)
         return -1;
     return clmrequire(s->ctx, s->dev, ptr, caller);
 }
@@ -245,7 +245,8 @@ int sorter_check_apart(const char *caller, const struct sorter_range *r, size_t 
 char *sorter_workspace(arrays_sorter *s, const char *caller, void *work, size_t size)
 {
     if (work)
-        return sorter_check_block(s, caller, "work", work, size) == 0 ? work : NULL;
+        return sorter_check_block(s, caller, "work", work, size, sorter_start_align(s)) == 0 ? work
+                                                                                             : NULL;
     if (s->workspace && clsizeofmem(s->workspace) >= size)
         return s->workspace;
     if (s->workspace)

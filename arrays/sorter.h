@@ -95,14 +95,15 @@ cl_uint sorter_groups(const arrays_sorter *s, const struct sorter_program *p, si
 /* Check the numbers that all jobs have. */
 int sorter_check(const char *caller, int bytes, size_t most, const uintptr_t reserved[8]);
 
-/* Check that a block has `size` bytes from `ptr` on. `what` names it: "keys". */
+/* Check that a block has `size` bytes from `ptr` on, and that its offset there is a multiple of
+ * `align`: the size of an element. `what` names it: "keys". */
 int sorter_check_block(const arrays_sorter *s, const char *caller, const char *what,
-                       const void *ptr, size_t size);
+                       const void *ptr, size_t size, size_t align);
 
 /* As sorter_check_block, and check that the device's image holds data, or copy the image of the
  * only other device that has one. */
 int sorter_check_input(const arrays_sorter *s, const char *caller, const char *what,
-                       const void *ptr, size_t size);
+                       const void *ptr, size_t size, size_t align);
 
 /* Memory of a job: its name for messages, NULL and 0 if there is none. */
 struct sorter_range {

@@ -77,8 +77,8 @@ struct arrays_options {
      * NULL. */
     int (*progress)(void *arg, uint64_t done);
     void *arg;
-    /* Devices of the context that are used: `devices` of them, from number `first_device` on. 0: all
-     * from there on. */
+    /* Devices of the context that are used: `devices` of them, from number `first_device` on. 0:
+     * all from there on. */
     cl_uint first_device, devices;
     uintptr_t reserved[7]; /* must be 0 */
 };
@@ -148,11 +148,12 @@ int arrays_variance(arrays *a, const void *x, size_t n, double *mean, double *va
 
 /* ---- Prefix sums and sorting, on one device. ------------------------------------------------- */
 
-/* Arrays are memory from clmalloc for the sorter's context, or addresses inside it that are aligned
- * to 4096 bytes. They are read and written on the sorter's device: input must hold data there, else
- * the image of the only other device that holds data is copied, or the call fails with EINVAL. The
- * caller syncs results to the host. Results are exact: equal on every device and for every
- * launch shape.
+/* Arrays are memory from clmalloc for the sorter's context, or elements inside it: offsets in the
+ * block are multiples of the element's size. Only a workspace must begin at a multiple of 128 bytes
+ * (of the device's CL_DEVICE_MEM_BASE_ADDR_ALIGN, if that is less). Arrays are read and written on
+ * the sorter's device: input must hold data there, else the image of the only other device that
+ * holds data is copied, or the call fails with EINVAL. The caller syncs results to the host.
+ * Results are exact: equal on every device and for every launch shape.
  *
  *   arrays_sorter *s = arrays_sorter_create(&(struct arrays_sorter_options){.ctx = cp, .dev = 0});
  *   struct arrays_sort_job job = {.keys = keys, .values = values, .most = n, .bytes = 8};

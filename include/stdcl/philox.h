@@ -1,5 +1,5 @@
-/* stdcl/philox.h - Philox4x32-10, a counter-based random generator, and uniform, integer, normal and
- * exponential deviates from its bits, for C, C++ and OpenCL C.
+/* stdcl/philox.h - Philox4x32-10, a counter-based random generator, and uniform, integer, normal
+ * and exponential deviates from its bits, for C, C++ and OpenCL C.
  *
  * A counter-based generator is a function, not a sequence: random block number c of stream k is
  * philox4x32_10(c, k), at any time, in any order, on any device. Work-items therefore need no state
@@ -261,9 +261,10 @@ static inline philox_float4 philox_point(philox_u32 turn, float radius)
 }
 
 /* Four independent normal deviates, mean 0 and variance 1, by Box and Muller's transformation
- * (1958, doi:10.1214/aoms/1177706645) of the words x, y and z, w. Each is within 4 ulp of its radius
- * of the exact transformation of its bits. The largest is 6.76, which 1 of 10^10 would exceed;
- * radii have 2^32 values, so beyond 6 standard deviations few are left: use doubles there. */
+ * (1958, doi:10.1214/aoms/1177706645) of the words x, y and z, w. Each is within 4 ulp of its
+ * radius of the exact transformation of its bits. The largest is 6.76, which 1 of 10^10 would
+ * exceed; radii have 2^32 values, so beyond 6 standard deviations few are left: use doubles there.
+ */
 static inline philox_float4 philox_normal_float4(philox4 bits)
 {
     const philox_float4 p = philox_point(bits.y, philox_root(2 * philox_exponential_float(bits.x)));
