@@ -13,8 +13,8 @@ static const char *const names[SCAN_KERNELS] = {"scan_sums", "scan_carry", "scan
                                                 "scan_few"};
 
 static const struct sorter_source sources[] = {
-    {SCAN_32, "arrays.scan.32", 4, false, &scan_file, names, SCAN_KERNELS},
-    {SCAN_64, "arrays.scan.64", 8, false, &scan_file, names, SCAN_KERNELS},
+    {SCAN_32, "arrays.scan.32", "-D NUMBER=uint", 4, false, &scan_file, names, SCAN_KERNELS},
+    {SCAN_64, "arrays.scan.64", "-D NUMBER=ulong", 8, false, &scan_file, names, SCAN_KERNELS},
 };
 
 /* Check the job's numbers and choose its program and shape. NULL on failure. */

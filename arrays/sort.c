@@ -14,8 +14,8 @@ static const char *const names[SORT_KERNELS] = {"sort_count", "sort_scan", "sort
                                                 "sort_copy"};
 
 static const struct sorter_source sources[] = {
-    {SORT_32, "arrays.sort.32", 4, true, &sort_file, names, SORT_KERNELS},
-    {SORT_64, "arrays.sort.64", 8, true, &sort_file, names, SORT_KERNELS},
+    {SORT_32, "arrays.sort.32", "-D NUMBER=uint", 4, true, &sort_file, names, SORT_KERNELS},
+    {SORT_64, "arrays.sort.64", "-D NUMBER=ulong", 8, true, &sort_file, names, SORT_KERNELS},
 };
 
 /* Check the job's numbers and choose its program and shape. NULL on failure. */

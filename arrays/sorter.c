@@ -142,10 +142,8 @@ int sorter_open(arrays_sorter *s, struct sorter_program *p)
     s->last = p;
     if (p->program)
         return 0;
-    snprintf(options, sizeof options,
-             "-D GROUP=%d -D ITEMS=%d -D MATCH=%d -D STREAM=%d -D NUMBER=%s", p->shape.group,
-             p->shape.items, p->shape.match, p->shape.stream,
-             source->bytes == 4 ? "uint" : "ulong");
+    snprintf(options, sizeof options, "-D GROUP=%d -D ITEMS=%d -D MATCH=%d -D STREAM=%d %s",
+             p->shape.group, p->shape.items, p->shape.match, p->shape.stream, source->options);
     void *program = embedded_open(s->ctx, options, source->file, 1, &front);
     for (int k = 0; program && k < source->nnames; k++) {
         p->kernel[k] = clsym(s->ctx, program, source->names[k], 0);

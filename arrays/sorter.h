@@ -4,6 +4,8 @@
  *   scan.c          prefix sums
  *   scan_host_threads.h  prefix sums on the host, for CPUs
  *   sort.c          sorting
+ *   select.c        compaction by flags and of runs, sums of runs
+ *   segments.h      sums of segments, histograms
  *   sorter_tune.c   kernels for the search of tuning entries
  *   tiles.h         how work-groups divide an array
  * SPDX-License-Identifier: MIT
@@ -39,11 +41,25 @@ enum { SORT_COUNT, SORT_SCAN, SORT_SCATTER, SORT_COPY, SORT_KERNELS };
 enum { SORT_DIGITS = 256, SORT_DIGIT_BITS = 8, MOST_KERNELS = 4 };
 
 /* A kind of program, its tuning entry and its source. */
-enum sorter_kind { SCAN_32, SCAN_64, SORT_32, SORT_64, SORTER_KINDS };
+enum sorter_kind {
+    SCAN_32,
+    SCAN_64,
+    SORT_32,
+    SORT_64,
+    SELECT_32,
+    SELECT_64,
+    VALUES_FLOAT,
+    VALUES_DOUBLE,
+    VALUES_INT,
+    VALUES_LONG,
+    VALUES_BYTE,
+    SORTER_KINDS
+};
 struct sorter_source {
     enum sorter_kind kind;
     const char *row;
-    int bytes; /* of an element */
+    const char *options; /* -D words: NUMBER is the type of an element */
+    int bytes;           /* of an element */
     bool sorts;
     const struct embedded *file;
     const char *const *names; /* of kernels */

@@ -224,7 +224,84 @@ int arrays_sort_start(arrays_sorter *s, const struct arrays_sort_job *job);
 int arrays_scan(arrays_sorter *s, const struct arrays_scan_job *job);
 int arrays_sort(arrays_sorter *s, const struct arrays_sort_job *job);
 
-/* Return the workspace of a job in bytes, which depends only on `most`, `bytes` and whether the job
+/* ---- Compaction, sums of segments, histograms, on one device. -------------------------------- */
+
+/* As scans and sorts: functions with _start enqueue the job, those without block; arrays start at
+ * any element, may not overlap, and stay as they are beyond their results. Workspaces are the
+ * sorter's own. Semantics are those of DeviceSelect, DeviceReduce::ReduceByKey,
+ * DeviceSegmentedReduce and DeviceHistogram of NVIDIA's CUB. EINVAL, EFAULT as arrays_scan_start;
+ * ENOTSUP: doubles on a device without them. */
+
+/* The elements of x whose flag is not 0, in order (arrays_select), or the first element of each run
+ * of equal neighbours (arrays_unique; sort first for all different ones). Elements are compared as
+ * bits: -0 differs from 0. */
+struct arrays_select_job {
+    const void *x;         /* input: `most` elements */
+    const cl_uchar *flags; /* input of arrays_select: `most` bytes. arrays_unique ignores it */
+    void *out;             /* output: room for `most` elements */
+    cl_uint *selected;     /* output: the number of elements in `out` */
+    int bytes;             /* per element: 4 or 8 */
+    size_t most;           /* 0 to 2^31 */
+    const cl_uint *count;  /* as in arrays_scan_job */
+    uintptr_t reserved[8]; /* must be 0 */
+};
+int arrays_select_start(arrays_sorter *s, const struct arrays_select_job *job);
+int arrays_select(arrays_sorter *s, const struct arrays_select_job *job);
+int arrays_unique_start(arrays_sorter *s, const struct arrays_select_job *job);
+int arrays_unique(arrays_sorter *s, const struct arrays_select_job *job);
+
+/* The sum of the values of each run of equal keys. Floats are added in doubles, if the device has
+ * doubles, and rounded once; the order of additions depends on the run's length only. Integers wrap
+ * around. */
+struct arrays_by_key_job {
+    const void *keys;      /* input: `most` keys, compared as bits */
+    const void *values;    /* input: `most` elements of `type` */
+    void *unique;          /* output: the key of each run; room for `most` */
+    void *sums;            /* output: the sum of each run; room for `most` elements of `type` */
+    cl_uint *runs;         /* output: the number of runs */
+    int bytes;             /* per key: 4 or 8 */
+    enum arrays_type type; /* of values and sums */
+    size_t most;           /* 0 to 2^31 */
+    const cl_uint *count;  /* as in arrays_scan_job */
+    uintptr_t reserved[8]; /* must be 0 */
+};
+int arrays_reduce_by_key_start(arrays_sorter *s, const struct arrays_by_key_job *job);
+int arrays_reduce_by_key(arrays_sorter *s, const struct arrays_by_key_job *job);
+
+/* The sum of each segment: sums[i] = x[offsets[i]] + ... + x[offsets[i + 1] - 1], 0 for an empty
+ * one; additions as in arrays_reduce_by_key. Offsets beyond `most` count as `most`. */
+struct arrays_segments_job {
+    const void *x;          /* input: `most` elements of `type` */
+    const cl_uint *offsets; /* input: segments + 1 numbers */
+    void *sums;             /* output: `segments` elements of `type` */
+    enum arrays_type type;
+    size_t most, segments; /* 0 to 2^31 each */
+    uintptr_t reserved[8]; /* must be 0 */
+};
+int arrays_segmented_sum_start(arrays_sorter *s, const struct arrays_segments_job *job);
+int arrays_segmented_sum(arrays_sorter *s, const struct arrays_segments_job *job);
+
+/* The number of elements in each of nbins bins of equal width: bins[b] counts x with lower + b w <=
+ * x < lower + (b + 1) w, w = (upper - lower) / nbins. Elements outside [lower, upper) and NaN are
+ * not counted. Integers are assigned exactly; floats and doubles to the bin of (x - lower) / w,
+ * rounded in their type. The bounds of integers are whole and within 2^53 (EINVAL). */
+struct arrays_histogram_job {
+    const void *x; /* input: `most` elements of `type`, or bytes */
+    cl_uint *bins; /* output: nbins numbers */
+    enum arrays_type type;
+    int of_bytes; /* 1: x has unsigned bytes, and `type` is ignored */
+    double lower, upper;
+    cl_uint nbins;         /* 1 to 2^31 */
+    size_t most;           /* 0 to 2^31 */
+    const cl_uint *count;  /* as in arrays_scan_job */
+    uintptr_t reserved[8]; /* must be 0 */
+};
+int arrays_histogram_start(arrays_sorter *s, const struct arrays_histogram_job *job);
+int arrays_histogram(arrays_sorter *s, const struct arrays_histogram_job *job);
+
+/* ---- Workspaces and shapes. ------------------------------------------------------------------ */
+
+/* Return the workspace of a scan or sort in bytes, which depends only on `most`, `bytes` and whether the job
  * has values.
  *   scan   8 bytes per work-group: about 10 KiB
  *   sort   most (bytes + 4) with values, most bytes without; plus counts: 1 KiB per work-group, on
