@@ -301,8 +301,8 @@ int arrays_histogram(arrays_sorter *s, const struct arrays_histogram_job *job);
 
 /* ---- Workspaces and shapes. ------------------------------------------------------------------ */
 
-/* Return the workspace of a scan or sort in bytes, which depends only on `most`, `bytes` and whether the job
- * has values.
+/* Return the workspace of a scan or sort in bytes, which depends only on `most`, `bytes` and whether
+ * the job has values.
  *   scan   8 bytes per work-group: about 10 KiB
  *   sort   most (bytes + 4) with values, most bytes without; plus counts: 1 KiB per work-group, on
  *          GPUs also 1 KiB per tile (4096 elements in the shipped shapes for large n: most / 4
