@@ -123,7 +123,13 @@ wides mask_lanes(WIDE c, ulong i, ulong n)
 /* Return x - (c + d). */
 #if HALVES
 #define OFFSET(x)                                                                                  \
-    ((CONVERT(WIDE, (x) >> 32) * 4294967296.0 - c) + (CONVERT(WIDE, (x)&0xFFFFFFFFL) - d))
+    offset_of(CONVERT(WIDE, (x) >> 32) * 4294967296.0, CONVERT(WIDE, (x)&0xFFFFFFFFL), c, d)
+/* high + low is x: the double that is nearest to it, and the rest, exactly. */
+wides offset_of(wides high, wides low, wides c, wides d)
+{
+    const wides near = high + low, rest = low - (near - high);
+    return (near - c) + (rest - d);
+}
 #else
 #define OFFSET(x) ((CONVERT(WIDE, x) - c) - d)
 #endif

@@ -382,7 +382,8 @@ static void arrays_variance_of_large_numbers_is_exact(void **state)
         double base, step;
     } cases[] = {{ARRAYS_DOUBLE, 1e16, 2},    {ARRAYS_DOUBLE, -1e15, 0.125},
                  {ARRAYS_FLOAT, 16777216, 2}, {ARRAYS_INT, 2e9, 1},
-                 {ARRAYS_LONG, 1e18, 1},      {ARRAYS_LONG, -9.2e18, 1}};
+                 {ARRAYS_LONG, 1e18, 1},      {ARRAYS_LONG, -9.2e18, 1},
+                 {ARRAYS_LONG, -3, 1},        {ARRAYS_LONG, -40000, 1}};
     static const size_t counts[] = {2, 3, 5, 1000, 100003};
     static int32_t k[100003];
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
