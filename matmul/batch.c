@@ -2,8 +2,8 @@
  * a small product.
  *
  * On GPUs the groups of all products are numbered consecutively (tile.cl). On CPUs a group computes
- * several products in turn (cpu.cl), and small products in memory of CL_MEM_ZEROCOPY are computed by
- * the host (small.c). Large products are launched one by one.
+ * several products in turn (cpu.cl); the host computes small products in memory of CL_MEM_ZEROCOPY
+ * (small.c). Large products are launched one by one.
  * SPDX-License-Identifier: MIT
  */
 #include "matmul/engine.h"

@@ -301,7 +301,7 @@ int arrays_histogram(arrays_sorter *s, const struct arrays_histogram_job *job);
 
 /* ---- Workspaces and shapes. ------------------------------------------------------------------ */
 
-/* Return the workspace of a scan or sort in bytes, which depends only on `most`, `bytes` and whether
+/* Return the workspace of a scan or sort in bytes. It depends only on `most`, `bytes` and whether
  * the job has values.
  *   scan   8 bytes per work-group: about 10 KiB
  *   sort   most (bytes + 4) with values, most bytes without; plus counts: 1 KiB per work-group, on
