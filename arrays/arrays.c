@@ -9,8 +9,6 @@
 
 /* ---- Create and free. ------------------------------------------------------------------------ */
 
-enum { ARRAYS_RESERVED = sizeof((struct arrays_options *)0)->reserved / sizeof(uintptr_t) };
-
 /* Check the devices of the options, and set *ndev to their number. */
 static int choose_devices(const struct arrays_options *o, CLCONTEXT *ctx, cl_uint *ndev)
 {
@@ -26,9 +24,8 @@ static int choose_devices(const struct arrays_options *o, CLCONTEXT *ctx, cl_uin
 arrays *arrays_create(const struct arrays_options *o)
 {
     o = o ? o : &(const struct arrays_options){.ctx = NULL};
-    CLCONTEXT *ctx = reserved_check_some("arrays_create", o->reserved, ARRAYS_RESERVED) == 0
-                         ? arrays_context(o->ctx)
-                         : NULL;
+    CLCONTEXT *ctx =
+        reserved_check("arrays_create", o->reserved) == 0 ? arrays_context(o->ctx) : NULL;
     if (!ctx)
         return NULL;
     if ((unsigned)o->type > ARRAYS_LONG || (unsigned)o->accumulator > ARRAYS_COMPENSATED ||

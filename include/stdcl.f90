@@ -201,7 +201,7 @@ module stdcl
     type(c_ptr) :: arg = c_null_ptr
     integer(c_int32_t) :: first_device = 0
     integer(c_int32_t) :: devices = 0
-    integer(c_intptr_t) :: reserved(7) = 0
+    integer(c_intptr_t) :: reserved(8) = 0
   end type
 
   type, bind(C) :: arrays_histogram_job

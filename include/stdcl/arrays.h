@@ -80,7 +80,7 @@ struct arrays_options {
     /* Devices of the context that are used: `devices` of them, from number `first_device` on. 0:
      * all from there on. */
     cl_uint first_device, devices;
-    uintptr_t reserved[7]; /* must be 0 */
+    uintptr_t reserved[8]; /* must be 0 */
 };
 
 /* Create the reduction kernels; the caller frees the object. Kernels are built at first use.

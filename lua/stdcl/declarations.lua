@@ -346,7 +346,7 @@ struct arrays_options {
   void *arg;
   cl_uint first_device;
   cl_uint devices;
-  uintptr_t reserved[7];
+  uintptr_t reserved[8];
 };
 typedef struct arrays_sorter arrays_sorter;
 struct arrays_histogram_job {

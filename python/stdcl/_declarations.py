@@ -15,7 +15,7 @@ class arrays_options(Structure):  # noqa: F405
         ("arg", c_void_p),
         ("first_device", c_uint32),
         ("devices", c_uint32),
-        ("reserved", c_size_t * 7),
+        ("reserved", c_size_t * 8),
     ]
 
 class arrays_histogram_job(Structure):  # noqa: F405
