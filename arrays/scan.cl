@@ -193,11 +193,12 @@ NUMBER sum_before(volatile __global const ulong *words, uint t, uint epoch,
 }
 #endif
 
-/* As many groups as `most` elements have tiles, at least one. words: two counters of tickets, for
+/* As many groups as `most` elements have tiles, at least one. wanted: as in scan_carry. words: two counters of tickets, for
  * launches with odd and with even epochs; then a word for each sum. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan_once(
-    __global NUMBER *sums, __global const NUMBER *x, volatile __global ulong *words, uint epoch,
-    __global NUMBER *total, int wanted, uint most, int counted, __global const uint *count)
+    __global NUMBER *sums, __global const NUMBER *x, uint2 start, volatile __global ulong *words,
+    uint epoch, __global NUMBER *total, int wanted, uint most, int counted,
+    __global const uint *count)
 {
     __local NUMBER tile[TILE], room[2 * GROUP];
     __local struct window window;
@@ -206,10 +207,12 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan_once(
     const uint n = element_count(most, counted, count), tiles = (n + (TILE - 1)) / TILE,
                t = take_ticket(&counters[epoch & 1], &ticket), item = get_local_id(0);
     words++;
+    x += start.x;
+    sums += start.y;
     if (t == 0 && item == 0) {
         counters[~epoch & 1] = 0; /* for the next launch */
         if (n == 0 && wanted)
-            *total = 0;
+            total[wanted - 1] = 0;
     }
     if (t >= tiles)
         return;
@@ -223,17 +226,18 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan_once(
     if (item == 0 && t)
         store_word(words, t, epoch, PREFIX, before + all);
     if (item == 0 && wanted && t == tiles - 1)
-        *total = before + all;
+        total[wanted - 1] = before + all;
     store_tile(sums, tile, own, before + in_tile, t * TILE, n);
 }
 #else
 /* ---- Three launches, or one group. ----------------------------------------------------------- */
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan_sums(
-    __global NUMBER *carry, __global const NUMBER *x, uint most, int counted,
+    __global NUMBER *carry, __global const NUMBER *x, uint2 start, uint most, int counted,
     __global const uint *count)
 {
     __local NUMBER room[2 * GROUP];
+    x += start.x;
     const uint n = element_count(most, counted, count), chunks = chunk_count(n, get_num_groups(0)),
                g = get_group_id(0);
     if (g >= chunks)
@@ -252,7 +256,8 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan_sums(
         carry[g] = all;
 }
 
-/* Run by one group. `groups`: number of groups of the other two kernels. */
+/* Run by one group. `groups`: number of groups of the other two kernels. wanted: 1 plus the place
+ * of the total in total[], or 0. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan_carry(
     __global NUMBER *carry, uint groups, __global NUMBER *total, int wanted, uint most, int counted,
     __global const uint *count)
@@ -268,7 +273,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan_carry(
         before += all;
     }
     if (wanted && get_local_id(0) == 0)
-        *total = before;
+        total[wanted - 1] = before;
 }
 
 #if GROUP == 1
@@ -302,12 +307,14 @@ NUMBER write_chunk(__global NUMBER *sums, __global const NUMBER *x, NUMBER befor
 #endif
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan_write(
-    __global NUMBER *sums, __global const NUMBER *x, __global const NUMBER *carry, uint most,
-    int counted, __global const uint *count)
+    __global NUMBER *sums, __global const NUMBER *x, uint2 start, __global const NUMBER *carry,
+    uint most, int counted, __global const uint *count)
 {
 #if GROUP > 1
     __local NUMBER tile[TILE], room[2 * GROUP];
 #endif
+    x += start.x;
+    sums += start.y;
     const uint n = element_count(most, counted, count), chunks = chunk_count(n, get_num_groups(0)),
                g = get_group_id(0);
     if (g >= chunks)
@@ -322,10 +329,12 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan_write(
 
 /* Run by one group. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan_few(
-    __global NUMBER *sums, __global const NUMBER *x, __global NUMBER *total, int wanted, uint most,
-    int counted, __global const uint *count)
+    __global NUMBER *sums, __global const NUMBER *x, uint2 start, __global NUMBER *total,
+    int wanted, uint most, int counted, __global const uint *count)
 {
     const uint n = element_count(most, counted, count);
+    x += start.x;
+    sums += start.y;
 #if GROUP > 1
     __local NUMBER tile[TILE], room[2 * GROUP];
     const NUMBER all = write_chunk(sums, x, 0, 0, n, tile, room);
@@ -333,6 +342,6 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan_few(
     const NUMBER all = write_chunk(sums, x, 0, 0, n);
 #endif
     if (wanted && get_local_id(0) == 0)
-        *total = all;
+        total[wanted - 1] = all;
 }
 #endif

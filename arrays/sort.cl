@@ -54,6 +54,13 @@
 
 SCAN_GROUP(uint)
 
+/* Move to the first elements of the arrays; `start` has their numbers. */
+#define PLACE_ARRAYS                                                                               \
+    keys += start.x;                                                                               \
+    values += start.y;                                                                             \
+    to += start.z;                                                                                 \
+    to_values += start.w;
+
 /* Rows of the table, DIGITS counts each: of chunk g, of all chunks, of tile t. `groups`: number of
  * groups of sort_count. */
 #define CHUNK_ROW(g) (table + (g)*DIGITS)
@@ -63,17 +70,16 @@ SCAN_GROUP(uint)
 #if GROUP == 1
 /* ---- CPUs: a group is one item. -------------------------------------------------------------- */
 
-__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void sort_count(__global uint *table,
-                                                                        __global const NUMBER *keys,
-                                                                        uint shift, uint mask,
-                                                                        uint most, int counted,
-                                                                        __global const uint *count)
+__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void sort_count(
+    __global uint *table, __global const NUMBER *keys, uint start, uint shift, uint mask, uint most,
+    int counted, __global const uint *count)
 {
     const uint n = element_count(most, counted, count), groups = get_num_groups(0),
                chunks = chunk_count(n, groups), g = get_group_id(0);
     if (g >= chunks)
         return;
     uint bins[DIGITS];
+    keys += start;
     for (uint d = 0; d < DIGITS; d++)
         bins[d] = 0;
     const uint end = chunk_start(n, chunks, g + 1);
@@ -145,13 +151,14 @@ void scatter_streaming(__global NUMBER *to, __global const NUMBER *keys, int pai
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void sort_scatter(
     __global NUMBER *to, __global const NUMBER *keys, int paired, __global uint *to_values,
-    __global const uint *values, __global const uint *table, uint groups, uint shift, uint mask,
-    uint most, int counted, __global const uint *count)
+    __global const uint *values, uint4 start, __global const uint *table, uint groups, uint shift,
+    uint mask, uint most, int counted, __global const uint *count)
 {
     const uint n = element_count(most, counted, count), chunks = chunk_count(n, groups),
                g = get_group_id(0);
     if (g >= chunks)
         return;
+    PLACE_ARRAYS
     uint place[DIGITS];
     ulong before = 0;
     bool fits = true;
@@ -163,7 +170,7 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void sort_scatter(
     if (!fits || before != n) /* the counting kernel has failed */
         return;
     const uint first = chunk_start(n, chunks, g), end = chunk_start(n, chunks, g + 1);
-    if (n >> STREAM)
+    if (n >> STREAM && start.z % LINE == 0 && start.w % LINE == 0)
         scatter_streaming(to, keys, paired, to_values, values, place, shift, mask, first, end);
     else
         for (uint i = first; i < end; i++) {
@@ -190,7 +197,7 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void sort_scatter(
 
 #if !LOOK_BACK
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void sort_count(
-    __global uint *table, __global const NUMBER *keys, uint shift, uint mask, uint most,
+    __global uint *table, __global const NUMBER *keys, uint start, uint shift, uint mask, uint most,
     int counted, __global const uint *count)
 {
     __local uint bins[DIGITS];
@@ -198,6 +205,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void sort_count(
                chunks = chunk_count(n, groups), g = get_group_id(0);
     if (g >= chunks)
         return;
+    keys += start;
     EACH_DIGIT(d)
     bins[d] = 0;
     GROUP_BARRIER();
@@ -447,10 +455,11 @@ union tile_room {
 
 /* Count the digits of all passes. The table is 0. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void sort_digits(
-    __global uint *table, __global const NUMBER *keys, uint bits, uint most, int counted,
-    __global const uint *count)
+    __global uint *table, __global const NUMBER *keys, uint start, uint bits, uint most,
+    int counted, __global const uint *count)
 {
     __local uint bins[PASSES][DIGITS];
+    keys += start;
     const uint n = element_count(most, counted, count), tiles = (n + (TILE - 1)) / TILE;
     const NUMBER used = ~(NUMBER)0 >> (8 * PASSES - bits);
     for (uint p = 0; p < PASSES; p++)
@@ -539,11 +548,11 @@ uint keys_before(volatile __global const uint *words, __global const NUMBER *key
 /* One pass, for fewer than 2^30 keys: as many groups as `most` keys have tiles. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void sort_sweep(
     __global NUMBER *to, __global const NUMBER *keys, __global uint *to_values,
-    __global const uint *values, __global uint *table, uint pass, uint mask, uint most, int counted,
-    __global const uint *count)
+    __global const uint *values, uint4 start, __global uint *table, uint pass, uint mask, uint most,
+    int counted, __global const uint *count)
 {
     __local union tile_room room;
-    __local uint2 start[DIGITS], scanned[DIGITS];
+    __local uint2 tile_start[DIGITS], scanned[DIGITS];
     __local uint off[DIGITS], ticket;
     const uint n = element_count(most, counted, count), tiles = (n + (TILE - 1)) / TILE,
                t = take_ticket(&PASS_COUNTERS[pass], &ticket), shift = 8 * pass;
@@ -551,20 +560,21 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void sort_sweep(
     volatile __global uint *words = TILE_WORDS;
     if (t >= tiles)
         return;
+    PLACE_ARRAYS
     const uint first = first_place(t);
     NUMBER own[ITEMS];
     uint own_values[ITEMS], at[ITEMS], destination[ITEMS], in_tile[OWN_DIGITS], j = 0;
     load_keys(own, keys, first, n);
-    rank_tile(&room.teams, own, at, start, shift, mask);
+    rank_tile(&room.teams, own, at, tile_start, shift, mask);
     const uint filled = min(n - t * TILE, (uint)TILE), last = DIGIT(~(NUMBER)0);
     EACH_DIGIT(d)
     {
         /* Without those past the end. */
-        in_tile[j] = start[d].x - (d == last ? TILE - filled : 0);
+        in_tile[j] = tile_start[d].x - (d == last ? TILE - filled : 0);
         words[t * DIGITS + d] = (t ? s.own : s.prefix) | in_tile[j++];
-        start[d].y = PASS_TOTALS(pass)[d];
+        tile_start[d].y = PASS_TOTALS(pass)[d];
     }
-    place_tile(&room.teams, own, at, start, scanned, shift, mask);
+    place_tile(&room.teams, own, at, tile_start, scanned, shift, mask);
     sort_in_room(room.keys, own, at);
     if (PAIRED)
         load_values(own_values, values, first, n); /* in flight meanwhile */
@@ -575,7 +585,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void sort_sweep(
         if (t)
             words[t * DIGITS + d] = s.prefix | (before + in_tile[j]);
         j++;
-        off[d] = start[d].y + before - start[d].x;
+        off[d] = tile_start[d].y + before - tile_start[d].x;
     }
     scatter_keys(room.keys, destination, off, filled, to, shift, mask);
     if (PAIRED)
@@ -584,16 +594,17 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void sort_sweep(
 #else
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void sort_scatter(
     __global NUMBER *to, __global const NUMBER *keys, int paired, __global uint *to_values,
-    __global const uint *values, __global const uint *table, uint groups, uint shift, uint mask,
-    uint most, int counted, __global const uint *count)
+    __global const uint *values, uint4 start, __global const uint *table, uint groups, uint shift,
+    uint mask, uint most, int counted, __global const uint *count)
 {
     __local union tile_room room;
-    __local uint2 start[DIGITS], scanned[DIGITS];
+    __local uint2 tile_start[DIGITS], scanned[DIGITS];
     __local uint off[DIGITS];
     const uint n = element_count(most, counted, count), tiles = (n + (TILE - 1)) / TILE,
                t = get_group_id(0);
     if (t >= tiles)
         return;
+    PLACE_ARRAYS
     const uint first = first_place(t);
     NUMBER own[ITEMS];
     uint own_values[ITEMS], at[ITEMS], destination[ITEMS], total[OWN_DIGITS], before[OWN_DIGITS],
@@ -605,14 +616,14 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void sort_scatter(
         total[j] = TOTALS_ROW[d];
         before[j++] = CHUNK_ROW(g)[d] + TILE_ROW(t)[d];
     }
-    rank_tile(&room.teams, own, at, start, shift, mask);
+    rank_tile(&room.teams, own, at, tile_start, shift, mask);
     j = 0;
     EACH_DIGIT(d)
-    start[d].y = total[j++];
-    place_tile(&room.teams, own, at, start, scanned, shift, mask);
+    tile_start[d].y = total[j++];
+    place_tile(&room.teams, own, at, tile_start, scanned, shift, mask);
     j = 0;
     EACH_DIGIT(d)
-    off[d] = start[d].y + before[j++] - start[d].x;
+    off[d] = tile_start[d].y + before[j++] - tile_start[d].x;
     sort_in_room(room.keys, own, at);
     if (paired)
         load_values(own_values, values, first, n); /* in flight while the keys are written */
@@ -650,12 +661,13 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void sort_scan(
 /* Copy back to the caller's memory, after an odd number of passes. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void sort_copy(
     __global NUMBER *to, __global const NUMBER *keys, int paired, __global uint *to_values,
-    __global const uint *values, uint most, int counted, __global const uint *count)
+    __global const uint *values, uint4 start, uint most, int counted, __global const uint *count)
 {
     const uint n = element_count(most, counted, count), chunks = chunk_count(n, get_num_groups(0)),
                g = get_group_id(0);
     if (g >= chunks)
         return;
+    PLACE_ARRAYS
     const uint first = chunk_start(n, chunks, g) + get_local_id(0),
                end = chunk_start(n, chunks, g + 1);
     for (uint i = first; i < end; i += GROUP)

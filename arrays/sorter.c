@@ -119,8 +119,9 @@ struct sorter_program *sorter_choose(arrays_sorter *s, const struct sorter_sourc
                                  &wanted.shape, &wanted.row) != 0)
         return *chosen;
     /* A word of sort_sweep has 30 bits for a number of keys. */
-    wanted.look_back = wanted.shape.look_back && wanted.shape.group > 1 &&
-                       s->progress != PROGRESS_NO && !(source->sorts && log >= 30);
+    wanted.look_back = source->look_back_names && wanted.shape.look_back &&
+                       wanted.shape.group > 1 && s->progress != PROGRESS_NO &&
+                       !(source->sorts && log >= 30);
     wanted.paired = wanted.look_back && paired;
     return *chosen = sorter_program_of(s, &wanted);
 }
@@ -151,15 +152,16 @@ static int sorter_build(arrays_sorter *s, struct sorter_program *p)
 {
     const struct sorter_source *source = p->source;
     const struct embedded *const front[] = {&tiles_text, &lookback_text};
-    const char *const *name = source->names[p->look_back];
-    char options[208];
+    const char *const *name = p->look_back ? source->look_back_names : source->names;
+    const int most = p->look_back ? MOST_KERNELS : source->nnames;
+    char options[256];
     snprintf(options, sizeof options,
              "-D GROUP=%d -D ITEMS=%d -D MATCH=%d -D STREAM=%d -D LOOK_BACK=%d -D POLLS=%d "
-             "-D PAIRED=%d -D NUMBER=%s",
+             "-D PAIRED=%d %s",
              p->shape.group, p->shape.items, p->shape.match, p->shape.stream, p->look_back,
-             p->shape.polls, p->paired, source->bytes == 4 ? "uint" : "ulong");
+             p->shape.polls, p->paired, source->options);
     p->program = embedded_open(s->ctx, options, source->file, p->look_back ? 2 : 1, front);
-    for (int k = 0; p->program && k < MOST_KERNELS && name[k]; k++) {
+    for (int k = 0; p->program && k < most && name[k]; k++) {
         p->kernel[k] = clsym(s->ctx, p->program, name[k], 0);
         if (!p->kernel[k])
             sorter_close(s, p);
@@ -244,7 +246,7 @@ static size_t sorter_start_align(const arrays_sorter *s)
 }
 
 int sorter_check_block(const arrays_sorter *s, const char *caller, const char *what,
-                       const void *ptr, size_t size)
+                       const void *ptr, size_t size, size_t align)
 {
     if (!clgetqueue(s->ctx, s->dev)) /* in a forked child */
         return -1;
@@ -253,11 +255,11 @@ int sorter_check_block(const arrays_sorter *s, const char *caller, const char *w
         return clerror_set(EFAULT, "%s: %s, %p, is not in memory from clmalloc of this context",
                            caller, what, ptr);
     const size_t room = clsizeofmem(base) - (size_t)((const char *)ptr - base);
-    const size_t offset = (size_t)((const char *)ptr - base), align = sorter_start_align(s);
+    const size_t offset = (size_t)((const char *)ptr - base);
     if (offset % align)
         return clerror_set(EINVAL,
-                           "%s: %s begins %zu bytes after its block's begin; the device needs a "
-                           "multiple of %zu bytes",
+                           "%s: %s begins %zu bytes after its block's begin; it must be a multiple "
+                           "of %zu bytes",
                            caller, what, offset, align);
     if (size > room)
         return clerror_set(EINVAL, "%s: %s: %zu bytes do not fit in the %zu bytes from there on",
@@ -266,9 +268,9 @@ int sorter_check_block(const arrays_sorter *s, const char *caller, const char *w
 }
 
 int sorter_check_input(const arrays_sorter *s, const char *caller, const char *what,
-                       const void *ptr, size_t size)
+                       const void *ptr, size_t size, size_t align)
 {
-    if (sorter_check_block(s, caller, what, ptr, size) != 0)
+    if (sorter_check_block(s, caller, what, ptr, size, align) != 0)
         return -1;
     return clmrequire(s->ctx, s->dev, ptr, caller);
 }
@@ -292,7 +294,8 @@ int sorter_check_apart(const char *caller, const struct sorter_range *r, size_t 
 char *sorter_workspace(arrays_sorter *s, const char *caller, void *work, size_t size)
 {
     if (work)
-        return sorter_check_block(s, caller, "work", work, size) == 0 ? work : NULL;
+        return sorter_check_block(s, caller, "work", work, size, sorter_start_align(s)) == 0 ? work
+                                                                                             : NULL;
     if (s->workspace && clsizeofmem(s->workspace) >= size)
         return s->workspace;
     if (s->workspace)

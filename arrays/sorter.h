@@ -4,6 +4,8 @@
  *   scan.c          prefix sums
  *   scan_host_threads.h  prefix sums on the host, for CPUs
  *   sort.c          sorting
+ *   select.c        compaction by flags and of runs, sums of runs
+ *   segments.h      sums of segments, histograms
  *   sorter_tune.c   kernels for the search of tuning entries
  *   tiles.h         how work-groups divide an array
  * SPDX-License-Identifier: MIT
@@ -45,14 +47,30 @@ enum { SORT_ALL_DIGITS = SORT_COPY + 1, SORT_SWEEP };
 enum { SORT_DIGITS = 256, SORT_DIGIT_BITS = 8, MOST_KERNELS = 5 };
 
 /* A kind of program, its tuning entry and its source. */
-enum sorter_kind { SCAN_32, SCAN_64, SORT_32, SORT_64, SORTER_KINDS };
+enum sorter_kind {
+    SCAN_32,
+    SCAN_64,
+    SORT_32,
+    SORT_64,
+    SELECT_32,
+    SELECT_64,
+    VALUES_FLOAT,
+    VALUES_DOUBLE,
+    VALUES_INT,
+    VALUES_LONG,
+    VALUES_BYTE,
+    SORTER_KINDS
+};
 struct sorter_source {
     enum sorter_kind kind;
     const char *row;
-    int bytes; /* of an element */
+    const char *options; /* -D words: NUMBER is the type of an element */
+    int bytes;           /* of an element */
     bool sorts;
     const struct embedded *file;
-    const char *const (*names)[MOST_KERNELS]; /* of kernels, without and with look-back */
+    const char *const *names; /* of kernels */
+    int nnames;
+    const char *const *look_back_names; /* of kernels with look-back; NULL: has none */
 };
 
 /* A program of one kind in one shape. */
@@ -109,14 +127,15 @@ cl_uint sorter_groups(const arrays_sorter *s, const struct sorter_program *p, si
 /* Check the numbers that all jobs have. */
 int sorter_check(const char *caller, int bytes, size_t most, const uintptr_t reserved[8]);
 
-/* Check that a block has `size` bytes from `ptr` on. `what` names it: "keys". */
+/* Check that a block has `size` bytes from `ptr` on, and that its offset there is a multiple of
+ * `align`: the size of an element. `what` names it: "keys". */
 int sorter_check_block(const arrays_sorter *s, const char *caller, const char *what,
-                       const void *ptr, size_t size);
+                       const void *ptr, size_t size, size_t align);
 
 /* As sorter_check_block, and check that the device's image holds data, or copy the image of the
  * only other device that has one. */
 int sorter_check_input(const arrays_sorter *s, const char *caller, const char *what,
-                       const void *ptr, size_t size);
+                       const void *ptr, size_t size, size_t align);
 
 /* Memory of a job: its name for messages, NULL and 0 if there is none. */
 struct sorter_range {

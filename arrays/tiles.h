@@ -11,6 +11,9 @@
  * maximum, and groups without a tile return at once. No group waits for another: data of other
  * groups comes from earlier launches.
  *
+ * Arrays may start at any element, and buffers only at multiples of the device's alignment: `start`
+ * has the number of each array's first element in its buffer (arrays_start_of).
+ *
  * The host puts this file before the kernels (sorter.c) and sets the knobs below.
  * SPDX-License-Identifier: MIT
  */
@@ -43,10 +46,11 @@
 #define READ(type, place) (place)
 #endif
 
-/* Return the number of elements: *count if only the device knows it. */
+/* Return the number of elements. If only the device knows it, `counted` is 1 plus the place of the
+ * number in count[]; else 0. */
 uint element_count(uint most, int counted, __global const uint *count)
 {
-    return counted ? min(*count, most) : most;
+    return counted ? min(count[counted - 1], most) : most;
 }
 
 /* Return how many of `groups` groups have a chunk of n elements. */
