@@ -113,7 +113,9 @@ static struct pair ref_term_deviation(const struct problem *p, struct pair sum, 
     double off = ref_round(p, ref_round(p, ref_element(p, p->x, i) - c) - d);
     if (p->type == ARRAYS_LONG) { /* a double has not all digits of x */
         const int64_t whole = ((const int64_t *)p->x)[i];
-        off = ((double)(whole >> 32) * 0x1p32 - c) + (double)(whole & 0xFFFFFFFF);
+        const double high = (double)(whole >> 32) * 0x1p32, low = (double)(whole & 0xFFFFFFFF);
+        const double near = high + low, rest = low - (near - high); /* near + rest is x */
+        off = (near - c) + (rest - d);
     }
     return ref_add(p, sum, ref_round(p, off * off));
 }

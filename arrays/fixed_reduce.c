@@ -16,7 +16,7 @@
 
 #include <math.h>
 
-static size_t partial_bytes(struct arrays_partial p)
+size_t arrays_partial_bytes(struct arrays_partial p)
 {
     const size_t wide = p.wide == WIDE_FLOAT || p.wide == WIDE_INT ? 4 : 8;
     return p.join == JOIN_PAIRS || p.join == JOIN_HALVES ? 2 * wide : wide;
@@ -24,7 +24,8 @@ static size_t partial_bytes(struct arrays_partial p)
 
 /* ---- Sums on the host. ----------------------------------------------------------------------- */
 
-static struct arrays_total read_partial(struct arrays_partial kind, const void *partial)
+static struct arrays_total read_partial(struct arrays_partial kind, const void *partial,
+                                        uint64_t block)
 {
     struct arrays_total t = {0, 0, 0};
     const int64_t *l = partial;
@@ -45,6 +46,8 @@ static struct arrays_total read_partial(struct arrays_partial kind, const void *
     }
     if (kind.wide == WIDE_INT || kind.wide == WIDE_LONG)
         t.value = (double)t.integer;
+    if (kind.join >= JOIN_MIN)
+        t.error = (double)block;
     return t;
 }
 
@@ -56,9 +59,15 @@ static struct arrays_total total_join(struct arrays_partial kind, struct arrays_
     const double s = a.value + b.value, t = s - a.value;
     switch (kind.join) {
     case JOIN_MIN:
-        return b.value < a.value || b.value != b.value ? b : a;
+        return kind.wide == WIDE_LONG                    ? (b.integer < a.integer ? b : a)
+               : a.value != a.value                      ? a
+               : b.value < a.value || b.value != b.value ? b
+                                                         : a;
     case JOIN_MAX:
-        return b.value > a.value || b.value != b.value ? b : a;
+        return kind.wide == WIDE_LONG                    ? (b.integer > a.integer ? b : a)
+               : a.value != a.value                      ? a
+               : b.value > a.value || b.value != b.value ? b
+                                                         : a;
     case JOIN_PAIRS:
         return (struct arrays_total){s, a.error + (b.error + ((a.value - (s - t)) + (b.value - t))),
                                      0};
@@ -149,7 +158,7 @@ static struct arrays_total bunch_total(struct arrays_partial kind, const void *l
 static void forest_add(struct arrays_partial kind, struct reduce_forest *f, const void *partial,
                        uint64_t count)
 {
-    const size_t bytes = partial_bytes(kind);
+    const size_t bytes = arrays_partial_bytes(kind);
     const bool adds = kind.join < JOIN_MIN;
     const char *leaf = partial;
     while (count > 0) {
@@ -158,7 +167,7 @@ static void forest_add(struct arrays_partial kind, struct reduce_forest *f, cons
         if (bunch)
             forest_push(kind, f, BUNCH_LEVEL, bunch_total(kind, leaf));
         else
-            forest_push(kind, f, 0, read_partial(kind, leaf));
+            forest_push(kind, f, 0, read_partial(kind, leaf, f->next));
         leaf += taken * bytes;
         count -= taken;
     }
@@ -206,13 +215,14 @@ enum { REST_MAX = 8 };
 
 static int partials_alloc(const struct reduce_job *job, cl_uint dev, uint64_t blocks)
 {
-    const size_t size = (size_t)blocks * partial_bytes(job->kind);
+    const size_t size = (size_t)blocks * arrays_partial_bytes(job->kind);
     void **partial = &job->partial[dev];
     if (*partial && clsizeofmem(*partial) >= size)
         return 0;
     if (*partial)
         clfree(*partial);
-    *partial = clmalloc(job->kernels->ctx, size, CL_MEM_ZEROCOPY);
+    /* At least the 8 bytes that the search for an extreme needs. */
+    *partial = clmalloc(job->kernels->ctx, size < 8 ? 8 : size, CL_MEM_ZEROCOPY);
     return *partial ? 0 : -1;
 }
 
@@ -231,14 +241,15 @@ static int reduce_launch(const struct reduce_job *job, cl_uint dev, uint64_t fir
     clndrange_t ndr = clndrange_init1d(0, (size_t)blocks * group, group);
     /* The copy after it, in the same queue, is awaited. */
     const int untracked = on->cpu ? 0 : CL_EVENT_UNTRACKED;
-    if (clforkv(ctx, dev, on->kernel, &ndr, CL_EVENT_NOWAIT | CL_EVENT_CHECKED | untracked,
+    const cl_uint of_ctx = job->kernels->first_dev + dev;
+    if (clforkv(ctx, of_ctx, on->kernel, &ndr, CL_EVENT_NOWAIT | CL_EVENT_CHECKED | untracked,
                 3 + job->nrest, args) == (cl_event)-1)
         return -1;
-    const size_t size = (size_t)blocks * partial_bytes(job->kind);
-    if (!on->cpu && clmsyncn(ctx, dev, partial, size, CL_MEM_HOST | CL_EVENT_NOWAIT | untracked) ==
-                        (cl_event)-1)
+    const size_t size = (size_t)blocks * arrays_partial_bytes(job->kind);
+    if (!on->cpu && clmsyncn(ctx, of_ctx, partial, size,
+                             CL_MEM_HOST | CL_EVENT_NOWAIT | untracked) == (cl_event)-1)
         return -1;
-    return clflush(ctx, dev, 0);
+    return clflush(ctx, of_ctx, 0);
 }
 
 /* Launch blocks from[dev] ... from[dev] + count[dev] - 1 on all devices and wait for them, also
@@ -256,7 +267,7 @@ static int reduce_launch_all(const struct reduce_job *job, const uint64_t *from,
     }
     pace_started(&job->kernels->pace, (double)most);
     for (cl_uint dev = 0; dev < ndev; dev++)
-        if (clwait(job->kernels->ctx, dev,
+        if (clwait(job->kernels->ctx, job->kernels->first_dev + dev,
                    status == 0 && !job->kernels->device[dev].cpu ? CL_MEM_EVENT : CL_ALL_EVENT) ==
             (cl_event)-1)
             status = -1;
@@ -309,7 +320,7 @@ static int reduce_in_partitions(const struct reduce_job *job, struct reduce_fore
                                 uint64_t *from, uint64_t *count)
 {
     const cl_uint ndev = job->kernels->ndev;
-    const size_t bytes = partial_bytes(job->kind);
+    const size_t bytes = arrays_partial_bytes(job->kind);
     const uint64_t share = (job->blocks + ndev - 1) / ndev;
     char *all = malloc((size_t)job->blocks * bytes);
     int status = all ? 0

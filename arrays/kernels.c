@@ -19,10 +19,10 @@ CLCONTEXT *arrays_context(CLCONTEXT *ctx)
     return ctx;
 }
 
-int arrays_have_doubles(CLCONTEXT *ctx, bool *all)
+int arrays_have_doubles(CLCONTEXT *ctx, cl_uint first_dev, cl_uint ndev, bool *all)
 {
     *all = true;
-    for (cl_uint dev = 0; dev < clgetndev(ctx); dev++) {
+    for (cl_uint dev = first_dev; dev < first_dev + ndev; dev++) {
         cl_uint width = 0;
         if (device_ask(ctx, dev, CL_DEVICE_PREFERRED_VECTOR_WIDTH_DOUBLE, sizeof width, &width,
                        "arrays") != 0)
@@ -32,13 +32,21 @@ int arrays_have_doubles(CLCONTEXT *ctx, bool *all)
     return 0;
 }
 
+struct array_start arrays_start_of(CLCONTEXT *ctx, const void *x, size_t bytes)
+{
+    enum { LARGEST_TYPE = 128 }; /* the layer lets buffers start at its multiples */
+    const char *block = clmemptr(ctx, (void *)(uintptr_t)x);
+    const size_t beyond = block ? (size_t)((const char *)x - block) % LARGEST_TYPE : 0;
+    return (struct array_start){(const char *)x - beyond, (cl_uint)(beyond / bytes)};
+}
+
 /* ---- Building. ---------------------------------------------------------------------------- */
 
 int arrays_kernels_shape(struct kernels *k, CLCONTEXT *ctx, const char *row, size_t n,
                          const char *words)
 {
     k->ctx = ctx;
-    k->ndev = clgetndev(ctx);
+    k->ndev = k->ndev ? k->ndev : clgetndev(ctx);
     k->pace = pace_of(2e4);
     k->device = calloc(k->ndev, sizeof *k->device);
     if (!k->device)
@@ -46,13 +54,14 @@ int arrays_kernels_shape(struct kernels *k, CLCONTEXT *ctx, const char *row, siz
     for (cl_uint dev = 0; dev < k->ndev; dev++) {
         cl_device_type type = 0;
         char name[256] = "";
-        if (device_ask(ctx, dev, CL_DEVICE_TYPE, sizeof type, &type, "arrays") != 0 ||
-            device_ask(ctx, dev, CL_DEVICE_NAME, sizeof name, name, "arrays") != 0)
+        const cl_uint of_ctx = k->first_dev + dev;
+        if (device_ask(ctx, of_ctx, CL_DEVICE_TYPE, sizeof type, &type, "arrays") != 0 ||
+            device_ask(ctx, of_ctx, CL_DEVICE_NAME, sizeof name, name, "arrays") != 0)
             return -1;
         k->device[dev].cpu =
             type & CL_DEVICE_TYPE_CPU &&
             !name_is_oclgrind(name); /* Oclgrind shares no memory (core/context.c) */
-        if (arrays_shape_choose(&k->device[dev].shape, &k->device[dev].row, ctx, dev, row, n,
+        if (arrays_shape_choose(&k->device[dev].shape, &k->device[dev].row, ctx, of_ctx, row, n,
                                 words) != 0)
             return -1;
     }

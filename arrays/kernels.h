@@ -20,10 +20,13 @@ struct device_kernel {
     cl_kernel kernel;
 };
 
+/* Kernels of the context's devices first_dev ... first_dev + ndev - 1; functions with a `dev` count
+ * from first_dev. */
 struct kernels {
     CLCONTEXT *ctx;
-    cl_uint ndev;
+    cl_uint first_dev, ndev;
     struct device_kernel *device; /* ndev of them */
+    bool unaligned;               /* arrays may start at any element */
     struct pace pace;             /* in blocks of each device */
     int keep;                     /* CLLD_CACHE: cache the programs on disk; else 0 */
 };
@@ -31,13 +34,23 @@ struct kernels {
 /* The text that precedes every kernel of the fixed-order reduction. */
 EMBEDDED(fixed_reduce_text, "arrays/fixed_reduce.h", arrays_fixed_reduce_h);
 
+/* An address at which every device can start a buffer, at most 127 bytes before an array, and the
+ * number of elements of `bytes` bytes from there to the array. */
+struct array_start {
+    const void *base;
+    cl_uint first;
+};
+struct array_start arrays_start_of(CLCONTEXT *ctx, const void *x, size_t bytes);
+
 /* Return ctx, or a default context if it is NULL. NULL with ENODEV if there is no device. */
 CLCONTEXT *arrays_context(CLCONTEXT *ctx);
 
-/* Set *all to true if all devices have double precision. Return -1 if a device query fails. */
-int arrays_have_doubles(CLCONTEXT *ctx, bool *all);
+/* Set *all to true if ndev devices from first_dev on have double precision. Return -1 if a device
+ * query fails. */
+int arrays_have_doubles(CLCONTEXT *ctx, cl_uint first_dev, cl_uint ndev, bool *all);
 
-/* Choose the shape of tuning entry `row` for n elements on all devices. Builds nothing. */
+/* Choose the shape of tuning entry `row` for n elements on k's devices, or if k has none, on all of
+ * the context. Builds nothing. */
 int arrays_kernels_shape(struct kernels *k, CLCONTEXT *ctx, const char *row, size_t n,
                          const char *words);
 

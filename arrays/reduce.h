@@ -19,11 +19,13 @@ struct arrays_partial {
     enum arrays_join_op join;
 };
 
-/* A sum on the host: `integer` of integers, value + error of floating-point numbers. */
+/* A sum on the host: `integer` of integers, value + error of floating-point numbers. Of an extreme,
+ * `error` is the number of the first block that has it. */
 struct arrays_total {
     double value, error;
     arrays_integer integer;
 };
+size_t arrays_partial_bytes(struct arrays_partial p);
 double arrays_total_value(struct arrays_partial kind, const struct arrays_total *total);
 
 /* Sums of consecutive blocks, up to next - 1, as complete subtrees of the fixed order, at most two
@@ -47,6 +49,7 @@ struct reduce_forest {
  * ECANCELED. */
 struct reduce_job {
     struct kernels *kernels;
+    enum arrays_type type; /* of the arrays of arrays_reduce_part */
     struct arrays_partial kind;
     uint64_t n, first, blocks, limit;
     uint64_t before; /* blocks of other ranks that precede these n elements */
@@ -94,11 +97,30 @@ void arrays_reduce_row(enum arrays_type type, enum reduce_op op, char row[64]);
 
 /* Build the operation's kernel; its shape is chosen. */
 int arrays_reduce_open(struct kernels *k, enum arrays_type type, struct arrays_partial kind,
-                       enum reduce_op op);
+                       bool doubles, enum reduce_op op);
 
-/* Complete a job that has kernels, kind, n, partial, progress and messages, and run it on arrays
- * x, y, z; unused ones repeat x. */
-int arrays_reduce_part(struct reduce_job *job, const void *x, const void *y, const void *z,
-                       struct arrays_mean mean, struct reduce_forest *part);
+/* Arrays of an operation, which have n elements; unused ones repeat x. */
+struct reduce_input {
+    const void *x, *y, *z;
+    size_t n;
+    struct arrays_mean mean;
+};
+
+/* Complete a job that has kernels, kind, n, partial, progress and messages, and run it. */
+int arrays_reduce_part(struct reduce_job *job, const struct reduce_input *in,
+                       struct reduce_forest *part);
+
+/* Enqueue the operation on the only device of k, for a result in device memory, and return. tree:
+ * device memory of arrays_reduce_tree_bytes bytes. join: kernel join_blocks of k. */
+int arrays_reduce_start(struct kernels *k, enum arrays_type type, struct arrays_partial kind,
+                        const struct reduce_input *in, cl_kernel join, void *tree,
+                        const void *result);
+size_t arrays_reduce_tree_bytes(struct arrays_partial kind, uint64_t n);
+
+/* Enqueue kernel find_value of an extreme on one device: write the number of the first element of
+ * block `block` with this value to *place, memory of 8 bytes. */
+int arrays_reduce_find(struct kernels *k, cl_uint dev, enum arrays_type type, cl_kernel find,
+                       const struct arrays_total *value, const struct reduce_input *in,
+                       const void *place);
 
 #endif

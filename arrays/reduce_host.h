@@ -62,7 +62,9 @@ INLINE NAME(wides) NAME(offset)(const ELEMENT *x, NAME(wides) c, NAME(wides) d)
 {
 #ifdef LONGS
     const NAME(elements) v = *(const NAME(elements) *)(const void *)x;
-    return (LONGS(v >> 32) * 4294967296.0 - c) + (LONGS(v & 0xFFFFFFFFL) - d);
+    const NAME(wides) high = LONGS(v >> 32) * 4294967296.0, low = LONGS(v & 0xFFFFFFFFL),
+                      near = high + low, rest = low - (near - high); /* near + rest is x */
+    return (near - c) + (rest - d);
 #else
     return (NAME(fetch)(x) - c) - d;
 #endif

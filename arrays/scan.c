@@ -3,17 +3,19 @@
  */
 #include "arrays/sorter.h"
 
+#include "arrays/kernels.h"
 #include "arrays/scan_host_threads.h"
 #include "core/handle.h"
 
 EMBEDDED(scan_file, "arrays/scan.cl", arrays_scan_cl);
 
-static const char *const names[SCAN_KERNELS] = {"scan_sums", "scan_carry", "scan_write",
-                                                "scan_few"};
+static const char *const names[] = {"scan_sums", "scan_carry", "scan_write", "scan_few"};
+static const char *const look_back_names[MOST_KERNELS] = {"lookback_clear", "lookback_test",
+                                                          "scan_once"};
 
 static const struct sorter_source sources[] = {
-    {SCAN_32, "arrays.scan.32", 4, false, &scan_file, names, SCAN_KERNELS},
-    {SCAN_64, "arrays.scan.64", 8, false, &scan_file, names, SCAN_KERNELS},
+    {SCAN_32, "arrays.scan.32", "-D NUMBER=uint", 4, false, &scan_file, names, 4, look_back_names},
+    {SCAN_64, "arrays.scan.64", "-D NUMBER=ulong", 8, false, &scan_file, names, 4, look_back_names},
 };
 
 /* Check the job's numbers and choose its program and shape. NULL on failure. */
@@ -22,7 +24,7 @@ static struct sorter_program *scan_program(arrays_sorter *s, const char *caller,
 {
     if (sorter_check(caller, job->bytes, job->most, job->reserved) != 0)
         return NULL;
-    return sorter_choose(s, &sources[job->bytes == 8], job->most);
+    return sorter_choose(s, &sources[job->bytes == 8], job->most, false);
 }
 
 static size_t scan_workspace_size(const arrays_sorter *s, const struct sorter_program *p,
@@ -42,13 +44,13 @@ size_t arrays_scan_workspace(arrays_sorter *s, const struct arrays_scan_job *job
 static int scan_check_blocks(const arrays_sorter *s, const char *caller,
                              const struct arrays_scan_job *job, size_t work)
 {
-    const size_t size = job->most * (size_t)job->bytes;
-    if (size && (sorter_check_input(s, caller, "x", job->x, size) != 0 ||
-                 sorter_check_block(s, caller, "sums", job->sums, size) != 0))
+    const size_t bytes = (size_t)job->bytes, size = job->most * bytes;
+    if (size && (sorter_check_input(s, caller, "x", job->x, size, bytes) != 0 ||
+                 sorter_check_block(s, caller, "sums", job->sums, size, bytes) != 0))
         return -1;
-    if (job->total && sorter_check_block(s, caller, "total", job->total, (size_t)job->bytes) != 0)
+    if (job->total && sorter_check_block(s, caller, "total", job->total, bytes, bytes) != 0)
         return -1;
-    if (job->count && sorter_check_input(s, caller, "count", job->count, sizeof *job->count) != 0)
+    if (job->count && sorter_check_input(s, caller, "count", job->count, 4, 4) != 0)
         return -1;
     const struct sorter_range ranges[] = {{"x", job->x == job->sums ? NULL : job->x, size},
                                           {"sums", job->sums, size},
@@ -61,25 +63,90 @@ static int scan_check_blocks(const arrays_sorter *s, const char *caller,
 /* one group scans these faster than two more launches do */
 enum { FEW_TILES = 4 };
 
+/* A job's arrays as arguments of kernels. */
+struct scan_places {
+    struct array_start x, sums, total, count;
+    cl_uint2 start;
+    int wanted, counted; /* 1 plus the place of the total and of the count, or 0 */
+};
+
+/* unused: memory in the place of arrays that the job does not have */
+static struct scan_places scan_places_of(const arrays_sorter *s, const struct arrays_scan_job *job,
+                                         const void *unused)
+{
+    const size_t bytes = (size_t)job->bytes;
+    struct scan_places at = {.x = arrays_start_of(s->ctx, job->x, bytes),
+                             .sums = arrays_start_of(s->ctx, job->sums, bytes),
+                             .total =
+                                 arrays_start_of(s->ctx, job->total ? job->total : unused, bytes),
+                             .count = arrays_start_of(s->ctx, job->count ? job->count : unused, 4)};
+    at.counted = job->count ? 1 + (int)at.count.first : 0;
+    at.wanted = job->total ? 1 + (int)at.total.first : 0;
+    at.start = (cl_uint2){{at.x.first, at.sums.first}};
+    return at;
+}
+
 static int scan_launch(arrays_sorter *s, const struct sorter_program *p,
                        const struct arrays_scan_job *job, const void *carry)
 {
     const cl_uint groups = sorter_groups(s, p, job->most), most = (cl_uint)job->most;
-    const int counted = job->count != NULL, wanted = job->total != NULL;
-    const void *count = counted ? job->count : carry, *total = wanted ? job->total : carry;
+    const struct scan_places at = scan_places_of(s, job, carry);
     if (groups && sorter_tiles(p, job->most) <= FEW_TILES)
         return sorter_launch(s, p, SCAN_FEW, 1,
-                             ARGS(job->sums, job->x, total, wanted, most, counted, count));
+                             ARGS(at.sums.base, at.x.base, at.start, at.total.base, at.wanted, most,
+                                  at.counted, at.count.base));
     if (groups &&
-        sorter_launch(s, p, SCAN_SUMS, groups, ARGS(carry, job->x, most, counted, count)) != 0)
+        sorter_launch(s, p, SCAN_SUMS, groups,
+                      ARGS(carry, at.x.base, at.start, most, at.counted, at.count.base)) != 0)
         return -1;
-    if ((groups || wanted) &&
-        sorter_launch(s, p, SCAN_CARRY, 1,
-                      ARGS(carry, groups, total, wanted, most, counted, count)) != 0)
+    if ((groups || at.wanted) && sorter_launch(s, p, SCAN_CARRY, 1,
+                                               ARGS(carry, groups, at.total.base, at.wanted, most,
+                                                    at.counted, at.count.base)) != 0)
         return -1;
     return groups ? sorter_launch(s, p, SCAN_WRITE, groups,
-                                  ARGS(job->sums, job->x, carry, most, counted, count))
+                                  ARGS(at.sums.base, at.x.base, at.start, carry, most, at.counted,
+                                       at.count.base))
                   : 0;
+}
+
+/* Make room for the words of `tiles` tiles, and count a scan. */
+static int scan_count_launch(arrays_sorter *s, const struct sorter_program *p, cl_uint tiles)
+{
+    const cl_uint last_epoch = (1u << 30) - 1; /* see scan.cl */
+    if (s->tiles < tiles) {
+        if (s->words)
+            clfree(s->words);
+        s->tiles = 0;
+        s->words = clmalloc(s->ctx, (1 + 2 * (size_t)tiles) * sizeof(cl_ulong), CL_MEM_DEVONLY);
+        if (!s->words)
+            return -1;
+        s->tiles = tiles;
+        s->epoch = last_epoch;
+    }
+    if (s->epoch == last_epoch) {
+        const cl_ulong n = 2 * (1 + 2 * (cl_ulong)s->tiles);
+        if (sorter_launch(s, p, LOOKBACK_CLEAR, sorter_groups(s, p, n), ARGS(s->words, n)) != 0)
+            return -1;
+        s->epoch = 0;
+    }
+    s->epoch++;
+    return 0;
+}
+
+static int scan_launch_once(arrays_sorter *s, const struct sorter_program *p,
+                            const struct arrays_scan_job *job)
+{
+    const cl_uint tiles = sorter_tiles(p, job->most), most = (cl_uint)job->most;
+    const cl_uint groups = tiles ? tiles : 1;
+    if (!tiles && !job->total)
+        return 0;
+    if (scan_count_launch(s, p, tiles) != 0)
+        return -1;
+    const struct scan_places at = scan_places_of(s, job, s->words);
+    const cl_uint epoch = s->epoch;
+    return sorter_launch(s, p, SCAN_ONCE, groups,
+                         ARGS(at.sums.base, at.x.base, at.start, s->words, epoch, at.total.base,
+                              at.wanted, most, at.counted, at.count.base));
 }
 
 static int scan_start(arrays_sorter *s, const char *caller, const struct arrays_scan_job *job)
@@ -88,6 +155,8 @@ static int scan_start(arrays_sorter *s, const char *caller, const struct arrays_
     const size_t work = p ? scan_workspace_size(s, p, job) : 0;
     if (!p || scan_check_blocks(s, caller, job, work) != 0 || sorter_open(s, p) != 0)
         return -1;
+    if (p->look_back)
+        return scan_launch_once(s, p, job);
     const void *carry = sorter_workspace(s, caller, job->work, work);
     return carry ? scan_launch(s, p, job, carry) : -1;
 }
@@ -110,7 +179,7 @@ static bool scan_memory_is_shared(const void *ptr)
  * the shape of the kernels. */
 static bool scan_is_for_host(const arrays_sorter *s, const struct arrays_scan_job *job)
 {
-    return s->info.dev_type & CL_DEVICE_TYPE_CPU && !s->words && job->most > 0 &&
+    return s->info.dev_type & CL_DEVICE_TYPE_CPU && !s->caller_shape && job->most > 0 &&
            scan_memory_is_shared(job->x) && scan_memory_is_shared(job->sums) &&
            scan_memory_is_shared(job->total) && scan_memory_is_shared(job->count);
 }

@@ -8,20 +8,236 @@
  *
  *     sums    | 0 x0 .. |                       or scan_few: one group scans the whole array
  *
+ * With LOOK_BACK, where groups may wait for earlier ones, one launch, one read and one write:
+ * scan_once (lookback.h).
+ *
  * Tiles and chunks: tiles.h.
  * SPDX-License-Identifier: MIT
  */
 #ifndef ARRAYS_TILES_H
 #include "tiles.h"
+#include "lookback.h"
 #endif
 
 SCAN_GROUP(NUMBER)
 
+#define INLINE __attribute__((always_inline)) /* arrays of an item stay in registers */
+
+#if GROUP > 1
+/* Items load and store elements of a tile side by side, and each sums ITEMS neighbours: the tile is
+ * transposed through local memory. An odd ITEMS avoids bank conflicts. */
+INLINE void load_tile(NUMBER *own, __global const NUMBER *x, uint t, uint n)
+{
+    const uint first = t * TILE + get_local_id(0);
+    if ((ulong)(t + 1) * TILE <= n)
+#pragma unroll
+        for (uint k = 0; k < ITEMS; k++)
+            own[k] = x[first + k * GROUP];
+    else
+#pragma unroll
+        for (uint k = 0; k < ITEMS; k++)
+            own[k] = (ulong)t * TILE + get_local_id(0) + k * GROUP < n ? x[first + k * GROUP] : 0;
+}
+INLINE void spread_tile(__local NUMBER *tile, const NUMBER *own)
+{
+#pragma unroll
+    for (uint k = 0; k < ITEMS; k++)
+        tile[k * GROUP + get_local_id(0)] = own[k];
+    GROUP_BARRIER();
+}
+
+/* Set own[] to the item's neighbours and *all to the sum of the tile; return the sum of the tile's
+ * elements before them. */
+INLINE NUMBER scan_tile(__local const NUMBER *tile, NUMBER *own, __local NUMBER *room, NUMBER *all)
+{
+    NUMBER sum = 0;
+#pragma unroll
+    for (uint k = 0; k < ITEMS; k++)
+        sum += own[k] = READ(NUMBER, tile[get_local_id(0) * ITEMS + k]);
+    return scan_NUMBER(room, sum, all);
+}
+
+/* Store the prefix sums of the tile's elements; `before`: that of the item's first. */
+INLINE void store_tile(__global NUMBER *sums, __local NUMBER *tile, const NUMBER *own,
+                       NUMBER before, uint first, uint end)
+{
+#pragma unroll
+    for (uint k = 0; k < ITEMS; k++) {
+        tile[get_local_id(0) * ITEMS + k] = before;
+        before += own[k];
+    }
+    GROUP_BARRIER();
+#pragma unroll
+    for (uint k = 0; k < ITEMS; k++) { /* the same places that this item loads for another tile */
+        const uint p = k * GROUP + get_local_id(0);
+        if (first + p < end)
+            sums[first + p] = tile[p];
+    }
+}
+#endif
+
+#if LOOK_BACK
+
+/* ---- One launch. ----------------------------------------------------------------------------- */
+
+enum scan_state { OWN = 1, PREFIX = 2 };
+
+/* A tile has one word for its 32-bit sum, two for both halves of a 64-bit one. The upper half of a
+ * word is 4 * epoch + state, with the number of this launch: words need not be cleared before. */
+void store_word(volatile __global ulong *words, uint t, uint epoch, enum scan_state state,
+                NUMBER sum)
+{
+    const ulong top = (ulong)(4 * epoch + state) << 32;
+    if (sizeof(NUMBER) == 4) {
+        words[t] = top | sum;
+    } else {
+        words[2 * t] = top | (uint)sum;
+        words[2 * t + 1] = top | (uint)((ulong)sum >> 32);
+    }
+}
+
+/* Set *sum and return its state, 0 if nothing has been stored in this launch yet. */
+uint load_word(volatile __global const ulong *words, uint t, uint epoch, NUMBER *sum)
+{
+    const ulong low = words[sizeof(NUMBER) / 4 * t],
+                high = sizeof(NUMBER) == 4 ? low : words[2 * t + 1];
+    *sum = sizeof(NUMBER) == 4 ? (NUMBER)low : (NUMBER)((ulong)(uint)high << 32 | (uint)low);
+    const uint top = (uint)(low >> 32);
+    return top >> 2 == epoch && (uint)(high >> 32) == top ? top & 3 : 0;
+}
+
+/* As load_word, but waits for the sum. If its group does not run, the tile's elements are as they
+ * were: also in place, they are overwritten only after the prefix was stored. */
+uint await_word(volatile __global const ulong *words, uint t, uint epoch, NUMBER *sum,
+                __global const NUMBER *x)
+{
+    uint state = 0;
+    for (uint polls = 0; !state && polls < POLLS; polls++)
+        state = load_word(words, t, epoch, sum);
+    if (state)
+        return state;
+    NUMBER own = 0;
+    for (uint i = 0; i < TILE; i++) /* a tile before another is full */
+        own += x[(ulong)t * TILE + i];
+    mem_fence(CLK_GLOBAL_MEM_FENCE);
+    state = load_word(words, t, epoch, sum);
+    if (state)
+        return state;
+    *sum = own;
+    return OWN;
+}
+
+#ifdef __NV_CL_C_VERSION
+struct window {
+    NUMBER before;
+};
+
+/* Return the sum over all tiles before tile t. All items of the group call it; the first warp reads
+ * the words of 32 tiles at once. More are slower: groups that wait then use up the bandwidth of the
+ * second-level cache. */
+NUMBER sum_before(volatile __global const ulong *words, uint t, uint epoch,
+                  __global const NUMBER *x, __local struct window *w)
+{
+    const uint item = get_local_id(0);
+    if (item < 32) {
+        NUMBER before = 0;
+        uint prefixes = 0;
+        for (uint end = t; !prefixes; end -= 32) {
+            NUMBER sum = 0;
+            const uint state =
+                item < end ? await_word(words, end - 1 - item, epoch, &sum, x) : PREFIX;
+            prefixes = warp_ballot(state == PREFIX);
+            const uint nearest = popcount((prefixes & -prefixes) - 1); /* 32: none */
+            before += item <= nearest ? sum : 0;
+        }
+#pragma unroll
+        for (uint apart = 1; apart < 32; apart *= 2)
+            before += warp_exchange(before, apart);
+        if (item == 0)
+            w->before = before;
+    }
+    GROUP_BARRIER();
+    return w->before;
+}
+#else
+#define WINDOW 32 /* tiles that are looked at together */
+
+struct window {
+    NUMBER sum[WINDOW];
+    uint state[WINDOW];
+};
+
+/* Return the sum over all tiles before tile t. All items of the group call it. */
+NUMBER sum_before(volatile __global const ulong *words, uint t, uint epoch,
+                  __global const NUMBER *x, __local struct window *w)
+{
+    const uint item = get_local_id(0);
+    NUMBER before = 0;
+    bool found = false;
+    for (uint end = t; !found; end -= WINDOW) {
+        if (item < WINDOW) {
+            NUMBER sum = 0;
+            w->state[item] =
+                item < end ? await_word(words, end - 1 - item, epoch, &sum, x) : PREFIX;
+            w->sum[item] = sum;
+        }
+        GROUP_BARRIER();
+#pragma unroll
+        for (uint k = 0; k < WINDOW; k++) {
+            before += found ? 0 : READ(NUMBER, w->sum[k]);
+            found = found || READ(uint, w->state[k]) == PREFIX;
+        }
+        GROUP_BARRIER();
+    }
+    return before;
+}
+#endif
+
+/* As many groups as `most` elements have tiles, at least one. wanted: as in scan_carry. words: two counters of tickets, for
+ * launches with odd and with even epochs; then a word for each sum. */
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan_once(
+    __global NUMBER *sums, __global const NUMBER *x, uint2 start, volatile __global ulong *words,
+    uint epoch, __global NUMBER *total, int wanted, uint most, int counted,
+    __global const uint *count)
+{
+    __local NUMBER tile[TILE], room[2 * GROUP];
+    __local struct window window;
+    __local uint ticket;
+    volatile __global uint *counters = (volatile __global uint *)words;
+    const uint n = element_count(most, counted, count), tiles = (n + (TILE - 1)) / TILE,
+               t = take_ticket(&counters[epoch & 1], &ticket), item = get_local_id(0);
+    words++;
+    x += start.x;
+    sums += start.y;
+    if (t == 0 && item == 0) {
+        counters[~epoch & 1] = 0; /* for the next launch */
+        if (n == 0 && wanted)
+            total[wanted - 1] = 0;
+    }
+    if (t >= tiles)
+        return;
+    NUMBER own[ITEMS], all;
+    load_tile(own, x, t, n);
+    spread_tile(tile, own);
+    const NUMBER in_tile = scan_tile(tile, own, room, &all);
+    if (item == 0)
+        store_word(words, t, epoch, t ? OWN : PREFIX, all);
+    const NUMBER before = t ? sum_before(words, t, epoch, x, &window) : 0;
+    if (item == 0 && t)
+        store_word(words, t, epoch, PREFIX, before + all);
+    if (item == 0 && wanted && t == tiles - 1)
+        total[wanted - 1] = before + all;
+    store_tile(sums, tile, own, before + in_tile, t * TILE, n);
+}
+#else
+/* ---- Three launches, or one group. ----------------------------------------------------------- */
+
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan_sums(
-    __global NUMBER *carry, __global const NUMBER *x, uint most, int counted,
+    __global NUMBER *carry, __global const NUMBER *x, uint2 start, uint most, int counted,
     __global const uint *count)
 {
     __local NUMBER room[2 * GROUP];
+    x += start.x;
     const uint n = element_count(most, counted, count), chunks = chunk_count(n, get_num_groups(0)),
                g = get_group_id(0);
     if (g >= chunks)
@@ -40,7 +256,8 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan_sums(
         carry[g] = all;
 }
 
-/* Run by one group. `groups`: number of groups of the other two kernels. */
+/* Run by one group. `groups`: number of groups of the other two kernels. wanted: 1 plus the place
+ * of the total in total[], or 0. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan_carry(
     __global NUMBER *carry, uint groups, __global NUMBER *total, int wanted, uint most, int counted,
     __global const uint *count)
@@ -56,7 +273,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan_carry(
         before += all;
     }
     if (wanted && get_local_id(0) == 0)
-        *total = before;
+        total[wanted - 1] = before;
 }
 
 #if GROUP == 1
@@ -73,50 +290,31 @@ NUMBER write_chunk(__global NUMBER *sums, __global const NUMBER *x, NUMBER befor
     return before;
 }
 #else
-/* Scan a chunk tile by tile (see above). Items load and store side by side, and each sums ITEMS
- * neighbours: the tile is transposed through local memory. An odd ITEMS avoids bank conflicts. */
+/* As above, tile by tile. */
 NUMBER write_chunk(__global NUMBER *sums, __global const NUMBER *x, NUMBER before, uint first,
                    uint end, __local NUMBER *tile, __local NUMBER *room)
 {
-    const uint item = get_local_id(0);
     for (; first < end; first += TILE) {
-        NUMBER own[ITEMS], sum = 0, all;
-#pragma unroll
-        for (uint k = 0; k < ITEMS; k++) {
-            const uint p = k * GROUP + item;
-            tile[p] = first + p < end ? x[first + p] : 0;
-        }
-        GROUP_BARRIER();
-#pragma unroll
-        for (uint k = 0; k < ITEMS; k++)
-            sum += own[k] = READ(NUMBER, tile[item * ITEMS + k]);
-        sum = before + scan_NUMBER(room, sum, &all);
-#pragma unroll
-        for (uint k = 0; k < ITEMS; k++) {
-            tile[item * ITEMS + k] = sum;
-            sum += own[k];
-        }
+        NUMBER own[ITEMS], all;
+        load_tile(own, x, first / TILE, end);
+        spread_tile(tile, own);
+        const NUMBER sum = scan_tile(tile, own, room, &all);
+        store_tile(sums, tile, own, before + sum, first, end);
         before += all;
-        GROUP_BARRIER();
-#pragma unroll
-        for (uint k = 0; k < ITEMS;
-             k++) { /* the same places that this item loads for the next tile */
-            const uint p = k * GROUP + item;
-            if (first + p < end)
-                sums[first + p] = tile[p];
-        }
     }
     return before;
 }
 #endif
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan_write(
-    __global NUMBER *sums, __global const NUMBER *x, __global const NUMBER *carry, uint most,
-    int counted, __global const uint *count)
+    __global NUMBER *sums, __global const NUMBER *x, uint2 start, __global const NUMBER *carry,
+    uint most, int counted, __global const uint *count)
 {
 #if GROUP > 1
     __local NUMBER tile[TILE], room[2 * GROUP];
 #endif
+    x += start.x;
+    sums += start.y;
     const uint n = element_count(most, counted, count), chunks = chunk_count(n, get_num_groups(0)),
                g = get_group_id(0);
     if (g >= chunks)
@@ -131,10 +329,12 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan_write(
 
 /* Run by one group. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan_few(
-    __global NUMBER *sums, __global const NUMBER *x, __global NUMBER *total, int wanted, uint most,
-    int counted, __global const uint *count)
+    __global NUMBER *sums, __global const NUMBER *x, uint2 start, __global NUMBER *total,
+    int wanted, uint most, int counted, __global const uint *count)
 {
     const uint n = element_count(most, counted, count);
+    x += start.x;
+    sums += start.y;
 #if GROUP > 1
     __local NUMBER tile[TILE], room[2 * GROUP];
     const NUMBER all = write_chunk(sums, x, 0, 0, n, tile, room);
@@ -142,5 +342,6 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan_few(
     const NUMBER all = write_chunk(sums, x, 0, 0, n);
 #endif
     if (wanted && get_local_id(0) == 0)
-        *total = all;
+        total[wanted - 1] = all;
 }
+#endif

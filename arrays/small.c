@@ -38,7 +38,7 @@ static void reduce_host_part(void *parts_, size_t block)
     p->work(&p->job, block);
 }
 
-static bool is_host_memory(const struct kernels *k, const void *array)
+bool arrays_is_host_memory(const struct kernels *k, const void *array)
 {
     for (cl_uint dev = 0; dev < k->ndev; dev++)
         if (!k->device[dev].cpu)
@@ -46,12 +46,13 @@ static bool is_host_memory(const struct kernels *k, const void *array)
     return clmctl((void *)(uintptr_t)array, CL_MCTL_GET_STATUS) & CL_MEM_ZEROCOPY;
 }
 
-bool arrays_small_fits(const arrays *a, const struct small_sum *s)
+bool arrays_small_fits(const arrays *a, const struct kernels *k, struct arrays_partial kind,
+                       const struct reduce_input *in)
 {
-    const struct kernels *k = &a->kernels[s->op];
     const int most = k->device[0].shape.host;
-    return most > 0 && s->n <= (size_t)1 << most && reduce_host_choose(a->type, s->kind) &&
-           is_host_memory(k, s->x) && is_host_memory(k, s->y) && is_host_memory(k, s->z);
+    return most > 0 && in->n <= (size_t)1 << most && reduce_host_choose(a->type, kind) &&
+           arrays_is_host_memory(k, in->x) && arrays_is_host_memory(k, in->y) &&
+           arrays_is_host_memory(k, in->z);
 }
 
 /* Block until all earlier work is complete, as a launch would be ordered after it: also commands
@@ -60,12 +61,13 @@ static int wait_all_queues(const struct kernels *k)
 {
     int status = 0;
     for (cl_uint dev = 0; dev < k->ndev; dev++) {
-        if (clwait(k->ctx, dev, CL_ALL_EVENT) == (cl_event)-1)
+        const cl_uint of_ctx = k->first_dev + dev;
+        if (clwait(k->ctx, of_ctx, CL_ALL_EVENT) == (cl_event)-1)
             status = -1;
-        const cl_int err = clFinish(clgetqueue(k->ctx, dev));
+        const cl_int err = clFinish(clgetqueue(k->ctx, of_ctx));
         if (err != CL_SUCCESS)
-            status = clerror_set(EIO, "arrays: clFinish failed on device %u (OpenCL error %d)", dev,
-                                 err);
+            status = clerror_set(EIO, "arrays: clFinish failed on device %u (OpenCL error %d)",
+                                 of_ctx, err);
     }
     return status;
 }
@@ -83,19 +85,21 @@ static void reduce_host_blocks(arrays *a, struct host_blocks *parts, size_t bloc
             reduce_host_part(parts, b);
 }
 
-int arrays_small_sum(arrays *a, const struct small_sum *s, struct arrays_total *total)
+int arrays_small_sum(arrays *a, const struct kernels *k, enum reduce_op op,
+                     const struct reduce_input *in, struct arrays_total *total)
 {
+    const struct arrays_partial kind = arrays_reduce_kind(a->type, a->accumulator, a->doubles, op);
     /* Or pairs of 64-bit integers. */
     _Alignas(double) char partial[MOST_BLOCKS * 2 * sizeof(double)];
-    const size_t blocks = (size_t)block_count(s->n);
-    struct host_blocks parts = {.job = {s->op, s->x, s->y, s->z, s->n, s->mean, partial},
-                                .work = reduce_host_choose(a->type, s->kind)};
-    if (wait_all_queues(&a->kernels[s->op]) != 0)
+    const size_t blocks = (size_t)block_count(in->n);
+    struct host_blocks parts = {.job = {op, in->x, in->y, in->z, in->n, in->mean, partial},
+                                .work = reduce_host_choose(a->type, kind)};
+    if (wait_all_queues(k) != 0)
         return -1;
     reduce_host_blocks(a, &parts, blocks);
-    arrays_fixed_reduce_blocks(s->kind, partial, blocks, total);
+    arrays_fixed_reduce_blocks(kind, partial, blocks, total);
     if (a->progress)
-        a->progress(a->arg, s->n);
+        a->progress(a->arg, in->n);
     return 0;
 }
 

@@ -4,17 +4,19 @@
  */
 #include "arrays/sorter.h"
 
+#include "arrays/kernels.h"
 #include "core/handle.h"
 #include "core/round.h"
 
 EMBEDDED(sort_file, "arrays/sort.cl", arrays_sort_cl);
 
-static const char *const names[SORT_KERNELS] = {"sort_count", "sort_scan", "sort_scatter",
-                                                "sort_copy"};
+static const char *const names[] = {"sort_count", "sort_scan", "sort_copy", "sort_scatter"};
+static const char *const look_back_names[MOST_KERNELS] = {"lookback_clear", "lookback_test",
+                                                          "sort_copy", "sort_digits", "sort_sweep"};
 
 static const struct sorter_source sources[] = {
-    {SORT_32, "arrays.sort.32", 4, true, &sort_file, names, SORT_KERNELS},
-    {SORT_64, "arrays.sort.64", 8, true, &sort_file, names, SORT_KERNELS},
+    {SORT_32, "arrays.sort.32", "-D NUMBER=uint", 4, true, &sort_file, names, 4, look_back_names},
+    {SORT_64, "arrays.sort.64", "-D NUMBER=ulong", 8, true, &sort_file, names, 4, look_back_names},
 };
 
 /* Check the job's numbers and choose its program and shape. NULL on failure. */
@@ -28,7 +30,7 @@ static struct sorter_program *sort_program(arrays_sorter *s, const char *caller,
                     job->bits, job->bytes, 8 * job->bytes);
         return NULL;
     }
-    return sorter_choose(s, &sources[job->bytes == 8], job->most);
+    return sorter_choose(s, &sources[job->bytes == 8], job->most, job->values != NULL);
 }
 
 /* ---- Workspace. ------------------------------------------------------------------------------ */
@@ -62,7 +64,8 @@ static struct sort_workspace sort_workspace_of(const arrays_sorter *s,
 {
     const size_t most = sort_capacity(job->most),
                  tiles = p->shape.group > 1 ? sorter_tiles(p, most) : 0;
-    const size_t rows = sorter_groups(s, p, most) + 1 + tiles;
+    const cl_uint groups = sorter_groups(s, p, most);
+    const size_t rows = (groups > 8 ? groups : 8) + 1 + tiles; /* look-back: 4 or 8 passes */
     struct sort_workspace parts = {.keys = sorter_align(rows * SORT_DIGITS * sizeof(cl_uint))};
     parts.values = parts.keys + sorter_align(most * (size_t)job->bytes);
     parts.size = parts.values + (job->values ? sorter_align(most * sizeof(cl_uint)) : 0);
@@ -80,12 +83,13 @@ size_t arrays_sort_workspace(arrays_sorter *s, const struct arrays_sort_job *job
 static int sort_check_blocks(const arrays_sorter *s, const char *caller,
                              const struct arrays_sort_job *job, size_t work)
 {
-    if (sorter_check_input(s, caller, "keys", job->keys, job->most * (size_t)job->bytes) != 0)
+    const size_t bytes = (size_t)job->bytes;
+    if (sorter_check_input(s, caller, "keys", job->keys, job->most * bytes, bytes) != 0)
         return -1;
-    if (job->values &&
-        sorter_check_input(s, caller, "values", job->values, job->most * sizeof *job->values) != 0)
+    if (job->values && sorter_check_input(s, caller, "values", job->values,
+                                          job->most * sizeof *job->values, 4) != 0)
         return -1;
-    if (job->count && sorter_check_input(s, caller, "count", job->count, sizeof *job->count) != 0)
+    if (job->count && sorter_check_input(s, caller, "count", job->count, 4, 4) != 0)
         return -1;
     const struct sorter_range ranges[] = {{"keys", job->keys, job->most * (size_t)job->bytes},
                                           {"values", job->values, job->most * sizeof *job->values},
@@ -98,7 +102,7 @@ static int sort_check_blocks(const arrays_sorter *s, const char *caller,
 
 /* Keys and their values in one of the two places. */
 struct pairs {
-    const void *keys, *values;
+    struct array_start keys, values;
 };
 
 /* Arguments that all launches of a job share. */
@@ -110,38 +114,77 @@ struct sorting {
     int counted, paired;
 };
 
+/* Bits of the digit of a pass, for keys of `bits` bits. */
+static cl_uint digit_mask(int bit, int bits)
+{
+    return bits - bit < SORT_DIGIT_BITS ? (1u << (bits - bit)) - 1 : SORT_DIGITS - 1;
+}
+
+static cl_uint4 start_of(struct pairs from, struct pairs to)
+{
+    return (cl_uint4){{from.keys.first, from.values.first, to.keys.first, to.values.first}};
+}
+
 static int sort_pass(const struct sorting *j, struct pairs from, struct pairs to, int bit, int bits)
 {
-    const cl_uint shift = (cl_uint)bit,
-                  mask = bits - bit < SORT_DIGIT_BITS ? (1u << (bits - bit)) - 1 : SORT_DIGITS - 1;
+    const cl_uint shift = (cl_uint)bit, mask = digit_mask(bit, bits);
+    const cl_uint4 start = start_of(from, to);
     if (sorter_launch(j->s, j->program, SORT_COUNT, j->groups,
-                      ARGS(j->table, from.keys, shift, mask, j->most, j->counted, j->count)) != 0 ||
+                      ARGS(j->table, from.keys.base, from.keys.first, shift, mask, j->most,
+                           j->counted, j->count)) != 0 ||
         sorter_launch(j->s, j->program, SORT_SCAN, SORT_DIGITS,
                       ARGS(j->table, j->groups, j->most, j->counted, j->count)) != 0)
         return -1;
     return sorter_launch(j->s, j->program, SORT_SCATTER, j->scatter_groups,
-                         ARGS(to.keys, from.keys, j->paired, to.values, from.values, j->table,
-                              j->groups, shift, mask, j->most, j->counted, j->count));
+                         ARGS(to.keys.base, from.keys.base, j->paired, to.values.base,
+                              from.values.base, start, j->table, j->groups, shift, mask, j->most,
+                              j->counted, j->count));
+}
+
+static int sort_sweep(const struct sorting *j, struct pairs from, struct pairs to, int bit,
+                      int bits)
+{
+    const cl_uint pass = (cl_uint)bit / SORT_DIGIT_BITS, mask = digit_mask(bit, bits);
+    const cl_uint4 start = start_of(from, to);
+    return sorter_launch(j->s, j->program, SORT_SWEEP, j->scatter_groups,
+                         ARGS(to.keys.base, from.keys.base, to.values.base, from.values.base, start,
+                              j->table, pass, mask, j->most, j->counted, j->count));
+}
+
+/* With look-back: count the digits of all passes. */
+static int sort_count_all(const struct sorting *j, struct pairs own, int bits)
+{
+    const cl_uint key_bits = (cl_uint)bits;
+    const cl_ulong n = SORT_DIGITS * (9 + (cl_ulong)j->scatter_groups);
+    if (sorter_launch(j->s, j->program, LOOKBACK_CLEAR, j->groups, ARGS(j->table, n)) != 0)
+        return -1;
+    return sorter_launch(
+        j->s, j->program, SORT_ALL_DIGITS, j->groups,
+        ARGS(j->table, own.keys.base, own.keys.first, key_bits, j->most, j->counted, j->count));
 }
 
 static int sort_copy_back(const struct sorting *j, struct pairs from, struct pairs to)
 {
-    return sorter_launch(
-        j->s, j->program, SORT_COPY, j->groups,
-        ARGS(to.keys, from.keys, j->paired, to.values, from.values, j->most, j->counted, j->count));
+    const cl_uint4 start = start_of(from, to);
+    return sorter_launch(j->s, j->program, SORT_COPY, j->groups,
+                         ARGS(to.keys.base, from.keys.base, j->paired, to.values.base,
+                              from.values.base, start, j->most, j->counted, j->count));
 }
 
 static int sort_all_passes(const struct sorting *j, struct pairs own, struct pairs other, int bits)
 {
+    const bool look_back = j->program->look_back;
     struct pairs from = own, to = other;
+    if (look_back && sort_count_all(j, own, bits) != 0)
+        return -1;
     for (int bit = 0; bit < bits; bit += SORT_DIGIT_BITS) {
-        if (sort_pass(j, from, to, bit, bits) != 0)
+        if ((look_back ? sort_sweep : sort_pass)(j, from, to, bit, bits) != 0)
             return -1;
         const struct pairs now = to;
         to = from;
         from = now;
     }
-    return from.keys == own.keys ? 0 : sort_copy_back(j, from, own);
+    return from.keys.base == own.keys.base ? 0 : sort_copy_back(j, from, own);
 }
 
 /* ---- Public functions. ----------------------------------------------------------------------- */
@@ -157,18 +200,23 @@ static int sort_start(arrays_sorter *s, const char *caller, const struct arrays_
     const char *work = sorter_workspace(s, caller, job->work, parts.size);
     if (!work)
         return -1;
+    const struct array_start count =
+        arrays_start_of(s->ctx, job->count ? (const void *)job->count : work, 4);
     const struct sorting sorting = {.s = s,
                                     .program = p,
                                     .table = work,
-                                    .count = job->count ? (const void *)job->count : work,
+                                    .count = count.base,
                                     .most = (cl_uint)job->most,
                                     .groups = sorter_groups(s, p, job->most),
                                     .scatter_groups = scatter_groups(s, p, job->most),
-                                    .counted = job->count != NULL,
+                                    .counted = job->count ? 1 + (int)count.first : 0,
                                     .paired = job->values != NULL};
     /* Without values the kernels get the table in their place and do not access it. */
-    const struct pairs own = {job->keys, job->values ? (const void *)job->values : work};
-    const struct pairs other = {work + parts.keys, job->values ? work + parts.values : work};
+    const struct pairs own = {
+        arrays_start_of(s->ctx, job->keys, (size_t)job->bytes),
+        arrays_start_of(s->ctx, job->values ? (const void *)job->values : work, 4)};
+    const struct pairs other = {{work + parts.keys, 0},
+                                {job->values ? work + parts.values : work, 0}};
     return sort_all_passes(&sorting, own, other, job->bits ? job->bits : 8 * job->bytes);
 }
 

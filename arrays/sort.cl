@@ -23,14 +23,23 @@
  *   before    count[team][digit] is the number in the team's earlier rows
  *
  * The tile is then sorted in local memory, so that keys of one digit are written side by side.
+ *
+ * With LOOK_BACK, where groups may wait for earlier ones, one launch counts the digits of all
+ * passes, and then a pass is one launch that reads the keys once (Adinets & Merrill 2022):
+ *
+ *     table     totals of pass 0, 1, ...; counters of tickets    sort_digits
+ *               tile 0: w00 w01 ...; tile 1: w10 w11 ...         sort_sweep: for each digit a word
+ *                                                                of lookback.h, the number of keys
  * SPDX-License-Identifier: MIT
  */
 #ifndef ARRAYS_TILES_H
 #include "tiles.h"
+#include "lookback.h"
 #endif
 
 #ifndef MATCH
-#define MATCH 0 /* 1: teams are NVIDIA's warps and match by ballots, in PTX */
+/* 1: teams are NVIDIA's warps and match by ballots; 2: they are, and match in local memory. */
+#define MATCH 0
 #endif
 #ifndef STREAM
 /* With one item: log2 of the keys from which on results bypass the caches. */
@@ -45,6 +54,13 @@
 
 SCAN_GROUP(uint)
 
+/* Move to the first elements of the arrays; `start` has their numbers. */
+#define PLACE_ARRAYS                                                                               \
+    keys += start.x;                                                                               \
+    values += start.y;                                                                             \
+    to += start.z;                                                                                 \
+    to_values += start.w;
+
 /* Rows of the table, DIGITS counts each: of chunk g, of all chunks, of tile t. `groups`: number of
  * groups of sort_count. */
 #define CHUNK_ROW(g) (table + (g)*DIGITS)
@@ -54,17 +70,16 @@ SCAN_GROUP(uint)
 #if GROUP == 1
 /* ---- CPUs: a group is one item. -------------------------------------------------------------- */
 
-__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void sort_count(__global uint *table,
-                                                                        __global const NUMBER *keys,
-                                                                        uint shift, uint mask,
-                                                                        uint most, int counted,
-                                                                        __global const uint *count)
+__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void sort_count(
+    __global uint *table, __global const NUMBER *keys, uint start, uint shift, uint mask, uint most,
+    int counted, __global const uint *count)
 {
     const uint n = element_count(most, counted, count), groups = get_num_groups(0),
                chunks = chunk_count(n, groups), g = get_group_id(0);
     if (g >= chunks)
         return;
     uint bins[DIGITS];
+    keys += start;
     for (uint d = 0; d < DIGITS; d++)
         bins[d] = 0;
     const uint end = chunk_start(n, chunks, g + 1);
@@ -136,13 +151,14 @@ void scatter_streaming(__global NUMBER *to, __global const NUMBER *keys, int pai
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void sort_scatter(
     __global NUMBER *to, __global const NUMBER *keys, int paired, __global uint *to_values,
-    __global const uint *values, __global const uint *table, uint groups, uint shift, uint mask,
-    uint most, int counted, __global const uint *count)
+    __global const uint *values, uint4 start, __global const uint *table, uint groups, uint shift,
+    uint mask, uint most, int counted, __global const uint *count)
 {
     const uint n = element_count(most, counted, count), chunks = chunk_count(n, groups),
                g = get_group_id(0);
     if (g >= chunks)
         return;
+    PLACE_ARRAYS
     uint place[DIGITS];
     ulong before = 0;
     bool fits = true;
@@ -154,7 +170,7 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void sort_scatter(
     if (!fits || before != n) /* the counting kernel has failed */
         return;
     const uint first = chunk_start(n, chunks, g), end = chunk_start(n, chunks, g + 1);
-    if (n >> STREAM)
+    if (n >> STREAM && start.z % LINE == 0 && start.w % LINE == 0)
         scatter_streaming(to, keys, paired, to_values, values, place, shift, mask, first, end);
     else
         for (uint i = first; i < end; i++) {
@@ -171,16 +187,17 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void sort_scatter(
 #define TEAM 32
 #define TEAMS (GROUP / TEAM)
 #define OWN_DIGITS ((DIGITS + GROUP - 1) / GROUP) /* digits of an item */
-#if MATCH == 1 && defined(__NV_CL_C_VERSION)
-#define WARPS 1
+#ifdef __NV_CL_C_VERSION
+#define WARPS MATCH
 #else
 #define WARPS 0
 #endif
 #define INLINE __attribute__((always_inline)) /* arrays of an item stay in registers */
 #define EACH_DIGIT(d) for (uint d = get_local_id(0); d < DIGITS; d += GROUP)
 
+#if !LOOK_BACK
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void sort_count(
-    __global uint *table, __global const NUMBER *keys, uint shift, uint mask, uint most,
+    __global uint *table, __global const NUMBER *keys, uint start, uint shift, uint mask, uint most,
     int counted, __global const uint *count)
 {
     __local uint bins[DIGITS];
@@ -188,6 +205,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void sort_count(
                chunks = chunk_count(n, groups), g = get_group_id(0);
     if (g >= chunks)
         return;
+    keys += start;
     EACH_DIGIT(d)
     bins[d] = 0;
     GROUP_BARRIER();
@@ -210,6 +228,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void sort_count(
     EACH_DIGIT(d)
     CHUNK_ROW(g)[d] = bins[d];
 }
+#endif
 
 /* Exclusive scan of DIGITS pairs of numbers, in place; `room` has the same size. */
 void scan_digits(__local uint2 *v, __local uint2 *room)
@@ -242,15 +261,38 @@ void scan_digits(__local uint2 *v, __local uint2 *room)
  * items that have each digit, in the current row and in the next. */
 struct teams {
     uint count[TEAMS][DIGITS];
-#if !WARPS
+#if WARPS == 2
+    uint mask[1][TEAMS][DIGITS];
+#elif WARPS == 0
     uint mask[2][TEAMS][DIGITS];
 #endif
 };
 
-/* Return a mask of the team's items with this digit in row `row`. All items of the group call it.
- * Earlier writes to local memory are visible to the team after it. */
-#if WARPS
-#define TEAM_BARRIER() __asm volatile("bar.warp.sync 0xffffffff;" ::: "memory")
+/* Return the rank of an item's key among the keys of its digit that the team had so far, in order.
+ * All items of the group call it for each row. */
+#if WARPS == 2
+uint rank(__local struct teams *t, uint team, uint lane, uint digit, uint row)
+{
+    volatile __local uint *mask = &t->mask[0][team][digit];
+    atomic_or(mask, 1u << lane);
+    WARP_BARRIER();
+    const uint peers = *mask, last = 31 - clz(peers), first = popcount(peers & ((1u << lane) - 1));
+    uint before = 0;
+    if (lane == last) {
+        before = t->count[team][digit];
+        t->count[team][digit] = before + first + 1;
+    }
+    before = warp_take(before, last);
+    if (lane == last)
+        *mask = 0;
+    WARP_BARRIER();
+    return before + first;
+}
+#else
+/* Return a mask of the team's items with this digit. Earlier writes to local memory are visible to
+ * the team after it. */
+#if WARPS == 1
+#define TEAM_BARRIER() WARP_BARRIER()
 uint match(__local struct teams *t, uint team, uint lane, uint digit, uint row)
 {
     uint mask = ~0u;
@@ -258,12 +300,7 @@ uint match(__local struct teams *t, uint team, uint lane, uint digit, uint row)
 #pragma unroll
     for (uint b = 0; b < 8; b++) {
         const uint bit = digit >> b & 1;
-        uint vote;
-        __asm volatile(
-            "{ .reg .pred p; setp.ne.u32 p, %1, 0; vote.sync.ballot.b32 %0, p, 0xffffffff; }"
-            : "=r"(vote)
-            : "r"(bit));
-        mask &= vote ^ (bit - 1);
+        mask &= warp_ballot(bit) ^ (bit - 1);
     }
     return mask;
 }
@@ -277,8 +314,6 @@ uint match(__local struct teams *t, uint team, uint lane, uint digit, uint row)
 }
 #endif
 
-/* Return the rank of an item's key among the keys of its digit that the team had so far, in order.
- */
 uint rank(__local struct teams *t, uint team, uint lane, uint digit, uint row)
 {
     const uint peers = match(t, team, lane, digit, row), before = READ(uint, t->count[team][digit]);
@@ -286,26 +321,27 @@ uint rank(__local struct teams *t, uint team, uint lane, uint digit, uint row)
     TEAM_BARRIER();
     if (first == 0) {
         t->count[team][digit] = before + popcount(peers);
-#if !WARPS
+#if WARPS == 0
         t->mask[row % 2][team][digit] = 0; /* next used two rows from here, after barriers */
 #endif
     }
     return before + first;
 }
+#endif
 
-/* Compute at[], the places of the items' keys in the sorted tile, and off[digit], the distance
- * from there to the result. For an item's digits, total[] is the number of keys and before[] the
- * number of those before the tile. */
-INLINE void rank_tile(__local struct teams *t, const NUMBER *own, uint *at, const uint *total,
-                      const uint *before, __local uint2 *start, __local uint2 *room,
-                      __local uint *off, uint shift, uint mask)
+/* Compute at[], the ranks of the items' keys among the team's keys of their digits. For an item's
+ * digits, set start[d].x to the number of keys in the tile, and t->count[w][d] to that of the
+ * teams before w. */
+INLINE void rank_tile(__local struct teams *t, const NUMBER *own, uint *at, __local uint2 *start,
+                      uint shift, uint mask)
 {
     const uint team = get_local_id(0) / TEAM, lane = get_local_id(0) % TEAM;
     EACH_DIGIT(d)
     for (uint w = 0; w < TEAMS; w++) {
         t->count[w][d] = 0;
-#if !WARPS
-        t->mask[0][w][d] = t->mask[1][w][d] = 0;
+#if WARPS != 1
+        for (uint i = 0; i < sizeof t->mask / sizeof t->mask[0]; i++)
+            t->mask[i][w][d] = 0;
 #endif
     }
     GROUP_BARRIER();
@@ -313,37 +349,68 @@ INLINE void rank_tile(__local struct teams *t, const NUMBER *own, uint *at, cons
     for (uint k = 0; k < ITEMS; k++)
         at[k] = rank(t, team, lane, DIGIT(own[k]), k);
     GROUP_BARRIER();
-    uint j = 0;
     EACH_DIGIT(d)
     {
         uint sum = 0;
-        for (uint w = 0; w < TEAMS; w++) { /* count[w][d] becomes the sum over teams before w */
+        for (uint w = 0; w < TEAMS; w++) {
             const uint count = t->count[w][d];
             t->count[w][d] = sum;
             sum += count;
         }
-        start[d] = (uint2)(sum, total[j++]); /* in the tile; in the result */
+        start[d].x = sum;
     }
+}
+
+/* Turn at[] into places in the sorted tile. Before, start[d] is the number of keys of a digit in
+ * the tile and in the array; after, where they start in the sorted tile and in the result. */
+INLINE void place_tile(__local struct teams *t, const NUMBER *own, uint *at, __local uint2 *start,
+                       __local uint2 *room, uint shift, uint mask)
+{
     GROUP_BARRIER();
     scan_digits(start, room);
-    j = 0;
     EACH_DIGIT(d)
-    off[d] = start[d].y + before[j++] - start[d].x;
+    for (uint w = 0; w < TEAMS; w++)
+        t->count[w][d] += start[d].x;
+    GROUP_BARRIER();
 #pragma unroll
     for (uint k = 0; k < ITEMS; k++)
-        at[k] += start[DIGIT(own[k])].x + t->count[team][DIGIT(own[k])];
+        at[k] += t->count[get_local_id(0) / TEAM][DIGIT(own[k])];
     GROUP_BARRIER();
 }
 
-/* Sort the tile's keys in local memory, and write them from there to their places, destination[].
- */
-INLINE void scatter_keys(__local NUMBER *room, const NUMBER *own, const uint *at, uint *destination,
-                         __local const uint *off, uint filled, __global NUMBER *to, uint shift,
-                         uint mask)
+/* Sort the tile's keys in local memory. */
+INLINE void sort_in_room(__local NUMBER *room, const NUMBER *own, const uint *at)
 {
 #pragma unroll
     for (uint k = 0; k < ITEMS; k++)
         room[at[k]] = own[k];
+}
+
+/* Load the tile's keys; those past the end are the greatest key, which sorts last. An item's first
+ * place: first. */
+INLINE void load_keys(NUMBER *own, __global const NUMBER *keys, uint first, uint n)
+{
+#pragma unroll
+    for (uint k = 0; k < ITEMS; k++)
+        own[k] = first + k * TEAM < n ? keys[first + k * TEAM] : ~(NUMBER)0;
+}
+INLINE void load_values(uint *own, __global const uint *values, uint first, uint n)
+{
+#pragma unroll
+    for (uint k = 0; k < ITEMS; k++)
+        own[k] = first + k * TEAM < n ? values[first + k * TEAM] : 0;
+}
+uint first_place(uint tile)
+{
+    const uint item = get_local_id(0);
+    return tile * TILE + item / TEAM * (TEAM * ITEMS) + item % TEAM;
+}
+
+/* Write the keys of the sorted tile to their places, destination[]. off[digit]: the distance from
+ * places in the tile to those in the result. */
+INLINE void scatter_keys(__local const NUMBER *room, uint *destination, __local const uint *off,
+                         uint filled, __global NUMBER *to, uint shift, uint mask)
+{
     GROUP_BARRIER();
 #pragma unroll
     for (uint k = 0; k < ITEMS; k++) {
@@ -373,50 +440,204 @@ INLINE void scatter_values(__local uint *room, const uint *own, const uint *at,
     GROUP_BARRIER();
 }
 
+union tile_room {
+    struct teams teams;
+    NUMBER keys[TILE];
+    uint values[TILE];
+};
+
+#if LOOK_BACK
+#define PASSES ((uint)sizeof(NUMBER))
+/* The table. */
+#define PASS_TOTALS(pass) (table + (pass)*DIGITS)
+#define PASS_COUNTERS (table + PASSES * DIGITS)
+#define TILE_WORDS (table + (PASSES + 1) * DIGITS)
+
+/* Count the digits of all passes. The table is 0. */
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void sort_digits(
+    __global uint *table, __global const NUMBER *keys, uint start, uint bits, uint most,
+    int counted, __global const uint *count)
+{
+    __local uint bins[PASSES][DIGITS];
+    keys += start;
+    const uint n = element_count(most, counted, count), tiles = (n + (TILE - 1)) / TILE;
+    const NUMBER used = ~(NUMBER)0 >> (8 * PASSES - bits);
+    for (uint p = 0; p < PASSES; p++)
+        EACH_DIGIT(d)
+    bins[p][d] = 0;
+    GROUP_BARRIER();
+    for (uint t = get_group_id(0); t < tiles; t += get_num_groups(0)) {
+        NUMBER own[ITEMS];
+        const uint first = t * TILE + get_local_id(0);
+#pragma unroll
+        for (uint k = 0; k < ITEMS; k++)
+            own[k] = first + k * GROUP < n ? keys[first + k * GROUP] & used : 0;
+#pragma unroll
+        for (uint k = 0; k < ITEMS; k++)
+            if (first + k * GROUP < n)
+                for (uint p = 0; 8 * p < bits; p++)
+                    atomic_inc(&bins[p][own[k] >> 8 * p & (DIGITS - 1)]);
+    }
+    GROUP_BARRIER();
+    for (uint p = 0; 8 * p < bits; p++)
+        EACH_DIGIT(d)
+    if (bins[p][d])
+        atomic_add(&PASS_TOTALS(p)[d], bins[p][d]);
+}
+
+/* States of a word in its upper two bits; the others are a number of keys. The last state of a pass
+ * is the first of the next: words need not be cleared between passes. */
+enum { STATE = 30, NUMBER_OF_KEYS = (1 << STATE) - 1 };
+struct states {
+    uint nothing, own, prefix;
+};
+struct states states_of(uint pass)
+{
+    const struct states even = {0u << STATE, 1u << STATE, 2u << STATE},
+                        odd = {2u << STATE, 3u << STATE, 0u << STATE};
+    return pass & 1 ? odd : even;
+}
+
+/* Return the word of a digit of tile t. A tile whose group does not run is counted here: its keys
+ * are not overwritten in this pass. */
+uint await_keys(volatile __global const uint *words, __global const NUMBER *keys,
+                const struct states s, uint t, uint digit, uint shift, uint mask)
+{
+    uint word = s.nothing, n = 0;
+    for (uint polls = 0; (word & ~NUMBER_OF_KEYS) == s.nothing && polls < POLLS; polls++)
+        word = words[t * DIGITS + digit];
+    if ((word & ~NUMBER_OF_KEYS) != s.nothing)
+        return word;
+    for (uint i = 0; i < TILE; i++)
+        n += DIGIT(keys[(ulong)t * TILE + i]) == digit;
+    return s.own | n;
+}
+
+#ifndef DEPTH
+#define DEPTH 4 /* words that an item reads at once */
+#endif
+
+/* Return how many keys of a digit are in the tiles before t. */
+uint keys_before(volatile __global const uint *words, __global const NUMBER *keys,
+                 const struct states s, uint t, uint digit, uint shift, uint mask)
+{
+    uint before = 0;
+    for (; t > 0; t -= min(t, (uint)DEPTH)) {
+        uint word[DEPTH];
+#pragma unroll
+        for (uint k = 0; k < DEPTH; k++)
+            word[k] = POLLS && k < t ? words[(t - 1 - k) * DIGITS + digit] : s.nothing;
+#pragma unroll
+        for (uint k = 0; k < DEPTH; k++) {
+            if (k >= t)
+                return before;
+            if ((word[k] & ~NUMBER_OF_KEYS) == s.nothing)
+                word[k] = await_keys(words, keys, s, t - 1 - k, digit, shift, mask);
+            before += word[k] & NUMBER_OF_KEYS;
+            if ((word[k] & ~NUMBER_OF_KEYS) == s.prefix)
+                return before;
+        }
+    }
+    return before;
+}
+
+#ifndef PAIRED
+#define PAIRED 1 /* keys have values; without them a group needs fewer registers */
+#endif
+
+/* One pass, for fewer than 2^30 keys: as many groups as `most` keys have tiles. */
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void sort_sweep(
+    __global NUMBER *to, __global const NUMBER *keys, __global uint *to_values,
+    __global const uint *values, uint4 start, __global uint *table, uint pass, uint mask, uint most,
+    int counted, __global const uint *count)
+{
+    __local union tile_room room;
+    __local uint2 tile_start[DIGITS], scanned[DIGITS];
+    __local uint off[DIGITS], ticket;
+    const uint n = element_count(most, counted, count), tiles = (n + (TILE - 1)) / TILE,
+               t = take_ticket(&PASS_COUNTERS[pass], &ticket), shift = 8 * pass;
+    const struct states s = states_of(pass);
+    volatile __global uint *words = TILE_WORDS;
+    if (t >= tiles)
+        return;
+    PLACE_ARRAYS
+    const uint first = first_place(t);
+    NUMBER own[ITEMS];
+    uint own_values[ITEMS], at[ITEMS], destination[ITEMS], in_tile[OWN_DIGITS], j = 0;
+    load_keys(own, keys, first, n);
+    rank_tile(&room.teams, own, at, tile_start, shift, mask);
+    const uint filled = min(n - t * TILE, (uint)TILE), last = DIGIT(~(NUMBER)0);
+    EACH_DIGIT(d)
+    {
+        /* Without those past the end. */
+        in_tile[j] = tile_start[d].x - (d == last ? TILE - filled : 0);
+        words[t * DIGITS + d] = (t ? s.own : s.prefix) | in_tile[j++];
+        tile_start[d].y = PASS_TOTALS(pass)[d];
+    }
+    place_tile(&room.teams, own, at, tile_start, scanned, shift, mask);
+    sort_in_room(room.keys, own, at);
+    if (PAIRED)
+        load_values(own_values, values, first, n); /* in flight meanwhile */
+    j = 0;
+    EACH_DIGIT(d)
+    {
+        const uint before = keys_before(words, keys, s, t, d, shift, mask);
+        if (t)
+            words[t * DIGITS + d] = s.prefix | (before + in_tile[j]);
+        j++;
+        off[d] = tile_start[d].y + before - tile_start[d].x;
+    }
+    scatter_keys(room.keys, destination, off, filled, to, shift, mask);
+    if (PAIRED)
+        scatter_values(room.values, own_values, at, destination, filled, to_values);
+}
+#else
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void sort_scatter(
     __global NUMBER *to, __global const NUMBER *keys, int paired, __global uint *to_values,
-    __global const uint *values, __global const uint *table, uint groups, uint shift, uint mask,
-    uint most, int counted, __global const uint *count)
+    __global const uint *values, uint4 start, __global const uint *table, uint groups, uint shift,
+    uint mask, uint most, int counted, __global const uint *count)
 {
-    __local union {
-        struct teams teams;
-        NUMBER keys[TILE];
-        uint values[TILE];
-    } room;
-    __local uint2 start[DIGITS], scanned[DIGITS];
+    __local union tile_room room;
+    __local uint2 tile_start[DIGITS], scanned[DIGITS];
     __local uint off[DIGITS];
     const uint n = element_count(most, counted, count), tiles = (n + (TILE - 1)) / TILE,
                t = get_group_id(0);
     if (t >= tiles)
         return;
-    const uint item = get_local_id(0),
-               first = t * TILE + item / TEAM * (TEAM * ITEMS) + item % TEAM;
+    PLACE_ARRAYS
+    const uint first = first_place(t);
     NUMBER own[ITEMS];
     uint own_values[ITEMS], at[ITEMS], destination[ITEMS], total[OWN_DIGITS], before[OWN_DIGITS],
         j = 0;
-#pragma unroll
-    for (uint k = 0; k < ITEMS; k++) /* past the end: the greatest key, which sorts last */
-        own[k] = first + k * TEAM < n ? keys[first + k * TEAM] : ~(NUMBER)0;
+    load_keys(own, keys, first, n);
     const uint g = chunk_of_tile(n, chunk_count(n, groups), t);
     EACH_DIGIT(d)
     {
         total[j] = TOTALS_ROW[d];
         before[j++] = CHUNK_ROW(g)[d] + TILE_ROW(t)[d];
     }
-    rank_tile(&room.teams, own, at, total, before, start, scanned, off, shift, mask);
+    rank_tile(&room.teams, own, at, tile_start, shift, mask);
+    j = 0;
+    EACH_DIGIT(d)
+    tile_start[d].y = total[j++];
+    place_tile(&room.teams, own, at, tile_start, scanned, shift, mask);
+    j = 0;
+    EACH_DIGIT(d)
+    off[d] = tile_start[d].y + before[j++] - tile_start[d].x;
+    sort_in_room(room.keys, own, at);
     if (paired)
-#pragma unroll
-        for (uint k = 0; k < ITEMS; k++) /* in flight while the keys are written */
-            own_values[k] = first + k * TEAM < n ? values[first + k * TEAM] : 0;
+        load_values(own_values, values, first, n); /* in flight while the keys are written */
     const uint filled = min(n - t * TILE, (uint)TILE);
-    scatter_keys(room.keys, own, at, destination, off, filled, to, shift, mask);
+    scatter_keys(room.keys, destination, off, filled, to, shift, mask);
     if (paired)
         scatter_values(room.values, own_values, at, destination, filled, to_values);
 }
 #endif
+#endif
 
 /* ---- CPUs and GPUs. -------------------------------------------------------------------------- */
 
+#if !LOOK_BACK
 /* DIGITS groups, one for each digit. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void sort_scan(
     __global uint *table, uint groups, uint most, int counted, __global const uint *count)
@@ -435,16 +656,18 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void sort_scan(
     if (get_local_id(0) == 0)
         TOTALS_ROW[digit] = before;
 }
+#endif
 
 /* Copy back to the caller's memory, after an odd number of passes. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void sort_copy(
     __global NUMBER *to, __global const NUMBER *keys, int paired, __global uint *to_values,
-    __global const uint *values, uint most, int counted, __global const uint *count)
+    __global const uint *values, uint4 start, uint most, int counted, __global const uint *count)
 {
     const uint n = element_count(most, counted, count), chunks = chunk_count(n, get_num_groups(0)),
                g = get_group_id(0);
     if (g >= chunks)
         return;
+    PLACE_ARRAYS
     const uint first = chunk_start(n, chunks, g) + get_local_id(0),
                end = chunk_start(n, chunks, g + 1);
     for (uint i = first; i < end; i += GROUP)

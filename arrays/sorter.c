@@ -13,6 +13,7 @@
 #include <stddef.h>
 
 EMBEDDED(tiles_text, "arrays/tiles.h", arrays_tiles_h);
+EMBEDDED(lookback_text, "arrays/lookback.h", arrays_lookback_h);
 
 /* ---- Shapes. --------------------------------------------------------------------------------- */
 
@@ -42,15 +43,15 @@ static void sorter_shape_defaults(void *shape, void *arg)
         s->group = most >= 256 ? 256 : most >= 128 ? 128 : most >= 64 ? 64 : 32;
 }
 
-/* Bytes of local memory of sort_scatter, or of scan_write. */
+/* Bytes of local memory of sort_scatter and sort_sweep, or of scan_write and scan_once. */
 static size_t sorter_local_bytes(const struct sorter_shape *s, const struct sorter_target *target)
 {
     const size_t room = 2 * (size_t)s->group * (size_t)target->source->bytes;
     const size_t tile = (size_t)s->group * (size_t)s->items * (size_t)target->source->bytes;
-    const bool warps = s->match && vendor_is_nvidia(target->info->dev_vendor);
-    const size_t teams = (size_t)s->group / 32 * (warps ? 1 : 3) * SORT_DIGITS * 4;
-    return target->source->sorts ? 5 * SORT_DIGITS * 4 + (tile > teams ? tile : teams)
-                                 : tile + room;
+    const int words = vendor_is_nvidia(target->info->dev_vendor) && s->match ? s->match : 3;
+    const size_t teams = (size_t)s->group / 32 * (size_t)words * SORT_DIGITS * 4;
+    return target->source->sorts ? 5 * SORT_DIGITS * 4 + 4 + (tile > teams ? tile : teams)
+                                 : tile + room + (s->look_back ? 32 * 12 + 4 : 0);
 }
 
 static int sorter_shape_fit(void *shape, int stored, void *arg)
@@ -85,7 +86,8 @@ static struct sorter_program *sorter_program_of(arrays_sorter *s,
                                                 const struct sorter_program *wanted)
 {
     for (struct sorter_program *p = s->programs; p; p = p->next)
-        if (p->source == wanted->source && strcmp(p->row.shape, wanted->row.shape) == 0)
+        if (p->source == wanted->source && p->look_back == wanted->look_back &&
+            p->paired == wanted->paired && strcmp(p->row.shape, wanted->row.shape) == 0)
             return p;
     struct sorter_program *p = malloc(sizeof *p);
     if (!p) {
@@ -99,12 +101,13 @@ static struct sorter_program *sorter_program_of(arrays_sorter *s,
 }
 
 struct sorter_program *sorter_choose(arrays_sorter *s, const struct sorter_source *source,
-                                     size_t most)
+                                     size_t most, bool paired)
 {
     unsigned log = 0;
     while (log + 1 < SIZES && most >> log > 1)
         log++;
-    struct sorter_program **chosen = &s->chosen[source->kind][log], wanted = {.source = source};
+    struct sorter_program **chosen = &s->chosen[source->kind][log][paired],
+                          wanted = {.source = source};
     struct sorter_target target = {.info = &s->info, .source = source};
     const struct cltune_rules rules = {.name = "arrays",
                                        .keys = keys,
@@ -112,10 +115,15 @@ struct sorter_program *sorter_choose(arrays_sorter *s, const struct sorter_sourc
                                        .fit = sorter_shape_fit,
                                        .arg = &target};
     const size_t size = (size_t)1 << log;
-    if (!*chosen && cltune_choose(&rules, s->ctx, s->dev, source->row, size, s->words,
-                                  &wanted.shape, &wanted.row) == 0)
-        *chosen = sorter_program_of(s, &wanted);
-    return *chosen;
+    if (*chosen || cltune_choose(&rules, s->ctx, s->dev, source->row, size, s->caller_shape,
+                                 &wanted.shape, &wanted.row) != 0)
+        return *chosen;
+    /* A word of sort_sweep has 30 bits for a number of keys. */
+    wanted.look_back = source->look_back_names && wanted.shape.look_back &&
+                       wanted.shape.group > 1 && s->progress != PROGRESS_NO &&
+                       !(source->sorts && log >= 30);
+    wanted.paired = wanted.look_back && paired;
+    return *chosen = sorter_program_of(s, &wanted);
 }
 
 cl_uint sorter_tiles(const struct sorter_program *p, size_t most)
@@ -134,28 +142,69 @@ cl_uint sorter_groups(const arrays_sorter *s, const struct sorter_program *p, si
 
 /* ---- Kernels. -------------------------------------------------------------------------------- */
 
-int sorter_open(arrays_sorter *s, struct sorter_program *p)
+static void sorter_close(arrays_sorter *s, struct sorter_program *p)
+{
+    clclose(s->ctx, p->program);
+    p->program = NULL;
+}
+
+static int sorter_build(arrays_sorter *s, struct sorter_program *p)
 {
     const struct sorter_source *source = p->source;
-    const struct embedded *const front = &tiles_text;
-    char options[128];
+    const struct embedded *const front[] = {&tiles_text, &lookback_text};
+    const char *const *name = p->look_back ? source->look_back_names : source->names;
+    const int most = p->look_back ? MOST_KERNELS : source->nnames;
+    char options[256];
+    snprintf(options, sizeof options,
+             "-D GROUP=%d -D ITEMS=%d -D MATCH=%d -D STREAM=%d -D LOOK_BACK=%d -D POLLS=%d "
+             "-D PAIRED=%d %s",
+             p->shape.group, p->shape.items, p->shape.match, p->shape.stream, p->look_back,
+             p->shape.polls, p->paired, source->options);
+    p->program = embedded_open(s->ctx, options, source->file, p->look_back ? 2 : 1, front);
+    for (int k = 0; p->program && k < most && name[k]; k++) {
+        p->kernel[k] = clsym(s->ctx, p->program, name[k], 0);
+        if (!p->kernel[k])
+            sorter_close(s, p);
+    }
+    return p->program ? 0 : -1;
+}
+
+/* Find out whether groups that have started go on while others wait for them. */
+static int sorter_try_progress(arrays_sorter *s, const struct sorter_program *p)
+{
+    const cl_uint groups = 16 * (s->info.dev_max_core ? s->info.dev_max_core : 1);
+    cl_uint *words = clmalloc(s->ctx, (groups + 2) * sizeof *words, 0);
+    if (!words)
+        return -1;
+    memset(words, 0, (groups + 2) * sizeof *words);
+    int status = clmsync(s->ctx, s->dev, words, CL_MEM_DEVICE) == (cl_event)-1 ? -1 : 0;
+    if (status == 0)
+        status = sorter_launch(s, p, LOOKBACK_TEST, groups, ARGS(words));
+    status = sorter_finish(s, status);
+    if (status == 0 && clmsync(s->ctx, s->dev, words, CL_MEM_HOST) == (cl_event)-1)
+        status = -1;
+    if (status == 0)
+        s->progress = words[1] == 0 ? PROGRESS_YES : PROGRESS_NO;
+    clfree(words);
+    return status;
+}
+
+int sorter_open(arrays_sorter *s, struct sorter_program *p)
+{
     s->last = p;
     if (p->program)
         return 0;
-    snprintf(options, sizeof options,
-             "-D GROUP=%d -D ITEMS=%d -D MATCH=%d -D STREAM=%d -D NUMBER=%s", p->shape.group,
-             p->shape.items, p->shape.match, p->shape.stream,
-             source->bytes == 4 ? "uint" : "ulong");
-    void *program = embedded_open(s->ctx, options, source->file, 1, &front);
-    for (int k = 0; program && k < source->nnames; k++) {
-        p->kernel[k] = clsym(s->ctx, program, source->names[k], 0);
-        if (!p->kernel[k]) {
-            clclose(s->ctx, program);
-            program = NULL;
-        }
+    if (sorter_build(s, p) != 0)
+        return -1;
+    if (p->look_back && s->progress == PROGRESS_UNTRIED && sorter_try_progress(s, p) != 0) {
+        sorter_close(s, p);
+        return -1;
     }
-    p->program = program;
-    return program ? 0 : -1;
+    if (!p->look_back || s->progress == PROGRESS_YES)
+        return 0;
+    sorter_close(s, p);
+    p->look_back = false;
+    return sorter_build(s, p);
 }
 
 int sorter_launch(arrays_sorter *s, const struct sorter_program *p, int kernel, cl_uint groups,
@@ -197,7 +246,7 @@ static size_t sorter_start_align(const arrays_sorter *s)
 }
 
 int sorter_check_block(const arrays_sorter *s, const char *caller, const char *what,
-                       const void *ptr, size_t size)
+                       const void *ptr, size_t size, size_t align)
 {
     if (!clgetqueue(s->ctx, s->dev)) /* in a forked child */
         return -1;
@@ -206,11 +255,11 @@ int sorter_check_block(const arrays_sorter *s, const char *caller, const char *w
         return clerror_set(EFAULT, "%s: %s, %p, is not in memory from clmalloc of this context",
                            caller, what, ptr);
     const size_t room = clsizeofmem(base) - (size_t)((const char *)ptr - base);
-    const size_t offset = (size_t)((const char *)ptr - base), align = sorter_start_align(s);
+    const size_t offset = (size_t)((const char *)ptr - base);
     if (offset % align)
         return clerror_set(EINVAL,
-                           "%s: %s begins %zu bytes after its block's begin; the device needs a "
-                           "multiple of %zu bytes",
+                           "%s: %s begins %zu bytes after its block's begin; it must be a multiple "
+                           "of %zu bytes",
                            caller, what, offset, align);
     if (size > room)
         return clerror_set(EINVAL, "%s: %s: %zu bytes do not fit in the %zu bytes from there on",
@@ -219,9 +268,9 @@ int sorter_check_block(const arrays_sorter *s, const char *caller, const char *w
 }
 
 int sorter_check_input(const arrays_sorter *s, const char *caller, const char *what,
-                       const void *ptr, size_t size)
+                       const void *ptr, size_t size, size_t align)
 {
-    if (sorter_check_block(s, caller, what, ptr, size) != 0)
+    if (sorter_check_block(s, caller, what, ptr, size, align) != 0)
         return -1;
     return clmrequire(s->ctx, s->dev, ptr, caller);
 }
@@ -245,7 +294,8 @@ int sorter_check_apart(const char *caller, const struct sorter_range *r, size_t 
 char *sorter_workspace(arrays_sorter *s, const char *caller, void *work, size_t size)
 {
     if (work)
-        return sorter_check_block(s, caller, "work", work, size) == 0 ? work : NULL;
+        return sorter_check_block(s, caller, "work", work, size, sorter_start_align(s)) == 0 ? work
+                                                                                             : NULL;
     if (s->workspace && clsizeofmem(s->workspace) >= size)
         return s->workspace;
     if (s->workspace)
@@ -280,8 +330,8 @@ arrays_sorter *arrays_sorter_create(const struct arrays_sorter_options *o)
         return NULL;
     }
     arrays_sorter *s = calloc(1, sizeof *s);
-    char *words = s && o->shape ? strdup(o->shape) : NULL;
-    if (!s || (o->shape && !words)) {
+    char *shape = s && o->shape ? strdup(o->shape) : NULL;
+    if (!s || (o->shape && !shape)) {
         clerror_set(ENOMEM, "arrays_sorter_create: out of memory");
         free(s);
         return NULL;
@@ -289,7 +339,7 @@ arrays_sorter *arrays_sorter_create(const struct arrays_sorter_options *o)
     s->ctx = ctx;
     s->dev = o->dev;
     s->untracked = untracked_flag(ctx, o->dev);
-    s->words = words;
+    s->caller_shape = shape;
     if (sorter_query_device(s) == 0)
         return s;
     arrays_sorter_free(s);
@@ -309,8 +359,10 @@ void arrays_sorter_free(arrays_sorter *s)
     }
     if (s->workspace)
         clfree(s->workspace);
+    if (s->words)
+        clfree(s->words);
     thread_pool_free(s->team);
-    free(s->words);
+    free(s->caller_shape);
     free(s);
 }
 

@@ -4,6 +4,8 @@
  *   scan.c          prefix sums
  *   scan_host_threads.h  prefix sums on the host, for CPUs
  *   sort.c          sorting
+ *   select.c        compaction by flags and of runs, sums of runs
+ *   segments.h      sums of segments, histograms
  *   sorter_tune.c   kernels for the search of tuning entries
  *   tiles.h         how work-groups divide an array
  * SPDX-License-Identifier: MIT
@@ -23,10 +25,13 @@
     X(items, 1, 1 << 16, 8, "elements of a tile that an item has")                                 \
     X(groups_per_unit, 1, 64, 8,                                                                   \
       "work-groups for each compute unit, where there are elements enough")                        \
-    X(match, 0, 1, 0,                                                                              \
-      "how equal digits of 32 items are found: 0 in local memory, 1 by NVIDIA's ballots")          \
+    X(match, 0, 2, 0,                                                                              \
+      "how equal digits of 32 items are found: 0 in local memory; NVIDIA: 1 by ballots, 2 in "     \
+      "local memory of a warp")                                                                    \
     X(stream, 0, 31, 21,                                                                           \
-      "on CPUs: log2 of the elements from which on a sort writes past the caches")
+      "on CPUs: log2 of the elements from which on a sort writes past the caches")                 \
+    X(look_back, 0, 1, 0, "on GPUs: 1: groups wait for the sums of earlier groups (lookback.h)")   \
+    X(polls, 0, 1 << 24, 1 << 16, "look-back: reads of a sum before a group computes it itself")
 
 struct sorter_shape {
 #define X(key, least, most, value, text) int key;
@@ -34,20 +39,38 @@ struct sorter_shape {
 #undef X
 };
 
-enum { SCAN_SUMS, SCAN_CARRY, SCAN_WRITE, SCAN_FEW, SCAN_KERNELS };
-enum { SORT_COUNT, SORT_SCAN, SORT_SCATTER, SORT_COPY, SORT_KERNELS };
-enum { SORT_DIGITS = 256, SORT_DIGIT_BITS = 8, MOST_KERNELS = 4 };
+/* Kernels of programs without look-back, and with it. */
+enum { SCAN_SUMS, SCAN_CARRY, SCAN_WRITE, SCAN_FEW };
+enum { SORT_COUNT, SORT_SCAN, SORT_COPY, SORT_SCATTER };
+enum { LOOKBACK_CLEAR, LOOKBACK_TEST, SCAN_ONCE };
+enum { SORT_ALL_DIGITS = SORT_COPY + 1, SORT_SWEEP };
+enum { SORT_DIGITS = 256, SORT_DIGIT_BITS = 8, MOST_KERNELS = 5 };
 
 /* A kind of program, its tuning entry and its source. */
-enum sorter_kind { SCAN_32, SCAN_64, SORT_32, SORT_64, SORTER_KINDS };
+enum sorter_kind {
+    SCAN_32,
+    SCAN_64,
+    SORT_32,
+    SORT_64,
+    SELECT_32,
+    SELECT_64,
+    VALUES_FLOAT,
+    VALUES_DOUBLE,
+    VALUES_INT,
+    VALUES_LONG,
+    VALUES_BYTE,
+    SORTER_KINDS
+};
 struct sorter_source {
     enum sorter_kind kind;
     const char *row;
-    int bytes; /* of an element */
+    const char *options; /* -D words: NUMBER is the type of an element */
+    int bytes;           /* of an element */
     bool sorts;
     const struct embedded *file;
     const char *const *names; /* of kernels */
     int nnames;
+    const char *const *look_back_names; /* of kernels with look-back; NULL: has none */
 };
 
 /* A program of one kind in one shape. */
@@ -55,7 +78,9 @@ struct sorter_program {
     const struct sorter_source *source;
     struct sorter_shape shape;
     struct cltune_row row;
-    void *program; /* NULL until needed */
+    bool look_back; /* false also where the device has failed the test */
+    bool paired;    /* keys have values; of programs with look-back */
+    void *program;  /* NULL until needed */
     cl_kernel kernel[MOST_KERNELS];
     struct sorter_program *next;
 };
@@ -68,11 +93,18 @@ struct arrays_sorter {
     /* CL_EVENT flag for untracked launches (core/untracked.h), or 0. */
     int untracked;
     struct cldev_info info;
-    char *words;                                        /* of the caller, or NULL */
-    struct sorter_program *programs;                    /* list of all programs */
-    struct sorter_program *chosen[SORTER_KINDS][SIZES]; /* NULL until looked up */
-    const struct sorter_program *last;                  /* last used */
-    void *workspace;                                    /* owned, or NULL */
+    char *caller_shape;                                    /* words, or NULL */
+    struct sorter_program *programs;                       /* list of all programs */
+    struct sorter_program *chosen[SORTER_KINDS][SIZES][2]; /* NULL until looked up */
+    const struct sorter_program *last;                     /* last used */
+    void *workspace;                                       /* owned, or NULL */
+    /* Do groups that have started go on while others wait for them? */
+    enum { PROGRESS_UNTRIED, PROGRESS_YES, PROGRESS_NO } progress;
+    /* Words of scans with look-back for up to `tiles` tiles, NULL until needed; the number of the
+     * last scan. */
+    void *words;
+    size_t tiles;
+    cl_uint epoch;
     struct thread_pool *team; /* of scans on the host; NULL until needed */
 };
 
@@ -83,9 +115,9 @@ static inline size_t sorter_align(size_t bytes)
 }
 
 /* Return the program for `most` elements, with its shape chosen, NULL on failure. sorter_open
- * builds it. */
+ * builds it. paired: keys have values. */
 struct sorter_program *sorter_choose(arrays_sorter *s, const struct sorter_source *source,
-                                     size_t most);
+                                     size_t most, bool paired);
 int sorter_open(arrays_sorter *s, struct sorter_program *p);
 
 /* Return the tiles of `most` elements, and the number of groups for them, at most one a tile. */
@@ -95,14 +127,15 @@ cl_uint sorter_groups(const arrays_sorter *s, const struct sorter_program *p, si
 /* Check the numbers that all jobs have. */
 int sorter_check(const char *caller, int bytes, size_t most, const uintptr_t reserved[8]);
 
-/* Check that a block has `size` bytes from `ptr` on. `what` names it: "keys". */
+/* Check that a block has `size` bytes from `ptr` on, and that its offset there is a multiple of
+ * `align`: the size of an element. `what` names it: "keys". */
 int sorter_check_block(const arrays_sorter *s, const char *caller, const char *what,
-                       const void *ptr, size_t size);
+                       const void *ptr, size_t size, size_t align);
 
 /* As sorter_check_block, and check that the device's image holds data, or copy the image of the
  * only other device that has one. */
 int sorter_check_input(const arrays_sorter *s, const char *caller, const char *what,
-                       const void *ptr, size_t size);
+                       const void *ptr, size_t size, size_t align);
 
 /* Memory of a job: its name for messages, NULL and 0 if there is none. */
 struct sorter_range {

@@ -1,5 +1,6 @@
 /* sum.cl - sums of arrays: plain, of products, of squares, of squared deviations; and the minimum
- * and the maximum.
+ * and the maximum. join_blocks joins the blocks' partial sums where the result stays on the device,
+ * and find_value finds the place of an extreme.
  *
  * partial[g] becomes the sum of block first + g in the order of fixed_reduce.h, which precedes this
  * file. An item loads UNROLL rows before it adds them, so that many loads are in flight. Only the
@@ -26,6 +27,12 @@
 #endif
 #ifndef HALVES
 #define HALVES 0 /* 1: x is a long, of whose digits a double WIDE has not all */
+#endif
+#ifndef UNALIGNED
+#define UNALIGNED 0 /* 1: arrays may start at any element, not at whole vectors */
+#endif
+#ifndef RESULT
+#define RESULT double /* type of a result on the device */
 #endif
 #ifndef FILL
 #define FILL 0 /* replaces elements past the end */
@@ -55,17 +62,23 @@ typedef __global const ELEMENT *array;
 #define PREFETCH(p)
 #endif
 
+#if UNALIGNED && WIDTH > 1
+#define LOAD(p) GLUE(vload, WIDTH)(0, p)
+#else
+#define LOAD(p) (*(__global const elements *)(p))
+#endif
+
 /* Load the vectors from element i on. */
 void load_vectors(row_t *r, array x, array y, array z, ulong i)
 {
-    r->x = *(__global const elements *)(x + i);
+    r->x = LOAD(x + i);
     PREFETCH(x + i);
 #if OP == DOT || OP == SQUARES
-    r->y = *(__global const elements *)(y + i);
+    r->y = LOAD(y + i);
     PREFETCH(y + i);
 #endif
 #if OP == SQUARES
-    r->z = *(__global const elements *)(z + i);
+    r->z = LOAD(z + i);
     PREFETCH(z + i);
 #endif
 }
@@ -110,7 +123,13 @@ wides mask_lanes(WIDE c, ulong i, ulong n)
 /* Return x - (c + d). */
 #if HALVES
 #define OFFSET(x)                                                                                  \
-    ((CONVERT(WIDE, (x) >> 32) * 4294967296.0 - c) + (CONVERT(WIDE, (x)&0xFFFFFFFFL) - d))
+    offset_of(CONVERT(WIDE, (x) >> 32) * 4294967296.0, CONVERT(WIDE, (x)&0xFFFFFFFFL), c, d)
+/* high + low is x: the double that is nearest to it, and the rest, exactly. */
+wides offset_of(wides high, wides low, wides c, wides d)
+{
+    const wides near = high + low, rest = low - (near - high);
+    return (near - c) + (rest - d);
+}
 #else
 #define OFFSET(x) ((CONVERT(WIDE, x) - c) - d)
 #endif
@@ -168,12 +187,16 @@ void add_last_strip(sums *s, array x, array y, array z, ulong base, ulong n, WID
         }
 }
 
+/* start: number of the first element of x, y and z. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void reduce(__global sum *partial,
                                                                         ulong first, ulong n,
                                                                         array x, array y, array z,
-                                                                        WIDE c, WIDE d)
+                                                                        uint4 start, WIDE c, WIDE d)
 {
     __local sum part[PARTS];
+    x += start.x;
+    y += start.y;
+    z += start.z;
     const ulong block = first + get_group_id(0);
     for (int round = 0; round < ROUNDS; round++) {
         const ulong base = ELEMENT_OF(block, round);
@@ -194,3 +217,80 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void reduce(__global
     if (get_local_id(0) == 0)
         partial[get_group_id(0)] = part[0];
 }
+
+#if PAIRED == 2
+#define VALUE(s) ((s).value + ((s).error << 32))
+#elif PAIRED
+#define VALUE(s) (isfinite((s).value) ? (s).value + (s).error : (s).value)
+#else
+#define VALUE(s) ((RESULT)(s).value)
+#endif
+
+/* A sum of blocks. Pairs are joined in the precision of the result, as the host joins them. */
+#if PAIRED == 1
+typedef struct {
+    RESULT value, error;
+} joined;
+
+joined join_two(joined a, joined b)
+{
+    const RESULT s = a.value + b.value, t = s - a.value;
+    const RESULT e = (a.value - (s - t)) + (b.value - t);
+    return (joined){s, a.error + (b.error + e)};
+}
+#define WIDEN(s) ((joined){(s).value, (s).error})
+#else
+typedef sum joined;
+#define join_two join_sums
+#define WIDEN(s) (s)
+#endif
+
+/* Join the partial sums tree[0 ... blocks - 1] pairwise, neighbours first; an odd last one waits
+ * for its level. The levels follow in `tree`. result[at] becomes the sum. Run by one group. */
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void join_blocks(
+    __global sum *tree, ulong blocks, __global RESULT *result, uint at)
+{
+    __global joined *from = (__global joined *)(tree + blocks), *to = from + blocks;
+    for (ulong i = get_local_id(0); i < blocks; i += GROUP)
+        from[i] = WIDEN(tree[i]);
+    for (ulong count = blocks, rest; count > 1; count = rest) {
+#if GROUP > 1
+        barrier(CLK_GLOBAL_MEM_FENCE);
+#endif
+        rest = (count + 1) / 2;
+        for (ulong i = get_local_id(0); i < rest; i += GROUP)
+            to[i] = 2 * i + 1 < count ? join_two(from[2 * i], from[2 * i + 1]) : from[2 * i];
+        from = to;
+        to += rest;
+    }
+    /* The first item has written the last sum itself. */
+    if (get_local_id(0) == 0)
+        result[at] = blocks ? VALUE(*from) : 0;
+}
+
+#ifdef JOIN
+/* *place becomes the number of the first element of the block that equals value, or is NaN if value
+ * is. Run by one group. */
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void find_value(__global ulong *place,
+                                                                            ulong block, ulong n,
+                                                                            array x, uint start,
+                                                                            ELEMENT value)
+{
+    __local uint least;
+    const ulong begin = block * BLOCK;
+    const uint count = (uint)min((ulong)BLOCK, n - begin);
+    if (get_local_id(0) == 0)
+        least = count;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint i = get_local_id(0); i < count; i += GROUP) {
+        const ELEMENT v = x[start + begin + i];
+        if (v == value || (v != v && value != value)) {
+            atomic_min(&least, i);
+            break;
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (get_local_id(0) == 0)
+        *place = begin + least;
+}
+#endif

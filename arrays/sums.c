@@ -11,7 +11,7 @@
 EMBEDDED(tree_file, "arrays/tree.clt", arrays_tree_clt);
 
 static const struct arrays_mean no_mean = {0, 0};
-static const char *const type_names[] = {"float", "double", "int", "long"};
+const char *const arrays_type_names[] = {"float", "double", "int", "long"};
 static const char *const wide_names[] = {"float", "double", "int", "long"};
 static const char *const op_names[] = {"sum", "dot", "squares"};
 
@@ -27,17 +27,19 @@ static bool uses_tree(const arrays *a, enum reduce_op op)
     return a->method == ARRAYS_TREE && op <= OP_SQUARES;
 }
 
-static struct arrays_partial partial_of(const arrays *a, enum reduce_op op)
+struct arrays_partial arrays_partial_of(const arrays *a, enum reduce_op op)
 {
     return arrays_reduce_kind(a->type, a->accumulator, a->doubles, op);
 }
 
-static int tree_choose_shape(arrays *a, enum reduce_op op)
+static int tree_choose_shape(arrays *a, struct kernels *k, enum reduce_op op)
 {
-    struct kernels *k = &a->kernels[op];
-    if (partial_of(a, op).join != JOIN_ADD)
+    if (arrays_partial_of(a, op).join != JOIN_ADD)
         return clerror_set(EINVAL, "arrays: ARRAYS_TREE sums only plain %s; use ARRAYS_TUNED",
                            a->type == ARRAYS_LONG ? "32-bit integers" : "doubles");
+    if (k->unaligned)
+        return clerror_set(EINVAL, "arrays: ARRAYS_TREE sums only arrays that begin at a multiple "
+                                   "of 128 bytes of their block; use ARRAYS_TUNED");
     if (arrays_kernels_shape(k, a->ctx, "arrays.tree", 0, a->shape) != 0)
         return -1;
     for (cl_uint dev = 1; dev < k->ndev; dev++) /* one order for all devices */
@@ -49,91 +51,117 @@ static int tree_choose_shape(arrays *a, enum reduce_op op)
     return 0;
 }
 
-static int tree_open_kernel(arrays *a, enum reduce_op op)
+static int tree_open_kernel(arrays *a, struct kernels *k, enum reduce_op op)
 {
-    struct kernels *k = &a->kernels[op];
     const clvalue_t values[] = {clvalue("work", k->device[0].shape.group),
                                 clvalue("groups", k->device[0].shape.groups),
                                 clvalue("op", op_names[op]),
-                                clvalue("element", type_names[a->type]),
-                                clvalue("wide", wide_names[partial_of(a, op).wide]),
+                                clvalue("element", arrays_type_names[a->type]),
+                                clvalue("wide", wide_names[arrays_partial_of(a, op).wide]),
                                 CLVALUE_END};
     return arrays_kernels_open(k, "tree", "", &tree_file, 0, NULL, values);
 }
 
-/* Choose the shape of an operation. Builds nothing. */
-static int op_choose_shape(arrays *a, enum reduce_op op)
+/* Return 1 if an array of the input starts where a device cannot start a buffer, -1 on failure. */
+static int input_is_unaligned(const arrays *a, const struct reduce_input *in)
 {
-    struct kernels *k = &a->kernels[op];
-    if (k->device)
-        return 0;
-    char row[64];
-    arrays_reduce_row(a->type, op, row);
-    const int status = uses_tree(a, op) ? tree_choose_shape(a, op)
-                                        : arrays_kernels_shape(k, a->ctx, row, 0, a->shape);
-    if (status != 0)
-        arrays_kernels_close(k);
-    return status;
+    const int x = arrays_is_unaligned(a, "arrays", in->x),
+              y = in->y == in->x ? 0 : arrays_is_unaligned(a, "arrays", in->y),
+              z = in->z == in->x ? 0 : arrays_is_unaligned(a, "arrays", in->z);
+    return x < 0 || y < 0 || z < 0 ? -1 : x || y || z;
 }
 
-static int op_open_kernel(arrays *a, enum reduce_op op)
+struct kernels *arrays_op_kernels(arrays *a, enum reduce_op op, const struct reduce_input *in)
 {
-    struct kernels *k = &a->kernels[op];
-    if (k->device[k->ndev - 1].kernel)
-        return 0;
-    const int status = uses_tree(a, op) ? tree_open_kernel(a, op)
-                                        : arrays_reduce_open(k, a->type, partial_of(a, op), op);
-    if (status != 0)
-        arrays_kernels_close(k);
-    return status;
+    const int unaligned = input_is_unaligned(a, in);
+    if (unaligned < 0)
+        return NULL;
+    struct kernels *k = &a->kernels[unaligned][op];
+    if (k->device)
+        return k;
+    char row[64];
+    arrays_reduce_row(a->type, op, row);
+    *k = (struct kernels){.first_dev = a->first_dev, .ndev = a->ndev, .unaligned = unaligned != 0};
+    const int status = uses_tree(a, op) ? tree_choose_shape(a, k, op)
+                                        : arrays_kernels_shape(k, a->ctx, row, 0, a->shape);
+    if (status == 0)
+        return k;
+    arrays_kernels_close(k);
+    return NULL;
+}
+
+struct kernels *arrays_op_open(arrays *a, enum reduce_op op, const struct reduce_input *in)
+{
+    struct kernels *k = arrays_op_kernels(a, op, in);
+    if (!k || k->device[k->ndev - 1].kernel)
+        return k;
+    const int status =
+        uses_tree(a, op) ? tree_open_kernel(a, k, op)
+                         : arrays_reduce_open(k, a->type, arrays_partial_of(a, op), a->doubles, op);
+    if (status == 0)
+        return k;
+    arrays_kernels_close(k);
+    return NULL;
 }
 
 /* ---- Reduction. ------------------------------------------------------------------------------ */
+
+static int tree_reduce(const struct kernels *k, struct reduce_job *job,
+                       const struct reduce_input *in, struct arrays_total *total)
+{
+    const struct stdcl_arg rest[] = {ARG(in->x), ARG(in->y), ARG(in->z)};
+    job->nrest = 3;
+    job->rest = rest;
+    job->blocks = (uint64_t)k->device[0].shape.groups;
+    job->uncut = true;
+    return arrays_fixed_reduce(job, total);
+}
+
+int arrays_op_reduce(arrays *a, enum reduce_op op, const struct reduce_input *in,
+                     struct arrays_total *total)
+{
+    const struct arrays_partial kind = arrays_partial_of(a, op);
+    struct kernels *k = arrays_op_kernels(a, op, in);
+    *total = (struct arrays_total){0, 0, 0};
+    if (!k)
+        return -1;
+    const bool tree = uses_tree(a, op);
+    if (!tree && arrays_small_fits(a, k, kind, in))
+        return arrays_small_sum(a, k, op, in, total);
+    if (!arrays_op_open(a, op, in))
+        return -1;
+    struct reduce_job job = {.kernels = k,
+                             .type = a->type,
+                             .kind = kind,
+                             .n = in->n,
+                             .partial = a->partial,
+                             .progress = a->progress,
+                             .arg = a->arg,
+                             .caller = "arrays",
+                             .elements = "elements"};
+    if (tree)
+        return tree_reduce(k, &job, in, total);
+    struct reduce_forest whole;
+    if (arrays_reduce_part(&job, in, &whole) != 0)
+        return -1;
+    *total = arrays_fixed_reduce_total(kind, &whole);
+    return 0;
+}
 
 /* Run an operation on arrays x, y, z of n elements; unused ones repeat x. */
 static int sums_reduce(arrays *a, enum reduce_op op, const void *x, const void *y, const void *z,
                        size_t n, struct arrays_mean mean, struct arrays_total *total,
                        struct arrays_partial *kind)
 {
-    *kind = partial_of(a, op);
+    *kind = arrays_partial_of(a, op);
     *total = (struct arrays_total){0, 0, 0};
-    if (n == 0)
-        return 0;
-    if (op_choose_shape(a, op) != 0)
-        return -1;
-    const struct small_sum small = {op, *kind, x, y, z, n, mean};
-    const bool tree = uses_tree(a, op);
-    if (!tree && arrays_small_fits(a, &small))
-        return arrays_small_sum(a, &small, total);
-    if (op_open_kernel(a, op) != 0)
-        return -1;
-    struct reduce_job job = {.kernels = &a->kernels[op],
-                             .kind = *kind,
-                             .n = n,
-                             .partial = a->partial,
-                             .progress = a->progress,
-                             .arg = a->arg,
-                             .caller = "arrays",
-                             .elements = "elements"};
-    if (!tree) {
-        struct reduce_forest whole;
-        if (arrays_reduce_part(&job, x, y, z, mean, &whole) != 0)
-            return -1;
-        *total = arrays_fixed_reduce_total(*kind, &whole);
-        return 0;
-    }
-    const struct stdcl_arg rest[] = {ARG(x), ARG(y), ARG(z)};
-    job.nrest = 3;
-    job.rest = rest;
-    job.blocks = (uint64_t)a->kernels[op].device[0].shape.groups;
-    job.uncut = true;
-    return arrays_fixed_reduce(&job, total);
+    return n == 0 ? 0
+                  : arrays_op_reduce(a, op, &(const struct reduce_input){x, y, z, n, mean}, total);
 }
 
 /* ---- Public functions. ----------------------------------------------------------------------- */
 
-/* Check the object and the address of the result. */
-static int check_handles(const arrays *a, const char *call, const void *result)
+int arrays_check_handles(const arrays *a, const char *call, const void *result)
 {
     if (no_handle(a, call))
         return -1;
@@ -145,7 +173,7 @@ static int sums_run(arrays *a, const char *call, enum reduce_op op, const void *
 {
     struct arrays_total total;
     struct arrays_partial kind;
-    if (check_handles(a, call, result) != 0 || arrays_check(a, call, x, n, least) != 0 ||
+    if (arrays_check_handles(a, call, result) != 0 || arrays_check(a, call, x, n, least) != 0 ||
         arrays_check(a, call, y, n, least) != 0 ||
         sums_reduce(a, op, x, y, x, n, mean, &total, &kind) != 0)
         return -1;
@@ -162,11 +190,11 @@ int arrays_sum_integer(arrays *a, const void *x, size_t n, int64_t *sum)
 {
     struct arrays_total total;
     struct arrays_partial kind;
-    if (check_handles(a, "arrays_sum_integer", sum) != 0)
+    if (arrays_check_handles(a, "arrays_sum_integer", sum) != 0)
         return -1;
     if (!has_integers(a))
         return clerror_set(EINVAL, "arrays_sum_integer: the elements are %ss; use arrays_sum",
-                           type_names[a->type]);
+                           arrays_type_names[a->type]);
     if (arrays_check(a, "arrays_sum_integer", x, n, 0) != 0 ||
         sums_reduce(a, OP_SUM, x, x, x, n, no_mean, &total, &kind) != 0)
         return -1;
@@ -179,12 +207,12 @@ int arrays_sum_integer(arrays *a, const void *x, size_t n, int64_t *sum)
 
 int arrays_dot(arrays *a, const void *x, const void *y, size_t n, double *dot)
 {
-    if (check_handles(a, "arrays_dot", dot) != 0)
+    if (arrays_check_handles(a, "arrays_dot", dot) != 0)
         return -1;
     if (has_integers(a))
         return clerror_set(
             EINVAL, "arrays_dot: the elements are %ss; only floats and doubles are supported",
-            type_names[a->type]);
+            arrays_type_names[a->type]);
     return sums_run(a, "arrays_dot", OP_DOT, x, y, n, 0, no_mean, dot);
 }
 
@@ -193,13 +221,13 @@ int arrays_sum_squares(arrays *a, const void *x, const void *y, const void *z, s
 {
     struct arrays_total total;
     struct arrays_partial kind;
-    if (check_handles(a, "arrays_sum_squares", squares) != 0)
+    if (arrays_check_handles(a, "arrays_sum_squares", squares) != 0)
         return -1;
     if (has_integers(a))
         return clerror_set(
             EINVAL,
             "arrays_sum_squares: the elements are %ss; only floats and doubles are supported",
-            type_names[a->type]);
+            arrays_type_names[a->type]);
     if (arrays_check(a, "arrays_sum_squares", x, n, 0) != 0 ||
         arrays_check(a, "arrays_sum_squares", y, n, 0) != 0 ||
         arrays_check(a, "arrays_sum_squares", z, n, 0) != 0 ||
@@ -222,7 +250,7 @@ int arrays_max(arrays *a, const void *x, size_t n, double *max)
 int arrays_mean(arrays *a, const void *x, size_t n, double *mean)
 {
     double sum;
-    if (check_handles(a, "arrays_mean", mean) != 0 ||
+    if (arrays_check_handles(a, "arrays_mean", mean) != 0 ||
         sums_run(a, "arrays_mean", OP_SUM, x, x, n, 1, no_mean, &sum) != 0)
         return -1;
     *mean = sum / (double)n;
@@ -234,7 +262,8 @@ int arrays_mean(arrays *a, const void *x, size_t n, double *mean)
  * mean square. */
 static bool mean_is_too_coarse(const arrays *a, size_t n, double mean, double squares)
 {
-    const double rounding = partial_of(a, OP_DEVIATIONS).wide == WIDE_FLOAT ? 0x1p-42 : 0x1p-46;
+    const double rounding =
+        arrays_partial_of(a, OP_DEVIATIONS).wide == WIDE_FLOAT ? 0x1p-42 : 0x1p-46;
     const double error = rounding * rounding * (mean * mean + squares / (double)n);
     return error * (double)n > 0x1p-54 * squares;
 }
@@ -246,7 +275,7 @@ int arrays_variance(arrays *a, const void *x, size_t n, double *mean, double *va
     const char *const call = "arrays_variance";
     struct arrays_mean middle = no_mean;
     double squares, offsets;
-    if (check_handles(a, call, variance) != 0)
+    if (arrays_check_handles(a, call, variance) != 0)
         return -1;
     if (n < 2)
         return clerror_set(EINVAL, "%s: %zu elements are too few; the minimum is 2", call, n);

@@ -1,4 +1,4 @@
-/* tiles.h - how work-groups divide an array, and a scan within a group; it precedes scan.cl and
+/* tiles.h - how work-groups divide an array, a scan within a group, and warps; it precedes scan.cl and
  * sort.cl.
  *
  *   a tile    GROUP * ITEMS consecutive elements, which a group processes at once
@@ -10,6 +10,9 @@
  * The number of elements may be known on the device only. The host then launches groups for the
  * maximum, and groups without a tile return at once. No group waits for another: data of other
  * groups comes from earlier launches.
+ *
+ * Arrays may start at any element, and buffers only at multiples of the device's alignment: `start`
+ * has the number of each array's first element in its buffer (arrays_start_of).
  *
  * The host puts this file before the kernels (sorter.c) and sets the knobs below.
  * SPDX-License-Identifier: MIT
@@ -43,10 +46,11 @@
 #define READ(type, place) (place)
 #endif
 
-/* Return the number of elements: *count if only the device knows it. */
+/* Return the number of elements. If only the device knows it, `counted` is 1 plus the place of the
+ * number in count[]; else 0. */
 uint element_count(uint most, int counted, __global const uint *count)
 {
-    return counted ? min(*count, most) : most;
+    return counted ? min(count[counted - 1], most) : most;
 }
 
 /* Return how many of `groups` groups have a chunk of n elements. */
@@ -91,5 +95,43 @@ uint chunk_of_tile(uint n, uint chunks, uint t)
         GROUP_BARRIER();                                                                           \
         return before;                                                                             \
     }
+
+#ifdef __NV_CL_C_VERSION
+/* A warp: 32 items that start at a multiple of 32. All of them call these together. */
+#define WARP_BARRIER() __asm volatile("bar.warp.sync 0xffffffff;" ::: "memory")
+
+/* Return a mask of the items for which `is` is true. */
+uint warp_ballot(bool is)
+{
+    uint vote;
+    __asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; vote.sync.ballot.b32 %0, p, 0xffffffff; }"
+                   : "=r"(vote)
+                   : "r"((uint)is));
+    return vote;
+}
+
+/* Return what item `from` of the warp passes. */
+uint warp_take(uint mine, uint from)
+{
+    uint theirs;
+    __asm volatile("shfl.sync.idx.b32 %0, %1, %2, 31, 0xffffffff;"
+                   : "=r"(theirs)
+                   : "r"(mine), "r"(from));
+    return theirs;
+}
+
+uint __attribute__((overloadable)) warp_exchange(uint mine, uint apart)
+{
+    uint theirs;
+    __asm volatile("shfl.sync.bfly.b32 %0, %1, %2, 31, 0xffffffff;"
+                   : "=r"(theirs)
+                   : "r"(mine), "r"(apart));
+    return theirs;
+}
+ulong __attribute__((overloadable)) warp_exchange(ulong mine, uint apart)
+{
+    return (ulong)warp_exchange((uint)(mine >> 32), apart) << 32 | warp_exchange((uint)mine, apart);
+}
+#endif
 
 #endif

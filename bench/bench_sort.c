@@ -179,9 +179,12 @@ static void bench_sort(void *arg, const char *shape)
     double part[3] = {0};
     if (clprofile(cp, CLPROF_EVERY) == 0 && clprofile_reset(cp) == 0) {
         median_time(option.runs, restore_all, run_sort, &job);
-        static const char *const names[] = {"sort_count", "sort_scan", "sort_scatter"};
+        static const char *const names[3][2] = {{"sort_count", "sort_digits"},
+                                                {"sort_scan", "lookback_clear"},
+                                                {"sort_scatter", "sort_sweep"}};
         for (int k = 0; k < 3; k++)
-            f.device_seconds += part[k] = kernel_seconds(names[k], option.runs);
+            f.device_seconds += part[k] =
+                kernel_seconds(names[k][0], option.runs) + kernel_seconds(names[k][1], option.runs);
         clprofile(cp, 0);
     }
     snprintf(text, sizeof text, "count_s=%.3e scan_s=%.3e scatter_s=%.3e %s", part[0], part[1],
@@ -229,22 +232,17 @@ static void bench_scan(void *arg, const char *shape)
     if (memcmp(r->right, on.keys, r->n * (size_t)r->bytes) != 0)
         die("a wrong scan");
     f.seconds = median_time(option.runs, restore_nothing, run_scan, (void *)(uintptr_t)&job);
+    if (clprofile(cp, CLPROF_EVERY) == 0 && clprofile_reset(cp) == 0) {
+        median_time(option.runs, restore_nothing, run_scan, (void *)(uintptr_t)&job);
+        static const char *const names[] = {"scan_sums", "scan_carry", "scan_write", "scan_few",
+                                            "scan_once"};
+        for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+            f.device_seconds += kernel_seconds(names[k], option.runs);
+        clprofile(cp, 0);
+    }
     f.shape = arrays_sorter_shape(on.sorter);
     print_figure(&f);
     arrays_sorter_free(on.sorter);
-}
-
-/* Scan the result of the last sort. */
-static void bench_scans(int bytes, size_t n)
-{
-    void *right = malloc(n * (size_t)bytes);
-    if (!right || clmcopy(cp, 0, on.first_keys, on.keys, 0) == (cl_event)-1 ||
-        clmsync(cp, 0, on.keys, CL_MEM_HOST) == (cl_event)-1)
-        die("memory");
-    arrays_ref_scan(bytes, on.keys, right, n);
-    struct scan_run r = {.bytes = bytes, .n = n, .right = right};
-    sweep_shapes(option.shape, option.sweep, bench_scan, &r);
-    free(right);
 }
 
 /* ---- Peers. ---------------------------------------------------------------------------------- */
@@ -322,22 +320,39 @@ static void bench_peers(size_t n)
     free(p.work);
 }
 
-/* CUB's figures, from the program cub_sort in this folder, which prints the seconds of a sort. */
-static void bench_cub(const char *folder, const struct sort_case *c, size_t n)
+/* CUB's figures, from the program cub_sort in this folder, which prints seconds of a whole call
+ * and by the device's clock. */
+static void bench_cub(const char *folder, const char *what, const char *words, int bits,
+                      double bytes, size_t n)
 {
     char command[PATH_MAX + 64], name[64];
     snprintf(command, sizeof command, "%s/cub_sort", folder);
     if (access(command, X_OK) != 0)
         return;
-    snprintf(command, sizeof command, "%s/cub_sort %s %zu %d %d", folder, c->cub, n, c->bits,
+    snprintf(command, sizeof command, "%s/cub_sort %s %zu %d %d", folder, words, n, bits,
              option.runs);
-    snprintf(name, sizeof name, "peer.cub.%s", c->name + 5);
-    struct figure f = {.name = name, .n = n, .bytes = sort_bytes(c, n), .shape = ""};
+    snprintf(name, sizeof name, "peer.cub.%s", what);
+    struct figure f = {.name = name, .n = n, .bytes = bytes, .shape = ""};
     FILE *pipe = popen(command, "r");
-    const bool whole = pipe && fscanf(pipe, "%lf", &f.seconds) == 1;
+    const bool whole = pipe && fscanf(pipe, "%lf %lf", &f.seconds, &f.device_seconds) == 2;
     if (!pipe || pclose(pipe) != 0 || !whole)
         die(command);
     print_figure(&f);
+}
+
+/* Scan the result of the last sort. */
+static void bench_scans(int bytes, size_t n, const char *folder)
+{
+    void *right = malloc(n * (size_t)bytes);
+    if (!right || clmcopy(cp, 0, on.first_keys, on.keys, 0) == (cl_event)-1 ||
+        clmsync(cp, 0, on.keys, CL_MEM_HOST) == (cl_event)-1)
+        die("memory");
+    arrays_ref_scan(bytes, on.keys, right, n);
+    struct scan_run r = {.bytes = bytes, .n = n, .right = right};
+    sweep_shapes(option.shape, option.sweep, bench_scan, &r);
+    free(right);
+    bench_cub(folder, bytes == 4 ? "scan.32" : "scan.64", bytes == 4 ? "32 scan" : "64 scan",
+              8 * bytes, 3. * bytes * (double)n, n);
 }
 
 /* ---- All of it. ------------------------------------------------------------------------------ */
@@ -369,14 +384,15 @@ static void bench_count(size_t n, const char *folder)
         if (is_bench_wanted(sorts[c].name)) {
             to_device(&sorts[c], n);
             sweep_shapes(option.shape, option.sweep, bench_sort, &(struct sort_run){&sorts[c], n});
-            bench_cub(folder, &sorts[c], n);
+            bench_cub(folder, sorts[c].name, sorts[c].cub, sorts[c].bits, sort_bytes(&sorts[c], n),
+                      n);
         }
     }
     to_device(&sorts[0], n);
     if (is_bench_wanted("scan.32"))
-        bench_scans(4, n);
+        bench_scans(4, n, folder);
     if (is_bench_wanted("scan.64"))
-        bench_scans(8, n);
+        bench_scans(8, n, folder);
     if (info.dev_type & CL_DEVICE_TYPE_CPU && is_bench_wanted(sorts[0].name))
         bench_peers(n);
     void *const blocks[] = {on.keys, on.values, on.first_keys, on.first_values};

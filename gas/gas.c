@@ -241,7 +241,7 @@ static int make_fused(gas *g, const char *words)
     struct reduce_forest part;
     const struct embedded *const front[] = {&fixed_reduce_text, &maxwell_text};
     bool doubles = false;
-    if (arrays_have_doubles(g->ctx, &doubles) != 0)
+    if (arrays_have_doubles(g->ctx, 0, g->ndev, &doubles) != 0)
         return -1;
     g->kind = doubles ? (struct arrays_partial){WIDE_DOUBLE, JOIN_ADD}
                       : (struct arrays_partial){WIDE_FLOAT, JOIN_PAIRS};
@@ -266,12 +266,12 @@ static int make_sum(gas *g, const struct gas_options *o)
 {
     char row[64];
     bool doubles = false;
-    if (arrays_have_doubles(g->ctx, &doubles) != 0)
+    if (arrays_have_doubles(g->ctx, 0, g->ndev, &doubles) != 0)
         return -1;
     g->kind = arrays_reduce_kind(o->type, o->accumulator, doubles, OP_SQUARES);
     arrays_reduce_row(o->type, OP_SQUARES, row);
     return arrays_kernels_shape(&g->sum, g->ctx, row, 0, o->shape) == 0
-               ? arrays_reduce_open(&g->sum, o->type, g->kind, OP_SQUARES)
+               ? arrays_reduce_open(&g->sum, o->type, g->kind, doubles, OP_SQUARES)
                : -1;
 }
 
@@ -355,6 +355,7 @@ static int measure_parts(gas *g, double *sum)
 {
     struct reduce_forest part = {.next = g->first};
     struct reduce_job job = {.kernels = &g->sum,
+                             .type = g->type,
                              .kind = g->kind,
                              .n = g->own,
                              .before = g->first,
@@ -368,8 +369,11 @@ static int measure_parts(gas *g, double *sum)
                  : clerror_set(EINVAL,
                                "gas_measure: no velocities are set; call gas_set_velocities first");
     if (status == 0 && g->own > 0)
-        status = arrays_reduce_part(&job, g->plane[0], g->plane[1], g->plane[2],
-                                    (struct arrays_mean){0, 0}, &part);
+        status = arrays_reduce_part(
+            &job,
+            &(const struct reduce_input){
+                .x = g->plane[0], .y = g->plane[1], .z = g->plane[2], .n = (size_t)g->own},
+            &part);
     if (world_reduce_status(g->world, status) != 0 ||
         world_reduce(g->world, &part, sizeof part, forest_join, &g->kind) != 0)
         return -1;

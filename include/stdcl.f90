@@ -201,6 +201,34 @@ module stdcl
     type(c_ptr) :: shape = c_null_ptr
     type(c_funptr) :: progress = c_null_funptr
     type(c_ptr) :: arg = c_null_ptr
+    integer(c_int32_t) :: first_device = 0
+    integer(c_int32_t) :: devices = 0
+    integer(c_intptr_t) :: reserved(8) = 0
+  end type
+
+  type, bind(C) :: arrays_histogram_job
+    type(c_ptr) :: x = c_null_ptr
+    type(c_ptr) :: bins = c_null_ptr
+    integer(c_int) :: type = 0
+    integer(c_int) :: of_bytes = 0
+    real(c_double) :: lower = 0
+    real(c_double) :: upper = 0
+    integer(c_int32_t) :: nbins = 0
+    integer(c_size_t) :: most = 0
+    type(c_ptr) :: count = c_null_ptr
+    integer(c_intptr_t) :: reserved(8) = 0
+  end type
+
+  type, bind(C) :: arrays_by_key_job
+    type(c_ptr) :: keys = c_null_ptr
+    type(c_ptr) :: values = c_null_ptr
+    type(c_ptr) :: unique = c_null_ptr
+    type(c_ptr) :: sums = c_null_ptr
+    type(c_ptr) :: runs = c_null_ptr
+    integer(c_int) :: bytes = 0
+    integer(c_int) :: type = 0
+    integer(c_size_t) :: most = 0
+    type(c_ptr) :: count = c_null_ptr
     integer(c_intptr_t) :: reserved(8) = 0
   end type
 
@@ -212,6 +240,27 @@ module stdcl
     integer(c_size_t) :: most = 0
     type(c_ptr) :: count = c_null_ptr
     type(c_ptr) :: work = c_null_ptr
+    integer(c_intptr_t) :: reserved(8) = 0
+  end type
+
+  type, bind(C) :: arrays_segments_job
+    type(c_ptr) :: x = c_null_ptr
+    type(c_ptr) :: offsets = c_null_ptr
+    type(c_ptr) :: sums = c_null_ptr
+    integer(c_int) :: type = 0
+    integer(c_size_t) :: most = 0
+    integer(c_size_t) :: segments = 0
+    integer(c_intptr_t) :: reserved(8) = 0
+  end type
+
+  type, bind(C) :: arrays_select_job
+    type(c_ptr) :: x = c_null_ptr
+    type(c_ptr) :: flags = c_null_ptr
+    type(c_ptr) :: out = c_null_ptr
+    type(c_ptr) :: selected = c_null_ptr
+    integer(c_int) :: bytes = 0
+    integer(c_size_t) :: most = 0
+    type(c_ptr) :: count = c_null_ptr
     integer(c_intptr_t) :: reserved(8) = 0
   end type
 
@@ -732,6 +781,22 @@ module stdcl
   end type
 
   interface
+    function arrays_argmax(a, x, n, index) bind(C)
+      import
+      integer(c_int) :: arrays_argmax
+      type(c_ptr), value :: a
+      type(c_ptr), value :: x
+      integer(c_size_t), value :: n
+      integer(c_size_t), optional :: index(*)
+    end function
+    function arrays_argmin(a, x, n, index) bind(C)
+      import
+      integer(c_int) :: arrays_argmin
+      type(c_ptr), value :: a
+      type(c_ptr), value :: x
+      integer(c_size_t), value :: n
+      integer(c_size_t), optional :: index(*)
+    end function
     function arrays_create(options) bind(C)
       import
       type(c_ptr) :: arrays_create
@@ -746,6 +811,15 @@ module stdcl
       integer(c_size_t), value :: n
       real(c_double), optional :: dot
     end function
+    function arrays_dot_start(a, x, y, n, result) bind(C)
+      import
+      integer(c_int) :: arrays_dot_start
+      type(c_ptr), value :: a
+      type(c_ptr), value :: x
+      type(c_ptr), value :: y
+      integer(c_size_t), value :: n
+      type(c_ptr), value :: result
+    end function
     function arrays_explain(a, dev) bind(C)
       import
       type(c_ptr) :: arrays_explain
@@ -756,6 +830,18 @@ module stdcl
       import
       type(c_ptr), value :: a
     end subroutine
+    function arrays_histogram(s, job) bind(C)
+      import
+      integer(c_int) :: arrays_histogram
+      type(c_ptr), value :: s
+      type(arrays_histogram_job), intent(in), optional :: job
+    end function
+    function arrays_histogram_start(s, job) bind(C)
+      import
+      integer(c_int) :: arrays_histogram_start
+      type(c_ptr), value :: s
+      type(arrays_histogram_job), intent(in), optional :: job
+    end function
     function arrays_max(a, x, n, max) bind(C)
       import
       integer(c_int) :: arrays_max
@@ -763,6 +849,14 @@ module stdcl
       type(c_ptr), value :: x
       integer(c_size_t), value :: n
       real(c_double), optional :: max
+    end function
+    function arrays_max_start(a, x, n, result) bind(C)
+      import
+      integer(c_int) :: arrays_max_start
+      type(c_ptr), value :: a
+      type(c_ptr), value :: x
+      integer(c_size_t), value :: n
+      type(c_ptr), value :: result
     end function
     function arrays_mean(a, x, n, mean) bind(C)
       import
@@ -780,6 +874,14 @@ module stdcl
       integer(c_size_t), value :: n
       real(c_double), optional :: min
     end function
+    function arrays_min_start(a, x, n, result) bind(C)
+      import
+      integer(c_int) :: arrays_min_start
+      type(c_ptr), value :: a
+      type(c_ptr), value :: x
+      integer(c_size_t), value :: n
+      type(c_ptr), value :: result
+    end function
     subroutine arrays_partition(a, n, dev, first, count) bind(C)
       import
       type(c_ptr), value :: a
@@ -788,6 +890,18 @@ module stdcl
       integer(c_size_t), optional :: first
       integer(c_size_t), optional :: count
     end subroutine
+    function arrays_reduce_by_key(s, job) bind(C)
+      import
+      integer(c_int) :: arrays_reduce_by_key
+      type(c_ptr), value :: s
+      type(arrays_by_key_job), intent(in), optional :: job
+    end function
+    function arrays_reduce_by_key_start(s, job) bind(C)
+      import
+      integer(c_int) :: arrays_reduce_by_key_start
+      type(c_ptr), value :: s
+      type(arrays_by_key_job), intent(in), optional :: job
+    end function
     function arrays_scan(s, job) bind(C)
       import
       integer(c_int) :: arrays_scan
@@ -805,6 +919,30 @@ module stdcl
       integer(c_size_t) :: arrays_scan_workspace
       type(c_ptr), value :: s
       type(arrays_scan_job), intent(in), optional :: job
+    end function
+    function arrays_segmented_sum(s, job) bind(C)
+      import
+      integer(c_int) :: arrays_segmented_sum
+      type(c_ptr), value :: s
+      type(arrays_segments_job), intent(in), optional :: job
+    end function
+    function arrays_segmented_sum_start(s, job) bind(C)
+      import
+      integer(c_int) :: arrays_segmented_sum_start
+      type(c_ptr), value :: s
+      type(arrays_segments_job), intent(in), optional :: job
+    end function
+    function arrays_select(s, job) bind(C)
+      import
+      integer(c_int) :: arrays_select
+      type(c_ptr), value :: s
+      type(arrays_select_job), intent(in), optional :: job
+    end function
+    function arrays_select_start(s, job) bind(C)
+      import
+      integer(c_int) :: arrays_select_start
+      type(c_ptr), value :: s
+      type(arrays_select_job), intent(in), optional :: job
     end function
     function arrays_shape(a, dev) bind(C)
       import
@@ -875,10 +1013,30 @@ module stdcl
       integer(c_size_t), value :: n
       real(c_double), optional :: squares
     end function
+    function arrays_sum_start(a, x, n, result) bind(C)
+      import
+      integer(c_int) :: arrays_sum_start
+      type(c_ptr), value :: a
+      type(c_ptr), value :: x
+      integer(c_size_t), value :: n
+      type(c_ptr), value :: result
+    end function
     function arrays_tune_kernels(count) bind(C)
       import
       type(c_ptr) :: arrays_tune_kernels
       integer(c_size_t), optional :: count
+    end function
+    function arrays_unique(s, job) bind(C)
+      import
+      integer(c_int) :: arrays_unique
+      type(c_ptr), value :: s
+      type(arrays_select_job), intent(in), optional :: job
+    end function
+    function arrays_unique_start(s, job) bind(C)
+      import
+      integer(c_int) :: arrays_unique_start
+      type(c_ptr), value :: s
+      type(arrays_select_job), intent(in), optional :: job
     end function
     function arrays_upload(a, x, n) bind(C)
       import

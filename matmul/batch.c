@@ -2,10 +2,12 @@
  * a small product.
  *
  * On GPUs the groups of all products are numbered consecutively (tile.cl). On CPUs a group computes
- * several products in turn (cpu.cl). Large products are launched one by one.
+ * several products in turn (cpu.cl); the host computes small products in memory of CL_MEM_ZEROCOPY
+ * (small.c). Large products are launched one by one.
  * SPDX-License-Identifier: MIT
  */
 #include "matmul/engine.h"
+#include "matmul/small.h"
 #include "matmul/start.h"
 
 #include "core/handle.h"
@@ -110,5 +112,7 @@ int matmul_batch(matmul *mm, cl_uint dev, enum matmul_trans trans, size_t m, siz
         return clerror_set(
             EINVAL, "matmul_batch: the matrices C overlap %s; give the results memory of their own",
             matrices_overlap(mm, &sa, &sc) ? "A" : "B");
+    if (matmul_small_fits_enqueued(mm, &x))
+        return matmul_small_enqueued(mm, dev, "matmul_batch", &h, &x);
     return batch_start(mm, &mm->device[dev], &x);
 }

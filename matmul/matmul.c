@@ -247,27 +247,6 @@ int matmul_operands_of(const struct matmul *mm, cl_uint dev, const struct matric
     return x->beta != 0 ? clmrequire(mm->ctx, dev, c->x, c->call) : 0;
 }
 
-/* True if the host's addresses of all operands are the device's, too. */
-static bool is_host_memory(const struct product *x)
-{
-    void *const blocks[] = {x->a.block, x->b.block, x->c.block};
-    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
-        if (!(clmctl(blocks[i], CL_MCTL_GET_STATUS) & CL_MEM_ZEROCOPY))
-            return false;
-    return true;
-}
-
-/* Compute a small product at once, after all commands in the device's queue. */
-static int enqueue_small(struct matmul *mm, cl_uint dev, const struct host_product *h)
-{
-    const cl_int err = clFinish(clgetqueue(mm->ctx, dev));
-    if (err != CL_SUCCESS)
-        return clerror_set(EIO, "matmul_enqueue: waiting for %s failed (%s)",
-                           mm->device[dev].info.dev_name, oclerror_str(err));
-    matmul_small_run(mm, h);
-    return 0;
-}
-
 int matmul_enqueue(matmul *mm, cl_uint dev, enum matmul_trans trans, size_t m, size_t n, size_t k,
                    double alpha, const void *a, size_t lda, const void *b, size_t ldb, double beta,
                    void *c, size_t ldc)
@@ -293,8 +272,8 @@ int matmul_enqueue(matmul *mm, cl_uint dev, enum matmul_trans trans, size_t m, s
                           sb = {"matmul_enqueue", "B", b, tb ? n : k, tb ? k : n, h.ldb, 0, 1};
     if (matmul_operands_of(mm, dev, &sa, &sb, &sc, &x) != 0)
         return -1;
-    if (k > 0 && alpha != 0 && matmul_small_fits(mm, m, n, k) && is_host_memory(&x))
-        return enqueue_small(mm, dev, &h);
+    if (matmul_small_fits_enqueued(mm, &x))
+        return matmul_small_enqueued(mm, dev, "matmul_enqueue", &h, &x);
     return matmul_start(mm, &mm->device[dev], &x);
 }
 

@@ -14,6 +14,8 @@
 static const double SMALL_WORK_MAX = 1 << 24; /* multiply-adds: a cube of 256 */
 /* Multiply-adds of a part: some microseconds. WAKE_WORK: worth waking threads. */
 static const double PART_WORK = 3e5, WAKE_WORK = 3e6;
+/* Multiply-adds from which on threads divide each product of a batch. */
+static const double DIVIDE_WORK = 4e6;
 enum {
     PARTS_MAX = 4 * THREAD_POOL_MOST,
     PACK_ROWS_MIN = 100, /* fewest rows of A for which packing B pays */
@@ -138,45 +140,145 @@ static void small_run_parts(struct matmul *mm, struct small_parts *s)
 
 /* ---- The product. ---------------------------------------------------------------------------- */
 
-static void small_run_dots(struct matmul *mm, const struct small_product *p)
+static struct small_parts small_dots(const struct matmul *mm, const struct small_product *p)
 {
-    struct small_parts s = {p,
-                            mm->precision == MATMUL_DOUBLE ? mm->small->dots_double
-                                                           : mm->small->dots_single,
-                            mm->small->dot_rows,
-                            p->n,
-                            1,
-                            1};
-    small_run_parts(mm, &s);
+    return (struct small_parts){p,
+                                mm->precision == MATMUL_DOUBLE ? mm->small->dots_double
+                                                               : mm->small->dots_single,
+                                mm->small->dot_rows,
+                                p->n,
+                                1,
+                                1};
 }
 
-static void small_run_tiles(struct matmul *mm, struct small_product *p)
+static struct small_parts small_tiles(const struct matmul *mm, struct small_product *p)
 {
     const struct small_kernels *kernels = mm->small;
     /* Tiles of equal height: 17 rows as 9 + 8, not 13 + 4. */
     p->tile_rows = divide_up(p->m, divide_up(p->m, kernels->rows_max));
     p->packs = p->m >= PACK_ROWS_MIN;
-    struct small_parts s = {p,
-                            mm->precision == MATMUL_DOUBLE ? kernels->tiles_double
-                                                           : kernels->tiles_single,
-                            p->tile_rows,
-                            SMALL_VECTORS * kernels->vector_bytes / mm->real,
-                            1,
-                            1};
-    small_run_parts(mm, &s);
+    return (struct small_parts){p,
+                                mm->precision == MATMUL_DOUBLE ? kernels->tiles_double
+                                                               : kernels->tiles_single,
+                                p->tile_rows,
+                                SMALL_VECTORS * kernels->vector_bytes / mm->real,
+                                1,
+                                1};
+}
+
+/* Choose the kernel of a product, which becomes *p. */
+static struct small_parts small_parts_of(const struct matmul *mm, const struct host_product *h,
+                                         struct small_product *p)
+{
+    *p = small_product_of(h);
+    const struct small_product t = small_transposed(p);
+    if (small_suits_dots(p))
+        return small_dots(mm, p);
+    if (small_suits_dots(&t)) {
+        *p = t;
+        return small_dots(mm, p);
+    }
+    if (p->n == 1 && p->c_row == 1 && p->a_row == 1) /* op(A) has contiguous columns */
+        *p = t;
+    return small_tiles(mm, p);
 }
 
 void matmul_small_run(struct matmul *mm, const struct host_product *h)
 {
-    struct small_product p = small_product_of(h), t = small_transposed(&p);
-    if (small_suits_dots(&p))
-        small_run_dots(mm, &p);
-    else if (small_suits_dots(&t))
-        small_run_dots(mm, &t);
-    else if (p.n == 1 && p.c_row == 1 && p.a_row == 1) /* op(A) has contiguous columns */
-        small_run_tiles(mm, &t);
+    struct small_product p;
+    struct small_parts s = small_parts_of(mm, h, &p);
+    small_run_parts(mm, &s);
+}
+
+/* ---- Batches. -------------------------------------------------------------------------------- */
+
+/* Products of one size, in parts of consecutive ones, which one thread computes. Steps in bytes. */
+struct small_batch {
+    const struct matmul *mm;
+    const struct host_product *h;
+    size_t step_a, step_b, step_c, count, parts;
+};
+
+static struct host_product small_batch_product(const struct small_batch *b, size_t i)
+{
+    struct host_product h = *b->h;
+    h.a = (const char *)h.a + i * b->step_a;
+    h.b = (const char *)h.b + i * b->step_b;
+    h.c = (char *)h.c + i * b->step_c;
+    return h;
+}
+
+static void small_run_products(void *batch_, size_t part)
+{
+    const struct small_batch *b = batch_;
+    for (size_t i = b->count * part / b->parts; i < b->count * (part + 1) / b->parts; i++) {
+        const struct host_product h = small_batch_product(b, i);
+        struct small_product p;
+        const struct small_parts s = small_parts_of(b->mm, &h, &p);
+        const struct small_area all = {0, p.m, 0, p.n};
+        s.work(&p, &all);
+    }
+}
+
+/* Threads divide products if these are large enough, else the batch: the bits are equal. */
+static void small_run_batch(struct matmul *mm, const struct host_product *h,
+                            const struct product *x)
+{
+    const double one = (double)h->m * (double)h->n * (double)h->k,
+                 wanted = one * (double)x->count / PART_WORK;
+    struct small_batch b = {.mm = mm,
+                            .h = h,
+                            .step_a = x->step_a * mm->real,
+                            .step_b = x->step_b * mm->real,
+                            .step_c = x->step_c * mm->real,
+                            .count = x->count};
+    b.parts = wanted < 1 ? 1 : wanted < PARTS_MAX ? (size_t)wanted : PARTS_MAX;
+    b.parts = min_size(b.parts, b.count);
+    for (size_t i = 0; one >= DIVIDE_WORK && i < b.count; i++) {
+        const struct host_product own = small_batch_product(&b, i);
+        matmul_small_run(mm, &own);
+    }
+    if (one >= DIVIDE_WORK)
+        return;
+    if (b.parts > 1 && !mm->team)
+        mm->team = thread_pool_create(THREAD_POOL_MOST);
+    if (b.parts > 1 && mm->team)
+        thread_pool_for(mm->team, b.parts, wanted * PART_WORK >= WAKE_WORK, small_run_products, &b);
     else
-        small_run_tiles(mm, &p);
+        for (size_t i = 0; i < b.parts; i++)
+            small_run_products(&b, i);
+}
+
+/* ---- In the memory of devices. --------------------------------------------------------------- */
+
+/* True if the host's addresses of all operands are the device's, too. */
+static bool is_host_memory(const struct product *x)
+{
+    void *const blocks[] = {x->a.block, x->b.block, x->c.block};
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+        if (!(clmctl(blocks[i], CL_MCTL_GET_STATUS) & CL_MEM_ZEROCOPY))
+            return false;
+    return true;
+}
+
+bool matmul_small_fits_enqueued(const struct matmul *mm, const struct product *x)
+{
+    return x->k > 0 && x->alpha != 0 && matmul_small_fits(mm, x->m, x->n, x->k) &&
+           is_host_memory(x);
+}
+
+int matmul_small_enqueued(struct matmul *mm, cl_uint dev, const char *call,
+                          const struct host_product *h, const struct product *x)
+{
+    const cl_int err = clFinish(clgetqueue(mm->ctx, dev));
+    if (err != CL_SUCCESS)
+        return clerror_set(EIO, "%s: waiting for %s failed (%s)", call,
+                           mm->device[dev].info.dev_name, oclerror_str(err));
+    if (x->count)
+        small_run_batch(mm, h, x);
+    else
+        matmul_small_run(mm, h);
+    return 0;
 }
 
 void matmul_small_free(struct matmul *mm)

@@ -7,8 +7,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include <stdcl.h>
+
 struct matmul;
 struct host_product;
+struct product;
 
 /* ---- small.c --------------------------------------------------------------------------------- */
 
@@ -24,6 +27,14 @@ bool matmul_small_fits(const struct matmul *mm, size_t m, size_t n, size_t k);
 /* Compute a product that fits. No size and not alpha is 0. Blocks. The order of additions depends
  * on the sizes, transpositions and strides of 1, and on the processor's vectors. */
 void matmul_small_run(struct matmul *mm, const struct host_product *h);
+
+/* True if the host should compute a product or batch whose operands are in a device's memory. */
+bool matmul_small_fits_enqueued(const struct matmul *mm, const struct product *x);
+
+/* Compute it, after all commands in the device's queue. h: the operands of the first product.
+ * x->count is 0 for a single product. The products of a batch have the bits of single ones. */
+int matmul_small_enqueued(struct matmul *mm, cl_uint dev, const char *call,
+                          const struct host_product *h, const struct product *x);
 
 /* Free the engine's threads. */
 void matmul_small_free(struct matmul *mm);

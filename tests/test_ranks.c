@@ -152,7 +152,7 @@ static void ranks_gas_bits_are_equal(void **state)
         struct gas_case c = cases[i];
         CLCONTEXT *cp = open_rank_devices();
         bool doubles = false;
-        works(arrays_have_doubles(cp, &doubles));
+        works(arrays_have_doubles(cp, 0, clgetndev(cp), &doubles));
         c.type = doubles ? c.type : ARRAYS_FLOAT;
         works(gas_alone(&c, cp, NULL));
         works(clcontext_destroy(cp));

@@ -320,6 +320,88 @@ static void scan_reference_matches_definition(void **state)
     assert_true(y[0] == 0 && y[1] == UINT64_MAX && y[2] == 1);
 }
 
+/* ---- Arrays that start at any element. ------------------------------------------------------- */
+
+/* Sort n keys from element `shift` of the block on, with values from another element on and the
+ * number of keys at an odd place. Elements around them are unchanged. */
+static void sort_shifted(arrays_sorter *s, int bytes, size_t n, size_t shift)
+{
+    struct pair *pairs = malloc(n * sizeof *pairs);
+    char *const from = (char *)keys + shift * (size_t)bytes;
+    cl_uint *const own = values + 2 * shift + 1, *count = (cl_uint *)scratch + 3;
+    ready(pairs);
+    for (size_t i = 0; i < n + 2 * shift + GUARDS; i++)
+        sort_put(bytes, keys, i, sort_random_word(i, 11)), values[i] = (cl_uint)i;
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t key = sort_get(bytes, from, i);
+        pairs[i] = (struct pair){key, key, own[i], i};
+    }
+    qsort(pairs, n, sizeof *pairs, by_key_and_place);
+    *count = (cl_uint)n;
+    const struct arrays_sort_job job = {
+        .keys = from, .values = own, .bytes = bytes, .most = n + 5, .count = count};
+    done(clmsync(cp, dev, keys, CL_MEM_DEVICE | CL_EVENT_WAIT));
+    done(clmsync(cp, dev, values, CL_MEM_DEVICE | CL_EVENT_WAIT));
+    done(clmsync(cp, dev, scratch, CL_MEM_DEVICE | CL_EVENT_WAIT));
+    works(arrays_sort(s, &job));
+    done(clmsync(cp, dev, keys, CL_MEM_HOST | CL_EVENT_WAIT));
+    done(clmsync(cp, dev, values, CL_MEM_HOST | CL_EVENT_WAIT));
+    for (size_t i = 0; i < n; i++) {
+        assert_true(sort_get(bytes, from, i) == pairs[i].whole);
+        assert_int_equal(own[i], pairs[i].value);
+    }
+    const uint64_t all = bytes == 4 ? UINT32_MAX : UINT64_MAX;
+    for (size_t i = 0; i < shift; i++) {
+        assert_true(sort_get(bytes, keys, i) == (sort_random_word(i, 11) & all));
+        assert_true(sort_get(bytes, from, n + i) == (sort_random_word(shift + n + i, 11) & all));
+        assert_true(values[i] == i && own[n + i] == 2 * shift + 1 + n + i);
+    }
+    free(pairs);
+}
+
+/* Scan n numbers from element `shift` of one block to another element of another block. */
+static void scan_shifted(arrays_sorter *s, int bytes, size_t n, size_t shift)
+{
+    char *const x = (char *)keys + shift * (size_t)bytes,
+                *const sums = (char *)room + (shift + 2) * (size_t)bytes,
+                *const total = (char *)scratch + 5 * (size_t)bytes;
+    for (size_t i = 0; i < n + shift + GUARDS; i++)
+        sort_put(bytes, keys, i, sort_random_word(i, 12)), sort_put(bytes, room, i, 77);
+    const uint64_t all = arrays_ref_scan(bytes, x, right, n);
+    done(clmsync(cp, dev, keys, CL_MEM_DEVICE | CL_EVENT_WAIT));
+    done(clmsync(cp, dev, room, CL_MEM_DEVICE | CL_EVENT_WAIT));
+    works(
+        arrays_scan_start(s, &(const struct arrays_scan_job){
+                                 .x = x, .sums = sums, .total = total, .bytes = bytes, .most = n}));
+    done(clwait(cp, dev, CL_ALL_EVENT));
+    done(clmsync(cp, dev, room, CL_MEM_HOST | CL_EVENT_WAIT));
+    done(clmsync(cp, dev, scratch, CL_MEM_HOST | CL_EVENT_WAIT));
+    for (size_t i = 0; i < n; i++)
+        assert_true(sort_get(bytes, sums, i) == sort_get(bytes, right, i));
+    assert_true(sort_get(bytes, total, 0) == (bytes == 4 ? (uint32_t)all : all));
+    assert_true(sort_get(bytes, sums, n) == 77 && sort_get(bytes, room, shift + 1) == 77);
+}
+
+static void sort_and_scan_start_at_any_element(void **state)
+{
+    static const size_t lengths[] = {1, 700, 9000}, shifts[] = {1, 3, 33};
+    arrays_sorter *s[] = {make_sorter(), NULL};
+    (void)state;
+    s[1] = arrays_sorter_create(
+        &(struct arrays_sorter_options){.ctx = cp, .dev = dev, .shape = "stream=8"});
+    ready(s[1]);
+    for (int k = 0; k < 2; k++)
+        for (int bytes = 4; bytes <= 8; bytes += 4)
+            for (size_t i = 0; i < 3; i++) {
+                sort_shifted(s[k], bytes, lengths[i], shifts[i]);
+                sort_shifted(s[k], bytes, lengths[i], 0);
+                if (k == 0)
+                    scan_shifted(s[k], bytes, lengths[i], shifts[i]);
+            }
+    arrays_sorter_free(s[0]);
+    arrays_sorter_free(s[1]);
+}
+
 /* ---- Counts in memory of the device, work memory of the caller's. ---------------------------- */
 
 static void sort_reads_count_on_device(void **state)
@@ -397,16 +479,19 @@ static void sort_shapes_give_equal_bits(void **state)
 {
     (void)state;
     static const char *const shapes[] = {"group=1 items=64 groups_per_unit=3 stream=13",
+                                         "group=64 items=7 groups_per_unit=3 look_back=1",
                                          "group=64 items=3 groups_per_unit=2 match=0",
+                                         "group=64 items=4 look_back=1 polls=0",
                                          "group=64 items=8 groups_per_unit=8 match=1",
                                          "group=32 items=5 groups_per_unit=1",
                                          "group=256 items=4 groups_per_unit=1 match=0",
-                                         "group=256 items=15 groups_per_unit=1"};
+                                         "group=256 items=15 groups_per_unit=1",
+                                         "group=256 items=9 match=1 look_back=1"};
     cl_device_type type = 0;
     clGetDeviceInfo(clgetdevice(cp, dev), CL_DEVICE_TYPE, sizeof type, &type, NULL);
     /* PoCL builds a shape in one or two seconds; a GPU's driver in less */
     const size_t all = sizeof shapes / sizeof *shapes,
-                 some = deep || !(type & CL_DEVICE_TYPE_CPU) ? all : 2;
+                 some = deep || !(type & CL_DEVICE_TYPE_CPU) ? all : 3;
     if (clgetndev(cp) > 1 && !deep)
         return; /* two devices build the same kernels */
     for (size_t k = 0; k < some; k++) {
@@ -511,9 +596,11 @@ static void sort_rejects_bad_jobs(void **state)
     refuse(EINVAL, job.values = inside);
     refuse(EINVAL, job.values = (cl_uint *)keys);
     refuse(EINVAL, job.count = inside);
-    refuse(EINVAL, job.keys = (char *)keys + 8);
+    refuse(EINVAL, job.keys = (char *)keys + 2);
     assert_true(arrays_sort(s, &job) == -1);
-    contains(clerror(), "arrays_sort: keys begins 8 bytes after");
+    contains(clerror(), "arrays_sort: keys begins 2 bytes after");
+    refuse(EINVAL, job.values = (cl_uint *)((char *)values + 2));
+    refuse(EINVAL, job.work = (char *)room + 8);
     refuse(EINVAL, job.work = values);
     assert_true(arrays_sort(s, &job) == -1);
     contains(clerror(), "values, 4000 bytes, and work");
@@ -584,6 +671,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(scan_host_matches_reference),
         cmocka_unit_test(sort_bit_widths_match_qsort),
         cmocka_unit_test(sort_input_orders_match_qsort),
+        cmocka_unit_test(sort_and_scan_start_at_any_element),
         cmocka_unit_test(sort_reads_count_on_device),
         cmocka_unit_test(sort_devices_work_at_once),
         cmocka_unit_test(sort_rejects_bad_shapes),
@@ -595,5 +683,5 @@ int main(int argc, char **argv)
         cmocka_unit_test(sort_large_sizes_match_reference),
         cmocka_unit_test(scan_matches_reference),
     };
-    return sampled_run("sort", tests, 9, 2, set_up, tear_down);
+    return sampled_run("sort", tests, 10, 2, set_up, tear_down);
 }

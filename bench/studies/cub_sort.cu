@@ -2,8 +2,9 @@
  *
  *   nvcc -O3 -std=c++17 -arch=native -o BUILD/bench/cub_sort bench/studies/cub_sort.cu
  *
- * bench_sort finds it beside itself. Usage: cub_sort 64|32 pairs|keys COUNT BITS RUNS; prints the median seconds of a sort of
- * random keys, on memory of the device, by the host's clock from the call until the device is done. It may change
+ * bench_sort finds it beside itself. Usage: cub_sort 64|32 pairs|keys|scan COUNT BITS RUNS; prints the median seconds of a sort
+ * of random keys or of an exclusive sum, on memory of the device, by the host's clock from the call until the device is done, and
+ * by events on the device. It may change
  * buffers (DoubleBuffer), which saves CUB a copy at the end. The order is checked first.
  * SPDX-License-Identifier: MIT
  */
@@ -49,7 +50,9 @@ template <class Key> __global__ void look(const Key *keys, const uint32_t *value
     }
 }
 
-template <class Key> static void sort(bool pairs, size_t n, int bits, int runs)
+enum work { PAIRS, KEYS, SCAN };
+
+template <class Key> static void sort(enum work what, size_t n, int bits, int runs)
 {
     Key *keys[2];
     uint32_t *values[2];
@@ -62,13 +65,17 @@ template <class Key> static void sort(bool pairs, size_t n, int bits, int runs)
     }
     CHECK(cudaMalloc(&wrong, sizeof *wrong));
     CHECK(cudaMemset(wrong, 0, sizeof *wrong));
-    std::vector<double> took;
+    std::vector<double> took, took_there;
+    cudaEvent_t begin, end;
+    CHECK(cudaEventCreate(&begin));
+    CHECK(cudaEventCreate(&end));
     for (int run = -1; run < runs; run++) {
         cub::DoubleBuffer<Key> k(keys[0], keys[1]);
         cub::DoubleBuffer<uint32_t> v(values[0], values[1]);
         auto start = [&] {
-            return pairs ? cub::DeviceRadixSort::SortPairs(work, size, k, v, n, 0, bits)
-                         : cub::DeviceRadixSort::SortKeys(work, size, k, n, 0, bits);
+            return what == SCAN    ? cub::DeviceScan::ExclusiveSum(work, size, keys[0], keys[1], n)
+                   : what == PAIRS ? cub::DeviceRadixSort::SortPairs(work, size, k, v, n, 0, bits)
+                                   : cub::DeviceRadixSort::SortKeys(work, size, k, n, 0, bits);
         };
         if (!work) {
             CHECK(start());
@@ -80,9 +87,18 @@ template <class Key> static void sort(bool pairs, size_t n, int bits, int runs)
         CHECK(start());
         CHECK(cudaDeviceSynchronize());
         const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - from;
-        if (run < 0)
-            look<<<1024, 256>>>(k.Current(), pairs ? v.Current() : nullptr, n, bits, wrong);
-        else
+        if (what == SCAN) {
+            float milliseconds = 0;
+            CHECK(cudaEventRecord(begin));
+            CHECK(start());
+            CHECK(cudaEventRecord(end));
+            CHECK(cudaDeviceSynchronize());
+            CHECK(cudaEventElapsedTime(&milliseconds, begin, end));
+            took_there.push_back(1e-3 * milliseconds);
+        }
+        if (run < 0 && what != SCAN)
+            look<<<1024, 256>>>(k.Current(), what == PAIRS ? v.Current() : nullptr, n, bits, wrong);
+        else if (run >= 0)
             took.push_back(seconds.count());
     }
     CHECK(cudaMemcpy(&found, wrong, sizeof found, cudaMemcpyDeviceToHost));
@@ -91,21 +107,22 @@ template <class Key> static void sort(bool pairs, size_t n, int bits, int runs)
         exit(1);
     }
     std::sort(took.begin(), took.end());
-    printf("%.9g\n", took[took.size() / 2]);
+    std::sort(took_there.begin(), took_there.end());
+    printf("%.9g %.9g\n", took[took.size() / 2], took_there.empty() ? 0. : took_there[took_there.size() / 2]);
 }
 
 int main(int argc, char **argv)
 {
     const int runs = argc == 6 ? atoi(argv[5]) : 0;
     if (runs < 1) {
-        fprintf(stderr, "usage: cub_sort 64|32 pairs|keys COUNT BITS RUNS\n");
+        fprintf(stderr, "usage: cub_sort 64|32 pairs|keys|scan COUNT BITS RUNS\n");
         return 2;
     }
-    const bool pairs = strcmp(argv[2], "pairs") == 0;
+    const enum work what = strcmp(argv[2], "scan") == 0 ? SCAN : strcmp(argv[2], "pairs") == 0 ? PAIRS : KEYS;
     const size_t n = strtoull(argv[3], nullptr, 10);
     if (strcmp(argv[1], "64") == 0)
-        sort<uint64_t>(pairs, n, atoi(argv[4]), runs);
+        sort<uint64_t>(what, n, atoi(argv[4]), runs);
     else
-        sort<uint32_t>(pairs, n, atoi(argv[4]), runs);
+        sort<uint32_t>(what, n, atoi(argv[4]), runs);
     return 0;
 }

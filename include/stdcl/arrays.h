@@ -13,7 +13,7 @@
  * million elements are reduced on the host without a kernel launch.
  *
  * int functions return 0, or -1 with clerrno set and a message in clerror(); pointer functions
- * return NULL likewise. All functions block, except arrays_scan_start and arrays_sort_start. One
+ * return NULL likewise. All functions block, except those whose names end in _start. One
  * object is used by one thread at a time; different objects are independent. A NULL handle gives
  * EINVAL, and the function returns -1, NULL, 0 or "". NULL may be freed.
  *
@@ -65,8 +65,7 @@ typedef struct arrays arrays;
 
 /* Options of arrays_create. Zero means the default. */
 struct arrays_options {
-    /* All devices of the context are used. NULL: stdgpu, else stdcpu. Not owned; must outlive the
-     * object. */
+    /* NULL: stdgpu, else stdcpu. Not owned; must outlive the object. */
     CLCONTEXT *ctx;
     enum arrays_type type;
     enum arrays_accumulator accumulator;
@@ -78,6 +77,9 @@ struct arrays_options {
      * NULL. */
     int (*progress)(void *arg, uint64_t done);
     void *arg;
+    /* Devices of the context that are used: `devices` of them, from number `first_device` on. 0:
+     * all from there on. */
+    cl_uint first_device, devices;
     uintptr_t reserved[8]; /* must be 0 */
 };
 
@@ -87,9 +89,11 @@ arrays *arrays_create(const struct arrays_options *options);
 void arrays_free(arrays *a);
 
 /* Copy each device's partition of x from the host; get the partition of a device. x is memory from
- * clmalloc for the object's context, or an address inside it at which every device can start a
- * buffer (a multiple of 4096 bytes always works). Device d reads elements *first ... *first +
- * *count - 1 of its own image. Partitions depend on n. An array written by the host needs
+ * clmalloc for the object's context, or an element inside it: its offset in the block is a multiple
+ * of the element's size (EINVAL). Arrays that start at multiples of 4096 bytes are read fastest;
+ * ARRAYS_TREE takes only these. Device d of the context reads elements *first ... *first + *count -
+ * 1 of its own image; *count = 0 for devices that the object does not use. Partitions depend on n.
+ * An array written by the host needs
  * arrays_upload only. If one device has written the array, its image is copied to each device that
  * holds no data of it; EINVAL if no device or several devices hold data (clmrequire). */
 int arrays_upload(arrays *a, const void *x, size_t n);
@@ -117,6 +121,24 @@ int arrays_sum_squares(arrays *a, const void *x, const void *y, const void *z, s
 int arrays_min(arrays *a, const void *x, size_t n, double *min);
 int arrays_max(arrays *a, const void *x, size_t n, double *max);
 
+/* Find the first element that is the minimum or maximum: x[*index]. If elements are NaN, the first
+ * NaN; -0 and 0 are equal. Integers are compared exactly. EINVAL for n = 0. */
+int arrays_argmin(arrays *a, const void *x, size_t n, size_t *index);
+int arrays_argmax(arrays *a, const void *x, size_t n, size_t *index);
+
+/* Enqueue a sum, dot product, minimum or maximum and return; nothing is read back. The object uses
+ * one device (devices = 1; else EINVAL), and the result, with the bits of the functions above, is
+ * written to this device's image of *result: memory from clmalloc, or an address inside it at a
+ * multiple of 8 bytes. It is a double (a float, if the device has no doubles), or for integers a
+ * long, modulo 2^64. Kernels that are launched later on the device read it without waiting;
+ * clwait(ctx, first_device, CL_KERNEL_EVENT) waits for it. The object's memory for partial sums, up
+ * to n / 600 bytes, grows when a call needs more, and then the call blocks. One launch sums all
+ * elements, without progress and cancelling. EINVAL and EFAULT as above. */
+int arrays_sum_start(arrays *a, const void *x, size_t n, void *result);
+int arrays_dot_start(arrays *a, const void *x, const void *y, size_t n, void *result);
+int arrays_min_start(arrays *a, const void *x, size_t n, void *result);
+int arrays_max_start(arrays *a, const void *x, size_t n, void *result);
+
 /* Compute the mean, and the sample variance sum (x - mean)^2 / (n - 1); `mean` may be NULL. The
  * variance takes two passes over x. If the rounding of the mean would show in the result, as in
  * 1e16 + small numbers, it takes two more with a mean of twice the digits. EINVAL for n = 0, and
@@ -126,11 +148,12 @@ int arrays_variance(arrays *a, const void *x, size_t n, double *mean, double *va
 
 /* ---- Prefix sums and sorting, on one device. ------------------------------------------------- */
 
-/* Arrays are memory from clmalloc for the sorter's context, or addresses inside it that are aligned
- * to 4096 bytes. They are read and written on the sorter's device: input must hold data there, else
- * the image of the only other device that holds data is copied, or the call fails with EINVAL. The
- * caller syncs results to the host. Results are exact: equal on every device and for every
- * launch shape.
+/* Arrays are memory from clmalloc for the sorter's context, or elements inside it: offsets in the
+ * block are multiples of the element's size. Only a workspace must begin at a multiple of 128 bytes
+ * (of the device's CL_DEVICE_MEM_BASE_ADDR_ALIGN, if that is less). Arrays are read and written on
+ * the sorter's device: input must hold data there, else the image of the only other device that
+ * holds data is copied, or the call fails with EINVAL. The caller syncs results to the host.
+ * Results are exact: equal on every device and for every launch shape.
  *
  *   arrays_sorter *s = arrays_sorter_create(&(struct arrays_sorter_options){.ctx = cp, .dev = 0});
  *   struct arrays_sort_job job = {.keys = keys, .values = values, .most = n, .bytes = 8};
@@ -201,8 +224,85 @@ int arrays_sort_start(arrays_sorter *s, const struct arrays_sort_job *job);
 int arrays_scan(arrays_sorter *s, const struct arrays_scan_job *job);
 int arrays_sort(arrays_sorter *s, const struct arrays_sort_job *job);
 
-/* Return the workspace of a job in bytes, which depends only on `most`, `bytes` and whether the job
- * has values.
+/* ---- Compaction, sums of segments, histograms, on one device. -------------------------------- */
+
+/* As scans and sorts: functions with _start enqueue the job, those without block; arrays start at
+ * any element, may not overlap, and stay as they are beyond their results. Workspaces are the
+ * sorter's own. Semantics are those of DeviceSelect, DeviceReduce::ReduceByKey,
+ * DeviceSegmentedReduce and DeviceHistogram of NVIDIA's CUB. EINVAL, EFAULT as arrays_scan_start;
+ * ENOTSUP: doubles on a device without them. */
+
+/* The elements of x whose flag is not 0, in order (arrays_select), or the first element of each run
+ * of equal neighbours (arrays_unique; sort first for all different ones). Elements are compared as
+ * bits: -0 differs from 0. */
+struct arrays_select_job {
+    const void *x;         /* input: `most` elements */
+    const cl_uchar *flags; /* input of arrays_select: `most` bytes. arrays_unique ignores it */
+    void *out;             /* output: room for `most` elements */
+    cl_uint *selected;     /* output: the number of elements in `out` */
+    int bytes;             /* per element: 4 or 8 */
+    size_t most;           /* 0 to 2^31 */
+    const cl_uint *count;  /* as in arrays_scan_job */
+    uintptr_t reserved[8]; /* must be 0 */
+};
+int arrays_select_start(arrays_sorter *s, const struct arrays_select_job *job);
+int arrays_select(arrays_sorter *s, const struct arrays_select_job *job);
+int arrays_unique_start(arrays_sorter *s, const struct arrays_select_job *job);
+int arrays_unique(arrays_sorter *s, const struct arrays_select_job *job);
+
+/* The sum of the values of each run of equal keys. Floats are added in doubles, if the device has
+ * doubles, and rounded once; the order of additions depends on the run's length only. Integers wrap
+ * around. */
+struct arrays_by_key_job {
+    const void *keys;      /* input: `most` keys, compared as bits */
+    const void *values;    /* input: `most` elements of `type` */
+    void *unique;          /* output: the key of each run; room for `most` */
+    void *sums;            /* output: the sum of each run; room for `most` elements of `type` */
+    cl_uint *runs;         /* output: the number of runs */
+    int bytes;             /* per key: 4 or 8 */
+    enum arrays_type type; /* of values and sums */
+    size_t most;           /* 0 to 2^31 */
+    const cl_uint *count;  /* as in arrays_scan_job */
+    uintptr_t reserved[8]; /* must be 0 */
+};
+int arrays_reduce_by_key_start(arrays_sorter *s, const struct arrays_by_key_job *job);
+int arrays_reduce_by_key(arrays_sorter *s, const struct arrays_by_key_job *job);
+
+/* The sum of each segment: sums[i] = x[offsets[i]] + ... + x[offsets[i + 1] - 1], 0 for an empty
+ * one; additions as in arrays_reduce_by_key. Offsets beyond `most` count as `most`. */
+struct arrays_segments_job {
+    const void *x;          /* input: `most` elements of `type` */
+    const cl_uint *offsets; /* input: segments + 1 numbers */
+    void *sums;             /* output: `segments` elements of `type` */
+    enum arrays_type type;
+    size_t most, segments; /* 0 to 2^31 each */
+    uintptr_t reserved[8]; /* must be 0 */
+};
+int arrays_segmented_sum_start(arrays_sorter *s, const struct arrays_segments_job *job);
+int arrays_segmented_sum(arrays_sorter *s, const struct arrays_segments_job *job);
+
+/* The number of elements in each of nbins bins of equal width: bins[b] counts x with lower + b w <=
+ * x < lower + (b + 1) w, w = (upper - lower) / nbins. Elements outside [lower, upper) and NaN are
+ * not counted. Integers are assigned exactly; floats and doubles to the bin of (x - lower) / w,
+ * rounded in their type. The bounds of integers are whole and within 2^53 (EINVAL). */
+struct arrays_histogram_job {
+    const void *x; /* input: `most` elements of `type`, or bytes */
+    cl_uint *bins; /* output: nbins numbers */
+    enum arrays_type type;
+    int of_bytes; /* 1: x has unsigned bytes, and `type` is ignored */
+    double lower, upper;
+    cl_uint nbins;         /* 1 to 2^31 */
+    size_t most;           /* 0 to 2^31 */
+    const cl_uint *count;  /* as in arrays_scan_job */
+    uintptr_t reserved[8]; /* must be 0 */
+};
+int arrays_histogram_start(arrays_sorter *s, const struct arrays_histogram_job *job);
+int arrays_histogram(arrays_sorter *s, const struct arrays_histogram_job *job);
+
+/* ---- Workspaces and shapes. ------------------------------------------------------------------ */
+
+/* Return the workspace of a scan or sort in bytes. It depends only on `most`, `bytes` and whether
+ * the job has values.
  *   scan   8 bytes per work-group: about 10 KiB
  *   sort   most (bytes + 4) with values, most bytes without; plus counts: 1 KiB per work-group, on
  *          GPUs also 1 KiB per tile (4096 elements in the shipped shapes for large n: most / 4

@@ -164,9 +164,9 @@ int matmul_enqueue(matmul *mm, cl_uint dev, enum matmul_trans trans, size_t m, s
  * from 0, uses A, B and C at i stride_a, i stride_b and i stride_c elements after the given
  * pointers. With stride 0 all products share A, or B; stride_c is at least the (m - 1) ldc + n
  * elements of one C. Multiples of 16 bytes are fastest. Each product has the bits of a batch of 1.
- * Errors as matmul_enqueue; EINVAL also if A or B overlaps the memory between the first and the
- * last C. (Strided batches as in cuBLAS and batched BLAS: Abdelfattah et al. 2021,
- * doi:10.1145/3431921.) */
+ * On CPUs the host computes small products as in matmul_enqueue. Errors as matmul_enqueue; EINVAL
+ * also if A or B overlaps the memory between the first and the last C. (Strided batches as in
+ * cuBLAS and batched BLAS: Abdelfattah et al. 2021, doi:10.1145/3431921.) */
 int matmul_batch(matmul *mm, cl_uint dev, enum matmul_trans trans, size_t m, size_t n, size_t k,
                  double alpha, const void *a, size_t lda, size_t stride_a, const void *b,
                  size_t ldb, size_t stride_b, double beta, void *c, size_t ldc, size_t stride_c,

@@ -343,6 +343,7 @@ const char *stdcl_version(void);
 ]],
 
 arrays = [[
+typedef struct arrays arrays;
 struct arrays_options {
   CLCONTEXT *ctx;
   int type;
@@ -351,10 +352,35 @@ struct arrays_options {
   const char *shape;
   int (*progress)(void *arg, uint64_t done);
   void *arg;
+  cl_uint first_device;
+  cl_uint devices;
   uintptr_t reserved[8];
 };
-typedef struct arrays arrays;
 typedef struct arrays_sorter arrays_sorter;
+struct arrays_histogram_job {
+  const void *x;
+  cl_uint *bins;
+  int type;
+  int of_bytes;
+  double lower;
+  double upper;
+  cl_uint nbins;
+  size_t most;
+  const cl_uint *count;
+  uintptr_t reserved[8];
+};
+struct arrays_by_key_job {
+  const void *keys;
+  const void *values;
+  void *unique;
+  void *sums;
+  cl_uint *runs;
+  int bytes;
+  int type;
+  size_t most;
+  const cl_uint *count;
+  uintptr_t reserved[8];
+};
 struct arrays_scan_job {
   const void *x;
   void *sums;
@@ -363,6 +389,25 @@ struct arrays_scan_job {
   size_t most;
   const cl_uint *count;
   void *work;
+  uintptr_t reserved[8];
+};
+struct arrays_segments_job {
+  const void *x;
+  const cl_uint *offsets;
+  void *sums;
+  int type;
+  size_t most;
+  size_t segments;
+  uintptr_t reserved[8];
+};
+struct arrays_select_job {
+  const void *x;
+  const cl_uchar *flags;
+  void *out;
+  cl_uint *selected;
+  int bytes;
+  size_t most;
+  const cl_uint *count;
   uintptr_t reserved[8];
 };
 struct arrays_sort_job {
@@ -389,17 +434,30 @@ static const int ARRAYS_WIDE = 0;
 static const int ARRAYS_COMPENSATED = 1;
 static const int ARRAYS_TUNED = 0;
 static const int ARRAYS_TREE = 1;
+int arrays_argmax(arrays *a, const void *x, size_t n, size_t *index);
+int arrays_argmin(arrays *a, const void *x, size_t n, size_t *index);
 arrays *arrays_create(const struct arrays_options *options);
 int arrays_dot(arrays *a, const void *x, const void *y, size_t n, double *dot);
+int arrays_dot_start(arrays *a, const void *x, const void *y, size_t n, void *result);
 const char *arrays_explain(const arrays *a, cl_uint dev);
 void arrays_free(arrays *a);
+int arrays_histogram(arrays_sorter *s, const struct arrays_histogram_job *job);
+int arrays_histogram_start(arrays_sorter *s, const struct arrays_histogram_job *job);
 int arrays_max(arrays *a, const void *x, size_t n, double *max);
+int arrays_max_start(arrays *a, const void *x, size_t n, void *result);
 int arrays_mean(arrays *a, const void *x, size_t n, double *mean);
 int arrays_min(arrays *a, const void *x, size_t n, double *min);
+int arrays_min_start(arrays *a, const void *x, size_t n, void *result);
 void arrays_partition(const arrays *a, size_t n, cl_uint dev, size_t *first, size_t *count);
+int arrays_reduce_by_key(arrays_sorter *s, const struct arrays_by_key_job *job);
+int arrays_reduce_by_key_start(arrays_sorter *s, const struct arrays_by_key_job *job);
 int arrays_scan(arrays_sorter *s, const struct arrays_scan_job *job);
 int arrays_scan_start(arrays_sorter *s, const struct arrays_scan_job *job);
 size_t arrays_scan_workspace(arrays_sorter *s, const struct arrays_scan_job *job);
+int arrays_segmented_sum(arrays_sorter *s, const struct arrays_segments_job *job);
+int arrays_segmented_sum_start(arrays_sorter *s, const struct arrays_segments_job *job);
+int arrays_select(arrays_sorter *s, const struct arrays_select_job *job);
+int arrays_select_start(arrays_sorter *s, const struct arrays_select_job *job);
 const char *arrays_shape(const arrays *a, cl_uint dev);
 int arrays_sort(arrays_sorter *s, const struct arrays_sort_job *job);
 int arrays_sort_start(arrays_sorter *s, const struct arrays_sort_job *job);
@@ -411,7 +469,10 @@ const char *arrays_sorter_shape(const arrays_sorter *s);
 int arrays_sum(arrays *a, const void *x, size_t n, double *sum);
 int arrays_sum_integer(arrays *a, const void *x, size_t n, int64_t *sum);
 int arrays_sum_squares(arrays *a, const void *x, const void *y, const void *z, size_t n, double *squares);
+int arrays_sum_start(arrays *a, const void *x, size_t n, void *result);
 const struct cltune_kernel *arrays_tune_kernels(size_t *count);
+int arrays_unique(arrays_sorter *s, const struct arrays_select_job *job);
+int arrays_unique_start(arrays_sorter *s, const struct arrays_select_job *job);
 int arrays_upload(arrays *a, const void *x, size_t n);
 int arrays_variance(arrays *a, const void *x, size_t n, double *mean, double *variance);
 ]],

@@ -30,6 +30,10 @@ __version__ = c.VERSION
 __all__ = ["Array", "Context", "Error", "Event", "Gas", "Kernel", "Life", "Matmul", "NBody", "Orbit", "Program", "Recording", "Sampler", "cpu", "devices", "documentation", "gpu",
            "initial", "local", "matmul", "open"]
 
+# Functions of algorithms.py. Some have names of built-in functions, so that only users import them by name.
+_ALGORITHMS = ("argmax", "argmin", "argsort", "cumsum", "dot", "histogram", "max", "mean", "min", "reduce_by_key", "segmented_sum", "select",
+               "sort", "sum", "unique", "variance")
+
 Sizes = Union[int, Sequence[int]]  # of an index space or an array: one number, or one for each dimension
 
 _HOST, _DEVICE, _ALL = (c.CONSTANTS[k] for k in ("CL_MEM_HOST", "CL_MEM_DEVICE", "CL_ALL_EVENT"))
@@ -49,6 +53,10 @@ def __getattr__(name: str) -> Any:
     if name in ("Array", "Gas", "Life", "Matmul", "NBody", "Orbit", "initial", "matmul"):
         bodies = _with_numpy()
         return getattr(bodies if name in ("NBody", "Orbit", "initial") else bodies.engines, name)
+    if name in _ALGORITHMS:
+        _with_numpy()
+        from . import algorithms
+        return getattr(algorithms, name)
     raise AttributeError("module 'stdcl' has no attribute %r" % name)
 
 

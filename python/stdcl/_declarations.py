@@ -13,6 +13,36 @@ class arrays_options(Structure):  # noqa: F405
         ("shape", c_char_p),
         ("progress", CFUNCTYPE(c_int, c_void_p, c_uint64)),
         ("arg", c_void_p),
+        ("first_device", c_uint32),
+        ("devices", c_uint32),
+        ("reserved", c_size_t * 8),
+    ]
+
+class arrays_histogram_job(Structure):  # noqa: F405
+    _fields_ = [
+        ("x", c_void_p),
+        ("bins", c_void_p),
+        ("type", c_int),
+        ("of_bytes", c_int),
+        ("lower", c_double),
+        ("upper", c_double),
+        ("nbins", c_uint32),
+        ("most", c_size_t),
+        ("count", c_void_p),
+        ("reserved", c_size_t * 8),
+    ]
+
+class arrays_by_key_job(Structure):  # noqa: F405
+    _fields_ = [
+        ("keys", c_void_p),
+        ("values", c_void_p),
+        ("unique", c_void_p),
+        ("sums", c_void_p),
+        ("runs", c_void_p),
+        ("bytes", c_int),
+        ("type", c_int),
+        ("most", c_size_t),
+        ("count", c_void_p),
         ("reserved", c_size_t * 8),
     ]
 
@@ -25,6 +55,29 @@ class arrays_scan_job(Structure):  # noqa: F405
         ("most", c_size_t),
         ("count", c_void_p),
         ("work", c_void_p),
+        ("reserved", c_size_t * 8),
+    ]
+
+class arrays_segments_job(Structure):  # noqa: F405
+    _fields_ = [
+        ("x", c_void_p),
+        ("offsets", c_void_p),
+        ("sums", c_void_p),
+        ("type", c_int),
+        ("most", c_size_t),
+        ("segments", c_size_t),
+        ("reserved", c_size_t * 8),
+    ]
+
+class arrays_select_job(Structure):  # noqa: F405
+    _fields_ = [
+        ("x", c_void_p),
+        ("flags", c_void_p),
+        ("out", c_void_p),
+        ("selected", c_void_p),
+        ("bytes", c_int),
+        ("most", c_size_t),
+        ("count", c_void_p),
         ("reserved", c_size_t * 8),
     ]
 
@@ -678,17 +731,30 @@ class world_options(Structure):  # noqa: F405
 
 # name: (library, its result's type and the list of its arguments' types), which are looked at on first use
 FUNCTIONS = {
+    "arrays_argmax": ("arrays", "c_int, [c_void_p, c_void_p, c_size_t, c_void_p]"),
+    "arrays_argmin": ("arrays", "c_int, [c_void_p, c_void_p, c_size_t, c_void_p]"),
     "arrays_create": ("arrays", "c_void_p, [POINTER(arrays_options)]"),
     "arrays_dot": ("arrays", "c_int, [c_void_p, c_void_p, c_void_p, c_size_t, c_void_p]"),
+    "arrays_dot_start": ("arrays", "c_int, [c_void_p, c_void_p, c_void_p, c_size_t, c_void_p]"),
     "arrays_explain": ("arrays", "c_char_p, [c_void_p, c_uint32]"),
     "arrays_free": ("arrays", "None, [c_void_p]"),
+    "arrays_histogram": ("arrays", "c_int, [c_void_p, POINTER(arrays_histogram_job)]"),
+    "arrays_histogram_start": ("arrays", "c_int, [c_void_p, POINTER(arrays_histogram_job)]"),
     "arrays_max": ("arrays", "c_int, [c_void_p, c_void_p, c_size_t, c_void_p]"),
+    "arrays_max_start": ("arrays", "c_int, [c_void_p, c_void_p, c_size_t, c_void_p]"),
     "arrays_mean": ("arrays", "c_int, [c_void_p, c_void_p, c_size_t, c_void_p]"),
     "arrays_min": ("arrays", "c_int, [c_void_p, c_void_p, c_size_t, c_void_p]"),
+    "arrays_min_start": ("arrays", "c_int, [c_void_p, c_void_p, c_size_t, c_void_p]"),
     "arrays_partition": ("arrays", "None, [c_void_p, c_size_t, c_uint32, c_void_p, c_void_p]"),
+    "arrays_reduce_by_key": ("arrays", "c_int, [c_void_p, POINTER(arrays_by_key_job)]"),
+    "arrays_reduce_by_key_start": ("arrays", "c_int, [c_void_p, POINTER(arrays_by_key_job)]"),
     "arrays_scan": ("arrays", "c_int, [c_void_p, POINTER(arrays_scan_job)]"),
     "arrays_scan_start": ("arrays", "c_int, [c_void_p, POINTER(arrays_scan_job)]"),
     "arrays_scan_workspace": ("arrays", "c_size_t, [c_void_p, POINTER(arrays_scan_job)]"),
+    "arrays_segmented_sum": ("arrays", "c_int, [c_void_p, POINTER(arrays_segments_job)]"),
+    "arrays_segmented_sum_start": ("arrays", "c_int, [c_void_p, POINTER(arrays_segments_job)]"),
+    "arrays_select": ("arrays", "c_int, [c_void_p, POINTER(arrays_select_job)]"),
+    "arrays_select_start": ("arrays", "c_int, [c_void_p, POINTER(arrays_select_job)]"),
     "arrays_shape": ("arrays", "c_char_p, [c_void_p, c_uint32]"),
     "arrays_sort": ("arrays", "c_int, [c_void_p, POINTER(arrays_sort_job)]"),
     "arrays_sort_start": ("arrays", "c_int, [c_void_p, POINTER(arrays_sort_job)]"),
@@ -700,7 +766,10 @@ FUNCTIONS = {
     "arrays_sum": ("arrays", "c_int, [c_void_p, c_void_p, c_size_t, c_void_p]"),
     "arrays_sum_integer": ("arrays", "c_int, [c_void_p, c_void_p, c_size_t, c_void_p]"),
     "arrays_sum_squares": ("arrays", "c_int, [c_void_p, c_void_p, c_void_p, c_void_p, c_size_t, c_void_p]"),
+    "arrays_sum_start": ("arrays", "c_int, [c_void_p, c_void_p, c_size_t, c_void_p]"),
     "arrays_tune_kernels": ("arrays", "POINTER(cltune_kernel), [c_void_p]"),
+    "arrays_unique": ("arrays", "c_int, [c_void_p, POINTER(arrays_select_job)]"),
+    "arrays_unique_start": ("arrays", "c_int, [c_void_p, POINTER(arrays_select_job)]"),
     "arrays_upload": ("arrays", "c_int, [c_void_p, c_void_p, c_size_t]"),
     "arrays_variance": ("arrays", "c_int, [c_void_p, c_void_p, c_size_t, c_void_p, c_void_p]"),
     "clarg_info": ("stdcl", "c_int, [c_void_p, c_uint32, POINTER(clarg_info_t)]"),

@@ -138,6 +138,67 @@ def test_images():
     refused(stdcl.Error, "sampler_t", lambda: program.mean.start(1, image, image, out))
 
 
+def test_reductions_agree_with_numpy():
+    rng = np.random.default_rng(5)
+    for dtype in (np.float32, np.float64, np.int32, np.int64):
+        x = (rng.normal(size=100001) * 1000).astype(dtype)
+        for given in (x, context().array(x), context().array(x)[7:]):
+            exact = int(np.sum(given, dtype=np.int64)) if given.dtype.kind == "i" else float(np.sum(given, dtype=np.longdouble))
+            assert stdcl.sum(given) == exact or given.dtype.kind == "f" and abs(stdcl.sum(given) - exact) < 1e-9 * len(given)
+            assert stdcl.argmin(given) == np.argmin(given) and stdcl.argmax(given) == np.argmax(given)
+            assert stdcl.min(given) == given.min() and stdcl.max(given) == given.max()
+            assert abs(stdcl.mean(given) - np.mean(given, dtype=np.float64)) < 1e-9 * 1000
+            assert abs(stdcl.variance(given) / np.var(given, ddof=1, dtype=np.float64) - 1) < 1e-12
+    y = rng.normal(size=100001)
+    assert abs(stdcl.dot(y, y) / np.dot(y, y) - 1) < 1e-12
+    assert stdcl.sum([1, 1e100, 1, -1e100], compensated=True) == 2
+    assert stdcl.sum(np.zeros(0)) == 0
+    assert stdcl.argmax(np.array([1, np.nan, 3])) == 1
+    refused(TypeError, "sum takes arrays of float32", lambda: stdcl.sum(np.ones(3, np.uint8)))
+    refused(ValueError, "dot takes arrays of one size and type", lambda: stdcl.dot(np.ones(3), np.ones(4)))
+    refused(stdcl.Error, "too few", lambda: stdcl.min(np.ones(0)))
+
+
+def test_sorts_agree_with_numpy():
+    rng = np.random.default_rng(6)
+    for dtype in (np.uint8, np.int16, np.uint32, np.int32, np.uint64, np.int64, np.float32, np.float64):
+        x = (rng.normal(size=5001) * 100).astype(dtype)
+        assert (stdcl.sort(x) == np.sort(x)).all() and stdcl.sort(x).dtype == x.dtype
+        assert (stdcl.argsort(context().array(x)) == np.argsort(x, kind="stable")).all()
+        assert (stdcl.unique(x) == np.unique(x)).all()
+        assert stdcl.sort(x[:0]).size == 0 and stdcl.unique(x[:0]).size == 0
+    x = np.array([np.nan, 3, -0.0, 0.0, -np.inf, -np.nan, np.inf, -2], np.float32)
+    ordered = stdcl.sort(x)
+    assert np.isnan(ordered[6:]).all() and (ordered[:6] == np.sort(x)[:6]).all() and np.signbit(ordered[2]) and not np.signbit(ordered[3])
+    assert (stdcl.unique(x)[:5] == [-np.inf, -2, 0, 3, np.inf]).all() and len(stdcl.unique(x)) == 6
+    refused(TypeError, "not complex128", lambda: stdcl.sort(np.ones(3, complex)))
+
+
+def test_groups_agree_with_numpy():
+    rng = np.random.default_rng(7)
+    for dtype in (np.uint32, np.int32, np.uint64, np.int64):
+        x = rng.integers(0, 2**31, 70001).astype(dtype)
+        assert (stdcl.cumsum(x) == np.cumsum(x, dtype=dtype)).all()
+    for dtype in (np.int32, np.float32, np.float64, np.int64):
+        x = np.floor(rng.normal(size=50001) * 100).astype(dtype)
+        assert (stdcl.select(x, x > 5) == x[x > 5]).all()
+        counts, edges = stdcl.histogram(x, 40, (-200, 200))
+        assert (counts == np.histogram(x[x < 200], 40, (-200, 200))[0]).all() and len(edges) == 41
+        assert stdcl.histogram(x, 7)[0].sum() == len(x)
+        offsets = np.sort(rng.integers(0, len(x), 100))
+        assert (stdcl.segmented_sum(x, offsets) == [x[a:b].sum() for a, b in zip(offsets, offsets[1:])]).all()
+        keys = np.sort(rng.integers(0, 300, len(x)).astype(np.int64))
+        first, sums = stdcl.reduce_by_key(keys, x)
+        assert (first == np.unique(keys)).all() and (sums == [x[keys == k].sum() for k in first]).all()
+    words = rng.integers(0, 256, 10000).astype(np.uint8)
+    assert (stdcl.histogram(words, 256)[0] == np.bincount(words, minlength=256)).all()
+    assert stdcl.cumsum(np.ones(0, np.int32)).size == 0 and stdcl.select(np.ones(0), np.ones(0, bool)).size == 0
+    refused(TypeError, "cumsum takes integers", lambda: stdcl.cumsum(np.ones(3)))
+    refused(ValueError, "as many flags as elements", lambda: stdcl.select(np.ones(3), np.ones(4, bool)))
+    refused(ValueError, "as many values as keys", lambda: stdcl.reduce_by_key(np.ones(3), np.ones(4)))
+    refused(stdcl.Error, "the range from 1 to 1", lambda: stdcl.histogram(np.ones(3), 5, (1, 1)))
+
+
 def test_start_does_not_copy():
     ctx = context()
     x = ctx.array(np.ones(100, np.float32)).to_device()

@@ -1,0 +1,206 @@
+/* segments.c - sums of the segments of an array, and histograms (segments.cl).
+ * SPDX-License-Identifier: MIT
+ */
+#include "arrays/segments.h"
+
+#include "arrays/kernels.h"
+#include "core/handle.h"
+
+#include <math.h>
+
+EMBEDDED(segments_file, "arrays/segments.cl", arrays_segments_cl);
+
+enum { SEGMENT_SUMS, CLEAR_BINS, COUNT_BINS, SEGMENT_KERNELS };
+static const char *const names[SEGMENT_KERNELS] = {"segment_sums", "clear_bins", "count_bins"};
+
+enum { BYTE_SOURCE = ARRAYS_LONG + 1 };
+static const struct sorter_source sources[] = {
+    {VALUES_FLOAT, "arrays.scan.32", "-D NUMBER=float", 4, false, &segments_file, names,
+     SEGMENT_KERNELS, NULL},
+    {VALUES_DOUBLE, "arrays.scan.64", "-D NUMBER=double -D WIDE=double", 8, false, &segments_file,
+     names, SEGMENT_KERNELS, NULL},
+    {VALUES_INT, "arrays.scan.32", "-D NUMBER=int -D WIDE=uint -D REAL=0", 4, false, &segments_file,
+     names, SEGMENT_KERNELS, NULL},
+    {VALUES_LONG, "arrays.scan.64", "-D NUMBER=long -D WIDE=ulong -D REAL=0", 8, false,
+     &segments_file, names, SEGMENT_KERNELS, NULL},
+    {VALUES_BYTE, "arrays.scan.32", "-D NUMBER=uchar -D WIDE=uint -D REAL=0", 1, false,
+     &segments_file, names, SEGMENT_KERNELS, NULL},
+};
+
+size_t segments_type_bytes(enum arrays_type type)
+{
+    return type == ARRAYS_FLOAT || type == ARRAYS_INT ? 4 : 8;
+}
+
+static int check_type(const arrays_sorter *s, const char *caller, enum arrays_type type)
+{
+    if ((unsigned)type > ARRAYS_LONG)
+        return clerror_set(EINVAL, "%s: type %d does not exist", caller, (int)type);
+    bool doubles = true;
+    if (type == ARRAYS_DOUBLE && arrays_have_doubles(s->ctx, s->dev, 1, &doubles) != 0)
+        return -1;
+    return doubles ? 0
+                   : clerror_set(ENOTSUP, "%s: %s has no double precision; use floats", caller,
+                                 s->info.dev_name);
+}
+
+/* ---- Sums of segments. ----------------------------------------------------------------------- */
+
+int segments_check(const arrays_sorter *s, const char *caller, const struct segments_job *job)
+{
+    const size_t bytes = segments_type_bytes(job->type);
+    if (check_type(s, caller, job->type) != 0)
+        return -1;
+    if (job->most && sorter_check_input(s, caller, job->offsets ? "x" : "values", job->x,
+                                        job->most * bytes, bytes) != 0)
+        return -1;
+    return job->segments
+               ? sorter_check_block(s, caller, "sums", job->sums, job->segments * bytes, bytes)
+               : 0;
+}
+
+int segments_start(arrays_sorter *s, const struct segments_job *job)
+{
+    const size_t bytes = segments_type_bytes(job->type);
+    struct sorter_program *p = sorter_choose(s, &sources[job->type], job->most, false);
+    if (!p || job->segments == 0)
+        return p ? 0 : -1;
+    if (sorter_open(s, p) != 0)
+        return -1;
+    const struct array_start sums = arrays_start_of(s->ctx, job->sums, bytes),
+                             x = arrays_start_of(s->ctx, job->most ? job->x : job->sums, bytes),
+                             offsets = arrays_start_of(s->ctx, job->offsets, 4),
+                             count =
+                                 arrays_start_of(s->ctx, job->count ? job->count : job->offsets, 4);
+    const cl_uint4 start = {{sums.first, x.first, offsets.first, 0}};
+    const cl_uint groups = sorter_groups(s, p, job->segments * 64), n = (cl_uint)job->most,
+                  segments = (cl_uint)job->segments;
+    const int counted = job->count ? 1 + (int)count.first : 0;
+    return sorter_launch(
+        s, p, SEGMENT_SUMS, groups,
+        ARGS(sums.base, x.base, offsets.base, start, n, segments, counted, count.base));
+}
+
+static int segmented_start(arrays_sorter *s, const char *caller,
+                           const struct arrays_segments_job *job)
+{
+    if (no_handle(s, caller) || sorter_check(caller, 4, job->most, job->reserved) != 0)
+        return -1;
+    if (job->segments > (size_t)1 << 31)
+        return clerror_set(EINVAL, "%s: segments = %zu; the maximum is 2^31", caller,
+                           job->segments);
+    const struct segments_job own = {.x = job->x,
+                                     .offsets = job->offsets,
+                                     .sums = job->sums,
+                                     .type = job->type,
+                                     .most = job->most,
+                                     .segments = job->segments};
+    const size_t bytes = segments_type_bytes(job->type),
+                 size = (job->segments + 1) * sizeof *job->offsets;
+    if (sorter_check_input(s, caller, "offsets", job->offsets, size, 4) != 0 ||
+        segments_check(s, caller, &own) != 0)
+        return -1;
+    const struct sorter_range ranges[] = {{"x", job->x, job->most * bytes},
+                                          {"offsets", job->offsets, size},
+                                          {"sums", job->sums, job->segments * bytes}};
+    return sorter_check_apart(caller, ranges, sizeof ranges / sizeof *ranges) == 0
+               ? segments_start(s, &own)
+               : -1;
+}
+
+int arrays_segmented_sum_start(arrays_sorter *s, const struct arrays_segments_job *job)
+{
+    return segmented_start(s, __func__, job);
+}
+
+int arrays_segmented_sum(arrays_sorter *s, const struct arrays_segments_job *job)
+{
+    if (no_handle(s, __func__))
+        return -1;
+    return sorter_finish(s, segmented_start(s, __func__, job));
+}
+
+/* ---- Histograms. ----------------------------------------------------------------------------- */
+
+static bool is_whole(double v)
+{
+    return fabs(v) <= 0x1p53 && floor(v) == v;
+}
+
+static int histogram_check(const arrays_sorter *s, const char *caller,
+                           const struct arrays_histogram_job *job, size_t bytes)
+{
+    const double range = job->upper - job->lower;
+    const bool integers = job->of_bytes || job->type >= ARRAYS_INT;
+    if (sorter_check(caller, 4, job->most, job->reserved) != 0 ||
+        (!job->of_bytes && check_type(s, caller, job->type) != 0))
+        return -1;
+    if (job->nbins == 0 || job->nbins > 1u << 31)
+        return clerror_set(EINVAL, "%s: nbins = %u; the number of bins is 1 to 2^31", caller,
+                           job->nbins);
+    if (!(range > 0) || !isfinite(range) ||
+        (job->type == ARRAYS_FLOAT && !integers && !((float)job->upper > (float)job->lower)))
+        return clerror_set(EINVAL, "%s: the range from %g to %g is empty or not finite", caller,
+                           job->lower, job->upper);
+    if (integers && (!is_whole(job->lower) || !is_whole(job->upper) || range * job->nbins > 0x1p63))
+        return clerror_set(EINVAL,
+                           "%s: the range of integers from %g to %g must have whole ends up to "
+                           "2^53, and a width below 2^63 / nbins",
+                           caller, job->lower, job->upper);
+    if ((job->most && sorter_check_input(s, caller, "x", job->x, job->most * bytes, bytes) != 0) ||
+        sorter_check_block(s, caller, "bins", job->bins, job->nbins * sizeof *job->bins, 4) != 0 ||
+        (job->count && sorter_check_input(s, caller, "count", job->count, 4, 4) != 0))
+        return -1;
+    const struct sorter_range ranges[] = {{"x", job->x, job->most * bytes},
+                                          {"bins", job->bins, job->nbins * sizeof *job->bins},
+                                          {"count", job->count, 4}};
+    return sorter_check_apart(caller, ranges, sizeof ranges / sizeof *ranges);
+}
+
+static int histogram_start(arrays_sorter *s, const char *caller,
+                           const struct arrays_histogram_job *job)
+{
+    const size_t bytes = job->of_bytes ? 1 : segments_type_bytes(job->type);
+    if (no_handle(s, caller) || histogram_check(s, caller, job, bytes) != 0)
+        return -1;
+    const int source = job->of_bytes ? BYTE_SOURCE : (int)job->type;
+    struct sorter_program *p = sorter_choose(s, &sources[source], job->most, false);
+    if (!p || sorter_open(s, p) != 0)
+        return -1;
+    const struct array_start bins = arrays_start_of(s->ctx, job->bins, 4),
+                             x = arrays_start_of(s->ctx, job->most ? job->x : job->bins, bytes),
+                             count =
+                                 arrays_start_of(s->ctx, job->count ? job->count : job->bins, 4);
+    const cl_uint groups = sorter_groups(s, p, job->most),
+                  clearing = sorter_groups(s, p, job->nbins);
+    if (sorter_launch(s, p, CLEAR_BINS, clearing, ARGS(bins.base, bins.first, job->nbins)) != 0)
+        return -1;
+    const double scale = job->nbins / (job->upper - job->lower);
+    const float single[] = {(float)job->lower, (float)job->upper, (float)scale};
+    const cl_long wide[] = {source < ARRAYS_INT ? 0 : (cl_long)job->lower,
+                            source < ARRAYS_INT ? 0 : (cl_long)job->upper, 0};
+    const double real[] = {job->lower, job->upper, scale};
+#define BOUND(i)                                                                                   \
+    (source == ARRAYS_FLOAT    ? ARG_AT(single[i])                                                 \
+     : source == ARRAYS_DOUBLE ? ARG_AT(real[i])                                                   \
+                               : ARG_AT(wide[i]))
+    const struct stdcl_arg lower = BOUND(0), upper = BOUND(1), factor = BOUND(2);
+    const cl_uint2 start = {{bins.first, x.first}};
+    const int counted = job->count ? 1 + (int)count.first : 0;
+    return groups ? sorter_launch(s, p, COUNT_BINS, groups,
+                                  ARGS(bins.base, x.base, start, lower, upper, factor, job->nbins,
+                                       (cl_uint)job->most, counted, count.base))
+                  : 0;
+}
+
+int arrays_histogram_start(arrays_sorter *s, const struct arrays_histogram_job *job)
+{
+    return histogram_start(s, __func__, job);
+}
+
+int arrays_histogram(arrays_sorter *s, const struct arrays_histogram_job *job)
+{
+    if (no_handle(s, __func__))
+        return -1;
+    return sorter_finish(s, histogram_start(s, __func__, job));
+}
