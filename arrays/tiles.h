@@ -1,5 +1,5 @@
-/* tiles.h - how work-groups divide an array, a scan within a group, and warps; it precedes scan.cl and
- * sort.cl.
+/* tiles.h - how work-groups divide an array, a scan within a group, and warps; it precedes scan.cl
+ * and sort.cl.
  *
  *   a tile    GROUP * ITEMS consecutive elements, which a group processes at once
  *   a chunk   the consecutive tiles of one group; sizes of chunks differ by one tile at most
