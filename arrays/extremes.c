@@ -52,16 +52,15 @@ static cl_uint owner_of(const arrays *a, size_t n, uint64_t block)
     return dev;
 }
 
-static int find_on_device(arrays *a, struct kernels *k, enum reduce_op op,
-                          const struct reduce_input *in, const struct arrays_total *total,
-                          size_t *index)
+static int find_on_device(arrays *a, struct kernels *k, const struct reduce_input *in,
+                          const struct arrays_total *total, size_t *index)
 {
     const cl_uint dev = owner_of(a, in->n, (uint64_t)total->error);
     const cl_uint of_ctx = k->first_dev + dev;
-    cl_kernel *find = &a->find[k->unaligned][op];
-    *find = *find ? *find : clsym(k->ctx, k->device[0].program, "find_value", 0);
+    /* Devices of different shapes have different programs. */
+    cl_kernel find = clsym(k->ctx, k->device[dev].program, "find_value", 0);
     cl_ulong *place = a->partial[dev]; /* the reduction has used it and is complete */
-    if (!*find || arrays_reduce_find(k, dev, a->type, *find, total, in, place) != 0 ||
+    if (!find || arrays_reduce_find(k, dev, a->type, find, total, in, place) != 0 ||
         clmsyncn(k->ctx, of_ctx, place, sizeof *place, CL_MEM_HOST | CL_EVENT_NOWAIT) ==
             (cl_event)-1 ||
         clwait(k->ctx, of_ctx, CL_ALL_EVENT) == (cl_event)-1)
@@ -84,7 +83,7 @@ static int find_extreme(arrays *a, const char *call, enum reduce_op op, const vo
     if (!k)
         return -1;
     if (!arrays_is_host_memory(k, x))
-        return find_on_device(a, k, op, &in, &total, index);
+        return find_on_device(a, k, &in, &total, index);
     *index = find_on_host(a->type, &in, &total);
     return 0;
 }

@@ -260,12 +260,12 @@ static int reduce_launch_all(const struct reduce_job *job, const uint64_t *from,
     const cl_uint ndev = job->kernels->ndev;
     uint64_t most = 0;
     int status = 0;
-    for (cl_uint dev = 0; dev < ndev && status == 0; dev++) {
+    for (cl_uint dev = 0; dev < ndev; dev++)
         most = count[dev] > most ? count[dev] : most;
+    pace_started(&job->kernels->pace, (double)most);
+    for (cl_uint dev = 0; dev < ndev && status == 0; dev++)
         if (count[dev] > 0)
             status = reduce_launch(job, dev, from[dev], count[dev]);
-    }
-    pace_started(&job->kernels->pace, (double)most);
     for (cl_uint dev = 0; dev < ndev; dev++)
         if (clwait(job->kernels->ctx, job->kernels->first_dev + dev,
                    status == 0 && !job->kernels->device[dev].cpu ? CL_MEM_EVENT : CL_ALL_EVENT) ==

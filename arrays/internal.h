@@ -26,10 +26,10 @@ struct arrays {
     void *arg;
     /* Built on first use: for arrays that start where a device can start a buffer; for others. */
     struct kernels kernels[2][OPS];
-    cl_kernel join[2][OPS], find[2][OPS]; /* NULL until needed */
-    void **partial;                       /* ndev of them */
-    void *tree;                           /* of start.c, or NULL */
-    struct thread_pool *team;             /* threads of small.c; NULL until needed */
+    cl_kernel join[2][OPS];   /* of the single device of start.c; NULL until needed */
+    void **partial;           /* ndev of them */
+    void *tree;               /* of start.c, or NULL */
+    struct thread_pool *team; /* threads of small.c; NULL until needed */
 };
 
 /* Check that x has n elements, that n is at least `least`, and that the devices' images hold data;

@@ -38,6 +38,17 @@ function(stdcl_test_as_gpu subject name)
   endif()
 endfunction()
 
+# stdcl_test_on_two_kinds(SUBJECT): test_SUBJECT again, on a CPU and on a device that is reported as a
+# GPU. They have different names, shapes and programs.
+function(stdcl_test_on_two_kinds subject)
+  if(TARGET test_${subject} AND NOT STDCL_SANITIZE)
+    stdcl_test(test_${subject}_on_two_kinds PROGRAM two_devices ARGS --kinds $<TARGET_FILE:test_${subject}>
+      ENV LD_PRELOAD=$<TARGET_FILE:as_gpu>)
+    set_tests_properties(test_${subject}_on_two_kinds PROPERTIES RESOURCE_LOCK test_${subject})
+    add_dependencies(test_${subject} as_gpu)
+  endif()
+endfunction()
+
 set(libraries_of_event LIBS leak_count)
 set(libraries_of_recording LIBS leak_count)
 foreach(subject context adopt memory sync image loader kernel event recording failure error threads)

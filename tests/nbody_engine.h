@@ -1,5 +1,5 @@
-/* nbody_engine.h - helpers shared by tests of N-body engines: arrays, total energy, the
- * difference of two systems, support of doubles.
+/* nbody_engine.h - helpers shared by tests of N-body engines: arrays, equal shares, total
+ * energy, the difference of two systems, support of doubles.
  * SPDX-License-Identifier: MIT
  */
 #ifndef NBODY_ENGINE_H
@@ -13,6 +13,12 @@
 #include <stdbool.h>
 
 typedef const double (*rows)[3];
+
+/* Shares for tests that compare engines bit by bit: measured shares of unlike devices may differ
+ * between engines, and the last bits with them. For up to 64 devices. */
+#define EIGHT_SHARES 1, 1, 1, 1, 1, 1, 1, 1
+static const double equal_shares[64] = {EIGHT_SHARES, EIGHT_SHARES, EIGHT_SHARES, EIGHT_SHARES,
+                                        EIGHT_SHARES, EIGHT_SHARES, EIGHT_SHARES, EIGHT_SHARES};
 
 static inline double total_energy(nbody *nb)
 {

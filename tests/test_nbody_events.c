@@ -14,11 +14,8 @@ static double mass[MOST], pos[MOST][3], vel[MOST][3], pos1[MOST][3], vel1[MOST][
 
 static nbody *events_engine(struct nbody_options o, size_t n)
 {
-    static double equal[64]; /* measured shares would differ between two engines */
-    for (size_t d = 0; d < COUNT_OF(equal); d++)
-        equal[d] = 1;
     o.ctx = stddev;
-    o.shares = equal;
+    o.shares = equal_shares;
     o.precision = NBODY_DOUBLE;
     nbody *nb = nbody_create(&o, n, mass, (rows)pos, (rows)vel);
     ready(nb);

@@ -248,7 +248,8 @@ static void follows_the_curve(const nbody *nb, size_t n)
 static void mixed_sorted_bodies_keep_numbers(void **state)
 {
     enum { N = 700 };
-    const struct nbody_options o = {.precision = NBODY_MIXED, .eps = 0.05, .shape = clusters[0]};
+    const struct nbody_options o = {
+        .precision = NBODY_MIXED, .eps = 0.05, .shape = clusters[0], .shares = equal_shares};
     (void)state;
     make_mixed_bodies(N, 1e6);
     for (size_t i = 3; i < N; i += 70) /* ten at one place */
