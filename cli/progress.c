@@ -100,6 +100,8 @@ static const char *rough_duration(struct cli_text *text, double seconds)
 void cli_progress_estimate(struct cli_progress *p, double done)
 {
     struct cli_text text;
+    if (done > 0)
+        cli_compiling_end();
     const double now = seconds_now(), rate = progress_rate(&p->estimate, done, now);
     if (p->quiet || is_estimated || !(rate > 0) || now - p->estimate.at < SURE_SECONDS)
         return;

@@ -7,7 +7,7 @@
  *           clwait(...);                          for all launches so far,
  *           pace_waited(&pace);                   which measures the rate
  *       }
- *       launch it; pace_started(&pace, now);
+ *       pace_started(&pace, now); launch it;
  *   }
  *
  * No launch takes much longer than PACE_SECONDS, no more than about one slice is queued, and after
@@ -61,6 +61,9 @@ static inline bool pace_has_room(const struct pace *p, double work)
     return p->queued == 0 || p->queued + work <= pace_slice(p);
 }
 
+/* Call it before the launch: a driver may compile in the launch, and the work may be complete when
+ * the launch returns. A clock started after the launch measures a rate that is far too high, and
+ * the next slice would take many seconds. */
 static inline void pace_started(struct pace *p, double work)
 {
     if (p->queued == 0)

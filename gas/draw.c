@@ -107,13 +107,13 @@ static int draw_launch(const gas *g, cl_uint dev, uint64_t first, uint64_t block
 static int draw_on_all(gas *g, uint64_t at, uint64_t some)
 {
     int status = 0;
+    pace_started(&g->draw.pace, (double)some);
     for (cl_uint dev = 0; dev < g->ndev && status == 0; dev++) {
         uint64_t first;
         const uint64_t blocks = blocks_on(g, dev, &first);
         if (at < blocks)
             status = draw_launch(g, dev, first + at, blocks - at < some ? blocks - at : some);
     }
-    pace_started(&g->draw.pace, (double)some);
     for (cl_uint dev = 0; dev < g->ndev; dev++)
         if (clwait(g->ctx, dev, CL_ALL_EVENT) == (cl_event)-1)
             status = -1;

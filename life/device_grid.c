@@ -154,9 +154,9 @@ static int device_grid_generation(life *lf)
         if (!pace_has_room(&g->pace, cells) &&
             (device_grid_wait(lf) < 0 || life_call_tell(lf, (double)y / (double)lf->height) < 0))
             return -1;
+        pace_started(&g->pace, cells);
         if (life_event_status(g->how->start(lf, y, rows)) < 0)
             return -1;
-        pace_started(&g->pace, cells);
         lf->launches++;
     }
     lf->call.done++;

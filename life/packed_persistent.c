@@ -108,9 +108,9 @@ int packed_persistent_launch(life *lf, int generations)
         return -1;
     clprofile_work(p->persistent->step, 0, 16. * (double)lf->height * (double)p->words,
                    CLPROF_SINGLE);
+    pace_started(&s->pace, work);
     if (persistent_start(lf, generations) < 0)
         return -1;
-    pace_started(&s->pace, work);
     s->current = !s->current;
     lf->launches++;
     lf->call.done += generations;

@@ -115,12 +115,12 @@ static int launch_next_bands(life *lf, size_t i, int generations)
     clprofile_work(s->step, 0,
                    16. * rows * (double)bands * (double)p->words * pass_count(p, generations),
                    CLPROF_SINGLE);
+    pace_started(&s->pace, band * (double)bands);
     if (enqueue_area(lf, i, generations,
                      (struct area){s->tiling.columns, (s->first_band + s->bands_started) % all,
                                    bands, (int)packed_rows(s)},
                      UNWAITED) < 0)
         return -1;
-    pace_started(&s->pace, band * (double)bands);
     s->bands_started += bands;
     lf->launches++;
     return 0;

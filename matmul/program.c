@@ -196,11 +196,9 @@ static int launch_range(struct matmul *mm, struct matmul_device *p, cl_kernel ke
                               ? CL_EVENT_UNTRACKED
                               : 0; /* what untracked_flag would ask the driver at each launch */
     const int flags = CL_EVENT_NOWAIT | CL_EVENT_CHECKED | untracked;
-    if (clforkv(mm->ctx, p->dev, kernel, &range, flags, nargs, args) == (cl_event)-1)
-        return -1;
     if (p->report)
         pace_started(&p->pace, work);
-    return 0;
+    return clforkv(mm->ctx, p->dev, kernel, &range, flags, nargs, args) == (cl_event)-1 ? -1 : 0;
 }
 
 /* Launch whole rows of groups (dimension 1), or a part of one row: as many groups as a slice of

@@ -160,8 +160,24 @@ static double most_shown(double molecules)
     return most;
 }
 
-/* A terminal shows that kernels are compiled, unless that takes less than a second. Then the line
- * is erased. No line with --quiet, and none in a file. */
+/* Run `stdcl gas` on a terminal and return how many seconds it took. */
+static double seconds_on_terminal(char *const *argv, char *seen, size_t room)
+{
+    const double begun = seconds_now();
+    run_gas_on_terminal(argv, seen, room);
+    return seconds_now() - begun;
+}
+
+/* True if PoCL compiles the kernels: only then is $POCL_CACHE_DIR the cache. */
+static bool pocl_computes(void)
+{
+    assert_int_equal(run_gas_command("-n 1000 --json"), 0);
+    return strstr(out, "\"device\": \"pthread") || strstr(out, "\"device\": \"cpu");
+}
+
+/* A terminal shows that kernels are compiled, and the line is erased. With PoCL the line is there
+ * if an empty cache makes the run a second longer: opening a busy device takes seconds, too. No
+ * line with --quiet, and none in a file. */
 static void check_compiling_line(void)
 {
     static const char line[] = "\r\033[Kcompiling kernels, first run only\r\033[K";
@@ -172,9 +188,9 @@ static void check_compiling_line(void)
     char before[PATH_MAX] = "";
     snprintf(before, sizeof before, "%s", kept ? kept : "");
     setenv("POCL_CACHE_DIR", in_folder("cold"), 1);
-    const double begun = seconds_now();
-    run_gas_on_terminal(run, seen, sizeof seen);
-    assert_true(strstr(seen, line) || seconds_now() - begun < 1);
+    const double empty = seconds_on_terminal(run, seen, sizeof seen);
+    if (!strstr(seen, line))
+        assert_true(empty < seconds_on_terminal(run, seen, sizeof seen) + 1 || !pocl_computes());
     setenv("POCL_CACHE_DIR", in_folder("cold2"), 1);
     run_gas_on_terminal(quiet, seen, sizeof seen);
     assert_string_equal(seen, "");

@@ -90,11 +90,9 @@ static int forces_launch(const struct nbody *nb, struct nbody_device *p, enum su
     if (clprofile_work(kernel, work, 0,
                        nbody_forces_in_doubles(nb, sum) ? CLPROF_DOUBLE : CLPROF_SINGLE) != 0)
         return -1;
-    cl_event ev = clforkv(nb->ctx, p->dev, kernel, &ndr, nb->flags | CL_EVENT_CHECKED, nargs, args);
-    if (ev == (cl_event)-1)
-        return -1;
     pace_started(&p->pace, work);
-    return 0;
+    cl_event ev = clforkv(nb->ctx, p->dev, kernel, &ndr, nb->flags | CL_EVENT_CHECKED, nargs, args);
+    return ev == (cl_event)-1 ? -1 : 0;
 }
 
 int nbody_forces_warm_up(const struct nbody *nb, struct nbody_device *p)

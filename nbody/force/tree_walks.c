@@ -95,9 +95,9 @@ static int walk_start(struct nbody *nb, struct nbody_device *p, enum sum_kind su
         const double work = nbody_tree_work(nb, (size_t)some * TREE_GROUP);
         if (!pace_has_room(&p->pace, work) && nbody_device_wait_all(nb) != 0)
             return -1;
+        pace_started(&p->pace, work);
         if (walk_launch(nb, p, sum, geometric, from, some, t->info, 0, 0) != 0)
             return -1;
-        pace_started(&p->pace, work);
     }
     return clflush(nb->ctx, p->dev, 0);
 }
