@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 
-static const char *command;
+static const char *command, *variables = ""; /* NAME=VALUE ... in the command's environment */
 static char out[1 << 16], err[1 << 16];
 
 static inline void load_nbody_file(const char *name, char *text, size_t room)
@@ -24,8 +24,8 @@ static inline void load_nbody_file(const char *name, char *text, size_t room)
 static inline int run_nbody_command(const char *arguments)
 {
     char line[2 * PATH_MAX + 1000];
-    snprintf(line, sizeof line, "cd '%s' && '%s' nbody %s >out 2>err", files_folder, command,
-             arguments);
+    snprintf(line, sizeof line, "cd '%s' && %s '%s' nbody %s >out 2>err", files_folder, variables,
+             command, arguments);
     const int status = system(line);
     load_nbody_file("out", out, sizeof out);
     load_nbody_file("err", err, sizeof err);
