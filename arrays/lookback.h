@@ -1,5 +1,5 @@
 /* lookback.h - how a group learns the sum over all tiles before its own within one launch:
- * decoupled look-back (Merrill & Garland 2016). It follows tiles.h and precedes scan.cl and sort.cl.
+ * decoupled look-back (Merrill & Garland 2016). It follows tiles.h, before scan.cl and sort.cl.
  *
  * Groups take tiles by tickets, so every earlier tile belongs to a group that has started. A tile
  * has a word in global memory for each sum: nothing yet, the tile's own sum, or its prefix: the sum

@@ -166,7 +166,7 @@ struct sorter_variant {
     bool sorts;
     int bytes;
 };
-enum { SORTER_KNOBS = 4, SORTER_SIZES = 2 };
+enum { SORTER_KNOBS = 5, SORTER_SIZES = 2 };
 extern const struct cltune_knob sorter_knobs[SORTER_KNOBS];
 extern const size_t sorter_sizes[SORTER_SIZES];
 void *sorter_problem_open(const struct cltune_kernel *kernel, CLCONTEXT *cp, size_t n);

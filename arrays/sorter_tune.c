@@ -9,9 +9,10 @@
 /* clang-format off */
 const struct cltune_knob sorter_knobs[SORTER_KNOBS] = {
     CLTUNE_KNOB("group", 1, 64, 128, 256, 512),
-    CLTUNE_KNOB("items", 4, 7, 8, 11, 12, 15, 16, 20, 24, 256, 1024),
+    CLTUNE_KNOB("items", 4, 7, 8, 11, 12, 14, 15, 16, 20, 23, 27, 31, 256, 1024),
     CLTUNE_KNOB("groups_per_unit", 1, 2, 4, 8, 16, 32),
-    CLTUNE_KNOB("match", 0, 1),
+    CLTUNE_KNOB("match", 0, 1, 2),
+    CLTUNE_KNOB("look_back", 0, 1),
 };
 /* clang-format on */
 const size_t sorter_sizes[SORTER_SIZES] = {1 << 20, 1 << 23}; /* the larger exceeds caches */
@@ -123,7 +124,10 @@ int sorter_allowed(void *problem, const char *shape)
     const long group = cltune_value(shape, "group", 1), items = cltune_value(shape, "items", 1);
     const bool cpu = p->info.dev_type & CL_DEVICE_TYPE_CPU;
     if (cpu)
-        return group == 1 && items >= 256 && !cltune_value(shape, "match", 0) ? 0 : -1;
+        return group == 1 && items >= 256 && !cltune_value(shape, "match", 0) &&
+                       !cltune_value(shape, "look_back", 0)
+                   ? 0
+                   : -1;
     return group >= 32 && items <= 32 && (p->what.sorts || !cltune_value(shape, "match", 0)) ? 0
                                                                                              : -1;
 }
