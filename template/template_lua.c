@@ -256,7 +256,6 @@ static void expansion_report(const struct expansion *e, int status)
 
 char *stdcl_template_expand(const char *name, const char *text, size_t size, const char *values)
 {
-    skip_byte_order_mark(&text, &size);
     struct expansion e = {
         .name = name, .source = text, .size = size, .values = values, .text.file = name};
     e.L = luaL_newstate();
