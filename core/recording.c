@@ -6,7 +6,7 @@
  *
  * cl_khr_command_buffer is not used: it holds no copies between host and device, an argument can
  * be changed with a second extension only, and PoCL 3.1 takes 0.50 us per recorded kernel where
- * clEnqueueNDRangeKernel takes 0.41 us. NVIDIA's driver does not have it.
+ * clEnqueueNDRangeKernel takes 0.41 us.
  * SPDX-License-Identifier: MIT
  */
 #include "core/recording.h"

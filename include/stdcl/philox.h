@@ -168,6 +168,8 @@ static inline int philox_int(philox4 bits, int least, int most)
     return (int)((philox_u32)least + (n ? philox_below(bits, n) : bits.x));
 }
 
+/* Uniform among the 64-bit integers least ... most, both included, without bias; least <= most.
+ * Takes the whole block. */
 static inline philox_s64 philox_long(philox4 bits, philox_s64 least, philox_s64 most)
 {
     const philox_u64 n = (philox_u64)most - (philox_u64)least + 1, all = (philox_u64)bits.x << 32;
