@@ -17,7 +17,6 @@
 #include "formats/particles_format.h"
 #include "stdcl.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -269,6 +268,11 @@ static int add_name(struct text *t, struct word name)
     return 0;
 }
 
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
 /* A comment of one word after the numbers, which begins with a letter, is the name of the body. */
 static struct word name_in_comment(const char *p, const char *end)
 {
@@ -277,8 +281,7 @@ static struct word name_in_comment(const char *p, const char *end)
         return none;
     p++;
     const struct word name = next_word(&p, end), more = next_word(&p, end);
-    return name.length && !more.length && p == end && isalpha((unsigned char)*name.start) ? name
-                                                                                          : none;
+    return name.length && !more.length && p == end && is_letter(*name.start) ? name : none;
 }
 
 static int set_names(struct text *t)
@@ -535,13 +538,24 @@ static int text_read_text(struct reader *s, struct particles *p)
 
 /* ---- Writing. -------------------------------------------------------------------------------- */
 
-/* Write the first of the names as a comment; return the remaining ones. */
-static const char *write_name(FILE *fp, const char *name)
+/* True if each name can be read from a comment; "-" is none. */
+static bool names_begin_with_letters(const char *name)
+{
+    for (; *name; name += strcspn(name, " "), name += *name == ' ')
+        if (!is_letter(*name) && strncmp(name, "- ", 2) != 0 && strcmp(name, "-") != 0)
+            return false;
+    return true;
+}
+
+/* Write the first of the names in a column or as a comment; return the remaining ones. */
+static const char *write_name(FILE *fp, const char *name, bool column)
 {
     if (!name)
         return NULL;
     const size_t length = strcspn(name, " ");
-    if (length && strncmp(name, "-", length) != 0)
+    if (column)
+        fprintf(fp, "%.*s ", (int)length, name);
+    else if (length && strncmp(name, "-", length) != 0)
         fprintf(fp, " # %.*s", (int)length, name);
     return name[length] ? name + length + 1 : NULL;
 }
@@ -550,14 +564,17 @@ static int text_write_text(struct outfile *out, const struct particles *p)
 {
     char line[8 * (NUMBER_SIZE + 1)];
     const char *name = p->note[NOTE_names];
+    const bool column = name && !names_begin_with_letters(name);
     size_t length = number_print(line, p->time);
-    fprintf(out->fp, "# " COLUMNS "%s\n# time = %.*s\n", p->radius ? RADIUS : "", (int)length,
-            line);
+    fprintf(out->fp, "# %s" COLUMNS "%s\n# time = %.*s\n", column ? "name " : "",
+            p->radius ? RADIUS : "", (int)length, line);
     for (enum particles_note k = 0; k < PARTICLES_NOTE_COUNT; k++)
         if (p->note[k] && k != NOTE_names)
             fprintf(out->fp, "# %s = %s\n", particles_note_name(k), p->note[k]);
     for (size_t i = 0; i < p->n; i++) {
         length = 0;
+        if (column)
+            name = write_name(out->fp, name ? name : "-", true);
         for (int c = 0; c < 7; c++) {
             length += number_print(line + length, particles_value(p, i, c));
             line[length++] = ' ';
@@ -565,7 +582,8 @@ static int text_write_text(struct outfile *out, const struct particles *p)
         if (p->radius)
             length += number_print(line + length, p->radius[i]) + 1;
         fwrite(line, 1, length - 1, out->fp);
-        name = write_name(out->fp, name);
+        if (!column)
+            name = write_name(out->fp, name, false);
         putc('\n', out->fp);
         if (i % 4096 == 0 && outfile_check(out) < 0)
             return -1;

@@ -435,6 +435,27 @@ static void particles_tipsy_rounds_to_floats(void **unused)
     particles_free(&q);
 }
 
+/* Names return from a text file, whatever they begin with: as comments, or else in a column. */
+static void particles_text_keeps_names(void **unused)
+{
+    static const char *const names[] = {"Sun - K2-18b a,b", "Sun 433 67P/C-G -", "1 2 3 4",
+                                        "=1+1 Sun - \xC3\x9Cn"};
+    struct particles p = make_random_particles(4, any_float), q;
+    (void)unused;
+    p.radius = calloc(p.n, sizeof *p.radius);
+    ready(p.radius);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        free(p.note[NOTE_names]);
+        p.note[NOTE_names] = strdup(names[i]);
+        works(particles_write(in_folder("names.tab"), &p, NULL));
+        works(particles_read(in_folder("names.tab"), &q));
+        assert_string_equal(q.note[NOTE_names], names[i]);
+        check_same_particles(&p, &q);
+        particles_free(&q);
+    }
+    particles_free(&p);
+}
+
 /* ---- Files. ---------------------------------------------------------------------------------- */
 
 static void particles_error_names_unreadable_file(void **unused)
@@ -679,6 +700,7 @@ int main(void)
         cmocka_unit_test(particles_reject_bad_tipsy),
         cmocka_unit_test(particles_round_trip_each_format),
         cmocka_unit_test(particles_tipsy_rounds_to_floats),
+        cmocka_unit_test(particles_text_keeps_names),
         cmocka_unit_test(particles_error_names_unreadable_file),
         cmocka_unit_test(particles_read_standard_input),
         cmocka_unit_test(particles_suffix_selects_format),
