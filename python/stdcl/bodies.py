@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+import re
 import warnings
 from typing import TYPE_CHECKING, Any, Callable, Generic, NamedTuple, TypeVar, Union, overload
 
@@ -363,9 +364,19 @@ class NBody(Engine):
             self.names[name] = self.n - 1
         return self.n - 1
 
+    def _check_removable(self, gone: int) -> None:
+        """Forces of `external` have numbers of bodies, their sources being number 0 unless they say another."""
+        if self.external and (gone == 0 or re.search(r"\b(body|first|last)=", self.external)):
+            raise ValueError("removing a body would change the numbers in external=%r: set external to None before, and with the new "
+                             "numbers after" % self.external)
+
     def remove(self, which: Which) -> None:
-        """Remove a body, and the events that are watched of it. The numbers of later bodies decrease by one."""
+        """Remove a body, and the events that are watched of it. The numbers of later bodies decrease by one.
+
+        ValueError if `external` refers to bodies by numbers.
+        """
         gone = self.number(which)
+        self._check_removable(gone)
         self._drop()
         self._mass, self._pos, self._vel = (np.delete(array, gone, axis=0) for array in (self._mass, self._pos, self._vel))
         if self._radius is not None:
@@ -385,6 +396,7 @@ class NBody(Engine):
         i, j = self.number(first), self.number(second)
         if i == j:
             raise ValueError("a body cannot merge with itself")
+        self._check_removable(j)
         self._drop()
         m, total = self._mass[[i, j]], float(self._mass[[i, j]].sum())
         share = m / total if total > 0 else np.array([1.0, 0.0])
@@ -576,7 +588,9 @@ class NBody(Engine):
                 there = until
             if (there - self.time) * (until - start) > 0:
                 self._advance_to(there, exact)
-            if (call and call(self)) or self._has_ended() or (there == until and (not exact or self.time == until)):
+            if (call and call(self)) or self._has_ended():
+                return
+            if there == until and (not exact or (self.time - until) * (until - start) >= 0):  # call may have gone beyond
                 return
 
     # ---- Sums, and what is seen. ----

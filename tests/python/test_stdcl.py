@@ -476,6 +476,33 @@ def test_calls_after_a_stop_go_on_from_there():
     refused(ValueError, "two different bodies", lambda: sim.watch("encounter", 1, 1, limit=1))
 
 
+def test_bodies_of_external_forces_stay():
+    sim = stdcl.NBody(external="radiation:beta=0.3,body=0,first=2,last=2")
+    sim.add(mass=1, name="Sun")
+    for a in (1, 2, 3):
+        sim.add(mass=0, a=a)
+    refused(ValueError, "the numbers in external", lambda: sim.remove(1))
+    refused(ValueError, "the numbers in external", lambda: sim.merge("Sun", 1))
+    assert sim.n == 4
+    sim.external = None
+    sim.remove(1)
+    assert sim.n == 3
+
+
+def test_callback_passes_the_end():
+    sim, calls = stdcl.NBody(dt=0.5), []
+    sim.add(mass=1, name="Sun")
+    sim.add(mass=0, a=1)
+
+    def call(sim):
+        calls.append(sim.time)
+        if sim.time == 5:
+            sim.integrate(10.5)
+
+    sim.integrate(10, every=1, call=call)
+    assert sim.time == 10.5 and len(calls) == 10
+
+
 def test_options_of_dynamicists():
     sim = stdcl.NBody(integrator="whfast", dt=0.1, megno=True)
     sim.add(1)
