@@ -10,8 +10,8 @@
  *     word    prefix    own    own   nothing
  *
  * A word is written whole, so no fence is needed. OpenCL does not promise that a group which has
- * started goes on: the host tries it first (lookback_test). A group that has nevertheless waited
- * for POLLS reads computes the missing sum itself.
+ * started goes on: the host tries it first (lookback_test). A group that has read a word POLLS
+ * times and found nothing computes the sum itself.
  * SPDX-License-Identifier: MIT
  */
 #ifndef ARRAYS_LOOKBACK_H
@@ -40,8 +40,9 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void lookback_clear(
 
 #define TEST_POLLS (1 << 18)
 
-/* Each group waits for an earlier one. words[0]: counter; words[1]: groups that waited in vain; the
- * others: groups that are done. All are 0 before the launch. */
+/* Each group waits for an earlier one. words[0]: the counter of tickets; words[1]: the number of
+ * groups that have waited too long; words[2 + t]: 1 when the group with ticket t is done. All are 0
+ * before the launch. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void lookback_test(
     volatile __global uint *words)
 {

@@ -109,10 +109,11 @@ static int scan_launch(arrays_sorter *s, const struct sorter_program *p,
                   : 0;
 }
 
+enum { LAST_EPOCH = (1 << 30) - 1 }; /* see scan.cl; after it the words are cleared */
+
 /* Make room for the words of `tiles` tiles, and count a scan. */
 static int scan_count_launch(arrays_sorter *s, const struct sorter_program *p, cl_uint tiles)
 {
-    const cl_uint last_epoch = (1u << 30) - 1; /* see scan.cl */
     if (s->tiles < tiles) {
         if (s->words)
             clfree(s->words);
@@ -121,9 +122,9 @@ static int scan_count_launch(arrays_sorter *s, const struct sorter_program *p, c
         if (!s->words)
             return -1;
         s->tiles = tiles;
-        s->epoch = last_epoch;
+        s->epoch = LAST_EPOCH;
     }
-    if (s->epoch == last_epoch) {
+    if (s->epoch == LAST_EPOCH) {
         const cl_ulong n = 2 * (1 + 2 * (cl_ulong)s->tiles);
         if (sorter_launch(s, p, LOOKBACK_CLEAR, sorter_groups(s, p, n), ARGS(s->words, n)) != 0)
             return -1;
@@ -140,13 +141,17 @@ static int scan_launch_once(arrays_sorter *s, const struct sorter_program *p,
     const cl_uint groups = tiles ? tiles : 1;
     if (!tiles && !job->total)
         return 0;
-    if (scan_count_launch(s, p, tiles) != 0)
+    if (scan_count_launch(s, p, groups) != 0)
         return -1;
     const struct scan_places at = scan_places_of(s, job, s->words);
     const cl_uint epoch = s->epoch;
-    return sorter_launch(s, p, SCAN_ONCE, groups,
-                         ARGS(at.sums.base, at.x.base, at.start, s->words, epoch, at.total.base,
-                              at.wanted, most, at.counted, at.count.base));
+    const int status =
+        sorter_launch(s, p, SCAN_ONCE, groups,
+                      ARGS(at.sums.base, at.x.base, at.start, s->words, epoch, at.total.base,
+                           at.wanted, most, at.counted, at.count.base));
+    if (status != 0)
+        s->epoch = LAST_EPOCH; /* no group has cleared the next launch's counter */
+    return status;
 }
 
 static int scan_start(arrays_sorter *s, const char *caller, const struct arrays_scan_job *job)

@@ -21,8 +21,6 @@
 
 SCAN_GROUP(NUMBER)
 
-#define INLINE __attribute__((always_inline)) /* arrays of an item stay in registers */
-
 #if GROUP > 1
 /* Items load and store elements of a tile side by side, and each sums ITEMS neighbours: the tile is
  * transposed through local memory. An odd ITEMS avoids bank conflicts. */

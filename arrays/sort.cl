@@ -192,7 +192,6 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void sort_scatter(
 #else
 #define WARPS 0
 #endif
-#define INLINE __attribute__((always_inline)) /* arrays of an item stay in registers */
 #define EACH_DIGIT(d) for (uint d = get_local_id(0); d < DIGITS; d += GROUP)
 
 #if !LOOK_BACK
@@ -258,7 +257,7 @@ void scan_digits(__local uint2 *v, __local uint2 *room)
 }
 
 /* count: keys of each digit that a team had so far. mask: if teams match through local memory, the
- * items that have each digit, in the current row and in the next. */
+ * items that have each digit in the current row, and for the next row, if groups share barriers. */
 struct teams {
     uint count[TEAMS][DIGITS];
 #if WARPS == 2

@@ -194,6 +194,7 @@ int sorter_open(arrays_sorter *s, struct sorter_program *p)
     s->last = p;
     if (p->program)
         return 0;
+    p->look_back = p->look_back && s->progress != PROGRESS_NO;
     if (sorter_build(s, p) != 0)
         return -1;
     if (p->look_back && s->progress == PROGRESS_UNTRIED && sorter_try_progress(s, p) != 0) {

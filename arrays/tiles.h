@@ -8,8 +8,8 @@
  *     | chunk 0|     chunk 1     |  chunk 2   .....|      only the last tile may be short
  *
  * The number of elements may be known on the device only. The host then launches groups for the
- * maximum, and groups without a tile return at once. No group waits for another: data of other
- * groups comes from earlier launches.
+ * maximum, and groups without a tile return at once. Data of other groups comes from earlier
+ * launches, unless groups look back (lookback.h).
  *
  * Arrays may start at any element, and buffers only at multiples of the device's alignment: `start`
  * has the number of each array's first element in its buffer (arrays_start_of).
@@ -32,6 +32,7 @@
 #endif
 
 #define TILE (GROUP * ITEMS)
+#define INLINE __attribute__((always_inline)) /* arrays of an item stay in registers */
 #if GROUP == 1
 #define GROUP_BARRIER()
 #else
