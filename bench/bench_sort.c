@@ -7,9 +7,10 @@
  * For 2^20, 2^24 and 2^28 elements (--counts takes others): pairs of random 64-bit keys, with 63
  * significant bits, and 32-bit values; pairs of 32-bit keys; keys alone; and scans. Every result
  * is checked completely before it is timed. The median of K (10) runs counts: `seconds` is a whole
- * call, on device memory; count_s, scan_s and scatter_s are the total times of the kernels of that
- * name, by the device's clock. The bytes of a sort are the minimum traffic of its passes: keys
- * read twice and values once, both written once. --only takes one case, --sweep all combinations
+ * call, on device memory; count_s, scan_s and scatter_s are the total times by the device's clock
+ * of the kernels that count, scan or clear the table, and move keys. The bytes of a sort are the
+ * minimum traffic of its passes without look-back: keys read twice and values once, both written
+ * once. --only takes one case, --sweep all combinations
  * of shapes. Peers, in the same run: the device's copy bandwidth (clpeak); on CPUs a radix sort in
  * plain C by one thread, and qsort for the smallest; on NVIDIA's GPUs CUB, if studies/cub_sort.cu
  * was built into this program's folder. Output: a line per case of KEY=VALUE words, or with --json
