@@ -16,6 +16,9 @@ static const char *const look_back_names[MOST_KERNELS] = {"lookback_clear", "loo
 static const struct sorter_source sources[] = {
     {SCAN_32, "arrays.scan.32", "-D NUMBER=uint", 4, false, &scan_file, names, 4, look_back_names},
     {SCAN_64, "arrays.scan.64", "-D NUMBER=ulong", 8, false, &scan_file, names, 4, look_back_names},
+    /* Without look-back, where the order of additions depends on chance. */
+    {SCAN_FLOAT, "arrays.scan.32", "-D NUMBER=float", 4, false, &scan_file, names, 4, NULL},
+    {SCAN_DOUBLE, "arrays.scan.64", "-D NUMBER=double", 8, false, &scan_file, names, 4, NULL},
 };
 
 /* Check the job's numbers and choose its program and shape. NULL on failure. */
@@ -24,7 +27,16 @@ static struct sorter_program *scan_program(arrays_sorter *s, const char *caller,
 {
     if (sorter_check(caller, job->bytes, job->most, job->reserved) != 0)
         return NULL;
-    return sorter_choose(s, &sources[job->bytes == 8], job->most, false);
+    bool doubles = true;
+    if (job->floating && job->bytes == 8 && arrays_have_doubles(s->ctx, s->dev, 1, &doubles) != 0)
+        return NULL;
+    if (!doubles) {
+        clerror_set(ENOTSUP, "%s: %s has no double precision; use floats", caller,
+                    s->info.dev_name);
+        return NULL;
+    }
+    return sorter_choose(s, &sources[(job->bytes == 8) + (job->floating ? 2 : 0)], job->most,
+                         job->inclusive ? SCAN_INCLUSIVE : 0);
 }
 
 static size_t scan_workspace_size(const arrays_sorter *s, const struct sorter_program *p,
@@ -118,14 +130,14 @@ static int scan_count_launch(arrays_sorter *s, const struct sorter_program *p, c
         if (s->words)
             clfree(s->words);
         s->tiles = 0;
-        s->words = clmalloc(s->ctx, (1 + 2 * (size_t)tiles) * sizeof(cl_ulong), CL_MEM_DEVONLY);
+        s->words = clmalloc(s->ctx, 2 * (1 + (size_t)tiles) * sizeof(cl_ulong), CL_MEM_DEVONLY);
         if (!s->words)
             return -1;
         s->tiles = tiles;
         s->epoch = LAST_EPOCH;
     }
     if (s->epoch == LAST_EPOCH) {
-        const cl_ulong n = 2 * (1 + 2 * (cl_ulong)s->tiles);
+        const cl_ulong n = 4 * (1 + (cl_ulong)s->tiles);
         if (sorter_launch(s, p, LOOKBACK_CLEAR, sorter_groups(s, p, n), ARGS(s->words, n)) != 0)
             return -1;
         s->epoch = 0;
@@ -180,12 +192,12 @@ static bool scan_memory_is_shared(const void *ptr)
     return !ptr || clmctl((void *)(uintptr_t)ptr, CL_MCTL_GET_STATUS) & CL_MEM_ZEROCOPY;
 }
 
-/* True if the host should scan: on a CPU that shares all memory of the job, unless the caller chose
- * the shape of the kernels. */
+/* True if the host should scan: integers, on a CPU that shares all memory of the job, unless the
+ * caller chose the shape of the kernels. */
 static bool scan_is_for_host(const arrays_sorter *s, const struct arrays_scan_job *job)
 {
-    return s->info.dev_type & CL_DEVICE_TYPE_CPU && !s->caller_shape && job->most > 0 &&
-           scan_memory_is_shared(job->x) && scan_memory_is_shared(job->sums) &&
+    return s->info.dev_type & CL_DEVICE_TYPE_CPU && !job->floating && !s->caller_shape &&
+           job->most > 0 && scan_memory_is_shared(job->x) && scan_memory_is_shared(job->sums) &&
            scan_memory_is_shared(job->total) && scan_memory_is_shared(job->count);
 }
 
@@ -208,8 +220,8 @@ static int scan_on_host(arrays_sorter *s, const struct arrays_scan_job *job)
         return clerror_set(EIO, "arrays_scan: waiting for %s failed (%s)", s->info.dev_name,
                            oclerror_str(err));
     const size_t n = job->count && *job->count < job->most ? *job->count : job->most;
-    const uint64_t all =
-        arrays_scan_host_threads(arrays_scan_host(), &s->team, job->bytes, job->sums, job->x, n);
+    const uint64_t all = arrays_scan_host_threads(arrays_scan_host(), &s->team, job->bytes,
+                                                  job->inclusive != 0, job->sums, job->x, n);
     const uint32_t all_32 = (uint32_t)all;
     if (job->total)
         memcpy(job->total, job->bytes == 8 ? (const void *)&all : (const void *)&all_32,

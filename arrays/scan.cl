@@ -1,5 +1,5 @@
-/* scan.cl - prefix sums (exclusive scan) of an array of unsigned integers: three launches, two
- * reads and one write of each element; for a few tiles, one launch.
+/* scan.cl - prefix sums of an array of numbers, exclusive or INCLUSIVE: three launches, two reads
+ * and one write of each element; for a few tiles, one launch.
  *
  *     x       | chunk 0 | chunk 1 | chunk 2 |
  *     carry   |    s0   |    s1   |    s2   |   1. scan_sums: each group sums its chunk
@@ -19,6 +19,22 @@
 #include "lookback.h"
 #endif
 
+#ifdef cl_khr_fp64
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#endif
+
+#ifndef INCLUSIVE
+#define INCLUSIVE 0 /* 1: the sum of an element includes it */
+#endif
+
+#if defined(__NV_CL_C_VERSION) && LOOK_BACK
+#define LOAD(place) load_once(&(place))
+#define STORE(place, value) store_once(&(place), value)
+#else
+#define LOAD(place) (place)
+#define STORE(place, value) ((place) = (value))
+#endif
+
 SCAN_GROUP(NUMBER)
 
 #if GROUP > 1
@@ -30,7 +46,7 @@ INLINE void load_tile(NUMBER *own, __global const NUMBER *x, uint t, uint n)
     if ((ulong)(t + 1) * TILE <= n)
 #pragma unroll
         for (uint k = 0; k < ITEMS; k++)
-            own[k] = x[first + k * GROUP];
+            own[k] = LOAD(x[first + k * GROUP]);
     else
 #pragma unroll
         for (uint k = 0; k < ITEMS; k++)
@@ -61,7 +77,7 @@ INLINE void store_tile(__global NUMBER *sums, __local NUMBER *tile, const NUMBER
 {
 #pragma unroll
     for (uint k = 0; k < ITEMS; k++) {
-        tile[get_local_id(0) * ITEMS + k] = before;
+        tile[get_local_id(0) * ITEMS + k] = INCLUSIVE ? before + own[k] : before;
         before += own[k];
     }
     GROUP_BARRIER();
@@ -69,7 +85,7 @@ INLINE void store_tile(__global NUMBER *sums, __local NUMBER *tile, const NUMBER
     for (uint k = 0; k < ITEMS; k++) { /* the same places that this item loads for another tile */
         const uint p = k * GROUP + get_local_id(0);
         if (first + p < end)
-            sums[first + p] = tile[p];
+            STORE(sums[first + p], tile[p]);
     }
 }
 #endif
@@ -97,9 +113,10 @@ void store_word(volatile __global ulong *words, uint t, uint epoch, enum scan_st
 /* Set *sum and return its state, 0 if nothing has been stored in this launch yet. */
 uint load_word(volatile __global const ulong *words, uint t, uint epoch, NUMBER *sum)
 {
-    const ulong low = words[sizeof(NUMBER) / 4 * t],
-                high = sizeof(NUMBER) == 4 ? low : words[2 * t + 1];
-    *sum = sizeof(NUMBER) == 4 ? (NUMBER)low : (NUMBER)((ulong)(uint)high << 32 | (uint)low);
+    const bool wide = sizeof(NUMBER) == 8;
+    const ulong2 both = wide ? ((volatile __global const ulong2 *)words)[t] : (ulong2)(words[t]);
+    const ulong low = both.x, high = both.y;
+    *sum = wide ? (NUMBER)((ulong)(uint)high << 32 | (uint)low) : (NUMBER)low;
     const uint top = (uint)(low >> 32);
     return top >> 2 == epoch && (uint)(high >> 32) == top ? top & 3 : 0;
 }
@@ -130,9 +147,54 @@ struct window {
     NUMBER before;
 };
 
+/* As spread_tile; return the tile's sum to item 0. It is known before neighbours are added, so that
+ * later groups wait less. room: a number for each warp. */
+INLINE NUMBER spread_and_sum(__local NUMBER *tile, const NUMBER *own, __local NUMBER *room)
+{
+    const uint item = get_local_id(0);
+    NUMBER sum = 0, all = 0;
+#pragma unroll
+    for (uint k = 0; k < ITEMS; k++) {
+        sum += own[k];
+        tile[k * GROUP + item] = own[k];
+    }
+#pragma unroll
+    for (uint apart = 1; apart < 32; apart *= 2)
+        sum += warp_exchange(sum, apart);
+    if (item % 32 == 0)
+        room[item / 32] = sum;
+    GROUP_BARRIER();
+    for (uint w = 0; item == 0 && w < GROUP / 32; w++)
+        all += room[w];
+    return all;
+}
+
+/* As scan_tile, with fewer barriers. */
+INLINE NUMBER scan_by_warps(__local const NUMBER *tile, NUMBER *own, __local NUMBER *room)
+{
+    const uint item = get_local_id(0), lane = item % 32;
+    NUMBER mine = 0, before = 0;
+#pragma unroll
+    for (uint k = 0; k < ITEMS; k++)
+        mine += own[k] = tile[item * ITEMS + k];
+    NUMBER sum = mine;
+#pragma unroll
+    for (uint apart = 1; apart < 32; apart *= 2) {
+        const NUMBER earlier = warp_take(sum, (lane - apart) & 31);
+        sum += lane >= apart ? earlier : 0;
+    }
+    if (lane == 31)
+        room[item / 32] = sum;
+    GROUP_BARRIER();
+    for (uint w = 0; w < item / 32; w++)
+        before += room[w];
+    return before + sum - mine;
+}
+
 /* Return the sum over all tiles before tile t. All items of the group call it; the first warp reads
- * the words of 32 tiles at once. More are slower: groups that wait then use up the bandwidth of the
- * second-level cache. */
+ * the words of 32 tiles at once, after one item has waited for the nearest, which is usually the
+ * last to be stored. Groups that wait take bandwidth of the second-level cache: more items that
+ * wait, or more words, are slower. */
 NUMBER sum_before(volatile __global const ulong *words, uint t, uint epoch,
                   __global const NUMBER *x, __local struct window *w)
 {
@@ -142,6 +204,9 @@ NUMBER sum_before(volatile __global const ulong *words, uint t, uint epoch,
         uint prefixes = 0;
         for (uint end = t; !prefixes; end -= 32) {
             NUMBER sum = 0;
+            if (item == 0)
+                await_word(words, end - 1, epoch, &sum, x);
+            WARP_BARRIER();
             const uint state =
                 item < end ? await_word(words, end - 1 - item, epoch, &sum, x) : PREFIX;
             prefixes = warp_ballot(state == PREFIX);
@@ -192,7 +257,7 @@ NUMBER sum_before(volatile __global const ulong *words, uint t, uint epoch,
 #endif
 
 /* As many groups as `most` elements have tiles, at least one. words: two counters of tickets, for
- * launches with odd and with even epochs; then a word for each sum. wanted: as in scan_carry. */
+ * launches with odd and with even epochs, and padding; then the words of each tile. wanted: as in scan_carry. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan_once(
     __global NUMBER *sums, __global const NUMBER *x, uint2 start, volatile __global ulong *words,
     uint epoch, __global NUMBER *total, int wanted, uint most, int counted,
@@ -204,7 +269,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan_once(
     volatile __global uint *counters = (volatile __global uint *)words;
     const uint n = element_count(most, counted, count), tiles = (n + (TILE - 1)) / TILE,
                t = take_ticket(&counters[epoch & 1], &ticket), item = get_local_id(0);
-    words++;
+    words += 2;
     x += start.x;
     sums += start.y;
     if (t == 0 && item == 0) {
@@ -214,12 +279,20 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan_once(
     }
     if (t >= tiles)
         return;
-    NUMBER own[ITEMS], all;
+    NUMBER own[ITEMS];
     load_tile(own, x, t, n);
+#ifdef __NV_CL_C_VERSION
+    const NUMBER all = spread_and_sum(tile, own, room);
+#else
+    NUMBER all;
     spread_tile(tile, own);
     const NUMBER in_tile = scan_tile(tile, own, room, &all);
+#endif
     if (item == 0)
         store_word(words, t, epoch, t ? OWN : PREFIX, all);
+#ifdef __NV_CL_C_VERSION
+    const NUMBER in_tile = scan_by_warps(tile, own, room + GROUP);
+#endif
     const NUMBER before = t ? sum_before(words, t, epoch, x, &window) : 0;
     if (item == 0 && t)
         store_word(words, t, epoch, PREFIX, before + all);
@@ -282,7 +355,7 @@ NUMBER write_chunk(__global NUMBER *sums, __global const NUMBER *x, NUMBER befor
 {
     for (uint i = first; i < end; i++) {
         const NUMBER own = x[i];
-        sums[i] = before;
+        sums[i] = INCLUSIVE ? before + own : before;
         before += own;
     }
     return before;

@@ -53,14 +53,15 @@ INLINE NAME(vec) NAME(scan_vector)(NAME(vec) v)
 }
 
 /* Scan whole vectors, at most n numbers. Return how many numbers are done. */
-INLINE size_t NAME(scan_vectors)(NUMBER *sums, const NUMBER *x, size_t n, NUMBER *before)
+INLINE size_t NAME(scan_vectors)(bool inclusive, NUMBER *sums, const NUMBER *x, size_t n,
+                                 NUMBER *before)
 {
     const NAME(vec) none = {0};
     NAME(vec) carry = *before - none;
     size_t i = 0;
     for (; i + LANES <= n; i += LANES) {
         const NAME(vec) own = (NAME(vec)) * (const NAME(stored) *)(x + i),
-                        all = NAME(scan_vector)(own), out = carry + (all - own);
+                        all = NAME(scan_vector)(own), out = carry + (inclusive ? all : all - own);
         *(NAME(stored) *)(sums + i) = (NAME(stored))out;
         carry += SHUFFLE(NAME(vec), all, all, LAST);
     }
@@ -68,16 +69,23 @@ INLINE size_t NAME(scan_vectors)(NUMBER *sums, const NUMBER *x, size_t n, NUMBER
     return i;
 }
 
-static uint64_t NAME(scan)(void *sums_, const void *x_, size_t n, uint64_t before_)
+INLINE uint64_t NAME(scan_either)(bool inclusive, void *sums_, const void *x_, size_t n,
+                                  uint64_t before_)
 {
     NUMBER *sums = sums_, before = (NUMBER)before_;
     const NUMBER *x = x_;
-    for (size_t i = NAME(scan_vectors)(sums, x, n, &before); i < n; i++) {
+    for (size_t i = NAME(scan_vectors)(inclusive, sums, x, n, &before); i < n; i++) {
         const NUMBER own = x[i]; /* sums may be x */
-        sums[i] = before;
+        sums[i] = inclusive ? before + own : before;
         before += own;
     }
     return before;
+}
+
+static uint64_t NAME(scan)(bool inclusive, void *sums, const void *x, size_t n, uint64_t before)
+{
+    return inclusive ? NAME(scan_either)(true, sums, x, n, before)
+                     : NAME(scan_either)(false, sums, x, n, before);
 }
 
 static uint64_t NAME(sum)(const void *x_, size_t n)

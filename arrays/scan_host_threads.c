@@ -35,6 +35,7 @@ const struct scan_host *arrays_scan_host(void)
 struct scan_block {
     const struct scan_host *host;
     int kind; /* index by size of number */
+    bool inclusive;
     char *sums;
     const char *x;
     size_t bytes, n, each; /* of a number; numbers of the block and of a part */
@@ -57,7 +58,8 @@ static void scan_part(void *block_, size_t part)
 {
     struct scan_block *b = block_;
     const size_t at = part * b->each * b->bytes;
-    b->host->scan[b->kind](b->sums + at, b->x + at, part_length(b, part), b->carry[part]);
+    b->host->scan[b->kind](b->inclusive, b->sums + at, b->x + at, part_length(b, part),
+                           b->carry[part]);
 }
 
 /* Scan a block and return `before` plus its sum. */
@@ -75,18 +77,19 @@ static uint64_t scan_block(struct scan_block *b, struct thread_pool *pool, uint6
 }
 
 uint64_t arrays_scan_host_threads(const struct scan_host *host, struct thread_pool **pool,
-                                  int bytes, void *sums, const void *x, size_t n)
+                                  int bytes, bool inclusive, void *sums, const void *x, size_t n)
 {
     const size_t all = n * (size_t)bytes;
     struct scan_block b = {.host = host,
                            .kind = bytes == 8,
+                           .inclusive = inclusive,
                            .bytes = (size_t)bytes,
                            .each = PART_BYTES / (size_t)bytes};
     uint64_t before = 0;
     if (all >= THREADS_BYTES && !*pool)
         *pool = thread_pool_create(THREAD_POOL_MOST);
     if (all < THREADS_BYTES || !*pool || (*pool)->threads == 0)
-        return host->scan[b.kind](sums, x, n, 0);
+        return host->scan[b.kind](inclusive, sums, x, n, 0);
     const size_t most = b.each * PARTS_EACH * ((*pool)->threads + 1);
     for (size_t i = 0; i < n; i += b.n) {
         b.n = n - i < most ? n - i : most;

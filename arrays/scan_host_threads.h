@@ -4,6 +4,7 @@
 #ifndef ARRAYS_SCAN_HOST_THREADS_H
 #define ARRAYS_SCAN_HOST_THREADS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -11,9 +12,9 @@ struct thread_pool;
 
 /* Functions for one set of instructions, each for numbers of 4 and of 8 bytes. */
 struct scan_host {
-    /* Exclusive prefix sums of n numbers, plus `before`. Return `before` plus the sum of all. sums
-     * may be x. */
-    uint64_t (*scan[2])(void *sums, const void *x, size_t n, uint64_t before);
+    /* Prefix sums of n numbers, plus `before`. Return `before` plus the sum of all. sums may be
+     * x. */
+    uint64_t (*scan[2])(bool inclusive, void *sums, const void *x, size_t n, uint64_t before);
     uint64_t (*sum[2])(const void *x, size_t n);
 };
 
@@ -26,6 +27,6 @@ const struct scan_host *arrays_scan_host(void);
 /* Write the prefix sums of n numbers of `bytes` bytes and return their sum. *pool: threads, created
  * when they are first needed. */
 uint64_t arrays_scan_host_threads(const struct scan_host *host, struct thread_pool **pool,
-                                  int bytes, void *sums, const void *x, size_t n);
+                                  int bytes, bool inclusive, void *sums, const void *x, size_t n);
 
 #endif

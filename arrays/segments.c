@@ -62,7 +62,7 @@ int segments_check(const arrays_sorter *s, const char *caller, const struct segm
 int segments_start(arrays_sorter *s, const struct segments_job *job)
 {
     const size_t bytes = segments_type_bytes(job->type);
-    struct sorter_program *p = sorter_choose(s, &sources[job->type], job->most, false);
+    struct sorter_program *p = sorter_choose(s, &sources[job->type], job->most, 0);
     if (!p || job->segments == 0)
         return p ? 0 : -1;
     if (sorter_open(s, p) != 0)
@@ -164,7 +164,7 @@ static int histogram_start(arrays_sorter *s, const char *caller,
     if (no_handle(s, caller) || histogram_check(s, caller, job, bytes) != 0)
         return -1;
     const int source = job->of_bytes ? BYTE_SOURCE : (int)job->type;
-    struct sorter_program *p = sorter_choose(s, &sources[source], job->most, false);
+    struct sorter_program *p = sorter_choose(s, &sources[source], job->most, 0);
     if (!p || sorter_open(s, p) != 0)
         return -1;
     const struct array_start bins = arrays_start_of(s->ctx, job->bins, 4),

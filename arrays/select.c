@@ -63,7 +63,7 @@ struct selection {
 static int selection_init(struct selection *p, arrays_sorter *s, const char *caller,
                           const struct arrays_select_job *job, bool offsets)
 {
-    struct sorter_program *program = sorter_choose(s, &sources[job->bytes == 8], job->most, false);
+    struct sorter_program *program = sorter_choose(s, &sources[job->bytes == 8], job->most, 0);
     if (!program || sorter_open(s, program) != 0)
         return -1;
     *p = (struct selection){.s = s, .program = program, .job = job, .most = (cl_uint)job->most};

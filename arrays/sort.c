@@ -17,20 +17,66 @@ static const char *const look_back_names[MOST_KERNELS] = {"lookback_clear", "loo
 static const struct sorter_source sources[] = {
     {SORT_32, "arrays.sort.32", "-D NUMBER=uint", 4, true, &sort_file, names, 4, look_back_names},
     {SORT_64, "arrays.sort.64", "-D NUMBER=ulong", 8, true, &sort_file, names, 4, look_back_names},
+    /* keys of 32 bits, values of 64 */
+    {SORT_32_WIDE, "arrays.sort.64", "-D NUMBER=uint", 8, true, &sort_file, names, 4,
+     look_back_names},
+    /* keys alone, which need fewer registers */
+    {SORT_32_KEYS, "arrays.sort.32.keys", "-D NUMBER=uint", 4, true, &sort_file, names, 4,
+     look_back_names},
+    {SORT_64_KEYS, "arrays.sort.64.keys", "-D NUMBER=ulong", 8, true, &sort_file, names, 4,
+     look_back_names},
 };
+
+static size_t value_bytes(const struct arrays_sort_job *job)
+{
+    return job->value_bytes ? (size_t)job->value_bytes : sizeof(cl_uint);
+}
+
+static int sort_bits(const struct arrays_sort_job *job)
+{
+    return job->bits ? job->bits : 8 * job->bytes - job->first_bit;
+}
+
+static unsigned sort_variant(const struct arrays_sort_job *job)
+{
+    const unsigned order = job->order == ARRAYS_SIGNED     ? SORT_SIGNED
+                           : job->order == ARRAYS_FLOATING ? SORT_FLOATING
+                                                           : 0;
+    return order | (job->descending ? SORT_DESCENDING : 0) | (job->values ? SORT_PAIRED : 0) |
+           (job->values && value_bytes(job) == 8 ? SORT_WIDE_VALUES : 0);
+}
+
+static int sort_check_numbers(const char *caller, const struct arrays_sort_job *job)
+{
+    const int width = 8 * job->bytes;
+    if (sorter_check(caller, job->bytes, job->most, job->reserved) != 0)
+        return -1;
+    if (job->first_bit < 0 || job->first_bit >= width || sort_bits(job) < 1 ||
+        sort_bits(job) > width - job->first_bit)
+        return clerror_set(EINVAL,
+                           "%s: first_bit = %d, bits = %d; keys of %d bytes have bits 0 to %d, and "
+                           "bits = 0 means all from first_bit on",
+                           caller, job->first_bit, job->bits, job->bytes, width - 1);
+    if ((unsigned)job->order > ARRAYS_FLOATING)
+        return clerror_set(EINVAL, "%s: order %d does not exist", caller, (int)job->order);
+    if (value_bytes(job) != 4 && value_bytes(job) != 8)
+        return clerror_set(EINVAL, "%s: value_bytes = %d; values have 4 or 8 bytes", caller,
+                           job->value_bytes);
+    return 0;
+}
 
 /* Check the job's numbers and choose its program and shape. NULL on failure. */
 static struct sorter_program *sort_program(arrays_sorter *s, const char *caller,
                                            const struct arrays_sort_job *job)
 {
-    if (sorter_check(caller, job->bytes, job->most, job->reserved) != 0)
+    if (sort_check_numbers(caller, job) != 0)
         return NULL;
-    if (job->bits < 0 || job->bits > 8 * job->bytes) {
-        clerror_set(EINVAL, "%s: bits = %d; keys of %d bytes have 1 to %d, and 0 means all", caller,
-                    job->bits, job->bytes, 8 * job->bytes);
-        return NULL;
-    }
-    return sorter_choose(s, &sources[job->bytes == 8], job->most, job->values != NULL);
+    const unsigned variant = sort_variant(job);
+    const enum sorter_kind kind = !job->values ? (job->bytes == 8 ? SORT_64_KEYS : SORT_32_KEYS)
+                                  : job->bytes == 8            ? SORT_64
+                                  : variant & SORT_WIDE_VALUES ? SORT_32_WIDE
+                                                               : SORT_32;
+    return sorter_choose(s, &sources[kind - SORT_32], job->most, variant);
 }
 
 /* ---- Workspace. ------------------------------------------------------------------------------ */
@@ -68,7 +114,7 @@ static struct sort_workspace sort_workspace_of(const arrays_sorter *s,
     const size_t rows = (groups > 8 ? groups : 8) + 1 + tiles; /* look-back: 4 or 8 passes */
     struct sort_workspace parts = {.keys = sorter_align(rows * SORT_DIGITS * sizeof(cl_uint))};
     parts.values = parts.keys + sorter_align(most * (size_t)job->bytes);
-    parts.size = parts.values + (job->values ? sorter_align(most * sizeof(cl_uint)) : 0);
+    parts.size = parts.values + (job->values ? sorter_align(most * value_bytes(job)) : 0);
     return parts;
 }
 
@@ -87,12 +133,12 @@ static int sort_check_blocks(const arrays_sorter *s, const char *caller,
     if (sorter_check_input(s, caller, "keys", job->keys, job->most * bytes, bytes) != 0)
         return -1;
     if (job->values && sorter_check_input(s, caller, "values", job->values,
-                                          job->most * sizeof *job->values, 4) != 0)
+                                          job->most * value_bytes(job), value_bytes(job)) != 0)
         return -1;
     if (job->count && sorter_check_input(s, caller, "count", job->count, 4, 4) != 0)
         return -1;
     const struct sorter_range ranges[] = {{"keys", job->keys, job->most * (size_t)job->bytes},
-                                          {"values", job->values, job->most * sizeof *job->values},
+                                          {"values", job->values, job->most * value_bytes(job)},
                                           {"count", job->count, sizeof *job->count},
                                           {"work", job->work, work}};
     return sorter_check_apart(caller, ranges, sizeof ranges / sizeof *ranges);
@@ -110,11 +156,11 @@ struct sorting {
     arrays_sorter *s;
     const struct sorter_program *program;
     const void *table, *count;
-    cl_uint most, groups, scatter_groups;
+    cl_uint most, groups, scatter_groups, first_bit;
     int counted, paired;
 };
 
-/* Bits of the digit of a pass, for keys of `bits` bits. */
+/* Mask of the digit that begins at bit `bit` of the `bits` compared ones. */
 static cl_uint digit_mask(int bit, int bits)
 {
     return bits - bit < SORT_DIGIT_BITS ? (1u << (bits - bit)) - 1 : SORT_DIGITS - 1;
@@ -127,7 +173,7 @@ static cl_uint4 start_of(struct pairs from, struct pairs to)
 
 static int sort_pass(const struct sorting *j, struct pairs from, struct pairs to, int bit, int bits)
 {
-    const cl_uint shift = (cl_uint)bit, mask = digit_mask(bit, bits);
+    const cl_uint shift = j->first_bit + (cl_uint)bit, mask = digit_mask(bit, bits);
     const cl_uint4 start = start_of(from, to);
     if (sorter_launch(j->s, j->program, SORT_COUNT, j->groups,
                       ARGS(j->table, from.keys.base, from.keys.first, shift, mask, j->most,
@@ -144,11 +190,12 @@ static int sort_pass(const struct sorting *j, struct pairs from, struct pairs to
 static int sort_sweep(const struct sorting *j, struct pairs from, struct pairs to, int bit,
                       int bits)
 {
-    const cl_uint pass = (cl_uint)bit / SORT_DIGIT_BITS, mask = digit_mask(bit, bits);
+    const cl_uint pass = (cl_uint)bit / SORT_DIGIT_BITS, shift = j->first_bit + (cl_uint)bit,
+                  mask = digit_mask(bit, bits);
     const cl_uint4 start = start_of(from, to);
     return sorter_launch(j->s, j->program, SORT_SWEEP, j->scatter_groups,
                          ARGS(to.keys.base, from.keys.base, to.values.base, from.values.base, start,
-                              j->table, pass, mask, j->most, j->counted, j->count));
+                              j->table, pass, shift, mask, j->most, j->counted, j->count));
 }
 
 /* With look-back: count the digits of all passes. */
@@ -158,9 +205,9 @@ static int sort_count_all(const struct sorting *j, struct pairs own, int bits)
     const cl_ulong n = SORT_DIGITS * (9 + (cl_ulong)j->scatter_groups);
     if (sorter_launch(j->s, j->program, LOOKBACK_CLEAR, j->groups, ARGS(j->table, n)) != 0)
         return -1;
-    return sorter_launch(
-        j->s, j->program, SORT_ALL_DIGITS, j->groups,
-        ARGS(j->table, own.keys.base, own.keys.first, key_bits, j->most, j->counted, j->count));
+    return sorter_launch(j->s, j->program, SORT_ALL_DIGITS, j->groups,
+                         ARGS(j->table, own.keys.base, own.keys.first, j->first_bit, key_bits,
+                              j->most, j->counted, j->count));
 }
 
 static int sort_copy_back(const struct sorting *j, struct pairs from, struct pairs to)
@@ -209,15 +256,16 @@ static int sort_start(arrays_sorter *s, const char *caller, const struct arrays_
                                     .most = (cl_uint)job->most,
                                     .groups = sorter_groups(s, p, job->most),
                                     .scatter_groups = scatter_groups(s, p, job->most),
+                                    .first_bit = (cl_uint)job->first_bit,
                                     .counted = job->count ? 1 + (int)count.first : 0,
                                     .paired = job->values != NULL};
     /* Without values the kernels get the table in their place and do not access it. */
     const struct pairs own = {
         arrays_start_of(s->ctx, job->keys, (size_t)job->bytes),
-        arrays_start_of(s->ctx, job->values ? (const void *)job->values : work, 4)};
+        arrays_start_of(s->ctx, job->values ? job->values : work, value_bytes(job))};
     const struct pairs other = {{work + parts.keys, 0},
                                 {job->values ? work + parts.values : work, 0}};
-    return sort_all_passes(&sorting, own, other, job->bits ? job->bits : 8 * job->bytes);
+    return sort_all_passes(&sorting, own, other, sort_bits(job));
 }
 
 int arrays_sort_start(arrays_sorter *s, const struct arrays_sort_job *job)

@@ -41,6 +41,15 @@
 /* 1: teams are NVIDIA's warps and match by ballots; 2: they are, and match in local memory. */
 #define MATCH 0
 #endif
+#ifndef ORDER
+#define ORDER 0 /* keys are 0 unsigned, 1 signed, 2 floating-point numbers */
+#endif
+#ifndef DESCENDING
+#define DESCENDING 0
+#endif
+#ifndef VALUE
+#define VALUE uint /* type of values */
+#endif
 #ifndef STREAM
 /* With one item: log2 of the keys from which on results bypass the caches. */
 #define STREAM 21
@@ -50,7 +59,33 @@
 #define GLUE(a, b) GLUE_(a, b)
 
 #define DIGITS 256
-#define DIGIT(key) ((uint)((key) >> shift) & mask)
+#define DIGIT(key) ((uint)(ordered(key) >> shift) & mask)
+
+#define TOP_BIT ((NUMBER)1 << (8 * sizeof(NUMBER) - 1))
+#define TWICE_INFINITY (sizeof(NUMBER) == 4 ? (NUMBER)0xff000000 : (NUMBER)0xffe0000000000000)
+
+/* Return an unsigned number that compares as the key does in the order of the sort. NaN is the
+ * greatest; no other floating-point number becomes the greatest. */
+INLINE NUMBER ordered(NUMBER key)
+{
+#if ORDER == 2
+    if ((NUMBER)(key << 1) > TWICE_INFINITY)
+        return ~(NUMBER)0;
+    key ^= key & TOP_BIT ? ~(NUMBER)0 : TOP_BIT;
+#elif ORDER == 1
+    key ^= TOP_BIT;
+#endif
+    return DESCENDING ? ~key : key;
+}
+
+/* A key that sorts last: for floating-point numbers NaN. */
+#if ORDER == 2
+#define LAST_KEY (~(NUMBER)0)
+#elif ORDER == 1
+#define LAST_KEY (DESCENDING ? TOP_BIT : (NUMBER)~TOP_BIT)
+#else
+#define LAST_KEY (DESCENDING ? (NUMBER)0 : ~(NUMBER)0)
+#endif
 
 SCAN_GROUP(uint)
 
@@ -104,23 +139,23 @@ typedef GLUE(NUMBER, LINE) key_line;
 
 struct line_buffer {
     key_line keys[DIGITS];
-    uint16 values[DIGITS];
+    GLUE(VALUE, LINE) values[DIGITS];
 };
 
 /* Write buffered keys of a digit: places from ... end - 1, all in one line. */
 void flush_line(const struct line_buffer *lines, uint digit, uint from, uint end,
-                __global NUMBER *to, int paired, __global uint *to_values)
+                __global NUMBER *to, int paired, __global VALUE *to_values)
 {
     for (uint p = from; p < end; p++)
         to[p] = ((const NUMBER *)&lines->keys[digit])[p % LINE];
     if (paired)
         for (uint p = from; p < end; p++)
-            to_values[p] = ((const uint *)&lines->values[digit])[p % LINE];
+            to_values[p] = ((const VALUE *)&lines->values[digit])[p % LINE];
 }
 
 /* Scatter keys first ... end - 1 and advance place[]. */
 void scatter_streaming(__global NUMBER *to, __global const NUMBER *keys, int paired,
-                       __global uint *to_values, __global const uint *values, uint *place,
+                       __global VALUE *to_values, __global const VALUE *values, uint *place,
                        uint shift, uint mask, uint first, uint end)
 {
     struct line_buffer lines;
@@ -132,7 +167,7 @@ void scatter_streaming(__global NUMBER *to, __global const NUMBER *keys, int pai
         const uint digit = DIGIT(keys[i]), p = place[digit]++;
         ((NUMBER *)&lines.keys[digit])[p % LINE] = keys[i];
         if (paired)
-            ((uint *)&lines.values[digit])[p % LINE] = values[i];
+            ((VALUE *)&lines.values[digit])[p % LINE] = values[i];
         if (p % LINE != LINE - 1)
             continue;
         const uint line = p - (LINE - 1);
@@ -142,7 +177,7 @@ void scatter_streaming(__global NUMBER *to, __global const NUMBER *keys, int pai
         }
         STORE(lines.keys[digit], (__global key_line *)(to + line));
         if (paired)
-            STORE(lines.values[digit], (__global uint16 *)(to_values + line));
+            STORE(lines.values[digit], (__global GLUE(VALUE, LINE) *)(to_values + line));
     }
     for (uint d = 0; d < DIGITS; d++)
         flush_line(&lines, d, max(start[d], place[d] / LINE * LINE), place[d], to, paired,
@@ -150,8 +185,8 @@ void scatter_streaming(__global NUMBER *to, __global const NUMBER *keys, int pai
 }
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void sort_scatter(
-    __global NUMBER *to, __global const NUMBER *keys, int paired, __global uint *to_values,
-    __global const uint *values, uint4 start, __global const uint *table, uint groups, uint shift,
+    __global NUMBER *to, __global const NUMBER *keys, int paired, __global VALUE *to_values,
+    __global const VALUE *values, uint4 start, __global const uint *table, uint groups, uint shift,
     uint mask, uint most, int counted, __global const uint *count)
 {
     const uint n = element_count(most, counted, count), chunks = chunk_count(n, groups),
@@ -256,36 +291,51 @@ void scan_digits(__local uint2 *v, __local uint2 *room)
     GROUP_BARRIER();
 }
 
-/* count: keys of each digit that a team had so far. mask: if teams match through local memory, the
- * items that have each digit in the current row, and for the next row, if groups share barriers. */
+#if WARPS
+#define MASKS 1
+#else
+#define MASKS 2 /* for this row and the next, since teams share barriers */
+#endif
+
+/* count: the place in the sorted tile of a team's next key of each digit. mask: if teams match
+ * through local memory, the items that have each digit in a row. */
 struct teams {
     uint count[TEAMS][DIGITS];
-#if WARPS == 2
-    uint mask[1][TEAMS][DIGITS];
-#elif WARPS == 0
-    uint mask[2][TEAMS][DIGITS];
-#endif
+    uint mask[MASKS][TEAMS][DIGITS];
 };
 
-/* Return the rank of an item's key among the keys of its digit that the team had so far, in order.
- * All items of the group call it for each row. */
+/* Set at[] to the places of the items' keys in the sorted tile. All items of the group call it. */
 #if WARPS == 2
-uint rank(__local struct teams *t, uint team, uint lane, uint digit, uint row)
+/* Add n and return the number before. No other item does so at the time: the choice is one of speed
+ * only, measured on an H200 (5 to 8 %). */
+uint advance(volatile __local uint *count, uint n)
 {
-    volatile __local uint *mask = &t->mask[0][team][digit];
-    atomic_or(mask, 1u << lane);
-    WARP_BARRIER();
-    const uint peers = *mask, last = 31 - clz(peers), first = popcount(peers & ((1u << lane) - 1));
-    uint before = 0;
-    if (lane == last) {
-        before = t->count[team][digit];
-        t->count[team][digit] = before + first + 1;
+    if (sizeof(NUMBER) == 4)
+        return atomic_add(count, n);
+    const uint before = *count;
+    *count = before + n;
+    return before;
+}
+
+INLINE void rank_keys(__local struct teams *t, const NUMBER *own, uint *at, uint shift, uint mask)
+{
+    const uint team = get_local_id(0) / TEAM, lane = get_local_id(0) % TEAM;
+#pragma unroll
+    for (uint row = 0; row < ITEMS; row++) {
+        const uint digit = DIGIT(own[row]);
+        volatile __local uint *items = &t->mask[0][team][digit];
+        atomic_or(items, 1u << lane);
+        WARP_BARRIER();
+        const uint peers = *items, last = 31 - clz(peers);
+        uint before = 0;
+        WARP_BARRIER();
+        if (lane == last) {
+            before = advance(&t->count[team][digit], popcount(peers));
+            *items = 0;
+        }
+        WARP_BARRIER();
+        at[row] = warp_take(before, last) + popcount(peers & ((1u << lane) - 1));
     }
-    before = warp_take(before, last);
-    if (lane == last)
-        *mask = 0;
-    WARP_BARRIER();
-    return before + first;
 }
 #else
 /* Return a mask of the team's items with this digit. Earlier writes to local memory are visible to
@@ -313,40 +363,45 @@ uint match(__local struct teams *t, uint team, uint lane, uint digit, uint row)
 }
 #endif
 
-uint rank(__local struct teams *t, uint team, uint lane, uint digit, uint row)
+INLINE void rank_keys(__local struct teams *t, const NUMBER *own, uint *at, uint shift, uint mask)
 {
-    const uint peers = match(t, team, lane, digit, row), before = READ(uint, t->count[team][digit]);
-    const uint first = popcount(peers & ((1u << lane) - 1));
-    TEAM_BARRIER();
-    if (first == 0) {
-        t->count[team][digit] = before + popcount(peers);
+    const uint team = get_local_id(0) / TEAM, lane = get_local_id(0) % TEAM;
+#pragma unroll
+    for (uint row = 0; row < ITEMS; row++) {
+        const uint digit = DIGIT(own[row]), peers = match(t, team, lane, digit, row),
+                   before = READ(uint, t->count[team][digit]),
+                   first = popcount(peers & ((1u << lane) - 1));
+        TEAM_BARRIER();
+        if (first == 0) {
+            t->count[team][digit] = before + popcount(peers);
 #if WARPS == 0
-        t->mask[row % 2][team][digit] = 0; /* next used two rows from here, after barriers */
+            t->mask[row % 2][team][digit] = 0; /* next used two rows from here, after barriers */
 #endif
+        }
+        at[row] = before + first;
     }
-    return before + first;
 }
 #endif
 
-/* Compute at[], the ranks of the items' keys among the team's keys of their digits. For an item's
- * digits, set start[d].x to the number of keys in the tile, and t->count[w][d] to that of the
- * teams before w. */
-INLINE void rank_tile(__local struct teams *t, const NUMBER *own, uint *at, __local uint2 *start,
-                      uint shift, uint mask)
+/* Set t->count[w][d] to the number of keys of digit d of the teams before w, and counts[] to those
+ * of the tile, for an item's digits. */
+INLINE void count_tile(__local struct teams *t, const NUMBER *own, uint *counts, uint shift,
+                       uint mask)
 {
-    const uint team = get_local_id(0) / TEAM, lane = get_local_id(0) % TEAM;
+    const uint team = get_local_id(0) / TEAM;
+    uint j = 0;
     EACH_DIGIT(d)
     for (uint w = 0; w < TEAMS; w++) {
         t->count[w][d] = 0;
 #if WARPS != 1
-        for (uint i = 0; i < sizeof t->mask / sizeof t->mask[0]; i++)
+        for (uint i = 0; i < MASKS; i++)
             t->mask[i][w][d] = 0;
 #endif
     }
     GROUP_BARRIER();
 #pragma unroll
     for (uint k = 0; k < ITEMS; k++)
-        at[k] = rank(t, team, lane, DIGIT(own[k]), k);
+        atomic_inc(&t->count[team][DIGIT(own[k])]);
     GROUP_BARRIER();
     EACH_DIGIT(d)
     {
@@ -356,12 +411,13 @@ INLINE void rank_tile(__local struct teams *t, const NUMBER *own, uint *at, __lo
             t->count[w][d] = sum;
             sum += count;
         }
-        start[d].x = sum;
+        counts[j++] = sum;
     }
 }
 
-/* Turn at[] into places in the sorted tile. Before, start[d] is the number of keys of a digit in
- * the tile and in the array; after, where they start in the sorted tile and in the result. */
+/* Set at[] to the keys' places in the sorted tile. Before, start[d] is the number of keys of a
+ * digit in the tile and in the array; after, where they start in the sorted tile and in the
+ * result. */
 INLINE void place_tile(__local struct teams *t, const NUMBER *own, uint *at, __local uint2 *start,
                        __local uint2 *room, uint shift, uint mask)
 {
@@ -371,9 +427,7 @@ INLINE void place_tile(__local struct teams *t, const NUMBER *own, uint *at, __l
     for (uint w = 0; w < TEAMS; w++)
         t->count[w][d] += start[d].x;
     GROUP_BARRIER();
-#pragma unroll
-    for (uint k = 0; k < ITEMS; k++)
-        at[k] += t->count[get_local_id(0) / TEAM][DIGIT(own[k])];
+    rank_keys(t, own, at, shift, mask);
     GROUP_BARRIER();
 }
 
@@ -385,19 +439,20 @@ INLINE void sort_in_room(__local NUMBER *room, const NUMBER *own, const uint *at
         room[at[k]] = own[k];
 }
 
-/* Load the tile's keys; those past the end are the greatest key, which sorts last. An item's first
- * place: first. */
-INLINE void load_keys(NUMBER *own, __global const NUMBER *keys, uint first, uint n)
+/* Load the tile's keys; those past the end sort last. An item's first
+ * place: first. Places here count from the buffer's start: pointers that are no arguments of the
+ * kernel would take registers. */
+INLINE void load_keys(NUMBER *own, __global const NUMBER *keys, uint first, uint end)
 {
 #pragma unroll
     for (uint k = 0; k < ITEMS; k++)
-        own[k] = first + k * TEAM < n ? keys[first + k * TEAM] : ~(NUMBER)0;
+        own[k] = first + k * TEAM < end ? keys[first + k * TEAM] : LAST_KEY;
 }
-INLINE void load_values(uint *own, __global const uint *values, uint first, uint n)
+INLINE void load_values(VALUE *own, __global const VALUE *values, uint first, uint end)
 {
 #pragma unroll
     for (uint k = 0; k < ITEMS; k++)
-        own[k] = first + k * TEAM < n ? values[first + k * TEAM] : 0;
+        own[k] = first + k * TEAM < end ? values[first + k * TEAM] : 0;
 }
 uint first_place(uint tile)
 {
@@ -422,8 +477,8 @@ INLINE void scatter_keys(__local const NUMBER *room, uint *destination, __local 
     GROUP_BARRIER();
 }
 
-INLINE void scatter_values(__local uint *room, const uint *own, const uint *at,
-                           const uint *destination, uint filled, __global uint *to)
+INLINE void scatter_values(__local VALUE *room, const VALUE *own, const uint *at,
+                           const uint *destination, uint filled, __global VALUE *to, uint beyond)
 {
 #pragma unroll
     for (uint k = 0; k < ITEMS; k++)
@@ -433,7 +488,7 @@ INLINE void scatter_values(__local uint *room, const uint *own, const uint *at,
     for (uint k = 0; k < ITEMS; k++) {
         const uint p = get_local_id(0) + k * GROUP;
         if (p < filled)
-            to[destination[k]] = room[p];
+            to[destination[k] + beyond] = room[p];
     }
     /* Works around PoCL 3.1, which ignores `if (p < filled)` where the kernel ends here. */
     GROUP_BARRIER();
@@ -442,7 +497,7 @@ INLINE void scatter_values(__local uint *room, const uint *own, const uint *at,
 union tile_room {
     struct teams teams;
     NUMBER keys[TILE];
-    uint values[TILE];
+    VALUE values[TILE];
 };
 
 #if LOOK_BACK
@@ -454,8 +509,8 @@ union tile_room {
 
 /* Count the digits of all passes. The table is 0. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void sort_digits(
-    __global uint *table, __global const NUMBER *keys, uint start, uint bits, uint most,
-    int counted, __global const uint *count)
+    __global uint *table, __global const NUMBER *keys, uint start, uint first_bit, uint bits,
+    uint most, int counted, __global const uint *count)
 {
     __local uint bins[PASSES][DIGITS];
     keys += start;
@@ -470,7 +525,8 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void sort_digits(
         const uint first = t * TILE + get_local_id(0);
 #pragma unroll
         for (uint k = 0; k < ITEMS; k++)
-            own[k] = first + k * GROUP < n ? keys[first + k * GROUP] & used : 0;
+            own[k] =
+                first + k * GROUP < n ? ordered(keys[first + k * GROUP]) >> first_bit & used : 0;
 #pragma unroll
         for (uint k = 0; k < ITEMS; k++)
             if (first + k * GROUP < n)
@@ -546,54 +602,53 @@ uint keys_before(volatile __global const uint *words, __global const NUMBER *key
 
 /* One pass, for fewer than 2^30 keys: as many groups as `most` keys have tiles. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void sort_sweep(
-    __global NUMBER *to, __global const NUMBER *keys, __global uint *to_values,
-    __global const uint *values, uint4 start, __global uint *table, uint pass, uint mask, uint most,
-    int counted, __global const uint *count)
+    __global NUMBER *to, __global const NUMBER *keys, __global VALUE *to_values,
+    __global const VALUE *values, uint4 start, __global uint *table, uint pass, uint shift,
+    uint mask, uint most, int counted, __global const uint *count)
 {
     __local union tile_room room;
     __local uint2 tile_start[DIGITS], scanned[DIGITS];
     __local uint off[DIGITS], ticket;
     const uint n = element_count(most, counted, count), tiles = (n + (TILE - 1)) / TILE,
-               t = take_ticket(&PASS_COUNTERS[pass], &ticket), shift = 8 * pass;
+               t = take_ticket(&PASS_COUNTERS[pass], &ticket);
     const struct states s = states_of(pass);
     volatile __global uint *words = TILE_WORDS;
     if (t >= tiles)
         return;
-    PLACE_ARRAYS
-    const uint first = first_place(t);
+    const uint first = first_place(t), filled = min(n - t * TILE, (uint)TILE);
     NUMBER own[ITEMS];
-    uint own_values[ITEMS], at[ITEMS], destination[ITEMS], in_tile[OWN_DIGITS], j = 0;
-    load_keys(own, keys, first, n);
-    rank_tile(&room.teams, own, at, tile_start, shift, mask);
-    const uint filled = min(n - t * TILE, (uint)TILE), last = DIGIT(~(NUMBER)0);
+    VALUE own_values[ITEMS];
+    uint at[ITEMS], destination[ITEMS], in_tile[OWN_DIGITS], j = 0;
+    load_keys(own, keys, start.x + first, start.x + n);
+    count_tile(&room.teams, own, in_tile, shift, mask);
     EACH_DIGIT(d)
     {
-        /* Without those past the end. */
-        in_tile[j] = tile_start[d].x - (d == last ? TILE - filled : 0);
+        tile_start[d] = (uint2)(in_tile[j], PASS_TOTALS(pass)[d]);
+        in_tile[j] -= d == mask ? TILE - filled : 0; /* without those past the end */
         words[t * DIGITS + d] = (t ? s.own : s.prefix) | in_tile[j++];
-        tile_start[d].y = PASS_TOTALS(pass)[d];
     }
     place_tile(&room.teams, own, at, tile_start, scanned, shift, mask);
     sort_in_room(room.keys, own, at);
-    if (PAIRED)
-        load_values(own_values, values, first, n); /* in flight meanwhile */
     j = 0;
     EACH_DIGIT(d)
     {
-        const uint before = keys_before(words, keys, s, t, d, shift, mask);
+        const uint before = keys_before(words, keys + start.x, s, t, d, shift, mask);
         if (t)
             words[t * DIGITS + d] = s.prefix | (before + in_tile[j]);
         j++;
-        off[d] = tile_start[d].y + before - tile_start[d].x;
+        off[d] = start.z + tile_start[d].y + before - tile_start[d].x;
     }
     scatter_keys(room.keys, destination, off, filled, to, shift, mask);
-    if (PAIRED)
-        scatter_values(room.values, own_values, at, destination, filled, to_values);
+    if (!PAIRED)
+        return;
+    /* Loaded no earlier, values need no registers while the group looks back. */
+    load_values(own_values, values, start.y + first, start.y + n);
+    scatter_values(room.values, own_values, at, destination, filled, to_values, start.w - start.z);
 }
 #else
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void sort_scatter(
-    __global NUMBER *to, __global const NUMBER *keys, int paired, __global uint *to_values,
-    __global const uint *values, uint4 start, __global const uint *table, uint groups, uint shift,
+    __global NUMBER *to, __global const NUMBER *keys, int paired, __global VALUE *to_values,
+    __global const VALUE *values, uint4 start, __global const uint *table, uint groups, uint shift,
     uint mask, uint most, int counted, __global const uint *count)
 {
     __local union tile_room room;
@@ -603,33 +658,29 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void sort_scatter(
                t = get_group_id(0);
     if (t >= tiles)
         return;
-    PLACE_ARRAYS
-    const uint first = first_place(t);
+    const uint first = first_place(t), filled = min(n - t * TILE, (uint)TILE);
     NUMBER own[ITEMS];
-    uint own_values[ITEMS], at[ITEMS], destination[ITEMS], total[OWN_DIGITS], before[OWN_DIGITS],
-        j = 0;
-    load_keys(own, keys, first, n);
+    VALUE own_values[ITEMS];
+    uint at[ITEMS], destination[ITEMS], counts[OWN_DIGITS], before[OWN_DIGITS], j = 0;
+    load_keys(own, keys, start.x + first, start.x + n);
     const uint g = chunk_of_tile(n, chunk_count(n, groups), t);
+    count_tile(&room.teams, own, counts, shift, mask);
     EACH_DIGIT(d)
     {
-        total[j] = TOTALS_ROW[d];
+        tile_start[d] = (uint2)(counts[j], TOTALS_ROW[d]);
         before[j++] = CHUNK_ROW(g)[d] + TILE_ROW(t)[d];
     }
-    rank_tile(&room.teams, own, at, tile_start, shift, mask);
-    j = 0;
-    EACH_DIGIT(d)
-    tile_start[d].y = total[j++];
     place_tile(&room.teams, own, at, tile_start, scanned, shift, mask);
     j = 0;
     EACH_DIGIT(d)
-    off[d] = tile_start[d].y + before[j++] - tile_start[d].x;
+    off[d] = start.z + tile_start[d].y + before[j++] - tile_start[d].x;
     sort_in_room(room.keys, own, at);
     if (paired)
-        load_values(own_values, values, first, n); /* in flight while the keys are written */
-    const uint filled = min(n - t * TILE, (uint)TILE);
+        load_values(own_values, values, start.y + first, start.y + n); /* in flight meanwhile */
     scatter_keys(room.keys, destination, off, filled, to, shift, mask);
     if (paired)
-        scatter_values(room.values, own_values, at, destination, filled, to_values);
+        scatter_values(room.values, own_values, at, destination, filled, to_values,
+                       start.w - start.z);
 }
 #endif
 #endif
@@ -659,8 +710,8 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void sort_scan(
 
 /* Copy back to the caller's memory, after an odd number of passes. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void sort_copy(
-    __global NUMBER *to, __global const NUMBER *keys, int paired, __global uint *to_values,
-    __global const uint *values, uint4 start, uint most, int counted, __global const uint *count)
+    __global NUMBER *to, __global const NUMBER *keys, int paired, __global VALUE *to_values,
+    __global const VALUE *values, uint4 start, uint most, int counted, __global const uint *count)
 {
     const uint n = element_count(most, counted, count), chunks = chunk_count(n, get_num_groups(0)),
                g = get_group_id(0);

@@ -87,7 +87,7 @@ static struct sorter_program *sorter_program_of(arrays_sorter *s,
 {
     for (struct sorter_program *p = s->programs; p; p = p->next)
         if (p->source == wanted->source && p->look_back == wanted->look_back &&
-            p->paired == wanted->paired && strcmp(p->row.shape, wanted->row.shape) == 0)
+            p->variant == wanted->variant && strcmp(p->row.shape, wanted->row.shape) == 0)
             return p;
     struct sorter_program *p = malloc(sizeof *p);
     if (!p) {
@@ -101,13 +101,12 @@ static struct sorter_program *sorter_program_of(arrays_sorter *s,
 }
 
 struct sorter_program *sorter_choose(arrays_sorter *s, const struct sorter_source *source,
-                                     size_t most, bool paired)
+                                     size_t most, unsigned variant)
 {
     unsigned log = 0;
     while (log + 1 < SIZES && most >> log > 1)
         log++;
-    struct sorter_program **chosen = &s->chosen[source->kind][log][paired],
-                          wanted = {.source = source};
+    struct sorter_program **chosen = &s->chosen[source->kind][log], wanted = {.source = source};
     struct sorter_target target = {.info = &s->info, .source = source};
     const struct cltune_rules rules = {.name = "arrays",
                                        .keys = keys,
@@ -115,14 +114,17 @@ struct sorter_program *sorter_choose(arrays_sorter *s, const struct sorter_sourc
                                        .fit = sorter_shape_fit,
                                        .arg = &target};
     const size_t size = (size_t)1 << log;
-    if (*chosen || cltune_choose(&rules, s->ctx, s->dev, source->row, size, s->caller_shape,
-                                 &wanted.shape, &wanted.row) != 0)
-        return *chosen;
+    if (*chosen)
+        wanted = **chosen;
+    else if (cltune_choose(&rules, s->ctx, s->dev, source->row, size, s->caller_shape,
+                           &wanted.shape, &wanted.row) != 0)
+        return NULL;
     /* A word of sort_sweep has 30 bits for a number of keys. */
     wanted.look_back = source->look_back_names && wanted.shape.look_back &&
                        wanted.shape.group > 1 && s->progress != PROGRESS_NO &&
                        !(source->sorts && log >= 30);
-    wanted.paired = wanted.look_back && paired;
+    wanted.variant = source->sorts && !wanted.look_back ? variant | SORT_PAIRED : variant;
+    wanted.program = NULL;
     return *chosen = sorter_program_of(s, &wanted);
 }
 
@@ -148,18 +150,27 @@ static void sorter_close(arrays_sorter *s, struct sorter_program *p)
     p->program = NULL;
 }
 
+static int has(const struct sorter_program *p, unsigned variant)
+{
+    return (p->variant & variant) != 0;
+}
+
 static int sorter_build(arrays_sorter *s, struct sorter_program *p)
 {
     const struct sorter_source *source = p->source;
     const struct embedded *const front[] = {&tiles_text, &lookback_text};
     const char *const *name = p->look_back ? source->look_back_names : source->names;
     const int most = p->look_back ? MOST_KERNELS : source->nnames;
-    char options[256];
-    snprintf(options, sizeof options,
-             "-D GROUP=%d -D ITEMS=%d -D MATCH=%d -D STREAM=%d -D LOOK_BACK=%d -D POLLS=%d "
-             "-D PAIRED=%d %s",
-             p->shape.group, p->shape.items, p->shape.match, p->shape.stream, p->look_back,
-             p->shape.polls, p->paired, source->options);
+    char options[384];
+    snprintf(
+        options, sizeof options,
+        "-D GROUP=%d -D ITEMS=%d -D MATCH=%d -D STREAM=%d -D LOOK_BACK=%d -D POLLS=%d -D DEPTH=%d "
+        "-D PAIRED=%d -D VALUE=%s -D ORDER=%d -D DESCENDING=%d -D INCLUSIVE=%d %s",
+        p->shape.group, p->shape.items, p->shape.match, p->shape.stream, p->look_back,
+        p->shape.polls, p->shape.depth, has(p, SORT_PAIRED),
+        has(p, SORT_WIDE_VALUES) ? "ulong" : "uint",
+        has(p, SORT_FLOATING) ? 2 : has(p, SORT_SIGNED), has(p, SORT_DESCENDING),
+        has(p, SCAN_INCLUSIVE), source->options);
     p->program = embedded_open(s->ctx, options, source->file, p->look_back ? 2 : 1, front);
     for (int k = 0; p->program && k < most && name[k]; k++) {
         p->kernel[k] = clsym(s->ctx, p->program, name[k], 0);

@@ -30,6 +30,7 @@
       "local memory of a warp")                                                                    \
     X(stream, 0, 31, 21,                                                                           \
       "on CPUs: log2 of the elements from which on a sort writes past the caches")                 \
+    X(depth, 1, 8, 4, "look-back of a sort: words that an item reads at once")                     \
     X(look_back, 0, 1, 0, "on GPUs: 1: groups wait for the sums of earlier groups (lookback.h)")   \
     X(polls, 0, 1 << 24, 1 << 16, "look-back: reads of a sum before a group computes it itself")
 
@@ -50,8 +51,13 @@ enum { SORT_DIGITS = 256, SORT_DIGIT_BITS = 8, MOST_KERNELS = 5 };
 enum sorter_kind {
     SCAN_32,
     SCAN_64,
-    SORT_32,
+    SCAN_FLOAT,
+    SCAN_DOUBLE,
+    SORT_32, /* sort.c has these five in this order */
     SORT_64,
+    SORT_32_WIDE,
+    SORT_32_KEYS,
+    SORT_64_KEYS,
     SELECT_32,
     SELECT_64,
     VALUES_FLOAT,
@@ -65,7 +71,7 @@ struct sorter_source {
     enum sorter_kind kind;
     const char *row;
     const char *options; /* -D words: NUMBER is the type of an element */
-    int bytes;           /* of an element */
+    int bytes;           /* of an element in local memory */
     bool sorts;
     const struct embedded *file;
     const char *const *names; /* of kernels */
@@ -73,13 +79,23 @@ struct sorter_source {
     const char *const *look_back_names; /* of kernels with look-back; NULL: has none */
 };
 
-/* A program of one kind in one shape. */
+/* Variants of a program, a bit each. */
+enum {
+    SORT_PAIRED = 1, /* keys have values; without look-back all variants can move values */
+    SORT_WIDE_VALUES = 2,
+    SORT_SIGNED = 4,
+    SORT_FLOATING = 8,
+    SORT_DESCENDING = 16,
+    SCAN_INCLUSIVE = 32,
+};
+
+/* A program of one kind and variant in one shape. */
 struct sorter_program {
     const struct sorter_source *source;
+    unsigned variant;
     struct sorter_shape shape;
     struct cltune_row row;
     bool look_back; /* false also where the device has failed the test */
-    bool paired;    /* keys have values; of programs with look-back */
     void *program;  /* NULL until needed */
     cl_kernel kernel[MOST_KERNELS];
     struct sorter_program *next;
@@ -93,11 +109,11 @@ struct arrays_sorter {
     /* CL_EVENT flag for untracked launches (core/untracked.h), or 0. */
     int untracked;
     struct cldev_info info;
-    char *caller_shape;                                    /* words, or NULL */
-    struct sorter_program *programs;                       /* list of all programs */
-    struct sorter_program *chosen[SORTER_KINDS][SIZES][2]; /* NULL until looked up */
-    const struct sorter_program *last;                     /* last used */
-    void *workspace;                                       /* owned, or NULL */
+    char *caller_shape;                                 /* words, or NULL */
+    struct sorter_program *programs;                    /* list of all programs */
+    struct sorter_program *chosen[SORTER_KINDS][SIZES]; /* last used, NULL until looked up */
+    const struct sorter_program *last;                  /* last used */
+    void *workspace;                                    /* owned, or NULL */
     /* Do groups that have started go on while others wait for them? */
     enum { PROGRESS_UNTRIED, PROGRESS_YES, PROGRESS_NO } progress;
     /* Words of scans with look-back for up to `tiles` tiles, NULL until needed; the number of the
@@ -115,9 +131,9 @@ static inline size_t sorter_align(size_t bytes)
 }
 
 /* Return the program for `most` elements, with its shape chosen, NULL on failure. sorter_open
- * builds it. paired: keys have values. */
+ * builds it. */
 struct sorter_program *sorter_choose(arrays_sorter *s, const struct sorter_source *source,
-                                     size_t most, bool paired);
+                                     size_t most, unsigned variant);
 int sorter_open(arrays_sorter *s, struct sorter_program *p);
 
 /* Return the tiles of `most` elements, and the number of groups for them, at most one a tile. */
@@ -163,10 +179,10 @@ int sorter_finish(arrays_sorter *s, int status);
 
 /* Variant of a tuned kernel; its `arg`. */
 struct sorter_variant {
-    bool sorts;
+    bool sorts, values;
     int bytes;
 };
-enum { SORTER_KNOBS = 5, SORTER_SIZES = 2 };
+enum { SORTER_KNOBS = 6, SORTER_SIZES = 2 };
 extern const struct cltune_knob sorter_knobs[SORTER_KNOBS];
 extern const size_t sorter_sizes[SORTER_SIZES];
 void *sorter_problem_open(const struct cltune_kernel *kernel, CLCONTEXT *cp, size_t n);

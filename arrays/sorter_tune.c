@@ -9,10 +9,11 @@
 /* clang-format off */
 const struct cltune_knob sorter_knobs[SORTER_KNOBS] = {
     CLTUNE_KNOB("group", 1, 64, 128, 256, 512),
-    CLTUNE_KNOB("items", 4, 7, 8, 11, 12, 14, 15, 16, 20, 23, 27, 31, 256, 1024),
+    CLTUNE_KNOB("items", 4, 7, 8, 10, 11, 12, 14, 15, 16, 18, 20, 23, 27, 31, 256, 1024),
     CLTUNE_KNOB("groups_per_unit", 1, 2, 4, 8, 16, 32),
     CLTUNE_KNOB("match", 0, 1, 2),
     CLTUNE_KNOB("look_back", 0, 1),
+    CLTUNE_KNOB("depth", 1, 4),
 };
 /* clang-format on */
 const size_t sorter_sizes[SORTER_SIZES] = {1 << 20, 1 << 23}; /* the larger exceeds caches */
@@ -102,10 +103,11 @@ static int sorter_tune_use(struct problem *p, const char *shape)
 static int sorter_tune_start(struct problem *p)
 {
     if (p->what.sorts)
-        return arrays_sort_start(p->sorter, &(struct arrays_sort_job){.keys = p->x,
-                                                                      .values = p->values,
-                                                                      .bytes = p->what.bytes,
-                                                                      .most = p->n});
+        return arrays_sort_start(
+            p->sorter, &(struct arrays_sort_job){.keys = p->x,
+                                                 .values = p->what.values ? p->values : NULL,
+                                                 .bytes = p->what.bytes,
+                                                 .most = p->n});
     return arrays_scan_start(
         p->sorter,
         &(struct arrays_scan_job){.x = p->x, .sums = p->x, .bytes = p->what.bytes, .most = p->n});
@@ -125,11 +127,15 @@ int sorter_allowed(void *problem, const char *shape)
     const bool cpu = p->info.dev_type & CL_DEVICE_TYPE_CPU;
     if (cpu)
         return group == 1 && items >= 256 && !cltune_value(shape, "match", 0) &&
-                       !cltune_value(shape, "look_back", 0)
+                       !cltune_value(shape, "look_back", 0) && cltune_value(shape, "depth", 4) == 4
                    ? 0
                    : -1;
-    return group >= 32 && items <= 32 && (p->what.sorts || !cltune_value(shape, "match", 0)) ? 0
-                                                                                             : -1;
+    if (group < 32 || items > 32)
+        return -1;
+    const bool other_depth = cltune_value(shape, "depth", 4) != 4;
+    if (!p->what.sorts)
+        return cltune_value(shape, "match", 0) || other_depth ? -1 : 0;
+    return other_depth && !cltune_value(shape, "look_back", 0) ? -1 : 0;
 }
 
 int sorter_verify(void *problem, const char *shape)
@@ -146,7 +152,7 @@ int sorter_verify(void *problem, const char *shape)
         clmsync(p->ctx, 0, p->values, CL_MEM_HOST) == (cl_event)-1)
         return -1;
     if (memcmp(p->x, p->right, size) != 0 ||
-        (p->what.sorts && memcmp(p->values, p->right_values, p->n * sizeof *p->values) != 0))
+        (p->what.values && memcmp(p->values, p->right_values, p->n * sizeof *p->values) != 0))
         return clerror_set(EDOM, "arrays: shape %s: wrong %s", shape,
                            p->what.sorts ? "order" : "sum");
     return 0;

@@ -74,7 +74,8 @@ uint chunk_of_tile(uint n, uint chunks, uint t)
     return (uint)(((ulong)(t + 1) * chunks - 1) / tiles);
 }
 
-/* Return the sum of `mine` over the items before this one, and set *all to the sum over all items
+/* Return the sum of `mine` over the items before this one (no difference, which would lose digits
+ * of floats), and set *all to the sum over all items
  * of the group. `room` has 2 GROUP numbers. Each round adds four neighbours of the round before
  * (Hillis & Steele 1986, with fours for twos). */
 #define SCAN_GROUP(type)                                                                           \
@@ -92,7 +93,7 @@ uint chunk_of_tile(uint n, uint chunks, uint t)
             GROUP_BARRIER();                                                                       \
         }                                                                                          \
         *all = READ(type, room[now + GROUP - 1]);                                                  \
-        const type before = READ(type, room[now + item]) - mine;                                   \
+        const type before = item ? READ(type, room[now + item - 1]) : 0;                           \
         GROUP_BARRIER();                                                                           \
         return before;                                                                             \
     }
@@ -112,13 +113,18 @@ uint warp_ballot(bool is)
 }
 
 /* Return what item `from` of the warp passes. */
-uint warp_take(uint mine, uint from)
+uint __attribute__((overloadable)) warp_take(uint mine, uint from)
 {
     uint theirs;
     __asm volatile("shfl.sync.idx.b32 %0, %1, %2, 31, 0xffffffff;"
                    : "=r"(theirs)
                    : "r"(mine), "r"(from));
     return theirs;
+}
+
+ulong __attribute__((overloadable)) warp_take(ulong mine, uint from)
+{
+    return (ulong)warp_take((uint)(mine >> 32), from) << 32 | warp_take((uint)mine, from);
 }
 
 uint __attribute__((overloadable)) warp_exchange(uint mine, uint apart)
@@ -132,6 +138,29 @@ uint __attribute__((overloadable)) warp_exchange(uint mine, uint apart)
 ulong __attribute__((overloadable)) warp_exchange(ulong mine, uint apart)
 {
     return (ulong)warp_exchange((uint)(mine >> 32), apart) << 32 | warp_exchange((uint)mine, apart);
+}
+
+/* Load and store elements that leave the caches first. For the compiler these are no accesses to
+ * memory: a kernel must not read again what it has stored so. */
+uint __attribute__((overloadable)) load_once(__global const uint *x)
+{
+    uint value;
+    __asm volatile("ld.global.cs.u32 %0, [%1];" : "=r"(value) : "l"(x));
+    return value;
+}
+ulong __attribute__((overloadable)) load_once(__global const ulong *x)
+{
+    ulong value;
+    __asm volatile("ld.global.cs.u64 %0, [%1];" : "=l"(value) : "l"(x));
+    return value;
+}
+void __attribute__((overloadable)) store_once(__global uint *x, uint value)
+{
+    __asm volatile("st.global.cs.u32 [%0], %1;" ::"l"(x), "r"(value));
+}
+void __attribute__((overloadable)) store_once(__global ulong *x, ulong value)
+{
+    __asm volatile("st.global.cs.u64 [%0], %1;" ::"l"(x), "l"(value));
 }
 #endif
 

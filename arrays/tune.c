@@ -161,10 +161,12 @@ static const struct cltune_kernel kernels[] = {
     KERNEL("arrays.dot.double", DOT, ARRAYS_DOUBLE),
     KERNEL("arrays.squares.single", SQUARES, ARRAYS_FLOAT),
     KERNEL("arrays.squares.double", SQUARES, ARRAYS_DOUBLE),
-    SORTER_KERNEL("arrays.scan.32", false, 4),
-    SORTER_KERNEL("arrays.scan.64", false, 8),
-    SORTER_KERNEL("arrays.sort.32", true, 4),
-    SORTER_KERNEL("arrays.sort.64", true, 8),
+    SORTER_KERNEL("arrays.scan.32", false, false, 4),
+    SORTER_KERNEL("arrays.scan.64", false, false, 8),
+    SORTER_KERNEL("arrays.sort.32", true, true, 4),
+    SORTER_KERNEL("arrays.sort.64", true, true, 8),
+    SORTER_KERNEL("arrays.sort.32.keys", true, false, 4),
+    SORTER_KERNEL("arrays.sort.64.keys", true, false, 8),
 };
 /* clang-format on */
 

@@ -37,6 +37,9 @@ module stdcl
   integer(c_int), parameter :: ARRAYS_COMPENSATED = 1
   integer(c_int), parameter :: ARRAYS_TUNED = 0
   integer(c_int), parameter :: ARRAYS_TREE = 1
+  integer(c_int), parameter :: ARRAYS_UNSIGNED = 0
+  integer(c_int), parameter :: ARRAYS_SIGNED = 1
+  integer(c_int), parameter :: ARRAYS_FLOATING = 2
   integer(c_int), parameter :: LIFE_TORUS = 0
   integer(c_int), parameter :: LIFE_PLANE = 1
   integer(c_int), parameter :: LIFE_JOINED = 2
@@ -237,6 +240,8 @@ module stdcl
     type(c_ptr) :: sums = c_null_ptr
     type(c_ptr) :: total = c_null_ptr
     integer(c_int) :: bytes = 0
+    integer(c_int) :: floating = 0
+    integer(c_int) :: inclusive = 0
     integer(c_size_t) :: most = 0
     type(c_ptr) :: count = c_null_ptr
     type(c_ptr) :: work = c_null_ptr
@@ -268,6 +273,10 @@ module stdcl
     type(c_ptr) :: keys = c_null_ptr
     type(c_ptr) :: values = c_null_ptr
     integer(c_int) :: bytes = 0
+    integer(c_int) :: value_bytes = 0
+    integer(c_int) :: order = 0
+    integer(c_int) :: descending = 0
+    integer(c_int) :: first_bit = 0
     integer(c_int) :: bits = 0
     integer(c_size_t) :: most = 0
     type(c_ptr) :: count = c_null_ptr

@@ -7,8 +7,11 @@
 #include "deep.h"
 
 #include "arrays/arrays_ref.h"
+#include "arrays/kernels.h"
 #include "arrays/scan_host_threads.h"
 #include "core/thread_pool.h"
+
+#include <math.h>
 
 enum { MOST = (1 << 22) + 77, SMALL = 300, GUARDS = 64 };
 static const size_t sizes[] = {1023,  1024,  1025,  2047,   2048,   2049,   4095,    4097, 8191,
@@ -228,7 +231,230 @@ static void sort_reference_matches_qsort(void **state)
             }
 }
 
+/* A key as a number, for floats. */
+static double sort_as_double(int bytes, uint64_t key)
+{
+    float narrow;
+    double wide;
+    memcpy(&wide, &key, sizeof wide);
+    memcpy(&narrow, &(uint32_t){(uint32_t)key}, sizeof narrow);
+    return bytes == 4 ? (double)narrow : wide;
+}
+
+static struct {
+    enum arrays_order order;
+    int bytes, descending;
+} compared;
+
+/* Compare by the machine's own comparisons. */
+static int sort_compare_keys(uint64_t a, uint64_t b)
+{
+    const double x = sort_as_double(compared.bytes, a), y = sort_as_double(compared.bytes, b);
+    const int64_t i = compared.bytes == 4 ? (int32_t)a : (int64_t)a,
+                  j = compared.bytes == 4 ? (int32_t)b : (int64_t)b;
+    const int up = compared.descending ? -1 : 1;
+    switch (compared.order) {
+    case ARRAYS_SIGNED:
+        return up * ((i > j) - (i < j));
+    case ARRAYS_FLOATING:
+        if (isnan(x) || isnan(y))
+            return !!isnan(x) - !!isnan(y);
+        return up * (x != y ? (x > y) - (x < y) : !!signbit(y) - !!signbit(x));
+    default:
+        return up * ((a > b) - (a < b));
+    }
+}
+
+static int by_order_and_place(const void *a, const void *b)
+{
+    const struct pair *p = a, *q = b;
+    const int sign = sort_compare_keys(p->whole, q->whole);
+    return sign ? sign : (p->place > q->place) - (p->place < q->place);
+}
+
+/* Random bits, and every seventh key a special floating-point number. */
+static uint64_t sort_odd_key(int bytes, size_t i)
+{
+    static const uint32_t narrow[] = {0,          0x80000000, 0x7f800000, 0xff800000, 0x7fc00000,
+                                      0xffc00001, 0x7fffffff, 0xffffffff, 1,          0x80000001};
+    static const uint64_t wide[] = {0,
+                                    1ull << 63,
+                                    0x7ffull << 52,
+                                    0xfffull << 52,
+                                    0x7ff8ull << 48,
+                                    0xfff8ull << 48,
+                                    INT64_MAX,
+                                    UINT64_MAX,
+                                    0x8000000000000001u,
+                                    1};
+    const uint64_t random = sort_random_word(i, 31);
+    if (i % 7)
+        return bytes == 4 ? (uint32_t)random : random;
+    return bytes == 4 ? narrow[random % 10] : wide[random % 10];
+}
+
+static void sort_in_order_and_check(arrays_sorter *s, size_t n, int value_bytes)
+{
+    const int bytes = compared.bytes;
+    struct pair *pairs = malloc((n + 1) * sizeof *pairs);
+    void *blocks[] = {keys, room};
+    ready(pairs);
+    for (size_t i = 0; i < n + GUARDS; i++) {
+        sort_put(bytes, keys, i, sort_odd_key(bytes, i));
+        sort_put(value_bytes, room, i, (uint64_t)i << 33 | i);
+        if (i < n)
+            pairs[i] = (struct pair){.whole = sort_get(bytes, keys, i), .place = i};
+    }
+    qsort(pairs, n, sizeof *pairs, by_order_and_place);
+    const struct arrays_sort_job job = {.keys = keys,
+                                        .values = n % 2 ? room : NULL,
+                                        .bytes = bytes,
+                                        .value_bytes = value_bytes,
+                                        .order = compared.order,
+                                        .descending = compared.descending,
+                                        .most = n};
+    sync_all(CL_MEM_DEVICE, blocks, 2);
+    works(arrays_sort(s, &job));
+    sync_all(CL_MEM_HOST, blocks, 2);
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t place = pairs[i].place, value = place << 33 | place;
+        assert_true(sort_get(bytes, keys, i) == pairs[i].whole);
+        if (n % 2)
+            assert_true(sort_get(value_bytes, room, i) ==
+                        (value_bytes == 4 ? (uint32_t)value : value));
+    }
+    for (size_t i = n; i < n + GUARDS; i++)
+        assert_true(sort_get(bytes, keys, i) == sort_odd_key(bytes, i));
+    free(pairs);
+}
+
+static void sort_orders_match_comparisons(void **state)
+{
+    (void)state;
+    static const size_t lengths[] = {1, 2, 255, 3000, 20011};
+    arrays_sorter *s = make_sorter();
+    for (int k = 0; k < 24; k++) {
+        compared.order = (enum arrays_order)(k % 3);
+        compared.bytes = k / 3 % 2 ? 8 : 4;
+        compared.descending = k / 6 % 2;
+        for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
+            sort_in_order_and_check(s, lengths[i], k / 12 ? 8 : 4);
+    }
+    arrays_sorter_free(s);
+}
+
+/* Bits first_bit to first_bit + bits - 1, against qsort. */
+static void sort_middle_bits_match_qsort(void **state)
+{
+    (void)state;
+    static const int ranges[][2] = {{1, 7}, {5, 9}, {8, 8}, {13, 0}, {31, 1}, {27, 4}, {20, 0}};
+    const size_t n = 3001;
+    struct pair *pairs = malloc(n * sizeof *pairs);
+    void *blocks[] = {keys, values};
+    arrays_sorter *s = make_sorter();
+    ready(pairs);
+    for (size_t k = 0; k < 2 * sizeof ranges / sizeof *ranges; k++) {
+        const int bytes = k % 2 ? 8 : 4, first = ranges[k / 2][0], width = 8 * bytes - first,
+                  bits = ranges[k / 2][1] ? ranges[k / 2][1] : width;
+        for (size_t i = 0; i < n; i++) {
+            sort_put(bytes, keys, i, sort_random_word(i, 41));
+            values[i] = (cl_uint)i;
+            const uint64_t whole = sort_get(bytes, keys, i);
+            pairs[i] =
+                (struct pair){whole >> first & (((uint64_t)1 << bits) - 1), whole, (uint32_t)i, i};
+        }
+        qsort(pairs, n, sizeof *pairs, by_key_and_place);
+        const struct arrays_sort_job job = {.keys = keys,
+                                            .values = values,
+                                            .bytes = bytes,
+                                            .first_bit = first,
+                                            .bits = ranges[k / 2][1],
+                                            .most = n};
+        sync_all(CL_MEM_DEVICE, blocks, 2);
+        works(arrays_sort(s, &job));
+        sync_all(CL_MEM_HOST, blocks, 2);
+        for (size_t i = 0; i < n; i++)
+            assert_true(sort_get(bytes, keys, i) == pairs[i].whole && values[i] == pairs[i].value);
+    }
+    free(pairs);
+    arrays_sorter_free(s);
+}
+
 /* ---- Prefix sums. ---------------------------------------------------------------------------- */
+
+/* Inclusive sums are exclusive ones plus the element; those of floats, of whole numbers so small
+ * that every order of additions is exact, are those of integers. */
+static void scan_kinds_and_check(arrays_sorter *s, int bytes, size_t n, int floating, int inclusive)
+{
+    uint64_t sum = 0;
+    void *blocks[] = {keys, room, scratch};
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t whole = floating ? sort_random_word(i, 51) % 3 : sort_random_word(i, 51);
+        if (!floating)
+            sort_put(bytes, keys, i, whole);
+        else if (bytes == 4)
+            ((float *)keys)[i] = (float)whole;
+        else
+            ((double *)keys)[i] = (double)whole;
+    }
+    const struct arrays_scan_job job = {.x = keys,
+                                        .sums = n % 2 ? keys : room,
+                                        .total = scratch,
+                                        .bytes = bytes,
+                                        .floating = floating,
+                                        .inclusive = inclusive,
+                                        .most = n};
+    memcpy(right, keys, n * (size_t)bytes);
+    sync_all(CL_MEM_DEVICE, blocks, 3);
+    works(n % 4 < 2 ? arrays_scan(s, &job) : arrays_scan_start(s, &job)); /* host, kernels */
+    sync_all(CL_MEM_HOST, blocks, 3);
+    for (size_t i = 0; i <= n; i++) {
+        const void *got = i < n ? job.sums : scratch;
+        const size_t at = i < n ? i : 0;
+        const uint64_t own = i == n     ? 0
+                             : floating ? (uint64_t)sort_as_double(bytes, sort_get(bytes, right, i))
+                                        : sort_get(bytes, right, i),
+                       wanted = sum + (inclusive ? own : 0);
+        if (floating)
+            assert_true(sort_as_double(bytes, sort_get(bytes, got, at)) == (double)wanted);
+        else
+            assert_true(sort_get(bytes, got, at) == (bytes == 4 ? (uint32_t)wanted : wanted));
+        sum += own;
+    }
+}
+
+static void scan_kinds_match_definition(void **state)
+{
+    (void)state;
+    static const size_t lengths[] = {0, 1, 2, 3, 300, 1025, 8190, 65537, 1048575};
+    arrays_sorter *s = make_sorter();
+    bool doubles;
+    works(arrays_have_doubles(cp, dev, 1, &doubles));
+    for (int k = 0; k < 8; k++)
+        for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
+            if (doubles || k / 2 % 2 == 0 || k % 2 == 0)
+                scan_kinds_and_check(s, k / 2 % 2 ? 8 : 4, lengths[i], k % 2, k / 4);
+    arrays_sorter_free(s);
+}
+
+/* Large and small terms: the small ones before the large one are not lost. */
+static void scan_of_floats_loses_no_earlier_terms(void **state)
+{
+    (void)state;
+    enum { N = 5000, LARGE = 4900 };
+    arrays_sorter *s = make_sorter();
+    float *x = keys;
+    void *blocks[] = {keys};
+    for (size_t i = 0; i < N; i++)
+        x[i] = i == LARGE ? 1e30f : 1;
+    sync_all(CL_MEM_DEVICE, blocks, 1);
+    works(arrays_scan(s, &(const struct arrays_scan_job){
+                             .x = x, .sums = x, .bytes = 4, .floating = 1, .most = N}));
+    sync_all(CL_MEM_HOST, blocks, 1);
+    for (size_t i = 0; i < N; i++)
+        assert_true(x[i] == (i <= LARGE ? (float)i : 1e30f));
+    arrays_sorter_free(s);
+}
 
 static void scan_and_check(arrays_sorter *s, int bytes, size_t n, bool in_place)
 {
@@ -275,10 +501,11 @@ static void scan_on_host_and_check(const struct scan_host *host, struct thread_p
     own[size] = 0x5a;
     const uint64_t all = arrays_ref_scan(bytes, sums, sums, n),
                    mask = bytes == 4 ? UINT32_MAX : UINT64_MAX;
-    assert_true((arrays_scan_host_threads(host, pool, bytes, own, x, n) & mask) == (all & mask));
+    assert_true((arrays_scan_host_threads(host, pool, bytes, false, own, x, n) & mask) ==
+                (all & mask));
     assert_memory_equal(own, sums, size);
     memcpy(own, x, size);
-    arrays_scan_host_threads(host, pool, bytes, own, own, n);
+    arrays_scan_host_threads(host, pool, bytes, false, own, own, n);
     assert_memory_equal(own, sums, size);
     assert_int_equal(own[size], 0x5a);
     free(sums), free(own);
@@ -588,6 +815,11 @@ static void sort_rejects_bad_jobs(void **state)
     refuse(EINVAL, job.bytes = 2);
     refuse(EINVAL, job.bits = 65);
     refuse(EINVAL, job.bits = -1);
+    refuse(EINVAL, job.first_bit = -1);
+    refuse(EINVAL, job.first_bit = 64, job.bits = 0);
+    refuse(EINVAL, job.first_bit = 2); /* with 63 bits */
+    refuse(EINVAL, job.value_bytes = 2);
+    refuse(EINVAL, job.order = (enum arrays_order)3);
     refuse(EINVAL, job.most = ((size_t)1 << 31) + 1);
     refuse(EINVAL, job.most = (size_t)1 << 31);
     refuse(EINVAL, job.reserved[3] = 1);
@@ -673,6 +905,10 @@ int main(int argc, char **argv)
         cmocka_unit_test(scan_host_matches_reference),
         cmocka_unit_test(sort_bit_widths_match_qsort),
         cmocka_unit_test(sort_input_orders_match_qsort),
+        cmocka_unit_test(sort_orders_match_comparisons),
+        cmocka_unit_test(sort_middle_bits_match_qsort),
+        cmocka_unit_test(scan_kinds_match_definition),
+        cmocka_unit_test(scan_of_floats_loses_no_earlier_terms),
         cmocka_unit_test(sort_and_scan_start_at_any_element),
         cmocka_unit_test(sort_reads_count_on_device),
         cmocka_unit_test(sort_devices_work_at_once),
@@ -685,5 +921,5 @@ int main(int argc, char **argv)
         cmocka_unit_test(sort_large_sizes_match_reference),
         cmocka_unit_test(scan_matches_reference),
     };
-    return sampled_run("sort", tests, 10, 2, set_up, tear_down);
+    return sampled_run("sort", tests, 15, 2, set_up, tear_down);
 }

@@ -177,12 +177,17 @@ struct arrays_sorter_options {
 arrays_sorter *arrays_sorter_create(const struct arrays_sorter_options *options);
 void arrays_sorter_free(arrays_sorter *s);
 
-/* An exclusive scan: sums[i] = x[0] + ... + x[i - 1], so sums[0] = 0, modulo 2^32 or 2^64. */
+/* Prefix sums, exclusive: sums[i] = x[0] + ... + x[i - 1], so sums[0] = 0; or inclusive: sums[i] =
+ * x[0] + ... + x[i]. Integers, signed or not, wrap around. Floats are added in an order that
+ * depends on the launch shape and `most`: equal bits on one device, not on every device. ENOTSUP:
+ * doubles on a device without them. */
 struct arrays_scan_job {
-    const void *x; /* input: `most` unsigned integers */
-    void *sums;    /* output: `most` unsigned integers; may be x */
-    void *total;   /* output: one integer, the sum of all; or NULL */
-    int bytes;     /* per element: 4 or 8 */
+    const void *x; /* input: `most` numbers */
+    void *sums;    /* output: `most` numbers; may be x */
+    void *total;   /* output: one number, the sum of all; or NULL */
+    int bytes;     /* per number: 4 or 8 */
+    int floating;  /* 0: integers; 1: floats or doubles */
+    int inclusive; /* 0: exclusive; 1: inclusive */
     size_t most;   /* 0 to 2^31 */
     /* Device memory with the actual number of elements, if below `most`; or NULL. */
     const cl_uint *count;
@@ -191,15 +196,24 @@ struct arrays_scan_job {
     uintptr_t reserved[8]; /* must be 0 */
 };
 
-/* A sort in place, ascending and stable. Radix sort, least significant digit first, 8 bits a pass
- * (Knuth, The Art of Computer Programming 3, 5.2.5), each pass by counting, a scan and a scatter
- * (Merrill & Grimshaw 2011, doi:10.1142/S0129626411000187): ceil(bits / 8) passes. */
+/* How keys compare. Floating-point numbers: -0 before 0, and NaN last, also in a descending
+ * sort. */
+enum arrays_order { ARRAYS_UNSIGNED, ARRAYS_SIGNED, ARRAYS_FLOATING };
+
+/* A sort in place, stable: equal keys keep their order, also in a descending sort. Radix sort,
+ * least significant digit first, 8 bits a pass (Knuth, The Art of Computer Programming 3, 5.2.5),
+ * each pass by counting, a scan and a scatter (Merrill & Grimshaw 2011,
+ * doi:10.1142/S0129626411000187): ceil(bits / 8) passes. */
 struct arrays_sort_job {
-    void *keys;      /* `most` unsigned integers */
-    cl_uint *values; /* payload moved with each key; or NULL */
+    void *keys;      /* `most` numbers */
+    void *values;    /* payload moved with each key; or NULL */
     int bytes;       /* per key: 4 or 8 */
-    /* Compare the low `bits` bits of the keys only, 1 to 8 * bytes; 0: all bits. */
-    int bits;
+    int value_bytes; /* per value: 4 or 8; 0: 4 */
+    enum arrays_order order;
+    int descending; /* 1: greatest first */
+    /* Compare bits first_bit to first_bit + bits - 1 only; bits = 0: all from first_bit on. Signed
+     * and floating-point keys count as the unsigned numbers that compare as the keys do. */
+    int first_bit, bits;
     size_t most; /* 0 to 2^31 */
     /* Device memory with the actual number of elements, if below `most`; or NULL. */
     const cl_uint *count;
@@ -301,12 +315,12 @@ int arrays_histogram(arrays_sorter *s, const struct arrays_histogram_job *job);
 
 /* ---- Workspaces and shapes. ------------------------------------------------------------------ */
 
-/* Return the workspace of a scan or sort in bytes. It depends only on `most`, `bytes` and whether
- * the job has values.
+/* Return the workspace of a scan or sort in bytes. It depends only on `most`, `bytes` and the size
+ * of values.
  *   scan   8 bytes per work-group: about 10 KiB
- *   sort   most (bytes + 4) with values, most bytes without; plus counts: 1 KiB per work-group, on
- *          GPUs also 1 KiB per tile (4096 elements in the shipped shapes for large n: most / 4
- *          bytes)
+ *   sort   most (bytes + value_bytes) with values, most bytes without; plus counts: 1 KiB per
+ *          work-group, on GPUs also 1 KiB per tile (4096 elements in the shipped shapes for large n:
+ *          most / 4 bytes)
  *
  * Each array is rounded up to 4096 bytes. A sort first rounds sizes up by at most 1/32, so that
  * jobs of nearly equal size place their arrays at equal offsets. 0 with EINVAL for a job that

@@ -386,6 +386,8 @@ struct arrays_scan_job {
   void *sums;
   void *total;
   int bytes;
+  int floating;
+  int inclusive;
   size_t most;
   const cl_uint *count;
   void *work;
@@ -412,8 +414,12 @@ struct arrays_select_job {
 };
 struct arrays_sort_job {
   void *keys;
-  cl_uint *values;
+  void *values;
   int bytes;
+  int value_bytes;
+  int order;
+  int descending;
+  int first_bit;
   int bits;
   size_t most;
   const cl_uint *count;
@@ -434,6 +440,9 @@ static const int ARRAYS_WIDE = 0;
 static const int ARRAYS_COMPENSATED = 1;
 static const int ARRAYS_TUNED = 0;
 static const int ARRAYS_TREE = 1;
+static const int ARRAYS_UNSIGNED = 0;
+static const int ARRAYS_SIGNED = 1;
+static const int ARRAYS_FLOATING = 2;
 int arrays_argmax(arrays *a, const void *x, size_t n, size_t *index);
 int arrays_argmin(arrays *a, const void *x, size_t n, size_t *index);
 arrays *arrays_create(const struct arrays_options *options);

@@ -166,74 +166,57 @@ def _words(x: Any, what: str) -> Any:
 
 
 def cumsum(x: Any) -> Any:
-    """Return the inclusive prefix sums of integers of 4 or 8 bytes in their own type, modulo 2^32 or 2^64."""
+    """Return the inclusive prefix sums of numbers of 4 or 8 bytes in their own type; integers wrap around.
+
+    Floats are added in an order that depends on the device and the number of elements.
+    """
     given = _shared(x)
-    if given.dtype.kind not in "ui":
-        raise TypeError("cumsum takes integers, whose sums do not depend on the order, not %s" % given.dtype)
-    words, sums = _words(given, "cumsum"), given.context.empty(given.size, "u%d" % given.dtype.itemsize)  # type: ignore[union-attr]
-    job = c.arrays_scan_job(x=_address(words), sums=_address(sums), bytes=words.dtype.itemsize, most=words.size)
+    words, sums = _words(given, "cumsum"), given.context.empty(given.size, given.dtype)  # type: ignore[union-attr]
+    job = c.arrays_scan_job(x=_address(words), sums=_address(sums), bytes=words.dtype.itemsize, most=words.size,
+                            floating=given.dtype.kind == "f", inclusive=1)
     with _sorter(given.context, given) as handle:  # type: ignore[arg-type]
         check(lib.arrays_scan(handle, job))
-        return (_result(sums) + np.asarray(words)).view(given.dtype)
+    return _result(sums)
 
 
-def _to_keys(x: Any) -> Any:
-    """Return unsigned integers in the order of x: -0 before 0, NaN last."""
-    wide = "u8" if x.dtype.itemsize == 8 else "u4"
-    if x.dtype.kind in "ub" and x.dtype.itemsize <= 8:
-        return x.astype(wide)
-    if x.dtype.kind == "i":
-        return x.astype("i" + wide[1]).view(wide) ^ np.array(1 << (8 * int(wide[1]) - 1), wide)
-    if x.dtype.kind == "f" and x.dtype.itemsize <= 8:
-        floats = x.astype("f" + wide[1])
-        bits = floats.view(wide)
-        top = np.array(1 << (8 * int(wide[1]) - 1), wide)
-        keys = np.where(bits & top, ~bits, bits | top)
-        keys[np.isnan(floats)] = np.iinfo(wide).max
-        return keys
-    raise TypeError("sorting takes integers and floats of up to 8 bytes, not %s" % x.dtype)
+_ORDERS = {"u": ("u", "ARRAYS_UNSIGNED"), "b": ("u", "ARRAYS_UNSIGNED"), "i": ("i", "ARRAYS_SIGNED"), "f": ("f", "ARRAYS_FLOATING")}
 
 
-def _from_keys(keys: Any, dtype: Any) -> Any:
-    wide = "u%d" % keys.dtype.itemsize
-    top = np.array(1 << (8 * keys.dtype.itemsize - 1), wide)
-    if dtype.kind == "i":
-        return (keys ^ top).view("i" + wide[1]).astype(dtype)
-    if dtype.kind == "f":
-        return np.where(keys & top, keys ^ top, ~keys).view("f" + wide[1]).astype(dtype)
-    return keys.astype(dtype)
-
-
-def _sorted(x: Any, indices: bool) -> tuple[Any, Any, Any]:
-    """Return x flattened, its sorted keys on the device, and the sorted indices."""
+def _sorted(x: Any, indices: bool, descending: bool) -> tuple[Any, Any, Any]:
+    """Return x flattened, its elements sorted on the device, and the sorted indices."""
     given = np.ravel(np.asarray(x))
+    if given.dtype.kind not in _ORDERS or given.dtype.itemsize > 8:
+        raise TypeError("sorting takes integers and floats of up to 8 bytes, not %s" % given.dtype)
+    kind, order = _ORDERS[given.dtype.kind]
     context: Context = getattr(x, "context", None) or _default()
-    keys = context.array(_to_keys(given))
+    keys = context.array(given.astype(kind + ("8" if given.dtype.itemsize == 8 else "4")))
     values = context.array(np.arange(given.size if indices else 0, dtype=np.uint32))
-    job = c.arrays_sort_job(keys=_address(keys), values=_address(values), bytes=keys.dtype.itemsize, most=keys.size)
+    job = c.arrays_sort_job(keys=_address(keys), values=_address(values), bytes=keys.dtype.itemsize, order=c.CONSTANTS[order],
+                            descending=bool(descending), most=keys.size)
     with _sorter(context, keys, values) as handle:
         check(lib.arrays_sort(handle, job))
     return given, keys, values
 
 
-def sort(x: Any) -> Any:
-    """Return the elements in ascending order: a stable radix sort of integers and floats; -0 before 0, NaN last."""
-    given, keys, _ = _sorted(x, False)
-    return _from_keys(_result(keys), given.dtype)
+def sort(x: Any, descending: bool = False) -> Any:
+    """Return the elements in order: a stable radix sort of integers and floats; -0 before 0, and NaN last in both directions."""
+    given, keys, _ = _sorted(x, False, descending)
+    return _result(keys).astype(given.dtype)
 
 
-def argsort(x: Any) -> Any:
-    """Return the indices that sort the elements, equal ones in their order."""
-    return _result(_sorted(x, True)[2]).astype(np.int64)
+def argsort(x: Any, descending: bool = False) -> Any:
+    """Return the indices that sort the elements, equal ones in their order, also in a descending sort."""
+    return _result(_sorted(x, True, descending)[2]).astype(np.int64)
 
 
 def unique(x: Any) -> Any:
     """Return the different elements in ascending order; -0 is 0, and all NaN are one."""
     values = np.ravel(np.asarray(x))
-    plain = values + 0 if values.dtype.kind == "f" else values  # -0 + 0 is 0
-    shared = (getattr(x, "context", None) or _default()).array(plain)
-    given, keys, _ = _sorted(shared, False)
-    return _from_keys(_selection(keys, None), given.dtype)
+    if values.dtype.kind == "f":
+        values = np.where(np.isnan(values), np.array(np.nan, values.dtype), values + 0)  # -0 + 0 is 0
+    shared = (getattr(x, "context", None) or _default()).array(values)
+    given, keys, _ = _sorted(shared, False, False)
+    return _selection(keys, None).astype(given.dtype)
 
 
 def _selection(x: Any, flags: Any) -> Any:

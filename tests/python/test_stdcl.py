@@ -165,11 +165,15 @@ def test_sorts_agree_with_numpy():
         x = (rng.normal(size=5001) * 100).astype(dtype)
         assert (stdcl.sort(x) == np.sort(x)).all() and stdcl.sort(x).dtype == x.dtype
         assert (stdcl.argsort(context().array(x)) == np.argsort(x, kind="stable")).all()
+        assert (stdcl.sort(x, descending=True) == np.sort(x)[::-1]).all()
+        last = len(x) - 1
+        assert (stdcl.argsort(x, descending=True) == last - np.argsort(x[::-1], kind="stable")[::-1]).all()
         assert (stdcl.unique(x) == np.unique(x)).all()
         assert stdcl.sort(x[:0]).size == 0 and stdcl.unique(x[:0]).size == 0
     x = np.array([np.nan, 3, -0.0, 0.0, -np.inf, -np.nan, np.inf, -2], np.float32)
     ordered = stdcl.sort(x)
     assert np.isnan(ordered[6:]).all() and (ordered[:6] == np.sort(x)[:6]).all() and np.signbit(ordered[2]) and not np.signbit(ordered[3])
+    assert np.isnan(stdcl.sort(x, descending=True)[6:]).all() and stdcl.sort(x, descending=True)[0] == np.inf
     assert (stdcl.unique(x)[:5] == [-np.inf, -2, 0, 3, np.inf]).all() and len(stdcl.unique(x)) == 6
     refused(TypeError, "not complex128", lambda: stdcl.sort(np.ones(3, complex)))
 
@@ -178,6 +182,9 @@ def test_groups_agree_with_numpy():
     rng = np.random.default_rng(7)
     for dtype in (np.uint32, np.int32, np.uint64, np.int64):
         x = rng.integers(0, 2**31, 70001).astype(dtype)
+        assert (stdcl.cumsum(x) == np.cumsum(x, dtype=dtype)).all()
+    for dtype in (np.float32, np.float64):
+        x = rng.integers(0, 9, 70001).astype(dtype)
         assert (stdcl.cumsum(x) == np.cumsum(x, dtype=dtype)).all()
     for dtype in (np.int32, np.float32, np.float64, np.int64):
         x = np.floor(rng.normal(size=50001) * 100).astype(dtype)
@@ -193,7 +200,7 @@ def test_groups_agree_with_numpy():
     words = rng.integers(0, 256, 10000).astype(np.uint8)
     assert (stdcl.histogram(words, 256)[0] == np.bincount(words, minlength=256)).all()
     assert stdcl.cumsum(np.ones(0, np.int32)).size == 0 and stdcl.select(np.ones(0), np.ones(0, bool)).size == 0
-    refused(TypeError, "cumsum takes integers", lambda: stdcl.cumsum(np.ones(3)))
+    refused(TypeError, "cumsum takes arrays of numbers", lambda: stdcl.cumsum(np.ones(3, np.uint8)))
     refused(ValueError, "as many flags as elements", lambda: stdcl.select(np.ones(3), np.ones(4, bool)))
     refused(ValueError, "as many values as keys", lambda: stdcl.reduce_by_key(np.ones(3), np.ones(4)))
     refused(stdcl.Error, "the range from 1 to 1", lambda: stdcl.histogram(np.ones(3), 5, (1, 1)))
