@@ -127,6 +127,7 @@ struct program {
     int references;  /* held by the list of open programs and by searches; under cp's lock */
     char *options;   /* further build options */
     bool by_clbuild; /* opened with CLLD_NOBUILD */
+    bool library;    /* opened by clopen_named: searched after the caller's programs */
     size_t nparts;
     struct part *part;
     pthread_mutex_t lock; /* guards the members below */
@@ -137,7 +138,9 @@ struct program {
 /* A program with room for n parts, not listed yet; NULL after fail(). */
 struct program *program_new(CLCONTEXT *cp, size_t nparts, const char *options, const char *call);
 
-/* Build, unless the flags defer that, and list the program as the newest. Takes over p. */
+/* Build, unless the flags defer that, and list the program as the newest. Takes over p. Flags are
+ * clopen's, and CLLD_LIBRARY for clopen_named. */
+#define CLLD_LIBRARY 0x10000
 void *program_open(struct program *p, bool complete, int flags, const char *call);
 
 /* Free a program that is not listed. */
@@ -146,8 +149,8 @@ void program_free(struct program *p);
 /* The program of a handle, if it is open in cp; else NULL after fail(). */
 struct program *program_of(CLCONTEXT *cp, const void *handle, const char *call);
 
-/* All open programs, newest first, each retained; NULL after fail(). The caller releases each and
- * frees the array. */
+/* All open programs, each retained: the caller's, newest first, then those of libraries. NULL after
+ * fail(). The caller of this function releases each and frees the array. */
 struct program **program_retain_all(CLCONTEXT *cp, size_t *count, const char *call);
 
 /* Add a reference to a program, which has one already. Release one: the last one frees it. */

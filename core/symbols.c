@@ -141,7 +141,7 @@ static struct kernel *search_programs(struct program **programs, size_t n, const
     return k;
 }
 
-/* Search all open programs, newest first. last: a missing kernel is a failure. */
+/* Search all open programs. last: a missing kernel is a failure. */
 static struct kernel *search_open_programs(CLCONTEXT *cp, const char *name, bool last, bool *failed)
 {
     size_t n;
@@ -199,8 +199,7 @@ STDCL_API cl_event clexecv(CLCONTEXT *cp, cl_uint dev, clndrange_t *ndr, int fla
     symbol = symbol ? symbol : "";
     symbol += strspn(symbol, "\" "); /* the macro may have quoted a quoted name */
     snprintf(name, sizeof name, "%.*s", (int)strcspn(symbol, "\" "), symbol);
-    struct program *p = embedded_of(cp, CLLD_NOW, "clexec");
-    cl_kernel krn = p ? clsym(cp, p, name, 0) : NULL;
+    cl_kernel krn = clsym(cp, NULL, name, 0);
     return krn ? kernel_launch(cp, dev, krn, ndr, flags, nargs, args, "clexec")
                : event_or_defer_error(cp, d, KERNEL_EVENT, CL_FAILED, flags);
 }
