@@ -199,6 +199,41 @@ def test_groups_agree_with_numpy():
     refused(stdcl.Error, "the range from 1 to 1", lambda: stdcl.histogram(np.ones(3), 5, (1, 1)))
 
 
+LIST = """
+struct node { global struct node *next; long value; };
+kernel void walk(global struct node *first, global long *sum)
+{
+    *sum = 0;
+    for (global struct node *p = first; p; p = p->next) *sum += p->value;
+}
+kernel void twice(global float *x) { x[get_global_id(0)] *= 2; }
+"""
+
+
+def test_shared_virtual_memory():
+    ctx = context()
+    program = ctx.source(LIST)
+    x = ctx.array(np.arange(100, dtype=np.float32), flag="svm")
+    program.twice(100, x).wait()
+    assert (x == 2 * np.arange(100)).all() and ctx.empty(1).svm == 0
+    y = ctx.array(np.arange(10, dtype=np.float32), flag="zerocopy")
+    program.twice(10, y).wait()
+    assert (y == 2 * np.arange(10)).all()
+    refused(ValueError, "'fast'", lambda: ctx.empty(3, flag="fast"))
+    if x.svm == 0:
+        return
+    node = np.dtype([("next", np.uint64), ("value", np.int64)])
+    a, b, total = ctx.empty(10, node, "svm"), ctx.empty(10, node, "svm"), ctx.empty(1, np.int64, "svm")
+    size = node.itemsize
+    a["next"], a["value"] = b.ctypes.data + size * np.arange(10), 1 << np.arange(10)
+    b["next"], b["value"] = a.ctypes.data + size * np.arange(1, 11), 1 << np.arange(10, 20)
+    b["next"][9] = 0
+    program.walk(1, a, total).wait()
+    assert total[0] == (1 << 20) - 1
+    program.walk(1, a[3:], total).wait()  # views begin anywhere
+    assert total[0] == (1 << 20) - 1 - 0b111 - (0b111 << 10)
+
+
 def test_start_does_not_copy():
     ctx = context()
     x = ctx.array(np.ones(100, np.float32)).to_device()
