@@ -75,6 +75,10 @@ int spirv_check(const void *data, size_t size, const char *name, const char *cal
 /* Bytes of a specialization constant of the module; 0 if there is none with this number. */
 size_t spirv_constant_size(const struct part *p, cl_uint id);
 
+/* The declarations of a module's kernels in OpenCL C, with unsigned integers for all; the caller
+ * frees it. NULL if out of memory. */
+char *spirv_declarations(const struct part *p);
+
 /* Create the program of a module with its specialization constants; NULL with the error if the
  * device takes none. spirv_failed then explains it: -1 after fail(). */
 cl_program spirv_program(const struct part *p, const struct device *d, cl_int *err);

@@ -713,7 +713,11 @@ static void test_null_handle_searches_newest_first(void **state)
     collect_build_report(clsym(cp, NULL, "only_older", 0));
     assert_int_equal(out[0], 5);
     works(clclose(cp, newer));
+    void *unbuilt = clsopen(cp, ANSWER(4), CLLD_NOBUILD); /* is skipped */
+    ready(unbuilt);
     assert_int_equal(answer_of(NULL), 1);
+    fails_null(EINVAL, clsym(cp, NULL, "only_unbuilt", 0)); /* perhaps it is in there */
+    works(clclose(cp, unbuilt));
     works(clclose(cp, older));
     fails_null(ENOENT, clsym(cp, NULL, "only_older", 0));
 }
