@@ -196,6 +196,10 @@ def test_groups_agree_with_numpy():
     refused(TypeError, "cumsum takes integers", lambda: stdcl.cumsum(np.ones(3)))
     refused(ValueError, "as many flags as elements", lambda: stdcl.select(np.ones(3), np.ones(4, bool)))
     refused(ValueError, "as many values as keys", lambda: stdcl.reduce_by_key(np.ones(3), np.ones(4)))
+    for wrong in ([-1, 2], [0.5, 2], [np.nan]):
+        refused(ValueError, "whole numbers from 0", lambda wrong=wrong: stdcl.segmented_sum(np.ones(3), wrong))
+    assert stdcl.segmented_sum(np.ones(3), [1, 2**32 + 1, 2]).tolist() == [2, 0]  # as x[1:2**32 + 1] and x[2**32 + 1:2]
+    assert np.diff(stdcl.histogram([0.5, 1.5, 1.5, 2.5], 3, (0, 3))[0]).tolist() == [1, -1]
     refused(stdcl.Error, "the range from 1 to 1", lambda: stdcl.histogram(np.ones(3), 5, (1, 1)))
 
 
