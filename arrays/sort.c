@@ -23,7 +23,7 @@ static const struct sorter_source sources[] = {
 static struct sorter_program *sort_program(arrays_sorter *s, const char *caller,
                                            const struct arrays_sort_job *job)
 {
-    if (sorter_check(caller, job->bytes, job->most, job->reserved) != 0)
+    if (no_job(job, caller) || sorter_check(caller, job->bytes, job->most, job->reserved) != 0)
         return NULL;
     if (job->bits < 0 || job->bits > 8 * job->bytes) {
         clerror_set(EINVAL, "%s: bits = %d; keys of %d bytes have 1 to %d, and 0 means all", caller,
