@@ -101,11 +101,15 @@ cl_int svm_enqueue(struct memory *m, cl_command_queue queue, bool to_device, cl_
 int svm_map(struct memory *m, const char *call)
 {
     struct device *d = m->svm.device;
+    cl_event ev = NULL;
     if (m->svm.fine)
         return 0;
-    cl_int err = svm_enqueue(m, d->queue, false, NULL);
-    if (err == CL_SUCCESS)
-        err = clFinish(d->queue); /* another thread's map may be in flight */
+    /* With an event: PoCL 6 crashes in an unmap that has one after a map that has none. */
+    cl_int err = svm_enqueue(m, d->queue, false, &ev);
+    if (err == CL_SUCCESS) {
+        err = event_wait(ev);
+        clReleaseEvent(ev);
+    }
     return err == CL_SUCCESS ? 0
                              : fail(errno_of(err), err, "%s: the shared block at %p on %s", call,
                                     (void *)m->base, d->name);
