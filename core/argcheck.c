@@ -2,8 +2,8 @@
  *
  * Programs are built with -cl-kernel-arg-info, and the information is queried once per kernel.
  * Where a platform has none, the source is parsed (kernel_signature.c), or a SPIR-V module
- * (spirv.c); with STDCL_ARG_INFO=source always. The check compares kinds, sizes and type names when an argument is set; a launch checks
- * nothing more.
+ * (spirv.c); with STDCL_ARG_INFO=source always. The check compares kinds, sizes and type names when
+ * an argument is set; a launch checks nothing more.
  * SPDX-License-Identifier: MIT
  */
 #include "core/kernel.h"

@@ -25,8 +25,8 @@ static struct part *part_with_kernel(const struct program *p, const char *name, 
     return NULL;
 }
 
-/* The kernel of this name in p. NULL if there is none (*failed false) or after fail(). A program that
- * waits for clbuild is a failure; with built_only it has no kernels. */
+/* The kernel of this name in p. NULL if there is none (*failed false) or after fail(). A program
+ * that waits for clbuild is a failure; with built_only it has no kernels. */
 static struct kernel *find_kernel(struct program *p, const char *name, bool built_only,
                                   bool *failed)
 {
