@@ -153,7 +153,7 @@ void program_free(struct program *p);
 /* The program of a handle, if it is open in cp; else NULL after fail(). */
 struct program *program_of(CLCONTEXT *cp, const void *handle, const char *call);
 
-/* All open programs, each retained: the caller's, newest first, then those of libraries. NULL after
+/* All open programs, each retained: the caller's, newest first, then the libraries'. NULL after
  * fail(). The caller of this function releases each and frees the array. */
 struct program **program_retain_all(CLCONTEXT *cp, size_t *count, const char *call);
 

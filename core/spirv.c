@@ -169,7 +169,7 @@ static const char *number_name(const struct instruction *type)
     return NULL;
 }
 
-/* Write the type to which a pointer points; void if it is no number, vector or struct. */
+/* Write the type of a pointer's target; void if it is no number, vector or struct. */
 static void write_pointee(FILE *fp, const struct part *p, uint32_t id)
 {
     struct instruction type, element;
