@@ -56,7 +56,7 @@ int main(void)
         failed |= arrays_dot_start(dots, r, r, N, s + 1 - rr);
         clexec(cp, 0, clrange1(N), turn, p, r, s, rr);
     }
-    if (failed || clmsync(cp, 0, u, CL_MEM_HOST))
+    if (clmsync(cp, 0, u, CL_MEM_HOST) || failed) /* in this order: clmsync knows the first cause */
         errx(1, "%s", clerror());
     return check(u);
 }
