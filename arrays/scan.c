@@ -25,7 +25,7 @@ static const struct sorter_source sources[] = {
 static struct sorter_program *scan_program(arrays_sorter *s, const char *caller,
                                            const struct arrays_scan_job *job)
 {
-    if (sorter_check(caller, job->bytes, job->most, job->reserved) != 0)
+    if (no_job(job, caller) || sorter_check(caller, job->bytes, job->most, job->reserved) != 0)
         return NULL;
     bool doubles = true;
     if (job->floating && job->bytes == 8 && arrays_have_doubles(s->ctx, s->dev, 1, &doubles) != 0)
@@ -231,7 +231,7 @@ static int scan_on_host(arrays_sorter *s, const struct arrays_scan_job *job)
 
 int arrays_scan(arrays_sorter *s, const struct arrays_scan_job *job)
 {
-    if (no_handle(s, __func__))
+    if (no_handle(s, __func__) || no_job(job, __func__))
         return -1;
     if (sorter_check("arrays_scan", job->bytes, job->most, job->reserved) != 0)
         return -1;

@@ -84,7 +84,8 @@ int segments_start(arrays_sorter *s, const struct segments_job *job)
 static int segmented_start(arrays_sorter *s, const char *caller,
                            const struct arrays_segments_job *job)
 {
-    if (no_handle(s, caller) || sorter_check(caller, 4, job->most, job->reserved) != 0)
+    if (no_handle(s, caller) || no_job(job, caller) ||
+        sorter_check(caller, 4, job->most, job->reserved) != 0)
         return -1;
     if (job->segments > (size_t)1 << 31)
         return clerror_set(EINVAL, "%s: segments = %zu; the maximum is 2^31", caller,
@@ -160,8 +161,10 @@ static int histogram_check(const arrays_sorter *s, const char *caller,
 static int histogram_start(arrays_sorter *s, const char *caller,
                            const struct arrays_histogram_job *job)
 {
+    if (no_handle(s, caller) || no_job(job, caller))
+        return -1;
     const size_t bytes = job->of_bytes ? 1 : segments_type_bytes(job->type);
-    if (no_handle(s, caller) || histogram_check(s, caller, job, bytes) != 0)
+    if (histogram_check(s, caller, job, bytes) != 0)
         return -1;
     const int source = job->of_bytes ? BYTE_SOURCE : (int)job->type;
     struct sorter_program *p = sorter_choose(s, &sources[source], job->most, 0);

@@ -125,7 +125,8 @@ static int select_start(arrays_sorter *s, const char *caller, const struct array
                         bool flags)
 {
     struct selection p;
-    if (no_handle(s, caller) || sorter_check(caller, job->bytes, job->most, job->reserved) != 0 ||
+    if (no_handle(s, caller) || no_job(job, caller) ||
+        sorter_check(caller, job->bytes, job->most, job->reserved) != 0 ||
         select_check(s, caller, job, flags) != 0 || selection_init(&p, s, caller, job, false) != 0)
         return -1;
     return select_run(&p, flags);
@@ -159,7 +160,8 @@ int arrays_unique(arrays_sorter *s, const struct arrays_select_job *job)
 
 static int by_key_start(arrays_sorter *s, const char *caller, const struct arrays_by_key_job *job)
 {
-    if (no_handle(s, caller) || sorter_check(caller, job->bytes, job->most, job->reserved) != 0)
+    if (no_handle(s, caller) || no_job(job, caller) ||
+        sorter_check(caller, job->bytes, job->most, job->reserved) != 0)
         return -1;
     const struct arrays_select_job heads = {.x = job->keys,
                                             .out = job->unique,

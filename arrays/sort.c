@@ -69,7 +69,7 @@ static int sort_check_numbers(const char *caller, const struct arrays_sort_job *
 static struct sorter_program *sort_program(arrays_sorter *s, const char *caller,
                                            const struct arrays_sort_job *job)
 {
-    if (sort_check_numbers(caller, job) != 0)
+    if (no_job(job, caller) || sort_check_numbers(caller, job) != 0)
         return NULL;
     const unsigned variant = sort_variant(job);
     const enum sorter_kind kind = !job->values ? (job->bytes == 8 ? SORT_64_KEYS : SORT_32_KEYS)

@@ -140,6 +140,12 @@ int sorter_open(arrays_sorter *s, struct sorter_program *p);
 cl_uint sorter_tiles(const struct sorter_program *p, size_t most);
 cl_uint sorter_groups(const arrays_sorter *s, const struct sorter_program *p, size_t most);
 
+/* True, with the error set, if a caller gives no job. */
+static inline bool no_job(const void *job, const char *caller)
+{
+    return !job && clerror_set(EINVAL, "%s: the job is NULL", caller) != 0;
+}
+
 /* Check the numbers that all jobs have. */
 int sorter_check(const char *caller, int bytes, size_t most, const uintptr_t reserved[8]);
 

@@ -1,9 +1,9 @@
 /* argcheck.c - checks arguments against the kernel's declaration, where that is known.
  *
  * Programs are built with -cl-kernel-arg-info, and the information is queried once per kernel.
- * Where a platform has none, the source is parsed (kernel_signature.c); with STDCL_ARG_INFO=source
- * always. The check compares kinds, sizes and type names when an argument is set; a launch checks
- * nothing more.
+ * Where a platform has none, the source is parsed (kernel_signature.c), or a SPIR-V module
+ * (spirv.c); with STDCL_ARG_INFO=source always. The check compares kinds, sizes and type names when
+ * an argument is set; a launch checks nothing more.
  * SPDX-License-Identifier: MIT
  */
 #include "core/kernel.h"
@@ -74,7 +74,9 @@ static void query_with_source(struct kernel *k, const char *source, const char *
 void parameters_query(struct kernel *k, const struct part *part)
 {
     const char *options = k->program->options;
-    char *expanded = part->source ? include_expand(part->name, part->source, options) : NULL;
+    char *expanded = part->source  ? include_expand(part->name, part->source, options)
+                     : part->spirv ? spirv_declarations(part)
+                                   : NULL;
     query_with_source(k, expanded ? expanded : part->source, options);
     free(expanded);
 }

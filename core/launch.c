@@ -110,6 +110,11 @@ static int check_index_space(const struct kernel *k, const clndrange_t *ndr, con
                         "%s: kernel %s: %zu work-items in dimension %zu are too many; a negative "
                         "number is such a size, too",
                         call, k->name, ndr->gtid[i], i);
+        if (ndr->gtid_offset[i] > SIZE_MAX - ndr->gtid[i])
+            return fail(EINVAL, CL_INVALID_GLOBAL_OFFSET,
+                        "%s: kernel %s: the offset %zu in dimension %zu is too large; a negative "
+                        "number is such an offset, too",
+                        call, k->name, ndr->gtid_offset[i], i);
     }
     return 0;
 }

@@ -90,6 +90,7 @@ STDCL_API void *clopen_named(CLCONTEXT *cp, const char *name, const char *source
     char path[4096];
     if (!name || !source)
         return (void)fail(EINVAL, 0, "clopen_named: the name or the source is NULL"), NULL;
+    flags |= CLLD_LIBRARY;
     if (!kernel_override(name, path, sizeof path))
         return open_source_text(cp, name, source, size, options, flags, "clopen_named");
     char *data = read_file(path, &size, "clopen_named");

@@ -48,10 +48,12 @@ struct program **program_retain_all(CLCONTEXT *cp, size_t *count, const char *ca
         n++;
     struct program **all = malloc((n + 1) * sizeof(*all));
     *count = 0;
-    for (struct program *p = cp->programs; all && p; p = p->next) {
-        p->references++;
-        all[(*count)++] = p;
-    }
+    for (int library = 0; all && library < 2; library++)
+        for (struct program *p = cp->programs; p; p = p->next)
+            if (p->library == (library != 0)) {
+                p->references++;
+                all[(*count)++] = p;
+            }
     pthread_mutex_unlock(&cp->lock);
     if (!all)
         fail(ENOMEM, 0, "%s: out of memory on the host", call);
@@ -87,6 +89,7 @@ void *program_open(struct program *p, bool complete, int flags, const char *call
         return NULL;
     }
     p->by_clbuild = flags & CLLD_NOBUILD;
+    p->library = flags & CLLD_LIBRARY;
     pthread_mutex_lock(&p->cp->lock);
     p->next = p->cp->programs;
     p->cp->programs = p;

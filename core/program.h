@@ -75,6 +75,10 @@ int spirv_check(const void *data, size_t size, const char *name, const char *cal
 /* Bytes of a specialization constant of the module; 0 if there is none with this number. */
 size_t spirv_constant_size(const struct part *p, cl_uint id);
 
+/* The declarations of a module's kernels in OpenCL C, with unsigned integers for all; the caller
+ * frees it. NULL if out of memory. */
+char *spirv_declarations(const struct part *p);
+
 /* Create the program of a module with its specialization constants; NULL with the error if the
  * device takes none. spirv_failed then explains it: -1 after fail(). */
 cl_program spirv_program(const struct part *p, const struct device *d, cl_int *err);
@@ -127,6 +131,7 @@ struct program {
     int references;  /* held by the list of open programs and by searches; under cp's lock */
     char *options;   /* further build options */
     bool by_clbuild; /* opened with CLLD_NOBUILD */
+    bool library;    /* opened by clopen_named: searched after the caller's programs */
     size_t nparts;
     struct part *part;
     pthread_mutex_t lock; /* guards the members below */
@@ -137,7 +142,9 @@ struct program {
 /* A program with room for n parts, not listed yet; NULL after fail(). */
 struct program *program_new(CLCONTEXT *cp, size_t nparts, const char *options, const char *call);
 
-/* Build, unless the flags defer that, and list the program as the newest. Takes over p. */
+/* Build, unless the flags defer that, and list the program as the newest. Takes over p. Flags are
+ * clopen's, and CLLD_LIBRARY for clopen_named. */
+#define CLLD_LIBRARY 0x10000
 void *program_open(struct program *p, bool complete, int flags, const char *call);
 
 /* Free a program that is not listed. */
@@ -146,8 +153,8 @@ void program_free(struct program *p);
 /* The program of a handle, if it is open in cp; else NULL after fail(). */
 struct program *program_of(CLCONTEXT *cp, const void *handle, const char *call);
 
-/* All open programs, newest first, each retained; NULL after fail(). The caller releases each and
- * frees the array. */
+/* All open programs, each retained: the caller's, newest first, then the libraries'. NULL after
+ * fail(). The caller of this function releases each and frees the array. */
 struct program **program_retain_all(CLCONTEXT *cp, size_t *count, const char *call);
 
 /* Add a reference to a program, which has one already. Release one: the last one frees it. */

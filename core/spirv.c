@@ -1,5 +1,5 @@
-/* spirv.c - SPIR-V modules: recognised, checked word by word, and created with their specialization
- * constants.
+/* spirv.c - SPIR-V modules: recognised, checked word by word, created with their specialization
+ * constants, and read for the declarations of their kernels.
  *
  * A module is a header of five words, then instructions: one word of opcode and length, then
  * operands (SPIR-V Specification, 2.3). Instructions that do not add up to the module's size are a
@@ -12,14 +12,27 @@
 enum { MAGIC = 0x07230203, SWAPPED_MAGIC = 0x03022307, HEADER_WORDS = 5 };
 
 enum opcode {
+    OP_NAME = 5,
+    OP_ENTRY_POINT = 15,
+    OP_TYPE_VOID = 19, /* the first of the types */
     OP_TYPE_INT = 21,
     OP_TYPE_FLOAT = 22,
+    OP_TYPE_VECTOR = 23,
+    OP_TYPE_IMAGE = 25,
+    OP_TYPE_SAMPLER = 26,
+    OP_TYPE_STRUCT = 30,
+    OP_TYPE_POINTER = 32,
+    OP_TYPE_FORWARD_POINTER = 39, /* the last of the types */
+    OP_FUNCTION = 54,
+    OP_FUNCTION_PARAMETER = 55,
+    OP_FUNCTION_END = 56,
     OP_SPEC_CONSTANT_TRUE = 48,
     OP_SPEC_CONSTANT_FALSE = 49,
     OP_SPEC_CONSTANT = 50,
     OP_DECORATE = 71,
 };
 enum { DECORATION_SPEC_ID = 1 };
+enum storage { UNIFORM_CONSTANT = 0, WORKGROUP = 4, CROSS_WORKGROUP = 5, FUNCTION = 7 };
 
 static uint32_t word_at(const unsigned char *data, size_t i)
 {
@@ -117,6 +130,142 @@ size_t spirv_constant_size(const struct part *p, cl_uint id)
         return 0;
     const size_t bytes = word_at(type.at, 2) / 8;
     return bytes <= sizeof p->spec->value ? bytes : 0;
+}
+
+/* ---- Declarations of kernels. ---- */
+
+/* Find the type of an id. */
+static bool find_type(const struct part *p, uint32_t id, struct instruction *in)
+{
+    size_t i = HEADER_WORDS;
+    while (next_instruction(p->binary[0], p->binary_size[0], &i, in))
+        if (in->op >= OP_TYPE_VOID && in->op <= OP_TYPE_FORWARD_POINTER && in->words > 1 &&
+            word_at(in->at, 1) == id)
+            return true;
+    return false;
+}
+
+/* The text that begins at a word of an instruction; "" if it does not end there. */
+static const char *text_of(const struct instruction *in, size_t word)
+{
+    const char *text = (const char *)in->at + 4 * word;
+    const size_t room = in->words > word ? 4 * (in->words - word) : 0;
+    return room && memchr(text, '\0', room) ? text : "";
+}
+
+/* OpenCL's name of a number type; NULL for another type. Modules do not tell signed integers from
+ * unsigned ones. */
+static const char *number_name(const struct instruction *type)
+{
+    static const char *const integers[] = {"uchar", "ushort", "uint", "ulong"}, *const floats[] = {
+                                                                                    "void", "half",
+                                                                                    "float",
+                                                                                    "double"};
+    if ((type->op != OP_TYPE_INT && type->op != OP_TYPE_FLOAT) || type->words < 3)
+        return NULL;
+    for (int i = 0; i < 4; i++)
+        if (word_at(type->at, 2) == 8u << i)
+            return type->op == OP_TYPE_INT ? integers[i] : floats[i];
+    return NULL;
+}
+
+/* Write the type of a pointer's target; void if it is no number, vector or struct. */
+static void write_pointee(FILE *fp, const struct part *p, uint32_t id)
+{
+    struct instruction type, element;
+    const char *name = find_type(p, id, &type) ? number_name(&type) : NULL;
+    if (name)
+        fputs(name, fp);
+    else if (type.op == OP_TYPE_VECTOR && type.words > 3 &&
+             find_type(p, word_at(type.at, 2), &element) && (name = number_name(&element)) != NULL)
+        fprintf(fp, "%s%u", name, word_at(type.at, 3));
+    else
+        fputs(type.op == OP_TYPE_STRUCT ? "struct type" : "void", fp);
+}
+
+static void write_image(FILE *fp, const struct instruction *type)
+{
+    static const char *const names[] = {"image1d", "image2d", "image3d"};
+    const uint32_t dimension = type->words > 5 ? word_at(type->at, 3) : 3;
+    if (dimension < 3)
+        fprintf(fp, "%s%s_t", names[dimension], word_at(type->at, 5) ? "_array" : "");
+    else
+        fputs(dimension == 5 ? "image1d_buffer_t" : "unknown", fp);
+}
+
+static void write_parameter_type(FILE *fp, const struct part *p, uint32_t id)
+{
+    struct instruction type;
+    if (!find_type(p, id, &type))
+        fputs("unknown", fp);
+    else if (type.op == OP_TYPE_IMAGE)
+        write_image(fp, &type);
+    else if (type.op == OP_TYPE_SAMPLER)
+        fputs("sampler_t", fp);
+    else if (type.op != OP_TYPE_POINTER || type.words < 4)
+        write_pointee(fp, p, id);
+    else if (word_at(type.at, 2) == FUNCTION)
+        fputs("struct type", fp); /* by value */
+    else {
+        fputs(word_at(type.at, 2) == WORKGROUP          ? "local "
+              : word_at(type.at, 2) == UNIFORM_CONSTANT ? "constant "
+                                                        : "global ",
+              fp);
+        write_pointee(fp, p, word_at(type.at, 3));
+        fputs(" *", fp);
+    }
+}
+
+/* Write the name of an id, if it is one in OpenCL C too. */
+static void write_name(FILE *fp, const struct part *p, uint32_t id)
+{
+    struct instruction in;
+    if (!find_instruction(p, OP_NAME, OP_NAME, 1, id, &in))
+        return;
+    const char *name = text_of(&in, 2);
+    const size_t length = strlen(name);
+    if (length && !strchr("0123456789", *name) &&
+        strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == length)
+        fprintf(fp, " %s", name);
+}
+
+/* Write the parameters of a function. */
+static void write_parameters(FILE *fp, const struct part *p, uint32_t function)
+{
+    struct instruction in;
+    const char *separator = "";
+    bool inside = false;
+    size_t i = HEADER_WORDS;
+    while (next_instruction(p->binary[0], p->binary_size[0], &i, &in)) {
+        if (in.op == OP_FUNCTION && in.words > 2)
+            inside = word_at(in.at, 2) == function;
+        if (inside && in.op == OP_FUNCTION_END)
+            return;
+        if (!inside || in.op != OP_FUNCTION_PARAMETER || in.words < 3)
+            continue;
+        fputs(separator, fp);
+        write_parameter_type(fp, p, word_at(in.at, 1));
+        write_name(fp, p, word_at(in.at, 2));
+        separator = ", ";
+    }
+}
+
+char *spirv_declarations(const struct part *p)
+{
+    char *text = NULL;
+    size_t size, i = HEADER_WORDS;
+    struct instruction in;
+    FILE *fp = open_memstream(&text, &size);
+    while (fp && next_instruction(p->binary[0], p->binary_size[0], &i, &in)) {
+        if (in.op != OP_ENTRY_POINT || in.words < 4)
+            continue;
+        fprintf(fp, "kernel void %s(", text_of(&in, 3));
+        write_parameters(fp, p, word_at(in.at, 2));
+        fputs(");\n", fp);
+    }
+    if (fp)
+        fclose(fp);
+    return text;
 }
 
 /* ---- Programs. ---- */

@@ -13,13 +13,21 @@
 
 /* ---- Allocation. ---- */
 
-/* The device's capabilities; 0 if it has no shared virtual memory. */
-static cl_device_svm_capabilities capabilities(const struct device *d)
+/* Query the device's capabilities: 0 if it has no shared virtual memory. Devices before OpenCL 2.0
+ * do not know the query. Another failure is an error: addresses in the block would not be valid. 0,
+ * or -1 after fail(). */
+static int query_capabilities(const struct device *d, cl_device_svm_capabilities *caps,
+                              const char *call)
 {
-    cl_device_svm_capabilities caps = 0;
-    if (clGetDeviceInfo(d->id, CL_DEVICE_SVM_CAPABILITIES, sizeof caps, &caps, NULL) != CL_SUCCESS)
-        return 0; /* before OpenCL 2.0 */
-    return caps & (CL_DEVICE_SVM_COARSE_GRAIN_BUFFER | CL_DEVICE_SVM_FINE_GRAIN_BUFFER);
+    *caps = 0;
+    const cl_int err = clGetDeviceInfo(d->id, CL_DEVICE_SVM_CAPABILITIES, sizeof *caps, caps, NULL);
+    *caps = err == CL_SUCCESS
+                ? *caps & (CL_DEVICE_SVM_COARSE_GRAIN_BUFFER | CL_DEVICE_SVM_FINE_GRAIN_BUFFER)
+                : 0;
+    if (err == CL_SUCCESS || err == CL_INVALID_VALUE)
+        return 0;
+    return fail(errno_of(err), err, "%s: %s does not tell whether it has shared virtual memory",
+                call, d->name);
 }
 
 static void explain_fallback(const CLCONTEXT *cp)
@@ -35,8 +43,12 @@ int svm_allocate(struct memory *m, CLCONTEXT *cp, const char *call)
 {
     cl_device_svm_capabilities caps = 0;
     cl_uint dev = 0;
-    while (dev < cp->ndev && !(caps = capabilities(&cp->dev[dev])))
-        dev++;
+    for (; dev < cp->ndev; dev++) {
+        if (query_capabilities(&cp->dev[dev], &caps, call) != 0)
+            return -1;
+        if (caps)
+            break;
+    }
     if (dev == cp->ndev)
         return explain_fallback(cp), 0;
     struct device *d = &cp->dev[dev];
@@ -89,11 +101,15 @@ cl_int svm_enqueue(struct memory *m, cl_command_queue queue, bool to_device, cl_
 int svm_map(struct memory *m, const char *call)
 {
     struct device *d = m->svm.device;
+    cl_event ev = NULL;
     if (m->svm.fine)
         return 0;
-    cl_int err = svm_enqueue(m, d->queue, false, NULL);
-    if (err == CL_SUCCESS)
-        err = clFinish(d->queue); /* another thread's map may be in flight */
+    /* With an event: PoCL 6 crashes in an unmap that has one after a map that has none. */
+    cl_int err = svm_enqueue(m, d->queue, false, &ev);
+    if (err == CL_SUCCESS) {
+        err = event_wait(ev);
+        clReleaseEvent(ev);
+    }
     return err == CL_SUCCESS ? 0
                              : fail(errno_of(err), err, "%s: the shared block at %p on %s", call,
                                     (void *)m->base, d->name);
@@ -113,10 +129,18 @@ void svm_free(struct memory *m)
 
 /* ---- Kernels. ---- */
 
+/* Unmap a block for a launch or copy. The next wait reports a failure of the unmapping, as one of a
+ * kernel. */
 static cl_int unmap_one(struct memory *m, void *data)
 {
-    const struct device *d = data;
-    return svm_enqueue(m, d->queue, true, NULL);
+    struct device *d = data;
+    cl_event ev = NULL;
+    if (!atomic_load(&m->svm.mapped))
+        return CL_SUCCESS;
+    const cl_int err = svm_enqueue(m, d->queue, true, &ev);
+    if (err == CL_SUCCESS)
+        event_finish(d, KERNEL_EVENT, ev, (struct command_record){0}, CL_EVENT_NOWAIT, "clwait");
+    return err;
 }
 
 int svm_unmap_all(CLCONTEXT *cp, cl_uint dev, bool elsewhere, const char *call)

@@ -25,18 +25,20 @@ static struct part *part_with_kernel(const struct program *p, const char *name, 
     return NULL;
 }
 
-/* The kernel of this name in p. NULL if there is none (*failed false) or after fail(). */
-static struct kernel *find_kernel(struct program *p, const char *name, bool *failed)
+/* The kernel of this name in p. NULL if there is none (*failed false) or after fail(). A program
+ * that waits for clbuild is a failure; with built_only it has no kernels. */
+static struct kernel *find_kernel(struct program *p, const char *name, bool built_only,
+                                  bool *failed)
 {
     struct kernel *k = NULL;
     struct part *part;
     pthread_mutex_lock(&p->lock);
     if (!p->built && p->by_clbuild)
-        *failed =
-            fail(EINVAL, 0, "clsym: %s is not built yet; call clbuild first", p->part[0].name) != 0;
+        *failed = !built_only && fail(EINVAL, 0, "clsym: %s is not built yet; call clbuild first",
+                                      p->part[0].name) != 0;
     else
         *failed = !p->built && program_build(p, "clsym") != 0;
-    if (!*failed) {
+    if (!*failed && p->built) {
         for (k = p->kernels; k && strcmp(k->name, name) != 0; k = k->next)
             ;
         if (!k && (part = part_with_kernel(p, name, failed)) != NULL) {
@@ -132,23 +134,23 @@ static void name_unknown(struct program **searched, size_t n, const char *name)
 /* Search programs in this order. NULL if there is no such kernel (*failed false) or after fail().
  */
 static struct kernel *search_programs(struct program **programs, size_t n, const char *name,
-                                      bool *failed)
+                                      bool built_only, bool *failed)
 {
     struct kernel *k = NULL;
     *failed = false;
     for (size_t i = 0; i < n && !k && !*failed; i++)
-        k = find_kernel(programs[i], name, failed);
+        k = find_kernel(programs[i], name, built_only, failed);
     return k;
 }
 
-/* Search all open programs, newest first. last: a missing kernel is a failure. */
+/* Search all open programs. last: a missing kernel is a failure. */
 static struct kernel *search_open_programs(CLCONTEXT *cp, const char *name, bool last, bool *failed)
 {
     size_t n;
     struct program **all = program_retain_all(cp, &n, "clsym");
     *failed = !all;
-    struct kernel *k = all ? search_programs(all, n, name, failed) : NULL;
-    if (!k && !*failed && last)
+    struct kernel *k = all ? search_programs(all, n, name, true, failed) : NULL;
+    if (!k && !*failed && last && !search_programs(all, n, name, false, failed) && !*failed)
         name_unknown(all, n, name);
     for (size_t i = 0; all && i < n; i++)
         program_release(all[i]);
@@ -172,7 +174,7 @@ static struct kernel *search_one(CLCONTEXT *cp, void *handle, const char *name)
 {
     bool failed;
     struct program *p = program_of(cp, handle, "clsym");
-    struct kernel *k = p ? search_programs(&p, 1, name, &failed) : NULL;
+    struct kernel *k = p ? search_programs(&p, 1, name, false, &failed) : NULL;
     if (p && !k && !failed)
         name_unknown(&p, 1, name);
     return k;
@@ -199,8 +201,7 @@ STDCL_API cl_event clexecv(CLCONTEXT *cp, cl_uint dev, clndrange_t *ndr, int fla
     symbol = symbol ? symbol : "";
     symbol += strspn(symbol, "\" "); /* the macro may have quoted a quoted name */
     snprintf(name, sizeof name, "%.*s", (int)strcspn(symbol, "\" "), symbol);
-    struct program *p = embedded_of(cp, CLLD_NOW, "clexec");
-    cl_kernel krn = p ? clsym(cp, p, name, 0) : NULL;
+    cl_kernel krn = clsym(cp, NULL, name, 0);
     return krn ? kernel_launch(cp, dev, krn, ndr, flags, nargs, args, "clexec")
                : event_or_defer_error(cp, d, KERNEL_EVENT, CL_FAILED, flags);
 }

@@ -493,9 +493,10 @@ int clsave(CLCONTEXT *cp, void *handle, cl_uint dev, const char *file);
 
 /* Return the kernel called `name`, for use on every device of the context. Owned by the program
  * until clclose. One name always returns one kernel object, including its arguments. handle NULL
- * searches all open programs, newest first, then the sources that `stdcl embed` linked into this
- * executable. NULL with ENOENT and a message that lists the available names. The object is the
- * first device's cl_kernel, so OpenCL's own queries work on it. */
+ * searches all open programs that are built, newest first and clopen_named's last, then the
+ * sources that `stdcl embed` linked into this executable. NULL with ENOENT and a message that lists
+ * the available names. The object is the first device's cl_kernel, so OpenCL's own queries work on
+ * it. */
 cl_kernel clsym(CLCONTEXT *cp, void *handle, const char *name, int flags);
 
 /* Wait for the context's work in flight, then release the program and its kernels. */
@@ -549,14 +550,14 @@ cl_int stdcl_enqueue_kernel(cl_command_queue queue, cl_kernel krn, cl_uint dim,
                             const size_t *offset, const size_t *global, const size_t *local,
                             cl_uint nwait, const cl_event *wait, cl_event *ev);
 
-/* Argument checks. The declared types are known if the kernel was built from source. Typedefs and
- * macros of the file and of the files that it includes are resolved. An argument is not checked if
- * its type comes from definitions between which the library cannot decide. A mismatch gives EINVAL:
- * a wrong size, an int for a float, a number for a struct, a double * or int * for a float *, a
- * host pointer for a buffer, a buffer for an image or the reverse, a cl_mem for a sampler. The
- * message names the kernel, the argument and both types. A void * or char * passes for any
- * pointer, an integer for an integer of equal size, signed or not, and a struct for a struct of
- * equal size.
+/* Argument checks. The declared types are known if the kernel was built from source or SPIR-V.
+ * Typedefs and macros of the file and of the files that it includes are resolved. An argument is
+ * not checked if its type comes from definitions between which the library cannot decide. A
+ * mismatch gives EINVAL: a wrong size, an int for a float, a number for a struct, a double or int
+ * pointer for a float *, a host pointer for a buffer, a buffer for an image or the reverse, a
+ * cl_mem for a sampler. The message names the kernel, the argument and both types. A pointer to
+ * void or char passes for any pointer, an integer for an integer of equal size, signed or not, and
+ * a struct for a struct of equal size.
  *
  * A NULL of a type other than void * gives EFAULT, since it means a failed clmalloc. Pass NULL (in
  * C++ (void *)0) to kernels that test for it; a kernel that does not test reads address 0 and may
@@ -676,8 +677,10 @@ cl_event clfork(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, clndrange_t *ndr, int
 /* cl_event clexec(CLCONTEXT *cp, cl_uint dev, clndrange_t *ndr, symbol, ...);
  * cl_event clexecb(CLCONTEXT *cp, cl_uint dev, clndrange_t *ndr, symbol, ...);
  *
- * Launch a kernel that `stdcl embed` linked into this executable, by its bare name, with arguments
- * as clforka and CL_EVENT_NOWAIT. clexecb blocks. Returns what clfork returns. */
+ * Launch a kernel by its bare name, with arguments as clforka and CL_EVENT_NOWAIT. clexecb blocks.
+ * The name is looked up at each call as clsym does with handle NULL: in the open programs, then in
+ * the sources that `stdcl embed` linked into this executable. Returns what clfork returns; ENOENT
+ * if there is no such kernel. */
 #define clexec(cp, dev, ndr, ...) STDCL_EXEC(cp, dev, ndr, CL_EVENT_NOWAIT, __VA_ARGS__)
 #define clexecb(cp, dev, ndr, ...) STDCL_EXEC(cp, dev, ndr, CL_EVENT_WAIT, __VA_ARGS__)
 
@@ -700,8 +703,8 @@ typedef struct {
 #define clarg_local(n) ((stdcl_local_t){(size_t)(n)})
 #endif
 
-/* Launch as clforka does, with the arguments in an array. clexecv first finds the embedded kernel
- * `symbol`. stdcl_forka is called by the macro clforka: clforkv with messages that name clforka. */
+/* Launch as clforka does, with the arguments in an array. clexecv first finds the kernel `symbol`.
+ * stdcl_forka is called by the macro clforka: clforkv with messages that name clforka. */
 cl_event clforkv(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, clndrange_t *ndr, int flags,
                  cl_uint nargs, const struct stdcl_arg *args);
 cl_event clexecv(CLCONTEXT *cp, cl_uint dev, clndrange_t *ndr, int flags, const char *symbol,

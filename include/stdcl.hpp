@@ -97,19 +97,19 @@ class context
     }
     static context gpu()
     {
-        return context(stdgpu);
+        return context(stdgpu, "GPU");
     }
     static context cpu()
     {
-        return context(stdcpu);
+        return context(stdcpu, "CPU with OpenCL");
     }
     static context all()
     {
-        return context(stddev);
+        return context(stddev, "OpenCL device");
     }
     static context gpu_or_cpu()
     {
-        return context(stdgpu ? stdgpu : stdcpu);
+        return context(stdgpu ? stdgpu : stdcpu, "OpenCL device");
     }
 
     /* Use an OpenCL context and in-order queues of the program, which keeps them; see
@@ -143,8 +143,15 @@ class context
                 clcontext_destroy(cp);
         }
     };
-    explicit context(CLCONTEXT *standard) : handle_(check(standard), {false})
+    /* NULL without an error means that there is no such device. */
+    context(CLCONTEXT *standard, const char *kind) : handle_(standard, {false})
     {
+        const char *sentence = standard ? nullptr : clerror();
+        if (!standard)
+            throw error(ENODEV, 0,
+                        sentence ? std::string(sentence)
+                                 : std::string("stdcl::context: this machine has no ") + kind +
+                                       "; `stdcl devices` lists its devices");
     }
     context(CLCONTEXT *created, destroy owned) : handle_(check(created), owned)
     {
@@ -153,6 +160,19 @@ class context
 };
 
 /* ---- Memory. --------------------------------------------------------------------------------- */
+
+namespace detail
+{
+/* The product of two sizes; throws if it is larger than any size. */
+inline std::size_t product(std::size_t n, std::size_t m)
+{
+    if (m && n > static_cast<std::size_t>(-1) / m)
+        throw error(ENOMEM, 0,
+                    "stdcl::array: " + std::to_string(n) + " times " + std::to_string(m) +
+                        " is more than memory can hold");
+    return n * m;
+}
+} // namespace detail
 
 /* An array of `n` elements shared by host and devices, initially zero. Host and devices hold
  * separate images, which to_device and to_host copy. */
@@ -165,7 +185,8 @@ template <class T> class array
     using value_type = T;
     array() = default;
     array(const context &ctx, std::size_t n, int flags = 0)
-        : data_(static_cast<T *>(check(clmalloc(ctx.get(), n * sizeof(T), flags))), {ctx.get(), n})
+        : data_(static_cast<T *>(check(clmalloc(ctx.get(), detail::product(n, sizeof(T)), flags))),
+                {ctx.get(), n})
     {
     }
 
@@ -241,7 +262,8 @@ template <class T> class image : public array<T>
   public:
     image(const context &ctx, cl_mem_object_type type, const std::array<std::size_t, 3> &extent,
           const cl_image_format &format)
-        : array<T>(ctx, extent[0] * extent[1] * extent[2], CL_MEM_IMAGE)
+        : array<T>(ctx, detail::product(detail::product(extent[0], extent[1]), extent[2]),
+                   CL_MEM_IMAGE)
     {
         const bool lines = type == CL_MEM_OBJECT_IMAGE1D_ARRAY;
         cl_image_desc shape{};

@@ -154,7 +154,10 @@ function stdcl.malloc(ctype, n, flag)
   elseif flag and not flag_bits[flag] then
     wrong("stdcl.malloc: '%s' is neither \"zerocopy\", \"device_only\" nor \"svm\"", tostring(flag))
   end
-  local element = typeof(ctype)
+  local known, element = pcall(typeof, ctype)
+  if not known then
+    wrong("stdcl.malloc: '%s' is not a C type", tostring(ctype))
+  end
   local p = allocate(n * sizeof(element), flag and flag_bits[flag] or 0)
   local ok, array = pcall(typeof, "$ (&)[$]", element, n) -- supports ffi.sizeof, but only up to 2 GiB
   return gc(cast(ok and array or typeof("$ *", element), p), C.clfree)
@@ -224,8 +227,15 @@ end
 
 -- ---- Copies and waits. ----
 
+local function expect_array(array, call)
+  if type(array) ~= "cdata" then
+    wrong("stdcl.%s: expected an array of stdcl.malloc, not a %s", call, status.kind(array))
+  end
+end
+
 -- Free an array now. Do not use it afterwards.
 function stdcl.free(array)
+  expect_array(array, "free")
   if C.clfree(gc(array, nil)) ~= 0 then
     failed()
   end
@@ -236,6 +246,7 @@ function stdcl.sync(array, where, device, nowait)
   local cp = context()
   local flag = where == "device" and C.CL_MEM_DEVICE or where == "host" and C.CL_MEM_HOST
     or wrong("stdcl.sync: expected \"device\" or \"host\", not '%s'", tostring(where))
+  expect_array(array, "sync")
   keep(array)
   if is_failure(C.clmsync(cp, number(cp, device), array, flag + ((nowait == "nowait" or recording) and NOWAIT or WAIT))) then
     failed()
@@ -425,6 +436,26 @@ local function put_local(arg, name, what)
   end, box
 end
 
+-- OpenCL's names of pointers, by the ffi's names of their elements. Bytes, structs and vectors have none: they pass for
+-- every pointer.
+local pointers = {float = "float*", double = "double*", short = "short*", ["unsigned short"] = "ushort*", int = "int*",
+                  ["unsigned int"] = "uint*", int64_t = "long*", uint64_t = "ulong*"}
+
+local pointer_names = {} -- by the number of a ctype; false: none
+
+-- The name of an array's or a pointer's type, or nil.
+local function pointer_name(value)
+  local ctype = typeof(value)
+  local id = tonumber(ctype)
+  local name = pointer_names[id]
+  if name == nil then
+    local element = tostring(ctype):match "^ctype<([%l%d_ ]-) ?%(?[%*&]" or ""
+    name = pointers[(element:gsub("const ", ""))] or false
+    pointer_names[id] = name
+  end
+  return name or nil
+end
+
 local function put_pointer(arg, name, what)
   local box, held = new "void *[1]", nil
   arg.value = box
@@ -437,7 +468,8 @@ local function put_pointer(arg, name, what)
       wrong("%s is declared as %s: got a null pointer (pass a null void * if intended)", what, name)
     end
     local is_mem = istype("cl_mem", value)
-    arg.size, arg.kind, arg.type = sizeof(box), is_mem and VALUE or GLOBAL, is_mem and "cl_mem" or nil
+    arg.size, arg.kind = sizeof(box), is_mem and VALUE or GLOBAL
+    arg.type = is_mem and "cl_mem" or pointer_name(value)
     box[0] = cast("void *", value)
     keep(value)
   end, box
@@ -498,16 +530,24 @@ end
 
 -- ---- Launches. ----
 
+local function whole_size(size, what)
+  local n = tonumber(size)
+  if type(size) == "string" or not n or n < 0 or n % 1 ~= 0 then
+    wrong("the %s size %s is not a whole number", what, tostring(size))
+  end
+  return size
+end
+
 -- Store sizes: a number, or a list of up to three.
 local function set_sizes(to, sizes, what)
   if type(sizes) == "number" then
-    to[0] = sizes
+    to[0] = whole_size(sizes, what)
     return 1
   elseif type(sizes) ~= "table" or #sizes < 1 or #sizes > 3 then
     wrong("the %s size is a %s; expected a number or a list of up to three", what, status.kind(sizes))
   end
   for i = 1, #sizes do
-    to[i - 1] = sizes[i]
+    to[i - 1] = whole_size(sizes[i], what)
   end
   return #sizes
 end

@@ -1311,6 +1311,9 @@ static void test_bad_index_spaces(void **state)
     clforka(cp, 0, fill, &negative, CL_EVENT_WAIT, out, 1);
     contains(clerror(), "18446744073709551615 work-items in dimension 1 are too many");
     fails_event(EINVAL, clforka(cp, 0, fill, &many, CL_EVENT_WAIT, out, 1));
+    clndrange_t before = clndrange_init1d((size_t)-1, 100, 0);
+    clforka(cp, 0, fill, &before, CL_EVENT_WAIT, out, 1);
+    contains(clerror(), "the offset 18446744073709551615 in dimension 0 is too large");
     char platform[256] = "";
     clndrange_t groups[] = {clndrange_init1d(0, (size_t)1 << 32, 1),
                             clndrange_init2d(0, 1 << 20, 16, 0, 1 << 20, 1),

@@ -713,9 +713,35 @@ static void test_null_handle_searches_newest_first(void **state)
     collect_build_report(clsym(cp, NULL, "only_older", 0));
     assert_int_equal(out[0], 5);
     works(clclose(cp, newer));
+    void *unbuilt = clsopen(cp, ANSWER(4), CLLD_NOBUILD); /* is skipped */
+    ready(unbuilt);
     assert_int_equal(answer_of(NULL), 1);
+    fails_null(EINVAL, clsym(cp, NULL, "only_unbuilt", 0)); /* perhaps it is in there */
+    works(clclose(cp, unbuilt));
     works(clclose(cp, older));
     fails_null(ENOENT, clsym(cp, NULL, "only_older", 0));
+}
+
+/* clexec finds what clsym finds without a handle; kernels of libraries come last. */
+static void test_bare_names_are_the_programs_own(void **state)
+{
+    (void)state;
+    const char other[] = ANSWER(7) "__kernel void only_library(__global int *x) { x[0] = 8; }";
+    fails_event(ENOENT, clexecb(cp, 0, &one, only_library, out));
+    void *own = clsopen(cp, ANSWER(6), 0);
+    void *library = clopen_named(cp, "library.cl", other, sizeof other - 1, NULL, CLLD_NOW);
+    ready(own);
+    ready(library);
+    assert_int_equal(answer_of(NULL), 6);
+    done(clexecb(cp, 0, &one, answer, out));
+    done(clmsync(cp, 0, out, CL_MEM_HOST));
+    assert_int_equal(out[0], 6);
+    done(clexecb(cp, 0, &one, only_library, out));
+    done(clmsync(cp, 0, out, CL_MEM_HOST));
+    assert_int_equal(out[0], 8);
+    works(clclose(cp, own));
+    assert_int_equal(answer_of(NULL), 7);
+    works(clclose(cp, library));
 }
 
 /* A program of one context is not found in another. */
@@ -883,6 +909,7 @@ int main(void)
         cmocka_unit_test(test_failed_clbuild),
         cmocka_unit_test(test_close_waits_for_work_in_flight),
         cmocka_unit_test(test_null_handle_searches_newest_first),
+        cmocka_unit_test(test_bare_names_are_the_programs_own),
         cmocka_unit_test(test_working_directory_is_searched),
         cmocka_unit_test(test_lazy_build_fails_at_clsym),
         cmocka_unit_test(test_a_build_for_each_device),

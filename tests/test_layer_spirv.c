@@ -37,6 +37,26 @@ static const cl_uint module[] = {
     0x100fd, /* OpReturn */
     0x10038, /* OpFunctionEnd */
 };
+
+/* kernel void many(float a, uint b, double, float4, global float *, global float4 *, global struct
+ * *, constant ulong *, local uchar *, struct, image2d_array_t, sampler_t) {}, of which the first
+ * two have names, as spirv-as assembles it and spirv-val accepts it. */
+static const cl_uint arguments[] = {
+    0x7230203, 0x10000, 0x70000, 0x20, 0x0, 0x20011, 0x4, 0x20011, 0x6, 0x20011, 0xa,
+    0x20011, 0xb, 0x20011, 0x27, 0x20011, 0x7, 0x20011, 0xd, 0x20011, 0x5, 0x3000e, 0x2, 0x2,
+    0x5000f, 0x6, 0x1, 0x796e616d, 0x0, 0x30005, 0x2, 0x61, 0x30005, 0x3, 0x62,
+    0x40005, 0x4, 0x64612e78, 0x7264, 0x20013, 0x5, 0x40015, 0x6, 0x8, 0x0,
+    0x40015, 0x7, 0x20, 0x0, 0x40015, 0x8, 0x40, 0x0, 0x30016, 0x9, 0x20, 0x30016, 0xa, 0x40,
+    0x40017, 0xb, 0x9, 0x4, 0x4001e, 0xc, 0x9, 0x7,
+    0xa0019, 0xd, 0x5, 0x1, 0x0, 0x1, 0x0, 0x0, 0x0, 0x0, 0x2001a, 0xe, 0x40020, 0xf, 0x5, 0x9,
+    0x40020, 0x10, 0x5, 0xb, 0x40020, 0x11, 0x5, 0xc, 0x40020, 0x12, 0x0, 0x8,
+    0x40020, 0x13, 0x4, 0x6, 0x40020, 0x14, 0x7, 0xc,
+    0xf0021, 0x15, 0x5, 0x9, 0x7, 0xa, 0xb, 0xf, 0x10, 0x11, 0x12, 0x13, 0x14, 0xd, 0xe,
+    0x50036, 0x5, 0x1, 0x0, 0x15, 0x30037, 0x9, 0x2, 0x30037, 0x7, 0x3, 0x30037, 0xa, 0x16,
+    0x30037, 0xb, 0x17, 0x30037, 0xf, 0x4, 0x30037, 0x10, 0x18, 0x30037, 0x11, 0x19,
+    0x30037, 0x12, 0x1a, 0x30037, 0x13, 0x1b, 0x30037, 0x14, 0x1c, 0x30037, 0xd, 0x1d,
+    0x30037, 0xe, 0x1e, 0x200f8, 0x1f, 0x100fd, 0x10038,
+};
 /* clang-format on */
 
 static CLCONTEXT *cp;
@@ -69,7 +89,12 @@ cl_int __wrap_clGetDeviceInfo(cl_device_id id, cl_device_info what, size_t room,
 cl_program __wrap_clCreateProgramWithIL(cl_context context, const void *words, size_t size,
                                         cl_int *err)
 {
-    const char *source = "kernel void answer(global int *p) { *p = 17; }";
+    const char *source =
+        "struct s { float x; uint y; };\n"
+        "kernel void answer(global int *p) { *p = 17; }\n"
+        "kernel void many(float a, uint b, double c, float4 d, global float *x,\n"
+        "  global float4 *y, global struct s *z, constant ulong *u,\n"
+        "  local uchar *l, struct s v, read_only image2d_array_t i, sampler_t m) {}";
     if (!pretended)
         return __real_clCreateProgramWithIL(context, words, size, err);
     memcpy(arrived.words, words, size < sizeof module ? size : sizeof module);
@@ -167,6 +192,45 @@ static void test_spirv_arrives_with_constants(void **state)
     pretended = false;
 }
 
+/* The module itself tells the types of arguments, where the driver does not. */
+static void test_arguments_are_checked(void **state)
+{
+    (void)state;
+    static const clarg_info_t declared[] = {{STDCL_VALUE, "float", "a"},
+                                            {STDCL_VALUE, "uint", "b"},
+                                            {STDCL_VALUE, "double", ""},
+                                            {STDCL_VALUE, "float4", ""},
+                                            {STDCL_GLOBAL, "float*", ""},
+                                            {STDCL_GLOBAL, "float4*", ""},
+                                            {STDCL_GLOBAL, NULL, ""},
+                                            {STDCL_GLOBAL, "ulong*", ""},
+                                            {STDCL_LOCAL, "uchar*", ""},
+                                            {STDCL_VALUE, "struct type", ""},
+                                            {STDCL_GLOBAL, "image2d_array_t", ""},
+                                            {STDCL_VALUE, "sampler_t", ""}};
+    clarg_info_t info;
+    pretended = !every_device_takes_spirv();
+    setenv("STDCL_ARG_INFO", "source", 1);
+    void *program = clload(cp, (void *)(uintptr_t)arguments, sizeof arguments, CLLD_NOW);
+    ready(program);
+    cl_kernel many = clsym(cp, program, "many", 0);
+    ready(many);
+    unsetenv("STDCL_ARG_INFO");
+    for (cl_uint i = 0; i < sizeof declared / sizeof *declared; i++) {
+        works(clarg_info(many, i, &info));
+        assert_int_equal(info.kind, declared[i].kind);
+        if (declared[i].type)
+            assert_string_equal(info.type, declared[i].type);
+        assert_string_equal(info.name, declared[i].name);
+    }
+    works(clarg_set(many, 0, 2.0f));
+    fails(EINVAL, clarg_set(many, 0, 2.0));
+    fails(EINVAL, clarg_set(many, 0, 2));
+    works(clarg_set(many, 1, 2));
+    works(clclose(cp, program));
+    pretended = false;
+}
+
 static void test_spec_refuses_bad_calls(void **state)
 {
     (void)state;
@@ -215,6 +279,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_spirv_on_the_devices),
         cmocka_unit_test(test_spirv_arrives_with_constants),
+        cmocka_unit_test(test_arguments_are_checked),
         cmocka_unit_test(test_spec_refuses_bad_calls),
         cmocka_unit_test(test_damaged_spirv_is_refused),
     };

@@ -397,6 +397,16 @@ static void select_rejects_bad_jobs(void **state)
     assert_true(arrays_segmented_sum(sorter, &s) == -1);
     contains(clerror(), "arrays_segmented_sum: offsets, 16 bytes, and sums, 12 bytes, overlap");
     fails(EINVAL, arrays_segmented_sum(NULL, &s));
+    fails(EINVAL, arrays_scan(sorter, NULL));
+    fails(EINVAL, arrays_scan_start(sorter, NULL));
+    fails(EINVAL, arrays_sort(sorter, NULL));
+    fails(EINVAL, arrays_select(sorter, NULL));
+    fails(EINVAL, arrays_unique_start(sorter, NULL));
+    fails(EINVAL, arrays_reduce_by_key(sorter, NULL));
+    fails(EINVAL, arrays_segmented_sum(sorter, NULL));
+    fails(EINVAL, arrays_histogram(sorter, NULL));
+    assert_int_equal(arrays_sort_workspace(sorter, NULL), 0);
+    contains(clerror(), "arrays_sort_workspace: the job is NULL");
     const struct arrays_by_key_job k = {.keys = block[0],
                                         .values = block[1],
                                         .unique = block[0],

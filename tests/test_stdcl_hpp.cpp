@@ -163,6 +163,14 @@ void throws(const stdcl::context &ctx)
     CHECK(has_text(thrown([&] { program["saxpy"](100, 2.0, x, x); }), "double"));
     CHECK(has_text(thrown([&] { program["saxpy"]({100, 64}, 2.0f, x, x); }), "multiple"));
     CHECK(has_text(thrown([&] { stdcl::context("no such platform"); }), "no such platform"));
+    CHECK(stdgpu || has_text(thrown([] { stdcl::context::gpu(); }), "has no GPU"));
+    const std::size_t half = ~std::size_t(0) / 2 + 1; /* times 2 is 0 */
+    CHECK(has_text(thrown([&] { stdcl::array<short>(ctx, half); }), "more than memory can hold"));
+    CHECK(has_text(thrown([&] {
+                       stdcl::image<cl_float4>(ctx, CL_MEM_OBJECT_IMAGE2D, {{half, 2, 1}},
+                                               {CL_RGBA, CL_FLOAT});
+                   }),
+                   "more than memory can hold"));
     life_options wrong{};
     wrong.width = wrong.height = 10;
     wrong.rule = "B9";

@@ -319,8 +319,8 @@ int arrays_histogram(arrays_sorter *s, const struct arrays_histogram_job *job);
  * of values.
  *   scan   8 bytes per work-group: about 10 KiB
  *   sort   most (bytes + value_bytes) with values, most bytes without; plus counts: 1 KiB per
- *          work-group, on GPUs also 1 KiB per tile (4096 elements in the shipped shapes for large n:
- *          most / 4 bytes)
+ *          work-group, on GPUs also 1 KiB per tile (4096 elements in the shipped shapes for large
+ *          n: most / 4 bytes)
  *
  * Each array is rounded up to 4096 bytes. A sort first rounds sizes up by at most 1/32, so that
  * jobs of nearly equal size place their arrays at equal offsets. 0 with EINVAL for a job that

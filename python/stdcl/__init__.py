@@ -90,9 +90,11 @@ class Context(Owner):
             raise Error("the context has %d live arrays or engines; delete or close them first" % self._held)
         check(lib.clcontext_destroy(handle))
 
-    def empty(self, shape: Sizes, dtype: npt.DTypeLike = "float32") -> Array:
-        """Return an array of zeros shared by the host and the devices; freed with its last view."""
-        return _with_numpy().engines.allocate(self, shape, dtype)  # type: ignore[no-any-return]
+    def empty(self, shape: Sizes, dtype: npt.DTypeLike = "float32", flag: str | None = None) -> Array:
+        """Return an array of zeros shared by the host and the devices; freed with its last view. `flag` as in clmalloc:
+        "svm" for shared virtual memory, where kernels take views at any offset and may follow addresses stored in the
+        array (x.svm tells whether there is any); "zerocopy" for one image on the host and a CPU."""
+        return _with_numpy().engines.allocate_flagged(self, shape, dtype, flag)  # type: ignore[no-any-return]
 
     zeros = empty
 
@@ -128,10 +130,10 @@ class Context(Owner):
         """The recording that this thread has begun on a device."""
         return self._recordings.get((threading.get_ident(), device)) if self._recordings else None
 
-    def array(self, values: npt.ArrayLike, dtype: npt.DTypeLike = None) -> Array:
-        """Return a copy of `values` shared with the devices."""
+    def array(self, values: npt.ArrayLike, dtype: npt.DTypeLike = None, flag: str | None = None) -> Array:
+        """Return a copy of `values` shared with the devices; `flag` as in empty()."""
         given = _with_numpy().np.asarray(values, dtype=dtype)
-        array = self.empty(given.shape, given.dtype)
+        array = self.empty(given.shape, given.dtype, flag)
         array[...] = given
         return array
 

@@ -199,18 +199,19 @@ def _sorted(x: Any, indices: bool, descending: bool) -> tuple[Any, Any, Any]:
 
 
 def sort(x: Any, descending: bool = False) -> Any:
-    """Return the elements in order: a stable radix sort of integers and floats; -0 before 0, and NaN last in both directions."""
+    """Return the elements of the flattened array in order: a stable radix sort of integers and floats; -0 before 0, and NaN last
+    in both directions."""
     given, keys, _ = _sorted(x, False, descending)
     return _result(keys).astype(given.dtype)
 
 
 def argsort(x: Any, descending: bool = False) -> Any:
-    """Return the indices that sort the elements, equal ones in their order, also in a descending sort."""
+    """Return the indices that sort the flattened array, equal ones in their order, also in a descending sort."""
     return _result(_sorted(x, True, descending)[2]).astype(np.int64)
 
 
 def unique(x: Any) -> Any:
-    """Return the different elements in ascending order; -0 is 0, and all NaN are one."""
+    """Return the different elements of the flattened array in ascending order; -0 is 0, and all NaN are one."""
     values = np.ravel(np.asarray(x))
     if values.dtype.kind == "f":
         values = np.where(np.isnan(values), np.array(np.nan, values.dtype), values + 0)  # -0 + 0 is 0
@@ -261,16 +262,19 @@ def histogram(x: Any, bins: int = 10, range: tuple[float, float] | None = None) 
                                  nbins=nbins, most=given.size)
     with _sorter(given.context, given) as handle:  # type: ignore[arg-type]
         check(lib.arrays_histogram(handle, job))
-    return _result(counts), np.linspace(range[0], range[1], nbins + 1)
+    return _result(counts).astype(np.int64), np.linspace(range[0], range[1], nbins + 1)
 
 
 def segmented_sum(x: Any, offsets: Any) -> Any:
-    """Return the sum of each segment x[offsets[i]:offsets[i + 1]] in x's type; 0 for an empty one."""
+    """Return the sum of each segment x[offsets[i]:offsets[i + 1]] in x's type; 0 for an empty one. Offsets are not negative."""
     given = _shared(x)
     context: Any = given.context
-    ends = context.array(np.ravel(np.asarray(offsets)).astype(np.uint32))
-    if ends.size == 0:
+    bounds = np.ravel(np.asarray(offsets))
+    if bounds.size == 0:
         raise ValueError("segmented_sum takes one offset more than there are segments, at least one")
+    if bounds.dtype.kind not in "ui" or (bounds < 0).any():
+        raise ValueError("the offsets of segments are whole numbers from 0, not %r" % (offsets,))
+    ends = context.array(np.minimum(bounds, given.size).astype(np.uint32))
     sums = context.empty(ends.size - 1, given.dtype)
     job = c.arrays_segments_job(x=_address(given), sums=_address(sums), type=_type(given, "segmented_sum"), most=given.size,
                                 offsets=_address(ends), segments=ends.size - 1)

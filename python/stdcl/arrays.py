@@ -58,6 +58,22 @@ class Array(np.ndarray[Any, Any]):
         """The first device's cl_mem, as a number: pyopencl.Buffer.from_int_ptr(x.cl_mem)."""
         return int(check(lib.clgetbuffer(self._shared(), 0, self.ctypes.data)))
 
+    @property
+    def svm(self) -> int:
+        """2: shared virtual memory of fine grain, 1: of coarse grain, 0: none (stdcl.h, CL_MEM_SVM)."""
+        self._shared()
+        return int(check(lib.clmctl(ctypes.c_void_p(self.ctypes.data), c.CONSTANTS["CL_MCTL_GET_SVM"])))
+
+
+_FLAGS = {None: 0, "svm": c.CONSTANTS["CL_MEM_SVM"], "zerocopy": c.CONSTANTS["CL_MEM_ZEROCOPY"]}
+
+
+def allocate_flagged(context: Context, shape: Any, dtype: Any, flag: str | None) -> Array:
+    """See Context.empty."""
+    if flag not in _FLAGS:
+        raise ValueError('the flag of an array is "svm", "zerocopy" or None, not %r' % (flag,))
+    return allocate(context, shape, dtype, _FLAGS[flag])
+
 
 def allocate(context: Context, shape: Any, dtype: Any, flags: int = 0) -> Array:
     """See Context.empty. flags: of clmalloc."""

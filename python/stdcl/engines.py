@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from . import _declarations as c
 from ._library import Owner, check, html_table, letters, lib, whole
-from .arrays import Array, allocate, allocate_image  # noqa: F401
+from .arrays import Array, allocate, allocate_flagged, allocate_image  # noqa: F401
 
 if TYPE_CHECKING:
     from . import Context

@@ -69,18 +69,22 @@ ASKS(clGetDeviceIDs,
      (cl_platform_id p, cl_device_type type, cl_uint n, cl_device_id *id, cl_uint *found),
      (p, type, n, id, found))
 
-/* Report a small device, so that measuring its speed takes little time. */
+/* Report a small device, so that measuring its speed takes little time, and shared virtual memory
+ * of coarse grain only, which takes more calls. */
 static cl_int CL_API_CALL clGetDeviceInfo_(cl_device_id it, cl_device_info what, size_t size,
                                            void *value, size_t *needed)
 {
     const cl_ulong memory = 64 << 20;
     const cl_uint units = 1;
+    const cl_device_svm_capabilities coarse = CL_DEVICE_SVM_COARSE_GRAIN_BUFFER;
     const struct fault f = fault_of("clGetDeviceInfo");
     const cl_int status = f.how ? f.code : next.clGetDeviceInfo(it, what, size, value, needed);
     if (status == CL_SUCCESS && what == CL_DEVICE_GLOBAL_MEM_SIZE && value)
         memcpy(value, &memory, sizeof memory);
     if (status == CL_SUCCESS && what == CL_DEVICE_MAX_COMPUTE_UNITS && value)
         memcpy(value, &units, sizeof units);
+    if (status == CL_SUCCESS && what == CL_DEVICE_SVM_CAPABILITIES && value)
+        *(cl_device_svm_capabilities *)value &= coarse;
     return status;
 }
 
@@ -111,6 +115,13 @@ MAKES(cl_sampler, clCreateSampler,
       (c, normalized, addressing, filter, err))
 RELEASES(clReleaseSampler, cl_sampler)
 RELEASES(clReleaseMemObject, cl_mem)
+
+static void *CL_API_CALL clSVMAlloc_(cl_context c, cl_svm_mem_flags flags, size_t size,
+                                     cl_uint alignment)
+{
+    return fault_of("clSVMAlloc").how ? NULL : next.clSVMAlloc(c, flags, size, alignment);
+}
+
 MAKES(cl_program, clCreateProgramWithSource,
       (cl_context c, cl_uint n, const char **text, const size_t *length, cl_int *err),
       (c, n, text, length, err))
@@ -141,6 +152,9 @@ ASKS_INFO(clGetMemObjectInfo, cl_mem, cl_mem_info)
 ASKS_INFO(clGetImageInfo, cl_mem, cl_image_info)
 ASKS_INFO(clGetCommandQueueInfo, cl_command_queue, cl_command_queue_info)
 ASKS(clSetKernelArg, (cl_kernel k, cl_uint i, size_t size, const void *value), (k, i, size, value))
+ASKS(clSetKernelArgSVMPointer, (cl_kernel k, cl_uint i, const void *x), (k, i, x))
+ASKS(clSetKernelExecInfo, (cl_kernel k, cl_kernel_exec_info what, size_t size, const void *value),
+     (k, what, size, value))
 ASKS_INFO(clGetKernelInfo, cl_kernel, cl_kernel_info)
 ASKS(clGetKernelArgInfo,
      (cl_kernel k, cl_uint i, cl_kernel_arg_info what, size_t size, void *value, size_t *needed),
@@ -264,6 +278,12 @@ QUEUES(clEnqueueWriteImage, block,
        (q, m, block, at, region, row, slice, x, WAIT_ARGUMENTS))
 QUEUES(clEnqueueUnmapMemObject, CL_FALSE, (cl_command_queue q, cl_mem m, void *x, WAIT_PARAMETERS),
        (q, m, x, WAIT_ARGUMENTS))
+QUEUES(clEnqueueSVMMap, block,
+       (cl_command_queue q, cl_bool block, cl_map_flags flags, void *x, size_t size,
+        WAIT_PARAMETERS),
+       (q, block, flags, x, size, WAIT_ARGUMENTS))
+QUEUES(clEnqueueSVMUnmap, CL_FALSE, (cl_command_queue q, void *x, WAIT_PARAMETERS),
+       (q, x, WAIT_ARGUMENTS))
 static cl_int CL_API_CALL clEnqueueNDRangeKernel_(cl_command_queue q, cl_kernel k, cl_uint dim,
                                                   const size_t *offset, const size_t *global,
                                                   const size_t *local, WAIT_PARAMETERS)
@@ -342,6 +362,8 @@ static void make_ours(void)
     OURS(clEnqueueFillBuffer), OURS(clEnqueueCopyBuffer), OURS(clEnqueueReadImage),
         OURS(clEnqueueWriteImage);
     OURS(clEnqueueMapBuffer), OURS(clEnqueueUnmapMemObject), OURS(clEnqueueNDRangeKernel);
+    OURS(clSVMAlloc), OURS(clEnqueueSVMMap), OURS(clEnqueueSVMUnmap);
+    OURS(clSetKernelArgSVMPointer), OURS(clSetKernelExecInfo);
     OURS(clEnqueueMarkerWithWaitList), OURS(clEnqueueBarrierWithWaitList);
 }
 

@@ -177,6 +177,7 @@ struct program programs[] = {
      {0}},
 #endif
     {"ranks", "tests/faults_ranks", ".*", {0}, {0}, {0}},
+    {"svm", "tests/faults_svm", ".*", {0}, {0}, {0}},
 #ifdef STDCL_HAVE_PYTHON
     {"python", "tests/faults_python", ".*", {0}, {0}, {0}},
 #endif
@@ -289,7 +290,7 @@ static const struct code known[] = {
     {"short", 0, CUT_SHORT},
 };
 
-enum { CALLS_KNOWN = 80, CODES_OF_CALL = 20 };
+enum { CALLS_KNOWN = 100, CODES_OF_CALL = 20 };
 static struct {
     char name[48];
     const struct code *code[CODES_OF_CALL];

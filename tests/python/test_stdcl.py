@@ -203,7 +203,46 @@ def test_groups_agree_with_numpy():
     refused(TypeError, "cumsum takes arrays of numbers", lambda: stdcl.cumsum(np.ones(3, np.uint8)))
     refused(ValueError, "as many flags as elements", lambda: stdcl.select(np.ones(3), np.ones(4, bool)))
     refused(ValueError, "as many values as keys", lambda: stdcl.reduce_by_key(np.ones(3), np.ones(4)))
+    for wrong in ([-1, 2], [0.5, 2], [np.nan]):
+        refused(ValueError, "whole numbers from 0", lambda wrong=wrong: stdcl.segmented_sum(np.ones(3), wrong))
+    assert stdcl.segmented_sum(np.ones(3), [1, 2**32 + 1, 2]).tolist() == [2, 0]  # as x[1:2**32 + 1] and x[2**32 + 1:2]
+    assert np.diff(stdcl.histogram([0.5, 1.5, 1.5, 2.5], 3, (0, 3))[0]).tolist() == [1, -1]
     refused(stdcl.Error, "the range from 1 to 1", lambda: stdcl.histogram(np.ones(3), 5, (1, 1)))
+
+
+LIST = """
+struct node { global struct node *next; long value; };
+kernel void walk(global struct node *first, global long *sum)
+{
+    *sum = 0;
+    for (global struct node *p = first; p; p = p->next) *sum += p->value;
+}
+kernel void twice(global float *x) { x[get_global_id(0)] *= 2; }
+"""
+
+
+def test_shared_virtual_memory():
+    ctx = context()
+    program = ctx.source(LIST)
+    x = ctx.array(np.arange(100, dtype=np.float32), flag="svm")
+    program.twice(100, x).wait()
+    assert (x == 2 * np.arange(100)).all() and ctx.empty(1).svm == 0
+    y = ctx.array(np.arange(10, dtype=np.float32), flag="zerocopy")
+    program.twice(10, y).wait()
+    assert (y == 2 * np.arange(10)).all()
+    refused(ValueError, "'fast'", lambda: ctx.empty(3, flag="fast"))
+    if x.svm == 0:
+        return
+    node = np.dtype([("next", np.uint64), ("value", np.int64)])
+    a, b, total = ctx.empty(10, node, "svm"), ctx.empty(10, node, "svm"), ctx.empty(1, np.int64, "svm")
+    size = node.itemsize
+    a["next"], a["value"] = b.ctypes.data + size * np.arange(10), 1 << np.arange(10)
+    b["next"], b["value"] = a.ctypes.data + size * np.arange(1, 11), 1 << np.arange(10, 20)
+    b["next"][9] = 0
+    program.walk(1, a, total).wait()
+    assert total[0] == (1 << 20) - 1
+    program.walk(1, a[3:], total).wait()  # views begin anywhere
+    assert total[0] == (1 << 20) - 1 - 0b111 - (0b111 << 10)
 
 
 def test_start_does_not_copy():
