@@ -37,7 +37,8 @@ static const struct embedded *sum_source(const struct nbody *nb, enum sum_kind s
     return sum_is_mixed(nb, sum) ? &mixed : nbody_forces_sum_of(sum)->source;
 }
 
-/* Kernels that neither steps nor queries of this engine need are not built. The tree has its own. */
+/* Kernels that neither steps nor queries of this engine need are not built. The tree has its own
+ * sums. */
 static bool sum_is_needed(const struct nbody *nb, enum sum_kind sum)
 {
     if (nb->method == NBODY_TREE)

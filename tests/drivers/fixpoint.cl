@@ -1,7 +1,7 @@
 /* fixpoint.cl - PoCL 6.0 with LLVM 18 ends the process when it compiles this kernel for a launch:
  * "LLVM ERROR: Instruction Combining did not reach a fixpoint after 1 iterations".
- * POCL_WORK_GROUP_METHOD=cbs avoids the error, and so does one loop instead of two, which our kernel
- * has (group_boxes in nbody/domain/domain.cl).
+ * POCL_WORK_GROUP_METHOD=cbs avoids the error, and so does one loop instead of two, as in
+ * group_boxes of nbody/domain/domain.cl.
  * SPDX-License-Identifier: MIT
  */
 kernel void fixpoint(global const float2 *a, global const uint *info, global uint *out, uint n)
