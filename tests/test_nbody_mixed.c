@@ -310,6 +310,18 @@ static void mixed_rejects_unsupported_options(void **state)
                             "use the kernel NBODY_TUNED");
 }
 
+static void mixed_builds_forces_once(void **state)
+{
+    (void)state;
+    make_mixed_bodies(200, 0);
+    nbody *nb = mixed_engine((struct nbody_options){.precision = NBODY_MIXED}, 200);
+    const struct device_force *const f = &nb->device->force;
+    assert_non_null(clsym(stddev, f->program[FORCES], "forces", 0));
+    assert_non_null(clsym(stddev, f->program[POTENTIALS], "potentials", 0));
+    assert_null(clsym(stddev, f->program[POTENTIALS], "forces", 0));
+    nbody_free(nb);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -321,6 +333,7 @@ int main(void)
         cmocka_unit_test(mixed_distant_clusters_are_accurate),
         cmocka_unit_test(mixed_sorted_bodies_keep_numbers),
         cmocka_unit_test(mixed_rejects_unsupported_options),
+        cmocka_unit_test(mixed_builds_forces_once),
     };
     struct cldev_info info[16];
     if (!stddev || clgetdevinfo(stddev, info) != 0 || !info[0].dev_pref_vec_double) {

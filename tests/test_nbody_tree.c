@@ -890,6 +890,19 @@ static void tree_rejects_unsupported_options(void **state)
     nbody_free(nb);
 }
 
+static void tree_builds_no_direct_sums(void **state)
+{
+    (void)state;
+    make_tree_bodies(PLUMMER, 200);
+    nbody *nb = nbody_create(&(struct nbody_options){.ctx = one, .dt = 1, .method = NBODY_TREE},
+                             200, mass, (rows)pos, (rows)vel);
+    ready(nb);
+    assert_non_null(clsym(one, NULL, "walk_potentials", 0));
+    assert_null(clsym(one, NULL, "potentials", 0));
+    assert_null(clsym(one, NULL, "forces", 0));
+    nbody_free(nb);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest several[] = {cmocka_unit_test(tree_bits_are_reproducible)};
@@ -900,6 +913,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(tree_bits_are_reproducible),
         cmocka_unit_test(tree_buffers_grow_in_batch),
         cmocka_unit_test(tree_rejects_unsupported_options),
+        cmocka_unit_test(tree_builds_no_direct_sums),
         /* Of the following, every n-th runs. */
         cmocka_unit_test(tree_error_stays_below_accuracy),
         cmocka_unit_test(tree_reference_error_falls_with_accuracy),
@@ -915,5 +929,5 @@ int main(int argc, char **argv)
         return 1;
     if (argc > 1 && strcmp(argv[1], "several") == 0)
         return cmocka_run_group_tests(several, open_tree_device, close_tree_device);
-    return sampled_run("tree", tests, 6, 2, open_tree_device, close_tree_device);
+    return sampled_run("tree", tests, 7, 2, open_tree_device, close_tree_device);
 }

@@ -7,9 +7,21 @@ cd "$(dirname "$0")"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-"$stdcl" nbody --ic galaxy -n 8192 --steps 0 --elevation 30 --size 480x360 -q -o galaxy.png
-"$stdcl" nbody --ic figure8 --size 480x360 -q -o figure8.png
-"$stdcl" life --rule B36/S23 --size 512 --seed 1 --generations 300 -q -o highlife.png
+draw() { "$stdcl" "$@" -q; }
+
+draw nbody --ic galaxy -n 8192 --steps 0 --elevation 30 --size 480x360 -o galaxy.png
+draw nbody --ic collision -n 4096 --until 12 --colour-by group --extent 30 --size 480x360 -o groups.png
+draw nbody --ic plummer -n 8192 --steps 0 --colour-by speed --size 480x360 -o cluster.png
+draw nbody --ic cold -n 8192 --until 2.2 --size 480x360 -o cold.png
+draw nbody --ic figure8 --size 480x360 -o figure8.png
+draw nbody --ic pythagorean --until 60 --size 480x360 -o pythagorean.png
+draw nbody --ic solar --until 4400 --extent 12 --elevation 30 --size 480x360 -o solar.png
+draw life --rule B36/S23 --size 512 --seed 1 --generations 300 -o highlife.png
+draw life gun --generations 300 --zoom 4 -o gun.png
+draw life --rule 345/2/4 --size 256 --seed 1 --generations 200 --zoom 2 -o star-wars.png
+draw life --rule /2/3 --size 256 --seed 3 --generations 100 --zoom 2 -o brain.png
+draw life --rule R5,C0,M1,S34..58,B34..45,NM --size 256 --seed 1 --generations 60 --zoom 2 -o bugs.png
+draw life r-pentomino --rule B1357/S1357 --size 256 --generations 112 --zoom 2 -o copies.png
 
 look() { node look.mjs "$@"; }
 

@@ -52,6 +52,7 @@ INLINED void add_pair(const struct pairs *p, const struct target *t, const struc
 #define SOFT 0
 #endif
 
+#ifndef POTENTIALS_ONLY /* with mixed precision, direct_mixed.cl has the forces */
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void forces(
     global const real4 *restrict posm, global real *restrict partial, uint first, uint rows,
     uint top, uint chunk, uint from, uint until, uint end, real eps2 SOFTENING_PARAMETER)
@@ -101,6 +102,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void forces_steps(
         }
     }
 }
+#endif
 #endif
 #endif
 

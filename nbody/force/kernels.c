@@ -37,9 +37,12 @@ static const struct embedded *sum_source(const struct nbody *nb, enum sum_kind s
     return sum_is_mixed(nb, sum) ? &mixed : nbody_forces_sum_of(sum)->source;
 }
 
-/* Kernels that neither steps nor queries of this engine need are not built. */
+/* Kernels that neither steps nor queries of this engine need are not built. The tree has its own
+ * sums. */
 static bool sum_is_needed(const struct nbody *nb, enum sum_kind sum)
 {
+    if (nb->method == NBODY_TREE)
+        return false;
     if (sum == CRITERION)
         return nbody_stepping_needs_criterion(nb);
     return sum == FORCES || sum == POTENTIALS || sum == nb->integrator->sum;
@@ -57,9 +60,10 @@ static void *sum_build_program(struct nbody *nb, struct nbody_device *p, enum su
     char options[512];
     nbody_shape_options(nb, p, nbody_has_doubles(nb) && !is_mixed, options, sizeof options);
     const size_t used = strlen(options);
-    snprintf(options + used, sizeof options - used, "%s%s%s", many ? " -D FUSED_STEPS=1" : "",
+    snprintf(options + used, sizeof options - used, "%s%s%s%s", many ? " -D FUSED_STEPS=1" : "",
              many ? p->barrier_options : "",
-             nb->particles.own_eps && !is_mixed ? " -D SOFTENED" : "");
+             nb->particles.own_eps && !is_mixed ? " -D SOFTENED" : "",
+             sum == POTENTIALS && sum_is_mixed(nb, FORCES) ? " -D POTENTIALS_ONLY" : "");
     return embedded_open(nb->ctx, options, sum_source(nb, sum), COUNT_OF(before) - first,
                          before + first);
 }

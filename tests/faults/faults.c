@@ -123,6 +123,17 @@ static bool is_shorter_index(const struct program *p, const struct result *good,
     return whole;
 }
 
+/* True if the folder of an output exists without the output. */
+static bool lacks_output(const char *output)
+{
+    const char *slash = strchr(output, '/');
+    char parent[64];
+    if (!slash)
+        return false;
+    snprintf(parent, sizeof parent, "%.*s", (int)(slash - output), output);
+    return access(in_run_folder(parent), F_OK) == 0 && access(in_run_folder(output), F_OK) != 0;
+}
+
 /* True if there are unexpected files, or incomplete ones. */
 static bool leaves_files(const struct program *p, const struct result *good, char *why, size_t size)
 {
@@ -130,6 +141,7 @@ static bool leaves_files(const struct program *p, const struct result *good, cha
     for (int i = 0; !bad && p->outputs[i]; i++) {
         bad = access(in_run_folder(p->outputs[i]), F_OK) == 0 && !output_is_good(p, good, i) &&
               !is_shorter_index(p, good, i);
+        bad |= lacks_output(p->outputs[i]);
         if (bad)
             snprintf(why, size, "leaves half of %s", p->outputs[i]);
     }

@@ -21,7 +21,7 @@ struct program {
     const char *name;
     const char *line;       /* the command, from the build folder */
     const char *compares;   /* regular expression of the result in standard output; NULL: none */
-    const char *outputs[9]; /* files that it writes */
+    const char *outputs[9]; /* files that it writes; "a/b": in a folder that it makes */
     const char *needs[5];   /* source files that it needs in its folder */
     struct result good;
 };

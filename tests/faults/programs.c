@@ -181,6 +181,12 @@ struct program programs[] = {
 #ifdef STDCL_HAVE_PYTHON
     {"python", "tests/faults_python", ".*", {0}, {0}, {0}},
 #endif
+    {"examples",
+     "bin/stdcl examples copies",
+     "copies: .*",
+     {"copies/01_hello.c", "copies/04_templates.clt", "copies/10_monte_carlo.c", "copies/Makefile"},
+     {0},
+     {0}},
     {"devices", "bin/stdcl devices", ".*", {0}, {0}, {0}},
     {"check",
      "bin/stdcl check cli_add.cl",

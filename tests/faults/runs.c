@@ -6,6 +6,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -125,14 +126,27 @@ static void find_needed(const char *needed, char *path, size_t size)
     snprintf(folder, sizeof folder, "%s", stay);
 }
 
-void run_tidy(const struct program *p)
+/* Remove all entries of a folder, which may be folders of files. */
+static void empty_folder(const char *path)
 {
-    DIR *d = opendir(folder);
-    for (struct dirent *e; d && (e = readdir(d));)
-        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-            unlinkat(dirfd(d), e->d_name, 0);
+    char inner[600];
+    DIR *d = opendir(path);
+    for (struct dirent *e; d && (e = readdir(d));) {
+        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+            continue;
+        if (unlinkat(dirfd(d), e->d_name, 0) == 0 || errno != EISDIR ||
+            snprintf(inner, sizeof inner, "%s/%s", path, e->d_name) >= (int)sizeof inner)
+            continue;
+        empty_folder(inner);
+        unlinkat(dirfd(d), e->d_name, AT_REMOVEDIR);
+    }
     if (d)
         closedir(d);
+}
+
+void run_tidy(const struct program *p)
+{
+    empty_folder(folder);
     for (int i = 0; p->needs[i]; i++) {
         char from[600];
         find_needed(p->needs[i], from, sizeof from);
@@ -212,6 +226,16 @@ bool name_in(const char *name, const char *const *list)
     return false;
 }
 
+/* True if an output is in the folder of this name. */
+static bool is_folder_of_outputs(const struct program *p, const char *name)
+{
+    const size_t length = strlen(name);
+    for (int i = 0; p->outputs[i]; i++)
+        if (strncmp(p->outputs[i], name, length) == 0 && p->outputs[i][length] == '/')
+            return true;
+    return false;
+}
+
 bool leaves_others(const struct program *p, bool (*allowed)(const char *), char *why, size_t size)
 {
     static const char *const always[] = {".", "..", "stdout", "stderr", NULL};
@@ -219,7 +243,8 @@ bool leaves_others(const struct program *p, bool (*allowed)(const char *), char 
     DIR *d = opendir(folder);
     for (struct dirent *e; d && !bad && (e = readdir(d));) {
         bad = !name_in(e->d_name, always) && !name_in(e->d_name, p->outputs) &&
-              !name_in(e->d_name, p->needs) && !(allowed && allowed(e->d_name));
+              !name_in(e->d_name, p->needs) && !is_folder_of_outputs(p, e->d_name) &&
+              !(allowed && allowed(e->d_name));
         if (bad)
             snprintf(why, size, "leaves %.200s", e->d_name);
     }
