@@ -490,6 +490,7 @@ struct nbody_options nbody_job_options(struct nbody_job *job)
         .stepping = (enum nbody_stepping)job->stepping,
         .eta = job->eta,
         .world = cli_world,
+        .first_number = 1,
         .place = may_use_host(job) && job->precision == NBODY_DOUBLE ? NBODY_ON_FASTER
                                                                      : NBODY_ON_DEVICES,
     };

@@ -268,7 +268,7 @@ static void nbody_command_reports_vanishing_step(void **unused)
         unlink(in_folder("end.tab"));
         snprintf(line, sizeof line, "-i fall.tab --eps 0 --dt 1/8 --until 2 -q -o end.tab %s",
                  how[k]);
-        nbody_refuses(1, "bodies 1 and 2 (from 0 on) come so close that the time step vanishes",
+        nbody_refuses(1, "bodies 2 and 3 (from 1 on) come so close that the time step vanishes",
                       line);
         works(particles_read(in_folder("end.tab"), &p));
         assert_true(p.n == 3 && p.time > 0.25 && p.time < 0.78 && p.pos[1][0] < 0.5 &&
