@@ -10,6 +10,7 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 const char *const nbody_model_names[] = {"plummer",   "uniform", "cold",
@@ -28,15 +29,44 @@ int nbody_corrector_order(int name)
     return order[name];
 }
 
-bool nbody_find_body(const struct particles *b, const char *word, size_t length, size_t *body)
+size_t nbody_word_length(const char *text, const char *end)
 {
-    char name[PARTICLES_NAME_SIZE];
+    bool quoted = false;
+    size_t length = 0;
+    for (; text + length < end && (quoted || text[length] != ','); length++)
+        quoted ^= text[length] == '"';
+    return length;
+}
+
+/* The first body from `from` on with that name; the number of bodies if there is none. */
+static size_t find_name(const struct particles *b, size_t from, const char *word, size_t length)
+{
+    const char *name = b->note[NOTE_names];
+    const bool is_none = length == 1 && *word == '-';
+    for (size_t i = 0; name && *name && !is_none; i++) {
+        const size_t own = strcspn(name, " ");
+        if (i >= from && own == length && memcmp(name, word, length) == 0)
+            return i;
+        name += own + strspn(name + own, " ");
+    }
+    return b->n;
+}
+
+bool nbody_find_body(const struct particles *b, const char *word, size_t length, size_t *body,
+                     char why[NBODY_WHY])
+{
+    const bool quoted = length > 2 && word[0] == '"' && word[length - 1] == '"';
     double number;
-    for (size_t i = 0; i < b->n; i++)
-        if (particles_name(b, i, name) && strlen(name) == length && !memcmp(name, word, length)) {
-            *body = i;
-            return true;
-        }
+    word += quoted;
+    length -= quoted ? 2 : 0;
+    *why = 0;
+    *body = find_name(b, 0, word, length);
+    const size_t second = find_name(b, *body + 1, word, length);
+    if (second < b->n)
+        snprintf(why, NBODY_WHY, "bodies %zu and %zu are both called %.*s; give a number",
+                 *body + 1, second + 1, (int)length, word);
+    if (*body < b->n)
+        return second == b->n;
     if (number_read(word, length, &number) != NUMBER_OK || number != floor(number) ||
         !(number >= 1 && number <= (double)b->n))
         return false;
