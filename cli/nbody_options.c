@@ -205,7 +205,7 @@ bool nbody_options_parse(struct nbody_job *job, int argc, char **argv, int *stat
         CLI_STRING('i', "input", "FILE", &job->input, inputs),
         CLI_FLAG(
             0, "isolated", &job->isolated,
-            "take the bodies of -i as isolated in static space, although the file is of a cosmological run or a periodic box"),
+            "take the bodies of -i as isolated in static space, although the file is of a cosmological run, whose scale factor then becomes time 0, or a periodic box"),
         CLI_CHOICE(
             0, "ic", "MODEL", &job->model, nbody_ic_names,
             "initial bodies: {}; solar is the Sun, its planets, the Moon and Pluto on 1 January 2000, in au and days; list prints a line on each"),
