@@ -526,6 +526,8 @@ int nbody_job_engine(struct nbody_job *job, enum nbody_kernel kernel)
     job->engine = create_engine(job, options);
     job->if_direct = false;
     if (!job->engine)
+        nbody_name_options();
+    if (!job->engine)
         return *job->fields.forces ? cli_refused_call() : cli_failed_call(NULL);
     nbody_set_clock(job->engine, job->time_start, 0);
     return job->resumed ? nbody_resume_state(job) : CLI_DONE;

@@ -47,6 +47,8 @@ enum { NBODY_WHY = 160 };
 bool nbody_find_body(const struct particles *b, const char *word, size_t length, size_t *body,
                      char why[NBODY_WHY]);
 size_t nbody_word_length(const char *text, const char *end);
+/* Replace constants of stdcl/nbody.h in the sentence of a failed call by options of the command. */
+void nbody_name_options(void);
 
 /* nbody_metadata.c */
 int nbody_metadata_take(

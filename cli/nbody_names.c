@@ -1,17 +1,21 @@
 /* nbody_names.c - names of models, integrators, precisions, kernels, methods and time-step
- * schemes; bodies by their names.
+ * schemes; bodies by their names; options in messages of the library.
  * SPDX-License-Identifier: MIT
  */
 #include "nbody_bodies.h"
 #include "nbody_job.h"
 #include "nbody_options.h"
+#include "text.h"
 
 #include "formats/number.h"
 
+#include <errno.h>
 #include <math.h>
+#include <stdcl.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 const char *const nbody_model_names[] = {"plummer",   "uniform", "cold",
                                          "collision", "figure8", "pythagorean",
@@ -83,4 +87,45 @@ const char *const *nbody_integrator_names(void)
     for (int i = 0; i < MOST && (info = nbody_integrator_describe((enum nbody_integrator)i)); i++)
         names[i] = info->name;
     return names;
+}
+
+/* ---- Messages of the library. ---------------------------------------------------------------- */
+
+/* Append a constant of stdcl/nbody.h, without NBODY_, as an option of the command. */
+static void append_constant(const char *word, size_t length, char *text, size_t size)
+{
+    const struct {
+        const char *option, *const *names;
+    } lists[] = {
+        {"--integrator", nbody_integrator_names()}, {"--precision", nbody_precision_names},
+        {"--kernel", nbody_kernel_names},           {"--method", nbody_method_names},
+        {"--stepping", nbody_stepping_names},       {"--coordinates", nbody_coordinates_names}};
+    for (size_t k = 0; k < sizeof lists / sizeof *lists; k++)
+        for (const char *const *name = lists[k].names; *name; name++)
+            if (strlen(*name) == length && strncasecmp(*name, word, length) == 0) {
+                cli_text_append(text, size, "%s %s", lists[k].option, *name);
+                return;
+            }
+    if (length == 7 && memcmp(word, "ON_HOST", length) == 0)
+        cli_text_append(text, size, "up to %d bodies without --device", NBODY_FEW);
+    else
+        cli_text_append(text, size, "NBODY_%.*s", (int)length, word);
+}
+
+void nbody_name_options(void)
+{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+    const int code = clerrno;
+    char text[1000] = "";
+    if (oclerrno != CL_SUCCESS || (code != EINVAL && code != ENOTSUP))
+        return;
+    const char *at = clerror();
+    for (const char *found; at && (found = strstr(at, "NBODY_")); at = found) {
+        const size_t length = strspn(found += strlen("NBODY_"), letters);
+        cli_text_append(text, sizeof text, "%.*s", (int)(found - at) - 6, at);
+        append_constant(found, length, text, sizeof text);
+        found += length;
+    }
+    if (at)
+        clerror_set(code, "%s%s", text, at);
 }

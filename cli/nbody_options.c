@@ -44,6 +44,10 @@ static bool parse_pixels(const char *text, void *to, char *why, size_t size)
 /* ---- Options that go together. --------------------------------------------------------------- */
 
 static const struct cli_combination nbody_combinations[] = {
+    CLI_EXCLUDES("ensemble", "external!none",
+                 "ensembles support no forces beside gravity; run each system by itself"),
+    CLI_EXCLUDES("ensemble", "event stop-event events",
+                 "ensembles look for no events but those of --stop-distance and --collide"),
     CLI_ALLOWS_ONLY(
         "ensemble",
         "input isolated ic seed gravity dt steps until time-limit stop-distance collide radius output snapshots csv diag elements systems spread integrator coordinates corrector safe-mode megno checkpoint every every-minutes resume resume-anyway view view-wait view-guest view-rate view-budget record " CLI_COMMON_NAMES,
