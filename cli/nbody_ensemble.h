@@ -42,7 +42,7 @@ struct ensemble {
      * also its identifier. */
     struct particles bodies_out;
     size_t chosen_n, *chosen; /* indices of the systems of --systems, ascending */
-    uint8_t *ended; /* by chosen system: the ensemble_row kinds of which it has its last rows */
+    uint8_t *ended; /* by chosen system: tables with its last rows, of enum ensemble_row */
     struct nbody_system *system; /* chosen, as of the last ensemble_fetch */
     struct ensemble_table energies, orbits;
     size_t batch;              /* steps between visits of the view */
@@ -68,7 +68,7 @@ int ensemble_create(struct ensemble *e);
 int ensemble_choose(struct ensemble *e);
 int ensemble_fetch(struct ensemble *e); /* download the chosen systems */
 
-/* Copy the name of a body of a system, which is that of its file; false: it has none. */
+/* Copy the name of a body of a system, from the system's file; false: it has none. */
 bool ensemble_body_name(const struct ensemble *e, size_t system, size_t body,
                         char name[PARTICLES_NAME_SIZE]);
 

@@ -53,7 +53,7 @@ static const char *energies_file(const struct nbody_job *job)
 
 /* ---- Metadata of files of bodies. ------------------------------------------------------------ */
 
-/* Name the bodies; those that have merged have no name. Too many names are none. */
+/* Name the bodies, except merged ones. Names longer than PARTICLES_NAMES_MOST are left out. */
 static int set_names(struct ensemble *e)
 {
     struct particles *b = &e->bodies_out;
@@ -233,8 +233,8 @@ static int write_orbit_rows(struct ensemble *e, size_t k, const struct nbody_dia
     return CLI_DONE;
 }
 
-/* Write rows of the chosen system k to those of the tables `rows` that lack its last rows; and, at
- * the end of a run without --diag, to the table of orbits. */
+/* Write rows of the chosen system k to each table of `rows` that lacks its last rows; and, at the
+ * end of a run without --diag, to the table of orbits. */
 static int write_system_rows(struct ensemble *e, size_t k, int rows, bool end_orbits)
 {
     const int wanted = rows & ~e->ended[k];

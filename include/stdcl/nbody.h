@@ -317,8 +317,8 @@ struct nbody_options {
  * function must not use `velocity`. With NBODY_ON_FASTER they run on devices; on the host each
  * evaluation is a launch.
  *
- * A range without bodies, such as first=3,last=2, is EINVAL. Forces may be infinite in a point or
- * jump there: NBODY_IAS15 passes a jump, such as that of nfw in its centre, by short steps.
+ * A range without bodies, such as first=3,last=2, is EINVAL. Where a force jumps, as in the centre
+ * of nfw, NBODY_IAS15 makes short steps; other integrators lose accuracy there.
  *
  * Fixed steps, one rank; NBODY_IAS15, NBODY_LEAPFROG, NBODY_TAYLOR, NBODY_WHFAST with NBODY_JACOBI,
  * and without velocities NBODY_YOSHIDA4. Bodies as sources: not with NBODY_TREE. Else nbody_create

@@ -52,7 +52,10 @@ static const double LAST_TERM = 1e-6;   /* largest b7, relative to A */
 static const double FIRST_ADDED = 0.02; /* first step, relative to |v| / |a| */
 static const double SHORTER = 0.25;     /* repeat a step if the next would be shorter by this */
 static const double JUMP = 1e-16;       /* change of v in the shortest step, relative to |v| */
-static const double LONGER = 4;         /* growth of a step at most */
+/* A force is too rough if it jumps this often before steps are SMOOTH times the shortest ones. */
+enum { MOST_JUMPS = 1000 };
+static const double SMOOTH = 1e12;
+static const double LONGER = 4; /* growth of a step at most */
 /* Largest change of b7 at convergence, relative to the largest acceleration. One more iteration
  * would change b7 by a thousandth of this, and positions by less than their rounding. */
 static const double CONVERGED = 1e-11;
@@ -81,6 +84,8 @@ struct radau {
     double binomial[PLACES][PLACES];  /* j + 1 over k + 1 */
     double evaluations, reported;     /* so far; when progress was reported */
     size_t shortest;                  /* body that needs the next step */
+    bool jumps;                       /* its force jumps, and the next step is the shortest */
+    bool smooth;                      /* the next step is SMOOTH times the shortest */
 };
 
 /* c[j] holds the coefficients of (h - h1) ... (h - hj), since a = a0 + g0 h + g1 h (h - h1) + ...
@@ -446,6 +451,8 @@ static double radau_jump_length(const struct radau *r, size_t i, double A)
 static double radau_next_length(struct radau *r, double T)
 {
     double next = LONGER * fabs(T);
+    double shortest = 0; /* of all bodies */
+    r->jumps = false;
     const bool added = radau_engine(r) != NULL;
     for (size_t i = 0; i < r->s->n; i++) {
         double first[3] = {0}, second[3] = {0}, last[3];
@@ -465,16 +472,20 @@ static double radau_next_length(struct radau *r, double T)
         double own = length * fabs(T);
         if (b7 > LAST_TERM * A)
             own = fmin(own, fabs(T) * pow(LAST_TERM * A / b7, 1. / 7));
-        if (added)
-            own = fmax(own, radau_jump_length(r, i, A));
-        r->shortest = own < next ? i : r->shortest;
-        next = fmin(next, own);
+        const double least = added ? radau_jump_length(r, i, A) : 0;
+        if (fmax(own, least) < next) {
+            next = fmax(own, least);
+            r->shortest = i;
+            r->jumps = own < least;
+        }
+        shortest = fmax(shortest, least);
     }
+    r->smooth = next > SMOOTH * shortest;
     return next;
 }
 
-/* True if a force of the caller jumps between the last node and the end of a step T which is long
- * enough to see that: the acceleration of a body at the end is not that of the polynomial. */
+/* True if a force of the caller jumps between the last node and the end of a step T: there the
+ * acceleration of a body differs from the polynomial. False for the shortest steps. */
 static bool radau_end_jumps(struct radau *r, double T)
 {
     if (!radau_engine(r))
@@ -593,11 +604,19 @@ static bool radau_stops(struct radau *r, double part)
     return nbody_host_stops(r->s->watch, part);
 }
 
+static enum host_end radau_vanishes(const struct radau *r)
+{
+    if (r->s->watch)
+        r->s->watch->vanishing = r->shortest;
+    return HOST_VANISHES;
+}
+
 /* Advance by the time t. */
 static enum host_end radau_run(struct radau *r, double t)
 {
     double done = 0, lost = 0, longest = 0;
     bool any = false; /* a step has been accepted */
+    int jumps = 0;    /* since steps were long */
     struct nbody *const nb = radau_engine(r);
     if (nb)
         r->start = (r->s->watch->events_only ? r->s->watch->time : nbody_engine_time(nb)) *
@@ -609,11 +628,8 @@ static enum host_end radau_run(struct radau *r, double t)
         const bool last = T >= fabs(t - done);
         const double step = last ? t - done : copysign(T, t);
         longest = any ? longest : fmax(longest, fabs(step));
-        if (T < (nb ? VANISHED_ADDED : VANISHED) * longest) {
-            if (r->s->watch)
-                r->s->watch->vanishing = r->shortest;
-            return HOST_VANISHES;
-        }
+        if (T < (nb ? VANISHED_ADDED : VANISHED) * longest || jumps > MOST_JUMPS)
+            return radau_vanishes(r);
         radau_solve(r, step);
         T = radau_next_length(r, step);
         if (T >= SHORTER * fabs(step) && radau_end_jumps(r, step))
@@ -630,6 +646,7 @@ static enum host_end radau_run(struct radau *r, double t)
         }
         longest = any ? fmax(longest, fabs(step)) : fabs(step);
         any = true;
+        jumps = r->smooth ? 0 : jumps + r->jumps;
         const enum host_end end = radau_complete(r, done, step);
         if (last || end != HOST_DONE)
             return end;
