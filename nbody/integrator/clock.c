@@ -137,23 +137,23 @@ static void clock_closest(size_t n, const double *x, size_t *a, size_t *b)
 
 int nbody_step_vanished_between(const struct nbody *nb, size_t a, size_t b)
 {
+    if (nb->n == 1)
+        return clerror_set(
+            EDOM,
+            "nbody_step: in step %zu, after time %g, the time step vanishes: a field is infinite where the body is",
+            nb->integration.steps + 1, nbody_time(nb));
     return clerror_set(
         EDOM,
-        "nbody_step: in step %zu, after time %g, bodies %zu and %zu (from %d on) come so close that the time "
+        "nbody_step: in step %zu, after time %g, %sbodies %zu and %zu (from %d on) come so close that the time "
         "step vanishes; add a softening length",
-        nb->integration.steps + 1, nbody_time(nb), nbody_number(nb, a), nbody_number(nb, b),
-        nb->first_number);
+        nb->integration.steps + 1, nbody_time(nb),
+        nbody_has_outer_sum(nb) ? "a field is infinite where a body is, or " : "",
+        nbody_number(nb, a), nbody_number(nb, b), nb->first_number);
 }
 
 int nbody_step_vanished(const struct nbody *nb, const double *x)
 {
     size_t a = 0, b = 0;
-    if (nbody_has_outer_sum(nb) && (nb->integrator->info.derivatives > 0 || nb->n == 1))
-        return clerror_set(
-            EDOM,
-            "nbody_step: in step %zu, after time %g, the time step vanishes: a field is infinite where a body is, "
-            "or bodies come too close; add a softening length",
-            nb->integration.steps + 1, nbody_time(nb));
     clock_closest(nb->n, x, &a, &b);
     return nbody_step_vanished_between(nb, a, b);
 }
