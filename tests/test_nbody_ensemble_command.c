@@ -482,7 +482,7 @@ static void ensemble_rejects_bad_runs(void **unused)
                   "-i star.tab --ensemble 8 --integrator leapfrog");
     nbody_refuses(2, "ensembles support no forces beside gravity; run each system by itself",
                   "-i star.tab --ensemble 8 --external nfw:M=1,a=1");
-    nbody_refuses(2, "ensembles look for no events but those of --stop-distance and --collide",
+    nbody_refuses(2, "ensembles have only the events of --stop-distance and --collide",
                   "-i star.tab --ensemble 8 --event apsis:2 --events e.csv");
     nbody_refuses(2, "--diag needs a table", "-i star.tab --ensemble 8 --diag 1");
 }

@@ -377,13 +377,15 @@ class NBody(Engine):
             name = found[2].strip('"')
             if name in self.names:
                 return "%s=%d" % (found[1], self.names[name])
-            if not re.fullmatch(r"\d+", name):
-                raise ValueError("external: there is no body called %r" % name)
+            try:
+                float(name)  # the library checks it, as a body or as a parameter of a file
+            except ValueError:
+                raise ValueError("external: there is no body called %r" % name) from None
             return found[0]
         return re.sub(_BODY_OF_FORCE, number, external)
 
     def _check_removable(self, gone: int) -> None:
-        """Forces of `external` may have numbers of bodies, their sources being number 0 unless they say another."""
+        """Forces of `external` may have numbers of bodies, and their sources are number 0 by default."""
         if not self.external:
             return
         bodies = [self.names.get(value.strip('"')) for _, value in re.findall(_BODY_OF_FORCE, self.external)]
