@@ -204,7 +204,8 @@ static void append_part(const struct cli_usage *usage, const struct part *p, enu
         cli_text_append(text, size, " %s", o->argument);
 }
 
-/* Append the terms of a list, as in "a, b and c"; `last` joins the last one. */
+/* Append the terms of a list, as in "a, b and c"; `last` joins the last one. An option as typed
+ * appears once in a term, although the term may exclude several of its values. */
 static void append_list(const struct cli_usage *usage, const char *list, const char *last,
                         enum wording wording, char *text, size_t size)
 {
@@ -212,8 +213,12 @@ static void append_list(const struct cli_usage *usage, const char *list, const c
     struct part p;
     for (bool first = true; next_word(&list, ' ', term); first = false) {
         const char *rest = term;
+        const struct cli_option *before = NULL;
         cli_text_append(text, size, "%s", first ? "" : *list ? ", " : last);
         for (bool alone = true; next_part(usage, &rest, &p); alone = false) {
+            if (wording == AS_TYPED && p.option && p.option == before)
+                continue;
+            before = p.option;
             cli_text_append(text, size, "%s", alone ? "" : *rest ? ", " : " and ");
             append_part(usage, &p, wording, text, size);
         }

@@ -490,6 +490,7 @@ struct nbody_options nbody_job_options(struct nbody_job *job)
         .stepping = (enum nbody_stepping)job->stepping,
         .eta = job->eta,
         .world = cli_world,
+        .first_number = 1,
         .place = may_use_host(job) && job->precision == NBODY_DOUBLE ? NBODY_ON_FASTER
                                                                      : NBODY_ON_DEVICES,
     };
@@ -524,6 +525,8 @@ int nbody_job_engine(struct nbody_job *job, enum nbody_kernel kernel)
     job->balance.shape = options.shape;
     job->engine = create_engine(job, options);
     job->if_direct = false;
+    if (!job->engine)
+        nbody_name_options();
     if (!job->engine)
         return *job->fields.forces ? cli_refused_call() : cli_failed_call(NULL);
     nbody_set_clock(job->engine, job->time_start, 0);

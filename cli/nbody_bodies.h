@@ -40,13 +40,22 @@ int nbody_job_plan(struct nbody_job *job); /* choose, create the engine and coun
  * `steps`. */
 int nbody_job_plan_steps(struct nbody_job *job, size_t steps);
 
-/* nbody_names.c. Find a body by its name or its number from 1 on; false: there is none. */
-bool nbody_find_body(const struct particles *b, const char *word, size_t length, size_t *body);
+/* nbody_names.c. Find a body by its name, which may be in double quotes, or its number from 1 on;
+ * false: there is none, or several bodies have the name, which `why` says ("": there is none).
+ * word_length: up to a comma outside quotes, or the end. */
+enum { NBODY_WHY = 160 };
+bool nbody_find_body(const struct particles *b, const char *word, size_t length, size_t *body,
+                     char why[NBODY_WHY]);
+size_t nbody_word_length(const char *text, const char *end);
+/* Replace constants of stdcl/nbody.h in the sentence of a failed call by options of the command. */
+void nbody_name_options(void);
 
 /* nbody_metadata.c */
 int nbody_metadata_take(
     struct nbody_job *job); /* apply the input file's metadata where no option overrides it */
 int nbody_metadata_set(struct nbody_job *job); /* set the metadata of output files */
+int nbody_metadata_set_ensemble(const struct nbody_job *job,
+                                struct particles *b); /* of --ensemble */
 
 /* nbody_orbits.c. Place bodies that a file gives by orbital elements, about the centre of mass at
  * rest in the origin. No other bodies are changed. */

@@ -307,5 +307,8 @@ int nbody_job_ensemble(struct nbody_job *job)
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
         free(own[i]);
     free(e.chaos);
+    for (size_t i = 0; e.names && i < e.files; i++)
+        free(e.names[i]);
+    free(e.names);
     return status == CLI_DONE && job->interrupted ? cli_interrupt_status(CLI_DONE) : status;
 }

@@ -21,21 +21,28 @@
 /* A table over time. Its rows are kept for checkpoints. */
 struct ensemble_table {
     struct csv csv;
-    size_t n; /* rows kept */
+    bool named; /* the last column is the name of the row's body */
+    size_t n;   /* rows kept, of the other columns */
     double *row;
 };
+
+/* Tables over time that have the last rows of a system that has ended. A resumed run may begin the
+ * table of orbits, with --diag. */
+enum ensemble_row { ROW_OF_ENERGIES = 1, ROW_OF_ORBITS = 2 };
 
 struct ensemble {
     struct nbody_job *job;
     nbody_ensemble *engine;
     size_t systems, bodies; /* per system */
     double *mass, *radius;  /* of all systems, concatenated; radius NULL without --collide */
+    char **names;           /* metadata `names` of each file of systems; NULL: none has names */
+    size_t files;           /* of systems; 1 for copies */
     /* First all systems, concatenated; from ensemble_choose on those of --systems, as of the last
      * ensemble_fetch. A body that has merged has mass 0, and the rest of the body that absorbed it,
      * also its identifier. */
     struct particles bodies_out;
-    size_t chosen_n, *chosen;    /* indices of the systems of --systems, ascending */
-    bool *ended;                 /* by chosen system: it has ended, and has its last rows */
+    size_t chosen_n, *chosen; /* indices of the systems of --systems, ascending */
+    uint8_t *ended; /* by chosen system: tables with its last rows, of enum ensemble_row */
     struct nbody_system *system; /* chosen, as of the last ensemble_fetch */
     struct ensemble_table energies, orbits;
     size_t batch;              /* steps between visits of the view */
@@ -61,6 +68,10 @@ int ensemble_create(struct ensemble *e);
 int ensemble_choose(struct ensemble *e);
 int ensemble_fetch(struct ensemble *e); /* download the chosen systems */
 
+/* Copy the name of a body of a system, from the system's file; false: it has none. */
+bool ensemble_body_name(const struct ensemble *e, size_t system, size_t body,
+                        char name[PARTICLES_NAME_SIZE]);
+
 /* True for a body that has merged, of those in bodies_out. */
 static inline bool ensemble_is_merged(const struct ensemble *e, size_t i)
 {
@@ -79,6 +90,7 @@ void ensemble_output_discard(struct ensemble *e);
 
 /* nbody_ensemble_kept.c. The state of the outputs in a checkpoint, of `bytes` bytes. restore: write
  * the rows of the resumed run again. */
+size_t ensemble_table_numbers(const struct ensemble_table *table); /* columns without the name */
 size_t ensemble_kept_bytes(const struct ensemble *e);
 void ensemble_kept_save(const struct ensemble *e, char *to);
 int ensemble_kept_restore(struct ensemble *e, const char *from, size_t bytes);

@@ -10,20 +10,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Followed by the chosen systems, one byte for each that has ended, the rows of both tables and the
+/* Followed by the chosen systems, a byte `ended` for each, the rows of both tables and the
  * files of each series. */
 struct kept_head {
     uint64_t chosen, energies, orbits, series, files, last_row;
 };
 
+size_t ensemble_table_numbers(const struct ensemble_table *t)
+{
+    return t->csv.columns - t->named;
+}
+
 int ensemble_table_add(struct ensemble *e, struct ensemble_table *t, const double *row)
 {
-    const size_t columns = t->csv.columns;
+    const size_t columns = ensemble_table_numbers(t);
+    char name[PARTICLES_NAME_SIZE] = "";
     if (e->job->checkpoint) {
         t->row = cli_realloc(t->row, t->n + 1, columns * sizeof *t->row);
         memcpy(t->row + columns * t->n++, row, columns * sizeof *row);
     }
-    return csv_row(&t->csv, row) < 0 ? cli_failed_call(NULL) : CLI_DONE;
+    if (t->named) /* system and body are the first columns, from 1 on */
+        (void)ensemble_body_name(e, (size_t)row[0] - 1, (size_t)row[1] - 1, name);
+    const int failed = t->named ? csv_row_text(&t->csv, row, name) : csv_row(&t->csv, row);
+    return failed < 0 ? cli_failed_call(NULL) : CLI_DONE;
 }
 
 static size_t series_files(const struct nbody_job *job)
@@ -42,7 +51,8 @@ static struct kept_head kept_head_of(const struct ensemble *e)
 static size_t kept_bytes_of(const struct ensemble *e, const struct kept_head *h)
 {
     return h->chosen * (sizeof *e->chosen + 1) +
-           (h->energies * e->energies.csv.columns + h->orbits * e->orbits.csv.columns) *
+           (h->energies * ensemble_table_numbers(&e->energies) +
+            h->orbits * ensemble_table_numbers(&e->orbits)) *
                sizeof(double) +
            h->series * h->files * sizeof(struct series_file);
 }
@@ -62,7 +72,7 @@ static char *put_bytes(char *to, const void *from, size_t bytes)
 
 static char *put_rows(char *to, const struct ensemble_table *t)
 {
-    return put_bytes(to, t->row, t->n * t->csv.columns * sizeof *t->row);
+    return put_bytes(to, t->row, t->n * ensemble_table_numbers(t) * sizeof *t->row);
 }
 
 void ensemble_kept_save(const struct ensemble *e, char *to)
@@ -72,7 +82,7 @@ void ensemble_kept_save(const struct ensemble *e, char *to)
     to = put_bytes(to, &h, sizeof h);
     to = put_bytes(to, e->chosen, e->chosen_n * sizeof *e->chosen);
     for (size_t k = 0; k < e->chosen_n; k++)
-        *to++ = e->ended[k];
+        *to++ = (char)e->ended[k];
     to = put_rows(to, &e->energies);
     to = put_rows(to, &e->orbits);
     for (size_t i = 0; i < job->series_n; i++)
@@ -84,7 +94,7 @@ static int restore_rows(struct ensemble *e, struct ensemble_table *t, size_t row
                         const char **from)
 {
     double row[16];
-    const size_t bytes = t->csv.columns * sizeof *row;
+    const size_t bytes = ensemble_table_numbers(t) * sizeof *row;
     int status = CLI_DONE;
     for (size_t i = 0; i < rows && status == CLI_DONE; i++, *from += bytes) {
         memcpy(row, *from, bytes);
@@ -115,7 +125,7 @@ int ensemble_kept_restore(struct ensemble *e, const char *from, size_t bytes)
             job->resume);
     from += sizeof h + h.chosen * sizeof *e->chosen;
     for (size_t k = 0; k < e->chosen_n; k++)
-        e->ended[k] = *from++ != 0;
+        e->ended[k] = (uint8_t)(*from++ & (ROW_OF_ENERGIES | ROW_OF_ORBITS));
     e->last_row = h.last_row;
     int status = restore_rows(e, &e->energies, h.energies, &from);
     if (status == CLI_DONE)

@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "command.h"
+#include "alloc.h"
 #include "files.h"
 #include "message.h"
 #include "nbody_bodies.h"
@@ -50,6 +51,51 @@ static const char *energies_file(const struct nbody_job *job)
     return NULL;
 }
 
+/* ---- Metadata of files of bodies. ------------------------------------------------------------ */
+
+/* Name the bodies, except merged ones. Names longer than PARTICLES_NAMES_MOST are left out. */
+static int set_names(struct ensemble *e)
+{
+    struct particles *b = &e->bodies_out;
+    char *text = e->names ? cli_alloc(PARTICLES_NAMES_MOST + PARTICLES_NAME_SIZE, 2) : NULL;
+    size_t used = 0;
+    for (size_t i = 0; text && i < b->n && used <= PARTICLES_NAMES_MOST; i++) {
+        char name[PARTICLES_NAME_SIZE];
+        const bool has = !ensemble_is_merged(e, i) &&
+                         ensemble_body_name(e, e->chosen[i / e->bodies], i % e->bodies, name);
+        used += (size_t)sprintf(text + used, "%s%s", i ? " " : "", has ? name : "-");
+    }
+    const int set =
+        particles_set_note(b, NOTE_names, used <= PARTICLES_NAMES_MOST && used ? text : NULL);
+    free(text);
+    return set < 0 ? cli_failed_call(NULL) : CLI_DONE;
+}
+
+static bool writes_bodies(const struct nbody_job *job)
+{
+    bool any = job->snapshots > 0;
+    for (size_t i = 0; i < job->outputs.n; i++)
+        any |= job->outputs.item[i].kind == CLI_OUTPUT_STATE;
+    return any;
+}
+
+static int set_notes(struct ensemble *e)
+{
+    int status = nbody_metadata_set_ensemble(e->job, &e->bodies_out);
+    if (status != CLI_DONE)
+        return status;
+    if ((status = set_names(e)) != CLI_DONE)
+        return status;
+    if (e->names && !e->bodies_out.note[NOTE_names] && writes_bodies(e->job) &&
+        !e->job->common.quiet)
+        cli_warn("%zu systems have names of more than %d bytes, which files of bodies do not hold; "
+                 "choose fewer by --systems",
+                 e->chosen_n, PARTICLES_NAMES_MOST);
+    return CLI_DONE;
+}
+
+/* ---- Tables. --------------------------------------------------------------------------------- */
+
 int ensemble_output_open(struct ensemble *e)
 {
     static const char *const energies[] = {"system",
@@ -71,6 +117,7 @@ int ensemble_output_open(struct ensemble *e)
         "system", "body",       "semi_major",   "eccentricity", "inclination",
         "node",   "pericentre", "mean_anomaly", "period",       "energy_error",
         "time",   "megno",      "lyapunov"};
+    const char *columns[ORBIT_COLUMNS + 1];
     struct nbody_job *job = e->job;
     const char *file = energies_file(job);
     e->last_row = SIZE_MAX;
@@ -79,10 +126,15 @@ int ensemble_output_open(struct ensemble *e)
     job->every = file || (job->elements && job->diag > 0) ? nbody_output_interval(job) : 0;
     const size_t energies_n = ENERGY_COLUMNS - (e->chaos ? 0 : ENERGY_CHAOS),
                  orbits_n = ORBIT_COLUMNS - (e->chaos ? 0 : ORBIT_CHAOS);
+    memcpy(columns, orbits, sizeof orbits);
+    columns[orbits_n] = "name";
+    e->orbits.named = job->elements && e->names;
     if ((file && csv_open(&e->energies.csv, file, energies_n, energies) < 0) ||
-        (job->elements && csv_open(&e->orbits.csv, job->elements, orbits_n, orbits) < 0))
+        (job->elements &&
+         csv_open(&e->orbits.csv, job->elements, orbits_n + e->orbits.named, columns) < 0))
         return cli_failed_call(NULL);
-    return nbody_series_plan(job);
+    const int status = set_notes(e);
+    return status == CLI_DONE ? nbody_series_plan(job) : status;
 }
 
 /* ---- Rows. ----------------------------------------------------------------------------------- */
@@ -181,25 +233,28 @@ static int write_orbit_rows(struct ensemble *e, size_t k, const struct nbody_dia
     return CLI_DONE;
 }
 
-/* Rows of the chosen system k, unless it has had its last ones. */
-static int write_system_rows(struct ensemble *e, size_t k, bool orbits)
+/* Write rows of the chosen system k to each table of `rows` that lacks its last rows; and, at the
+ * end of a run without --diag, to the table of orbits. */
+static int write_system_rows(struct ensemble *e, size_t k, int rows, bool end_orbits)
 {
-    const bool energies = !e->ended[k] && energies_file(e->job);
+    const int wanted = rows & ~e->ended[k];
     const struct nbody_diagnostics d = diagnose_system(e, k);
-    const int status = energies ? write_energy_row(e, k, &d) : CLI_DONE;
-    return status == CLI_DONE && orbits ? write_orbit_rows(e, k, &d) : status;
+    const int status = wanted & ROW_OF_ENERGIES ? write_energy_row(e, k, &d) : CLI_DONE;
+    if (e->system[k].status != NBODY_SYSTEM_RUNS)
+        e->ended[k] |= (uint8_t)rows;
+    return status == CLI_DONE && (wanted & ROW_OF_ORBITS || end_orbits) ? write_orbit_rows(e, k, &d)
+                                                                        : status;
 }
 
 /* Without --diag, orbits are those at the end only, of all chosen systems. */
 static int write_rows(struct ensemble *e, size_t step, bool end)
 {
-    const bool over_time = e->job->elements && e->job->diag > 0,
-               only_end = e->job->elements && !over_time && end;
+    const bool orbits = e->job->elements && e->job->diag > 0;
+    const int rows = (energies_file(e->job) ? ROW_OF_ENERGIES : 0) | (orbits ? ROW_OF_ORBITS : 0);
     for (size_t k = 0; k < e->chosen_n; k++) {
-        const int status = write_system_rows(e, k, only_end || (over_time && !e->ended[k]));
+        const int status = write_system_rows(e, k, rows, e->job->elements && !orbits && end);
         if (status != CLI_DONE)
             return status;
-        e->ended[k] = e->system[k].status != NBODY_SYSTEM_RUNS;
     }
     e->last_row = step;
     return CLI_DONE;
@@ -222,14 +277,6 @@ size_t ensemble_output_next(const struct ensemble *e, size_t step)
     return row < snapshot ? row : snapshot;
 }
 
-static int set_notes(struct ensemble *e)
-{
-    return particles_set_number(&e->bodies_out, NOTE_G, e->job->G) < 0 ||
-                   particles_set_number(&e->bodies_out, NOTE_step, e->job->dt) < 0
-               ? cli_failed_call(NULL)
-               : CLI_DONE;
-}
-
 int ensemble_output_visit(struct ensemble *e, bool end)
 {
     struct nbody_job *job = e->job;
@@ -241,7 +288,7 @@ int ensemble_output_visit(struct ensemble *e, bool end)
         return CLI_DONE;
     if ((status = ensemble_fetch(e)) != CLI_DONE)
         return status;
-    if ((status = set_notes(e)) != CLI_DONE)
+    if ((status = set_names(e)) != CLI_DONE)
         return status;
     if (rows && (status = write_rows(e, step, end)) != CLI_DONE)
         return status;

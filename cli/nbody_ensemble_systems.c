@@ -52,6 +52,26 @@ static void store_system(struct ensemble *e, size_t system, const struct particl
         e->radius[star + i] = isnan(e->job->radius) ? b->radius[i] : e->job->radius;
 }
 
+/* Keep the names of the bodies of a file of systems. */
+static void keep_names(struct ensemble *e, size_t file, size_t files, const struct particles *b)
+{
+    const char *const names = b->note[NOTE_names];
+    if (names && !e->names)
+        e->names = memset(cli_alloc(files, sizeof *e->names), 0, files * sizeof *e->names);
+    e->files = files;
+    if (names && !(e->names[file] = strdup(names)))
+        cli_out_of_memory("the names of bodies");
+}
+
+bool ensemble_body_name(const struct ensemble *e, size_t system, size_t body,
+                        char name[PARTICLES_NAME_SIZE])
+{
+    if (!e->names)
+        return false;
+    const struct particles file = {.note[NOTE_names] = e->names[e->files > 1 ? system : 0]};
+    return particles_name(&file, body, name);
+}
+
 static int check_system(const struct nbody_job *job, const struct particles *b)
 {
     const char *const file = job->input;
@@ -79,6 +99,7 @@ static int make_perturbed_copies(struct nbody_job *job, struct ensemble *e, size
         return status;
     if ((status = allocate_systems(e, systems, job->bodies.n)) != CLI_DONE)
         return status;
+    keep_names(e, 0, 1, &job->bodies);
     for (size_t s = 0; s < systems; s++) {
         store_system(e, s, &job->bodies);
         for (size_t k = 3; s && k < 3 * e->bodies; k++) {
@@ -145,6 +166,7 @@ static int read_system(struct nbody_job *job, struct ensemble *e, size_t s, size
             "%s has %zu bodies, but the preceding systems have %zu; all systems need the same number",
             job->input, system->n, e->bodies);
     store_system(e, s, system);
+    keep_names(e, s, n, system);
     return CLI_DONE;
 }
 

@@ -26,13 +26,14 @@ static const char *const event_names[] = {"encounter", "pericentre", "apocentre"
 struct event_words {
     size_t n, length[MOST_WORDS];
     const char *word[MOST_WORDS];
+    char *why; /* why a body was not found; "": unknown */
 };
 
 static bool split_words(const char *text, struct event_words *w)
 {
     for (w->n = 0; w->n < MOST_WORDS; text += w->length[w->n++] + 1) {
         w->word[w->n] = text;
-        w->length[w->n] = strcspn(text, ",");
+        w->length[w->n] = nbody_word_length(text, text + strlen(text));
         if (!text[w->length[w->n]]) {
             w->n++;
             return true;
@@ -44,7 +45,7 @@ static bool split_words(const char *text, struct event_words *w)
 static bool find_word(const struct particles *b, const struct event_words *w, size_t k,
                       size_t *body)
 {
-    return nbody_find_body(b, w->word[k], w->length[k], body);
+    return nbody_find_body(b, w->word[k], w->length[k], body, w->why);
 }
 
 static bool read_distance(const struct event_words *w, double *distance)
@@ -73,9 +74,10 @@ static bool read_event_bodies(const struct particles *b, const struct event_word
 }
 
 /* Parse a rule; return the number of rules that it makes, 0 if it is wrong. */
-static size_t read_rule(const struct particles *b, const char *text, struct nbody_event_rule r[2])
+static size_t read_rule(const struct particles *b, const char *text, struct nbody_event_rule r[2],
+                        char *why)
 {
-    struct event_words w;
+    struct event_words w = {.why = why};
     const size_t kind = strcspn(text, ":");
     if (!text[kind] || !split_words(text + kind + 1, &w))
         return 0;
@@ -105,10 +107,13 @@ static int add_rules(struct nbody_job *job, const struct cli_strings *texts, con
 {
     for (size_t k = 0; k < texts->n; k++) {
         struct nbody_event_rule *const next = job->rules.rule + job->rules.n;
-        const size_t more = read_rule(&job->bodies, texts->item[k], next);
+        char why[NBODY_WHY] = "";
+        const size_t more = read_rule(&job->bodies, texts->item[k], next, why);
+        if (more == 0 && *why)
+            return cli_wrong("%s: '%s': %s", option, texts->item[k], why);
         if (more == 0)
             return cli_wrong(
-                "%s: '%s' is not a rule for %zu bodies; give encounter:D[,A,B], apsis:A[,B], transit:AXIS,A[,B] or escape:D[,A,B], with a distance D > 0 and names of bodies or numbers from 1",
+                "%s: '%s' is not a rule for %zu bodies; give encounter:D[,A,B], apsis:A[,B], transit:AXIS,A[,B] or escape:D[,A,B], with a distance D > 0 and names of bodies (in quotes if they have a comma) or numbers from 1",
                 option, texts->item[k], job->bodies.n);
         for (size_t l = 0; l < more; l++)
             next[l].stop = stop;

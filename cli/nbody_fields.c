@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdcl.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -128,71 +129,113 @@ static bool is_body_key(const char *word)
     return starts_with(word, "body=") || starts_with(word, "first=") || starts_with(word, "last=");
 }
 
-/* Append one force to `to`, with mapped bodies. Where no source is given it is the first body. */
-static bool map_force(const char *force, size_t length, body_map *map, const void *arg, char *to,
-                      size_t size)
+/* Where mapped forces go, and the bodies that they act on. */
+struct mapping {
+    body_map *map;
+    const void *arg;
+    size_t n; /* bodies, by their mapped numbers */
+    char *to;
+    size_t size;
+};
+
+enum mapped { MAPPED, NO_BODY, NO_RANGE };
+
+/* Append one force, with mapped bodies. Where no source is given it is the first body; where no
+ * range is given it begins with the second body. NO_RANGE: no body is left in the range. */
+static enum mapped map_force(const char *force, size_t length, const struct mapping *m)
 {
     const char *const end = force + length, *const colon = memchr(force, ':', length);
     const char *at = colon ? colon + 1 : end;
-    bool given = !acts_from_body(force);
-    cli_text_append(to, size, "%.*s", (int)(at - force), force);
+    const bool ranges = starts_with(force, "radiation:");
+    bool given = false;
+    size_t first = 1, last = m->n - 1;
+    cli_text_append(m->to, m->size, "%.*s", (int)(at - force), force);
     while (at < end) {
-        const char *const comma = memchr(at, ',', (size_t)(end - at)),
-                          *const stop = comma ? comma : end,
-                          *const value = at + strcspn(at, "=") + 1;
-        size_t number;
+        const char *const stop = at + nbody_word_length(at, end), *const value =
+                                                                      at + strcspn(at, "=") + 1;
+        size_t number = 0;
         if (!is_body_key(at))
-            cli_text_append(to, size, "%.*s", (int)(stop - at), at);
-        else if (map(arg, at, value, (size_t)(stop - value), &number))
-            cli_text_append(to, size, "%.*s%zu", (int)(value - at), at, number);
+            cli_text_append(m->to, m->size, "%.*s", (int)(stop - at), at);
+        else if (m->map(m->arg, at, value, (size_t)(stop - value), &number))
+            cli_text_append(m->to, m->size, "%.*s%zu", (int)(value - at), at, number);
         else
-            return false;
+            return NO_BODY;
         given |= starts_with(at, "body=");
-        cli_text_append(to, size, "%s", comma ? "," : "");
-        at = comma ? comma + 1 : end;
+        first = starts_with(at, "first=") ? number : first;
+        last = starts_with(at, "last=") ? number : last;
+        cli_text_append(m->to, m->size, "%s", stop < end ? "," : "");
+        at = stop < end ? stop + 1 : end;
     }
     if (!given)
-        cli_text_append(to, size, ",body=0");
-    return true;
+        cli_text_append(m->to, m->size, ",body=0");
+    return ranges && first > last ? NO_RANGE : MAPPED;
 }
 
-/* Map all forces, separated by `between`. Return the first force that names a missing body; NULL:
- * none. */
-static const char *map_forces(const char *forces, char between, body_map *map, const void *arg,
-                              char *to, size_t size)
+/* Map all forces, one a line. Without *wrong, forces without bodies are left out; else return why
+ * the first force, then *wrong, is none. */
+static enum mapped map_forces(const char *forces, const struct mapping *m, const char **wrong)
 {
-    *to = 0;
+    *m->to = 0;
     for (; *forces; forces += *forces == '\n') {
-        const size_t length = strcspn(forces, "\n");
-        const bool file = memmem(forces, length, ".cl", 3) != NULL;
-        cli_text_append(to, size, "%.*s", *to != 0, &between);
-        if (file || !acts_from_body(forces))
-            cli_text_append(to, size, "%.*s", (int)length, forces);
-        else if (!map_force(forces, length, map, arg, to, size))
-            return forces;
+        const size_t length = strcspn(forces, "\n"), before = strlen(m->to);
+        enum mapped is = MAPPED;
+        cli_text_append(m->to, m->size, "%s", before ? "\n" : "");
+        if (acts_from_body(forces))
+            is = map_force(forces, length, m);
+        else
+            cli_text_append(m->to, m->size, "%.*s", (int)length, forces);
+        if (is != MAPPED && wrong) {
+            *wrong = forces;
+            return is;
+        }
+        if (is != MAPPED)
+            m->to[before] = 0;
         forces += length;
     }
-    return NULL;
+    return MAPPED;
 }
+
+/* Bodies as given, by name or number from 1 on. */
+struct given_bodies {
+    const struct particles *bodies;
+    char *why;
+};
 
 static bool body_as_given(const void *arg, const char *key, const char *value, size_t length,
                           size_t *number)
 {
+    const struct given_bodies *const given = arg;
     (void)key;
-    return nbody_find_body(arg, value, length, number);
+    return nbody_find_body(given->bodies, value, length, number, given->why);
 }
 
 int nbody_fields_plan(struct nbody_job *job)
 {
     struct nbody_fields *const f = &job->fields;
-    const char *const wrong = job->resumed ? NULL
-                                           : map_forces(f->forces, '\n', body_as_given,
-                                                        &job->bodies, f->engine, sizeof f->engine);
-    if (!wrong)
+    char why[NBODY_WHY] = "";
+    const char *wrong = NULL;
+    if (job->resumed)
         return CLI_DONE;
+    const enum mapped is = map_forces(
+        f->forces,
+        &(struct mapping){.map = body_as_given,
+                          .arg = &(struct given_bodies){.bodies = &job->bodies, .why = why},
+                          .n = job->bodies.n,
+                          .to = f->engine,
+                          .size = sizeof f->engine},
+        &wrong);
+    if (is == MAPPED)
+        return CLI_DONE;
+    const int length = (int)strcspn(wrong, "\n");
+    if (is == NO_RANGE)
+        return cli_wrong(
+            "--external: '%.*s' acts on none of the %zu bodies: its last body is before the first",
+            length, wrong, job->bodies.n);
+    if (*why)
+        return cli_wrong("--external: '%.*s': %s", length, wrong, why);
     return cli_wrong(
-        "--external: '%.*s' names none of the %zu bodies; give a name, or a number from 1 on",
-        (int)strcspn(wrong, "\n"), wrong, job->bodies.n);
+        "--external: '%.*s' names none of the %zu bodies; give a name (in quotes if it has a comma), or a number from 1 on",
+        length, wrong, job->bodies.n);
 }
 
 void nbody_fields_restore(struct nbody_fields *fields, const char *engine)
@@ -223,9 +266,9 @@ static bool body_after_merging(const void *arg, const char *key, const char *val
     size_t body = strtoul(value, NULL, 10);
     (void)length;
     if (*key == 'l') {
-        *number = count_left(m, body + 1);
-        *number -= *number > 0;
-        return true;
+        const size_t left = count_left(m, body + 1);
+        *number = left - 1;
+        return left > 0;
     }
     while (*key == 'b' && m->is[body] != body)
         body = m->is[body];
@@ -237,8 +280,14 @@ void nbody_fields_merge(struct nbody_fields *fields, size_t n, const size_t *is)
 {
     char before[sizeof fields->engine];
     memcpy(before, fields->engine, sizeof before);
-    (void)map_forces(before, '\n', body_after_merging, &(struct merged){n, is}, fields->engine,
-                     sizeof fields->engine);
+    const struct merged merged = {n, is};
+    (void)map_forces(before,
+                     &(struct mapping){.map = body_after_merging,
+                                       .arg = &merged,
+                                       .n = count_left(&merged, n),
+                                       .to = fields->engine,
+                                       .size = sizeof fields->engine},
+                     NULL);
 }
 
 /* ---- Texts. ---------------------------------------------------------------------------------- */
@@ -309,7 +358,10 @@ static bool body_from_1(const void *arg, const char *key, const char *value, siz
 char *nbody_fields_text_now(const struct nbody_fields *fields)
 {
     char forces[sizeof fields->engine];
-    (void)map_forces(fields->engine, '\n', body_from_1, NULL, forces, sizeof forces);
+    (void)map_forces(
+        fields->engine,
+        &(struct mapping){.map = body_from_1, .n = SIZE_MAX, .to = forces, .size = sizeof forces},
+        NULL);
     return fields_text(fields, forces);
 }
 

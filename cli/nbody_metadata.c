@@ -107,6 +107,18 @@ static bool lacks_constant(const struct nbody_job *job)
            (strcmp(format, "hdf5") == 0 || strcmp(format, "gadget") == 0);
 }
 
+/* A scale factor is no time of static space: begin at 0. */
+static void replace_scale_factor(struct nbody_job *job)
+{
+    if (!job->bodies.scale)
+        return;
+    if (!job->common.quiet)
+        cli_warn("--isolated: the time in %s, %g, is a scale factor; the run begins at time 0",
+                 job->input, job->bodies.time);
+    job->bodies.time = 0;
+    job->bodies.scale = false;
+}
+
 int nbody_metadata_take(struct nbody_job *job)
 {
     struct differences d = {.n = 0};
@@ -116,6 +128,7 @@ int nbody_metadata_take(struct nbody_job *job)
             "%s: %s, which is not simulated here; --isolated takes the bodies as they "
             "are, isolated in static space",
             job->input, job->bodies.space);
+    replace_scale_factor(job);
     if (lacks_constant(job))
         return cli_failed(
             "%s: has neither a gravitational constant nor units, which decide the forces; give -G: 1 "
@@ -218,41 +231,59 @@ static int broadcast_notes(struct particles *b)
     return 0;
 }
 
+/* Set the metadata of all kinds of runs. -1 with an error. */
+static int set_common_notes(const struct nbody_job *job, struct particles *b)
+{
+    char *command = command_line(job), *device = cli_devices_name(job->context);
+    if (!command)
+        cli_out_of_memory("the metadata of files");
+    const int failed =
+        particles_set_number(b, NOTE_G, job->G) | particles_set_number(b, NOTE_step, job->dt) |
+        particles_set_note(b, NOTE_version, STDCL_VERSION) |
+        particles_set_note(b, NOTE_device, device) | particles_set_note(b, NOTE_command, command);
+    free(command);
+    free(device);
+    return failed ? -1 : 0;
+}
+
+/* An ensemble has units and a model of its file, and no integrator of single runs unless one was
+ * given. */
+int nbody_metadata_set_ensemble(const struct nbody_job *job, struct particles *b)
+{
+    static const enum particles_note of_file[] = {NOTE_model, NOTE_seed, NOTE_UnitLength_in_cm,
+                                                  NOTE_UnitMass_in_g,
+                                                  NOTE_UnitVelocity_in_cm_per_s};
+    int failed = set_common_notes(job, b);
+    for (size_t k = 0; k < sizeof of_file / sizeof *of_file; k++)
+        failed |= particles_set_note(b, of_file[k], job->bodies.note[of_file[k]]);
+    if (job->integrator != NBODY_LEAPFROG)
+        failed |= particles_set_note(b, NOTE_integrator, nbody_integrator_names()[job->integrator]);
+    return failed ? cli_failed_call(NULL) : CLI_DONE;
+}
+
 int nbody_metadata_set(struct nbody_job *job)
 {
     struct particles *b = &job->bodies;
     const bool tree = nbody_method(job->engine) == NBODY_TREE;
-    char seed[24], *command = command_line(job), *device = cli_devices_name(job->context),
-                   *fields = job->n < job->n_start ? nbody_fields_text_now(&job->fields)
+    char seed[24], *fields = job->n < job->n_start ? nbody_fields_text_now(&job->fields)
                                                    : nbody_fields_text(&job->fields);
-    if (!command) {
-        free(fields);
-        free(device);
-        return cli_failed("out of memory for the metadata of files");
-    }
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)job->seed);
-    int failed =
-        particles_set_number(b, NOTE_G, job->G) |
-        particles_set_number(b, NOTE_softening, job->own_eps ? NAN : job->eps) |
-        particles_set_number(b, NOTE_step, job->dt) |
-        particles_set_number(b, NOTE_accuracy, tree ? nbody_job_accuracy(job) : NAN) |
-        particles_set_number(b, NOTE_eta,
-                             job->stepping == NBODY_FIXED ? NAN : nbody_eta(job->engine)) |
-        particles_set_note(b, NOTE_stepping,
-                           job->stepping == NBODY_FIXED ? NULL
-                                                        : nbody_stepping_names[job->stepping]) |
-        particles_set_note(b, NOTE_integrator, nbody_integrator_names()[job->integrator]) |
-        particles_set_note(b, NOTE_precision, nbody_precision_names[job->precision]) |
-        particles_set_note(b, NOTE_method, nbody_method_names[nbody_method(job->engine)]) |
-        particles_set_note(b, NOTE_external, *fields ? fields : NULL) |
-        particles_set_note(b, NOTE_version, STDCL_VERSION) |
-        particles_set_note(b, NOTE_device, device) | particles_set_note(b, NOTE_command, command);
+    int failed = set_common_notes(job, b) |
+                 particles_set_number(b, NOTE_softening, job->own_eps ? NAN : job->eps) |
+                 particles_set_number(b, NOTE_accuracy, tree ? nbody_job_accuracy(job) : NAN) |
+                 particles_set_number(b, NOTE_eta,
+                                      job->stepping == NBODY_FIXED ? NAN : nbody_eta(job->engine)) |
+                 particles_set_note(
+                     b, NOTE_stepping,
+                     job->stepping == NBODY_FIXED ? NULL : nbody_stepping_names[job->stepping]) |
+                 particles_set_note(b, NOTE_integrator, nbody_integrator_names()[job->integrator]) |
+                 particles_set_note(b, NOTE_precision, nbody_precision_names[job->precision]) |
+                 particles_set_note(b, NOTE_method, nbody_method_names[nbody_method(job->engine)]) |
+                 particles_set_note(b, NOTE_external, *fields ? fields : NULL);
     if (!job->input)
         failed |= particles_set_note(b, NOTE_model, nbody_model_names[job->model]) |
                   particles_set_note(b, NOTE_seed, seed);
     free(fields);
-    free(device);
-    free(command);
     return world_reduce_status(cli_world, failed ? -1 : 0) != 0 ||
                    (world_size(cli_world) > 1 && broadcast_notes(b) != 0)
                ? cli_failed_call(NULL)

@@ -44,6 +44,10 @@ static bool parse_pixels(const char *text, void *to, char *why, size_t size)
 /* ---- Options that go together. --------------------------------------------------------------- */
 
 static const struct cli_combination nbody_combinations[] = {
+    CLI_EXCLUDES("ensemble", "external!none",
+                 "ensembles support no forces beside gravity; run each system by itself"),
+    CLI_EXCLUDES("ensemble", "event stop-event events",
+                 "ensembles have only the events of --stop-distance and --collide"),
     CLI_ALLOWS_ONLY(
         "ensemble",
         "input isolated ic seed gravity dt steps until time-limit stop-distance collide radius output snapshots csv diag elements systems spread integrator coordinates corrector safe-mode megno checkpoint every every-minutes resume resume-anyway view view-wait view-guest view-rate view-budget record " CLI_COMMON_NAMES,
@@ -205,7 +209,7 @@ bool nbody_options_parse(struct nbody_job *job, int argc, char **argv, int *stat
         CLI_STRING('i', "input", "FILE", &job->input, inputs),
         CLI_FLAG(
             0, "isolated", &job->isolated,
-            "take the bodies of -i as isolated in static space, although the file is of a cosmological run or a periodic box"),
+            "take the bodies of -i as isolated in static space, although the file is of a cosmological run or a periodic box; a scale factor becomes time 0"),
         CLI_CHOICE(
             0, "ic", "MODEL", &job->model, nbody_ic_names,
             "initial bodies: {}; solar is the Sun, its planets, the Moon and Pluto on 1 January 2000, in au and days; list prints a line on each"),

@@ -88,6 +88,7 @@ struct particles {
     char *origin;  /* list of its G, units and softening, and where it has them; NULL: none */
     char *space;   /* why its bodies may not be isolated in static space, from the verb on; NULL:
                     they are */
+    bool scale;    /* the time is the scale factor of a cosmological run */
     double box[3]; /* sides of its box, which may be periodic; 0: none */
     size_t files;  /* number of files of its snapshot; 0: one */
     double total;  /* bodies of all these files; 0: not said */

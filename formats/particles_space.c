@@ -40,6 +40,7 @@ static bool may_be_scale_factor(double time, double redshift)
 
 int particles_set_space(struct particles *p, const struct particles_space *s)
 {
+    p->scale = s->comoving > 0 && may_be_scale_factor(p->time, s->redshift);
     if (s->comoving > 0)
         return explain_space(p, "is of a cosmological run (%s is %g): its coordinates expand",
                              s->comoving_name, s->comoving);

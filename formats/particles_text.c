@@ -7,10 +7,10 @@
  *
  * Orbital elements: semi-major axis (negative for a hyperbola), eccentricity, inclination,
  * longitude of the ascending node, argument (omega) or longitude (pomega) of the pericentre, and
- * mean anomaly M, true anomaly f or mean longitude l. Elements without a column are 0. Angles are
- * radians, or degrees after `# angles = degrees`. `primary` is the name or number of a body above,
- * or - for the centre of mass of all bodies above (Jacobi), as without that column. The first body
- * has a name and a mass only.
+ * mean anomaly M, true anomaly f or mean longitude l. Columns `mass` and `a` are needed; elements
+ * without a column are 0. Angles are radians, or degrees after `# angles = degrees`. `primary` is
+ * the name or number of a body above, or - for the centre of mass of all bodies above (Jacobi), as
+ * without that column. The first body has a name and a mass only.
  * SPDX-License-Identifier: MIT
  */
 #include "formats/number.h"
@@ -187,6 +187,18 @@ static struct named_columns find_named_columns(const char *p, const char *end)
     return c;
 }
 
+/* True if columns are orbital elements: `a` beside further elements, or beside nothing but columns,
+ * since "a" and "mass" are also English words. */
+static bool are_elements(const struct named_columns *c)
+{
+    bool further = false;
+    for (int k = ECCENTRICITY; k <= PERICENTRE; k++)
+        further |= c->has[k];
+    if (c->has[MASS] && c->has[AXIS])
+        return further || c->n == c->words;
+    return further && c->n == c->words && c->n > 1;
+}
+
 /* A comment that names columns selects them. Others are comments, unless they look like columns of
  * orbital elements, which would be taken for coordinates. */
 static int read_column_names(struct text *t, const char *p, const char *end)
@@ -197,17 +209,19 @@ static int read_column_names(struct text *t, const char *p, const char *end)
         any |= c.has[k];
         all &= c.has[k];
     }
-    const bool elements = c.has[MASS] && c.has[AXIS] && c.has[ECCENTRICITY];
     const bool known = c.n == c.words && !c.twice;
     if (known && c.has[MASS] && all && c.n == 7u + c.has[COLUMN_RADIUS] + c.has[NAME])
         set_columns(t, c.column, c.n);
-    if (!elements)
+    if (!are_elements(&c))
         return 0;
     if (c.unknown.length)
         return clerror_set(EINVAL,
                            "%s:%zu: no column is called '%s'; orbital elements are a e inc Omega "
                            "omega (or pomega) and M (or f or l), besides name mass radius primary",
                            t->source->name, t->line, quoted(c.unknown).text);
+    if (!c.has[MASS] || !c.has[AXIS])
+        return clerror_set(EINVAL, "%s:%zu: orbital elements need the column %s", t->source->name,
+                           t->line, c.has[MASS] ? "a" : "mass");
     if (any || c.twice || c.has[ARGUMENT] + c.has[PERICENTRE] > 1 ||
         c.has[MEAN] + c.has[TRUE_ANOMALY] + c.has[LONGITUDE] > 1)
         return clerror_set(EINVAL,
@@ -294,18 +308,22 @@ static int set_names(struct text *t)
 
 /* ---- Orbital elements. ----------------------------------------------------------------------- */
 
-/* Index of the body of that name or number, from 1, among those before; SIZE_MAX: there is none. */
-static size_t find_primary(const struct text *t, struct word w)
+/* Index of the body of that name or number, from 1, among those before; SIZE_MAX: there is none.
+ * *twice: another body of that name; SIZE_MAX: none. */
+static size_t find_primary(const struct text *t, struct word w, size_t *twice)
 {
-    size_t i = 0;
-    for (size_t at = 0; at < t->names_size; i++) {
+    size_t i = 0, found = SIZE_MAX;
+    *twice = SIZE_MAX;
+    for (size_t at = 0; at < t->names_size && *twice == SIZE_MAX; i++) {
         const char *name = t->names + at, *blank = memchr(name, ' ', t->names_size - at);
         const size_t length = blank ? (size_t)(blank - name) : t->names_size - at;
         if (length == w.length && memcmp(name, w.start, length) == 0)
-            return i;
+            *(found == SIZE_MAX ? &found : twice) = i;
         at += length + 1;
     }
     double number;
+    if (found != SIZE_MAX)
+        return found;
     return number_read(w.start, w.length, &number) == NUMBER_OK && number >= 1 &&
                    number <= (double)t->bodies->n && floor(number) == number
                ? (size_t)number - 1
@@ -362,7 +380,8 @@ static int put_elements(struct text *t, const struct line *line)
     struct particles *b = t->bodies;
     double orbit[6] = {0};
     const bool named = line->primary.length && !equals(line->primary, "-");
-    const size_t primary = named ? find_primary(t, line->primary) : SIZE_MAX;
+    size_t twice = SIZE_MAX;
+    const size_t primary = named ? find_primary(t, line->primary, &twice) : SIZE_MAX;
     if (!line->short_ && b->n == 0)
         return clerror_set(EINVAL,
                            "%s:%zu: the first body has a name and a mass, but no orbit; write - in "
@@ -371,6 +390,12 @@ static int put_elements(struct text *t, const struct line *line)
     if (named && primary == SIZE_MAX)
         return clerror_set(EINVAL, "%s:%zu: the primary '%s' is no body above", t->source->name,
                            t->line, quoted(line->primary).text);
+    if (twice != SIZE_MAX)
+        return clerror_set(EINVAL,
+                           "%s:%zu: bodies %zu and %zu are both called %s; give the number of the "
+                           "primary",
+                           t->source->name, t->line, primary + 1, twice + 1,
+                           quoted(line->primary).text);
     if (!line->short_ && find_elements(t, line->value, orbit) < 0)
         return -1;
     b->primary[b->n] = named ? primary : PARTICLES_JACOBI;

@@ -585,6 +585,7 @@ module stdcl
     type(c_ptr) :: forces = c_null_ptr
     integer(c_int) :: megno = 0
     type(nbody_trace_options) :: trace
+    integer(c_int) :: first_number = 0
     integer(c_intptr_t) :: reserved(8) = 0
   end type
 

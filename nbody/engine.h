@@ -40,6 +40,7 @@ struct nbody {
     double G, eps; /* in the caller's units */
     struct units units;
     double centre[3];    /* initial centre of mass, in engine units: origin of NBODY_MIXED */
+    int first_number;    /* of body 0 in messages */
     double mass;         /* power of two below G times the total mass, in the caller's units */
     bool uniform;        /* all bodies have equal mass */
     bool shares_given;   /* by the caller */
@@ -62,6 +63,12 @@ struct nbody {
     struct integration integration;
     struct simulation simulation;
 };
+
+/* Number of body i in messages. */
+static inline size_t nbody_number(const struct nbody *nb, size_t i)
+{
+    return i + (size_t)nb->first_number;
+}
 
 /* Return the time step in engine units. */
 static inline double nbody_engine_dt(const struct nbody *nb)

@@ -103,6 +103,61 @@ static double wave_error(enum nbody_integrator integrator, size_t steps)
     return fabs(pos1[0][0] - (1 - cos(w * 2)));
 }
 
+/* A thrust in x from time 0.37 on. */
+static int add_thrust(void *start, double time, size_t n, rows pos, rows vel, const double *mass,
+                      double (*acc)[3])
+{
+    (void)pos, (void)vel, (void)mass;
+    for (size_t i = 0; i < n && time > *(double *)start; i++)
+        acc[i][0] += 2;
+    return 0;
+}
+
+/* ias15 finds the time at which a force jumps: x = v t + (t - t0)^2. */
+static void added_force_may_jump(void **state)
+{
+    double start = 0.37;
+    (void)state;
+    vel0[0][0] = 0.5;
+    nbody *nb = added_engine((struct nbody_options){.integrator = NBODY_IAS15, .dt = 1}, 1,
+                             (const double[]){1}, (rows)pos0, (rows)vel0);
+    vel0[0][0] = 0;
+    works(nbody_set_force_callback(nb, add_thrust, &start, NBODY_FORCE_OF_POSITION));
+    works(nbody_step(nb, 1));
+    works(nbody_state(nb, pos1, vel1));
+    nbody_free(nb);
+    assert_true(fabs(pos1[0][0] - (0.5 + 0.63 * 0.63)) < 1e-14);
+    assert_true(fabs(vel1[0][0] - (0.5 + 2 * 0.63)) < 1e-14);
+}
+
+/* A spring with an error of 1 per cent that follows from the last bits of the position. */
+static int add_rough(void *strength, double time, size_t n, rows pos, rows vel, const double *mass,
+                     double (*acc)[3])
+{
+    (void)vel, (void)mass, (void)time;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t bits;
+        memcpy(&bits, &pos[i][0], sizeof bits);
+        const double error = (double)(bits * 0x9e3779b97f4a7c15 >> 60) / 16 - 0.5;
+        acc[i][0] -= *(double *)strength * pos[i][0] * (1 + 0.02 * error);
+    }
+    return 0;
+}
+
+/* A force that is nowhere smooth stops the run: its steps do not shrink for ever. */
+static void added_rough_force_is_reported(void **state)
+{
+    double strength = 100;
+    (void)state;
+    pos0[0][0] = vel0[0][0] = 0.5;
+    nbody *nb = added_engine((struct nbody_options){.integrator = NBODY_IAS15, .dt = 1}, 1,
+                             (const double[]){1}, (rows)pos0, (rows)vel0);
+    pos0[0][0] = vel0[0][0] = 0;
+    works(nbody_set_force_callback(nb, add_rough, &strength, NBODY_FORCE_OF_POSITION));
+    fails(EDOM, nbody_step(nb, 1));
+    nbody_free(nb);
+}
+
 static double turn_error(enum nbody_integrator integrator, size_t steps)
 {
     double w = 3;
@@ -331,6 +386,8 @@ static void added_rejects_bad_engines(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(added_forces_keep_order),
+                                       cmocka_unit_test(added_force_may_jump),
+                                       cmocka_unit_test(added_rough_force_is_reported),
                                        cmocka_unit_test(added_forces_keep_order_of_whfast),
                                        cmocka_unit_test(added_relativity_turns_mercury),
                                        cmocka_unit_test(added_call_boundaries_change_no_bit),

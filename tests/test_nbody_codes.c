@@ -411,7 +411,17 @@ static void codes_command_refuses_to_guess(void **unused)
                   "cosmic.hdf5: is of a cosmological run (Header/ComovingIntegrationOn is 1): its "
                   "coordinates expand, which is not simulated here; --isolated takes",
                   "-i cosmic.hdf5 --steps 1");
-    nbody_succeeds("-i cosmic.hdf5 --isolated --steps 1 -q");
+    for (int k = 0; k < 2; k++) { /* a scale factor of 0.5 is no time */
+        codes_gizmo("cosmic.hdf5", 1 - k);
+        codes_close();
+        nbody_succeeds("-i cosmic.hdf5 --isolated --steps 2 --dt 1/1048576 --json");
+        json_t *r = nbody_report_json();
+        assert_true(nbody_json_number(r, "time") == (k ? 0.5 : 0) + 0x1p-19);
+        json_decref(r);
+        assert_int_equal(!strstr(err, "the time in cosmic.hdf5, 0.5, is a scale factor; the run "
+                                      "begins at time 0"),
+                         k);
+    }
     nbody_refuses(2, "--isolated needs", "-n 8 --isolated");
 }
 

@@ -210,6 +210,10 @@ static void nbody_command_forces_follow_bodies(void **unused)
     nbody_succeeds("-i merged.tab --external oblate:J2=0.02,R=0.3,body=2 --dt 1/64 --until 4 "
                    "--integrator ias15 -q -o by-hand.npy");
     assert_near_bodies("by-hand.npy", "on.npy", 1e-12);
+    nbody_refuses(2, "forces change; use --integrator ias15 or --stepping fixed",
+                  "-i three.tab --dt 1 --external nfw:M=1,a=1 --stepping adaptive");
+    nbody_refuses(2, "do not have; use --integrator leapfrog or --integrator ias15",
+                  "-i three.tab --dt 1 --external nfw:M=1,a=1 --integrator hermite4");
     nbody_refuses(2, "body=0' names none of the 3 bodies",
                   "-i three.tab --dt 1 --external oblate:J2=1,R=1,body=0");
     nbody_refuses(2, "body=sun' names none of the 3 bodies",
@@ -268,7 +272,7 @@ static void nbody_command_reports_vanishing_step(void **unused)
         unlink(in_folder("end.tab"));
         snprintf(line, sizeof line, "-i fall.tab --eps 0 --dt 1/8 --until 2 -q -o end.tab %s",
                  how[k]);
-        nbody_refuses(1, "bodies 1 and 2 (from 0 on) come so close that the time step vanishes",
+        nbody_refuses(1, "bodies 2 and 3 (from 1 on) come so close that the time step vanishes",
                       line);
         works(particles_read(in_folder("end.tab"), &p));
         assert_true(p.n == 3 && p.time > 0.25 && p.time < 0.78 && p.pos[1][0] < 0.5 &&

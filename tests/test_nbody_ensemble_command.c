@@ -299,6 +299,67 @@ static void ensemble_writes_snapshots(void **unused)
     particles_free(&q);
 }
 
+static void check_names(const char *file, const char *names)
+{
+    struct particles p;
+    works(particles_read(in_folder(file), &p));
+    assert_string_equal(p.note[NOTE_names] ? p.note[NOTE_names] : "none", names);
+    assert_string_equal(p.note[NOTE_G], "2");
+    assert_string_equal(p.note[NOTE_integrator], "ias15");
+    assert_non_null(strstr(p.note[NOTE_command], "--ensemble"));
+    particles_free(&p);
+}
+
+/* Files and tables have the names of the bodies, and files the metadata of the run. */
+static void ensemble_outputs_have_names(void **unused)
+{
+    static const char *const formats[] = {"tab", "hdf5"};
+    (void)unused;
+    put_text(in_folder("named.tab"), "# name m a e\nStar 1\nIn 1e-5 1 0\nA,B 1e-5 4 0\n");
+    put_text(in_folder("other.tab"), "# m a e\n1 - - # Sun\n1e-5 1 0\n1e-5 5 0 # Far\n");
+    put_text(in_folder("names.list"), "named.tab\nother.tab\n");
+    for (int k = 0; k < 2; k++) {
+        char line[300], file[32];
+        snprintf(line, sizeof line,
+                 "-i named.tab --ensemble 4 --systems 2,4 -G 2 --integrator ias15 --dt 1 --until 8 "
+                 "-o end.%s --snapshots 4 -o s-%%02d.%s -q",
+                 formats[k], formats[k]);
+        if (run_nbody_command(line) != 0 && strstr(err, "HDF5"))
+            continue; /* built without */
+        snprintf(file, sizeof file, "end.%s", formats[k]);
+        check_names(file, "Star In A,B Star In A,B");
+        snprintf(file, sizeof file, "s-01.%s", formats[k]);
+        check_names(file, "Star In A,B Star In A,B");
+    }
+    nbody_succeeds("--ensemble names.list -G 2 --integrator ias15 --dt 1 --until 9.5 -o end.tab "
+                   "--elements e.csv --diag 4 --checkpoint n.ckpt -q");
+    check_names("end.tab", "Star In A,B Sun - Far");
+    load_nbody_file("e.csv", out, sizeof out);
+    assert_non_null(strstr(out, ",time,name\n1,2,"));
+    for (const char *row = strchr(out, '\n') + 1; *row; row = strchr(row, '\n') + 1) {
+        static const char *const last[] = {",In\n", ",\"A,B\"\n", ",\n", ",Far\n"};
+        const size_t which = (row[0] == '2' ? 2u : 0u) + (row[2] == '3');
+        const char *const name = last[which], *const end = strchr(row, '\n') + 1;
+        assert_memory_equal(end - strlen(name), name, strlen(name));
+    }
+    nbody_succeeds("--resume n.ckpt --until 12 -q");
+    load_nbody_file("e.csv", out, sizeof out);
+    assert_non_null(strstr(out, ",0,Far\n"));
+    assert_non_null(strstr(out, ",12,\"A,B\"\n"));
+    put_text(in_folder("crash.tab"), "# G = 2\n# name mass x y z vx vy vz radius\n"
+                                     "Star 1 0 0 0 0 0 0 0.2\nIn 1e-5 1 0 0 0 0 0 0.1\n"
+                                     "Out 1e-5 0 9 0 0 0 0 0.1\n");
+    nbody_succeeds("-i crash.tab --ensemble 2 --integrator ias15 --dt 1 --until 2 --collide merge "
+                   "-o end.tab -q");
+    check_names("end.tab", "Star - Out Star - Out");
+    put_text(in_folder("many.tab"), "# name m a e\n"
+                                    "a-star-with-a-name-of-many-bytes 1\nplanet 1e-5 1 0\n");
+    nbody_succeeds("-i many.tab --ensemble 2000 --dt 0.1 --steps 1 -o end.tab");
+    assert_non_null(strstr(err, "2000 systems have names of more than 60000 bytes"));
+    nbody_succeeds("-i many.tab --ensemble 2000 --systems 1-9 --dt 0.1 --steps 1 -o end.tab");
+    assert_int_equal(*err, 0);
+}
+
 /* A run in two parts has the files of one run: mergers, escapes, tables and snapshots. */
 static void ensemble_resumes_with_equal_files(void **unused)
 {
@@ -324,6 +385,27 @@ static void ensemble_resumes_with_equal_files(void **unused)
     nbody_refuses(2, "had other outputs over time",
                   "--resume e.ckpt --until 9 --ensemble 8 --systems 1-3");
     nbody_refuses(2, "had different systems", "--resume e.ckpt --until 9 --collide stop");
+}
+
+/* A resumed run may begin the table of orbits over time. Systems that have ended before have their
+ * last rows in it, as in the table of a run that ends with them. */
+static void ensemble_resumed_with_diag_has_last_rows(void **unused)
+{
+    static const char run[] = "-i star.tab --ensemble 3 --dt 0.125 --stop-distance 9 --until 20 -q "
+                              "--elements %s.csv %s";
+    char line[300];
+    (void)unused;
+    put_text(in_folder("star.tab"), leaving_planet);
+    snprintf(line, sizeof line, run, "whole", "");
+    nbody_succeeds(line);
+    snprintf(line, sizeof line, run, "part", "--csv energies.csv --checkpoint d.ckpt");
+    nbody_succeeds(line);
+    const size_t rows = read_table("energies.csv", table);
+    nbody_succeeds("--resume d.ckpt --until 40 --diag 4 -q");
+    check_equal_files("whole.csv", "part.csv");
+    assert_int_equal(read_table("part.csv", other), 6);
+    assert_true(other[0][10] < 20); /* the first system ended before */
+    assert_int_equal(read_table("energies.csv", table), rows);
 }
 
 /* A run to a time that is no multiple of the step ends there, as a single run does, and resumes
@@ -396,6 +478,12 @@ static void ensemble_rejects_bad_runs(void **unused)
     nbody_refuses(2, "--ensemble writes only bodies", "-i star.tab --ensemble 8 -o a.png");
     nbody_refuses(2, "whfast resolves no close encounters",
                   "-i star.tab --ensemble 8 --integrator whfast --collide merge --radius 0.01");
+    nbody_refuses(2, "nbody: --ensemble and --integrator leapfrog cannot be combined: ensembles",
+                  "-i star.tab --ensemble 8 --integrator leapfrog");
+    nbody_refuses(2, "ensembles support no forces beside gravity; run each system by itself",
+                  "-i star.tab --ensemble 8 --external nfw:M=1,a=1");
+    nbody_refuses(2, "ensembles have only the events of --stop-distance and --collide",
+                  "-i star.tab --ensemble 8 --event apsis:2 --events e.csv");
     nbody_refuses(2, "--diag needs a table", "-i star.tab --ensemble 8 --diag 1");
 }
 
@@ -408,7 +496,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(ensemble_ends_systems_by_distance),
         cmocka_unit_test(ensemble_stops_at_time_limit),
         cmocka_unit_test(ensemble_writes_snapshots),
+        cmocka_unit_test(ensemble_outputs_have_names),
         cmocka_unit_test(ensemble_resumes_with_equal_files),
+        cmocka_unit_test(ensemble_resumed_with_diag_has_last_rows),
         cmocka_unit_test(ensemble_resumes_after_shortened_step),
         cmocka_unit_test(ensemble_records_view),
         cmocka_unit_test(ensemble_rejects_bad_runs),

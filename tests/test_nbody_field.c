@@ -268,6 +268,39 @@ static void field_rejects_bad_options(void **state)
                             mass, (const double(*)[3])pos, (const double(*)[3])vel));
 }
 
+/* Bodies fall into a point. The message names no pair where there is one body, and else the field
+ * before the closest pair. */
+static void field_point_stops_fall(void **state)
+{
+    static const struct nbody_options how[] = {
+        {.integrator = NBODY_IAS15},
+        {.integrator = NBODY_LEAPFROG, .stepping = NBODY_ADAPTIVE},
+        {.integrator = NBODY_HERMITE4, .stepping = NBODY_ADAPTIVE}};
+    const struct nbody_field field = {NBODY_FIELD_POINT, 2, 0};
+    (void)state;
+    for (size_t k = 0; k < 6; k++) {
+        struct nbody_options o = how[k / 2];
+        const size_t n = 1 + k % 2;
+        one(0);
+        memset(pos[1], 0, sizeof pos[1]);
+        memset(vel[1], 0, sizeof vel[1]);
+        mass[1] = 0;
+        pos[1][2] = 7;
+        o.precision = NBODY_DOUBLE;
+        o.place = NBODY_ON_HOST;
+        o.dt = 2;
+        o.fields = &field;
+        o.nfields = 1;
+        nbody *nb = field_engine(o, n);
+        assert_int_equal(nbody_step(nb, 1), -1);
+        assert_int_equal(clerrno, EDOM);
+        const char *const said = clerror();
+        if (!strstr(said, "field") || (n == 1 && strstr(said, "bodies")))
+            fail_msg("%zu: %s", k, said);
+        nbody_free(nb);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -278,6 +311,7 @@ int main(void)
         cmocka_unit_test(field_methods_match_reference),
         cmocka_unit_test(field_energy_is_conserved),
         cmocka_unit_test(field_units_change_no_digit),
+        cmocka_unit_test(field_point_stops_fall),
         cmocka_unit_test(field_rejects_bad_options),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -88,6 +88,77 @@ static void laws_of_galaxies_have_circular_orbits(void **state)
     }
 }
 
+static double nfw_potential(double r)
+{
+    return -2 * log1p(r / 0.7) / r;
+}
+
+/* Time of a radial fall from rest at r0 to r, from the conservation of energy: Simpson's rule in s
+ * with r' = r0 (1 - s^2), where the speed is proportional to s at the begin. */
+static double nfw_fall_time(double r0, double r)
+{
+    const int n = 20000;
+    const double end = sqrt(1 - r / r0),
+                 slope = 2 * (log1p(r0 / 0.7) - r0 / (r0 + 0.7)) / (r0 * r0);
+    double sum = 0;
+    for (int k = 0; k <= n; k++) {
+        const double s = end * k / n, rr = fmax(r0 * (1 - s * s), 1e-300),
+                     v = sqrt(2 * (nfw_potential(r0) - nfw_potential(rr))),
+                     f = k ? 2 * r0 * s / v : sqrt(2 * r0 / slope);
+        sum += (k == 0 || k == n ? 1 : k % 2 ? 4 : 2) * f;
+    }
+    return sum * end / n / 3;
+}
+
+/* The force of an NFW halo jumps in its centre, which a body without angular momentum crosses. */
+static void law_of_nfw_has_passable_centre(void **state)
+{
+    (void)state;
+    static const double axis[][3] = {{1, 0, 0}, {1. / 3, 2. / 3, 2. / 3}, {0.6, 0, -0.8}};
+    const double r0 = 1.5, quarter = nfw_fall_time(r0, 0),
+                 until = 6 * quarter + nfw_fall_time(r0, 0.4); /* after three crossings */
+    for (size_t k = 0; k < 3; k++)
+        for (int steps = 1; steps < 30; steps += 9) {
+            law_one(0, 0);
+            for (int c = 0; c < 3; c++)
+                pos[0][c] = r0 * axis[k][c];
+            nbody *nb = law_engine((struct nbody_options){.integrator = NBODY_IAS15,
+                                                          .dt = until / steps,
+                                                          .forces = "nfw:M=2,a=0.7"},
+                                   1);
+            works(nbody_step(nb, (size_t)steps));
+            works(nbody_state(nb, pos1, vel1));
+            nbody_free(nb);
+            for (int c = 0; c < 3; c++)
+                if (!(fabs(pos1[0][c] + 0.4 * axis[k][c]) < 1e-11))
+                    fail_msg("axis %zu, %d steps: coordinate %d is off by %g", k, steps, c,
+                             pos1[0][c] + 0.4 * axis[k][c]);
+        }
+}
+
+/* A fall into a point: the message names the body, and no pair. */
+static void law_of_point_stops_fall(void **state)
+{
+    (void)state;
+    for (int first = 0; first < 2; first++) {
+        char sentence[64];
+        law_one(1, 0);
+        mass[1] = 0;
+        pos[1][0] = 9;
+        nbody *nb = law_engine(
+            (struct nbody_options){
+                .integrator = NBODY_IAS15, .dt = 2, .first_number = first, .forces = "point:M=2"},
+            2);
+        assert_int_equal(nbody_step(nb, 1), -1);
+        assert_int_equal(clerrno, EDOM);
+        snprintf(sentence, sizeof sentence, "of body %d (from %d on) vanishes at ", first, first);
+        const char *const said = clerror();
+        if (!strstr(said, sentence) || !strstr(said, "infinite or jumps there"))
+            fail_msg("'%s' lacks '%s'", said, sentence);
+        nbody_free(nb);
+    }
+}
+
 /* The potentials belong to the forces: energies of inclined eccentric orbits stay. */
 static void laws_conserve_energy(void **state)
 {
@@ -548,6 +619,11 @@ static void laws_reject_bad_texts(void **state)
     laws_reject(d, "oblate:J2=1,R=1,body=0.5", "it must be the number of a body");
     laws_reject(d, "oblate:J2=1,R=1,nz=0", "the axis nx, ny, nz is 0");
     laws_reject(d, "orbit:M=1,centre=1,a=1,e=1", "it must be below 1");
+    laws_reject(d, "radiation:beta=0.1,first=1,last=0", "on no body: the first is 1, the last 0");
+    laws_reject(d, "radiation:beta=0.1,first=2", "on no body: the first is 2, the last 1");
+    laws_reject((struct nbody_options){.first_number = 1}, "radiation:beta=0.1,last=0",
+                "on no body: the first is 2, the last 1");
+    laws_reject((struct nbody_options){.first_number = 2}, "nfw:M=1,a=1", "it must be 0 or 1");
     laws_reject(d, "missing.cl", "force missing.cl: No such file");
     laws_reject(d, law_file("real3 f(void);\n", ""), "does not define the function");
     laws_reject(d, law_file(drag, ":gama=1"), "does not use a parameter gama");
@@ -570,6 +646,8 @@ static void laws_reject_bad_texts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(laws_of_galaxies_have_circular_orbits),
+                                       cmocka_unit_test(law_of_nfw_has_passable_centre),
+                                       cmocka_unit_test(law_of_point_stops_fall),
                                        cmocka_unit_test(laws_conserve_energy),
                                        cmocka_unit_test(laws_of_points_match_bodies),
                                        cmocka_unit_test(laws_of_orbits_match_bodies),

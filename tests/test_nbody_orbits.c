@@ -79,6 +79,27 @@ static void orbits_of_other_kinds_have_closed_forms(void **unused)
     particles_free(&p);
 }
 
+/* Elements without a column are 0. Words of a sentence are no columns. */
+static void orbits_may_have_few_columns(void **unused)
+{
+    static const char *const columns[] = {"m a\n4\n1 2\n", "name m a\nS 4\nP 1 2\n",
+                                          "a m inc\n- 4 -\n2 1 0\n", "m a M\n4\n1 2 0\n",
+                                          "m a Omega l\n4\n1 2 0 0\n"};
+    (void)unused;
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+        char text[120];
+        snprintf(text, sizeof text, "# G = 5\n# %s", columns[i]);
+        struct particles p = orbits_convert(text);
+        orbits_near(p.pos[1][0] - p.pos[0][0], 2, 1e-14);
+        orbits_near(p.vel[1][1] - p.vel[0][1], sqrt(5 * 5 / 2.), 1e-14);
+        orbits_near(orbits_apart((const double(*)[3])p.vel, 0, 1), sqrt(5 * 5 / 2.), 1e-14);
+        particles_free(&p);
+    }
+    struct particles p = orbits_convert("# the mass of a star\n# e\n1 2 3 4 5 6 7\n");
+    assert_true(p.n == 1 && p.pos[0][2] == 4);
+    particles_free(&p);
+}
+
 /* A moon about its planet, by name and by number, and an outer body about the centre of mass of all
  * bodies before it. */
 static void orbits_have_primaries(void **unused)
@@ -165,6 +186,12 @@ static void orbits_reject_bad_columns(void **unused)
         {"# m a e\n1\n1 2 1\n", "bad:3: no orbit has a = 2 and e = 1"},
         {"# m a e\n1\n1 -2 0.5\n", "bad:3: no orbit has a = -2 and e = 0.5"},
         {"# m a e f\n1\n1 -2 2 3\n", "bad:3: a hyperbola with e = 2 does not reach f = 3"},
+        {"# m a foo inc\n1\n", "bad:1: no column is called 'foo'"},
+        {"# m e inc\n1\n", "bad:1: orbital elements need the column a"},
+        {"# a e\n1\n", "bad:1: orbital elements need the column mass"},
+        {"# m a\n1\n1 2 0.1\n", "bad:3: more than 2 columns (mass a); the next is '0.1'"},
+        {"# name m a primary\nS 1\nX 0 1 S\nX 0 2 S\nY 0 1 X\n",
+         "bad:5: bodies 2 and 3 are both called X; give the number of the primary"},
         {"# m a e primary\n1\n1 2 0 Sun\n", "bad:3: the primary 'Sun' is no body above"},
         {"# m a e primary\n1\n1 2 0 2\n", "bad:3: the primary '2' is no body above"},
         {"# m a e\n1\n1 2 x\n", "bad:3: 'x' in column 3 (e) is not a number"},
@@ -184,6 +211,47 @@ static void check_name(const struct particles *p, size_t i, const char *expected
     char name[PARTICLES_NAME_SIZE] = "";
     assert_int_equal(particles_name(p, i, name), expected != NULL);
     assert_string_equal(name, expected ? expected : "");
+}
+
+/* Rules of events and forces refuse a name of several bodies, and find names with commas. */
+static void orbits_names_in_rules_are_unique(void **unused)
+{
+    static const char *const names[] = {"\"A,B\"", "4"};
+    struct particles p;
+    char *table[2];
+    (void)unused;
+    put_text(in_folder("twice.tab"), "# G = 1\n# name m a e\nS 1\nX 0 1 0.1\nX 0 2 0.1\n"
+                                     "A,B 0 3 0.1\n");
+    nbody_refuses(2, "'apsis:X': bodies 2 and 3 are both called X; give a number",
+                  "-i twice.tab --until 1 --event apsis:X --events no.csv");
+    nbody_refuses(2, "'escape:9,S,X': bodies 2 and 3 are both called X",
+                  "-i twice.tab --until 1 --stop-event escape:9,S,X");
+    nbody_refuses(2, "first=X': bodies 2 and 3 are both called X; give a number",
+                  "-i twice.tab --dt 1 --external radiation:beta=0.1,first=X");
+    nbody_refuses(2, "is not a rule for 4 bodies",
+                  "-i twice.tab --until 1 --event apsis:A,B --events no.csv");
+    nbody_refuses(2, "last=2' acts on none of the 4 bodies: its last body is before the first",
+                  "-i twice.tab --dt 1 --external radiation:beta=0.1,first=3,last=2");
+    nbody_refuses(2, "acts on none of the 4 bodies",
+                  "-i twice.tab --dt 1 --external radiation:beta=0.1,last=S");
+    for (int k = 0; k < 2; k++) {
+        char line[300];
+        snprintf(line, sizeof line,
+                 "-i twice.tab --until 40 --event 'apsis:%s,1' --events e.csv -q -o end.hdf5 "
+                 "--external 'radiation:beta=0.1,first=%s,c=1e9' --integrator ias15 --dt 1",
+                 names[k], names[k]);
+        nbody_succeeds(line);
+        works(particles_read(in_folder("end.hdf5"), &p));
+        assert_string_equal(p.note[NOTE_external], k ? "radiation:beta=0.1,first=4,c=1e9"
+                                                     : "radiation:beta=0.1,first=\"A,B\",c=1e9");
+        particles_free(&p);
+        table[k] = bytes_of(in_folder("e.csv"), NULL);
+        assert_non_null(strstr(table[k], "apocentre"));
+        nbody_succeeds("-i end.hdf5 --until 41 -q"); /* which finds the name in the metadata */
+    }
+    assert_string_equal(table[0], table[1]);
+    free(table[0]);
+    free(table[1]);
 }
 
 /* A column, a comment of one word after the numbers; other comments are none. */
@@ -303,9 +371,11 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(orbits_at_pericentre_have_closed_form),
         cmocka_unit_test(orbits_of_other_kinds_have_closed_forms),
+        cmocka_unit_test(orbits_may_have_few_columns),
         cmocka_unit_test(orbits_have_primaries),
         cmocka_unit_test(orbits_of_the_solar_system_return),
         cmocka_unit_test(orbits_reject_bad_columns),
+        cmocka_unit_test(orbits_names_in_rules_are_unique),
         cmocka_unit_test(orbits_names_are_kept),
         cmocka_unit_test(orbits_names_of_many_bodies_are_dropped),
         cmocka_unit_test(orbits_outputs_have_names),

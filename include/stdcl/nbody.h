@@ -270,6 +270,8 @@ struct nbody_options {
      * no fields or other forces. */
     int megno;
     struct nbody_trace_options trace;
+    /* Number of the first body in messages: 0, as in arrays, or 1 for users who count from 1. */
+    int first_number;
     uintptr_t reserved[8]; /* must be 0 */
 };
 
@@ -314,6 +316,9 @@ struct nbody_options {
  * KEY a number. Forces from files have no potential. With the line `#define FORCE_OF_POSITION` the
  * function must not use `velocity`. With NBODY_ON_FASTER they run on devices; on the host each
  * evaluation is a launch.
+ *
+ * A range without bodies, such as first=3,last=2, is EINVAL. Where a force jumps, as in the centre
+ * of nfw, NBODY_IAS15 makes short steps; other integrators lose accuracy there.
  *
  * Fixed steps, one rank; NBODY_IAS15, NBODY_LEAPFROG, NBODY_TAYLOR, NBODY_WHFAST with NBODY_JACOBI,
  * and without velocities NBODY_YOSHIDA4. Bodies as sources: not with NBODY_TREE. Else nbody_create

@@ -836,6 +836,7 @@ struct nbody_options {
   const char *forces;
   int megno;
   struct nbody_trace_options trace;
+  int first_number;
   uintptr_t reserved[8];
 };
 struct nbody_diagnostics {

@@ -70,10 +70,11 @@ size_t nbody_added_fields(const struct nbody *nb, struct nbody_field *all)
     return nb->nforces;
 }
 
-/* EINVAL if a source body is not there, or has no mass. */
+/* EINVAL if a source body is not there or has no mass, or no body is in a range. */
 static int added_check_source(const struct nbody *nb, const struct added_force *force,
                               const double *mass)
 {
+    const double first = force->given[3], last = fmin(force->given[4], (double)(nb->n - 1));
     if (!force->of_source)
         return 0;
     if (!(force->given[0] < (double)nb->n && force->given[0] < 0x1p24))
@@ -81,7 +82,11 @@ static int added_check_source(const struct nbody *nb, const struct added_force *
                            force->name, force->given[0], nb->n);
     if (!(mass[(size_t)force->given[0]] > 0))
         return clerror_set(EINVAL, "nbody_create: force %s: body %g has no mass", force->name,
-                           force->given[0]);
+                           force->given[0] + nb->first_number);
+    if (force->law == LAW_RADIATION && first > last)
+        return clerror_set(EINVAL,
+                           "nbody_create: force %s acts on no body: the first is %g, the last %g",
+                           force->name, first + nb->first_number, last + nb->first_number);
     return 0;
 }
 
@@ -135,10 +140,11 @@ int nbody_added_check(const struct nbody *nb, const double *mass)
         return clerror_set(EINVAL, "nbody_create: adaptive and block steps do not know how fast "
                                    "added forces change; use NBODY_IAS15 or NBODY_FIXED");
     if (i->added == ADDED_NONE)
-        return clerror_set(EINVAL,
-                           "nbody_create: the integrator %s needs derivatives, which added forces "
-                           "do not have; use NBODY_LEAPFROG or NBODY_IAS15",
-                           i->info.name);
+        return clerror_set(
+            EINVAL, "nbody_create: the integrator %s %s; use NBODY_LEAPFROG or NBODY_IAS15",
+            i->info.name,
+            i->info.derivatives > 0 ? "needs derivatives, which added forces do not have"
+                                    : "supports no forces beside gravity");
     if (i->few_only && nb->whfast.coordinates != NBODY_JACOBI)
         return clerror_set(EINVAL,
                            "nbody_create: the integrator %s has added forces only with "
@@ -263,7 +269,7 @@ static int added_not_finite(const struct nbody *nb, double time)
                 return clerror_set(EDOM,
                                    "nbody_step: at time %g the force of the caller gives body %zu "
                                    "an acceleration of %g in %c; it must be finite",
-                                   time, i, nb->force.added->acc[i][c], "xyz"[c]);
+                                   time, nbody_number(nb, i), nb->force.added->acc[i][c], "xyz"[c]);
     return 0;
 }
 

@@ -260,7 +260,7 @@ int added_kernel_evaluate(struct nbody *nb, double time, const double (*v)[3], d
                 return clerror_set(EDOM,
                                    "nbody_step: at time %g the forces from files give body %zu an "
                                    "acceleration of %g in %c; it must be finite",
-                                   time * nbody_units_factor(&nb->units, 0, 1), i,
+                                   time * nbody_units_factor(&nb->units, 0, 1), nbody_number(nb, i),
                                    sum * nbody_units_factor(&nb->units, 1, -2), "xyz"[c]);
             a[i][c] += sum;
         }

@@ -310,11 +310,7 @@ static int block_steps_check(struct nbody *nb, const struct blocks *b)
     if (nbody_device_download(nb, p, (char *)p->state + STATE_POS * plane, 3 * plane) != 0)
         return -1;
     const size_t j = block_steps_nearest(nb, p, i);
-    return clerror_set(
-        EDOM,
-        "nbody_step: in step %zu, after time %g, bodies %zu and %zu (from 0 on) come so close that the time "
-        "step vanishes; add a softening length",
-        nb->integration.steps + 1, nbody_time(nb), i < j ? i : j, i < j ? j : i);
+    return nbody_step_vanished_between(nb, i < j ? i : j, i < j ? j : i);
 }
 
 /* Look for contacts in the last block, `ticks` long, like nbody_watch_inner_step. */

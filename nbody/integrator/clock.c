@@ -135,15 +135,41 @@ static void clock_closest(size_t n, const double *x, size_t *a, size_t *b)
         }
 }
 
+int nbody_step_vanished_between(const struct nbody *nb, size_t a, size_t b)
+{
+    if (nb->n == 1)
+        return clerror_set(
+            EDOM,
+            "nbody_step: in step %zu, after time %g, the time step vanishes: a field is infinite where the body is",
+            nb->integration.steps + 1, nbody_time(nb));
+    return clerror_set(
+        EDOM,
+        "nbody_step: in step %zu, after time %g, %sbodies %zu and %zu (from %d on) come so close that the time "
+        "step vanishes; add a softening length",
+        nb->integration.steps + 1, nbody_time(nb),
+        nbody_has_outer_sum(nb) ? "a field is infinite where a body is, or " : "",
+        nbody_number(nb, a), nbody_number(nb, b), nb->first_number);
+}
+
 int nbody_step_vanished(const struct nbody *nb, const double *x)
 {
     size_t a = 0, b = 0;
     clock_closest(nb->n, x, &a, &b);
+    return nbody_step_vanished_between(nb, a, b);
+}
+
+int nbody_step_vanished_at(const struct nbody *nb, size_t body, const double *x)
+{
+    const double length = nbody_units_factor(&nb->units, 1, 0);
+    if (!nbody_has_outer_sum(nb) && !nbody_added_apply(nb))
+        return nbody_step_vanished(nb, x);
+    x += 3 * body;
     return clerror_set(
         EDOM,
-        "nbody_step: in step %zu, after time %g, bodies %zu and %zu (from 0 on) come so close that the time "
-        "step vanishes; add a softening length",
-        nb->integration.steps + 1, nbody_time(nb), a, b);
+        "nbody_step: in step %zu, after time %g, the time step of body %zu (from %d on) vanishes at %g %g %g: a "
+        "field or force is infinite or jumps there, or another body is too close",
+        nb->integration.steps + 1, nbody_time(nb), nbody_number(nb, body), nb->first_number,
+        x[0] * length, x[1] * length, x[2] * length);
 }
 
 int nbody_step_not_finite(const struct nbody *nb, const char *smaller)

@@ -164,10 +164,11 @@ static int host_round_state(const struct nbody *nb, double *x, size_t m)
     return 0;
 }
 
-static int host_failed(const struct nbody *nb, const struct host_state *h, enum host_end end)
+static int host_failed(const struct nbody *nb, const struct host_state *h,
+                       const struct host_watch *watch, enum host_end end)
 {
     return end == HOST_NOT_FINITE ? nbody_step_not_finite(nb, "time step")
-                                  : nbody_step_vanished(nb, h->x);
+                                  : nbody_step_vanished_at(nb, watch->vanishing, h->x);
 }
 
 bool nbody_host_stops(const struct host_watch *watch, double part)
@@ -254,7 +255,7 @@ static int host_one_step(struct nbody *nb, struct host_state *h, size_t step)
         host_advance_clock(nb, end, &watch);
         return 0;
     }
-    const int status = end == HOST_STOPPED ? -1 : host_failed(nb, h, end);
+    const int status = end == HOST_STOPPED ? -1 : host_failed(nb, h, &watch, end);
     host_copy(h->x, h->old_x, m);
     host_copy(h->v, h->old_v, m);
     return status;

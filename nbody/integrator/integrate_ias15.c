@@ -17,6 +17,10 @@
  * vanish where forces cancel. The last term b7 must also be below LAST_TERM A: it shows an
  * encounter that begins and ends within the step. A step that is much too long is repeated.
  *
+ * Where a force of the caller jumps, as at the cusp of a galaxy's centre, no step converges. Steps
+ * shrink to JUMP |v| / A, within which the force changes v by less than rounding, and pass the
+ * jump. A jump between the last node and the end of a step shows in the acceleration at the end.
+ *
  * A step dt of the engine is divided into these adaptive steps and starts from positions and
  * velocities alone, so that results depend neither on where calls end nor on earlier steps.
  * SPDX-License-Identifier: MIT
@@ -47,12 +51,17 @@ static const double ETA = 0.1751;       /* (1e-9 * 7!)^(1/7): last term of a cir
 static const double LAST_TERM = 1e-6;   /* largest b7, relative to A */
 static const double FIRST_ADDED = 0.02; /* first step, relative to |v| / |a| */
 static const double SHORTER = 0.25;     /* repeat a step if the next would be shorter by this */
-static const double LONGER = 4;         /* growth of a step at most */
+static const double JUMP = 1e-16;       /* change of v in the shortest step, relative to |v| */
+/* A force is too rough if it jumps this often before steps are SMOOTH times the shortest ones. */
+enum { MOST_JUMPS = 1000 };
+static const double SMOOTH = 1e12;
+static const double LONGER = 4; /* growth of a step at most */
 /* Largest change of b7 at convergence, relative to the largest acceleration. One more iteration
  * would change b7 by a thousandth of this, and positions by less than their rounding. */
 static const double CONVERGED = 1e-11;
-static const double VANISHED = 1e-18; /* shortest step, relative to the longest */
-static const double VISIT = 1e6;      /* pairs between two reports of progress */
+/* Shortest step, relative to the longest; also where forces of the caller may jump. */
+static const double VANISHED = 1e-18, VANISHED_ADDED = 1e-21;
+static const double VISIT = 1e6; /* pairs between two reports of progress */
 
 /* Working memory of a step; arrays of m = 3 n numbers. */
 struct radau {
@@ -74,6 +83,9 @@ struct radau {
     double apart[PLACES + 1][PLACES]; /* 1 / (place[n] - place[k]) for k < n */
     double binomial[PLACES][PLACES];  /* j + 1 over k + 1 */
     double evaluations, reported;     /* so far; when progress was reported */
+    size_t shortest;                  /* body that needs the next step */
+    bool jumps;                       /* its force jumps, and the next step is the shortest */
+    bool smooth;                      /* the next step is SMOOTH times the shortest */
 };
 
 /* c[j] holds the coefficients of (h - h1) ... (h - hj), since a = a0 + g0 h + g1 h (h - h1) + ...
@@ -333,6 +345,14 @@ static double radau_displacement(const struct radau *r, size_t i, double h, doub
     return (sum + r->a0[i] / 2) * (h * T) * (h * T);
 }
 
+/* Set the displacements at the fraction h of a step T. */
+static void radau_displace(struct radau *r, double h, double T)
+{
+    for (size_t i = 0; i < r->m; i++)
+        r->off[i] =
+            h * T * (r->v[i] + r->lost_v[i]) + (radau_displacement(r, i, h, T) + r->lost_x[i]);
+}
+
 /* Update g[n - 1] from the acceleration at node n by divided differences, and b from it. Return
  * the largest change of the bodies' b7. */
 static inline double radau_refine(struct radau *r, const int n)
@@ -358,9 +378,7 @@ static void radau_solve(struct radau *r, double T)
     for (int k = 0; k < ITERATIONS; k++) {
         double change = 0;
         for (int n = 1; n <= PLACES; n++) {
-            for (size_t i = 0; i < r->m; i++)
-                r->off[i] = place[n] * T * (r->v[i] + r->lost_v[i]) +
-                            (radau_displacement(r, i, place[n], T) + r->lost_x[i]);
+            radau_displace(r, place[n], T);
             radau_accelerate(r, place[n], T, r->a, n == PLACES ? r->strength : NULL);
             change = radau_refine(r, n);
         }
@@ -423,10 +441,18 @@ static double radau_added_length(const struct radau *r, size_t i, double *A)
     return below > 0 ? ETA * sqrt((size[0] * size[2] + size[1] * size[1]) / below) : 0;
 }
 
+/* Shortest step for body i, where a force of the caller may jump. */
+static double radau_jump_length(const struct radau *r, size_t i, double A)
+{
+    return A > 0 ? JUMP * radau_length(r->v + 3 * i) / A : 0;
+}
+
 /* Return the length of the next step, at most LONGER |T|. NAN if the forces are not finite. */
-static double radau_next_length(const struct radau *r, double T)
+static double radau_next_length(struct radau *r, double T)
 {
     double next = LONGER * fabs(T);
+    double shortest = 0; /* of all bodies */
+    r->jumps = false;
     const bool added = radau_engine(r) != NULL;
     for (size_t i = 0; i < r->s->n; i++) {
         double first[3] = {0}, second[3] = {0}, last[3];
@@ -443,11 +469,41 @@ static double radau_next_length(const struct radau *r, double T)
                      length = fmax(pairs, added ? radau_added_length(r, i, &A) : 0);
         if (!isfinite(A) || !isfinite(b7) || isnan(pairs))
             return NAN;
-        next = fmin(next, length * fabs(T));
+        double own = length * fabs(T);
         if (b7 > LAST_TERM * A)
-            next = fmin(next, fabs(T) * pow(LAST_TERM * A / b7, 1. / 7));
+            own = fmin(own, fabs(T) * pow(LAST_TERM * A / b7, 1. / 7));
+        const double least = added ? radau_jump_length(r, i, A) : 0;
+        if (fmax(own, least) < next) {
+            next = fmax(own, least);
+            r->shortest = i;
+            r->jumps = own < least;
+        }
+        shortest = fmax(shortest, least);
     }
+    r->smooth = next > SMOOTH * shortest;
     return next;
+}
+
+/* True if a force of the caller jumps between the last node and the end of a step T: there the
+ * acceleration of a body differs from the polynomial. False for the shortest steps. */
+static bool radau_end_jumps(struct radau *r, double T)
+{
+    if (!radau_engine(r))
+        return false;
+    radau_displace(r, 1, T);
+    radau_accelerate(r, 1, T, r->a, NULL);
+    for (size_t i = 0; i < r->s->n; i++) {
+        double off[3];
+        for (size_t c = 0; c < 3; c++) {
+            off[c] = r->a0[3 * i + c] - r->a[3 * i + c];
+            for (int k = 0; k < PLACES; k++)
+                off[c] += r->b[k][3 * i + c];
+        }
+        const double A = fmax(r->strength[i], radau_length(r->a + 3 * i));
+        if (radau_length(off) > LAST_TERM * A && fabs(T) > 2 * radau_jump_length(r, i, A))
+            return true;
+    }
+    return false;
 }
 
 /* Advance the state by a fraction h of the step. */
@@ -548,10 +604,19 @@ static bool radau_stops(struct radau *r, double part)
     return nbody_host_stops(r->s->watch, part);
 }
 
+static enum host_end radau_vanishes(const struct radau *r)
+{
+    if (r->s->watch)
+        r->s->watch->vanishing = r->shortest;
+    return HOST_VANISHES;
+}
+
 /* Advance by the time t. */
 static enum host_end radau_run(struct radau *r, double t)
 {
     double done = 0, lost = 0, longest = 0;
+    bool any = false; /* a step has been accepted */
+    int jumps = 0;    /* since steps were long */
     struct nbody *const nb = radau_engine(r);
     if (nb)
         r->start = (r->s->watch->events_only ? r->s->watch->time : nbody_engine_time(nb)) *
@@ -562,11 +627,13 @@ static enum host_end radau_run(struct radau *r, double t)
     while (fabs(done) < fabs(t)) {
         const bool last = T >= fabs(t - done);
         const double step = last ? t - done : copysign(T, t);
-        longest = fmax(longest, fabs(step));
-        if (T < VANISHED * longest)
-            return HOST_VANISHES;
+        longest = any ? longest : fmax(longest, fabs(step));
+        if (T < (nb ? VANISHED_ADDED : VANISHED) * longest || jumps > MOST_JUMPS)
+            return radau_vanishes(r);
         radau_solve(r, step);
         T = radau_next_length(r, step);
+        if (T >= SHORTER * fabs(step) && radau_end_jumps(r, step))
+            T = SHORTER / 2 * fabs(step);
         if (radau_failed(r))
             return HOST_STOPPED;
         if (isnan(T))
@@ -577,6 +644,9 @@ static enum host_end radau_run(struct radau *r, double t)
             radau_reset(r);
             continue;
         }
+        longest = any ? fmax(longest, fabs(step)) : fabs(step);
+        any = true;
+        jumps = r->smooth ? 0 : jumps + r->jumps;
         const enum host_end end = radau_complete(r, done, step);
         if (last || end != HOST_DONE)
             return end;

@@ -204,9 +204,10 @@ static int rungs_check(struct nbody *nb, const struct rungs *r)
     if (r->clock->first_bad != INT_MAX)
         return clerror_set(
             EDOM,
-            "nbody_step: in step %zu, after time %g, the time step of body %u (from 0 on) vanishes because its "
+            "nbody_step: in step %zu, after time %g, the time step of body %zu (from %d on) vanishes because its "
             "acceleration is too large; increase the softening length",
-            nb->integration.steps + 1, nbody_time(nb), nb->particles.body[r->clock->first_bad]);
+            nb->integration.steps + 1, nbody_time(nb),
+            nbody_number(nb, nb->particles.body[r->clock->first_bad]), nb->first_number);
     return 0;
 }
 

@@ -65,8 +65,9 @@ enum host_end { HOST_DONE, HOST_CONTACT, HOST_VANISHES, HOST_NOT_FINITE, HOST_ST
 /* A step on the host as the engine watches it between the integrator's inner steps. */
 struct host_watch {
     struct nbody *nb;
-    size_t step;    /* index of the step in the call */
-    double reached; /* time at which a contact ended the step, from its begin */
+    size_t step;      /* index of the step in the call */
+    double reached;   /* time at which a contact ended the step, from its begin */
+    size_t vanishing; /* body that needed the shortest step, after HOST_VANISHES */
     /* Numbers in the engine of the bodies of an integrator that is called for part of them. It
      * records all contacts and does not stop at the first. NULL: it is called for all bodies. */
     const size_t *body;

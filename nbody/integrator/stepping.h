@@ -24,8 +24,11 @@ int nbody_adaptive_level(const struct nbody *nb, double w2, cl_ulong now);
 int nbody_adaptive_align(int level, cl_ulong now);
 
 /* Fail with EDOM in the current step. vanished: name the closest pair of the positions x, 3 numbers
- * per body. not_finite: `smaller` names what to reduce. */
+ * per body; _between: name both bodies; _at: name `body`, which needs the step, if fields or forces
+ * may be the cause, else the closest pair. not_finite: `smaller` names what to reduce. */
 int nbody_step_vanished(const struct nbody *nb, const double *x);
+int nbody_step_vanished_between(const struct nbody *nb, size_t a, size_t b);
+int nbody_step_vanished_at(const struct nbody *nb, size_t body, const double *x);
 int nbody_step_not_finite(const struct nbody *nb, const char *smaller);
 
 /* Run a batch of steps. Return the number (from 1) of the first bad one, more than `steps` + 1 if

@@ -23,8 +23,8 @@ static int watch_check(const struct nbody *nb, const double *radius)
         if (!(isfinite(radius[i]) && radius[i] >= 0))
             return clerror_set(
                 EINVAL,
-                "nbody_watch_contacts: body %zu has the radius %g; it must be a number >= 0", i,
-                radius[i]);
+                "nbody_watch_contacts: body %zu has the radius %g; it must be a number >= 0",
+                nbody_number(nb, i), radius[i]);
     return 0;
 }
 

@@ -152,8 +152,8 @@ static int write_bodies(struct nbody *nb, const double *mass, const double (*pos
     while (fabs(vel[i][c]) < fmax(fabs(vel[i][0]), fmax(fabs(vel[i][1]), fabs(vel[i][2]))))
         c++;
     return clerror_set(
-        EINVAL, "nbody_create: the velocity of body %zu, %g, is out of range in %s precision", i,
-        vel[i][c], nbody_has_doubles(nb) ? "double" : "single");
+        EINVAL, "nbody_create: the velocity of body %zu, %g, is out of range in %s precision",
+        nbody_number(nb, i), vel[i][c], nbody_has_doubles(nb) ? "double" : "single");
 }
 
 static int upload_arrays(struct nbody *nb)

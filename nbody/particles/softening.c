@@ -34,8 +34,8 @@ int nbody_softening_copy(struct nbody *nb, const double *softening)
         if (!isfinite(softening[i]) || softening[i] < 0)
             return clerror_set(
                 EINVAL,
-                "nbody_create: body %zu has a softening length of %g; it must be a number >= 0", i,
-                softening[i]);
+                "nbody_create: body %zu has a softening length of %g; it must be a number >= 0",
+                nbody_number(nb, i), softening[i]);
     nb->particles.own_eps = malloc(nb->n * sizeof *nb->particles.own_eps);
     if (!nb->particles.own_eps)
         return clerror_set(ENOMEM, "nbody_create: out of memory on the host for %zu softenings",

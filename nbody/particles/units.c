@@ -133,7 +133,7 @@ int nbody_units_check(const struct nbody *nb, size_t n, const double (*pos)[3])
         EINVAL,
         "nbody_create: body %zu lies %.3g from the middle of the bodies, of which half lie within %.3g: %s precision "
         "cannot hold both; leave it out%s",
-        far + 1, most_far, near,
+        nbody_number(nb, far), most_far, near,
         nb->precision == NBODY_DOUBLE  ? "double"
         : nb->precision == NBODY_MIXED ? "mixed"
                                        : "single",

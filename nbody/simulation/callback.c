@@ -19,9 +19,12 @@ static int callback_check(const struct nbody *nb, enum nbody_force_kind kind)
                                     "the force changes; use NBODY_IAS15 or NBODY_FIXED");
     if (nb->integrator->added == ADDED_NONE)
         return clerror_set(ENOTSUP,
-                           "nbody_set_force_callback: the integrator %s needs derivatives of "
-                           "forces; use NBODY_LEAPFROG or NBODY_IAS15",
-                           name);
+                           "nbody_set_force_callback: the integrator %s %s; use NBODY_LEAPFROG or "
+                           "NBODY_IAS15",
+                           name,
+                           nb->integrator->info.derivatives > 0
+                               ? "needs derivatives of forces"
+                               : "supports no forces beside gravity");
     if (nb->integrator->added < ADDED_OF_VELOCITY && kind == NBODY_FORCE_OF_VELOCITY)
         return clerror_set(ENOTSUP,
                            "nbody_set_force_callback: with forces that depend on velocities the "

@@ -60,6 +60,10 @@ static int nbody_check_options(const struct nbody_options *o, size_t n)
         return clerror_set(EINVAL, "nbody_create: there is no place %d", (int)o->place);
     if ((unsigned)o->stepping > NBODY_BLOCK)
         return clerror_set(EINVAL, "nbody_create: there is no stepping %d", (int)o->stepping);
+    if (o->first_number != 0 && o->first_number != 1)
+        return clerror_set(EINVAL,
+                           "nbody_create: the first body has the number %d; it must be 0 or 1",
+                           o->first_number);
     if (!(o->eta >= 0 && o->eta <= 1))
         return clerror_set(EINVAL,
                            "nbody_create: an eta of %g; it must be a number above 0 and at most 1",
@@ -105,8 +109,8 @@ static void check_body_block(void *given, size_t block, size_t first, size_t end
         g->wrong = true;
 }
 
-static int nbody_check_bodies(size_t n, const double *mass, const double (*pos)[3],
-                              const double (*vel)[3])
+static int nbody_check_bodies(const struct nbody_options *o, size_t n, const double *mass,
+                              const double (*pos)[3], const double (*vel)[3])
 {
     if (!mass || !pos || !vel)
         return clerror_set(EINVAL, "nbody_create: mass, pos or vel is NULL");
@@ -118,13 +122,15 @@ static int nbody_check_bodies(size_t n, const double *mass, const double (*pos)[
     int c = 0;
     while (body_is_valid(mass[i], pos[i], vel[i]))
         i++;
+    const size_t number = i + (size_t)o->first_number;
     if (!isfinite(mass[i]) || mass[i] < 0)
-        return clerror_set(
-            EINVAL, "nbody_create: body %zu has the mass %g; it must be a number >= 0", i, mass[i]);
+        return clerror_set(EINVAL,
+                           "nbody_create: body %zu has the mass %g; it must be a number >= 0",
+                           number, mass[i]);
     while (isfinite(pos[i][c]) && isfinite(vel[i][c]))
         c++;
-    return clerror_set(EINVAL, "nbody_create: body %zu: %s %c is %g; it must be a finite number", i,
-                       isfinite(pos[i][c]) ? "velocity" : "position", "xyz"[c],
+    return clerror_set(EINVAL, "nbody_create: body %zu: %s %c is %g; it must be a finite number",
+                       number, isfinite(pos[i][c]) ? "velocity" : "position", "xyz"[c],
                        isfinite(pos[i][c]) ? vel[i][c] : pos[i][c]);
 }
 
@@ -340,7 +346,7 @@ static nbody *nbody_create_engine(const struct nbody_options *o, size_t n, const
     if (checked == 0)
         checked = nbody_check_ranks(o);
     if (checked == 0)
-        checked = nbody_check_bodies(n, mass, pos, vel);
+        checked = nbody_check_bodies(o, n, mass, pos, vel);
     if (world_reduce_status(o->world, checked) != 0)
         return NULL;
     struct nbody *nb = calloc(1, sizeof *nb);
@@ -362,6 +368,7 @@ static nbody *nbody_create_engine(const struct nbody_options *o, size_t n, const
                          .flags = CL_EVENT_NOWAIT,
                          .task = {.progress = o->progress, .arg = o->arg},
                          .world = o->world,
+                         .first_number = o->first_number,
                          .fused_disabled = fused_disabled};
     const bool by_body = nb->stepping != NBODY_FIXED && nb->integrator->block_steps;
     nb->eta = nb->stepping == NBODY_FIXED ? 0 : o->eta > 0 ? o->eta : default_eta(nb);

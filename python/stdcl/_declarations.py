@@ -483,6 +483,7 @@ class nbody_options(Structure):  # noqa: F405
         ("forces", c_char_p),
         ("megno", c_int),
         ("trace", nbody_trace_options),
+        ("first_number", c_int),
         ("reserved", c_size_t * 8),
     ]
 

@@ -72,6 +72,10 @@ class _Setting(Generic[Value]):
         run._set(self._name, value)
 
 
+# A body in a force of NBody.external, by name, which may be in quotes, or number.
+_BODY_OF_FORCE = r'\b(body|first|last)=("[^"\n]*"|[^,\n]*)'
+
+
 def _rows(values: npt.ArrayLike, n: int, name: str) -> Floats:
     """Check an array of n rows of three doubles, and copy it."""
     array = np.array(values, dtype=np.float64)
@@ -109,6 +113,8 @@ class NBody(Engine):
 
     Without `dt` the integrator is ias15, which chooses its steps itself; with dt it is leapfrog. The precision is double for
     up to 128 bodies, which then run on the host, else single. All options are attributes and may be changed between calls.
+    `external` has forces, one a line, as nbody_options.forces of nbody.h, such as "radiation:beta=0.1,body=Sun,c=1e4": bodies
+    by names, in double quotes if they have a comma, or by numbers from 0 on.
     mass, pos and vel are arrays of (n), (n, 3) and (n, 3) numbers; they cannot be written in place, but be assigned.
     """
 
@@ -187,7 +193,8 @@ class NBody(Engine):
         coordinates = known["nbody_whfast_options"]["coordinates"]
         options["whfast"] = c.nbody_whfast_options(coordinates[options.pop("coordinates").lower()], whole(options.pop("corrector") + 1, "corrector + 1") - 1,
                                                    bool(options.pop("safe")))
-        options["forces"] = options.pop("external")
+        external = options.pop("external")
+        options["forces"] = self._numbered(external) if isinstance(external, str) else external
         options["trace"], options["megno"] = c.nbody_trace_options(options.pop("hill")), int(options["megno"])
         options["place"] = "on_faster" if few else "on_devices"
         return options
@@ -364,16 +371,32 @@ class NBody(Engine):
             self.names[name] = self.n - 1
         return self.n - 1
 
+    def _numbered(self, external: str) -> str:
+        """Replace names of bodies in forces by numbers."""
+        def number(found: re.Match[str]) -> str:
+            name = found[2].strip('"')
+            if name in self.names:
+                return "%s=%d" % (found[1], self.names[name])
+            try:
+                float(name)  # the library checks it, as a body or as a parameter of a file
+            except ValueError:
+                raise ValueError("external: there is no body called %r" % name) from None
+            return found[0]
+        return re.sub(_BODY_OF_FORCE, number, external)
+
     def _check_removable(self, gone: int) -> None:
-        """Forces of `external` have numbers of bodies, their sources being number 0 unless they say another."""
-        if self.external and (gone == 0 or re.search(r"\b(body|first|last)=", self.external)):
-            raise ValueError("removing a body would change the numbers in external=%r: set external to None before, and with the new "
-                             "numbers after" % self.external)
+        """Forces of `external` may have numbers of bodies, and their sources are number 0 by default."""
+        if not self.external:
+            return
+        bodies = [self.names.get(value.strip('"')) for _, value in re.findall(_BODY_OF_FORCE, self.external)]
+        if gone == 0 or None in bodies or gone in bodies:
+            raise ValueError("removing a body would change the numbers in external=%r: give names, or set external to None before, "
+                             "and with the new numbers after" % self.external)
 
     def remove(self, which: Which) -> None:
         """Remove a body, and the events that are watched of it. The numbers of later bodies decrease by one.
 
-        ValueError if `external` refers to bodies by numbers.
+        ValueError if `external` refers to this body, or to any body by its number.
         """
         gone = self.number(which)
         self._check_removable(gone)
@@ -600,7 +623,8 @@ class NBody(Engine):
 
         force(time, pos, vel, mass, acc) adds accelerations to acc, an array of (n, 3) numbers; the other arrays are for
         reading, and vel is None unless of_velocity is True. Only while force runs are these arrays valid, and it must not use
-        the simulation. For ias15, whfast, and up to 128 bodies. Potentials and energies do not include it.
+        the simulation. For ias15, whfast, and up to 128 bodies by leapfrog, yoshida4 or taylor. Potentials and energies do
+        not include it.
         """
         kind, seen = lib.nbody_set_force_callback.argtypes[1], dict[Any, Floats]()
 

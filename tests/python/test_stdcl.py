@@ -535,6 +535,32 @@ def test_bodies_of_external_forces_stay():
     assert sim.n == 3
 
 
+def test_external_forces_have_names():
+    ends = []
+    for force in ("radiation:beta=0.3,body=Sun,first=dust,last=dust", 'radiation:beta=0.3,body="Sun",first="dust",last=2',
+                  "radiation:beta=0.3,body=0,first=2,last=2"):
+        sim = stdcl.NBody(external=force)
+        sim.add(mass=1, name="Sun")
+        sim.add(mass=0, a=1)
+        sim.add(mass=0, a=2, name="dust")
+        sim.integrate(3)
+        ends.append(sim.pos.copy())
+    assert (ends[0] == ends[2]).all() and (ends[1] == ends[2]).all()
+    sim.external = "radiation:beta=0.3,body=Sun,first=dust,last=dust"
+    refused(ValueError, "would change the numbers", lambda: sim.remove("dust"))
+    sim.remove(1)  # "dust" has the number 1 now
+    before = sim.vel[1].copy()
+    sim.integrate(4)
+    assert sim.n == 2 and (sim.vel[1] != before).any()
+    sim.external = "radiation:beta=0.3,body=Sol"
+    refused(ValueError, "there is no body called 'Sol'", lambda: sim.integrate(5))
+    sim = stdcl.NBody(integrator="trace", dt=0.1)
+    sim.add(1)
+    sim.add(a=1)
+    sim.set_force(lambda *_: None)
+    refused(stdcl.Error, "trace supports no forces beside gravity", lambda: sim.integrate(1))
+
+
 def test_callback_passes_the_end():
     sim, calls = stdcl.NBody(dt=0.5), []
     sim.add(mass=1, name="Sun")
