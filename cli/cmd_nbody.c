@@ -204,6 +204,7 @@ static bool reparse(struct nbody_job *job, int argc, char **argv, int *status)
     cli_outputs_free(&job->outputs);
     cli_common_free(&job->common);
     cli_strings_free(&job->plots);
+    cli_strings_free(&job->figures);
     cli_strings_free(&job->external);
     cli_strings_free(&job->event_rules);
     cli_strings_free(&job->stop_rules);

@@ -95,12 +95,16 @@ static int rotate_positions(const struct nbody_job *job, const double centre[3],
 
 enum { FEW = 64, POINTS = 1000 }; /* points per run */
 
+bool nbody_camera_is_used(const struct nbody_job *job)
+{
+    return job->figures.n || cli_outputs_will_draw(&job->outputs);
+}
+
 size_t nbody_camera_next(const struct nbody_job *job, size_t step)
 {
     const size_t every = job->total / POINTS + 1;
-    return job->n <= FEW && job->trails && cli_outputs_will_draw(&job->outputs)
-               ? step + (every - step % every)
-               : SIZE_MAX;
+    return job->n <= FEW && job->trails && nbody_camera_is_used(job) ? step + (every - step % every)
+                                                                     : SIZE_MAX;
 }
 
 int nbody_camera_point(struct nbody_job *job)
@@ -175,16 +179,6 @@ uint8_t nbody_group_of(const struct nbody_groups *g, size_t body)
 
 /* ---- A picture. ------------------------------------------------------------------------------ */
 
-/* Bodies in pictures: up to the maximum mass, with the quantity of their hue. */
-struct shown {
-    size_t n;
-    double *mass;
-    double (*pos)[3];
-    float *speed;   /* NULL: hue does not show it */
-    uint8_t *group; /* NULL: hue does not show it */
-    bool own;       /* mass and pos are owned */
-};
-
 static size_t count_shown(const struct nbody_job *job)
 {
     size_t n = 0;
@@ -198,10 +192,11 @@ static float speed_of(const double v[3])
     return (float)sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
 }
 
-static struct shown select_shown(const struct nbody_job *job)
+/* Bodies up to the maximum mass, with the quantity of their hue. */
+static struct nbody_scene select_shown(const struct nbody_job *job)
 {
     const struct particles *b = &job->bodies;
-    struct shown s = {.n = count_shown(job), .mass = b->mass, .pos = b->pos};
+    struct nbody_scene s = {.n = count_shown(job), .mass = b->mass, .pos = b->pos};
     size_t k = 0;
     s.own = s.n < b->n;
     if (s.own) {
@@ -226,23 +221,13 @@ static struct shown select_shown(const struct nbody_job *job)
     return s;
 }
 
-static void free_shown(struct shown *s)
-{
-    if (s->own) {
-        free(s->mass);
-        free(s->pos);
-    }
-    free(s->speed);
-    free(s->group);
-}
-
 /* Fix the frame and the scale for a whole series. */
-static int fix_frame(struct nbody_job *job, const struct shown *s, const double (*seen)[3])
+static int fix_frame(struct nbody_job *job, const struct nbody_scene *s)
 {
     const bool given = job->picture.extent > 0;
     if (job->fitted)
         return CLI_DONE;
-    if (picture_fit(&job->picture, s->n, s->mass, seen) < 0)
+    if (picture_fit(&job->picture, s->n, s->mass, (const double(*)[3])s->seen) < 0)
         return cli_failed_call(NULL);
     if (!given)
         job->picture.extent /= job->camera.zoom;
@@ -252,34 +237,51 @@ static int fix_frame(struct nbody_job *job, const struct shown *s, const double 
     return CLI_DONE;
 }
 
+int nbody_scene_open(struct nbody_job *job, struct nbody_scene *s)
+{
+    double centre[3] = {0};
+    *s = select_shown(job);
+    const size_t last = job->path.n < job->trails ? job->path.n : job->trails,
+                 points = s->own ? 0 : last;
+    s->places = points ? job->path.pos + (job->path.n - points) * s->n : NULL;
+    job->picture.by = (enum picture_colour_by)job->colour_by;
+    job->picture.value = s->speed;
+    job->picture.group = s->group;
+    int status = find_view_centre(job, centre);
+    if (status == CLI_DONE)
+        status = rotate_positions(job, centre, s->n, s->pos, &s->seen);
+    if (status == CLI_DONE)
+        status = rotate_positions(job, centre, points * s->n, s->places, &s->path);
+    if (status == CLI_DONE)
+        status = fix_frame(job, s);
+    s->options = job->picture;
+    s->options.time = nbody_time(job->engine);
+    s->options.points = points;
+    s->options.path = (const double(*)[3])s->path;
+    return status;
+}
+
+void nbody_scene_close(struct nbody_scene *s)
+{
+    if (s->seen != s->pos)
+        free(s->seen);
+    if (s->path != s->places)
+        free(s->path);
+    if (s->own) {
+        free(s->mass);
+        free(s->pos);
+    }
+    free(s->speed);
+    free(s->group);
+}
+
 int nbody_camera_draw(struct nbody_job *job, const char *file)
 {
-    struct shown s = select_shown(job);
-    struct picture_options o;
-    const size_t last = job->path.n < job->trails ? job->path.n : job->trails,
-                 points = s.own ? 0 : last;
-    double centre[3] = {0}, (*seen)[3] = NULL, (*path)[3] = NULL,
-           (*places)[3] = points ? job->path.pos + (job->path.n - points) * s.n : NULL;
-    int status = find_view_centre(job, centre);
-    job->picture.by = (enum picture_colour_by)job->colour_by;
-    job->picture.value = s.speed;
-    job->picture.group = s.group;
-    if (status == CLI_DONE)
-        status = rotate_positions(job, centre, s.n, s.pos, &seen);
-    if (status == CLI_DONE)
-        status = rotate_positions(job, centre, points * s.n, places, &path);
-    if (status == CLI_DONE)
-        status = fix_frame(job, &s, (const double(*)[3])seen);
-    o = job->picture;
-    o.time = nbody_time(job->engine);
-    o.points = points;
-    o.path = (const double(*)[3])path;
-    if (status == CLI_DONE && picture_density(&o, s.n, s.mass, (const double(*)[3])seen, file) < 0)
+    struct nbody_scene s;
+    int status = nbody_scene_open(job, &s);
+    if (status == CLI_DONE &&
+        picture_density(&s.options, s.n, s.mass, (const double(*)[3])s.seen, file) < 0)
         status = cli_failed_call(NULL);
-    if (seen != s.pos)
-        free(seen);
-    if (path != places)
-        free(path);
-    free_shown(&s);
+    nbody_scene_close(&s);
     return status;
 }

@@ -15,9 +15,7 @@
 enum {
     DEFAULT_SIZE = 1024,
     LARGEST_SIZE = 16384,
-    FEW = 64, /* at most this many bodies may be on orbits, all of which are shown */
-    DOTS =
-        1000, /* at most this many bodies are drawn as dots, however light: planets beside a sun */
+    FEW = 64,        /* at most this many bodies may be on orbits, all of which are shown */
     SAMPLE = 1 << 16 /* bodies sampled to choose a frame */
 };
 
@@ -439,8 +437,8 @@ static float *fitted_map(struct picture_options *o, size_t n, const double *mass
         map ? 0
             : clerror_set(ENOMEM, "out of memory for a picture of %u x %u", o->width, o->height);
     if (status == 0)
-        status =
-            n <= DOTS ? draw_dots(o, &view, &bodies, map) : draw_cluster(o, &view, &bodies, map);
+        status = n <= PICTURE_DOTS ? draw_dots(o, &view, &bodies, map)
+                                   : draw_cluster(o, &view, &bodies, map);
     free(shade);
     if (status == 0)
         return map;
@@ -456,7 +454,22 @@ int picture_fit(struct picture_options *options, size_t n, const double *mass,
     return map ? 0 : -1;
 }
 
-/* Draw the colour bar from `low` to `high`; groups have none. */
+bool picture_has_bar(const struct picture_options *o, size_t n)
+{
+    return o->by == PICTURE_BY_VALUE || (o->by == PICTURE_BY_DENSITY && n > PICTURE_DOTS);
+}
+
+void picture_ramp(const struct picture_options *o, uint8_t colour[PICTURE_RAMP][3])
+{
+    for (int i = 0; i < PICTURE_RAMP; i++) {
+        const double part = (double)i / (PICTURE_RAMP - 1);
+        if (o->by == PICTURE_BY_VALUE)
+            ramp_colour(o->colours, part, colour[i]);
+        else
+            picture_colour(o->colours, part, colour[i]);
+    }
+}
+
 static void draw_caption(const struct picture_options *o, uint8_t *rgb)
 {
     const bool by_value = o->by == PICTURE_BY_VALUE;

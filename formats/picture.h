@@ -25,7 +25,12 @@ enum picture_colours { PICTURE_INFERNO, PICTURE_MAGMA, PICTURE_VIRIDIS, PICTURE_
  * per area as brightness. */
 enum picture_colour_by { PICTURE_BY_DENSITY, PICTURE_BY_VALUE, PICTURE_BY_GROUP };
 
-enum { PICTURE_GROUPS = 8 };
+enum {
+    PICTURE_GROUPS = 8,
+    PICTURE_RAMP = 256, /* colours of a colour bar */
+    PICTURE_DOTS =
+        1000 /* at most this many bodies are drawn as dots, however light: planets beside a sun */
+};
 
 /* Zero means default. `centre` counts only if `extent` is given. */
 struct picture_options {
@@ -63,6 +68,13 @@ int picture_density(const struct picture_options *options, size_t n, const doubl
 
 /* Write any RGB picture of width x height, 3 bytes per pixel, rows from the top, as PNG. */
 int picture_write_png(const char *file, unsigned width, unsigned height, const uint8_t *rgb);
+
+/* True if colours stand for a quantity, from `low` to `high` or from `least` to `most`: colours of
+ * groups and of dots do not. */
+bool picture_has_bar(const struct picture_options *options, size_t n);
+
+/* The colours of this quantity, from the lowest on. */
+void picture_ramp(const struct picture_options *options, uint8_t colour[PICTURE_RAMP][3]);
 
 /* The colour, 3 bytes, of a value from 0 (dark) to 1 (bright); other values are clamped. */
 void picture_colour(enum picture_colours colours, double value, uint8_t rgb[3]);
