@@ -237,6 +237,19 @@ static int fix_frame(struct nbody_job *job, const struct nbody_scene *s)
     return CLI_DONE;
 }
 
+/* Surface density or speed. */
+static void name_quantity(const struct nbody_job *job, struct nbody_scene *s)
+{
+    const bool by_speed = job->colour_by == PICTURE_BY_VALUE;
+    char unit[64];
+    if (by_speed)
+        snprintf(unit, sizeof unit, "%s%s%s", job->units.length, *job->units.length ? "/" : "",
+                 job->units.time);
+    else
+        units_density(&job->units, unit, sizeof unit);
+    units_label(s->quantity, sizeof s->quantity, by_speed ? "speed" : "surface density", unit);
+}
+
 int nbody_scene_open(struct nbody_job *job, struct nbody_scene *s)
 {
     double centre[3] = {0};
@@ -255,6 +268,11 @@ int nbody_scene_open(struct nbody_job *job, struct nbody_scene *s)
     if (status == CLI_DONE)
         status = fix_frame(job, s);
     s->options = job->picture;
+    name_quantity(job, s);
+    s->options.quantity = s->quantity;
+    s->options.time_unit = job->units.time;
+    s->options.length_unit = job->units.length;
+    s->options.last = job->time_start + (double)job->total * job->dt;
     s->options.time = nbody_time(job->engine);
     s->options.points = points;
     s->options.path = (const double(*)[3])s->path;

@@ -29,6 +29,7 @@ struct nbody_groups {
 /* Bodies as the camera sees them. */
 struct nbody_scene {
     struct picture_options options; /* with time, frame and paths; they refer to the arrays below */
+    char quantity[64];              /* of the colour bar, with its unit */
     size_t n;
     double *mass;
     double (*seen)[3];              /* positions, rotated and centred */

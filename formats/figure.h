@@ -26,23 +26,23 @@ struct figure_bar {
 
 /* Points, or paths of one body after another. Nothing is owned. */
 struct figure_set {
-    const char *name;       /* in the legend; NULL: not in it */
-    size_t n, stride;       /* stride: numbers from one x or y to the next */
+    const char *name; /* in the legend; NULL: not in it */
+    size_t n, stride; /* stride: numbers from one x or y to the next */
     const double *x, *y;
-    const float *value;     /* of points: numbers whose colours are those of the bar; NULL: none */
-    bool path;              /* joined by lines */
-    const char *colour;     /* "#rrggbb", unless there are values */
+    const float *value; /* of points: numbers whose colours are those of the bar; NULL: none */
+    bool path;          /* joined by lines */
+    const char *colour; /* "#rrggbb", unless there are values */
 };
 
 struct figure {
     struct gnuplot_page page;
-    double x[2], y[2];             /* ranges of the axes, which have one scale */
-    unsigned width, height;        /* pixels of the picture; 0: none */
-    const uint8_t *rgb;            /* 3 width height, from the top, and over the whole range */
+    double x[2], y[2];      /* ranges of the axes, which have one scale */
+    unsigned width, height; /* pixels of the picture; 0: none */
+    const uint8_t *rgb;     /* 3 width height, from the top, and over the whole range */
     struct figure_bar bar;
     size_t sets;
     const struct figure_set *set;
-    unsigned grid;                 /* lines at each whole number, if at most so many; 0: none */
+    unsigned grid; /* lines at each whole number, if at most so many; 0: none */
 };
 
 /* Draw a figure into an .svg, .png or .pdf file, whole or not at all. Errors as gnuplot_begin. */

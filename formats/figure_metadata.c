@@ -1,7 +1,7 @@
 /* figure_metadata.c - the command line that made a figure, stored in its file.
  *
- *   PNG: signature, 8 bytes; chunk IHDR, 25 bytes; our chunk; further chunks. A chunk is its length,
- *        its name, data, and the CRC of name and data, numbers in big-endian order (PNG, 5.3).
+ *   PNG: signature, 8 bytes; chunk IHDR, 25 bytes; our chunk; further chunks. A chunk is its
+ *        length, its name, data, and the CRC of name and data, in big-endian order (PNG, 5.3).
  *   SVG: the command stands before the end of gnuplot's <desc>.
  *   PDF: comments begin with %. Readers look for the end of the file in its last 1,024 bytes, so
  *        that the comment is cut at 900.

@@ -167,6 +167,8 @@ static void put_lines(FILE *fp, const struct gnuplot *plot)
     fputs(logarithmic ? "set logscale y\nset format y '10^{%L}'\n" : "set format y '%g'\n", fp);
     if (plot->doubling)
         fputs("set logscale x 2\nset format x '%g'\n", fp);
+    if (plot->lines == 1)
+        fputs("unset key\n", fp);
     for (size_t l = 0; l < plot->lines; l++)
         put_line(fp, &plot->line[l], l, logarithmic);
     fputs("plot ", fp);

@@ -46,9 +46,11 @@ struct picture_options {
     double centre[3]; /* shown in the middle, in the bodies' unit */
     double extent;    /* length across the shorter side; 0 = fit the bodies */
     double low, high; /* mass per area shown almost black, and white; 0 = fit */
-    bool caption; /* draw `time` in the upper left corner, a scale bar in the lower left, a colour
-                     bar on the right */
+    bool caption; /* beside the picture: time, a scale bar, what colours stand for (caption.h) */
     double time;
+    double last; /* time of a film's last frame, so that all captions have one width; 0: unknown */
+    const char *time_unit, *length_unit; /* of captions; NULL: none; not owned */
+    const char *quantity;                /* name of the colour bar; NULL: none; not owned */
     size_t points; /* number of points of each body's path, drawn below up to 64 bodies; 0: none */
     const double (*path)[3]; /* all bodies at the first point, then at the second ...; not owned */
 };
