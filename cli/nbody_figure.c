@@ -1,17 +1,17 @@
-/* nbody_figure.c - figures of `stdcl nbody` with axes: --figure, --plot, --paper, --units.
+/* nbody_figure.c - figures of the bodies of `stdcl nbody` with axes: --figure.
  *
  * Many bodies are the picture of -o FILE.png between axes, with a bar of surface density. Up to
  * PICTURE_DOTS bodies are points, and up to 64 have paths, as lines and text in .svg and .pdf.
  */
 /* SPDX-License-Identifier: MIT */
 #include "command.h"
-#include "command_line.h"
 #include "files.h"
 #include "alloc.h"
 #include "message.h"
 #include "nbody_camera.h"
 #include "nbody_figure.h"
 #include "nbody_job.h"
+#include "nbody_page.h"
 
 #include "formats/figure.h"
 
@@ -24,9 +24,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const nbody_paper_names[] = {"white", "black", NULL};
-static const double DIFFERENT = 1e-3; /* relative, of two values of G */
-
 int nbody_figures_plan(struct nbody_job *job)
 {
     for (size_t i = 0; i < job->figures.n; i++) {
@@ -37,27 +34,6 @@ int nbody_figures_plan(struct nbody_job *job)
             return status;
     }
     return CLI_DONE;
-}
-
-int nbody_units_plan(struct nbody_job *job)
-{
-    if (!job->units.G)
-        return CLI_DONE;
-    if (job->given.G && fabs(job->G / job->units.G - 1) > DIFFERENT)
-        return cli_wrong(
-            "--units: the constant of gravity is %.9g in %s, %s and %s, but -G gives %.9g; omit -G",
-            job->units.G, job->units.length, job->units.time, job->units.mass, job->G);
-    if (!job->given.G)
-        job->G = job->units.G;
-    job->given.G = true;
-    return CLI_DONE;
-}
-
-struct gnuplot_page nbody_figure_page(const struct nbody_job *job, const char *title)
-{
-    return (struct gnuplot_page){.title = title,
-                                 .command = cli_command_line(job->argc, job->argv),
-                                 .black = job->paper == 1};
 }
 
 /* ---- Axes. ----------------------------------------------------------------------------------- */
@@ -79,7 +55,8 @@ static void name_axes(const struct nbody_job *job, char label[2][64])
 
 static void set_ranges(const struct picture_options *o, struct figure *figure)
 {
-    static const int axes[][2] = {[PICTURE_XY] = {0, 1}, [PICTURE_XZ] = {0, 2}, [PICTURE_YZ] = {1, 2}};
+    static const int axes[][2] = {
+        [PICTURE_XY] = {0, 1}, [PICTURE_XZ] = {0, 2}, [PICTURE_YZ] = {1, 2}};
     const double shorter = o->width < o->height ? o->width : o->height;
     const double half[2] = {0.5 * o->extent * o->width / shorter,
                             0.5 * o->extent * o->height / shorter};
@@ -92,21 +69,14 @@ static void set_ranges(const struct picture_options *o, struct figure *figure)
 }
 
 /* The colour bar: of surface density or of speed. */
-static void set_bar(const struct nbody_job *job, const struct nbody_scene *s, struct figure *figure,
-                    char label[64], uint8_t ramp[PICTURE_RAMP][3])
+static void set_bar(const struct nbody_scene *s, struct figure *figure,
+                    uint8_t ramp[PICTURE_RAMP][3])
 {
     const bool by_speed = s->options.by == PICTURE_BY_VALUE;
-    char unit[64];
     if (!picture_has_bar(&s->options, s->n))
         return;
-    if (by_speed)
-        snprintf(unit, sizeof unit, "%s%s%s", job->units.length, *job->units.length ? "/" : "",
-                 job->units.time);
-    else
-        units_density(&job->units, unit, sizeof unit);
-    units_label(label, 64, by_speed ? "speed" : "surface density", unit);
     picture_ramp(&s->options, ramp);
-    figure->bar = (struct figure_bar){.label = label,
+    figure->bar = (struct figure_bar){.label = s->quantity,
                                       .colour = (const uint8_t(*)[3])ramp,
                                       .low = by_speed ? s->options.least : s->options.low,
                                       .high = by_speed ? s->options.most : s->options.high,
@@ -134,13 +104,14 @@ static size_t set_paths(const struct nbody_job *job, const struct nbody_scene *s
                                           .path = true,
                                           .colour = gnuplot_colour(i)};
     for (size_t i = 0; i < s->n; i++)
-        set[sets++] = (struct figure_set){.name = named && particles_name(&job->bodies, i, name[i]) ? name[i] : NULL,
-                                          .n = 1,
-                                          .stride = 3,
-                                          .x = &s->seen[i][axis[0]],
-                                          .y = &s->seen[i][axis[1]],
-                                          .value = s->speed ? s->speed + i : NULL,
-                                          .colour = gnuplot_colour(i)};
+        set[sets++] = (struct figure_set){
+            .name = named && particles_name(&job->bodies, i, name[i]) ? name[i] : NULL,
+            .n = 1,
+            .stride = 3,
+            .x = &s->seen[i][axis[0]],
+            .y = &s->seen[i][axis[1]],
+            .value = s->speed ? s->speed + i : NULL,
+            .colour = gnuplot_colour(i)};
     return sets;
 }
 
@@ -170,7 +141,8 @@ static size_t set_points(const struct nbody_scene *s, const int axis[2], struct 
 static int draw_points(const struct nbody_job *job, const struct nbody_scene *s,
                        struct figure *figure, const char *file)
 {
-    static const int axes[][2] = {[PICTURE_XY] = {0, 1}, [PICTURE_XZ] = {0, 2}, [PICTURE_YZ] = {1, 2}};
+    static const int axes[][2] = {
+        [PICTURE_XY] = {0, 1}, [PICTURE_XZ] = {0, 2}, [PICTURE_YZ] = {1, 2}};
     struct figure_set set[MOST_SETS];
     char group[PICTURE_GROUPS][64], name[LEGEND][PARTICLES_NAME_SIZE];
     const int *axis = axes[s->options.plane];
@@ -201,7 +173,7 @@ static int draw_map(const struct nbody_scene *s, struct figure *figure, const ch
 static int draw_figure(const struct nbody_job *job, const struct nbody_scene *s, const char *file)
 {
     uint8_t ramp[PICTURE_RAMP][3];
-    char title[96], time[48], axis[2][64], bar[64];
+    char title[96], time[48], axis[2][64];
     struct figure figure = {.sets = 0};
     snprintf(title, sizeof title, "%zu bodies, t = %s", job->n,
              units_value(time, sizeof time, s->options.time, job->units.time));
@@ -210,9 +182,9 @@ static int draw_figure(const struct nbody_job *job, const struct nbody_scene *s,
     figure.page.x_label = axis[0];
     figure.page.y_label = axis[1];
     set_ranges(&s->options, &figure);
-    set_bar(job, s, &figure, bar, ramp);
-    const int status = s->n <= PICTURE_DOTS ? draw_points(job, s, &figure, file)
-                                            : draw_map(s, &figure, file);
+    set_bar(s, &figure, ramp);
+    const int status =
+        s->n <= PICTURE_DOTS ? draw_points(job, s, &figure, file) : draw_map(s, &figure, file);
     free((char *)(uintptr_t)figure.page.command);
     return status;
 }

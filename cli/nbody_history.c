@@ -13,7 +13,7 @@
 #include "options.h"
 #include "nbody_bodies.h"
 #include "nbody_fields.h"
-#include "nbody_figure.h"
+#include "nbody_page.h"
 #include "nbody_history.h"
 #include "nbody_run.h"
 

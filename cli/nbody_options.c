@@ -7,7 +7,7 @@
 #include "nbody_bodies.h"
 #include "nbody_camera.h"
 #include "nbody_fields.h"
-#include "nbody_figure.h"
+#include "nbody_page.h"
 #include "nbody_history.h"
 #include "nbody_checkpoint.h"
 #include "nbody_ensemble.h"
@@ -358,7 +358,7 @@ bool nbody_options_parse(struct nbody_job *job, int argc, char **argv, int *stat
             0, "follow", "WHAT", &job->camera.follow, nbody_follow_names,
             "centre of pictures: {}; mass and density are the centres of mass and of density, heaviest is the heaviest body"),
         CLI_FLAG(0, "caption", &job->picture.caption,
-                 "time, length scale and colour legend in pictures"),
+                 "time, length scale and what colours stand for, beside pictures"),
         CLI_SIZE(0, "trails", "N", &job->trails, 0, 1000,
                  "points of each body's path in pictures, of 1000 per run; for up to 64 bodies"),
         CLI_SIZE(0, "fps", "N", &job->outputs.fps, 1, 1000,

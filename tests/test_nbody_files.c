@@ -310,6 +310,33 @@ static void nbody_command_draws_figures(void **unused)
     assert_non_null(strstr(out, "50 % of the mass"));
 }
 
+/* Few bodies have names and paths, many a bar of density; --units names units and sets G, so that
+ * the Earth returns after a year. */
+static void nbody_command_draws_axes(void **unused)
+{
+    (void)unused;
+    if (run_nbody_command("--ic solar --until 365.25 --units au,day,msun --figure s.svg") == 1 &&
+        strstr(err, "gnuplot"))
+        skip();
+    assert_non_null(strstr(out, "figure        s.svg\n"));
+    load_nbody_file("s.svg", out, sizeof out);
+    assert_non_null(strstr(out, "11 bodies, t = 365.2 day"));
+    assert_non_null(strstr(out, ">x [au]<"));
+    assert_non_null(strstr(out, ">Neptune<"));
+    put_text(in_folder("earth.tab"), "1 0 0 0 0 0 0\n3e-6 1 0 0 0 0.01720209895 0\n");
+    nbody_succeeds("-i earth.tab --units au,day,msun --until 365.2568 --integrator ias15 --json");
+    json_t *report = nbody_report_json();
+    assert_true(nbody_json_number(report, "G") == 0.00029591220828559115);
+    json_decref(report);
+    nbody_succeeds("-n 2000 --steps 1 --units pc,km/s,msun --paper black --figure d.svg -q");
+    load_nbody_file("d.svg", out, sizeof out);
+    assert_non_null(strstr(out, ">surface density [msun/pc^2]<"));
+    nbody_refuses(2, "'mile' is no unit of length", "-n 8 --units mile,day,msun --steps 1");
+    nbody_refuses(2, "but -G gives 1; omit -G", "-n 8 -G 1 --units au,day,msun --steps 1");
+    nbody_refuses(2, "--paper needs", "-n 8 --paper black --steps 1");
+    nbody_refuses(1, ".svg, .png or .pdf", "-n 8 --figure x.jpg --steps 1");
+}
+
 /* ---- Cameras. -------------------------------------------------------------------------------- */
 
 static void nbody_command_draws_pictures(void **unused)
@@ -356,6 +383,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(nbody_command_stops_at_energy_and_time),
         cmocka_unit_test(nbody_command_writes_structure),
         cmocka_unit_test(nbody_command_draws_figures),
+        cmocka_unit_test(nbody_command_draws_axes),
         cmocka_unit_test(nbody_command_draws_pictures),
     };
     if (argc != 2)
