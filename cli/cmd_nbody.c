@@ -186,7 +186,7 @@ static struct nbody_job default_job(int argc, char **argv)
         .heaviest = NAN,
         .integrator = NBODY_LEAPFROG,
         .precision = NOT_GIVEN,
-        .camera = {.elevation = 90, .zoom = 1},
+        .camera = {.elevation = 90, .zoom = 1, .approach = 1},
         .trails = 1000,
         .spread = 1e-6,
         .radius = NAN,

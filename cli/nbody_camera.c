@@ -60,13 +60,24 @@ static int find_view_centre(const struct nbody_job *job, double centre[3])
     return CLI_DONE;
 }
 
+/* Fraction of the run that is done. */
+static double run_fraction(const struct nbody_job *job)
+{
+    return job->total ? fmin(1, (double)nbody_steps(job->engine) / (double)job->total) : 0;
+}
+
+static double current_azimuth(const struct nbody_job *job)
+{
+    return job->camera.azimuth + job->camera.orbit * run_fraction(job);
+}
+
 /* Rotate a position. The camera starts above the projection plane, turns about its normal by the
  * azimuth, then tilts down by 90 degrees minus the elevation: at 0 it looks along the plane, at
  * 90 from above. */
 static void rotate_position(const struct nbody_job *job, const double from[3],
                             const double centre[3], double to[3])
 {
-    const double a = job->camera.azimuth * acos(-1) / 180,
+    const double a = current_azimuth(job) * acos(-1) / 180,
                  e = (90 - job->camera.elevation) * acos(-1) / 180;
     static const int axes[][3] = {
         [PICTURE_XY] = {0, 1, 2}, [PICTURE_XZ] = {0, 2, 1}, [PICTURE_YZ] = {1, 2, 0}};
@@ -84,7 +95,7 @@ static int rotate_positions(const struct nbody_job *job, const double centre[3],
                             double (*places)[3], double (**seen)[3])
 {
     const bool moved =
-        job->camera.azimuth != 0 || job->camera.elevation != 90 || job->camera.follow != NOTHING;
+        current_azimuth(job) != 0 || job->camera.elevation != 90 || job->camera.follow != NOTHING;
     *seen = moved ? malloc(n * sizeof **seen) : places;
     for (size_t i = 0; *seen && moved && i < n; i++)
         rotate_position(job, places[i], centre, (*seen)[i]);
@@ -273,6 +284,7 @@ int nbody_scene_open(struct nbody_job *job, struct nbody_scene *s)
     s->options.time_unit = job->units.time;
     s->options.length_unit = job->units.length;
     s->options.last = job->time_start + (double)job->total * job->dt;
+    s->options.extent /= pow(job->camera.approach, run_fraction(job));
     s->options.time = nbody_time(job->engine);
     s->options.points = points;
     s->options.path = (const double(*)[3])s->path;

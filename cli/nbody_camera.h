@@ -15,6 +15,8 @@ struct nbody_job;
 /* View direction of pictures; angles in degrees. */
 struct nbody_camera {
     double azimuth, elevation, zoom;
+    double orbit;    /* change of the azimuth from the start of the run to its end */
+    double approach; /* factor of the magnification over the run */
     int follow;
 };
 extern const char *const nbody_follow_names[];

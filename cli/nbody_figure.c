@@ -44,7 +44,8 @@ static void name_axes(const struct nbody_job *job, char label[2][64])
     static const char *const names[][2] = {
         [PICTURE_XY] = {"x", "y"}, [PICTURE_XZ] = {"x", "z"}, [PICTURE_YZ] = {"y", "z"}};
     static const char *const tilted[2] = {"across", "up"};
-    const bool turned = job->camera.azimuth != 0 || job->camera.elevation != 90;
+    const bool turned =
+        job->camera.azimuth != 0 || job->camera.orbit != 0 || job->camera.elevation != 90;
     char name[40];
     for (int k = 0; k < 2; k++) {
         snprintf(name, sizeof name, "%s%s", turned ? tilted[k] : names[job->picture.plane][k],

@@ -108,7 +108,7 @@ static const struct cli_combination nbody_combinations[] = {
     CLI_EXCLUDES("check-step", "stop-event", "the two runs may end at different times"),
     CLI_EXCLUDES("check-step", "collide", "the two runs may merge different bodies"),
     CLI_REQUIRES(
-        "plane colours colour-by groups size extent heaviest azimuth elevation zoom follow caption trails fps frames",
+        "plane colours colour-by groups size extent heaviest azimuth elevation zoom orbit approach follow caption trails fps frames",
         "picture", NULL),
     CLI_REQUIRES("groups", "colour-by=group", NULL),
     CLI_REQUIRES("paper", "figure plot", NULL),
@@ -354,6 +354,10 @@ bool nbody_options_parse(struct nbody_job *job, int argc, char **argv, int *stat
                  "camera angle above the projection plane"),
         CLI_REAL(0, "zoom", "FACTOR", &job->camera.zoom, CLI_ABOVE_0, DBL_MAX,
                  "magnification of pictures"),
+        CLI_REAL(0, "orbit", "DEGREES", &job->camera.orbit, -DBL_MAX, DBL_MAX,
+                 "turn of the camera's azimuth from the start of a film to its end, such as 360"),
+        CLI_REAL(0, "approach", "FACTOR", &job->camera.approach, CLI_ABOVE_0, DBL_MAX,
+                 "growth of the magnification from the start of a film to its end"),
         CLI_CHOICE(
             0, "follow", "WHAT", &job->camera.follow, nbody_follow_names,
             "centre of pictures: {}; mass and density are the centres of mass and of density, heaviest is the heaviest body"),

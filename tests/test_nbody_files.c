@@ -339,6 +339,40 @@ static void nbody_command_draws_axes(void **unused)
 
 /* ---- Cameras. -------------------------------------------------------------------------------- */
 
+static void same_files(const char *a, const char *b, bool same)
+{
+    size_t size[2];
+    char *bytes[2] = {bytes_of(in_folder(a), &size[0]), bytes_of(in_folder(b), &size[1])};
+    ready(bytes[0]);
+    ready(bytes[1]);
+    const bool equal = size[0] == size[1] && memcmp(bytes[0], bytes[1], size[0]) == 0;
+    if (equal != same)
+        fail_msg("%s and %s are %s", a, b, equal ? "equal" : "different");
+    free(bytes[0]);
+    free(bytes[1]);
+}
+
+/* A camera that orbits by 90 degrees begins as one that stands, and ends as one that stands at 90
+ * degrees; one that approaches twice ends with twice the magnification. */
+static void nbody_command_moves_camera(void **unused)
+{
+    static const char bodies[] = "1 1 0 0 0 0 0\n1 -1 0 0 0 0 0\n";
+    (void)unused;
+    put_text(in_folder("two.tab"), bodies);
+#define FRAMES "-i two.tab --steps 4 --dt 1e-6 --frames 3 --trails 0 --size 64 -q -o "
+    nbody_succeeds(FRAMES "stands.png");
+    nbody_succeeds(FRAMES "turned.png --azimuth 90");
+    nbody_succeeds(FRAMES "near.png --zoom 2");
+    nbody_succeeds(FRAMES "orbit.png --orbit 90");
+    nbody_succeeds(FRAMES "approach.png --approach 2");
+    same_files("orbit-0001.png", "stands-0001.png", true);
+    same_files("orbit-0002.png", "stands-0002.png", false);
+    same_files("orbit-0003.png", "turned-0003.png", true);
+    same_files("approach-0001.png", "stands-0001.png", true);
+    same_files("approach-0003.png", "near-0003.png", true);
+    nbody_refuses(2, "--orbit needs a picture", "-n 8 --steps 1 --orbit 90");
+}
+
 static void nbody_command_draws_pictures(void **unused)
 {
     (void)unused;
@@ -384,6 +418,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(nbody_command_writes_structure),
         cmocka_unit_test(nbody_command_draws_figures),
         cmocka_unit_test(nbody_command_draws_axes),
+        cmocka_unit_test(nbody_command_moves_camera),
         cmocka_unit_test(nbody_command_draws_pictures),
     };
     if (argc != 2)
