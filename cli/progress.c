@@ -92,7 +92,7 @@ static void put_speed(const struct cli_progress *p, double done, double rate,
         snprintf(piece[LEFT], 64, "%s left", time_left(&text, (p->total - done) / rate));
 }
 
-/* Put the pieces that are not empty into a line, in the order in which they are read. */
+/* Put the pieces that are not empty into a line, in reading order. */
 static void join_pieces(char piece[PIECES][64], char *line, size_t size)
 {
     static const int order[PIECES] = {PERCENT, BAR_PIECE, DONE, RATE, LEFT, NOTE};

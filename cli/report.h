@@ -21,8 +21,8 @@ struct cli_report {
     size_t size;
 };
 
-/* Begin a report on `to`, with texts in column `indent`. Return the stream to which the caller
- * writes it. */
+/* Begin a report on `to`, with texts in column `indent`. Return the stream for the caller's
+ * lines. */
 FILE *cli_report_begin(struct cli_report *report, FILE *to, size_t indent);
 
 /* End the report: `fp` is what cli_report_begin returned. */

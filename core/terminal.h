@@ -7,15 +7,15 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Columns of the terminal to which a stream writes: $COLUMNS, or the terminal's own answer, or 80.
- * 0 if the stream is no terminal: lines there have no limit. */
+/* Columns of a stream's terminal: $COLUMNS, or the terminal's own answer, or 80. 0 if the stream is
+ * no terminal: its lines have no limit. */
 size_t terminal_columns(FILE *fp);
 
 /* Columns that a UTF-8 text takes; each invalid byte counts as one. */
 size_t text_width(const char *text);
 
-/* Format a number with `digits` significant digits, 1 to 6, of which none before the point is
- * dropped: "0.0123", "1235", and below 1e-3 and from 1e6 on "3.3e-4"; "-" for NaN. */
+/* Format a number with `digits` significant digits, 1 to 6, and with all digits before the point:
+ * "0.0123", "1235", but below 1e-3 and from 1e6 on "3.3e-4"; "-" for NaN. */
 void text_number(char text[32], int digits, double value);
 
 /* Number of bytes of the longest beginning of a text that takes at most `columns` columns and ends

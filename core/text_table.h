@@ -1,7 +1,7 @@
 /* text_table.h - aligned tables of text that fit a terminal.
  *
- * A table wider than the terminal first shortens its flexible column, then loses columns, those of
- * the highest rank first, and says below which it lost.
+ * A table wider than the terminal first shortens its flexible column, then loses columns, the
+ * highest rank first, and names the lost columns below.
  * SPDX-License-Identifier: MIT
  */
 #ifndef CORE_TEXT_TABLE_H

@@ -89,7 +89,7 @@ static double round_length(double most)
     return most >= 5 * ten ? 5 * ten : most >= 2 * ten ? 2 * ten : ten;
 }
 
-/* As many decimals in every frame as give the last four digits. */
+/* Every frame has the decimals that give the time of the last frame four digits. */
 static void write_time(const struct caption *c, const struct page *p)
 {
     char text[96], last[40];

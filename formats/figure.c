@@ -1,7 +1,7 @@
 /* figure.c - figures of bodies and cells for publication, drawn by gnuplot.
  *
  * A picture is embedded as pixels between the axes. Its colour bar is a palette of gnuplot, to
- * which no data refers, so that the colours are those of the pixels to the bit.
+ * which no data refers, so that bar and pixels have equal colours to the bit.
  * SPDX-License-Identifier: MIT
  */
 #include "formats/figure.h"
@@ -103,18 +103,9 @@ static void put_set_style(FILE *fp, const struct figure_set *set, size_t number)
 
 static void put_axes(FILE *fp, const struct figure *figure)
 {
-    const double wide = figure->x[1] - figure->x[0], high = figure->y[1] - figure->y[0];
     fprintf(fp, "set size ratio -1\nset xrange [%.12g:%.12g]\nset yrange [%.12g:%.12g]\n",
             figure->x[0], figure->x[1], figure->y[0], figure->y[1]);
     fputs("set tics out nomirror\nset key outside right top\n", fp);
-    if (wide <= figure->grid && high <= figure->grid)
-        fprintf(fp,
-                "set for [i=%d:%d] arrow from i,graph 0 to i,graph 1 nohead front lw 0.3 lc rgb "
-                "'#808080'\n"
-                "set for [i=%d:%d] arrow from graph 0,first i to graph 1,first i nohead front lw "
-                "0.3 lc rgb '#808080'\n",
-                (int)floor(figure->x[0]) + 1, (int)ceil(figure->x[1]) - 1,
-                (int)floor(figure->y[0]) + 1, (int)ceil(figure->y[1]) - 1);
 }
 
 /* The picture's bytes follow the command. The colour bar appears if a plot has the palette: NaN is

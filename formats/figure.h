@@ -24,12 +24,12 @@ struct figure_bar {
     bool logarithmic; /* colour number log(1 + v / low) as in pictures of density; else v */
 };
 
-/* Points, or paths of one body after another. Nothing is owned. */
+/* Points, or the path of a body. Nothing is owned. */
 struct figure_set {
     const char *name; /* in the legend; NULL: not in it */
     size_t n, stride; /* stride: numbers from one x or y to the next */
     const double *x, *y;
-    const float *value; /* of points: numbers whose colours are those of the bar; NULL: none */
+    const float *value; /* of points: numbers that choose colours of the bar; NULL: none */
     bool path;          /* joined by lines */
     const char *colour; /* "#rrggbb", unless there are values */
 };
@@ -42,7 +42,6 @@ struct figure {
     struct figure_bar bar;
     size_t sets;
     const struct figure_set *set;
-    unsigned grid; /* lines at each whole number, if at most so many; 0: none */
 };
 
 /* Draw a figure into an .svg, .png or .pdf file, whole or not at all. Errors as gnuplot_begin. */

@@ -474,7 +474,7 @@ static unsigned used_groups(const struct picture_options *o, size_t n,
     return groups < PICTURE_GROUPS ? groups : PICTURE_GROUPS;
 }
 
-/* `o` has the size of the whole, `inner` that of the picture. */
+/* `o` has the size with the margins, `inner` the size of the picture. */
 static void draw_caption(const struct picture_options *o, const struct picture_options *inner,
                          const struct caption_margins *margins, size_t n, uint8_t *rgb)
 {

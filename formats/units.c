@@ -1,8 +1,8 @@
 /* units.c - names of units of length, time and mass, and the constant of gravity in them.
  *
  * Masses are known as G m, which is measured far better than m. G m of the Sun is Gauss's constant
- * squared, in au^3/day^2; of the Earth and Jupiter the nominal values of IAU 2015 Resolution B3; au
- * and pc are those of IAU 2012 B2 and 2015 B2; G, for kg and g, is CODATA's of 2018.
+ * squared, in au^3/day^2. The Earth and Jupiter have the nominal values of IAU 2015 Resolution B3,
+ * au and pc the values of IAU 2012 B2 and 2015 B2, and kg and g CODATA's G of 2018.
  * SPDX-License-Identifier: MIT
  */
 #include "formats/units.h"
@@ -15,7 +15,7 @@ static const double AU = 149597870700., DAY = 86400, GAUSS = 0.00029591220828559
 
 enum unit_kind { UNIT_LENGTH, UNIT_TIME, UNIT_VELOCITY, UNIT_MASS };
 
-/* Metres, seconds, metres per second; of masses G m in m^3/s^2. */
+/* `value`: metres, seconds, metres per second; for masses G m in m^3/s^2. */
 static const struct unit {
     const char *name;
     enum unit_kind kind;

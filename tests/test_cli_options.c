@@ -523,9 +523,12 @@ static void table_fits_terminals(void **state)
              "a device with a very long name  1 ms     -  1.2\n"},
         {45, "device                     time  peak  driver\n"
              "a device with a very lo..  1 ms     -  1.2\n"},
-        {40, "device                          time\n"
-             "a device with a very long name  1 ms\n"
-             "not shown in 40 columns: peak, driver\n"},
+        {40, "device                        time  peak\n"
+             "a device with a very long ..  1 ms     -\n"
+             "not shown in 40 columns: driver\n"},
+        {35, "device                         time\n"
+             "a device with a very long n..  1 ms\n"
+             "not shown in 35 columns: peak,\ndriver\n"},
         {20, "device          time\n"
              "a device wit..  1 ms\n"
              "not shown in 20\ncolumns: peak,\ndriver\n"},

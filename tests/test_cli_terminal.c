@@ -1,5 +1,4 @@
-/* What the command prints on terminals of 80 and of 60 columns: no line is longer, and no unit is
- * cut.
+/* Output of the command on terminals of 80 and 60 columns: no line is longer, and no unit is cut.
  *
  *   test_cli_terminal PATH_OF_STDCL
  *
