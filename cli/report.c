@@ -31,7 +31,8 @@ void cli_report_end(struct cli_report *report, FILE *fp)
     char *rest = NULL;
     if (fp == report->to)
         return;
-    fclose(fp);
+    if (fclose(fp) != 0 || !report->text)
+        cli_out_of_memory("the report");
     for (char *line = strtok_r(report->text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
         print_report_line(report, line);
     free(report->text);

@@ -116,8 +116,9 @@ static int gnuplot_run(struct gnuplot_script *s, FILE *drawn)
                            strerror(errno));
     if (!filter_run(argv, fileno(s->fp), fileno(drawn)) || fseek(drawn, 0, SEEK_END) != 0 ||
         ftell(drawn) == 0)
-        return clerror_set(ENOTSUP, "%s: gnuplot could not draw it; ask for an .svg file",
-                           s->out.name);
+        return clerror_set(
+            ENOTSUP, "%s: gnuplot could not draw it; does it draw such files? Ask for an .svg file",
+            s->out.name);
     return figure_metadata_copy(drawn, s->out.fp, suffix_of(s->out.name), s->page.command);
 }
 
