@@ -4,7 +4,7 @@
 #include "command.h"
 #include "json.h"
 #include "message.h"
-#include "table.h"
+#include "report.h"
 #include "text.h"
 #include "usage.h"
 #include "cluster_model.h"
@@ -74,19 +74,19 @@ static int read_points(struct model_job *job)
     return CLI_DONE;
 }
 
-static void add_duration(struct cli_table *table, double seconds)
+static void add_duration(struct text_table *table, double seconds)
 {
     if (seconds >= 1)
-        cli_table_add(table, "%.4g s", seconds);
+        text_table_add(table, "%.4g s", seconds);
     else
-        cli_table_add(table, "%.4g ms", 1e3 * seconds);
+        text_table_add(table, "%.4g ms", 1e3 * seconds);
 }
 
 static void model_report_table(const struct model_job *job)
 {
     struct cli_text text;
-    struct cli_table *table =
-        cli_table_create(">GPUs|>hosts|>time|>speed|>efficiency|>network alone");
+    struct text_table *table =
+        text_table_create(">GPUs|>3hosts|>time|>speed|>1efficiency|>2network alone");
     printf("%s: %.9g %s; one GPU alone: %s\n", program_names[job->program], job->n,
            default_figures[job->program].what,
            cli_text_rate(&text, job->rate, default_figures[job->program].unit));
@@ -98,22 +98,21 @@ static void model_report_table(const struct model_job *job)
         const struct cluster c = make_cluster(job, job->n, job->point[i]);
         struct cluster_time t;
         const bool fits = cluster_predict(&c, &t) == 0;
-        cli_table_add(table, "%g", c.gpus);
-        cli_table_add(table, "%g", ceil(c.gpus / c.gpus_per_host));
+        text_table_add(table, "%g", c.gpus);
+        text_table_add(table, "%g", ceil(c.gpus / c.gpus_per_host));
         if (!fits) {
             for (int k = 0; k < 4; k++)
-                cli_table_add(table, "%s", k == 0 ? "too few rows" : "-");
+                text_table_add(table, "%s", k == 0 ? "too few rows" : "-");
             continue;
         }
         add_duration(table, t.seconds);
-        cli_table_add(
+        text_table_add(
             table, "%s",
             cli_text_rate(&text, cluster_work(&c) / t.seconds, default_figures[job->program].unit));
-        cli_table_add(table, "%.1f %%", 100 * t.efficiency);
+        text_table_add(table, "%.1f %%", 100 * t.efficiency);
         add_duration(table, t.mail);
     }
-    cli_table_print(table, stdout);
-    cli_table_free(table);
+    cli_table_end(table, stdout, terminal_columns(stdout));
     printf("\ntime: per %s; network alone: traffic between hosts, without overlap\n",
            default_figures[job->program].step);
 }
@@ -219,7 +218,7 @@ static int cmd_cluster_model_run(int argc, char **argv)
                  "latency of a message between hosts, in s"),
         CLI_GROUP("Output"),
         CLI_STRING(0, "plot", "FILE", &job.plot,
-                   "plot of this size and of smaller and larger ones, as .svg or .png"),
+                   "plot of this size and of smaller and larger ones, as .svg, .png or .pdf"),
         CLI_FLAG(0, "json", &job.json, "report as one JSON object on standard output"),
         CLI_END,
     };

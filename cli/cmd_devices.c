@@ -6,7 +6,7 @@
 #include "alloc.h"
 #include "message.h"
 #include "ranks.h"
-#include "table.h"
+#include "report.h"
 #include "text.h"
 #include "usage.h"
 
@@ -128,13 +128,13 @@ static int devices_report_json(const struct cli_devices *devices, const struct d
     return status;
 }
 
-static void add_contexts(struct cli_table *table, const struct detail *d)
+static void add_contexts(struct text_table *table, const struct detail *d)
 {
     char text[64] = "";
     for (int i = 0; i < CONTEXTS; i++)
         if (d->in[i])
             cli_text_append(text, sizeof text, "%s%s", *text ? " " : "", context_name[i]);
-    cli_table_add(table, "%s", *text ? text : "-");
+    text_table_add(table, "%s", *text ? text : "-");
 }
 
 /* Length of the version proper; PoCL appends its build options after two blanks. */
@@ -144,30 +144,30 @@ static int version_length(const char *version)
     return (int)(end ? end - version : (ptrdiff_t)strlen(version));
 }
 
+/* The number, the name and the memory are what users look for; --json has everything. */
 static void devices_print_table(const struct cli_devices *devices, const struct detail *detail,
                                 FILE *fp)
 {
     struct cli_text clock, memory, local;
-    struct cli_table *table =
-        cli_table_create(">#|device|type|>units|>clock|>memory|>local|fp64|driver|contexts");
+    struct text_table *table = text_table_create(
+        ">#|~device|type|>2units|>4clock|>memory|>5local|3fp64|6driver|1contexts");
     for (size_t i = 0; i < devices->n; i++) {
         const struct cli_device *device = &devices->item[i];
         if (i == 0 || device->platform != device[-1].platform)
-            cli_table_heading(table, "%s, %.*s", device->platform_name,
-                              version_length(device->platform_version), device->platform_version);
-        cli_table_add(table, "%zu", i);
-        cli_table_add(table, "%s", device->name);
-        cli_table_add(table, "%s", cli_device_type(device->type));
-        cli_table_add(table, "%u", detail[i].units);
-        cli_table_add(table, "%s", cli_text_rate(&clock, 1e6 * detail[i].clock_mhz, "Hz"));
-        cli_table_add(table, "%s", cli_text_bytes(&memory, (double)detail[i].memory));
-        cli_table_add(table, "%s", cli_text_bytes(&local, (double)detail[i].local));
-        cli_table_add(table, "%s", detail[i].fp64 ? "yes" : "no");
-        cli_table_add(table, "%s", detail[i].driver);
+            text_table_heading(table, "%s, %.*s", device->platform_name,
+                               version_length(device->platform_version), device->platform_version);
+        text_table_add(table, "%zu", i);
+        text_table_add(table, "%s", device->name);
+        text_table_add(table, "%s", cli_device_type(device->type));
+        text_table_add(table, "%u", detail[i].units);
+        text_table_add(table, "%s", cli_text_rate(&clock, 1e6 * detail[i].clock_mhz, "Hz"));
+        text_table_add(table, "%s", cli_text_bytes(&memory, (double)detail[i].memory));
+        text_table_add(table, "%s", cli_text_bytes(&local, (double)detail[i].local));
+        text_table_add(table, "%s", detail[i].fp64 ? "yes" : "no");
+        text_table_add(table, "%s", detail[i].driver);
         add_contexts(table, &detail[i]);
     }
-    cli_table_print(table, fp);
-    cli_table_free(table);
+    cli_table_end(table, fp, terminal_columns(stdout));
 }
 
 /* Print one table per host. */

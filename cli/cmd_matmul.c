@@ -64,8 +64,9 @@ static const struct cli_combination matmul_combinations[] = {
 /* Check the names of files. */
 static int check_matmul_files(const struct matmul_job *job)
 {
-    if (job->plot && !cli_has_suffix(job->plot, ".svg") && !cli_has_suffix(job->plot, ".png"))
-        return cli_wrong("--plot: '%s' must end in .svg or .png", job->plot);
+    if (job->plot && !cli_has_suffix(job->plot, ".svg") && !cli_has_suffix(job->plot, ".png") &&
+        !cli_has_suffix(job->plot, ".pdf"))
+        return cli_wrong("--plot: '%s' must end in .svg, .png or .pdf", job->plot);
     if (job->output && names_other_format(job->output))
         return cli_wrong("-o: '%s' must end in .npy", job->output);
     if (job->csv && cli_check_table("--csv", job->csv) != CLI_DONE)
@@ -147,7 +148,7 @@ static bool parse_matmul_options(struct matmul_job *job, int argc, char **argv, 
         CLI_FLAG(0, "sweep", &job->sweep,
                  "comparison of block sizes 1, 2, 4 ... 1024 for cpu-blocked and blocked"),
         CLI_STRING(0, "csv", "FILE", &job->csv, "table of the sweep"),
-        CLI_STRING(0, "plot", "FILE", &job->plot, "plot of the sweep, .svg or .png"),
+        CLI_STRING(0, "plot", "FILE", &job->plot, "plot of the sweep, .svg, .png or .pdf"),
         CLI_REAL(0, "limit", "SECONDS", &job->limit, CLI_ABOVE_0, DBL_MAX,
                  "time limit per product with --compare and --sweep (default 10)"),
         CLI_FLAG(0, "all", &job->all, "no time limit with --compare and --sweep"),

@@ -186,7 +186,7 @@ static struct nbody_job default_job(int argc, char **argv)
         .heaviest = NAN,
         .integrator = NBODY_LEAPFROG,
         .precision = NOT_GIVEN,
-        .camera = {.elevation = 90, .zoom = 1},
+        .camera = {.elevation = 90, .zoom = 1, .approach = 1},
         .trails = 1000,
         .spread = 1e-6,
         .radius = NAN,
@@ -204,6 +204,7 @@ static bool reparse(struct nbody_job *job, int argc, char **argv, int *status)
     cli_outputs_free(&job->outputs);
     cli_common_free(&job->common);
     cli_strings_free(&job->plots);
+    cli_strings_free(&job->figures);
     cli_strings_free(&job->external);
     cli_strings_free(&job->event_rules);
     cli_strings_free(&job->stop_rules);

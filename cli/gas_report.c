@@ -4,6 +4,7 @@
 #include "device.h"
 #include "json.h"
 #include "message.h"
+#include "report.h"
 #include "text.h"
 #include "gas_job.h"
 
@@ -67,7 +68,7 @@ static void gas_report_text(const struct gas_job *job, const char *device, FILE 
     if (job->volume > 0)
         fprintf(fp, "%-16s%.9g%s in a volume of %g%s\n", "pressure", pressure(job), pascal,
                 job->volume, si ? " m^3" : "");
-    fprintf(fp, "%-16s%s\n", "duration", cli_text_duration(&text, job->seconds));
+    fprintf(fp, "%-16s%s\n", "duration", cli_text_time(&text, job->seconds));
     fprintf(fp, "%-16s%s", "speed",
             cli_text_rate(&text, (double)job->n / job->seconds, "molecules/s"));
     if (job->stored)
@@ -75,6 +76,14 @@ static void gas_report_text(const struct gas_job *job, const char *device, FILE 
     for (size_t i = 0; i < job->histogram.n; i++)
         fprintf(fp, "\n%-16s%s", i ? "" : "written", job->histogram.item[i]);
     putc('\n', fp);
+}
+
+static void gas_report_lines(const struct gas_job *job, const char *device)
+{
+    struct cli_report report;
+    FILE *fp = cli_report_begin(&report, stdout, 16);
+    gas_report_text(job, device, fp);
+    cli_report_end(&report, fp);
 }
 
 int gas_job_report(const struct gas_job *job)
@@ -88,7 +97,7 @@ int gas_job_report(const struct gas_job *job)
     if (job->common.json)
         status = gas_report_json(job, device);
     else if (!job->common.quiet)
-        gas_report_text(job, device, stdout);
+        gas_report_lines(job, device);
     free(device);
     if (!job->common.quiet && !job->input && fabs(job->energy.sigmas) > UNLIKELY)
         cli_warn(

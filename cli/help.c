@@ -21,27 +21,6 @@
 
 enum { HELP_WIDTH = 80, HELP_COLUMN = 26 };
 
-void cli_wrap(FILE *fp, const char *text, size_t indent, size_t width)
-{
-    size_t column = indent;
-    while (*text) {
-        const size_t length = strcspn(text, " ");
-        char word[256];
-        snprintf(word, sizeof word, "%.*s", (int)length, text);
-        const size_t wide = cli_text_width(word);
-        if (column > indent && column + 1 + wide > width) {
-            fprintf(fp, "\n%*s", (int)indent, "");
-            column = indent;
-        }
-        column += (size_t)fprintf(fp, "%s", column > indent ? " " : "");
-        fputs(word, fp);
-        column += wide;
-        text += length;
-        text += strspn(text, " ");
-    }
-    fputc('\n', fp);
-}
-
 /* Append " (default VALUE)", or nothing if the variable holds no default; see "Entries" in
  * options.h. */
 static void append_default(char *text, size_t size, const struct cli_option *o)
@@ -113,7 +92,7 @@ static void help_option(const struct cli_option *o, FILE *fp)
     fprintf(fp, "  %-*s", HELP_COLUMN - 2, left);
     if (strlen(left) + 4 > HELP_COLUMN)
         fprintf(fp, "\n%*s", HELP_COLUMN, "");
-    cli_wrap(fp, right, HELP_COLUMN, HELP_WIDTH);
+    text_wrap(fp, right, HELP_COLUMN, HELP_WIDTH);
 }
 
 static void help_combinations(const struct cli_usage *usage, FILE *fp)
@@ -124,14 +103,14 @@ static void help_combinations(const struct cli_usage *usage, FILE *fp)
     for (const struct cli_combination *c = usage->combinations; c && c->option; c++) {
         cli_combination_text(usage, c, text, sizeof text);
         fputs("  ", fp);
-        cli_wrap(fp, text, 4, HELP_WIDTH);
+        text_wrap(fp, text, 4, HELP_WIDTH);
     }
 }
 
 void cli_help(const struct cli_usage *usage, FILE *fp)
 {
     fprintf(fp, "usage: %s %s\n\n", cli_program, usage->synopsis);
-    cli_wrap(fp, usage->about, 0, HELP_WIDTH);
+    text_wrap(fp, usage->about, 0, HELP_WIDTH);
     if (usage->options->type != CLI_TYPE_GROUP)
         fputc('\n', fp);
     for (const struct cli_option *o = usage->options; o->type != CLI_TYPE_END; o++)

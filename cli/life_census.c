@@ -13,7 +13,7 @@
 #include "message.h"
 #include "progress.h"
 #include "ranks.h"
-#include "table.h"
+#include "report.h"
 #include "text.h"
 #include "usage.h"
 #include "life_run.h"
@@ -306,24 +306,23 @@ static int census_report_json(const struct census *s, const char *device)
 
 static void print_objects(const struct census *s, FILE *fp)
 {
-    struct cli_table *table =
-        cli_table_create(is_life(s->job) ? "object|name|>count|>share|>error|>published"
-                                         : "object|name|>count|>share|>error");
+    struct text_table *table =
+        text_table_create(is_life(s->job) ? "~object|name|>count|>share|>1error|>2published"
+                                          : "~object|name|>count|>share|>1error");
     for (size_t i = 0; i < s->objects && i < MOST_LINES; i++) {
         const struct life_object *o = &s->object[i];
         const int k = published_index(s->job, o->code);
-        cli_table_add(table, "%s", o->code);
-        cli_table_add(table, "%s", k < 0 ? "" : published[k].name);
-        cli_table_add(table, "%" PRIu64, o->count);
-        cli_table_add(table, "%.4g %%", 100 * o->share);
-        cli_table_add(table, "%.2g %%", 100 * o->share_error);
+        text_table_add(table, "%s", o->code);
+        text_table_add(table, "%s", k < 0 ? "" : published[k].name);
+        text_table_add(table, "%" PRIu64, o->count);
+        text_table_add(table, "%.4g %%", 100 * o->share);
+        text_table_add(table, "%.2g %%", 100 * o->share_error);
         if (is_life(s->job) && k >= 0 && published[k].count > 0)
-            cli_table_add(table, "%.4g %%", 100 * published[k].count / PUBLISHED_OBJECTS);
+            text_table_add(table, "%.4g %%", 100 * published[k].count / PUBLISHED_OBJECTS);
         else if (is_life(s->job))
-            cli_table_add(table, "%s", "");
+            text_table_add(table, "%s", "");
     }
-    cli_table_print(table, fp);
-    cli_table_free(table);
+    cli_table_end(table, fp, terminal_columns(fp));
     if (s->objects > MOST_LINES)
         fprintf(fp, "and %zu rarer objects; --csv FILE writes all\n", s->objects - MOST_LINES);
     if (is_life(s->job))
@@ -344,7 +343,7 @@ static void census_report_text(const struct census *s, const char *device, FILE 
             s->sums.objects, s->objects, (double)s->sums.objects / soups,
             s->sums.objects_error / soups);
     if (s->sums.undecided) {
-        fprintf(fp, "%-14s%" PRIu64 "more soups, which keep growing or changing", "undecided",
+        fprintf(fp, "%-14s%" PRIu64 " more soups, which keep growing or changing", "undecided",
                 s->sums.undecided);
         for (size_t i = 0; i < s->sums.undecided &&
                            i < sizeof s->sums.undecided_soup / sizeof *s->sums.undecided_soup &&

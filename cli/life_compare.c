@@ -10,7 +10,7 @@
 #include "interrupt.h"
 #include "json.h"
 #include "message.h"
-#include "table.h"
+#include "report.h"
 #include "text.h"
 #include "life_grid.h"
 #include "life_run.h"
@@ -123,30 +123,32 @@ static void engines_report_text(const struct life_job *job, const char *device,
 {
     struct cli_text text;
     const struct result *base = &results[LIFE_GLOBAL];
-    struct cli_table *table = cli_table_create("engine|>speed|>times global|>population|cells");
+    struct text_table *table = text_table_create("engine|>speed|>times global|>1population|cells");
     printf("%s: %zu x %zu cells, %s, %s, compared after %llu generations\n", device,
            job->size.width, job->size.height, life_job_bounds(job), job->rule,
            (unsigned long long)job->generations);
     for (int e = LIFE_PACKED; e <= LIFE_REFERENCE; e++) {
         const struct result *r = &results[e];
-        cli_table_add(table, "%s", life_engine_name((enum life_engine)e));
-        cli_table_add(table, "%s",
-                      r->run ? cli_text_rate(&text, result_rate(job, r), "cells/s") : "-");
+        text_table_add(table, "%s", life_engine_name((enum life_engine)e));
+        text_table_add(table, "%s",
+                       r->run ? cli_text_rate(&text, result_rate(job, r), "cells/s") : "-");
         if (r->run && base->run)
-            cli_table_add(table, "%.3g", result_rate(job, r) / result_rate(job, base));
+            text_table_add(table, "%.3g", result_rate(job, r) / result_rate(job, base));
         else
-            cli_table_add(table, "-");
+            text_table_add(table, "-");
         if (r->run)
-            cli_table_add(table, "%llu", (unsigned long long)r->population);
+            text_table_add(table, "%llu", (unsigned long long)r->population);
         else
-            cli_table_add(table, "-");
-        cli_table_add(table, "%s",
-                      r->run      ? r->equal ? "equal" : "DIFFERENT"
-                      : r->reason ? r->reason
-                                  : "interrupted");
+            text_table_add(table, "-");
+        text_table_add(table, "%s",
+                       r->run      ? r->equal ? "equal" : "DIFFERENT"
+                       : r->reason ? "see below"
+                                   : "interrupted");
     }
-    cli_table_print(table, stdout);
-    cli_table_free(table);
+    cli_table_end(table, stdout, terminal_columns(stdout));
+    for (int e = LIFE_PACKED; e <= LIFE_REFERENCE; e++)
+        if (results[e].reason)
+            cli_named_line(stdout, life_engine_name((enum life_engine)e), results[e].reason);
 }
 
 static int report_engines(const struct life_job *job, const struct result results[])

@@ -14,6 +14,7 @@
 #include "alloc.h"
 #include "message.h"
 #include "progress.h"
+#include "report.h"
 #include "text.h"
 #include "usage.h"
 #include "life_grid.h"
@@ -447,12 +448,22 @@ static void plane_report_text(const struct plane *p, const char *device, const c
         fprintf(fp, "%-14scolumns %s to %s, rows %s to %s\n", "live cells", decimal(box->left),
                 decimal(number_plus(box->right, -1)), decimal(box->top),
                 decimal(number_plus(box->bottom, -1)));
-    fprintf(fp, "%-14s%s\n", "duration", cli_text_duration(&text, job->seconds));
+    fprintf(fp, "%-14s%s\n", "duration", cli_text_time(&text, job->seconds));
     report_engine(p->job->engine_of_run, fp);
     cli_outputs_report(&job->outputs, fp);
     if (job->interrupted)
         cli_interrupt_report(life_generation(p->job->engine_of_run) - job->started,
                              job->watch ? 0 : job->generations, "generations", fp);
+}
+
+static void plane_report_lines(const struct plane *p, const char *device, const char *population,
+                               const struct life_box *box)
+{
+    struct cli_report report;
+    FILE *to = cli_outputs_take_stdout(&p->job->outputs) ? stderr : stdout,
+         *fp = cli_report_begin(&report, to, REPORT_INDENT);
+    plane_report_text(p, device, population, box, fp);
+    cli_report_end(&report, fp);
 }
 
 static int finish_plane(struct plane *p)
@@ -479,8 +490,7 @@ static int finish_plane(struct plane *p)
     if (job->common.json)
         status = plane_report_json(p, device ? device : NO_DEVICE, population, any ? &box : NULL);
     else if (!job->common.quiet && !job->lines.wanted)
-        plane_report_text(p, device ? device : NO_DEVICE, population, any ? &box : NULL,
-                          cli_outputs_take_stdout(&job->outputs) ? stderr : stdout);
+        plane_report_lines(p, device ? device : NO_DEVICE, population, any ? &box : NULL);
     free(device);
     return status;
 }

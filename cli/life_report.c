@@ -5,6 +5,7 @@
 #include "interrupt.h"
 #include "json.h"
 #include "message.h"
+#include "report.h"
 #include "text.h"
 #include "life_output.h"
 #include "life_plane.h"
@@ -86,12 +87,21 @@ static void life_report_text(const struct life_job *job, const char *device, uin
     fprintf(fp, "%-14s%llu, %.4g %% of the cells\n", "population", (unsigned long long)population,
             100 * (double)population / cells);
     report_period(job, fp);
-    fprintf(fp, "%-14s%s\n", "duration", cli_text_duration(&text, job->seconds));
+    fprintf(fp, "%-14s%s\n", "duration", cli_text_time(&text, job->seconds));
     fprintf(fp, "%-14s%s\n", "speed", cli_text_rate(&text, updates_per_s(job), "cells/s"));
     cli_outputs_report(&job->outputs, fp);
     if (job->interrupted)
         cli_interrupt_report(life_generation(job->engine_of_run),
                              has_known_end(job) ? job->generations : 0, "generations", fp);
+}
+
+static void life_report_lines(const struct life_job *job, const char *device, uint64_t population,
+                              FILE *to)
+{
+    struct cli_report report;
+    FILE *fp = cli_report_begin(&report, to, REPORT_INDENT);
+    life_report_text(job, device, population, fp);
+    cli_report_end(&report, fp);
 }
 
 int life_job_report(struct life_job *job)
@@ -105,8 +115,8 @@ int life_job_report(struct life_job *job)
     if (job->common.json)
         status = life_report_json(job, name, population);
     else if (!job->common.quiet && !job->lines.wanted)
-        life_report_text(job, name, population,
-                         cli_outputs_take_stdout(&job->outputs) ? stderr : stdout);
+        life_report_lines(job, name, population,
+                          cli_outputs_take_stdout(&job->outputs) ? stderr : stdout);
     free(device);
     return status;
 }

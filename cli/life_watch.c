@@ -33,12 +33,12 @@
 #include <unistd.h>
 
 static const double FRAME_SECONDS = 1. / 30;
-enum { MOST_ZOOM = 12, MOST_SPEED = 20, PLANE_ZOOM = 50, PLANE_SPEED = 60, TEXT_ROWS = 1 };
+enum { MOST_ZOOM = 12, MOST_SPEED = 20, PLANE_ZOOM = 50, PLANE_SPEED = 60, TEXT_ROWS = 2 };
 static const long long FARTHEST = 1LL << 60; /* limit of a plane's visible coordinates */
 
 struct view {
     struct life_job *job;
-    int columns, lines; /* size of the terminal, without the status line */
+    int columns, lines; /* size of the terminal, without the lines of text */
     long long x, y;     /* cell in the top left corner */
     int zoom;           /* a dot is 2^zoom cells wide */
     /* 2^speed generations per frame; below 0 one per 2^-speed frames */
@@ -222,19 +222,25 @@ static void append_cell(struct view *v, const struct life_cells *c, int zoom, in
         append_bytes(v, " ", 1);
 }
 
-static void append_status(struct view *v, const char *population)
+/* Append a line of `row`, below the cells, in reverse video and cut at the terminal's width. */
+static void append_bar(struct view *v, int row, const char *text)
 {
-    char line[400], text[300], generation[LIFE_GENERATION_TEXT];
-    const int length = snprintf(
-        text, sizeof text,
-        " generation %s, %s alive, %s%llu per frame%s, 1:%llu | q space s + - arrows z Z",
-        life_job_generation_text(v->job, life_job_generation(v->job), generation), population,
-        v->speed < 0 ? "1/" : "", 1ull << (v->speed < 0 ? -v->speed : v->speed),
-        v->paused ? ", paused" : "", 1ull << v->zoom);
-    const int used = snprintf(line, sizeof line, "\033[%d;1H\033[7m%-*.*s\033[0m", v->lines + 1,
-                              v->columns, v->columns, length > 0 ? text : "");
+    char line[400];
+    const int used = snprintf(line, sizeof line, "\033[%d;1H\033[7m%-*.*s\033[0m", v->lines + row,
+                              v->columns, v->columns, text);
     if (used > 0)
         append_bytes(v, line, (size_t)used < sizeof line ? (size_t)used : sizeof line - 1);
+}
+
+static void append_status(struct view *v, const char *population)
+{
+    char text[300], generation[LIFE_GENERATION_TEXT];
+    snprintf(text, sizeof text, " generation %s, %s alive, %s%llu per frame%s, 1:%llu",
+             life_job_generation_text(v->job, life_job_generation(v->job), generation), population,
+             v->speed < 0 ? "1/" : "", 1ull << (v->speed < 0 ? -v->speed : v->speed),
+             v->paused ? ", paused" : "", 1ull << v->zoom);
+    append_bar(v, 1, text);
+    append_bar(v, 2, " q quit, space pause, s step, + faster, - slower, arrows move, z out, Z in");
 }
 
 /* Set the visible size; on a bounded plane move the corner so that the view stays inside. */

@@ -4,29 +4,27 @@
  */
 #include "progress.h"
 
+#include "core/terminal.h"
+
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 static pthread_mutex_t line_lock = PTHREAD_MUTEX_INITIALIZER;
 static bool is_drawn;
 
-static size_t terminal_width(void)
+size_t cli_line_columns(void)
 {
-    struct winsize size;
-    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
-        return size.ws_col;
-    return 80;
+    const size_t columns = terminal_columns(stderr);
+    return (columns ? columns : 80) - 1; /* the cursor stays on the line */
 }
 
 void cli_line_draw(const char *line)
 {
     pthread_mutex_lock(&line_lock);
-    fprintf(stderr, "\r\033[K%.*s", (int)(terminal_width() - 1), line);
+    fprintf(stderr, "\r\033[K%.*s", (int)text_fitting(line, cli_line_columns()), line);
     fflush(stderr);
     is_drawn = true;
     pthread_mutex_unlock(&line_lock);

@@ -6,7 +6,7 @@
 #include "json.h"
 #include "alloc.h"
 #include "message.h"
-#include "table.h"
+#include "report.h"
 #include "text.h"
 #include "matmul_job.h"
 
@@ -35,23 +35,6 @@ static char *outcome_device(const struct matmul_job *job, enum matmul_kind kind)
     name = cli_alloc(5, 1);
     memcpy(name, "host", 5);
     return name;
-}
-
-static const char *text_time(struct cli_text *text, double seconds)
-{
-    if (seconds >= 0.1)
-        return cli_text_duration(text, seconds);
-    snprintf(text->s, sizeof text->s, seconds >= 1e-3 ? "%.3g ms" : "%.3g us",
-             seconds * (seconds >= 1e-3 ? 1e3 : 1e6));
-    return text->s;
-}
-
-static const char *text_or_dash(struct cli_text *text, const char *format, double value)
-{
-    if (isnan(value))
-        return "-";
-    snprintf(text->s, sizeof text->s, format, value);
-    return text->s;
 }
 
 static size_t total_nan(const struct matmul_job *job)
@@ -126,17 +109,17 @@ static void report_one(const struct matmul_job *job, const struct matmul_outcome
             matmul_kind_summary(o->kind));
     report_product(job, out);
     report_nan(job, out);
-    fprintf(out, "%-14s%s%s", "duration", text_time(&text, o->seconds),
+    fprintf(out, "%-14s%s%s", "duration", cli_text_time(&text, o->seconds),
             job->out_of_core ? ", from and to files"
             : o->streamed    ? ", including transfers of the operands"
                              : "");
     if (o->device_seconds > 0)
-        fprintf(out, ", %s by the device's clock", text_time(&second, o->device_seconds));
+        fprintf(out, ", %s by the device's clock", cli_text_time(&second, o->device_seconds));
     fprintf(out, "\n%-14s%s", "speed", cli_text_rate(&text, 1e9 * o->gflops, "FLOP/s"));
     if (!isnan(o->peak_percent))
-        fprintf(out, ", %.1f %% of the peak", o->peak_percent);
-    fprintf(out, "\n%-14s%.2g of |A| |B|, against a product in higher precision\n", "error",
-            o->error);
+        fprintf(out, ", %s %% of the peak", cli_text_number(&text, 3, o->peak_percent));
+    fprintf(out, "\n%-14s%s of |A| |B|, against a product in higher precision\n", "error",
+            cli_text_number(&text, 2, o->error));
     if (job->output)
         fprintf(out, "%-14s%s\n", "written", job->output);
     free(device);
@@ -144,26 +127,26 @@ static void report_one(const struct matmul_job *job, const struct matmul_outcome
 
 static void report_compare(const struct matmul_job *job, FILE *out)
 {
-    struct cli_table *table = cli_table_create("engine|device|>time|>GFLOP/s|>% of peak|>error");
+    struct text_table *table =
+        text_table_create("engine|~3device|>time|>GFLOP/s|>1% of peak|>2error");
     struct cli_text text;
     report_product(job, out);
     report_nan(job, out);
     for (size_t i = 0; i < job->outcomes; i++) {
         const struct matmul_outcome *o = &job->outcome[i];
         char *device = *o->why ? NULL : outcome_device(job, o->kind);
-        cli_table_add(table, "%s", matmul_kind_name(o->kind));
-        cli_table_add(table, "%.30s", device ? device : "");
-        cli_table_add(table, "%s", *o->why ? "-" : text_time(&text, o->seconds));
-        cli_table_add(table, "%s", text_or_dash(&text, "%.1f", o->gflops));
-        cli_table_add(table, "%s", text_or_dash(&text, "%.1f", o->peak_percent));
-        cli_table_add(table, "%s", text_or_dash(&text, "%.1e", o->error));
+        text_table_add(table, "%s", matmul_kind_name(o->kind));
+        text_table_add(table, "%s", device ? device : "");
+        text_table_add(table, "%s", *o->why ? "-" : cli_text_time(&text, o->seconds));
+        text_table_add(table, "%s", cli_text_number(&text, 3, o->gflops));
+        text_table_add(table, "%s", cli_text_number(&text, 3, o->peak_percent));
+        text_table_add(table, "%s", cli_text_number(&text, 2, o->error));
         free(device);
     }
-    cli_table_print(table, out);
-    cli_table_free(table);
+    cli_table_end(table, out, terminal_columns(out));
     for (size_t i = 0; i < job->outcomes; i++)
         if (*job->outcome[i].why)
-            fprintf(out, "%s: %s\n", matmul_kind_name(job->outcome[i].kind), job->outcome[i].why);
+            cli_named_line(out, matmul_kind_name(job->outcome[i].kind), job->outcome[i].why);
 }
 
 /* Outcome of an engine with a block size, or NULL. */
@@ -196,8 +179,9 @@ static void report_sweep(const struct matmul_job *job, FILE *out)
     char columns[512] = ">block";
     struct cli_text text;
     for (size_t i = 0; i < job->nkinds; i++)
-        cli_text_append(columns, sizeof columns, "|>%s|>GFLOP/s", matmul_kind_name(job->kinds[i]));
-    struct cli_table *table = cli_table_create(columns);
+        cli_text_append(columns, sizeof columns, "|>1%s|>2GFLOP/s",
+                        matmul_kind_name(job->kinds[i]));
+    struct text_table *table = text_table_create(columns);
     report_product(job, out);
     for (size_t block = 0; block <= 1024; block = block ? 2 * block : 1) {
         bool any = false;
@@ -205,15 +189,14 @@ static void report_sweep(const struct matmul_job *job, FILE *out)
             any |= find_outcome(job, job->kinds[i], block) != NULL;
         if (!any)
             continue;
-        cli_table_add(table, block ? "%zu" : "-", block);
+        text_table_add(table, block ? "%zu" : "-", block);
         for (size_t i = 0; i < job->nkinds; i++) {
             const struct matmul_outcome *o = find_outcome(job, job->kinds[i], block);
-            cli_table_add(table, "%s", o ? text_time(&text, o->seconds) : "-");
-            cli_table_add(table, "%s", text_or_dash(&text, "%.2f", o ? o->gflops : NAN));
+            text_table_add(table, "%s", o ? cli_text_time(&text, o->seconds) : "-");
+            text_table_add(table, "%s", cli_text_number(&text, 3, o ? o->gflops : NAN));
         }
     }
-    cli_table_print(table, out);
-    cli_table_free(table);
+    cli_table_end(table, out, terminal_columns(out));
     for (size_t i = 0; i < job->nkinds; i++)
         report_left_out(job, job->kinds[i], out);
 }
@@ -230,12 +213,18 @@ int matmul_job_report(const struct matmul_job *job)
     if (job->common.quiet || job->outcomes == 0)
         return CLI_DONE;
     FILE *out = is_stdout(job->output) || is_stdout(job->csv) ? stderr : stdout;
-    if (job->compare)
+    if (job->compare) {
         report_compare(job, out);
-    else if (job->sweep)
+        return CLI_DONE;
+    }
+    if (job->sweep) {
         report_sweep(job, out);
-    else
-        report_one(job, &job->outcome[0], out);
+        return CLI_DONE;
+    }
+    struct cli_report report;
+    FILE *fp = cli_report_begin(&report, out, REPORT_INDENT);
+    report_one(job, &job->outcome[0], fp);
+    cli_report_end(&report, fp);
     return CLI_DONE;
 }
 
@@ -288,7 +277,11 @@ static int write_sweep_plot(const struct matmul_job *job)
     }
     snprintf(title, sizeof title, "Matrix product, %zu x %zu x %zu, %s precision", job->m, job->n,
              job->k, matmul_precision_names[job->precision]);
-    const struct plot plot = {title, "block size", "time in seconds", count, lines};
+    const struct plot plot = {.title = title,
+                              .x_label = "block size",
+                              .y_label = "time [s]",
+                              .lines = count,
+                              .line = lines};
     return plot_write(job->plot, &plot) < 0 ? cli_failed_call(NULL) : CLI_DONE;
 }
 

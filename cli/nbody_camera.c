@@ -60,13 +60,24 @@ static int find_view_centre(const struct nbody_job *job, double centre[3])
     return CLI_DONE;
 }
 
+/* Fraction of the run that is done. */
+static double run_fraction(const struct nbody_job *job)
+{
+    return job->total ? fmin(1, (double)nbody_steps(job->engine) / (double)job->total) : 0;
+}
+
+static double current_azimuth(const struct nbody_job *job)
+{
+    return job->camera.azimuth + job->camera.orbit * run_fraction(job);
+}
+
 /* Rotate a position. The camera starts above the projection plane, turns about its normal by the
  * azimuth, then tilts down by 90 degrees minus the elevation: at 0 it looks along the plane, at
  * 90 from above. */
 static void rotate_position(const struct nbody_job *job, const double from[3],
                             const double centre[3], double to[3])
 {
-    const double a = job->camera.azimuth * acos(-1) / 180,
+    const double a = current_azimuth(job) * acos(-1) / 180,
                  e = (90 - job->camera.elevation) * acos(-1) / 180;
     static const int axes[][3] = {
         [PICTURE_XY] = {0, 1, 2}, [PICTURE_XZ] = {0, 2, 1}, [PICTURE_YZ] = {1, 2, 0}};
@@ -84,7 +95,7 @@ static int rotate_positions(const struct nbody_job *job, const double centre[3],
                             double (*places)[3], double (**seen)[3])
 {
     const bool moved =
-        job->camera.azimuth != 0 || job->camera.elevation != 90 || job->camera.follow != NOTHING;
+        current_azimuth(job) != 0 || job->camera.elevation != 90 || job->camera.follow != NOTHING;
     *seen = moved ? malloc(n * sizeof **seen) : places;
     for (size_t i = 0; *seen && moved && i < n; i++)
         rotate_position(job, places[i], centre, (*seen)[i]);
@@ -95,12 +106,16 @@ static int rotate_positions(const struct nbody_job *job, const double centre[3],
 
 enum { FEW = 64, POINTS = 1000 }; /* points per run */
 
+bool nbody_camera_is_used(const struct nbody_job *job)
+{
+    return job->figures.n || cli_outputs_will_draw(&job->outputs);
+}
+
 size_t nbody_camera_next(const struct nbody_job *job, size_t step)
 {
     const size_t every = job->total / POINTS + 1;
-    return job->n <= FEW && job->trails && cli_outputs_will_draw(&job->outputs)
-               ? step + (every - step % every)
-               : SIZE_MAX;
+    return job->n <= FEW && job->trails && nbody_camera_is_used(job) ? step + (every - step % every)
+                                                                     : SIZE_MAX;
 }
 
 int nbody_camera_point(struct nbody_job *job)
@@ -175,16 +190,6 @@ uint8_t nbody_group_of(const struct nbody_groups *g, size_t body)
 
 /* ---- A picture. ------------------------------------------------------------------------------ */
 
-/* Bodies in pictures: up to the maximum mass, with the quantity of their hue. */
-struct shown {
-    size_t n;
-    double *mass;
-    double (*pos)[3];
-    float *speed;   /* NULL: hue does not show it */
-    uint8_t *group; /* NULL: hue does not show it */
-    bool own;       /* mass and pos are owned */
-};
-
 static size_t count_shown(const struct nbody_job *job)
 {
     size_t n = 0;
@@ -198,10 +203,11 @@ static float speed_of(const double v[3])
     return (float)sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
 }
 
-static struct shown select_shown(const struct nbody_job *job)
+/* Bodies up to the maximum mass, with the quantity of their hue. */
+static struct nbody_scene select_shown(const struct nbody_job *job)
 {
     const struct particles *b = &job->bodies;
-    struct shown s = {.n = count_shown(job), .mass = b->mass, .pos = b->pos};
+    struct nbody_scene s = {.n = count_shown(job), .mass = b->mass, .pos = b->pos};
     size_t k = 0;
     s.own = s.n < b->n;
     if (s.own) {
@@ -226,23 +232,13 @@ static struct shown select_shown(const struct nbody_job *job)
     return s;
 }
 
-static void free_shown(struct shown *s)
-{
-    if (s->own) {
-        free(s->mass);
-        free(s->pos);
-    }
-    free(s->speed);
-    free(s->group);
-}
-
 /* Fix the frame and the scale for a whole series. */
-static int fix_frame(struct nbody_job *job, const struct shown *s, const double (*seen)[3])
+static int fix_frame(struct nbody_job *job, const struct nbody_scene *s)
 {
     const bool given = job->picture.extent > 0;
     if (job->fitted)
         return CLI_DONE;
-    if (picture_fit(&job->picture, s->n, s->mass, seen) < 0)
+    if (picture_fit(&job->picture, s->n, s->mass, (const double(*)[3])s->seen) < 0)
         return cli_failed_call(NULL);
     if (!given)
         job->picture.extent /= job->camera.zoom;
@@ -252,34 +248,70 @@ static int fix_frame(struct nbody_job *job, const struct shown *s, const double 
     return CLI_DONE;
 }
 
+/* Surface density or speed. */
+static void name_quantity(const struct nbody_job *job, struct nbody_scene *s)
+{
+    const bool by_speed = job->colour_by == PICTURE_BY_VALUE;
+    char unit[64];
+    if (by_speed)
+        snprintf(unit, sizeof unit, "%s%s%s", job->units.length, *job->units.length ? "/" : "",
+                 job->units.time);
+    else
+        units_density(&job->units, unit, sizeof unit);
+    units_label(s->quantity, sizeof s->quantity, by_speed ? "speed" : "surface density", unit);
+}
+
+int nbody_scene_open(struct nbody_job *job, struct nbody_scene *s)
+{
+    double centre[3] = {0};
+    *s = select_shown(job);
+    const size_t last = job->path.n < job->trails ? job->path.n : job->trails,
+                 points = s->own ? 0 : last;
+    s->places = points ? job->path.pos + (job->path.n - points) * s->n : NULL;
+    job->picture.by = (enum picture_colour_by)job->colour_by;
+    job->picture.value = s->speed;
+    job->picture.group = s->group;
+    int status = find_view_centre(job, centre);
+    if (status == CLI_DONE)
+        status = rotate_positions(job, centre, s->n, s->pos, &s->seen);
+    if (status == CLI_DONE)
+        status = rotate_positions(job, centre, points * s->n, s->places, &s->path);
+    if (status == CLI_DONE)
+        status = fix_frame(job, s);
+    s->options = job->picture;
+    name_quantity(job, s);
+    s->options.quantity = s->quantity;
+    s->options.time_unit = job->units.time;
+    s->options.length_unit = job->units.length;
+    s->options.last = job->time_start + (double)job->total * job->dt;
+    s->options.extent /= pow(job->camera.approach, run_fraction(job));
+    s->options.time = nbody_time(job->engine);
+    s->options.points = points;
+    s->options.path = (const double(*)[3])s->path;
+    return status;
+}
+
+void nbody_scene_close(struct nbody_scene *s)
+{
+    if (s->seen != s->pos)
+        free(s->seen);
+    if (s->path != s->places)
+        free(s->path);
+    if (s->own) {
+        free(s->mass);
+        free(s->pos);
+    }
+    free(s->speed);
+    free(s->group);
+}
+
 int nbody_camera_draw(struct nbody_job *job, const char *file)
 {
-    struct shown s = select_shown(job);
-    struct picture_options o;
-    const size_t last = job->path.n < job->trails ? job->path.n : job->trails,
-                 points = s.own ? 0 : last;
-    double centre[3] = {0}, (*seen)[3] = NULL, (*path)[3] = NULL,
-           (*places)[3] = points ? job->path.pos + (job->path.n - points) * s.n : NULL;
-    int status = find_view_centre(job, centre);
-    job->picture.by = (enum picture_colour_by)job->colour_by;
-    job->picture.value = s.speed;
-    job->picture.group = s.group;
-    if (status == CLI_DONE)
-        status = rotate_positions(job, centre, s.n, s.pos, &seen);
-    if (status == CLI_DONE)
-        status = rotate_positions(job, centre, points * s.n, places, &path);
-    if (status == CLI_DONE)
-        status = fix_frame(job, &s, (const double(*)[3])seen);
-    o = job->picture;
-    o.time = nbody_time(job->engine);
-    o.points = points;
-    o.path = (const double(*)[3])path;
-    if (status == CLI_DONE && picture_density(&o, s.n, s.mass, (const double(*)[3])seen, file) < 0)
+    struct nbody_scene s;
+    int status = nbody_scene_open(job, &s);
+    if (status == CLI_DONE &&
+        picture_density(&s.options, s.n, s.mass, (const double(*)[3])s.seen, file) < 0)
         status = cli_failed_call(NULL);
-    if (seen != s.pos)
-        free(seen);
-    if (path != places)
-        free(path);
-    free_shown(&s);
+    nbody_scene_close(&s);
     return status;
 }

@@ -170,6 +170,7 @@ static struct checkpoint_state current_state(const struct nbody_job *job)
     state.picture.value = NULL; /* no address belongs into a file */
     state.picture.group = NULL;
     state.picture.path = NULL;
+    state.picture.time_unit = state.picture.length_unit = state.picture.quantity = NULL;
     return state;
 }
 

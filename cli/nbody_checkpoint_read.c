@@ -200,6 +200,7 @@ static int read_state(const char *file, struct remainder *r, struct checkpoint_p
     k->picture.value = NULL; /* pointers of the process that wrote it */
     k->picture.group = NULL;
     k->picture.path = NULL;
+    k->picture.time_unit = k->picture.length_unit = k->picture.quantity = NULL;
     k->picture.points = 0;
     const char *bad = bad_value(k);
     return bad ? cli_failed("--resume: %s is damaged: its value '%s' is out of range", file, bad)

@@ -16,7 +16,7 @@
 #include "alloc.h"
 #include "message.h"
 #include "progress.h"
-#include "table.h"
+#include "report.h"
 #include "text.h"
 #include "nbody_bodies.h"
 #include "nbody_options.h"
@@ -245,31 +245,32 @@ static void compare_report_text(const struct nbody_job *job, const struct compar
                                 const char *device)
 {
     struct cli_text text;
-    struct cli_table *table =
-        cli_table_create("kernel|>time|>interactions/s|>speed-up|>of the limit|>rms error");
+    struct text_table *table =
+        text_table_create("~kernel|>time|>interactions/s|>speed-up|>2of the limit|>1rms error");
     printf("%-14s%s\n", "device", device);
     printf("%-14s%zu, from %s, %s precision, softening %g\n", "bodies", job->n,
            job->input ? job->input : nbody_model_names[job->model],
            nbody_precision_names[job->precision], job->eps);
     printf("%-14s%s\n", "limit",
            c->limit > 0 ? cli_text_rate(&text, c->limit, "interactions/s") : "unknown");
-    printf("%-14s%zu bodies against plain C; rounding error up to %.1e\n\n", "checked", c->samples,
-           c->rung[0].tolerance);
+    printf("%-14s%zu bodies against plain C; rounding error up to %s\n\n", "checked", c->samples,
+           cli_text_number(&text, 2, c->rung[0].tolerance));
     for (int k = 0; k < RUNGS; k++) {
         const struct rung *r = &c->rung[k];
-        cli_table_add(table, "%s", rung_name(k));
-        cli_table_add(table, "%.3f ms", 1e3 * r->seconds);
-        cli_table_add(table, "%s",
-                      k == TREE ? "-" : cli_text_rate(&text, rung_rate(job, c, r), ""));
-        cli_table_add(table, "%.1f", c->rung[0].seconds / r->seconds);
+        text_table_add(table, "%s", rung_name(k));
+        text_table_add(table, "%s", cli_text_time(&text, r->seconds));
+        text_table_add(table, "%s",
+                       k == TREE ? "-" : cli_text_rate(&text, rung_rate(job, c, r), ""));
+        text_table_add(table, "%s", cli_text_number(&text, 3, c->rung[0].seconds / r->seconds));
         if (isfinite(fraction_of_limit(job, c, r)))
-            cli_table_add(table, "%.2g %%", 100 * fraction_of_limit(job, c, r));
+            text_table_add(table, "%s %%",
+                           cli_text_number(&text, 3, 100 * fraction_of_limit(job, c, r)));
         else
-            cli_table_add(table, "-");
-        cli_table_add(table, "%.1e%s", r->error, rung_agrees(r) ? "" : " WRONG");
+            text_table_add(table, "-");
+        text_table_add(table, "%s%s", cli_text_number(&text, 2, r->error),
+                       rung_agrees(r) ? "" : " WRONG");
     }
-    cli_table_print(table, stdout);
-    cli_table_free(table);
+    cli_table_end(table, stdout, terminal_columns(stdout));
 }
 
 static int compare_report(const struct nbody_job *job, const struct comparison *c)

@@ -6,6 +6,7 @@
 #include "interrupt.h"
 #include "json.h"
 #include "message.h"
+#include "report.h"
 #include "text.h"
 #include "nbody_bodies.h"
 #include "nbody_ensemble.h"
@@ -189,16 +190,17 @@ static int ensemble_report_json(const struct nbody_job *job, const struct ensemb
 static void ensemble_report_text(const struct nbody_job *job, const struct ensemble *e,
                                  const char *device, FILE *fp)
 {
-    struct cli_text text;
+    struct cli_text text, largest;
     fprintf(fp, "%-14s%s\n", "device", device);
     fprintf(fp, "%-14s%zu of %zu bodies, from %s\n", "systems", e->systems, e->bodies, job->input);
     fprintf(fp, "%-14s%zu of %g to time %g\n", "steps", nbody_ensemble_steps(e->engine), job->dt,
             e->bodies_out.time);
-    fprintf(fp, "%-14s%s\n", "duration", cli_text_duration(&text, job->seconds));
+    fprintf(fp, "%-14s%s\n", "duration", cli_text_time(&text, job->seconds));
     fprintf(fp, "%-14s%s\n", "speed",
             cli_text_rate(&text, ensemble_rate(job, e), "system steps/s"));
-    fprintf(fp, "%-14srelative errors: half below %.2g, the largest %.2g (system %zu)\n", "energy",
-            e->median, e->after[e->worst], e->worst + 1);
+    fprintf(fp, "%-14shalf below %s, the largest %s (system %zu)\n", "energy error",
+            cli_text_number(&text, 2, e->median), cli_text_number(&largest, 2, e->after[e->worst]),
+            e->worst + 1);
     if (e->chaos)
         fprintf(fp, "%-14s%zu systems with a MEGNO above 4\n", "chaotic", e->chaotic);
     if (e->wrong)
@@ -213,6 +215,15 @@ static void ensemble_report_text(const struct nbody_job *job, const struct ensem
         cli_interrupt_report(nbody_ensemble_steps(e->engine), job->total, "steps", fp);
 }
 
+static void ensemble_report_lines(const struct ensemble *e, const char *device)
+{
+    struct cli_report report;
+    FILE *to = cli_outputs_take_stdout(&e->job->outputs) ? stderr : stdout,
+         *fp = cli_report_begin(&report, to, REPORT_INDENT);
+    ensemble_report_text(e->job, e, device, fp);
+    cli_report_end(&report, fp);
+}
+
 int ensemble_report(const struct ensemble *e)
 {
     const struct nbody_job *job = e->job;
@@ -221,8 +232,7 @@ int ensemble_report(const struct ensemble *e)
     if (job->common.json)
         status = ensemble_report_json(job, e, device);
     else if (!job->common.quiet)
-        ensemble_report_text(job, e, device,
-                             cli_outputs_take_stdout(&job->outputs) ? stderr : stdout);
+        ensemble_report_lines(e, device);
     free(device);
     return status;
 }

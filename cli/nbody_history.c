@@ -13,12 +13,14 @@
 #include "options.h"
 #include "nbody_bodies.h"
 #include "nbody_fields.h"
+#include "nbody_page.h"
 #include "nbody_history.h"
 #include "nbody_run.h"
 
 #include "core/outfile.h"
 #include "core/device_info.h"
 #include "formats/gnuplot.h"
+#include "formats/units.h"
 #include "formats/number.h"
 
 #include <errno.h>
@@ -87,9 +89,10 @@ static bool name_begins(const char *file, const char *word)
 
 static int check_plot(const char *file)
 {
-    if (!name_begins(file, "energy") && !name_begins(file, "lagrange"))
+    if (!name_begins(file, "energy") && !name_begins(file, "energies") &&
+        !name_begins(file, "lagrange"))
         return cli_wrong(
-            "--plot: the name '%s' must begin with energy or lagrange, which selects the figure: energy.svg, lagrange.svg",
+            "--plot: the name '%s' must begin with energy (its error), energies or lagrange, which selects the figure: energy.svg",
             file);
     if (gnuplot_check(file) < 0)
         return cli_failed_call(NULL);
@@ -318,20 +321,52 @@ static int write_structure_json(const struct nbody_job *job)
     return outfile_commit(&out) < 0 ? cli_failed_call(NULL) : CLI_DONE;
 }
 
-static int draw_energy(const struct nbody_job *job, const char *file)
+/* Draw lines with the time as x; `title`, the label of y and its unit. */
+static int draw_lines(const struct nbody_job *job, const char *file, struct gnuplot *plot,
+                      const char *title, const char *y_label, const char *y_unit)
+{
+    char x[64], y[128];
+    units_label(x, sizeof x, "time", job->units.time);
+    units_label(y, sizeof y, y_label, y_unit);
+    plot->page = nbody_figure_page(job, title);
+    plot->page.x_label = x;
+    plot->page.y_label = y;
+    const int failed = gnuplot_write(file, plot) < 0;
+    free((char *)(uintptr_t)plot->page.command);
+    return failed ? cli_failed_call(NULL) : CLI_DONE;
+}
+
+/* Kinetic, potential and total energy. */
+static int draw_energies(const struct nbody_job *job, const char *file)
 {
     const struct nbody_history *h = &job->history;
     struct gnuplot_line line[3];
+    char unit[64];
     for (size_t k = 0; k < 3; k++)
-        line[k] =
-            (struct gnuplot_line){column_names[k + 1], h->value, h->value + k + 1, h->columns};
-    const struct gnuplot plot = {.title = "energy",
-                                 .x_label = "time",
-                                 .y_label = "energy",
-                                 .n = h->n,
-                                 .lines = 3,
-                                 .line = line};
-    return gnuplot_write(file, &plot) < 0 ? cli_failed_call(NULL) : CLI_DONE;
+        line[k] = (struct gnuplot_line){column_names[k + 1], h->value, h->value + k + 1, h->n,
+                                        h->columns};
+    units_energy(&job->units, unit, sizeof unit);
+    return draw_lines(job, file, &(struct gnuplot){.lines = 3, .line = line}, "Energies", "energy",
+                      unit);
+}
+
+/* |E - E0| / |E0| on a logarithmic axis; |E - E0| if E0 is 0. */
+static int draw_energy_error(const struct nbody_job *job, const char *file)
+{
+    const struct nbody_history *h = &job->history;
+    double *error = cli_alloc(h->n, sizeof *error), *time = cli_alloc(h->n, sizeof *time);
+    const double start = h->n ? h->value[TOTAL] : 0;
+    for (size_t i = 0; i < h->n; i++) {
+        time[i] = h->value[i * h->columns];
+        error[i] = fabs(h->value[i * h->columns + TOTAL] - start) / (start != 0 ? fabs(start) : 1);
+    }
+    const struct gnuplot_line line = {"|E - E0| / |E0|", time, error, h->n, 1};
+    const int status =
+        draw_lines(job, file, &(struct gnuplot){.lines = 1, .line = &line, .logarithmic = true},
+                   "Energy error", start != 0 ? "relative energy error" : "energy error", NULL);
+    free(error);
+    free(time);
+    return status;
 }
 
 static int draw_radii(const struct nbody_job *job, const char *file)
@@ -342,16 +377,18 @@ static int draw_radii(const struct nbody_job *job, const char *file)
     for (size_t k = 0; k < job->fractions.n; k++) {
         snprintf(text[k], sizeof text[k], "%g %% of the mass", 100 * job->fractions.value[k]);
         line[k] = (struct gnuplot_line){text[k], h->value, h->value + FIXED_COLUMNS + PER_SHELL * k,
-                                        h->columns};
+                                        h->n, h->columns};
     }
-    const struct gnuplot plot = {.title = "Lagrangian radii",
-                                 .x_label = "time",
-                                 .y_label = "radius about the density centre",
-                                 .logarithmic = true,
-                                 .n = h->n,
-                                 .lines = job->fractions.n,
-                                 .line = line};
-    return gnuplot_write(file, &plot) < 0 ? cli_failed_call(NULL) : CLI_DONE;
+    return draw_lines(
+        job, file, &(struct gnuplot){.lines = job->fractions.n, .line = line, .logarithmic = true},
+        "Lagrangian radii", "radius about the density centre", job->units.length);
+}
+
+static int draw_plot(const struct nbody_job *job, const char *file)
+{
+    if (name_begins(file, "energies"))
+        return draw_energies(job, file);
+    return name_begins(file, "energy") ? draw_energy_error(job, file) : draw_radii(job, file);
 }
 
 int nbody_history_finish(struct nbody_job *job)
@@ -363,8 +400,7 @@ int nbody_history_finish(struct nbody_job *job)
     if (status != CLI_DONE)
         return status;
     for (size_t i = 0; i < job->plots.n; i++) {
-        status = name_begins(job->plots.item[i], "energy") ? draw_energy(job, job->plots.item[i])
-                                                           : draw_radii(job, job->plots.item[i]);
+        status = draw_plot(job, job->plots.item[i]);
         if (status != CLI_DONE)
             return status;
     }
@@ -382,6 +418,8 @@ void nbody_history_report(const struct nbody_job *job, FILE *fp)
             fprintf(fp, "%-14s%s\n", names[i], files[i]);
     for (size_t i = 0; i < job->plots.n; i++)
         fprintf(fp, "%-14s%s\n", "figure", job->plots.item[i]);
+    for (size_t i = 0; i < job->figures.n; i++)
+        fprintf(fp, "%-14s%s\n", "figure", job->figures.item[i]);
 }
 
 void nbody_history_free(struct nbody_job *job)
@@ -389,4 +427,5 @@ void nbody_history_free(struct nbody_job *job)
     free(job->history.value);
     free(job->history.text);
     cli_strings_free(&job->plots);
+    cli_strings_free(&job->figures);
 }

@@ -17,6 +17,7 @@
 #include "formats/particles.h"
 #include "formats/picture.h"
 #include "formats/series.h"
+#include "formats/units.h"
 #include "stdcl/nbody.h"
 
 #include <stdbool.h>
@@ -82,7 +83,9 @@ struct nbody_job {
     struct cli_outputs outputs;
     struct cli_window window;
     const char *csv, *forces, *structure, *elements;
-    struct cli_strings plots;
+    struct cli_strings plots, figures;
+    int paper;          /* of both: white or black */
+    struct units units; /* names are empty: not given */
     struct nbody_fractions fractions;
     struct picture_options picture;
     double heaviest; /* upper mass limit of pictures; NAN: not given */

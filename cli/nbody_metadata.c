@@ -1,6 +1,7 @@
 /* nbody_metadata.c - metadata of a run in files: taken from the input, written to the outputs. */
 /* SPDX-License-Identifier: MIT */
 #include "command.h"
+#include "command_line.h"
 #include "device.h"
 #include "alloc.h"
 #include "message.h"
@@ -182,35 +183,6 @@ int nbody_metadata_take(struct nbody_job *job)
 
 /* ---- Output. -------------------------------------------------------------------------------- */
 
-/* Command line in shell syntax. */
-static char *command_line(const struct nbody_job *job)
-{
-    char *text = NULL;
-    size_t size = 0;
-    FILE *fp = open_memstream(&text, &size);
-    if (!fp)
-        return NULL;
-    fputs("stdcl", fp);
-    for (int i = 0; i < job->argc; i++) {
-        const char *word = job->argv[i];
-        const bool plain =
-            *word &&
-            strspn(word,
-                   "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+./:,%^@") ==
-                strlen(word);
-        fputs(plain ? " " : " '", fp);
-        for (const char *c = word; *c; c++)
-            fputs(*c == '\'' ? "'\\''" : (char[]){*c, 0}, fp);
-        if (!plain)
-            putc('\'', fp);
-    }
-    if (fclose(fp) != 0) {
-        free(text);
-        text = NULL;
-    }
-    return text;
-}
-
 /* Broadcast rank 0's metadata: ranks write a file together, and only rank 0 knows all devices. */
 static int broadcast_notes(struct particles *b)
 {
@@ -234,7 +206,7 @@ static int broadcast_notes(struct particles *b)
 /* Set the metadata of all kinds of runs. -1 with an error. */
 static int set_common_notes(const struct nbody_job *job, struct particles *b)
 {
-    char *command = command_line(job), *device = cli_devices_name(job->context);
+    char *command = cli_command_line(job->argc, job->argv), *device = cli_devices_name(job->context);
     if (!command)
         cli_out_of_memory("the metadata of files");
     const int failed =

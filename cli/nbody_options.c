@@ -7,6 +7,7 @@
 #include "nbody_bodies.h"
 #include "nbody_camera.h"
 #include "nbody_fields.h"
+#include "nbody_page.h"
 #include "nbody_history.h"
 #include "nbody_checkpoint.h"
 #include "nbody_ensemble.h"
@@ -111,9 +112,11 @@ static const struct cli_combination nbody_combinations[] = {
     CLI_EXCLUDES("check-step", "stop-event", "the two runs may end at different times"),
     CLI_EXCLUDES("check-step", "collide", "the two runs may merge different bodies"),
     CLI_REQUIRES(
-        "plane colours colour-by groups size extent heaviest azimuth elevation zoom follow caption trails fps frames",
+        "plane colours colour-by groups size extent heaviest azimuth elevation zoom orbit approach follow caption trails fps frames",
         "picture", NULL),
     CLI_REQUIRES("groups", "colour-by=group", NULL),
+    CLI_REQUIRES("paper", "figure plot", NULL),
+    CLI_EXCLUDES("figure", "ranks", "figures are drawn by one process"),
     CLI_EXCLUDES("colour-by=group", "collide", "merged bodies belong to no group"),
     CLI_REQUIRES("snapshots", "series", NULL),
     CLI_REQUIRES("diag", "table", NULL),
@@ -167,7 +170,7 @@ static void set_conditions(const struct nbody_job *job, const struct cli_usage *
         table |= cli_output_kind(names->item[i]) == CLI_OUTPUT_TABLE;
         series |= series_is(names->item[i]);
     }
-    cli_condition_set(usage, "picture", cli_outputs_will_draw(&job->outputs));
+    cli_condition_set(usage, "picture", nbody_camera_is_used(job));
     cli_condition_set(usage, "table", table);
     cli_condition_set(usage, "series", series);
     cli_condition_set(
@@ -307,7 +310,14 @@ bool nbody_options_parse(struct nbody_job *job, int argc, char **argv, int *stat
             "mass fractions of the Lagrangian radii (default 0.01,0.05,0.1,0.3,0.5,0.7,0.9)"),
         CLI_STRINGS(
             0, "plot", "FILE", &job->plots,
-            "figure over time, drawn by gnuplot, repeatable: energy or lagrange (the Lagrangian radii), as .svg or .png"),
+            "figure over time, drawn by gnuplot, repeatable: energy (the error), energies or lagrange (the Lagrangian radii), as .svg, .png or .pdf"),
+        CLI_STRINGS(
+            0, "figure", "FILE", &job->figures,
+            "figure of the bodies at the end with axes, colour bar and title, drawn by gnuplot, repeatable, as .svg, .png or .pdf; up to 1000 bodies are points, up to 64 with their paths"),
+        CLI_CHOICE(0, "paper", "COLOUR", &job->paper, nbody_paper_names, "paper of figures"),
+        CLI_PARSED(
+            0, "units", "LENGTH,TIME,MASS", &job->units, units_read,
+            "units of the bodies, such as au,day,msun or pc,km/s,msun: G follows, and figures, captions and the report name them"),
         CLI_STRING(
             0, "elements", "FILE", &job->elements,
             "table of the orbits of all bodies about the heaviest, for planets, at the end; with --diag at the start and over time, too"),
@@ -348,11 +358,15 @@ bool nbody_options_parse(struct nbody_job *job, int argc, char **argv, int *stat
                  "camera angle above the projection plane"),
         CLI_REAL(0, "zoom", "FACTOR", &job->camera.zoom, CLI_ABOVE_0, DBL_MAX,
                  "magnification of pictures"),
+        CLI_REAL(0, "orbit", "DEGREES", &job->camera.orbit, -DBL_MAX, DBL_MAX,
+                 "turn of the camera's azimuth from the start of a film to its end, such as 360"),
+        CLI_REAL(0, "approach", "FACTOR", &job->camera.approach, CLI_ABOVE_0, DBL_MAX,
+                 "growth of the magnification from the start of a film to its end"),
         CLI_CHOICE(
             0, "follow", "WHAT", &job->camera.follow, nbody_follow_names,
             "centre of pictures: {}; mass and density are the centres of mass and of density, heaviest is the heaviest body"),
         CLI_FLAG(0, "caption", &job->picture.caption,
-                 "time, length scale and colour legend in pictures"),
+                 "time, length scale and what colours stand for, beside pictures"),
         CLI_SIZE(0, "trails", "N", &job->trails, 0, 1000,
                  "points of each body's path in pictures, of 1000 per run; for up to 64 bodies"),
         CLI_SIZE(0, "fps", "N", &job->outputs.fps, 1, 1000,
@@ -387,7 +401,7 @@ bool nbody_options_parse(struct nbody_job *job, int argc, char **argv, int *stat
     };
     // clang-format on
     struct cli_condition conditions[] = {
-        {"picture", .text = CLI_OUTPUTS_PICTURE},
+        {"picture", .text = CLI_OUTPUTS_PICTURE " or --figure FILE"},
         {"table", .text = "a table (--csv FILE, --structure FILE or --elements FILE)"},
         {"series", .text = "a name with a number field (-o snap-%04d.hdf5)"},
         {"derivatives", "integrators with derivatives of forces", .option = "integrator"},
@@ -413,7 +427,7 @@ bool nbody_options_parse(struct nbody_job *job, int argc, char **argv, int *stat
         .conditions = conditions,
         .file = "input",
         .reads = "input resume",
-        .writes = "output csv structure plot elements events forces checkpoint trace record",
+        .writes = "output csv structure plot figure elements events forces checkpoint trace record",
         .stored = nbody_resume_stored(job),
     };
     if (!cli_parse(&usage, argc, argv, status))
@@ -433,7 +447,8 @@ bool nbody_options_parse(struct nbody_job *job, int argc, char **argv, int *stat
         return false;
     if (!nbody_bodies_named(job, status))
         return false;
-    if ((*status = check_values(job, options)) != CLI_DONE)
+    if ((*status = check_values(job, options)) != CLI_DONE ||
+        (*status = nbody_units_plan(job)) != CLI_DONE)
         return false;
     if ((*status = nbody_fields_read(job)) != CLI_DONE)
         return false;

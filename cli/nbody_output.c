@@ -12,6 +12,7 @@
 #include "ranks_file.h"
 #include "nbody_bodies.h"
 #include "nbody_camera.h"
+#include "nbody_figure.h"
 #include "nbody_history.h"
 #include "nbody_output.h"
 #include "nbody_run.h"
@@ -115,6 +116,8 @@ int nbody_output_plan(struct nbody_job *job)
     if (job->csv && (status = add_nbody_output(job, job->csv, CLI_OUTPUT_TABLE)) != CLI_DONE)
         return status;
     if (job->forces && (status = add_nbody_output(job, job->forces, CLI_OUTPUT_OTHER)) != CLI_DONE)
+        return status;
+    if ((status = nbody_figures_plan(job)) != CLI_DONE)
         return status;
     if ((status = nbody_history_plan(job)) != CLI_DONE)
         return status;
@@ -261,7 +264,7 @@ static int finish_nbody_output(struct nbody_job *job, struct cli_output *o)
 int nbody_output_finish(struct nbody_job *job)
 {
     int status;
-    if (job->outputs.n && (status = nbody_bodies_fetch(job)) != CLI_DONE)
+    if ((job->outputs.n || job->figures.n) && (status = nbody_bodies_fetch(job)) != CLI_DONE)
         return status;
     if ((job->interrupted || *job->stopped) && job->outputs.frames_done < job->outputs.frames) {
         status = nbody_output_frame(job); /* the state at the stop */
@@ -272,7 +275,8 @@ int nbody_output_finish(struct nbody_job *job)
     for (size_t i = 0; i < job->outputs.n; i++)
         if ((status = finish_nbody_output(job, &job->outputs.item[i])) != CLI_DONE)
             return status;
-    return nbody_history_finish(job);
+    status = nbody_figures_draw(job);
+    return status == CLI_DONE ? nbody_history_finish(job) : status;
 }
 
 void nbody_output_discard(struct nbody_job *job)

@@ -5,6 +5,7 @@
 #include "interrupt.h"
 #include "json.h"
 #include "message.h"
+#include "report.h"
 #include "text.h"
 #include "nbody_bodies.h"
 #include "nbody_fields.h"
@@ -196,6 +197,21 @@ static int nbody_report_json(const struct nbody_job *job, const char *device)
     return status;
 }
 
+/* The error is undefined without energy, as for one body at rest. */
+static void energy_text(const struct nbody_job *job, FILE *fp)
+{
+    struct cli_text error;
+    if (isnan(job->end.total))
+        fprintf(fp, "%-14s%s\n", "energy",
+                job->interrupted ? "not computed at the end: interrupted"
+                                 : "not computed: no steps; --csv or --json asks for it");
+    else if (isfinite(energy_error(job)))
+        fprintf(fp, "%-14s%s (%.6g -> %.6g)\n", "energy error",
+                cli_text_number(&error, 2, energy_error(job)), job->start.total, job->end.total);
+    else
+        fprintf(fp, "%-14s%.6g -> %.6g\n", "energy", job->start.total, job->end.total);
+}
+
 static void nbody_report_text(const struct nbody_job *job, const char *device, FILE *fp)
 {
     struct cli_text text;
@@ -221,24 +237,15 @@ static void nbody_report_text(const struct nbody_job *job, const char *device, F
     blocks_text(job, fp);
     if (job->kernel != NBODY_TUNED)
         fprintf(fp, "%-14s%s\n", "kernel", nbody_kernel_names[job->kernel]);
-    fprintf(fp, "%-14s%s\n", "duration", cli_text_duration(&text, job->seconds));
+    fprintf(fp, "%-14s%s\n", "duration", cli_text_time(&text, job->seconds));
     if (has_tree(job))
         fprintf(fp, "%-14stree, accuracy %g\n", "method", nbody_job_accuracy(job));
     fprintf(fp, "%-14s%s\n", "speed", nbody_speed_text(&text, job));
-    fprintf(fp, "%-14s", "energy");
-    if (isnan(job->end.total))
-        fputs(job->interrupted ? "not computed at the end: interrupted"
-                               : "not computed: no steps; --csv or --json asks for it",
-              fp);
-    else
-        fprintf(fp, "%.10g at the start, %.10g at the end", job->start.total, job->end.total);
-    if (isfinite(energy_error(job))) /* undefined without energy, as for one body at rest */
-        fprintf(fp, ", relative error %.2g", energy_error(job));
-    fputc('\n', fp);
+    energy_text(job, fp);
     if (!isnan(job->end.total)) {
-        fprintf(fp, "%-14s%.6g %.6g %.6g\n", "momentum", p[0], p[1], p[2]);
-        fprintf(fp, "%-14s%.6g %.6g %.6g\n", "ang. momentum", l[0], l[1], l[2]);
-        fprintf(fp, "%-14s%.4f\n", "virial ratio", job->end.virial_ratio);
+        fprintf(fp, "%-14s%.3g %.3g %.3g\n", "momentum", p[0], p[1], p[2]);
+        fprintf(fp, "%-14s%.3g %.3g %.3g\n", "ang. momentum", l[0], l[1], l[2]);
+        fprintf(fp, "%-14s%s\n", "virial ratio", cli_text_number(&text, 3, job->end.virial_ratio));
     }
     chaos_text(job, fp);
     nbody_collide_text(job, fp);
@@ -254,6 +261,14 @@ static void nbody_report_text(const struct nbody_job *job, const char *device, F
         cli_interrupt_report(nbody_steps(job->engine), job->total, "steps", fp);
 }
 
+static void nbody_report_lines(const struct nbody_job *job, const char *device, FILE *to)
+{
+    struct cli_report report;
+    FILE *fp = cli_report_begin(&report, to, REPORT_INDENT);
+    nbody_report_text(job, device, fp);
+    cli_report_end(&report, fp);
+}
+
 int nbody_job_report(struct nbody_job *job)
 {
     char *device = cli_devices_name(job->context);
@@ -261,7 +276,7 @@ int nbody_job_report(struct nbody_job *job)
     if (job->common.json)
         status = nbody_report_json(job, device);
     else if (!job->common.quiet)
-        nbody_report_text(job, device, cli_outputs_take_stdout(&job->outputs) ? stderr : stdout);
+        nbody_report_lines(job, device, cli_outputs_take_stdout(&job->outputs) ? stderr : stdout);
     free(device);
     if (status != CLI_DONE)
         return status;

@@ -17,6 +17,7 @@
 #include "text.h"
 
 #include "core/clock.h"
+#include "core/terminal.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,12 +42,12 @@ void cli_progress_start(struct cli_progress *p, const char *unit, double total, 
         cli_compiling_watch();
 }
 
-/* Without decimals, which would flicker. */
+/* Without decimals from 1 s on, because they would flicker. */
 static const char *time_left(struct cli_text *text, double seconds)
 {
     if (seconds >= 59.5)
         return cli_text_duration(text, seconds);
-    snprintf(text->s, sizeof text->s, "%.0f s", seconds);
+    snprintf(text->s, sizeof text->s, "%.*f s", seconds < 0.95 ? 1 : 0, seconds);
     return text->s;
 }
 
@@ -58,27 +59,67 @@ static double progress_rate(struct cli_progress_mark *first, double done, double
     return first->at > 0 && now > first->at ? (done - first->done) / (now - first->at) : 0;
 }
 
+/* Pieces of the line, the least important last: a narrow terminal shows the first of them. */
+enum { PERCENT, LEFT, DONE, NOTE, RATE, BAR_PIECE, PIECES };
+
+static void put_counts(const struct cli_progress *p, double done, char piece[PIECES][64])
+{
+    const double share = done < p->total ? done / p->total : 1;
+    const bool percent = strcmp(p->unit, "%") == 0;
+    char *bar = piece[BAR_PIECE];
+    if (p->total > 0) {
+        snprintf(piece[PERCENT], 64, "%3.0f %%", 100 * share);
+        snprintf(bar, 64, "[%*s]", BAR, "");
+        memset(bar + 1, '#', (size_t)(share * BAR));
+    }
+    if (p->total > 0 && !percent)
+        snprintf(piece[DONE], 64, "%.0f/%.0f %s", done, p->total, p->unit);
+    else if (p->total <= 0)
+        snprintf(piece[DONE], 64, "%.0f %s", done, p->unit);
+}
+
+static void put_speed(const struct cli_progress *p, double done, double rate,
+                      char piece[PIECES][64])
+{
+    struct cli_text text;
+    char unit[40];
+    if (!(rate > 0))
+        return;
+    snprintf(unit, sizeof unit, "%s/s", p->unit);
+    if (strcmp(p->unit, "%") != 0)
+        snprintf(piece[RATE], 64, "%s", cli_text_rate(&text, rate, unit));
+    if (p->total > done)
+        snprintf(piece[LEFT], 64, "%s left", time_left(&text, (p->total - done) / rate));
+}
+
+/* Put the pieces that are not empty into a line, in reading order. */
+static void join_pieces(char piece[PIECES][64], char *line, size_t size)
+{
+    static const int order[PIECES] = {PERCENT, BAR_PIECE, DONE, RATE, LEFT, NOTE};
+    *line = 0;
+    for (int i = 0; i < PIECES; i++) {
+        const bool beside_bar = order[i] == BAR_PIECE || (order[i] == DONE && *piece[BAR_PIECE]);
+        if (*piece[order[i]])
+            cli_text_append(line, size, "%s%s",
+                            !*line       ? ""
+                            : beside_bar ? " "
+                                         : ", ",
+                            piece[order[i]]);
+    }
+}
+
 static void progress_draw(const struct cli_progress *p, double done, double rate, const char *note)
 {
-    char line[512] = "";
-    struct cli_text text;
-    if (p->total > 0) {
-        const double share = done < p->total ? done / p->total : 1;
-        cli_text_append(line, sizeof line, "%3.0f %% [", 100 * share);
-        for (int i = 0; i < BAR; i++)
-            cli_text_append(line, sizeof line, "%c", i < (int)(share * BAR) ? '#' : ' ');
-        cli_text_append(line, sizeof line, "] %.0f/%.0f %s", done, p->total, p->unit);
-    } else {
-        cli_text_append(line, sizeof line, "%.0f %s", done, p->unit);
-    }
-    if (rate > 0) {
-        cli_text_append(line, sizeof line, ", %s/s", cli_text_rate(&text, rate, p->unit));
-        if (p->total > done)
-            cli_text_append(line, sizeof line, ", %s left",
-                            time_left(&text, (p->total - done) / rate));
-    }
+    char line[512], piece[PIECES][64] = {{0}};
+    put_counts(p, done, piece);
+    put_speed(p, done, rate, piece);
     if (note)
-        cli_text_append(line, sizeof line, ", %s", note);
+        snprintf(piece[NOTE], sizeof piece[NOTE], "%s", note);
+    join_pieces(piece, line, sizeof line);
+    for (int last = PIECES - 1; last > PERCENT && text_width(line) > cli_line_columns(); last--) {
+        *piece[last] = 0;
+        join_pieces(piece, line, sizeof line);
+    }
     cli_line_draw(line);
 }
 

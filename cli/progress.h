@@ -8,6 +8,7 @@
 #define STDCL_CLI_PROGRESS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* Work done at a time: speeds are measured from the first report, when kernels are compiled. */
 struct cli_progress_mark {
@@ -35,6 +36,9 @@ void cli_progress_end(struct cli_progress *progress);
  * fraction of the whole run done since the progress started, 0 to 1. cli_progress_update calls it
  * if the total is known. */
 void cli_progress_estimate(struct cli_progress *progress, double done);
+
+/* Columns of the terminal that a line may take. */
+size_t cli_line_columns(void);
 
 /* Draw a line cut at the terminal's width; erase it before anything else is printed. */
 void cli_line_draw(const char *line);

@@ -1,16 +1,15 @@
-/* text.c - text in buffers, its width on a terminal, and numbers for people.
- *
- * Width is in columns of a terminal. UTF-8 is decoded here because the C library's answer
- * depends on the locale. Nothing here prints: messages, progress and tables all use it.
+/* text.c - text in buffers, and numbers for people. Nothing here prints: messages, progress and
+ * tables all use it.
  * SPDX-License-Identifier: MIT
  */
 #include "text.h"
+
+#include "core/terminal.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -23,68 +22,18 @@ void cli_text_append(char *text, size_t size, const char *format, ...)
     va_end(ap);
 }
 
-/* ---- Width. ---------------------------------------------------------------------------------- */
-
-/* Decode one character of UTF-8 and return its length. An invalid byte stands for itself. */
-static size_t decode(const unsigned char *s, uint32_t *code)
-{
-    const size_t length = *s < 0x80       ? 1
-                          : *s >> 5 == 6  ? 2
-                          : *s >> 4 == 14 ? 3
-                          : *s >> 3 == 30 ? 4
-                                          : 0;
-    if (length <= 1) {
-        *code = *s;
-        return 1;
-    }
-    uint32_t value = *s & (0x7fu >> length);
-    for (size_t i = 1; i < length; i++) {
-        if (s[i] >> 6 != 2) {
-            *code = *s;
-            return 1;
-        }
-        value = value << 6 | (s[i] & 0x3fu);
-    }
-    *code = value;
-    return length;
-}
-
-/* Columns of one character: 0 for combining marks, 2 for wide characters of East Asia and
- * pictograms (the large blocks of Unicode Standard Annex 11), else 1. */
-static size_t character_width(uint32_t c)
-{
-    static const struct {
-        uint32_t first, last;
-        size_t width;
-    } block[] = {
-        {0x0300, 0x036f, 0},   {0x1100, 0x115f, 2},   {0x200b, 0x200f, 0}, {0x2e80, 0x303e, 2},
-        {0x3041, 0xa4cf, 2},   {0xac00, 0xd7a3, 2},   {0xf900, 0xfaff, 2}, {0xfe00, 0xfe0f, 0},
-        {0xfe30, 0xfe6f, 2},   {0xff00, 0xff60, 2},   {0xffe0, 0xffe6, 2}, {0x1f300, 0x1f64f, 2},
-        {0x1f900, 0x1f9ff, 2}, {0x20000, 0x3fffd, 2},
-    };
-    for (size_t i = 0; i < sizeof block / sizeof *block; i++)
-        if (c >= block[i].first && c <= block[i].last)
-            return block[i].width;
-    return 1;
-}
-
-size_t cli_text_width(const char *text)
-{
-    size_t width = 0;
-    uint32_t code;
-    for (const unsigned char *s = (const unsigned char *)text; *s;) {
-        s += decode(s, &code);
-        width += character_width(code);
-    }
-    return width;
-}
-
 /* ---- Numbers for people. --------------------------------------------------------------------- */
 
 /* Three significant digits, as in 1.23, 12.3 and 123. */
 static int decimals(double value)
 {
     return fabs(value) < 9.995 ? 2 : fabs(value) < 99.95 ? 1 : 0;
+}
+
+const char *cli_text_number(struct cli_text *text, int digits, double value)
+{
+    text_number(text->s, digits, value);
+    return text->s;
 }
 
 const char *cli_text_bytes(struct cli_text *text, double bytes)
@@ -107,6 +56,16 @@ const char *cli_text_rate(struct cli_text *text, double value, const char *unit)
     const bool word = strcspn(unit, "/") > 4;
     snprintf(text->s, sizeof text->s, "%.*f %s%s%s", decimals(value), value, prefix[i],
              word && i ? " " : "", unit);
+    return text->s;
+}
+
+const char *cli_text_time(struct cli_text *text, double seconds)
+{
+    if (!(seconds < 0.1))
+        return cli_text_duration(text, seconds);
+    const bool milli = seconds >= 0.9995e-3;
+    text_number(text->s, 3, seconds * (milli ? 1e3 : 1e6));
+    cli_text_append(text->s, sizeof text->s, milli ? " ms" : " us");
     return text->s;
 }
 

@@ -1,13 +1,10 @@
-/* text.h - text in buffers, its width on a terminal, and numbers for people.
+/* text.h - text in buffers, and numbers for people.
  * SPDX-License-Identifier: MIT
  */
 #ifndef STDCL_CLI_TEXT_H
 #define STDCL_CLI_TEXT_H
 
 #include <stddef.h>
-
-/* Columns of a terminal that a UTF-8 text takes; each invalid byte counts as one. */
-size_t cli_text_width(const char *text);
 
 /* Append to a text in a buffer of `size` bytes; truncates. */
 void cli_text_append(char *text, size_t size, const char *format, ...)
@@ -27,5 +24,11 @@ const char *cli_text_rate(struct cli_text *text, double value, const char *unit)
 
 /* "0.42 s", "12.3 s", "3 min 20 s", "2 h 05 min" */
 const char *cli_text_duration(struct cli_text *text, double seconds);
+
+/* As cli_text_duration, and below 0.1 s with three significant digits: "12.3 ms", "4.56 us" */
+const char *cli_text_time(struct cli_text *text, double seconds);
+
+/* See text_number in core/terminal.h. */
+const char *cli_text_number(struct cli_text *text, int digits, double value);
 
 #endif

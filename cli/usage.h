@@ -47,9 +47,6 @@ void cli_describe(const struct cli_usage *usage, FILE *fp);
 /* Append the help text of an option to `text`: its sentence, its choices and its default. */
 void cli_help_text(const struct cli_option *option, char *text, size_t size);
 
-/* Print `text` wrapped into the columns [indent, width). The cursor must be at column indent. */
-void cli_wrap(FILE *fp, const char *text, size_t indent, size_t width);
-
 /* Parse a whole number, also one written as 1e6, 2.5e7 or 2^20. Return 0; EINVAL if `text` is no
  * whole number; ERANGE if it exceeds 64 bits. */
 int cli_read_natural(const char *text, uint64_t *value);

@@ -96,8 +96,32 @@ static const struct life_format *pattern_recognise(const struct life_text *t)
     for (size_t i = 0; i < FORMATS; i++)
         if (formats[i]->sniff && formats[i]->sniff(t))
             return formats[i];
-    clerror_set(EINVAL, "%s: has no cells: it is empty or has nothing but comments", t->name);
+    clerror_set(EINVAL, "%s: has no cells: it is empty or has nothing but comments; %s", t->name,
+                known);
     return NULL;
+}
+
+/* True if a line begins with x, as the header of RLE does. */
+static bool has_rle_header(const struct life_text *t)
+{
+    for (const char *p = t->begin; p < t->end; p = life_text_line_end(t, p) + 1)
+        if (*p == 'x')
+            return true;
+    return false;
+}
+
+/* Read for the first time. A text in no format is taken for RLE: if it cannot be RLE, the message
+ * says which formats there are. */
+static int read_first(const struct life_format *format, const struct life_text *t,
+                      struct life_sink *sink)
+{
+    char list[300], why[600];
+    const int status = format->read(t, sink);
+    if (status >= 0 || clerrno != EINVAL || format != &life_rle || has_rle_header(t))
+        return status;
+    list_readable(list, sizeof list);
+    snprintf(why, sizeof why, "%s", clerror());
+    return clerror_set(EINVAL, "%s; patterns are read as %s", why, list);
 }
 
 size_t life_pattern_limit;
@@ -146,7 +170,7 @@ static int read_unpacked(const struct life_text *t, struct life_pattern *p,
     struct life_sink sink = {.p = p};
     memset(p, 0, sizeof *p);
     const struct life_format *format = pattern_recognise(t);
-    int status = format ? format->read(t, &sink) : -1;
+    int status = format ? read_first(format, t, &sink) : -1;
     sink.tiles = p->bounds[0] ? NULL : tiles;
     if (status == 0)
         status = pattern_make_room(&sink, t->name);

@@ -15,9 +15,7 @@
 enum {
     DEFAULT_SIZE = 1024,
     LARGEST_SIZE = 16384,
-    FEW = 64, /* at most this many bodies may be on orbits, all of which are shown */
-    DOTS =
-        1000, /* at most this many bodies are drawn as dots, however light: planets beside a sun */
+    FEW = 64,        /* at most this many bodies may be on orbits, all of which are shown */
     SAMPLE = 1 << 16 /* bodies sampled to choose a frame */
 };
 
@@ -439,8 +437,8 @@ static float *fitted_map(struct picture_options *o, size_t n, const double *mass
         map ? 0
             : clerror_set(ENOMEM, "out of memory for a picture of %u x %u", o->width, o->height);
     if (status == 0)
-        status =
-            n <= DOTS ? draw_dots(o, &view, &bodies, map) : draw_cluster(o, &view, &bodies, map);
+        status = n <= PICTURE_DOTS ? draw_dots(o, &view, &bodies, map)
+                                   : draw_cluster(o, &view, &bodies, map);
     free(shade);
     if (status == 0)
         return map;
@@ -448,62 +446,131 @@ static float *fitted_map(struct picture_options *o, size_t n, const double *mass
     return NULL;
 }
 
+bool picture_has_bar(const struct picture_options *o, size_t n)
+{
+    return o->by == PICTURE_BY_VALUE || (o->by == PICTURE_BY_DENSITY && n > PICTURE_DOTS);
+}
+
+void picture_ramp(const struct picture_options *o, uint8_t colour[PICTURE_RAMP][3])
+{
+    for (int i = 0; i < PICTURE_RAMP; i++) {
+        const double part = (double)i / (PICTURE_RAMP - 1);
+        if (o->by == PICTURE_BY_VALUE)
+            ramp_colour(o->colours, part, colour[i]);
+        else
+            picture_colour(o->colours, part, colour[i]);
+    }
+}
+
+/* Colours of the groups in use. Return their number. */
+static unsigned used_groups(const struct picture_options *o, size_t n,
+                            uint8_t colour[PICTURE_GROUPS][3])
+{
+    unsigned groups = 0;
+    for (size_t i = 0; o->by == PICTURE_BY_GROUP && i < n; i++)
+        groups = o->group[i] >= groups ? o->group[i] + 1u : groups;
+    for (unsigned k = 0; k < groups && k < PICTURE_GROUPS; k++)
+        picture_group_colour(k, colour[k]);
+    return groups < PICTURE_GROUPS ? groups : PICTURE_GROUPS;
+}
+
+/* `o` has the size with the margins, `inner` the size of the picture. */
+static void draw_caption(const struct picture_options *o, const struct picture_options *inner,
+                         const struct caption_margins *margins, size_t n, uint8_t *rgb)
+{
+    const bool by_value = o->by == PICTURE_BY_VALUE, bar = picture_has_bar(inner, n);
+    uint8_t ramp[PICTURE_RAMP][3], group[PICTURE_GROUPS][3];
+    picture_ramp(inner, ramp);
+    const struct caption caption = {.width = o->width,
+                                    .height = o->height,
+                                    .time = o->time,
+                                    .last = o->last,
+                                    .pixels = shorter(inner) / inner->extent,
+                                    .time_unit = o->time_unit ? o->time_unit : "",
+                                    .length_unit = o->length_unit ? o->length_unit : "",
+                                    .quantity = bar && o->quantity ? o->quantity : "",
+                                    .colour = bar ? (const uint8_t(*)[3])ramp : NULL,
+                                    .low = by_value ? inner->least : inner->low,
+                                    .high = by_value ? inner->most : inner->high,
+                                    .logarithmic = !by_value,
+                                    .groups = used_groups(o, n, group),
+                                    .group = (const uint8_t(*)[3])group};
+    caption_draw(&caption, margins, rgb);
+}
+
+/* Options of the picture inside of the caption's margins; without a caption they are `o`. */
+static struct picture_options inner_options(const struct picture_options *o, size_t n,
+                                            struct caption_margins *margins)
+{
+    struct picture_options inner = *o;
+    inner.width = o->width ? o->width : DEFAULT_SIZE;
+    inner.height = o->height ? o->height : DEFAULT_SIZE;
+    *margins = (struct caption_margins){0};
+    if (o->caption && inner.width <= LARGEST_SIZE && inner.height <= LARGEST_SIZE)
+        *margins = caption_margins(inner.width, inner.height,
+                                   o->by == PICTURE_BY_GROUP || picture_has_bar(o, n));
+    inner.width -= margins->right;
+    inner.height -= margins->top + margins->bottom;
+    return inner;
+}
+
+/* Move the rows of a picture, drawn at the start of rgb, to their place, and blacken the margins.
+ * From the last row on, no row overwrites another before it is moved. */
+static void place_rows(const struct picture_options *inner, const struct caption_margins *m,
+                       uint8_t *rgb)
+{
+    const size_t row = (size_t)3 * inner->width, whole = row + (size_t)3 * m->right;
+    for (size_t y = inner->height; y-- > 0;) {
+        uint8_t *to = rgb + (y + m->top) * whole;
+        memmove(to, rgb + y * row, row);
+        memset(to + row, 0, whole - row);
+    }
+    memset(rgb, 0, m->top * whole);
+    memset(rgb + (m->top + inner->height) * whole, 0, m->bottom * whole);
+}
+
 int picture_fit(struct picture_options *options, size_t n, const double *mass,
                 const double (*pos)[3])
 {
-    float *map = fitted_map(options, n, mass, pos);
+    struct caption_margins margins;
+    struct picture_options inner = inner_options(options, n, &margins);
+    float *map = fitted_map(&inner, n, mass, pos);
     free(map);
+    *options = inner;
+    options->width += margins.right;
+    options->height += margins.top + margins.bottom;
     return map ? 0 : -1;
-}
-
-/* Draw the colour bar from `low` to `high`; groups have none. */
-static void draw_caption(const struct picture_options *o, uint8_t *rgb)
-{
-    const bool by_value = o->by == PICTURE_BY_VALUE;
-    uint8_t ramp[CAPTION_COLOURS][3];
-    caption_draw(o->width, o->height, rgb, o->time, shorter(o) / o->extent);
-    for (int i = 0; i < CAPTION_COLOURS; i++) {
-        const double part = (double)i / (CAPTION_COLOURS - 1);
-        if (by_value)
-            ramp_colour(o->colours, part, ramp[i]);
-        else
-            picture_colour(o->colours, part, ramp[i]);
-    }
-    if (o->by != PICTURE_BY_GROUP)
-        caption_scale(o->width, o->height, rgb, ramp[0], by_value ? o->least : o->low,
-                      by_value ? o->most : o->high);
-}
-
-static int picture_finish(const struct picture_options *o, const float *map, uint8_t *rgb)
-{
-    const int status = picture_paint(o, map, rgb);
-    if (status == 0 && o->caption)
-        draw_caption(o, rgb);
-    return status;
 }
 
 int picture_draw(const struct picture_options *options, size_t n, const double *mass,
                  const double (*pos)[3], uint8_t *rgb)
 {
-    struct picture_options o = *options;
-    float *map = fitted_map(&o, n, mass, pos);
-    const int status = map ? picture_finish(&o, map, rgb) : -1;
+    struct caption_margins margins;
+    struct picture_options whole = *options, inner = inner_options(options, n, &margins);
+    float *map = fitted_map(&inner, n, mass, pos);
+    const int status = map ? picture_paint(&inner, map, rgb) : -1;
     free(map);
-    return status;
+    if (status < 0 || !options->caption)
+        return status;
+    whole.width = inner.width + margins.right;
+    whole.height = inner.height + margins.top + margins.bottom;
+    place_rows(&inner, &margins, rgb);
+    draw_caption(&whole, &inner, &margins, n, rgb);
+    return 0;
 }
 
 int picture_density(const struct picture_options *options, size_t n, const double *mass,
                     const double (*pos)[3], const char *file)
 {
     struct picture_options o = *options;
-    float *map = fitted_map(&o, n, mass, pos);
-    if (!map)
+    o.width = o.width ? o.width : DEFAULT_SIZE;
+    o.height = o.height ? o.height : DEFAULT_SIZE;
+    if (picture_check(&o, n) < 0)
         return -1;
     uint8_t *rgb = malloc((size_t)3 * o.width * o.height);
-    int status = rgb ? picture_finish(&o, map, rgb)
+    int status = rgb ? picture_draw(&o, n, mass, pos, rgb)
                      : clerror_set(ENOMEM, "%s: out of memory for a picture of %u x %u", file,
                                    o.width, o.height);
-    free(map);
     if (status == 0)
         status = picture_write_png(file, o.width, o.height, rgb);
     free(rgb);

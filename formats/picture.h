@@ -25,7 +25,12 @@ enum picture_colours { PICTURE_INFERNO, PICTURE_MAGMA, PICTURE_VIRIDIS, PICTURE_
  * per area as brightness. */
 enum picture_colour_by { PICTURE_BY_DENSITY, PICTURE_BY_VALUE, PICTURE_BY_GROUP };
 
-enum { PICTURE_GROUPS = 8 };
+enum {
+    PICTURE_GROUPS = 8,
+    PICTURE_RAMP = 256, /* colours of a colour bar */
+    PICTURE_DOTS =
+        1000 /* at most this many bodies are drawn as dots, however light: planets beside a sun */
+};
 
 /* Zero means default. `centre` counts only if `extent` is given. */
 struct picture_options {
@@ -41,9 +46,11 @@ struct picture_options {
     double centre[3]; /* shown in the middle, in the bodies' unit */
     double extent;    /* length across the shorter side; 0 = fit the bodies */
     double low, high; /* mass per area shown almost black, and white; 0 = fit */
-    bool caption; /* draw `time` in the upper left corner, a scale bar in the lower left, a colour
-                     bar on the right */
+    bool caption; /* beside the picture: time, a scale bar, what colours stand for (caption.h) */
     double time;
+    double last; /* time of a film's last frame, so that all captions have one width; 0: unknown */
+    const char *time_unit, *length_unit; /* of captions; NULL: none; not owned */
+    const char *quantity;                /* name of the colour bar; NULL: none; not owned */
     size_t points; /* number of points of each body's path, drawn below up to 64 bodies; 0: none */
     const double (*path)[3]; /* all bodies at the first point, then at the second ...; not owned */
 };
@@ -63,6 +70,13 @@ int picture_density(const struct picture_options *options, size_t n, const doubl
 
 /* Write any RGB picture of width x height, 3 bytes per pixel, rows from the top, as PNG. */
 int picture_write_png(const char *file, unsigned width, unsigned height, const uint8_t *rgb);
+
+/* True if colours stand for a quantity, from `low` to `high` or from `least` to `most`: colours of
+ * groups and of dots do not. */
+bool picture_has_bar(const struct picture_options *options, size_t n);
+
+/* The colours of this quantity, from the lowest on. */
+void picture_ramp(const struct picture_options *options, uint8_t colour[PICTURE_RAMP][3]);
 
 /* The colour, 3 bytes, of a value from 0 (dark) to 1 (bright); other values are clamped. */
 void picture_colour(enum picture_colours colours, double value, uint8_t rgb[3]);

@@ -1,4 +1,5 @@
-/* plot.c - lines on logarithmic axes, as SVG.
+/* plot.c - lines on logarithmic axes: SVG is written here; gnuplot draws PNG and PDF, or else
+ * rsvg-convert or magick converts the SVG.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -6,6 +7,7 @@
 
 #include "core/outfile.h"
 #include "formats/filter.h"
+#include "formats/gnuplot.h"
 #include "formats/suffix.h"
 #include "stdcl.h"
 
@@ -115,17 +117,37 @@ static void draw_svg(FILE *fp, const struct plot *plot, const struct range *r)
     fputs("</svg>\n", fp);
 }
 
-/* ---- PNG, by another program. ------------------------------------------------------------- */
+/* ---- PNG and PDF, by another program. ------------------------------------------------------- */
 
-static bool convert(int svg, int png)
+static int plot_by_gnuplot(const char *file, const struct plot *plot, bool trial)
 {
-    static const char *const rsvg[] = {"rsvg-convert", NULL},
-                             *const magick[] = {"magick", "svg:-", "png:-", NULL},
-                             *const old[] = {"convert", "svg:-", "png:-", NULL};
-    return filter_run(rsvg, svg, png) || filter_run(magick, svg, png) || filter_run(old, svg, png);
+    struct gnuplot_line line[8];
+    const size_t lines = plot->lines < 8 ? plot->lines : 8;
+    for (size_t l = 0; l < lines; l++)
+        line[l] = (struct gnuplot_line){.name = plot->line[l].name,
+                                        .x = plot->line[l].x,
+                                        .y = plot->line[l].y,
+                                        .n = plot->line[l].n,
+                                        .stride = 1};
+    const struct gnuplot figure = {.page = {.title = plot->title,
+                                            .x_label = plot->x_label,
+                                            .y_label = plot->y_label,
+                                            .command = plot->command},
+                                   .logarithmic = true,
+                                   .doubling = true,
+                                   .lines = lines,
+                                   .line = line};
+    return trial ? gnuplot_check(file) : gnuplot_write(file, &figure);
 }
 
-static int plot_write_png(struct outfile *out, const struct plot *plot, const struct range *r)
+static bool convert(int svg, int to, bool png)
+{
+    const char *const rsvg[] = {"rsvg-convert", "-f", png ? "png" : "pdf", NULL},
+                      *const magick[] = {"magick", "svg:-", png ? "png:-" : "pdf:-", NULL};
+    return filter_run(rsvg, svg, to) || filter_run(magick, svg, to);
+}
+
+static int plot_convert(struct outfile *out, const struct plot *plot, const struct range *r)
 {
     FILE *svg = tmpfile();
     if (!svg)
@@ -136,11 +158,11 @@ static int plot_write_png(struct outfile *out, const struct plot *plot, const st
     if (fflush(svg) != 0)
         status = clerror_set(errno, "%s: the temporary file cannot be written: %s", out->name,
                              strerror(errno));
-    else if (!convert(fileno(svg), out->fd))
+    else if (!convert(fileno(svg), out->fd, suffix_is_in(suffix_of(out->name), ".png")))
         status = clerror_set(
             ENOTSUP,
-            "%s: no program here turns SVG into PNG; install rsvg-convert (Debian: librsvg2-bin), "
-            "or ask for an .svg file",
+            "%s: no program here draws such files; install gnuplot (Debian: gnuplot-nox) or "
+            "rsvg-convert (librsvg2-bin), or ask for an .svg file",
             out->name);
     fclose(svg);
     return status;
@@ -152,19 +174,22 @@ static int plot_draw(const char *file, const struct plot *plot, bool trial)
     struct range r;
     struct outfile out;
     const char *suffix = suffix_of(file);
-    const bool png = suffix_is_in(suffix, ".png");
+    const bool svg = suffix_is_in(suffix, ".svg");
     if (plot_fit(plot, &r) < 0)
         return clerror_set(EINVAL, "%s: there is nothing to plot", file);
-    if (!png && !suffix_is_in(suffix, ".svg"))
-        return clerror_set(EINVAL, "%s: unknown suffix '%s'; plots are written as .svg or .png",
-                           file, suffix);
+    if (!svg && !suffix_is_in(suffix, ".png .pdf"))
+        return clerror_set(EINVAL,
+                           "%s: unknown suffix '%s'; plots are written as .svg, .png or .pdf", file,
+                           suffix);
+    if (!svg && filter_there("gnuplot"))
+        return plot_by_gnuplot(file, plot, trial);
     if (outfile_open(&out, file) < 0)
         return -1;
-    if (png && plot_write_png(&out, plot, &r) < 0) {
+    if (!svg && plot_convert(&out, plot, &r) < 0) {
         outfile_discard(&out);
         return -1;
     }
-    if (!png)
+    if (svg)
         draw_svg(out.fp, plot, &r);
     if (!trial)
         return outfile_commit(&out);
@@ -181,5 +206,5 @@ int plot_check(const char *file)
 {
     const double one = 1;
     const struct plot_line line = {"", 1, &one, &one};
-    return plot_draw(file, &(struct plot){"", "", "", 1, &line}, true);
+    return plot_draw(file, &(struct plot){"", "", "", NULL, 1, &line}, true);
 }

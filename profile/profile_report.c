@@ -7,6 +7,9 @@
  */
 #include "profile/profile.h"
 
+#include "core/terminal.h"
+#include "core/text_table.h"
+
 #include <jansson.h>
 #include <locale.h>
 
@@ -129,74 +132,86 @@ static double percent_of(double part, double whole)
     return whole > 0 ? part / whole : 0;
 }
 
-static void print_rate(FILE *fp, double amount, double seconds, double unit)
+static void add_number(struct text_table *table, double value)
 {
-    double rate = percent_of(amount, seconds) / unit;
-    if (rate > 0)
-        fprintf(fp, rate < 0.001 ? " %8.1e" : rate < 10 ? " %8.3f" : " %8.1f", rate);
-    else
-        fprintf(fp, " %8s", "-");
+    char text[32];
+    text_number(text, 3, value);
+    text_table_add(table, "%s", value > 0 ? text : "-");
 }
 
 /* timed: add a column with the number of timed commands. */
-static void report_print_line(FILE *fp, const struct clprofile_row *r, int width, double total,
-                              bool timed)
+static void add_line(struct text_table *table, const struct clprofile_row *r, double total,
+                     bool timed)
 {
-    fprintf(fp, "  %-*s %9zu", width, r->name, r->count);
+    text_table_add(table, "%s", r->name);
+    text_table_add(table, "%zu", r->count);
     if (timed)
-        fprintf(fp, " %9zu", r->timed);
-    fprintf(fp, " %11.3f %10.2f %10.2f %10.2f %5.1f%%", 1e3 * r->total,
-            1e6 * r->total / (double)r->count, 1e6 * r->minimum, 1e6 * r->maximum,
-            100 * percent_of(r->total, total));
-    print_rate(fp, r->bytes, r->total, 1e9);
-    print_rate(fp, r->flops, r->total, 1e12);
-    if (r->peak_percent > 0)
-        fprintf(fp, " %5.1f%%\n", r->peak_percent);
-    else
-        fprintf(fp, " %6s\n", "-");
+        text_table_add(table, "%zu", r->timed);
+    add_number(table, 1e3 * r->total);
+    add_number(table, 1e6 * r->total / (double)r->count);
+    add_number(table, 1e6 * r->minimum);
+    add_number(table, 1e6 * r->maximum);
+    text_table_add(table, "%.1f%%", 100 * percent_of(r->total, total));
+    add_number(table, percent_of(r->bytes, r->total) / 1e9);
+    add_number(table, percent_of(r->flops, r->total) / 1e12);
+    text_table_add(table, r->peak_percent > 0 ? "%.1f%%" : "-", r->peak_percent);
+}
+
+/* Print the rows of a device. Return -1 if out of memory. */
+static int print_device(FILE *fp, const struct report *report, cl_uint dev, bool timed)
+{
+    struct text_table *table = text_table_create(
+        timed
+            ? "~kernel or transfer|>2count|>9timed|>total ms|>1mean us|>7min us|>6max us|>share|>4GB/s|>5TFLOP/s|>3peak"
+            : "~kernel or transfer|>2count|>total ms|>1mean us|>7min us|>6max us|>share|>4GB/s|>5TFLOP/s|>3peak");
+    for (size_t i = 0; i < report->count; i++)
+        if (report->row[i].device == dev)
+            add_line(table, &report->row[i], device_total(report, dev), timed);
+    const int status = text_table_print(table, fp, terminal_columns(fp));
+    text_table_free(table);
+    return status;
 }
 
 static void print_overlap(FILE *fp, const struct report *report)
 {
-    fprintf(
-        fp,
-        "kernels of two or more devices ran at once for %.3f ms of the %.3f ms in which any did (%.1f%%)\n",
+    char text[256];
+    snprintf(
+        text, sizeof text,
+        "kernels of two or more devices ran at once for %.3f ms of the %.3f ms in which any did (%.1f%%)",
         1e-6 * (double)report->overlap, 1e-6 * (double)report->busy,
         100 * percent_of((double)report->overlap, (double)report->busy));
+    text_wrap(fp, text, 0, terminal_columns(fp));
+    snprintf(
+        text, sizeof text,
+        "(that is of the first commands only: %zu later ones are in the lines above, not in this one)",
+        report->beyond);
     if (report->beyond)
-        fprintf(
-            fp,
-            "(that is of the first commands only: %zu later ones are in the lines above, not in this one)\n",
-            report->beyond);
+        text_wrap(fp, text, 0, terminal_columns(fp));
 }
 
-static void report_print_table(FILE *fp, CLCONTEXT *cp, const struct report *report)
+static int report_print_table(FILE *fp, CLCONTEXT *cp, const struct report *report)
 {
-    int width = 20;
     bool timed = false;
+    char total[32];
     for (size_t i = 0; i < report->count; i++)
         timed = timed || report->row[i].timed < report->row[i].count;
-    for (size_t i = 0; i < report->count; i++)
-        width = (int)strlen(report->row[i].name) > width ? (int)strlen(report->row[i].name) : width;
     for (cl_uint dev = 0; dev < clgetndev(cp); dev++) {
-        double total = device_total(report, dev);
-        if (total <= 0)
+        if (device_total(report, dev) <= 0)
             continue;
-        fprintf(fp, "device %u: %s, %.3f ms\n", dev, device_name(cp, dev), 1e3 * total);
-        fprintf(fp, "  %-*s %9s%s %11s %10s %10s %10s %6s %8s %8s %6s\n", width,
-                "kernel or transfer", "count", timed ? "     timed" : "", "total ms", "mean us",
-                "min us", "max us", "share", "GB/s", "TFLOP/s", "peak");
-        for (size_t i = 0; i < report->count; i++)
-            if (report->row[i].device == dev)
-                report_print_line(fp, &report->row[i], width, total, timed);
+        text_number(total, 3, 1e3 * device_total(report, dev));
+        fprintf(fp, "device %u: %s, %s ms\n", dev, device_name(cp, dev), total);
+        if (print_device(fp, report, dev, timed) < 0)
+            return fail(ENOMEM, 0, "clprofile_report: out of memory on the host");
     }
     if (timed)
-        fputs("(of many short commands some are timed; the others are taken to be like them)\n",
-              fp);
+        text_wrap(fp,
+                  "(of many short commands some are timed; the others are taken to be like them)",
+                  0, terminal_columns(fp));
     if (report->count == 0)
         fputs("nothing ran while profiling was on\n", fp);
     if (clgetndev(cp) > 1 && report->busy > 0)
         print_overlap(fp, report);
+    return 0;
 }
 
 /* ---- CSV. ---- */
@@ -287,6 +302,7 @@ int profile_report(CLCONTEXT *cp, FILE *fp, int format, bool measure)
     struct report report;
     if (report_collect(cp, &report, measure, "clprofile_report") != 0)
         return -1;
+    int status = 0;
     pthread_once(&once, report_make_c_locale);
     locale_t before = uselocale(c_locale);
     if (format == CLPROF_CSV)
@@ -294,9 +310,11 @@ int profile_report(CLCONTEXT *cp, FILE *fp, int format, bool measure)
     else if (format == CLPROF_JSON)
         report_print_json(fp, cp, &report);
     else
-        report_print_table(fp, cp, &report);
+        status = report_print_table(fp, cp, &report);
     uselocale(before);
     free(report.row);
+    if (status != 0)
+        return -1;
     return fflush(fp) != 0 || ferror(fp)
                ? fail(EIO, 0, "clprofile_report: the profile cannot be written")
                : 0;

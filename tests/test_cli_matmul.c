@@ -271,7 +271,7 @@ static void cli_matmul_rejects_bad_options(void **unused)
     expect_matmul_refused("--compare --all --limit 3 -n 8", 2, "cannot be combined");
     expect_matmul_refused("-n 4 -o c.csv", 2, "end in .npy");
     expect_matmul_refused("-n 4 --shape nonsense", 2, "stdcl matmul: shape: ");
-    expect_matmul_refused("--sweep --plot x.pdf", 2, ".svg or .png");
+    expect_matmul_refused("--sweep --plot x.eps", 2, ".svg, .png or .pdf");
     expect_matmul_refused("-o /nowhere/c.npy", 1, "nowhere");
     expect_matmul_refused("-o - --json", 2, "give a file name");
     expect_matmul_refused("-o c.csv", 2, ".npy");

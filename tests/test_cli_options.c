@@ -2,9 +2,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/command.h"
 #include "cli/device.h"
-#include "cli/table.h"
 #include "cli/text.h"
 #include "cli/usage.h"
+#include "core/terminal.h"
+#include "core/text_table.h"
 
 #include <errno.h>
 #include <float.h>
@@ -480,38 +481,104 @@ static void options_help_lists_every_option(void **state)
 
 /* ---- Tables and texts. ----------------------------------------------------------------------- */
 
+static void print_table(const struct text_table *t, size_t columns, char *text, size_t size)
+{
+    FILE *fp = tmpfile();
+    assert_non_null(fp);
+    assert_int_equal(text_table_print(t, fp, columns), 0);
+    rewind(fp);
+    text[fread(text, 1, size - 1, fp)] = 0;
+    fclose(fp);
+}
+
 static void table_columns_are_aligned(void **state)
 {
     (void)state;
     char text[1024];
-    struct cli_table *t = cli_table_create("name|>n|last");
-    cli_table_heading(t, "a heading as long as it likes");
-    cli_table_add(t, "Ångström");
-    cli_table_add(t, "%d", 7);
-    cli_table_add(t, "x");
-    cli_table_add(t, "日本"); /* four columns */
-    cli_table_add(t, "%d", 1234);
-    cli_table_add(t, "%s", "");
-    FILE *fp = tmpfile();
-    cli_table_print(t, fp);
-    cli_table_free(t);
-    rewind(fp);
-    text[fread(text, 1, sizeof text - 1, fp)] = 0;
-    fclose(fp);
+    struct text_table *t = text_table_create("name|>n|last");
+    text_table_heading(t, "a heading as long as it likes");
+    text_table_add(t, "Ångström");
+    text_table_add(t, "%d", 7);
+    text_table_add(t, "x");
+    text_table_add(t, "日本"); /* four columns */
+    text_table_add(t, "%d", 1234);
+    text_table_add(t, "%s", "");
+    print_table(t, 0, text, sizeof text);
+    text_table_free(t);
     assert_string_equal(text, "name         n  last\n"
                               "a heading as long as it likes\n"
                               "Ångström     7  x\n"
                               "日本      1234\n");
 }
 
+/* The full table takes 50 columns. Narrower ones cut the device to 24 columns, then lose columns by
+ * rank, then cut the device further. */
+static void table_fits_terminals(void **state)
+{
+    static const struct {
+        size_t columns;
+        const char *text;
+    } narrow[] = {
+        {53, "device                          time  peak  driver\n"
+             "a device with a very long name  1 ms     -  1.2\n"},
+        {45, "device                     time  peak  driver\n"
+             "a device with a very lo..  1 ms     -  1.2\n"},
+        {40, "device                        time  peak\n"
+             "a device with a very long ..  1 ms     -\n"
+             "not shown in 40 columns: driver\n"},
+        {35, "device                         time\n"
+             "a device with a very long n..  1 ms\n"
+             "not shown in 35 columns: peak,\ndriver\n"},
+        {20, "device          time\n"
+             "a device wit..  1 ms\n"
+             "not shown in 20\ncolumns: peak,\ndriver\n"},
+    };
+    char text[1024];
+    struct text_table *t = text_table_create("~device|>time|>1peak|2driver");
+    (void)state;
+    text_table_add(t, "a device with a very long name");
+    text_table_add(t, "1 ms");
+    text_table_add(t, "-");
+    text_table_add(t, "1.2");
+    for (size_t i = 0; i < sizeof narrow / sizeof *narrow; i++) {
+        print_table(t, narrow[i].columns, text, sizeof text);
+        assert_string_equal(text, narrow[i].text);
+    }
+    text_table_free(t);
+    assert_int_equal(text_table_print(NULL, stdout, 0), -1);
+}
+
+static void text_keeps_significant_digits(void **state)
+{
+    static const struct {
+        double value;
+        const char *text;
+    } of[] = {{0, "0"},
+              {1234.5, "1234"},
+              {0.01234, "0.0123"},
+              {9.999, "10.0"},
+              {3.3e-4, "3.30e-4"},
+              {-7.305, "-7.30"},
+              {2.5e12, "2.50e12"},
+              {NAN, "-"}};
+    char text[32];
+    (void)state;
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        text_number(text, 3, of[i].value);
+        assert_string_equal(text, of[i].text);
+    }
+    text_number(text, 2, 3.31e-4);
+    assert_string_equal(text, "3.3e-4");
+}
+
 static void text_width_counts_columns(void **state)
 {
     (void)state;
-    assert_int_equal(cli_text_width(""), 0);
-    assert_int_equal(cli_text_width("e\xcc\x81"), 1);        /* e and a joining accent */
-    assert_int_equal(cli_text_width("\xf0\x9f\x8c\x8c"), 2); /* a galaxy */
-    assert_int_equal(cli_text_width("\xff\xc3"), 2);         /* broken bytes */
-    assert_int_equal(cli_text_width("\xe2\x82"), 2);         /* cut short */
+    assert_int_equal(text_width(""), 0);
+    assert_int_equal(text_width("e\xcc\x81"), 1);        /* e and a joining accent */
+    assert_int_equal(text_width("\xf0\x9f\x8c\x8c"), 2); /* a galaxy */
+    assert_int_equal(text_width("\xff\xc3"), 2);         /* broken bytes */
+    assert_int_equal(text_width("\xe2\x82"), 2);         /* cut short */
 }
 
 static void text_formats_bytes_and_rates(void **state)
@@ -639,6 +706,8 @@ int main(void)
         cmocka_unit_test(options_reject_bad_values),
         cmocka_unit_test(options_help_lists_every_option),
         cmocka_unit_test(table_columns_are_aligned),
+        cmocka_unit_test(table_fits_terminals),
+        cmocka_unit_test(text_keeps_significant_digits),
         cmocka_unit_test(text_width_counts_columns),
         cmocka_unit_test(text_formats_bytes_and_rates),
         cmocka_unit_test(options_guess_nearest_command),

@@ -2,7 +2,6 @@
  * SPDX-License-Identifier: MIT
  */
 #include "files.h"
-#include "formats/caption.h"
 #include "formats/density.h"
 #include "formats/picture.h"
 
@@ -387,11 +386,11 @@ static void picture_colours_show_values_and_groups(void **unused)
                  "values from 2 to 1");
 }
 
-/* A caption ends with the colour scale at the right edge: bright above, dark below; groups have
- * no scale. */
+/* A caption has a colour bar in the right margin, of 104 pixels: bright above, dark below. Groups
+ * have squares there, and dots nothing. */
 static void picture_caption_has_colour_scale(void **unused)
 {
-    enum { N = 2000, SIDE = 400 };
+    enum { N = 2000, SIDE = 400, LEFT = SIDE - 104 };
     static double pos[N][3];
     static uint8_t group[N], rgb[SIDE * SIDE * 3];
     struct picture_options o = {
@@ -399,14 +398,21 @@ static void picture_caption_has_colour_scale(void **unused)
     (void)unused;
     make_plummer(N, pos);
     works(picture_draw(&o, N, NULL, (const double(*)[3])pos, rgb));
-    const unsigned x = SIDE - 12, top = SIDE / 2 - SIDE / 6 + 2, bottom = SIDE / 2 + SIDE / 6 - 4;
+    const unsigned x = LEFT + 8, top = 42, bottom = SIDE - 42;
     assert_true(brightness(rgb, SIDE, x, top) > 700 && brightness(rgb, SIDE, x, bottom) < 60);
     assert_true(brightness(rgb, SIDE, x, SIDE / 2) > 300 &&
                 brightness(rgb, SIDE, x, SIDE / 2) < 460);
+    unsigned ticks = 0;
+    for (unsigned y = 40; y < SIDE - 40; y++)
+        ticks += brightness(rgb, SIDE, LEFT + 15, y) > 300;
+    assert_true(ticks > 10); /* the bar holds at least two powers of ten */
     o.by = PICTURE_BY_GROUP;
     o.group = group;
     works(picture_draw(&o, N, NULL, (const double(*)[3])pos, rgb));
-    assert_true(brightness(rgb, SIDE, x, top) < 60);
+    assert_true(brightness(rgb, SIDE, x, 35) > 200 && brightness(rgb, SIDE, x, SIDE / 2) == 0);
+    o.by = PICTURE_BY_DENSITY;
+    works(picture_draw(&o, 3, NULL, (const double(*)[3])pos, rgb));
+    assert_true(brightness(rgb, SIDE, x, SIDE / 2) == 0);
 }
 
 static void picture_rejects_bad_options(void **unused)
@@ -660,27 +666,72 @@ static void picture_path_fades_along_way(void **unused)
     assert_true(picture_pixel(rgb, SIZE, 100, 100)[0] < 10);
 }
 
+enum { CAPTIONED = 400, MARGIN = 26 }; /* pixels of the captions above and below */
+
+static void draw_captioned(double time, double last, uint8_t *rgb)
+{
+    const double pos[3][3] = {{-1.7, 1.7, 0}, {1.9, 0, 0}, {0, -1.7, 0}};
+    const struct picture_options o = {.width = CAPTIONED,
+                                      .height = CAPTIONED,
+                                      .extent = (CAPTIONED - 2 * MARGIN) / 100.,
+                                      .caption = true,
+                                      .time = time,
+                                      .last = last,
+                                      .time_unit = "day",
+                                      .length_unit = "au"};
+    works(picture_draw(&o, 3, NULL, pos, rgb));
+}
+
 /* The bar of a picture 4 lengths wide, 400 pixels, is 1 length and 100 pixels long. */
 static void picture_caption_has_length_scale(void **unused)
 {
-    enum { SIZE = 400 };
-    static uint8_t rgb[3 * SIZE * SIZE], other[3 * SIZE * SIZE];
-    unsigned bar = 0, y = 0;
+    static uint8_t rgb[3 * CAPTIONED * CAPTIONED];
+    unsigned bar = 0;
     (void)unused;
-    caption_draw(SIZE, SIZE, rgb, 1.5, 100);
-    for (unsigned row = SIZE - 1; row > SIZE / 2 && !bar; row--) {
-        for (unsigned x = 0; x < SIZE; x++)
-            bar += picture_pixel(rgb, SIZE, x, row)[0] > 0;
-        y = row;
-    }
+    draw_captioned(1.5, 0, rgb);
+    while (bar < CAPTIONED && picture_pixel(rgb, CAPTIONED, 6 + bar, CAPTIONED - 14)[0] > 0)
+        bar++;
     assert_int_equal(bar, 100);
-    assert_true(y > SIZE - 20);
-    caption_draw(SIZE, SIZE, other, 2.5, 100);
-    assert_true(memcmp(rgb, other, sizeof rgb / 2) != 0); /* the time is above */
-    assert_memory_equal(rgb + sizeof rgb / 2, other + sizeof rgb / 2,
-                        sizeof rgb / 2); /* the bar below */
-    static uint8_t tiny[3 * 4 * 3];
-    caption_draw(4, 3, tiny, 1e300, 1e-300); /* stays inside, which AddressSanitizer sees */
+}
+
+/* Inside of its margins, a picture with a caption is a smaller picture without. */
+static void picture_caption_hides_no_bodies(void **unused)
+{
+    enum { INNER = CAPTIONED - 2 * MARGIN };
+    static uint8_t rgb[3 * CAPTIONED * CAPTIONED], bare[3 * CAPTIONED * INNER];
+    const double pos[3][3] = {{-1.7, 1.7, 0}, {1.9, 0, 0}, {0, -1.7, 0}};
+    const struct picture_options o = {.width = CAPTIONED, .height = INNER, .extent = INNER / 100.};
+    (void)unused;
+    draw_captioned(1.5, 0, rgb);
+    works(picture_draw(&o, 3, NULL, pos, bare));
+    assert_memory_equal(rgb + 3 * CAPTIONED * MARGIN, bare, sizeof bare);
+    struct picture_options tiny = {.width = 16, .height = 8, .caption = true};
+    works(picture_draw(&tiny, 3, NULL, pos, rgb)); /* too small for a caption */
+}
+
+/* The last column of the time in the upper margin. */
+static unsigned caption_end(const uint8_t *rgb)
+{
+    unsigned end = 0;
+    for (unsigned y = 0; y < MARGIN; y++)
+        for (unsigned x = 0; x < CAPTIONED; x++)
+            end = picture_pixel(rgb, CAPTIONED, x, y)[0] > 0 && x > end ? x : end;
+    return end;
+}
+
+/* In a film the time takes one width from 0 to its end, so that it does not jump. */
+static void picture_captions_of_film_have_one_width(void **unused)
+{
+    static uint8_t rgb[3 * CAPTIONED * CAPTIONED];
+    static const double times[] = {0, 0.5, 9.75, 10, 99.5, 123.4};
+    unsigned end = 0;
+    (void)unused;
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+        draw_captioned(times[i], 123.4, rgb);
+        assert_true(i == 0 || caption_end(rgb) == end);
+        end = caption_end(rgb);
+    }
+    assert_true(end > 100);
 }
 
 int main(void)
@@ -688,6 +739,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(picture_path_fades_along_way),
         cmocka_unit_test(picture_caption_has_length_scale),
+        cmocka_unit_test(picture_caption_hides_no_bodies),
+        cmocka_unit_test(picture_captions_of_film_have_one_width),
         cmocka_unit_test(picture_colour_maps_match_published),
         cmocka_unit_test(picture_lightness_rises_evenly),
         cmocka_unit_test(picture_colour_maps_have_names),

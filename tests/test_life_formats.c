@@ -328,6 +328,8 @@ static void life_formats_report_line_and_column(void **state)
     } cases[] = {
         {"", "name: ", "no cells"},
         {"#C only\n", "name: ", "no cells"},
+        {"#C only\n", "patterns are read as", "macrocell (.mc)"},
+        {"Dear reader,\n", "line 1, column 2", "patterns are read as"},
         {"x = 3, y = 3\nbo$2b?o$", "line 2, column 6", "'?'"},
         {"x = 3, y = 3\nbo$\n2b\tZ", "line 3, column 4", "states are"},
         {"x = 3, y = 3\nbo$0o!", "line 2, column 4", "from 1 to"},

@@ -291,7 +291,7 @@ static void nbody_command_writes_structure(void **unused)
     nbody_refuses(2, "or use --structure FILE.json", "-n 8 --csv d.json");
     nbody_refuses(2, "'f.json' would be a table of text", "-n 8 --forces f.json");
     nbody_refuses(2, "'e.json' would be a table of text", "-n 8 --elements e.json");
-    nbody_refuses(2, "must begin with energy or lagrange", "-n 8 --plot x.svg");
+    nbody_refuses(2, "must begin with energy", "-n 8 --plot x.svg");
     nbody_refuses(2, "--fractions needs --structure FILE or --plot FILE", "-n 8 --fractions 0.5");
 }
 
@@ -304,12 +304,74 @@ static void nbody_command_draws_figures(void **unused)
     assert_non_null(strstr(out, "figure        energy.svg\n"));
     load_nbody_file("energy.svg", out, sizeof out);
     assert_non_null(strstr(out, "<svg"));
-    assert_non_null(strstr(out, "potential"));
+    assert_non_null(strstr(out, "relative energy error"));
+    assert_non_null(strstr(out, "stdcl nbody -n 100 --until 0.5")); /* the command that made it */
     load_nbody_file("lagrange.svg", out, sizeof out);
     assert_non_null(strstr(out, "50 % of the mass"));
 }
 
+/* Few bodies have names and paths, many a bar of density; --units names units and sets G, so that
+ * the Earth returns after a year. */
+static void nbody_command_draws_axes(void **unused)
+{
+    (void)unused;
+    if (run_nbody_command("--ic solar --until 365.25 --units au,day,msun --figure s.svg") == 1 &&
+        strstr(err, "gnuplot"))
+        skip();
+    assert_non_null(strstr(out, "figure        s.svg\n"));
+    load_nbody_file("s.svg", out, sizeof out);
+    assert_non_null(strstr(out, "11 bodies, t = 365.2 day"));
+    assert_non_null(strstr(out, ">x [au]<"));
+    assert_non_null(strstr(out, ">Neptune<"));
+    put_text(in_folder("earth.tab"), "1 0 0 0 0 0 0\n3e-6 1 0 0 0 0.01720209895 0\n");
+    nbody_succeeds("-i earth.tab --units au,day,msun --until 365.2568 --integrator ias15 --json");
+    json_t *report = nbody_report_json();
+    assert_true(nbody_json_number(report, "G") == 0.00029591220828559115);
+    json_decref(report);
+    nbody_succeeds("-n 2000 --steps 1 --units pc,km/s,msun --paper black --figure d.svg -q");
+    load_nbody_file("d.svg", out, sizeof out);
+    assert_non_null(strstr(out, ">surface density [msun/pc^2]<"));
+    nbody_refuses(2, "'mile' is no unit of length", "-n 8 --units mile,day,msun --steps 1");
+    nbody_refuses(2, "but -G gives 1; omit -G", "-n 8 -G 1 --units au,day,msun --steps 1");
+    nbody_refuses(2, "--paper needs", "-n 8 --paper black --steps 1");
+    nbody_refuses(1, ".svg, .png or .pdf", "-n 8 --figure x.jpg --steps 1");
+}
+
 /* ---- Cameras. -------------------------------------------------------------------------------- */
+
+static void same_files(const char *a, const char *b, bool same)
+{
+    size_t size[2];
+    char *bytes[2] = {bytes_of(in_folder(a), &size[0]), bytes_of(in_folder(b), &size[1])};
+    ready(bytes[0]);
+    ready(bytes[1]);
+    const bool equal = size[0] == size[1] && memcmp(bytes[0], bytes[1], size[0]) == 0;
+    if (equal != same)
+        fail_msg("%s and %s are %s", a, b, equal ? "equal" : "different");
+    free(bytes[0]);
+    free(bytes[1]);
+}
+
+/* A camera that orbits by 90 degrees begins as one that stands, and ends as one that stands at 90
+ * degrees; one that approaches twice ends with twice the magnification. */
+static void nbody_command_moves_camera(void **unused)
+{
+    static const char bodies[] = "1 1 0 0 0 0 0\n1 -1 0 0 0 0 0\n";
+    (void)unused;
+    put_text(in_folder("two.tab"), bodies);
+#define FRAMES "-i two.tab --steps 4 --dt 1e-6 --frames 3 --trails 0 --size 64 -q -o "
+    nbody_succeeds(FRAMES "stands.png");
+    nbody_succeeds(FRAMES "turned.png --azimuth 90");
+    nbody_succeeds(FRAMES "near.png --zoom 2");
+    nbody_succeeds(FRAMES "orbit.png --orbit 90");
+    nbody_succeeds(FRAMES "approach.png --approach 2");
+    same_files("orbit-0001.png", "stands-0001.png", true);
+    same_files("orbit-0002.png", "stands-0002.png", false);
+    same_files("orbit-0003.png", "turned-0003.png", true);
+    same_files("approach-0001.png", "stands-0001.png", true);
+    same_files("approach-0003.png", "near-0003.png", true);
+    nbody_refuses(2, "--orbit needs a picture", "-n 8 --steps 1 --orbit 90");
+}
 
 static void nbody_command_draws_pictures(void **unused)
 {
@@ -355,6 +417,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(nbody_command_stops_at_energy_and_time),
         cmocka_unit_test(nbody_command_writes_structure),
         cmocka_unit_test(nbody_command_draws_figures),
+        cmocka_unit_test(nbody_command_draws_axes),
+        cmocka_unit_test(nbody_command_moves_camera),
         cmocka_unit_test(nbody_command_draws_pictures),
     };
     if (argc != 2)

@@ -61,6 +61,7 @@ may  reuse              reuse                reuse             reuse            
 may  abigail-tools      libabigail           libabigail        -                 command abidiff
 must mandoc             mandoc               mandoc            mandoc            command mandoc
 must mkdocs             mkdocs               mkdocs            -                 command mkdocs
+must python3-pygments   python3-pygments     python-pygments   pygments          python pygments
 must libopenmpi-dev     openmpi-devel        openmpi           open-mpi          command mpicc.openmpi
 must libmpich-dev       mpich-devel          mpich             mpich             command mpicc.mpich
 may  rpm                rpm-build            rpm-tools         rpm               command rpmspec
@@ -98,6 +99,7 @@ may  python3-yt         python3-yt           -                 -                
 may  reuse              reuse                reuse             reuse             command reuse
 may  mandoc             mandoc               mandoc            mandoc            command mandoc
 may  mkdocs             mkdocs               mkdocs            -                 command mkdocs
+may  python3-pygments   python3-pygments     python-pygments   pygments          python pygments
 may  iproute2           iproute              iproute2          -                 command ip
 END
     view) cat <<'END' ;;

@@ -9,6 +9,7 @@ for tool in mkdocs mandoc; do
 done
 "$python" -B "$source/tools/site/make.py" "$source" "$build" "$out"
 "$python" -B "$source/tools/site/check.py" "$out"
+command -v chromium >/dev/null && "$python" -B "$source/tools/site/probe.py" "$out"
 if command -v chromium >/dev/null; then # opened as files, too, it finds pages
     found=$(timeout 300 chromium --headless --no-sandbox --disable-gpu --virtual-time-budget=10000 --dump-dom \
         "file://$out/index.html?q=clmalloc" 2>/dev/null | grep -c 'href="./man/clmalloc.3.html"') || true

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""check.py - tests a site: every link and picture leads to a file and an anchor that are there, nothing is fetched from elsewhere, and
-the search has an index.
+"""check.py - tests a site: every link and picture leads to a file and an anchor that are there, nothing is fetched from elsewhere,
+no text has raw backquotes, no link is called by a file of Markdown, and the search has an index.
 
 usage: tools/site/check.py SITE
 SPDX-License-Identifier: MIT
@@ -8,6 +8,7 @@ SPDX-License-Identifier: MIT
 import html.parser
 import json
 import os
+import re
 import sys
 import urllib.parse
 
@@ -17,11 +18,22 @@ SITE = os.path.abspath(sys.argv[1])
 class Page(html.parser.HTMLParser):
     def __init__(self, path):
         super().__init__()
-        self.links, self.fetched, self.anchors = [], [], {""}
+        self.links, self.fetched, self.anchors, self.raw = [], [], {""}, []
+        self.inside = []  # elements that are open
         with open(path, encoding="utf-8") as file:
             self.feed(file.read())
 
+    def handle_data(self, data):
+        verbatim = {"pre", "code", "script", "style", "title"} & set(self.inside)
+        if not verbatim and (re.search(r"`\w[^`]*`", data) or ("a" in self.inside and re.fullmatch(r"[\w./-]+\.md", data.strip()))):
+            self.raw.append(data.strip()[:60])
+
+    def handle_endtag(self, tag):
+        if tag in self.inside:
+            del self.inside[len(self.inside) - 1 - self.inside[::-1].index(tag):]
+
     def handle_starttag(self, tag, attributes):
+        self.inside.append(tag)
         for name, value in attributes:
             if name in ("id", "name") and value:
                 self.anchors.add(value)
@@ -37,6 +49,7 @@ for folder, _, files in os.walk(SITE):
 wrong = []
 for path, page in pages.items():
     where = os.path.relpath(path, SITE)
+    wrong += ["%s: '%s' is Markdown or the name of a file" % (where, text) for text in page.raw]
     for link in page.links + page.fetched:
         url = urllib.parse.urlsplit(link)
         if url.scheme or url.netloc:

@@ -68,9 +68,17 @@ def documents():
                 return "[%s](collision.html)" % found.group(1)
             if os.path.exists(os.path.join(SOURCE, file)):
                 wanted.append(file)
-            return "[%s](%s%s)" % (found.group(1), target, "#" + anchor if anchor else "")
+            return "[%s](%s%s)" % (named(found.group(1), full), target, "#" + anchor if anchor else "")
         write(path, re.sub(r"\[((?:[^]\[`]|`[^`]*`)*)\]\(([^)\s]+)\)", link, indented(text)))
     return done
+
+
+def named(text, path):
+    """The text of a link: the title of a document, in the place of its file's name."""
+    if not re.fullmatch(r"`?[\w./-]+\.md`?", text) or not os.path.isfile(path):
+        return text
+    title = re.search(r"^# (.*)$", read(path), re.M)
+    return title.group(1) if title else text
 
 
 def recording():
@@ -106,11 +114,39 @@ def manual():
                 text = re.sub(r"(</?h)%s(?=[ >])" % level, r"\g<1>%d" % (int(level) + 1), text)
             text = re.sub(r'href="([\w-]+)\.(\d)\.html"', lambda m: page_of(m.group(1), m.group(2), pages, links), text)
             write("man/%s.%s.md" % (name, section), "# %s(%s)\n\n%s\n" % (name.replace("_", "\\_"), section, re.sub(r"\n\s*\n", "\n", text)))
-    rows = sorted([(n, n) for n in pages["3"]] + list(links.items()))
-    listed = lambda items: "".join("- [%s](%s.md)\n" % (n.replace("_", "\\_"), to) for n, to in items)  # noqa: E731
-    write("man/index.md", "# Manual pages\n\n## Commands\n\n%s\n## Files and environment\n\n%s\n## Functions\n\n%s" % (
-        listed((n, n + ".1") for n in pages["1"]), listed((n, n + ".7") for n in pages["7"]), listed((n, p + ".3") for n, p in rows)))
+    write("man/index.md", "# Manual pages\n\n## Commands\n\n%s\n## Files and environment\n\n%s\n%s" % (
+        listed(pages["1"], "1"), listed(pages["7"], "7"), functions(pages["3"], links)))
     return sum(map(len, pages.values()))
+
+
+def header_and_summary(name, section):
+    """The header that declares a function, and its summary, from the manual page."""
+    text = read("%s/pages/man%s/%s.%s" % (BUILD, section, name, section))
+    header = re.search(r"^\.In (\S+)", text, re.M)
+    summary = re.search(r"^\.Nd (.*)$", text, re.M)
+    plain = re.sub(r"\\f[BIRP]|\\&", "", summary.group(1) if summary else "").replace("\\-", "-").replace("\\e", "\\")
+    return header.group(1) if header else "", html.escape(plain).replace("_", "\\_").replace("*", "\\*")
+
+
+def reference(name, page):
+    return "[%s](%s.md)" % (name.replace("_", "\\_"), page)
+
+
+def listed(names, section):
+    """A line for each page, with its summary."""
+    return "".join("- %s: %s\n" % (reference(n, n + "." + section), header_and_summary(n, section)[1]) for n in names)
+
+
+def functions(names, links):
+    """The functions of each header: a line for each page, with its summary and the other functions on it."""
+    groups, others = {}, {}
+    for name, page in sorted(links.items()):
+        others.setdefault(page, []).append(name)
+    for name in names:
+        header, summary = header_and_summary(name, "3")
+        more = ", ".join(reference(n, name + ".3") for n in others.get(name, ()))
+        groups.setdefault(header, []).append("- %s: %s%s\n" % (reference(name, name + ".3"), summary, " (with " + more + ")" if more else ""))
+    return "".join("## Functions of %s\n\n%s\n" % (header, "".join(lines)) for header, lines in sorted(groups.items()))
 
 
 def page_of(name, section, pages, links):
@@ -131,13 +167,22 @@ def benchmarks():
     write("benchmarks/index.md", text)
 
 
+def unbroken(page):
+    """Keep options such as --input on one line: browsers break after hyphens. Outside of blocks of code only."""
+    def option(code):
+        return re.sub(r"(?<![\w&-])(--?[A-Za-z][\w-]*)", r'<span class="option">\1</span>', code.group(0))
+    parts = re.split(r"(<pre.*?</pre>)", page, flags=re.S)
+    return "".join(part if part.startswith("<pre") else re.sub(r"(?<=<code>)[^<]*(?=</code>)", option, part) for part in parts)
+
+
 def main():
     for folder in (OUT, WORK):
         shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(WORK)
     version = re.search(r'#define STDCL_VERSION "([^"]+)"', read(SOURCE + "/include/stdcl.h")).group(1)
     done = documents()
-    shutil.copy(os.path.join(os.path.dirname(__file__), "offline.js"), WORK)
+    for name in ("offline.js", "site.css"):
+        shutil.copy(os.path.join(os.path.dirname(__file__), name), WORK)
     benchmarks()
     count = manual()
     titles = {path: re.search(r"^# (.*)$", read(WORK + "/" + path), re.M).group(1).replace("`", "") for path in done if path.endswith(".md")}
@@ -148,7 +193,8 @@ def main():
             "  - Changes: CHANGELOG.md"]
     with open(OUT + ".yml", "w", encoding="utf-8") as file:
         file.write("site_name: stdcl %s\ndocs_dir: %s\nsite_dir: %s\ntheme:\n  name: mkdocs\n  highlightjs: false\n  nav_style: dark\n"
-                   "use_directory_urls: false\nplugins: [search]\nextra_javascript: [offline.js]\nmarkdown_extensions: [tables, fenced_code, toc]\nnav:\n%s\n"
+                   "use_directory_urls: false\nplugins: [search]\nextra_javascript: [offline.js]\nextra_css: [site.css]\n"
+                   "markdown_extensions: [tables, fenced_code, toc, codehilite: {guess_lang: false}]\nnav:\n%s\n"
                    % (version, WORK, OUT, "\n".join(nav)))
     said = subprocess.run(["mkdocs", "build", "--quiet", "-f", OUT + ".yml"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     shutil.rmtree(WORK)
@@ -161,6 +207,10 @@ def main():
         os.rename(glob.glob(OUT + "/js/jquery*.js")[0], OUT + "/js/" + asked.group(1))
     with open(OUT + "/search/index.js", "w", encoding="utf-8") as file:
         file.write("searchIndex(%s);\n" % read(OUT + "/search/search_index.json"))
+    for path in glob.glob(OUT + "/**/*.html", recursive=True):
+        page = read(path)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(unbroken(page))
     print("%s: %d documents, %d pages of the manual" % (os.path.relpath(OUT), len(titles), count))
 
 

@@ -1,0 +1,35 @@
+/* nbody_page.c - what all figures of `stdcl nbody` have: --paper, --units, the command line. */
+/* SPDX-License-Identifier: MIT */
+#include "command.h"
+#include "command_line.h"
+#include "message.h"
+#include "nbody_job.h"
+#include "nbody_page.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+const char *const nbody_paper_names[] = {"white", "black", NULL};
+static const double DIFFERENT = 1e-3; /* relative, of two values of G */
+
+int nbody_units_plan(struct nbody_job *job)
+{
+    if (!job->units.G)
+        return CLI_DONE;
+    if (job->given.G && fabs(job->G / job->units.G - 1) > DIFFERENT)
+        return cli_wrong(
+            "--units: the constant of gravity is %.9g in %s, %s and %s, but -G gives %.9g; omit -G",
+            job->units.G, job->units.length, job->units.time, job->units.mass, job->G);
+    if (!job->given.G)
+        job->G = job->units.G;
+    job->given.G = true;
+    return CLI_DONE;
+}
+
+struct gnuplot_page nbody_figure_page(const struct nbody_job *job, const char *title)
+{
+    return (struct gnuplot_page){.title = title,
+                                 .command = cli_command_line(job->argc, job->argv),
+                                 .black = job->paper == 1};
+}

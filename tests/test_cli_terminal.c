@@ -1,0 +1,131 @@
+/* Output of the command on terminals of 80 and 60 columns: no line is longer, and no unit is cut.
+ *
+ *   test_cli_terminal PATH_OF_STDCL
+ *
+ * Each run has a pseudo-terminal as standard output and standard error.
+ * SPDX-License-Identifier: MIT
+ */
+#include <pty.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static const char *command; /* the path of stdcl */
+static char shown[1 << 16];
+
+/* Run the command on a terminal; shown[] receives its output without carriage returns. */
+static void run_on_terminal(unsigned short columns, const char *const *words)
+{
+    struct winsize size = {.ws_row = 24, .ws_col = columns};
+    size_t used = 0;
+    int terminal, status;
+    const pid_t child = forkpty(&terminal, NULL, NULL, &size);
+    assert_true(child >= 0);
+    if (child == 0) {
+        char *argv[16] = {(char *)(uintptr_t)command};
+        for (size_t i = 0; words[i]; i++)
+            argv[i + 1] = (char *)(uintptr_t)words[i];
+        unsetenv("COLUMNS");
+        setenv("TERM", "xterm", 1);
+        execv(command, argv);
+        _exit(126);
+    }
+    for (ssize_t n; used < sizeof shown - 1 &&
+                    (n = read(terminal, shown + used, sizeof shown - 1 - used)) > 0;)
+        used += (size_t)n;
+    shown[used] = 0;
+    close(terminal);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+/* Columns of ASCII text; escape sequences take none, and a carriage return begins again. */
+static size_t printed_columns(const char *line, size_t length)
+{
+    size_t column = 0, most = 0;
+    for (size_t i = 0; i < length; i++) {
+        if (line[i] == '\033')
+            i += strcspn(line + i, "mKJHhl");
+        else if (line[i] == '\r')
+            column = 0;
+        else
+            column++;
+        most = column > most ? column : most;
+    }
+    return most;
+}
+
+static void expect_narrow(unsigned short columns, const char *const *words)
+{
+    run_on_terminal(columns, words);
+    for (const char *line = shown; *line;) {
+        const size_t length = strcspn(line, "\n");
+        if (printed_columns(line, length) > columns)
+            fail_msg("stdcl %s, %u columns: %.*s", words[0], columns, (int)length, line);
+        line += length + (line[length] == '\n');
+    }
+}
+
+static void expect_shown(const char *text)
+{
+    if (!strstr(shown, text))
+        fail_msg("'%s' is not in: %s", text, shown);
+}
+
+static void terminal_fits_devices(void **state)
+{
+    static const char *const words[] = {"devices", NULL};
+    (void)state;
+    expect_narrow(80, words);
+    expect_shown("GiB");
+    expect_narrow(60, words);
+    expect_shown("GiB");
+    expect_shown("not shown in 60 columns:");
+}
+
+static void terminal_fits_reports_and_profiles(void **state)
+{
+    static const char *const words[] = {"nbody", "-n", "64", "--steps", "4", "--profile", NULL};
+    (void)state;
+    expect_narrow(80, words);
+    expect_shown("interactions/s");
+    expect_shown("TFLOP/s");
+    expect_narrow(60, words);
+    expect_shown("interactions/s");
+    expect_shown("energy error");
+    expect_shown(" -> ");
+    expect_shown("total ms");
+}
+
+static void terminal_fits_comparisons(void **state)
+{
+    static const char *const words[] = {"matmul", "-n", "64", "--compare", NULL};
+    (void)state;
+    expect_narrow(80, words);
+    expect_shown("% of peak");
+    expect_narrow(60, words);
+    expect_shown("GFLOP/s");
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(terminal_fits_devices),
+        cmocka_unit_test(terminal_fits_reports_and_profiles),
+        cmocka_unit_test(terminal_fits_comparisons),
+    };
+    if (argc != 2)
+        return 2;
+    command = argv[1];
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
