@@ -243,7 +243,10 @@ int life_view_end(struct life_job *job)
         return CLI_DONE;
     snprintf(sentence, sizeof sentence, "generation %s",
              life_job_generation_text(job, life_job_generation(job), text));
-    const int status = show_regions(job, 1);
-    cli_window_end(&job->window, sentence);
-    return status;
+    return cli_window_end(&job->window, sentence, show_regions, job);
+}
+
+int life_view_stay(struct life_job *job)
+{
+    return cli_window_stay(&job->window, show_regions, job);
 }

@@ -99,10 +99,12 @@ int matmul_view_visit(struct matmul_job *job)
     return cli_window_visit(&job->window, job->outcomes, NAN, show_map, job);
 }
 
-void matmul_view_end(struct matmul_job *job)
+int matmul_view_end(struct matmul_job *job)
 {
-    if (!job->window.open)
-        return;
-    show_map(job, 1);
-    cli_window_end(&job->window, "all products are done");
+    return cli_window_end(&job->window, "all products are done", show_map, job);
+}
+
+int matmul_view_stay(struct matmul_job *job)
+{
+    return cli_window_stay(&job->window, show_map, job);
 }

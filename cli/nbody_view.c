@@ -193,7 +193,10 @@ int nbody_view_end(struct nbody_job *job)
         return CLI_DONE;
     snprintf(sentence, sizeof sentence, "%zu steps done, at time %g", nbody_steps(job->engine),
              nbody_time(job->engine));
-    const int status = show_sample(job, 1);
-    cli_window_end(&job->window, sentence);
-    return status;
+    return cli_window_end(&job->window, sentence, show_sample, job);
+}
+
+int nbody_view_stay(struct nbody_job *job)
+{
+    return cli_window_stay(&job->window, show_sample, job);
 }

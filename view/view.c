@@ -136,6 +136,16 @@ static bool waits_for_server(view *v)
     return false;
 }
 
+int view_behind(view *v)
+{
+    const int viewers = view_viewers(v);
+    if (viewers == 0)
+        return 0;
+    if (waits_for_server(v) || atomic_load(&v->rows_in) != atomic_load(&v->rows_out))
+        return viewers;
+    return atomic_load(&v->behind);
+}
+
 int view_due(view *v)
 {
     if (!v || !atomic_load_explicit(&v->wanted, memory_order_relaxed))

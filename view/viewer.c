@@ -260,6 +260,20 @@ bool viewer_next(struct viewer *w)
     return rows ? next_rows(w) : next_picture(w, kind);
 }
 
+bool viewer_behind(const struct viewer *w)
+{
+    const struct latest *s = w->latest;
+    const bool cells = w->v->about.options.cells.rule != NULL;
+    if (w->hello_due || rows_due(w) || picture_due(w))
+        return true;
+    if (cells && !s->shown[CELLS].raw)
+        return !w->want.cells || cells_find(&s->shown[CELLS], &w->want.region) < 0;
+    for (int kind = POINTS; kind < ROWS; kind++)
+        if (w->sent[kind])
+            return false;
+    return true;
+}
+
 /* ---- What all of them want. ------------------------------------------------------------------ */
 
 static bool has_region(const struct view_region *all, int n, const struct view_region *r)

@@ -56,6 +56,7 @@ struct view {
     /* Shared by both threads. */
     atomic_int wanted;    /* number of viewers, plus 1 for a recording */
     atomic_int viewers;   /* viewers */
+    atomic_int behind;    /* viewers without the newest state, as far as the server has taken it */
     atomic_bool changed;  /* a viewer wants data that is not shown yet */
     atomic_ullong moved;  /* time when a viewer wanted other cells, ns */
     atomic_size_t bodies; /* largest number wanted */

@@ -126,6 +126,11 @@ const char *view_tunnel(const view *v);
 /* Return the number of viewers. One atomic load. */
 int view_viewers(const view *v);
 
+/* Return the number of viewers that have not received the newest state of what they request: also
+ * those that have requested nothing yet. Before its process ends, a run calls this until it returns
+ * 0 or it has waited long enough, and answers view_due. */
+int view_behind(view *v);
+
 /* True if a frame is due now. One atomic load without viewers and recording. */
 int view_due(view *v);
 

@@ -354,6 +354,34 @@ watched("quitting asks first; a guest may only look", () => madeBodies(50), {}, 
   assert.ok(server.seen.some((m) => m.what === "quit" && m.confirm === true));
 });
 
+watched("after the end pictures are played again, other cells can be seen, and nothing is offered that does nothing", () => madeLife(64, 48), {}, async (page, server) => {
+  await until(page, () => /generation [1-9]\d/.test(document.querySelector("#words").textContent));
+  await page.keyboard.press("d");
+  await page.locator("#quit").click();
+  await page.locator("#sure .danger").click();
+  await until(page, () => document.querySelector("#words").textContent.startsWith("ended"));
+  assert.ok(await page.locator("#step").isDisabled() && await page.locator("#speed").isDisabled());
+  assert.match(await page.locator("#pause").getAttribute("aria-label"), /Replay/);
+  assert.match(await page.locator("#quit").textContent(), /Close the view/);
+  const last = (await words(page)).match(/generation ([\d,]+)/)[1], asked = server.seen.length;
+  await page.keyboard.press("Escape");
+  await page.keyboard.press(".");
+  await page.keyboard.press(" ");
+  await until(page, () => document.querySelector("#words").textContent.startsWith("replaying"));
+  await until(page, (g) => document.querySelector("#words").textContent.startsWith("ended · generation " + g), last);
+  for (let i = 0; i < 8; i++) await page.keyboard.press("PageUp");
+  await settle(page);
+  await page.waitForTimeout(300);
+  assert.deepEqual(server.seen.slice(asked).filter((m) => m.type === "do"), []);
+  assert.ok(server.seen.slice(asked).some((m) => m.type === "want"));
+});
+
+watched("a view that closes before the last picture came says so", () => madeLife(64, 48), {}, async (page, server) => {
+  server.close();
+  await until(page, () => /last picture did not arrive/.test(document.querySelector("#notice").textContent));
+  assert.ok(await page.locator("#step").isDisabled() && !await page.locator("#quit").isVisible());
+});
+
 watched("a guest has no controls that change the run", () => madeBodies(50), { server: { guest: true } }, async (page) => {
   assert.ok(await page.locator("#pause").isDisabled() && await page.locator("#step").isDisabled());
   assert.ok(!await page.locator("#quit").isVisible());

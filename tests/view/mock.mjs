@@ -323,7 +323,10 @@ export async function serveMade(run, { port = 0, rate = 30, guest = false } = {}
         else if (message.what === "step") {
           state.paused = true;
           advance();
-        } else if (message.what === "quit" && message.confirm) tell({ type: "end", text: "the run was ended" });
+        } else if (message.what === "quit" && message.confirm) {
+          tell({ type: "end", text: "the run was ended" });
+          state.paused = state.ended = true;
+        }
         tell(state);
       }
       send(s);

@@ -9,6 +9,7 @@ import { Player } from "./player.js";
 import { Plots } from "./plots.js";
 import { Scene } from "./scene.js";
 import { Past, Table } from "./history.js";
+import { Replay } from "./replay.js";
 import { first } from "./connect.js";
 
 const system = matchMedia("(prefers-color-scheme: dark)");
@@ -64,8 +65,8 @@ function timeWords() {
 function drawWords() {
   const { hello, state } = page, { frame } = scene;
   if (!hello.time) return;
-  const doing = page.trouble || (state.ended || page.end ? "ended" : state.paused ? "paused" : hello.live ? "running" : "playing");
-  const going = /ing$/.test(doing), still = hello.frames === 1, words = still ? [] : [page.at >= 0 ? "looking back" : doing];
+  const doing = page.trouble || (isOver() ? "ended" : state.paused ? "paused" : hello.live ? "running" : "playing");
+  const going = /ing$/.test(doing), still = hello.frames === 1, words = still ? [] : [replay.playing ? "replaying" : page.at >= 0 ? "looking back" : doing];
   document.body.classList.toggle("still", still); // a single picture without playback
   get("dot").hidden = false;
   get("dot").classList.toggle("live", going);
@@ -76,6 +77,7 @@ function drawWords() {
     if (frame.kind === "points" && frame.flags & 2) words.push(`${formatNumber(frame.count)} of ${formatNumber(frame.total)} bodies`);
     const alive = frame.population >= 0 || page.at >= 0 || state.paused ? frame.population : page.alive; // rarely counted during a run
     if (frame.kind === "cells" && alive >= 0) words.push(`${formatNumber(alive)} alive`);
+    if (frame.kind === "cells" && scene.isCoarse()) words.push(`counted in squares of ${formatNumber(2 ** frame.zoom)} × ${formatNumber(2 ** frame.zoom)} cells`);
     if (scene.words && !scene.picture) words.push(scene.words);
     get("clock").textContent = formatQuantity(frame.time, hello.time.unit, 5);
   }
@@ -116,6 +118,7 @@ const on = {
     if (message.type === "end") {
       page.end = message.text;
       note(message.text, true);
+      setState(page.state);
     }
     redraw();
   },
@@ -141,6 +144,13 @@ const on = {
     if (page.seen) redraw();
     else drawAll(performance.now()); // at once
   },
+  over() {
+    page.gone = true;
+    const last = scene.frame && scene.frame.flags & 1;
+    note("The run is over, and its view is closed. " + (last ? "This is its last picture." : "Its last picture did not arrive."), true);
+    setState(page.state);
+    redraw();
+  },
   trouble(text, final = false) {
     page.trouble = text ? final ? "ended" : "not connected" : "";
     if (text || !get("notice").hidden) note(text, true);
@@ -151,12 +161,21 @@ const on = {
 // A recording in this page, or the run that served the page.
 let source = Player.here(on) || new Link(first, on);
 
+// The run computes no more: its pictures can be replayed, and while it serves its last state, seen from elsewhere.
+function isOver() {
+  return Boolean(page.gone || page.end || page.state.ended);
+}
+
 function setState(state) {
   page.state = state;
-  const { can } = page.hello;
-  document.querySelector("#pause use").setAttribute("href", state.paused ? "#i-run" : "#i-pause");
-  name(get("pause"), state.paused ? "Go on" : "Pause", "Space");
-  for (const what of ["pause", "step"]) get(what).disabled = !can.includes(what);
+  const { can } = page.hello, over = isOver(), stands = over ? !replay.playing : state.paused;
+  document.querySelector("#pause use").setAttribute("href", stands ? "#i-run" : "#i-pause");
+  name(get("pause"), over ? replay.playing ? "Stop" : "Replay the pictures so far" : stands ? "Go on" : "Pause", "Space");
+  get("pause").disabled = over ? page.past.length < 2 : !can.includes("pause");
+  get("step").disabled = over || !can.includes("step");
+  get("speed").disabled = over;
+  get("quit").hidden = page.gone || !can.includes("quit");
+  get("quit").textContent = over ? "Close the view …" : "End the run …";
   wish();
   if (SPEEDS.includes(state.speed)) get("speed").value = state.speed;
   setHistory();
@@ -225,7 +244,6 @@ function makePanel() {
   get("by-row").hidden = list.length < 2;
   get("bright-row").hidden = get("trails-row").hidden = get("follow-row").hidden = !hello.points;
   get("speed-row").hidden = !can.includes("speed");
-  get("quit").hidden = !can.includes("quit");
   get("rle").hidden = !hello.cells;
   get("fit").hidden = !hello.points && !hello.cells;
   get("facts").replaceChildren(...[...hello.facts, ["stdcl", hello.stdcl || "–"]].flatMap(([term, text]) => [make("dt", term), make("dd", text)]));
@@ -251,14 +269,15 @@ function openPanel(open) {
   if (open) get("panel").querySelector("label:not([hidden]) select").focus();
 }
 
-function goTo(i) {
+// alone: not as the picture that follows the one before
+function goTo(i, alone = true) {
   if (!page.hello.live) {
     source.act("seek", { frame: i });
     return;
   }
   const { past, at: was } = page, last = past.length - 1;
   page.at = i >= last || i < 0 ? -1 : i;
-  if (past.length) scene.show(past.frames[page.at < 0 ? last : i], true);
+  if (past.length) scene.show(past.frames[page.at < 0 ? last : i], alone);
   if (was >= 0 && page.at < 0) source.drawn();
   setHistory();
   redraw();
@@ -271,9 +290,14 @@ function turnSpeed(by) {
   say("Speed: " + (speed || "as fast as it can"));
 }
 
+const replay = new Replay((i) => {
+  goTo(i, i === 0);
+  return page.at >= 0;
+}, () => setState(page.state));
+
 const ACTS = {
-  pause: () => source.act(page.state.paused ? "run" : "pause"),
-  step: () => source.act("step", { n: 1 }),
+  pause: () => isOver() ? replay.toggle() : source.act(page.state.paused ? "run" : "pause"),
+  step: () => isOver() || source.act("step", { n: 1 }),
   speed: (key) => turnSpeed(key === "-" ? -1 : 1),
   back: (key) => goTo(Math.max(0, +get("history").value + (key === "[" ? -1 : 1))),
   now: () => page.hello.live && goTo(-1),
@@ -399,7 +423,10 @@ for (const [keys, text, act] of KEYS) {
 }
 get("now").onclick = ACTS.now;
 const CHANGES = {
-  history: (value) => goTo(+value),
+  history: (value) => {
+    replay.stop();
+    goTo(+value);
+  },
   by: setColour,
   map: setMap,
   bright: (value) => scene.setLook({ bright: 2 ** value }),

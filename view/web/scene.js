@@ -149,6 +149,11 @@ export class Scene {
     this.changed();
   }
 
+  // True if the picture has squares of many cells where cells would be seen, because nearer ones did not come.
+  isCoarse() {
+    return this.frame.zoom > 0 && this.above.scale * 2 ** this.frame.zoom > 4;
+  }
+
   // The visible cells as RLE, or "" if they are too far away.
   rle() {
     const { frame, above, hello: { cells } } = this;
