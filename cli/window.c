@@ -247,8 +247,9 @@ static bool is_greeting(struct cli_window *w, double step)
         return true;
     w->greet_to = 0;
     if (w->interactive && w->pace.speed <= 0) {
-        w->slow_from = seconds_now();
-        w->pace.speed = SLOW_STEPS;
+        w->slow_from = w->start_speed > 0 ? 0 : seconds_now();
+        w->pace.speed = w->start_speed > 0 ? w->start_speed : SLOW_STEPS;
+        cli_progress_without_estimate(); /* it would be of the slow beginning */
     }
     restart_pace(w, step);
     return false;
@@ -293,6 +294,7 @@ static struct visit window_poll(struct cli_window *w, double step, double fracti
     begin_slowly(w);
     window_set_state(w, step, fraction);
     const bool waits = seconds_to_wait(w, step) > 0;
+    w->waited = waits;
     return (struct visit){is_frame_due(w, step, waits), waits, w->pace};
 }
 
@@ -349,7 +351,8 @@ static double median3(const double s[3])
 
 bool cli_window_sums_due(const struct cli_window *w, const struct cli_sums *sums)
 {
-    const double rate = w->rate > 0 ? w->rate : 30, share = SUMS_SHARE * window_budget(w) / 100;
+    const double rate = w->rate > 0 ? w->rate : 30,
+                 share = w->waited ? SUMS_SHARE : SUMS_SHARE * window_budget(w) / 100;
     return (view_viewers(w->view) || w->record) &&
            seconds_now() >= sums->at + fmax(1 / rate, median3(sums->seconds) / share);
 }

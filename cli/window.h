@@ -41,18 +41,20 @@ struct cli_window {
     view *view;       /* on rank 0; NULL: none */
     struct cli_pace {
         bool paused;
-        double stop;  /* while paused: stop at the first step >= stop */
-        double speed; /* steps per second; 0: unlimited */
-    } pace, agreed;   /* requested by viewers; agreed at the last visit by all ranks */
-    double slow_from; /* start of the slow beginning of an interactive run; 0: none */
-    double patient;   /* end of a wait after the run */
-    double greet_to;  /* until then the run waits at its first step for the viewers' first frame */
-    double step;      /* of the last visit */
-    double interval;  /* seconds between the last frame and the next */
-    size_t bodies;    /* at opening */
-    uint64_t frame;   /* of a replay */
-    uint64_t frames;  /* of a replay; 0: a run */
-    double seek;      /* frame requested by a viewer; below 0: none */
+        double stop;    /* while paused: stop at the first step >= stop */
+        double speed;   /* steps per second; 0: unlimited */
+    } pace, agreed;     /* requested by viewers; agreed at the last visit by all ranks */
+    double start_speed; /* steps a second at the start of an interactive run; 0: slow beginning */
+    double slow_from;   /* start of the slow beginning of an interactive run; 0: none */
+    double patient;     /* end of a wait after the run */
+    double greet_to; /* until then the run waits at its first step for the viewers' first frame */
+    double step;     /* of the last visit */
+    double interval; /* seconds between the last frame and the next */
+    size_t bodies;   /* at opening */
+    uint64_t frame;  /* of a replay */
+    uint64_t frames; /* of a replay; 0: a run */
+    bool waited;     /* the last visit waited for the pace */
+    double seek;     /* frame requested by a viewer; below 0: none */
     struct {
         double time, step;
     } from, since, shown; /* start of the pace; start of the measured rate; last frame */

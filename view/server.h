@@ -57,6 +57,7 @@ struct latest {
     struct frame_box box;
     uint32_t zoom; /* of the recorded rectangle of an unbounded plane: grows with its cells */
     struct view_state state;
+    double box_of_cells[4];
     unsigned states; /* number of changes of the state */
     bool closing;
     char *ending;
@@ -85,6 +86,7 @@ struct viewer {
     int formers;
     unsigned credits, states, says;
     uint32_t sent[KINDS];
+    uint32_t bodies; /* sequence of the positions sent last as numbers */
     size_t rows_sent;
     uint64_t thinned;
     struct bytes out; /* HEADROOM bytes, then the message being sent */

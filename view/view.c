@@ -421,6 +421,19 @@ void view_set_state(view *v, const struct view_state *state)
     thread_wake(v);
 }
 
+void view_set_box(view *v, const double box[4])
+{
+    static const double none[4] = {0, 0, 0, 0};
+    box = box ? box : none;
+    if (!v || memcmp(v->boxed, box, sizeof v->boxed) == 0 || pthread_mutex_trylock(&v->lock) != 0)
+        return;
+    memcpy(v->box_of_cells, box, sizeof v->box_of_cells);
+    v->states++;
+    pthread_mutex_unlock(&v->lock);
+    memcpy(v->boxed, box, sizeof v->boxed);
+    thread_wake(v);
+}
+
 void view_end(view *v, const char *sentence)
 {
     if (!v)

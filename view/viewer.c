@@ -154,13 +154,18 @@ static bool next_text(struct viewer *w)
         return w->pong_due = false, viewer_text(w, pong_text(w->pong));
     if (w->says != s->says)
         return w->says = s->says, viewer_text(w, say_text(s->level, s->say));
+    if (w->bodies != s->shown[POINTS].sequence && about_has_orbits(&v->about) &&
+        !s->shown[POINTS].raw)
+        return w->bodies = s->shown[POINTS].sequence,
+               viewer_text(w, bodies_text(&s->shown[POINTS]));
     if (w->end_due && s->ending)
         return w->end_due = false, viewer_text(w, end_text(s->ending));
     if (w->states == s->states)
         return false;
     w->states = s->states;
-    return viewer_text(w, state_text(&v->about, &s->state, atomic_load(&v->viewers), s->ending,
-                                     v->recording && !recording_failed(v->recording)));
+    return viewer_text(w,
+                       state_text(&v->about, &s->state, s->box_of_cells, atomic_load(&v->viewers),
+                                  s->ending, v->recording && !recording_failed(v->recording)));
 }
 
 static bool rows_due(const struct viewer *w)

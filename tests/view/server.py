@@ -637,6 +637,11 @@ async def endless_planes():
                     pass
                 begun = at = generation_of(await standing(ws, (-(1 << 24), -(1 << 24), 2, 2, 24)))
                 await ws.send('{"type":"do","what":"step","n":400}')
+                while (state := await text_of(ws, "state")).get("box", [0])[0] < (begun + 400) // 4 - 4:
+                    await ws.send('{"type":"credit","n":1}')
+                assert [state["box"][k + 2] - state["box"][k] for k in (0, 1)] == [3, 3], state
+                whole = await standing(ws, (-(1 << 62), -(1 << 62), 1024, 1024, 53))
+                assert [k for k, byte in enumerate(whole[64:]) if byte] == [512 * 1024 + 512]
                 while at < begun + 400:
                     far = await standing(ws, (-(1 << 24), -(1 << 24), 2, 2, 24))
                     at = generation_of(far)
@@ -766,6 +771,30 @@ async def terminal_waits():
                 assert not os.path.exists(job.record)
 
 
+async def names_bodies():
+    """Few bodies come with the names, masses, positions and velocities of their file."""
+    if not have_device():
+        return
+    with open(os.path.join(os.path.dirname(__file__), "../../data/solar.tab")) as f:
+        lines = [line.split("#") for line in f if not line.startswith("#") and line.strip()]
+    want = {name.strip(): [float(v) for v in values.split()] for values, name in lines}
+    with Job(STDCL, "nbody", "-i", f.name, "--steps", "1000000") as job:
+        async with job.connect() as ws:
+            points = (await text_of(ws, "hello"))["points"]
+            told = points["bodies"]
+            assert sorted(told["names"]) == sorted(want) and "mass" in points["colours"], told
+            await ws.send('{"type":"do","what":"pause"}')
+            await ws.send('{"type":"credit","n":1}')
+            now = await text_of(ws, "bodies")
+            assert now["step"] == 0, now
+            for name, mass, pos, vel in zip(told["names"], told["masses"], now["pos"], now["vel"]):
+                for value, wanted in zip([mass, *pos, *vel], want[name]):
+                    assert abs(value - wanted) <= 2e-6 * max(1e-3, abs(wanted)), (name, value, wanted)
+            await ws.send('{"type":"do","what":"quit","confirm":true}')
+            await closing(ws)
+        assert job.process.wait(PATIENCE) == 130
+
+
 async def replay_stays_at_its_end():
     """A step past the last frame of a recording stops there; a seek there, too."""
     with tempfile.TemporaryDirectory() as folder:
@@ -826,7 +855,7 @@ async def several_states():
 
 
 TESTS = [shows, credits, asks_early, cells, obeys, seeks, ends_at_once, refuses_strangers, refuses_requests, refuses_messages, viewers, slow_memory, idlers, idle_strangers,
-         unix_socket, other_users, packed_files, same_bits, pictures_arrive, terminal_stays, terminal_waits, endless_planes, shown_while_it_goes,
+         unix_socket, other_users, packed_files, same_bits, names_bodies, pictures_arrive, terminal_stays, terminal_waits, endless_planes, shown_while_it_goes,
          several_states,
          replay_stays_at_its_end]
 for test in TESTS if len(sys.argv) < 4 else [ranks, *TESTS]:

@@ -8,15 +8,18 @@ import { formatNumber, formatQuantity } from "./numbers.js";
 import { Player } from "./player.js";
 import { Plots } from "./plots.js";
 import { Scene } from "./scene.js";
+import { aliveWords } from "./cells.js";
+import { BodyPanel } from "./orbits.js";
+import { nearestSpeed, speedsOf } from "./speeds.js";
 import { Past, Table } from "./history.js";
 import { Replay } from "./replay.js";
 import { first } from "./connect.js";
 
 const system = matchMedia("(prefers-color-scheme: dark)");
-const SPEEDS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 0];
 const get = (id) => document.getElementById(id);
 const page = { past: new Past(), hello: { can: [], time: null }, state: {}, at: -1, owed: 0, notes: 0 };
 const scene = new Scene(get("picture"), get("marks"), note, redraw);
+const bodies = new BodyPanel(get, scene, redraw);
 
 // ---- drawing, when something changed
 
@@ -75,8 +78,7 @@ function drawWords() {
     if (frame.kind !== "grid" && (frame.step || !still)) words.push(`${hello.step} ${formatNumber(frame.step)}`);
     if (state.steps > 0 && going && frame.kind !== "grid") words.push(`${formatNumber(state.steps, 3)} ${hello.step}s a second`);
     if (frame.kind === "points" && frame.flags & 2) words.push(`${formatNumber(frame.count)} of ${formatNumber(frame.total)} bodies`);
-    const alive = frame.population >= 0 || page.at >= 0 || state.paused ? frame.population : page.alive; // rarely counted during a run
-    if (frame.kind === "cells" && alive >= 0) words.push(`${formatNumber(alive)} alive`);
+    if (frame.kind === "cells") words.push(...aliveWords(frame, page.counted));
     if (frame.kind === "cells" && scene.isCoarse()) words.push(`counted in squares of ${formatNumber(2 ** frame.zoom)} × ${formatNumber(2 ** frame.zoom)} cells`);
     if (scene.words && !scene.picture) words.push(scene.words);
     get("clock").textContent = formatQuantity(frame.time, hello.time.unit, 5);
@@ -98,10 +100,11 @@ const on = {
     if (!again) {
       page.past.clear();
       page.at = -1;
-      page.alive = NaN;
+      page.counted = null;
       scene.look.colour = "none";
       makePlots(); // first, because plots take part of the window
-      scene.begin(hello);
+      scene.begin(page.hello);
+      bodies.begin(hello.points);
     }
     wishNow();
     if (!again) scene.prepare();
@@ -113,11 +116,12 @@ const on = {
   share: wish,
   text(message) {
     if (message.type === "state") setState(message);
+    if (message.type === "bodies") bodies.update(message);
     if (message.type === "say") note(message.text, message.level === "error");
     if (message.type === "refused") note(message.text);
     if (message.type === "end") {
       page.end = message.text;
-      note(message.text, true);
+      note(`The run has ended: ${message.text}.`);
       setState(page.state);
     }
     redraw();
@@ -129,7 +133,7 @@ const on = {
       const live = page.hello.live, late = live && page.at >= 0;
       const alone = !live && (page.film || frame.time < page.lastTime || page.state.paused);
       page.lastTime = frame.time;
-      if (frame.population >= 0) page.alive = frame.population;
+      if (frame.population >= 0) page.counted = frame;
       if (alone) page.past.clear();
       page.past.add(frame);
       if (!late) {
@@ -168,6 +172,7 @@ function isOver() {
 
 function setState(state) {
   page.state = state;
+  scene.setBox(state.box);
   const { can } = page.hello, over = isOver(), stands = over ? !replay.playing : state.paused;
   document.querySelector("#pause use").setAttribute("href", stands ? "#i-run" : "#i-pause");
   name(get("pause"), over ? replay.playing ? "Stop" : "Replay the pictures so far" : stands ? "Go on" : "Pause", "Space");
@@ -177,7 +182,8 @@ function setState(state) {
   get("quit").hidden = page.gone || !can.includes("quit");
   get("quit").textContent = over ? "Close the view …" : "End the run …";
   wish();
-  if (SPEEDS.includes(state.speed)) get("speed").value = state.speed;
+  page.speed = state.speed; // until the page asks for another
+  if (page.speeds) get("speed").selectedIndex = nearestSpeed(page.speeds, state.speed);
   setHistory();
 }
 
@@ -239,8 +245,8 @@ function makePanel() {
   if (!page.chosen && (hello.cells || !source.bytes) && list.length > 1) scene.setLook({ colour: list[1] }); // the recording's own
   fill("by", list.map((c) => [c, c === "none" ? hello.points ? "density" : "alive or dead" : c]), scene.look.colour);
   fill("map", MAPS.map((m) => [m, m]), scene.look.map);
-  const what = hello.live ? "a second" : "pictures a second";
-  fill("speed", SPEEDS.map((s) => [String(s), s ? `${formatNumber(s)} ${what}` : hello.live ? "as fast as it can" : "as recorded"]), "0");
+  page.speeds = speedsOf(hello);
+  fill("speed", page.speeds.map(([s, text]) => [String(s), text]), "0");
   get("by-row").hidden = list.length < 2;
   get("bright-row").hidden = get("trails-row").hidden = get("follow-row").hidden = !hello.points;
   get("speed-row").hidden = !can.includes("speed");
@@ -284,10 +290,11 @@ function goTo(i, alone = true) {
 }
 
 function turnSpeed(by) {
-  const last = SPEEDS.length - 1, i = SPEEDS.indexOf(page.state.speed || 0);
-  const speed = SPEEDS[Math.max(0, Math.min(last, (i < 0 ? last : i) + by))];
+  const speeds = speedsOf(page.hello), i = nearestSpeed(speeds, page.speed || 0);
+  const [speed, text] = speeds[Math.max(0, Math.min(speeds.length - 1, i + by))];
+  page.speed = speed; // the next press does not wait for the run's answer
   source.act("speed", { value: speed });
-  say("Speed: " + (speed || "as fast as it can"));
+  note("Speed: " + text);
 }
 
 const replay = new Replay((i) => {
@@ -447,6 +454,7 @@ listenPointers(get("picture"), {
   drag: (...d) => move("drag", ...d),
   zoom: (...z) => move("zoom", ...z),
   centre: (...c) => move("centre", ...c),
+  click: (x, y) => scene.kind === "points" && bodies.known && bodies.pick(scene.nearest(x, y, 24 * scene.orbit.ratio)),
   over: (x, y) => {
     const tip = get("tip"), text = scene.kind === "grid" && scene.under ? scene.under(x, y) : "";
     tip.hidden = !text;
