@@ -147,6 +147,7 @@ static int gas_progress(void *arg, uint64_t done_of_one)
     cli_progress_update(&job->progress, done,
                         seconds > 0 ? cli_text_rate(&rate, done / seconds, "molecules/s") : NULL);
     cli_window_listen(&job->window);
+    cli_window_progress(&job->window, done / job->progress.total);
     return cli_interrupted();
 }
 

@@ -226,6 +226,12 @@ static void window_set_state(struct cli_window *w, double step, double fraction)
                                                  .frame = w->frame});
 }
 
+void cli_window_progress(struct cli_window *w, double fraction)
+{
+    if (view_viewers(w->view) && fraction <= 1)
+        window_set_state(w, w->step, fraction);
+}
+
 /* An interactive run begins slowly, so that its viewer sees it begin. */
 static void begin_slowly(struct cli_window *w)
 {

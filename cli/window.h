@@ -118,6 +118,9 @@ typedef int cli_window_show(void *job, int last);
 int cli_window_visit(struct cli_window *window, uint64_t step, double fraction,
                      cli_window_show *show, void *job);
 
+/* Report progress during a batch to viewers. */
+void cli_window_progress(struct cli_window *window, double fraction);
+
 /* Poll viewers' commands during a batch, so that a viewer can stop the run early. */
 void cli_window_listen(struct cli_window *window);
 

@@ -255,6 +255,12 @@ test("a population that was counted earlier is given with its generation", async
   assert.deepEqual(aliveWords({ step: 2969, population: NaN }, null), []);
 });
 
+test("the table as CSV: heads with units, every digit, nothing for what is not known", () => {
+  const table = new Table([{ name: "time", unit: "s" }, { name: "a, b", unit: "" }]);
+  table.add({ first: 0, count: 2, columns: 2, flags: 0, values: [0.1, 1 / 3, 2e-9, NaN] });
+  assert.equal(table.csv(), 'time (s),"a, b"\n0.1,0.3333333333333333\n2e-9,\n');
+});
+
 test("osculating orbits: a circle, an ellipse at its pericentre, a moon about its planet", async () => {
   const { ellipsePoints, orbitOf } = await web("orbits.js");
   const near = (a, b) => assert.ok(Math.abs(a - b) < 1e-12 * Math.max(1, Math.abs(b)), `${a} ${b}`);

@@ -53,7 +53,11 @@ export function drawAxes(pen, rect, what, ink) {
   const px = (v) => left + (v - x0) / (x1 - x0 || 1) * (right - left), py = (v) => bottom - (v - y0) / (y1 - y0 || 1) * (bottom - top);
   const size = what.size || 11;
   pen.font = ink.font(size);
-  const yTicks = niceTicks(y0, y1, Math.max(2, (bottom - top) / (what.small ? 24 : 44))), yTexts = tickTexts(yTicks);
+  let yTicks = niceTicks(y0, y1, Math.max(2, (bottom - top) / (what.small ? 24 : 44))), yTexts = tickTexts(yTicks);
+  if (what.logY) {
+    if (yTicks.filter(Number.isInteger).length > 1) yTicks = yTicks.filter(Number.isInteger);
+    yTexts = { texts: yTicks.map((v) => formatNumber(10 ** v, 3)), power: "" };
+  }
   const yLabels = yTexts.texts.map((text) => what.small && +text !== 0 ? text + yTexts.power : text); // a small plot has no title of this axis
   const shrink = Math.min(1, (left - 8) / Math.max(1, ...yLabels.map((text) => pen.measureText(text).width)));
   pen.font = ink.font(Math.max(9, size * shrink));

@@ -19,6 +19,8 @@ export const KEYS = [
   [["t"], "Trails", "trails", "points"],
   [["d"], "Display: colours, speed, theme", "looks"],
   [["p"], "Plots", "charts"],
+  [["l"], "Plots: powers of ten, where all values are above 0", "log"],
+  [["e"], "Save the numbers of the plots as CSV", "csv"],
   [["s"], "Save as PNG", "png"],
   [["o"], "Save the cells in sight as RLE", "rle", "cells"],
   [["r"], "Film: begin, end and save", "film"],

@@ -9,6 +9,7 @@ import { Player } from "./player.js";
 import { Plots } from "./plots.js";
 import { Scene } from "./scene.js";
 import { aliveWords } from "./cells.js";
+import { fill, get, make, name } from "./elements.js";
 import { BodyPanel } from "./orbits.js";
 import { nearestSpeed, speedsOf } from "./speeds.js";
 import { Past, Table } from "./history.js";
@@ -16,10 +17,9 @@ import { Replay } from "./replay.js";
 import { first } from "./connect.js";
 
 const system = matchMedia("(prefers-color-scheme: dark)");
-const get = (id) => document.getElementById(id);
 const page = { past: new Past(), hello: { can: [], time: null }, state: {}, at: -1, owed: 0, notes: 0 };
 const scene = new Scene(get("picture"), get("marks"), note, redraw);
-const bodies = new BodyPanel(get, scene, redraw);
+const bodies = new BodyPanel(scene, redraw);
 
 // ---- drawing, when something changed
 
@@ -83,6 +83,7 @@ function drawWords() {
     if (scene.words && !scene.picture) words.push(scene.words);
     get("clock").textContent = formatQuantity(frame.time, hello.time.unit, 5);
   }
+  if (!frame) words.push("no picture yet", ...going && state.fraction > 0 ? [`${Math.floor(100 * state.fraction)} % done`] : []);
   const text = words.join(" · ");
   if (get("words").textContent !== text) get("words").textContent = text;
   if (performance.now() - page.said > 10000) say(text);
@@ -105,6 +106,7 @@ const on = {
       makePlots(); // first, because plots take part of the window
       scene.begin(page.hello);
       bodies.begin(hello.points);
+      setTrails(Boolean(bodies.known)); // few bodies are known by their paths
     }
     wishNow();
     if (!again) scene.prepare();
@@ -214,25 +216,12 @@ function wishNow() {
 
 // ---- controls
 
-function make(tag, text) {
-  return Object.assign(document.createElement(tag), { textContent: text });
-}
-
-function name(element, text, key) {
-  element.setAttribute("aria-label", text);
-  element.title = key ? `${text} (${key})` : text;
-}
-
 function makePlots() {
   const { rows } = page.hello;
   page.table = rows ? new Table(rows.columns, rows.x || 0) : null;
   page.plots = rows && rows.columns.length > 1 ? new Plots(get("plots"), page.table, rows.columns[page.table.x].name !== page.hello.time.name, redraw) : null;
   get("plots").hidden = !page.plots || innerHeight < 520;
   get("charts").hidden = !page.plots;
-}
-
-function fill(id, entries, value) {
-  get(id).replaceChildren(...entries.map(([v, text]) => new Option(text, v, false, v === value)));
 }
 
 function colours() {
@@ -251,6 +240,7 @@ function makePanel() {
   get("bright-row").hidden = get("trails-row").hidden = get("follow-row").hidden = !hello.points;
   get("speed-row").hidden = !can.includes("speed");
   get("rle").hidden = !hello.cells;
+  get("csv").hidden = get("log-row").hidden = !page.plots;
   get("fit").hidden = !hello.points && !hello.cells;
   get("facts").replaceChildren(...[...hello.facts, ["stdcl", hello.stdcl || "–"]].flatMap(([term, text]) => [make("dt", term), make("dd", text)]));
   setState(page.state);
@@ -320,6 +310,8 @@ const ACTS = {
   charts: () => page.plots && (get("plots").toggleAttribute("hidden"), redraw()),
   png: savePng,
   rle: saveRle,
+  csv: () => page.table && saveBlob(new Blob([page.table.csv()]), fileName("csv")),
+  log: () => setLog(!get("log").checked),
   film: () => page.film ? endFilm() : beginFilm(),
   hide: () => document.body.classList.toggle("bare"),
   help: showHelp,
@@ -329,6 +321,12 @@ function move(how, ...by) {
   if (!scene.picture) return;
   scene[how](...by);
   wish();
+}
+
+function setLog(on) {
+  get("log").checked = on;
+  if (page.plots) page.plots.setLog(on);
+  redraw();
 }
 
 function setMap(map) {
@@ -439,6 +437,7 @@ const CHANGES = {
   bright: (value) => scene.setLook({ bright: 2 ** value }),
   speed: (value) => source.act("speed", { value: +value }),
   trails: (value, on) => setTrails(on),
+  log: (value, on) => setLog(on),
   follow: (value, on) => { get("follow").checked = scene.setFollow(on); },
   theme: (value) => {
     setTheme(value);
@@ -447,6 +446,7 @@ const CHANGES = {
 };
 for (const id in CHANGES) get(id).oninput = ({ target }) => CHANGES[id](target.value, target.checked);
 get("rle").onclick = saveRle;
+get("csv").onclick = ACTS.csv;
 get("quit").onclick = () => get("sure").showModal();
 get("sure").onclose = () => get("sure").returnValue === "quit" && source.act("quit", { confirm: true });
 listenKeys((act, ...rest) => ACTS[act](...rest), () => get("single").checked);

@@ -1,5 +1,6 @@
 // orbits.js - few bodies one by one: osculating orbits, and the panel of the body that is picked. orbitOf is pure.
 // SPDX-License-Identifier: MIT
+import { get, make } from "./elements.js";
 import { formatNumber, formatQuantity } from "./numbers.js";
 
 const minus = (a, b) => a.map((v, c) => v - b[c]);
@@ -36,9 +37,9 @@ export function ellipsePoints({ a, e, p, q }, n = 128) {
 }
 
 export class BodyPanel {
-  // get: element by id; scene: the picture; changed: called when it must be drawn again
-  constructor(get, scene, changed) {
-    Object.assign(this, { get, scene, changed });
+  // scene: the picture; changed: called when it must be drawn again
+  constructor(scene, changed) {
+    Object.assign(this, { scene, changed });
     get("body-close").onclick = () => this.pick(-1);
     get("body-follow").onclick = () => this.follow(scene.follow !== this.picked);
     get("find").onchange = ({ target }) => this.find(target.value);
@@ -47,9 +48,10 @@ export class BodyPanel {
   begin(points) {
     this.known = points && points.bodies || null;
     this.now = null;
-    this.get("find-row").hidden = !this.known;
-    if (this.known) this.get("names").replaceChildren(...this.known.names.map((_, k) => new Option(this.nameOf(k))));
+    get("find-row").hidden = !this.known;
+    if (this.known) get("names").replaceChildren(...this.known.names.map((_, k) => new Option(this.nameOf(k))));
     this.scene.names = this.known && this.known.names;
+    this.scene.prominent = this.known ? [...this.known.names.keys()].sort((a, b) => this.known.masses[b] - this.known.masses[a]) : [];
     this.pick(-1);
   }
 
@@ -78,7 +80,7 @@ export class BodyPanel {
   }
 
   follow(on) {
-    this.get("follow").checked = on;
+    get("follow").checked = on;
     this.scene.follow = on ? this.picked : -1;
     this.show();
     this.changed();
@@ -86,7 +88,7 @@ export class BodyPanel {
 
   // Write the facts of the picked body, and give its orbit to the picture.
   show() {
-    const { get, now, picked: k, scene } = this, there = now && k >= 0 && now.pos[k];
+    const { now, picked: k, scene } = this, there = now && k >= 0 && now.pos[k];
     get("body").hidden = !there;
     scene.orbitOfPicked = null;
     scene.picked = there ? k : -1;
@@ -101,6 +103,6 @@ export class BodyPanel {
     } else facts.push(["distance from the origin", formatQuantity(Math.hypot(...now.pos[k]), units.length)], ["speed", formatQuantity(Math.hypot(...now.vel[k]), units.speed)]);
     get("body-name").textContent = this.nameOf(k);
     get("body-follow").textContent = scene.follow === k ? "Leave" : "Follow";
-    get("body-facts").replaceChildren(...facts.flatMap(([term, text]) => ["dt", "dd"].map((tag, i) => Object.assign(document.createElement(tag), { textContent: i ? text : term }))));
+    get("body-facts").replaceChildren(...facts.flatMap(([term, text]) => [make("dt", term), make("dd", text)]));
   }
 }

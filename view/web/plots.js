@@ -61,6 +61,12 @@ export class Plots {
     return this.log ? xs.map(Math.log2) : xs;
   }
 
+  // Powers of ten on the vertical axis, of lines above 0.
+  setLog(on) {
+    this.logY = on;
+    this.drawn = "";
+  }
+
   // now: the time of the picture
   draw(now, dark) {
     const wide = this.plots[0].canvas.clientWidth, state = [wide, now, dark, this.over, this.table.length].join();
@@ -72,12 +78,13 @@ export class Plots {
   drawOne(plot, now, dark) {
     const { table } = this, { pen, width, height } = flatContext(plot.canvas), ink = inkOf(plot.canvas);
     const colours = LINES[dark ? "dark" : "light"];
-    const xs = this.across(), lines = plot.columns.map((c) => table.line(c, plot.relative));
+    const xs = this.across(), values = plot.columns.map((c) => table.line(c, plot.relative));
+    const logY = this.logY && values.every((line) => line.every((v) => !(v <= 0))), lines = logY ? values.map((line) => line.map(Math.log10)) : values;
     const rect = { left: this.left = 52, top: 34, right: width - 12, bottom: height - 32 };
     const titles = table.titles, over = this.over < xs.length ? this.over : -1;
     const ats = lines.map((line) => over >= 0 ? over : line.findLastIndex(Number.isFinite)); // rows with displayed values
     const least = Math.min(...xs), most = Math.max(...xs, this.log || !(now >= least) ? -Infinity : now), span = this.span = most > least ? [least, most] : [xs[0] || 0, (xs[0] || 0) + 1];
-    const { px, py } = drawAxes(pen, rect, { x: span, y: rangeOf(lines), xTitle: axisTitle(titles[table.x]), small: true, size: 11, log: this.log, whole: xs.every(Number.isInteger) }, ink);
+    const { px, py } = drawAxes(pen, rect, { x: span, y: rangeOf(lines), xTitle: axisTitle(titles[table.x]), small: true, size: 11, logY, log: this.log, whole: xs.every(Number.isInteger) }, ink);
     const every = Math.max(1, Math.floor(xs.length / 2 / width)); // at most two points per pixel
     lines.forEach((line, l) => {
       const places = [];
@@ -97,7 +104,7 @@ export class Plots {
       pen.arc(px(xs[at]), py(line[at]), 2.8, 0, 7);
       pen.fill();
     });
-    this.drawHead(pen, plot, lines, ats, colours, ink, width, now);
+    this.drawHead(pen, plot, values, ats, colours, ink, width, now);
     if (now > span[0] && now < span[1] || over >= 0) {
       pen.setLineDash([2, 3]);
       const place = Math.round(px(over >= 0 ? xs[over] : now)) + 0.5;

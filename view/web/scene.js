@@ -314,7 +314,7 @@ export class Scene {
     const pixel = (place) => orbit.project(place)?.map((v) => v * scale);
     const centre = orbitOfPicked && this.picture.placeAt(orbitOfPicked.about, time);
     if (centre) stroke(pen, orbitOfPicked.points.map((p) => pixel(p.map((v, c) => v + centre[c]))), ink.soft, 1);
-    for (const k of [picked, ...names.keys()]) {
+    for (const k of [picked, ...this.prominent]) {
       const place = k >= 0 && this.picture.placeAt(k, time), at = place && pixel(place);
       if (!at || !names[k] || placed.some((p) => Math.abs(p[0] - at[0]) < 48 && Math.abs(p[1] - at[1]) < 14)) continue;
       placed.push(at);
