@@ -34,7 +34,7 @@ static const double VIEWER_SECONDS = 30, /* wait of an interactive run for its f
     HURRIED_SECONDS = 0.3,               /* and after Ctrl-C, when files are still to be written */
     STAY_SECONDS = 60;                   /* without viewers after an interactive run */
 static const double SLOW_SECONDS = 10,   /* an interactive run begins with SLOW_STEPS a second, */
-    SLOW_STEPS = 20;                     /* twice as many after each second */
+    SLOW_STEPS = 20;                     /* doubled after each second */
 static const double SUMS_SHARE = 0.25,
                     /* shares of the budget: sums; ending batches early for frames */
     BATCH_END_SHARE = 0.25;
@@ -388,8 +388,11 @@ static int serve_end(struct cli_window *w, bool (*enough)(struct cli_window *w),
     while (visit.stay) {
         if (cli_ranks_first()) {
             obey_after_end(w);
+            visit = (struct visit){.stay = !enough(w), .pace = w->pace};
+        }
+        if (cli_ranks_first() && visit.stay) {
             view_set_state(w->view, &(struct view_state){.paused = 1, .fraction = NAN});
-            visit = (struct visit){view_due(w->view), !enough(w), w->pace};
+            visit.show = view_due(w->view);
         }
         if (world_broadcast(cli_world, 0, &visit, sizeof visit) != 0)
             return cli_failed_call(NULL);
@@ -432,8 +435,9 @@ int cli_window_stay(struct cli_window *w, cli_window_show *show, void *job)
 {
     if (!w->ended || !cli_window_decide(w, w->interactive) || cli_ranks_interrupted(false))
         return CLI_DONE;
-    fprintf(stderr, "%s: the view stays open until Ctrl-C, or a minute after its last viewer\n",
-            cli_program);
+    if (w->view)
+        fprintf(stderr, "%s: the view stays open until Ctrl-C, or a minute after its last viewer\n",
+                cli_program);
     w->patient = seconds_now() + STAY_SECONDS;
     return serve_end(w, is_deserted, POLL_SECONDS, show, job);
 }

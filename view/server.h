@@ -100,7 +100,7 @@ void viewer_free(struct viewer *w);
 int viewer_receive(struct viewer *w, const char *text, size_t size);
 /* Put the next message into w->out; false if there is none now. */
 bool viewer_next(struct viewer *w);
-/* True if a viewer has not received the newest state of what it wants, or has not said what. */
+/* True if a viewer has not received the newest state, or has requested nothing yet. */
 bool viewer_behind(const struct viewer *w);
 /* Tell the run what all viewers want. */
 void viewers_want(struct view *v, const struct latest *latest, struct viewer *const *viewers,

@@ -49,8 +49,9 @@ struct view_bodies {
     const uint8_t *group;                /* groups; NULL: none */
     int moving;                          /* nonzero: velocities are given, for colour by speed */
     const char *length, *speed, *weight; /* units; NULL: none */
-    /* Constant of gravity in the units of masses, positions and velocities, all of which are given.
-     * Not 0, and at most VIEW_NAMED bodies: viewers see each body's speed and osculating orbit. */
+    /* Constant of gravity, in the units of the masses, positions and velocities. If it is above 0,
+     * these three are given, and there are at most VIEW_NAMED bodies, then viewers see the speed and
+     * the osculating orbit of each body. */
     double gravity;
     const char *const *names; /* of all bodies, at most VIEW_NAMED, "" for none; NULL: none */
 };
@@ -134,9 +135,9 @@ const char *view_tunnel(const view *v);
 /* Return the number of viewers. One atomic load. */
 int view_viewers(const view *v);
 
-/* Return the number of viewers that have not received the newest state of what they request: also
- * those that have requested nothing yet. Before its process ends, a run calls this until it returns
- * 0 or it has waited long enough, and answers view_due. */
+/* Return the number of viewers that have not received the newest state, or have requested nothing
+ * yet. A run that is about to close its view first polls this until it is 0, with a time limit, and
+ * shows a frame whenever view_due says so. */
 int view_behind(view *v);
 
 /* True if a frame is due now. One atomic load without viewers and recording. */

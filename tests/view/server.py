@@ -497,7 +497,7 @@ class Job:
 
 
 class Terminal(Job):
-    """A run whose standard error is a terminal, with a browser that records the file it is to open."""
+    """A run with a terminal as standard error, and with a browser that records the file to open."""
 
     BROWSER = '#!/bin/sh\nstat -c %a "$1" > "$RECORD.new"; cat "$1" >> "$RECORD.new"; mv "$RECORD.new" "$RECORD"\n'
 
@@ -690,7 +690,7 @@ def flags_of(f):
 
 GLIDER = "x = 3, y = 3, rule = B3/S23\nbo$2bo$3o!\n"
 LAST = 1  # flag of the run's last state
-EVENT = [  # a program, the kind of its pictures, and what a viewer wants to see
+EVENT = [  # a program, the kind of its pictures, and the request of a viewer
     (["life"], 2, '{"type":"want","cells":{"x":0,"y":0,"width":64,"height":64,"zoom":0}}'),
     (["life", "-p", "glider.rle", "-n", "1e6"], 2, '{"type":"want","cells":{"x":-64,"y":-64,"width":128,"height":128,"zoom":0}}'),
     (["life", "-p", "glider.rle", "--engine", "hashlife", "-n", "2^45"], 2, '{"type":"want","cells":{"x":-64,"y":-64,"width":128,"height":128,"zoom":0}}'),
@@ -750,6 +750,23 @@ async def terminal_stays():
                 await closing(ws)
             assert job.process.wait(PATIENCE) == 0
             assert sorted(os.listdir(folder)) == ["opened", "xdg-open"]
+
+
+async def terminal_paces():
+    """On a terminal few bodies begin with a round time a second: 1, 2 or 5 times a power of ten."""
+    if not have_device():
+        return
+    solar = os.path.join(os.path.dirname(__file__), "../../data/solar.tab")
+    with tempfile.TemporaryDirectory() as folder, Terminal(folder, STDCL, "nbody", "-i", solar, "--until", "36500", "--dt", "0.3", "--view", "--no-browser") as job:
+        async with job.connect() as ws:
+            assert abs((await text_of(ws, "hello"))["step_time"] - 0.3) < 1e-12
+            await ws.send('{"type":"credit","n":1}')
+            while not (state := await text_of(ws, "state"))["speed"]:
+                await ws.send('{"type":"credit","n":1}')
+            assert abs(state["speed"] * 0.3 - 20) < 1e-9, state
+            await ws.send('{"type":"do","what":"quit","confirm":true}')
+            await closing(ws)
+        assert job.process.wait(PATIENCE) == 130
 
 
 async def terminal_waits():
@@ -855,7 +872,7 @@ async def several_states():
 
 
 TESTS = [shows, credits, asks_early, cells, obeys, seeks, ends_at_once, refuses_strangers, refuses_requests, refuses_messages, viewers, slow_memory, idlers, idle_strangers,
-         unix_socket, other_users, packed_files, same_bits, names_bodies, pictures_arrive, terminal_stays, terminal_waits, endless_planes, shown_while_it_goes,
+         unix_socket, other_users, packed_files, same_bits, names_bodies, pictures_arrive, terminal_stays, terminal_paces, terminal_waits, endless_planes, shown_while_it_goes,
          several_states,
          replay_stays_at_its_end]
 for test in TESTS if len(sys.argv) < 4 else [ranks, *TESTS]:

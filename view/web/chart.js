@@ -216,14 +216,14 @@ function drawGridText(pen, rect, w, h, hello, ink, size) {
   label(pen, hello.row, rect.left, rect.top - 14, ink.ink);
 }
 
-// The ends of a scale with as many digits as it takes to tell them apart. Pure.
+// The ends of a scale, with enough digits to tell them apart. Pure.
 export function endTexts(lo, hi) {
   let digits = 3;
   while (digits < 12 && formatNumber(lo, digits) === formatNumber(hi, digits)) digits++;
   return [formatNumber(lo, digits), formatNumber(hi, digits)];
 }
 
-// A colour scale with its ends and title; upright, or lying when it is wider than high. Of equal values: their colour alone.
+// A colour scale with its ends and title; upright, or lying when it is wider than high. Equal values have their colour alone.
 export function drawScale(pen, at, colour, lo, hi, title, ink, size) {
   const upright = at.h > at.w, n = Math.round(upright ? at.h : at.w);
   if (!(hi > lo)) {

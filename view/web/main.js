@@ -184,7 +184,7 @@ function setState(state) {
   get("quit").hidden = page.gone || !can.includes("quit");
   get("quit").textContent = over ? "Close the view …" : "End the run …";
   wish();
-  page.speed = state.speed; // until the page asks for another
+  page.speed = state.speed; // replaced when the page asks for a new speed
   if (page.speeds) get("speed").selectedIndex = nearestSpeed(page.speeds, state.speed);
   setHistory();
 }

@@ -11,8 +11,8 @@ export function isGap(xs, i) {
   return d(i) > 5 * beside && d(i) > 0.1 * (xs.at(-1) - xs[0]) && xs.length > 3;
 }
 
-// The words of a head that fit into a width: all lines keep their names; values lose digits, then go. texts(digits): the
-// words with values of so many digits (0: without values). Pure.
+// The words of a head that fit into a width: all lines keep their names; values lose digits, then go. texts(n): the
+// words with values of n digits (0: without values). Pure.
 export function fittingWords(texts, measure, width) {
   for (const digits of [5, 4, 3, 2, 0]) {
     const words = texts(digits);
@@ -113,7 +113,7 @@ export class Plots {
     }
   }
 
-  // The title; each line's name and value in its colour; and the time of the values, if the picture has another.
+  // The title; each line's name and value in its colour; and the time of the values, if the picture is later.
   drawHead(pen, plot, lines, ats, colours, ink, width, now) {
     const titles = this.table.titles, unit = plot.unit && plot.unit !== "1" ? " " + plot.unit : "", after = plot.title ? unit : ""; // else the title says it
     const texts = (digits) => lines.map((line, l) => {
