@@ -179,6 +179,7 @@ static void obey_command(struct cli_window *w, const struct view_command *c, dou
     case VIEW_SPEED:
         w->pace.speed = c->value;
         w->slow_from = 0;
+        w->automatic = false;
         break;
     case VIEW_SEEK:
         w->seek = c->value;
@@ -232,16 +233,31 @@ void cli_window_progress(struct cli_window *w, double fraction)
         window_set_state(w, w->step, fraction);
 }
 
-/* An interactive run begins slowly, so that its viewer sees it begin. */
-static void begin_slowly(struct cli_window *w)
+static void begin_automatic_pace(struct cli_window *w)
 {
-    const double elapsed = seconds_now() - w->slow_from;
-    if (w->slow_from <= 0)
+    w->automatic = true;
+    w->seen = seconds_now();
+    w->slow_from = w->start_speed > 0 ? 0 : w->seen;
+    w->pace.speed = w->start_speed > 0 ? w->start_speed : SLOW_STEPS;
+    cli_progress_without_estimate(); /* it would be of the slow beginning */
+}
+
+/* An interactive run begins slowly, so that its viewer sees it begin. A run that its viewers have
+ * left goes on at full speed; a page that is loaded again is back in time. */
+static void update_automatic_pace(struct cli_window *w)
+{
+    const double now = seconds_now();
+    if (!w->automatic)
         return;
-    if (elapsed > SLOW_SECONDS || view_viewers(w->view) == 0)
+    if (view_viewers(w->view))
+        w->seen = now;
+    const bool slow = w->slow_from > 0;
+    if (now > w->seen + GREET_SECONDS || (slow && now > w->slow_from + SLOW_SECONDS)) {
+        w->automatic = false;
         w->slow_from = w->pace.speed = 0;
-    else
-        w->pace.speed = SLOW_STEPS * exp2(elapsed);
+    } else if (slow) {
+        w->pace.speed = SLOW_STEPS * exp2(now - w->slow_from);
+    }
 }
 
 /* True while a viewer waits for the first frame of a run that waited for viewers. */
@@ -252,11 +268,8 @@ static bool is_greeting(struct cli_window *w, double step)
     if (view_behind(w->view) && seconds_now() < w->greet_to)
         return true;
     w->greet_to = 0;
-    if (w->interactive && w->pace.speed <= 0) {
-        w->slow_from = w->start_speed > 0 ? 0 : seconds_now();
-        w->pace.speed = w->start_speed > 0 ? w->start_speed : SLOW_STEPS;
-        cli_progress_without_estimate(); /* it would be of the slow beginning */
-    }
+    if (w->interactive && w->pace.speed <= 0 && view_viewers(w->view))
+        begin_automatic_pace(w);
     restart_pace(w, step);
     return false;
 }
@@ -297,7 +310,7 @@ static bool is_frame_due(struct cli_window *w, double step, bool waits)
 static struct visit window_poll(struct cli_window *w, double step, double fraction)
 {
     obey_all(w, step);
-    begin_slowly(w);
+    update_automatic_pace(w);
     window_set_state(w, step, fraction);
     const bool waits = seconds_to_wait(w, step) > 0;
     w->waited = waits;

@@ -10,8 +10,8 @@
  *   cli_window_close(&job->window)
  *
  * On a terminal the window is interactive: it opens the browser, waits up to 30 s for the first
- * viewer, begins the run slowly, and stays after the run until Ctrl-C, or until it has had no viewer
- * for a minute. With --quiet, or with standard error elsewhere, the run does not wait.
+ * viewer, begins the run slowly, and stays after the run until Ctrl-C, or until it has had no
+ * viewer for a minute. With --quiet, or with standard error elsewhere, the run does not wait.
  *
  * Without these options nothing is opened, and a visit costs one comparison. Rank 0 owns the view
  * and broadcasts its decisions: open, visit, decide, `show`, end and stay are collective.
@@ -45,6 +45,8 @@ struct cli_window {
         double speed;   /* steps per second; 0: unlimited */
     } pace, agreed;     /* requested by viewers; agreed at the last visit by all ranks */
     double start_speed; /* steps a second at the start of an interactive run; 0: slow beginning */
+    bool automatic;     /* the pace is that of an interactive beginning, not a viewer's */
+    double seen;        /* time of the last look at which there was a viewer */
     double slow_from;   /* start of the slow beginning of an interactive run; 0: none */
     double patient;     /* end of a wait after the run */
     double greet_to; /* until then the run waits at its first step for the viewers' first frame */

@@ -49,9 +49,9 @@ struct view_bodies {
     const uint8_t *group;                /* groups; NULL: none */
     int moving;                          /* nonzero: velocities are given, for colour by speed */
     const char *length, *speed, *weight; /* units; NULL: none */
-    /* Constant of gravity, in the units of the masses, positions and velocities. If it is above 0,
-     * these three are given, and there are at most VIEW_NAMED bodies, then viewers see the speed and
-     * the osculating orbit of each body. */
+    /* Constant of gravity, in the units of the masses, positions and velocities. Above 0, with all
+     * three given and at most VIEW_NAMED bodies: viewers see each body's speed and osculating
+     * orbit. */
     double gravity;
     const char *const *names; /* of all bodies, at most VIEW_NAMED, "" for none; NULL: none */
 };

@@ -315,7 +315,7 @@ watched("keys alone: every control is reached, and does what it says", () => mad
   await pause(page, server);
   const step = server.run.step;
   await page.keyboard.press(".");
-  await until(page, (n) => document.querySelector("#words").textContent.includes("step " + n), step + 8);
+  await until(page, (n) => document.querySelector("#words").textContent.includes("step " + n), (step + 8).toLocaleString("en"));
   const turned = async (key) => {
     const one = await page.locator("#picture").screenshot();
     await page.keyboard.press(key);
