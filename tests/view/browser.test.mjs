@@ -398,6 +398,11 @@ watched("after the end pictures are played again, other cells can be seen, and n
   await page.waitForTimeout(300);
   assert.deepEqual(server.seen.slice(asked).filter((m) => m.type === "do"), []);
   assert.ok(server.seen.slice(asked).some((m) => m.type === "want"));
+  await page.keyboard.press("d");
+  await page.locator("#quit").click(); // nothing can be lost, so nothing is asked
+  await page.waitForTimeout(200);
+  assert.deepEqual(server.seen.filter((m) => m.type === "do").at(-1), { type: "do", what: "quit", confirm: true });
+  assert.ok(!await page.locator("#sure").isVisible());
 });
 
 watched("a view that closes before the last picture came says so", () => madeLife(64, 48), {}, async (page, server) => {

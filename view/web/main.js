@@ -182,7 +182,7 @@ function setState(state) {
   get("step").disabled = over || !can.includes("step");
   get("speed").disabled = over;
   get("quit").hidden = page.gone || !can.includes("quit");
-  get("quit").textContent = over ? "Close the view …" : "End the run …";
+  get("quit").textContent = over ? "Close the view" : "End the run …";
   wish();
   page.speed = state.speed; // replaced when the page asks for a new speed
   if (page.speeds) get("speed").selectedIndex = nearestSpeed(page.speeds, state.speed);
@@ -447,7 +447,7 @@ const CHANGES = {
 for (const id in CHANGES) get(id).oninput = ({ target }) => CHANGES[id](target.value, target.checked);
 get("rle").onclick = saveRle;
 get("csv").onclick = ACTS.csv;
-get("quit").onclick = () => get("sure").showModal();
+get("quit").onclick = () => isOver() ? source.act("quit", { confirm: true }) : get("sure").showModal();
 get("sure").onclose = () => get("sure").returnValue === "quit" && source.act("quit", { confirm: true });
 listenKeys((act, ...rest) => ACTS[act](...rest), () => get("single").checked);
 listenPointers(get("picture"), {
