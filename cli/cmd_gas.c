@@ -42,7 +42,7 @@ static const struct cli_combination gas_combinations[] = {
                  "the tree depends on the division between devices; omit --sum tree"),
     CLI_EXCLUDES("gas", "mass", "the gas determines the mass of its molecules"),
     CLI_REQUIRES("dataset", "input", NULL),
-    CLI_REQUIRES("bins", "histogram view record", NULL),
+    CLI_REQUIRES("bins", "histogram view view-wait record", NULL),
     CLI_WINDOW_COMBINATIONS,
     {NULL},
 };
@@ -129,7 +129,7 @@ static bool parse_gas_options(struct gas_job *job, int argc, char **argv, int *s
         return false;
     if ((*status = cli_combinations_check(&usage)) != CLI_DONE)
         return false;
-    if ((*status = cli_window_check(&job->window)) != CLI_DONE)
+    if ((*status = cli_window_check(&job->window, job->common.quiet)) != CLI_DONE)
         return false;
     set_gas_defaults(job);
     return true;
@@ -147,6 +147,7 @@ static int gas_progress(void *arg, uint64_t done_of_one)
     cli_progress_update(&job->progress, done,
                         seconds > 0 ? cli_text_rate(&rate, done / seconds, "molecules/s") : NULL);
     cli_window_listen(&job->window);
+    cli_window_progress(&job->window, done / job->progress.total);
     return cli_interrupted();
 }
 
@@ -266,7 +267,9 @@ static int sum_and_report(struct gas_job *job)
         return status;
     if ((status = gas_job_report(job)) != CLI_DONE)
         return status;
-    return cli_profile_report(&job->common, job->context);
+    if ((status = cli_profile_report(&job->common, job->context)) != CLI_DONE)
+        return status;
+    return gas_view_stay(job);
 }
 
 static int cmd_gas_run(int argc, char **argv)

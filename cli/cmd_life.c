@@ -116,9 +116,10 @@ static const struct cli_combination life_combinations[] = {
     CLI_ALLOWS_ONLY("census", "soups size rule soup seed generations output csv " CLI_COMMON_NAMES,
                     NULL),
     CLI_REQUIRES("soups", "census", "stdcl life census --soups N"),
-    CLI_EXCLUDES("compare", "watch until-stable output csv every-minutes frames view record", NULL),
+    CLI_EXCLUDES("compare",
+                 "watch until-stable output csv every-minutes frames view view-wait record", NULL),
     CLI_EXCLUDES("compare", "engine", "a comparison runs all engines; omit --engine"),
-    CLI_EXCLUDES("watch", "until-stable every-minutes frames json view record", NULL),
+    CLI_EXCLUDES("watch", "until-stable every-minutes frames json view view-wait record", NULL),
     CLI_EXCLUDES("watch compare engine=hashlife engine=sparse", "ranks", "start one rank only"),
     CLI_EXCLUDES("json watch", "output=- csv=-",
                  "both would write to standard output; give a file name"),
@@ -294,7 +295,7 @@ static bool parse_life_options(struct life_job *job, int argc, char **argv, int 
         return false;
     if ((*status = check_life_kind(job, options)) != CLI_DONE)
         return false;
-    return (*status = cli_window_check(&job->window)) == CLI_DONE;
+    return (*status = cli_window_check(&job->window, job->common.quiet)) == CLI_DONE;
 }
 
 static int create_grid_engine(struct life_job *job)
@@ -358,6 +359,8 @@ int life_job_work(struct life_job *job)
     if ((status = life_job_report(job)) != CLI_DONE)
         return status;
     if ((status = cli_profile_report(&job->common, job->context)) != CLI_DONE)
+        return status;
+    if ((status = life_view_stay(job)) != CLI_DONE)
         return status;
     return job->interrupted ? cli_interrupt_status(CLI_DONE) : CLI_DONE;
 }

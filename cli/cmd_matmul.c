@@ -51,7 +51,7 @@ static const struct cli_combination matmul_combinations[] = {
     CLI_REQUIRES("csv plot", "sweep", NULL),
     CLI_REQUIRES("out-of-core", "a+b+output", "matrices out of core are in files"),
     CLI_REQUIRES("out-of-core+beta!0", "c", "matrices out of core are in files"),
-    CLI_EXCLUDES("out-of-core", "compare sweep repeat view record",
+    CLI_EXCLUDES("out-of-core", "compare sweep repeat view view-wait record",
                  "a product out of core is computed once"),
     CLI_EXCLUDES("output", "compare sweep", "-o writes the product of one engine"),
     CLI_EXCLUDES("json", "output=- csv=-", "both would write to standard output; give a file name"),
@@ -186,7 +186,7 @@ static bool parse_matmul_options(struct matmul_job *job, int argc, char **argv, 
         return false;
     if ((*status = check_matmul_files(job)) != CLI_DONE)
         return false;
-    if ((*status = cli_window_check(&job->window)) != CLI_DONE)
+    if ((*status = cli_window_check(&job->window, job->common.quiet)) != CLI_DONE)
         return false;
     return (*status = choose_kinds(job)) == CLI_DONE;
 }
@@ -246,7 +246,8 @@ static int multiply_and_report(struct matmul_job *job)
         return status;
     if ((status = run_engines(job)) != CLI_DONE)
         return status;
-    matmul_view_end(job);
+    if ((status = matmul_view_end(job)) != CLI_DONE)
+        return status;
     if (!job->interrupted && (status = matmul_job_write(job)) != CLI_DONE)
         return status;
     if ((status = matmul_job_files(job)) != CLI_DONE)
@@ -254,6 +255,8 @@ static int multiply_and_report(struct matmul_job *job)
     if ((job->outcomes || !job->interrupted) && (status = matmul_job_report(job)) != CLI_DONE)
         return status;
     if ((status = cli_profile_report(&job->common, job->context)) != CLI_DONE)
+        return status;
+    if ((status = matmul_view_stay(job)) != CLI_DONE)
         return status;
     if (job->failed)
         return CLI_FAILED;

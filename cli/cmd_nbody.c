@@ -149,6 +149,7 @@ static run_step *const simulation[] = {
     nbody_steps_check,
     nbody_job_report,
     report_nbody_profile,
+    nbody_view_stay,
     end_by_signal,
     NULL,
 };

@@ -59,16 +59,16 @@ static int open_files(struct view_job *job)
 /* ---- The command line. ----------------------------------------------------------------------- */
 
 static const struct cli_combination view_combinations[] = {
-    CLI_EXCLUDES("output", "view record", "a page needs no server"),
+    CLI_EXCLUDES("output", "view view-wait record", "a page needs no server"),
     CLI_WINDOW_COMBINATIONS,
     {NULL},
 };
 
-static int cmd_view_check(const struct view_job *job)
+static int cmd_view_check(struct view_job *job)
 {
     if (job->page && !cli_has_suffix(job->page, ".html"))
         return cli_wrong("-o: '%s' must end in .html", job->page);
-    const int status = cli_window_check(&job->window);
+    const int status = cli_window_check(&job->window, job->quiet);
     if (status != CLI_DONE)
         return status;
     return job->page ? cli_check_output(job->page) : CLI_DONE;

@@ -72,6 +72,7 @@ int gas_output_finish(const struct gas_job *job);
 int gas_view_open(struct gas_job *job);
 int gas_view_visit(struct gas_job *job);
 int gas_view_end(struct gas_job *job);
+int gas_view_stay(struct gas_job *job);
 
 /* gas_report.c */
 int gas_job_report(const struct gas_job *job);

@@ -98,11 +98,10 @@ int gas_view_visit(struct gas_job *job)
 
 int gas_view_end(struct gas_job *job)
 {
-    if (!job->window.open)
-        return CLI_DONE;
-    const int status = show_histogram(job, 1);
-    if (status != CLI_DONE)
-        return status;
-    cli_window_end(&job->window, "all sums are done");
-    return CLI_DONE;
+    return cli_window_end(&job->window, "all sums are done", show_histogram, job);
+}
+
+int gas_view_stay(struct gas_job *job)
+{
+    return cli_window_stay(&job->window, show_histogram, job);
 }

@@ -35,6 +35,7 @@ int life_lines_visit(struct life_job *job, const char *population);
 int life_view_open(struct life_job *job);
 int life_view_visit(struct life_job *job);
 int life_view_end(struct life_job *job);
+int life_view_stay(struct life_job *job);
 
 /* Number of states shown; states of a rectangle with its corner in the grid, a byte each. */
 unsigned life_job_states(const struct life_job *job);

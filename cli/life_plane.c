@@ -511,6 +511,8 @@ static int run_plane(struct plane *p)
         return status;
     if (job->context && (status = cli_profile_report(&job->common, job->context)) != CLI_DONE)
         return status;
+    if ((status = life_view_stay(job)) != CLI_DONE)
+        return status;
     return job->interrupted ? cli_interrupt_status(CLI_DONE) : CLI_DONE;
 }
 

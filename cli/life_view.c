@@ -186,6 +186,17 @@ struct looked {
     struct view_region region[VIEW_REGIONS];
 };
 
+/* Of an unbounded plane. */
+static int show_box(const struct life_job *job)
+{
+    struct life_box box;
+    const int any = life_bounding_box(job->engine_of_run, &box);
+    const double edges[] = {life_number_double(box.left), life_number_double(box.top),
+                            life_number_double(box.right), life_number_double(box.bottom)};
+    view_set_box(job->window.view, any > 0 ? edges : NULL);
+    return any < 0 ? -1 : 0;
+}
+
 static int show_regions(void *arg, int last)
 {
     struct life_job *job = arg;
@@ -216,6 +227,8 @@ static int show_regions(void *arg, int last)
                                  : region_bits)(job, &region[i], body[i]);
     }
     const uint64_t now = life_job_generation(job);
+    if (status == 0 && life_job_unbounded(job))
+        status = show_box(job);
     if (status == 0)
         status = view_show_cells(job->window.view,
                                  (struct view_moment){(double)(job->epoch + now), now, last},
@@ -243,7 +256,10 @@ int life_view_end(struct life_job *job)
         return CLI_DONE;
     snprintf(sentence, sizeof sentence, "generation %s",
              life_job_generation_text(job, life_job_generation(job), text));
-    const int status = show_regions(job, 1);
-    cli_window_end(&job->window, sentence);
-    return status;
+    return cli_window_end(&job->window, sentence, show_regions, job);
+}
+
+int life_view_stay(struct life_job *job)
+{
+    return cli_window_stay(&job->window, show_regions, job);
 }

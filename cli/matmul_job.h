@@ -108,7 +108,8 @@ int matmul_job_error(struct matmul_job *job, double *error);
 /* matmul_view.c. open: open the view, if wanted; visit: after an outcome; end: the last frame. */
 int matmul_view_open(struct matmul_job *job);
 int matmul_view_visit(struct matmul_job *job);
-void matmul_view_end(struct matmul_job *job);
+int matmul_view_end(struct matmul_job *job);
+int matmul_view_stay(struct matmul_job *job);
 
 /* matmul_report.c */
 int matmul_job_report(const struct matmul_job *job);

@@ -1,5 +1,5 @@
 /* matmul_view.c - the view of `stdcl matmul`: a map of rates that fills up, one row per engine
- * and one column per block size.
+ * and one column per block size. A sweep also has a plot over block sizes.
  * SPDX-License-Identifier: MIT
  */
 #include "command.h"
@@ -21,8 +21,7 @@ static const char *const one[] = {"", NULL};
 
 int matmul_view_open(struct matmul_job *job)
 {
-    const char *names[MATMUL_KINDS + 1] = {NULL}, *columns[2 * MATMUL_KINDS + 3] = {
-                                                      job->sweep ? "block" : "engine", ""};
+    const char *names[MATMUL_KINDS + 1] = {NULL}, *columns[2 * MATMUL_KINDS + 3] = {"block", ""};
     char title[160];
     if (!job->window.wanted && !job->window.record)
         return CLI_DONE;
@@ -41,7 +40,7 @@ int matmul_view_open(struct matmul_job *job)
                                  .time = "engine",
                                  .can = VIEW_CAN_PAUSE | VIEW_CAN_STEP | VIEW_CAN_QUIT,
                                  .facts = facts,
-                                 .rows = columns,
+                                 .rows = job->sweep ? columns : NULL,
                                  .grid = {.row = "engine",
                                           .rows = names,
                                           .column = job->sweep ? "block" : "",
@@ -91,7 +90,7 @@ int matmul_view_visit(struct matmul_job *job)
     for (size_t i = 0; i <= job->nkinds; i++)
         value[i] = NAN;
     if (o && map_position(job, o, &row, &column)) {
-        value[0] = job->sweep ? (double)o->block : (double)job->outcomes;
+        value[0] = (double)o->block;
         value[row + 1] = o->gflops;
         view_add_row(job->window.view, value);
     }
@@ -99,10 +98,12 @@ int matmul_view_visit(struct matmul_job *job)
     return cli_window_visit(&job->window, job->outcomes, NAN, show_map, job);
 }
 
-void matmul_view_end(struct matmul_job *job)
+int matmul_view_end(struct matmul_job *job)
 {
-    if (!job->window.open)
-        return;
-    show_map(job, 1);
-    cli_window_end(&job->window, "all products are done");
+    return cli_window_end(&job->window, "all products are done", show_map, job);
+}
+
+int matmul_view_stay(struct matmul_job *job)
+{
+    return cli_window_stay(&job->window, show_map, job);
 }

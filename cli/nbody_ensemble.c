@@ -291,7 +291,9 @@ static int run_and_report(struct ensemble *e)
         return status;
     if ((status = ensemble_output_finish(e)) != CLI_DONE)
         return status;
-    return ensemble_report(e);
+    if ((status = ensemble_report(e)) != CLI_DONE)
+        return status;
+    return ensemble_view_stay(e);
 }
 
 int nbody_job_ensemble(struct nbody_job *job)

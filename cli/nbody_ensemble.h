@@ -102,6 +102,7 @@ int ensemble_view_open(struct ensemble *e);
 size_t ensemble_view_batch(struct ensemble *e, size_t step);
 int ensemble_view_visit(struct ensemble *e);
 int ensemble_view_end(struct ensemble *e);
+int ensemble_view_stay(struct ensemble *e);
 
 /* nbody_ensemble_report.c. judge: find e->after to e->median and the events. */
 int ensemble_judge(struct ensemble *e);

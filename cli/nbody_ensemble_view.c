@@ -94,7 +94,10 @@ int ensemble_view_end(struct ensemble *e)
         return CLI_DONE;
     snprintf(sentence, sizeof sentence, "%zu steps done, at time %g",
              nbody_ensemble_steps(e->engine), e->bodies_out.time);
-    const int status = show_systems(e, 1);
-    cli_window_end(&e->job->window, sentence);
-    return status;
+    return cli_window_end(&e->job->window, sentence, show_systems, e);
+}
+
+int ensemble_view_stay(struct ensemble *e)
+{
+    return cli_window_stay(&e->job->window, show_systems, e);
 }

@@ -51,7 +51,7 @@ static const struct cli_combination nbody_combinations[] = {
                  "ensembles have only the events of --stop-distance and --collide"),
     CLI_ALLOWS_ONLY(
         "ensemble",
-        "input isolated ic seed gravity dt steps until time-limit stop-distance collide radius output snapshots csv diag elements systems spread integrator coordinates corrector safe-mode megno checkpoint every every-minutes resume resume-anyway view view-wait view-guest view-rate view-budget record " CLI_COMMON_NAMES,
+        "input isolated ic seed gravity dt steps until time-limit stop-distance collide radius output snapshots csv diag elements systems spread integrator coordinates corrector safe-mode megno checkpoint every every-minutes resume resume-anyway view view-wait no-browser view-guest view-rate view-budget record " CLI_COMMON_NAMES,
         NULL),
     CLI_ALLOWS_ONLY("compare",
                     "input isolated ic bodies seed gravity eps precision " CLI_COMMON_NAMES,
@@ -452,5 +452,5 @@ bool nbody_options_parse(struct nbody_job *job, int argc, char **argv, int *stat
         return false;
     if ((*status = nbody_fields_read(job)) != CLI_DONE)
         return false;
-    return (*status = cli_window_check(&job->window)) == CLI_DONE;
+    return (*status = cli_window_check(&job->window, job->common.quiet)) == CLI_DONE;
 }

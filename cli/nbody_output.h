@@ -38,6 +38,7 @@ int nbody_view_open(struct nbody_job *job);
 int nbody_view_visit(struct nbody_job *job);
 void nbody_view_row(struct nbody_job *job, const struct nbody_diagnostics *d);
 int nbody_view_end(struct nbody_job *job);
+int nbody_view_stay(struct nbody_job *job);
 void nbody_view_free(struct nbody_job *job);
 
 /* nbody_series.c */

@@ -28,6 +28,8 @@ static const char *const columns[] = {
     "time", "",  "kinetic energy", "", "potential energy", "", "total energy", "", "virial ratio",
     "",     NULL};
 
+static const double SHOWN_STEPS = 100;
+
 /* Bodies shown, with their masses and groups. */
 struct shown {
     double *mass;
@@ -58,6 +60,28 @@ static struct shown choose_visible(struct nbody_job *job)
     return s;
 }
 
+/* The names of few visible bodies, to be freed; NULL: none has a name. */
+static char (*visible_names(const struct nbody_job *job))[PARTICLES_NAME_SIZE]
+{
+    char(*name)[PARTICLES_NAME_SIZE] = cli_alloc(VIEW_NAMED, sizeof *name);
+    bool any = false;
+    for (size_t k = 0; k < job->window.bodies && k < VIEW_NAMED; k++)
+        any |= particles_name(&job->bodies, job->shown[k], name[k]);
+    if (any)
+        return name;
+    free(name);
+    return NULL;
+}
+
+/* Few bodies begin with about SHOWN_STEPS steps a second, a round time a second: their steps are
+ * chosen so that orbits are smooth. */
+static double round_speed(const struct nbody_job *job)
+{
+    const double time = SHOWN_STEPS * fabs(job->dt), power = pow(10, floor(log10(time))),
+                 part = time / power;
+    return power * (part < 2 ? 1 : part < 5 ? 2 : 5) / fabs(job->dt);
+}
+
 int nbody_view_open(struct nbody_job *job)
 {
     const struct particles *b = &job->bodies;
@@ -66,6 +90,12 @@ int nbody_view_open(struct nbody_job *job)
         return CLI_DONE;
     char *device = cli_devices_name(job->context);
     const struct shown s = choose_visible(job);
+    const bool few = job->window.bodies <= VIEW_NAMED && !job->collide && fabs(job->dt) > 0;
+    char(*const name)[PARTICLES_NAME_SIZE] = few ? visible_names(job) : NULL;
+    const char *names[VIEW_NAMED + 1] = {NULL};
+    for (size_t k = 0; name && k < job->window.bodies; k++)
+        names[k] = name[k];
+    job->window.start_speed = few ? round_speed(job) : 0;
     cli_window_number(bodies, b->n);
     const char *const facts[] = {
         "bodies",     bodies,
@@ -82,13 +112,17 @@ int nbody_view_open(struct nbody_job *job)
         .can = VIEW_CAN_PAUSE | VIEW_CAN_STEP | VIEW_CAN_SPEED | VIEW_CAN_QUIT,
         .facts = facts,
         .rows = columns,
+        .step_time = few ? fabs(job->dt) : 0,
         .points = {.total = job->window.bodies,
-                   .mass = job->collide || !s.masses_differ ? NULL : s.mass,
+                   .mass = job->collide || !(s.masses_differ || few) ? NULL : s.mass,
+                   .gravity = few ? job->G : 0,
+                   .names = few && name ? names : NULL,
                    .group = job->collide || !s.groups_differ ? NULL : s.group,
                    .moving = 1}};
     const int status = cli_window_open(&job->window, &about);
     free(s.mass);
     free(s.group);
+    free(name);
     free(device);
     return status;
 }
@@ -193,7 +227,10 @@ int nbody_view_end(struct nbody_job *job)
         return CLI_DONE;
     snprintf(sentence, sizeof sentence, "%zu steps done, at time %g", nbody_steps(job->engine),
              nbody_time(job->engine));
-    const int status = show_sample(job, 1);
-    cli_window_end(&job->window, sentence);
-    return status;
+    return cli_window_end(&job->window, sentence, show_sample, job);
+}
+
+int nbody_view_stay(struct nbody_job *job)
+{
+    return cli_window_stay(&job->window, show_sample, job);
 }

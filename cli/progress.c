@@ -138,6 +138,11 @@ static const char *rough_duration(struct cli_text *text, double seconds)
     return text->s;
 }
 
+void cli_progress_without_estimate(void)
+{
+    is_estimated = true;
+}
+
 void cli_progress_estimate(struct cli_progress *p, double done)
 {
     struct cli_text text;

@@ -23,6 +23,8 @@ struct cli_progress {
     bool visible, quiet;
     bool partial; /* set after the start: total is a part of the run */
 };
+/* Print no estimate of the duration of the run. */
+void cli_progress_without_estimate(void);
 void cli_progress_start(struct cli_progress *progress, const char *unit, double total, bool quiet);
 
 /* Redraw the line, at most ten times a second. `note` is appended, such as "10.2 G interactions/s";

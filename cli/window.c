@@ -1,6 +1,7 @@
 /* window.c - the view of a run in a browser: its options, and the commands of viewers.
  * SPDX-License-Identifier: MIT
  */
+#include "browser.h"
 #include "command.h"
 #include "files.h"
 #include "interrupt.h"
@@ -25,7 +26,15 @@
 #include <string.h>
 #include <unistd.h>
 
-static const double POLL_SECONDS = 0.1; /* between polls for Ctrl-C */
+static const double POLL_SECONDS = 0.1,  /* between polls for Ctrl-C */
+    SOON_SECONDS = 0.01;                 /* between polls for the delivery of a frame */
+static const double VIEWER_SECONDS = 30, /* wait of an interactive run for its first viewer */
+    GREET_SECONDS = 5,                   /* wait for the first frame of viewers */
+    DELIVER_SECONDS = 2,                 /* wait for the last frame of viewers, */
+    HURRIED_SECONDS = 0.3,               /* and after Ctrl-C, when files are still to be written */
+    STAY_SECONDS = 60;                   /* without viewers after an interactive run */
+static const double SLOW_SECONDS = 10,   /* an interactive run begins with SLOW_STEPS a second, */
+    SLOW_STEPS = 20;                     /* doubled after each second */
 static const double SUMS_SHARE = 0.25,
                     /* shares of the budget: sums; ending batches early for frames */
     BATCH_END_SHARE = 0.25;
@@ -50,8 +59,10 @@ bool cli_read_window(const char *text, void *to, char *why, size_t size)
     return false;
 }
 
-int cli_window_check(const struct cli_window *window)
+int cli_window_check(struct cli_window *window, bool quiet)
 {
+    window->wanted |= window->wait;
+    window->quiet = quiet;
     if (window->record && !cli_has_suffix(window->record, ".view"))
         return cli_wrong(
             "--record: '%s' must end in .view; 'stdcl view' plays it or turns it into a page (-o FILE.html)",
@@ -95,10 +106,14 @@ bool cli_window_decide(const struct cli_window *w, bool word)
     return w->open && world_broadcast(cli_world, 0, &word, sizeof word) == 0 && word;
 }
 
-static void wait_for_viewer(const struct cli_window *w)
+/* Wait for the first viewer. Its first frame follows at the first visit. */
+static void wait_for_viewer(struct cli_window *w)
 {
-    while (cli_window_decide(w, view_viewers(w->view) == 0) && !cli_ranks_interrupted(false))
+    const double until = w->wait ? INFINITY : seconds_now() + VIEWER_SECONDS;
+    while (cli_window_decide(w, view_viewers(w->view) == 0 && seconds_now() < until) &&
+           !cli_ranks_interrupted(false))
         view_wait(w->view, POLL_SECONDS);
+    w->greet_to = seconds_now() + GREET_SECONDS;
 }
 
 /* On rank 0, the owner of the view. */
@@ -110,9 +125,17 @@ static int open_view(struct cli_window *w, struct view_options *about)
     about->budget =
         about->rows ? (1 - SUMS_SHARE - BATCH_END_SHARE) * window_budget(w) : window_budget(w);
     w->view = view_open(about);
-    if (w->view && w->wanted)
+    if (!w->view)
+        return -1;
+    w->interactive = w->wanted && !w->quiet && isatty(STDERR_FILENO);
+    if (w->wanted)
         print_links(w);
-    return w->view ? 0 : -1;
+    if (w->interactive && !w->no_browser)
+        cli_browser_open(view_url(w->view, 0));
+    if (w->interactive && !w->wait && !w->frames)
+        fprintf(stderr, "%s: starting with the first viewer, or in %.0f s\n", cli_program,
+                VIEWER_SECONDS);
+    return 0;
 }
 
 int cli_window_open(struct cli_window *w, struct view_options *about)
@@ -124,7 +147,7 @@ int cli_window_open(struct cli_window *w, struct view_options *about)
     if (world_reduce_status(cli_world, cli_ranks_first() ? open_view(w, about) : 0) != 0)
         return cli_refused_call();
     w->open = true;
-    if (w->wait)
+    if (cli_window_decide(w, w->wait || (w->interactive && !w->frames)))
         wait_for_viewer(w);
     return CLI_DONE;
 }
@@ -146,6 +169,7 @@ static void obey_command(struct cli_window *w, const struct view_command *c, dou
         break;
     case VIEW_RUN:
         w->pace.paused = false;
+        w->slow_from = w->slow_from > 0 ? seconds_now() : 0;
         break;
     case VIEW_STEP:
         w->pace.paused = true;
@@ -154,6 +178,8 @@ static void obey_command(struct cli_window *w, const struct view_command *c, dou
         break;
     case VIEW_SPEED:
         w->pace.speed = c->value;
+        w->slow_from = 0;
+        w->automatic = false;
         break;
     case VIEW_SEEK:
         w->seek = c->value;
@@ -195,15 +221,64 @@ static void window_set_state(struct cli_window *w, double step, double fraction)
         w->since.step = step;
     }
     view_set_state(w->view, &(struct view_state){.paused = is_stopped(w, step),
-                                                 .speed = w->pace.speed,
+                                                 .speed = w->slow_from > 0 ? 0 : w->pace.speed,
                                                  .steps = w->steps,
                                                  .fraction = fraction,
                                                  .frame = w->frame});
 }
 
-/* Seconds until the pace allows the next batch; a paused run waits for a command. */
-static double seconds_to_wait(const struct cli_window *w, double step)
+void cli_window_progress(struct cli_window *w, double fraction)
 {
+    if (view_viewers(w->view) && fraction <= 1)
+        window_set_state(w, w->step, fraction);
+}
+
+static void begin_automatic_pace(struct cli_window *w)
+{
+    w->automatic = true;
+    w->seen = seconds_now();
+    w->slow_from = w->start_speed > 0 ? 0 : w->seen;
+    w->pace.speed = w->start_speed > 0 ? w->start_speed : SLOW_STEPS;
+    cli_progress_without_estimate(); /* it would be of the slow beginning */
+}
+
+/* An interactive run begins slowly, so that its viewer sees it begin. A run that its viewers have
+ * left goes on at full speed; a page that is loaded again is back in time. */
+static void update_automatic_pace(struct cli_window *w)
+{
+    const double now = seconds_now();
+    if (!w->automatic)
+        return;
+    if (view_viewers(w->view))
+        w->seen = now;
+    const bool slow = w->slow_from > 0;
+    if (now > w->seen + GREET_SECONDS || (slow && now > w->slow_from + SLOW_SECONDS)) {
+        w->automatic = false;
+        w->slow_from = w->pace.speed = 0;
+    } else if (slow) {
+        w->pace.speed = SLOW_STEPS * exp2(now - w->slow_from);
+    }
+}
+
+/* True while a viewer waits for the first frame of a run that waited for viewers. */
+static bool is_greeting(struct cli_window *w, double step)
+{
+    if (w->greet_to <= 0)
+        return false;
+    if (view_behind(w->view) && seconds_now() < w->greet_to)
+        return true;
+    w->greet_to = 0;
+    if (w->interactive && w->pace.speed <= 0 && view_viewers(w->view))
+        begin_automatic_pace(w);
+    restart_pace(w, step);
+    return false;
+}
+
+/* Seconds until the pace allows the next batch; a paused run waits for a command. */
+static double seconds_to_wait(struct cli_window *w, double step)
+{
+    if (is_greeting(w, step))
+        return SOON_SECONDS;
     if (w->seek >= 0)
         return 0;
     if (w->pace.paused)
@@ -219,15 +294,31 @@ struct visit {
     struct cli_pace pace;
 };
 
+/* True if a frame is due. A run that waits for its pace has time for every frame that the rate
+ * allows. */
+static bool is_frame_due(struct cli_window *w, double step, bool waits)
+{
+    const double now = seconds_now(), rate = w->rate > 0 ? w->rate : 30;
+    const bool news = step > w->shown.step && now >= w->shown.time + 1 / rate;
+    if (!view_due(w->view) && !(waits && news && !w->pace.paused && view_viewers(w->view)))
+        return false;
+    w->shown.time = now;
+    w->shown.step = step;
+    return true;
+}
+
 static struct visit window_poll(struct cli_window *w, double step, double fraction)
 {
     obey_all(w, step);
+    update_automatic_pace(w);
     window_set_state(w, step, fraction);
-    return (struct visit){view_due(w->view), seconds_to_wait(w, step) > 0, w->pace};
+    const bool waits = seconds_to_wait(w, step) > 0;
+    w->waited = waits;
+    return (struct visit){is_frame_due(w, step, waits), waits, w->pace};
 }
 
-int cli_window_visit(struct cli_window *w, uint64_t at, double fraction,
-                     int (*show)(void *job, int last), void *job)
+int cli_window_visit(struct cli_window *w, uint64_t at, double fraction, cli_window_show *show,
+                     void *job)
 {
     const double step = w->step = (double)at;
     struct visit visit = {.stay = w->open};
@@ -279,7 +370,8 @@ static double median3(const double s[3])
 
 bool cli_window_sums_due(const struct cli_window *w, const struct cli_sums *sums)
 {
-    const double rate = w->rate > 0 ? w->rate : 30, share = SUMS_SHARE * window_budget(w) / 100;
+    const double rate = w->rate > 0 ? w->rate : 30,
+                 share = w->waited ? SUMS_SHARE : SUMS_SHARE * window_budget(w) / 100;
     return (view_viewers(w->view) || w->record) &&
            seconds_now() >= sums->at + fmax(1 / rate, median3(sums->seconds) / share);
 }
@@ -292,20 +384,75 @@ void cli_window_sums_made(struct cli_sums *sums, double began)
 
 /* ---- The end. -------------------------------------------------------------------------------- */
 
-void cli_window_end(struct cli_window *w, const char *sentence)
+/* Commands that still have a meaning after the run. */
+static void obey_after_end(struct cli_window *w)
+{
+    struct view_command command;
+    while (view_next_command(w->view, &command))
+        if (command.ask == VIEW_QUIT)
+            cli_interrupt_set(SIGINT);
+}
+
+/* Serve a state that does not change any more. `enough`, on rank 0, ends it. */
+static int serve_end(struct cli_window *w, bool (*enough)(struct cli_window *w), double poll,
+                     cli_window_show *show, void *job)
+{
+    struct visit visit = {.stay = true};
+    while (visit.stay) {
+        if (cli_ranks_first()) {
+            obey_after_end(w);
+            visit = (struct visit){.stay = !enough(w), .pace = w->pace};
+        }
+        if (cli_ranks_first() && visit.stay) {
+            view_set_state(w->view, &(struct view_state){.paused = 1, .fraction = NAN});
+            visit.show = view_due(w->view);
+        }
+        if (world_broadcast(cli_world, 0, &visit, sizeof visit) != 0)
+            return cli_failed_call(NULL);
+        const int status = visit.show ? show(job, 1) : CLI_DONE;
+        if (status != CLI_DONE)
+            return status;
+        if (visit.stay)
+            view_wait(w->view, poll);
+    }
+    return CLI_DONE;
+}
+
+static bool all_delivered(struct cli_window *w)
+{
+    return view_behind(w->view) == 0 || seconds_now() > w->patient;
+}
+
+/* True if there has been no viewer for a minute. */
+static bool is_deserted(struct cli_window *w)
+{
+    if (view_viewers(w->view))
+        w->patient = seconds_now() + STAY_SECONDS;
+    return seconds_now() > w->patient || cli_interrupted();
+}
+
+int cli_window_end(struct cli_window *w, const char *sentence, cli_window_show *show, void *job)
 {
     if (!w->open)
-        return;
+        return CLI_DONE;
+    const int status = show(job, 1);
+    if (status != CLI_DONE)
+        return status;
     w->ended = true;
     view_end(w->view, sentence);
-    if (!cli_window_decide(w, view_viewers(w->view) && isatty(STDERR_FILENO)) ||
-        cli_ranks_interrupted(false))
-        return;
+    w->patient = seconds_now() + (cli_interrupted() ? HURRIED_SECONDS : DELIVER_SECONDS);
+    return serve_end(w, all_delivered, SOON_SECONDS, show, job);
+}
+
+int cli_window_stay(struct cli_window *w, cli_window_show *show, void *job)
+{
+    if (!w->ended || !cli_window_decide(w, w->interactive) || cli_ranks_interrupted(false))
+        return CLI_DONE;
     if (w->view)
-        fprintf(stderr, "%s: %s; the view stays open until it is closed or Ctrl-C is pressed\n",
-                cli_program, sentence);
-    while (cli_window_decide(w, view_viewers(w->view)) && !cli_ranks_interrupted(false))
-        view_wait(w->view, POLL_SECONDS);
+        fprintf(stderr, "%s: the view stays open until Ctrl-C, or a minute after its last viewer\n",
+                cli_program);
+    w->patient = seconds_now() + STAY_SECONDS;
+    return serve_end(w, is_deserted, POLL_SECONDS, show, job);
 }
 
 int cli_window_close(struct cli_window *w)
@@ -315,5 +462,6 @@ int cli_window_close(struct cli_window *w)
         status = cli_failed_call("recording");
     w->view = NULL;
     w->open = false;
+    cli_browser_close();
     return status;
 }

@@ -124,6 +124,7 @@ module stdcl
   integer(c_int), parameter :: NBODY_PYTHAGOREAN = 5
   integer(c_int), parameter :: NBODY_HERNQUIST = 6
   integer(c_int), parameter :: NBODY_GALAXY = 7
+  integer(c_int), parameter :: VIEW_NAMED = 64
   integer(c_int), parameter :: VIEW_CAN_PAUSE = 1
   integer(c_int), parameter :: VIEW_CAN_STEP = 2
   integer(c_int), parameter :: VIEW_CAN_SPEED = 4
@@ -707,6 +708,8 @@ module stdcl
     type(c_ptr) :: length = c_null_ptr
     type(c_ptr) :: speed = c_null_ptr
     type(c_ptr) :: weight = c_null_ptr
+    real(c_double) :: gravity = 0
+    type(c_ptr) :: names = c_null_ptr
   end type
 
   type, bind(C) :: view_field
@@ -749,6 +752,7 @@ module stdcl
     type(c_ptr) :: step = c_null_ptr
     type(c_ptr) :: time = c_null_ptr
     type(c_ptr) :: time_unit = c_null_ptr
+    real(c_double) :: step_time = 0
     type(c_ptr) :: facts = c_null_ptr
     type(view_bodies) :: points
     type(view_field) :: cells
@@ -3014,6 +3018,11 @@ module stdcl
       type(c_ptr), value :: v
       real(c_double), intent(in), optional :: value(*)
     end function
+    function view_behind(v) bind(C)
+      import
+      integer(c_int) :: view_behind
+      type(c_ptr), value :: v
+    end function
     function view_bodies_wanted(v) bind(C)
       import
       integer(c_size_t) :: view_bodies_wanted
@@ -3098,6 +3107,11 @@ module stdcl
       type(c_ptr) :: view_sample_order
       type(c_ptr), value :: v
     end function
+    subroutine view_set_box(v, box) bind(C)
+      import
+      type(c_ptr), value :: v
+      real(c_double), intent(in), optional :: box(*)
+    end subroutine
     subroutine view_set_state(v, state) bind(C)
       import
       type(c_ptr), value :: v

@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
-enum { MOST_ZOOM = 15, PLANE_ZOOM = 24 }; /* a square of a grid then has 2^30 cells */
+enum { MOST_ZOOM = 15, PLANE_ZOOM = 60 }; /* a square of a grid then has 2^30 cells */
 
 /* Cells across n squares from `at` on; 0: none. */
 static size_t density_side(size_t cells, bool around, size_t at, size_t n, unsigned zoom)

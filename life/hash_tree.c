@@ -459,6 +459,13 @@ static bool lies_apart(const struct raster *r, wide x, wide y, int level)
            (y >> r->zoom) >= r->y + (wide)r->height;
 }
 
+/* A count of cells, at most UINT64_MAX. */
+static uint64_t tally_saturated(uint64_t sum, struct life_tally n)
+{
+    const life_uwide most = UINT64_MAX - sum;
+    return n.high || n.low > most ? UINT64_MAX : sum + (uint64_t)n.low;
+}
+
 /* False if out of memory. The plane's own square crosses the axes; its parts are within one square
  * of the raster if they are small enough. */
 static bool count_squares(const struct hashlife *h, struct raster *r, square_t square, int level,
@@ -470,7 +477,8 @@ static bool count_squares(const struct hashlife *h, struct raster *r, square_t s
         struct life_tally n = {0, 0};
         if (!tree_count(h, &r->seen, square, level, &n))
             return false;
-        *counter_of(r, x, y) += (uint64_t)n.low;
+        uint64_t *const to = counter_of(r, x, y);
+        *to = tally_saturated(*to, n);
         return true;
     }
     if (level == h->leaf_level) {

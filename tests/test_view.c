@@ -165,9 +165,10 @@ static void view_rejects_bad_messages(void **state)
         "{\"type\":\"want\",\"points\":{\"region\":{}}}",
         "{\"type\":\"want\",\"cells\":{\"width\":0}}",
         "{\"type\":\"want\",\"cells\":{\"width\":4194304,\"height\":2}}",
-        "{\"type\":\"want\",\"cells\":{\"zoom\":25}}",
+        "{\"type\":\"want\",\"cells\":{\"zoom\":54}}",
+        "{\"type\":\"want\",\"cells\":{\"x\":0,\"width\":1024,\"height\":1,\"zoom\":53}}",
         "{\"type\":\"want\",\"cells\":{\"x\":0.5}}",
-        "{\"type\":\"want\",\"cells\":{\"x\":1e16}}",
+        "{\"type\":\"want\",\"cells\":{\"x\":1e19}}",
         "{\"type\":\"credit\",\"n\":1",
         "\xff\xfe",
         "{\"type\":\"do\",\"what\":\"quit\",\"confirm\":tru}"};
@@ -878,6 +879,8 @@ static void view_regions_are_cut(void **state)
     assert_int_equal(view_cells_shade(1, 3), 1);
     assert_int_equal(view_cells_shade(64, 3), 255);
     assert_int_equal(view_cells_shade((uint64_t)1 << 48, 24), 255);
+    assert_int_equal(view_cells_shade(1, 53), 1);
+    assert_int_equal(view_cells_shade(UINT64_MAX, 53), 1); /* of 2^106 cells */
 }
 
 static void hear(struct viewer *w, const char *format, ...)

@@ -14,6 +14,18 @@
 
 /* ---- Checks. ------------------------------------------------------------------------------- */
 
+static int check_names(const struct view_bodies *b)
+{
+    size_t n = 0;
+    while (b->names && b->names[n])
+        n++;
+    if (b->names && (n != b->total || n > VIEW_NAMED))
+        return clerror_set(EINVAL,
+                           "view_open: %zu names of %zu bodies; give one for each of at most %d", n,
+                           b->total, VIEW_NAMED);
+    return 0;
+}
+
 static int about_check(const struct view_options *o)
 {
     if (reserved_check("view_open", o->reserved) < 0)
@@ -31,7 +43,7 @@ static int about_check(const struct view_options *o)
     if (o->cells.states > 256)
         return clerror_set(EINVAL, "view_open: cells of %u states cannot be shown; at most 256",
                            o->cells.states);
-    return 0;
+    return check_names(&o->points);
 }
 
 /* ---- Copies. ------------------------------------------------------------------------------- */
@@ -98,7 +110,8 @@ static int keep_texts(struct about *about)
         (o->cells.rule && about_keep(about, &o->cells.rule, "") < 0) ||
         (o->bars.quantity && about_keep(about, &o->bars.quantity, "") < 0))
         return -1;
-    const char *const **lists[] = {&o->facts, &o->grid.rows, &o->grid.columns, &o->rows};
+    const char *const **lists[] = {&o->facts, &o->grid.rows, &o->grid.columns, &o->rows,
+                                   &o->points.names};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         if (*lists[i] && keep_list(about, lists[i]) < 0)
             return -1;
@@ -155,6 +168,12 @@ static int keep_colours(struct about *about)
     const bool failed = c->colours && size && !about->colours;
     c->colours = about->colours;
     return failed ? clerror_set(ENOMEM, "view_open: out of memory") : 0;
+}
+
+bool about_has_orbits(const struct about *about)
+{
+    const struct view_bodies *b = &about->options.points;
+    return b->gravity > 0 && b->total <= VIEW_NAMED && about->mass && b->moving;
 }
 
 enum colour about_recorded(const struct about *about)

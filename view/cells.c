@@ -3,6 +3,8 @@
  */
 #include "view/frame.h"
 
+#include <math.h>
+
 size_t view_cells_bytes(const struct view_region *r, unsigned states)
 {
     return r->zoom || states > 2 ? (size_t)r->width * r->height
@@ -11,10 +13,8 @@ size_t view_cells_bytes(const struct view_region *r, unsigned states)
 
 uint8_t view_cells_shade(uint64_t live, uint32_t zoom)
 {
-    const uint64_t most = ((uint64_t)1 << 2 * zoom) - 1;
-    return (uint8_t)(live == 0   ? 0
-                     : most == 0 ? 255
-                                 : 1 + (double)(live - 1) * 254. / (double)most);
+    const double most = ldexp(1, 2 * (int)zoom) - 1;
+    return (uint8_t)(live == 0 ? 0 : zoom == 0 ? 255 : 1 + (double)(live - 1) * 254. / most);
 }
 
 /* ---- Rectangles. --------------------------------------------------------------------------- */

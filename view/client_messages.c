@@ -64,14 +64,21 @@ static bool message_read_bodies(const json_t *object, struct want *want)
            read_box(object, want);
 }
 
+/* True if squares from *at on stay between -2^62 and 2^62. */
+static bool stays_in_plane(double at, double n, double zoom)
+{
+    return at + ldexp(n, (int)zoom) <= 0x1p62;
+}
+
 static bool message_read_cells(const json_t *object, struct want *want)
 {
     double x, y, width, height, zoom;
-    if (!json_is_object(object) || !whole(object, "x", -MOST_WHOLE, MOST_WHOLE, 0, &x) ||
-        !whole(object, "y", -MOST_WHOLE, MOST_WHOLE, 0, &y) ||
+    if (!json_is_object(object) || !whole(object, "x", -0x1p62, 0x1p62, 0, &x) ||
+        !whole(object, "y", -0x1p62, 0x1p62, 0, &y) ||
         !whole(object, "width", 1, MOST_SQUARES, 1024, &width) ||
         !whole(object, "height", 1, MOST_SQUARES, 768, &height) ||
-        !whole(object, "zoom", 0, MOST_ZOOM, 0, &zoom) || width * height > MOST_SQUARES)
+        !whole(object, "zoom", 0, MOST_ZOOM, 0, &zoom) || width * height > MOST_SQUARES ||
+        !stays_in_plane(x, width, zoom) || !stays_in_plane(y, height, zoom))
         return false;
     want->region = (struct view_region){(int64_t)x, (int64_t)y, (uint32_t)width, (uint32_t)height,
                                         (uint32_t)zoom};

@@ -20,8 +20,8 @@ enum {
     MOST_ROWS = 4096,
     FORMER = 32,
     MOST_SQUARES = 1 << 22,
-    MOST_ZOOM = 24,
-    TOKEN = 33 /* 32 hexadecimal digits and a terminating 0 */
+    MOST_ZOOM = 53, /* 1,024 squares of 2^53 cells are a plane from -2^62 to 2^62 */
+    TOKEN = 33      /* 32 hexadecimal digits and a terminating 0 */
 };
 
 enum kind { POINTS = 1, CELLS, BARS, GRID, ROWS, KINDS };

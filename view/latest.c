@@ -23,6 +23,7 @@ static void take_state(struct latest *s, struct view *v)
     pthread_mutex_lock(&v->lock);
     s->state = v->state;
     s->states = v->states;
+    memcpy(s->box_of_cells, v->box_of_cells, sizeof s->box_of_cells);
     s->closing = v->closing;
     if (v->ending && !s->ending)
         s->ending = strdup(v->ending);

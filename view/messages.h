@@ -25,6 +25,8 @@ enum colour about_recorded(const struct about *about);
 /* order[n]: 0 to n - 1 in a random order, the same for every n bodies; NULL: out of memory. The
  * caller frees it. */
 uint32_t *about_order(size_t n);
+/* True if viewers see each body: masses, positions and velocities are sent as numbers. */
+bool about_has_orbits(const struct about *about);
 
 /* ---- client_messages.c ---- */
 
@@ -35,8 +37,9 @@ extern const char *const colour_names[];
 /* ---- server_messages.c ---- */
 
 char *hello_text(const struct about *about, bool guest, bool live);
-char *state_text(const struct about *about, const struct view_state *state, int viewers, bool ended,
-                 bool recording);
+char *state_text(const struct about *about, const struct view_state *state, const double box[4],
+                 int viewers, bool ended, bool recording);
+char *bodies_text(const struct shown *shown); /* their positions and velocities */
 char *say_text(const char *level, const char *text);
 char *end_text(const char *text);
 char *refused_text(const char *what, const char *why);

@@ -189,9 +189,19 @@ static void server_wake_all(const struct server *s)
         lws_callback_on_writable(s->viewing[i]->wsi);
 }
 
+/* Count viewers without the newest state. A frame being sent is not received yet. */
+static void server_count_behind(struct server *s)
+{
+    int behind = 0;
+    for (int i = 0; i < s->n; i++)
+        behind += s->viewing[i]->sent > 0 || viewer_behind(s->viewing[i]->viewer);
+    atomic_store(&s->v->behind, behind);
+}
+
 static void server_count(struct server *s)
 {
     struct view *v = s->v;
+    atomic_store(&v->behind, s->n); /* first: a run that sees a viewer sees that it waits */
     atomic_store(&v->viewers, s->n);
     atomic_store(&v->wanted, s->n + (v->recording != NULL));
     pthread_mutex_lock(&v->lock);
@@ -339,6 +349,7 @@ static void on_wake(struct server *s)
 {
     if (!s->latest)
         return;
+    atomic_store(&s->v->behind, s->n); /* before a slot is emptied */
     latest_update(s->latest, s->v);
     server_wake_all(s);
 }
@@ -461,6 +472,7 @@ void server_run(struct server *s, struct latest *latest)
     server_count(s);
     while (!latest->closing) {
         lws_service(s->context, 0);
+        server_count_behind(s);
         atomic_store_explicit(&s->v->worked, ns_of_clock(CLOCK_THREAD_CPUTIME_ID),
                               memory_order_relaxed);
     }

@@ -57,6 +57,7 @@ struct latest {
     struct frame_box box;
     uint32_t zoom; /* of the recorded rectangle of an unbounded plane: grows with its cells */
     struct view_state state;
+    double box_of_cells[4];
     unsigned states; /* number of changes of the state */
     bool closing;
     char *ending;
@@ -85,6 +86,7 @@ struct viewer {
     int formers;
     unsigned credits, states, says;
     uint32_t sent[KINDS];
+    uint32_t bodies; /* sequence of the positions sent last as numbers */
     size_t rows_sent;
     uint64_t thinned;
     struct bytes out; /* HEADROOM bytes, then the message being sent */
@@ -98,6 +100,8 @@ void viewer_free(struct viewer *w);
 int viewer_receive(struct viewer *w, const char *text, size_t size);
 /* Put the next message into w->out; false if there is none now. */
 bool viewer_next(struct viewer *w);
+/* True if a viewer has not received the newest state, or has requested nothing yet. */
+bool viewer_behind(const struct viewer *w);
 /* Tell the run what all viewers want. */
 void viewers_want(struct view *v, const struct latest *latest, struct viewer *const *viewers,
                   int n);

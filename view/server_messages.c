@@ -45,18 +45,36 @@ static json_t *real(double value)
 
 /* ---- hello. ---------------------------------------------------------------------------------- */
 
+/* Names and masses of few bodies, in the order of frames. */
+static json_t *json_bodies(const struct about *about)
+{
+    const struct view_bodies *b = &about->options.points;
+    json_t *names = json_array(), *masses = json_array();
+    uint32_t *order = about_order(b->total);
+    for (size_t i = 0; order && i < b->total; i++) {
+        json_array_append_new(names, json_words(b->names ? b->names[order[i]] : ""));
+        json_array_append_new(masses, json_real((double)about->mass[i]));
+    }
+    free(order);
+    return json_pack("{s:f, s:o, s:o}", "G", b->gravity, "names", names, "masses", masses);
+}
+
 static json_t *json_points(const struct about *about, bool live)
 {
     const struct view_bodies *b = &about->options.points;
     json_t *colours = json_pack("[s]", colour_names[NO_COLOUR]);
-    const bool has[COLOURS] = {
-        [BY_SPEED] = b->moving, [BY_MASS] = about->mass, [BY_GROUP] = about->group};
+    const bool has[COLOURS] = {[BY_SPEED] = b->moving,
+                               [BY_MASS] = about->mass && about->most_mass > about->least_mass,
+                               [BY_GROUP] = about->group};
     for (enum colour c = BY_SPEED; c < COLOURS; c++)
         if (has[c] && (live || c == about_recorded(about)))
             json_array_append_new(colours, json_string(colour_names[c]));
-    return json_pack("{s:I, s:o, s:{s:o, s:o, s:o}}", "total", (json_int_t)b->total, "colours",
-                     colours, "units", "length", json_words(b->length), "speed",
-                     json_words(b->speed), "mass", json_words(b->weight));
+    json_t *points = json_pack("{s:I, s:o, s:{s:o, s:o, s:o}}", "total", (json_int_t)b->total,
+                               "colours", colours, "units", "length", json_words(b->length),
+                               "speed", json_words(b->speed), "mass", json_words(b->weight));
+    if (live && about_has_orbits(about))
+        json_object_set_new(points, "bodies", json_bodies(about));
+    return points;
 }
 
 static json_t *state_colours(const struct view_field *c)
@@ -154,6 +172,8 @@ char *hello_text(const struct about *about, bool guest, bool live)
     if (!live)
         json_object_update_new(h, json_pack("{s:I, s:o, s:o}", "frames", (json_int_t)o->frames,
                                             "from", real(o->from), "to", real(o->to)));
+    if (o->step_time > 0)
+        json_object_set_new(h, "step_time", json_real(o->step_time));
     if (o->points.total)
         json_object_set_new(h, "points", json_points(about, live));
     if (o->cells.rule)
@@ -169,8 +189,8 @@ char *hello_text(const struct about *about, bool guest, bool live)
 
 /* ---- The others. ----------------------------------------------------------------------------- */
 
-char *state_text(const struct about *about, const struct view_state *s, int viewers, bool ended,
-                 bool recording)
+char *state_text(const struct about *about, const struct view_state *s, const double box[4],
+                 int viewers, bool ended, bool recording)
 {
     json_t *o =
         json_pack("{s:s, s:b, s:f, s:b, s:i, s:b, s:o, s:o}", "type", "state", "paused", s->paused,
@@ -178,7 +198,29 @@ char *state_text(const struct about *about, const struct view_state *s, int view
                   "steps", real(s->steps), "fraction", real(s->fraction));
     if (about->options.frames)
         json_object_set_new(o, "frame", json_integer((json_int_t)s->frame));
+    if (box && box[2] > box[0])
+        json_object_set_new(o, "box", json_pack("[f, f, f, f]", box[0], box[1], box[2], box[3]));
     return finished(o);
+}
+
+static json_t *vectors(const struct bytes *from, size_t n)
+{
+    json_t *array = json_array();
+    float v[3];
+    for (size_t i = 0; i < n && (i + 1) * sizeof v <= from->used; i++) {
+        memcpy(v, from->at + i * sizeof v, sizeof v);
+        json_array_append_new(array, json_pack("[o, o, o]", real((double)v[0]), real((double)v[1]),
+                                               real((double)v[2])));
+    }
+    return array;
+}
+
+char *bodies_text(const struct shown *shown)
+{
+    return finished(json_pack("{s:s, s:f, s:I, s:o, s:o}", "type", "bodies", "time", shown->at.time,
+                              "step", (json_int_t)shown->at.step, "pos",
+                              vectors(&shown->first, shown->n), "vel",
+                              vectors(&shown->second, shown->n)));
 }
 
 char *say_text(const char *level, const char *text)

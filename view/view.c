@@ -136,6 +136,16 @@ static bool waits_for_server(view *v)
     return false;
 }
 
+int view_behind(view *v)
+{
+    const int viewers = view_viewers(v);
+    if (viewers == 0)
+        return 0;
+    if (waits_for_server(v) || atomic_load(&v->rows_in) != atomic_load(&v->rows_out))
+        return viewers;
+    return atomic_load(&v->behind);
+}
+
 int view_due(view *v)
 {
     if (!v || !atomic_load_explicit(&v->wanted, memory_order_relaxed))
@@ -408,6 +418,19 @@ void view_set_state(view *v, const struct view_state *state)
     pthread_mutex_unlock(&v->lock);
     v->reported = *state;
     v->told = now;
+    thread_wake(v);
+}
+
+void view_set_box(view *v, const double box[4])
+{
+    static const double none[4] = {0, 0, 0, 0};
+    box = box ? box : none;
+    if (!v || memcmp(v->boxed, box, sizeof v->boxed) == 0 || pthread_mutex_trylock(&v->lock) != 0)
+        return;
+    memcpy(v->box_of_cells, box, sizeof v->box_of_cells);
+    v->states++;
+    pthread_mutex_unlock(&v->lock);
+    memcpy(v->boxed, box, sizeof v->boxed);
     thread_wake(v);
 }
 

@@ -154,13 +154,18 @@ static bool next_text(struct viewer *w)
         return w->pong_due = false, viewer_text(w, pong_text(w->pong));
     if (w->says != s->says)
         return w->says = s->says, viewer_text(w, say_text(s->level, s->say));
+    if (w->bodies != s->shown[POINTS].sequence && about_has_orbits(&v->about) &&
+        !s->shown[POINTS].raw)
+        return w->bodies = s->shown[POINTS].sequence,
+               viewer_text(w, bodies_text(&s->shown[POINTS]));
     if (w->end_due && s->ending)
         return w->end_due = false, viewer_text(w, end_text(s->ending));
     if (w->states == s->states)
         return false;
     w->states = s->states;
-    return viewer_text(w, state_text(&v->about, &s->state, atomic_load(&v->viewers), s->ending,
-                                     v->recording && !recording_failed(v->recording)));
+    return viewer_text(w,
+                       state_text(&v->about, &s->state, s->box_of_cells, atomic_load(&v->viewers),
+                                  s->ending, v->recording && !recording_failed(v->recording)));
 }
 
 static bool rows_due(const struct viewer *w)
@@ -258,6 +263,20 @@ bool viewer_next(struct viewer *w)
     w->credits--;
     w->rows_last = rows;
     return rows ? next_rows(w) : next_picture(w, kind);
+}
+
+bool viewer_behind(const struct viewer *w)
+{
+    const struct latest *s = w->latest;
+    const bool cells = w->v->about.options.cells.rule != NULL;
+    if (w->hello_due || rows_due(w) || picture_due(w))
+        return true;
+    if (cells && !s->shown[CELLS].raw)
+        return !w->want.cells || cells_find(&s->shown[CELLS], &w->want.region) < 0;
+    for (int kind = POINTS; kind < ROWS; kind++)
+        if (w->sent[kind])
+            return false;
+    return true;
 }
 
 /* ---- What all of them want. ------------------------------------------------------------------ */

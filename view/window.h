@@ -56,6 +56,7 @@ struct view {
     /* Shared by both threads. */
     atomic_int wanted;    /* number of viewers, plus 1 for a recording */
     atomic_int viewers;   /* viewers */
+    atomic_int behind;    /* viewers without the newest state, as far as the server has taken it */
     atomic_bool changed;  /* a viewer wants data that is not shown yet */
     atomic_ullong moved;  /* time when a viewer wanted other cells, ns */
     atomic_size_t bodies; /* largest number wanted */
@@ -71,8 +72,9 @@ struct view {
     struct view_region region[VIEW_REGIONS];
     int regions;
     struct view_state state;
-    unsigned states; /* number of changes of the state */
-    char *ending;    /* the run's final message; NULL: it is running */
+    double box_of_cells[4]; /* left, top, right, bottom; equal: none */
+    unsigned states;        /* number of changes of the state */
+    char *ending;           /* the run's final message; NULL: it is running */
     bool closing;
 
     /* Used by the run's thread only. */
@@ -83,6 +85,7 @@ struct view {
                  after a viewer moved; `began`: start of the current picture; `told`: last report of
                  the state */
     struct view_state reported;
+    double boxed[4]; /* last box_of_cells */
     bool rows_given; /* of a replay */
     bool shown;      /* a paused run has shown its state */
     bool stood;      /* the run was paused at its last report */

@@ -260,10 +260,11 @@ int life_get_states(life *lf, long long x, long long y, size_t width, size_t hei
                     unsigned char *state);
 
 /* Count the live cells (with more than two states: the nonzero cells) in squares of 2^zoom x 2^zoom
- * cells, zoom 0 to 15, on unbounded planes to 24: count[j * width + i] for width x height squares,
+ * cells, zoom 0 to 15, on unbounded planes to 60: count[j * width + i] for width x height squares,
  * the first with its top left corner at (x, y) as in life_put. Squares are clipped at the end of
  * the grid (on a torus, after one period). Counted on the devices; only the counts are copied.
- * EINVAL: the grid has fewer squares; with hashlife, x and y are not multiples of 2^zoom. */
+ * Counts above 64 bits are UINT64_MAX. EINVAL: the grid has fewer squares; with hashlife, x and y
+ * are not multiples of 2^zoom. */
 int life_density(life *lf, long long x, long long y, size_t width, size_t height, unsigned zoom,
                  uint64_t *count);
 

@@ -39,6 +39,9 @@ typedef struct view_recording view_recording;
 
 /* ---- Contents of the view. Zero means absent. Texts and arrays are copied. ------------------- */
 
+/* The greatest number of bodies that viewers see one by one. */
+enum { VIEW_NAMED = 64 };
+
 /* Bodies in space. Lists of texts end with NULL. */
 struct view_bodies {
     size_t total;                        /* bodies; at most 2^32 - 1 */
@@ -46,6 +49,11 @@ struct view_bodies {
     const uint8_t *group;                /* groups; NULL: none */
     int moving;                          /* nonzero: velocities are given, for colour by speed */
     const char *length, *speed, *weight; /* units; NULL: none */
+    /* Constant of gravity, in the units of the masses, positions and velocities. Above 0, with all
+     * three given and at most VIEW_NAMED bodies: viewers see each body's speed and osculating
+     * orbit. */
+    double gravity;
+    const char *const *names; /* of all bodies, at most VIEW_NAMED, "" for none; NULL: none */
 };
 
 /* A grid of cells; width 0 with a rule: an unbounded plane. */
@@ -93,7 +101,8 @@ struct view_options {
     uint64_t frames; /* not 0: a replay of `frames` frames, time `from` to `to` */
     double from, to;
     const char *step, *time, *time_unit; /* labels; NULL: "step", "time", "" */
-    const char *const *facts;            /* name, value, name, value, ..., NULL */
+    double step_time;         /* time of a step: viewers set speeds in time; 0: in steps */
+    const char *const *facts; /* name, value, name, value, ..., NULL */
     struct view_bodies points;
     struct view_field cells;
     struct view_histogram bars;
@@ -125,6 +134,11 @@ const char *view_tunnel(const view *v);
 
 /* Return the number of viewers. One atomic load. */
 int view_viewers(const view *v);
+
+/* Return the number of viewers that have not received the newest state, or have requested nothing
+ * yet. A run that is about to close its view first polls this until it is 0, with a time limit, and
+ * shows a frame whenever view_due says so. */
+int view_behind(view *v);
 
 /* True if a frame is due now. One atomic load without viewers and recording. */
 int view_due(view *v);
@@ -228,6 +242,11 @@ struct view_state {
     uint64_t frame; /* of a replay */
 };
 void view_set_state(view *v, const struct view_state *state);
+
+/* Set the smallest rectangle that has all live cells of an unbounded plane: left, top, right and
+ * bottom, in cells, the last two exclusive; or NULL: none is alive. Viewers fit it into their
+ * windows. */
+void view_set_box(view *v, const double box[4]);
 
 /* Mark the run as finished with a message; the last frame stays visible. */
 void view_end(view *v, const char *sentence);

@@ -1077,6 +1077,8 @@ struct view_bodies {
   const char *length;
   const char *speed;
   const char *weight;
+  double gravity;
+  const char * const *names;
 };
 struct view_field {
   uint64_t width;
@@ -1115,6 +1117,7 @@ struct view_options {
   const char *step;
   const char *time;
   const char *time_unit;
+  double step_time;
   const char * const *facts;
   struct view_bodies points;
   struct view_field cells;
@@ -1145,6 +1148,7 @@ struct view_points {
   const float (*pos)[3];
   const float (*vel)[3];
 };
+static const int VIEW_NAMED = 64;
 static const int VIEW_CAN_PAUSE = 1;
 static const int VIEW_CAN_STEP = 2;
 static const int VIEW_CAN_SPEED = 4;
@@ -1158,6 +1162,7 @@ static const int VIEW_SPEED = 3;
 static const int VIEW_SEEK = 4;
 static const int VIEW_QUIT = 5;
 int view_add_row(view *v, const double *value);
+int view_behind(view *v);
 size_t view_bodies_wanted(const view *v);
 size_t view_cells_bytes(const struct view_region *region, unsigned states);
 uint8_t view_cells_shade(uint64_t live, uint32_t zoom);
@@ -1174,6 +1179,7 @@ double view_recording_time(const view_recording *r, size_t frame);
 const char *view_recording_title(const view_recording *r);
 int view_regions_wanted(view *v, struct view_region *region);
 const uint32_t *view_sample_order(view *v);
+void view_set_box(view *v, const double box[4]);
 void view_set_state(view *v, const struct view_state *state);
 int view_show_bars(view *v, struct view_moment at, uint32_t bins, double top, const uint64_t *count, const double *expected);
 int view_show_cells(view *v, struct view_moment at, uint64_t population, int n, const struct view_cells *cells);

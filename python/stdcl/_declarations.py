@@ -644,6 +644,8 @@ class view_bodies(Structure):  # noqa: F405
         ("length", c_char_p),
         ("speed", c_char_p),
         ("weight", c_char_p),
+        ("gravity", c_double),
+        ("names", c_void_p),
     ]
 
 class view_field(Structure):  # noqa: F405
@@ -690,6 +692,7 @@ class view_options(Structure):  # noqa: F405
         ("step", c_char_p),
         ("time", c_char_p),
         ("time_unit", c_char_p),
+        ("step_time", c_double),
         ("facts", c_void_p),
         ("points", view_bodies),
         ("cells", view_field),
@@ -1069,6 +1072,7 @@ FUNCTIONS = {
     "stdcl_stdrpu_address": ("stdcl", "c_void_p, []"),
     "stdcl_version": ("stdcl", "c_char_p, []"),
     "view_add_row": ("view", "c_int, [c_void_p, c_void_p]"),
+    "view_behind": ("view", "c_int, [c_void_p]"),
     "view_bodies_wanted": ("view", "c_size_t, [c_void_p]"),
     "view_cells_bytes": ("view", "c_size_t, [POINTER(view_region), c_uint]"),
     "view_cells_shade": ("view", "c_uint8, [c_uint64, c_uint32]"),
@@ -1085,6 +1089,7 @@ FUNCTIONS = {
     "view_recording_title": ("view", "c_char_p, [c_void_p]"),
     "view_regions_wanted": ("view", "c_int, [c_void_p, POINTER(view_region)]"),
     "view_sample_order": ("view", "c_void_p, [c_void_p]"),
+    "view_set_box": ("view", "None, [c_void_p, c_void_p]"),
     "view_set_state": ("view", "None, [c_void_p, POINTER(view_state)]"),
     "view_show_bars": ("view", "c_int, [c_void_p, view_moment, c_uint32, c_double, c_void_p, c_void_p]"),
     "view_show_cells": ("view", "c_int, [c_void_p, view_moment, c_uint64, c_int, POINTER(view_cells)]"),
@@ -1246,6 +1251,7 @@ CONSTANTS = {
     "NBODY_PYTHAGOREAN": 5,
     "NBODY_HERNQUIST": 6,
     "NBODY_GALAXY": 7,
+    "VIEW_NAMED": 64,
     "VIEW_CAN_PAUSE": 1,
     "VIEW_CAN_STEP": 2,
     "VIEW_CAN_SPEED": 4,

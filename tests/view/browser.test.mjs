@@ -8,7 +8,7 @@ import os from "node:os";
 import path from "node:path";
 import test, { after, before } from "node:test";
 import { SHOTS, drawn, openPage, pixelsOf, readPng, seriousFindings, shot, startBrowser, until, words } from "./browser.mjs";
-import { MADE, cellsFrame, madeBodies, madeGas, madeLife, madeSweep, serveMade, viewFile, rowsFrame, WEB } from "./mock.mjs";
+import { MADE, cellsFrame, madeBodies, madeGas, madeLife, madePlanets, madeSweep, serveMade, viewFile, rowsFrame, WEB } from "./mock.mjs";
 
 let browser;
 before(async () => { browser = await startBrowser(); });
@@ -292,7 +292,7 @@ watched("the gas: bars against Maxwell's curve", madeGas, { theme: "light", heig
 });
 
 watched("a sweep: a heat map that fills, with what lies under the pointer", madeSweep, {}, async (page) => {
-  await until(page, () => /35 of 35 measured; most: CLBlast, size 4096/.test(document.querySelector("#words").textContent));
+  await until(page, () => /35 of 35 measured; highest: CLBlast, size 4096/.test(document.querySelector("#words").textContent));
   const box = await page.locator("#picture").boundingBox();
   await page.mouse.move(box.x + box.width * 0.4, box.y + box.height * 0.5);
   await until(page, () => /: [\d.]+ Gflop\/s/.test(document.querySelector("#tip").textContent));
@@ -315,7 +315,7 @@ watched("keys alone: every control is reached, and does what it says", () => mad
   await pause(page, server);
   const step = server.run.step;
   await page.keyboard.press(".");
-  await until(page, (n) => document.querySelector("#words").textContent.includes("step " + n), step + 8);
+  await until(page, (n) => document.querySelector("#words").textContent.includes("step " + n), (step + 8).toLocaleString("en"));
   const turned = async (key) => {
     const one = await page.locator("#picture").screenshot();
     await page.keyboard.press(key);
@@ -352,6 +352,63 @@ watched("quitting asks first; a guest may only look", () => madeBodies(50), {}, 
   await page.locator("#sure .danger").click();
   await until(page, () => /ended/.test(document.querySelector("#words").textContent));
   assert.ok(server.seen.some((m) => m.what === "quit" && m.confirm === true));
+});
+
+watched("few bodies: names, the orbit of a body that is found or clicked, speeds in time", madePlanets, { width: 900, height: 640 }, async (page, server) => {
+  await page.keyboard.press("d");
+  await until(page, () => !document.querySelector("#find-row").hidden);
+  assert.deepEqual(await page.locator("#names option").evaluateAll((all) => all.map((o) => o.textContent)), ["Star", "Alpha", "Beta"]);
+  await page.locator("#find").fill("beta");
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("Escape");
+  const facts = () => page.locator("#body-facts").textContent();
+  await until(page, () => /semi-major axis2eccentricity/.test(document.querySelector("#body-facts").textContent));
+  assert.match(await facts(), /distance from Star2speed0.7071.*period17.77/);
+  assert.equal(await page.locator("#body-follow").textContent(), "Leave");
+  await shot(page, "planets");
+  await page.locator("#body-close").click();
+  assert.ok(await page.locator("#body").isHidden());
+  const box = await page.locator("#picture").boundingBox();
+  await page.keyboard.press(" ");
+  await page.waitForTimeout(500);
+  await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2); // Beta was followed
+  await until(page, () => document.querySelector("#body-name").textContent === "Beta" && !document.querySelector("#body").hidden);
+  for (let i = 0; i < 3; i++) await page.keyboard.press("-"); // faster than the run answers
+  await until(page, () => /^Speed: 100 time units a second/.test(document.querySelector("#notice").textContent));
+  assert.deepEqual(server.seen.filter((m) => m.what === "speed").map((m) => Math.round(m.value)), [50000, 20000, 10000]);
+});
+
+watched("after the end pictures are played again, other cells can be seen, and nothing is offered that does nothing", () => madeLife(64, 48), {}, async (page, server) => {
+  await until(page, () => /generation [1-9]\d/.test(document.querySelector("#words").textContent));
+  await page.keyboard.press("d");
+  await page.locator("#quit").click();
+  await page.locator("#sure .danger").click();
+  await until(page, () => document.querySelector("#words").textContent.startsWith("ended"));
+  assert.ok(await page.locator("#step").isDisabled() && await page.locator("#speed").isDisabled());
+  assert.match(await page.locator("#pause").getAttribute("aria-label"), /Replay/);
+  assert.match(await page.locator("#quit").textContent(), /Close the view/);
+  const last = (await words(page)).match(/generation ([\d,]+)/)[1], asked = server.seen.length;
+  await page.keyboard.press("Escape");
+  await page.keyboard.press(".");
+  await page.keyboard.press(" ");
+  await until(page, () => document.querySelector("#words").textContent.startsWith("replaying"));
+  await until(page, (g) => document.querySelector("#words").textContent.startsWith("ended · generation " + g), last);
+  for (let i = 0; i < 8; i++) await page.keyboard.press("PageUp");
+  await settle(page);
+  await page.waitForTimeout(300);
+  assert.deepEqual(server.seen.slice(asked).filter((m) => m.type === "do"), []);
+  assert.ok(server.seen.slice(asked).some((m) => m.type === "want"));
+  await page.keyboard.press("d");
+  await page.locator("#quit").click(); // nothing can be lost, so nothing is asked
+  await page.waitForTimeout(200);
+  assert.deepEqual(server.seen.filter((m) => m.type === "do").at(-1), { type: "do", what: "quit", confirm: true });
+  assert.ok(!await page.locator("#sure").isVisible());
+});
+
+watched("a view that closes before the last picture came says so", () => madeLife(64, 48), {}, async (page, server) => {
+  server.close();
+  await until(page, () => /last picture did not arrive/.test(document.querySelector("#notice").textContent));
+  assert.ok(await page.locator("#step").isDisabled() && !await page.locator("#quit").isVisible());
 });
 
 watched("a guest has no controls that change the run", () => madeBodies(50), { server: { guest: true } }, async (page) => {

@@ -167,6 +167,28 @@ export function madeBodies(total) {
   return run;
 }
 
+// A star and two planets on circles of radius 1 and 2, G = 1, with names.
+export function madePlanets() {
+  const names = ["Star", "Alpha", "Beta"], box = [-4, -4, -4, 4, 4, 4];
+  const place = (k) => k === 0 ? [0, 0, 0] : [k * Math.cos(run.time * k ** -1.5), k * Math.sin(run.time * k ** -1.5), 0];
+  const velocity = (k) => k ? [-Math.sin(run.time * k ** -1.5) / Math.sqrt(k), Math.cos(run.time * k ** -1.5) / Math.sqrt(k), 0] : [0, 0, 0];
+  const run = {
+    time: 0, step: 0, kind: 1,
+    hello: { type: "hello", version: 1, stdcl: "1.0.0", run: "14", program: "nbody", title: "planets: 3 bodies", live: true, rights: "all", can: ["pause", "step", "speed", "quit"], rate: 30,
+      step_time: 0.01, step: "step", time: { name: "time", unit: "" }, facts: [], points: { total: 3, colours: ["none", "speed"], units: {}, bodies: { G: 1, names, masses: [1, 0, 0] } },
+      rows: { x: 0, columns: ["time", "kinetic energy", "potential energy", "total energy"].map((name) => ({ name, unit: "" })) } },
+    advance() { run.time = ++run.step / 100; },
+    said: () => ({ type: "bodies", time: run.time, step: run.step, pos: [0, 1, 2].map(place), vel: [0, 1, 2].map(velocity) }),
+    frame(want, sequence) {
+      const planes = new Uint16Array(9);
+      for (let k = 0; k < 3; k++) place(k).forEach((v, c) => { planes[3 * c + k] = (v + 4) / 8 * 65536; });
+      return pointsFrame({ sequence, time: run.time, step: run.step, box, total: 3, count: 3, planes });
+    },
+    row: () => [run.time, 0.333333333, -0.666666666, -0.333333333],
+  };
+  return run;
+}
+
 // Life on a torus, one byte a cell; enough for tests.
 export function madeLife(width, height, worldOf = null) {
   const draw = random(3);
@@ -255,7 +277,7 @@ export function madeSweep() {
   return run;
 }
 
-export const MADE = { nbody: () => madeBodies(50000), many: () => madeBodies(1000000), few: () => madeBodies(9), life: () => madeLife(512, 384), gas: madeGas, matmul: madeSweep,
+export const MADE = { nbody: () => madeBodies(50000), many: () => madeBodies(1000000), few: () => madeBodies(9), planets: madePlanets, life: () => madeLife(512, 384), gas: madeGas, matmul: madeSweep,
   large: () => madeLife(512, 512, { width: 65536, height: 65536 }) };
 
 // ---- the server
@@ -297,6 +319,7 @@ export async function serveMade(run, { port = 0, rate = 30, guest = false } = {}
     made.sequence++;
     const row = run.row();
     if (row) made.table.push(row);
+    if (run.said) tell(run.said());
     sockets.forEach(send);
   };
   wss.on("connection", (s, request) => {
@@ -323,7 +346,10 @@ export async function serveMade(run, { port = 0, rate = 30, guest = false } = {}
         else if (message.what === "step") {
           state.paused = true;
           advance();
-        } else if (message.what === "quit" && message.confirm) tell({ type: "end", text: "the run was ended" });
+        } else if (message.what === "quit" && message.confirm) {
+          tell({ type: "end", text: "the run was ended" });
+          state.paused = state.ended = true;
+        }
         tell(state);
       }
       send(s);

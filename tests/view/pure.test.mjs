@@ -11,7 +11,9 @@ const web = (name) => import(path.join(WEB, name));
 const { FrameReader, readHead } = await web("wire.js");
 const { Recording, fromBase64 } = await web("recording.js");
 const { Pace, frameWeights } = await web("motion.js");
-const { formatNumber, niceTicks, tickTexts } = await web("numbers.js");
+const { formatNumber, formatQuantity, niceTicks, tickTexts } = await web("numbers.js");
+const { decadesAround, endTexts } = await web("chart.js");
+const { fittingWords, isGap } = await web("plots.js");
 const { MAPS, colourAt } = await web("colour_maps.js");
 const { Past, Table } = await web("history.js");
 const { Above, Orbit, ballAround } = await web("camera.js");
@@ -170,10 +172,10 @@ test("frames that come unevenly are shown evenly: what is shown rarely stands, a
 
 test("squares are the brighter the more live in them, and one alone is seen", async () => {
   const { squareShade } = await web("cells.js");
-  for (const zoom of [1, 4, 24]) {
+  for (const zoom of [1, 4, 24, 53]) {
     const shades = [...Array(256).keys()].map((s) => squareShade({ zoom }, s));
     assert.equal(shades[0], 0);
-    assert.ok(shades[1] >= 0.25 && shades[255] === 1 && shades.every((v, i) => i < 1 || v > shades[i - 1]), String(zoom));
+    assert.ok(shades[1] >= 0.5 && shades[255] === 1 && shades.every((v, i) => i < 1 || v > shades[i - 1]), String(zoom));
   }
 });
 
@@ -244,6 +246,72 @@ test("the past has a bound, and reaches back to the beginning", () => {
   const large = new Past(1000);
   for (let i = 0; i < 9; i++) large.add({ sequence: i, planes: new Uint16Array(5000) });
   assert.ok(large.length <= 2);
+});
+
+test("a population that was counted earlier is given with its generation", async () => {
+  const { aliveWords } = await web("cells.js"), counted = { step: 64, population: 1200 };
+  assert.deepEqual(aliveWords({ step: 64, population: 5 }, counted), ["5 alive"]);
+  assert.deepEqual(aliveWords({ step: 2969, population: NaN }, counted), ["1,200 alive in generation 64"]);
+  assert.deepEqual(aliveWords({ step: 2969, population: NaN }, null), []);
+});
+
+test("the table as CSV: heads with units, every digit, nothing for what is not known", () => {
+  const table = new Table([{ name: "time", unit: "s" }, { name: "a, b", unit: "" }]);
+  table.add({ first: 0, count: 2, columns: 2, flags: 0, values: [0.1, 1 / 3, 2e-9, NaN] });
+  assert.equal(table.csv(), 'time (s),"a, b"\n0.1,0.3333333333333333\n2e-9,\n');
+});
+
+test("osculating orbits: a circle, an ellipse at its pericentre, a moon about its planet", async () => {
+  const { ellipsePoints, orbitOf } = await web("orbits.js");
+  const near = (a, b) => assert.ok(Math.abs(a - b) < 1e-12 * Math.max(1, Math.abs(b)), `${a} ${b}`);
+  const circle = orbitOf({ G: 4, masses: [9, 0], pos: [[1, 1, 1], [3, 1, 1]], vel: [[0, 0, 1], [0, Math.sqrt(18), 1]] }, 1);
+  near(circle.a, 2);
+  assert.ok(circle.e < 1e-7);
+  near(circle.period, 2 * Math.PI * Math.sqrt(8 / 36));
+  const e = 0.6, ellipse = orbitOf({ G: 1, masses: [1, 0], pos: [[0, 0, 0], [0.4, 0, 0]], vel: [[0, 0, 0], [0, Math.sqrt((1 + e) / (1 - e)), 0]] }, 1);
+  near(ellipse.a, 1);
+  near(ellipse.e, e);
+  const points = ellipsePoints(ellipse, 4); // pericentre, end of the minor axis, apocentre
+  [[0.4, 0, 0], [-0.6, 0.8, 0], [-1.6, 0, 0]].forEach((want, i) => want.forEach((v, c) => near(points[i][c], v)));
+  const v = Math.sqrt(1e-3 / 0.01), moon = { G: 1, masses: [1, 1e-3, 1e-6], pos: [[0, 0, 0], [1, 0, 0], [1.01, 0, 0]], vel: [[0, 0, 0], [0, 1, 0], [0, 1 + v, 0]] };
+  assert.equal(orbitOf(moon, 2).about, 1);
+  assert.equal(orbitOf(moon, 1).about, 0);
+  assert.equal(orbitOf(moon, 0), null);
+});
+
+test("speeds: in steps, or in time; six slower than as fast as it can are 20 steps a second", async () => {
+  const { nearestSpeed, speedsOf } = await web("speeds.js");
+  const steps = speedsOf({ live: true });
+  assert.equal(steps[steps.length - 1 - 6][0], 20);
+  assert.equal(nearestSpeed(steps, 0), steps.length - 1);
+  assert.equal(nearestSpeed(steps, 21), steps.length - 1 - 6);
+  const time = speedsOf({ live: true, step_time: 0.004, time: { name: "time", unit: "days" } });
+  assert.deepEqual(time.find(([, text]) => text === "0.2 days a second").map((v) => typeof v === "number" ? Math.round(v) : v), [50, "0.2 days a second"]);
+  assert.ok(time.every(([s], i) => i === 0 || !s || s > time[i - 1][0]));
+});
+
+test("heads of plots keep the name of each line, and lose digits first", () => {
+  const texts = (digits) => [-0.5, 0.3333333, -0.1666667].map((v, i) => ["potential", "kinetic", "total"][i] + (digits ? " " + formatNumber(v, digits) : ""));
+  assert.deepEqual(fittingWords(texts, (t) => 7 * t.length, 400), texts(5));
+  assert.deepEqual(fittingWords(texts, (t) => 7 * t.length, 300), texts(2));
+  assert.deepEqual(fittingWords(texts, (t) => 7 * t.length, 40), ["potential", "kinetic", "total"]);
+});
+
+test("samples far from their neighbours are not joined, but those of a run that speeds up are", () => {
+  const gaps = (xs) => xs.map((_, i) => isGap(xs, i));
+  assert.deepEqual(gaps([0, 1, 2, 3, 10, 11, 12]), [false, false, false, false, true, false, false]);
+  assert.deepEqual(gaps([0, 1, 3, 7, 15, 31, 63]), Array(7).fill(false));
+  assert.deepEqual(gaps([0, 1, 2]), [false, false, false]);
+});
+
+test("a scale says two numbers, or one; units follow their number", () => {
+  assert.deepEqual(endTexts(1, 1.00004), ["1", "1.00004"]);
+  assert.deepEqual(endTexts(0.5, 20), ["0.5", "20"]);
+  assert.equal(formatQuantity(1, "cells"), "1 cell");
+  assert.equal(formatQuantity(2, "cells"), "2 cells");
+  assert.equal(formatQuantity(1, "s"), "1 s");
+  assert.deepEqual(decadesAround([0.5, 207, NaN]), [-1, 3]);
+  assert.deepEqual(decadesAround([]), [0, 1]);
 });
 
 test("tables: plots by unit and subject; rows that are forgotten", () => {

@@ -12,6 +12,7 @@ import fcntl
 import gzip
 import json
 import os
+import pty
 import signal
 import socket
 import struct
@@ -466,11 +467,13 @@ class Job:
     """A run of the command that waits for a viewer."""
 
     def __init__(self, *args):
-        self.process = subprocess.Popen([*args, "--quiet", "--view", "--view-wait"], stderr=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen([*args, "--quiet", "--view-wait"], stderr=subprocess.PIPE, text=True)
         said = self.process.stderr.readline()
         assert "view at " in said, said
-        url = said.split("view at ")[1].strip()
         self.process.stderr.readline()
+        self.use(said.split("view at ")[1].strip())
+
+    def use(self, url):
         self.host, self.token = url.split("/")[2], url.split("#t=")[1]
 
     def __enter__(self):
@@ -491,6 +494,40 @@ class Job:
     async def ended(self, ws):
         await closing(ws)
         assert self.process.wait(PATIENCE) == 0, self.process.stderr.read()
+
+
+class Terminal(Job):
+    """A run with a terminal as standard error, and with a browser that records the file to open."""
+
+    BROWSER = '#!/bin/sh\nstat -c %a "$1" > "$RECORD.new"; cat "$1" >> "$RECORD.new"; mv "$RECORD.new" "$RECORD"\n'
+
+    def __init__(self, folder, *args, **environment):
+        self.record = os.path.join(folder, "opened")
+        with open(os.path.join(folder, "xdg-open"), "w") as f:
+            f.write(self.BROWSER)
+        os.chmod(f.name, 0o755)
+        given = {k: v for k, v in os.environ.items() if k != "SSH_CONNECTION"}
+        given.update(PATH=folder + ":" + os.environ["PATH"], DISPLAY=":0", RECORD=self.record, TMPDIR=folder, TERM="dumb", **environment)
+        self.screen, own = pty.openpty()
+        self.process = subprocess.Popen(args, stdout=subprocess.DEVNULL, stderr=own, env=given)
+        os.close(own)
+        self.said = ""
+        while "another machine" not in self.said:
+            self.said += os.read(self.screen, 4096).decode()
+        self.use(self.said.split("view at ")[1].split()[0])
+
+    def __exit__(self, *more):
+        super().__exit__(*more)
+        os.close(self.screen)
+
+    def opened(self):
+        """Return the mode and text of the file that the browser was to open."""
+        end = time.monotonic() + PATIENCE
+        while not os.path.exists(self.record):
+            assert time.monotonic() < end, "no browser was started"
+            time.sleep(0.05)
+        with open(self.record) as f:
+            return f.read().split("\n", 1)
 
 
 def have_device():
@@ -600,6 +637,11 @@ async def endless_planes():
                     pass
                 begun = at = generation_of(await standing(ws, (-(1 << 24), -(1 << 24), 2, 2, 24)))
                 await ws.send('{"type":"do","what":"step","n":400}')
+                while (state := await text_of(ws, "state")).get("box", [0])[0] < (begun + 400) // 4 - 4:
+                    await ws.send('{"type":"credit","n":1}')
+                assert [state["box"][k + 2] - state["box"][k] for k in (0, 1)] == [3, 3], state
+                whole = await standing(ws, (-(1 << 62), -(1 << 62), 1024, 1024, 53))
+                assert [k for k, byte in enumerate(whole[64:]) if byte] == [512 * 1024 + 512]
                 while at < begun + 400:
                     far = await standing(ws, (-(1 << 24), -(1 << 24), 2, 2, 24))
                     at = generation_of(far)
@@ -640,6 +682,137 @@ async def shown_while_it_goes():
                 await ws.send('{"type":"do","what":"quit","confirm":true}')
                 await closing(ws)
             assert job.process.wait(PATIENCE) == 130
+
+
+def flags_of(f):
+    return struct.unpack_from("<H", f, 2)[0]
+
+
+GLIDER = "x = 3, y = 3, rule = B3/S23\nbo$2bo$3o!\n"
+LAST = 1  # flag of the run's last state
+EVENT = [  # a program, the kind of its pictures, and the request of a viewer
+    (["life"], 2, '{"type":"want","cells":{"x":0,"y":0,"width":64,"height":64,"zoom":0}}'),
+    (["life", "-p", "glider.rle", "-n", "1e6"], 2, '{"type":"want","cells":{"x":-64,"y":-64,"width":128,"height":128,"zoom":0}}'),
+    (["life", "-p", "glider.rle", "--engine", "hashlife", "-n", "2^45"], 2, '{"type":"want","cells":{"x":-64,"y":-64,"width":128,"height":128,"zoom":0}}'),
+    (["nbody", "-n", "300", "--steps", "50"], 1, '{"type":"want","points":{"count":300}}'),
+    (["matmul", "-n", "64", "--compare", "--engine", "naive", "--engine", "cpu-naive"], 4, None),
+    (["gas", "-n", "5000", "--repeat", "3"], 3, None),
+]
+
+
+async def pictures_arrive():
+    """A run that waits for its viewer shows its first and its last state, however short it is."""
+    if not have_device():
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        with open(os.path.join(folder, "glider.rle"), "w") as f:
+            f.write(GLIDER)
+        for args, kind, want in EVENT:
+            with Job(STDCL, *[os.path.join(folder, a) if a == "glider.rle" else a for a in args]) as job:
+                async with job.connect() as ws:
+                    assert (await text_of(ws, "hello"))["live"]
+                    if want:
+                        await ws.send(want)
+                    seen = []
+                    with contextlib.suppress(websockets.ConnectionClosed):
+                        while True:
+                            await ws.send('{"type":"credit","n":1}')
+                            f = await frame(ws, kind)
+                            seen.append((generation_of(f), flags_of(f) & LAST))
+                    assert seen[0][0] <= 1 and seen[-1][1], (args, seen)
+                    assert kind != 2 or seen[0][0] == 0, (args, seen)
+                    await job.ended(ws)
+
+
+async def terminal_stays():
+    """On a terminal: the browser gets the link in a private file, the run begins slowly, and its
+    last state is served until Ctrl-C, in any rectangle."""
+    if not have_device():
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        with Terminal(folder, STDCL, "life", "--size", "64", "-n", "300", "--view") as job:
+            mode, page = job.opened()
+            assert mode == "600" and "http://%s/#t=%s" % (job.host, job.token) in page, (mode, page)
+            async with job.connect() as ws:
+                assert (await text_of(ws, "hello"))["live"]
+                await ws.send('{"type":"want","cells":{"x":0,"y":0,"width":64,"height":64,"zoom":0}}')
+                came, f = [], None
+                while f is None or not flags_of(f) & LAST:
+                    await ws.send('{"type":"credit","n":1}')
+                    f = await frame(ws, 2)
+                    came.append(generation_of(f))
+                assert came[0] == 0 and came[-1] == 300 and len([g for g in came if 0 < g < 300]) > 4, came
+                for zoom in (1, 3, 0):
+                    f = await standing(ws, (0, 0, 64 >> zoom, 32 >> zoom, zoom))
+                    assert flags_of(f) & LAST and generation_of(f) == 300 and any(f[64:])
+                assert job.process.poll() is None
+                job.process.send_signal(signal.SIGINT)
+                await closing(ws)
+            assert job.process.wait(PATIENCE) == 0
+            assert sorted(os.listdir(folder)) == ["opened", "xdg-open"]
+
+
+async def terminal_paces():
+    """On a terminal few bodies begin with a round time a second: 1, 2 or 5 times a power of ten."""
+    if not have_device():
+        return
+    solar = os.path.join(os.path.dirname(__file__), "../../data/solar.tab")
+    with tempfile.TemporaryDirectory() as folder, Terminal(folder, STDCL, "nbody", "-i", solar, "--until", "90000", "--dt", "0.3", "--view", "--no-browser") as job:
+        async with job.connect() as ws:
+            assert abs((await text_of(ws, "hello"))["step_time"] - 0.3) < 1e-12
+            await ws.send('{"type":"credit","n":1}')
+            while not (state := await text_of(ws, "state"))["speed"]:
+                await ws.send('{"type":"credit","n":1}')
+            assert abs(state["speed"] * 0.3 - 20) < 1e-9, state
+        while job.process.poll() is None:  # without a viewer it goes on as fast as it can, and ends
+            job.said += os.read(job.screen, 4096).decode()
+            if "stays open" in job.said:
+                break
+        job.process.send_signal(signal.SIGINT)
+        assert job.process.wait(PATIENCE) == 0, job.said
+
+
+async def terminal_waits():
+    """A run on a terminal waits for its first viewer; with --quiet it does not, and ends. No browser
+    in ssh or with --no-browser."""
+    if not have_device():
+        return
+    for more, environment, ends in ((["--no-browser"], {}, False), ([], {"SSH_CONNECTION": "1"}, False), (["--quiet"], {}, True)):
+        with tempfile.TemporaryDirectory() as folder:
+            with Terminal(folder, STDCL, "life", "--size", "64", "-n", "3", "--view", *more, **environment) as job:
+                if ends:
+                    assert job.process.wait(PATIENCE) == 0
+                else:
+                    with contextlib.suppress(subprocess.TimeoutExpired):
+                        job.process.wait(1)
+                        assert False, "the run did not wait for a viewer"
+                    job.process.send_signal(signal.SIGINT)
+                    assert job.process.wait(PATIENCE) == 130
+                assert not os.path.exists(job.record)
+
+
+async def names_bodies():
+    """Few bodies come with the names, masses, positions and velocities of their file."""
+    if not have_device():
+        return
+    with open(os.path.join(os.path.dirname(__file__), "../../data/solar.tab")) as f:
+        lines = [line.split("#") for line in f if not line.startswith("#") and line.strip()]
+    want = {name.strip(): [float(v) for v in values.split()] for values, name in lines}
+    with Job(STDCL, "nbody", "-i", f.name, "--steps", "1000000") as job:
+        async with job.connect() as ws:
+            points = (await text_of(ws, "hello"))["points"]
+            told = points["bodies"]
+            assert sorted(told["names"]) == sorted(want) and "mass" in points["colours"], told
+            await ws.send('{"type":"do","what":"pause"}')
+            await ws.send('{"type":"credit","n":1}')
+            now = await text_of(ws, "bodies")
+            assert now["step"] == 0, now
+            for name, mass, pos, vel in zip(told["names"], told["masses"], now["pos"], now["vel"]):
+                for value, wanted in zip([mass, *pos, *vel], want[name]):
+                    assert abs(value - wanted) <= 2e-6 * max(1e-3, abs(wanted)), (name, value, wanted)
+            await ws.send('{"type":"do","what":"quit","confirm":true}')
+            await closing(ws)
+        assert job.process.wait(PATIENCE) == 130
 
 
 async def replay_stays_at_its_end():
@@ -702,7 +875,8 @@ async def several_states():
 
 
 TESTS = [shows, credits, asks_early, cells, obeys, seeks, ends_at_once, refuses_strangers, refuses_requests, refuses_messages, viewers, slow_memory, idlers, idle_strangers,
-         unix_socket, other_users, packed_files, same_bits, endless_planes, shown_while_it_goes, several_states,
+         unix_socket, other_users, packed_files, same_bits, names_bodies, pictures_arrive, terminal_stays, terminal_paces, terminal_waits, endless_planes, shown_while_it_goes,
+         several_states,
          replay_stays_at_its_end]
 for test in TESTS if len(sys.argv) < 4 else [ranks, *TESTS]:
     if len(sys.argv) < 4 or sys.argv[3] == test.__name__:

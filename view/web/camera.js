@@ -117,6 +117,14 @@ export class Above {
     this.scale = Math.min(64, this.width / width, this.height / height);
   }
 
+  // All of a rectangle and a margin.
+  fitBox([x0, y0, x1, y1]) {
+    const wide = Math.max(8, x1 - x0), high = Math.max(8, y1 - y0);
+    this.fit(1.1 * wide, 1.1 * high);
+    [this.x, this.y] = [(x0 + x1) / 2, (y0 + y1) / 2];
+    this.scale = Math.max(this.least, this.scale);
+  }
+
   // The cell under a pixel.
   cell(px, py) {
     return [this.x + (px - this.width / 2) / this.scale, this.y + (py - this.height / 2) / this.scale];

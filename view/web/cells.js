@@ -2,6 +2,7 @@
 // cells. The last region received is drawn at the present camera; missing parts are requested.
 // SPDX-License-Identifier: MIT
 import { WHOLE, drawInto, drawWhole, fillTable, freeTarget, makeProgram, makeTarget, makeTexture } from "./gl.js";
+import { formatNumber } from "./numbers.js";
 import { colourAt, colourTable, stateColour } from "./colour_maps.js";
 
 // Brightness of cells: just born 255, down to 160 with age; just died 96, down to 0.
@@ -29,7 +30,7 @@ void main() {
   float v;
   uint state = texelFetch(body, p, 0).r;
   if (many) v = state > 0u ? 1.0 : 0.0;
-  else if (squares) v = state > 0u ? 0.25 + 0.75 * pow(mix(least, 1.0, (float(state) - 1.0) / 254.0), 0.4) : 0.0;
+  else if (squares) v = state > 0u ? 0.5 + 0.5 * pow(mix(least, 1.0, (float(state) - 1.0) / 254.0), 0.4) : 0.0;
   else if (aged) v = texelFetch(ages, p, 0).r;
   else v = float(texelFetch(body, ivec2(p.x >> 3, p.y), 0).r >> uint(p.x & 7) & 1u) * 0.85;
   vec2 inside = abs(fract(at) - 0.5);
@@ -94,6 +95,13 @@ export class CellsPicture {
   }
 }
 
+// The population of the picture; or, as it is rarely counted during a run, the last count and its generation. Pure.
+export function aliveWords(frame, counted) {
+  if (frame.population >= 0) return [`${formatNumber(frame.population)} alive`];
+  if (!counted || counted.step > frame.step) return [];
+  return [`${formatNumber(counted.population)} alive` + (counted.step === frame.step ? "" : ` in generation ${formatNumber(counted.step)}`)];
+}
+
 // Share of a square's cells that one cell is. Pure.
 export function leastShare(frame) {
   return 0.25 ** frame.zoom;
@@ -103,7 +111,7 @@ export function leastShare(frame) {
 // the square. PLANE has the same formula. Pure.
 export function squareShade(frame, state) {
   const least = leastShare(frame);
-  return state ? 0.25 + 0.75 * (least + (1 - least) * (state - 1) / 254) ** 0.4 : 0;
+  return state ? 0.5 + 0.5 * (least + (1 - least) * (state - 1) / 254) ** 0.4 : 0;
 }
 
 // The square of a frame under a pixel, and the position in it. On a torus the frame may be a whole
@@ -125,7 +133,8 @@ export function squaresSeen(frame, camera, world) {
 
 // The region that a camera needs: the squares in view and a margin. Pure.
 export function regionFor(camera, world) {
-  let zoom = Math.max(0, Math.min(24, Math.ceil(-Math.log2(camera.scale) - 1e-9)));
+  const most = world.width ? 24 : 53, edge = 2 ** 62; // of a plane
+  let zoom = Math.max(0, Math.min(most, Math.ceil(-Math.log2(camera.scale) - 1e-9)));
   for (; ; zoom++) {
     const side = 2 ** zoom, block = side * 8, margin = 0.1;
     const [left, top] = camera.cell(-camera.width * margin, -camera.height * margin);
@@ -141,8 +150,11 @@ export function regionFor(camera, world) {
         if (width >= columns) [x, width] = [0, columns];
         if (height >= rows) [y, height] = [0, rows];
       }
+    } else {
+      [x, y] = [x, y].map((v) => Math.max(-edge, Math.min(edge - 8 * side, v)));
+      [width, height] = [Math.ceil((Math.min(edge, right) - x) / side), Math.ceil((Math.min(edge, bottom) - y) / side)];
     }
     [width, height] = [Math.max(8, width), Math.max(8, height)];
-    if (width * height <= 4194304 || zoom >= 24) return { x, y, width, height, zoom };
+    if (width * height <= 4194304 || zoom >= most) return { x, y, width, height, zoom };
   }
 }

@@ -53,21 +53,34 @@ export function drawAxes(pen, rect, what, ink) {
   const px = (v) => left + (v - x0) / (x1 - x0 || 1) * (right - left), py = (v) => bottom - (v - y0) / (y1 - y0 || 1) * (bottom - top);
   const size = what.size || 11;
   pen.font = ink.font(size);
-  const yTicks = niceTicks(y0, y1, Math.max(2, (bottom - top) / (what.small ? 24 : 44))), yTexts = tickTexts(yTicks);
+  let yTicks = niceTicks(y0, y1, Math.max(2, (bottom - top) / (what.small ? 24 : 44))), yTexts = tickTexts(yTicks);
+  if (what.logY) {
+    if (yTicks.filter(Number.isInteger).length > 1) yTicks = yTicks.filter(Number.isInteger);
+    yTexts = { texts: yTicks.map((v) => formatNumber(10 ** v, 3)), power: "" };
+  }
+  const yLabels = yTexts.texts.map((text) => what.small && +text !== 0 ? text + yTexts.power : text); // a small plot has no title of this axis
+  const shrink = Math.min(1, (left - 8) / Math.max(1, ...yLabels.map((text) => pen.measureText(text).width)));
+  pen.font = ink.font(Math.max(9, size * shrink));
   yTicks.forEach((v, i) => {
     const y = Math.round(py(v)) + 0.5;
     stroke(pen, [[left, y], [right, y]], ink.line, 1);
-    label(pen, yTexts.texts[i], left - 6, y, ink.soft, "right");
+    label(pen, yLabels[i], left - 6, y, ink.soft, "right");
   });
+  pen.font = ink.font(size);
   const xTicks = niceTicks(x0, x1, Math.min(what.log ? x1 - x0 : 99, Math.max(2, (right - left) / 90))).filter((t) => !what.whole || Number.isInteger(t)), xTexts = what.log ? { texts: xTicks.map((t) => formatNumber(2 ** t)), power: "" } : tickTexts(xTicks);
   xTicks.forEach((v, i) => {
     const wide = pen.measureText(xTexts.texts[i]).width / 2;
     label(pen, xTexts.texts[i], px(v), bottom + 5, ink.soft, px(v) + wide > right + 4 ? "right" : "center", "top");
   });
   stroke(pen, [[left, bottom + 0.5], [right, bottom + 0.5]], ink.soft, 1);
-  label(pen, what.xTitle + " " + xTexts.power, right, bottom + 4 + size * 2, ink.soft, "right");
-  if (!what.small) label(pen, what.yTitle + " " + yTexts.power, left - 8, top - 12, ink.soft);
-  return { px, py, power: yTexts.power };
+  label(pen, withPower(what.xTitle, xTexts.power), right, bottom + 4 + size * 2, ink.soft, "right");
+  if (!what.small) label(pen, withPower(what.yTitle, yTexts.power), left - 8, top - 12, ink.soft);
+  return { px, py };
+}
+
+// The title of an axis and the power of ten of its marks.
+function withPower(title, power) {
+  return power ? `${title} (${power})` : title;
 }
 
 export function axisTitle({ name, unit }) {
@@ -116,6 +129,42 @@ function drawKey(pen, entries, right, top, ink, size) {
   });
 }
 
+// The powers of ten around values above 0: exponents. Pure.
+export function decadesAround(values) {
+  const known = values.filter((v) => v > 0), lo = Math.min(...known), hi = Math.max(...known);
+  return known.length ? [Math.floor(Math.log10(lo / 1.5)), Math.ceil(Math.log10(hi))] : [0, 1];
+}
+
+// A table of one column as bars on a logarithmic axis, as rates of engines differ by orders of magnitude.
+export function drawRates(canvas, frame, hello, look) {
+  const { pen, width, height } = flatContext(canvas), ink = inkOf(canvas), size = width < 560 ? 12 : 13, values = [...frame.values];
+  pen.font = ink.font(size);
+  const [d0, d1] = decadesAround(values), best = values.reduce((b, v, i) => v > (values[b] ?? -Infinity) ? i : b, -1);
+  const rect = { left: makeRoom(40, width * 0.34, hello.rows, pen) + 12, top: look.top + 26, right: width - (width < 560 ? 72 : 150), bottom: height - 56 };
+  const px = (v) => rect.left + (Math.log10(v) - d0) / (d1 - d0) * (rect.right - rect.left), h = Math.min(56, (rect.bottom - rect.top) / frame.rows);
+  const bottom = rect.top + h * frame.rows;
+  const ticks = Array.from({ length: d1 - d0 + 1 }, (_, i) => 10 ** (d0 + i)), every = Math.ceil(ticks.length * 56 / (rect.right - rect.left));
+  ticks.forEach((v, i) => {
+    const x = Math.round(px(v)) + 0.5;
+    stroke(pen, [[x, rect.top], [x, bottom]], ink.line, 1);
+    if (i % every === 0) label(pen, formatNumber(v), x, bottom + 8, ink.soft, "center", "top");
+  });
+  label(pen, axisTitle({ ...hello, name: hello.quantity }), rect.right, bottom + 14 + size * 1.8, ink.ink, "right");
+  values.forEach((v, i) => {
+    const y = rect.top + i * h;
+    label(pen, hello.rows[i], rect.left - 10, y + h / 2, ink.soft, "right");
+    if (!(v > 0)) {
+      label(pen, "not measured", rect.left + 8, y + h / 2, ink.soft);
+      return;
+    }
+    pen.fillStyle = LINES[look.dark ? "dark" : "light"][i === best ? 1 : 0];
+    pen.fillRect(rect.left, y + h * 0.15, Math.max(2, px(v) - rect.left), h * 0.7);
+    label(pen, formatQuantity(v, hello.unit, 3), px(v) + 8, y + h / 2, ink.ink);
+  });
+  const known = values.filter((v) => v > 0).length;
+  return { text: `${known} of ${values.length} measured` + (best >= 0 ? `; highest: ${hello.rows[best]}, ${formatQuantity(values[best], hello.unit, 3)}` : ""), at: () => "" };
+}
+
 // A table of values as a heat map that fills. Returns words, and what lies under a pixel.
 export function drawGrid(canvas, frame, hello, look) {
   const { pen, width, height } = flatContext(canvas), ink = inkOf(canvas), size = width < 560 ? 12 : 13;
@@ -147,8 +196,8 @@ export function drawGrid(canvas, frame, hello, look) {
   drawGridText(pen, rect, w, h, hello, ink, size);
   if (filled) drawScale(pen, width < 560 ? { x: rect.left, y: rect.bottom + 64, w: rect.right - rect.left, h: 12 } : { x: rect.right + 24, y: rect.top, w: 14, h: Math.max(120, rect.bottom - rect.top) },
     (t) => colourAt(look.map, 0.08 + 0.9 * t), lo, hi, axisTitle({ ...hello, name: hello.quantity }), ink, size);
-  const name = (i) => `${hello.rows[Math.floor(i / frame.columns)]}, ${hello.column} ${hello.columns[i % frame.columns]}`;
-  return { text: `${filled} of ${frame.values.length} measured` + (best >= 0 ? `; most: ${name(best)}, ${formatQuantity(frame.values[best], hello.unit)}` : ""),
+  const name = (i) => [hello.rows[Math.floor(i / frame.columns)], `${hello.column} ${hello.columns[i % frame.columns]}`.trim()].filter(Boolean).join(", ");
+  return { text: `${filled} of ${frame.values.length} measured` + (best >= 0 ? `; highest: ${name(best)}, ${formatQuantity(frame.values[best], hello.unit)}` : ""),
     at: (px, py) => { // pixels of the canvas
       const x = px * width / canvas.width, y = py * height / canvas.height;
       const c = Math.floor((x - rect.left) / w), r = Math.floor((y - rect.top) / h);
@@ -167,15 +216,29 @@ function drawGridText(pen, rect, w, h, hello, ink, size) {
   label(pen, hello.row, rect.left, rect.top - 14, ink.ink);
 }
 
-// A colour scale with its ends and title; upright, or lying when it is wider than high.
+// The ends of a scale, with enough digits to tell them apart. Pure.
+export function endTexts(lo, hi) {
+  let digits = 3;
+  while (digits < 12 && formatNumber(lo, digits) === formatNumber(hi, digits)) digits++;
+  return [formatNumber(lo, digits), formatNumber(hi, digits)];
+}
+
+// A colour scale with its ends and title; upright, or lying when it is wider than high. Equal values have their colour alone.
 export function drawScale(pen, at, colour, lo, hi, title, ink, size) {
   const upright = at.h > at.w, n = Math.round(upright ? at.h : at.w);
+  if (!(hi > lo)) {
+    pen.fillStyle = cssColour(colour(0.5));
+    pen.fillRect(at.x, at.y, at.h > at.w ? at.w : at.h, at.h > at.w ? at.w : at.h);
+    pen.font = ink.font(size);
+    label(pen, `${title}: ${formatNumber(lo, 3)}`, at.x + Math.min(at.w, at.h) + 8, at.y + Math.min(at.w, at.h) / 2, ink.ink);
+    return;
+  }
   for (let i = 0; i < n; i++) {
     pen.fillStyle = cssColour(colour((i + 0.5) / n));
     if (upright) pen.fillRect(at.x, at.y + at.h - i - 1, at.w, 1.5);
     else pen.fillRect(at.x + i, at.y, 1.5, at.h);
   }
-  const low = formatNumber(lo, 3), high = formatNumber(hi, 3), side = at.x + at.w, end = at.y + at.h;
+  const [low, high] = endTexts(lo, hi), side = at.x + at.w, end = at.y + at.h;
   pen.font = ink.font(size);
   label(pen, title, upright ? at.x - 8 : at.x, at.y - 14, ink.ink);
   label(pen, low, upright ? side + 8 : at.x, upright ? end - 6 : end + 12, ink.soft);

@@ -80,6 +80,14 @@ export class Table {
     return list;
   }
 
+  // The numbers as CSV, all digits, with a head of names and units.
+  csv() {
+    const quote = (text) => /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+    const head = this.titles.map(({ name, unit }) => quote(unit && unit !== "1" ? `${name} (${unit})` : name));
+    const rows = Array.from({ length: this.length }, (_, i) => this.values.map((column) => Number.isFinite(column[i]) ? String(column[i]) : ""));
+    return [head, ...rows].map((row) => row.join(",") + "\n").join("");
+  }
+
   // The numbers of one line of a plot.
   line(column, relative) {
     const values = this.values[column];

@@ -19,6 +19,8 @@ export const KEYS = [
   [["t"], "Trails", "trails", "points"],
   [["d"], "Display: colours, speed, theme", "looks"],
   [["p"], "Plots", "charts"],
+  [["l"], "Plots: powers of ten, where all values are above 0", "log"],
+  [["e"], "Save the numbers of the plots as CSV", "csv"],
   [["s"], "Save as PNG", "png"],
   [["o"], "Save the cells in sight as RLE", "rle", "cells"],
   [["r"], "Film: begin, end and save", "film"],
@@ -29,7 +31,7 @@ export const KEYS = [
 // Rows of the help: keys and their effect.
 export function helpRows(kind) {
   const rows = KEYS.filter(([, , , kinds]) => !kinds || kinds.includes(kind)).map(([keys, name]) => [keys.map((k) => k === " " ? "Space" : k), name]);
-  const drag = kind === "points" ? [[["Drag"], "Turn"], [["Shift + drag", "Right drag", "Two fingers"], "Move"]] : [[["Drag"], "Move"]];
+  const drag = kind === "points" ? [[["Drag"], "Turn"], [["Click"], "Look at a body, if there are few"], [["Shift + drag", "Right drag", "Two fingers"], "Move"]] : [[["Drag"], "Move"]];
   return /points|cells/.test(kind) ? [...rows, ...drag, [["Wheel", "Pinch"], "Nearer, farther"], [["Double click"], "To the place there"]] : rows;
 }
 
@@ -62,11 +64,17 @@ export function listenPointers(canvas, on) {
   const down = new Map();
   const ratio = () => canvas.width / canvas.clientWidth;
   const place = (e) => [e.offsetX * ratio(), e.offsetY * ratio()];
+  let pressed = null; // where, until it moves
   canvas.addEventListener("pointerdown", (e) => {
     canvas.setPointerCapture(e.pointerId);
     down.set(e.pointerId, place(e));
+    pressed = down.size === 1 && e.button === 0 ? place(e) : null;
   });
-  const up = (e) => down.delete(e.pointerId);
+  const up = (e) => {
+    down.delete(e.pointerId);
+    if (pressed && e.type === "pointerup") on.click(...pressed);
+    pressed = null;
+  };
   canvas.addEventListener("pointerup", up);
   canvas.addEventListener("pointercancel", up);
   canvas.addEventListener("pointermove", (e) => {
@@ -77,6 +85,7 @@ export function listenPointers(canvas, on) {
     }
     down.set(e.pointerId, here);
     const d = [here[0] - before[0], here[1] - before[1]];
+    if (pressed && Math.hypot(here[0] - pressed[0], here[1] - pressed[1]) > 4 * ratio()) pressed = null;
     if (down.size === 1) on.drag(...d, e.shiftKey || e.buttons & 6);
     if (down.size !== 2) return;
     const other = [...down].find(([id]) => id !== e.pointerId)[1];

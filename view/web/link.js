@@ -5,7 +5,6 @@ import { openWay, sendOver } from "./connect.js";
 import { FrameReader } from "./wire.js";
 
 const CLOSED = {
-  1000: "The run is over. This is its last picture.",
   4401: "This link is not, or no longer, valid. Open the one that the run printed.",
   4429: "Eight look at this run already. Close one, and reload.",
 };
@@ -121,6 +120,10 @@ export class Link {
   }
 
   lost(code) {
+    if (code === 1000) {
+      this.on.over();
+      return;
+    }
     const text = CLOSED[code] || [1009, 4400].includes(code) && "The run did not understand this page. Reload it.";
     if (text) {
       this.on.trouble(text, true);

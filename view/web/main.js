@@ -8,14 +8,18 @@ import { formatNumber, formatQuantity } from "./numbers.js";
 import { Player } from "./player.js";
 import { Plots } from "./plots.js";
 import { Scene } from "./scene.js";
+import { aliveWords } from "./cells.js";
+import { fill, get, make, name } from "./elements.js";
+import { BodyPanel } from "./orbits.js";
+import { nearestSpeed, speedsOf } from "./speeds.js";
 import { Past, Table } from "./history.js";
+import { Replay } from "./replay.js";
 import { first } from "./connect.js";
 
 const system = matchMedia("(prefers-color-scheme: dark)");
-const SPEEDS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 0];
-const get = (id) => document.getElementById(id);
 const page = { past: new Past(), hello: { can: [], time: null }, state: {}, at: -1, owed: 0, notes: 0 };
 const scene = new Scene(get("picture"), get("marks"), note, redraw);
+const bodies = new BodyPanel(scene, redraw);
 
 // ---- drawing, when something changed
 
@@ -64,8 +68,8 @@ function timeWords() {
 function drawWords() {
   const { hello, state } = page, { frame } = scene;
   if (!hello.time) return;
-  const doing = page.trouble || (state.ended || page.end ? "ended" : state.paused ? "paused" : hello.live ? "running" : "playing");
-  const going = /ing$/.test(doing), still = hello.frames === 1, words = still ? [] : [page.at >= 0 ? "looking back" : doing];
+  const doing = page.trouble || (isOver() ? "ended" : state.paused ? "paused" : hello.live ? "running" : "playing");
+  const going = /ing$/.test(doing), still = hello.frames === 1, words = still ? [] : [replay.playing ? "replaying" : page.at >= 0 ? "looking back" : doing];
   document.body.classList.toggle("still", still); // a single picture without playback
   get("dot").hidden = false;
   get("dot").classList.toggle("live", going);
@@ -74,11 +78,12 @@ function drawWords() {
     if (frame.kind !== "grid" && (frame.step || !still)) words.push(`${hello.step} ${formatNumber(frame.step)}`);
     if (state.steps > 0 && going && frame.kind !== "grid") words.push(`${formatNumber(state.steps, 3)} ${hello.step}s a second`);
     if (frame.kind === "points" && frame.flags & 2) words.push(`${formatNumber(frame.count)} of ${formatNumber(frame.total)} bodies`);
-    const alive = frame.population >= 0 || page.at >= 0 || state.paused ? frame.population : page.alive; // rarely counted during a run
-    if (frame.kind === "cells" && alive >= 0) words.push(`${formatNumber(alive)} alive`);
+    if (frame.kind === "cells") words.push(...aliveWords(frame, page.counted));
+    if (frame.kind === "cells" && scene.isCoarse()) words.push(`counted in squares of ${formatNumber(2 ** frame.zoom)} × ${formatNumber(2 ** frame.zoom)} cells`);
     if (scene.words && !scene.picture) words.push(scene.words);
     get("clock").textContent = formatQuantity(frame.time, hello.time.unit, 5);
   }
+  if (!frame) words.push("no picture yet", ...going && state.fraction > 0 ? [`${Math.floor(100 * state.fraction)} % done`] : []);
   const text = words.join(" · ");
   if (get("words").textContent !== text) get("words").textContent = text;
   if (performance.now() - page.said > 10000) say(text);
@@ -96,10 +101,12 @@ const on = {
     if (!again) {
       page.past.clear();
       page.at = -1;
-      page.alive = NaN;
+      page.counted = null;
       scene.look.colour = "none";
       makePlots(); // first, because plots take part of the window
-      scene.begin(hello);
+      scene.begin(page.hello);
+      bodies.begin(hello.points);
+      setTrails(Boolean(bodies.known)); // few bodies are known by their paths
     }
     wishNow();
     if (!again) scene.prepare();
@@ -111,11 +118,13 @@ const on = {
   share: wish,
   text(message) {
     if (message.type === "state") setState(message);
+    if (message.type === "bodies") bodies.update(message);
     if (message.type === "say") note(message.text, message.level === "error");
     if (message.type === "refused") note(message.text);
     if (message.type === "end") {
       page.end = message.text;
-      note(message.text, true);
+      note(`The run has ended: ${message.text}.`);
+      setState(page.state);
     }
     redraw();
   },
@@ -126,7 +135,7 @@ const on = {
       const live = page.hello.live, late = live && page.at >= 0;
       const alone = !live && (page.film || frame.time < page.lastTime || page.state.paused);
       page.lastTime = frame.time;
-      if (frame.population >= 0) page.alive = frame.population;
+      if (frame.population >= 0) page.counted = frame;
       if (alone) page.past.clear();
       page.past.add(frame);
       if (!late) {
@@ -141,6 +150,13 @@ const on = {
     if (page.seen) redraw();
     else drawAll(performance.now()); // at once
   },
+  over() {
+    page.gone = true;
+    const last = scene.frame && scene.frame.flags & 1;
+    note("The run is over, and its view is closed. " + (last ? "This is its last picture." : "Its last picture did not arrive."), true);
+    setState(page.state);
+    redraw();
+  },
   trouble(text, final = false) {
     page.trouble = text ? final ? "ended" : "not connected" : "";
     if (text || !get("notice").hidden) note(text, true);
@@ -151,14 +167,25 @@ const on = {
 // A recording in this page, or the run that served the page.
 let source = Player.here(on) || new Link(first, on);
 
+// The run computes no more: its pictures can be replayed, and while it serves its last state, seen from elsewhere.
+function isOver() {
+  return Boolean(page.gone || page.end || page.state.ended);
+}
+
 function setState(state) {
   page.state = state;
-  const { can } = page.hello;
-  document.querySelector("#pause use").setAttribute("href", state.paused ? "#i-run" : "#i-pause");
-  name(get("pause"), state.paused ? "Go on" : "Pause", "Space");
-  for (const what of ["pause", "step"]) get(what).disabled = !can.includes(what);
+  scene.setBox(state.box);
+  const { can } = page.hello, over = isOver(), stands = over ? !replay.playing : state.paused;
+  document.querySelector("#pause use").setAttribute("href", stands ? "#i-run" : "#i-pause");
+  name(get("pause"), over ? replay.playing ? "Stop" : "Replay the pictures so far" : stands ? "Go on" : "Pause", "Space");
+  get("pause").disabled = over ? page.past.length < 2 : !can.includes("pause");
+  get("step").disabled = over || !can.includes("step");
+  get("speed").disabled = over;
+  get("quit").hidden = page.gone || !can.includes("quit");
+  get("quit").textContent = over ? "Close the view" : "End the run …";
   wish();
-  if (SPEEDS.includes(state.speed)) get("speed").value = state.speed;
+  page.speed = state.speed; // replaced when the page asks for a new speed
+  if (page.speeds) get("speed").selectedIndex = nearestSpeed(page.speeds, state.speed);
   setHistory();
 }
 
@@ -189,25 +216,12 @@ function wishNow() {
 
 // ---- controls
 
-function make(tag, text) {
-  return Object.assign(document.createElement(tag), { textContent: text });
-}
-
-function name(element, text, key) {
-  element.setAttribute("aria-label", text);
-  element.title = key ? `${text} (${key})` : text;
-}
-
 function makePlots() {
   const { rows } = page.hello;
   page.table = rows ? new Table(rows.columns, rows.x || 0) : null;
   page.plots = rows && rows.columns.length > 1 ? new Plots(get("plots"), page.table, rows.columns[page.table.x].name !== page.hello.time.name, redraw) : null;
   get("plots").hidden = !page.plots || innerHeight < 520;
   get("charts").hidden = !page.plots;
-}
-
-function fill(id, entries, value) {
-  get(id).replaceChildren(...entries.map(([v, text]) => new Option(text, v, false, v === value)));
 }
 
 function colours() {
@@ -220,13 +234,13 @@ function makePanel() {
   if (!page.chosen && (hello.cells || !source.bytes) && list.length > 1) scene.setLook({ colour: list[1] }); // the recording's own
   fill("by", list.map((c) => [c, c === "none" ? hello.points ? "density" : "alive or dead" : c]), scene.look.colour);
   fill("map", MAPS.map((m) => [m, m]), scene.look.map);
-  const what = hello.live ? "a second" : "pictures a second";
-  fill("speed", SPEEDS.map((s) => [String(s), s ? `${formatNumber(s)} ${what}` : hello.live ? "as fast as it can" : "as recorded"]), "0");
+  page.speeds = speedsOf(hello);
+  fill("speed", page.speeds.map(([s, text]) => [String(s), text]), "0");
   get("by-row").hidden = list.length < 2;
   get("bright-row").hidden = get("trails-row").hidden = get("follow-row").hidden = !hello.points;
   get("speed-row").hidden = !can.includes("speed");
-  get("quit").hidden = !can.includes("quit");
   get("rle").hidden = !hello.cells;
+  get("csv").hidden = get("log-row").hidden = !page.plots;
   get("fit").hidden = !hello.points && !hello.cells;
   get("facts").replaceChildren(...[...hello.facts, ["stdcl", hello.stdcl || "–"]].flatMap(([term, text]) => [make("dt", term), make("dd", text)]));
   setState(page.state);
@@ -251,29 +265,36 @@ function openPanel(open) {
   if (open) get("panel").querySelector("label:not([hidden]) select").focus();
 }
 
-function goTo(i) {
+// alone: not as the picture that follows the one before
+function goTo(i, alone = true) {
   if (!page.hello.live) {
     source.act("seek", { frame: i });
     return;
   }
   const { past, at: was } = page, last = past.length - 1;
   page.at = i >= last || i < 0 ? -1 : i;
-  if (past.length) scene.show(past.frames[page.at < 0 ? last : i], true);
+  if (past.length) scene.show(past.frames[page.at < 0 ? last : i], alone);
   if (was >= 0 && page.at < 0) source.drawn();
   setHistory();
   redraw();
 }
 
 function turnSpeed(by) {
-  const last = SPEEDS.length - 1, i = SPEEDS.indexOf(page.state.speed || 0);
-  const speed = SPEEDS[Math.max(0, Math.min(last, (i < 0 ? last : i) + by))];
+  const speeds = speedsOf(page.hello), i = nearestSpeed(speeds, page.speed || 0);
+  const [speed, text] = speeds[Math.max(0, Math.min(speeds.length - 1, i + by))];
+  page.speed = speed; // the next press does not wait for the run's answer
   source.act("speed", { value: speed });
-  say("Speed: " + (speed || "as fast as it can"));
+  note("Speed: " + text);
 }
 
+const replay = new Replay((i) => {
+  goTo(i, i === 0);
+  return page.at >= 0;
+}, () => setState(page.state));
+
 const ACTS = {
-  pause: () => source.act(page.state.paused ? "run" : "pause"),
-  step: () => source.act("step", { n: 1 }),
+  pause: () => isOver() ? replay.toggle() : source.act(page.state.paused ? "run" : "pause"),
+  step: () => isOver() || source.act("step", { n: 1 }),
   speed: (key) => turnSpeed(key === "-" ? -1 : 1),
   back: (key) => goTo(Math.max(0, +get("history").value + (key === "[" ? -1 : 1))),
   now: () => page.hello.live && goTo(-1),
@@ -289,6 +310,8 @@ const ACTS = {
   charts: () => page.plots && (get("plots").toggleAttribute("hidden"), redraw()),
   png: savePng,
   rle: saveRle,
+  csv: () => page.table && saveBlob(new Blob([page.table.csv()]), fileName("csv")),
+  log: () => setLog(!get("log").checked),
   film: () => page.film ? endFilm() : beginFilm(),
   hide: () => document.body.classList.toggle("bare"),
   help: showHelp,
@@ -298,6 +321,12 @@ function move(how, ...by) {
   if (!scene.picture) return;
   scene[how](...by);
   wish();
+}
+
+function setLog(on) {
+  get("log").checked = on;
+  if (page.plots) page.plots.setLog(on);
+  redraw();
 }
 
 function setMap(map) {
@@ -399,12 +428,16 @@ for (const [keys, text, act] of KEYS) {
 }
 get("now").onclick = ACTS.now;
 const CHANGES = {
-  history: (value) => goTo(+value),
+  history: (value) => {
+    replay.stop();
+    goTo(+value);
+  },
   by: setColour,
   map: setMap,
   bright: (value) => scene.setLook({ bright: 2 ** value }),
   speed: (value) => source.act("speed", { value: +value }),
   trails: (value, on) => setTrails(on),
+  log: (value, on) => setLog(on),
   follow: (value, on) => { get("follow").checked = scene.setFollow(on); },
   theme: (value) => {
     setTheme(value);
@@ -413,13 +446,15 @@ const CHANGES = {
 };
 for (const id in CHANGES) get(id).oninput = ({ target }) => CHANGES[id](target.value, target.checked);
 get("rle").onclick = saveRle;
-get("quit").onclick = () => get("sure").showModal();
+get("csv").onclick = ACTS.csv;
+get("quit").onclick = () => isOver() ? source.act("quit", { confirm: true }) : get("sure").showModal();
 get("sure").onclose = () => get("sure").returnValue === "quit" && source.act("quit", { confirm: true });
 listenKeys((act, ...rest) => ACTS[act](...rest), () => get("single").checked);
 listenPointers(get("picture"), {
   drag: (...d) => move("drag", ...d),
   zoom: (...z) => move("zoom", ...z),
   centre: (...c) => move("centre", ...c),
+  click: (x, y) => scene.kind === "points" && bodies.known && bodies.pick(scene.nearest(x, y, 24 * scene.orbit.ratio)),
   over: (x, y) => {
     const tip = get("tip"), text = scene.kind === "grid" && scene.under ? scene.under(x, y) : "";
     tip.hidden = !text;

@@ -28,7 +28,7 @@ export function formatNumber(value, digits = 4) {
 
 // A number and its unit.
 export function formatQuantity(value, unit = "", digits = 4) {
-  return formatNumber(value, digits) + (unit ? " " + unit : "");
+  return formatNumber(value, digits) + (unit ? " " + (value === 1 ? unit.replace(/^([a-z]{3,})s$/, "$1") : unit) : "");
 }
 
 // 1, 2 or 5 times a power of ten, the next at or above.

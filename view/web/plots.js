@@ -2,7 +2,24 @@
 // under the pointer.
 // SPDX-License-Identifier: MIT
 import { LINES, axisTitle, drawAxes, flatContext, inkOf, label, stroke } from "./chart.js";
-import { formatNumber } from "./numbers.js";
+import { formatNumber, formatQuantity } from "./numbers.js";
+
+// The longest distance between samples that a line bridges: longer ones are gaps. Distances grow with a run that speeds up, so
+// a distance is compared with those beside it. Pure.
+export function isGap(xs, i) {
+  const d = (k) => k > 0 && k < xs.length ? xs[k] - xs[k - 1] : 0, beside = Math.max(d(i - 1), d(i + 1));
+  return d(i) > 5 * beside && d(i) > 0.1 * (xs.at(-1) - xs[0]) && xs.length > 3;
+}
+
+// The words of a head that fit into a width: all lines keep their names; values lose digits, then go. texts(n): the
+// words with values of n digits (0: without values). Pure.
+export function fittingWords(texts, measure, width) {
+  for (const digits of [5, 4, 3, 2, 0]) {
+    const words = texts(digits);
+    if (!digits || words.reduce((sum, text) => sum + measure(text) + 12, 0) <= width) return words;
+  }
+  return [];
+}
 
 // Range of lines with a margin; never empty.
 function rangeOf(lines) {
@@ -44,6 +61,12 @@ export class Plots {
     return this.log ? xs.map(Math.log2) : xs;
   }
 
+  // Powers of ten on the vertical axis, of lines above 0.
+  setLog(on) {
+    this.logY = on;
+    this.drawn = "";
+  }
+
   // now: the time of the picture
   draw(now, dark) {
     const wide = this.plots[0].canvas.clientWidth, state = [wide, now, dark, this.over, this.table.length].join();
@@ -55,17 +78,25 @@ export class Plots {
   drawOne(plot, now, dark) {
     const { table } = this, { pen, width, height } = flatContext(plot.canvas), ink = inkOf(plot.canvas);
     const colours = LINES[dark ? "dark" : "light"];
-    const xs = this.across(), lines = plot.columns.map((c) => table.line(c, plot.relative));
+    const xs = this.across(), values = plot.columns.map((c) => table.line(c, plot.relative));
+    const logY = this.logY && values.every((line) => line.every((v) => !(v <= 0))), lines = logY ? values.map((line) => line.map(Math.log10)) : values;
     const rect = { left: this.left = 52, top: 34, right: width - 12, bottom: height - 32 };
     const titles = table.titles, over = this.over < xs.length ? this.over : -1;
     const ats = lines.map((line) => over >= 0 ? over : line.findLastIndex(Number.isFinite)); // rows with displayed values
-    const least = Math.min(...xs), most = Math.max(...xs), span = this.span = most > least ? [least, most] : [xs[0] || 0, (xs[0] || 0) + 1];
-    const { px, py, power } = drawAxes(pen, rect, { x: span, y: rangeOf(lines), xTitle: axisTitle(titles[table.x]), small: true, size: 11, log: this.log, whole: xs.every(Number.isInteger) }, ink);
+    const least = Math.min(...xs), most = Math.max(...xs, this.log || !(now >= least) ? -Infinity : now), span = this.span = most > least ? [least, most] : [xs[0] || 0, (xs[0] || 0) + 1];
+    const { px, py } = drawAxes(pen, rect, { x: span, y: rangeOf(lines), xTitle: axisTitle(titles[table.x]), small: true, size: 11, logY, log: this.log, whole: xs.every(Number.isInteger) }, ink);
     const every = Math.max(1, Math.floor(xs.length / 2 / width)); // at most two points per pixel
     lines.forEach((line, l) => {
       const places = [];
-      for (let i = 0; i < xs.length; i += every) places.push(Number.isFinite(line[i]) ? [px(xs[i]), py(line[i])] : null);
+      for (let i = 0; i < xs.length; i += every) {
+        if (every === 1 && isGap(xs, i)) places.push(null);
+        places.push(Number.isFinite(line[i]) ? [px(xs[i]), py(line[i])] : null);
+      }
+      pen.setLineDash(l < 6 ? [] : [5, 3]); // there are six colours
       stroke(pen, places, colours[l % 6], 1.6);
+      pen.setLineDash([]);
+      pen.fillStyle = colours[l % 6];
+      if (xs.length < width / 16) for (const place of places) if (place) pen.fillRect(place[0] - 1.5, place[1] - 1.5, 3, 3);
       const at = ats[l];
       if (!Number.isFinite(line[at])) return;
       pen.fillStyle = colours[l % 6];
@@ -73,7 +104,7 @@ export class Plots {
       pen.arc(px(xs[at]), py(line[at]), 2.8, 0, 7);
       pen.fill();
     });
-    this.drawHead(pen, plot, lines, ats, colours, ink, width, power);
+    this.drawHead(pen, plot, values, ats, colours, ink, width, now);
     if (now > span[0] && now < span[1] || over >= 0) {
       pen.setLineDash([2, 3]);
       const place = Math.round(px(over >= 0 ? xs[over] : now)) + 0.5;
@@ -82,24 +113,27 @@ export class Plots {
     }
   }
 
-  // The title, and each line's name and value in its colour.
-  drawHead(pen, plot, lines, ats, colours, ink, width, power) {
+  // The title; each line's name and value in its colour; and the time of the values, if the picture is later.
+  drawHead(pen, plot, lines, ats, colours, ink, width, now) {
     const titles = this.table.titles, unit = plot.unit && plot.unit !== "1" ? " " + plot.unit : "", after = plot.title ? unit : ""; // else the title says it
-    const words = lines.map((line, l) => {
-      const name = titles[plot.columns[l]].name.replace(/ energy$/, "");
-      return (lines.length > 1 ? name + " " : "") + formatNumber(line[ats[l]] ?? NaN, 5) + after;
+    const texts = (digits) => lines.map((line, l) => {
+      const name = lines.length > 1 ? titles[plot.columns[l]].name.replace(/ energy$/, "") : "", value = digits ? formatNumber(line[ats[l]] ?? NaN, digits) + after : "";
+      return name && value ? `${name} ${value}` : name || value;
     });
+    const x = titles[this.table.x], at = this.table.line(this.table.x)[Math.max(...ats)];
+    const when = this.over >= 0 || now > at ? `at ${x.name} ${formatQuantity(at, x.unit, 4)}` : "";
     pen.font = ink.font(12, 600);
-    const title = plot.title || unit.trim(), head = power ? `${title} ${power}` : title;
-    label(pen, head, 12, 15, ink.ink);
-    let left = 24 + pen.measureText(head).width;
+    const title = plot.title || unit.trim();
+    label(pen, title, 12, 15, ink.ink);
+    let left = 24 + pen.measureText(title).width;
     pen.font = ink.font(12);
+    const room = when ? pen.measureText(when).width + 12 : 0;
+    const words = fittingWords(texts, (text) => pen.measureText(text).width, width - left - room);
     words.forEach((text, l) => {
-      const w = pen.measureText(text).width;
-      if (left + w > width - 6) return;
       label(pen, text, left, 15, colours[l % 6]);
-      left += w + 12;
+      left += pen.measureText(text).width + 12;
     });
-    plot.canvas.setAttribute("aria-label", `${title || "Values"}: ` + (this.table.length ? words.join(", ") : "no values yet"));
+    if (when && left + room - 12 <= width) label(pen, when, left, 15, ink.soft);
+    plot.canvas.setAttribute("aria-label", `${title || "Values"}: ` + (this.table.length ? [...texts(5), when].filter(Boolean).join(", ") : "no values yet"));
   }
 }

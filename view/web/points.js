@@ -213,7 +213,7 @@ export class PointsPicture {
     for (let k = 0; frames.length && k < n; k++) {
       let before = null, from = null;
       frames.forEach((frame, f) => {
-        const to = bodyPlace(frame, k).map((v, c) => v - this.trailFrom[c]), fade = 0.35 * (f / frames.length) ** 2;
+        const to = bodyPlace(frame, k).map((v, c) => v - this.trailFrom[c]), fade = n > 64 ? 0.35 * (f / frames.length) ** 2 : 0.9 * f / frames.length;
         if (from && (this.leaps ? far < Math.hypot(...to.map((v, c) => v - from[c])) : turnsBack(before || from, from, to, far))) dots.push(...to, 2 * fade);
         else if (from) lines.push(...from, fade, ...to, fade);
         [before, from] = [from, to];

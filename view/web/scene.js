@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 import { Above, Orbit, ballAround } from "./camera.js";
 import { CellsPicture, regionFor, squaresSeen } from "./cells.js";
-import { drawBars, drawGrid, drawScale, flatContext, inkOf, label, stroke } from "./chart.js";
+import { drawBars, drawGrid, drawRates, drawScale, flatContext, inkOf, label, stroke } from "./chart.js";
 import { FlatPicture } from "./flat.js";
 import { cssColour, groupColour, shadeAt, stateColour } from "./colour_maps.js";
 import { Pace } from "./motion.js";
@@ -40,6 +40,7 @@ export class Scene {
     this.look.cells = hello.cells;
     this.frame = this.picture = null;
     this.fitted = false;
+    this.above.least = hello.cells && !hello.cells.width ? 2 ** -54 : 1e-7; // pixels a cell; a plane is seen whole
     this.resize();
     if (this.kind === "cells") this.fit();
   }
@@ -116,8 +117,15 @@ export class Scene {
     this.trailed = this.look.trails;
   }
 
+  // The box of a plane's live cells is known.
+  setBox(box) {
+    this.box = box;
+    if (this.kind === "cells" && this.seeking && box) this.fit();
+  }
+
   fit() {
     this.follow = -1;
+    const { box } = this;
     const { frame, hello } = this;
     if (this.kind === "points" && frame) {
       const places = [];
@@ -128,8 +136,9 @@ export class Scene {
     }
     if (this.kind === "cells") {
       if (hello.cells.width) this.above.fit(hello.cells.width, hello.cells.height);
+      else if (box) this.above.fitBox(box);
       else Object.assign(this.above, { x: 0, y: 0, scale: 1 });
-      this.seeking = !hello.cells.width;
+      this.seeking = !hello.cells.width && !box;
       this.fitted = true;
     }
     this.touched();
@@ -147,6 +156,11 @@ export class Scene {
     } else above.zoom(1 / 16);
     this.seeking = !all && above.scale > above.least;
     this.changed();
+  }
+
+  // True if the picture has squares of many cells where cells would be seen, because nearer ones did not come.
+  isCoarse() {
+    return this.frame.zoom > 0 && this.above.scale * 2 ** this.frame.zoom > 4;
   }
 
   // The visible cells as RLE, or "" if they are too far away.
@@ -187,9 +201,9 @@ export class Scene {
     this.touched();
   }
 
-  // The body that lies nearest to a pixel.
-  nearest(x, y) {
-    let best = -1, least = Infinity;
+  // The body that lies nearest to a pixel; -1: none is so near.
+  nearest(x, y, near = Infinity) {
+    let best = -1, least = near ** 2;
     const count = this.frame ? Math.min(this.frame.count, 200000) : 0;
     for (let k = 0; k < count; k++) {
       const at = this.orbit.project(bodyPlace(this.frame, k));
@@ -226,7 +240,7 @@ export class Scene {
     if (kind === "bars" || kind === "grid") {
       const look = { ...this.look, top: this.canvas.parentElement.querySelector("header").offsetHeight + 24 };
       if (!frame || frame.kind !== kind) return false;
-      const drawn = (kind === "bars" ? drawBars : drawGrid)(this.canvas, frame, this.hello[kind], look);
+      const drawn = (kind === "bars" ? drawBars : frame.columns === 1 && frame.rows > 1 ? drawRates : drawGrid)(this.canvas, frame, this.hello[kind], look);
       [this.words, this.under] = [drawn.text, drawn.at];
       return false;
     }
@@ -243,7 +257,7 @@ export class Scene {
     const keep = this.look.trails && frame.count > 512 && this.smear && (moving || this.picture.leaps) ? 0.92 : 0;
     this.smear = true;
     this.picture.draw(this.orbit, time, keep, busy ? this.most : Infinity);
-    if (!bare) this.drawMarks();
+    if (!bare) this.drawMarks(time);
     return moving || busy && this.most < frame.count;
   }
 
@@ -259,9 +273,10 @@ export class Scene {
   }
 
   // Overlays: scale, axes and colour legend.
-  drawMarks() {
+  drawMarks(time) {
     const { marks, frame, look, kind, orbit } = this, perPixel = kind === "points" ? orbit.perPixel * orbit.ratio : this.above.ratio / this.above.scale;
-    const state = [marks.clientWidth, marks.clientHeight, perPixel, orbit.yaw, orbit.pitch, frame.colour, frame.lo, frame.hi].join();
+    const state = [marks.clientWidth, marks.clientHeight, perPixel, orbit.yaw, orbit.pitch, frame.colour, frame.lo, frame.hi,
+      this.names || this.picked >= 0 ? [time, this.picked, ...orbit.target] : ""].join();
     if (state === this.marked) return false;
     this.marked = state;
     const { pen, width, height } = flatContext(marks), ink = inkOf(marks);
@@ -279,6 +294,7 @@ export class Scene {
     stroke(pen, scale, ink.ink, 1.5);
     if (kind !== "points") return false;
     this.drawTriad(pen, text, 42, height - 76, ink);
+    if (this.names) this.drawNames(pen, text, time, ink);
     if (frame.colour === "group" && look.colour === "group") (this.hello.points.groups || []).slice(0, 8).forEach((name, i, all) => {
       const y = height - 18 - 20 * (all.length - 1 - i);
       pen.fillStyle = cssColour(groupColour(i));
@@ -289,6 +305,20 @@ export class Scene {
       const title = (this.hello.points.units || {})[frame.colour];
       drawScale(pen, { x: width - 196, y: height - 40, w: 180, h: 8 }, (t) => shadeAt(look, t), frame.lo, frame.hi,
         frame.colour + (title ? ` (${title})` : "") + ", log", ink, 12);
+    }
+  }
+
+  // Names beside few bodies, where they do not overlap, and the orbit of the picked body.
+  drawNames(pen, text, time, ink) {
+    const { orbit, orbitOfPicked, picked, names } = this, placed = [], scale = 1 / orbit.ratio;
+    const pixel = (place) => orbit.project(place)?.map((v) => v * scale);
+    const centre = orbitOfPicked && this.picture.placeAt(orbitOfPicked.about, time);
+    if (centre) stroke(pen, orbitOfPicked.points.map((p) => pixel(p.map((v, c) => v + centre[c]))), ink.soft, 1);
+    for (const k of [picked, ...this.prominent]) {
+      const place = k >= 0 && this.picture.placeAt(k, time), at = place && pixel(place);
+      if (!at || !names[k] || placed.some((p) => Math.abs(p[0] - at[0]) < 48 && Math.abs(p[1] - at[1]) < 14)) continue;
+      placed.push(at);
+      text(names[k], at[0] + 9, at[1] - 9, "left");
     }
   }
 
