@@ -13,6 +13,8 @@
 #include "text.h"
 #include "usage.h"
 
+#include "core/terminal.h"
+
 #include <inttypes.h>
 #include <stdcl.h>
 #include <stddef.h>

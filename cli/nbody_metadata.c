@@ -206,7 +206,8 @@ static int broadcast_notes(struct particles *b)
 /* Set the metadata of all kinds of runs. -1 with an error. */
 static int set_common_notes(const struct nbody_job *job, struct particles *b)
 {
-    char *command = cli_command_line(job->argc, job->argv), *device = cli_devices_name(job->context);
+    char *command = cli_command_line(job->argc, job->argv),
+         *device = cli_devices_name(job->context);
     if (!command)
         cli_out_of_memory("the metadata of files");
     const int failed =
