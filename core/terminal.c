@@ -14,7 +14,7 @@
 
 /* ---- The terminal. --------------------------------------------------------------------------- */
 
-enum { USUAL_COLUMNS = 80, MOST_COLUMNS = 10000 };
+enum { MOST_COLUMNS = 10000 };
 
 /* POSIX: $COLUMNS takes precedence over the terminal's width. 0: not set, or no such number. */
 static size_t columns_wanted(void)
@@ -33,7 +33,8 @@ size_t terminal_columns(FILE *fp)
         return 0;
     if (columns_wanted())
         return columns_wanted();
-    return ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : USUAL_COLUMNS;
+    /* A terminal without a size is a program's: mpirun gives one to its ranks. */
+    return ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
 /* ---- Width of text. -------------------------------------------------------------------------- */

@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Columns of a stream's terminal: $COLUMNS, or the terminal's own answer, or 80. 0 if the stream is
- * no terminal: its lines have no limit. */
+/* Columns of a stream's terminal: $COLUMNS, or the terminal's own answer. 0 if the stream is no
+ * terminal, or one without a size: its lines have no limit. */
 size_t terminal_columns(FILE *fp);
 
 /* Columns that a UTF-8 text takes; each invalid byte counts as one. */

@@ -248,7 +248,9 @@ static void sampling_report_names_count(void **unused)
 
     text = sampled_report(CLPROF_TABLE);
     size_t count = 0, told = 0;
-    assert_non_null(strstr(text, "    count     timed"));
+    const char *heading = strstr(text, " count ");
+    assert_non_null(heading);
+    assert_non_null(strstr(heading, " timed"));
     assert_int_equal(sscanf(strstr(text, "  add "), "  add %zu %zu", &count, &told), 2);
     assert_int_equal(count, 500);
     assert_int_equal(told, timed);
