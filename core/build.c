@@ -315,8 +315,15 @@ static void unbuild(struct program *p)
             }
 }
 
+void program_forget_refusal(struct program *p)
+{
+    failure_drop_saved(&p->refusal);
+    p->refusal = (struct failure){0};
+}
+
 int program_build(struct program *p, const char *call)
 {
+    program_forget_refusal(p);
     for (size_t i = 0; i < p->nparts; i++)
         for (cl_uint dev = 0; dev < p->cp->ndev; dev++)
             if (build_part(&p->part[i], &p->cp->dev[dev], dev, p->options, call) != 0) {
@@ -324,5 +331,32 @@ int program_build(struct program *p, const char *call)
                 return -1;
             }
     p->built = true;
+    return 0;
+}
+
+/* Keep the thread's last failure as the reason why p does not build. */
+static void keep_refusal(struct program *p, const char *call)
+{
+    const size_t head = strlen(call) + 2; /* "call: " */
+    p->refusal = failure_copy();
+    char *const text = p->refusal.text;
+    if (text && strlen(text) > head && strncmp(text, call, head - 2) == 0)
+        memmove(text, text + head, strlen(text + head) + 1);
+}
+
+int program_build_once(struct program *p, const char *call)
+{
+    struct failure before;
+    if (p->built || p->refusal.code != 0)
+        return 0;
+    failure_save(&before);
+    const bool built = program_build(p, call) == 0;
+    if (!built && (clerrno == ENOMEM || errno_of(oclerrno) == ENOMEM)) {
+        failure_drop_saved(&before);
+        return -1;
+    }
+    if (!built)
+        keep_refusal(p, call);
+    failure_restore(&before);
     return 0;
 }

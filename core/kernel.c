@@ -39,7 +39,7 @@ static bool table_grow(void)
     return true;
 }
 
-static int kernel_enter(struct kernel *k)
+static int kernel_enter(struct kernel *k, const char *call)
 {
     pthread_rwlock_wrlock(&table.lock);
     bool ok = 2 * (table.count + 1) <= table.capacity || table_grow();
@@ -48,7 +48,7 @@ static int kernel_enter(struct kernel *k)
         table.count++;
     }
     pthread_rwlock_unlock(&table.lock);
-    return ok ? 0 : fail(ENOMEM, 0, "clsym: out of memory on the host");
+    return ok ? 0 : fail(ENOMEM, 0, "%s: out of memory on the host", call);
 }
 
 /* Remove an entry and insert the entries after it again, which closes the gap. */
@@ -145,7 +145,8 @@ static cl_int kernel_create(struct kernel *k, const struct part *part, cl_uint n
     return CL_SUCCESS;
 }
 
-struct kernel *kernel_new(struct program *p, const struct part *part, const char *name)
+struct kernel *kernel_new(struct program *p, const struct part *part, const char *name,
+                          const char *call)
 {
     cl_int err = CL_OUT_OF_HOST_MEMORY;
     struct kernel *k = calloc(1, sizeof *k);
@@ -154,7 +155,7 @@ struct kernel *kernel_new(struct program *p, const struct part *part, const char
         pthread_mutex_init(&k->lock, NULL);
         if (kernel_allocate(k, name, p->cp->ndev))
             err = kernel_create(k, part, p->cp->ndev);
-        if (err == CL_SUCCESS && kernel_enter(k) == 0) {
+        if (err == CL_SUCCESS && kernel_enter(k, call) == 0) {
             k->next = p->kernels;
             p->kernels = k;
             return k;
@@ -162,6 +163,6 @@ struct kernel *kernel_new(struct program *p, const struct part *part, const char
         kernel_free(k);
     }
     if (err != CL_SUCCESS)
-        fail(errno_of(err), err, "clsym: kernel %s of %s", name, part->name);
+        fail(errno_of(err), err, "%s: kernel %s of %s", call, name, part->name);
     return NULL;
 }

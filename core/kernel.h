@@ -53,7 +53,8 @@ struct kernel {
 
 /* Create the kernel of this name and register its handle. Call with p->lock held. NULL after
  * fail(). */
-struct kernel *kernel_new(struct program *p, const struct part *part, const char *name);
+struct kernel *kernel_new(struct program *p, const struct part *part, const char *name,
+                          const char *call);
 void kernel_remove(struct kernel *k);
 
 /* The kernel of a handle, or NULL; kernel_of then calls fail(). */

@@ -17,6 +17,7 @@ void program_free(struct program *p)
     }
     for (size_t i = 0; i < p->nparts; i++)
         part_free(&p->part[i], p->cp->ndev);
+    program_forget_refusal(p);
     pthread_mutex_destroy(&p->lock);
     free(p->part);
     free(p->options);

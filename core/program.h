@@ -63,6 +63,14 @@ char *part_build_log(const struct part *p, cl_device_id id, cl_program program);
  * fail(). */
 int program_build(struct program *p, const char *call);
 
+/* Build a lazy program at its first use, with p->lock held. 0 if it is then built, or if it has a
+ * p->refusal: it does not build, and is not compiled again at each use. -1 after fail() if the next
+ * use may succeed. */
+int program_build_once(struct program *p, const char *call);
+
+/* Forget that p does not build. Call with p->lock held. */
+void program_forget_refusal(struct program *p);
+
 /* ---- spirv.c ---- */
 
 /* True for SPIR-V of either byte order, by its first word. */
@@ -136,6 +144,8 @@ struct program {
     struct part *part;
     pthread_mutex_t lock; /* guards the members below */
     bool built;
+    struct failure refusal; /* why a lazy program does not build, without the call's name; code 0:
+                               no build failed */
     struct kernel *kernels;
 };
 

@@ -51,6 +51,8 @@ STDCL_API int clspec(CLCONTEXT *cp, void *handle, cl_uint id, size_t size, const
     int status = check_constant(p, id, size);
     if (status == 0)
         status = store_constant(&p->part[0], id, size, value);
+    if (status == 0)
+        program_forget_refusal(p);
     pthread_mutex_unlock(&p->lock);
     return status;
 }

@@ -2,50 +2,62 @@
  * SPDX-License-Identifier: MIT
  */
 #include "core/kernel.h"
+#include "core/recording.h"
 
 #include <assert.h>
 
-/* The part of a built program that has the kernel. NULL if there is none (*failed false) or after
- * fail(). */
-static struct part *part_with_kernel(const struct program *p, const char *name, bool *failed)
+/* A search for a kernel by name. */
+struct search {
+    const char *name, *call;
+    bool failed;             /* the search has ended after fail() */
+    struct program *unbuilt; /* first program that could not be searched, or NULL */
+};
+
+/* The part of a built program that has the kernel. NULL if there is none, or after fail(). */
+static struct part *part_with_kernel(const struct program *p, struct search *s)
 {
     for (size_t i = 0; i < p->nparts; i++) {
         cl_int err;
-        cl_kernel probe = clCreateKernel(p->part[i].program[0], name, &err);
+        cl_kernel probe = clCreateKernel(p->part[i].program[0], s->name, &err);
         if (probe) {
             clReleaseKernel(probe);
             return &p->part[i];
         }
         if (err != CL_INVALID_KERNEL_NAME) {
-            *failed =
-                fail(errno_of(err), err, "clsym: kernel %s of %s", name, p->part[i].name) != 0;
+            s->failed = fail(errno_of(err), err, "%s: kernel %s of %s", s->call, s->name,
+                             p->part[i].name) != 0;
             return NULL;
         }
     }
     return NULL;
 }
 
-/* The kernel of this name in p. NULL if there is none (*failed false) or after fail(). A program
- * that waits for clbuild is a failure; with built_only it has no kernels. */
-static struct kernel *find_kernel(struct program *p, const char *name, bool built_only,
-                                  bool *failed)
+/* The kernel in a built program. NULL if there is none, or after fail(). */
+static struct kernel *kernel_in(struct program *p, struct search *s)
+{
+    struct kernel *k = p->kernels;
+    while (k && strcmp(k->name, s->name) != 0)
+        k = k->next;
+    const struct part *part = k ? NULL : part_with_kernel(p, s);
+    if (!part)
+        return k;
+    k = kernel_new(p, part, s->name, s->call);
+    s->failed = k == NULL;
+    return k;
+}
+
+/* The kernel in p, which is built first if it is lazy. NULL if there is none, if p is not built, or
+ * after fail(). */
+static struct kernel *find_kernel(struct program *p, struct search *s)
 {
     struct kernel *k = NULL;
-    struct part *part;
     pthread_mutex_lock(&p->lock);
-    if (!p->built && p->by_clbuild)
-        *failed = !built_only && fail(EINVAL, 0, "clsym: %s is not built yet; call clbuild first",
-                                      p->part[0].name) != 0;
-    else
-        *failed = !p->built && program_build(p, "clsym") != 0;
-    if (!*failed && p->built) {
-        for (k = p->kernels; k && strcmp(k->name, name) != 0; k = k->next)
-            ;
-        if (!k && (part = part_with_kernel(p, name, failed)) != NULL) {
-            k = kernel_new(p, part, name);
-            *failed = k == NULL;
-        }
-    }
+    if (!p->by_clbuild)
+        s->failed = program_build_once(p, s->call) != 0;
+    if (p->built)
+        k = kernel_in(p, s);
+    else if (!s->unbuilt)
+        s->unbuilt = p;
     pthread_mutex_unlock(&p->lock);
     return k;
 }
@@ -111,7 +123,7 @@ static void print_names(FILE *fp, struct program *p, const char **separator, con
     pthread_mutex_unlock(&p->lock);
 }
 
-static void name_unknown(struct program **searched, size_t n, const char *name)
+static void name_unknown(struct program **searched, size_t n, const struct search *s)
 {
     char *text = NULL;
     size_t size = 0;
@@ -119,39 +131,58 @@ static void name_unknown(struct program **searched, size_t n, const char *name)
     bool has = false;
     FILE *fp = open_memstream(&text, &size);
     for (size_t i = 0; fp && i < n; i++)
-        print_names(fp, searched[i], &separator, name, &has);
+        print_names(fp, searched[i], &separator, s->name, &has);
     if (fp)
         fclose(fp);
     if (has)
         fail(EIO, CL_INVALID_KERNEL_NAME,
-             "clsym: kernel \"%s\" is in the program, and the driver does not make it", name);
+             "%s: kernel \"%s\" is in the program, and the driver does not make it", s->call,
+             s->name);
     else
-        fail(ENOENT, 0, "clsym: there is no kernel \"%s\"; there are: %s", name,
+        fail(ENOENT, 0, "%s: there is no kernel \"%s\"; there are: %s", s->call, s->name,
              text && *text ? text : "none");
     free(text);
 }
 
-/* Search programs in this order. NULL if there is no such kernel (*failed false) or after fail().
- */
-static struct kernel *search_programs(struct program **programs, size_t n, const char *name,
-                                      bool built_only, bool *failed)
+/* The kernel may be in a program that is not built. */
+static void fail_unbuilt(const struct search *s)
 {
-    struct kernel *k = NULL;
-    *failed = false;
-    for (size_t i = 0; i < n && !k && !*failed; i++)
-        k = find_kernel(programs[i], name, built_only, failed);
-    return k;
+    struct program *p = s->unbuilt;
+    pthread_mutex_lock(&p->lock);
+    if (p->refusal.code != 0) {
+        fail(p->refusal.code, 0, "%s: no built program has a kernel \"%s\", and %s", s->call,
+             s->name, p->refusal.text ? p->refusal.text : p->part[0].name);
+        oclerrno = p->refusal.ocl;
+    } else {
+        fail(EINVAL, 0, "%s: %s is not built yet; call clbuild first", s->call, p->part[0].name);
+    }
+    pthread_mutex_unlock(&p->lock);
 }
 
-/* Search all open programs. last: a missing kernel is a failure. */
-static struct kernel *search_open_programs(CLCONTEXT *cp, const char *name, bool last, bool *failed)
+/* Search programs in this order. last: a missing kernel is a failure. NULL if there is no such
+ * kernel, or after fail(). */
+static struct kernel *search_programs(struct program **programs, size_t n, bool last,
+                                      struct search *s)
+{
+    struct kernel *k = NULL;
+    s->unbuilt = NULL;
+    for (size_t i = 0; i < n && !k && !s->failed; i++)
+        k = find_kernel(programs[i], s);
+    if (k || s->failed || !last)
+        return k;
+    if (s->unbuilt)
+        fail_unbuilt(s);
+    else
+        name_unknown(programs, n, s);
+    return NULL;
+}
+
+static struct kernel *search_open_programs(CLCONTEXT *cp, bool last, struct search *s)
 {
     size_t n;
-    struct program **all = program_retain_all(cp, &n, "clsym");
-    *failed = !all;
-    struct kernel *k = all ? search_programs(all, n, name, true, failed) : NULL;
-    if (!k && !*failed && last && !search_programs(all, n, name, false, failed) && !*failed)
-        name_unknown(all, n, name);
+    struct program **all = program_retain_all(cp, &n, s->call);
+    s->failed = !all;
+    struct kernel *k = all ? search_programs(all, n, last, s) : NULL;
     for (size_t i = 0; all && i < n; i++)
         program_release(all[i]);
     free(all);
@@ -160,35 +191,45 @@ static struct kernel *search_open_programs(CLCONTEXT *cp, const char *name, bool
 
 /* Search the open programs, then the kernels embedded in the executable if those are not open yet.
  */
-static struct kernel *search_open_and_embedded(CLCONTEXT *cp, const char *name)
+static struct kernel *search_open_and_embedded(CLCONTEXT *cp, struct search *s)
 {
-    bool failed;
     const bool more = embedded_unopened(cp);
-    struct kernel *k = search_open_programs(cp, name, !more, &failed);
-    if (!k && !failed && more && embedded_of(cp, CLLD_NOW, "clsym"))
-        k = search_open_programs(cp, name, true, &failed);
+    struct kernel *k = search_open_programs(cp, !more, s);
+    if (!k && !s->failed && more && embedded_of(cp, CLLD_NOW, s->call))
+        k = search_open_programs(cp, true, s);
     return k;
 }
 
-static struct kernel *search_one(CLCONTEXT *cp, void *handle, const char *name)
+static struct kernel *search_one(CLCONTEXT *cp, void *handle, struct search *s)
 {
-    bool failed;
-    struct program *p = program_of(cp, handle, "clsym");
-    struct kernel *k = p ? search_programs(&p, 1, name, false, &failed) : NULL;
-    if (p && !k && !failed)
-        name_unknown(&p, 1, name);
-    return k;
+    struct program *p = program_of(cp, handle, s->call);
+    return p ? search_programs(&p, 1, true, s) : NULL;
+}
+
+/* clsym whose messages name `call`. */
+static cl_kernel kernel_by_name(CLCONTEXT *cp, void *handle, const char *name, const char *call)
+{
+    struct search s = {.name = name, .call = call};
+    if (!cp || !name)
+        return (void)fail(EINVAL, 0, "%s: the %s is NULL", call, cp ? "name" : "context"), NULL;
+    if (forked_child(call))
+        return NULL;
+    struct kernel *k = handle ? search_one(cp, handle, &s) : search_open_and_embedded(cp, &s);
+    return k ? k->on_device[0] : NULL;
 }
 
 STDCL_API cl_kernel clsym(CLCONTEXT *cp, void *handle, const char *name, int flags)
 {
     (void)flags;
-    if (!cp || !name)
-        return (void)fail(EINVAL, 0, "clsym: the %s is NULL", cp ? "name" : "context"), NULL;
-    if (forked_child("clsym"))
-        return NULL;
-    struct kernel *k = handle ? search_one(cp, handle, name) : search_open_and_embedded(cp, name);
-    return k ? k->on_device[0] : NULL;
+    return kernel_by_name(cp, handle, name, "clsym");
+}
+
+/* The result of a launch whose kernel was not found. */
+static cl_event launch_of_none(CLCONTEXT *cp, struct device *d, int flags)
+{
+    struct recording *r = recording_of(d);
+    return r ? recording_result(r, -1)
+             : event_or_defer_error(cp, d, KERNEL_EVENT, CL_FAILED, flags);
 }
 
 STDCL_API cl_event clexecv(CLCONTEXT *cp, cl_uint dev, clndrange_t *ndr, int flags,
@@ -201,7 +242,7 @@ STDCL_API cl_event clexecv(CLCONTEXT *cp, cl_uint dev, clndrange_t *ndr, int fla
     symbol = symbol ? symbol : "";
     symbol += strspn(symbol, "\" "); /* the macro may have quoted a quoted name */
     snprintf(name, sizeof name, "%.*s", (int)strcspn(symbol, "\" "), symbol);
-    cl_kernel krn = clsym(cp, NULL, name, 0);
+    cl_kernel krn = kernel_by_name(cp, NULL, name, "clexec");
     return krn ? kernel_launch(cp, dev, krn, ndr, flags, nargs, args, "clexec")
-               : event_or_defer_error(cp, d, KERNEL_EVENT, CL_FAILED, flags);
+               : launch_of_none(cp, d, flags);
 }

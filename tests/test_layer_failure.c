@@ -18,6 +18,7 @@ static clndrange_t all = clndrange_init1d(0, N, 0);
 /* ---- A compiler that fails when it is asked to. ---- */
 
 static bool no_argument_info; /* the compiler cannot make it */
+static int builds;            /* calls of the compiler so far */
 
 cl_int clBuildProgram(cl_program program, cl_uint n, const cl_device_id *devices,
                       const char *options, void (*notify)(cl_program, void *), void *data)
@@ -25,6 +26,7 @@ cl_int clBuildProgram(cl_program program, cl_uint n, const cl_device_id *devices
     cl_int (*real)(cl_program, cl_uint, const cl_device_id *, const char *,
                    void (*)(cl_program, void *), void *);
     *(void **)&real = dlsym(RTLD_NEXT, "clBuildProgram");
+    builds++;
     const bool refused = no_argument_info && strstr(options, "-cl-kernel-arg-info");
     return refused ? CL_BUILD_PROGRAM_FAILURE : real(program, n, devices, options, notify, data);
 }
@@ -379,7 +381,8 @@ static void test_refusals_reach_the_next_wait(void **state)
     clfork(cp, 0, NULL, &all, CL_EVENT_NOWAIT);
     retells(EINVAL, "the kernel is NULL", clwait(cp, 0, CL_KERNEL_EVENT));
     clexec(cp, 0, &all, no_such_kernel, x);
-    retells(ENOENT, "no kernel \"no_such_kernel\"", clwait(cp, 0, CL_KERNEL_EVENT));
+    retells(ENOENT, "clexec: there is no kernel \"no_such_kernel\"",
+            clwait(cp, 0, CL_KERNEL_EVENT));
     retells(EINVAL, "the index space is NULL",
             clwaitev(cp, 0, clforka(cp, 0, fill, NULL, CL_EVENT_NOWAIT, x, 1), 0));
     done(clwait(cp, 0, CL_ALL_EVENT));
@@ -536,6 +539,41 @@ static void test_second_try_of_a_build(void **state)
     fails_null(ENOEXEC, clsopen(cp, "kernel void f(void) { no such type; }", CLLD_NOW));
 }
 
+static void test_lazy_program_that_does_not_build(void **state)
+{
+    (void)state;
+    static const char broken_source[] = "kernel void broken(global int *a) { a[0] = undeclared; }";
+    void *works_too = clsopen(cp, "kernel void seven(global int *a) { a[0] = 7; }", CLLD_NOW);
+    void *broken = clsopen(cp, broken_source, CLLD_LAZY);
+    clndrange_t one = clndrange_init1d(0, 1, 0);
+    ready(works_too);
+    ready(broken);
+    assert_null(clmalloc(NULL, 16, 0)); /* an unread failure */
+    builds = 0;
+    for (int i = 0; i < 3; i++)
+        done(clexecb(cp, 0, &one, seven, x)); /* the broken program is newer */
+    assert_int_equal(builds, 1);
+    contains(clerror(), "clmalloc");
+    done(clmsync(cp, 0, x, CL_MEM_HOST));
+    assert_int_equal(x[0], 7);
+
+    retells(ENOEXEC, "clexec: no built program has a kernel \"eight\", and ",
+            clexecb(cp, 0, &one, eight, x));
+    assert_null(clsym(cp, NULL, "eight", 0));
+    const char *sentence = clerror();
+    contains(sentence, "clsym: no built program has a kernel \"eight\", and ");
+    contains(sentence, "undeclared");
+    fails_null(ENOEXEC, clsym(cp, broken, "broken", 0));
+    assert_int_equal(builds, 1);
+
+    fails(ENOEXEC, clbuild(cp, broken, NULL, 0)); /* compiles again */
+    assert_int_equal(builds, 2);
+    works(clbuild(cp, broken, (char[]){"-D undeclared=9"}, 0));
+    ready(clsym(cp, NULL, "broken", 0));
+    works(clclose(cp, broken));
+    works(clclose(cp, works_too));
+}
+
 int main(void)
 {
     setenv("STDACC", "1", 1);
@@ -563,6 +601,7 @@ int main(void)
         cmocka_unit_test(test_uuids_are_asked_for_where_there_are_any),
         cmocka_unit_test(test_second_try_of_a_build),
         cmocka_unit_test(test_kernels_that_the_driver_does_not_make),
+        cmocka_unit_test(test_lazy_program_that_does_not_build),
     };
     int failed = cmocka_run_group_tests(first, NULL, NULL);
     return failed + cmocka_run_group_tests(tests, failure_setup, failure_teardown);

@@ -313,6 +313,23 @@ static void waits_are_refused_while_recording(void **state)
     works(clfree(x));
 }
 
+static void kernels_not_found_are_refused_while_recording(void **state)
+{
+    (void)state;
+    const cl_kernel add = basic_kernel(cp, "add");
+    int *x = recording_block(1);
+    works(clrecord_begin(cp, last));
+    records(clmsync(cp, last, x, CL_MEM_DEVICE | CL_EVENT_NOWAIT));
+    refused(clexec(cp, last, &all, no_such_kernel, x) == NO_EVENT, ENOENT, "clexec: there is no");
+    records(clforka(cp, last, add, &all, CL_EVENT_NOWAIT, x, 1));
+    assert_null(clrecord_end(cp, last));
+    contains(clerror(), "no kernel \"no_such_kernel\"");
+    done(clmsync(cp, last, x, CL_MEM_DEVICE | CL_EVENT_WAIT)); /* no refusal is left for it */
+    done(clforka(cp, last, add, &all, CL_EVENT_WAIT, x, 1));
+    done(clwait(cp, last, CL_ALL_EVENT));
+    works(clfree(x));
+}
+
 static void end_returns_the_first_refusal(void **state)
 {
     (void)state;
@@ -520,6 +537,7 @@ int main(void)
         cmocka_unit_test(replay_refuses_blocks_attached_anew),
         cmocka_unit_test(replay_survives_the_end_of_other_blocks_and_of_the_program),
         cmocka_unit_test(waits_are_refused_while_recording),
+        cmocka_unit_test(kernels_not_found_are_refused_while_recording),
         cmocka_unit_test(end_returns_the_first_refusal),
         cmocka_unit_test(begin_and_end_must_match),
         cmocka_unit_test(unset_arguments_and_other_contexts_are_refused),
