@@ -382,8 +382,8 @@ static void sort_middle_bits_match_qsort(void **state)
 
 /* ---- Prefix sums. ---------------------------------------------------------------------------- */
 
-/* Inclusive sums are exclusive ones plus the element; those of floats, of whole numbers so small
- * that every order of additions is exact, are those of integers. */
+/* Compare with sums by a loop. Floats are whole numbers so small that every order of additions is
+ * exact. */
 static void scan_kinds_and_check(arrays_sorter *s, int bytes, size_t n, int floating, int inclusive)
 {
     uint64_t sum = 0;
