@@ -681,6 +681,31 @@ static void view_recording_makes_page(void **state)
     bytes_free(&all);
 }
 
+/* A page shows whole pictures only: nothing is written if one is damaged. */
+static void view_page_refuses_damaged_pictures(void **state)
+{
+    struct bytes all = {0};
+    char *page = NULL;
+    size_t size;
+    (void)state;
+    begin_recording(&all);
+    put_frame(&all, POINTS, RAW, POINTS_HEAD + 6 * 8, (const uint32_t[][2]){{76, 8}}, 1);
+    put_frame(&all, POINTS, RAW, POINTS_HEAD + 6 * 8, (const uint32_t[][2]){{76, 9}}, 1);
+    for (int whole = 0; whole < 2; whole++) {
+        FILE *file = fopen(in_folder("damaged.view"), "wb"), *fp = open_memstream(&page, &size);
+        all.used -= whole ? 4 + POINTS_HEAD + 6 * 8 : 0; /* without the second picture */
+        fwrite(all.at, 1, all.used, file);
+        fclose(file);
+        assert_int_equal(view_write_page(fp, in_folder("damaged.view")), whole ? 0 : -1);
+        if (!whole)
+            assert_non_null(strstr(clerror(), "is damaged or was cut in picture 1"));
+        fclose(fp);
+        assert_true(whole ? size > 0 : size == 0);
+        free(page);
+    }
+    bytes_free(&all);
+}
+
 /* Lognormal costs of pictures with median 1 ms, occasionally ten times larger. */
 static double some_cost(uint64_t *seed, double spread, unsigned now_and_then)
 {
@@ -1020,6 +1045,7 @@ int main(void)
         cmocka_unit_test(view_recording_appears_whole_or_not_at_all),
         cmocka_unit_test(view_recordings_of_one_name_stay_whole),
         cmocka_unit_test(view_recording_makes_page),
+        cmocka_unit_test(view_page_refuses_damaged_pictures),
         cmocka_unit_test(view_rejects_bad_options),
         cmocka_unit_test(view_budget_is_kept),
         cmocka_unit_test(view_budget_ignores_outlier),

@@ -135,11 +135,25 @@ static int page_load(const char *file, struct bytes *all)
                : clerror_set(EFBIG, "%s: is too large for a page, which has at most 256 MiB", file);
 }
 
+/* Decode every picture, as the server does when it shows one: -1 if one is damaged. */
+static int page_check(const struct bytes *all)
+{
+    view_recording *r = recording_read(all->at, all->used);
+    const size_t pictures = r ? view_recording_frames(r) : 0;
+    int status = r ? 0 : -1;
+    for (size_t i = 0; i < pictures && status == 0; i++)
+        status = recording_picture(r, i) ? 0 : -1;
+    view_recording_close(r);
+    return status;
+}
+
 int view_write_page(FILE *fp, const char *recording)
 {
     struct bytes all = {0};
     struct page p = {.fp = fp, .recording = &all};
     int status = page_load(recording, &all);
+    if (status == 0)
+        status = page_check(&all);
     p.file = status == 0 ? web_open(&p.files) : NULL;
     const struct web_file *index = p.file ? web_find(p.file, p.files, "index.html", 10) : NULL;
     if (status == 0 && (!index || !make_nonce(p.nonce)))
