@@ -65,7 +65,7 @@ static void add_platform(struct cli_devices *devices, size_t number, cl_platform
     free(id);
 }
 
-/* Name the environment variable that may hide the platforms, if one is set. */
+/* Name the environment variable or the limit that may hide the platforms, if one is set. */
 static const char *hidden_by(char *text, size_t size)
 {
     static const char *const variable[] = {"OCL_ICD_VENDORS", "OCL_ICD_FILENAMES",
@@ -74,7 +74,7 @@ static const char *hidden_by(char *text, size_t size)
     for (size_t i = 0; i < sizeof variable / sizeof *variable && !text[0]; i++)
         if (getenv(variable[i]))
             snprintf(text, size, " (%s is set to '%s')", variable[i], getenv(variable[i]));
-    return text;
+    return *text ? text : no_platform_because(text, size);
 }
 
 cl_uint cli_devices_list(struct cli_devices *devices)

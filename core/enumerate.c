@@ -157,7 +157,8 @@ char *enumerate_names(void)
         fprintf(fp, "%s%s (%s)", i ? ", " : "", machine.device[i].words[2],
                 machine.device[i].words[0]);
     if (machine.count == 0 && machine.platforms == 0)
-        fputs("none: no OpenCL platform is installed", fp);
+        fprintf(fp, "none: no OpenCL platform is installed%s",
+                no_platform_because(why, sizeof why));
     else if (machine.count == 0)
         fprintf(fp, "none: no OpenCL platform has a device%s", no_device_because(why, sizeof why));
     fclose(fp);

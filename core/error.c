@@ -6,6 +6,7 @@
  */
 #include "core/core.h"
 #include "core/environment.h"
+#include "core/pocl.h"
 
 #include <unistd.h>
 
@@ -238,20 +239,25 @@ void no_context_reason(const char *text)
     atomic_compare_exchange_strong(&first_reason, &none, text);
 }
 
-static const char *missing_device(void)
+static const char *missing_device(char *text, size_t size)
 {
+    char because[256];
     cl_uint platforms = 0;
-    if (clGetPlatformIDs(0, NULL, &platforms) != CL_SUCCESS || platforms == 0)
-        return "this system has no OpenCL platform; PoCL makes the CPU a device: sudo apt-get "
-               "install pocl-opencl-icd on Debian and Ubuntu, else the package pocl";
-    return "no such device on this machine? 'stdcl devices' lists the devices of each context";
+    if (clGetPlatformIDs(0, NULL, &platforms) == CL_SUCCESS && platforms > 0)
+        return "no such device on this machine? 'stdcl devices' lists the devices of each context";
+    snprintf(text, size,
+             "this system has no OpenCL platform%s; PoCL makes the CPU a device: sudo apt-get "
+             "install pocl-opencl-icd on Debian and Ubuntu, else the package pocl",
+             no_platform_because(because, sizeof because));
+    return text;
 }
 
 int fail_no_context(const char *call)
 {
+    char text[512];
     const char *reason = atomic_load(&first_reason);
     return fail(EINVAL, 0, "%s: the context is NULL (%s)", call,
-                reason ? reason : missing_device());
+                reason ? reason : missing_device(text, sizeof text));
 }
 
 STDCL_API char *clerror(void)

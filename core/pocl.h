@@ -62,6 +62,21 @@ static inline void pocl_avoid_shared_folder(void)
     setenv("POCL_CACHE_DIR", path, 1);
 }
 
+/* " (...)": the limit of the address space, below which the loader finds no platform although
+ * drivers are installed; "" without a limit. For a machine without a platform. */
+static inline const char *no_platform_because(char *text, size_t size)
+{
+    struct rlimit limit;
+    *text = 0;
+    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+        snprintf(
+            text, size,
+            " (an installed driver cannot be loaded if memory is limited too much: ulimit -v is "
+            "%.0f MiB)",
+            (double)limit.rlim_cur / 1048576);
+    return text;
+}
+
 /* " (...)": why the environment may prevent PoCL's device; "" without PoCL. */
 static inline const char *no_device_because(char *text, size_t size)
 {

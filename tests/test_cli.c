@@ -304,6 +304,25 @@ static void cli_view_reports_file_size_limit(void **state)
     unlink("../a.view");
 }
 
+/* The message names the limit of the address space if installed drivers cannot be loaded. */
+static void cli_names_memory_limit_without_platform(void **state)
+{
+    struct rlimit before, small;
+    (void)state;
+    if (SANITIZED) /* sanitizers reserve address space of their own */
+        skip();
+    need_two_devices();
+    assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
+    small = before;
+    small.rlim_cur = 150 << 20; /* less than PoCL and its compiler take */
+    assert_int_equal(setrlimit(RLIMIT_AS, &small), 0);
+    const int status = run_stdcl("devices");
+    assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
+    expect_refused("devices", status, 1,
+                   "no OpenCL platform (an installed driver cannot be loaded if memory is limited "
+                   "too much: ulimit -v is 150 MiB)");
+}
+
 /* An argument of any length is quoted in part. */
 static void cli_shortens_long_arguments(void **state)
 {
@@ -1218,6 +1237,7 @@ int main(int argc, char **argv)
         TEST(cli_reports_full_disk_on_stdout),
         TEST(cli_reports_file_size_limit),
         TEST(cli_view_reports_file_size_limit),
+        TEST(cli_names_memory_limit_without_platform),
         TEST(cli_shortens_long_arguments),
         TEST(cli_lists_devices),
         TEST(cli_embed_rejects_bad_input),
