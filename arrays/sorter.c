@@ -241,9 +241,8 @@ int sorter_check(const char *caller, int bytes, size_t most, const uintptr_t res
     if (reserved_check(caller, reserved) != 0)
         return -1;
     if (bytes != 4 && bytes != 8)
-        return clerror_set(EINVAL,
-                           "%s: bytes = %d; the elements must be unsigned integers of 4 or 8 bytes",
-                           caller, bytes);
+        return clerror_set(EINVAL, "%s: bytes = %d; the elements must be of 4 or 8 bytes", caller,
+                           bytes);
     if (most > (size_t)1 << 31)
         return clerror_set(EINVAL, "%s: most = %zu; the maximum is 2^31 elements", caller, most);
     return 0;

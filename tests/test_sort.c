@@ -850,6 +850,8 @@ static void sort_rejects_bad_jobs(void **state)
     fails(EFAULT, arrays_scan(s, &scan));
     scan.bytes = 1;
     fails(EINVAL, arrays_scan(s, &scan));
+    assert_int_equal(arrays_scan(s, &scan), -1);
+    contains(clerror(), "arrays_scan: bytes = 1; the elements must be of 4 or 8 bytes");
     fails_0(EINVAL, arrays_scan_workspace(s, &scan));
     arrays_sorter_free(s);
     fails_null(EINVAL, arrays_sorter_create(
