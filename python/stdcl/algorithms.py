@@ -168,7 +168,8 @@ def _words(x: Any, what: str) -> Any:
 def cumsum(x: Any) -> Any:
     """Return the inclusive prefix sums of numbers of 4 or 8 bytes in their own type; integers wrap around.
 
-    Floats are added in an order that depends on the device and the number of elements.
+    Floats are added in an order that depends on the device and the number of elements. The sum of
+    elements that are all -0 is 0, where numpy gives -0.
     """
     given = _shared(x)
     words, sums = _words(given, "cumsum"), given.context.empty(given.size, given.dtype)  # type: ignore[union-attr]
@@ -243,6 +244,24 @@ def select(x: Any, flags: Any) -> Any:
     return _selection(words, marks).view(given.dtype)
 
 
+def _range_of(x: Any) -> tuple[Any, Any]:
+    """Return the smallest element and the number that follows the largest, for a histogram."""
+    first, last = min(x), max(x)
+    if x.dtype.kind == "i":
+        if first < -2**53 or last >= 2**53:
+            raise ValueError("histogram: the elements reach from %d to %d, beyond 2^53; give range=" % (first, last))
+        return first, last + 1
+    if np.isnan(last):
+        raise ValueError("histogram: an element is NaN, so there is no largest; give range=")
+    with np.errstate(over="ignore"):
+        end = np.nextafter(x.dtype.type(last), x.dtype.type(np.inf)).item()
+    if not np.isfinite(end):
+        raise ValueError("histogram: the largest element, %r, has no next number; give range=" % last)
+    if not np.isfinite(end - first):
+        raise ValueError("histogram: from the smallest element, %r, to the largest, %r, is no finite range; give range=" % (first, last))
+    return first, end
+
+
 def histogram(x: Any, bins: int = 10, range: tuple[float, float] | None = None) -> tuple[Any, Any]:  # noqa: A002
     """Return the number of elements in each of `bins` bins of equal width in range = (lower, upper), and the bins' edges.
 
@@ -255,8 +274,7 @@ def histogram(x: Any, bins: int = 10, range: tuple[float, float] | None = None) 
     if range is None and of_bytes:
         range = (0, 256)  # noqa: A001
     elif range is None:
-        last, number = max(given), given.dtype.type
-        range = (min(given), last + 1 if given.dtype.kind == "i" else np.nextafter(number(last), number(np.inf)).item())  # noqa: A001
+        range = _range_of(given)  # noqa: A001
     counts = given.context.empty(nbins, np.uint32)  # type: ignore[union-attr]
     job = c.arrays_histogram_job(x=_address(given), bins=_address(counts), type=kind, of_bytes=of_bytes, lower=range[0], upper=range[1],
                                  nbins=nbins, most=given.size)

@@ -208,6 +208,15 @@ def test_groups_agree_with_numpy():
     assert stdcl.segmented_sum(np.ones(3), [1, 2**32 + 1, 2]).tolist() == [2, 0]  # as x[1:2**32 + 1] and x[2**32 + 1:2]
     assert np.diff(stdcl.histogram([0.5, 1.5, 1.5, 2.5], 3, (0, 3))[0]).tolist() == [1, -1]
     refused(stdcl.Error, "the range from 1 to 1", lambda: stdcl.histogram(np.ones(3), 5, (1, 1)))
+    largest = float(np.finfo("f8").max)
+    for given, text in (([largest, 0], "has no next number"), ([1, np.inf], "has no next number"), ([1, np.nan], "is NaN"),
+                        ([0, -np.inf], "no finite range"), ([-1e308, 1e308], "no finite range"),
+                        ([0, 2**53], "beyond 2^53"), ([-2**53 - 1, 0], "beyond 2^53")):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            said = refused(ValueError, text, lambda given=given: stdcl.histogram(np.array(given), 2))
+            assert "give range=" in str(said)
+    assert stdcl.histogram(np.array([-1e308, 1, 2, np.inf, np.nan]), 2, (0, 4))[0].tolist() == [1, 1]
 
 
 LIST = """
