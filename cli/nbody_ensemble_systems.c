@@ -145,26 +145,46 @@ static char *read_file_list(const char *list, size_t *n)
     return names;
 }
 
-/* Read system s of n from a file; the first with its metadata, to job->bodies. */
-static int read_system(struct nbody_job *job, struct ensemble *e, size_t s, size_t n,
-                       struct particles *b)
+/* True if two values of metadata are equal but for the digits of a text. */
+static bool equal_numbers(double a, double b)
 {
-    int status;
-    if (s == 0 && (status = nbody_job_bodies(job)) != CLI_DONE)
+    return fabs(a - b) <= 1e-9 * fmax(fabs(a), fabs(b));
+}
+
+/* Check that a file, read as if alone, continues the ensemble of the first file. */
+static int check_metadata(const struct nbody_job *job, const struct nbody_job *own)
+{
+    if (!equal_numbers(own->G, job->G))
+        return cli_failed(
+            "%s: G is %.9g, but %.9g in the first file; all systems need the same G: give -G",
+            own->input, own->G, job->G);
+    if (!equal_numbers(own->time_start, job->time_start))
+        return cli_failed(
+            "%s: its time is %.9g, but %.9g in the first file; all systems need the same time",
+            own->input, own->time_start, job->time_start);
+    return CLI_DONE;
+}
+
+/* Read system s of n from a file, whose options and metadata are those of a run of this file alone:
+ * the first to `job`, whose metadata all systems share, the others to `own`. */
+static int read_system(struct nbody_job *job, struct nbody_job *own, struct ensemble *e, size_t s,
+                       size_t n)
+{
+    struct nbody_job *const reader = s ? own : job;
+    const struct particles *const system = &reader->bodies;
+    int status = nbody_job_bodies(reader);
+    if (status != CLI_DONE)
         return status;
-    if (s > 0 && particles_read(job->input, b) < 0)
-        return cli_failed_call(NULL);
-    if ((status = nbody_orbits_place(b, job->input, job->G)) != CLI_DONE)
+    if (s > 0 && (status = check_metadata(job, own)) != CLI_DONE)
         return status;
-    const struct particles *system = s ? b : &job->bodies;
-    if ((status = check_system(job, system)) != CLI_DONE)
+    if ((status = check_system(reader, system)) != CLI_DONE)
         return status;
     if (s == 0 && (status = allocate_systems(e, n, system->n)) != CLI_DONE)
         return status;
     if (system->n != e->bodies)
         return cli_failed(
             "%s has %zu bodies, but the preceding systems have %zu; all systems need the same number",
-            job->input, system->n, e->bodies);
+            reader->input, system->n, e->bodies);
     store_system(e, s, system);
     keep_names(e, s, n, system);
     return CLI_DONE;
@@ -172,14 +192,16 @@ static int read_system(struct nbody_job *job, struct ensemble *e, size_t s, size
 
 static int read_systems(struct nbody_job *job, struct ensemble *e)
 {
+    const struct nbody_job given = *job; /* options, before a file's metadata replace defaults */
     size_t n = 0;
     char *names = read_file_list(job->ensemble, &n), *name = names;
     int status = names ? CLI_DONE : CLI_FAILED;
     for (size_t s = 0; s < n && status == CLI_DONE; s++, name += strlen(name) + 1) {
-        struct particles b = {.n = 0};
-        job->input = name;
-        status = read_system(job, e, s, n, &b);
-        particles_free(&b);
+        struct nbody_job own = given;
+        job->input = own.input = name;
+        own.common.quiet = true; /* the first file's warnings hold for all */
+        status = read_system(job, &own, e, s, n);
+        particles_free(&own.bodies);
     }
     job->input = job->ensemble;
     free(names);

@@ -120,6 +120,33 @@ static void replace_scale_factor(struct nbody_job *job)
     job->bodies.scale = false;
 }
 
+/* True if a body has a softening, its own or that of all. */
+static bool has_softening(const struct particles *b)
+{
+    size_t i = 0;
+    while (b->softening && i < b->n && b->softening[i] == 0)
+        i++;
+    const double all = particles_number(b, NOTE_softening);
+    return (!isnan(all) && all != 0) || (b->softening && i < b->n);
+}
+
+/* Refuse metadata that change the forces in a way that ensembles lack. */
+static int check_ensemble_forces(const struct nbody_job *job)
+{
+    const char *const fields = job->bodies.note[NOTE_external];
+    if (fields)
+        return cli_failed(
+            "%s: its metadata have the forces %s, but ensembles support no forces beside gravity; "
+            "remove `external` from the metadata, or run each system by itself",
+            job->input, fields);
+    if (has_softening(&job->bodies))
+        return cli_failed(
+            "%s: its metadata have a softening, but ensembles are not softened; remove the "
+            "softening from the file, or run each system by itself",
+            job->input);
+    return CLI_DONE;
+}
+
 int nbody_metadata_take(struct nbody_job *job)
 {
     struct differences d = {.n = 0};
@@ -130,6 +157,9 @@ int nbody_metadata_take(struct nbody_job *job)
             "are, isolated in static space",
             job->input, job->bodies.space);
     replace_scale_factor(job);
+    int status = job->ensemble ? check_ensemble_forces(job) : CLI_DONE;
+    if (status != CLI_DONE)
+        return status;
     if (lacks_constant(job))
         return cli_failed(
             "%s: has neither a gravitational constant nor units, which decide the forces; give -G: 1 "
@@ -150,8 +180,7 @@ int nbody_metadata_take(struct nbody_job *job)
         return cli_failed(
             "%s: invalid metadata: G %g, softening %g, step %g, accuracy %g, eta %g; give -G, --eps, --dt, --accuracy, --eta",
             job->input, job->G, job->eps, job->dt, job->accuracy, job->eta);
-    int status = nbody_orbits_place(&job->bodies, job->input, job->G);
-    if (status != CLI_DONE)
+    if ((status = nbody_orbits_place(&job->bodies, job->input, job->G)) != CLI_DONE)
         return status;
     status = take_name_note(job, NOTE_integrator, "integrator", nbody_integrator_names(),
                             given->integrator, &job->integrator, &d);

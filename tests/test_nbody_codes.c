@@ -411,6 +411,11 @@ static void codes_command_refuses_to_guess(void **unused)
                   "cosmic.hdf5: is of a cosmological run (Header/ComovingIntegrationOn is 1): its "
                   "coordinates expand, which is not simulated here; --isolated takes",
                   "-i cosmic.hdf5 --steps 1");
+    put_text(in_folder("star.tab"), "1 0 0 0 0 0 0\n0 1 0 0 0 1 0\n0 2 0 0 0 0.7 0\n");
+    put_text(in_folder("list"), "star.tab\ncosmic.hdf5\n");
+    nbody_refuses(1, "cosmic.hdf5: is of a cosmological run", "--ensemble list --steps 1");
+    put_text(in_folder("list"), "star.tab\nnone.hdf5\n");
+    nbody_refuses(1, "none.hdf5: has neither a gravitational", "--ensemble list --steps 1");
     for (int k = 0; k < 2; k++) { /* a scale factor of 0.5 is no time */
         codes_gizmo("cosmic.hdf5", 1 - k);
         codes_close();

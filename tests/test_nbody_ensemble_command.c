@@ -487,6 +487,47 @@ static void ensemble_rejects_bad_runs(void **unused)
     nbody_refuses(2, "--diag needs a table", "-i star.tab --ensemble 8 --diag 1");
 }
 
+/* Each file of a list is read as if alone, and must have the G and the time of the first. */
+static void ensemble_rejects_other_metadata(void **unused)
+{
+    static const struct {
+        const char *first, *second, *message;
+    } cases[] = {{"# G = 1\n", "# G = 4\n", "b.tab: G is 4, but 1 in the first file"},
+                 {"# G = 4\n", "", "b.tab: G is 1, but 4 in the first file"},
+                 {"", "# time = 7\n", "b.tab: its time is 7, but 0 in the first file"},
+                 {"# time = 7\n", "# time = 6\n", "b.tab: its time is 6, but 7 in the first"},
+                 {"", "# external = point:1\n", "b.tab: its metadata have the forces point:1"},
+                 {"# external = point:1\n", "", "a.tab: its metadata have the forces point:1"},
+                 {"", "# softening = 0.1\n", "b.tab: its metadata have a softening"},
+                 {"# softening = 0.1\n", "", "a.tab: its metadata have a softening"},
+                 {"", "# G = -1\n", "b.tab: invalid metadata: G -1"}};
+    char text[300];
+    (void)unused;
+    put_text(in_folder("two.list"), "a.tab\nb.tab\n");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        snprintf(text, sizeof text, "%s%s", cases[i].first, leaving_planet);
+        put_text(in_folder("a.tab"), text);
+        snprintf(text, sizeof text, "%s%s", cases[i].second, leaving_planet);
+        put_text(in_folder("b.tab"), text);
+        nbody_refuses(1, cases[i].message, "--ensemble two.list --dt 0.1 --steps 1 -o no.tab");
+        if (*cases[i].first && !*cases[i].second && i > 3)
+            nbody_refuses(1, cases[i].message, "-i a.tab --ensemble 2 --steps 1 -o no.tab");
+    }
+    assert_true(access(in_folder("no.tab"), F_OK) != 0);
+    snprintf(text, sizeof text, "# G = 4\n# time = 7\n# softening = 0\n%s", leaving_planet);
+    put_text(in_folder("a.tab"), text);
+    put_text(in_folder("b.tab"), text);
+    nbody_succeeds("--ensemble two.list --dt 0.5 --steps 2 --json");
+    json_t *r = nbody_report_json();
+    assert_true(number_of(r, "time") == 8);
+    json_decref(r);
+    put_text(in_folder("b.tab"), leaving_planet); /* at another time; -G is for all */
+    nbody_refuses(1, "b.tab: its time is 0", "--ensemble two.list -G 2 --dt 0.5 --steps 2 -q");
+    snprintf(text, sizeof text, "# time = 7\n%s", leaving_planet);
+    put_text(in_folder("b.tab"), text);
+    nbody_succeeds("--ensemble two.list -G 2 --dt 0.5 --steps 2 -q");
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -502,6 +543,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(ensemble_resumes_after_shortened_step),
         cmocka_unit_test(ensemble_records_view),
         cmocka_unit_test(ensemble_rejects_bad_runs),
+        cmocka_unit_test(ensemble_rejects_other_metadata),
     };
     if (argc < 2)
         return fprintf(stderr, "usage: test_nbody_ensemble_command PATH_OF_STDCL\n"), 2;
