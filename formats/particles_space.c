@@ -40,7 +40,9 @@ static bool may_be_scale_factor(double time, double redshift)
 
 int particles_set_space(struct particles *p, const struct particles_space *s)
 {
-    p->scale = s->comoving > 0 && may_be_scale_factor(p->time, s->redshift);
+    const bool expands = s->comoving > 0 || (isnan(s->comoving) && s->omega > 0);
+    const bool guess = isnan(s->comoving) && isnan(s->redshift);
+    p->scale = expands && !guess && may_be_scale_factor(p->time, s->redshift);
     if (s->comoving > 0)
         return explain_space(p, "is of a cosmological run (%s is %g): its coordinates expand",
                              s->comoving_name, s->comoving);

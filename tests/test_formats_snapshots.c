@@ -301,13 +301,18 @@ static void snapshot_rejects_writing_gadget(void **unused)
 static void snapshot_judges_space_of_gadget(void **unused)
 {
     static const struct {
-        double time, omega, box;
+        double time, redshift, omega, box;
+        bool scale; /* the time is a scale factor */
         const char *part;
     } cases[] = {
-        {2.25, 0.3, 0, NULL},
-        {1, 0.3, 0, "may be of a cosmological run (Omega0 is 0.3, and its time, 1, may be"},
-        {1, 0, 8, NULL},
-        {1, 0, 16, "may be of a periodic box: all bodies lie in the box of its header"}};
+        {2.25, 0, 0.3, 0, false, NULL},
+        {0.5, 0, 0.3, 0, false, NULL},
+        {1, 0, 0.3, 0, true,
+         "may be of a cosmological run (Omega0 is 0.3, and its time, 1, may be"},
+        {0.5, 1, 0.3, 0, true,
+         "may be of a cosmological run (Omega0 is 0.3, and its time, 0.5, may be"},
+        {1, 0, 0, 8, false, NULL},
+        {1, 0, 0, 16, false, "may be of a periodic box: all bodies lie in the box of its header"}};
     (void)unused;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct bytes b = gadget(false, false, 8);
@@ -315,11 +320,12 @@ static void snapshot_judges_space_of_gadget(void **unused)
         const size_t end = b.n;
         b.n = 4 + 72;
         put_gadget_real(&b, cases[i].time, 8);
+        put_gadget_real(&b, cases[i].redshift, 8);
         b.n = 4 + 128;
         put_gadget_real(&b, cases[i].box, 8);
         put_gadget_real(&b, cases[i].omega, 8);
         works(particles_read_memory("space", b.at, end, &p));
-        assert_true(!p.space == !cases[i].part);
+        assert_true(!p.space == !cases[i].part && p.scale == cases[i].scale);
         if (cases[i].part)
             assert_non_null(strstr(p.space, cases[i].part));
         particles_free(&p);

@@ -427,6 +427,20 @@ static void codes_command_refuses_to_guess(void **unused)
                                       "begins at time 0"),
                          k);
     }
+    for (int redshift = 0; redshift < 2; redshift++) { /* without a flag the redshift decides */
+        codes_open("galaxy.hdf5");
+        codes_header(6, n, n, 1, 0.5);
+        codes_scalar("Header", "Omega0", 0.3);
+        codes_scalar("Header", "Redshift", redshift);
+        codes_bodies("PartType1", 3, -1, "Masses");
+        codes_close();
+        nbody_succeeds("-i galaxy.hdf5 --isolated -G 1 --eps 1 --steps 2 --dt 1/1048576 --json");
+        json_t *r = nbody_report_json();
+        assert_true(nbody_json_number(r, "time") == (redshift ? 0 : 0.5) + 0x1p-19);
+        json_decref(r);
+        assert_int_equal(!strstr(err, "the time in galaxy.hdf5, 0.5, is a scale factor"),
+                         !redshift);
+    }
     nbody_refuses(2, "--isolated needs", "-n 8 --isolated");
 }
 
