@@ -9,6 +9,7 @@
 #include "nbody_bodies.h"
 #include "nbody_fields.h"
 #include "nbody_options.h"
+#include "nbody_page.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -165,6 +166,8 @@ int nbody_metadata_take(struct nbody_job *job)
             "%s: has neither a gravitational constant nor units, which decide the forces; give -G: 1 "
             "in N-body units, 43007.1 with kpc, km/s and 10^10 solar masses",
             job->input);
+    if ((status = nbody_units_match(job)) != CLI_DONE)
+        return status;
     take_number(job, NOTE_G, "G", given->G, &job->G, &d);
     if (given->G && particles_number(&job->bodies, NOTE_G) !=
                         job->G) /* the file's units hold only for its own G */

@@ -65,6 +65,7 @@ static const struct cli_combination nbody_combinations[] = {
     CLI_EXCLUDES("ensemble", "ic!solar", "give a star and its planets: --ic solar or -i FILE"),
     CLI_EXCLUDES("input", "ic", "give a file or a model"),
     CLI_REQUIRES("isolated", "input ensemble resume", NULL),
+    CLI_REQUIRES("units", "input ic=solar", "other models have units of their own, with G = 1"),
     CLI_EXCLUDES("input ic=solar", "bodies", "the file determines the bodies"),
     CLI_REQUIRES("input+seed ic=solar+seed", "ensemble", "the file determines the bodies"),
     CLI_EXCLUDES("steps", "until", "give the number of steps or the time"),

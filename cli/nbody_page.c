@@ -27,6 +27,16 @@ int nbody_units_plan(struct nbody_job *job)
     return CLI_DONE;
 }
 
+int nbody_units_match(const struct nbody_job *job)
+{
+    const double G = particles_number(&job->bodies, NOTE_G);
+    if (!job->units.G || isnan(G) || fabs(G / job->units.G - 1) <= DIFFERENT)
+        return CLI_DONE;
+    return cli_failed(
+        "%s: its G is %.9g, but --units %s, %s and %s have %.9g; give the units of the file",
+        job->input, G, job->units.length, job->units.time, job->units.mass, job->units.G);
+}
+
 struct gnuplot_page nbody_figure_page(const struct nbody_job *job, const char *title)
 {
     return (struct gnuplot_page){.title = title,

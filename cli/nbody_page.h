@@ -14,6 +14,9 @@ extern const char *const nbody_paper_names[]; /* of --paper */
  * status. */
 int nbody_units_plan(struct nbody_job *job);
 
+/* Refuse a file whose G contradicts --units. Return an exit status. */
+int nbody_units_match(const struct nbody_job *job);
+
 /* A page with this title, and the paper and command line of the run. Free its `command`. */
 struct gnuplot_page nbody_figure_page(const struct nbody_job *job, const char *title);
 

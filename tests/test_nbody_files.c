@@ -328,13 +328,37 @@ static void nbody_command_draws_axes(void **unused)
     json_t *report = nbody_report_json();
     assert_true(nbody_json_number(report, "G") == 0.00029591220828559115);
     json_decref(report);
-    nbody_succeeds("-n 2000 --steps 1 --units pc,km/s,msun --paper black --figure d.svg -q");
+    nbody_succeeds("-n 2000 --steps 0 -G 0.00430091 -q -o cluster.tab");
+    nbody_succeeds("-i cluster.tab --steps 1 --units pc,km/s,msun --paper black --figure d.svg");
+    assert_non_null(strstr(out, "units         pc, pc/(km/s) and msun: G is 0.0043"));
     load_nbody_file("d.svg", out, sizeof out);
     assert_non_null(strstr(out, ">surface density [msun/pc^2]<"));
+    nbody_succeeds("-i cluster.tab --steps 1 --units pc,km/s,msun --colour-by speed "
+                   "--figure v.svg -q");
+    load_nbody_file("v.svg", out, sizeof out);
+    assert_non_null(strstr(out, ">speed [km/s]<"));
     nbody_refuses(2, "'mile' is no unit of length", "-n 8 --units mile,day,msun --steps 1");
-    nbody_refuses(2, "but -G gives 1; omit -G", "-n 8 -G 1 --units au,day,msun --steps 1");
     nbody_refuses(2, "--paper needs", "-n 8 --paper black --steps 1");
     nbody_refuses(1, ".svg, .png or .pdf", "-n 8 --figure x.jpg --steps 1");
+}
+
+/* --units sets the G of a file that has none. A different G and models are refused. */
+static void nbody_command_checks_units(void **unused)
+{
+    (void)unused;
+    put_text(in_folder("sun.tab"), "1 0 0 0 0 0 0\n0 1 0 0 0 6.283185 0\n");
+    nbody_succeeds("-i sun.tab --units au,yr,msun --dt 1 --until 1 -o year.tab");
+    assert_non_null(strstr(out, "units         au, yr and msun: G is 39.4769264\n"));
+    nbody_succeeds("-i year.tab --units au,yr,msun --dt 1 --until 2 --checkpoint u.ckpt");
+    assert_int_equal(*err, 0);
+    nbody_succeeds("--resume u.ckpt --until 3");
+    assert_non_null(strstr(out, "units         au, yr and msun: G is 39.4769264\n"));
+    nbody_refuses(2, "but -G gives 1; omit -G", "-i sun.tab -G 1 --units au,day,msun --steps 1");
+    nbody_refuses(1, "solar.tab: its G is 0.000295912208, but --units au, yr and msun have 39.4769",
+                  "--ic solar --units au,yr,msun --steps 1");
+    nbody_refuses(2, "--units needs -i FILE or --ic solar: other models have units of their own",
+                  "-n 8 --units pc,km/s,msun --steps 1");
+    nbody_refuses(2, "--units needs", "--ic figure8 --units au,yr,msun --steps 1");
 }
 
 /* ---- Cameras. -------------------------------------------------------------------------------- */
@@ -418,6 +442,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(nbody_command_writes_structure),
         cmocka_unit_test(nbody_command_draws_figures),
         cmocka_unit_test(nbody_command_draws_axes),
+        cmocka_unit_test(nbody_command_checks_units),
         cmocka_unit_test(nbody_command_moves_camera),
         cmocka_unit_test(nbody_command_draws_pictures),
     };
