@@ -254,8 +254,7 @@ static void name_quantity(const struct nbody_job *job, struct nbody_scene *s)
     const bool by_speed = job->colour_by == PICTURE_BY_VALUE;
     char unit[64];
     if (by_speed)
-        snprintf(unit, sizeof unit, "%s%s%s", job->units.length, *job->units.length ? "/" : "",
-                 job->units.time);
+        units_speed(&job->units, unit, sizeof unit);
     else
         units_density(&job->units, unit, sizeof unit);
     units_label(s->quantity, sizeof s->quantity, by_speed ? "speed" : "surface density", unit);

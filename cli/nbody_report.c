@@ -223,6 +223,9 @@ static void nbody_report_text(const struct nbody_job *job, const char *device, F
             job->input ? job->input : nbody_model_names[job->model]);
     if (job->bodies.origin)
         fprintf(fp, "%-14s%s\n", "file has", job->bodies.origin);
+    if (job->units.G)
+        fprintf(fp, "%-14s%s, %s and %s: G is %.9g\n", "units", job->units.length, job->units.time,
+                job->units.mass, job->G);
     char *fields = nbody_fields_text(&job->fields);
     if (*fields)
         fprintf(fp, "%-14s%s\n", "external", fields);

@@ -113,6 +113,15 @@ void units_label(char *label, size_t size, const char *quantity, const char *uni
         snprintf(label, size, "%s", quantity);
 }
 
+void units_speed(const struct units *u, char *name, size_t size)
+{
+    const char *const velocity = strchr(u->time, '('); /* length/(velocity) */
+    if (velocity)
+        snprintf(name, size, "%.*s", (int)strcspn(velocity + 1, ")"), velocity + 1);
+    else
+        snprintf(name, size, "%s%s%s", u->length, *u->length ? "/" : "", u->time);
+}
+
 void units_density(const struct units *u, char *name, size_t size)
 {
     *name = 0;

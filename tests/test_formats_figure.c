@@ -57,6 +57,12 @@ static void units_name_quantities(void **unused)
     assert_string_equal(text, "x");
     units_density(&au, text, sizeof text);
     assert_string_equal(text, "msun/au^2");
+    units_speed(&au, text, sizeof text);
+    assert_string_equal(text, "au/day");
+    units_speed(&pc, text, sizeof text);
+    assert_string_equal(text, "km/s");
+    units_speed(&none, text, sizeof text);
+    assert_string_equal(text, "");
     units_energy(&au, text, sizeof text);
     assert_string_equal(text, "msun au^2/day^2");
     units_energy(&pc, text, sizeof text);
