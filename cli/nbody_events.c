@@ -45,7 +45,14 @@ static bool split_words(const char *text, struct event_words *w)
 static bool find_word(const struct particles *b, const struct event_words *w, size_t k,
                       size_t *body)
 {
-    return nbody_find_body(b, w->word[k], w->length[k], body, w->why);
+    if (nbody_find_body(b, w->word[k], w->length[k], body, w->why))
+        return true;
+    if (!*w->why && w->length[k])
+        snprintf(w->why, NBODY_WHY,
+                 "'%.*s' names none of the %zu bodies; give a name (in quotes if it has a comma), "
+                 "or a number from 1 on",
+                 w->length[k] < 40 ? (int)w->length[k] : 40, w->word[k], b->n);
+    return false;
 }
 
 static bool read_distance(const struct event_words *w, double *distance)

@@ -594,10 +594,12 @@ static void nbody_command_finds_events(void **unused)
         json_decref(r);
     }
     nbody_refuses(2, "--event needs --events", "-n 8 --event apsis:1");
-    nbody_refuses(2, "'apsis:c' is not a rule for 2 bodies",
+    nbody_refuses(2, "--event: 'apsis:c': 'c' names none of the 2 bodies; give a name",
                   "-i named.tab --event apsis:c --events none.csv");
     nbody_refuses(2, "mergers change the numbers",
                   "-n 8 --stop-event apsis:1 --collide merge --radius 1");
+    nbody_refuses(2, "'apsis:' is not a rule for 2 bodies; give encounter:D",
+                  "-i named.tab --event apsis: --events none.csv");
     nbody_refuses(2, "steps of equal times", "-n 8 --stop-event apsis:1 --stepping block");
     assert_true(access(in_folder("none.csv"), F_OK) != 0);
 }

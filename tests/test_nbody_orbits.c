@@ -228,7 +228,7 @@ static void orbits_names_in_rules_are_unique(void **unused)
                   "-i twice.tab --until 1 --stop-event escape:9,S,X");
     nbody_refuses(2, "first=X': bodies 2 and 3 are both called X; give a number",
                   "-i twice.tab --dt 1 --external radiation:beta=0.1,first=X");
-    nbody_refuses(2, "is not a rule for 4 bodies",
+    nbody_refuses(2, "'B' names none of the 4 bodies; give a name (in quotes if it has a comma)",
                   "-i twice.tab --until 1 --event apsis:A,B --events no.csv");
     nbody_refuses(2, "last=2' acts on none of the 4 bodies: its last body is before the first",
                   "-i twice.tab --dt 1 --external radiation:beta=0.1,first=3,last=2");
