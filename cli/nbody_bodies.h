@@ -67,7 +67,9 @@ struct nbody_orbit {
     double value[NBODY_ORBIT_NUMBERS];
     char name[PARTICLES_NAME_SIZE];
 };
-int nbody_orbits_row(struct nbody_job *job);   /* with --diag: add the current orbits */
+bool nbody_orbits_lack_row(const struct nbody_job *job,
+                           double time);       /* with --diag: true if the last row is older */
+int nbody_orbits_row(struct nbody_job *job);   /* with --diag: add the current orbits once */
 int nbody_orbits_write(struct nbody_job *job); /* write the table of --elements */
 
 /* An event at a time: the values of the columns of --events, and enum nbody_event_kind. */

@@ -231,12 +231,19 @@ int nbody_structure_find(const struct nbody_job *job, const double *potential, s
 /* with more bodies, a row takes longer than a user waits after Ctrl-C */
 enum { QUICK = 1 << 18 };
 
+bool nbody_history_lacks_row(const struct nbody_job *job, double time)
+{
+    const struct nbody_history *h = &job->history;
+    return nbody_history_wanted(job) && (h->n == 0 || h->value[(h->n - 1) * h->columns] != time);
+}
+
 int nbody_history_row(struct nbody_job *job, const struct nbody_diagnostics *d)
 {
     struct particles *b = &job->bodies;
     struct nbody_structure s;
     struct nbody_shell shell[NBODY_FRACTIONS] = {{0}};
-    if (!nbody_history_wanted(job) || isnan(d->total) || (b->n > QUICK && cli_interrupted()))
+    if (!nbody_history_lacks_row(job, d->time) || isnan(d->total) ||
+        (b->n > QUICK && cli_interrupted()))
         return CLI_DONE;
     for (size_t k = 0; k < job->fractions.n; k++)
         shell[k].fraction = job->fractions.value[k];

@@ -34,6 +34,8 @@ struct nbody_history {
 cli_reader nbody_read_fractions;
 int nbody_history_plan(struct nbody_job *job); /* check the file names */
 bool nbody_history_wanted(const struct nbody_job *job);
+bool nbody_history_lacks_row(const struct nbody_job *job,
+                             double time); /* true if wanted, and the last row is older */
 int nbody_structure_find(
     const struct nbody_job *job, const double *potential, size_t shells, struct nbody_shell *shell,
     struct nbody_structure *s); /* for the bodies fetched last; -1 with clerrno */

@@ -103,7 +103,9 @@ struct nbody_job {
     CLCONTEXT *context;
     nbody *engine;
     struct csv table;
-    size_t every; /* steps between rows; 0: no table */
+    bool table_begun;  /* it has a row */
+    double table_time; /* of its last row */
+    size_t every;      /* steps between rows; 0: no table */
     struct {
         size_t n;
         struct nbody_row *row;

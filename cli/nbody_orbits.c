@@ -115,9 +115,15 @@ static int add_orbits(struct nbody_job *job)
     return CLI_DONE;
 }
 
+bool nbody_orbits_lack_row(const struct nbody_job *job, double time)
+{
+    const size_t n = job->orbits.n;
+    return job->elements && job->diag > 0 && (n == 0 || job->orbits.row[n - 1].value[0] != time);
+}
+
 int nbody_orbits_row(struct nbody_job *job)
 {
-    return job->elements && job->diag > 0 ? add_orbits(job) : CLI_DONE;
+    return nbody_orbits_lack_row(job, nbody_time(job->engine)) ? add_orbits(job) : CLI_DONE;
 }
 
 int nbody_orbits_write(struct nbody_job *job)

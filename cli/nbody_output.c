@@ -147,12 +147,26 @@ int nbody_output_open(struct nbody_job *job)
 
 /* ---- In the run. ----------------------------------------------------------------------------- */
 
+static bool table_lacks_row(const struct nbody_job *job, double time)
+{
+    return cli_outputs_have(&job->outputs, CLI_OUTPUT_TABLE) &&
+           (!job->table_begun || job->table_time != time);
+}
+
+bool nbody_output_lacks_row(const struct nbody_job *job)
+{
+    const double time = nbody_time(job->engine);
+    return table_lacks_row(job, time) || nbody_history_lacks_row(job, time) ||
+           nbody_orbits_lack_row(job, time);
+}
+
+/* A stop condition may end the run where a row was due: no table has two rows of one time. */
 int nbody_output_row(struct nbody_job *job, const struct nbody_diagnostics *d)
 {
     int status = nbody_orbits_row(job);
     if (status == CLI_DONE)
         status = nbody_history_row(job, d);
-    if (status != CLI_DONE || !cli_outputs_have(&job->outputs, CLI_OUTPUT_TABLE) || isnan(d->total))
+    if (status != CLI_DONE || !table_lacks_row(job, d->time) || isnan(d->total))
         return status;
     struct nbody_chaos chaos = {.time = 0};
     if (job->megno && nbody_find_chaos(job->engine, &chaos) < 0)
@@ -182,6 +196,8 @@ int nbody_output_again(struct nbody_job *job, const struct nbody_row *row)
         job->rows.row = cli_realloc(job->rows.row, job->rows.n + 1, sizeof *job->rows.row);
         job->rows.row[job->rows.n++] = *row;
     }
+    job->table_begun = true;
+    job->table_time = row->value[0];
     return csv_row(&job->table, row->value) < 0 ? cli_failed_call(NULL) : CLI_DONE;
 }
 

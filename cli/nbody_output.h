@@ -23,9 +23,11 @@ struct nbody_row {
 int nbody_output_plan(struct nbody_job *job); /* classify and check the file names before the run */
 int nbody_output_open(struct nbody_job *job); /* open the table */
 int nbody_output_row(struct nbody_job *job,
-                     const struct nbody_diagnostics *d);   /* add a row to the table */
-int nbody_output_frame(struct nbody_job *job);             /* draw the current bodies */
-int nbody_output_finish(struct nbody_job *job);            /* write the final outputs */
+                     const struct nbody_diagnostics *d); /* add a row to all tables */
+bool nbody_output_lacks_row(
+    const struct nbody_job *job);               /* true if a table has no row of the current time */
+int nbody_output_frame(struct nbody_job *job);  /* draw the current bodies */
+int nbody_output_finish(struct nbody_job *job); /* write the final outputs */
 void nbody_output_discard(struct nbody_job *job);          /* discard incomplete outputs */
 size_t nbody_output_interval(const struct nbody_job *job); /* steps between rows of tables */
 

@@ -67,6 +67,27 @@ static int diagnose_now(struct nbody_job *job, const char *name, struct nbody_di
 
 /* ---- The loop. ------------------------------------------------------------------------------- */
 
+static bool row_is_due(const struct nbody_job *job, size_t step)
+{
+    return job->every && step % job->every == 0 && step > 0 && step < job->total;
+}
+
+static int add_current_row(struct nbody_job *job)
+{
+    struct nbody_diagnostics d;
+    const int status = diagnose_now(job, "energy", &d);
+    return status == CLI_DONE ? nbody_output_row(job, &d) : status;
+}
+
+/* Add the row of the step from which a run resumes. A checkpoint lacks it if the run ended there,
+ * or if the sum of energies was interrupted. */
+static int add_resumed_row(struct nbody_job *job)
+{
+    const bool due =
+        row_is_due(job, nbody_steps(job->engine)) && !(fabs(nbody_elapsed(job->engine)) > 0);
+    return due && nbody_output_lacks_row(job) ? add_current_row(job) : CLI_DONE;
+}
+
 static int write_due_outputs(struct nbody_job *job, size_t step)
 {
     int status;
@@ -77,13 +98,8 @@ static int write_due_outputs(struct nbody_job *job, size_t step)
     while (job->outputs.frames_done < job->outputs.frames && step >= next_frame_step(job))
         if ((status = nbody_output_frame(job)) != CLI_DONE)
             return status;
-    if (job->every && step % job->every == 0 && step > 0 && step < job->total) {
-        struct nbody_diagnostics d;
-        if ((status = diagnose_now(job, "energy", &d)) != CLI_DONE)
-            return status;
-        if ((status = nbody_output_row(job, &d)) != CLI_DONE)
-            return status;
-    }
+    if (row_is_due(job, step) && (status = add_current_row(job)) != CLI_DONE)
+        return status;
     return step == nbody_series_next(job) ? nbody_series_write(job) : CLI_DONE;
 }
 
@@ -198,8 +214,8 @@ static int step_and_visit(struct nbody_job *job, size_t step, size_t batch)
 static int step_to_end(struct nbody_job *job)
 {
     size_t wanted = job->batch ? job->batch : FIRST_BATCH;
-    int status;
-    if (!job->resumed && (status = visit_outputs(job, 0)) != CLI_DONE)
+    int status = job->resumed ? add_resumed_row(job) : visit_outputs(job, 0);
+    if (status != CLI_DONE)
         return status;
     if ((status = nbody_checkpoint_begin(job)) != CLI_DONE)
         return status;

@@ -393,6 +393,56 @@ static void restart_accepts_same_command_line(void **unused)
     restart_refuses(2, "had different values of --eps", "--resume c.ckpt --steps 51 --eps 0.02");
 }
 
+/* The first run ends where a row is due: the resumed run has that row, and the bytes of one run. */
+static void restart_keeps_row_of_first_end(void **unused)
+{
+    static const char *const kinds[] = {
+        "-n 8 --integrator whfast --eps 0", "-n 8 --integrator ias15",
+        "-n 8 --integrator trace --eps 0",  "-n 100 --precision mixed",
+        "-n 50 --stepping block",           "-n 200 --method tree"};
+    static const char *const files[] = {"rows-%s.csv", "elements-%s.csv", "shells-%s.csv"};
+    char words[400], name[2][32];
+    (void)unused;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        for (int k = 0; k < 2; k++) {
+            if (!deep && !sampled(2 * i + (size_t)k, 5))
+                continue;
+            snprintf(words, sizeof words,
+                     "%s --dt 1/64 --until 1 --diag 0.25 --csv rows-1.csv --elements "
+                     "elements-1.csv --structure shells-1.csv -q",
+                     kinds[i]);
+            restart_succeeds(words);
+            snprintf(words, sizeof words,
+                     "%s --dt 1/64 --until %s --diag 0.25 --csv rows-2.csv --elements "
+                     "elements-2.csv --structure shells-2.csv --checkpoint rows.ckpt -q",
+                     kinds[i], k ? "0.375" : "0.5");
+            restart_succeeds(words);
+            restart_succeeds("--resume rows.ckpt --until 1 -q");
+            for (size_t j = 0; j < sizeof files / sizeof *files; j++) {
+                snprintf(name[0], sizeof *name, files[j], "1");
+                snprintf(name[1], sizeof *name, files[j], "2");
+                check_same_files(name[0], name[1]);
+            }
+        }
+}
+
+/* A stop condition is checked where a row is due; the end adds no second row of that time. */
+static void restart_stopped_run_has_one_row_a_time(void **unused)
+{
+    (void)unused;
+    restart_succeeds("-n 20 --dt 1/64 --until 1 --diag 0.25 --stop-distance 1e-3 --csv stop.csv "
+                     "--elements stop-elements.csv -q");
+    load_restart_file("stop.csv", out, sizeof out);
+    const char *row = strstr(out, "\n0.25,");
+    assert_non_null(row);
+    assert_null(strstr(row + 1, "\n0.25,"));
+    size_t lines = 0;
+    load_restart_file("stop-elements.csv", out, sizeof out);
+    for (const char *c = out; *c; c++)
+        lines += *c == '\n';
+    assert_int_equal(lines, 1 + 2 * 19); /* the header; at 0 and 0.25 all but the heaviest body */
+}
+
 /* ---- Refused. -------------------------------------------------------------------------------- */
 
 /* Write the checkpoint with one text of its JSON replaced by another of equal length, and the
@@ -697,6 +747,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(restart_keeps_old_outputs),
         cmocka_unit_test(restart_accepts_other_times_of_outputs),
         cmocka_unit_test(restart_accepts_another_end),
+        cmocka_unit_test(restart_keeps_row_of_first_end),
+        cmocka_unit_test(restart_stopped_run_has_one_row_a_time),
         /* Of the following, every n-th runs. */
         cmocka_unit_test(restart_gives_equal_files),
         cmocka_unit_test(restart_ensemble_gives_equal_files),
@@ -708,5 +760,5 @@ int main(int argc, char **argv)
     deep = argc > 2;
     if (deep)
         kills = atoi(argv[2]);
-    return sampled_run("restart", tests, 13, 3, files_create, files_remove);
+    return sampled_run("restart", tests, 15, 3, files_create, files_remove);
 }
