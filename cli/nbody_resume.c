@@ -530,13 +530,27 @@ static void restore_series(struct nbody_job *job)
         job->series_skipped = past - (double)job->series[0].n;
 }
 
+/* Continue the pictures of --frames; warn if all were drawn before the checkpoint. */
+static void restore_frames(struct nbody_job *job)
+{
+    struct cli_outputs *o = &job->outputs;
+    const double step = (double)nbody_steps(job->engine), total = (double)job->total;
+    o->frames_done = o->frames_before = (unsigned)job->resumed->parts.state.frames_done;
+    if (!o->frames || o->frames_done < o->frames || !(step < total) || job->common.quiet)
+        return;
+    const double done = o->frames_done, most = floor(total / step * (done - 1) + 1.5);
+    cli_warn(
+        "no picture is due, because all %u of --frames were drawn before the checkpoint; give --frames %.0f to draw them up to the end",
+        o->frames_done, fmin(fmax(most, done + 1), total + 1));
+}
+
 int nbody_resume_outputs(struct nbody_job *job)
 {
     const struct checkpoint_parts *parts = &job->resumed->parts;
     const struct checkpoint_state *k = &parts->state;
     job->start = k->start;
     job->seconds = k->seconds;
-    job->outputs.frames_done = (unsigned)k->frames_done;
+    restore_frames(job);
     for (size_t i = 0; i < k->rows; i++) {
         struct nbody_row row;
         memcpy(&row, parts->rows + i * sizeof row, sizeof row);

@@ -237,14 +237,24 @@ int cli_output_end(struct cli_output *o, int failed, bool *interrupted)
 
 /* ---- Report. --------------------------------------------------------------------------------- */
 
+/* True if the output was written by this run. */
+static bool is_written(const struct cli_outputs *outputs, const struct cli_output *o)
+{
+    const bool no_frame = outputs->frames && outputs->frames_done == outputs->frames_before;
+    return !o->left_out && o->kind != CLI_OUTPUT_SERIES &&
+           !(o->kind == CLI_OUTPUT_PICTURE && no_frame);
+}
+
 void cli_outputs_report(const struct cli_outputs *outputs, FILE *fp)
 {
+    const char *label = "written";
     for (size_t i = 0; i < outputs->n; i++) {
         const struct cli_output *o = &outputs->item[i];
         const bool film = o->kind == CLI_OUTPUT_FILM;
-        if (o->left_out || o->kind == CLI_OUTPUT_SERIES)
+        if (!is_written(outputs, o))
             continue;
-        fprintf(fp, "%-14s", i ? "" : "written");
+        fprintf(fp, "%-14s", label);
+        label = "";
         if (outputs->frames_done && cli_output_is_drawn(o) && !o->piped) {
             char *first = picture_frame_name(o->file, 1),
                  *last = picture_frame_name(o->file, outputs->frames_done);

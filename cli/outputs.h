@@ -45,7 +45,7 @@ struct cli_outputs {
     /* Results and state of the run. */
     struct cli_output *item;
     size_t n;
-    unsigned frames_done;
+    unsigned frames_done, frames_before; /* before: by the run that this one resumes */
 };
 
 /* Kind of output of a file name. */

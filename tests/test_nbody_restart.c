@@ -443,6 +443,27 @@ static void restart_stopped_run_has_one_row_a_time(void **unused)
     assert_int_equal(lines, 1 + 2 * 19); /* the header; at 0 and 0.25 all but the heaviest body */
 }
 
+/* After all pictures of --frames the user is told how many continue them. */
+static void restart_names_frames_that_continue(void **unused)
+{
+    (void)unused;
+    if (run_restart_command("-n 20 --dt 1/64 --steps 30 --frames 4 -o g.png --size 16 "
+                            "--checkpoint frames.ckpt") != 0)
+        skip(); /* no libpng */
+    restart_succeeds("--resume frames.ckpt --steps 60");
+    assert_non_null(strstr(err, "no picture is due, because all 4 of --frames were drawn before "
+                                "the checkpoint; give --frames 7 to draw them up to the end"));
+    assert_null(strstr(out, "g-0004.png"));
+    assert_int_equal(access(in_folder("g-0005.png"), F_OK), -1);
+    restart_succeeds("-n 20 --dt 1/64 --steps 30 --frames 4 -o g.png --size 16 "
+                     "--checkpoint frames.ckpt");
+    restart_succeeds("--resume frames.ckpt --steps 60 --frames 7");
+    assert_non_null(strstr(out, "g-0001.png ... g-0007.png"));
+    restart_succeeds("-n 20 --dt 1/64 --steps 60 --frames 7 -o h.png --size 16 -q");
+    check_same_files("g-0005.png", "h-0005.png"); /* equal interval and frame */
+    check_same_files("g-0007.png", "h-0007.png");
+}
+
 /* ---- Refused. -------------------------------------------------------------------------------- */
 
 /* Write the checkpoint with one text of its JSON replaced by another of equal length, and the
@@ -749,6 +770,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(restart_accepts_another_end),
         cmocka_unit_test(restart_keeps_row_of_first_end),
         cmocka_unit_test(restart_stopped_run_has_one_row_a_time),
+        cmocka_unit_test(restart_names_frames_that_continue),
         /* Of the following, every n-th runs. */
         cmocka_unit_test(restart_gives_equal_files),
         cmocka_unit_test(restart_ensemble_gives_equal_files),
@@ -760,5 +782,5 @@ int main(int argc, char **argv)
     deep = argc > 2;
     if (deep)
         kills = atoi(argv[2]);
-    return sampled_run("restart", tests, 15, 3, files_create, files_remove);
+    return sampled_run("restart", tests, 16, 3, files_create, files_remove);
 }
