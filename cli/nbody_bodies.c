@@ -450,6 +450,9 @@ int nbody_job_choose(struct nbody_job *job)
 {
     if (check_softenings(job) != CLI_DONE)
         return CLI_FAILED;
+    job->by_default.step = isnan(job->dt);
+    job->by_default.integrator = !job->given.integrator && !job->bodies.note[NOTE_integrator];
+    job->by_default.precision = job->precision == NOT_GIVEN;
     choose_few(job);
     const bool adjust = isnan(job->dt) && job->integrator == NBODY_IAS15 && !job->resumed;
     const int status = choose_defaults(job);

@@ -102,6 +102,9 @@ struct nbody_job {
     size_t total;   /* steps to do */
     CLCONTEXT *context;
     nbody *engine;
+    struct {
+        bool step, integrator, precision;
+    } by_default; /* true for a choice that neither the command line nor the input gave */
     struct csv table;
     bool table_begun;  /* it has a row */
     double table_time; /* of its last row */

@@ -22,6 +22,24 @@
 
 /* ---- One file. ------------------------------------------------------------------------------- */
 
+/* Remove choices by default from the metadata of bodies that are only converted: they fit no later
+ * run of the file. Models have a step of their own. */
+static int drop_unused_notes(struct nbody_job *job)
+{
+    const struct {
+        bool unused;
+        enum particles_note note;
+    } notes[] = {{job->by_default.step, NOTE_step},
+                 {job->by_default.integrator, NOTE_integrator},
+                 {job->by_default.precision, NOTE_precision}};
+    if (job->total > 0 || !job->input)
+        return CLI_DONE;
+    for (size_t i = 0; i < sizeof notes / sizeof *notes; i++)
+        if (notes[i].unused && particles_set_note(&job->bodies, notes[i].note, NULL) < 0)
+            return cli_failed_call(NULL);
+    return CLI_DONE;
+}
+
 /* Download the current bodies and update the metadata of their files. */
 int nbody_bodies_fetch(struct nbody_job *job)
 {
@@ -31,7 +49,8 @@ int nbody_bodies_fetch(struct nbody_job *job)
          nbody_forces(job->engine, NULL, b->potential) < 0))
         return cli_failed_call(NULL);
     b->time = nbody_time(job->engine);
-    return nbody_metadata_set(job);
+    const int status = nbody_metadata_set(job);
+    return status == CLI_DONE ? drop_unused_notes(job) : status;
 }
 
 /* All ranks hold all bodies and write the file together. An abandoned file is not added to the

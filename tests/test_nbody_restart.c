@@ -464,6 +464,27 @@ static void restart_names_frames_that_continue(void **unused)
     check_same_files("g-0007.png", "h-0007.png");
 }
 
+/* A file converted without steps has the default integrator, step and precision of a later run; the
+ * run ends with the bytes of a run of the original file. */
+static void restart_converted_file_keeps_defaults(void **unused)
+{
+    (void)unused;
+    put_text(in_folder("pair.tab"), "1 0 0 0 0 0 0\n1e-4 1 0 0 0 1 0\n");
+    restart_succeeds("-i pair.tab --until 20 -o direct.npy --json");
+    assert_non_null(strstr(out, "\"integrator\": \"ias15\""));
+    restart_succeeds("-i pair.tab --steps 0 -o converted.tab -q");
+    restart_succeeds("-i converted.tab --until 20 -o indirect.npy --json");
+    assert_non_null(strstr(out, "\"integrator\": \"ias15\""));
+    check_same_files("direct.npy", "indirect.npy");
+    restart_succeeds("-i pair.tab --steps 0 --dt 0.125 --integrator whfast -o converted.tab -q");
+    restart_succeeds("-i converted.tab --steps 0 -o again.tab -q");
+    char *text = bytes_of(in_folder("again.tab"), NULL);
+    ready(text);
+    assert_non_null(strstr(text, "\n# integrator = whfast\n"));
+    assert_non_null(strstr(text, "\n# step = 0.125\n"));
+    free(text);
+}
+
 /* ---- Refused. -------------------------------------------------------------------------------- */
 
 /* Write the checkpoint with one text of its JSON replaced by another of equal length, and the
@@ -771,6 +792,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(restart_keeps_row_of_first_end),
         cmocka_unit_test(restart_stopped_run_has_one_row_a_time),
         cmocka_unit_test(restart_names_frames_that_continue),
+        cmocka_unit_test(restart_converted_file_keeps_defaults),
         /* Of the following, every n-th runs. */
         cmocka_unit_test(restart_gives_equal_files),
         cmocka_unit_test(restart_ensemble_gives_equal_files),
@@ -782,5 +804,5 @@ int main(int argc, char **argv)
     deep = argc > 2;
     if (deep)
         kills = atoi(argv[2]);
-    return sampled_run("restart", tests, 16, 3, files_create, files_remove);
+    return sampled_run("restart", tests, 17, 3, files_create, files_remove);
 }
