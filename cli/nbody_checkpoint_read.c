@@ -191,8 +191,9 @@ static int read_state(const char *file, struct remainder *r, struct checkpoint_p
 {
     struct checkpoint_state *k = &parts->state;
     const char *at = remainder_take(r, 1, sizeof *k);
-    if (at)
-        memcpy(k, at, sizeof *k);
+    if (!at)
+        return cli_failed("--resume: %s is damaged: it ends within the state of the run", file);
+    memcpy(k, at, sizeof *k);
     if (k->size != sizeof *k) /* another version may store another state */
         return cli_failed("--resume: %s was written by version %s, which version " STDCL_VERSION
                           " cannot resume",

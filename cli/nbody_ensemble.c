@@ -108,8 +108,16 @@ static int resume_ensemble(struct ensemble *e)
     const size_t energies = e->systems * sizeof *e->before,
                  masses = e->systems * e->bodies * sizeof *e->mass,
                  before = sizeof k + energies + masses;
-    if (k.size != sizeof k)
+    if (!from)
         return cli_failed("--resume: %s is not a checkpoint of an ensemble", job->resume);
+    if (size < sizeof k)
+        return cli_failed("--resume: %s is damaged: it ends within the state of the ensemble",
+                          job->resume);
+    if (k.size != sizeof k)
+        return cli_failed(
+            "--resume: %s was written by a version whose ensembles version " STDCL_VERSION
+            " cannot resume",
+            job->resume);
     if (k.systems != e->systems || k.bodies != e->bodies || k.seed != job->seed || k.G != job->G ||
         k.spread != job->spread || k.integrator != job->integrator ||
         k.time_start != job->time_start || size < before ||

@@ -223,6 +223,22 @@ static void restart_ensemble_gives_equal_files(void **unused)
     restart_refuses(2, "had different systems", "--resume e.ckpt --until 8");
 }
 
+/* Write the checkpoint with only some bytes of its state, and the checksum updated. */
+static void cut_state(const char *from, size_t state, const char *file)
+{
+    size_t size;
+    struct checkpoint_head head;
+    char *image = bytes_of(in_folder(from), &size);
+    ready(image);
+    memcpy(&head, image, sizeof head);
+    head.size = sizeof head + head.text + state;
+    assert_true(head.size < size);
+    head.sum = checkpoint_sum(image + sizeof head, head.size - sizeof head);
+    memcpy(image, &head, sizeof head);
+    put_bytes(in_folder(file), image, head.size);
+    free(image);
+}
+
 /* A run by --steps resumes to a time, and a run to a time resumes by --steps. */
 static void restart_accepts_another_end(void **unused)
 {
@@ -597,6 +613,9 @@ static void restart_rejects_forged_lengths(void **unused)
         forge(choices[i], &wrong, sizeof wrong, "forged.ckpt");
         restart_refuses(1, "forged.ckpt is damaged: its ", "--resume forged.ckpt");
     }
+    cut_state("good.ckpt", 200, "forged.ckpt");
+    restart_refuses(1, "forged.ckpt is damaged: it ends within the state of the run",
+                    "--resume forged.ckpt");
     forge(FIELD(dt), &none, sizeof none, "forged.ckpt");
     restart_refuses(1, "forged.ckpt is damaged: its value 'options' is out of range",
                     "--resume forged.ckpt");
