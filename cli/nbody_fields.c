@@ -314,10 +314,12 @@ int nbody_fields_read(struct nbody_job *job)
 
 int nbody_fields_take(struct nbody_job *job, const char *text)
 {
-    return parse_field_list(text, &job->fields)
-               ? CLI_DONE
-               : cli_failed("%s: invalid metadata external '%s'; give --external", job->input,
-                            text);
+    if (parse_field_list(text, &job->fields))
+        return CLI_DONE;
+    if (job->resumed)
+        return cli_failed("--resume: %s is damaged: its value 'external' is '%s'", job->resume,
+                          text);
+    return cli_failed("%s: invalid metadata external '%s'; give --external", job->input, text);
 }
 
 static char *fields_text(const struct nbody_fields *fields, const char *forces)

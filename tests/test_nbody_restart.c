@@ -639,6 +639,11 @@ static void restart_rejects_forged_words(void **unused)
         change(from, to, "words.ckpt");
         restart_refuses(1, message, "--resume words.ckpt");
     }
+    put_text(in_folder("field.tab"), "# external = point:1\n1 1 0 0 0 1 0\n1 2 0 0 0 1 0\n");
+    restart_succeeds("-i field.tab --dt 1/64 --steps 4 --checkpoint good.ckpt -q");
+    change("\"external\": \"point:1\"", "\"external\": \"point:x\"", "words.ckpt");
+    restart_refuses(1, "words.ckpt is damaged: its value 'external' is 'point:x'\n",
+                    "--resume words.ckpt");
     change("\"nbody\"", "1234567", "words.ckpt"); /* a word that is no text */
     restart_refuses(1, "no valid entry 'command'", "--resume words.ckpt");
 }
