@@ -207,23 +207,38 @@ static const char *socket_address(const struct cli_option *o)
     return address && strncmp(address, SOCKET, strlen(SOCKET)) == 0 ? address : NULL;
 }
 
+/* Append a stored output that is not below the folder to a list. Fail if its own folder does not
+ * exist. */
+static int check_stored_file(const struct cli_usage *usage, const char *folder,
+                             const struct cli_option *o, const char *file, char *list, size_t size)
+{
+    if (!is_stored(usage->stored, file) || strcmp(file, "-") == 0 ||
+        (folder && is_below(folder, file)))
+        return CLI_DONE;
+    char *whole = absolute_name(file);
+    const int status = whole ? CLI_DONE : cli_check_output(file);
+    free(whole);
+    if (status == CLI_DONE)
+        list_output(list, size, o, file);
+    return status;
+}
+
 static int check_stored_outputs(const struct cli_usage *usage)
 {
     char list[400] = "", *folder = folder_of(usage->stored->file);
+    int status = CLI_DONE;
     for (const struct cli_option *o = usage->options; o->type != CLI_TYPE_END; o++) {
         const char *address = socket_address(o);
-        for (size_t i = 0; o->name && cli_list_has(usage->writes, o->name) && option_file(o, i);
-             i++) {
-            const char *file = option_file(o, i);
-            if (is_stored(usage->stored, file) && strcmp(file, "-") != 0 &&
-                !(folder && is_below(folder, file)))
-                list_output(list, sizeof list, o, file);
-        }
+        const bool writes = o->name && cli_list_has(usage->writes, o->name);
+        for (size_t i = 0; status == CLI_DONE && writes && option_file(o, i); i++)
+            status = check_stored_file(usage, folder, o, option_file(o, i), list, sizeof list);
         if (address && is_stored(usage->stored, address) &&
             !(folder && is_below(folder, address + strlen(SOCKET))))
             list_output(list, sizeof list, o, address);
     }
     free(folder);
+    if (status != CLI_DONE)
+        return status;
     return *list ? cli_wrong("%s names outputs that are not below its folder; to write them, give "
                              "them again: %s",
                              usage->stored->file, list)

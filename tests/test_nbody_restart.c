@@ -670,6 +670,12 @@ static void restart_needs_outputs_elsewhere_again(void **unused)
     check_same_files("out.tab", "sub/in.tab");
     restart_succeeds("-n 8 --dt 1/64 --steps 4 -q --checkpoint sub/c.ckpt -o sub/link.tab");
     restart_refuses(2, "give them again: -o sub/link.tab\n", "--resume sub/c.ckpt --steps 8 -q");
+    assert_int_equal(mkdir(in_folder("sub/gone"), 0700), 0);
+    restart_succeeds("-n 8 --dt 1/64 --steps 4 -q --checkpoint sub/c.ckpt -o sub/gone/k.tab");
+    remove_restart_files("sub/gone/k.tab");
+    assert_int_equal(rmdir(in_folder("sub/gone")), 0);
+    restart_refuses(1, "the folder 'sub/gone' does not exist; create it first\n",
+                    "--resume sub/c.ckpt --steps 8 -q");
     restart_succeeds("-n 8 --dt 1/64 --steps 4 -q --checkpoint good.ckpt --trace=sub/t.json");
     change("--trace=sub/t.json", "--view=unix:o.sock", "sub/c.ckpt");
     restart_refuses(2, "give them again: --checkpoint good.ckpt, --view=unix:o.sock\n",
