@@ -6,6 +6,7 @@
 #include "alloc.h"
 #include "message.h"
 #include "nbody_ensemble.h"
+#include "nbody_output.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -103,13 +104,15 @@ static int restore_rows(struct ensemble *e, struct ensemble_table *t, size_t row
     return status;
 }
 
-/* True if the head fits the outputs of this run and `bytes` bytes after it. */
+/* True if the head fits the outputs of this run and `bytes` bytes after it. This run may have more
+ * tables, or a series where the checkpoint has none. */
 static bool head_fits(const struct ensemble *e, const struct kept_head *h, size_t bytes)
 {
     const size_t most = SIZE_MAX / 1024;
     return h->energies < most && h->orbits < most && h->files < most && h->chosen == e->chosen_n &&
-           h->series == e->job->series_n && (h->energies == 0) == (e->energies.csv.columns == 0) &&
-           kept_bytes_of(e, h) == bytes;
+           (h->series == 0 || h->series == e->job->series_n) &&
+           (h->energies == 0 || e->energies.csv.columns > 0) &&
+           (h->orbits == 0 || e->orbits.csv.columns > 0) && kept_bytes_of(e, h) == bytes;
 }
 
 int ensemble_kept_restore(struct ensemble *e, const char *from, size_t bytes)
@@ -121,7 +124,7 @@ int ensemble_kept_restore(struct ensemble *e, const char *from, size_t bytes)
     if (bytes < sizeof h || !head_fits(e, &h, bytes - sizeof h) ||
         memcmp(from + sizeof h, e->chosen, h.chosen * sizeof *e->chosen) != 0)
         return cli_wrong(
-            "--resume: the run of %s had other outputs over time (--systems, --csv, --elements or --snapshots); resume it with the same ones",
+            "--resume: the run of %s had other outputs over time (--systems, --csv, --elements or --snapshots); keep these, and add more as needed",
             job->resume);
     from += sizeof h + h.chosen * sizeof *e->chosen;
     for (size_t k = 0; k < e->chosen_n; k++)
@@ -130,12 +133,13 @@ int ensemble_kept_restore(struct ensemble *e, const char *from, size_t bytes)
     int status = restore_rows(e, &e->energies, h.energies, &from);
     if (status == CLI_DONE)
         status = restore_rows(e, &e->orbits, h.orbits, &from);
-    for (size_t i = 0; i < job->series_n && status == CLI_DONE && h.files; i++) {
+    for (size_t i = 0; i < h.series && status == CLI_DONE && h.files; i++) {
         struct series *s = &job->series[i];
         s->file = cli_realloc(s->file, h.files, sizeof *s->file);
         memcpy(s->file, from, h.files * sizeof *s->file);
         from += h.files * sizeof *s->file;
         s->n = h.files;
     }
+    nbody_series_resume(job, nbody_ensemble_steps(e->engine));
     return status;
 }

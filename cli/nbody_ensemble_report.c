@@ -10,6 +10,7 @@
 #include "text.h"
 #include "nbody_bodies.h"
 #include "nbody_ensemble.h"
+#include "nbody_history.h"
 #include "nbody_output.h"
 
 #include <jansson.h>
@@ -207,6 +208,7 @@ static void ensemble_report_text(const struct nbody_job *job, const struct ensem
         fprintf(fp, "%-14s%zu systems without a finite energy\n", "failed", e->wrong);
     events_text(e, fp);
     nbody_series_report(job, fp);
+    nbody_history_report(job, fp);
     cli_outputs_report(&job->outputs, fp);
     if (*job->stopped)
         fprintf(fp, "%-14safter %zu of %zu steps: %s\n", "stopped", nbody_ensemble_steps(e->engine),

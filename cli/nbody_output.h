@@ -53,7 +53,9 @@ int nbody_series_add(struct nbody_job *job,
 int nbody_series_plan(
     const struct nbody_job *job); /* check times and disk space, after nbody_job_choose */
 size_t nbody_series_next(
-    const struct nbody_job *job);              /* step of the next snapshot; SIZE_MAX: none */
+    const struct nbody_job *job); /* step of the next snapshot; SIZE_MAX: none */
+void nbody_series_resume(struct nbody_job *job,
+                         size_t step);         /* make the next snapshot due after this step */
 int nbody_series_write(struct nbody_job *job); /* write a snapshot and the index */
 int nbody_series_write_bodies(struct nbody_job *job, const struct particles *b,
                               size_t step); /* write these bodies as the next snapshot */

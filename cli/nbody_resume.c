@@ -524,10 +524,7 @@ static void restore_series(struct nbody_job *job)
         }
         from += bytes;
     }
-    const double each = job->snapshots / fabs(job->dt), /* steps; a file is due at the nearest */
-        past = ceil(((double)nbody_steps(job->engine) + 0.5) / each);
-    if (job->series_n)
-        job->series_skipped = past - (double)job->series[0].n;
+    nbody_series_resume(job, nbody_steps(job->engine));
 }
 
 /* Continue the pictures of --frames; warn if all were drawn before the checkpoint. */

@@ -113,6 +113,13 @@ size_t nbody_series_next(const struct nbody_job *job)
     return step <= (double)job->total ? (size_t)step : SIZE_MAX;
 }
 
+void nbody_series_resume(struct nbody_job *job, size_t step)
+{
+    const double each = job->snapshots / fabs(job->dt); /* steps; a file is due at the nearest */
+    if (job->series_n)
+        job->series_skipped = ceil(((double)step + 0.5) / each) - (double)job->series[0].n;
+}
+
 /* Free bytes on the disk of a series; false if unknown. */
 static bool query_disk(const char *pattern, struct stat *folder, double *room)
 {

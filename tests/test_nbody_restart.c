@@ -480,6 +480,35 @@ static void restart_names_frames_that_continue(void **unused)
     check_same_files("g-0007.png", "h-0007.png");
 }
 
+/* A resumed ensemble begins tables and a series of its own; the report names all of them. */
+static void restart_ensemble_adds_outputs(void **unused)
+{
+    (void)unused;
+    put_text(in_folder("planets.tab"),
+             "1 0 0 0 0 0 0\n1e-4 1 0 0 0 1 0\n1e-4 0 2 0 -0.70710678118654752 0 0\n");
+    restart_succeeds("-i planets.tab --ensemble 5 --systems 2,4 --dt 0.25 --until 10 "
+                     "--checkpoint add.ckpt");
+    restart_succeeds("--resume add.ckpt --until 20 --csv add.csv --elements add-elements.csv "
+                     "--diag 4 --snapshots 4 -o add-%d.npy");
+    assert_non_null(strstr(out, "add-elements.csv"));
+    assert_non_null(strstr(out, "add.csv"));
+    restart_succeeds("-i planets.tab --ensemble 5 --systems 2,4 --dt 0.25 --until 20 --diag 4 "
+                     "--csv one.csv --elements one-elements.csv --snapshots 4 -o one-%d.npy -q");
+    check_same_files("add-0.npy", "one-3.npy"); /* of time 12 */
+    check_same_files("add-2.npy", "one-5.npy"); /* of time 20 */
+    char *whole = bytes_of(in_folder("one.csv"), NULL),
+         *added = bytes_of(in_folder("add.csv"), NULL);
+    ready(whole);
+    ready(added);
+    const char *begun = strchr(added, '\n'), *later = strstr(whole, "\n2,12,");
+    assert_string_equal(begun, later);
+    free(whole);
+    free(added);
+    cut_state("add.ckpt", 40, "cut.ckpt");
+    restart_refuses(1, "cut.ckpt is damaged: it ends within the state of the ensemble",
+                    "--resume cut.ckpt");
+}
+
 /* A file converted without steps has the default integrator, step and precision of a later run; the
  * run ends with the bytes of a run of the original file. */
 static void restart_converted_file_keeps_defaults(void **unused)
@@ -822,6 +851,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(restart_keeps_row_of_first_end),
         cmocka_unit_test(restart_stopped_run_has_one_row_a_time),
         cmocka_unit_test(restart_names_frames_that_continue),
+        cmocka_unit_test(restart_ensemble_adds_outputs),
         cmocka_unit_test(restart_converted_file_keeps_defaults),
         /* Of the following, every n-th runs. */
         cmocka_unit_test(restart_gives_equal_files),
@@ -834,5 +864,5 @@ int main(int argc, char **argv)
     deep = argc > 2;
     if (deep)
         kills = atoi(argv[2]);
-    return sampled_run("restart", tests, 17, 3, files_create, files_remove);
+    return sampled_run("restart", tests, 18, 3, files_create, files_remove);
 }
