@@ -79,8 +79,8 @@ static int add_current_row(struct nbody_job *job)
     return status == CLI_DONE ? nbody_output_row(job, &d) : status;
 }
 
-/* Add the row of the step from which a run resumes. A checkpoint lacks it if the run ended there,
- * or if the sum of energies was interrupted. */
+/* Add the row of the first step of a resumed run. The checkpoint lacks this row if the run ended
+ * there, or if the sum of energies was interrupted. */
 static int add_resumed_row(struct nbody_job *job)
 {
     const bool due =
