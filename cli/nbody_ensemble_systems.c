@@ -165,8 +165,9 @@ static int check_metadata(const struct nbody_job *job, const struct nbody_job *o
     return CLI_DONE;
 }
 
-/* Read system s of n from a file, whose options and metadata are those of a run of this file alone:
- * the first to `job`, whose metadata all systems share, the others to `own`. */
+/* Read system s of n from a file, with the metadata and checks of a run of this file alone. The
+ * first system goes to `job`, and its metadata hold for all systems. A later system goes to `own`.
+ */
 static int read_system(struct nbody_job *job, struct nbody_job *own, struct ensemble *e, size_t s,
                        size_t n)
 {

@@ -121,7 +121,7 @@ static void replace_scale_factor(struct nbody_job *job)
     job->bodies.scale = false;
 }
 
-/* True if a body has a softening, its own or that of all. */
+/* True if the file has a softening for all bodies or for one. */
 static bool has_softening(const struct particles *b)
 {
     size_t i = 0;
