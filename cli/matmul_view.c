@@ -27,7 +27,7 @@ int matmul_view_open(struct matmul_job *job)
         return CLI_DONE;
     for (size_t i = 0; i < job->nkinds; i++) {
         names[i] = columns[2 + 2 * i] = matmul_kind_name(job->kinds[i]);
-        columns[3 + 2 * i] = "Gflop/s";
+        columns[3 + 2 * i] = "GFLOP/s";
     }
     char *device = job->context ? cli_devices_name(job->context) : NULL;
     const char *const facts[] = {"precision", matmul_precision_names[job->precision], "device",
@@ -46,7 +46,7 @@ int matmul_view_open(struct matmul_job *job)
                                           .column = job->sweep ? "block" : "",
                                           .columns = job->sweep ? sides : one,
                                           .quantity = "rate",
-                                          .unit = "Gflop/s"}};
+                                          .unit = "GFLOP/s"}};
     const int status = cli_window_open(&job->window, &about);
     free(device);
     return status;

@@ -260,8 +260,8 @@ export function madeSweep() {
   const run = {
     time: 0, step: 0, kind: 4,
     hello: { type: "hello", version: 1, stdcl: "1.0.0", run: "13", program: "matmul", title: "matmul: sweep over sizes", live: true, rights: "all", can: ["pause", "quit"], rate: 30, step: "run", time: { name: "run", unit: "" },
-      facts: [["device", "a device made up"]], grid: { row: "engine", rows, column: "size", columns, quantity: "rate", unit: "Gflop/s" },
-      rows: { x: 0, columns: [{ name: "size", unit: "" }, ...rows.map((name) => ({ name, unit: "Gflop/s" }))] } },
+      facts: [["device", "a device made up"]], grid: { row: "engine", rows, column: "size", columns, quantity: "rate", unit: "GFLOP/s" },
+      rows: { x: 0, columns: [{ name: "size", unit: "" }, ...rows.map((name) => ({ name, unit: "GFLOP/s" }))] } },
     advance() {
       if (run.step >= values.length) return;
       const c = Math.floor(run.step / rows.length), r = run.step % rows.length;

@@ -321,7 +321,7 @@ test("tables: plots by unit and subject; rows that are forgotten", () => {
   assert.deepEqual(table.line(3, true).map((v) => +v.toFixed(9)), [0, -0.01]);
   table.add({ flags: 8, first: 0, count: 1, columns: 5, values: [5, 1, 1, 1, 1] });
   assert.equal(table.length, 1);
-  assert.deepEqual(new Table([{ name: "block", unit: "" }, { name: "a", unit: "Gflop/s" }, { name: "b", unit: "Gflop/s" }]).plots().map((p) => p.columns), [[1, 2]]);
+  assert.deepEqual(new Table([{ name: "block", unit: "" }, { name: "a", unit: "GFLOP/s" }, { name: "b", unit: "GFLOP/s" }]).plots().map((p) => p.columns), [[1, 2]]);
 });
 
 test("cameras: what is under the pointer stays there", () => {
