@@ -144,6 +144,7 @@ static int gas_progress(void *arg, uint64_t done_of_one)
     const double done =
         (double)job->passes_done * (double)job->n + (double)done_of_one * world_size(cli_world);
     const double seconds = seconds_now() - job->progress.started;
+    job->done = done;
     cli_progress_update(&job->progress, done,
                         seconds > 0 ? cli_text_rate(&rate, done / seconds, "molecules/s") : NULL);
     cli_window_listen(&job->window);
@@ -263,6 +264,8 @@ static int sum_and_report(struct gas_job *job)
     cli_progress_start(&job->progress, "molecules", (double)job->n * passes, job->common.quiet);
     status = sum_with_outputs(job);
     cli_progress_end(&job->progress);
+    if (status != CLI_DONE && cli_interrupted())
+        gas_job_report_interrupted(job);
     if (status != CLI_DONE)
         return status;
     if ((status = gas_job_report(job)) != CLI_DONE)

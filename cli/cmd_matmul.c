@@ -252,7 +252,7 @@ static int multiply_and_report(struct matmul_job *job)
         return status;
     if ((status = matmul_job_files(job)) != CLI_DONE)
         return status;
-    if ((job->outcomes || !job->interrupted) && (status = matmul_job_report(job)) != CLI_DONE)
+    if ((status = matmul_job_report(job)) != CLI_DONE)
         return status;
     if ((status = cli_profile_report(&job->common, job->context)) != CLI_DONE)
         return status;

@@ -44,6 +44,7 @@ struct gas_job {
     gas *gas;
     struct cli_progress progress;
     int passes_done; /* completed passes over all molecules: draw, sum, count */
+    double done;     /* molecules of all passes at the last progress */
     int sums;        /* sums reported to the view */
     uint64_t *count; /* counts of the view's bins; NULL: not counted yet */
     struct gas_energy energy;
@@ -74,7 +75,8 @@ int gas_view_visit(struct gas_job *job);
 int gas_view_end(struct gas_job *job);
 int gas_view_stay(struct gas_job *job);
 
-/* gas_report.c */
+/* gas_report.c. interrupted: the report of a run that a signal ended. */
 int gas_job_report(const struct gas_job *job);
+void gas_job_report_interrupted(const struct gas_job *job);
 
 #endif

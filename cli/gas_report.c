@@ -2,8 +2,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "command.h"
 #include "device.h"
+#include "interrupt.h"
 #include "json.h"
 #include "message.h"
+#include "ranks.h"
 #include "report.h"
 #include "text.h"
 #include "gas_job.h"
@@ -13,6 +15,7 @@
 #include <stdbool.h>
 #include <stdcl.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -84,6 +87,14 @@ static void gas_report_lines(const struct gas_job *job, const char *device)
     FILE *fp = cli_report_begin(&report, stdout, 16);
     gas_report_text(job, device, fp);
     cli_report_end(&report, fp);
+}
+
+void gas_job_report_interrupted(const struct gas_job *job)
+{
+    const double total = fmin(job->progress.total, 0x1p63);
+    if (cli_ranks_first() && !job->common.json && !job->common.quiet)
+        cli_interrupt_report((uint64_t)fmin(job->done, total), (uint64_t)total, "molecules",
+                             stdout);
 }
 
 int gas_job_report(const struct gas_job *job)

@@ -3,6 +3,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "command.h"
 #include "device.h"
+#include "interrupt.h"
 #include "json.h"
 #include "alloc.h"
 #include "message.h"
@@ -125,13 +126,22 @@ static void report_one(const struct matmul_job *job, const struct matmul_outcome
     free(device);
 }
 
+/* The lines before a table, wrapped. */
+static void report_head(const struct matmul_job *job, FILE *out)
+{
+    struct cli_report report;
+    FILE *fp = cli_report_begin(&report, out, REPORT_INDENT);
+    report_product(job, fp);
+    report_nan(job, fp);
+    cli_report_end(&report, fp);
+}
+
 static void report_compare(const struct matmul_job *job, FILE *out)
 {
     struct text_table *table =
         text_table_create("engine|~3device|>time|>GFLOP/s|>1% of peak|>2error");
     struct cli_text text;
-    report_product(job, out);
-    report_nan(job, out);
+    report_head(job, out);
     for (size_t i = 0; i < job->outcomes; i++) {
         const struct matmul_outcome *o = &job->outcome[i];
         char *device = *o->why ? NULL : outcome_device(job, o->kind);
@@ -182,7 +192,7 @@ static void report_sweep(const struct matmul_job *job, FILE *out)
         cli_text_append(columns, sizeof columns, "|>1%s|>2GFLOP/s",
                         matmul_kind_name(job->kinds[i]));
     struct text_table *table = text_table_create(columns);
-    report_product(job, out);
+    report_head(job, out);
     for (size_t block = 0; block <= 1024; block = block ? 2 * block : 1) {
         bool any = false;
         for (size_t i = 0; i < job->nkinds; i++)
@@ -206,25 +216,44 @@ static bool is_stdout(const char *file)
     return file && strcmp(file, "-") == 0;
 }
 
-int matmul_job_report(const struct matmul_job *job)
+/* Say how many engines are done, or products of the only engine. */
+static void report_interruption(const struct matmul_job *job, FILE *out)
 {
-    if (job->common.json)
-        return matmul_report_json(job);
-    if (job->common.quiet || job->outcomes == 0)
-        return CLI_DONE;
-    FILE *out = is_stdout(job->output) || is_stdout(job->csv) ? stderr : stdout;
+    const size_t wanted = job->repeat ? 1 + job->repeat : 0; /* the first product warms up */
+    if (job->compare)
+        cli_interrupt_report(job->outcomes, job->nkinds, "engines", out);
+    else if (job->sweep)
+        cli_interrupt_report(job->outcomes, 0, "block sizes", out);
+    else
+        cli_interrupt_report(wanted && job->runs > wanted ? wanted : job->runs, wanted, "products",
+                             out);
+}
+
+static void report_text(const struct matmul_job *job, FILE *out)
+{
+    struct cli_report report;
     if (job->compare) {
         report_compare(job, out);
-        return CLI_DONE;
-    }
-    if (job->sweep) {
+    } else if (job->sweep) {
         report_sweep(job, out);
-        return CLI_DONE;
+    } else {
+        FILE *fp = cli_report_begin(&report, out, REPORT_INDENT);
+        report_one(job, &job->outcome[0], fp);
+        cli_report_end(&report, fp);
     }
-    struct cli_report report;
-    FILE *fp = cli_report_begin(&report, out, REPORT_INDENT);
-    report_one(job, &job->outcome[0], fp);
-    cli_report_end(&report, fp);
+}
+
+int matmul_job_report(const struct matmul_job *job)
+{
+    FILE *out = is_stdout(job->output) || is_stdout(job->csv) ? stderr : stdout;
+    if (job->common.json)
+        return job->outcomes || !job->interrupted ? matmul_report_json(job) : CLI_DONE;
+    if (job->common.quiet)
+        return CLI_DONE;
+    if (job->outcomes)
+        report_text(job, out);
+    if (job->interrupted)
+        report_interruption(job, out);
     return CLI_DONE;
 }
 

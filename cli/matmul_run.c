@@ -96,7 +96,7 @@ static int multiply_once(struct runner *r)
         if (!job->timed_out || cli_interrupted() || (tries > 1 && restore_c(r) != 0))
             break;
     }
-    job->runs++;
+    job->runs += status == 0;
     return status;
 }
 

@@ -62,10 +62,11 @@ static const struct row rows[] = {
      false, false, " of 1000000000 generations"},
     {"life -p xq4_153 --engine hashlife -n 1e9 --step 1 --csv e.csv", 0.2, SIGHUP, "e.csv", false,
      false, false, " of 1000000000 generations"},
-    {"matmul -n 6000 --engine naive --repeat 1000000", 0.2, SIGINT, NULL, false, true, false, NULL},
-    {"matmul -n 4000 --engine cpu-naive", 0.2, SIGHUP, NULL, false, false, false, NULL},
+    {"matmul -n 6000 --engine naive --repeat 1000000", 0.2, SIGINT, NULL, false, true, false,
+     " of 1000001 products"},
+    {"matmul -n 4000 --engine cpu-naive", 0.2, SIGHUP, NULL, false, false, false, " products"},
     {"life census --soups 1e9", 0.2, SIGTERM, NULL, false, false, false, " of 1000000000 soups"},
-    {"gas -n 1e15", 0.2, SIGTERM, NULL, false, true, false, NULL},
+    {"gas -n 1e15", 0.2, SIGTERM, NULL, false, true, false, " of 1000000000000000 molecules"},
 };
 
 static const char *command;
