@@ -9,6 +9,8 @@
 #include "message.h"
 #include "progress.h"
 
+#include "core/terminal.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -49,6 +51,21 @@ static void shorten_lines(char *text)
     }
 }
 
+/* Print a text that begins in column `indent`. On a terminal, wrap its first line between words;
+ * further lines are of logs, such as a compiler's. */
+static void print_wrapped(char *text, size_t indent)
+{
+    const size_t columns = terminal_columns(stderr), first = strcspn(text, "\n");
+    const bool more = text[first] != 0;
+    text[first] = 0;
+    if (columns > indent && indent + text_width(text) > columns)
+        text_wrap(stderr, text, indent, columns);
+    else
+        fprintf(stderr, "%s\n", text);
+    if (more)
+        fprintf(stderr, "%s\n", text + first + 1);
+}
+
 static void message_print(const char *kind, char *text)
 {
     shorten_lines(text);
@@ -56,7 +73,8 @@ static void message_print(const char *kind, char *text)
         if (((unsigned char)*p < ' ' && *p != '\n' && *p != '\t') || *p == 127)
             *p = '?';
     cli_line_wipe();
-    fprintf(stderr, "%s: %s%s\n", cli_program, kind, text);
+    fprintf(stderr, "%s: %s", cli_program, kind);
+    print_wrapped(text, text_width(cli_program) + 2 + text_width(kind));
 }
 
 void cli_message_print(const char *sentence)

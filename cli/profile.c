@@ -7,6 +7,7 @@
 #include "message.h"
 #include "progress.h"
 #include "ranks.h"
+#include "report.h"
 
 #include <stdbool.h>
 #include <stdcl.h>
@@ -74,6 +75,9 @@ void cli_explain(const struct cli_common *common, CLCONTEXT *context, unsigned d
     char name[256] = "(unknown name)";
     clGetDeviceInfo(clgetdevice(context, dev), CL_DEVICE_NAME, sizeof name, name, NULL);
     cli_line_wipe();
-    fprintf(stderr, "device %u: %s\n  %s\n  %s\n", dev, name, sentence,
+    struct cli_report report;
+    FILE *fp = cli_report_begin(&report, stderr, 2);
+    fprintf(fp, "device %u: %s\n  %s\n  %s\n", dev, name, sentence,
             shape && *shape ? shape : "(no words)");
+    cli_report_end(&report, fp);
 }

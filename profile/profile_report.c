@@ -189,6 +189,14 @@ static void print_overlap(FILE *fp, const struct report *report)
         text_wrap(fp, text, 0, terminal_columns(fp));
 }
 
+static void print_device_name(FILE *fp, CLCONTEXT *cp, cl_uint dev, const char *total)
+{
+    char text[512];
+    const int begun = fprintf(fp, "device %u: ", dev);
+    snprintf(text, sizeof text, "%s, %s ms", device_name(cp, dev), total);
+    text_wrap(fp, text, begun > 0 ? (size_t)begun : 0, terminal_columns(fp));
+}
+
 static int report_print_table(FILE *fp, CLCONTEXT *cp, const struct report *report)
 {
     bool timed = false;
@@ -199,7 +207,7 @@ static int report_print_table(FILE *fp, CLCONTEXT *cp, const struct report *repo
         if (device_total(report, dev) <= 0)
             continue;
         text_number(total, 3, 1e3 * device_total(report, dev));
-        fprintf(fp, "device %u: %s, %s ms\n", dev, device_name(cp, dev), total);
+        print_device_name(fp, cp, dev, total);
         if (print_device(fp, report, dev, timed) < 0)
             return fail(ENOMEM, 0, "clprofile_report: out of memory on the host");
     }

@@ -1,4 +1,5 @@
-/* Output of the command on terminals of 80 and 60 columns: no line is longer, and no unit is cut.
+/* Output of the command on terminals of 80, 60 and 40 columns: no line is longer, and no unit is
+ * cut.
  *
  *   test_cli_terminal PATH_OF_STDCL
  *
@@ -22,6 +23,7 @@
 
 static const char *command; /* the path of stdcl */
 static char shown[1 << 16];
+static int exit_status; /* of the last run; -1: a signal ended it */
 
 /* Run the command on a terminal; shown[] receives its output without carriage returns. */
 static void run_on_terminal(unsigned short columns, const char *const *words)
@@ -46,7 +48,7 @@ static void run_on_terminal(unsigned short columns, const char *const *words)
     shown[used] = 0;
     close(terminal);
     assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 /* Columns of ASCII text; escape sequences take none, and a carriage return begins again. */
@@ -65,15 +67,21 @@ static size_t printed_columns(const char *line, size_t length)
     return most;
 }
 
-static void expect_narrow(unsigned short columns, const char *const *words)
+static void expect_narrow_with_status(unsigned short columns, const char *const *words, int status)
 {
     run_on_terminal(columns, words);
+    assert_int_equal(exit_status, status);
     for (const char *line = shown; *line;) {
         const size_t length = strcspn(line, "\n");
         if (printed_columns(line, length) > columns)
             fail_msg("stdcl %s, %u columns: %.*s", words[0], columns, (int)length, line);
         line += length + (line[length] == '\n');
     }
+}
+
+static void expect_narrow(unsigned short columns, const char *const *words)
+{
+    expect_narrow_with_status(columns, words, 0);
 }
 
 static void expect_shown(const char *text)
@@ -105,16 +113,45 @@ static void terminal_fits_reports_and_profiles(void **state)
     expect_shown("energy error");
     expect_shown(" -> ");
     expect_shown("total ms");
+    expect_narrow(40, words);
+    expect_shown("device 0: ");
 }
 
 static void terminal_fits_comparisons(void **state)
 {
-    static const char *const words[] = {"matmul", "-n", "64", "--compare", NULL};
+    static const char *const words[] = {"matmul", "-n", "100", "--compare", NULL};
     (void)state;
     expect_narrow(80, words);
     expect_shown("% of peak");
     expect_narrow(60, words);
     expect_shown("GFLOP/s");
+    expect_shown("precision");
+}
+
+/* Make one blank of each run of blanks and ends of lines in shown[]. */
+static void join_lines(void)
+{
+    char *to = shown;
+    for (const char *from = shown; *from; from++)
+        if (!strchr(" \r\n", *from))
+            *to++ = *from;
+        else if (!strchr(" \r\n", from[1]))
+            *to++ = ' ';
+    *to = 0;
+}
+
+/* An error is one sentence, broken between words. */
+static void terminal_fits_errors(void **state)
+{
+    static const char *const words[] = {"matmul", "-o", "x.npy", "--sweep", NULL};
+    static const unsigned short columns[] = {80, 60, 40};
+    (void)state;
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+        expect_narrow_with_status(columns[i], words, 2);
+        join_lines();
+        assert_string_equal(shown, "stdcl matmul: -o and --sweep cannot be combined: -o writes the "
+                                   "product of one engine");
+    }
 }
 
 int main(int argc, char **argv)
@@ -123,6 +160,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(terminal_fits_devices),
         cmocka_unit_test(terminal_fits_reports_and_profiles),
         cmocka_unit_test(terminal_fits_comparisons),
+        cmocka_unit_test(terminal_fits_errors),
     };
     if (argc != 2)
         return 2;
