@@ -88,10 +88,10 @@ bool cli_compiling_shown(void)
     return shown;
 }
 
-void cli_compiling_end(void)
+bool cli_compiling_end(void)
 {
     pthread_mutex_lock(&compiling.lock);
-    const bool started = compiling.started;
+    const bool started = compiling.started, watched = compiling.watched;
     const pthread_t thread = compiling.thread;
     if (compiling.shown)
         cli_line_wipe();
@@ -100,4 +100,5 @@ void cli_compiling_end(void)
     pthread_mutex_unlock(&compiling.lock);
     if (started)
         pthread_join(thread, NULL);
+    return watched;
 }

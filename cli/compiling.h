@@ -13,7 +13,8 @@ void cli_compiling_watch(void);
 /* True while the line is drawn: a bar at 0 % would hide it. */
 bool cli_compiling_shown(void);
 
-/* Kernels run: erase the line, and draw no more until cli_compiling_watch. */
-void cli_compiling_end(void);
+/* Kernels run, or the command waits for a viewer: erase the line, and draw no more until
+ * cli_compiling_watch. Return true if compilers were watched. */
+bool cli_compiling_end(void);
 
 #endif

@@ -15,6 +15,7 @@
 
 #include "core/clock.h"
 #include "core/outfile.h"
+#include "core/terminal.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -26,6 +27,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -40,14 +42,20 @@ static volatile sig_atomic_t caught, polled;
 static struct timespec caught_at;
 static sigset_t ignored; /* at program start, such as SIGHUP under nohup */
 static bool on_terminal, has_deadline;
+static size_t columns; /* of the terminal; 0: no limit */
+static volatile sig_atomic_t idle;
 static timer_t timer;
 
 /* Async-signal-safe calls only. Whether the text is written does not matter. */
 static void print_promise(void)
 {
-    static const char text[] =
+    static const char wide[] =
         "\nstopping after the work in progress; press Ctrl-C again to stop at once\n";
-    if (on_terminal && write(STDERR_FILENO, text, sizeof text - 1) < 0)
+    static const char narrow[] =
+        "\nstopping after the work in progress;\npress Ctrl-C again to stop at once\n";
+    const char *text = columns && columns < sizeof wide - 2 ? narrow : wide;
+    const size_t length = idle ? 1 : strlen(text); /* the terminal has printed ^C */
+    if (on_terminal && write(STDERR_FILENO, text, length) < 0)
         return;
 }
 
@@ -130,6 +138,7 @@ static void set_handler(int signal_number, void (*handler)(int))
 static void catch_signals(void)
 {
     on_terminal = isatty(STDERR_FILENO);
+    columns = terminal_columns(stderr);
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
         set_handler(signals[i], interrupt_signal);
 }
@@ -165,6 +174,11 @@ void cli_interrupt_catch(void)
 void cli_interrupt_catch_without_deadline(void)
 {
     catch_signals();
+}
+
+void cli_interrupt_idle(void)
+{
+    idle = 1;
 }
 
 bool cli_interrupted(void)

@@ -27,6 +27,9 @@ void cli_interrupt_catch_without_deadline(void);
 void cli_interrupt_block_quit(void);
 void cli_interrupt_restore_quit(void);
 
+/* From now on, no work is in progress: a signal prints no promise to finish it. */
+void cli_interrupt_idle(void);
+
 /* True if the call that has just failed is a build that a signal broke: compilers remove their
  * files on a signal. */
 bool cli_interrupt_broke_build(void);

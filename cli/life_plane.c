@@ -191,6 +191,12 @@ static uint64_t plane_batch(const struct plane *p, uint64_t next)
     return cli_window_batch(&job->window, at - job->started, most);
 }
 
+/* HashLife doubles its steps while patterns repeat. */
+static bool has_growing_steps(const struct life_job *job)
+{
+    return life_engine_of(job->engine_of_run) == LIFE_HASHLIFE && !job->step;
+}
+
 /* Adapt the length of the next batch to the duration of this one of n generations. */
 static void adapt_batch(struct plane *p, uint64_t n, double took)
 {
@@ -226,6 +232,7 @@ static int step_plane(struct plane *p)
         if (next == life_generation(p->job->engine_of_run))
             next = next_row_generation(p, next);
         const uint64_t n = plane_batch(p, next);
+        job->progress.growing = has_growing_steps(job);
         const double start = seconds_now();
         if (life_race_step(job, n) < 0 && clerrno != ECANCELED)
             status = cli_failed_call(NULL);

@@ -28,7 +28,7 @@
 
 enum { BAR = 20 };
 static const double REDRAW_SECONDS = 0.1, SURE_SECONDS = 1, LONG_SECONDS = 10;
-static bool is_estimated;
+static bool is_estimated, is_unsteady, is_changed; /* see cli_progress_steady */
 
 void cli_progress_start(struct cli_progress *p, const char *unit, double total, bool quiet)
 {
@@ -88,7 +88,7 @@ static void put_speed(const struct cli_progress *p, double done, double rate,
     snprintf(unit, sizeof unit, "%s/s", p->unit);
     if (strcmp(p->unit, "%") != 0)
         snprintf(piece[RATE], 64, "%s", cli_text_rate(&text, rate, unit));
-    if (p->total > done)
+    if (p->total > done && !p->growing && !is_unsteady)
         snprintf(piece[LEFT], 64, "%s left", time_left(&text, (p->total - done) / rate));
 }
 
@@ -138,9 +138,11 @@ static const char *rough_duration(struct cli_text *text, double seconds)
     return text->s;
 }
 
-void cli_progress_without_estimate(void)
+void cli_progress_steady(bool steady)
 {
-    is_estimated = true;
+    is_estimated |= !steady; /* its time would include the unsteady beginning */
+    is_changed = is_unsteady && steady;
+    is_unsteady = !steady;
 }
 
 void cli_progress_estimate(struct cli_progress *p, double done)
@@ -149,7 +151,8 @@ void cli_progress_estimate(struct cli_progress *p, double done)
     if (done > 0)
         cli_compiling_end();
     const double now = seconds_now(), rate = progress_rate(&p->estimate, done, now);
-    if (p->quiet || is_estimated || !(rate > 0) || now - p->estimate.at < SURE_SECONDS)
+    if (p->quiet || p->growing || is_estimated || !(rate > 0) ||
+        now - p->estimate.at < SURE_SECONDS)
         return;
     is_estimated = true;
     const double all = now - p->started + (1 - done) / rate;
@@ -167,6 +170,9 @@ void cli_progress_update(struct cli_progress *p, double done, const char *note)
         return;
     if (p->total > 0 && !p->partial)
         cli_progress_estimate(p, done / p->total);
+    if (is_changed)
+        p->first = (struct cli_progress_mark){0};
+    is_changed = false;
     const double now = seconds_now(), rate = progress_rate(&p->first, done, now);
     if (!p->visible || now - p->drawn < REDRAW_SECONDS)
         return;

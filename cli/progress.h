@@ -22,9 +22,11 @@ struct cli_progress {
     struct cli_progress_mark first, estimate; /* first calls of update and estimate with work */
     bool visible, quiet;
     bool partial; /* set after the start: total is a part of the run */
+    bool growing; /* set after the start: the speed grows, so no time left is known */
 };
-/* Print no estimate of the duration of the run. */
-void cli_progress_without_estimate(void);
+/* False: the speed will change, so print no time left and no duration of the run. True: the speed
+ * is constant from now on, and is measured anew. The beginning of a run is steady. */
+void cli_progress_steady(bool steady);
 void cli_progress_start(struct cli_progress *progress, const char *unit, double total, bool quiet);
 
 /* Redraw the line, at most ten times a second. `note` is appended, such as "10.2 G interactions/s";

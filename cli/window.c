@@ -3,6 +3,7 @@
  */
 #include "browser.h"
 #include "command.h"
+#include "compiling.h"
 #include "files.h"
 #include "interrupt.h"
 #include "message.h"
@@ -106,13 +107,29 @@ bool cli_window_decide(const struct cli_window *w, bool word)
     return w->open && world_broadcast(cli_world, 0, &word, sizeof word) == 0 && word;
 }
 
-/* Wait for the first viewer. Its first frame follows at the first visit. */
+static void print_wait(const struct cli_window *w)
+{
+    if (w->quiet || !w->view)
+        return;
+    if (w->wait)
+        fprintf(stderr, "%s: starting with the first viewer\n", cli_program);
+    else
+        fprintf(stderr, "%s: starting with the first viewer, or in %.0f s\n", cli_program,
+                VIEWER_SECONDS);
+}
+
+/* Wait for the first viewer. Its first frame follows at the first visit. Nothing is compiled
+ * meanwhile. */
 static void wait_for_viewer(struct cli_window *w)
 {
     const double until = w->wait ? INFINITY : seconds_now() + VIEWER_SECONDS;
+    const bool watched = cli_compiling_end();
+    print_wait(w);
     while (cli_window_decide(w, view_viewers(w->view) == 0 && seconds_now() < until) &&
            !cli_ranks_interrupted(false))
         view_wait(w->view, POLL_SECONDS);
+    if (watched)
+        cli_compiling_watch();
     w->greet_to = seconds_now() + GREET_SECONDS;
 }
 
@@ -132,9 +149,6 @@ static int open_view(struct cli_window *w, struct view_options *about)
         print_links(w);
     if (w->interactive && !w->no_browser)
         cli_browser_open(view_url(w->view, 0));
-    if (w->interactive && !w->wait && !w->frames)
-        fprintf(stderr, "%s: starting with the first viewer, or in %.0f s\n", cli_program,
-                VIEWER_SECONDS);
     return 0;
 }
 
@@ -160,6 +174,12 @@ static void restart_pace(struct cli_window *w, double step)
     w->from.step = step;
 }
 
+static void end_automatic_pace(struct cli_window *w)
+{
+    w->automatic = false;
+    cli_progress_steady(true);
+}
+
 static void obey_command(struct cli_window *w, const struct view_command *c, double step)
 {
     switch (c->ask) {
@@ -179,7 +199,8 @@ static void obey_command(struct cli_window *w, const struct view_command *c, dou
     case VIEW_SPEED:
         w->pace.speed = c->value;
         w->slow_from = 0;
-        w->automatic = false;
+        w->commanded = true;
+        end_automatic_pace(w);
         break;
     case VIEW_SEEK:
         w->seek = c->value;
@@ -239,7 +260,7 @@ static void begin_automatic_pace(struct cli_window *w)
     w->seen = seconds_now();
     w->slow_from = w->start_speed > 0 ? 0 : w->seen;
     w->pace.speed = w->start_speed > 0 ? w->start_speed : SLOW_STEPS;
-    cli_progress_without_estimate(); /* it would be of the slow beginning */
+    cli_progress_steady(false);
 }
 
 /* An interactive run begins slowly, so that its viewer sees it begin. A run that its viewers have
@@ -253,8 +274,8 @@ static void update_automatic_pace(struct cli_window *w)
         w->seen = now;
     const bool slow = w->slow_from > 0;
     if (now > w->seen + GREET_SECONDS || (slow && now > w->slow_from + SLOW_SECONDS)) {
-        w->automatic = false;
         w->slow_from = w->pace.speed = 0;
+        end_automatic_pace(w);
     } else if (slow) {
         w->pace.speed = SLOW_STEPS * exp2(now - w->slow_from);
     }
@@ -268,7 +289,7 @@ static bool is_greeting(struct cli_window *w, double step)
     if (view_behind(w->view) && seconds_now() < w->greet_to)
         return true;
     w->greet_to = 0;
-    if (w->interactive && w->pace.speed <= 0 && view_viewers(w->view))
+    if (w->interactive && w->pace.speed <= 0 && !w->commanded && view_viewers(w->view))
         begin_automatic_pace(w);
     restart_pace(w, step);
     return false;
@@ -451,6 +472,7 @@ int cli_window_stay(struct cli_window *w, cli_window_show *show, void *job)
     if (w->view)
         fprintf(stderr, "%s: the view stays open until Ctrl-C, or a minute after its last viewer\n",
                 cli_program);
+    cli_interrupt_idle();
     w->patient = seconds_now() + STAY_SECONDS;
     return serve_end(w, is_deserted, POLL_SECONDS, show, job);
 }

@@ -46,6 +46,7 @@ struct cli_window {
     } pace, agreed;     /* requested by viewers; agreed at the last visit by all ranks */
     double start_speed; /* steps a second at the start of an interactive run; 0: slow beginning */
     bool automatic;     /* the pace was set by the interactive beginning, not by a viewer */
+    bool commanded;     /* a viewer has set the pace */
     double seen;        /* time of the last look at which there was a viewer */
     double slow_from;   /* start of the slow beginning of an interactive run; 0: none */
     double patient;     /* end of a wait after the run */

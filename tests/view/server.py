@@ -13,6 +13,7 @@ import gzip
 import json
 import os
 import pty
+import select
 import signal
 import socket
 import struct
@@ -507,7 +508,7 @@ class Terminal(Job):
             f.write(self.BROWSER)
         os.chmod(f.name, 0o755)
         given = {k: v for k, v in os.environ.items() if k != "SSH_CONNECTION"}
-        given.update(PATH=folder + ":" + os.environ["PATH"], DISPLAY=":0", RECORD=self.record, TMPDIR=folder, TERM="dumb", **environment)
+        given.update({"PATH": folder + ":" + os.environ["PATH"], "DISPLAY": ":0", "RECORD": self.record, "TMPDIR": folder, "TERM": "dumb", **environment})
         self.screen, own = pty.openpty()
         self.process = subprocess.Popen(args, stdout=subprocess.DEVNULL, stderr=own, env=given)
         os.close(own)
@@ -519,6 +520,16 @@ class Terminal(Job):
     def __exit__(self, *more):
         super().__exit__(*more)
         os.close(self.screen)
+
+    def read(self, seconds, text=None):
+        """Read what the terminal shows for some seconds, or until it shows a text."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end and not (text and text in self.said):
+            if select.select([self.screen], [], [], 0.05)[0]:
+                try:
+                    self.said += os.read(self.screen, 4096).decode()
+                except OSError:  # the command has ended
+                    return
 
     def opened(self):
         """Return the mode and text of the file that the browser was to open."""
@@ -735,7 +746,7 @@ async def terminal_stays():
             assert mode == "600" and "http://%s/#t=%s" % (job.host, job.token) in page, (mode, page)
             async with job.connect() as ws:
                 assert (await text_of(ws, "hello"))["live"]
-                await ws.send('{"type":"want","cells":{"x":0,"y":0,"width":64,"height":64,"zoom":0}}')
+                await ws.send(WANT)
                 came, f = [], None
                 while f is None or not flags_of(f) & LAST:
                     await ws.send('{"type":"credit","n":1}')
@@ -746,9 +757,12 @@ async def terminal_stays():
                     f = await standing(ws, (0, 0, 64 >> zoom, 32 >> zoom, zoom))
                     assert flags_of(f) & LAST and generation_of(f) == 300 and any(f[64:])
                 assert job.process.poll() is None
+                job.read(PATIENCE, "stays open")
                 job.process.send_signal(signal.SIGINT)
                 await closing(ws)
             assert job.process.wait(PATIENCE) == 0
+            job.read(0.2)
+            assert "stays open" in job.said and "stopping after" not in job.said, job.said
             assert sorted(os.listdir(folder)) == ["opened", "xdg-open"]
 
 
@@ -789,6 +803,61 @@ async def terminal_waits():
                     job.process.send_signal(signal.SIGINT)
                     assert job.process.wait(PATIENCE) == 130
                 assert not os.path.exists(job.record)
+
+
+WANT = '{"type":"want","cells":{"x":0,"y":0,"width":64,"height":64,"zoom":0}}'
+
+
+async def terminal_says_that_it_waits():
+    """A run that waits for its viewer says so, and no line of compiling kernels stays there."""
+    if not have_device():
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        cold = os.path.join(folder, "cold")
+        os.mkdir(cold)
+        with Terminal(folder, STDCL, "nbody", "-n", "100", "--steps", "10", "--view-wait", "--no-browser", TERM="xterm", POCL_CACHE_DIR=cold) as job:
+            job.read(PATIENCE, "first viewer")
+            job.read(1.5)
+            assert job.said.rstrip().endswith("starting with the first viewer"), job.said
+
+
+async def terminal_estimates_no_paced_time():
+    """While the pace of a run grows by itself, no time left is shown, and none of HashLife, whose
+    steps grow. At the speed of a viewer it is shown."""
+    if not have_device():
+        return
+    for args, want in ((["-p", "xq4_153", "--engine", "hashlife", "--generations", "2^40"], False), (["--size", "64", "--generations", "1e9"], True)):
+        with tempfile.TemporaryDirectory() as folder, Terminal(folder, STDCL, "life", *args, "--view", "--no-browser", TERM="xterm") as job:
+            async with job.connect() as ws:
+                await text_of(ws, "hello")
+                await ws.send(WANT)
+                for _ in range(40):
+                    await ws.send('{"type":"credit","n":1}')
+                    await frame(ws, 2)
+                    job.read(0.05)
+                assert "generations" in job.said and " left" not in job.said, job.said
+                await ws.send('{"type":"do","what":"speed","value":0}')
+                job.read(PATIENCE if want else 1, " left")
+                assert (" left" in job.said) == want, job.said
+                await ws.send('{"type":"do","what":"quit","confirm":true}')
+                await closing(ws)
+
+
+async def terminal_obeys_early_speed():
+    """A viewer that asks for full speed at once gets it: 2^13 generations take 7 s at the pace of
+    an interactive run."""
+    if not have_device():
+        return
+    with tempfile.TemporaryDirectory() as folder, Terminal(folder, STDCL, "life", "--size", "64", "-n", "2^13", "--view", "--no-browser") as job:
+        async with job.connect() as ws:
+            await text_of(ws, "hello")
+            await ws.send(WANT)
+            await ws.send('{"type":"do","what":"speed","value":0}')
+            began, f = time.monotonic(), None
+            while f is None or not flags_of(f) & LAST:
+                await ws.send('{"type":"credit","n":1}')
+                f = await frame(ws, 2)
+            assert time.monotonic() - began < 5, time.monotonic() - began
 
 
 async def names_bodies():
@@ -876,6 +945,7 @@ async def several_states():
 
 TESTS = [shows, credits, asks_early, cells, obeys, seeks, ends_at_once, refuses_strangers, refuses_requests, refuses_messages, viewers, slow_memory, idlers, idle_strangers,
          unix_socket, other_users, packed_files, same_bits, names_bodies, pictures_arrive, terminal_stays, terminal_paces, terminal_waits, endless_planes, shown_while_it_goes,
+         terminal_says_that_it_waits, terminal_estimates_no_paced_time, terminal_obeys_early_speed,
          several_states,
          replay_stays_at_its_end]
 for test in TESTS if len(sys.argv) < 4 else [ranks, *TESTS]:
