@@ -89,7 +89,7 @@ static void set_bar(const struct nbody_scene *s, struct figure *figure,
 enum { FEW = 64, MOST_SETS = 2 * FEW + PICTURE_GROUPS };
 
 /* Names of bodies in the legend, if it is not too long. */
-enum { LEGEND = 12 };
+enum { LEGEND = GNUPLOT_COLOURS };
 
 /* A path and a point for each body. */
 static size_t set_paths(const struct nbody_job *job, const struct nbody_scene *s, const int axis[2],

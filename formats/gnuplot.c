@@ -45,12 +45,13 @@ void gnuplot_put_text(FILE *fp, const char *text)
     putc('\'', fp);
 }
 
-/* Paul Tol's colours. */
+/* The bright colours of Paul Tol, and more that differ as much from each other. */
 const char *gnuplot_colour(size_t number)
 {
-    static const char *const colours[] = {"#4477aa", "#ee6677", "#228833", "#ccbb44",
-                                          "#66ccee", "#aa3377", "#999999", "#bb5500"};
-    return colours[number % (sizeof colours / sizeof *colours)];
+    static const char *const colours[GNUPLOT_COLOURS] = {
+        "#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377",
+        "#999999", "#bb5500", "#9966ff", "#332288", "#661100", "#009988"};
+    return colours[number % GNUPLOT_COLOURS];
 }
 
 static void put_terminal(FILE *fp, const char *suffix, const struct gnuplot_page *page)

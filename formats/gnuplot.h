@@ -41,7 +41,9 @@ int gnuplot_end(struct gnuplot_script *script);
 /* Print a text as a string of gnuplot. */
 void gnuplot_put_text(FILE *fp, const char *text);
 
-/* A colour for line `number`, "#rrggbb", distinguishable for colour-blind readers. */
+/* A colour for line `number`, "#rrggbb", distinguishable for colour-blind readers. They repeat
+ * after GNUPLOT_COLOURS. */
+enum { GNUPLOT_COLOURS = 12 };
 const char *gnuplot_colour(size_t number);
 
 /* One line of n points; points that are not finite are left out. Nothing is owned. */

@@ -225,12 +225,23 @@ static void figure_rejects_other_suffixes(void **unused)
     contains_text(clerror(), ".svg, .png or .pdf");
 }
 
+/* Twelve bodies have names in a legend: no two have one colour. */
+static void figure_colours_are_distinct(void **state)
+{
+    (void)state;
+    assert_true(GNUPLOT_COLOURS >= 12);
+    for (size_t i = 0; i < GNUPLOT_COLOURS; i++)
+        for (size_t j = 0; j < i; j++)
+            assert_string_not_equal(gnuplot_colour(i), gnuplot_colour(j));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(units_give_constant_of_gravity),
         cmocka_unit_test(units_name_quantities),
         cmocka_unit_test(units_reject_unknown_names),
+        cmocka_unit_test(figure_colours_are_distinct),
         cmocka_unit_test(figure_svg_has_axes_bar_and_command),
         cmocka_unit_test(figure_png_has_command),
         cmocka_unit_test(figure_pdf_has_command),
