@@ -275,6 +275,8 @@ int nbody_scene_open(struct nbody_job *job, struct nbody_scene *s)
         status = rotate_positions(job, centre, s->n, s->pos, &s->seen);
     if (status == CLI_DONE)
         status = rotate_positions(job, centre, points * s->n, s->places, &s->path);
+    job->picture.points = status == CLI_DONE ? points : 0;
+    job->picture.path = (const double(*)[3])s->path;
     if (status == CLI_DONE)
         status = fix_frame(job, s);
     s->options = job->picture;
@@ -285,8 +287,6 @@ int nbody_scene_open(struct nbody_job *job, struct nbody_scene *s)
     s->options.last = job->time_start + (double)job->total * job->dt;
     s->options.extent /= pow(job->camera.approach, run_fraction(job));
     s->options.time = nbody_time(job->engine);
-    s->options.points = points;
-    s->options.path = (const double(*)[3])s->path;
     return status;
 }
 

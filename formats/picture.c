@@ -66,12 +66,26 @@ static void fit_range(const double *sorted, size_t n, double *middle, double *le
     *length = fmin(all, inner);
 }
 
-/* A few bodies may be on orbits: show everything up to the present distance of the farthest from
- * the centre of mass. */
+/* The largest distance from the frame's centre, in the plane, or `least` if all are nearer. */
+static double farthest_from_centre(const struct picture_options *o, size_t n,
+                                   const double (*pos)[3], double least)
+{
+    const int *axis = plane_axes[o->plane];
+    for (size_t i = 0; i < n; i++) {
+        const double distance =
+            hypot(pos[i][axis[0]] - o->centre[axis[0]], pos[i][axis[1]] - o->centre[axis[1]]);
+        if (isfinite(distance))
+            least = fmax(least, distance);
+    }
+    return least;
+}
+
+/* A few bodies may be on orbits: show everything up to the distance of the farthest from the
+ * centre of mass, now or on the paths. */
 static void fit_orbits(struct picture_options *o, size_t n, const double *mass,
                        const double (*pos)[3])
 {
-    double total = 0, farthest = 0, sum[3] = {0};
+    double total = 0, sum[3] = {0};
     for (size_t i = 0; i < n; i++) {
         double m = mass ? mass[i] : 1;
         total += m;
@@ -80,13 +94,8 @@ static void fit_orbits(struct picture_options *o, size_t n, const double *mass,
     }
     for (int axis = 0; axis < 3; axis++)
         o->centre[axis] = total > 0 && isfinite(sum[axis]) ? sum[axis] / total : 0;
-    for (size_t i = 0; i < n; i++) {
-        double dx = pos[i][plane_axes[o->plane][0]] - o->centre[plane_axes[o->plane][0]];
-        double dy = pos[i][plane_axes[o->plane][1]] - o->centre[plane_axes[o->plane][1]];
-        if (isfinite(hypot(dx, dy)))
-            farthest = fmax(farthest, hypot(dx, dy));
-    }
-    o->extent = 2.3 * farthest;
+    o->extent =
+        2.3 * farthest_from_centre(o, o->points * n, o->path, farthest_from_centre(o, n, pos, 0));
 }
 
 /* Fit centre and extent to many bodies along both axes of the plane. */

@@ -286,6 +286,20 @@ static void picture_shows_light_bodies(void **unused)
     assert_true(brightness(rgb, 100, 25, 50) < 30);
 }
 
+/* A path leads five units from the centre of mass, where the bodies are within one. */
+static void picture_fits_frame_to_paths(void **unused)
+{
+    (void)unused;
+    static const double pos[2][3] = {{-1, 0, 0}, {1, 0, 0}}, mass[2] = {1, 1},
+                        path[2 * 2][3] = {{-3, 4, 0}, {3, -4, 0}, {-1, 0, 0}, {1, 0, 0}};
+    struct picture_options o = {.points = 2, .path = path}, without = {.points = 0};
+    works(picture_fit(&o, 2, mass, pos));
+    works(picture_fit(&without, 2, mass, pos));
+    assert_true(o.centre[0] == 0 && o.centre[1] == 0);
+    assert_true(o.extent >= 10 && o.extent < 15);
+    assert_true(without.extent >= 2 && without.extent < 3);
+}
+
 static void picture_fits_frame_to_bodies(void **unused)
 {
     enum { N = 5000 };
@@ -751,6 +765,7 @@ int main(void)
         cmocka_unit_test(picture_draws_bodies_in_place),
         cmocka_unit_test(picture_shows_light_bodies),
         cmocka_unit_test(picture_fits_frame_to_bodies),
+        cmocka_unit_test(picture_fits_frame_to_paths),
         cmocka_unit_test(picture_series_keeps_scale),
         cmocka_unit_test(picture_rejects_bad_options),
 #ifdef STDCL_HAVE_PNG
