@@ -25,7 +25,7 @@ struct cli_progress {
     bool growing; /* set after the start: the speed grows, so no time left is known */
 };
 /* False: the speed will change, so print no time left and no duration of the run. True: the speed
- * is constant from now on, and is measured anew. The beginning of a run is steady. */
+ * is constant from now on, and is measured again. The beginning of a run is steady. */
 void cli_progress_steady(bool steady);
 void cli_progress_start(struct cli_progress *progress, const char *unit, double total, bool quiet);
 

@@ -45,7 +45,7 @@ void gnuplot_put_text(FILE *fp, const char *text)
     putc('\'', fp);
 }
 
-/* The bright colours of Paul Tol, and more that differ as much from each other. */
+/* Paul Tol's bright colours, brown, and four more at least as far apart in CIELAB. */
 const char *gnuplot_colour(size_t number)
 {
     static const char *const colours[GNUPLOT_COLOURS] = {
