@@ -150,9 +150,15 @@ static double most_seconds(void)
     return WITHIN * (double)sysconf(_SC_NPROCESSORS_ONLN);
 }
 
+/* True if the line of progress is shown; a narrow terminal has no bar. */
+static bool draws_progress(void)
+{
+    return strstr(said, "% [") || strstr(said, " %, ");
+}
+
 static bool shows_progress(void)
 {
-    return strstr(said, "% [") || strstr(said, "this takes about");
+    return draws_progress() || strstr(said, "this takes about");
 }
 
 /* Run until progress has moved, the expected duration is printed where it is to be, and enough
@@ -162,7 +168,7 @@ static void wait_for_progress(const struct row *row, pid_t child, clockid_t cloc
     int status;
     double heard = 0; /* processor time at the last output */
     size_t length = 0;
-    while (interrupt_clock_seconds(clock) < row->worked || !strstr(said, "% [") ||
+    while (interrupt_clock_seconds(clock) < row->worked || !draws_progress() ||
            (row->tells && !strstr(said, "this takes about"))) {
         listen_to_output(end);
         if (waitpid(child, &status, WNOHANG) != 0)
@@ -262,7 +268,7 @@ static size_t bodies_through_pipe(int number, int pause, int *status)
     assert_true(pipe >= 0 && end >= 0);
     const pid_t child =
         start_in_terminal("nbody -n 2^16 --method tree --steps 1000000 -o p.tab", false, other);
-    while (!strstr(said, "% [")) {
+    while (!draws_progress()) {
         listen_to_output(end);
         assert_int_equal(waitpid(child, status, WNOHANG), 0);
         usleep(10000);
