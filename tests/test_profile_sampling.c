@@ -251,7 +251,9 @@ static void sampling_report_names_count(void **unused)
     const char *heading = strstr(text, " count ");
     assert_non_null(heading);
     assert_non_null(strstr(heading, " timed"));
-    assert_int_equal(sscanf(strstr(text, "  add "), "  add %zu %zu", &count, &told), 2);
+    const char *line = strstr(text, "\nadd ");
+    assert_non_null(line);
+    assert_int_equal(sscanf(line, " add %zu %zu", &count, &told), 2);
     assert_int_equal(count, 500);
     assert_int_equal(told, timed);
     free(text);
