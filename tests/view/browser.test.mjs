@@ -295,7 +295,7 @@ watched("a sweep: a heat map that fills, with what lies under the pointer", made
   await until(page, () => /35 of 35 measured; highest: CLBlast, size 4096/.test(document.querySelector("#words").textContent));
   const box = await page.locator("#picture").boundingBox();
   await page.mouse.move(box.x + box.width * 0.4, box.y + box.height * 0.5);
-  await until(page, () => /: [\d.]+ Gflop\/s/.test(document.querySelector("#tip").textContent));
+  await until(page, () => /: [\d.]+ GFLOP\/s/.test(document.querySelector("#tip").textContent));
 });
 
 watched("keys alone: every control is reached, and does what it says", () => madeBodies(2000), {}, async (page, server) => {
