@@ -27,14 +27,8 @@ static struct sorter_program *scan_program(arrays_sorter *s, const char *caller,
 {
     if (no_job(job, caller) || sorter_check(caller, job->bytes, job->most, job->reserved) != 0)
         return NULL;
-    bool doubles = true;
-    if (job->floating && job->bytes == 8 && arrays_have_doubles(s->ctx, s->dev, 1, &doubles) != 0)
+    if (job->floating && job->bytes == 8 && sorter_check_doubles(s, caller) != 0)
         return NULL;
-    if (!doubles) {
-        clerror_set(ENOTSUP, "%s: %s has no double precision; use floats", caller,
-                    s->info.dev_name);
-        return NULL;
-    }
     return sorter_choose(s, &sources[(job->bytes == 8) + (job->floating ? 2 : 0)], job->most,
                          job->inclusive ? SCAN_INCLUSIVE : 0);
 }

@@ -257,8 +257,8 @@ NUMBER sum_before(volatile __global const ulong *words, uint t, uint epoch,
 #endif
 
 /* As many groups as `most` elements have tiles, at least one. words: two counters of tickets, for
- * launches with odd and with even epochs, and padding; then the words of each tile. wanted: as in
- * scan_carry. */
+ * launches with odd and with even epochs, and padding; then the words of each tile. wanted: 1
+ * plus the place of the total in total[], or 0. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scan_once(
     __global NUMBER *sums, __global const NUMBER *x, uint2 start, volatile __global ulong *words,
     uint epoch, __global NUMBER *total, int wanted, uint most, int counted,

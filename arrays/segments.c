@@ -36,12 +36,7 @@ static int check_type(const arrays_sorter *s, const char *caller, enum arrays_ty
 {
     if ((unsigned)type > ARRAYS_LONG)
         return clerror_set(EINVAL, "%s: type %d does not exist", caller, (int)type);
-    bool doubles = true;
-    if (type == ARRAYS_DOUBLE && arrays_have_doubles(s->ctx, s->dev, 1, &doubles) != 0)
-        return -1;
-    return doubles ? 0
-                   : clerror_set(ENOTSUP, "%s: %s has no double precision; use floats", caller,
-                                 s->info.dev_name);
+    return type == ARRAYS_DOUBLE ? sorter_check_doubles(s, caller) : 0;
 }
 
 /* ---- Sums of segments. ----------------------------------------------------------------------- */

@@ -307,7 +307,7 @@ struct teams {
 /* Set at[] to the places of the items' keys in the sorted tile. All items of the group call it. */
 #if WARPS == 2
 /* Add n to *count and return the previous number. Only one item of the warp accesses *count, so
- * either way is right; each is 5 to 8 % faster than the other for its keys, on an H200. */
+ * either way is right; each is 3 to 8 % faster than the other for its keys, on an H200. */
 uint advance(volatile __local uint *count, uint n)
 {
     if (sizeof(NUMBER) == 4)

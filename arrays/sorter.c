@@ -236,6 +236,16 @@ int sorter_finish(arrays_sorter *s, int status)
 
 /* ---- Checks, workspace. ---------------------------------------------------------------------- */
 
+int sorter_check_doubles(const arrays_sorter *s, const char *caller)
+{
+    bool doubles;
+    if (arrays_have_doubles(s->ctx, s->dev, 1, &doubles) != 0)
+        return -1;
+    return doubles ? 0
+                   : clerror_set(ENOTSUP, "%s: %s has no double precision; use floats", caller,
+                                 s->info.dev_name);
+}
+
 int sorter_check(const char *caller, int bytes, size_t most, const uintptr_t reserved[8])
 {
     if (reserved_check(caller, reserved) != 0)

@@ -146,6 +146,9 @@ static inline bool no_job(const void *job, const char *caller)
     return !job && clerror_set(EINVAL, "%s: the job is NULL", caller) != 0;
 }
 
+/* Check that the device has double precision. -1 with ENOTSUP. */
+int sorter_check_doubles(const arrays_sorter *s, const char *caller);
+
 /* Check the numbers that all jobs have. */
 int sorter_check(const char *caller, int bytes, size_t most, const uintptr_t reserved[8]);
 

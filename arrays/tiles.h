@@ -74,8 +74,8 @@ uint chunk_of_tile(uint n, uint chunks, uint t)
     return (uint)(((ulong)(t + 1) * chunks - 1) / tiles);
 }
 
-/* Return the sum of `mine` over the items before this one (no difference, which would lose digits
- * of floats), and set *all to the sum over all items
+/* Return the sum of `mine` over the items before this one (read, since a difference would lose
+ * digits of floats), and set *all to the sum over all items
  * of the group. `room` has 2 GROUP numbers. Each round adds four neighbours of the round before
  * (Hillis & Steele 1986, with fours for twos). */
 #define SCAN_GROUP(type)                                                                           \
@@ -140,8 +140,8 @@ ulong __attribute__((overloadable)) warp_exchange(ulong mine, uint apart)
     return (ulong)warp_exchange((uint)(mine >> 32), apart) << 32 | warp_exchange((uint)mine, apart);
 }
 
-/* Load and store elements that leave the caches first. For the compiler these are no accesses to
- * memory: a kernel must not read again what it has stored so. */
+/* Load and store elements that leave the caches first. The compiler does not know that they
+ * access memory: a kernel must not read an element after it has stored it with store_once. */
 uint __attribute__((overloadable)) load_once(__global const uint *x)
 {
     uint value;

@@ -69,7 +69,7 @@ static void set_ranges(const struct picture_options *o, struct figure *figure)
     }
 }
 
-/* The colour bar: of surface density or of speed. */
+/* The colour bar shows surface density or speed. */
 static void set_bar(const struct nbody_scene *s, struct figure *figure,
                     uint8_t ramp[PICTURE_RAMP][3])
 {

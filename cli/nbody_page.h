@@ -14,7 +14,7 @@ extern const char *const nbody_paper_names[]; /* of --paper */
  * status. */
 int nbody_units_plan(struct nbody_job *job);
 
-/* Refuse a file whose G contradicts --units. Return an exit status. */
+/* Refuse a file if its G contradicts --units. Return an exit status. */
 int nbody_units_match(const struct nbody_job *job);
 
 /* A page with this title, and the paper and command line of the run. Free its `command`. */

@@ -206,7 +206,7 @@ static struct kernel *search_one(CLCONTEXT *cp, void *handle, struct search *s)
     return p ? search_programs(&p, 1, true, s) : NULL;
 }
 
-/* clsym whose messages name `call`. */
+/* As clsym; messages name `call`. */
 static cl_kernel kernel_by_name(CLCONTEXT *cp, void *handle, const char *name, const char *call)
 {
     struct search s = {.name = name, .call = call};
@@ -224,7 +224,7 @@ STDCL_API cl_kernel clsym(CLCONTEXT *cp, void *handle, const char *name, int fla
     return kernel_by_name(cp, handle, name, "clsym");
 }
 
-/* The result of a launch whose kernel was not found. */
+/* The result of a launch after the search for its kernel has failed. */
 static cl_event launch_of_none(CLCONTEXT *cp, struct device *d, int flags)
 {
     struct recording *r = recording_of(d);

@@ -1,4 +1,4 @@
-/* 09_halos.c - heat in a ring whose parts are on all devices.
+/* 09_halos.c - heat in a ring, divided among all devices.
  *
  * x and y have one image per device: its part of the ring, with HALO more cells on either side.
  * Each step makes one more cell of a halo wrong; after HALO steps the neighbours' cells are copied

@@ -1,4 +1,4 @@
-/* caption.c - captions of a picture: the time, a scale bar, and what the colours stand for.
+/* caption.c - captions of a picture: the time, a scale bar, and the meaning of colours.
  *
  * The font has the characters of numbers and units, 5 x 7 dots, one row of five bits after another
  * from the top.

@@ -1,4 +1,4 @@
-/* caption.h - captions of a picture: the time, a scale bar, and what the colours stand for.
+/* caption.h - captions of a picture: the time, a scale bar, and the meaning of colours.
  *
  *   +------------------------------------+
  *   | t = 12.50 day     surface density  |  the quantity

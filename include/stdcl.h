@@ -493,7 +493,7 @@ int clsave(CLCONTEXT *cp, void *handle, cl_uint dev, const char *file);
 
 /* Return the kernel called `name`, for use on every device of the context. Owned by the program
  * until clclose. One name always returns one kernel object, including its arguments. handle NULL
- * searches all open programs that are built, newest first and clopen_named's last, then the
+ * searches all open programs, and builds lazy ones, newest first and clopen_named's last, then the
  * sources that `stdcl embed` linked into this executable. NULL with ENOENT and a message that lists
  * the available names. The object is the first device's cl_kernel, so OpenCL's own queries work on
  * it. */

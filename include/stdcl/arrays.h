@@ -153,7 +153,7 @@ int arrays_variance(arrays *a, const void *x, size_t n, double *mean, double *va
  * (of the device's CL_DEVICE_MEM_BASE_ADDR_ALIGN, if that is less). Arrays are read and written on
  * the sorter's device: input must hold data there, else the image of the only other device that
  * holds data is copied, or the call fails with EINVAL. The caller syncs results to the host.
- * Results are exact: equal on every device and for every launch shape.
+ * Results but prefix sums of floats are exact: equal on every device, for every launch shape.
  *
  *   arrays_sorter *s = arrays_sorter_create(&(struct arrays_sorter_options){.ctx = cp, .dev = 0});
  *   struct arrays_sort_job job = {.keys = keys, .values = values, .most = n, .bytes = 8};
