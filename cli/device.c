@@ -65,16 +65,18 @@ static void add_platform(struct cli_devices *devices, size_t number, cl_platform
     free(id);
 }
 
-/* Name the environment variable or the limit that may hide the platforms, if one is set. */
+/* Name the environment variable and the limit that may hide the platforms, where they are set. */
 static const char *hidden_by(char *text, size_t size)
 {
     static const char *const variable[] = {"OCL_ICD_VENDORS", "OCL_ICD_FILENAMES",
                                            "OPENCL_VENDOR_PATH"};
-    text[0] = 0;
-    for (size_t i = 0; i < sizeof variable / sizeof *variable && !text[0]; i++)
+    size_t used = 0;
+    for (size_t i = 0; i < sizeof variable / sizeof *variable && used == 0; i++)
         if (getenv(variable[i]))
-            snprintf(text, size, " (%s is set to '%s')", variable[i], getenv(variable[i]));
-    return *text ? text : no_platform_because(text, size);
+            used = (size_t)snprintf(text, size, " (%s is set to '%.200s')", variable[i],
+                                    getenv(variable[i]));
+    no_platform_because(text + used, size - used);
+    return text;
 }
 
 cl_uint cli_devices_list(struct cli_devices *devices)

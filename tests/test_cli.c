@@ -318,9 +318,10 @@ static void cli_names_memory_limit_without_platform(void **state)
     assert_int_equal(setrlimit(RLIMIT_AS, &small), 0);
     const int status = run_stdcl("devices");
     assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
+    expect_refused("devices", status, 1, "no OpenCL platform (");
     expect_refused("devices", status, 1,
-                   "no OpenCL platform (an installed driver cannot be loaded if memory is limited "
-                   "too much: ulimit -v is 150 MiB)");
+                   " (an installed driver cannot be loaded if memory is limited too much: ulimit "
+                   "-v is 150 MiB)");
 }
 
 /* An argument of any length is quoted in part. */
