@@ -234,6 +234,39 @@ int sorter_finish(arrays_sorter *s, int status)
     return clwait(s->ctx, s->dev, CL_KERNEL_EVENT) == (cl_event)-1 ? -1 : status;
 }
 
+/* ---- Sums by look-back. ---------------------------------------------------------------------- */
+
+enum { LAST_EPOCH = (1 << 30) - 1 }; /* see lookback.h; after it the words are cleared */
+
+int sorter_lookback_begin(arrays_sorter *s, const struct sorter_program *p, cl_uint tiles)
+{
+    if (s->tiles < tiles) {
+        if (s->words)
+            clfree(s->words);
+        s->tiles = 0;
+        s->words = clmalloc(s->ctx, 2 * (1 + (size_t)tiles) * sizeof(cl_ulong), CL_MEM_DEVONLY);
+        if (!s->words)
+            return -1;
+        s->tiles = tiles;
+        s->epoch = LAST_EPOCH;
+    }
+    if (s->epoch == LAST_EPOCH) {
+        const cl_ulong n = 4 * (1 + (cl_ulong)s->tiles);
+        if (sorter_launch(s, p, LOOKBACK_CLEAR, sorter_groups(s, p, n), ARGS(s->words, n)) != 0)
+            return -1;
+        s->epoch = 0;
+    }
+    s->epoch++;
+    return 0;
+}
+
+int sorter_lookback_end(arrays_sorter *s, int status)
+{
+    if (status != 0)
+        s->epoch = LAST_EPOCH; /* no group has cleared the next launch's counter */
+    return status;
+}
+
 /* ---- Checks, workspace. ---------------------------------------------------------------------- */
 
 int sorter_check_doubles(const arrays_sorter *s, const char *caller)

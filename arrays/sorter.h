@@ -43,7 +43,7 @@ struct sorter_shape {
 /* Kernels of programs without look-back, and with it. */
 enum { SCAN_SUMS, SCAN_CARRY, SCAN_WRITE, SCAN_FEW };
 enum { SORT_COUNT, SORT_SCAN, SORT_COPY, SORT_SCATTER };
-enum { LOOKBACK_CLEAR, LOOKBACK_TEST, SCAN_ONCE };
+enum { LOOKBACK_CLEAR, LOOKBACK_TEST, SCAN_ONCE, SELECT_ONCE = SCAN_ONCE };
 enum { SORT_ALL_DIGITS = SORT_COPY + 1, SORT_SWEEP };
 enum { SORT_DIGITS = 256, SORT_DIGIT_BITS = 8, MOST_KERNELS = 5 };
 
@@ -58,8 +58,10 @@ enum sorter_kind {
     SORT_32_WIDE,
     SORT_32_KEYS,
     SORT_64_KEYS,
-    SELECT_32,
+    SELECT_32, /* select.c has these four in this order */
     SELECT_64,
+    UNIQUE_32,
+    UNIQUE_64,
     VALUES_FLOAT,
     VALUES_DOUBLE,
     VALUES_INT,
@@ -116,8 +118,8 @@ struct arrays_sorter {
     void *workspace;                                    /* owned, or NULL */
     /* Do groups that have started go on while others wait for them? */
     enum { PROGRESS_UNTRIED, PROGRESS_YES, PROGRESS_NO } progress;
-    /* Words of scans with look-back for up to `tiles` tiles, NULL until needed; the number of the
-     * last scan. */
+    /* Words of sums with look-back for up to `tiles` tiles, NULL until needed; the number of the
+     * last launch. */
     void *words;
     size_t tiles;
     cl_uint epoch;
@@ -179,6 +181,12 @@ char *sorter_workspace(arrays_sorter *s, const char *caller, void *work, size_t 
 /* Launch kernel number `kernel` of a program. */
 int sorter_launch(arrays_sorter *s, const struct sorter_program *p, int kernel, cl_uint groups,
                   cl_uint nargs, const struct stdcl_arg *args);
+
+/* Before a launch whose groups look back at sums of `tiles` tiles: make room for the words, and
+ * give the launch the next number, s->epoch. Pass the status of the launch to sorter_lookback_end,
+ * which returns it. */
+int sorter_lookback_begin(arrays_sorter *s, const struct sorter_program *p, cl_uint tiles);
+int sorter_lookback_end(arrays_sorter *s, int status);
 
 /* Block until all launches are complete, also after a failure, and return `status`, or -1 if one
  * of them failed. */
