@@ -155,18 +155,11 @@ int arrays_scan_start(arrays_sorter *s, const struct arrays_scan_job *job)
 
 /* ---- On the host. ---------------------------------------------------------------------------- */
 
-static bool scan_memory_is_shared(const void *ptr)
-{
-    return !ptr || clmctl((void *)(uintptr_t)ptr, CL_MCTL_GET_STATUS) & CL_MEM_ZEROCOPY;
-}
-
-/* True if the host should scan: integers, on a CPU that shares all memory of the job, unless the
- * caller chose the shape of the kernels. */
+/* True if the host should scan: integers, on a CPU that shares all memory of the job. */
 static bool scan_is_for_host(const arrays_sorter *s, const struct arrays_scan_job *job)
 {
-    return s->info.dev_type & CL_DEVICE_TYPE_CPU && !job->floating && !s->caller_shape &&
-           job->most > 0 && scan_memory_is_shared(job->x) && scan_memory_is_shared(job->sums) &&
-           scan_memory_is_shared(job->total) && scan_memory_is_shared(job->count);
+    const void *const memory[] = {job->x, job->sums, job->total, job->count};
+    return !job->floating && job->most > 0 && sorter_is_for_host(s, memory, 4);
 }
 
 static int scan_check(arrays_sorter *s, const char *caller, const struct arrays_scan_job *job)
@@ -178,16 +171,11 @@ static int scan_check(arrays_sorter *s, const char *caller, const struct arrays_
     return !job->work || sorter_workspace(s, caller, job->work, work) ? 0 : -1;
 }
 
-/* Scan after all commands in the device's queue. */
 static int scan_on_host(arrays_sorter *s, const struct arrays_scan_job *job)
 {
-    if (scan_check(s, "arrays_scan", job) != 0 || sorter_finish(s, 0) != 0)
+    if (scan_check(s, "arrays_scan", job) != 0 || sorter_host_begin(s, "arrays_scan") != 0)
         return -1;
-    const cl_int err = clFinish(clgetqueue(s->ctx, s->dev));
-    if (err != CL_SUCCESS)
-        return clerror_set(EIO, "arrays_scan: waiting for %s failed (%s)", s->info.dev_name,
-                           oclerror_str(err));
-    const size_t n = job->count && *job->count < job->most ? *job->count : job->most;
+    const size_t n = sorter_host_count(job->most, job->count);
     const uint64_t all = arrays_scan_host_threads(arrays_scan_host(), &s->team, job->bytes,
                                                   job->inclusive != 0, job->sums, job->x, n);
     const uint32_t all_32 = (uint32_t)all;

@@ -4,6 +4,7 @@
  *   scan.c          prefix sums
  *   scan_host_threads.h  prefix sums on the host, for CPUs
  *   sort.c          sorting
+ *   sort_host.h     sorting on the host, for CPUs
  *   select.c        compaction by flags and of runs, sums of runs
  *   segments.h      sums of segments, histograms
  *   sorter_tune.c   kernels for the search of tuning entries
@@ -123,7 +124,9 @@ struct arrays_sorter {
     void *words;
     size_t tiles;
     cl_uint epoch;
-    struct thread_pool *team; /* of scans on the host; NULL until needed */
+    struct thread_pool *team; /* of jobs on the host; NULL until needed */
+    void *host_workspace;     /* of sorts on the host, of host_bytes bytes, or NULL */
+    size_t host_bytes;
 };
 
 enum { WORKSPACE_ALIGN = 4096 }; /* alignment of the parts of a workspace */
@@ -187,6 +190,16 @@ int sorter_launch(arrays_sorter *s, const struct sorter_program *p, int kernel, 
  * which returns it. */
 int sorter_lookback_begin(arrays_sorter *s, const struct sorter_program *p, cl_uint tiles);
 int sorter_lookback_end(arrays_sorter *s, int status);
+
+/* True if the host should do a job itself: on a CPU that shares these n arrays (NULL: none), unless
+ * the caller chose the shape of the kernels. */
+bool sorter_is_for_host(const arrays_sorter *s, const void *const memory[], size_t n);
+
+/* Wait for all commands in the device's queue. */
+int sorter_host_begin(arrays_sorter *s, const char *caller);
+
+/* Number of elements of a job on the host. */
+size_t sorter_host_count(size_t most, const cl_uint *count);
 
 /* Block until all launches are complete, also after a failure, and return `status`, or -1 if one
  * of them failed. */

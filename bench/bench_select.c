@@ -195,12 +195,10 @@ static void plain_segments(size_t n)
 
 static int run_bytes(size_t n)
 {
-    return arrays_histogram(on.sorter, &(const struct arrays_histogram_job){.x = on.x,
-                                                                            .bins = on.out,
-                                                                            .of_bytes = 1,
-                                                                            .upper = 256,
-                                                                            .nbins = 256,
-                                                                            .most = n});
+    return arrays_histogram(
+        on.sorter,
+        &(const struct arrays_histogram_job){
+            .x = on.x, .bins = on.out, .of_bytes = 1, .upper = 256, .nbins = 256, .most = n});
 }
 
 static void plain_bytes(size_t n)
@@ -224,10 +222,11 @@ static int run_bins(size_t n, cl_uint nbins)
 
 static void plain_bins(size_t n, cl_uint nbins)
 {
-    memset(on.right, 0, nbins * sizeof(cl_uint));
+    const cl_int *x = on.x;
+    cl_uint *bins = on.right;
+    memset(bins, 0, nbins * sizeof *bins);
     for (size_t i = 0; i < n; i++)
-        ((cl_uint *)on.right)[(uint64_t)(((const cl_int *)on.x)[i] - LOWEST) * nbins /
-                              (HIGHEST - LOWEST)]++;
+        bins[(uint64_t)(x[i] - LOWEST) * nbins / (HIGHEST - LOWEST)]++;
     on.right_number = nbins;
 }
 
