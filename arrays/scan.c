@@ -14,8 +14,10 @@ static const char *const look_back_names[MOST_KERNELS] = {"lookback_clear", "loo
                                                           "scan_once"};
 
 static const struct sorter_source sources[] = {
-    {SCAN_32, "arrays.scan.32", "-D NUMBER=uint", 4, false, &scan_file, names, 4, look_back_names},
-    {SCAN_64, "arrays.scan.64", "-D NUMBER=ulong", 8, false, &scan_file, names, 4, look_back_names},
+    {SCAN_32, "arrays.scan.32", "-D NUMBER=uint -D SUM=uint -D FROM=uint", 4, false, &scan_file,
+     names, 4, look_back_names},
+    {SCAN_64, "arrays.scan.64", "-D NUMBER=ulong -D SUM=ulong -D FROM=ulong", 8, false, &scan_file,
+     names, 4, look_back_names},
     /* Without look-back, where the order of additions depends on chance. */
     {SCAN_FLOAT, "arrays.scan.32", "-D NUMBER=float", 4, false, &scan_file, names, 4, NULL},
     {SCAN_DOUBLE, "arrays.scan.64", "-D NUMBER=double", 8, false, &scan_file, names, 4, NULL},
@@ -115,31 +117,6 @@ static int scan_launch(arrays_sorter *s, const struct sorter_program *p,
                   : 0;
 }
 
-enum { LAST_EPOCH = (1 << 30) - 1 }; /* see scan.cl; after it the words are cleared */
-
-/* Make room for the words of `tiles` tiles, and count a scan. */
-static int scan_count_launch(arrays_sorter *s, const struct sorter_program *p, cl_uint tiles)
-{
-    if (s->tiles < tiles) {
-        if (s->words)
-            clfree(s->words);
-        s->tiles = 0;
-        s->words = clmalloc(s->ctx, 2 * (1 + (size_t)tiles) * sizeof(cl_ulong), CL_MEM_DEVONLY);
-        if (!s->words)
-            return -1;
-        s->tiles = tiles;
-        s->epoch = LAST_EPOCH;
-    }
-    if (s->epoch == LAST_EPOCH) {
-        const cl_ulong n = 4 * (1 + (cl_ulong)s->tiles);
-        if (sorter_launch(s, p, LOOKBACK_CLEAR, sorter_groups(s, p, n), ARGS(s->words, n)) != 0)
-            return -1;
-        s->epoch = 0;
-    }
-    s->epoch++;
-    return 0;
-}
-
 static int scan_launch_once(arrays_sorter *s, const struct sorter_program *p,
                             const struct arrays_scan_job *job)
 {
@@ -147,17 +124,14 @@ static int scan_launch_once(arrays_sorter *s, const struct sorter_program *p,
     const cl_uint groups = tiles ? tiles : 1;
     if (!tiles && !job->total)
         return 0;
-    if (scan_count_launch(s, p, groups) != 0)
+    if (sorter_lookback_begin(s, p, groups) != 0)
         return -1;
     const struct scan_places at = scan_places_of(s, job, s->words);
     const cl_uint epoch = s->epoch;
-    const int status =
-        sorter_launch(s, p, SCAN_ONCE, groups,
-                      ARGS(at.sums.base, at.x.base, at.start, s->words, epoch, at.total.base,
-                           at.wanted, most, at.counted, at.count.base));
-    if (status != 0)
-        s->epoch = LAST_EPOCH; /* no group has cleared the next launch's counter */
-    return status;
+    return sorter_lookback_end(
+        s, sorter_launch(s, p, SCAN_ONCE, groups,
+                         ARGS(at.sums.base, at.x.base, at.start, s->words, epoch, at.total.base,
+                              at.wanted, most, at.counted, at.count.base)));
 }
 
 static int scan_start(arrays_sorter *s, const char *caller, const struct arrays_scan_job *job)
@@ -181,18 +155,11 @@ int arrays_scan_start(arrays_sorter *s, const struct arrays_scan_job *job)
 
 /* ---- On the host. ---------------------------------------------------------------------------- */
 
-static bool scan_memory_is_shared(const void *ptr)
-{
-    return !ptr || clmctl((void *)(uintptr_t)ptr, CL_MCTL_GET_STATUS) & CL_MEM_ZEROCOPY;
-}
-
-/* True if the host should scan: integers, on a CPU that shares all memory of the job, unless the
- * caller chose the shape of the kernels. */
+/* True if the host should scan: integers, on a CPU that shares all memory of the job. */
 static bool scan_is_for_host(const arrays_sorter *s, const struct arrays_scan_job *job)
 {
-    return s->info.dev_type & CL_DEVICE_TYPE_CPU && !job->floating && !s->caller_shape &&
-           job->most > 0 && scan_memory_is_shared(job->x) && scan_memory_is_shared(job->sums) &&
-           scan_memory_is_shared(job->total) && scan_memory_is_shared(job->count);
+    const void *const memory[] = {job->x, job->sums, job->total, job->count};
+    return !job->floating && job->most > 0 && sorter_is_for_host(s, memory, 4);
 }
 
 static int scan_check(arrays_sorter *s, const char *caller, const struct arrays_scan_job *job)
@@ -204,16 +171,11 @@ static int scan_check(arrays_sorter *s, const char *caller, const struct arrays_
     return !job->work || sorter_workspace(s, caller, job->work, work) ? 0 : -1;
 }
 
-/* Scan after all commands in the device's queue. */
 static int scan_on_host(arrays_sorter *s, const struct arrays_scan_job *job)
 {
-    if (scan_check(s, "arrays_scan", job) != 0 || sorter_finish(s, 0) != 0)
+    if (scan_check(s, "arrays_scan", job) != 0 || sorter_host_begin(s, "arrays_scan") != 0)
         return -1;
-    const cl_int err = clFinish(clgetqueue(s->ctx, s->dev));
-    if (err != CL_SUCCESS)
-        return clerror_set(EIO, "arrays_scan: waiting for %s failed (%s)", s->info.dev_name,
-                           oclerror_str(err));
-    const size_t n = job->count && *job->count < job->most ? *job->count : job->most;
+    const size_t n = sorter_host_count(job->most, job->count);
     const uint64_t all = arrays_scan_host_threads(arrays_scan_host(), &s->team, job->bytes,
                                                   job->inclusive != 0, job->sums, job->x, n);
     const uint32_t all_32 = (uint32_t)all;

@@ -16,6 +16,8 @@
  */
 #ifndef ARRAYS_TILES_H
 #include "tiles.h"
+#define SUM NUMBER
+#define FROM NUMBER
 #include "lookback.h"
 #endif
 
@@ -25,14 +27,6 @@
 
 #ifndef INCLUSIVE
 #define INCLUSIVE 0 /* 1: the sum of an element includes it */
-#endif
-
-#if defined(__NV_CL_C_VERSION) && LOOK_BACK
-#define LOAD(place) load_once(&(place))
-#define STORE(place, value) store_once(&(place), value)
-#else
-#define LOAD(place) (place)
-#define STORE(place, value) ((place) = (value))
 #endif
 
 SCAN_GROUP(NUMBER)
@@ -81,12 +75,16 @@ INLINE void store_tile(__global NUMBER *sums, __local NUMBER *tile, const NUMBER
         before += own[k];
     }
     GROUP_BARRIER();
+    const uint item = get_local_id(0); /* the same places that this item loads for another tile */
+    if (first + TILE <= end)
 #pragma unroll
-    for (uint k = 0; k < ITEMS; k++) { /* the same places that this item loads for another tile */
-        const uint p = k * GROUP + get_local_id(0);
-        if (first + p < end)
-            STORE(sums[first + p], tile[p]);
-    }
+        for (uint k = 0; k < ITEMS; k++)
+            STORE(sums[first + k * GROUP + item], tile[k * GROUP + item]);
+    else
+#pragma unroll
+        for (uint k = 0; k < ITEMS; k++)
+            if (first + k * GROUP + item < end)
+                STORE(sums[first + k * GROUP + item], tile[k * GROUP + item]);
 }
 #endif
 
@@ -94,59 +92,17 @@ INLINE void store_tile(__global NUMBER *sums, __local NUMBER *tile, const NUMBER
 
 /* ---- One launch. ----------------------------------------------------------------------------- */
 
-enum scan_state { OWN = 1, PREFIX = 2 };
-
-/* A tile has one word for its 32-bit sum, two for both halves of a 64-bit one. The upper half of a
- * word is 4 * epoch + state, with the number of this launch: words need not be cleared before. */
-void store_word(volatile __global ulong *words, uint t, uint epoch, enum scan_state state,
-                NUMBER sum)
+/* See lookback.h. Also in place, the elements of a tile are overwritten only after its prefix was
+ * stored. */
+NUMBER sum_of_tile(__global const NUMBER *x, uint t)
 {
-    const ulong top = (ulong)(4 * epoch + state) << 32;
-    if (sizeof(NUMBER) == 4) {
-        words[t] = top | sum;
-    } else {
-        words[2 * t] = top | (uint)sum;
-        words[2 * t + 1] = top | (uint)((ulong)sum >> 32);
-    }
-}
-
-/* Set *sum and return its state, 0 if nothing has been stored in this launch yet. */
-uint load_word(volatile __global const ulong *words, uint t, uint epoch, NUMBER *sum)
-{
-    const bool wide = sizeof(NUMBER) == 8;
-    const ulong2 both = wide ? ((volatile __global const ulong2 *)words)[t] : (ulong2)(words[t]);
-    const ulong low = both.x, high = both.y;
-    *sum = wide ? (NUMBER)((ulong)(uint)high << 32 | (uint)low) : (NUMBER)low;
-    const uint top = (uint)(low >> 32);
-    return top >> 2 == epoch && (uint)(high >> 32) == top ? top & 3 : 0;
-}
-
-/* As load_word, but waits for the sum. If its group does not run, the tile's elements are as they
- * were: also in place, they are overwritten only after the prefix was stored. */
-uint await_word(volatile __global const ulong *words, uint t, uint epoch, NUMBER *sum,
-                __global const NUMBER *x)
-{
-    uint state = 0;
-    for (uint polls = 0; !state && polls < POLLS; polls++)
-        state = load_word(words, t, epoch, sum);
-    if (state)
-        return state;
-    NUMBER own = 0;
-    for (uint i = 0; i < TILE; i++) /* a tile before another is full */
-        own += x[(ulong)t * TILE + i];
-    mem_fence(CLK_GLOBAL_MEM_FENCE);
-    state = load_word(words, t, epoch, sum);
-    if (state)
-        return state;
-    *sum = own;
-    return OWN;
+    NUMBER sum = 0;
+    for (uint i = 0; i < TILE; i++)
+        sum += x[(ulong)t * TILE + i];
+    return sum;
 }
 
 #ifdef __NV_CL_C_VERSION
-struct window {
-    NUMBER before;
-};
-
 /* As spread_tile; return the tile's sum to item 0. It is known before neighbours are added, so that
  * later groups wait less. room: a number for each warp. */
 INLINE NUMBER spread_and_sum(__local NUMBER *tile, const NUMBER *own, __local NUMBER *room)
@@ -189,70 +145,6 @@ INLINE NUMBER scan_by_warps(__local const NUMBER *tile, NUMBER *own, __local NUM
     for (uint w = 0; w < item / 32; w++)
         before += room[w];
     return before + sum - mine;
-}
-
-/* Return the sum over all tiles before tile t. All items of the group call it; the first warp reads
- * the words of 32 tiles at once, after one item has waited for the nearest, which is usually the
- * last to be stored. Groups that wait take bandwidth of the second-level cache: more items that
- * wait, or more words, are slower. */
-NUMBER sum_before(volatile __global const ulong *words, uint t, uint epoch,
-                  __global const NUMBER *x, __local struct window *w)
-{
-    const uint item = get_local_id(0);
-    if (item < 32) {
-        NUMBER before = 0;
-        uint prefixes = 0;
-        for (uint end = t; !prefixes; end -= 32) {
-            NUMBER sum = 0;
-            if (item == 0)
-                await_word(words, end - 1, epoch, &sum, x);
-            WARP_BARRIER();
-            const uint state =
-                item < end ? await_word(words, end - 1 - item, epoch, &sum, x) : PREFIX;
-            prefixes = warp_ballot(state == PREFIX);
-            const uint nearest = popcount((prefixes & -prefixes) - 1); /* 32: none */
-            before += item <= nearest ? sum : 0;
-        }
-#pragma unroll
-        for (uint apart = 1; apart < 32; apart *= 2)
-            before += warp_exchange(before, apart);
-        if (item == 0)
-            w->before = before;
-    }
-    GROUP_BARRIER();
-    return w->before;
-}
-#else
-#define WINDOW 32 /* tiles that are looked at together */
-
-struct window {
-    NUMBER sum[WINDOW];
-    uint state[WINDOW];
-};
-
-/* Return the sum over all tiles before tile t. All items of the group call it. */
-NUMBER sum_before(volatile __global const ulong *words, uint t, uint epoch,
-                  __global const NUMBER *x, __local struct window *w)
-{
-    const uint item = get_local_id(0);
-    NUMBER before = 0;
-    bool found = false;
-    for (uint end = t; !found; end -= WINDOW) {
-        if (item < WINDOW) {
-            NUMBER sum = 0;
-            w->state[item] =
-                item < end ? await_word(words, end - 1 - item, epoch, &sum, x) : PREFIX;
-            w->sum[item] = sum;
-        }
-        GROUP_BARRIER();
-#pragma unroll
-        for (uint k = 0; k < WINDOW; k++) {
-            before += found ? 0 : READ(NUMBER, w->sum[k]);
-            found = found || READ(uint, w->state[k]) == PREFIX;
-        }
-        GROUP_BARRIER();
-    }
-    return before;
 }
 #endif
 

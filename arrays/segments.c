@@ -23,7 +23,7 @@ static const struct sorter_source sources[] = {
      names, SEGMENT_KERNELS, NULL},
     {VALUES_LONG, "arrays.scan.64", "-D NUMBER=long -D WIDE=ulong -D REAL=0", 8, false,
      &segments_file, names, SEGMENT_KERNELS, NULL},
-    {VALUES_BYTE, "arrays.scan.32", "-D NUMBER=uchar -D WIDE=uint -D REAL=0", 1, false,
+    {VALUES_BYTE, "arrays.scan.32", "-D NUMBER=uchar -D WIDE=uint -D REAL=0 -D BYTES=1", 1, false,
      &segments_file, names, SEGMENT_KERNELS, NULL},
 };
 
@@ -68,8 +68,9 @@ int segments_start(arrays_sorter *s, const struct segments_job *job)
                              count =
                                  arrays_start_of(s->ctx, job->count ? job->count : job->offsets, 4);
     const cl_uint4 start = {{sums.first, x.first, offsets.first, 0}};
-    const cl_uint groups = sorter_groups(s, p, job->segments * 64), n = (cl_uint)job->most,
-                  segments = (cl_uint)job->segments;
+    /* a group takes a segment for each team of 64 items or more of them */
+    const cl_uint groups = sorter_groups(s, p, job->segments * 64 * (size_t)p->shape.items),
+                  n = (cl_uint)job->most, segments = (cl_uint)job->segments;
     const int counted = job->count ? 1 + (int)count.first : 0;
     return sorter_launch(
         s, p, SEGMENT_SUMS, groups,

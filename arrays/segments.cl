@@ -54,38 +54,95 @@ void add_lanes(__local WIDE *part, __global const NUMBER *x, uint begin, uint en
 #endif
 }
 
+#define SHORT 16 /* segments of at most this length are added by one item each */
+
+/* As add_lanes and the joining of lanes, for a short segment: lanes beyond it have 0. */
+INLINE WIDE add_short(__global const NUMBER *x, uint begin, uint end)
+{
+    WIDE lane[SHORT];
+#pragma unroll
+    for (uint l = 0; l < SHORT; l++)
+        lane[l] = begin + l < end ? (WIDE)0 + (WIDE)x[begin + l] : 0;
+#pragma unroll
+    for (uint apart = 1; apart < SHORT; apart *= 2)
+#pragma unroll
+        for (uint l = 0; l < SHORT; l += 2 * apart)
+            lane[l] += lane[l + apart];
+    return lane[0];
+}
+
 /* start: first elements of sums, x and offsets. Segments end at n at most. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void segment_sums(
     __global NUMBER *sums, __global const NUMBER *x, __global const uint *offsets, uint4 start,
     uint n, uint most, int counted, __global const uint *count)
 {
     __local WIDE lanes[TEAMS * LANES];
+    __local uint longer[GROUP], nlonger; /* segments for teams */
     const uint segments = element_count(most, counted, count), item = get_local_id(0) % TEAM,
-               team = get_local_id(0) / TEAM;
+               team = get_local_id(0) / TEAM, groups = get_num_groups(0),
+               each = clamp((segments + (groups - 1)) / groups, (uint)TEAMS, (uint)GROUP);
     __local WIDE *part = lanes + team * LANES;
     sums += start.x;
     x += start.y;
     offsets += start.z;
-    for (uint first = get_group_id(0) * TEAMS; first < segments;
-         first += get_num_groups(0) * TEAMS) {
-        const uint segment = first + team;
-        const uint end = segment < segments ? min(offsets[segment + 1], n) : 0;
-        const uint begin = segment < segments ? min(offsets[segment], end) : 0;
-        add_lanes(part, x, begin, end, item);
-        for (uint apart = 1; apart < LANES; apart *= 2) {
-            GROUP_BARRIER();
-            for (uint l = item * 2 * apart; l < LANES; l += TEAM * 2 * apart)
-                part[l] += part[l + apart];
-        }
-        if (item == 0 && segment < segments)
-            sums[segment] = (NUMBER)part[0];
+    for (uint first = get_group_id(0) * each; first < segments; first += groups * each) {
+        if (get_local_id(0) == 0)
+            nlonger = 0;
         GROUP_BARRIER();
+        const uint own = first + get_local_id(0);
+        if (get_local_id(0) < each && own < segments) {
+            const uint end = min(offsets[own + 1], n), begin = min(offsets[own], end);
+            if (end - begin <= SHORT)
+                sums[own] = (NUMBER)add_short(x, begin, end);
+            else
+                longer[atomic_inc(&nlonger)] = own;
+        }
+        GROUP_BARRIER();
+        const uint most_longer = READ(uint, nlonger);
+        for (uint k = 0; k < most_longer; k += TEAMS) {
+            const uint segment = k + team < most_longer ? longer[k + team] : segments;
+            const uint end = segment < segments ? min(offsets[segment + 1], n) : 0;
+            const uint begin = segment < segments ? min(offsets[segment], end) : 0;
+            add_lanes(part, x, begin, end, item);
+            for (uint apart = 1; apart < LANES; apart *= 2) {
+                GROUP_BARRIER();
+                for (uint l = item * 2 * apart; l < LANES; l += TEAM * 2 * apart)
+                    part[l] += part[l + apart];
+            }
+            if (item == 0 && segment < segments)
+                sums[segment] = (NUMBER)part[0];
+            GROUP_BARRIER();
+        }
     }
 }
 
 /* ---- Histograms. ----------------------------------------------------------------------------- */
 
-#define LOCAL_BINS 2048
+/* Groups count in local memory: bytes by their values, which are assigned to bins at the end;
+ * numbers by their bins, if these fit. Each counter has COPIES copies, a power of two up to 32, so
+ * that items rarely meet, also if all elements are equal:
+ *
+ *     counter     0        1        2 ...         copies of neighbours are in different banks
+ *     copies   0 1 2 3  0 1 2 3  0 1 2 3
+ */
+#ifndef LOCAL_COUNTERS
+#ifdef __NV_CL_C_VERSION
+#define LOCAL_COUNTERS 8192
+#else
+#define LOCAL_COUNTERS 4096
+#endif
+#endif
+#ifndef BYTES
+#define BYTES 0 /* 1: elements are bytes */
+#endif
+#if GROUP == 1
+#define MOST_COPIES 4 /* consecutive additions to one counter wait for each other */
+#define ADD_1(counter) ((counter)++)
+#else
+#define MOST_COPIES 32
+#define ADD_1(counter) atomic_inc(&(counter))
+#endif
+#define BATCH 8 /* elements of an item that are loaded at once */
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void clear_bins(__global uint *bins,
                                                                             uint start, uint nbins)
@@ -94,52 +151,123 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void clear_bins(__gl
         bins[start + b] = 0;
 }
 
-/* The bin of v; nbins if v is outside [lower, upper). */
-#if REAL
-uint bin_of(NUMBER v, NUMBER lower, NUMBER upper, NUMBER scale, uint nbins)
-{
-    return v >= lower && v < upper ? min((uint)((v - lower) * scale), nbins - 1) : nbins;
-}
-#else
-uint bin_of(NUMBER v, long lower, long upper, long scale, uint nbins)
-{
-    return (long)v >= lower && (long)v < upper
-               ? (uint)((ulong)((long)v - lower) * nbins / (ulong)(upper - lower))
-               : nbins;
-}
-#endif
 #if REAL
 #define BOUND NUMBER
+#define SCALE NUMBER
 #else
 #define BOUND long
+#define SCALE float
 #endif
 
-/* start: first elements of bins and x. Groups count in local memory if the bins fit. */
+struct bin_range {
+    BOUND lower, upper;
+    SCALE scale; /* bins of a unit */
+    uint nbins;
+};
+
+/* The bin of v; nbins if v is outside [lower, upper). */
+#if REAL
+uint bin_of(NUMBER v, struct bin_range r)
+{
+    return v >= r.lower && v < r.upper ? min((uint)((v - r.lower) * r.scale), r.nbins - 1)
+                                       : r.nbins;
+}
+#else
+uint bin_of(NUMBER v, struct bin_range r)
+{
+    enum { MOST_ESTIMATED = 1 << 16 }; /* estimates below it are wrong by 1 at most */
+    if ((long)v < r.lower || (long)v >= r.upper)
+        return r.nbins;
+    const ulong from_lower = (ulong)((long)v - r.lower), width = (ulong)(r.upper - r.lower);
+    if (r.nbins > MOST_ESTIMATED)
+        return (uint)(from_lower * r.nbins / width);
+    const uint bin = (uint)((float)from_lower * r.scale);
+    const long rest = (long)(from_lower * r.nbins - bin * width);
+    return rest < 0 ? bin - 1 : rest >= (long)width ? bin + 1 : bin;
+}
+#endif
+
+/* Count an element: in a group's counters or, if bins do not fit, in `bins`. */
+INLINE void count_element(__local uint *own, __global uint *bins, NUMBER v, struct bin_range r,
+                          uint copies, uint copy)
+{
+    const uint place = BYTES ? (uint)v : bin_of(v, r);
+    const bool inside = BYTES ? true : place < r.nbins;
+    if (copies && inside)
+        ADD_1(own[place * copies + (copy & (copies - 1))]);
+    else if (inside)
+        atomic_inc(&bins[place]);
+}
+
+#if BYTES
+/* Count bytes from ... to - 1 of a buffer, four at once but at the ends. */
+INLINE void count_chunk(__local uint *own, __global uint *bins, __global const uchar *x, uint from,
+                        uint to, struct bin_range r, uint copies)
+{
+    const uint item = get_local_id(0), head = min((from + 3) / 4 * 4, to),
+               tail = max(to / 4 * 4, head), end = tail / 4;
+    __global const uint *words = (__global const uint *)x;
+    for (uint i = from + item; i < head; i += GROUP)
+        count_element(own, bins, x[i], r, copies, item);
+    for (uint i = tail + item; i < to; i += GROUP)
+        count_element(own, bins, x[i], r, copies, item);
+    for (uint i = head / 4 + item; i < end; i += BATCH * GROUP) {
+        uint v[BATCH];
+#pragma unroll
+        for (uint k = 0; k < BATCH; k++)
+            v[k] = i + k * GROUP < end ? words[i + k * GROUP] : 0;
+#pragma unroll
+        for (uint k = 0; k < BATCH; k++)
+            for (uint byte = 0; byte < 4 && i + k * GROUP < end; byte++)
+                count_element(own, bins, (uchar)(v[k] >> 8 * byte), r, copies, item + byte);
+    }
+}
+#else
+/* Count elements from ... to - 1 of a buffer. */
+INLINE void count_chunk(__local uint *own, __global uint *bins, __global const NUMBER *x, uint from,
+                        uint to, struct bin_range r, uint copies)
+{
+    for (uint i = from + get_local_id(0); i < to; i += BATCH * GROUP) {
+        NUMBER v[BATCH];
+#pragma unroll
+        for (uint k = 0; k < BATCH; k++)
+            v[k] = i + k * GROUP < to ? x[i + k * GROUP] : 0;
+#pragma unroll
+        for (uint k = 0; k < BATCH; k++)
+            if (i + k * GROUP < to)
+                count_element(own, bins, v[k], r, copies, get_local_id(0) + k);
+    }
+}
+#endif
+
+/* start: first elements of bins and x. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void count_bins(
     __global uint *bins, __global const NUMBER *x, uint2 start, BOUND lower, BOUND upper,
     BOUND scale, uint nbins, uint most, int counted, __global const uint *count)
 {
-    __local uint own[LOCAL_BINS];
+    __local uint own[LOCAL_COUNTERS];
     const uint n = element_count(most, counted, count), chunks = chunk_count(n, get_num_groups(0)),
-               g = get_group_id(0);
+               g = get_group_id(0), item = get_local_id(0), counters = BYTES ? 256 : nbins;
     if (g >= chunks)
         return;
-    const bool fits = nbins <= LOCAL_BINS;
+    uint copies = MOST_COPIES;
+    while (copies && counters > LOCAL_COUNTERS / copies)
+        copies /= 2; /* 0: they do not fit */
+    const SCALE bins_each = REAL ? (SCALE)scale : (SCALE)nbins / (SCALE)(upper - lower);
+    const struct bin_range r = {lower, upper, bins_each, nbins};
     bins += start.x;
-    x += start.y;
-    for (uint b = get_local_id(0); fits && b < nbins; b += GROUP)
-        own[b] = 0;
+    for (uint i = item; copies && i < counters * copies; i += GROUP)
+        own[i] = 0;
     GROUP_BARRIER();
-    const uint end = chunk_start(n, chunks, g + 1);
-    for (uint i = chunk_start(n, chunks, g) + get_local_id(0); i < end; i += GROUP) {
-        const uint b = bin_of(x[i], lower, upper, scale, nbins);
-        if (b < nbins && fits)
-            atomic_inc(&own[b]);
-        else if (b < nbins)
-            atomic_inc(&bins[b]);
+    count_chunk(own, bins, x, start.y + chunk_start(n, chunks, g),
+                start.y + chunk_start(n, chunks, g + 1), r, copies);
+    GROUP_BARRIER();
+    for (uint c = item; copies && c < counters; c += GROUP) {
+        uint sum = 0;
+        for (uint k = 0; k < copies; k++)
+            sum += own[c * copies + ((k + item) & (copies - 1))];
+        const uint bin = BYTES ? bin_of((NUMBER)c, r) : c;
+        if (sum && bin < nbins)
+            atomic_add(&bins[bin], sum);
     }
-    GROUP_BARRIER();
-    for (uint b = get_local_id(0); fits && b < nbins; b += GROUP)
-        if (own[b])
-            atomic_add(&bins[b], own[b]);
 }

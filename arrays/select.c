@@ -13,12 +13,20 @@ enum { MARK_FLAGS, MARK_HEADS, GATHER_MARKED, GATHER_OFFSETS, SELECT_KERNELS };
 static const char *const names[SELECT_KERNELS] = {"mark_flags", "mark_heads", "gather_marked",
                                                   "gather_offsets"};
 
+static const char *const look_back_names[MOST_KERNELS] = {"lookback_clear", "lookback_test",
+                                                          "select_once"};
+
 /* In the shapes of scans, which read arrays in the same way. */
+#define SELECT_SOURCE(kind, row, options, bytes)                                                   \
+    {                                                                                              \
+        kind, row, "-D SUM=uint " options, bytes, false, &select_file, names, SELECT_KERNELS,      \
+            look_back_names                                                                        \
+    }
 static const struct sorter_source sources[] = {
-    {SELECT_32, "arrays.scan.32", "-D NUMBER=uint", 4, false, &select_file, names, SELECT_KERNELS,
-     NULL},
-    {SELECT_64, "arrays.scan.64", "-D NUMBER=ulong", 8, false, &select_file, names, SELECT_KERNELS,
-     NULL},
+    SELECT_SOURCE(SELECT_32, "arrays.scan.32", "-D NUMBER=uint -D FROM=uchar", 4),
+    SELECT_SOURCE(SELECT_64, "arrays.scan.64", "-D NUMBER=ulong -D FROM=uchar", 8),
+    SELECT_SOURCE(UNIQUE_32, "arrays.scan.32", "-D NUMBER=uint -D FROM=uint -D HEADS=1", 4),
+    SELECT_SOURCE(UNIQUE_64, "arrays.scan.64", "-D NUMBER=ulong -D FROM=ulong -D HEADS=1", 8),
 };
 
 /* ---- Checks. --------------------------------------------------------------------------------- */
@@ -47,74 +55,119 @@ static int select_check(const arrays_sorter *s, const char *caller,
 
 /* ---- Launches. ------------------------------------------------------------------------------- */
 
-/* A selection in progress. The workspace has the marks' places behind the workspace of their scan,
- * and the offsets of runs. */
+/* A selection in progress. The workspace has the workspace of the marks' scan, the marks' places
+ * and the offsets of runs; with look-back only the offsets. */
 struct selection {
     arrays_sorter *s;
     const struct sorter_program *program;
     const struct arrays_select_job *job;
+    bool flags;
     struct arrays_scan_job scan;
-    void *offsets;
-    struct array_start count;
+    void *offsets; /* NULL: not wanted */
+    struct array_start from, count;
     cl_uint groups, most;
     int counted;
 };
 
-static int selection_init(struct selection *p, arrays_sorter *s, const char *caller,
-                          const struct arrays_select_job *job, bool offsets)
+static int selection_workspace(struct selection *p, const char *caller, bool offsets)
 {
-    struct sorter_program *program = sorter_choose(s, &sources[job->bytes == 8], job->most, 0);
-    if (!program || sorter_open(s, program) != 0)
-        return -1;
-    *p = (struct selection){.s = s, .program = program, .job = job, .most = (cl_uint)job->most};
-    p->scan = (struct arrays_scan_job){
-        .total = job->selected, .bytes = 4, .most = job->most, .count = job->count};
-    const size_t scan = sorter_align(arrays_scan_workspace(s, &p->scan)),
-                 each = sorter_align((job->most + 1) * sizeof(cl_uint));
-    char *work = sorter_workspace(s, caller, NULL, scan + (offsets ? 2 : 1) * each);
-    if (!work)
+    const size_t scan = p->program->look_back ? 0
+                                              : sorter_align(arrays_scan_workspace(p->s, &p->scan)),
+                 each = sorter_align((p->job->most + 1) * sizeof(cl_uint)),
+                 places = p->program->look_back ? 0 : each,
+                 size = scan + places + (offsets ? each : 0);
+    char *work = size ? sorter_workspace(p->s, caller, NULL, size) : NULL;
+    if (size && !work)
         return -1;
     p->scan.work = work;
-    p->scan.sums = work + scan;
-    p->scan.x = p->scan.sums;
-    p->offsets = offsets ? work + scan + each : NULL;
-    p->count = arrays_start_of(s->ctx, job->count ? (const void *)job->count : work, 4);
+    p->scan.x = p->scan.sums = work + scan;
+    p->offsets = offsets ? work + scan + places : NULL;
+    return 0;
+}
+
+static int selection_init(struct selection *p, arrays_sorter *s, const char *caller,
+                          const struct arrays_select_job *job, bool flags, bool offsets)
+{
+    struct sorter_program *program =
+        sorter_choose(s, &sources[(flags ? 0 : 2) + (job->bytes == 8)], job->most, 0);
+    if (!program || sorter_open(s, program) != 0)
+        return -1;
+    *p = (struct selection){
+        .s = s, .program = program, .job = job, .flags = flags, .most = (cl_uint)job->most};
+    p->scan = (struct arrays_scan_job){
+        .total = job->selected, .bytes = 4, .most = job->most, .count = job->count};
+    if (selection_workspace(p, caller, offsets) != 0)
+        return -1;
+    const void *const from = job->most == 0 ? job->selected : flags ? job->flags : job->x;
+    p->from = arrays_start_of(s->ctx, from, flags ? 1 : (size_t)job->bytes);
+    p->count = arrays_start_of(s->ctx, job->count ? job->count : job->selected, 4);
     p->counted = job->count ? 1 + (int)p->count.first : 0;
     p->groups = sorter_groups(s, program, job->most);
     return 0;
 }
 
-static int mark(const struct selection *p, bool flags)
+/* First elements of `out`, `x`, `selected` and the flags or x, as select.cl numbers them. */
+struct select_places {
+    struct array_start out, x, total;
+    cl_uint4 start;
+};
+
+static struct select_places select_places_of(const struct selection *p)
 {
-    const struct array_start from =
-        flags ? arrays_start_of(p->s->ctx, p->job->flags, 1)
-              : arrays_start_of(p->s->ctx, p->job->x, (size_t)p->job->bytes);
+    const struct arrays_select_job *job = p->job;
+    const void *const x = job->most ? job->x : job->selected, *const out = job->most
+                                                                               ? job->out
+                                                                               : job->selected;
+    const size_t bytes = (size_t)job->bytes;
+    struct select_places at = {.out = arrays_start_of(p->s->ctx, out, bytes),
+                               .x = arrays_start_of(p->s->ctx, x, bytes),
+                               .total = arrays_start_of(p->s->ctx, job->selected, 4)};
+    at.start = (cl_uint4){{at.out.first, at.x.first, at.total.first, p->from.first}};
+    return at;
+}
+
+static int mark(const struct selection *p)
+{
     return sorter_launch(
-        p->s, p->program, flags ? MARK_FLAGS : MARK_HEADS, p->groups,
-        ARGS(p->scan.sums, from.base, from.first, p->most, p->counted, p->count.base));
+        p->s, p->program, p->flags ? MARK_FLAGS : MARK_HEADS, p->groups,
+        ARGS(p->scan.sums, p->from.base, p->from.first, p->most, p->counted, p->count.base));
 }
 
 /* Gather what is marked, and if there is room, the offsets of runs. */
 static int gather(const struct selection *p)
 {
-    CLCONTEXT *ctx = p->s->ctx;
-    const struct array_start x = arrays_start_of(ctx, p->job->x, (size_t)p->job->bytes),
-                             out = arrays_start_of(ctx, p->job->out, (size_t)p->job->bytes),
-                             total = arrays_start_of(ctx, p->job->selected, 4);
-    const cl_uint4 start = {{out.first, x.first, total.first, 0}};
+    const struct select_places at = select_places_of(p);
     if (sorter_launch(p->s, p->program, GATHER_MARKED, p->groups,
-                      ARGS(out.base, x.base, start, p->scan.sums, total.base, p->most, p->counted,
-                           p->count.base)) != 0)
+                      ARGS(at.out.base, at.x.base, at.start, p->scan.sums, at.total.base, p->most,
+                           p->counted, p->count.base)) != 0)
         return -1;
     return p->offsets ? sorter_launch(p->s, p->program, GATHER_OFFSETS, p->groups,
-                                      ARGS(p->offsets, start, p->scan.sums, total.base, p->most,
-                                           p->counted, p->count.base))
+                                      ARGS(p->offsets, at.start, p->scan.sums, at.total.base,
+                                           p->most, p->counted, p->count.base))
                       : 0;
 }
 
-static int select_run(const struct selection *p, bool flags)
+static int select_once(const struct selection *p)
 {
-    if (p->groups && mark(p, flags) != 0)
+    arrays_sorter *s = p->s;
+    const cl_uint tiles = sorter_tiles(p->program, p->most), groups = tiles ? tiles : 1;
+    if (sorter_lookback_begin(s, p->program, groups) != 0)
+        return -1;
+    const struct select_places at = select_places_of(p);
+    const void *const offsets = p->offsets ? p->offsets : s->words;
+    const int wanted = p->offsets != NULL;
+    const cl_uint epoch = s->epoch;
+    return sorter_lookback_end(
+        s, sorter_launch(s, p->program, SELECT_ONCE, groups,
+                         ARGS(at.out.base, at.x.base, p->from.base, at.start, s->words, epoch,
+                              at.total.base, offsets, wanted, p->most, p->counted, p->count.base)));
+}
+
+static int select_run(const struct selection *p)
+{
+    if (p->program->look_back)
+        return select_once(p);
+    if (p->groups && mark(p) != 0)
         return -1;
     if (arrays_scan_start(p->s, &p->scan) != 0)
         return -1;
@@ -127,9 +180,10 @@ static int select_start(arrays_sorter *s, const char *caller, const struct array
     struct selection p;
     if (no_handle(s, caller) || no_job(job, caller) ||
         sorter_check(caller, job->bytes, job->most, job->reserved) != 0 ||
-        select_check(s, caller, job, flags) != 0 || selection_init(&p, s, caller, job, false) != 0)
+        select_check(s, caller, job, flags) != 0 ||
+        selection_init(&p, s, caller, job, flags, false) != 0)
         return -1;
-    return select_run(&p, flags);
+    return select_run(&p);
 }
 
 /* ---- Public functions. ----------------------------------------------------------------------- */
@@ -184,7 +238,7 @@ static int by_key_start(arrays_sorter *s, const char *caller, const struct array
         {"keys", job->keys, size},      {"unique", job->unique, size}, {"sums", job->sums, value},
         {"values", job->values, value}, {"runs", job->runs, 4},        {"count", job->count, 4}};
     if (sorter_check_apart(caller, ranges, sizeof ranges / sizeof *ranges) != 0 ||
-        selection_init(&p, s, caller, &heads, true) != 0 || select_run(&p, false) != 0)
+        selection_init(&p, s, caller, &heads, false, true) != 0 || select_run(&p) != 0)
         return -1;
     sums.offsets = p.offsets;
     return segments_start(s, &sums);

@@ -6,12 +6,189 @@
  *     out       | 5  2  9 |              3. gather_marked: x[i] goes to out[place[i]] if the next
  *     offsets   | 0  2  5  6 |              place is another one; gather_offsets: i itself, and n
  *
+ * With LOOK_BACK, one launch, one read of each element and each flag: select_once. Each tile counts
+ * its marks, collects its marked elements in local memory, learns the number of marks before it
+ * (lookback.h) and writes the elements side by side.
+ *
  * Chunks and tiles: tiles.h.
  * SPDX-License-Identifier: MIT
  */
 #ifndef ARRAYS_TILES_H
 #include "tiles.h"
+#define SUM uint
+#define FROM uchar
+#include "lookback.h"
 #endif
+
+#ifndef HEADS
+#define HEADS 0 /* 1: the marks are those of first elements of runs, and FROM is NUMBER */
+#endif
+
+#if LOOK_BACK
+
+/* ---- One launch. ----------------------------------------------------------------------------- */
+
+#if HEADS
+bool is_kept(__global const NUMBER *x, ulong i)
+{
+    return i == 0 || x[i] != x[i - 1];
+}
+#else
+bool is_kept(__global const uchar *flags, ulong i)
+{
+    return flags[i] != 0;
+}
+#endif
+
+/* See lookback.h. */
+uint sum_of_tile(__global const FROM *from, uint t)
+{
+    uint sum = 0;
+    for (uint i = 0; i < TILE; i++)
+        sum += is_kept(from, (ulong)t * TILE + i);
+    return sum;
+}
+
+/* Place in the tile of element k of this item, and of the tile's marks: those of this item are bits
+ * of a word. Return the number of marks before the item's first element, and set *all to that of
+ * the tile. room: 2 GROUP numbers. */
+#ifdef __NV_CL_C_VERSION
+/* A warp has 32 ITEMS consecutive elements, 32 for each k. */
+#define PLACE(k) (get_local_id(0) / 32 * (32 * ITEMS) + (k)*32 + get_local_id(0) % 32)
+
+INLINE uint count_marks(uint marks, __local uint *room, uint *all)
+{
+    const uint item = get_local_id(0), warp = item / 32;
+    uint mine = popcount(marks), before = 0, sum = 0;
+#pragma unroll
+    for (uint apart = 1; apart < 32; apart *= 2)
+        mine += warp_exchange(mine, apart);
+    if (item % 32 == 0)
+        room[warp] = mine;
+    GROUP_BARRIER();
+    for (uint w = 0; w < GROUP / 32; w++) {
+        const uint of_warp = room[w];
+        before += w < warp ? of_warp : 0;
+        sum += of_warp;
+    }
+    *all = sum;
+    return before;
+}
+
+/* Collect own[k] of all marks, in order. `before`: marks before the warp's first element. */
+INLINE void collect(__local NUMBER *kept, const NUMBER *own, uint marks, uint before)
+{
+    const uint earlier = (1u << get_local_id(0) % 32) - 1;
+#pragma unroll
+    for (uint k = 0; k < ITEMS; k++) {
+        const uint row = warp_ballot(marks >> k & 1);
+        if (marks >> k & 1)
+            kept[before + popcount(row & earlier)] = own[k];
+        before += popcount(row);
+    }
+}
+#else
+SCAN_GROUP(uint)
+#define PLACE(k) (get_local_id(0) * ITEMS + (k))
+
+INLINE uint count_marks(uint marks, __local uint *room, uint *all)
+{
+    return scan_uint(room, popcount(marks), all);
+}
+
+INLINE void collect(__local NUMBER *kept, const NUMBER *own, uint marks, uint before)
+{
+    for (uint k = 0; k < ITEMS; k++)
+        if (marks >> k & 1)
+            kept[before++] = own[k];
+}
+#endif
+
+/* Load the item's elements of a tile and return their marks. */
+INLINE uint load_marked(NUMBER *own, __global const NUMBER *x, __global const FROM *from,
+                        uint first, uint n)
+{
+    uint marks = 0;
+    if (first + TILE <= n) {
+#pragma unroll
+        for (uint k = 0; k < ITEMS; k++)
+            own[k] = LOAD(x[first + PLACE(k)]);
+#pragma unroll
+        for (uint k = 0; k < ITEMS; k++)
+            marks |= (uint)is_kept(from, first + PLACE(k)) << k;
+        return marks;
+    }
+#pragma unroll
+    for (uint k = 0; k < ITEMS; k++) {
+        const uint i = first + PLACE(k);
+        own[k] = i < n ? x[i] : 0;
+        marks |= i < n ? (uint)is_kept(from, i) << k : 0;
+    }
+    return marks;
+}
+
+#define WRITE_KEPT(to)                                                                             \
+    for (uint i = get_local_id(0); i < all; i += GROUP)                                            \
+        (to)[before + i] = kept[i];
+
+/* As many groups as `most` elements have tiles, at least one. start: first elements of out, x,
+ * total and from, the flags or x. words: see scan_once. offsets: of the marked elements, then n; if
+ * wanted. */
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void select_once(
+    __global NUMBER *out, __global const NUMBER *x, __global const FROM *from, uint4 start,
+    volatile __global ulong *words, uint epoch, __global uint *total, __global uint *offsets,
+    int wanted, uint most, int counted, __global const uint *count)
+{
+    __local NUMBER kept[TILE];
+    __local uint room[2 * GROUP], ticket;
+    __local struct window window;
+    volatile __global uint *counters = (volatile __global uint *)words;
+    const uint n = element_count(most, counted, count), tiles = (n + (TILE - 1)) / TILE,
+               t = take_ticket(&counters[epoch & 1], &ticket), first = t * TILE,
+               item = get_local_id(0);
+    words += 2;
+    out += start.x;
+    x += start.y;
+    from += start.w;
+    if (t == 0 && item == 0) {
+        counters[~epoch & 1] = 0; /* for the next launch */
+        if (n == 0)
+            total[start.z] = 0;
+        if (n == 0 && wanted)
+            offsets[0] = 0;
+    }
+    if (t >= tiles)
+        return;
+    NUMBER own[ITEMS];
+    uint all;
+    const uint marks = load_marked(own, x, from, first, n),
+               in_tile = count_marks(marks, room, &all);
+    if (item == 0)
+        store_word(words, t, epoch, t ? OWN : PREFIX, all);
+    collect(kept, own, marks, in_tile);
+    GROUP_BARRIER();
+    const uint before = t ? sum_before(words, t, epoch, from, &window) : 0;
+    if (item == 0 && t)
+        store_word(words, t, epoch, PREFIX, before + all);
+    if (item == 0 && t == tiles - 1) {
+        total[start.z] = before + all;
+        if (wanted)
+            offsets[before + all] = n;
+    }
+    WRITE_KEPT(out)
+    if (!wanted)
+        return;
+    GROUP_BARRIER();
+#pragma unroll
+    for (uint k = 0; k < ITEMS; k++)
+        own[k] = first + PLACE(k);
+    collect(kept, own, marks, in_tile);
+    GROUP_BARRIER();
+    WRITE_KEPT(offsets)
+}
+
+#else
+/* ---- Marks, their prefix sums, and a gather. ------------------------------------------------- */
 
 /* Loop over the group's chunk of n elements. */
 #define EACH_ELEMENT(i, n)                                                                         \
@@ -70,3 +247,4 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void gather_offsets(
     if (is_marked(place, all, i, n))
         offsets[place[i]] = i;
 }
+#endif

@@ -5,6 +5,7 @@
 #include "arrays/sorter.h"
 
 #include "arrays/kernels.h"
+#include "arrays/sort_host.h"
 #include "core/handle.h"
 #include "core/round.h"
 
@@ -234,6 +235,58 @@ static int sort_all_passes(const struct sorting *j, struct pairs own, struct pai
     return from.keys.base == own.keys.base ? 0 : sort_copy_back(j, from, own);
 }
 
+/* ---- On the host. ---------------------------------------------------------------------------- */
+
+/* True if the host should sort: on a CPU that shares all memory of the job. */
+static bool sort_is_for_host(const arrays_sorter *s, const struct arrays_sort_job *job)
+{
+    const void *const memory[] = {job->keys, job->values, job->count};
+    return job->most > 0 && sorter_is_for_host(s, memory, 3);
+}
+
+static void *sort_host_workspace(arrays_sorter *s, size_t bytes)
+{
+    if (s->host_bytes >= bytes)
+        return s->host_workspace;
+    free(s->host_workspace);
+    s->host_bytes = 0;
+    s->host_workspace = aligned_alloc(WORKSPACE_ALIGN, sorter_align(bytes));
+    if (!s->host_workspace)
+        clerror_set(ENOMEM, "arrays_sort: out of memory on the host for %zu bytes", bytes);
+    else
+        s->host_bytes = bytes;
+    return s->host_workspace;
+}
+
+static int sort_check(arrays_sorter *s, const char *caller, const struct arrays_sort_job *job)
+{
+    const struct sorter_program *p = sort_program(s, caller, job);
+    const size_t work = p ? sort_workspace_of(s, p, job).size : 0;
+    if (!p || sort_check_blocks(s, caller, job, work) != 0)
+        return -1;
+    return !job->work || sorter_workspace(s, caller, job->work, work) ? 0 : -1;
+}
+
+static int sort_on_host(arrays_sorter *s, const struct arrays_sort_job *job)
+{
+    if (sort_check(s, "arrays_sort", job) != 0 || sorter_host_begin(s, "arrays_sort") != 0)
+        return -1;
+    const struct sort_host sort = {.keys = job->keys,
+                                   .values = job->values,
+                                   .key_bytes = (size_t)job->bytes,
+                                   .value_bytes = job->values ? value_bytes(job) : 0,
+                                   .n = sorter_host_count(job->most, job->count),
+                                   .order = (int)job->order,
+                                   .descending = job->descending != 0,
+                                   .first_bit = job->first_bit,
+                                   .bits = sort_bits(job)};
+    void *work = sort_host_workspace(s, arrays_sort_host_workspace(&sort));
+    if (!work)
+        return -1;
+    arrays_sort_host(&sort, &s->team, work);
+    return 0;
+}
+
 /* ---- Public functions. ----------------------------------------------------------------------- */
 
 static int sort_start(arrays_sorter *s, const char *caller, const struct arrays_sort_job *job)
@@ -277,7 +330,9 @@ int arrays_sort_start(arrays_sorter *s, const struct arrays_sort_job *job)
 
 int arrays_sort(arrays_sorter *s, const struct arrays_sort_job *job)
 {
-    if (no_handle(s, __func__))
+    if (no_handle(s, __func__) || no_job(job, __func__))
         return -1;
+    if (sort_is_for_host(s, job))
+        return sort_on_host(s, job);
     return sorter_finish(s, sort_start(s, "arrays_sort", job));
 }

@@ -130,11 +130,11 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void sort_count(
 typedef GLUE(NUMBER, LINE) key_line;
 #if defined(__CPU__) && defined(__has_builtin)
 #if __has_builtin(__builtin_nontemporal_store)
-#define STORE(line, to) __builtin_nontemporal_store(line, to)
+#define STORE_LINE(line, to) __builtin_nontemporal_store(line, to)
 #endif
 #endif
-#ifndef STORE
-#define STORE(line, to) (*(to) = (line))
+#ifndef STORE_LINE
+#define STORE_LINE(line, to) (*(to) = (line))
 #endif
 
 struct line_buffer {
@@ -175,9 +175,9 @@ void scatter_streaming(__global NUMBER *to, __global const NUMBER *keys, int pai
             flush_line(&lines, digit, start[digit], p + 1, to, paired, to_values);
             continue;
         }
-        STORE(lines.keys[digit], (__global key_line *)(to + line));
+        STORE_LINE(lines.keys[digit], (__global key_line *)(to + line));
         if (paired)
-            STORE(lines.values[digit], (__global GLUE(VALUE, LINE) *)(to_values + line));
+            STORE_LINE(lines.values[digit], (__global GLUE(VALUE, LINE) *)(to_values + line));
     }
     for (uint d = 0; d < DIGITS; d++)
         flush_line(&lines, d, max(start[d], place[d] / LINE * LINE), place[d], to, paired,

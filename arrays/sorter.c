@@ -234,6 +234,67 @@ int sorter_finish(arrays_sorter *s, int status)
     return clwait(s->ctx, s->dev, CL_KERNEL_EVENT) == (cl_event)-1 ? -1 : status;
 }
 
+/* ---- Sums by look-back. ---------------------------------------------------------------------- */
+
+enum { LAST_EPOCH = (1 << 30) - 1 }; /* see lookback.h; after it the words are cleared */
+
+int sorter_lookback_begin(arrays_sorter *s, const struct sorter_program *p, cl_uint tiles)
+{
+    if (s->tiles < tiles) {
+        if (s->words)
+            clfree(s->words);
+        s->tiles = 0;
+        s->words = clmalloc(s->ctx, 2 * (1 + (size_t)tiles) * sizeof(cl_ulong), CL_MEM_DEVONLY);
+        if (!s->words)
+            return -1;
+        s->tiles = tiles;
+        s->epoch = LAST_EPOCH;
+    }
+    if (s->epoch == LAST_EPOCH) {
+        const cl_ulong n = 4 * (1 + (cl_ulong)s->tiles);
+        if (sorter_launch(s, p, LOOKBACK_CLEAR, sorter_groups(s, p, n), ARGS(s->words, n)) != 0)
+            return -1;
+        s->epoch = 0;
+    }
+    s->epoch++;
+    return 0;
+}
+
+int sorter_lookback_end(arrays_sorter *s, int status)
+{
+    if (status != 0)
+        s->epoch = LAST_EPOCH; /* no group has cleared the next launch's counter */
+    return status;
+}
+
+/* ---- Jobs on the host. ----------------------------------------------------------------------- */
+
+bool sorter_is_for_host(const arrays_sorter *s, const void *const memory[], size_t n)
+{
+    if (!(s->info.dev_type & CL_DEVICE_TYPE_CPU) || s->caller_shape)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (memory[i] &&
+            !(clmctl((void *)(uintptr_t)memory[i], CL_MCTL_GET_STATUS) & CL_MEM_ZEROCOPY))
+            return false;
+    return true;
+}
+
+int sorter_host_begin(arrays_sorter *s, const char *caller)
+{
+    if (sorter_finish(s, 0) != 0)
+        return -1;
+    const cl_int err = clFinish(clgetqueue(s->ctx, s->dev));
+    return err == CL_SUCCESS ? 0
+                             : clerror_set(EIO, "%s: waiting for %s failed (%s)", caller,
+                                           s->info.dev_name, oclerror_str(err));
+}
+
+size_t sorter_host_count(size_t most, const cl_uint *count)
+{
+    return count && *count < most ? *count : most;
+}
+
 /* ---- Checks, workspace. ---------------------------------------------------------------------- */
 
 int sorter_check_doubles(const arrays_sorter *s, const char *caller)
@@ -383,6 +444,7 @@ void arrays_sorter_free(arrays_sorter *s)
     if (s->words)
         clfree(s->words);
     thread_pool_free(s->team);
+    free(s->host_workspace);
     free(s->caller_shape);
     free(s);
 }

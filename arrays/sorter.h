@@ -4,6 +4,7 @@
  *   scan.c          prefix sums
  *   scan_host_threads.h  prefix sums on the host, for CPUs
  *   sort.c          sorting
+ *   sort_host.h     sorting on the host, for CPUs
  *   select.c        compaction by flags and of runs, sums of runs
  *   segments.h      sums of segments, histograms
  *   sorter_tune.c   kernels for the search of tuning entries
@@ -43,7 +44,7 @@ struct sorter_shape {
 /* Kernels of programs without look-back, and with it. */
 enum { SCAN_SUMS, SCAN_CARRY, SCAN_WRITE, SCAN_FEW };
 enum { SORT_COUNT, SORT_SCAN, SORT_COPY, SORT_SCATTER };
-enum { LOOKBACK_CLEAR, LOOKBACK_TEST, SCAN_ONCE };
+enum { LOOKBACK_CLEAR, LOOKBACK_TEST, SCAN_ONCE, SELECT_ONCE = SCAN_ONCE };
 enum { SORT_ALL_DIGITS = SORT_COPY + 1, SORT_SWEEP };
 enum { SORT_DIGITS = 256, SORT_DIGIT_BITS = 8, MOST_KERNELS = 5 };
 
@@ -58,8 +59,10 @@ enum sorter_kind {
     SORT_32_WIDE,
     SORT_32_KEYS,
     SORT_64_KEYS,
-    SELECT_32,
+    SELECT_32, /* select.c has these four in this order */
     SELECT_64,
+    UNIQUE_32,
+    UNIQUE_64,
     VALUES_FLOAT,
     VALUES_DOUBLE,
     VALUES_INT,
@@ -116,12 +119,14 @@ struct arrays_sorter {
     void *workspace;                                    /* owned, or NULL */
     /* Do groups that have started go on while others wait for them? */
     enum { PROGRESS_UNTRIED, PROGRESS_YES, PROGRESS_NO } progress;
-    /* Words of scans with look-back for up to `tiles` tiles, NULL until needed; the number of the
-     * last scan. */
+    /* Words of sums with look-back for up to `tiles` tiles, NULL until needed; the number of the
+     * last launch. */
     void *words;
     size_t tiles;
     cl_uint epoch;
-    struct thread_pool *team; /* of scans on the host; NULL until needed */
+    struct thread_pool *team; /* of jobs on the host; NULL until needed */
+    void *host_workspace;     /* of sorts on the host, of host_bytes bytes, or NULL */
+    size_t host_bytes;
 };
 
 enum { WORKSPACE_ALIGN = 4096 }; /* alignment of the parts of a workspace */
@@ -179,6 +184,22 @@ char *sorter_workspace(arrays_sorter *s, const char *caller, void *work, size_t 
 /* Launch kernel number `kernel` of a program. */
 int sorter_launch(arrays_sorter *s, const struct sorter_program *p, int kernel, cl_uint groups,
                   cl_uint nargs, const struct stdcl_arg *args);
+
+/* Before a launch whose groups look back at sums of `tiles` tiles: make room for the words, and
+ * give the launch the next number, s->epoch. Pass the status of the launch to sorter_lookback_end,
+ * which returns it. */
+int sorter_lookback_begin(arrays_sorter *s, const struct sorter_program *p, cl_uint tiles);
+int sorter_lookback_end(arrays_sorter *s, int status);
+
+/* True if the host should do a job itself: on a CPU that shares these n arrays (NULL: none), unless
+ * the caller chose the shape of the kernels. */
+bool sorter_is_for_host(const arrays_sorter *s, const void *const memory[], size_t n);
+
+/* Wait for all commands in the device's queue. */
+int sorter_host_begin(arrays_sorter *s, const char *caller);
+
+/* Number of elements of a job on the host. */
+size_t sorter_host_count(size_t most, const cl_uint *count);
 
 /* Block until all launches are complete, also after a failure, and return `status`, or -1 if one
  * of them failed. */

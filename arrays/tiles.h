@@ -164,4 +164,12 @@ void __attribute__((overloadable)) store_once(__global ulong *x, ulong value)
 }
 #endif
 
+#if defined(__NV_CL_C_VERSION) && LOOK_BACK
+#define LOAD(place) load_once(&(place))
+#define STORE(place, value) store_once(&(place), value)
+#else
+#define LOAD(place) (place)
+#define STORE(place, value) ((place) = (value))
+#endif
+
 #endif

@@ -6,3 +6,4 @@ cpu) bytes=2^19,2^20,2^22,2^24,2^26,2^28 counts=2^20,2^24 ;;
 esac
 bench bench_arrays --bytes $bytes
 bench bench_sort --counts $counts
+bench bench_select --counts $counts

@@ -16,9 +16,11 @@ enum { SIZES = sizeof sizes / sizeof *sizes };
 
 static CLCONTEXT *cp;
 static cl_uint dev;
-static arrays_sorter *sorter, *sorters[2]; /* in the device's shape, and in groups of 64 items */
-static char *block[BLOCKS];                /* MOST elements of 8 bytes */
-static cl_uint *number;                    /* 16 numbers */
+/* In the device's shape, in groups of 64 items, and with look-back, also where groups do not wait. */
+enum { SORTERS = 4 };
+static arrays_sorter *sorter, *sorters[SORTERS];
+static char *block[BLOCKS]; /* MOST elements of 8 bytes */
+static cl_uint *number;     /* 16 numbers */
 static bool doubles_here;
 
 static philox4 draw(size_t i, uint32_t key)
@@ -83,7 +85,7 @@ static void select_and_unique_match_loops(void **state)
     for (int bytes = 4; bytes <= 8; bytes += 4)
         for (size_t k = 0; k < SIZES; k++)
             for (int kind = 0; kind < 4; kind++) {
-                sorter = sorters[(bytes == 4) ^ (k % 3 == 0)];
+                sorter = sorters[(bytes / 4 + (int)k + kind / 2 * 2) % SORTERS];
                 compare_selection(bytes, sizes[k], kind % 2, kind / 2);
             }
 }
@@ -250,7 +252,7 @@ static void sums_by_key_match_loops(void **state)
     (void)state;
     for (enum arrays_type type = ARRAYS_FLOAT; type <= ARRAYS_LONG; type++)
         for (size_t k = 0; k < 2 * SIZES && has_type(type); k++) {
-            sorter = sorters[k % 2];
+            sorter = sorters[k % SORTERS];
             compare_runs(type % 2 ? 8 : 4, type, sizes[k / 2]);
         }
 }
@@ -274,8 +276,10 @@ static void histograms_of_integers_match_loops(void **state)
     static const struct {
         double lower, upper;
         cl_uint nbins;
-    } cases[] = {{-1000, 1000, 7}, {0, 1, 1}, {-7, 4096, 4103}, {-2147483648.0, 2147483648.0, 10}};
-    static uint32_t expected[5000];
+    } cases[] = {{-1000, 1000, 7},    {0, 1, 1},
+                 {-7, 4096, 4103},    {-2147483648.0, 2147483648.0, 10},
+                 {-900, 5000, 70001}, {-3e9, 3e9, 9973}};
+    static uint32_t expected[70001];
     int32_t *x = (int32_t *)block[0] + 1;
     (void)state;
     for (size_t i = 0; i < MOST - 5; i++)
@@ -324,6 +328,22 @@ static void histograms_of_bytes_and_floats_match_loops(void **state)
                                                       .nbins = 256,
                                                       .most = MOST - 5},
                  bytes);
+    /* bytes in wider bins, from another place on, and not all of them */
+    for (cl_uint from = 0; from < 9; from++) {
+        uint32_t few[8] = {0};
+        for (size_t i = 0; i < 20 * from; i++)
+            if (x[from + i] >= 16 && x[from + i] < 240)
+                few[(x[from + i] - 16) * 7 / 224]++;
+        sorter = sorters[from % 2];
+        compare_bins(&(const struct arrays_histogram_job){.x = x + from,
+                                                          .bins = (cl_uint *)block[1] + from,
+                                                          .of_bytes = 1,
+                                                          .lower = 16,
+                                                          .upper = 240,
+                                                          .nbins = 7,
+                                                          .most = 20 * (size_t)from},
+                     few);
+    }
     compare_bins(&(const struct arrays_histogram_job){.x = f,
                                                       .bins = (cl_uint *)block[1],
                                                       .lower = -4,
@@ -428,19 +448,21 @@ static int set_up(void **state)
     for (int b = 0; b < BLOCKS; b++)
         all = (block[b] = clmalloc(cp, MOST * 8, 0)) && all;
     number = clmalloc(cp, 64, 0);
-    static const char *const shapes[] = {NULL, "group=64 items=4"};
-    for (int i = 0; i < 2; i++)
-        sorters[i] = arrays_sorter_create(
-            &(struct arrays_sorter_options){.ctx = cp, .dev = dev, .shape = shapes[i]});
+    static const char *const shapes[] = {NULL, "group=64 items=4", "group=64 items=7 look_back=1",
+                                         "group=32 items=5 look_back=1 polls=0"};
+    for (int i = 0; i < SORTERS; i++)
+        all = (sorters[i] = arrays_sorter_create(
+                   &(struct arrays_sorter_options){.ctx = cp, .dev = dev, .shape = shapes[i]})) &&
+              all;
     sorter = sorters[0];
-    return setup_done(all && number && sorters[0] && sorters[1]);
+    return setup_done(all && number);
 }
 
 static int tear_down(void **state)
 {
     (void)state;
-    arrays_sorter_free(sorters[0]);
-    arrays_sorter_free(sorters[1]);
+    for (int i = 0; i < SORTERS; i++)
+        arrays_sorter_free(sorters[i]);
     for (int b = 0; b < BLOCKS; b++)
         if (clfree(block[b]) != 0)
             return -1;
