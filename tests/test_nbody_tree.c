@@ -373,7 +373,7 @@ static void same_lists(nbody *nb, const struct nbody_ref_tree *t, size_t lanes)
     works(nbody_device_wait(nb, &nb->device[0]));
     cl_uint *met = fetched(nb, lists, groups * room * sizeof *met);
     cl_uint(*info)[4] = fetched(nb, nb->device[0].force.tree->info, groups * sizeof *info);
-    float(*sums)[4] = fetched(nb, nb->force.forces_sorted, t->n * sizeof *sums);
+    float(*sums)[4] = fetched(nb, nb->device[0].force.tree->forces_sorted, t->n * sizeof *sums);
     for (size_t g = 0; g < groups; g++) {
         const size_t first = g * TREE_GROUP;
         float g2;
@@ -634,7 +634,7 @@ static void tree_bits_are_reproducible(void **state)
 static void part_meets_all(nbody *nb, struct nbody_device *p, size_t n)
 {
     const struct tree *t = p->force.tree;
-    const size_t groups = (n + TREE_GROUP - 1) / TREE_GROUP;
+    const size_t groups = t->first_group + t->groups;
     const cl_uint room = 2 * (t->capacity + (cl_uint)n);
     cl_uint *lists = clmalloc(nb->ctx, groups * room * sizeof *lists, CL_MEM_PER_DEVICE);
     ready(lists);
@@ -643,8 +643,8 @@ static void part_meets_all(nbody *nb, struct nbody_device *p, size_t n)
     cl_uint *met = fetched_from(nb, p->dev, lists, groups * room * sizeof *met);
     cl_uint(*info)[4] = fetched_from(nb, p->dev, t->info, groups * sizeof *info);
     float(*com)[4] = fetched_from(nb, p->dev, t->com, t->capacity * sizeof *com),
-    (*body)[4] = fetched_from(nb, p->dev, t->body, n * sizeof *body);
-    for (size_t g = t->first_group; g < t->first_group + t->groups; g++) {
+    (*body)[4] = fetched_from(nb, p->dev, t->body, t->body_room * sizeof *body);
+    for (size_t g = t->first_group; g < groups; g++) {
         double sum = 0;
         for (size_t e = 0; e < info[g][0]; e++)
             sum += com[met[g * room + e]][3];
@@ -799,6 +799,38 @@ static void tree_let_overflow_is_repeated(void **state)
     nbody_free(nb);
 }
 
+/* Arrays in tree order are too small for the next sum: those of the last device for its domain,
+ * `body` of all others for their imports. They grow, and no bit changes. */
+static void tree_arrays_grow_with_domains(void **state)
+{
+    static double right[MOST][3], x[MOST][3];
+    static const double shares[64] = {1, 1};
+    const size_t n = MOST;
+    struct nbody_options o = {.eps = 0.05, .accuracy = 1e-3};
+    (void)state;
+    make_tree_bodies(PLUMMER, n);
+    nbody *nb = tree_engine(n, o);
+    works(nbody_step(nb, 3));
+    works(nbody_state(nb, right, NULL));
+    nbody_free(nb);
+    o.ctx = stddev;
+    o.shares = shares;
+    nb = tree_engine(n, o);
+    works(nbody_step(nb, 1));
+    struct tree *last = NULL;
+    for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
+        if (p->force.tree) {
+            last = p->force.tree;
+            last->body_room = nbody_tree_imports_begin(last);
+        }
+    last->sorted_room = 0;
+    works(nbody_step(nb, 2));
+    assert_true(last->sorted_room > last->bodies);
+    works(nbody_state(nb, x, NULL));
+    assert_memory_equal(x, right, n * sizeof *x);
+    nbody_free(nb);
+}
+
 /* Domains of few bodies would take longer than the whole on one device. */
 static void tree_small_runs_on_one_device(void **state)
 {
@@ -919,10 +951,13 @@ int main(int argc, char **argv)
         cmocka_unit_test(tree_reference_error_falls_with_accuracy),
         cmocka_unit_test(tree_long_keys_separate_bodies),
     };
+    if (argc > 2)
+        cmocka_set_test_filter(argv[2]);
     const struct CMUnitTest on_two[] = {cmocka_unit_test(tree_domains_match_single_device),
                                         cmocka_unit_test(tree_deferred_groups_change_no_bit),
                                         cmocka_unit_test(tree_small_groups_use_stricter_criterion),
                                         cmocka_unit_test(tree_let_overflow_is_repeated),
+                                        cmocka_unit_test(tree_arrays_grow_with_domains),
                                         cmocka_unit_test(tree_small_runs_on_one_device)};
     if (clgetndev(stddev) > 1 && all_alike() &&
         cmocka_run_group_tests(on_two, open_tree_device, close_tree_device) != 0)

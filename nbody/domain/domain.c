@@ -35,7 +35,7 @@ int nbody_domain_reserve(struct nbody *nb, size_t slots)
 int nbody_domain_allocate_all(struct nbody *nb)
 {
     struct domains *s = nb->domain.tree;
-    const size_t n = s->n, four = 4 * nb->real;
+    const size_t n = s->n;
     const size_t counts = (TREE_COUNTS + 2) * n;
     s->counts_each = (cl_uint)(counts > 2 * TREE_LEVELS + 2 ? counts : 2 * TREE_LEVELS + 2) +
                      2; /* two more: nbody_let_single_index and nbody_let_stale_index */
@@ -53,10 +53,7 @@ int nbody_domain_allocate_all(struct nbody *nb)
     s->walk_seconds = calloc(n, sizeof *s->walk_seconds);
     s->walk_count = calloc(n, sizeof *s->walk_count);
     s->boundary = nbody_domain_block(nb, (n + 1) * sizeof *s->boundary);
-    nb->domain.forces_sorted = clmalloc(nb->ctx, nb->n * four, CL_MEM_DEVONLY);
     nb->domain.key_words = 1;
-    for (struct nbody_device *p = nb->device; p < nb->device + nb->ndev; p++)
-        nbody_device_add_bytes(p, p->force.tree ? nb->n * four : 0);
     s->counts = nbody_domain_block(nb, n * s->counts_each * sizeof *s->counts);
     s->samples = nbody_domain_block(nb, n * TREE_SAMPLES * sizeof *s->samples);
     s->edge = nbody_domain_block(nb, n * nbody_domain_edge_bytes(nb));
@@ -64,8 +61,7 @@ int nbody_domain_allocate_all(struct nbody *nb)
                                             nbody_domain_cell_bytes(nb));
     return s->begin && s->slot_begin && s->ev_return && s->returns && s->walk_seconds &&
                    s->walk_count && s->send_request && s->receive_request && s->boundary &&
-                   s->sent_early && nb->domain.forces_sorted && s->counts && s->samples &&
-                   s->edge && s->toptree
+                   s->sent_early && s->counts && s->samples && s->edge && s->toptree
                ? nbody_domain_reserve(nb, TREE_SAMPLES)
                : clerror_set(ENOMEM, "nbody_create: out of memory for a tree of %u domains", s->n);
 }
@@ -108,15 +104,8 @@ void nbody_domain_free_all(struct nbody *nb)
         return;
     if (s->send_request)
         world_wait(nb->world, s->send_request, s->nsend);
-    void *const blocks[] = {nb->domain.forces_sorted,
-                            s->boundary,
-                            s->send_buffer,
-                            s->send_row,
-                            s->return_buffer,
-                            s->counts,
-                            s->samples,
-                            s->edge,
-                            s->toptree};
+    void *const blocks[] = {s->boundary, s->send_buffer, s->send_row, s->return_buffer,
+                            s->counts,   s->samples,     s->edge,     s->toptree};
     for (size_t b = 0; b < COUNT_OF(blocks); b++)
         clfree(blocks[b]);
     free(s->owner);
@@ -462,14 +451,20 @@ int nbody_domain_reduce_or(struct nbody *nb, uint64_t *words, size_t n)
     return world_reduce(nb->world, words, n * sizeof *words, join_bitwise_or, &n);
 }
 
-int nbody_domain_import_nodes(struct nbody *nb, struct nbody_device *p, void *cells, size_t first_,
-                              size_t count_)
+int nbody_domain_import_nodes(struct nbody *nb, struct nbody_device *p, cl_uint domain, void *cells,
+                              size_t first_, size_t count_)
 {
     struct tree *t = p->force.tree;
-    const cl_uint first = (cl_uint)first_, count = (cl_uint)count_;
+    const cl_uint *const begin = nb->domain.tree->begin;
+    const cl_uint first = (cl_uint)first_, count = (cl_uint)count_,
+                  shift = nbody_tree_base(begin[domain]) - t->base, end = t->begin + t->bodies,
+                  before =
+                      begin[p->domain.index] < TREE_GROUP ? begin[p->domain.index] : TREE_GROUP,
+                  after = t->target.n - end < TREE_GROUP ? t->target.n - end : TREE_GROUP,
+                  lo = t->begin - before, hi = t->bodies ? end + after : lo;
     return nbody_tree_launch_1d(nb, p, TREE_IMPORT_NODES, count,
-                                ARGS(cells, first, count, t->child_begin, t->link, t->com,
-                                     t->multipoles, t->size, t->body));
+                                ARGS(cells, first, count, shift, lo, hi, t->child_begin, t->link,
+                                     t->com, t->multipoles, t->size));
 }
 
 /* ---- Load balancing. ------------------------------------------------------------------------- */
@@ -587,10 +582,10 @@ static double domain_target_before(const struct domains *s, cl_uint domain)
  * multiple of nb->domain.grain, so that a device can integrate just the bodies of its domain. */
 static cl_uint domain_boundary_body(const struct nbody *nb, const struct tree *t, cl_uint group)
 {
-    const size_t body = (size_t)group * TREE_GROUP,
+    const cl_uint first = t->base + t->begin;
+    const size_t body = t->base + group * TREE_GROUP,
                  even = body / nb->domain.grain * nb->domain.grain;
-    return (cl_uint)((t->bodies / 64 > nb->domain.grain && even > t->begin ? even : body) -
-                     t->begin);
+    return (cl_uint)((t->bodies / 64 > nb->domain.grain && even > first ? even : body) - first);
 }
 
 /* Fill the boundaries that fall into this domain with the keys of the bodies there. */

@@ -304,22 +304,25 @@ kernel void toptree_pack(uint bodies, global const uint2 *span, global const uin
                   &multipoles[k]);
 }
 
-/* Import packed cells of other domains. */
-kernel void import_nodes(global const real *cells, uint first, uint count, global uint *child_begin,
-                         global int2 *link, global real4 *com, global multipole *multipoles,
-                         global real2 *size, global real4 *body)
+/* Import packed cells of another domain. Body b of the other domain has index b + shift here. This
+ * device holds the bodies [lo, hi) of its own domain and halo: leaves of these use them. The bodies
+ * of other leaves are imported, if at all: link.x is then -1 until import_bodies sets it. */
+kernel void import_nodes(global const real *cells, uint first, uint count, uint shift, uint lo,
+                         uint hi, global uint *child_begin, global int2 *link, global real4 *com,
+                         global multipole *multipoles, global real2 *size)
 {
     global const real *from = cells + (first + get_global_id(0)) * PACKED_CELL;
     if (get_global_id(0) >= count)
         return;
     const uint4 head = vload4(0, (global const uint *)from);
-    if (head.x == NONE)
+    if (head.x == NONE || head.w == NONE)
         return;
-    if (head.w == NONE) {
-        body[head.y] = vload4(0, from + PACKED_HEAD);
-        return;
+    int2 own = as_int2(head.yz);
+    if (own.y < 0) {
+        const uint b = head.y + shift;
+        own.x = b >= lo && b < hi && hi - b >= (uint)-own.y ? (int)b : -1;
     }
-    link[head.x] = as_int2(head.yz);
+    link[head.x] = own;
     child_begin[head.x] = head.w;
     com[head.x] = vload4(0, from + PACKED_HEAD);
     size[head.x] = vload2(0, from + PACKED_HEAD + 4);
@@ -327,11 +330,17 @@ kernel void import_nodes(global const real *cells, uint first, uint count, globa
         ((global real *)&multipoles[head.x])[c] = from[PACKED_HEAD + 6 + c];
 }
 
-kernel void import_bodies(global const real *bodies, uint first, uint count, global real4 *body)
+/* Import packed bodies to body[to] and following, and set the links of their leaves. */
+kernel void import_bodies(global const real *bodies, uint first, uint count, uint to,
+                          global real4 *body, global int2 *link)
 {
     global const real *from = bodies + (first + get_global_id(0)) * PACKED_BODY;
-    if (get_global_id(0) < count)
-        body[REAL_TO_UINT(from[4])] = vload4(0, from);
+    if (get_global_id(0) >= count)
+        return;
+    const uint leaf = REAL_TO_UINT(from[4]);
+    body[to + get_global_id(0)] = vload4(0, from);
+    if (leaf != NONE && link[leaf & ~PACKED].x == -1)
+        link[leaf & ~PACKED].x = to + get_global_id(0);
 }
 
 /* True if the root cell is nearly the same as in the previous sum: mass, squared width and centre
@@ -360,13 +369,13 @@ kernel GROUP_OF_ITEMS void shared_node_moments(global const real4 *body, global 
     barrier(CLK_GLOBAL_MEM_FENCE);
     for (uint level = levels; level-- > 0;) {
         for (uint domain = get_local_id(0); domain < domains; domain += GROUP_1D) {
-            const uint k = *(
-                global const uint *)(toptree +
-                                     ((domain * LEVEL_COUNT + level + 1) * (size_t)TOP_CELLS - 1) *
-                                         PACKED_CELL);
+            global const real *shared =
+                toptree +
+                ((domain * LEVEL_COUNT + level + 1) * (size_t)TOP_CELLS - 1) * PACKED_CELL;
+            const uint k = *(global const uint *)shared;
             if (k != NONE)
-                cell_moments(k, child_begin[k + 1], body, *cube, level, geometric, com_margin, link,
-                             com, multipoles, size);
+                cell_moments(k, child_begin[k + 1], body, shared + PACKED_HEAD, *cube, level,
+                             geometric, com_margin, link, com, multipoles, size);
         }
         barrier(CLK_GLOBAL_MEM_FENCE);
     }

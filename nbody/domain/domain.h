@@ -27,7 +27,6 @@ struct domain {
     struct domains *tree;    /* tree_domain.h; NULL where one device has the whole tree */
     cl_uint ndomains;        /* of the tree; 0 where one device has all of it */
     cl_uint key_words;       /* of the keys of domains, as in struct tree */
-    void *forces_sorted;     /* with domains: sums of all bodies in the tree's order */
     uint64_t shared_version; /* particles.version when all devices had all positions */
 };
 

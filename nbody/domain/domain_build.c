@@ -496,8 +496,9 @@ static int halo_upload(struct nbody *nb, struct nbody_device *p)
 {
     const struct domains *s = nb->domain.tree;
     struct tree *t = p->force.tree;
-    const cl_uint n = (cl_uint)nb->n, end = t->begin + t->bodies, from = KEY_MARGIN;
-    const cl_uint before = t->begin < TREE_GROUP ? t->begin : TREE_GROUP,
+    const cl_uint n = (cl_uint)nb->n, begin = t->base + t->begin, end = begin + t->bodies,
+                  from = KEY_MARGIN;
+    const cl_uint before = begin < TREE_GROUP ? begin : TREE_GROUP,
                   after = n - end < TREE_GROUP ? n - end : TREE_GROUP;
     const cl_uint counter = nbody_let_single_index(nb, p->domain.index);
     const size_t body = 8 * nb->real, key = 2 * sizeof(cl_ulong), bodies = TREE_EDGE_BODIES * key,
@@ -508,7 +509,7 @@ static int halo_upload(struct nbody *nb, struct nbody_device *p)
         cl_uint domain;
         const size_t to = j < before ? j : TREE_GROUP + (j - before);
         const size_t at =
-            halo_body_index(s, j < before ? t->begin - 1 - j : end + (j - before), &domain);
+            halo_body_index(s, j < before ? begin - 1 - j : end + (j - before), &domain);
         const char *const its = (char *)s->edge + domain * edge;
         memcpy((char *)t->halo + to * key, its + at * key, key);
         memcpy((char *)t->halo + bodies + to * body, its + bodies + at * body, body);
@@ -522,9 +523,9 @@ static int halo_upload(struct nbody *nb, struct nbody_device *p)
 
 static struct key_range domain_key_range(const struct nbody *nb, const struct tree *t)
 {
-    const cl_uint n = (cl_uint)nb->n, end = t->begin + t->bodies, from = KEY_MARGIN,
-                  to = from + t->bodies;
-    return (struct key_range){.lo = from - (t->begin < TREE_GROUP ? t->begin : TREE_GROUP),
+    const cl_uint n = (cl_uint)nb->n, begin = t->base + t->begin, end = begin + t->bodies,
+                  from = KEY_MARGIN, to = from + t->bodies;
+    return (struct key_range){.lo = from - (begin < TREE_GROUP ? begin : TREE_GROUP),
                               .n = to + (n - end < TREE_GROUP ? n - end : TREE_GROUP),
                               .from = from,
                               .to = to};
@@ -569,7 +570,9 @@ static int domain_sort_all(struct nbody *nb)
     EACH_TREE(nb, p)
     {
         const cl_uint begin = s->begin[p->domain.index];
-        nbody_tree_set_range(p, begin, s->begin[p->domain.index + 1] - begin);
+        nbody_tree_set_range(nb, p, begin, s->begin[p->domain.index + 1] - begin);
+        if (nbody_tree_reserve_bodies(nb, p, p->force.tree->bodies) != 0)
+            return -1;
     }
     if (nbody_device_threads_all(nb, domain_sort_and_gather, 0) != 0)
         return -1;
@@ -685,7 +688,7 @@ static int toptree_join(struct nbody *nb, struct nbody_device *p, cl_uint geomet
         return -1;
     for (cl_uint k = 0; k < s->n; k++)
         if (k != p->domain.index &&
-            nbody_domain_import_nodes(nb, p, s->toptree, k * each, each) != 0)
+            nbody_domain_import_nodes(nb, p, k, s->toptree, k * each, each) != 0)
             return -1;
     cl_uint deepest = domain_levels(nb);
     const cl_uint off = nbody_let_stale_index(nb, p->domain.index);
@@ -814,12 +817,12 @@ static int return_launch(struct nbody *nb, struct nbody_device *p, enum sum_kind
     nbody_tree_scattered(p);
     return sum == FORCES
                ? nbody_tree_launch_1d(nb, p, TREE_RETURN_FORCES, t->bodies,
-                                      ARGS(nb->force.forces_sorted, t->bodies, t->order, t->begin,
-                                           first, rows, count, p->force.partial, t->a_old, t->slot,
+                                      ARGS(t->forces_sorted, t->bodies, t->order, t->begin, first,
+                                           rows, count, p->force.partial, t->a_old, t->slot,
                                            s->return_buffer, t->deferred, p->bad))
                : nbody_tree_launch_1d(nb, p, TREE_RETURN_POTENTIALS, t->bodies,
-                                      ARGS(nb->force.forces_sorted, t->bodies, t->order, t->begin,
-                                           first, count, p->force.phi, t->slot, s->return_buffer,
+                                      ARGS(t->forces_sorted, t->bodies, t->order, t->begin, first,
+                                           count, p->force.phi, t->slot, s->return_buffer,
                                            t->deferred));
 }
 

@@ -151,7 +151,7 @@ static size_t domain_groups(const struct domains *s, cl_uint domain, size_t *slo
 static int let_launch_boxes(struct nbody *nb, struct nbody_device *p, cl_uint split_above)
 {
     const struct tree *t = p->force.tree;
-    const cl_uint n = (cl_uint)nb->n;
+    const cl_uint n = t->target.n;
     size_t slot;
     const size_t groups = domain_groups(nb->domain.tree, p->domain.index, &slot);
     const cl_uint to = (cl_uint)slot, some = (cl_uint)groups,
@@ -422,7 +422,7 @@ static int let_launch_split(struct nbody *nb, struct nbody_device *p)
 {
     struct domains *s = nb->domain.tree;
     struct tree *t = p->force.tree;
-    const cl_uint n = (cl_uint)nb->n;
+    const cl_uint n = t->target.n;
     for (cl_uint domain = 0; domain < s->n; domain++) {
         const cl_uint count = let_flags(s, domain, p->domain.index, FLAG_GROUPS),
                       from = (cl_uint)let_flags_at(s, domain, p->domain.index, FLAG_GROUPS),
@@ -637,18 +637,24 @@ static int let_import_and_walk(struct nbody *nb, struct nbody_device *p, cl_uint
 {
     struct domains *s = nb->domain.tree;
     struct tree *t = p->force.tree;
-    if (nbody_domain_wait_uploads(nb, p) != 0)
+    size_t all = 0;
+    for (cl_uint domain = 0; domain < s->n; domain++)
+        all += domain == p->domain.index ? 0 : let_counts(s, domain, p->domain.index)[1];
+    if (nbody_domain_wait_uploads(nb, p) != 0 || nbody_tree_reserve_imports(nb, p, all) != 0)
         return -1;
+    cl_uint to = nbody_tree_imports_begin(t);
     for (cl_uint domain = 0; domain < s->n; domain++) {
+        if (domain == p->domain.index)
+            continue;
         size_t at[2];
         let_offset(s, domain, p->domain.index, at);
         const cl_uint *exported = let_counts(s, domain, p->domain.index), first = (cl_uint)at[1],
                       count = exported[1];
-        if (domain != p->domain.index &&
-            (nbody_domain_import_nodes(nb, p, s->let_cells, at[0], exported[0]) != 0 ||
-             nbody_tree_launch_1d(nb, p, TREE_IMPORT_BODIES, count,
-                                  ARGS(s->let_bodies, first, count, t->body)) != 0))
+        if (nbody_domain_import_nodes(nb, p, domain, s->let_cells, at[0], exported[0]) != 0 ||
+            nbody_tree_launch_1d(nb, p, TREE_IMPORT_BODIES, count,
+                                 ARGS(s->let_bodies, first, count, to, t->body, t->link)) != 0)
             return -1;
+        to += count;
     }
     return nbody_tree_walk_now(nb, p, s->sum, geometric);
 }

@@ -66,7 +66,8 @@ static inline bool mark_first(const struct let_output *f, uint cell, uint seen)
     return seen != f->stamp && atomic_xchg(&f->mark[cell], f->stamp) != f->stamp;
 }
 
-/* Append cell and body numbers; let_pack adds their data. */
+/* Append cell numbers, and the bodies of a leaf: the number of a body as fifth number, and the leaf
+ * as first number of its first body. let_pack adds their data. */
 static inline void let_add_cells(const struct let_output *f, uint from, uint end)
 {
     uint at = atomic_add(&f->counts[0], end - from);
@@ -74,11 +75,14 @@ static inline void let_add_cells(const struct let_output *f, uint from, uint end
         *(global uint *)(f->cells + at * (size_t)PACKED_CELL) = c;
 }
 
-static inline void let_add_bodies(const struct let_output *f, uint from, uint count)
+static inline void let_add_bodies(const struct let_output *f, uint leaf, uint from, uint count)
 {
     uint at = atomic_add(&f->counts[1], count);
-    for (uint b = from; b < from + count && at < f->bodies_room; b++, at++)
-        f->bodies[at * (size_t)PACKED_BODY + 4] = UINT_TO_REAL(b);
+    for (uint b = from; b < from + count && at < f->bodies_room; b++, at++) {
+        global real *to = f->bodies + at * (size_t)PACKED_BODY;
+        to[0] = UINT_TO_REAL(b == from ? leaf : NONE);
+        to[4] = UINT_TO_REAL(b);
+    }
 }
 
 /* State in local memory of the walk of a box. */
@@ -122,7 +126,7 @@ static inline void box_walk_visit(const struct let_output *f, const struct tree 
     if (action == USE_BODIES) {
         atomic_add(&w->interactions, (uint)-link.y);
         if (mark_first(f, k, seen))
-            let_add_bodies(f, link.x, -link.y);
+            let_add_bodies(f, k, link.x, -link.y);
     }
     if (action == OPEN_CELL) {
         if (mark_first(f, k, seen))
@@ -226,7 +230,11 @@ kernel void let_pack(global const real4 *body, global const int2 *link,
     for (uint i = (rest ? counts[packed + 1] : 0) + id; i < min(counts[to + 1], bodies_room);
          i += items) {
         global real *at = bodies + (bodies_to + i) * (size_t)PACKED_BODY;
-        vstore4(body[REAL_TO_UINT(at[4])], 0, at);
+        const uint leaf = REAL_TO_UINT(at[0]), b = REAL_TO_UINT(at[4]);
+        if (b & PACKED)
+            continue; /* by an earlier launch */
+        vstore4(body[b], 0, at);
+        at[4] = UINT_TO_REAL(leaf | PACKED);
     }
     if (!rest && id < 2)
         counts[packed + id] = counts[to + id];

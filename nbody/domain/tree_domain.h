@@ -194,9 +194,9 @@ int nbody_domain_exchange(struct nbody *nb, const struct gathered *g, size_t ng,
 /* Collective. Bitwise OR over all ranks: each word is nonzero on one rank only. */
 int nbody_domain_reduce_or(struct nbody *nb, uint64_t *words, size_t n);
 
-/* Enqueue the import of `count` packed cells of other domains, from number `first` of a block. */
-int nbody_domain_import_nodes(struct nbody *nb, struct nbody_device *p, void *cells, size_t first,
-                              size_t count);
+/* Enqueue the import of `count` packed cells of another domain, from number `first` of a block. */
+int nbody_domain_import_nodes(struct nbody *nb, struct nbody_device *p, cl_uint domain, void *cells,
+                              size_t first, size_t count);
 
 /* Block until this rank's devices that own domains are idle. */
 int nbody_domain_wait(struct nbody *nb);

@@ -59,7 +59,6 @@ struct force {
     cl_kernel field_kernel;
     struct added_forces *added; /* forces of the caller; NULL: none */
     struct baseline *baseline;  /* baseline.c; NULL with the tuned kernels */
-    void *forces_sorted;        /* sums of all bodies in the tree's order */
     uint64_t tree_version;      /* particles.version of the trees; 0: none */
     int defer_factor;           /* with domains: the largest shape.defer_factor of all ranks */
     int index;                  /* of the sum in its batch; -1 outside */

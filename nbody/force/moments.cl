@@ -266,10 +266,12 @@ static inline real children_moments(global const real4 *com, global const multip
     return b * b;
 }
 
-/* Compute the moments of cell k. Its children, if any, end before `end` and have their moments. */
-static inline void cell_moments(uint k, uint end, global const real4 *body, real4 cube, uint level,
-                                uint geometric, real com_margin, global int2 *link,
-                                global real4 *com, global multipole *multipoles, global real2 *size)
+/* Compute the moments of cell k. Its children, if any, end before `end` and have their moments;
+ * first: position of the first body of a cell with children. */
+static inline void cell_moments(uint k, uint end, global const real4 *body,
+                                global const real *first, real4 cube, uint level, uint geometric,
+                                real com_margin, global int2 *link, global real4 *com,
+                                global multipole *multipoles, global real2 *size)
 {
     const real side = ldexp(cube.w, -(int)level);
     const int2 own = link[k];
@@ -281,7 +283,7 @@ static inline void cell_moments(uint k, uint end, global const real4 *body, real
     else {
         b2 = children_moments(com, multipoles, size, own.x, end, side, &c, &s);
         if (level <= DIGITS)
-            b2 = fmin(b2, corner_distance2(cube, body[own.y], side, c));
+            b2 = fmin(b2, corner_distance2(cube, vload4(0, first), side, c));
         link[k].y = end - own.x;
     }
     com[k] = c;
@@ -300,8 +302,9 @@ kernel void level_moments(global const real4 *body, global const real4 *cube, ui
     const uint end = span[level].y;
     for (size_t k = span[level].x + get_global_id(0); k < end; k += get_global_size(0))
         if (k != shared_node[level])
-            cell_moments(k, k + 1 < end ? child_begin[k + 1] : span[level + 1].y, body, *cube,
-                         level, geometric, com_margin, link, com, multipoles, size);
+            cell_moments(k, k + 1 < end ? child_begin[k + 1] : span[level + 1].y, body,
+                         (global const real *)&body[max(link[k].y, 0)], *cube, level, geometric,
+                         com_margin, link, com, multipoles, size);
 }
 
 /* Compute the moments of the leaves of the last level, which may have any number of bodies:

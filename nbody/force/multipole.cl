@@ -65,11 +65,13 @@ static inline real cell_second_trace(global const multipole *q)
  * these are. --------------- */
 
 /* A packed cell: four integers {cell, link.x, link.y, child_begin}, then com, size and multipole.
- * A packed body: position and mass, and an integer. */
+ * A packed body: position and mass, and an integer: PACKED plus the leaf whose first body it is, or
+ * all bits for the other bodies of a leaf. */
 #define MULTIPOLE_REALS ((int)(sizeof(multipole) / sizeof(real)))
 #define PACKED_HEAD ((int)(4 * sizeof(uint) / sizeof(real)))
 #define PACKED_CELL (PACKED_HEAD + 6 + MULTIPOLE_REALS)
 #define PACKED_BODY 5
+#define PACKED 0x80000000u
 #ifdef DOUBLE
 #define UINT_TO_REAL(k) as_double((ulong)(k))
 #define REAL_TO_UINT(x) ((uint)as_ulong(x))

@@ -99,10 +99,10 @@ static int tree_scatter_sums(struct nbody *nb, struct nbody_device *p, enum sum_
     if (sum != FORCES)
         return nbody_tree_launch_1d(
             nb, p, TREE_SCATTER_POTENTIALS, nb->n,
-            ARGS(nb->force.forces_sorted, n, t->order, first, count, p->force.phi, t->deferred));
-    if (nbody_tree_launch_1d(
-            nb, p, TREE_SCATTER_FORCES, nb->n,
-            ARGS(nb->force.forces_sorted, n, t->order, t->begin, t->body, t->deferred)) != 0)
+            ARGS(t->forces_sorted, n, t->order, first, count, p->force.phi, t->deferred));
+    if (nbody_tree_launch_1d(nb, p, TREE_SCATTER_FORCES, nb->n,
+                             ARGS(t->forces_sorted, n, t->order, t->begin, t->body, t->deferred)) !=
+        0)
         return -1;
     return nbody_tree_launch_1d(
         nb, p, TREE_STORE_FORCES, nb->n,

@@ -120,13 +120,21 @@ struct tree {
         cl_uint n;
     } target;
 
-    /* Its range of the bodies, and of the keys. */
-    cl_uint begin, bodies;       /* range of the domain in tree order; all bodies without domains */
+    /* Its range of the bodies. Arrays in tree order hold the bodies from number `base` of the tree
+     * on: with domains the bodies of the domain and of both halos, so that body b of the tree has
+     * index b - base (modulo 2^32: the first domain's base is -64) and group g of the tree index
+     * g - base / 64. All indices in cells, groups and lists are such indices. */
+    cl_uint base;                /* multiple of TREE_GROUP; 0 without domains */
+    cl_uint begin, bodies;       /* index of the first body of the domain, and their number */
     cl_uint first_group, groups; /* groups that this device walks */
+    size_t sorted_room;          /* bodies that arrays in tree order have room for */
+    size_t body_room;            /* bodies that `body` has room for, imports included */
 
     /* Device buffers of bodies and cells. */
     void *box_part, *cube;         /* partial bounding boxes; root cube {x, y, z, side} */
-    void *order, *body;            /* row of each body, and bodies, in tree order */
+    void *order;                   /* row of each body, in tree order */
+    void *body;                    /* bodies in tree order, then imported bodies */
+    void *forces_sorted;           /* sums in tree order */
     void *span;                    /* first cell and end of each level */
     void *shared_node;             /* cell of each level that other domains share, or NONE */
     void *link, *child_begin;      /* children or bodies of each cell */
@@ -139,7 +147,7 @@ struct tree {
     cl_uint *cells;                /* {cells of the last tree, key overflow} */
 
     /* One allocation with successive uses: keys and the sort's workspace; keys and cell counts;
-     * without domains also nb->force.forces_sorted. The pointers below point into it. */
+     * without domains also forces_sorted. The pointers below point into it. */
     void *workspace;
     void *keys, *sort_workspace, *counts;
     void *keys_lo;      /* second key words; equal to `keys` with one word */
@@ -224,6 +232,17 @@ double nbody_tree_com_margin(const struct nbody *nb);
 /* Reallocate the cell arrays for `capacity` cells. */
 int nbody_tree_grow(struct nbody *nb, struct nbody_device *p, cl_uint capacity);
 
+/* With domains: make room for `bodies` bodies of the domain; what arrays in tree order held is
+ * lost if they grow. imports: for so many bodies in `body`, which keeps its bodies. */
+int nbody_tree_reserve_bodies(struct nbody *nb, struct nbody_device *p, size_t bodies);
+int nbody_tree_reserve_imports(struct nbody *nb, struct nbody_device *p, size_t imports);
+
+/* Index in `body` of the first imported body. */
+static inline cl_uint nbody_tree_imports_begin(const struct tree *t)
+{
+    return t->begin + t->bodies + TREE_GROUP;
+}
+
 /* Extend keys to two words on all devices. Return 1 if there is no memory for the second word, or
  * if there are too many bodies. */
 int nbody_tree_extend_keys(struct nbody *nb);
@@ -238,8 +257,16 @@ int nbody_hilbert_find_device(struct nbody *nb, struct nbody_device *p, cl_uint 
  * failure the bodies are lost: rows are in neither the old nor the new order. */
 int nbody_hilbert_move_device(struct nbody *nb, const cl_uint *order);
 
-/* Set the range of bodies, in tree order, of a device's tree. */
-void nbody_tree_set_range(struct nbody_device *p, cl_uint begin, cl_uint bodies);
+/* Number in the tree of the first body that arrays in tree order of a domain hold, from the number
+ * of the domain's first body: at least TREE_GROUP before, which makes room for the lower halo. */
+static inline cl_uint nbody_tree_base(cl_uint first)
+{
+    return first / TREE_GROUP * TREE_GROUP - TREE_GROUP;
+}
+
+/* With domains: set the range of bodies of a device's tree, from number `first` of the tree on. */
+void nbody_tree_set_range(const struct nbody *nb, struct nbody_device *p, cl_uint first,
+                          cl_uint bodies);
 
 /* Prepare the walks of a sum: discard what is left of a cancelled one. scattered: their sums have
  * been used. */

@@ -9,7 +9,8 @@
  *
  * Forces and cell counts reuse the memory of the keys and of their copies. A distributed tree adds
  * 16 bytes for forces in tree order, 4 for the slots of rows and 0.5 for bounding boxes of groups.
- * These arrays have room for all bodies because a domain may have any number of them. Buffers of
+ * Arrays in tree order then have room for the bodies of a domain, and `body` for imports; they grow
+ * (nbody_tree_reserve_bodies). Arrays by row, keys and cells have room for all bodies. Buffers of
  * migrating bodies are small.
  * SPDX-License-Identifier: MIT
  */
@@ -241,15 +242,104 @@ static int tree_allocate_workspace(struct nbody *nb, struct nbody_device *p)
     t->keys = t->keys_lo = t->workspace;
     t->key = t->key_lo = (char *)t->workspace + (nb->domain.tree ? TREE_KEY_MARGIN : 0);
     t->sort_workspace = t->counts = (char *)t->workspace + w.keys;
-    nb->force.forces_sorted = nb->domain.tree ? nb->domain.forces_sorted : t->workspace;
+    if (!nb->domain.tree)
+        t->forces_sorted = t->workspace;
     return 0;
+}
+
+/* ---- Arrays in tree order. ------------------------------------------------------------------- */
+
+/* Room for the bodies of a domain, and for imports, at first. The index of a domain's first body is
+ * below 2 TREE_GROUP, and its halo ends TREE_GROUP bodies after its last body. */
+enum { SORTED_MARGIN = 3 * TREE_GROUP, IMPORT_MARGIN = 4096 };
+
+static size_t tree_sorted_room(const struct nbody *nb, const struct nbody_device *p)
+{
+    return nb->domain.tree ? p->rows + SORTED_MARGIN : nb->n;
+}
+
+static size_t tree_body_room(const struct nbody *nb, size_t sorted_room)
+{
+    return nb->domain.tree ? sorted_room + sorted_room / 8 + IMPORT_MARGIN : nb->padded;
+}
+
+static void tree_free_block(struct nbody_device *p, void **block)
+{
+    if (*block)
+        nbody_device_drop_bytes(p, clsizeofmem(*block));
+    clfree(*block);
+    *block = NULL;
+}
+
+static void tree_set_body(struct nbody_device *p, void *body, size_t room)
+{
+    p->force.tree->body = p->force.tree->target.body = body;
+    p->force.tree->body_room = room;
+    p->force.phi = body; /* potentials are returned through the same buffer as forces */
+}
+
+/* Allocate the arrays in tree order again, for `room` bodies. */
+static int tree_allocate_sorted(struct nbody *nb, struct nbody_device *p, size_t room)
+{
+    struct tree *t = p->force.tree;
+    const size_t groups = divide_up(room, TREE_GROUP), body_room = tree_body_room(nb, room);
+    struct {
+        void **block;
+        size_t size;
+        int flags;
+    } const each[] = {
+        {&t->body, body_room * 4 * nb->real, CL_MEM_DEVONLY},
+        {&t->a_old_sorted, room * nb->real, CL_MEM_DEVONLY},
+        {&t->info, groups * 4 * sizeof(cl_uint), CL_MEM_ZEROCOPY},
+        {&t->deferred, (groups + TREE_DEFERRED_HEAD) * sizeof(cl_uint), CL_MEM_ZEROCOPY},
+        {&t->schedule, groups * sizeof(cl_uint), CL_MEM_DEVONLY},
+        {&t->forces_sorted, room * 4 * nb->real, CL_MEM_DEVONLY}, /* with domains */
+    };
+    for (size_t b = 0; b < COUNT_OF(each) - !nb->domain.tree; b++) {
+        tree_free_block(p, each[b].block);
+        if (!(*each[b].block = nbody_device_alloc(nb, p, each[b].size, each[b].flags)))
+            return -1;
+    }
+    tree_set_body(p, t->body, body_room);
+    t->target.a_old = t->a_old_sorted;
+    t->sorted_room = room;
+    memset(t->info, 0, clsizeofmem(t->info));
+    memset(t->deferred, 0, clsizeofmem(t->deferred));
+    return clmsync(nb->ctx, p->dev, t->info, CL_MEM_DEVICE) == (cl_event)-1 ||
+                   clmsync(nb->ctx, p->dev, t->deferred, CL_MEM_DEVICE) == (cl_event)-1
+               ? -1
+               : 0;
+}
+
+int nbody_tree_reserve_bodies(struct nbody *nb, struct nbody_device *p, size_t bodies)
+{
+    const size_t need = bodies + SORTED_MARGIN;
+    if (need <= p->force.tree->sorted_room)
+        return 0;
+    return tree_allocate_sorted(nb, p, need + need / 8);
+}
+
+int nbody_tree_reserve_imports(struct nbody *nb, struct nbody_device *p, size_t imports)
+{
+    struct tree *t = p->force.tree;
+    const cl_uint used = nbody_tree_imports_begin(t), first = 0;
+    const size_t room = used + imports + imports / 4;
+    if (used + imports <= t->body_room)
+        return 0;
+    void *was = t->body, *body = nbody_device_alloc(nb, p, room * 4 * nb->real, CL_MEM_DEVONLY);
+    if (!body)
+        return -1;
+    tree_set_body(p, body, room);
+    const int status =
+        nbody_tree_launch_1d(nb, p, TREE_STORE_ROWS, used, ARGS(was, used, body, first));
+    tree_free_block(p, &was);
+    return status;
 }
 
 static int tree_allocate(struct nbody *nb, struct nbody_device *p)
 {
     struct tree *t = p->force.tree;
-    const size_t n = nb->n, groups = (n + TREE_GROUP - 1) / TREE_GROUP,
-                 domains = nb->domain.ndomains;
+    const size_t n = nb->n, domains = nb->domain.ndomains;
     struct {
         void **block;
         size_t size;
@@ -258,36 +348,29 @@ static int tree_allocate(struct nbody *nb, struct nbody_device *p)
         {&t->box_part, t->box_groups * 8 * nb->real, CL_MEM_ZEROCOPY},
         {&t->cube, 4 * nb->real, CL_MEM_ZEROCOPY},
         {&t->order, tree_max_keys(nb) * sizeof(cl_uint), CL_MEM_DEVONLY},
-        {&t->body, nb->padded * 4 * nb->real, CL_MEM_DEVONLY},
         {&t->span, (2 * TREE_LEVELS + 2) * 2 * sizeof(cl_uint), CL_MEM_DEVONLY},
         {&t->shared_node, (2 * TREE_LEVELS + 1) * sizeof(cl_uint), CL_MEM_DEVONLY},
         {(void **)&t->cell_offset, (2 * TREE_LEVELS + 1) * sizeof(cl_uint), 0},
         /* save.c copies a_old; the sort passes its order through it (tree_order.c). */
         {&t->a_old, n * nb->real, 0},
-        {&t->a_old_sorted, n * nb->real, CL_MEM_DEVONLY},
         {&t->slot, domains ? n * sizeof(cl_uint) : 1, CL_MEM_DEVONLY},
         {(void **)&t->boundary_bodies, domains * sizeof(cl_uint) + 1, 0},
         {&t->boundary_keys, domains * sizeof(cl_ulong) + 1, 0},
         {&t->split_groups, nb->domain.tree ? nbody_let_max_merged_boxes(nb) * sizeof(cl_uint) : 1,
          CL_MEM_DEVONLY},
         {&t->halo, nb->domain.tree ? nbody_domain_edge_bytes(nb) : 1, 0},
-        {&t->info, groups * 4 * sizeof(cl_uint), CL_MEM_ZEROCOPY},
-        {&t->deferred, (groups + TREE_DEFERRED_HEAD) * sizeof(cl_uint), CL_MEM_ZEROCOPY},
         {&t->shared_sum, nbody_tree_shared(nb, p) * TREE_GROUP * TREE_WALK_PARTS * 4 * nb->real + 1,
          CL_MEM_DEVONLY},
-        {&t->schedule, groups * sizeof(cl_uint), CL_MEM_DEVONLY},
         {(void **)&t->cells, 2 * sizeof(cl_uint), CL_MEM_ZEROCOPY},
     };
     for (size_t b = 0; b < COUNT_OF(each); b++)
         if (!(*each[b].block = nbody_device_alloc(nb, p, each[b].size, each[b].flags)))
             return -1;
-    p->force.phi = t->body; /* potentials are returned through the same buffer as forces */
-    t->target.body = t->body;
-    t->target.a_old = t->a_old_sorted;
     t->target.n = (cl_uint)n;
-    return tree_allocate_workspace(nb, p) == 0
-               ? nbody_tree_grow(nb, p, (cl_uint)tree_initial_capacity(nb, t->leaf))
-               : -1;
+    if (tree_allocate_sorted(nb, p, tree_sorted_room(nb, p)) != 0 ||
+        tree_allocate_workspace(nb, p) != 0)
+        return -1;
+    return nbody_tree_grow(nb, p, (cl_uint)tree_initial_capacity(nb, t->leaf));
 }
 
 /* ---- Memory estimate; creation. -------------------------------------------------------------- */
@@ -306,11 +389,13 @@ static struct body_bytes tree_bytes_per_body(const struct nbody *nb, const struc
     const size_t multipoles = tree_initial_capacity(nb, leaf) * tree_multipole_bytes(nb),
                  four = nb->padded * 4 * nb->real, work = tree_workspace_bytes(&w);
     const size_t cells = tree_initial_capacity(nb, leaf) * tree_cell_bytes(nb),
-                 sums = nb->domain.tree ? nb->n * (4 * nb->real + sizeof(cl_uint)) : 0;
-    const size_t groups = nb->n / TREE_GROUP * 6 * sizeof(cl_uint),
-                 bodies = nb->n * (6 * nb->real + sizeof(cl_uint));
+                 room = tree_sorted_room(nb, p),
+                 rows = nb->n * (nb->real + (nb->domain.tree ? 2 : 1) * sizeof(cl_uint));
+    const size_t groups = room / TREE_GROUP * 6 * sizeof(cl_uint),
+                 sorted = room * (nb->domain.tree ? 5 : 1) * nb->real +
+                          tree_body_room(nb, room) * 4 * nb->real;
     const size_t all = nbody_particles_bytes(nb, p) + nbody_forces_bytes(nb, p) +
-                       nbody_diagnose_bytes(p->rows) + work + cells + sums + groups + bodies;
+                       nbody_diagnose_bytes(p->rows) + work + cells + rows + groups + sorted;
     const size_t largest = work > four ? work : four;
     return (struct body_bytes){(double)all / (double)nb->n,
                                (double)(largest > multipoles ? largest : multipoles) /
@@ -430,8 +515,7 @@ int nbody_tree_open(struct nbody *nb)
             continue;
         if (tree_build_kernels(nb, p) != 0 || tree_allocate(nb, p) != 0)
             return -1;
-        if (clmsync(nb->ctx, p->dev, p->force.tree->deferred, CL_MEM_DEVICE) == (cl_event)-1 ||
-            clmsync(nb->ctx, p->dev, p->force.tree->cell_offset, CL_MEM_DEVICE) == (cl_event)-1)
+        if (clmsync(nb->ctx, p->dev, p->force.tree->cell_offset, CL_MEM_DEVICE) == (cl_event)-1)
             return -1;
     }
     return 0;
@@ -517,19 +601,33 @@ void nbody_tree_free(struct nbody *nb)
         struct tree *t = p->force.tree;
         if (!t)
             continue;
-        void *const blocks[] = {t->box_part,      t->cube,
-                                t->order,         t->workspace,
-                                t->body,          t->span,
-                                t->shared_node,   t->cell_offset,
-                                t->link,          t->child_begin,
-                                t->com,           t->multipoles,
-                                t->size,          t->a_old,
-                                t->a_old_sorted,  t->info,
-                                t->deferred,      t->schedule,
-                                t->shared_sum,    t->cells,
-                                t->slot,          t->boundary_bodies,
-                                t->boundary_keys, t->mark,
-                                t->halo,          t->split_groups};
+        void *const blocks[] = {t->box_part,
+                                t->cube,
+                                t->order,
+                                t->workspace,
+                                t->body,
+                                t->span,
+                                t->shared_node,
+                                t->cell_offset,
+                                t->link,
+                                t->child_begin,
+                                t->com,
+                                t->multipoles,
+                                t->size,
+                                t->a_old,
+                                t->a_old_sorted,
+                                t->info,
+                                t->deferred,
+                                t->schedule,
+                                t->shared_sum,
+                                t->cells,
+                                t->slot,
+                                t->boundary_bodies,
+                                t->boundary_keys,
+                                t->mark,
+                                t->halo,
+                                t->split_groups,
+                                nb->domain.tree ? t->forces_sorted : NULL};
         tree_close_programs(nb, t);
         if (t->keys_lo != t->keys)
             clfree(t->keys_lo);

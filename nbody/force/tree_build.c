@@ -121,13 +121,16 @@ int nbody_tree_moments(struct nbody *nb, struct nbody_device *p, cl_uint geometr
     return 0;
 }
 
-void nbody_tree_set_range(struct nbody_device *p, cl_uint begin, cl_uint bodies)
+void nbody_tree_set_range(const struct nbody *nb, struct nbody_device *p, cl_uint first,
+                          cl_uint bodies)
 {
     struct tree *t = p->force.tree;
-    t->begin = begin;
+    t->base = nbody_tree_base(first);
+    t->begin = first - t->base;
     t->bodies = bodies;
     t->runs = (bodies + TREE_RUN - 1) / TREE_RUN;
-    t->first_group = begin / TREE_GROUP;
-    t->groups = bodies ? (begin + bodies - 1) / TREE_GROUP + 1 - t->first_group : 0;
+    t->first_group = t->begin / TREE_GROUP;
+    t->groups = bodies ? (t->begin + bodies - 1) / TREE_GROUP + 1 - t->first_group : 0;
+    t->target.n = (cl_uint)nb->n - t->base;
     t->body_valid = true;
 }

@@ -41,7 +41,7 @@ static int walk_launch(struct nbody *nb, struct nbody_device *p, enum sum_kind s
         ARGS(t->body, t->target.body, t->target.n, t->link, t->com, t->multipoles, t->size, t->span,
              t->target.a_old, REAL(nb, nbody_tree_opening(nb, geometric)), geometric,
              REAL(nb, eps2), REAL(nb, none ? eps2 : -1), from, most, t->schedule, t->info,
-             t->deferred, nb->force.forces_sorted, p->bad, lists, room, t->shared_sum, shared));
+             t->deferred, t->forces_sorted, p->bad, lists, room, t->shared_sum, shared));
 }
 
 int nbody_tree_discard_deferred(struct nbody *nb, struct nbody_device *p)

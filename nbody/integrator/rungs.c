@@ -157,10 +157,10 @@ static int rungs_start_kick(struct nbody *nb, struct rungs *r, cl_uint active, c
     void *const fields = nfields ? nb->force.field_table : nb->particles.posm;
     nbody_tree_walks_ended(p);
     return nbody_device_launch_1d(nb, p, r->kernel[KICK], active, 1,
-                                  ARGS(nb->particles.posm, p->state, nb->force.forces_sorted,
-                                       r->row, active, r->level, r->clock, t->a_old, t->deferred,
-                                       first, rows, next, REAL(nb, l.dt), REAL(nb, l.want2), fields,
-                                       nfields));
+                                  ARGS(nb->particles.posm, p->state,
+                                       r->device->force.tree->forces_sorted, r->row, active,
+                                       r->level, r->clock, t->a_old, t->deferred, first, rows, next,
+                                       REAL(nb, l.dt), REAL(nb, l.want2), fields, nfields));
 }
 
 /* ---- A step of the engine. ------------------------------------------------------------------- */
