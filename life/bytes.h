@@ -14,16 +14,17 @@ struct bytes {
     size_t columns, rows, across, down, pitch;
     size_t items; /* in a group that counts */
     size_t extra_bytes;
+    bool filled; /* the method's `fill` writes extra; else it is scratch memory */
     cl_kernel before;
 };
 
 struct bytes_method {
-    /* Set columns, rows and extra_bytes (0: none); describe the shape in g.explain. */
+    /* Set columns, rows, extra_bytes (0: none) and filled; describe the shape in g.explain. */
     void (*choose)(const life *lf, struct bytes *b);
     /* Build the program; it includes count_bytes.h. NULL: an error. */
     void *(*open)(life *lf, const struct bytes *b);
     const char *step, *before; /* names of kernels; `before` runs before each generation, or NULL */
-    /* Write g.extra, which is then uploaded; NULL: it is scratch memory. */
+    /* Write g.extra, which is then uploaded; called if `filled`. */
     void (*fill)(const life *lf, void *extra);
     /* Enqueue the kernels; `step` from row y on. */
     cl_event (*start)(life *lf, const struct bytes *b, clndrange_t *ndr, cl_int y);

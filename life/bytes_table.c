@@ -24,6 +24,7 @@ static void table_choose(const life *lf, struct bytes *b)
     b->columns = b->rows = 1;
     b->pitch = lf->width;
     b->extra_bytes = branches_of(lf->rule.transitions) * sizeof(uint32_t);
+    b->filled = true;
     snprintf(b->g.explain, sizeof b->g.explain,
              "fixed: a cell an item, a byte a cell, a generation a launch");
 }

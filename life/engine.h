@@ -58,6 +58,12 @@ int life_call_tell(life *lf, double part);
  * scalar reference (verify.c); a small grid is compared whole. Fails with EDOM if they differ. */
 int life_verify(life *lf);
 
+/* Generation of the cells within a call that advances them. */
+static inline uint64_t life_now(const life *lf)
+{
+    return lf->generation + (uint64_t)lf->call.done;
+}
+
 static inline struct life_number life_number_of(long long value)
 {
     return (struct life_number){(uint64_t)value, value < 0 ? -1 : 0};

@@ -73,12 +73,12 @@ static int bytes_open(life *lf, const struct cldev_info *info)
     b->g.pace = pace_of(2e7);
     method->choose(lf, b);
     b->g.slice = b->rows;
-    b->g.extra_flags = method->fill ? 0 : CL_MEM_DEVONLY;
+    b->g.extra_flags = b->filled ? 0 : CL_MEM_DEVONLY;
     device_grid_count(&b->g, info, b->items, 1, false);
     if (device_grid_allocate(lf, info, (double)b->pitch * (double)lf->height,
                              (double)b->extra_bytes, false) < 0)
         return -1;
-    if (method->fill) {
+    if (b->filled) {
         method->fill(lf, b->g.extra);
         if (life_event_status(clmsync(lf->ctx, DEVICE, b->g.extra, CL_MEM_DEVICE)) < 0)
             return -1;

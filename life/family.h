@@ -33,8 +33,8 @@ struct life_family_row {
     /* Next state of the middle of a block of nine states, rows from the north; NULL: range > 1. */
     unsigned char (*next)(const struct life_family *rule, const unsigned char block[9]);
     /* Scalar reference, as life_ref_family_rows; NULL: by `next`. */
-    void (*reference)(const struct life_family *rule, enum life_bounds bounds, size_t width,
-                      size_t height, size_t y, size_t end, const unsigned char *from,
+    void (*reference)(const struct life_family *rule, uint64_t generation, enum life_bounds bounds,
+                      size_t width, size_t height, size_t y, size_t end, const unsigned char *from,
                       unsigned char *to);
     const struct bytes_method *bytes; /* its kernel for cells of a byte */
 };
@@ -50,7 +50,6 @@ struct life_family {
     bool b0;        /* a cell with an empty neighbourhood becomes alive */
     /* Transition tree of a rule file; NULL for all other families. */
     const struct life_transitions *transitions;
-    uint64_t own[8];           /* what a family needs besides */
     char text[LIFE_RULE_TEXT]; /* in rule notation */
 };
 

@@ -1,200 +1,160 @@
-/* larger_than_life.c - rules of the family Larger than Life (K. Evans 1996), in the notation of
- * MCell and Golly:
- *
- *   R5,C0,M1,S34..58,B34..45,NM
- *
- *   R    range: radius of the neighbourhood in columns and rows, 1 to 500
- *   C    states, up to 256; 0, 1 and 2 mean two: a live cell (1) that does not survive becomes 2,
- *        3 and so on, as in Generations
- *   M    1: the cell itself counts
- *   S B  least and greatest number of live cells for survival and birth
- *   N    M: the square; N: von Neumann's diamond; C: a circle, distances less than R + 1/2
- *
- * The short form 5,34,45,34,58 gives range, birth and survival, for the square including the cell.
+/* larger_than_life.c - rules of the family Larger than Life (large_rule.c): the scalar reference, and
+ * the host side of the kernel.
  * SPDX-License-Identifier: MIT
  */
 #include "life/bytes.h"
+#include "life/engine.h"
+#include "life/large_rule.h"
 
 #include "core/embedded.h"
 #include "core/round.h"
 
 #include <ctype.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 EMBEDDED(large_file, "life/larger_than_life.cl", life_larger_than_life_cl);
 EMBEDDED(mix_text, "life/mix.h", life_mix_h);
 EMBEDDED(count_text, "life/count_bytes.h", life_count_bytes_h);
 
-enum { RANGE_MAX = 500 };
-
-/* In `own` of struct life_family. */
-struct life_large {
-    unsigned range;
-    unsigned middle;                /* 1: the cell itself counts */
-    unsigned survival[2], birth[2]; /* least and greatest count */
-    char shape;                     /* M, N or C: square, diamond, circle */
-};
-
-static struct life_large large_of(const struct life_family *rule)
-{
-    struct life_large l;
-    memcpy(&l, rule->own, sizeof l);
-    return l;
-}
-
 /* ---- Parsing. -------------------------------------------------------------------------------- */
-
-/* Read a number below 10^9. */
-static bool large_read_number(const char **p, unsigned *n)
-{
-    const char *start = *p;
-    *n = 0;
-    for (; isdigit((unsigned char)**p) && *p - start < 9; ++*p)
-        *n = 10 * *n + (unsigned)(**p - '0');
-    return *p > start && !isdigit((unsigned char)**p);
-}
-
-/* Read a letter and its numbers; numbers[1] only where the grammar allows a second one, after two
- * dots. */
-static bool large_read_part(const char **p, char letter, unsigned *first, unsigned *second)
-{
-    if (toupper((unsigned char)**p) != letter)
-        return false;
-    ++*p;
-    if (!large_read_number(p, first))
-        return false;
-    if (second) {
-        if (strncmp(*p, "..", 2) != 0)
-            return false;
-        *p += 2;
-        if (!large_read_number(p, second))
-            return false;
-    }
-    if (**p != ',')
-        return false;
-    ++*p;
-    return true;
-}
-
-static bool read_letters(const char *p, struct life_large *l, unsigned *states)
-{
-    if (!large_read_part(&p, 'R', &l->range, NULL) || !large_read_part(&p, 'C', states, NULL) ||
-        !large_read_part(&p, 'M', &l->middle, NULL) ||
-        !large_read_part(&p, 'S', &l->survival[0], &l->survival[1]) ||
-        !large_read_part(&p, 'B', &l->birth[0], &l->birth[1]) ||
-        toupper((unsigned char)*p++) != 'N')
-        return false;
-    l->shape = (char)toupper((unsigned char)*p);
-    return *p && strchr("MNC", l->shape) && !p[1];
-}
-
-static bool large_read_numbers(const char *p, struct life_large *l)
-{
-    unsigned n[5];
-    for (int i = 0; i < 5; i++)
-        if (!large_read_number(&p, &n[i]) || *p++ != (i < 4 ? ',' : '\0'))
-            return false;
-    *l = (struct life_large){
-        .range = n[0], .middle = 1, .birth = {n[1], n[2]}, .survival = {n[3], n[4]}, .shape = 'M'};
-    return true;
-}
-
-/* Half width of the neighbourhood in the row `dy` rows away: columns to either side of the cell. */
-static unsigned large_half(const struct life_large *l, unsigned dy)
-{
-    if (l->shape != 'C')
-        return l->shape == 'M' ? l->range : l->range - dy;
-    unsigned half = l->range; /* (half^2 + dy^2) < (range + 1/2)^2, in quarters */
-    while (4 * (half * half + dy * dy) >= (2 * l->range + 1) * (2 * l->range + 1))
-        half--;
-    return half;
-}
-
-/* Greatest possible number of counted cells. */
-static unsigned large_area(const struct life_large *l)
-{
-    unsigned n = 2 * large_half(l, 0) + l->middle;
-    for (unsigned dy = 1; dy <= l->range; dy++)
-        n += 2 * (2 * large_half(l, dy) + 1);
-    return n;
-}
-
-static const char *large_complaint(const struct life_large *l, unsigned states)
-{
-    static _Thread_local char why[100];
-    if (l->range < 1 || l->range > RANGE_MAX)
-        return "the range, R, is 1 to 500";
-    if (states > 256)
-        return "a rule has up to 256 states, C";
-    if (l->middle > 1)
-        return "M is 1 if the cell itself counts, else 0";
-    if (l->birth[0] > l->birth[1] || l->survival[0] > l->survival[1])
-        return "of S and B the first number is the least, the second the most";
-    snprintf(why, sizeof why, "with these neighbours counts go from 0 to %u", large_area(l));
-    return l->birth[1] > large_area(l) || l->survival[1] > large_area(l) ? why : NULL;
-}
 
 static int large_parse(const char *text, struct life_family *rule)
 {
-    char copy[LIFE_RULE_TEXT];
+    struct life_large l;
+    const char *why;
     size_t n = 0;
-    unsigned states = 2;
-    struct life_large l = {.range = 0};
+    char copy[LIFE_RULE_TEXT];
     for (const char *p = text; *p && n + 1 < sizeof copy; p++)
         if (!isspace((unsigned char)*p))
             copy[n++] = *p;
     copy[n] = '\0';
-    const bool letters = toupper((unsigned char)copy[0]) == 'R' && isdigit((unsigned char)copy[1]),
-               numbers = isdigit((unsigned char)copy[0]) && strchr(copy, ',');
-    if (!letters && !numbers)
+    const int status = large_rule_read(copy, &l, &why);
+    if (status > 0)
         return 1;
-    if (letters ? !read_letters(copy, &l, &states) : !large_read_numbers(copy, &l))
-        return life_family_refuse(
-            text,
-            "write Larger than Life as R5,C0,M1,S34..58,B34..45,NM, with NM, NN or NC at the end, or 5,34,45,34,58");
-    const char *why = large_complaint(&l, states);
-    if (why)
+    if (status < 0)
         return life_family_refuse(text, why);
-    memcpy(rule->own, &l, sizeof l);
-    rule->states = states < 2 ? 2 : states;
-    rule->range = l.range;
-    rule->b0 = l.birth[0] == 0;
-    snprintf(rule->text, sizeof rule->text, "R%u,C%u,M%u,S%u..%u,B%u..%u,N%c", l.range,
-             rule->states > 2 ? rule->states : 0, l.middle, l.survival[0], l.survival[1],
-             l.birth[0], l.birth[1], l.shape);
+    if (!large_rule_write(&l, rule->text, sizeof rule->text))
+        return life_family_refuse(text, "it is too long");
+    rule->states = l.states;
+    rule->range = large_columns(&l);
+    rule->b0 = large_counts_have(&l.birth, 0);
     return 0;
+}
+
+/* A rule that was parsed before; its digits are in rule->text. */
+static struct life_large large_of(const struct life_family *rule)
+{
+    struct life_large l;
+    const char *why;
+    large_rule_read(rule->text, &l, &why);
+    return l;
+}
+
+/* True if the cells of a generation are stored inverted. */
+static bool large_is_inverted(enum large_inverted how, uint64_t generation)
+{
+    return how == LARGE_INVERTED || (how == LARGE_ALTERNATING && (generation & 1));
 }
 
 /* ---- The scalar reference. ------------------------------------------------------------------- */
 
-static void large_reference(const struct life_family *rule, enum life_bounds bounds, size_t width,
-                            size_t height, size_t y, size_t end, const unsigned char *from,
-                            unsigned char *to)
+struct large_grid {
+    long width, height;
+    bool torus;
+    const unsigned char *cells;
+};
+
+static int large_count(const struct life_large *l, const struct large_grid *g, long x, long y)
+{
+    const int range = (int)l->range, columns = (int)large_columns(l);
+    int count = 0;
+    for (int dy = -range; dy <= range; dy++)
+        for (int dx = -columns; dx <= columns; dx++) {
+            const long u = x + dx, v = y + dy;
+            const bool inside = u >= 0 && v >= 0 && u < g->width && v < g->height;
+            const int weight = inside || g->torus ? large_weight(l, dx, dy, (x + y) & 1) : 0;
+            if (weight)
+                count += weight * (int)large_state_weight(
+                                      l, g->cells[(v + g->height) % g->height * g->width +
+                                                  (u + g->width) % g->width]);
+        }
+    return count;
+}
+
+static void large_reference(const struct life_family *rule, uint64_t generation,
+                            enum life_bounds bounds, size_t width, size_t height, size_t y,
+                            size_t end, const unsigned char *from, unsigned char *to)
 {
     const struct life_large l = large_of(rule);
-    const long range = (long)l.range, w = (long)width, h = (long)height;
+    const struct large_grid g = {(long)width, (long)height, bounds == LIFE_TORUS, from};
+    const enum large_inverted how = large_inversion(&l);
+    const bool inverted = large_is_inverted(how, generation),
+               next_inverted = large_is_inverted(how, generation + 1);
+    const int total = inverted ? large_total(&l) : 0;
     for (; y < end; y++)
         for (size_t x = 0; x < width; x++) {
-            const unsigned char state = from[y * width + x];
-            unsigned count = 0;
-            for (long dy = -range; dy <= range; dy++) {
-                const long half = (long)large_half(&l, (unsigned)labs(dy));
-                for (long dx = -half; dx <= half; dx++) {
-                    const long u = (long)x + dx, v = (long)y + dy;
-                    const bool inside = u >= 0 && v >= 0 && u < w && v < h;
-                    if ((inside || bounds == LIFE_TORUS) && (dx || dy || l.middle))
-                        count += from[(size_t)((v + h) % h * w + (u + w) % w)] == 1;
-                }
-            }
-            const unsigned *counts = state == 1 ? l.survival : l.birth;
-            to[y * width + x] =
-                life_next_state(rule, state, count >= counts[0] && count <= counts[1]);
+            const int live = large_count(&l, &g, (long)x, (long)y);
+            const unsigned char state = from[y * width + x] ^ inverted;
+            const bool is = large_counts_have(state == 1 ? &l.survival : &l.birth,
+                                              inverted ? total - live : live);
+            to[y * width + x] = life_next_state(rule, state, is) ^ next_inverted;
         }
 }
 
 /* ---- The kernel, larger_than_life.cl. -------------------------------------------------------- */
+
+/* The kernel has three ways to count. A square gains a row and loses one. A neighbourhood that is as
+ * wide to the left as to the right has half a width for each distance in rows. All others are lists
+ * of runs: neighbours of equal weight in a row. */
+enum large_way { LARGE_SQUARE, LARGE_HALVES, LARGE_RUNS };
+
+static enum large_way large_way_of(const struct life_large *l)
+{
+    return l->state_digits           ? LARGE_RUNS
+           : l->shape == 'M'         ? LARGE_SQUARE
+           : strchr("NC2", l->shape) ? LARGE_HALVES
+                                     : LARGE_RUNS;
+}
+
+/* Half width of the neighbourhood in the row `dy` rows away: columns to either side of the cell. */
+static int large_half(const struct life_large *l, int dy)
+{
+    int half = (int)l->range;
+    while (half > 0 && !large_weight(l, half, dy, false))
+        half--;
+    return half;
+}
+
+/* Neighbours of equal weight in a row of the neighbourhood. */
+struct large_run {
+    short dy, first, last, weight;
+};
+
+/* List the runs around even or odd cells into run[], unless it is NULL; return their number. */
+static size_t large_runs(const struct life_large *l, bool odd, struct large_run *run)
+{
+    const int range = (int)l->range, columns = (int)large_columns(l);
+    size_t n = 0;
+    for (int dy = -range; dy <= range; dy++)
+        for (int dx = -columns, end; dx <= columns; dx = end) {
+            const int weight = large_weight(l, dx, dy, odd);
+            for (end = dx + 1; end <= columns && large_weight(l, end, dy, odd) == weight;)
+                end++;
+            if (weight && run)
+                run[n] = (struct large_run){(short)dy, (short)dx, (short)(end - 1), (short)weight};
+            n += weight != 0;
+        }
+    return n;
+}
+
+/* Runs of both parities; 0 without lists. */
+static size_t large_all_runs(const struct life_large *l)
+{
+    if (large_way_of(l) != LARGE_RUNS)
+        return 0;
+    return large_runs(l, false, NULL) + (large_has_parity(l) ? large_runs(l, true, NULL) : 0);
+}
 
 /* Entries of a row of prefix sums; life_large_sums writes 16 at a time. */
 static size_t large_stride(const life *lf, const struct bytes *b)
@@ -202,37 +162,83 @@ static size_t large_stride(const life *lf, const struct bytes *b)
     return round_up(b->pitch + 2 * (size_t)lf->rule.range + 2, 16);
 }
 
-/* A band begins with a sum over all rows in range, so its length grows with the range. */
+/* A band begins with a sum over all rows in range, so its length grows with the range. The runs
+ * precede the sums. */
 static void large_choose(const life *lf, struct bytes *b)
 {
     const struct life_large l = large_of(&lf->rule);
-    const bool square = l.shape == 'M';
-    b->rows = !square ? 4 : l.range < 8 ? 16 : l.range < 64 ? 32 : 128;
+    const enum large_way way = large_way_of(&l);
+    static const char *const ways[] = {", one in and one out", "", " in runs of equal weight"};
+    b->rows = way != LARGE_SQUARE ? 4 : l.range < 8 ? 16 : l.range < 64 ? 32 : 128;
     b->pitch = round_up(lf->width, b->columns);
-    b->extra_bytes = large_stride(lf, b) * lf->height * sizeof(unsigned short);
+    b->extra_bytes = large_stride(lf, b) * lf->height * sizeof(unsigned short) +
+                     large_all_runs(&l) * sizeof(struct large_run);
+    b->filled = way == LARGE_RUNS;
     snprintf(b->g.explain, sizeof b->g.explain,
              "fixed: %zu columns and %zu rows an item, by sums of rows%s", b->columns, b->rows,
-             square ? ", one in and one out" : "");
+             ways[way]);
+}
+
+static void large_fill(const life *lf, void *extra)
+{
+    const struct life_large l = large_of(&lf->rule);
+    struct large_run *run = extra;
+    run += large_runs(&l, false, run);
+    if (large_has_parity(&l))
+        large_runs(&l, true, run);
 }
 
 /* Append to `text`, which is large enough. */
-#define APPEND(...) (used += snprintf(text + used, sizeof text - (size_t)used, __VA_ARGS__))
+#define APPEND(...) (used += (size_t)snprintf(text + used, size - used, __VA_ARGS__))
+
+/* Define a macro of an expression: 1 for each of the counts `c` that is listed. */
+static size_t append_counts(const char *name, const struct large_counts *counts, char *text,
+                            size_t size)
+{
+    size_t used = 0;
+    APPEND("#define %s(c) ((COUNTS)(0)", name);
+    for (unsigned i = 0; i < counts->n; i++)
+        APPEND(" | within(c, %d, %d)", counts->of[i].least, counts->of[i].most);
+    APPEND(")\n");
+    return used;
+}
+
+static size_t append_ways(const struct life_large *l, char *text, size_t size)
+{
+    const enum large_way way = large_way_of(l);
+    size_t used = 0;
+    if (way == LARGE_RUNS)
+        APPEND("#define RUNS %zu\n#define RUNS_ODD %zu\n", large_runs(l, false, NULL),
+               large_has_parity(l) ? large_runs(l, true, NULL) : 0);
+    if (way == LARGE_HALVES) {
+        APPEND("#define HALF ");
+        for (int dy = 0; dy <= (int)l->range; dy++)
+            APPEND("%d%s", large_half(l, dy), dy < (int)l->range ? "," : "\n");
+    }
+    if (l->state_digits) {
+        APPEND("#define STATE_WEIGHTS ");
+        for (unsigned i = 0; i < l->states; i++)
+            APPEND("%u%s", large_state_weight(l, i), i + 1 < l->states ? "," : "\n");
+    }
+    return used;
+}
 
 static void *large_open(life *lf, const struct bytes *b)
 {
     const struct embedded *const front[] = {&mix_text, &count_text};
     const struct life_large l = large_of(&lf->rule);
-    char text[400 + 4 * (RANGE_MAX + 1)];
-    int used = 0;
-    APPEND("-D RANGE=%u -D STATES=%u -D MIDDLE=%u -D COLUMNS=%zu -D ROWS=%zu -D ITEMS=%zu\n",
-           l.range, lf->rule.states, l.middle, b->columns, b->rows, b->items);
-    APPEND("#define BIRTH %u, %u\n#define SURVIVAL %u, %u\n", l.birth[0], l.birth[1], l.survival[0],
-           l.survival[1]);
-    if (l.shape != 'M') {
-        APPEND("#define HALF ");
-        for (unsigned dy = 0; dy <= l.range; dy++)
-            APPEND("%u%s", large_half(&l, dy), dy < l.range ? "," : "\n");
-    }
+    const bool runs = large_way_of(&l) == LARGE_RUNS;
+    char text[1000 + 4 * (LARGE_RANGE_MAX + 1) + 32 * 2 * LARGE_INTERVALS + 3 * 256];
+    const size_t size = sizeof text;
+    size_t used = 0;
+    APPEND("-D RANGE=%u -D ROWS_AWAY=%u -D STATES=%u -D MIDDLE=%u -D COLUMNS=%zu -D ROWS=%zu -D "
+           "ITEMS=%zu\n",
+           lf->rule.range, l.range, lf->rule.states, runs ? 1 : l.middle, b->columns, b->rows,
+           b->items);
+    APPEND("#define INVERTED %d\n#define TOTAL %d\n", large_inversion(&l), large_total(&l));
+    used += append_counts("BIRTH", &l.birth, text + used, size - used);
+    used += append_counts("SURVIVAL", &l.survival, text + used, size - used);
+    append_ways(&l, text + used, size - used);
     return embedded_open(lf->ctx, text, &large_file, 2, front);
 }
 
@@ -249,11 +255,12 @@ static cl_event large_start(life *lf, const struct bytes *b, clndrange_t *ndr, c
     return clforka(lf->ctx, DEVICE, b->g.step, ndr, UNWAITED, b->g.grid[b->g.current],
                    b->g.grid[!b->g.current], b->g.extra, y, (cl_int)lf->width, (cl_int)lf->height,
                    (cl_ulong)b->pitch, (cl_ulong)large_stride(lf, b),
-                   (cl_int)(lf->bounds == LIFE_TORUS));
+                   (cl_int)(lf->bounds == LIFE_TORUS), (cl_int)(life_now(lf) & 1));
 }
 
 static const struct bytes_method large_bytes = {.choose = large_choose,
                                                 .open = large_open,
+                                                .fill = large_fill,
                                                 .step = "life_large",
                                                 .before = "life_large_sums",
                                                 .start = large_start,

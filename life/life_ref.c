@@ -76,12 +76,12 @@ void life_ref_topology_rows(const struct life_family *rule, const struct life_gr
         }
 }
 
-void life_ref_family_rows(const struct life_family *rule, enum life_bounds bounds, size_t width,
-                          size_t height, size_t y, size_t end, const unsigned char *from,
-                          unsigned char *to)
+void life_ref_family_rows(const struct life_family *rule, uint64_t generation,
+                          enum life_bounds bounds, size_t width, size_t height, size_t y,
+                          size_t end, const unsigned char *from, unsigned char *to)
 {
     if (rule->row->reference)
-        rule->row->reference(rule, bounds, width, height, y, end, from, to);
+        rule->row->reference(rule, generation, bounds, width, height, y, end, from, to);
     else if (rule->counts && rule->states == 2)
         life_ref_rows(&rule->rule, bounds, width, height, y, end, from, to);
     else
@@ -172,8 +172,8 @@ static int reference_generation(life *lf)
         if (lf->bounds == LIFE_JOINED)
             life_ref_topology_rows(&lf->rule, &lf->grid, y, end, r->now, r->next);
         else
-            life_ref_family_rows(&lf->rule, lf->bounds, lf->width, lf->height, y, end, r->now,
-                                 r->next);
+            life_ref_family_rows(&lf->rule, life_now(lf), lf->bounds, lf->width, lf->height, y, end,
+                                 r->now, r->next);
         if (end < lf->height && life_call_tell(lf, (double)end / (double)lf->height) < 0)
             return -1;
     }

@@ -16,10 +16,11 @@ void life_ref_rows(const struct life_rule *rule, enum life_bounds bounds, size_t
                    size_t height, size_t y, size_t end, const unsigned char *from,
                    unsigned char *to);
 
-/* One generation of rows y ... end - 1 of a rule of any family. */
-void life_ref_family_rows(const struct life_family *rule, enum life_bounds bounds, size_t width,
-                          size_t height, size_t y, size_t end, const unsigned char *from,
-                          unsigned char *to);
+/* One generation of rows y ... end - 1 of a rule of any family. `generation` is that of `from`; only
+ * Larger than Life with B0 depends on it. */
+void life_ref_family_rows(const struct life_family *rule, uint64_t generation,
+                          enum life_bounds bounds, size_t width, size_t height, size_t y,
+                          size_t end, const unsigned char *from, unsigned char *to);
 
 /* One generation of rows y ... end - 1 on any grid, of a rule whose family has `next`. */
 void life_ref_topology_rows(const struct life_family *rule, const struct life_grid *grid, size_t y,

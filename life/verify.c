@@ -70,7 +70,7 @@ static int verify_compare(const life *lf, const struct window *w, const unsigned
 {
     const size_t width = w->x.length, height = w->y.length;
     for (int g = 0; g < STEPS; g++) {
-        life_ref_family_rows(&lf->rule, lf->bounds, width, height, 0, height, w->cells, scratch);
+        life_ref_family_rows(&lf->rule, 0, lf->bounds, width, height, 0, height, w->cells, scratch);
         memcpy(w->cells, scratch, width * height);
     }
     for (size_t y = w->y.first; y < w->y.first + w->y.count; y++)

@@ -123,7 +123,7 @@ static void compare_hashlife_with_reference(const char *text, size_t width, size
     works(life_step(h, generations));
     assert_true(life_generation(h) == generations);
     for (unsigned g = 0; g < generations; g++) {
-        life_ref_family_rows(&rule, LIFE_TORUS, GRID, GRID, 0, GRID, now, next);
+        life_ref_family_rows(&rule, 0, LIFE_TORUS, GRID, GRID, 0, GRID, now, next);
         unsigned char *old = now;
         now = next;
         next = old;

@@ -163,7 +163,7 @@ static void census_generation_matches_reference(void **unused)
             for (size_t k = 0; k < side * side; k++)
                 from[k] = (unsigned char)census_cell(words, box, (int)(k % side), (int)(k / side));
             census_step(&rule, words, box, next);
-            life_ref_family_rows(&rule.family, LIFE_PLANE, side, side, 0, side, from, to);
+            life_ref_family_rows(&rule.family, 0, LIFE_PLANE, side, side, 0, side, from, to);
             for (size_t k = 0; k < side * side; k++)
                 assert_int_equal(census_cell(words, next, (int)(k % side), (int)(k / side)), to[k]);
         }

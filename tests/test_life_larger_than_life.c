@@ -3,7 +3,7 @@
  *
  * The definition: the number of cells in state 1 up to R columns and rows away (K. M. Evans,
  * "Larger than Life: digital creatures in a family of two-dimensional cellular automata", 2001;
- * the notation is that of Golly's help).
+ * the notations are those of Golly's help).
  * SPDX-License-Identifier: MIT
  */
 #include "check.h"
@@ -30,11 +30,35 @@ static void ltl_rules_have_canonical_form(void **unused)
         {"R2,C3,M0,S0..12,B12..12,NN", "R2,C3,M0,S0..12,B12..12,NN", 3},
         {"R500,C256,M1,S0..1002001,B1002001..1002001,NM",
          "R500,C256,M1,S0..1002001,B1002001..1002001,NM", 256},
+        {"R3,C2,S0,7-12,27,B8,12,20-27,N2", "R3,C0,S0,7-12,27,B8,12,20-27,N2", 2},
+        {"r2,c3,s4-6,5-9,1,b7,8,9,nm", "R2,C3,S1,4-9,B7-9", 3}, /* joined as by bgolly 5 */
+        {"R1,C0,S,B2", "R1,C0,S,B2", 2},
+        {"R2,C0,S,B,N#", "R2,C0,S,B,N#", 2},
+        {"R2,C0,M0,S1..2,B3..4,N*", "R2,C0,M0,S1..2,B3..4,N*", 2},
+        {"R2,C0,S1,B1-3,N@89189fL", "R2,C0,S1,B1-3,N@89189FL", 2},
+        {"R1,C3,S1,B3-5,NW8234f1323,01a", "R1,C3,S1,B3-5,NW8234F1323,01A", 3},
+        {"R250,C0,S1,B3,NL", "R250,C0,S1,B3,NL", 2},
     };
     static const char *const bad[][2] = {
         {"R5", "write Larger than Life as"},
         {"R5,C0,M1,S34..58,B34..45", "write Larger"},
-        {"R5,C0,M1,S34..58,B34..45,NX", "write Larger"},
+        {"R5,C0,M1,S34..58,B34..45,NX", "from 0 to 21"},
+        {"R5,C0,M1,S34..58,B34..45,NQ", "write Larger"},
+        {"R5,C0,S34..58,B34-45,NM", "write Larger"},
+        {"R5,C0,S34-58,B34-45,N", "write Larger"},
+        {"R5,C0,S34-58", "write Larger"},
+        {"R5,C0,S34-58,B34-,NM", "write Larger"},
+        {"R5,C0,S34-58,B34-121", "from 0 to 120"},
+        {"R5,C0,S34-58,B45-34", "first number is the least"},
+        {"R251,C0,S3,B3,NL", "the range, R, is 1 to 250"},
+        {"R51,C0,S3,B3,NG", "the range, R, is 1 to 50"},
+        {"R1,C0,S3,B3,NW12345678", "NW needs 9 hexadecimal digits, or 18, and not 8"},
+        {"R1,C0,S3,B3,NW12345678g", "write Larger"},
+        {"R1,C0,S3,B37,NW123456781", "from 0 to 29"},
+        {"R1,C3,S3,B3,NW123456781,01", "write Larger"},
+        {"R1,C3,S3,B3,NW123456781,101", "the weight of state 0 is 0"},
+        {"R2,C0,S3,B3,N@89189", "N@ needs 6 hexadecimal digits, and not 5"},
+        {"R2,C0,S3,B9,N@891891", "from 0 to 8"},
         {"R5,C0,M1,S34..58,B34..45,NMM", "write Larger"},
         {"R5,C0,M1,S34-58,B34..45,NM", "write Larger"},
         {"R0,C0,M1,S1..1,B1..1,NM", "the range, R, is 1 to 500"},
@@ -80,7 +104,7 @@ static const struct world {
     {"R4,C0,M0,S12..22,B13..17,NN", 4, 2, 0, {12, 22}, {13, 17}, 'N', 8, 77, LIFE_TORUS},
     {"R3,C256,M0,S8..14,B9..15,NC", 3, 256, 0, {8, 14}, {9, 15}, 'C', 70, 19, LIFE_PLANE},
     {"R6,C0,M1,S57..90,B50..56,NC", 6, 2, 1, {57, 90}, {50, 56}, 'C', 45, 40, LIFE_TORUS},
-    {"R2,C0,M1,S0..25,B0..6,NM", 2, 2, 1, {0, 25}, {0, 6}, 'M', 40, 40, LIFE_PLANE},
+    {"R2,C0,M1,S0..25,B1..6,NM", 2, 2, 1, {0, 25}, {1, 6}, 'M', 40, 40, LIFE_PLANE},
     {"R130,C3,M1,S20000..40000,B20000..36000,NM",
      130,
      3,
@@ -190,6 +214,138 @@ static void ltl_engines_match_definition(void **unused)
                 check_ltl_world(&worlds[i], (enum life_engine)e);
 }
 
+/* Neighbourhoods of range 2, as drawn in Golly's help: the cells that count around the middle. Of
+ * triangles those around a cell whose column and row have an even sum. */
+static const struct {
+    const char *shape, *row[5];
+} drawings[] = {
+    {"M", {"ooooo", "ooooo", "oo.oo", "ooooo", "ooooo"}},
+    {"N", {"  o  ", " ooo ", "oo.oo", " ooo ", "  o  "}},
+    {"C", {" ooo ", "ooooo", "oo.oo", "ooooo", " ooo "}},
+    {"2", {"  o  ", " ooo ", "oo.oo", " ooo ", "  o  "}},
+    {"B", {" o o ", "o o o", " o.o ", "o o o", " o o "}},
+    {"D", {"o o o", " o o ", "o . o", " o o ", "o o o"}},
+    {"+", {"  o  ", "  o  ", "oo.oo", "  o  ", "  o  "}},
+    {"X", {"o   o", " o o ", "  .  ", " o o ", "o   o"}},
+    {"*", {"o o o", " ooo ", "oo.oo", " ooo ", "o o o"}},
+    {"#", {" o o ", "ooooo", " o.o ", "ooooo", " o o "}},
+    {"H", {"ooo  ", "oooo ", "oo.oo", " oooo", "  ooo"}},
+    {"A", {"o o  ", " oo  ", "oo.oo", "  oo ", "  o o"}},
+    {"3", {"  o  ", "  o  ", "oo.  ", "   o ", "    o"}},
+    {"G", {"ooooo", "ooooo", "oo.oo", "ooooo", "ooooo"}},
+    {"L", {" ooooooo ", "ooooooooo", "oooo.oooo", " ooooooo ", "  ooooo  "}},
+    {"@891891", {"o   o", "  o  ", " o.o ", "  o  ", "o   o"}},
+    {"@891892", {"o   o", "  o  ", " o.o ", "  o  ", "o  o "}},
+    {"@891892L", {"o   o", "  o  ", " o.o ", "  o  ", "o  o "}},
+};
+
+/* A cell that is born with any neighbour shows whether a lone cell is one. */
+static bool ltl_feels(const char *rule, enum life_engine engine, long x, long y, int dx, int dy)
+{
+    unsigned char one = 1, born;
+    life *lf = life_create(&(struct life_options){
+        .engine = engine, .rule = rule, .width = 24, .height = 20, .bounds = LIFE_PLANE});
+    ready(lf);
+    works(life_put_states(lf, x + dx, y + dy, 1, 1, &one));
+    works(life_step(lf, 1));
+    works(life_get_states(lf, x, y, 1, 1, &born));
+    life_free(lf);
+    return born;
+}
+
+static void ltl_neighbourhoods_match_drawings(void **unused)
+{
+    (void)unused;
+    for (size_t i = 0; i < sizeof drawings / sizeof *drawings; i++) {
+        const int columns = (int)strlen(drawings[i].row[0]) / 2;
+        const bool triangles = strchr(drawings[i].shape, 'L');
+        char rule[60];
+        snprintf(rule, sizeof rule, "R2,C0,S,B1-%s,N%s", *drawings[i].shape == 'G' ? "9" : "2",
+                 drawings[i].shape);
+        for (int dy = -2; dy <= 2; dy++)
+            for (int dx = -columns; dx <= columns; dx++)
+                for (int odd = 0; odd < 2; odd++) {
+                    const int row = triangles && odd ? -dy : dy;
+                    const bool is = drawings[i].row[row + 2][dx + columns] == 'o',
+                               middle = !dx && !dy;
+                    if (!middle && ltl_feels(rule, LIFE_REFERENCE, 10 + odd, 8, dx, dy) != is)
+                        fail_msg("%s: %d,%d %s", rule, dx, dy, is ? "counts not" : "counts");
+                }
+    }
+}
+
+/* Rules of every way in which the kernel counts; with B0 in both forms. */
+static const char *const compared[] = {
+    "R3,C0,S5-9,B4-7,N+",
+    "R4,C3,S7-9,B5-7,NX",
+    "R2,C0,S4-9,B5-7,N*",
+    "R3,C0,S4-9,B5-7,11-12,N#",
+    "R3,C0,S0,7-12,15,B8,12,14-20,N2",
+    "R2,C0,S4-7,9-12,B4,11-12,NB",
+    "R5,C0,S20-30,B22-29,ND",
+    "R3,C0,S10-18,B11-17,NH",
+    "R3,C0,S4-9,B5-7,NA",
+    "R4,C0,S3-6,B4-5,N3",
+    "R2,C6,S9-16,B10-15,NL",
+    "R9,C0,S180-300,B230-300,NL",
+    "R3,C0,S60-120,B64-110,NG",
+    "R2,C0,M1,S20..40,B22..36,NG",
+    "R2,C0,S2-5,B2-3,N@F91892L",
+    "R1,C0,S4-9,B5-8,NW1234f1323L",
+    "R1,C0,S20-60,B25-50,NW0810080a850a081008",
+    "R1,C4,S4-19,B5-18,NW123401323,012A",
+    "R2,C0,S9-14,B0-1,11-13",
+    "R2,C0,S9-14,24,B0-1,11-13",
+    "R2,C0,M1,S0..25,B0..6,NM",
+    "R3,C0,S5-9,37,B0,8-20,NH",
+    "R2,C0,S6-12,B0,10-15,NC",
+    "R2,C0,M1,S6..12,B0..4,NL",
+    "R1,C0,S4-9,B0,5-8,NW1234f1323",
+};
+
+static void ltl_step_states(const char *rule, enum life_engine engine, enum life_bounds bounds,
+                            unsigned char *cells, size_t width, size_t height)
+{
+    life *lf = life_create(&(struct life_options){
+        .engine = engine, .rule = rule, .width = width, .height = height, .bounds = bounds});
+    struct life_sample last[2];
+    ready(lf);
+    works(life_set_generation(lf, 3));
+    works(life_put_states(lf, 0, 0, width, height, cells));
+    works(life_step(lf, 2));
+    works(life_trace(lf, 2, last));
+    works(life_step(lf, 1));
+    works(life_get_states(lf, 0, 0, width, height, cells));
+    life_free(lf);
+}
+
+static void ltl_kernel_matches_reference(void **unused)
+{
+    enum { W = 75, H = 42 };
+    unsigned char cells[2][W * H];
+    (void)unused;
+    for (size_t i = 0; i < sizeof compared / sizeof *compared; i++)
+        for (int bounds = LIFE_TORUS; bounds <= LIFE_PLANE; bounds++) {
+            const unsigned states = (unsigned)life_rule_states(compared[i]);
+            size_t live = 0;
+            for (size_t k = 0; k < W * H; k++) {
+                const uint64_t r = life_mix(k + 77);
+                cells[0][k] = (unsigned char)(r % 3 ? r >> 8 & 1 : (r >> 8) % states);
+            }
+            memcpy(cells[1], cells[0], W * H);
+            ltl_step_states(compared[i], LIFE_REFERENCE, (enum life_bounds)bounds, cells[0], W, H);
+            ltl_step_states(compared[i], LIFE_PACKED, (enum life_bounds)bounds, cells[1], W, H);
+            for (size_t k = 0; k < W * H; k++) {
+                if (cells[0][k] != cells[1][k])
+                    fail_msg("%s: cell %zu,%zu is %d, not %d", compared[i], k % W, k / W,
+                             cells[1][k], cells[0][k]);
+                live += cells[0][k] != 0;
+            }
+            if (live == 0 || live == W * H)
+                fail_msg("%s: all cells are the same", compared[i]);
+        }
+}
+
 /* Slices of minimal length. */
 static void ltl_slices_give_same_cells(void **unused)
 {
@@ -265,6 +421,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ltl_rules_have_canonical_form),
         cmocka_unit_test(ltl_engines_match_definition),
+        cmocka_unit_test(ltl_neighbourhoods_match_drawings),
+        cmocka_unit_test(ltl_kernel_matches_reference),
         cmocka_unit_test(ltl_slices_give_same_cells),
         cmocka_unit_test(ltl_range_1_is_life),
         cmocka_unit_test(ltl_bosco_has_period_166),

@@ -114,7 +114,7 @@ static void compare_sparse_with_reference(const char *text, size_t width, size_t
         works(life_step(s, step));
         assert_true(life_generation(s) == g + step);
         for (unsigned i = 0; i < step; i++) {
-            life_ref_family_rows(&rule, LIFE_TORUS, GRID, GRID, 0, GRID, now, next);
+            life_ref_family_rows(&rule, 0, LIFE_TORUS, GRID, GRID, 0, GRID, now, next);
             unsigned char *old = now;
             now = next;
             next = old;

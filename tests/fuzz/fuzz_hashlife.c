@@ -165,7 +165,7 @@ static void check_fuzz_steps(life *h, const struct life_family *rule, unsigned g
     }
     promise(life_generation(h) == from + generations);
     for (unsigned g = 0; near && g < generations; g++, at ^= 1)
-        life_ref_family_rows(rule, LIFE_PLANE, SIDE, SIDE, 0, SIDE, cells[at], cells[at ^ 1]);
+        life_ref_family_rows(rule, 0, LIFE_PLANE, SIDE, SIDE, 0, SIDE, cells[at], cells[at ^ 1]);
     if (near) {
         fuzz_cells_of(h, rule, got);
         promise(check_populations_agree(got, cells[at], empty_is_born(rule) ? generations : 0));
