@@ -206,15 +206,14 @@ static void explain_gas(const struct gas_job *job)
 static int time_sums(struct gas_job *job)
 {
     int status = job->stored ? sum_all_molecules(job) : CLI_DONE;
-    job->seconds = INFINITY;
     if (status != CLI_DONE)
         return status;
     for (int k = 0; k < job->repeat; k++) {
         const double start = seconds_now();
         status = sum_all_molecules(job);
-        job->seconds = fmin(job->seconds, seconds_now() - start);
         if (status != CLI_DONE)
             return status;
+        job->seconds = fmin(job->seconds, seconds_now() - start);
         if ((status = gas_view_visit(job)) != CLI_DONE)
             return status;
     }
@@ -282,6 +281,7 @@ static int cmd_gas_run(int argc, char **argv)
                           .mass = 1,
                           .temperature = NAN,
                           .volume = NAN,
+                          .seconds = INFINITY,
                           .repeat = 1,
                           .bins = 120};
     int status;

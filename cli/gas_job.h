@@ -48,7 +48,7 @@ struct gas_job {
     int sums;        /* sums reported to the view */
     uint64_t *count; /* counts of the view's bins; NULL: not counted yet */
     struct gas_energy energy;
-    double seconds; /* time of the sum */
+    double seconds; /* of the fastest sum; INFINITY: none is complete */
 };
 
 /* True if an interruption of any rank cancelled the failed call of the engine. Collective. */

@@ -30,7 +30,7 @@ static int life_report_json(const struct life_job *job, const char *device, uint
 {
     char text[LIFE_GENERATION_TEXT];
     json_t *report = json_pack(
-        "{s:s, s:s, s:s, s:s, s:I, s:I, s:s, s:I, s:I, s:o, s:o, s:o, s:o}", "program", "life",
+        "{s:s, s:s, s:s, s:s, s:I, s:I, s:s, s:I, s:I, s:o, s:o, s:o, s:o, s:b}", "program", "life",
         "device", device, "engine", life_engine_name((enum life_engine)job->engine), "rule",
         job->rule, "width", (json_int_t)job->size.width, "height", (json_int_t)job->size.height,
         "bounds", life_job_bounds(job), "generations",
@@ -40,7 +40,8 @@ static int life_report_json(const struct life_job *job, const char *device, uint
         job->period ? json_integer((json_int_t)job->period) : json_null(), "edge_generation",
         job->edge.was_met
             ? cli_json_digits(life_job_generation_text(job, job->started + job->edge.met, text))
-            : json_null());
+            : json_null(),
+        "interrupted", job->interrupted);
     const int status = cli_json_print(report);
     json_decref(report);
     return status;

@@ -66,9 +66,9 @@ static void cli_matmul_json_has_all_keys(void **unused)
 {
     (void)unused;
     needs_doubles();
-    static const char *const keys[] = {"program", "device", "engine",  "precision", "m",
-                                       "n",       "k",      "seconds", "gflops",    "peak_percent",
-                                       "error",   "nan"};
+    static const char *const keys[] = {
+        "program", "device", "engine",       "precision", "m",   "n",          "k",
+        "seconds", "gflops", "peak_percent", "error",     "nan", "interrupted"};
     assert_int_equal(run_matmul_command("-n 50 -m 40 -k 30 --precision double --json --repeat 1"),
                      0);
     json_t *report = json_load_file(in_folder("out"), 0, NULL);

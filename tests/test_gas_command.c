@@ -77,12 +77,19 @@ static void gas_command_explains_shape(void **state)
     }
 }
 
+static const char *gas_unit_of(const json_t *report, const char *key)
+{
+    const char *unit = json_string_value(json_object_get(json_object_get(report, "units"), key));
+    return unit ? unit : "none";
+}
+
 static void gas_command_report_has_all_keys(void **state)
 {
     (void)state;
-    static const char *const keys[] = {"program", "device",      "n",           "temperature",
-                                       "mass",    "mean_energy", "expected",    "standard_error",
-                                       "sigmas",  "seconds",     "bytes_per_s", "molecules_per_s"};
+    static const char *const keys[] = {
+        "program",     "device",         "n",      "temperature", "mass",        "mean_energy",
+        "expected",    "standard_error", "sigmas", "seconds",     "bytes_per_s", "molecules_per_s",
+        "interrupted", "units"};
     assert_int_equal(run_gas_command("-n 1e5 -T 2 -m 3 --json"), 0);
     json_t *report = json_loads(out, 0, NULL);
     ready(report);
@@ -92,6 +99,25 @@ static void gas_command_report_has_all_keys(void **state)
     assert_string_equal(json_string_value(json_object_get(report, "program")), "gas");
     assert_true(json_number_value(json_object_get(report, "expected")) == 3);
     assert_true(fabs(json_number_value(json_object_get(report, "sigmas"))) < 5);
+    assert_true(json_is_false(json_object_get(report, "interrupted")));
+    assert_string_equal(gas_unit_of(report, "mean_energy"), "reduced");
+    json_decref(report);
+}
+
+/* Argon at 300 K: 3/2 k_B T is 6.21e-21 J. */
+static void gas_command_report_names_units(void **state)
+{
+    (void)state;
+    assert_int_equal(run_gas_command("-n 1e5 --gas ar --volume 2 --json"), 0);
+    json_t *report = json_loads(out, 0, NULL);
+    ready(report);
+    assert_string_equal(gas_unit_of(report, "temperature"), "K");
+    assert_string_equal(gas_unit_of(report, "mass"), "kg");
+    assert_string_equal(gas_unit_of(report, "expected"), "J");
+    assert_string_equal(gas_unit_of(report, "volume"), "m^3");
+    assert_string_equal(gas_unit_of(report, "pressure"), "Pa");
+    assert_true(fabs(json_number_value(json_object_get(report, "expected")) / 6.2129205e-21 - 1) <
+                1e-6);
     json_decref(report);
 }
 
@@ -385,6 +411,7 @@ int main(int argc, char **argv)
     struct CMUnitTest tests[] = {
         cmocka_unit_test(gas_command_explains_shape),
         cmocka_unit_test(gas_command_report_has_all_keys),
+        cmocka_unit_test(gas_command_report_names_units),
         cmocka_unit_test(gas_command_progress_covers_repeats),
         cmocka_unit_test(gas_command_energy_bits_are_equal),
         cmocka_unit_test(gas_command_reads_npy),

@@ -327,6 +327,10 @@ static void nbody_command_draws_axes(void **unused)
     nbody_succeeds("-i earth.tab --units au,day,msun --until 365.2568 --integrator ias15 --json");
     json_t *report = nbody_report_json();
     assert_true(nbody_json_number(report, "G") == 0.00029591220828559115);
+    const json_t *units = json_object_get(report, "units");
+    assert_string_equal(json_string_value(json_object_get(units, "G")), "au (au/day)^2/msun");
+    assert_string_equal(json_string_value(json_object_get(units, "time")), "day");
+    assert_string_equal(json_string_value(json_object_get(units, "energy_end")), "msun au^2/day^2");
     json_decref(report);
     nbody_succeeds("-n 2000 --steps 0 -G 0.00430091 -q -o cluster.tab");
     nbody_succeeds("-i cluster.tab --steps 1 --units pc,km/s,msun --paper black --figure d.svg");
