@@ -104,6 +104,7 @@ static void gas_report_text(const struct gas_job *job, const char *device, FILE 
     for (size_t i = 0; i < job->histogram.n; i++)
         fprintf(fp, "\n%-16s%s", i ? "" : "written", job->histogram.item[i]);
     putc('\n', fp);
+    cli_figures_report(&job->figures, 16, fp);
 }
 
 static void gas_report_lines(const struct gas_job *job, const char *device)

@@ -91,6 +91,7 @@ static void life_report_text(const struct life_job *job, const char *device, uin
     fprintf(fp, "%-14s%s\n", "duration", cli_text_time(&text, job->seconds));
     fprintf(fp, "%-14s%s\n", "speed", cli_text_rate(&text, updates_per_s(job), "cells/s"));
     cli_outputs_report(&job->outputs, fp);
+    cli_figures_report(&job->figures, REPORT_INDENT, fp);
     if (job->interrupted)
         cli_interrupt_report(life_generation(job->engine_of_run),
                              has_known_end(job) ? job->generations : 0, "generations", fp);

@@ -257,8 +257,10 @@ int matmul_job_report(const struct matmul_job *job)
         return matmul_report_json(job);
     if (job->common.quiet)
         return CLI_DONE;
-    if (job->outcomes)
+    if (job->outcomes) {
         report_text(job, out);
+        cli_figures_report(&job->figures, REPORT_INDENT, out);
+    }
     if (job->interrupted)
         report_interruption(job, out);
     return CLI_DONE;

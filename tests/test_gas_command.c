@@ -379,6 +379,41 @@ static void gas_command_writes_histogram(void **state)
     contains(out, "</svg>");
 }
 
+/* The figure's chi squared is that of the table, with bins of few molecules taken together. */
+static void gas_command_draws_figure(void **state)
+{
+    (void)state;
+    if (run_gas_command("-n 20000 --histogram f.csv --figure f.svg") == 1 && strstr(err, "gnuplot"))
+        skip();
+    contains(out, "figure          f.svg\n");
+    load_gas_file("f.csv", out, sizeof out);
+    double from, to, count, expected, chi = 0, few[2] = {0, 0};
+    int bins = 0;
+    char words[100];
+    for (char *line = strchr(out, '\n');
+         line && sscanf(line + 1, "%lf,%lf,%lf,%lf", &from, &to, &count, &expected) == 4;
+         line = strchr(line + 1, '\n')) {
+        few[0] += expected < 5 ? count : 0;
+        few[1] += expected < 5 ? expected : 0;
+        chi += expected < 5 ? 0 : (count - expected) * (count - expected) / expected;
+        bins += expected >= 5;
+    }
+    assert_true(few[1] > 1);
+    chi += (few[0] - few[1]) * (few[0] - few[1]) / few[1];
+    snprintf(words, sizeof words, "20000 molecules, T = 1: χ² = %.1f, %d degrees of freedom", chi,
+             bins);
+    load_gas_file("f.svg", out, sizeof out);
+    contains(out, words);
+    contains(out, ">deviation [σ]<");
+    assert_true(fabs(chi - bins) < 5 * sqrt(2. * bins));
+    assert_int_equal(run_gas_command("-n 1e4 --gas ar --figure s.svg --paper black -q"), 0);
+    load_gas_file("s.svg", out, sizeof out);
+    contains(out, "10000 molecules of Ar, T = 300 K");
+    contains(out, ">speed [m/s]<");
+    expect_gas_refused(2, "--paper needs --figure FILE", "-n 5 --paper black");
+    expect_gas_refused(1, ".svg, .png or .pdf", "-n 5 --figure x.jpg");
+}
+
 static void gas_command_rejects_bad_options(void **state)
 {
     (void)state;
@@ -418,6 +453,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(gas_command_reads_fortran_npy),
         cmocka_unit_test(gas_command_reads_hdf5),
         cmocka_unit_test(gas_command_writes_histogram),
+        cmocka_unit_test(gas_command_draws_figure),
         cmocka_unit_test(gas_command_rejects_bad_options),
     };
     if (argc != 2)
