@@ -436,6 +436,7 @@ bool nbody_options_parse(struct nbody_job *job, int argc, char **argv, int *stat
         return false;
     job->picture.plane = (enum picture_plane)plane;
     job->picture.colours = (enum picture_colours)colours;
+    job->extent_given = cli_given(options, "extent") > 0;
     job->given = (struct nbody_given){.G = cli_given(options, "gravity"),
                                       .integrator = cli_given(options, "integrator"),
                                       .method = cli_given(options, "method"),
