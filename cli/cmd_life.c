@@ -117,13 +117,16 @@ static const struct cli_combination life_combinations[] = {
                     NULL),
     CLI_REQUIRES("soups", "census", "stdcl life census --soups N"),
     CLI_EXCLUDES("compare",
-                 "watch until-stable output csv every-minutes frames view view-wait record", NULL),
+                 "watch until-stable output csv every-minutes frames figure view view-wait record",
+                 NULL),
     CLI_EXCLUDES("compare", "engine", "a comparison runs all engines; omit --engine"),
     CLI_EXCLUDES("watch", "until-stable every-minutes frames json view view-wait record", NULL),
     CLI_EXCLUDES("watch compare engine=hashlife engine=sparse", "ranks", "start one rank only"),
     CLI_EXCLUDES("json watch", "output=- csv=-",
                  "both would write to standard output; give a file name"),
-    CLI_REQUIRES("zoom frames", "picture", NULL),
+    CLI_REQUIRES("zoom frames caption", "picture", NULL),
+    CLI_REQUIRES("grid-lines", "picture figure", NULL),
+    CLI_REQUIRES("paper", "figure", NULL),
     CLI_REQUIRES("every-minutes", "cells", NULL),
     CLI_REQUIRES("at", "pattern", NULL),
     CLI_REQUIRES("pattern+seed", "soup", "only soups are random"),
@@ -244,6 +247,13 @@ static bool parse_life_options(struct life_job *job, int argc, char **argv, int 
             0, "frames", "N", &job->outputs.frames, 1, 1000000,
             "number of pictures from start to end, FILE-0001.png and so on (default 100 for a film)"),
         CLI_SIZE(0, "zoom", "N", &job->zoom, 1, 256, "pixels per cell in pictures (default 1)"),
+        CLI_FLAG(0, "grid-lines", &job->grid_lines,
+                 "lines between cells in pictures (--zoom 4 or more) and figures"),
+        CLI_FLAG(0, "caption", &job->caption,
+                 "generation above pictures and films, and a scale bar in cells below"),
+        CLI_FIGURE_OPTIONS(
+            &job->figures,
+            "figure of the last cells with axes, generation and population, drawn by gnuplot, repeatable, as .svg, .png or .pdf"),
         CLI_STRING(0, "csv", "FILE", &job->csv,
                    "table of generation and population, as -o FILE.csv"),
         CLI_PARSED_OPTIONAL(
@@ -270,12 +280,13 @@ static bool parse_life_options(struct life_job *job, int argc, char **argv, int 
             "  stdcl life --size 512 --seed 7 --until-stable --csv population.csv -o ash.rle\n"
             "  stdcl life gun --generations 2^40 -o later.mc\n"
             "  stdcl life census --soups 1e6 --seed 7 --csv objects.csv\n"
-            "  stdcl life --rule B36/S23:P300,200 --soup=0.2 --generations 300 -o highlife.mp4\n",
+            "  stdcl life --rule B36/S23:P300,200 --soup=0.2 --generations 300 -o highlife.mp4\n"
+            "  stdcl life gun --generations 60 --figure gun.pdf --grid-lines\n",
         .options = options,
         .combinations = life_combinations,
         .conditions = conditions,
         .reads = "pattern rule",
-        .writes = "output csv trace record",
+        .writes = "output csv figure trace record",
         .operands = &job->words,
         .operand = "PATTERN",
     };
@@ -377,6 +388,7 @@ int life_job_close(struct life_job *job, int status)
     life_plane_free(&job->plane);
     life_transitions_free(job->transitions);
     cli_outputs_free(&job->outputs);
+    cli_strings_free(&job->figures.names);
     cli_strings_free(&job->words);
     free(job->rule_copy);
     cli_common_free(&job->common);
@@ -385,8 +397,11 @@ int life_job_close(struct life_job *job, int status)
 
 static int cmd_life_run(int argc, char **argv)
 {
-    struct life_job job = {
-        .engine = LIFE_AUTO, .bounds = LIFE_NOT_GIVEN, .generations = UINT64_MAX, .seed = 1};
+    struct life_job job = {.engine = LIFE_AUTO,
+                           .bounds = LIFE_NOT_GIVEN,
+                           .generations = UINT64_MAX,
+                           .seed = 1,
+                           .figures = {.argc = argc, .argv = argv}};
     int status;
     if (parse_life_options(&job, argc, argv, &status))
         status = life_job_work(&job);

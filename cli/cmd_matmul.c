@@ -9,6 +9,7 @@
 #include "ranks.h"
 #include "ranks_file.h"
 #include "usage.h"
+#include "matmul_figure.h"
 #include "matmul_job.h"
 
 #include "formats/plot.h"
@@ -49,6 +50,8 @@ static const struct cli_combination matmul_combinations[] = {
     CLI_REQUIRES("block", "blocks compare", NULL),
     CLI_REQUIRES("seed", "random", "all matrices come from files; omit --seed"),
     CLI_REQUIRES("csv plot", "sweep", NULL),
+    CLI_REQUIRES("figure", "compare", "it shows the speeds of engines; a sweep has --plot"),
+    CLI_REQUIRES("paper", "figure", NULL),
     CLI_REQUIRES("out-of-core", "a+b+output", "matrices out of core are in files"),
     CLI_REQUIRES("out-of-core+beta!0", "c", "matrices out of core are in files"),
     CLI_EXCLUDES("out-of-core", "compare sweep repeat view view-wait record",
@@ -79,7 +82,9 @@ static int check_matmul_files(const struct matmul_job *job)
             if (status != CLI_DONE)
                 return status;
         }
-    return job->plot && plot_check(job->plot) < 0 ? cli_failed_call(NULL) : CLI_DONE;
+    if (job->plot && plot_check(job->plot) < 0)
+        return cli_failed_call(NULL);
+    return cli_figures_check(&job->figures.names);
 }
 
 /* Choose the engines: the named ones; otherwise all with --compare, two with --sweep, else
@@ -149,6 +154,9 @@ static bool parse_matmul_options(struct matmul_job *job, int argc, char **argv, 
                  "comparison of block sizes 1, 2, 4 ... 1024 for cpu-blocked and blocked"),
         CLI_STRING(0, "csv", "FILE", &job->csv, "table of the sweep"),
         CLI_STRING(0, "plot", "FILE", &job->plot, "plot of the sweep, .svg, .png or .pdf"),
+        CLI_FIGURE_OPTIONS(
+            &job->figures,
+            "figure of a comparison, speeds as bars on a logarithmic axis, drawn by gnuplot, repeatable, as .svg, .png or .pdf"),
         CLI_REAL(0, "limit", "SECONDS", &job->limit, CLI_ABOVE_0, DBL_MAX,
                  "time limit per product with --compare and --sweep (default 10)"),
         CLI_FLAG(0, "all", &job->all, "no time limit with --compare and --sweep"),
@@ -167,7 +175,7 @@ static bool parse_matmul_options(struct matmul_job *job, int argc, char **argv, 
         .about =
             "Multiplies matrices on OpenCL devices or the host, checks the result in higher precision and reports the speed.",
         .examples = "  stdcl matmul -n 4096 --precision double\n"
-                    "  stdcl matmul --compare -n 1024\n"
+                    "  stdcl matmul --compare -n 1024 --figure engines.pdf\n"
                     "  stdcl matmul --sweep -n 512 --plot sweep.svg\n"
                     "  stdcl matmul -a a.npy -b b.npy -o c.npy\n"
                     "  stdcl matmul -a a.npy -b b.npy -o c.npy --out-of-core\n",
@@ -175,7 +183,7 @@ static bool parse_matmul_options(struct matmul_job *job, int argc, char **argv, 
         .combinations = matmul_combinations,
         .conditions = conditions,
         .reads = "a b c",
-        .writes = "output csv plot trace record",
+        .writes = "output csv plot figure trace record",
     };
     if (!cli_parse(&usage, argc, argv, status))
         return false;
@@ -252,6 +260,8 @@ static int multiply_and_report(struct matmul_job *job)
         return status;
     if ((status = matmul_job_files(job)) != CLI_DONE)
         return status;
+    if ((!job->interrupted || job->outcomes) && (status = matmul_figures_draw(job)) != CLI_DONE)
+        return status;
     if ((status = matmul_job_report(job)) != CLI_DONE)
         return status;
     if ((status = cli_profile_report(&job->common, job->context)) != CLI_DONE)
@@ -265,7 +275,11 @@ static int multiply_and_report(struct matmul_job *job)
 
 static int cmd_matmul_run(int argc, char **argv)
 {
-    struct matmul_job job = {.precision = -1, .trans = MATMUL_NN, .alpha = 1, .limit = 0};
+    struct matmul_job job = {.precision = -1,
+                             .trans = MATMUL_NN,
+                             .alpha = 1,
+                             .limit = 0,
+                             .figures = {.argc = argc, .argv = argv}};
     int status;
     if (parse_matmul_options(&job, argc, argv, &status)) {
         if ((job.compare || job.sweep) && job.limit <= 0 && !job.all)

@@ -2,6 +2,8 @@
  *
  *   cmd_gas.c     options and order of events
  *   gas_input.c   velocities from files
+ *   gas_bins.c    counts of speeds, compared with Maxwell's distribution
+ *   gas_figure.c  the figure of speeds, --figure
  *   gas_output.c  histogram of speeds as table and plot
  *   gas_view.c    the view in a browser
  *   gas_report.c  report as text or JSON
@@ -11,6 +13,7 @@
 #define STDCL_CLI_GAS_JOB_H
 
 #include "common.h"
+#include "figures.h"
 #include "progress.h"
 #include "ranks.h"
 #include "window.h"
@@ -34,6 +37,7 @@ struct gas_job {
     int source, method, precision, accumulator; /* as in stdcl/gas.h */
     int repeat, bins;
     struct cli_strings histogram;
+    struct cli_figures figures;
     struct cli_window window;
 
     /* Results and state of the run. */
@@ -48,7 +52,7 @@ struct gas_job {
     int sums;        /* sums reported to the view */
     uint64_t *count; /* counts of the view's bins; NULL: not counted yet */
     struct gas_energy energy;
-    double seconds; /* time of the sum */
+    double seconds; /* of the fastest sum; INFINITY: none is complete */
 };
 
 /* True if an interruption of any rank cancelled the failed call of the engine. Collective. */

@@ -6,6 +6,8 @@
 #include "alloc.h"
 #include "message.h"
 #include "ranks.h"
+#include "gas_bins.h"
+#include "gas_figure.h"
 #include "gas_job.h"
 
 #include <math.h>
@@ -33,39 +35,13 @@ int gas_output_plan(const struct gas_job *job)
         if (status != CLI_DONE)
             return status;
     }
-    return CLI_DONE;
-}
-
-/* ---- Numbers of a bin. ----------------------------------------------------------------------- */
-
-struct bins {
-    const struct gas_job *job;
-    int n;
-    double width; /* width of a bin, in the caller's units */
-    const uint64_t *count;
-};
-
-/* Probability density of a bin, as counted. */
-static double counted_density(const struct bins *b, int i)
-{
-    return (double)b->count[i] / ((double)b->job->n * b->width);
-}
-
-static double fraction_slower(const struct bins *b, double speed)
-{
-    return gas_speed_cdf(speed, b->job->temperature, b->job->mass, b->job->boltzmann);
-}
-
-static double expected_fraction(const struct bins *b, int i)
-{
-    const double below = fraction_slower(b, i * b->width);
-    return i == b->n ? 1 - below : fraction_slower(b, (i + 1) * b->width) - below;
+    return cli_figures_check(&job->figures.names);
 }
 
 /* ---- A table. -------------------------------------------------------------------------------- */
 
 /* Write the table; its last row holds speeds above the bins. */
-static int write_speed_table(const struct bins *b, const char *file)
+static int write_speed_table(const struct gas_bins *b, const char *file)
 {
     static const char *const names[] = {"speed_from",     "speed_to", "count",
                                         "expected_count", "density",  "expected_density"};
@@ -77,9 +53,9 @@ static int write_speed_table(const struct bins *b, const char *file)
         const double row[COLUMNS] = {i * b->width,
                                      last ? INFINITY : (i + 1) * b->width,
                                      (double)b->count[i],
-                                     expected_fraction(b, i) * (double)b->job->n,
-                                     last ? 0 : counted_density(b, i),
-                                     last ? 0 : expected_fraction(b, i) / b->width};
+                                     gas_bins_fraction(b, i) * (double)b->job->n,
+                                     last ? 0 : gas_bins_density(b, i),
+                                     last ? 0 : gas_bins_fraction(b, i) / b->width};
         failed = csv_row(&csv, row);
     }
     if (!failed)
@@ -107,7 +83,7 @@ static double tick_distance(double end)
     return steps[k] * power;
 }
 
-static void draw_speed_axes(FILE *fp, const struct bins *b, double most)
+static void draw_speed_axes(FILE *fp, const struct gas_bins *b, double most)
 {
     const double end = b->n * b->width, tick = tick_distance(end);
     const struct gas_job *job = b->job;
@@ -140,26 +116,26 @@ static void draw_speed_axes(FILE *fp, const struct bins *b, double most)
 }
 
 /* Draw the counts as steps, and the expected density as a curve through the middles of the bins. */
-static void draw_speed_curves(FILE *fp, const struct bins *b, double most)
+static void draw_speed_curves(FILE *fp, const struct gas_bins *b, double most)
 {
     fprintf(fp, "<path d=\"M%d %d", LEFT, TOP_EDGE + HIGH);
     for (int i = 0; i < b->n; i++)
-        fprintf(fp, "V%.2fH%.2f", TOP_EDGE + HIGH * (1 - counted_density(b, i) / most),
+        fprintf(fp, "V%.2fH%.2f", TOP_EDGE + HIGH * (1 - gas_bins_density(b, i) / most),
                 LEFT + (double)WIDE * (i + 1) / b->n);
     fprintf(fp, "V%dZ\" fill=\"#9ecae1\" stroke=\"#4292c6\" stroke-width=\"0.5\"/>\n<path d=\"",
             TOP_EDGE + HIGH);
     for (int i = 0; i < b->n; i++)
         fprintf(fp, "%c%.2f %.2f", i ? 'L' : 'M', LEFT + WIDE * (i + 0.5) / b->n,
-                TOP_EDGE + HIGH * (1 - expected_fraction(b, i) / b->width / most));
+                TOP_EDGE + HIGH * (1 - gas_bins_fraction(b, i) / b->width / most));
     fprintf(fp, "\" fill=\"none\" stroke=\"#cb181d\" stroke-width=\"1.5\"/>\n");
 }
 
-static int write_speed_plot(const struct bins *b, const char *file)
+static int write_speed_plot(const struct gas_bins *b, const char *file)
 {
     struct outfile out = {0};
     double most = 0;
     for (int i = 0; i < b->n; i++)
-        most = fmax(most, 1.05 * fmax(counted_density(b, i), expected_fraction(b, i) / b->width));
+        most = fmax(most, 1.05 * fmax(gas_bins_density(b, i), gas_bins_fraction(b, i) / b->width));
     if (outfile_open(&out, file) < 0)
         return cli_failed_call(NULL);
     fprintf(
@@ -176,11 +152,11 @@ static int write_speed_plot(const struct bins *b, const char *file)
 int gas_output_finish(const struct gas_job *job)
 {
     int status = CLI_DONE;
-    if (!job->histogram.n)
+    if (!job->histogram.n && !job->figures.names.n)
         return CLI_DONE;
     const double top = TOP * sqrt(job->boltzmann * job->temperature / job->mass);
     uint64_t *count = cli_alloc((size_t)job->bins + 1, sizeof *count);
-    const struct bins bins = {job, job->bins, top / job->bins, count};
+    const struct gas_bins bins = {job, job->bins, top / job->bins, count};
     if (gas_histogram(job->gas, top, (unsigned)job->bins, count) != 0)
         status = gas_job_stopped() ? cli_interrupt_status(CLI_FAILED) : cli_failed_call(NULL);
     for (size_t i = 0; i < job->histogram.n && status == CLI_DONE && cli_ranks_first(); i++) {
@@ -188,6 +164,8 @@ int gas_output_finish(const struct gas_job *job)
         status = cli_has_suffix(file, ".csv") ? write_speed_table(&bins, file)
                                               : write_speed_plot(&bins, file);
     }
+    for (size_t i = 0; i < job->figures.names.n && status == CLI_DONE && cli_ranks_first(); i++)
+        status = gas_figure_draw(&bins, job->figures.names.item[i]);
     free(count);
     return status;
 }

@@ -28,21 +28,46 @@ static double pressure(const struct gas_job *job)
     return gas_pressure(job->n, job->energy.mean_energy, job->volume);
 }
 
-static int gas_report_json(const struct gas_job *job, const char *device)
+/* True if at least one sum is complete. An interrupted run may have none. */
+static bool has_sum(const struct gas_job *job)
 {
-    const struct gas_energy *e = &job->energy;
+    return isfinite(job->seconds);
+}
+
+/* Units of the keys without a unit in their name: SI with --gas, else reduced, with k_B = 1. */
+static void add_gas_units(const struct gas_job *job, json_t *report)
+{
+    static const struct cli_json_unit si[] = {
+        {"temperature", "K"}, {"mass", "kg"},          {"mean_energy", "J"}, {"expected", "J"},
+        {"volume", "m^3"},    {"standard_error", "J"}, {"pressure", "Pa"}};
+    enum { N = sizeof si / sizeof *si };
+    struct cli_json_unit unit[N];
+    for (size_t i = 0; i < N; i++)
+        unit[i] = (struct cli_json_unit){si[i].key, job->species >= 0 ? si[i].unit : "reduced"};
+    cli_json_add_units(report, unit, N);
+}
+
+/* An interrupted run has null for each result of a sum, unless a sum is complete. */
+static int gas_report_json(const struct gas_job *job, const char *device, bool interrupted)
+{
+    const struct gas_energy none = {NAN, NAN, NAN, NAN, NAN},
+                            *e = has_sum(job) ? &job->energy : &none;
     json_t *report = json_pack(
-        "{s:s, s:s, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "program", "gas", "device",
-        device, "n", (json_int_t)job->n, "temperature", cli_json_real(job->temperature), "mass",
-        cli_json_real(job->mass), "mean_energy", cli_json_real(e->mean_energy), "expected",
+        "{s:s, s:s, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "program", "gas",
+        "device", device, "n", (json_int_t)job->n, "temperature", cli_json_real(job->temperature),
+        "mass", cli_json_real(job->mass), "mean_energy", cli_json_real(e->mean_energy), "expected",
         cli_json_real(e->expected), "standard_error", cli_json_real(e->standard_error), "sigmas",
         cli_json_real(e->sigmas), "seconds", cli_json_real(job->seconds), "bytes_per_s",
-        cli_json_real(gas_bytes(job->gas) / job->seconds), "molecules_per_s",
-        cli_json_real((double)job->n / job->seconds));
+        cli_json_real(has_sum(job) ? gas_bytes(job->gas) / job->seconds : NAN), "molecules_per_s",
+        cli_json_real(has_sum(job) ? (double)job->n / job->seconds : NAN), "interrupted",
+        interrupted);
+    if (interrupted)
+        json_object_set_new(report, "molecules_done", cli_json_real(job->done));
     if (job->volume > 0) {
         json_object_set_new(report, "volume", cli_json_real(job->volume));
-        json_object_set_new(report, "pressure", cli_json_real(pressure(job)));
+        json_object_set_new(report, "pressure", cli_json_real(has_sum(job) ? pressure(job) : NAN));
     }
+    add_gas_units(job, report);
     const int status = cli_json_print(report);
     json_decref(report);
     return status;
@@ -79,6 +104,7 @@ static void gas_report_text(const struct gas_job *job, const char *device, FILE 
     for (size_t i = 0; i < job->histogram.n; i++)
         fprintf(fp, "\n%-16s%s", i ? "" : "written", job->histogram.item[i]);
     putc('\n', fp);
+    cli_figures_report(&job->figures, 16, fp);
 }
 
 static void gas_report_lines(const struct gas_job *job, const char *device)
@@ -92,9 +118,13 @@ static void gas_report_lines(const struct gas_job *job, const char *device)
 void gas_job_report_interrupted(const struct gas_job *job)
 {
     const double total = fmin(job->progress.total, 0x1p63);
-    if (cli_ranks_first() && !job->common.json && !job->common.quiet)
+    char *device = cli_devices_name(job->context);
+    if (cli_ranks_first() && job->common.json)
+        gas_report_json(job, device, true);
+    else if (cli_ranks_first() && !job->common.quiet)
         cli_interrupt_report((uint64_t)fmin(job->done, total), (uint64_t)total, "molecules",
                              stdout);
+    free(device);
 }
 
 int gas_job_report(const struct gas_job *job)
@@ -106,7 +136,7 @@ int gas_job_report(const struct gas_job *job)
     char *device = cli_devices_name(job->context);
     int status = CLI_DONE;
     if (job->common.json)
-        status = gas_report_json(job, device);
+        status = gas_report_json(job, device, false);
     else if (!job->common.quiet)
         gas_report_lines(job, device);
     free(device);

@@ -132,6 +132,15 @@ json_t *cli_json_reals(const double *values, size_t n)
     return array;
 }
 
+void cli_json_add_units(json_t *report, const struct cli_json_unit *unit, size_t n)
+{
+    json_t *units = json_object();
+    for (size_t i = 0; i < n; i++)
+        if (json_object_get(report, unit[i].key))
+            json_object_set_new(units, unit[i].key, json_string(unit[i].unit));
+    json_object_set_new(report, "units", units);
+}
+
 json_t *cli_json_digits(const char *digits)
 {
     errno = 0;

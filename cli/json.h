@@ -19,4 +19,13 @@ struct json_t *cli_json_reals(const double *values, size_t n);
 /* A whole number in decimal; as text if it exceeds 63 bits. */
 struct json_t *cli_json_digits(const char *digits);
 
+/* A key of a report, and its unit. */
+struct cli_json_unit {
+    const char *key, *unit;
+};
+
+/* Add the object "units": of the n keys, each one that the report has, with its unit. A key that
+ * ends in its unit, such as "seconds", and counts and ratios need none. */
+void cli_json_add_units(struct json_t *report, const struct cli_json_unit *unit, size_t n);
+
 #endif

@@ -6,6 +6,7 @@
 
 #include "balance.h"
 #include "common.h"
+#include "figures.h"
 #include "progress.h"
 #include "ranks.h"
 #include "outputs.h"
@@ -72,6 +73,8 @@ struct life_job {
     struct life_lines lines;
     const char *rules_folder; /* additional directory of rule files */
     size_t zoom;
+    bool grid_lines, caption; /* of pictures */
+    struct cli_figures figures;
     double every_minutes; /* minutes between writes of -o patterns; 0: only at the end */
     struct cli_outputs outputs;
     struct cli_window window;

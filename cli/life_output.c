@@ -12,6 +12,7 @@
 #include "options.h"
 #include "ranks.h"
 #include "life_output.h"
+#include "life_picture.h"
 #include "life_plane.h"
 
 #include "core/clock.h"
@@ -56,6 +57,8 @@ int life_output_plan(struct life_job *job)
     if (cli_outputs_have(&job->outputs, CLI_OUTPUT_FILM) && (job->until_stable || job->watch))
         return cli_wrong("a film needs a last generation: omit %s, and give --generations N",
                          job->watch ? "--watch" : "--until-stable");
+    if ((status = life_picture_plan(job)) != CLI_DONE)
+        return status;
     return cli_outputs_prepare(&job->outputs);
 }
 
@@ -179,9 +182,7 @@ static int draw_grid(void *drawn, const char *file)
     const struct drawn *d = drawn;
     if (!cli_ranks_first())
         return CLI_DONE;
-    return life_pattern_write_png(file, &d->pattern, (unsigned)d->job->zoom) < 0
-               ? cli_failed_call(NULL)
-               : CLI_DONE;
+    return life_picture_save(d->job, &d->pattern, file) < 0 ? cli_failed_call(NULL) : CLI_DONE;
 }
 
 int life_output_frame(struct life_job *job)
@@ -236,7 +237,7 @@ static int write_state(const struct life_job *job, const struct cli_output *o,
                        const struct life_pattern *p)
 {
     return o->kind == CLI_OUTPUT_STATE ? life_pattern_write(o->file, p, NULL)
-                                       : life_pattern_write_png(o->file, p, (unsigned)job->zoom);
+                                       : life_picture_save(job, p, o->file);
 }
 
 /* Write a pattern or a picture in bands of rows. */
@@ -270,7 +271,8 @@ static bool is_of_cells(const struct life_job *job, const struct cli_output *o)
 static int finish_life_output(struct life_job *job, struct cli_output *o,
                               const struct life_pattern *p)
 {
-    if (is_of_cells(job, o) && !p->state)
+    const bool whole = p->state || (o->kind == CLI_OUTPUT_PICTURE && life_picture_is_dressed(job));
+    if (is_of_cells(job, o) && !whole)
         return write_in_bands(job, o);
     if (!cli_ranks_first())
         return CLI_DONE;
@@ -317,10 +319,13 @@ int life_output_finish(struct life_job *job)
         status = life_output_frame(job); /* the state at the stop */
         cli_outputs_remove_stale(&job->outputs);
     }
-    if (status == CLI_DONE && job->outputs.n && needs_states(job))
+    const bool drawn = life_picture_is_dressed(job) || job->figures.names.n;
+    if (status == CLI_DONE && (drawn || (job->outputs.n && needs_states(job))))
         status = get_whole_grid(job, &cells, &p);
     for (size_t i = 0; i < job->outputs.n && status == CLI_DONE; i++)
         status = finish_life_output(job, &job->outputs.item[i], &p);
+    if (status == CLI_DONE && cli_ranks_first())
+        status = life_figures_draw(job, &p);
     free_whole_grid(&cells, &p);
     return status;
 }

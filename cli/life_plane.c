@@ -19,6 +19,7 @@
 #include "usage.h"
 #include "life_grid.h"
 #include "life_output.h"
+#include "life_picture.h"
 #include "life_plane.h"
 
 #include "core/clock.h"
@@ -302,29 +303,54 @@ static int describe_box(const struct plane *p, const char *file, size_t most,
     return CLI_DONE;
 }
 
-/* Write a picture of the bounding box, which a limit keeps small. */
-static int draw_plane(const struct plane *p, struct cli_output *o)
+/* Get the cells of the bounding box, which a limit keeps small. Free them with free_box. */
+static int get_box(const struct plane *p, const char *file, struct life_cells *cells,
+                   struct life_pattern *pattern)
 {
-    struct life_cells cells = {0};
-    struct life_pattern pattern;
-    int status = describe_box(p, o->file, WIDEST_PICTURE / p->job->zoom, &pattern);
+    *cells = (struct life_cells){.width = 0};
+    int status = describe_box(p, file, WIDEST_PICTURE / p->job->zoom, pattern);
     if (status != CLI_DONE)
         return status;
-    pattern.columns = pattern.width;
-    pattern.rows = pattern.height;
-    if (life_cells_alloc(&cells, pattern.width, pattern.height) < 0 ||
-        life_get(p->job->engine_of_run, pattern.x, pattern.y - 1, &cells) < 0)
-        status = cli_failed_call(NULL);
-    pattern.stride = cells.stride;
-    pattern.word = cells.word;
-    if (status == CLI_DONE && life_job_has_states(p->job))
-        status = get_box_states(p, &pattern);
+    pattern->columns = pattern->width;
+    pattern->rows = pattern->height;
+    if (life_cells_alloc(cells, pattern->width, pattern->height) < 0 ||
+        life_get(p->job->engine_of_run, pattern->x, pattern->y - 1, cells) < 0)
+        return cli_failed_call(NULL);
+    pattern->stride = cells->stride;
+    pattern->word = cells->word;
+    return life_job_has_states(p->job) ? get_box_states(p, pattern) : CLI_DONE;
+}
+
+static void free_box(struct life_cells *cells, struct life_pattern *pattern)
+{
+    life_cells_free(cells);
+    free(pattern->state);
+}
+
+/* Write a picture of the bounding box. */
+static int draw_plane(const struct plane *p, struct cli_output *o)
+{
+    struct life_cells cells;
+    struct life_pattern pattern = {.width = 0};
+    int status = get_box(p, o->file, &cells, &pattern);
     if (status == CLI_DONE)
         status =
-            cli_output_end(o, life_pattern_write_png(o->file, &pattern, (unsigned)p->job->zoom),
-                           &p->job->interrupted);
-    life_cells_free(&cells);
-    free(pattern.state);
+            cli_output_end(o, life_picture_save(p->job, &pattern, o->file), &p->job->interrupted);
+    free_box(&cells, &pattern);
+    return status;
+}
+
+/* Draw figures of the bounding box. */
+static int draw_plane_figures(const struct plane *p)
+{
+    struct life_cells cells;
+    struct life_pattern pattern = {.width = 0};
+    if (!p->job->figures.names.n)
+        return CLI_DONE;
+    int status = get_box(p, p->job->figures.names.item[0], &cells, &pattern);
+    if (status == CLI_DONE)
+        status = life_figures_draw(p->job, &pattern);
+    free_box(&cells, &pattern);
     return status;
 }
 
@@ -458,6 +484,7 @@ static void plane_report_text(const struct plane *p, const char *device, const c
     fprintf(fp, "%-14s%s\n", "duration", cli_text_time(&text, job->seconds));
     report_engine(p->job->engine_of_run, fp);
     cli_outputs_report(&job->outputs, fp);
+    cli_figures_report(&job->figures, REPORT_INDENT, fp);
     if (job->interrupted)
         cli_interrupt_report(life_generation(p->job->engine_of_run) - job->started,
                              job->watch ? 0 : job->generations, "generations", fp);
@@ -483,6 +510,9 @@ static int finish_plane(struct plane *p)
         if (status != CLI_DONE)
             return status;
     }
+    const int drawn = draw_plane_figures(p);
+    if (drawn != CLI_DONE)
+        return drawn;
     const int any = life_bounding_box(p->job->engine_of_run, &box);
     if (any < 0 || life_population_text(p->job->engine_of_run, population) < 0)
         return cli_failed_call(NULL);

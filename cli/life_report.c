@@ -30,7 +30,7 @@ static int life_report_json(const struct life_job *job, const char *device, uint
 {
     char text[LIFE_GENERATION_TEXT];
     json_t *report = json_pack(
-        "{s:s, s:s, s:s, s:s, s:I, s:I, s:s, s:I, s:I, s:o, s:o, s:o, s:o}", "program", "life",
+        "{s:s, s:s, s:s, s:s, s:I, s:I, s:s, s:I, s:I, s:o, s:o, s:o, s:o, s:b}", "program", "life",
         "device", device, "engine", life_engine_name((enum life_engine)job->engine), "rule",
         job->rule, "width", (json_int_t)job->size.width, "height", (json_int_t)job->size.height,
         "bounds", life_job_bounds(job), "generations",
@@ -40,7 +40,8 @@ static int life_report_json(const struct life_job *job, const char *device, uint
         job->period ? json_integer((json_int_t)job->period) : json_null(), "edge_generation",
         job->edge.was_met
             ? cli_json_digits(life_job_generation_text(job, job->started + job->edge.met, text))
-            : json_null());
+            : json_null(),
+        "interrupted", job->interrupted);
     const int status = cli_json_print(report);
     json_decref(report);
     return status;
@@ -90,6 +91,7 @@ static void life_report_text(const struct life_job *job, const char *device, uin
     fprintf(fp, "%-14s%s\n", "duration", cli_text_time(&text, job->seconds));
     fprintf(fp, "%-14s%s\n", "speed", cli_text_rate(&text, updates_per_s(job), "cells/s"));
     cli_outputs_report(&job->outputs, fp);
+    cli_figures_report(&job->figures, REPORT_INDENT, fp);
     if (job->interrupted)
         cli_interrupt_report(life_generation(job->engine_of_run),
                              has_known_end(job) ? job->generations : 0, "generations", fp);

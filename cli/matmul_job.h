@@ -7,6 +7,7 @@
  *   matmul_out_of_core.c products of matrices that stay in their files
  *   matmul_ranks.c       error of a product computed by several ranks
  *   matmul_view.c        the view in a browser
+ *   matmul_figure.c      bars of a comparison
  *   matmul_report.c      reports of one engine, of all, of a sweep; tables and plots
  * SPDX-License-Identifier: MIT
  */
@@ -14,6 +15,7 @@
 #define STDCL_CLI_MATMUL_JOB_H
 
 #include "common.h"
+#include "figures.h"
 #include "progress.h"
 #include "ranks_file.h"
 #include "window.h"
@@ -55,6 +57,7 @@ struct matmul_job {
     uint64_t seed;
     const char *file_a, *file_b, *file_c, *output, *shape, *csv, *plot;
     bool compare, sweep, all, out_of_core;
+    struct cli_figures figures;
     struct cli_window window;
 
     /* Results and state of the run. */

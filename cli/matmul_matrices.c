@@ -296,5 +296,6 @@ void matmul_job_free(struct matmul_job *job)
     if (job->context)
         clcontext_destroy(job->context);
     cli_strings_free(&job->engines);
+    cli_strings_free(&job->figures.names);
     cli_common_free(&job->common);
 }

@@ -64,18 +64,25 @@ static json_t *outcome_json(const struct matmul_job *job, const struct matmul_ou
     return object;
 }
 
-static int matmul_report_json(const struct matmul_job *job)
+static json_t *all_outcomes_json(const struct matmul_job *job)
 {
-    json_t *report, *results = json_array();
+    json_t *results = json_array();
     for (size_t i = 0; i < job->outcomes; i++)
         json_array_append_new(results, outcome_json(job, &job->outcome[i]));
-    if (job->compare || job->sweep)
-        report = json_pack("{s:s, s:O}", "program", "matmul", "results", results);
-    else
-        report = json_incref(json_array_get(results, 0));
+    return json_pack("{s:s, s:o}", "program", "matmul", "results", results);
+}
+
+/* A run may be interrupted before its engine has an outcome: null stands for the results. */
+static int matmul_report_json(const struct matmul_job *job)
+{
+    const struct matmul_outcome none = {
+        .kind = job->kinds[0], .seconds = NAN, .gflops = NAN, .peak_percent = NAN, .error = NAN};
+    json_t *report = job->compare || job->sweep
+                         ? all_outcomes_json(job)
+                         : outcome_json(job, job->outcomes ? &job->outcome[0] : &none);
+    json_object_set_new(report, "interrupted", json_boolean(job->interrupted));
     const int status = cli_json_print(report);
     json_decref(report);
-    json_decref(results);
     return status;
 }
 
@@ -247,11 +254,13 @@ int matmul_job_report(const struct matmul_job *job)
 {
     FILE *out = is_stdout(job->output) || is_stdout(job->csv) ? stderr : stdout;
     if (job->common.json)
-        return job->outcomes || !job->interrupted ? matmul_report_json(job) : CLI_DONE;
+        return matmul_report_json(job);
     if (job->common.quiet)
         return CLI_DONE;
-    if (job->outcomes)
+    if (job->outcomes) {
         report_text(job, out);
+        cli_figures_report(&job->figures, REPORT_INDENT, out);
+    }
     if (job->interrupted)
         report_interruption(job, out);
     return CLI_DONE;

@@ -6,6 +6,7 @@
 #include "nbody_camera.h"
 #include "nbody_history.h"
 #include "nbody_job.h"
+#include "nbody_path.h"
 
 #include "formats/number.h"
 
@@ -102,30 +103,9 @@ static int rotate_positions(const struct nbody_job *job, const double centre[3],
     return *seen || n == 0 ? CLI_DONE : cli_failed("out of memory to draw %zu bodies", job->n);
 }
 
-/* ---- Paths of few bodies. -------------------------------------------------------------------- */
-
-enum { FEW = 64, POINTS = 1000 }; /* points per run */
-
 bool nbody_camera_is_used(const struct nbody_job *job)
 {
     return job->figures.n || cli_outputs_will_draw(&job->outputs);
-}
-
-size_t nbody_camera_next(const struct nbody_job *job, size_t step)
-{
-    const size_t every = job->total / POINTS + 1;
-    return job->n <= FEW && job->trails && nbody_camera_is_used(job) ? step + (every - step % every)
-                                                                     : SIZE_MAX;
-}
-
-int nbody_camera_point(struct nbody_job *job)
-{
-    struct particles *b = &job->bodies;
-    if (nbody_state(job->engine, b->pos, NULL) < 0)
-        return cli_failed_call(NULL);
-    job->path.pos = cli_realloc(job->path.pos, (job->path.n + 1) * b->n, sizeof *b->pos);
-    memcpy(job->path.pos + job->path.n++ * b->n, b->pos, b->n * sizeof *b->pos);
-    return CLI_DONE;
 }
 
 /* ---- Groups. --------------------------------------------------------------------------------- */
@@ -232,20 +212,44 @@ static struct nbody_scene select_shown(const struct nbody_job *job)
     return s;
 }
 
-/* Fix the frame and the scale for a whole series. */
+/* Fix the frame and the scale at the first picture. */
 static int fix_frame(struct nbody_job *job, const struct nbody_scene *s)
 {
-    const bool given = job->picture.extent > 0;
-    if (job->fitted)
-        return CLI_DONE;
     if (picture_fit(&job->picture, s->n, s->mass, (const double(*)[3])s->seen) < 0)
         return cli_failed_call(NULL);
-    if (!given)
+    if (!job->extent_given)
         job->picture.extent /= job->camera.zoom;
     for (int k = 0; k < 3 && job->camera.follow != NOTHING; k++)
         job->picture.centre[k] = 0;
     job->fitted = true;
     return CLI_DONE;
+}
+
+/* Widen the frame of later pictures in steps if bodies have left it, about its first centre. The
+ * extent that fits has a margin: up to MARGIN times the frame's, all bodies of a few are inside.
+ * Of many bodies a frame shows nearly all, and their number outside varies. */
+static int widen_frame(struct nbody_job *job, const struct nbody_scene *s)
+{
+    static const double MARGIN = 1.15, STEP = 1.25;
+    struct picture_options now = job->picture;
+    double off = 0;
+    now.extent = 0;
+    if (picture_fit_frame(&now, s->n, s->mass, (const double(*)[3])s->seen) < 0)
+        return cli_failed_call(NULL);
+    for (int k = 0; k < 3; k++)
+        if (job->camera.follow == NOTHING)
+            off = fmax(off, fabs(now.centre[k] - job->picture.centre[k]));
+    const double needed = (now.extent + 2 * off) / job->camera.zoom / MARGIN;
+    while (isfinite(needed) && job->picture.extent < needed)
+        job->picture.extent *= STEP;
+    return CLI_DONE;
+}
+
+static int choose_frame(struct nbody_job *job, const struct nbody_scene *s)
+{
+    if (!job->fitted)
+        return fix_frame(job, s);
+    return job->extent_given ? CLI_DONE : widen_frame(job, s);
 }
 
 /* Surface density or speed. */
@@ -264,8 +268,8 @@ int nbody_scene_open(struct nbody_job *job, struct nbody_scene *s)
 {
     double centre[3] = {0};
     *s = select_shown(job);
-    const size_t last = job->path.n < job->trails ? job->path.n : job->trails,
-                 points = s->own ? 0 : last;
+    const size_t most = job->trails * nbody_path_parts(job),
+                 last = job->path.n < most ? job->path.n : most, points = s->own ? 0 : last;
     s->places = points ? job->path.pos + (job->path.n - points) * s->n : NULL;
     job->picture.by = (enum picture_colour_by)job->colour_by;
     job->picture.value = s->speed;
@@ -278,7 +282,7 @@ int nbody_scene_open(struct nbody_job *job, struct nbody_scene *s)
     job->picture.points = status == CLI_DONE ? points : 0;
     job->picture.path = (const double(*)[3])s->path;
     if (status == CLI_DONE)
-        status = fix_frame(job, s);
+        status = choose_frame(job, s);
     s->options = job->picture;
     name_quantity(job, s);
     s->options.quantity = s->quantity;

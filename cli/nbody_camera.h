@@ -55,8 +55,5 @@ int nbody_scene_open(struct nbody_job *job, struct nbody_scene *scene);
 void nbody_scene_close(struct nbody_scene *scene);
 int nbody_camera_draw(struct nbody_job *job,
                       const char *file); /* draw a picture of the current bodies */
-size_t nbody_camera_next(const struct nbody_job *job,
-                         size_t step);         /* step of the next path point; SIZE_MAX: none */
-int nbody_camera_point(struct nbody_job *job); /* add a path point */
 
 #endif

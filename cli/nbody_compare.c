@@ -20,6 +20,7 @@
 #include "text.h"
 #include "nbody_bodies.h"
 #include "nbody_options.h"
+#include "nbody_output.h"
 #include "nbody_run.h"
 
 #include "core/clock.h"
@@ -236,6 +237,7 @@ static int compare_report_json(const struct nbody_job *job, const struct compari
                   nbody_precision_names[job->precision], "bodies_checked", (json_int_t)c->samples,
                   "error_limit", cli_json_real(c->rung[0].tolerance), "limit_interactions_per_s",
                   cli_json_real(c->limit > 0 ? c->limit : NAN), "kernels", rungs);
+    nbody_report_units(job, compare_report);
     const int status = cli_json_print(compare_report);
     json_decref(compare_report);
     return status;

@@ -183,6 +183,7 @@ static int ensemble_report_json(const struct nbody_job *job, const struct ensemb
     add_events_json(e, report);
     if (e->chaos)
         json_object_set_new(report, "chaotic_systems", json_integer((json_int_t)e->chaotic));
+    nbody_report_units(job, report);
     const int status = cli_json_print(report);
     json_decref(report);
     return status;

@@ -5,7 +5,6 @@
  */
 /* SPDX-License-Identifier: MIT */
 #include "command.h"
-#include "files.h"
 #include "alloc.h"
 #include "message.h"
 #include "nbody_camera.h"
@@ -23,18 +22,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-int nbody_figures_plan(struct nbody_job *job)
-{
-    for (size_t i = 0; i < job->figures.n; i++) {
-        if (gnuplot_check(job->figures.item[i]) < 0)
-            return cli_failed_call(NULL);
-        const int status = cli_check_output(job->figures.item[i]);
-        if (status != CLI_DONE)
-            return status;
-    }
-    return CLI_DONE;
-}
 
 /* ---- Axes. ----------------------------------------------------------------------------------- */
 

@@ -6,12 +6,8 @@
 
 struct nbody_job;
 
-/* Functions that return int return an exit status, after printing a message. */
-
-/* Check the file names of --figure. */
-int nbody_figures_plan(struct nbody_job *job);
-
-/* Draw all figures of the bodies at the end of the run. */
+/* Draw all figures of the bodies at the end of the run. Return an exit status, after printing a
+ * message. */
 int nbody_figures_draw(struct nbody_job *job);
 
 #endif

@@ -134,9 +134,12 @@ struct nbody_job {
     double interactions; /* of previous engines */
     size_t n_start;      /* bodies at the start */
     bool fitted;         /* frame and scale of pictures are fixed */
+    bool extent_given;   /* by --extent: the frame never widens */
     struct {
         size_t n;
         double (*pos)[3];
+        size_t bodies; /* with velocities at the last point; 0: none */
+        double vel[64][3], time;
     } path;                   /* path points of few bodies, oldest first */
     struct checkpoint *saver; /* nbody_checkpoint.c; NULL without checkpoints */
     struct resumed *resumed;  /* nbody_resume.c; NULL unless resumed */

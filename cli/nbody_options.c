@@ -1,6 +1,7 @@
 /* nbody_options.c - the options of `stdcl nbody`, and which of them go together. */
 /* SPDX-License-Identifier: MIT */
 #include "command.h"
+#include "figures.h"
 #include "message.h"
 #include "ranks.h"
 #include "usage.h"
@@ -315,7 +316,7 @@ bool nbody_options_parse(struct nbody_job *job, int argc, char **argv, int *stat
         CLI_STRINGS(
             0, "figure", "FILE", &job->figures,
             "figure of the bodies at the end with axes, colour bar and title, drawn by gnuplot, repeatable, as .svg, .png or .pdf; up to 1000 bodies are points, up to 64 with their paths"),
-        CLI_CHOICE(0, "paper", "COLOUR", &job->paper, nbody_paper_names, "paper of figures"),
+        CLI_CHOICE(0, "paper", "COLOUR", &job->paper, cli_paper_names, "paper of figures"),
         CLI_PARSED(
             0, "units", "LENGTH,TIME,MASS", &job->units, units_read,
             "units of the bodies, such as au,day,msun or pc,km/s,msun: G follows, and figures, captions and the report name them"),
@@ -435,6 +436,7 @@ bool nbody_options_parse(struct nbody_job *job, int argc, char **argv, int *stat
         return false;
     job->picture.plane = (enum picture_plane)plane;
     job->picture.colours = (enum picture_colours)colours;
+    job->extent_given = cli_given(options, "extent") > 0;
     job->given = (struct nbody_given){.G = cli_given(options, "gravity"),
                                       .integrator = cli_given(options, "integrator"),
                                       .method = cli_given(options, "method"),

@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "command.h"
+#include "figures.h"
 #include "files.h"
 #include "alloc.h"
 #include "message.h"
@@ -117,7 +118,7 @@ int nbody_output_plan(struct nbody_job *job)
         return status;
     if (job->forces && (status = add_nbody_output(job, job->forces, CLI_OUTPUT_OTHER)) != CLI_DONE)
         return status;
-    if ((status = nbody_figures_plan(job)) != CLI_DONE)
+    if ((status = cli_figures_check(&job->figures)) != CLI_DONE)
         return status;
     if ((status = nbody_history_plan(job)) != CLI_DONE)
         return status;

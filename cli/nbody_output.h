@@ -11,6 +11,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+struct json_t;
+
 /* One line of the table of energies. */
 enum { NBODY_ENERGY_COLUMNS = 11, NBODY_COLUMNS = 14 }; /* with --megno all */
 struct nbody_row {
@@ -65,7 +67,8 @@ int nbody_series_end(struct nbody_job *job); /* write the last snapshot, if not 
 void nbody_series_report(const struct nbody_job *job, FILE *fp);
 void nbody_series_free(struct nbody_job *job);
 
-/* nbody_report.c */
+/* nbody_report.c. units: add the object "units" to a report with --json. */
 int nbody_job_report(struct nbody_job *job);
+void nbody_report_units(const struct nbody_job *job, struct json_t *report);
 
 #endif

@@ -1,7 +1,7 @@
 /* nbody_page.c - what all figures of `stdcl nbody` have: --paper, --units, the command line. */
 /* SPDX-License-Identifier: MIT */
 #include "command.h"
-#include "command_line.h"
+#include "figures.h"
 #include "message.h"
 #include "nbody_job.h"
 #include "nbody_page.h"
@@ -10,7 +10,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-const char *const nbody_paper_names[] = {"white", "black", NULL};
 static const double DIFFERENT = 1e-3; /* relative, of two values of G */
 
 int nbody_units_plan(struct nbody_job *job)
@@ -39,7 +38,6 @@ int nbody_units_match(const struct nbody_job *job)
 
 struct gnuplot_page nbody_figure_page(const struct nbody_job *job, const char *title)
 {
-    return (struct gnuplot_page){.title = title,
-                                 .command = cli_command_line(job->argc, job->argv),
-                                 .black = job->paper == 1};
+    const struct cli_figures figures = {.paper = job->paper, .argc = job->argc, .argv = job->argv};
+    return cli_figure_page(&figures, title);
 }

@@ -8,8 +8,6 @@
 
 struct nbody_job;
 
-extern const char *const nbody_paper_names[]; /* of --paper */
-
 /* Use the constant of gravity of --units, or refuse a contradiction with -G. Return an exit
  * status. */
 int nbody_units_plan(struct nbody_job *job);

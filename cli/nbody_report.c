@@ -160,6 +160,39 @@ static json_t *fields_json(const struct nbody_job *job)
     return fields;
 }
 
+/* Names of units in sums and products: of --units, else of the dimensions. */
+static struct units named_units(const struct nbody_job *job)
+{
+    return *job->units.length ? job->units
+                              : (struct units){.length = "length", .time = "time", .mass = "mass"};
+}
+
+void nbody_report_units(const struct nbody_job *job, json_t *report)
+{
+    enum { ROOM = 120 };
+    const struct units u = named_units(job);
+    char speed[ROOM], energy[ROOM], momentum[2 * ROOM], angular[3 * ROOM], G[3 * ROOM], rate[ROOM];
+    units_speed(&u, speed, sizeof speed);
+    units_energy(&u, energy, sizeof energy);
+    snprintf(momentum, sizeof momentum, "%s %s", u.mass, speed);
+    snprintf(angular, sizeof angular, "%s %s %s", u.mass, u.length, speed);
+    snprintf(G, sizeof G, "%s (%s)^2/%s", u.length, speed, u.mass);
+    snprintf(rate, sizeof rate, "1/(%s)", u.time);
+    const struct cli_json_unit unit[] = {{"dt", u.time},
+                                         {"time", u.time},
+                                         {"eps", u.length},
+                                         {"energy_start", energy},
+                                         {"energy_end", energy},
+                                         {"momentum", momentum},
+                                         {"angular_momentum", angular},
+                                         {"G", G},
+                                         {"lyapunov", rate},
+                                         {"step_errors", u.length}};
+    cli_json_add_units(report, unit, sizeof unit / sizeof *unit);
+    if (json_is_object(json_object_get(report, "collisions")))
+        json_object_set_new(json_object_get(report, "units"), "energy_lost", json_string(energy));
+}
+
 static int nbody_report_json(const struct nbody_job *job, const char *device)
 {
     json_t *report = json_pack(
@@ -192,6 +225,7 @@ static int nbody_report_json(const struct nbody_job *job, const char *device)
         json_object_set_new(report, "file_has", json_string(job->bodies.origin));
     if (step_errors)
         json_object_set_new(report, "step_errors", step_errors);
+    nbody_report_units(job, report);
     const int status = cli_json_print(report);
     json_decref(report);
     return status;

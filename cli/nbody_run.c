@@ -10,10 +10,10 @@
 #include "progress.h"
 #include "ranks.h"
 #include "nbody_bodies.h"
-#include "nbody_camera.h"
 #include "nbody_checkpoint.h"
 #include "nbody_history.h"
 #include "nbody_output.h"
+#include "nbody_path.h"
 #include "nbody_run.h"
 
 #include "core/clock.h"
@@ -91,9 +91,9 @@ static int add_resumed_row(struct nbody_job *job)
 static int write_due_outputs(struct nbody_job *job, size_t step)
 {
     int status;
-    if ((step == 0 ? nbody_camera_next(job, 0) != SIZE_MAX
-                   : nbody_camera_next(job, step - 1) == step) &&
-        (status = nbody_camera_point(job)) != CLI_DONE)
+    if ((step == 0 ? nbody_path_next(job, 0) != SIZE_MAX
+                   : nbody_path_next(job, step - 1) == step) &&
+        (status = nbody_path_add(job)) != CLI_DONE)
         return status;
     while (job->outputs.frames_done < job->outputs.frames && step >= next_frame_step(job))
         if ((status = nbody_output_frame(job)) != CLI_DONE)
@@ -127,8 +127,8 @@ static size_t batch_from(const struct nbody_job *job, size_t step, size_t wanted
         end = nbody_series_next(job);
     if (nbody_checkpoint_next(job, step) < end)
         end = nbody_checkpoint_next(job, step);
-    if (nbody_camera_next(job, step) < end)
-        end = nbody_camera_next(job, step);
+    if (nbody_path_next(job, step) < end)
+        end = nbody_path_next(job, step);
     if (nbody_stop_next(job, step) < end)
         end = nbody_stop_next(job, step);
     if (job->every && (end - step > job->every - step % job->every))

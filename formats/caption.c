@@ -108,7 +108,8 @@ static void draw_length(const struct caption *c, const struct page *p,
                         const struct caption_margins *m)
 {
     char text[64];
-    const double length = round_length((p->width - m->right) / 4.0 / c->pixels);
+    const double length =
+        fmax(round_length((p->width - m->right) / 4.0 / c->pixels), c->least_length);
     const unsigned pixels = (unsigned)(length * c->pixels + 0.5);
     const unsigned y = p->height - m->bottom + 3 * p->dot;
     if (!isfinite(length))
@@ -208,7 +209,10 @@ void caption_draw(const struct caption *c, const struct caption_margins *m, uint
     const struct page p = {c->width, c->height, dot_of(c->width, c->height), rgb};
     if (!m->top)
         return;
-    write_time(c, &p);
+    if (c->text)
+        caption_write_text(&p, 3 * p.dot, 3 * p.dot, c->text);
+    else
+        write_time(c, &p);
     draw_length(c, &p, m);
     write_quantity(c, &p);
     if (c->colour)

@@ -23,10 +23,12 @@ enum { CAPTION_COLOURS = 256 };
 
 struct caption {
     unsigned width, height; /* pixels of the whole, with the caption */
+    const char *text;       /* in the top line in place of the time; NULL: the time */
     double time;
-    double last;   /* time of the last frame: all captions of a film have one width;
+    double last;         /* time of the last frame: all captions of a film have one width;
                                  0: unknown */
-    double pixels; /* per unit of length, in the picture */
+    double pixels;       /* per unit of length, in the picture */
+    double least_length; /* of the scale bar, in units of length */
     const char *time_unit, *length_unit; /* "": none */
     const char *quantity;                /* of the colours, with its unit; "": none */
     const uint8_t (*colour)[3];          /* CAPTION_COLOURS colours of a bar; NULL: none */

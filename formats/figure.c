@@ -108,7 +108,8 @@ static void put_axes(FILE *fp, const struct figure *figure)
     fputs("set tics out nomirror\nset key outside right top\n", fp);
 }
 
-/* The picture's bytes follow the command. The colour bar appears if a plot has the palette: NaN is
+/* gnuplot places the first row of pixels at the origin, which is the top if rows count downwards;
+ * else flipy makes it the last row. The picture's bytes follow the command. The colour bar appears if a plot has the palette: NaN is
  * a plot without points. */
 static void put_plots(FILE *fp, const struct figure *figure)
 {
@@ -119,9 +120,9 @@ static void put_plots(FILE *fp, const struct figure *figure)
     if (figure->width) {
         fprintf(fp,
                 "'-' binary array=(%u,%u) format='%%uchar' dx=%.12g dy=%.12g "
-                "origin=(%.12g,%.12g) flipy with rgbimage notitle",
-                figure->width, figure->height, dx, dy, figure->x[0] + dx / 2,
-                figure->y[0] + dy / 2);
+                "origin=(%.12g,%.12g)%s with rgbimage notitle",
+                figure->width, figure->height, dx, fabs(dy), figure->x[0] + dx / 2,
+                fmin(figure->y[0], figure->y[1]) + fabs(dy) / 2, dy > 0 ? " flipy" : "");
         comma = ", ";
     }
     for (size_t i = 0; i < figure->sets; i++) {
@@ -140,7 +141,7 @@ static void put_plots(FILE *fp, const struct figure *figure)
  * part. */
 static double page_ratio(const struct figure *figure)
 {
-    const double shape = (figure->y[1] - figure->y[0]) / (figure->x[1] - figure->x[0]);
+    const double shape = fabs(figure->y[1] - figure->y[0]) / (figure->x[1] - figure->x[0]);
     const double beside = figure->bar.label || figure->sets > 1 ? 0.24 : 0.1;
     return fmin(2, fmax(0.3, (1 - beside) * shape + 0.13));
 }

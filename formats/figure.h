@@ -36,7 +36,7 @@ struct figure_set {
 
 struct figure {
     struct gnuplot_page page;
-    double x[2], y[2];      /* ranges of the axes, which have one scale */
+    double x[2], y[2];      /* ends of the axes, which have one scale: left, right; bottom, top */
     unsigned width, height; /* pixels of the picture; 0: none */
     const uint8_t *rgb;     /* 3 width height, from the top, and over the whole range */
     struct figure_bar bar;

@@ -70,22 +70,23 @@ static void put_terminal(FILE *fp, const char *suffix, const struct gnuplot_page
                 WIDTH_INCHES, WIDTH_INCHES * ratio, paper);
 }
 
-static void put_named(FILE *fp, const char *what, const char *text, const char *ink)
+void gnuplot_put_label(FILE *fp, const struct gnuplot_page *page, const char *what,
+                       const char *text)
 {
     if (!text)
         return;
     fprintf(fp, "set %s ", what);
     gnuplot_put_text(fp, text);
-    fprintf(fp, " noenhanced textcolor rgb '%s'\n", ink);
+    fprintf(fp, " noenhanced textcolor rgb '%s'\n", page->black ? "#dddddd" : "#000000");
 }
 
 static void put_page(FILE *fp, const char *suffix, const struct gnuplot_page *page)
 {
     const char *ink = page->black ? "#dddddd" : "#000000";
     put_terminal(fp, suffix, page);
-    put_named(fp, "title", page->title, ink);
-    put_named(fp, "xlabel", page->x_label, ink);
-    put_named(fp, "ylabel", page->y_label, ink);
+    gnuplot_put_label(fp, page, "title", page->title);
+    gnuplot_put_label(fp, page, "xlabel", page->x_label);
+    gnuplot_put_label(fp, page, "ylabel", page->y_label);
     fprintf(fp,
             "set border lc rgb '%s'\nset tics textcolor rgb '%s'\n"
             "set key outside right noenhanced textcolor rgb '%s'\n"

@@ -41,6 +41,10 @@ int gnuplot_end(struct gnuplot_script *script);
 /* Print a text as a string of gnuplot. */
 void gnuplot_put_text(FILE *fp, const char *text);
 
+/* Set a label, such as "xlabel", in the colour of the page's ink. NULL text: none. */
+void gnuplot_put_label(FILE *fp, const struct gnuplot_page *page, const char *what,
+                       const char *text);
+
 /* A colour for line `number`, "#rrggbb", distinguishable for colour-blind readers. They repeat
  * after GNUPLOT_COLOURS. */
 enum { GNUPLOT_COLOURS = 12 };

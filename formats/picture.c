@@ -551,6 +551,20 @@ int picture_fit(struct picture_options *options, size_t n, const double *mass,
     return map ? 0 : -1;
 }
 
+int picture_fit_frame(struct picture_options *options, size_t n, const double *mass,
+                      const double (*pos)[3])
+{
+    struct caption_margins margins;
+    struct picture_options inner = inner_options(options, n, &margins);
+    if (picture_check(&inner, n) < 0)
+        return -1;
+    if (inner.extent == 0 && fit_frame(&inner, n, mass, pos) < 0)
+        return -1;
+    memcpy(options->centre, inner.centre, sizeof inner.centre);
+    options->extent = inner.extent;
+    return 0;
+}
+
 int picture_draw(const struct picture_options *options, size_t n, const double *mass,
                  const double (*pos)[3], uint8_t *rgb)
 {

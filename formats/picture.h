@@ -60,6 +60,10 @@ struct picture_options {
 int picture_fit(struct picture_options *options, size_t n, const double *mass,
                 const double (*pos)[3]);
 
+/* As picture_fit for centre and extent alone, without a map of densities. */
+int picture_fit_frame(struct picture_options *options, size_t n, const double *mass,
+                      const double (*pos)[3]);
+
 /* Draw into rgb, 3 * width * height bytes, rows from the top. Options that are zero are fitted. */
 int picture_draw(const struct picture_options *options, size_t n, const double *mass,
                  const double (*pos)[3], uint8_t *rgb);

@@ -35,6 +35,7 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+#include <jansson.h>
 
 #include "deep.h"
 
@@ -300,6 +301,44 @@ static void interrupt_abandons_slow_output(void **state)
                                   : WTERMSIG(status) == SIGTERM);
 }
 
+/* Each program prints one JSON object after Ctrl-C, whatever it has computed: `null_key` is null
+ * for a run without a result. The clock is the command's, so that a busy machine changes nothing. */
+static void interrupt_leaves_json_report(void **state)
+{
+    static const struct {
+        struct row row;
+        const char *null_key;
+    } runs[] = {
+        {{.arguments = "gas -n 1e15 --json", .worked = 0.2}, "mean_energy"},
+        {{.arguments = "gas -n 1e15 --json --gas ar --volume 1 --repeat 3", .worked = 0.2},
+         "pressure"},
+        {{.arguments = "matmul -n 4000 --engine cpu-naive --json", .worked = 0.2}, "gflops"},
+        {{.arguments = "life --size 16384 --soup=0.5 -n 1e9 --json", .worked = 0.2}, NULL},
+        {{.arguments = "nbody -n 20000 --steps 1000000 --json", .worked = 0.2}, NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+        clockid_t clock = CLOCK_MONOTONIC;
+        int status, other = -1;
+        const int end = terminal(&other);
+        said[0] = 0;
+        const pid_t child = start_in_terminal(runs[i].row.arguments, false, other);
+        assert_true(child > 0 && clock_getcpuclockid(child, &clock) == 0);
+        wait_for_progress(&runs[i].row, child, clock, end);
+        kill(child, SIGINT);
+        for (; waitpid(child, &status, WNOHANG) == 0; listen_to_output(end))
+            usleep(10000);
+        close(end);
+        close(other);
+        json_t *report = json_load_file("out", 0, NULL);
+        if (WIFEXITED(status) && (!report || !json_is_true(json_object_get(report, "interrupted"))))
+            fail_msg("%s: %s", runs[i].row.arguments, command_words("out"));
+        if (report && runs[i].null_key)
+            assert_true(json_is_null(json_object_get(report, runs[i].null_key)));
+        json_decref(report);
+    }
+}
+
 static int enter_interrupt_folder(void **state)
 {
     static char folder[] = "/tmp/stdcl-interrupt-XXXXXX", cache[sizeof folder + 6];
@@ -326,6 +365,7 @@ int main(int argc, char **argv)
     }
     command = path;
     const struct CMUnitTest tests[] = {cmocka_unit_test(interrupt_ends_every_command_in_time),
-                                       cmocka_unit_test(interrupt_abandons_slow_output)};
+                                       cmocka_unit_test(interrupt_abandons_slow_output),
+                                       cmocka_unit_test(interrupt_leaves_json_report)};
     return cmocka_run_group_tests(tests, enter_interrupt_folder, leave_interrupt_folder);
 }

@@ -66,9 +66,9 @@ static void cli_matmul_json_has_all_keys(void **unused)
 {
     (void)unused;
     needs_doubles();
-    static const char *const keys[] = {"program", "device", "engine",  "precision", "m",
-                                       "n",       "k",      "seconds", "gflops",    "peak_percent",
-                                       "error",   "nan"};
+    static const char *const keys[] = {
+        "program", "device", "engine",       "precision", "m",   "n",          "k",
+        "seconds", "gflops", "peak_percent", "error",     "nan", "interrupted"};
     assert_int_equal(run_matmul_command("-n 50 -m 40 -k 30 --precision double --json --repeat 1"),
                      0);
     json_t *report = json_load_file(in_folder("out"), 0, NULL);
@@ -252,13 +252,43 @@ static void cli_matmul_is_profiled_by_environment(void **unused)
     says_in("err", "kernel,\"matmul_naive\"");
 }
 
+/* The labels of bars are the speeds of the report. */
+static void cli_matmul_draws_comparison(void **unused)
+{
+    (void)unused;
+    char words[64];
+    if (run_matmul_command("-n 64 --compare --engine tuned --engine cpu-naive --repeat 1 --json "
+                           "--figure b.svg") == 1) {
+        says_in("err", "gnuplot");
+        skip();
+    }
+    json_t *report = json_load_file(in_folder("out"), 0, NULL);
+    ready(report);
+    says_in("b.svg", "Product of 64 x 64 and 64 x 64, single precision");
+    says_in("b.svg", ">speed [GFLOP/s]<");
+    for (size_t i = 0; i < 2; i++) {
+        const json_t *one = json_array_get(json_object_get(report, "results"), i);
+        const double gflops = json_real_value(json_object_get(one, "gflops"));
+        snprintf(words, sizeof words, ">%s<", json_string_value(json_object_get(one, "engine")));
+        says_in("b.svg", words);
+        if (gflops >= 1 && gflops < 10) {
+            snprintf(words, sizeof words, ">%.2f GFLOP/s", gflops);
+            says_in("b.svg", words);
+        }
+    }
+    json_decref(report);
+    expect_matmul_refused("-n 8 --figure x.svg", 2, "--figure needs --compare");
+    expect_matmul_refused("-n 8 --sweep --figure x.svg", 2, "a sweep has --plot");
+    expect_matmul_refused("-n 8 --compare --paper black", 2, "--paper needs --figure FILE");
+}
+
 static void cli_matmul_rejects_bad_options(void **unused)
 {
     (void)unused;
     char words[3000];
     expect_matmul_refused("-n 0", 2, "at least 1");
-    expect_matmul_refused("--engine fast", 2, "there are tuned");
-    expect_matmul_refused("--engine blocked --block 5000 -n 8", 2, "at most");
+    expect_matmul_refused("--engine fast", 2, "available: tuned");
+    expect_matmul_refused("--engine blocked --block 5000 -n 8", 2, "the maximum is");
     expect_matmul_refused("--block 8 -n 8", 2, "needs a blocked engine (--engine blocked");
     expect_matmul_refused("--block 8 -n 8 --sweep", 2, "omit --block");
     expect_matmul_refused("--alpha 1e39 -n 8", 2, "'1e+39' is infinite in single precision");
@@ -300,6 +330,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(cli_matmul_excludes_compile_time),
         cmocka_unit_test(cli_matmul_reports_nan),
         cmocka_unit_test(cli_matmul_plots_png),
+        cmocka_unit_test(cli_matmul_draws_comparison),
         cmocka_unit_test(cli_matmul_reads_and_writes_pipes),
         cmocka_unit_test(cli_matmul_streams_operands),
         cmocka_unit_test(cli_matmul_rejects_bad_options),

@@ -77,12 +77,19 @@ static void gas_command_explains_shape(void **state)
     }
 }
 
+static const char *gas_unit_of(const json_t *report, const char *key)
+{
+    const char *unit = json_string_value(json_object_get(json_object_get(report, "units"), key));
+    return unit ? unit : "none";
+}
+
 static void gas_command_report_has_all_keys(void **state)
 {
     (void)state;
-    static const char *const keys[] = {"program", "device",      "n",           "temperature",
-                                       "mass",    "mean_energy", "expected",    "standard_error",
-                                       "sigmas",  "seconds",     "bytes_per_s", "molecules_per_s"};
+    static const char *const keys[] = {
+        "program",     "device",         "n",      "temperature", "mass",        "mean_energy",
+        "expected",    "standard_error", "sigmas", "seconds",     "bytes_per_s", "molecules_per_s",
+        "interrupted", "units"};
     assert_int_equal(run_gas_command("-n 1e5 -T 2 -m 3 --json"), 0);
     json_t *report = json_loads(out, 0, NULL);
     ready(report);
@@ -92,6 +99,25 @@ static void gas_command_report_has_all_keys(void **state)
     assert_string_equal(json_string_value(json_object_get(report, "program")), "gas");
     assert_true(json_number_value(json_object_get(report, "expected")) == 3);
     assert_true(fabs(json_number_value(json_object_get(report, "sigmas"))) < 5);
+    assert_true(json_is_false(json_object_get(report, "interrupted")));
+    assert_string_equal(gas_unit_of(report, "mean_energy"), "reduced");
+    json_decref(report);
+}
+
+/* Argon at 300 K: 3/2 k_B T is 6.21e-21 J. */
+static void gas_command_report_names_units(void **state)
+{
+    (void)state;
+    assert_int_equal(run_gas_command("-n 1e5 --gas ar --volume 2 --json"), 0);
+    json_t *report = json_loads(out, 0, NULL);
+    ready(report);
+    assert_string_equal(gas_unit_of(report, "temperature"), "K");
+    assert_string_equal(gas_unit_of(report, "mass"), "kg");
+    assert_string_equal(gas_unit_of(report, "expected"), "J");
+    assert_string_equal(gas_unit_of(report, "volume"), "m^3");
+    assert_string_equal(gas_unit_of(report, "pressure"), "Pa");
+    assert_true(fabs(json_number_value(json_object_get(report, "expected")) / 6.2129205e-21 - 1) <
+                1e-6);
     json_decref(report);
 }
 
@@ -353,6 +379,41 @@ static void gas_command_writes_histogram(void **state)
     contains(out, "</svg>");
 }
 
+/* The figure's chi squared is that of the table, with bins of few molecules taken together. */
+static void gas_command_draws_figure(void **state)
+{
+    (void)state;
+    if (run_gas_command("-n 20000 --histogram f.csv --figure f.svg") == 1 && strstr(err, "gnuplot"))
+        skip();
+    contains(out, "figure          f.svg\n");
+    load_gas_file("f.csv", out, sizeof out);
+    double from, to, count, expected, chi = 0, few[2] = {0, 0};
+    int bins = 0;
+    char words[100];
+    for (char *line = strchr(out, '\n');
+         line && sscanf(line + 1, "%lf,%lf,%lf,%lf", &from, &to, &count, &expected) == 4;
+         line = strchr(line + 1, '\n')) {
+        few[0] += expected < 5 ? count : 0;
+        few[1] += expected < 5 ? expected : 0;
+        chi += expected < 5 ? 0 : (count - expected) * (count - expected) / expected;
+        bins += expected >= 5;
+    }
+    assert_true(few[1] > 1);
+    chi += (few[0] - few[1]) * (few[0] - few[1]) / few[1];
+    snprintf(words, sizeof words, "20000 molecules, T = 1: χ² = %.1f, %d degrees of freedom", chi,
+             bins);
+    load_gas_file("f.svg", out, sizeof out);
+    contains(out, words);
+    contains(out, ">deviation [σ]<");
+    assert_true(fabs(chi - bins) < 5 * sqrt(2. * bins));
+    assert_int_equal(run_gas_command("-n 1e4 --gas ar --figure s.svg --paper black -q"), 0);
+    load_gas_file("s.svg", out, sizeof out);
+    contains(out, "10000 molecules of Ar, T = 300 K");
+    contains(out, ">speed [m/s]<");
+    expect_gas_refused(2, "--paper needs --figure FILE", "-n 5 --paper black");
+    expect_gas_refused(1, ".svg, .png or .pdf", "-n 5 --figure x.jpg");
+}
+
 static void gas_command_rejects_bad_options(void **state)
 {
     (void)state;
@@ -385,12 +446,14 @@ int main(int argc, char **argv)
     struct CMUnitTest tests[] = {
         cmocka_unit_test(gas_command_explains_shape),
         cmocka_unit_test(gas_command_report_has_all_keys),
+        cmocka_unit_test(gas_command_report_names_units),
         cmocka_unit_test(gas_command_progress_covers_repeats),
         cmocka_unit_test(gas_command_energy_bits_are_equal),
         cmocka_unit_test(gas_command_reads_npy),
         cmocka_unit_test(gas_command_reads_fortran_npy),
         cmocka_unit_test(gas_command_reads_hdf5),
         cmocka_unit_test(gas_command_writes_histogram),
+        cmocka_unit_test(gas_command_draws_figure),
         cmocka_unit_test(gas_command_rejects_bad_options),
     };
     if (argc != 2)

@@ -1075,9 +1075,58 @@ static void life_command_takes_census(void **unused)
         "-p run.rle -n 3");
 }
 
+/* The gun has 36 cells and adds a glider of five in every 30 generations. */
+static void life_command_draws_figures(void **state)
+{
+    (void)state;
+    put_text(in_folder("gun.rle"), gun);
+    if (run_life_command("-p gun.rle -n 60 --figure g.svg") == 1 && strstr(err, "gnuplot"))
+        skip();
+    contains(out, "figure        g.svg\n");
+    load_life_file("g.svg", out, sizeof out);
+    contains(out, "B3/S23, generation 60, 46 live cells");
+    contains(out, ">column<");
+    contains(out, ">row<");
+    contains(out, "stdcl life -p gun.rle -n 60 --figure g.svg");
+    succeeds("xq4_153 -n 4 --figure l.svg --grid-lines -q");
+    load_life_file("l.svg", out, sizeof out);
+    contains(out, "B3/S23, generation 4, 5 live cells");
+    contains(out, "'rgb(153, 153, 153)'"); /* the lines */
+    succeeds("--soup=0.3 --size 1500x20 -n 0 --figure s.svg --paper black -q");
+    load_life_file("s.svg", out, sizeof out);
+    contains(out, ">live cells [%]<");
+    expect_life_refused(2, "--paper needs --figure FILE", "-p gun.rle --paper black");
+    expect_life_refused(2, "--caption needs", "-p gun.rle --caption");
+    expect_life_refused(2, "--grid-lines needs", "-p gun.rle --grid-lines");
+    expect_life_refused(2, "give --zoom 4 or more", "-p gun.rle -o x.png --grid-lines --zoom 3");
+    expect_life_refused(1, ".svg, .png or .pdf", "-p gun.rle --figure x.jpg");
+    expect_life_refused(1, "has no room for lines",
+                        "--soup=0.3 --size 300 -n 1 --engine reference -q --figure x.svg "
+                        "--grid-lines");
+}
+
+/* Generations 0 and 1000 have captions of one width, also below small pictures. */
+static void life_command_captions_frames(void **state)
+{
+    char first[32], last[32];
+    (void)state;
+    succeeds("-p xq4_153 --size 12 -n 1000 --frames 2 -o c.png --caption --engine reference -q");
+    load_life_file("c-0001.png", out, sizeof out);
+    char *bytes = bytes_of(in_folder("c-0001.png"), NULL);
+    memcpy(first, bytes + 16, 8);
+    free(bytes);
+    bytes = bytes_of(in_folder("c-0002.png"), NULL);
+    memcpy(last, bytes + 16, 8);
+    free(bytes);
+    assert_memory_equal(first, last, 8);
+    assert_memory_equal(first, "\0\0\0\xa0\0\0\0\x50", 8); /* 160 x 80 */
+}
+
 int main(int argc, char **argv)
 {
     struct CMUnitTest tests[] = {
+        cmocka_unit_test(life_command_draws_figures),
+        cmocka_unit_test(life_command_captions_frames),
         cmocka_unit_test(life_command_runs_pattern),
         cmocka_unit_test(life_command_resumes_from_file),
         cmocka_unit_test(life_command_killed_leaves_whole_file),

@@ -4,6 +4,7 @@
 #include "files.h"
 
 #include "formats/life_format.h"
+#include "formats/life_picture.h"
 
 #include <stdlib.h>
 
@@ -559,6 +560,93 @@ static void life_formats_write_png(void **state)
     life_pattern_free(&p);
 }
 
+/* The middle of each cell has the cell's colour, and its first pixels are lines. */
+static void life_picture_draws_cells_and_lines(void **state)
+{
+    enum { ZOOM = 5 };
+    (void)state;
+    struct life_pattern p;
+    make_soup(&p);
+    char *cells = drawing(&p);
+    uint8_t *rgb = malloc(3 * ZOOM * ZOOM * p.width * p.height);
+    ready(rgb);
+    for (int light = 0; light < 2; light++) {
+        const struct life_picture picture = {.zoom = ZOOM, .grid_lines = true, .light = light};
+        life_picture_draw(&p, &picture, rgb);
+        for (size_t i = 0; i < p.width * p.height; i++) {
+            const size_t x = i % p.width, y = i / p.width, left = (y * ZOOM + 2) * p.width * ZOOM;
+            const bool live = cells[y * (p.width + 1) + x] == 'O';
+            const uint8_t *middle = rgb + 3 * (left + x * ZOOM + 2), *line = middle - 3 * 2,
+                          *tenth = rgb + 3 * (left + x / 10 * 10 * ZOOM);
+            assert_int_equal(middle[0], live != light ? 255 : 0);
+            assert_int_equal(middle[2], middle[0]);
+            assert_true(line[0] != 0 && line[0] != 255);
+            assert_true((line[0] == tenth[0]) == (x % 10 == 0));
+        }
+    }
+    free(rgb);
+    free(cells);
+    life_pattern_free(&p);
+}
+
+static void life_picture_counts_shares(void **state)
+{
+    enum { SIDE = 7 };
+    (void)state;
+    struct life_pattern p;
+    make_soup(&p);
+    char *cells = drawing(&p);
+    const size_t wide = life_picture_squares(p.width, SIDE), high = (50 + SIDE - 1) / SIDE;
+    double *share = malloc(wide * high * sizeof *share), most = 0;
+    ready(share);
+    assert_int_equal(wide, 25);
+    const double largest = life_picture_shares(&p, SIDE, share);
+    for (size_t i = 0; i < wide * high; i++) {
+        int live = 0, all = 0;
+        for (size_t y = i / wide * SIDE; y < p.height && y < (i / wide + 1) * SIDE; y++)
+            for (size_t x = i % wide * SIDE; x < p.width && x < (i % wide + 1) * SIDE; x++, all++)
+                live += cells[y * (p.width + 1) + x] == 'O';
+        assert_true(share[i] == (double)live / all);
+        most = share[i] > most ? share[i] : most;
+    }
+    assert_true(largest == most && most > 0);
+    free(share);
+    free(cells);
+    life_pattern_free(&p);
+}
+
+/* Fail unless a PNG file has this size. */
+static void check_png_size(const char *file, int width, int height)
+{
+    size_t size;
+    char *bytes = bytes_of(in_folder(file), &size);
+    ready(bytes);
+    const unsigned char *b = (const unsigned char *)bytes;
+    assert_int_equal(b[18] << 8 | b[19], width);
+    assert_int_equal(b[22] << 8 | b[23], height);
+    free(bytes);
+}
+
+/* Each line of a caption takes 13 pixels. A small picture is widened to the caption. */
+static void life_picture_has_room_for_caption(void **state)
+{
+    (void)state;
+    struct life_pattern p, glider;
+    struct life_picture picture = {.zoom = 2, .caption = "generation 99"};
+    make_soup(&p);
+    if (life_picture_write(in_folder("soup.png"), &p, &picture) < 0 && clerrno == ENOTSUP)
+        skip();
+    check_png_size("soup.png", 340, 100 + 2 * 13);
+    read_pattern_text("bo$2bo$3o!", &glider);
+    works(life_picture_write(in_folder("glider.png"), &glider, &picture));
+    check_png_size("glider.png", 160, 80);
+    picture.caption = NULL;
+    works(life_picture_write(in_folder("glider.png"), &glider, &picture));
+    check_png_size("glider.png", 6, 6);
+    life_pattern_free(&p);
+    life_pattern_free(&glider);
+}
+
 static void life_formats_report_unreadable_file(void **state)
 {
     (void)state;
@@ -596,6 +684,9 @@ int main(void)
         cmocka_unit_test(life_formats_read_plane_tiles),
         cmocka_unit_test(life_formats_report_line_and_column),
         cmocka_unit_test(life_formats_write_png),
+        cmocka_unit_test(life_picture_draws_cells_and_lines),
+        cmocka_unit_test(life_picture_counts_shares),
+        cmocka_unit_test(life_picture_has_room_for_caption),
         cmocka_unit_test(life_formats_round_trip),
         cmocka_unit_test(life_formats_report_unreadable_file),
         cmocka_unit_test(life_formats_rle_lines_are_short),

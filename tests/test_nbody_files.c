@@ -327,6 +327,10 @@ static void nbody_command_draws_axes(void **unused)
     nbody_succeeds("-i earth.tab --units au,day,msun --until 365.2568 --integrator ias15 --json");
     json_t *report = nbody_report_json();
     assert_true(nbody_json_number(report, "G") == 0.00029591220828559115);
+    const json_t *units = json_object_get(report, "units");
+    assert_string_equal(json_string_value(json_object_get(units, "G")), "au (au/day)^2/msun");
+    assert_string_equal(json_string_value(json_object_get(units, "time")), "day");
+    assert_string_equal(json_string_value(json_object_get(units, "energy_end")), "msun au^2/day^2");
     json_decref(report);
     nbody_succeeds("-n 2000 --steps 0 -G 0.00430091 -q -o cluster.tab");
     nbody_succeeds("-i cluster.tab --steps 1 --units pc,km/s,msun --paper black --figure d.svg");
@@ -340,6 +344,66 @@ static void nbody_command_draws_axes(void **unused)
     nbody_refuses(2, "'mile' is no unit of length", "-n 8 --units mile,day,msun --steps 1");
     nbody_refuses(2, "--paper needs", "-n 8 --paper black --steps 1");
     nbody_refuses(1, ".svg, .png or .pdf", "-n 8 --figure x.jpg --steps 1");
+}
+
+/* Return the largest relative deviation, of points of the paths and of the middles between them,
+ * from a circle. `svg` begins at a path "M783.88,419.13 L783.71,409.13 ...". */
+static double deviation_of_path(const char *svg, double x, double y, double radius)
+{
+    double u = 0, v = 0, worst = 0;
+    int points = 0;
+    for (const char *c = svg; *c && *c != '\''; c++) {
+        double a, b;
+        if ((*c != 'M' && *c != 'L') || sscanf(c + 1, "%lf,%lf", &a, &b) != 2)
+            continue;
+        worst = fmax(worst, fabs(hypot(a - x, b - y) / radius - 1));
+        if (points++)
+            worst = fmax(worst, fabs(hypot((a + u) / 2 - x, (b + v) / 2 - y) / radius - 1));
+        u = a;
+        v = b;
+    }
+    assert_true(points > 100);
+    return worst;
+}
+
+/* A circular orbit of twelve steps is a circle: straight lines are off by 1 - cos 15 degrees, 3.4 %.
+ * The Sun stands still at the origin, and the planet begins to its right. */
+static void nbody_command_draws_curved_paths(void **unused)
+{
+    (void)unused;
+    double x, y, right, same;
+    put_text(in_folder("circle.tab"), "1 0 0 0 0 0 0\n1e-9 1 0 0 0 1 0\n");
+    if (run_nbody_command("-i circle.tab -G 1 --dt 0.5235987755982988 --steps 12 "
+                          "--integrator ias15 --figure circle.svg -q") == 1 &&
+        strstr(err, "gnuplot"))
+        skip();
+    load_nbody_file("circle.svg", out, sizeof out);
+    const char *sun = strstr(out, "'rgb( 68, 119, 170)'  d='M");
+    const char *planet = strstr(out, "'rgb(238, 102, 119)'  d='M");
+    assert_non_null(sun);
+    assert_non_null(planet);
+    assert_int_equal(sscanf(strchr(sun, 'M') + 1, "%lf,%lf", &x, &y), 2);
+    assert_int_equal(sscanf(strchr(planet, 'M') + 1, "%lf,%lf", &right, &same), 2);
+    assert_true(deviation_of_path(strchr(planet, 'M'), x, y, right - x) < 2e-3);
+}
+
+/* Two bodies fly from x = -1 and 1 to -10 and 10. The frame of the first picture ends before 2; the
+ * last is wider, unless --extent fixes it. */
+static void nbody_command_widens_frame(void **unused)
+{
+    (void)unused;
+    put_text(in_folder("apart.tab"), "1e-9 1 0 0 1 0 0\n1e-9 -1 0 0 -1 0 0\n");
+    if (run_nbody_command(
+            "-i apart.tab --until 9 --dt 0.1 --frames 4 -o w.png --figure w.svg -q") == 1 &&
+        (strstr(err, "gnuplot") || strstr(err, "libpng")))
+        skip();
+    load_nbody_file("w.svg", out, sizeof out);
+    assert_non_null(strstr(out, "> 10<"));
+    nbody_succeeds("-i apart.tab --until 9 --dt 0.1 --frames 4 -o w.png --figure w.svg -q "
+                   "--extent 3");
+    load_nbody_file("w.svg", out, sizeof out);
+    assert_null(strstr(out, "> 10<"));
+    assert_non_null(strstr(out, "> 1<"));
 }
 
 /* --units sets the G of a file that has none. A different G and models are refused. */
@@ -442,6 +506,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(nbody_command_writes_structure),
         cmocka_unit_test(nbody_command_draws_figures),
         cmocka_unit_test(nbody_command_draws_axes),
+        cmocka_unit_test(nbody_command_draws_curved_paths),
+        cmocka_unit_test(nbody_command_widens_frame),
         cmocka_unit_test(nbody_command_checks_units),
         cmocka_unit_test(nbody_command_moves_camera),
         cmocka_unit_test(nbody_command_draws_pictures),

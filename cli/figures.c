@@ -1,0 +1,36 @@
+/* figures.c - figures for publication: --figure and --paper of all programs. */
+/* SPDX-License-Identifier: MIT */
+#include "command.h"
+#include "command_line.h"
+#include "figures.h"
+#include "files.h"
+#include "message.h"
+
+#include <stddef.h>
+
+const char *const cli_paper_names[] = {"white", "black", NULL};
+
+int cli_figures_check(const struct cli_strings *names)
+{
+    for (size_t i = 0; i < names->n; i++) {
+        if (gnuplot_check(names->item[i]) < 0)
+            return cli_failed_call(NULL);
+        const int status = cli_check_output(names->item[i]);
+        if (status != CLI_DONE)
+            return status;
+    }
+    return CLI_DONE;
+}
+
+struct gnuplot_page cli_figure_page(const struct cli_figures *figures, const char *title)
+{
+    return (struct gnuplot_page){.title = title,
+                                 .command = cli_command_line(figures->argc, figures->argv),
+                                 .black = figures->paper == 1};
+}
+
+void cli_figures_report(const struct cli_figures *figures, int indent, FILE *fp)
+{
+    for (size_t i = 0; i < figures->names.n; i++)
+        fprintf(fp, "%-*s%s\n", indent, "figure", figures->names.item[i]);
+}

@@ -1,0 +1,25 @@
+/* nbody_path.h - paths of up to 64 bodies, drawn by --trails and --figure.
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef STDCL_CLI_NBODY_PATH_H
+#define STDCL_CLI_NBODY_PATH_H
+
+#include <stddef.h>
+
+struct nbody_job;
+
+/* Step of the next point of the run; SIZE_MAX: none. */
+size_t nbody_path_next(const struct nbody_job *job, size_t step);
+
+/* Number of points in job->path from one of these steps to the next. */
+size_t nbody_path_parts(const struct nbody_job *job);
+
+/* Continue the path to the current positions. Return an exit status, after printing a message. */
+int nbody_path_add(struct nbody_job *job);
+
+/* Point of a curve from `from` to `to` with these velocities, at fraction s of a time h: the cubic
+ * of Hermite. If the body turns too far in the time h, the point lies on the straight line. */
+void nbody_path_point(const double from[3], const double to[3], const double from_velocity[3],
+                      const double to_velocity[3], double h, double s, double point[3]);
+
+#endif
