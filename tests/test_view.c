@@ -761,7 +761,7 @@ static void view_budget_counts_server_time(void **state)
     assert_true(budget_server_share(1, 1) >= 1 && budget_server_share(7, 4) <= 1);
 }
 
-/* The page: 150 kB at most, 50 kB of them by gzip. */
+/* The page as a viewer gets it: 150 kB at most, 50 kB on the wire by gzip. */
 static void view_page_is_small(void **state)
 {
     size_t n, size = 0, packed = 0;
@@ -778,7 +778,7 @@ static void view_page_is_small(void **state)
     web_close(file, n);
 }
 
-/* main.js is all modules, without lines of imports and without the word `export`. */
+/* main.js is all modules, without lines of imports, the word `export`, comments and indentation. */
 static void modules_are_joined(void **state)
 {
     size_t n;
@@ -793,6 +793,9 @@ static void modules_are_joined(void **state)
     text[main->size + 1] = 0;
     assert_null(strstr(text, "\nimport "));
     assert_null(strstr(text, "\nexport "));
+    assert_null(strstr(text, "\n//"));
+    assert_null(strstr(text, "\n "));
+    assert_null(strstr(text, "\n\n"));
     assert_non_null(strstr(text, "\nfunction "));
     test_free(text);
     web_close(file, n);
