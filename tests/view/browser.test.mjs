@@ -166,7 +166,7 @@ watched("a double click goes to a body, which can be followed; trails show where
   assert.ok(drawn(await pixelsOf(page), 0, 0.2, 1, 0.8) > 1.2 * without, "lines behind bodies");
 });
 
-watched("cells: bits near by, density from afar, over 65,536 squared; what is wanted follows the camera", MADE.large, { theme: "light" }, async (page, server) => {
+watched("cells: bits near by, density from afar, over 65,536 squared; what is wanted follows the camera", MADE.large, { theme: "light", server: { rate: 5 } }, async (page, server) => {
   await pause(page, server);
   const first = server.seen.find((m) => m.cells).cells;
   assert.ok(first.zoom >= 6 && first.width * first.height <= 4194304);
@@ -205,7 +205,7 @@ function framesUntilDrawn(page, key) {
 }
 
 for (const [name, made] of [["bodies", () => madeBodies(500)], ["cells", MADE.large]])
-  watched(`${name}: a key moves the picture within two frames while the run says nothing, however long its step takes`, made, {}, async (page, server) => {
+  watched(`${name}: a key moves the picture within two frames while the run says nothing, however long its step takes`, made, { server: { rate: 5 } }, async (page, server) => {
     await pause(page, server);
     server.stop();
     for (const key of ["ArrowLeft", "PageUp", "ArrowDown"]) {
@@ -243,9 +243,9 @@ watched("a cell of Life is drawn where it is", () => {
 
 for (const theme of ["dark", "light"])
   watched(`a cell that is alone in its square is seen from afar, ${theme}`, () => {
-    const run = madeLife(8192, 8192);
-    run.frame = (want, sequence) => want.width && cellsFrame({ sequence, step: run.step, x: 0, y: 0, width: 512, height: 512, zoom: 4, population: 2,
-      body: new Uint8Array(512 * 512).map((_, i) => i === 128 * 512 + 128 ? 1 : i === 128 * 512 + 256 ? 2 : 0) });
+    const run = madeLife(64, 64, { width: 8192, height: 8192 }), body = new Uint8Array(512 * 512);
+    [body[128 * 512 + 128], body[128 * 512 + 256]] = [1, 2];
+    run.frame = (want, sequence) => want.width && cellsFrame({ sequence, step: run.step, x: 0, y: 0, width: 512, height: 512, zoom: 4, population: 2, body });
     return run;
   }, { width: 640, height: 640, theme }, async (page, server) => {
     await pause(page, server);

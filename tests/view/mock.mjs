@@ -189,7 +189,7 @@ export function madePlanets() {
   return run;
 }
 
-// Life on a torus, one byte a cell; enough for tests.
+// Life on a torus, one byte a cell; enough for tests. worldOf: a larger world, which repeats the computed cells.
 export function madeLife(width, height, worldOf = null) {
   const draw = random(3);
   let cells = new Uint8Array(width * height).map(() => draw() < 0.3 ? 1 : 0);
@@ -220,7 +220,7 @@ export function madeLife(width, height, worldOf = null) {
       const row = want.zoom ? want.width : Math.ceil(want.width / 8), body = new Uint8Array(row * want.height);
       for (let y = 0; y < want.height; y++) for (let x = 0; x < want.width; x++) {
         let live = 0;
-        const few = Math.min(side, 4); // a sample of the square is enough here
+        const few = Math.min(side, 2); // a sample of the square is enough here
         for (let j = 0; j < few; j++) for (let i = 0; i < few; i++) live += cells[(y0 + y * side + j * side / few) % height * width + (x0 + x * side + i * side / few) % width];
         if (!want.zoom) body[y * row + (x >> 3)] |= live << (x & 7);
         else if (live) body[y * row + x] = 1 + Math.floor((live / few / few * side * side - 1) * 254 / (4 ** want.zoom - 1));
@@ -278,7 +278,7 @@ export function madeSweep() {
 }
 
 export const MADE = { nbody: () => madeBodies(50000), many: () => madeBodies(1000000), few: () => madeBodies(9), planets: madePlanets, life: () => madeLife(512, 384), gas: madeGas, matmul: madeSweep,
-  large: () => madeLife(512, 512, { width: 65536, height: 65536 }) };
+  large: () => madeLife(128, 128, { width: 65536, height: 65536 }) };
 
 // ---- the server
 
