@@ -88,7 +88,8 @@ static void put_module(struct bytes *to, const struct web_file *file)
             at++;
         if (line_starts(at, next, "export "))
             at += strlen("export ");
-        if (at < next && *at != '\n' && !line_starts(at, next, "import ") && !line_starts(at, next, "//"))
+        if (at < next && *at != '\n' && !line_starts(at, next, "import ") &&
+            !line_starts(at, next, "//"))
             bytes_put(to, at, (size_t)(next - at));
         at = next;
     }
