@@ -380,6 +380,7 @@ int life_job_close(struct life_job *job, int status)
 {
     status = cli_first_failure(status, cli_window_close(&job->window));
     life_output_discard(job);
+    life_edit_free(job);
     cli_ranks_fail(status);
     life_free(job->engine_of_run);
     if (job->context)

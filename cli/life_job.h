@@ -78,7 +78,8 @@ struct life_job {
     double every_minutes; /* minutes between writes of -o patterns; 0: only at the end */
     struct cli_outputs outputs;
     struct cli_window window;
-    struct cli_sums sums; /* population, for the view */
+    struct cli_sums sums;                 /* population, for the view */
+    struct life_states_kept *states_kept; /* life_edit.c; NULL: none */
 
     /* Results and state of the run. */
     const char *choice;            /* reason for the engine */

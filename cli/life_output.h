@@ -37,6 +37,13 @@ int life_view_visit(struct life_job *job);
 int life_view_end(struct life_job *job);
 int life_view_stay(struct life_job *job);
 
+/* life_edit.c: viewers' changes of a paused run. open: the abilities of the run, VIEW_CAN_...;
+ * visit: keep the state, if steps back are possible. */
+unsigned life_edit_open(struct life_job *job);
+int life_edit_visit(struct life_job *job);
+int life_edit(void *job, const struct view_command *command, uint64_t *at);
+void life_edit_free(struct life_job *job);
+
 /* Number of states shown; states of a rectangle with its corner in the grid, a byte each. */
 unsigned life_job_states(const struct life_job *job);
 int life_job_get_states(struct life_job *job, long long x, long long y, size_t width, size_t height,

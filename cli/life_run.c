@@ -216,6 +216,7 @@ static int run_generations(struct life_job *job)
         at = life_generation(job->engine_of_run);
         if (status == CLI_DONE)
             status = visit_after_batch(job, at);
+        at = life_generation(job->engine_of_run); /* a viewer may have gone back */
         begin_phase(job, 0);
         life_job_progress(job, 0);
         batch = next_batch_length(batch, n, took, cli_window_seconds(&job->window, VISIT_SECONDS));

@@ -70,6 +70,7 @@ int life_view_open(struct life_job *job)
                                           .height = job->size.height,
                                           .bounds = life_job_bounds(job),
                                           .rule = job->rule};
+    about.can |= life_edit_open(job);
     about.cells.states = life_job_states(job);
     about.cells.colours = job->transitions ? life_transitions_colour(job->transitions, 0) : NULL;
     const int status = cli_window_open(&job->window, &about);
@@ -246,6 +247,9 @@ int life_view_visit(struct life_job *job)
     const double fraction = job->generations && job->generations != UINT64_MAX
                                 ? (double)at / (double)job->generations
                                 : NAN;
+    const int status = life_edit_visit(job);
+    if (status != CLI_DONE)
+        return status;
     return cli_window_visit(&job->window, at, fraction, show_regions, job);
 }
 

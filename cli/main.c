@@ -9,6 +9,7 @@
 #include "message.h"
 #include "ranks.h"
 #include "usage.h"
+#include "window.h"
 
 #include "core/outfile.h"
 
@@ -142,5 +143,6 @@ int main(int argc, char **argv)
     if (fflush(stdout) || ferror(stdout)) /* a truncated report is a failure */
         status = cli_failed("cannot write standard output%s%s", errno ? ": " : "",
                             errno ? strerror(errno) : "");
-    return cli_ranks_end(status);
+    status = cli_ranks_end(status);
+    return cli_window_runs_again() ? cli_window_run_again(argv) : status;
 }

@@ -59,10 +59,10 @@ static int show_systems(void *arg, int last)
             pos[k][c] = (float)b->pos[order[k]][c];
             vel[k][c] = (float)b->vel[order[k]][c];
         }
-    const struct view_points points = {{b->time, nbody_ensemble_steps(e->engine), last},
-                                       n,
-                                       (const float(*)[3])pos,
-                                       (const float(*)[3])vel};
+    const struct view_points points = {.at = {b->time, nbody_ensemble_steps(e->engine), last},
+                                       .count = n,
+                                       .pos = (const float(*)[3])pos,
+                                       .vel = (const float(*)[3])vel};
     status = view_show_points(v, &points) < 0 ? cli_failed_call(NULL) : CLI_DONE;
     free(pos);
     return status;

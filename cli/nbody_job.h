@@ -167,10 +167,17 @@ struct nbody_job {
         float (*pos)[3], (*vel)[3];
         size_t n, wanted, bodies; /* n bodies sampled; the numbers wanted and present then */
     } sample;                     /* of `shown`, in the view's sample order */
-    struct cli_sums sums;         /* energies, for the view */
-    double began;                 /* time of the first step */
-    char stopped[300];            /* stop condition that ended the run; "": none */
-    bool failed;                  /* the stop condition is a failure */
+    struct nbody_trail {
+        float (*pos)[3]; /* `n` times the bodies of `sample` */
+        double time[VIEW_INSTANTS];
+        size_t n, bodies, most; /* most: instants between two frames */
+        size_t every, seen;     /* one in `every` visits is kept; visits since the frame */
+        double seconds;         /* to read the bodies, the last time */
+    } trail;                    /* view: few bodies at the visits since the last frame */
+    struct cli_sums sums;       /* energies, for the view */
+    double began;               /* time of the first step */
+    char stopped[300];          /* stop condition that ended the run; "": none */
+    bool failed;                /* the stop condition is a failure */
     struct nbody_diagnostics start, end;
     struct nbody_force_errors errors;
     struct step_check *step_check; /* nbody_steps.c; NULL without --check-step */

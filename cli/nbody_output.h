@@ -40,6 +40,8 @@ int nbody_output_again(struct nbody_job *job,
  * row: pass on energies that are known anyway. */
 int nbody_view_open(struct nbody_job *job);
 int nbody_view_visit(struct nbody_job *job);
+size_t nbody_view_piece(const struct nbody_job *job,
+                        size_t batch); /* steps until the next point of the viewers' trails */
 void nbody_view_row(struct nbody_job *job, const struct nbody_diagnostics *d);
 int nbody_view_end(struct nbody_job *job);
 int nbody_view_stay(struct nbody_job *job);

@@ -136,13 +136,14 @@ static size_t batch_from(const struct nbody_job *job, size_t step, size_t wanted
     return end - step;
 }
 
-/* Length of the next batch from the duration of the last one: at most doubles, shrinks at once. */
-static size_t next_batch(const struct nbody_job *job, size_t batch, double seconds)
+/* Length of the next batch from the duration of `done` steps of the last one: at most doubles,
+ * shrinks at once. */
+static size_t next_batch(const struct nbody_job *job, size_t batch, size_t done, double seconds)
 {
     if (job->batch)
         return job->batch;
     const double visit_outputs = cli_window_seconds(&job->window, VISIT_SECONDS),
-                 fitting = seconds > 0 ? (double)batch * visit_outputs / seconds : 1e9;
+                 fitting = seconds > 0 ? (double)done * visit_outputs / seconds : 1e9;
     if (fitting > 2. * (double)batch)
         return batch < (size_t)1 << 40 ? 2 * batch : batch;
     return fitting < 1 ? 1 : (size_t)fitting;
@@ -229,12 +230,13 @@ static int step_to_end(struct nbody_job *job)
     while (nbody_steps(job->engine) < job->total && !cli_ranks_interrupted(false) &&
            !*job->stopped) {
         const size_t step = nbody_steps(job->engine),
-                     batch = batch_from(job, step, cli_window_batch(&job->window, step, wanted));
+                     most = cli_window_batch(&job->window, step, wanted),
+                     piece = nbody_view_piece(job, most), batch = batch_from(job, step, piece);
         const double before = job->seconds;
         if ((status = step_and_visit(job, step, batch)) != CLI_DONE)
             return status;
-        if (batch == wanted)
-            wanted = next_batch(job, batch, job->seconds - before);
+        if (most == wanted && batch == piece)
+            wanted = next_batch(job, wanted, batch, job->seconds - before);
         /* rank 0's clock decides for all */
         if (world_broadcast(cli_world, 0, &wanted, sizeof wanted) != 0)
             return cli_failed_call(NULL);

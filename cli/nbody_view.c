@@ -29,6 +29,7 @@ static const char *const columns[] = {
     "",     NULL};
 
 static const double SHOWN_STEPS = 100;
+enum { MOST_PLACES = 512 }; /* positions of a path between two frames, of all bodies */
 
 /* Bodies shown, with their masses and groups. */
 struct shown {
@@ -82,6 +83,21 @@ static double round_speed(const struct nbody_job *job)
     return power * (part < 2 ? 1 : part < 5 ? 2 : 5) / fabs(job->dt);
 }
 
+static void clear_path(struct nbody_trail *p)
+{
+    p->n = p->seen = 0;
+    p->every = 1;
+}
+
+/* Prepare the paths between frames of few bodies; of none if `bodies` is 0. */
+static void open_path(struct nbody_trail *p, size_t bodies)
+{
+    p->bodies = bodies;
+    p->most = bodies * VIEW_INSTANTS > MOST_PLACES ? MOST_PLACES / bodies : VIEW_INSTANTS;
+    p->pos = cli_alloc(p->most * bodies + 1, sizeof *p->pos);
+    clear_path(p);
+}
+
 int nbody_view_open(struct nbody_job *job)
 {
     const struct particles *b = &job->bodies;
@@ -96,6 +112,7 @@ int nbody_view_open(struct nbody_job *job)
     for (size_t k = 0; name && k < job->window.bodies; k++)
         names[k] = name[k];
     job->window.start_speed = few ? round_speed(job) : 0;
+    open_path(&job->trail, few && world_size(cli_world) == 1 ? job->window.bodies : 0);
     cli_window_number(bodies, b->n);
     const char *const facts[] = {
         "bodies",     bodies,
@@ -139,12 +156,19 @@ static size_t current_sample(const struct nbody_job *job, size_t wanted, uint32_
     return count;
 }
 
-void nbody_view_free(struct nbody_job *job)
+static void free_sample(struct nbody_job *job)
 {
     free(job->sample.which);
     free(job->sample.pos);
     free(job->sample.vel);
     job->sample = (struct nbody_sample){0};
+}
+
+void nbody_view_free(struct nbody_job *job)
+{
+    free_sample(job);
+    free(job->trail.pos);
+    job->trail = (struct nbody_trail){.pos = NULL};
 }
 
 /* Choose the bodies of the next picture. Rank 0's view decides; it broadcasts the indices only
@@ -157,7 +181,7 @@ static int choose_sample(struct nbody_job *job, size_t *count)
     if (world_broadcast(cli_world, 0, &wanted, sizeof wanted) != 0)
         return -1;
     if (wanted > s->wanted || bodies != s->bodies) {
-        nbody_view_free(job);
+        free_sample(job);
         s->which = cli_alloc((size_t)wanted + 1, sizeof *s->which);
         s->pos = cli_alloc((size_t)wanted + 1, sizeof *s->pos);
         s->vel = cli_alloc((size_t)wanted + 1, sizeof *s->vel);
@@ -173,6 +197,62 @@ static int choose_sample(struct nbody_job *job, size_t *count)
     return 0;
 }
 
+/* ---- Trails. --------------------------------------------------------------------------------- */
+
+/* The share of the view's budget for the positions between two frames. */
+static const double PATH_SHARE = 0.25;
+
+static bool draws_trails(const struct nbody_job *job)
+{
+    return job->trail.bodies && view_viewers(job->window.view);
+}
+
+size_t nbody_view_piece(const struct nbody_job *job, size_t batch)
+{
+    const double budget = job->window.budget > 0 ? job->window.budget : 1,
+                 room = PATH_SHARE * budget / 100 * job->window.interval;
+    double pieces = (double)job->trail.most;
+    if (!draws_trails(job))
+        return batch;
+    if (!job->window.waited && room < pieces * job->trail.seconds)
+        pieces = fmax(1, room / job->trail.seconds);
+    return (size_t)ceil((double)batch / pieces);
+}
+
+/* Keep every second instant of a path that is full. */
+static void thin_path(struct nbody_trail *p)
+{
+    for (size_t i = 1; 2 * i < p->n; i++) {
+        p->time[i] = p->time[2 * i];
+        memcpy(p->pos + i * p->bodies, p->pos + 2 * i * p->bodies, p->bodies * sizeof *p->pos);
+    }
+    p->n = (p->n + 1) / 2;
+    p->every *= 2;
+}
+
+/* Add the bodies' present positions to the path since the last frame. */
+static int extend_path(struct nbody_job *job)
+{
+    struct nbody_trail *p = &job->trail;
+    const double began = seconds_now();
+    size_t count;
+    if (!draws_trails(job) || p->seen++ % p->every)
+        return CLI_DONE;
+    if (choose_sample(job, &count) != 0)
+        return cli_failed_call(NULL);
+    if (count != p->bodies)
+        return CLI_DONE;
+    if (p->n == p->most)
+        thin_path(p);
+    if (nbody_positions(job->engine, count, job->sample.which, p->pos + p->n * count, NULL) < 0)
+        return cli_failed_call(NULL);
+    p->time[p->n++] = nbody_time(job->engine);
+    p->seconds = seconds_now() - began;
+    return CLI_DONE;
+}
+
+/* ---- Frames. --------------------------------------------------------------------------------- */
+
 static int show_sample(void *arg, int last)
 {
     struct nbody_job *job = arg;
@@ -185,7 +265,11 @@ static int show_sample(void *arg, int last)
     const struct view_points points = {{nbody_time(job->engine), nbody_steps(job->engine), last},
                                        count,
                                        (const float(*)[3])s->pos,
-                                       (const float(*)[3])s->vel};
+                                       (const float(*)[3])s->vel,
+                                       count == job->trail.bodies ? job->trail.n : 0,
+                                       job->trail.time,
+                                       (const float(*)[3])job->trail.pos};
+    clear_path(&job->trail);
     return view_show_points(job->window.view, &points) < 0 ? cli_failed_call(NULL) : CLI_DONE;
 }
 
@@ -208,8 +292,10 @@ int nbody_view_visit(struct nbody_job *job)
     const double done = job->total ? (double)step / (double)job->total : NAN;
     if (!job->window.open)
         return CLI_DONE;
-    const int status = show_energies(job);
+    int status = show_energies(job);
     if (status != CLI_DONE)
+        return status;
+    if ((status = extend_path(job)) != CLI_DONE)
         return status;
     return cli_window_visit(&job->window, step, done, show_sample, job);
 }

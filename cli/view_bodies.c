@@ -45,8 +45,10 @@ static int show_body_file(void *arg, int last)
             vel[count][c] = (float)p.vel[order[k]][c];
             count += c == 2;
         }
-    const struct view_points points = {
-        {p.time, job->frame, last}, count, (const float(*)[3])pos, (const float(*)[3])vel};
+    const struct view_points points = {.at = {p.time, job->frame, last},
+                                       .count = count,
+                                       .pos = (const float(*)[3])pos,
+                                       .vel = (const float(*)[3])vel};
     const int status = order && view_show_points(job->window.view, &points) == 0
                            ? CLI_DONE
                            : cli_failed_call(NULL);

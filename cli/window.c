@@ -40,6 +40,60 @@ static const double SUMS_SHARE = 0.25,
                     /* shares of the budget: sums; ending batches early for frames */
     BATCH_END_SHARE = 0.25;
 
+/* ---- Run again. -------------------------------------------------------------------------------
+ *
+ * A run is begun again by a new process image, so that nothing of the old one is left: devices,
+ * kernels, memory, files. The environment carries port and tokens; they are no arguments, which
+ * other users can read. */
+
+static const char AGAIN[] = "STDCL_VIEW_AGAIN";
+static char again_link[160]; /* PORT TOKENS; "": none is wanted */
+
+/* Offered to a person at a terminal: a job's standard input could not be read again, and ranks
+ * belong to their launcher. */
+static bool can_run_again(const struct cli_window *w)
+{
+    return w->wanted && !w->quiet && !w->frames && isatty(STDERR_FILENO) && isatty(STDIN_FILENO) &&
+           world_size(cli_world) == 1;
+}
+
+/* The address and tokens of the view that this run continues; false: of none. */
+static bool take_again(struct cli_window *w, struct view_options *about)
+{
+    static char port[8], tokens[80];
+    const char *link = getenv(AGAIN);
+    const bool found = link && sscanf(link, "%7[0-9] %79[0-9a-f]", port, tokens) == 2;
+    unsetenv(AGAIN);
+    if (!found)
+        return false;
+    about->address = w->address && strncmp(w->address, "unix:", 5) == 0 ? w->address : port;
+    about->tokens = tokens;
+    return true;
+}
+
+static void keep_link(const struct cli_window *w)
+{
+    unsigned port = 0;
+    if (sscanf(view_url(w->view, 0), "http://127.0.0.1:%u/", &port) == 1)
+        snprintf(again_link, sizeof again_link, "%u %s", port, view_tokens(w->view));
+    view_reopens(w->view);
+}
+
+bool cli_window_runs_again(void)
+{
+    return *again_link;
+}
+
+int cli_window_run_again(char **argv)
+{
+    fflush(NULL);
+    if (setenv(AGAIN, again_link, 1) == 0)
+        execv("/proc/self/exe", argv);
+    return cli_failed("the run cannot begin again: %s", strerror(errno));
+}
+
+/* ---- Options. -------------------------------------------------------------------------------- */
+
 static double window_budget(const struct cli_window *w)
 {
     return w->budget > 0 ? w->budget : 1;
@@ -141,13 +195,15 @@ static int open_view(struct cli_window *w, struct view_options *about)
     about->rate = w->rate;
     about->budget =
         about->rows ? (1 - SUMS_SHARE - BATCH_END_SHARE) * window_budget(w) : window_budget(w);
+    about->can |= can_run_again(w) ? VIEW_CAN_AGAIN : 0;
+    const bool again = take_again(w, about);
     w->view = view_open(about);
     if (!w->view)
         return -1;
     w->interactive = w->wanted && !w->quiet && isatty(STDERR_FILENO);
-    if (w->wanted)
+    if (w->wanted && !again)
         print_links(w);
-    if (w->interactive && !w->no_browser)
+    if (w->interactive && !w->no_browser && !again)
         cli_browser_open(view_url(w->view, 0));
     return 0;
 }
@@ -209,28 +265,53 @@ static void obey_command(struct cli_window *w, const struct view_command *c, dou
     case VIEW_QUIT:
         cli_interrupt_set(SIGINT);
         break;
+    case VIEW_AGAIN: /* after the end */
+    case VIEW_PUT:   /* change_run */
+        break;
     }
     if (w->frames) /* steps past the last frame, which no step would reach */
         w->pace.stop = fmin(w->pace.stop, (double)(w->frames - 1));
     restart_pace(w, step);
 }
 
-static void obey_all(struct cli_window *w, double step)
+static bool is_stopped(const struct cli_window *w, double step)
+{
+    return w->pace.paused && step >= w->pace.stop;
+}
+
+/* True if a command changes the state of a run, which then stands at another step. */
+static bool is_change(const struct cli_window *w, const struct view_command *c)
+{
+    return w->edit && (c->ask == VIEW_PUT || (c->ask == VIEW_STEP && c->value < 0));
+}
+
+/* Change a paused run, on its only rank. */
+static int change_run(struct cli_window *w, const struct view_command *c, void *job)
+{
+    uint64_t at = (uint64_t)w->step;
+    const int status = w->edit(job, c, &at);
+    w->step = w->pace.stop = w->shown.step = (double)at;
+    return status;
+}
+
+/* Obey all commands; job: NULL during a batch, when the state cannot be changed. */
+static int obey_all(struct cli_window *w, void *job)
 {
     struct view_command command;
-    while (view_next_command(w->view, &command))
-        obey_command(w, &command, step);
+    int status = CLI_DONE;
+    while (status == CLI_DONE && view_next_command(w->view, &command)) {
+        if (!is_change(w, &command))
+            obey_command(w, &command, w->step);
+        else if (job && is_stopped(w, w->step))
+            status = change_run(w, &command, job);
+    }
+    return status;
 }
 
 void cli_window_listen(struct cli_window *w)
 {
     if (view_viewers(w->view))
-        obey_all(w, w->step);
-}
-
-static bool is_stopped(const struct cli_window *w, double step)
-{
-    return w->pace.paused && step >= w->pace.stop;
+        obey_all(w, NULL);
 }
 
 static void window_set_state(struct cli_window *w, double step, double fraction)
@@ -312,6 +393,7 @@ static double seconds_to_wait(struct cli_window *w, double step)
 /* Decisions of a visit, equal on all ranks. */
 struct visit {
     bool show, stay;
+    int status;
     struct cli_pace pace;
 };
 
@@ -328,35 +410,35 @@ static bool is_frame_due(struct cli_window *w, double step, bool waits)
     return true;
 }
 
-static struct visit window_poll(struct cli_window *w, double step, double fraction)
+static struct visit window_poll(struct cli_window *w, double fraction, void *job)
 {
-    obey_all(w, step);
+    const int status = obey_all(w, job);
     update_automatic_pace(w);
-    window_set_state(w, step, fraction);
-    const bool waits = seconds_to_wait(w, step) > 0;
+    window_set_state(w, w->step, fraction);
+    const bool waits = seconds_to_wait(w, w->step) > 0;
     w->waited = waits;
-    return (struct visit){is_frame_due(w, step, waits), waits, w->pace};
+    return (struct visit){is_frame_due(w, w->step, waits), waits, status, w->pace};
 }
 
 int cli_window_visit(struct cli_window *w, uint64_t at, double fraction, cli_window_show *show,
                      void *job)
 {
-    const double step = w->step = (double)at;
     struct visit visit = {.stay = w->open};
     int status = CLI_DONE;
+    w->step = (double)at;
     while (visit.stay) {
         if (cli_ranks_first())
-            visit = window_poll(w, step, fraction);
+            visit = window_poll(w, fraction, job);
         if (world_broadcast(cli_world, 0, &visit, sizeof visit) != 0)
             return cli_failed_call(NULL);
         w->agreed = visit.pace;
-        if (visit.show) {
+        if ((status = visit.status) == CLI_DONE && visit.show) {
             status = show(job, 0);
             w->interval = view_due_in(w->view);
         }
         if (status != CLI_DONE || !visit.stay || cli_ranks_interrupted(false))
             break;
-        view_wait(w->view, seconds_to_wait(w, step));
+        view_wait(w->view, seconds_to_wait(w, w->step));
     }
     return status;
 }
@@ -409,9 +491,11 @@ void cli_window_sums_made(struct cli_sums *sums, double began)
 static void obey_after_end(struct cli_window *w)
 {
     struct view_command command;
-    while (view_next_command(w->view, &command))
+    while (view_next_command(w->view, &command)) {
         if (command.ask == VIEW_QUIT)
             cli_interrupt_set(SIGINT);
+        w->again |= command.ask == VIEW_AGAIN;
+    }
 }
 
 /* Serve a state that does not change any more. `enough`, on rank 0, ends it. */
@@ -449,7 +533,7 @@ static bool is_deserted(struct cli_window *w)
 {
     if (view_viewers(w->view))
         w->patient = seconds_now() + STAY_SECONDS;
-    return seconds_now() > w->patient || cli_interrupted();
+    return w->again || seconds_now() > w->patient || cli_interrupted();
 }
 
 int cli_window_end(struct cli_window *w, const char *sentence, cli_window_show *show, void *job)
@@ -480,6 +564,8 @@ int cli_window_stay(struct cli_window *w, cli_window_show *show, void *job)
 int cli_window_close(struct cli_window *w)
 {
     int status = CLI_DONE;
+    if (w->again)
+        keep_link(w);
     if (view_close(w->view) < 0 && (w->ended || clerrno != ENODATA)) /* a failed run has said why */
         status = cli_failed_call("recording");
     w->view = NULL;

@@ -28,6 +28,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Carry out VIEW_PUT or a step back, VIEW_STEP with a negative value; set *at to the step of the
+ * state afterwards. Return an exit status. */
+typedef int cli_window_edit(void *job, const struct view_command *command, uint64_t *at);
+
 struct cli_window {
     /* From the command line. */
     bool wanted, wait, guest, no_browser;
@@ -36,9 +40,11 @@ struct cli_window {
     const char *record;
     bool quiet; /* --quiet */
 
-    bool interactive; /* a person at a terminal asked for the view; on rank 0 */
-    bool open, ended; /* ended: the run came to its end, which a failed run does not */
-    view *view;       /* on rank 0; NULL: none */
+    bool interactive;      /* a person at a terminal asked for the view; on rank 0 */
+    bool again;            /* a viewer asked for the run once more, after its end */
+    cli_window_edit *edit; /* carries out viewers' changes of a paused run; NULL: none is offered */
+    bool open, ended;      /* ended: the run came to its end, which a failed run does not */
+    view *view;            /* on rank 0; NULL: none */
     struct cli_pace {
         bool paused;
         double stop;    /* while paused: stop at the first step >= stop */
@@ -140,5 +146,11 @@ int cli_window_end(struct cli_window *window, const char *sentence, cli_window_s
  * viewer for a minute. Call it when all files are written. Returns at once otherwise. */
 int cli_window_stay(struct cli_window *window, cli_window_show *show, void *job);
 int cli_window_close(struct cli_window *window);
+
+/* True if a viewer asked for the run once more. If so, main calls cli_window_run_again after all
+ * else: replace this process by one with the same command line, whose view has the same link.
+ * Returns only on failure, with an exit status. */
+bool cli_window_runs_again(void);
+int cli_window_run_again(char **argv);
 
 #endif

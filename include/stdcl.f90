@@ -130,6 +130,10 @@ module stdcl
   integer(c_int), parameter :: VIEW_CAN_SPEED = 4
   integer(c_int), parameter :: VIEW_CAN_QUIT = 8
   integer(c_int), parameter :: VIEW_CAN_SEEK = 16
+  integer(c_int), parameter :: VIEW_CAN_AGAIN = 32
+  integer(c_int), parameter :: VIEW_CAN_PUT = 64
+  integer(c_int), parameter :: VIEW_CAN_BACK = 128
+  integer(c_int), parameter :: VIEW_INSTANTS = 32
   integer(c_int), parameter :: VIEW_REGIONS = 9
   integer(c_int), parameter :: VIEW_PAUSE = 0
   integer(c_int), parameter :: VIEW_RUN = 1
@@ -137,6 +141,9 @@ module stdcl
   integer(c_int), parameter :: VIEW_SPEED = 3
   integer(c_int), parameter :: VIEW_SEEK = 4
   integer(c_int), parameter :: VIEW_QUIT = 5
+  integer(c_int), parameter :: VIEW_AGAIN = 6
+  integer(c_int), parameter :: VIEW_PUT = 7
+  integer(c_int), parameter :: VIEW_PUT_BYTES = 1536
   integer(c_int), parameter :: STDCL_VERSION_MAJOR = 1
   integer(c_int), parameter :: STDCL_VERSION_MINOR = 0
   integer(c_int), parameter :: STDCL_VERSION_PATCH = 0
@@ -698,6 +705,8 @@ module stdcl
   type, bind(C) :: view_command
     integer(c_int) :: ask = 0
     real(c_double) :: value = 0
+    type(view_region) :: region
+    integer(c_int8_t) :: bits(VIEW_PUT_BYTES) = 0
   end type
 
   type, bind(C) :: view_bodies
@@ -759,6 +768,8 @@ module stdcl
     type(view_histogram) :: bars
     type(view_table) :: grid
     type(c_ptr) :: rows = c_null_ptr
+    type(c_ptr) :: tokens = c_null_ptr
+    integer(c_int) :: framed = 0
     integer(c_intptr_t) :: reserved(8) = 0
   end type
 
@@ -786,6 +797,9 @@ module stdcl
     integer(c_size_t) :: count = 0
     type(c_ptr) :: pos = c_null_ptr
     type(c_ptr) :: vel = c_null_ptr
+    integer(c_size_t) :: instants = 0
+    type(c_ptr) :: path_time = c_null_ptr
+    type(c_ptr) :: path = c_null_ptr
   end type
 
   type, bind(C) :: world_options
@@ -3102,6 +3116,10 @@ module stdcl
       type(c_ptr), value :: v
       type(view_region), optional :: region
     end function
+    subroutine view_reopens(v) bind(C)
+      import
+      type(c_ptr), value :: v
+    end subroutine
     function view_sample_order(v) bind(C)
       import
       type(c_ptr) :: view_sample_order
@@ -3155,6 +3173,11 @@ module stdcl
       type(c_ptr), value :: v
       type(c_ptr), value :: r
       integer(c_size_t), value :: frame
+    end function
+    function view_tokens(v) bind(C)
+      import
+      type(c_ptr) :: view_tokens
+      type(c_ptr), value :: v
     end function
     function view_tunnel(v) bind(C)
       import

@@ -123,6 +123,14 @@ static void view_messages_are_parsed(void **state)
         &a));
     assert_true(a.want.cells && a.want.region.x == -5 && a.want.region.y == 7 &&
                 a.want.region.width == 64 && a.want.region.zoom == 3);
+    assert_true(asks("{\"type\":\"do\",\"what\":\"again\"}", &a) && a.command.ask == VIEW_AGAIN);
+    assert_true(asks("{\"type\":\"do\",\"what\":\"put\",\"x\":-3,\"y\":4,\"width\":9,\"height\":2,"
+                     "\"cells\":\"ff01a500\"}",
+                     &a));
+    assert_true(a.command.ask == VIEW_PUT && a.command.region.x == -3 && a.command.region.y == 4 &&
+                a.command.region.width == 9 && a.command.region.height == 2 &&
+                a.command.region.zoom == 0);
+    assert_memory_equal(a.command.bits, "\xff\x01\xa5\x00", 4);
 }
 
 static void view_rejects_bad_messages(void **state)
@@ -149,6 +157,19 @@ static void view_rejects_bad_messages(void **state)
         "{\"type\":\"do\",\"what\":\"format\"}",
         "{\"type\":\"do\",\"what\":\"step\",\"n\":1e9}",
         "{\"type\":\"do\",\"what\":\"seek\"}",
+        "{\"type\":\"do\",\"what\":\"put\"}",
+        "{\"type\":\"do\",\"what\":\"put\",\"x\":0,\"y\":0,\"width\":8,\"height\":1,\"cells\":\"f\"}",
+        "{\"type\":\"do\",\"what\":\"put\",\"x\":0,\"y\":0,\"width\":8,\"height\":1,\"cells\":\"fff\"}",
+        "{\"type\":\"do\",\"what\":\"put\",\"x\":0,\"y\":0,\"width\":8,\"height\":1,\"cells\":\"fg\"}",
+        "{\"type\":\"do\",\"what\":\"put\",\"x\":0,\"y\":0,\"width\":8,\"height\":1,\"cells\":\"FF\"}",
+        "{\"type\":\"do\",\"what\":\"put\",\"x\":0,\"y\":0,\"width\":9,\"height\":1,\"cells\":\"ff\"}",
+        "{\"type\":\"do\",\"what\":\"put\",\"x\":0,\"y\":0,\"width\":8,\"height\":2,\"cells\":\"ff\"}",
+        "{\"type\":\"do\",\"what\":\"put\",\"x\":0,\"y\":0,\"width\":0,\"height\":1,\"cells\":\"\"}",
+        "{\"type\":\"do\",\"what\":\"put\",\"x\":0,\"y\":0,\"width\":8,\"height\":0,\"cells\":\"\"}",
+        "{\"type\":\"do\",\"what\":\"put\",\"x\":0,\"y\":0,\"width\":8,\"height\":1,\"cells\":7}",
+        "{\"type\":\"do\",\"what\":\"put\",\"x\":1e300,\"y\":0,\"width\":8,\"height\":1,\"cells\":\"ff\"}",
+        "{\"type\":\"do\",\"what\":\"put\",\"x\":0.5,\"y\":0,\"width\":8,\"height\":1,\"cells\":\"ff\"}",
+        "{\"type\":\"do\",\"what\":\"put\",\"x\":0,\"y\":0,\"width\":12288,\"height\":1536,\"cells\":\"ff\"}",
         "{\"type\":\"do\",\"what\":\"seek\",\"frame\":-1}",
         "{\"type\":\"do\",\"what\":\"speed\"}",
         "{\"type\":\"do\",\"what\":\"speed\",\"value\":-1}",
@@ -387,10 +408,10 @@ static struct bytes record_frames(const char *file, int frames)
     assert_int_equal(view_bodies_wanted(v), N);
     for (int i = 0; i < frames; i++) {
         struct shown s = some_bodies(N, 0.001F * (float)i);
-        const struct view_points p = {{0.5 * i, (uint64_t)i, 0},
-                                      N,
-                                      (const float(*)[3])(void *)s.first.at,
-                                      (const float(*)[3])(void *)s.second.at};
+        const struct view_points p = {.at = {0.5 * i, (uint64_t)i, 0},
+                                      .count = N,
+                                      .pos = (const float(*)[3])(void *)s.first.at,
+                                      .vel = (const float(*)[3])(void *)s.second.at};
         view_add_row(v, (const double[]){i, -i});
         while (!view_due(v)) /* so nothing is left out */
             view_wait(v, 0.001);
@@ -452,8 +473,9 @@ static void view_recording_keeps_last_frame(void **state)
             .program = "test", .address = "-", .record = file, .points = {.total = 1}});
         assert_non_null(v);
         assert_int_equal(view_due(v), 1);
-        assert_int_equal(view_show_points(v, &(struct view_points){{0, 0, 0}, 1, at, NULL}), 0);
-        assert_int_equal(view_show_points(v, &(struct view_points){{1, 1, 1}, 1, at, NULL}), 0);
+        assert_int_equal(view_show_points(v, &(struct view_points){.count = 1, .pos = at}), 0);
+        assert_int_equal(
+            view_show_points(v, &(struct view_points){.at = {1, 1, 1}, .count = 1, .pos = at}), 0);
         assert_int_equal(view_close(v), 0);
         view_recording *r = view_recording_open(file);
         assert_non_null(r);
@@ -604,7 +626,8 @@ static view *open_recorder(const char *file)
 static void show_one_body(view *v)
 {
     static const float at[1][3] = {{1, 2, 3}};
-    assert_int_equal(view_show_points(v, &(struct view_points){{0, 0, 1}, 1, at, NULL}), 0);
+    assert_int_equal(
+        view_show_points(v, &(struct view_points){.at = {0, 0, 1}, .count = 1, .pos = at}), 0);
 }
 
 static size_t frames_of(const char *file)
@@ -761,7 +784,7 @@ static void view_budget_counts_server_time(void **state)
     assert_true(budget_server_share(1, 1) >= 1 && budget_server_share(7, 4) <= 1);
 }
 
-/* The page: 150 kB at most, 50 kB of them by gzip. */
+/* The page as a viewer gets it: 150 kB at most, 50 kB on the wire by gzip. */
 static void view_page_is_small(void **state)
 {
     size_t n, size = 0, packed = 0;
@@ -778,7 +801,7 @@ static void view_page_is_small(void **state)
     web_close(file, n);
 }
 
-/* main.js is all modules, without lines of imports and without the word `export`. */
+/* main.js is all modules, without lines of imports, the word `export`, comments and indentation. */
 static void modules_are_joined(void **state)
 {
     size_t n;
@@ -793,6 +816,9 @@ static void modules_are_joined(void **state)
     text[main->size + 1] = 0;
     assert_null(strstr(text, "\nimport "));
     assert_null(strstr(text, "\nexport "));
+    assert_null(strstr(text, "\n//"));
+    assert_null(strstr(text, "\n "));
+    assert_null(strstr(text, "\n\n"));
     assert_non_null(strstr(text, "\nfunction "));
     test_free(text);
     web_close(file, n);
@@ -806,6 +832,8 @@ static void view_rejects_bad_options(void **state)
                                               {.rate = -1},
                                               {.budget = 101},
                                               {.reserved = {1}},
+                                              {.tokens = ""},
+                                              {.tokens = "0123456789abcdef0123456789abcdef"},
                                               {.address = "8080x"},
                                               {.address = "70000"},
                                               {.address = "0.0.0.0:80"},
@@ -818,6 +846,8 @@ static void view_rejects_bad_options(void **state)
         assert_true(strlen(clerror()) > 10);
     }
     assert_int_equal(view_close(NULL), 0);
+    assert_string_equal(view_tokens(NULL), "");
+    view_reopens(NULL);
     assert_int_equal(view_due(NULL), 0);
     assert_int_equal(view_viewers(NULL), 0);
 }
@@ -1019,6 +1049,129 @@ static void view_same_request_is_not_repeated(void **state)
     latest_free(&latest);
 }
 
+/* The reason for which a message is refused, in `why`; "": it was passed on. */
+static const char *refusal_of(struct viewer *w, const char *text)
+{
+    static char why[200];
+    hear(w, "%s", text);
+    *why = 0;
+    while (viewer_next(w)) {
+        const char *at = memmem(w->out.at + HEADROOM, w->out.used - HEADROOM, "\"text\":\"", 8);
+        if (memmem(w->out.at + HEADROOM, w->out.used - HEADROOM, "refused", 7) && at)
+            sscanf(at, "\"text\":\"%199[^\"]", why);
+    }
+    return why;
+}
+
+/* A run is changed only by viewers with all rights, while it is paused, inside its grid; and begun
+ * again only after its end. */
+static void view_refuses_changes_with_reasons(void **state)
+{
+    static const char inside[] = "{\"type\":\"do\",\"what\":\"put\",\"x\":92,\"y\":49,"
+                                 "\"width\":8,\"height\":1,\"cells\":\"ff\"}",
+                      outside[] = "{\"type\":\"do\",\"what\":\"put\",\"x\":93,\"y\":49,"
+                                  "\"width\":8,\"height\":1,\"cells\":\"ff\"}",
+                      back[] = "{\"type\":\"do\",\"what\":\"step\",\"n\":-1}",
+                      again[] = "{\"type\":\"do\",\"what\":\"again\"}";
+    struct view v = {
+        .about.options = {.cells = {100, 50, "plane", "B3/S23"},
+                          .can = VIEW_CAN_STEP | VIEW_CAN_PUT | VIEW_CAN_BACK | VIEW_CAN_AGAIN},
+        .lock = PTHREAD_MUTEX_INITIALIZER};
+    struct latest latest = {0};
+    struct viewer w, guest;
+    (void)state;
+    viewer_init(&w, &v, &latest, false);
+    viewer_init(&guest, &v, &latest, true);
+    assert_non_null(strstr(refusal_of(&w, inside), "pause it first"));
+    assert_non_null(strstr(refusal_of(&w, back), "pause it first"));
+    assert_non_null(strstr(refusal_of(&w, again), "has ended"));
+    latest.state.paused = 1;
+    assert_string_equal(refusal_of(&w, inside), "");
+    assert_string_equal(refusal_of(&w, back), "");
+    assert_int_equal(v.commands, 2);
+    assert_int_equal(v.command[0].region.x, 92);
+    assert_non_null(strstr(refusal_of(&w, outside), "outside"));
+    assert_non_null(strstr(refusal_of(&guest, inside), "only look"));
+    assert_non_null(strstr(refusal_of(&guest, again), "only look"));
+    v.about.options.can = VIEW_CAN_STEP;
+    assert_non_null(strstr(refusal_of(&w, inside), "cannot do that"));
+    assert_non_null(strstr(refusal_of(&w, back), "cannot do that"));
+    assert_non_null(strstr(refusal_of(&w, again), "cannot do that"));
+    v.about.options.can = VIEW_CAN_PUT | VIEW_CAN_AGAIN;
+    latest.ending = strdup("done");
+    assert_non_null(strstr(refusal_of(&w, inside), "pause it first"));
+    assert_string_equal(refusal_of(&w, again), "");
+    assert_int_equal(v.commands, 3);
+    viewer_free(&w);
+    viewer_free(&guest);
+    latest_free(&latest);
+}
+
+/* A view with the tokens and the port of an earlier one has its links. */
+static void view_keeps_links_of_an_earlier_view(void **state)
+{
+    char url[2][160], tokens[80], port[16];
+    view *v = view_open(&(struct view_options){.program = "test"});
+    (void)state;
+    if (!v && clerrno == ENOTSUP)
+        skip();
+    assert_non_null(v);
+    for (int i = 0; i < 2; i++)
+        snprintf(url[i], sizeof url[i], "%s", view_url(v, i));
+    snprintf(tokens, sizeof tokens, "%s", view_tokens(v));
+    assert_int_equal(strlen(tokens), 64);
+    assert_int_equal(sscanf(url[0], "http://127.0.0.1:%15[0-9]/", port), 1);
+    view_reopens(v);
+    assert_int_equal(view_close(v), 0);
+    v = view_open(&(struct view_options){.program = "test", .address = port, .tokens = tokens});
+    assert_non_null(v);
+    for (int i = 0; i < 2; i++)
+        assert_string_equal(view_url(v, i), url[i]);
+    assert_int_equal(view_close(v), 0);
+}
+
+/* The path between two frames reaches viewers of few bodies, all of it and with its times. */
+static void view_path_is_sent(void **state)
+{
+    static const double mass[] = {1, 2}, times[] = {0.125, 0.25};
+    static const float pos[2][3] = {{9, 8, 7}, {6, 5, 4}},
+                       path[4][3] = {{1, 2, 3}, {4, 5, 6}, {-1, 0.5F, 0}, {7, 8, 9}};
+    struct view *v = view_open(
+        &(struct view_options){.address = "-",
+                               .record = in_folder("path.view"),
+                               .points = {.total = 2, .mass = mass, .moving = 1, .gravity = 1}});
+    (void)state;
+    assert_non_null(v);
+    struct view_points p = {.at = {0.5, 5, 0},
+                            .count = 2,
+                            .pos = pos,
+                            .vel = pos,
+                            .instants = 2,
+                            .path_time = times,
+                            .path = path};
+    p.instants = VIEW_INSTANTS + 1;
+    assert_int_equal(view_show_points(v, &p), -1);
+    assert_int_equal(clerrno, EINVAL);
+    struct shown made = {.at = p.at, .n = 2};
+    bytes_put(&made.first, pos, sizeof pos);
+    bytes_put(&made.second, pos, sizeof pos);
+    for (size_t i = 0; i < 2; i++) {
+        bytes_put(&made.path, &times[i], sizeof *times);
+        bytes_put(&made.path, path + 2 * i, 2 * sizeof *path);
+    }
+    char *text = bodies_text(&made);
+    assert_non_null(text);
+    assert_non_null(
+        strstr(text, "\"path\":[[0.125,1.0,2.0,3.0,4.0,5.0,6.0],[0.25,-1.0,0.5,0.0,7.0,8.0,9.0]]"));
+    free(text);
+    shown_free(&made);
+    p.instants = 2;
+    while (!view_due(v))
+        view_wait(v, 0.001);
+    assert_int_equal(view_show_points(v, &p), 0);
+    assert_int_equal(view_close(v), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1055,6 +1208,9 @@ int main(void)
         cmocka_unit_test(view_leaks_no_descriptor),
         cmocka_unit_test(view_newer_request_replaces_older),
         cmocka_unit_test(view_same_request_is_not_repeated),
+        cmocka_unit_test(view_refuses_changes_with_reasons),
+        cmocka_unit_test(view_keeps_links_of_an_earlier_view),
+        cmocka_unit_test(view_path_is_sent),
     };
     return cmocka_run_group_tests(tests, files_create, files_remove);
 }

@@ -6,7 +6,8 @@
 #include <jansson.h>
 #include <math.h>
 
-const char *const command_names[] = {"pause", "run", "step", "speed", "seek", "quit"};
+const char *const command_names[] = {"pause", "run",  "step",  "speed",
+                                     "seek",  "quit", "again", "put"};
 const char *const colour_names[COLOURS] = {"none", "speed", "mass", "acceleration", "group"};
 
 enum { MOST_STEPS = 1000000 };
@@ -86,6 +87,37 @@ static bool message_read_cells(const json_t *object, struct want *want)
     return read_coding(object, &want->coding);
 }
 
+static int hex_digit(char c)
+{
+    static const char digits[] = "0123456789abcdef";
+    const char *at = c ? strchr(digits, c) : NULL;
+    return at ? (int)(at - digits) : -1;
+}
+
+/* Cells of a rectangle: two hexadecimal digits a byte of eight cells. */
+static bool read_put(const json_t *object, struct view_command *put)
+{
+    const char *text = json_string_value(json_object_get(object, "cells"));
+    double x, y, width, height;
+    if (!text || !whole(object, "x", -0x1p53, 0x1p53, NAN, &x) ||
+        !whole(object, "y", -0x1p53, 0x1p53, NAN, &y) ||
+        !whole(object, "width", 1, 8 * VIEW_PUT_BYTES, NAN, &width) ||
+        !whole(object, "height", 1, VIEW_PUT_BYTES, NAN, &height))
+        return false;
+    put->region =
+        (struct view_region){(int64_t)x, (int64_t)y, (uint32_t)width, (uint32_t)height, 0};
+    const size_t bytes = view_cells_bytes(&put->region, 2);
+    if (bytes > VIEW_PUT_BYTES || strlen(text) != 2 * bytes)
+        return false;
+    for (size_t i = 0; i < bytes; i++) {
+        const int high = hex_digit(text[2 * i]), low = hex_digit(text[2 * i + 1]);
+        if (high < 0 || low < 0)
+            return false;
+        put->bits[i] = (uint8_t)(16 * high + low);
+    }
+    return true;
+}
+
 static bool read_do(const json_t *object, struct client_message *ask)
 {
     static const struct {
@@ -96,14 +128,17 @@ static bool read_do(const json_t *object, struct client_message *ask)
               [VIEW_STEP] = {"n", -MOST_STEPS, MOST_STEPS, 1},
               [VIEW_SPEED] = {"value", 0, 0, 0},
               [VIEW_SEEK] = {"frame", 0, 0x1p53, -1},
-              [VIEW_QUIT] = {"", 0, 0, 0}};
+              [VIEW_QUIT] = {"", 0, 0, 0},
+              [VIEW_AGAIN] = {"", 0, 0, 0}};
     const char *what = json_string_value(json_object_get(object, "what"));
     int i = 0;
-    while (what && i <= VIEW_QUIT && strcmp(what, command_names[i]) != 0)
+    while (what && i <= VIEW_PUT && strcmp(what, command_names[i]) != 0)
         i++;
-    if (!what || i > VIEW_QUIT)
+    if (!what || i > VIEW_PUT)
         return false;
     ask->command.ask = (enum view_ask)i;
+    if (i == VIEW_PUT)
+        return read_put(object, &ask->command);
     ask->confirmed = json_is_true(json_object_get(object, "confirm"));
     if (i != VIEW_SPEED)
         return whole(object, of[i].value, of[i].least, of[i].most, of[i].otherwise,

@@ -35,4 +35,5 @@ void shown_free(struct shown *shown)
 {
     bytes_free(&shown->first);
     bytes_free(&shown->second);
+    bytes_free(&shown->path);
 }

@@ -41,6 +41,7 @@ struct shown {
     struct view_region region[VIEW_REGIONS]; /* of cells; their bodies are contiguous */
     struct bytes first,
         second; /* positions and velocities; bodies of cells; counts and expected values; values */
+    struct bytes path; /* of bodies: a double and n positions of float[3] at each time */
 };
 
 /* Bytes that are not owned. */

@@ -25,7 +25,7 @@ enum {
     PART_SECONDS = 2,
     FILE_PIECE = 16 << 10
 };
-enum { CLOSE_TOKEN = 4401, CLOSE_FULL = 4429 };
+enum { CLOSE_REOPENS = 1012, CLOSE_TOKEN = 4401, CLOSE_FULL = 4429 };
 _Static_assert((int)HEADROOM >= LWS_PRE, "no room for the library's head of a message");
 
 /* State of a connection, stored by the library. */
@@ -84,15 +84,17 @@ static const struct web_file *server_find(const struct server *s, const char *pa
     return file && file->type ? file : NULL;
 }
 
-static const char *const guards[][2] = {
-    {"content-security-policy:",
-     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' blob:; "
-     "media-src blob:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"},
-    {"x-content-type-options:", "nosniff"},
-    {"referrer-policy:", "no-referrer"},
-    {"cache-control:", "no-store"},
-    {"cross-origin-resource-policy:", "same-origin"},
-    {"cross-origin-opener-policy:", "same-origin"}};
+#define POLICY(ancestors)                                                                          \
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' " \
+    "blob:; media-src blob:; frame-ancestors " ancestors "; base-uri 'none'; form-action 'none'"
+
+static const char FRAMED[] = POLICY("http://localhost:* http://127.0.0.1:*");
+static const char *const guards[][2] = {{"content-security-policy:", POLICY("'none'")},
+                                        {"x-content-type-options:", "nosniff"},
+                                        {"referrer-policy:", "no-referrer"},
+                                        {"cache-control:", "no-store"},
+                                        {"cross-origin-resource-policy:", "same-origin"},
+                                        {"cross-origin-opener-policy:", "same-origin"}};
 
 /* The bytes of a file, compressed if the browser accepts gzip. */
 static struct span server_text_of(struct lws *wsi, const struct web_file *file)
@@ -118,11 +120,13 @@ static int server_answer(struct lws *wsi, unsigned status, const struct web_file
         lws_add_http_header_by_token(wsi, WSI_TOKEN_HTTP_CONTENT_ENCODING,
                                      (const unsigned char *)"gzip", 4, &p, end))
         return -1;
-    for (size_t i = 0; i < sizeof guards / sizeof *guards; i++)
+    const struct server *s = lws_context_user(lws_get_context(wsi));
+    for (size_t i = 0; i < sizeof guards / sizeof *guards; i++) {
+        const char *value = i == 0 && s->v->about.options.framed ? FRAMED : guards[i][1];
         if (lws_add_http_header_by_name(wsi, (const unsigned char *)guards[i][0],
-                                        (const unsigned char *)guards[i][1],
-                                        (int)strlen(guards[i][1]), &p, end))
+                                        (const unsigned char *)value, (int)strlen(value), &p, end))
             return -1;
+    }
     if (lws_finalize_write_http_header(wsi, start, &p, end))
         return -1;
     return 0;
@@ -300,7 +304,7 @@ static int on_message(struct server *s, struct connection *c, struct lws *wsi, c
 static int send_piece(struct connection *c, struct lws *wsi)
 {
     struct viewer *w = c->viewer;
-    if (c->closing && c->closing != LWS_CLOSE_STATUS_NORMAL)
+    if (c->closing && c->closing != LWS_CLOSE_STATUS_NORMAL && c->closing != CLOSE_REOPENS)
         return close_with(wsi, c->closing);
     if (c->sent == 0 && !viewer_next(w))
         return c->closing ? close_with(wsi, c->closing) : 0; /* after the last message */
@@ -457,7 +461,8 @@ static void server_part(struct server *s)
 {
     const double patient = seconds_now() + PART_SECONDS;
     for (int i = 0; i < s->n; i++) {
-        s->viewing[i]->closing = LWS_CLOSE_STATUS_NORMAL;
+        s->viewing[i]->closing =
+            atomic_load(&s->v->reopens) ? CLOSE_REOPENS : LWS_CLOSE_STATUS_NORMAL;
         lws_callback_on_writable(s->viewing[i]->wsi);
     }
     lws_sul_schedule(s->context, 0, &s->enough, happen, PART_SECONDS * LWS_USEC_PER_SEC);

@@ -7,11 +7,19 @@
 #include <math.h>
 #include <stdio.h>
 
-static char *finished(json_t *object)
+/* Digits of positions, which are floats, and of the times between them. */
+enum { PATH_DIGITS = 12 };
+
+static char *finished_with(json_t *object, size_t flags)
 {
-    char *text = object ? json_dumps(object, JSON_COMPACT) : NULL;
+    char *text = object ? json_dumps(object, flags) : NULL;
     json_decref(object);
     return text;
+}
+
+static char *finished(json_t *object)
+{
+    return finished_with(object, JSON_COMPACT);
 }
 
 /* Texts from outside may not be valid UTF-8. */
@@ -130,11 +138,9 @@ static json_t *abilities(unsigned can)
     static const struct {
         unsigned bit;
         const char *name;
-    } of[] = {{VIEW_CAN_PAUSE, "pause"},
-              {VIEW_CAN_STEP, "step"},
-              {VIEW_CAN_SPEED, "speed"},
-              {VIEW_CAN_SEEK, "seek"},
-              {VIEW_CAN_QUIT, "quit"}};
+    } of[] = {{VIEW_CAN_PAUSE, "pause"}, {VIEW_CAN_STEP, "step"}, {VIEW_CAN_SPEED, "speed"},
+              {VIEW_CAN_SEEK, "seek"},   {VIEW_CAN_QUIT, "quit"}, {VIEW_CAN_AGAIN, "again"},
+              {VIEW_CAN_PUT, "put"},     {VIEW_CAN_BACK, "back"}};
     json_t *array = json_array();
     for (size_t i = 0; i < sizeof of / sizeof *of; i++)
         if (can & of[i].bit)
@@ -215,12 +221,36 @@ static json_t *vectors(const struct bytes *from, size_t n)
     return array;
 }
 
+/* The bodies at earlier times: a list of [time, x, y, z, x, y, z, ...]. */
+static json_t *json_path(const struct shown *shown)
+{
+    const size_t instant = sizeof(double) + shown->n * 3 * sizeof(float);
+    json_t *array = json_array();
+    for (size_t at = 0; at + instant <= shown->path.used; at += instant) {
+        const unsigned char *from = shown->path.at + at;
+        json_t *one = json_array();
+        double time;
+        float v;
+        memcpy(&time, from, sizeof time);
+        json_array_append_new(one, real(time));
+        for (size_t i = 0; i < 3 * shown->n; i++) {
+            memcpy(&v, from + sizeof time + i * sizeof v, sizeof v);
+            json_array_append_new(one, real((double)v));
+        }
+        json_array_append_new(array, one);
+    }
+    return array;
+}
+
 char *bodies_text(const struct shown *shown)
 {
-    return finished(json_pack("{s:s, s:f, s:I, s:o, s:o}", "type", "bodies", "time", shown->at.time,
-                              "step", (json_int_t)shown->at.step, "pos",
-                              vectors(&shown->first, shown->n), "vel",
-                              vectors(&shown->second, shown->n)));
+    json_t *o =
+        json_pack("{s:s, s:f, s:I, s:o, s:o}", "type", "bodies", "time", shown->at.time, "step",
+                  (json_int_t)shown->at.step, "pos", vectors(&shown->first, shown->n), "vel",
+                  vectors(&shown->second, shown->n));
+    if (shown->path.used)
+        json_object_set_new(o, "path", json_path(shown));
+    return finished_with(o, JSON_COMPACT | JSON_REAL_PRECISION(PATH_DIGITS));
 }
 
 char *say_text(const char *level, const char *text)

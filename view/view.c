@@ -5,6 +5,7 @@
  * `budget` of the run's time (budget.c).
  * SPDX-License-Identifier: MIT
  */
+#include "view/messages.h"
 #include "view/window.h"
 
 #include "core/clock.h"
@@ -34,10 +35,28 @@ static void name_links(struct view *v)
         snprintf(v->tunnel, sizeof v->tunnel, "ssh -N -L 8080:%s %s", v->listening.path, host);
 }
 
+/* The tokens of the options, or new ones. */
+static int choose_tokens(struct view *v)
+{
+    const char *given = v->about.options.tokens;
+    enum { DIGITS = TOKEN - 1 };
+    if (given && (strlen(given) != 2 * DIGITS || strspn(given, "0123456789abcdef") != 2 * DIGITS))
+        return clerror_set(EINVAL,
+                           "view_open: `tokens` must be %d hexadecimal digits, as "
+                           "view_tokens returns",
+                           2 * DIGITS);
+    for (int i = 0; i < 2 && given; i++)
+        memcpy(v->token[i], given + i * DIGITS, DIGITS);
+    if (!given && (!http_token_make(v->token[0]) || !http_token_make(v->token[1])))
+        return clerror_set(errno, "view_open: no random numbers: %s", strerror(errno));
+    snprintf(v->tokens, sizeof v->tokens, "%s%s", v->token[0], v->token[1]);
+    return 0;
+}
+
 static int open_server(struct view *v)
 {
-    if (!http_token_make(v->token[0]) || !http_token_make(v->token[1]))
-        return clerror_set(errno, "view_open: no random numbers: %s", strerror(errno));
+    if (choose_tokens(v) < 0)
+        return -1;
     if (listen_open(&v->listening, v->about.options.address) < 0)
         return -1;
     name_links(v);
@@ -114,6 +133,17 @@ int view_close(view *v)
 const char *view_url(const view *v, int guest)
 {
     return v ? v->url[guest != 0] : "";
+}
+
+const char *view_tokens(const view *v)
+{
+    return v ? v->tokens : "";
+}
+
+void view_reopens(view *v)
+{
+    if (v)
+        atomic_store(&v->reopens, true);
 }
 
 const char *view_tunnel(const view *v)
@@ -223,14 +253,14 @@ static struct shown *view_show(view *v, enum kind kind, const struct view_moment
     if (!s)
         return NULL;
     s->at = *at;
-    s->first.used = s->second.used = 0;
-    s->first.failed = s->second.failed = false;
+    s->first.used = s->second.used = s->path.used = 0;
+    s->first.failed = s->second.failed = s->path.failed = false;
     return s;
 }
 
 static int hand_over(view *v, enum kind kind, struct shown *s)
 {
-    if (s->first.failed || s->second.failed)
+    if (s->first.failed || s->second.failed || s->path.failed)
         return clerror_set(ENOMEM, "view: out of memory for a picture");
     slot_publish(&v->box[kind]);
     thread_wake(v);
@@ -261,7 +291,14 @@ int view_show_points(view *v, const struct view_points *p)
     if (p->count > v->about.options.points.total)
         return clerror_set(EINVAL, "view_show_points: %zu bodies of %zu", p->count,
                            v->about.options.points.total);
+    if (p->instants > VIEW_INSTANTS)
+        return clerror_set(EINVAL, "view_show_points: a path of %zu instants; at most %d",
+                           p->instants, VIEW_INSTANTS);
     s->n = p->count;
+    for (size_t i = 0; i < p->instants && about_has_orbits(&v->about); i++) {
+        bytes_put(&s->path, &p->path_time[i], sizeof *p->path_time);
+        bytes_put(&s->path, p->path + i * p->count, p->count * sizeof *p->path);
+    }
     bytes_put(&s->first, p->pos, p->count * sizeof *p->pos);
     if (p->vel)
         bytes_put(&s->second, p->vel, p->count * sizeof *p->vel);
@@ -376,6 +413,8 @@ int view_next_command(view *v, struct view_command *command)
     const bool any = v->commands > 0;
     if (any) {
         *command = v->command[0];
+        if (command->ask == VIEW_PUT || command->ask == VIEW_STEP)
+            v->shown = false; /* a paused run is about to change */
         memmove(v->command, v->command + 1, --v->commands * sizeof *v->command);
     }
     pthread_mutex_unlock(&v->lock);

@@ -34,17 +34,31 @@ void viewer_free(struct viewer *w)
 
 /* ---- Requests. ------------------------------------------------------------------------------- */
 
+/* True if a rectangle lies in the grid. */
+static bool is_in_grid(const struct view_field *field, const struct view_region *r)
+{
+    struct view_region clipped = *r;
+    return region_clip(field, &clipped) && clipped.width == r->width && clipped.height == r->height;
+}
+
 /* The reason for a refusal; NULL: allowed. */
 static const char *denial(const struct viewer *w, const struct client_message *ask)
 {
-    static const unsigned needs[] = {VIEW_CAN_PAUSE, VIEW_CAN_PAUSE, VIEW_CAN_STEP,
-                                     VIEW_CAN_SPEED, VIEW_CAN_SEEK,  VIEW_CAN_QUIT};
+    static const unsigned needs[] = {VIEW_CAN_PAUSE, VIEW_CAN_PAUSE, VIEW_CAN_STEP,  VIEW_CAN_SPEED,
+                                     VIEW_CAN_SEEK,  VIEW_CAN_QUIT,  VIEW_CAN_AGAIN, VIEW_CAN_PUT};
     const struct view_options *o = &w->v->about.options;
     const enum view_ask what = ask->command.ask;
+    const bool back = what == VIEW_STEP && ask->command.value < 1, over = w->latest->ending;
     if (w->guest)
         return "this link may only look";
-    if (!(o->can & needs[what]) || (what == VIEW_STEP && ask->command.value < 1 && !o->frames))
+    if (!(o->can & needs[what]) || (back && !o->frames && !(o->can & VIEW_CAN_BACK)))
         return "this run cannot do that";
+    if (what == VIEW_AGAIN && !over)
+        return "only a run that has ended can begin again";
+    if ((what == VIEW_PUT || (back && !o->frames)) && (over || !w->latest->state.paused))
+        return "only a paused run can be changed; pause it first";
+    if (what == VIEW_PUT && !is_in_grid(&o->cells, &ask->command.region))
+        return "these cells lie outside the grid";
     return what == VIEW_QUIT && !ask->confirmed ? "ending the run must be confirmed" : NULL;
 }
 

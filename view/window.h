@@ -46,7 +46,7 @@ enum { MOST_COMMANDS = 16, ROWS_IN_FLIGHT = 1024 };
 struct view {
     struct about about;
     char token[2][TOKEN]; /* with all rights; guest */
-    char url[2][160], tunnel[320];
+    char url[2][160], tunnel[320], tokens[2 * TOKEN];
     struct listener listening;
     struct recording *recording;
     struct server *server; /* NULL: not listening */
@@ -57,6 +57,7 @@ struct view {
     atomic_int wanted;    /* number of viewers, plus 1 for a recording */
     atomic_int viewers;   /* viewers */
     atomic_int behind;    /* viewers without the newest state, as far as the server has taken it */
+    atomic_bool reopens;  /* the link is served again after view_close */
     atomic_bool changed;  /* a viewer wants data that is not shown yet */
     atomic_ullong moved;  /* time when a viewer wanted other cells, ns */
     atomic_size_t bodies; /* largest number wanted */

@@ -83,7 +83,10 @@ enum view_can {
     VIEW_CAN_STEP = 2,
     VIEW_CAN_SPEED = 4,
     VIEW_CAN_QUIT = 8,
-    VIEW_CAN_SEEK = 16
+    VIEW_CAN_SEEK = 16,
+    VIEW_CAN_AGAIN = 32, /* after view_end: begin the run again */
+    VIEW_CAN_PUT = 64,   /* while paused: set cells */
+    VIEW_CAN_BACK = 128  /* step back: VIEW_STEP with a negative value */
 };
 
 /* Options of view_open. Zero means the default. */
@@ -109,6 +112,9 @@ struct view_options {
     struct view_table grid;
     /* Columns of view_add_row: name, unit, name, unit, ..., NULL. */
     const char *const *rows;
+    const char *tokens; /* view_tokens of an earlier view, whose links stay valid; NULL: new */
+    /* nonzero: pages of servers on this machine, such as notebooks, may show the view in a frame */
+    int framed;
     uintptr_t reserved[8]; /* must be 0 */
 };
 
@@ -129,6 +135,13 @@ const char *view_url(const view *v, int guest);
 /* Return the command that makes the link work from another machine: "ssh -N -L 8080:127.0.0.1:8080
  * node17". Owned by the view. */
 const char *view_tunnel(const view *v);
+
+/* Return the secrets of both links, 64 hexadecimal digits, for `tokens` of a later view: whoever
+ * knows them can connect. "" without a server. Owned by the view. */
+const char *view_tokens(const view *v);
+/* From now on view_close tells viewers that a view with the same address and tokens opens soon:
+ * they connect again by themselves. */
+void view_reopens(view *v);
 
 /* ---- Frames. --------------------------------------------------------------------------------- */
 
@@ -160,12 +173,21 @@ struct view_moment {
 size_t view_bodies_wanted(const view *v);
 const uint32_t *view_sample_order(view *v);
 
-/* Show the first `count` bodies of view_sample_order; vel may be NULL. */
+/* Show the first `count` bodies of view_sample_order; vel may be NULL.
+ *
+ * path: the bodies at `instants` times since the last frame, in increasing order: count positions
+ * at each time, path[i * count + k] of body k at path_time[i]. Viewers draw the trails of at most
+ * VIEW_NAMED bodies with a known constant of gravity through them; the path of more bodies is
+ * ignored. At most VIEW_INSTANTS (EINVAL). 0: frames alone are the trails. */
+enum { VIEW_INSTANTS = 32 };
 struct view_points {
     struct view_moment at;
     size_t count;
     const float (*pos)[3];
     const float (*vel)[3];
+    size_t instants;
+    const double *path_time;
+    const float (*path)[3];
 };
 int view_show_points(view *v, const struct view_points *points);
 
@@ -224,10 +246,25 @@ int view_write_page(FILE *fp, const char *recording);
 
 /* ---- Commands from viewers. ------------------------------------------------------------------ */
 
-enum view_ask { VIEW_PAUSE, VIEW_RUN, VIEW_STEP, VIEW_SPEED, VIEW_SEEK, VIEW_QUIT };
+enum view_ask {
+    VIEW_PAUSE,
+    VIEW_RUN,
+    VIEW_STEP,
+    VIEW_SPEED,
+    VIEW_SEEK,
+    VIEW_QUIT,
+    VIEW_AGAIN,
+    VIEW_PUT
+};
+enum { VIEW_PUT_BYTES = 1536 };
 struct view_command {
     enum view_ask ask;
     double value; /* steps, speed, or frame */
+    /* VIEW_PUT: the cells of this rectangle, at zoom 0, become those of `bits`: (width + 7) / 8
+     * bytes a row, bit x % 8 of byte x / 8 is column x; at most VIEW_PUT_BYTES bytes. The rectangle
+     * lies in the grid; on a torus it may cross an edge. */
+    struct view_region region;
+    uint8_t bits[VIEW_PUT_BYTES];
 };
 /* Get the next command of a viewer; 0: none. */
 int view_next_command(view *v, struct view_command *command);

@@ -1067,6 +1067,8 @@ struct view_region {
 struct view_command {
   int ask;
   double value;
+  struct view_region region;
+  uint8_t bits[VIEW_PUT_BYTES];
 };
 typedef struct view_recording view_recording;
 struct view_bodies {
@@ -1124,6 +1126,8 @@ struct view_options {
   struct view_histogram bars;
   struct view_table grid;
   const char * const *rows;
+  const char *tokens;
+  int framed;
   uintptr_t reserved[8];
 };
 struct view_state {
@@ -1147,6 +1151,9 @@ struct view_points {
   size_t count;
   const float (*pos)[3];
   const float (*vel)[3];
+  size_t instants;
+  const double *path_time;
+  const float (*path)[3];
 };
 static const int VIEW_NAMED = 64;
 static const int VIEW_CAN_PAUSE = 1;
@@ -1154,6 +1161,10 @@ static const int VIEW_CAN_STEP = 2;
 static const int VIEW_CAN_SPEED = 4;
 static const int VIEW_CAN_QUIT = 8;
 static const int VIEW_CAN_SEEK = 16;
+static const int VIEW_CAN_AGAIN = 32;
+static const int VIEW_CAN_PUT = 64;
+static const int VIEW_CAN_BACK = 128;
+static const int VIEW_INSTANTS = 32;
 static const int VIEW_REGIONS = 9;
 static const int VIEW_PAUSE = 0;
 static const int VIEW_RUN = 1;
@@ -1161,6 +1172,9 @@ static const int VIEW_STEP = 2;
 static const int VIEW_SPEED = 3;
 static const int VIEW_SEEK = 4;
 static const int VIEW_QUIT = 5;
+static const int VIEW_AGAIN = 6;
+static const int VIEW_PUT = 7;
+static const int VIEW_PUT_BYTES = 1536;
 int view_add_row(view *v, const double *value);
 int view_behind(view *v);
 size_t view_bodies_wanted(const view *v);
@@ -1178,6 +1192,7 @@ view_recording *view_recording_open(const char *file);
 double view_recording_time(const view_recording *r, size_t frame);
 const char *view_recording_title(const view_recording *r);
 int view_regions_wanted(view *v, struct view_region *region);
+void view_reopens(view *v);
 const uint32_t *view_sample_order(view *v);
 void view_set_box(view *v, const double box[4]);
 void view_set_state(view *v, const struct view_state *state);
@@ -1186,6 +1201,7 @@ int view_show_cells(view *v, struct view_moment at, uint64_t population, int n, 
 int view_show_grid(view *v, struct view_moment at, const float *value);
 int view_show_points(view *v, const struct view_points *points);
 int view_show_recorded(view *v, view_recording *r, size_t frame);
+const char *view_tokens(const view *v);
 const char *view_tunnel(const view *v);
 const char *view_url(const view *v, int guest);
 int view_viewers(const view *v);

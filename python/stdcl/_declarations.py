@@ -633,6 +633,8 @@ class view_command(Structure):  # noqa: F405
     _fields_ = [
         ("ask", c_int),
         ("value", c_double),
+        ("region", view_region),
+        ("bits", c_uint8 * VIEW_PUT_BYTES),
     ]
 
 class view_bodies(Structure):  # noqa: F405
@@ -699,6 +701,8 @@ class view_options(Structure):  # noqa: F405
         ("bars", view_histogram),
         ("grid", view_table),
         ("rows", c_void_p),
+        ("tokens", c_char_p),
+        ("framed", c_int),
         ("reserved", c_size_t * 8),
     ]
 
@@ -730,6 +734,9 @@ class view_points(Structure):  # noqa: F405
         ("count", c_size_t),
         ("pos", c_void_p),
         ("vel", c_void_p),
+        ("instants", c_size_t),
+        ("path_time", c_void_p),
+        ("path", c_void_p),
     ]
 
 class world_options(Structure):  # noqa: F405
@@ -1088,6 +1095,7 @@ FUNCTIONS = {
     "view_recording_time": ("view", "c_double, [c_void_p, c_size_t]"),
     "view_recording_title": ("view", "c_char_p, [c_void_p]"),
     "view_regions_wanted": ("view", "c_int, [c_void_p, POINTER(view_region)]"),
+    "view_reopens": ("view", "None, [c_void_p]"),
     "view_sample_order": ("view", "c_void_p, [c_void_p]"),
     "view_set_box": ("view", "None, [c_void_p, c_void_p]"),
     "view_set_state": ("view", "None, [c_void_p, POINTER(view_state)]"),
@@ -1096,6 +1104,7 @@ FUNCTIONS = {
     "view_show_grid": ("view", "c_int, [c_void_p, view_moment, c_void_p]"),
     "view_show_points": ("view", "c_int, [c_void_p, POINTER(view_points)]"),
     "view_show_recorded": ("view", "c_int, [c_void_p, c_void_p, c_size_t]"),
+    "view_tokens": ("view", "c_char_p, [c_void_p]"),
     "view_tunnel": ("view", "c_char_p, [c_void_p]"),
     "view_url": ("view", "c_char_p, [c_void_p, c_int]"),
     "view_viewers": ("view", "c_int, [c_void_p]"),
@@ -1257,6 +1266,10 @@ CONSTANTS = {
     "VIEW_CAN_SPEED": 4,
     "VIEW_CAN_QUIT": 8,
     "VIEW_CAN_SEEK": 16,
+    "VIEW_CAN_AGAIN": 32,
+    "VIEW_CAN_PUT": 64,
+    "VIEW_CAN_BACK": 128,
+    "VIEW_INSTANTS": 32,
     "VIEW_REGIONS": 9,
     "VIEW_PAUSE": 0,
     "VIEW_RUN": 1,
@@ -1264,6 +1277,9 @@ CONSTANTS = {
     "VIEW_SPEED": 3,
     "VIEW_SEEK": 4,
     "VIEW_QUIT": 5,
+    "VIEW_AGAIN": 6,
+    "VIEW_PUT": 7,
+    "VIEW_PUT_BYTES": 1536,
     "STDCL_VERSION_MAJOR": 1,
     "STDCL_VERSION_MINOR": 0,
     "STDCL_VERSION_PATCH": 0,

@@ -663,19 +663,20 @@ class NBody(Engine):
         """Total energy."""
         return float(self.diagnose().total)
 
-    def view(self, address: str = "") -> str:
-        """Open a live view of the following steps in a web browser, and return its link.
+    def view(self, address: str = "") -> "Link":
+        """Open a live view of the following steps in a web browser, and return its link, which a notebook shows as the view itself.
 
-        address: a port, "unix:PATH", or "" for a free port. close() ends the view; the number of bodies must stay.
+        address: a port, "unix:PATH", or "" for a free port. close() ends the view; the number of bodies must stay. A notebook on
+        another machine shows the link alone: open it there through the command of the link's `tunnel`.
         """
         if self._view is None:
             self._use()
-            options = c.view_options(program=b"nbody", title=("%d bodies" % self.n).encode(), address=letters(address, "the address"))
+            options = c.view_options(program=b"nbody", framed=1, title=("%d bodies" % self.n).encode(), address=letters(address, "the address"))
             options.points.total, options.points.moving = self.n, 1
             options.points.mass = self._mass.ctypes.data
             self._view, self._shown_n = check(lib.view_open(options)), self.n
             self._show()
-        return str(check(lib.view_url(self._view, 0)).decode())
+        return Link(check(lib.view_url(self._view, 0)).decode(), check(lib.view_tunnel(self._view)).decode())
 
     def _show(self, last: bool = False) -> None:
         """Give the view a frame, if it is due."""
@@ -696,6 +697,20 @@ class NBody(Engine):
             return html_table([("bodies", 0)])
         d = self.diagnose()
         return html_table([("bodies", self.n), ("time", "%.10g" % self.time), *((name, "%.10g" % getattr(d, name)) for name in ("kinetic", "potential", "total"))])
+
+
+class Link(str):
+    """The link of a live view; a notebook shows the view in a frame."""
+
+    tunnel: str  # the command that makes the link work from another machine
+
+    def __new__(cls, url: str, tunnel: str) -> "Link":
+        link = super().__new__(cls, url)
+        link.tunnel = tunnel
+        return link
+
+    def _repr_html_(self) -> str:
+        return '<iframe src="%s" title="Live view" style="width: 100%%; height: 560px; border: 0"></iframe>' % self
 
 
 def initial(model: str, n: int, seed: int = 0) -> tuple[Floats, Floats, Floats]:

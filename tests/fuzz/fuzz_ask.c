@@ -20,6 +20,9 @@ static void check_view_message(const struct client_message *a)
     promise(a->type != MESSAGE_WANT || !w->cells ||
             (uint64_t)w->region.width * w->region.height <= MOST_SQUARES);
     promise(a->type != MESSAGE_DO || isfinite(a->command.value));
+    promise(a->type != MESSAGE_DO || a->command.ask != VIEW_PUT ||
+            (a->command.region.width >= 1 && a->command.region.height >= 1 &&
+             view_cells_bytes(&a->command.region, 2) <= VIEW_PUT_BYTES));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import urllib.request
 import warnings
 
 import numpy as np
@@ -627,6 +628,9 @@ def test_view_of_bodies_opens():
             assert "libwebsockets" in str(missing) or "libstdcl_view" in str(missing), missing
             return
         assert link.startswith("http://127.0.0.1:") and sim.view() == link
+        assert '<iframe src="%s"' % link in link._repr_html_() and link.tunnel.startswith("ssh -N -L ")
+        with urllib.request.urlopen(link.split("#")[0]) as page:  # a notebook's server is on this machine
+            assert "frame-ancestors http://localhost:* http://127.0.0.1:*;" in page.headers["content-security-policy"]
         sim.integrate(1)
         sim.dt = 0.01
         sim.step(100)

@@ -166,7 +166,7 @@ watched("a double click goes to a body, which can be followed; trails show where
   assert.ok(drawn(await pixelsOf(page), 0, 0.2, 1, 0.8) > 1.2 * without, "lines behind bodies");
 });
 
-watched("cells: bits near by, density from afar, over 65,536 squared; what is wanted follows the camera", MADE.large, { theme: "light" }, async (page, server) => {
+watched("cells: bits near by, density from afar, over 65,536 squared; what is wanted follows the camera", MADE.large, { theme: "light", server: { rate: 5 } }, async (page, server) => {
   await pause(page, server);
   const first = server.seen.find((m) => m.cells).cells;
   assert.ok(first.zoom >= 6 && first.width * first.height <= 4194304);
@@ -205,7 +205,7 @@ function framesUntilDrawn(page, key) {
 }
 
 for (const [name, made] of [["bodies", () => madeBodies(500)], ["cells", MADE.large]])
-  watched(`${name}: a key moves the picture within two frames while the run says nothing, however long its step takes`, made, {}, async (page, server) => {
+  watched(`${name}: a key moves the picture within two frames while the run says nothing, however long its step takes`, made, { server: { rate: 5 } }, async (page, server) => {
     await pause(page, server);
     server.stop();
     for (const key of ["ArrowLeft", "PageUp", "ArrowDown"]) {
@@ -243,9 +243,9 @@ watched("a cell of Life is drawn where it is", () => {
 
 for (const theme of ["dark", "light"])
   watched(`a cell that is alone in its square is seen from afar, ${theme}`, () => {
-    const run = madeLife(8192, 8192);
-    run.frame = (want, sequence) => want.width && cellsFrame({ sequence, step: run.step, x: 0, y: 0, width: 512, height: 512, zoom: 4, population: 2,
-      body: new Uint8Array(512 * 512).map((_, i) => i === 128 * 512 + 128 ? 1 : i === 128 * 512 + 256 ? 2 : 0) });
+    const run = madeLife(64, 64, { width: 8192, height: 8192 }), body = new Uint8Array(512 * 512);
+    [body[128 * 512 + 128], body[128 * 512 + 256]] = [1, 2];
+    run.frame = (want, sequence) => want.width && cellsFrame({ sequence, step: run.step, x: 0, y: 0, width: 512, height: 512, zoom: 4, population: 2, body });
     return run;
   }, { width: 640, height: 640, theme }, async (page, server) => {
     await pause(page, server);
@@ -378,6 +378,73 @@ watched("few bodies: names, the orbit of a body that is found or clicked, speeds
   assert.deepEqual(server.seen.filter((m) => m.what === "speed").map((m) => Math.round(m.value)), [50000, 20000, 10000]);
 });
 
+// Follow a body by its name.
+async function find(page, name) {
+  await page.keyboard.press("d");
+  await page.locator("#find").fill(name);
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("Escape");
+  await page.locator("#body-close").click(); // without its orbit
+  await settle(page);
+}
+
+// The light at a distance and an angle from the middle of a picture.
+function ringLight(pixels, radius, angle) {
+  const x = pixels.width / 2 + radius * Math.cos(angle), y = pixels.height / 2 - radius * Math.sin(angle);
+  return lightAround(pixels, x, y, 3);
+}
+
+watched("trails are the run's own curves: between pictures a quarter of an orbit apart they are round", () => madePlanets({ wait: Math.PI / 2, path: 16 }),
+  { width: 640, height: 640, server: { rate: 5 } }, async (page, server) => {
+    await until(page, () => +document.querySelector("#history").max > 6);
+    await pause(page, server);
+    for (const key of ["f", "z"]) await page.keyboard.press(key);
+    await find(page, "Star");
+    const pixels = await pixelsOf(page), middle = pixels.at(pixels.width >> 1, pixels.height >> 1);
+    assert.ok(light(middle) > 150, "the star is in the middle");
+    let one = 0; // pixels of the radius of Alpha's orbit, found at an angle at which no picture shows it
+    for (let r = 60; r < pixels.width / 2 - 8 && !one; r++) if (ringLight(pixels, r, 0.35) > 60) one = r;
+    for (let i = 0; i < 24; i++) assert.ok(ringLight(pixels, one + 2, 0.35 + i * Math.PI / 12) > 60, `a circle of ${one} pixels at ${i * 15 + 20} degrees`);
+    const [download] = await Promise.all([page.waitForEvent("download"), page.keyboard.press("s")]);
+    const png = readPng(fs.readFileSync(await download.path()));
+    assert.ok(ringLight(png, one + 2, Math.PI / 4) > 60, "in a saved picture, too");
+  });
+
+// Pixels of the column through a point that differ from the paper: the height of a disc.
+function discHeight(pixels, x, y) {
+  const paper = pixels.at(4, pixels.height >> 1), there = (j) => Math.abs(light(pixels.at(x, j)) - light(paper)) > 60;
+  let [top, bottom] = [y, y];
+  while (there(top - 1)) top--;
+  while (there(bottom + 1)) bottom++;
+  return there(y) ? bottom - top + 1 : 0;
+}
+
+test("few bodies are discs as large as the cube root of their masses, with a floor", { timeout: 600000 }, async () => {
+  const heights = async (masses) => {
+    const server = await serveMade(madePlanets({ masses, wait: 1e-6 }), { rate: 5 }), page = await openPage(browser, server.url, { width: 640, height: 640 });
+    await until(page, () => /running/.test(document.querySelector("#words").textContent));
+    await pause(page, server);
+    for (const key of ["t", "z", "f"]) await page.keyboard.press(key);
+    await find(page, "Star");
+    const pixels = await pixelsOf(page), [cx, cy] = [pixels.width >> 1, pixels.height >> 1], sizes = [];
+    for (let x = cx - 20; x < pixels.width - 20; x++) {
+      const high = discHeight(pixels, x, cy);
+      if (!high) continue;
+      let most = 0;
+      for (; discHeight(pixels, x, cy); x++) most = Math.max(most, discHeight(pixels, x, cy));
+      sizes.push(most);
+    }
+    await shot(page, "discs-" + masses.join("-"));
+    assert.deepEqual(page.mistakes, []);
+    await page.context().close();
+    server.close();
+    return sizes;
+  };
+  const [star, alpha] = await heights([1, 0.125, 0]), equal = await heights([1, 1, 1]);
+  assert.ok(Math.abs(star / alpha - 2) < 0.35, `${star} ${alpha}`);
+  assert.ok(Math.abs(equal[0] - equal[1]) <= 1, String(equal));
+});
+
 watched("after the end pictures are played again, other cells can be seen, and nothing is offered that does nothing", () => madeLife(64, 48), {}, async (page, server) => {
   await until(page, () => /generation [1-9]\d/.test(document.querySelector("#words").textContent));
   await page.keyboard.press("d");
@@ -403,6 +470,99 @@ watched("after the end pictures are played again, other cells can be seen, and n
   await page.waitForTimeout(200);
   assert.deepEqual(server.seen.filter((m) => m.type === "do").at(-1), { type: "do", what: "quit", confirm: true });
   assert.ok(!await page.locator("#sure").isVisible());
+});
+
+watched("cells are drawn and erased, selected, copied, turned, pasted and erased again in a paused window", () => {
+  const run = madeLife(32, 32);
+  run.clear();
+  return run;
+}, { width: 640, height: 760 }, async (page, server) => {
+  const box = await page.locator("#picture").boundingBox(), side = Math.min(box.width, box.height) / 32;
+  const at = (x, y) => [box.x + box.width / 2 + (x + 0.5 - 16) * side, box.y + box.height / 2 + (y + 0.5 - 16) * side];
+  const alive = async (...cells) => {
+    await page.waitForTimeout(300);
+    assert.deepEqual(server.run.alive(), cells);
+  };
+  const drag = async (from, to) => {
+    await page.mouse.move(...at(...from));
+    await page.mouse.down();
+    await page.mouse.move(...at(...to), { steps: 3 });
+    await page.mouse.up();
+  };
+  await page.keyboard.press("w");
+  await until(page, () => document.querySelector("#words").textContent.startsWith("paused") && document.querySelector("#draw").getAttribute("aria-pressed") === "true");
+  await drag([20, 20], [22, 20]);
+  await alive([20, 20], [21, 20], [22, 20]);
+  await page.mouse.click(...at(21, 20)); // erases a live cell
+  await alive([20, 20], [22, 20]);
+  await page.keyboard.down("Shift");
+  await drag([19, 19], [23, 21]);
+  await page.keyboard.up("Shift");
+  await shot(page, "draw");
+  const copied = await page.evaluate(() => {
+    const data = new DataTransfer();
+    document.body.dispatchEvent(new ClipboardEvent("copy", { clipboardData: data, bubbles: true, cancelable: true }));
+    return data.getData("text/plain");
+  });
+  assert.equal(copied, "x = 3, y = 1, rule = B3/S23\nobo!\n");
+  await page.keyboard.press("Delete");
+  await alive();
+  const paste = (text) => page.evaluate((t) => {
+    const data = new DataTransfer();
+    data.setData("text/plain", t);
+    document.body.dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
+  }, text);
+  await page.keyboard.press("q");
+  await page.mouse.move(...at(10, 24));
+  await paste(copied);
+  await alive([10, 23], [10, 25]);
+  await paste("#C a glider\nx = 3, y = 3\nbo$2bo$3o!");
+  await alive([10, 23], [11, 24], [9, 25], [10, 25], [11, 25]);
+  await page.keyboard.press("b");
+  await page.keyboard.press("Home");
+  await page.waitForTimeout(300);
+  assert.deepEqual(server.seen.filter((m) => m.what === "step").map((m) => m.n), [-1, -1e6]);
+  assert.deepEqual(server.seen.filter((m) => m.type === "do" && !["pause", "put", "step"].includes(m.what)), []);
+  await page.keyboard.press("w"); // without the pen the mouse moves the picture again
+  const asked = server.seen.filter((m) => m.what === "put").length;
+  await drag([16, 16], [18, 18]);
+  await page.waitForTimeout(200);
+  assert.equal(server.seen.filter((m) => m.what === "put").length, asked);
+});
+
+watched("cells of 8 pixels have lines between them, smaller ones none", () => {
+  const run = madeLife(32, 32);
+  run.clear();
+  return run;
+}, { width: 640, height: 760 }, async (page, server) => {
+  await pause(page, server);
+  const row = async () => {
+    const pixels = await pixelsOf(page), y = Math.round(pixels.height * 0.75) - 3;
+    return [...Array(120).keys()].map((i) => pixels.at(Math.round(pixels.width / 2) - 60 + i, y).join());
+  };
+  const lines = (all) => all.filter((c, i) => i && c !== all[i - 1]).length;
+  assert.ok(lines(await row()) > 10, "lines");
+  for (let i = 0; i < 8; i++) await page.keyboard.press("PageDown");
+  await settle(page);
+  assert.ok(lines(await row()) <= 2, "no lines");
+});
+
+watched("run again: after the end, at the same address, from the beginning", () => {
+  const run = madeBodies(50);
+  run.hello.can.push("again");
+  return run;
+}, {}, async (page, server) => {
+  assert.ok(await page.locator("#again").isHidden(), "it is offered after the end only");
+  await page.keyboard.press("d");
+  await page.locator("#quit").click();
+  await page.locator("#sure .danger").click();
+  await until(page, () => document.querySelector("#words").textContent.startsWith("ended"));
+  await page.keyboard.press("Escape");
+  server.run.step = 0;
+  await page.locator("#again").click();
+  await until(page, () => document.querySelector("#words").textContent.startsWith("running"));
+  assert.ok(server.seen.some((m) => m.what === "again"));
+  assert.ok(await page.locator("#again").isHidden() && !await page.locator("#step").isDisabled());
 });
 
 watched("a view that closes before the last picture came says so", () => madeLife(64, 48), {}, async (page, server) => {

@@ -41,10 +41,10 @@ static void show_bodies(view *v, uint64_t step)
         vel[k][0] = radius;
     }
     const double start = seconds_now();
-    view_show_points(v, &(struct view_points){{1e-3 * (double)step, step, 0},
-                                              count,
-                                              (const float(*)[3])pos,
-                                              (const float(*)[3])vel});
+    view_show_points(v, &(struct view_points){.at = {1e-3 * (double)step, step, 0},
+                                              .count = count,
+                                              .pos = (const float(*)[3])pos,
+                                              .vel = (const float(*)[3])vel});
     note_line(start);
 }
 
@@ -109,7 +109,7 @@ int main(int argc, char **argv)
         return fprintf(stderr, "%s\n", clerror()), clerrno == ENOTSUP ? 77 : 1;
     printf("%s\n%s\n%s\n", view_url(v, 0), view_url(v, 1), view_tunnel(v));
     fflush(stdout);
-    struct view_command c = {VIEW_RUN, 0};
+    struct view_command c = {.ask = VIEW_RUN};
     int paused = 0;
     uint64_t step = 0;
     while (c.ask != VIEW_QUIT && !input_ended()) {

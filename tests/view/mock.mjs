@@ -167,18 +167,19 @@ export function madeBodies(total) {
   return run;
 }
 
-// A star and two planets on circles of radius 1 and 2, G = 1, with names.
-export function madePlanets() {
+// A star and two planets on circles of radius 1 and 2, G = 1, with names. wait: time between pictures; path: instants between two of them.
+export function madePlanets({ wait = 0.01, path = 0, masses = [1, 0, 0] } = {}) {
   const names = ["Star", "Alpha", "Beta"], box = [-4, -4, -4, 4, 4, 4];
-  const place = (k) => k === 0 ? [0, 0, 0] : [k * Math.cos(run.time * k ** -1.5), k * Math.sin(run.time * k ** -1.5), 0];
+  const place = (k, t = run.time) => k === 0 ? [0, 0, 0] : [k * Math.cos(t * k ** -1.5), k * Math.sin(t * k ** -1.5), 0];
   const velocity = (k) => k ? [-Math.sin(run.time * k ** -1.5) / Math.sqrt(k), Math.cos(run.time * k ** -1.5) / Math.sqrt(k), 0] : [0, 0, 0];
   const run = {
     time: 0, step: 0, kind: 1,
     hello: { type: "hello", version: 1, stdcl: "1.0.0", run: "14", program: "nbody", title: "planets: 3 bodies", live: true, rights: "all", can: ["pause", "step", "speed", "quit"], rate: 30,
-      step_time: 0.01, step: "step", time: { name: "time", unit: "" }, facts: [], points: { total: 3, colours: ["none", "speed"], units: {}, bodies: { G: 1, names, masses: [1, 0, 0] } },
+      step_time: 0.01, step: "step", time: { name: "time", unit: "" }, facts: [], points: { total: 3, colours: ["none", "speed"], units: {}, bodies: { G: 1, names, masses } },
       rows: { x: 0, columns: ["time", "kinetic energy", "potential energy", "total energy"].map((name) => ({ name, unit: "" })) } },
-    advance() { run.time = ++run.step / 100; },
-    said: () => ({ type: "bodies", time: run.time, step: run.step, pos: [0, 1, 2].map(place), vel: [0, 1, 2].map(velocity) }),
+    advance() { run.time = ++run.step * wait; },
+    said: () => ({ type: "bodies", time: run.time, step: run.step, pos: [0, 1, 2].map((k) => place(k)), vel: [0, 1, 2].map(velocity),
+      path: path ? Array.from({ length: path }, (_, i) => run.time + (i + 1 - path) / path * wait).map((t) => [t, ...[0, 1, 2].flatMap((k) => place(k, t))]) : undefined }),
     frame(want, sequence) {
       const planes = new Uint16Array(9);
       for (let k = 0; k < 3; k++) place(k).forEach((v, c) => { planes[3 * c + k] = (v + 4) / 8 * 65536; });
@@ -189,7 +190,7 @@ export function madePlanets() {
   return run;
 }
 
-// Life on a torus, one byte a cell; enough for tests.
+// Life on a torus, one byte a cell; enough for tests. worldOf: a larger world, which repeats the computed cells.
 export function madeLife(width, height, worldOf = null) {
   const draw = random(3);
   let cells = new Uint8Array(width * height).map(() => draw() < 0.3 ? 1 : 0);
@@ -197,7 +198,7 @@ export function madeLife(width, height, worldOf = null) {
   const run = {
     time: 0, step: 0, kind: 2, population: 0,
     hello: { type: "hello", version: 1, stdcl: "1.0.0", run: "11", program: "life", title: `life: ${world.width.toLocaleString("en")} × ${world.height.toLocaleString("en")}, B3/S23`, live: true, rights: "all",
-      can: ["pause", "step", "speed", "quit"], rate: 30, step: "generation", time: { name: "generation", unit: "" }, facts: [["engine", "bits"], ["rule", "B3/S23"]],
+      can: ["pause", "step", "speed", "quit", "put", "back"], rate: 30, step: "generation", time: { name: "generation", unit: "" }, facts: [["engine", "bits"], ["rule", "B3/S23"]],
       cells: { ...world, bounds: "torus", rule: "B3/S23" }, rows: { x: 0, columns: [{ name: "generation", unit: "" }, { name: "population", unit: "cells" }] } },
     advance() {
       const next = new Uint8Array(cells.length);
@@ -220,7 +221,7 @@ export function madeLife(width, height, worldOf = null) {
       const row = want.zoom ? want.width : Math.ceil(want.width / 8), body = new Uint8Array(row * want.height);
       for (let y = 0; y < want.height; y++) for (let x = 0; x < want.width; x++) {
         let live = 0;
-        const few = Math.min(side, 4); // a sample of the square is enough here
+        const few = Math.min(side, 2); // a sample of the square is enough here
         for (let j = 0; j < few; j++) for (let i = 0; i < few; i++) live += cells[(y0 + y * side + j * side / few) % height * width + (x0 + x * side + i * side / few) % width];
         if (!want.zoom) body[y * row + (x >> 3)] |= live << (x & 7);
         else if (live) body[y * row + x] = 1 + Math.floor((live / few / few * side * side - 1) * 254 / (4 ** want.zoom - 1));
@@ -228,6 +229,12 @@ export function madeLife(width, height, worldOf = null) {
       return cellsFrame({ sequence, step: run.step, x: x0, y: y0, width: want.width, height: want.height, zoom: want.zoom, population: run.population, body });
     },
     row: () => [run.step, run.population],
+    clear() { cells.fill(0); },
+    put({ x, y, width: w, height: h, cells: text }) {
+      for (let j = 0; j < h; j++) for (let i = 0; i < w; i++)
+        cells[(y + j) % height * width + (x + i) % width] = parseInt(text.substr(2 * (j * Math.ceil(w / 8) + (i >> 3)), 2), 16) >> i % 8 & 1;
+    },
+    alive: () => [...cells].flatMap((c, i) => c ? [[i % width, Math.floor(i / width)]] : []),
   };
   run.advance();
   return run;
@@ -278,7 +285,7 @@ export function madeSweep() {
 }
 
 export const MADE = { nbody: () => madeBodies(50000), many: () => madeBodies(1000000), few: () => madeBodies(9), planets: madePlanets, life: () => madeLife(512, 384), gas: madeGas, matmul: madeSweep,
-  large: () => madeLife(512, 512, { width: 65536, height: 65536 }) };
+  large: () => madeLife(128, 128, { width: 65536, height: 65536 }) };
 
 // ---- the server
 
@@ -343,9 +350,16 @@ export async function serveMade(run, { port = 0, rate = 30, guest = false } = {}
         if (guest) s.send(JSON.stringify({ type: "refused", what: message.what, text: "this link may only look" }));
         else if (message.what === "pause" || message.what === "run") state.paused = message.what === "pause";
         else if (message.what === "speed") state.speed = message.value;
-        else if (message.what === "step") {
+        else if (message.what === "put") {
+          run.put(message);
+          made.sequence++;
+        } else if (message.what === "again") {
+          run.hello.run = "again" + made.sequence;
+          state.ended = state.paused = false;
+          sockets.forEach((other) => other.close(1012));
+        } else if (message.what === "step") {
           state.paused = true;
-          advance();
+          if (message.n > 0) advance();
         } else if (message.what === "quit" && message.confirm) {
           tell({ type: "end", text: "the run was ended" });
           state.paused = state.ended = true;

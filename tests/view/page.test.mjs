@@ -22,7 +22,7 @@ test("nothing names another host, and the policy of contents is kept", () => {
   }
 });
 
-test("modules can be put together by a server that knows three rules", () => {
+test("modules can be put together by a server that knows four rules", () => {
   const seen = new Set(), names = new Map();
   for (const name of order) {
     const lines = read(name).split("\n");

@@ -417,3 +417,47 @@ test("cells as RLE: without what is empty around them, in lines of 70, as they a
   const many = { width: 4, height: 3, row: 4, zoom: 0, states: 256, body: Uint8Array.of(0, 0, 0, 0, 0, 1, 1, 24, 25, 0, 48, 255) };
   assert.equal(rleText(many, [0, 0, 4, 3], "x"), "x = 4, y = 2, rule = x\n.2AX$pA.pXyO!\n");
 });
+
+test("trails grow by later instants only, and know where instants are missing", async () => {
+  const { Trails, isMissing } = await web("trails.js"), trails = new Trails();
+  trails.addPath([[0, 1, 2, 3], [1, 1, 2, 4], [2, 1, 2, 5]]);
+  trails.addFrame({ time: 2, count: 1 }, () => [9, 9, 9]); // known from the path
+  trails.addFrame({ time: 3, count: 1 }, () => [1, 2, 6]);
+  trails.addPath(undefined);
+  trails.addPath([[20, 1, 2, 7], [21, 1, 2, 8]]);
+  assert.deepEqual(trails.instants.map(({ time, places }) => [time, places[2]]), [[0, 3], [1, 4], [2, 5], [3, 6], [20, 7], [21, 8]]);
+  assert.deepEqual(trails.instants.map((_, i) => isMissing(trails.instants, i)), [false, false, false, false, true, false]);
+  assert.equal(trails.since(3).length, 3);
+  trails.addFrame({ time: 22, count: 2 }, () => [0, 0, 0]); // a different number of bodies is a different run
+  assert.equal(trails.instants.length, 1);
+  for (let i = 0; i < 90000; i++) trails.add(30 + i, new Float32Array(6));
+  assert.ok(trails.instants.length <= 12288 && trails.instants.length > 6000 && trails.instants.at(-1).time === 90029);
+  assert.ok(!trails.instants.some((_, i) => i > 1 && isMissing(trails.instants, i)), "thinned instants are no gaps");
+});
+
+test("RLE is read, turned and cut into messages of at most 1,536 bytes", async () => {
+  const { cellsOf, lineCells, rotated, tilesOf } = await web("draw.js");
+  const glider = cellsOf("#N Glider\nx = 3, y = 3, rule = B3/S23\nbo$2bo$3o!\n");
+  assert.deepEqual(glider, { width: 3, height: 3, cells: [[1, 0], [2, 1], [0, 2], [1, 2], [2, 2]] });
+  assert.deepEqual(cellsOf("..A$pA!"), null, "states beyond X are not read");
+  assert.deepEqual(cellsOf("2.A$3$B!").cells, [[2, 0], [0, 4]]);
+  for (const text of ["", "hello", "x = 3", "9b!", "<b>"]) assert.equal(cellsOf(text), null, text);
+  let turned = glider;
+  for (let i = 0; i < 4; i++) turned = rotated(turned);
+  assert.deepEqual(turned, glider);
+  assert.deepEqual(rotated({ width: 2, height: 1, cells: [[0, 0]] }), { width: 1, height: 2, cells: [[0, 0]] });
+  assert.deepEqual(tilesOf([5, 6, 14, 7], (x) => x === 5 || x === 13 ? 1 : 0), [{ x: 5, y: 6, width: 9, height: 1, cells: "0101" }]);
+  const large = tilesOf([0, 0, 300, 90], () => 1);
+  assert.ok(large.every((t) => t.cells.length <= 3072 && t.cells.length === 2 * Math.ceil(t.width / 8) * t.height));
+  assert.equal(large.reduce((n, t) => n + t.width * t.height, 0), 27000);
+  assert.equal(tilesOf([0, 0, 5000, 5000], () => 0), null);
+  assert.equal(lineCells([0, 0], [3, -1]).join(" "), "0,0 1,0 2,-1 3,-1");
+});
+
+test("discs have the cube root of the mass, equal masses equal sizes, and a floor", async () => {
+  const { ballSizes } = await web("points.js");
+  const [one, eighth, none] = ballSizes([1, 1 / 8, 0]);
+  assert.ok(Math.abs(one / eighth - 2) < 1e-9 && none > 0 && none < eighth);
+  assert.equal(new Set(ballSizes(new Array(64).fill(3))).size, 1);
+  assert.ok(ballSizes([0, 0]).every((size) => size > 0));
+});

@@ -88,6 +88,60 @@ for (const [name, options, state] of RUNS)
     tunnel.close();
   });
 
+test("cells are drawn in a paused run, which goes on from them and steps back, to the start at last", { timeout: 900000 }, async () => {
+  const pattern = path.join(folder, "block.rle");
+  fs.writeFileSync(pattern, "x = 2, y = 2, rule = B3/S23:T32,32\n2o$2o!\n");
+  const run = await begin(["life", "--pattern", pattern, "-n", "1000000000", "--view"]);
+  const page = await openPage(browser, run.url, { width: 640, height: 760 });
+  const says = (text) => until(page, (t) => document.querySelector("#words").textContent.includes(t), text);
+  await says("4 alive");
+  await page.keyboard.press("w");
+  await until(page, () => document.querySelector("#words").textContent.startsWith("paused"));
+  const box = await page.locator("#picture").boundingBox(), side = Math.min(box.width, box.height) / 32;
+  const at = (x, y) => [box.x + box.width / 2 + (x + 0.5 - 16) * side, box.y + box.height / 2 + (y + 0.5 - 16) * side];
+  const generation = async () => +(await words(page)).match(/generation ([\d,]+)/)[1].replaceAll(",", ""), first = await generation();
+  await page.mouse.move(...at(4, 25));
+  await page.mouse.down();
+  await page.mouse.move(...at(6, 25), { steps: 4 });
+  await page.mouse.up();
+  await says("7 alive"); // the block, and a blinker
+  await page.keyboard.press(".");
+  await until(page, (g) => document.querySelector("#words").textContent.includes("generation " + g.toLocaleString("en")), first + 1);
+  await says("7 alive");
+  await page.mouse.click(...at(5, 25)); // erases the middle of the blinker, which is upright now
+  await says("6 alive");
+  await page.keyboard.press("b");
+  await says("7 alive");
+  await page.keyboard.press("Home");
+  await says("generation 0");
+  await says("4 alive");
+  await page.keyboard.press(".");
+  await says("generation 1");
+  assert.deepEqual(page.mistakes, []);
+  run.kill("SIGINT");
+  await run.ended;
+  await page.context().close();
+});
+
+test("a run at a terminal is run again from its page, with the same link", { timeout: 900000 }, async () => {
+  const line = `'${command}' nbody --ic figure8 --until 0.5 --dt 0.001 --view --no-browser`;
+  const run = spawn("script", ["-qec", line, "/dev/null"], { stdio: ["pipe", "pipe", "ignore"] });
+  let said = "";
+  run.stdout.on("data", (text) => { said += text; });
+  while (!/#t=[0-9a-f]{32}/.test(said)) await new Promise((done) => setTimeout(done, 100));
+  const page = await openPage(browser, /http:\/\/127\.0\.0\.1:\d+\/#t=[0-9a-f]{32}/.exec(said)[0]);
+  for (let turn = 0; turn < 2; turn++) {
+    await until(page, () => document.querySelector("#words").textContent.startsWith("ended"));
+    assert.match(await words(page), /time 0\.5 · step 500/);
+    await page.locator("#again").click();
+    await until(page, () => /running/.test(document.querySelector("#words").textContent));
+  }
+  assert.equal(said.match(/view at/g).length, 1, "the link is printed once");
+  await page.context().close();
+  run.stdin.write("\x03");
+  await new Promise((done) => run.on("exit", done));
+});
+
 test("a recording is shown by the command, and as a page from a file", { timeout: 900000 }, async () => {
   const file = path.join(folder, "run.view"), html = path.join(folder, "run.html");
   execFileSync(command, ["nbody", "--ic", "plummer", "-n", "2000", "--steps", "400", "--record", file, "--view-budget", "100", "-q"]);

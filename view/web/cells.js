@@ -18,7 +18,7 @@ void main() {
 }`;
 
 const PLANE = `uniform usampler2D body; uniform sampler2D ages, table, palette;
-uniform vec2 origin, extent, edgeLow, edgeHigh; uniform float perPixel, height, gap, least; uniform bool squares, aged, many;
+uniform vec2 origin, extent, edgeLow, edgeHigh; uniform float perPixel, height, gap, least; uniform bool squares, aged, many, lined;
 uniform vec3 paper, beyond;
 out vec4 pixel;
 void main() {
@@ -37,6 +37,7 @@ void main() {
   if (gap > 0.0 && max(inside.x, inside.y) > 0.5 - gap) v *= 0.12;
   vec3 own = many ? texelFetch(palette, ivec2(state, 0), 0).rgb : texture(table, vec2(v, 0.5)).rgb;
   pixel.rgb = mix(paper, own, smoothstep(0.0, 0.3, v));
+  if (lined && max(inside.x, inside.y) > 0.5 - 0.5 * perPixel) pixel.rgb = mix(pixel.rgb, beyond, 0.7);
 }`;
 
 export class CellsPicture {
@@ -91,7 +92,7 @@ export class CellsPicture {
     drawInto(gl, null);
     drawWhole(gl, this.plane, { body: this.body, many, palette: this.palette, ages: this.ages ? this.ages.texture : this.table, table: this.table, origin, perPixel,
       extent: [frame.width, frame.height], edgeLow: edge.slice(0, 2), edgeHigh: edge.slice(2), height: gl.drawingBufferHeight,
-      gap: perPixel < 1 / 7 ? 0.07 : 0, squares: frame.zoom > 0, least: leastShare(frame), aged: Boolean(this.ages && look.age), paper: look.paper, beyond: look.beyond });
+      gap: perPixel < 1 / 7 ? 0.07 : 0, lined: perPixel * camera.ratio <= 1 / 8, squares: frame.zoom > 0, least: leastShare(frame), aged: Boolean(this.ages && look.age), paper: look.paper, beyond: look.beyond });
   }
 }
 

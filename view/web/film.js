@@ -62,3 +62,57 @@ export class Film {
     return new Blob([makeWebm(this.chunks, this.canvas.width, this.canvas.height, this.codec)], { type: "video/webm" });
   }
 }
+
+// A film of the page: of a run as it is seen, of a recording with every picture once.
+export class Filming {
+  // page: its state; layers(): canvases; act(what, more): asks the run; said(text, stay): tells the user; save(blob); pressed(on)
+  constructor(to) {
+    Object.assign(this, to);
+    this.film = null;
+  }
+
+  async begin() {
+    const film = new Film(this.layers());
+    try {
+      await film.begin();
+    } catch (error) {
+      this.said(error.message);
+      return;
+    }
+    film.begun = performance.now();
+    film.frames = 0;
+    this.film = film;
+    this.pressed(true);
+    if (this.page.hello.live) this.said("Filming. The same button ends and saves the film.");
+    else {
+      this.said("Filming the recording. The same button ends it sooner.", true);
+      if (!this.page.state.paused) this.act("pause");
+      film.wanted = 0;
+      this.act("seek", { frame: 0 });
+    }
+  }
+
+  async frame() {
+    const { film, page } = this;
+    if (page.hello.live) film.add(performance.now() - film.begun);
+    else if (page.state.frame === film.wanted) {
+      film.wanted = -1;
+      await film.add(film.frames++ * 1000 / (page.state.speed || 30), true);
+      if (this.film !== film) return;
+      if (film.frames >= page.hello.frames) this.end();
+      else this.act("seek", { frame: film.wanted = film.frames });
+    }
+  }
+
+  async end() {
+    const { film } = this;
+    this.film = null;
+    this.pressed(false);
+    try {
+      this.save(await film.end());
+      this.said("The film is saved.");
+    } catch (error) {
+      this.said("The film could not be made: " + error.message);
+    }
+  }
+}

@@ -8,6 +8,13 @@ export const KEYS = [
   [["+", "-"], "Faster, slower", "speed"],
   [["[", "]"], "One picture back, one on", "back"],
   [["End"], "Back to the present", "now"],
+  [["a"], "Run again, after its end", "again"],
+  [["w"], "Draw: a pen for cells, and erase; with Shift select", "draw", "cells"],
+  [["Ctrl C", "Ctrl V"], "Draw: copy the selection, paste at the pointer", "", "cells"],
+  [["q"], "Draw: turn what is pasted", "rotate", "cells"],
+  [["Delete"], "Draw: erase the selection", "erase", "cells"],
+  [["b"], "Paused: the generation before", "undo", "cells"],
+  [["Home"], "Paused: the start of the run", "start", "cells"],
   [["Arrows"], "Turn (bodies), move (cells)", "arrows", "points cells"],
   [["Shift"], "with arrows or mouse: move", "", "points"],
   [["PageUp", "PageDown"], "Nearer, farther", "zoom", "points cells"],
@@ -43,7 +50,7 @@ export function listenKeys(act, single) {
   addEventListener("keydown", (e) => {
     const at = e.target;
     if (e.altKey || e.metaKey || document.querySelector("dialog[open]")) return;
-    if (e.ctrlKey ? single() : !single() && !ARROWS[e.key]) return;
+    if (e.ctrlKey ? single() || "cv".includes(e.key) : !single() && !ARROWS[e.key]) return;
     if (at.matches("select, input:not([type=checkbox])") && (e.key.length > 1 || at.tagName === "SELECT")) return;
     if (at.matches("button, input, [tabindex]:not(#picture)") && (e.key === " " || e.key === "Enter" || ARROWS[e.key])) return;
     if (ARROWS[e.key]) {
@@ -64,16 +71,19 @@ export function listenPointers(canvas, on) {
   const down = new Map();
   const ratio = () => canvas.width / canvas.clientWidth;
   const place = (e) => [e.offsetX * ratio(), e.offsetY * ratio()];
-  let pressed = null; // where, until it moves
+  let pressed = null, takes = false; // where, until it moves; true if the pen has it
   canvas.addEventListener("pointerdown", (e) => {
     canvas.setPointerCapture(e.pointerId);
     down.set(e.pointerId, place(e));
     pressed = down.size === 1 && e.button === 0 ? place(e) : null;
+    takes = Boolean(pressed) && on.take(...pressed, e.shiftKey);
   });
   const up = (e) => {
     down.delete(e.pointerId);
-    if (pressed && e.type === "pointerup") on.click(...pressed);
+    if (takes) on.drop();
+    else if (pressed && e.type === "pointerup") on.click(...pressed);
     pressed = null;
+    takes = false;
   };
   canvas.addEventListener("pointerup", up);
   canvas.addEventListener("pointercancel", up);
@@ -84,6 +94,10 @@ export function listenPointers(canvas, on) {
       return;
     }
     down.set(e.pointerId, here);
+    if (takes) {
+      on.draw(...here);
+      return;
+    }
     const d = [here[0] - before[0], here[1] - before[1]];
     if (pressed && Math.hypot(here[0] - pressed[0], here[1] - pressed[1]) > 4 * ratio()) pressed = null;
     if (down.size === 1) on.drag(...d, e.shiftKey || e.buttons & 6);

@@ -129,7 +129,7 @@ export class Link {
       this.on.trouble(text, true);
       return;
     }
-    this.on.trouble("The connection was lost. Trying again …");
+    this.on.trouble(code === 1012 ? "The run begins again …" : "The connection was lost. Trying again …");
     setTimeout(() => this.take(openWay(this.token)), Math.min(5000, 500 * 2 ** this.tries++));
   }
 }

@@ -1,7 +1,7 @@
 // main.js - the page: connects a run or a recording with the controls.
 // SPDX-License-Identifier: MIT
 import { KEYS, helpRows, listenKeys, listenPointers } from "./keys.js";
-import { Film, saveBlob } from "./film.js";
+import { Film, Filming, saveBlob } from "./film.js";
 import { Link, fairShare } from "./link.js";
 import { MAPS } from "./colour_maps.js";
 import { formatNumber, formatQuantity } from "./numbers.js";
@@ -13,13 +13,20 @@ import { fill, get, make, name } from "./elements.js";
 import { BodyPanel } from "./orbits.js";
 import { nearestSpeed, speedsOf } from "./speeds.js";
 import { Past, Table } from "./history.js";
+import { Trails } from "./trails.js";
+import { bodyPlace } from "./points.js";
 import { Replay } from "./replay.js";
+import { Drawing } from "./draw.js";
 import { first } from "./connect.js";
 
 const system = matchMedia("(prefers-color-scheme: dark)");
-const page = { past: new Past(), hello: { can: [], time: null }, state: {}, at: -1, owed: 0, notes: 0 };
+const page = { past: new Past(), trails: new Trails(), hello: { can: [], time: null }, state: {}, at: -1, owed: 0, notes: 0 };
 const scene = new Scene(get("picture"), get("marks"), note, redraw);
 const bodies = new BodyPanel(scene, redraw);
+const filming = new Filming({ page, layers, act: (what, more) => source.act(what, more), said: note, save: (blob) => saveBlob(blob, fileName("webm")),
+  pressed: (on) => get("film").setAttribute("aria-pressed", String(on)) });
+const drawing = new Drawing(scene, (what, more) => source.act(what, more), note);
+const TRAILED = 512; // bodies, at most
 
 // ---- drawing, when something changed
 
@@ -38,7 +45,7 @@ function drawAll(now) {
   if (early) redraw();
   else if (page.plots && !get("plots").hidden) page.plots.draw(scene.frame && !page.plots.log ? scene.frame.time : NaN, scene.look.dark);
   drawWords();
-  if (page.film) filmFrame();
+  if (filming.film) filming.frame();
   const owed = page.owed;
   page.owed = 0;
   if (owed) source.drawn();
@@ -100,7 +107,11 @@ const on = {
     get("title").textContent = hello.title;
     if (!again) {
       page.past.clear();
+      page.trails.clear();
       page.at = -1;
+      page.state = {};
+      replay.stop();
+      drawing.turn(false);
       page.counted = null;
       scene.look.colour = "none";
       makePlots(); // first, because plots take part of the window
@@ -118,7 +129,10 @@ const on = {
   share: wish,
   text(message) {
     if (message.type === "state") setState(message);
-    if (message.type === "bodies") bodies.update(message);
+    if (message.type === "bodies") {
+      bodies.update(message);
+      page.trails.addPath(message.path);
+    }
     if (message.type === "say") note(message.text, message.level === "error");
     if (message.type === "refused") note(message.text);
     if (message.type === "end") {
@@ -133,14 +147,18 @@ const on = {
       if (page.table) page.table.add(frame);
     } else {
       const live = page.hello.live, late = live && page.at >= 0;
-      const alone = !live && (page.film || frame.time < page.lastTime || page.state.paused);
+      const alone = !live && (filming.film || frame.time < page.lastTime || page.state.paused);
       page.lastTime = frame.time;
       if (frame.population >= 0) page.counted = frame;
-      if (alone) page.past.clear();
+      if (alone) {
+        page.past.clear();
+        page.trails.clear();
+      }
       page.past.add(frame);
+      if (frame.kind === "points" && frame.count <= TRAILED && !(frame.flags & 4)) page.trails.addFrame(frame, bodyPlace);
       if (!late) {
         scene.show(frame, alone);
-        scene.setTrails(page.past.frames.slice(-256));
+        drawTrails();
       }
       setHistory();
       wish();
@@ -181,6 +199,9 @@ function setState(state) {
   get("pause").disabled = over ? page.past.length < 2 : !can.includes("pause");
   get("step").disabled = over || !can.includes("step");
   get("speed").disabled = over;
+  get("again").hidden = !over || page.gone || !can.includes("again");
+  get("draw").hidden = over || !can.includes("put");
+  if (over) drawing.turn(false);
   get("quit").hidden = page.gone || !can.includes("quit");
   get("quit").textContent = over ? "Close the view" : "End the run …";
   wish();
@@ -298,6 +319,12 @@ const ACTS = {
   speed: (key) => turnSpeed(key === "-" ? -1 : 1),
   back: (key) => goTo(Math.max(0, +get("history").value + (key === "[" ? -1 : 1))),
   now: () => page.hello.live && goTo(-1),
+  again: () => get("again").hidden || source.act("again"),
+  draw: () => get("draw").hidden || startDrawing(),
+  rotate: () => drawing.on && drawing.rotate(),
+  erase: () => drawing.on && drawing.erase(),
+  undo: () => drawing.back(-1, page),
+  start: () => drawing.back(-1e6, page),
   arrows: ([x, y], shift) => move("drag", ...[x, y].map((v) => v * (shift || scene.kind === "cells" ? -40 : 40)), shift),
   zoom: (key) => move("zoom", key === "PageUp" ? 1.25 : 0.8),
   fit: () => move("fit"),
@@ -312,7 +339,7 @@ const ACTS = {
   rle: saveRle,
   csv: () => page.table && saveBlob(new Blob([page.table.csv()]), fileName("csv")),
   log: () => setLog(!get("log").checked),
-  film: () => page.film ? endFilm() : beginFilm(),
+  film: () => filming.film ? filming.end() : filming.begin(),
   hide: () => document.body.classList.toggle("bare"),
   help: showHelp,
 };
@@ -321,6 +348,15 @@ function move(how, ...by) {
   if (!scene.picture) return;
   scene[how](...by);
   wish();
+}
+
+// The pen: the run is paused while cells are drawn.
+function startDrawing() {
+  drawing.turn(!drawing.on);
+  if (!drawing.on) return;
+  goTo(-1);
+  if (!page.state.paused) source.act("pause");
+  note("Drawing. Shift selects, the right button moves the picture.");
 }
 
 function setLog(on) {
@@ -338,7 +374,13 @@ function setMap(map) {
 function setTrails(trails) {
   get("trails").checked = trails;
   scene.setLook({ trails });
-  scene.setTrails(page.past.frames.slice(-256));
+  drawTrails();
+}
+
+// As long as the last 256 pictures.
+function drawTrails() {
+  const { frames } = page.past;
+  scene.setTrails(page.trails.since(frames[Math.max(0, frames.length - 256)]?.time));
 }
 
 function showHelp() {
@@ -371,51 +413,6 @@ function saveRle() {
   const text = scene.rle();
   if (text) saveBlob(new Blob([text]), fileName("rle"));
   else note("From here cells are only counted. Come nearer.");
-}
-
-async function beginFilm() {
-  const film = new Film(layers());
-  try {
-    await film.begin();
-  } catch (error) {
-    note(error.message);
-    return;
-  }
-  film.begun = performance.now();
-  film.frames = 0;
-  page.film = film;
-  get("film").setAttribute("aria-pressed", "true");
-  if (page.hello.live) note("Filming. The same button ends and saves the film.");
-  else {
-    note("Filming the recording. The same button ends it sooner.", true);
-    if (!page.state.paused) source.act("pause");
-    film.wanted = 0;
-    source.act("seek", { frame: 0 });
-  }
-}
-
-async function filmFrame() {
-  const { film } = page;
-  if (page.hello.live) film.add(performance.now() - film.begun);
-  else if (page.state.frame === film.wanted) {
-    film.wanted = -1;
-    await film.add(film.frames++ * 1000 / (page.state.speed || 30), true);
-    if (page.film !== film) return;
-    if (film.frames >= page.hello.frames) endFilm();
-    else source.act("seek", { frame: film.wanted = film.frames });
-  }
-}
-
-async function endFilm() {
-  const { film } = page;
-  page.film = null;
-  get("film").setAttribute("aria-pressed", "false");
-  try {
-    saveBlob(await film.end(), fileName("webm"));
-    note("The film is saved.");
-  } catch (error) {
-    note("The film could not be made: " + error.message);
-  }
 }
 
 // ---- hands
@@ -455,7 +452,11 @@ listenPointers(get("picture"), {
   zoom: (...z) => move("zoom", ...z),
   centre: (...c) => move("centre", ...c),
   click: (x, y) => scene.kind === "points" && bodies.known && bodies.pick(scene.nearest(x, y, 24 * scene.orbit.ratio)),
+  take: (x, y, selects) => drawing.begin(x, y, selects),
+  draw: (x, y) => drawing.move(x, y),
+  drop: () => drawing.end(),
   over: (x, y) => {
+    drawing.pointer = [x, y];
     const tip = get("tip"), text = scene.kind === "grid" && scene.under ? scene.under(x, y) : "";
     tip.hidden = !text;
     tip.textContent = text;

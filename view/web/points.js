@@ -6,6 +6,7 @@
 import { WHOLE, drawInto, drawWhole, fillTable, freeTarget, makeProgram, makeTarget, makeTexture, sumFormat, useProgram } from "./gl.js";
 import { colourAt, colourTable, groupColour, shadeAt } from "./colour_maps.js";
 import { frameWeights } from "./motion.js";
+import { isMissing } from "./trails.js";
 
 const HELD = 4; // frames on the GPU
 
@@ -33,15 +34,38 @@ void main() {
   sum = vec4(colour * w, w);
 }`;
 
-const TRAIL = `in vec3 place; in float fade;
+// A trail ends where its body is at the time `now`, and fades towards the time `then`.
+const TRAIL = `in vec3 place; in float time;
 uniform mat4 matrix; uniform vec3 base;
-out float bright;
-void main() { gl_Position = matrix * vec4(place + base, 1.0); gl_PointSize = 3.0; bright = fade; }`;
+out float when;
+void main() { gl_Position = matrix * vec4(place + base, 1.0); gl_PointSize = 3.0; when = time; }`;
 
-const LINE = `in float bright;
-uniform float weight;
+const LINE = `in float when;
+uniform float weight, now, then;
+uniform bool many;
 out vec4 sum;
-void main() { sum = vec4(0.55, 0.62, 0.75, 1.0) * weight * bright; }`;
+void main() {
+  if (when > now) discard;
+  float part = clamp((when - then) / (now - then), 0.0, 1.0);
+  sum = vec4(0.55, 0.62, 0.75, 1.0) * weight * (many ? 0.35 * part * part : 0.9 * part);
+}`;
+
+// Few bodies with masses: shaded discs.
+const BALL = `in vec3 place, colour; in float size;
+uniform mat4 matrix;
+out vec3 own;
+out float wide;
+void main() { gl_Position = matrix * vec4(place, 1.0); gl_PointSize = wide = size; own = colour; }`;
+
+const SHADED = `in vec3 own;
+in float wide;
+out vec4 pixel;
+void main() {
+  vec2 at = gl_PointCoord * 2.0 - 1.0;
+  float r = length(at), cover = clamp((1.0 - r) * wide * 0.5, 0.0, 1.0);
+  float light = max(0.0, dot(vec3(at, sqrt(max(0.0, 1.0 - r * r))), vec3(-0.45, -0.45, 0.77)));
+  pixel = vec4(own * (0.45 + 0.55 * light), cover);
+}`;
 
 const LARGEST = `uniform sampler2D source; uniform vec2 extent;
 out vec4 largest;
@@ -85,7 +109,8 @@ void main() {
 }`;
 
 const PLACES = ["shade", ...[0, 1, 2, 3].flatMap((i) => ["x" + i, "y" + i, "z" + i])];
-const PROGRAMS = { still: [BODY(true), SPOT, PLACES], moving: [BODY(false), SPOT, PLACES], line: [TRAIL, LINE, ["place", "fade"]],
+const PROGRAMS = { still: [BODY(true), SPOT, PLACES], moving: [BODY(false), SPOT, PLACES], line: [TRAIL, LINE, ["place", "time"]],
+  ball: [BALL, SHADED, ["place", "size", "colour"]],
   largest: [WHOLE, LARGEST], fade: [WHOLE, FADE], tone: [SCALED, TONE] };
 
 // Transform of a frame's normalised u16 to space: base + scale n.
@@ -115,6 +140,13 @@ function hardly({ box }) {
   return 1e-3 * Math.max(box[3] - box[0], box[4] - box[1], box[5] - box[2]);
 }
 
+// Diameters of few bodies in CSS pixels: the cube root of the mass, as of balls of one density, and a floor. Equal masses are
+// equal. Pure.
+export function ballSizes(masses) {
+  const most = Math.max(...masses), largest = masses.length > 16 ? 12 : 18;
+  return masses.map((m) => Math.max(6, most > 0 ? largest * Math.cbrt(m / most) : 0));
+}
+
 // True if most of a sample of bodies turn back within three frames. Pure.
 export function leapsIn(frames) {
   const count = Math.min(256, ...frames.map((f) => f.count)), far = hardly(frames[2]);
@@ -124,14 +156,17 @@ export function leapsIn(frames) {
 }
 
 export class PointsPicture {
-  constructor(gl) {
+  // balls: diameters of few bodies, which are drawn as discs
+  constructor(gl, balls = null) {
     this.gl = gl;
+    this.balls = balls;
     this.sum = sumFormat(gl);
     this.made = {};
     for (const name of ["still", "largest", "tone"]) this.program(name);
     this.table = makeTexture(gl);
     this.shades = makeTexture(gl);
     this.lineBuffer = gl.createBuffer();
+    this.ballBuffer = gl.createBuffer();
     this.held = [];
     this.levels = [];
   }
@@ -196,6 +231,11 @@ export class PointsPicture {
     return this.held.at(-1)?.frame ?? null;
   }
 
+  // True if the frame has all bodies: those of a region are fewer, and have other numbers.
+  get drawsBalls() {
+    return this.balls && this.frame.count === this.balls.length;
+  }
+
   // The place of body k at a time.
   placeAt(k, time) {
     if (!this.held.length || this.held.some((h) => k >= h.frame.count)) return null;
@@ -205,24 +245,30 @@ export class PointsPicture {
     return sum;
   }
 
-  // Trails: positions of the last frames, oldest first; dots where a body turned too far between
-  // two of them.
-  setTrails(frames) {
-    const { gl } = this, n = Math.min(512, ...frames.map((f) => f.count)), far = frames.length && hardly(frames[0]), lines = [], dots = [];
-    this.trailFrom = frames.length ? frames[0].box.slice(0, 3) : [0, 0, 0];
-    for (let k = 0; frames.length && k < n; k++) {
-      let before = null, from = null;
-      frames.forEach((frame, f) => {
-        const to = bodyPlace(frame, k).map((v, c) => v - this.trailFrom[c]), fade = n > 64 ? 0.35 * (f / frames.length) ** 2 : 0.9 * f / frames.length;
-        if (from && (this.leaps ? far < Math.hypot(...to.map((v, c) => v - from[c])) : turnsBack(before || from, from, to, far))) dots.push(...to, 2 * fade);
-        else if (from) lines.push(...from, fade, ...to, fade);
-        [before, from] = [from, to];
-      });
+  // Trails through instants, { time, places } by time: a line; dots where a body turned too far between two of them; nothing
+  // where instants are missing.
+  setTrails(instants) {
+    const { gl } = this, n = instants.length ? instants[0].places.length / 3 : 0, far = n && hardly(this.frame);
+    const [from, then] = n ? [instants[0].places.slice(0, 3), instants[0].time] : [[0, 0, 0], 0];
+    const lines = new Float32Array(8 * n * instants.length), dots = [], missing = instants.map((_, i) => isMissing(instants, i));
+    const place = (i, k) => [0, 1, 2].map((c) => instants[i].places[3 * k + c] - from[c]);
+    let used = 0;
+    for (let k = 0; k < n; k++) {
+      const path = instants.map((_, i) => place(i, k)), turned = path.map((to, i) => i > 1 && turnsBack(path[i - 2], path[i - 1], to, far));
+      const leaps = 4 * turned.filter(Boolean).length > path.length;
+      for (let i = 1; i < path.length; i++) {
+        if (missing[i] || leaps || turned[i]) dots.push(...path[i], instants[i].time - then);
+        else {
+          lines.set([...path[i - 1], instants[i - 1].time - then, ...path[i], instants[i].time - then], used);
+          used += 8;
+        }
+      }
     }
     gl.bindBuffer(gl.ARRAY_BUFFER, this.lineBuffer);
-    gl.bufferData(gl.ARRAY_BUFFER, new Float32Array([...lines, ...dots]), gl.DYNAMIC_DRAW);
-    this.trailLines = lines.length / 4;
-    this.trailDots = dots.length / 4;
+    gl.bufferData(gl.ARRAY_BUFFER, 4 * (used + dots.length), gl.DYNAMIC_DRAW);
+    gl.bufferSubData(gl.ARRAY_BUFFER, 0, lines.subarray(0, used));
+    gl.bufferSubData(gl.ARRAY_BUFFER, 4 * used, new Float32Array(dots));
+    Object.assign(this, { trailFrom: from, trailThen: then, trailLines: used / 4, trailDots: dots.length / 4, trailMany: n > 64 });
   }
 
   resize() {
@@ -255,6 +301,33 @@ export class PointsPicture {
     gl.disable(gl.BLEND);
     this.findLargest();
     this.drawTone();
+    if (this.drawsBalls) this.drawBalls(camera, time);
+  }
+
+  // Few bodies as discs, the farthest first.
+  drawBalls(camera, time) {
+    const { gl, frame } = this, away = camera.axes()[2], bodies = [];
+    for (let k = 0; k < frame.count; k++) {
+      const place = this.placeAt(k, time)?.map((v, c) => v - camera.target[c]);
+      if (place) bodies.push({ near: place.reduce((sum, v, c) => sum + v * away[c], 0), data: [...place, camera.ratio * this.balls[k], ...this.colourOf(k)] });
+    }
+    bodies.sort((a, b) => a.near - b.near);
+    gl.bindBuffer(gl.ARRAY_BUFFER, this.ballBuffer);
+    gl.bufferData(gl.ARRAY_BUFFER, new Float32Array(bodies.flatMap((b) => b.data)), gl.DYNAMIC_DRAW);
+    gl.enable(gl.BLEND);
+    gl.blendFunc(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA);
+    useProgram(gl, this.program("ball"), { matrix: camera.matrix() });
+    [[3, 0], [1, 12], [3, 16]].forEach(([parts, from], place) => this.bind(place, this.ballBuffer, parts, gl.FLOAT, 28, from));
+    gl.drawArrays(gl.POINTS, 0, bodies.length);
+    this.unbind();
+    gl.disable(gl.BLEND);
+  }
+
+  // The colour of body k as a disc: red, green and blue of 0 to 1.
+  colourOf(k) {
+    const { look, frame } = this, shade = look.colour !== "none" && frame.shades ? frame.shades[k] : -1;
+    const colour = shade < 0 ? colourAt(look.map, look.dark ? 0.85 : 0.4) : look.colour === "group" ? groupColour(shade) : shadeAt(look, shade / 255);
+    return colour.map((v) => v / 255);
   }
 
   fadeSums(keep) {
@@ -275,12 +348,18 @@ export class PointsPicture {
       scales["scale" + i] = places.scale.map((s) => w * s);
     }
     const count = Math.min(most, ...used.map((h) => h.frame.count)), matrix = camera.matrix(), weight = this.sum.weight * part;
-    useProgram(gl, this.program(still ? "still" : "moving"), { ...scales, base, matrix, weight, size: this.sizeOf(count, camera), table: this.shades });
-    this.bindFrames(used, still);
-    gl.drawArrays(gl.POINTS, 0, count);
-    this.unbind();
-    if (!this.trailLines && !this.trailDots) return;
-    useProgram(gl, this.program("line"), { matrix, weight, base: this.trailFrom.map((v, c) => v - camera.target[c]) });
+    if (!this.drawsBalls) {
+      useProgram(gl, this.program(still ? "still" : "moving"), { ...scales, base, matrix, weight, size: this.sizeOf(count, camera), table: this.shades });
+      this.bindFrames(used, still);
+      gl.drawArrays(gl.POINTS, 0, count);
+      this.unbind();
+    }
+    if (this.trailLines || this.trailDots) this.drawTrails(camera, time, matrix, weight);
+  }
+
+  drawTrails(camera, time, matrix, weight) {
+    const { gl } = this, base = Array.from(this.trailFrom, (v, c) => v - camera.target[c]);
+    useProgram(gl, this.program("line"), { matrix, weight, base, now: time - this.trailThen, then: 0, many: this.trailMany });
     this.bind(0, this.lineBuffer, 3, gl.FLOAT, 16, 0);
     this.bind(1, this.lineBuffer, 1, gl.FLOAT, 16, 12);
     gl.drawArrays(gl.LINES, 0, this.trailLines);

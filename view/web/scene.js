@@ -7,7 +7,7 @@ import { FlatPicture } from "./flat.js";
 import { cssColour, groupColour, shadeAt, stateColour } from "./colour_maps.js";
 import { Pace } from "./motion.js";
 import { formatNumber, formatQuantity, niceStep } from "./numbers.js";
-import { PointsPicture, bodyPlace } from "./points.js";
+import { PointsPicture, ballSizes, bodyPlace } from "./points.js";
 import { liveBox, rleText } from "./rle.js";
 
 const AXES = [["x", [1, 0, 0]], ["y", [0, 1, 0]], ["z", [0, 0, 1]]];
@@ -40,6 +40,7 @@ export class Scene {
     this.look.cells = hello.cells;
     this.frame = this.picture = null;
     this.fitted = false;
+    this.chosen = null;
     this.above.least = hello.cells && !hello.cells.width ? 2 ** -54 : 1e-7; // pixels a cell; a plane is seen whole
     this.resize();
     if (this.kind === "cells") this.fit();
@@ -58,7 +59,8 @@ export class Scene {
 
   makePicture() {
     this.gl ||= this.canvas.getContext("webgl2", { antialias: false, alpha: false, depth: false, powerPreference: "high-performance" });
-    if (this.gl) this.picture = this.kind === "points" ? new PointsPicture(this.gl) : new CellsPicture(this.gl);
+    const few = this.kind === "points" && this.hello.points.bodies;
+    if (this.gl) this.picture = this.kind === "points" ? new PointsPicture(this.gl, few && ballSizes(few.masses)) : new CellsPicture(this.gl);
     else {
       this.picture = new FlatPicture(this.canvas);
       this.said("This browser has no WebGL2, so the picture is a simpler one" + (this.kind === "points" ? ", of 20,000 bodies at most." : "."), true);
@@ -111,9 +113,9 @@ export class Scene {
     this.changed();
   }
 
-  // Trails of a few bodies.
-  setTrails(frames) {
-    if (this.kind === "points" && this.frame && (this.look.trails || this.trailed)) this.picture.setTrails(this.look.trails && this.frame.count <= 512 ? frames : []);
+  // Trails of a few bodies, through instants.
+  setTrails(instants) {
+    if (this.kind === "points" && this.picture && this.frame && (this.look.trails || this.trailed)) this.picture.setTrails(this.look.trails ? instants : []);
     this.trailed = this.look.trails;
   }
 
@@ -275,8 +277,8 @@ export class Scene {
   // Overlays: scale, axes and colour legend.
   drawMarks(time) {
     const { marks, frame, look, kind, orbit } = this, perPixel = kind === "points" ? orbit.perPixel * orbit.ratio : this.above.ratio / this.above.scale;
-    const state = [marks.clientWidth, marks.clientHeight, perPixel, orbit.yaw, orbit.pitch, frame.colour, frame.lo, frame.hi,
-      this.names || this.picked >= 0 ? [time, this.picked, ...orbit.target] : ""].join();
+    const state = [marks.clientWidth, marks.clientHeight, perPixel, this.chosen && [this.above.x, this.above.y], orbit.yaw, orbit.pitch, frame.colour, frame.lo, frame.hi,
+      this.chosen, this.names || this.picked >= 0 ? [time, this.picked, ...orbit.target] : ""].join();
     if (state === this.marked) return false;
     this.marked = state;
     const { pen, width, height } = flatContext(marks), ink = inkOf(marks);
@@ -292,9 +294,10 @@ export class Scene {
     const scale = [[16, height - 19], [16, height - 14], [16 + wide, height - 14], [16 + wide, height - 19]];
     stroke(pen, scale, ink.paper, 4);
     stroke(pen, scale, ink.ink, 1.5);
+    if (this.chosen) this.drawChosen(pen, ink);
     if (kind !== "points") return false;
     this.drawTriad(pen, text, 42, height - 76, ink);
-    if (this.names) this.drawNames(pen, text, time, ink);
+    if (this.names && frame.count === this.names.length) this.drawNames(pen, text, time, ink);
     if (frame.colour === "group" && look.colour === "group") (this.hello.points.groups || []).slice(0, 8).forEach((name, i, all) => {
       const y = height - 18 - 20 * (all.length - 1 - i);
       pen.fillStyle = cssColour(groupColour(i));
@@ -306,6 +309,14 @@ export class Scene {
       drawScale(pen, { x: width - 196, y: height - 40, w: 180, h: 8 }, (t) => shadeAt(look, t), frame.lo, frame.hi,
         frame.colour + (title ? ` (${title})` : "") + ", log", ink, 12);
     }
+  }
+
+  // The frame of the selected cells.
+  drawChosen(pen, ink) {
+    const { above, chosen } = this, [left, top] = above.cell(0, 0), f = above.scale / above.ratio;
+    const [x0, y0, x1, y1] = chosen.map((v, i) => (v - (i % 2 ? top : left)) * f);
+    stroke(pen, [[x0, y0], [x1, y0], [x1, y1], [x0, y1], [x0, y0]], ink.paper, 4);
+    stroke(pen, [[x0, y0], [x1, y0], [x1, y1], [x0, y1], [x0, y0]], ink.ink, 1.5);
   }
 
   // Names beside few bodies, where they do not overlap, and the orbit of the picked body.
