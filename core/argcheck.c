@@ -24,6 +24,19 @@ static bool arg_info_text(cl_kernel k, cl_uint i, cl_kernel_arg_info what, char 
     return ok;
 }
 
+/* True if the argument is a pointer to const or a read_only image; false if that is unknown. */
+static bool is_read_only(cl_kernel k, cl_uint i)
+{
+    cl_kernel_arg_type_qualifier qualifiers = 0;
+    cl_kernel_arg_access_qualifier access = 0;
+    if (clGetKernelArgInfo(k, i, CL_KERNEL_ARG_TYPE_QUALIFIER, sizeof qualifiers, &qualifiers,
+                           NULL) != CL_SUCCESS ||
+        clGetKernelArgInfo(k, i, CL_KERNEL_ARG_ACCESS_QUALIFIER, sizeof access, &access, NULL) !=
+            CL_SUCCESS)
+        return false;
+    return (qualifiers & CL_KERNEL_ARG_TYPE_CONST) || access == CL_KERNEL_ARG_ACCESS_READ_ONLY;
+}
+
 /* Query an argument's declaration; false if the device's compiler does not provide it. */
 static bool parameter_query(cl_kernel k, cl_uint i, struct parameter *p)
 {
@@ -34,6 +47,7 @@ static bool parameter_query(cl_kernel k, cl_uint i, struct parameter *p)
         return false;
     arg_info_text(k, i, CL_KERNEL_ARG_NAME, p->name, sizeof p->name);
     p->size = opencl_type_size(p->type);
+    p->read_only = space == CL_KERNEL_ARG_ADDRESS_CONSTANT || is_read_only(k, i);
     p->kind = space == CL_KERNEL_ARG_ADDRESS_LOCAL     ? ARG_LOCAL
               : space == CL_KERNEL_ARG_ADDRESS_PRIVATE ? ARG_VALUE
                                                        : ARG_GLOBAL;

@@ -8,15 +8,22 @@
 
 /* ---- Recording arguments. The kernel's lock is held. ---- */
 
-static struct arg *arg_of(struct kernel *k, cl_uint i, const char *call)
+static bool arg_exists(const struct kernel *k, cl_uint i, const char *call)
 {
-    if (i < k->nargs) {
-        k->args[i].of_launch = false;
-        return &k->args[i];
-    }
+    if (i < k->nargs)
+        return true;
     fail(EINVAL, CL_INVALID_ARG_INDEX, "%s: kernel %s has %u arguments, there is no argument %u",
          call, k->name, k->nargs, i);
-    return NULL;
+    return false;
+}
+
+/* The argument that is about to be set. */
+static struct arg *arg_of(struct kernel *k, cl_uint i, const char *call)
+{
+    if (!arg_exists(k, i, call))
+        return NULL;
+    k->args[i].of_launch = false;
+    return &k->args[i];
 }
 
 /* memcmp without a call for the sizes of most arguments. */
@@ -380,13 +387,21 @@ STDCL_API int clarg_info(cl_kernel krn, cl_uint i, clarg_info_t *info)
                                 [ARG_GLOBAL] = STDCL_GLOBAL,
                                 [ARG_LOCAL] = STDCL_LOCAL};
     struct kernel *k = kernel_of(krn, "clarg_info");
-    if (!k || !arg_of(k, i, "clarg_info"))
+    if (!k || !arg_exists(k, i, "clarg_info"))
         return -1;
     if (!info)
         return fail(EINVAL, 0, "clarg_info: there is no room for the answer");
     const struct parameter *p = &k->parameters[i];
     *info = (clarg_info_t){kinds[p->kind], p->type, p->name};
     return 0;
+}
+
+STDCL_API int clarg_is_read_only(cl_kernel krn, cl_uint i)
+{
+    struct kernel *k = kernel_of(krn, "clarg_is_read_only");
+    if (!k || !arg_exists(k, i, "clarg_is_read_only"))
+        return -1;
+    return k->parameters[i].kind == ARG_GLOBAL && k->parameters[i].read_only;
 }
 
 /* Bind an argument to the first device at once, so that a wrong size is reported at the call that

@@ -70,6 +70,22 @@ static inline bool forked_child(const char *call)
     return atomic_load_explicit(&core_is_forked, memory_order_relaxed) && forked_refuse(call);
 }
 
+/* ---- flags.c ---- */
+
+/* Flags of calls that wait, and of launches and copies. */
+enum {
+    WAIT_FLAGS =
+        CL_EVENT_WAIT | CL_EVENT_NOWAIT | CL_EVENT_RELEASE | CL_EVENT_NORELEASE | CL_ALL_EVENT,
+    COMMAND_FLAGS = WAIT_FLAGS | CL_EVENT_OWN | CL_EVENT_CHECKED | CL_EVENT_SIDE_QUEUE |
+                    CL_EVENT_BARRIER | CL_EVENT_UNTRACKED,
+};
+
+/* 0 if a call knows all of these flags, else -1 after fail(). command_flags_check also refuses
+ * CL_EVENT_WAIT with CL_EVENT_NOWAIT. internal: flags of the loader that are not public. */
+int command_flags_check(int flags, int known, const char *call);
+int loader_flags_check(int flags, int internal, const char *call);
+int memory_flags_check(int flags, int known, const char *call);
+
 /* ---- device.c ---- */
 
 /* A device of a context, or NULL with EINVAL and a message that names `call`. */

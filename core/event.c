@@ -391,7 +391,7 @@ STDCL_API cl_event clwait(CLCONTEXT *cp, cl_uint dev, int flags)
 {
     if (!cp)
         return 0;
-    if (forked_child("clwait"))
+    if (forked_child("clwait") || command_flags_check(flags, WAIT_FLAGS, "clwait") != 0)
         return CL_FAILED;
     if (dev >= cp->ndev)
         return report_absent_device(cp, false) ? CL_FAILED : 0;
@@ -441,7 +441,7 @@ STDCL_API cl_event clwaitev(CLCONTEXT *cp, cl_uint dev, const cl_event ev, int f
 {
     if (!cp || dev >= cp->ndev || !ev)
         return 0;
-    if (forked_child("clwaitev"))
+    if (forked_child("clwaitev") || command_flags_check(flags, WAIT_FLAGS, "clwaitev") != 0)
         return CL_FAILED;
     struct device *d = &cp->dev[dev];
     if (recording_refuses_wait(d, "clwaitev"))
@@ -465,9 +465,8 @@ STDCL_API cl_event clwaitev(CLCONTEXT *cp, cl_uint dev, const cl_event ev, int f
 
 STDCL_API int clflush(CLCONTEXT *cp, cl_uint dev, int flags)
 {
-    (void)flags;
     struct device *d = device_of(cp, dev, "clflush");
-    if (!d)
+    if (!d || command_flags_check(flags, WAIT_FLAGS, "clflush") != 0)
         return -1;
     device_flush_side_queues(d);
     cl_int err = clFlush(d->queue);

@@ -17,6 +17,7 @@ struct parameter {
     size_t size;             /* of a value whose type OpenCL defines; 0: unknown */
     char name[32], type[32]; /* truncated if longer */
     char accepted[16];       /* last type that passed the check */
+    bool read_only;          /* const or constant memory, or a read_only image */
 };
 
 struct arg {

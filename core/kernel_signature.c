@@ -41,7 +41,21 @@ size_t opencl_type_size(const char *type)
 
 /* ---- What words mean. ---- */
 
-enum meaning { UNKNOWN, NOTHING, GLOBAL, LOCAL, PRIVATE, TYPE, OBJECT, TAG, SIGNED, UNSIGNED };
+enum meaning {
+    UNKNOWN,
+    NOTHING,
+    READS,
+    WRITES,
+    GLOBAL,
+    CONSTANT,
+    LOCAL,
+    PRIVATE,
+    TYPE,
+    OBJECT,
+    TAG,
+    SIGNED,
+    UNSIGNED
+};
 
 static enum meaning meaning_of(const char *word)
 {
@@ -49,22 +63,22 @@ static enum meaning meaning_of(const char *word)
         const char *word;
         enum meaning meaning;
     } known[] = {
-        {"const", NOTHING},
+        {"const", READS},
         {"volatile", NOTHING},
         {"restrict", NOTHING},
         {"__restrict", NOTHING},
         {"__restrict__", NOTHING},
-        {"read_only", NOTHING},
-        {"write_only", NOTHING},
-        {"read_write", NOTHING},
-        {"__read_only", NOTHING},
-        {"__write_only", NOTHING},
-        {"__read_write", NOTHING},
+        {"read_only", READS},
+        {"write_only", WRITES},
+        {"read_write", WRITES},
+        {"__read_only", READS},
+        {"__write_only", WRITES},
+        {"__read_write", WRITES},
         {"void", TYPE},
         {"global", GLOBAL},
         {"__global", GLOBAL},
-        {"constant", GLOBAL},
-        {"__constant", GLOBAL},
+        {"constant", CONSTANT},
+        {"__constant", CONSTANT},
         {"local", LOCAL},
         {"__local", LOCAL},
         {"private", PRIVATE},
@@ -93,8 +107,9 @@ static enum meaning meaning_of(const char *word)
 struct declaration {
     enum meaning space, sign;
     bool pointer, odd;
-    bool tag;          /* the next word is the tag of a struct, union or enum */
-    enum meaning kind; /* of the type: TYPE, OBJECT, TAG, or UNKNOWN */
+    bool reads, writes; /* const before the star, constant or read_only; write_only, read_write */
+    bool tag;           /* the next word is the tag of a struct, union or enum */
+    enum meaning kind;  /* of the type: TYPE, OBJECT, TAG, or UNKNOWN */
     char type[32], name[32];
 };
 
@@ -102,6 +117,17 @@ static void add_word(struct declaration *d, const char *word, enum meaning meani
 {
     switch (meaning) {
     case NOTHING:
+        break;
+    case READS:
+        d->reads |= !d->pointer;
+        break;
+    case WRITES:
+        d->writes = true;
+        break;
+    case CONSTANT:
+        d->reads = true;
+        d->odd |= d->space != UNKNOWN;
+        d->space = GLOBAL;
         break;
     case GLOBAL:
     case LOCAL:
@@ -161,6 +187,8 @@ static struct parameter conclude(struct declaration *d)
                  : d->kind == OBJECT               ? ARG_GLOBAL
                                                    : ARG_UNSET;
     p.size = p.kind == ARG_VALUE ? opencl_type_size(p.type) : 0;
+    /* Images are read_only without a qualifier (OpenCL C specification, 6.6). */
+    p.read_only = (d->reads || d->kind == OBJECT) && !d->writes;
     return p;
 }
 
@@ -177,11 +205,15 @@ static bool take_meaning(struct declaration *d, const struct text *text, const c
     for (struct token t = text_next(&check); t.length; t = text_next(&check))
         if (!text_is_letter(*t.text) && !token_is(t, "*"))
             return false;
+    const bool reads = d->reads;
+    bool star = false;
+    d->reads = false;
     for (struct token t = text_next(&r); t.length; t = text_next(&r))
         if (token_is(t, "*"))
-            d->pointer = true;
+            d->pointer = star = true;
         else
             take_word(d, text, t, levels);
+    d->reads |= reads && !star; /* const before the typedef of a pointer is not const memory */
     return true;
 }
 
@@ -274,6 +306,7 @@ static void parameters_merge(struct parameter *p, const struct parameter *other,
     for (cl_uint i = 0; i < n; i++) {
         if (p[i].kind != other[i].kind || strcmp(p[i].type, other[i].type) != 0)
             p[i].kind = ARG_UNSET;
+        p[i].read_only &= other[i].read_only;
         if (!p[i].name[0])
             memcpy(p[i].name, other[i].name, sizeof p[i].name);
     }

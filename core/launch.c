@@ -329,10 +329,13 @@ cl_event kernel_launch(CLCONTEXT *cp, cl_uint dev, cl_kernel krn, const clndrang
 {
     struct device *d = device_of(cp, dev, call);
     struct recording *r = d ? recording_of(d) : NULL;
+    const bool known =
+        d && command_flags_check(flags, COMMAND_FLAGS | CL_EVENT_UNCOUNTED, call) == 0;
     if (r)
-        return recording_result(r, launch_record(r, krn, ndr, flags, nargs, args, call));
+        return recording_result(r,
+                                known ? launch_record(r, krn, ndr, flags, nargs, args, call) : -1);
     const cl_event ev =
-        d ? launch_on_device(cp, dev, krn, ndr, flags, nargs, args, call) : CL_FAILED;
+        known ? launch_on_device(cp, dev, krn, ndr, flags, nargs, args, call) : CL_FAILED;
     return event_or_defer_error(cp, d, KERNEL_EVENT, ev, flags);
 }
 

@@ -13,6 +13,9 @@
 /* The flags of which a block has at most one. */
 enum { KINDS = CL_MEM_ZEROCOPY | CL_MEM_DEVONLY | CL_MEM_IMAGE | CL_MEM_SAMPLER | CL_MEM_SVM };
 
+/* Flags of the historic interface that allocations accept and ignore. */
+enum { WITHOUT_EFFECT = CL_MEM_RW | CL_MEM_NOCOPY | CL_MEM_NOFORCE | CL_MEM_HOST | CL_MEM_DEVICE };
+
 static size_t page_round(size_t size)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -81,12 +84,10 @@ static struct memory *memory_create(CLCONTEXT *cp, void *from, size_t size, int 
 
 static int check_flags(CLCONTEXT *cp, int flags, const char *call)
 {
-    const int known = CL_MEM_RW | CL_MEM_NOCOPY | CL_MEM_DETACHED | CL_MEM_ZEROCOPY |
-                      CL_MEM_DEVONLY | CL_MEM_IMAGE | CL_MEM_SAMPLER | CL_MEM_SVM |
-                      CL_MEM_PER_DEVICE | CL_MEM_NOFORCE | CL_MEM_HOST | CL_MEM_DEVICE;
+    const int known = CL_MEM_DETACHED | KINDS | CL_MEM_PER_DEVICE | WITHOUT_EFFECT;
     const int special = flags & KINDS;
-    if (flags & ~known)
-        return fail(EINVAL, 0, "%s: unknown flags 0x%x", call, (unsigned)(flags & ~known));
+    if (memory_flags_check(flags, known, call) != 0)
+        return -1;
     if (special & (special - 1))
         return fail(EINVAL, 0,
                     "%s: of CL_MEM_ZEROCOPY, CL_MEM_DEVONLY, CL_MEM_IMAGE, CL_MEM_SAMPLER and "
@@ -198,6 +199,8 @@ STDCL_API void *clmrealloc(CLCONTEXT *cp, void *ptr, size_t size, int flags)
                           "clmrealloc: the block at %p is %s, which is not ours to resize", ptr,
                           old->adopted ? "a cl_mem of the program" : "memory of the program"),
                NULL;
+    if (memory_flags_check(flags, CL_MEM_DETACHED | WITHOUT_EFFECT | old->flags, "clmrealloc") != 0)
+        return NULL;
     CLCONTEXT *to = flags & CL_MEM_DETACHED ? NULL : cp ? cp : old->cp;
     void *base = memory_allocate(to, NULL, size, old->flags | (to ? 0 : CL_MEM_DETACHED), true,
                                  "clmrealloc");

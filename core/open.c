@@ -102,9 +102,10 @@ STDCL_API void *clopen_named(CLCONTEXT *cp, const char *name, const char *source
 
 STDCL_API int clbuild(CLCONTEXT *cp, void *handle, char *options, int flags)
 {
-    (void)flags;
     if (!handle && !cp)
         return fail(EINVAL, 0, "clbuild: the context is NULL");
+    if (loader_flags_check(flags, 0, "clbuild") != 0)
+        return -1;
     struct program *p =
         handle ? program_of(cp, handle, "clbuild") : embedded_of(cp, CLLD_NOBUILD, "clbuild");
     if (!p)

@@ -85,7 +85,8 @@ void *program_open(struct program *p, bool complete, int flags, const char *call
 {
     if (!complete)
         fail(ENOMEM, 0, "%s: out of memory on the host", call);
-    if (!complete || (!(flags & (CLLD_LAZY | CLLD_NOBUILD)) && program_build(p, call) != 0)) {
+    if (!complete || loader_flags_check(flags, CLLD_LIBRARY, call) != 0 ||
+        (!(flags & (CLLD_LAZY | CLLD_NOBUILD)) && program_build(p, call) != 0)) {
         program_free(p);
         return NULL;
     }

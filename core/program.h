@@ -154,7 +154,7 @@ struct program *program_new(CLCONTEXT *cp, size_t nparts, const char *options, c
 
 /* Build, unless the flags defer that, and list the program as the newest. Takes over p. Flags are
  * clopen's, and CLLD_LIBRARY for clopen_named. */
-#define CLLD_LIBRARY 0x10000
+#define CLLD_LIBRARY 0x40000000 /* distinct from all public flags */
 void *program_open(struct program *p, bool complete, int flags, const char *call);
 
 /* Free a program that is not listed. */

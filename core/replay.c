@@ -56,13 +56,13 @@ static cl_event command_start(const struct recording *r, const struct recorded *
 /* Start all commands but the last: without events where the device allows it, but for every 64th,
  * so that a program that never waits is throttled. Call with r->lock held. 0, or -1 after
  * fail(). */
-static int start_all_but_last(const struct recording *r)
+static int start_all_but_last(const struct recording *r, int uncounted)
 {
     enum { TRACKED_EVERY = 64 };
     int status = 0;
     for (size_t i = 0; i + 1 < r->count && status == 0; i++) {
         const int untracked = i % TRACKED_EVERY ? r->untracked : 0;
-        const int flags = CL_EVENT_NOWAIT | CL_EVENT_CHECKED | untracked;
+        const int flags = CL_EVENT_NOWAIT | CL_EVENT_CHECKED | untracked | uncounted;
         status = command_start(r, &r->command[i], flags) == CL_FAILED ? -1 : 0;
     }
     if (r->untracked && r->count > 1) /* the next tracked command has a marker before it */
@@ -72,6 +72,8 @@ static int start_all_but_last(const struct recording *r)
 
 static cl_event replay(struct recording *r, int flags)
 {
+    if (command_flags_check(flags, COMMAND_FLAGS | CL_EVENT_UNCOUNTED, "clrecord_replay") != 0)
+        return CL_FAILED;
     if (flags & (CL_EVENT_SIDE_QUEUE | CL_EVENT_BARRIER))
         return (void)fail(EINVAL, 0,
                           "clrecord_replay: a recording uses the device's main queue; leave out "
@@ -79,7 +81,7 @@ static cl_event replay(struct recording *r, int flags)
                CL_FAILED;
     pthread_mutex_lock(&r->lock);
     cl_event ev = CL_FAILED;
-    if (recording_check(r) == 0 && start_all_but_last(r) == 0)
+    if (recording_check(r) == 0 && start_all_but_last(r, flags & CL_EVENT_UNCOUNTED) == 0)
         ev = command_start(r, &r->command[r->count - 1], flags);
     pthread_mutex_unlock(&r->lock);
     return ev;

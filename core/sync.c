@@ -141,11 +141,12 @@ static cl_event sync_or_record(CLCONTEXT *cp, cl_uint dev, void *ptr, bool part,
 {
     struct device *d = device_of(cp, dev, call);
     struct recording *r = d ? recording_of(d) : NULL;
+    const int own = CL_MEM_HOST | CL_MEM_DEVICE | CL_MEM_NOFORCE;
+    const bool known = d && command_flags_check(flags, COMMAND_FLAGS | own, call) == 0;
     if (r)
-        return recording_result(r, sync_record(r, ptr, part, size, flags, call));
-    return event_or_defer_error(
-        cp, d, MEMORY_EVENT, d ? sync_on_device(cp, dev, ptr, part, size, flags, call) : CL_FAILED,
-        flags);
+        return recording_result(r, known ? sync_record(r, ptr, part, size, flags, call) : -1);
+    const cl_event ev = known ? sync_on_device(cp, dev, ptr, part, size, flags, call) : CL_FAILED;
+    return event_or_defer_error(cp, d, MEMORY_EVENT, ev, flags);
 }
 
 STDCL_API cl_event clmsync(CLCONTEXT *cp, cl_uint dev, void *ptr, int flags)
@@ -261,9 +262,9 @@ STDCL_API cl_event clmcopy(CLCONTEXT *cp, cl_uint dev, void *src, void *dst, int
 {
     struct device *d = device_of(cp, dev, "clmcopy");
     struct recording *r = d ? recording_of(d) : NULL;
+    const bool known = d && command_flags_check(flags, COMMAND_FLAGS, "clmcopy") == 0;
     if (r)
-        return recording_result(r, copy_record(r, src, dst, flags, "clmcopy"));
-    return event_or_defer_error(cp, d, MEMORY_EVENT,
-                                d ? copy_on_device(cp, dev, src, dst, flags, "clmcopy") : CL_FAILED,
-                                flags);
+        return recording_result(r, known ? copy_record(r, src, dst, flags, "clmcopy") : -1);
+    const cl_event ev = known ? copy_on_device(cp, dev, src, dst, flags, "clmcopy") : CL_FAILED;
+    return event_or_defer_error(cp, d, MEMORY_EVENT, ev, flags);
 }

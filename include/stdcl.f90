@@ -1089,6 +1089,12 @@ module stdcl
       integer(c_int32_t), value :: i
       type(clarg_info_t), optional :: info
     end function
+    function clarg_is_read_only(krn, i) bind(C)
+      import
+      integer(c_int) :: clarg_is_read_only
+      type(c_ptr), value :: krn
+      integer(c_int32_t), value :: i
+    end function
     function clarg_set_global(cp, krn, i, ptr) bind(C)
       import
       integer(c_size_t) :: clarg_set_global

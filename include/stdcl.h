@@ -13,6 +13,8 @@
  *   - int functions return 0, or -1 with clerrno set. Pointer functions return NULL with clerrno
  *     set. cl_event functions return (cl_event)-1 with clerrno set. clerror() returns the error
  *     message.
+ *   - A flag that a call does not take gives EINVAL, as do CL_EVENT_WAIT and CL_EVENT_NOWAIT
+ *     together.
  *   - Sizes and offsets are in bytes. Devices of a context are numbered 0 .. clgetndev(cp) - 1.
  *   - Each device has an in-order command queue. Queues of different devices run concurrently.
  *   - Every call is thread-safe, on one context or on several. Threads that share a kernel set its
@@ -349,8 +351,9 @@ void *clmem_adopt(CLCONTEXT *cp, cl_uint dev, cl_mem buffer);
  * return NULL; the old block is unchanged.
  *
  * With CL_MEM_DETACHED the block is detached afterwards. Otherwise it is attached to `cp`, or for
- * cp NULL to its current context, and a device's first use copies the host's contents. Other flags
- * of the old block are kept. An image's shape is not: set it again. */
+ * cp NULL to its current context, and a device's first use copies the host's contents. The old
+ * block's flags are kept; others cannot be added (EINVAL). An image's shape is not kept: set it
+ * again. */
 void *clmrealloc(CLCONTEXT *cp, void *ptr, size_t size, int flags);
 
 /* Wait for work in flight on the block, then free it. NULL is allowed. EFAULT: not from
@@ -476,7 +479,8 @@ void *clopen_named(CLCONTEXT *cp, const char *name, const char *source, size_t s
 
 /* Build a CLLD_NOBUILD or CLLD_LAZY program for every device of cp with further options, of any
  * length; NULL = none. handle NULL: the sources that `stdcl embed` linked into this executable.
- * EINVAL if already built; ENOEXEC, with the log in clerror(), if the build fails. */
+ * `flags` is historic: those of clopen, without effect. EINVAL if already built; ENOEXEC, with the
+ * log in clerror(), if the build fails. */
 int clbuild(CLCONTEXT *cp, void *handle, char *options, int flags);
 
 /* Set specialization constant `id` of a SPIR-V program opened with CLLD_NOBUILD or CLLD_LAZY,
@@ -496,7 +500,7 @@ int clsave(CLCONTEXT *cp, void *handle, cl_uint dev, const char *file);
  * searches all open programs, and builds lazy ones, newest first and clopen_named's last, then the
  * sources that `stdcl embed` linked into this executable. NULL with ENOENT and a message that lists
  * the available names. The object is the first device's cl_kernel, so OpenCL's own queries work on
- * it. */
+ * it. `flags` is historic: those of clopen, without effect. */
 cl_kernel clsym(CLCONTEXT *cp, void *handle, const char *name, int flags);
 
 /* Wait for the context's work in flight, then release the program and its kernels. */
@@ -574,6 +578,11 @@ typedef struct {
 /* Fill *info for argument i. EINVAL if the kernel is not from clsym or has no argument i. */
 int clarg_info(cl_kernel krn, cl_uint i, clarg_info_t *info);
 
+/* Return 1 if the kernel declares that it only reads the memory of argument i: a pointer to const,
+ * constant memory, or a read_only image. 0 if it may write there, or if the declaration is unknown.
+ * -1 with the errors of clarg_info. */
+int clarg_is_read_only(cl_kernel krn, cl_uint i);
+
 /* Functions behind the macros above. `value` is the address of `size` bytes, which are copied.
  * `type` is the OpenCL name of the value's or pointer's type ("uint", "float*"; "pointer" for other
  * pointers), or NULL to skip the type check. */
@@ -638,7 +647,8 @@ typedef struct clndrange_struct {
 /* With NOWAIT: a refusal is reported by this call only, not by the next wait. */
 #define CL_EVENT_CHECKED 0x80
 
-/* Launch a kernel on device `dev` with the arguments set for it. Flags:
+/* Launch a kernel on device `dev` with the arguments set for it. Flags, of which the historic
+ * CL_EVENT_RELEASE, CL_KERNEL_EVENT and CL_MEM_EVENT have no effect:
  *   CL_EVENT_WAIT, or 0   block until done; returns 0
  *   CL_EVENT_NOWAIT       return at once, with an event owned by the library. The event is valid
  *                         until clwait on the device releases it or, without any wait, until some
@@ -658,7 +668,7 @@ typedef struct clndrange_struct {
  *                         queues; with CL_EVENT_SIDE_QUEUE, for all commands enqueued so far on the
  *                         main queue. Later commands of the queue wait, too
  *
- * CL_EVENT_CHECKED, CL_EVENT_SIDE_QUEUE and CL_EVENT_BARRIER also apply to clmsync and clmcopy.
+ * All but CL_EVENT_UNCOUNTED also apply to clmsync and clmcopy.
  *
  * (cl_event)-1 on failure. EINVAL: a wrong size, device or dimension, or an argument never set
  * (named). EFAULT: a block passed as argument has been freed. ENOMEM: the device has no memory for
@@ -739,7 +749,8 @@ cl_event clwait(CLCONTEXT *cp, cl_uint dev, int flags);
  * the caller. Returns `ev`, which is invalid if it was released; (cl_event)-1 as clwait does. */
 cl_event clwaitev(CLCONTEXT *cp, cl_uint dev, const cl_event ev, int flags);
 
-/* Submit all commands enqueued so far to the device without waiting. `flags` is historic: 0. */
+/* Submit all commands enqueued so far to the device without waiting. `flags` is historic: 0, or
+ * those of clwait, without effect. */
 int clflush(CLCONTEXT *cp, cl_uint dev, int flags);
 
 /* ---- Recordings. ----------------------------------------------------------------------------- */

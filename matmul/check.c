@@ -25,7 +25,9 @@ static int check_stored(const char *call, size_t real, const struct stored_matri
         return clerror_set(EINVAL,
                            "%s: the leading dimension of %s is %zu, but its rows have %zu elements",
                            call, s->name, *s->ld, s->cols);
-    if (*s->ld > SIZE_MAX / real / s->rows)
+    size_t elements, bytes; /* multiplied: a division takes 20 cycles of a product of 300 */
+    if (__builtin_mul_overflow(*s->ld, s->rows, &elements) ||
+        __builtin_mul_overflow(elements, real, &bytes))
         return clerror_set(EINVAL, "%s: %s, %zu rows of %zu elements, is larger than any memory",
                            call, s->name, s->rows, *s->ld);
     if (!s->x)

@@ -21,6 +21,9 @@ enum {
     PACK_ROWS_MIN = 100, /* fewest rows of A for which packing B pays */
     DOT_DEPTH_MIN = 32,  /* shallower dot products are mostly sums of lanes */
     DOT_ROWS_MIN = 8,    /* fewest rows of A for which packing columns of B pays */
+    WIDE_COLS_MIN = 64,  /* fewest columns for which few rows of A pay in registers */
+    FLAT_ROWS_MIN = 256, /* fewest rows for which the patterns of permutations pay */
+    PAIR_ROWS_MIN = 4,   /* fewest rows that hide the latency of a multiply-add */
 };
 
 const struct small_kernels *matmul_small_kernels(void)
@@ -50,23 +53,27 @@ bool matmul_small_fits(const struct matmul *mm, size_t m, size_t n, size_t k)
 
 /* ---- The kernel for a product. --------------------------------------------------------------- */
 
-static struct small_product small_product_of(const struct host_product *h)
+/* Set the members one by one: a copied struct is read in wider pieces than it was written, which
+ * stalls the processor. */
+static void small_product_set(struct small_product *p, const struct host_product *h)
 {
     const bool ta = is_trans_a(h->trans), tb = is_trans_b(h->trans);
-    return (struct small_product){.m = h->m,
-                                  .n = h->n,
-                                  .k = h->k,
-                                  .a_row = ta ? 1 : h->lda,
-                                  .a_col = ta ? h->lda : 1,
-                                  .b_row = tb ? 1 : h->ldb,
-                                  .b_col = tb ? h->ldb : 1,
-                                  .c_row = h->ldc,
-                                  .c_col = 1,
-                                  .alpha = h->alpha,
-                                  .beta = h->beta,
-                                  .a = h->a,
-                                  .b = h->b,
-                                  .c = h->c};
+    p->m = h->m;
+    p->n = h->n;
+    p->k = h->k;
+    p->a_row = ta ? 1 : h->lda;
+    p->a_col = ta ? h->lda : 1;
+    p->b_row = tb ? 1 : h->ldb;
+    p->b_col = tb ? h->ldb : 1;
+    p->c_row = h->ldc;
+    p->c_col = 1;
+    p->alpha = h->alpha;
+    p->beta = h->beta;
+    p->a = h->a;
+    p->b = h->b;
+    p->c = h->c;
+    p->tile_rows = 0;
+    p->packs = false;
 }
 
 /* Transpose: C^T = op(B)^T op(A)^T. */
@@ -78,13 +85,6 @@ static struct small_product small_transposed(const struct small_product *p)
     t.b = p->a, t.b_row = p->a_col, t.b_col = p->a_row;
     t.c_row = p->c_col, t.c_col = p->c_row;
     return t;
-}
-
-/* True if dot products suit a product: few columns, and rows of op(A) that are contiguous. */
-static bool small_suits_dots(const struct small_product *p)
-{
-    return p->n <= SMALL_DOT_COLS && p->k >= DOT_DEPTH_MIN && p->a_col == 1 &&
-           (p->b_row == 1 || p->m >= DOT_ROWS_MIN);
 }
 
 /* ---- Threads. -------------------------------------------------------------------------------- */
@@ -127,6 +127,11 @@ static void small_divide(struct small_parts *s, double work)
 static void small_run_parts(struct matmul *mm, struct small_parts *s)
 {
     const double work = (double)s->p->m * (double)s->p->n * (double)s->p->k;
+    const struct small_area all = {0, s->p->m, 0, s->p->n};
+    if (work < 2 * PART_WORK) {
+        s->work(s->p, &all);
+        return;
+    }
     small_divide(s, work);
     const size_t parts = s->down * s->across;
     if (parts > 1 && !mm->team)
@@ -140,47 +145,65 @@ static void small_run_parts(struct matmul *mm, struct small_parts *s)
 
 /* ---- The product. ---------------------------------------------------------------------------- */
 
-static struct small_parts small_dots(const struct matmul *mm, const struct small_product *p)
+/* Compute a product by micro tiles. Tiles have equal heights: 17 rows are 9 + 8, not 13 + 4. */
+static struct small_parts small_tiles(const struct matmul *mm, struct small_product *p)
 {
-    return (struct small_parts){p,
-                                mm->precision == MATMUL_DOUBLE ? mm->small->dots_double
-                                                               : mm->small->dots_single,
-                                mm->small->dot_rows,
-                                p->n,
-                                1,
+    const size_t high = mm->small->rows_max;
+    const struct small_precision *kernels = &mm->small->of[mm->precision];
+    p->tile_rows = p->m <= high ? p->m : divide_up(p->m, divide_up(p->m, high));
+    p->packs = p->m >= PACK_ROWS_MIN;
+    return (struct small_parts){p, kernels->tiles, p->tile_rows, SMALL_VECTORS * kernels->lanes, 1,
                                 1};
 }
 
-static struct small_parts small_tiles(const struct matmul *mm, struct small_product *p)
+/* True if dot products suit a product: few columns, and rows of op(A) that are contiguous. */
+static bool small_suits_dots(const struct small_product *p)
 {
-    const struct small_kernels *kernels = mm->small;
-    /* Tiles of equal height: 17 rows as 9 + 8, not 13 + 4. */
-    p->tile_rows = divide_up(p->m, divide_up(p->m, kernels->rows_max));
-    p->packs = p->m >= PACK_ROWS_MIN;
-    return (struct small_parts){p,
-                                mm->precision == MATMUL_DOUBLE ? kernels->tiles_double
-                                                               : kernels->tiles_single,
-                                p->tile_rows,
-                                SMALL_VECTORS * kernels->vector_bytes / mm->real,
-                                1,
-                                1};
+    return p->n <= SMALL_DOT_COLS && p->k >= DOT_DEPTH_MIN && p->a_col == 1 &&
+           (p->b_row == 1 || p->m >= DOT_ROWS_MIN);
+}
+
+static bool small_suits_wide(const struct small_product *p)
+{
+    return p->m <= SMALL_THIN && p->k <= SMALL_THIN && p->b_col == 1 && p->n >= WIDE_COLS_MIN;
+}
+
+static bool small_suits_flat(const struct small_product *p)
+{
+    return p->n >= 2 && p->n <= SMALL_THIN && p->k <= SMALL_THIN && p->m >= FLAT_ROWS_MIN &&
+           p->a_col == 1 && p->a_row == p->k && p->c_row == p->n;
+}
+
+static bool small_suits_pairs(const struct small_product *p, size_t lanes)
+{
+    return p->n <= lanes / 2 && p->m >= PAIR_ROWS_MIN && p->a_col == 1 && p->b_col == 1;
 }
 
 /* Choose the kernel of a product, which becomes *p. */
 static struct small_parts small_parts_of(const struct matmul *mm, const struct host_product *h,
                                          struct small_product *p)
 {
-    *p = small_product_of(h);
-    const struct small_product t = small_transposed(p);
+    const struct small_precision *kernels = &mm->small->of[mm->precision];
+    small_product_set(p, h);
     if (small_suits_dots(p))
-        return small_dots(mm, p);
-    if (small_suits_dots(&t)) {
-        *p = t;
-        return small_dots(mm, p);
+        return (struct small_parts){p, kernels->dots, mm->small->dot_rows, p->n, 1, 1};
+    if (p->m <= SMALL_DOT_COLS || p->n == 1) {
+        const struct small_product t = small_transposed(p);
+        const bool dots = small_suits_dots(&t);
+        if (dots ||
+            (p->n == 1 && p->c_row == 1 && p->a_row == 1)) /* op(A) has contiguous columns */
+            *p = t;
+        if (dots)
+            return (struct small_parts){p, kernels->dots, mm->small->dot_rows, p->n, 1, 1};
     }
-    if (p->n == 1 && p->c_row == 1 && p->a_row == 1) /* op(A) has contiguous columns */
-        *p = t;
-    return small_tiles(mm, p);
+    struct small_parts s = small_tiles(mm, p);
+    if (small_suits_wide(p))
+        return (struct small_parts){p, kernels->wide, p->m, kernels->lanes, 1, 1};
+    if (kernels->flat && small_suits_flat(p))
+        return (struct small_parts){p, kernels->flat, kernels->lanes, p->n, 1, 1};
+    if (kernels->pairs && small_suits_pairs(p, kernels->lanes))
+        s.work = kernels->pairs;
+    return s;
 }
 
 void matmul_small_run(struct matmul *mm, const struct host_product *h)

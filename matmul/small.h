@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include <stdcl.h>
+#include <stdcl/matmul.h>
 
 struct matmul;
 struct host_product;
@@ -59,16 +59,29 @@ struct small_area {
 
 typedef void small_part(const struct small_product *p, const struct small_area *area);
 
-/* Kernels for one set of instructions. They compute an area of C by micro tiles of at most rows_max
- * rows and SMALL_VECTORS vectors (c_col is 1), or by dot products, dot_rows rows at a time (n is at
- * most SMALL_DOT_COLS, a_col is 1). */
+/* Kernels of one precision, for vectors of `lanes` elements. They compute an area of C by micro
+ * tiles of at most rows_max rows and SMALL_VECTORS vectors (c_col is 1); by dot products, dot_rows
+ * rows at a time (n is at most SMALL_DOT_COLS, a_col is 1); or as small_thin.h says. flat and pairs
+ * may be NULL. */
+struct small_precision {
+    size_t lanes;
+    small_part *tiles, *dots, *wide, *flat, *pairs;
+};
+
+/* Kernels for one set of instructions, by enum matmul_precision. */
 struct small_kernels {
-    size_t rows_max, vector_bytes, dot_rows;
-    small_part *tiles_single, *tiles_double, *dots_single, *dots_double;
+    size_t rows_max, dot_rows;
+    struct small_precision of[2];
 };
 
 /* Depth of a block along k: a panel of B of SMALL_DEPTH fits the first-level cache. */
-enum { SMALL_VECTORS = 2, SMALL_DEPTH = 256, SMALL_DOT_COLS = 3, SMALL_DOT_DEPTH = 1024 };
+enum {
+    SMALL_VECTORS = 2,
+    SMALL_DEPTH = 256,
+    SMALL_DOT_COLS = 3,
+    SMALL_DOT_DEPTH = 1024,
+    SMALL_THIN = 4
+};
 
 /* In vectors of any processor, of AVX2 and FMA, or of AVX-512. */
 extern const struct small_kernels matmul_small_any, matmul_small_avx2, matmul_small_avx512;

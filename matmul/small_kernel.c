@@ -6,7 +6,9 @@
  */
 #include "matmul/small.h"
 
+#include <math.h>
 #include <stdint.h>
+#include <string.h>
 #if VECTOR_BYTES > 16
 #include <immintrin.h>
 #endif
@@ -36,6 +38,21 @@
 #define MASK(count) ((MASK_TYPE)((1U << (count)) - 1))
 #define LOAD_PART(p, mask) ((single_vec)_mm512_maskz_loadu_ps(mask, p))
 #define STORE_PART(p, mask, v) _mm512_mask_storeu_ps(p, mask, v)
+#define FMA fmaf
+#define INDEX int32_t
+#define PERMUTE2(a, index, b) ((single_vec)_mm512_permutex2var_ps(a, _mm512_load_si512(index), b))
+#define PAIR(p) pair_of_singles(p)
+#define PAIR_BOTH 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23
+#define PAIR_EVEN 0, 2, 4, 6, 8, 10, 12, 14
+#define PAIR_ODD 1, 3, 5, 7, 9, 11, 13, 15
+
+/* A vector of equal pairs of the numbers at p. */
+INLINE __m512 pair_of_singles(const float *p)
+{
+    long long bits;
+    memcpy(&bits, p, sizeof bits);
+    return _mm512_castsi512_ps(_mm512_set1_epi64(bits));
+}
 #elif VECTOR_BYTES == 32
 #define FMAS _mm256_fmadd_ps
 #define MASK_TYPE __m256i
@@ -57,6 +74,9 @@
 #define MASK(count) ((MASK_TYPE)((1U << (count)) - 1))
 #define LOAD_PART(p, mask) ((double_vec)_mm512_maskz_loadu_pd(mask, p))
 #define STORE_PART(p, mask, v) _mm512_mask_storeu_pd(p, mask, v)
+#define FMA fma
+#define INDEX int64_t
+#define PERMUTE2(a, index, b) ((double_vec)_mm512_permutex2var_pd(a, _mm512_load_si512(index), b))
 #elif VECTOR_BYTES == 32
 #define FMAS _mm256_fmadd_pd
 #define MASK_TYPE __m256i
@@ -69,10 +89,20 @@
 
 const struct small_kernels SMALL_KERNELS = {
     .rows_max = SMALL_ROWS,
-    .vector_bytes = VECTOR_BYTES,
     .dot_rows = DOT_ROWS,
-    .tiles_single = single_part,
-    .tiles_double = double_part,
-    .dots_single = single_dots,
-    .dots_double = double_dots,
+    .of = {[MATMUL_SINGLE] = {.tiles = single_part,
+                              .dots = single_dots,
+                              .wide = single_wides,
+#if VECTOR_BYTES == 64
+                              .flat = single_flats,
+                              .pairs = single_pairs,
+#endif
+                              .lanes = VECTOR_BYTES / sizeof(float)},
+           [MATMUL_DOUBLE] = {.tiles = double_part,
+                              .dots = double_dots,
+                              .wide = double_wides,
+#if VECTOR_BYTES == 64
+                              .flat = double_flats,
+#endif
+                              .lanes = VECTOR_BYTES / sizeof(double)}},
 };

@@ -296,108 +296,8 @@ static void NAME(part)(const struct small_product *p, const struct small_area *a
     }
 }
 
-/* ---- A few columns: dot products. ------------------------------------------------------------ */
+#include "matmul/small_thin.h"
 
-/* A block of the depth of `rows` rows. B is packed as [column][SMALL_DOT_DEPTH], 0 past the end. */
-struct NAME(dot_job) {
-    const T *a, *b;
-    T *c;
-    size_t a_row, c_row, c_col, depth;
-    T alpha, beta;
-};
-
-INLINE T NAME(sum_lanes)(NAME(vec) v)
-{
-    T sum[LANES];
-    NAME(store)(sum, v);
-#pragma GCC unroll 4
-    for (int half = LANES / 2; half > 0; half /= 2)
-#pragma GCC unroll 8
-        for (int i = 0; i < half; i++)
-            sum[i] += sum[i + half];
-    return sum[0];
-}
-
-INLINE void NAME(dot)(const int rows, const int cols, const struct NAME(dot_job) * t)
-{
-    const size_t whole = t->depth / LANES * LANES, a_row = t->a_row;
-    const MASK_TYPE mask = MASK(t->depth % LANES);
-    const T *const a = t->a, *const b = t->b, alpha = t->alpha, beta = t->beta;
-    NAME(vec) sum[DOT_ROWS][SMALL_DOT_COLS];
-#pragma GCC unroll 8
-    for (int r = 0; r < rows; r++)
-#pragma GCC unroll 4
-        for (int j = 0; j < cols; j++)
-            sum[r][j] = (NAME(vec)){0};
-    for (size_t x = 0; x < whole; x += LANES)
-#pragma GCC unroll 8
-        for (int r = 0; r < rows; r++)
-#pragma GCC unroll 4
-            for (int j = 0; j < cols; j++)
-                sum[r][j] = (NAME(vec))FMAS(NAME(load)(a + (size_t)r * a_row + x),
-                                            NAME(load)(b + j * SMALL_DOT_DEPTH + x), sum[r][j]);
-#pragma GCC unroll 8
-    for (int r = 0; r < rows; r++)
-#pragma GCC unroll 4
-        for (int j = 0; j < cols; j++) {
-            T *to = t->c + (size_t)r * t->c_row + (size_t)j * t->c_col;
-            if (whole < t->depth)
-                sum[r][j] = (NAME(vec))FMAS(LOAD_PART(a + (size_t)r * a_row + whole, mask),
-                                            NAME(load)(b + j * SMALL_DOT_DEPTH + whole), sum[r][j]);
-            *to = alpha * NAME(sum_lanes)(sum[r][j]) + (beta == 0 ? 0 : beta * *to);
-        }
-}
-
-#define DOT(cols)                                                                                  \
-    static void NAME(dot_one_##cols)(const struct NAME(dot_job) * t)                               \
-    {                                                                                              \
-        NAME(dot)(1, cols, t);                                                                     \
-    }                                                                                              \
-    static void NAME(dot_all_##cols)(const struct NAME(dot_job) * t)                               \
-    {                                                                                              \
-        NAME(dot)(DOT_ROWS, cols, t);                                                              \
-    }
-DOT(1)
-DOT(2)
-DOT(3)
-
-static void NAME(pack_columns)(T *to, const struct small_product *p, size_t k0, size_t depth)
-{
-    for (size_t j = 0; j < p->n; j++) {
-        const T *b = (const T *)p->b + k0 * p->b_row + j * p->b_col;
-        T *own = to + j * SMALL_DOT_DEPTH;
-        for (size_t x = 0; x < depth; x++)
-            own[x] = b[x * p->b_row];
-        for (size_t x = depth; x % LANES; x++)
-            own[x] = 0;
-    }
-}
-
-/* Compute rows of a C of at most SMALL_DOT_COLS columns, where rows of op(A) are contiguous. */
-static void NAME(dots)(const struct small_product *p, const struct small_area *area)
-{
-    static void (*const all[])(
-        const struct NAME(dot_job) *) = {NAME(dot_all_1), NAME(dot_all_2), NAME(dot_all_3)},
-                                   (*const one[])(const struct NAME(dot_job) *) = {
-                                       NAME(dot_one_1), NAME(dot_one_2), NAME(dot_one_3)};
-    _Alignas(VECTOR_BYTES) T packed[SMALL_DOT_COLS * SMALL_DOT_DEPTH];
-    struct NAME(dot_job) t = {
-        .b = packed, .a_row = p->a_row, .c_row = p->c_row, .c_col = p->c_col, .alpha = (T)p->alpha};
-    for (size_t k0 = 0; k0 < p->k; k0 += SMALL_DOT_DEPTH) {
-        t.depth = p->k - k0 < SMALL_DOT_DEPTH ? p->k - k0 : SMALL_DOT_DEPTH;
-        t.beta = k0 ? 1 : (T)p->beta;
-        NAME(pack_columns)(packed, p, k0, t.depth);
-        for (size_t i = area->row, end = i + area->rows; i < end;) {
-            const bool whole = end - i >= DOT_ROWS;
-            t.a = (const T *)p->a + i * p->a_row + k0;
-            t.c = (T *)p->c + i * p->c_row;
-            (whole ? all : one)[p->n - 1](&t);
-            i += whole ? DOT_ROWS : 1;
-        }
-    }
-}
-
-#undef DOT
 #undef COLS
 #undef INTERLEAVE
 #undef TILE
@@ -411,3 +311,10 @@ static void NAME(dots)(const struct small_product *p, const struct small_area *a
 #undef MASK_TYPE
 #undef LOAD_PART
 #undef STORE_PART
+#undef FMA
+#undef INDEX
+#undef PERMUTE2
+#undef PAIR
+#undef PAIR_BOTH
+#undef PAIR_EVEN
+#undef PAIR_ODD

@@ -81,6 +81,9 @@ static void same_as_the_platform(const char *file, const char *source, const cha
                 fail_msg("%s: %s, argument %u: %s %s %s, but the compiler says %s %s %s", file,
                          name, i, kind_name(p[i].kind), p[i].type, p[i].name, kind_name(kind),
                          told.type, told.name);
+            /* The parser may know less: whether an argument is never written. */
+            if (p[i].read_only && p[i].kind == ARG_GLOBAL)
+                assert_int_equal(clarg_is_read_only(krn, i), 1);
         }
     }
     works(clclose(cp, handle));
@@ -289,6 +292,32 @@ static void signature_is_reported_by_clarg_info(void **state)
     works(clclose(cp, handle));
 }
 
+/* Arguments whose memory a kernel only reads, as the platform reports them and from the source. */
+static void signature_knows_what_is_only_read(void **state)
+{
+    (void)state;
+    const char *source =
+        "typedef global float *pointer;\n"
+        "typedef const float fixed;\n"
+        "kernel void f(global const float *a, global float const *b, constant float *c,\n"
+        "              global fixed *d, read_only image2d_t e, image2d_t f,\n"
+        "              global float *g, global float *const h, const pointer i,\n"
+        "              write_only image2d_t j, const int k, local const float *l) { }\n";
+    enum { READS = 6, ALL = 12 };
+    struct parameter p[ALL] = {{0}};
+    assert_true(signature_parse(source, NULL, "f", ALL, p));
+    void *handle = clsopen(cp, source, CLLD_NOW);
+    cl_kernel f = clsym(cp, handle, "f", 0);
+    ready(f);
+    for (cl_uint i = 0; i < ALL; i++) {
+        assert_int_equal(p[i].kind == ARG_GLOBAL && p[i].read_only, i < READS);
+        assert_int_equal(clarg_is_read_only(f, i), i < READS);
+    }
+    fails(EINVAL, clarg_is_read_only(f, ALL));
+    fails(EINVAL, clarg_is_read_only(NULL, 0));
+    works(clclose(cp, handle));
+}
+
 static int signature_open_context(void **state)
 {
     (void)state;
@@ -313,6 +342,7 @@ int main(void)
         cmocka_unit_test(signature_conditional_parameters_stay_unknown),
         cmocka_unit_test(signature_reader_survives_garbage),
         cmocka_unit_test(signature_is_reported_by_clarg_info),
+        cmocka_unit_test(signature_knows_what_is_only_read),
     };
     return cmocka_run_group_tests(tests, signature_open_context, signature_close_context);
 }

@@ -88,6 +88,72 @@ static void test_wait_blocks(void **state)
     assert_int_equal(s[0], slow_reference(1, ROUNDS));
 }
 
+/* Fail unless a call refused this flag and named flags that it takes. */
+static void flag_was_refused(int flag, bool failed, const char *takes)
+{
+    char number[16];
+    snprintf(number, sizeof number, "0x%x", (unsigned)flag);
+    assert_true(failed);
+    assert_int_equal(clerrno, EINVAL);
+    const char *sentence = clerror();
+    contains(sentence, number);
+    contains(sentence, takes);
+}
+
+/* Each call refuses every bit that it does not take, and has started nothing. */
+static void test_unknown_flags_are_refused(void **state)
+{
+    (void)state;
+    const int wait = CL_EVENT_WAIT | CL_EVENT_NOWAIT | CL_EVENT_RELEASE | CL_EVENT_NORELEASE |
+                     CL_ALL_EVENT,
+              command = wait | CL_EVENT_OWN | CL_EVENT_CHECKED | CL_EVENT_SIDE_QUEUE |
+                        CL_EVENT_BARRIER | CL_EVENT_UNTRACKED,
+              launch = command | CL_EVENT_UNCOUNTED,
+              copy = command | CL_MEM_HOST | CL_MEM_DEVICE | CL_MEM_NOFORCE;
+    int *y = clmalloc(cp, N * sizeof *y, 0);
+    ready(y);
+    const cl_event ev = started(event_fill(0, 7, CL_EVENT_WAIT | CL_EVENT_NORELEASE));
+    done(clmsync(cp, 0, x, CL_MEM_HOST));
+    for (int i = 0; i < 31; i++) {
+        const int flag = 1 << i;
+        if (flag & ~launch) {
+            flag_was_refused(flag, event_fill(0, 8, flag) == NO_EVENT, "CL_EVENT_SIDE_QUEUE");
+            flag_was_refused(flag, clfork(cp, 0, basic_kernel(cp, "fill"), &all, flag) == NO_EVENT,
+                             "clfork: ");
+        }
+        if (flag & ~copy) {
+            flag_was_refused(flag, clmsync(cp, 0, x, CL_MEM_HOST | flag) == NO_EVENT,
+                             "CL_MEM_NOFORCE");
+            flag_was_refused(flag, clmsyncn(cp, 0, x, 4, CL_MEM_HOST | flag) == NO_EVENT,
+                             "clmsyncn: ");
+        }
+        if (flag & ~command)
+            flag_was_refused(flag, clmcopy(cp, 0, x, y, flag) == NO_EVENT, "clmcopy: ");
+        if (flag & ~wait) {
+            flag_was_refused(flag, clwait(cp, 0, flag) == NO_EVENT, "CL_MEM_EVENT");
+            flag_was_refused(flag, clwaitev(cp, 0, ev, flag) == NO_EVENT, "CL_EVENT_NORELEASE");
+            flag_was_refused(flag, clflush(cp, 0, flag) == -1, "clflush: ");
+        }
+    }
+    const int both = CL_EVENT_WAIT | CL_EVENT_NOWAIT | CL_EVENT_CHECKED;
+    fails_event(EINVAL, event_fill(0, 8, both));
+    fails_event(EINVAL, clmsync(cp, 0, x, CL_MEM_HOST | both));
+    fails_event(EINVAL, clwait(cp, 0, CL_EVENT_WAIT | CL_EVENT_NOWAIT));
+    done(clmsync(cp, 0, x, CL_MEM_HOST));
+    assert_int_equal(x[0], 7);
+    clReleaseEvent(ev);
+    works(clfree(y));
+}
+
+/* A refused launch that would not have waited is reported by the next wait. */
+static void test_refused_flags_fail_the_next_wait(void **state)
+{
+    (void)state;
+    assert_true(event_fill(0, 8, CL_EVENT_NOWAIT | CL_MEM_HOST) == NO_EVENT);
+    fails_event(EINVAL, clwait(cp, 0, CL_ALL_EVENT));
+    done(clwait(cp, 0, CL_ALL_EVENT));
+}
+
 static void test_nowait_returns_at_once(void **state)
 {
     (void)state;
@@ -506,7 +572,7 @@ static void stays_flat(const char *what, int n, void (*launch)(int i), long most
     for (int i = 0; i < n; i++) {
         launch(i);
         if (i == n / 10)
-            first_bytes = leak_count_bytes();
+            first_bytes = peak_bytes = leak_count_bytes(); /* may be negative: texts of errors */
         peak_events = leak_count_events() - first_events > peak_events
                           ? leak_count_events() - first_events
                           : peak_events;
@@ -608,6 +674,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_wait_blocks),
+        cmocka_unit_test(test_unknown_flags_are_refused),
+        cmocka_unit_test(test_refused_flags_fail_the_next_wait),
         cmocka_unit_test(test_nowait_returns_at_once),
         cmocka_unit_test(test_library_owns_nowait_events),
         cmocka_unit_test(test_norelease_gives_the_event_away),

@@ -975,6 +975,9 @@ static void test_forka_refuses_forgotten_arguments(void **state)
     done(clforka(cp, 0, krn, &one, CL_EVENT_WAIT, out, 1, 2));
     fails_event(EINVAL, clforka(cp, 0, krn, &one, CL_EVENT_WAIT, out, 3));
     fails_event(EINVAL, clforka(cp, 0, krn, &one, CL_EVENT_WAIT));
+    clarg_info_t info;
+    works(clarg_info(krn, 2, &info)); /* a query sets nothing */
+    fails_event(EINVAL, clforka(cp, 0, krn, &one, CL_EVENT_WAIT, out, 3));
     done(clfork(cp, 0, krn, &one, CL_EVENT_WAIT)); /* takes all from before by definition */
     works(clarg_set(krn, 2, 2));                   /* an equal value counts as set */
     done(clforka(cp, 0, krn, &one, CL_EVENT_WAIT, out, 3));

@@ -577,6 +577,27 @@ static void test_build_with_long_options(void **state)
     free(options);
 }
 
+/* Calls of the loader take flags of the loader only; clsym and clbuild ignore them. */
+static void test_unknown_flags_are_refused(void **state)
+{
+    (void)state;
+    static const int wrong[] = {0x20, CL_MEM_DETACHED, CL_MEM_IMAGE, 0x20000000};
+    char source[] = "kernel void f(global int *x) { *x = 1; }";
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        fails_null(EINVAL, clopen(cp, "kernels/defines.cl", CLLD_NOW | wrong[i]));
+        fails_null(EINVAL, clsopen(cp, source, wrong[i]));
+        fails_null(EINVAL, clload(cp, source, strlen(source), wrong[i]));
+    }
+    assert_null(clsopen(cp, source, 0x20));
+    contains(clerror(), "clsopen: 0x20 is no flag of this call; it takes CLLD_LAZY, CLLD_NOW");
+    void *program = clsopen(cp, source, CLLD_NOBUILD | CLLD_GLOBAL);
+    fails(EINVAL, clbuild(cp, program, NULL, 0x20));
+    works(clbuild(cp, program, NULL, CLLD_NOW));
+    fails_null(EINVAL, clsym(cp, program, "f", 0x20));
+    ready(clsym(cp, program, "f", CLLD_NOW));
+    works(clclose(cp, program));
+}
+
 static void test_unbuilt_program_has_no_kernels(void **state)
 {
     (void)state;
@@ -893,6 +914,7 @@ int main(void)
         cmocka_unit_test(test_binaries_without_header),
         cmocka_unit_test(test_includes),
         cmocka_unit_test(test_default_defines),
+        cmocka_unit_test(test_unknown_flags_are_refused),
         cmocka_unit_test(test_unbuilt_program_has_no_kernels),
         cmocka_unit_test(test_long_log),
         cmocka_unit_test(test_failed_build_leaves_nothing),

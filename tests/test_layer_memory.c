@@ -347,7 +347,7 @@ static void test_realloc_waits_for_work_in_flight(void **state)
     works(clfree(x));
 }
 
-/* The flags of the old block stay, whatever the call passes. */
+/* The flags of the old block stay; others are refused. */
 static void test_realloc_keeps_flags(void **state)
 {
     (void)state;
@@ -355,7 +355,11 @@ static void test_realloc_keeps_flags(void **state)
     for (size_t f = 0; f < sizeof flags / sizeof *flags; f++) {
         char *x = clmalloc(cp, 1000, flags[f]);
         ready(x);
-        x = clmrealloc(flags[f] & CL_MEM_DETACHED ? NULL : cp, x, 50000, 0);
+        fails_null(EINVAL, clmrealloc(cp, x, 50000, CL_MEM_PER_DEVICE | flags[f]));
+        fails_null(EINVAL, clmrealloc(cp, x, 50000, 0x20000000));
+        x = clmrealloc(flags[f] & CL_MEM_DETACHED ? NULL : cp, x, 40000, 0);
+        ready(x);
+        x = clmrealloc(flags[f] & CL_MEM_DETACHED ? NULL : cp, x, 50000, flags[f] | CL_MEM_NOCOPY);
         ready(x);
         assert_int_equal(clmctl(x, CL_MCTL_GET_STATUS) & flags[f], flags[f]);
         assert_int_equal(clsizeofmem(x + 49999), 50000);

@@ -379,6 +379,24 @@ static void unset_arguments_and_other_contexts_are_refused(void **state)
     works(clfree(x));
 }
 
+static void unknown_flags_are_refused(void **state)
+{
+    (void)state;
+    int *x = recording_block(7), *y = recording_block(0);
+    void *recording = record_two_adds(x, y, 30, 400);
+    fails_event(EINVAL, clrecord_replay(cp, recording, CL_MEM_HOST));
+    fails_event(EINVAL,
+                clrecord_replay(cp, recording, CL_EVENT_WAIT | CL_EVENT_NOWAIT | CL_EVENT_CHECKED));
+    holds(y, 0); /* nothing was started */
+    works(clrecord_free(cp, recording));
+    works(clrecord_begin(cp, last));
+    const cl_kernel add = basic_kernel(cp, "add");
+    fails_event(EINVAL, clforka(cp, last, add, &all, CL_EVENT_NOWAIT | CL_MEM_HOST, x, 1));
+    fails_null(EINVAL, clrecord_end(cp, last)); /* the recording lacks a command */
+    works(clfree(x));
+    works(clfree(y));
+}
+
 /* ---- Threads, contexts, profiles. ---- */
 
 static void *compute_beside(void *x)
@@ -490,6 +508,7 @@ static void profiles_count_replays(void **state)
     works(clprofile(one, 1));
     for (int i = 0; i < 5; i++)
         done(clrecord_replay(one, recording, CL_EVENT_WAIT));
+    done(clrecord_replay(one, recording, CL_EVENT_WAIT | CL_EVENT_UNCOUNTED));
     struct clprofile_row row[4];
     assert_int_equal(clprofile_rows(one, row, 4), 1);
     assert_string_equal(row[0].name, "touch");
@@ -544,6 +563,7 @@ int main(void)
         cmocka_unit_test(other_threads_go_on_while_one_records),
         cmocka_unit_test(threads_replay_one_recording),
         cmocka_unit_test(replay_migrates_blocks),
+        cmocka_unit_test(unknown_flags_are_refused),
         cmocka_unit_test(profiles_count_replays),
         cmocka_unit_test(recordings_leave_nothing),
     };

@@ -116,6 +116,37 @@ static void try_small_sizes(matmul *mm, enum matmul_precision precision)
     }
 }
 
+/* Few rows or columns of little depth, at most half a vector of columns, and sizes near the fewest
+ * that have kernels of their own; with and without gaps between rows. */
+static void try_thin_sizes(matmul *mm, enum matmul_precision precision)
+{
+    size_t next = 0;
+    for (size_t few = 1; few <= 5; few++)
+        for (size_t deep = 1; deep <= 5; deep++)
+            for (size_t many = 255; many <= 311; many += 28, next++) {
+                struct small_case t = {.precision = precision,
+                                       .m = many,
+                                       .n = few,
+                                       .k = deep,
+                                       .alpha = next % 3 ? 1 : -0.5,
+                                       .beta = next % 2 ? 2 : 0};
+                try_small(mm, t, next % 4 == 3);
+                t.m = few, t.n = many;
+                t.trans = next % 5 ? MATMUL_NN : MATMUL_TN;
+                try_small(mm, t, next % 2);
+            }
+    for (size_t n = 2; n <= 9; n++)
+        for (size_t m = 3; m <= 31; m += 4) {
+            const struct small_case t = {.precision = precision,
+                                         .m = m,
+                                         .n = n,
+                                         .k = 60 + m % 8 + n,
+                                         .alpha = m % 3 ? 1 : -0.5,
+                                         .beta = n % 2 ? 2 : 0};
+            try_small(mm, t, m % 3);
+        }
+}
+
 static void try_kernels(const struct small_kernels *kernels)
 {
     for (int precision = MATMUL_SINGLE; precision <= MATMUL_DOUBLE; precision++) {
@@ -125,6 +156,7 @@ static void try_kernels(const struct small_kernels *kernels)
         assert_non_null(mm->small);
         mm->small = kernels;
         try_small_sizes(mm, (enum matmul_precision)precision);
+        try_thin_sizes(mm, (enum matmul_precision)precision);
         assert_null(mm->programs); /* nothing was compiled */
         matmul_free(mm);
     }
@@ -155,17 +187,40 @@ static void small_avx512_matches_reference(void **unused)
 
 /* ---- Bits, compilation, limits. -------------------------------------------------------------- */
 
-enum { BITS_M = 130, BITS_N = 253, BITS_K = 301 };
+/* 40 sizes of up to 150 compile no program. */
+static void small_random_sizes_compile_nothing(void **unused)
+{
+    (void)unused;
+    uint32_t seed = 45;
+    matmul *mm = matmul_create(&(struct matmul_options){.ctx = stdcpu});
+    ready(mm);
+    for (int i = 0; i < 40; i++) {
+        size_t size[3];
+        for (int d = 0; d < 3; d++) {
+            seed = seed * 1664525 + 1013904223;
+            size[d] = 1 + (seed >> 8) % 150;
+        }
+        const struct small_case t = {.trans = (enum matmul_trans)(i % 4),
+                                     .m = size[0],
+                                     .n = size[1],
+                                     .k = size[2],
+                                     .alpha = 1};
+        try_small(mm, t, 0);
+    }
+    assert_null(mm->programs);
+    matmul_free(mm);
+}
 
 /* Multiply by an engine with as many threads as processors in `set`. */
-static void small_product_on(const cpu_set_t *set, const float *a, const float *b, float *c)
+static void small_product_on(const cpu_set_t *set, const size_t size[3], const float *a,
+                             const float *b, float *c)
 {
     cpu_set_t before;
     assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
     assert_int_equal(sched_setaffinity(0, sizeof *set, set), 0);
     matmul *mm = matmul_create(&(struct matmul_options){.ctx = stdcpu});
     ready(mm);
-    works(matmul_multiply(mm, MATMUL_NN, BITS_M, BITS_N, BITS_K, 1, a, 0, b, 0, 0, c, 0));
+    works(matmul_multiply(mm, MATMUL_NN, size[0], size[1], size[2], 1, a, 0, b, 0, 0, c, 0));
     assert_non_null(mm->team);
     matmul_free(mm);
     assert_int_equal(sched_setaffinity(0, sizeof before, &before), 0);
@@ -174,18 +229,23 @@ static void small_product_on(const cpu_set_t *set, const float *a, const float *
 static void small_bits_do_not_depend_on_threads(void **unused)
 {
     (void)unused;
+    /* Tiles; a few rows or columns of little depth; half a vector of columns. */
+    static const size_t sizes[][3] = {
+        {130, 253, 301}, {100003, 3, 3}, {3, 100003, 3}, {30001, 7, 33}};
     const struct small_case t = {.precision = MATMUL_SINGLE};
-    float *a = small_matrix(&t, 0, BITS_M, BITS_K, BITS_K),
-          *b = small_matrix(&t, 1, BITS_K, BITS_N, BITS_N),
-          *c = small_matrix(&t, 2, BITS_M, 0, BITS_N), *d = small_matrix(&t, 2, BITS_M, 0, BITS_N);
     cpu_set_t all, one;
     assert_int_equal(sched_getaffinity(0, sizeof all, &all), 0);
     CPU_ZERO(&one);
     CPU_SET((size_t)sched_getcpu(), &one);
-    small_product_on(&all, a, b, c);
-    small_product_on(&one, a, b, d);
-    assert_memory_equal(c, d, BITS_M * BITS_N * sizeof *c);
-    free(a), free(b), free(c), free(d);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        const size_t m = sizes[i][0], n = sizes[i][1], k = sizes[i][2];
+        float *a = small_matrix(&t, 0, m, k, k), *b = small_matrix(&t, 1, k, n, n),
+              *c = small_matrix(&t, 2, m, 0, n), *d = small_matrix(&t, 2, m, 0, n);
+        small_product_on(&all, sizes[i], a, b, c);
+        small_product_on(&one, sizes[i], a, b, d);
+        assert_memory_equal(c, d, m * n * sizeof *c);
+        free(a), free(b), free(c), free(d);
+    }
 }
 
 /* matmul_enqueue on memory that host and device share, and matmul_compute, give the bits of
@@ -259,6 +319,7 @@ int main(void)
         cmocka_unit_test(small_any_matches_reference),
         cmocka_unit_test(small_avx2_matches_reference),
         cmocka_unit_test(small_avx512_matches_reference),
+        cmocka_unit_test(small_random_sizes_compile_nothing),
         cmocka_unit_test(small_bits_do_not_depend_on_threads),
         cmocka_unit_test(small_calls_give_equal_bits),
         cmocka_unit_test(small_engines_are_tuned_ones),

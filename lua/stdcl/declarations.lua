@@ -235,6 +235,7 @@ static const int CLPROF_TABLE = 0;
 static const int CLPROF_CSV = 1;
 static const int CLPROF_JSON = 2;
 int clarg_info(cl_kernel krn, cl_uint i, clarg_info_t *info);
+int clarg_is_read_only(cl_kernel krn, cl_uint i);
 size_t clarg_set_global(CLCONTEXT *cp, cl_kernel krn, cl_uint i, void *ptr);
 int clbuild(CLCONTEXT *cp, void *handle, char *options, int flags);
 int clclose(CLCONTEXT *cp, void *handle);

@@ -347,6 +347,7 @@ class Kernel:
         info = c.clarg_info_t()
         while lib.clarg_info(handle, len(self._declared), info) == 0:
             self._declared.append((info.type.decode(), info.name.decode()))
+        self._reads = [lib.clarg_is_read_only(handle, i) == 1 for i in range(len(self._declared))]
 
     def _argument(self, i: int, value: Any, kept: list[Any]) -> Any:
         """Return one argument for the library; `kept` keeps its memory alive until the call."""
@@ -366,6 +367,8 @@ class Kernel:
                 raise TypeError("%s is an array of a different context" % what)
             if not value.flags.c_contiguous:
                 raise TypeError("%s is not contiguous; pass context.array() of it" % what)
+            if not value.flags.writeable and not (i < len(self._reads) and self._reads[i]):
+                raise TypeError("%s is a read-only array, but the kernel does not declare it const; pass context.array() of it" % what)
             number, dtype = _SCALARS.get(_scalar(declared[:-1])[0]), value.dtype
             if number and not (dtype.char == number._type_ and dtype.isnative) and dtype != number:  # the last comparison takes 6 µs
                 raise TypeError("%s is an array of %s, but the kernel declares %s" % (what, dtype, declared))
@@ -408,7 +411,7 @@ class Kernel:
             recording._kernels[recording.next()] = self
             recording._arrays += args
         check(lib.clforkv(self._context._use(), whole(device, "a device"), self._handle, work, _NOWAIT, len(args), given))
-        return Event(self._context, device, [a for a in args if getattr(a, "context", None) is not None])
+        return Event(self._context, device, [a for a in args if getattr(a, "context", None) is not None and a.flags.writeable])
 
     def __call__(self, work_items: Sizes, *args: Any, local: Sizes | None = None, offset: Sizes | None = None,
                  device: int = 0) -> Event:

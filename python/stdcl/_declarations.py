@@ -790,6 +790,7 @@ FUNCTIONS = {
     "arrays_upload": ("arrays", "c_int, [c_void_p, c_void_p, c_size_t]"),
     "arrays_variance": ("arrays", "c_int, [c_void_p, c_void_p, c_size_t, c_void_p, c_void_p]"),
     "clarg_info": ("stdcl", "c_int, [c_void_p, c_uint32, POINTER(clarg_info_t)]"),
+    "clarg_is_read_only": ("stdcl", "c_int, [c_void_p, c_uint32]"),
     "clarg_set_global": ("stdcl", "c_size_t, [c_void_p, c_void_p, c_uint32, c_void_p]"),
     "clbuild": ("stdcl", "c_int, [c_void_p, c_void_p, c_char_p, c_int]"),
     "clclose": ("stdcl", "c_int, [c_void_p, c_void_p]"),

@@ -303,6 +303,24 @@ def test_wrong_arguments_are_sentences():
     refused(TypeError, "must be one or several whole numbers, not 'x'", lambda: program.twice("x", x))
 
 
+def test_read_only_arrays_are_not_changed():
+    ctx = context()
+    program, x, y = ctx.source(SOURCE), ctx.array(np.ones(100, np.float32)), ctx.array(np.ones(100, np.float32))
+    fixed = x[:]
+    fixed.flags.writeable = False
+    refused(TypeError, "argument 0 (x) of twice is a read-only array, but the kernel does not declare it const",
+            lambda: program.twice(100, fixed))
+    refused(TypeError, "read-only", lambda: program.twice.start(100, fixed))
+    program.saxpy(100, 2.0, fixed, y).wait()  # const
+    assert (x == 1).all() and (y == 3).all()
+    program.twice(100, x)
+    ctx.wait()
+    program.saxpy.start(100, 1.0, fixed, y).wait()  # reads the device's image, and leaves the host's
+    assert (x == 1).all() and (y == 5).all()
+    refused(ValueError, "to_host() would change a read-only array", fixed.to_host)
+    assert (x.to_host() == 2).all()
+
+
 def test_types_behind_typedefs_are_known():
     ctx = context()
     program = ctx.source("typedef float real; kernel void fill(global real *x, real a) { x[get_global_id(0)] = a; }")
