@@ -39,6 +39,10 @@ int errno_of(cl_int ocl);
  * read. */
 const char *clerror_text(void);
 
+/* The calling thread's last message if clerror has not returned it yet and a call that opens a program
+ * or finds a kernel failed; else NULL. */
+const char *failure_to_open(void);
+
 /* The last failure of a thread. */
 struct failure {
     int code;
