@@ -39,8 +39,8 @@ int errno_of(cl_int ocl);
  * read. */
 const char *clerror_text(void);
 
-/* The calling thread's last message if clerror has not returned it yet and a call that opens a program
- * or finds a kernel failed; else NULL. */
+/* The calling thread's last message if a call of the loader (clopen, clbuild, clsym ...) failed and
+ * clerror has not returned the message yet; else NULL. */
 const char *failure_to_open(void);
 
 /* The last failure of a thread. */

@@ -129,7 +129,9 @@ static void name_unknown(struct program **searched, size_t n, const struct searc
     size_t size = 0;
     const char *separator = "";
     bool has = false;
-    const char *const cause = failure_to_open();
+    const char *cause = failure_to_open();
+    if (cause && strncmp(cause, "clsym", 5) == 0)
+        cause = NULL; /* repeated calls must not build a chain of messages */
     FILE *fp = open_memstream(&text, &size);
     for (size_t i = 0; fp && i < n; i++)
         print_names(fp, searched[i], &separator, s->name, &has);

@@ -413,6 +413,9 @@ static void test_wait_reports_the_program_that_did_not_build(void **state)
     check_forget();
     assert_ptr_equal(clwait(cp, 0, CL_ALL_EVENT), NO_EVENT);
     assert_null(strstr(clerror(), "no_such_file"));
+    assert_null(clsym(cp, NULL, "first_name", 0));
+    assert_null(clsym(cp, NULL, "second_name", 0));
+    assert_null(strstr(clerror(), "first_name"));
 }
 
 /* A blocking call is its own wait, and a checked call needs none. */

@@ -4,10 +4,10 @@
    usage: unity.py SOURCE_FOLDER BUILD_FOLDER
 
 For each library, lets the compiler check one file that includes all C files of the library. CMake
-may group the files in any way, so a check of all of them covers every group. Left out are files
-that CMake compiles alone (those listed in cmake/StdclUnity.cmake and those with compiler options of
-their own) and files written during the build, which define one array each. Exit status 77: CMake
-wrote no compile_commands.json.
+may group the files in any way, so a check of all of them covers every group. CMake compiles alone
+the files listed in cmake/StdclUnity.cmake and files with their own compiler options: the check omits
+them. It also omits files written during the build, which define one array each. Exit status 77:
+CMake wrote no compile_commands.json.
 SPDX-License-Identifier: MIT
 """
 import collections
