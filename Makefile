@@ -15,6 +15,7 @@ JOBS = $(shell getconf _NPROCESSORS_ONLN)
 # Tests at once: one that waits leaves its processor to another.
 TESTS = $(shell expr $(JOBS) + 1)
 GIVEN_CC = $(if $(filter default,$(origin CC)),,-DCMAKE_C_COMPILER=$(CC))
+UNITY = -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=16
 CONFIGURE = cmake -S . -G "Unix Makefiles" $(GIVEN_CC) $(CMAKE_FLAGS)
 COMPILE = $(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS)) -C
 
@@ -30,9 +31,10 @@ help: ## this list
 	@awk -F ' *:.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
 
 # Only after `deps-run` can make know whether the build folder is to be configured, hence the second make.
+# A build folder first configured here is a unity build (cmake/StdclUnity.cmake).
 run: deps-run ## let two galaxies collide, on whatever OpenCL device there is
-	@+$(MAKE) --no-print-directory command
-	$(BUILD)/bin/stdcl nbody --ic collision -o collision.png
+	@+$(MAKE) --no-print-directory command CMAKE_FLAGS='$(UNITY) $(CMAKE_FLAGS)'
+	$(BUILD)/bin/stdcl nbody --ic collision -n 8192 -o collision.png
 
 test: deps ## run the tests, all but those with the ctest labels `deep` and `variant`
 	@+$(MAKE) --no-print-directory all

@@ -18,4 +18,5 @@ const struct tuning_file stdcl_tuning_files[] = {
 ${entries}    {0, 0, 0}};
 ")
   target_sources(${target} PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/tuning_files.c)
+  set_source_files_properties(${CMAKE_CURRENT_BINARY_DIR}/tuning_files.c PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()

@@ -39,6 +39,10 @@ int errno_of(cl_int ocl);
  * read. */
 const char *clerror_text(void);
 
+/* The calling thread's last message if a call of the loader (clopen, clbuild, clsym ...) failed and
+ * clerror has not returned the message yet; else NULL. */
+const char *failure_to_open(void);
+
 /* The last failure of a thread. */
 struct failure {
     int code;

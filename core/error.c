@@ -229,6 +229,15 @@ const char *clerror_text(void)
     return last.text ? last.text : last.unread ? no_sentence : "";
 }
 
+const char *failure_to_open(void)
+{
+    static const char *const calls[] = {"clopen", "clsopen", "clload", "clbuild", "clsym"};
+    for (size_t i = 0; last.unread && last.text && i < sizeof calls / sizeof *calls; i++)
+        if (strncmp(last.text, calls[i], strlen(calls[i])) == 0)
+            return last.text;
+    return NULL;
+}
+
 /* ---- Calls without a context. ---- */
 
 static _Atomic(const char *) first_reason;

@@ -84,7 +84,10 @@ struct kernel *kernel_of(cl_kernel handle, const char *call)
     if (forked_child(call))
         return NULL;
     struct kernel *k = kernel_find(handle);
-    if (!k)
+    const char *const cause = handle ? NULL : failure_to_open();
+    if (!k && cause)
+        fail(EINVAL, 0, "%s: the kernel is NULL; before, %s", call, cause);
+    else if (!k)
         fail(EINVAL, 0,
              handle ? "%s: the kernel is not from clsym, or its program was closed"
                     : "%s: the kernel is NULL",

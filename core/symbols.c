@@ -129,6 +129,9 @@ static void name_unknown(struct program **searched, size_t n, const struct searc
     size_t size = 0;
     const char *separator = "";
     bool has = false;
+    const char *cause = failure_to_open();
+    if (cause && strncmp(cause, "clsym", 5) == 0)
+        cause = NULL; /* repeated calls must not build a chain of messages */
     FILE *fp = open_memstream(&text, &size);
     for (size_t i = 0; fp && i < n; i++)
         print_names(fp, searched[i], &separator, s->name, &has);
@@ -139,8 +142,8 @@ static void name_unknown(struct program **searched, size_t n, const struct searc
              "%s: kernel \"%s\" is in the program, and the driver does not make it", s->call,
              s->name);
     else
-        fail(ENOENT, 0, "%s: there is no kernel \"%s\"; there are: %s", s->call, s->name,
-             text && *text ? text : "none");
+        fail(ENOENT, 0, "%s: there is no kernel \"%s\"; there are: %s%s%s", s->call, s->name,
+             text && *text ? text : "none", cause ? "; before, " : "", cause ? cause : "");
     free(text);
 }
 

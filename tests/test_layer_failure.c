@@ -396,6 +396,28 @@ static void test_refusals_reach_the_next_wait(void **state)
     retells(EINVAL, "clmcopy: ", clwait(cp, 0, CL_MEM_EVENT));
 }
 
+/* A program that checks only clwait learns why its kernel is missing. */
+static void test_wait_reports_the_program_that_did_not_build(void **state)
+{
+    (void)state;
+    check_forget();
+    assert_null(clsopen(cp, "kernel void f(global int *a) { a[0] = nonsense; }", CLLD_NOW));
+    clforka(cp, 0, NULL, &all, CL_EVENT_NOWAIT, x);
+    retells(EINVAL, "clforka: the kernel is NULL; before, clsopen: ", clwait(cp, 0, CL_ALL_EVENT));
+    assert_null(clsopen(cp, "kernel void f(global int *a) { a[0] = nonsense; }", CLLD_NOW));
+    clexec(cp, 0, &all, f, x);
+    retells(ENOENT, "nonsense", clwait(cp, 0, CL_ALL_EVENT));
+    assert_null(clopen(cp, "no_such_file.cl", CLLD_NOW));
+    assert_non_null(clerror()); /* the caller knows: the message is not repeated */
+    clfork(cp, 0, NULL, &all, CL_EVENT_NOWAIT);
+    check_forget();
+    assert_ptr_equal(clwait(cp, 0, CL_ALL_EVENT), NO_EVENT);
+    assert_null(strstr(clerror(), "no_such_file"));
+    assert_null(clsym(cp, NULL, "first_name", 0));
+    assert_null(clsym(cp, NULL, "second_name", 0));
+    assert_null(strstr(clerror(), "first_name"));
+}
+
 /* A blocking call is its own wait, and a checked call needs none. */
 static void test_refusals_told_by_the_call_alone(void **state)
 {
@@ -593,6 +615,7 @@ int main(void)
         cmocka_unit_test(test_events_outlive_blocking_calls),
         cmocka_unit_test(test_freeing_loses_no_failure),
         cmocka_unit_test(test_refusals_reach_the_next_wait),
+        cmocka_unit_test(test_wait_reports_the_program_that_did_not_build),
         cmocka_unit_test(test_refusals_told_by_the_call_alone),
         cmocka_unit_test(test_refusals_belong_to_their_device),
         cmocka_unit_test(test_refusals_of_absent_devices),
