@@ -104,25 +104,46 @@ INLINE void collect(__local NUMBER *kept, const NUMBER *own, uint marks, uint be
 }
 #endif
 
+#if HEADS
+/* Return the element before element k of the item, which is number i of n. All items of a warp call
+ * it together. */
+INLINE NUMBER element_before(const NUMBER *own, uint k, __global const NUMBER *x, uint i, uint n)
+{
+    const bool first = k == 0 && i > 0 && i < n;
+#ifdef __NV_CL_C_VERSION
+    const uint lane = get_local_id(0) % 32;
+    const NUMBER before = warp_take(k && lane == 31 ? own[k - 1] : own[k], (lane + 31) % 32);
+    return k || lane ? before : first ? x[i - 1] : 0;
+#else
+    return first ? x[i - 1] : k ? own[k - 1] : 0;
+#endif
+}
+#endif
+
 /* Load the item's elements of a tile and return their marks. */
 INLINE uint load_marked(NUMBER *own, __global const NUMBER *x, __global const FROM *from,
                         uint first, uint n)
 {
     uint marks = 0;
-    if (first + TILE <= n) {
+    const bool full = first + TILE <= n;
+    if (full)
 #pragma unroll
         for (uint k = 0; k < ITEMS; k++)
             own[k] = LOAD(x[first + PLACE(k)]);
+    else
 #pragma unroll
         for (uint k = 0; k < ITEMS; k++)
-            marks |= (uint)is_kept(from, first + PLACE(k)) << k;
-        return marks;
-    }
+            own[k] = first + PLACE(k) < n ? x[first + PLACE(k)] : 0;
 #pragma unroll
     for (uint k = 0; k < ITEMS; k++) {
         const uint i = first + PLACE(k);
-        own[k] = i < n ? x[i] : 0;
-        marks |= i < n ? (uint)is_kept(from, i) << k : 0;
+#if HEADS
+        const NUMBER before = element_before(own, k, x, i, n);
+        const uint mark = i == 0 || own[k] != before;
+        marks |= (full || i < n ? mark : 0) << k;
+#else
+        marks |= (full || i < n ? (uint)is_kept(from, i) : 0) << k;
+#endif
     }
     return marks;
 }
