@@ -154,8 +154,8 @@ static int histogram_check(const arrays_sorter *s, const char *caller,
     return sorter_check_apart(caller, ranges, sizeof ranges / sizeof *ranges);
 }
 
-/* Groups have counters to clear and to add, so on GPUs each gets some bytes to count, if all compute
- * units still have a group. */
+/* Groups have counters to clear and to add. On GPUs each group therefore gets some bytes to count,
+ * if all compute units still have a group. */
 static cl_uint histogram_groups(const arrays_sorter *s, const struct sorter_program *p,
                                 const struct arrays_histogram_job *job)
 {

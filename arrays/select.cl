@@ -105,11 +105,12 @@ INLINE void collect(__local NUMBER *kept, const NUMBER *own, uint marks, uint be
 #endif
 
 #if HEADS
-/* Return the element before element k of the item, which is number i of n. All items of a warp call
- * it together. */
-INLINE NUMBER element_before(const NUMBER *own, uint k, __global const NUMBER *x, uint i, uint n)
+/* Return the element before element k of the item, which is number i. All items of a warp call it
+ * together. inside: there is such an element. */
+INLINE NUMBER element_before(const NUMBER *own, uint k, __global const NUMBER *x, uint i,
+                             bool inside)
 {
-    const bool first = k == 0 && i > 0 && i < n;
+    const bool first = k == 0 && i > 0 && inside;
 #ifdef __NV_CL_C_VERSION
     const uint lane = get_local_id(0) % 32;
     const NUMBER before = warp_take(k && lane == 31 ? own[k - 1] : own[k], (lane + 31) % 32);
@@ -120,32 +121,34 @@ INLINE NUMBER element_before(const NUMBER *own, uint k, __global const NUMBER *x
 }
 #endif
 
-/* Load the item's elements of a tile and return their marks. */
-INLINE uint load_marked(NUMBER *own, __global const NUMBER *x, __global const FROM *from,
-                        uint first, uint n)
+/* Load the item's elements of a tile and return their marks. full: the tile is; a constant, so that
+ * full tiles need no comparisons. */
+INLINE uint load_tile_marked(NUMBER *own, __global const NUMBER *x, __global const FROM *from,
+                             uint first, uint n, bool full)
 {
     uint marks = 0;
-    const bool full = first + TILE <= n;
-    if (full)
 #pragma unroll
-        for (uint k = 0; k < ITEMS; k++)
-            own[k] = LOAD(x[first + PLACE(k)]);
-    else
-#pragma unroll
-        for (uint k = 0; k < ITEMS; k++)
-            own[k] = first + PLACE(k) < n ? x[first + PLACE(k)] : 0;
+    for (uint k = 0; k < ITEMS; k++)
+        own[k] = full || first + PLACE(k) < n ? LOAD(x[first + PLACE(k)]) : 0;
 #pragma unroll
     for (uint k = 0; k < ITEMS; k++) {
         const uint i = first + PLACE(k);
+        const bool inside = full || i < n;
 #if HEADS
-        const NUMBER before = element_before(own, k, x, i, n);
-        const uint mark = i == 0 || own[k] != before;
-        marks |= (full || i < n ? mark : 0) << k;
+        const NUMBER before = element_before(own, k, x, i, inside);
+        marks |= (uint)(inside && (own[k] != before || i == 0)) << k;
 #else
-        marks |= (full || i < n ? (uint)is_kept(from, i) : 0) << k;
+        marks |= (inside ? (uint)is_kept(from, i) : 0) << k;
 #endif
     }
     return marks;
+}
+
+INLINE uint load_marked(NUMBER *own, __global const NUMBER *x, __global const FROM *from,
+                        uint first, uint n)
+{
+    return first + TILE <= n ? load_tile_marked(own, x, from, first, n, true)
+                             : load_tile_marked(own, x, from, first, n, false);
 }
 
 #define WRITE_KEPT(to)                                                                             \

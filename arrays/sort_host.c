@@ -1,9 +1,9 @@
 /* sort_host.c - a stable radix sort on the host: passes of 8 bits, the lowest first, by threads.
  *
  *     keys      | part 0 | part 1 | part 2 |        1. threads count the digits of the parts
- *     place     part 0: p00 p01 ...; part 1: ...    2. the caller adds the counts: a digit's keys of
- *                                                      part 0 come before those of part 1
- *     to        | all of digit 0 | of digit 1 | ..  3. threads move the keys of the parts
+ *     place     part 0: p00 p01 ...; part 1: ...    2. the caller adds the counts: keys of a digit
+ *                                                      in part 0 come before those in part 1
+ *     to        | digit 0 | digit 1 | ...           3. threads move the keys of the parts
  *
  * A pass whose keys all have one digit moves nothing. Collecting lines of the cache and writing
  * them past the caches, as sort.cl does, was no faster (bench/studies/cpu-sorts.json).

@@ -346,9 +346,8 @@ static void sort_orders_match_comparisons(void **state)
 }
 
 /* Sort on the host; values are the keys' places before. Keys and values are then in strictly
- * ascending order, and each key is the one from that place: so none is lost. Arrays stay as they are
- * beyond their ends. Without values the keys
- * are the same. */
+ * ascending order, and each key is the one from that place: so none is lost. Arrays stay as they
+ * are beyond their ends. Without values the keys are the same. */
 static void sort_host_and_check(struct thread_pool **pool, size_t n, int value_bytes)
 {
     const int bytes = compared.bytes;

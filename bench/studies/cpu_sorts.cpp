@@ -1,13 +1,16 @@
-/* cpu_sorts.cpp - sorts and scans of the host beside libstdc++'s parallel sort and Boost's spreadsort. By hand, from the repository
- * (scan_host.c once for each set of instructions, as arrays/CMakeLists.txt compiles it):
+/* cpu_sorts.cpp - sorts and scans of the host beside libstdc++'s parallel sort and Boost's
+ * spreadsort. By hand, from the repository (scan_host.c once for each set of instructions, as
+ * arrays/CMakeLists.txt compiles it):
  *
  *   gcc -O3 -I include -I . -c arrays/sort_host.c arrays/scan_host_threads.c ...
  *   g++ -O3 -march=native -fopenmp -I include -I . -o cpu_sorts bench/studies/cpu_sorts.cpp *.o
  *
- * Usage: taskset -c 0,1 cpu_sorts [RUNS [LOG2...]]. For each number of elements, sizes of keys, and with and without 32-bit values: the
- * same random keys by each sort, alternately, RUNS (11) rounds; a line with the medians of the seconds of a call and of the seconds of
- * all processors, and the medians of the rounds' ratios: the faster peer's by ours. Peers sort pairs for keys with values. Then scans
- * of 32 and 64 bits beside a copy of the same arrays by all threads. Results are checked.
+ * Usage: taskset -c 0,1 cpu_sorts [RUNS [LOG2...]]. For each number of elements, sizes of keys, and
+ * with and without 32-bit values: the same random keys by each sort, alternately, RUNS (11) rounds;
+ * a line with the medians of the seconds of a call and of the seconds of all processors, and the
+ * medians of the rounds' ratios: the faster peer's by ours. Peers sort pairs for keys with values.
+ * Then scans of 32 and 64 bits beside a copy of the same arrays by all threads. Results are
+ * checked.
  * SPDX-License-Identifier: MIT
  */
 #include <boost/sort/spreadsort/integer_sort.hpp>
@@ -44,7 +47,8 @@ static moment now()
     timespec w, p;
     clock_gettime(CLOCK_MONOTONIC, &w);
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &p);
-    return {(double)w.tv_sec + 1e-9 * (double)w.tv_nsec, (double)p.tv_sec + 1e-9 * (double)p.tv_nsec};
+    return {(double)w.tv_sec + 1e-9 * (double)w.tv_nsec,
+            (double)p.tv_sec + 1e-9 * (double)p.tv_nsec};
 }
 
 /* Times of the rounds of one program. */
@@ -91,7 +95,8 @@ struct right_shift {
     }
 };
 
-template <class T, class Sort> static moment time_of(vector<T> &work, const vector<T> &first, Sort sort)
+template <class T, class Sort>
+static moment time_of(vector<T> &work, const vector<T> &first, Sort sort)
 {
     std::copy(first.begin(), first.end(), work.begin());
     const moment start = now();
@@ -99,7 +104,8 @@ template <class T, class Sort> static moment time_of(vector<T> &work, const vect
     return now() - start;
 }
 
-template <class Key, class T> static void sorts(const char *name, int bytes, size_t n, int runs, Key *keys, uint32_t *values)
+template <class Key, class T>
+static void sorts(const char *name, int bytes, size_t n, int runs, Key *keys, uint32_t *values)
 {
     std::mt19937_64 random(n + bytes);
     vector<T> first(n), work(n);
@@ -130,9 +136,11 @@ template <class Key, class T> static void sorts(const char *name, int bytes, siz
         const moment h = now() - start;
         if (!std::is_sorted(keys, keys + n))
             die("not sorted");
-        const moment p = time_of(work, first, [](vector<T> &v) { __gnu_parallel::sort(v.begin(), v.end()); });
+        const moment p =
+            time_of(work, first, [](vector<T> &v) { __gnu_parallel::sort(v.begin(), v.end()); });
         const moment b = time_of(work, first, [](vector<T> &v) {
-            boost::sort::spreadsort::integer_sort(v.begin(), v.end(), right_shift(), std::less<T>());
+            boost::sort::spreadsort::integer_sort(v.begin(), v.end(), right_shift(),
+                                                  std::less<T>());
         });
         if (run < 0)
             continue;
@@ -140,10 +148,12 @@ template <class Key, class T> static void sorts(const char *name, int bytes, siz
         ratio.push_back(std::min(p.wall, b.wall) / h.wall);
         ratio_processors.push_back(std::min(p.processors, b.processors) / h.processors);
     }
-    printf("{\"case\": \"%s\", \"n\": %zu, \"s\": %.3g, \"parallel_sort_s\": %.3g, \"spreadsort_s\": %.3g, \"of_faster_peer\": %.2f, "
-           "\"processors_s\": [%.3g, %.3g, %.3g], \"processors_of_faster_peer\": %.2f},\n",
-           name, n, median(host.wall), median(parallel.wall), median(spread.wall), median(ratio), median(host.processors),
-           median(parallel.processors), median(spread.processors), median(ratio_processors));
+    printf(
+        "{\"case\": \"%s\", \"n\": %zu, \"s\": %.3g, \"parallel_sort_s\": %.3g, \"spreadsort_s\": %.3g, \"of_faster_peer\": %.2f, "
+        "\"processors_s\": [%.3g, %.3g, %.3g], \"processors_of_faster_peer\": %.2f},\n",
+        name, n, median(host.wall), median(parallel.wall), median(spread.wall), median(ratio),
+        median(host.processors), median(parallel.processors), median(spread.processors),
+        median(ratio_processors));
     fflush(stdout);
     free(space);
 }
@@ -152,13 +162,15 @@ static void copy_by_threads(void *to, const void *from, size_t bytes)
 {
 #pragma omp parallel
     {
-        const size_t t = omp_get_thread_num(), threads = omp_get_num_threads(), a = bytes * t / threads / 64 * 64,
+        const size_t t = omp_get_thread_num(), threads = omp_get_num_threads(),
+                     a = bytes * t / threads / 64 * 64,
                      b = t + 1 == threads ? bytes : bytes * (t + 1) / threads / 64 * 64;
         memcpy((char *)to + a, (const char *)from + a, b - a);
     }
 }
 
-template <class Number> static void scans(const char *name, size_t n, int runs, Number *x, Number *sums)
+template <class Number>
+static void scans(const char *name, size_t n, int runs, Number *x, Number *sums)
 {
     for (size_t i = 0; i < n; i++)
         x[i] = (Number)(i * 2654435761u);
@@ -179,8 +191,10 @@ template <class Number> static void scans(const char *name, size_t n, int runs, 
     for (size_t i = 0; i < n; sum += x[i++])
         if (sums[i] != sum)
             die("a wrong scan");
-    printf("{\"case\": \"%s\", \"n\": %zu, \"s\": %.3g, \"copy_s\": %.3g, \"of_copy\": %.2f, \"processors_s\": [%.3g, %.3g]},\n", name, n,
-           median(scan.wall), median(copy.wall), median(ratio), median(scan.processors), median(copy.processors));
+    printf(
+        "{\"case\": \"%s\", \"n\": %zu, \"s\": %.3g, \"copy_s\": %.3g, \"of_copy\": %.2f, \"processors_s\": [%.3g, %.3g]},\n",
+        name, n, median(scan.wall), median(copy.wall), median(ratio), median(scan.processors),
+        median(copy.processors));
     fflush(stdout);
 }
 
@@ -198,9 +212,11 @@ int main(int argc, char **argv)
         if (!keys || !more)
             die("out of memory");
         sorts<uint32_t, uint32_t>("sort.32.keys", 4, n, runs, (uint32_t *)keys, nullptr);
-        sorts<uint32_t, pair_of<uint32_t>>("sort.32.pairs", 4, n, runs, (uint32_t *)keys, (uint32_t *)more);
+        sorts<uint32_t, pair_of<uint32_t>>("sort.32.pairs", 4, n, runs, (uint32_t *)keys,
+                                           (uint32_t *)more);
         sorts<uint64_t, uint64_t>("sort.64.keys", 8, n, runs, (uint64_t *)keys, nullptr);
-        sorts<uint64_t, pair_of<uint64_t>>("sort.64.pairs", 8, n, runs, (uint64_t *)keys, (uint32_t *)more);
+        sorts<uint64_t, pair_of<uint64_t>>("sort.64.pairs", 8, n, runs, (uint64_t *)keys,
+                                           (uint32_t *)more);
         scans("scan.32", n, runs, (uint32_t *)keys, (uint32_t *)more);
         scans("scan.64", n, runs, (uint64_t *)keys, (uint64_t *)more);
         free(keys);
