@@ -21,7 +21,7 @@
 #endif
 
 #ifndef HEADS
-#define HEADS 0 /* 1: the marks are those of first elements of runs, and FROM is NUMBER */
+#define HEADS 0 /* 1: first elements of runs are marked, and FROM is NUMBER */
 #endif
 
 #if LOOK_BACK
@@ -49,9 +49,9 @@ uint sum_of_tile(__global const FROM *from, uint t)
     return sum;
 }
 
-/* Place in the tile of element k of this item, and of the tile's marks: those of this item are bits
- * of a word. Return the number of marks before the item's first element, and set *all to that of
- * the tile. room: 2 GROUP numbers. */
+/* PLACE(k): the place in the tile of this item's element k. A mark is bit k of the item's `marks`.
+ * count_marks returns the number of earlier marks in the tile, before the warp's or the item's
+ * first element, and sets *all to the number of marks in the tile. room: 2 GROUP numbers. */
 #ifdef __NV_CL_C_VERSION
 /* A warp has 32 ITEMS consecutive elements, 32 for each k. */
 #define PLACE(k) (get_local_id(0) / 32 * (32 * ITEMS) + (k)*32 + get_local_id(0) % 32)
@@ -155,7 +155,7 @@ INLINE uint load_marked(NUMBER *own, __global const NUMBER *x, __global const FR
     for (uint i = get_local_id(0); i < all; i += GROUP)                                            \
         (to)[before + i] = kept[i];
 
-/* As many groups as `most` elements have tiles, at least one. start: first elements of out, x,
+/* One group for each tile of `most` elements, at least one. start: first elements of out, x,
  * total and from, the flags or x. words: see scan_once. offsets: of the marked elements, then n; if
  * wanted. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void select_once(

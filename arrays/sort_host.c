@@ -5,7 +5,7 @@
  *                                                      in part 0 come before those in part 1
  *     to        | digit 0 | digit 1 | ...           3. threads move the keys of the parts
  *
- * A pass whose keys all have one digit moves nothing. Collecting lines of the cache and writing
+ * A pass moves nothing if all keys have one digit. Collecting lines of the cache and writing
  * them past the caches, as sort.cl does, was no faster (bench/studies/cpu-sorts.json).
  * SPDX-License-Identifier: MIT
  */
@@ -22,7 +22,7 @@ enum {
     LINE = 64,      /* bytes of a line of the cache */
     PARTS_EACH = 2, /* parts for each thread */
     PARTS_MAX = PARTS_EACH * (THREAD_POOL_MOST + 1),
-    THREADS_COUNT = 1 << 15, /* elements from which on threads share a pass */
+    THREADS_COUNT = 1 << 15, /* least number of elements of a pass by threads */
 };
 
 /* A pass from arrays `from` to arrays `to`; index 0: keys, 1: values. */
