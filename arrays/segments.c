@@ -154,6 +154,19 @@ static int histogram_check(const arrays_sorter *s, const char *caller,
     return sorter_check_apart(caller, ranges, sizeof ranges / sizeof *ranges);
 }
 
+/* Groups have counters to clear and to add. On GPUs each group therefore gets some bytes to count,
+ * if all compute units still have a group. */
+static cl_uint histogram_groups(const arrays_sorter *s, const struct sorter_program *p,
+                                const struct arrays_histogram_job *job)
+{
+    enum { BYTES_EACH = 1 << 16 };
+    const size_t bytes = job->most * (job->of_bytes ? 1 : segments_type_bytes(job->type)),
+                 units = s->info.dev_max_core, worth = bytes / BYTES_EACH;
+    const cl_uint groups = sorter_groups(s, p, job->most);
+    const size_t most = worth > units ? worth : units;
+    return p->shape.group > 1 && groups > most ? (cl_uint)most : groups;
+}
+
 static int histogram_start(arrays_sorter *s, const char *caller,
                            const struct arrays_histogram_job *job)
 {
@@ -170,8 +183,7 @@ static int histogram_start(arrays_sorter *s, const char *caller,
                              x = arrays_start_of(s->ctx, job->most ? job->x : job->bins, bytes),
                              count =
                                  arrays_start_of(s->ctx, job->count ? job->count : job->bins, 4);
-    const cl_uint groups = sorter_groups(s, p, job->most),
-                  clearing = sorter_groups(s, p, job->nbins);
+    const cl_uint groups = histogram_groups(s, p, job), clearing = sorter_groups(s, p, job->nbins);
     if (sorter_launch(s, p, CLEAR_BINS, clearing, ARGS(bins.base, bins.first, job->nbins)) != 0)
         return -1;
     const double scale = job->nbins / (job->upper - job->lower);

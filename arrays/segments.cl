@@ -136,7 +136,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void segment_sums(
 #define BYTES 0 /* 1: elements are bytes */
 #endif
 #if GROUP == 1
-#define MOST_COPIES 4 /* consecutive additions to one counter wait for each other */
+#define MOST_COPIES 4 /* an addition to a counter waits for the last one */
 #define ADD_1(counter) ((counter)++)
 #else
 #define MOST_COPIES 32

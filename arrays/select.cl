@@ -21,7 +21,7 @@
 #endif
 
 #ifndef HEADS
-#define HEADS 0 /* 1: the marks are those of first elements of runs, and FROM is NUMBER */
+#define HEADS 0 /* 1: first elements of runs are marked, and FROM is NUMBER */
 #endif
 
 #if LOOK_BACK
@@ -49,9 +49,9 @@ uint sum_of_tile(__global const FROM *from, uint t)
     return sum;
 }
 
-/* Place in the tile of element k of this item, and of the tile's marks: those of this item are bits
- * of a word. Return the number of marks before the item's first element, and set *all to that of
- * the tile. room: 2 GROUP numbers. */
+/* PLACE(k): the place in the tile of this item's element k. A mark is bit k of the item's `marks`.
+ * count_marks returns the number of earlier marks in the tile, before the warp's or the item's
+ * first element, and sets *all to the number of marks in the tile. room: 2 GROUP numbers. */
 #ifdef __NV_CL_C_VERSION
 /* A warp has 32 ITEMS consecutive elements, 32 for each k. */
 #define PLACE(k) (get_local_id(0) / 32 * (32 * ITEMS) + (k)*32 + get_local_id(0) % 32)
@@ -104,34 +104,58 @@ INLINE void collect(__local NUMBER *kept, const NUMBER *own, uint marks, uint be
 }
 #endif
 
-/* Load the item's elements of a tile and return their marks. */
-INLINE uint load_marked(NUMBER *own, __global const NUMBER *x, __global const FROM *from,
-                        uint first, uint n)
+#if HEADS
+/* Return the element before element k of the item, which is number i. All items of a warp call it
+ * together. inside: there is such an element. */
+INLINE NUMBER element_before(const NUMBER *own, uint k, __global const NUMBER *x, uint i,
+                             bool inside)
+{
+    const bool first = k == 0 && i > 0 && inside;
+#ifdef __NV_CL_C_VERSION
+    const uint lane = get_local_id(0) % 32;
+    const NUMBER before = warp_take(k && lane == 31 ? own[k - 1] : own[k], (lane + 31) % 32);
+    return k || lane ? before : first ? x[i - 1] : 0;
+#else
+    return first ? x[i - 1] : k ? own[k - 1] : 0;
+#endif
+}
+#endif
+
+/* Load the item's elements of a tile and return their marks. full: the tile is; a constant, so that
+ * full tiles need no comparisons. */
+INLINE uint load_tile_marked(NUMBER *own, __global const NUMBER *x, __global const FROM *from,
+                             uint first, uint n, bool full)
 {
     uint marks = 0;
-    if (first + TILE <= n) {
 #pragma unroll
-        for (uint k = 0; k < ITEMS; k++)
-            own[k] = LOAD(x[first + PLACE(k)]);
-#pragma unroll
-        for (uint k = 0; k < ITEMS; k++)
-            marks |= (uint)is_kept(from, first + PLACE(k)) << k;
-        return marks;
-    }
+    for (uint k = 0; k < ITEMS; k++)
+        own[k] = full || first + PLACE(k) < n ? LOAD(x[first + PLACE(k)]) : 0;
 #pragma unroll
     for (uint k = 0; k < ITEMS; k++) {
         const uint i = first + PLACE(k);
-        own[k] = i < n ? x[i] : 0;
-        marks |= i < n ? (uint)is_kept(from, i) << k : 0;
+        const bool inside = full || i < n;
+#if HEADS
+        const NUMBER before = element_before(own, k, x, i, inside);
+        marks |= (uint)(inside && (own[k] != before || i == 0)) << k;
+#else
+        marks |= (inside ? (uint)is_kept(from, i) : 0) << k;
+#endif
     }
     return marks;
+}
+
+INLINE uint load_marked(NUMBER *own, __global const NUMBER *x, __global const FROM *from,
+                        uint first, uint n)
+{
+    return first + TILE <= n ? load_tile_marked(own, x, from, first, n, true)
+                             : load_tile_marked(own, x, from, first, n, false);
 }
 
 #define WRITE_KEPT(to)                                                                             \
     for (uint i = get_local_id(0); i < all; i += GROUP)                                            \
         (to)[before + i] = kept[i];
 
-/* As many groups as `most` elements have tiles, at least one. start: first elements of out, x,
+/* One group for each tile of `most` elements, at least one. start: first elements of out, x,
  * total and from, the flags or x. words: see scan_once. offsets: of the marked elements, then n; if
  * wanted. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void select_once(

@@ -1,13 +1,12 @@
 /* sort_host.c - a stable radix sort on the host: passes of 8 bits, the lowest first, by threads.
  *
  *     keys      | part 0 | part 1 | part 2 |        1. threads count the digits of the parts
- *     place     part 0: p00 p01 ...; part 1: ...    2. the caller adds the counts: a digit's keys of
- *                                                      part 0 come before those of part 1
- *     to        | all of digit 0 | of digit 1 | ..  3. threads move the keys of the parts
+ *     place     part 0: p00 p01 ...; part 1: ...    2. the caller adds the counts: keys of a digit
+ *                                                      in part 0 come before those in part 1
+ *     to        | digit 0 | digit 1 | ...           3. threads move the keys of the parts
  *
- * A pass whose keys all have one digit moves nothing. Large results go through a line of the cache
- * for each digit, and whole lines are written past the caches: a store to 256 places at once would
- * first read each line from memory.
+ * A pass moves nothing if all keys have one digit. Collecting lines of the cache and writing
+ * them past the caches, as sort.cl does, was no faster (bench/studies/cpu-sorts.json).
  * SPDX-License-Identifier: MIT
  */
 #include "arrays/sort_host.h"
@@ -15,25 +14,15 @@
 #include "core/thread_pool.h"
 #include "stdcl/arrays.h"
 
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
-
 #define INLINE static inline __attribute__((always_inline))
 
 enum {
     DIGIT_BITS = 8,
     DIGITS = 1 << DIGIT_BITS,
-    LINE = 64,
+    LINE = 64,      /* bytes of a line of the cache */
     PARTS_EACH = 2, /* parts for each thread */
     PARTS_MAX = PARTS_EACH * (THREAD_POOL_MOST + 1),
-    THREADS_COUNT = 1 << 15,  /* elements from which on threads share a pass */
-    STREAM_BYTES = 1 << 23, /* results from this size on are written past the caches */
-};
-
-/* A line of the cache for each digit. */
-struct digit_lines {
-    _Alignas(LINE) unsigned char byte[DIGITS][LINE];
+    THREADS_COUNT = 1 << 15, /* least number of elements of a pass by threads */
 };
 
 /* A pass from arrays `from` to arrays `to`; index 0: keys, 1: values. */
@@ -42,7 +31,6 @@ struct sort_host_pass {
     char *from[2], *to[2];
     unsigned shift, mask;
     size_t parts;
-    bool stream;
     /* Of each part: numbers of keys with each digit, then the place of the next one. */
     uint32_t place[PARTS_MAX][DIGITS];
 };
@@ -118,75 +106,6 @@ static bool place_digits(struct sort_host_pass *p)
 
 /* ---- Moves. ---------------------------------------------------------------------------------- */
 
-INLINE void line_stream(void *to, const void *line)
-{
-#ifdef __SSE2__
-    for (int i = 0; i < LINE / 16; i++)
-        _mm_stream_si128((__m128i *)to + i, _mm_load_si128((const __m128i *)line + i));
-#else
-    memcpy(to, line, LINE);
-#endif
-}
-
-/* Number of elements from the begin of a line of the cache to an array's first. */
-static size_t line_lead(const char *array, size_t bytes)
-{
-    return (uintptr_t)array % LINE / bytes;
-}
-
-/* Put v into the line of its digit, for place p of the array `to`; the digit's first place of this
- * part is `start`. */
-INLINE void line_put(struct digit_lines *l, unsigned digit, char *to, size_t bytes, size_t lead,
-                     uint32_t start, uint32_t p, uint64_t v)
-{
-    const size_t each = LINE / bytes, at = (p + lead) % each, filled = p + 1 - (size_t)start;
-    unsigned char *line = l->byte[digit];
-    number_put(line + at * bytes, bytes, v);
-    if (at + 1 < each)
-        return;
-    if (filled >= each)
-        line_stream(to + (p + 1 - each) * bytes, line);
-    else
-        memcpy(to + start * bytes, line + (each - filled) * bytes, filled * bytes);
-}
-
-/* Write the remainders of all lines. */
-static void lines_drain(const struct digit_lines *l, char *to, size_t bytes, const uint32_t *start,
-                        const uint32_t *place)
-{
-    const size_t each = LINE / bytes, lead = line_lead(to, bytes);
-    for (size_t d = 0; d < DIGITS; d++) {
-        const size_t at = (place[d] + lead) % each, own = place[d] - start[d],
-                     left = own < at ? own : at;
-        memcpy(to + (place[d] - left) * bytes, l->byte[d] + (at - left) * bytes, left * bytes);
-    }
-}
-
-INLINE void move_streamed(struct sort_host_pass *p, size_t part, size_t bytes, size_t value_bytes,
-                          int order)
-{
-    struct digit_lines keys, values;
-    uint32_t start[DIGITS], *place = p->place[part];
-    const size_t end = part_start(p, part + 1), lead = line_lead(p->to[0], bytes),
-                 value_lead = value_bytes ? line_lead(p->to[1], value_bytes) : 0;
-    memcpy(start, place, sizeof start);
-    for (size_t i = part_start(p, part); i < end; i++) {
-        const uint64_t key = number_at(p->from[0] + i * bytes, bytes);
-        const unsigned digit = digit_of(key, bytes, order, p);
-        const uint32_t to = place[digit]++;
-        line_put(&keys, digit, p->to[0], bytes, lead, start[digit], to, key);
-        if (value_bytes)
-            line_put(&values, digit, p->to[1], value_bytes, value_lead, start[digit], to,
-                     number_at(p->from[1] + i * value_bytes, value_bytes));
-    }
-    lines_drain(&keys, p->to[0], bytes, start, place);
-    if (value_bytes)
-        lines_drain(&values, p->to[1], value_bytes, start, place);
-#ifdef __SSE2__
-    _mm_sfence();
-#endif
-}
-
 INLINE void move_keys(struct sort_host_pass *p, size_t part, size_t bytes, size_t value_bytes,
                       int order)
 {
@@ -223,23 +142,14 @@ static void sort_host_count(void *pass, size_t part)
         count_for_size(p, part, ARRAYS_FLOATING);
 }
 
-INLINE void move_part(struct sort_host_pass *p, size_t part, size_t bytes, size_t value_bytes,
-                      int order)
-{
-    if (p->stream)
-        move_streamed(p, part, bytes, value_bytes, order);
-    else
-        move_keys(p, part, bytes, value_bytes, order);
-}
-
 INLINE void move_for_order(struct sort_host_pass *p, size_t part, size_t bytes, size_t value_bytes)
 {
     if (p->sort->order == ARRAYS_UNSIGNED)
-        move_part(p, part, bytes, value_bytes, ARRAYS_UNSIGNED);
+        move_keys(p, part, bytes, value_bytes, ARRAYS_UNSIGNED);
     else if (p->sort->order == ARRAYS_SIGNED)
-        move_part(p, part, bytes, value_bytes, ARRAYS_SIGNED);
+        move_keys(p, part, bytes, value_bytes, ARRAYS_SIGNED);
     else
-        move_part(p, part, bytes, value_bytes, ARRAYS_FLOATING);
+        move_keys(p, part, bytes, value_bytes, ARRAYS_FLOATING);
 }
 
 static void move_32(struct sort_host_pass *p, size_t part)
@@ -315,7 +225,6 @@ void arrays_sort_host(const struct sort_host *sort, struct thread_pool **pool, v
     struct thread_pool *team = sort->n >= THREADS_COUNT && *pool && (*pool)->threads ? *pool : NULL;
     p->sort = sort;
     p->parts = team ? PARTS_EACH * (team->threads + 1) : 1;
-    p->stream = size + value_size >= STREAM_BYTES;
     p->from[0] = sort->keys;
     p->from[1] = sort->values;
     p->to[0] = (char *)work + align_line(sizeof *p);

@@ -16,7 +16,8 @@ enum { SIZES = sizeof sizes / sizeof *sizes };
 
 static CLCONTEXT *cp;
 static cl_uint dev;
-/* In the device's shape, in groups of 64 items, and with look-back, also where groups do not wait. */
+/* In the device's shape, in groups of 64 items, and with look-back, also where groups do not wait
+ * for others. */
 enum { SORTERS = 4 };
 static arrays_sorter *sorter, *sorters[SORTERS];
 static char *block[BLOCKS]; /* MOST elements of 8 bytes */

@@ -232,9 +232,9 @@ int arrays_scan_start(arrays_sorter *s, const struct arrays_scan_job *job);
 int arrays_sort_start(arrays_sorter *s, const struct arrays_sort_job *job);
 
 /* Run a scan or a sort and block until it is complete. Otherwise as arrays_scan_start and
- * arrays_sort_start. On a CPU the host scans memory with CL_MEM_ZEROCOPY, with threads, after all
- * earlier commands of the device's queue, and uses no kernel; a `shape` in the options keeps to
- * kernels. */
+ * arrays_sort_start. On a CPU the host scans and sorts memory with CL_MEM_ZEROCOPY, with threads,
+ * after all earlier commands of the device's queue, and uses no kernel; for a sort it allocates
+ * memory of the size of the arrays (ENOMEM). A `shape` in the options keeps to kernels. */
 int arrays_scan(arrays_sorter *s, const struct arrays_scan_job *job);
 int arrays_sort(arrays_sorter *s, const struct arrays_sort_job *job);
 

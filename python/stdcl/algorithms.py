@@ -1,7 +1,8 @@
 """Sums, extremes, prefix sums, sorting and grouping on a device, by the library of stdcl/arrays.h.
 
 Arguments are arrays of a context, or anything that numpy makes an array of, which is copied to the first GPU, or the CPUs. The
-host's image is read: call x.to_host() first if a kernel has written x. Results are new numpy arrays or numbers.
+host's image is read: call x.to_host() first if a kernel has written x. Results are new numpy arrays or numbers. Reductions use all
+devices of the context; prefix sums, sorts, selections and histograms use its first device.
 
 SPDX-License-Identifier: MIT
 """
