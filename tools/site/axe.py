@@ -20,7 +20,7 @@ import threading
 SITE, AXE = sys.argv[1:3]
 PAGES = sys.argv[3:] or sorted(os.path.relpath(p, SITE) for p in glob.glob(SITE + "/**/*.html", recursive=True)
                                if not p.endswith(("/404.html", "/collision.html")))
-SECONDS = 60 + 4 * len(PAGES)  # for all pages
+SECONDS = 60 + 20 * len(PAGES)  # for all pages
 
 RUNNER = r"""<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>axe</title><iframe id="f" width="1200" height="900"></iframe><script>
 const pages = %s, found = [];

@@ -79,7 +79,7 @@ class Parser:
         return self.wrong("%s is not known" % token)
 
     def parentheses(self, token):
-        """What stands in parentheses, with them: an exponent belongs to the whole."""
+        """A row in parentheses. An exponent after it belongs to the whole."""
         grows = token != "("
         opening = self.take() if grows else token
         inside = self.row("\\right" if grows else ")")
