@@ -19,7 +19,7 @@ struct cli_figures {
 
 extern const char *const cli_paper_names[];
 
-/* Options of a program whose only figures are those of --figure. */
+/* Options --figure and --paper. */
 #define CLI_FIGURE_OPTIONS(figures, help)                                                          \
     CLI_STRINGS(0, "figure", "FILE", &(figures)->names, help),                                     \
         CLI_CHOICE(0, "paper", "COLOUR", &(figures)->paper, cli_paper_names, "paper of figures")

@@ -45,7 +45,7 @@ double gas_bins_chi_squared(const struct gas_bins *b, int *freedom)
         sum += (count - mean) * (count - mean) / mean;
         bins++;
     }
-    if (few_mean >= 1) { /* Cochran (1954): one bin may have as few */
+    if (few_mean >= 1) { /* Cochran (1954): one bin may have one or more */
         sum += (few_count - few_mean) * (few_count - few_mean) / few_mean;
         bins++;
     }

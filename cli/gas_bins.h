@@ -8,8 +8,8 @@
 
 struct gas_job;
 
-/* Bins of equal width from speed 0 to TOP thermal speeds sqrt(k_B T / m); the last count is that of
- * faster molecules. */
+/* Bins of equal width from speed 0 to TOP thermal speeds sqrt(k_B T / m); the last count has
+ * the faster molecules. */
 struct gas_bins {
     const struct gas_job *job;
     int n;

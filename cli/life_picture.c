@@ -1,8 +1,8 @@
 /* life_picture.c - pictures and figures of the cells of `stdcl life`.
  *
- * A figure has cells of whole pixels between axes in Golly's coordinates: columns to the right, rows
- * downwards. A pattern with more than MOST_PIXELS cells a side is drawn as shares of live cells,
- * with a colour bar.
+ * A figure has cells of whole pixels between axes in Golly's coordinates: columns to the right,
+ * rows downwards. A pattern with more than MOST_PIXELS cells a side is drawn as shares of live
+ * cells, with a colour bar.
  */
 /* SPDX-License-Identifier: MIT */
 #include "command.h"

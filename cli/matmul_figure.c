@@ -95,7 +95,7 @@ static bool has_engines(const struct matmul_job *job, bool host)
     return false;
 }
 
-/* Labels begin at the end of a bar. The axis has room for the longest behind the longest bar. */
+/* Labels begin at the end of a bar. The axis has room for one after the longest bar. */
 static void put_figure(FILE *fp, const struct matmul_job *job, size_t n, double least, double most)
 {
     static const char *const data[] = {"device", "host"}, *const title[] = {"OpenCL", "host"};

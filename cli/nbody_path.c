@@ -1,8 +1,8 @@
 /* nbody_path.c - paths of up to 64 bodies, drawn by --trails and --figure.
  *
- * Positions and velocities are fetched at up to POINTS steps of a run. A path between two of these
- * steps is the cubic of Hermite, whose error is h^4/384 times the fourth derivative of the
- * position: for a circle of nine steps 6e-4 of the radius, and 6e-2 for straight lines.
+ * Positions and velocities are fetched at up to NBODY_PATH_POINTS steps of a run. Between two of
+ * these steps a path is the cubic of Hermite. Its error is h^4/384 times the fourth derivative of
+ * the position: for a circle of nine steps 6e-4 of the radius, and 6e-2 for straight lines.
  */
 /* SPDX-License-Identifier: MIT */
 #include "command.h"
@@ -19,20 +19,13 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { FEW = 64, POINTS = 1000, CURVE_POINTS = 4000, MOST_PARTS = 16 };
+enum { FEW = 64 };
 
 size_t nbody_path_next(const struct nbody_job *job, size_t step)
 {
-    const size_t every = job->total / POINTS + 1;
+    const size_t every = job->total / NBODY_PATH_POINTS + 1;
     return job->n <= FEW && job->trails && nbody_camera_is_used(job) ? step + (every - step % every)
                                                                      : SIZE_MAX;
-}
-
-size_t nbody_path_parts(const struct nbody_job *job)
-{
-    const size_t every = job->total / POINTS + 1, points = job->total / every + 1,
-                 parts = (CURVE_POINTS + points - 1) / points;
-    return parts < MOST_PARTS ? parts : MOST_PARTS;
 }
 
 static double path_length(const double v[3])

@@ -4,15 +4,23 @@
 #ifndef STDCL_CLI_NBODY_PATH_H
 #define STDCL_CLI_NBODY_PATH_H
 
+#include "nbody_job.h"
+
 #include <stddef.h>
 
-struct nbody_job;
+enum { NBODY_PATH_POINTS = 1000 }; /* most fetches of a run */
 
 /* Step of the next point of the run; SIZE_MAX: none. */
 size_t nbody_path_next(const struct nbody_job *job, size_t step);
 
 /* Number of points in job->path from one of these steps to the next. */
-size_t nbody_path_parts(const struct nbody_job *job);
+static inline size_t nbody_path_parts(const struct nbody_job *job)
+{
+    enum { CURVE_POINTS = 4000, MOST_PARTS = 16 }; /* of a run; between two fetches */
+    const size_t every = job->total / NBODY_PATH_POINTS + 1, points = job->total / every + 1,
+                 parts = (CURVE_POINTS + points - 1) / points;
+    return parts < MOST_PARTS ? parts : MOST_PARTS;
+}
 
 /* Continue the path to the current positions. Return an exit status, after printing a message. */
 int nbody_path_add(struct nbody_job *job);

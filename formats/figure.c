@@ -109,8 +109,8 @@ static void put_axes(FILE *fp, const struct figure *figure)
 }
 
 /* gnuplot places the first row of pixels at the origin, which is the top if rows count downwards;
- * else flipy makes it the last row. The picture's bytes follow the command. The colour bar appears if a plot has the palette: NaN is
- * a plot without points. */
+ * else flipy makes it the last row. The picture's bytes follow the command. The colour bar appears
+ * if a plot has the palette: NaN is a plot without points. */
 static void put_plots(FILE *fp, const struct figure *figure)
 {
     const double dx = (figure->x[1] - figure->x[0]) / fmax(figure->width, 1),

@@ -301,8 +301,8 @@ static void interrupt_abandons_slow_output(void **state)
                                   : WTERMSIG(status) == SIGTERM);
 }
 
-/* Each program prints one JSON object after Ctrl-C, whatever it has computed: `null_key` is null
- * for a run without a result. The clock is the command's, so that a busy machine changes nothing. */
+/* Each program prints one JSON object after Ctrl-C: `null_key` is null
+ * for a run without a result. The clock is the command's: a busy machine changes nothing. */
 static void interrupt_leaves_json_report(void **state)
 {
     static const struct {

@@ -366,8 +366,8 @@ static double deviation_of_path(const char *svg, double x, double y, double radi
     return worst;
 }
 
-/* A circular orbit of twelve steps is a circle: straight lines are off by 1 - cos 15 degrees, 3.4 %.
- * The Sun stands still at the origin, and the planet begins to its right. */
+/* A circular orbit of twelve steps is a circle: straight lines are off by 1 - cos 15 degrees,
+ * 3.4 %. The Sun stands still at the origin, and the planet begins to its right. */
 static void nbody_command_draws_curved_paths(void **unused)
 {
     (void)unused;

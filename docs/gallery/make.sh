@@ -12,6 +12,8 @@ draw() { "$stdcl" "$@" -q; }
 draw nbody --ic galaxy -n 8192 --steps 0 --elevation 30 --size 480x360 -o galaxy.png
 draw nbody --ic collision -n 4096 --until 12 --colour-by group --extent 30 --size 480x360 -o groups.png
 draw nbody --ic plummer -n 8192 --steps 0 --colour-by speed --size 480x360 -o cluster.png
+draw nbody --ic collision -n 2^14 --method tree --until 30 --dt 0.1 --extent 44 --size 400x400 --frames 150 -o hero.mp4
+ffmpeg -loglevel error -y -ss 4.4 -i hero.mp4 -frames:v 1 hero.png # for readers who prefer no motion
 draw nbody --ic cold -n 8192 --until 2.2 --size 480x360 -o cold.png
 draw nbody --ic figure8 --size 480x360 -o figure8.png
 draw nbody --ic pythagorean --until 60 --size 480x360 -o pythagorean.png

@@ -10,6 +10,11 @@ done
 "$python" -B "$source/tools/site/make.py" "$source" "$build" "$out"
 "$python" -B "$source/tools/site/check.py" "$out"
 command -v chromium >/dev/null && "$python" -B "$source/tools/site/probe.py" "$out"
+# With AXE, the file axe.min.js of the npm package axe-core, which Debian does not have.
+if [ -n "${AXE:-}" ]; then
+    (cd "$out" && ls index.html docs/*.html man/index.html man/clmalloc.3.html man/stdcl-nbody.1.html) |
+        xargs "$python" -B "$source/tools/site/axe.py" "$out" "$AXE"
+fi
 if command -v chromium >/dev/null; then # opened as files, too, it finds pages
     found=$(timeout 300 chromium --headless --no-sandbox --disable-gpu --virtual-time-budget=10000 --dump-dom \
         "file://$out/index.html?q=clmalloc" 2>/dev/null | grep -c 'href="./man/clmalloc.3.html"') || true

@@ -195,6 +195,9 @@ pages)
     for page in "$man"/man3/*.3; do
         case ${page##*/} in stdcl.3 | stdcl_*) continue ;; esac
         grep -q '^.Sh RETURN VALUES' "$page" || fail "$page does not say what the function returns"
+        if awk '/^.Sh SYNOPSIS/ { on = 1 } /^.Ed/ { on = 0 } on' "$page" | grep -qE '^(int|cl_event) [a-z]|^[A-Za-z_ ]+\*[a-z_0-9]+\('; then
+            grep -q '^.Sh ERRORS' "$page" || fail "$page does not say how the function fails"
+        fi
         grep -qE '^\.Nd ([a-zA-Z"`0-9(]|\\)' "$page" || fail "the NAME of $page begins with a sign"
         grep -qi '^\.Nd the same' "$page" && fail "the NAME of $page refers to another page"
     done

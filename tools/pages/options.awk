@@ -20,7 +20,7 @@ function row() { # the option of this line as a row
 }
 
 function begin_table(title) {
-    print "\n" (title == "" ? "" : "### " title "\n\n") "| option | |\n| --- | --- |"
+    print "\n" (title == "" ? "" : "### " title "\n\n") "| option | meaning |\n| --- | --- |"
     listed = 1
 }
 
@@ -52,7 +52,7 @@ $1 == "combination" {
 }
 $1 == "command" { title = "" }
 END {
-    print "\n## Common options\n\n| option | | of |\n| --- | --- | --- |"
+    print "\n## Common options\n\n| option | meaning | of |\n| --- | --- | --- |"
     for (i = 1; i <= n; i++)
         print order[i] " " commands[order[i]] " |"
 }

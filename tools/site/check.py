@@ -70,6 +70,12 @@ with open(SITE + "/search/search_index.json", encoding="utf-8") as file:
 for name in ("docs/nbody.html", "man/clmalloc.3.html", "docs/python.html"):
     if name not in indexed:
         wrong.append("the search does not know %s" % name)
+for path, parts in {"index.html": ("<video ", "prefers-reduced-motion", "clexec("), "docs/nbody.html": ("<math ", "<mfrac>"),
+                    "docs/tree.html": ("<math ",), "docs/gas.html": ("<msqrt>",)}.items():
+    with open(os.path.join(SITE, path), encoding="utf-8") as file:
+        text = file.read()
+    wrong += ["%s has no %s" % (path, part) for part in parts if part not in text.replace("</span>", "").replace('<span class="n">', "").replace('<span class="p">', "")]
+    wrong += ["%s shows LaTeX: \\frac" % path] if "\\frac" in text else []
 if len(pages) < 100:
     wrong.append("only %d pages" % len(pages))
 if wrong:

@@ -17,6 +17,9 @@ import shutil
 import subprocess
 import sys
 
+import markdown
+
+import mathml
 import plots
 
 SOURCE, BUILD, OUT = (os.path.abspath(path) for path in sys.argv[1:4])
@@ -69,7 +72,7 @@ def documents():
             if os.path.exists(os.path.join(SOURCE, file)):
                 wanted.append(file)
             return "[%s](%s%s)" % (named(found.group(1), full), target, "#" + anchor if anchor else "")
-        write(path, re.sub(r"\[((?:[^]\[`]|`[^`]*`)*)\]\(([^)\s]+)\)", link, indented(text)))
+        write(path, re.sub(r"\[((?:[^]\[`]|`[^`]*`)*)\]\(([^)\s]+)\)", link, indented(mathml.converted(text))))
     return done
 
 
@@ -175,12 +178,49 @@ def unbroken(page):
     return "".join(part if part.startswith("<pre") else re.sub(r"(?<=<code>)[^<]*(?=</code>)", option, part) for part in parts)
 
 
+LANDMARKS = (  # what mkdocs' theme lacks for screen readers
+    ('<div class="navbar fixed-top', '<div role="navigation" aria-label="Site" class="navbar fixed-top'),
+    ('<button type="button" class="navbar-toggler"', '<button type="button" aria-label="Menu" class="navbar-toggler"'),
+)
+
+
+def accessible(page):
+    for plain, named_part in LANDMARKS:
+        page = page.replace(plain, named_part)
+    page = re.sub(r"<th([^>]*)></th>", r"<td\1></td>", page)  # a header without a word is none
+    return re.sub(r"<(table|pre)(?=[ >])", r'<\1 tabindex="0"', page)  # so that the keyboard scrolls it
+
+
+HERO = """<div class="hero">
+<figure><video controls muted loop autoplay playsinline width="400" height="400" poster="docs/gallery/hero.png" aria-label="%(title)s">
+<source media="(prefers-reduced-motion: no-preference)" src="docs/gallery/hero.mp4" type="video/mp4"></video>
+<figcaption>%(title)s: <code>%(command)s</code></figcaption></figure>
+%(code)s
+</div>
+"""
+FILM = "stdcl nbody --ic collision -n 2^14 --method tree --until 30 --dt 0.1 --extent 44 --size 400x400 --frames 150 -o hero.mp4"
+
+
+def hero():
+    """The film and the six lines of docs/layer.md for the first page. A reader who prefers no motion sees a still."""
+    lines = re.search(r"<!-- hero.*?-->\n\n(```c\n.*?```)", read(SOURCE + "/docs/layer.md"), re.S).group(1)
+    for name in ("hero.mp4", "hero.png"):
+        os.makedirs(WORK + "/docs/gallery", exist_ok=True)
+        shutil.copy(SOURCE + "/docs/gallery/" + name, WORK + "/docs/gallery")
+    code = markdown.markdown(lines, extensions=["fenced_code", "codehilite"], extension_configs={"codehilite": {"guess_lang": False}})
+    block = HERO % {"title": "Two disk galaxies collide", "command": FILM, "code": code}
+    text = read(WORK + "/README.md")
+    text = re.sub(r"!\[[^]]*\]\(docs/collision\.png\)\n\n\*.*?commands\.\n", "", text, count=1, flags=re.S)  # the film has its place
+    write("README.md", re.sub(r"(^# .*\n)", lambda m: m.group(1) + "\n" + block + "\n", text, count=1, flags=re.M))
+
+
 def main():
     for folder in (OUT, WORK):
         shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(WORK)
     version = re.search(r'#define STDCL_VERSION "([^"]+)"', read(SOURCE + "/include/stdcl.h")).group(1)
     done = documents()
+    hero()
     for name in ("offline.js", "site.css"):
         shutil.copy(os.path.join(os.path.dirname(__file__), name), WORK)
     benchmarks()
@@ -192,7 +232,7 @@ def main():
     nav += ["  - Gallery: docs/gallery/README.md", "  - Benchmarks: benchmarks/index.md", "  - Functions and commands: man/index.md",
             "  - Changes: CHANGELOG.md"]
     with open(OUT + ".yml", "w", encoding="utf-8") as file:
-        file.write("site_name: stdcl %s\ndocs_dir: %s\nsite_dir: %s\ntheme:\n  name: mkdocs\n  highlightjs: false\n  nav_style: dark\n"
+        file.write("site_name: stdcl %s\nsite_description: OpenCL for C programmers, in the style of UNIX\ndocs_dir: %s\nsite_dir: %s\ntheme:\n  name: mkdocs\n  highlightjs: false\n  nav_style: dark\n"
                    "use_directory_urls: false\nplugins: [search]\nextra_javascript: [offline.js]\nextra_css: [site.css]\n"
                    "markdown_extensions: [tables, fenced_code, toc, codehilite: {guess_lang: false}]\nnav:\n%s\n"
                    % (version, WORK, OUT, "\n".join(nav)))
@@ -210,7 +250,7 @@ def main():
     for path in glob.glob(OUT + "/**/*.html", recursive=True):
         page = read(path)
         with open(path, "w", encoding="utf-8") as file:
-            file.write(unbroken(page))
+            file.write(accessible(unbroken(page)))
     print("%s: %d documents, %d pages of the manual" % (os.path.relpath(OUT), len(titles), count))
 
 
